@@ -1,0 +1,39 @@
+//===- Dialect.h - The autopar dialect --------------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_DIALECT_DIALECT_H
+#define AUTOPAR_DIALECT_DIALECT_H
+
+#include "autopar/Interfaces/Interfaces.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "autopar/Dialect/Dialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "autopar/Dialect/Attributes.h.inc"
+
+#define GET_OP_CLASSES
+#include "autopar/Dialect/Ops.h.inc"
+
+namespace autopar {
+
+/// The mesh that `symbol` names in the symbol table around `from`; an error at
+/// `from` if there is none.
+mlir::FailureOr<Mesh> lookupMesh(mlir::Operation *from,
+                                 mlir::FlatSymbolRefAttr symbol);
+
+/// The ONNX node that a location stems from ("" if it carries none): every
+/// location made by the importer is NameLoc(node name).
+llvm::StringRef nodeName(mlir::Location loc);
+
+} // namespace autopar
+
+#endif // AUTOPAR_DIALECT_DIALECT_H

@@ -1,0 +1,173 @@
+//===- Dialect.td - The autopar dialect and its attributes --------------------===//
+
+#ifndef AUTOPAR_DIALECT_TD
+#define AUTOPAR_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "autopar/Interfaces/Enums.td"
+
+def Autopar_Dialect : Dialect {
+  let name = "autopar";
+  let cppNamespace = "::autopar";
+  let summary = "Tensor programs, how they lie on a mesh of devices, and what the devices exchange";
+  let description = [{
+    About 50 ops: the smallest set that keeps what matters to a parallel plan
+    visible. Shapes are static (symbolic dimensions are bound at import). A module
+    holds `@setup` and `@step` (after Partition: one of each per stage).
+
+    Attributes that passes attach by name:
+
+    | attribute | on | written by | meaning |
+    |---|---|---|---|
+    | `autopar.source` | function argument | import | `#autopar.input`, `#autopar.parameter`, `#autopar.setup_result` |
+    | `autopar.result` | function result | import | `#autopar.output` or `#autopar.setup_value` |
+    | `autopar.sharding` | function argument, result | plan | how the value lies |
+    | `autopar.shardings` | op | plan | array: how each result lies for its users |
+    | `autopar.strategy` | op | plan | what each axis does in the op |
+    | `autopar.stage` | op, function | plan, partition | pipeline stage |
+    | `autopar.global_type` | function argument, result | partition | type before the split |
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasConstantMaterializer = 1;
+  let extraClassDeclaration = [{
+    static constexpr llvm::StringLiteral kSource = "autopar.source";
+    static constexpr llvm::StringLiteral kResult = "autopar.result";
+    static constexpr llvm::StringLiteral kSharding = "autopar.sharding";
+    static constexpr llvm::StringLiteral kShardings = "autopar.shardings";
+    static constexpr llvm::StringLiteral kStrategy = "autopar.strategy";
+    static constexpr llvm::StringLiteral kStage = "autopar.stage";
+    static constexpr llvm::StringLiteral kGlobalType = "autopar.global_type";
+    void registerAttributes();
+  }];
+}
+
+class Autopar_Attr<string name, string attrMnemonic> : AttrDef<Autopar_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+//===----------------------------------------------------------------------===//
+// Mesh and sharding
+//===----------------------------------------------------------------------===//
+
+def Autopar_MeshAttr : Autopar_Attr<"Mesh", "mesh"> {
+  let summary = "named device axes: `#autopar.mesh<[\"data\"=4, \"tensor\"=2]>`";
+  let description = [{
+    Row-major: the last axis varies fastest over device numbers. An axis named
+    `time` comes first and counts micro-batches. Each axis is held as its prime
+    factors: `"tensor.0"` names the first prime factor of `"tensor"`.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names, ArrayRefParameter<"int64_t">:$sizes);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    ::autopar::Mesh toMesh() const;
+    static MeshAttr get(::mlir::MLIRContext *context, const ::autopar::Mesh &mesh);
+  }];
+}
+
+def Autopar_ShardingAttr : Autopar_Attr<"Sharding", "sharding"> {
+  let summary = "how a value lies on a mesh: `#autopar.sharding<@mesh, [{\"data\"}, {}], partial = {\"tensor\": sum}>`";
+  let description = [{
+    One list of axes per dimension, major to minor; a value may be partial over
+    axes, with the reduction that makes it whole. `{"x", step = 4, offset = -1,
+    length = 6}` is an overlapping interval (a halo): device j holds positions
+    j*step + offset to j*step + offset + length - 1.
+  }];
+  let parameters = (ins
+    "::mlir::FlatSymbolRefAttr":$mesh,
+    ArrayRefParameter<"::autopar::DimShardingAttr">:$dims,
+    OptionalArrayRefParameter<"::autopar::PartialAttr">:$partial);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Axis names resolved to the mesh's atoms. The names must exist (verified).
+    ::autopar::Sharding toSharding(const ::autopar::Mesh &mesh) const;
+    static ShardingAttr get(::mlir::FlatSymbolRefAttr symbol, const ::autopar::Sharding &sharding,
+                            const ::autopar::Mesh &mesh);
+  }];
+}
+
+def Autopar_DimShardingAttr : Autopar_Attr<"DimSharding", "dim_sharding"> {
+  let summary = "axes that split one dimension, written inside a sharding";
+  let parameters = (ins OptionalArrayRefParameter<"::mlir::StringAttr">:$axes, "bool":$hasInterval,
+                        "int64_t":$step, "int64_t":$offset, "int64_t":$length);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Autopar_PartialAttr : Autopar_Attr<"Partial", "partial"> {
+  let summary = "axis over which a value is partial and its reduction, written inside a sharding";
+  let parameters = (ins "::mlir::StringAttr":$axis, "::autopar::ReduceKind":$kind);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Autopar_StrategyAttr : Autopar_Attr<"Strategy", "strategy"> {
+  let summary = "what each axis does in an op: `#autopar.strategy<@mesh, {\"data\": split 0, \"tensor\": pass 1}>`";
+  let description = [{
+    `split f` splits factor f of the op's sharding rule; `pass p` lets a partial
+    value through by the rule's pass p. Axes not listed do nothing: each device
+    along them computes the same.
+  }];
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$mesh, OptionalArrayRefParameter<"::mlir::StringAttr">:$axes,
+                        OptionalArrayRefParameter<"int64_t">:$kinds, OptionalArrayRefParameter<"int64_t">:$indices);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    ::autopar::Assignment toAssignment(const ::autopar::Mesh &mesh) const;
+    static StrategyAttr get(::mlir::FlatSymbolRefAttr symbol, const ::autopar::Assignment &assignment,
+                            const ::autopar::Mesh &mesh);
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Where arguments come from and results go
+//===----------------------------------------------------------------------===//
+
+def Autopar_InputAttr : Autopar_Attr<"Input", "input"> {
+  let summary = "an argument that the user gives each step, by its ONNX name";
+  let parameters = (ins "::mlir::StringAttr":$name);
+  let assemblyFormat = "`<` $name `>`";
+}
+
+def Autopar_ParameterAttr : Autopar_Attr<"Parameter", "parameter"> {
+  let summary = "an argument read once from a file: name, file, offset and length in bytes";
+  let description = [{
+    `file` is relative to the model's folder; the model itself holds inline
+    weights. An offset of -1: the bytes' place is not known.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::StringAttr":$file, "int64_t":$offset, "int64_t":$length);
+  let assemblyFormat = "`<` $name `,` $file `,` `offset` `=` $offset `,` `length` `=` $length `>`";
+}
+
+def Autopar_SetupResultAttr : Autopar_Attr<"SetupResult", "setup_result"> {
+  let summary = "an argument of @step that is result `index` of @setup";
+  let parameters = (ins "int64_t":$index);
+  let assemblyFormat = "`<` $index `>`";
+}
+
+def Autopar_OutputAttr : Autopar_Attr<"Output", "output"> {
+  let summary = "a result that the user gets each step, by its ONNX name";
+  let parameters = (ins "::mlir::StringAttr":$name);
+  let assemblyFormat = "`<` $name `>`";
+}
+
+def Autopar_SetupValueAttr : Autopar_Attr<"SetupValue", "setup_value"> {
+  let summary = "a result of @setup: the name of the ONNX value it holds";
+  let parameters = (ins "::mlir::StringAttr":$name);
+  let assemblyFormat = "`<` $name `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// Kinds (Interfaces/Enums.td) as attributes
+//===----------------------------------------------------------------------===//
+
+class Autopar_EnumAttr<EnumInfo info, string attrMnemonic> : EnumAttr<Autopar_Dialect, info, attrMnemonic>;
+def Autopar_UnaryKindAttr : Autopar_EnumAttr<Autopar_UnaryKind, "unary_kind">;
+def Autopar_BinaryKindAttr : Autopar_EnumAttr<Autopar_BinaryKind, "binary_kind">;
+def Autopar_ComparePredicateAttr : Autopar_EnumAttr<Autopar_ComparePredicate, "compare_predicate">;
+def Autopar_NormKindAttr : Autopar_EnumAttr<Autopar_NormKind, "norm_kind">;
+def Autopar_ReduceKindAttr : Autopar_EnumAttr<Autopar_ReduceKind, "reduce_kind">;
+def Autopar_BufferSpaceAttr : Autopar_EnumAttr<Autopar_BufferSpace, "buffer_space">;
+
+#endif // AUTOPAR_DIALECT_TD

@@ -1,0 +1,152 @@
+//===- StructureOps.td - Where values lie and what devices exchange -----------===//
+
+#ifndef AUTOPAR_STRUCTURE_OPS_TD
+#define AUTOPAR_STRUCTURE_OPS_TD
+
+include "autopar/Dialect/ComputeOps.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+
+def Autopar_MeshOp : Op<Autopar_Dialect, "mesh", [Symbol]> {
+  let summary = "the mesh of every stage: `autopar.mesh @mesh #autopar.mesh<[\"data\"=2]>`";
+  let description = "Created by apply-plan; stays to the end.";
+  let arguments = (ins SymbolNameAttr:$sym_name, Autopar_MeshAttr:$mesh);
+  let assemblyFormat = "$sym_name $mesh attr-dict";
+}
+
+def Autopar_ReshardOp : Op<Autopar_Dialect, "reshard", [Pure, AllTypesMatch<["input", "result"]>]> {
+  let summary = "the same global value, laid out otherwise";
+  let description = [{
+    Types are global. Created by insert-reshards (Partition); removed by partition,
+    which lowers it by the shortest path over the table of collectives.
+  }];
+  let arguments = (ins Autopar_Tensor:$input, Autopar_ShardingAttr:$from, Autopar_ShardingAttr:$to);
+  let results = (outs Autopar_Tensor:$result);
+  let assemblyFormat = "$input `from` $from `to` $to attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Local ops and collectives: created by partition, on local types. After buffer
+// assignment they have memref operands, a destination and no result.
+//===----------------------------------------------------------------------===//
+
+def Autopar_Value : AnyTypeOf<[Autopar_Tensor, AnyStridedMemRef]>;
+
+class Autopar_CollectiveOp<string mnemonic, dag attributes, list<Trait> traits = []>
+    : Op<Autopar_Dialect, mnemonic, !listconcat([
+        DeclareOpInterfaceMethods<KernelOpInterface>,
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>], traits)> {
+  let arguments = !con((ins Autopar_Value:$input, Optional<AnyStridedMemRef>:$output,
+                            FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes), attributes);
+  let results = (outs Optional<Autopar_Tensor>:$result);
+  let assemblyFormat = "$input (`outs` $output^)? `mesh` `=` $mesh `axes` `=` $axes attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def Autopar_AllReduceOp : Autopar_CollectiveOp<"all_reduce", (ins Autopar_ReduceKindAttr:$kind)> {
+  let summary = "every device along `axes` gets the reduction of all their values";
+}
+def Autopar_AllGatherOp : Autopar_CollectiveOp<"all_gather", (ins I64Attr:$dim)> {
+  let summary = "blocks along `axes` put together in dimension `dim`, cut to the result's size";
+}
+def Autopar_ReduceScatterOp : Autopar_CollectiveOp<"reduce_scatter", (ins I64Attr:$dim, Autopar_ReduceKindAttr:$kind)> {
+  let summary = "the reduction along `axes`, of which each device keeps its block of `dim`";
+}
+def Autopar_AllToAllOp : Autopar_CollectiveOp<"all_to_all", (ins I64Attr:$split_dim, I64Attr:$concat_dim)> {
+  let summary = "`axes` move from dimension `concat_dim`, which becomes whole, to `split_dim`, which is split";
+}
+def Autopar_HaloOp : Autopar_CollectiveOp<"halo",
+    (ins I64Attr:$dim, I64Attr:$size, I64Attr:$step, I64Attr:$offset, F64Attr:$fill)> {
+  let summary = "from a plain block of dimension `dim` (global `size`) to the interval j*step + offset + [0, result size)";
+  let description = "Positions outside [0, size) get `fill`. The interval may cover several neighbours or none.";
+}
+
+class Autopar_PositionOp<string mnemonic, dag attributes>
+    : Op<Autopar_Dialect, mnemonic, [Pure, DeclareOpInterfaceMethods<KernelOpInterface>]> {
+  let arguments = !con((ins Autopar_Tensor:$input, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes), attributes);
+  let results = (outs Autopar_Tensor:$result);
+  let assemblyFormat = "$input `mesh` `=` $mesh `axes` `=` $axes attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def Autopar_SliceBlockOp : Autopar_PositionOp<"slice_block", (ins I64Attr:$dim)> {
+  let summary = "the device's own block of `dim` along `axes`: [j*B, j*B + B) of the operand, B the result's size";
+  let description = "What lies past the operand's end is unspecified.";
+}
+def Autopar_MaskOp : Autopar_PositionOp<"mask", (ins I64Attr:$dim, I64Attr:$size, F64Attr:$value)> {
+  let summary = "`value` where the position j*B + i along `dim` is `size` (the global size) or more";
+}
+def Autopar_KeepFirstOp : Autopar_PositionOp<"keep_first", (ins Autopar_ReduceKindAttr:$kind)> {
+  let summary = "replicated to partial: the first device along `axes` keeps the value, the others get the neutral element";
+}
+
+def Autopar_BlockOffsetOp : Op<Autopar_Dialect, "block_offset", [Pure, DeclareOpInterfaceMethods<KernelOpInterface>]> {
+  let summary = "the device's linear index along `axes` times `block`: where its block begins";
+  let arguments = (ins FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes, I64Attr:$block);
+  let results = (outs Autopar_Index:$result);
+  let assemblyFormat = "`mesh` `=` $mesh `axes` `=` $axes `block` `=` $block attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Between stages
+//===----------------------------------------------------------------------===//
+
+def Autopar_SendOp : Op<Autopar_Dialect, "send",
+    [DeclareOpInterfaceMethods<KernelOpInterface>, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "gives a local value to the device with the same place in `to_stage`, over `channel`";
+  let arguments = (ins Autopar_Value:$input, I64Attr:$channel, I64Attr:$to_stage);
+  let assemblyFormat = "$input `channel` `=` $channel `to` $to_stage attr-dict `:` type($input)";
+}
+def Autopar_RecvOp : Op<Autopar_Dialect, "recv",
+    [DeclareOpInterfaceMethods<KernelOpInterface>, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "takes what `from_stage` sent over `channel`";
+  let arguments = (ins Optional<AnyStridedMemRef>:$output, I64Attr:$channel, I64Attr:$from_stage);
+  let results = (outs Optional<Autopar_Tensor>:$result);
+  let assemblyFormat = "(`outs` $output^)? `channel` `=` $channel `from` $from_stage attr-dict `:` functional-type($output, results)";
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels and buffers: created by Schedule
+//===----------------------------------------------------------------------===//
+
+def Autopar_YieldOp : Op<Autopar_Dialect, "yield", [Pure, Terminator, ReturnLike]> {
+  let summary = "results of a kernel's body";
+  let arguments = (ins Variadic<Autopar_Tensor>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+def Autopar_KernelOp : Op<Autopar_Dialect, "kernel",
+    [AttrSizedOperandSegments, IsolatedFromAbove, SingleBlockImplicitTerminator<"YieldOp">,
+     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "one launch or library call: the body is a tensor program over the operands";
+  let description = [{
+    Created by form-kernels on tensors; assign-buffers gives it memref operands and
+    destinations (`outputs`) and no results. The body's arguments are tensors with the
+    shapes of `inputs`; it yields one tensor per result or output. `library` names the
+    class that a library call serves (contraction, convolution) or is absent: loops.
+  }];
+  let arguments = (ins Variadic<Autopar_Value>:$inputs, Variadic<AnyStridedMemRef>:$outputs,
+                       OptionalAttr<StrAttr>:$library);
+  let results = (outs Variadic<Autopar_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `ins` `(` $inputs `)` (`outs` `(` $outputs^ `)`)? (`library` $library^)? attr-dict-with-keyword
+    `:` functional-type(operands, results) $body }];
+  let hasVerifier = 1;
+}
+
+def Autopar_BufferOp : Op<Autopar_Dialect, "buffer", [Pure]> {
+  let summary = "a place in memory: `autopar.buffer arena[4096] : memref<4xf32>`";
+  let description = [{
+    `position` is a byte offset in the arena, or the index of a persistent tensor.
+    Created by assign-buffers; removed by lowering.
+  }];
+  let arguments = (ins Autopar_BufferSpaceAttr:$space, I64Attr:$position);
+  let results = (outs AnyStridedMemRef:$result);
+  let assemblyFormat = "$space `[` $position `]` attr-dict `:` type($result)";
+}
+
+#endif // AUTOPAR_STRUCTURE_OPS_TD

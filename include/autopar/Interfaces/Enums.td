@@ -1,0 +1,64 @@
+//===- Enums.td - Kinds that rules, costs and ops share -----------------------===//
+
+#ifndef AUTOPAR_ENUMS_TD
+#define AUTOPAR_ENUMS_TD
+
+include "mlir/IR/EnumAttr.td"
+
+/// How the parts of a partial value, or the elements of a reduced dimension, combine.
+def Autopar_ReduceKind : I32Enum<"ReduceKind", "how values combine", [
+    I32EnumCase<"Sum", 0, "sum">, I32EnumCase<"Prod", 1, "prod">,
+    I32EnumCase<"Max", 2, "max">, I32EnumCase<"Min", 3, "min">]> {
+  let cppNamespace = "::autopar";
+}
+
+/// What an op is to the kernel-group analysis (Cost) and to Lowering.
+def Autopar_KernelClass : I32Enum<"KernelClass", "how an op becomes machine work", [
+    I32EnumCase<"View", 0, "view">,                 // no work: reshape
+    I32EnumCase<"Elementwise", 1, "elementwise">,   // each result element from the operands' elements at one index
+    I32EnumCase<"Movement", 2, "movement">,         // each result element is one operand element: transpose, slice, pad, gather
+    I32EnumCase<"Reduction", 3, "reduction">,       // reduce, softmax, normalize, scan
+    I32EnumCase<"Contraction", 4, "contraction">,   // einsum
+    I32EnumCase<"Convolution", 5, "convolution">,
+    I32EnumCase<"Window", 6, "window">,             // pooling
+    I32EnumCase<"Communication", 7, "communication">,
+    I32EnumCase<"None", 8, "none">]> {              // constants, return
+  let cppNamespace = "::autopar";
+}
+
+//===----------------------------------------------------------------------===//
+// Kinds of ops
+//===----------------------------------------------------------------------===//
+
+class Autopar_Enum<string name, string summary, list<I32EnumCase> cases>
+    : I32Enum<name, summary, cases> {
+  let cppNamespace = "::autopar";
+}
+
+def Autopar_UnaryKind : Autopar_Enum<"UnaryKind", "function of one element", [
+  I32EnumCase<"Abs", 0, "abs">, I32EnumCase<"Ceil", 1, "ceil">, I32EnumCase<"Cos", 2, "cos">,
+  I32EnumCase<"Erf", 3, "erf">, I32EnumCase<"Exp", 4, "exp">, I32EnumCase<"Floor", 5, "floor">,
+  I32EnumCase<"GeluErf", 6, "gelu_erf">, I32EnumCase<"GeluTanh", 7, "gelu_tanh">,
+  I32EnumCase<"IsNan", 8, "is_nan">, I32EnumCase<"Log", 9, "log">, I32EnumCase<"Neg", 10, "neg">,
+  I32EnumCase<"Not", 11, "not">, I32EnumCase<"Reciprocal", 12, "reciprocal">, I32EnumCase<"Relu", 13, "relu">,
+  I32EnumCase<"Round", 14, "round">, I32EnumCase<"Rsqrt", 15, "rsqrt">, I32EnumCase<"Sigmoid", 16, "sigmoid">,
+  I32EnumCase<"Sign", 17, "sign">, I32EnumCase<"Sin", 18, "sin">, I32EnumCase<"Sqrt", 19, "sqrt">,
+  I32EnumCase<"Tanh", 20, "tanh">, I32EnumCase<"IsInf", 21, "is_inf">]>;
+
+def Autopar_BinaryKind : Autopar_Enum<"BinaryKind", "function of two elements", [
+  I32EnumCase<"Add", 0, "add">, I32EnumCase<"Sub", 1, "sub">, I32EnumCase<"Mul", 2, "mul">,
+  I32EnumCase<"Div", 3, "div">, I32EnumCase<"Max", 4, "max">, I32EnumCase<"Min", 5, "min">,
+  I32EnumCase<"Pow", 6, "pow">, I32EnumCase<"Mod", 7, "mod">, I32EnumCase<"FMod", 8, "fmod">,
+  I32EnumCase<"And", 9, "and">, I32EnumCase<"Or", 10, "or">, I32EnumCase<"Xor", 11, "xor">]>;
+
+def Autopar_ComparePredicate : Autopar_Enum<"ComparePredicate", "comparison of two elements", [
+  I32EnumCase<"Eq", 0, "eq">, I32EnumCase<"Ne", 1, "ne">, I32EnumCase<"Lt", 2, "lt">,
+  I32EnumCase<"Le", 3, "le">, I32EnumCase<"Gt", 4, "gt">, I32EnumCase<"Ge", 5, "ge">]>;
+
+def Autopar_NormKind : Autopar_Enum<"NormKind", "what a norm subtracts and divides by", [
+  I32EnumCase<"Layer", 0, "layer">, I32EnumCase<"Rms", 1, "rms">]>;
+
+def Autopar_BufferSpace : Autopar_Enum<"BufferSpace", "where a buffer lies", [
+  I32EnumCase<"Arena", 0, "arena">, I32EnumCase<"Persistent", 1, "persistent">]>;
+
+#endif // AUTOPAR_ENUMS_TD

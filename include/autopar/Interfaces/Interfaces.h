@@ -1,0 +1,44 @@
+//===- Interfaces.h - All that a pass may ask of an op ----------*- C++ -*-===//
+
+#ifndef AUTOPAR_INTERFACES_INTERFACES_H
+#define AUTOPAR_INTERFACES_INTERFACES_H
+
+#include "autopar/Interfaces/Sharding.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/OpDefinition.h"
+
+namespace autopar {
+
+/// What localize needs to know beyond its operands and types.
+struct Localization {
+  const ShardingRule &rule;
+  const Assignment &assignment;
+  const Mesh &mesh;
+  mlir::FlatSymbolRefAttr meshSymbol;
+
+  /// Atoms that split `factor`; empty: it is whole here.
+  llvm::SmallVector<unsigned, 2> atoms(unsigned factor) const {
+    return atomsOf(assignment, factor);
+  }
+  /// Size of the local block of `factor`.
+  int64_t block(unsigned factor) const {
+    return ceilDiv(rule.factors[factor].size, mesh.product(atoms(factor)));
+  }
+};
+
+/// A copy of `op` with other operands and result types, the same attributes
+/// and location.
+mlir::Operation *cloneLocal(mlir::Operation *op, mlir::OpBuilder &builder,
+                            mlir::ValueRange operands,
+                            mlir::TypeRange resultTypes);
+
+/// One per result element for KernelClass Elementwise, Reduction (per operand
+/// element) and Window; zero for the others.
+int64_t defaultFlops(mlir::Operation *op);
+
+} // namespace autopar
+
+#include "autopar/Interfaces/Interfaces.h.inc"
+
+#endif // AUTOPAR_INTERFACES_INTERFACES_H

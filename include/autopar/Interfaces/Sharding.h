@@ -1,0 +1,241 @@
+//===- Sharding.h - Meshes, shardings and sharding rules as plain data ----===//
+//
+// No MLIR here: Planning's problems and solvers work on these structs alone.
+//
+// A mesh has named axes. Each axis is held as its prime factors, major first:
+// the *atoms* of the mesh. `"tensor"=4` has the atoms `tensor.0` and `tensor.1`,
+// each of size 2; an axis of prime size has one atom with the axis's own name.
+// Half an axis is a subset of atoms: the only sub-axis mechanism.
+//
+// A dimension of n elements over k devices is k blocks of B = ceil(n/k); device
+// j owns [j*B, min(n, (j+1)*B)), possibly nothing. Bytes past it are unspecified.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_INTERFACES_SHARDING_H
+#define AUTOPAR_INTERFACES_SHARDING_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMapInfo.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "autopar/Interfaces/Enums.h"
+
+namespace autopar {
+
+//===----------------------------------------------------------------------===//
+// Mesh
+//===----------------------------------------------------------------------===//
+
+struct MeshAxis {
+  std::string name;
+  int64_t size;
+  bool operator==(const MeshAxis &o) const {
+    return name == o.name && size == o.size;
+  }
+};
+
+/// The axis of this name counts micro-batches, not devices. It comes first.
+inline constexpr llvm::StringLiteral kTimeAxis = "time";
+
+/// One prime factor of an axis. An axis of size 1 has no atoms.
+struct MeshAtom {
+  std::string name;
+  unsigned axis;    // index of its axis
+  int64_t size;     // a prime
+  int64_t divisor;  // digit = (coordinate along the axis / divisor) % size
+  int64_t stride;   // digit = (point / stride) % size, point over all axes
+  bool time;        // belongs to the time axis
+};
+
+/// Named axes, row-major: the last axis varies fastest over device numbers.
+/// A *point* numbers (time, device) pairs over all axes; without a time axis a
+/// point is a device.
+class Mesh {
+public:
+  Mesh() = default;
+  explicit Mesh(llvm::ArrayRef<MeshAxis> axes);
+
+  llvm::ArrayRef<MeshAxis> axes() const { return axisList; }
+  llvm::ArrayRef<MeshAtom> atoms() const { return atomList; }
+  int64_t deviceCount() const; // without the time axis
+  int64_t timeCount() const;   // 1 without a time axis
+  int64_t pointCount() const { return deviceCount() * timeCount(); }
+
+  /// Atoms of "tensor" (all of the axis) or "tensor.1"; nullopt: no such axis.
+  std::optional<llvm::SmallVector<unsigned>> lookup(llvm::StringRef ref) const;
+  /// The inverse: whole axes are written by their own name.
+  llvm::SmallVector<std::string> spell(llvm::ArrayRef<unsigned> atoms) const;
+
+  /// Number of blocks that the atoms make together.
+  int64_t product(llvm::ArrayRef<unsigned> atoms) const;
+  /// Linear index of `point` over the atoms, the first atom most significant.
+  int64_t linearIndex(llvm::ArrayRef<unsigned> atoms, int64_t point) const;
+  /// The points that differ from `point` in these atoms only, ordered by
+  /// linearIndex: the members of its communicator.
+  llvm::SmallVector<int64_t> group(llvm::ArrayRef<unsigned> atoms,
+                                   int64_t point) const;
+
+  bool operator==(const Mesh &o) const { return axisList == o.axisList; }
+
+private:
+  llvm::SmallVector<MeshAxis> axisList;
+  llvm::SmallVector<MeshAtom> atomList;
+};
+
+//===----------------------------------------------------------------------===//
+// Sharding of a value
+//===----------------------------------------------------------------------===//
+
+inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// An overlapping interval in place of a plain block: device j holds the
+/// positions [j*step + offset, j*step + offset + length) of the dimension;
+/// positions outside the dimension hold a fill value.
+struct Interval {
+  int64_t step = 0, offset = 0, length = 0;
+  bool operator==(const Interval &o) const {
+    return step == o.step && offset == o.offset && length == o.length;
+  }
+};
+
+/// Atoms over which a dimension is split, major to minor; empty: whole.
+struct DimSharding {
+  llvm::SmallVector<unsigned, 2> atoms;
+  std::optional<Interval> interval;
+  bool operator==(const DimSharding &o) const {
+    return atoms == o.atoms && interval == o.interval;
+  }
+};
+
+struct Partial {
+  unsigned atom;
+  ReduceKind kind;
+  bool operator==(const Partial &o) const {
+    return atom == o.atom && kind == o.kind;
+  }
+};
+
+/// How a value lies on the mesh. A value partial over an atom is the reduction
+/// of what the devices along that atom hold.
+struct Sharding {
+  llvm::SmallVector<DimSharding> dims;
+  llvm::SmallVector<Partial, 2> partial; // ordered by atom
+
+  static Sharding replicated(size_t rank) {
+    Sharding s;
+    s.dims.resize(rank);
+    return s;
+  }
+  bool isReplicated() const;
+  bool usesAtom(unsigned atom) const; // by a dimension or as partial
+  bool operator==(const Sharding &o) const {
+    return dims == o.dims && partial == o.partial;
+  }
+  bool operator!=(const Sharding &o) const { return !(*this == o); }
+};
+
+/// Size of the local block of a dimension.
+int64_t localSize(int64_t size, const DimSharding &dim, const Mesh &mesh);
+llvm::SmallVector<int64_t> localShape(llvm::ArrayRef<int64_t> shape,
+                                      const Sharding &sharding,
+                                      const Mesh &mesh);
+/// Blocks are not all full: n is no multiple of the block count.
+bool isUneven(int64_t size, const DimSharding &dim, const Mesh &mesh);
+/// `[{"data"}, {}] partial {"tensor": sum}`: stable text, for keys and messages.
+std::string toString(const Sharding &sharding, const Mesh &mesh);
+
+//===----------------------------------------------------------------------===//
+// Sharding rule of an op
+//===----------------------------------------------------------------------===//
+
+enum class FactorKind {
+  Parallel,  // in results: each block of results needs that block of operands
+  Reduce,    // in operands only: splitting makes the results partial
+  Decompose, // the op must be decomposed (DecomposeOpInterface) before this
+             // factor is split; named so that the plan can choose it
+};
+
+/// One einsum-like index of an op.
+struct Factor {
+  int64_t size;
+  FactorKind kind = FactorKind::Parallel;
+  ReduceKind reduce = ReduceKind::Sum; // of a Reduce factor
+  /// The operands' bytes past the extent enter the result: when blocks are
+  /// uneven they are overwritten with this neutral element first.
+  std::optional<double> mask;
+};
+
+/// Operand index = result index * stride + k * dilation - padLow, 0 <= k < size.
+struct Window {
+  int64_t size = 1, stride = 1, dilation = 1, padLow = 0;
+  double fill = 0; // what positions outside the operand read as
+};
+
+/// The factors that make up one dimension, major to minor; none: never split.
+struct DimFactors {
+  llvm::SmallVector<unsigned, 2> factors;
+  std::optional<Window> window; // only on operand dimensions of one factor
+  DimFactors() = default;
+  DimFactors(unsigned factor) : factors{factor} {}
+};
+using TensorFactors = llvm::SmallVector<DimFactors>;
+
+/// If all these operands are partial over an atom (and the others replicated
+/// along it), so are the results: the op is additive (or monotone) in them.
+struct PartialPass {
+  llvm::SmallVector<unsigned, 2> operands;
+  ReduceKind kind = ReduceKind::Sum;
+};
+
+struct ShardingRule {
+  llvm::SmallVector<Factor> factors;
+  llvm::SmallVector<TensorFactors> operands;
+  llvm::SmallVector<TensorFactors> results;
+  llvm::SmallVector<PartialPass> passes;
+
+  unsigned addFactor(int64_t size, FactorKind kind = FactorKind::Parallel) {
+    factors.push_back(Factor{size, kind, ReduceKind::Sum, std::nullopt});
+    return factors.size() - 1;
+  }
+};
+
+/// What one atom of the mesh does in an op.
+struct Choice {
+  enum Kind : uint8_t { None, Split, Pass } kind = None;
+  unsigned index = 0; // of the factor or of the pass
+  bool operator==(const Choice &o) const {
+    return kind == o.kind && (kind == None || index == o.index);
+  }
+};
+/// One choice per atom of the mesh: all there is to decide about an op.
+using Assignment = llvm::SmallVector<Choice>;
+
+/// Atoms that split `factor`, in mesh order.
+llvm::SmallVector<unsigned, 2> atomsOf(const Assignment &assignment,
+                                       unsigned factor);
+
+/// Whether `factor` may be split into `parts` blocks: a factor that shares a
+/// dimension must be the major one of more than one element there, and divide.
+bool canSplit(const ShardingRule &rule, unsigned factor, int64_t parts);
+
+struct OpShardings {
+  llvm::SmallVector<Sharding> operands, results;
+};
+/// The shardings that an assignment demands of operands and gives to results;
+/// nullopt where the assignment is not legal (canSplit, two split factors in
+/// one dimension, unknown index). An operand dimension with a window gets an
+/// Interval when its factor is split.
+std::optional<OpShardings> shardingsOf(const ShardingRule &rule,
+                                       const Assignment &assignment,
+                                       const Mesh &mesh);
+
+} // namespace autopar
+
+#endif // AUTOPAR_INTERFACES_SHARDING_H

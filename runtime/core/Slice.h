@@ -1,0 +1,71 @@
+//===- Slice.h - Which part of a global tensor a rank holds -----*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CORE_SLICE_H
+#define AUTOPAR_RUNTIME_CORE_SLICE_H
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace autopar::runtime {
+
+/// One digit of a block index: (coordinate along axis / divisor) % modulus.
+struct SplitDigit {
+  int64_t axis = 0;
+  int64_t divisor = 1;
+  int64_t modulus = 1;
+};
+
+/// One dimension of a sliced tensor, the DIM of docs/RuntimeABI.md:
+/// size 7, step 4, length 4 over an axis of 2 -> [0, 4) and [4, 8).
+struct DimSlice {
+  int64_t size = 0;
+  int64_t step = 0;
+  int64_t offset = 0;
+  int64_t length = 0;
+  std::vector<SplitDigit> split;
+
+  /// The block index of the rank with these mesh coordinates.
+  int64_t blockIndex(const std::vector<int64_t> &coordinates) const;
+};
+
+/// [start, start + length) of a dimension of `size` elements; may reach outside.
+struct Interval {
+  int64_t size = 0;
+  int64_t start = 0;
+  int64_t length = 0;
+};
+
+/// The intervals of `dims` that the rank with these coordinates holds.
+std::vector<Interval> intervalsOf(const std::vector<DimSlice> &dims,
+                                  const std::vector<int64_t> &coordinates);
+
+/// True if every position of the intervals lies inside its dimension.
+bool isInside(const std::vector<Interval> &intervals);
+
+/// A run that is contiguous in the global and in the local tensor, in elements.
+struct Run {
+  int64_t globalOffset = 0;
+  int64_t localOffset = 0;
+  int64_t count = 0;
+};
+
+/// Calls `visit` for every maximal run of the part inside the global tensor, in
+/// ascending order of both offsets, until it returns false.
+/// Returns false if a visit did.
+bool forEachRun(const std::vector<Interval> &intervals,
+                const std::function<bool(const Run &)> &visit);
+
+/// Copies the slice of a dense global tensor into a dense local one; positions
+/// outside the global tensor become zero.
+void readSlice(const std::vector<Interval> &intervals, int64_t elementBytes,
+               const void *global, void *local);
+
+/// Copies a dense local tensor into its place of a global one; positions
+/// outside are skipped.
+void writeSlice(const std::vector<Interval> &intervals, int64_t elementBytes,
+                const void *local, void *global);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CORE_SLICE_H
