@@ -231,9 +231,11 @@ Sharding ShardingAttr::toSharding(const Mesh &mesh) const {
     if (dim.getHasInterval())
       out.interval = Interval{dim.getStep(), dim.getOffset(), dim.getLength()};
   }
-  for (PartialAttr p : getPartial())
-    for (unsigned atom : *mesh.lookup(p.getAxis()))
+  for (PartialAttr p : getPartial()) {
+    SmallVector<unsigned> atoms = *mesh.lookup(p.getAxis());
+    for (unsigned atom : atoms)
       sharding.partial.push_back({atom, p.getKind()});
+  }
   llvm::sort(sharding.partial, [](const Partial &a, const Partial &b) {
     return a.atom < b.atom;
   });
@@ -315,9 +317,11 @@ void StrategyAttr::print(AsmPrinter &printer) const {
 Assignment StrategyAttr::toAssignment(const Mesh &mesh) const {
   Assignment assignment(mesh.atoms().size());
   for (auto [axis, kind, index] :
-       llvm::zip_equal(getAxes(), getKinds(), getIndices()))
-    for (unsigned atom : *mesh.lookup(axis))
+       llvm::zip_equal(getAxes(), getKinds(), getIndices())) {
+    SmallVector<unsigned> atoms = *mesh.lookup(axis);
+    for (unsigned atom : atoms)
       assignment[atom] = {Choice::Kind(kind), unsigned(index)};
+  }
   return assignment;
 }
 
