@@ -1,0 +1,139 @@
+//===- File.cpp - Reading files in part, writing them whole ---------------===//
+
+#include "File.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace autopar::runtime {
+
+static Status systemError(const std::string &what, const std::string &path) {
+  return Status::error("cannot " + what + " '" + path +
+                       "': " + std::strerror(errno));
+}
+
+FileReader::FileReader(FileReader &&other) noexcept {
+  *this = std::move(other);
+}
+
+FileReader &FileReader::operator=(FileReader &&other) noexcept {
+  std::swap(descriptor, other.descriptor);
+  std::swap(fileSize, other.fileSize);
+  std::swap(filePath, other.filePath);
+  std::swap(window, other.window);
+  std::swap(windowOffset, other.windowOffset);
+  return *this;
+}
+
+FileReader::~FileReader() {
+  if (descriptor >= 0)
+    close(descriptor);
+}
+
+Status FileReader::open(const std::string &path) {
+  filePath = path;
+  descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return systemError("open", path);
+  struct stat info;
+  if (fstat(descriptor, &info) != 0)
+    return systemError("examine", path);
+  if (!S_ISREG(info.st_mode))
+    return Status::error("'" + path + "' is not a regular file");
+  fileSize = info.st_size;
+  return Status::success();
+}
+
+Status FileReader::readDirect(int64_t offset, int64_t bytes, void *to) const {
+  char *at = static_cast<char *>(to);
+  while (bytes > 0) {
+    ssize_t got = pread(descriptor, at, size_t(std::min<int64_t>(bytes, 1 << 30)),
+                        offset);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return systemError("read", filePath);
+    if (got == 0)
+      return Status::error("'" + filePath + "' ended while it was read");
+    at += got;
+    offset += got;
+    bytes -= got;
+  }
+  return Status::success();
+}
+
+Status FileReader::read(int64_t offset, int64_t bytes, void *to) {
+  constexpr int64_t windowBytes = 256 << 10;
+  if (offset < 0 || bytes < 0 || offset > fileSize || bytes > fileSize - offset)
+    return Status::error("'" + filePath + "' has " + std::to_string(fileSize) +
+                         " bytes, but bytes " + std::to_string(offset) +
+                         " to " + std::to_string(offset + bytes) +
+                         " are needed");
+  if (bytes >= windowBytes / 4)
+    return readDirect(offset, bytes, to);
+  bool inWindow = offset >= windowOffset &&
+                  offset + bytes <= windowOffset + int64_t(window.size());
+  if (!inWindow) {
+    window.resize(size_t(std::min(windowBytes, fileSize - offset)));
+    windowOffset = offset;
+    APRT_TRY(readDirect(offset, int64_t(window.size()), window.data()));
+  }
+  if (bytes > 0)
+    std::memcpy(to, window.data() + (offset - windowOffset), size_t(bytes));
+  return Status::success();
+}
+
+FileWriter::~FileWriter() {
+  if (descriptor < 0)
+    return;
+  close(descriptor);
+  unlink(temporaryPath.c_str());
+}
+
+Status FileWriter::open(const std::string &path) {
+  filePath = path;
+  temporaryPath = path + ".tmp" + std::to_string(getpid());
+  descriptor = ::open(temporaryPath.c_str(),
+                      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+  return descriptor < 0 ? systemError("write", path) : Status::success();
+}
+
+Status FileWriter::write(const void *data, int64_t bytes) {
+  const char *at = static_cast<const char *>(data);
+  written += bytes;
+  while (bytes > 0) {
+    ssize_t put =
+        ::write(descriptor, at, size_t(std::min<int64_t>(bytes, 1 << 30)));
+    if (put < 0 && errno == EINTR)
+      continue;
+    if (put < 0)
+      return systemError("write", filePath);
+    at += put;
+    bytes -= put;
+  }
+  return Status::success();
+}
+
+Status FileWriter::commit() {
+  int closed = close(descriptor);
+  descriptor = -1;
+  if (closed != 0 || rename(temporaryPath.c_str(), filePath.c_str()) != 0) {
+    Status status = systemError("write", filePath);
+    unlink(temporaryPath.c_str());
+    return status;
+  }
+  return Status::success();
+}
+
+Status writeTextFile(const std::string &path, const std::string &text) {
+  FileWriter writer;
+  APRT_TRY(writer.open(path));
+  APRT_TRY(writer.write(text.data(), int64_t(text.size())));
+  return writer.commit();
+}
+
+} // namespace autopar::runtime

@@ -1,0 +1,53 @@
+//===- Futex.h - Sleeping on a word of memory -------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CORE_FUTEX_H
+#define AUTOPAR_RUNTIME_CORE_FUTEX_H
+
+#include <atomic>
+#include <climits>
+#include <cstdint>
+#include <ctime>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace autopar::runtime {
+
+static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t) &&
+              std::atomic<uint32_t>::is_always_lock_free);
+
+/// Sleeps while `word` holds `expected`, at most `nanoseconds` (negative: no
+/// limit). May return early. `shared`: the word is seen by several processes.
+inline void futexWait(std::atomic<uint32_t> &word, uint32_t expected,
+                      int64_t nanoseconds, bool shared) {
+  timespec limit = {time_t(nanoseconds / 1000000000),
+                    long(nanoseconds % 1000000000)};
+  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word),
+          shared ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE, expected,
+          nanoseconds < 0 ? nullptr : &limit, nullptr, 0);
+}
+
+/// Wakes everyone who sleeps on `word`.
+inline void futexWakeAll(std::atomic<uint32_t> &word, bool shared) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word),
+          shared ? FUTEX_WAKE : FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr,
+          0);
+}
+
+/// Tells the core that this is a spin loop.
+inline void spinPause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Seconds of the monotonic clock.
+inline double monotonicSeconds() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
+}
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CORE_FUTEX_H

@@ -1,0 +1,124 @@
+//===- Manifest.h - What a program says about itself ------------*- C++ -*-===//
+//
+// The parsed form of docs/RuntimeABI.md's manifest. After parseManifest every
+// index is in range, every size is non-negative and every product fits.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_RUNTIME_CORE_MANIFEST_H
+#define AUTOPAR_RUNTIME_CORE_MANIFEST_H
+
+#include "DataType.h"
+#include "Slice.h"
+#include "Status.h"
+
+#include <string>
+#include <vector>
+
+namespace autopar::runtime {
+
+struct MeshAxis {
+  std::string name;
+  int64_t size = 1;
+};
+
+struct WeightFileEntry {
+  std::string name;
+  int64_t bytes = 0;
+};
+
+struct Communicator {
+  std::vector<std::string> axes;
+  std::vector<std::vector<int>> groups; // world ranks, in member order
+};
+
+struct Channel {
+  int fromStage = 0;
+  int toStage = 0;
+  int64_t bytes = 0;
+  int64_t slots = 1;
+};
+
+struct OpEntry {
+  std::string name;
+  std::string kind;
+  int64_t stream = 0;
+  double flops = 0;
+  double bytes = 0;
+  double seconds = 0;
+};
+
+/// Where a stage keeps its local part of an input or output.
+struct PortPlacement {
+  int stage = 0;
+  int64_t arenaOffset = 0;
+};
+
+/// A graph input or output.
+struct Port {
+  std::string name;
+  aprt_dtype dtype = APRT_F32;
+  std::vector<int64_t> shape; // global
+  std::vector<DimSlice> dims;
+  std::vector<PortPlacement> stages;
+
+  /// Bytes of the global tensor and of a rank's part.
+  int64_t globalBytes = 0;
+  int64_t localBytes = 0;
+};
+
+struct PersistentEntry {
+  std::string name;
+  aprt_dtype dtype = APRT_F32;
+  std::vector<int64_t> shape; // local
+  bool isParameter = false;
+  bool releaseAfterSetup = false;
+  bool releaseAfterPrepare = false;
+  int64_t bytes = 0; // local
+
+  // Parameters only.
+  int file = 0;
+  int64_t offset = 0;
+  std::vector<int64_t> globalShape;
+  std::vector<DimSlice> dims;
+  int64_t globalBytes = 0;
+};
+
+struct Manifest {
+  std::string model;
+  std::vector<std::string> cpuFeatures;
+  std::vector<std::string> libraries;
+  std::vector<MeshAxis> mesh;
+  int stages = 1;
+  int64_t microBatches = 1;
+  std::vector<WeightFileEntry> weightFiles;
+  std::vector<Communicator> communicators;
+  std::vector<Channel> channels;
+  std::vector<OpEntry> ops;
+  std::vector<Port> inputs;
+  std::vector<Port> outputs;
+  std::vector<std::vector<PersistentEntry>> persistent; // by stage
+  std::vector<int64_t> arenaBytes;                      // by stage
+  std::vector<int64_t> packedSlots;                     // by stage
+  double predictedStepSeconds = 0;
+  std::vector<double> predictedPeakMemoryBytes; // by stage; may be empty
+
+  /// Index of the axis "time" in mesh, or -1.
+  int timeAxis = -1;
+  int devicesPerStage = 1;
+
+  int worldSize() const { return stages * devicesPerStage; }
+  bool uses(const std::string &library) const;
+  /// The op's name, or a stand-in when the program passes a bad index.
+  const char *opName(int op) const;
+  const char *opKind(int op) const;
+  /// Coordinates of a world rank along every mesh axis, time included.
+  std::vector<int64_t> coordinates(int worldRank, int64_t time) const;
+};
+
+/// Parses and validates. A failure names the key and what is wrong with it.
+Status parseManifest(const char *text, Manifest &manifest);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CORE_MANIFEST_H

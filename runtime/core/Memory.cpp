@@ -1,0 +1,51 @@
+//===- Memory.cpp - Buffers and their accounting --------------------------===//
+
+#include "Memory.h"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+
+namespace autopar::runtime {
+
+Status Buffer::map(int64_t size, const char *what, int flags) {
+  release();
+  // One byte more than nothing, so that an empty buffer has an address.
+  size_t length = size_t(std::max<int64_t>(size, 1));
+  void *address =
+      mmap(nullptr, length, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+  if (address == MAP_FAILED)
+    return Status::error("cannot allocate " + std::to_string(size) +
+                         " bytes for " + what + ": " + std::strerror(errno));
+  base = address;
+  bytes = size;
+  return Status::success();
+}
+
+Status Buffer::allocate(int64_t size, const char *what,
+                        MemoryCounter *memoryCounter) {
+  APRT_TRY(map(size, what, MAP_PRIVATE | MAP_NORESERVE));
+  if (size >= (4 << 20))
+    madvise(base, size_t(size), MADV_HUGEPAGE); // advice only
+  counter = memoryCounter;
+  if (counter)
+    counter->add(size);
+  return Status::success();
+}
+
+Status Buffer::allocateShared(int64_t size, const char *what) {
+  return map(size, what, MAP_SHARED | MAP_NORESERVE);
+}
+
+void Buffer::release() {
+  if (!base)
+    return;
+  munmap(base, size_t(std::max<int64_t>(bytes, 1)));
+  if (counter)
+    counter->remove(bytes);
+  base = nullptr;
+  bytes = 0;
+  counter = nullptr;
+}
+
+} // namespace autopar::runtime

@@ -1,0 +1,66 @@
+//===- Memory.h - Buffers and their accounting ------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CORE_MEMORY_H
+#define AUTOPAR_RUNTIME_CORE_MEMORY_H
+
+#include "Status.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace autopar::runtime {
+
+/// Bytes that the runtime holds on a rank, now and at most.
+class MemoryCounter {
+public:
+  void add(int64_t bytes) {
+    current += bytes;
+    peak = std::max(peak, current);
+  }
+  void remove(int64_t bytes) { current -= bytes; }
+  int64_t currentBytes() const { return current; }
+  int64_t peakBytes() const { return peak; }
+
+private:
+  int64_t current = 0;
+  int64_t peak = 0;
+};
+
+/// An anonymous mapping: zeroed, at least 64-byte aligned, returned to the
+/// system when released. Shared mappings stay shared with forked processes.
+class Buffer {
+public:
+  Buffer() = default;
+  Buffer(Buffer &&other) noexcept { swap(other); }
+  Buffer &operator=(Buffer &&other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Buffer() { release(); }
+
+  /// Maps `bytes` (0 gives a valid pointer too). `counter` may be null and must
+  /// outlive the buffer.
+  Status allocate(int64_t bytes, const char *what, MemoryCounter *counter);
+  Status allocateShared(int64_t bytes, const char *what);
+  void release();
+
+  void *data() const { return base; }
+  int64_t size() const { return bytes; }
+
+private:
+  Status map(int64_t bytes, const char *what, int flags);
+  void swap(Buffer &other) {
+    std::swap(base, other.base);
+    std::swap(bytes, other.bytes);
+    std::swap(counter, other.counter);
+  }
+
+  void *base = nullptr;
+  int64_t bytes = 0;
+  MemoryCounter *counter = nullptr;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CORE_MEMORY_H

@@ -1,0 +1,81 @@
+//===- Transport.h - How ranks exchange data --------------------*- C++ -*-===//
+//
+// One implementation per way of connecting ranks. The calls mean what
+// autopar/runtime.h says; a failure's message gives the cause and the ranks
+// that are missing, the caller adds rank and op.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_RUNTIME_TRANSPORT_TRANSPORT_H
+#define AUTOPAR_RUNTIME_TRANSPORT_TRANSPORT_H
+
+#include "../core/DataType.h"
+#include "../core/Status.h"
+
+namespace autopar::runtime {
+
+/// What a rank exchanged so far.
+struct TransportStatistics {
+  int64_t bytesSent = 0;
+  double waitSeconds = 0; // waiting for other ranks
+};
+
+/// A dimension of `size` elements in blocks of `block`, inside [outer, ., inner].
+struct BlockedDim {
+  int64_t outer = 1;
+  int64_t size = 0;
+  int64_t block = 0;
+  int64_t inner = 1;
+};
+
+/// The interval a member holds after a halo exchange: see aprt_halo.
+struct HaloWindow {
+  int64_t step = 0;
+  int64_t offset = 0;
+  int64_t length = 0;
+  double fill = 0;
+};
+
+/// A tensor that changes which of its dimensions is split: see aprt_all_to_all.
+struct SplitChange {
+  int32_t rank = 0;
+  const int64_t *inShape = nullptr;
+  const int64_t *outShape = nullptr;
+  int32_t splitDim = 0;
+  int32_t concatDim = 0;
+};
+
+class Transport {
+public:
+  virtual ~Transport() = default;
+
+  /// This rank's place in its group of `comm`, or -1 if it is in none.
+  virtual int64_t memberIndex(int comm) const = 0;
+
+  virtual Status allReduce(int comm, aprt_reduce kind, aprt_dtype dtype,
+                           int64_t count, const void *in, void *out) = 0;
+  virtual Status allGather(int comm, aprt_dtype dtype, const BlockedDim &dim,
+                           const void *in, void *out) = 0;
+  virtual Status reduceScatter(int comm, aprt_reduce kind, aprt_dtype dtype,
+                               const BlockedDim &dim, const void *in,
+                               void *out) = 0;
+  virtual Status allToAll(int comm, aprt_dtype dtype, const SplitChange &change,
+                          const void *in, void *out) = 0;
+  virtual Status halo(int comm, aprt_dtype dtype, const BlockedDim &dim,
+                      const HaloWindow &window, const void *in, void *out) = 0;
+  virtual Status send(int channel, const void *data, int64_t bytes) = 0;
+  virtual Status receive(int channel, void *data, int64_t bytes) = 0;
+
+  /// Waits for every rank of the program. Without a deadline only the death of
+  /// a rank ends the wait.
+  virtual Status barrier(bool withDeadline) = 0;
+
+  const TransportStatistics &statistics() const { return counters; }
+
+protected:
+  TransportStatistics counters;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_TRANSPORT_TRANSPORT_H

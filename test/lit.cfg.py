@@ -1,0 +1,26 @@
+"""lit configuration: IR tests by stage, execution tests, the driver's messages."""
+
+import os
+
+import lit.formats
+from lit.llvm import llvm_config
+
+config.name = "autopar"
+config.test_format = lit.formats.ShTest(not llvm_config.use_lit_shell)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "Unit", "Runtime"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.autopar_build_dir, "test")
+
+llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "AUTOPAR_SHARED"])
+llvm_config.use_default_substitutions()
+llvm_config.with_environment("FILECHECK_OPTS", "-enable-var-scope --allow-unused-prefixes=false")
+tools = os.path.join(config.autopar_build_dir, "bin")
+llvm_config.with_environment("PATH", tools, append_path=True)
+llvm_config.add_tool_substitutions(["autopar-opt", "autopar"], [tools, config.llvm_tools_dir])
+config.substitutions.append(("%python", config.python))
+
+shared = os.environ.get("AUTOPAR_SHARED", os.path.join(config.autopar_source_dir, "..", "shared"))
+config.substitutions.append(("%shared", shared))
+if os.path.isdir(os.path.join(shared, "models", "small")):
+    config.available_features.add("shared")

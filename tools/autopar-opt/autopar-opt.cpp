@@ -1,0 +1,21 @@
+//===- autopar-opt.cpp - Runs any pass of autopar on IR -------------------===//
+
+#include "autopar/Dialect/Dialect.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  mlir::registerCanonicalizerPass();
+  mlir::registerCSEPass();
+  mlir::registerInlinerPass();
+  mlir::registerSymbolDCEPass();
+
+  mlir::DialectRegistry registry;
+  registry.insert<autopar::AutoparDialect, mlir::func::FuncDialect>();
+  mlir::func::registerInlinerExtension(registry);
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "autopar's passes on MLIR files\n", registry));
+}
