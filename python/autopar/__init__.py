@@ -1,0 +1,10 @@
+"""Thin Python access to the autopar compiler: compile a model, run the executable, read its report.
+
+    import autopar
+    program = autopar.compile("model.onnx", "model", ranks=4, strategy="auto")
+    outputs, report = program.run({"x": x})
+"""
+
+from ._program import Program, compile, find_tool
+
+__all__ = ["Program", "compile", "find_tool"]

@@ -1,0 +1,61 @@
+"""Runs the `autopar` tool and the executables it makes."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+import numpy as np
+
+
+class AutoparError(RuntimeError):
+    """A command of autopar failed; the message is what it printed on stderr."""
+
+
+def find_tool(name="autopar"):
+    """Path of a tool: $AUTOPAR_BIN, the build folder beside this package, or PATH."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    for folder in (os.environ.get("AUTOPAR_BIN"), os.path.join(here, "..", "..", "build", "bin")):
+        if folder and os.access(os.path.join(folder, name), os.X_OK):
+            return os.path.abspath(os.path.join(folder, name))
+    found = shutil.which(name)
+    if not found:
+        raise AutoparError(f"cannot find {name}: build it (tools/quickstart.sh) or set AUTOPAR_BIN")
+    return found
+
+
+def _call(command, timeout):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+    if done.returncode:
+        raise AutoparError(f"{os.path.basename(command[0])} ended with {done.returncode}:\n{done.stderr.strip()}")
+    return done.stdout
+
+
+def compile(model, output, *, ranks=1, strategy="auto", options=(), timeout=600):
+    """Compiles an ONNX file to the executable `output` and returns it as a Program.
+
+    `options` are further flags of `autopar compile`, as strings.
+    """
+    command = [find_tool(), "compile", str(model), "-o", str(output), "--ranks", str(ranks), "--strategy", strategy]
+    log = _call(command + [str(option) for option in options], timeout)
+    return Program(output, log)
+
+
+class Program:
+    """An executable made by autopar; `log` is what the compiler printed (the plan's table)."""
+
+    def __init__(self, path, log=""):
+        self.path, self.log = os.path.abspath(path), log
+
+    def run(self, inputs, *, options=(), timeout=600):
+        """Runs with a dict of arrays by input name; returns (outputs by name, report)."""
+        with tempfile.TemporaryDirectory() as folder:
+            files = {key: os.path.join(folder, key) for key in ("in.npz", "out.npz", "report.json")}
+            np.savez(files["in.npz"], **inputs)
+            command = [self.path, "--inputs", files["in.npz"], "--outputs", files["out.npz"], "--json", files["report.json"]]
+            _call(command + [str(option) for option in options], timeout)
+            with np.load(files["out.npz"]) as arrays:
+                outputs = {name: arrays[name] for name in arrays.files}
+            with open(files["report.json"]) as report:
+                return outputs, json.load(report)

@@ -1,0 +1,151 @@
+"""Writes models with seeded random weights: `python -m autopar.models gpt2 DIR`.
+
+Each maker writes DIR/model.onnx (weights of a megabyte or more beside it in weights.bin) and DIR/inputs.npz. The contents
+depend only on the arguments: weights are drawn by numpy's PCG64, seeded by the tensor's name.
+"""
+
+import argparse
+import os
+import zlib
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+OPSET = 20
+EXTERNAL = 1 << 20  # bytes from which a weight lies outside the model file
+
+
+def draw(name, shape, scale):
+    """A float32 array of N(0, scale^2) that depends on name and shape alone."""
+    return np.random.default_rng(zlib.crc32(name.encode())).standard_normal(shape, dtype=np.float32) * np.float32(scale)
+
+
+class Builder:
+    """Collects nodes and initializers; every method returns the name of the value it makes."""
+
+    def __init__(self):
+        self.nodes, self.initializers, self.count = [], [], 0
+
+    def constant(self, name, array):
+        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        return name
+
+    def weight(self, name, *shape, scale=0.02):
+        return self.constant(name, draw(name, shape, scale))
+
+    def norm_scale(self, name, size):
+        return self.constant(name, 1 + draw(name, (size,), 0.02))
+
+    def node(self, op, *inputs, **attributes):
+        self.count += 1
+        outputs = [f"{op.lower()}_{self.count}"]
+        self.nodes.append(helper.make_node(op, list(inputs), outputs, name=f"{op}_{self.count}", **attributes))
+        return outputs[0]
+
+    def split3(self, x):
+        self.count += 1
+        outputs = [f"split_{self.count}_{i}" for i in range(3)]
+        self.nodes.append(helper.make_node("Split", [x], outputs, name=f"Split_{self.count}", axis=-1, num_outputs=3))
+        return outputs
+
+    def save(self, folder, inputs, outputs, arrays):
+        """`inputs`, `outputs`: [(name, type, shape)]; `outputs` name existing values."""
+        info = [[helper.make_tensor_value_info(*v) for v in values] for values in (inputs, outputs)]
+        graph = helper.make_graph(self.nodes, "model", *info, self.initializers)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, "model.onnx")
+        for stale in (path, os.path.join(folder, "weights.bin")):
+            if os.path.exists(stale):
+                os.remove(stale)
+        onnx.save_model(model, path, save_as_external_data=True, location="weights.bin", size_threshold=EXTERNAL)
+        np.savez(os.path.join(folder, "inputs.npz"), **arrays)
+
+
+def mlp(folder, batch=8, sizes=(784, 256, 256, 10)):
+    """Gemm and Relu, a Softmax at the end."""
+    b, x = Builder(), "x"
+    for i, (n, k) in enumerate(zip(sizes[1:], sizes)):
+        x = b.node("Gemm", x, b.weight(f"w{i}", n, k, scale=k**-0.5), b.weight(f"b{i}", n, scale=0.1), transB=1)
+        x = b.node("Relu", x) if i < len(sizes) - 2 else b.node("Softmax", x, axis=-1)
+    arrays = {"x": draw("x", (batch, sizes[0]), 1)}
+    b.save(folder, [("x", TensorProto.FLOAT, [batch, sizes[0]])], [(x, TensorProto.FLOAT, [batch, sizes[-1]])], arrays)
+
+
+def convnet(folder, batch=4, channels=8, size=16, classes=10):
+    """Convolution, residual blocks with stride 2, pooling, a classifier."""
+    b = Builder()
+
+    def conv(x, name, o, c, k, stride=1):
+        w = b.weight(f"{name}.w", o, c, k, k, scale=(c * k * k) ** -0.5)
+        return b.node("Conv", x, w, b.weight(f"{name}.b", o, scale=0.1), pads=[k // 2] * 4, strides=[stride] * 2)
+
+    x = b.node("Relu", conv("image", "stem", channels, 3, 3))
+    x = b.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    for i, stride in enumerate((1, 2)):
+        out = channels * stride
+        y = b.node("Relu", conv(x, f"block{i}.0", out, channels, 3, stride))
+        y = conv(y, f"block{i}.1", out, out, 3)
+        if stride != 1:
+            x = conv(x, f"block{i}.skip", out, channels, 1, stride)
+        x, channels = b.node("Relu", b.node("Add", x, y)), out
+    x = b.node("Flatten", b.node("GlobalAveragePool", x))
+    x = b.node("Gemm", x, b.weight("head.w", classes, channels, scale=channels**-0.5), b.weight("head.b", classes, scale=0.1), transB=1)
+    arrays = {"image": draw("image", (batch, 3, size, size), 1)}
+    b.save(folder, [("image", TensorProto.FLOAT, [batch, 3, size, size])], [(x, TensorProto.FLOAT, [batch, classes])], arrays)
+
+
+def gpt2(folder, batch=4, sequence=64, layers=12, hidden=768, heads=12, vocabulary=50257, positions=1024):
+    """GPT-2 (Radford et al. 2019); the defaults are the 124M model. Input: token ids; output: logits."""
+    b = Builder()
+    dtype = TensorProto.FLOAT
+
+    def norm(x, name):
+        bias = b.weight(f"{name}.bias", hidden)
+        return b.node("LayerNormalization", x, b.norm_scale(f"{name}.weight", hidden), bias, axis=-1, epsilon=1e-5)
+
+    def linear(x, name, n, k):
+        return b.node("Add", b.node("MatMul", x, b.weight(f"{name}.weight", k, n)), b.weight(f"{name}.bias", n))
+
+    def heads_of(x, perm):
+        return b.node("Transpose", b.node("Reshape", x, "heads_shape"), perm=perm)
+
+    b.constant("heads_shape", np.array([batch, sequence, heads, hidden // heads]))
+    b.constant("merged_shape", np.array([batch, sequence, hidden]))
+    b.constant("scale", np.float32((hidden // heads) ** -0.5))
+    mask = np.triu(np.full((sequence, sequence), np.finfo(np.float32).min, np.float32), 1)
+    b.constant("mask", mask[None, None])
+    b.constant("position_ids", np.arange(sequence)[None])
+    b.weight("wte", vocabulary, hidden)
+    x = b.node("Add", b.node("Gather", "wte", "input_ids"), b.node("Gather", b.weight("wpe", positions, hidden), "position_ids"))
+    for i in range(layers):
+        q, k, v = b.split3(linear(norm(x, f"h{i}.ln_1"), f"h{i}.attn.qkv", 3 * hidden, hidden))
+        scores = b.node("MatMul", heads_of(q, [0, 2, 1, 3]), heads_of(k, [0, 2, 3, 1]))
+        weights = b.node("Softmax", b.node("Add", b.node("Mul", scores, "scale"), "mask"), axis=-1)
+        y = b.node("Transpose", b.node("MatMul", weights, heads_of(v, [0, 2, 1, 3])), perm=[0, 2, 1, 3])
+        x = b.node("Add", x, linear(b.node("Reshape", y, "merged_shape"), f"h{i}.attn.proj", hidden, hidden))
+        y = b.node("Gelu", linear(norm(x, f"h{i}.ln_2"), f"h{i}.mlp.fc", 4 * hidden, hidden), approximate="tanh")
+        x = b.node("Add", x, linear(y, f"h{i}.mlp.proj", hidden, 4 * hidden))
+    head = b.node("Transpose", "wte", perm=[1, 0])
+    logits = b.node("MatMul", norm(x, "ln_f"), head)
+    b.nodes[-1].output[0] = "logits"
+    ids = np.random.default_rng(0).integers(0, vocabulary, (batch, sequence))
+    b.save(folder, [("input_ids", TensorProto.INT64, [batch, sequence])], [("logits", dtype, [batch, sequence, vocabulary])], {"input_ids": ids})
+    return logits
+
+
+MAKERS = {"mlp": mlp, "convnet": convnet, "gpt2": gpt2}
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("name", choices=sorted(MAKERS))
+    arguments.add_argument("folder")
+    arguments.add_argument("options", nargs="*", metavar="KEY=INT", help="sizes, e.g. batch=2 layers=4 (see the maker's arguments)")
+    options = arguments.parse_args()
+    MAKERS[options.name](options.folder, **{k: int(v) for k, v in (o.split("=") for o in options.options)})
+
+
+if __name__ == "__main__":
+    main()

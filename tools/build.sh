@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Configures and builds into build/ (AUTOPAR_BUILD names another folder). Arguments go to ninja: targets, default all.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=${AUTOPAR_BUILD:-$root/build}
+venv=${AUTOPAR_VENV:-$build/venv}
+[ -f "$build/build.ninja" ] ||
+  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DAUTOPAR_PYTHON="$venv/bin/python"
+exec ninja -C "$build" "$@"

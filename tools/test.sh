@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Installs, builds and runs every test: unit tests, runtime tests (plain and sanitized), lit, execution of whole against
+# partitioned. Ends with the counts of all of them. Exit code 0: nothing failed.
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+export AUTOPAR_BUILD=${AUTOPAR_BUILD:-$root/build}
+export AUTOPAR_PYTHON=${AUTOPAR_VENV:-$AUTOPAR_BUILD/venv}/bin/python
+export PYTHONPATH=$root/python
+export AUTOPAR_SHARED=${AUTOPAR_SHARED:-$root/../shared}
+passed=0 failed=0 skipped=0
+logs=$AUTOPAR_BUILD/test-logs
+
+# add PASSED FAILED SKIPPED: to the counts.
+add() { passed=$((passed + $1)); failed=$((failed + $2)); skipped=$((skipped + $3)); }
+
+# count LOG PATTERN: the last number that PATTERN's first group matches in LOG, or 0.
+count() { local n; n=$(sed -nE "s/$2/\1/p" "$1" | tail -n 1); echo "${n:-0}"; }
+
+# step NAME KIND COMMAND...: runs it, shows the end of its output, counts by the runner's own closing lines.
+step() {
+  local name=$1 kind=$2 log=$logs/$1.log code=0 p=0 f=0 s=0
+  shift 2
+  echo "== $name"
+  "$@" >"$log" 2>&1 || code=$?
+  tail -n 12 "$log"
+  case $kind in
+  gtest)
+    p=$(count "$log" '^\[  PASSED  \] ([0-9]+) tests?.*')
+    f=$(count "$log" '^\[  FAILED  \] ([0-9]+) tests?, listed below.*')
+    s=$(count "$log" '^\[  SKIPPED \] ([0-9]+) tests?, listed below.*') ;;
+  lit)
+    p=$(count "$log" '^ *Passed *: *([0-9]+).*')
+    f=$(($(count "$log" '^ *Failed *: *([0-9]+).*') + $(count "$log" '^ *Unresolved *: *([0-9]+).*') + $(count "$log" '^ *Timed Out *: *([0-9]+).*')))
+    s=$(count "$log" '^ *Unsupported *: *([0-9]+).*') ;;
+  plain)
+    p=$(count "$log" '^([0-9]+) passed, [0-9]+ failed.*')
+    f=$(count "$log" '^[0-9]+ passed, ([0-9]+) failed.*')
+    s=$(count "$log" '^[0-9]+ passed, [0-9]+ failed, ([0-9]+) skipped.*') ;;
+  esac
+  [ "$code" -eq 0 ] || [ "$f" -gt 0 ] || f=1 # it died before it could count
+  add "$p" "$f" "$s"
+}
+
+"$root/tools/install.sh" || exit 1
+"$root/tools/build.sh" all autopar-unit-tests || exit 1
+mkdir -p "$logs"
+bin=$AUTOPAR_BUILD/bin
+step unit gtest "$bin/autopar-unit-tests"
+step runtime gtest "$bin/autopar-runtime-tests"
+step runtime-sanitized gtest "$root/tools/sanitize-runtime.sh"
+step lit lit "$(llvm-config-22 --bindir)/lit" -j 2 "$AUTOPAR_BUILD/test"
+step properties plain "$bin/autopar-property-tests"
+step execution plain "$AUTOPAR_PYTHON" "$root/test/Execution/run_models.py"
+
+echo
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
