@@ -1,0 +1,86 @@
+//===- Reshard.h - The table of reshard steps and shortest paths over it --===//
+//
+// From one sharding of a value to another: a few kinds of steps, and Dijkstra
+// over the shardings between. Planning prices edges with the path's seconds;
+// Partition emits the same steps.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_COST_RESHARD_H
+#define AUTOPAR_COST_RESHARD_H
+
+#include "autopar/Interfaces/Sharding.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include <functional>
+
+namespace autopar {
+
+/// The rows of the table. The first two are local, the others communicate.
+enum class ReshardKind {
+  SliceBlock,    // replicated over `atoms` -> split in `dim`
+  KeepFirst,     // replicated over `atoms` -> partial
+  AllGather,     // the minor `atoms` of `dim` -> replicated
+  ReduceScatter, // partial over `atoms` -> split in `dim`
+  AllToAll,      // the minor `atoms` of `concatDim` -> minor atoms of `dim`
+  AllReduce,     // partial over `atoms` -> replicated
+  Halo,          // plain blocks of `dim` over `atoms` -> an interval
+};
+llvm::StringRef stringifyReshardKind(ReshardKind kind);
+inline bool isLocal(ReshardKind kind) {
+  return kind == ReshardKind::SliceBlock || kind == ReshardKind::KeepFirst;
+}
+
+/// One step of a path. What it does to the value is in `after`.
+struct ReshardStep {
+  ReshardKind kind;
+  llvm::SmallVector<unsigned, 2> atoms; // major to minor
+  unsigned dim = 0;                     // unused by KeepFirst and AllReduce
+  unsigned concatDim = 0;               // AllToAll only
+  ReduceKind reduce = ReduceKind::Sum; // of KeepFirst, ReduceScatter, AllReduce
+  Sharding after;
+  /// What one device holds of the value at the step's wider side (AllGather:
+  /// the result; ReduceScatter, AllToAll, AllReduce: the operand; local steps:
+  /// the result); for Halo, what the busiest device receives.
+  int64_t bytes = 0;
+  double seconds = 0; // as the cost function said
+};
+using ReshardPath = llvm::SmallVector<ReshardStep, 2>;
+
+/// Seconds of a step whose `seconds` is not filled in yet; never negative.
+using ReshardCost = std::function<double(const ReshardStep &)>;
+
+/// The cheapest steps that turn `from` into `to`; ties go to fewer bytes, then
+/// fewer steps, then a fixed order. Empty when both are equal. nullopt: there
+/// is no legal path: `from` has an interval, or atoms of the time axis would
+/// have to communicate.
+std::optional<ReshardPath> reshardPath(const Sharding &from, const Sharding &to,
+                                       llvm::ArrayRef<int64_t> shape,
+                                       int64_t elementBytes, const Mesh &mesh,
+                                       const ReshardCost &cost);
+
+/// Sum of the steps' seconds.
+double secondsOf(const ReshardPath &path);
+
+/// Remembers paths by what they were asked for.
+class ReshardCache {
+public:
+  ReshardCache(const Mesh &mesh, ReshardCost cost)
+      : mesh(mesh), cost(std::move(cost)) {}
+  const std::optional<ReshardPath> &get(const Sharding &from,
+                                        const Sharding &to,
+                                        llvm::ArrayRef<int64_t> shape,
+                                        int64_t elementBytes);
+
+private:
+  Mesh mesh;
+  ReshardCost cost;
+  llvm::StringMap<std::optional<ReshardPath>> paths;
+};
+
+/// Short text that tells shardings of one mesh apart.
+void appendKey(std::string &key, const Sharding &sharding);
+
+} // namespace autopar
+
+#endif // AUTOPAR_COST_RESHARD_H
