@@ -1,0 +1,48 @@
+//===- EinsumAsGemm.h - An einsum as one batched matrix product -*- C++ -*-===//
+
+#ifndef AUTOPAR_DIALECT_EINSUMASGEMM_H
+#define AUTOPAR_DIALECT_EINSUMASGEMM_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <optional>
+
+namespace autopar {
+
+class EinsumOp;
+
+/// C[b..., m, n] = sum over k of A[b..., m, k] * B[b..., k, n] on dense row-major
+/// tensors, by element strides. Strides hold batch..., then the two dimensions
+/// of the matrix; a batch dimension that a tensor does not have has stride 0.
+///
+/// "bshd,bthd->bhst" -> batch = [b, h], m = s, n = t, k = d.
+struct EinsumAsGemm {
+  /// A is the einsum's rhs and B its lhs (so that C's rows are contiguous).
+  bool swapped = false;
+  llvm::SmallVector<int64_t, 4> batch;
+  int64_t m = 1, n = 1, k = 1;
+  llvm::SmallVector<int64_t, 6> aStrides, bStrides, cStrides;
+  /// The trailing result dimensions that n is made of: a bias of that shape is
+  /// one value per column.
+  llvm::SmallVector<int64_t, 2> columnShape;
+};
+
+/// At most this many batch dimensions remain after collapsing.
+inline constexpr size_t kMaxGemmBatch = 4;
+
+/// The matrix product that computes the einsum without copies; nullopt if there
+/// is none: contracted letters that do not collapse to one dimension, a matrix
+/// without a contiguous dimension, or too many batch dimensions. C's columns (n)
+/// are always contiguous; in A and B either dimension of the matrix is.
+std::optional<EinsumAsGemm> einsumAsGemm(llvm::StringRef lhsLetters,
+                                         llvm::StringRef rhsLetters,
+                                         llvm::StringRef resultLetters,
+                                         llvm::ArrayRef<int64_t> lhsShape,
+                                         llvm::ArrayRef<int64_t> rhsShape);
+std::optional<EinsumAsGemm> einsumAsGemm(EinsumOp op);
+
+} // namespace autopar
+
+#endif // AUTOPAR_DIALECT_EINSUMASGEMM_H
