@@ -28,6 +28,8 @@ def Autopar_Dialect : Dialect {
     | `autopar.strategy` | op | plan | what each axis does in the op |
     | `autopar.stage` | op, function | plan, partition | pipeline stage |
     | `autopar.global_type` | function argument, result | partition | type before the split |
+    | `autopar.origin` | op | partition | number of the op of the whole program; gone after the equality check |
+    | `autopar.kept` | function | partition | name of the function that this is an untouched copy of; gone after the equality check |
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
@@ -40,6 +42,9 @@ def Autopar_Dialect : Dialect {
     static constexpr llvm::StringLiteral kStrategy = "autopar.strategy";
     static constexpr llvm::StringLiteral kStage = "autopar.stage";
     static constexpr llvm::StringLiteral kGlobalType = "autopar.global_type";
+    static constexpr llvm::StringLiteral kOrigin = "autopar.origin";
+    static constexpr llvm::StringLiteral kKept = "autopar.kept";
+    static constexpr llvm::StringLiteral kStages = "autopar.stages";
     void registerAttributes();
   }];
 }

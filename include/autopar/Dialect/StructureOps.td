@@ -19,11 +19,13 @@ def Autopar_ReshardOp : Op<Autopar_Dialect, "reshard", [Pure, AllTypesMatch<["in
   let summary = "the same global value, laid out otherwise";
   let description = [{
     Types are global. Created by insert-reshards (Partition); removed by partition,
-    which lowers it by the shortest path over the table of collectives.
+    which lowers it by the shortest path over the table of collectives. `fill` says
+    per dimension what positions outside an interval of `to` read as.
   }];
-  let arguments = (ins Autopar_Tensor:$input, Autopar_ShardingAttr:$from, Autopar_ShardingAttr:$to);
+  let arguments = (ins Autopar_Tensor:$input, Autopar_ShardingAttr:$from, Autopar_ShardingAttr:$to,
+                       OptionalAttr<DenseF64ArrayAttr>:$fill);
   let results = (outs Autopar_Tensor:$result);
-  let assemblyFormat = "$input `from` $from `to` $to attr-dict `:` type($result)";
+  let assemblyFormat = "$input `from` $from `to` $to (`fill` `=` $fill^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
