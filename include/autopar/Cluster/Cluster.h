@@ -1,0 +1,77 @@
+//===- Cluster.h - The machine that a plan is made for --------------------===//
+//
+// Nodes with devices and alpha-beta links. No MLIR here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_CLUSTER_CLUSTER_H
+#define AUTOPAR_CLUSTER_CLUSTER_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+#include <string>
+
+namespace autopar {
+
+/// A message of b bytes takes latencySeconds + b / bytesPerSecond.
+struct Link {
+  std::string kind;
+  double latencySeconds = 0;
+  double bytesPerSecond = 0;
+  bool free = false; // costs nothing at all
+};
+
+/// One row of data/devices.csv, in units of seconds, bytes and flops.
+struct DeviceType {
+  std::string name;
+  std::string kind; // "cpu" or "gpu"
+  double fp32Flops = 0, tf32Flops = 0, fp16Flops = 0, bf16Flops = 0;
+  double memoryBytesPerSecond = 0;
+  int64_t memoryBytes = 0;
+  double launchSeconds = 0;
+  /// Share of the peaks that large kernels reach.
+  double gemmEfficiency = 1, memoryEfficiency = 1;
+  Link within, between; // unless the cluster says otherwise
+};
+
+struct NodeGroup {
+  int64_t count = 1;
+  DeviceType type;
+  int64_t devices = 1; // on each node
+};
+
+/// Devices are numbered node by node.
+struct Cluster {
+  llvm::SmallVector<NodeGroup, 1> nodes;
+  Link withinNode, betweenNodes;
+
+  int64_t deviceCount() const;
+  int64_t nodeOf(int64_t device) const;
+  /// The type that every even split waits for.
+  const DeviceType &slowest() const;
+  /// The least memory that a device has.
+  int64_t memoryBytes() const;
+};
+
+/// The type of that name; the error lists those known.
+llvm::Expected<DeviceType> lookupDevice(llvm::StringRef name);
+
+/// N CPU ranks on this host.
+llvm::Expected<Cluster> clusterOfRanks(int64_t ranks);
+
+/// `NODESxDEVICES:TYPE[@GBps]`, or the path of a cluster file.
+llvm::Expected<Cluster> parseCluster(llvm::StringRef spec);
+
+/// The cluster file's format; `name` is what messages call it.
+llvm::Expected<Cluster> clusterFromJSON(const llvm::json::Value &value,
+                                        llvm::StringRef name);
+llvm::json::Value toJSON(const Cluster &cluster);
+
+/// `2x8:a100-80gb, nvlink 300 GB/s in a node, network 25 GB/s between nodes`.
+std::string describe(const Cluster &cluster);
+
+} // namespace autopar
+
+#endif // AUTOPAR_CLUSTER_CLUSTER_H

@@ -1,0 +1,96 @@
+//===- KernelGroups.h - Which ops become one launch -------------*- C++ -*-===//
+//
+// One analysis groups the ops of a function into launches and library calls.
+// Cost prices the groups, Schedule makes them kernels, Lowering emits each.
+//
+// Forms of a group
+//   Contraction   one einsum that is a matrix product by strides, and epilogue
+//   Convolution   one convolution, and epilogue
+//   Loops         a connected set of ops that share one space of iterations:
+//     - without reductions (rowRank < 0): every result has as many elements as
+//       the others; each is computed from its operands by index alone;
+//     - with row reductions: the space is [rows..., columns...], rowRank leading
+//       dimensions of the group's widest value being rows. A value is full, or
+//       one element per row; reductions run over the columns of one row;
+//     - one op with a loop nest of its own (pool, scan, transpose of the
+//       innermost dimension, reduction over other dimensions), followed by
+//       pointwise ops on its result.
+//   Spreads, constants, iotas and arithmetic on scalars are copied into each
+//   group that reads them. Reshapes inside a group keep the innermost dimension;
+//   all others lie between groups and are names of a buffer.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_COST_KERNELGROUPS_H
+#define AUTOPAR_COST_KERNELGROUPS_H
+
+#include "autopar/Interfaces/Enums.h"
+#include "mlir/IR/Block.h"
+#include "mlir/IR/Operation.h"
+#include <vector>
+
+namespace autopar {
+
+enum class EpilogueStep { Bias, Activation, Addend };
+
+/// What a target fuses and what its libraries compute.
+struct FusionTable {
+  /// In the order in which the library applies them; each at most once.
+  llvm::SmallVector<EpilogueStep> contraction;
+  llvm::SmallVector<EpilogueStep> convolution;
+  llvm::SmallVector<UnaryKind> activations;
+  /// Element types of library calls; other contractions are loops.
+  bool libraryF32 = true, libraryF16 = false, libraryBF16 = false;
+  /// The library may write its result over the addend.
+  bool contractionInPlace = true, convolutionInPlace = false;
+  /// Limits that keep kernels compilable.
+  unsigned maxOps = 64, maxValues = 24;
+
+  bool callsLibraryFor(mlir::Type elementType) const {
+    return (libraryF32 && elementType.isF32()) ||
+           (libraryF16 && elementType.isF16()) ||
+           (libraryBF16 && elementType.isBF16());
+  }
+};
+/// The target of this project's CPU lowering.
+const FusionTable &cpuFusionTable();
+
+enum class GroupKind { Contraction, Convolution, Loops };
+
+struct KernelGroup {
+  GroupKind kind = GroupKind::Loops;
+  /// In program order: the ops that only this group computes, and the cheap ops
+  /// and reshapes that it repeats.
+  llvm::SmallVector<mlir::Operation *> ops;
+  llvm::SmallVector<mlir::Value> inputs;  // in order of first use
+  llvm::SmallVector<mlir::Value> outputs; // in program order
+  int64_t rowRank = -1;                   // Loops with row reductions only
+  /// The op that gives the group its name: the library op, the op with a loop
+  /// nest of its own, the first reduction, or the last op.
+  mlir::Operation *root = nullptr;
+  /// Pairs (output, input): the output may be written over the input, because
+  /// each element is read before it is written and by nothing else.
+  llvm::SmallVector<std::pair<unsigned, unsigned>, 1> inPlace;
+};
+
+/// One step of work: a group, or an op that is no kernel (communication, a
+/// reshape that names a buffer anew, return).
+struct WorkStep {
+  int64_t group = -1;
+  mlir::Operation *op = nullptr;
+};
+
+struct KernelGroups {
+  std::vector<KernelGroup> groups;
+  /// In an order that respects every dependence and stays close to the program's.
+  std::vector<WorkStep> steps;
+};
+
+/// Groups the ops of `body`, in time near to linear. Ops whose results nobody
+/// needs are in no group.
+KernelGroups groupKernels(mlir::Block &body,
+                          const FusionTable &table = cpuFusionTable());
+
+} // namespace autopar
+
+#endif // AUTOPAR_COST_KERNELGROUPS_H

@@ -1,0 +1,117 @@
+//===- Cluster.cpp - Questions about a cluster, and the short form --------===//
+
+#include "autopar/Cluster/Cluster.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+/// More devices than any plan is made for: a typing error.
+static constexpr int64_t kMaxDevices = 1 << 20;
+
+int64_t Cluster::deviceCount() const {
+  int64_t count = 0;
+  for (const NodeGroup &group : nodes)
+    count += group.count * group.devices;
+  return count;
+}
+
+int64_t Cluster::nodeOf(int64_t device) const {
+  int64_t firstNode = 0;
+  for (const NodeGroup &group : nodes) {
+    if (device < group.count * group.devices)
+      return firstNode + device / group.devices;
+    device -= group.count * group.devices;
+    firstNode += group.count;
+  }
+  return firstNode;
+}
+
+const DeviceType &Cluster::slowest() const {
+  return llvm::min_element(nodes,
+                           [](const NodeGroup &a, const NodeGroup &b) {
+                             return a.type.fp32Flops < b.type.fp32Flops;
+                           })
+      ->type;
+}
+
+int64_t Cluster::memoryBytes() const {
+  int64_t bytes = nodes.front().type.memoryBytes;
+  for (const NodeGroup &group : nodes)
+    bytes = std::min(bytes, group.type.memoryBytes);
+  return bytes;
+}
+
+static Cluster uniformCluster(int64_t nodeCount, int64_t devices,
+                              const DeviceType &type) {
+  Cluster cluster;
+  cluster.nodes.push_back({nodeCount, type, devices});
+  cluster.withinNode = type.within;
+  cluster.betweenNodes = type.between;
+  return cluster;
+}
+
+Expected<Cluster> clusterOfRanks(int64_t ranks) {
+  if (ranks < 1 || ranks > kMaxDevices)
+    return createStringError("--ranks must be 1 or more and at most " +
+                             Twine(kMaxDevices) + ", not " + Twine(ranks));
+  Expected<DeviceType> type = lookupDevice("cpu");
+  if (!type)
+    return type.takeError();
+  return uniformCluster(1, ranks, *type);
+}
+
+/// Splits `16x8:a100-80gb@25`; false where the text has another form.
+static bool splitShortForm(StringRef spec, int64_t &nodes, int64_t &devices,
+                           StringRef &type, double &gigabytes) {
+  auto [counts, rest] = spec.split(':');
+  auto [nodeText, deviceText] = counts.split('x');
+  StringRef speed;
+  std::tie(type, speed) = rest.split('@');
+  if (nodeText.getAsInteger(10, nodes) || deviceText.getAsInteger(10, devices))
+    return false;
+  if (type.empty() || nodes < 1 || devices < 1 || nodes > kMaxDevices ||
+      devices > kMaxDevices || nodes * devices > kMaxDevices)
+    return false;
+  return !rest.contains('@') ||
+         (!speed.getAsDouble(gigabytes) && gigabytes > 0);
+}
+
+Expected<Cluster> parseShortForm(StringRef spec) {
+  int64_t nodes = 0, devices = 0;
+  double gigabytes = 0;
+  StringRef typeName;
+  if (!splitShortForm(spec, nodes, devices, typeName, gigabytes))
+    return createStringError(
+        "cluster '" + spec +
+        "' is no file and not of the form NODESxDEVICES:TYPE[@GBps], for "
+        "example 2x8:a100-80gb@25");
+  Expected<DeviceType> type = lookupDevice(typeName);
+  if (!type)
+    return type.takeError();
+  Cluster cluster = uniformCluster(nodes, devices, *type);
+  if (gigabytes > 0)
+    cluster.betweenNodes.bytesPerSecond = gigabytes * 1e9;
+  return cluster;
+}
+
+static std::string describe(const Link &link) {
+  if (link.free)
+    return "free links";
+  return formatv("{0} {1} GB/s", link.kind, link.bytesPerSecond / 1e9);
+}
+
+std::string describe(const Cluster &cluster) {
+  std::string text;
+  for (const NodeGroup &group : cluster.nodes)
+    text += formatv("{0}{1}x{2}:{3}", text.empty() ? "" : " + ", group.count,
+                    group.devices, group.type.name);
+  text += ", " + describe(cluster.withinNode) + " in a node";
+  if (cluster.nodeOf(cluster.deviceCount() - 1) > 0)
+    text += ", " + describe(cluster.betweenNodes) + " between nodes";
+  return text;
+}
+
+} // namespace autopar

@@ -1,0 +1,178 @@
+//===- ClusterFile.cpp - Clusters as JSON ---------------------------------===//
+
+#include "autopar/Cluster/Cluster.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+Expected<Cluster> parseShortForm(StringRef spec);
+
+namespace {
+
+/// Reads one cluster; every complaint names the file.
+class Reader {
+public:
+  explicit Reader(StringRef name) : name(name) {}
+  Expected<Cluster> read(const json::Value &value);
+
+private:
+  Error fail(const Twine &what) const {
+    return createStringError("cluster file " + name + ": " + what);
+  }
+  Error unknownKeys(const json::Object &object,
+                    ArrayRef<StringRef> known) const;
+  Expected<int64_t> count(const json::Object &node, StringRef key) const;
+  Error readNode(const json::Value &value);
+  Error readLink(const json::Value &value);
+
+  StringRef name;
+  Cluster cluster;
+};
+
+} // namespace
+
+Error Reader::unknownKeys(const json::Object &object,
+                          ArrayRef<StringRef> known) const {
+  for (const auto &entry : object)
+    if (!is_contained(known, StringRef(entry.first)))
+      return fail("unknown key '" + StringRef(entry.first) +
+                  "'; known keys: " + join(known, ", "));
+  return Error::success();
+}
+
+Expected<int64_t> Reader::count(const json::Object &node, StringRef key) const {
+  if (!node.get(key))
+    return 1;
+  std::optional<int64_t> value = node.getInteger(key);
+  if (!value || *value < 1 || *value > (1 << 20))
+    return fail("'" + key + "' of a node must be an integer of 1 or more");
+  return *value;
+}
+
+Error Reader::readNode(const json::Value &value) {
+  const json::Object *node = value.getAsObject();
+  if (!node)
+    return fail("each of 'nodes' must be an object");
+  if (Error error = unknownKeys(*node, {"count", "type", "devices"}))
+    return error;
+  std::optional<StringRef> typeName = node->getString("type");
+  if (!typeName)
+    return fail("a node needs a 'type', for example \"a100-80gb\" or \"cpu\"");
+  Expected<DeviceType> type = lookupDevice(*typeName);
+  if (!type)
+    return fail(toString(type.takeError()));
+  Expected<int64_t> nodes = count(*node, "count");
+  if (!nodes)
+    return nodes.takeError();
+  Expected<int64_t> devices = count(*node, "devices");
+  if (!devices)
+    return devices.takeError();
+  cluster.nodes.push_back({*nodes, *type, *devices});
+  return Error::success();
+}
+
+Error Reader::readLink(const json::Value &value) {
+  const json::Object *object = value.getAsObject();
+  if (!object)
+    return fail("each of 'links' must be an object");
+  if (Error error = unknownKeys(
+          *object, {"within", "between", "kind", "GBps", "latency_us"}))
+    return error;
+  bool within = object->getString("within") == StringRef("node");
+  bool between = object->getString("between") == StringRef("nodes");
+  if (within == between)
+    return fail("a link is either {\"within\": \"node\"} or {\"between\": "
+                "\"nodes\"}");
+  Link &link = within ? cluster.withinNode : cluster.betweenNodes;
+  if (std::optional<StringRef> kind = object->getString("kind"))
+    link.kind = kind->str();
+  link.free = link.kind == "free";
+  if (object->get("GBps")) {
+    std::optional<double> speed = object->getNumber("GBps");
+    if (!speed || !(*speed > 0))
+      return fail("'GBps' of a link must be a number above 0");
+    link.bytesPerSecond = *speed * 1e9;
+  }
+  if (object->get("latency_us")) {
+    std::optional<double> latency = object->getNumber("latency_us");
+    if (!latency || !(*latency >= 0))
+      return fail("'latency_us' of a link must be a number of 0 or more");
+    link.latencySeconds = *latency * 1e-6;
+  }
+  return Error::success();
+}
+
+Expected<Cluster> Reader::read(const json::Value &value) {
+  const json::Object *object = value.getAsObject();
+  if (!object)
+    return fail("must be a JSON object with 'nodes' and 'links'");
+  if (Error error = unknownKeys(*object, {"nodes", "links"}))
+    return std::move(error);
+  const json::Array *nodes = object->getArray("nodes");
+  if (!nodes || nodes->empty())
+    return fail("needs 'nodes', a list such as [{\"count\": 1, \"type\": "
+                "\"cpu\", \"devices\": 4}]");
+  for (const json::Value &node : *nodes)
+    if (Error error = readNode(node))
+      return std::move(error);
+  cluster.withinNode = cluster.slowest().within;
+  cluster.betweenNodes = cluster.slowest().between;
+  if (!object->get("links"))
+    return std::move(cluster);
+  const json::Array *links = object->getArray("links");
+  if (!links)
+    return fail("'links' must be a list");
+  for (const json::Value &link : *links)
+    if (Error error = readLink(link))
+      return std::move(error);
+  return std::move(cluster);
+}
+
+Expected<Cluster> clusterFromJSON(const json::Value &value, StringRef name) {
+  return Reader(name).read(value);
+}
+
+Expected<Cluster> parseCluster(StringRef spec) {
+  if (!sys::fs::exists(spec))
+    return parseShortForm(spec);
+  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer =
+      MemoryBuffer::getFile(spec, /*IsText=*/true);
+  if (!buffer)
+    return createStringError("cannot read cluster file " + spec + ": " +
+                             buffer.getError().message());
+  Expected<json::Value> value = json::parse((*buffer)->getBuffer());
+  if (!value)
+    return createStringError("cluster file " + spec +
+                             " is not JSON: " + toString(value.takeError()));
+  return clusterFromJSON(*value, spec);
+}
+
+static json::Value linkToJSON(const Link &link, StringRef key,
+                              StringRef value) {
+  json::Object object{{key, value}, {"kind", link.kind}};
+  if (!link.free) {
+    object["GBps"] = link.bytesPerSecond / 1e9;
+    object["latency_us"] = link.latencySeconds * 1e6;
+  }
+  return object;
+}
+
+json::Value toJSON(const Cluster &cluster) {
+  json::Array nodes;
+  for (const NodeGroup &group : cluster.nodes)
+    nodes.push_back(json::Object{{"count", group.count},
+                                 {"type", group.type.name},
+                                 {"devices", group.devices}});
+  return json::Object{
+      {"nodes", std::move(nodes)},
+      {"links",
+       json::Array{linkToJSON(cluster.withinNode, "within", "node"),
+                   linkToJSON(cluster.betweenNodes, "between", "nodes")}}};
+}
+
+} // namespace autopar

@@ -1,0 +1,57 @@
+//===- CommunicationModelTest.cpp -----------------------------------------===//
+
+#include "autopar/Cost/CommunicationModel.h"
+#include "autopar/Cost/Roofline.h"
+#include "gtest/gtest.h"
+
+using namespace autopar;
+using namespace llvm;
+
+namespace {
+
+Cluster cluster(StringRef spec) { return cantFail(parseCluster(spec)); }
+
+ReshardStep allReduce(SmallVector<unsigned, 2> atoms, int64_t bytes) {
+  ReshardStep step;
+  step.kind = ReshardKind::AllReduce;
+  step.atoms = std::move(atoms);
+  step.bytes = bytes;
+  return step;
+}
+
+TEST(CommunicationModel, PlacementFollowsTheMesh) {
+  Mesh mesh({{"data", 2}, {"tensor", 4}});
+  CommunicationModel model(cluster("2x4:a100-80gb"), mesh);
+  CommunicatorShape data = model.shapeOf({0}), tensor = model.shapeOf({1, 2});
+  EXPECT_EQ(data.nodes, 2);
+  EXPECT_EQ(data.ranksPerNode, 1);
+  EXPECT_EQ(tensor.nodes, 1);
+  EXPECT_EQ(tensor.ranksPerNode, 4);
+}
+
+TEST(CommunicationModel, NodesAreDearerAndBytesCount) {
+  Mesh mesh({{"data", 2}, {"tensor", 2}});
+  CommunicationModel model(cluster("2x2:a100-80gb"), mesh);
+  EXPECT_GT(model.seconds(allReduce({0}, 1 << 24)),
+            model.seconds(allReduce({1}, 1 << 24)));
+  EXPECT_GT(model.seconds(allReduce({1}, 1 << 26)),
+            2 * model.seconds(allReduce({1}, 1 << 24)));
+}
+
+TEST(CommunicationModel, FreeLinksCostNothing) {
+  Cluster free = cluster("1x4:cpu");
+  free.withinNode.free = true;
+  CommunicationModel model(free, Mesh({{"x", 4}}));
+  EXPECT_EQ(model.seconds(allReduce({0, 1}, 1 << 30)), 0);
+}
+
+TEST(Roofline, TakesTheSlowerOfComputeAndMemory) {
+  DeviceType device = cantFail(lookupDevice("a100-80gb"));
+  KernelWork work;
+  work.flops = 19.5e12 * 0.76;
+  EXPECT_NEAR(kernelSeconds(device, work), 1, 1e-9);
+  work.bytes = 2 * 2e12 * 0.92;
+  EXPECT_NEAR(kernelSeconds(device, work), 2, 1e-9);
+}
+
+} // namespace
