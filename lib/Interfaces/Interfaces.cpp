@@ -2,6 +2,7 @@
 
 #include "autopar/Interfaces/Interfaces.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include <limits>
 
 #include "autopar/Interfaces/Interfaces.cpp.inc"
 
@@ -35,6 +36,28 @@ int64_t defaultFlops(Operation *op) {
   default:
     return 0;
   }
+}
+
+/// Lowest or highest value of an integer type; i1 is unsigned.
+static double integerBound(IntegerType type, bool lowest) {
+  unsigned width = type.getWidth();
+  if (type.isUnsigned() || width == 1)
+    return lowest ? 0.0 : APInt::getMaxValue(width).roundToDouble();
+  APInt bound = lowest ? APInt::getSignedMinValue(width)
+                       : APInt::getSignedMaxValue(width);
+  return bound.signedRoundToDouble();
+}
+
+double neutralElement(ReduceKind kind, Type elementType) {
+  if (kind == ReduceKind::Sum)
+    return 0.0;
+  if (kind == ReduceKind::Prod)
+    return 1.0;
+  bool lowest = kind == ReduceKind::Max;
+  if (auto integer = dyn_cast<IntegerType>(elementType))
+    return integerBound(integer, lowest);
+  double infinity = std::numeric_limits<double>::infinity();
+  return lowest ? -infinity : infinity;
 }
 
 } // namespace autopar

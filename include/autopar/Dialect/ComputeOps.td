@@ -23,17 +23,18 @@ def Autopar_Index : RankedTensorOf<[I64]>; // a scalar tensor<i64> computed from
 class Autopar_ComputeOp<string mnemonic, list<Trait> traits = []>
     : Op<Autopar_Dialect, mnemonic, !listconcat([Pure], traits)>;
 
-/// Ops whose localize is the default copy.
-class Autopar_Op<string mnemonic, list<Trait> traits = []>
+/// Ops whose localize is the default copy. `counts`: the methods of
+/// KernelOpInterface that the op defines although they have a default.
+class Autopar_Op<string mnemonic, list<Trait> traits = [], list<string> counts = []>
     : Autopar_ComputeOp<mnemonic, !listconcat([
         DeclareOpInterfaceMethods<ShardingRuleOpInterface>,
-        DeclareOpInterfaceMethods<KernelOpInterface>], traits)>;
+        DeclareOpInterfaceMethods<KernelOpInterface, counts>], traits)>;
 
 /// Ops that build their local form themselves.
-class Autopar_LocalizedOp<string mnemonic, list<Trait> traits = []>
+class Autopar_LocalizedOp<string mnemonic, list<Trait> traits = [], list<string> counts = []>
     : Autopar_ComputeOp<mnemonic, !listconcat([
         DeclareOpInterfaceMethods<ShardingRuleOpInterface, ["localize"]>,
-        DeclareOpInterfaceMethods<KernelOpInterface>], traits)>;
+        DeclareOpInterfaceMethods<KernelOpInterface, counts>], traits)>;
 
 //===----------------------------------------------------------------------===//
 // Elementwise
@@ -182,13 +183,15 @@ def Autopar_ConcatOp : Autopar_Op<"concat"> {
 def Autopar_GatherOp : Autopar_LocalizedOp<"gather"> {
   let summary = "rows of `data` along `dim`, chosen by `indices`; result shape: data with dim replaced by indices' shape";
   let description = [{
-    Without `offset`, a negative index counts from the end and an index outside is
-    clamped. With `offset` (made by localize when `dim` is split) row index - offset
-    is read and an index outside the block reads as zero: the result is partial (sum).
+    A negative index counts from the end and an index outside is clamped. With
+    `offset %o of size` (made by localize when `dim`, of global `size`, is split) that is
+    done on the global index, then row index - offset is read; a row outside the block
+    reads as zero: the result is partial (sum).
   }];
-  let arguments = (ins Autopar_Tensor:$data, Autopar_IntTensor:$indices, Optional<Autopar_Index>:$offset, I64Attr:$dim);
+  let arguments = (ins Autopar_Tensor:$data, Autopar_IntTensor:$indices, Optional<Autopar_Index>:$offset, I64Attr:$dim,
+                       OptionalAttr<I64Attr>:$size);
   let results = (outs Autopar_Tensor:$result);
-  let assemblyFormat = "$data `,` $indices (`offset` $offset^)? `dim` `=` $dim attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$data `,` $indices (`offset` $offset^ `of` $size)? `dim` `=` $dim attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
 
@@ -204,7 +207,7 @@ def Autopar_GatherNdOp : Autopar_Op<"gather_nd"> {
 // Contraction, convolution, windows
 //===----------------------------------------------------------------------===//
 
-def Autopar_EinsumOp : Autopar_Op<"einsum"> {
+def Autopar_EinsumOp : Autopar_Op<"einsum", [], ["getFlops"]> {
   let summary = "sum of products: `autopar.einsum \"bmk,bkn->bmn\" %a, %b : ...`";
   let description = [{
     One letter per dimension; no letter twice in one operand. Letters of both
@@ -225,7 +228,7 @@ def Autopar_EinsumOp : Autopar_Op<"einsum"> {
   }];
 }
 
-def Autopar_ConvolutionOp : Autopar_LocalizedOp<"convolution"> {
+def Autopar_ConvolutionOp : Autopar_LocalizedOp<"convolution", [], ["getFlops"]> {
   let summary = "cross-correlation of [n, c, spatial...] with [o, c/groups, window...]";
   let description = [{
     Rule: batch n, groups g, output channels o, input channels c (sum), and each
@@ -241,7 +244,7 @@ def Autopar_ConvolutionOp : Autopar_LocalizedOp<"convolution"> {
   let hasVerifier = 1;
 }
 
-def Autopar_PoolOp : Autopar_LocalizedOp<"pool"> {
+def Autopar_PoolOp : Autopar_LocalizedOp<"pool", [], ["getFlops"]> {
   let summary = "reduction (sum or max) over windows of the spatial dimensions of [n, c, spatial...]";
   let description = "Padding reads as the reduction's neutral element. An average is a sum times a count.";
   let arguments = (ins Autopar_ReduceKindAttr:$kind, Autopar_Tensor:$input, DenseI64ArrayAttr:$window,
@@ -273,7 +276,8 @@ def Autopar_ScanOp : Autopar_Op<"scan", [SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
-def Autopar_SoftmaxOp : Autopar_Op<"softmax", [SameOperandsAndResultType, DeclareOpInterfaceMethods<DecomposeOpInterface>]> {
+def Autopar_SoftmaxOp : Autopar_Op<"softmax",
+    [SameOperandsAndResultType, DeclareOpInterfaceMethods<DecomposeOpInterface>], ["getFlops"]> {
   let summary = "exp(x - max) / sum along `dim`; its logarithm with `log`";
   let description = "A row of -inf only gives NaN, as in ONNX. Split along `dim` it decomposes into local statistics.";
   let arguments = (ins Autopar_Float:$input, I64Attr:$dim, UnitAttr:$log);
@@ -282,7 +286,8 @@ def Autopar_SoftmaxOp : Autopar_Op<"softmax", [SameOperandsAndResultType, Declar
   let hasVerifier = 1;
 }
 
-def Autopar_NormalizeOp : Autopar_Op<"normalize", [SameOperandsAndResultType, DeclareOpInterfaceMethods<DecomposeOpInterface>]> {
+def Autopar_NormalizeOp : Autopar_Op<"normalize",
+    [SameOperandsAndResultType, DeclareOpInterfaceMethods<DecomposeOpInterface>], ["getFlops"]> {
   let summary = "layer: (x - mean)/sqrt(var + epsilon), rms: x/sqrt(mean(x^2) + epsilon), over `dims`";
   let description = "Scale and bias are ops of their own, fused with it. Split along `dims` it decomposes.";
   let arguments = (ins Autopar_NormKindAttr:$kind, Autopar_Float:$input, DenseI64ArrayAttr:$dims, F64Attr:$epsilon);

@@ -90,6 +90,7 @@ def Autopar_BlockOffsetOp : Op<Autopar_Dialect, "block_offset", [Pure, DeclareOp
   let results = (outs Autopar_Index:$result);
   let assemblyFormat = "`mesh` `=` $mesh `axes` `=` $axes `block` `=` $block attr-dict `:` type($result)";
   let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "const ::autopar::Localization &":$localization, "unsigned":$factor)>];
 }
 
 //===----------------------------------------------------------------------===//
@@ -108,6 +109,7 @@ def Autopar_RecvOp : Op<Autopar_Dialect, "recv",
   let arguments = (ins Optional<AnyStridedMemRef>:$output, I64Attr:$channel, I64Attr:$from_stage);
   let results = (outs Optional<Autopar_Tensor>:$result);
   let assemblyFormat = "(`outs` $output^)? `channel` `=` $channel `from` $from_stage attr-dict `:` functional-type($output, results)";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -118,6 +120,7 @@ def Autopar_YieldOp : Op<Autopar_Dialect, "yield", [Pure, Terminator, ReturnLike
   let summary = "results of a kernel's body";
   let arguments = (ins Variadic<Autopar_Tensor>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
 }
 
 def Autopar_KernelOp : Op<Autopar_Dialect, "kernel",

@@ -37,6 +37,11 @@ mlir::Operation *cloneLocal(mlir::Operation *op, mlir::OpBuilder &builder,
 /// element) and Window; zero for the others.
 int64_t defaultFlops(mlir::Operation *op);
 
+/// What leaves a reduction as it is: 0, 1, or the element type's lowest or
+/// highest value (infinite for floats). A 64-bit integer's highest value is not
+/// a double: convert with saturation.
+double neutralElement(ReduceKind kind, mlir::Type elementType);
+
 } // namespace autopar
 
 #include "autopar/Interfaces/Interfaces.h.inc"

@@ -1,0 +1,178 @@
+//===- ElementwiseOps.cpp - Ops that work on one index at a time ----------===//
+
+#include "OpHelpers.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+//===----------------------------------------------------------------------===//
+// unary
+//===----------------------------------------------------------------------===//
+
+namespace {
+enum class Domain { Any, Signed, Float, Integer };
+} // namespace
+
+static Domain domainOf(UnaryKind kind) {
+  switch (kind) {
+  case UnaryKind::Not:
+    return Domain::Integer;
+  case UnaryKind::Abs:
+  case UnaryKind::Neg:
+  case UnaryKind::Sign:
+    return Domain::Signed;
+  case UnaryKind::Relu:
+    return Domain::Any;
+  default:
+    return Domain::Float;
+  }
+}
+
+/// Monotone non-decreasing with a value at every point of the extended line:
+/// also at the neutral elements, which rules out log and sqrt.
+static bool isMonotone(UnaryKind kind) {
+  switch (kind) {
+  case UnaryKind::Ceil:
+  case UnaryKind::Erf:
+  case UnaryKind::Exp:
+  case UnaryKind::Floor:
+  case UnaryKind::Relu:
+  case UnaryKind::Round:
+  case UnaryKind::Sigmoid:
+  case UnaryKind::Sign:
+  case UnaryKind::Tanh:
+    return true;
+  default:
+    return false;
+  }
+}
+
+LogicalResult UnaryOp::verify() {
+  Type element = elementOf(getInput());
+  StringRef name = stringifyUnaryKind(getKind());
+  Domain domain = domainOf(getKind());
+  if (domain == Domain::Float && !isa<FloatType>(element))
+    return emitOpError() << name << " needs a float operand";
+  if (domain == Domain::Integer && !isa<IntegerType>(element))
+    return emitOpError() << name << " needs an integer operand";
+  if (domain == Domain::Signed && element.isInteger(1))
+    return emitOpError() << name << " is not defined on i1";
+  bool isTest = getKind() == UnaryKind::IsNan || getKind() == UnaryKind::IsInf;
+  Type expected = isTest ? Type(IntegerType::get(getContext(), 1)) : element;
+  if (elementOf(getResult()) != expected)
+    return emitOpError() << name << " must give elements of type " << expected;
+  return success();
+}
+
+ShardingRule UnaryOp::getShardingRule() {
+  ShardingRule rule = elementwiseRule(getType().getShape(), 1);
+  if (getKind() == UnaryKind::Neg)
+    addPass(rule, {0}, ReduceKind::Sum);
+  if (isMonotone(getKind())) {
+    addPass(rule, {0}, ReduceKind::Max);
+    addPass(rule, {0}, ReduceKind::Min);
+  }
+  return rule;
+}
+
+KernelClass UnaryOp::getKernelClass() { return KernelClass::Elementwise; }
+
+//===----------------------------------------------------------------------===//
+// binary
+//===----------------------------------------------------------------------===//
+
+static bool isBitwise(BinaryKind kind) {
+  return kind == BinaryKind::And || kind == BinaryKind::Or ||
+         kind == BinaryKind::Xor;
+}
+
+LogicalResult BinaryOp::verify() {
+  Type element = elementOf(getLhs());
+  StringRef name = stringifyBinaryKind(getKind());
+  if (isBitwise(getKind()) && !isa<IntegerType>(element))
+    return emitOpError() << name << " needs integer operands";
+  bool ordered = getKind() == BinaryKind::Max || getKind() == BinaryKind::Min;
+  if (!isBitwise(getKind()) && !ordered && element.isInteger(1))
+    return emitOpError() << name
+                         << " is not defined on i1; use and, or, xor, max, min";
+  return success();
+}
+
+ShardingRule BinaryOp::getShardingRule() {
+  ShardingRule rule = elementwiseRule(getType().getShape(), 2);
+  switch (getKind()) {
+  case BinaryKind::Add:
+  case BinaryKind::Sub:
+    addPass(rule, {0, 1}, ReduceKind::Sum);
+    break;
+  case BinaryKind::Mul:
+    addPass(rule, {0}, ReduceKind::Sum);
+    addPass(rule, {1}, ReduceKind::Sum);
+    break;
+  case BinaryKind::Div: // a truncating division is not additive
+    if (isa<FloatType>(elementOf(getLhs())))
+      addPass(rule, {0}, ReduceKind::Sum);
+    break;
+  case BinaryKind::Max:
+    addPass(rule, {0, 1}, ReduceKind::Max);
+    break;
+  case BinaryKind::Min:
+    addPass(rule, {0, 1}, ReduceKind::Min);
+    break;
+  default:
+    break;
+  }
+  return rule;
+}
+
+KernelClass BinaryOp::getKernelClass() { return KernelClass::Elementwise; }
+
+//===----------------------------------------------------------------------===//
+// compare
+//===----------------------------------------------------------------------===//
+
+ShardingRule CompareOp::getShardingRule() {
+  return elementwiseRule(getType().getShape(), 2);
+}
+
+KernelClass CompareOp::getKernelClass() { return KernelClass::Elementwise; }
+
+//===----------------------------------------------------------------------===//
+// select
+//===----------------------------------------------------------------------===//
+
+ShardingRule SelectOp::getShardingRule() {
+  ShardingRule rule = elementwiseRule(getType().getShape(), 3);
+  addMovementPasses(rule, {1, 2}, elementOf(getResult()));
+  return rule;
+}
+
+KernelClass SelectOp::getKernelClass() { return KernelClass::Elementwise; }
+
+//===----------------------------------------------------------------------===//
+// convert
+//===----------------------------------------------------------------------===//
+
+/// Every value of `from` is a value of `to`.
+static bool isWidening(FloatType from, FloatType to) {
+  return APFloat::isRepresentableBy(from.getFloatSemantics(),
+                                    to.getFloatSemantics());
+}
+
+ShardingRule ConvertOp::getShardingRule() {
+  ShardingRule rule = elementwiseRule(getType().getShape(), 1);
+  auto from = dyn_cast<FloatType>(elementOf(getInput()));
+  auto to = dyn_cast<FloatType>(elementOf(getResult()));
+  if (!from || !to)
+    return rule;
+  if (isWidening(from, to))
+    addPass(rule, {0}, ReduceKind::Sum);
+  addPass(rule, {0}, ReduceKind::Max);
+  addPass(rule, {0}, ReduceKind::Min);
+  return rule;
+}
+
+KernelClass ConvertOp::getKernelClass() { return KernelClass::Elementwise; }
+
+} // namespace autopar

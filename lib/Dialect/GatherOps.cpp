@@ -1,0 +1,107 @@
+//===- GatherOps.cpp - Ops that read at computed indices ------------------===//
+
+#include "OpHelpers.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+//===----------------------------------------------------------------------===//
+// gather
+//===----------------------------------------------------------------------===//
+
+LogicalResult GatherOp::verify() {
+  ArrayRef<int64_t> data = shapeOf(getData());
+  if (failed(verifyDim(*this, getDim(), data.size())))
+    return failure();
+  if (bool(getOffset()) != getSize().has_value())
+    return emitOpError("needs offset and size together or neither");
+  SmallVector<int64_t> shape(data.take_front(getDim()));
+  llvm::append_range(shape, shapeOf(getIndices()));
+  llvm::append_range(shape, data.drop_front(getDim() + 1));
+  return verifyResult(*this, shape, getData());
+}
+
+/// Index of the factor of data[dim] in the rule; nullopt: it does not split.
+static std::optional<unsigned> rowFactor(const ShardingRule &rule, size_t dim) {
+  const DimFactors &row = rule.operands[0][dim];
+  if (row.factors.empty())
+    return std::nullopt;
+  return row.factors.front();
+}
+
+ShardingRule GatherOp::getShardingRule() {
+  ArrayRef<int64_t> data = shapeOf(getData()), indices = shapeOf(getIndices());
+  size_t row = getDim();
+  ShardingRule rule = wholeRule(*this);
+  for (size_t dim = 0; dim < row; ++dim)
+    addSharedFactor(rule, data[dim], 0, dim, dim);
+  for (size_t dim = 0; dim < indices.size(); ++dim)
+    addSharedFactor(rule, indices[dim], 1, dim, row + dim);
+  for (size_t dim = row + 1; dim < data.size(); ++dim)
+    addSharedFactor(rule, data[dim], 0, dim, dim - 1 + indices.size());
+  if (elementOf(getData()).isInteger(1))
+    return rule; // bools have no sum
+  if (!getOffset())
+    rule.operands[0][row] = rule.addFactor(data[row], FactorKind::Reduce);
+  addPass(rule, {0}, ReduceKind::Sum);
+  return rule;
+}
+
+Operation *GatherOp::localize(OpBuilder &builder, ValueRange operands,
+                              TypeRange resultTypes,
+                              const Localization &localization) {
+  std::optional<unsigned> factor = rowFactor(localization.rule, getDim());
+  if (!factor || localization.atoms(*factor).empty())
+    return cloneLocal(*this, builder, operands, resultTypes);
+  Value offset =
+      BlockOffsetOp::create(builder, getLoc(), localization, *factor);
+  Operation *local = cloneLocal(
+      *this, builder, {operands[0], operands[1], offset}, resultTypes);
+  cast<GatherOp>(local).setSize(shapeOf(getData())[getDim()]);
+  return local;
+}
+
+KernelClass GatherOp::getKernelClass() { return KernelClass::Movement; }
+
+//===----------------------------------------------------------------------===//
+// gather_nd
+//===----------------------------------------------------------------------===//
+
+LogicalResult GatherNdOp::verify() {
+  ArrayRef<int64_t> data = shapeOf(getData()), indices = shapeOf(getIndices());
+  int64_t batch = getBatchDims();
+  if (indices.empty() || batch < 0 || batch >= int64_t(indices.size()))
+    return emitOpError() << "batch_dims " << batch
+                         << " must leave indices their last dimension";
+  int64_t addressed = indices.back();
+  if (batch + addressed > int64_t(data.size()) || addressed < 1)
+    return emitOpError() << "indices address " << addressed
+                         << " dimensions after " << batch
+                         << " batch dimensions, data has " << data.size();
+  if (data.take_front(batch) != indices.take_front(batch))
+    return emitOpError("data and indices must agree in the batch dimensions");
+  SmallVector<int64_t> shape(indices.drop_back());
+  llvm::append_range(shape, data.drop_front(batch + addressed));
+  return verifyResult(*this, shape, getData());
+}
+
+ShardingRule GatherNdOp::getShardingRule() {
+  ArrayRef<int64_t> data = shapeOf(getData()), indices = shapeOf(getIndices());
+  size_t batch = getBatchDims();
+  ShardingRule rule = wholeRule(*this);
+  for (size_t dim = 0; dim + 1 < indices.size(); ++dim) {
+    unsigned factor = addSharedFactor(rule, indices[dim], 1, dim, dim);
+    if (dim < batch)
+      rule.operands[0][dim] = factor;
+  }
+  size_t sliced = batch + indices.back();
+  for (size_t dim = sliced; dim < data.size(); ++dim)
+    addSharedFactor(rule, data[dim], 0, dim, dim - sliced + indices.size() - 1);
+  addMovementPasses(rule, {0}, elementOf(getData()));
+  return rule;
+}
+
+KernelClass GatherNdOp::getKernelClass() { return KernelClass::Movement; }
+
+} // namespace autopar

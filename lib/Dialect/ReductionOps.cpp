@@ -1,0 +1,204 @@
+//===- ReductionOps.cpp - Reductions and the composites made of them ------===//
+
+#include "OpHelpers.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+//===----------------------------------------------------------------------===//
+// reduce
+//===----------------------------------------------------------------------===//
+
+static SmallVector<int64_t> keptDims(int64_t rank, ArrayRef<int64_t> reduced) {
+  SmallVector<int64_t> kept;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (!llvm::is_contained(reduced, dim))
+      kept.push_back(dim);
+  return kept;
+}
+
+LogicalResult ReduceOp::verify() {
+  ArrayRef<int64_t> from = shapeOf(getInput());
+  if (failed(verifyIncreasing(*this, getDims(), from.size())))
+    return failure();
+  SmallVector<int64_t> shape;
+  for (int64_t dim : keptDims(from.size(), getDims()))
+    shape.push_back(from[dim]);
+  return verifyResult(*this, shape, getInput());
+}
+
+ShardingRule ReduceOp::getShardingRule() {
+  ArrayRef<int64_t> from = shapeOf(getInput());
+  ShardingRule rule = wholeRule(*this);
+  for (auto [to, dim] : llvm::enumerate(keptDims(from.size(), getDims())))
+    addSharedFactor(rule, from[dim], 0, dim, to);
+  for (int64_t dim : getDims()) {
+    unsigned factor = rule.addFactor(from[dim], FactorKind::Reduce);
+    rule.factors[factor].reduce = getKind();
+    rule.factors[factor].mask =
+        neutralElement(getKind(), elementOf(getInput()));
+    rule.operands[0][dim] = factor;
+  }
+  addPass(rule, {0}, getKind());
+  return rule;
+}
+
+KernelClass ReduceOp::getKernelClass() { return KernelClass::Reduction; }
+
+//===----------------------------------------------------------------------===//
+// scan
+//===----------------------------------------------------------------------===//
+
+LogicalResult ScanOp::verify() {
+  return verifyDim(*this, getDim(), getType().getRank());
+}
+
+ShardingRule ScanOp::getShardingRule() {
+  ShardingRule rule = wholeRule(*this);
+  for (auto [dim, size] : llvm::enumerate(getType().getShape()))
+    if (int64_t(dim) != int64_t(getDim()))
+      addSharedFactor(rule, size, 0, dim, dim);
+  addPass(rule, {0}, getKind());
+  return rule;
+}
+
+KernelClass ScanOp::getKernelClass() { return KernelClass::Reduction; }
+
+//===----------------------------------------------------------------------===//
+// Composites
+//===----------------------------------------------------------------------===//
+
+/// Elementwise but for `dims`, which split only once the op is decomposed.
+static ShardingRule compositeRule(ArrayRef<int64_t> shape,
+                                  ArrayRef<int64_t> dims) {
+  ShardingRule rule = elementwiseRule(shape, 1);
+  for (int64_t dim : dims)
+    rule.factors[dim].kind = FactorKind::Decompose;
+  return rule;
+}
+
+namespace {
+/// Builds the parts of a composite at one place, on elements of at least 32
+/// bits.
+struct Parts {
+  OpBuilder &builder;
+  Location loc;
+  SmallVector<int64_t> dims; // reduced
+
+  Parts(OpBuilder &builder, Location loc, ArrayRef<int64_t> dims)
+      : builder(builder), loc(loc), dims(dims) {}
+
+  Value convert(Value value, Type element) {
+    if (elementOf(value) == element)
+      return value;
+    auto type = RankedTensorType::get(shapeOf(value), element);
+    return ConvertOp::create(builder, loc, type, value);
+  }
+  Value widen(Value value) {
+    Type element = elementOf(value);
+    return convert(value, element.getIntOrFloatBitWidth() < 32
+                              ? builder.getF32Type()
+                              : element);
+  }
+  Value unary(UnaryKind kind, Value value) {
+    return UnaryOp::create(builder, loc, value.getType(), kind, value);
+  }
+  Value binary(BinaryKind kind, Value lhs, Value rhs) {
+    return BinaryOp::create(builder, loc, kind, lhs, rhs);
+  }
+  Value splat(Value like, double value) {
+    return createSplat(builder, loc, cast<RankedTensorType>(like.getType()),
+                       value);
+  }
+  Value reduce(ReduceKind kind, Value value) {
+    SmallVector<int64_t> shape;
+    for (int64_t dim : keptDims(shapeOf(value).size(), dims))
+      shape.push_back(shapeOf(value)[dim]);
+    auto type = RankedTensorType::get(shape, elementOf(value));
+    return ReduceOp::create(builder, loc, type, kind, value, dims);
+  }
+  /// A reduced value back on the shape of `like`.
+  Value spread(Value reduced, Value like) {
+    return BroadcastOp::create(builder, loc, like.getType(), reduced,
+                               keptDims(shapeOf(like).size(), dims));
+  }
+  Value mean(Value value) {
+    int64_t count = 1;
+    for (int64_t dim : dims)
+      count *= shapeOf(value)[dim];
+    Value sum = reduce(ReduceKind::Sum, value);
+    return binary(BinaryKind::Div, sum, splat(sum, double(count)));
+  }
+};
+} // namespace
+
+/// Gives the last part the composite's discardable attributes (its ONNX name).
+static SmallVector<Value> finishParts(Operation *composite, Value value) {
+  if (Operation *last = value.getDefiningOp())
+    last->setDiscardableAttrs(composite->getDiscardableAttrDictionary());
+  return {value};
+}
+
+//===----------------------------------------------------------------------===//
+// softmax
+//===----------------------------------------------------------------------===//
+
+LogicalResult SoftmaxOp::verify() {
+  return verifyDim(*this, getDim(), getType().getRank());
+}
+
+ShardingRule SoftmaxOp::getShardingRule() {
+  return compositeRule(getType().getShape(), int64_t(getDim()));
+}
+
+KernelClass SoftmaxOp::getKernelClass() { return KernelClass::Reduction; }
+
+int64_t SoftmaxOp::getFlops() { return 5 * getType().getNumElements(); }
+
+SmallVector<Value> SoftmaxOp::decompose(OpBuilder &builder) {
+  Parts parts(builder, getLoc(), int64_t(getDim()));
+  Value x = parts.widen(getInput());
+  Value max = parts.spread(parts.reduce(ReduceKind::Max, x), x);
+  Value shifted = parts.binary(BinaryKind::Sub, x, max);
+  Value exp = parts.unary(UnaryKind::Exp, shifted);
+  Value sum = parts.reduce(ReduceKind::Sum, exp);
+  Value result =
+      getLog() ? parts.binary(BinaryKind::Sub, shifted,
+                              parts.spread(parts.unary(UnaryKind::Log, sum), x))
+               : parts.binary(BinaryKind::Div, exp, parts.spread(sum, x));
+  return finishParts(*this, parts.convert(result, elementOf(getInput())));
+}
+
+//===----------------------------------------------------------------------===//
+// normalize
+//===----------------------------------------------------------------------===//
+
+LogicalResult NormalizeOp::verify() {
+  if (getDims().empty())
+    return emitOpError("needs at least one dimension to normalize over");
+  return verifyIncreasing(*this, getDims(), getType().getRank());
+}
+
+ShardingRule NormalizeOp::getShardingRule() {
+  return compositeRule(getType().getShape(), getDims());
+}
+
+KernelClass NormalizeOp::getKernelClass() { return KernelClass::Reduction; }
+
+int64_t NormalizeOp::getFlops() { return 5 * getType().getNumElements(); }
+
+SmallVector<Value> NormalizeOp::decompose(OpBuilder &builder) {
+  Parts parts(builder, getLoc(), getDims());
+  Value x = parts.widen(getInput());
+  if (getKind() == NormKind::Layer)
+    x = parts.binary(BinaryKind::Sub, x, parts.spread(parts.mean(x), x));
+  Value variance = parts.mean(parts.binary(BinaryKind::Mul, x, x));
+  Value epsilon = parts.splat(variance, getEpsilon().convertToDouble());
+  Value scale = parts.unary(UnaryKind::Rsqrt,
+                            parts.binary(BinaryKind::Add, variance, epsilon));
+  Value result = parts.binary(BinaryKind::Mul, x, parts.spread(scale, x));
+  return finishParts(*this, parts.convert(result, elementOf(getInput())));
+}
+
+} // namespace autopar

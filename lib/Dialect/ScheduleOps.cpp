@@ -1,0 +1,70 @@
+//===- ScheduleOps.cpp - Reshards, kernels, buffers -----------------------===//
+
+#include "OpHelpers.h"
+
+using namespace mlir;
+
+#define GET_OP_CLASSES
+#include "autopar/Dialect/Ops.cpp.inc"
+
+namespace autopar {
+
+LogicalResult ReshardOp::verify() {
+  size_t rank = getType().getRank();
+  for (ShardingAttr sharding : {getFrom(), getTo()})
+    if (sharding.getDims().size() != rank)
+      return emitOpError() << "sharding " << sharding << " does not have "
+                           << rank << " dimensions";
+  if (getFrom().getMesh() != getTo().getMesh())
+    return emitOpError("must stay on one mesh");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// kernel
+//===----------------------------------------------------------------------===//
+
+/// `value`, a tensor or memref, has the shape and elements of `type`.
+static bool holds(Value value, Type type) {
+  auto shaped = cast<ShapedType>(value.getType());
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && shaped.getShape() == tensor.getShape() &&
+         shaped.getElementType() == tensor.getElementType();
+}
+
+LogicalResult KernelOp::verify() {
+  Block &body = getBody().front();
+  if (body.getNumArguments() != getInputs().size())
+    return emitOpError("body must have one argument per input");
+  for (auto [input, argument] :
+       llvm::zip_equal(getInputs(), body.getArguments()))
+    if (!holds(input, argument.getType()))
+      return emitOpError() << "body argument of type " << argument.getType()
+                           << " does not hold an input of type "
+                           << input.getType();
+  if (!getOutputs().empty() && getNumResults() != 0)
+    return emitOpError("has results or `outs`, not both");
+  SmallVector<Value> ends(getOutputs());
+  llvm::append_range(ends, getResults());
+  OperandRange yielded = body.getTerminator()->getOperands();
+  if (yielded.size() != ends.size())
+    return emitOpError("body must yield one tensor per result or output");
+  for (auto [value, end] : llvm::zip_equal(yielded, ends))
+    if (!holds(end, value.getType()))
+      return emitOpError() << "yields " << value.getType() << " for "
+                           << end.getType();
+  return success();
+}
+
+/// None on tensors; on memrefs it reads its inputs and writes its outputs.
+void KernelOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  for (OpOperand &input : getInputsMutable())
+    if (isa<BaseMemRefType>(input.get().getType()))
+      effects.emplace_back(MemoryEffects::Read::get(), &input);
+  for (OpOperand &output : getOutputsMutable())
+    effects.emplace_back(MemoryEffects::Write::get(), &output);
+}
+
+} // namespace autopar
