@@ -1,6 +1,7 @@
 //===- autopar-opt.cpp - Runs any pass of autopar on IR -------------------===//
 
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/Interpreter/Passes.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -12,6 +13,8 @@ int main(int argc, char **argv) {
   mlir::registerCSEPass();
   mlir::registerInlinerPass();
   mlir::registerSymbolDCEPass();
+
+  autopar::registerAutoparInterpreterPasses();
 
   mlir::DialectRegistry registry;
   registry.insert<autopar::AutoparDialect, mlir::func::FuncDialect>();

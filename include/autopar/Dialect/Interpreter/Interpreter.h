@@ -1,0 +1,140 @@
+//===- Interpreter.h - Reference semantics of the dialect -------*- C++ -*-===//
+//
+// Plain loops. One machine runs a function at all points of a mesh in lockstep,
+// op by op; the whole model is the case of one point. Collectives and position
+// ops see all points.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_DIALECT_INTERPRETER_INTERPRETER_H
+#define AUTOPAR_DIALECT_INTERPRETER_INTERPRETER_H
+
+#include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/Interpreter/Tensor.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include <functional>
+#include <map>
+#include <string>
+
+namespace autopar::interpreter {
+
+//===----------------------------------------------------------------------===//
+// One op, one function
+//===----------------------------------------------------------------------===//
+
+/// The result of a compute op. An error at `op` if it is none or if it is not
+/// defined for its types.
+mlir::FailureOr<Tensor> evaluate(mlir::Operation *op,
+                                 llvm::ArrayRef<const Tensor *> operands);
+
+/// Runs a function on one device.
+mlir::FailureOr<std::vector<Tensor>>
+interpret(mlir::func::FuncOp func, llvm::ArrayRef<Tensor> arguments);
+
+//===----------------------------------------------------------------------===//
+// All points of a mesh
+//===----------------------------------------------------------------------===//
+
+/// A value at every point of the mesh.
+using Everywhere = std::vector<TensorRef>;
+
+/// What a buffer op made: the same place at every point.
+struct Place {
+  BufferSpace space;
+  int64_t position;
+};
+
+/// Bytes of one device: its arena and its persistent tensors.
+struct Memory {
+  std::vector<uint8_t> arena;
+  std::vector<std::vector<uint8_t>> persistent;
+};
+
+class Machine {
+public:
+  explicit Machine(Mesh mesh) : mesh(std::move(mesh)) {}
+
+  const Mesh &getMesh() const { return mesh; }
+  int64_t points() const { return mesh.pointCount(); }
+
+  /// Runs `block` with these arguments and returns the terminator's operands.
+  mlir::FailureOr<std::vector<Everywhere>>
+  run(mlir::Block &block, llvm::ArrayRef<Everywhere> arguments);
+
+  /// The memory of a stage at each point: given before a function in buffer
+  /// form runs.
+  std::vector<Memory> memory;
+
+  mlir::FailureOr<Everywhere> load(mlir::Operation *user, mlir::ShapedType type,
+                                   Place place);
+  mlir::LogicalResult store(mlir::Operation *user, mlir::ShapedType type,
+                            Place place, const Everywhere &value);
+
+  /// Called with every op's results as they are computed, if set.
+  std::function<void(mlir::Operation *, llvm::ArrayRef<Everywhere>)> observe;
+
+private:
+  mlir::LogicalResult execute(mlir::Operation *op);
+  mlir::FailureOr<Everywhere> evaluateEverywhere(mlir::Operation *op);
+  mlir::LogicalResult runKernel(KernelOp kernel);
+  mlir::LogicalResult send(SendOp op);
+  mlir::FailureOr<Everywhere> receive(RecvOp op);
+  /// The tensor in a tensor value or in a memref's place.
+  mlir::FailureOr<Everywhere> read(mlir::Operation *user, mlir::Value value);
+  /// Binds a result, or writes where `output` points.
+  mlir::LogicalResult write(mlir::Operation *op, mlir::Value result,
+                            mlir::Value output, Everywhere value);
+
+  Mesh mesh;
+  llvm::DenseMap<mlir::Value, Everywhere> values;
+  llvm::DenseMap<mlir::Value, Place> places;
+  std::map<int64_t, Everywhere> channels;
+};
+
+/// The results of a collective at every point.
+mlir::FailureOr<Everywhere> evaluateCollective(mlir::Operation *op,
+                                               const Everywhere &input,
+                                               mlir::RankedTensorType type,
+                                               const Mesh &mesh);
+bool isCollective(mlir::Operation *op);
+
+/// The result of a position op at one point.
+mlir::FailureOr<Tensor>
+evaluatePosition(mlir::Operation *op, llvm::ArrayRef<const Tensor *> operands,
+                 const Mesh &mesh, int64_t point);
+bool isPosition(mlir::Operation *op);
+
+/// Atoms that an op's `axes` name, in the order given.
+mlir::FailureOr<llvm::SmallVector<unsigned>>
+resolveAxes(mlir::Operation *op, mlir::ArrayAttr axes, const Mesh &mesh);
+
+//===----------------------------------------------------------------------===//
+// A module
+//===----------------------------------------------------------------------===//
+
+struct NamedTensor {
+  std::string name;
+  Tensor value;
+};
+
+/// Name of the input, parameter, output or value of setup that an argument or
+/// result is; otherwise "argument" or "result" and its number.
+std::string argumentName(mlir::func::FuncOp func, unsigned index);
+std::string resultName(mlir::func::FuncOp func, unsigned index);
+
+/// Gives the global value of an input or parameter.
+using Provider = llvm::function_ref<Tensor(llvm::StringRef name,
+                                           mlir::RankedTensorType type)>;
+
+/// Runs @setup and @step, or @setup_s and @step_s of every stage s in order, at
+/// all points of the mesh, in any form from import to buffers. Returns the
+/// outputs of the step and the values of setup as global tensors. Devices that
+/// disagree on a replicated result, and partial results, are errors.
+mlir::FailureOr<std::vector<NamedTensor>> runModule(mlir::ModuleOp module,
+                                                    Provider provider);
+
+} // namespace autopar::interpreter
+
+#endif // AUTOPAR_DIALECT_INTERPRETER_INTERPRETER_H

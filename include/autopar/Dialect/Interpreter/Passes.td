@@ -1,0 +1,28 @@
+//===- Passes.td - Passes that run IR -----------------------------------------===//
+
+#ifndef AUTOPAR_DIALECT_INTERPRETER_PASSES_TD
+#define AUTOPAR_DIALECT_INTERPRETER_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def Interpret : Pass<"autopar-interpret", "::mlir::ModuleOp"> {
+  let summary = "run the module with the reference interpreter and print its results";
+  let description = [{
+    Runs @setup and @step, or every stage of a partitioned module at all points of
+    its mesh. An argument's values are its attribute `autopar.value` (a dense
+    attribute of its global type), else random by `seed` and the argument's name,
+    so that every form of a model gets the same. With `function`, that function
+    alone runs on one device. Prints `name = dense<...> : type` per result.
+    With `against`, the results are compared with those of another file instead
+    (the whole model): a difference is an error.
+  }];
+  let options = [
+    Option<"function", "function", "std::string", "\"\"", "run this function alone">,
+    Option<"seed", "seed", "uint64_t", "0", "seed of random arguments">,
+    Option<"against", "against", "std::string", "\"\"", "MLIR file whose results must be equal">,
+    Option<"tolerance", "tolerance", "double", "1e-4", "of floats against another file, relative to rms plus value">,
+  ];
+  let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
+}
+
+#endif // AUTOPAR_DIALECT_INTERPRETER_PASSES_TD

@@ -1,0 +1,147 @@
+//===- Tensor.h - Values of the reference interpreter -----------*- C++ -*-===//
+//
+// A tensor holds its elements as double (floats) or int64_t (integers, i1 as 0
+// or 1) and rounds what is stored to the element type, so that an op computes
+// in double and rounds once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_DIALECT_INTERPRETER_TENSOR_H
+#define AUTOPAR_DIALECT_INTERPRETER_TENSOR_H
+
+#include "autopar/Interfaces/Sharding.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include <memory>
+#include <vector>
+
+namespace autopar::interpreter {
+
+struct Tensor {
+  mlir::RankedTensorType type;
+  std::vector<double> floats; // used when the element type is a float
+  std::vector<int64_t> ints;  // used otherwise
+
+  Tensor() = default;
+  /// All elements zero.
+  explicit Tensor(mlir::RankedTensorType type);
+
+  mlir::Type element() const { return type.getElementType(); }
+  llvm::ArrayRef<int64_t> shape() const { return type.getShape(); }
+  int64_t rank() const { return type.getRank(); }
+  int64_t dim(unsigned i) const { return type.getDimSize(i); }
+  int64_t size() const { return type.getNumElements(); }
+  bool isFloat() const { return mlir::isa<mlir::FloatType>(element()); }
+
+  double getDouble(int64_t i) const { return isFloat() ? floats[i] : ints[i]; }
+  int64_t getInt(int64_t i) const;
+  /// Rounded or wrapped to the element type; infinities become the extremes of
+  /// an integer type.
+  void set(int64_t i, double value);
+  void setInt(int64_t i, int64_t value);
+  /// Element `i` becomes element `j` of `other`, of the same element type.
+  void copy(int64_t i, const Tensor &other, int64_t j);
+  void fill(double value);
+  /// Bytes that nobody may use: NaN, or a large integer.
+  void setGarbage(int64_t i);
+  void fillGarbage();
+};
+
+/// Tensors are shared by reference: replicated values cost nothing.
+using TensorRef = std::shared_ptr<const Tensor>;
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+/// `value` rounded to float type `type`.
+double roundTo(mlir::Type type, double value);
+/// `value` wrapped to the width of integer type `type`.
+int64_t wrapTo(mlir::Type type, int64_t value);
+/// What leaves the other operand of the reduction as it is.
+double neutral(ReduceKind kind);
+/// One step of a reduction; max and min carry NaN on. Integers do not round.
+double combine(ReduceKind kind, double a, double b);
+int64_t combine(ReduceKind kind, int64_t a, int64_t b);
+/// Element-by-element reduction of tensors of one type, in order.
+Tensor reduceTensors(ReduceKind kind, llvm::ArrayRef<const Tensor *> parts);
+
+//===----------------------------------------------------------------------===//
+// Attributes and text
+//===----------------------------------------------------------------------===//
+
+mlir::FailureOr<Tensor> fromElements(mlir::ElementsAttr elements);
+mlir::DenseElementsAttr toElements(const Tensor &tensor);
+
+/// Values that depend on seed, name and position only: the same for every way
+/// to cut a tensor. Floats in [-1, 1], integers in [0, 8).
+Tensor randomTensor(mlir::RankedTensorType type, llvm::StringRef name,
+                    uint64_t seed);
+
+/// Where two tensors of one type differ most, or nullopt if every pair of
+/// elements is within tolerance * (rms(expected) + |expected|); NaN equals NaN.
+struct Difference {
+  int64_t position;
+  double expected, actual;
+};
+std::optional<Difference> compare(const Tensor &expected, const Tensor &actual,
+                                  double tolerance);
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+/// Row-major strides, counted in elements.
+llvm::SmallVector<int64_t> stridesOf(llvm::ArrayRef<int64_t> shape);
+
+/// Calls `visit(index, position)` for every index of `shape` in row-major
+/// order.
+template <typename Visit>
+void forEachIndex(llvm::ArrayRef<int64_t> shape, Visit visit) {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  llvm::SmallVector<int64_t> index(shape.size(), 0);
+  for (int64_t position = 0; position < count; ++position) {
+    visit(llvm::ArrayRef<int64_t>(index), position);
+    for (int64_t d = shape.size() - 1; d >= 0; --d) {
+      if (++index[d] < shape[d])
+        break;
+      index[d] = 0;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+/// What lies at `point` of a value cut by `sharding` (its partial axes are not
+/// looked at). Past the extent of a plain block there is garbage, outside an
+/// interval's dimension `fill`.
+Tensor cutBlock(const Tensor &whole, const Sharding &sharding, const Mesh &mesh,
+                int64_t point, double fill = 0);
+
+/// The inverse over all points. Returns the whole value, or the first point
+/// that holds something else than another one which should hold the same;
+/// points along partial axes are reduced.
+struct Assembled {
+  Tensor whole;
+  std::optional<int64_t> conflictAt; // a point
+};
+Assembled assembleBlocks(llvm::ArrayRef<TensorRef> blocks,
+                         mlir::RankedTensorType wholeType,
+                         const Sharding &sharding, const Mesh &mesh);
+
+//===----------------------------------------------------------------------===//
+// Bytes
+//===----------------------------------------------------------------------===//
+
+/// Size of one element in memory; i1 takes a byte.
+int64_t elementBytes(mlir::Type element);
+void storeElement(const Tensor &tensor, int64_t i, uint8_t *bytes);
+void loadElement(Tensor &tensor, int64_t i, const uint8_t *bytes);
+
+} // namespace autopar::interpreter
+
+#endif // AUTOPAR_DIALECT_INTERPRETER_TENSOR_H

@@ -1,0 +1,122 @@
+//===- Interpret.cpp - Runs a module and prints or compares results -------===//
+
+#include "autopar/Dialect/Interpreter/Interpreter.h"
+#include "autopar/Dialect/Interpreter/Passes.h"
+#include "mlir/Parser/Parser.h"
+
+namespace autopar {
+#define GEN_PASS_DEF_INTERPRET
+#include "autopar/Dialect/Interpreter/Passes.h.inc"
+} // namespace autopar
+
+using namespace mlir;
+using namespace autopar;
+using namespace autopar::interpreter;
+
+static constexpr StringLiteral kValue = "autopar.value";
+
+/// Values given by `autopar.value`, by argument name.
+static std::map<std::string, Tensor> givenValues(ModuleOp module) {
+  std::map<std::string, Tensor> given;
+  for (auto func : module.getOps<func::FuncOp>())
+    for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+      auto elements = func.getArgAttrOfType<ElementsAttr>(i, kValue);
+      if (!elements)
+        continue;
+      FailureOr<Tensor> value = fromElements(elements);
+      if (succeeded(value))
+        given[argumentName(func, i)] = std::move(*value);
+    }
+  return given;
+}
+
+static void print(const NamedTensor &result) {
+  llvm::outs() << result.name << " = ";
+  toElements(result.value).print(llvm::outs());
+  llvm::outs() << "\n";
+}
+
+namespace {
+struct Interpret : autopar::impl::InterpretBase<Interpret> {
+  using InterpretBase::InterpretBase;
+
+  void runOnOperation() override {
+    auto results = run(getOperation());
+    if (failed(results))
+      return signalPassFailure();
+    if (!against.empty()) {
+      if (failed(compareWithFile(*results)))
+        signalPassFailure();
+      return;
+    }
+    for (const NamedTensor &result : *results)
+      print(result);
+  }
+
+  FailureOr<std::vector<NamedTensor>> run(ModuleOp module);
+  FailureOr<std::vector<NamedTensor>> runAlone(func::FuncOp func,
+                                               Provider provider);
+  LogicalResult compareWithFile(ArrayRef<NamedTensor> actual);
+};
+} // namespace
+
+FailureOr<std::vector<NamedTensor>> Interpret::run(ModuleOp module) {
+  std::map<std::string, Tensor> given = givenValues(module);
+  auto provider = [&](StringRef name, RankedTensorType type) {
+    auto value = given.find(name.str());
+    if (value != given.end() && value->second.type == type)
+      return value->second;
+    return randomTensor(type, name, seed);
+  };
+  if (function.empty())
+    return runModule(module, provider);
+  auto func = module.lookupSymbol<func::FuncOp>(function);
+  if (!func)
+    return module.emitError() << "there is no function @" << function;
+  return runAlone(func, provider);
+}
+
+FailureOr<std::vector<NamedTensor>> Interpret::runAlone(func::FuncOp func,
+                                                        Provider provider) {
+  std::vector<Tensor> arguments;
+  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
+    arguments.push_back(
+        provider(argumentName(func, i), cast<RankedTensorType>(type)));
+  auto values = interpret(func, arguments);
+  if (failed(values))
+    return failure();
+  std::vector<NamedTensor> results;
+  for (auto [i, value] : llvm::enumerate(*values))
+    results.push_back({resultName(func, i), value});
+  return results;
+}
+
+/// Every output here must be one there with the same value. Values of setup
+/// that only one of the two files keeps do not matter.
+LogicalResult Interpret::compareWithFile(ArrayRef<NamedTensor> actual) {
+  OwningOpRef<ModuleOp> other =
+      parseSourceFile<ModuleOp>(against, &getContext());
+  if (!other)
+    return getOperation().emitError() << "cannot read " << against;
+  auto expected = run(*other);
+  if (failed(expected))
+    return failure();
+  size_t equal = 0;
+  for (const NamedTensor &result : actual) {
+    auto match = llvm::find_if(*expected, [&](const NamedTensor &candidate) {
+      return candidate.name == result.name;
+    });
+    if (match == expected->end() || match->value.type != result.value.type)
+      return getOperation().emitError()
+             << against << " has no result " << result.name << " of type "
+             << result.value.type;
+    if (auto difference = compare(match->value, result.value, tolerance))
+      return getOperation().emitError()
+             << "result " << result.name << " differs from " << against
+             << ": element " << difference->position << " is "
+             << difference->actual << ", expected " << difference->expected;
+    ++equal;
+  }
+  llvm::outs() << equal << " results equal\n";
+  return success();
+}

@@ -1,0 +1,51 @@
+//===- Interpreter.cpp - Which op means what ------------------------------===//
+
+#include "autopar/Dialect/Interpreter/Interpreter.h"
+#include "Evaluate.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace autopar::interpreter {
+
+FailureOr<Tensor> evaluate(Operation *op, ArrayRef<const Tensor *> operands) {
+  bool known = true;
+  Tensor result = llvm::TypeSwitch<Operation *, Tensor>(op)
+                      .Case<UnaryOp, BinaryOp, CompareOp, SelectOp, ConvertOp,
+                            ConstantOp, IotaOp, BroadcastOp, ReshapeOp,
+                            TransposeOp, SliceOp, PadOp, ConcatOp, GatherOp,
+                            GatherNdOp, ReshardOp, EinsumOp, ConvolutionOp,
+                            PoolOp, ReduceOp, ScanOp, SoftmaxOp, NormalizeOp>(
+                          [&](auto typed) { return evaluate(typed, operands); })
+                      .Default([&](Operation *) {
+                        known = false;
+                        return Tensor();
+                      });
+  if (!known)
+    return op->emitError() << "the interpreter does not know this op; it runs "
+                              "the autopar dialect only";
+  if (!result.type)
+    return op->emitError() << "the interpreter has no meaning for this op on "
+                              "these element types";
+  return result;
+}
+
+FailureOr<std::vector<Tensor>> interpret(func::FuncOp func,
+                                         ArrayRef<Tensor> arguments) {
+  if (func.isExternal() || func.getNumArguments() != arguments.size())
+    return func.emitError() << "needs a body and " << func.getNumArguments()
+                            << " values, but got " << arguments.size();
+  std::vector<Everywhere> everywhere;
+  for (const Tensor &argument : arguments)
+    everywhere.push_back({std::make_shared<Tensor>(argument)});
+  Machine machine((Mesh()));
+  auto results = machine.run(func.front(), everywhere);
+  if (failed(results))
+    return failure();
+  std::vector<Tensor> tensors;
+  for (const Everywhere &result : *results)
+    tensors.push_back(*result.front());
+  return tensors;
+}
+
+} // namespace autopar::interpreter

@@ -1,0 +1,140 @@
+//===- Movement.cpp - Each result element is one operand element ----------===//
+
+#include "Evaluate.h"
+
+using namespace mlir;
+
+namespace autopar::interpreter {
+
+/// Row-major position of an index.
+static int64_t positionOf(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
+  int64_t position = 0;
+  for (auto [i, size] : llvm::zip_equal(index, shape))
+    position = position * size + i;
+  return position;
+}
+
+/// result[index] = operand[source(index)].
+template <typename Source>
+static Tensor moveElements(Operation *op, const Tensor &operand,
+                           Source source) {
+  Tensor result = emptyResult(op);
+  SmallVector<int64_t> from(operand.rank());
+  forEachIndex(result.shape(), [&](ArrayRef<int64_t> index, int64_t i) {
+    source(index, MutableArrayRef<int64_t>(from));
+    result.copy(i, operand, positionOf(from, operand.shape()));
+  });
+  return result;
+}
+
+Tensor evaluate(BroadcastOp op, Operands in) {
+  return moveElements(op, *in[0],
+                      [&](ArrayRef<int64_t> to, MutableArrayRef<int64_t> from) {
+                        for (auto [i, dim] : llvm::enumerate(op.getDims()))
+                          from[i] = in[0]->dim(i) == 1 ? 0 : to[dim];
+                      });
+}
+
+Tensor evaluate(ReshapeOp op, Operands in) {
+  Tensor result = *in[0];
+  result.type = cast<RankedTensorType>(op.getResult().getType());
+  return result;
+}
+
+Tensor evaluate(ReshardOp, Operands in) { return *in[0]; }
+
+Tensor evaluate(TransposeOp op, Operands in) {
+  return moveElements(op, *in[0],
+                      [&](ArrayRef<int64_t> to, MutableArrayRef<int64_t> from) {
+                        for (auto [i, dim] : llvm::enumerate(op.getPerm()))
+                          from[dim] = to[i];
+                      });
+}
+
+Tensor evaluate(SliceOp op, Operands in) {
+  return moveElements(
+      op, *in[0], [&](ArrayRef<int64_t> to, MutableArrayRef<int64_t> from) {
+        for (size_t d = 0; d < to.size(); ++d)
+          from[d] = op.getStarts()[d] + to[d] * op.getSteps()[d];
+      });
+}
+
+Tensor evaluate(PadOp op, Operands in) {
+  Tensor result = emptyResult(op);
+  result.fill(op.getValue().convertToDouble());
+  SmallVector<int64_t> to(in[0]->rank());
+  forEachIndex(in[0]->shape(), [&](ArrayRef<int64_t> index, int64_t i) {
+    for (size_t d = 0; d < index.size(); ++d)
+      to[d] = index[d] + op.getLow()[d];
+    result.copy(positionOf(to, result.shape()), *in[0], i);
+  });
+  return result;
+}
+
+Tensor evaluate(ConcatOp op, Operands in) {
+  Tensor result = emptyResult(op);
+  int64_t start = 0;
+  for (const Tensor *part : in) {
+    SmallVector<int64_t> to;
+    forEachIndex(part->shape(), [&](ArrayRef<int64_t> index, int64_t i) {
+      to.assign(index.begin(), index.end());
+      to[op.getDim()] += start;
+      result.copy(positionOf(to, result.shape()), *part, i);
+    });
+    start += part->dim(op.getDim());
+  }
+  return result;
+}
+
+/// A negative index counts from the end; one outside is clamped.
+static int64_t clampIndex(int64_t index, int64_t size) {
+  if (index < 0 && index >= -size)
+    index += size;
+  return std::clamp<int64_t>(index, 0, size - 1);
+}
+
+Tensor evaluate(GatherOp op, Operands in) {
+  const Tensor &data = *in[0], &indices = *in[1];
+  Tensor result = emptyResult(op);
+  int64_t dim = op.getDim(), rows = data.dim(dim), indexRank = indices.rank();
+  SmallVector<int64_t> from(data.rank());
+  forEachIndex(result.shape(), [&](ArrayRef<int64_t> index, int64_t i) {
+    ArrayRef<int64_t> at = index.slice(dim, indexRank);
+    int64_t row = indices.ints[positionOf(at, indices.shape())];
+    row = clampIndex(row, op.getSize().value_or(rows));
+    row -= op.getOffset() ? in[2]->ints[0] : 0;
+    if (row < 0 || row >= rows)
+      return;
+    for (int64_t d = 0; d < data.rank(); ++d)
+      from[d] = d < dim ? index[d] : d == dim ? row : index[d + indexRank - 1];
+    result.copy(i, data, positionOf(from, data.shape()));
+  });
+  return result;
+}
+
+/// Result index: the batch and row dimensions of `indices`, then the dimensions
+/// of `data` that a row does not address.
+Tensor evaluate(GatherNdOp op, Operands in) {
+  const Tensor &data = *in[0], &indices = *in[1];
+  Tensor result = emptyResult(op);
+  int64_t batch = op.getBatchDims(), rowRank = indices.rank() - 1;
+  int64_t depth = indices.dim(rowRank);
+  SmallVector<int64_t> from(data.rank());
+  forEachIndex(result.shape(), [&](ArrayRef<int64_t> index, int64_t i) {
+    int64_t row = positionOf(index.take_front(rowRank),
+                             indices.shape().take_front(rowRank));
+    for (int64_t d = 0; d < data.rank(); ++d) {
+      if (d < batch)
+        from[d] = index[d];
+      else if (d < batch + depth)
+        from[d] =
+            clampIndex(indices.ints[row * depth + d - batch], data.dim(d));
+      else
+        from[d] = index[rowRank + d - batch - depth];
+    }
+    result.copy(i, data, positionOf(from, data.shape()));
+  });
+  return result;
+}
+
+} // namespace autopar::interpreter

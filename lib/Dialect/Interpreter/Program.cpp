@@ -1,0 +1,350 @@
+//===- Program.cpp - Runs a whole module, stage after stage ---------------===//
+
+#include "autopar/Dialect/Interpreter/Interpreter.h"
+
+using namespace mlir;
+
+namespace autopar::interpreter {
+
+namespace {
+/// What goes into a function or comes out of it, in tensor and buffer form.
+struct Port {
+  std::string name;
+  Attribute origin; // autopar.source or autopar.result
+  RankedTensorType whole;
+  Sharding sharding;
+  Type type;                  // of the local value
+  std::optional<Place> place; // in buffer form
+};
+
+/// The functions of one stage and what lies in its memory.
+struct Stage {
+  func::FuncOp setup, step;
+  std::vector<Everywhere> setupResults;
+  std::vector<Memory> memory;
+};
+
+class Program {
+public:
+  Program(ModuleOp module, Provider provider, Mesh mesh)
+      : module(module), provider(provider), machine(std::move(mesh)) {}
+
+  FailureOr<std::vector<NamedTensor>> run(std::vector<Stage> stages);
+
+private:
+  LogicalResult runFunction(func::FuncOp func, Stage &stage, int64_t number);
+  FailureOr<Port> port(func::FuncOp func, DictionaryAttr attributes, Type type,
+                       StringRef kind, unsigned index);
+  FailureOr<std::vector<Port>> ports(func::FuncOp func, StringRef kind);
+  FailureOr<Everywhere> argument(func::FuncOp func, const Port &port,
+                                 const Stage &stage);
+  LogicalResult prepareMemory(func::FuncOp func, Stage &stage, int64_t number);
+  LogicalResult publish(func::FuncOp func, const Port &port,
+                        const Everywhere &value);
+  Everywhere cut(const Port &port);
+
+  ModuleOp module;
+  Provider provider;
+  Machine machine;
+  std::vector<NamedTensor> outputs;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Ports
+//===----------------------------------------------------------------------===//
+
+static std::string nameOf(Attribute origin, StringRef kind, unsigned index) {
+  if (auto input = dyn_cast_or_null<InputAttr>(origin))
+    return input.getName().str();
+  if (auto parameter = dyn_cast_or_null<ParameterAttr>(origin))
+    return parameter.getName().str();
+  if (auto output = dyn_cast_or_null<OutputAttr>(origin))
+    return output.getName().str();
+  if (auto value = dyn_cast_or_null<SetupValueAttr>(origin))
+    return value.getName().str();
+  return (kind + std::to_string(index)).str();
+}
+
+std::string argumentName(func::FuncOp func, unsigned index) {
+  return nameOf(func.getArgAttr(index, AutoparDialect::kSource), "argument",
+                index);
+}
+
+std::string resultName(func::FuncOp func, unsigned index) {
+  return nameOf(func.getResultAttr(index, AutoparDialect::kResult), "result",
+                index);
+}
+
+/// `autopar.sharding` in a function's attribute, `sharding` in buffer form.
+static Attribute getEither(DictionaryAttr attributes, StringRef name) {
+  if (!attributes)
+    return {};
+  if (Attribute attribute = attributes.get(name))
+    return attribute;
+  name.consume_front("autopar.");
+  return attributes.get(name);
+}
+
+/// `[space, position]`.
+static std::optional<Place> placeOf(DictionaryAttr attributes) {
+  auto buffer =
+      attributes ? attributes.getAs<ArrayAttr>("buffer") : ArrayAttr();
+  if (!buffer || buffer.size() != 2)
+    return std::nullopt;
+  auto space = dyn_cast<BufferSpaceAttr>(buffer[0]);
+  auto position = dyn_cast<IntegerAttr>(buffer[1]);
+  if (!space || !position)
+    return std::nullopt;
+  return Place{space.getValue(), position.getInt()};
+}
+
+FailureOr<Port> Program::port(func::FuncOp func, DictionaryAttr attributes,
+                              Type type, StringRef kind, unsigned index) {
+  Port port;
+  port.origin =
+      getEither(attributes, kind == "argument" ? AutoparDialect::kSource
+                                               : AutoparDialect::kResult);
+  port.name = nameOf(port.origin, kind, index);
+  if (auto attr = dyn_cast_or_null<TypeAttr>(attributes ? attributes.get("type")
+                                                        : Attribute()))
+    type = attr.getValue();
+  auto shaped = dyn_cast_or_null<ShapedType>(type);
+  if (!shaped)
+    return func.emitError() << kind << " " << index << " is no tensor";
+  port.type = type;
+  port.whole =
+      RankedTensorType::get(shaped.getShape(), shaped.getElementType());
+  port.sharding = Sharding::replicated(shaped.getRank());
+  port.place = placeOf(attributes);
+  if (machine.points() == 1)
+    return port;
+  if (auto global = dyn_cast_or_null<TypeAttr>(
+          getEither(attributes, AutoparDialect::kGlobalType)))
+    port.whole = cast<RankedTensorType>(global.getValue());
+  if (auto sharding = dyn_cast_or_null<ShardingAttr>(
+          getEither(attributes, AutoparDialect::kSharding)))
+    port.sharding = sharding.toSharding(machine.getMesh());
+  if (SmallVector<int64_t>(shaped.getShape()) !=
+      localShape(port.whole.getShape(), port.sharding, machine.getMesh()))
+    return func.emitError() << kind << " " << index << " (" << port.name
+                            << ") has type " << type << ", which is not its "
+                            << "sharding's block of " << port.whole;
+  return port;
+}
+
+/// `kind`: "argument" or "result".
+FailureOr<std::vector<Port>> Program::ports(func::FuncOp func, StringRef kind) {
+  std::vector<Port> ports;
+  auto add = [&](DictionaryAttr attributes, Type type) {
+    FailureOr<Port> made = port(func, attributes, type, kind, ports.size());
+    if (succeeded(made))
+      ports.push_back(std::move(*made));
+    return LogicalResult(made);
+  };
+  if (auto list =
+          func->getAttrOfType<ArrayAttr>(("autopar." + kind + "s").str())) {
+    for (auto attributes : list.getAsRange<DictionaryAttr>())
+      if (failed(add(attributes, Type())))
+        return failure();
+    return ports;
+  }
+  bool arguments = kind == "argument";
+  auto types = arguments ? func.getArgumentTypes() : func.getResultTypes();
+  for (auto [i, type] : llvm::enumerate(types))
+    if (failed(
+            add(arguments ? func.getArgAttrDict(i) : func.getResultAttrDict(i),
+                type)))
+      return failure();
+  return ports;
+}
+
+//===----------------------------------------------------------------------===//
+// What goes in
+//===----------------------------------------------------------------------===//
+
+Everywhere Program::cut(const Port &port) {
+  Tensor whole = provider(port.name, port.whole);
+  const Mesh &mesh = machine.getMesh();
+  // A replicated value is one tensor for all.
+  if (port.sharding.isReplicated())
+    return Everywhere(machine.points(),
+                      std::make_shared<Tensor>(std::move(whole)));
+  Everywhere blocks;
+  for (int64_t point = 0; point < machine.points(); ++point)
+    blocks.push_back(
+        std::make_shared<Tensor>(cutBlock(whole, port.sharding, mesh, point)));
+  return blocks;
+}
+
+FailureOr<Everywhere> Program::argument(func::FuncOp func, const Port &port,
+                                        const Stage &stage) {
+  auto setup = dyn_cast_or_null<SetupResultAttr>(port.origin);
+  if (!setup)
+    return cut(port);
+  size_t index = setup.getIndex();
+  if (index >= stage.setupResults.size())
+    return func.emitError()
+           << "an argument is result " << index << " of setup, which has only "
+           << stage.setupResults.size();
+  if (stage.setupResults[index].front()->type != port.type)
+    return func.emitError() << "result " << index << " of setup has type "
+                            << stage.setupResults[index].front()->type
+                            << ", but the argument " << port.type;
+  return stage.setupResults[index];
+}
+
+/// Bytes of a tensor, all set so that unset ones show.
+static std::vector<uint8_t> freshBytes(int64_t count) {
+  return std::vector<uint8_t>(count, 0xff);
+}
+
+/// Before a function in buffer form runs: the arena holds nothing that may be
+/// used; persistent tensors that are parameters are loaded once.
+LogicalResult Program::prepareMemory(func::FuncOp func, Stage &stage,
+                                     int64_t number) {
+  auto arena = func->getAttrOfType<IntegerAttr>("autopar.arena_bytes");
+  if (!arena)
+    return success();
+  bool first = stage.memory.empty();
+  stage.memory.resize(machine.points());
+  for (Memory &memory : stage.memory)
+    memory.arena = freshBytes(arena.getInt());
+  machine.memory = std::move(stage.memory);
+  auto persistent = module->getAttrOfType<ArrayAttr>("autopar.persistent");
+  if (!first || !persistent || number >= int64_t(persistent.size()))
+    return success();
+  auto tensors = cast<ArrayAttr>(persistent[number]);
+  for (auto [i, tensor] :
+       llvm::enumerate(tensors.getAsRange<DictionaryAttr>())) {
+    FailureOr<Port> made = port(func, tensor, Type(), "argument", i);
+    if (failed(made))
+      return failure();
+    auto type = cast<ShapedType>(made->type);
+    for (Memory &memory : machine.memory)
+      memory.persistent.push_back(freshBytes(
+          type.getNumElements() * elementBytes(type.getElementType())));
+    if (isa_and_nonnull<ParameterAttr>(made->origin) &&
+        failed(machine.store(func, type, {BufferSpace::Persistent, int64_t(i)},
+                             cut(*made))))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What comes out
+//===----------------------------------------------------------------------===//
+
+LogicalResult Program::publish(func::FuncOp func, const Port &port,
+                               const Everywhere &value) {
+  if (!port.sharding.partial.empty())
+    return func.emitError()
+           << "result " << port.name << " is partial: devices hold parts of it";
+  Assembled assembled =
+      assembleBlocks(value, port.whole, port.sharding, machine.getMesh());
+  if (assembled.conflictAt)
+    return func.emitError() << "result " << port.name
+                            << " differs between devices that hold the same "
+                               "part; the first is point "
+                            << *assembled.conflictAt;
+  outputs.push_back({port.name, std::move(assembled.whole)});
+  return success();
+}
+
+LogicalResult Program::runFunction(func::FuncOp func, Stage &stage,
+                                   int64_t number) {
+  auto arguments = ports(func, "argument");
+  auto results = ports(func, "result");
+  if (failed(arguments) || failed(results) ||
+      failed(prepareMemory(func, stage, number)))
+    return failure();
+  std::vector<Everywhere> values;
+  for (const Port &port : *arguments) {
+    bool buffered = port.place.has_value();
+    if (buffered && !isa_and_nonnull<InputAttr>(port.origin))
+      continue; // in persistent memory already
+    FailureOr<Everywhere> value = argument(func, port, stage);
+    if (failed(value) ||
+        (buffered && failed(machine.store(func, cast<ShapedType>(port.type),
+                                          *port.place, *value))))
+      return failure();
+    if (!buffered)
+      values.push_back(std::move(*value));
+  }
+  auto returned = machine.run(func.front(), values);
+  if (failed(returned))
+    return failure();
+  for (const Port &port : *results) {
+    if (!port.place)
+      continue;
+    auto value = machine.load(func, cast<ShapedType>(port.type), *port.place);
+    if (failed(value))
+      return failure();
+    returned->push_back(std::move(*value));
+  }
+  if (func == stage.setup)
+    stage.setupResults = *returned;
+  for (auto [port, value] : llvm::zip_equal(*results, *returned))
+    if (failed(publish(func, port, value)))
+      return failure();
+  if (!machine.memory.empty())
+    stage.memory = std::move(machine.memory);
+  return success();
+}
+
+FailureOr<std::vector<NamedTensor>> Program::run(std::vector<Stage> stages) {
+  for (auto [number, stage] : llvm::enumerate(stages))
+    if (stage.setup && failed(runFunction(stage.setup, stage, number)))
+      return failure();
+  for (auto [number, stage] : llvm::enumerate(stages))
+    if (stage.step && failed(runFunction(stage.step, stage, number)))
+      return failure();
+  return std::move(outputs);
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+/// Functions by stage; those without a stage are the whole model.
+static FailureOr<std::vector<Stage>> stagesOf(ModuleOp module,
+                                              bool &partitioned) {
+  std::map<int64_t, Stage> stages;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    auto number = func->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
+    partitioned |= bool(number);
+    Stage &stage = stages[number ? number.getInt() : 0];
+    bool setup = func.getName().starts_with("setup");
+    func::FuncOp &place = setup ? stage.setup : stage.step;
+    if (place)
+      return func.emitError()
+             << "stage has a second " << (setup ? "setup" : "step")
+             << " function; the first is @" << place.getName();
+    place = func;
+  }
+  if (stages.empty())
+    return module.emitError() << "there is no function to run";
+  std::vector<Stage> list;
+  for (auto &[number, stage] : stages)
+    list.push_back(stage);
+  return list;
+}
+
+FailureOr<std::vector<NamedTensor>> runModule(ModuleOp module,
+                                              Provider provider) {
+  bool partitioned = false;
+  auto stages = stagesOf(module, partitioned);
+  if (failed(stages))
+    return failure();
+  Mesh mesh;
+  if (partitioned) {
+    auto meshes = module.getOps<MeshOp>();
+    if (meshes.empty())
+      return module.emitError() << "a partitioned module needs an autopar.mesh";
+    mesh = (*meshes.begin()).getMesh().toMesh();
+  }
+  return Program(module, provider, std::move(mesh)).run(std::move(*stages));
+}
+
+} // namespace autopar::interpreter

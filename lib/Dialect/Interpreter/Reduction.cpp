@@ -1,0 +1,129 @@
+//===- Reduction.cpp - Ops whose results depend on whole dimensions -------===//
+
+#include "Evaluate.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace autopar::interpreter {
+
+namespace {
+/// The lines of a tensor along one dimension.
+struct Lines {
+  int64_t outer = 1, length, inner = 1;
+
+  Lines(ArrayRef<int64_t> shape, int64_t dim) : length(shape[dim]) {
+    for (int64_t d = 0; d < int64_t(shape.size()); ++d)
+      (d < dim ? outer : inner) *= d == dim ? 1 : shape[d];
+  }
+  /// Calls visit(start, stride) per line.
+  template <typename Visit> void forEach(Visit visit) const {
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t i = 0; i < inner; ++i)
+        visit(o * length * inner + i, inner);
+  }
+};
+} // namespace
+
+/// For each element of a tensor of `shape`, the position in a tensor without
+/// `dims`.
+static std::vector<int64_t> reducedPositions(ArrayRef<int64_t> shape,
+                                             ArrayRef<int64_t> dims) {
+  std::vector<int64_t> positions;
+  forEachIndex(shape, [&](ArrayRef<int64_t> index, int64_t) {
+    int64_t position = 0;
+    for (size_t d = 0; d < index.size(); ++d)
+      if (!llvm::is_contained(dims, int64_t(d)))
+        position = position * shape[d] + index[d];
+    positions.push_back(position);
+  });
+  return positions;
+}
+
+Tensor evaluate(ReduceOp op, Operands in) {
+  Tensor result = emptyResult(op);
+  result.fill(neutral(op.getKind()));
+  auto positions = reducedPositions(in[0]->shape(), op.getDims());
+  for (int64_t i = 0, e = in[0]->size(); i < e; ++i) {
+    int64_t to = positions[i];
+    if (result.isFloat())
+      result.floats[to] =
+          combine(op.getKind(), result.floats[to], in[0]->floats[i]);
+    else
+      result.setInt(to, combine(op.getKind(), result.ints[to], in[0]->ints[i]));
+  }
+  for (int64_t i = 0, e = result.floats.size(); i < e; ++i)
+    result.set(i, result.floats[i]);
+  return result;
+}
+
+Tensor evaluate(ScanOp op, Operands in) {
+  Tensor result = emptyResult(op);
+  Tensor start(RankedTensorType::get({}, result.element()));
+  start.set(0, neutral(op.getKind()));
+  Lines lines(result.shape(), op.getDim());
+  lines.forEach([&](int64_t base, int64_t stride) {
+    double sum = start.getDouble(0);
+    int64_t intSum = start.getInt(0);
+    for (int64_t k = 0; k < lines.length; ++k) {
+      int64_t step = op.getReverse() ? lines.length - 1 - k : k;
+      int64_t i = base + step * stride;
+      auto put = [&] {
+        result.isFloat() ? result.set(i, sum) : result.setInt(i, intSum);
+      };
+      if (op.getExclusive())
+        put();
+      if (result.isFloat())
+        sum = combine(op.getKind(), sum, in[0]->floats[i]);
+      else
+        intSum = combine(op.getKind(), intSum, in[0]->ints[i]);
+      if (!op.getExclusive())
+        put();
+    }
+  });
+  return result;
+}
+
+Tensor evaluate(SoftmaxOp op, Operands in) {
+  Tensor result = emptyResult(op);
+  const std::vector<double> &x = in[0]->floats;
+  Lines lines(result.shape(), op.getDim());
+  lines.forEach([&](int64_t base, int64_t stride) {
+    double max = neutral(ReduceKind::Max), sum = 0;
+    for (int64_t k = 0; k < lines.length; ++k)
+      max = combine(ReduceKind::Max, max, x[base + k * stride]);
+    for (int64_t k = 0; k < lines.length; ++k)
+      sum += std::exp(x[base + k * stride] - max);
+    for (int64_t k = 0; k < lines.length; ++k) {
+      double shifted = x[base + k * stride] - max;
+      result.set(base + k * stride, op.getLog() ? shifted - std::log(sum)
+                                                : std::exp(shifted) / sum);
+    }
+  });
+  return result;
+}
+
+Tensor evaluate(NormalizeOp op, Operands in) {
+  Tensor result = emptyResult(op);
+  const std::vector<double> &x = in[0]->floats;
+  auto positions = reducedPositions(in[0]->shape(), op.getDims());
+  int64_t count = 1;
+  for (int64_t dim : op.getDims())
+    count *= in[0]->dim(dim);
+  std::vector<double> mean(count ? x.size() / count : 0, 0.0);
+  std::vector<double> square(mean.size(), 0.0);
+  if (op.getKind() == NormKind::Layer)
+    for (size_t i = 0; i < x.size(); ++i)
+      mean[positions[i]] += x[i] / count;
+  for (size_t i = 0; i < x.size(); ++i) {
+    double centered = x[i] - mean[positions[i]];
+    square[positions[i]] += centered * centered / count;
+  }
+  double epsilon = op.getEpsilon().convertToDouble();
+  for (size_t i = 0; i < x.size(); ++i)
+    result.set(i, (x[i] - mean[positions[i]]) /
+                      std::sqrt(square[positions[i]] + epsilon));
+  return result;
+}
+
+} // namespace autopar::interpreter
