@@ -11,8 +11,8 @@ struct DtypeRow {
 };
 /// In the order of aprt_dtype.
 constexpr DtypeRow dtypeTable[] = {
-    {"bool", 1}, {"i8", 1},  {"u8", 1},  {"i16", 2},  {"u16", 2},
-    {"i32", 4},  {"u32", 4}, {"i64", 8}, {"u64", 8},  {"f16", 2},
+    {"bool", 1}, {"i8", 1},  {"u8", 1},  {"i16", 2}, {"u16", 2},
+    {"i32", 4},  {"u32", 4}, {"i64", 8}, {"u64", 8}, {"f16", 2},
     {"bf16", 2}, {"f32", 4}, {"f64", 8},
 };
 constexpr int64_t dtypeCount = sizeof(dtypeTable) / sizeof(dtypeTable[0]);

@@ -51,8 +51,8 @@ Status FileReader::open(const std::string &path) {
 Status FileReader::readDirect(int64_t offset, int64_t bytes, void *to) const {
   char *at = static_cast<char *>(to);
   while (bytes > 0) {
-    ssize_t got = pread(descriptor, at, size_t(std::min<int64_t>(bytes, 1 << 30)),
-                        offset);
+    ssize_t got = pread(descriptor, at,
+                        size_t(std::min<int64_t>(bytes, 1 << 30)), offset);
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
@@ -97,8 +97,9 @@ FileWriter::~FileWriter() {
 Status FileWriter::open(const std::string &path) {
   filePath = path;
   temporaryPath = path + ".tmp" + std::to_string(getpid());
-  descriptor = ::open(temporaryPath.c_str(),
-                      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+  descriptor =
+      ::open(temporaryPath.c_str(),
+             O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
   return descriptor < 0 ? systemError("write", path) : Status::success();
 }
 

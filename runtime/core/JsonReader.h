@@ -13,9 +13,9 @@
 
 namespace autopar::runtime {
 
-/// A place in a JSON document. Reading something that is missing or of the wrong
-/// type records the first failure, with its path, and gives a neutral value; so
-/// a reader runs straight through and looks at the failure once.
+/// A place in a JSON document. Reading something that is missing or of the
+/// wrong type records the first failure, with its path, and gives a neutral
+/// value; so a reader runs straight through and looks at the failure once.
 class JsonReader {
 public:
   JsonReader(const nlohmann::json &value, std::string path, Status &status)

@@ -177,8 +177,7 @@ static void parseParameter(const JsonReader &json, const Manifest &manifest,
   entry.dims = parseDims(json.member("dims"), entry.globalShape, manifest);
   if (lengthsOf(entry.dims) != entry.shape)
     json.member("shape").fail("does not agree with 'dims'");
-  if (entry.offset + entry.globalBytes >
-      manifest.weightFiles[entry.file].bytes)
+  if (entry.offset + entry.globalBytes > manifest.weightFiles[entry.file].bytes)
     json.member("offset").fail("reaches past the end of its file");
 }
 
@@ -257,8 +256,8 @@ static std::vector<JsonReader> perStage(const JsonReader &json, int stages) {
   return {};
 }
 
-static std::vector<int64_t> perStageIntegers(const JsonReader &json,
-                                             int stages, int64_t most) {
+static std::vector<int64_t> perStageIntegers(const JsonReader &json, int stages,
+                                             int64_t most) {
   std::vector<int64_t> result;
   for (const JsonReader &element : perStage(json, stages))
     result.push_back(element.integer(0, most));
@@ -286,9 +285,8 @@ static void parseTables(const JsonReader &root, Manifest &manifest) {
     manifest.ops.push_back(parseOp(json));
   for (const JsonReader &json :
        root.member("weights").member("files").elements())
-    manifest.weightFiles.push_back(
-        {json.member("name").string(),
-         json.member("bytes").integer(0, maxBytes)});
+    manifest.weightFiles.push_back({json.member("name").string(),
+                                    json.member("bytes").integer(0, maxBytes)});
 }
 
 static void parseRoot(const JsonReader &root, Manifest &manifest) {

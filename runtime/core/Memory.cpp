@@ -12,8 +12,8 @@ Status Buffer::map(int64_t size, const char *what, int flags) {
   release();
   // One byte more than nothing, so that an empty buffer has an address.
   size_t length = size_t(std::max<int64_t>(size, 1));
-  void *address =
-      mmap(nullptr, length, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+  void *address = mmap(nullptr, length, PROT_READ | PROT_WRITE,
+                       flags | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED)
     return Status::error("cannot allocate " + std::to_string(size) +
                          " bytes for " + what + ": " + std::strerror(errno));

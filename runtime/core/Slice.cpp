@@ -19,9 +19,9 @@ std::vector<Interval> intervalsOf(const std::vector<DimSlice> &dims,
                                   const std::vector<int64_t> &coordinates) {
   std::vector<Interval> intervals;
   for (const DimSlice &dim : dims)
-    intervals.push_back(
-        {dim.size, dim.blockIndex(coordinates) * dim.step + dim.offset,
-         dim.length});
+    intervals.push_back({dim.size,
+                         dim.blockIndex(coordinates) * dim.step + dim.offset,
+                         dim.length});
   return intervals;
 }
 
@@ -32,7 +32,7 @@ bool isInside(const std::vector<Interval> &intervals) {
 }
 
 bool forEachRun(const std::vector<Interval> &intervals,
-                const std::function<bool(const Run &)> &visit) {
+                const std::function<bool(const SliceRun &)> &visit) {
   // Trailing whole dimensions and the last partial one make up a run.
   int64_t inner = 1;
   size_t outerRank = intervals.size();
@@ -66,10 +66,9 @@ bool forEachRun(const std::vector<Interval> &intervals,
       global = global * i.size + at;
       local = local * i.length + position[d];
     }
-    if (inside &&
-        !visit({(global * last.size + first) * inner,
-                (local * last.length + first - last.start) * inner,
-                (end - first) * inner}))
+    if (inside && !visit({(global * last.size + first) * inner,
+                          (local * last.length + first - last.start) * inner,
+                          (end - first) * inner}))
       return false;
     size_t d = outerRank;
     while (d > 0 && ++position[d - 1] == intervals[d - 1].length)
@@ -92,7 +91,7 @@ void readSlice(const std::vector<Interval> &intervals, int64_t elementBytes,
   const char *from = static_cast<const char *>(global);
   if (!isInside(intervals))
     std::memset(to, 0, size_t(localCount(intervals) * elementBytes));
-  forEachRun(intervals, [&](const Run &run) {
+  forEachRun(intervals, [&](const SliceRun &run) {
     std::memcpy(to + run.localOffset * elementBytes,
                 from + run.globalOffset * elementBytes,
                 size_t(run.count * elementBytes));
@@ -104,7 +103,7 @@ void writeSlice(const std::vector<Interval> &intervals, int64_t elementBytes,
                 const void *local, void *global) {
   const char *from = static_cast<const char *>(local);
   char *to = static_cast<char *>(global);
-  forEachRun(intervals, [&](const Run &run) {
+  forEachRun(intervals, [&](const SliceRun &run) {
     std::memcpy(to + run.globalOffset * elementBytes,
                 from + run.localOffset * elementBytes,
                 size_t(run.count * elementBytes));

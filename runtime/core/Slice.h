@@ -29,7 +29,8 @@ struct DimSlice {
   int64_t blockIndex(const std::vector<int64_t> &coordinates) const;
 };
 
-/// [start, start + length) of a dimension of `size` elements; may reach outside.
+/// [start, start + length) of a dimension of `size` elements; may reach
+/// outside.
 struct Interval {
   int64_t size = 0;
   int64_t start = 0;
@@ -44,7 +45,7 @@ std::vector<Interval> intervalsOf(const std::vector<DimSlice> &dims,
 bool isInside(const std::vector<Interval> &intervals);
 
 /// A run that is contiguous in the global and in the local tensor, in elements.
-struct Run {
+struct SliceRun {
   int64_t globalOffset = 0;
   int64_t localOffset = 0;
   int64_t count = 0;
@@ -54,7 +55,7 @@ struct Run {
 /// ascending order of both offsets, until it returns false.
 /// Returns false if a visit did.
 bool forEachRun(const std::vector<Interval> &intervals,
-                const std::function<bool(const Run &)> &visit);
+                const std::function<bool(const SliceRun &)> &visit);
 
 /// Copies the slice of a dense global tensor into a dense local one; positions
 /// outside the global tensor become zero.

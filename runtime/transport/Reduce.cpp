@@ -137,12 +137,11 @@ void fillElements(aprt_dtype dtype, int64_t count, double value, void *out) {
     Compute converted;
     if constexpr (std::is_integral_v<Compute>)
       // Saturate: infinities stand for the smallest and largest value.
-      converted =
-          value <= double(std::numeric_limits<Compute>::min())
-              ? std::numeric_limits<Compute>::min()
-          : value >= double(std::numeric_limits<Compute>::max())
-              ? std::numeric_limits<Compute>::max()
-              : Compute(std::isnan(value) ? 0 : value);
+      converted = value <= double(std::numeric_limits<Compute>::min())
+                      ? std::numeric_limits<Compute>::min()
+                  : value >= double(std::numeric_limits<Compute>::max())
+                      ? std::numeric_limits<Compute>::max()
+                      : Compute(std::isnan(value) ? 0 : value);
     else
       converted = Compute(value);
     std::fill_n(static_cast<T *>(out), count, Element<T>::store(converted));

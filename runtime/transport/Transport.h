@@ -20,7 +20,8 @@ struct TransportStatistics {
   double waitSeconds = 0; // waiting for other ranks
 };
 
-/// A dimension of `size` elements in blocks of `block`, inside [outer, ., inner].
+/// A dimension of `size` elements in blocks of `block`, inside [outer, .,
+/// inner].
 struct BlockedDim {
   int64_t outer = 1;
   int64_t size = 0;

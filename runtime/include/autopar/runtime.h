@@ -11,11 +11,14 @@
 //     returns the status at once.
 //   - `op` indexes the manifest's "ops" table (name, kind, stream), for traces,
 //     deadlines and error messages.
-//   - Tensors are dense and row-major. A collective over dimension d of a tensor
+//   - Tensors are dense and row-major. A collective over dimension d of a
+//   tensor
 //     sees it as [outer, d, inner], with inner counted in elements.
-//   - A dimension of n elements over k ranks is k blocks of B = ceil(n/k); rank j
+//   - A dimension of n elements over k ranks is k blocks of B = ceil(n/k); rank
+//   j
 //     owns [j*B, min(n, (j+1)*B)). Bytes of a block past that are unspecified.
-//   - `comm` indexes the manifest's "communicators" table. Within a communicator
+//   - `comm` indexes the manifest's "communicators" table. Within a
+//   communicator
 //     members are ordered major to minor over its mesh axes.
 //
 //===----------------------------------------------------------------------===//
@@ -75,8 +78,9 @@ typedef enum aprt_activation {
 /// Base of the rank's arena (64-byte aligned, size from the manifest).
 void *aprt_arena(aprt_rank *rank);
 
-/// Persistent tensor `index` of the manifest's "persistent" table: a parameter's
-/// local slice, or a result of setup. Null after it was released by packing.
+/// Persistent tensor `index` of the manifest's "persistent" table: a
+/// parameter's local slice, or a result of setup. Null after it was released by
+/// packing.
 void *aprt_persistent(aprt_rank *rank, int32_t index);
 
 /// This rank's linear index within its group of communicator `comm`.
@@ -87,8 +91,8 @@ int64_t aprt_axis_index(aprt_rank *rank, int32_t comm);
 //===----------------------------------------------------------------------===//
 
 /// A generated kernel. `buffers` are its operands then its results; `scalars`
-/// are runtime values such as axis indices. It does the part [begin, end) of its
-/// outer parallel iterations and touches nothing that another part writes.
+/// are runtime values such as axis indices. It does the part [begin, end) of
+/// its outer parallel iterations and touches nothing that another part writes.
 typedef void (*aprt_kernel)(void *const *buffers, const int64_t *scalars,
                             int64_t begin, int64_t end);
 
@@ -100,11 +104,11 @@ aprt_status aprt_launch(aprt_rank *rank, int32_t op, aprt_kernel kernel,
 
 /// Batched matrix product with a fused epilogue:
 ///   C[b...] = activation(A[b...] * B[b...] + bias) + addend
-/// A is [batch..., m, k], B is [batch..., k, n], C is [batch..., m, n], each with
-/// its own element strides (a broadcast batch dimension has stride 0). The last
-/// two strides of A and B may be swapped (transposed operand). The addend has C's
-/// strides and may be C itself. All int64_t so that code generation can emit
-/// it as an array of 64-bit words.
+/// A is [batch..., m, k], B is [batch..., k, n], C is [batch..., m, n], each
+/// with its own element strides (a broadcast batch dimension has stride 0). The
+/// last two strides of A and B may be swapped (transposed operand). The addend
+/// has C's strides and may be C itself. All int64_t so that code generation can
+/// emit it as an array of 64-bit words.
 #define APRT_GEMM_MAX_BATCH 4
 typedef struct aprt_gemm_desc {
   int64_t dtype;      // of A, B and C: an aprt_dtype

@@ -1,0 +1,60 @@
+//===- Npy.h - NumPy's array files ------------------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CORE_NPY_H
+#define AUTOPAR_RUNTIME_CORE_NPY_H
+
+#include "DataType.h"
+#include "Status.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace autopar::runtime {
+
+/// A dense row-major array in memory.
+struct Array {
+  aprt_dtype dtype = APRT_F32;
+  std::vector<int64_t> shape;
+  std::vector<char> data;
+};
+
+/// The header of a .npy file.
+struct NpyHeader {
+  aprt_dtype dtype = APRT_F32;
+  std::vector<int64_t> shape;
+  int64_t dataOffset = 0;
+  int64_t dataBytes = 0;
+};
+
+/// Parses the header at the start of a .npy file's bytes. `what` names the
+/// array in messages. NumPy has no bf16: two bytes of void stand for it.
+Status parseNpyHeader(const char *bytes, int64_t size, const std::string &what,
+                      NpyHeader &header);
+
+/// The header bytes for an array of this type.
+std::string formatNpyHeader(aprt_dtype dtype,
+                            const std::vector<int64_t> &shape);
+
+using NamedArrays = std::map<std::string, Array>;
+
+/// Reads every array of a .npz file (stored or deflated) into `arrays`.
+Status readNpz(const std::string &path, NamedArrays &arrays);
+/// Reads a .npy file.
+Status readNpy(const std::string &path, Array &array);
+
+/// One array to write; the bytes stay the caller's.
+struct ArrayView {
+  std::string name;
+  aprt_dtype dtype = APRT_F32;
+  std::vector<int64_t> shape;
+  const void *data = nullptr;
+};
+
+/// Writes a stored .npz, complete or not at all.
+Status writeNpz(const std::string &path, const std::vector<ArrayView> &arrays);
+Status writeNpy(const std::string &path, const ArrayView &array);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CORE_NPY_H

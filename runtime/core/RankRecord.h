@@ -1,0 +1,41 @@
+//===- RankRecord.h - What a rank tells the launcher ------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CORE_RANKRECORD_H
+#define AUTOPAR_RUNTIME_CORE_RANKRECORD_H
+
+#include <atomic>
+#include <cstdint>
+
+namespace autopar::runtime {
+
+/// One interval of a rank's time line.
+struct TraceEvent {
+  int32_t op = -1;
+  double start = 0; // seconds of the monotonic clock
+  double seconds = 0;
+};
+
+/// A rank's part of the shared memory: what it is doing, and in the end its
+/// report. Written by the rank alone.
+struct alignas(64) RankRecord {
+  static constexpr int messageBytes = 2048;
+
+  std::atomic<int32_t> currentOp{-1};
+  std::atomic<uint32_t> failed{0}; // message is complete
+  std::atomic<uint32_t> finished{0};
+  char message[messageBytes] = {};
+
+  // Per measured step.
+  double computeSeconds = 0;
+  double communicationSeconds = 0;
+  double idleSeconds = 0;
+  int64_t bytesSent = 0;
+  int64_t peakMemoryBytes = 0;
+  int64_t traceEvents = 0;
+  int64_t traceDropped = 0;
+  double loadSeconds = 0;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CORE_RANKRECORD_H

@@ -1,0 +1,115 @@
+//===- Safetensors.cpp - Index of a safetensors file ----------------------===//
+
+#include "Safetensors.h"
+
+#include "JsonReader.h"
+
+#include <algorithm>
+#include <set>
+
+namespace autopar::runtime {
+
+static constexpr int64_t maxHeaderBytes = 100'000'000;
+
+/// In the order of aprt_dtype.
+static constexpr const char *dtypeNames[] = {"BOOL", "I8",  "U8",  "I16", "U16",
+                                             "I32",  "U32", "I64", "U64", "F16",
+                                             "BF16", "F32", "F64"};
+
+const char *safetensorsDtype(aprt_dtype dtype) { return dtypeNames[dtype]; }
+
+/// Reads the 8-byte header length; -1 if it cannot be one.
+static int64_t headerLength(FileReader &file) {
+  unsigned char bytes[8];
+  if (file.size() < 8 || file.read(0, 8, bytes).failed())
+    return -1;
+  uint64_t length = 0;
+  for (int i = 7; i >= 0; --i)
+    length = length << 8 | bytes[i];
+  bool fits = length >= 2 && length <= uint64_t(file.size() - 8);
+  return fits ? int64_t(length) : -1;
+}
+
+bool looksLikeSafetensors(FileReader &file) {
+  char first = 0;
+  return headerLength(file) > 0 && file.read(8, 1, &first).ok() && first == '{';
+}
+
+static SafetensorsEntry readEntry(const JsonReader &json, int64_t dataStart,
+                                  int64_t dataBytes) {
+  SafetensorsEntry entry;
+  entry.dtype = json.member("dtype").string();
+  entry.shape = json.member("shape").integers(0, INT64_MAX);
+  std::vector<int64_t> range =
+      json.member("data_offsets").integers(0, dataBytes);
+  if (range.size() != 2 || range[0] > range[1]) {
+    json.fail("has bad data_offsets");
+    return entry;
+  }
+  entry.offset = dataStart + range[0];
+  entry.bytes = range[1] - range[0];
+  for (int dtype = APRT_BOOL; dtype <= APRT_F64; ++dtype) {
+    int64_t bytes;
+    if (entry.dtype == dtypeNames[dtype] &&
+        (!tensorBytes(aprt_dtype(dtype), entry.shape, bytes) ||
+         bytes != entry.bytes))
+      json.fail("has data_offsets that do not agree with its shape");
+  }
+  return entry;
+}
+
+/// Every byte of the data belongs to exactly one tensor.
+static Status checkCoverage(const SafetensorsIndex &index, int64_t dataStart,
+                            int64_t fileBytes, const std::string &path) {
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+  for (const auto &[name, entry] : index)
+    ranges.emplace_back(entry.offset, entry.offset + entry.bytes);
+  std::sort(ranges.begin(), ranges.end());
+  int64_t end = dataStart;
+  for (auto [begin, next] : ranges) {
+    if (begin != end)
+      return Status::error("'" + path +
+                           "': its tensors overlap or leave a hole");
+    end = next;
+  }
+  if (end != fileBytes)
+    return Status::error("'" + path + "': its data does not fill the file");
+  return Status::success();
+}
+
+/// Parses the header, refusing a name that is there twice.
+static nlohmann::json parseHeader(const std::string &text, bool &duplicate) {
+  std::set<std::string> names;
+  duplicate = false;
+  auto callback = [&](int depth, nlohmann::json::parse_event_t event,
+                      nlohmann::json &parsed) {
+    if (event == nlohmann::json::parse_event_t::key && depth == 1)
+      duplicate |= !names.insert(parsed.get<std::string>()).second;
+    return true;
+  };
+  return nlohmann::json::parse(text, callback, /*allow_exceptions=*/false);
+}
+
+Status readSafetensorsIndex(FileReader &file, SafetensorsIndex &index) {
+  int64_t length = headerLength(file);
+  if (length < 0 || length > maxHeaderBytes)
+    return Status::error("'" + file.path() +
+                         "': bad length of the safetensors header");
+  std::string text(size_t(length), ' ');
+  APRT_TRY(file.read(8, length, text.data()));
+  bool duplicate;
+  nlohmann::json header = parseHeader(text, duplicate);
+  if (!header.is_object() || duplicate)
+    return Status::error("'" + file.path() +
+                         "': the safetensors header is damaged");
+  Status status;
+  for (const auto &[name, value] : header.items())
+    if (name != "__metadata__")
+      index[name] = readEntry(JsonReader(value, name, status), 8 + length,
+                              file.size() - 8 - length);
+  if (status.failed())
+    return Status::error("'" + file.path() + "': " + status.message());
+  return checkCoverage(index, 8 + length, file.size(), file.path());
+}
+
+} // namespace autopar::runtime

@@ -1,0 +1,133 @@
+//===- Conv.cpp - Convolutions of one rank --------------------------------===//
+
+#include "Conv.h"
+
+#include "../core/DataType.h"
+#include "NaiveKernels.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace autopar::runtime {
+
+bool Conv::Key::operator==(const Key &other) const {
+  return std::memcmp(this, &other, sizeof(Key)) == 0;
+}
+
+size_t Conv::KeyHash::operator()(const Key &key) const {
+  const uint64_t *words = reinterpret_cast<const uint64_t *>(&key);
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < sizeof(Key) / sizeof(uint64_t); ++i) {
+    hash = (hash ^ words[i]) * 0x100000001b3u;
+    hash ^= hash >> 29;
+  }
+  return size_t(hash);
+}
+
+/// The description with zeros past its spatial dimensions.
+static aprt_conv_desc canonical(const aprt_conv_desc &desc) {
+  aprt_conv_desc result = desc;
+  for (int64_t *sizes : {result.in, result.window, result.out, result.strides,
+                         result.dilations, result.pad_low, result.pad_high})
+    std::fill(sizes + desc.spatial_rank, sizes + APRT_CONV_MAX_SPATIAL, 0);
+  return result;
+}
+
+Status Conv::check(const aprt_conv_desc &desc) const {
+  bool good = elementBytes(desc.dtype) > 0 && desc.spatial_rank >= 1 &&
+              desc.spatial_rank <= APRT_CONV_MAX_SPATIAL && desc.n >= 0 &&
+              desc.c >= 0 && desc.o >= 0 && desc.groups >= 1 &&
+              desc.c % desc.groups == 0 && desc.o % desc.groups == 0 &&
+              desc.activation >= APRT_ACT_NONE &&
+              desc.activation <= APRT_ACT_SILU;
+  for (int64_t d = 0; good && d < desc.spatial_rank; ++d)
+    good = desc.in[d] >= 0 && desc.out[d] >= 0 && desc.window[d] >= 0 &&
+           desc.strides[d] >= 1 && desc.dilations[d] >= 1;
+  if (!good)
+    return Status::error("bad description of a convolution");
+  if (desc.slot >= int64_t(plain.size()))
+    return Status::error("packed weight " + std::to_string(desc.slot) +
+                         " does not exist");
+  return Status::success();
+}
+
+static int64_t countOutputs(const aprt_conv_desc &desc) {
+  int64_t channels = desc.o;
+  if (desc.y_blocked)
+    channels = (channels + 15) / 16 * 16;
+  int64_t count = desc.n * channels;
+  for (int64_t d = 0; d < desc.spatial_rank; ++d)
+    count *= desc.out[d];
+  return count;
+}
+
+static int64_t countWeights(const aprt_conv_desc &desc) {
+  int64_t count = desc.o * (desc.c / desc.groups);
+  for (int64_t d = 0; d < desc.spatial_rank; ++d)
+    count *= desc.window[d];
+  return count;
+}
+
+/// Null where the plain loops must do.
+Conv::Plan Conv::makePlan(const aprt_conv_desc &desc) {
+  bool empty = countOutputs(desc) == 0 || countWeights(desc) == 0;
+  for (int64_t d = 0; d < desc.spatial_rank; ++d)
+    empty |= desc.in[d] == 0;
+  if (empty || !library.available())
+    return nullptr;
+  Plan plan = std::make_unique<ConvPlan>(desc);
+  if (!plan->create(library, pool.threads(), memory))
+    return nullptr;
+  return plan;
+}
+
+Status Conv::pack(const aprt_conv_desc &desc, const void *w) {
+  APRT_TRY(check(desc));
+  if (desc.slot < 0)
+    return Status::error("a weight to pack names no slot");
+  Key key{canonical(desc)};
+  Plan &plan = plans[key];
+  plan = makePlan(key.desc);
+  if (plan && plan->packWeights(library, w))
+    return Status::success();
+  plan = nullptr;
+  int64_t bytes = countWeights(desc) * elementBytes(desc.dtype);
+  APRT_TRY(plain[desc.slot].allocate(bytes, "a packed weight", &memory));
+  std::memcpy(plain[desc.slot].data(), w, size_t(bytes));
+  return Status::success();
+}
+
+Status Conv::run(const aprt_conv_desc &desc, const ConvOperands &operands) {
+  APRT_TRY(check(desc));
+  Key key{canonical(desc)};
+  auto found = plans.find(key);
+  if (found == plans.end()) {
+    if (desc.slot >= 0)
+      return Status::error("packed weight " + std::to_string(desc.slot) +
+                           " was packed for another convolution, or not at "
+                           "all");
+    found = plans.emplace(key, makePlan(key.desc)).first;
+  }
+  ConvPlan *plan = found->second.get();
+  const void *w = desc.slot >= 0 ? plain[desc.slot].data() : operands.w;
+  if (!plan) {
+    naiveConv(desc, operands.x, w, operands.bias, operands.addend, operands.y,
+              pool);
+    return Status::success();
+  }
+  if (desc.addend && operands.addend != operands.y) {
+    int64_t bytes = countOutputs(desc) * elementBytes(desc.dtype);
+    pool.split(bytes, 64 << 10, [&](int64_t begin, int64_t end) {
+      std::memcpy(static_cast<char *>(operands.y) + begin,
+                  static_cast<const char *>(operands.addend) + begin,
+                  size_t(end - begin));
+    });
+  }
+  if (desc.slot < 0 && !plan->packWeights(library, w))
+    return Status::error("oneDNN failed to pack a convolution's weights");
+  if (plan->run(pool, operands.x, operands.bias, operands.y))
+    return Status::success();
+  return Status::error("oneDNN failed to run a convolution");
+}
+
+} // namespace autopar::runtime

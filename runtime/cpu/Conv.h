@@ -1,0 +1,60 @@
+//===- Conv.h - Convolutions of one rank ------------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CPU_CONV_H
+#define AUTOPAR_RUNTIME_CPU_CONV_H
+
+#include "../core/Memory.h"
+#include "ConvPlan.h"
+#include "OneDnn.h"
+#include "ThreadPool.h"
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace autopar::runtime {
+
+/// The operands of one call. W may be null when its slot was packed.
+struct ConvOperands {
+  const void *x = nullptr;
+  const void *w = nullptr;
+  const void *bias = nullptr;
+  const void *addend = nullptr;
+  void *y = nullptr;
+};
+
+/// Runs aprt_conv; plans are made once per description, as in Gemm. A packed
+/// weight lives in the plan of the description it was packed with.
+class Conv {
+public:
+  Conv(const OneDnn &library, ThreadPool &pool, MemoryCounter &memory,
+       size_t slots)
+      : library(library), pool(pool), memory(memory), plain(slots) {}
+
+  Status run(const aprt_conv_desc &desc, const ConvOperands &operands);
+  Status pack(const aprt_conv_desc &desc, const void *w);
+
+private:
+  struct Key {
+    aprt_conv_desc desc;
+    bool operator==(const Key &other) const;
+  };
+  struct KeyHash {
+    size_t operator()(const Key &key) const;
+  };
+  /// Null: plain loops.
+  using Plan = std::unique_ptr<ConvPlan>;
+
+  Status check(const aprt_conv_desc &desc) const;
+  Plan makePlan(const aprt_conv_desc &desc);
+
+  const OneDnn &library;
+  ThreadPool &pool;
+  MemoryCounter &memory;
+  std::vector<Buffer> plain; // weights of slots that plain loops use
+  std::unordered_map<Key, Plan, KeyHash> plans;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CPU_CONV_H

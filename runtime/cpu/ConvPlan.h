@@ -1,0 +1,61 @@
+//===- ConvPlan.h - One convolution cut for the threads ---------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CPU_CONVPLAN_H
+#define AUTOPAR_RUNTIME_CPU_CONVPLAN_H
+
+#include "OneDnn.h"
+#include "ThreadPool.h"
+#include "autopar/runtime.h"
+
+#include <vector>
+
+namespace autopar::runtime {
+
+/// What one thread computes: images [image, imageEnd), `step` of them per call,
+/// and groups or output channels [o, oEnd).
+struct ConvPiece {
+  int64_t image = 0, imageEnd = 0, step = 1;
+  int64_t c = 0, cEnd = 0; // input channels that it reads
+  int64_t o = 0, oEnd = 0;
+  int64_t groups = 1;
+};
+
+/// Cuts by batch where that is even, else by channels, else by image.
+std::vector<ConvPiece> cutConv(const aprt_conv_desc &desc, int threads);
+
+/// The library's direct algorithm on explicit layouts. An addend is expected in
+/// Y when the plan runs.
+class ConvPlan {
+public:
+  explicit ConvPlan(const aprt_conv_desc &desc) : desc(desc) {}
+
+  /// False if the library refuses.
+  bool create(const OneDnn &library, int threads, MemoryCounter &memory);
+
+  /// Brings W into the layout that the library chose.
+  bool packWeights(const OneDnn &library, const void *w);
+
+  bool run(ThreadPool &pool, const void *x, const void *bias, void *y);
+
+private:
+  struct Step {
+    ConvPiece piece;
+    size_t weights = 0; // index into weights
+    Primitive primitive;
+  };
+  struct Weights {
+    int64_t offset = 0; // elements of W before this part
+    dnnl_memory_desc_t source, layout;
+    Buffer data;
+  };
+  bool createStep(const OneDnn &library, Step &step, MemoryCounter &memory);
+  bool runStep(Step &step, const char *x, const char *bias, char *y);
+
+  aprt_conv_desc desc;
+  std::vector<Step> steps;
+  std::vector<Weights> weights;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CPU_CONVPLAN_H

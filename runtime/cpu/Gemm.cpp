@@ -1,0 +1,162 @@
+//===- Gemm.cpp - Matrix products of one rank -----------------------------===//
+
+#include "Gemm.h"
+
+#include "../core/DataType.h"
+#include "NaiveKernels.h"
+
+#include <algorithm>
+
+namespace autopar::runtime {
+
+/// The words of a description that mean something, the rest zero.
+static aprt_gemm_desc canonical(const aprt_gemm_desc &desc) {
+  aprt_gemm_desc result{};
+  result.dtype = desc.dtype;
+  result.batch_rank = desc.batch_rank;
+  result.m = desc.m;
+  result.n = desc.n;
+  result.k = desc.k;
+  std::copy_n(desc.batch, desc.batch_rank, result.batch);
+  std::copy_n(desc.a_strides, desc.batch_rank + 2, result.a_strides);
+  std::copy_n(desc.b_strides, desc.batch_rank + 2, result.b_strides);
+  std::copy_n(desc.c_strides, desc.batch_rank + 2, result.c_strides);
+  result.bias = desc.bias;
+  result.addend = desc.addend;
+  result.activation = desc.activation;
+  result.slot = desc.slot;
+  return result;
+}
+
+bool Gemm::Key::operator==(const Key &other) const {
+  return std::memcmp(this, &other, sizeof(Key)) == 0;
+}
+
+size_t Gemm::KeyHash::operator()(const Key &key) const {
+  const uint64_t *words = reinterpret_cast<const uint64_t *>(&key);
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < sizeof(Key) / sizeof(uint64_t); ++i) {
+    hash = (hash ^ words[i]) * 0x100000001b3u;
+    hash ^= hash >> 29;
+  }
+  return size_t(hash);
+}
+
+Status Gemm::check(const aprt_gemm_desc &desc) const {
+  if (elementBytes(desc.dtype) == 0 || desc.batch_rank < 0 ||
+      desc.batch_rank > APRT_GEMM_MAX_BATCH || desc.m < 0 || desc.n < 0 ||
+      desc.k < 0 || desc.activation < APRT_ACT_NONE ||
+      desc.activation > APRT_ACT_SILU)
+    return Status::error("bad description of a matrix product");
+  for (int64_t d = 0; d < desc.batch_rank; ++d)
+    if (desc.batch[d] < 0)
+      return Status::error("bad batch of a matrix product");
+  if (desc.slot >= int64_t(packed.size()))
+    return Status::error("packed weight " + std::to_string(desc.slot) +
+                         " does not exist");
+  return Status::success();
+}
+
+/// The description with B as PackedMatrix::plain holds it.
+static aprt_gemm_desc withPlainB(const aprt_gemm_desc &desc) {
+  aprt_gemm_desc result = desc;
+  int64_t stride = desc.k * desc.n;
+  for (int64_t d = desc.batch_rank - 1; d >= 0; --d) {
+    if (desc.b_strides[d] == 0)
+      continue;
+    result.b_strides[d] = stride;
+    stride *= desc.batch[d];
+  }
+  result.b_strides[desc.batch_rank] = desc.n;
+  result.b_strides[desc.batch_rank + 1] = 1;
+  return result;
+}
+
+Status Gemm::makeEntry(const Key &key, Entry &entry) {
+  aprt_gemm_desc desc = normalizeGemm(key.desc);
+  PackedMatrix *matrix = nullptr;
+  if (desc.slot >= 0) {
+    matrix = &packed[desc.slot];
+    if (distinctMatrices(desc) != matrix->matrices ||
+        desc.k != matrix->desc.k || desc.n != matrix->desc.n ||
+        desc.dtype != matrix->desc.dtype)
+      return Status::error("packed weight " + std::to_string(desc.slot) +
+                           " was packed for another product, or not at all");
+  }
+  auto attempt = [&](const aprt_gemm_desc &tried, int64_t mode,
+                     const PackedMatrix *from) {
+    entry.plan = std::make_unique<GemmPlan>(tried, mode);
+    return entry.plan->create(library, pool.threads(), from, memory);
+  };
+  auto attemptModes = [&](const aprt_gemm_desc &tried,
+                          const PackedMatrix *from) {
+    if (!library.available())
+      return false;
+    if (attempt(tried, key.addendMode, from))
+      return true;
+    entry.copyAddend = key.addendMode == separateAddend;
+    return entry.copyAddend && attempt(tried, addendInC, from);
+  };
+  if (matrix && !matrix->parts.empty() && attemptModes(desc, matrix))
+    return Status::success();
+  entry.copyAddend = false;
+  if (matrix) {
+    APRT_TRY(ensurePlain(*matrix));
+    desc = withPlainB(desc);
+  }
+  if (attemptModes(desc, nullptr))
+    return Status::success();
+  entry.copyAddend = false;
+  entry.plan.reset();
+  entry.plainDesc = desc;
+  return Status::success();
+}
+
+/// Copies the addend to where C is, for plans that add to C.
+static void copyToC(const aprt_gemm_desc &desc, const void *addend, void *c) {
+  aprt_gemm_desc normal = normalizeGemm(desc);
+  int64_t element = elementBytes(desc.dtype), r = normal.batch_rank;
+  for (int64_t i = 0; i < gemmBatches(normal); ++i)
+    for (int64_t row = 0; row < normal.m; ++row) {
+      int64_t at = (gemmOffset(normal, normal.c_strides, i) +
+                    row * normal.c_strides[r]) *
+                   element;
+      int64_t step = normal.c_strides[r + 1] * element;
+      for (int64_t column = 0; column < normal.n; ++column, at += step)
+        std::memcpy(static_cast<char *>(c) + at,
+                    static_cast<const char *>(addend) + at, size_t(element));
+    }
+}
+
+Status Gemm::run(const aprt_gemm_desc &desc, const GemmOperands &operands) {
+  APRT_TRY(check(desc));
+  int64_t mode = !desc.addend                    ? noAddend
+                 : operands.addend == operands.c ? addendInC
+                                                 : separateAddend;
+  Key key{canonical(desc), mode};
+  if (key.desc.m == 0 || key.desc.n == 0 || gemmBatches(key.desc) == 0)
+    return Status::success();
+  auto found = entries.find(key);
+  if (found == entries.end()) {
+    Entry entry;
+    APRT_TRY(makeEntry(key, entry));
+    found = entries.emplace(key, std::move(entry)).first;
+  }
+  Entry &entry = found->second;
+  const void *b = operands.b;
+  if (desc.slot >= 0)
+    b = packed[desc.slot].plain.data();
+  if (!entry.plan) {
+    naiveGemm(entry.plainDesc, operands.a, b, operands.bias, operands.addend,
+              operands.c, pool);
+    return Status::success();
+  }
+  if (entry.copyAddend)
+    copyToC(desc, operands.addend, operands.c);
+  if (entry.plan->run(pool, operands.a, b, operands.bias, operands.addend,
+                      operands.c))
+    return Status::success();
+  return Status::error("oneDNN failed to run a matrix product");
+}
+
+} // namespace autopar::runtime

@@ -1,0 +1,65 @@
+//===- Gemm.h - Matrix products of one rank ---------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CPU_GEMM_H
+#define AUTOPAR_RUNTIME_CPU_GEMM_H
+
+#include "../core/Memory.h"
+#include "GemmPlan.h"
+#include "OneDnn.h"
+#include "ThreadPool.h"
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace autopar::runtime {
+
+/// The operands of one call. B may be null when its slot was packed.
+struct GemmOperands {
+  const void *a = nullptr;
+  const void *b = nullptr;
+  const void *bias = nullptr;
+  const void *addend = nullptr;
+  void *c = nullptr;
+};
+
+/// Runs aprt_gemm: a plan is made at the first call of a description and kept,
+/// so that later calls allocate nothing.
+class Gemm {
+public:
+  Gemm(const OneDnn &library, ThreadPool &pool, MemoryCounter &memory,
+       size_t slots)
+      : library(library), pool(pool), memory(memory), packed(slots) {}
+
+  Status run(const aprt_gemm_desc &desc, const GemmOperands &operands);
+  Status pack(const aprt_gemm_desc &desc, const void *b);
+
+private:
+  struct Key {
+    aprt_gemm_desc desc;
+    int64_t addendMode;
+    bool operator==(const Key &other) const;
+  };
+  struct KeyHash {
+    size_t operator()(const Key &key) const;
+  };
+  struct Entry {
+    std::unique_ptr<GemmPlan> plan; // null: plain loops
+    aprt_gemm_desc plainDesc;       // what the plain loops compute
+    bool copyAddend = false;        // the plan adds what is in C
+  };
+
+  Status check(const aprt_gemm_desc &desc) const;
+  Status makeEntry(const Key &key, Entry &entry);
+  Status ensurePlain(PackedMatrix &matrix);
+
+  const OneDnn &library;
+  ThreadPool &pool;
+  MemoryCounter &memory;
+  std::vector<PackedMatrix> packed;
+  std::unordered_map<Key, Entry, KeyHash> entries;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CPU_GEMM_H

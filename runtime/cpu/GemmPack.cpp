@@ -1,0 +1,129 @@
+//===- GemmPack.cpp - Packing of constant matrices ------------------------===//
+
+#include "../core/DataType.h"
+#include "Gemm.h"
+
+#include <cstring>
+
+namespace autopar::runtime {
+
+/// Packs the columns of every distinct matrix into the layout that the library
+/// wants for a product of this many rows. False if it refuses.
+static bool packPart(const OneDnn &library, const aprt_gemm_desc &desc,
+                     int64_t rows, const void *b, MemoryCounter &memory,
+                     PackedMatrix::Part &part) {
+  GemmLayouts layouts;
+  if (!gemmLayouts(library, desc, rows, part.columns.size(), layouts))
+    return false;
+  dnnl_memory_desc_t chosen;
+  dnnl_dims_t sizes = {desc.k, part.columns.size()};
+  dnnl_matmul_desc_t operation;
+  PostOps none(library);
+  Primitive probe, reorder;
+  if (library.dnnl_memory_desc_init_by_tag(
+          &chosen, 2, sizes, oneDnnType(desc.dtype), dnnl_format_tag_any) !=
+          dnnl_success ||
+      library.dnnl_matmul_desc_init(&operation, &layouts.a, &chosen,
+                                    desc.bias ? &layouts.bias : nullptr,
+                                    &layouts.c) != dnnl_success ||
+      !probe.create(library, &operation, none.attributes(), memory))
+    return false;
+  part.layout = probe.weightsLayout();
+  part.matrixBytes =
+      int64_t(library.dnnl_memory_desc_get_size(&part.layout) + 63) / 64 * 64;
+  int64_t matrices = distinctMatrices(desc);
+  if (!reorder.createReorder(library, layouts.b, part.layout) ||
+      part.data
+          .allocate(matrices * part.matrixBytes, "a packed weight", &memory)
+          .failed())
+    return false;
+  int64_t element = elementBytes(desc.dtype);
+  for (int64_t i = 0; i < matrices; ++i) {
+    int64_t at = distinctOffset(desc, i) +
+                 part.columns.begin * desc.b_strides[desc.batch_rank + 1];
+    reorder.bind(DNNL_ARG_FROM, static_cast<const char *>(b) + at * element);
+    reorder.bind(DNNL_ARG_TO,
+                 static_cast<char *>(part.data.data()) + i * part.matrixBytes);
+    if (!reorder.execute())
+      return false;
+  }
+  return true;
+}
+
+/// [matrices, k, n], dense.
+static Status copyPlain(const aprt_gemm_desc &desc, const void *b,
+                        MemoryCounter &memory, Buffer &plain) {
+  int64_t element = elementBytes(desc.dtype), r = desc.batch_rank;
+  int64_t matrices = distinctMatrices(desc);
+  APRT_TRY(plain.allocate(matrices * desc.k * desc.n * element,
+                          "a packed weight", &memory));
+  char *to = static_cast<char *>(plain.data());
+  for (int64_t i = 0; i < matrices; ++i)
+    for (int64_t k = 0; k < desc.k; ++k)
+      for (int64_t n = 0; n < desc.n; ++n, to += element)
+        std::memcpy(to,
+                    static_cast<const char *>(b) +
+                        (distinctOffset(desc, i) + k * desc.b_strides[r] +
+                         n * desc.b_strides[r + 1]) *
+                            element,
+                    size_t(element));
+  return Status::success();
+}
+
+Status Gemm::pack(const aprt_gemm_desc &described, const void *b) {
+  APRT_TRY(check(described));
+  if (described.slot < 0)
+    return Status::error("a weight to pack names no slot");
+  aprt_gemm_desc desc = normalizeGemm(described);
+  PackedMatrix &matrix = packed[desc.slot];
+  matrix = PackedMatrix();
+  matrix.desc = desc;
+  matrix.matrices = distinctMatrices(desc);
+  bool good = library.available() && desc.m > 0 && desc.n > 0 && desc.k > 0 &&
+              matrix.matrices > 0;
+  if (good) {
+    std::vector<GemmPiece> pieces = cutGemm(desc, pool.threads(), {});
+    bool byColumns = pieces.size() > 1 && pieces[1].columns.begin > 0;
+    matrix.parts.resize(byColumns ? pieces.size() : 1);
+    for (size_t i = 0; i < matrix.parts.size() && good; ++i) {
+      matrix.parts[i].columns = pieces[i].columns;
+      good = packPart(library, desc, pieces[i].rows.size(), b, memory,
+                      matrix.parts[i]);
+    }
+  }
+  if (good)
+    return Status::success();
+  matrix.parts.clear();
+  return copyPlain(desc, b, memory, matrix.plain);
+}
+
+Status Gemm::ensurePlain(PackedMatrix &matrix) {
+  if (matrix.plain.data())
+    return Status::success();
+  const aprt_gemm_desc &desc = matrix.desc;
+  int64_t element = elementBytes(desc.dtype);
+  APRT_TRY(matrix.plain.allocate(matrix.matrices * desc.k * desc.n * element,
+                                 "an unpacked weight", &memory));
+  for (const PackedMatrix::Part &part : matrix.parts) {
+    dnnl_memory_desc_t layout;
+    dnnl_dims_t sizes = {desc.k, part.columns.size()}, strides = {desc.n, 1};
+    Primitive reorder;
+    if (library.dnnl_memory_desc_init_by_strides(&layout, 2, sizes,
+                                                 oneDnnType(desc.dtype),
+                                                 strides) != dnnl_success ||
+        !reorder.createReorder(library, part.layout, layout))
+      return Status::error("oneDNN cannot unpack a weight");
+    for (int64_t i = 0; i < matrix.matrices; ++i) {
+      reorder.bind(DNNL_ARG_FROM, static_cast<const char *>(part.data.data()) +
+                                      i * part.matrixBytes);
+      reorder.bind(DNNL_ARG_TO,
+                   static_cast<char *>(matrix.plain.data()) +
+                       (i * desc.k * desc.n + part.columns.begin) * element);
+      if (!reorder.execute())
+        return Status::error("oneDNN cannot unpack a weight");
+    }
+  }
+  return Status::success();
+}
+
+} // namespace autopar::runtime

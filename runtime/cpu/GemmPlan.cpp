@@ -1,0 +1,289 @@
+//===- GemmPlan.cpp - One matrix product cut for the threads --------------===//
+
+#include "GemmPlan.h"
+
+#include "../core/DataType.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace autopar::runtime {
+
+//===----------------------------------------------------------------------===//
+// Descriptions
+//===----------------------------------------------------------------------===//
+
+/// Removes batch dimension d; the strides behind it move up.
+static void dropBatch(aprt_gemm_desc &desc, int64_t d) {
+  for (int64_t *strides : {desc.a_strides, desc.b_strides, desc.c_strides})
+    std::copy(strides + d + 1, strides + desc.batch_rank + 2, strides + d);
+  std::copy(desc.batch + d + 1, desc.batch + desc.batch_rank, desc.batch + d);
+  --desc.batch_rank;
+}
+
+/// Makes the innermost batch dimension part of M if it continues it.
+static bool foldBatch(aprt_gemm_desc &desc) {
+  int64_t r = desc.batch_rank;
+  if (r == 0 || desc.b_strides[r - 1] != 0)
+    return false;
+  int64_t d = r - 1;
+  if (desc.m == 1) { // the batch takes the place of M
+    desc.a_strides[r] = desc.a_strides[d];
+    desc.c_strides[r] = desc.c_strides[d];
+  } else if (desc.a_strides[d] != desc.m * desc.a_strides[r] ||
+             desc.c_strides[d] != desc.m * desc.c_strides[r]) {
+    return false;
+  }
+  desc.m *= desc.batch[d];
+  dropBatch(desc, d);
+  return true;
+}
+
+aprt_gemm_desc normalizeGemm(const aprt_gemm_desc &desc) {
+  aprt_gemm_desc result = desc;
+  for (int64_t d = result.batch_rank - 1; d >= 0; --d)
+    if (result.batch[d] == 1)
+      dropBatch(result, d);
+  while (foldBatch(result))
+    ;
+  return result;
+}
+
+int64_t gemmBatches(const aprt_gemm_desc &desc) {
+  int64_t count = 1;
+  for (int64_t d = 0; d < desc.batch_rank; ++d)
+    count *= desc.batch[d];
+  return count;
+}
+
+int64_t gemmOffset(const aprt_gemm_desc &desc, const int64_t *strides,
+                   int64_t batch) {
+  int64_t offset = 0;
+  for (int64_t d = desc.batch_rank - 1; d >= 0; --d) {
+    offset += batch % desc.batch[d] * strides[d];
+    batch /= desc.batch[d];
+  }
+  return offset;
+}
+
+int64_t distinctMatrix(const aprt_gemm_desc &desc, int64_t batch) {
+  int64_t index = 0, scale = 1;
+  for (int64_t d = desc.batch_rank - 1; d >= 0; --d) {
+    if (desc.b_strides[d] != 0) {
+      index += batch % desc.batch[d] * scale;
+      scale *= desc.batch[d];
+    }
+    batch /= desc.batch[d];
+  }
+  return index;
+}
+
+int64_t distinctMatrices(const aprt_gemm_desc &desc) {
+  int64_t count = 1;
+  for (int64_t d = 0; d < desc.batch_rank; ++d)
+    count *= desc.b_strides[d] != 0 ? desc.batch[d] : 1;
+  return count;
+}
+
+int64_t distinctOffset(const aprt_gemm_desc &desc, int64_t index) {
+  int64_t offset = 0;
+  for (int64_t d = desc.batch_rank - 1; d >= 0; --d) {
+    if (desc.b_strides[d] == 0)
+      continue;
+    offset += index % desc.batch[d] * desc.b_strides[d];
+    index /= desc.batch[d];
+  }
+  return offset;
+}
+
+std::vector<Range> PackedMatrix::columns() const {
+  std::vector<Range> result;
+  for (const Part &part : parts)
+    result.push_back(part.columns);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Cutting
+//===----------------------------------------------------------------------===//
+
+/// [0, total) in at most `pieces` ranges whose inner borders are multiples of
+/// `align`.
+static std::vector<Range> cutRange(int64_t total, int64_t pieces,
+                                   int64_t align) {
+  int64_t length = (total + pieces - 1) / pieces;
+  length = (length + align - 1) / align * align;
+  std::vector<Range> result;
+  for (int64_t begin = 0; begin < total; begin += length)
+    result.push_back({begin, std::min(total, begin + length)});
+  return result;
+}
+
+std::vector<GemmPiece> cutGemm(const aprt_gemm_desc &desc, int threads,
+                               const std::vector<Range> &columns) {
+  constexpr int64_t rowsPerThread = 64, columnsPerThread = 64;
+  constexpr double smallProduct = 1 << 18; // flops not worth a second thread
+  Range allBatches{0, gemmBatches(desc)}, allRows{0, desc.m},
+      allColumns{0, desc.n};
+  std::vector<GemmPiece> pieces;
+  if (columns.size() > 1) {
+    for (Range range : columns)
+      pieces.push_back({allBatches, allRows, range});
+    return pieces;
+  }
+  double flops = 2.0 * double(allBatches.end) * double(desc.m) *
+                 double(desc.n) * double(desc.k);
+  bool mayCutColumns = columns.empty();
+  if (threads == 1 || flops < smallProduct) {
+    pieces.push_back({allBatches, allRows, allColumns});
+  } else if (allBatches.end % threads == 0 || allBatches.end >= 4 * threads) {
+    for (Range range : cutRange(allBatches.end, threads, 1))
+      pieces.push_back({range, allRows, allColumns});
+  } else if (desc.m >= rowsPerThread * threads || !mayCutColumns ||
+             desc.n < columnsPerThread * threads) {
+    int64_t align = desc.m >= 32 * threads ? 16 : 1;
+    for (Range range : cutRange(desc.m, threads, align))
+      pieces.push_back({allBatches, range, allColumns});
+  } else {
+    for (Range range : cutRange(desc.n, threads, 16))
+      pieces.push_back({allBatches, allRows, range});
+  }
+  return pieces;
+}
+
+//===----------------------------------------------------------------------===//
+// Primitives
+//===----------------------------------------------------------------------===//
+
+/// A matrix [rows, columns] with one stride equal to 1. A dimension of size 1
+/// gets the stride that makes the matrix dense.
+static bool matrixLayout(const OneDnn &library, dnnl_data_type_t type,
+                         int64_t rows, int64_t columns, int64_t rowStride,
+                         int64_t columnStride, dnnl_memory_desc_t &layout) {
+  if (rows == 1 && columns == 1)
+    rowStride = columnStride = 1;
+  else if (rows == 1)
+    rowStride = columnStride == 1 ? columns : 1;
+  else if (columns == 1)
+    columnStride = rowStride == 1 ? rows : 1;
+  bool plain = columnStride == 1 && rowStride >= columns;
+  bool transposed = rowStride == 1 && columnStride >= rows;
+  if (!plain && !transposed)
+    return false;
+  dnnl_dims_t sizes = {rows, columns}, strides = {rowStride, columnStride};
+  return library.dnnl_memory_desc_init_by_strides(&layout, 2, sizes, type,
+                                                  strides) == dnnl_success;
+}
+
+bool gemmLayouts(const OneDnn &library, const aprt_gemm_desc &desc,
+                 int64_t rows, int64_t columns, GemmLayouts &layouts) {
+  dnnl_data_type_t type = oneDnnType(desc.dtype);
+  if (type == dnnl_data_type_undef)
+    return false;
+  int64_t r = desc.batch_rank;
+  dnnl_dims_t biasSizes = {1, columns}, biasStrides = {columns, 1};
+  return matrixLayout(library, type, rows, desc.k, desc.a_strides[r],
+                      desc.a_strides[r + 1], layouts.a) &&
+         matrixLayout(library, type, desc.k, columns, desc.b_strides[r],
+                      desc.b_strides[r + 1], layouts.b) &&
+         matrixLayout(library, type, rows, columns, desc.c_strides[r],
+                      desc.c_strides[r + 1], layouts.c) &&
+         library.dnnl_memory_desc_init_by_strides(
+             &layouts.bias, 2, biasSizes, type, biasStrides) == dnnl_success;
+}
+
+bool GemmPlan::createStep(const OneDnn &library, Step &step,
+                          MemoryCounter &memory) {
+  GemmLayouts layouts;
+  if (!gemmLayouts(library, desc, step.piece.rows.size(),
+                   step.piece.columns.size(), layouts))
+    return false;
+  if (step.part)
+    layouts.b = step.part->layout;
+  PostOps epilogue(library);
+  epilogue.activation(desc.activation);
+  if (addendMode == addendInC)
+    epilogue.sum();
+  if (addendMode == separateAddend)
+    step.addendArgument = epilogue.add(layouts.c);
+  dnnl_primitive_attr_t attributes = epilogue.attributes();
+  dnnl_matmul_desc_t operation;
+  if (!epilogue.ok() ||
+      library.dnnl_matmul_desc_init(&operation, &layouts.a, &layouts.b,
+                                    desc.bias ? &layouts.bias : nullptr,
+                                    &layouts.c) != dnnl_success)
+    return false;
+  Primitive &primitive = step.primitive;
+  return primitive.create(library, &operation, attributes, memory) &&
+         primitive.addArgument(DNNL_ARG_SRC, layouts.a) &&
+         primitive.addArgument(DNNL_ARG_WEIGHTS, layouts.b) &&
+         primitive.addArgument(DNNL_ARG_DST, layouts.c) &&
+         (!desc.bias || primitive.addArgument(DNNL_ARG_BIAS, layouts.bias)) &&
+         (addendMode != separateAddend ||
+          primitive.addArgument(step.addendArgument, layouts.c));
+}
+
+bool GemmPlan::create(const OneDnn &library, int threads,
+                      const PackedMatrix *packed, MemoryCounter &memory) {
+  std::vector<Range> columns;
+  if (packed)
+    columns = packed->columns();
+  else if (desc.n == 0 || desc.m == 0 || desc.k == 0)
+    return false;
+  std::vector<GemmPiece> pieces = cutGemm(desc, threads, columns);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    steps.emplace_back();
+    steps.back().piece = pieces[i];
+    if (packed)
+      steps.back().part = &packed->parts[columns.size() > 1 ? i : 0];
+    if (!createStep(library, steps.back(), memory))
+      return false;
+  }
+  return true;
+}
+
+bool GemmPlan::runStep(Step &step, const char *a, const char *b,
+                       const char *bias, const char *addend, char *c) {
+  const GemmPiece &piece = step.piece;
+  int64_t element = elementBytes(desc.dtype), r = desc.batch_rank;
+  Primitive &primitive = step.primitive;
+  if (desc.bias)
+    primitive.bind(DNNL_ARG_BIAS, bias + piece.columns.begin * element);
+  for (int64_t i = piece.batch.begin; i < piece.batch.end; ++i) {
+    int64_t atA = gemmOffset(desc, desc.a_strides, i) +
+                  piece.rows.begin * desc.a_strides[r];
+    int64_t atC = gemmOffset(desc, desc.c_strides, i) +
+                  piece.rows.begin * desc.c_strides[r] +
+                  piece.columns.begin * desc.c_strides[r + 1];
+    primitive.bind(DNNL_ARG_SRC, a + atA * element);
+    primitive.bind(DNNL_ARG_DST, c + atC * element);
+    if (addendMode == separateAddend)
+      primitive.bind(step.addendArgument, addend + atC * element);
+    if (step.part) {
+      const char *data = static_cast<const char *>(step.part->data.data());
+      primitive.bind(DNNL_ARG_WEIGHTS,
+                     data + distinctMatrix(desc, i) * step.part->matrixBytes);
+    } else {
+      int64_t atB = gemmOffset(desc, desc.b_strides, i) +
+                    piece.columns.begin * desc.b_strides[r + 1];
+      primitive.bind(DNNL_ARG_WEIGHTS, b + atB * element);
+    }
+    if (!primitive.execute())
+      return false;
+  }
+  return true;
+}
+
+bool GemmPlan::run(ThreadPool &pool, const void *a, const void *b,
+                   const void *bias, const void *addend, void *c) {
+  std::atomic<bool> good{true};
+  pool.run(int64_t(steps.size()), [&](int64_t i) {
+    if (!runStep(steps[i], static_cast<const char *>(a),
+                 static_cast<const char *>(b), static_cast<const char *>(bias),
+                 static_cast<const char *>(addend), static_cast<char *>(c)))
+      good.store(false);
+  });
+  return good.load();
+}
+
+} // namespace autopar::runtime

@@ -1,0 +1,110 @@
+//===- GemmPlan.h - One matrix product cut for the threads ------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CPU_GEMMPLAN_H
+#define AUTOPAR_RUNTIME_CPU_GEMMPLAN_H
+
+#include "OneDnn.h"
+#include "ThreadPool.h"
+#include "autopar/runtime.h"
+
+#include <vector>
+
+namespace autopar::runtime {
+
+/// How the addend reaches the result.
+enum AddendMode : int64_t {
+  noAddend = 0,
+  separateAddend = 1, // another tensor with C's strides
+  addendInC = 2       // C itself
+};
+
+/// A description with as few batch dimensions as possible: those of size 1 are
+/// gone and those that continue M are part of it.
+aprt_gemm_desc normalizeGemm(const aprt_gemm_desc &desc);
+
+/// Number of matrices in the batch, and the offset of one of them.
+int64_t gemmBatches(const aprt_gemm_desc &desc);
+int64_t gemmOffset(const aprt_gemm_desc &desc, const int64_t *strides,
+                   int64_t batch);
+
+/// A range of one dimension.
+struct Range {
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t size() const { return end - begin; }
+};
+
+/// What one thread computes.
+struct GemmPiece {
+  Range batch, rows, columns;
+};
+
+/// Cuts a normalized product for `threads`: by batch, by rows, or by columns
+/// where rows are few. `columns`: cut as B was packed (empty: free choice).
+std::vector<GemmPiece> cutGemm(const aprt_gemm_desc &desc, int threads,
+                               const std::vector<Range> &columns);
+
+/// A constant B in the library's layout. One part per column range; each part
+/// holds every distinct matrix of B's batch, `matrixBytes` apart.
+struct PackedMatrix {
+  struct Part {
+    Range columns;
+    dnnl_memory_desc_t layout;
+    int64_t matrixBytes = 0;
+    Buffer data;
+  };
+  aprt_gemm_desc desc{}; // normalized
+  int64_t matrices = 0;  // 0: nothing was packed here
+  std::vector<Part> parts;
+  Buffer plain; // [matrices, k, n], made when the library refuses a layout
+
+  std::vector<Range> columns() const;
+};
+
+/// Index of the distinct matrix of B that a batch index uses.
+int64_t distinctMatrix(const aprt_gemm_desc &desc, int64_t batch);
+int64_t distinctMatrices(const aprt_gemm_desc &desc);
+/// Offset in elements of distinct matrix `index` inside B.
+int64_t distinctOffset(const aprt_gemm_desc &desc, int64_t index);
+
+class GemmPlan {
+public:
+  GemmPlan(const aprt_gemm_desc &normalized, int64_t addendMode)
+      : desc(normalized), addendMode(addendMode) {}
+
+  /// Makes the primitives, with B from `packed` unless that is null. False if
+  /// the library refuses.
+  bool create(const OneDnn &library, int threads, const PackedMatrix *packed,
+              MemoryCounter &memory);
+
+  /// False if the library reports a failure.
+  bool run(ThreadPool &pool, const void *a, const void *b, const void *bias,
+           const void *addend, void *c);
+
+private:
+  struct Step {
+    GemmPiece piece;
+    const PackedMatrix::Part *part = nullptr;
+    int addendArgument = 0;
+    Primitive primitive;
+  };
+  bool createStep(const OneDnn &library, Step &step, MemoryCounter &memory);
+  bool runStep(Step &step, const char *a, const char *b, const char *bias,
+               const char *addend, char *c);
+
+  aprt_gemm_desc desc;
+  int64_t addendMode;
+  std::vector<Step> steps;
+};
+
+/// The library's view of A, B and C of one piece. False if a stride pattern is
+/// one that it does not take.
+struct GemmLayouts {
+  dnnl_memory_desc_t a, b, bias, c;
+};
+bool gemmLayouts(const OneDnn &library, const aprt_gemm_desc &desc,
+                 int64_t rows, int64_t columns, GemmLayouts &layouts);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CPU_GEMMPLAN_H

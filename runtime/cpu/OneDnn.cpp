@@ -1,0 +1,220 @@
+//===- OneDnn.cpp - oneDNN loaded at run time -----------------------------===//
+
+#include "OneDnn.h"
+
+#include "ThreadPool.h"
+#include "autopar/runtime.h"
+
+#include <dlfcn.h>
+
+namespace autopar::runtime {
+
+Status OneDnn::load() {
+  handle = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (!handle)
+    return Status::error(
+        std::string("this program needs oneDNN 2 (libdnnl.so.2), which cannot "
+                    "be loaded; install the package 'libdnnl2' (") +
+        dlerror() + ")");
+#define APRT_LOAD(function)                                                    \
+  function = reinterpret_cast<decltype(function)>(dlsym(handle, #function));   \
+  if (!function)                                                               \
+    return Status::error("libdnnl.so.2 lacks " #function                       \
+                         "; install the package 'libdnnl2'");
+  APRT_ONEDNN_FUNCTIONS(APRT_LOAD)
+#undef APRT_LOAD
+  if (dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success)
+    return Status::error("oneDNN cannot make a CPU engine");
+  if (dnnl_stream_create(&stream, engine, dnnl_stream_default_flags) !=
+      dnnl_success)
+    return Status::error("oneDNN cannot make a stream");
+  return Status::success();
+}
+
+OneDnn::~OneDnn() {
+  if (stream)
+    dnnl_stream_destroy(stream);
+  if (engine)
+    dnnl_engine_destroy(engine);
+  // The library stays loaded: its OpenMP threads may outlive this object.
+}
+
+void OneDnn::useCallingThreads(ThreadPool &pool) const {
+  if (!handle)
+    return;
+  // Found through the library's own dependency on OpenMP.
+  using SetThreads = void (*)(int);
+  auto setThreads =
+      reinterpret_cast<SetThreads>(dlsym(handle, "omp_set_num_threads"));
+  if (setThreads)
+    pool.run(pool.threads(), [&](int64_t) { setThreads(1); });
+}
+
+dnnl_data_type_t oneDnnType(int64_t dtype) {
+  switch (dtype) {
+  case APRT_F32:
+    return dnnl_f32;
+  case APRT_BF16:
+    return dnnl_bf16;
+  default:
+    return dnnl_data_type_undef;
+  }
+}
+
+PostOps::PostOps(const OneDnn &library) : library(library) {
+  good = library.dnnl_post_ops_create(&operations) == dnnl_success &&
+         library.dnnl_primitive_attr_create(&attr) == dnnl_success;
+}
+
+PostOps::~PostOps() {
+  if (operations)
+    library.dnnl_post_ops_destroy(operations);
+  if (attr)
+    library.dnnl_primitive_attr_destroy(attr);
+}
+
+void PostOps::activation(int64_t activation) {
+  dnnl_alg_kind_t kind;
+  float alpha = 0;
+  switch (activation) {
+  case APRT_ACT_NONE:
+    return;
+  case APRT_ACT_RELU:
+    kind = dnnl_eltwise_relu;
+    break;
+  case APRT_ACT_GELU_ERF:
+    kind = dnnl_eltwise_gelu_erf;
+    break;
+  case APRT_ACT_GELU_TANH:
+    kind = dnnl_eltwise_gelu_tanh;
+    break;
+  case APRT_ACT_TANH:
+    kind = dnnl_eltwise_tanh;
+    break;
+  case APRT_ACT_SIGMOID:
+    kind = dnnl_eltwise_logistic;
+    break;
+  case APRT_ACT_SILU:
+    kind = dnnl_eltwise_swish;
+    alpha = 1;
+    break;
+  default:
+    good = false;
+    return;
+  }
+  good = good && library.dnnl_post_ops_append_eltwise(
+                     operations, 1.0f, kind, alpha, 0.0f) == dnnl_success;
+  ++count;
+}
+
+void PostOps::sum() {
+  good = good &&
+         library.dnnl_post_ops_append_sum(operations, 1.0f) == dnnl_success;
+  ++count;
+}
+
+int PostOps::add(const dnnl_memory_desc_t &tensor) {
+  good = good && library.dnnl_post_ops_append_binary(
+                     operations, dnnl_binary_add, &tensor) == dnnl_success;
+  return DNNL_ARG_ATTR_MULTIPLE_POST_OP(count++) | DNNL_ARG_SRC_1;
+}
+
+dnnl_primitive_attr_t PostOps::attributes() {
+  good = good &&
+         library.dnnl_primitive_attr_set_post_ops(attr, operations) ==
+             dnnl_success &&
+         library.dnnl_primitive_attr_set_scratchpad_mode(
+             attr, dnnl_scratchpad_mode_user) == dnnl_success;
+  return attr;
+}
+
+Primitive::~Primitive() {
+  for (int i = 0; i < argumentCount; ++i)
+    library->dnnl_memory_destroy(arguments[i].memory);
+  if (primitive)
+    library->dnnl_primitive_destroy(primitive);
+  if (description)
+    library->dnnl_primitive_desc_destroy(description);
+}
+
+void Primitive::swap(Primitive &other) {
+  std::swap(library, other.library);
+  std::swap(description, other.description);
+  std::swap(primitive, other.primitive);
+  std::swap(arguments, other.arguments);
+  std::swap(argumentCount, other.argumentCount);
+  std::swap(scratch, other.scratch);
+}
+
+bool Primitive::finish(dnnl_primitive_desc_t created) {
+  description = created;
+  return library->dnnl_primitive_create(&primitive, description) ==
+         dnnl_success;
+}
+
+bool Primitive::create(const OneDnn &onednn, const void *operation,
+                       dnnl_primitive_attr_t attributes,
+                       MemoryCounter &memory) {
+  library = &onednn;
+  dnnl_primitive_desc_t created = nullptr;
+  if (library->dnnl_primitive_desc_create(&created, operation, attributes,
+                                          library->engine,
+                                          nullptr) != dnnl_success)
+    return false;
+  if (!finish(created))
+    return false;
+  const dnnl_memory_desc_t *workspace = library->dnnl_primitive_desc_query_md(
+      description, dnnl_query_scratchpad_md, 0);
+  size_t bytes = workspace ? library->dnnl_memory_desc_get_size(workspace) : 0;
+  if (bytes == 0)
+    return true;
+  if (scratch.allocate(int64_t(bytes), "a library call's workspace", &memory)
+          .failed())
+    return false;
+  if (!addArgument(DNNL_ARG_SCRATCHPAD, *workspace))
+    return false;
+  bind(DNNL_ARG_SCRATCHPAD, scratch.data());
+  return true;
+}
+
+bool Primitive::createReorder(const OneDnn &onednn,
+                              const dnnl_memory_desc_t &from,
+                              const dnnl_memory_desc_t &to) {
+  library = &onednn;
+  dnnl_primitive_desc_t created = nullptr;
+  return library->dnnl_reorder_primitive_desc_create(
+             &created, &from, library->engine, &to, library->engine, nullptr) ==
+             dnnl_success &&
+         finish(created) && addArgument(DNNL_ARG_FROM, from) &&
+         addArgument(DNNL_ARG_TO, to);
+}
+
+bool Primitive::addArgument(int argument, const dnnl_memory_desc_t &type) {
+  dnnl_memory_t memory;
+  if (argumentCount == maxArguments ||
+      library->dnnl_memory_create(&memory, &type, library->engine,
+                                  DNNL_MEMORY_NONE) != dnnl_success)
+    return false;
+  arguments[argumentCount++] = {argument, memory};
+  return true;
+}
+
+dnnl_memory_desc_t Primitive::weightsLayout() const {
+  return *library->dnnl_primitive_desc_query_md(description,
+                                                dnnl_query_weights_md, 0);
+}
+
+void Primitive::bind(int argument, const void *data) {
+  for (int i = 0; i < argumentCount; ++i)
+    if (arguments[i].arg == argument)
+      library->dnnl_memory_set_data_handle(arguments[i].memory,
+                                           const_cast<void *>(data));
+}
+
+bool Primitive::execute() {
+  return library->dnnl_primitive_execute(primitive, library->stream,
+                                         argumentCount,
+                                         arguments) == dnnl_success;
+}
+
+} // namespace autopar::runtime

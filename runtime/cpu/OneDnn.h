@@ -1,0 +1,148 @@
+//===- OneDnn.h - oneDNN loaded at run time ---------------------*- C++ -*-===//
+//
+// libdnnl.so.2 is opened only for programs that name it. All calls go through
+// the one table below.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_RUNTIME_CPU_ONEDNN_H
+#define AUTOPAR_RUNTIME_CPU_ONEDNN_H
+
+#include "../core/Memory.h"
+#include "../core/Status.h"
+
+#include <oneapi/dnnl/dnnl.h>
+
+/// Every function of the library that the runtime calls.
+#define APRT_ONEDNN_FUNCTIONS(X)                                               \
+  X(dnnl_convolution_forward_desc_init)                                        \
+  X(dnnl_dilated_convolution_forward_desc_init)                                \
+  X(dnnl_engine_create)                                                        \
+  X(dnnl_engine_destroy)                                                       \
+  X(dnnl_matmul_desc_init)                                                     \
+  X(dnnl_memory_create)                                                        \
+  X(dnnl_memory_desc_get_size)                                                 \
+  X(dnnl_memory_desc_init_by_strides)                                          \
+  X(dnnl_memory_desc_init_by_tag)                                              \
+  X(dnnl_memory_destroy)                                                       \
+  X(dnnl_memory_set_data_handle)                                               \
+  X(dnnl_post_ops_append_binary)                                               \
+  X(dnnl_post_ops_append_eltwise)                                              \
+  X(dnnl_post_ops_append_sum)                                                  \
+  X(dnnl_post_ops_create)                                                      \
+  X(dnnl_post_ops_destroy)                                                     \
+  X(dnnl_primitive_attr_create)                                                \
+  X(dnnl_primitive_attr_destroy)                                               \
+  X(dnnl_primitive_attr_set_post_ops)                                          \
+  X(dnnl_primitive_attr_set_scratchpad_mode)                                   \
+  X(dnnl_primitive_create)                                                     \
+  X(dnnl_primitive_desc_create)                                                \
+  X(dnnl_primitive_desc_destroy)                                               \
+  X(dnnl_primitive_desc_query_md)                                              \
+  X(dnnl_primitive_destroy)                                                    \
+  X(dnnl_primitive_execute)                                                    \
+  X(dnnl_reorder_primitive_desc_create)                                        \
+  X(dnnl_stream_create)                                                        \
+  X(dnnl_stream_destroy)                                                       \
+  X(dnnl_stream_wait)
+
+namespace autopar::runtime {
+
+class ThreadPool;
+
+/// The loaded library with its engine and stream.
+class OneDnn {
+public:
+  OneDnn() = default;
+  OneDnn(const OneDnn &) = delete;
+  OneDnn &operator=(const OneDnn &) = delete;
+  ~OneDnn();
+
+  /// A failure names the package to install.
+  Status load();
+  bool available() const { return engine != nullptr; }
+
+  /// Makes the library run on the calling thread alone, in every thread of the
+  /// pool: the runtime cuts the work itself.
+  void useCallingThreads(ThreadPool &pool) const;
+
+#define APRT_DECLARE(name) decltype(&::name) name = nullptr;
+  APRT_ONEDNN_FUNCTIONS(APRT_DECLARE)
+#undef APRT_DECLARE
+
+  dnnl_engine_t engine = nullptr;
+  dnnl_stream_t stream = nullptr;
+
+private:
+  void *handle = nullptr;
+};
+
+/// The library's type for an aprt_dtype; undef where it has none.
+dnnl_data_type_t oneDnnType(int64_t dtype);
+
+/// Post-ops in the order they are appended.
+class PostOps {
+public:
+  explicit PostOps(const OneDnn &library);
+  PostOps(const PostOps &) = delete;
+  PostOps &operator=(const PostOps &) = delete;
+  ~PostOps();
+
+  void activation(int64_t activation);
+  /// Adds the previous content of the result.
+  void sum();
+  /// Adds another tensor; returns the argument that takes it.
+  int add(const dnnl_memory_desc_t &tensor);
+  /// The finished attributes; scratch memory is the runtime's.
+  dnnl_primitive_attr_t attributes();
+  bool ok() const { return good; }
+
+private:
+  const OneDnn &library;
+  dnnl_post_ops_t operations = nullptr;
+  dnnl_primitive_attr_t attr = nullptr;
+  int count = 0;
+  bool good = true;
+};
+
+/// A primitive with its memory objects, created once and run many times by one
+/// thread at a time.
+class Primitive {
+public:
+  Primitive() = default;
+  Primitive(Primitive &&other) noexcept { swap(other); }
+  Primitive &operator=(Primitive &&other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Primitive();
+
+  /// `description` is the operation's descriptor. False if the library refuses.
+  bool create(const OneDnn &library, const void *description,
+              dnnl_primitive_attr_t attributes, MemoryCounter &memory);
+  bool createReorder(const OneDnn &library, const dnnl_memory_desc_t &from,
+                     const dnnl_memory_desc_t &to);
+  bool addArgument(int argument, const dnnl_memory_desc_t &type);
+
+  /// The layout that the library chose for an argument.
+  dnnl_memory_desc_t weightsLayout() const;
+
+  void bind(int argument, const void *data);
+  bool execute();
+
+private:
+  bool finish(dnnl_primitive_desc_t description);
+  void swap(Primitive &other);
+
+  static constexpr int maxArguments = 8;
+  const OneDnn *library = nullptr;
+  dnnl_primitive_desc_t description = nullptr;
+  dnnl_primitive_t primitive = nullptr;
+  dnnl_exec_arg_t arguments[maxArguments] = {};
+  int argumentCount = 0;
+  Buffer scratch;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CPU_ONEDNN_H

@@ -1,0 +1,40 @@
+//===- Options.h - Command line of an executable ----------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_STUB_OPTIONS_H
+#define AUTOPAR_RUNTIME_STUB_OPTIONS_H
+
+#include "../core/Status.h"
+
+#include <string>
+#include <vector>
+
+namespace autopar::runtime {
+
+struct Options {
+  std::vector<std::string> inputs;  // FILE.npz or NAME=FILE.npy
+  std::vector<std::string> outputs; // likewise
+  std::string weights;
+  std::string json;
+  std::string trace;
+  int64_t repeat = 1;
+  int64_t warmUp = 0;
+  int64_t threads = 0; // 0: the host's cores shared out
+  double timeoutSeconds = 60;
+  bool help = false;
+};
+
+Status parseOptions(int count, char **arguments, Options &options);
+
+/// The text of --help.
+std::string helpText(const std::string &program);
+
+/// An argument of --inputs or --outputs: an archive, or one array.
+struct ArrayFile {
+  std::string name; // empty: the archive of all
+  std::string path;
+};
+Status parseArrayFile(const std::string &argument, ArrayFile &file);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_STUB_OPTIONS_H

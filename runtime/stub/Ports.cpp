@@ -1,0 +1,111 @@
+//===- Ports.cpp - Inputs and outputs of a run ----------------------------===//
+
+#include "Ports.h"
+
+namespace autopar::runtime {
+
+static std::string listPorts(const std::vector<Port> &ports) {
+  std::string text;
+  for (const Port &port : ports)
+    text += (text.empty() ? "" : ", ") + port.name + " " +
+            describeTensor(port.dtype, port.shape);
+  return text.empty() ? "none" : text;
+}
+
+static const Port *findPort(const std::vector<Port> &ports,
+                            const std::string &name) {
+  for (const Port &port : ports)
+    if (port.name == name)
+      return &port;
+  return nullptr;
+}
+
+static Status readArrays(const std::vector<std::string> &arguments,
+                         NamedArrays &arrays) {
+  for (const std::string &argument : arguments) {
+    ArrayFile file;
+    APRT_TRY(parseArrayFile(argument, file));
+    if (file.name.empty()) {
+      APRT_TRY(readNpz(file.path, arrays));
+      continue;
+    }
+    Array array;
+    APRT_TRY(readNpy(file.path, array));
+    if (!arrays.emplace(file.name, std::move(array)).second)
+      return Status::error("input '" + file.name + "' is given twice");
+  }
+  return Status::success();
+}
+
+static Status checkArray(const Port &port, const Array &array) {
+  if (array.dtype == port.dtype && array.shape == port.shape)
+    return Status::success();
+  std::string hint =
+      array.dtype == port.dtype ? "" : "; convert it, nothing is cast here";
+  return Status::error("input '" + port.name + "' is " +
+                       describeTensor(array.dtype, array.shape) +
+                       " but the program expects " +
+                       describeTensor(port.dtype, port.shape) + hint);
+}
+
+Status loadInputs(const Manifest &manifest,
+                  const std::vector<std::string> &arguments,
+                  std::vector<Array> &arrays) {
+  if (arguments.empty()) {
+    for (const Port &port : manifest.inputs)
+      arrays.push_back({port.dtype, port.shape,
+                        std::vector<char>(size_t(port.globalBytes))});
+    return Status::success();
+  }
+  NamedArrays given;
+  APRT_TRY(readArrays(arguments, given));
+  for (const auto &[name, array] : given)
+    if (!findPort(manifest.inputs, name))
+      return Status::error("the model has no input '" + name +
+                           "'; its inputs: " + listPorts(manifest.inputs));
+  for (const Port &port : manifest.inputs) {
+    auto found = given.find(port.name);
+    if (found == given.end())
+      return Status::error(
+          "input '" + port.name +
+          "' is missing; the model's inputs: " + listPorts(manifest.inputs));
+    APRT_TRY(checkArray(port, found->second));
+    arrays.push_back(std::move(found->second));
+  }
+  return Status::success();
+}
+
+Status checkOutputs(const Manifest &manifest,
+                    const std::vector<std::string> &arguments) {
+  for (const std::string &argument : arguments) {
+    ArrayFile file;
+    APRT_TRY(parseArrayFile(argument, file));
+    if (!file.name.empty() && !findPort(manifest.outputs, file.name))
+      return Status::error("the model has no output '" + file.name +
+                           "'; its outputs: " + listPorts(manifest.outputs));
+  }
+  return Status::success();
+}
+
+Status writeOutputs(const Manifest &manifest,
+                    const std::vector<std::string> &arguments,
+                    const std::vector<Buffer> &buffers) {
+  std::vector<ArrayView> views;
+  for (size_t i = 0; i < buffers.size(); ++i)
+    views.push_back({manifest.outputs[i].name, manifest.outputs[i].dtype,
+                     manifest.outputs[i].shape, buffers[i].data()});
+  for (const std::string &argument : arguments) {
+    ArrayFile file;
+    APRT_TRY(parseArrayFile(argument, file));
+    if (file.name.empty()) {
+      APRT_TRY(writeNpz(file.path, views));
+      continue;
+    }
+    for (const ArrayView &view : views)
+      if (view.name == file.name)
+        APRT_TRY(writeNpy(file.path, view));
+  }
+  return Status::success();
+}
+
+} // namespace autopar::runtime

@@ -1,0 +1,132 @@
+//===- Program.cpp - The program appended to the stub ---------------------===//
+//
+// [stub ELF][padding to 4096][program .so][trailer]; see docs/RuntimeABI.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Program.h"
+
+#include "../core/File.h"
+
+#include <cerrno>
+#include <cstring>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <vector>
+
+namespace autopar::runtime {
+
+namespace {
+struct Trailer {
+  char magic[8];
+  uint64_t offset;
+  uint64_t size;
+  uint64_t checksum;
+};
+static_assert(sizeof(Trailer) == 32);
+} // namespace
+
+static uint64_t checksum(const std::vector<char> &bytes) {
+  uint64_t hash = 0xcbf29ce484222325u; // FNV-1a
+  for (char byte : bytes)
+    hash = (hash ^ uint8_t(byte)) * 0x100000001b3u;
+  return hash;
+}
+
+static Status readProgram(const std::string &path, std::vector<char> &bytes) {
+  FileReader file;
+  APRT_TRY(file.open(path));
+  Trailer trailer{};
+  int64_t end = file.size() - int64_t(sizeof(Trailer));
+  if (end > 0)
+    APRT_TRY(file.read(end, sizeof(Trailer), &trailer));
+  if (std::memcmp(trailer.magic, "AUTOPAR1", 8) != 0)
+    return Status::error("this is the bare runtime without a program; "
+                         "`autopar compile MODEL -o EXE` makes an executable");
+  if (trailer.offset > uint64_t(end) || trailer.size == 0 ||
+      trailer.size != uint64_t(end) - trailer.offset)
+    return Status::error("the executable is damaged: its program does not lie "
+                         "where its trailer says");
+  bytes.resize(trailer.size);
+  APRT_TRY(
+      file.read(int64_t(trailer.offset), int64_t(trailer.size), bytes.data()));
+  if (checksum(bytes) != trailer.checksum)
+    return Status::error("the executable is damaged: the checksum of its "
+                         "program is wrong; copy or compile it again");
+  return Status::success();
+}
+
+/// Loads the shared object from memory.
+static Status openProgram(const std::vector<char> &bytes, void *&handle) {
+  int descriptor = memfd_create("autopar-program", MFD_CLOEXEC);
+  if (descriptor < 0)
+    return Status::error(std::string("cannot load the program: ") +
+                         std::strerror(errno));
+  std::string path = "/proc/self/fd/" + std::to_string(descriptor);
+  size_t done = 0;
+  while (done < bytes.size()) {
+    ssize_t put = write(descriptor, bytes.data() + done, bytes.size() - done);
+    if (put < 0 && errno == EINTR)
+      continue;
+    if (put <= 0) {
+      close(descriptor);
+      return Status::error(std::string("cannot load the program: ") +
+                           std::strerror(errno));
+    }
+    done += size_t(put);
+  }
+  handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const char *why = handle ? nullptr : dlerror();
+  close(descriptor);
+  if (!handle)
+    return Status::error(std::string("cannot load the program: ") + why);
+  return Status::success();
+}
+
+static Status checkCpu(const std::vector<std::string> &needed) {
+  std::ifstream info("/proc/cpuinfo");
+  std::set<std::string> present;
+  for (std::string line; std::getline(info, line);) {
+    if (line.compare(0, 5, "flags") != 0)
+      continue;
+    std::istringstream words(line.substr(line.find(':') + 1));
+    for (std::string word; words >> word;)
+      present.insert(word);
+    break;
+  }
+  std::string missing;
+  for (const std::string &feature : needed)
+    if (!present.count(feature))
+      missing += (missing.empty() ? "" : ", ") + feature;
+  if (missing.empty())
+    return Status::success();
+  return Status::error("this host's CPU lacks " + missing +
+                       ", for which the program was compiled; compile it again "
+                       "for this host");
+}
+
+Status loadProgram(Program &program) {
+  std::vector<char> bytes;
+  APRT_TRY(readProgram("/proc/self/exe", bytes));
+  std::error_code error;
+  program.folder =
+      std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  void *handle = nullptr;
+  APRT_TRY(openProgram(bytes, handle));
+  program.stages = static_cast<const aprt_stage_functions *>(
+      dlsym(handle, "aprt_program_stages"));
+  const char *manifest =
+      static_cast<const char *>(dlsym(handle, "aprt_program_manifest"));
+  if (!program.stages || !manifest)
+    return Status::error("the program lacks aprt_program_stages or "
+                         "aprt_program_manifest");
+  APRT_TRY(parseManifest(manifest, program.manifest));
+  return checkCpu(program.manifest.cpuFeatures);
+}
+
+} // namespace autopar::runtime

@@ -1,0 +1,148 @@
+//===- Report.cpp - What a run measured -----------------------------------===//
+
+#include "Report.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace autopar::runtime {
+
+/// A step takes as long as its slowest rank.
+static double slowestRank(const Run &run, int64_t step) {
+  double seconds = 0;
+  for (int rank = 0; rank < run.worldSize(); ++rank)
+    seconds = std::max(seconds, run.stepSeconds(rank, step));
+  return seconds;
+}
+
+static std::vector<double> sortedSteps(const Run &run) {
+  std::vector<double> steps;
+  for (int64_t i = 0; i < run.options.repeat; ++i)
+    steps.push_back(slowestRank(run, i));
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+static double median(const std::vector<double> &sorted) {
+  size_t half = sorted.size() / 2;
+  return sorted.size() % 2 ? sorted[half]
+                           : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+/// Waiting inside operations, and for slower ranks at the end of steps.
+static double idleSeconds(const Run &run, int rank) {
+  double tail = 0;
+  for (int64_t i = 0; i < run.options.repeat; ++i)
+    tail += slowestRank(run, i) - run.stepSeconds(rank, i);
+  return run.record(rank).idleSeconds + tail / double(run.options.repeat);
+}
+
+template <typename Value>
+static nlohmann::ordered_json perRank(const Run &run, const Value &value) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (int rank = 0; rank < run.worldSize(); ++rank)
+    list.push_back(value(rank));
+  return list;
+}
+
+std::string reportJson(const Run &run) {
+  const Manifest &manifest = run.program.manifest;
+  std::vector<double> steps = sortedSteps(run);
+  nlohmann::ordered_json report;
+  report["model"] = manifest.model;
+  report["ranks"] = run.worldSize();
+  report["stages"] = manifest.stages;
+  report["threads_per_rank"] = run.threads;
+  report["steps"] = run.options.repeat;
+  report["seconds_per_step"] = {
+      {"min", steps.front()}, {"median", median(steps)}, {"max", steps.back()}};
+  report["compute_seconds"] =
+      perRank(run, [&](int rank) { return run.record(rank).computeSeconds; });
+  report["communication_seconds"] = perRank(
+      run, [&](int rank) { return run.record(rank).communicationSeconds; });
+  report["idle_seconds"] =
+      perRank(run, [&](int rank) { return idleSeconds(run, rank); });
+  report["bytes_sent"] =
+      perRank(run, [&](int rank) { return run.record(rank).bytesSent; });
+  report["peak_memory_bytes"] =
+      perRank(run, [&](int rank) { return run.record(rank).peakMemoryBytes; });
+  report["load_seconds"] =
+      perRank(run, [&](int rank) { return run.record(rank).loadSeconds; });
+  report["predicted_step_seconds"] = manifest.predictedStepSeconds;
+  report["predicted_peak_memory_bytes"] = perRank(run, [&](int rank) {
+    size_t stage = size_t(rank / manifest.devicesPerStage);
+    const std::vector<double> &bytes = manifest.predictedPeakMemoryBytes;
+    return stage < bytes.size() ? bytes[stage] : 0.0;
+  });
+  return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
+         "\n";
+}
+
+std::string reportSummary(const Run &run) {
+  std::vector<double> steps = sortedSteps(run);
+  double compute = 0, communication = 0, idle = 0;
+  int64_t memory = 0;
+  for (int rank = 0; rank < run.worldSize(); ++rank) {
+    const RankRecord &record = run.record(rank);
+    compute += record.computeSeconds;
+    communication += record.communicationSeconds;
+    idle += idleSeconds(run, rank);
+    memory = std::max(memory, record.peakMemoryBytes);
+  }
+  double total = std::max(compute + communication + idle, 1e-12);
+  char text[512];
+  std::snprintf(text, sizeof(text),
+                "%s: %d rank%s x %d thread%s, %lld step%s\n"
+                "step: median %.3f ms (min %.3f, max %.3f)\n"
+                "time: %.0f%% compute, %.0f%% communication, %.0f%% idle\n"
+                "memory: %.1f MiB on the fullest rank\n",
+                run.program.manifest.model.c_str(), run.worldSize(),
+                run.worldSize() == 1 ? "" : "s", run.threads,
+                run.threads == 1 ? "" : "s",
+                static_cast<long long>(run.options.repeat),
+                run.options.repeat == 1 ? "" : "s", median(steps) * 1e3,
+                steps.front() * 1e3, steps.back() * 1e3, 100 * compute / total,
+                100 * communication / total, 100 * idle / total,
+                double(memory) / (1 << 20));
+  return text;
+}
+
+static std::string quoted(const std::string &text) {
+  return nlohmann::json(text).dump(-1, ' ', false,
+                                   nlohmann::json::error_handler_t::replace);
+}
+
+std::string traceJson(const Run &run) {
+  const Manifest &manifest = run.program.manifest;
+  double origin = 1e300;
+  for (int rank = 0; rank < run.worldSize(); ++rank)
+    if (run.record(rank).traceEvents > 0)
+      origin = std::min(origin, run.trace(rank)[0].start);
+  std::string text = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+  char line[160];
+  for (int rank = 0; rank < run.worldSize(); ++rank) {
+    std::snprintf(line, sizeof(line),
+                  "%s{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\","
+                  "\"args\":{\"name\":\"rank %d\"}}",
+                  rank ? ",\n" : "", rank, rank);
+    text += line;
+    for (int64_t i = 0; i < run.record(rank).traceEvents; ++i) {
+      const TraceEvent &event = run.trace(rank)[i];
+      bool known = event.op >= 0 && size_t(event.op) < manifest.ops.size();
+      std::snprintf(
+          line, sizeof(line),
+          "\"ph\":\"X\",\"pid\":%d,\"tid\":%lld,\"ts\":%.3f,"
+          "\"dur\":%.3f}",
+          rank,
+          static_cast<long long>(known ? manifest.ops[event.op].stream : 0),
+          (event.start - origin) * 1e6, event.seconds * 1e6);
+      text += ",\n{\"name\":" + quoted(manifest.opName(event.op)) +
+              ",\"cat\":" + quoted(manifest.opKind(event.op)) + "," + line;
+    }
+  }
+  return text + "\n]}\n";
+}
+
+} // namespace autopar::runtime

@@ -1,0 +1,53 @@
+//===- Run.cpp - One execution of a program: shared state -----------------===//
+
+#include "Run.h"
+
+#include <algorithm>
+#include <new>
+#include <sched.h>
+
+namespace autopar::runtime {
+
+/// Cores that this process may use.
+static int availableCores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0)
+    return 1;
+  return std::max(1, CPU_COUNT(&set));
+}
+
+Status Run::prepare() {
+  int world = worldSize();
+  int cores = availableCores();
+  threads = options.threads > 0 ? int(std::min<int64_t>(options.threads, 1024))
+                                : std::max(1, cores / world);
+  spin = threads * world <= cores;
+
+  APRT_TRY(records.allocateShared(world * int64_t(sizeof(RankRecord)),
+                                  "the ranks' records"));
+  for (int rank = 0; rank < world; ++rank)
+    new (&record(rank)) RankRecord();
+  APRT_TRY(seconds.allocateShared(
+      world * options.repeat * int64_t(sizeof(double)), "the measured times"));
+  APRT_TRY(failure.allocateShared(sizeof(int32_t), "the failure flag"));
+  new (failure.data()) std::atomic<int32_t>(-1);
+  APRT_TRY(fabric.create(program.manifest));
+  for (const Port &port : program.manifest.outputs) {
+    outputs.emplace_back();
+    APRT_TRY(outputs.back().allocateShared(port.globalBytes, "an output"));
+  }
+  for (int rank = 0; rank < world && !options.trace.empty(); ++rank) {
+    traces.emplace_back();
+    APRT_TRY(traces.back().allocateShared(
+        traceCapacity * int64_t(sizeof(TraceEvent)), "the trace"));
+  }
+  return Status::success();
+}
+
+void Run::abort(int rank) {
+  int32_t none = -1;
+  firstFailure().compare_exchange_strong(none, rank);
+  fabric.aborted().store(1);
+}
+
+} // namespace autopar::runtime

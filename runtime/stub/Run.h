@@ -1,0 +1,72 @@
+//===- Run.h - One execution of a program -----------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_STUB_RUN_H
+#define AUTOPAR_RUNTIME_STUB_RUN_H
+
+#include "../core/Memory.h"
+#include "../core/Npy.h"
+#include "../core/RankRecord.h"
+#include "../transport/SharedFabric.h"
+#include "Options.h"
+#include "Program.h"
+
+#include <vector>
+
+namespace autopar::runtime {
+
+/// What the launcher prepares and every rank sees. Made before the fork; the
+/// shared parts are written by ranks, the rest is read only.
+class Run {
+public:
+  Run(const Program &program, const Options &options)
+      : program(program), options(options) {}
+
+  /// Allocates the shared memory and decides on threads.
+  Status prepare();
+
+  int worldSize() const { return program.manifest.worldSize(); }
+  RankRecord &record(int rank) const {
+    return static_cast<RankRecord *>(records.data())[rank];
+  }
+  /// Seconds of measured step `step` on a rank.
+  double &stepSeconds(int rank, int64_t step) const {
+    return static_cast<double *>(seconds.data())[rank * options.repeat + step];
+  }
+  TraceEvent *trace(int rank) const {
+    return traces.empty() ? nullptr
+                          : static_cast<TraceEvent *>(traces[rank].data());
+  }
+  /// Number of the rank whose failure came first, or -1.
+  std::atomic<int32_t> &firstFailure() const {
+    return *static_cast<std::atomic<int32_t> *>(failure.data());
+  }
+  /// Makes `rank` the first failure, if it is, and ends everyone's waits.
+  void abort(int rank);
+
+  static constexpr int64_t traceCapacity = 1 << 18;
+
+  const Program &program;
+  const Options &options;
+  std::vector<Array> inputs;   // by manifest.inputs
+  std::vector<Buffer> outputs; // by manifest.outputs, shared
+  SharedFabric fabric;
+  int threads = 1;
+  bool spin = true;
+
+private:
+  Buffer records;
+  Buffer seconds;
+  Buffer failure;
+  std::vector<Buffer> traces; // by rank; empty: no --trace
+};
+
+/// Everything that one rank does. Failures are left in its record; false then.
+bool runRank(Run &run, int rank);
+
+/// Runs all ranks, one process each (a single one in this process), and waits
+/// for them. The exit code of the program; `message` says what went wrong.
+int launchRanks(Run &run, std::string &message);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_STUB_RUN_H

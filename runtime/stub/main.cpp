@@ -1,0 +1,75 @@
+//===- main.cpp - The executable that runs a compiled model ---------------===//
+
+#include "../core/File.h"
+#include "Options.h"
+#include "Ports.h"
+#include "Program.h"
+#include "Report.h"
+#include "Run.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+using namespace autopar::runtime;
+
+/// Refuses to start several copies of all ranks under a launcher.
+static Status checkLauncher() {
+  for (const char *name : {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                           "SLURM_STEP_NUM_TASKS"}) {
+    const char *value = std::getenv(name);
+    if (value && std::atoi(value) > 1)
+      return Status::error(
+          std::string("started by a launcher with ") + value + " processes (" +
+          name +
+          "); joining processes of a launcher is not supported yet. Run the "
+          "executable alone, ./EXE: it starts its own ranks on this host");
+  }
+  return Status::success();
+}
+
+static Status writeReports(const Run &run) {
+  const Options &options = run.options;
+  APRT_TRY(writeOutputs(run.program.manifest, options.outputs, run.outputs));
+  if (!options.json.empty())
+    APRT_TRY(writeTextFile(options.json, reportJson(run)));
+  if (!options.trace.empty())
+    APRT_TRY(writeTextFile(options.trace, traceJson(run)));
+  return Status::success();
+}
+
+static int fail(const std::string &message, int code = 1) {
+  std::fprintf(stderr, "error: %s\n", message.c_str());
+  return code;
+}
+
+static int execute(const Options &options) {
+  Program program;
+  Run run(program, options);
+  auto prepare = [&]() -> Status {
+    APRT_TRY(checkLauncher());
+    APRT_TRY(loadProgram(program));
+    APRT_TRY(checkOutputs(program.manifest, options.outputs));
+    APRT_TRY(loadInputs(program.manifest, options.inputs, run.inputs));
+    return run.prepare();
+  };
+  if (Status status = prepare(); status.failed())
+    return fail(status.message());
+  std::string message;
+  if (int code = launchRanks(run, message))
+    return fail(message, code);
+  if (Status status = writeReports(run); status.failed())
+    return fail(status.message());
+  std::fputs(reportSummary(run).c_str(), stdout);
+  return 0;
+}
+
+int main(int count, char **arguments) {
+  Options options;
+  if (Status status = parseOptions(count, arguments, options); status.failed())
+    return fail(status.message(), 2);
+  if (options.help) {
+    std::fputs(helpText(arguments[0]).c_str(), stdout);
+    return 0;
+  }
+  return execute(options);
+}

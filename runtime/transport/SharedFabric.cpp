@@ -1,0 +1,87 @@
+//===- SharedFabric.cpp - The memory that ranks of a host share -----------===//
+
+#include "SharedFabric.h"
+
+#include <algorithm>
+#include <new>
+#include <numeric>
+
+namespace autopar::runtime {
+
+Status SharedGroup::create(std::vector<int> members, bool withStaging) {
+  ranks = std::move(members);
+  int64_t count = int64_t(ranks.size());
+  APRT_TRY(counterMemory.allocateShared(count * int64_t(sizeof(SharedCounter)),
+                                        "a communicator's counters"));
+  for (int64_t i = 0; i < count; ++i)
+    new (&counters()[i]) SharedCounter();
+  if (!withStaging || count == 1)
+    return Status::success();
+  return stagingMemory.allocateShared(2 * count * stagingBytes,
+                                      "a communicator's staging");
+}
+
+int SharedGroup::indexOf(int rank) const {
+  auto it = std::find(ranks.begin(), ranks.end(), rank);
+  return it == ranks.end() ? -1 : int(it - ranks.begin());
+}
+
+/// Messages start on cache lines; each slot begins with the message's length.
+static constexpr int64_t cacheLine = 64;
+
+Status SharedRing::create(int64_t bytes, int64_t slots) {
+  slotBytes = bytes;
+  slotCount = uint32_t(slots);
+  slotPitch = cacheLine + (bytes + cacheLine - 1) / cacheLine * cacheLine;
+  APRT_TRY(memory.allocateShared(int64_t(sizeof(Header)) + slots * slotPitch,
+                                 "a channel's ring"));
+  new (memory.data()) Header();
+  return Status::success();
+}
+
+int64_t &SharedRing::length(uint32_t sequence) const {
+  return *reinterpret_cast<int64_t *>(slot(sequence) - cacheLine);
+}
+
+char *SharedRing::slot(uint32_t sequence) const {
+  return static_cast<char *>(memory.data()) + sizeof(Header) +
+         int64_t(sequence % slotCount) * slotPitch + cacheLine;
+}
+
+Status SharedFabric::create(const Manifest &manifest) {
+  APRT_TRY(flags.allocateShared(cacheLine, "the program's flags"));
+  new (flags.data()) std::atomic<uint32_t>(0);
+  std::vector<int> everyone(manifest.worldSize());
+  std::iota(everyone.begin(), everyone.end(), 0);
+  APRT_TRY(worldGroup.create(everyone, /*withStaging=*/false));
+  for (const Communicator &communicator : manifest.communicators) {
+    groups.emplace_back();
+    for (const std::vector<int> &members : communicator.groups) {
+      groups.back().emplace_back();
+      APRT_TRY(groups.back().back().create(members, /*withStaging=*/true));
+    }
+  }
+  for (const Channel &channel : manifest.channels) {
+    rings.emplace_back(manifest.devicesPerStage);
+    for (SharedRing &ring : rings.back())
+      APRT_TRY(ring.create(channel.bytes, channel.slots));
+  }
+  return Status::success();
+}
+
+SharedGroup *SharedFabric::groupOf(int comm, int rank) {
+  if (comm < 0 || size_t(comm) >= groups.size())
+    return nullptr;
+  for (SharedGroup &group : groups[comm])
+    if (group.indexOf(rank) >= 0)
+      return &group;
+  return nullptr;
+}
+
+SharedRing *SharedFabric::ring(int channel, int device) {
+  if (channel < 0 || size_t(channel) >= rings.size())
+    return nullptr;
+  return &rings[channel][device];
+}
+
+} // namespace autopar::runtime

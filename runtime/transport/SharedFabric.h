@@ -1,0 +1,97 @@
+//===- SharedFabric.h - The memory that ranks of a host share ---*- C++ -*-===//
+//
+// Made once before the ranks are forked, so that every rank sees it at the same
+// address. Pages are touched only when used.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_RUNTIME_TRANSPORT_SHAREDFABRIC_H
+#define AUTOPAR_RUNTIME_TRANSPORT_SHAREDFABRIC_H
+
+#include "../core/Manifest.h"
+#include "../core/Memory.h"
+#include "SharedWait.h"
+
+#include <vector>
+
+namespace autopar::runtime {
+
+/// One group of a communicator: a counter and two staging buffers per member.
+/// A member that has met the others in round r+1 knows that they are done with
+/// the buffers of round r, so that two buffers need one meeting per round.
+class SharedGroup {
+public:
+  static constexpr int64_t stagingBytes = 1 << 20;
+
+  Status create(std::vector<int> ranks, bool withStaging);
+
+  int members() const { return int(ranks.size()); }
+  int rankOf(int member) const { return ranks[member]; }
+  int indexOf(int rank) const;
+  SharedCounter &arrived(int member) const { return counters()[member]; }
+  char *staging(int member, uint32_t round) const {
+    return static_cast<char *>(stagingMemory.data()) +
+           (2 * int64_t(member) + (round & 1)) * stagingBytes;
+  }
+
+private:
+  SharedCounter *counters() const {
+    return static_cast<SharedCounter *>(counterMemory.data());
+  }
+
+  std::vector<int> ranks;
+  Buffer counterMemory;
+  Buffer stagingMemory;
+};
+
+/// The ring of one channel between one pair of ranks.
+class SharedRing {
+public:
+  Status create(int64_t slotBytes, int64_t slots);
+
+  int64_t capacity() const { return slotBytes; }
+  uint32_t slots() const { return slotCount; }
+  SharedCounter &produced() const { return header()->produced; }
+  SharedCounter &consumed() const { return header()->consumed; }
+  /// Length of the message in a slot, and its bytes.
+  int64_t &length(uint32_t sequence) const;
+  char *slot(uint32_t sequence) const;
+
+private:
+  struct Header {
+    SharedCounter produced;
+    SharedCounter consumed;
+  };
+  Header *header() const { return static_cast<Header *>(memory.data()); }
+
+  int64_t slotBytes = 0;
+  int64_t slotPitch = 0;
+  uint32_t slotCount = 1;
+  Buffer memory;
+};
+
+class SharedFabric {
+public:
+  Status create(const Manifest &manifest);
+
+  /// The group of `comm` that holds `rank`, or null.
+  SharedGroup *groupOf(int comm, int rank);
+  SharedGroup &world() { return worldGroup; }
+  /// The ring of `channel` for the pair with this index in its stages, or null.
+  SharedRing *ring(int channel, int device);
+
+  /// Ends every wait of every rank.
+  std::atomic<uint32_t> &aborted() {
+    return *static_cast<std::atomic<uint32_t> *>(flags.data());
+  }
+
+private:
+  Buffer flags;
+  SharedGroup worldGroup;
+  std::vector<std::vector<SharedGroup>> groups; // by communicator
+  std::vector<std::vector<SharedRing>> rings;   // by channel, then device
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_TRANSPORT_SHAREDFABRIC_H

@@ -1,0 +1,84 @@
+//===- SharedMemoryTransport.h - Ranks of one host --------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_TRANSPORT_SHAREDMEMORYTRANSPORT_H
+#define AUTOPAR_RUNTIME_TRANSPORT_SHAREDMEMORYTRANSPORT_H
+
+#include "../cpu/ThreadPool.h"
+#include "Box.h"
+#include "SharedFabric.h"
+#include "Transport.h"
+
+namespace autopar::runtime {
+
+class SharedMemoryTransport : public Transport {
+public:
+  /// `fabric`, `manifest` and `pool` must outlive the transport. `spins` says
+  /// how long a wait may burn its core before it sleeps.
+  SharedMemoryTransport(SharedFabric &fabric, const Manifest &manifest,
+                        int rank, ThreadPool &pool, double timeoutSeconds,
+                        int spins);
+
+  int64_t memberIndex(int comm) const override;
+  Status allReduce(int comm, aprt_reduce kind, aprt_dtype dtype, int64_t count,
+                   const void *in, void *out) override;
+  Status allGather(int comm, aprt_dtype dtype, const BlockedDim &dim,
+                   const void *in, void *out) override;
+  Status reduceScatter(int comm, aprt_reduce kind, aprt_dtype dtype,
+                       const BlockedDim &dim, const void *in,
+                       void *out) override;
+  Status allToAll(int comm, aprt_dtype dtype, const SplitChange &change,
+                  const void *in, void *out) override;
+  Status halo(int comm, aprt_dtype dtype, const BlockedDim &dim,
+              const HaloWindow &window, const void *in, void *out) override;
+  Status send(int channel, const void *data, int64_t bytes) override;
+  Status receive(int channel, void *data, int64_t bytes) override;
+  Status barrier(bool withDeadline) override;
+
+private:
+  /// This rank's view of one communicator.
+  struct Member {
+    SharedGroup *group = nullptr;
+    int index = -1;
+    uint32_t sequence = 0; // meetings so far
+    uint32_t round = 0;    // rounds so far; its parity picks the buffer
+    std::vector<const void *> inputs; // scratch, one per member
+    std::vector<Box> sends;           // scratch, one per member
+    std::vector<Box> receives;
+  };
+
+  Status find(int comm, Member *&member);
+  /// Says that this member is at its next point, and waits for all the others.
+  Status meet(Member &member, bool withDeadline = true);
+  Status missing(const Member &member, WaitResult result) const;
+  Status waitFor(SharedCounter &counter, uint32_t target, int peer);
+
+  Status reduceDirect(Member &member, aprt_reduce kind, aprt_dtype dtype,
+                      const char *in, char *out, int64_t bytes);
+  Status reduceInSlices(Member &member, aprt_reduce kind, aprt_dtype dtype,
+                        const char *in, char *out, int64_t bytes);
+  /// Every member j gets sends[j] of this one and unpacks receives[j] from
+  /// member j. No pair of members exchanges more than mostBytes.
+  Status exchange(Member &member, int64_t mostBytes, const void *in, void *out);
+  void copyOwn(Member &member, const void *in, void *out);
+
+  void copy(void *to, const void *from, int64_t bytes);
+  void reduce(aprt_reduce kind, aprt_dtype dtype, int64_t bytes,
+              const std::vector<const void *> &inputs, char *out);
+
+  SharedFabric &fabric;
+  const Manifest &manifest;
+  int rank;
+  ThreadPool &pool;
+  Waiter waiter;
+  std::vector<Member> members; // by communicator
+  Member world;
+  struct Ends {
+    uint32_t sent = 0;
+    uint32_t received = 0;
+  };
+  std::vector<Ends> ends; // by channel
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_TRANSPORT_SHAREDMEMORYTRANSPORT_H
