@@ -1,0 +1,39 @@
+//===- Elimination.h - Cheapest choices of a graph of pairwise costs ------===//
+
+#ifndef AUTOPAR_PLANNING_ELIMINATION_H
+#define AUTOPAR_PLANNING_ELIMINATION_H
+
+#include "autopar/Planning/Problem.h"
+
+namespace autopar {
+
+/// Costs of nodes and of pairs of nodes: a problem without memory.
+struct CostGraph {
+  std::vector<std::vector<double>> nodes; // per node and choice
+  struct Edge {
+    unsigned a, b; // a < b
+    std::vector<double> cells;
+  };
+  std::vector<Edge> edges;
+};
+
+struct EliminationResult {
+  std::vector<unsigned> choice;
+  double cost = 0; // kIllegal: there are no legal choices
+  double lowerBound = 0;
+  double work = 0; // table cells computed
+};
+
+/// Removes choices that another choice of the node is never worse than
+/// (dead-end elimination); then eliminates one node after the other, each from
+/// the table of all that touches it (bucket elimination): exact, and cheap
+/// where the graph is nearly a tree. Among equals the first choice wins.
+///
+/// Where a table would have more than `cellLimit` cells, choices that look
+/// worst are dropped until it fits; the lower bound then comes from
+/// mini-buckets: tables split up so that each part is minimised by itself.
+EliminationResult eliminate(const CostGraph &graph, size_t cellLimit);
+
+} // namespace autopar
+
+#endif // AUTOPAR_PLANNING_ELIMINATION_H

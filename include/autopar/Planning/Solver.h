@@ -1,0 +1,30 @@
+//===- Solver.h - Best choices of a problem -------------------------------===//
+
+#ifndef AUTOPAR_PLANNING_SOLVER_H
+#define AUTOPAR_PLANNING_SOLVER_H
+
+#include "autopar/Planning/Problem.h"
+
+namespace autopar {
+
+struct SolverOptions {
+  /// Largest elimination table; beyond it the search is a heuristic with a gap.
+  size_t cellLimit = size_t(1) << 25;
+  /// Table cells to compute in search of memory multipliers, and in branch and
+  /// bound to close the gap that they leave. Work, not time: same input, same
+  /// answer.
+  double multiplierWork = 3e9;
+  double branchWork = 1e9;
+};
+
+/// The cheapest choices within the memory limit; verified. An error where none
+/// fits, with the least bytes found.
+llvm::Expected<Solution> solve(const Problem &problem,
+                               const SolverOptions &options = {});
+
+/// Tries every combination: the oracle of tests.
+llvm::Expected<Solution> solveExhaustively(const Problem &problem);
+
+} // namespace autopar
+
+#endif // AUTOPAR_PLANNING_SOLVER_H

@@ -1,0 +1,126 @@
+//===- DeadEnds.cpp - Choices that no best solution needs -----------------===//
+
+#include "DeadEnds.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+namespace {
+
+/// An edge as one of its nodes sees it.
+struct Side {
+  const CostGraph::Edge *edge;
+  unsigned other;
+  size_t stride, otherStride;
+  double at(unsigned choice, unsigned otherChoice) const {
+    return edge->cells[choice * stride + otherChoice * otherStride];
+  }
+};
+
+using Adjacency = std::vector<SmallVector<Side, 4>>;
+
+} // namespace
+
+static Adjacency adjacencyOf(const CostGraph &graph) {
+  Adjacency sides(graph.nodes.size());
+  for (const CostGraph::Edge &edge : graph.edges) {
+    size_t columns = graph.nodes[edge.b].size();
+    sides[edge.a].push_back({&edge, edge.b, columns, 1});
+    sides[edge.b].push_back({&edge, edge.a, 1, columns});
+  }
+  return sides;
+}
+
+Domains allChoices(const CostGraph &graph) {
+  Domains domains(graph.nodes.size());
+  for (const auto &[node, domain] : zip_equal(graph.nodes, domains))
+    for (unsigned choice = 0; choice < node.size(); ++choice)
+      if (node[choice] < kIllegal)
+        domain.push_back(choice);
+  return domains;
+}
+
+/// How much more `better` may cost on this edge than `worse`; kIllegal where
+/// only `better` can be illegal, -kIllegal where `worse` always is.
+static double worstLoss(const Side &side, ArrayRef<unsigned> others,
+                        unsigned better, unsigned worse) {
+  double loss = -kIllegal;
+  for (unsigned other : others) {
+    double worseCost = side.at(worse, other);
+    if (worseCost == kIllegal)
+      continue;
+    loss = std::max(loss, side.at(better, other) - worseCost);
+  }
+  return loss;
+}
+
+static bool dominates(const CostGraph &graph, const Domains &domains,
+                      ArrayRef<Side> sides, unsigned node, unsigned better,
+                      unsigned worse) {
+  double loss = graph.nodes[node][better] - graph.nodes[node][worse];
+  for (const Side &side : sides) {
+    double edgeLoss = worstLoss(side, domains[side.other], better, worse);
+    if (edgeLoss == -kIllegal)
+      return true;
+    loss += edgeLoss;
+    if (loss == kIllegal)
+      return false;
+  }
+  return loss < 0 || (loss == 0 && better < worse);
+}
+
+static bool dropOfNode(const CostGraph &graph, Domains &domains,
+                       ArrayRef<Side> sides, unsigned node) {
+  std::vector<unsigned> kept = domains[node];
+  for (size_t i = 0; i < kept.size();) {
+    bool dead = any_of(kept, [&](unsigned better) {
+      return better != kept[i] &&
+             dominates(graph, domains, sides, node, better, kept[i]);
+    });
+    if (dead)
+      kept.erase(kept.begin() + i);
+    else
+      ++i;
+  }
+  bool changed = kept.size() != domains[node].size();
+  domains[node] = std::move(kept);
+  return changed;
+}
+
+void dropDeadEnds(const CostGraph &graph, Domains &domains) {
+  Adjacency sides = adjacencyOf(graph);
+  constexpr unsigned kSweeps = 8;
+  for (unsigned sweep = 0; sweep < kSweeps; ++sweep) {
+    bool changed = false;
+    for (unsigned node = 0; node < graph.nodes.size(); ++node)
+      changed |= dropOfNode(graph, domains, sides[node], node);
+    if (!changed)
+      return;
+  }
+}
+
+std::vector<double> optimisticCosts(const CostGraph &graph,
+                                    const Domains &domains, unsigned node) {
+  std::vector<double> costs;
+  for (unsigned choice : domains[node])
+    costs.push_back(graph.nodes[node][choice]);
+  for (const CostGraph::Edge &edge : graph.edges) {
+    if (edge.a != node && edge.b != node)
+      continue;
+    size_t columns = graph.nodes[edge.b].size();
+    unsigned other = edge.a == node ? edge.b : edge.a;
+    for (const auto &[index, choice] : enumerate(domains[node])) {
+      double least = kIllegal;
+      for (unsigned otherChoice : domains[other])
+        least = std::min(
+            least, edge.a == node ? edge.cells[choice * columns + otherChoice]
+                                  : edge.cells[otherChoice * columns + choice]);
+      costs[index] += least;
+    }
+  }
+  return costs;
+}
+
+} // namespace autopar

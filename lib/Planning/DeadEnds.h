@@ -1,0 +1,27 @@
+//===- DeadEnds.h - Choices that no best solution needs -------------------===//
+
+#ifndef AUTOPAR_LIB_PLANNING_DEADENDS_H
+#define AUTOPAR_LIB_PLANNING_DEADENDS_H
+
+#include "autopar/Planning/Elimination.h"
+
+namespace autopar {
+
+/// Per node the choices that remain, ascending.
+using Domains = std::vector<std::vector<unsigned>>;
+
+/// All choices that are legal by themselves.
+Domains allChoices(const CostGraph &graph);
+
+/// Drops choice c of a node where some c' costs no more whatever the neighbours
+/// choose (Goldstein's criterion). At least one best solution remains.
+void dropDeadEnds(const CostGraph &graph, Domains &domains);
+
+/// The cheapest that each remaining choice of `node` can be beside any
+/// neighbours: what a heuristic orders choices by.
+std::vector<double> optimisticCosts(const CostGraph &graph,
+                                    const Domains &domains, unsigned node);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_DEADENDS_H

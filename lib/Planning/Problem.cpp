@@ -1,0 +1,150 @@
+//===- Problem.cpp - Checks and evaluation of problems --------------------===//
+
+#include "autopar/Planning/Problem.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace autopar {
+
+//===----------------------------------------------------------------------===//
+// Check
+//===----------------------------------------------------------------------===//
+
+static bool allSeconds(ArrayRef<double> seconds) {
+  return all_of(seconds, [](double s) { return s >= 0; });
+}
+static bool allBytes(ArrayRef<int64_t> bytes) {
+  return all_of(bytes, [](int64_t b) { return b >= 0; });
+}
+
+static Error checkNode(const ProblemNode &node) {
+  if (!node.bytes.empty() && node.bytes.size() != node.choices())
+    return createStringError(node.name + ": bytes for other choices");
+  if (!allSeconds(node.seconds) || !allBytes(node.bytes))
+    return createStringError(node.name + ": negative seconds or bytes");
+  if (none_of(node.seconds, [](double s) { return s < kIllegal; }))
+    return createStringError(node.name + ": no legal choice");
+  return Error::success();
+}
+
+static Error checkEdge(const Problem &problem, const ProblemEdge &edge) {
+  if (edge.a >= problem.nodes.size() || edge.b >= problem.nodes.size())
+    return createStringError("edge to a node that does not exist");
+  const ProblemNode &a = problem.nodes[edge.a], &b = problem.nodes[edge.b];
+  std::string name = a.name + " -- " + b.name;
+  size_t cells = a.choices() * b.choices();
+  if (edge.seconds.size() != cells ||
+      (!edge.bytes.empty() && edge.bytes.size() != cells))
+    return createStringError(name + ": matrix of another size");
+  if (!allSeconds(edge.seconds) || !allBytes(edge.bytes))
+    return createStringError(name + ": negative seconds or bytes");
+  return Error::success();
+}
+
+static Error checkTerms(ArrayRef<MemoryTerm> terms, size_t count) {
+  for (const MemoryTerm &term : terms)
+    if (term.index >= count || term.count < 0)
+      return createStringError("memory term of something that does not exist");
+  return Error::success();
+}
+
+Error Problem::check() const {
+  for (const ProblemNode &node : nodes)
+    if (Error error = checkNode(node))
+      return error;
+  for (const ProblemEdge &edge : edges)
+    if (Error error = checkEdge(*this, edge))
+      return error;
+  if (Error error = checkTerms(persistent, nodes.size()))
+    return error;
+  for (const MemoryRow &row : rows) {
+    if (Error error = checkTerms(row.nodes, nodes.size()))
+      return error;
+    if (Error error = checkTerms(row.edges, edges.size()))
+      return error;
+  }
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Evaluation
+//===----------------------------------------------------------------------===//
+
+static size_t cellOf(const Problem &problem, const ProblemEdge &edge,
+                     ArrayRef<unsigned> choice) {
+  return choice[edge.a] * problem.nodes[edge.b].choices() + choice[edge.b];
+}
+
+double Problem::secondsOf(ArrayRef<unsigned> choice) const {
+  double seconds = 0;
+  for (const auto &[node, c] : zip_equal(nodes, choice))
+    seconds += node.seconds[c];
+  for (const ProblemEdge &edge : edges)
+    seconds += edge.seconds[cellOf(*this, edge, choice)];
+  return seconds;
+}
+
+static int64_t nodeBytes(const Problem &problem, ArrayRef<MemoryTerm> terms,
+                         ArrayRef<unsigned> choice) {
+  int64_t bytes = 0;
+  for (const MemoryTerm &term : terms)
+    if (const ProblemNode &node = problem.nodes[term.index];
+        !node.bytes.empty())
+      bytes += term.count * node.bytes[choice[term.index]];
+  return bytes;
+}
+
+int64_t Problem::persistentBytes(ArrayRef<unsigned> choice) const {
+  return nodeBytes(*this, persistent, choice);
+}
+
+int64_t Problem::bytesOf(ArrayRef<unsigned> choice,
+                         const MemoryRow &row) const {
+  int64_t bytes = nodeBytes(*this, row.nodes, choice);
+  for (const MemoryTerm &term : row.edges)
+    if (const ProblemEdge &edge = edges[term.index]; !edge.bytes.empty())
+      bytes += term.count * edge.bytes[cellOf(*this, edge, choice)];
+  return bytes;
+}
+
+size_t Problem::fullestRow(ArrayRef<unsigned> choice) const {
+  size_t fullest = 0;
+  int64_t most = -1;
+  for (const auto &[index, row] : enumerate(rows))
+    if (int64_t bytes = bytesOf(choice, row); bytes > most) {
+      most = bytes;
+      fullest = index;
+    }
+  return fullest;
+}
+
+int64_t Problem::peakBytes(ArrayRef<unsigned> choice) const {
+  int64_t bytes = persistentBytes(choice);
+  return rows.empty() ? bytes
+                      : bytes + bytesOf(choice, rows[fullestRow(choice)]);
+}
+
+Error verify(const Problem &problem, const Solution &solution) {
+  if (solution.choice.size() != problem.nodes.size())
+    return createStringError("a solution must choose for every node");
+  for (const auto &[node, choice] : zip_equal(problem.nodes, solution.choice))
+    if (choice >= node.choices())
+      return createStringError(node.name + ": choice does not exist");
+  double seconds = problem.secondsOf(solution.choice);
+  if (!(seconds < kIllegal))
+    return createStringError("a choice is not legal beside another");
+  if (std::abs(seconds - solution.seconds) > 1e-9 * (1 + seconds))
+    return createStringError("seconds are not those of the choices");
+  int64_t peak = problem.peakBytes(solution.choice);
+  if (peak != solution.peakBytes)
+    return createStringError("bytes are not those of the choices");
+  if (problem.memoryLimit && peak > problem.memoryLimit)
+    return createStringError("the memory limit does not hold");
+  if (solution.lowerBound > solution.seconds * (1 + 1e-9) + 1e-12)
+    return createStringError("the lower bound is above the solution");
+  return Error::success();
+}
+
+} // namespace autopar
