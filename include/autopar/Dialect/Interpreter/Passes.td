@@ -25,4 +25,16 @@ def Interpret : Pass<"autopar-interpret", "::mlir::ModuleOp"> {
   let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
 }
 
+def ValidateRules : Pass<"autopar-validate-rules", "::mlir::ModuleOp"> {
+  let summary = "check each op's sharding rule against the interpreter";
+  let description = [{
+    Every op of the module runs on random operands, whole and split by its rule:
+    each factor and pass over 2 to 5 devices and every pair of them over 2x2. A
+    rule whose blocks do not make up the whole is an error at the op. Prints the
+    number of ops and splits.
+  }];
+  let options = [Option<"seed", "seed", "uint64_t", "0", "seed of random operands">];
+  let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
+}
+
 #endif // AUTOPAR_DIALECT_INTERPRETER_PASSES_TD
