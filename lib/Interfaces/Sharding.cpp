@@ -273,6 +273,13 @@ static bool isLegal(const ShardingRule &rule, const Assignment &assignment,
   return assignment.size() == mesh.atoms().size();
 }
 
+/// Reductions of different kinds do not commute: their order would matter.
+static bool hasOnePartialKind(const Sharding &sharding) {
+  return all_of(sharding.partial, [&](const Partial &partial) {
+    return partial.kind == sharding.partial.front().kind;
+  });
+}
+
 std::optional<OpShardings> shardingsOf(const ShardingRule &rule,
                                        const Assignment &assignment,
                                        const Mesh &mesh) {
@@ -307,6 +314,9 @@ std::optional<OpShardings> shardingsOf(const ShardingRule &rule,
         result.partial.push_back({unsigned(atom), pass.kind});
     }
   }
+  if (!all_of(shardings.operands, hasOnePartialKind) ||
+      !all_of(shardings.results, hasOnePartialKind))
+    return std::nullopt;
   return shardings;
 }
 

@@ -230,8 +230,8 @@ struct OpShardings {
 };
 /// The shardings that an assignment demands of operands and gives to results;
 /// nullopt where the assignment is not legal (canSplit, two split factors in
-/// one dimension, unknown index). An operand dimension with a window gets an
-/// Interval when its factor is split.
+/// one dimension, a value partial in two ways, unknown index). An operand
+/// dimension with a window gets an Interval when its factor is split.
 std::optional<OpShardings> shardingsOf(const ShardingRule &rule,
                                        const Assignment &assignment,
                                        const Mesh &mesh);
