@@ -2,6 +2,7 @@
 
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Interpreter/Passes.h"
+#include "autopar/Partition/Passes.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -15,6 +16,8 @@ int main(int argc, char **argv) {
   mlir::registerSymbolDCEPass();
 
   autopar::registerAutoparInterpreterPasses();
+  autopar::registerAutoparPartitionPasses();
+  autopar::registerPartitionPipelines();
 
   mlir::DialectRegistry registry;
   registry.insert<autopar::AutoparDialect, mlir::func::FuncDialect>();

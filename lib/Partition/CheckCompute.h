@@ -1,0 +1,23 @@
+//===- CheckCompute.h - A local compute op against its origin ---*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_PARTITION_CHECKCOMPUTE_H
+#define AUTOPAR_LIB_PARTITION_CHECKCOMPUTE_H
+
+#include "HeldValue.h"
+
+namespace autopar {
+
+using HeldValues = llvm::DenseMap<mlir::Value, HeldValue>;
+
+/// Proves that `local` computes its part of `global`'s results from what its
+/// operands hold, by the op's sharding rule and the strategy that it claims,
+/// and adds what its results hold. Else an error at `local`.
+mlir::LogicalResult checkCompute(mlir::Operation *local,
+                                 ShardingRuleOpInterface global,
+                                 const Mesh &mesh,
+                                 mlir::FlatSymbolRefAttr symbol,
+                                 HeldValues &held);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PARTITION_CHECKCOMPUTE_H

@@ -1,0 +1,496 @@
+//===- CheckEquality.cpp - Proves that local programs compute the whole ---===//
+//
+// Walks the local functions, setup before step and earlier stages first, and
+// derives what each local value holds of the kept global program. Every
+// returned value must hold the global result that it is declared to be.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CheckCompute.h"
+#include "autopar/Partition/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <map>
+
+using namespace mlir;
+
+namespace autopar {
+#define GEN_PASS_DEF_CHECKEQUALITY
+#include "autopar/Partition/Passes.h.inc"
+} // namespace autopar
+
+using namespace autopar;
+
+//===----------------------------------------------------------------------===//
+// The global program
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// One kept function: its arguments by source, its results by what they are.
+struct GlobalFunction {
+  func::FuncOp function;
+  DenseMap<Attribute, unsigned> arguments, results;
+
+  LogicalResult read(func::FuncOp kept) {
+    function = kept;
+    for (unsigned i = 0; i < kept.getNumArguments(); ++i)
+      if (failed(add(arguments, kept.getArgAttr(i, AutoparDialect::kSource), i,
+                     "argument", AutoparDialect::kSource)))
+        return failure();
+    for (unsigned i = 0; i < kept.getNumResults(); ++i)
+      if (failed(add(results, kept.getResultAttr(i, AutoparDialect::kResult), i,
+                     "result", AutoparDialect::kResult)))
+        return failure();
+    return success();
+  }
+
+  Value result(unsigned index) {
+    return function.getBody().front().getTerminator()->getOperand(index);
+  }
+
+private:
+  LogicalResult add(DenseMap<Attribute, unsigned> &map, Attribute key,
+                    unsigned index, StringRef what, StringRef name) {
+    if (!key)
+      return function.emitError() << what << " " << index << " has no " << name;
+    if (map.try_emplace(key, index).second)
+      return success();
+    return function.emitError()
+           << what << " " << index << " is " << key << " like " << what << " "
+           << map[key] << ": names must differ";
+  }
+};
+
+/// What was sent over a channel and not yet received.
+struct Message {
+  SendOp send;
+  HeldValue held;
+  bool received = false;
+};
+
+class EqualityChecker {
+public:
+  explicit EqualityChecker(ModuleOp module) : module(module) {}
+
+  LogicalResult run() {
+    if (failed(readMesh()) || failed(readGlobals()))
+      return failure();
+    for (func::FuncOp function : localFunctions())
+      if (failed(checkFunction(function)))
+        return failure();
+    return checkAllSaid();
+  }
+
+  /// The proof is done: nothing of it stays in the IR.
+  void removeClaims() {
+    for (auto function :
+         llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+      if (function->hasAttr(AutoparDialect::kKept)) {
+        function.erase();
+        continue;
+      }
+      function.walk([](Operation *op) {
+        op->removeAttr(AutoparDialect::kOrigin);
+        op->removeAttr(AutoparDialect::kStrategy);
+      });
+    }
+  }
+
+private:
+  LogicalResult readMesh();
+  LogicalResult readGlobals();
+  SmallVector<func::FuncOp> localFunctions();
+
+  LogicalResult checkFunction(func::FuncOp function);
+  FailureOr<Sharding> readSharding(func::FuncOp function, Attribute attribute,
+                                   Type globalType, const Twine &what);
+  FailureOr<Attribute> globalSource(func::FuncOp function, unsigned index);
+  LogicalResult checkArgument(func::FuncOp function, BlockArgument argument);
+  LogicalResult checkOp(Operation *op);
+  LogicalResult checkComputeOp(Operation *op);
+  LogicalResult checkSend(SendOp send);
+  LogicalResult checkRecv(RecvOp recv);
+  LogicalResult checkReturn(func::FuncOp function, func::ReturnOp op);
+  LogicalResult checkReturned(func::FuncOp function, func::ReturnOp op,
+                              unsigned index);
+  LogicalResult checkOnce(func::FuncOp function, func::ReturnOp op,
+                          unsigned index, Attribute result);
+  LogicalResult checkAllSaid();
+  const HeldValue *heldBy(Operation *op, unsigned operand);
+
+  static int64_t stageOf(Operation *function) {
+    auto stage = function->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
+    return stage ? stage.getInt() : 0;
+  }
+  static StringRef wholeName(func::FuncOp function) {
+    return function.getName().rsplit('_').first;
+  }
+
+  ModuleOp module;
+  Mesh mesh;
+  FlatSymbolRefAttr symbol;
+  std::map<std::string, GlobalFunction> globals;
+  DenseMap<int64_t, Operation *> origins;
+  GlobalFunction *current = nullptr; // what the function under check is of
+  HeldValues held;
+  std::map<int64_t, Message> messages;
+  DenseMap<std::pair<Attribute, int64_t>, Operation *> returned;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Reading the module
+//===----------------------------------------------------------------------===//
+
+LogicalResult EqualityChecker::readMesh() {
+  auto meshes = module.getOps<MeshOp>();
+  if (meshes.empty())
+    return module.emitError("there is no autopar.mesh");
+  MeshOp op = *meshes.begin();
+  mesh = op.getMesh().toMesh();
+  symbol = FlatSymbolRefAttr::get(op.getSymNameAttr());
+  return success();
+}
+
+LogicalResult EqualityChecker::readGlobals() {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto kept = function->getAttrOfType<StringAttr>(AutoparDialect::kKept);
+    if (!kept)
+      continue;
+    if (failed(globals[kept.str()].read(function)))
+      return failure();
+    for (Operation &op : function.getBody().front())
+      if (auto origin = op.getAttrOfType<IntegerAttr>(AutoparDialect::kOrigin))
+        if (!origins.try_emplace(origin.getInt(), &op).second)
+          return op.emitError()
+                 << "number " << origin.getInt() << " is taken by another op";
+  }
+  if (globals.empty())
+    return module.emitError("holds no copy of the global program to compare "
+                            "with: run autopar-keep-global before "
+                            "autopar-partition");
+  return success();
+}
+
+/// Setup before step, as steps read what setups give; earlier stages first.
+SmallVector<func::FuncOp> EqualityChecker::localFunctions() {
+  SmallVector<func::FuncOp> functions;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function->hasAttr(AutoparDialect::kKept))
+      functions.push_back(function);
+  llvm::stable_sort(functions, [](func::FuncOp a, func::FuncOp b) {
+    if (wholeName(a) != wholeName(b))
+      return wholeName(a) < wholeName(b);
+    return stageOf(a) < stageOf(b);
+  });
+  return functions;
+}
+
+FailureOr<Sharding> EqualityChecker::readSharding(func::FuncOp function,
+                                                  Attribute attribute,
+                                                  Type globalType,
+                                                  const Twine &what) {
+  auto sharding = dyn_cast_or_null<ShardingAttr>(attribute);
+  auto type = dyn_cast<RankedTensorType>(globalType);
+  if (!sharding || !type || sharding.getMesh() != symbol ||
+      int64_t(sharding.getDims().size()) != type.getRank())
+    return function.emitError()
+           << what << " has no " << AutoparDialect::kSharding << " on mesh "
+           << symbol << " of the rank of " << globalType;
+  SmallVector<StringAttr> axes;
+  for (DimShardingAttr dim : sharding.getDims()) {
+    llvm::append_range(axes, dim.getAxes());
+    if (dim.getHasInterval())
+      return function.emitError()
+             << what << " is an interval: values enter and leave as blocks";
+  }
+  for (PartialAttr partial : sharding.getPartial())
+    axes.push_back(partial.getAxis());
+  for (StringAttr axis : axes)
+    if (!mesh.lookup(axis))
+      return function.emitError() << what << ": the mesh has no axis " << axis;
+  return sharding.toSharding(mesh);
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+LogicalResult EqualityChecker::checkFunction(func::FuncOp function) {
+  auto it = globals.find(wholeName(function).str());
+  if (it == globals.end())
+    return function.emitError("is of no function of the global program");
+  current = &it->second;
+  for (BlockArgument argument : function.getArguments())
+    if (failed(checkArgument(function, argument)))
+      return failure();
+  for (Operation &op : function.getBody().front())
+    if (failed(checkOp(&op)))
+      return failure();
+  return success();
+}
+
+/// The source of an argument in the global program: a stage counts the results
+/// of its own setup.
+FailureOr<Attribute> EqualityChecker::globalSource(func::FuncOp function,
+                                                   unsigned index) {
+  Attribute source = function.getArgAttr(index, AutoparDialect::kSource);
+  auto setupResult = dyn_cast_or_null<SetupResultAttr>(source);
+  if (!setupResult)
+    return source;
+  auto setup = module.lookupSymbol<func::FuncOp>(
+      ("setup_" + Twine(stageOf(function))).str());
+  auto global = globals.find("setup");
+  int64_t position = setupResult.getIndex();
+  if (!setup || global == globals.end() || position < 0 ||
+      position >= setup.getNumResults())
+    return function.emitError() << "argument " << index << " is " << source
+                                << ", which this stage's setup does not give";
+  if (setup.getResultAttr(position, AutoparDialect::kSharding) !=
+      function.getArgAttr(index, AutoparDialect::kSharding))
+    return function.emitError()
+           << "argument " << index << " does not lie as setup result "
+           << position << " does: give both one sharding";
+  auto result = global->second.results.find(
+      setup.getResultAttr(position, AutoparDialect::kResult));
+  if (result == global->second.results.end())
+    return function.emitError() << "argument " << index << " is " << source
+                                << ", which @setup does not give";
+  return Attribute(SetupResultAttr::get(module.getContext(), result->second));
+}
+
+LogicalResult EqualityChecker::checkArgument(func::FuncOp function,
+                                             BlockArgument argument) {
+  unsigned index = argument.getArgNumber();
+  std::string what = ("argument " + Twine(index)).str();
+  FailureOr<Attribute> source = globalSource(function, index);
+  if (failed(source))
+    return failure();
+  auto it =
+      *source ? current->arguments.find(*source) : current->arguments.end();
+  if (it == current->arguments.end())
+    return function.emitError()
+           << what << " is no argument of the global program";
+  Value global = current->function.getArgument(it->second);
+  FailureOr<Sharding> sharding = readSharding(
+      function, function.getArgAttr(index, AutoparDialect::kSharding),
+      global.getType(), what);
+  if (failed(sharding))
+    return failure();
+  if (!isa<SetupResultAttr>(*source) && !sharding->partial.empty())
+    return function.emitError() << what
+                                << " is partial: what is read comes "
+                                   "in blocks";
+  bool oncePerStep = isa<InputAttr>(*source);
+  for (auto [atom, info] : llvm::enumerate(mesh.atoms()))
+    if (info.time && !oncePerStep && sharding->usesAtom(atom))
+      return function.emitError()
+             << what << " is split over micro-batches, but is there once";
+  HeldValue value = HeldValue::of(global, *sharding);
+  if (argument.getType() != value.localType(mesh) ||
+      function.getArgAttr(index, AutoparDialect::kGlobalType) !=
+          TypeAttr::get(global.getType()))
+    return function.emitError()
+           << what << " must be " << value.localType(mesh) << ", of "
+           << global.getType() << " that lies " << toString(*sharding, mesh);
+  held[argument] = std::move(value);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+const HeldValue *EqualityChecker::heldBy(Operation *op, unsigned operand) {
+  if (operand < op->getNumOperands())
+    if (auto it = held.find(op->getOperand(operand)); it != held.end())
+      return &it->second;
+  op->emitError() << "operand " << operand
+                  << " holds no value of the global program";
+  return nullptr;
+}
+
+LogicalResult EqualityChecker::checkOp(Operation *op) {
+  if (isa<ShardingRuleOpInterface>(op))
+    return checkComputeOp(op);
+  if (isa<BlockOffsetOp>(op)) // holds a position; its readers look at it
+    return success();
+  if (auto send = dyn_cast<SendOp>(op))
+    return checkSend(send);
+  if (auto recv = dyn_cast<RecvOp>(op))
+    return checkRecv(recv);
+  if (auto ret = dyn_cast<func::ReturnOp>(op))
+    return checkReturn(op->getParentOfType<func::FuncOp>(), ret);
+  if (op->getNumOperands() != 1)
+    return op->emitError("is not an op of a local program");
+  const HeldValue *input = heldBy(op, 0);
+  if (!input)
+    return failure();
+  FailureOr<HeldValue> result = applyStructural(op, *input, mesh, symbol);
+  if (failed(result))
+    return failure();
+  held[op->getResult(0)] = std::move(*result);
+  return success();
+}
+
+LogicalResult EqualityChecker::checkComputeOp(Operation *op) {
+  auto origin = op->getAttrOfType<IntegerAttr>(AutoparDialect::kOrigin);
+  Operation *global = origin ? origins.lookup(origin.getInt()) : nullptr;
+  if (!global || global->getParentOp() != current->function)
+    return op->emitError() << "node '" << nodeName(op->getLoc())
+                           << "' stems from no op of the global program";
+  if (failed(checkCompute(op, cast<ShardingRuleOpInterface>(global), mesh,
+                          symbol, held)))
+    return failure();
+  if (current->function.getName().starts_with("setup"))
+    for (Value result : op->getResults())
+      for (auto [atom, info] : llvm::enumerate(mesh.atoms()))
+        if (info.time && held[result].usesAtom(atom))
+          return op->emitError("is split over micro-batches: setup runs once");
+  return success();
+}
+
+LogicalResult EqualityChecker::checkSend(SendOp send) {
+  const HeldValue *value = heldBy(send, 0);
+  if (!value)
+    return failure();
+  int64_t channel = send.getChannel();
+  auto [it, isNew] = messages.try_emplace(channel, Message{send, *value});
+  if (isNew)
+    return success();
+  auto error = send.emitError() << "channel " << channel << " is used twice: "
+                                << "give each send a channel of its own";
+  error.attachNote(it->second.send.getLoc()) << "the first send is here";
+  return error;
+}
+
+LogicalResult EqualityChecker::checkRecv(RecvOp recv) {
+  int64_t channel = recv.getChannel();
+  auto it = messages.find(channel);
+  if (it == messages.end())
+    return recv.emitError()
+           << "no earlier stage sends over channel " << channel;
+  Message &message = it->second;
+  SendOp send = message.send;
+  int64_t from = stageOf(send->getParentOp());
+  int64_t to = stageOf(recv->getParentOp());
+  if (int64_t(recv.getFromStage()) != from ||
+      int64_t(send.getToStage()) != to || message.received) {
+    auto error = recv.emitError()
+                 << "channel " << channel << " goes from stage " << from
+                 << " to stage " << send.getToStage()
+                 << ", once; this receives in stage " << to << " from stage "
+                 << recv.getFromStage();
+    error.attachNote(send.getLoc()) << "it is sent here";
+    return error;
+  }
+  if (recv.getResult().getType() != send.getInput().getType()) {
+    auto error = recv.emitError()
+                 << "receives " << recv.getResult().getType() << ", but "
+                 << send.getInput().getType() << " is sent";
+    error.attachNote(send.getLoc()) << "it is sent here";
+    return error;
+  }
+  message.received = true;
+  held[recv.getResult()] = message.held;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+LogicalResult EqualityChecker::checkReturn(func::FuncOp function,
+                                           func::ReturnOp op) {
+  for (unsigned i = 0; i < op.getNumOperands(); ++i)
+    if (failed(checkReturned(function, op, i)))
+      return failure();
+  return success();
+}
+
+LogicalResult EqualityChecker::checkReturned(func::FuncOp function,
+                                             func::ReturnOp op,
+                                             unsigned index) {
+  std::string what = ("result " + Twine(index)).str();
+  Attribute result = function.getResultAttr(index, AutoparDialect::kResult);
+  auto it = result ? current->results.find(result) : current->results.end();
+  if (it == current->results.end())
+    return op.emitError() << what << " is no result of the global program";
+  const HeldValue *value = heldBy(op, index);
+  if (!value || failed(checkOnce(function, op, index, result)))
+    return failure();
+  Value global = current->result(it->second);
+  if (value->global != global) {
+    auto error = op.emitError() << what << " is not " << result;
+    error.attachNote(value->global.getLoc()) << "it holds this value";
+    error.attachNote(global.getLoc()) << "it must hold this value";
+    return error;
+  }
+  FailureOr<Sharding> want = readSharding(
+      function, function.getResultAttr(index, AutoparDialect::kSharding),
+      global.getType(), what);
+  if (failed(want))
+    return failure();
+  if (value->sharding() != *want) {
+    auto error = op.emitError()
+                 << what << " lies " << toString(value->sharding(), mesh)
+                 << ", but is declared to lie " << toString(*want, mesh)
+                 << ": reshard it first";
+    if (Operation *def = op.getOperand(index).getDefiningOp())
+      error.attachNote(def->getLoc()) << "the value is made here";
+    return error;
+  }
+  if (isa<OutputAttr>(result) && !want->partial.empty())
+    return op.emitError() << what << " is partial: the user gets whole values";
+  if (function.getResultAttr(index, AutoparDialect::kGlobalType) !=
+      TypeAttr::get(global.getType()))
+    return op.emitError() << what << " has not the global type "
+                          << global.getType();
+  return success();
+}
+
+/// An output is given by one stage; a setup value once in each stage.
+LogicalResult EqualityChecker::checkOnce(func::FuncOp function,
+                                         func::ReturnOp op, unsigned index,
+                                         Attribute result) {
+  int64_t stage = isa<OutputAttr>(result) ? 0 : stageOf(function);
+  auto [it, isNew] = returned.try_emplace({result, stage}, op);
+  if (isNew)
+    return success();
+  auto error = op.emitError()
+               << "result " << index << " (" << result << ") is returned twice";
+  error.attachNote(it->second->getLoc()) << "the first return is here";
+  return error;
+}
+
+/// Nothing is sent in vain, no output is missing.
+LogicalResult EqualityChecker::checkAllSaid() {
+  for (auto &[channel, message] : messages)
+    if (!message.received)
+      return message.send.emitError()
+             << "nobody receives channel " << channel << " in stage "
+             << message.send.getToStage();
+  auto step = globals.find("step");
+  if (step == globals.end())
+    return success();
+  GlobalFunction &global = step->second;
+  for (unsigned i = 0; i < global.function.getNumResults(); ++i) {
+    Attribute result =
+        global.function.getResultAttr(i, AutoparDialect::kResult);
+    if (isa<OutputAttr>(result) && !returned.contains({result, 0}))
+      return module.emitError() << "no stage returns " << result;
+  }
+  return success();
+}
+
+namespace {
+struct CheckEquality : autopar::impl::CheckEqualityBase<CheckEquality> {
+  void runOnOperation() final {
+    EqualityChecker checker(getOperation());
+    if (failed(checker.run()))
+      return signalPassFailure();
+    checker.removeClaims();
+  }
+};
+} // namespace

@@ -1,0 +1,236 @@
+//===- DecomposeComposites.cpp - Splits composites along reduced factors --===//
+//
+// softmax split along its dimension:
+//   %m = reduce max %x          split: partial max, ended at once
+//   %b = broadcast %m           split as its users read it
+//   ...
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlannedModule.h"
+#include "autopar/Partition/Passes.h"
+
+using namespace mlir;
+
+namespace autopar {
+#define GEN_PASS_DEF_DECOMPOSECOMPOSITES
+#include "autopar/Partition/Passes.h.inc"
+} // namespace autopar
+
+using namespace autopar;
+
+static bool splitsDecompose(const OpPlan &plan) {
+  return llvm::any_of(plan.assignment, [&](const Choice &choice) {
+    return choice.kind == Choice::Split &&
+           plan.rule.factors[choice.index].kind == FactorKind::Decompose;
+  });
+}
+
+/// The factor that is split when a dimension is: the major one above size 1.
+static std::optional<unsigned> splitFactor(const ShardingRule &rule,
+                                           const DimFactors &dim) {
+  for (unsigned factor : dim.factors)
+    if (rule.factors[factor].size != 1)
+      return factor;
+  if (dim.factors.empty())
+    return std::nullopt;
+  return dim.factors.front();
+}
+
+namespace {
+
+/// The parts of one composite and how they follow its operands.
+class Parts {
+public:
+  Parts(const ModuleMesh &moduleMesh, const OpPlan &composite,
+        Operation *compositeOp)
+      : moduleMesh(moduleMesh) {
+    for (auto [operand, sharding] : llvm::zip_equal(
+             compositeOp->getOperands(), composite.shardings.operands))
+      lies.try_emplace(operand, sharding);
+  }
+
+  void add(ShardingRuleOpInterface op) {
+    OpPlan plan;
+    plan.rule = op.getShardingRule();
+    plan.assignment.resize(moduleMesh.mesh.atoms().size());
+    ops.push_back(op);
+    plans.push_back(std::move(plan));
+  }
+
+  /// Operands decide first; where they say nothing (a broadcast's new
+  /// dimension, a constant), users do.
+  void assign() {
+    for (size_t i = 0; i < ops.size(); ++i)
+      followOperands(i);
+    for (size_t i = ops.size(); i-- > 0;)
+      followUsers(i);
+  }
+
+  /// Partial results of parts are ended: values lie as the strategy gives them
+  /// without what is partial.
+  void annotate(Operation *compositeOp) {
+    for (auto [op, plan] : llvm::zip_equal(ops, plans)) {
+      auto shardings = shardingsOf(plan.rule, plan.assignment, moduleMesh.mesh);
+      SmallVector<Attribute> lie;
+      for (Sharding &sharding : shardings->results) {
+        sharding.partial.clear();
+        lie.push_back(moduleMesh.attr(sharding));
+      }
+      op->setAttr(AutoparDialect::kStrategy,
+                  StrategyAttr::get(moduleMesh.symbol, plan.assignment,
+                                    moduleMesh.mesh));
+      op->setAttr(AutoparDialect::kShardings,
+                  ArrayAttr::get(op->getContext(), lie));
+      if (Attribute stage = compositeOp->getAttr(AutoparDialect::kStage))
+        op->setAttr(AutoparDialect::kStage, stage);
+    }
+  }
+
+private:
+  /// Lets `atom` split `factor` in part `i` if that is legal.
+  bool trySplit(size_t i, unsigned atom, unsigned factor) {
+    Assignment &assignment = plans[i].assignment;
+    assignment[atom] = {Choice::Split, factor};
+    if (shardingsOf(plans[i].rule, assignment, moduleMesh.mesh))
+      return true;
+    assignment[atom] = Choice();
+    return false;
+  }
+
+  void followOperands(size_t i) {
+    for (auto [index, operand] : llvm::enumerate(ops[i]->getOperands())) {
+      auto it = lies.find(operand);
+      if (it == lies.end())
+        continue;
+      for (auto [dim, lie] : llvm::enumerate(it->second.dims)) {
+        auto factor =
+            splitFactor(plans[i].rule, plans[i].rule.operands[index][dim]);
+        if (!factor)
+          continue;
+        for (unsigned atom : lie.atoms)
+          if (plans[i].assignment[atom].kind == Choice::None)
+            trySplit(i, atom, *factor);
+      }
+    }
+    auto shardings =
+        shardingsOf(plans[i].rule, plans[i].assignment, moduleMesh.mesh);
+    for (auto [result, sharding] :
+         llvm::zip_equal(ops[i]->getResults(), shardings->results)) {
+      sharding.partial.clear();
+      lies[result] = sharding;
+    }
+  }
+
+  void followUsers(size_t i) {
+    for (auto [index, result] : llvm::enumerate(ops[i]->getResults())) {
+      auto it = wanted.find(result);
+      if (it == wanted.end())
+        continue;
+      for (auto [dim, want] : llvm::enumerate(it->second.dims)) {
+        auto factor =
+            splitFactor(plans[i].rule, plans[i].rule.results[index][dim]);
+        if (!factor)
+          continue;
+        for (unsigned atom : want.atoms)
+          if (plans[i].assignment[atom].kind == Choice::None)
+            trySplit(i, atom, *factor);
+      }
+    }
+    auto shardings =
+        shardingsOf(plans[i].rule, plans[i].assignment, moduleMesh.mesh);
+    for (auto [operand, sharding] :
+         llvm::zip_equal(ops[i]->getOperands(), shardings->operands))
+      wanted[operand] = sharding; // the first user in program order wins
+  }
+
+  const ModuleMesh &moduleMesh;
+  SmallVector<ShardingRuleOpInterface> ops;
+  SmallVector<OpPlan, 0> plans;
+  DenseMap<Value, Sharding> lies, wanted;
+};
+
+} // namespace
+
+/// The names and the layout that users were promised stay with the values.
+static void keepPromises(Operation *composite, ValueRange replacements,
+                         ArrayRef<Operation *> parts) {
+  auto lies = composite->getAttrOfType<ArrayAttr>(AutoparDialect::kShardings);
+  for (auto [index, value] : llvm::enumerate(replacements)) {
+    Operation *def = value.getDefiningOp();
+    if (!def || def->getNumResults() != 1 || !llvm::is_contained(parts, def))
+      continue;
+    if (lies)
+      def->setAttr(AutoparDialect::kShardings,
+                   ArrayAttr::get(def->getContext(), lies[index]));
+    if (Attribute names = composite->getAttr("autopar.names");
+        names && composite->getNumResults() == 1)
+      def->setAttr("autopar.names", names);
+  }
+}
+
+/// Replaces `composite`; returns the first of its parts, null after an error.
+static Operation *decompose(DecomposeOpInterface composite, const OpPlan &plan,
+                            const ModuleMesh &moduleMesh) {
+  Operation *before = composite->getPrevNode();
+  OpBuilder builder(composite);
+  SmallVector<Value> values = composite.decompose(builder);
+  if (values.size() != composite->getNumResults()) {
+    composite->emitError() << "node '" << nodeName(composite->getLoc())
+                           << "' does not decompose: choose a strategy that "
+                              "does not split its reduced dimension";
+    return nullptr;
+  }
+  Block *block = composite->getBlock();
+  Operation *first = before ? before->getNextNode() : &block->front();
+  Parts parts(moduleMesh, plan, composite);
+  SmallVector<Operation *> all;
+  for (Operation *op = first; op != composite; op = op->getNextNode()) {
+    all.push_back(op);
+    if (auto rule = dyn_cast<ShardingRuleOpInterface>(op))
+      parts.add(rule);
+  }
+  parts.assign();
+  parts.annotate(composite);
+  keepPromises(composite, values, all);
+  composite->replaceAllUsesWith(values);
+  Operation *next = all.empty() ? composite->getNextNode() : first;
+  composite->erase();
+  return next;
+}
+
+/// Parts are looked at in turn: they may be composites themselves.
+static LogicalResult decomposeAll(func::FuncOp function,
+                                  const ModuleMesh &moduleMesh) {
+  Operation *op = &function.getBody().front().front();
+  while (op) {
+    auto composite = dyn_cast<DecomposeOpInterface>(op);
+    auto rule = dyn_cast<ShardingRuleOpInterface>(op);
+    if (!composite || !rule) {
+      op = op->getNextNode();
+      continue;
+    }
+    FailureOr<OpPlan> plan = planOf(rule, moduleMesh);
+    if (failed(plan))
+      return failure();
+    op = splitsDecompose(*plan) ? decompose(composite, *plan, moduleMesh)
+                                : op->getNextNode();
+    if (!op)
+      return failure();
+  }
+  return success();
+}
+
+namespace {
+struct DecomposeComposites
+    : autopar::impl::DecomposeCompositesBase<DecomposeComposites> {
+  void runOnOperation() final {
+    FailureOr<ModuleMesh> moduleMesh = getModuleMesh(getOperation());
+    if (failed(moduleMesh))
+      return signalPassFailure();
+    for (func::FuncOp function : activeFunctions(getOperation()))
+      if (failed(decomposeAll(function, *moduleMesh)))
+        return signalPassFailure();
+  }
+};
+} // namespace

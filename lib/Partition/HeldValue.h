@@ -1,0 +1,55 @@
+//===- HeldValue.h - What a local value holds of a global one ---*- C++ -*-===//
+//
+// The equality checker's abstract value and what each structural op does to it.
+// Nothing here is shared with the passes that make local programs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_LIB_PARTITION_HELDVALUE_H
+#define AUTOPAR_LIB_PARTITION_HELDVALUE_H
+
+#include "autopar/Dialect/Dialect.h"
+
+namespace autopar {
+
+/// How one dimension of a global value lies on the devices.
+struct HeldDim {
+  llvm::SmallVector<unsigned, 2> atoms; // major to minor; empty: whole
+  std::optional<Interval> interval;     // in place of plain blocks
+  double fill = 0;                      // outside the dimension, of an interval
+  std::optional<double> past; // bytes past the extent; nullopt: unspecified
+};
+
+/// At every point, the local value is the block of `global` that the point's
+/// digits of the atoms choose; over `partial` atoms, the reduction of the local
+/// values is.
+struct HeldValue {
+  mlir::Value global;
+  llvm::SmallVector<HeldDim> dims;
+  llvm::SmallVector<Partial, 2> partial; // ordered by atom
+
+  /// What is declared: nothing is known of bytes past the extent.
+  static HeldValue of(mlir::Value global, const Sharding &sharding);
+  Sharding sharding() const;
+  bool usesAtom(unsigned atom) const { return sharding().usesAtom(atom); }
+  const Partial *partialOver(unsigned atom) const;
+  llvm::ArrayRef<int64_t> globalShape() const;
+  /// The type that a device's part has.
+  mlir::RankedTensorType localType(const Mesh &mesh) const;
+  /// Blocks are not all full, so that there are bytes past the extent.
+  bool hasPast(unsigned dim, const Mesh &mesh) const;
+};
+
+/// The sum's 0, the product's 1, ...
+double neutralElement(ReduceKind kind);
+
+/// What `op` (a collective or position op) makes of `input`; an error at `op`,
+/// with what to do, where the result would hold no part of the global value.
+mlir::FailureOr<HeldValue> applyStructural(mlir::Operation *op,
+                                           const HeldValue &input,
+                                           const Mesh &mesh,
+                                           mlir::FlatSymbolRefAttr symbol);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PARTITION_HELDVALUE_H

@@ -1,0 +1,163 @@
+//===- InsertReshards.cpp - Makes changes of sharding ops -----------------===//
+//
+//   %1 = einsum %x, %w {strategy: gives partial, shardings: whole}
+//   %2 = softmax %1 {strategy: reads rows split}
+// becomes
+//   %1 = einsum ...
+//   %a = reshard %1 from partial to whole
+//   %b = reshard %a from whole to rows split
+//   %2 = softmax %b
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlannedModule.h"
+#include "autopar/Partition/Passes.h"
+
+using namespace mlir;
+
+namespace autopar {
+#define GEN_PASS_DEF_INSERTRESHARDS
+#include "autopar/Partition/Passes.h.inc"
+} // namespace autopar
+
+using namespace autopar;
+
+namespace {
+
+class ReshardInserter {
+public:
+  ReshardInserter(func::FuncOp function, const ModuleMesh &moduleMesh)
+      : function(function), moduleMesh(moduleMesh),
+        builder(function.getContext()) {}
+
+  LogicalResult run() {
+    if (failed(readArguments()))
+      return failure();
+    for (Operation &op :
+         llvm::make_early_inc_range(function.getBody().front())) {
+      if (auto rule = dyn_cast<ShardingRuleOpInterface>(op)) {
+        if (failed(rewrite(rule)))
+          return failure();
+      } else if (isa<func::ReturnOp>(op)) {
+        if (failed(rewriteReturn(&op)))
+          return failure();
+      } else {
+        return op.emitError("is not an op of a planned program: only compute "
+                            "ops and return are");
+      }
+    }
+    return success();
+  }
+
+private:
+  LogicalResult readArguments() {
+    for (BlockArgument argument : function.getArguments()) {
+      unsigned index = argument.getArgNumber();
+      FailureOr<Sharding> sharding = readSharding(
+          function, function.getArgAttr(index, AutoparDialect::kSharding),
+          argument.getType(), moduleMesh, "argument " + Twine(index));
+      if (failed(sharding))
+        return failure();
+      lies[argument] = *sharding;
+    }
+    return success();
+  }
+
+  LogicalResult rewrite(ShardingRuleOpInterface op) {
+    FailureOr<OpPlan> plan = planOf(op, moduleMesh);
+    if (failed(plan))
+      return failure();
+    for (OpOperand &operand : op->getOpOperands()) {
+      unsigned index = operand.getOperandNumber();
+      const Sharding &want = plan->shardings.operands[index];
+      use(operand, want, fillOf(builder, plan->rule.operands[index], want));
+    }
+    return define(op, *plan);
+  }
+
+  /// Results: from what the op gives to how they lie for their users.
+  LogicalResult define(Operation *op, const OpPlan &plan) {
+    auto attrs = op->getAttrOfType<ArrayAttr>(AutoparDialect::kShardings);
+    builder.setInsertionPointAfter(op);
+    for (auto [index, result] : llvm::enumerate(op->getResults())) {
+      const Sharding &given = plan.shardings.results[index];
+      if (!attrs) {
+        lies[result] = given;
+        continue;
+      }
+      FailureOr<Sharding> lie =
+          readSharding(op, attrs[index], result.getType(), moduleMesh,
+                       "result " + Twine(index));
+      if (failed(lie))
+        return failure();
+      lies[result] = given;
+      Value value = reshard(result, *lie, {}, op);
+      result.replaceAllUsesExcept(value, value.getDefiningOp());
+    }
+    return success();
+  }
+
+  LogicalResult rewriteReturn(Operation *op) {
+    for (OpOperand &operand : op->getOpOperands()) {
+      unsigned index = operand.getOperandNumber();
+      FailureOr<Sharding> want = readSharding(
+          function, function.getResultAttr(index, AutoparDialect::kSharding),
+          operand.get().getType(), moduleMesh, "result " + Twine(index));
+      if (failed(want))
+        return failure();
+      use(operand, *want, {});
+    }
+    return success();
+  }
+
+  /// Lets `operand` read its value as it wants it. A value has one reshard per
+  /// wanted sharding, at the first use; an argument one in each stage.
+  void use(OpOperand &operand, const Sharding &want, DenseF64ArrayAttr fill) {
+    Value value = operand.get();
+    if (lies.at(value) == want)
+      return;
+    Operation *stageOp =
+        isa<BlockArgument>(value) ? operand.getOwner() : value.getDefiningOp();
+    auto key = std::make_tuple(value, Attribute(moduleMesh.attr(want)),
+                               Attribute(fill), stageOf(stageOp));
+    Value &made = reshards[key];
+    if (!made) {
+      builder.setInsertionPoint(operand.getOwner());
+      made = reshard(value, want, fill, stageOp);
+    }
+    operand.set(made);
+  }
+
+  Value reshard(Value value, const Sharding &to, DenseF64ArrayAttr fill,
+                Operation *stageOp) {
+    const Sharding from = lies.at(value);
+    if (from == to)
+      return value;
+    auto op =
+        ReshardOp::create(builder, stageOp->getLoc(), value.getType(), value,
+                          moduleMesh.attr(from), moduleMesh.attr(to), fill);
+    if (Attribute stage = stageOp->getAttr(AutoparDialect::kStage))
+      op->setAttr(AutoparDialect::kStage, stage);
+    lies[op.getResult()] = to;
+    return op;
+  }
+
+  func::FuncOp function;
+  const ModuleMesh &moduleMesh;
+  OpBuilder builder;
+  DenseMap<Value, Sharding> lies;
+  DenseMap<std::tuple<Value, Attribute, Attribute, int64_t>, Value> reshards;
+};
+
+struct InsertReshards : autopar::impl::InsertReshardsBase<InsertReshards> {
+  void runOnOperation() final {
+    FailureOr<ModuleMesh> moduleMesh = getModuleMesh(getOperation());
+    if (failed(moduleMesh))
+      return signalPassFailure();
+    for (func::FuncOp function : activeFunctions(getOperation()))
+      if (failed(ReshardInserter(function, *moduleMesh).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,105 @@
+//===- LowerReshard.cpp - Collectives from one sharding to another --------===//
+
+#include "LowerReshard.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+RankedTensorType localType(Type globalType, const Sharding &sharding,
+                           const Mesh &mesh) {
+  auto tensor = cast<RankedTensorType>(globalType);
+  return RankedTensorType::get(localShape(tensor.getShape(), sharding, mesh),
+                               tensor.getElementType());
+}
+
+/// What tells paths apart here, where no machine is known: bytes that a device
+/// sends in a ring, and a constant per message. Local steps cost their bytes at
+/// the speed of memory.
+static double ringSeconds(const ReshardStep &step, const Mesh &mesh) {
+  constexpr double linkBytesPerSecond = 1e10, memoryBytesPerSecond = 1e11;
+  constexpr double messageSeconds = 1e-5;
+  if (isLocal(step.kind))
+    return step.bytes / memoryBytesPerSecond;
+  double parts = mesh.product(step.atoms);
+  double share = step.kind == ReshardKind::Halo ? 1.0 : (parts - 1) / parts;
+  if (step.kind == ReshardKind::AllReduce)
+    share *= 2;
+  if (step.kind == ReshardKind::AllToAll)
+    share /= parts;
+  return messageSeconds + share * step.bytes / linkBytesPerSecond;
+}
+
+ReshardLowering::ReshardLowering(const ModuleMesh &moduleMesh)
+    : moduleMesh(moduleMesh),
+      cache(moduleMesh.mesh, [mesh = moduleMesh.mesh](const ReshardStep &step) {
+        return ringSeconds(step, mesh);
+      }) {}
+
+static int64_t elementBytes(Type type) {
+  return ceilDiv(cast<RankedTensorType>(type).getElementTypeBitWidth(), 8);
+}
+
+FailureOr<Value> ReshardLowering::lower(OpBuilder &builder, ReshardOp reshard,
+                                        Value input) {
+  auto type = cast<RankedTensorType>(reshard.getType());
+  const std::optional<ReshardPath> &path =
+      cache.get(reshard.getFrom().toSharding(moduleMesh.mesh),
+                reshard.getTo().toSharding(moduleMesh.mesh), type.getShape(),
+                elementBytes(type));
+  if (!path)
+    return reshard.emitError()
+           << "node '" << nodeName(reshard.getLoc())
+           << "': no collectives lead from " << reshard.getFrom() << " to "
+           << reshard.getTo()
+           << "; micro-batches cannot exchange data, and no value leaves an "
+              "interval: choose other shardings";
+  for (const ReshardStep &step : *path)
+    input = emit(builder, reshard, step, input);
+  return input;
+}
+
+Value ReshardLowering::emit(OpBuilder &builder, ReshardOp reshard,
+                            const ReshardStep &step, Value input) const {
+  Location loc = reshard.getLoc();
+  auto global = cast<RankedTensorType>(reshard.getType());
+  Type type = localType(global, step.after, moduleMesh.mesh);
+  ArrayAttr axes = moduleMesh.axes(builder, step.atoms);
+  FlatSymbolRefAttr mesh = moduleMesh.symbol;
+  IntegerAttr dim = builder.getI64IntegerAttr(step.dim);
+  auto kind = ReduceKindAttr::get(builder.getContext(), step.reduce);
+  Value none;
+  switch (step.kind) {
+  case ReshardKind::SliceBlock:
+    return SliceBlockOp::create(builder, loc, type, input, mesh, axes, dim);
+  case ReshardKind::KeepFirst:
+    return KeepFirstOp::create(builder, loc, type, input, mesh, axes, kind);
+  case ReshardKind::AllGather:
+    return AllGatherOp::create(builder, loc, type, input, none, mesh, axes, dim)
+        .getResult();
+  case ReshardKind::ReduceScatter:
+    return ReduceScatterOp::create(builder, loc, type, input, none, mesh, axes,
+                                   dim, kind)
+        .getResult();
+  case ReshardKind::AllToAll:
+    return AllToAllOp::create(builder, loc, type, input, none, mesh, axes, dim,
+                              builder.getI64IntegerAttr(step.concatDim))
+        .getResult();
+  case ReshardKind::AllReduce:
+    return AllReduceOp::create(builder, loc, type, input, none, mesh, axes,
+                               kind)
+        .getResult();
+  case ReshardKind::Halo:
+    break;
+  }
+  const Interval &interval = *step.after.dims[step.dim].interval;
+  double fill = reshard.getFill() ? (*reshard.getFill())[step.dim] : 0.0;
+  return HaloOp::create(builder, loc, type, input, none, mesh, axes, dim,
+                        builder.getI64IntegerAttr(global.getDimSize(step.dim)),
+                        builder.getI64IntegerAttr(interval.step),
+                        builder.getI64IntegerAttr(interval.offset),
+                        builder.getF64FloatAttr(fill))
+      .getResult();
+}
+
+} // namespace autopar

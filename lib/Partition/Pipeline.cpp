@@ -1,0 +1,40 @@
+//===- Pipeline.cpp - The order of Partition's passes ---------------------===//
+
+#include "autopar/Partition/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+void buildLocalizePipeline(OpPassManager &manager) {
+  // The global program is the decomposed one: parts have origins of their own.
+  manager.addPass(createDecomposeComposites());
+  manager.addPass(createKeepGlobal());
+  // Reshards before stages: what crosses stages already lies as it is wanted.
+  manager.addPass(createInsertReshards());
+  manager.addPass(createSplitStages());
+  manager.addPass(createPartition());
+  // Equal masks, slices and offsets of several users become one. Nothing folds:
+  // the checker knows each op by its origin.
+  manager.addPass(createCSEPass());
+}
+
+void buildPartitionPipeline(OpPassManager &manager) {
+  buildLocalizePipeline(manager);
+  manager.addPass(createCheckEquality());
+  manager.addPass(createVerifyPartition());
+}
+
+void registerPartitionPipelines() {
+  PassPipelineRegistration<>("autopar-localize-pipeline",
+                             "from plan to local IR that is not yet checked",
+                             buildLocalizePipeline);
+  PassPipelineRegistration<>("autopar-partition-pipeline",
+                             "from plan to checked local IR",
+                             buildPartitionPipeline);
+}
+
+} // namespace autopar

@@ -1,0 +1,122 @@
+//===- PlannedModule.cpp - Reads a plan's attributes ----------------------===//
+
+#include "PlannedModule.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+ArrayAttr ModuleMesh::axes(Builder &builder, ArrayRef<unsigned> atoms) const {
+  SmallVector<Attribute> names;
+  for (const std::string &name : mesh.spell(atoms))
+    names.push_back(builder.getStringAttr(name));
+  return builder.getArrayAttr(names);
+}
+
+FailureOr<ModuleMesh> getModuleMesh(ModuleOp module) {
+  auto meshes = module.getOps<MeshOp>();
+  if (meshes.empty())
+    return module.emitError("there is no autopar.mesh: plan the module first");
+  MeshOp first = *meshes.begin();
+  if (std::next(meshes.begin()) != meshes.end()) {
+    MeshOp second = *std::next(meshes.begin());
+    auto error = second.emitError("a planned module has one mesh: remove this");
+    error.attachNote(first.getLoc()) << "the first mesh is here";
+    return error;
+  }
+  return ModuleMesh{first.getMesh().toMesh(),
+                    FlatSymbolRefAttr::get(first.getSymNameAttr())};
+}
+
+SmallVector<func::FuncOp> activeFunctions(ModuleOp module) {
+  SmallVector<func::FuncOp> functions;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isDeclaration() && !function->hasAttr(AutoparDialect::kKept))
+      functions.push_back(function);
+  return functions;
+}
+
+/// Axis names exist and no atom is used twice ("x" and "x.0" overlap).
+static LogicalResult checkAxes(Operation *at, ShardingAttr sharding,
+                               const Mesh &mesh, const Twine &what) {
+  SmallVector<StringAttr> names;
+  for (DimShardingAttr dim : sharding.getDims())
+    llvm::append_range(names, dim.getAxes());
+  for (PartialAttr partial : sharding.getPartial())
+    names.push_back(partial.getAxis());
+  SmallVector<unsigned> seen;
+  for (StringAttr name : names) {
+    auto atoms = mesh.lookup(name);
+    if (!atoms)
+      return at->emitError() << "the sharding of " << what << " names axis "
+                             << name << ", which the mesh does not have";
+    for (unsigned atom : *atoms) {
+      if (llvm::is_contained(seen, atom))
+        return at->emitError() << "the sharding of " << what << " uses axis "
+                               << name << " twice";
+      seen.push_back(atom);
+    }
+  }
+  return success();
+}
+
+FailureOr<Sharding> readSharding(Operation *at, Attribute attribute, Type type,
+                                 const ModuleMesh &moduleMesh,
+                                 const Twine &what) {
+  auto sharding = dyn_cast_or_null<ShardingAttr>(attribute);
+  if (!sharding)
+    return at->emitError() << what << " has no sharding: plan the module first";
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || tensor.getRank() != int64_t(sharding.getDims().size()))
+    return at->emitError() << "the sharding of " << what << " has "
+                           << sharding.getDims().size()
+                           << " dimensions, its type is " << type;
+  if (sharding.getMesh() != moduleMesh.symbol)
+    return at->emitError() << "the sharding of " << what << " is on mesh "
+                           << sharding.getMesh() << ", the module's is "
+                           << moduleMesh.symbol;
+  if (failed(checkAxes(at, sharding, moduleMesh.mesh, what)))
+    return failure();
+  return sharding.toSharding(moduleMesh.mesh);
+}
+
+FailureOr<OpPlan> planOf(ShardingRuleOpInterface op,
+                         const ModuleMesh &moduleMesh) {
+  auto strategy = op->getAttrOfType<StrategyAttr>(AutoparDialect::kStrategy);
+  if (!strategy)
+    return op->emitError() << "node '" << nodeName(op->getLoc())
+                           << "' has no autopar.strategy: plan the module "
+                              "first";
+  OpPlan plan;
+  plan.rule = op.getShardingRule();
+  plan.assignment = strategy.toAssignment(moduleMesh.mesh);
+  auto shardings = shardingsOf(plan.rule, plan.assignment, moduleMesh.mesh);
+  if (!shardings || shardings->operands.size() != op->getNumOperands() ||
+      shardings->results.size() != op->getNumResults())
+    return op->emitError() << "node '" << nodeName(op->getLoc())
+                           << "': strategy " << strategy
+                           << " is not legal by the op's sharding rule: choose "
+                              "factors that may be split so";
+  plan.shardings = std::move(*shardings);
+  return plan;
+}
+
+DenseF64ArrayAttr fillOf(Builder &builder, const TensorFactors &operand,
+                         const Sharding &sharding) {
+  SmallVector<double> fill(operand.size(), 0.0);
+  bool any = false;
+  for (const auto &[index, dim] : llvm::enumerate(sharding.dims)) {
+    if (!dim.interval)
+      continue;
+    any = true;
+    fill[index] = operand[index].window ? operand[index].window->fill : 0.0;
+  }
+  return any ? builder.getDenseF64ArrayAttr(fill) : DenseF64ArrayAttr();
+}
+
+int64_t stageOf(Operation *op) {
+  auto stage = op->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
+  return stage ? stage.getInt() : 0;
+}
+
+} // namespace autopar

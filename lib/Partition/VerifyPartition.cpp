@@ -1,0 +1,91 @@
+//===- VerifyPartition.cpp - What no longer exists after partition --------===//
+
+#include "LowerReshard.h"
+#include "PlannedModule.h"
+#include "autopar/Partition/Passes.h"
+
+using namespace mlir;
+
+namespace autopar {
+#define GEN_PASS_DEF_VERIFYPARTITION
+#include "autopar/Partition/Passes.h.inc"
+} // namespace autopar
+
+using namespace autopar;
+
+static LogicalResult verifyOp(Operation *op) {
+  if (isa<ReshardOp>(op))
+    return op->emitError("a reshard is left after partition: run "
+                         "autopar-partition");
+  for (StringRef name : {AutoparDialect::kStrategy, AutoparDialect::kShardings,
+                         AutoparDialect::kOrigin})
+    if (op->hasAttr(name))
+      return op->emitError() << "'" << name
+                             << "' is left after partition: run "
+                                "autopar-check-equality";
+  return success();
+}
+
+/// A sharding and a global type that together make the local type.
+static LogicalResult verifyInterface(func::FuncOp function, Attribute sharding,
+                                     Attribute globalType, Type local,
+                                     const ModuleMesh &moduleMesh,
+                                     const Twine &what) {
+  auto type = dyn_cast_or_null<TypeAttr>(globalType);
+  if (!type)
+    return function.emitError()
+           << what << " has no " << AutoparDialect::kGlobalType;
+  FailureOr<Sharding> lie =
+      readSharding(function, sharding, type.getValue(), moduleMesh, what);
+  if (failed(lie))
+    return failure();
+  Type expected = localType(type.getValue(), *lie, moduleMesh.mesh);
+  if (expected == local)
+    return success();
+  return function.emitError()
+         << what << " has type " << local
+         << "; its global type and sharding make " << expected;
+}
+
+static LogicalResult verifyFunction(func::FuncOp function,
+                                    const ModuleMesh &moduleMesh) {
+  if (!function->hasAttr(AutoparDialect::kStage))
+    return function.emitError() << "has no " << AutoparDialect::kStage
+                                << ": run autopar-split-stages";
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (failed(verifyInterface(
+            function, function.getArgAttr(i, AutoparDialect::kSharding),
+            function.getArgAttr(i, AutoparDialect::kGlobalType),
+            function.getArgumentTypes()[i], moduleMesh,
+            "argument " + Twine(i))))
+      return failure();
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (failed(verifyInterface(
+            function, function.getResultAttr(i, AutoparDialect::kSharding),
+            function.getResultAttr(i, AutoparDialect::kGlobalType),
+            function.getResultTypes()[i], moduleMesh, "result " + Twine(i))))
+      return failure();
+  for (Operation &op : function.getBody().front())
+    if (failed(verifyOp(&op)))
+      return failure();
+  return success();
+}
+
+namespace {
+struct VerifyPartition : autopar::impl::VerifyPartitionBase<VerifyPartition> {
+  void runOnOperation() final {
+    FailureOr<ModuleMesh> moduleMesh = getModuleMesh(getOperation());
+    if (failed(moduleMesh))
+      return signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function->hasAttr(AutoparDialect::kKept)) {
+        function.emitError("a global copy is left after partition: run "
+                           "autopar-check-equality");
+        return signalPassFailure();
+      }
+      if (failed(verifyFunction(function, *moduleMesh)))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace
