@@ -50,6 +50,7 @@ def Autopar_UnaryOp : Autopar_Op<"unary", [SameOperandsAndResultShape]> {
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "$kind $input attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Autopar_BinaryOp : Autopar_Op<"binary", [SameOperandsAndResultType]> {
@@ -64,6 +65,7 @@ def Autopar_BinaryOp : Autopar_Op<"binary", [SameOperandsAndResultType]> {
   let assemblyFormat = "$kind $lhs `,` $rhs attr-dict `:` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Autopar_CompareOp : Autopar_Op<"compare", [SameOperandsAndResultShape, SameTypeOperands]> {
@@ -71,6 +73,7 @@ def Autopar_CompareOp : Autopar_Op<"compare", [SameOperandsAndResultShape, SameT
   let arguments = (ins Autopar_ComparePredicateAttr:$predicate, Autopar_Tensor:$lhs, Autopar_Tensor:$rhs);
   let results = (outs Autopar_Bool:$result);
   let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)";
+  let hasFolder = 1;
 }
 
 def Autopar_SelectOp : Autopar_Op<"select", [SameOperandsAndResultShape, AllTypesMatch<["onTrue", "onFalse", "result"]>]> {
@@ -160,6 +163,7 @@ def Autopar_SliceOp : Autopar_Op<"slice"> {
   let assemblyFormat = "$input `starts` `=` $starts `steps` `=` $steps attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Autopar_PadOp : Autopar_Op<"pad"> {
@@ -193,6 +197,7 @@ def Autopar_GatherOp : Autopar_LocalizedOp<"gather"> {
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "$data `,` $indices (`offset` $offset^ `of` $size)? `dim` `=` $dim attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Autopar_GatherNdOp : Autopar_Op<"gather_nd"> {
@@ -242,6 +247,7 @@ def Autopar_ConvolutionOp : Autopar_LocalizedOp<"convolution", [], ["getFlops"]>
   let assemblyFormat = [{ $input `,` $filter `strides` `=` $strides `dilations` `=` $dilations `low` `=` $pad_low
     `high` `=` $pad_high `groups` `=` $groups attr-dict `:` functional-type(operands, results) }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Autopar_PoolOp : Autopar_LocalizedOp<"pool", [], ["getFlops"]> {

@@ -1,0 +1,434 @@
+//===- SinkMovement.cpp - Moves reshapes, transposes, broadcasts down -----===//
+//
+// Exporters flatten [batch, sequence, features] to call Gemm and unflatten
+// after it. A flattening reshape moves down to its users until it meets its
+// inverse: then batch and sequence stay dimensions of their own, which split.
+// Transposes and broadcasts move down past elementwise ops likewise, until an
+// einsum absorbs the transpose or for less work above the broadcast. Nothing
+// moves up, so this ends.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpHelpers.h"
+#include "mlir/IR/PatternMatch.h"
+#include <map>
+
+using namespace mlir;
+
+namespace autopar {
+
+namespace {
+/// A reshape whose every result dimension merges consecutive operand
+/// dimensions.
+struct Flattening {
+  ReshapeOp reshape;
+  SmallVector<SmallVector<int64_t, 2>> groups; // by result dimension
+
+  ArrayRef<int64_t> shape() { return shapeOf(reshape.getInput()); }
+
+  /// The one dimension of the group that is larger than 1 (the first if there
+  /// is none); nullopt if there are several.
+  std::optional<int64_t> only(int64_t dim) {
+    std::optional<int64_t> found;
+    for (int64_t from : groups[dim]) {
+      if (shape()[from] == 1)
+        continue;
+      if (found)
+        return std::nullopt;
+      found = from;
+    }
+    return found.value_or(groups[dim].front());
+  }
+  /// Sizes of the dimensions merged into `dim`.
+  SmallVector<int64_t, 2> sizes(int64_t dim) {
+    SmallVector<int64_t, 2> list;
+    for (int64_t from : groups[dim])
+      list.push_back(shape()[from]);
+    return list;
+  }
+};
+} // namespace
+
+static std::optional<Flattening> flatteningOf(Value value) {
+  auto reshape = value.getDefiningOp<ReshapeOp>();
+  if (!reshape)
+    return std::nullopt;
+  ArrayRef<int64_t> from = shapeOf(reshape.getInput()), to = shapeOf(value);
+  if (to.empty() || to.size() >= from.size() ||
+      reshape.getType().getNumElements() == 0)
+    return std::nullopt;
+  Flattening flattening{reshape, {}};
+  size_t dim = 0;
+  for (int64_t size : to) {
+    SmallVector<int64_t, 2> &group = flattening.groups.emplace_back();
+    int64_t product = 1;
+    do {
+      if (dim == from.size())
+        return std::nullopt;
+      group.push_back(dim);
+      product *= from[dim++];
+    } while (product < size);
+    if (product != size)
+      return std::nullopt;
+  }
+  for (; dim < from.size(); ++dim) // all of size 1
+    flattening.groups.back().push_back(dim);
+  return flattening;
+}
+
+static Value reshapeTo(OpBuilder &builder, Location loc, Value value,
+                       ArrayRef<int64_t> shape) {
+  if (shapeOf(value) == shape)
+    return value;
+  auto type = RankedTensorType::get(shape, elementOf(value));
+  return ReshapeOp::create(builder, loc, type, value);
+}
+
+static RankedTensorType withShape(Value value, ArrayRef<int64_t> shape) {
+  return RankedTensorType::get(shape, elementOf(value));
+}
+
+/// A splat constant with the elements of `value` on another shape, or null.
+static Value resplat(OpBuilder &builder, Value value, ArrayRef<int64_t> shape) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  Attribute element =
+      constant ? splatElement(constant.getValue()) : Attribute();
+  if (!element)
+    return {};
+  return ConstantOp::create(
+      builder, constant.getLoc(),
+      DenseElementsAttr::get(withShape(value, shape), element));
+}
+
+//===----------------------------------------------------------------------===//
+// Past elementwise ops
+//===----------------------------------------------------------------------===//
+
+static bool isElementwise(Operation *op) {
+  return isa<UnaryOp, BinaryOp, CompareOp, SelectOp, ConvertOp>(op);
+}
+
+static bool isSplat(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  return constant && splatElement(constant.getValue());
+}
+
+/// `value` can be read before the flattening as well as after it.
+static bool canLift(Value value, Flattening &flattening) {
+  if (isSplat(value))
+    return true;
+  if (auto reshape = value.getDefiningOp<ReshapeOp>())
+    return shapeOf(reshape.getInput()) == flattening.shape();
+  auto broadcast = value.getDefiningOp<BroadcastOp>();
+  return broadcast && !llvm::is_contained(shapeOf(broadcast.getInput()), 1);
+}
+
+/// What `value` is on the shape before the flattening.
+static Value lift(OpBuilder &builder, Value value, Flattening &flattening) {
+  if (Value splat = resplat(builder, value, flattening.shape()))
+    return splat;
+  if (auto reshape = value.getDefiningOp<ReshapeOp>())
+    return reshape.getInput();
+  auto broadcast = value.getDefiningOp<BroadcastOp>();
+  SmallVector<int64_t> dims, shape;
+  for (int64_t dim : broadcast.getDims()) {
+    llvm::append_range(dims, flattening.groups[dim]);
+    llvm::append_range(shape, flattening.sizes(dim));
+  }
+  Location loc = broadcast.getLoc();
+  Value input = reshapeTo(builder, loc, broadcast.getInput(), shape);
+  return BroadcastOp::create(builder, loc, withShape(value, flattening.shape()),
+                             input, dims);
+}
+
+/// unary(reshape(x)) -> reshape(unary(x)) and the like; the other operands are
+/// reshapes from the same shape, broadcasts or splats.
+static LogicalResult sinkReshape(Operation *op, PatternRewriter &rewriter) {
+  std::optional<Flattening> flattening;
+  for (Value operand : op->getOperands())
+    if (!flattening)
+      flattening = flatteningOf(operand);
+  if (!flattening || !llvm::all_of(op->getOperands(), [&](Value operand) {
+        return canLift(operand, *flattening);
+      }))
+    return failure();
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(lift(rewriter, operand, *flattening));
+  Value result = op->getResult(0);
+  Operation *sunk = cloneLocal(op, rewriter, operands,
+                               withShape(result, flattening->shape()));
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, result.getType(),
+                                         sunk->getResult(0));
+  return success();
+}
+
+/// Both ops move their operands alike.
+static bool isSameMove(Operation *a, Operation *b) {
+  if (a->getName() != b->getName() ||
+      shapeOf(a->getOperand(0)) != shapeOf(b->getOperand(0)))
+    return false;
+  if (auto transpose = dyn_cast<TransposeOp>(a))
+    return transpose.getPerm() == cast<TransposeOp>(b).getPerm();
+  return cast<BroadcastOp>(a).getDims() == cast<BroadcastOp>(b).getDims();
+}
+
+/// unary(transpose(x)) -> transpose(unary(x)), and so for broadcast; the other
+/// operands move alike or are splats. The ONNX name stays on the moved value.
+static LogicalResult sinkMove(Operation *op, PatternRewriter &rewriter) {
+  Operation *move = nullptr;
+  for (Value operand : op->getOperands()) {
+    Operation *source = operand.getDefiningOp();
+    if (isSplat(operand))
+      continue;
+    if (!source || !isa<TransposeOp, BroadcastOp>(source) ||
+        (move && !isSameMove(move, source)))
+      return failure();
+    move = source;
+  }
+  if (!move)
+    return failure();
+  ArrayRef<int64_t> shape = shapeOf(move->getOperand(0));
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    Value splat = resplat(rewriter, operand, shape);
+    operands.push_back(splat ? splat : operand.getDefiningOp()->getOperand(0));
+  }
+  Value result = op->getResult(0);
+  Operation *sunk =
+      cloneLocal(op, rewriter, operands, withShape(result, shape));
+  sunk->setDiscardableAttrs(DictionaryAttr::get(op->getContext()));
+  Operation *moved =
+      cloneLocal(move, rewriter, sunk->getResult(0), result.getType());
+  moved->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  rewriter.replaceOp(op, moved);
+  return success();
+}
+
+namespace {
+struct SinkPastElementwise
+    : OpInterfaceRewritePattern<ShardingRuleOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(ShardingRuleOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    if (!isElementwise(op))
+      return failure();
+    if (succeeded(sinkReshape(op, rewriter)))
+      return success();
+    return sinkMove(op, rewriter);
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Past einsum
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Letters of one einsum and the sizes that each splits into.
+struct LetterSplits {
+  std::map<char, SmallVector<int64_t, 2>> sizes;
+  std::map<char, std::string> letters;
+
+  /// A letter in both operands splits only if both split it alike.
+  void add(StringRef term, Value operand,
+           std::optional<Flattening> &flattening) {
+    for (auto [dim, letter] : llvm::enumerate(term)) {
+      SmallVector<int64_t, 2> split{shapeOf(operand)[dim]};
+      if (flattening)
+        split = flattening->sizes(dim);
+      auto [known, isNew] = sizes.try_emplace(letter, split);
+      if (!isNew && known->second != split)
+        known->second.assign(1, shapeOf(operand)[dim]);
+    }
+  }
+  /// Names the parts; false if letters run out or nothing splits.
+  bool nameParts() {
+    static constexpr StringLiteral alphabet =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    size_t next = 0;
+    bool splits = false;
+    for (auto &[letter, parts] : sizes) {
+      splits |= parts.size() > 1;
+      letters[letter] = letter;
+      for (size_t part = 1; part < parts.size(); ++part) {
+        while (next < alphabet.size() && sizes.count(alphabet[next]))
+          ++next;
+        if (next == alphabet.size())
+          return false;
+        letters[letter] += alphabet[next++];
+      }
+    }
+    return splits;
+  }
+  std::string spell(StringRef term) {
+    std::string spelled;
+    for (char letter : term)
+      spelled += letters[letter];
+    return spelled;
+  }
+  SmallVector<int64_t> shape(StringRef term) {
+    SmallVector<int64_t> shape;
+    for (char letter : term)
+      llvm::append_range(shape, sizes[letter]);
+    return shape;
+  }
+};
+} // namespace
+
+/// The operand before its flattening, as far as its letters split.
+static Value unflatten(OpBuilder &builder, Value operand,
+                       std::optional<Flattening> &flattening,
+                       ArrayRef<int64_t> shape) {
+  Value source = flattening ? flattening->reshape.getInput() : operand;
+  return reshapeTo(builder, operand.getLoc(), source, shape);
+}
+
+/// einsum "mk,kn->mn" (reshape(x : b*s, k), w) -> reshape(einsum "msk,kn->msn")
+static LogicalResult sinkPastEinsum(EinsumOp op, PatternRewriter &rewriter) {
+  std::optional<Flattening> lhs = flatteningOf(op.getLhs());
+  std::optional<Flattening> rhs = flatteningOf(op.getRhs());
+  if (!lhs && !rhs)
+    return failure();
+  StringRef left = op.getLhsLetters(), right = op.getRhsLetters();
+  StringRef result = op.getResultLetters();
+  LetterSplits splits;
+  splits.add(left, op.getLhs(), lhs);
+  splits.add(right, op.getRhs(), rhs);
+  if (!splits.nameParts())
+    return failure();
+  Operation *sunk = EinsumOp::create(
+      rewriter, op.getLoc(), withShape(op.getResult(), splits.shape(result)),
+      splits.spell(left) + "," + splits.spell(right) + "->" +
+          splits.spell(result),
+      unflatten(rewriter, op.getLhs(), lhs, splits.shape(left)),
+      unflatten(rewriter, op.getRhs(), rhs, splits.shape(right)));
+  sunk->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), sunk->getResult(0));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Past other ops
+//===----------------------------------------------------------------------===//
+
+/// Replaces `op` by a reshape of its copy on the unflattened operand.
+template <typename OpTy>
+static OpTy sink(OpTy op, Flattening &flattening, ArrayRef<int64_t> shape,
+                 PatternRewriter &rewriter) {
+  SmallVector<Value> operands(op->getOperands());
+  operands.front() = flattening.reshape.getInput();
+  Value result = op->getResult(0);
+  auto sunk =
+      cast<OpTy>(cloneLocal(op, rewriter, operands, withShape(result, shape)));
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, result.getType(),
+                                         sunk->getResult(0));
+  return sunk;
+}
+
+/// softmax or scan along a dimension that the flattening does not merge
+template <typename OpTy>
+static LogicalResult sinkPastDim(OpTy op, PatternRewriter &rewriter) {
+  std::optional<Flattening> flattening = flatteningOf(op.getInput());
+  std::optional<int64_t> dim =
+      flattening ? flattening->only(op.getDim()) : std::nullopt;
+  if (!dim)
+    return failure();
+  sink(op, *flattening, flattening->shape(), rewriter).setDim(*dim);
+  return success();
+}
+
+static SmallVector<int64_t> ungroup(Flattening &flattening,
+                                    ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> list;
+  for (int64_t dim : dims)
+    llvm::append_range(list, flattening.groups[dim]);
+  return list;
+}
+
+static LogicalResult sinkPastNormalize(NormalizeOp op,
+                                       PatternRewriter &rewriter) {
+  std::optional<Flattening> flattening = flatteningOf(op.getInput());
+  if (!flattening)
+    return failure();
+  SmallVector<int64_t> dims = ungroup(*flattening, op.getDims());
+  sink(op, *flattening, flattening->shape(), rewriter).setDims(dims);
+  return success();
+}
+
+static LogicalResult sinkPastReduce(ReduceOp op, PatternRewriter &rewriter) {
+  std::optional<Flattening> flattening = flatteningOf(op.getInput());
+  if (!flattening)
+    return failure();
+  SmallVector<int64_t> dims = ungroup(*flattening, op.getDims()), shape;
+  for (auto [dim, size] : llvm::enumerate(flattening->shape()))
+    if (!llvm::is_contained(dims, int64_t(dim)))
+      shape.push_back(size);
+  sink(op, *flattening, shape, rewriter).setDims(dims);
+  return success();
+}
+
+static LogicalResult sinkPastTranspose(TransposeOp op,
+                                       PatternRewriter &rewriter) {
+  std::optional<Flattening> flattening = flatteningOf(op.getInput());
+  if (!flattening)
+    return failure();
+  SmallVector<int64_t> perm = ungroup(*flattening, op.getPerm()), shape;
+  for (int64_t dim : perm)
+    shape.push_back(flattening->shape()[dim]);
+  sink(op, *flattening, shape, rewriter).setPerm(perm);
+  return success();
+}
+
+static LogicalResult sinkPastSlice(SliceOp op, PatternRewriter &rewriter) {
+  std::optional<Flattening> flattening = flatteningOf(op.getInput());
+  if (!flattening)
+    return failure();
+  SmallVector<int64_t> shape(flattening->shape());
+  SmallVector<int64_t> starts(shape.size(), 0), steps(shape.size(), 1);
+  for (auto [dim, size] : llvm::enumerate(op.getType().getShape())) {
+    if (size == shapeOf(op.getInput())[dim] && op.getSteps()[dim] == 1)
+      continue;
+    std::optional<int64_t> from = flattening->only(dim);
+    if (!from)
+      return failure();
+    shape[*from] = size;
+    starts[*from] = op.getStarts()[dim];
+    steps[*from] = op.getSteps()[dim];
+  }
+  SliceOp sunk = sink(op, *flattening, shape, rewriter);
+  sunk.setStarts(starts);
+  sunk.setSteps(steps);
+  return success();
+}
+
+/// gather(x, reshape(i)) -> reshape(gather(x, i))
+static LogicalResult sinkPastGather(GatherOp op, PatternRewriter &rewriter) {
+  std::optional<Flattening> flattening = flatteningOf(op.getIndices());
+  if (!flattening)
+    return failure();
+  ArrayRef<int64_t> data = shapeOf(op.getData());
+  SmallVector<int64_t> shape(data.take_front(op.getDim()));
+  llvm::append_range(shape, flattening->shape());
+  llvm::append_range(shape, data.drop_front(op.getDim() + 1));
+  SmallVector<Value> operands(op->getOperands());
+  operands[1] = flattening->reshape.getInput();
+  Operation *sunk =
+      cloneLocal(op, rewriter, operands, withShape(op.getResult(), shape));
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), sunk->getResult(0));
+  return success();
+}
+
+void populateSinkPatterns(RewritePatternSet &patterns) {
+  patterns.add<SinkPastElementwise>(patterns.getContext());
+  patterns.add(sinkPastEinsum);
+  patterns.add(sinkPastDim<SoftmaxOp>);
+  patterns.add(sinkPastDim<ScanOp>);
+  patterns.add(sinkPastNormalize);
+  patterns.add(sinkPastReduce);
+  patterns.add(sinkPastTranspose);
+  patterns.add(sinkPastSlice);
+  patterns.add(sinkPastGather);
+}
+
+} // namespace autopar

@@ -1,0 +1,53 @@
+// RUN: autopar-opt %s -canonicalize | FileCheck %s
+
+// CHECK-LABEL: func @operand_transposes
+// CHECK-SAME: (%[[A:.*]]: tensor<4x3xf32>, %[[B:.*]]: tensor<5x4xf32>)
+// CHECK-NEXT: autopar.einsum "km,nk->mn" %[[A]], %[[B]] : (tensor<4x3xf32>, tensor<5x4xf32>) -> tensor<3x5xf32>
+// CHECK-NEXT: return
+func.func @operand_transposes(%a: tensor<4x3xf32>, %b: tensor<5x4xf32>) -> tensor<3x5xf32> {
+  %0 = autopar.transpose %a perm = [1, 0] : tensor<4x3xf32> -> tensor<3x4xf32>
+  %1 = autopar.transpose %b perm = [1, 0] : tensor<5x4xf32> -> tensor<4x5xf32>
+  %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+  return %2 : tensor<3x5xf32>
+}
+
+// CHECK-LABEL: func @result_transpose
+// CHECK-NEXT: autopar.einsum "bhmk,bhkd->bmhd" %{{.*}}, %{{.*}} {autopar.names = ["context"]} : (tensor<2x3x4x5xf32>, tensor<2x3x5x6xf32>) -> tensor<2x4x3x6xf32>
+// CHECK-NEXT: return
+func.func @result_transpose(%a: tensor<2x3x4x5xf32>, %b: tensor<2x3x5x6xf32>) -> tensor<2x4x3x6xf32> {
+  %0 = autopar.einsum "bhmk,bhkd->bhmd" %a, %b : (tensor<2x3x4x5xf32>, tensor<2x3x5x6xf32>) -> tensor<2x3x4x6xf32>
+  %1 = autopar.transpose %0 perm = [0, 2, 1, 3] {autopar.names = ["context"]} : tensor<2x3x4x6xf32> -> tensor<2x4x3x6xf32>
+  return %1 : tensor<2x4x3x6xf32>
+}
+
+// Used twice: the transpose stays.
+// CHECK-LABEL: func @shared_result
+// CHECK-NEXT: autopar.einsum "mk,kn->mn"
+// CHECK-NEXT: autopar.transpose
+func.func @shared_result(%a: tensor<3x4xf32>, %b: tensor<4x5xf32>) -> (tensor<3x5xf32>, tensor<5x3xf32>) {
+  %0 = autopar.einsum "mk,kn->mn" %a, %b : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+  %1 = autopar.transpose %0 perm = [1, 0] : tensor<3x5xf32> -> tensor<5x3xf32>
+  return %0, %1 : tensor<3x5xf32>, tensor<5x3xf32>
+}
+
+// CHECK-LABEL: func @powers
+// CHECK-SAME: (%[[X:.*]]: tensor<3xf32>)
+// CHECK-NEXT: %[[S:.*]] = autopar.binary mul %[[X]], %[[X]] : tensor<3xf32>
+// CHECK-NEXT: %[[Q:.*]] = autopar.binary mul %[[X]], %[[X]] : tensor<3xf32>
+// CHECK-NEXT: %[[C:.*]] = autopar.binary mul %[[Q]], %[[X]] : tensor<3xf32>
+// CHECK-NEXT: %[[R:.*]] = autopar.unary sqrt %[[X]]
+// CHECK-NEXT: %[[I:.*]] = autopar.unary reciprocal %[[X]]
+// CHECK-NEXT: return %[[S]], %[[C]], %[[R]], %[[I]], %[[X]]
+func.func @powers(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
+  %two = autopar.constant dense<2.0> : tensor<3xf32>
+  %three = autopar.constant dense<3.0> : tensor<3xf32>
+  %half = autopar.constant dense<0.5> : tensor<3xf32>
+  %minus = autopar.constant dense<-1.0> : tensor<3xf32>
+  %one = autopar.constant dense<1.0> : tensor<3xf32>
+  %0 = autopar.binary pow %x, %two : tensor<3xf32>
+  %1 = autopar.binary pow %x, %three : tensor<3xf32>
+  %2 = autopar.binary pow %x, %half : tensor<3xf32>
+  %3 = autopar.binary pow %x, %minus : tensor<3xf32>
+  %4 = autopar.binary pow %x, %one : tensor<3xf32>
+  return %0, %1, %2, %3, %4 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+}

@@ -1,0 +1,94 @@
+// RUN: autopar-opt %s -canonicalize | FileCheck %s
+
+// The exporters' Gemm: flatten, multiply, add a bias, unflatten.
+// CHECK-LABEL: func @gemm_between_reshapes
+// CHECK-SAME: (%[[X:.*]]: tensor<2x3x4xf32>, %[[W:.*]]: tensor<4x5xf32>, %[[B:.*]]: tensor<5xf32>)
+// CHECK-NEXT: %[[E:.*]] = autopar.einsum "mak,kn->man" %[[X]], %[[W]] {autopar.names = ["fc"]} : (tensor<2x3x4xf32>, tensor<4x5xf32>) -> tensor<2x3x5xf32>
+// CHECK-NEXT: %[[C:.*]] = autopar.broadcast %[[B]] dims = [2] : tensor<5xf32> -> tensor<2x3x5xf32>
+// CHECK-NEXT: %[[A:.*]] = autopar.binary add %[[E]], %[[C]] : tensor<2x3x5xf32>
+// CHECK-NEXT: %[[R:.*]] = autopar.unary relu %[[A]] : tensor<2x3x5xf32> -> tensor<2x3x5xf32>
+// CHECK-NEXT: return %[[R]]
+func.func @gemm_between_reshapes(%x: tensor<2x3x4xf32>, %w: tensor<4x5xf32>, %b: tensor<5xf32>) -> tensor<2x3x5xf32> {
+  %0 = autopar.reshape %x : tensor<2x3x4xf32> -> tensor<6x4xf32>
+  %1 = autopar.einsum "mk,kn->mn" %0, %w {autopar.names = ["fc"]} : (tensor<6x4xf32>, tensor<4x5xf32>) -> tensor<6x5xf32>
+  %2 = autopar.broadcast %b dims = [1] : tensor<5xf32> -> tensor<6x5xf32>
+  %3 = autopar.binary add %1, %2 : tensor<6x5xf32>
+  %4 = autopar.unary relu %3 : tensor<6x5xf32> -> tensor<6x5xf32>
+  %5 = autopar.reshape %4 : tensor<6x5xf32> -> tensor<2x3x5xf32>
+  return %5 : tensor<2x3x5xf32>
+}
+
+// The heads stay merged (the weight does not split them), batch and sequence do not.
+// CHECK-LABEL: func @merged_heads
+// CHECK: %[[R:.*]] = autopar.reshape %{{.*}} : tensor<2x3x4x5xf32> -> tensor<2x3x20xf32>
+// CHECK-NEXT: %[[E:.*]] = autopar.einsum "mak,kn->man" %[[R]], %{{.*}} -> tensor<2x3x7xf32>
+// CHECK-NEXT: return %[[E]]
+func.func @merged_heads(%x: tensor<2x3x4x5xf32>, %w: tensor<20x7xf32>) -> tensor<2x3x7xf32> {
+  %0 = autopar.reshape %x : tensor<2x3x4x5xf32> -> tensor<6x20xf32>
+  %1 = autopar.einsum "mk,kn->mn" %0, %w : (tensor<6x20xf32>, tensor<20x7xf32>) -> tensor<6x7xf32>
+  %2 = autopar.reshape %1 : tensor<6x7xf32> -> tensor<2x3x7xf32>
+  return %2 : tensor<2x3x7xf32>
+}
+
+// Both operands flatten the batch letter alike: batch and head stay apart.
+// CHECK-LABEL: func @attention_scores
+// CHECK: autopar.einsum "bamk,bank->bamn" %{{.*}}, %{{.*}} -> tensor<2x4x3x3xf32>
+// CHECK-NEXT: autopar.softmax %{{.*}} dim = 3 : tensor<2x4x3x3xf32>
+// CHECK-NEXT: return
+func.func @attention_scores(%q: tensor<2x4x3x5xf32>, %k: tensor<2x4x3x5xf32>) -> tensor<2x4x3x3xf32> {
+  %0 = autopar.reshape %q : tensor<2x4x3x5xf32> -> tensor<8x3x5xf32>
+  %1 = autopar.reshape %k : tensor<2x4x3x5xf32> -> tensor<8x3x5xf32>
+  %2 = autopar.einsum "bmk,bnk->bmn" %0, %1 : (tensor<8x3x5xf32>, tensor<8x3x5xf32>) -> tensor<8x3x3xf32>
+  %3 = autopar.softmax %2 dim = 2 : tensor<8x3x3xf32>
+  %4 = autopar.reshape %3 : tensor<8x3x3xf32> -> tensor<2x4x3x3xf32>
+  return %4 : tensor<2x4x3x3xf32>
+}
+
+// CHECK-LABEL: func @past_many
+// CHECK: autopar.normalize layer %{{.*}} dims = [2] {{.*}} : tensor<2x3x4xf32>
+// CHECK: autopar.slice %{{.*}} starts = [0, 0, 1] steps = [1, 1, 1] : tensor<2x3x4xf32> -> tensor<2x3x2xf32>
+// CHECK: autopar.transpose %{{.*}} perm = [2, 0, 1] : tensor<2x3x2xf32> -> tensor<2x2x3xf32>
+// CHECK: autopar.scan sum %{{.*}} dim = 0 : tensor<2x2x3xf32>
+// CHECK: autopar.reduce sum %{{.*}} dims = [1, 2] : tensor<2x2x3xf32> -> tensor<2xf32>
+// CHECK-NEXT: return
+func.func @past_many(%x: tensor<2x3x4xf32>) -> tensor<2xf32> {
+  %0 = autopar.reshape %x : tensor<2x3x4xf32> -> tensor<6x4xf32>
+  %1 = autopar.normalize layer %0 dims = [1] epsilon = 1.0e-5 : tensor<6x4xf32>
+  %2 = autopar.slice %1 starts = [0, 1] steps = [1, 1] : tensor<6x4xf32> -> tensor<6x2xf32>
+  %3 = autopar.transpose %2 perm = [1, 0] : tensor<6x2xf32> -> tensor<2x6xf32>
+  %4 = autopar.scan sum %3 dim = 0 : tensor<2x6xf32>
+  %5 = autopar.reduce sum %4 dims = [1] : tensor<2x6xf32> -> tensor<2xf32>
+  return %5 : tensor<2xf32>
+}
+
+// CHECK-LABEL: func @embedding
+// CHECK-NEXT: %[[G:.*]] = autopar.gather %{{.*}}, %{{.*}} dim = 0 : (tensor<9x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
+// CHECK-NEXT: return %[[G]]
+func.func @embedding(%x: tensor<9x4xf32>, %i: tensor<2x3xi64>) -> tensor<2x3x4xf32> {
+  %0 = autopar.reshape %i : tensor<2x3xi64> -> tensor<6xi64>
+  %1 = autopar.gather %x, %0 dim = 0 : (tensor<9x4xf32>, tensor<6xi64>) -> tensor<6x4xf32>
+  %2 = autopar.reshape %1 : tensor<6x4xf32> -> tensor<2x3x4xf32>
+  return %2 : tensor<2x3x4xf32>
+}
+
+// A classifier contracts the flattened dimensions: nothing moves.
+// CHECK-LABEL: func @contracted
+// CHECK-NEXT: autopar.reshape
+// CHECK-NEXT: autopar.einsum "mk,kn->mn"
+// CHECK-NEXT: return
+func.func @contracted(%x: tensor<2x3x4xf32>, %w: tensor<12x5xf32>) -> tensor<2x5xf32> {
+  %0 = autopar.reshape %x : tensor<2x3x4xf32> -> tensor<2x12xf32>
+  %1 = autopar.einsum "mk,kn->mn" %0, %w : (tensor<2x12xf32>, tensor<12x5xf32>) -> tensor<2x5xf32>
+  return %1 : tensor<2x5xf32>
+}
+
+// Without an operand that can be read before the flattening nothing moves.
+// CHECK-LABEL: func @other_operand
+// CHECK-NEXT: autopar.reshape
+// CHECK-NEXT: autopar.binary add %{{.*}}, %{{.*}} : tensor<6xf32>
+// CHECK-NEXT: return
+func.func @other_operand(%x: tensor<2x3xf32>, %y: tensor<6xf32>) -> tensor<6xf32> {
+  %0 = autopar.reshape %x : tensor<2x3xf32> -> tensor<6xf32>
+  %1 = autopar.binary add %0, %y : tensor<6xf32>
+  return %1 : tensor<6xf32>
+}
