@@ -1,0 +1,328 @@
+//===- ExecutableTest.cpp - Whole executables, from C programs ------------===//
+
+#include "TemporaryFolder.h"
+#include "core/Futex.h"
+#include "core/Npy.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <csignal>
+#include <sys/wait.h>
+
+using namespace autopar::runtime;
+using nlohmann::json;
+
+namespace {
+
+/// The manifest of Inputs/program.c on one rank.
+const char programText[] = R"json({
+  "abi": 1, "cpu_features": ["sse2"], "model": "program.onnx",
+  "libraries": ["onednn"], "mesh": [["data", 1]], "stages": 1,
+  "micro_batches": 1,
+  "weights": {"files": [{"name": "weights.bin", "bytes": 140}]},
+  "communicators": [{"axes": ["data"], "groups": [[0]]}], "channels": [],
+  "ops": [{"name": "/gather", "kind": "all_gather", "stream": 0},
+          {"name": "/scale", "kind": "kernel", "stream": 0},
+          {"name": "/product", "kind": "gemm", "stream": 0},
+          {"name": "/sum", "kind": "all_reduce", "stream": 0}],
+  "inputs": [
+    {"name": "x", "dtype": "f32", "shape": [6, 5],
+     "dims": [{"size": 6, "step": 6, "offset": 0, "length": 6, "split": []},
+              {"size": 5, "step": 5, "offset": 0, "length": 5, "split": []}],
+     "stages": [{"stage": 0, "offset": 0}]},
+    {"name": "mode", "dtype": "i32", "shape": [1],
+     "dims": [{"size": 1, "step": 1, "offset": 0, "length": 1, "split": []}],
+     "stages": [{"stage": 0, "offset": 128}]}],
+  "outputs": [
+    {"name": "y", "dtype": "f32", "shape": [6, 7],
+     "dims": [{"size": 6, "step": 6, "offset": 0, "length": 6, "split": []},
+              {"size": 7, "step": 7, "offset": 0, "length": 7, "split": []}],
+     "stages": [{"stage": 0, "offset": 192}]}],
+  "persistent": [[
+    {"name": "w", "dtype": "f32", "shape": [5, 7], "kind": "parameter",
+     "release_after_setup": true, "release_after_prepare": false,
+     "file": 0, "offset": 0, "global_shape": [5, 7],
+     "dims": [{"size": 5, "step": 5, "offset": 0, "length": 5,
+               "split": [[0, 1, 1]]},
+              {"size": 7, "step": 7, "offset": 0, "length": 7, "split": []}]},
+    {"name": "w/all", "dtype": "f32", "shape": [5, 7], "kind": "setup",
+     "release_after_prepare": true}]],
+  "arena_bytes": [512], "workspace_bytes": [0], "packed_slots": [1],
+  "predicted": {"step_seconds": 0.25, "peak_memory_bytes": [99]},
+  "plan": {}})json";
+
+json programManifest(int ranks) {
+  json result = json::parse(programText);
+  result["mesh"][0][1] = ranks;
+  for (int rank = 1; rank < ranks; ++rank)
+    result["communicators"][0]["groups"][0].push_back(rank);
+  int64_t block = (5 + ranks - 1) / ranks;
+  json &weight = result["persistent"][0][0];
+  weight["shape"][0] = block;
+  weight["dims"][0]["step"] = weight["dims"][0]["length"] = block;
+  weight["dims"][0]["split"][0][2] = ranks;
+  return result;
+}
+
+/// Of Inputs/pipeline.c: x [3*4] in blocks of 4 over time.
+const char pipelineText[] = R"json({
+  "abi": 1, "cpu_features": [], "model": "pipeline.onnx", "libraries": [],
+  "mesh": [["time", 3]], "stages": 2, "micro_batches": 3,
+  "weights": {"files": []}, "communicators": [],
+  "channels": [{"from_stage": 0, "to_stage": 1, "bytes": 16, "slots": 2}],
+  "ops": [{"name": "/send", "kind": "send", "stream": 0},
+          {"name": "/recv", "kind": "recv", "stream": 0}],
+  "inputs": [{"name": "x", "dtype": "f32", "shape": [12],
+    "dims": [{"size": 12, "step": 4, "offset": 0, "length": 4,
+              "split": [[0, 1, 3]]}],
+    "stages": [{"stage": 0, "offset": 0}]}],
+  "outputs": [{"name": "y", "dtype": "f32", "shape": [12],
+    "dims": [{"size": 12, "step": 4, "offset": 0, "length": 4,
+              "split": [[0, 1, 3]]}],
+    "stages": [{"stage": 1, "offset": 0}]}],
+  "persistent": [[], []], "arena_bytes": [64, 64],
+  "workspace_bytes": [0, 0], "packed_slots": [0, 0],
+  "predicted": {"step_seconds": 0, "peak_memory_bytes": [64, 64]},
+  "plan": {}})json";
+
+uint64_t checksum(const std::string &bytes) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (char byte : bytes)
+    hash = (hash ^ uint8_t(byte)) * 0x100000001b3u;
+  return hash;
+}
+
+struct Outcome {
+  int code = -1; // exit code, or 1000 + signal
+  std::string text;
+  double seconds = 0;
+};
+
+class Executable : public ::testing::Test {
+protected:
+  /// Compiles Inputs/`source` with the manifest and appends it to the stub.
+  void build(const char *source, const json &manifest, int ranks) {
+    std::string quoted = json(manifest.dump()).dump();
+    folder.write("manifest.h", "#define MANIFEST " + quoted + "\n");
+    std::string library = folder.path("program.so");
+    std::string command =
+        std::string(AUTOPAR_TEST_CC) + " -shared -fPIC -O1 -include " +
+        folder.path("manifest.h") + " -DRANKS=" + std::to_string(ranks) +
+        " -I" AUTOPAR_TEST_INCLUDE " " AUTOPAR_TEST_INPUTS "/" + source +
+        " -o " + library;
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    program = folder.read("program.so");
+    append(checksum(program));
+  }
+  void append(uint64_t sum) {
+    std::ifstream file(AUTOPAR_TEST_STUB, std::ios::binary);
+    std::ostringstream stub;
+    stub << file.rdbuf();
+    std::string bytes = stub.str();
+    bytes.resize((bytes.size() + 4095) / 4096 * 4096);
+    uint64_t trailer[3] = {bytes.size(), program.size(), sum};
+    bytes += program + "AUTOPAR1" +
+             std::string(reinterpret_cast<const char *>(trailer), 24);
+    folder.write("exe", bytes);
+    std::filesystem::permissions(folder.path("exe"),
+                                 std::filesystem::perms::owner_all);
+  }
+  Outcome run(const std::string &arguments,
+              const std::string &environment = "") {
+    Outcome outcome;
+    double start = monotonicSeconds();
+    std::string command = "cd " + folder.path("") + " && " + environment +
+                          " ./exe " + arguments + " > log 2>&1";
+    int status = std::system(command.c_str());
+    outcome.seconds = monotonicSeconds() - start;
+    outcome.code =
+        WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+    outcome.text = folder.read("log");
+    return outcome;
+  }
+  void writeWeights() {
+    std::string bytes;
+    for (int i = 0; i < 35; ++i) {
+      float value = float(i % 9) - 4;
+      bytes.append(reinterpret_cast<const char *>(&value), sizeof(value));
+    }
+    folder.write("weights.bin", bytes);
+  }
+  void writeInputs(int mode) {
+    for (int i = 0; i < 30; ++i)
+      x[i] = float(i % 5) - 2;
+    int32_t modeValue = mode;
+    ASSERT_TRUE(
+        writeNpz(folder.path("in.npz"), {{"x", APRT_F32, {6, 5}, x.data()},
+                                         {"mode", APRT_I32, {1}, &modeValue}})
+            .ok());
+  }
+  void buildProgram(int ranks) {
+    build("program.c", programManifest(ranks), ranks);
+    writeWeights();
+    writeInputs(0);
+  }
+  void expectFailure(const Outcome &outcome,
+                     std::initializer_list<const char *> parts) {
+    EXPECT_GE(outcome.code, 1) << outcome.text;
+    EXPECT_LE(outcome.code, 99) << outcome.text;
+    for (const char *part : parts)
+      EXPECT_NE(outcome.text.find(part), std::string::npos)
+          << "no '" << part << "' in: " << outcome.text;
+  }
+
+  TemporaryFolder folder;
+  std::string program;
+  std::array<float, 30> x;
+};
+
+class ExecutableOnRanks : public Executable,
+                          public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Ranks, ExecutableOnRanks,
+                         ::testing::Values(1, 2, 3, 4));
+
+TEST_P(ExecutableOnRanks, ComputesTheSum) {
+  int ranks = GetParam();
+  buildProgram(ranks);
+  Outcome outcome = run("--inputs in.npz --outputs out.npz --repeat 5 "
+                        "--warm-up 2 --json report.json --trace trace.json");
+  ASSERT_EQ(outcome.code, 0) << outcome.text;
+  NamedArrays arrays;
+  ASSERT_EQ(readNpz(folder.path("out.npz"), arrays).message(), "");
+  const auto *y = reinterpret_cast<const float *>(arrays.at("y").data.data());
+  for (int row = 0; row < 6; ++row)
+    for (int column = 0; column < 7; ++column) {
+      float wanted = 1;
+      for (int k = 0; k < 5; ++k)
+        wanted += x[row * 5 + k] * float((k * 7 + column) % 9 - 4);
+      EXPECT_EQ(y[row * 7 + column], wanted * float(ranks));
+    }
+  json report = json::parse(folder.read("report.json"));
+  EXPECT_EQ(report["ranks"], ranks);
+  EXPECT_GT(report["seconds_per_step"]["median"].get<double>(), 0);
+  EXPECT_LE(report["seconds_per_step"]["min"],
+            report["seconds_per_step"]["max"]);
+  for (const char *key :
+       {"compute_seconds", "communication_seconds", "idle_seconds",
+        "bytes_sent", "peak_memory_bytes", "predicted_peak_memory_bytes"})
+    EXPECT_EQ(report[key].size(), size_t(ranks)) << key;
+  EXPECT_EQ(report["predicted_step_seconds"], 0.25);
+  json trace = json::parse(folder.read("trace.json"));
+  // Each rank has its name and three ops in each of five steps.
+  EXPECT_EQ(trace["traceEvents"].size(), size_t(ranks * (1 + 3 * 5)));
+}
+
+TEST_F(Executable, RunsMicroBatchesThroughStages) {
+  build("pipeline.c", json::parse(pipelineText), 2);
+  std::array<float, 12> values;
+  for (int i = 0; i < 12; ++i)
+    values[i] = float(i);
+  ASSERT_TRUE(
+      writeNpy(folder.path("x.npy"), {"x", APRT_F32, {12}, values.data()})
+          .ok());
+  Outcome outcome = run("--inputs x=x.npy --outputs y=y.npy --repeat 3");
+  ASSERT_EQ(outcome.code, 0) << outcome.text;
+  Array array;
+  ASSERT_TRUE(readNpy(folder.path("y.npy"), array).ok());
+  for (int i = 0; i < 12; ++i)
+    EXPECT_EQ(reinterpret_cast<const float *>(array.data.data())[i],
+              float(2 * i + 1));
+}
+
+TEST_F(Executable, DeadRanksEndTheProgram) {
+  buildProgram(3);
+  writeInputs(1);
+  Outcome killed = run("--inputs in.npz");
+  expectFailure(killed, {"rank 2 was killed by signal 9", "/scale"});
+  EXPECT_LT(killed.seconds, 10);
+  writeInputs(2);
+  expectFailure(run("--inputs in.npz"), {"rank 2 ended with exit code 7"});
+  writeInputs(5);
+  expectFailure(run("--inputs in.npz"), {"op '/sum'", "channel 3"});
+}
+
+TEST_F(Executable, DeadlineNamesOpAndRank) {
+  buildProgram(2);
+  writeInputs(3);
+  Outcome outcome = run("--inputs in.npz --timeout 0.5");
+  expectFailure(outcome, {"rank 0: op '/sum'", "rank 1 did not arrive"});
+  EXPECT_LT(outcome.seconds, 15);
+}
+
+TEST_F(Executable, SignalsEndEverything) {
+  buildProgram(2);
+  writeInputs(3);
+  Outcome outcome =
+      run("--inputs in.npz", "timeout -s INT --preserve-status 1");
+  EXPECT_EQ(outcome.code, 130) << outcome.text;
+  outcome = run("--inputs in.npz", "timeout -s TERM --preserve-status 1");
+  EXPECT_EQ(outcome.code, 143) << outcome.text;
+}
+
+TEST_F(Executable, BadInputsAreNamed) {
+  buildProgram(2);
+  int32_t mode = 0;
+  std::array<double, 30> doubles{};
+  auto write = [&](const std::vector<ArrayView> &arrays) {
+    ASSERT_TRUE(writeNpz(folder.path("in.npz"), arrays).ok());
+  };
+  ArrayView goodX{"x", APRT_F32, {6, 5}, x.data()},
+      goodMode{"mode", APRT_I32, {1}, &mode};
+  write({goodX});
+  expectFailure(run("--inputs in.npz"), {"'mode' is missing", "x f32[6,5]"});
+  write({goodMode, {"x", APRT_F64, {6, 5}, doubles.data()}});
+  expectFailure(run("--inputs in.npz"), {"'x' is f64[6,5]", "f32[6,5]"});
+  write({goodMode, {"x", APRT_F32, {5, 6}, x.data()}});
+  expectFailure(run("--inputs in.npz"), {"'x' is f32[5,6]", "f32[6,5]"});
+  write({goodX, goodMode, {"z", APRT_F32, {1}, x.data()}});
+  expectFailure(run("--inputs in.npz"), {"no input 'z'"});
+  expectFailure(run("--inputs nothing.npz"), {"nothing.npz"});
+  expectFailure(run("--inputs nothing"), {"NAME=FILE.npy"});
+  expectFailure(run("--outputs z=z.npy"), {"no output 'z'"});
+  expectFailure(run("--weights nothing.bin"), {"nothing.bin"});
+}
+
+TEST_F(Executable, BadCommandLinesAreNamed) {
+  buildProgram(1);
+  expectFailure(run("--frobnicate"), {"--frobnicate", "--help"});
+  expectFailure(run("--repeat"), {"--repeat needs a value"});
+  expectFailure(run("--repeat 0"), {"'0'", "at least 1"});
+  expectFailure(run("--threads x"), {"'x'"});
+  expectFailure(run("--timeout -3"), {"'-3'"});
+  Outcome help = run("--help");
+  EXPECT_EQ(help.code, 0);
+  EXPECT_NE(help.text.find("--warm-up"), std::string::npos);
+  EXPECT_EQ(run("--repeat=2 --threads=2 --inputs=in.npz").code, 0);
+}
+
+TEST_F(Executable, LaunchersAreRefusedForNow) {
+  buildProgram(1);
+  expectFailure(run("--inputs in.npz", "RANK=0 WORLD_SIZE=2"),
+                {"not supported yet", "./EXE"});
+  EXPECT_EQ(run("--inputs in.npz", "RANK=0 WORLD_SIZE=1").code, 0);
+}
+
+TEST_F(Executable, DamagedExecutablesAreRefused) {
+  buildProgram(1);
+  append(checksum(program) + 1);
+  expectFailure(run(""), {"checksum"});
+  std::string whole = folder.read("exe");
+  uint64_t far = uint64_t(1) << 40;
+  std::memcpy(&whole[whole.size() - 24], &far, sizeof(far));
+  folder.write("exe", whole);
+  expectFailure(run(""), {"damaged"});
+  whole.resize(whole.size() - 5);
+  folder.write("exe", whole);
+  expectFailure(run(""), {"without a program"});
+}
+
+TEST_F(Executable, MissingCpuFeaturesAreNamed) {
+  json manifest = programManifest(1);
+  manifest["cpu_features"] = {"sse2", "quantum"};
+  build("program.c", manifest, 1);
+  expectFailure(run(""), {"quantum"});
+}
+
+} // namespace

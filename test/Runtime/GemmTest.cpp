@@ -1,0 +1,328 @@
+//===- GemmTest.cpp - Matrix products against plain loops -----------------===//
+
+#include "cpu/Gemm.h"
+#include "core/DataType.h"
+#include "cpu/NaiveKernels.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+using namespace autopar::runtime;
+
+namespace {
+
+/// oneDNN with one thread per worker, or nothing where it is not installed.
+struct Machine {
+  explicit Machine(int threads, bool withLibrary = true)
+      : pool(threads, /*spin=*/false) {
+    if (withLibrary) {
+      EXPECT_TRUE(library.load().ok());
+    }
+    library.useCallingThreads(pool);
+    gemm = std::make_unique<Gemm>(library, pool, memory, 4);
+  }
+  OneDnn library;
+  ThreadPool pool;
+  MemoryCounter memory;
+  std::unique_ptr<Gemm> gemm;
+};
+
+int64_t extent(int64_t rank, const int64_t *sizes, const int64_t *strides) {
+  int64_t most = 1;
+  for (int64_t d = 0; d < rank; ++d) {
+    if (sizes[d] == 0)
+      return 1;
+    most += (sizes[d] - 1) * strides[d];
+  }
+  return most;
+}
+
+/// A product with its operands.
+struct Product {
+  aprt_gemm_desc desc{};
+  std::vector<float> a, b, bias, addend, c;
+
+  std::array<int64_t, 6> sizes(int64_t rows, int64_t columns) const {
+    std::array<int64_t, 6> result{};
+    for (int64_t d = 0; d < desc.batch_rank; ++d)
+      result[d] = desc.batch[d];
+    result[desc.batch_rank] = rows;
+    result[desc.batch_rank + 1] = columns;
+    return result;
+  }
+  void fill(std::mt19937 &random) {
+    std::uniform_real_distribution<float> values(-1, 1);
+    int64_t r = desc.batch_rank + 2;
+    a.resize(extent(r, sizes(desc.m, desc.k).data(), desc.a_strides));
+    b.resize(extent(r, sizes(desc.k, desc.n).data(), desc.b_strides));
+    c.resize(extent(r, sizes(desc.m, desc.n).data(), desc.c_strides));
+    bias.resize(size_t(desc.n) + 1);
+    addend.resize(c.size());
+    for (auto *tensor : {&a, &b, &bias, &addend, &c})
+      for (float &value : *tensor)
+        value = values(random);
+  }
+};
+
+/// Dense strides of the last two dimensions in either order, then the batch.
+void denseStrides(Product &p, int64_t *strides, int64_t rows, int64_t columns,
+                  bool transposed, int64_t padding) {
+  int64_t r = p.desc.batch_rank;
+  strides[r] = transposed ? 1 : columns + padding;
+  strides[r + 1] = transposed ? rows + padding : 1;
+  int64_t size = transposed ? columns * strides[r + 1] : rows * strides[r];
+  for (int64_t d = r - 1; d >= 0; --d) {
+    strides[d] = size;
+    size *= p.desc.batch[d];
+  }
+}
+
+Product randomProduct(std::mt19937 &random) {
+  auto pick = [&](std::initializer_list<int64_t> values) {
+    return values.begin()[random() % values.size()];
+  };
+  Product p;
+  aprt_gemm_desc &d = p.desc;
+  d.dtype = APRT_F32;
+  d.batch_rank = pick({0, 0, 1, 1, 2, 3});
+  for (int64_t i = 0; i < d.batch_rank; ++i)
+    d.batch[i] = pick({1, 2, 3, 4});
+  d.m = pick({0, 1, 2, 7, 16, 33, 130});
+  d.n = pick({0, 1, 3, 16, 31, 64, 200});
+  d.k = pick({0, 1, 2, 17, 64});
+  denseStrides(p, d.a_strides, d.m, d.k, random() % 3 == 0, pick({0, 0, 3}));
+  denseStrides(p, d.b_strides, d.k, d.n, random() % 3 == 0, pick({0, 0, 5}));
+  denseStrides(p, d.c_strides, d.m, d.n, random() % 8 == 0, pick({0, 0, 2}));
+  for (int64_t i = 0; i < d.batch_rank; ++i) {
+    if (random() % 4 == 0)
+      d.a_strides[i] = 0;
+    if (random() % 3 == 0)
+      d.b_strides[i] = 0;
+  }
+  if (random() % 12 == 0) { // neither of the last strides is 1
+    d.a_strides[d.batch_rank] *= 2;
+    d.a_strides[d.batch_rank + 1] *= 2;
+    for (int64_t i = 0; i < d.batch_rank; ++i)
+      d.a_strides[i] *= 2;
+  }
+  d.bias = random() % 2;
+  d.addend = random() % 2;
+  d.activation = random() % 7;
+  d.slot = -1;
+  p.fill(random);
+  return p;
+}
+
+std::string describe(const aprt_gemm_desc &d) {
+  std::string text;
+  const int64_t *words = &d.dtype;
+  for (size_t i = 0; i < sizeof(d) / 8; ++i)
+    text += std::to_string(words[i]) + " ";
+  return text;
+}
+
+void expectNear(const std::vector<float> &got, const std::vector<float> &wanted,
+                const aprt_gemm_desc &desc, float tolerance = 1e-4f) {
+  for (size_t i = 0; i < got.size(); ++i)
+    ASSERT_NEAR(got[i], wanted[i], tolerance)
+        << "at " << i << " of " << describe(desc);
+}
+
+enum class AddendPlace { Separate, InC };
+
+void checkProduct(Machine &machine, Product &p, AddendPlace place) {
+  std::vector<float> wanted = p.c, got = p.c;
+  bool inC = place == AddendPlace::InC;
+  naiveGemm(p.desc, p.a.data(), p.b.data(), p.bias.data(),
+            inC ? wanted.data() : p.addend.data(), wanted.data(), machine.pool);
+  for (int repetition = 0; repetition < 2; ++repetition) {
+    got = p.c;
+    Status status = machine.gemm->run(
+        p.desc,
+        {p.a.data(), p.desc.slot < 0 ? p.b.data() : nullptr, p.bias.data(),
+         inC ? got.data() : p.addend.data(), got.data()});
+    ASSERT_TRUE(status.ok()) << status.message();
+    expectNear(got, wanted, p.desc);
+  }
+}
+
+class GemmThreads : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Threads, GemmThreads, ::testing::Values(1, 2, 3));
+
+TEST_P(GemmThreads, RandomProducts) {
+  Machine machine(GetParam());
+  std::mt19937 random(7 + GetParam());
+  for (int i = 0; i < 300; ++i) {
+    Product p = randomProduct(random);
+    checkProduct(machine, p, i % 2 ? AddendPlace::InC : AddendPlace::Separate);
+    if (HasFatalFailure())
+      return;
+  }
+}
+
+TEST_P(GemmThreads, PackedProducts) {
+  Machine machine(GetParam());
+  std::mt19937 random(70 + GetParam());
+  for (int i = 0; i < 200; ++i) {
+    Product p = randomProduct(random);
+    p.desc.slot = i % 4;
+    Status status = machine.gemm->pack(p.desc, p.b.data());
+    ASSERT_TRUE(status.ok()) << status.message();
+    // Plans of an earlier weight of this slot must not be found again.
+    Machine fresh(GetParam());
+    status = fresh.gemm->pack(p.desc, p.b.data());
+    checkProduct(fresh, p, i % 2 ? AddendPlace::InC : AddendPlace::Separate);
+    if (HasFatalFailure())
+      return;
+  }
+}
+
+/// Products that more than one thread shares: by batch, rows and columns.
+TEST_P(GemmThreads, LargeProducts) {
+  Machine machine(GetParam());
+  std::mt19937 random(5);
+  const int64_t shapes[][4] = {{1, 300, 256, 200}, {1, 5, 1000, 300},
+                               {1, 1, 777, 512},   {6, 128, 128, 64},
+                               {1, 131, 70, 513},  {3, 40, 300, 100}};
+  for (const auto &shape : shapes)
+    for (int packed = 0; packed < 2; ++packed) {
+      Product p;
+      p.desc.dtype = APRT_F32;
+      p.desc.batch_rank = shape[0] > 1;
+      p.desc.batch[0] = shape[0];
+      p.desc.m = shape[1];
+      p.desc.n = shape[2];
+      p.desc.k = shape[3];
+      denseStrides(p, p.desc.a_strides, shape[1], shape[3], false, 0);
+      denseStrides(p, p.desc.b_strides, shape[3], shape[2], false, 0);
+      denseStrides(p, p.desc.c_strides, shape[1], shape[2], false, 0);
+      p.desc.bias = p.desc.addend = 1;
+      p.desc.activation = APRT_ACT_GELU_ERF;
+      p.desc.slot = packed - 1;
+      p.fill(random);
+      Machine fresh(GetParam());
+      if (packed) {
+        ASSERT_TRUE(fresh.gemm->pack(p.desc, p.b.data()).ok());
+      }
+      checkProduct(packed ? fresh : machine, p, AddendPlace::Separate);
+      checkProduct(packed ? fresh : machine, p, AddendPlace::InC);
+    }
+}
+
+/// Rows keep their bits whatever the number of threads.
+TEST(Gemm, CutByRowsIsBitIdentical) {
+  std::mt19937 random(3);
+  Product p;
+  p.desc = {APRT_F32, 0,        {}, 256, 192, 320, {320, 1},
+            {192, 1}, {192, 1}, 0,  0,   0,   -1};
+  p.fill(random);
+  std::vector<float> one(p.c.size()), two(p.c.size());
+  Machine single(1), pair(2);
+  ASSERT_TRUE(
+      single.gemm
+          ->run(p.desc, {p.a.data(), p.b.data(), nullptr, nullptr, one.data()})
+          .ok());
+  ASSERT_TRUE(
+      pair.gemm
+          ->run(p.desc, {p.a.data(), p.b.data(), nullptr, nullptr, two.data()})
+          .ok());
+  EXPECT_EQ(one, two);
+}
+
+TEST(Gemm, PackedOnceUsedWithOtherRows) {
+  for (int threads : {1, 2}) {
+    Machine machine(threads);
+    std::mt19937 random(11);
+    Product p;
+    p.desc = {APRT_F32, 0,       {}, 64, 96, 80, {80, 1},
+              {96, 1},  {96, 1}, 0,  0,  0,  0};
+    p.fill(random);
+    ASSERT_TRUE(machine.gemm->pack(p.desc, p.b.data()).ok());
+    for (int64_t rows : {1, 7, 300}) {
+      Product q = p;
+      q.desc.m = rows;
+      q.desc.slot = -1;
+      q.fill(random);
+      q.b = p.b;
+      q.desc.slot = 0;
+      checkProduct(machine, q, AddendPlace::Separate);
+    }
+  }
+}
+
+TEST(Gemm, OtherTypesUsePlainLoops) {
+  Machine machine(2);
+  aprt_gemm_desc desc{APRT_I32, 0,      {}, 3, 2, 4, {4, 1},
+                      {2, 1},   {2, 1}, 0,  0, 0, -1};
+  std::vector<int32_t> a(12, 2), b(8, 3), c(6);
+  ASSERT_TRUE(
+      machine.gemm->run(desc, {a.data(), b.data(), nullptr, nullptr, c.data()})
+          .ok());
+  EXPECT_EQ(c, std::vector<int32_t>(6, 24));
+  desc.dtype = APRT_F16;
+  std::vector<Float16> ha(12, toFloat16(0.5f)), hb(8, toFloat16(3)), hc(6);
+  ASSERT_TRUE(
+      machine.gemm
+          ->run(desc, {ha.data(), hb.data(), nullptr, nullptr, hc.data()})
+          .ok());
+  EXPECT_EQ(toFloat(hc[5]), 6.0f);
+}
+
+TEST(Gemm, BFloat16) {
+  Machine machine(2);
+  constexpr int64_t m = 70, n = 40, k = 33;
+  aprt_gemm_desc desc{APRT_BF16, 0,      {}, m, n, k, {k, 1},
+                      {n, 1},    {n, 1}, 1,  0, 1, -1};
+  std::vector<BFloat16> a(m * k), b(k * n), bias(n), c(m * n), wanted(m * n);
+  for (size_t i = 0; i < a.size(); ++i)
+    a[i] = toBFloat16(float(i % 7) - 3);
+  for (size_t i = 0; i < b.size(); ++i)
+    b[i] = toBFloat16(float(i % 5) - 2);
+  for (size_t i = 0; i < bias.size(); ++i)
+    bias[i] = toBFloat16(float(i));
+  naiveGemm(desc, a.data(), b.data(), bias.data(), nullptr, wanted.data(),
+            machine.pool);
+  ASSERT_TRUE(
+      machine.gemm
+          ->run(desc, {a.data(), b.data(), bias.data(), nullptr, c.data()})
+          .ok());
+  for (size_t i = 0; i < c.size(); ++i)
+    ASSERT_NEAR(toFloat(c[i]), toFloat(wanted[i]), 0.5) << i;
+}
+
+TEST(Gemm, WorksWithoutTheLibrary) {
+  Machine machine(2, /*withLibrary=*/false);
+  std::mt19937 random(9);
+  for (int i = 0; i < 30; ++i) {
+    Product p = randomProduct(random);
+    if (i % 2) {
+      p.desc.slot = 1;
+      ASSERT_TRUE(machine.gemm->pack(p.desc, p.b.data()).ok());
+      Machine fresh(1, false);
+      ASSERT_TRUE(fresh.gemm->pack(p.desc, p.b.data()).ok());
+      checkProduct(fresh, p, AddendPlace::Separate);
+      continue;
+    }
+    checkProduct(machine, p, AddendPlace::Separate);
+  }
+}
+
+TEST(Gemm, BadDescriptionsAreRefused) {
+  Machine machine(1, false);
+  aprt_gemm_desc good{APRT_F32, 0,      {}, 1, 1, 1, {1, 1},
+                      {1, 1},   {1, 1}, 0,  0, 0, -1};
+  aprt_gemm_desc desc = good;
+  desc.m = -1;
+  EXPECT_TRUE(machine.gemm->run(desc, {}).failed());
+  desc = good;
+  desc.dtype = 99;
+  EXPECT_TRUE(machine.gemm->run(desc, {}).failed());
+  desc = good;
+  desc.slot = 2; // never packed
+  EXPECT_TRUE(machine.gemm->run(desc, {}).failed());
+  desc.slot = 4; // there are four
+  EXPECT_TRUE(machine.gemm->pack(desc, nullptr).failed());
+}
+
+} // namespace

@@ -1,0 +1,30 @@
+// Two stages and three micro-batches: stage 0 doubles its block of x, stage 1
+// adds one. ExecutableTest defines MANIFEST.
+
+#include "autopar/runtime.h"
+
+enum { block = 4 };
+
+const char aprt_program_manifest[] = MANIFEST;
+
+static aprt_status first(aprt_rank *rank, int64_t t) {
+  float *x = aprt_arena(rank);
+  (void)t;
+  for (int i = 0; i < block; ++i)
+    x[i] *= 2;
+  return aprt_send(rank, 0, 0, x, block * sizeof(float));
+}
+
+static aprt_status second(aprt_rank *rank, int64_t t) {
+  float *y = aprt_arena(rank);
+  aprt_status status = aprt_recv(rank, 1, 0, y, block * sizeof(float));
+  (void)t;
+  if (status)
+    return status;
+  for (int i = 0; i < block; ++i)
+    y[i] += 1;
+  return 0;
+}
+
+const aprt_stage_functions aprt_program_stages[] = {{0, 0, first},
+                                                    {0, 0, second}};

@@ -1,0 +1,129 @@
+//===- ManifestTest.cpp - Manifests, good and damaged ---------------------===//
+
+#include "core/Manifest.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+using namespace autopar::runtime;
+using nlohmann::json;
+
+namespace {
+
+const char goodText[] = R"json({
+  "abi": 1, "cpu_features": ["avx2"], "model": "m.onnx",
+  "libraries": ["onednn"], "mesh": [["time", 2], ["data", 2]],
+  "stages": 2, "micro_batches": 2,
+  "weights": {"files": [{"name": "w.bin", "bytes": 400}]},
+  "communicators": [{"axes": ["data"], "groups": [[0, 1], [2, 3]]}],
+  "channels": [{"from_stage": 0, "to_stage": 1, "bytes": 64, "slots": 2}],
+  "ops": [{"name": "/a", "kind": "gemm", "stream": 0}],
+  "inputs": [{"name": "x", "dtype": "f32", "shape": [4, 3],
+    "dims": [{"size": 4, "step": 1, "offset": 0, "length": 1,
+              "split": [[0, 1, 2], [1, 1, 2]]},
+             {"size": 3, "step": 3, "offset": 0, "length": 3, "split": []}],
+    "stages": [{"stage": 0, "offset": 64}]}],
+  "outputs": [],
+  "persistent": [[{"name": "w", "dtype": "f32", "shape": [5, 10],
+    "kind": "parameter", "release_after_prepare": true,
+    "release_after_setup": false, "file": 0, "offset": 0,
+    "global_shape": [10, 10],
+    "dims": [{"size": 10, "step": 5, "offset": 0, "length": 5,
+              "split": [[1, 1, 2]]},
+             {"size": 10, "step": 10, "offset": 0, "length": 10,
+              "split": []}]}], []],
+  "arena_bytes": [128, 0], "workspace_bytes": [0, 0], "packed_slots": [1, 0],
+  "predicted": {"step_seconds": 0.5, "peak_memory_bytes": [10, 20]},
+  "plan": {}})json";
+
+json goodManifest() { return json::parse(goodText); }
+
+std::string parseMessage(const json &document) {
+  Manifest manifest;
+  return parseManifest(document.dump().c_str(), manifest).message();
+}
+
+/// Sets the value at `path` and expects a message with `why`.
+void expectRefused(const char *path, const json &value, const char *why) {
+  json document = goodManifest();
+  document[json::json_pointer(path)] = value;
+  std::string message = parseMessage(document);
+  EXPECT_NE(message.find(why), std::string::npos)
+      << path << " = " << value << ": '" << message << "'";
+}
+
+TEST(Manifest, GoodOneParses) {
+  Manifest manifest;
+  std::string text = goodManifest().dump();
+  ASSERT_EQ(parseManifest(text.c_str(), manifest).message(), "");
+  EXPECT_EQ(manifest.worldSize(), 4);
+  EXPECT_EQ(manifest.timeAxis, 0);
+  EXPECT_EQ(manifest.inputs[0].localBytes, 12);
+  EXPECT_EQ(manifest.persistent[0][0].globalBytes, 400);
+  EXPECT_EQ(manifest.communicators[0].groups[1][0], 2);
+  EXPECT_TRUE(manifest.uses("onednn"));
+  EXPECT_STREQ(manifest.opName(0), "/a");
+  EXPECT_STREQ(manifest.opName(9), "(start)");
+}
+
+TEST(Manifest, NoJsonIsRefused) {
+  Manifest manifest;
+  for (const char *text : {"", "{", "[]", "3", "\"x\"", "{\"abi\":1,}"})
+    EXPECT_TRUE(parseManifest(text, manifest).failed()) << text;
+}
+
+TEST(Manifest, EveryMissingKeyIsNamed) {
+  const json good = goodManifest();
+  for (const auto &[key, value] : good.items()) {
+    if (key == "plan" || key == "workspace_bytes" || key == "predicted")
+      continue;
+    json document = goodManifest();
+    document.erase(key);
+    EXPECT_NE(parseMessage(document).find("'" + key), std::string::npos) << key;
+  }
+}
+
+/// Any value of another type anywhere gives a message or parses, never crashes.
+TEST(Manifest, OtherTypesNeverCrash) {
+  json flat = goodManifest().flatten();
+  const std::vector<json> values = {nullptr,        -1,        1e300,
+                                    "text",         true,      json::array(),
+                                    json::object(), INT64_MAX, UINT64_MAX};
+  for (const auto &[path, old] : flat.items())
+    for (const json &value : values) {
+      json document = goodManifest();
+      document[json::json_pointer(path)] = value;
+      parseMessage(document);
+    }
+}
+
+TEST(Manifest, BadValuesAreNamed) {
+  expectRefused("/abi", 2, "compile the model again");
+  expectRefused("/mesh/1/1", 100000, "devices");
+  expectRefused("/mesh/1/1", 0, "integer from 1");
+  expectRefused("/stages", 4000, "'stages'");
+  expectRefused("/micro_batches", 3, "axis 'time'");
+  expectRefused("/inputs/0/dtype", "f8", "unknown dtype 'f8'");
+  expectRefused("/inputs/0/shape", json({4, 4}), "does not agree");
+  expectRefused("/inputs/0/shape", json::array({4}), "does not agree");
+  expectRefused("/inputs/0/stages/0/offset", 120, "outside the stage's arena");
+  expectRefused("/inputs/0/stages/0/stage", 2, "integer from 0 to 1");
+  expectRefused("/inputs/0/dims/0/split/0/0", 2, "integer from 0 to 1");
+  expectRefused("/inputs/0/dims/0/split/0/1", 0, "integer from 1");
+  expectRefused("/inputs/0/dims/0/step", int64_t(1) << 48, "reaches too far");
+  expectRefused("/inputs/0/dims/0/length", -1, "integer from 0");
+  expectRefused("/persistent/0/0/offset", 4, "past the end of its file");
+  expectRefused("/persistent/0/0/file", 1, "integer from 0 to 0");
+  expectRefused("/persistent/0/0/shape", json({5, 9}), "does not agree");
+  expectRefused("/persistent/0/0/kind", "x", "parameter");
+  expectRefused("/persistent", json::array(), "one element per stage");
+  expectRefused("/arena_bytes", json::array({128}), "one element per stage");
+  expectRefused("/communicators/0/groups/1/0", 1, "a second time");
+  expectRefused("/communicators/0/groups/1/0", 4, "integer from 0 to 3");
+  expectRefused("/communicators/0/groups/1", json::array(), "is empty");
+  expectRefused("/channels/0/slots", 0, "integer from 1");
+  expectRefused("/channels/0/bytes", int64_t(1) << 50, "too large");
+  expectRefused("/channels/0/to_stage", 2, "integer from 0 to 1");
+}
+
+} // namespace
