@@ -1,0 +1,30 @@
+//===- Attributes.h - What Schedule tells Lowering --------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LOWERING_ATTRIBUTES_H
+#define AUTOPAR_LOWERING_ATTRIBUTES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace autopar {
+
+inline constexpr llvm::StringLiteral kArguments = "autopar.arguments";
+inline constexpr llvm::StringLiteral kResults = "autopar.results";
+inline constexpr llvm::StringLiteral kArenaBytes = "autopar.arena_bytes";
+inline constexpr llvm::StringLiteral kPersistent = "autopar.persistent";
+/// Module: where each weights file lies relative to the executable.
+inline constexpr llvm::StringLiteral kWeightFiles = "autopar.weight_files";
+/// Module: CPU features that the code needs.
+inline constexpr llvm::StringLiteral kCpuFeatures = "autopar.cpu_features";
+
+/// `@step_<stage>` or `@setup_<stage>`; null if there is none.
+inline mlir::func::FuncOp findStageFunction(mlir::ModuleOp module,
+                                            llvm::StringRef kind,
+                                            int64_t stage) {
+  return module.lookupSymbol<mlir::func::FuncOp>(
+      (kind + "_" + llvm::Twine(stage)).str());
+}
+
+} // namespace autopar
+
+#endif // AUTOPAR_LOWERING_ATTRIBUTES_H

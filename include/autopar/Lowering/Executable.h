@@ -1,0 +1,36 @@
+//===- Executable.h - From the LLVM dialect to a program file ---*- C++ -*-===//
+
+#ifndef AUTOPAR_LOWERING_EXECUTABLE_H
+#define AUTOPAR_LOWERING_EXECUTABLE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace autopar {
+
+/// The x86 features of this host that the code will use, as /proc/cpuinfo names
+/// them; for the manifest.
+std::vector<std::string> hostCpuFeatures();
+
+/// Optimizes (O3) and compiles a module of the LLVM dialect for this host.
+llvm::Expected<llvm::SmallVector<char, 0>> compileToObject(mlir::ModuleOp module);
+
+/// Links an object into a shared object.
+llvm::Expected<llvm::SmallVector<char, 0>>
+linkSharedObject(llvm::ArrayRef<char> object);
+
+/// The prebuilt stub that programs are appended to: beside the running
+/// compiler, or where `cmake --install` puts it.
+llvm::Expected<std::string> findStub();
+
+/// Writes stub + program + trailer (docs/RuntimeABI.md) as an executable file;
+/// it appears whole or not at all.
+llvm::Error writeExecutable(llvm::StringRef path, llvm::StringRef stub,
+                            llvm::ArrayRef<char> program);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LOWERING_EXECUTABLE_H

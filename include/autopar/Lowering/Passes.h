@@ -1,0 +1,26 @@
+//===- Passes.h - From scheduled IR to LLVM ---------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LOWERING_PASSES_H
+#define AUTOPAR_LOWERING_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace autopar {
+
+#define GEN_PASS_DECL
+#include "autopar/Lowering/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "autopar/Lowering/Passes.h.inc"
+
+/// From the IR after schedule to the LLVM dialect.
+void buildLowerToCpuPipeline(mlir::OpPassManager &manager);
+
+/// `--autopar-lower-to-cpu-pipeline`.
+void registerLoweringPipelines();
+
+} // namespace autopar
+
+#endif // AUTOPAR_LOWERING_PASSES_H

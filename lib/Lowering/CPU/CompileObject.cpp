@@ -1,0 +1,110 @@
+//===- CompileObject.cpp - LLVM dialect to an object file -----------------===//
+
+#include "autopar/Lowering/Executable.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+/// Features that the vectorizer uses, by the kernel's names and by LLVM's.
+static const std::pair<const char *, const char *> usedFeatures[] = {
+    {"avx", "avx"},           {"avx2", "avx2"},
+    {"fma", "fma"},           {"f16c", "f16c"},
+    {"bmi1", "bmi"},          {"bmi2", "bmi2"},
+    {"avx512f", "avx512f"},   {"avx512bw", "avx512bw"},
+    {"avx512cd", "avx512cd"}, {"avx512dq", "avx512dq"},
+    {"avx512vl", "avx512vl"}};
+
+std::vector<std::string> hostCpuFeatures() {
+  StringMap<bool> host = sys::getHostCPUFeatures();
+  std::vector<std::string> result;
+  for (auto [name, llvmName] : usedFeatures)
+    if (host.lookup(llvmName))
+      result.push_back(name);
+  return result;
+}
+
+/// A machine with the features that the manifest lists and no others, so that
+/// the same list makes the same code on every host.
+static Expected<std::unique_ptr<TargetMachine>> createMachine() {
+  InitializeNativeTarget();
+  InitializeNativeTargetAsmPrinter();
+  Triple triple(sys::getDefaultTargetTriple());
+  std::string error;
+  const Target *target = TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return createStringError("no code generator for this host: " + error);
+  StringMap<bool> host = sys::getHostCPUFeatures();
+  std::string features;
+  for (auto [name, llvmName] : usedFeatures)
+    if (host.lookup(llvmName))
+      features += std::string(features.empty() ? "+" : ",+") + llvmName;
+  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
+      triple, "x86-64", features, TargetOptions(), Reloc::PIC_, std::nullopt,
+      CodeGenOptLevel::Aggressive));
+  if (!machine)
+    return createStringError("cannot make a code generator for this host");
+  return machine;
+}
+
+static void optimize(Module &module, TargetMachine &machine) {
+  PipelineTuningOptions tuning;
+  tuning.LoopVectorization = true;
+  tuning.SLPVectorization = true;
+  tuning.LoopUnrolling = true;
+  PassBuilder passes(&machine, tuning);
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager callGraph;
+  ModuleAnalysisManager modules;
+  passes.registerModuleAnalyses(modules);
+  passes.registerCGSCCAnalyses(callGraph);
+  passes.registerFunctionAnalyses(functions);
+  passes.registerLoopAnalyses(loops);
+  passes.crossRegisterProxies(loops, functions, callGraph, modules);
+  passes.buildPerModuleDefaultPipeline(OptimizationLevel::O3)
+      .run(module, modules);
+}
+
+Expected<SmallVector<char, 0>> compileToObject(mlir::ModuleOp op) {
+  auto machine = createMachine();
+  if (!machine)
+    return machine.takeError();
+  mlir::registerBuiltinDialectTranslation(*op.getContext());
+  mlir::registerLLVMDialectTranslation(*op.getContext());
+  LLVMContext context;
+  std::unique_ptr<Module> module =
+      mlir::translateModuleToLLVMIR(op, context, "program");
+  if (!module)
+    return createStringError("the program does not translate to LLVM IR");
+  module->setTargetTriple((*machine)->getTargetTriple());
+  module->setDataLayout((*machine)->createDataLayout());
+  for (Function &function : *module)
+    if (!function.isDeclaration()) {
+      function.addFnAttr("prefer-vector-width", "512");
+      function.addFnAttr("target-features",
+                         (*machine)->getTargetFeatureString());
+      function.addFnAttr(Attribute::NoUnwind);
+    }
+  optimize(*module, **machine);
+  SmallVector<char, 0> object;
+  raw_svector_ostream os(object);
+  legacy::PassManager emitter;
+  if ((*machine)->addPassesToEmitFile(emitter, os, nullptr,
+                                      CodeGenFileType::ObjectFile))
+    return createStringError("this host's code generator makes no objects");
+  emitter.run(*module);
+  return object;
+}
+
+} // namespace autopar

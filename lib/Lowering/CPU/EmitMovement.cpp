@@ -1,0 +1,283 @@
+//===- EmitMovement.cpp - Elements found elsewhere ------------------------===//
+//
+// Each of these reads one operand element at an index made from the result's.
+// Reads that may lie outside are clamped into the operand and their value is
+// replaced afterwards: no branches, so that loops still vectorize.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoopEmitter.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace autopar::cpu {
+
+namespace {
+
+ArrayRef<int64_t> shapeOf(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getShape();
+}
+Type elementOf(Value tensor) {
+  return computeType(getElementTypeOrSelf(tensor.getType()));
+}
+
+/// Operand indices that point into the operand, and whether they had to be moved there.
+struct Guarded {
+  SmallVector<Index> at;
+  Value inside; // null: always
+};
+
+void guard(LoopEmitter &emit, Guarded &guarded, Value index, int64_t size) {
+  Value inside = emit.inRange(index, size);
+  guarded.inside = guarded.inside
+                       ? emit.make<arith::AndIOp>(guarded.inside, inside)
+                       : inside;
+  guarded.at.push_back({emit.clamp(index, size)});
+}
+
+Value readGuarded(LoopEmitter &emit, Value tensor, const Guarded &guarded,
+                  double otherwise) {
+  Value read = emit.element(tensor, guarded.at);
+  if (!guarded.inside)
+    return read;
+  return emit.make<arith::SelectOp>(
+      guarded.inside, read, emit.constant(read.getType(), otherwise));
+}
+
+Value emitBroadcast(LoopEmitter &emit, BroadcastOp op, ArrayRef<Index> at) {
+  SmallVector<Index> source;
+  for (auto [size, dim] : llvm::zip_equal(shapeOf(op.getInput()), op.getDims()))
+    source.push_back(size == 1 ? emit.constantIndex(0) : at[dim]);
+  return emit.element(op.getInput(), source);
+}
+
+Value emitTranspose(LoopEmitter &emit, TransposeOp op, ArrayRef<Index> at) {
+  SmallVector<Index> source(at.size());
+  for (auto [dim, from] : llvm::enumerate(op.getPerm()))
+    source[from] = at[dim];
+  return emit.element(op.getInput(), source);
+}
+
+Value emitSlice(LoopEmitter &emit, SliceOp op, ArrayRef<Index> at) {
+  SmallVector<Index> source;
+  for (auto [dim, index] : llvm::enumerate(at)) {
+    int64_t start = op.getStarts()[dim], step = op.getSteps()[dim];
+    if (start == 0 && step == 1) {
+      source.push_back(index);
+      continue;
+    }
+    Value scaled = emit.mulInt(emit.value(index), step);
+    source.push_back({emit.addInt(scaled, emit.constantInt(start))});
+  }
+  return emit.element(op.getInput(), source);
+}
+
+Value emitPad(LoopEmitter &emit, PadOp op, ArrayRef<Index> at) {
+  Guarded guarded;
+  for (auto [dim, index] : llvm::enumerate(at)) {
+    int64_t low = op.getLow()[dim];
+    if (low == 0 && op.getHigh()[dim] == 0) {
+      guarded.at.push_back(index);
+      continue;
+    }
+    Value moved = emit.addInt(emit.value(index), emit.constantInt(-low));
+    guard(emit, guarded, moved, shapeOf(op.getInput())[dim]);
+  }
+  return readGuarded(emit, op.getInput(), guarded,
+                     op.getValue().convertToDouble());
+}
+
+Value emitConcat(LoopEmitter &emit, ConcatOp op, ArrayRef<Index> at) {
+  int64_t dim = op.getDim(), start = 0;
+  Value index = emit.value(at[dim]), result;
+  for (Value input : op.getInputs()) {
+    int64_t size = shapeOf(input)[dim];
+    if (size == 0)
+      continue;
+    SmallVector<Index> source(at.begin(), at.end());
+    Value moved = emit.addInt(index, emit.constantInt(-start));
+    source[dim] = {emit.clamp(moved, size)};
+    Value read = emit.element(input, source);
+    result = result ? emit.make<arith::SelectOp>(
+                          emit.make<arith::CmpIOp>(arith::CmpIPredicate::sge,
+                                                   moved, emit.constantInt(0)),
+                          read, result)
+                    : read;
+    start += size;
+  }
+  return result;
+}
+
+/// An element of an index tensor as i64.
+Value emitIndexElement(LoopEmitter &emit, Value indices, ArrayRef<Index> at) {
+  Value read = emit.element(indices, at);
+  auto type = cast<IntegerType>(read.getType());
+  if (type.getWidth() == 64)
+    return read;
+  if (getElementTypeOrSelf(indices.getType()).isUnsignedInteger())
+    return emit.make<arith::ExtUIOp>(emit.builder.getI64Type(), read);
+  return emit.make<arith::ExtSIOp>(emit.builder.getI64Type(), read);
+}
+
+/// Counts a negative index from the end.
+Value fromEnd(LoopEmitter &emit, Value index, int64_t size) {
+  Value negative = emit.make<arith::CmpIOp>(arith::CmpIPredicate::slt, index,
+                                            emit.constantInt(0));
+  Value moved = emit.make<arith::AddIOp>(index, emit.constantInt(size));
+  return emit.make<arith::SelectOp>(negative, moved, index);
+}
+
+Value emitGather(LoopEmitter &emit, GatherOp op, ArrayRef<Index> at) {
+  unsigned dim = op.getDim(), rank = shapeOf(op.getIndices()).size();
+  int64_t size = shapeOf(op.getData())[dim];
+  Value index = emitIndexElement(emit, op.getIndices(), at.slice(dim, rank));
+  Guarded guarded;
+  llvm::append_range(guarded.at, at.take_front(dim));
+  if (op.getOffset()) {
+    int64_t whole = op.getSize().value_or(size);
+    index = emit.clamp(fromEnd(emit, index, whole), whole);
+    Value first = emit.element(op.getOffset(), {});
+    guard(emit, guarded, emit.make<arith::SubIOp>(index, first), size);
+  } else {
+    guarded.at.push_back({emit.clamp(fromEnd(emit, index, size), size)});
+  }
+  llvm::append_range(guarded.at, at.drop_front(dim + rank));
+  return readGuarded(emit, op.getData(), guarded, 0);
+}
+
+Value emitGatherNd(LoopEmitter &emit, GatherNdOp op, ArrayRef<Index> at) {
+  ArrayRef<int64_t> indexShape = shapeOf(op.getIndices());
+  ArrayRef<int64_t> dataShape = shapeOf(op.getData());
+  unsigned outer = indexShape.size() - 1, batch = op.getBatchDims();
+  SmallVector<Index> source(at.take_front(batch));
+  SmallVector<Index> where(at.take_front(outer));
+  for (int64_t k = 0; k < indexShape.back(); ++k) {
+    where.push_back(emit.constantIndex(k));
+    Value index = emitIndexElement(emit, op.getIndices(), where);
+    where.pop_back();
+    int64_t size = dataShape[batch + k];
+    source.push_back({emit.clamp(fromEnd(emit, index, size), size)});
+  }
+  llvm::append_range(source, at.drop_front(outer));
+  return emit.element(op.getData(), source);
+}
+
+Value emitIota(LoopEmitter &emit, IotaOp op, ArrayRef<Index> at) {
+  Value index = emit.value(at[op.getDim()]);
+  if (op.getOffset())
+    index = emit.addInt(index, emit.element(op.getOffset(), {}));
+  Type type = elementOf(op.getResult());
+  if (isa<FloatType>(type))
+    return emit.make<arith::SIToFPOp>(type, index);
+  if (type.getIntOrFloatBitWidth() < 64)
+    return emit.make<arith::TruncIOp>(type, index);
+  return index;
+}
+
+/// A splat is a number; a table becomes a chain of selections, which is small
+/// because constants are.
+Value emitConstant(LoopEmitter &emit, ConstantOp op, ArrayRef<Index> at) {
+  auto elements = cast<DenseElementsAttr>(op.getValue());
+  Type type = elementOf(op.getResult());
+  auto number = [&](Attribute value) -> Value {
+    if (auto real = dyn_cast<FloatAttr>(value))
+      return emit.constant(type, real.getValueAsDouble());
+    APInt bits = cast<IntegerAttr>(value).getValue();
+    return emit.make<arith::ConstantOp>(
+        emit.builder.getIntegerAttr(type, bits));
+  };
+  if (elements.isSplat())
+    return number(elements.getSplatValue<Attribute>());
+  Value flat = emit.value(emit.linearize(at, shapeOf(op.getResult())));
+  Value result;
+  for (auto [position, value] :
+       llvm::enumerate(elements.getValues<Attribute>())) {
+    Value next = number(value);
+    result = result ? emit.make<arith::SelectOp>(
+                          emit.make<arith::CmpIOp>(arith::CmpIPredicate::eq,
+                                                   flat,
+                                                   emit.constantInt(position)),
+                          next, result)
+                    : next;
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Ops that read the device's position
+//===----------------------------------------------------------------------===//
+
+Value emitSliceBlock(LoopEmitter &emit, SliceBlockOp op, ArrayRef<Index> at) {
+  int64_t dim = op.getDim(), block = shapeOf(op.getResult())[dim];
+  Value start = emit.mulInt(emit.position(op.getAxes()), block);
+  SmallVector<Index> source(at.begin(), at.end());
+  Value moved = emit.addInt(start, emit.value(at[dim]));
+  source[dim] = {emit.clamp(moved, shapeOf(op.getInput())[dim])};
+  return emit.element(op.getInput(), source);
+}
+
+Value emitMask(LoopEmitter &emit, MaskOp op, ArrayRef<Index> at) {
+  int64_t dim = op.getDim(), block = shapeOf(op.getResult())[dim];
+  Value start = emit.mulInt(emit.position(op.getAxes()), block);
+  Value where = emit.addInt(start, emit.value(at[dim]));
+  Value inside = emit.make<arith::CmpIOp>(arith::CmpIPredicate::slt, where,
+                                          emit.constantInt(op.getSize()));
+  Value read = emit.element(op.getInput(), at);
+  return emit.make<arith::SelectOp>(
+      inside, read,
+      emit.constant(read.getType(), op.getValue().convertToDouble()));
+}
+
+Value emitKeepFirst(LoopEmitter &emit, KeepFirstOp op, ArrayRef<Index> at) {
+  Value first = emit.make<arith::CmpIOp>(arith::CmpIPredicate::eq,
+                                         emit.position(op.getAxes()),
+                                         emit.constantInt(0));
+  Value read = emit.element(op.getInput(), at);
+  Value neutral =
+      emit.constant(read.getType(), neutralElement(op.getKind()));
+  return emit.make<arith::SelectOp>(first, read, neutral);
+}
+
+} // namespace
+
+double neutralElement(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return 0;
+  case ReduceKind::Prod:
+    return 1;
+  case ReduceKind::Max:
+    return -std::numeric_limits<double>::infinity();
+  case ReduceKind::Min:
+    return std::numeric_limits<double>::infinity();
+  }
+  return 0;
+}
+
+Value emitMovement(LoopEmitter &emit, Operation *op, ArrayRef<Index> at) {
+  return TypeSwitch<Operation *, Value>(op)
+      .Case<ConstantOp>([&](auto o) { return emitConstant(emit, o, at); })
+      .Case<IotaOp>([&](auto o) { return emitIota(emit, o, at); })
+      .Case<BroadcastOp>([&](auto o) { return emitBroadcast(emit, o, at); })
+      .Case<TransposeOp>([&](auto o) { return emitTranspose(emit, o, at); })
+      .Case<ReshapeOp>([&](ReshapeOp o) {
+        Index flat = emit.linearize(at, shapeOf(o.getResult()));
+        return emit.element(o.getInput(),
+                            emit.delinearize(flat, shapeOf(o.getInput())));
+      })
+      .Case<SliceOp>([&](auto o) { return emitSlice(emit, o, at); })
+      .Case<PadOp>([&](auto o) { return emitPad(emit, o, at); })
+      .Case<ConcatOp>([&](auto o) { return emitConcat(emit, o, at); })
+      .Case<GatherOp>([&](auto o) { return emitGather(emit, o, at); })
+      .Case<GatherNdOp>([&](auto o) { return emitGatherNd(emit, o, at); })
+      .Case<SliceBlockOp>([&](auto o) { return emitSliceBlock(emit, o, at); })
+      .Case<MaskOp>([&](auto o) { return emitMask(emit, o, at); })
+      .Case<KeepFirstOp>([&](auto o) { return emitKeepFirst(emit, o, at); })
+      .Case<BlockOffsetOp>([&](BlockOffsetOp o) {
+        return emit.mulInt(emit.position(o.getAxes()), o.getBlock());
+      })
+      .Default([](Operation *) { return Value(); });
+}
+
+} // namespace autopar::cpu

@@ -1,0 +1,350 @@
+//===- EmitReduction.cpp - Elements that come from many -------------------===//
+
+#include "LoopEmitter.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace autopar::cpu {
+
+namespace {
+
+/// Rows longer than this are computed again instead of kept on the stack.
+constexpr int64_t kMaxStackRow = 32768;
+
+ArrayRef<int64_t> shapeOf(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getShape();
+}
+
+/// acc combined with x, in a form that LLVM vectorizes as a reduction.
+Value combine(LoopEmitter &emit, ReduceKind kind, Value acc, Value x,
+              bool isUnsigned) {
+  auto flags = arith::FastMathFlags::contract | arith::FastMathFlags::reassoc |
+               arith::FastMathFlags::nsz;
+  bool real = isa<FloatType>(x.getType());
+  if (kind == ReduceKind::Sum)
+    return real ? emit.make<arith::AddFOp>(acc, x, flags)
+                : emit.make<arith::AddIOp>(acc, x);
+  if (kind == ReduceKind::Prod)
+    return real ? emit.make<arith::MulFOp>(acc, x, flags)
+                : emit.make<arith::MulIOp>(acc, x);
+  bool max = kind == ReduceKind::Max;
+  if (!real) {
+    if (isUnsigned)
+      return max ? emit.make<arith::MaxUIOp>(acc, x)
+                 : emit.make<arith::MinUIOp>(acc, x);
+    return max ? emit.make<arith::MaxSIOp>(acc, x)
+               : emit.make<arith::MinSIOp>(acc, x);
+  }
+  auto noNan = LLVM::FastmathFlags::nnan | LLVM::FastmathFlags::nsz;
+  auto predicate = max ? LLVM::FCmpPredicate::ogt : LLVM::FCmpPredicate::olt;
+  Value better = emit.make<LLVM::FCmpOp>(predicate, x, acc, noNan);
+  return emit.make<LLVM::SelectOp>(better, x, acc, noNan);
+}
+
+Value add(LoopEmitter &emit, Value acc, Value x) {
+  return combine(emit, ReduceKind::Sum, acc, x, false);
+}
+
+bool isNatural(Value tensor) {
+  Type element = getElementTypeOrSelf(tensor.getType());
+  return element.isUnsignedInteger() || element.isInteger(1);
+}
+
+/// Neighbouring reduced dimensions make one loop.
+Value emitReduce(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
+  ArrayRef<int64_t> shape = shapeOf(op.getInput());
+  SmallVector<SmallVector<int64_t>> runs;
+  SmallVector<int64_t> extents, dims(op.getDims());
+  llvm::sort(dims);
+  for (int64_t dim : dims) {
+    if (runs.empty() || runs.back().back() + 1 != dim) {
+      runs.emplace_back();
+      extents.push_back(1);
+    }
+    runs.back().push_back(dim);
+    extents.back() *= shape[dim];
+  }
+  Type type = computeType(getElementTypeOrSelf(op.getInput().getType()));
+  Value init = emit.constant(type, neutralElement(op.getKind()));
+  bool natural = isNatural(op.getInput());
+  return emit.fold(extents, at, init, [&](ArrayRef<Index> inner, Value acc) {
+    SmallVector<Index> source(shape.size());
+    for (auto [run, index] : llvm::zip_equal(runs, inner)) {
+      SmallVector<int64_t> sizes;
+      for (int64_t dim : run)
+        sizes.push_back(shape[dim]);
+      for (auto [dim, digit] :
+           llvm::zip_equal(run, emit.delinearize(index, sizes)))
+        source[dim] = digit;
+    }
+    const Index *next = at.begin();
+    for (size_t dim = 0; dim < shape.size(); ++dim)
+      if (!llvm::is_contained(dims, static_cast<int64_t>(dim)))
+        source[dim] = *next++;
+    Value x = emit.element(op.getInput(), source);
+    return combine(emit, op.getKind(), acc, x, natural);
+  });
+}
+
+SmallVector<Index> without(ArrayRef<Index> at, int64_t dim) {
+  SmallVector<Index> rest(at.begin(), at.end());
+  rest.erase(rest.begin() + dim);
+  return rest;
+}
+
+SmallVector<Index> with(ArrayRef<Index> at, int64_t dim, Index index) {
+  SmallVector<Index> result(at.begin(), at.end());
+  result[dim] = index;
+  return result;
+}
+
+/// What softmax needs of one row: computed once per row and remembered.
+struct SoftmaxRow {
+  Value max, sum, exps; // exps: a stack row or null
+};
+
+SoftmaxRow emitSoftmaxRow(LoopEmitter &emit, SoftmaxOp op, ArrayRef<Index> at) {
+  int64_t dim = op.getDim(), size = shapeOf(op.getInput())[dim];
+  SmallVector<Index> row = without(at, dim);
+  Operation *raw = op;
+  const char *tag = reinterpret_cast<const char *>(raw);
+  Value &max = emit.remembered(emit.key(tag, row));
+  Value &sum = emit.remembered(emit.key(tag + 1, row));
+  Value &exps = emit.remembered(emit.key(tag + 2, row));
+  if (sum)
+    return {max, sum, exps};
+  Type type = computeType(getElementTypeOrSelf(op.getType()));
+  max = emit.fold({size}, row, emit.constant(type, neutralElement(ReduceKind::Max)),
+                  [&](ArrayRef<Index> i, Value acc) {
+                    Value x = emit.element(op.getInput(), with(at, dim, i[0]));
+                    return combine(emit, ReduceKind::Max, acc, x, false);
+                  });
+  Value buffer;
+  if (!op.getLog() && size <= kMaxStackRow)
+    buffer = emit.stackBuffer(type, size);
+  Value top = max;
+  sum = emit.fold({size}, row, emit.constant(type, 0),
+                  [&](ArrayRef<Index> i, Value acc) {
+                    Value x = emit.element(op.getInput(), with(at, dim, i[0]));
+                    Value e = emit.make<math::ExpOp>(
+                        emit.make<arith::SubFOp>(x, top));
+                    if (buffer)
+                      emit.store(e, buffer, type, i[0]);
+                    return add(emit, acc, e);
+                  });
+  if (buffer)
+    exps = emit.pin(buffer, emit.depth(sum));
+  return {max, sum, exps};
+}
+
+Value emitSoftmax(LoopEmitter &emit, SoftmaxOp op, ArrayRef<Index> at) {
+  SoftmaxRow row = emitSoftmaxRow(emit, op, at);
+  Type type = row.sum.getType();
+  if (row.exps) {
+    Value scale = emit.make<arith::DivFOp>(emit.constant(type, 1), row.sum);
+    Value e = emit.load(row.exps, type, at[op.getDim()]);
+    return emit.make<arith::MulFOp>(e, scale);
+  }
+  Value x = emit.make<arith::SubFOp>(emit.element(op.getInput(), at), row.max);
+  if (op.getLog())
+    return emit.make<arith::SubFOp>(x, emit.make<math::LogOp>(row.sum));
+  return emit.make<arith::DivFOp>(emit.make<math::ExpOp>(x), row.sum);
+}
+
+/// Sum over the normalized dimensions of f(x).
+Value emitMoment(LoopEmitter &emit, NormalizeOp op, ArrayRef<Index> at,
+                 ArrayRef<Index> row, function_ref<Value(Value)> f) {
+  ArrayRef<int64_t> shape = shapeOf(op.getInput());
+  SmallVector<int64_t> sizes;
+  int64_t count = 1;
+  for (int64_t dim : op.getDims()) {
+    sizes.push_back(shape[dim]);
+    count *= shape[dim];
+  }
+  Type type = computeType(getElementTypeOrSelf(op.getType()));
+  Value total = emit.fold(
+      {count}, row, emit.constant(type, 0),
+      [&](ArrayRef<Index> flat, Value acc) {
+        SmallVector<Index> source(at.begin(), at.end());
+        for (auto [dim, index] : llvm::zip_equal(
+                 op.getDims(), emit.delinearize(flat[0], sizes)))
+          source[dim] = index;
+        return add(emit, acc, f(emit.element(op.getInput(), source)));
+      });
+  return emit.make<arith::MulFOp>(total, emit.constant(type, 1.0 / count));
+}
+
+Value emitNormalize(LoopEmitter &emit, NormalizeOp op, ArrayRef<Index> at) {
+  SmallVector<Index> row;
+  for (auto [dim, index] : llvm::enumerate(at))
+    if (!llvm::is_contained(op.getDims(), static_cast<int64_t>(dim)))
+      row.push_back(index);
+  Operation *raw = op;
+  const char *tag = reinterpret_cast<const char *>(raw);
+  Value &mean = emit.remembered(emit.key(tag, row));
+  Value &scale = emit.remembered(emit.key(tag + 1, row));
+  bool layer = op.getKind() == NormKind::Layer;
+  auto contract = arith::FastMathFlags::contract;
+  if (!scale) {
+    if (layer)
+      mean = emitMoment(emit, op, at, row, [](Value x) { return x; });
+    Value centre = mean;
+    Value variance = emitMoment(emit, op, at, row, [&](Value x) -> Value {
+      Value d = layer ? emit.make<arith::SubFOp>(x, centre) : x;
+      return emit.make<arith::MulFOp>(d, d, contract);
+    });
+    Type type = variance.getType();
+    Value shifted = emit.make<arith::AddFOp>(
+        variance, emit.constant(type, op.getEpsilon().convertToDouble()));
+    scale = emit.make<arith::DivFOp>(emit.constant(type, 1),
+                                     emit.make<math::SqrtOp>(shifted));
+  }
+  Value x = emit.element(op.getInput(), at);
+  Value centred = layer ? emit.make<arith::SubFOp>(x, mean) : x;
+  return emit.make<arith::MulFOp>(centred, scale, contract);
+}
+
+/// Each element folds its own prefix: naive, for scans inside larger kernels.
+Value emitScan(LoopEmitter &emit, ScanOp op, ArrayRef<Index> at) {
+  int64_t dim = op.getDim(), size = shapeOf(op.getInput())[dim];
+  Type type = computeType(getElementTypeOrSelf(op.getType()));
+  Value here = emit.value(at[dim]);
+  Value neutral = emit.constant(type, neutralElement(op.getKind()));
+  using P = arith::CmpIPredicate;
+  P predicate = op.getReverse() ? (op.getExclusive() ? P::sgt : P::sge)
+                                : (op.getExclusive() ? P::slt : P::sle);
+  return emit.fold({size}, at, neutral, [&](ArrayRef<Index> i, Value acc) {
+    Value x = emit.element(op.getInput(), with(at, dim, i[0]));
+    Value counts = emit.make<arith::CmpIOp>(predicate, i[0].value, here);
+    Value term = emit.make<arith::SelectOp>(counts, x, neutral);
+    return combine(emit, op.getKind(), acc, term, isNatural(op.getInput()));
+  });
+}
+
+/// The operand index of one window position, clamped, and whether it is inside.
+Value windowIndex(LoopEmitter &emit, Index out, Index in, int64_t stride,
+                  int64_t dilation, int64_t low) {
+  Value first = emit.addInt(emit.mulInt(emit.value(out), stride),
+                            emit.constantInt(-low));
+  return emit.addInt(first, emit.mulInt(emit.value(in), dilation));
+}
+
+/// Reads `tensor` at window position `in` of the spatial dimensions; outside
+/// it reads `fill`.
+Value readWindow(LoopEmitter &emit, Value tensor, SmallVector<Index> source,
+                 ArrayRef<Index> out, ArrayRef<Index> in,
+                 ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations,
+                 ArrayRef<int64_t> low, double fill) {
+  Value inside;
+  for (size_t d = 0; d < out.size(); ++d) {
+    int64_t size = shapeOf(tensor)[d + 2];
+    Value index =
+        windowIndex(emit, out[d], in[d], strides[d], dilations[d], low[d]);
+    Value here = emit.inRange(index, size);
+    inside = inside ? emit.make<arith::AndIOp>(inside, here) : here;
+    source.push_back({emit.clamp(index, size)});
+  }
+  Value read = emit.element(tensor, source);
+  if (!inside)
+    return read;
+  return emit.make<arith::SelectOp>(inside, read,
+                                    emit.constant(read.getType(), fill));
+}
+
+Value emitPool(LoopEmitter &emit, PoolOp op, ArrayRef<Index> at) {
+  Type type = computeType(getElementTypeOrSelf(op.getType()));
+  double neutral = neutralElement(op.getKind());
+  return emit.fold(
+      op.getWindow(), at, emit.constant(type, neutral),
+      [&](ArrayRef<Index> in, Value acc) {
+        Value x = readWindow(emit, op.getInput(),
+                             SmallVector<Index>(at.take_front(2)),
+                             at.drop_front(2), in, op.getStrides(),
+                             op.getDilations(), op.getPadLow(), neutral);
+        return combine(emit, op.getKind(), acc, x, isNatural(op.getInput()));
+      });
+}
+
+/// Naive: where no library call fits.
+Value emitConvolution(LoopEmitter &emit, ConvolutionOp op, ArrayRef<Index> at) {
+  ArrayRef<int64_t> filter = shapeOf(op.getFilter());
+  int64_t perGroup = shapeOf(op.getResult())[1] / op.getGroups();
+  Type type = computeType(getElementTypeOrSelf(op.getType()));
+  Value group = emit.make<arith::DivUIOp>(emit.value(at[1]),
+                                          emit.constantInt(perGroup));
+  Value base = emit.mulInt(group, filter[1]);
+  return emit.fold(
+      filter.drop_front(1), at, emit.constant(type, 0),
+      [&](ArrayRef<Index> in, Value acc) {
+        Index channel{emit.addInt(base, emit.value(in[0]))};
+        Value x = readWindow(emit, op.getInput(), {at[0], channel},
+                             at.drop_front(2), in.drop_front(1),
+                             op.getStrides(), op.getDilations(),
+                             op.getPadLow(), 0);
+        SmallVector<Index> weight{at[1]};
+        llvm::append_range(weight, in);
+        Value w = emit.element(op.getFilter(), weight);
+        return add(emit, acc,
+                   emit.make<arith::MulFOp>(x, w,
+                                            arith::FastMathFlags::contract));
+      });
+}
+
+/// Naive: where no library call fits, such as integers.
+Value emitEinsum(LoopEmitter &emit, EinsumOp op, ArrayRef<Index> at) {
+  StringRef lhs = op.getLhsLetters(), rhs = op.getRhsLetters();
+  std::map<char, Index> where;
+  for (auto [letter, index] : llvm::zip_equal(op.getResultLetters(), at))
+    where[letter] = index;
+  SmallVector<char> contracted;
+  SmallVector<int64_t> extents;
+  for (auto [letter, size] : llvm::zip_equal(lhs, shapeOf(op.getLhs())))
+    if (!where.count(letter)) {
+      contracted.push_back(letter);
+      extents.push_back(size);
+    }
+  Type type = computeType(getElementTypeOrSelf(op.getType()));
+  bool real = isa<FloatType>(type);
+  return emit.fold(extents, at, emit.constant(type, 0),
+                   [&](ArrayRef<Index> in, Value acc) {
+                     for (auto [letter, index] : llvm::zip_equal(contracted, in))
+                       where[letter] = index;
+                     SmallVector<Index> left, right;
+                     for (char letter : lhs)
+                       left.push_back(where[letter]);
+                     for (char letter : rhs)
+                       right.push_back(where[letter]);
+                     Value x = emit.element(op.getLhs(), left);
+                     Value y = emit.element(op.getRhs(), right);
+                     Value product =
+                         real ? emit.make<arith::MulFOp>(
+                                    x, y, arith::FastMathFlags::contract)
+                              : emit.make<arith::MulIOp>(x, y);
+                     return add(emit, acc, product);
+                   });
+}
+
+} // namespace
+
+Value emitReduction(LoopEmitter &emit, Operation *op, ArrayRef<Index> at) {
+  return TypeSwitch<Operation *, Value>(op)
+      .Case<ReduceOp>([&](auto o) { return emitReduce(emit, o, at); })
+      .Case<SoftmaxOp>([&](auto o) { return emitSoftmax(emit, o, at); })
+      .Case<NormalizeOp>([&](auto o) { return emitNormalize(emit, o, at); })
+      .Case<ScanOp>([&](auto o) { return emitScan(emit, o, at); })
+      .Case<PoolOp>([&](auto o) { return emitPool(emit, o, at); })
+      .Case<ConvolutionOp>([&](auto o) { return emitConvolution(emit, o, at); })
+      .Case<EinsumOp>([&](auto o) { return emitEinsum(emit, o, at); })
+      .Default([](Operation *) { return Value(); });
+}
+
+bool hasLoops(Operation *op) {
+  return isa<UnaryOp, BinaryOp, CompareOp, SelectOp, ConvertOp, ConstantOp,
+             IotaOp, BroadcastOp, TransposeOp, ReshapeOp, SliceOp, PadOp,
+             ConcatOp, GatherOp, GatherNdOp, SliceBlockOp, MaskOp, KeepFirstOp,
+             BlockOffsetOp, ReduceOp, SoftmaxOp, NormalizeOp, ScanOp, PoolOp,
+             ConvolutionOp, EinsumOp, YieldOp>(op);
+}
+
+} // namespace autopar::cpu

@@ -1,0 +1,376 @@
+//===- KernelFunctions.cpp - Kernels as functions of bare pointers --------===//
+//
+// A kernel's outputs have one space of iterations: the elements of its widest
+// output. A first emission into a function that is thrown away treats the space
+// as flat and learns where indices are cut into digits; the second makes one
+// loop per piece between cuts. Elementwise kernels keep one flat loop, kernels
+// with a bias along the columns get rows and columns, and so on.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelFunctions.h"
+#include "LoopEmitter.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace autopar::cpu {
+
+namespace {
+
+/// Iterations of one launch piece are worth about this many elements.
+constexpr int64_t kElementsPerPiece = 8192;
+/// Sequential inner loops of at least this many elements inside one iteration.
+constexpr int64_t kElementsPerIteration = 512;
+
+int64_t elementsOf(Type type) { return cast<ShapedType>(type).getNumElements(); }
+
+/// The buffer op behind a memref, as a key.
+std::string placeOf(Value memref) {
+  if (auto buffer = memref.getDefiningOp<BufferOp>())
+    return (stringifyBufferSpace(buffer.getSpace()) + "[" +
+            Twine(buffer.getPosition()) + "]")
+        .str();
+  return "";
+}
+
+/// Loops of the iteration space from the outermost to the innermost.
+struct Nest {
+  SmallVector<Part> parts;  // value filled in when emitted
+  unsigned parallel = 0;    // leading parts that the launch range covers
+  int64_t work = 1, inner = 1;
+};
+
+/// One emission of a kernel's body.
+class KernelBuilder {
+public:
+  KernelBuilder(OpBuilder &builder, KernelOp kernel, ArrayRef<unsigned> slots,
+                ArrayRef<ArrayAttr> positions)
+      : builder(builder), kernel(kernel), slots(slots), positions(positions) {}
+
+  /// The function with arguments (buffers..., scalars, begin, end).
+  LLVM::LLVMFuncOp emit(StringRef name, const Nest &nest);
+  std::set<int64_t> boundaries;
+
+private:
+  void bindArguments(LoopEmitter &emit, Block *entry);
+  Index openNest(LoopEmitter &emit, Block *entry, const Nest &nest);
+  void emitOutputs(LoopEmitter &emit, Index flat, Block *entry, int64_t size);
+
+  OpBuilder &builder;
+  KernelOp kernel;
+  ArrayRef<unsigned> slots; // argument number of each operand
+  ArrayRef<ArrayAttr> positions;
+};
+
+unsigned pointerCount(ArrayRef<unsigned> slots) {
+  unsigned count = 0;
+  for (unsigned slot : slots)
+    count = std::max(count, slot + 1);
+  return count;
+}
+
+void KernelBuilder::bindArguments(LoopEmitter &emit, Block *entry) {
+  Block &body = kernel.getBody().front();
+  for (auto [number, argument] : llvm::enumerate(body.getArguments()))
+    emit.bind(argument, entry->getArgument(slots[number]));
+  Value scalars = entry->getArgument(pointerCount(slots));
+  for (auto [number, axes] : llvm::enumerate(positions))
+    emit.bindPosition(axes, emit.load(scalars, builder.getI64Type(),
+                                      emit.constantIndex(number)));
+}
+
+/// Opens the loops: one over the launch range, whose index gives the leading
+/// parts as digits, then one per remaining part.
+Index KernelBuilder::openNest(LoopEmitter &emit, Block *entry,
+                              const Nest &nest) {
+  unsigned pointers = pointerCount(slots);
+  Value row = emit.openLoop(entry->getArgument(pointers + 1),
+                            entry->getArgument(pointers + 2));
+  SmallVector<Part> parts(nest.parts);
+  int64_t below = 1;
+  for (int64_t number = nest.parallel; number-- > 0;) {
+    bool top = below * parts[number].size == nest.work;
+    parts[number].index = {row, below, top ? 0 : parts[number].size};
+    below *= parts[number].size;
+  }
+  for (Part &part : MutableArrayRef(parts).drop_front(nest.parallel))
+    part.index = {
+        emit.openLoop(emit.constantInt(0), emit.constantInt(part.size))};
+  return emit.addSpace(parts);
+}
+
+void KernelBuilder::emitOutputs(LoopEmitter &emit, Index flat, Block *entry,
+                                int64_t size) {
+  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
+  unsigned inputs = kernel.getInputs().size();
+  SmallVector<std::pair<Value, Index>> values;
+  for (Value result : yield.getValues()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    int64_t elements = std::max<int64_t>(1, type.getNumElements());
+    Index where = emit.digit(flat, size / elements, elements);
+    values.push_back(
+        {emit.element(result, emit.delinearize(where, type.getShape())), where});
+  }
+  for (auto [number, result] : llvm::enumerate(yield.getValues()))
+    emit.store(values[number].first, entry->getArgument(slots[inputs + number]),
+               getElementTypeOrSelf(result.getType()), values[number].second);
+}
+
+LLVM::LLVMFuncOp KernelBuilder::emit(StringRef name, const Nest &nest) {
+  MLIRContext *context = builder.getContext();
+  auto pointer = LLVM::LLVMPointerType::get(context);
+  SmallVector<Type> arguments(pointerCount(slots) + 1, pointer);
+  arguments.append(2, builder.getI64Type());
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
+                                          arguments);
+  auto function = LLVM::LLVMFuncOp::create(builder, kernel.getLoc(), name, type,
+                                           LLVM::Linkage::Internal);
+  for (unsigned number = 0; number + 2 < arguments.size(); ++number)
+    function.setArgAttr(number, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        builder.getUnitAttr());
+  Block *entry = function.addEntryBlock(builder);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(entry);
+  Location loc = UnknownLoc::get(context);
+  auto done = LLVM::ReturnOp::create(builder, loc, ValueRange());
+  builder.setInsertionPoint(done);
+  LoopEmitter emit(builder, loc, entry);
+  bindArguments(emit, entry);
+  Index flat = openNest(emit, entry, nest);
+  emitOutputs(emit, flat, entry, flat.modulus);
+  boundaries = emit.usedBoundaries();
+  return function;
+}
+
+//===----------------------------------------------------------------------===//
+// The nest
+//===----------------------------------------------------------------------===//
+
+/// Elements of the widest output, and the cuts that row outputs need.
+int64_t spaceOf(KernelOp kernel, std::set<int64_t> &cuts) {
+  int64_t size = 1;
+  for (Type type : kernel.getBody().front().getTerminator()->getOperandTypes())
+    size = std::max(size, elementsOf(type));
+  for (Type type : kernel.getBody().front().getTerminator()->getOperandTypes())
+    if (elementsOf(type) < size)
+      cuts.insert(size / std::max<int64_t>(1, elementsOf(type)));
+  return size;
+}
+
+bool hasRows(KernelOp kernel) {
+  bool rows = false;
+  kernel.getBody().walk([&](Operation *op) {
+    rows |= isa<SoftmaxOp, NormalizeOp, ReduceOp>(op);
+  });
+  return rows;
+}
+
+/// The dimension that should be the innermost loop: the one along which an op
+/// of the output's shape works on whole rows. As (stride, size) of the space.
+std::pair<int64_t, int64_t> rowPiece(KernelOp kernel, int64_t space) {
+  std::pair<int64_t, int64_t> piece{0, 0};
+  kernel.getBody().walk([&](Operation *op) {
+    int64_t dim = -1;
+    if (auto softmax = dyn_cast<SoftmaxOp>(op))
+      dim = softmax.getDim();
+    if (dim < 0 || elementsOf(op->getResult(0).getType()) != space)
+      return;
+    ArrayRef<int64_t> shape =
+        cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+    int64_t stride = 1;
+    for (int64_t size : shape.drop_front(dim + 1))
+      stride *= size;
+    piece = {stride, shape[dim]};
+  });
+  return piece;
+}
+
+Nest flatNest(int64_t space) {
+  Nest nest;
+  nest.parts.push_back({{}, 1, space});
+  nest.parallel = 1;
+  nest.work = space;
+  return nest;
+}
+
+/// Cuts the space at `cuts` (those that divide each other).
+Nest cutNest(int64_t space, const std::set<int64_t> &cuts,
+             std::pair<int64_t, int64_t> row, bool rows) {
+  Nest nest;
+  int64_t stride = 1;
+  auto close = [&](int64_t end) {
+    if (end > stride)
+      nest.parts.insert(nest.parts.begin(), {{}, stride, end / stride});
+    stride = end;
+  };
+  for (int64_t cut : cuts)
+    if (cut < space && cut % stride == 0 && space % cut == 0)
+      close(cut);
+  close(space);
+  if (nest.parts.size() <= 1 && !(row.second > 1))
+    return flatNest(space);
+  auto *inner = llvm::find_if(nest.parts, [&](const Part &part) {
+    return part.stride == row.first && part.size == row.second;
+  });
+  if (inner != nest.parts.end())
+    std::rotate(inner, inner + 1, nest.parts.end());
+  // Leading parts are parallel until one iteration is small enough.
+  int64_t rest = space;
+  unsigned last = nest.parts.size() - 1;
+  while (nest.parallel < last &&
+         (nest.parallel == 0 || rows || nest.work < 256 ||
+          rest > 8 * kElementsPerIteration)) {
+    const Part &part = nest.parts[nest.parallel];
+    if (nest.parallel > 0 && !rows && nest.work >= 64 &&
+        rest / part.size < kElementsPerIteration)
+      break;
+    nest.work *= part.size;
+    rest /= part.size;
+    ++nest.parallel;
+  }
+  nest.inner = rest;
+  return nest;
+}
+
+/// Element evaluations per element of the space, for the grain.
+int64_t costOf(KernelOp kernel, int64_t space) {
+  int64_t total = space;
+  kernel.getBody().walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (auto type = dyn_cast<RankedTensorType>(operand.getType()))
+        total += type.getNumElements();
+  });
+  return std::max<int64_t>(1, total / std::max<int64_t>(space, 1));
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// Same place, same argument: an output may be written over an input.
+SmallVector<unsigned> slotsOf(KernelOp kernel, SmallVector<unsigned> &buffers) {
+  SmallVector<unsigned> slots;
+  std::map<std::string, unsigned> places;
+  for (auto [number, operand] : llvm::enumerate(kernel->getOperands())) {
+    auto [it, isNew] = places.try_emplace(placeOf(operand), buffers.size());
+    if (isNew)
+      buffers.push_back(number);
+    slots.push_back(it->second);
+  }
+  return slots;
+}
+
+SmallVector<ArrayAttr> positionsOf(KernelOp kernel) {
+  SmallVector<ArrayAttr> result;
+  kernel.getBody().walk([&](Operation *op) {
+    auto axes = op->getAttrOfType<ArrayAttr>("axes");
+    if (axes && !llvm::is_contained(result, axes))
+      result.push_back(axes);
+  });
+  return result;
+}
+
+std::string bodyKey(KernelOp kernel, ArrayRef<unsigned> slots) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (unsigned slot : slots)
+    os << slot << ' ';
+  Block &body = kernel.getBody().front();
+  llvm::DenseMap<Value, unsigned> numbers;
+  for (BlockArgument argument : body.getArguments())
+    numbers[argument] = numbers.size(), os << argument.getType() << ' ';
+  for (Operation &op : body) {
+    os << '\n' << op.getName() << ' ';
+    for (Value operand : op.getOperands())
+      os << numbers[operand] << ' ';
+    for (NamedAttribute attribute : op.getAttrDictionary())
+      if (attribute.getName() != "autopar.names")
+        os << attribute.getName() << '=' << attribute.getValue() << ' ';
+    for (Value result : op.getResults())
+      numbers[result] = numbers.size(), os << result.getType() << ' ';
+  }
+  return text;
+}
+
+/// A name that says what the kernel does: its last op and a number.
+std::string nameOf(KernelOp kernel, unsigned number) {
+  StringRef last = "copy";
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    last = op.getName().stripDialect();
+  return ("kernel_" + Twine(number) + "_" + last).str();
+}
+
+/// `void(void *const *buffers, const int64_t *scalars, begin, end)`: loads the
+/// pointers and calls the body, whose arguments are known not to alias.
+LLVM::LLVMFuncOp emitEntry(OpBuilder &builder, StringRef name,
+                           LLVM::LLVMFuncOp body, unsigned buffers) {
+  MLIRContext *context = builder.getContext();
+  Location loc = body.getLoc();
+  auto pointer = LLVM::LLVMPointerType::get(context);
+  Type i64 = builder.getI64Type();
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
+                                          {pointer, pointer, i64, i64});
+  auto function = LLVM::LLVMFuncOp::create(builder, loc, name, type,
+                                           LLVM::Linkage::Internal);
+  Block *entry = function.addEntryBlock(builder);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(entry);
+  SmallVector<Value> arguments;
+  for (unsigned number = 0; number < buffers; ++number) {
+    Value address = LLVM::GEPOp::create(
+        builder, loc, pointer, pointer, entry->getArgument(0),
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
+    arguments.push_back(LLVM::LoadOp::create(builder, loc, pointer, address));
+  }
+  llvm::append_range(arguments, entry->getArguments().drop_front(1));
+  LLVM::CallOp::create(builder, loc, body, arguments);
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+  return function;
+}
+
+LogicalResult verifyBody(KernelOp kernel) {
+  WalkResult result = kernel.getBody().walk([&](Operation *op) {
+    if (hasLoops(op))
+      return WalkResult::advance();
+    op->emitError() << "node '" << nodeName(op->getLoc())
+                    << "': this op has no loops on the CPU inside a kernel";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+} // namespace
+
+FailureOr<LoopKernel> KernelFunctions::get(KernelOp kernel) {
+  LoopKernel result;
+  SmallVector<unsigned> slots = slotsOf(kernel, result.buffers);
+  auto [it, isNew] = known.try_emplace(bodyKey(kernel, slots));
+  if (!isNew) {
+    result.function = it->second.function;
+    result.work = it->second.work;
+    result.grain = it->second.grain;
+    result.positions = positionsOf(kernel);
+    return result;
+  }
+  if (failed(verifyBody(kernel)))
+    return failure();
+  result.positions = positionsOf(kernel);
+  std::set<int64_t> cuts;
+  int64_t space = spaceOf(kernel, cuts);
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  std::string name = nameOf(kernel, known.size() - 1);
+  KernelBuilder emission(builder, kernel, slots, result.positions);
+  emission.emit(name + "_trial", flatNest(space)).erase();
+  cuts.insert(emission.boundaries.begin(), emission.boundaries.end());
+  Nest nest = cutNest(space, cuts, rowPiece(kernel, space), hasRows(kernel));
+  LLVM::LLVMFuncOp body = emission.emit(name + "_body", nest);
+  result.function = emitEntry(builder, name, body, result.buffers.size());
+  result.work = nest.work;
+  int64_t each = std::max<int64_t>(1, nest.inner * costOf(kernel, space));
+  result.grain = std::max<int64_t>(1, kElementsPerPiece * 4 / each);
+  it->second = result;
+  return result;
+}
+
+} // namespace autopar::cpu

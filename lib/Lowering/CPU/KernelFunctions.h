@@ -1,0 +1,37 @@
+//===- KernelFunctions.h - Kernels as functions of bare pointers -*- C++ -*-===//
+
+#ifndef AUTOPAR_LOWERING_CPU_KERNELFUNCTIONS_H
+#define AUTOPAR_LOWERING_CPU_KERNELFUNCTIONS_H
+
+#include "autopar/Dialect/Dialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace autopar::cpu {
+
+/// How to launch a kernel: a function of the runtime's `aprt_kernel` type and
+/// its arguments.
+struct LoopKernel {
+  mlir::LLVM::LLVMFuncOp function;
+  /// Operand numbers of the kernel op, one per distinct buffer.
+  llvm::SmallVector<unsigned> buffers;
+  /// Mesh axes along which the device's index is one of the scalars.
+  llvm::SmallVector<mlir::ArrayAttr> positions;
+  int64_t work = 0, grain = 1;
+};
+
+/// Makes one function per distinct kernel body.
+class KernelFunctions {
+public:
+  explicit KernelFunctions(mlir::ModuleOp module) : module(module) {}
+  mlir::FailureOr<LoopKernel> get(KernelOp kernel);
+
+private:
+  mlir::ModuleOp module;
+  llvm::StringMap<LoopKernel> known;
+};
+
+} // namespace autopar::cpu
+
+#endif // AUTOPAR_LOWERING_CPU_KERNELFUNCTIONS_H

@@ -1,0 +1,243 @@
+//===- LoopEmitter.cpp - Code for the elements of tensors -----------------===//
+
+#include "LoopEmitter.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace autopar::cpu {
+
+Type computeType(Type element) {
+  if (isa<Float16Type, BFloat16Type>(element))
+    return Float32Type::get(element.getContext());
+  if (auto integer = dyn_cast<IntegerType>(element))
+    return IntegerType::get(element.getContext(), integer.getWidth());
+  return element;
+}
+
+Type storageType(Type element) {
+  if (auto integer = dyn_cast<IntegerType>(element))
+    return IntegerType::get(element.getContext(),
+                            std::max(8u, integer.getWidth()));
+  return element;
+}
+
+LoopEmitter::LoopEmitter(OpBuilder &builder, Location loc, Block *entry)
+    : builder(builder), loc(loc) {
+  scopes.push_back({entry, nullptr});
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+/// Before the next deeper open loop, else at the end of the block.
+void LoopEmitter::moveTo(Operation *op, unsigned depth) {
+  if (depth + 1 < scopes.size()) {
+    op->moveBefore(scopes[depth + 1].loop);
+    return;
+  }
+  Block *block = scopes[depth].block;
+  if (block->mightHaveTerminator())
+    op->moveBefore(block->getTerminator());
+  else
+    op->moveBefore(block, block->end());
+}
+
+Value LoopEmitter::place(Operation *op) {
+  unsigned at = 0;
+  for (Value operand : op->getOperands())
+    at = std::max(at, depth(operand));
+  moveTo(op, at);
+  for (Value result : op->getResults())
+    depths[result] = at;
+  return op->getNumResults() ? op->getResult(0) : Value();
+}
+
+Value LoopEmitter::constantInt(int64_t value) {
+  Value &known = memo[{reinterpret_cast<const void *>(value), nullptr}];
+  if (!known)
+    known = make<arith::ConstantOp>(builder.getI64IntegerAttr(value));
+  return known;
+}
+
+Value LoopEmitter::constant(Type type, double value) {
+  if (isa<FloatType>(type))
+    return make<arith::ConstantOp>(builder.getFloatAttr(type, value));
+  if (value != value)
+    value = 0;
+  auto integer = cast<IntegerType>(type);
+  APInt bits(integer.getWidth(), 0);
+  if (std::abs(value) >= 9.2e18 || std::isinf(value))
+    bits = value > 0 ? APInt::getSignedMaxValue(integer.getWidth())
+                     : APInt::getSignedMinValue(integer.getWidth());
+  else
+    bits = APInt(integer.getWidth(), static_cast<int64_t>(value), true, true);
+  return make<arith::ConstantOp>(builder.getIntegerAttr(integer, bits));
+}
+
+Value LoopEmitter::addInt(Value a, Value b) {
+  return make<arith::AddIOp>(a, b, arith::IntegerOverflowFlags::nsw);
+}
+
+Value LoopEmitter::mulInt(Value a, int64_t factor) {
+  if (factor == 1)
+    return a;
+  return make<arith::MulIOp>(a, constantInt(factor),
+                             arith::IntegerOverflowFlags::nsw);
+}
+
+Value LoopEmitter::clamp(Value index, int64_t size) {
+  Value low = make<arith::MaxSIOp>(index, constantInt(0));
+  return make<arith::MinSIOp>(low, constantInt(std::max<int64_t>(size, 1) - 1));
+}
+
+Value LoopEmitter::inRange(Value index, int64_t size) {
+  return make<arith::CmpIOp>(arith::CmpIPredicate::ult, index,
+                             constantInt(size));
+}
+
+Value LoopEmitter::load(Value pointer, Type element, Index flat) {
+  Type stored = storageType(element), type = computeType(element);
+  Value offset = value(flat);
+  Value address = make<LLVM::GEPOp>(
+      pointer.getType(), stored, pointer, ArrayRef<LLVM::GEPArg>{offset},
+      LLVM::GEPNoWrapFlags::inbounds);
+  Value loaded = make<LLVM::LoadOp>(stored, address);
+  if (type.isInteger(1))
+    return make<arith::CmpIOp>(arith::CmpIPredicate::ne, loaded,
+                               constant(stored, 0));
+  if (stored != type)
+    return make<arith::ExtFOp>(type, loaded);
+  return loaded;
+}
+
+void LoopEmitter::store(Value stored, Value pointer, Type element, Index flat) {
+  Type memory = storageType(element);
+  if (stored.getType().isInteger(1))
+    stored = make<arith::ExtUIOp>(memory, stored);
+  else if (memory != stored.getType())
+    stored = make<arith::TruncFOp>(memory, stored);
+  Value offset = value(flat);
+  Value address = make<LLVM::GEPOp>(
+      pointer.getType(), memory, pointer, ArrayRef<LLVM::GEPArg>{offset},
+      LLVM::GEPNoWrapFlags::inbounds);
+  auto op = LLVM::StoreOp::create(builder, loc, stored, address);
+  moveTo(op, scopes.size() - 1);
+}
+
+Value LoopEmitter::stackBuffer(Type element, int64_t size) {
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  return make<LLVM::AllocaOp>(pointer, element, constantInt(size),
+                              /*alignment=*/64);
+}
+
+Value LoopEmitter::pin(Value pointer, unsigned depth) {
+  auto same = LLVM::GEPOp::create(builder, loc, pointer.getType(),
+                                  builder.getI8Type(), pointer,
+                                  ArrayRef<LLVM::GEPArg>{0});
+  moveTo(same, depth);
+  depths[same] = depth;
+  return same;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+Value LoopEmitter::openLoop(Value lower, Value upper) {
+  auto loop = scf::ForOp::create(builder, loc, lower, upper, constantInt(1));
+  moveTo(loop, scopes.size() - 1);
+  scopes.push_back({loop.getBody(), loop});
+  depths[loop.getInductionVar()] = scopes.size() - 1;
+  return loop.getInductionVar();
+}
+
+void LoopEmitter::closeLoop() { scopes.pop_back(); }
+
+Value LoopEmitter::foldLevel(int64_t extent, unsigned depth, Value init,
+                             function_ref<Value(Index, Value)> body) {
+  SmallVector<Scope> outer(scopes.begin(), scopes.end());
+  auto loop = scf::ForOp::create(
+      builder, loc, constantInt(0), constantInt(extent), constantInt(1), init,
+      [](OpBuilder &nested, Location at, Value, ValueRange carried) {
+        scf::YieldOp::create(nested, at, carried);
+      });
+  moveTo(loop, depth);
+  scopes.truncate(depth + 1);
+  scopes.push_back({loop.getBody(), loop});
+  depths[loop.getInductionVar()] = depth + 1;
+  depths[loop.getRegionIterArg(0)] = depth + 1;
+  Value next = body({loop.getInductionVar()}, loop.getRegionIterArg(0));
+  loop.getBody()->getTerminator()->setOperand(0, next);
+  scopes = outer;
+  depths[loop.getResult(0)] = depth;
+  return loop.getResult(0);
+}
+
+Value LoopEmitter::fold(ArrayRef<int64_t> extents, ArrayRef<Index> fixed,
+                        Value init, FoldBody body) {
+  SmallVector<Index> at;
+  std::function<Value(unsigned, Value)> level = [&](unsigned dim,
+                                                    Value carried) -> Value {
+    if (dim == extents.size())
+      return body(at, carried);
+    SmallVector<Index> around(fixed.begin(), fixed.end());
+    llvm::append_range(around, at);
+    unsigned where = std::max(depth(around), depth(carried));
+    return foldLevel(extents[dim], where, carried, [&](Index index, Value acc) {
+      at.push_back(index);
+      Value next = level(dim + 1, acc);
+      at.pop_back();
+      return next;
+    });
+  };
+  return level(0, init);
+}
+
+unsigned LoopEmitter::depth(ArrayRef<Index> indices) {
+  unsigned result = 0;
+  for (const Index &index : indices) {
+    auto space = spaces.find(index.value);
+    if (space == spaces.end()) {
+      result = std::max(result, depth(index.value));
+      continue;
+    }
+    for (const Part &part : space->second)
+      if (part.stride * part.size > index.divisor &&
+          (index.modulus == 0 || part.stride < index.divisor * index.modulus))
+        result = std::max(result, depth(part.index.value));
+  }
+  return result;
+}
+
+LoopEmitter::Key LoopEmitter::key(const void *what, ArrayRef<Index> at) {
+  Key result{what};
+  for (const Index &index : at) {
+    result.push_back(index.value.getAsOpaquePointer());
+    result.push_back(reinterpret_cast<const void *>(index.divisor));
+    result.push_back(reinterpret_cast<const void *>(index.modulus));
+  }
+  return result;
+}
+
+Value LoopEmitter::element(Value tensor, ArrayRef<Index> at) {
+  Key what = key(tensor.getAsOpaquePointer(), at);
+  auto known = memo.find(what);
+  if (known != memo.end())
+    return known->second;
+  Value result;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (Value pointer = pointers.lookup(tensor))
+    result = load(pointer, type.getElementType(),
+                  linearize(at, type.getShape()));
+  else if (Value value = emitElementwise(*this, tensor.getDefiningOp(), at))
+    result = value;
+  else if (Value value = emitMovement(*this, tensor.getDefiningOp(), at))
+    result = value;
+  else
+    result = emitReduction(*this, tensor.getDefiningOp(), at);
+  return memo[what] = result;
+}
+
+} // namespace autopar::cpu

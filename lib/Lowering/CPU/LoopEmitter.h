@@ -1,0 +1,173 @@
+//===- LoopEmitter.h - Code for the elements of tensors ---------*- C++ -*-===//
+//
+// A kernel's body is a tensor program. The emitter turns it into loops by
+// demand: `element(t, i)` builds the code for one element of one tensor, which
+// asks for the elements it needs in turn. Every instruction goes to the
+// outermost open loop where its operands exist, so that what does not change in
+// an inner loop is computed outside, a row's maximum once per row.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_LOWERING_CPU_LOOPEMITTER_H
+#define AUTOPAR_LOWERING_CPU_LOOPEMITTER_H
+
+#include "autopar/Dialect/Dialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <map>
+#include <set>
+#include <vector>
+
+namespace autopar::cpu {
+
+/// The type that arithmetic uses: integers without sign, f32 for f16 and bf16.
+mlir::Type computeType(mlir::Type element);
+/// The type in memory: i1 is a byte.
+mlir::Type storageType(mlir::Type element);
+
+/// A position in a dimension: `value`, or a digit of it,
+/// (value / divisor) % modulus; modulus 0 means no remainder is taken.
+struct Index {
+  mlir::Value value;
+  int64_t divisor = 1, modulus = 0;
+};
+
+/// One loop over a part of a flat index space: the flat index is the sum of
+/// value * stride over the parts.
+struct Part {
+  Index index;
+  int64_t stride, size;
+};
+
+class LoopEmitter {
+public:
+  LoopEmitter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Block *entry);
+
+  /// The elements of `tensor` are in memory at `pointer`.
+  void bind(mlir::Value tensor, mlir::Value pointer) {
+    pointers[tensor] = pointer;
+  }
+  /// The device's linear index along `axes`.
+  void bindPosition(mlir::ArrayAttr axes, mlir::Value value) {
+    positions[axes] = value;
+  }
+  mlir::Value position(mlir::ArrayAttr axes) const {
+    return positions.at(axes);
+  }
+
+  mlir::Value element(mlir::Value tensor, llvm::ArrayRef<Index> at);
+
+  //===--------------------------------------------------------------------===//
+  // Indices
+  //===--------------------------------------------------------------------===//
+
+  /// A flat index space made of the loops in `parts`; digits of it stay
+  /// symbolic until used.
+  Index addSpace(llvm::ArrayRef<Part> parts);
+  Index constantIndex(int64_t value) { return {constantInt(value)}; }
+  Index digit(Index of, int64_t divisor, int64_t modulus);
+  llvm::SmallVector<Index> delinearize(Index flat,
+                                       llvm::ArrayRef<int64_t> shape);
+  /// Row-major flat index; digits of one value join again where they are next
+  /// to each other.
+  Index linearize(llvm::ArrayRef<Index> at, llvm::ArrayRef<int64_t> shape);
+  mlir::Value value(Index index);
+  /// Places where used digits of the flat spaces begin or end.
+  const std::set<int64_t> &usedBoundaries() const { return boundaries; }
+
+  //===--------------------------------------------------------------------===//
+  // Instructions
+  //===--------------------------------------------------------------------===//
+
+  /// Builds an operation without side effects at its natural depth.
+  template <typename OpT, typename... Args> mlir::Value make(Args &&...args) {
+    auto op = OpT::create(builder, loc, std::forward<Args>(args)...);
+    return place(op.getOperation());
+  }
+  mlir::Value constantInt(int64_t value);
+  mlir::Value constant(mlir::Type type, double value);
+  mlir::Value addInt(mlir::Value a, mlir::Value b);
+  mlir::Value mulInt(mlir::Value a, int64_t factor);
+  mlir::Value clamp(mlir::Value index, int64_t size);
+  mlir::Value inRange(mlir::Value index, int64_t size);
+
+  mlir::Value load(mlir::Value pointer, mlir::Type element, Index flat);
+  void store(mlir::Value value, mlir::Value pointer, mlir::Type element,
+             Index flat);
+  mlir::Value stackBuffer(mlir::Type element, int64_t size);
+  /// The same pointer, for accesses that must follow what was emitted so far at
+  /// `depth`.
+  mlir::Value pin(mlir::Value pointer, unsigned depth);
+
+  //===--------------------------------------------------------------------===//
+  // Loops
+  //===--------------------------------------------------------------------===//
+
+  /// Opens a loop inside the innermost one; instructions that need its index
+  /// go into it until closeLoop.
+  mlir::Value openLoop(mlir::Value lower, mlir::Value upper);
+  void closeLoop();
+
+  /// acc = body(index, acc) over all indices of `extents`, in a loop nest at
+  /// the depth of `fixed`, the indices that the body uses besides.
+  using FoldBody =
+      llvm::function_ref<mlir::Value(llvm::ArrayRef<Index>, mlir::Value)>;
+  mlir::Value fold(llvm::ArrayRef<int64_t> extents,
+                   llvm::ArrayRef<Index> fixed, mlir::Value init, FoldBody body);
+  unsigned depth(llvm::ArrayRef<Index> indices);
+  unsigned depth(mlir::Value value) const {
+    auto it = depths.find(value);
+    return it == depths.end() ? 0 : it->second;
+  }
+
+  /// Remembers a value under a key of its own (a stack row, a sum).
+  using Key = std::vector<const void *>;
+  static Key key(const void *what, llvm::ArrayRef<Index> at);
+  mlir::Value &remembered(const Key &key) { return memo[key]; }
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+
+private:
+  struct Scope {
+    mlir::Block *block;
+    mlir::Operation *loop; // whose body `block` is; null for the entry
+  };
+  mlir::Value place(mlir::Operation *op);
+  void moveTo(mlir::Operation *op, unsigned depth);
+  mlir::Value sum(llvm::ArrayRef<std::pair<mlir::Value, int64_t>> terms);
+  void addTerms(Index index, int64_t scale,
+                llvm::SmallVectorImpl<std::pair<mlir::Value, int64_t>> &terms);
+  mlir::Value foldLevel(int64_t extent, unsigned depth, mlir::Value init,
+                        llvm::function_ref<mlir::Value(Index, mlir::Value)>);
+
+  llvm::SmallVector<Scope> scopes;
+  llvm::DenseMap<mlir::Value, unsigned> depths;
+  llvm::DenseMap<mlir::Value, mlir::Value> pointers;
+  std::map<mlir::Attribute, mlir::Value, bool (*)(mlir::Attribute, mlir::Attribute)>
+      positions{[](mlir::Attribute a, mlir::Attribute b) {
+        return a.getAsOpaquePointer() < b.getAsOpaquePointer();
+      }};
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Part>> spaces;
+  std::set<int64_t> boundaries;
+  std::map<Key, mlir::Value> memo;
+};
+
+/// Code for one element of an op's result; declared here, one file per family.
+mlir::Value emitElementwise(LoopEmitter &emit, mlir::Operation *op,
+                            llvm::ArrayRef<Index> at);
+mlir::Value emitMovement(LoopEmitter &emit, mlir::Operation *op,
+                         llvm::ArrayRef<Index> at);
+mlir::Value emitReduction(LoopEmitter &emit, mlir::Operation *op,
+                          llvm::ArrayRef<Index> at);
+/// What a reduction starts from.
+double neutralElement(ReduceKind kind);
+
+/// Whether the emitter has loops for `op`.
+bool hasLoops(mlir::Operation *op);
+
+} // namespace autopar::cpu
+
+#endif // AUTOPAR_LOWERING_CPU_LOOPEMITTER_H

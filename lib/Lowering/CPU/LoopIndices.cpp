@@ -1,0 +1,150 @@
+//===- LoopIndices.cpp - Index arithmetic of the loop emitter -------------===//
+//
+// Reshapes and flattened loops cut indices into digits and put them together
+// again. Digits stay symbolic: (i / 12) * 12 + i % 12 is found to be i before
+// any instruction is made, which keeps accesses contiguous for the vectorizer.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoopEmitter.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace autopar::cpu {
+
+Index LoopEmitter::addSpace(ArrayRef<Part> parts) {
+  Value placeholder = make<LLVM::PoisonOp>(builder.getI64Type());
+  int64_t size = 1;
+  for (const Part &part : parts)
+    size *= part.size;
+  spaces[placeholder].assign(parts.begin(), parts.end());
+  return {placeholder, 1, size};
+}
+
+/// `of` is known to be below its modulus; the digits asked for are exact.
+Index LoopEmitter::digit(Index of, int64_t divisor, int64_t modulus) {
+  if (modulus == 1)
+    return constantIndex(0);
+  Index result{of.value, of.divisor * divisor, modulus};
+  if (of.modulus != 0 && divisor * modulus >= of.modulus)
+    result.modulus = of.modulus / divisor;
+  return result;
+}
+
+SmallVector<Index> LoopEmitter::delinearize(Index flat,
+                                            ArrayRef<int64_t> shape) {
+  SmallVector<Index> at(shape.size());
+  int64_t stride = 1;
+  int64_t *top = nullptr; // modulus of the first digit that is not constant
+  for (int64_t dim = static_cast<int64_t>(shape.size()) - 1; dim >= 0; --dim) {
+    at[dim] = digit(flat, stride, shape[dim]);
+    if (shape[dim] != 1)
+      top = &at[dim].modulus;
+    stride *= shape[dim];
+  }
+  if (top && flat.modulus == 0)
+    *top = 0; // it is below its extent already
+  return at;
+}
+
+/// The sum of value * scale, the terms of outer loops first, so that a partial
+/// sum is made outside the inner loops.
+Value LoopEmitter::sum(ArrayRef<std::pair<Value, int64_t>> terms) {
+  SmallVector<std::pair<Value, int64_t>> sorted(terms.begin(), terms.end());
+  llvm::stable_sort(sorted, [&](const auto &a, const auto &b) {
+    return depth(a.first) < depth(b.first);
+  });
+  Value result;
+  for (auto [term, scale] : sorted) {
+    Value scaled = mulInt(term, scale);
+    result = result ? addInt(result, scaled) : scaled;
+  }
+  return result ? result : constantInt(0);
+}
+
+/// Adds index * scale to `terms`.
+void LoopEmitter::addTerms(Index index, int64_t scale,
+                           SmallVectorImpl<std::pair<Value, int64_t>> &terms) {
+  auto space = spaces.find(index.value);
+  if (space == spaces.end()) {
+    Value &digit = memo[key(nullptr, index)];
+    if (!digit) {
+      Value known = index.value;
+      if (index.divisor != 1)
+        known = make<arith::DivUIOp>(known, constantInt(index.divisor));
+      if (index.modulus != 0)
+        known = make<arith::RemUIOp>(known, constantInt(index.modulus));
+      digit = known;
+    }
+    terms.push_back({digit, scale});
+    return;
+  }
+  SmallVector<Part> parts(space->second);
+  int64_t low = index.divisor, high = index.divisor * index.modulus, whole = 1;
+  for (const Part &part : parts)
+    whole *= part.size;
+  if (low > 1)
+    boundaries.insert(low);
+  if (high < whole)
+    boundaries.insert(high);
+  for (const Part &part : parts) {
+    int64_t end = part.stride * part.size;
+    if (end <= low || part.stride >= high)
+      continue;
+    // The digits of this part that lie in [low, high).
+    int64_t divisor = std::max<int64_t>(1, low / part.stride);
+    int64_t modulus = std::min(end, high) / std::max(low, part.stride);
+    Index piece = part.index;
+    if (divisor != 1 || modulus != part.size) {
+      Value whole = value(part.index);
+      piece = {whole, divisor, end > high ? modulus : 0};
+    }
+    addTerms(piece, scale * (std::max(low, part.stride) / low), terms);
+  }
+}
+
+Value LoopEmitter::value(Index index) {
+  if (index.divisor == 1 && index.modulus == 0)
+    return index.value;
+  Key what = key(this, index);
+  if (Value known = memo[what])
+    return known;
+  SmallVector<std::pair<Value, int64_t>> terms;
+  addTerms(index, 1, terms);
+  return memo[what] = sum(terms);
+}
+
+Index LoopEmitter::linearize(ArrayRef<Index> at, ArrayRef<int64_t> shape) {
+  struct Run {
+    Index index;
+    int64_t extent, stride;
+  };
+  SmallVector<Run> runs; // from the last dimension to the first
+  int64_t stride = 1;
+  for (int64_t dim = static_cast<int64_t>(shape.size()) - 1; dim >= 0; --dim) {
+    if (shape[dim] == 1)
+      continue;
+    const Index &index = at[dim];
+    bool joins = !runs.empty() && runs.back().index.value == index.value &&
+                 runs.back().index.modulus == runs.back().extent &&
+                 index.divisor ==
+                     runs.back().index.divisor * runs.back().extent &&
+                 runs.back().stride * runs.back().extent == stride;
+    if (joins) {
+      runs.back().extent *= shape[dim];
+      runs.back().index.modulus *= index.modulus;
+    } else {
+      runs.push_back({index, shape[dim], stride});
+    }
+    stride *= shape[dim];
+  }
+  if (runs.size() == 1 && runs[0].stride == 1)
+    return runs[0].index;
+  SmallVector<std::pair<Value, int64_t>> terms;
+  for (const Run &run : runs)
+    addTerms(run.index, run.stride, terms);
+  return {sum(terms)};
+}
+
+} // namespace autopar::cpu

@@ -1,0 +1,267 @@
+//===- LowerToCpu.cpp - Scheduled IR to loops and calls -------------------===//
+
+#include "../Common/HostProgram.h"
+#include "KernelFunctions.h"
+#include "LibraryCalls.h"
+#include "autopar/Lowering/Attributes.h"
+#include "autopar/Lowering/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+#define GEN_PASS_DEF_LOWERTOCPU
+#include "autopar/Lowering/Passes.h.inc"
+
+namespace {
+
+ProgramOp describe(KernelOp kernel, StringRef kind) {
+  ProgramOp row;
+  row.name = nodeName(kernel.getLoc()).str();
+  row.kind = kind.str();
+  for (Value operand : kernel->getOperands())
+    row.bytes += bytesOf(operand.getType());
+  for (Operation &op : kernel.getBody().front())
+    if (auto counted = dyn_cast<KernelOpInterface>(op))
+      row.flops += counted.getFlops();
+  return row;
+}
+
+std::optional<int64_t> persistentIndex(Value memref) {
+  auto buffer = memref.getDefiningOp<BufferOp>();
+  if (buffer && buffer.getSpace() == BufferSpace::Persistent)
+    return buffer.getPosition();
+  return std::nullopt;
+}
+
+/// Lowers the functions of one module; `loops` remembers kernels over stages.
+class CpuProgram {
+public:
+  CpuProgram(HostProgram &program) : program(program), loops(program.module) {}
+
+  LogicalResult lowerFunction(func::FuncOp function, StringRef name,
+                              int64_t stage, bool isStep);
+  void makePrepare(StringRef name, int64_t stage);
+
+private:
+  LogicalResult lowerKernel(HostFunction &host, KernelOp kernel, bool isStep);
+  void lowerLibraryCall(HostFunction &host, KernelOp kernel,
+                        cpu::LibraryCall call,
+                        bool isStep);
+  LogicalResult lowerLoops(HostFunction &host, KernelOp kernel);
+  void recordUses(HostFunction &host, Operation *op, int packed);
+
+  HostProgram &program;
+  cpu::KernelFunctions loops;
+};
+
+/// A tensor all of whose uses in @step read its packed form is released.
+void CpuProgram::recordUses(HostFunction &host, Operation *op, int packed) {
+  for (auto [number, operand] : llvm::enumerate(op->getOperands()))
+    if (auto index = persistentIndex(operand)) {
+      PersistentUse &use = program.persistentUses[{host.stage, *index}];
+      (static_cast<int>(number) == packed ? use.packed : use.plain) = true;
+    }
+}
+
+void CpuProgram::lowerLibraryCall(HostFunction &host, KernelOp kernel,
+                                  cpu::LibraryCall call, bool isStep) {
+  auto operand = [&](int number) {
+    return number < 0 ? host.null() : host.address(kernel->getOperand(number));
+  };
+  StringRef kind = call.isGemm ? "gemm" : "convolution";
+  int32_t op = program.addOp(describe(kernel, kind));
+  auto weight = persistentIndex(kernel->getOperand(call.b));
+  bool packs = isStep && weight;
+  if (packs) {
+    PackedWeight packed{call.isGemm ? "aprt_gemm_pack" : "aprt_conv_pack",
+                        call.descriptor, *weight, op};
+    call.descriptor[call.slotWord] =
+        program.packedSlot(host.stage, std::move(packed), call.slotWord);
+  }
+  if (isStep)
+    recordUses(host, kernel, packs ? call.b : -1);
+  host.call(call.isGemm ? "aprt_gemm" : "aprt_conv",
+            {host.int32(op), host.words(call.descriptor), operand(call.a),
+             packs ? host.null() : operand(call.b), operand(call.bias),
+             operand(call.addend), operand(call.result)});
+}
+
+LogicalResult CpuProgram::lowerLoops(HostFunction &host, KernelOp kernel) {
+  FailureOr<cpu::LoopKernel> loop = loops.get(kernel);
+  if (failed(loop))
+    return failure();
+  if (loop->work == 0)
+    return success();
+  OpBuilder &builder = host.builder;
+  SmallVector<Value> buffers, scalars;
+  for (unsigned number : loop->buffers)
+    buffers.push_back(host.address(kernel->getOperand(number)));
+  for (ArrayAttr axes : loop->positions)
+    scalars.push_back(host.position(axes));
+  Value function =
+      LLVM::AddressOfOp::create(builder, host.loc, loop->function);
+  int32_t op = program.addOp(describe(kernel, "kernel"));
+  Value bufferArray = host.stackArray(buffers, host.rank.getType());
+  Value scalarArray =
+      scalars.empty() ? host.null()
+                      : host.stackArray(scalars, builder.getI64Type());
+  host.call("aprt_launch",
+            {host.int32(op), function, bufferArray, scalarArray,
+             host.int64(loop->work), host.int64(loop->grain)});
+  return success();
+}
+
+LogicalResult CpuProgram::lowerKernel(HostFunction &host, KernelOp kernel,
+                                      bool isStep) {
+  if (kernel.getLibrary())
+    if (auto call = cpu::matchLibraryCall(kernel)) {
+      lowerLibraryCall(host, kernel, *call, isStep);
+      return success();
+    }
+  if (isStep)
+    recordUses(host, kernel, -1);
+  return lowerLoops(host, kernel);
+}
+
+LogicalResult CpuProgram::lowerFunction(func::FuncOp function, StringRef name,
+                                        int64_t stage, bool isStep) {
+  OpBuilder builder(function.getContext());
+  HostFunction host(program, builder, name, stage, isStep);
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    host.loc = op.getLoc();
+    if (isa<BufferOp>(op))
+      continue;
+    if (auto kernel = dyn_cast<KernelOp>(op)) {
+      if (failed(lowerKernel(host, kernel, isStep)))
+        return failure();
+      continue;
+    }
+    if (isStep)
+      recordUses(host, &op, -1);
+    if (failed(lowerCommunication(host, &op)))
+      return failure();
+  }
+  host.finish();
+  return success();
+}
+
+void CpuProgram::makePrepare(StringRef name, int64_t stage) {
+  OpBuilder builder(program.module.getContext());
+  HostFunction host(program, builder, name, stage, /*hasTime=*/false);
+  for (const PackedWeight &weight : program.packed[stage])
+    host.call(weight.callee, {host.int32(weight.op),
+                              host.words(weight.descriptor),
+                              host.persistent(weight.persistent)});
+  host.finish();
+}
+
+//===----------------------------------------------------------------------===//
+// What the program exports
+//===----------------------------------------------------------------------===//
+
+void makeStageTable(HostProgram &program, ArrayRef<std::string> functions) {
+  MLIRContext *context = program.module.getContext();
+  OpBuilder builder = OpBuilder::atBlockEnd(program.module.getBody());
+  Location loc = program.module.getLoc();
+  auto pointer = LLVM::LLVMPointerType::get(context);
+  auto type = LLVM::LLVMArrayType::get(pointer, functions.size());
+  auto table =
+      LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
+                             LLVM::Linkage::External, "aprt_program_stages",
+                             Attribute(), /*alignment=*/8);
+  Block *block = builder.createBlock(&table.getInitializer());
+  builder.setInsertionPointToStart(block);
+  Value value = LLVM::UndefOp::create(builder, loc, type);
+  for (auto [number, name] : llvm::enumerate(functions)) {
+    Value address = LLVM::AddressOfOp::create(builder, loc, pointer, name);
+    value = LLVM::InsertValueOp::create(builder, loc, value, address,
+                                        static_cast<int64_t>(number));
+  }
+  LLVM::ReturnOp::create(builder, loc, value);
+}
+
+void makeManifestGlobal(HostProgram &program, StringRef text) {
+  OpBuilder builder = OpBuilder::atBlockEnd(program.module.getBody());
+  std::string zeroEnded = text.str() + '\0';
+  auto type =
+      LLVM::LLVMArrayType::get(builder.getI8Type(), zeroEnded.size());
+  LLVM::GlobalOp::create(builder, program.module.getLoc(), type,
+                         /*isConstant=*/true, LLVM::Linkage::External,
+                         "aprt_program_manifest",
+                         builder.getStringAttr(zeroEnded));
+}
+
+FailureOr<Mesh> meshOf(ModuleOp module) {
+  for (auto mesh : module.getOps<MeshOp>())
+    return mesh.getMesh().toMesh();
+  return module.emitError("no autopar.mesh in the module: it was not planned");
+}
+
+void eraseScheduled(ModuleOp module) {
+  for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+    function.erase();
+  for (auto mesh : llvm::make_early_inc_range(module.getOps<MeshOp>()))
+    mesh.erase();
+  SmallVector<StringAttr> names;
+  for (NamedAttribute attribute : module->getDiscardableAttrs())
+    if (attribute.getName().getValue().starts_with("autopar."))
+      names.push_back(attribute.getName());
+  for (StringAttr name : names)
+    module->removeDiscardableAttr(name);
+}
+
+struct LowerToCpuPass : impl::LowerToCpuBase<LowerToCpuPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<Mesh> mesh = meshOf(module);
+    if (failed(mesh))
+      return signalPassFailure();
+    int64_t stages = 1;
+    while (findStageFunction(module, "step", stages))
+      ++stages;
+    HostProgram program(module, *mesh, stages);
+    CpuProgram cpu(program);
+    std::vector<std::string> functions;
+    for (int64_t stage = 0; stage < stages; ++stage)
+      if (failed(lowerStage(cpu, program, stage, functions)))
+        return signalPassFailure();
+    FailureOr<std::string> manifest = makeManifest(program);
+    if (failed(manifest))
+      return signalPassFailure();
+    makeStageTable(program, functions);
+    makeManifestGlobal(program, *manifest);
+    eraseScheduled(module);
+  }
+
+  LogicalResult lowerStage(CpuProgram &cpu, HostProgram &program, int64_t stage,
+                           std::vector<std::string> &functions) {
+    std::string prefix = "stage_" + std::to_string(stage);
+    for (StringRef kind : {"setup", "prepare", "step"})
+      functions.push_back(prefix + "_" + kind.str());
+    size_t first = functions.size() - 3;
+    if (auto setup = findStageFunction(program.module, "setup", stage)) {
+      if (failed(cpu.lowerFunction(setup, functions[first], stage, false)))
+        return failure();
+    } else {
+      OpBuilder builder(program.module.getContext());
+      HostFunction(program, builder, functions[first], stage, false).finish();
+    }
+    auto step = findStageFunction(program.module, "step", stage);
+    if (!step)
+      return program.module.emitError()
+             << "no function @step_" << stage
+             << ": the module was not partitioned and scheduled";
+    if (failed(cpu.lowerFunction(step, functions[first + 2], stage, true)))
+      return failure();
+    cpu.makePrepare(functions[first + 1], stage);
+    return success();
+  }
+};
+
+} // namespace
+} // namespace autopar

@@ -1,0 +1,36 @@
+//===- Pipelines.cpp - The order of the CPU lowering's passes -------------===//
+
+#include "autopar/Lowering/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+void buildLowerToCpuPipeline(OpPassManager &manager) {
+  manager.addPass(createLowerToCpu());
+  // Duplicate index arithmetic goes before functions become polynomials.
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  manager.addPass(createApproximateMath());
+  manager.addPass(createSCFToControlFlowPass());
+  // What has an LLVM intrinsic first; the C library for the rest.
+  manager.addPass(createConvertMathToLLVMPass());
+  manager.addPass(createConvertMathToLibmPass());
+  manager.addPass(arith::createArithExpandOpsPass());
+  manager.addPass(createArithToLLVMConversionPass());
+  manager.addPass(createConvertControlFlowToLLVMPass());
+  manager.addPass(createConvertFuncToLLVMPass()); // declarations of libm
+  manager.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void registerLoweringPipelines() {
+  PassPipelineRegistration<>("autopar-lower-to-cpu-pipeline",
+                             "from the IR after schedule to the LLVM dialect",
+                             buildLowerToCpuPipeline);
+}
+
+} // namespace autopar

@@ -1,0 +1,145 @@
+//===- LowerCommunication.cpp - Calls for collectives, send and recv ------===//
+//
+// A collective over dimension d sees a tensor as [outer, d, inner].
+//
+//===----------------------------------------------------------------------===//
+
+#include "HostProgram.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+namespace {
+
+struct Around {
+  int64_t outer = 1, size = 1, inner = 1;
+};
+
+Around around(Value memref, int64_t dim) {
+  Around result;
+  ArrayRef<int64_t> shape = cast<ShapedType>(memref.getType()).getShape();
+  for (auto [index, extent] : llvm::enumerate(shape)) {
+    int64_t at = index;
+    (at < dim ? result.outer : at == dim ? result.size : result.inner) *= extent;
+  }
+  return result;
+}
+
+template <typename OpT> int32_t record(HostFunction &host, OpT op) {
+  ProgramOp row;
+  row.name = nodeName(op->getLoc()).str();
+  row.kind = op->getName().stripDialect().str();
+  for (Value operand : op->getOperands())
+    row.bytes += bytesOf(operand.getType());
+  return host.program.addOp(std::move(row));
+}
+
+Value dtype(HostFunction &host, Value memref) {
+  return host.int32(dtypeNumber(getElementTypeOrSelf(memref.getType())));
+}
+
+Value reduceKind(HostFunction &host, ReduceKind kind) {
+  return host.int32(static_cast<int32_t>(kind)); // numbered alike
+}
+
+void lower(HostFunction &host, AllReduceOp op) {
+  auto type = cast<ShapedType>(op.getInput().getType());
+  host.call("aprt_all_reduce",
+            {host.int32(record(host, op)),
+             host.int32(host.program.communicator(op.getAxes())),
+             reduceKind(host, op.getKind()), dtype(host, op.getInput()),
+             host.int64(type.getNumElements()), host.address(op.getInput()),
+             host.address(op.getOutput())});
+}
+
+void lower(HostFunction &host, AllGatherOp op) {
+  Around in = around(op.getInput(), op.getDim());
+  Around out = around(op.getOutput(), op.getDim());
+  host.call("aprt_all_gather",
+            {host.int32(record(host, op)),
+             host.int32(host.program.communicator(op.getAxes())),
+             dtype(host, op.getInput()), host.int64(out.outer),
+             host.int64(out.size), host.int64(in.size), host.int64(out.inner),
+             host.address(op.getInput()), host.address(op.getOutput())});
+}
+
+void lower(HostFunction &host, ReduceScatterOp op) {
+  Around in = around(op.getInput(), op.getDim());
+  Around out = around(op.getOutput(), op.getDim());
+  host.call("aprt_reduce_scatter",
+            {host.int32(record(host, op)),
+             host.int32(host.program.communicator(op.getAxes())),
+             reduceKind(host, op.getKind()), dtype(host, op.getInput()),
+             host.int64(in.outer), host.int64(in.size), host.int64(out.size),
+             host.int64(in.inner), host.address(op.getInput()),
+             host.address(op.getOutput())});
+}
+
+void lower(HostFunction &host, AllToAllOp op) {
+  auto in = cast<ShapedType>(op.getInput().getType());
+  auto out = cast<ShapedType>(op.getOutput().getType());
+  host.call("aprt_all_to_all",
+            {host.int32(record(host, op)),
+             host.int32(host.program.communicator(op.getAxes())),
+             dtype(host, op.getInput()), host.int32(in.getRank()),
+             host.words(in.getShape()), host.words(out.getShape()),
+             host.int32(op.getSplitDim()), host.int32(op.getConcatDim()),
+             host.address(op.getInput()), host.address(op.getOutput())});
+}
+
+void lower(HostFunction &host, HaloOp op) {
+  Around in = around(op.getInput(), op.getDim());
+  Around out = around(op.getOutput(), op.getDim());
+  Value fill = LLVM::ConstantOp::create(
+      host.builder, host.loc, host.builder.getF64Type(),
+      host.builder.getF64FloatAttr(op.getFill().convertToDouble()));
+  host.call("aprt_halo",
+            {host.int32(record(host, op)),
+             host.int32(host.program.communicator(op.getAxes())),
+             dtype(host, op.getInput()), host.int64(in.outer),
+             host.int64(op.getSize()), host.int64(in.size),
+             host.int64(in.inner), host.int64(op.getStep()),
+             host.int64(op.getOffset()), host.int64(out.size), fill,
+             host.address(op.getInput()), host.address(op.getOutput())});
+}
+
+void lower(HostFunction &host, SendOp op) {
+  int64_t bytes = bytesOf(op.getInput().getType());
+  host.program.useChannel(
+      op.getChannel(),
+      {host.stage, static_cast<int64_t>(op.getToStage()), bytes});
+  host.call("aprt_send",
+            {host.int32(record(host, op)), host.int32(op.getChannel()),
+             host.address(op.getInput()), host.int64(bytes)});
+}
+
+void lower(HostFunction &host, RecvOp op) {
+  int64_t bytes = bytesOf(op.getOutput().getType());
+  host.program.useChannel(
+      op.getChannel(),
+      {static_cast<int64_t>(op.getFromStage()), host.stage, bytes});
+  host.call("aprt_recv",
+            {host.int32(record(host, op)), host.int32(op.getChannel()),
+             host.address(op.getOutput()), host.int64(bytes)});
+}
+
+} // namespace
+
+LogicalResult lowerCommunication(HostFunction &host, Operation *op) {
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, HaloOp,
+            SendOp, RecvOp>([&](auto communication) {
+        lower(host, communication);
+        return success();
+      })
+      .Default([](Operation *other) {
+        return other->emitError()
+               << "node '" << nodeName(other->getLoc())
+               << "': no call of the runtime does this; schedule the function "
+                  "first (autopar-form-kernels)";
+      });
+}
+
+} // namespace autopar

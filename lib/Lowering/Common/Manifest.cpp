@@ -1,0 +1,334 @@
+//===- Manifest.cpp - What a program says about itself --------------------===//
+//
+// Writes the JSON of docs/RuntimeABI.md from the attributes that Schedule left
+// and the tables that the host functions filled.
+//
+//===----------------------------------------------------------------------===//
+
+#include "HostProgram.h"
+#include "autopar/Lowering/Attributes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+namespace json = llvm::json;
+
+namespace autopar {
+
+namespace {
+
+class ManifestWriter {
+public:
+  explicit ManifestWriter(const HostProgram &program) : program(program) {}
+  FailureOr<std::string> write();
+
+private:
+  json::Array dims(ShardingAttr sharding, ArrayRef<int64_t> shape);
+  json::Array meshAxes();
+  json::Array communicators();
+  json::Array channels();
+  json::Array ops();
+  json::Array libraries();
+  void addPorts(StringRef listName, StringRef which, int64_t stage);
+  void addPort(DictionaryAttr entry, StringRef name, StringRef which,
+               int64_t stage);
+  json::Array persistent();
+  json::Object persistentEntry(DictionaryAttr entry, int64_t stage,
+                               int64_t index);
+  void addParameter(json::Object &out, DictionaryAttr entry,
+                    ParameterAttr source);
+  int64_t fileIndex(StringRef file, int64_t end);
+
+  const HostProgram &program;
+  std::vector<std::pair<std::string, int64_t>> files;
+  std::map<std::string, json::Object> ports[2]; // inputs, outputs
+  std::vector<std::string> portOrder[2];
+  bool failed = false;
+};
+
+json::Array numbers(ArrayRef<int64_t> values) {
+  json::Array array;
+  for (int64_t value : values)
+    array.push_back(value);
+  return array;
+}
+
+ArrayRef<int64_t> shapeIn(DictionaryAttr entry, StringRef name) {
+  return cast<ShapedType>(entry.getAs<TypeAttr>(name).getValue()).getShape();
+}
+
+/// The digits of the block index, major first; an interval is written as it is.
+json::Array ManifestWriter::dims(ShardingAttr attribute,
+                                 ArrayRef<int64_t> shape) {
+  const Mesh &mesh = program.mesh;
+  Sharding sharding = attribute.toSharding(mesh);
+  json::Array result;
+  for (auto [dim, size] : llvm::zip_equal(sharding.dims, shape)) {
+    json::Array split;
+    for (unsigned atom : dim.atoms) {
+      const MeshAtom &what = mesh.atoms()[atom];
+      split.push_back(json::Array{static_cast<int64_t>(what.axis), what.divisor,
+                                  what.size});
+    }
+    int64_t length = localSize(size, dim, mesh), step = length, offset = 0;
+    if (dim.interval) {
+      step = dim.interval->step;
+      offset = dim.interval->offset;
+    }
+    result.push_back(json::Object{{"size", size},
+                                  {"step", step},
+                                  {"offset", offset},
+                                  {"length", length},
+                                  {"split", std::move(split)}});
+  }
+  return result;
+}
+
+json::Array ManifestWriter::meshAxes() {
+  json::Array result;
+  for (const MeshAxis &axis : program.mesh.axes())
+    result.push_back(json::Array{axis.name, axis.size});
+  return result;
+}
+
+json::Array ManifestWriter::communicators() {
+  json::Array result;
+  for (const ProgramCommunicator &comm : program.communicators) {
+    json::Array axes, groups;
+    for (const std::string &axis : comm.axes)
+      axes.push_back(axis);
+    for (const std::vector<int64_t> &group : comm.groups)
+      groups.push_back(numbers(group));
+    result.push_back(json::Object{{"axes", std::move(axes)},
+                                  {"groups", std::move(groups)}});
+  }
+  return result;
+}
+
+json::Array ManifestWriter::channels() {
+  json::Array result;
+  for (const ProgramChannel &channel : program.channels)
+    result.push_back(json::Object{{"from_stage", channel.fromStage},
+                                  {"to_stage", channel.toStage},
+                                  {"bytes", channel.bytes},
+                                  {"slots", 2}});
+  return result;
+}
+
+json::Array ManifestWriter::ops() {
+  json::Array result;
+  for (const ProgramOp &op : program.ops)
+    result.push_back(json::Object{{"name", op.name},
+                                  {"kind", op.kind},
+                                  {"stream", 0},
+                                  {"flops", op.flops},
+                                  {"bytes", op.bytes},
+                                  {"seconds", op.seconds}});
+  return result;
+}
+
+json::Array ManifestWriter::libraries() {
+  bool library = llvm::any_of(program.ops, [](const ProgramOp &op) {
+    return op.kind == "gemm" || op.kind == "convolution";
+  });
+  return library ? json::Array{"onednn"} : json::Array{};
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs and outputs
+//===----------------------------------------------------------------------===//
+
+void ManifestWriter::addPort(DictionaryAttr entry, StringRef name,
+                             StringRef which, int64_t stage) {
+  auto buffer = entry.getAs<ArrayAttr>("buffer");
+  auto space = cast<BufferSpaceAttr>(buffer[0]).getValue();
+  int64_t position = cast<IntegerAttr>(buffer[1]).getInt();
+  if (space != BufferSpace::Arena) {
+    ModuleOp(program.module).emitError()
+        << which << " '" << name
+        << "' does not lie in the arena; assign-buffers must put it there";
+    failed = true;
+    return;
+  }
+  unsigned side = which == "input" ? 0 : 1;
+  auto [it, isNew] = ports[side].try_emplace(name.str());
+  if (isNew) {
+    portOrder[side].push_back(name.str());
+    ArrayRef<int64_t> shape = shapeIn(entry, "global_type");
+    Type element =
+        getElementTypeOrSelf(entry.getAs<TypeAttr>("global_type").getValue());
+    it->second = json::Object{
+        {"name", name},
+        {"dtype", dtypeName(element)},
+        {"shape", numbers(shape)},
+        {"dims", dims(entry.getAs<ShardingAttr>("sharding"), shape)},
+        {"stages", json::Array{}}};
+  }
+  it->second.getArray("stages")->push_back(
+      json::Object{{"stage", stage}, {"offset", position}});
+}
+
+void ManifestWriter::addPorts(StringRef listName, StringRef which,
+                              int64_t stage) {
+  Operation *step = findStageFunction(program.module, "step", stage);
+  auto list = step ? step->getAttrOfType<ArrayAttr>(listName) : nullptr;
+  if (!list)
+    return;
+  for (auto entry : list.getAsRange<DictionaryAttr>()) {
+    if (auto input = entry.getAs<InputAttr>("source"))
+      addPort(entry, input.getName(), which, stage);
+    if (auto output = entry.getAs<OutputAttr>("result"))
+      addPort(entry, output.getName(), which, stage);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Persistent tensors
+//===----------------------------------------------------------------------===//
+
+int64_t ManifestWriter::fileIndex(StringRef file, int64_t end) {
+  auto places = program.module->getAttrOfType<DictionaryAttr>(kWeightFiles);
+  StringRef name = file;
+  if (auto place = places ? places.getAs<StringAttr>(file) : nullptr)
+    name = place.getValue();
+  auto it = llvm::find_if(files, [&](auto &known) { return known.first == name; });
+  if (it == files.end())
+    it = files.insert(files.end(), {name.str(), 0});
+  it->second = std::max(it->second, end);
+  return it - files.begin();
+}
+
+void ManifestWriter::addParameter(json::Object &out, DictionaryAttr entry,
+                                  ParameterAttr source) {
+  if (source.getOffset() < 0) {
+    ModuleOp(program.module).emitError()
+        << "parameter '" << source.getName().getValue()
+        << "' has no raw bytes in a file; compile with `autopar compile`, which "
+           "writes them beside the executable";
+    failed = true;
+  }
+  Type global = entry.getAs<TypeAttr>("global_type").getValue();
+  ArrayRef<int64_t> shape = cast<ShapedType>(global).getShape();
+  int64_t end = source.getOffset() + bytesOf(global);
+  out["file"] = fileIndex(source.getFile().getValue(), end);
+  out["offset"] = source.getOffset();
+  out["global_shape"] = numbers(shape);
+  out["dims"] = dims(entry.getAs<ShardingAttr>("sharding"), shape);
+}
+
+json::Object ManifestWriter::persistentEntry(DictionaryAttr entry,
+                                             int64_t stage, int64_t index) {
+  auto source = entry.getAs<ParameterAttr>("source");
+  std::string name;
+  if (source)
+    name = source.getName().str();
+  else if (auto value = entry.getAs<SetupValueAttr>("setup_value"))
+    name = value.getName().str();
+  else if (auto text = entry.getAs<StringAttr>("setup_value"))
+    name = text.str();
+  Type type = entry.getAs<TypeAttr>("type").getValue();
+  PersistentUse use;
+  auto known = program.persistentUses.find({stage, index});
+  if (known != program.persistentUses.end())
+    use = known->second;
+  json::Object out{
+      {"name", name},
+      {"dtype", dtypeName(getElementTypeOrSelf(type))},
+      {"shape", numbers(cast<ShapedType>(type).getShape())},
+      {"kind", source ? "parameter" : "setup"},
+      {"release_after_prepare", use.packed && !use.plain}};
+  if (source) {
+    out["release_after_setup"] = !use.packed && !use.plain;
+    addParameter(out, entry, source);
+  }
+  return out;
+}
+
+json::Array ManifestWriter::persistent() {
+  json::Array result;
+  auto stages = program.module->getAttrOfType<ArrayAttr>(kPersistent);
+  for (int64_t stage = 0; stage < program.stages; ++stage) {
+    json::Array entries;
+    if (stages && stage < static_cast<int64_t>(stages.size()))
+      for (auto [index, entry] : llvm::enumerate(cast<ArrayAttr>(stages[stage])))
+        entries.push_back(
+            persistentEntry(cast<DictionaryAttr>(entry), stage, index));
+    result.push_back(std::move(entries));
+  }
+  return result;
+}
+
+FailureOr<std::string> ManifestWriter::write() {
+  json::Array arenaBytes, packedSlots, workspace, ins, outs, weightFiles;
+  for (int64_t stage = 0; stage < program.stages; ++stage) {
+    int64_t bytes = 0;
+    for (StringRef kind : {"setup", "step"})
+      if (Operation *function = findStageFunction(program.module, kind, stage))
+        if (auto size = function->getAttrOfType<IntegerAttr>(kArenaBytes))
+          bytes = std::max(bytes, size.getInt());
+    arenaBytes.push_back(bytes);
+    workspace.push_back(0);
+    packedSlots.push_back(static_cast<int64_t>(program.packed[stage].size()));
+    addPorts(kArguments, "input", stage);
+    addPorts(kResults, "output", stage);
+  }
+  for (unsigned side : {0, 1})
+    for (const std::string &name : portOrder[side])
+      (side == 0 ? ins : outs).push_back(std::move(ports[side][name]));
+  json::Array persistentTensors = persistent();
+  for (auto &[name, bytes] : files)
+    weightFiles.push_back(json::Object{{"name", name}, {"bytes", bytes}});
+  json::Array features;
+  if (auto list = program.module->getAttrOfType<ArrayAttr>(kCpuFeatures))
+    for (auto feature : list.getAsRange<StringAttr>())
+      features.push_back(feature.getValue());
+  json::Object root{
+      {"abi", 1},
+      {"cpu_features", std::move(features)},
+      {"libraries", libraries()},
+      {"mesh", meshAxes()},
+      {"stages", program.stages},
+      {"micro_batches", program.mesh.timeCount()},
+      {"weights", json::Object{{"files", std::move(weightFiles)}}},
+      {"communicators", communicators()},
+      {"channels", channels()},
+      {"ops", ops()},
+      {"inputs", std::move(ins)},
+      {"outputs", std::move(outs)},
+      {"persistent", std::move(persistentTensors)},
+      {"arena_bytes", std::move(arenaBytes)},
+      {"workspace_bytes", std::move(workspace)},
+      {"packed_slots", std::move(packedSlots)}};
+  auto model = program.module->getAttrOfType<StringAttr>("autopar.model");
+  root["model"] = model ? model.getValue() : "model";
+  root["predicted"] = json::Object{{"step_seconds", 0.0},
+                                   {"peak_memory_bytes", json::Array{}}};
+  if (auto plan = program.module->getAttrOfType<StringAttr>("autopar.plan")) {
+    auto parsed = json::parse(plan.getValue());
+    if (!parsed)
+      llvm::consumeError(parsed.takeError());
+    else
+      root["plan"] = std::move(*parsed);
+  }
+  if (auto *plan = root.getObject("plan")) {
+    json::Object &predicted = *root.getObject("predicted");
+    if (auto seconds = plan->getNumber("predicted_step_seconds"))
+      predicted["step_seconds"] = *seconds;
+    if (auto bytes = plan->getNumber("predicted_peak_memory_bytes"))
+      predicted["peak_memory_bytes"] =
+          json::Array(std::vector<json::Value>(program.stages, *bytes));
+  }
+  if (failed)
+    return failure();
+  std::string text;
+  llvm::raw_string_ostream(text) << json::Value(std::move(root));
+  return text;
+}
+
+} // namespace
+
+FailureOr<std::string> makeManifest(const HostProgram &program) {
+  return ManifestWriter(program).write();
+}
+
+} // namespace autopar
