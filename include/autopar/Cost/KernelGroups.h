@@ -43,8 +43,8 @@ struct FusionTable {
   bool libraryF32 = true, libraryF16 = false, libraryBF16 = false;
   /// The library may write its result over the addend.
   bool contractionInPlace = true, convolutionInPlace = false;
-  /// Limits that keep kernels compilable.
-  unsigned maxOps = 64, maxValues = 24;
+  /// Keeps kernels compilable.
+  unsigned maxOps = 64;
 
   bool callsLibraryFor(mlir::Type elementType) const {
     return (libraryF32 && elementType.isF32()) ||

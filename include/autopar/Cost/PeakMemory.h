@@ -1,0 +1,24 @@
+//===- PeakMemory.h - Memory of a function before it is scheduled -*- C++ -*-===//
+
+#ifndef AUTOPAR_COST_PEAKMEMORY_H
+#define AUTOPAR_COST_PEAKMEMORY_H
+
+#include "autopar/Cost/KernelGroups.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace autopar {
+
+struct PeakMemory {
+  int64_t arenaBytes = 0;
+  /// Parameters and setup values among arguments and results, each once.
+  int64_t persistentBytes = 0;
+};
+
+/// What one device needs for `func`, as Schedule will lay it out: same groups,
+/// same order, same arena.
+PeakMemory peakMemory(mlir::func::FuncOp func,
+                      const FusionTable &table = cpuFusionTable());
+
+} // namespace autopar
+
+#endif // AUTOPAR_COST_PEAKMEMORY_H

@@ -1,0 +1,54 @@
+//===- WorkList.h - Order and memory of a function's work -------*- C++ -*-===//
+//
+// Plain data: Cost makes a work list from kernel groups to predict memory,
+// Schedule makes one from kernels to fix it. Both decide by the functions here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_COST_WORKLIST_H
+#define AUTOPAR_COST_WORKLIST_H
+
+#include "autopar/Cost/Arena.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace autopar {
+
+/// A value in memory. Reshapes of it are the same buffer.
+struct WorkBuffer {
+  int64_t bytes = 0;
+  bool persistent = false; // a parameter or setup value: not in the arena
+  bool input = false;      // given at the start: alive through all the work
+  bool output = false;     // alive from its write to the end
+};
+
+enum class WorkKind { Compute, Collective, Send, Recv };
+
+/// A kernel, a collective, a send or a receive.
+struct WorkItem {
+  WorkKind kind = WorkKind::Compute;
+  int64_t channel = -1; // of Send and Recv: in order on each channel
+  llvm::SmallVector<unsigned, 4> reads, writes; // buffers
+  /// Pairs (index in writes, index in reads): the one may lie over the other.
+  llvm::SmallVector<std::pair<unsigned, unsigned>, 1> inPlace;
+};
+
+struct WorkList {
+  std::vector<WorkBuffer> buffers;
+  std::vector<WorkItem> items;
+};
+
+/// An order of the items that respects reads after writes: collectives and sends
+/// as soon as their operands are there, receives just before their first reader,
+/// compute items as they stand.
+std::vector<unsigned> orderWork(const WorkList &work);
+
+struct MemoryPlan {
+  std::vector<int64_t> offsets; // per buffer; -1: persistent
+  int64_t arenaBytes = 0;
+};
+/// Places the buffers of `work`, its items taken as they stand.
+MemoryPlan planMemory(const WorkList &work);
+
+} // namespace autopar
+
+#endif // AUTOPAR_COST_WORKLIST_H

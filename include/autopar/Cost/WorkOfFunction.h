@@ -1,0 +1,42 @@
+//===- WorkOfFunction.h - From values to the buffers of a work list -*- C++ -*-===//
+
+#ifndef AUTOPAR_COST_WORKOFFUNCTION_H
+#define AUTOPAR_COST_WORKOFFUNCTION_H
+
+#include "autopar/Cost/WorkList.h"
+#include "autopar/Dialect/Dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace autopar {
+
+/// Bytes of a dense tensor or memref; an i1 takes one.
+int64_t bytesOf(mlir::Type type);
+
+/// The value whose memory `value` names: what lies under its reshapes.
+mlir::Value storageOf(mlir::Value value);
+
+/// Which results of `func` need a copy because their memory is an argument's or
+/// another result's. A setup value may be one more name of a parameter.
+llvm::SmallVector<bool> resultsToCopy(mlir::func::FuncOp func);
+
+/// A work list whose buffers are the storages of a function's values.
+class FunctionWork {
+public:
+  void addArguments(mlir::func::FuncOp func);
+  void addResult(mlir::func::FuncOp func, unsigned result, unsigned buffer);
+  WorkItem &add(mlir::ValueRange reads, mlir::ValueRange writes);
+  void addCommunication(mlir::Operation *op);
+  unsigned bufferOf(mlir::Value value);
+
+  WorkList list;
+
+private:
+  llvm::DenseMap<mlir::Value, unsigned> ids;
+};
+
+/// The same work in the order of orderWork.
+WorkList orderedWork(const WorkList &work);
+
+} // namespace autopar
+
+#endif // AUTOPAR_COST_WORKOFFUNCTION_H

@@ -1,0 +1,25 @@
+//===- Names.h - Attributes that Schedule attaches --------------*- C++ -*-===//
+
+#ifndef AUTOPAR_SCHEDULE_NAMES_H
+#define AUTOPAR_SCHEDULE_NAMES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace autopar::schedule {
+
+// On kernels and communication.
+inline constexpr llvm::StringLiteral kOp = "autopar.op";
+inline constexpr llvm::StringLiteral kRowRank = "autopar.row_rank";
+inline constexpr llvm::StringLiteral kInPlace = "autopar.in_place";
+inline constexpr llvm::StringLiteral kSequence = "autopar.sequence";
+// On buffers.
+inline constexpr llvm::StringLiteral kValue = "autopar.value";
+// On functions and the module.
+inline constexpr llvm::StringLiteral kArguments = "autopar.arguments";
+inline constexpr llvm::StringLiteral kResults = "autopar.results";
+inline constexpr llvm::StringLiteral kArenaBytes = "autopar.arena_bytes";
+inline constexpr llvm::StringLiteral kPersistent = "autopar.persistent";
+
+} // namespace autopar::schedule
+
+#endif // AUTOPAR_SCHEDULE_NAMES_H

@@ -1,0 +1,57 @@
+//===- Passes.td - Kernels, order and buffers ---------------------------------===//
+
+#ifndef AUTOPAR_SCHEDULE_PASSES_TD
+#define AUTOPAR_SCHEDULE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+class SchedulePass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
+  let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
+}
+
+def FormKernels : SchedulePass<"autopar-form-kernels"> {
+  let summary = "make each kernel group an autopar.kernel";
+  let description = [{
+    The groups are those of the kernel-group analysis (Cost). What a group repeats
+    (constants, spreads, positions) is inside its body; between kernels remain
+    communication and reshapes. A function result that shares its memory with an
+    argument or another result gets a kernel that copies it.
+
+    A kernel carries `autopar.op` (the node it stems from), `autopar.row_rank` (its
+    leading row dimensions, where it reduces over rows) and `autopar.in_place`
+    (for each result the input that it may be written over, or -1).
+  }];
+}
+
+def OrderWork : SchedulePass<"autopar-order-work"> {
+  let summary = "put communication early, receives late, and number it";
+  let description = [{
+    A collective or send stands right after the last of its operands, a receive
+    right before its first reader; kernels keep their order. `autopar.sequence`
+    is the place of each communication in the one global order.
+  }];
+}
+
+def AssignBuffers : SchedulePass<"autopar-assign-buffers"> {
+  let summary = "give every value a place in memory";
+  let description = [{
+    Kernels, collectives, sends and receives work on memrefs made by
+    autopar.buffer: static offsets into one arena per function, or persistent
+    tensors (parameters, setup values) by index. Reshapes become other names of
+    one place. `autopar.value` on a buffer names the value that it holds.
+    Functions lose arguments and results: `autopar.arguments`, `autopar.results`
+    and `autopar.arena_bytes` say what and where they were; the module's
+    `autopar.persistent` lists each stage's persistent tensors.
+  }];
+}
+
+def VerifySchedule : SchedulePass<"autopar-verify-schedule"> {
+  let summary = "replay buffers and messages";
+  let description = [{
+    No tensor outside kernels. Each read sees the write of the value it names, a
+    kernel writes over its own inputs only where it may, every send has its
+    receive, and all stages reach their end.
+  }];
+}
+
+#endif // AUTOPAR_SCHEDULE_PASSES_TD

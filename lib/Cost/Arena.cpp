@@ -1,0 +1,137 @@
+//===- Arena.cpp - Static offsets for buffers with lifetimes --------------===//
+
+#include "autopar/Cost/Arena.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+using namespace llvm;
+
+namespace autopar {
+namespace {
+
+/// Placed requests by lifetime: a segment tree over times, each request listed
+/// at the O(log T) nodes that make up its lifetime.
+class Lifetimes {
+public:
+  explicit Lifetimes(int64_t times) : size(PowerOf2Ceil(std::max<int64_t>(times, 1))),
+        lists(2 * size), below(2 * size) {}
+
+  void insert(unsigned id, int64_t first, int64_t last) {
+    walk(first, last, [&](size_t node) {
+      lists[node].push_back(id);
+      for (; node >= 1; node /= 2)
+        ++below[node];
+    });
+  }
+
+  /// Calls `visit` for each placed request alive at some time in first..last,
+  /// for some of them several times.
+  void overlapping(int64_t first, int64_t last,
+                   function_ref<void(unsigned)> visit) const {
+    auto report = [&](size_t node) { for_each(lists[node], visit); };
+    SmallVector<size_t> open;
+    size_t ancestor = 0; // the last one whose ancestors were reported
+    walk(first, last, [&](size_t node) {
+      open.push_back(node);
+      for (size_t up = node / 2; up >= 1 && up != ancestor; up /= 2)
+        report(up);
+      ancestor = node / 2;
+    });
+    while (!open.empty()) {
+      size_t node = open.pop_back_val();
+      if (below[node] == 0)
+        continue;
+      report(node);
+      if (node < size)
+        open.append({2 * node, 2 * node + 1});
+    }
+  }
+
+private:
+  /// The nodes that together make up the times first..last.
+  void walk(int64_t first, int64_t last, function_ref<void(size_t)> visit) const {
+    size_t low = first + size, high = last + size + 1;
+    for (; low < high; low /= 2, high /= 2) {
+      if (low & 1)
+        visit(low++);
+      if (high & 1)
+        visit(--high);
+    }
+  }
+
+  size_t size;
+  std::vector<SmallVector<unsigned, 2>> lists;
+  std::vector<unsigned> below; // entries in the node's subtree
+};
+} // namespace
+
+static int64_t rounded(int64_t bytes) {
+  return alignTo(std::max<int64_t>(bytes, 1), kArenaAlignment);
+}
+
+/// The smallest gap of at least `bytes` between `taken` (offset, end); past all
+/// of them if there is none.
+static int64_t bestFit(SmallVectorImpl<std::pair<int64_t, int64_t>> &taken,
+                       int64_t bytes) {
+  sort(taken);
+  int64_t end = 0, best = -1, bestGap = 0;
+  for (auto [offset, stop] : taken) {
+    int64_t gap = offset - end;
+    if (gap >= bytes && (best < 0 || gap < bestGap)) {
+      best = end;
+      bestGap = gap;
+    }
+    end = std::max(end, stop);
+  }
+  return best < 0 ? end : best;
+}
+
+ArenaPlan planArena(ArrayRef<ArenaRequest> requests) {
+  int64_t times = 0;
+  for (const ArenaRequest &request : requests)
+    times = std::max(times, request.last + 1);
+  std::vector<unsigned> order(requests.size());
+  std::iota(order.begin(), order.end(), 0);
+  stable_sort(order, [&](unsigned a, unsigned b) {
+    const ArenaRequest &x = requests[a], &y = requests[b];
+    int64_t xLength = x.last - x.first, yLength = y.last - y.first;
+    return std::tie(y.bytes, yLength, x.first) <
+           std::tie(x.bytes, xLength, y.first);
+  });
+
+  ArenaPlan plan;
+  plan.offsets.resize(requests.size());
+  Lifetimes placed(times);
+  std::vector<unsigned> stamps(requests.size(), ~0u);
+  for (unsigned id : order) {
+    const ArenaRequest &request = requests[id];
+    SmallVector<std::pair<int64_t, int64_t>> taken;
+    placed.overlapping(request.first, request.last, [&](unsigned other) {
+      if (std::exchange(stamps[other], id) != id)
+        taken.push_back({plan.offsets[other],
+                         plan.offsets[other] + rounded(requests[other].bytes)});
+    });
+    int64_t bytes = rounded(request.bytes);
+    plan.offsets[id] = bestFit(taken, bytes);
+    plan.bytes = std::max(plan.bytes, plan.offsets[id] + bytes);
+    placed.insert(id, request.first, request.last);
+  }
+  return plan;
+}
+
+int64_t arenaLowerBound(ArrayRef<ArenaRequest> requests) {
+  std::vector<std::pair<int64_t, int64_t>> changes; // time, bytes
+  for (const ArenaRequest &request : requests) {
+    changes.push_back({request.first, rounded(request.bytes)});
+    changes.push_back({request.last + 1, -rounded(request.bytes)});
+  }
+  sort(changes); // ends before begins of the same time: they are negative
+  int64_t alive = 0, most = 0;
+  for (auto [time, bytes] : changes)
+    most = std::max(most, alive += bytes);
+  return most;
+}
+
+} // namespace autopar

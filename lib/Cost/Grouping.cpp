@@ -1,0 +1,499 @@
+//===- Grouping.cpp - Which group an op joins -----------------------------===//
+
+#include "Grouping.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+/// More ops than this are not repeated in each group that reads their result.
+static constexpr unsigned kMaxFreeCost = 16;
+/// Longest chain of spreads and reshapes that groups look through.
+static constexpr unsigned kMaxPath = 16;
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<ShapedType>(value.getType()).getShape();
+}
+
+static int64_t innermostSize(ArrayRef<int64_t> shape) {
+  for (int64_t size : llvm::reverse(shape))
+    if (size != 1)
+      return size;
+  return 1;
+}
+
+bool isTrivialReshape(Operation *view) {
+  return innermostSize(shapeOf(view->getOperand(0))) ==
+         innermostSize(shapeOf(view->getResult(0)));
+}
+
+/// Some trailing dimensions of `shape` hold `rowLength` elements.
+static bool hasRows(ArrayRef<int64_t> shape, int64_t rowLength) {
+  int64_t product = 1;
+  for (int64_t size : llvm::reverse(shape)) {
+    if (product == rowLength)
+      return true;
+    product *= size;
+  }
+  return product == rowLength;
+}
+
+Grouping::Grouping(Block &body, const FusionTable &table)
+    : body(body), table(table) {
+  findLive();
+}
+
+/// An op is live if it does more than compute, or a live op needs it.
+void Grouping::findLive() {
+  for (Operation &op : llvm::reverse(body)) {
+    bool needed = !isMemoryEffectFree(&op) || op.getNumResults() == 0;
+    for (Operation *user : op.getUsers())
+      needed |= live.lookup(user);
+    if (needed)
+      live[&op] = true;
+  }
+}
+
+int64_t Grouping::elementsOf(Value value) const {
+  return cast<ShapedType>(value.getType()).getNumElements();
+}
+
+unsigned Grouping::find(unsigned group) const {
+  while (parents[group] != group) {
+    parents[group] = parents[parents[group]];
+    group = parents[group];
+  }
+  return group;
+}
+
+int64_t Grouping::groupOf(Operation *op) const {
+  auto it = groupIds.find(op);
+  return it == groupIds.end() ? -1 : int64_t(find(it->second));
+}
+
+int64_t Grouping::groupOf(Value value) const {
+  Operation *op = value ? value.getDefiningOp() : nullptr;
+  return op ? groupOf(op) : -1;
+}
+
+int64_t Grouping::levelOf(Value base) const {
+  if (int64_t group = groupOf(base); group >= 0)
+    return groups[group].level;
+  Operation *op = base ? base.getDefiningOp() : nullptr;
+  return op ? opaqueLevels.lookup(op) : 0;
+}
+
+void Grouping::consume(Value base) {
+  if (int64_t group = groupOf(base); group >= 0)
+    groups[group].consumed = true;
+}
+
+Access Grouping::resolve(Value operand) const {
+  Access access;
+  access.base = operand;
+  while (Operation *op = access.base.getDefiningOp()) {
+    LoopRole role = roles.lookup(op);
+    bool seenThrough = role == LoopRole::Spread || role == LoopRole::View;
+    if (isFree(op))
+      access.base = Value();
+    if (isFree(op) || !seenThrough)
+      break;
+    access.spread |= role == LoopRole::Spread;
+    access.path.push_back(op);
+    access.base = op->getOperand(0);
+    if (cut.lookup(op))
+      break;
+  }
+  std::reverse(access.path.begin(), access.path.end());
+  return access;
+}
+
+Value Grouping::storageOf(Value value) const {
+  while (Operation *op = value.getDefiningOp()) {
+    if (roles.lookup(op) != LoopRole::View || groupIds.contains(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// Such an op finds its operands in memory: no index of its own reaches them.
+bool Grouping::readsMemoryOnly(Operation *op) const {
+  int64_t group = groupOf(op);
+  if (group < 0 || groups[group].root != op)
+    return false;
+  return groups[group].whole || groups[group].kind != GroupKind::Loops;
+}
+
+//===----------------------------------------------------------------------===//
+// Growing groups
+//===----------------------------------------------------------------------===//
+
+void Grouping::add(Operation *op, unsigned group) {
+  groups[group].ops.push_back(op);
+  groupIds[op] = group;
+}
+
+OpenGroup &Grouping::start(Operation *op, GroupKind kind) {
+  unsigned id = groups.size();
+  parents.push_back(id);
+  OpenGroup group;
+  group.kind = kind;
+  group.root = op;
+  group.elements = elementsOf(op->getResult(0));
+  for (Value operand : op->getOperands()) {
+    Access access = resolve(operand);
+    group.level = std::max(group.level, levelOf(access.base) + 1);
+    consume(access.base);
+  }
+  groups.push_back(std::move(group));
+  add(op, id);
+  return groups.back();
+}
+
+/// Gives what lies under `value` a buffer: a spread or a free op gets a group.
+void Grouping::materialise(Value value) {
+  Operation *op = storageOf(value).getDefiningOp();
+  if (!op || groupIds.contains(op))
+    return;
+  if (isFree(op) || roles.lookup(op) == LoopRole::Spread)
+    start(op, GroupKind::Loops).closed = true;
+}
+
+/// A group of an op that reads memory only: constants stay in a loop nest.
+void Grouping::startWhole(Operation *op) {
+  KernelClass kind = cast<KernelOpInterface>(op).getKernelClass();
+  Type type = getElementTypeOrSelf(op->getResult(0).getType());
+  bool library = isLibraryOp(op) && table.callsLibraryFor(type);
+  int64_t level = 1;
+  for (Value operand : op->getOperands()) {
+    Operation *source = operand.getDefiningOp();
+    if (!library && source && source->hasTrait<OpTrait::ConstantLike>())
+      continue;
+    materialise(operand);
+    Value storage = storageOf(operand);
+    level = std::max(level, levelOf(storage) + 1);
+    consume(storage);
+  }
+  GroupKind groupKind = !library ? GroupKind::Loops
+                        : kind == KernelClass::Contraction
+                            ? GroupKind::Contraction
+                            : GroupKind::Convolution;
+  OpenGroup &group = start(op, groupKind);
+  group.level = std::max(group.level, level);
+  group.whole = !library;
+  group.closed = roles.lookup(op) == LoopRole::Scatter;
+  if (library)
+    group.tail = op->getResult(0);
+}
+
+/// Makes `group` one with rows of that length, if all its values have them.
+bool Grouping::setRowLength(OpenGroup &group, int64_t rowLength) {
+  if (group.rowLength != 0)
+    return group.rowLength == rowLength;
+  for (Operation *op : group.ops)
+    if (!hasRows(shapeOf(op->getResult(0)), rowLength))
+      return false;
+  group.rowLength = rowLength;
+  return true;
+}
+
+/// The spread repeats one element per row along each row's columns.
+static bool spreadsRows(Operation *spread, int64_t rowLength) {
+  ArrayRef<int64_t> from = shapeOf(spread->getOperand(0));
+  ArrayRef<int64_t> to = shapeOf(spread->getResult(0));
+  SmallVector<int64_t> along, rows;
+  for (auto [size, dim] : llvm::zip(from, spreadDimsOf(spread)))
+    if (size != 1)
+      along.push_back(dim);
+  int64_t rest = cast<ShapedType>(spread->getResult(0).getType())
+                     .getNumElements();
+  for (auto [dim, size] : llvm::enumerate(to)) {
+    if (rest == rowLength || size == 0)
+      break;
+    rest /= size;
+    if (size != 1)
+      rows.push_back(dim);
+  }
+  return rest == rowLength && along == rows;
+}
+
+/// `op`, computed in `group`, reads `access` of that group at its own index.
+bool Grouping::sees(Operation *op, const OpenGroup &group,
+                    const Access &access) const {
+  int64_t own = elementsOf(op->getResult(0)), read = elementsOf(access.base);
+  bool readsRow = group.rowLength && read * group.rowLength == group.elements;
+  unsigned spreads = 0;
+  for (Operation *step : access.path) {
+    if (roles.lookup(step) == LoopRole::View) {
+      if (!isTrivialReshape(step))
+        return false;
+      continue;
+    }
+    ++spreads;
+    if (!readsRow || !spreadsRows(step, group.rowLength))
+      return false;
+  }
+  if (spreads > 0)
+    return spreads == 1 && own == group.elements;
+  return read == own && (read == group.elements || readsRow);
+}
+
+bool Grouping::tryJoin(Operation *op, unsigned id, ArrayRef<Access> accesses) {
+  OpenGroup &group = groups[id];
+  int64_t own = elementsOf(op->getResult(0));
+  bool full = own == group.elements;
+  bool perRow = group.rowLength && own * group.rowLength == group.elements;
+  if (group.closed || (!full && !perRow) || group.ops.size() >= table.maxOps)
+    return false;
+  if (full && group.rowLength &&
+      !hasRows(shapeOf(op->getResult(0)), group.rowLength))
+    return false;
+  int64_t level = 0;
+  for (const Access &access : accesses) {
+    if (groupOf(access.base) != id)
+      level = std::max(level, levelOf(access.base) + 1);
+    else if (!sees(op, group, access))
+      return false;
+  }
+  if (level > group.level && group.consumed)
+    return false;
+  group.level = std::max(group.level, level);
+  for (const Access &access : accesses)
+    if (groupOf(access.base) != id)
+      consume(access.base);
+  add(op, id);
+  return true;
+}
+
+/// Makes two loop groups one. Equal levels, or a lower one that nothing reads:
+/// neither depends on the other.
+bool Grouping::tryMerge(unsigned from, unsigned into) {
+  OpenGroup &a = groups[from], &b = groups[into];
+  bool loops = a.kind == GroupKind::Loops && b.kind == GroupKind::Loops;
+  if (!loops || a.closed || b.closed || a.whole || b.whole ||
+      a.elements != b.elements ||
+      a.ops.size() + b.ops.size() >= table.maxOps)
+    return false;
+  if (a.level != b.level && (a.level > b.level || a.consumed))
+    return false;
+  if (a.rowLength ? !setRowLength(b, a.rowLength)
+                  : b.rowLength && !setRowLength(a, b.rowLength))
+    return false;
+  if (a.ops.size() > b.ops.size())
+    std::swap(a.ops, b.ops);
+  b.ops.append(a.ops);
+  b.consumed |= a.consumed;
+  parents[from] = into;
+  a.ops.clear();
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Epilogues of library calls
+//===----------------------------------------------------------------------===//
+
+/// What `op` is to the library group under its operand `at`.
+std::optional<EpilogueStep>
+Grouping::epilogueStep(Operation *op, const OpenGroup &group,
+                       ArrayRef<Access> accesses, unsigned at) const {
+  if (std::optional<UnaryKind> kind = unaryKindOf(op)) {
+    if (llvm::is_contained(table.activations, *kind))
+      return EpilogueStep::Activation;
+    return std::nullopt;
+  }
+  if (binaryKindOf(op) != BinaryKind::Add)
+    return std::nullopt;
+  const Access &other = accesses[1 - at];
+  if (!other.base || groupOf(other.base) == groupOf(group.tail))
+    return std::nullopt;
+  if (!other.spread)
+    return EpilogueStep::Addend;
+  Operation *spread = other.path.back();
+  unsigned spreads = llvm::count_if(other.path, [&](Operation *step) {
+    return roles.lookup(step) == LoopRole::Spread;
+  });
+  bool bias = spreads == 1 && roles.lookup(spread) == LoopRole::Spread &&
+              isBiasOf(group.root, spread);
+  return bias ? std::optional(EpilogueStep::Bias) : std::nullopt;
+}
+
+bool Grouping::tryEpilogue(Operation *op, ArrayRef<Access> accesses,
+                           unsigned at) {
+  const Access &access = accesses[at];
+  int64_t id = groupOf(access.base);
+  if (id < 0 || groups[id].tail != access.base || access.spread)
+    return false;
+  bool only = access.base.hasOneUse();
+  for (Operation *step : access.path)
+    only &= step->getResult(0).hasOneUse();
+  OpenGroup &group = groups[id];
+  auto step = epilogueStep(op, group, accesses, at);
+  if (!only || !step)
+    return false;
+  ArrayRef<EpilogueStep> order = group.kind == GroupKind::Contraction
+                                     ? ArrayRef(table.contraction)
+                                     : ArrayRef(table.convolution);
+  auto *place = llvm::find(order.drop_front(group.nextStep), *step);
+  if (place == order.end())
+    return false;
+  group.nextStep = place - order.begin() + 1;
+  if (op->getNumOperands() == 2) {
+    Value other = accesses[1 - at].base;
+    group.level = std::max(group.level, levelOf(other) + 1);
+    consume(other);
+  }
+  if (*step == EpilogueStep::Addend)
+    group.addend = op->getOperand(1 - at);
+  group.tail = op->getResult(0);
+  add(op, id);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// One op after the other
+//===----------------------------------------------------------------------===//
+
+/// An op on free operands is free while it is small.
+bool Grouping::becomesFree(Operation *op) {
+  unsigned cost = 1;
+  for (Value operand : op->getOperands()) {
+    Operation *source = operand.getDefiningOp();
+    if (!source || !isFree(source))
+      return false;
+    cost += freeCost.lookup(source);
+  }
+  if (cost > kMaxFreeCost)
+    return false;
+  freeCost[op] = cost;
+  return true;
+}
+
+/// A reshape that changes the innermost dimension needs memory under it.
+void Grouping::visitView(Operation *op) {
+  Operation *source = op->getOperand(0).getDefiningOp();
+  bool cheap = source && (isFree(source) || resolve(op->getOperand(0)).spread);
+  if (!cheap)
+    return;
+  if (isTrivialReshape(op)) {
+    becomesFree(op);
+    return;
+  }
+  materialise(op->getOperand(0));
+  consume(storageOf(op->getOperand(0)));
+  cut[op] = true;
+}
+
+void Grouping::visitPointwise(Operation *op) {
+  if (elementsOf(op->getResult(0)) == 1 && becomesFree(op))
+    return;
+  SmallVector<Access> accesses;
+  for (Value operand : op->getOperands())
+    accesses.push_back(resolve(operand));
+  // The group of the highest level first; ties by operand.
+  SmallVector<unsigned> order(
+      llvm::to_vector(llvm::seq<unsigned>(0, accesses.size())));
+  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+    return levelOf(accesses[a].base) > levelOf(accesses[b].base);
+  });
+  for (unsigned at : order)
+    if (tryEpilogue(op, accesses, at))
+      return;
+  for (unsigned at : order) {
+    int64_t id = groupOf(accesses[at].base);
+    if (id < 0 || groups[id].kind != GroupKind::Loops)
+      continue;
+    for (unsigned other : order)
+      if (int64_t second = groupOf(accesses[other].base);
+          second >= 0 && second != id && sees(op, groups[id], accesses[other]))
+        tryMerge(second, id);
+    if (tryJoin(op, id, accesses))
+      return;
+  }
+  start(op, GroupKind::Loops);
+}
+
+void Grouping::visitReduction(Operation *op) {
+  Access access = resolve(op->getOperand(0));
+  ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
+  int64_t rowLength = 1;
+  for (int64_t size : shape.drop_front(*rowRankOf(op)))
+    rowLength *= size;
+  int64_t elements = elementsOf(op->getOperand(0));
+  if (int64_t id = groupOf(access.base); id >= 0 && !access.spread) {
+    OpenGroup &group = groups[id];
+    bool open = group.kind == GroupKind::Loops && !group.closed &&
+                !group.whole && group.ops.size() < table.maxOps;
+    if (open && group.elements == elements &&
+        elementsOf(access.base) == elements &&
+        llvm::all_of(access.path, isTrivialReshape) &&
+        setRowLength(group, rowLength))
+      return add(op, id);
+  }
+  OpenGroup &group = start(op, GroupKind::Loops);
+  group.elements = elements;
+  group.rowLength = rowLength;
+  group.closed = elements == 0;
+}
+
+/// Not a kernel: its operands must lie in memory.
+void Grouping::visitOpaque(Operation *op) {
+  int64_t level = 0;
+  for (Value operand : op->getOperands()) {
+    if (!isa<ShapedType>(operand.getType()))
+      continue;
+    materialise(operand);
+    Value storage = storageOf(operand);
+    level = std::max(level, levelOf(storage));
+    consume(storage);
+  }
+  opaqueLevels[op] = level + 1;
+}
+
+void Grouping::visit(Operation *op) {
+  LoopRole role = loopRoleOf(op);
+  if (role == LoopRole::Spread || role == LoopRole::View) {
+    Operation *source = op->getOperand(0).getDefiningOp();
+    pathDepth[op] = source ? pathDepth.lookup(source) + 1 : 1;
+    if (pathDepth[op] > kMaxPath) {
+      role = role == LoopRole::View ? LoopRole::Opaque : LoopRole::Remap;
+      pathDepth[op] = 0;
+    }
+  }
+  roles[op] = role;
+  switch (role) {
+  case LoopRole::Source:
+    if (!becomesFree(op)) {
+      roles[op] = LoopRole::Remap;
+      start(op, GroupKind::Loops);
+    }
+    return;
+  case LoopRole::Spread:
+    becomesFree(op);
+    return;
+  case LoopRole::View:
+    return visitView(op);
+  case LoopRole::Pointwise:
+    return visitPointwise(op);
+  case LoopRole::RowReduction:
+    return visitReduction(op);
+  case LoopRole::Remap:
+    start(op, GroupKind::Loops);
+    return;
+  case LoopRole::Scatter:
+  case LoopRole::Whole:
+    return startWhole(op);
+  case LoopRole::Opaque:
+    return visitOpaque(op);
+  }
+}
+
+void Grouping::run() {
+  for (Operation &op : body)
+    if (isLive(&op))
+      visit(&op);
+}
+
+} // namespace autopar

@@ -1,0 +1,110 @@
+//===- Grouping.h - State of the kernel-group analysis ----------*- C++ -*-===//
+//
+// Groups are built in program order. Each has a level, greater than that of
+// every group and op it reads from: so there is no cycle, and groups of one level
+// are independent. A group that nothing else reads yet may rise.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_LIB_COST_GROUPING_H
+#define AUTOPAR_LIB_COST_GROUPING_H
+
+#include "autopar/Cost/KernelGroups.h"
+#include "autopar/Dialect/KernelFacts.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace autopar {
+
+/// How a group sees an operand: a value that lies in memory or is computed in
+/// the group (`base`), seen through spreads and reshapes. No base: the operand
+/// is computed from constants and positions alone.
+struct Access {
+  mlir::Value base;
+  llvm::SmallVector<mlir::Operation *, 2> path; // from the base to the operand
+  bool spread = false;                          // a spread is in the path
+};
+
+/// A group while it grows.
+struct OpenGroup {
+  GroupKind kind = GroupKind::Loops;
+  mlir::Operation *root = nullptr;
+  llvm::SmallVector<mlir::Operation *> ops;
+  int64_t level = 1;
+  bool consumed = false; // something outside reads it
+  bool whole = false;    // root has a loop nest of its own
+  bool closed = false;   // takes no more ops
+  int64_t elements = 0;  // of a full value
+  int64_t rowLength = 0; // 0: no reductions
+  unsigned nextStep = 0; // of the library's epilogue
+  mlir::Value tail;      // a library group's one result
+  mlir::Value addend;
+};
+
+class Grouping {
+public:
+  Grouping(mlir::Block &body, const FusionTable &table);
+  void run();
+
+  int64_t elementsOf(mlir::Value value) const;
+  /// How `operand` is seen from a loop group.
+  Access resolve(mlir::Value operand) const;
+  /// The value whose buffer `value` names: what lies under its reshapes.
+  mlir::Value storageOf(mlir::Value value) const;
+  bool isLive(mlir::Operation *op) const { return live.lookup(op); }
+  bool isFree(mlir::Operation *op) const { return freeCost.lookup(op) > 0; }
+  /// The group that computes `op`; -1 if none does.
+  int64_t groupOf(mlir::Operation *op) const;
+  bool readsMemoryOnly(mlir::Operation *op) const;
+
+  mlir::Block &body;
+  const FusionTable &table;
+  std::vector<OpenGroup> groups; // merged ones are empty
+  llvm::DenseMap<mlir::Operation *, LoopRole> roles;
+
+private:
+  void findLive();
+  void visit(mlir::Operation *op);
+  void visitSource(mlir::Operation *op);
+  void visitView(mlir::Operation *op);
+  void visitPointwise(mlir::Operation *op);
+  void visitReduction(mlir::Operation *op);
+  void visitOpaque(mlir::Operation *op);
+  bool becomesFree(mlir::Operation *op);
+
+  OpenGroup &start(mlir::Operation *op, GroupKind kind);
+  void startWhole(mlir::Operation *op);
+  void add(mlir::Operation *op, unsigned group);
+  void materialise(mlir::Value value);
+  void consume(mlir::Value base);
+  int64_t levelOf(mlir::Value base) const;
+  int64_t groupOf(mlir::Value value) const;
+  unsigned find(unsigned group) const;
+
+  bool tryEpilogue(mlir::Operation *op, llvm::ArrayRef<Access> accesses,
+                   unsigned at);
+  std::optional<EpilogueStep> epilogueStep(mlir::Operation *op,
+                                           const OpenGroup &group,
+                                           llvm::ArrayRef<Access> accesses,
+                                           unsigned at) const;
+  bool tryJoin(mlir::Operation *op, unsigned group,
+               llvm::ArrayRef<Access> accesses);
+  bool sees(mlir::Operation *op, const OpenGroup &group,
+            const Access &access) const;
+  bool tryMerge(unsigned from, unsigned into);
+  bool setRowLength(OpenGroup &group, int64_t rowLength);
+
+  llvm::DenseMap<mlir::Operation *, bool> live;
+  llvm::DenseMap<mlir::Operation *, unsigned> freeCost; // 0: not free
+  llvm::DenseMap<mlir::Operation *, unsigned> pathDepth;
+  llvm::DenseMap<mlir::Operation *, bool> cut; // reshape of a buffer made for it
+  llvm::DenseMap<mlir::Operation *, unsigned> groupIds;
+  llvm::DenseMap<mlir::Operation *, int64_t> opaqueLevels;
+  mutable llvm::SmallVector<unsigned> parents; // of merged groups
+};
+
+/// A reshape that keeps the innermost dimension, dimensions of size 1 aside.
+bool isTrivialReshape(mlir::Operation *view);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_COST_GROUPING_H

@@ -1,0 +1,298 @@
+//===- KernelGroups.cpp - Bodies, inputs, outputs and order of groups -----===//
+
+#include "autopar/Cost/KernelGroups.h"
+#include "Grouping.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include <queue>
+
+using namespace mlir;
+
+namespace autopar {
+
+const FusionTable &cpuFusionTable() {
+  using Step = EpilogueStep;
+  static const FusionTable table = [] {
+    FusionTable cpu;
+    cpu.contraction = {Step::Bias, Step::Activation, Step::Addend};
+    cpu.convolution = {Step::Bias, Step::Addend, Step::Activation};
+    cpu.activations = {UnaryKind::Relu, UnaryKind::GeluErf,
+                       UnaryKind::GeluTanh, UnaryKind::Tanh,
+                       UnaryKind::Sigmoid};
+    return cpu;
+  }();
+  return table;
+}
+
+namespace {
+
+/// Turns finished open groups into the analysis's result.
+class Assembly {
+public:
+  Assembly(Block &body, Grouping &grouping) : grouping(grouping) {
+    for (Operation &op : body) {
+      unsigned number = numbers.size();
+      numbers[&op] = number;
+    }
+  }
+  KernelGroups run(Block &body);
+
+private:
+  void collectBody(const OpenGroup &open, KernelGroup &group);
+  void needOperand(Operation *op, Value operand, unsigned id,
+                   llvm::SetVector<Operation *> &ops);
+  void collectInputs(KernelGroup &group);
+  void demand(Value value);
+  void collectOutputs(KernelGroups &result, Block &body);
+  void name(KernelGroup &group, const OpenGroup &open);
+  void findInPlace(KernelGroup &group, const OpenGroup &open);
+  bool readsInPlace(const KernelGroup &group, Value input) const;
+  void order(KernelGroups &result, Block &body);
+
+  Grouping &grouping;
+  llvm::DenseMap<Operation *, unsigned> numbers; // program order
+  llvm::DenseMap<unsigned, unsigned> groupIds;   // open group -> result's
+  /// Values that lie in memory because a step reads them, and the reshapes
+  /// between groups.
+  llvm::DenseSet<Value> demanded;
+  llvm::SetVector<Operation *> views;
+};
+} // namespace
+
+/// Adds the ops that `op` needs in the group's body to see `operand`.
+void Assembly::needOperand(Operation *op, Value operand, unsigned id,
+                           llvm::SetVector<Operation *> &ops) {
+  if (grouping.readsMemoryOnly(op)) {
+    Operation *source = operand.getDefiningOp();
+    bool constant = source && source->hasTrait<OpTrait::ConstantLike>();
+    if (constant && grouping.groups[id].kind == GroupKind::Loops)
+      ops.insert(source);
+    return;
+  }
+  Access access = grouping.resolve(operand);
+  ArrayRef<Operation *> path = access.path;
+  Operation *base = access.base ? access.base.getDefiningOp() : nullptr;
+  bool inside = base && grouping.groupOf(base) == int64_t(id);
+  if (access.base && !inside) // reshapes of memory stay between groups
+    path = path.drop_while([&](Operation *step) {
+      return grouping.roles.lookup(step) == LoopRole::View;
+    });
+  ops.insert(path.begin(), path.end());
+  if (access.base)
+    return;
+  // Free: everything under it.
+  SmallVector<Value> open{path.empty() ? operand : path.front()->getOperand(0)};
+  while (!open.empty()) {
+    Operation *source = open.pop_back_val().getDefiningOp();
+    if (ops.insert(source))
+      open.append(source->operand_begin(), source->operand_end());
+  }
+}
+
+void Assembly::collectBody(const OpenGroup &open, KernelGroup &group) {
+  unsigned id = grouping.groupOf(open.ops.front());
+  llvm::SetVector<Operation *> ops(open.ops.begin(), open.ops.end());
+  for (Operation *op : open.ops)
+    for (Value operand : op->getOperands())
+      needOperand(op, operand, id, ops);
+  group.ops.assign(ops.begin(), ops.end());
+  llvm::sort(group.ops, [&](Operation *a, Operation *b) {
+    return numbers.lookup(a) < numbers.lookup(b);
+  });
+}
+
+void Assembly::collectInputs(KernelGroup &group) {
+  llvm::DenseSet<Operation *> inside(group.ops.begin(), group.ops.end());
+  llvm::SetVector<Value> inputs;
+  for (Operation *op : group.ops)
+    for (Value operand : op->getOperands())
+      if (Operation *source = operand.getDefiningOp();
+          !source || !inside.contains(source))
+        inputs.insert(operand);
+  group.inputs = inputs.takeVector();
+  for (Value input : group.inputs)
+    demand(input);
+}
+
+/// `value` must lie in memory, and so must what its reshapes rename.
+void Assembly::demand(Value value) {
+  Value storage = grouping.storageOf(value);
+  while (value != storage && views.insert(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  demanded.insert(storage);
+}
+
+void Assembly::collectOutputs(KernelGroups &result, Block &body) {
+  for (Operation &op : body)
+    if (grouping.roles.lookup(&op) == LoopRole::Opaque && grouping.isLive(&op))
+      for (Value operand : op.getOperands())
+        demand(operand);
+  for (KernelGroup &group : result.groups) {
+    int64_t id = &group - result.groups.data();
+    for (Operation *op : group.ops) {
+      int64_t owner = grouping.groupOf(op);
+      if (owner < 0 || groupIds.lookup(owner) != id)
+        continue;
+      for (Value value : op->getResults())
+        if (demanded.contains(value))
+          group.outputs.push_back(value);
+    }
+  }
+}
+
+/// The op after which the group is called, and its rows.
+void Assembly::name(KernelGroup &group, const OpenGroup &open) {
+  group.kind = open.kind;
+  if (open.kind != GroupKind::Loops || open.whole) {
+    group.root = open.root;
+    return;
+  }
+  group.root = group.ops.back();
+  if (open.rowLength == 0)
+    return;
+  for (Operation *op : group.ops)
+    if (grouping.roles.lookup(op) == LoopRole::RowReduction) {
+      group.root = op;
+      group.rowRank = *rowRankOf(op);
+      return;
+    }
+}
+
+/// The group reads each element of `input` only to compute the element at the
+/// same index.
+bool Assembly::readsInPlace(const KernelGroup &group, Value input) const {
+  for (Operation *op : group.ops) {
+    if (!llvm::is_contained(op->getOperands(), input))
+      continue;
+    LoopRole role = grouping.roles.lookup(op);
+    if (role != LoopRole::Pointwise && role != LoopRole::RowReduction)
+      return false;
+  }
+  return true;
+}
+
+void Assembly::findInPlace(KernelGroup &group, const OpenGroup &open) {
+  auto input = [&](Value value) -> int {
+    auto *it = llvm::find(group.inputs, value);
+    return it == group.inputs.end() ? -1 : it - group.inputs.begin();
+  };
+  if (group.kind != GroupKind::Loops) {
+    bool may = group.kind == GroupKind::Contraction
+                   ? grouping.table.contractionInPlace
+                   : grouping.table.convolutionInPlace;
+    int at = open.addend ? input(open.addend) : -1;
+    bool once = at >= 0 && llvm::count_if(group.ops, [&](Operation *op) {
+                             return llvm::is_contained(op->getOperands(),
+                                                       open.addend);
+                           }) == 1;
+    if (may && once)
+      group.inPlace.push_back({0u, unsigned(at)});
+    return;
+  }
+  if (open.whole || (open.rowLength && group.outputs.size() != 1))
+    return;
+  SmallVector<bool> taken(group.inputs.size());
+  for (auto [index, output] : llvm::enumerate(group.outputs))
+    for (auto [at, value] : llvm::enumerate(group.inputs)) {
+      auto from = cast<ShapedType>(value.getType());
+      auto to = cast<ShapedType>(output.getType());
+      if (taken[at] || from.getElementType() != to.getElementType() ||
+          from.getNumElements() != to.getNumElements() ||
+          !readsInPlace(group, value))
+        continue;
+      group.inPlace.push_back({unsigned(index), unsigned(at)});
+      taken[at] = true;
+      break;
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+/// Kahn's algorithm; among what is ready the first in program order goes first,
+/// a group standing where its last op stands.
+void Assembly::order(KernelGroups &result, Block &body) {
+  std::vector<WorkStep> nodes;
+  SmallVector<unsigned> keys;
+  llvm::DenseMap<Operation *, unsigned> nodeOf; // of ops in no group
+  for (unsigned id = 0; id < result.groups.size(); ++id) {
+    nodes.push_back({id, nullptr});
+    unsigned key = 0;
+    for (Operation *op : result.groups[id].ops)
+      if (int64_t owner = grouping.groupOf(op);
+          owner >= 0 && groupIds.lookup(owner) == id)
+        key = std::max(key, numbers.lookup(op));
+    keys.push_back(key);
+  }
+  for (Operation &op : body) {
+    bool opaque = grouping.roles.lookup(&op) == LoopRole::Opaque;
+    if ((!opaque || !grouping.isLive(&op)) && !views.contains(&op))
+      continue;
+    nodeOf[&op] = nodes.size();
+    nodes.push_back({-1, &op});
+    keys.push_back(numbers.lookup(&op));
+  }
+
+  std::vector<SmallVector<unsigned, 4>> users(nodes.size());
+  SmallVector<unsigned> missing(nodes.size());
+  auto needs = [&](unsigned node, Value value) {
+    Operation *source = value.getDefiningOp();
+    if (!source)
+      return;
+    auto it = nodeOf.find(source);
+    unsigned from = it != nodeOf.end()
+                        ? it->second
+                        : groupIds.lookup(grouping.groupOf(source));
+    users[from].push_back(node);
+    ++missing[node];
+  };
+  for (unsigned node = 0; node < nodes.size(); ++node)
+    for (Value value : nodes[node].op ? SmallVector<Value>(nodes[node].op->getOperands())
+                                      : result.groups[node].inputs)
+      needs(node, value);
+
+  using Entry = std::pair<unsigned, unsigned>; // key, node
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> ready;
+  for (unsigned node = 0; node < nodes.size(); ++node)
+    if (missing[node] == 0)
+      ready.push({keys[node], node});
+  while (!ready.empty()) {
+    unsigned node = ready.top().second;
+    ready.pop();
+    result.steps.push_back(nodes[node]);
+    for (unsigned user : users[node])
+      if (--missing[user] == 0)
+        ready.push({keys[user], user});
+  }
+  assert(result.steps.size() == nodes.size() && "levels admit no cycle");
+}
+
+KernelGroups Assembly::run(Block &body) {
+  KernelGroups result;
+  std::vector<unsigned> opened;
+  for (unsigned id = 0; id < grouping.groups.size(); ++id)
+    if (!grouping.groups[id].ops.empty()) {
+      groupIds[id] = opened.size();
+      opened.push_back(id);
+    }
+  result.groups.resize(opened.size());
+  for (auto [group, id] : llvm::zip(result.groups, opened)) {
+    collectBody(grouping.groups[id], group);
+    collectInputs(group);
+    name(group, grouping.groups[id]);
+  }
+  collectOutputs(result, body);
+  for (auto [group, id] : llvm::zip(result.groups, opened))
+    findInPlace(group, grouping.groups[id]);
+  order(result, body);
+  return result;
+}
+
+KernelGroups groupKernels(Block &body, const FusionTable &table) {
+  Grouping grouping(body, table);
+  grouping.run();
+  return Assembly(body, grouping).run(body);
+}
+
+} // namespace autopar

@@ -1,0 +1,152 @@
+//===- FormKernels.cpp - Make each kernel group an autopar.kernel ---------===//
+
+#include "autopar/Cost/KernelGroups.h"
+#include "autopar/Cost/WorkOfFunction.h"
+#include "autopar/Dialect/KernelFacts.h"
+#include "autopar/Schedule/Names.h"
+#include "autopar/Schedule/Passes.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace autopar {
+#define GEN_PASS_DEF_FORMKERNELS
+#include "autopar/Schedule/Passes.h.inc"
+
+/// What reports call `op`: its ONNX node, or the op's own name.
+static StringAttr reportName(Operation *op) {
+  StringRef node = nodeName(op->getLoc());
+  return StringAttr::get(op->getContext(),
+                         node.empty() ? op->getName().stripDialect() : node);
+}
+
+/// A kernel with results of these types and an empty body.
+static KernelOp createKernel(OpBuilder &builder, Location loc,
+                             TypeRange results, ValueRange inputs,
+                             StringAttr library) {
+  auto kernel = KernelOp::create(builder, loc, results, inputs,
+                                 /*outputs=*/ValueRange(), library);
+  Block &body = kernel.getBody().emplaceBlock();
+  for (Value input : inputs)
+    body.addArgument(input.getType(), input.getLoc());
+  return kernel;
+}
+
+/// Results that share memory with an argument or another result are copied.
+static void copyResults(func::FuncOp func) {
+  Operation *end = func.getBody().front().getTerminator();
+  OpBuilder builder(end);
+  for (auto [index, copied] : llvm::enumerate(resultsToCopy(func))) {
+    if (!copied)
+      continue;
+    Value value = end->getOperand(index);
+    KernelOp kernel = createKernel(builder, value.getLoc(), value.getType(),
+                                   value, StringAttr());
+    kernel->setAttr(schedule::kOp, builder.getStringAttr("copy"));
+    Block &body = kernel.getBody().front();
+    OpBuilder bodyBuilder = OpBuilder::atBlockEnd(&body);
+    YieldOp::create(bodyBuilder, value.getLoc(), body.getArguments());
+    end->setOperand(index, kernel.getResult(0));
+  }
+}
+
+static StringAttr libraryName(OpBuilder &builder, GroupKind kind) {
+  switch (kind) {
+  case GroupKind::Contraction:
+    return builder.getStringAttr("contraction");
+  case GroupKind::Convolution:
+    return builder.getStringAttr("convolution");
+  case GroupKind::Loops:
+    return StringAttr();
+  }
+  return StringAttr();
+}
+
+static void setFacts(OpBuilder &builder, KernelOp kernel,
+                     const KernelGroup &group) {
+  kernel->setAttr(schedule::kOp, reportName(group.root));
+  if (group.rowRank >= 0)
+    kernel->setAttr(schedule::kRowRank,
+                    builder.getI64IntegerAttr(group.rowRank));
+  if (group.inPlace.empty())
+    return;
+  SmallVector<int64_t> inputs(group.outputs.size(), -1);
+  for (auto [output, input] : group.inPlace)
+    inputs[output] = input;
+  kernel->setAttr(schedule::kInPlace, builder.getDenseI64ArrayAttr(inputs));
+}
+
+/// Builds the group's kernel on the values that `outside` maps its inputs to,
+/// and maps its outputs to the kernel's results.
+static void buildKernel(OpBuilder &builder, const KernelGroup &group,
+                        IRMapping &outside) {
+  SmallVector<Value> inputs;
+  for (Value input : group.inputs)
+    inputs.push_back(outside.lookupOrDefault(input));
+  KernelOp kernel = createKernel(builder, group.root->getLoc(),
+                                 ValueRange(group.outputs).getTypes(), inputs,
+                                 libraryName(builder, group.kind));
+  setFacts(builder, kernel, group);
+  Block &body = kernel.getBody().front();
+  IRMapping inside;
+  inside.map(group.inputs, body.getArguments());
+  OpBuilder bodyBuilder = OpBuilder::atBlockEnd(&body);
+  for (Operation *op : group.ops)
+    bodyBuilder.clone(*op, inside);
+  SmallVector<Value> yielded;
+  for (Value output : group.outputs)
+    yielded.push_back(inside.lookup(output));
+  YieldOp::create(bodyBuilder, kernel.getLoc(), yielded);
+  outside.map(group.outputs, kernel.getResults());
+}
+
+/// Users that nobody needs would keep values from being fused.
+static void eraseDead(Block &body) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+static void formKernels(func::FuncOp func) {
+  eraseDead(func.getBody().front());
+  copyResults(func);
+  Block &body = func.getBody().front();
+  KernelGroups groups = groupKernels(body);
+  SmallVector<Operation *> old;
+  for (Operation &op : body)
+    old.push_back(&op);
+  llvm::DenseSet<Operation *> kept;
+
+  Operation *last = old.back();
+  OpBuilder builder(last);
+  IRMapping values;
+  for (const WorkStep &step : groups.steps) {
+    if (step.group >= 0) {
+      buildKernel(builder, groups.groups[step.group], values);
+      continue;
+    }
+    kept.insert(step.op);
+    if (step.op != last)
+      step.op->moveBefore(last);
+    for (OpOperand &operand : step.op->getOpOperands())
+      operand.set(values.lookupOrDefault(operand.get()));
+    if (loopRoleOf(step.op) != LoopRole::View && step.op != last &&
+        !isa<KernelOp>(step.op))
+      step.op->setAttr(schedule::kOp, reportName(step.op));
+  }
+  for (Operation *op : llvm::reverse(old))
+    if (!kept.contains(op))
+      op->erase();
+}
+
+namespace {
+struct FormKernels : impl::FormKernelsBase<FormKernels> {
+  void runOnOperation() override {
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (!func.isExternal())
+        formKernels(func);
+  }
+};
+} // namespace
+} // namespace autopar

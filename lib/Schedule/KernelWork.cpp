@@ -1,0 +1,62 @@
+//===- KernelWork.cpp - The work list of a function of kernels ------------===//
+
+#include "KernelWork.h"
+#include "autopar/Dialect/KernelFacts.h"
+#include "autopar/Schedule/Names.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+static void addKernel(FunctionWork &work, KernelOp kernel) {
+  WorkItem &item = work.add(kernel.getInputs(), kernel.getResults());
+  auto inPlace =
+      kernel->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
+  if (!inPlace)
+    return;
+  for (auto [output, input] : llvm::enumerate(inPlace.asArrayRef()))
+    if (input >= 0)
+      item.inPlace.push_back({unsigned(output), unsigned(input)});
+}
+
+KernelWork workOf(func::FuncOp func) {
+  KernelWork result;
+  result.work.addArguments(func);
+  Block &body = func.getBody().front();
+  for (Operation &op : body.without_terminator()) {
+    if (loopRoleOf(&op) == LoopRole::View) {
+      result.views.push_back(&op);
+      continue;
+    }
+    if (auto kernel = dyn_cast<KernelOp>(op))
+      addKernel(result.work, kernel);
+    else
+      result.work.addCommunication(&op);
+    result.ops.push_back(&op);
+  }
+  for (OpOperand &result_ : body.getTerminator()->getOpOperands())
+    result.work.addResult(func, result_.getOperandNumber(),
+                          result.work.bufferOf(result_.get()));
+  return result;
+}
+
+LogicalResult checkKernelsFormed(func::FuncOp func) {
+  for (Operation &op : func.getBody().front()) {
+    auto facts = dyn_cast<KernelOpInterface>(op);
+    bool communication =
+        facts && facts.getKernelClass() == KernelClass::Communication;
+    if (!isa<KernelOp, func::ReturnOp>(op) && !communication &&
+        loopRoleOf(&op) != LoopRole::View)
+      return op.emitError() << "is outside of a kernel; run "
+                               "autopar-form-kernels first";
+  }
+  for (auto [index, copied] : llvm::enumerate(resultsToCopy(func)))
+    if (copied)
+      return func.emitError()
+             << "result " << index
+             << " shares its memory with an argument or another result; run "
+                "autopar-form-kernels first";
+  return success();
+}
+
+} // namespace autopar

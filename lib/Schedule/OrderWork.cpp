@@ -1,0 +1,66 @@
+//===- OrderWork.cpp - Put communication early, receives late -------------===//
+
+#include "KernelWork.h"
+#include "autopar/Dialect/KernelFacts.h"
+#include "autopar/Schedule/Names.h"
+#include "autopar/Schedule/Passes.h"
+
+using namespace mlir;
+
+namespace autopar {
+#define GEN_PASS_DEF_ORDERWORK
+#include "autopar/Schedule/Passes.h.inc"
+
+/// Moves `op` to the end of its block, after the reshapes it reads that do not
+/// stand there yet.
+static void place(Operation *op, Operation *end,
+                  llvm::DenseSet<Operation *> &placed) {
+  SmallVector<Operation *> open{op};
+  while (!open.empty()) {
+    Operation *next = open.back();
+    Operation *view = nullptr;
+    for (Value operand : next->getOperands())
+      if (Operation *source = operand.getDefiningOp();
+          source && loopRoleOf(source) == LoopRole::View &&
+          !placed.contains(source))
+        view = source;
+    if (view) {
+      open.push_back(view);
+      continue;
+    }
+    open.pop_back();
+    placed.insert(next);
+    if (next != end)
+      next->moveBefore(end);
+  }
+}
+
+static void orderFunction(func::FuncOp func, int64_t &sequence) {
+  KernelWork work = workOf(func);
+  Operation *end = func.getBody().front().getTerminator();
+  OpBuilder builder(func.getContext());
+  llvm::DenseSet<Operation *> placed;
+  for (unsigned id : orderWork(work.work.list)) {
+    place(work.ops[id], end, placed);
+    if (work.work.list.items[id].kind != WorkKind::Compute)
+      work.ops[id]->setAttr(schedule::kSequence,
+                            builder.getI64IntegerAttr(sequence++));
+  }
+  place(end, end, placed);
+}
+
+namespace {
+struct OrderWork : impl::OrderWorkBase<OrderWork> {
+  void runOnOperation() override {
+    int64_t sequence = 0;
+    for (auto func : getOperation().getOps<func::FuncOp>()) {
+      if (func.isExternal())
+        continue;
+      if (failed(checkKernelsFormed(func)))
+        return signalPassFailure();
+      orderFunction(func, sequence);
+    }
+  }
+};
+} // namespace
+} // namespace autopar

@@ -1,0 +1,88 @@
+//===- PersistentTable.cpp - Parameters and setup values by index ---------===//
+
+#include "PersistentTable.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+int64_t stageOf(func::FuncOp func) {
+  auto stage = func->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
+  return stage ? stage.getInt() : 0;
+}
+
+bool isSetup(func::FuncOp func) {
+  for (unsigned result = 0; result < func.getNumResults(); ++result)
+    if (isa_and_nonnull<SetupValueAttr>(
+            func.getResultAttr(result, AutoparDialect::kResult)))
+      return true;
+  return false;
+}
+
+NamedAttrList PersistentTable::describe(DictionaryAttr attributes, Type type) {
+  NamedAttrList entry;
+  auto copy = [&](StringRef from, StringRef to) {
+    if (Attribute value = attributes ? attributes.get(from) : Attribute())
+      entry.append(to, value);
+  };
+  copy(AutoparDialect::kSource, "source");
+  copy(AutoparDialect::kResult, "result");
+  copy(AutoparDialect::kSharding, "sharding");
+  copy(AutoparDialect::kGlobalType, "global_type");
+  entry.append("type", TypeAttr::get(type));
+  return entry;
+}
+
+FailureOr<int64_t> PersistentTable::argument(func::FuncOp func,
+                                             BlockArgument argument) {
+  Stage &stage = stages[stageOf(func)];
+  DictionaryAttr attributes = func.getArgAttrDict(argument.getArgNumber());
+  Attribute source =
+      attributes ? attributes.get(AutoparDialect::kSource) : Attribute();
+  if (auto setup = dyn_cast_or_null<SetupResultAttr>(source)) {
+    auto it = stage.setupValues.find(setup.getIndex());
+    if (it != stage.setupValues.end())
+      return it->second;
+    return func.emitError()
+           << "argument " << argument.getArgNumber() << " is setup result "
+           << setup.getIndex() << ", which the stage's setup does not have";
+  }
+  if (!isa_and_nonnull<ParameterAttr>(source))
+    return func.emitError() << "argument " << argument.getArgNumber()
+                            << " does not say where it comes from: give it "
+                            << AutoparDialect::kSource;
+  Attribute entry = describe(attributes, argument.getType())
+                        .getDictionary(func.getContext());
+  auto [it, isNew] =
+      stage.parameters.try_emplace(entry, stage.entries.size());
+  if (isNew)
+    stage.entries.push_back(entry);
+  return it->second;
+}
+
+int64_t PersistentTable::addSetupValue(func::FuncOp func, unsigned number) {
+  Stage &stage = stages[stageOf(func)];
+  NamedAttrList entry = describe(func.getResultAttrDict(number),
+                                 func.getFunctionType().getResult(number));
+  entry.append("setup_value", entry.erase("result"));
+  stage.entries.push_back(entry.getDictionary(func.getContext()));
+  return stage.entries.size() - 1;
+}
+
+void PersistentTable::nameResult(func::FuncOp func, unsigned number,
+                                 int64_t index) {
+  stages[stageOf(func)].setupValues[number] = index;
+}
+
+ArrayAttr PersistentTable::toAttribute(MLIRContext *context) const {
+  SmallVector<Attribute> table;
+  int64_t count = stages.empty() ? 0 : stages.rbegin()->first + 1;
+  for (int64_t stage = 0; stage < count; ++stage) {
+    auto it = stages.find(stage);
+    table.push_back(ArrayAttr::get(
+        context, it == stages.end() ? ArrayRef<Attribute>() : it->second.entries));
+  }
+  return ArrayAttr::get(context, table);
+}
+
+} // namespace autopar

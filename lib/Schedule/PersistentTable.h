@@ -1,0 +1,47 @@
+//===- PersistentTable.h - Parameters and setup values by index -*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_SCHEDULE_PERSISTENTTABLE_H
+#define AUTOPAR_LIB_SCHEDULE_PERSISTENTTABLE_H
+
+#include "autopar/Dialect/Dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <map>
+
+namespace autopar {
+
+/// The stage of a function (0 where there is only one).
+int64_t stageOf(mlir::func::FuncOp func);
+/// The function's results are setup values.
+bool isSetup(mlir::func::FuncOp func);
+
+/// The persistent tensors of each stage, numbered over its setup and its step.
+/// Setup functions come first.
+class PersistentTable {
+public:
+  /// The index of a parameter, the same wherever it lies and is split alike, or
+  /// of the setup value that `argument` is; an error if setup has none such.
+  mlir::FailureOr<int64_t> argument(mlir::func::FuncOp func,
+                                    mlir::BlockArgument argument);
+  /// A new entry for result `number` of a setup function.
+  int64_t addSetupValue(mlir::func::FuncOp func, unsigned number);
+  /// Result `number` of the setup function lies in entry `index`.
+  void nameResult(mlir::func::FuncOp func, unsigned number, int64_t index);
+
+  mlir::ArrayAttr toAttribute(mlir::MLIRContext *context) const;
+
+  /// source or result, sharding, global_type and type, where known.
+  static mlir::NamedAttrList describe(mlir::DictionaryAttr attributes,
+                                      mlir::Type type);
+
+private:
+  struct Stage {
+    llvm::SmallVector<mlir::Attribute> entries;
+    llvm::DenseMap<mlir::Attribute, int64_t> parameters; // by entry
+    llvm::DenseMap<int64_t, int64_t> setupValues;        // by result number
+  };
+  std::map<int64_t, Stage> stages;
+};
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_SCHEDULE_PERSISTENTTABLE_H

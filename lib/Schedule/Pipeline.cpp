@@ -1,0 +1,23 @@
+//===- Pipeline.cpp - The passes of Schedule in order ---------------------===//
+
+#include "autopar/Schedule/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+void buildSchedulePipeline(OpPassManager &manager) {
+  manager.addPass(createFormKernels());
+  manager.addPass(createOrderWork());
+  manager.addPass(createAssignBuffers());
+  manager.addPass(createVerifySchedule());
+}
+
+void registerSchedulePipeline() {
+  PassPipelineRegistration<>("autopar-schedule-pipeline",
+                             "kernels, order, buffers, verified",
+                             buildSchedulePipeline);
+}
+
+} // namespace autopar

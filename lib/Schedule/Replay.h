@@ -1,0 +1,26 @@
+//===- Replay.h - What the schedule does, step by step ----------*- C++ -*-===//
+//
+// Shares no code with the passes whose work it checks.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_LIB_SCHEDULE_REPLAY_H
+#define AUTOPAR_LIB_SCHEDULE_REPLAY_H
+
+#include "autopar/Dialect/Dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace autopar {
+
+/// Replays the writes and reads of `func`: an error where a read does not find
+/// the value that its buffer names, or a kernel writes over what it reads.
+mlir::LogicalResult replayMemory(mlir::func::FuncOp func);
+
+/// Replays sends and receives of all stages: an error where one has no
+/// counterpart or a stage waits for ever.
+mlir::LogicalResult replayMessages(mlir::ModuleOp module);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_SCHEDULE_REPLAY_H

@@ -1,0 +1,262 @@
+//===- ReplayMemory.cpp - Each read sees the write of its value -----------===//
+
+#include "Replay.h"
+#include "autopar/Schedule/Names.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+#include <map>
+
+using namespace mlir;
+
+namespace autopar {
+namespace {
+
+/// A buffer as the replay sees it.
+struct Place {
+  BufferSpace space;
+  int64_t begin, end; // bytes of the arena, or index and index + 1
+  int64_t value;
+};
+
+/// Which value each byte of the arena holds, and which op wrote it.
+class Memory {
+public:
+  struct Cell {
+    int64_t end, value;
+    Operation *writer;
+  };
+
+  void write(int64_t begin, int64_t end, int64_t value, Operation *writer) {
+    split(begin);
+    split(end);
+    cells.erase(cells.lower_bound(begin), cells.lower_bound(end));
+    cells[begin] = {end, value, writer};
+  }
+
+  /// The first cell of begin..end that does not hold `value`: its writer, null
+  /// where nothing was written; nullopt if all of it does.
+  std::optional<Operation *> missing(int64_t begin, int64_t end,
+                                     int64_t value) const {
+    auto it = cells.upper_bound(begin);
+    if (it != cells.begin())
+      --it;
+    while (begin < end) {
+      if (it == cells.end() || it->first > begin || it->second.end <= begin)
+        return nullptr;
+      if (it->second.value != value)
+        return it->second.writer;
+      begin = it->second.end;
+      ++it;
+    }
+    return std::nullopt;
+  }
+
+private:
+  void split(int64_t at) {
+    auto it = cells.lower_bound(at);
+    if (it == cells.begin())
+      return;
+    --it;
+    if (it->second.end <= at)
+      return;
+    Cell right = it->second;
+    it->second.end = at;
+    cells[at] = right;
+  }
+  std::map<int64_t, Cell> cells;
+};
+
+class Replay {
+public:
+  explicit Replay(func::FuncOp func) : func(func) {}
+  LogicalResult run();
+
+private:
+  LogicalResult checkBuffer(BufferOp buffer);
+  LogicalResult step(Operation *op);
+  LogicalResult read(Operation *op, const Place &place);
+  LogicalResult checkOverlap(Operation *op, ArrayRef<Place> reads,
+                             ArrayRef<Place> writes);
+  FailureOr<SmallVector<Place>> signature(StringRef name);
+
+  func::FuncOp func;
+  Memory arena;
+  llvm::DenseSet<int64_t> persistent; // indices that hold their tensor
+  llvm::DenseSet<int64_t> owned;      // indices that this function writes
+};
+} // namespace
+
+static int64_t bytesIn(Type type) {
+  auto shaped = cast<ShapedType>(type);
+  return shaped.getNumElements() *
+         ((shaped.getElementTypeBitWidth() + 7) / 8);
+}
+
+static Place placeAt(BufferSpace space, int64_t position, Type type,
+                     int64_t value) {
+  int64_t size = space == BufferSpace::Arena ? bytesIn(type) : 1;
+  return {space, position, position + size, value};
+}
+
+static Place placeOf(Value memref) {
+  auto buffer = memref.getDefiningOp<BufferOp>();
+  auto value = buffer->getAttrOfType<IntegerAttr>(schedule::kValue);
+  return placeAt(buffer.getSpace(), buffer.getPosition(), buffer.getType(),
+                 value.getInt());
+}
+
+/// The places of `autopar.arguments` or `autopar.results`.
+FailureOr<SmallVector<Place>> Replay::signature(StringRef name) {
+  SmallVector<Place> places;
+  auto entries = func->getAttrOfType<ArrayAttr>(name);
+  if (!entries)
+    return func.emitError() << "has no " << name
+                            << "; run autopar-assign-buffers first";
+  for (Attribute attribute : entries) {
+    auto entry = dyn_cast<DictionaryAttr>(attribute);
+    auto buffer = entry ? entry.getAs<ArrayAttr>("buffer") : ArrayAttr();
+    auto type = entry ? entry.getAs<TypeAttr>("type") : TypeAttr();
+    auto value = entry ? entry.getAs<IntegerAttr>("value") : IntegerAttr();
+    if (!buffer || buffer.size() != 2 || !type || !value ||
+        !isa<ShapedType>(type.getValue()) ||
+        !isa<BufferSpaceAttr>(buffer[0]) || !isa<IntegerAttr>(buffer[1]))
+      return func.emitError() << name << " has an entry without type, value and "
+                              << "buffer = [space, position]";
+    places.push_back(placeAt(cast<BufferSpaceAttr>(buffer[0]).getValue(),
+                             cast<IntegerAttr>(buffer[1]).getInt(),
+                             type.getValue(), value.getInt()));
+  }
+  return places;
+}
+
+LogicalResult Replay::checkBuffer(BufferOp buffer) {
+  if (!buffer->hasAttr(schedule::kValue))
+    return buffer.emitError() << "does not say which value it holds: "
+                              << schedule::kValue << " is missing";
+  if (buffer.getSpace() == BufferSpace::Persistent)
+    return success();
+  Place place = placeOf(buffer);
+  int64_t bytes =
+      func->getAttrOfType<IntegerAttr>(schedule::kArenaBytes).getInt();
+  if (place.begin < 0 || place.end > bytes || place.begin % 64 != 0)
+    return buffer.emitError() << "lies at [" << place.begin << ", " << place.end
+                              << "), not on a multiple of 64 inside of the "
+                              << "arena of " << bytes << " bytes";
+  return success();
+}
+
+LogicalResult Replay::read(Operation *op, const Place &place) {
+  if (place.space == BufferSpace::Persistent) {
+    if (persistent.contains(place.begin))
+      return success();
+    return op->emitError() << "reads persistent tensor " << place.begin
+                           << ", which is no argument and not yet written";
+  }
+  std::optional<Operation *> writer =
+      arena.missing(place.begin, place.end, place.value);
+  if (!writer)
+    return success();
+  InFlightDiagnostic error =
+      op->emitError() << "reads value " << place.value << " in arena bytes ["
+                      << place.begin << ", " << place.end << "), where "
+                      << (*writer ? "another value" : "nothing")
+                      << " was written";
+  if (*writer && *writer != op)
+    error.attachNote((*writer)->getLoc()) << "the other value is written here";
+  return error;
+}
+
+static bool overlap(const Place &a, const Place &b) {
+  return a.space == b.space && a.begin < b.end && b.begin < a.end;
+}
+
+/// The input that output `index` of `op` may be written over; -1: none.
+static int64_t inPlaceInput(Operation *op, unsigned index) {
+  if (isa<AllReduceOp>(op))
+    return 0;
+  auto inputs = op->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
+  return inputs && index < inputs.size() ? inputs[index] : -1;
+}
+
+LogicalResult Replay::checkOverlap(Operation *op, ArrayRef<Place> reads,
+                                   ArrayRef<Place> writes) {
+  for (auto [index, write] : llvm::enumerate(writes)) {
+    for (const Place &other : writes.drop_front(index + 1))
+      if (overlap(write, other))
+        return op->emitError() << "writes two results to overlapping places";
+    int64_t allowed = inPlaceInput(op, index);
+    for (auto [input, place] : llvm::enumerate(reads)) {
+      bool same = int64_t(input) == allowed && place.begin == write.begin &&
+                  place.end == write.end;
+      if (overlap(write, place) && !same)
+        return op->emitError() << "writes result " << index << " over input "
+                               << input << ", which it may still read";
+    }
+  }
+  return success();
+}
+
+LogicalResult Replay::step(Operation *op) {
+  SmallVector<Place> reads, writes;
+  if (auto kernel = dyn_cast<KernelOp>(op)) {
+    llvm::append_range(reads, llvm::map_range(kernel.getInputs(), placeOf));
+    llvm::append_range(writes, llvm::map_range(kernel.getOutputs(), placeOf));
+  } else if (isa<RecvOp>(op)) {
+    writes.push_back(placeOf(op->getOperand(0)));
+  } else {
+    reads.push_back(placeOf(op->getOperand(0)));
+    if (op->getNumOperands() > 1)
+      writes.push_back(placeOf(op->getOperand(1)));
+  }
+  for (const Place &place : reads)
+    if (failed(read(op, place)))
+      return failure();
+  if (failed(checkOverlap(op, reads, writes)))
+    return failure();
+  for (const Place &place : writes) {
+    if (place.space == BufferSpace::Arena)
+      arena.write(place.begin, place.end, place.value, op);
+    else if (!owned.contains(place.begin))
+      return op->emitError() << "writes persistent tensor " << place.begin
+                             << ", which is no result of this function";
+    else
+      persistent.insert(place.begin);
+  }
+  return success();
+}
+
+LogicalResult Replay::run() {
+  FailureOr<SmallVector<Place>> arguments = signature(schedule::kArguments);
+  FailureOr<SmallVector<Place>> results = signature(schedule::kResults);
+  if (failed(arguments) || failed(results))
+    return failure();
+  if (!func->getAttrOfType<IntegerAttr>(schedule::kArenaBytes))
+    return func.emitError() << "has no " << schedule::kArenaBytes;
+  for (const Place &place : *arguments) {
+    if (place.space == BufferSpace::Persistent)
+      persistent.insert(place.begin);
+    else
+      arena.write(place.begin, place.end, place.value, func);
+  }
+  for (const Place &place : *results)
+    if (place.space == BufferSpace::Persistent &&
+        !persistent.contains(place.begin))
+      owned.insert(place.begin);
+
+  Block &body = func.getBody().front();
+  for (BufferOp buffer : body.getOps<BufferOp>())
+    if (failed(checkBuffer(buffer)))
+      return failure();
+  for (Operation &op : body.without_terminator())
+    if (!isa<BufferOp>(op) && failed(step(&op)))
+      return failure();
+  for (ArrayRef<Place> places : {ArrayRef(*arguments), ArrayRef(*results)})
+    for (const Place &place : places)
+      if (failed(read(body.getTerminator(), place)))
+        return failure();
+  return success();
+}
+
+LogicalResult replayMemory(func::FuncOp func) { return Replay(func).run(); }
+
+} // namespace autopar

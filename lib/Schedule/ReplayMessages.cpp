@@ -1,0 +1,133 @@
+//===- ReplayMessages.cpp - Every message arrives, nobody waits for ever --===//
+
+#include "Replay.h"
+#include <map>
+
+using namespace mlir;
+
+namespace autopar {
+namespace {
+
+/// A channel holds this many messages; a send to a full one waits.
+constexpr int64_t kSlots = 2;
+
+struct Message {
+  Operation *op;
+  bool send;
+  int64_t channel, stage, peer;
+};
+
+/// One pipeline stage: its messages of a step in order.
+struct StageReplay {
+  SmallVector<Message> messages;
+  size_t next = 0;
+};
+using Stages = std::map<int64_t, StageReplay>;
+} // namespace
+
+static int64_t stageOf(func::FuncOp func) {
+  auto stage = func->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
+  return stage ? stage.getInt() : 0;
+}
+
+static Type payload(const Message &message) {
+  return message.op->getOperand(0).getType();
+}
+
+static Stages collectMessages(ModuleOp module) {
+  Stages stages;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func.isExternal())
+      continue;
+    int64_t stage = stageOf(func);
+    StageReplay &replay = stages[stage];
+    for (Operation &op : func.getBody().front()) {
+      if (auto send = dyn_cast<SendOp>(op))
+        replay.messages.push_back({&op, true, int64_t(send.getChannel()), stage,
+                                   int64_t(send.getToStage())});
+      else if (auto recv = dyn_cast<RecvOp>(op))
+        replay.messages.push_back({&op, false, int64_t(recv.getChannel()), stage,
+                                   int64_t(recv.getFromStage())});
+    }
+  }
+  return stages;
+}
+
+/// The n-th send over a channel and the n-th receive are of one type and name
+/// each other's stage.
+static LogicalResult checkPairs(const Stages &stages) {
+  std::map<int64_t, std::pair<SmallVector<Message>, SmallVector<Message>>>
+      channels;
+  for (const auto &[stage, replay] : stages)
+    for (const Message &message : replay.messages) {
+      auto &[sends, receives] = channels[message.channel];
+      (message.send ? sends : receives).push_back(message);
+    }
+  for (const auto &[channel, pair] : channels) {
+    const auto &[sends, receives] = pair;
+    size_t both = std::min(sends.size(), receives.size());
+    if (sends.size() > both)
+      return sends[both].op->emitError()
+             << "stage " << sends[both].peer << " receives nothing over channel "
+             << channel;
+    if (receives.size() > both)
+      return receives[both].op->emitError()
+             << "stage " << receives[both].peer << " sends nothing over channel "
+             << channel;
+    for (auto [send, receive] : llvm::zip(sends, receives)) {
+      bool match = payload(send) == payload(receive) &&
+                   send.peer == receive.stage && receive.peer == send.stage;
+      if (match)
+        continue;
+      InFlightDiagnostic error =
+          send.op->emitError() << "sends " << payload(send) << " to stage "
+                               << send.peer << " over channel " << channel;
+      error.attachNote(receive.op->getLoc())
+          << "stage " << receive.stage << " receives " << payload(receive)
+          << " from stage " << receive.peer;
+      return error;
+    }
+  }
+  return success();
+}
+
+/// Runs the stages' messages until all are through or none can go on.
+static LogicalResult checkProgress(Stages stages) {
+  std::map<int64_t, int64_t> waiting; // messages in each channel
+  auto canGo = [&](const Message &message) {
+    int64_t count = waiting[message.channel];
+    return message.send ? count < kSlots : count > 0;
+  };
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (auto &[stage, replay] : stages)
+      while (replay.next < replay.messages.size() &&
+             canGo(replay.messages[replay.next])) {
+        const Message &message = replay.messages[replay.next++];
+        waiting[message.channel] += message.send ? 1 : -1;
+        progress = true;
+      }
+  }
+  SmallVector<const Message *> stuck;
+  for (const auto &[stage, replay] : stages)
+    if (replay.next < replay.messages.size())
+      stuck.push_back(&replay.messages[replay.next]);
+  if (stuck.empty())
+    return success();
+  InFlightDiagnostic error = stuck.front()->op->emitError()
+                             << "stage " << stuck.front()->stage
+                             << " waits here for ever";
+  for (const Message *other : ArrayRef(stuck).drop_front())
+    error.attachNote(other->op->getLoc())
+        << "while stage " << other->stage << " waits here";
+  return error;
+}
+
+LogicalResult replayMessages(ModuleOp module) {
+  Stages stages = collectMessages(module);
+  if (failed(checkPairs(stages)))
+    return failure();
+  return checkProgress(std::move(stages));
+}
+
+} // namespace autopar
