@@ -1,0 +1,241 @@
+//===- MoveToSetup.cpp - What depends on no input is computed once --------===//
+
+#include "autopar/Dialect/KernelFacts.h"
+#include "autopar/Frontend/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace autopar {
+#define GEN_PASS_DEF_MOVETOSETUP
+#include "autopar/Frontend/Passes.h.inc"
+} // namespace autopar
+
+using namespace mlir;
+
+namespace autopar {
+namespace {
+
+/// Elementwise chains longer than this are worth storing whatever their size.
+constexpr unsigned kShortChain = 8;
+
+int64_t bytesOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getNumElements() *
+         std::max(1u, type.getElementType().getIntOrFloatBitWidth() / 8);
+}
+
+/// Ops of `step` that no input reaches.
+DenseSet<Operation *> findIndependent(func::FuncOp step) {
+  DenseSet<Value> dependent;
+  for (BlockArgument argument : step.getArguments())
+    if (!isa_and_nonnull<ParameterAttr>(
+            step.getArgAttr(argument.getArgNumber(), AutoparDialect::kSource)))
+      dependent.insert(argument);
+  DenseSet<Operation *> independent;
+  for (Operation &op : step.getBody().front().without_terminator()) {
+    bool reached = !isMemoryEffectFree(&op) ||
+                   llvm::any_of(op.getOperands(), [&](Value operand) {
+                     return dependent.contains(operand);
+                   });
+    if (reached)
+      dependent.insert(op.result_begin(), op.result_end());
+    else
+      independent.insert(&op);
+  }
+  return independent;
+}
+
+/// Costs nothing where it is used.
+bool isFree(Operation *op) {
+  LoopRole role = loopRoleOf(op);
+  return role == LoopRole::Source || role == LoopRole::Spread ||
+         role == LoopRole::View;
+}
+
+/// A short elementwise chain with one use, whose result is larger than what it is
+/// made of: stored, it would cost more than it saves.
+bool isCheaperInStep(Value value) {
+  if (!value.hasOneUse())
+    return false;
+  llvm::SmallSetVector<Value, 16> chain;
+  chain.insert(value);
+  int64_t sourceBytes = 0;
+  unsigned work = 0;
+  for (unsigned i = 0; i < chain.size(); ++i) {
+    Operation *op = chain[i].getDefiningOp();
+    if (!op) {
+      sourceBytes += bytesOf(chain[i]);
+      continue;
+    }
+    bool pointwise = loopRoleOf(op) == LoopRole::Pointwise;
+    work += pointwise;
+    if ((!pointwise && !isFree(op)) || work > kShortChain ||
+        chain.size() > 4 * kShortChain)
+      return false;
+    chain.insert(op->operand_begin(), op->operand_end());
+  }
+  return bytesOf(value) > sourceBytes;
+}
+
+/// Values that @setup computes for @step, in the order of their ops.
+SmallVector<Value> findSetupValues(func::FuncOp step,
+                                   const DenseSet<Operation *> &independent) {
+  llvm::SetVector<Value> wanted;
+  auto want = [&](Operation &op) {
+    wanted.insert(op.operand_begin(), op.operand_end());
+  };
+  for (Operation &op : step.getBody().front())
+    if (!independent.contains(&op))
+      want(op);
+  DenseSet<Operation *> makers;
+  for (unsigned i = 0; i < wanted.size(); ++i) {
+    Operation *op = wanted[i].getDefiningOp();
+    if (!op || !independent.contains(op))
+      continue;
+    if (isFree(op) || isCheaperInStep(wanted[i]))
+      want(*op);
+    else
+      makers.insert(op);
+  }
+  SmallVector<Value> values;
+  for (Operation &op : step.getBody().front())
+    if (makers.contains(&op))
+      for (Value result : op.getResults())
+        if (wanted.contains(result))
+          values.push_back(result);
+  return values;
+}
+
+/// The ONNX name of a value, or its node's name and a number.
+std::string nameOf(Value value, llvm::StringSet<> &taken) {
+  Operation *op = value.getDefiningOp();
+  unsigned index = cast<OpResult>(value).getResultNumber();
+  std::string base;
+  if (auto names = op->getAttrOfType<ArrayAttr>("autopar.names"))
+    if (index < names.size())
+      if (auto text = dyn_cast<StringAttr>(names[index]))
+        base = text.str();
+  bool named = !base.empty();
+  if (!named)
+    base = nodeName(op->getLoc()).str();
+  std::string name = named ? base : base + "/0";
+  for (unsigned i = 1; !taken.insert(name).second; ++i)
+    name = base + "/" + std::to_string(i);
+  return name;
+}
+
+/// Ops of `step` that `values` are made of, in order.
+SmallVector<Operation *> coneOf(func::FuncOp step, ArrayRef<Value> values) {
+  DenseSet<Value> needed(values.begin(), values.end());
+  SmallVector<Operation *> cone;
+  for (Operation &op : llvm::reverse(step.getBody().front()))
+    if (llvm::any_of(op.getResults(),
+                     [&](Value result) { return needed.contains(result); })) {
+      cone.push_back(&op);
+      needed.insert(op.operand_begin(), op.operand_end());
+    }
+  std::reverse(cone.begin(), cone.end());
+  return cone;
+}
+
+func::FuncOp createSetup(func::FuncOp step, ArrayRef<Value> values) {
+  OpBuilder builder(step);
+  auto setup = func::FuncOp::create(builder, step.getLoc(), "setup",
+                                    builder.getFunctionType({}, {}));
+  Block *body = setup.addEntryBlock();
+  SmallVector<Operation *> cone = coneOf(step, values);
+  DenseSet<Value> used;
+  for (Operation *op : cone)
+    used.insert(op->operand_begin(), op->operand_end());
+  IRMapping map;
+  SmallVector<Attribute> sources;
+  for (BlockArgument argument : step.getArguments()) {
+    if (!used.contains(argument))
+      continue;
+    map.map(argument,
+            body->addArgument(argument.getType(), argument.getLoc()));
+    sources.push_back(
+        step.getArgAttr(argument.getArgNumber(), AutoparDialect::kSource));
+  }
+  builder.setInsertionPointToEnd(body);
+  for (Operation *op : cone)
+    builder.clone(*op, map);
+  SmallVector<Value> returned;
+  for (Value value : values)
+    returned.push_back(map.lookup(value));
+  func::ReturnOp::create(builder, step.getLoc(), returned);
+  setup.setType(builder.getFunctionType(body->getArgumentTypes(),
+                                        TypeRange(ValueRange(returned))));
+  for (auto [i, source] : llvm::enumerate(sources))
+    setup.setArgAttr(i, AutoparDialect::kSource, source);
+  return setup;
+}
+
+void nameResults(func::FuncOp setup, ArrayRef<Value> values) {
+  llvm::StringSet<> taken;
+  for (auto [i, value] : llvm::enumerate(values)) {
+    auto name = StringAttr::get(setup.getContext(), nameOf(value, taken));
+    setup.setResultAttr(i, AutoparDialect::kResult,
+                        SetupValueAttr::get(setup.getContext(), name));
+  }
+}
+
+/// Step takes the values as arguments, between its inputs and parameters.
+void replaceInStep(func::FuncOp step, ArrayRef<Value> values) {
+  unsigned position = 0;
+  while (position < step.getNumArguments() &&
+         isa_and_nonnull<InputAttr>(
+             step.getArgAttr(position, AutoparDialect::kSource)))
+    ++position;
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attributes;
+  SmallVector<Location> locations;
+  Builder builder(step.getContext());
+  for (auto [i, value] : llvm::enumerate(values)) {
+    types.push_back(value.getType());
+    locations.push_back(value.getLoc());
+    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
+        AutoparDialect::kSource,
+        SetupResultAttr::get(step.getContext(), i))));
+  }
+  SmallVector<unsigned> positions(values.size(), position);
+  (void)step.insertArguments(positions, types, attributes, locations);
+  for (unsigned i = 0; i < values.size(); ++i) {
+    Value value = values[i];
+    value.replaceAllUsesWith(step.getArgument(position + i));
+  }
+}
+
+void eraseUnused(func::FuncOp step) {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  llvm::BitVector dead(step.getNumArguments());
+  for (BlockArgument argument : step.getArguments())
+    if (argument.use_empty() &&
+        isa_and_nonnull<ParameterAttr>(step.getArgAttr(
+            argument.getArgNumber(), AutoparDialect::kSource)))
+      dead.set(argument.getArgNumber());
+  (void)step.eraseArguments(dead);
+}
+
+struct MoveToSetup : impl::MoveToSetupBase<MoveToSetup> {
+  void runOnOperation() final {
+    auto step = getOperation().lookupSymbol<func::FuncOp>("step");
+    if (!step || step.isExternal() ||
+        getOperation().lookupSymbol<func::FuncOp>("setup"))
+      return;
+    SmallVector<Value> values = findSetupValues(step, findIndependent(step));
+    if (!values.empty()) {
+      nameResults(createSetup(step, values), values);
+      replaceInStep(step, values);
+    }
+    eraseUnused(step);
+  }
+};
+} // namespace
+
+} // namespace autopar

@@ -1,0 +1,35 @@
+//===- OnnxContents.h - What OnnxModel holds --------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_FRONTEND_ONNXCONTENTS_H
+#define AUTOPAR_FRONTEND_ONNXCONTENTS_H
+
+#include "OnnxTensor.h"
+#include "autopar/Frontend/OnnxReader.h"
+#include "onnx-ml.pb.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace autopar {
+
+struct OnnxModel::Contents {
+  std::string path;
+  std::string folder;
+  std::string fileName;
+  ReadOptions options;
+  /// The unpacked file of a `.gz` model; empty for a plain one, whose bytes are
+  /// read again from `path` when asked for.
+  std::string unpacked;
+  bool packed = false;
+  /// Without the data of large tensors (see Skeleton).
+  onnx::ModelProto proto;
+  Skeleton skeleton;
+  /// Valid initializers and tensors of Constant nodes, by value name. Faulty
+  /// ones are in `faults`, with what is wrong.
+  llvm::StringMap<OnnxTensor> tensors;
+  std::vector<std::pair<std::string, std::string>> faults;
+
+  llvm::Expected<std::vector<char>> read(const OnnxTensor &tensor) const;
+};
+
+} // namespace autopar
+
+#endif // AUTOPAR_FRONTEND_ONNXCONTENTS_H

@@ -1,0 +1,602 @@
+//===- OnnxImporter.cpp - ONNX graph to the autopar dialect ---------------===//
+
+#include "OnnxImporter.h"
+#include "autopar/Dialect/Interpreter/Interpreter.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace autopar {
+
+/// Parameters up to this size are read where a node asks for their values.
+static constexpr uint64_t kReadLimit = 1 << 16;
+/// After this many errors the rest is only counted.
+static constexpr unsigned kErrorLimit = 100;
+
+OnnxImporter::OnnxImporter(const OnnxModel &model, const ImportOptions &options,
+                           MLIRContext *context)
+    : builder(context), model(model), contents(model.contents()),
+      options(options), context(context),
+      here(FileLineColLoc::get(context, contents.path, 0, 0)) {
+  context->loadDialect<AutoparDialect, func::FuncDialect>();
+}
+
+Location OnnxImporter::nameLoc(StringRef name) {
+  return NameLoc::get(builder.getStringAttr(name));
+}
+
+LogicalResult OnnxImporter::error(Location loc, const Twine &message) {
+  if (errors++ < kErrorLimit)
+    emitError(loc) << message;
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// The model as a whole
+//===----------------------------------------------------------------------===//
+
+static bool isStandardDomain(StringRef domain) {
+  return domain.empty() || domain == "ai.onnx";
+}
+
+LogicalResult OnnxImporter::checkModel() {
+  for (const onnx::OperatorSetIdProto &import : contents.proto.opset_import())
+    if (isStandardDomain(import.domain()))
+      opset = std::max<int64_t>(opset, import.version());
+  if (opset == 0)
+    return error(here, "the model imports no version of the standard operators "
+                       "(opset_import of domain '')");
+  if (opset < kOldestOpset || opset > kNewestOpset)
+    return error(here, "the model uses opset " + Twine(opset) +
+                           "; supported are " + Twine(kOldestOpset) + " to " +
+                           Twine(kNewestOpset) +
+                           " (onnx.version_converter converts it)");
+  if (contents.proto.graph().sparse_initializer_size())
+    return error(here, "the model has sparse initializers, which are not "
+                       "supported");
+  for (const auto &[name, what] : contents.faults)
+    (void)error(nameLoc(name), "tensor '" + name + "': " + what);
+  return success();
+}
+
+void OnnxImporter::countAllUses() {
+  const onnx::GraphProto &graph = contents.proto.graph();
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    initializers.insert(tensor.name());
+  for (const onnx::NodeProto &node : graph.node())
+    for (const std::string &name : node.input())
+      ++useCounts[name];
+  for (const onnx::ValueInfoProto &output : graph.output())
+    ++useCounts[output.name()];
+}
+
+unsigned OnnxImporter::countUses(StringRef name) const {
+  return useCounts.lookup(name);
+}
+
+Type OnnxImporter::elementType(int64_t onnxDataType) {
+  Builder &b = builder;
+  switch (onnxDataType) {
+  case onnx::TensorProto::FLOAT:
+    return b.getF32Type();
+  case onnx::TensorProto::DOUBLE:
+    return b.getF64Type();
+  case onnx::TensorProto::FLOAT16:
+    return b.getF16Type();
+  case onnx::TensorProto::BFLOAT16:
+    return b.getBF16Type();
+  case onnx::TensorProto::BOOL:
+    return b.getI1Type();
+  case onnx::TensorProto::INT8:
+  case onnx::TensorProto::INT16:
+  case onnx::TensorProto::INT32:
+  case onnx::TensorProto::INT64:
+    return b.getIntegerType(8 * onnxElementBytes(onnxDataType));
+  case onnx::TensorProto::UINT8:
+  case onnx::TensorProto::UINT16:
+  case onnx::TensorProto::UINT32:
+  case onnx::TensorProto::UINT64:
+    return b.getIntegerType(8 * onnxElementBytes(onnxDataType), false);
+  default:
+    return {};
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs
+//===----------------------------------------------------------------------===//
+
+FailureOr<int64_t> OnnxImporter::bindDim(const onnx::ValueInfoProto &info,
+                                         int index) {
+  const auto &dim = info.type().tensor_type().shape().dim(index);
+  if (dim.has_dim_value()) {
+    if (dim.dim_value() > 0)
+      return dim.dim_value();
+    return error(here, "input '" + info.name() + "': dimension " +
+                           Twine(index) + " has size " +
+                           Twine(dim.dim_value()) + "; sizes are positive");
+  }
+  std::string name = dim.dim_param();
+  std::string place = info.name() + "." + std::to_string(index);
+  for (const std::string &key : {name, place}) {
+    auto bound = options.bindings.find(key);
+    if (key.empty() || bound == options.bindings.end())
+      continue;
+    usedBindings.insert(key);
+    if (bound->second > 0)
+      return bound->second;
+    return error(here, "--bind " + key + "=" + Twine(bound->second) +
+                           ": sizes are positive");
+  }
+  std::string what = name.empty() ? "no size" : "the symbolic size '" + name + "'";
+  return error(here, "input '" + info.name() + "': dimension " + Twine(index) +
+                         " has " + what + "; give it one with --bind " +
+                         (name.empty() ? place : name) + "=INT");
+}
+
+FailureOr<SmallVector<int64_t>>
+OnnxImporter::bindShape(const onnx::ValueInfoProto &info) {
+  const onnx::TypeProto_Tensor &type = info.type().tensor_type();
+  if (!type.has_shape())
+    return error(here, "input '" + info.name() +
+                           "' has no shape; shapes must be in the model");
+  SmallVector<int64_t> shape;
+  bool failed = false;
+  for (int i = 0; i < type.shape().dim_size(); ++i) {
+    FailureOr<int64_t> size = bindDim(info, i);
+    failed |= mlir::failed(size);
+    shape.push_back(size.value_or(1));
+  }
+  if (failed)
+    return failure();
+  if (!countElements(shape, 16))
+    return error(here, "input '" + info.name() + "' is too large");
+  return shape;
+}
+
+LogicalResult OnnxImporter::addInput(const onnx::ValueInfoProto &info) {
+  if (info.name().empty())
+    return error(here, "an input has no name");
+  if (initializers.contains(info.name()))
+    return success(); // a parameter: old models list them as inputs, too
+  if (values.contains(info.name()) || poisoned.contains(info.name()))
+    return error(here, "two inputs are named '" + info.name() + "'");
+  poisoned.insert(info.name());
+  Type element = info.type().has_tensor_type()
+                     ? elementType(info.type().tensor_type().elem_type())
+                     : Type();
+  if (!element)
+    return error(here, "input '" + info.name() +
+                           "' is not a tensor of a supported element type");
+  FailureOr<SmallVector<int64_t>> shape = bindShape(info);
+  if (failed(shape))
+    return failure();
+  poisoned.erase(info.name());
+  Value argument = body->addArgument(RankedTensorType::get(*shape, element),
+                                     nameLoc(info.name()));
+  sources.push_back(
+      InputAttr::get(context, builder.getStringAttr(info.name())));
+  values[info.name()] = argument;
+  return success();
+}
+
+LogicalResult OnnxImporter::addInputs() {
+  for (const onnx::ValueInfoProto &info : contents.proto.graph().input())
+    (void)addInput(info);
+  checkBindings();
+  return success();
+}
+
+void OnnxImporter::checkBindings() {
+  for (const auto &[name, size] : options.bindings)
+    if (!usedBindings.contains(name))
+      (void)error(here, "--bind " + name + "=" + Twine(size) +
+                            ": no input has a symbolic dimension '" + name +
+                            "'");
+}
+
+//===----------------------------------------------------------------------===//
+// Constants and parameters
+//===----------------------------------------------------------------------===//
+
+Value OnnxImporter::constant(DenseElementsAttr elements, Location loc) {
+  Value &value = constants[elements];
+  if (value)
+    return value;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(body);
+  value = ConstantOp::create(builder, loc, elements);
+  return value;
+}
+
+std::optional<interpreter::Tensor>
+OnnxImporter::readTensor(const OnnxTensor &tensor, Location loc) {
+  llvm::Expected<std::vector<char>> bytes = contents.read(tensor);
+  if (!bytes) {
+    std::error_code code;
+    std::string message;
+    llvm::handleAllErrors(bytes.takeError(), [&](const llvm::StringError &e) {
+      code = e.convertToErrorCode();
+      message = e.getMessage();
+    });
+    if (code != std::errc::no_such_file_or_directory)
+      (void)error(loc, "tensor '" + tensor.name + "': " + message);
+    return std::nullopt; // absent external data is an error only where needed
+  }
+  auto type = RankedTensorType::get(tensor.dims, elementType(tensor.dataType));
+  interpreter::Tensor out(type);
+  unsigned width = onnxElementBytes(tensor.dataType);
+  for (uint64_t i = 0; i < tensor.elements; ++i)
+    interpreter::loadElement(
+        out, i, reinterpret_cast<const uint8_t *>(bytes->data()) + i * width);
+  return out;
+}
+
+std::optional<interpreter::Tensor> OnnxImporter::knownTensor(Value value) {
+  if (auto constant = value.getDefiningOp<ConstantOp>()) {
+    FailureOr<interpreter::Tensor> tensor =
+        interpreter::fromElements(constant.getValue());
+    return succeeded(tensor) ? std::optional(*tensor) : std::nullopt;
+  }
+  auto found = parameters.find(value);
+  if (found == parameters.end() || found->second->elements > kReadLimit)
+    return std::nullopt;
+  return readTensor(*found->second, value.getLoc());
+}
+
+/// Small integers are shapes, axes and the like; scalars are scales and
+/// epsilons. Other tensors are parameters even if they are small: they may be
+/// trained.
+static bool becomesConstant(const OnnxTensor &tensor, Type element,
+                            bool isInitializer) {
+  if (tensor.elements > kSmallTensor)
+    return false;
+  return tensor.dims.empty() || isa<IntegerType>(element) || !isInitializer;
+}
+
+Value OnnxImporter::parameter(const OnnxTensor &tensor) {
+  Type element = elementType(tensor.dataType);
+  auto type = RankedTensorType::get(tensor.dims, element);
+  Location loc = nameLoc(tensor.name);
+  if (becomesConstant(tensor, element, initializers.contains(tensor.name)))
+    if (std::optional<interpreter::Tensor> known = readTensor(tensor, loc))
+      return constant(interpreter::toElements(*known), loc);
+
+  bool external = tensor.place == OnnxTensor::External;
+  bool placed = external || (tensor.place == OnnxTensor::InFile && !contents.packed);
+  Value argument = body->addArgument(type, loc);
+  sources.push_back(ParameterAttr::get(
+      context, builder.getStringAttr(tensor.name),
+      builder.getStringAttr(external ? StringRef(tensor.file)
+                                     : StringRef(contents.fileName)),
+      placed ? int64_t(tensor.offset) : -1, tensor.bytes));
+  parameters[argument] = &tensor;
+  return argument;
+}
+
+Value OnnxImporter::tensorValue(StringRef name) {
+  auto known = values.find(name);
+  if (known != values.end())
+    return known->second;
+  auto tensor = contents.tensors.find(name);
+  if (tensor == contents.tensors.end())
+    return {};
+  return values[name] = parameter(tensor->second);
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+void OnnxImporter::poisonOutputs(const onnx::NodeProto &node) {
+  for (const std::string &name : node.output())
+    if (!name.empty() && !values.contains(name))
+      poisoned.insert(name);
+}
+
+static std::string nodeLabel(const onnx::NodeProto &node, unsigned index) {
+  if (!node.name().empty())
+    return node.name();
+  return node.op_type() + "_" + std::to_string(index);
+}
+
+void OnnxImporter::importNode(const onnx::NodeProto &node, unsigned index) {
+  std::string label = nodeLabel(node, index);
+  Location loc = nameLoc(label);
+  here = loc;
+  auto reject = [&](const Twine &message) {
+    (void)error(loc, "node '" + label + "' (" + node.op_type() + ", opset " +
+                         Twine(opset) + "): " + message);
+    poisonOutputs(node);
+  };
+  if (!isStandardDomain(node.domain()))
+    return reject("operator domain '" + node.domain() + "' is not supported");
+  int64_t version = 0;
+  const OnnxOp *op = findOnnxOp(node.op_type(), opset, version);
+  if (!op && version)
+    return reject("the operator exists from opset " + Twine(version) +
+                  " on only");
+  if (!op)
+    return reject("the operator is not supported");
+
+  OnnxNode view(*this, node, *op, version, loc);
+  bool poison = false;
+  LogicalResult checked = checkNode(node, *op, view);
+  if (failed(resolveInputs(node, view, poison)) || failed(checked) || poison)
+    return poisonOutputs(node);
+
+  SmallVector<Value> &known = numbered[valueNumber(node, view)];
+  if (!known.empty()) {
+    view.outputs = known;
+    for (Value value : known)
+      aliased.insert(value);
+    return bindOutputs(node, view);
+  }
+  builder.setInsertionPointToEnd(body);
+  if (failed(op->build(view)))
+    return poisonOutputs(node);
+  known = view.outputs;
+  bindOutputs(node, view);
+}
+
+LogicalResult OnnxImporter::checkNode(const onnx::NodeProto &node,
+                                      const OnnxOp &op, OnnxNode &view) {
+  int count = node.input_size();
+  while (count > 0 && node.input(count - 1).empty())
+    --count;
+  if (count < int(op.minInputs) ||
+      (op.maxInputs != kVariadic && count > int(op.maxInputs)))
+    return view.error("it has " + Twine(count) + " inputs; it takes " +
+                      (op.maxInputs == kVariadic
+                           ? Twine(op.minInputs) + " or more"
+                           : Twine(op.minInputs) + " to " +
+                                 Twine(op.maxInputs)));
+  if (node.output_size() == 0)
+    return view.error("it has no outputs");
+  return checkAttributes(op, view);
+}
+
+static StringRef attributeTypeName(onnx::AttributeProto_AttributeType type) {
+  switch (type) {
+  case onnx::AttributeProto::INT:
+    return "int";
+  case onnx::AttributeProto::FLOAT:
+    return "float";
+  case onnx::AttributeProto::STRING:
+    return "string";
+  case onnx::AttributeProto::TENSOR:
+    return "tensor";
+  case onnx::AttributeProto::INTS:
+    return "ints";
+  case onnx::AttributeProto::FLOATS:
+    return "floats";
+  case onnx::AttributeProto::STRINGS:
+    return "strings";
+  default:
+    return "of an unsupported type";
+  }
+}
+
+LogicalResult OnnxImporter::checkAttributes(const OnnxOp &op, OnnxNode &view) {
+  llvm::StringMap<StringRef> known;
+  SmallVector<StringRef> required;
+  for (StringRef entry : llvm::split(op.attributes, ' ')) {
+    auto [name, type] = entry.split(':');
+    if (type.consume_back("!"))
+      required.push_back(name);
+    if (!name.empty())
+      known[name] = type;
+  }
+  llvm::StringSet<> seen;
+  for (const onnx::AttributeProto &attribute : view.proto.attribute()) {
+    StringRef name = attribute.name();
+    if (!known.contains(name))
+      return view.error("unknown attribute '" + name + "'" +
+                        (op.attributes.empty()
+                             ? Twine(": the operator has none")
+                             : " (known: " + Twine(op.attributes) + ")"));
+    if (!seen.insert(name).second)
+      return view.error("attribute '" + name + "' is there twice");
+    StringRef type = attributeTypeName(attribute.type());
+    if (type != known[name] || !attribute.ref_attr_name().empty())
+      return view.error("attribute '" + name + "' is " + type +
+                        "; it must be " + known[name]);
+  }
+  for (StringRef name : required)
+    if (!seen.contains(name))
+      return view.error("attribute '" + name + "' is missing");
+  return success();
+}
+
+LogicalResult OnnxImporter::resolveInputs(const onnx::NodeProto &node,
+                                          OnnxNode &view, bool &poison) {
+  for (const std::string &name : node.input()) {
+    view.inputs.push_back(name.empty() ? Value() : tensorValue(name));
+    if (name.empty() || view.inputs.back())
+      continue;
+    bool known = poisoned.contains(name) || initializers.contains(name);
+    poison = true;
+    if (!known)
+      return view.error("its input '" + name +
+                        "' is not made by any node before it");
+  }
+  while (!view.inputs.empty() && !view.inputs.back())
+    view.inputs.pop_back();
+  for (unsigned i = 0; i < view.op.minInputs; ++i)
+    if (int(i) < node.input_size() && node.input(i).empty())
+      return view.error("its input " + Twine(i) + " is missing");
+  return success();
+}
+
+/// A key that two nodes share if they compute the same.
+std::string OnnxImporter::valueNumber(const onnx::NodeProto &node,
+                                      const OnnxNode &view) {
+  std::string key = node.op_type() + "/" + std::to_string(node.output_size());
+  if (node.op_type() == "Constant")
+    return key + node.output(0);
+  for (Value input : view.inputs)
+    key += "/" + llvm::utohexstr(
+                     reinterpret_cast<uintptr_t>(input.getAsOpaquePointer()));
+  for (const onnx::AttributeProto &attribute : node.attribute())
+    key += "/" + attribute.SerializeAsString();
+  return key;
+}
+
+void OnnxImporter::bindOutputs(const onnx::NodeProto &node, OnnxNode &view) {
+  for (int i = 0; i < node.output_size(); ++i) {
+    const std::string &name = node.output(i);
+    if (name.empty())
+      continue;
+    Value value = view.outputs[i];
+    if (!value) {
+      (void)view.error("its output " + Twine(i) + " ('" + name +
+                       "') is not supported");
+      poisoned.insert(name);
+      continue;
+    }
+    auto type = cast<RankedTensorType>(value.getType());
+    if (!countElements(type.getShape(), 16)) {
+      (void)view.error("its output '" + name + "' is too large");
+      poisoned.insert(name);
+      continue;
+    }
+    auto [place, isNew] = values.try_emplace(name, value);
+    // A Constant node's tensor is bound by its output's name already.
+    if (!isNew && place->second != value) {
+      (void)view.error("its output '" + name + "' is made twice");
+      continue;
+    }
+    Operation *op = value.getDefiningOp();
+    if (op && !isa<ConstantOp>(op) && !op->hasAttr("autopar.names"))
+      op->setAttr("autopar.names", builder.getStrArrayAttr({name}));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs and the function
+//===----------------------------------------------------------------------===//
+
+LogicalResult OnnxImporter::checkOutput(const onnx::ValueInfoProto &info,
+                                        Value value) {
+  if (!info.type().has_tensor_type())
+    return success(); // nothing is declared
+  const onnx::TypeProto_Tensor &declared = info.type().tensor_type();
+  auto type = cast<RankedTensorType>(value.getType());
+  auto differs = [&](const Twine &what) {
+    std::string computed;
+    llvm::raw_string_ostream(computed) << type;
+    return error(here, "output '" + info.name() + "' is declared with " + what +
+                           ", but the graph computes " + computed);
+  };
+  if (declared.elem_type() && elementType(declared.elem_type()) != type.getElementType())
+    return differs("element type " + onnxElementName(declared.elem_type()));
+  if (!declared.has_shape())
+    return success();
+  if (declared.shape().dim_size() != type.getRank())
+    return differs("rank " + Twine(declared.shape().dim_size()));
+  for (int i = 0; i < declared.shape().dim_size(); ++i) {
+    const auto &dim = declared.shape().dim(i);
+    auto bound = options.bindings.find(dim.dim_param());
+    bool named = !dim.has_dim_value() && bound != options.bindings.end();
+    if (!dim.has_dim_value() && !named)
+      continue;
+    int64_t size = named ? bound->second : dim.dim_value();
+    if (size != type.getDimSize(i))
+      return differs("size " + Twine(size) + " in dimension " + Twine(i));
+  }
+  return success();
+}
+
+LogicalResult OnnxImporter::addOutputs() {
+  SmallVector<Value> returned;
+  here = FileLineColLoc::get(context, contents.path, 0, 0);
+  for (const onnx::ValueInfoProto &info : contents.proto.graph().output()) {
+    Value value = tensorValue(info.name());
+    if (!value) {
+      if (!poisoned.contains(info.name()) && !initializers.contains(info.name()))
+        (void)error(here, "output '" + info.name() +
+                              "' is not made by any node");
+      continue;
+    }
+    (void)checkOutput(info, value);
+    returned.push_back(value);
+    results.push_back(
+        OutputAttr::get(context, builder.getStringAttr(info.name())));
+  }
+  if (contents.proto.graph().output_size() == 0)
+    return error(here, "the graph has no outputs");
+  builder.setInsertionPointToEnd(body);
+  func::ReturnOp::create(builder, builder.getUnknownLoc(), returned);
+  return success();
+}
+
+/// Drops what nothing uses and gives @step its type and attributes.
+void OnnxImporter::finish() {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(body->getOperations())))
+    if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>())
+      op.erase();
+  llvm::BitVector dead(body->getNumArguments());
+  SmallVector<Attribute> kept;
+  for (BlockArgument argument : body->getArguments()) {
+    Attribute source = sources[argument.getArgNumber()];
+    if (isa<ParameterAttr>(source) && argument.use_empty())
+      dead.set(argument.getArgNumber());
+    else
+      kept.push_back(source);
+  }
+  body->eraseArguments(dead);
+  step.setType(builder.getFunctionType(
+      body->getArgumentTypes(), body->getTerminator()->getOperandTypes()));
+  for (auto [i, source] : llvm::enumerate(kept))
+    step.setArgAttr(i, AutoparDialect::kSource, source);
+  for (auto [i, result] : llvm::enumerate(results))
+    step.setResultAttr(i, AutoparDialect::kResult, result);
+}
+
+OwningOpRef<ModuleOp> OnnxImporter::run() {
+  Location loc = here;
+  module = ModuleOp::create(loc);
+  (*module)->setAttr("autopar.model",
+                     builder.getStringAttr(contents.fileName));
+  builder.setInsertionPointToEnd(module->getBody());
+  step = func::FuncOp::create(builder, loc, "step",
+                              builder.getFunctionType({}, {}));
+  body = step.addEntryBlock();
+  if (failed(checkModel()))
+    return nullptr;
+  countAllUses();
+  (void)addInputs();
+  for (auto [index, node] : llvm::enumerate(contents.proto.graph().node()))
+    importNode(node, index);
+  (void)addOutputs();
+  if (errors > kErrorLimit)
+    emitError(loc) << "and " << errors - kErrorLimit << " more errors";
+  if (errors)
+    return nullptr;
+  finish();
+  if (failed(verify(*module)))
+    return nullptr;
+  return std::move(module);
+}
+
+OwningOpRef<ModuleOp> importOnnx(const OnnxModel &model,
+                                 const ImportOptions &options,
+                                 MLIRContext *context) {
+  return OnnxImporter(model, options, context).run();
+}
+
+OwningOpRef<ModuleOp> importOnnx(StringRef path, const ImportOptions &options,
+                                 MLIRContext *context) {
+  llvm::Expected<std::unique_ptr<OnnxModel>> model =
+      OnnxModel::read(path, options.read);
+  if (!model) {
+    emitError(UnknownLoc::get(context)) << llvm::toString(model.takeError());
+    return nullptr;
+  }
+  return importOnnx(**model, options, context);
+}
+
+} // namespace autopar

@@ -1,0 +1,161 @@
+//===- OnnxNode.h - What a builder sees of a node ---------------*- C++ -*-===//
+
+#ifndef AUTOPAR_FRONTEND_ONNXNODE_H
+#define AUTOPAR_FRONTEND_ONNXNODE_H
+
+#include "OnnxOps.h"
+#include "autopar/Dialect/Dialect.h"
+#include "onnx-ml.pb.h"
+
+namespace autopar {
+
+using mlir::FailureOr;
+using mlir::LogicalResult;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+class OnnxImporter;
+struct OnnxTensor;
+
+/// One ONNX node during import: its inputs as values, its attributes with
+/// defaults, and a small vocabulary to build ops with. Attributes and the number of
+/// inputs were checked against the row before the builder runs; types and
+/// shapes are the builder's to check.
+class OnnxNode {
+public:
+  OnnxNode(OnnxImporter &importer, const onnx::NodeProto &proto,
+           const OnnxOp &op, int64_t version, mlir::Location loc);
+
+  //===--- What the node is ---===//
+
+  llvm::StringRef opType() const { return op.name; }
+  /// The op's version: the newest since-version within the model's opset.
+  int64_t version;
+  mlir::Location loc;
+  mlir::OpBuilder &builder;
+
+  /// "node 'x' (Softmax, version 13): " + message, at the node's location.
+  LogicalResult error(const llvm::Twine &message);
+
+  //===--- Inputs and outputs ---===//
+
+  /// Number of inputs named, up to the last one that is not empty.
+  unsigned numInputs() const { return inputs.size(); }
+  unsigned numOutputs() const { return proto.output_size(); }
+  bool has(unsigned i) const { return i < inputs.size() && inputs[i]; }
+  bool wantsOutput(unsigned i) const {
+    return i < numOutputs() && !proto.output(i).empty();
+  }
+  Value input(unsigned i) const { return inputs[i]; }
+  RankedTensorType type(unsigned i) const { return typeOf(inputs[i]); }
+  llvm::ArrayRef<int64_t> shape(unsigned i) const { return type(i).getShape(); }
+  int64_t rank(unsigned i) const { return type(i).getRank(); }
+  void setOutput(unsigned i, Value value) { outputs[i] = value; }
+  LogicalResult finish(Value value) {
+    setOutput(0, value);
+    return mlir::success();
+  }
+  /// True if the value of input i is used by this node alone and is no output.
+  bool isOnlyUse(unsigned i) const;
+
+  /// The integers of input i, which must be known while compiling.
+  FailureOr<llvm::SmallVector<int64_t>> ints(unsigned i);
+  FailureOr<int64_t> scalarInt(unsigned i);
+  /// The numbers of input i as doubles, or none if they are not known.
+  std::optional<llvm::SmallVector<double>> knownNumbers(unsigned i);
+
+  //===--- Attributes ---===//
+
+  const onnx::AttributeProto *attribute(llvm::StringRef name) const;
+  int attributeCount() const { return proto.attribute_size(); }
+  bool hasAttribute(llvm::StringRef name) const { return attribute(name); }
+  int64_t getInt(llvm::StringRef name, int64_t byDefault) const;
+  double getFloat(llvm::StringRef name, double byDefault) const;
+  llvm::StringRef getString(llvm::StringRef name,
+                            llvm::StringRef byDefault) const;
+  llvm::SmallVector<int64_t> getInts(llvm::StringRef name) const;
+  /// `axis` counted from the front; an error if it is outside of `rank` axes.
+  FailureOr<int64_t> normalizeAxis(int64_t axis, int64_t rank);
+  /// The same for a list, which must not repeat an axis; sorted.
+  FailureOr<llvm::SmallVector<int64_t>>
+  normalizeAxes(llvm::ArrayRef<int64_t> axes, int64_t rank);
+
+  //===--- Types ---===//
+
+  static RankedTensorType typeOf(Value value) {
+    return llvm::cast<RankedTensorType>(value.getType());
+  }
+  static mlir::Type elementOf(Value value) {
+    return typeOf(value).getElementType();
+  }
+  static llvm::ArrayRef<int64_t> shapeOf(Value value) {
+    return typeOf(value).getShape();
+  }
+  static int64_t rankOf(Value value) { return typeOf(value).getRank(); }
+  FailureOr<mlir::Type> elementType(int64_t onnxDataType);
+  LogicalResult requireFloat(unsigned i);
+  LogicalResult requireRank(unsigned i, int64_t low, int64_t high);
+  /// Shape after numpy's broadcasting rules.
+  FailureOr<llvm::SmallVector<int64_t>>
+  broadcastShape(llvm::ArrayRef<Value> values);
+
+  //===--- Ops: each folds to a constant where it can ---===//
+
+  template <typename Op, typename... Args>
+  Value create(Args &&...args) {
+    return fold(Op::create(builder, loc, std::forward<Args>(args)...));
+  }
+  Value splat(RankedTensorType type, double value);
+  Value splatLike(Value like, double value) {
+    return splat(typeOf(like), value);
+  }
+  Value scalarInts(llvm::ArrayRef<int64_t> values,
+                   llvm::ArrayRef<int64_t> shape);
+  /// A table of numbers of a float type.
+  Value floats(llvm::ArrayRef<double> values, mlir::Type element);
+  Value denseConstant(mlir::DenseElementsAttr elements);
+  /// The tensor of a Constant node, as constant or parameter.
+  Value ownTensor();
+  Value unary(UnaryKind kind, Value x);
+  /// Operands of one shape.
+  Value binary(BinaryKind kind, Value a, Value b);
+  Value binary(BinaryKind kind, Value a, double b) {
+    return binary(kind, a, splatLike(a, b));
+  }
+  Value compare(ComparePredicate predicate, Value a, Value b);
+  Value select(Value condition, Value a, Value b);
+  Value convert(Value x, mlir::Type element);
+  /// Aligned at the last dimension, as numpy does; the shapes must agree.
+  Value broadcastTo(Value x, llvm::ArrayRef<int64_t> shape);
+  /// Dimension i of x becomes dimension dims[i].
+  Value broadcastDims(Value x, llvm::ArrayRef<int64_t> shape,
+                      llvm::ArrayRef<int64_t> dims);
+  Value reshape(Value x, llvm::ArrayRef<int64_t> shape);
+  Value transpose(Value x, llvm::ArrayRef<int64_t> perm);
+  Value slice(Value x, llvm::ArrayRef<int64_t> starts,
+              llvm::ArrayRef<int64_t> sizes,
+              llvm::ArrayRef<int64_t> steps = {});
+  Value concat(llvm::ArrayRef<Value> values, int64_t dim);
+  Value gather(Value data, Value indices, int64_t dim);
+  Value iota(RankedTensorType type, int64_t dim);
+  Value reduce(ReduceKind kind, Value x, llvm::ArrayRef<int64_t> dims);
+  Value mean(Value x, llvm::ArrayRef<int64_t> dims);
+  Value einsum(llvm::StringRef lhs, llvm::StringRef rhs, llvm::StringRef result,
+               Value a, Value b);
+  /// x op v, with v[i] along dimension i of x: biases and scales of channels.
+  Value binaryAlong(BinaryKind kind, Value x, Value v, int64_t dim);
+
+private:
+  friend class OnnxImporter;
+  Value fold(mlir::Operation *op);
+
+  OnnxImporter &importer;
+  const onnx::NodeProto &proto;
+  const OnnxOp &op;
+  llvm::SmallVector<Value> inputs;
+  llvm::SmallVector<Value> outputs;
+};
+
+} // namespace autopar
+
+#endif // AUTOPAR_FRONTEND_ONNXNODE_H

@@ -1,0 +1,55 @@
+//===- OnnxOps.h - The table of ONNX operators ------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_FRONTEND_ONNXOPS_H
+#define AUTOPAR_FRONTEND_ONNXOPS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "mlir/Support/LLVM.h"
+
+namespace autopar {
+
+class OnnxNode;
+
+/// Builds the dialect's ops of one node and sets its outputs.
+using OnnxBuilder = mlir::LogicalResult (*)(OnnxNode &node);
+
+/// No limit on the number of inputs.
+constexpr unsigned kVariadic = ~0u;
+
+/// One row: an operator from one version of the standard on, until the next row
+/// of that name. Versions that changed nothing but types share a row: `since`
+/// lists them all, so that a version this table has not seen is noticed.
+struct OnnxOp {
+  llvm::StringLiteral name;
+  /// Space-separated versions, ascending: "6 13 14".
+  llvm::StringLiteral since;
+  unsigned minInputs, maxInputs;
+  /// Space-separated `name:type`, `!` after a required one:
+  /// "axis:int to:int!". Types: int float string tensor ints floats strings.
+  llvm::StringLiteral attributes;
+  OnnxBuilder build;
+};
+
+/// Rows by concept; an operator's rows are in one of them, by ascending version.
+llvm::ArrayRef<OnnxOp> elementwiseOps();
+llvm::ArrayRef<OnnxOp> activationOps();
+llvm::ArrayRef<OnnxOp> contractionOps();
+llvm::ArrayRef<OnnxOp> windowOps();
+llvm::ArrayRef<OnnxOp> reductionOps();
+llvm::ArrayRef<OnnxOp> normalizationOps();
+llvm::ArrayRef<OnnxOp> shapeOps();
+llvm::ArrayRef<OnnxOp> indexingOps();
+llvm::ArrayRef<OnnxOp> sourceOps();
+
+/// The oldest and newest version of the standard that the table covers.
+constexpr int64_t kOldestOpset = 6, kNewestOpset = 28;
+
+/// The row that holds for `name` in version `opset`, and which of its versions;
+/// null if the operator is unknown, or began later (`version` is then its first
+/// one, else 0).
+const OnnxOp *findOnnxOp(llvm::StringRef name, int64_t opset, int64_t &version);
+
+} // namespace autopar
+
+#endif // AUTOPAR_FRONTEND_ONNXOPS_H

@@ -1,0 +1,240 @@
+//===- OnnxOpsActivation.cpp - ONNX activation functions ------------------===//
+
+#include "OnnxNode.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace autopar {
+namespace {
+
+template <UnaryKind kind>
+LogicalResult activation(OnnxNode &node) {
+  if (failed(node.requireFloat(0)))
+    return failure();
+  return node.finish(node.unary(kind, node.input(0)));
+}
+
+LogicalResult relu(OnnxNode &node) {
+  Value x = node.input(0);
+  if (isa<FloatType>(OnnxNode::elementOf(x)))
+    return activation<UnaryKind::Relu>(node);
+  return node.finish(node.binary(BinaryKind::Max, x, 0.0));
+}
+
+LogicalResult gelu(OnnxNode &node) {
+  if (failed(node.requireFloat(0)))
+    return failure();
+  StringRef form = node.getString("approximate", "none");
+  if (form != "none" && form != "tanh")
+    return node.error("unknown value '" + form +
+                      "' of approximate (known: none, tanh)");
+  return node.finish(node.unary(form == "tanh" ? UnaryKind::GeluTanh
+                                               : UnaryKind::GeluErf,
+                                node.input(0)));
+}
+
+/// x where x > 0, else `negative`.
+Value wherePositive(OnnxNode &node, Value x, Value negative) {
+  Value positive =
+      node.compare(ComparePredicate::Gt, x, node.splatLike(x, 0));
+  return node.select(positive, x, negative);
+}
+
+/// exp(x) - 1
+Value expMinusOne(OnnxNode &node, Value x) {
+  return node.binary(BinaryKind::Sub, node.unary(UnaryKind::Exp, x), 1.0);
+}
+
+LogicalResult leakyRelu(OnnxNode &node) {
+  if (failed(node.requireFloat(0)))
+    return failure();
+  Value x = node.input(0);
+  double alpha = node.getFloat("alpha", 0.01f);
+  return node.finish(
+      wherePositive(node, x, node.binary(BinaryKind::Mul, x, alpha)));
+}
+
+LogicalResult prelu(OnnxNode &node) {
+  Value x = node.input(0), slope = node.input(1);
+  if (OnnxNode::elementOf(x) != OnnxNode::elementOf(slope))
+    return node.error("its inputs have different element types");
+  ArrayRef<int64_t> shape = OnnxNode::shapeOf(x);
+  // Before version 9 a slope of rank 1 has one value per channel.
+  if (node.version < 9 && node.rank(1) == 1 && node.rank(0) > 1 &&
+      node.shape(1)[0] == shape[1]) {
+    slope = node.broadcastDims(slope, shape, {1});
+  } else {
+    FailureOr<SmallVector<int64_t>> joint = node.broadcastShape({x, slope});
+    if (failed(joint))
+      return failure();
+    if (ArrayRef<int64_t>(*joint) != shape)
+      return node.error("the slope's shape does not broadcast to the input's");
+    slope = node.broadcastTo(slope, shape);
+  }
+  return node.finish(
+      wherePositive(node, x, node.binary(BinaryKind::Mul, x, slope)));
+}
+
+LogicalResult elu(OnnxNode &node) {
+  if (failed(node.requireFloat(0)))
+    return failure();
+  Value x = node.input(0);
+  Value negative = node.binary(BinaryKind::Mul, expMinusOne(node, x),
+                               node.getFloat("alpha", 1.0));
+  return node.finish(wherePositive(node, x, negative));
+}
+
+LogicalResult selu(OnnxNode &node) {
+  if (failed(node.requireFloat(0)))
+    return failure();
+  Value x = node.input(0);
+  double alpha = node.getFloat("alpha", 1.67326319217681884765625);
+  double gamma = node.getFloat("gamma", 1.05070102214813232421875);
+  Value negative = node.binary(BinaryKind::Mul, expMinusOne(node, x), alpha);
+  return node.finish(node.binary(
+      BinaryKind::Mul, wherePositive(node, x, negative), gamma));
+}
+
+LogicalResult celu(OnnxNode &node) {
+  if (failed(node.requireFloat(0)))
+    return failure();
+  Value x = node.input(0);
+  double alpha = node.getFloat("alpha", 1.0);
+  if (alpha == 0)
+    return node.error("alpha must not be 0");
+  Value scaled = node.binary(BinaryKind::Mul, x, 1 / alpha);
+  return node.finish(wherePositive(
+      node, x, node.binary(BinaryKind::Mul, expMinusOne(node, scaled), alpha)));
+}
+
+LogicalResult thresholdedRelu(OnnxNode &node) {
+  if (failed(node.requireFloat(0)))
+    return failure();
+  Value x = node.input(0);
+  Value above = node.compare(ComparePredicate::Gt, x,
+                             node.splatLike(x, node.getFloat("alpha", 1.0)));
+  return node.finish(node.select(above, x, node.splatLike(x, 0)));
+}
+
+/// log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|))
+Value softplusOf(OnnxNode &node, Value x) {
+  Value decay = node.unary(
+      UnaryKind::Exp, node.unary(UnaryKind::Neg, node.unary(UnaryKind::Abs, x)));
+  Value rest =
+      node.unary(UnaryKind::Log, node.binary(BinaryKind::Add, decay, 1.0));
+  return node.binary(BinaryKind::Add, node.unary(UnaryKind::Relu, x), rest);
+}
+
+LogicalResult softplus(OnnxNode &node) {
+  if (failed(node.requireFloat(0)))
+    return failure();
+  return node.finish(softplusOf(node, node.input(0)));
+}
+
+LogicalResult softsign(OnnxNode &node) {
+  if (failed(node.requireFloat(0)))
+    return failure();
+  Value x = node.input(0);
+  Value scale =
+      node.binary(BinaryKind::Add, node.unary(UnaryKind::Abs, x), 1.0);
+  return node.finish(node.binary(BinaryKind::Div, x, scale));
+}
+
+LogicalResult mish(OnnxNode &node) {
+  if (failed(node.requireFloat(0)))
+    return failure();
+  Value x = node.input(0);
+  return node.finish(node.binary(
+      BinaryKind::Mul, x, node.unary(UnaryKind::Tanh, softplusOf(node, x))));
+}
+
+LogicalResult swish(OnnxNode &node) {
+  if (failed(node.requireFloat(0)))
+    return failure();
+  Value x = node.input(0);
+  double alpha = node.getFloat("alpha", 1.0);
+  Value scaled = alpha == 1 ? x : node.binary(BinaryKind::Mul, x, alpha);
+  return node.finish(node.binary(BinaryKind::Mul, x,
+                                 node.unary(UnaryKind::Sigmoid, scaled)));
+}
+
+/// max(0, min(1, alpha * x + beta))
+Value hardSigmoidOf(OnnxNode &node, Value x, double alpha, double beta) {
+  Value line = node.binary(BinaryKind::Add,
+                           node.binary(BinaryKind::Mul, x, alpha), beta);
+  return node.binary(BinaryKind::Max, node.binary(BinaryKind::Min, line, 1.0),
+                     0.0);
+}
+
+LogicalResult hardSigmoid(OnnxNode &node) {
+  if (failed(node.requireFloat(0)))
+    return failure();
+  return node.finish(hardSigmoidOf(node, node.input(0),
+                                   node.getFloat("alpha", 0.2f),
+                                   node.getFloat("beta", 0.5)));
+}
+
+LogicalResult hardSwish(OnnxNode &node) {
+  if (failed(node.requireFloat(0)))
+    return failure();
+  Value x = node.input(0);
+  return node.finish(
+      node.binary(BinaryKind::Mul, x, hardSigmoidOf(node, x, 1.0 / 6, 0.5)));
+}
+
+//===----------------------------------------------------------------------===//
+// Clip
+//===----------------------------------------------------------------------===//
+
+LogicalResult clipByAttributes(OnnxNode &node) {
+  Value x = node.input(0);
+  if (node.hasAttribute("min"))
+    x = node.binary(BinaryKind::Max, x, node.getFloat("min", 0));
+  if (node.hasAttribute("max"))
+    x = node.binary(BinaryKind::Min, x, node.getFloat("max", 0));
+  return node.finish(x);
+}
+
+LogicalResult clip(OnnxNode &node) {
+  Value x = node.input(0);
+  for (unsigned i = 1; i < 3; ++i) {
+    if (!node.has(i))
+      continue;
+    Value bound = node.input(i);
+    if (OnnxNode::typeOf(bound).getNumElements() != 1)
+      return node.error("its input " + Twine(i) + " must be a scalar");
+    if (OnnxNode::elementOf(bound) != OnnxNode::elementOf(x))
+      return node.error("its input " + Twine(i) +
+                        " must have the type of input 0");
+    bound = node.broadcastTo(node.reshape(bound, {}), OnnxNode::shapeOf(x));
+    x = node.binary(i == 1 ? BinaryKind::Max : BinaryKind::Min, x, bound);
+  }
+  return node.finish(x);
+}
+
+const OnnxOp kOps[] = {
+    {"Relu", "6 13 14", 1, 1, "", relu},
+    {"Sigmoid", "6 13", 1, 1, "", activation<UnaryKind::Sigmoid>},
+    {"Tanh", "6 13", 1, 1, "", activation<UnaryKind::Tanh>},
+    {"Gelu", "20", 1, 1, "approximate:string", gelu},
+    {"LeakyRelu", "6 16", 1, 1, "alpha:float", leakyRelu},
+    {"PRelu", "6 7 9 16", 2, 2, "", prelu},
+    {"Elu", "6 22", 1, 1, "alpha:float", elu},
+    {"Selu", "6 22", 1, 1, "alpha:float gamma:float", selu},
+    {"Celu", "12 28", 1, 1, "alpha:float", celu},
+    {"ThresholdedRelu", "10 22", 1, 1, "alpha:float", thresholdedRelu},
+    {"Softplus", "1 22", 1, 1, "", softplus},
+    {"Softsign", "1 22", 1, 1, "", softsign},
+    {"Mish", "18 22", 1, 1, "", mish},
+    {"Swish", "24", 1, 1, "alpha:float", swish},
+    {"HardSigmoid", "6 22", 1, 1, "alpha:float beta:float", hardSigmoid},
+    {"HardSwish", "14 22", 1, 1, "", hardSwish},
+    {"Clip", "6", 1, 1, "max:float min:float", clipByAttributes},
+    {"Clip", "11 12 13", 1, 3, "", clip},
+};
+} // namespace
+
+ArrayRef<OnnxOp> activationOps() { return kOps; }
+
+} // namespace autopar

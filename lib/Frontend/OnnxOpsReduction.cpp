@@ -1,0 +1,166 @@
+//===- OnnxOpsReduction.cpp - ONNX reductions -----------------------------===//
+
+#include "OnnxNode.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace autopar {
+namespace {
+
+/// The reduced dimensions: of the attribute or input `axes`, all without it.
+/// None if the node is then the identity (noop_with_empty_axes).
+FailureOr<std::optional<SmallVector<int64_t>>> reducedDims(OnnxNode &node) {
+  SmallVector<int64_t> axes = node.getInts("axes");
+  if (node.has(1)) {
+    FailureOr<SmallVector<int64_t>> given = node.ints(1);
+    if (failed(given))
+      return failure();
+    axes = *given;
+  }
+  if (axes.empty() && node.getInt("noop_with_empty_axes", 0))
+    return std::optional<SmallVector<int64_t>>();
+  if (axes.empty())
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, node.rank(0)));
+  FailureOr<SmallVector<int64_t>> dims =
+      node.normalizeAxes(axes, node.rank(0));
+  if (failed(dims))
+    return failure();
+  return std::optional<SmallVector<int64_t>>(*dims);
+}
+
+/// Gives reduced dimensions back as size 1.
+Value keepDims(OnnxNode &node, Value x, ArrayRef<int64_t> original,
+               ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> shape(original);
+  for (int64_t dim : dims)
+    shape[dim] = 1;
+  return node.reshape(x, shape);
+}
+
+/// What a reduction does before, while and after it.
+using Step = Value (*)(OnnxNode &, Value);
+Value same(OnnxNode &, Value x) { return x; }
+Value absolute(OnnxNode &node, Value x) { return node.unary(UnaryKind::Abs, x); }
+Value square(OnnxNode &node, Value x) {
+  return node.binary(BinaryKind::Mul, x, x);
+}
+Value root(OnnxNode &node, Value x) { return node.unary(UnaryKind::Sqrt, x); }
+Value logarithm(OnnxNode &node, Value x) {
+  return node.unary(UnaryKind::Log, x);
+}
+
+/// i1 reduces as an integer: max is "any", min is "all".
+Value reduceAny(OnnxNode &node, ReduceKind kind, Value x,
+                ArrayRef<int64_t> dims) {
+  Type element = OnnxNode::elementOf(x);
+  if (!element.isInteger(1))
+    return node.reduce(kind, x, dims);
+  Value wide = node.convert(x, node.builder.getI32Type());
+  return node.convert(node.reduce(kind, wide, dims), element);
+}
+
+template <Step before, ReduceKind kind, Step after>
+LogicalResult reduction(OnnxNode &node) {
+  FailureOr<std::optional<SmallVector<int64_t>>> dims = reducedDims(node);
+  if (failed(dims))
+    return failure();
+  if ((after == root || after == logarithm) && failed(node.requireFloat(0)))
+    return failure();
+  Value x = before(node, node.input(0));
+  if (!*dims)
+    return node.finish(after(node, x));
+  Value result = after(node, reduceAny(node, kind, x, **dims));
+  if (node.getInt("keepdims", 1))
+    result = keepDims(node, result, node.shape(0), **dims);
+  return node.finish(result);
+}
+
+LogicalResult mean(OnnxNode &node) {
+  FailureOr<std::optional<SmallVector<int64_t>>> dims = reducedDims(node);
+  if (failed(dims))
+    return failure();
+  if (!*dims)
+    return node.finish(node.input(0));
+  Value result = node.mean(node.input(0), **dims);
+  if (node.getInt("keepdims", 1))
+    result = keepDims(node, result, node.shape(0), **dims);
+  return node.finish(result);
+}
+
+/// max + log(sum(exp(x - max)))
+LogicalResult logSumExp(OnnxNode &node) {
+  FailureOr<std::optional<SmallVector<int64_t>>> dims = reducedDims(node);
+  if (failed(dims) || failed(node.requireFloat(0)))
+    return failure();
+  if (!*dims)
+    return node.finish(node.input(0));
+  Value x = node.input(0);
+  Value top = keepDims(node, node.reduce(ReduceKind::Max, x, **dims),
+                       node.shape(0), **dims);
+  // A maximum of -inf would make NaN of -inf - -inf.
+  top = node.binary(BinaryKind::Max, top, -3.0e38);
+  Value shifted = node.binary(BinaryKind::Sub, x,
+                              node.broadcastTo(top, node.shape(0)));
+  Value sum = node.reduce(ReduceKind::Sum,
+                          node.unary(UnaryKind::Exp, shifted), **dims);
+  Value result = node.binary(
+      BinaryKind::Add, node.unary(UnaryKind::Log, sum),
+      node.reshape(top, OnnxNode::shapeOf(sum)));
+  if (node.getInt("keepdims", 1))
+    result = keepDims(node, result, node.shape(0), **dims);
+  return node.finish(result);
+}
+
+LogicalResult cumSum(OnnxNode &node) {
+  FailureOr<int64_t> given = node.scalarInt(1);
+  if (failed(given))
+    return failure();
+  FailureOr<int64_t> axis = node.normalizeAxis(*given, node.rank(0));
+  if (failed(axis))
+    return failure();
+  return node.finish(node.create<ScanOp>(
+      node.type(0), ReduceKind::Sum, node.input(0), *axis,
+      bool(node.getInt("exclusive", 0)), bool(node.getInt("reverse", 0))));
+}
+
+constexpr StringLiteral kAxes = "axes:ints keepdims:int";
+constexpr StringLiteral kAxesInput = "keepdims:int noop_with_empty_axes:int";
+
+constexpr auto sum = reduction<same, ReduceKind::Sum, same>;
+constexpr auto product = reduction<same, ReduceKind::Prod, same>;
+constexpr auto maximum = reduction<same, ReduceKind::Max, same>;
+constexpr auto minimum = reduction<same, ReduceKind::Min, same>;
+constexpr auto norm1 = reduction<absolute, ReduceKind::Sum, same>;
+constexpr auto norm2 = reduction<square, ReduceKind::Sum, root>;
+constexpr auto sumSquare = reduction<square, ReduceKind::Sum, same>;
+constexpr auto logSum = reduction<same, ReduceKind::Sum, logarithm>;
+
+const OnnxOp kOps[] = {
+    {"ReduceSum", "1 11", 1, 1, kAxes, sum},
+    {"ReduceSum", "13", 1, 2, kAxesInput, sum},
+    {"ReduceMean", "1 11 13", 1, 1, kAxes, mean},
+    {"ReduceMean", "18", 1, 2, kAxesInput, mean},
+    {"ReduceProd", "1 11 13", 1, 1, kAxes, product},
+    {"ReduceProd", "18", 1, 2, kAxesInput, product},
+    {"ReduceMax", "1 11 12 13", 1, 1, kAxes, maximum},
+    {"ReduceMax", "18 20", 1, 2, kAxesInput, maximum},
+    {"ReduceMin", "1 11 12 13", 1, 1, kAxes, minimum},
+    {"ReduceMin", "18 20", 1, 2, kAxesInput, minimum},
+    {"ReduceL1", "1 11 13", 1, 1, kAxes, norm1},
+    {"ReduceL1", "18", 1, 2, kAxesInput, norm1},
+    {"ReduceL2", "1 11 13", 1, 1, kAxes, norm2},
+    {"ReduceL2", "18", 1, 2, kAxesInput, norm2},
+    {"ReduceSumSquare", "1 11 13", 1, 1, kAxes, sumSquare},
+    {"ReduceSumSquare", "18", 1, 2, kAxesInput, sumSquare},
+    {"ReduceLogSum", "1 11 13", 1, 1, kAxes, logSum},
+    {"ReduceLogSum", "18 28", 1, 2, kAxesInput, logSum},
+    {"ReduceLogSumExp", "1 11 13", 1, 1, kAxes, logSumExp},
+    {"ReduceLogSumExp", "18 28", 1, 2, kAxesInput, logSumExp},
+    {"CumSum", "11 14", 2, 2, "exclusive:int reverse:int", cumSum},
+};
+} // namespace
+
+ArrayRef<OnnxOp> reductionOps() { return kOps; }
+
+} // namespace autopar

@@ -1,0 +1,204 @@
+//===- OnnxReader.cpp - An ONNX file, read and checked --------------------===//
+
+#include "autopar/Frontend/OnnxReader.h"
+#include "ExternalData.h"
+#include "OnnxContents.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include <google/protobuf/io/coded_stream.h>
+#include <zlib.h>
+
+using namespace llvm;
+
+namespace autopar {
+
+/// Subgraphs and nested types are the only recursion in an ONNX message.
+static constexpr int kRecursionLimit = 64;
+
+static Error error(const Twine &message) {
+  return createStringError(std::make_error_code(std::errc::invalid_argument), message);
+}
+
+//===----------------------------------------------------------------------===//
+// gzip
+//===----------------------------------------------------------------------===//
+
+static Error inflateAll(z_stream &stream, std::string &out, uint64_t maxBytes) {
+  std::vector<char> chunk(1 << 20);
+  for (int status = Z_OK; status != Z_STREAM_END;) {
+    stream.next_out = reinterpret_cast<Bytef *>(chunk.data());
+    stream.avail_out = chunk.size();
+    status = inflate(&stream, Z_NO_FLUSH);
+    if (status != Z_OK && status != Z_STREAM_END)
+      return error("its gzip data is damaged or cut off");
+    uint64_t count = chunk.size() - stream.avail_out;
+    if (out.size() + count > maxBytes)
+      return error("it unpacks to more than " + Twine(maxBytes) +
+                   " bytes; keep the weights in external data");
+    out.append(chunk.data(), count);
+    if (status == Z_STREAM_END && stream.avail_in != 0 &&
+        inflateReset(&stream) == Z_OK)
+      status = Z_OK; // another gzip member follows
+  }
+  return Error::success();
+}
+
+static Error gunzip(StringRef packed, std::string &out, uint64_t maxBytes) {
+  if (packed.size() > UINT32_MAX)
+    return error("it is too large");
+  z_stream stream{};
+  if (inflateInit2(&stream, 15 + 16) != Z_OK)
+    return error("zlib cannot start");
+  stream.next_in =
+      reinterpret_cast<Bytef *>(const_cast<char *>(packed.data()));
+  stream.avail_in = packed.size();
+  Error result = inflateAll(stream, out, maxBytes);
+  inflateEnd(&stream);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Parsing
+//===----------------------------------------------------------------------===//
+
+static Error parse(const std::string &bytes, onnx::ModelProto &proto) {
+  if (bytes.size() > INT32_MAX)
+    return error("it is larger than 2 GiB without its weights");
+  google::protobuf::io::CodedInputStream input(
+      reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size());
+  input.SetRecursionLimit(kRecursionLimit);
+  input.SetTotalBytesLimit(INT32_MAX);
+  if (!proto.ParseFromCodedStream(&input) || !input.ConsumedEntireMessage())
+    return error("not an ONNX model: its message does not parse");
+  if (!proto.has_graph())
+    return error("not an ONNX model: it holds no graph");
+  return Error::success();
+}
+
+static void addTensor(OnnxModel::Contents &content, StringRef name,
+                      const onnx::TensorProto &proto,
+                      std::optional<DataRange> range) {
+  auto fault = [&](const Twine &what) {
+    content.faults.emplace_back(name.str(), what.str());
+  };
+  if (name.empty())
+    return fault("an initializer has no name");
+  Expected<OnnxTensor> tensor = checkTensor(proto, range);
+  if (!tensor)
+    return fault(toString(tensor.takeError()));
+  tensor->name = name.str();
+  if (!content.tensors.try_emplace(name, std::move(*tensor)).second)
+    fault("two tensors have this name");
+}
+
+static void collectTensors(OnnxModel::Contents &content) {
+  const onnx::GraphProto &graph = content.proto.graph();
+  for (int i = 0; i < graph.initializer_size(); ++i)
+    addTensor(content, graph.initializer(i).name(), graph.initializer(i),
+              content.skeleton.initializers[i]);
+  for (int n = 0; n < graph.node_size(); ++n) {
+    const onnx::NodeProto &node = graph.node(n);
+    if (node.op_type() != "Constant" || node.output_size() != 1)
+      continue;
+    for (int a = 0; a < node.attribute_size(); ++a) {
+      if (node.attribute(a).name() != "value" || !node.attribute(a).has_t())
+        continue;
+      auto range = content.skeleton.attributes.find({n, a});
+      addTensor(content, node.output(0), node.attribute(a).t(),
+                range == content.skeleton.attributes.end()
+                    ? std::nullopt
+                    : std::optional<DataRange>(range->second));
+    }
+  }
+}
+
+static Error load(OnnxModel::Contents &content) {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(
+      content.path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file)
+    return error("it cannot be read: " + file.getError().message());
+  StringRef bytes = (*file)->getBuffer();
+  content.packed = bytes.starts_with("\x1f\x8b");
+  if (content.packed) {
+    if (Error failed =
+            gunzip(bytes, content.unpacked, content.options.maxBytes))
+      return failed;
+    bytes = content.unpacked;
+  }
+  if (bytes.size() > content.options.maxBytes)
+    return error("it is larger than " + Twine(content.options.maxBytes) +
+                 " bytes; keep the weights in external data");
+  Expected<Skeleton> skeleton = walkModel(bytes);
+  if (!skeleton)
+    return skeleton.takeError();
+  content.skeleton = std::move(*skeleton);
+  if (Error failed = parse(content.skeleton.bytes, content.proto))
+    return failed;
+  content.skeleton.bytes.clear();
+  content.skeleton.bytes.shrink_to_fit();
+  const onnx::GraphProto &graph = content.proto.graph();
+  if (size_t(graph.initializer_size()) != content.skeleton.initializers.size())
+    return error("not an ONNX model: its initializers do not parse");
+  return Error::success();
+}
+
+OnnxModel::OnnxModel() : content(std::make_unique<Contents>()) {}
+OnnxModel::~OnnxModel() = default;
+
+Expected<std::unique_ptr<OnnxModel>>
+OnnxModel::read(StringRef path, const ReadOptions &options) {
+  std::unique_ptr<OnnxModel> model(new OnnxModel());
+  Contents &content = *model->content;
+  content.path = path.str();
+  content.folder = sys::path::parent_path(path).str();
+  content.fileName = sys::path::filename(path).str();
+  content.options = options;
+  if (Error failed = load(content))
+    return error(path + ": " + toString(std::move(failed)));
+  collectTensors(content);
+  return model;
+}
+
+StringRef OnnxModel::fileName() const { return content->fileName; }
+
+//===----------------------------------------------------------------------===//
+// Bytes of tensors
+//===----------------------------------------------------------------------===//
+
+Expected<std::vector<char>>
+OnnxModel::Contents::read(const OnnxTensor &tensor) const {
+  switch (tensor.place) {
+  case OnnxTensor::InMessage:
+    return bytesInMessage(tensor);
+  case OnnxTensor::External:
+    return readBeneath(folder, tensor.file, tensor.offset, tensor.bytes,
+                       options.allowLinkedWeights);
+  case OnnxTensor::InFile:
+    break;
+  }
+  if (packed) {
+    const char *begin = unpacked.data() + tensor.offset;
+    return std::vector<char>(begin, begin + tensor.bytes);
+  }
+  if (tensor.bytes == 0)
+    return std::vector<char>();
+  ErrorOr<std::unique_ptr<MemoryBuffer>> slice =
+      MemoryBuffer::getFileSlice(path, tensor.bytes, tensor.offset);
+  if (!slice || (*slice)->getBufferSize() != tensor.bytes)
+    return error("'" + path + "' changed while it was read");
+  StringRef bytes = (*slice)->getBuffer();
+  return std::vector<char>(bytes.begin(), bytes.end());
+}
+
+Expected<std::vector<char>> OnnxModel::readParameter(StringRef name) const {
+  auto tensor = content->tensors.find(name);
+  if (tensor == content->tensors.end())
+    return error(content->path + ": there is no parameter '" + name + "'");
+  Expected<std::vector<char>> bytes = content->read(tensor->second);
+  if (!bytes)
+    return error(content->path + ": parameter '" + name +
+                 "': " + toString(bytes.takeError()));
+  return bytes;
+}
+
+} // namespace autopar

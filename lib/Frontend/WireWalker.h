@@ -1,0 +1,40 @@
+//===- WireWalker.h - Where tensor bytes lie in an ONNX file ----*- C++ -*-===//
+
+#ifndef AUTOPAR_FRONTEND_WIREWALKER_H
+#define AUTOPAR_FRONTEND_WIREWALKER_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace autopar {
+
+/// Bytes of the (unpacked) file that hold a tensor's elements, little-endian.
+struct DataRange {
+  enum Field { Raw, Floats, Doubles };
+  uint64_t offset = 0;
+  uint64_t length = 0;
+  Field field = Raw;
+};
+
+/// A model whose large tensors were left out, and where those are.
+struct Skeleton {
+  /// The protobuf message without the data of large tensors.
+  std::string bytes;
+  /// One entry per `graph.initializer`; none where the data is not in one run of
+  /// plain little-endian bytes (variable-length integers, several pieces).
+  std::vector<std::optional<DataRange>> initializers;
+  /// The same for tensor attributes, by (node, attribute) index.
+  std::map<std::pair<unsigned, unsigned>, DataRange> attributes;
+};
+
+/// Walks a serialized ModelProto without building it, so that weights are never
+/// copied and their places are known. Every length is checked.
+llvm::Expected<Skeleton> walkModel(llvm::StringRef file);
+
+} // namespace autopar
+
+#endif // AUTOPAR_FRONTEND_WIREWALKER_H

@@ -1,0 +1,62 @@
+//===- autopar-import.cpp - Prints a model as IR --------------------------===//
+//
+// The Frontend alone, for its tests: what the importer builds, before any pass.
+//
+//===----------------------------------------------------------------------===//
+
+#include "autopar/Frontend/OnnxImporter.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+static cl::opt<std::string> model(cl::Positional, cl::desc("MODEL"));
+static cl::list<std::string> bindings("bind", cl::desc("size of a symbolic dimension"), cl::value_desc("NAME=INT"));
+static cl::opt<bool> allowLinks("allow-linked-weights", cl::desc("follow links inside the model's folder"));
+static cl::opt<bool> printOps("print-ops", cl::desc("print the table of operators and end"));
+static cl::opt<std::string> readParameter("read-parameter", cl::desc("write the bytes of a parameter and end"), cl::value_desc("NAME"));
+static cl::opt<bool> quiet("quiet", cl::desc("print no IR"));
+
+static int fail(const Twine &message) {
+  errs() << "autopar-import: " << message << "\n";
+  return 1;
+}
+
+int main(int argc, char **argv) {
+  InitLLVM init(argc, argv);
+  cl::ParseCommandLineOptions(argc, argv, "prints an ONNX model as autopar IR\n");
+  if (printOps) {
+    autopar::printOnnxOps(outs());
+    return 0;
+  }
+  autopar::ImportOptions options;
+  options.read.allowLinkedWeights = allowLinks;
+  for (const std::string &binding : bindings) {
+    auto [name, text] = StringRef(binding).rsplit('=');
+    int64_t size;
+    if (name.empty() || text.getAsInteger(10, size))
+      return fail("--bind " + binding + ": write NAME=INT");
+    options.bindings[name.str()] = size;
+  }
+  Expected<std::unique_ptr<autopar::OnnxModel>> file =
+      autopar::OnnxModel::read(model, options.read);
+  if (!file)
+    return fail(toString(file.takeError()));
+  if (!readParameter.empty()) {
+    Expected<std::vector<char>> bytes = (*file)->readParameter(readParameter);
+    if (!bytes)
+      return fail(toString(bytes.takeError()));
+    outs().write(bytes->data(), bytes->size());
+    return 0;
+  }
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      autopar::importOnnx(**file, options, &context);
+  if (!module)
+    return 1;
+  if (!quiet)
+    module->print(outs());
+  return 0;
+}
