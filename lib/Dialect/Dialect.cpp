@@ -57,19 +57,40 @@ StringRef nodeName(Location loc) {
   return name;
 }
 
-/// An axis reference of a strategy or sharding on `op` must exist in its mesh.
+//===----------------------------------------------------------------------===//
+// Attributes by name
+//===----------------------------------------------------------------------===//
+
+/// The axes of a strategy or sharding on `op` exist in its mesh, none twice:
+/// also not as a whole and as a part.
 static LogicalResult verifyAxes(Operation *op, FlatSymbolRefAttr symbol,
                                 ArrayRef<StringAttr> axes) {
   FailureOr<Mesh> mesh = lookupMesh(op, symbol);
   if (failed(mesh))
     return failure();
-  for (StringAttr axis : axes)
-    if (!mesh->lookup(axis))
+  SmallVector<bool> used(mesh->atoms().size());
+  for (StringAttr axis : axes) {
+    std::optional<SmallVector<unsigned>> atoms = mesh->lookup(axis);
+    if (!atoms)
       return op->emitError() << "mesh " << symbol << " has no axis " << axis;
+    for (unsigned atom : *atoms)
+      if (std::exchange(used[atom], true))
+        return op->emitError()
+               << "axis \"" << mesh->atoms()[atom].name << "\" is used twice";
+  }
   return success();
 }
 
-static LogicalResult verifySharding(Operation *op, ShardingAttr sharding) {
+/// `attribute` is a sharding of a value of `type`.
+static LogicalResult verifySharding(Operation *op, StringRef name,
+                                    Attribute attribute, Type type) {
+  auto sharding = dyn_cast<ShardingAttr>(attribute);
+  if (!sharding)
+    return op->emitError() << name << " must hold #autopar.sharding";
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || tensor.getRank() != int64_t(sharding.getDims().size()))
+    return op->emitError() << name << " has " << sharding.getDims().size()
+                           << " dimensions for a value of type " << type;
   SmallVector<StringAttr> axes;
   for (DimShardingAttr dim : sharding.getDims())
     llvm::append_range(axes, dim.getAxes());
@@ -87,20 +108,51 @@ AutoparDialect::verifyOperationAttribute(Operation *op,
       return op->emitError() << kStrategy << " must be #autopar.strategy";
     return verifyAxes(op, strategy.getMesh(), strategy.getAxes());
   }
-  if (attribute.getName() == kShardings) {
-    auto shardings = dyn_cast<ArrayAttr>(attribute.getValue());
-    if (!shardings || shardings.size() != op->getNumResults())
+  if (attribute.getName() != kShardings)
+    return success();
+  auto shardings = dyn_cast<ArrayAttr>(attribute.getValue());
+  if (!shardings || shardings.size() != op->getNumResults())
+    return op->emitError() << kShardings
+                           << " must hold one sharding per result";
+  for (auto [sharding, type] : llvm::zip_equal(shardings, op->getResultTypes()))
+    if (failed(verifySharding(op, kShardings, sharding, type)))
+      return failure();
+  return success();
+}
+
+/// Attributes of an argument or result of a function.
+static LogicalResult
+verifySignatureAttribute(Operation *op, NamedAttribute attribute, Type type) {
+  if (attribute.getName() == AutoparDialect::kSharding)
+    return verifySharding(op, AutoparDialect::kSharding, attribute.getValue(),
+                          type);
+  if (attribute.getName() == AutoparDialect::kGlobalType) {
+    auto global = dyn_cast<TypeAttr>(attribute.getValue());
+    if (!global || !isa<RankedTensorType>(global.getValue()))
       return op->emitError()
-             << kShardings << " must hold one sharding per result";
-    for (Attribute sharding : shardings) {
-      auto typed = dyn_cast<ShardingAttr>(sharding);
-      if (!typed)
-        return op->emitError() << kShardings << " must hold #autopar.sharding";
-      if (failed(verifySharding(op, typed)))
-        return failure();
-    }
+             << AutoparDialect::kGlobalType << " must be a tensor type";
   }
   return success();
+}
+
+LogicalResult
+AutoparDialect::verifyRegionArgAttribute(Operation *op, unsigned region,
+                                         unsigned argument,
+                                         NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return success();
+  return verifySignatureAttribute(op, attribute,
+                                  function.getArgumentTypes()[argument]);
+}
+
+LogicalResult AutoparDialect::verifyRegionResultAttribute(
+    Operation *op, unsigned region, unsigned result, NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return success();
+  return verifySignatureAttribute(op, attribute,
+                                  function.getResultTypes()[result]);
 }
 
 } // namespace autopar

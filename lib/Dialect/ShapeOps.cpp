@@ -104,16 +104,19 @@ ShardingRule ReshapeOp::getShardingRule() {
     return rule;
   ReshapeSide from{shapeOf(getInput()), rule.operands[0]};
   ReshapeSide to{getType().getShape(), rule.results[0]};
+  size_t groupFactors = 0; // factors before the present group
   while (true) {
     if (from.rest == 1 && to.rest == 1) {
       from.groupBegin = from.dim;
       to.groupBegin = to.dim;
+      groupFactors = rule.factors.size();
     }
     if (!from.advance() || !to.advance())
       return rule;
     int64_t size = std::min(from.rest, to.rest);
     if (from.rest % size != 0 || to.rest % size != 0) {
       skipGroup(from, to);
+      rule.factors.truncate(groupFactors);
       continue;
     }
     unsigned factor = rule.addFactor(size);

@@ -2,12 +2,20 @@
 
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Interpreter/Passes.h"
+#include "autopar/Lowering/Passes.h"
 #include "autopar/Partition/Passes.h"
+#include "autopar/Pipeline/Phases.h"
+#include "autopar/Planning/Passes.h"
+#include "autopar/Schedule/Passes.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+namespace autopar {
+void registerTestShardingRules(); // TestShardingRules.cpp
+} // namespace autopar
 
 int main(int argc, char **argv) {
   mlir::registerCanonicalizerPass();
@@ -15,9 +23,16 @@ int main(int argc, char **argv) {
   mlir::registerInlinerPass();
   mlir::registerSymbolDCEPass();
 
+  autopar::registerTestShardingRules();
   autopar::registerAutoparInterpreterPasses();
+  autopar::registerAutoparPlanningPasses();
   autopar::registerAutoparPartitionPasses();
   autopar::registerPartitionPipelines();
+  autopar::registerAutoparSchedulePasses();
+  autopar::registerSchedulePipeline();
+  autopar::registerLoweringPasses();
+  autopar::registerLoweringPipelines();
+  autopar::registerPhasePipelines();
 
   mlir::DialectRegistry registry;
   registry.insert<autopar::AutoparDialect, mlir::func::FuncDialect>();

@@ -206,6 +206,11 @@ struct ShardingRule {
   }
 };
 
+/// Stable text, einsum-like: `([0, 2], [2, 1]) -> ([0, 1]) {0 = 4, 1 = 3, 2 = 5
+/// sum mask 0} passes (0) sum, (1) sum`. A whole dimension is `-`, a compound one
+/// `0*1`.
+std::string toString(const ShardingRule &rule);
+
 /// What one atom of the mesh does in an op.
 struct Choice {
   enum Kind : uint8_t { None, Split, Pass } kind = None;
