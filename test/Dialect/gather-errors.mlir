@@ -1,0 +1,55 @@
+// RUN: autopar-opt %s -verify-diagnostics -split-input-file
+
+func.func @dim(%x: tensor<9x4xf32>, %i: tensor<2xi64>) {
+  // expected-error @below {{dim 2 is no dimension of a tensor of rank 2}}
+  %0 = autopar.gather %x, %i dim = 2 : (tensor<9x4xf32>, tensor<2xi64>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @result(%x: tensor<9x4xf32>, %i: tensor<2xi64>) {
+  // expected-error @below {{result must have type 'tensor<9x2xf32>'}}
+  %0 = autopar.gather %x, %i dim = 1 : (tensor<9x4xf32>, tensor<2xi64>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @offset_alone(%x: tensor<9x4xf32>, %i: tensor<2xi64>, %o: tensor<i64>) {
+  // expected-error @below {{needs offset and size together or neither}}
+  %0 = "autopar.gather"(%x, %i, %o) {dim = 0 : i64} : (tensor<9x4xf32>, tensor<2xi64>, tensor<i64>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @nd_batch(%x: tensor<9x4xf32>, %i: tensor<2xi64>) {
+  // expected-error @below {{batch_dims 1 must leave indices their last dimension}}
+  %0 = autopar.gather_nd %x, %i batch_dims = 1 : (tensor<9x4xf32>, tensor<2xi64>) -> tensor<9x4xf32>
+  return
+}
+
+// -----
+
+func.func @nd_depth(%x: tensor<9x4xf32>, %i: tensor<2x3xi64>) {
+  // expected-error @below {{indices address 3 dimensions after 0 batch dimensions, data has 2}}
+  %0 = autopar.gather_nd %x, %i batch_dims = 0 : (tensor<9x4xf32>, tensor<2x3xi64>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @nd_batch_sizes(%x: tensor<9x4xf32>, %i: tensor<2x1xi64>) {
+  // expected-error @below {{data and indices must agree in the batch dimensions}}
+  %0 = autopar.gather_nd %x, %i batch_dims = 1 : (tensor<9x4xf32>, tensor<2x1xi64>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @nd_result(%x: tensor<9x4xf32>, %i: tensor<2x1xi64>) {
+  // expected-error @below {{result must have type 'tensor<2x4xf32>'}}
+  %0 = autopar.gather_nd %x, %i batch_dims = 0 : (tensor<9x4xf32>, tensor<2x1xi64>) -> tensor<2xf32>
+  return
+}
