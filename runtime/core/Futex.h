@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <ctime>
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -40,6 +41,32 @@ inline void spinPause() {
   __builtin_ia32_pause();
 #endif
 }
+
+/// How long a wait stays on its core before it sleeps: first it spins, then it
+/// lets others run between looks.
+struct Patience {
+  int spins;
+  int yields;
+
+  /// For threads with a core of their own, or sharing one.
+  static constexpr Patience ownCore() { return {300, 200}; }
+  static constexpr Patience sharedCore() { return {20, 0}; }
+
+  /// True as soon as `done()` is; false when it is time to sleep.
+  template <typename Done> bool wait(const Done &done) const {
+    for (int i = 0; i < spins; ++i) {
+      if (done())
+        return true;
+      spinPause();
+    }
+    for (int i = 0; i < yields; ++i) {
+      if (done())
+        return true;
+      sched_yield();
+    }
+    return done();
+  }
+};
 
 /// Seconds of the monotonic clock.
 inline double monotonicSeconds() {

@@ -77,6 +77,8 @@ Status Gemm::pack(const aprt_gemm_desc &described, const void *b) {
   aprt_gemm_desc desc = normalizeGemm(described);
   PackedMatrix &matrix = packed[desc.slot];
   matrix = PackedMatrix();
+  for (auto it = entries.begin(); it != entries.end();) // plans of an old one
+    it = it->first.desc.slot == desc.slot ? entries.erase(it) : std::next(it);
   matrix.desc = desc;
   matrix.matrices = distinctMatrices(desc);
   bool good = library.available() && desc.m > 0 && desc.n > 0 && desc.k > 0 &&

@@ -2,12 +2,11 @@
 
 #include "ThreadPool.h"
 
-#include "../core/Futex.h"
-
 namespace autopar::runtime {
 
 ThreadPool::ThreadPool(int threads, bool spin)
-    : threadCount(threads < 1 ? 1 : threads), spins(spin ? 4000 : 50) {
+    : threadCount(threads < 1 ? 1 : threads),
+      patience(spin ? Patience::ownCore() : Patience::sharedCore()) {
   for (int worker = 1; worker < threadCount; ++worker)
     workers.emplace_back([this, worker] { workerLoop(worker); });
 }
@@ -28,8 +27,7 @@ void ThreadPool::runShare(int worker) {
 void ThreadPool::workerLoop(int worker) {
   uint32_t seen = 0;
   while (true) {
-    for (int i = 0; i < spins && generation.load() == seen; ++i)
-      spinPause();
+    patience.wait([&] { return generation.load() != seen; });
     while (generation.load() == seen) {
       sleepers.fetch_add(1);
       futexWait(generation, seen, -1, /*shared=*/false);
@@ -53,8 +51,7 @@ void ThreadPool::runPieces(int64_t pieces, Call call, const void *context) {
   if (sleepers.load() > 0)
     futexWakeAll(generation, /*shared=*/false);
   runShare(0);
-  for (int i = 0; i < spins && pending.load() != 0; ++i)
-    spinPause();
+  patience.wait([&] { return pending.load() == 0; });
   while (uint32_t left = pending.load())
     futexWait(pending, left, -1, /*shared=*/false);
 }

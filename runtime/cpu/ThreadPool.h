@@ -3,6 +3,8 @@
 #ifndef AUTOPAR_RUNTIME_CPU_THREADPOOL_H
 #define AUTOPAR_RUNTIME_CPU_THREADPOOL_H
 
+#include "../core/Futex.h"
+
 #include <atomic>
 #include <cstdint>
 #include <thread>
@@ -60,7 +62,7 @@ private:
   void workerLoop(int worker);
 
   int threadCount;
-  int spins;
+  Patience patience;
   std::vector<std::thread> workers;
 
   // The current job; `generation` publishes it, `pending` counts workers that

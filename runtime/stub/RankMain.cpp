@@ -53,10 +53,10 @@ private:
 Status RankMain::start() {
   RankOptions options{worldRank, run.threads, run.spin};
   APRT_TRY(aprt_rank::create(manifest, options, record, rank));
-  int spins = run.spin ? 4000 : 20;
+  Patience patience = run.spin ? Patience::ownCore() : Patience::sharedCore();
   rank->transport = std::make_unique<SharedMemoryTransport>(
       run.fabric, manifest, worldRank, rank->pool, run.options.timeoutSeconds,
-      spins);
+      patience);
   return Status::success();
 }
 

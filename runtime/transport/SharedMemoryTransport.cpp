@@ -9,9 +9,10 @@ namespace autopar::runtime {
 SharedMemoryTransport::SharedMemoryTransport(SharedFabric &fabric,
                                              const Manifest &manifest, int rank,
                                              ThreadPool &pool,
-                                             double timeoutSeconds, int spins)
+                                             double timeoutSeconds,
+                                             Patience patience)
     : fabric(fabric), manifest(manifest), rank(rank), pool(pool),
-      waiter(fabric.aborted(), timeoutSeconds, spins),
+      waiter(fabric.aborted(), timeoutSeconds, patience),
       members(manifest.communicators.size()), ends(manifest.channels.size()) {
   for (size_t comm = 0; comm < members.size(); ++comm) {
     Member &member = members[comm];

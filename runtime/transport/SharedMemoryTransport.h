@@ -12,11 +12,11 @@ namespace autopar::runtime {
 
 class SharedMemoryTransport : public Transport {
 public:
-  /// `fabric`, `manifest` and `pool` must outlive the transport. `spins` says
-  /// how long a wait may burn its core before it sleeps.
+  /// `fabric`, `manifest` and `pool` must outlive the transport. `patience`
+  /// says how long a wait stays on its core before it sleeps.
   SharedMemoryTransport(SharedFabric &fabric, const Manifest &manifest,
                         int rank, ThreadPool &pool, double timeoutSeconds,
-                        int spins);
+                        Patience patience);
 
   int64_t memberIndex(int comm) const override;
   Status allReduce(int comm, aprt_reduce kind, aprt_dtype dtype, int64_t count,

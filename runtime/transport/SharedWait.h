@@ -29,10 +29,11 @@ enum class WaitResult { Reached, Aborted, TimedOut };
 /// the program was aborted or the deadline is past.
 class Waiter {
 public:
-  /// `aborted` is set by whoever sees that a rank died. `spins` is small where
-  /// ranks share cores.
-  Waiter(const std::atomic<uint32_t> &aborted, double timeoutSeconds, int spins)
-      : aborted(aborted), timeoutSeconds(timeoutSeconds), spins(spins) {}
+  /// `aborted` is set by whoever sees that a rank died. `patience` is small
+  /// where ranks share cores.
+  Waiter(const std::atomic<uint32_t> &aborted, double timeoutSeconds,
+         Patience patience)
+      : aborted(aborted), timeoutSeconds(timeoutSeconds), patience(patience) {}
 
   /// Waits until `counter` reaches `target`. Adds the time to *waitedSeconds.
   WaitResult wait(SharedCounter &counter, uint32_t target, bool withDeadline,
@@ -50,11 +51,8 @@ public:
 private:
   WaitResult waitSlow(SharedCounter &counter, uint32_t target,
                       bool withDeadline, double start) const {
-    for (int i = 0; i < spins; ++i) {
-      if (counter.reached(target))
-        return WaitResult::Reached;
-      spinPause();
-    }
+    if (patience.wait([&] { return counter.reached(target); }))
+      return WaitResult::Reached;
     while (!counter.reached(target)) {
       if (aborted.load())
         return WaitResult::Aborted;
@@ -72,7 +70,7 @@ private:
   static constexpr int64_t sliceNanoseconds = 50000000;
   const std::atomic<uint32_t> &aborted;
   double timeoutSeconds;
-  int spins;
+  Patience patience;
 };
 
 } // namespace autopar::runtime

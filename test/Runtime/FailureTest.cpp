@@ -61,7 +61,8 @@ TEST(Abort, EndsWaitsAtOnce) {
   ASSERT_TRUE(fabric.create(manifest).ok());
   fabric.aborted().store(1);
   ThreadPool pool(1);
-  SharedMemoryTransport transport(fabric, manifest, 0, pool, 60, 10);
+  SharedMemoryTransport transport(fabric, manifest, 0, pool, 60,
+                                  Patience::sharedCore());
   double start = monotonicSeconds();
   Status status = transport.barrier(/*withDeadline=*/true);
   EXPECT_LT(monotonicSeconds() - start, 5);

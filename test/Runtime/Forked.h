@@ -52,7 +52,7 @@ runForked(const Manifest &manifest, double timeoutSeconds,
     }
     ThreadPool pool(rank % 2 + 1, /*spin=*/false);
     SharedMemoryTransport transport(fabric, manifest, rank, pool,
-                                    timeoutSeconds, /*spins=*/50);
+                                    timeoutSeconds, Patience::sharedCore());
     std::string result = body(rank, transport);
     std::snprintf(static_cast<char *>(messages.data()) + rank * messageBytes,
                   messageBytes, "%s", result.c_str());
