@@ -238,7 +238,8 @@ LogicalResult Program::prepareMemory(func::FuncOp func, Stage &stage,
 
 LogicalResult Program::publish(func::FuncOp func, const Port &port,
                                const Everywhere &value) {
-  if (!port.sharding.partial.empty())
+  if (!port.sharding.partial.empty() &&
+      !isa_and_nonnull<SetupValueAttr>(port.origin))
     return func.emitError()
            << "result " << port.name << " is partial: devices hold parts of it";
   Assembled assembled =
@@ -312,6 +313,8 @@ static FailureOr<std::vector<Stage>> stagesOf(ModuleOp module,
                                               bool &partitioned) {
   std::map<int64_t, Stage> stages;
   for (auto func : module.getOps<func::FuncOp>()) {
+    if (func.isExternal() || func->hasAttr(AutoparDialect::kKept))
+      continue;
     auto number = func->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
     partitioned |= bool(number);
     Stage &stage = stages[number ? number.getInt() : 0];

@@ -1,0 +1,453 @@
+//===- GraphOps.cpp - One random op of each kind --------------------------===//
+//
+// Values stay bounded and differentiable, so that sums in another order change
+// them little: ops with steps (floor, compare, conversion to integers) read
+// exact values only, roots and quotients read values away from zero.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GraphBuilder.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace autopar::property {
+
+//===----------------------------------------------------------------------===//
+// Elementwise
+//===----------------------------------------------------------------------===//
+
+static Value unary(GraphBuilder &graph, UnaryKind kind, Value x) {
+  return UnaryOp::create(graph.builder, graph.loc, x.getType(), kind, x);
+}
+
+static Value binary(GraphBuilder &graph, BinaryKind kind, Value a, Value b) {
+  return BinaryOp::create(graph.builder, graph.loc, kind, a, b);
+}
+
+Value makeUnary(GraphBuilder &graph) {
+  static const UnaryKind kinds[] = {
+      UnaryKind::Abs,     UnaryKind::Cos,      UnaryKind::Erf,
+      UnaryKind::GeluErf, UnaryKind::GeluTanh, UnaryKind::Neg,
+      UnaryKind::Neg,     UnaryKind::Relu,     UnaryKind::Relu,
+      UnaryKind::Sigmoid, UnaryKind::Sin,      UnaryKind::Tanh};
+  static const UnaryKind steps[] = {UnaryKind::Ceil, UnaryKind::Floor,
+                                    UnaryKind::Round, UnaryKind::Sign};
+  Value x = graph.pick(graph.floatType());
+  if (graph.isExact(x) && graph.random.chance(30))
+    return unary(graph, graph.random.pick(ArrayRef<UnaryKind>(steps)), x);
+  return unary(graph, graph.random.pick(ArrayRef<UnaryKind>(kinds)), x);
+}
+
+/// A function that needs an argument away from zero and not large: of
+/// tanh(x) + 2.
+Value makeSafeUnary(GraphBuilder &graph) {
+  static const UnaryKind kinds[] = {UnaryKind::Exp, UnaryKind::Log,
+                                    UnaryKind::Reciprocal, UnaryKind::Rsqrt,
+                                    UnaryKind::Sqrt};
+  Value x = graph.bounded(graph.pick(graph.floatType()));
+  Value two = graph.splat(cast<RankedTensorType>(x.getType()), 2);
+  Value safe = binary(graph, BinaryKind::Add, x, two);
+  return unary(graph, graph.random.pick(ArrayRef<UnaryKind>(kinds)), safe);
+}
+
+Value makeBinary(GraphBuilder &graph) {
+  static const BinaryKind kinds[] = {BinaryKind::Add, BinaryKind::Add,
+                                     BinaryKind::Sub, BinaryKind::Mul,
+                                     BinaryKind::Max, BinaryKind::Min};
+  Value a = graph.pick(graph.floatType());
+  Value b = graph.pickOf(cast<RankedTensorType>(a.getType()));
+  BinaryKind kind = graph.random.pick(ArrayRef<BinaryKind>(kinds));
+  Value result = binary(graph, kind, a, b);
+  return kind == BinaryKind::Mul ? graph.bounded(result) : result;
+}
+
+Value makeIntBinary(GraphBuilder &graph) {
+  static const BinaryKind kinds[] = {
+      BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul,
+      BinaryKind::Div, BinaryKind::Mod, BinaryKind::Max,
+      BinaryKind::Min, BinaryKind::And, BinaryKind::Xor};
+  Value a = graph.pick(graph.indexType());
+  Value b = graph.pickOf(cast<RankedTensorType>(a.getType()));
+  return binary(graph, graph.random.pick(ArrayRef<BinaryKind>(kinds)), a, b);
+}
+
+Value makeCompare(GraphBuilder &graph) {
+  Value a = graph.pick(graph.indexType());
+  if (graph.random.chance(50)) {
+    Value x = graph.pick(graph.floatType());
+    a = graph.isExact(x) ? x : a;
+  }
+  auto type = cast<RankedTensorType>(a.getType());
+  Value b = graph.newArgument(type);
+  static const ComparePredicate predicates[] = {
+      ComparePredicate::Eq, ComparePredicate::Lt, ComparePredicate::Ge};
+  return CompareOp::create(
+      graph.builder, graph.loc,
+      graph.type(type.getShape(), graph.builder.getI1Type()),
+      graph.random.pick(ArrayRef<ComparePredicate>(predicates)), a, b);
+}
+
+Value makeSelect(GraphBuilder &graph) {
+  Value condition = graph.pick(graph.builder.getI1Type());
+  auto type = graph.type(shapeOf(condition), graph.floatType());
+  Value a = graph.pickOf(type), b = graph.pickOf(type);
+  return SelectOp::create(graph.builder, graph.loc, condition, a, b);
+}
+
+Value makeConvert(GraphBuilder &graph) {
+  Type i1 = graph.builder.getI1Type(), i64 = graph.indexType();
+  Value x = graph.pick(graph.random.chance(50) ? i64 : i1);
+  Type to = graph.floatType();
+  if (graph.random.chance(30))
+    to = x.getType() == graph.type(shapeOf(x), i1) ? i64 : i1;
+  Value result = ConvertOp::create(graph.builder, graph.loc,
+                                   graph.type(shapeOf(x), to), x);
+  return to == graph.floatType() ? graph.bounded(result) : result;
+}
+
+//===----------------------------------------------------------------------===//
+// Sources
+//===----------------------------------------------------------------------===//
+
+Value makeConstant(GraphBuilder &graph) {
+  SmallVector<int64_t> shape = graph.randomShape(1, 2);
+  auto type = graph.type(shape, graph.indexType());
+  if (graph.random.chance(50))
+    return graph.splat(graph.type(shape, graph.floatType()), 0.5);
+  SmallVector<int64_t> elements(elementCount(shape));
+  for (int64_t &element : elements)
+    element = graph.random.between(-6, 6);
+  return ConstantOp::create(
+      graph.builder, graph.loc,
+      DenseElementsAttr::get(type, ArrayRef<int64_t>(elements)));
+}
+
+Value makeIota(GraphBuilder &graph) {
+  SmallVector<int64_t> shape = graph.randomShape(1, 3);
+  return IotaOp::create(graph.builder, graph.loc,
+                        graph.type(shape, graph.indexType()),
+                        graph.random.below(shape.size()), Value());
+}
+
+//===----------------------------------------------------------------------===//
+// Movement
+//===----------------------------------------------------------------------===//
+
+/// A float, sometimes an integer or bool.
+static Value pickAny(GraphBuilder &graph, int64_t minRank) {
+  int64_t kind = graph.random.below(10);
+  Type element = kind == 0   ? graph.builder.getI1Type()
+                 : kind <= 2 ? graph.indexType()
+                             : graph.floatType();
+  return graph.pick(element, minRank);
+}
+
+static RankedTensorType like(Value x, ArrayRef<int64_t> shape) {
+  return cast<RankedTensorType>(x.getType()).clone(shape);
+}
+
+Value makeBroadcast(GraphBuilder &graph) {
+  Value x = pickAny(graph, 0);
+  SmallVector<int64_t> shape, dims;
+  for (int64_t size : shapeOf(x)) {
+    if (graph.random.chance(30))
+      shape.push_back(graph.random.between(1, 5));
+    dims.push_back(shape.size());
+    shape.push_back(size == 1 && graph.random.chance(50)
+                        ? graph.random.between(2, 5)
+                        : size);
+  }
+  if (graph.random.chance(30))
+    shape.push_back(graph.random.between(2, 4));
+  if (elementCount(shape) > kMaxElements || shape.size() > 5)
+    return {};
+  return BroadcastOp::create(graph.builder, graph.loc, like(x, shape), x, dims);
+}
+
+/// Merges two neighbours, splits a dimension, flattens, or adds a dimension
+/// of 1.
+Value makeReshape(GraphBuilder &graph) {
+  Value x = pickAny(graph, 1);
+  SmallVector<int64_t> shape(shapeOf(x));
+  for (int64_t step = graph.random.between(1, 2); step > 0; --step) {
+    size_t dim = graph.random.below(shape.size());
+    int64_t what = graph.random.below(4);
+    if (what == 0 && dim + 1 < shape.size()) {
+      shape[dim] *= shape[dim + 1];
+      shape.erase(shape.begin() + dim + 1);
+    } else if (what == 1 && shape.size() < 4) {
+      int64_t part = graph.random.between(2, 4);
+      if (shape[dim] % part != 0)
+        continue;
+      shape[dim] /= part;
+      shape.insert(shape.begin() + dim, part);
+    } else if (what == 2 && graph.random.chance(30)) {
+      shape.assign({elementCount(shape)});
+    } else if (what == 3 && shape.size() < 4) {
+      shape.insert(shape.begin() + dim, 1);
+    }
+  }
+  return ReshapeOp::create(graph.builder, graph.loc, like(x, shape), x);
+}
+
+Value makeTranspose(GraphBuilder &graph) {
+  Value x = pickAny(graph, 2);
+  SmallVector<int64_t> perm =
+      llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(x).size()));
+  graph.random.shuffle(perm);
+  SmallVector<int64_t> shape;
+  for (int64_t dim : perm)
+    shape.push_back(shapeOf(x)[dim]);
+  return TransposeOp::create(graph.builder, graph.loc, like(x, shape), x, perm);
+}
+
+Value makeSlice(GraphBuilder &graph) {
+  Value x = pickAny(graph, 1);
+  SmallVector<int64_t> shape(shapeOf(x)), starts(shape.size(), 0),
+      steps(shape.size(), 1);
+  size_t dim = graph.random.below(shape.size());
+  int64_t size = shape[dim];
+  if (graph.random.chance(30)) { // backwards
+    starts[dim] = size - 1;
+    steps[dim] = -1;
+  } else {
+    starts[dim] = graph.random.below(size);
+    steps[dim] = graph.random.between(1, 2);
+    shape[dim] = ceilDiv(size - starts[dim], steps[dim]);
+  }
+  return SliceOp::create(graph.builder, graph.loc, like(x, shape), x, starts,
+                         steps);
+}
+
+Value makePad(GraphBuilder &graph) {
+  Value x = graph.pick(graph.floatType(), 1);
+  SmallVector<int64_t> shape(shapeOf(x)), low(shape.size(), 0),
+      high(shape.size(), 0);
+  size_t dim = graph.random.below(shape.size());
+  low[dim] = graph.random.below(3);
+  high[dim] = graph.random.below(3);
+  shape[dim] += low[dim] + high[dim];
+  if (elementCount(shape) > kMaxElements)
+    return {};
+  return PadOp::create(graph.builder, graph.loc, like(x, shape), x, low, high,
+                       llvm::APFloat(0.25));
+}
+
+Value makeConcat(GraphBuilder &graph) {
+  Value x = pickAny(graph, 1);
+  size_t dim = graph.random.below(shapeOf(x).size());
+  SmallVector<int64_t> other(shapeOf(x));
+  other[dim] = graph.random.between(1, 4);
+  Value y = graph.pickOf(like(x, other));
+  SmallVector<int64_t> shape(shapeOf(x));
+  shape[dim] += other[dim];
+  if (elementCount(shape) > kMaxElements)
+    return {};
+  return ConcatOp::create(graph.builder, graph.loc, like(x, shape),
+                          ValueRange{x, y}, dim);
+}
+
+Value makeGather(GraphBuilder &graph) {
+  Value data = graph.pick(graph.floatType(), 1, 3);
+  Value indices = graph.pick(graph.indexType(), 0, 2);
+  size_t dim = graph.random.below(shapeOf(data).size());
+  SmallVector<int64_t> shape(shapeOf(data).take_front(dim));
+  llvm::append_range(shape, shapeOf(indices));
+  llvm::append_range(shape, shapeOf(data).drop_front(dim + 1));
+  if (elementCount(shape) > kMaxElements || shape.size() > 4)
+    return {};
+  return GatherOp::create(graph.builder, graph.loc, like(data, shape), data,
+                          indices, Value(), dim, IntegerAttr());
+}
+
+Value makeGatherNd(GraphBuilder &graph) {
+  Value data = graph.pick(graph.floatType(), 2, 3);
+  ArrayRef<int64_t> from = shapeOf(data);
+  int64_t batch = graph.random.below(2);
+  int64_t depth = graph.random.between(1, from.size() - batch);
+  SmallVector<int64_t> shape(from.take_front(batch));
+  shape.push_back(graph.random.between(2, 5));
+  SmallVector<int64_t> indexShape = shape;
+  indexShape.push_back(depth);
+  llvm::append_range(shape, from.drop_front(batch + depth));
+  Value indices = graph.pickOf(graph.type(indexShape, graph.indexType()));
+  return GatherNdOp::create(graph.builder, graph.loc, like(data, shape), data,
+                            indices, batch);
+}
+
+//===----------------------------------------------------------------------===//
+// Contraction and windows
+//===----------------------------------------------------------------------===//
+
+/// Every dimension of a value gets a role: batch, contracted or free.
+Value makeEinsum(GraphBuilder &graph) {
+  Value lhs = graph.pick(graph.floatType(), 1, 4);
+  std::string left, right, kept;
+  SmallVector<int64_t> rightShape, shape;
+  int64_t product = 1;
+  for (auto [dim, size] : llvm::enumerate(shapeOf(lhs))) {
+    char letter = 'a' + dim;
+    left += letter;
+    int64_t role = graph.random.below(3);
+    if (role != 2) { // in the other operand
+      right += letter;
+      rightShape.push_back(size);
+    }
+    if (role != 1) { // in the result
+      kept += letter;
+      shape.push_back(size);
+    }
+    product *= size;
+  }
+  if (graph.random.chance(70) && right.size() < 4) {
+    int64_t size = graph.random.between(2, 6);
+    right += 'z';
+    rightShape.push_back(size);
+    kept += 'z';
+    shape.push_back(size);
+    product *= size;
+  }
+  if (product > 8 * kMaxElements || elementCount(shape) > kMaxElements ||
+      shape.size() > 4)
+    return {};
+  Value rhs = graph.pickOf(graph.type(rightShape, graph.floatType()));
+  Value result = EinsumOp::create(
+      graph.builder, graph.loc, graph.type(shape, graph.floatType()),
+      graph.builder.getStringAttr(left + "," + right + "->" + kept), lhs, rhs);
+  return graph.random.chance(50) ? graph.bounded(result) : result;
+}
+
+namespace {
+/// Random windows over spatial dimensions, with their result sizes.
+struct RandomWindows {
+  SmallVector<int64_t> sizes, strides, dilations, low, high, results;
+  bool fit = true;
+
+  RandomWindows(Random &random, ArrayRef<int64_t> spatial) {
+    for (int64_t size : spatial) {
+      sizes.push_back(random.between(1, 3));
+      strides.push_back(random.between(1, 2));
+      dilations.push_back(random.chance(20) ? 2 : 1);
+      low.push_back(random.below(2));
+      high.push_back(random.below(2));
+      int64_t room = size + low.back() + high.back() -
+                     ((sizes.back() - 1) * dilations.back() + 1);
+      fit &= room >= 0;
+      results.push_back(room / strides.back() + 1);
+    }
+  }
+};
+} // namespace
+
+/// An image of two spatial dimensions: a value of rank 4 or a new argument.
+static Value pickImage(GraphBuilder &graph) {
+  if (graph.random.chance(60))
+    return graph.pick(graph.floatType(), 4);
+  static const int64_t channels[] = {2, 3, 4, 6};
+  return graph.newArgument(
+      graph.type({graph.random.between(1, 3),
+                  graph.random.pick(ArrayRef<int64_t>(channels)),
+                  graph.random.between(3, 8), graph.random.between(3, 6)},
+                 graph.floatType()));
+}
+
+Value makeConvolution(GraphBuilder &graph) {
+  Value x = pickImage(graph);
+  ArrayRef<int64_t> from = shapeOf(x);
+  RandomWindows windows(graph.random, from.drop_front(2));
+  int64_t groups = from[1] % 2 == 0 && graph.random.chance(30) ? 2 : 1;
+  SmallVector<int64_t> filter{groups * graph.random.between(1, 3),
+                              from[1] / groups};
+  SmallVector<int64_t> shape{from[0], filter[0]};
+  llvm::append_range(filter, windows.sizes);
+  llvm::append_range(shape, windows.results);
+  if (!windows.fit || elementCount(shape) > kMaxElements)
+    return {};
+  Value w = graph.pickOf(graph.type(filter, graph.floatType()));
+  return graph.bounded(ConvolutionOp::create(
+      graph.builder, graph.loc, like(x, shape), x, w, windows.strides,
+      windows.dilations, windows.low, windows.high, groups));
+}
+
+Value makePool(GraphBuilder &graph) {
+  Value x = pickImage(graph);
+  ArrayRef<int64_t> from = shapeOf(x);
+  RandomWindows windows(graph.random, from.drop_front(2));
+  SmallVector<int64_t> shape(from.take_front(2));
+  llvm::append_range(shape, windows.results);
+  if (!windows.fit)
+    return {};
+  // A window that lies in the padding alone is the neutral element: infinite.
+  for (size_t i = 0; i < windows.sizes.size(); ++i)
+    if (windows.low[i] >= windows.sizes[i] ||
+        windows.high[i] >= windows.sizes[i])
+      return {};
+  ReduceKind kind = graph.random.chance(50) ? ReduceKind::Max : ReduceKind::Sum;
+  return graph.bounded(PoolOp::create(
+      graph.builder, graph.loc, like(x, shape), kind, x, windows.sizes,
+      windows.strides, windows.dilations, windows.low, windows.high));
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// At least one dimension, in order.
+static SmallVector<int64_t> someDims(Random &random, int64_t rank) {
+  SmallVector<int64_t> dims;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (random.chance(40))
+      dims.push_back(dim);
+  if (dims.empty())
+    dims.push_back(random.below(rank));
+  return dims;
+}
+
+static ReduceKind someKind(Random &random) {
+  static const ReduceKind kinds[] = {ReduceKind::Sum, ReduceKind::Sum,
+                                     ReduceKind::Max, ReduceKind::Min,
+                                     ReduceKind::Prod};
+  return random.pick(ArrayRef<ReduceKind>(kinds));
+}
+
+Value makeReduce(GraphBuilder &graph) {
+  bool ints = graph.random.chance(20);
+  Value x = graph.pick(ints ? graph.indexType() : graph.floatType(), 1);
+  SmallVector<int64_t> dims = someDims(graph.random, shapeOf(x).size()), shape;
+  for (auto [dim, size] : llvm::enumerate(shapeOf(x)))
+    if (!llvm::is_contained(dims, int64_t(dim)))
+      shape.push_back(size);
+  Value result = ReduceOp::create(graph.builder, graph.loc, like(x, shape),
+                                  someKind(graph.random),
+                                  ints ? x : graph.bounded(x), dims);
+  return ints ? result : graph.bounded(result);
+}
+
+Value makeScan(GraphBuilder &graph) {
+  bool ints = graph.random.chance(30);
+  Value x = graph.pick(ints ? graph.indexType() : graph.floatType(), 1);
+  ReduceKind kind = graph.random.chance(70) ? ReduceKind::Sum : ReduceKind::Max;
+  bool exclusive = kind == ReduceKind::Sum && graph.random.chance(40);
+  Value result = ScanOp::create(graph.builder, graph.loc, x.getType(), kind, x,
+                                graph.random.below(shapeOf(x).size()),
+                                exclusive, graph.random.chance(40));
+  return ints ? result : graph.bounded(result);
+}
+
+Value makeSoftmax(GraphBuilder &graph) {
+  Value x = graph.pick(graph.floatType(), 1);
+  return SoftmaxOp::create(graph.builder, graph.loc, x.getType(), x,
+                           graph.random.below(shapeOf(x).size()),
+                           graph.random.chance(20));
+}
+
+Value makeNormalize(GraphBuilder &graph) {
+  Value x = graph.pick(graph.floatType(), 1);
+  NormKind kind = graph.random.chance(50) ? NormKind::Layer : NormKind::Rms;
+  return NormalizeOp::create(graph.builder, graph.loc, x.getType(), kind, x,
+                             someDims(graph.random, shapeOf(x).size()),
+                             llvm::APFloat(0.01));
+}
+
+} // namespace autopar::property

@@ -1,0 +1,236 @@
+//===- PropertyTests.cpp - Random programs, whole against partitioned -----===//
+//
+// 1. Random graphs with random legal plans: the interpreter gives the same for
+//    the whole and for the partitioned program, and the checker passes.
+// 2. Random mutations of their collectives: the checker reports each one that
+//    changes a result, at the mutated op.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Mutation.h"
+#include "RandomGraph.h"
+#include "RandomPlan.h"
+#include "autopar/Dialect/Interpreter/Interpreter.h"
+#include "autopar/Partition/Passes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace autopar;
+using namespace autopar::property;
+using interpreter::NamedTensor;
+using interpreter::Tensor;
+
+static llvm::cl::opt<int64_t> graphCount("graphs", llvm::cl::init(300),
+                                         llvm::cl::desc("random graphs"));
+static llvm::cl::opt<int64_t>
+    mutantsPerGraph("mutants", llvm::cl::init(4),
+                    llvm::cl::desc("mutants per graph"));
+static llvm::cl::opt<uint64_t> firstSeed("seed", llvm::cl::init(1),
+                                         llvm::cl::desc("seed of graph 0"));
+static llvm::cl::opt<std::string>
+    dumpFolder("dump", llvm::cl::desc("folder for the IR of failures"));
+
+namespace {
+
+/// Errors and notes of one run, in place of the terminal.
+struct Diagnostics {
+  std::string text; // the first error
+  SmallVector<Location> places;
+  ScopedDiagnosticHandler handler;
+
+  explicit Diagnostics(MLIRContext *context)
+      : handler(context, [this](Diagnostic &diagnostic) {
+          if (text.empty())
+            text = diagnostic.str();
+          places.push_back(diagnostic.getLocation());
+          for (Diagnostic &note : diagnostic.getNotes())
+            places.push_back(note.getLocation());
+          return success();
+        }) {}
+};
+
+/// What all graphs together gave.
+struct Counts {
+  int64_t passed = 0, failed = 0;
+  int64_t changed = 0, reported = 0; // mutants
+  int64_t unchanged = 0;
+};
+
+class PropertyTest {
+public:
+  PropertyTest(MLIRContext &context, uint64_t seed, Counts &counts)
+      : context(context), seed(seed), random(seed), counts(counts) {}
+
+  void run();
+
+private:
+  bool fails(ModuleOp module, const Twine &what);
+  bool runPartition();
+  bool checkResults();
+  bool checkerPasses(ModuleOp module, Diagnostics &diagnostics);
+  std::optional<std::string> differs(ModuleOp module);
+  void testMutant();
+
+  MLIRContext &context;
+  uint64_t seed;
+  Random random;
+  Counts &counts;
+  const Mesh *mesh = nullptr;
+  OwningOpRef<ModuleOp> planned, local;
+  std::vector<NamedTensor> expected;
+};
+
+} // namespace
+
+/// Counts and prints a failure; true for convenience.
+bool PropertyTest::fails(ModuleOp module, const Twine &what) {
+  ++counts.failed;
+  llvm::outs() << "seed " << seed << ": " << what << "\n";
+  if (dumpFolder.empty())
+    return true;
+  std::error_code error;
+  std::string path = dumpFolder + "/seed" + std::to_string(seed);
+  llvm::raw_fd_ostream plan(path + ".planned.mlir", error);
+  planned->print(plan, OpPrintingFlags().enableDebugInfo(false));
+  llvm::raw_fd_ostream program(path + ".mlir", error);
+  module.print(program, OpPrintingFlags().enableDebugInfo(false));
+  return true;
+}
+
+static FailureOr<std::vector<NamedTensor>> runAll(ModuleOp module) {
+  return interpreter::runModule(
+      module, [](StringRef name, RankedTensorType type) {
+        return interpreter::randomTensor(type, name, /*seed=*/0);
+      });
+}
+
+/// How the results differ from the whole program's; nullopt: they do not.
+std::optional<std::string> PropertyTest::differs(ModuleOp module) {
+  Diagnostics diagnostics(&context);
+  auto results = runAll(module);
+  if (failed(results))
+    return "does not run: " + diagnostics.text;
+  for (const NamedTensor &result : *results) {
+    auto match = llvm::find_if(expected, [&](const NamedTensor &candidate) {
+      return candidate.name == result.name;
+    });
+    if (match == expected.end())
+      return "has a result " + result.name + " that the whole does not";
+    double tolerance = result.value.element().isF32() ? 1e-3 : 1e-7;
+    if (auto difference = compare(match->value, result.value, tolerance))
+      return result.name + " element " + std::to_string(difference->position) +
+             " is " + std::to_string(difference->actual) + ", expected " +
+             std::to_string(difference->expected);
+  }
+  return std::nullopt;
+}
+
+bool PropertyTest::runPartition() {
+  local = planned->clone();
+  PassManager manager(&context);
+  buildLocalizePipeline(manager);
+  Diagnostics diagnostics(&context);
+  if (succeeded(manager.run(*local)))
+    return true;
+  return !fails(*planned, "partition: " + diagnostics.text);
+}
+
+bool PropertyTest::checkerPasses(ModuleOp module, Diagnostics &diagnostics) {
+  OwningOpRef<ModuleOp> checked = module.clone();
+  PassManager manager(&context);
+  manager.addPass(createCheckEquality());
+  return succeeded(manager.run(*checked));
+}
+
+bool PropertyTest::checkResults() {
+  if (auto difference = differs(*local))
+    return !fails(*local, *difference);
+  Diagnostics diagnostics(&context);
+  if (checkerPasses(*local, diagnostics))
+    return true;
+  return !fails(*local, "the checker refuses it: " + diagnostics.text);
+}
+
+/// A mutant that changes a result must be reported at the mutated op.
+void PropertyTest::testMutant() {
+  OwningOpRef<ModuleOp> mutant = local->clone();
+  std::optional<Mutation> mutation;
+  for (int attempt = 0; attempt < 10 && !mutation; ++attempt) {
+    mutant = local->clone();
+    mutation = mutate(*mutant, *mesh, random);
+  }
+  if (!mutation)
+    return;
+  auto difference = differs(*mutant);
+  if (!difference) {
+    ++counts.unchanged;
+    return;
+  }
+  ++counts.changed;
+  Diagnostics diagnostics(&context);
+  if (checkerPasses(*mutant, diagnostics)) {
+    fails(*mutant, mutation->what + " passes the checker, but " + *difference);
+    return;
+  }
+  bool there = llvm::any_of(diagnostics.places, [&](Location place) {
+    return llvm::is_contained(mutation->places, place);
+  });
+  if (there)
+    ++counts.reported;
+  else
+    fails(*mutant,
+          mutation->what + " at " +
+              std::to_string(
+                  cast<FileLineColLoc>(mutation->places.front()).getLine()) +
+              " is reported elsewhere: " + diagnostics.text);
+}
+
+void PropertyTest::run() {
+  OwningOpRef<ModuleOp> graph = makeGraph(context, random);
+  mesh = &random.pick(planMeshes());
+  planned = graph->clone();
+  makePlan(*planned, *mesh, random);
+  if (failed(verify(*planned))) {
+    fails(*planned, "the random plan does not verify");
+    return;
+  }
+  auto whole = runAll(*graph);
+  if (failed(whole)) {
+    fails(*planned, "the whole program does not run");
+    return;
+  }
+  expected = std::move(*whole);
+  if (!runPartition())
+    return;
+  numberLocations(*local);
+  if (!checkResults())
+    return;
+  ++counts.passed;
+  for (int64_t i = 0; i < mutantsPerGraph; ++i)
+    testMutant();
+}
+
+int main(int argc, char **argv) {
+  llvm::cl::ParseCommandLineOptions(
+      argc, argv, "random programs, whole against partitioned\n");
+  DialectRegistry registry;
+  registry.insert<AutoparDialect, func::FuncDialect>();
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  Counts counts;
+  for (int64_t i = 0; i < graphCount; ++i)
+    PropertyTest(context, firstSeed + i, counts).run();
+  llvm::outs() << "graphs: " << counts.passed
+               << " equal the whole and pass the checker\n"
+               << "mutants: " << counts.changed << " change a result, "
+               << counts.reported << " of them reported at the mutated op; "
+               << counts.unchanged << " change nothing\n"
+               << counts.passed + counts.reported << " passed, "
+               << counts.failed << " failed\n";
+  return counts.failed != 0;
+}

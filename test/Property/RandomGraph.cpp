@@ -1,0 +1,55 @@
+//===- RandomGraph.cpp - Random programs of the dialect -------------------===//
+
+#include "RandomGraph.h"
+#include "GraphBuilder.h"
+
+using namespace mlir;
+
+namespace autopar::property {
+
+/// One more op; null where the values at hand do not suit it.
+using Maker = Value (*)(GraphBuilder &);
+static const Maker kMakers[] = {
+    makeUnary,     makeSafeUnary, makeBinary,      makeBinary,
+    makeIntBinary, makeCompare,   makeSelect,      makeConvert,
+    makeConstant,  makeIota,      makeBroadcast,   makeReshape,
+    makeReshape,   makeTranspose, makeSlice,       makePad,
+    makeConcat,    makeGather,    makeGatherNd,    makeEinsum,
+    makeEinsum,    makeEinsum,    makeConvolution, makeConvolution,
+    makePool,      makeReduce,    makeReduce,      makeScan,
+    makeSoftmax,   makeNormalize,
+};
+
+static void fillFunction(GraphBuilder &graph, int64_t ops) {
+  for (int64_t attempts = 0; graph.opCount() < ops && attempts < 1000;
+       ++attempts)
+    if (Value value = graph.random.pick(ArrayRef<Maker>(kMakers))(graph))
+      graph.add(value);
+}
+
+/// @setup computes one or two values from parameters; @step reads them.
+static SmallVector<Type> addSetup(ModuleOp module, Random &random,
+                                  Type element) {
+  GraphBuilder graph(module, "setup", random, element, /*onlyParameters=*/true);
+  fillFunction(graph, random.between(2, 4));
+  return graph.finish();
+}
+
+OwningOpRef<ModuleOp> makeGraph(MLIRContext &context, Random &random) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+  Builder builder(&context);
+  Type element = random.chance(70) ? Type(builder.getF64Type())
+                                   : Type(builder.getF32Type());
+  SmallVector<Type> setupTypes;
+  if (random.chance(25))
+    setupTypes = addSetup(*module, random, element);
+  GraphBuilder graph(*module, "step", random, element,
+                     /*onlyParameters=*/false);
+  for (Type type : setupTypes)
+    graph.addSetupResult(cast<RankedTensorType>(type));
+  fillFunction(graph, random.between(5, 20));
+  graph.finish();
+  return module;
+}
+
+} // namespace autopar::property

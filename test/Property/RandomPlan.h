@@ -1,0 +1,21 @@
+//===- RandomPlan.h - Random legal plans ------------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_TEST_PROPERTY_RANDOMPLAN_H
+#define AUTOPAR_TEST_PROPERTY_RANDOMPLAN_H
+
+#include "Random.h"
+#include "autopar/Interfaces/Sharding.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace autopar::property {
+
+/// The meshes that plans are drawn for: 2 to 6 devices, one and two axes.
+llvm::ArrayRef<Mesh> planMeshes();
+
+/// Attaches a random plan to an imported module: each op any legal strategy,
+/// each value any sharding; sometimes two stages.
+void makePlan(mlir::ModuleOp module, const Mesh &mesh, Random &random);
+
+} // namespace autopar::property
+
+#endif // AUTOPAR_TEST_PROPERTY_RANDOMPLAN_H
