@@ -141,15 +141,12 @@ static Port parsePort(const JsonReader &json, const Manifest &manifest) {
     json.member("dims").fail("is too large");
     port.localBytes = 0;
   }
-  std::set<int> seen;
   for (const JsonReader &element : json.member("stages").elements()) {
     PortPlacement place;
     place.stage = int(element.member("stage").integer(0, manifest.stages - 1));
     place.arenaOffset = element.member("offset").integer(0, maxBytes);
     if (place.arenaOffset + port.localBytes > manifest.arenaBytes[place.stage])
       element.fail("lies outside the stage's arena");
-    if (!seen.insert(place.stage).second)
-      element.fail("names a stage twice");
     port.stages.push_back(place);
   }
   return port;
@@ -271,6 +268,8 @@ static void parsePredicted(const JsonReader &root, Manifest &manifest) {
     return;
   manifest.predictedStepSeconds = predicted.member("step_seconds").number();
   JsonReader memory = predicted.member("peak_memory_bytes");
+  if (memory.elements().empty()) // nothing was planned
+    return;
   for (const JsonReader &element : perStage(memory, manifest.stages))
     manifest.predictedPeakMemoryBytes.push_back(element.number());
 }

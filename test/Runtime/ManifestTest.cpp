@@ -66,6 +66,14 @@ TEST(Manifest, GoodOneParses) {
   EXPECT_STREQ(manifest.opName(9), "(start)");
 }
 
+TEST(Manifest, PredictionsMayBeEmpty) {
+  json document = goodManifest();
+  document["predicted"]["peak_memory_bytes"] = json::array();
+  EXPECT_EQ(parseMessage(document), "");
+  document.erase("predicted");
+  EXPECT_EQ(parseMessage(document), "");
+}
+
 TEST(Manifest, NoJsonIsRefused) {
   Manifest manifest;
   for (const char *text : {"", "{", "[]", "3", "\"x\"", "{\"abi\":1,}"})
