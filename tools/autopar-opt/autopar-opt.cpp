@@ -2,6 +2,7 @@
 
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Interpreter/Passes.h"
+#include "autopar/Frontend/Passes.h"
 #include "autopar/Lowering/Passes.h"
 #include "autopar/Partition/Passes.h"
 #include "autopar/Pipeline/Phases.h"
@@ -25,6 +26,7 @@ int main(int argc, char **argv) {
 
   autopar::registerTestShardingRules();
   autopar::registerAutoparInterpreterPasses();
+  autopar::registerAutoparFrontendPasses();
   autopar::registerAutoparPlanningPasses();
   autopar::registerAutoparPartitionPasses();
   autopar::registerPartitionPipelines();

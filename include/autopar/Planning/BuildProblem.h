@@ -1,0 +1,39 @@
+//===- BuildProblem.h - From a graph and a mesh to a problem --------------===//
+
+#ifndef AUTOPAR_PLANNING_BUILDPROBLEM_H
+#define AUTOPAR_PLANNING_BUILDPROBLEM_H
+
+#include "autopar/Cluster/Cluster.h"
+#include "autopar/Cost/Reshard.h"
+#include "autopar/Planning/Demands.h"
+#include "autopar/Planning/Plan.h"
+#include "autopar/Planning/Problem.h"
+
+namespace autopar {
+
+/// What the mesh's axes have to do, and within what memory.
+struct PlanQuestion {
+  const ModelGraph &graph;
+  const Cluster &cluster;
+  Mesh mesh;
+  std::vector<OpDemand> demands; // per op
+  int64_t memoryLimit = 0;       // bytes per device; 0: none
+};
+
+/// A problem whose nodes are op classes (choices: assignments) and value
+/// classes (choices: how the value lies for its users).
+class PlanProblem {
+public:
+  /// An error where some op has no legal assignment.
+  static llvm::Expected<std::unique_ptr<PlanProblem>>
+  build(const PlanQuestion &question);
+  virtual ~PlanProblem() = default;
+
+  Problem problem;
+  /// Fills strategies, shardings, collectives and predictions of a plan.
+  virtual void writePlan(const Solution &solution, Plan &plan) const = 0;
+};
+
+} // namespace autopar
+
+#endif // AUTOPAR_PLANNING_BUILDPROBLEM_H

@@ -1,0 +1,80 @@
+//===- ModelGraph.h - What planning reads of a module ---------------------===//
+//
+// @setup and @step as one graph of ops and values: plain data, read once.
+// A step argument that is a setup result is the same value as that result.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_PLANNING_MODELGRAPH_H
+#define AUTOPAR_PLANNING_MODELGRAPH_H
+
+#include "autopar/Cost/Roofline.h"
+#include "autopar/Interfaces/Sharding.h"
+#include <vector>
+
+namespace autopar {
+
+struct GraphOp {
+  std::string name;      // of the ONNX node; unique
+  std::string signature; // equal for ops that differ in operands and place only
+  ShardingRule rule;
+  KernelClass kernel = KernelClass::None;
+  int64_t flops = 0;
+  FlopsKind flopsKind = FlopsKind::Fp32;
+  bool setup = false;
+  llvm::SmallVector<unsigned> operands, results; // values
+  /// The first op of its kernel group: pays the launch.
+  bool launches = false;
+  /// Per operand and result: whether it passes through memory, or stays inside
+  /// a kernel group.
+  llvm::SmallVector<bool> reads, writes;
+};
+
+struct GraphUse {
+  unsigned op, operand;
+};
+
+enum class ValueSource { Op, Input, Parameter };
+
+struct GraphValue {
+  std::string name; // of the ONNX value; unique
+  llvm::SmallVector<int64_t> shape;
+  int64_t elementBytes = 0;
+  ValueSource source = ValueSource::Op;
+  unsigned producer = 0, resultIndex = 0; // of source Op
+  llvm::SmallVector<GraphUse> uses;
+  bool output = false;        // returned by @step
+  bool persistent = false;    // parameter or setup result that @step reads
+  bool setup = false;         // exists before @step
+  bool fromInput = false;     // depends on an input
+  bool fromParameter = false; // depends on a parameter and on no input
+};
+
+struct ModelGraph {
+  std::string model;
+  uint64_t hash = 0;        // of everything but names
+  std::vector<GraphOp> ops; // setup's, then step's, in program order
+  std::vector<GraphValue> values;
+  /// Values in the order of arguments and of returned operands.
+  std::vector<unsigned> setupArguments, stepArguments;
+  std::vector<unsigned> setupResults, stepResults;
+};
+
+/// Fills in uses, names made unique, fromInput, fromParameter and hash.
+void finishGraph(ModelGraph &graph);
+
+/// Ops and values that stand for the same place in repeated layers share a
+/// class.
+struct GraphClasses {
+  std::vector<unsigned> ofOp, ofValue;       // class per op, per value
+  std::vector<unsigned> firstOp, firstValue; // representative per class
+};
+
+/// Color refinement: two ops share a class if they look alike as far as
+/// `rounds` steps along operands and uses. `marks` (per op) are told apart too.
+GraphClasses classify(const ModelGraph &graph,
+                      llvm::ArrayRef<std::string> marks, unsigned rounds);
+
+} // namespace autopar
+
+#endif // AUTOPAR_PLANNING_MODELGRAPH_H

@@ -1,0 +1,40 @@
+//===- Passes.td - From whole programs to planned ones ------------------------===//
+
+#ifndef AUTOPAR_PLANNING_PASSES_TD
+#define AUTOPAR_PLANNING_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def SearchPlan : Pass<"autopar-plan", "::mlir::ModuleOp"> {
+  let summary = "search a plan and write it as attributes";
+  let description = [{
+    Reads @setup and @step into a problem, solves it, and adds the mesh, the
+    sharding of every value, and the strategy and stage of every op.
+  }];
+  let dependentDialects = ["::autopar::AutoparDialect"];
+  let options = [
+    Option<"ranks", "ranks", "int64_t", "0", "CPU ranks on this host">,
+    Option<"cluster", "cluster", "std::string", "\"\"", "file or NODESxDEVICES:TYPE[@GBps]; instead of ranks">,
+    Option<"strategy", "strategy", "std::string", "\"auto\"", "auto, or a demand per mesh axis, for example data+tensor">,
+    Option<"mesh", "mesh", "std::string", "\"\"", "axes and sizes, for example data=2+tensor=2">,
+    Option<"microBatches", "micro-batches", "int64_t", "0", "micro-batches of a pipeline; 0: searched">,
+    Option<"memoryLimit", "memory-limit", "int64_t", "0", "bytes per device; 0: what the cluster says">,
+    Option<"saveTo", "save", "std::string", "\"\"", "also write the plan to this file">];
+}
+
+def ApplyPlan : Pass<"autopar-apply-plan", "::mlir::ModuleOp"> {
+  let summary = "write a plan file as attributes";
+  let dependentDialects = ["::autopar::AutoparDialect"];
+  let options = [Option<"file", "file", "std::string", "\"\"", "the plan, JSON">];
+}
+
+def VerifyPlan : Pass<"autopar-verify-plan", "::mlir::ModuleOp"> {
+  let summary = "state that no value is without a sharding";
+  let description = [{
+    A mesh; every argument and result with a sharding of its rank; every compute
+    op with a strategy that its rule allows and with shardings of its results; no
+    op that reads from a later stage.
+  }];
+}
+
+#endif // AUTOPAR_PLANNING_PASSES_TD

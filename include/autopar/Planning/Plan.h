@@ -1,0 +1,86 @@
+//===- Plan.h - What was decided ------------------------------------------===//
+//
+// Also a JSON file (docs/PlanFile.md) that a person can read, edit, keep and
+// hand in again.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_PLANNING_PLAN_H
+#define AUTOPAR_PLANNING_PLAN_H
+
+#include "autopar/Cluster/Cluster.h"
+#include "autopar/Interfaces/Sharding.h"
+#include "autopar/Planning/ModelGraph.h"
+#include "llvm/Support/JSON.h"
+
+namespace autopar {
+
+struct PlannedOp {
+  std::string name;
+  Assignment assignment;
+  int64_t stage = 0;
+};
+
+/// How a value lies for its users.
+struct PlannedValue {
+  std::string name;
+  Sharding sharding;
+};
+
+/// Collectives of one kind, size and place in the mesh, in one step.
+struct PlannedCollective {
+  std::string kind;
+  llvm::SmallVector<unsigned, 2> atoms;
+  int64_t bytes = 0; // of one, per device
+  int64_t count = 0;
+  double seconds = 0; // of all
+  bool operator==(const PlannedCollective &o) const {
+    return kind == o.kind && atoms == o.atoms && bytes == o.bytes;
+  }
+};
+
+struct Plan {
+  std::string model;
+  uint64_t modelHash = 0;
+  Cluster cluster;
+  std::string strategy = "auto"; // as it was asked for
+  Mesh mesh;                     // of every stage; "time" first
+  int64_t stages = 1;
+  int64_t microBatches = 1;
+  std::string schedule = "none"; // "gpipe" for several stages
+  double predictedStepSeconds = 0;
+  int64_t predictedPeakMemoryBytes = 0; // per device
+  double lowerBoundSeconds = 0;
+  double gap = 0;
+  /// In the order of the graph.
+  std::vector<PlannedOp> ops;
+  std::vector<PlannedValue> values;
+  std::vector<PlannedCollective> collectives;
+};
+
+/// Ops and values of the graph by name, legal assignments and shardings, atoms
+/// and stages that exist, no stage that reads from a later one.
+llvm::Error verify(const Plan &plan, const ModelGraph &graph);
+
+/// Puts ops and values in the graph's order, by name; an error where the plan
+/// and the graph do not have the same ones.
+llvm::Error alignWith(Plan &plan, const ModelGraph &graph);
+
+/// How a returned value leaves: what it is partial over is ended.
+Sharding endPartial(Sharding sharding);
+
+llvm::json::Value toJSON(const Plan &plan);
+/// All but `tensors` and `ops`: what a planned module carries.
+llvm::json::Value summaryToJSON(const Plan &plan);
+/// `name` is what messages call the file.
+llvm::Expected<Plan> planFromJSON(const llvm::json::Value &value,
+                                  llvm::StringRef name);
+llvm::Expected<Plan> readPlanFile(llvm::StringRef path);
+llvm::Error writePlanFile(const Plan &plan, llvm::StringRef path);
+
+/// The table that a person reads.
+std::string describe(const Plan &plan, const ModelGraph &graph);
+
+} // namespace autopar
+
+#endif // AUTOPAR_PLANNING_PLAN_H

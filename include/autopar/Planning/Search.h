@@ -1,0 +1,32 @@
+//===- Search.h - The best plan for what was asked ------------------------===//
+
+#ifndef AUTOPAR_PLANNING_SEARCH_H
+#define AUTOPAR_PLANNING_SEARCH_H
+
+#include "autopar/Cluster/Cluster.h"
+#include "autopar/Planning/Demands.h"
+#include "autopar/Planning/Plan.h"
+
+namespace autopar {
+
+/// The options of `autopar compile` and `autopar plan` that shape a plan.
+struct PlanRequest {
+  Cluster cluster;
+  llvm::SmallVector<StrategyName> strategies{StrategyName::Auto};
+  /// Axes fixed by the user, `layer` among them; empty: searched.
+  llvm::SmallVector<MeshAxis> mesh;
+  int64_t microBatches = 0; // 0: searched
+  int64_t memoryLimit = 0;  // bytes per device; 0: what the cluster's have
+};
+
+/// `data=2,tensor=2`
+llvm::Expected<llvm::SmallVector<MeshAxis>> parseMesh(llvm::StringRef text);
+
+/// Tries the meshes that the request allows and returns the plan with the least
+/// predicted seconds; verified.
+llvm::Expected<Plan> searchPlan(const ModelGraph &graph,
+                                const PlanRequest &request);
+
+} // namespace autopar
+
+#endif // AUTOPAR_PLANNING_SEARCH_H

@@ -1,0 +1,414 @@
+//===- BuildProblem.cpp - From a graph and a mesh to a problem ------------===//
+
+#include "autopar/Planning/BuildProblem.h"
+#include "ReshardTable.h"
+#include "Strategies.h"
+#include "llvm/ADT/STLExtras.h"
+#include <map>
+
+using namespace llvm;
+
+namespace autopar {
+
+/// @setup runs once: it counts, but next to nothing.
+static constexpr double kSetupWeight = 0.01;
+/// Two layers are alike if their ops are so to this distance.
+static constexpr unsigned kClassRounds = 6;
+
+namespace {
+
+/// What an op gives or wants of a value, against how the value lies.
+struct EdgeKey {
+  unsigned op, value; // classes
+  bool result;
+  unsigned position;
+  bool operator<(const EdgeKey &o) const {
+    return std::tie(op, value, result, position) <
+           std::tie(o.op, o.value, o.result, o.position);
+  }
+};
+
+class Builder : public PlanProblem {
+public:
+  explicit Builder(const PlanQuestion &question)
+      : graph(question.graph), cluster(question.cluster), mesh(question.mesh),
+        demands(question.demands),
+        communication(question.cluster, question.mesh),
+        reshards(question.mesh,
+                 CommunicationModel::reshardCost(cluster, mesh)) {
+    problem.memoryLimit = question.memoryLimit;
+  }
+
+  Error build();
+  void writePlan(const Solution &solution, Plan &plan) const override;
+
+private:
+  void makeClasses();
+  Error addOpNodes();
+  void addValueNodes();
+  void addCandidates(unsigned valueClass);
+  void offer(unsigned valueClass, Sharding sharding);
+  void addEdges();
+  void addEdge(const EdgeKey &key, double weight);
+  void addMemory();
+
+  double weightOf(bool setup) const {
+    return setup ? kSetupWeight : double(mesh.timeCount());
+  }
+  unsigned opNode(unsigned opClass) const { return opClass; }
+  unsigned valueNode(unsigned valueClass) const {
+    return strategies.size() + valueClass;
+  }
+  const GraphValue &firstValue(unsigned valueClass) const {
+    return graph.values[classes.firstValue[valueClass]];
+  }
+  const Sharding &sideOf(const EdgeKey &key, unsigned strategy) const {
+    const OpShardings &s = strategies[key.op][strategy].shardings;
+    return (key.result ? s.results : s.operands)[key.position];
+  }
+  const Sharding &valueSharding(const Solution &solution,
+                                unsigned value) const {
+    unsigned valueClass = classes.ofValue[value];
+    return candidates[valueClass][solution.choice[valueNode(valueClass)]];
+  }
+  const OpStrategy &opStrategy(const Solution &solution, unsigned op) const {
+    unsigned opClass = classes.ofOp[op];
+    return strategies[opClass][solution.choice[opNode(opClass)]];
+  }
+  void countCollectives(const Solution &solution, Plan &plan) const;
+
+  const ModelGraph &graph;
+  const Cluster &cluster;
+  Mesh mesh;
+  const std::vector<OpDemand> &demands;
+  mutable CommunicationModel communication;
+  mutable ReshardTable reshards;
+  GraphClasses classes;
+  std::vector<std::vector<OpStrategy>> strategies; // per op class
+  std::vector<std::vector<Sharding>> candidates;   // per value class
+  std::vector<std::vector<EdgeKey>> keysOfValue;   // per value class
+  std::map<EdgeKey, unsigned> edgeIndex;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+static std::string markOf(const OpDemand &demand) {
+  std::string mark;
+  for (const AxisDemand &axis : demand) {
+    for (const Choice &choice : axis)
+      mark += std::to_string(choice.kind) + "." + std::to_string(choice.index) +
+              ",";
+    mark += ';';
+  }
+  return mark;
+}
+
+void Builder::makeClasses() {
+  std::vector<std::string> marks;
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    std::string mark = markOf(demands[index]) + (op.launches ? "L" : "");
+    for (bool read : op.reads)
+      mark += read ? 'r' : '-';
+    for (bool write : op.writes)
+      mark += write ? 'w' : '-';
+    marks.push_back(std::move(mark));
+  }
+  classes = classify(graph, marks, kClassRounds);
+}
+
+Error Builder::addOpNodes() {
+  std::vector<double> count(classes.firstOp.size(), 0);
+  for (unsigned opClass : classes.ofOp)
+    ++count[opClass];
+  for (const auto &[opClass, first] : enumerate(classes.firstOp)) {
+    const GraphOp &op = graph.ops[first];
+    std::vector<OpStrategy> list =
+        enumerateStrategies(op.rule, mesh, demands[first]);
+    if (list.empty())
+      return createStringError("op " + op.name +
+                               " cannot run on this mesh at all: its sharding "
+                               "rule allows no assignment");
+    ProblemNode node;
+    node.name = "op " + op.name;
+    for (const OpStrategy &strategy : list)
+      node.seconds.push_back(strategySeconds(graph, op, strategy, mesh,
+                                             cluster.slowest(), communication) *
+                             weightOf(op.setup) * count[opClass]);
+    problem.nodes.push_back(std::move(node));
+    strategies.push_back(std::move(list));
+  }
+  return Error::success();
+}
+
+/// A sharding that a value can have for its users: no interval.
+void Builder::offer(unsigned valueClass, Sharding sharding) {
+  for (DimSharding &dim : sharding.dims)
+    dim.interval = std::nullopt;
+  if (any_of(sharding.partial,
+             [&](const Partial &p) { return mesh.atoms()[p.atom].time; }))
+    return;
+  if (!is_contained(candidates[valueClass], sharding))
+    candidates[valueClass].push_back(std::move(sharding));
+}
+
+/// The largest dimension over all devices: the least memory for a parameter
+/// that every user wants whole.
+static Sharding fullySplit(const GraphValue &value, const Mesh &mesh) {
+  Sharding sharding = Sharding::replicated(value.shape.size());
+  if (value.shape.empty())
+    return sharding;
+  size_t widest = llvm::max_element(value.shape) - value.shape.begin();
+  for (const auto &[index, atom] : enumerate(mesh.atoms()))
+    if (!atom.time)
+      sharding.dims[widest].atoms.push_back(index);
+  return sharding;
+}
+
+void Builder::addCandidates(unsigned valueClass) {
+  const GraphValue &value = firstValue(valueClass);
+  if (value.source != ValueSource::Op)
+    offer(valueClass, Sharding::replicated(value.shape.size()));
+  for (const EdgeKey &key : keysOfValue[valueClass])
+    for (unsigned s = 0; s < strategies[key.op].size(); ++s) {
+      const Sharding &sharding = sideOf(key, s);
+      offer(valueClass, endPartial(sharding));
+      if (!key.result && !sharding.partial.empty())
+        offer(valueClass, sharding);
+    }
+  if (value.persistent && problem.memoryLimit)
+    offer(valueClass, fullySplit(value, mesh));
+  if (candidates[valueClass].empty())
+    offer(valueClass, Sharding::replicated(value.shape.size()));
+}
+
+void Builder::addValueNodes() {
+  candidates.resize(classes.firstValue.size());
+  std::vector<int64_t> outputs(classes.firstValue.size(), 0);
+  for (const auto &[index, value] : enumerate(graph.values))
+    outputs[classes.ofValue[index]] += value.output;
+  for (const auto &[valueClass, first] : enumerate(classes.firstValue)) {
+    addCandidates(valueClass);
+    const GraphValue &value = graph.values[first];
+    bool stored = value.source != ValueSource::Op ||
+                  graph.ops[value.producer].writes[value.resultIndex];
+    ProblemNode node;
+    node.name = "value " + value.name;
+    for (const Sharding &candidate : candidates[valueClass]) {
+      double seconds = 0;
+      if (outputs[valueClass] && !candidate.partial.empty())
+        seconds = reshards.seconds(candidate, endPartial(candidate), value);
+      node.seconds.push_back(seconds * outputs[valueClass] *
+                             weightOf(value.setup));
+      node.bytes.push_back(stored ? localBytes(value, candidate, mesh) : 0);
+    }
+    problem.nodes.push_back(std::move(node));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Edges
+//===----------------------------------------------------------------------===//
+
+void Builder::addEdge(const EdgeKey &key, double weight) {
+  const GraphValue &value = firstValue(key.value);
+  ProblemEdge edge;
+  edge.a = opNode(key.op);
+  edge.b = valueNode(key.value);
+  for (unsigned s = 0; s < strategies[key.op].size(); ++s) {
+    const Sharding &side = sideOf(key, s);
+    for (const Sharding &candidate : candidates[key.value]) {
+      const Sharding &from = key.result ? side : candidate;
+      const Sharding &to = key.result ? candidate : side;
+      edge.seconds.push_back(reshards.seconds(from, to, value) * weight);
+      edge.bytes.push_back(from == to ? 0 : localBytes(value, side, mesh));
+    }
+  }
+  problem.edges.push_back(std::move(edge));
+}
+
+void Builder::addEdges() {
+  std::map<EdgeKey, double> weights;
+  keysOfValue.resize(classes.firstValue.size());
+  auto note = [&](unsigned op, unsigned value, bool result, unsigned position) {
+    EdgeKey key{classes.ofOp[op], classes.ofValue[value], result, position};
+    auto [it, inserted] = weights.try_emplace(key, 0);
+    it->second += weightOf(graph.ops[op].setup);
+    if (inserted)
+      keysOfValue[key.value].push_back(key);
+  };
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    for (const auto &[position, value] : enumerate(op.results))
+      note(index, value, true, position);
+    for (const auto &[position, value] : enumerate(op.operands))
+      note(index, value, false, position);
+  }
+  addValueNodes();
+  for (const auto &[key, weight] : weights) {
+    edgeIndex[key] = problem.edges.size();
+    addEdge(key, weight);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// The op after which a value is no longer needed; reshapes of it name the same
+/// memory.
+static std::vector<unsigned> lastUses(const ModelGraph &graph) {
+  std::vector<unsigned> last(graph.values.size(), 0);
+  for (unsigned index = graph.ops.size(); index-- > 0;) {
+    const GraphOp &op = graph.ops[index];
+    unsigned until = index;
+    if (op.kernel == KernelClass::View)
+      for (unsigned result : op.results)
+        until = std::max(until, last[result]);
+    for (unsigned operand : op.operands)
+      last[operand] = std::max(last[operand], until);
+    for (unsigned result : op.results)
+      last[result] = std::max(last[result], index);
+  }
+  for (const auto &[index, value] : enumerate(graph.values))
+    if (value.output)
+      last[index] = graph.ops.size();
+  return last;
+}
+
+/// One row per op: what is live while it runs, and the copies that its reshards
+/// make.
+void Builder::addMemory() {
+  std::vector<bool> held(graph.values.size(), false);
+  std::map<unsigned, int64_t> persistent, live;
+  auto hold = [&](unsigned value) {
+    held[value] = true;
+    ++persistent[valueNode(classes.ofValue[value])];
+  };
+  for (const auto &[index, value] : enumerate(graph.values))
+    if (value.persistent || value.source == ValueSource::Parameter)
+      hold(index);
+  for (auto [node, count] : persistent)
+    problem.persistent.push_back({node, count});
+  std::vector<unsigned> last = lastUses(graph);
+  std::vector<std::vector<unsigned>> endsAt(graph.ops.size() + 1);
+  for (const auto &[index, value] : enumerate(graph.values))
+    if (!held[index])
+      endsAt[last[index]].push_back(index);
+  auto begin = [&](unsigned value) {
+    if (!held[value])
+      ++live[valueNode(classes.ofValue[value])];
+  };
+  for (const auto &[index, value] : enumerate(graph.values))
+    if (value.source == ValueSource::Input)
+      begin(index);
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    MemoryRow row;
+    row.name = op.name;
+    for (const auto &[position, value] : enumerate(op.results)) {
+      begin(value);
+      row.edges.push_back(
+          {edgeIndex[{classes.ofOp[index], classes.ofValue[value], true,
+                      unsigned(position)}],
+           1});
+    }
+    for (const auto &[position, value] : enumerate(op.operands))
+      row.edges.push_back(
+          {edgeIndex[{classes.ofOp[index], classes.ofValue[value], false,
+                      unsigned(position)}],
+           1});
+    for (auto [node, count] : live)
+      row.nodes.push_back({node, count});
+    problem.rows.push_back(std::move(row));
+    for (unsigned value : endsAt[index]) {
+      auto it = live.find(valueNode(classes.ofValue[value]));
+      if (it != live.end() && --it->second == 0)
+        live.erase(it);
+    }
+  }
+}
+
+Error Builder::build() {
+  makeClasses();
+  if (Error error = addOpNodes())
+    return error;
+  addEdges();
+  addMemory();
+  return Error::success();
+}
+
+Expected<std::unique_ptr<PlanProblem>>
+PlanProblem::build(const PlanQuestion &question) {
+  auto builder = std::make_unique<Builder>(question);
+  if (Error error = builder->build())
+    return std::move(error);
+  return std::move(builder);
+}
+
+//===----------------------------------------------------------------------===//
+// The plan
+//===----------------------------------------------------------------------===//
+
+void Builder::countCollectives(const Solution &solution, Plan &plan) const {
+  std::map<std::string, size_t> index;
+  auto count = [&](const Sharding &from, const Sharding &to,
+                   const GraphValue &value, double weight) {
+    std::optional<ReshardPath> path = reshards.path(from, to, value);
+    if (!path)
+      return;
+    for (const ReshardStep &step : *path) {
+      if (isLocal(step.kind))
+        continue;
+      PlannedCollective item;
+      item.kind = stringifyReshardKind(step.kind).str();
+      item.atoms = step.atoms;
+      item.bytes = step.bytes;
+      std::string key = item.kind + "," + std::to_string(item.bytes);
+      for (unsigned atom : item.atoms)
+        key += "," + std::to_string(atom);
+      auto [it, inserted] = index.try_emplace(key, plan.collectives.size());
+      if (inserted)
+        plan.collectives.push_back(std::move(item));
+      plan.collectives[it->second].count += int64_t(weight);
+      plan.collectives[it->second].seconds += weight * step.seconds;
+    }
+  };
+  for (const auto &[opIndex, op] : enumerate(graph.ops)) {
+    if (op.setup)
+      continue;
+    const OpShardings &s = opStrategy(solution, opIndex).shardings;
+    for (const auto &[position, value] : enumerate(op.operands))
+      count(valueSharding(solution, value), s.operands[position],
+            graph.values[value], weightOf(false));
+    for (const auto &[position, value] : enumerate(op.results))
+      count(s.results[position], valueSharding(solution, value),
+            graph.values[value], weightOf(false));
+  }
+  for (unsigned value : graph.stepResults)
+    count(valueSharding(solution, value),
+          endPartial(valueSharding(solution, value)), graph.values[value],
+          weightOf(false));
+}
+
+void Builder::writePlan(const Solution &solution, Plan &plan) const {
+  plan.model = graph.model;
+  plan.modelHash = graph.hash;
+  plan.cluster = cluster;
+  plan.mesh = mesh;
+  plan.predictedStepSeconds = solution.seconds;
+  plan.predictedPeakMemoryBytes = solution.peakBytes;
+  plan.lowerBoundSeconds = solution.lowerBound;
+  plan.gap = solution.gap();
+  plan.ops.clear();
+  for (const auto &[index, op] : enumerate(graph.ops))
+    plan.ops.push_back({op.name, opStrategy(solution, index).assignment, 0});
+  plan.values.clear();
+  for (const auto &[index, value] : enumerate(graph.values))
+    plan.values.push_back({value.name, valueSharding(solution, index)});
+  plan.collectives.clear();
+  countCollectives(solution, plan);
+}
+
+} // namespace autopar

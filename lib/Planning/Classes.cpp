@@ -1,0 +1,109 @@
+//===- Classes.cpp - Places that repeated layers have in common -----------===//
+
+#include "autopar/Planning/ModelGraph.h"
+#include "llvm/ADT/STLExtras.h"
+#include <map>
+
+using namespace llvm;
+
+namespace autopar {
+
+namespace {
+
+/// Numbers keys in the order in which they come.
+template <typename Key> class Numbering {
+public:
+  unsigned operator()(Key key) {
+    return numbers.try_emplace(std::move(key), numbers.size()).first->second;
+  }
+  size_t size() const { return numbers.size(); }
+
+private:
+  std::map<Key, unsigned> numbers;
+};
+
+using Colors = std::vector<unsigned>;
+
+} // namespace
+
+static std::string valueKey(const ModelGraph &graph, const GraphValue &value) {
+  std::string key = std::to_string(unsigned(value.source)) +
+                    (value.output ? "o" : "") + (value.setup ? "s" : "") +
+                    (value.persistent ? "p" : "") + ":" +
+                    std::to_string(value.elementBytes);
+  for (int64_t size : value.shape)
+    key += "," + std::to_string(size);
+  // Inputs and outputs are few and each its own.
+  if (value.output || value.source == ValueSource::Input)
+    key += " " + value.name;
+  return key;
+}
+
+static size_t refineOps(const ModelGraph &graph, const Colors &values,
+                        Colors &ops) {
+  Numbering<Colors> number;
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    Colors key{ops[index]};
+    for (unsigned operand : op.operands)
+      key.push_back(values[operand]);
+    for (unsigned result : op.results)
+      key.push_back(values[result]);
+    ops[index] = number(std::move(key));
+  }
+  return number.size();
+}
+
+static size_t refineValues(const ModelGraph &graph, const Colors &ops,
+                           Colors &values) {
+  Numbering<Colors> number;
+  for (const auto &[index, value] : enumerate(graph.values)) {
+    Colors key{values[index]};
+    if (value.source == ValueSource::Op) {
+      key.push_back(ops[value.producer]);
+      key.push_back(value.resultIndex);
+    }
+    std::vector<std::pair<unsigned, unsigned>> users;
+    for (const GraphUse &use : value.uses)
+      users.push_back({ops[use.op], use.operand});
+    llvm::sort(users);
+    users.erase(std::unique(users.begin(), users.end()), users.end());
+    for (auto [op, operand] : users) {
+      key.push_back(op);
+      key.push_back(operand);
+    }
+    values[index] = number(std::move(key));
+  }
+  return number.size();
+}
+
+static std::vector<unsigned> firstOf(const Colors &colors) {
+  std::vector<unsigned> first;
+  for (const auto &[index, color] : enumerate(colors))
+    if (color == first.size())
+      first.push_back(index);
+  return first;
+}
+
+GraphClasses classify(const ModelGraph &graph, ArrayRef<std::string> marks,
+                      unsigned rounds) {
+  GraphClasses classes;
+  Numbering<std::string> opNumber, valueNumber;
+  for (const auto &[op, mark] : zip_equal(graph.ops, marks))
+    classes.ofOp.push_back(
+        opNumber((op.setup ? "s" : "") + op.signature + "|" + mark));
+  for (const GraphValue &value : graph.values)
+    classes.ofValue.push_back(valueNumber(valueKey(graph, value)));
+  size_t before = 0;
+  for (unsigned round = 0; round < rounds; ++round) {
+    size_t count = refineValues(graph, classes.ofOp, classes.ofValue);
+    count += refineOps(graph, classes.ofValue, classes.ofOp);
+    if (count == before)
+      break;
+    before = count;
+  }
+  classes.firstOp = firstOf(classes.ofOp);
+  classes.firstValue = firstOf(classes.ofValue);
+  return classes;
+}
+
+} // namespace autopar

@@ -1,0 +1,326 @@
+//===- Demands.cpp - What a named strategy asks of each op ----------------===//
+
+#include "autopar/Planning/Demands.h"
+#include "DimensionMarks.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+static constexpr StringLiteral kNames[] = {"auto",    "replicated", "data",
+                                           "row",     "column",     "tensor",
+                                           "channel", "spatial",    "layer"};
+
+StringRef stringifyStrategy(StrategyName name) {
+  return kNames[unsigned(name)];
+}
+
+Expected<SmallVector<StrategyName>> parseStrategies(StringRef text) {
+  SmallVector<StringRef> parts;
+  text.split(parts, ',');
+  SmallVector<StrategyName> names;
+  for (StringRef part : parts) {
+    const StringLiteral *found = llvm::find(kNames, part.trim());
+    if (found == std::end(kNames))
+      return createStringError("unknown strategy '" + part.trim() +
+                               "'; known: " + join(ArrayRef(kNames), ", "));
+    names.push_back(StrategyName(found - std::begin(kNames)));
+  }
+  return names;
+}
+
+//===----------------------------------------------------------------------===//
+// Facts about ops
+//===----------------------------------------------------------------------===//
+
+static Choice split(unsigned factor) { return {Choice::Split, factor}; }
+
+static bool isProduct(const GraphOp &op) {
+  return op.kernel == KernelClass::Contraction ||
+         op.kernel == KernelClass::Convolution;
+}
+/// Works on [batch, channels, spatial...].
+static bool isSpatial(const GraphOp &op) {
+  return op.kernel == KernelClass::Convolution ||
+         op.kernel == KernelClass::Window;
+}
+
+/// Whether some of an axis's devices can get blocks of the factor: all of them,
+/// or those of its first prime factor.
+static bool canFollow(const GraphOp &op, unsigned factor, int64_t parts) {
+  if (op.rule.factors[factor].size < 2)
+    return false;
+  if (canSplit(op.rule, factor, parts))
+    return true;
+  for (int64_t prime = 2; prime <= parts; ++prime)
+    if (parts % prime == 0)
+      return canSplit(op.rule, factor, prime);
+  return false;
+}
+
+static bool contains(const TensorFactors &tensor, unsigned factor) {
+  return any_of(tensor, [&](const DimFactors &dim) {
+    return is_contained(dim.factors, factor);
+  });
+}
+
+namespace {
+
+/// A contraction or convolution of an activation with a weight.
+struct Product {
+  unsigned activation, weight; // operands
+};
+
+} // namespace
+
+static std::optional<Product> productOf(const ModelGraph &graph,
+                                        const GraphOp &op) {
+  if (!isProduct(op) || op.operands.size() < 2 || op.setup)
+    return std::nullopt;
+  for (unsigned weight : {1u, 0u}) {
+    unsigned activation = 1 - weight;
+    if (graph.values[op.operands[weight]].fromParameter &&
+        graph.values[op.operands[activation]].fromInput)
+      return Product{activation, weight};
+  }
+  return std::nullopt;
+}
+
+/// The contracted dimension of the weight.
+static std::optional<unsigned> rowFactor(const GraphOp &op, Product product,
+                                         int64_t parts) {
+  for (const DimFactors &dim : op.rule.operands[product.weight])
+    for (unsigned factor : dim.factors)
+      if (op.rule.factors[factor].kind == FactorKind::Reduce &&
+          contains(op.rule.operands[product.activation], factor) &&
+          canFollow(op, factor, parts))
+        return factor;
+  return std::nullopt;
+}
+
+/// The weight's output dimension: its own, or else one that it shares with the
+/// activation (the groups of a convolution).
+static std::optional<unsigned> columnFactor(const GraphOp &op, Product product,
+                                            int64_t parts) {
+  std::optional<unsigned> shared;
+  for (const DimFactors &dim : op.rule.operands[product.weight])
+    for (unsigned factor : dim.factors) {
+      if (op.rule.factors[factor].kind != FactorKind::Parallel ||
+          !contains(op.rule.results[0], factor) ||
+          !canFollow(op, factor, parts))
+        continue;
+      if (!contains(op.rule.operands[product.activation], factor))
+        return factor;
+      if (!shared && op.kernel == KernelClass::Convolution)
+        shared = factor;
+    }
+  return shared;
+}
+
+//===----------------------------------------------------------------------===//
+// The batch
+//===----------------------------------------------------------------------===//
+
+static DimensionMarks batchMarks(const ModelGraph &graph) {
+  DimensionMarks marks(graph);
+  for (const auto &[index, value] : enumerate(graph.values))
+    if (value.source == ValueSource::Input && !value.shape.empty())
+      marks.dims[index] = 0;
+  propagateForward(graph, marks, [](const GraphOp &) { return true; });
+  return marks;
+}
+
+std::vector<std::optional<unsigned>> batchFactors(const ModelGraph &graph) {
+  return batchMarks(graph).factors;
+}
+
+int64_t batchSize(const ModelGraph &graph) {
+  std::optional<int64_t> batch;
+  for (const GraphValue &value : graph.values)
+    if (value.source == ValueSource::Input && !value.shape.empty())
+      batch = std::min(batch.value_or(value.shape[0]), value.shape[0]);
+  return batch.value_or(1);
+}
+
+//===----------------------------------------------------------------------===//
+// Each name
+//===----------------------------------------------------------------------===//
+
+using Demands = std::vector<AxisDemand>;
+
+static Demands demandMarked(const ModelGraph &graph,
+                            const DimensionMarks &marks, int64_t parts) {
+  Demands demands(graph.ops.size());
+  for (const auto &[index, op] : enumerate(graph.ops))
+    if (!op.setup && marks.factors[index] &&
+        canFollow(op, *marks.factors[index], parts))
+      demands[index] = {split(*marks.factors[index])};
+  return demands;
+}
+
+/// Dimension `dim` of what convolutions and poolings read and give, followed to
+/// the ops between them.
+static DimensionMarks spatialMarks(const ModelGraph &graph, unsigned dim,
+                                   const OpFilter &through) {
+  DimensionMarks marks(graph);
+  auto seed = [&](unsigned value) {
+    if (graph.values[value].shape.size() > std::max(dim, 2u))
+      marks.dims[value] = dim;
+  };
+  for (const GraphOp &op : graph.ops)
+    if (!op.setup && isSpatial(op)) {
+      seed(op.operands[0]);
+      seed(op.results[0]);
+    }
+  propagateBothWays(graph, marks, through);
+  return marks;
+}
+
+/// A convolution splits its channels by its outputs or by its inputs.
+static Demands demandChannel(const ModelGraph &graph, int64_t parts) {
+  DimensionMarks marks =
+      spatialMarks(graph, 1, [](const GraphOp &op) { return !isProduct(op); });
+  Demands demands = demandMarked(graph, marks, parts);
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    if (op.setup || op.kernel != KernelClass::Convolution)
+      continue;
+    for (const TensorFactors *tensor :
+         {&op.rule.results[0], &op.rule.operands[0]})
+      if (std::optional<unsigned> factor = majorFactor(op.rule, (*tensor)[1]))
+        if (canFollow(op, *factor, parts) &&
+            !is_contained(demands[index], split(*factor)))
+          demands[index].push_back(split(*factor));
+  }
+  return demands;
+}
+
+/// Height; width where there are fewer rows than devices.
+static Demands demandSpatial(const ModelGraph &graph, int64_t parts) {
+  OpFilter through = [](const GraphOp &op) {
+    return op.kernel != KernelClass::Contraction;
+  };
+  DimensionMarks height = spatialMarks(graph, 2, through);
+  DimensionMarks width = spatialMarks(graph, 3, through);
+  Demands demands(graph.ops.size());
+  for (const auto &[index, op] : enumerate(graph.ops))
+    for (const DimensionMarks *marks : {&height, &width}) {
+      std::optional<unsigned> factor = marks->factors[index];
+      if (op.setup || !factor || !demands[index].empty() ||
+          op.rule.factors[*factor].size < parts ||
+          !canFollow(op, *factor, parts))
+        continue;
+      demands[index] = {split(*factor)};
+    }
+  return demands;
+}
+
+using FactorOfProduct = std::optional<unsigned> (*)(const GraphOp &, Product,
+                                                    int64_t);
+
+static Demands demandWeights(const ModelGraph &graph, int64_t parts,
+                             FactorOfProduct factorOf) {
+  Demands demands(graph.ops.size());
+  for (const auto &[index, op] : enumerate(graph.ops))
+    if (std::optional<Product> product = productOf(graph, op))
+      if (std::optional<unsigned> factor = factorOf(op, *product, parts))
+        demands[index] = {split(*factor)};
+  return demands;
+}
+
+/// Where the result of `op` is still split as its operand was: along its
+/// dimension's factor; an op that cannot split that dimension (a slice) keeps
+/// the place; a reduction or normalisation over it ends it.
+static void carrySplit(const GraphOp &op,
+                       std::vector<std::optional<unsigned>> &dims) {
+  for (const auto &[operand, value] : enumerate(op.operands)) {
+    if (!dims[value])
+      continue;
+    const DimFactors &dim = op.rule.operands[operand][*dims[value]];
+    std::optional<unsigned> factor = majorFactor(op.rule, dim);
+    for (const auto &[result, tensor] :
+         zip_equal(op.results, op.rule.results)) {
+      if (!factor && dim.factors.empty() &&
+          tensor.size() == op.rule.operands[operand].size())
+        dims[result] = dims[value];
+      if (!factor || op.rule.factors[*factor].kind != FactorKind::Parallel)
+        continue;
+      for (const auto &[position, factors] : enumerate(tensor))
+        if (majorFactor(op.rule, factors) == factor)
+          dims[result] = position;
+    }
+  }
+}
+
+/// Column where the activation's contracted dimension arrives whole, row where
+/// it arrives split.
+static Demands demandTensor(const ModelGraph &graph, int64_t parts) {
+  Demands demands(graph.ops.size());
+  std::vector<std::optional<unsigned>> dims(graph.values.size());
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    std::optional<Product> product = productOf(graph, op);
+    if (!product) {
+      carrySplit(op, dims);
+      continue;
+    }
+    std::optional<unsigned> row = rowFactor(op, *product, parts);
+    if (dims[op.operands[product->activation]] && row) {
+      demands[index] = {split(*row)};
+      continue;
+    }
+    std::optional<unsigned> column = columnFactor(op, *product, parts);
+    if (!column)
+      continue;
+    demands[index] = {split(*column)};
+    for (const auto &[dim, factors] : enumerate(op.rule.results[0]))
+      if (is_contained(factors.factors, *column))
+        dims[op.results[0]] = dim;
+  }
+  return demands;
+}
+
+Demands demandsOf(const ModelGraph &graph, StrategyName name, int64_t parts) {
+  switch (name) {
+  case StrategyName::Auto:
+  case StrategyName::Layer:
+    break;
+  case StrategyName::Replicated:
+    return Demands(graph.ops.size(), AxisDemand{Choice()});
+  case StrategyName::Data:
+    return demandMarked(graph, batchMarks(graph), parts);
+  case StrategyName::Row:
+    return demandWeights(graph, parts, rowFactor);
+  case StrategyName::Column:
+    return demandWeights(graph, parts, columnFactor);
+  case StrategyName::Tensor:
+    return demandTensor(graph, parts);
+  case StrategyName::Channel:
+    return demandChannel(graph, parts);
+  case StrategyName::Spatial:
+    return demandSpatial(graph, parts);
+  }
+  return Demands(graph.ops.size());
+}
+
+bool anyFollows(ArrayRef<AxisDemand> demands) {
+  return any_of(demands, [](const AxisDemand &d) { return !d.empty(); });
+}
+
+Error cannotFollow(const ModelGraph &graph, StrategyName name, int64_t parts) {
+  std::string others;
+  for (unsigned other = 0; other < std::size(kNames); ++other)
+    if (StrategyName(other) == StrategyName::Auto ||
+        StrategyName(other) == StrategyName::Layer ||
+        anyFollows(demandsOf(graph, StrategyName(other), parts)))
+      others += (others.empty() ? "" : ", ") + kNames[other].str();
+  return createStringError("no op of this model can follow strategy '" +
+                           stringifyStrategy(name) + "' over " + Twine(parts) +
+                           " devices; those that can be followed: " + others);
+}
+
+} // namespace autopar

@@ -1,0 +1,184 @@
+//===- MeshCandidates.cpp - Meshes that a request allows ------------------===//
+
+#include "MeshCandidates.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+Expected<SmallVector<MeshAxis>> parseMesh(StringRef text) {
+  SmallVector<MeshAxis> axes;
+  SmallVector<StringRef> parts;
+  text.split(parts, ',');
+  for (StringRef part : parts) {
+    auto [name, size] = part.split('=');
+    MeshAxis axis{name.trim().str(), 0};
+    if (axis.name.empty() || size.trim().getAsInteger(10, axis.size) ||
+        axis.size < 1 || axis.size > (1 << 20))
+      return createStringError("mesh '" + text +
+                               "' is not of the form data=2,tensor=2");
+    if (axis.name == kTimeAxis)
+      return createStringError("the mesh axis 'time' is made by "
+                               "--micro-batches, not by --mesh");
+    if (axis.name.find_first_of("\". ") != std::string::npos)
+      return createStringError("mesh axis '" + axis.name +
+                               "' has a quote, dot or blank in its name");
+    if (any_of(axes, [&](const MeshAxis &a) { return a.name == axis.name; }))
+      return createStringError("mesh '" + text + "' has two axes called '" +
+                               axis.name + "'");
+    axes.push_back(std::move(axis));
+  }
+  return axes;
+}
+
+static constexpr StringLiteral kStageAxis = "layer";
+
+//===----------------------------------------------------------------------===//
+// The user fixes the mesh
+//===----------------------------------------------------------------------===//
+
+/// One name per axis: by the axes' names where these are the strategies, else
+/// in order.
+static Expected<MeshCandidate> nameAxes(ArrayRef<MeshAxis> axes,
+                                        ArrayRef<StrategyName> strategies) {
+  MeshCandidate candidate;
+  SmallVector<StrategyName> rest(strategies.begin(), strategies.end());
+  bool searchAll = strategies.size() == 1 && rest[0] == StrategyName::Auto;
+  auto byName = [&](const MeshAxis &axis) {
+    return llvm::find_if(rest, [&](StrategyName name) {
+      return stringifyStrategy(name) == axis.name;
+    });
+  };
+  bool allNamed = !searchAll && all_of(axes, [&](const MeshAxis &axis) {
+    return byName(axis) != rest.end();
+  });
+  if (!searchAll && axes.size() != strategies.size())
+    return createStringError("--strategy names " + Twine(strategies.size()) +
+                             ", --mesh has " + Twine(axes.size()) +
+                             " axes: give one name per axis");
+  for (const auto &[index, axis] : enumerate(axes)) {
+    StrategyName name = searchAll ? StrategyName::Auto : strategies[index];
+    if (allNamed)
+      name = *byName(axis);
+    if (axis.name == kStageAxis || name == StrategyName::Layer) {
+      candidate.stages *= axis.size;
+      continue;
+    }
+    candidate.axes.push_back(axis);
+    candidate.names.push_back(name);
+  }
+  return candidate;
+}
+
+static Expected<std::vector<MeshCandidate>>
+fixedMesh(const PlanRequest &request) {
+  int64_t devices = request.cluster.deviceCount(), product = 1;
+  for (const MeshAxis &axis : request.mesh)
+    product *= axis.size;
+  if (product != devices)
+    return createStringError("the mesh has " + Twine(product) +
+                             " devices, the cluster " + Twine(devices) +
+                             ": make them equal");
+  Expected<MeshCandidate> candidate =
+      nameAxes(request.mesh, request.strategies);
+  if (!candidate)
+    return candidate.takeError();
+  return std::vector<MeshCandidate>{*candidate};
+}
+
+//===----------------------------------------------------------------------===//
+// The search chooses
+//===----------------------------------------------------------------------===//
+
+/// All ways to write `devices` as `count` factors above one, or the one way to
+/// have a single factor.
+static void factorise(int64_t devices, size_t count,
+                      SmallVector<int64_t> &prefix,
+                      std::vector<SmallVector<int64_t>> &result) {
+  if (count == 1) {
+    if (devices > 1 || prefix.empty()) {
+      prefix.push_back(devices);
+      result.push_back(prefix);
+      prefix.pop_back();
+    }
+    return;
+  }
+  for (int64_t size = 2; size <= devices; ++size) {
+    if (devices % size != 0)
+      continue;
+    prefix.push_back(size);
+    factorise(devices / size, count - 1, prefix, result);
+    prefix.pop_back();
+  }
+}
+
+static std::vector<SmallVector<int64_t>> factorisations(int64_t devices,
+                                                        size_t count) {
+  std::vector<SmallVector<int64_t>> result;
+  SmallVector<int64_t> prefix;
+  factorise(devices, count, prefix, result);
+  return result;
+}
+
+static std::vector<MeshCandidate> searchedMeshes(int64_t devices) {
+  std::vector<MeshCandidate> candidates;
+  static constexpr StringLiteral names[] = {"x", "y"};
+  for (size_t count : {1, 2})
+    for (ArrayRef<int64_t> sizes : factorisations(devices, count)) {
+      MeshCandidate &candidate = candidates.emplace_back();
+      for (const auto &[index, size] : enumerate(sizes)) {
+        candidate.axes.push_back({names[index].str(), size});
+        candidate.names.push_back(StrategyName::Auto);
+      }
+    }
+  return candidates;
+}
+
+/// Axes are called what they do; a name given twice gets a number.
+static SmallVector<std::string> axisNames(ArrayRef<StrategyName> strategies) {
+  SmallVector<std::string> names;
+  for (StrategyName strategy : strategies) {
+    std::string name = stringifyStrategy(strategy).str();
+    size_t before = llvm::count(strategies.take_front(names.size()), strategy);
+    names.push_back(before ? name + std::to_string(before + 1) : name);
+  }
+  return names;
+}
+
+static Expected<std::vector<MeshCandidate>>
+namedMeshes(ArrayRef<StrategyName> strategies, int64_t devices) {
+  std::vector<MeshCandidate> candidates;
+  SmallVector<std::string> names = axisNames(strategies);
+  for (ArrayRef<int64_t> sizes : factorisations(devices, strategies.size())) {
+    MeshCandidate &candidate = candidates.emplace_back();
+    for (const auto &[index, size] : enumerate(sizes)) {
+      if (strategies[index] == StrategyName::Layer) {
+        candidate.stages *= size;
+        continue;
+      }
+      candidate.axes.push_back({names[index], size});
+      candidate.names.push_back(strategies[index]);
+    }
+  }
+  if (candidates.empty())
+    return createStringError(
+        Twine(devices) + " devices are no product of " +
+        Twine(strategies.size()) +
+        " axes of 2 or more: name fewer strategies or give --mesh");
+  return candidates;
+}
+
+Expected<std::vector<MeshCandidate>>
+meshCandidates(const PlanRequest &request) {
+  int64_t devices = request.cluster.deviceCount();
+  if (!request.mesh.empty())
+    return fixedMesh(request);
+  if (request.strategies.size() == 1 &&
+      request.strategies[0] == StrategyName::Auto)
+    return searchedMeshes(devices);
+  return namedMeshes(request.strategies, devices);
+}
+
+} // namespace autopar

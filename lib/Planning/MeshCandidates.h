@@ -1,0 +1,23 @@
+//===- MeshCandidates.h - Meshes that a request allows ----------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_PLANNING_MESHCANDIDATES_H
+#define AUTOPAR_LIB_PLANNING_MESHCANDIDATES_H
+
+#include "autopar/Planning/Search.h"
+
+namespace autopar {
+
+/// Axes of one stage's devices with what each is demanded to do, and the number
+/// of stages.
+struct MeshCandidate {
+  llvm::SmallVector<MeshAxis> axes;
+  llvm::SmallVector<StrategyName> names; // per axis
+  int64_t stages = 1;
+};
+
+llvm::Expected<std::vector<MeshCandidate>>
+meshCandidates(const PlanRequest &request);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_MESHCANDIDATES_H

@@ -1,0 +1,364 @@
+//===- PlanJSON.cpp - Plans as JSON ---------------------------------------===//
+
+#include "autopar/Planning/Plan.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+static json::Array axesToJSON(ArrayRef<unsigned> atoms, const Mesh &mesh) {
+  json::Array axes;
+  for (std::string &name : mesh.spell(atoms))
+    axes.push_back(std::move(name));
+  return axes;
+}
+
+static json::Value shardingToJSON(const Sharding &sharding, const Mesh &mesh) {
+  json::Array dims;
+  for (const DimSharding &dim : sharding.dims)
+    dims.push_back(axesToJSON(dim.atoms, mesh));
+  json::Object object{{"dims", std::move(dims)}};
+  if (!sharding.partial.empty()) {
+    json::Object partial;
+    for (const Partial &p : sharding.partial)
+      partial[mesh.atoms()[p.atom].name] = stringifyReduceKind(p.kind);
+    object["partial"] = std::move(partial);
+  }
+  return object;
+}
+
+/// {"data": "split 0", "tensor.0": "pass 1"}
+static json::Object strategyToJSON(const Assignment &assignment,
+                                   const Mesh &mesh) {
+  json::Object object;
+  for (const auto &[choice, atom] : zip_equal(assignment, mesh.atoms()))
+    if (choice.kind != Choice::None)
+      object[atom.name] = (choice.kind == Choice::Split ? "split " : "pass ") +
+                          std::to_string(choice.index);
+  return object;
+}
+
+static json::Array meshToJSON(const Mesh &mesh) {
+  json::Array axes;
+  for (const MeshAxis &axis : mesh.axes())
+    axes.push_back(json::Object{{"axis", axis.name}, {"size", axis.size}});
+  return axes;
+}
+
+static json::Object summary(const Plan &plan) {
+  json::Array collectives;
+  for (const PlannedCollective &c : plan.collectives)
+    collectives.push_back(json::Object{{"kind", c.kind},
+                                       {"axis", axesToJSON(c.atoms, plan.mesh)},
+                                       {"bytes", c.bytes},
+                                       {"count", c.count},
+                                       {"seconds", c.seconds}});
+  return json::Object{
+      {"format", 1},
+      {"model", plan.model},
+      {"model_hash", utohexstr(plan.modelHash, /*LowerCase=*/true, 16)},
+      {"cluster", toJSON(plan.cluster)},
+      {"strategy", plan.strategy},
+      {"mesh", meshToJSON(plan.mesh)},
+      {"stages", plan.stages},
+      {"micro_batches", plan.microBatches},
+      {"schedule", plan.schedule},
+      {"predicted_step_seconds", plan.predictedStepSeconds},
+      {"predicted_peak_memory_bytes", plan.predictedPeakMemoryBytes},
+      {"lower_bound_seconds", plan.lowerBoundSeconds},
+      {"gap", plan.gap},
+      {"collectives", std::move(collectives)}};
+}
+
+json::Value summaryToJSON(const Plan &plan) { return summary(plan); }
+
+json::Value toJSON(const Plan &plan) {
+  json::Object object = summary(plan), tensors, ops;
+  for (const PlannedValue &value : plan.values)
+    tensors[value.name] = shardingToJSON(value.sharding, plan.mesh);
+  for (const PlannedOp &op : plan.ops) {
+    json::Object item{{"strategy", strategyToJSON(op.assignment, plan.mesh)}};
+    if (plan.stages > 1)
+      item["stage"] = op.stage;
+    ops[op.name] = std::move(item);
+  }
+  object["tensors"] = std::move(tensors);
+  object["ops"] = std::move(ops);
+  return object;
+}
+
+Error writePlanFile(const Plan &plan, StringRef path) {
+  std::string text;
+  raw_string_ostream(text) << formatv("{0:2}", toJSON(plan)) << '\n';
+  std::string beside = (path + ".tmp").str();
+  std::error_code error;
+  {
+    raw_fd_ostream os(beside, error);
+    if (!error) {
+      os << text;
+      os.close();
+      error = os.error();
+      os.clear_error();
+    }
+  }
+  if (!error)
+    error = sys::fs::rename(beside, path);
+  if (!error)
+    return Error::success();
+  sys::fs::remove(beside);
+  return createStringError("cannot write plan file " + path + ": " +
+                           error.message());
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Reads one plan; every complaint names the file and the place in it.
+class Reader {
+public:
+  explicit Reader(StringRef name) : name(name) {}
+  Expected<Plan> read(const json::Value &value);
+
+private:
+  Error fail(const Twine &what) const {
+    return createStringError("plan file " + name + ": " + what);
+  }
+  Expected<const json::Object *> object(const json::Object &in, StringRef key);
+  Expected<int64_t> integer(const json::Object &in, StringRef key,
+                            int64_t least);
+  Error readMesh(const json::Object &in);
+  Error readHeader(const json::Object &in);
+  Error readNumbers(const json::Object &in);
+  Error readValue(StringRef tensor, const json::Value &value);
+  Error readOp(StringRef op, const json::Value &value);
+  Expected<SmallVector<unsigned>> axis(StringRef text, const Twine &where);
+  Expected<Choice> choice(StringRef text, const Twine &where);
+
+  StringRef name;
+  Plan plan;
+};
+
+} // namespace
+
+Expected<const json::Object *> Reader::object(const json::Object &in,
+                                              StringRef key) {
+  const json::Object *found = in.getObject(key);
+  if (!found)
+    return fail("needs an object '" + key + "'");
+  return found;
+}
+
+Expected<int64_t> Reader::integer(const json::Object &in, StringRef key,
+                                  int64_t least) {
+  std::optional<int64_t> value = in.getInteger(key);
+  if (!value || *value < least || *value > (1 << 20))
+    return fail("'" + key + "' must be an integer of " + Twine(least) +
+                " or more");
+  return *value;
+}
+
+Error Reader::readMesh(const json::Object &in) {
+  const json::Array *axes = in.getArray("mesh");
+  if (!axes)
+    return fail("needs 'mesh', a list such as [{\"axis\": \"data\", \"size\": "
+                "2}]");
+  SmallVector<MeshAxis> list;
+  for (const json::Value &value : *axes) {
+    const json::Object *axis = value.getAsObject();
+    std::optional<StringRef> axisName;
+    if (axis)
+      axisName = axis->getString("axis");
+    if (!axisName || axisName->empty())
+      return fail("each of 'mesh' needs an 'axis' and a 'size'");
+    Expected<int64_t> size = integer(*axis, "size", 1);
+    if (!size)
+      return size.takeError();
+    if (*axisName == kTimeAxis && !list.empty())
+      return fail("the axis 'time' must be the first of 'mesh'");
+    if (any_of(list, [&](const MeshAxis &a) { return a.name == *axisName; }))
+      return fail("two axes of 'mesh' are called '" + *axisName + "'");
+    list.push_back({axisName->str(), *size});
+  }
+  plan.mesh = Mesh(list);
+  return Error::success();
+}
+
+Error Reader::readHeader(const json::Object &in) {
+  if (in.getInteger("format") != 1)
+    return fail("'format' must be 1");
+  plan.model = in.getString("model").value_or("").str();
+  if (in.getString("model_hash").value_or("").getAsInteger(16, plan.modelHash))
+    return fail("needs 'model_hash', 16 hexadecimal digits");
+  const json::Value *cluster = in.get("cluster");
+  if (!cluster)
+    return fail("needs 'cluster'");
+  Expected<Cluster> parsed = clusterFromJSON(*cluster, name);
+  if (!parsed)
+    return parsed.takeError();
+  plan.cluster = *parsed;
+  plan.strategy = in.getString("strategy").value_or("auto").str();
+  plan.schedule = in.getString("schedule").value_or("none").str();
+  return Error::success();
+}
+
+Error Reader::readNumbers(const json::Object &in) {
+  Expected<int64_t> stages = integer(in, "stages", 1);
+  if (!stages)
+    return stages.takeError();
+  plan.stages = *stages;
+  Expected<int64_t> microBatches = integer(in, "micro_batches", 1);
+  if (!microBatches)
+    return microBatches.takeError();
+  plan.microBatches = *microBatches;
+  auto number = [&](StringRef key) { return in.getNumber(key).value_or(0); };
+  plan.predictedStepSeconds = number("predicted_step_seconds");
+  plan.predictedPeakMemoryBytes =
+      in.getInteger("predicted_peak_memory_bytes").value_or(0);
+  plan.lowerBoundSeconds = number("lower_bound_seconds");
+  plan.gap = number("gap");
+  return Error::success();
+}
+
+Expected<SmallVector<unsigned>> Reader::axis(StringRef text,
+                                             const Twine &where) {
+  std::optional<SmallVector<unsigned>> atoms = plan.mesh.lookup(text);
+  if (!atoms)
+    return fail(where + " names axis '" + text + "', which 'mesh' has not");
+  return *atoms;
+}
+
+Error Reader::readValue(StringRef tensor, const json::Value &value) {
+  std::string where = ("tensor '" + tensor + "'").str();
+  const json::Object *object = value.getAsObject();
+  const json::Array *dims = object ? object->getArray("dims") : nullptr;
+  if (!dims)
+    return fail(where + " needs 'dims', one list of axes per dimension");
+  PlannedValue planned{tensor.str(), {}};
+  for (const json::Value &dimValue : *dims) {
+    const json::Array *axes = dimValue.getAsArray();
+    if (!axes)
+      return fail(where + ": each of 'dims' must be a list of axes");
+    DimSharding &dim = planned.sharding.dims.emplace_back();
+    for (const json::Value &item : *axes) {
+      Expected<SmallVector<unsigned>> atoms =
+          axis(item.getAsString().value_or(""), where);
+      if (!atoms)
+        return atoms.takeError();
+      append_range(dim.atoms, *atoms);
+    }
+  }
+  if (const json::Object *partial = object->getObject("partial"))
+    for (const auto &entry : *partial) {
+      Expected<SmallVector<unsigned>> atoms = axis(entry.first, where);
+      if (!atoms)
+        return atoms.takeError();
+      std::optional<ReduceKind> kind =
+          symbolizeReduceKind(entry.second.getAsString().value_or(""));
+      if (!kind)
+        return fail(where + ": 'partial' takes sum, prod, max or min");
+      for (unsigned atom : *atoms)
+        planned.sharding.partial.push_back({atom, *kind});
+    }
+  llvm::sort(planned.sharding.partial, [](const Partial &a, const Partial &b) {
+    return a.atom < b.atom;
+  });
+  plan.values.push_back(std::move(planned));
+  return Error::success();
+}
+
+Expected<Choice> Reader::choice(StringRef text, const Twine &where) {
+  auto [kind, number] = text.split(' ');
+  Choice result;
+  result.kind = kind == "split"  ? Choice::Split
+                : kind == "pass" ? Choice::Pass
+                                 : Choice::None;
+  if (result.kind == Choice::None || number.getAsInteger(10, result.index))
+    return fail(where + ": '" + text + "' is neither 'split N' nor 'pass N'");
+  return result;
+}
+
+Error Reader::readOp(StringRef op, const json::Value &value) {
+  std::string where = ("op '" + op + "'").str();
+  const json::Object *object = value.getAsObject();
+  const json::Object *strategy =
+      object ? object->getObject("strategy") : nullptr;
+  if (!strategy)
+    return fail(where + " needs an object 'strategy'");
+  PlannedOp planned{op.str(), Assignment(plan.mesh.atoms().size()), 0};
+  for (const auto &entry : *strategy) {
+    Expected<SmallVector<unsigned>> atoms = axis(entry.first, where);
+    if (!atoms)
+      return atoms.takeError();
+    Expected<Choice> parsed =
+        choice(entry.second.getAsString().value_or(""), where);
+    if (!parsed)
+      return parsed.takeError();
+    for (unsigned atom : *atoms)
+      planned.assignment[atom] = *parsed;
+  }
+  if (object->get("stage")) {
+    Expected<int64_t> stage = integer(*object, "stage", 0);
+    if (!stage)
+      return stage.takeError();
+    planned.stage = *stage;
+  }
+  plan.ops.push_back(std::move(planned));
+  return Error::success();
+}
+
+Expected<Plan> Reader::read(const json::Value &value) {
+  const json::Object *in = value.getAsObject();
+  if (!in)
+    return fail("must be a JSON object");
+  if (Error error = readHeader(*in))
+    return std::move(error);
+  if (Error error = readMesh(*in))
+    return std::move(error);
+  if (Error error = readNumbers(*in))
+    return std::move(error);
+  Expected<const json::Object *> tensors = object(*in, "tensors");
+  if (!tensors)
+    return tensors.takeError();
+  for (const auto &entry : **tensors)
+    if (Error error = readValue(entry.first, entry.second))
+      return std::move(error);
+  Expected<const json::Object *> ops = object(*in, "ops");
+  if (!ops)
+    return ops.takeError();
+  for (const auto &entry : **ops)
+    if (Error error = readOp(entry.first, entry.second))
+      return std::move(error);
+  return std::move(plan);
+}
+
+Expected<Plan> planFromJSON(const json::Value &value, StringRef name) {
+  return Reader(name).read(value);
+}
+
+Expected<Plan> readPlanFile(StringRef path) {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer =
+      MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!buffer)
+    return createStringError("cannot read plan file " + path + ": " +
+                             buffer.getError().message());
+  Expected<json::Value> value = json::parse((*buffer)->getBuffer());
+  if (!value)
+    return createStringError("plan file " + path +
+                             " is not JSON: " + toString(value.takeError()));
+  return planFromJSON(*value, path);
+}
+
+} // namespace autopar

@@ -1,0 +1,242 @@
+//===- ReadModel.cpp - From a module to the graph that is planned ---------===//
+
+#include "autopar/Planning/ReadModel.h"
+#include "autopar/Cost/KernelGroups.h"
+#include "autopar/Dialect/Dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+namespace {
+
+/// Fills a ModelGraph function by function.
+class ModelReader {
+public:
+  explicit ModelReader(ModuleOp module) : module(module) {}
+  FailureOr<ModelGraph> read();
+
+private:
+  LogicalResult readFunction(func::FuncOp func, bool setup);
+  FailureOr<unsigned> readArgument(func::FuncOp func, unsigned index,
+                                   bool setup);
+  LogicalResult readOp(Operation *op, bool setup);
+  LogicalResult readResults(func::FuncOp func, bool setup);
+  unsigned addValue(Value value, std::string name);
+  void readGroups(Block &body, size_t firstOp);
+
+  ModuleOp module;
+  ModelGraph graph;
+  llvm::DenseMap<Value, unsigned> ids;
+};
+
+} // namespace
+
+static func::FuncOp function(ModuleOp module, StringRef name) {
+  return module.lookupSymbol<func::FuncOp>(name);
+}
+
+static bool isPlanned(Operation *op) {
+  return isa<ShardingRuleOpInterface>(op) && op->getNumResults() > 0;
+}
+
+SmallVector<Operation *> plannedOps(ModuleOp module) {
+  SmallVector<Operation *> ops;
+  for (StringRef name : {"setup", "step"})
+    if (func::FuncOp func = function(module, name))
+      for (Operation &op : func.front())
+        if (isPlanned(&op))
+          ops.push_back(&op);
+  return ops;
+}
+
+unsigned ModelReader::addValue(Value value, std::string name) {
+  auto type = cast<RankedTensorType>(value.getType());
+  GraphValue item;
+  item.name = std::move(name);
+  item.shape.assign(type.getShape().begin(), type.getShape().end());
+  item.elementBytes =
+      llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
+  graph.values.push_back(std::move(item));
+  return ids[value] = graph.values.size() - 1;
+}
+
+static std::string sourceName(Attribute source) {
+  return llvm::TypeSwitch<Attribute, std::string>(source)
+      .Case<InputAttr, ParameterAttr>(
+          [](auto attr) { return attr.getName().str(); })
+      .Default([](Attribute) { return ""; });
+}
+
+FailureOr<unsigned> ModelReader::readArgument(func::FuncOp func, unsigned index,
+                                              bool setup) {
+  BlockArgument argument = func.getArgument(index);
+  Attribute source = func.getArgAttr(index, AutoparDialect::kSource);
+  if (!source)
+    return func.emitOpError("argument ")
+           << index << " has no " << AutoparDialect::kSource;
+  if (auto result = dyn_cast<SetupResultAttr>(source)) {
+    size_t position = result.getIndex();
+    if (setup || position >= graph.setupResults.size())
+      return func.emitOpError("argument ")
+             << index << " names setup result " << position
+             << ", which does not exist";
+    unsigned value = graph.setupResults[position];
+    graph.values[value].persistent = true;
+    return ids[argument] = value;
+  }
+  unsigned value = addValue(argument, sourceName(source));
+  GraphValue &item = graph.values[value];
+  item.source =
+      isa<InputAttr>(source) ? ValueSource::Input : ValueSource::Parameter;
+  item.setup = setup;
+  item.persistent = !setup && item.source == ValueSource::Parameter;
+  return value;
+}
+
+/// Name, attributes and types, without names and places.
+static std::string signatureOf(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << op->getName() << op->getPropertiesAsAttribute() << '(';
+  llvm::interleaveComma(op->getOperandTypes(), os);
+  os << ")(";
+  llvm::interleaveComma(op->getResultTypes(), os);
+  os << ')';
+  return text;
+}
+
+static FlopsKind flopsKindOf(Operation *op) {
+  Type type =
+      cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
+  if (type.isBF16())
+    return FlopsKind::Bf16;
+  return type.isF16() ? FlopsKind::Fp16 : FlopsKind::Fp32;
+}
+
+static std::string resultName(Operation *op, unsigned result,
+                              StringRef opName) {
+  if (auto names = op->getAttrOfType<ArrayAttr>("autopar.names"))
+    if (result < names.size())
+      if (auto name = dyn_cast<StringAttr>(names[result]);
+          name && !name.getValue().empty())
+        return name.str();
+  return opName.str() + (result ? ":" + std::to_string(result) : "");
+}
+
+LogicalResult ModelReader::readOp(Operation *op, bool setup) {
+  GraphOp item;
+  item.name = nodeName(op->getLoc()).str();
+  if (item.name.empty())
+    item.name = op->getName().stripDialect().str();
+  item.signature = signatureOf(op);
+  item.rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
+  item.setup = setup;
+  item.flopsKind = flopsKindOf(op);
+  if (auto kernel = dyn_cast<KernelOpInterface>(op)) {
+    item.kernel = kernel.getKernelClass();
+    item.flops = kernel.getFlops();
+  }
+  for (Value operand : op->getOperands()) {
+    auto it = ids.find(operand);
+    if (it == ids.end())
+      return op->emitOpError("reads a value that no planned op defines");
+    item.operands.push_back(it->second);
+  }
+  for (OpResult result : op->getResults()) {
+    unsigned value =
+        addValue(result, resultName(op, result.getResultNumber(), item.name));
+    graph.values[value].producer = graph.ops.size();
+    graph.values[value].resultIndex = result.getResultNumber();
+    graph.values[value].setup = setup;
+    item.results.push_back(value);
+  }
+  item.reads.assign(item.operands.size(), true);
+  item.writes.assign(item.results.size(), true);
+  item.launches = true;
+  graph.ops.push_back(std::move(item));
+  return success();
+}
+
+/// What stays inside a kernel group does not pass through memory, and only the
+/// group's root pays a launch.
+void ModelReader::readGroups(Block &body, size_t firstOp) {
+  llvm::DenseMap<Operation *, size_t> index;
+  for (Operation &op : body)
+    if (isPlanned(&op)) {
+      index[&op] = firstOp++;
+      graph.ops[index[&op]].launches = false;
+    }
+  KernelGroups groups = groupKernels(body);
+  for (const KernelGroup &group : groups.groups) {
+    llvm::SmallPtrSet<Operation *, 8> members(group.ops.begin(),
+                                              group.ops.end());
+    llvm::SmallPtrSet<Value, 8> outputs(group.outputs.begin(),
+                                        group.outputs.end());
+    for (Operation *op : group.ops) {
+      auto it = index.find(op);
+      if (it == index.end())
+        continue;
+      GraphOp &item = graph.ops[it->second];
+      item.launches |= op == group.root;
+      for (const auto &[position, operand] : llvm::enumerate(op->getOperands()))
+        if (Operation *producer = operand.getDefiningOp();
+            producer && members.contains(producer))
+          item.reads[position] = false;
+      for (OpResult result : op->getResults())
+        item.writes[result.getResultNumber()] = outputs.contains(result);
+    }
+  }
+}
+
+LogicalResult ModelReader::readResults(func::FuncOp func, bool setup) {
+  for (Value operand : func.front().getTerminator()->getOperands()) {
+    auto it = ids.find(operand);
+    if (it == ids.end())
+      return func.emitOpError("returns a value that no planned op defines");
+    (setup ? graph.setupResults : graph.stepResults).push_back(it->second);
+  }
+  return success();
+}
+
+LogicalResult ModelReader::readFunction(func::FuncOp func, bool setup) {
+  size_t firstOp = graph.ops.size();
+  for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+    FailureOr<unsigned> value = readArgument(func, i, setup);
+    if (failed(value))
+      return failure();
+    (setup ? graph.setupArguments : graph.stepArguments).push_back(*value);
+  }
+  for (Operation &op : func.front().without_terminator()) {
+    if (!isPlanned(&op))
+      return op.emitOpError("has no sharding rule: it cannot be planned");
+    if (failed(readOp(&op, setup)))
+      return failure();
+  }
+  readGroups(func.front(), firstOp);
+  return readResults(func, setup);
+}
+
+FailureOr<ModelGraph> ModelReader::read() {
+  if (auto name = module->getAttrOfType<StringAttr>("autopar.model"))
+    graph.model = name.str();
+  func::FuncOp step = function(module, "step");
+  if (!step || step.isExternal())
+    return module.emitError("planning needs a function @step; import a model "
+                            "first");
+  if (func::FuncOp setup = function(module, "setup"))
+    if (failed(readFunction(setup, /*setup=*/true)))
+      return failure();
+  if (failed(readFunction(step, /*setup=*/false)))
+    return failure();
+  finishGraph(graph);
+  return std::move(graph);
+}
+
+FailureOr<ModelGraph> readModel(ModuleOp module) {
+  return ModelReader(module).read();
+}
+
+} // namespace autopar

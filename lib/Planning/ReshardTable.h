@@ -1,0 +1,38 @@
+//===- ReshardTable.h - Prices of reshards, remembered ----------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_PLANNING_RESHARDTABLE_H
+#define AUTOPAR_LIB_PLANNING_RESHARDTABLE_H
+
+#include "autopar/Cost/Reshard.h"
+#include "autopar/Planning/ModelGraph.h"
+#include <unordered_map>
+
+namespace autopar {
+
+/// Prices and paths of reshards of a graph's values on one mesh. Shardings and
+/// types are numbered, so that a price asked for again is one look-up.
+class ReshardTable {
+public:
+  ReshardTable(const Mesh &mesh, ReshardCost cost)
+      : mesh(mesh), cost(std::move(cost)) {}
+
+  /// kIllegal where there is no path.
+  double seconds(const Sharding &from, const Sharding &to,
+                 const GraphValue &value);
+  std::optional<ReshardPath> path(const Sharding &from, const Sharding &to,
+                                  const GraphValue &value) const {
+    return reshardPath(from, to, value.shape, value.elementBytes, mesh, cost);
+  }
+
+private:
+  uint64_t number(std::string key);
+
+  Mesh mesh;
+  ReshardCost cost;
+  std::unordered_map<std::string, uint64_t> numbers;
+  std::unordered_map<uint64_t, double> prices;
+};
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_RESHARDTABLE_H

@@ -1,0 +1,78 @@
+//===- SearchPlan.cpp - The pass that plans -------------------------------===//
+
+#include "autopar/Dialect/Dialect.h"
+#include "autopar/Planning/Passes.h"
+#include "autopar/Planning/ReadModel.h"
+#include "autopar/Planning/Search.h"
+#include "autopar/Planning/WritePlan.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+#define GEN_PASS_DEF_SEARCHPLAN
+#include "autopar/Planning/Passes.h.inc"
+
+namespace {
+
+struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
+  using SearchPlanBase::SearchPlanBase;
+
+  void runOnOperation() override {
+    llvm::Expected<PlanRequest> request = readRequest();
+    if (!request)
+      return fail(request.takeError());
+    FailureOr<ModelGraph> graph = readModel(getOperation());
+    if (failed(graph))
+      return signalPassFailure();
+    llvm::Expected<Plan> plan = searchPlan(*graph, *request);
+    if (!plan)
+      return fail(plan.takeError());
+    writePlan(getOperation(), *graph, *plan);
+    if (!saveTo.empty())
+      if (llvm::Error error = writePlanFile(*plan, saveTo))
+        return fail(std::move(error));
+  }
+
+private:
+  void fail(llvm::Error error) {
+    emitError(getOperation().getLoc()) << llvm::toString(std::move(error));
+    signalPassFailure();
+  }
+
+  /// Pass options take `+` where the command line takes a comma.
+  static std::string withCommas(StringRef text) {
+    std::string result = text.str();
+    std::replace(result.begin(), result.end(), '+', ',');
+    return result;
+  }
+
+  llvm::Expected<PlanRequest> readRequest() const {
+    PlanRequest request;
+    llvm::Expected<Cluster> parsed =
+        cluster.empty() ? clusterOfRanks(ranks == 0 ? 1 : int64_t(ranks))
+                        : parseCluster(cluster);
+    if (!parsed)
+      return parsed.takeError();
+    request.cluster = *parsed;
+    llvm::Expected<llvm::SmallVector<StrategyName>> names =
+        parseStrategies(withCommas(strategy));
+    if (!names)
+      return names.takeError();
+    request.strategies = *names;
+    if (!mesh.empty()) {
+      llvm::Expected<llvm::SmallVector<MeshAxis>> axes =
+          parseMesh(withCommas(mesh));
+      if (!axes)
+        return axes.takeError();
+      request.mesh = *axes;
+    }
+    request.microBatches = microBatches;
+    request.memoryLimit = memoryLimit;
+    return request;
+  }
+};
+
+} // namespace
+
+} // namespace autopar

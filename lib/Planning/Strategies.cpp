@@ -1,0 +1,166 @@
+//===- Strategies.cpp - All legal ways to run an op on a mesh -------------===//
+
+#include "Strategies.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+int64_t localBytes(const GraphValue &value, const Sharding &sharding,
+                   const Mesh &mesh) {
+  int64_t bytes = value.elementBytes;
+  for (int64_t size : localShape(value.shape, sharding, mesh))
+    bytes *= size;
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Enumeration
+//===----------------------------------------------------------------------===//
+
+/// What the atoms of one axis may do, one choice for as many as can make it.
+static SmallVector<Assignment> axisOptions(const ShardingRule &rule,
+                                           ArrayRef<MeshAtom> atoms) {
+  SmallVector<Assignment> options{Assignment(atoms.size())};
+  bool time = !atoms.empty() && atoms.front().time;
+  for (const auto &[index, factor] : enumerate(rule.factors)) {
+    if (factor.size < 2 || (time && factor.kind != FactorKind::Parallel))
+      continue;
+    for (size_t count = atoms.size(); count > 0; --count) {
+      int64_t parts = 1;
+      for (const MeshAtom &atom : atoms.take_front(count))
+        parts *= atom.size;
+      if (!canSplit(rule, index, parts))
+        continue;
+      Assignment option(atoms.size());
+      for (size_t i = 0; i < count; ++i)
+        option[i] = {Choice::Split, unsigned(index)};
+      options.push_back(std::move(option));
+      break;
+    }
+  }
+  if (!time && !atoms.empty())
+    for (unsigned pass = 0; pass < rule.passes.size(); ++pass)
+      options.push_back(Assignment(atoms.size(), Choice{Choice::Pass, pass}));
+  return options;
+}
+
+/// How many atoms do what is demanded of their axis.
+static unsigned scoreOf(const Assignment &assignment, const Mesh &mesh,
+                        const OpDemand &demand) {
+  unsigned score = 0;
+  for (const auto &[choice, atom] : zip_equal(assignment, mesh.atoms()))
+    if (atom.axis < demand.size() && is_contained(demand[atom.axis], choice))
+      ++score;
+  return score;
+}
+
+std::vector<OpStrategy> enumerateStrategies(const ShardingRule &rule,
+                                            const Mesh &mesh,
+                                            const OpDemand &demand) {
+  std::vector<Assignment> combinations{{}};
+  for (unsigned axis = 0; axis < mesh.axes().size(); ++axis) {
+    SmallVector<MeshAtom> atoms;
+    for (const MeshAtom &atom : mesh.atoms())
+      if (atom.axis == axis)
+        atoms.push_back(atom);
+    std::vector<Assignment> longer;
+    for (const Assignment &prefix : combinations)
+      for (const Assignment &option : axisOptions(rule, atoms)) {
+        longer.push_back(prefix);
+        append_range(longer.back(), option);
+      }
+    combinations = std::move(longer);
+  }
+  std::vector<OpStrategy> strategies;
+  unsigned best = 0;
+  for (Assignment &assignment : combinations) {
+    std::optional<OpShardings> shardings = shardingsOf(rule, assignment, mesh);
+    if (!shardings)
+      continue;
+    unsigned score = scoreOf(assignment, mesh, demand);
+    if (score < best)
+      continue;
+    if (score > best)
+      strategies.clear();
+    best = score;
+    strategies.push_back({std::move(assignment), std::move(*shardings)});
+  }
+  return strategies;
+}
+
+//===----------------------------------------------------------------------===//
+// Seconds
+//===----------------------------------------------------------------------===//
+
+/// Largest share of the factors' points that one device computes.
+static double shareOf(const ShardingRule &rule, const Assignment &assignment,
+                      const Mesh &mesh) {
+  double share = 1;
+  for (const auto &[index, factor] : enumerate(rule.factors)) {
+    int64_t parts = mesh.product(atomsOf(assignment, index));
+    if (parts > 1)
+      share *= double(ceilDiv(factor.size, parts)) / factor.size;
+  }
+  return share;
+}
+
+/// Bytes through memory: what is read from and written outside the op's kernel
+/// group. An op that only moves elements reads no more than it writes.
+static double trafficOf(const ModelGraph &graph, const GraphOp &op,
+                        const OpStrategy &strategy, const Mesh &mesh) {
+  double written = 0, stored = 0, read = 0;
+  for (const auto &[result, value] : enumerate(op.results)) {
+    double bytes = localBytes(graph.values[value],
+                              strategy.shardings.results[result], mesh);
+    written += bytes;
+    stored += op.writes[result] ? bytes : 0;
+  }
+  for (const auto &[operand, value] : enumerate(op.operands)) {
+    if (!op.reads[operand])
+      continue;
+    double bytes = localBytes(graph.values[value],
+                              strategy.shardings.operands[operand], mesh);
+    read +=
+        op.kernel == KernelClass::Movement ? std::min(bytes, written) : bytes;
+  }
+  return stored + read;
+}
+
+/// A composite split along its reduced factor exchanges its statistics twice.
+static double decomposeSeconds(const ModelGraph &graph, const GraphOp &op,
+                               const OpStrategy &strategy, const Mesh &mesh,
+                               CommunicationModel &communication) {
+  double seconds = 0;
+  for (const auto &[index, factor] : enumerate(op.rule.factors)) {
+    SmallVector<unsigned, 2> atoms = atomsOf(strategy.assignment, index);
+    if (factor.kind != FactorKind::Decompose || atoms.empty())
+      continue;
+    ReshardStep step;
+    step.kind = ReshardKind::AllReduce;
+    step.atoms = atoms;
+    step.bytes = localBytes(graph.values[op.results[0]],
+                            strategy.shardings.results[0], mesh) /
+                 ceilDiv(factor.size, mesh.product(atoms));
+    seconds += 2 * communication.seconds(step);
+  }
+  return seconds;
+}
+
+double strategySeconds(const ModelGraph &graph, const GraphOp &op,
+                       const OpStrategy &strategy, const Mesh &mesh,
+                       const DeviceType &device,
+                       CommunicationModel &communication) {
+  if (op.kernel == KernelClass::View || op.kernel == KernelClass::None)
+    return 0;
+  KernelWork work;
+  work.flops = op.flops * shareOf(op.rule, strategy.assignment, mesh);
+  work.bytes = trafficOf(graph, op, strategy, mesh);
+  work.launches = op.launches ? 1 : 0;
+  work.kind = op.flopsKind;
+  return kernelSeconds(device, work) +
+         decomposeSeconds(graph, op, strategy, mesh, communication);
+}
+
+} // namespace autopar

@@ -1,0 +1,37 @@
+//===- Strategies.h - All legal ways to run an op on a mesh -----*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_PLANNING_STRATEGIES_H
+#define AUTOPAR_LIB_PLANNING_STRATEGIES_H
+
+#include "autopar/Cost/CommunicationModel.h"
+#include "autopar/Planning/Demands.h"
+
+namespace autopar {
+
+struct OpStrategy {
+  Assignment assignment;
+  OpShardings shardings;
+};
+
+/// Every legal assignment in which each axis does nothing, splits one factor
+/// (with as many of its atoms, major first, as the factor allows), or passes a
+/// partial; of those, the ones that meet the most of `demand`. Atoms of the
+/// time axis only split, and neither reduced nor decomposed factors. The first
+/// does the least.
+std::vector<OpStrategy> enumerateStrategies(const ShardingRule &rule,
+                                            const Mesh &mesh,
+                                            const OpDemand &demand);
+
+/// Seconds of `op` on one device under `strategy`.
+double strategySeconds(const ModelGraph &graph, const GraphOp &op,
+                       const OpStrategy &strategy, const Mesh &mesh,
+                       const DeviceType &device,
+                       CommunicationModel &communication);
+
+/// Bytes of one device's block.
+int64_t localBytes(const GraphValue &value, const Sharding &sharding,
+                   const Mesh &mesh);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_STRATEGIES_H

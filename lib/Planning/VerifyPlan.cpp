@@ -1,0 +1,130 @@
+//===- VerifyPlan.cpp - No value without a sharding -----------------------===//
+
+#include "autopar/Dialect/Dialect.h"
+#include "autopar/Planning/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+#define GEN_PASS_DEF_VERIFYPLAN
+#include "autopar/Planning/Passes.h.inc"
+
+namespace {
+
+/// Checks one module; every complaint is at the op.
+class PlanChecker {
+public:
+  PlanChecker(ModuleOp module, const Mesh &mesh) : module(module), mesh(mesh) {
+    if (auto count = module->getAttrOfType<IntegerAttr>("autopar.stages"))
+      stages = count.getInt();
+  }
+  LogicalResult check();
+
+private:
+  LogicalResult checkFunction(func::FuncOp func);
+  LogicalResult checkSharding(Operation *at, Attribute attribute, Type type,
+                              const Twine &what);
+  LogicalResult checkOp(Operation *op);
+  LogicalResult checkStage(Operation *op);
+
+  ModuleOp module;
+  const Mesh &mesh;
+  int64_t stages = 1;
+};
+
+} // namespace
+
+LogicalResult PlanChecker::checkSharding(Operation *at, Attribute attribute,
+                                         Type type, const Twine &what) {
+  auto sharding = dyn_cast_or_null<ShardingAttr>(attribute);
+  if (!sharding)
+    return at->emitOpError(what) << " has no sharding after planning";
+  size_t rank = cast<RankedTensorType>(type).getRank();
+  if (sharding.getDims().size() != rank)
+    return at->emitOpError(what) << " has rank " << rank << ", its sharding "
+                                 << sharding.getDims().size() << " dimensions";
+  return success();
+}
+
+static int64_t stageOf(Operation *op) {
+  auto stage = op->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
+  return stage ? stage.getInt() : 0;
+}
+
+LogicalResult PlanChecker::checkStage(Operation *op) {
+  if (stages > 1 && !op->hasAttr(AutoparDialect::kStage))
+    return op->emitOpError("has no stage, but the plan has several");
+  if (stageOf(op) < 0 || stageOf(op) >= stages)
+    return op->emitOpError("is in stage ")
+           << stageOf(op) << ", but the plan has " << stages;
+  for (Value operand : op->getOperands())
+    if (Operation *producer = operand.getDefiningOp();
+        producer && stageOf(producer) > stageOf(op)) {
+      InFlightDiagnostic error = op->emitOpError("reads from a later stage");
+      error.attachNote(producer->getLoc()) << "defined here";
+      return error;
+    }
+  return success();
+}
+
+LogicalResult PlanChecker::checkOp(Operation *op) {
+  auto strategy = op->getAttrOfType<StrategyAttr>(AutoparDialect::kStrategy);
+  if (!strategy)
+    return op->emitOpError("has no strategy after planning");
+  ShardingRule rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
+  if (!shardingsOf(rule, strategy.toAssignment(mesh), mesh))
+    return op->emitOpError("has a strategy that its sharding rule forbids");
+  auto shardings = op->getAttrOfType<ArrayAttr>(AutoparDialect::kShardings);
+  if (!shardings || shardings.size() != op->getNumResults())
+    return op->emitOpError("needs one sharding per result after planning");
+  for (auto [attribute, result] : llvm::zip_equal(shardings, op->getResults()))
+    if (failed(checkSharding(op, attribute, result.getType(), "result")))
+      return failure();
+  return checkStage(op);
+}
+
+LogicalResult PlanChecker::checkFunction(func::FuncOp func) {
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    if (failed(checkSharding(
+            func, func.getArgAttr(i, AutoparDialect::kSharding),
+            func.getArgument(i).getType(), "argument " + Twine(i))))
+      return failure();
+  for (unsigned i = 0; i < func.getNumResults(); ++i)
+    if (failed(checkSharding(func,
+                             func.getResultAttr(i, AutoparDialect::kSharding),
+                             func.getResultTypes()[i], "result " + Twine(i))))
+      return failure();
+  for (Operation &op : func.front().without_terminator())
+    if (isa<ShardingRuleOpInterface>(op) && failed(checkOp(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult PlanChecker::check() {
+  for (auto func : module.getOps<func::FuncOp>())
+    if (!func.isExternal() && failed(checkFunction(func)))
+      return failure();
+  return success();
+}
+
+namespace {
+
+struct VerifyPlan : impl::VerifyPlanBase<VerifyPlan> {
+  void runOnOperation() override {
+    auto meshes = getOperation().getOps<MeshOp>();
+    if (meshes.empty()) {
+      emitError(getOperation().getLoc())
+          << "has no autopar.mesh after planning";
+      return signalPassFailure();
+    }
+    Mesh mesh = (*meshes.begin()).getMesh().toMesh();
+    if (failed(PlanChecker(getOperation(), mesh).check()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace autopar

@@ -1,0 +1,132 @@
+//===- WritePlan.cpp - From a plan to attributes --------------------------===//
+
+#include "autopar/Planning/WritePlan.h"
+#include "autopar/Cost/CommunicationModel.h"
+#include "autopar/Dialect/Dialect.h"
+#include "autopar/Planning/ReadModel.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+static constexpr StringLiteral kMesh = "mesh";
+static constexpr StringLiteral kPlan = "autopar.plan";
+static constexpr StringLiteral kStages = "autopar.stages";
+
+namespace {
+
+class PlanWriter {
+public:
+  PlanWriter(ModuleOp module, const ModelGraph &graph, const Plan &plan)
+      : module(module), graph(graph), plan(plan), builder(module.getContext()),
+        symbol(FlatSymbolRefAttr::get(module.getContext(), kMesh)) {}
+  void write();
+
+private:
+  ShardingAttr attr(const Sharding &sharding) {
+    return ShardingAttr::get(symbol, sharding, plan.mesh);
+  }
+  void writeModule();
+  void writeFunction(StringRef name, ArrayRef<unsigned> arguments,
+                     ArrayRef<unsigned> results, bool setup);
+  void writeOp(Operation *op, unsigned index);
+
+  ModuleOp module;
+  const ModelGraph &graph;
+  const Plan &plan;
+  OpBuilder builder;
+  FlatSymbolRefAttr symbol;
+};
+
+} // namespace
+
+void PlanWriter::writeModule() {
+  for (MeshOp mesh : llvm::make_early_inc_range(module.getOps<MeshOp>()))
+    mesh.erase();
+  builder.setInsertionPointToStart(module.getBody());
+  MeshOp::create(builder, module.getLoc(), kMesh,
+                 MeshAttr::get(module.getContext(), plan.mesh));
+  module->setAttr(kStages, builder.getI64IntegerAttr(plan.stages));
+  module->setAttr(kPlan, builder.getStringAttr(
+                             llvm::formatv("{0}", summaryToJSON(plan)).str()));
+}
+
+/// A result of @setup lies as its users in @step want it; what @step returns is
+/// whole.
+void PlanWriter::writeFunction(StringRef name, ArrayRef<unsigned> arguments,
+                               ArrayRef<unsigned> results, bool setup) {
+  auto func = module.lookupSymbol<func::FuncOp>(name);
+  if (!func)
+    return;
+  for (const auto &[index, value] : llvm::enumerate(arguments))
+    func.setArgAttr(index, AutoparDialect::kSharding,
+                    attr(plan.values[value].sharding));
+  for (const auto &[index, value] : llvm::enumerate(results)) {
+    const Sharding &sharding = plan.values[value].sharding;
+    func.setResultAttr(index, AutoparDialect::kSharding,
+                       attr(setup ? sharding : endPartial(sharding)));
+  }
+}
+
+void PlanWriter::writeOp(Operation *op, unsigned index) {
+  const PlannedOp &planned = plan.ops[index];
+  op->setAttr(AutoparDialect::kStrategy,
+              StrategyAttr::get(symbol, planned.assignment, plan.mesh));
+  SmallVector<Attribute> shardings;
+  for (unsigned result : graph.ops[index].results)
+    shardings.push_back(attr(plan.values[result].sharding));
+  op->setAttr(AutoparDialect::kShardings, builder.getArrayAttr(shardings));
+  if (plan.stages > 1)
+    op->setAttr(AutoparDialect::kStage,
+                builder.getI64IntegerAttr(planned.stage));
+  else
+    op->removeAttr(AutoparDialect::kStage);
+}
+
+void PlanWriter::write() {
+  writeModule();
+  writeFunction("setup", graph.setupArguments, graph.setupResults, true);
+  writeFunction("step", graph.stepArguments, graph.stepResults, false);
+  for (const auto &[index, op] : llvm::enumerate(plannedOps(module)))
+    writeOp(op, index);
+}
+
+void writePlan(ModuleOp module, const ModelGraph &graph, const Plan &plan) {
+  PlanWriter(module, graph, plan).write();
+}
+
+FailureOr<Cluster> plannedCluster(ModuleOp module, int64_t deviceCount) {
+  auto fail = [&](llvm::Error error) {
+    emitError(module.getLoc()) << llvm::toString(std::move(error));
+    return failure();
+  };
+  auto text = module->getAttrOfType<StringAttr>(kPlan);
+  if (!text) {
+    llvm::Expected<Cluster> ranks = clusterOfRanks(deviceCount);
+    if (!ranks)
+      return fail(ranks.takeError());
+    return *ranks;
+  }
+  llvm::Expected<llvm::json::Value> json = llvm::json::parse(text.getValue());
+  if (!json)
+    return fail(json.takeError());
+  const llvm::json::Object *object = json->getAsObject();
+  const llvm::json::Value *cluster = object ? object->get("cluster") : nullptr;
+  if (!cluster)
+    return module.emitError("autopar.plan has no 'cluster'");
+  llvm::Expected<Cluster> parsed = clusterFromJSON(*cluster, "autopar.plan");
+  if (!parsed)
+    return fail(parsed.takeError());
+  return *parsed;
+}
+
+FailureOr<ReshardCost> plannedReshardCost(ModuleOp module, const Mesh &mesh) {
+  FailureOr<Cluster> cluster = plannedCluster(module, mesh.deviceCount());
+  if (failed(cluster))
+    return failure();
+  return CommunicationModel::reshardCost(*cluster, mesh);
+}
+
+} // namespace autopar
