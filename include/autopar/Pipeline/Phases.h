@@ -1,0 +1,29 @@
+//===- Phases.h - The order of the compiler's stages ------------*- C++ -*-===//
+
+#ifndef AUTOPAR_PIPELINE_PHASES_H
+#define AUTOPAR_PIPELINE_PHASES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+
+namespace autopar {
+
+/// Each phase ends at one border of docs/Architecture.md.
+enum class Phase { Import, Plan, Partition, Schedule, Lower, Executable };
+
+llvm::StringRef stringifyPhase(Phase phase);
+/// A phase after which compilation may stop; the executable is no IR.
+std::optional<Phase> parsePhase(llvm::StringRef name);
+
+/// The passes of a phase, from the IR at the border before it to its own. Import
+/// follows the ONNX importer; Plan's search is no pass of the pipeline and
+/// Executable has none.
+void buildPhase(Phase phase, mlir::OpPassManager &manager);
+
+/// `--autopar-phase-import`, ... for autopar-opt.
+void registerPhasePipelines();
+
+} // namespace autopar
+
+#endif // AUTOPAR_PIPELINE_PHASES_H

@@ -1,0 +1,83 @@
+//===- Phases.cpp - The order of the compiler's stages --------------------===//
+//
+// The only place that knows which passes run and in what order.
+//
+//===----------------------------------------------------------------------===//
+
+#include "autopar/Pipeline/Phases.h"
+#include "autopar/Frontend/Passes.h"
+#include "autopar/Lowering/Passes.h"
+#include "autopar/Partition/Passes.h"
+#include "autopar/Planning/Passes.h"
+#include "autopar/Schedule/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+llvm::StringRef stringifyPhase(Phase phase) {
+  static constexpr llvm::StringLiteral names[] = {
+      "import", "plan", "partition", "schedule", "lower", "executable"};
+  return names[static_cast<unsigned>(phase)];
+}
+
+std::optional<Phase> parsePhase(llvm::StringRef name) {
+  return llvm::StringSwitch<std::optional<Phase>>(name)
+      .Case("import", Phase::Import)
+      .Case("plan", Phase::Plan)
+      .Case("partition", Phase::Partition)
+      .Case("schedule", Phase::Schedule)
+      .Case("lower", Phase::Lower)
+      .Default(std::nullopt);
+}
+
+/// What Planning reads: few ops, each doing something.
+static void buildImportPhase(OpPassManager &manager) {
+  // Shape arithmetic is folded already; what exporters leave (double
+  // transposes, reshapes of reshapes) goes before anything is moved.
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  // Then weights that are only re-ordered or folded are computed at load.
+  manager.addPass(createMoveToSetup());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+void buildPhase(Phase phase, OpPassManager &manager) {
+  switch (phase) {
+  case Phase::Import:
+    return buildImportPhase(manager);
+  case Phase::Plan: // the plan itself is written by the search
+    manager.addPass(createVerifyPlan());
+    return;
+  case Phase::Partition:
+    return buildPartitionPipeline(manager);
+  case Phase::Schedule:
+    return buildSchedulePipeline(manager);
+  case Phase::Lower:
+    return buildLowerToCpuPipeline(manager);
+  case Phase::Executable:
+    return;
+  }
+}
+
+template <Phase phase> static void registerPhase() {
+  static std::string flag = ("autopar-phase-" + stringifyPhase(phase)).str();
+  static std::string text =
+      ("the passes of phase " + stringifyPhase(phase)).str();
+  static PassPipelineRegistration<> registration(
+      flag, text, [](OpPassManager &manager) { buildPhase(phase, manager); });
+}
+
+void registerPhasePipelines() {
+  registerPhase<Phase::Import>();
+  registerPhase<Phase::Plan>();
+  registerPhase<Phase::Partition>();
+  registerPhase<Phase::Schedule>();
+  registerPhase<Phase::Lower>();
+}
+
+} // namespace autopar

@@ -1,0 +1,140 @@
+//===- WeightPlaces.cpp - Where an executable finds its weights -----------===//
+
+#include "WeightPlaces.h"
+#include "autopar/Dialect/Dialect.h"
+#include "autopar/Lowering/Attributes.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/Path.h"
+#include <filesystem>
+#include <map>
+
+using namespace mlir;
+namespace fs = std::filesystem;
+
+namespace autopar {
+
+namespace {
+
+constexpr uint64_t kAlignment = 64;
+
+/// Parameters without a place, appended to one file that appears when whole.
+class WeightsWriter {
+public:
+  WeightsWriter(const OnnxModel &model, std::string path)
+      : model(model), path(std::move(path)) {}
+
+  llvm::Expected<ParameterAttr> place(ParameterAttr parameter);
+  llvm::Error finish();
+
+private:
+  llvm::Error open();
+  const OnnxModel &model;
+  std::string path;
+  SmallString<128> beside;
+  std::unique_ptr<llvm::raw_fd_ostream> os;
+  llvm::FileRemover remover;
+  std::map<std::string, std::pair<int64_t, int64_t>> places;
+};
+
+llvm::Error WeightsWriter::open() {
+  int descriptor;
+  if (std::error_code code = llvm::sys::fs::createUniqueFile(
+          path + ".%%%%%%%%", descriptor, beside))
+    return llvm::createStringError(code, "cannot write beside '" + path +
+                                             "': " + code.message());
+  remover.setFile(beside);
+  os = std::make_unique<llvm::raw_fd_ostream>(descriptor, /*shouldClose=*/true);
+  return llvm::Error::success();
+}
+
+llvm::Expected<ParameterAttr> WeightsWriter::place(ParameterAttr parameter) {
+  std::string name = parameter.getName().str();
+  auto [it, isNew] = places.try_emplace(name);
+  if (isNew) {
+    if (!os)
+      if (llvm::Error error = open())
+        return std::move(error);
+    auto bytes = model.readParameter(name);
+    if (!bytes)
+      return bytes.takeError();
+    os->write_zeros(llvm::alignTo(os->tell(), kAlignment) - os->tell());
+    it->second = {static_cast<int64_t>(os->tell()),
+                  static_cast<int64_t>(bytes->size())};
+    os->write(bytes->data(), bytes->size());
+  }
+  MLIRContext *context = parameter.getContext();
+  auto file =
+      StringAttr::get(context, llvm::sys::path::filename(path));
+  return ParameterAttr::get(context, parameter.getName(), file,
+                            it->second.first, it->second.second);
+}
+
+llvm::Error WeightsWriter::finish() {
+  if (!os)
+    return llvm::Error::success();
+  os->close();
+  std::error_code code = os->error();
+  os->clear_error();
+  if (!code)
+    code = llvm::sys::fs::rename(beside, path);
+  if (code)
+    return llvm::createStringError(code, "cannot write '" + path +
+                                             "': " + code.message());
+  remover.releaseFile();
+  return llvm::Error::success();
+}
+
+/// `--weights` names one file, or a folder that holds several.
+std::string placeOf(StringRef file, size_t fileCount,
+                    const WeightPaths &paths) {
+  if (!paths.given.empty())
+    return fileCount == 1 ? paths.given
+                          : (fs::path(paths.given) / file.str()).string();
+  std::error_code code;
+  fs::path folder = fs::absolute(paths.executable, code).parent_path();
+  fs::path weights =
+      fs::absolute(paths.model, code).parent_path() / file.str();
+  fs::path relative = fs::relative(weights, folder, code);
+  return code || relative.empty() ? file.str() : relative.string();
+}
+
+} // namespace
+
+llvm::Error placeWeightFiles(ModuleOp module, const OnnxModel &model,
+                             const WeightPaths &paths) {
+  auto table = module->getAttrOfType<ArrayAttr>(kPersistent);
+  if (!table)
+    return llvm::Error::success();
+  MLIRContext *context = module.getContext();
+  WeightsWriter writer(model, paths.executable + ".weights");
+  std::vector<std::string> files; // in order of first use
+  SmallVector<Attribute> stages;
+  for (auto stage : table.getAsRange<ArrayAttr>()) {
+    SmallVector<Attribute> entries;
+    for (auto entry : stage.getAsRange<DictionaryAttr>()) {
+      NamedAttrList fields(entry);
+      auto parameter = entry.getAs<ParameterAttr>("source");
+      if (parameter && parameter.getOffset() < 0) {
+        auto placed = writer.place(parameter);
+        if (!placed)
+          return placed.takeError();
+        fields.set("source", *placed);
+      } else if (parameter &&
+                 !llvm::is_contained(files, parameter.getFile().str())) {
+        files.push_back(parameter.getFile().str());
+      }
+      entries.push_back(fields.getDictionary(context));
+    }
+    stages.push_back(ArrayAttr::get(context, entries));
+  }
+  NamedAttrList places;
+  for (const std::string &file : files)
+    places.append(file, StringAttr::get(context,
+                                        placeOf(file, files.size(), paths)));
+  module->setAttr(kPersistent, ArrayAttr::get(context, stages));
+  module->setAttr(kWeightFiles, places.getDictionary(context));
+  return writer.finish();
+}
+
+} // namespace autopar

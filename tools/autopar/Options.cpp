@@ -1,0 +1,112 @@
+//===- Options.cpp - The driver's command line ----------------------------===//
+
+#include "Options.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace autopar::driver {
+
+static std::string spelled(const Option &option) {
+  return (option.name.size() == 1 ? "-" : "--") + option.name;
+}
+
+static const Option *findOption(ArrayRef<Option> options, StringRef dashed) {
+  auto it = find_if(options, [&](const Option &option) {
+    return spelled(option) == dashed;
+  });
+  return it == options.end() ? nullptr : it;
+}
+
+Error CommandLine::parse(ArrayRef<const char *> arguments) const {
+  for (size_t at = 0; at < arguments.size(); ++at) {
+    StringRef argument = arguments[at];
+    if (!argument.starts_with("-") || argument == "-") {
+      if (!positional || !positional->empty())
+        return createStringError("unexpected argument '" + argument + "'");
+      *positional = argument.str();
+      continue;
+    }
+    auto [name, inlined] = argument.split('=');
+    bool hasInlined = argument.contains('=');
+    const Option *option = findOption(options, name);
+    if (!option)
+      return createStringError("unknown option '" + name + "'");
+    if (option->value.empty() && hasInlined)
+      return createStringError("option '" + name + "' takes no value");
+    StringRef value = inlined;
+    if (!option->value.empty() && !hasInlined) {
+      if (++at == arguments.size())
+        return createStringError("option '" + name + "' needs a value: " +
+                                 name + " " + option->value);
+      value = arguments[at];
+    }
+    if (Error error = option->apply(value))
+      return createStringError("option '" + name +
+                               "': " + toString(std::move(error)));
+  }
+  return Error::success();
+}
+
+void CommandLine::printHelp() const {
+  outs() << "usage: " << usage << "\n\n" << about << "\n\noptions:\n";
+  for (const Option &option : options) {
+    std::string left = spelled(option);
+    if (!option.value.empty())
+      left += " " + option.value;
+    outs() << format("  %-26s ", left.c_str()) << option.help << "\n";
+  }
+}
+
+Option flag(std::string name, std::string help, bool &to) {
+  return {std::move(name), "", std::move(help), [&to](StringRef) {
+            to = true;
+            return Error::success();
+          }};
+}
+
+Option text(std::string name, std::string value, std::string help,
+            std::string &to) {
+  return {std::move(name), std::move(value), std::move(help),
+          [&to](StringRef given) {
+            to = given.str();
+            return Error::success();
+          }};
+}
+
+Option number(std::string name, std::string value, std::string help,
+              int64_t &to) {
+  return {std::move(name), std::move(value), std::move(help),
+          [&to](StringRef given) -> Error {
+            if (given.getAsInteger(10, to) || to < 1)
+              return createStringError("'" + given +
+                                       "' is no number of 1 or more");
+            return Error::success();
+          }};
+}
+
+Expected<int64_t> parseSize(StringRef text) {
+  size_t digits = text.find_first_not_of("0123456789.");
+  double value;
+  double unit = StringSwitch<double>(text.substr(digits))
+                    .Cases({"", "B"}, 1)
+                    .Cases({"K", "KB", "kB"}, 1e3)
+                    .Cases({"M", "MB"}, 1e6)
+                    .Cases({"G", "GB"}, 1e9)
+                    .Cases({"T", "TB"}, 1e12)
+                    .Case("KiB", 0x1p10)
+                    .Case("MiB", 0x1p20)
+                    .Case("GiB", 0x1p30)
+                    .Case("TiB", 0x1p40)
+                    .Default(0);
+  if (text.substr(0, digits).getAsDouble(value) || unit == 0 ||
+      value * unit < 1 || value * unit > 0x1p62)
+    return createStringError("'" + text +
+                             "' is no size; write 16GiB, 80GB or bytes");
+  return static_cast<int64_t>(value * unit);
+}
+
+} // namespace autopar::driver

@@ -1,0 +1,113 @@
+//===- PlanOptions.cpp - Options that shape a plan ------------------------===//
+
+#include "Commands.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace autopar::driver {
+
+int complain(const Twine &message) {
+  errs() << "autopar: error: " << message << "\n";
+  return 1;
+}
+
+void PlanOptions::addTo(CommandLine &line) {
+  std::vector<Option> &options = line.options;
+  options.push_back(number("ranks", "N", "N CPU ranks on this host (default 1)", ranks));
+  options.push_back(text("cluster", "SPEC", "a cluster file, or NODESxDEVICES:TYPE[@GBps], e.g. 16x8:a100-80gb@25", cluster));
+  options.push_back(text("target", "cpu", "kind of device to generate code for", target));
+  options.push_back(text("strategy", "NAME[,NAME]", "auto (default), replicated, data, row, column, tensor, channel, spatial, layer", strategy));
+  options.push_back(text("mesh", "AXIS=N[,AXIS=N]", "fix the mesh; with several strategies one axis each; layer=N counts stages", mesh));
+  options.push_back(number("micro-batches", "K", "micro-batches of a pipeline (default: searched)", microBatches));
+  options.push_back(text("memory-limit", "SIZE", "bytes per device, e.g. 16GiB (default: what the cluster says)", memoryLimit));
+  options.push_back(text("plan", "FILE", "use this plan instead of searching one", planFile));
+  options.push_back(text("save-plan", "FILE", "keep the plan as JSON", savePlan));
+  options.push_back({"bind", "NAME=INT", "size of a symbolic dimension (repeatable)",
+                     [this](StringRef binding) {
+                       bindings.push_back(binding.str());
+                       return Error::success();
+                     }});
+  options.push_back(flag("allow-linked-weights", "follow links to external data inside the model's folder", allowLinkedWeights));
+  options.push_back(flag("verbose", "tell the time of each phase", verbose));
+}
+
+static Error readBindings(ArrayRef<std::string> bindings,
+                          ImportOptions &options) {
+  for (const std::string &binding : bindings) {
+    auto [name, size] = StringRef(binding).rsplit('=');
+    int64_t value;
+    if (name.empty() || size.getAsInteger(10, value) || value < 0)
+      return createStringError("--bind " + binding + ": write NAME=INT");
+    options.bindings[name.str()] = value;
+  }
+  return Error::success();
+}
+
+Expected<CompileRequest> PlanOptions::request(StringRef model) const {
+  CompileRequest result;
+  result.model = model.str();
+  result.verbose = verbose;
+  result.planFile = planFile;
+  result.import.read.allowLinkedWeights = allowLinkedWeights;
+  if (Error error = readBindings(bindings, result.import))
+    return std::move(error);
+  if (!target.empty() && target != "cpu")
+    return createStringError("--target " + target +
+                             ": this build generates code for cpu only");
+  if (!cluster.empty() && ranks != 0)
+    return createStringError("--ranks and --cluster exclude each other");
+  auto machine = cluster.empty() ? clusterOfRanks(ranks == 0 ? 1 : ranks)
+                                 : parseCluster(cluster);
+  if (!machine)
+    return machine.takeError();
+  result.plan.cluster = std::move(*machine);
+  if (!strategy.empty()) {
+    auto names = parseStrategies(strategy);
+    if (!names)
+      return names.takeError();
+    result.plan.strategies = std::move(*names);
+  }
+  if (!mesh.empty()) {
+    auto axes = parseMesh(mesh);
+    if (!axes)
+      return axes.takeError();
+    result.plan.mesh = std::move(*axes);
+  }
+  result.plan.microBatches = microBatches;
+  if (!memoryLimit.empty()) {
+    auto bytes = parseSize(memoryLimit);
+    if (!bytes)
+      return bytes.takeError();
+    result.plan.memoryLimit = *bytes;
+  }
+  return result;
+}
+
+bool parseOrExit(const CommandLine &line, ArrayRef<const char *> arguments,
+                 int &code) {
+  for (StringRef argument : arguments)
+    if (argument == "--help" || argument == "-h") {
+      line.printHelp();
+      code = 0;
+      return true;
+    }
+  if (Error error = line.parse(arguments)) {
+    code = complain(toString(std::move(error)) +
+                    "; `autopar help` lists commands, --help a command's options");
+    return true;
+  }
+  return false;
+}
+
+mlir::LogicalResult savePlans(const Plan &plan, ArrayRef<std::string> paths) {
+  for (const std::string &path : paths)
+    if (!path.empty())
+      if (Error error = writePlanFile(plan, path)) {
+        complain(toString(std::move(error)));
+        return mlir::failure();
+      }
+  return mlir::success();
+}
+
+} // namespace autopar::driver
