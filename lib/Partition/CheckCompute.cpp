@@ -38,6 +38,18 @@ private:
           << note << ", by '" << def->getName() << "'";
     return diagnostic;
   }
+  /// Points at the compute op whose result is partial, past what moved it.
+  InFlightDiagnostic notePartial(InFlightDiagnostic diagnostic,
+                                 unsigned index) {
+    Operation *def = local->getOperand(index).getDefiningOp();
+    while (def && !isa<ShardingRuleOpInterface, KeepFirstOp>(def) &&
+           def->getNumOperands() == 1)
+      def = def->getOperand(0).getDefiningOp();
+    if (def)
+      diagnostic.attachNote(def->getLoc())
+          << "the partial value is made here, by '" << def->getName() << "'";
+    return diagnostic;
+  }
   std::string spell(ArrayRef<unsigned> atoms) const {
     return "\"" + llvm::join(mesh.spell(atoms), "\", \"") + "\"";
   }
@@ -125,8 +137,7 @@ LogicalResult ComputeChecker::checkPartial(unsigned index,
                << ", which the op does not let pass there: end it first with "
                   "autopar.all_reduce or autopar.reduce_scatter "
                << stringifyReduceKind(partial.kind);
-    return noteOperand(std::move(diagnostic), index,
-                       "the partial value is made here");
+    return notePartial(std::move(diagnostic), index);
   }
   for (const Partial &partial : want.partial)
     if (!have.partialOver(partial.atom))

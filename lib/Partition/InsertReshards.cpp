@@ -55,7 +55,7 @@ private:
       unsigned index = argument.getArgNumber();
       FailureOr<Sharding> sharding = readSharding(
           function, function.getArgAttr(index, AutoparDialect::kSharding),
-          argument.getType(), moduleMesh, "argument " + Twine(index));
+          moduleMesh, "argument " + Twine(index));
       if (failed(sharding))
         return failure();
       lies[argument] = *sharding;
@@ -86,8 +86,7 @@ private:
         continue;
       }
       FailureOr<Sharding> lie =
-          readSharding(op, attrs[index], result.getType(), moduleMesh,
-                       "result " + Twine(index));
+          readSharding(op, attrs[index], moduleMesh, "result " + Twine(index));
       if (failed(lie))
         return failure();
       lies[result] = given;
@@ -102,7 +101,7 @@ private:
       unsigned index = operand.getOperandNumber();
       FailureOr<Sharding> want = readSharding(
           function, function.getResultAttr(index, AutoparDialect::kSharding),
-          operand.get().getType(), moduleMesh, "result " + Twine(index));
+          moduleMesh, "result " + Twine(index));
       if (failed(want))
         return failure();
       use(operand, *want, {});
@@ -112,7 +111,7 @@ private:
 
   /// Lets `operand` read its value as it wants it. A value has one reshard per
   /// wanted sharding, at the first use; an argument one in each stage.
-  void use(OpOperand &operand, const Sharding &want, DenseF64ArrayAttr fill) {
+  void use(OpOperand &operand, const Sharding &want, ArrayAttr fill) {
     Value value = operand.get();
     if (lies.at(value) == want)
       return;
@@ -128,7 +127,7 @@ private:
     operand.set(made);
   }
 
-  Value reshard(Value value, const Sharding &to, DenseF64ArrayAttr fill,
+  Value reshard(Value value, const Sharding &to, ArrayAttr fill,
                 Operation *stageOp) {
     const Sharding from = lies.at(value);
     if (from == to)

@@ -93,12 +93,13 @@ Value ReshardLowering::emit(OpBuilder &builder, ReshardOp reshard,
     break;
   }
   const Interval &interval = *step.after.dims[step.dim].interval;
-  double fill = reshard.getFill() ? (*reshard.getFill())[step.dim] : 0.0;
+  FloatAttr fill = builder.getF64FloatAttr(0.0);
+  if (reshard.getFill())
+    fill = cast<FloatAttr>((*reshard.getFill())[step.dim]);
   return HaloOp::create(builder, loc, type, input, none, mesh, axes, dim,
                         builder.getI64IntegerAttr(global.getDimSize(step.dim)),
                         builder.getI64IntegerAttr(interval.step),
-                        builder.getI64IntegerAttr(interval.offset),
-                        builder.getF64FloatAttr(fill))
+                        builder.getI64IntegerAttr(interval.offset), fill)
       .getResult();
 }
 

@@ -45,7 +45,7 @@ private:
     for (unsigned i = 0; i < globalArguments; ++i) {
       Type type = body.getArgument(i).getType();
       FailureOr<Sharding> sharding = readSharding(
-          function, function.getArgAttr(i, AutoparDialect::kSharding), type,
+          function, function.getArgAttr(i, AutoparDialect::kSharding),
           moduleMesh, "argument " + Twine(i));
       if (failed(sharding))
         return failure();
@@ -82,8 +82,8 @@ private:
     auto shardings = recv->getAttrOfType<ArrayAttr>(AutoparDialect::kShardings);
     Type type = recv.getResult().getType();
     FailureOr<Sharding> sharding =
-        readSharding(recv, shardings ? shardings[0] : Attribute(), type,
-                     moduleMesh, "what is received");
+        readSharding(recv, shardings ? shardings[0] : Attribute(), moduleMesh,
+                     "what is received");
     if (failed(sharding))
       return failure();
     Operation *op = cloneLocal(recv, builder, {},

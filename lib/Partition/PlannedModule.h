@@ -31,11 +31,12 @@ mlir::FailureOr<ModuleMesh> getModuleMesh(mlir::ModuleOp module);
 /// The functions that Partition works on: all but the kept global copies.
 llvm::SmallVector<mlir::func::FuncOp> activeFunctions(mlir::ModuleOp module);
 
-/// `attribute` as a legal sharding of a value of `type`; `what` names the
-/// value.
-mlir::FailureOr<Sharding>
-readSharding(mlir::Operation *at, mlir::Attribute attribute, mlir::Type type,
-             const ModuleMesh &moduleMesh, const llvm::Twine &what);
+/// `attribute` as a sharding (the dialect has verified it); an error where
+/// there is none. `what` names the value.
+mlir::FailureOr<Sharding> readSharding(mlir::Operation *at,
+                                       mlir::Attribute attribute,
+                                       const ModuleMesh &moduleMesh,
+                                       const llvm::Twine &what);
 
 /// What the plan says about one compute op.
 struct OpPlan {
@@ -48,9 +49,8 @@ mlir::FailureOr<OpPlan> planOf(ShardingRuleOpInterface op,
 
 /// Per dimension what positions outside an operand's interval read as; null if
 /// the operand has no interval.
-mlir::DenseF64ArrayAttr fillOf(mlir::Builder &builder,
-                               const TensorFactors &operand,
-                               const Sharding &sharding);
+mlir::ArrayAttr fillOf(mlir::Builder &builder, const TensorFactors &operand,
+                       const Sharding &sharding);
 
 /// Stage of an op (0 without the attribute).
 int64_t stageOf(mlir::Operation *op);

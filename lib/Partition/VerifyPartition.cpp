@@ -35,8 +35,7 @@ static LogicalResult verifyInterface(func::FuncOp function, Attribute sharding,
   if (!type)
     return function.emitError()
            << what << " has no " << AutoparDialect::kGlobalType;
-  FailureOr<Sharding> lie =
-      readSharding(function, sharding, type.getValue(), moduleMesh, what);
+  FailureOr<Sharding> lie = readSharding(function, sharding, moduleMesh, what);
   if (failed(lie))
     return failure();
   Type expected = localType(type.getValue(), *lie, moduleMesh.mesh);

@@ -23,7 +23,7 @@ def Autopar_ReshardOp : Op<Autopar_Dialect, "reshard", [Pure, AllTypesMatch<["in
     per dimension what positions outside an interval of `to` read as.
   }];
   let arguments = (ins Autopar_Tensor:$input, Autopar_ShardingAttr:$from, Autopar_ShardingAttr:$to,
-                       OptionalAttr<DenseF64ArrayAttr>:$fill);
+                       OptionalAttr<F64ArrayAttr>:$fill);
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "$input `from` $from `to` $to (`fill` `=` $fill^)? attr-dict `:` type($result)";
   let hasVerifier = 1;

@@ -1,0 +1,51 @@
+// RUN: autopar-opt %s --autopar-insert-reshards | autopar-opt | FileCheck %s
+
+#whole = #autopar.sharding<@mesh, [{}, {}]>
+#rows = #autopar.sharding<@mesh, [{"x"}, {}]>
+#columns = #autopar.sharding<@mesh, [{}, {"x"}]>
+#byRow = #autopar.strategy<@mesh, {"x": split 0}>
+#byColumn = #autopar.strategy<@mesh, {"x": split 1}>
+
+autopar.mesh @mesh #autopar.mesh<["x"=2]>
+
+// One reshard at the definition; two users that want the same share one.
+// CHECK-LABEL: func.func @step
+// CHECK: %[[P:.*]] = autopar.einsum
+// CHECK-NEXT: %[[W:.*]] = autopar.reshard %[[P]] from <@mesh, [{}, {}], partial = {"x": sum}> to <@mesh, [{}, {}]>
+// CHECK-NEXT: %[[R:.*]] = autopar.reshard %[[W]] from <@mesh, [{}, {}]> to <@mesh, [{"x"}, {}]>
+// CHECK-NEXT: %[[E:.*]] = autopar.unary exp %[[R]]
+// CHECK-NEXT: %[[T:.*]] = autopar.unary tanh %[[R]]
+// CHECK-NEXT: %[[C:.*]] = autopar.reshard %[[W]] from <@mesh, [{}, {}]> to <@mesh, [{}, {"x"}]>
+// CHECK-NEXT: %[[N:.*]] = autopar.unary neg %[[C]]
+// CHECK-NEXT: %[[EW:.*]] = autopar.reshard %[[E]] from <@mesh, [{"x"}, {}]> to <@mesh, [{}, {}]>
+// CHECK-NEXT: return %[[EW]], %[[T]], %[[N]]
+func.func @step(
+    %a: tensor<4x6xf32> {autopar.source = #autopar.input<"a">, autopar.sharding = #columns},
+    %b: tensor<6x8xf32> {autopar.source = #autopar.input<"b">, autopar.sharding = #rows})
+    -> (tensor<4x8xf32> {autopar.result = #autopar.output<"e">, autopar.sharding = #whole},
+        tensor<4x8xf32> {autopar.result = #autopar.output<"t">, autopar.sharding = #rows},
+        tensor<4x8xf32> {autopar.result = #autopar.output<"n">, autopar.sharding = #columns}) {
+  %0 = autopar.einsum "mk,kn->mn" %a, %b {autopar.strategy = #autopar.strategy<@mesh, {"x": split 2}>, autopar.shardings = [#whole]}
+    : (tensor<4x6xf32>, tensor<6x8xf32>) -> tensor<4x8xf32>
+  %1 = autopar.unary exp %0 {autopar.strategy = #byRow} : tensor<4x8xf32> -> tensor<4x8xf32>
+  %2 = autopar.unary tanh %0 {autopar.strategy = #byRow} : tensor<4x8xf32> -> tensor<4x8xf32>
+  %3 = autopar.unary neg %0 {autopar.strategy = #byColumn} : tensor<4x8xf32> -> tensor<4x8xf32>
+  return %1, %2, %3 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// What lies outside an interval is filled as each window wants it: two reshards.
+// CHECK-LABEL: func.func @windows
+// CHECK: autopar.reshard %{{.*}} to <@mesh, {{\[}}{}, {}, {"x", step = 2, offset = -1, length = 4}]> fill = {{\[}}0.000000e+00, 0.000000e+00, 0xFFF0000000000000]
+// CHECK: autopar.pool max
+// CHECK: autopar.reshard %{{.*}} to <@mesh, {{\[}}{}, {}, {"x", step = 2, offset = -1, length = 4}]> fill = {{\[}}0.000000e+00, 0.000000e+00, 0.000000e+00]
+// CHECK: autopar.pool sum
+func.func @windows(
+    %i: tensor<1x1x4xf32> {autopar.source = #autopar.input<"i">, autopar.sharding = #autopar.sharding<@mesh, [{}, {}, {"x"}]>})
+    -> (tensor<1x1x4xf32> {autopar.result = #autopar.output<"m">, autopar.sharding = #autopar.sharding<@mesh, [{}, {}, {"x"}]>},
+        tensor<1x1x4xf32> {autopar.result = #autopar.output<"s">, autopar.sharding = #autopar.sharding<@mesh, [{}, {}, {"x"}]>}) {
+  %0 = autopar.pool max %i window = [3] strides = [1] dilations = [1] low = [1] high = [1]
+    {autopar.strategy = #autopar.strategy<@mesh, {"x": split 2}>} : (tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+  %1 = autopar.pool sum %i window = [3] strides = [1] dilations = [1] low = [1] high = [1]
+    {autopar.strategy = #autopar.strategy<@mesh, {"x": split 2}>} : (tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+  return %0, %1 : tensor<1x1x4xf32>, tensor<1x1x4xf32>
+}
