@@ -24,7 +24,7 @@ ProgramOp describe(KernelOp kernel, StringRef kind) {
   row.name = nodeName(kernel.getLoc()).str();
   row.kind = kind.str();
   for (Value operand : kernel->getOperands())
-    row.bytes += bytesOf(operand.getType());
+    row.bytes += denseBytes(operand.getType());
   for (Operation &op : kernel.getBody().front())
     if (auto counted = dyn_cast<KernelOpInterface>(op))
       row.flops += counted.getFlops();

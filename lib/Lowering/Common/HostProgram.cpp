@@ -30,7 +30,7 @@ StringRef dtypeName(Type element) {
   return names[dtypeNumber(element)];
 }
 
-int64_t bytesOf(Type shaped) {
+int64_t denseBytes(Type shaped) {
   auto type = cast<ShapedType>(shaped);
   unsigned width = type.getElementType().getIntOrFloatBitWidth();
   return type.getNumElements() * std::max(1u, width / 8);

@@ -131,7 +131,7 @@ private:
 int32_t dtypeNumber(mlir::Type element);
 llvm::StringRef dtypeName(mlir::Type element);
 /// Bytes of a dense tensor in memory.
-int64_t bytesOf(mlir::Type shaped);
+int64_t denseBytes(mlir::Type shaped);
 
 /// Calls for collectives, send and recv; failure with an error at op for what is
 /// no such op.

@@ -32,7 +32,7 @@ template <typename OpT> int32_t record(HostFunction &host, OpT op) {
   row.name = nodeName(op->getLoc()).str();
   row.kind = op->getName().stripDialect().str();
   for (Value operand : op->getOperands())
-    row.bytes += bytesOf(operand.getType());
+    row.bytes += denseBytes(operand.getType());
   return host.program.addOp(std::move(row));
 }
 
@@ -106,7 +106,7 @@ void lower(HostFunction &host, HaloOp op) {
 }
 
 void lower(HostFunction &host, SendOp op) {
-  int64_t bytes = bytesOf(op.getInput().getType());
+  int64_t bytes = denseBytes(op.getInput().getType());
   host.program.useChannel(
       op.getChannel(),
       {host.stage, static_cast<int64_t>(op.getToStage()), bytes});
@@ -116,7 +116,7 @@ void lower(HostFunction &host, SendOp op) {
 }
 
 void lower(HostFunction &host, RecvOp op) {
-  int64_t bytes = bytesOf(op.getOutput().getType());
+  int64_t bytes = denseBytes(op.getOutput().getType());
   host.program.useChannel(
       op.getChannel(),
       {static_cast<int64_t>(op.getFromStage()), host.stage, bytes});

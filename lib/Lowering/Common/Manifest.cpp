@@ -209,7 +209,7 @@ void ManifestWriter::addParameter(json::Object &out, DictionaryAttr entry,
   }
   Type global = entry.getAs<TypeAttr>("global_type").getValue();
   ArrayRef<int64_t> shape = cast<ShapedType>(global).getShape();
-  int64_t end = source.getOffset() + bytesOf(global);
+  int64_t end = source.getOffset() + denseBytes(global);
   out["file"] = fileIndex(source.getFile().getValue(), end);
   out["offset"] = source.getOffset();
   out["global_shape"] = numbers(shape);
