@@ -1,6 +1,7 @@
 //===- OnnxOpsWindow.cpp - ONNX convolution and pooling -------------------===//
 
 #include "OnnxNode.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using llvm::Twine;
@@ -76,18 +77,17 @@ LogicalResult sizeWindow(OnnxNode &node, Window &window,
   for (unsigned d = 0; d < spatial.size(); ++d) {
     int64_t n = spatial[d], stride = window.strides[d];
     int64_t room = n + window.low[d] + window.high[d] - window.span(d);
-    if (room < 0)
+    int64_t steps = ceil ? llvm::divideCeilSigned(room, stride)
+                         : llvm::divideFloorSigned(room, stride);
+    if (ceil && steps > 0 && steps * stride >= n + window.low[d])
+      --steps;
+    if (steps < 0)
       return node.error("the window of size " + Twine(window.span(d)) +
                         " is larger than the padded input of dimension " +
                         Twine(d + 2));
-    int64_t out = room / stride + 1, extra = 0;
-    if (ceil && room % stride && out * stride < n + window.low[d]) {
-      extra = stride - room % stride;
-      ++out;
-    }
-    window.out.push_back(out);
-    window.extra.push_back(extra);
-    window.high[d] += extra;
+    window.out.push_back(steps + 1);
+    window.extra.push_back(std::max<int64_t>(steps * stride - room, 0));
+    window.high[d] += window.extra.back();
   }
   return success();
 }
@@ -176,9 +176,35 @@ FailureOr<Window> poolWindow(OnnxNode &node) {
   return windowOf(node, *size, node.shape(0).drop_front(2));
 }
 
-Value pool(OnnxNode &node, ReduceKind kind, const Window &window) {
+/// Cuts a dimension's only window to what it can reach of the input.
+void trimWindow(Window &window, unsigned d, int64_t n) {
+  int64_t reach = n + window.low[d];
+  if (window.out[d] != 1 || reach < 1)
+    return;
+  window.size[d] =
+      std::min(window.size[d], (reach - 1) / window.dilations[d] + 1);
+  window.high[d] = std::max<int64_t>(window.span(d) - reach, 0);
+}
+
+/// The window is the whole image: pooling is a reduction.
+bool isWhole(const Window &window, ArrayRef<int64_t> spatial) {
+  for (unsigned d = 0; d < spatial.size(); ++d)
+    if (window.out[d] != 1 || window.size[d] != spatial[d] || window.low[d] ||
+        window.high[d])
+      return false;
+  return true;
+}
+
+Value pool(OnnxNode &node, ReduceKind kind, Window window) {
+  ArrayRef<int64_t> spatial = node.shape(0).drop_front(2);
+  for (unsigned d = 0; d < spatial.size(); ++d)
+    trimWindow(window, d, spatial[d]);
   SmallVector<int64_t> shape(node.shape(0).take_front(2));
   llvm::append_range(shape, window.out);
+  if (isWhole(window, spatial)) {
+    auto dims = llvm::to_vector(llvm::seq<int64_t>(2, node.rank(0)));
+    return node.reshape(node.reduce(kind, node.input(0), dims), shape);
+  }
   return node.create<PoolOp>(node.type(0).clone(shape), kind, node.input(0),
                              window.size, window.strides, window.dilations,
                              window.low, window.high);

@@ -1,11 +1,16 @@
 //===- autopar-import.cpp - Prints a model as IR --------------------------===//
 //
-// The Frontend alone, for its tests: what the importer builds, before any pass.
+// The Frontend alone, for its tests: what the importer builds, what its passes
+// make of it, and what that computes.
 //
 //===----------------------------------------------------------------------===//
 
+#include "RunModel.h"
 #include "autopar/Frontend/OnnxImporter.h"
+#include "autopar/Frontend/Passes.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
@@ -17,6 +22,8 @@ static cl::list<std::string> bindings("bind", cl::desc("size of a symbolic dimen
 static cl::opt<bool> allowLinks("allow-linked-weights", cl::desc("follow links inside the model's folder"));
 static cl::opt<bool> printOps("print-ops", cl::desc("print the table of operators and end"));
 static cl::opt<std::string> readParameter("read-parameter", cl::desc("write the bytes of a parameter and end"), cl::value_desc("NAME"));
+static cl::opt<bool> prepare("prepare", cl::desc("canonicalize, merge equal ops and move to setup"));
+static cl::opt<std::string> run("run", cl::desc("interpret the model on FOLDER/in.<i>, write FOLDER/out.<i>"), cl::value_desc("FOLDER"));
 static cl::opt<bool> quiet("quiet", cl::desc("print no IR"));
 
 static int fail(const Twine &message) {
@@ -56,6 +63,16 @@ int main(int argc, char **argv) {
       autopar::importOnnx(**file, options, &context);
   if (!module)
     return 1;
+  mlir::PassManager passes(&context);
+  if (prepare) {
+    passes.addPass(mlir::createCanonicalizerPass());
+    passes.addPass(mlir::createCSEPass());
+    passes.addPass(autopar::createMoveToSetup());
+  }
+  if (failed(passes.run(*module)))
+    return 1;
+  if (!run.empty())
+    return failed(runModel(*module, **file, run));
   if (!quiet)
     module->print(outs());
   return 0;
