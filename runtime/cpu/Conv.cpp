@@ -10,20 +10,6 @@
 
 namespace autopar::runtime {
 
-bool Conv::Key::operator==(const Key &other) const {
-  return std::memcmp(this, &other, sizeof(Key)) == 0;
-}
-
-size_t Conv::KeyHash::operator()(const Key &key) const {
-  const uint64_t *words = reinterpret_cast<const uint64_t *>(&key);
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (size_t i = 0; i < sizeof(Key) / sizeof(uint64_t); ++i) {
-    hash = (hash ^ words[i]) * 0x100000001b3u;
-    hash ^= hash >> 29;
-  }
-  return size_t(hash);
-}
-
 /// The description with zeros past its spatial dimensions.
 static aprt_conv_desc canonical(const aprt_conv_desc &desc) {
   aprt_conv_desc result = desc;
@@ -85,9 +71,9 @@ Status Conv::pack(const aprt_conv_desc &desc, const void *w) {
   APRT_TRY(check(desc));
   if (desc.slot < 0)
     return Status::error("a weight to pack names no slot");
-  Key key{canonical(desc)};
+  aprt_conv_desc key = canonical(desc);
   Plan &plan = plans[key];
-  plan = makePlan(key.desc);
+  plan = makePlan(key);
   if (plan && plan->packWeights(library, w))
     return Status::success();
   plan = nullptr;
@@ -99,14 +85,14 @@ Status Conv::pack(const aprt_conv_desc &desc, const void *w) {
 
 Status Conv::run(const aprt_conv_desc &desc, const ConvOperands &operands) {
   APRT_TRY(check(desc));
-  Key key{canonical(desc)};
+  aprt_conv_desc key = canonical(desc);
   auto found = plans.find(key);
   if (found == plans.end()) {
     if (desc.slot >= 0)
       return Status::error("packed weight " + std::to_string(desc.slot) +
                            " was packed for another convolution, or not at "
                            "all");
-    found = plans.emplace(key, makePlan(key.desc)).first;
+    found = plans.emplace(key, makePlan(key)).first;
   }
   ConvPlan *plan = found->second.get();
   const void *w = desc.slot >= 0 ? plain[desc.slot].data() : operands.w;

@@ -7,6 +7,7 @@
 #include "ConvPlan.h"
 #include "OneDnn.h"
 #include "ThreadPool.h"
+#include "WordKey.h"
 
 #include <memory>
 #include <unordered_map>
@@ -35,13 +36,6 @@ public:
   Status pack(const aprt_conv_desc &desc, const void *w);
 
 private:
-  struct Key {
-    aprt_conv_desc desc;
-    bool operator==(const Key &other) const;
-  };
-  struct KeyHash {
-    size_t operator()(const Key &key) const;
-  };
   /// Null: plain loops.
   using Plan = std::unique_ptr<ConvPlan>;
 
@@ -52,7 +46,7 @@ private:
   ThreadPool &pool;
   MemoryCounter &memory;
   std::vector<Buffer> plain; // weights of slots that plain loops use
-  std::unordered_map<Key, Plan, KeyHash> plans;
+  std::unordered_map<aprt_conv_desc, Plan, WordKeyHash, WordKeyEqual> plans;
 };
 
 } // namespace autopar::runtime

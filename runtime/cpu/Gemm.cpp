@@ -28,20 +28,6 @@ static aprt_gemm_desc canonical(const aprt_gemm_desc &desc) {
   return result;
 }
 
-bool Gemm::Key::operator==(const Key &other) const {
-  return std::memcmp(this, &other, sizeof(Key)) == 0;
-}
-
-size_t Gemm::KeyHash::operator()(const Key &key) const {
-  const uint64_t *words = reinterpret_cast<const uint64_t *>(&key);
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (size_t i = 0; i < sizeof(Key) / sizeof(uint64_t); ++i) {
-    hash = (hash ^ words[i]) * 0x100000001b3u;
-    hash ^= hash >> 29;
-  }
-  return size_t(hash);
-}
-
 Status Gemm::check(const aprt_gemm_desc &desc) const {
   if (elementBytes(desc.dtype) == 0 || desc.batch_rank < 0 ||
       desc.batch_rank > APRT_GEMM_MAX_BATCH || desc.m < 0 || desc.n < 0 ||

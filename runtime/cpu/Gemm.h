@@ -7,6 +7,7 @@
 #include "GemmPlan.h"
 #include "OneDnn.h"
 #include "ThreadPool.h"
+#include "WordKey.h"
 
 #include <memory>
 #include <unordered_map>
@@ -38,10 +39,6 @@ private:
   struct Key {
     aprt_gemm_desc desc;
     int64_t addendMode;
-    bool operator==(const Key &other) const;
-  };
-  struct KeyHash {
-    size_t operator()(const Key &key) const;
   };
   struct Entry {
     std::unique_ptr<GemmPlan> plan; // null: plain loops
@@ -57,7 +54,7 @@ private:
   ThreadPool &pool;
   MemoryCounter &memory;
   std::vector<PackedMatrix> packed;
-  std::unordered_map<Key, Entry, KeyHash> entries;
+  std::unordered_map<Key, Entry, WordKeyHash, WordKeyEqual> entries;
 };
 
 } // namespace autopar::runtime
