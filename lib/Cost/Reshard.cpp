@@ -187,7 +187,11 @@ void StepTable::keepFirst() {
       if (unsigned(partial.kind) == kind && !current->usesAtom(partial.atom) &&
           !isTime(partial.atom))
         added.push_back(partial.atom);
-    if (added.empty())
+    // Reductions of two kinds do not commute: the first one must end before.
+    bool mixed = any_of(current->partial, [&](const Partial &partial) {
+      return unsigned(partial.kind) != kind;
+    });
+    if (added.empty() || mixed)
       continue;
     ReshardStep step = start(ReshardKind::KeepFirst, added);
     step.reduce = ReduceKind(kind);
