@@ -18,6 +18,10 @@ void numberLocations(ModuleOp module) {
   });
 }
 
+static bool moves(Operation *op) {
+  return interpreter::isCollective(op) || interpreter::isPosition(op);
+}
+
 /// Collectives and position ops on tensors, outside of the kept global program.
 static SmallVector<Operation *> candidates(ModuleOp module) {
   SmallVector<Operation *> list;
@@ -25,8 +29,7 @@ static SmallVector<Operation *> candidates(ModuleOp module) {
     if (func->hasAttr(AutoparDialect::kKept))
       continue;
     func.walk([&](Operation *op) {
-      if (interpreter::isCollective(op) ||
-          (interpreter::isPosition(op) && op->getNumOperands() == 1))
+      if (moves(op) && op->getNumOperands() == 1)
         list.push_back(op);
     });
   }
@@ -116,6 +119,32 @@ static std::string changeValue(Operation *op, const Mesh &, Random &random) {
   return ("with another " + name).str();
 }
 
+/// What a stage receives of `send`.
+static SmallVector<Operation *> receivers(SendOp send) {
+  SmallVector<Operation *> list;
+  send->getParentOfType<ModuleOp>().walk([&](RecvOp recv) {
+    if (recv.getChannel() == send.getChannel())
+      list.push_back(recv);
+  });
+  return list;
+}
+
+/// The ops that read the result, and what reads theirs while they only move it.
+static SmallVector<Location> readersOf(Operation *op) {
+  SmallVector<Location> places;
+  SmallVector<Operation *> work{op};
+  while (!work.empty()) {
+    Operation *next = work.pop_back_val();
+    if (next != op)
+      places.push_back(next->getLoc());
+    if (auto send = dyn_cast<SendOp>(next))
+      llvm::append_range(work, receivers(send));
+    if (next == op || moves(next) || isa<RecvOp>(next))
+      llvm::append_range(work, next->getUsers());
+  }
+  return places;
+}
+
 std::optional<Mutation> mutate(ModuleOp module, const Mesh &mesh,
                                Random &random) {
   using Mutator = std::string (*)(Operation *, const Mesh &, Random &);
@@ -126,15 +155,10 @@ std::optional<Mutation> mutate(ModuleOp module, const Mesh &mesh,
   if (ops.empty())
     return std::nullopt;
   Operation *op = random.pick(ArrayRef<Operation *>(ops));
-  Mutation mutation;
-  mutation.places.push_back(op->getLoc());
-  for (Operation *user : op->getResult(0).getUsers())
-    mutation.places.push_back(user->getLoc());
+  Mutation mutation{"", op->getLoc(), readersOf(op)};
   std::string how = random.pick(ArrayRef<Mutator>(mutators))(op, mesh, random);
   if (how.empty())
     return std::nullopt;
-  if (how != "dropped")
-    mutation.places.truncate(1);
   mutation.what = (op->getName().getStringRef() + " " + how).str();
   if (how == "dropped")
     op->erase();

@@ -13,9 +13,11 @@ namespace autopar::property {
 /// What was done to which op.
 struct Mutation {
   std::string what;
-  /// Where an error counts as reported at the mutated op: the op itself or, for
-  /// a dropped one, an op that read its result.
-  llvm::SmallVector<mlir::Location> places;
+  mlir::Location place;
+  /// What reads the op's result, also through other collectives: a mutated op
+  /// may be a legal step that only leads elsewhere, and a dropped one is not
+  /// there.
+  llvm::SmallVector<mlir::Location> readers;
 };
 
 /// Gives every op of the module a location of its own.
