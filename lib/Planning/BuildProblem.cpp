@@ -176,7 +176,9 @@ void Builder::addCandidates(unsigned valueClass) {
     for (unsigned s = 0; s < strategies[key.op].size(); ++s) {
       const Sharding &sharding = sideOf(key, s);
       offer(valueClass, endPartial(sharding));
-      if (!key.result && !sharding.partial.empty())
+      // What is read from a file or kept from setup comes in blocks.
+      if (!key.result && !sharding.partial.empty() &&
+          value.source == ValueSource::Op && !value.persistent)
         offer(valueClass, sharding);
     }
   if (value.persistent && problem.memoryLimit)
