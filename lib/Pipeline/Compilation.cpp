@@ -35,6 +35,7 @@ Compilation::Compilation(CompileRequest asked)
     : request(std::move(asked)), began(std::chrono::steady_clock::now()),
       phaseBegan(began) {
   context.loadDialect<AutoparDialect, func::FuncDialect>();
+  context.printOpOnDiagnostic(false); // whole functions say nothing to users
   context.getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
       printDiagnostic(diagnostic);
