@@ -15,8 +15,9 @@ namespace {
 /// at the O(log T) nodes that make up its lifetime.
 class Lifetimes {
 public:
-  explicit Lifetimes(int64_t times) : size(PowerOf2Ceil(std::max<int64_t>(times, 1))),
-        lists(2 * size), below(2 * size) {}
+  explicit Lifetimes(int64_t times)
+      : size(PowerOf2Ceil(std::max<int64_t>(times, 1))), lists(2 * size),
+        below(2 * size) {}
 
   void insert(unsigned id, int64_t first, int64_t last) {
     walk(first, last, [&](size_t node) {
@@ -51,7 +52,8 @@ public:
 
 private:
   /// The nodes that together make up the times first..last.
-  void walk(int64_t first, int64_t last, function_ref<void(size_t)> visit) const {
+  void walk(int64_t first, int64_t last,
+            function_ref<void(size_t)> visit) const {
     size_t low = first + size, high = last + size + 1;
     for (; low < high; low /= 2, high /= 2) {
       if (low & 1)

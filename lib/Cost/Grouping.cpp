@@ -208,8 +208,8 @@ static bool spreadsRows(Operation *spread, int64_t rowLength) {
   for (auto [size, dim] : llvm::zip(from, spreadDimsOf(spread)))
     if (size != 1)
       along.push_back(dim);
-  int64_t rest = cast<ShapedType>(spread->getResult(0).getType())
-                     .getNumElements();
+  int64_t rest =
+      cast<ShapedType>(spread->getResult(0).getType()).getNumElements();
   for (auto [dim, size] : llvm::enumerate(to)) {
     if (rest == rowLength || size == 0)
       break;
@@ -274,8 +274,7 @@ bool Grouping::tryMerge(unsigned from, unsigned into) {
   OpenGroup &a = groups[from], &b = groups[into];
   bool loops = a.kind == GroupKind::Loops && b.kind == GroupKind::Loops;
   if (!loops || a.closed || b.closed || a.whole || b.whole ||
-      a.elements != b.elements ||
-      a.ops.size() + b.ops.size() >= table.maxOps)
+      a.elements != b.elements || a.ops.size() + b.ops.size() >= table.maxOps)
     return false;
   if (a.level != b.level && (a.level > b.level || a.consumed))
     return false;
@@ -296,9 +295,10 @@ bool Grouping::tryMerge(unsigned from, unsigned into) {
 //===----------------------------------------------------------------------===//
 
 /// What `op` is to the library group under its operand `at`.
-std::optional<EpilogueStep>
-Grouping::epilogueStep(Operation *op, const OpenGroup &group,
-                       ArrayRef<Access> accesses, unsigned at) const {
+std::optional<EpilogueStep> Grouping::epilogueStep(Operation *op,
+                                                   const OpenGroup &group,
+                                                   ArrayRef<Access> accesses,
+                                                   unsigned at) const {
   if (std::optional<UnaryKind> kind = unaryKindOf(op)) {
     if (llvm::is_contained(table.activations, *kind))
       return EpilogueStep::Activation;

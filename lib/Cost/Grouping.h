@@ -1,8 +1,8 @@
 //===- Grouping.h - State of the kernel-group analysis ----------*- C++ -*-===//
 //
 // Groups are built in program order. Each has a level, greater than that of
-// every group and op it reads from: so there is no cycle, and groups of one level
-// are independent. A group that nothing else reads yet may rise.
+// every group and op it reads from: so there is no cycle, and groups of one
+// level are independent. A group that nothing else reads yet may rise.
 //
 //===----------------------------------------------------------------------===//
 
@@ -96,7 +96,8 @@ private:
   llvm::DenseMap<mlir::Operation *, bool> live;
   llvm::DenseMap<mlir::Operation *, unsigned> freeCost; // 0: not free
   llvm::DenseMap<mlir::Operation *, unsigned> pathDepth;
-  llvm::DenseMap<mlir::Operation *, bool> cut; // reshape of a buffer made for it
+  llvm::DenseMap<mlir::Operation *, bool>
+      cut; // reshape of a buffer made for it
   llvm::DenseMap<mlir::Operation *, unsigned> groupIds;
   llvm::DenseMap<mlir::Operation *, int64_t> opaqueLevels;
   mutable llvm::SmallVector<unsigned> parents; // of merged groups

@@ -16,9 +16,8 @@ const FusionTable &cpuFusionTable() {
     FusionTable cpu;
     cpu.contraction = {Step::Bias, Step::Activation, Step::Addend};
     cpu.convolution = {Step::Bias, Step::Addend, Step::Activation};
-    cpu.activations = {UnaryKind::Relu, UnaryKind::GeluErf,
-                       UnaryKind::GeluTanh, UnaryKind::Tanh,
-                       UnaryKind::Sigmoid};
+    cpu.activations = {UnaryKind::Relu, UnaryKind::GeluErf, UnaryKind::GeluTanh,
+                       UnaryKind::Tanh, UnaryKind::Sigmoid};
     return cpu;
   }();
   return table;
@@ -95,10 +94,30 @@ void Assembly::collectBody(const OpenGroup &open, KernelGroup &group) {
   for (Operation *op : open.ops)
     for (Value operand : op->getOperands())
       needOperand(op, operand, id, ops);
-  group.ops.assign(ops.begin(), ops.end());
-  llvm::sort(group.ops, [&](Operation *a, Operation *b) {
+  // Own ops as the program has them, repeated ones right before their first
+  // reader: equal layers get equal bodies wherever they share a repeated op.
+  llvm::SetVector<Operation *> ordered;
+  SmallVector<Operation *> own(open.ops);
+  llvm::sort(own, [&](Operation *a, Operation *b) {
     return numbers.lookup(a) < numbers.lookup(b);
   });
+  for (Operation *op : own) {
+    SmallVector<Operation *> stack{op};
+    while (!stack.empty()) {
+      Operation *next = stack.back(), *missing = nullptr;
+      for (Value operand : llvm::reverse(next->getOperands()))
+        if (Operation *source = operand.getDefiningOp();
+            source && ops.contains(source) && !ordered.contains(source))
+          missing = source;
+      if (missing) {
+        stack.push_back(missing);
+        continue;
+      }
+      ordered.insert(next);
+      stack.pop_back();
+    }
+  }
+  group.ops.assign(ordered.begin(), ordered.end());
 }
 
 void Assembly::collectInputs(KernelGroup &group) {
@@ -147,7 +166,10 @@ void Assembly::name(KernelGroup &group, const OpenGroup &open) {
     group.root = open.root;
     return;
   }
-  group.root = group.ops.back();
+  group.root = open.ops.back();
+  for (Operation *op : open.ops)
+    if (numbers.lookup(op) > numbers.lookup(group.root))
+      group.root = op;
   if (open.rowLength == 0)
     return;
   for (Operation *op : group.ops)
@@ -181,10 +203,10 @@ void Assembly::findInPlace(KernelGroup &group, const OpenGroup &open) {
                    ? grouping.table.contractionInPlace
                    : grouping.table.convolutionInPlace;
     int at = open.addend ? input(open.addend) : -1;
-    bool once = at >= 0 && llvm::count_if(group.ops, [&](Operation *op) {
-                             return llvm::is_contained(op->getOperands(),
-                                                       open.addend);
-                           }) == 1;
+    bool once =
+        at >= 0 && llvm::count_if(group.ops, [&](Operation *op) {
+                     return llvm::is_contained(op->getOperands(), open.addend);
+                   }) == 1;
     if (may && once)
       group.inPlace.push_back({0u, unsigned(at)});
     return;
@@ -248,8 +270,9 @@ void Assembly::order(KernelGroups &result, Block &body) {
     ++missing[node];
   };
   for (unsigned node = 0; node < nodes.size(); ++node)
-    for (Value value : nodes[node].op ? SmallVector<Value>(nodes[node].op->getOperands())
-                                      : result.groups[node].inputs)
+    for (Value value : nodes[node].op
+                           ? SmallVector<Value>(nodes[node].op->getOperands())
+                           : result.groups[node].inputs)
       needs(node, value);
 
   using Entry = std::pair<unsigned, unsigned>; // key, node

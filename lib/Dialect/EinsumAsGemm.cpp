@@ -44,8 +44,11 @@ static Runs collapse(const Tensor &order, const Tensor &lhs, const Tensor &rhs,
   for (auto [letter, size] : zip(order.letters, order.shape)) {
     if (size == 1 || !keep(letter))
       continue;
-    Run run{size, lhs.stride(letter), rhs.stride(letter),
-            result.stride(letter), {size}};
+    Run run{size,
+            lhs.stride(letter),
+            rhs.stride(letter),
+            result.stride(letter),
+            {size}};
     bool joins = !runs.empty() && runs.back().lhs == run.lhs * size &&
                  runs.back().rhs == run.rhs * size &&
                  runs.back().result == run.result * size;
@@ -155,19 +158,18 @@ std::optional<EinsumAsGemm> einsumAsGemm(StringRef lhsLetters,
                               : rhsShape[rhsLetters.find(letter)]);
   }
   Tensor result(resultLetters, resultShape);
-  auto inBoth = [&](char c) { return has(lhsLetters, c) && has(rhsLetters, c); };
-  Runs k = collapse(lhs, lhs, rhs, result, [&](char c) {
-    return !has(resultLetters, c);
-  });
+  auto inBoth = [&](char c) {
+    return has(lhsLetters, c) && has(rhsLetters, c);
+  };
+  Runs k = collapse(lhs, lhs, rhs, result,
+                    [&](char c) { return !has(resultLetters, c); });
   if (k.size() > 1)
     return std::nullopt;
   Runs batch = collapse(result, lhs, rhs, result, inBoth);
-  Runs rows = collapse(result, lhs, rhs, result, [&](char c) {
-    return !has(rhsLetters, c);
-  });
-  Runs columns = collapse(result, lhs, rhs, result, [&](char c) {
-    return !has(lhsLetters, c);
-  });
+  Runs rows = collapse(result, lhs, rhs, result,
+                       [&](char c) { return !has(rhsLetters, c); });
+  Runs columns = collapse(result, lhs, rhs, result,
+                          [&](char c) { return !has(lhsLetters, c); });
   Run contracted = k.empty() ? Run() : k.front();
 
   // Columns of the result must be contiguous: they are rhs's letters or lhs's.
@@ -178,8 +180,8 @@ std::optional<EinsumAsGemm> einsumAsGemm(StringRef lhsLetters,
   auto swapped = choose(batch, columns, rows, mirrored(contracted));
   if (swapped)
     swapped->swapped = true;
-  bool takeSwapped =
-      swapped && (!straight || swapped->m * swapped->n > straight->m * straight->n);
+  bool takeSwapped = swapped && (!straight || swapped->m * swapped->n >
+                                                  straight->m * straight->n);
   auto best = takeSwapped ? swapped : straight;
   if (best)
     nameUnitStrides(*best);

@@ -29,8 +29,7 @@ private:
   void rewriteKernel(KernelOp kernel);
   void rewriteCommunication(Operation *op);
   void describeSignature();
-  DictionaryAttr describe(DictionaryAttr attributes, Type type,
-                          Value value);
+  DictionaryAttr describe(DictionaryAttr attributes, Type type, Value value);
 
   func::FuncOp func;
   PersistentTable &persistent;
@@ -125,8 +124,7 @@ DictionaryAttr Placement::describe(DictionaryAttr attributes, Type type,
                builder.getArrayAttr(
                    {BufferSpaceAttr::get(func.getContext(), place.first),
                     builder.getI64IntegerAttr(place.second)}));
-  entry.append("value",
-               builder.getI64IntegerAttr(work.work.bufferOf(value)));
+  entry.append("value", builder.getI64IntegerAttr(work.work.bufferOf(value)));
   return entry.getDictionary(func.getContext());
 }
 
@@ -135,13 +133,13 @@ void Placement::describeSignature() {
   Builder builder(func.getContext());
   SmallVector<Attribute> arguments, results;
   for (BlockArgument argument : func.getArguments())
-    arguments.push_back(
-        describe(func.getArgAttrDict(argument.getArgNumber()),
-                 argument.getType(), argument));
+    arguments.push_back(describe(func.getArgAttrDict(argument.getArgNumber()),
+                                 argument.getType(), argument));
   Operation *end = func.getBody().front().getTerminator();
   for (OpOperand &result : end->getOpOperands())
-    results.push_back(describe(func.getResultAttrDict(result.getOperandNumber()),
-                               result.get().getType(), result.get()));
+    results.push_back(
+        describe(func.getResultAttrDict(result.getOperandNumber()),
+                 result.get().getType(), result.get()));
   func->setAttr(schedule::kArguments, builder.getArrayAttr(arguments));
   func->setAttr(schedule::kResults, builder.getArrayAttr(results));
   func->setAttr(schedule::kArenaBytes,
@@ -171,7 +169,8 @@ LogicalResult Placement::run() {
     op->erase();
   for (BlockArgument argument : body.getArguments())
     argument.dropAllUses();
-  if (failed(func.eraseArguments(llvm::BitVector(func.getNumArguments(), true))))
+  if (failed(
+          func.eraseArguments(llvm::BitVector(func.getNumArguments(), true))))
     return failure();
   return func.eraseResults(llvm::BitVector(func.getNumResults(), true));
 }

@@ -63,9 +63,27 @@ static StringAttr libraryName(OpBuilder &builder, GroupKind kind) {
   return StringAttr();
 }
 
+static constexpr llvm::StringLiteral kNames = "autopar.names";
+
+/// ONNX names of the group's outputs, "" where one has none; null if none has.
+static ArrayAttr outputNames(OpBuilder &builder, const KernelGroup &group) {
+  SmallVector<Attribute> names;
+  bool any = false;
+  for (Value output : group.outputs) {
+    auto all = output.getDefiningOp()->getAttrOfType<ArrayAttr>(kNames);
+    unsigned number = cast<OpResult>(output).getResultNumber();
+    bool named = all && number < all.size();
+    names.push_back(named ? all[number] : builder.getStringAttr(""));
+    any |= named;
+  }
+  return any ? builder.getArrayAttr(names) : ArrayAttr();
+}
+
 static void setFacts(OpBuilder &builder, KernelOp kernel,
                      const KernelGroup &group) {
   kernel->setAttr(schedule::kOp, reportName(group.root));
+  if (ArrayAttr names = outputNames(builder, group))
+    kernel->setAttr(kNames, names);
   if (group.rowRank >= 0)
     kernel->setAttr(schedule::kRowRank,
                     builder.getI64IntegerAttr(group.rowRank));
@@ -92,8 +110,9 @@ static void buildKernel(OpBuilder &builder, const KernelGroup &group,
   IRMapping inside;
   inside.map(group.inputs, body.getArguments());
   OpBuilder bodyBuilder = OpBuilder::atBlockEnd(&body);
-  for (Operation *op : group.ops)
-    bodyBuilder.clone(*op, inside);
+  for (Operation *op : group.ops) // equal groups get equal bodies: no names
+    bodyBuilder.clone(*op, inside)
+        ->setDiscardableAttrs(builder.getDictionaryAttr({}));
   SmallVector<Value> yielded;
   for (Value output : group.outputs)
     yielded.push_back(inside.lookup(output));

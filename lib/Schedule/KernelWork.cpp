@@ -10,8 +10,7 @@ namespace autopar {
 
 static void addKernel(FunctionWork &work, KernelOp kernel) {
   WorkItem &item = work.add(kernel.getInputs(), kernel.getResults());
-  auto inPlace =
-      kernel->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
+  auto inPlace = kernel->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
   if (!inPlace)
     return;
   for (auto [output, input] : llvm::enumerate(inPlace.asArrayRef()))

@@ -51,10 +51,9 @@ FailureOr<int64_t> PersistentTable::argument(func::FuncOp func,
     return func.emitError() << "argument " << argument.getArgNumber()
                             << " does not say where it comes from: give it "
                             << AutoparDialect::kSource;
-  Attribute entry = describe(attributes, argument.getType())
-                        .getDictionary(func.getContext());
-  auto [it, isNew] =
-      stage.parameters.try_emplace(entry, stage.entries.size());
+  Attribute entry =
+      describe(attributes, argument.getType()).getDictionary(func.getContext());
+  auto [it, isNew] = stage.parameters.try_emplace(entry, stage.entries.size());
   if (isNew)
     stage.entries.push_back(entry);
   return it->second;
@@ -79,8 +78,9 @@ ArrayAttr PersistentTable::toAttribute(MLIRContext *context) const {
   int64_t count = stages.empty() ? 0 : stages.rbegin()->first + 1;
   for (int64_t stage = 0; stage < count; ++stage) {
     auto it = stages.find(stage);
-    table.push_back(ArrayAttr::get(
-        context, it == stages.end() ? ArrayRef<Attribute>() : it->second.entries));
+    table.push_back(ArrayAttr::get(context, it == stages.end()
+                                                ? ArrayRef<Attribute>()
+                                                : it->second.entries));
   }
   return ArrayAttr::get(context, table);
 }

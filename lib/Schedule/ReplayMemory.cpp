@@ -88,8 +88,7 @@ private:
 
 static int64_t bytesIn(Type type) {
   auto shaped = cast<ShapedType>(type);
-  return shaped.getNumElements() *
-         ((shaped.getElementTypeBitWidth() + 7) / 8);
+  return shaped.getNumElements() * ((shaped.getElementTypeBitWidth() + 7) / 8);
 }
 
 static Place placeAt(BufferSpace space, int64_t position, Type type,
@@ -110,18 +109,19 @@ FailureOr<SmallVector<Place>> Replay::signature(StringRef name) {
   SmallVector<Place> places;
   auto entries = func->getAttrOfType<ArrayAttr>(name);
   if (!entries)
-    return func.emitError() << "has no " << name
-                            << "; run autopar-assign-buffers first";
+    return func.emitError()
+           << "has no " << name << "; run autopar-assign-buffers first";
   for (Attribute attribute : entries) {
     auto entry = dyn_cast<DictionaryAttr>(attribute);
     auto buffer = entry ? entry.getAs<ArrayAttr>("buffer") : ArrayAttr();
     auto type = entry ? entry.getAs<TypeAttr>("type") : TypeAttr();
     auto value = entry ? entry.getAs<IntegerAttr>("value") : IntegerAttr();
     if (!buffer || buffer.size() != 2 || !type || !value ||
-        !isa<ShapedType>(type.getValue()) ||
-        !isa<BufferSpaceAttr>(buffer[0]) || !isa<IntegerAttr>(buffer[1]))
-      return func.emitError() << name << " has an entry without type, value and "
-                              << "buffer = [space, position]";
+        !isa<ShapedType>(type.getValue()) || !isa<BufferSpaceAttr>(buffer[0]) ||
+        !isa<IntegerAttr>(buffer[1]))
+      return func.emitError()
+             << name << " has an entry without type, value and "
+             << "buffer = [space, position]";
     places.push_back(placeAt(cast<BufferSpaceAttr>(buffer[0]).getValue(),
                              cast<IntegerAttr>(buffer[1]).getInt(),
                              type.getValue(), value.getInt()));
@@ -131,8 +131,9 @@ FailureOr<SmallVector<Place>> Replay::signature(StringRef name) {
 
 LogicalResult Replay::checkBuffer(BufferOp buffer) {
   if (!buffer->hasAttr(schedule::kValue))
-    return buffer.emitError() << "does not say which value it holds: "
-                              << schedule::kValue << " is missing";
+    return buffer.emitError()
+           << "does not say which value it holds: " << schedule::kValue
+           << " is missing";
   if (buffer.getSpace() == BufferSpace::Persistent)
     return success();
   Place place = placeOf(buffer);

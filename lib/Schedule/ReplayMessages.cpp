@@ -46,8 +46,8 @@ static Stages collectMessages(ModuleOp module) {
         replay.messages.push_back({&op, true, int64_t(send.getChannel()), stage,
                                    int64_t(send.getToStage())});
       else if (auto recv = dyn_cast<RecvOp>(op))
-        replay.messages.push_back({&op, false, int64_t(recv.getChannel()), stage,
-                                   int64_t(recv.getFromStage())});
+        replay.messages.push_back({&op, false, int64_t(recv.getChannel()),
+                                   stage, int64_t(recv.getFromStage())});
     }
   }
   return stages;
@@ -68,20 +68,20 @@ static LogicalResult checkPairs(const Stages &stages) {
     size_t both = std::min(sends.size(), receives.size());
     if (sends.size() > both)
       return sends[both].op->emitError()
-             << "stage " << sends[both].peer << " receives nothing over channel "
-             << channel;
+             << "stage " << sends[both].peer
+             << " receives nothing over channel " << channel;
     if (receives.size() > both)
       return receives[both].op->emitError()
-             << "stage " << receives[both].peer << " sends nothing over channel "
-             << channel;
+             << "stage " << receives[both].peer
+             << " sends nothing over channel " << channel;
     for (auto [send, receive] : llvm::zip(sends, receives)) {
       bool match = payload(send) == payload(receive) &&
                    send.peer == receive.stage && receive.peer == send.stage;
       if (match)
         continue;
-      InFlightDiagnostic error =
-          send.op->emitError() << "sends " << payload(send) << " to stage "
-                               << send.peer << " over channel " << channel;
+      InFlightDiagnostic error = send.op->emitError()
+                                 << "sends " << payload(send) << " to stage "
+                                 << send.peer << " over channel " << channel;
       error.attachNote(receive.op->getLoc())
           << "stage " << receive.stage << " receives " << payload(receive)
           << " from stage " << receive.peer;

@@ -22,8 +22,9 @@ struct ArenaPlan {
   int64_t bytes = 0;            // of the arena
 };
 
-/// Offsets such that no two requests that are alive at one time overlap: largest
-/// first, each into the smallest gap that fits (greedy by size, best fit).
+/// Offsets such that no two requests that are alive at one time overlap:
+/// largest first, each into the smallest gap that fits (greedy by size, best
+/// fit).
 ArenaPlan planArena(llvm::ArrayRef<ArenaRequest> requests);
 
 /// The most bytes alive at one time, each request rounded up to the alignment:

@@ -9,15 +9,16 @@
 //   Loops         a connected set of ops that share one space of iterations:
 //     - without reductions (rowRank < 0): every result has as many elements as
 //       the others; each is computed from its operands by index alone;
-//     - with row reductions: the space is [rows..., columns...], rowRank leading
+//     - with row reductions: the space is [rows..., columns...], rowRank
+//     leading
 //       dimensions of the group's widest value being rows. A value is full, or
 //       one element per row; reductions run over the columns of one row;
 //     - one op with a loop nest of its own (pool, scan, transpose of the
 //       innermost dimension, reduction over other dimensions), followed by
 //       pointwise ops on its result.
 //   Spreads, constants, iotas and arithmetic on scalars are copied into each
-//   group that reads them. Reshapes inside a group keep the innermost dimension;
-//   all others lie between groups and are names of a buffer.
+//   group that reads them. Reshapes inside a group keep the innermost
+//   dimension; all others lie between groups and are names of a buffer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,7 +83,8 @@ struct WorkStep {
 
 struct KernelGroups {
   std::vector<KernelGroup> groups;
-  /// In an order that respects every dependence and stays close to the program's.
+  /// In an order that respects every dependence and stays close to the
+  /// program's.
   std::vector<WorkStep> steps;
 };
 

@@ -1,4 +1,5 @@
-//===- PeakMemory.h - Memory of a function before it is scheduled -*- C++ -*-===//
+//===- PeakMemory.h - Memory of a function before it is scheduled -*- C++
+//-*-===//
 
 #ifndef AUTOPAR_COST_PEAKMEMORY_H
 #define AUTOPAR_COST_PEAKMEMORY_H

@@ -37,9 +37,9 @@ struct WorkList {
   std::vector<WorkItem> items;
 };
 
-/// An order of the items that respects reads after writes: collectives and sends
-/// as soon as their operands are there, receives just before their first reader,
-/// compute items as they stand.
+/// An order of the items that respects reads after writes: collectives and
+/// sends as soon as their operands are there, receives just before their first
+/// reader, compute items as they stand.
 std::vector<unsigned> orderWork(const WorkList &work);
 
 struct MemoryPlan {

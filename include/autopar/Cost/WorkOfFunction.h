@@ -1,4 +1,5 @@
-//===- WorkOfFunction.h - From values to the buffers of a work list -*- C++ -*-===//
+//===- WorkOfFunction.h - From values to the buffers of a work list -*- C++
+//-*-===//
 
 #ifndef AUTOPAR_COST_WORKOFFUNCTION_H
 #define AUTOPAR_COST_WORKOFFUNCTION_H

@@ -13,9 +13,10 @@ namespace autopar {
 
 class EinsumOp;
 
-/// C[b..., m, n] = sum over k of A[b..., m, k] * B[b..., k, n] on dense row-major
-/// tensors, by element strides. Strides hold batch..., then the two dimensions
-/// of the matrix; a batch dimension that a tensor does not have has stride 0.
+/// C[b..., m, n] = sum over k of A[b..., m, k] * B[b..., k, n] on dense
+/// row-major tensors, by element strides. Strides hold batch..., then the two
+/// dimensions of the matrix; a batch dimension that a tensor does not have has
+/// stride 0.
 ///
 /// "bshd,bthd->bhst" -> batch = [b, h], m = s, n = t, k = d.
 struct EinsumAsGemm {
@@ -34,8 +35,8 @@ inline constexpr size_t kMaxGemmBatch = 4;
 
 /// The matrix product that computes the einsum without copies; nullopt if there
 /// is none: contracted letters that do not collapse to one dimension, a matrix
-/// without a contiguous dimension, or too many batch dimensions. C's columns (n)
-/// are always contiguous; in A and B either dimension of the matrix is.
+/// without a contiguous dimension, or too many batch dimensions. C's columns
+/// (n) are always contiguous; in A and B either dimension of the matrix is.
 std::optional<EinsumAsGemm> einsumAsGemm(llvm::StringRef lhsLetters,
                                          llvm::StringRef rhsLetters,
                                          llvm::StringRef resultLetters,

@@ -20,8 +20,8 @@ static void expectValid(const std::vector<ArenaRequest> &requests,
     EXPECT_GE(plan.offsets[i], 0);
     EXPECT_LE(plan.offsets[i] + requests[i].bytes, plan.bytes);
     for (size_t j = 0; j < i; ++j)
-      EXPECT_FALSE(overlap(requests[i], plan.offsets[i], requests[j],
-                           plan.offsets[j]))
+      EXPECT_FALSE(
+          overlap(requests[i], plan.offsets[i], requests[j], plan.offsets[j]))
           << i << " and " << j;
   }
 }
@@ -50,7 +50,8 @@ TEST(Arena, StaysCloseToTheLowerBound) {
   double worst = 1, sum = 0;
   for (int round = 0; round < 40; ++round) {
     auto requests = randomRequests(random, 300, 12);
-    double ratio = double(planArena(requests).bytes) / arenaLowerBound(requests);
+    double ratio =
+        double(planArena(requests).bytes) / arenaLowerBound(requests);
     worst = std::max(worst, ratio);
     sum += ratio;
   }

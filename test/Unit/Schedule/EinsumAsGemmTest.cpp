@@ -6,7 +6,8 @@
 using namespace autopar;
 using Sizes = llvm::SmallVector<int64_t>;
 
-static std::optional<EinsumAsGemm> gemm(llvm::StringRef lhs, llvm::StringRef rhs,
+static std::optional<EinsumAsGemm> gemm(llvm::StringRef lhs,
+                                        llvm::StringRef rhs,
                                         llvm::StringRef result, Sizes lhsShape,
                                         Sizes rhsShape) {
   return einsumAsGemm(lhs, rhs, result, lhsShape, rhsShape);
@@ -15,7 +16,8 @@ static std::optional<EinsumAsGemm> gemm(llvm::StringRef lhs, llvm::StringRef rhs
 /// Computes the product by strides and the einsum by its letters, both on small
 /// integers, and compares.
 static void expectEqual(llvm::StringRef lhs, llvm::StringRef rhs,
-                        llvm::StringRef result, Sizes lhsShape, Sizes rhsShape) {
+                        llvm::StringRef result, Sizes lhsShape,
+                        Sizes rhsShape) {
   auto g = gemm(lhs, rhs, result, lhsShape, rhsShape);
   ASSERT_TRUE(g.has_value());
   std::string letters;
