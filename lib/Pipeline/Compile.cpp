@@ -24,7 +24,9 @@ class Compilation {
 public:
   Compilation(const CompileRequest &request, llvm::raw_ostream &log)
       : request(request), log(log),
-        diagnostics(&context, [](Diagnostic &d) { print(d); }) {}
+        diagnostics(&context, [](Diagnostic &d) { print(d); }) {
+    context.printOpOnDiagnostic(false); // whole functions help no one
+  }
 
   bool run() {
     return runPhase(Phase::Import, &Compilation::import) &&

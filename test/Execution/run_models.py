@@ -83,11 +83,21 @@ def run(command, timeout=300):
     return done.returncode, (done.stdout + done.stderr).strip()
 
 
-def split_values(plan):
-    """How many values of the plan are split over devices or stages."""
-    split = sum("\"" in json.dumps(sharding).replace("\\\"", "\"").strip("\"") and "{\"" in str(sharding)
-                for sharding in plan.get("tensors", {}).values())
-    return split + (plan.get("stages", 1) if plan.get("stages", 1) > 1 else 0)
+def split_ops(plan, axis=""):
+    """How many ops of the plan an axis of this name (any, if empty) splits."""
+    return sum(any(used.split(".")[0] == axis or not axis for used in op.get("strategy", {})) for op in plan["ops"].values())
+
+
+def not_followed(case, plan):
+    """What the plan should have split and did not, as a message; "" if it did."""
+    if case.ranks == 1 or case.strategy == "auto" and not case.free:
+        return ""
+    if case.strategy == "auto":
+        return "" if split_ops(plan) or plan["stages"] > 1 else "links are free and the plan splits nothing"
+    for name in case.strategy.split(","):
+        if not (plan["stages"] > 1 if name == "layer" else split_ops(plan, name)):
+            return f"the plan splits no op by {name}"
+    return ""
 
 
 def attempt(case, work):
@@ -122,8 +132,8 @@ def attempt(case, work):
         return f"outputs differ: {worst:.3g} of the tolerance"
     with open(stem + ".json") as file:
         plan = json.load(file)
-    if case.ranks > 1 and (case.free or case.strategy != "auto") and not split_values(plan):
-        return "the plan splits nothing"
+    if message := not_followed(case, plan):
+        return message
     for path in (stem, outputs):
         os.remove(path)
     return ""
