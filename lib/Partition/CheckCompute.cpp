@@ -33,21 +33,7 @@ private:
   }
   InFlightDiagnostic noteOperand(InFlightDiagnostic diagnostic, unsigned index,
                                  StringRef note) {
-    if (Operation *def = local->getOperand(index).getDefiningOp())
-      diagnostic.attachNote(def->getLoc())
-          << note << ", by '" << def->getName() << "'";
-    return diagnostic;
-  }
-  /// Points at the compute op whose result is partial, past what moved it.
-  InFlightDiagnostic notePartial(InFlightDiagnostic diagnostic,
-                                 unsigned index) {
-    Operation *def = local->getOperand(index).getDefiningOp();
-    while (def && !isa<ShardingRuleOpInterface, KeepFirstOp>(def) &&
-           def->getNumOperands() == 1)
-      def = def->getOperand(0).getDefiningOp();
-    if (def)
-      diagnostic.attachNote(def->getLoc())
-          << "the partial value is made here, by '" << def->getName() << "'";
+    noteOrigin(diagnostic, local->getOperand(index), note);
     return diagnostic;
   }
   std::string spell(ArrayRef<unsigned> atoms) const {
@@ -137,7 +123,8 @@ LogicalResult ComputeChecker::checkPartial(unsigned index,
                << ", which the op does not let pass there: end it first with "
                   "autopar.all_reduce or autopar.reduce_scatter "
                << stringifyReduceKind(partial.kind);
-    return notePartial(std::move(diagnostic), index);
+    return noteOperand(std::move(diagnostic), index,
+                       "the operand is made here");
   }
   for (const Partial &partial : want.partial)
     if (!have.partialOver(partial.atom))

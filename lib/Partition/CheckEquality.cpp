@@ -437,8 +437,7 @@ LogicalResult EqualityChecker::checkReturned(func::FuncOp function,
                  << what << " lies " << toString(value->sharding(), mesh)
                  << ", but is declared to lie " << toString(*want, mesh)
                  << ": reshard it first";
-    if (Operation *def = op.getOperand(index).getDefiningOp())
-      error.attachNote(def->getLoc()) << "the value is made here";
+    noteOrigin(error, op.getOperand(index), "the value is made here");
     return error;
   }
   if (isa<OutputAttr>(result) && !want->partial.empty())

@@ -1,6 +1,7 @@
 //===- HeldValue.cpp - What a local value holds of a global one -----------===//
 
 #include "HeldValue.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -61,6 +62,32 @@ double neutralElement(ReduceKind kind) {
     return std::numeric_limits<double>::infinity();
   }
   return 0;
+}
+
+/// The send that `recv` waits for; null if there is none.
+static Operation *senderOf(RecvOp recv) {
+  Operation *sender = nullptr;
+  recv->getParentOfType<ModuleOp>().walk([&](SendOp send) {
+    if (send.getChannel() == recv.getChannel())
+      sender = send;
+  });
+  return sender;
+}
+
+void noteOrigin(InFlightDiagnostic &diagnostic, Value value, StringRef note) {
+  Operation *def = value.getDefiningOp();
+  while (def) {
+    diagnostic.attachNote(def->getLoc())
+        << note << ", by '" << def->getName() << "'";
+    if (isa<ShardingRuleOpInterface>(def))
+      return;
+    if (auto recv = dyn_cast<RecvOp>(def))
+      def = senderOf(recv);
+    else
+      def = def->getNumOperands() == 1 ? def->getOperand(0).getDefiningOp()
+                                       : nullptr;
+    note = "from what is made here";
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -275,6 +302,12 @@ LogicalResult Structural::apply(KeepFirstOp keep) {
     if (dim.past && *dim.past != neutral)
       dim.past.reset();
   }
+  for (const Partial &partial : held.partial)
+    if (partial.kind != keep.getKind())
+      return error() << "makes a value that is partial by "
+                     << stringifyReduceKind(partial.kind) << " partial by "
+                     << stringifyReduceKind(keep.getKind())
+                     << " too: their order would matter; end the first before";
   for (unsigned atom : atoms)
     held.partial.push_back({atom, keep.getKind()});
   llvm::sort(held.partial, [](const Partial &a, const Partial &b) {

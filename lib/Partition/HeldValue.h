@@ -40,6 +40,11 @@ struct HeldValue {
   bool hasPast(unsigned dim, const Mesh &mesh) const;
 };
 
+/// Notes where `value` comes from: each op that moved it, back to the compute
+/// op that made it, so that a message shows all that may be wrong.
+void noteOrigin(mlir::InFlightDiagnostic &diagnostic, mlir::Value value,
+                llvm::StringRef note);
+
 /// The sum's 0, the product's 1, ...
 double neutralElement(ReduceKind kind);
 

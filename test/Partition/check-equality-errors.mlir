@@ -5,7 +5,9 @@
 
 // RUN: sed '0,/all_reduce/s/all_reduce \(.*\)"a"\(.*\){kind.*}/slice_block \1\2{dim = 0 : i64}/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=DROPPED
 // DROPPED: error: node '': operand 0 is partial by sum over axis "a", which the op does not let pass there: end it first with autopar.all_reduce or autopar.reduce_scatter
-// DROPPED: note: the partial value is made here, by 'autopar.einsum'
+// DROPPED: note: the operand is made here, by 'autopar.slice_block'
+// DROPPED: note: from what is made here, by 'autopar.slice_block'
+// DROPPED: note: from what is made here, by 'autopar.einsum'
 
 // RUN: sed '0,/all_reduce/s/\(all_reduce.*\)"a"/\1"b"/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=AXIS
 // AXIS: error: node '': the operand is not partial over axis "b": reducing would count it 2 times
