@@ -1,7 +1,8 @@
 //===- PropertyTests.cpp - Random programs, whole against partitioned -----===//
 //
 // 1. Random graphs with random legal plans: the interpreter gives the same for
-//    the whole and for the partitioned program, and the checker passes.
+//    the whole, the partitioned and the scheduled program, and the checker
+//    passes.
 // 2. Random mutations of their collectives: the checker reports each one that
 //    changes a result, at the mutated op.
 //
@@ -12,6 +13,7 @@
 #include "RandomPlan.h"
 #include "autopar/Dialect/Interpreter/Interpreter.h"
 #include "autopar/Partition/Passes.h"
+#include "autopar/Schedule/Passes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
@@ -74,6 +76,7 @@ public:
 private:
   bool fails(ModuleOp module, const Twine &what);
   bool runPartition();
+  bool runSchedule();
   bool checkResults();
   bool checkerPasses(ModuleOp module, Diagnostics &diagnostics);
   std::optional<std::string> differs(ModuleOp module);
@@ -162,6 +165,29 @@ bool PropertyTest::checkResults() {
   return !fails(*local, "the checker refuses it: " + diagnostics.text);
 }
 
+/// Kernels, then buffers with their overlaps in the arena, still give the same.
+bool PropertyTest::runSchedule() {
+  OwningOpRef<ModuleOp> scheduled = local->clone();
+  for (auto build : {+[](PassManager &manager) {
+                       manager.addPass(createCheckEquality());
+                       manager.addPass(createFormKernels());
+                     },
+                     +[](PassManager &manager) {
+                       manager.addPass(createOrderWork());
+                       manager.addPass(createAssignBuffers());
+                       manager.addPass(createVerifySchedule());
+                     }}) {
+    PassManager manager(&context);
+    build(manager);
+    Diagnostics diagnostics(&context);
+    if (failed(manager.run(*scheduled)))
+      return !fails(*scheduled, "schedule: " + diagnostics.text);
+    if (auto difference = differs(*scheduled))
+      return !fails(*scheduled, "schedule: " + *difference);
+  }
+  return true;
+}
+
 /// A mutant that changes a result must be reported at the mutated op.
 void PropertyTest::testMutant() {
   OwningOpRef<ModuleOp> mutant = local->clone();
@@ -212,7 +238,7 @@ void PropertyTest::run() {
   if (!runPartition())
     return;
   numberLocations(*local);
-  if (!checkResults())
+  if (!checkResults() || !runSchedule())
     return;
   ++counts.passed;
   for (int64_t i = 0; i < mutantsPerGraph; ++i)
