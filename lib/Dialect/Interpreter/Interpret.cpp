@@ -3,6 +3,8 @@
 #include "autopar/Dialect/Interpreter/Interpreter.h"
 #include "autopar/Dialect/Interpreter/Passes.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 
 namespace autopar {
 #define GEN_PASS_DEF_INTERPRET
@@ -30,6 +32,41 @@ static std::map<std::string, Tensor> givenValues(ModuleOp module) {
   return given;
 }
 
+/// Where parameters lie, by name, in all functions or their buffer form.
+static std::map<std::string, ParameterAttr> parametersOf(ModuleOp module) {
+  std::map<std::string, ParameterAttr> parameters;
+  auto add = [&](Attribute attribute) {
+    attribute.walk([&](ParameterAttr parameter) {
+      parameters.try_emplace(parameter.getName().str(), parameter);
+    });
+  };
+  for (auto func : module.getOps<func::FuncOp>())
+    add(func->getAttrDictionary());
+  add(module->getAttrDictionary());
+  return parameters;
+}
+
+/// The bytes that a parameter names; nullopt if the file does not hold them.
+static std::optional<Tensor> readParameter(ParameterAttr parameter,
+                                           RankedTensorType type,
+                                           StringRef folder) {
+  Tensor tensor(type);
+  int64_t width = elementBytes(tensor.element());
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path, parameter.getFile().getValue());
+  int64_t offset = parameter.getOffset();
+  if (offset < 0 || tensor.size() * width > parameter.getLength())
+    return std::nullopt;
+  auto bytes =
+      llvm::MemoryBuffer::getFileSlice(path, tensor.size() * width, offset);
+  if (!bytes || int64_t((*bytes)->getBufferSize()) < tensor.size() * width)
+    return std::nullopt;
+  auto *data = reinterpret_cast<const uint8_t *>((*bytes)->getBufferStart());
+  for (int64_t i = 0, e = tensor.size(); i < e; ++i)
+    loadElement(tensor, i, data + i * width);
+  return tensor;
+}
+
 static void print(const NamedTensor &result) {
   llvm::outs() << result.name << " = ";
   toElements(result.value).print(llvm::outs());
@@ -54,6 +91,8 @@ struct Interpret : autopar::impl::InterpretBase<Interpret> {
   }
 
   FailureOr<std::vector<NamedTensor>> run(ModuleOp module);
+  FailureOr<std::vector<NamedTensor>> runWith(ModuleOp module,
+                                              Provider provider);
   FailureOr<std::vector<NamedTensor>> runAlone(func::FuncOp func,
                                                Provider provider);
   LogicalResult compareWithFile(ArrayRef<NamedTensor> actual);
@@ -62,12 +101,31 @@ struct Interpret : autopar::impl::InterpretBase<Interpret> {
 
 FailureOr<std::vector<NamedTensor>> Interpret::run(ModuleOp module) {
   std::map<std::string, Tensor> given = givenValues(module);
+  std::map<std::string, ParameterAttr> parameters;
+  if (!weights.empty())
+    parameters = parametersOf(module);
+  std::string unread;
   auto provider = [&](StringRef name, RankedTensorType type) {
     auto value = given.find(name.str());
     if (value != given.end() && value->second.type == type)
       return value->second;
-    return randomTensor(type, name, seed);
+    auto parameter = parameters.find(name.str());
+    if (parameter == parameters.end())
+      return randomTensor(type, name, seed);
+    auto read = readParameter(parameter->second, type, weights);
+    if (!read)
+      unread = name;
+    return read ? *read : randomTensor(type, name, seed);
   };
+  auto results = runWith(module, provider);
+  if (!unread.empty())
+    return module.emitError()
+           << "cannot read parameter '" << unread << "' from " << weights;
+  return results;
+}
+
+FailureOr<std::vector<NamedTensor>> Interpret::runWith(ModuleOp module,
+                                                       Provider provider) {
   if (function.empty())
     return runModule(module, provider);
   auto func = module.lookupSymbol<func::FuncOp>(function);

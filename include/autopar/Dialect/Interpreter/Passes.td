@@ -11,7 +11,8 @@ def Interpret : Pass<"autopar-interpret", "::mlir::ModuleOp"> {
     Runs @setup and @step, or every stage of a partitioned module at all points of
     its mesh. An argument's values are its attribute `autopar.value` (a dense
     attribute of its global type), else random by `seed` and the argument's name,
-    so that every form of a model gets the same. With `function`, that function
+    so that every form of a model gets the same. With `weights`, parameters are
+    read from the files in that folder. With `function`, that function
     alone runs on one device. Prints `name = dense<...> : type` per result.
     With `against`, the results are compared with those of another file instead
     (the whole model): a difference is an error.
@@ -19,6 +20,7 @@ def Interpret : Pass<"autopar-interpret", "::mlir::ModuleOp"> {
   let options = [
     Option<"function", "function", "std::string", "\"\"", "run this function alone">,
     Option<"seed", "seed", "uint64_t", "0", "seed of random arguments">,
+    Option<"weights", "weights", "std::string", "\"\"", "folder of the parameters' files">,
     Option<"against", "against", "std::string", "\"\"", "MLIR file whose results must be equal">,
     Option<"tolerance", "tolerance", "double", "1e-4", "of floats against another file, relative to rms plus value">,
   ];
