@@ -1,0 +1,86 @@
+// RUN: autopar-opt %s --autopar-schedule-pipeline --split-input-file | FileCheck %s
+
+// Parameters and setup values by index, a reshaped parameter under its own index.
+// CHECK: module attributes {autopar.persistent = [
+// CHECK-SAME: {source = #autopar.parameter<"w", "m", offset = 0, length = 48>, type = tensor<4x3xf32>}
+// CHECK-SAME: {source = #autopar.parameter<"b", "m", offset = 48, length = 12>, type = tensor<3xf32>}
+// CHECK-SAME: {setup_value = #autopar.setup_value<"e">, type = tensor<3xf32>}
+// CHECK-LABEL: func.func @setup()
+// CHECK-SAME: autopar.results = [{buffer = [#autopar<buffer_space persistent>, 0], result = #autopar.setup_value<"v">
+// CHECK-SAME: {buffer = [#autopar<buffer_space persistent>, 2], result = #autopar.setup_value<"e">
+// CHECK: %[[B:.*]] = autopar.buffer persistent[1]
+// CHECK: %[[E:.*]] = autopar.buffer persistent[2]
+// CHECK: autopar.kernel ins(%[[B]]) outs(%[[E]])
+func.func @setup(%w: tensor<4x3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 48>},
+                 %b: tensor<3xf32> {autopar.source = #autopar.parameter<"b", "m", offset = 48, length = 12>})
+    -> (tensor<12xf32> {autopar.result = #autopar.setup_value<"v">}, tensor<3xf32> {autopar.result = #autopar.setup_value<"e">}) {
+  %0 = autopar.reshape %w : tensor<4x3xf32> -> tensor<12xf32>
+  %1 = autopar.unary exp %b : tensor<3xf32> -> tensor<3xf32>
+  return %0, %1 : tensor<12xf32>, tensor<3xf32>
+}
+// CHECK-LABEL: func.func @step()
+// CHECK: %[[V:.*]] = autopar.buffer persistent[0] {{.*}} : memref<12xf32>
+// CHECK: autopar.buffer persistent[2]
+// CHECK-NOT: tensor<2x3xf32> ->
+func.func @step(%x: tensor<12xf32> {autopar.source = #autopar.input<"x">},
+                %v: tensor<12xf32> {autopar.source = #autopar.setup_result<0>},
+                %e: tensor<3xf32> {autopar.source = #autopar.setup_result<1>})
+    -> (tensor<4x3xf32> {autopar.result = #autopar.output<"y">}) {
+  %0 = autopar.binary add %x, %v : tensor<12xf32>
+  %1 = autopar.reshape %0 : tensor<12xf32> -> tensor<4x3xf32>
+  %2 = autopar.softmax %1 dim = 1 : tensor<4x3xf32>
+  %3 = autopar.broadcast %e dims = [1] : tensor<3xf32> -> tensor<4x3xf32>
+  %4 = autopar.binary mul %2, %3 : tensor<4x3xf32>
+  return %4 : tensor<4x3xf32>
+}
+
+// -----
+
+// Three products in a row need two places besides the input; softmax works in place.
+// CHECK-LABEL: func.func @step()
+// CHECK-SAME: autopar.arena_bytes = 12288 : i64
+// CHECK-SAME: autopar.arguments = [{buffer = [#autopar<buffer_space arena>, [[X:[0-9]+]]]
+// CHECK: autopar.buffer arena[[[X]]] {autopar.value = 0 : i64}
+// CHECK: autopar.buffer arena[[[A:[0-9]+]]]
+// CHECK: autopar.buffer arena[[[B:[0-9]+]]]
+// CHECK: autopar.buffer arena[[[A]]]
+// CHECK: autopar.buffer arena[[[A]]]
+func.func @step(%x: tensor<32x32xf32> {autopar.source = #autopar.input<"x">}, %w: tensor<32x32xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 4096>})
+    -> (tensor<32x32xf32> {autopar.result = #autopar.output<"y">}) {
+  %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+  %1 = autopar.einsum "mk,kn->mn" %0, %w : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+  %2 = autopar.einsum "mk,kn->mn" %1, %w : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+  %3 = autopar.softmax %2 dim = 1 : tensor<32x32xf32>
+  return %3 : tensor<32x32xf32>
+}
+
+// -----
+
+// An all-reduce works in place, a gather of blocks does not; stages have tables of
+// their own.
+// CHECK: autopar.persistent = {{\[}}[], [{source = #autopar.parameter<"b"
+autopar.mesh @mesh #autopar.mesh<["data"=2]>
+// CHECK-LABEL: func.func @step_0()
+// CHECK: autopar.kernel ins(%{{.*}}) outs(%[[K:[0-9]+]])
+// CHECK: %[[R:.*]] = autopar.buffer arena
+// CHECK: autopar.all_reduce %[[K]] outs %[[R]] mesh = @mesh axes = ["data"]
+// CHECK: %[[G:.*]] = autopar.buffer arena
+// CHECK: autopar.all_gather %[[R]] outs %[[G]]
+// CHECK: autopar.send %[[G]] channel = 0 to 1
+func.func @step_0(%x: tensor<4x4xf32> {autopar.source = #autopar.input<"x">}) attributes {autopar.stage = 0 : i64} {
+  %0 = autopar.unary exp %x : tensor<4x4xf32> -> tensor<4x4xf32>
+  %1 = autopar.all_reduce %0 mesh = @mesh axes = ["data"] {kind = #autopar<reduce_kind sum>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = autopar.all_gather %1 mesh = @mesh axes = ["data"] {dim = 0 : i64} : (tensor<4x4xf32>) -> tensor<8x4xf32>
+  autopar.send %2 channel = 0 to 1 : tensor<8x4xf32>
+  return
+}
+// CHECK-LABEL: func.func @step_1()
+// CHECK: %[[I:.*]] = autopar.buffer arena
+// CHECK: autopar.recv outs %[[I]] channel = 0 from 0
+func.func @step_1(%b: tensor<4xf32> {autopar.source = #autopar.parameter<"b", "m", offset = 0, length = 16>})
+    -> (tensor<8x4xf32> {autopar.result = #autopar.output<"y">}) attributes {autopar.stage = 1 : i64} {
+  %0 = autopar.recv channel = 0 from 0 : () -> tensor<8x4xf32>
+  %1 = autopar.broadcast %b dims = [1] : tensor<4xf32> -> tensor<8x4xf32>
+  %2 = autopar.binary add %0, %1 : tensor<8x4xf32>
+  return %2 : tensor<8x4xf32>
+}

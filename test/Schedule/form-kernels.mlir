@@ -1,0 +1,78 @@
+// RUN: autopar-opt %s --autopar-form-kernels --split-input-file | FileCheck %s
+
+// CHECK-LABEL: func.func @bias_and_activation
+// CHECK: %[[H:.*]] = autopar.kernel ins(%arg0, %arg1, %arg2) library "contraction"
+// CHECK: ^bb0(%[[X:.*]]: tensor<2x4xf32>, %[[W:.*]]: tensor<4x3xf32>, %[[B:.*]]: tensor<3xf32>):
+// CHECK: %[[P:.*]] = autopar.einsum "mk,kn->mn" %[[X]], %[[W]]
+// CHECK: %[[S:.*]] = autopar.broadcast %[[B]]
+// CHECK: %[[A:.*]] = autopar.binary add %[[P]], %[[S]]
+// CHECK: %[[R:.*]] = autopar.unary relu %[[A]]
+// CHECK: autopar.yield %[[R]]
+// CHECK: return %[[H]]
+func.func @bias_and_activation(%x: tensor<2x4xf32>, %w: tensor<4x3xf32>, %b: tensor<3xf32>) -> tensor<2x3xf32> {
+  %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>
+  %1 = autopar.broadcast %b dims = [1] : tensor<3xf32> -> tensor<2x3xf32>
+  %2 = autopar.binary add %0, %1 : tensor<2x3xf32>
+  %3 = autopar.unary relu %2 : tensor<2x3xf32> -> tensor<2x3xf32>
+  return %3 : tensor<2x3xf32>
+}
+
+// -----
+
+// Names of nodes and values go to the kernel, so that bodies of equal layers are equal.
+// CHECK-LABEL: func.func @names
+// CHECK: autopar.kernel ins(%arg0) attributes {autopar.in_place = array<i64: 0>, autopar.names = ["y"], autopar.op = "/layer/Tanh"}
+// CHECK-NOT: autopar.names
+// CHECK: return
+func.func @names(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = autopar.unary tanh %x {autopar.names = ["y"]} : tensor<4xf32> -> tensor<4xf32> loc("/layer/Tanh")
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// Communication stays between kernels; reshapes rename what lies in memory.
+autopar.mesh @mesh #autopar.mesh<["data"=2]>
+// CHECK-LABEL: func.func @communication_between_kernels
+// CHECK: %[[A:.*]] = autopar.kernel ins(%arg0)
+// CHECK: %[[V:.*]] = autopar.reshape %[[A]]
+// CHECK: %[[R:.*]] = autopar.all_reduce %[[V]] mesh = @mesh axes = ["data"]
+// CHECK-SAME: autopar.op = "all_reduce"
+// CHECK: %[[B:.*]] = autopar.kernel ins(%[[R]])
+// CHECK: return %[[B]]
+func.func @communication_between_kernels(%x: tensor<2x3xf32>) -> tensor<6xf32> {
+  %0 = autopar.unary exp %x : tensor<2x3xf32> -> tensor<2x3xf32>
+  %1 = autopar.reshape %0 : tensor<2x3xf32> -> tensor<6xf32>
+  %2 = autopar.all_reduce %1 mesh = @mesh axes = ["data"] {kind = #autopar<reduce_kind sum>} : (tensor<6xf32>) -> tensor<6xf32>
+  %3 = autopar.unary log %2 : tensor<6xf32> -> tensor<6xf32>
+  return %3 : tensor<6xf32>
+}
+
+// -----
+
+// A result that is an argument, or a result for the second time, is copied.
+// CHECK-LABEL: func.func @copied_results
+// CHECK: %[[A:.*]] = autopar.kernel ins(%arg0)
+// CHECK: %[[C0:.*]] = autopar.kernel ins(%arg0) attributes {autopar.op = "copy"}
+// CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<4xf32>):
+// CHECK-NEXT: autopar.yield %[[X]]
+// CHECK: %[[C1:.*]] = autopar.kernel ins(%[[A]]) attributes {autopar.op = "copy"}
+// CHECK: return %[[C0]], %[[A]], %[[C1]]
+func.func @copied_results(%x: tensor<4xf32> {autopar.source = #autopar.input<"x">})
+    -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %0 = autopar.unary exp %x : tensor<4xf32> -> tensor<4xf32>
+  return %x, %0, %0 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// A constant result gets a kernel of its own; dead work none.
+// CHECK-LABEL: func.func @constant_result
+// CHECK: %[[C:.*]] = autopar.kernel ins()
+// CHECK: autopar.constant dense<1.0{{.*}}> : tensor<2xf32>
+// CHECK: return %[[C]]
+func.func @constant_result(%x: tensor<4xf32>) -> tensor<2xf32> {
+  %0 = autopar.constant dense<1.0> : tensor<2xf32>
+  %1 = autopar.unary exp %x : tensor<4xf32> -> tensor<4xf32>
+  return %0 : tensor<2xf32>
+}

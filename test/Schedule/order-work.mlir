@@ -1,0 +1,43 @@
+// RUN: autopar-opt %s --autopar-form-kernels --autopar-order-work --split-input-file | FileCheck %s
+
+// Communication starts as soon as its operand is there.
+autopar.mesh @mesh #autopar.mesh<["data"=2]>
+// CHECK-LABEL: func.func @collective_early
+// CHECK: autopar.kernel ins(%arg0)
+// CHECK: autopar.all_reduce {{.*}}autopar.sequence = 0
+// CHECK: autopar.kernel ins(%arg1)
+// CHECK: autopar.kernel
+func.func @collective_early(%x: tensor<4xf32>, %y: tensor<4xi64>) -> (tensor<4xf32>, tensor<4xi64>) {
+  %0 = autopar.unary exp %x : tensor<4xf32> -> tensor<4xf32>
+  %1 = autopar.unary neg %y : tensor<4xi64> -> tensor<4xi64>
+  %2 = autopar.all_reduce %0 mesh = @mesh axes = ["data"] {kind = #autopar<reduce_kind sum>} : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = autopar.unary log %2 : tensor<4xf32> -> tensor<4xf32>
+  return %3, %1 : tensor<4xf32>, tensor<4xi64>
+}
+
+// -----
+
+// Receives wait for their first reader, but keep the order of their channel; the
+// numbers go on over all functions.
+// CHECK-LABEL: func.func @step_0
+// CHECK: autopar.send {{.*}}channel = 0 to 1 {{.*}}autopar.sequence = 0
+// CHECK: autopar.send {{.*}}channel = 0 to 1 {{.*}}autopar.sequence = 1
+func.func @step_0(%x: tensor<4xf32>, %y: tensor<4xf32>) attributes {autopar.stage = 0 : i64} {
+  autopar.send %x channel = 0 to 1 : tensor<4xf32>
+  autopar.send %y channel = 0 to 1 : tensor<4xf32>
+  return
+}
+// CHECK-LABEL: func.func @step_1
+// CHECK: autopar.kernel ins(%arg0)
+// CHECK: %[[A:.*]] = autopar.recv channel = 0 from 0 {{.*}}autopar.sequence = 2
+// CHECK: %[[B:.*]] = autopar.recv channel = 0 from 0 {{.*}}autopar.sequence = 3
+// CHECK: autopar.kernel ins(%[[B]])
+// CHECK: autopar.kernel ins(%[[A]])
+func.func @step_1(%z: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) attributes {autopar.stage = 1 : i64} {
+  %a = autopar.recv channel = 0 from 0 : () -> tensor<4xf32>
+  %b = autopar.recv channel = 0 from 0 : () -> tensor<4xf32>
+  %0 = autopar.unary exp %z : tensor<4xf32> -> tensor<4xf32>
+  %1 = autopar.unary exp %b : tensor<4xf32> -> tensor<4xf32>
+  %2 = autopar.unary exp %a : tensor<4xf32> -> tensor<4xf32>
+  return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
