@@ -17,8 +17,9 @@ llvm_config.use_default_substitutions()
 llvm_config.with_environment("FILECHECK_OPTS", "-enable-var-scope --allow-unused-prefixes=false")
 tools = os.path.join(config.autopar_build_dir, "bin")
 llvm_config.with_environment("PATH", tools, append_path=True)
-llvm_config.add_tool_substitutions(["autopar-opt", "autopar"], [tools, config.llvm_tools_dir])
-config.substitutions.append(("%python", config.python))
+llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)  # FileCheck, not, split-file
+llvm_config.add_tool_substitutions(["autopar-opt", "autopar-import", "autopar"], [tools, config.llvm_tools_dir])
+config.substitutions.insert(0, ("%python", config.python))  # before lit's own
 
 shared = os.environ.get("AUTOPAR_SHARED", os.path.join(config.autopar_source_dir, "..", "shared"))
 config.substitutions.append(("%shared", shared))

@@ -17,8 +17,10 @@ using namespace mlir;
 namespace autopar {
 namespace {
 
-/// Elementwise chains longer than this are worth storing whatever their size.
+/// Elementwise chains longer than this are worth storing whatever their size,
+/// and results of at most so many bytes are, whatever they are made of.
 constexpr unsigned kShortChain = 8;
+constexpr int64_t kSmallResult = 1 << 20;
 
 int64_t bytesOf(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -57,7 +59,7 @@ bool isFree(Operation *op) {
 /// A short elementwise chain with one use, whose result is larger than what it is
 /// made of: stored, it would cost more than it saves.
 bool isCheaperInStep(Value value) {
-  if (!value.hasOneUse())
+  if (!value.hasOneUse() || bytesOf(value) <= kSmallResult)
     return false;
   llvm::SmallSetVector<Value, 16> chain;
   chain.insert(value);

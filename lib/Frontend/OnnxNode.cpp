@@ -177,12 +177,24 @@ OnnxNode::broadcastShape(ArrayRef<Value> values) {
 // Ops
 //===----------------------------------------------------------------------===//
 
+/// Small integers, and floats that are no larger than what they are made of.
+static bool isWorthFolding(Operation *op) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  std::optional<uint64_t> size = countElements(type.getShape(), 1);
+  if (!size || *size > kSmallTensor)
+    return false;
+  return isa<IntegerType>(type.getElementType()) ||
+         llvm::any_of(op->getOperandTypes(), [&](Type operand) {
+           return cast<RankedTensorType>(operand).getNumElements() >=
+                  int64_t(*size);
+         });
+}
+
 /// Evaluates an op on small constants, so that arithmetic on shapes leaves
 /// nothing behind.
 Value OnnxNode::fold(Operation *op) {
   Value result = op->getResult(0);
-  std::optional<uint64_t> size = countElements(shapeOf(result), 1);
-  if (!size || *size > kSmallTensor)
+  if (!isWorthFolding(op))
     return result;
   SmallVector<interpreter::Tensor> operands;
   for (Value operand : op->getOperands()) {
@@ -248,7 +260,24 @@ Value OnnxNode::unary(UnaryKind kind, Value x) {
   return create<UnaryOp>(type, kind, x);
 }
 
+/// A constant with only zeros.
+static bool isZero(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  auto splat =
+      constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : nullptr;
+  if (!splat)
+    return false;
+  Attribute element = splat.getSplatValue<Attribute>();
+  if (auto number = dyn_cast<FloatAttr>(element))
+    return number.getValue().isZero();
+  return cast<IntegerAttr>(element).getValue().isZero();
+}
+
 Value OnnxNode::binary(BinaryKind kind, Value a, Value b) {
+  // Exporters write biases of zeros; nothing shall hide a convolution from the
+  // norm after it.
+  if (kind == BinaryKind::Add && isZero(b))
+    return a;
   return create<BinaryOp>(a.getType(), kind, a, b);
 }
 

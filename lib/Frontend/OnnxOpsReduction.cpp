@@ -50,14 +50,15 @@ Value logarithm(OnnxNode &node, Value x) {
   return node.unary(UnaryKind::Log, x);
 }
 
-/// i1 reduces as an integer: max is "any", min is "all".
+/// i1 reduces as an integer: max is "any", min is "all", also of nothing.
 Value reduceAny(OnnxNode &node, ReduceKind kind, Value x,
                 ArrayRef<int64_t> dims) {
   Type element = OnnxNode::elementOf(x);
   if (!element.isInteger(1))
     return node.reduce(kind, x, dims);
   Value wide = node.convert(x, node.builder.getI32Type());
-  return node.convert(node.reduce(kind, wide, dims), element);
+  Value result = node.reduce(kind, wide, dims);
+  return node.compare(ComparePredicate::Gt, result, node.splatLike(result, 0));
 }
 
 template <Step before, ReduceKind kind, Step after>

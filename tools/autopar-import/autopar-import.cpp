@@ -20,6 +20,7 @@ using namespace llvm;
 static cl::opt<std::string> model(cl::Positional, cl::desc("MODEL"));
 static cl::list<std::string> bindings("bind", cl::desc("size of a symbolic dimension"), cl::value_desc("NAME=INT"));
 static cl::opt<bool> allowLinks("allow-linked-weights", cl::desc("follow links inside the model's folder"));
+static cl::opt<uint64_t> maxBytes("max-bytes", cl::desc("the largest model file, unpacked"));
 static cl::opt<bool> printOps("print-ops", cl::desc("print the table of operators and end"));
 static cl::opt<std::string> readParameter("read-parameter", cl::desc("write the bytes of a parameter and end"), cl::value_desc("NAME"));
 static cl::opt<bool> prepare("prepare", cl::desc("canonicalize, merge equal ops and move to setup"));
@@ -40,6 +41,8 @@ int main(int argc, char **argv) {
   }
   autopar::ImportOptions options;
   options.read.allowLinkedWeights = allowLinks;
+  if (maxBytes.getNumOccurrences())
+    options.read.maxBytes = maxBytes;
   for (const std::string &binding : bindings) {
     auto [name, text] = StringRef(binding).rsplit('=');
     int64_t size;

@@ -12,7 +12,7 @@ def MoveToSetup : Pass<"autopar-move-to-setup", "::mlir::ModuleOp"> {
     at load. Their results become arguments of `@step`. What costs nothing where it
     is used stays there: constants, positions, broadcasts and reshapes, so that a
     bias is not stored once per row; and short elementwise chains with one use
-    whose result is larger than what they are made of.
+    whose result is large (over 1 MiB) and larger than what they are made of.
 
     Run on the IR after import, canonicalized. A second run changes nothing.
   }];
