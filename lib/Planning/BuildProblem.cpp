@@ -41,9 +41,11 @@ public:
 
   Error build();
   void writePlan(const Solution &solution, Plan &plan) const override;
+  std::vector<double> opSeconds(const Solution &solution) const override;
 
 private:
   void makeClasses();
+  bool meetsTime(const Assignment &assignment, const OpDemand &demand) const;
   Error addOpNodes();
   void addValueNodes();
   void addCandidates(unsigned valueClass);
@@ -120,6 +122,16 @@ void Builder::makeClasses() {
   classes = classify(graph, marks, kClassRounds);
 }
 
+/// What is demanded of the time axis is a must: micro-batches cannot mix.
+bool Builder::meetsTime(const Assignment &assignment,
+                        const OpDemand &demand) const {
+  return all_of(zip_equal(assignment, mesh.atoms()), [&](auto pair) {
+    auto [choice, atom] = pair;
+    return !atom.time || demand[atom.axis].empty() ||
+           is_contained(demand[atom.axis], choice);
+  });
+}
+
 Error Builder::addOpNodes() {
   std::vector<double> count(classes.firstOp.size(), 0);
   for (unsigned opClass : classes.ofOp)
@@ -132,6 +144,10 @@ Error Builder::addOpNodes() {
       return createStringError("op " + op.name +
                                " cannot run on this mesh at all: its sharding "
                                "rule allows no assignment");
+    if (!meetsTime(list.front().assignment, demands[first]))
+      return createStringError("op " + op.name +
+                               " cannot split the batch over micro-batches and "
+                               "over devices");
     ProblemNode node;
     node.name = "op " + op.name;
     for (const OpStrategy &strategy : list)
@@ -392,6 +408,25 @@ void Builder::countCollectives(const Solution &solution, Plan &plan) const {
     count(valueSharding(solution, value),
           endPartial(valueSharding(solution, value)), graph.values[value],
           weightOf(false));
+}
+
+std::vector<double> Builder::opSeconds(const Solution &solution) const {
+  std::vector<double> seconds;
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    const OpStrategy &strategy = opStrategy(solution, index);
+    double sum = strategySeconds(graph, op, strategy, mesh, cluster.slowest(),
+                                 communication);
+    for (const auto &[position, value] : enumerate(op.operands))
+      sum += reshards.seconds(valueSharding(solution, value),
+                              strategy.shardings.operands[position],
+                              graph.values[value]);
+    for (const auto &[position, value] : enumerate(op.results))
+      sum +=
+          reshards.seconds(strategy.shardings.results[position],
+                           valueSharding(solution, value), graph.values[value]);
+    seconds.push_back(sum);
+  }
+  return seconds;
 }
 
 void Builder::writePlan(const Solution &solution, Plan &plan) const {

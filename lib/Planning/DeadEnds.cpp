@@ -101,26 +101,4 @@ void dropDeadEnds(const CostGraph &graph, Domains &domains) {
   }
 }
 
-std::vector<double> optimisticCosts(const CostGraph &graph,
-                                    const Domains &domains, unsigned node) {
-  std::vector<double> costs;
-  for (unsigned choice : domains[node])
-    costs.push_back(graph.nodes[node][choice]);
-  for (const CostGraph::Edge &edge : graph.edges) {
-    if (edge.a != node && edge.b != node)
-      continue;
-    size_t columns = graph.nodes[edge.b].size();
-    unsigned other = edge.a == node ? edge.b : edge.a;
-    for (const auto &[index, choice] : enumerate(domains[node])) {
-      double least = kIllegal;
-      for (unsigned otherChoice : domains[other])
-        least = std::min(
-            least, edge.a == node ? edge.cells[choice * columns + otherChoice]
-                                  : edge.cells[otherChoice * columns + choice]);
-      costs[index] += least;
-    }
-  }
-  return costs;
-}
-
 } // namespace autopar

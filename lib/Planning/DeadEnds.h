@@ -17,11 +17,6 @@ Domains allChoices(const CostGraph &graph);
 /// choose (Goldstein's criterion). At least one best solution remains.
 void dropDeadEnds(const CostGraph &graph, Domains &domains);
 
-/// The cheapest that each remaining choice of `node` can be beside any
-/// neighbours: what a heuristic orders choices by.
-std::vector<double> optimisticCosts(const CostGraph &graph,
-                                    const Domains &domains, unsigned node);
-
 } // namespace autopar
 
 #endif // AUTOPAR_LIB_PLANNING_DEADENDS_H

@@ -1,7 +1,7 @@
 //===- Elimination.cpp - Bucket elimination -------------------------------===//
 
 #include "autopar/Planning/Elimination.h"
-#include "DeadEnds.h"
+#include "DualBound.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
 #include <set>
@@ -30,13 +30,9 @@ class Eliminator {
 public:
   Eliminator(const CostGraph &graph, const Domains &domains, size_t cellLimit);
 
-  /// Eliminates all; nullopt where a table would be too large: `tooLarge` then
-  /// holds its nodes.
+  /// Eliminates all; nullopt where a table would be too large.
   std::optional<EliminationResult> exact();
-  /// Splits what is too large: the cost is a lower bound only.
-  double lowerBound();
 
-  std::vector<unsigned> tooLarge;
   double work = 0;
 
 private:
@@ -48,8 +44,6 @@ private:
   std::vector<unsigned> scopeOf(ArrayRef<unsigned> tables) const;
   Table minimise(unsigned node, ArrayRef<unsigned> tables, Decision *decision);
   void put(Table table);
-  std::vector<std::vector<unsigned>> miniBuckets(ArrayRef<unsigned> tables,
-                                                 unsigned node) const;
   EliminationResult decode(ArrayRef<Decision> decisions) const;
 
   const Domains &domains;
@@ -238,11 +232,8 @@ std::optional<EliminationResult> Eliminator::exact() {
   std::vector<Decision> decisions;
   while (!queue.empty()) {
     unsigned node = cheapestNode();
-    if (costOf(node) > double(cellLimit)) {
-      tooLarge.assign(neighbours[node].begin(), neighbours[node].end());
-      tooLarge.push_back(node);
+    if (costOf(node) > double(cellLimit))
       return std::nullopt;
-    }
     std::set<unsigned> touched = neighbours[node];
     std::vector<unsigned> list = takeTables(node);
     put(minimise(node, list, &decisions.emplace_back()));
@@ -252,93 +243,158 @@ std::optional<EliminationResult> Eliminator::exact() {
   return decode(decisions);
 }
 
-/// Tables grouped so that each group's join stays below the limit.
-std::vector<std::vector<unsigned>>
-Eliminator::miniBuckets(ArrayRef<unsigned> list, unsigned node) const {
-  std::vector<std::vector<unsigned>> groups;
-  std::vector<std::vector<unsigned>> scopes;
-  for (unsigned table : list) {
-    bool placed = false;
-    for (auto [group, scope] : zip_equal(groups, scopes)) {
-      std::vector<unsigned> joined = group;
-      joined.push_back(table);
-      std::vector<unsigned> joinedScope = scopeOf(joined);
-      if (cells(joinedScope) > cellLimit)
-        continue;
-      group = std::move(joined);
-      scope = std::move(joinedScope);
-      placed = true;
-      break;
-    }
-    if (!placed) {
-      groups.push_back({table});
-      scopes.push_back(tables[table].scope);
-    }
-  }
-  return groups;
-}
-
-double Eliminator::lowerBound() {
-  while (!queue.empty()) {
-    unsigned node = cheapestNode();
-    std::set<unsigned> touched = neighbours[node];
-    std::vector<unsigned> list = takeTables(node);
-    for (const std::vector<unsigned> &group : miniBuckets(list, node))
-      put(minimise(node, group, nullptr));
-    for (unsigned other : touched)
-      requeue(other);
-  }
-  return constant;
-}
-
 //===----------------------------------------------------------------------===//
 // Exact where it can be
 //===----------------------------------------------------------------------===//
 
-/// Halves the largest domain among `nodes`, keeping what looks cheapest.
-static void narrow(const CostGraph &graph, Domains &domains,
-                   ArrayRef<unsigned> nodes) {
-  unsigned widest = *llvm::max_element(nodes, [&](unsigned a, unsigned b) {
-    return domains[a].size() < domains[b].size();
-  });
-  std::vector<double> costs = optimisticCosts(graph, domains, widest);
-  std::vector<unsigned> order(domains[widest].size());
-  std::iota(order.begin(), order.end(), 0);
-  llvm::stable_sort(
-      order, [&](unsigned a, unsigned b) { return costs[a] < costs[b]; });
-  order.resize(std::max<size_t>(1, order.size() / 2));
-  llvm::sort(order);
-  std::vector<unsigned> kept;
-  for (unsigned position : order)
-    kept.push_back(domains[widest][position]);
-  domains[widest] = std::move(kept);
+static double costOf(const CostGraph &graph, ArrayRef<unsigned> choice) {
+  double cost = 0;
+  for (const auto &[node, c] : zip_equal(graph.nodes, choice))
+    cost += node[c];
+  for (const CostGraph::Edge &edge : graph.edges)
+    cost += edge.cells[choice[edge.a] * graph.nodes[edge.b].size() +
+                       choice[edge.b]];
+  return cost;
 }
 
-EliminationResult eliminate(const CostGraph &graph, size_t cellLimit) {
+/// The share of the limit that is spent without much thought.
+static constexpr size_t kSmall = 128;
+
+namespace {
+
+/// Closes in on the best solution from both sides: bounds from moved costs drop
+/// choices until elimination is affordable.
+class BoundedSearch {
+public:
+  BoundedSearch(const CostGraph &graph, Domains domains, size_t cellLimit,
+                double cutoff)
+      : graph(graph), domains(std::move(domains)), cellLimit(cellLimit),
+        cutoff(cutoff) {
+    best.cost = kIllegal;
+  }
+  EliminationResult run();
+
+private:
+  bool tryExact(const Domains &over, size_t limit, bool complete);
+  void tryNarrow(const DualBound &dual);
+  void offer(std::vector<unsigned> choice);
+  double cap() const;
+
+  const CostGraph &graph;
+  Domains domains;
+  size_t cellLimit;
+  double cutoff;
+  EliminationResult best;
+  double work = 0;
+};
+
+} // namespace
+
+/// More than any solution costs that is legal.
+double BoundedSearch::cap() const {
+  if (best.cost < kIllegal)
+    return 2 * best.cost + 1e-300;
+  double sum = 1e-12;
+  auto addMost = [&](ArrayRef<double> costs) {
+    double most = 0;
+    for (double cost : costs)
+      most = cost < kIllegal ? std::max(most, cost) : most;
+    sum += most;
+  };
+  for (const std::vector<double> &node : graph.nodes)
+    addMost(node);
+  for (const CostGraph::Edge &edge : graph.edges)
+    addMost(edge.cells);
+  return 2 * sum;
+}
+
+void BoundedSearch::offer(std::vector<unsigned> choice) {
+  double cost = costOf(graph, choice);
+  if (cost < best.cost) {
+    best.cost = cost;
+    best.choice = std::move(choice);
+  }
+}
+
+/// Whether elimination over these domains was affordable. If they are all that
+/// can be best, so is what it finds.
+bool BoundedSearch::tryExact(const Domains &over, size_t limit, bool complete) {
+  Eliminator eliminator(graph, over, limit);
+  std::optional<EliminationResult> result = eliminator.exact();
+  work += eliminator.work;
+  if (!result)
+    return false;
+  if (result->cost < kIllegal)
+    offer(std::move(result->choice));
+  if (complete)
+    best.lowerBound = best.cost;
+  return true;
+}
+
+/// Elimination over the few most promising choices of each node: a good
+/// solution soon.
+void BoundedSearch::tryNarrow(const DualBound &dual) {
+  std::vector<std::vector<double>> slacks = dual.slacks();
+  for (size_t width : {6, 4, 3, 2}) {
+    Domains narrow = domains;
+    for (const auto &[domain, slack] : zip_equal(narrow, slacks)) {
+      std::vector<unsigned> order(domain.size());
+      std::iota(order.begin(), order.end(), 0);
+      llvm::stable_sort(order, [&slack = slack](unsigned a, unsigned b) {
+        return slack[a] < slack[b];
+      });
+      order.resize(std::min(order.size(), width));
+      llvm::sort(order);
+      std::vector<unsigned> kept;
+      for (unsigned position : order)
+        kept.push_back(domain[position]);
+      domain = std::move(kept);
+    }
+    if (tryExact(narrow, cellLimit / kSmall, /*complete=*/false))
+      return;
+  }
+}
+
+EliminationResult BoundedSearch::run() {
+  constexpr unsigned kRounds = 3, kPasses = 200;
+  double lowerBound = 0;
+  for (unsigned round = 0; round < kRounds; ++round) {
+    DualBound dual(graph, domains, cap());
+    dual.improve(kPasses, best.cost);
+    offer(dual.greedy());
+    tryNarrow(dual);
+    lowerBound = std::max(lowerBound, dual.lowerBound());
+    if (lowerBound >= cutoff)
+      break;
+    if (best.cost == kIllegal)
+      continue;
+    bool changed = dual.prune(domains, best.cost);
+    dropDeadEnds(graph, domains);
+    if (tryExact(domains, cellLimit, /*complete=*/true)) {
+      best.work = work;
+      return best;
+    }
+    if (!changed)
+      break;
+  }
+  best.lowerBound = std::min(lowerBound, best.cost);
+  best.work = work;
+  return best;
+}
+
+EliminationResult eliminate(const CostGraph &graph, size_t cellLimit,
+                            double cutoff) {
   Domains domains = allChoices(graph);
   dropDeadEnds(graph, domains);
   EliminationResult illegal;
   illegal.cost = illegal.lowerBound = kIllegal;
   if (any_of(domains, [](const auto &domain) { return domain.empty(); }))
     return illegal;
-  Eliminator whole(graph, domains, cellLimit);
+  // What is cheap to eliminate needs no bounds.
+  Eliminator whole(graph, domains, cellLimit / kSmall);
   if (std::optional<EliminationResult> result = whole.exact())
     return *result;
-  Eliminator relaxed(graph, domains, cellLimit / 8);
-  double lowerBound = relaxed.lowerBound();
-  double work = whole.work + relaxed.work;
-  narrow(graph, domains, whole.tooLarge);
-  while (true) {
-    Eliminator part(graph, domains, cellLimit);
-    std::optional<EliminationResult> result = part.exact();
-    work += part.work;
-    if (result) {
-      result->lowerBound = std::min(lowerBound, result->cost);
-      result->work = work;
-      return *result;
-    }
-    narrow(graph, domains, part.tooLarge);
-  }
+  return BoundedSearch(graph, std::move(domains), cellLimit, cutoff).run();
 }
 
 } // namespace autopar

@@ -2,6 +2,7 @@
 
 #include "autopar/Planning/Search.h"
 #include "MeshCandidates.h"
+#include "Stages.h"
 #include "autopar/Planning/BuildProblem.h"
 #include "autopar/Planning/Solver.h"
 #include "llvm/ADT/STLExtras.h"
@@ -17,65 +18,153 @@ static std::string strategyText(const PlanRequest &request) {
               ",");
 }
 
+namespace {
+
+/// One mesh with a number of stages and micro-batches.
+struct Trial {
+  const MeshCandidate &candidate;
+  int64_t microBatches = 1;
+};
+
+class PlanSearch {
+public:
+  PlanSearch(const ModelGraph &graph, const PlanRequest &request)
+      : graph(graph), request(request) {}
+  Expected<Plan> run();
+
+private:
+  Expected<std::vector<OpDemand>> demandsOfAxes(const Trial &trial) const;
+  Mesh meshOf(const Trial &trial) const;
+  Expected<Plan> tryOne(const Trial &trial) const;
+  void keepBest(Expected<Plan> plan);
+
+  int64_t memoryLimit() const {
+    return request.memoryLimit ? request.memoryLimit
+                               : request.cluster.memoryBytes();
+  }
+
+  const ModelGraph &graph;
+  const PlanRequest &request;
+  std::optional<Plan> best;
+  std::string firstComplaint;
+};
+
+} // namespace
+
+/// The time axis first; an axis of one device where a stage has no other.
+Mesh PlanSearch::meshOf(const Trial &trial) const {
+  SmallVector<MeshAxis> axes;
+  if (trial.microBatches > 1)
+    axes.push_back({kTimeAxis.str(), trial.microBatches});
+  append_range(axes, trial.candidate.axes);
+  if (trial.candidate.axes.empty())
+    axes.push_back({"x", 1});
+  return Mesh(axes);
+}
+
 /// What each axis demands of each op. An axis whose name nobody can follow is
 /// an error.
-static Expected<std::vector<OpDemand>>
-demandsOfAxes(const ModelGraph &graph, const MeshCandidate &candidate) {
+Expected<std::vector<OpDemand>>
+PlanSearch::demandsOfAxes(const Trial &trial) const {
   std::vector<OpDemand> demands(graph.ops.size());
-  for (const auto &[axis, name] : zip_equal(candidate.axes, candidate.names)) {
+  auto append = [&](std::vector<AxisDemand> ofAxis) {
+    for (auto [demand, item] : zip_equal(demands, ofAxis))
+      demand.push_back(std::move(item));
+  };
+  if (trial.microBatches > 1) {
+    Expected<std::vector<AxisDemand>> time =
+        microBatchDemands(graph, trial.microBatches);
+    if (!time)
+      return time.takeError();
+    append(std::move(*time));
+  }
+  for (const auto &[axis, name] :
+       zip_equal(trial.candidate.axes, trial.candidate.names)) {
     std::vector<AxisDemand> ofAxis = demandsOf(graph, name, axis.size);
     if (name != StrategyName::Auto && axis.size > 1 && !anyFollows(ofAxis))
       return cannotFollow(graph, name, axis.size);
-    for (auto [demand, item] : zip_equal(demands, ofAxis))
-      demand.push_back(std::move(item));
+    append(std::move(ofAxis));
   }
+  if (trial.candidate.axes.empty())
+    append(std::vector<AxisDemand>(graph.ops.size()));
   return demands;
 }
 
-static Expected<Plan> planOnMesh(const ModelGraph &graph,
-                                 const PlanRequest &request,
-                                 const MeshCandidate &candidate) {
-  Expected<std::vector<OpDemand>> demands = demandsOfAxes(graph, candidate);
+Expected<Plan> PlanSearch::tryOne(const Trial &trial) const {
+  Expected<std::vector<OpDemand>> demands = demandsOfAxes(trial);
   if (!demands)
     return demands.takeError();
-  int64_t limit =
-      request.memoryLimit ? request.memoryLimit : request.cluster.memoryBytes();
-  PlanQuestion question{graph, request.cluster, Mesh(candidate.axes),
-                        std::move(*demands), limit};
+  int64_t stages = trial.candidate.stages;
+  PlanQuestion question{graph, request.cluster, meshOf(trial),
+                        std::move(*demands), memoryLimit() * stages};
   Expected<std::unique_ptr<PlanProblem>> problem = PlanProblem::build(question);
   if (!problem)
     return problem.takeError();
-  Expected<Solution> solution = solve((*problem)->problem);
+  SolverOptions options;
+  if (best && stages == 1)
+    options.cutoff = best->predictedStepSeconds;
+  Expected<Solution> solution = solve((*problem)->problem, options);
   if (!solution)
     return solution.takeError();
   Plan plan;
   plan.strategy = strategyText(request);
   (*problem)->writePlan(*solution, plan);
+  plan.stages = stages;
+  plan.microBatches = trial.microBatches;
+  if (stages == 1)
+    return plan;
+  plan.schedule = "gpipe";
+  if (Error error = cutStages(graph, (*problem)->opSeconds(*solution),
+                              memoryLimit(), plan))
+    return std::move(error);
+  // Each micro-batch passes all stages, the slowest of which is no faster than
+  // their mean.
+  double once = plan.lowerBoundSeconds / plan.microBatches;
+  plan.lowerBoundSeconds = once * (1 + double(plan.microBatches - 1) / stages);
+  plan.gap =
+      std::max(0.0, 1 - plan.lowerBoundSeconds / plan.predictedStepSeconds);
   return plan;
 }
 
-Expected<Plan> searchPlan(const ModelGraph &graph, const PlanRequest &request) {
+void PlanSearch::keepBest(Expected<Plan> plan) {
+  if (!plan) {
+    std::string complaint = toString(plan.takeError());
+    if (firstComplaint.empty())
+      firstComplaint = std::move(complaint);
+    return;
+  }
+  if (!best || plan->predictedStepSeconds < best->predictedStepSeconds)
+    best = std::move(*plan);
+}
+
+Expected<Plan> PlanSearch::run() {
   Expected<std::vector<MeshCandidate>> candidates = meshCandidates(request);
   if (!candidates)
     return candidates.takeError();
-  std::optional<Plan> best;
-  Error failure = Error::success();
   for (const MeshCandidate &candidate : *candidates) {
-    Expected<Plan> plan = planOnMesh(graph, request, candidate);
-    if (!plan) {
-      consumeError(std::move(failure));
-      failure = plan.takeError();
+    if (candidate.stages == 1) {
+      if (request.microBatches > 1)
+        return createStringError("--micro-batches needs stages: add layer to "
+                                 "--strategy or to --mesh");
+      keepBest(tryOne({candidate}));
       continue;
     }
-    if (!best || plan->predictedStepSeconds < best->predictedStepSeconds)
-      best = std::move(*plan);
+    Expected<SmallVector<int64_t>> counts =
+        microBatchCounts(graph, candidate.stages, request.microBatches);
+    if (!counts)
+      return counts.takeError();
+    for (int64_t count : *counts)
+      keepBest(tryOne({candidate, count}));
   }
   if (!best)
-    return std::move(failure);
-  consumeError(std::move(failure));
+    return createStringError(firstComplaint);
   if (Error error = verify(*best, graph))
     return std::move(error);
   return *best;
+}
+
+Expected<Plan> searchPlan(const ModelGraph &graph, const PlanRequest &request) {
+  return PlanSearch(graph, request).run();
 }
 
 } // namespace autopar

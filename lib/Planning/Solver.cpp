@@ -134,7 +134,9 @@ CostGraph MemorySearch::graphOf(const Fixed &fixed) const {
 
 /// Its lower bound is one for all that fits.
 EliminationResult MemorySearch::minimise(const Fixed &fixed) {
-  EliminationResult result = eliminate(graphOf(fixed), options.cellLimit);
+  EliminationResult result =
+      eliminate(graphOf(fixed), options.cellLimit,
+                active.empty() ? options.cutoff : kIllegal);
   work += result.work + problem.nodes.size();
   for (const ActiveRow &row : active)
     result.lowerBound -= row.multiplier * problem.memoryLimit;
@@ -171,6 +173,8 @@ bool MemorySearch::raiseMultiplier(size_t index,
     active[index].multiplier = multiplier;
     EliminationResult result = minimise();
     lowerBound = std::max(lowerBound, result.lowerBound);
+    if (result.cost == kIllegal)
+      return false;
     bool fit = bytesOf(result.choice, row) <= problem.memoryLimit;
     if (fit)
       choice = std::move(result.choice);
@@ -258,7 +262,9 @@ void MemorySearch::branch(Fixed fixed, ArrayRef<unsigned> choice) {
 Expected<Solution> MemorySearch::run() {
   EliminationResult first = minimise();
   if (first.cost == kIllegal)
-    return createStringError("no choices are legal together");
+    return createStringError(first.lowerBound >= options.cutoff
+                                 ? "nothing cheaper than what is known"
+                                 : "no choices are legal together");
   lowerBound = first.lowerBound;
   if (best) {
     best->lowerBound = std::min(best->seconds, lowerBound);

@@ -32,6 +32,8 @@ public:
   Problem problem;
   /// Fills strategies, shardings, collectives and predictions of a plan.
   virtual void writePlan(const Solution &solution, Plan &plan) const = 0;
+  /// Seconds of each op, the reshards at it included, for one micro-batch.
+  virtual std::vector<double> opSeconds(const Solution &solution) const = 0;
 };
 
 } // namespace autopar

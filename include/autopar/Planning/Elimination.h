@@ -29,10 +29,12 @@ struct EliminationResult {
 /// the table of all that touches it (bucket elimination): exact, and cheap
 /// where the graph is nearly a tree. Among equals the first choice wins.
 ///
-/// Where a table would have more than `cellLimit` cells, choices that look
-/// worst are dropped until it fits; the lower bound then comes from
-/// mini-buckets: tables split up so that each part is minimised by itself.
-EliminationResult eliminate(const CostGraph &graph, size_t cellLimit);
+/// Where a table would have more than `cellLimit` cells, message passing moves
+/// costs until its lower bound and the best solution so far rule out enough
+/// choices. If that does not suffice either, the best solution found is given
+/// with the bound.
+EliminationResult eliminate(const CostGraph &graph, size_t cellLimit,
+                            double cutoff = kIllegal);
 
 } // namespace autopar
 

@@ -9,7 +9,10 @@ namespace autopar {
 
 struct SolverOptions {
   /// Largest elimination table; beyond it the search is a heuristic with a gap.
-  size_t cellLimit = size_t(1) << 25;
+  size_t cellLimit = size_t(1) << 26;
+  /// Solutions that cost as much or more are of no interest: the search may
+  /// stop with a large gap.
+  double cutoff = kIllegal;
   /// Table cells to compute in search of memory multipliers, and in branch and
   /// bound to close the gap that they leave. Work, not time: same input, same
   /// answer.

@@ -1,0 +1,294 @@
+//===- Stages.cpp - A graph cut into pipeline stages ----------------------===//
+//
+// K micro-batches through stages of t_1, t_2, ... seconds (computing and
+// sending) take t_1 + t_2 + ... + (K - 1) * max t. For a bound on the slowest
+// stage a dynamic program finds the cuts with the least to send; bounds are
+// tried from the least possible upwards.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Stages.h"
+#include "Strategies.h"
+#include "autopar/Planning/Problem.h"
+#include "llvm/ADT/STLExtras.h"
+#include <numeric>
+
+using namespace llvm;
+
+namespace autopar {
+
+/// Enough places to cut at; more cost time and gain nothing.
+static constexpr size_t kMaxCuts = 400;
+
+namespace {
+
+/// Cuts are numbers of ops of @step that lie before them.
+class StageCutter {
+public:
+  StageCutter(const ModelGraph &graph, ArrayRef<double> opSeconds,
+              int64_t memoryLimit, Plan &plan)
+      : graph(graph), opSeconds(opSeconds), memoryLimit(memoryLimit),
+        plan(plan), communication(plan.cluster, plan.mesh) {}
+
+  Error run();
+
+private:
+  void collectOps();
+  void measureCrossings();
+  void chooseCuts();
+  void measureParameters();
+  bool fits(size_t from, size_t to) const {
+    return !memoryLimit || parameterBytes[from][to] <= memoryLimit;
+  }
+  double load(size_t from, size_t to) const {
+    return before[cuts[to]] - before[cuts[from]] + sendSeconds[from] +
+           sendSeconds[to];
+  }
+  std::optional<std::vector<size_t>> cutWithin(double bound) const;
+  double leastBound() const;
+  double totalSeconds(ArrayRef<size_t> chosen) const;
+  void writeStages(ArrayRef<size_t> chosen);
+  int64_t peakBytes() const;
+
+  int64_t bytesOf(unsigned value) const {
+    return localBytes(graph.values[value], plan.values[value].sharding,
+                      plan.mesh);
+  }
+
+  const ModelGraph &graph;
+  ArrayRef<double> opSeconds;
+  int64_t memoryLimit;
+  Plan &plan;
+  CommunicationModel communication;
+  std::vector<unsigned> ops;        // of @step
+  std::vector<unsigned> positionOf; // per op
+  std::vector<double> before;       // seconds of the ops before each position
+  std::vector<int64_t> crossing;    // bytes per position
+  std::vector<int64_t> messages;    // values per position
+  std::vector<size_t> cuts;         // positions, the first and last included
+  std::vector<double> sendSeconds;  // per cut
+  std::vector<std::vector<int64_t>> parameterBytes; // per pair of cuts
+};
+
+} // namespace
+
+void StageCutter::collectOps() {
+  positionOf.assign(graph.ops.size(), 0);
+  before.push_back(0);
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    if (op.setup)
+      continue;
+    positionOf[index] = ops.size();
+    ops.push_back(index);
+    before.push_back(before.back() + opSeconds[index]);
+  }
+}
+
+/// What @step computes before a position and reads after it.
+void StageCutter::measureCrossings() {
+  crossing.assign(ops.size() + 2, 0);
+  messages.assign(ops.size() + 2, 0);
+  for (const auto &[index, value] : enumerate(graph.values)) {
+    if (value.source != ValueSource::Op || value.setup ||
+        graph.ops[value.producer].operands.empty())
+      continue;
+    size_t made = positionOf[value.producer], last = made;
+    for (const GraphUse &use : value.uses)
+      last = std::max<size_t>(last, positionOf[use.op]);
+    crossing[made + 1] += bytesOf(index);
+    crossing[last + 1] -= bytesOf(index);
+    ++messages[made + 1];
+    --messages[last + 1];
+  }
+  std::partial_sum(crossing.begin(), crossing.end(), crossing.begin());
+  std::partial_sum(messages.begin(), messages.end(), messages.begin());
+}
+
+/// Of each window of positions the one that the least crosses.
+void StageCutter::chooseCuts() {
+  size_t window = std::max<size_t>(1, (ops.size() + kMaxCuts - 1) / kMaxCuts);
+  cuts.push_back(0);
+  for (size_t start = 1; start < ops.size(); start += window) {
+    size_t best = start;
+    for (size_t p = start; p < std::min(start + window, ops.size()); ++p)
+      if (crossing[p] < crossing[best])
+        best = p;
+    cuts.push_back(best);
+  }
+  cuts.push_back(ops.size());
+  int64_t devices = plan.mesh.deviceCount();
+  for (size_t cut : cuts) {
+    double seconds = 0;
+    if (crossing[cut] > 0)
+      seconds =
+          communication.sendSeconds(crossing[cut], 0,
+                                    plan.cluster.deviceCount() / devices - 1) +
+          (messages[cut] - 1) * communication.sendSeconds(0, 0, 1);
+    sendSeconds.push_back(seconds);
+  }
+}
+
+/// Bytes of the distinct arguments that the ops between two cuts read.
+void StageCutter::measureParameters() {
+  parameterBytes.assign(cuts.size(), std::vector<int64_t>(cuts.size(), 0));
+  std::vector<size_t> seen(graph.values.size(), 0);
+  size_t round = 0;
+  for (size_t from = 0; from + 1 < cuts.size(); ++from) {
+    ++round;
+    int64_t bytes = 0;
+    for (size_t to = from + 1; to < cuts.size(); ++to) {
+      for (size_t position = cuts[to - 1]; position < cuts[to]; ++position)
+        for (unsigned value : graph.ops[ops[position]].operands)
+          if (graph.values[value].persistent && seen[value] != round) {
+            seen[value] = round;
+            bytes += bytesOf(value);
+          }
+      parameterBytes[from][to] = bytes;
+    }
+  }
+}
+
+/// The cuts with the least to send under which no stage takes longer.
+std::optional<std::vector<size_t>> StageCutter::cutWithin(double bound) const {
+  size_t stages = plan.stages, last = cuts.size() - 1;
+  std::vector<std::vector<double>> cost(
+      stages + 1, std::vector<double>(cuts.size(), kIllegal));
+  std::vector<std::vector<size_t>> previous(
+      stages + 1, std::vector<size_t>(cuts.size(), 0));
+  cost[0][0] = 0;
+  for (size_t stage = 1; stage <= stages; ++stage)
+    for (size_t to = stage; to <= last; ++to)
+      for (size_t from = to; from-- > stage - 1;) {
+        // Loads grow backwards; what is sent at `from` may differ, a little.
+        if (before[cuts[to]] - before[cuts[from]] > bound)
+          break;
+        double total = cost[stage - 1][from] + sendSeconds[from];
+        if (total < cost[stage][to] && load(from, to) <= bound &&
+            fits(from, to)) {
+          cost[stage][to] = total;
+          previous[stage][to] = from;
+        }
+      }
+  if (cost[stages][last] == kIllegal)
+    return std::nullopt;
+  std::vector<size_t> chosen{last};
+  for (size_t stage = stages; stage > 0; --stage)
+    chosen.push_back(previous[stage][chosen.back()]);
+  std::reverse(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+double StageCutter::leastBound() const {
+  double high = before.back() + 1e-9;
+  for (double seconds : sendSeconds)
+    high = std::max(high, before.back() + 2 * seconds + 1e-9);
+  double low = before.back() / plan.stages;
+  constexpr unsigned kSteps = 20;
+  for (unsigned step = 0; step < kSteps; ++step) {
+    double middle = (low + high) / 2;
+    (cutWithin(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+double StageCutter::totalSeconds(ArrayRef<size_t> chosen) const {
+  double sum = 0, slowest = 0;
+  for (size_t stage = 0; stage + 1 < chosen.size(); ++stage) {
+    double seconds = load(chosen[stage], chosen[stage + 1]);
+    sum += seconds - sendSeconds[chosen[stage]];
+    slowest = std::max(slowest, seconds);
+  }
+  return sum + (plan.microBatches - 1) * slowest;
+}
+
+/// Setup follows the first stage that reads what it makes.
+void StageCutter::writeStages(ArrayRef<size_t> chosen) {
+  for (size_t stage = 0; stage + 1 < chosen.size(); ++stage)
+    for (size_t p = cuts[chosen[stage]]; p < cuts[chosen[stage + 1]]; ++p)
+      plan.ops[ops[p]].stage = stage;
+  for (size_t index = graph.ops.size(); index-- > 0;) {
+    if (!graph.ops[index].setup)
+      continue;
+    int64_t stage = plan.stages - 1;
+    for (unsigned result : graph.ops[index].results)
+      for (const GraphUse &use : graph.values[result].uses)
+        stage = std::min(stage, plan.ops[use.op].stage);
+    plan.ops[index].stage = stage;
+  }
+}
+
+/// The fullest stage: its arguments, and what is live at its fullest op. Inputs
+/// and outputs are there for all micro-batches.
+int64_t StageCutter::peakBytes() const {
+  std::vector<std::vector<int64_t>> change(
+      plan.stages, std::vector<int64_t>(ops.size() + 1, 0));
+  std::vector<int64_t> held(plan.stages, 0);
+  for (const auto &[index, value] : enumerate(graph.values)) {
+    bool computed = value.source == ValueSource::Op && !value.setup;
+    std::vector<std::pair<size_t, size_t>> live(plan.stages, {ops.size(), 0});
+    auto touch = [&](int64_t stage, size_t position) {
+      live[stage].first = std::min(live[stage].first, position);
+      live[stage].second = std::max(live[stage].second, position + 1);
+    };
+    for (const GraphUse &use : value.uses)
+      if (!graph.ops[use.op].setup)
+        touch(plan.ops[use.op].stage, positionOf[use.op]);
+    if (computed)
+      touch(plan.ops[value.producer].stage, positionOf[value.producer]);
+    for (const auto &[stage, interval] : enumerate(live)) {
+      if (interval.first >= interval.second)
+        continue;
+      if (!computed || value.output) {
+        held[stage] +=
+            bytesOf(index) * (value.persistent ? 1 : plan.microBatches);
+        continue;
+      }
+      change[stage][interval.first] += bytesOf(index);
+      change[stage][interval.second] -= bytesOf(index);
+    }
+  }
+  int64_t peak = 0;
+  for (int64_t stage = 0; stage < plan.stages; ++stage) {
+    int64_t bytes = held[stage], most = bytes;
+    for (int64_t delta : change[stage])
+      most = std::max(most, bytes += delta);
+    peak = std::max(peak, most);
+  }
+  return peak;
+}
+
+Error StageCutter::run() {
+  collectOps();
+  if (int64_t(ops.size()) < plan.stages)
+    return createStringError("the model has " + Twine(ops.size()) +
+                             " ops, too few for " + Twine(plan.stages) +
+                             " stages");
+  measureCrossings();
+  chooseCuts();
+  measureParameters();
+  double least = leastBound();
+  std::optional<std::vector<size_t>> best;
+  for (double slack : {1.0, 1.02, 1.1, 1.3})
+    if (std::optional<std::vector<size_t>> chosen = cutWithin(least * slack))
+      if (!best || totalSeconds(*chosen) < totalSeconds(*best))
+        best = std::move(chosen);
+  if (!best)
+    return createStringError("no cut into " + Twine(plan.stages) +
+                             " stages fits the memory limit of " +
+                             Twine(memoryLimit) + " bytes per device");
+  writeStages(*best);
+  plan.predictedStepSeconds = totalSeconds(*best);
+  plan.predictedPeakMemoryBytes = peakBytes();
+  if (memoryLimit && plan.predictedPeakMemoryBytes > memoryLimit)
+    return createStringError(
+        "the stages need " + Twine(plan.predictedPeakMemoryBytes) +
+        " bytes per device, the limit is " + Twine(memoryLimit));
+  return Error::success();
+}
+
+Error cutStages(const ModelGraph &graph, ArrayRef<double> opSeconds,
+                int64_t memoryLimit, Plan &plan) {
+  return StageCutter(graph, opSeconds, memoryLimit, plan).run();
+}
+
+} // namespace autopar

@@ -1,0 +1,31 @@
+//===- Stages.h - A graph cut into pipeline stages --------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_PLANNING_STAGES_H
+#define AUTOPAR_LIB_PLANNING_STAGES_H
+
+#include "autopar/Planning/Demands.h"
+#include "autopar/Planning/Plan.h"
+
+namespace autopar {
+
+/// Cuts the ops of @step, in program order, into plan.stages runs of ops, by a
+/// dynamic program over their seconds (per op and micro-batch), what crosses
+/// each cut, and the memory of each stage. Fills in stages, predicted seconds
+/// and memory of `plan`. memoryLimit 0: none.
+llvm::Error cutStages(const ModelGraph &graph, llvm::ArrayRef<double> opSeconds,
+                      int64_t memoryLimit, Plan &plan);
+
+/// What each op does along the time axis so that the step runs in
+/// micro-batches: all that carries the batch splits it. An error names the op
+/// that cannot.
+llvm::Expected<std::vector<AxisDemand>>
+microBatchDemands(const ModelGraph &graph, int64_t microBatches);
+
+/// Numbers of micro-batches to try for so many stages; `pinned` alone unless 0.
+/// An error lists the batch's divisors.
+llvm::Expected<llvm::SmallVector<int64_t>>
+microBatchCounts(const ModelGraph &graph, int64_t stages, int64_t pinned);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_STAGES_H
