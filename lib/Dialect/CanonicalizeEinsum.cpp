@@ -95,6 +95,8 @@ static LogicalResult expandPower(BinaryOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+void populateGeluPatterns(RewritePatternSet &patterns); // CanonicalizeGelu.cpp
+
 void EinsumOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                            MLIRContext *) {
   patterns.add(absorbOperandTransposes);
@@ -104,6 +106,7 @@ void EinsumOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 void BinaryOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                            MLIRContext *) {
   patterns.add(expandPower);
+  populateGeluPatterns(patterns);
 }
 
 } // namespace autopar

@@ -21,6 +21,68 @@ static LogicalResult mergeReshapes(ReshapeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// The dimensions of size above one.
+static SmallVector<int64_t> wideDims(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> dims;
+  for (auto [dim, size] : llvm::enumerate(shape))
+    if (size != 1)
+      dims.push_back(dim);
+  return dims;
+}
+
+/// The reshape only adds or drops dimensions of size 1.
+static bool onlyMovesUnits(ReshapeOp op) {
+  auto sizes = [](ArrayRef<int64_t> shape) {
+    return llvm::to_vector(
+        llvm::make_filter_range(shape, [](int64_t n) { return n != 1; }));
+  };
+  return sizes(shapeOf(op.getInput())) == sizes(op.getType().getShape());
+}
+
+/// reshape(broadcast(x)) that moves 1s only -> broadcast(x)
+static LogicalResult absorbBroadcast(ReshapeOp op, PatternRewriter &rewriter) {
+  auto inner = op.getInput().getDefiningOp<BroadcastOp>();
+  if (!inner || !onlyMovesUnits(op) ||
+      llvm::is_contained(shapeOf(inner.getInput()), 1))
+    return failure();
+  SmallVector<int64_t> from = wideDims(shapeOf(op.getInput()));
+  SmallVector<int64_t> to = wideDims(op.getType().getShape()), dims;
+  for (int64_t dim : inner.getDims())
+    dims.push_back(to[llvm::find(from, dim) - from.begin()]);
+  Operation *merged = BroadcastOp::create(rewriter, op.getLoc(), op.getType(),
+                                          inner.getInput(), dims);
+  merged->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  rewriter.replaceOp(op, merged);
+  return success();
+}
+
+/// reshape(transpose(x)) that drops 1s only -> transpose(reshape(x))
+static LogicalResult dropUnitsFirst(ReshapeOp op, PatternRewriter &rewriter) {
+  auto transpose = op.getInput().getDefiningOp<TransposeOp>();
+  SmallVector<int64_t> kept = wideDims(op.getType().getShape());
+  if (!transpose || !onlyMovesUnits(op) ||
+      kept.size() != op.getType().getShape().size())
+    return failure();
+  // Where the wide dimensions lie in x, and their order there.
+  SmallVector<int64_t> sources;
+  for (int64_t dim : wideDims(shapeOf(op.getInput())))
+    sources.push_back(transpose.getPerm()[dim]);
+  SmallVector<int64_t> sorted = sources, shape, perm;
+  llvm::sort(sorted);
+  for (int64_t dim : sorted)
+    shape.push_back(shapeOf(transpose.getInput())[dim]);
+  for (int64_t dim : sources)
+    perm.push_back(llvm::find(sorted, dim) - sorted.begin());
+  auto type = RankedTensorType::get(shape, elementOf(op.getInput()));
+  Value dropped =
+      ReshapeOp::create(rewriter, op.getLoc(), type, transpose.getInput());
+  Operation *moved = TransposeOp::create(rewriter, transpose.getLoc(),
+                                         op.getType(), dropped, perm);
+  moved->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  rewriter.replaceOp(op, moved);
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // transpose
 //===----------------------------------------------------------------------===//
@@ -119,33 +181,47 @@ static LogicalResult mergeSlices(SliceOp op, PatternRewriter &rewriter) {
 // gather
 //===----------------------------------------------------------------------===//
 
-/// The row that constant indices of one element name; nullopt: none is known.
-static std::optional<int64_t> constantRow(GatherOp op) {
+namespace {
+/// first, first + step, first + 2*step, ...
+struct Progression {
+  int64_t first, step, count;
+};
+} // namespace
+
+/// Constant indices that a slice can stand for; nullopt: there are none.
+static std::optional<Progression> progressionOf(GatherOp op) {
   auto constant = op.getIndices().getDefiningOp<ConstantOp>();
-  if (!constant || op.getOffset() ||
-      op.getIndices().getType().getNumElements() != 1)
-    return std::nullopt;
-  auto index = dyn_cast_or_null<IntegerAttr>(splatElement(constant.getValue()));
   int64_t rows = shapeOf(op.getData())[op.getDim()];
-  if (!index || rows == 0)
+  auto indices = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue())
+                          : DenseIntElementsAttr();
+  if (!indices || op.getOffset() || rows == 0 || indices.empty())
     return std::nullopt;
-  APInt value = index.getValue();
-  int64_t row = index.getType().isUnsignedInteger() ? value.getZExtValue()
-                                                    : value.getSExtValue();
-  if (row < 0)
-    row += rows;
-  return std::clamp<int64_t>(row, 0, rows - 1);
+  bool isUnsigned = indices.getElementType().isUnsignedInteger();
+  SmallVector<int64_t> list;
+  for (const APInt &index : indices) {
+    int64_t row =
+        isUnsigned ? index.getLimitedValue(INT64_MAX) : index.getSExtValue();
+    list.push_back(
+        std::clamp<int64_t>(row < 0 ? row + rows : row, 0, rows - 1));
+    int64_t step = list.size() > 1 ? list[1] - list[0] : 1;
+    int64_t expected = list[0] + int64_t(list.size() - 1) * step;
+    if (step == 0 || list.back() != expected)
+      return std::nullopt;
+  }
+  int64_t step = list.size() > 1 ? list[1] - list[0] : 1;
+  return Progression{list[0], step, int64_t(list.size())};
 }
 
-/// gather(x, constant i) -> reshape(slice(x))
+/// gather(x, constants a, a + d, ...) -> reshape(slice(x))
 static LogicalResult gatherToSlice(GatherOp op, PatternRewriter &rewriter) {
-  std::optional<int64_t> row = constantRow(op);
-  if (!row)
+  std::optional<Progression> rows = progressionOf(op);
+  if (!rows)
     return failure();
   SmallVector<int64_t> shape(shapeOf(op.getData()));
   SmallVector<int64_t> starts(shape.size(), 0), steps(shape.size(), 1);
-  shape[op.getDim()] = 1;
-  starts[op.getDim()] = *row;
+  shape[op.getDim()] = rows->count;
+  starts[op.getDim()] = rows->first;
+  steps[op.getDim()] = rows->step;
   auto type = RankedTensorType::get(shape, elementOf(op.getData()));
   Value slice =
       SliceOp::create(rewriter, op.getLoc(), type, op.getData(), starts, steps);
@@ -188,11 +264,14 @@ static LogicalResult absorbPad(ConvolutionOp op, PatternRewriter &rewriter) {
 // Registration
 //===----------------------------------------------------------------------===//
 
-void populateSinkPatterns(RewritePatternSet &patterns); // SinkMovement.cpp
+void populateSinkPatterns(RewritePatternSet &patterns);   // SinkMovement.cpp
+void populateWeightPatterns(RewritePatternSet &patterns); // CanonicalizeWeights
 
 void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                             MLIRContext *) {
   patterns.add(mergeReshapes);
+  patterns.add(absorbBroadcast);
+  patterns.add(dropUnitsFirst);
   populateSinkPatterns(patterns);
 }
 
@@ -211,6 +290,7 @@ void BroadcastOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 void SliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                           MLIRContext *) {
   patterns.add(mergeSlices);
+  populateWeightPatterns(patterns);
 }
 
 void GatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns,

@@ -127,6 +127,28 @@ OpFoldResult UnaryOp::fold(FoldAdaptor adaptor) {
   return splat(getType(), FloatAttr::get(getType().getElementType(), *value));
 }
 
+/// `constant` is a splat of ones in all bits, or of none.
+static bool isBits(Attribute constant, bool set) {
+  std::optional<APInt> element = integerElement(constant);
+  return element && (set ? element->isAllOnes() : element->isZero());
+}
+
+/// x & 1...1, x | 0...0, x & x, ...: the operand that the result is.
+static Value foldBits(BinaryOp op, Attribute lhs, Attribute rhs) {
+  bool isAnd = op.getKind() == BinaryKind::And;
+  if (op.getLhs() == op.getRhs() && op.getKind() != BinaryKind::Xor)
+    return op.getLhs();
+  if (isBits(lhs, isAnd))
+    return op.getRhs();
+  if (isBits(rhs, isAnd))
+    return op.getLhs();
+  if (op.getKind() == BinaryKind::Xor)
+    return {};
+  if (isBits(lhs, !isAnd))
+    return op.getLhs();
+  return isBits(rhs, !isAnd) ? op.getRhs() : Value();
+}
+
 /// x + 0, x - 0, x * 1, x / 1, max(x, x), ...: the operand that the result is.
 static Value foldNeutral(BinaryOp op, Attribute lhs, Attribute rhs) {
   switch (op.getKind()) {
@@ -143,10 +165,12 @@ static Value foldNeutral(BinaryOp op, Attribute lhs, Attribute rhs) {
   case BinaryKind::Div:
   case BinaryKind::Pow:
     return isSplatOf(rhs, 1.0) ? op.getLhs() : Value();
-  case BinaryKind::Max:
-  case BinaryKind::Min:
   case BinaryKind::And:
   case BinaryKind::Or:
+  case BinaryKind::Xor:
+    return foldBits(op, lhs, rhs);
+  case BinaryKind::Max:
+  case BinaryKind::Min:
     return op.getLhs() == op.getRhs() ? op.getLhs() : Value();
   default:
     return {};

@@ -39,6 +39,10 @@ struct Flattening {
     }
     return found.value_or(groups[dim].front());
   }
+  bool onlyDropsUnits() {
+    return llvm::all_of(llvm::seq<size_t>(0, groups.size()),
+                        [&](size_t dim) { return only(dim).has_value(); });
+  }
   /// Sizes of the dimensions merged into `dim`.
   SmallVector<int64_t, 2> sizes(int64_t dim) {
     SmallVector<int64_t, 2> list;
@@ -371,7 +375,7 @@ static LogicalResult sinkPastReduce(ReduceOp op, PatternRewriter &rewriter) {
 static LogicalResult sinkPastTranspose(TransposeOp op,
                                        PatternRewriter &rewriter) {
   std::optional<Flattening> flattening = flatteningOf(op.getInput());
-  if (!flattening)
+  if (!flattening || flattening->onlyDropsUnits()) // these move up
     return failure();
   SmallVector<int64_t> perm = ungroup(*flattening, op.getPerm()), shape;
   for (int64_t dim : perm)

@@ -96,3 +96,49 @@ func.func @pad_before_convolution(%x: tensor<1x2x5xf32>, %w: tensor<4x2x3xf32>) 
       : (tensor<1x2x8xf32>, tensor<4x2x3xf32>) -> tensor<1x4x7xf32>
   return %1 : tensor<1x4x7xf32>
 }
+
+// CHECK-LABEL: func @gather_rows_in_order
+// CHECK-NEXT: %[[S:.*]] = autopar.slice %{{.*}} starts = [1, 0] steps = [2, 1] : tensor<9x4xf32> -> tensor<4x4xf32>
+// CHECK-NEXT: autopar.reshape %[[S]] : tensor<4x4xf32> -> tensor<1x4x4xf32>
+func.func @gather_rows_in_order(%x: tensor<9x4xf32>) -> tensor<1x4x4xf32> {
+  %i = autopar.constant dense<[[1, 3, 5, 7]]> : tensor<1x4xi64>
+  %0 = autopar.gather %x, %i dim = 0 : (tensor<9x4xf32>, tensor<1x4xi64>) -> tensor<1x4x4xf32>
+  return %0 : tensor<1x4x4xf32>
+}
+
+// CHECK-LABEL: func @gather_rows_out_of_order
+// CHECK: autopar.gather
+func.func @gather_rows_out_of_order(%x: tensor<9x4xf32>) -> tensor<3x4xf32> {
+  %i = autopar.constant dense<[1, 3, 2]> : tensor<3xi64>
+  %0 = autopar.gather %x, %i dim = 0 : (tensor<9x4xf32>, tensor<3xi64>) -> tensor<3x4xf32>
+  return %0 : tensor<3x4xf32>
+}
+
+// CHECK-LABEL: func @units_of_a_broadcast
+// CHECK-NEXT: autopar.broadcast %{{.*}} dims = [0] : tensor<4xf32> -> tensor<4x3xf32>
+// CHECK-NEXT: return
+func.func @units_of_a_broadcast(%x: tensor<4xf32>) -> tensor<4x3xf32> {
+  %0 = autopar.broadcast %x dims = [0] : tensor<4xf32> -> tensor<4x1x3xf32>
+  %1 = autopar.reshape %0 : tensor<4x1x3xf32> -> tensor<4x3xf32>
+  return %1 : tensor<4x3xf32>
+}
+
+// CHECK-LABEL: func @units_of_a_transpose
+// CHECK-NEXT: %[[R:.*]] = autopar.reshape %{{.*}} : tensor<4x1x3xf32> -> tensor<4x3xf32>
+// CHECK-NEXT: autopar.transpose %[[R]] perm = [1, 0] : tensor<4x3xf32> -> tensor<3x4xf32>
+func.func @units_of_a_transpose(%x: tensor<4x1x3xf32>) -> tensor<3x4xf32> {
+  %0 = autopar.transpose %x perm = [1, 2, 0] : tensor<4x1x3xf32> -> tensor<1x3x4xf32>
+  %1 = autopar.reshape %0 : tensor<1x3x4xf32> -> tensor<3x4xf32>
+  return %1 : tensor<3x4xf32>
+}
+
+// CHECK-LABEL: func @bits
+// CHECK-SAME: (%[[X:.*]]: tensor<2xi1>)
+// CHECK-NEXT: return %[[X]], %[[X]]
+func.func @bits(%x: tensor<2xi1>) -> (tensor<2xi1>, tensor<2xi1>) {
+  %yes = autopar.constant dense<true> : tensor<2xi1>
+  %no = autopar.constant dense<false> : tensor<2xi1>
+  %0 = autopar.binary and %x, %yes : tensor<2xi1>
+  %1 = autopar.binary or %no, %x : tensor<2xi1>
+  return %0, %1 : tensor<2xi1>, tensor<2xi1>
+}

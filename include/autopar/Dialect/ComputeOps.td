@@ -48,7 +48,7 @@ def Autopar_UnaryOp : Autopar_Op<"unary", [SameOperandsAndResultShape]> {
   }];
   let arguments = (ins Autopar_UnaryKindAttr:$kind, Autopar_Tensor:$input);
   let results = (outs Autopar_Tensor:$result);
-  let assemblyFormat = "$kind $input attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "`` $kind $input attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
 }
@@ -62,7 +62,7 @@ def Autopar_BinaryOp : Autopar_Op<"binary", [SameOperandsAndResultType]> {
   }];
   let arguments = (ins Autopar_BinaryKindAttr:$kind, Autopar_Tensor:$lhs, Autopar_Tensor:$rhs);
   let results = (outs Autopar_Tensor:$result);
-  let assemblyFormat = "$kind $lhs `,` $rhs attr-dict `:` type($result)";
+  let assemblyFormat = "`` $kind $lhs `,` $rhs attr-dict `:` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
   let hasCanonicalizer = 1;
@@ -72,7 +72,7 @@ def Autopar_CompareOp : Autopar_Op<"compare", [SameOperandsAndResultShape, SameT
   let summary = "`autopar.compare lt %a, %b : tensor<2xf32>`; the result is i1";
   let arguments = (ins Autopar_ComparePredicateAttr:$predicate, Autopar_Tensor:$lhs, Autopar_Tensor:$rhs);
   let results = (outs Autopar_Bool:$result);
-  let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)";
+  let assemblyFormat = "`` $predicate $lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)";
   let hasFolder = 1;
 }
 
@@ -257,7 +257,7 @@ def Autopar_PoolOp : Autopar_LocalizedOp<"pool", [], ["getFlops"]> {
                        DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pad_low,
                        DenseI64ArrayAttr:$pad_high);
   let results = (outs Autopar_Tensor:$result);
-  let assemblyFormat = [{ $kind $input `window` `=` $window `strides` `=` $strides `dilations` `=` $dilations
+  let assemblyFormat = [{ `` $kind $input `window` `=` $window `strides` `=` $strides `dilations` `=` $dilations
     `low` `=` $pad_low `high` `=` $pad_high attr-dict `:` functional-type(operands, results) }];
   let hasVerifier = 1;
 }
@@ -270,7 +270,7 @@ def Autopar_ReduceOp : Autopar_Op<"reduce"> {
   let summary = "reduction over `dims`, which disappear: `autopar.reduce sum %x dims = [1] : ...`";
   let arguments = (ins Autopar_ReduceKindAttr:$kind, Autopar_Tensor:$input, DenseI64ArrayAttr:$dims);
   let results = (outs Autopar_Tensor:$result);
-  let assemblyFormat = "$kind $input `dims` `=` $dims attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "`` $kind $input `dims` `=` $dims attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -278,7 +278,7 @@ def Autopar_ScanOp : Autopar_Op<"scan", [SameOperandsAndResultType]> {
   let summary = "running reduction along `dim` (sum is a cumulative sum)";
   let arguments = (ins Autopar_ReduceKindAttr:$kind, Autopar_Tensor:$input, I64Attr:$dim, UnitAttr:$exclusive, UnitAttr:$reverse);
   let results = (outs Autopar_Tensor:$result);
-  let assemblyFormat = "$kind $input `dim` `=` $dim (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` type($result)";
+  let assemblyFormat = "`` $kind $input `dim` `=` $dim (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
@@ -298,7 +298,7 @@ def Autopar_NormalizeOp : Autopar_Op<"normalize",
   let description = "Scale and bias are ops of their own, fused with it. Split along `dims` it decomposes.";
   let arguments = (ins Autopar_NormKindAttr:$kind, Autopar_Float:$input, DenseI64ArrayAttr:$dims, F64Attr:$epsilon);
   let results = (outs Autopar_Float:$result);
-  let assemblyFormat = "$kind $input `dims` `=` $dims `epsilon` `=` $epsilon attr-dict `:` type($result)";
+  let assemblyFormat = "`` $kind $input `dims` `=` $dims `epsilon` `=` $epsilon attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 

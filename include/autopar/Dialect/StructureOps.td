@@ -151,7 +151,7 @@ def Autopar_BufferOp : Op<Autopar_Dialect, "buffer", [Pure]> {
   }];
   let arguments = (ins Autopar_BufferSpaceAttr:$space, I64Attr:$position);
   let results = (outs AnyStridedMemRef:$result);
-  let assemblyFormat = "$space `[` $position `]` attr-dict `:` type($result)";
+  let assemblyFormat = "`` $space `[` $position `]` attr-dict `:` type($result)";
 }
 
 #endif // AUTOPAR_STRUCTURE_OPS_TD
