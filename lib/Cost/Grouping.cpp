@@ -56,6 +56,14 @@ void Grouping::findLive() {
   }
 }
 
+bool Grouping::hasOneLiveUse(Value value) const {
+  unsigned uses = 0;
+  for (Operation *user : value.getUsers())
+    if (isLive(user) && ++uses > 1)
+      return false;
+  return uses == 1;
+}
+
 int64_t Grouping::elementsOf(Value value) const {
   return cast<ShapedType>(value.getType()).getNumElements();
 }
@@ -326,9 +334,9 @@ bool Grouping::tryEpilogue(Operation *op, ArrayRef<Access> accesses,
   int64_t id = groupOf(access.base);
   if (id < 0 || groups[id].tail != access.base || access.spread)
     return false;
-  bool only = access.base.hasOneUse();
+  bool only = hasOneLiveUse(access.base);
   for (Operation *step : access.path)
-    only &= step->getResult(0).hasOneUse();
+    only &= hasOneLiveUse(step->getResult(0));
   OpenGroup &group = groups[id];
   auto step = epilogueStep(op, group, accesses, at);
   if (!only || !step)

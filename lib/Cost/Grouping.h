@@ -51,6 +51,7 @@ public:
   /// The value whose buffer `value` names: what lies under its reshapes.
   mlir::Value storageOf(mlir::Value value) const;
   bool isLive(mlir::Operation *op) const { return live.lookup(op); }
+  bool hasOneLiveUse(mlir::Value value) const;
   bool isFree(mlir::Operation *op) const { return freeCost.lookup(op) > 0; }
   /// The group that computes `op`; -1 if none does.
   int64_t groupOf(mlir::Operation *op) const;

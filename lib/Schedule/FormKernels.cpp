@@ -6,7 +6,6 @@
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -120,15 +119,7 @@ static void buildKernel(OpBuilder &builder, const KernelGroup &group,
   outside.map(group.outputs, kernel.getResults());
 }
 
-/// Users that nobody needs would keep values from being fused.
-static void eraseDead(Block &body) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
 static void formKernels(func::FuncOp func) {
-  eraseDead(func.getBody().front());
   copyResults(func);
   Block &body = func.getBody().front();
   KernelGroups groups = groupKernels(body);

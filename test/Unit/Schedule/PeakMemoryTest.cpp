@@ -1,0 +1,94 @@
+//===- PeakMemoryTest.cpp - The predicted memory is the assigned one ------===//
+
+#include "autopar/Cost/PeakMemory.h"
+#include "autopar/Dialect/Dialect.h"
+#include "autopar/Schedule/Names.h"
+#include "autopar/Schedule/Passes.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+#include <random>
+
+using namespace autopar;
+using namespace mlir;
+
+namespace {
+
+/// A random program on 16x16 values: products, pointwise ops, softmaxes, column
+/// sums, transposes, all-reduces.
+std::string randomProgram(unsigned seed) {
+  std::mt19937 random(seed);
+  const std::string type = "tensor<16x16xf32>";
+  std::string text =
+      "autopar.mesh @mesh #autopar.mesh<[\"data\"=2]>\n"
+      "func.func @step(%v0: " +
+      type + " {autopar.source = #autopar.input<\"x\">}, %w: " + type +
+      " {autopar.source = #autopar.parameter<\"w\", \"m\", offset = 0, length "
+      "= 1024>}) -> (" +
+      type + ", " + type + ", " + type + ") {\n";
+  int count = 3 + random() % 60;
+  for (int i = 1; i <= count; ++i) {
+    std::string a = "%v" + std::to_string(i - 1 - random() % std::min(i, 6));
+    std::string b = "%v" + std::to_string(random() % i);
+    std::string result = "  %v" + std::to_string(i);
+    switch (random() % 8) {
+    case 0:
+    case 1:
+      text += result + " = autopar.einsum \"mk,kn->mn\" " + a + ", %w : (" +
+              type + ", " + type + ") -> " + type + "\n";
+      break;
+    case 2:
+      text += result + " = autopar.unary relu " + a + " : " + type + " -> " +
+              type + "\n";
+      break;
+    case 3:
+      text += result + " = autopar.softmax " + a + " dim = 1 : " + type + "\n";
+      break;
+    case 4: {
+      std::string row = "%r" + std::to_string(i);
+      text += "  " + row + " = autopar.reduce sum " + a + " dims = [" +
+              std::to_string(random() % 2) + "] : " + type +
+              " -> tensor<16xf32>\n" + result + " = autopar.broadcast " + row +
+              " dims = [" + std::to_string(random() % 2) +
+              "] : tensor<16xf32> -> " + type + "\n";
+      break;
+    }
+    case 5:
+      text += result + " = autopar.transpose " + a +
+              " perm = [1, 0] : " + type + " -> " + type + "\n";
+      break;
+    case 6:
+      text += result + " = autopar.all_reduce " + a +
+              " mesh = @mesh axes = [\"data\"] {kind = "
+              "#autopar<reduce_kind sum>} : (" +
+              type + ") -> " + type + "\n";
+      break;
+    default:
+      text += result + " = autopar.binary add " + a + ", " + b + " : " + type +
+              "\n";
+    }
+  }
+  std::string last = "%v" + std::to_string(count);
+  std::string other = "%v" + std::to_string(random() % (count + 1));
+  return text + "  return " + last + ", " + other + ", " + last + " : " + type +
+         ", " + type + ", " + type + "\n}\n";
+}
+} // namespace
+
+/// The whole pipeline, its replay included, on random programs.
+TEST(PeakMemory, PredictionIsWhatScheduleAssigns) {
+  MLIRContext context;
+  context.loadDialect<AutoparDialect, func::FuncDialect>();
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::string text = randomProgram(seed);
+    auto module = parseSourceString<ModuleOp>(text, &context);
+    ASSERT_TRUE(module) << text;
+    auto func = *module->getOps<func::FuncOp>().begin();
+    PeakMemory predicted = peakMemory(func);
+    PassManager manager(&context);
+    buildSchedulePipeline(manager);
+    ASSERT_TRUE(succeeded(manager.run(*module))) << text;
+    auto bytes = func->getAttrOfType<IntegerAttr>(schedule::kArenaBytes);
+    EXPECT_EQ(predicted.arenaBytes, bytes.getInt()) << text;
+    EXPECT_EQ(predicted.persistentBytes, 1024);
+  }
+}
