@@ -13,7 +13,7 @@ def Autopar_Dialect : Dialect {
   let cppNamespace = "::autopar";
   let summary = "Tensor programs, how they lie on a mesh of devices, and what the devices exchange";
   let description = [{
-    About 50 ops: the smallest set that keeps what matters to a parallel plan
+    About 40 ops: the smallest set that keeps what matters to a parallel plan
     visible. Shapes are static (symbolic dimensions are bound at import). A module
     holds `@setup` and `@step` (after Partition: one of each per stage).
 
