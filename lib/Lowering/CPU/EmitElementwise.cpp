@@ -266,11 +266,6 @@ Value emitCompare(LoopEmitter &emit, ComparePredicate predicate, Value x,
                                   y);
 }
 
-bool isNatural(Type type) {
-  Type element = getElementTypeOrSelf(type);
-  return element.isUnsignedInteger() || element.isInteger(1);
-}
-
 Value emitConvert(LoopEmitter &emit, Value x, Type from, Type to) {
   Type source = x.getType(), target = computeType(getElementTypeOrSelf(to));
   bool fromNatural = isNatural(from), toNatural = isNatural(to);
@@ -300,6 +295,11 @@ Value emitConvert(LoopEmitter &emit, Value x, Type from, Type to) {
 }
 
 } // namespace
+
+bool isNatural(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isUnsignedInteger() || element.isInteger(1);
+}
 
 Value emitElementwise(LoopEmitter &emit, Operation *op, ArrayRef<Index> at) {
   Arithmetic a{emit};

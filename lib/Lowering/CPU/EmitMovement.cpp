@@ -234,8 +234,7 @@ Value emitKeepFirst(LoopEmitter &emit, KeepFirstOp op, ArrayRef<Index> at) {
                                          emit.position(op.getAxes()),
                                          emit.constantInt(0));
   Value read = emit.element(op.getInput(), at);
-  Value neutral =
-      emit.constant(read.getType(), neutralElement(op.getKind()));
+  Value neutral = neutralFor(emit, op.getKind(), op.getInput());
   return emit.make<arith::SelectOp>(first, read, neutral);
 }
 
@@ -253,6 +252,17 @@ double neutralElement(ReduceKind kind) {
     return std::numeric_limits<double>::infinity();
   }
   return 0;
+}
+
+Value neutralFor(LoopEmitter &emit, ReduceKind kind, Value tensor) {
+  Type type = elementOf(tensor);
+  if (!isNatural(tensor.getType()) || kind == ReduceKind::Sum ||
+      kind == ReduceKind::Prod)
+    return emit.constant(type, neutralElement(kind));
+  unsigned width = type.getIntOrFloatBitWidth();
+  APInt bits = kind == ReduceKind::Max ? APInt::getZero(width)
+                                       : APInt::getAllOnes(width);
+  return emit.make<arith::ConstantOp>(emit.builder.getIntegerAttr(type, bits));
 }
 
 Value emitMovement(LoopEmitter &emit, Operation *op, ArrayRef<Index> at) {

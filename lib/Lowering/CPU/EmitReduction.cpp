@@ -46,11 +46,6 @@ Value add(LoopEmitter &emit, Value acc, Value x) {
   return combine(emit, ReduceKind::Sum, acc, x, false);
 }
 
-bool isNatural(Value tensor) {
-  Type element = getElementTypeOrSelf(tensor.getType());
-  return element.isUnsignedInteger() || element.isInteger(1);
-}
-
 /// Neighbouring reduced dimensions make one loop.
 Value emitReduce(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
   ArrayRef<int64_t> shape = shapeOf(op.getInput());
@@ -65,9 +60,8 @@ Value emitReduce(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
     runs.back().push_back(dim);
     extents.back() *= shape[dim];
   }
-  Type type = computeType(getElementTypeOrSelf(op.getInput().getType()));
-  Value init = emit.constant(type, neutralElement(op.getKind()));
-  bool natural = isNatural(op.getInput());
+  Value init = neutralFor(emit, op.getKind(), op.getInput());
+  bool natural = isNatural(op.getInput().getType());
   return emit.fold(extents, at, init, [&](ArrayRef<Index> inner, Value acc) {
     SmallVector<Index> source(shape.size());
     for (auto [run, index] : llvm::zip_equal(runs, inner)) {
@@ -208,9 +202,8 @@ Value emitNormalize(LoopEmitter &emit, NormalizeOp op, ArrayRef<Index> at) {
 /// Each element folds its own prefix: naive, for scans inside larger kernels.
 Value emitScan(LoopEmitter &emit, ScanOp op, ArrayRef<Index> at) {
   int64_t dim = op.getDim(), size = shapeOf(op.getInput())[dim];
-  Type type = computeType(getElementTypeOrSelf(op.getType()));
   Value here = emit.value(at[dim]);
-  Value neutral = emit.constant(type, neutralElement(op.getKind()));
+  Value neutral = neutralFor(emit, op.getKind(), op.getInput());
   using P = arith::CmpIPredicate;
   P predicate = op.getReverse() ? (op.getExclusive() ? P::sgt : P::sge)
                                 : (op.getExclusive() ? P::slt : P::sle);
@@ -218,7 +211,7 @@ Value emitScan(LoopEmitter &emit, ScanOp op, ArrayRef<Index> at) {
     Value x = emit.element(op.getInput(), with(at, dim, i[0]));
     Value counts = emit.make<arith::CmpIOp>(predicate, i[0].value, here);
     Value term = emit.make<arith::SelectOp>(counts, x, neutral);
-    return combine(emit, op.getKind(), acc, term, isNatural(op.getInput()));
+    return combine(emit, op.getKind(), acc, term, isNatural(op.getInput().getType()));
   });
 }
 
@@ -235,7 +228,7 @@ Value windowIndex(LoopEmitter &emit, Index out, Index in, int64_t stride,
 Value readWindow(LoopEmitter &emit, Value tensor, SmallVector<Index> source,
                  ArrayRef<Index> out, ArrayRef<Index> in,
                  ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations,
-                 ArrayRef<int64_t> low, double fill) {
+                 ArrayRef<int64_t> low, Value fill) {
   Value inside;
   for (size_t d = 0; d < out.size(); ++d) {
     int64_t size = shapeOf(tensor)[d + 2];
@@ -248,21 +241,18 @@ Value readWindow(LoopEmitter &emit, Value tensor, SmallVector<Index> source,
   Value read = emit.element(tensor, source);
   if (!inside)
     return read;
-  return emit.make<arith::SelectOp>(inside, read,
-                                    emit.constant(read.getType(), fill));
+  return emit.make<arith::SelectOp>(inside, read, fill);
 }
 
 Value emitPool(LoopEmitter &emit, PoolOp op, ArrayRef<Index> at) {
-  Type type = computeType(getElementTypeOrSelf(op.getType()));
-  double neutral = neutralElement(op.getKind());
+  Value neutral = neutralFor(emit, op.getKind(), op.getInput());
   return emit.fold(
-      op.getWindow(), at, emit.constant(type, neutral),
-      [&](ArrayRef<Index> in, Value acc) {
+      op.getWindow(), at, neutral, [&](ArrayRef<Index> in, Value acc) {
         Value x = readWindow(emit, op.getInput(),
                              SmallVector<Index>(at.take_front(2)),
                              at.drop_front(2), in, op.getStrides(),
                              op.getDilations(), op.getPadLow(), neutral);
-        return combine(emit, op.getKind(), acc, x, isNatural(op.getInput()));
+        return combine(emit, op.getKind(), acc, x, isNatural(op.getInput().getType()));
       });
 }
 
@@ -274,14 +264,15 @@ Value emitConvolution(LoopEmitter &emit, ConvolutionOp op, ArrayRef<Index> at) {
   Value group = emit.make<arith::DivUIOp>(emit.value(at[1]),
                                           emit.constantInt(perGroup));
   Value base = emit.mulInt(group, filter[1]);
+  Value zero = emit.constant(type, 0);
   return emit.fold(
-      filter.drop_front(1), at, emit.constant(type, 0),
+      filter.drop_front(1), at, zero,
       [&](ArrayRef<Index> in, Value acc) {
         Index channel{emit.addInt(base, emit.value(in[0]))};
         Value x = readWindow(emit, op.getInput(), {at[0], channel},
                              at.drop_front(2), in.drop_front(1),
                              op.getStrides(), op.getDilations(),
-                             op.getPadLow(), 0);
+                             op.getPadLow(), zero);
         SmallVector<Index> weight{at[1]};
         llvm::append_range(weight, in);
         Value w = emit.element(op.getFilter(), weight);

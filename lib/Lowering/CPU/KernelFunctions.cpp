@@ -50,7 +50,9 @@ public:
 
   /// The function with arguments (buffers..., scalars, begin, end).
   LLVM::LLVMFuncOp emit(StringRef name, const Nest &nest);
+  /// What the last emission found out.
   std::set<int64_t> boundaries;
+  bool wholeFolds = false;
 
 private:
   void bindArguments(LoopEmitter &emit, Block *entry);
@@ -140,6 +142,7 @@ LLVM::LLVMFuncOp KernelBuilder::emit(StringRef name, const Nest &nest) {
   Index flat = openNest(emit, entry, nest);
   emitOutputs(emit, flat, entry, flat.modulus);
   boundaries = emit.usedBoundaries();
+  wholeFolds = emit.hasWholeFolds();
   return function;
 }
 
@@ -184,6 +187,14 @@ std::pair<int64_t, int64_t> rowPiece(KernelOp kernel, int64_t space) {
     piece = {stride, shape[dim]};
   });
   return piece;
+}
+
+/// One iteration of the launch computes everything: a reduction over the whole
+/// space must not be repeated per piece, nor see what another piece writes.
+void makeSequential(Nest &nest, int64_t space) {
+  nest.parallel = 0;
+  nest.work = 1;
+  nest.inner = space;
 }
 
 Nest flatNest(int64_t space) {
@@ -364,6 +375,8 @@ FailureOr<LoopKernel> KernelFunctions::get(KernelOp kernel) {
   emission.emit(name + "_trial", flatNest(space)).erase();
   cuts.insert(emission.boundaries.begin(), emission.boundaries.end());
   Nest nest = cutNest(space, cuts, rowPiece(kernel, space), hasRows(kernel));
+  if (emission.wholeFolds && space > 1)
+    makeSequential(nest, space);
   LLVM::LLVMFuncOp body = emission.emit(name + "_body", nest);
   result.function = emitEntry(builder, name, body, result.buffers.size());
   result.work = nest.work;

@@ -158,6 +158,7 @@ void LoopEmitter::closeLoop() { scopes.pop_back(); }
 Value LoopEmitter::foldLevel(int64_t extent, unsigned depth, Value init,
                              function_ref<Value(Index, Value)> body) {
   SmallVector<Scope> outer(scopes.begin(), scopes.end());
+  wholeFolds |= depth == 0;
   auto loop = scf::ForOp::create(
       builder, loc, constantInt(0), constantInt(extent), constantInt(1), init,
       [](OpBuilder &nested, Location at, Value, ValueRange carried) {

@@ -116,6 +116,8 @@ public:
       llvm::function_ref<mlir::Value(llvm::ArrayRef<Index>, mlir::Value)>;
   mlir::Value fold(llvm::ArrayRef<int64_t> extents,
                    llvm::ArrayRef<Index> fixed, mlir::Value init, FoldBody body);
+  /// Whether a fold depends on no open loop at all.
+  bool hasWholeFolds() const { return wholeFolds; }
   unsigned depth(llvm::ArrayRef<Index> indices);
   unsigned depth(mlir::Value value) const {
     auto it = depths.find(value);
@@ -152,6 +154,7 @@ private:
       }};
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Part>> spaces;
   std::set<int64_t> boundaries;
+  bool wholeFolds = false;
   std::map<Key, mlir::Value> memo;
 };
 
@@ -162,8 +165,11 @@ mlir::Value emitMovement(LoopEmitter &emit, mlir::Operation *op,
                          llvm::ArrayRef<Index> at);
 mlir::Value emitReduction(LoopEmitter &emit, mlir::Operation *op,
                           llvm::ArrayRef<Index> at);
-/// What a reduction starts from.
+/// What a reduction starts from, and as a constant for elements of `tensor`.
 double neutralElement(ReduceKind kind);
+mlir::Value neutralFor(LoopEmitter &emit, ReduceKind kind, mlir::Value tensor);
+/// Elements without sign: u8 and its kin, booleans.
+bool isNatural(mlir::Type tensorOrElement);
 
 /// Whether the emitter has loops for `op`.
 bool hasLoops(mlir::Operation *op);
