@@ -1,6 +1,7 @@
 //===- ExternalData.cpp - Weights in files beside the model ---------------===//
 //
-// A model file comes from outside: the places it names are hostile until checked.
+// A model file comes from outside: the places it names are hostile until
+// checked.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +22,8 @@ using namespace llvm;
 
 namespace autopar {
 
-static Error error(const Twine &message, std::errc code = std::errc::invalid_argument) {
+static Error error(const Twine &message,
+                   std::errc code = std::errc::invalid_argument) {
   return createStringError(std::make_error_code(code), message);
 }
 
@@ -113,8 +115,10 @@ static int openBeneath(int folder, StringRef file, bool allowLinks) {
 
 static Error openError(StringRef file) {
   if (errno == ELOOP)
-    return error("'" + file + "' is or passes a symbolic link; "
-                 "--allow-linked-weights follows links inside the model's folder");
+    return error(
+        "'" + file +
+        "' is or passes a symbolic link; "
+        "--allow-linked-weights follows links inside the model's folder");
   if (errno == EXDEV)
     return error("'" + file + "' leads out of the model's folder");
   return error("'" + file + "' cannot be opened: " + strerror(errno),
@@ -122,20 +126,22 @@ static Error openError(StringRef file) {
 }
 
 /// The file must be plain, unlinked, and hold [offset, offset + length).
-static Error checkFile(int fd, StringRef file, uint64_t offset,
-                       uint64_t length, bool allowLinks) {
+static Error checkFile(int fd, StringRef file, uint64_t offset, uint64_t length,
+                       bool allowLinks) {
   struct stat info;
   if (fstat(fd, &info) != 0)
     return openError(file);
   if (!S_ISREG(info.st_mode))
     return error("'" + file + "' is not a plain file");
   if (info.st_nlink > 1 && !allowLinks)
-    return error("'" + file + "' has hard links elsewhere; "
+    return error("'" + file +
+                 "' has hard links elsewhere; "
                  "--allow-linked-weights accepts them");
   uint64_t size = info.st_size;
   if (offset > size || length > size - offset)
     return error("'" + file + "' has " + Twine(size) + " bytes, but bytes " +
-                 Twine(offset) + " to " + Twine(offset + length) + " are asked for");
+                 Twine(offset) + " to " + Twine(offset + length) +
+                 " are asked for");
   return Error::success();
 }
 
@@ -156,7 +162,8 @@ Expected<std::vector<char>> readBeneath(StringRef folder, StringRef file,
 
   std::vector<char> bytes(length);
   for (uint64_t done = 0; done < length;) {
-    ssize_t count = pread(fd, bytes.data() + done, length - done, offset + done);
+    ssize_t count =
+        pread(fd, bytes.data() + done, length - done, offset + done);
     if (count < 0 && errno == EINTR)
       continue;
     if (count <= 0)

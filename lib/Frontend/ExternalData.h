@@ -22,11 +22,12 @@ struct ExternalPlace {
   uint64_t offset = 0;
   std::optional<uint64_t> length;
 };
-llvm::Expected<ExternalPlace> parseExternalPlace(const onnx::TensorProto &tensor);
+llvm::Expected<ExternalPlace>
+parseExternalPlace(const onnx::TensorProto &tensor);
 
 /// The bytes of a file beneath `folder`. Nothing outside of the folder is ever
-/// opened; symbolic and hard links are refused unless `allowLinks`, and then may
-/// not lead out of the folder either.
+/// opened; symbolic and hard links are refused unless `allowLinks`, and then
+/// may not lead out of the folder either.
 llvm::Expected<std::vector<char>> readBeneath(llvm::StringRef folder,
                                               llvm::StringRef file,
                                               uint64_t offset, uint64_t length,

@@ -56,8 +56,8 @@ bool isFree(Operation *op) {
          role == LoopRole::View;
 }
 
-/// A short elementwise chain with one use, whose result is larger than what it is
-/// made of: stored, it would cost more than it saves.
+/// A short elementwise chain with one use, whose result is larger than what it
+/// is made of: stored, it would cost more than it saves.
 bool isCheaperInStep(Value value) {
   if (!value.hasOneUse() || bytesOf(value) <= kSmallResult)
     return false;
@@ -156,8 +156,7 @@ func::FuncOp createSetup(func::FuncOp step, ArrayRef<Value> values) {
   for (BlockArgument argument : step.getArguments()) {
     if (!used.contains(argument))
       continue;
-    map.map(argument,
-            body->addArgument(argument.getType(), argument.getLoc()));
+    map.map(argument, body->addArgument(argument.getType(), argument.getLoc()));
     sources.push_back(
         step.getArgAttr(argument.getArgNumber(), AutoparDialect::kSource));
   }
@@ -199,8 +198,7 @@ void replaceInStep(func::FuncOp step, ArrayRef<Value> values) {
     types.push_back(value.getType());
     locations.push_back(value.getLoc());
     attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
-        AutoparDialect::kSource,
-        SetupResultAttr::get(step.getContext(), i))));
+        AutoparDialect::kSource, SetupResultAttr::get(step.getContext(), i))));
   }
   SmallVector<unsigned> positions(values.size(), position);
   (void)step.insertArguments(positions, types, attributes, locations);
@@ -218,8 +216,8 @@ void eraseUnused(func::FuncOp step) {
   llvm::BitVector dead(step.getNumArguments());
   for (BlockArgument argument : step.getArguments())
     if (argument.use_empty() &&
-        isa_and_nonnull<ParameterAttr>(step.getArgAttr(
-            argument.getArgNumber(), AutoparDialect::kSource)))
+        isa_and_nonnull<ParameterAttr>(
+            step.getArgAttr(argument.getArgNumber(), AutoparDialect::kSource)))
       dead.set(argument.getArgNumber());
   (void)step.eraseArguments(dead);
 }

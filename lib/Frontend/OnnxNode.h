@@ -18,9 +18,9 @@ class OnnxImporter;
 struct OnnxTensor;
 
 /// One ONNX node during import: its inputs as values, its attributes with
-/// defaults, and a small vocabulary to build ops with. Attributes and the number of
-/// inputs were checked against the row before the builder runs; types and
-/// shapes are the builder's to check.
+/// defaults, and a small vocabulary to build ops with. Attributes and the
+/// number of inputs were checked against the row before the builder runs; types
+/// and shapes are the builder's to check.
 class OnnxNode {
 public:
   OnnxNode(OnnxImporter &importer, const onnx::NodeProto &proto,
@@ -101,8 +101,7 @@ public:
 
   //===--- Ops: each folds to a constant where it can ---===//
 
-  template <typename Op, typename... Args>
-  Value create(Args &&...args) {
+  template <typename Op, typename... Args> Value create(Args &&...args) {
     return fold(Op::create(builder, loc, std::forward<Args>(args)...));
   }
   Value splat(RankedTensorType type, double value);

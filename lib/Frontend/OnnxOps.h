@@ -3,9 +3,9 @@
 #ifndef AUTOPAR_FRONTEND_ONNXOPS_H
 #define AUTOPAR_FRONTEND_ONNXOPS_H
 
+#include "mlir/Support/LLVM.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
-#include "mlir/Support/LLVM.h"
 
 namespace autopar {
 
@@ -31,7 +31,8 @@ struct OnnxOp {
   OnnxBuilder build;
 };
 
-/// Rows by concept; an operator's rows are in one of them, by ascending version.
+/// Rows by concept; an operator's rows are in one of them, by ascending
+/// version.
 llvm::ArrayRef<OnnxOp> elementwiseOps();
 llvm::ArrayRef<OnnxOp> activationOps();
 llvm::ArrayRef<OnnxOp> contractionOps();

@@ -8,8 +8,7 @@ using llvm::Twine;
 namespace autopar {
 namespace {
 
-template <UnaryKind kind>
-LogicalResult activation(OnnxNode &node) {
+template <UnaryKind kind> LogicalResult activation(OnnxNode &node) {
   if (failed(node.requireFloat(0)))
     return failure();
   return node.finish(node.unary(kind, node.input(0)));
@@ -29,15 +28,14 @@ LogicalResult gelu(OnnxNode &node) {
   if (form != "none" && form != "tanh")
     return node.error("unknown value '" + form +
                       "' of approximate (known: none, tanh)");
-  return node.finish(node.unary(form == "tanh" ? UnaryKind::GeluTanh
-                                               : UnaryKind::GeluErf,
-                                node.input(0)));
+  return node.finish(
+      node.unary(form == "tanh" ? UnaryKind::GeluTanh : UnaryKind::GeluErf,
+                 node.input(0)));
 }
 
 /// x where x > 0, else `negative`.
 Value wherePositive(OnnxNode &node, Value x, Value negative) {
-  Value positive =
-      node.compare(ComparePredicate::Gt, x, node.splatLike(x, 0));
+  Value positive = node.compare(ComparePredicate::Gt, x, node.splatLike(x, 0));
   return node.select(positive, x, negative);
 }
 
@@ -92,8 +90,8 @@ LogicalResult selu(OnnxNode &node) {
   double alpha = node.getFloat("alpha", 1.67326319217681884765625);
   double gamma = node.getFloat("gamma", 1.05070102214813232421875);
   Value negative = node.binary(BinaryKind::Mul, expMinusOne(node, x), alpha);
-  return node.finish(node.binary(
-      BinaryKind::Mul, wherePositive(node, x, negative), gamma));
+  return node.finish(
+      node.binary(BinaryKind::Mul, wherePositive(node, x, negative), gamma));
 }
 
 LogicalResult celu(OnnxNode &node) {
@@ -119,8 +117,9 @@ LogicalResult thresholdedRelu(OnnxNode &node) {
 
 /// log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|))
 Value softplusOf(OnnxNode &node, Value x) {
-  Value decay = node.unary(
-      UnaryKind::Exp, node.unary(UnaryKind::Neg, node.unary(UnaryKind::Abs, x)));
+  Value decay =
+      node.unary(UnaryKind::Exp,
+                 node.unary(UnaryKind::Neg, node.unary(UnaryKind::Abs, x)));
   Value rest =
       node.unary(UnaryKind::Log, node.binary(BinaryKind::Add, decay, 1.0));
   return node.binary(BinaryKind::Add, node.unary(UnaryKind::Relu, x), rest);
@@ -155,8 +154,8 @@ LogicalResult swish(OnnxNode &node) {
   Value x = node.input(0);
   double alpha = node.getFloat("alpha", 1.0);
   Value scaled = alpha == 1 ? x : node.binary(BinaryKind::Mul, x, alpha);
-  return node.finish(node.binary(BinaryKind::Mul, x,
-                                 node.unary(UnaryKind::Sigmoid, scaled)));
+  return node.finish(
+      node.binary(BinaryKind::Mul, x, node.unary(UnaryKind::Sigmoid, scaled)));
 }
 
 /// max(0, min(1, alpha * x + beta))

@@ -56,8 +56,8 @@ void sumExcept(OnnxNode &node, Term &term, StringRef keep) {
   term.letters = letters;
 }
 
-/// The product of two terms with the dimensions `keep`, in that order, summed over
-/// all others. A dimension of size 1 that is larger in the other operand
+/// The product of two terms with the dimensions `keep`, in that order, summed
+/// over all others. A dimension of size 1 that is larger in the other operand
 /// stretches.
 Term contract(OnnxNode &node, Term a, Term b, StringRef keep) {
   for (char letter : std::string(a.letters)) {
@@ -78,7 +78,8 @@ Term contract(OnnxNode &node, Term a, Term b, StringRef keep) {
 constexpr StringLiteral kLetters =
     "abcdefghijlopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"; // not k, m, n
 
-/// numpy.matmul: the last two dimensions are multiplied, those before broadcast.
+/// numpy.matmul: the last two dimensions are multiplied, those before
+/// broadcast.
 LogicalResult matmul(OnnxNode &node) {
   if (failed(requireSameElement(node, 2)))
     return failure();
@@ -132,8 +133,8 @@ LogicalResult gemm(OnnxNode &node) {
     return node.error("its input 2 does not broadcast to the product's shape");
   if (beta != 1)
     bias = node.binary(BinaryKind::Mul, bias, beta);
-  return node.finish(node.binary(BinaryKind::Add, product,
-                                 node.broadcastTo(bias, *shape)));
+  return node.finish(
+      node.binary(BinaryKind::Add, product, node.broadcastTo(bias, *shape)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -146,8 +147,8 @@ struct Equation {
   std::string result;
 };
 
-/// Letters, and one ellipsis standing for `dims` dimensions that get the last of
-/// `ellipsis`.
+/// Letters, and one ellipsis standing for `dims` dimensions that get the last
+/// of `ellipsis`.
 FailureOr<std::string> parseTerm(OnnxNode &node, StringRef text, int64_t dims,
                                  StringRef ellipsis) {
   std::string letters;
@@ -168,7 +169,8 @@ FailureOr<std::string> parseTerm(OnnxNode &node, StringRef text, int64_t dims,
   return letters;
 }
 
-/// Output letters of an equation without "->": those that are there once, sorted.
+/// Output letters of an equation without "->": those that are there once,
+/// sorted.
 std::string impliedResult(ArrayRef<std::string> terms, StringRef ellipsis) {
   std::string all, result = ellipsis.str();
   for (const std::string &term : terms)
@@ -194,7 +196,8 @@ FailureOr<Equation> parseEquation(OnnxNode &node) {
     return node.error("its equation has " + Twine(parts.size()) +
                       " terms for " + Twine(node.numInputs()) + " inputs");
   std::string unused;
-  for (char c : StringRef("zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"))
+  for (char c :
+       StringRef("zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"))
     if (!StringRef(text).contains(c))
       unused.insert(unused.begin(), c);
   Equation equation;
@@ -240,7 +243,8 @@ LogicalResult checkEquation(OnnxNode &node, const Equation &equation) {
       return node.error("a letter that repeats in one term (a diagonal) is not "
                         "supported");
     for (auto [letter, size] : llvm::zip_equal(term, node.shape(i))) {
-      int64_t &known = sizes.try_emplace(StringRef(&letter, 1), 1).first->second;
+      int64_t &known =
+          sizes.try_emplace(StringRef(&letter, 1), 1).first->second;
       if (known != 1 && size != 1 && known != size)
         return node.error("letter '" + StringRef(&letter, 1) +
                           "' stands for sizes " + Twine(known) + " and " +
@@ -279,8 +283,8 @@ LogicalResult einsum(OnnxNode &node) {
     for (unsigned j = i + 1; j < count; ++j)
       needed += equation->terms[j];
     Term next{node.input(i), equation->terms[i]};
-    std::string keep = i + 1 == count ? equation->result
-                                      : lettersToKeep(term, next, needed);
+    std::string keep =
+        i + 1 == count ? equation->result : lettersToKeep(term, next, needed);
     term = contract(node, term, next, keep);
   }
   sumExcept(node, term, equation->result);
@@ -294,7 +298,8 @@ constexpr StringLiteral kGemm = "alpha:float beta:float transA:int transB:int";
 
 const OnnxOp kOps[] = {
     {"MatMul", "1 9 13", 2, 2, "", matmul},
-    {"Gemm", "6", 3, 3, "alpha:float beta:float broadcast:int transA:int transB:int", gemm},
+    {"Gemm", "6", 3, 3,
+     "alpha:float beta:float broadcast:int transA:int transB:int", gemm},
     {"Gemm", "7 9", 3, 3, kGemm, gemm},
     {"Gemm", "11 13", 2, 3, kGemm, gemm},
     {"Einsum", "12 28", 1, kVariadic, "equation:string!", einsum},

@@ -12,14 +12,12 @@ namespace {
 // One operand
 //===----------------------------------------------------------------------===//
 
-template <UnaryKind kind>
-LogicalResult unary(OnnxNode &node) {
+template <UnaryKind kind> LogicalResult unary(OnnxNode &node) {
   return node.finish(node.unary(kind, node.input(0)));
 }
 
 /// Functions that are the identity on integers.
-template <UnaryKind kind>
-LogicalResult unaryOfFloat(OnnxNode &node) {
+template <UnaryKind kind> LogicalResult unaryOfFloat(OnnxNode &node) {
   if (failed(node.requireFloat(0)))
     return failure();
   return unary<kind>(node);
@@ -50,8 +48,9 @@ LogicalResult isInf(OnnxNode &node) {
     return node.finish(result);
   if (!negative && !positive)
     return node.finish(node.splatLike(result, 0));
-  Value side = node.compare(positive ? ComparePredicate::Gt : ComparePredicate::Lt,
-                            x, node.splatLike(x, 0));
+  Value side =
+      node.compare(positive ? ComparePredicate::Gt : ComparePredicate::Lt, x,
+                   node.splatLike(x, 0));
   return node.finish(node.binary(BinaryKind::And, result, side));
 }
 
@@ -68,7 +67,8 @@ LogicalResult dropout(OnnxNode &node) {
   }
   node.setOutput(0, node.input(0));
   if (node.wantsOutput(1))
-    node.setOutput(1, node.splat(node.type(0).clone(node.builder.getI1Type()), 1));
+    node.setOutput(1,
+                   node.splat(node.type(0).clone(node.builder.getI1Type()), 1));
   return success();
 }
 
@@ -92,7 +92,8 @@ LogicalResult castLike(OnnxNode &node) {
 // Several operands
 //===----------------------------------------------------------------------===//
 
-/// Inputs first to last, broadcast to one shape; their element types must agree.
+/// Inputs first to last, broadcast to one shape; their element types must
+/// agree.
 FailureOr<SmallVector<Value>> broadcastInputs(OnnxNode &node, unsigned first,
                                               unsigned last) {
   SmallVector<Value> values;
@@ -112,8 +113,8 @@ FailureOr<SmallVector<Value>> broadcastInputs(OnnxNode &node, unsigned first,
   return values;
 }
 
-/// Before opset 7 the second operand is broadcast only if the attribute says so,
-/// with its dimensions from `axis` on.
+/// Before opset 7 the second operand is broadcast only if the attribute says
+/// so, with its dimensions from `axis` on.
 FailureOr<SmallVector<Value>> broadcastOld(OnnxNode &node) {
   Value a = node.input(0), b = node.input(1);
   if (OnnxNode::elementOf(a) != OnnxNode::elementOf(b))
@@ -138,32 +139,28 @@ FailureOr<SmallVector<Value>> operands(OnnxNode &node) {
   return node.version < 7 ? broadcastOld(node) : broadcastInputs(node, 0, 2);
 }
 
-template <BinaryKind kind>
-LogicalResult binary(OnnxNode &node) {
+template <BinaryKind kind> LogicalResult binary(OnnxNode &node) {
   FailureOr<SmallVector<Value>> values = operands(node);
   if (failed(values))
     return failure();
   return node.finish(node.binary(kind, (*values)[0], (*values)[1]));
 }
 
-template <BinaryKind kind>
-LogicalResult logical(OnnxNode &node) {
+template <BinaryKind kind> LogicalResult logical(OnnxNode &node) {
   for (unsigned i = 0; i < 2; ++i)
     if (!OnnxNode::elementOf(node.input(i)).isInteger(1))
       return node.error("its input " + Twine(i) + " must be of type BOOL");
   return binary<kind>(node);
 }
 
-template <ComparePredicate predicate>
-LogicalResult comparison(OnnxNode &node) {
+template <ComparePredicate predicate> LogicalResult comparison(OnnxNode &node) {
   FailureOr<SmallVector<Value>> values = operands(node);
   if (failed(values))
     return failure();
   return node.finish(node.compare(predicate, (*values)[0], (*values)[1]));
 }
 
-template <BinaryKind kind>
-LogicalResult variadic(OnnxNode &node) {
+template <BinaryKind kind> LogicalResult variadic(OnnxNode &node) {
   FailureOr<SmallVector<Value>> values =
       broadcastInputs(node, 0, node.numInputs());
   if (failed(values))

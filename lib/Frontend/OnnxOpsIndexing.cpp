@@ -36,16 +36,16 @@ LogicalResult gatherNd(OnnxNode &node) {
   if (indices.empty() || batch < 0 || batch >= int64_t(indices.size()) ||
       batch >= int64_t(data.size()) ||
       data.take_front(batch) != indices.take_front(batch))
-    return node.error("batch_dims " + Twine(batch) + " does not fit the shapes");
+    return node.error("batch_dims " + Twine(batch) +
+                      " does not fit the shapes");
   int64_t depth = indices.back();
   if (depth < 1 || depth > int64_t(data.size()) - batch)
     return node.error("indices of " + Twine(depth) +
                       " numbers do not fit data of rank " + Twine(data.size()));
   SmallVector<int64_t> shape(indices.drop_back());
   llvm::append_range(shape, data.drop_front(batch + depth));
-  return node.finish(node.create<GatherNdOp>(node.type(0).clone(shape),
-                                             node.input(0), node.input(1),
-                                             batch));
+  return node.finish(node.create<GatherNdOp>(
+      node.type(0).clone(shape), node.input(0), node.input(1), batch));
 }
 
 /// One index per element: GatherND with the positions of the other dimensions.
@@ -68,8 +68,8 @@ LogicalResult gatherElements(OnnxNode &node) {
                         ? node.reshape(node.convert(node.input(1), i64), shape)
                         : node.iota(RankedTensorType::get(shape, i64), d));
   Value indices = node.concat(parts, node.rank(0));
-  return node.finish(node.create<GatherNdOp>(
-      node.type(0).clone(node.shape(1)), node.input(0), indices, 0));
+  return node.finish(node.create<GatherNdOp>(node.type(0).clone(node.shape(1)),
+                                             node.input(0), indices, 0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -108,7 +108,8 @@ FailureOr<Padding> paddingOf(OnnxNode &node) {
     int64_t size = node.shape(0)[d];
     for (int64_t pad : {pads[i], pads[axes.size() + i]})
       if (pad < -size || pad > int64_t(1) << 40)
-        return node.error("a pad is " + Twine(pad) + " for size " + Twine(size));
+        return node.error("a pad is " + Twine(pad) + " for size " +
+                          Twine(size));
     if (padding.low[d] + padding.high[d] + size < 0)
       return node.error("its pads cut more than there is");
   }
@@ -174,7 +175,8 @@ LogicalResult pad(OnnxNode &node) {
   if (node.has(2)) {
     std::optional<SmallVector<double>> known = node.knownNumbers(2);
     if (!known || known->size() != 1)
-      return node.error("its input 2 must be one number, known while compiling");
+      return node.error(
+          "its input 2 must be one number, known while compiling");
     value = known->front();
   }
   Value x = cutNegative(node, node.input(0), *padding);
@@ -321,7 +323,8 @@ LogicalResult resize(OnnxNode &node) {
     return node.error("mode '" + mode + "' is not supported (known: nearest)");
   if (node.getString("keep_aspect_ratio_policy", "stretch") != "stretch" ||
       node.getInt("antialias", 0))
-    return node.error("keep_aspect_ratio_policy and antialias are not supported");
+    return node.error(
+        "keep_aspect_ratio_policy and antialias are not supported");
   FailureOr<Value> x = node.input(0);
   for (int64_t d = 0; d < node.rank(0) && succeeded(x); ++d)
     if (spec->sizes[d] != node.shape(0)[d])

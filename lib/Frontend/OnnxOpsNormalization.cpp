@@ -16,8 +16,7 @@ Value softmaxOf(OnnxNode &node, Value x, int64_t dim, bool log) {
   return node.create<SoftmaxOp>(x.getType(), x, dim, log);
 }
 
-template <bool log>
-LogicalResult softmax(OnnxNode &node) {
+template <bool log> LogicalResult softmax(OnnxNode &node) {
   if (failed(node.requireFloat(0)))
     return failure();
   FailureOr<int64_t> axis =
@@ -28,8 +27,7 @@ LogicalResult softmax(OnnxNode &node) {
 }
 
 /// Before version 13: over all dimensions from `axis` on, as one.
-template <bool log>
-LogicalResult oldSoftmax(OnnxNode &node) {
+template <bool log> LogicalResult oldSoftmax(OnnxNode &node) {
   if (failed(node.requireFloat(0)))
     return failure();
   int64_t rank = node.rank(0), axis = node.getInt("axis", 1);
@@ -53,8 +51,8 @@ LogicalResult oldSoftmax(OnnxNode &node) {
 
 Value normalizeOf(OnnxNode &node, NormKind kind, Value x,
                   ArrayRef<int64_t> dims, double epsilon) {
-  return node.create<NormalizeOp>(
-      x.getType(), kind, x, dims, llvm::APFloat(epsilon));
+  return node.create<NormalizeOp>(x.getType(), kind, x, dims,
+                                  llvm::APFloat(epsilon));
 }
 
 /// x op v for a scale or bias that broadcasts to x's shape.
@@ -80,8 +78,7 @@ Value normalizeStashed(OnnxNode &node, NormKind kind, Value x,
   return node.convert(normalizeOf(node, kind, x, dims, epsilon), element);
 }
 
-template <NormKind kind>
-LogicalResult layerNormalization(OnnxNode &node) {
+template <NormKind kind> LogicalResult layerNormalization(OnnxNode &node) {
   if (failed(node.requireFloat(0)))
     return failure();
   FailureOr<int64_t> axis =
@@ -104,10 +101,10 @@ LogicalResult layerNormalization(OnnxNode &node) {
   for (int64_t dim : dims)
     kept[dim] = 1;
   Value mean = node.reshape(node.mean(x, dims), kept);
-  Value centered = node.binary(BinaryKind::Sub, x,
-                               node.broadcastTo(mean, node.shape(0)));
-  Value variance = node.mean(
-      node.binary(BinaryKind::Mul, centered, centered), dims);
+  Value centered =
+      node.binary(BinaryKind::Sub, x, node.broadcastTo(mean, node.shape(0)));
+  Value variance =
+      node.mean(node.binary(BinaryKind::Mul, centered, centered), dims);
   Value inverse = node.unary(UnaryKind::Rsqrt,
                              node.binary(BinaryKind::Add, variance, epsilon));
   node.setOutput(1, mean);
@@ -121,7 +118,8 @@ LogicalResult checkChannels(OnnxNode &node, unsigned first, unsigned last,
                             int64_t channels) {
   for (unsigned i = first; i < last; ++i)
     if (node.shape(i) != ArrayRef<int64_t>({channels}) ||
-        OnnxNode::elementOf(node.input(i)) != OnnxNode::elementOf(node.input(0)))
+        OnnxNode::elementOf(node.input(i)) !=
+            OnnxNode::elementOf(node.input(0)))
       return node.error("its input " + Twine(i) + " must be a tensor of " +
                         Twine(channels) + " elements of input 0's type");
   return success();
@@ -181,7 +179,8 @@ LogicalResult lpNormalization(OnnxNode &node) {
   SmallVector<int64_t> kept(node.shape(0));
   kept[*axis] = 1;
   size = node.broadcastTo(node.reshape(size, kept), node.shape(0));
-  Value zero = node.compare(ComparePredicate::Eq, size, node.splatLike(size, 0));
+  Value zero =
+      node.compare(ComparePredicate::Eq, size, node.splatLike(size, 0));
   Value scaled = node.binary(BinaryKind::Div, x, size);
   return node.finish(node.select(zero, node.splatLike(x, 0), scaled));
 }
@@ -204,8 +203,8 @@ LogicalResult meanVarianceNormalization(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 /// y = x * scale + shift per channel, where x = convolution [+ bias] may be
-/// folded: conv(x, w) * s is conv(x, w * s). The scaled filter depends on no input
-/// and is computed once, in setup.
+/// folded: conv(x, w) * s is conv(x, w * s). The scaled filter depends on no
+/// input and is computed once, in setup.
 struct ScaledConvolution {
   ConvolutionOp convolution;
   Value bias; // one value per channel, or null
@@ -280,17 +279,27 @@ const OnnxOp kOps[] = {
     {"Softmax", "13", 1, 1, "axis:int", softmax<false>},
     {"LogSoftmax", "1 11", 1, 1, "axis:int", oldSoftmax<true>},
     {"LogSoftmax", "13", 1, 1, "axis:int", softmax<true>},
-    {"LayerNormalization", "17", 2, 3, kLayer, layerNormalization<NormKind::Layer>},
+    {"LayerNormalization", "17", 2, 3, kLayer,
+     layerNormalization<NormKind::Layer>},
     {"RMSNormalization", "23", 2, 2, kLayer, layerNormalization<NormKind::Rms>},
-    {"InstanceNormalization", "6 22", 3, 3, "epsilon:float", instanceNormalization},
-    {"GroupNormalization", "18", 3, 3, "epsilon:float num_groups:int!", groupNormalization},
-    {"GroupNormalization", "21", 3, 3, "epsilon:float num_groups:int! stash_type:int", groupNormalization},
+    {"InstanceNormalization", "6 22", 3, 3, "epsilon:float",
+     instanceNormalization},
+    {"GroupNormalization", "18", 3, 3, "epsilon:float num_groups:int!",
+     groupNormalization},
+    {"GroupNormalization", "21", 3, 3,
+     "epsilon:float num_groups:int! stash_type:int", groupNormalization},
     {"LpNormalization", "1 22", 1, 1, "axis:int p:int", lpNormalization},
-    {"MeanVarianceNormalization", "9 13", 1, 1, "axes:ints", meanVarianceNormalization},
-    {"BatchNormalization", "6", 5, 5, "epsilon:float is_test:int momentum:float spatial:int", batchNormalization},
-    {"BatchNormalization", "7", 5, 5, "epsilon:float momentum:float spatial:int", batchNormalization},
-    {"BatchNormalization", "9", 5, 5, "epsilon:float momentum:float", batchNormalization},
-    {"BatchNormalization", "14 15", 5, 5, "epsilon:float momentum:float training_mode:int", batchNormalization},
+    {"MeanVarianceNormalization", "9 13", 1, 1, "axes:ints",
+     meanVarianceNormalization},
+    {"BatchNormalization", "6", 5, 5,
+     "epsilon:float is_test:int momentum:float spatial:int",
+     batchNormalization},
+    {"BatchNormalization", "7", 5, 5,
+     "epsilon:float momentum:float spatial:int", batchNormalization},
+    {"BatchNormalization", "9", 5, 5, "epsilon:float momentum:float",
+     batchNormalization},
+    {"BatchNormalization", "14 15", 5, 5,
+     "epsilon:float momentum:float training_mode:int", batchNormalization},
 };
 } // namespace
 

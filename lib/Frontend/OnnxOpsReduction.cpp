@@ -22,8 +22,7 @@ FailureOr<std::optional<SmallVector<int64_t>>> reducedDims(OnnxNode &node) {
     return std::optional<SmallVector<int64_t>>();
   if (axes.empty())
     axes = llvm::to_vector(llvm::seq<int64_t>(0, node.rank(0)));
-  FailureOr<SmallVector<int64_t>> dims =
-      node.normalizeAxes(axes, node.rank(0));
+  FailureOr<SmallVector<int64_t>> dims = node.normalizeAxes(axes, node.rank(0));
   if (failed(dims))
     return failure();
   return std::optional<SmallVector<int64_t>>(*dims);
@@ -41,7 +40,9 @@ Value keepDims(OnnxNode &node, Value x, ArrayRef<int64_t> original,
 /// What a reduction does before, while and after it.
 using Step = Value (*)(OnnxNode &, Value);
 Value same(OnnxNode &, Value x) { return x; }
-Value absolute(OnnxNode &node, Value x) { return node.unary(UnaryKind::Abs, x); }
+Value absolute(OnnxNode &node, Value x) {
+  return node.unary(UnaryKind::Abs, x);
+}
 Value square(OnnxNode &node, Value x) {
   return node.binary(BinaryKind::Mul, x, x);
 }
@@ -101,13 +102,12 @@ LogicalResult logSumExp(OnnxNode &node) {
                        node.shape(0), **dims);
   // A maximum of -inf would make NaN of -inf - -inf.
   top = node.binary(BinaryKind::Max, top, -3.0e38);
-  Value shifted = node.binary(BinaryKind::Sub, x,
-                              node.broadcastTo(top, node.shape(0)));
-  Value sum = node.reduce(ReduceKind::Sum,
-                          node.unary(UnaryKind::Exp, shifted), **dims);
-  Value result = node.binary(
-      BinaryKind::Add, node.unary(UnaryKind::Log, sum),
-      node.reshape(top, OnnxNode::shapeOf(sum)));
+  Value shifted =
+      node.binary(BinaryKind::Sub, x, node.broadcastTo(top, node.shape(0)));
+  Value sum =
+      node.reduce(ReduceKind::Sum, node.unary(UnaryKind::Exp, shifted), **dims);
+  Value result = node.binary(BinaryKind::Add, node.unary(UnaryKind::Log, sum),
+                             node.reshape(top, OnnxNode::shapeOf(sum)));
   if (node.getInt("keepdims", 1))
     result = keepDims(node, result, node.shape(0), **dims);
   return node.finish(result);

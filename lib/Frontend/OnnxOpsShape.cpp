@@ -80,8 +80,8 @@ LogicalResult flatten(OnnxNode &node) {
                       Twine(rank));
   axis += axis < 0 ? rank : 0;
   ArrayRef<int64_t> shape = node.shape(0);
-  return reshapeTo(node, {product(shape.take_front(axis)),
-                          product(shape.drop_front(axis))});
+  return reshapeTo(
+      node, {product(shape.take_front(axis)), product(shape.drop_front(axis))});
 }
 
 LogicalResult squeeze(OnnxNode &node) {
@@ -147,7 +147,8 @@ LogicalResult depthToSpace(OnnxNode &node) {
   int64_t b = node.getInt("blocksize", 0);
   StringRef mode = node.getString("mode", "DCR");
   if (b < 1 || b > s[1] || s[1] % (b * b))
-    return node.error("blocksize " + Twine(b) + " does not divide the channels");
+    return node.error("blocksize " + Twine(b) +
+                      " does not divide the channels");
   if (mode != "DCR" && mode != "CRD")
     return node.error("unknown mode '" + mode + "' (known: DCR, CRD)");
   int64_t c = s[1] / (b * b);
@@ -175,8 +176,7 @@ LogicalResult spaceToDepth(OnnxNode &node) {
   Value x = node.reshape(node.input(0), {s[0], s[1], s[2] / b, b, s[3] / b, b});
   x = mode == "DCR" ? node.transpose(x, {0, 3, 5, 1, 2, 4})
                     : node.transpose(x, {0, 1, 3, 5, 2, 4});
-  return node.finish(
-      node.reshape(x, {s[0], s[1] * b * b, s[2] / b, s[3] / b}));
+  return node.finish(node.reshape(x, {s[0], s[1] * b * b, s[2] / b, s[3] / b}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -239,8 +239,8 @@ LogicalResult concat(OnnxNode &node) {
   for (unsigned i = 0; i < node.numInputs(); ++i) {
     if (!node.has(i))
       return node.error("its input " + Twine(i) + " is missing");
-    if (node.rank(i) != node.rank(0) ||
-        OnnxNode::elementOf(node.input(i)) != OnnxNode::elementOf(node.input(0)))
+    if (node.rank(i) != node.rank(0) || OnnxNode::elementOf(node.input(i)) !=
+                                            OnnxNode::elementOf(node.input(0)))
       return node.error("its inputs 0 and " + Twine(i) +
                         " differ in rank or element type");
     for (int64_t d = 0; d < node.rank(0); ++d)
@@ -309,7 +309,8 @@ struct SliceSpec {
 FailureOr<SliceSpec> sliceSpec(OnnxNode &node) {
   SliceSpec spec;
   if (node.version < 10) {
-    spec = {node.getInts("starts"), node.getInts("ends"), node.getInts("axes"), {}};
+    spec = {
+        node.getInts("starts"), node.getInts("ends"), node.getInts("axes"), {}};
   } else {
     SmallVector<int64_t> *fields[] = {&spec.starts, &spec.ends, &spec.axes,
                                       &spec.steps};
@@ -374,7 +375,8 @@ const OnnxOp kOps[] = {
     {"Unsqueeze", "13 21 23 24 25", 2, 2, "", unsqueeze},
     {"Transpose", "1 13 21 23 24 25", 1, 1, "perm:ints", transpose},
     {"DepthToSpace", "1", 1, 1, "blocksize:int!", depthToSpace},
-    {"DepthToSpace", "11 13 28", 1, 1, "blocksize:int! mode:string", depthToSpace},
+    {"DepthToSpace", "11 13 28", 1, 1, "blocksize:int! mode:string",
+     depthToSpace},
     {"SpaceToDepth", "1 13", 1, 1, "blocksize:int!", spaceToDepth},
     {"SpaceToDepth", "28", 1, 1, "blocksize:int! mode:string", spaceToDepth},
     {"Expand", "8 13", 2, 2, "", expand},

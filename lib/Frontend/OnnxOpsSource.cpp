@@ -32,8 +32,8 @@ LogicalResult constant(OnnxNode &node) {
   if (const onnx::AttributeProto *floats = node.attribute("value_floats")) {
     SmallVector<float> values(floats->floats().begin(), floats->floats().end());
     auto type = RankedTensorType::get({int64_t(values.size())}, f32);
-    return node.finish(
-        node.denseConstant(DenseElementsAttr::get(type, ArrayRef<float>(values))));
+    return node.finish(node.denseConstant(
+        DenseElementsAttr::get(type, ArrayRef<float>(values))));
   }
   return node.error("only tensors, integers and floats are supported");
 }
@@ -87,8 +87,7 @@ LogicalResult shapeOf(OnnxNode &node) {
 }
 
 LogicalResult sizeOf(OnnxNode &node) {
-  return node.finish(
-      node.scalarInts({node.type(0).getNumElements()}, {}));
+  return node.finish(node.scalarInts({node.type(0).getNumElements()}, {}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -103,7 +102,8 @@ LogicalResult range(OnnxNode &node) {
       return node.error("its input " + Twine(i) +
                         " must be one number, known while compiling");
     numbers[i] = known->front();
-    if (OnnxNode::elementOf(node.input(i)) != OnnxNode::elementOf(node.input(0)))
+    if (OnnxNode::elementOf(node.input(i)) !=
+        OnnxNode::elementOf(node.input(0)))
       return node.error("its inputs have different element types");
   }
   auto [start, limit, delta] = numbers;
@@ -134,7 +134,8 @@ Positions positions(OnnxNode &node, ArrayRef<int64_t> shape) {
 LogicalResult trilu(OnnxNode &node) {
   if (node.rank(0) < 2)
     return node.error("its input must have two dimensions or more");
-  FailureOr<int64_t> k = node.has(1) ? node.scalarInt(1) : FailureOr<int64_t>(0);
+  FailureOr<int64_t> k =
+      node.has(1) ? node.scalarInt(1) : FailureOr<int64_t>(0);
   if (failed(k))
     return failure();
   auto [row, column] = positions(node, node.shape(0).take_back(2));
@@ -169,8 +170,8 @@ LogicalResult oneHot(OnnxNode &node) {
   FailureOr<int64_t> depth = node.scalarInt(1);
   if (failed(depth))
     return failure();
-  if (*depth < 1 || OnnxNode::typeOf(node.input(2)).getShape() !=
-                        ArrayRef<int64_t>({2}))
+  if (*depth < 1 ||
+      OnnxNode::typeOf(node.input(2)).getShape() != ArrayRef<int64_t>({2}))
     return node.error("depth must be positive and values hold two elements");
   FailureOr<int64_t> axis =
       node.normalizeAxis(node.getInt("axis", -1), node.rank(0) + 1);
@@ -178,11 +179,10 @@ LogicalResult oneHot(OnnxNode &node) {
     return failure();
   Type i64 = node.builder.getI64Type();
   Value indices = node.convert(node.input(0), i64);
-  Value negative = node.compare(ComparePredicate::Lt, indices,
-                                node.splatLike(indices, 0));
-  indices = node.select(negative,
-                        node.binary(BinaryKind::Add, indices, double(*depth)),
-                        indices);
+  Value negative =
+      node.compare(ComparePredicate::Lt, indices, node.splatLike(indices, 0));
+  indices = node.select(
+      negative, node.binary(BinaryKind::Add, indices, double(*depth)), indices);
   SmallVector<int64_t> shape(node.shape(0)), dims;
   shape.insert(shape.begin() + *axis, *depth);
   if (failed(checkSizes(node, shape)))
@@ -206,9 +206,11 @@ constexpr StringLiteral kAnyValue =
 
 const OnnxOp kOps[] = {
     {"Constant", "1 9", 0, 0, "value:tensor!", constant},
-    {"Constant", "11", 0, 0, "sparse_value:sparse_tensor value:tensor", constant},
+    {"Constant", "11", 0, 0, "sparse_value:sparse_tensor value:tensor",
+     constant},
     {"Constant", "12 13 19 21 23 24 25", 0, 0, kAnyValue, constant},
-    {"ConstantOfShape", "9 20 21 23 24 25", 1, 1, "value:tensor", constantOfShape},
+    {"ConstantOfShape", "9 20 21 23 24 25", 1, 1, "value:tensor",
+     constantOfShape},
     {"Shape", "1 13", 1, 1, "", shapeOf},
     {"Shape", "15 19 21 23 24 25", 1, 1, "end:int start:int", shapeOf},
     {"Size", "1 13 19 21 23 24 25", 1, 1, "", sizeOf},

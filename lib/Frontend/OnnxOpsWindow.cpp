@@ -12,8 +12,8 @@ namespace {
 /// A window over the spatial dimensions, with defaults filled in and checked.
 struct Window {
   SmallVector<int64_t> size, strides, dilations, low, high;
-  /// Result sizes. `high` was grown to reach them if ceil_mode asks for more, by
-  /// `extra`.
+  /// Result sizes. `high` was grown to reach them if ceil_mode asks for more,
+  /// by `extra`.
   SmallVector<int64_t> out, extra;
 
   int64_t span(unsigned d) const { return dilations[d] * (size[d] - 1) + 1; }
@@ -62,7 +62,8 @@ LogicalResult padWindow(OnnxNode &node, Window &window,
   if (mode == "VALID")
     return success();
   if (mode != "SAME_UPPER" && mode != "SAME_LOWER")
-    return node.error("unknown value '" + mode + "' of auto_pad (known: "
+    return node.error("unknown value '" + mode +
+                      "' of auto_pad (known: "
                       "NOTSET, SAME_UPPER, SAME_LOWER, VALID)");
   for (unsigned d = 0; d < rank; ++d)
     padSame(window, d, spatial[d], mode == "SAME_UPPER");
@@ -148,8 +149,7 @@ LogicalResult convolution(OnnxNode &node) {
   if (failed(checkConvolution(node, groups)))
     return failure();
   ArrayRef<int64_t> x = node.shape(0), w = node.shape(1);
-  FailureOr<Window> window =
-      windowOf(node, w.drop_front(2), x.drop_front(2));
+  FailureOr<Window> window = windowOf(node, w.drop_front(2), x.drop_front(2));
   if (failed(window))
     return failure();
   SmallVector<int64_t> shape = {x[0], w[0]};
@@ -233,8 +233,8 @@ SmallVector<double> countsAlong(const Window &window, unsigned d, int64_t n,
   return counts;
 }
 
-/// A sum times one over the count. Counts that differ (at the border) become one
-/// table per dimension.
+/// A sum times one over the count. Counts that differ (at the border) become
+/// one table per dimension.
 LogicalResult averagePool(OnnxNode &node) {
   FailureOr<Window> window = poolWindow(node);
   if (failed(window) || failed(node.requireFloat(0)))
@@ -254,16 +254,16 @@ LogicalResult averagePool(OnnxNode &node) {
     SmallVector<double> factors;
     for (double count : counts)
       factors.push_back(1 / count);
-    sum = node.binaryAlong(BinaryKind::Mul, sum,
-                           node.floats(factors, OnnxNode::elementOf(sum)), d + 2);
+    sum =
+        node.binaryAlong(BinaryKind::Mul, sum,
+                         node.floats(factors, OnnxNode::elementOf(sum)), d + 2);
   }
   if (scale != 1)
     sum = node.binary(BinaryKind::Mul, sum, 1 / scale);
   return node.finish(sum);
 }
 
-template <bool average>
-LogicalResult globalPool(OnnxNode &node) {
+template <bool average> LogicalResult globalPool(OnnxNode &node) {
   if (failed(node.requireFloat(0)) || failed(node.requireRank(0, 3, 8)))
     return failure();
   auto dims = llvm::to_vector(llvm::seq<int64_t>(2, node.rank(0)));
@@ -280,13 +280,30 @@ constexpr StringLiteral kConv = "auto_pad:string dilations:ints group:int "
 
 const OnnxOp kOps[] = {
     {"Conv", "1 11 22", 2, 3, kConv, convolution},
-    {"MaxPool", "1", 1, 1, "auto_pad:string kernel_shape:ints! pads:ints strides:ints", maxPool},
-    {"MaxPool", "8", 1, 1, "auto_pad:string kernel_shape:ints! pads:ints storage_order:int strides:ints", maxPool},
-    {"MaxPool", "10 11 12 22", 1, 1, "auto_pad:string ceil_mode:int dilations:ints kernel_shape:ints! pads:ints storage_order:int strides:ints", maxPool},
-    {"AveragePool", "1", 1, 1, "auto_pad:string kernel_shape:ints! pads:ints strides:ints", averagePool},
-    {"AveragePool", "7", 1, 1, "auto_pad:string count_include_pad:int kernel_shape:ints! pads:ints strides:ints", averagePool},
-    {"AveragePool", "10 11", 1, 1, "auto_pad:string ceil_mode:int count_include_pad:int kernel_shape:ints! pads:ints strides:ints", averagePool},
-    {"AveragePool", "19 22", 1, 1, "auto_pad:string ceil_mode:int count_include_pad:int dilations:ints kernel_shape:ints! pads:ints strides:ints", averagePool},
+    {"MaxPool", "1", 1, 1,
+     "auto_pad:string kernel_shape:ints! pads:ints strides:ints", maxPool},
+    {"MaxPool", "8", 1, 1,
+     "auto_pad:string kernel_shape:ints! pads:ints storage_order:int "
+     "strides:ints",
+     maxPool},
+    {"MaxPool", "10 11 12 22", 1, 1,
+     "auto_pad:string ceil_mode:int dilations:ints kernel_shape:ints! "
+     "pads:ints storage_order:int strides:ints",
+     maxPool},
+    {"AveragePool", "1", 1, 1,
+     "auto_pad:string kernel_shape:ints! pads:ints strides:ints", averagePool},
+    {"AveragePool", "7", 1, 1,
+     "auto_pad:string count_include_pad:int kernel_shape:ints! pads:ints "
+     "strides:ints",
+     averagePool},
+    {"AveragePool", "10 11", 1, 1,
+     "auto_pad:string ceil_mode:int count_include_pad:int kernel_shape:ints! "
+     "pads:ints strides:ints",
+     averagePool},
+    {"AveragePool", "19 22", 1, 1,
+     "auto_pad:string ceil_mode:int count_include_pad:int dilations:ints "
+     "kernel_shape:ints! pads:ints strides:ints",
+     averagePool},
     {"GlobalAveragePool", "1 22", 1, 1, "", globalPool<true>},
     {"GlobalMaxPool", "1 22", 1, 1, "", globalPool<false>},
 };

@@ -16,7 +16,8 @@ namespace autopar {
 static constexpr int kRecursionLimit = 64;
 
 static Error error(const Twine &message) {
-  return createStringError(std::make_error_code(std::errc::invalid_argument), message);
+  return createStringError(std::make_error_code(std::errc::invalid_argument),
+                           message);
 }
 
 //===----------------------------------------------------------------------===//
@@ -49,8 +50,7 @@ static Error gunzip(StringRef packed, std::string &out, uint64_t maxBytes) {
   z_stream stream{};
   if (inflateInit2(&stream, 15 + 16) != Z_OK)
     return error("zlib cannot start");
-  stream.next_in =
-      reinterpret_cast<Bytef *>(const_cast<char *>(packed.data()));
+  stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(packed.data()));
   stream.avail_in = packed.size();
   Error result = inflateAll(stream, out, maxBytes);
   inflateEnd(&stream);

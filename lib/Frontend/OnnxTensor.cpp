@@ -59,7 +59,8 @@ std::optional<uint64_t> countElements(ArrayRef<int64_t> dims,
 }
 
 static Error error(const Twine &message) {
-  return createStringError(std::make_error_code(std::errc::invalid_argument), message);
+  return createStringError(std::make_error_code(std::errc::invalid_argument),
+                           message);
 }
 
 /// Number of elements in the typed field that `dataType` uses.

@@ -19,7 +19,8 @@ unsigned onnxElementBytes(int32_t dataType);
 /// The type's name as ONNX writes it: FLOAT, INT64, ...
 llvm::StringRef onnxElementName(int32_t dataType);
 
-/// Product of `dims`; none if one is negative or the product in bytes overflows.
+/// Product of `dims`; none if one is negative or the product in bytes
+/// overflows.
 std::optional<uint64_t> countElements(llvm::ArrayRef<int64_t> dims,
                                       unsigned elementBytes);
 
@@ -27,9 +28,9 @@ std::optional<uint64_t> countElements(llvm::ArrayRef<int64_t> dims,
 /// The bytes themselves were not looked at.
 struct OnnxTensor {
   enum Place {
-    InFile,   // at [offset, offset + bytes) of the (unpacked) model file
+    InFile,    // at [offset, offset + bytes) of the (unpacked) model file
     InMessage, // in typed fields of `proto`, to be converted
-    External  // at [offset, offset + bytes) of `file` in the model's folder
+    External   // at [offset, offset + bytes) of `file` in the model's folder
   };
   std::string name;
   int32_t dataType = 0;

@@ -34,8 +34,8 @@ struct FieldRef {
 };
 
 Error malformed(const char *what) {
-  return createStringError(inconvertibleErrorCode(),
-                           "not an ONNX model: %s", what);
+  return createStringError(inconvertibleErrorCode(), "not an ONNX model: %s",
+                           what);
 }
 
 /// Reads a varint from the front of `rest`; false if it is cut or too long.
@@ -118,16 +118,17 @@ public:
 
   Error model() {
     bool seen = false;
-    return each(file, skeleton.bytes, [&](const FieldRef &field,
-                                          std::string &out) -> Error {
-      if (field.number != ModelGraph || field.wireType != Delimited)
-        return copy(field, out);
-      if (std::exchange(seen, true))
-        return malformed("it holds two graphs");
-      return nested(field, out, [&](const FieldRef &f, std::string &o) {
-        return graphField(f, o);
-      });
-    });
+    return each(file, skeleton.bytes,
+                [&](const FieldRef &field, std::string &out) -> Error {
+                  if (field.number != ModelGraph || field.wireType != Delimited)
+                    return copy(field, out);
+                  if (std::exchange(seen, true))
+                    return malformed("it holds two graphs");
+                  return nested(field, out,
+                                [&](const FieldRef &f, std::string &o) {
+                                  return graphField(f, o);
+                                });
+                });
   }
 
   Skeleton skeleton;
@@ -192,7 +193,8 @@ private:
     });
   }
 
-  /// Copies a tensor; large data that lies in one run of plain bytes is left out.
+  /// Copies a tensor; large data that lies in one run of plain bytes is left
+  /// out.
   Error tensor(const FieldRef &field, std::string &out,
                std::optional<DataRange> &range) {
     SmallVector<FieldRef> fields;

@@ -58,9 +58,10 @@ mlir::LogicalResult runModel(mlir::ModuleOp module,
     }
     ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(
         folder + "/in." + Twine(input->second), /*IsText=*/false, false);
-    return file ? toTensor({(*file)->getBufferStart(), (*file)->getBufferSize()},
-                           type)
-                : toTensor({}, type);
+    return file
+               ? toTensor({(*file)->getBufferStart(), (*file)->getBufferSize()},
+                          type)
+               : toTensor({}, type);
   };
   mlir::FailureOr<std::vector<autopar::interpreter::NamedTensor>> results =
       autopar::interpreter::runModule(module, provide);

@@ -18,13 +18,27 @@
 using namespace llvm;
 
 static cl::opt<std::string> model(cl::Positional, cl::desc("MODEL"));
-static cl::list<std::string> bindings("bind", cl::desc("size of a symbolic dimension"), cl::value_desc("NAME=INT"));
-static cl::opt<bool> allowLinks("allow-linked-weights", cl::desc("follow links inside the model's folder"));
-static cl::opt<uint64_t> maxBytes("max-bytes", cl::desc("the largest model file, unpacked"));
-static cl::opt<bool> printOps("print-ops", cl::desc("print the table of operators and end"));
-static cl::opt<std::string> readParameter("read-parameter", cl::desc("write the bytes of a parameter and end"), cl::value_desc("NAME"));
-static cl::opt<bool> prepare("prepare", cl::desc("canonicalize, merge equal ops and move to setup"));
-static cl::opt<std::string> run("run", cl::desc("interpret the model on FOLDER/in.<i>, write FOLDER/out.<i>"), cl::value_desc("FOLDER"));
+static cl::list<std::string> bindings("bind",
+                                      cl::desc("size of a symbolic dimension"),
+                                      cl::value_desc("NAME=INT"));
+static cl::opt<bool>
+    allowLinks("allow-linked-weights",
+               cl::desc("follow links inside the model's folder"));
+static cl::opt<uint64_t> maxBytes("max-bytes",
+                                  cl::desc("the largest model file, unpacked"));
+static cl::opt<bool> printOps("print-ops",
+                              cl::desc("print the table of operators and end"));
+static cl::opt<std::string>
+    readParameter("read-parameter",
+                  cl::desc("write the bytes of a parameter and end"),
+                  cl::value_desc("NAME"));
+static cl::opt<bool>
+    prepare("prepare",
+            cl::desc("canonicalize, merge equal ops and move to setup"));
+static cl::opt<std::string>
+    run("run",
+        cl::desc("interpret the model on FOLDER/in.<i>, write FOLDER/out.<i>"),
+        cl::value_desc("FOLDER"));
 static cl::opt<bool> quiet("quiet", cl::desc("print no IR"));
 
 static int fail(const Twine &message) {
@@ -34,7 +48,8 @@ static int fail(const Twine &message) {
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
-  cl::ParseCommandLineOptions(argc, argv, "prints an ONNX model as autopar IR\n");
+  cl::ParseCommandLineOptions(argc, argv,
+                              "prints an ONNX model as autopar IR\n");
   if (printOps) {
     autopar::printOnnxOps(outs());
     return 0;

@@ -12,8 +12,8 @@ namespace autopar {
 
 struct ImportOptions {
   ReadOptions read;
-  /// Sizes of symbolic dimensions (`--bind`): by their name, or as `input.i` for
-  /// dimension i of an input that has no name.
+  /// Sizes of symbolic dimensions (`--bind`): by their name, or as `input.i`
+  /// for dimension i of an input that has no name.
   std::map<std::string, int64_t> bindings;
 };
 

@@ -19,8 +19,8 @@ struct ReadOptions {
 };
 
 /// A model file (`.onnx` or `.onnx.gz`) whose message was parsed within hard
-/// limits. Weights stay in the file; external data may be absent until its bytes
-/// are asked for.
+/// limits. Weights stay in the file; external data may be absent until its
+/// bytes are asked for.
 class OnnxModel {
 public:
   static llvm::Expected<std::unique_ptr<OnnxModel>>

@@ -1,0 +1,242 @@
+//===- OnnxNodeOps.cpp - The vocabulary that builders make ops with -------===//
+
+#include "OnnxImporter.h"
+#include "OnnxNode.h"
+#include "autopar/Dialect/Interpreter/Interpreter.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+/// Small integers, and floats that are no larger than what they are made of.
+static bool isWorthFolding(Operation *op) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  std::optional<uint64_t> size = countElements(type.getShape(), 1);
+  if (!size || *size > kSmallTensor)
+    return false;
+  return isa<IntegerType>(type.getElementType()) ||
+         llvm::any_of(op->getOperandTypes(), [&](Type operand) {
+           return cast<RankedTensorType>(operand).getNumElements() >=
+                  int64_t(*size);
+         });
+}
+
+/// Evaluates an op on small constants, so that arithmetic on shapes leaves
+/// nothing behind.
+Value OnnxNode::fold(Operation *op) {
+  Value result = op->getResult(0);
+  if (!isWorthFolding(op))
+    return result;
+  SmallVector<interpreter::Tensor> operands;
+  for (Value operand : op->getOperands()) {
+    auto constant = operand.getDefiningOp<ConstantOp>();
+    std::optional<uint64_t> count = countElements(shapeOf(operand), 1);
+    if (!constant || !count || *count > 1 << 16)
+      return result;
+    FailureOr<interpreter::Tensor> tensor =
+        interpreter::fromElements(constant.getValue());
+    if (failed(tensor))
+      return result;
+    operands.push_back(std::move(*tensor));
+  }
+  SmallVector<const interpreter::Tensor *> pointers;
+  for (const interpreter::Tensor &operand : operands)
+    pointers.push_back(&operand);
+  if (failed(mlir::verify(op)))
+    return result;
+  FailureOr<interpreter::Tensor> value = interpreter::evaluate(op, pointers);
+  if (failed(value))
+    return result;
+  op->erase();
+  return importer.constant(interpreter::toElements(*value), loc);
+}
+
+static Attribute numberAttr(Type element, double value) {
+  if (auto type = dyn_cast<FloatType>(element))
+    return FloatAttr::get(type, value);
+  return IntegerAttr::get(element,
+                          APInt(element.getIntOrFloatBitWidth(), int64_t(value),
+                                /*isSigned=*/true, /*implicitTrunc=*/true));
+}
+
+Value OnnxNode::splat(RankedTensorType type, double value) {
+  return importer.constant(
+      DenseElementsAttr::get(type, numberAttr(type.getElementType(), value)),
+      loc);
+}
+
+Value OnnxNode::scalarInts(ArrayRef<int64_t> values, ArrayRef<int64_t> shape) {
+  auto type = RankedTensorType::get(shape, builder.getI64Type());
+  return importer.constant(DenseElementsAttr::get(type, values), loc);
+}
+
+Value OnnxNode::floats(ArrayRef<double> values, Type element) {
+  SmallVector<Attribute> elements;
+  for (double value : values)
+    elements.push_back(numberAttr(element, value));
+  auto type = RankedTensorType::get({int64_t(values.size())}, element);
+  return importer.constant(DenseElementsAttr::get(type, elements), loc);
+}
+
+Value OnnxNode::denseConstant(DenseElementsAttr elements) {
+  return importer.constant(elements, loc);
+}
+
+Value OnnxNode::ownTensor() { return importer.tensorValue(proto.output(0)); }
+
+Value OnnxNode::unary(UnaryKind kind, Value x) {
+  RankedTensorType type = typeOf(x);
+  if (kind == UnaryKind::IsNan || kind == UnaryKind::IsInf)
+    type = type.clone(builder.getI1Type());
+  return create<UnaryOp>(type, kind, x);
+}
+
+/// A constant with only zeros.
+static bool isZero(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  auto splat =
+      constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : nullptr;
+  if (!splat)
+    return false;
+  Attribute element = splat.getSplatValue<Attribute>();
+  if (auto number = dyn_cast<FloatAttr>(element))
+    return number.getValue().isZero();
+  return cast<IntegerAttr>(element).getValue().isZero();
+}
+
+Value OnnxNode::binary(BinaryKind kind, Value a, Value b) {
+  // Exporters write biases of zeros; nothing shall hide a convolution from the
+  // norm after it.
+  if (kind == BinaryKind::Add && isZero(b))
+    return a;
+  return create<BinaryOp>(a.getType(), kind, a, b);
+}
+
+Value OnnxNode::compare(ComparePredicate predicate, Value a, Value b) {
+  return create<CompareOp>(typeOf(a).clone(builder.getI1Type()), predicate, a,
+                           b);
+}
+
+Value OnnxNode::select(Value condition, Value a, Value b) {
+  return create<SelectOp>(a.getType(), condition, a, b);
+}
+
+Value OnnxNode::convert(Value x, Type element) {
+  if (elementOf(x) == element)
+    return x;
+  return create<ConvertOp>(typeOf(x).clone(element), x);
+}
+
+Value OnnxNode::broadcastDims(Value x, ArrayRef<int64_t> shape,
+                              ArrayRef<int64_t> dims) {
+  if (shapeOf(x) == shape)
+    return x;
+  auto type = RankedTensorType::get(shape, elementOf(x));
+  if (auto constant = x.getDefiningOp<ConstantOp>())
+    if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
+      return importer.constant(
+          DenseElementsAttr::get(type, splat.getSplatValue<Attribute>()), loc);
+  return create<BroadcastOp>(type, x, dims);
+}
+
+Value OnnxNode::broadcastTo(Value x, ArrayRef<int64_t> shape) {
+  int64_t rank = rankOf(x);
+  auto dims =
+      llvm::to_vector(llvm::seq<int64_t>(shape.size() - rank, shape.size()));
+  return broadcastDims(x, shape, dims);
+}
+
+Value OnnxNode::reshape(Value x, ArrayRef<int64_t> shape) {
+  if (shapeOf(x) == shape)
+    return x;
+  auto type = RankedTensorType::get(shape, elementOf(x));
+  if (auto constant = x.getDefiningOp<ConstantOp>())
+    if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
+      return importer.constant(dense.reshape(type), loc);
+  return create<ReshapeOp>(type, x);
+}
+
+Value OnnxNode::transpose(Value x, ArrayRef<int64_t> perm) {
+  if (llvm::is_sorted(perm))
+    return x;
+  SmallVector<int64_t> shape;
+  for (int64_t dim : perm)
+    shape.push_back(shapeOf(x)[dim]);
+  return create<TransposeOp>(RankedTensorType::get(shape, elementOf(x)), x,
+                             perm);
+}
+
+Value OnnxNode::slice(Value x, ArrayRef<int64_t> starts,
+                      ArrayRef<int64_t> sizes, ArrayRef<int64_t> steps) {
+  SmallVector<int64_t> ones(starts.size(), 1);
+  if (steps.empty())
+    steps = ones;
+  bool whole = llvm::all_of(steps, [](int64_t step) { return step == 1; });
+  if (whole && shapeOf(x) == sizes)
+    return x;
+  return create<SliceOp>(RankedTensorType::get(sizes, elementOf(x)), x, starts,
+                         steps);
+}
+
+Value OnnxNode::concat(ArrayRef<Value> values, int64_t dim) {
+  if (values.size() == 1)
+    return values.front();
+  SmallVector<int64_t> shape(shapeOf(values.front()));
+  shape[dim] = 0;
+  for (Value value : values)
+    shape[dim] += shapeOf(value)[dim];
+  return create<ConcatOp>(
+      RankedTensorType::get(shape, elementOf(values.front())), values, dim);
+}
+
+Value OnnxNode::gather(Value data, Value indices, int64_t dim) {
+  SmallVector<int64_t> shape(shapeOf(data).take_front(dim));
+  llvm::append_range(shape, shapeOf(indices));
+  llvm::append_range(shape, shapeOf(data).drop_front(dim + 1));
+  return create<GatherOp>(RankedTensorType::get(shape, elementOf(data)), data,
+                          indices, Value(), dim, IntegerAttr());
+}
+
+Value OnnxNode::iota(RankedTensorType type, int64_t dim) {
+  return create<IotaOp>(type, dim, Value());
+}
+
+Value OnnxNode::reduce(ReduceKind kind, Value x, ArrayRef<int64_t> dims) {
+  if (dims.empty())
+    return x;
+  SmallVector<int64_t> shape;
+  for (auto [i, size] : llvm::enumerate(shapeOf(x)))
+    if (!llvm::is_contained(dims, i))
+      shape.push_back(size);
+  return create<ReduceOp>(RankedTensorType::get(shape, elementOf(x)), kind, x,
+                          dims);
+}
+
+Value OnnxNode::mean(Value x, ArrayRef<int64_t> dims) {
+  double count = 1;
+  for (int64_t dim : dims)
+    count *= shapeOf(x)[dim];
+  Value sum = reduce(ReduceKind::Sum, x, dims);
+  if (!isa<FloatType>(elementOf(x)))
+    return binary(BinaryKind::Div, sum, count);
+  return binary(BinaryKind::Mul, sum, 1.0 / count);
+}
+
+Value OnnxNode::einsum(StringRef lhs, StringRef rhs, StringRef result, Value a,
+                       Value b) {
+  SmallVector<int64_t> shape;
+  for (char letter : result) {
+    size_t inLhs = lhs.find(letter);
+    shape.push_back(inLhs != StringRef::npos ? shapeOf(a)[inLhs]
+                                             : shapeOf(b)[rhs.find(letter)]);
+  }
+  return create<EinsumOp>(RankedTensorType::get(shape, elementOf(a)),
+                          (lhs + "," + rhs + "->" + result).str(), a, b);
+}
+
+Value OnnxNode::binaryAlong(BinaryKind kind, Value x, Value v, int64_t dim) {
+  return binary(kind, x, broadcastDims(v, shapeOf(x), {dim}));
+}
+
+} // namespace autopar
