@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CheckCompute.h"
+#include "GlobalProgram.h"
 #include "autopar/Partition/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <map>
 
 using namespace mlir;
@@ -20,46 +20,7 @@ namespace autopar {
 
 using namespace autopar;
 
-//===----------------------------------------------------------------------===//
-// The global program
-//===----------------------------------------------------------------------===//
-
 namespace {
-
-/// One kept function: its arguments by source, its results by what they are.
-struct GlobalFunction {
-  func::FuncOp function;
-  DenseMap<Attribute, unsigned> arguments, results;
-
-  LogicalResult read(func::FuncOp kept) {
-    function = kept;
-    for (unsigned i = 0; i < kept.getNumArguments(); ++i)
-      if (failed(add(arguments, kept.getArgAttr(i, AutoparDialect::kSource), i,
-                     "argument", AutoparDialect::kSource)))
-        return failure();
-    for (unsigned i = 0; i < kept.getNumResults(); ++i)
-      if (failed(add(results, kept.getResultAttr(i, AutoparDialect::kResult), i,
-                     "result", AutoparDialect::kResult)))
-        return failure();
-    return success();
-  }
-
-  Value result(unsigned index) {
-    return function.getBody().front().getTerminator()->getOperand(index);
-  }
-
-private:
-  LogicalResult add(DenseMap<Attribute, unsigned> &map, Attribute key,
-                    unsigned index, StringRef what, StringRef name) {
-    if (!key)
-      return function.emitError() << what << " " << index << " has no " << name;
-    if (map.try_emplace(key, index).second)
-      return success();
-    return function.emitError()
-           << what << " " << index << " is " << key << " like " << what << " "
-           << map[key] << ": names must differ";
-  }
-};
 
 /// What was sent over a channel and not yet received.
 struct Message {
@@ -73,7 +34,7 @@ public:
   explicit EqualityChecker(ModuleOp module) : module(module) {}
 
   LogicalResult run() {
-    if (failed(readMesh()) || failed(readGlobals()))
+    if (failed(program.read(module)))
       return failure();
     for (func::FuncOp function : localFunctions())
       if (failed(checkFunction(function)))
@@ -97,8 +58,6 @@ public:
   }
 
 private:
-  LogicalResult readMesh();
-  LogicalResult readGlobals();
   SmallVector<func::FuncOp> localFunctions();
 
   LogicalResult checkFunction(func::FuncOp function);
@@ -127,51 +86,14 @@ private:
   }
 
   ModuleOp module;
-  Mesh mesh;
-  FlatSymbolRefAttr symbol;
-  std::map<std::string, GlobalFunction> globals;
-  DenseMap<int64_t, Operation *> origins;
-  GlobalFunction *current = nullptr; // what the function under check is of
+  GlobalProgram program;
+  const GlobalFunction *current = nullptr; // what the function is a part of
   HeldValues held;
   std::map<int64_t, Message> messages;
   DenseMap<std::pair<Attribute, int64_t>, Operation *> returned;
 };
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Reading the module
-//===----------------------------------------------------------------------===//
-
-LogicalResult EqualityChecker::readMesh() {
-  auto meshes = module.getOps<MeshOp>();
-  if (meshes.empty())
-    return module.emitError("there is no autopar.mesh");
-  MeshOp op = *meshes.begin();
-  mesh = op.getMesh().toMesh();
-  symbol = FlatSymbolRefAttr::get(op.getSymNameAttr());
-  return success();
-}
-
-LogicalResult EqualityChecker::readGlobals() {
-  for (auto function : module.getOps<func::FuncOp>()) {
-    auto kept = function->getAttrOfType<StringAttr>(AutoparDialect::kKept);
-    if (!kept)
-      continue;
-    if (failed(globals[kept.str()].read(function)))
-      return failure();
-    for (Operation &op : function.getBody().front())
-      if (auto origin = op.getAttrOfType<IntegerAttr>(AutoparDialect::kOrigin))
-        if (!origins.try_emplace(origin.getInt(), &op).second)
-          return op.emitError()
-                 << "number " << origin.getInt() << " is taken by another op";
-  }
-  if (globals.empty())
-    return module.emitError("holds no copy of the global program to compare "
-                            "with: run autopar-keep-global before "
-                            "autopar-partition");
-  return success();
-}
 
 /// Setup before step, as steps read what setups give; earlier stages first.
 SmallVector<func::FuncOp> EqualityChecker::localFunctions() {
@@ -193,24 +115,16 @@ FailureOr<Sharding> EqualityChecker::readSharding(func::FuncOp function,
                                                   const Twine &what) {
   auto sharding = dyn_cast_or_null<ShardingAttr>(attribute);
   auto type = dyn_cast<RankedTensorType>(globalType);
-  if (!sharding || !type || sharding.getMesh() != symbol ||
+  if (!sharding || !type || sharding.getMesh() != program.symbol ||
       int64_t(sharding.getDims().size()) != type.getRank())
     return function.emitError()
            << what << " has no " << AutoparDialect::kSharding << " on mesh "
-           << symbol << " of the rank of " << globalType;
-  SmallVector<StringAttr> axes;
-  for (DimShardingAttr dim : sharding.getDims()) {
-    llvm::append_range(axes, dim.getAxes());
+           << program.symbol << " of the rank of " << globalType;
+  for (DimShardingAttr dim : sharding.getDims())
     if (dim.getHasInterval())
       return function.emitError()
              << what << " is an interval: values enter and leave as blocks";
-  }
-  for (PartialAttr partial : sharding.getPartial())
-    axes.push_back(partial.getAxis());
-  for (StringAttr axis : axes)
-    if (!mesh.lookup(axis))
-      return function.emitError() << what << ": the mesh has no axis " << axis;
-  return sharding.toSharding(mesh);
+  return sharding.toSharding(program.mesh);
 }
 
 //===----------------------------------------------------------------------===//
@@ -218,10 +132,9 @@ FailureOr<Sharding> EqualityChecker::readSharding(func::FuncOp function,
 //===----------------------------------------------------------------------===//
 
 LogicalResult EqualityChecker::checkFunction(func::FuncOp function) {
-  auto it = globals.find(wholeName(function).str());
-  if (it == globals.end())
+  current = program.find(wholeName(function));
+  if (!current)
     return function.emitError("is of no function of the global program");
-  current = &it->second;
   for (BlockArgument argument : function.getArguments())
     if (failed(checkArgument(function, argument)))
       return failure();
@@ -241,10 +154,9 @@ FailureOr<Attribute> EqualityChecker::globalSource(func::FuncOp function,
     return source;
   auto setup = module.lookupSymbol<func::FuncOp>(
       ("setup_" + Twine(stageOf(function))).str());
-  auto global = globals.find("setup");
+  const GlobalFunction *global = program.find("setup");
   int64_t position = setupResult.getIndex();
-  if (!setup || global == globals.end() || position < 0 ||
-      position >= setup.getNumResults())
+  if (!setup || !global || position < 0 || position >= setup.getNumResults())
     return function.emitError() << "argument " << index << " is " << source
                                 << ", which this stage's setup does not give";
   if (setup.getResultAttr(position, AutoparDialect::kSharding) !=
@@ -252,9 +164,9 @@ FailureOr<Attribute> EqualityChecker::globalSource(func::FuncOp function,
     return function.emitError()
            << "argument " << index << " does not lie as setup result "
            << position << " does: give both one sharding";
-  auto result = global->second.results.find(
+  auto result = global->results.find(
       setup.getResultAttr(position, AutoparDialect::kResult));
-  if (result == global->second.results.end())
+  if (result == global->results.end())
     return function.emitError() << "argument " << index << " is " << source
                                 << ", which @setup does not give";
   return Attribute(SetupResultAttr::get(module.getContext(), result->second));
@@ -272,7 +184,8 @@ LogicalResult EqualityChecker::checkArgument(func::FuncOp function,
   if (it == current->arguments.end())
     return function.emitError()
            << what << " is no argument of the global program";
-  Value global = current->function.getArgument(it->second);
+  func::FuncOp whole = current->function;
+  Value global = whole.getArgument(it->second);
   FailureOr<Sharding> sharding = readSharding(
       function, function.getArgAttr(index, AutoparDialect::kSharding),
       global.getType(), what);
@@ -283,17 +196,18 @@ LogicalResult EqualityChecker::checkArgument(func::FuncOp function,
                                 << " is partial: what is read comes "
                                    "in blocks";
   bool oncePerStep = isa<InputAttr>(*source);
-  for (auto [atom, info] : llvm::enumerate(mesh.atoms()))
+  for (auto [atom, info] : llvm::enumerate(program.mesh.atoms()))
     if (info.time && !oncePerStep && sharding->usesAtom(atom))
       return function.emitError()
              << what << " is split over micro-batches, but is there once";
   HeldValue value = HeldValue::of(global, *sharding);
-  if (argument.getType() != value.localType(mesh) ||
+  if (argument.getType() != value.localType(program.mesh) ||
       function.getArgAttr(index, AutoparDialect::kGlobalType) !=
           TypeAttr::get(global.getType()))
     return function.emitError()
-           << what << " must be " << value.localType(mesh) << ", of "
-           << global.getType() << " that lies " << toString(*sharding, mesh);
+           << what << " must be " << value.localType(program.mesh) << ", of "
+           << global.getType() << " that lies "
+           << toString(*sharding, program.mesh);
   held[argument] = std::move(value);
   return success();
 }
@@ -327,7 +241,8 @@ LogicalResult EqualityChecker::checkOp(Operation *op) {
   const HeldValue *input = heldBy(op, 0);
   if (!input)
     return failure();
-  FailureOr<HeldValue> result = applyStructural(op, *input, mesh, symbol);
+  FailureOr<HeldValue> result =
+      applyStructural(op, *input, program.mesh, program.symbol);
   if (failed(result))
     return failure();
   held[op->getResult(0)] = std::move(*result);
@@ -336,16 +251,17 @@ LogicalResult EqualityChecker::checkOp(Operation *op) {
 
 LogicalResult EqualityChecker::checkComputeOp(Operation *op) {
   auto origin = op->getAttrOfType<IntegerAttr>(AutoparDialect::kOrigin);
-  Operation *global = origin ? origins.lookup(origin.getInt()) : nullptr;
+  Operation *global =
+      origin ? program.origins.lookup(origin.getInt()) : nullptr;
   if (!global || global->getParentOp() != current->function)
     return op->emitError() << "node '" << nodeName(op->getLoc())
                            << "' stems from no op of the global program";
-  if (failed(checkCompute(op, cast<ShardingRuleOpInterface>(global), mesh,
-                          symbol, held)))
+  if (failed(checkCompute(op, cast<ShardingRuleOpInterface>(global),
+                          program.mesh, program.symbol, held)))
     return failure();
-  if (current->function.getName().starts_with("setup"))
+  if (wholeName(op->getParentOfType<func::FuncOp>()) == "setup")
     for (Value result : op->getResults())
-      for (auto [atom, info] : llvm::enumerate(mesh.atoms()))
+      for (auto [atom, info] : llvm::enumerate(program.mesh.atoms()))
         if (info.time && held[result].usesAtom(atom))
           return op->emitError("is split over micro-batches: setup runs once");
   return success();
@@ -434,8 +350,9 @@ LogicalResult EqualityChecker::checkReturned(func::FuncOp function,
     return failure();
   if (value->sharding() != *want) {
     auto error = op.emitError()
-                 << what << " lies " << toString(value->sharding(), mesh)
-                 << ", but is declared to lie " << toString(*want, mesh)
+                 << what << " lies "
+                 << toString(value->sharding(), program.mesh)
+                 << ", but is declared to lie " << toString(*want, program.mesh)
                  << ": reshard it first";
     noteOrigin(error, op.getOperand(index), "the value is made here");
     return error;
@@ -470,13 +387,12 @@ LogicalResult EqualityChecker::checkAllSaid() {
       return message.send.emitError()
              << "nobody receives channel " << channel << " in stage "
              << message.send.getToStage();
-  auto step = globals.find("step");
-  if (step == globals.end())
+  const GlobalFunction *step = program.find("step");
+  if (!step)
     return success();
-  GlobalFunction &global = step->second;
-  for (unsigned i = 0; i < global.function.getNumResults(); ++i) {
-    Attribute result =
-        global.function.getResultAttr(i, AutoparDialect::kResult);
+  func::FuncOp whole = step->function;
+  for (unsigned i = 0; i < whole.getNumResults(); ++i) {
+    Attribute result = whole.getResultAttr(i, AutoparDialect::kResult);
     if (isa<OutputAttr>(result) && !returned.contains({result, 0}))
       return module.emitError() << "no stage returns " << result;
   }

@@ -1,0 +1,300 @@
+//===- ApplyStructural.cpp - What collectives do to a held value ----------===//
+//
+// One function per structural op: what the local value holds after it, or why
+// it would hold no part of the global value any more.
+//
+//===----------------------------------------------------------------------===//
+
+#include "HeldValue.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+namespace {
+
+/// Applies one structural op to the value that it reads.
+class Structural {
+public:
+  Structural(Operation *op, HeldValue input, const Mesh &mesh)
+      : op(op), held(std::move(input)), mesh(mesh) {}
+
+  FailureOr<HeldValue> run(FlatSymbolRefAttr symbol) {
+    auto meshOf = op->getAttrOfType<FlatSymbolRefAttr>("mesh");
+    auto axes = op->getAttrOfType<ArrayAttr>("axes");
+    if (!meshOf || !axes)
+      return op->emitError("is not an op of a local program");
+    if (meshOf != symbol)
+      return error() << "is on mesh " << meshOf << ", the module's is "
+                     << symbol;
+    if (failed(readAxes(axes)) || failed(dispatch()))
+      return failure();
+    return std::move(held);
+  }
+
+private:
+  InFlightDiagnostic error() {
+    return op->emitError() << "node '" << nodeName(op->getLoc()) << "': ";
+  }
+  std::string spell(ArrayRef<unsigned> list) const {
+    return "\"" + llvm::join(mesh.spell(list), "\", \"") + "\"";
+  }
+  std::string lies() const { return toString(held.sharding(), mesh); }
+
+  LogicalResult readAxes(ArrayAttr axes) {
+    for (auto axis : axes.getAsRange<StringAttr>()) {
+      auto found = mesh.lookup(axis);
+      if (!found)
+        return error() << "the mesh has no axis " << axis;
+      for (unsigned atom : *found) {
+        if (llvm::is_contained(atoms, atom))
+          return error() << "axis " << axis << " is there twice";
+        atoms.push_back(atom);
+      }
+    }
+    return success();
+  }
+
+  LogicalResult dispatch() {
+    bool local = isa<SliceBlockOp, MaskOp, KeepFirstOp>(op);
+    for (unsigned atom : atoms)
+      if (!local && mesh.atoms()[atom].time)
+        return error() << "micro-batches cannot exchange data over axis "
+                       << spell(atom) << ": keep the value split over it";
+    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, HaloOp,
+              SliceBlockOp, MaskOp, KeepFirstOp>(
+            [&](auto typed) { return apply(typed); })
+        .Default([&](Operation *) {
+          return op->emitError("is not an op of a local program");
+        });
+  }
+
+  LogicalResult apply(AllReduceOp reduce) {
+    return endPartial(reduce.getKind());
+  }
+
+  LogicalResult apply(AllGatherOp gather) {
+    return removeMinor(gather.getDim());
+  }
+
+  LogicalResult apply(ReduceScatterOp scatter) {
+    if (failed(endPartial(scatter.getKind())))
+      return failure();
+    return appendMinor(scatter.getDim());
+  }
+
+  LogicalResult apply(AllToAllOp exchange) {
+    if (exchange.getConcatDim() == exchange.getSplitDim())
+      return error() << "moves axes from a dimension to itself";
+    if (failed(removeMinor(exchange.getConcatDim())))
+      return failure();
+    return appendMinor(exchange.getSplitDim());
+  }
+
+  LogicalResult apply(SliceBlockOp slice) {
+    return appendMinor(slice.getDim());
+  }
+
+  LogicalResult apply(KeepFirstOp keep);
+  LogicalResult apply(MaskOp mask);
+  LogicalResult apply(HaloOp halo);
+
+  LogicalResult checkDim(int64_t dim) {
+    if (dim >= 0 && dim < int64_t(held.dims.size()))
+      return success();
+    return error() << "there is no dimension " << dim;
+  }
+  LogicalResult checkPlain(int64_t dim) {
+    if (failed(checkDim(dim)))
+      return failure();
+    if (!held.dims[dim].interval)
+      return success();
+    return error() << "dimension " << dim
+                   << " is an interval, not blocks: use the value before its "
+                      "halo";
+  }
+
+  /// Blocks over `major` are `k` blocks over `major` and `k` more, in a row.
+  bool nests(int64_t dim, ArrayRef<unsigned> major, int64_t k) const {
+    int64_t n = held.globalShape()[dim], m = mesh.product(major);
+    return m == 1 || ceilDiv(n, m) == k * ceilDiv(n, m * k);
+  }
+
+  LogicalResult endPartial(ReduceKind kind);
+  LogicalResult removeMinor(int64_t dim);
+  LogicalResult appendMinor(int64_t dim);
+  LogicalResult checkUnused();
+
+  Operation *op;
+  HeldValue held;
+  const Mesh &mesh;
+  SmallVector<unsigned> atoms;
+};
+
+} // namespace
+
+LogicalResult Structural::endPartial(ReduceKind kind) {
+  for (unsigned atom : atoms) {
+    const Partial *partial = held.partialOver(atom);
+    if (!partial)
+      return error() << "the operand is not partial over axis " << spell(atom)
+                     << ": reducing would count it " << mesh.atoms()[atom].size
+                     << " times or mix blocks; it lies " << lies()
+                     << ". Remove the op, or name the axis that is partial";
+    if (partial->kind != kind)
+      return error() << "reduces by " << stringifyReduceKind(kind)
+                     << " what is partial by "
+                     << stringifyReduceKind(partial->kind) << " over axis "
+                     << spell(atom) << ": reduce by "
+                     << stringifyReduceKind(partial->kind);
+  }
+  llvm::erase_if(held.partial, [&](const Partial &partial) {
+    return llvm::is_contained(atoms, partial.atom);
+  });
+  for (HeldDim &dim : held.dims)
+    if (dim.past && *dim.past != neutralElement(kind))
+      dim.past.reset();
+  return success();
+}
+
+LogicalResult Structural::removeMinor(int64_t dim) {
+  if (failed(checkPlain(dim)))
+    return failure();
+  HeldDim &lie = held.dims[dim];
+  if (atoms.size() > lie.atoms.size() ||
+      ArrayRef<unsigned>(lie.atoms).take_back(atoms.size()) !=
+          ArrayRef<unsigned>(atoms))
+    return error() << "dimension " << dim
+                   << " is not split over these axes as its minor ones: it "
+                      "lies "
+                   << lies() << ". Gather over the last axes of the dimension";
+  ArrayRef<unsigned> rest =
+      ArrayRef<unsigned>(lie.atoms).drop_back(atoms.size());
+  if (!nests(dim, rest, mesh.product(atoms)))
+    return error() << "blocks of " << held.globalShape()[dim]
+                   << " elements over " << spell(rest)
+                   << " are not whole rows of blocks over " << spell(lie.atoms)
+                   << ": gather the whole dimension";
+  lie.atoms.truncate(rest.size());
+  if (lie.atoms.empty())
+    lie.past.reset();
+  return success();
+}
+
+LogicalResult Structural::checkUnused() {
+  for (unsigned atom : atoms)
+    if (held.usesAtom(atom))
+      return error() << "the operand already lies over axis " << spell(atom)
+                     << ": " << lies() << ". Take an axis that it does not use";
+  return success();
+}
+
+LogicalResult Structural::appendMinor(int64_t dim) {
+  if (failed(checkPlain(dim)) || failed(checkUnused()))
+    return failure();
+  HeldDim &lie = held.dims[dim];
+  if (!nests(dim, lie.atoms, mesh.product(atoms)))
+    return error() << "blocks of " << held.globalShape()[dim]
+                   << " elements over " << spell(lie.atoms)
+                   << " do not split into blocks over " << spell(atoms)
+                   << " too: split the whole dimension at once";
+  bool whole = lie.atoms.empty();
+  llvm::append_range(lie.atoms, atoms);
+  if (whole)
+    lie.past.reset();
+  return success();
+}
+
+/// Bytes outside (fill, past the extent) stay what they are only if they are
+/// the neutral element too.
+LogicalResult Structural::apply(KeepFirstOp keep) {
+  if (failed(checkUnused()))
+    return failure();
+  double neutral = neutralElement(keep.getKind());
+  for (auto [index, dim] : llvm::enumerate(held.dims)) {
+    if (dim.interval && dim.fill != neutral)
+      return error() << "dimension " << index << " is an interval filled with "
+                     << dim.fill << ": make the value partial before its halo";
+    if (dim.past && *dim.past != neutral)
+      dim.past.reset();
+  }
+  for (const Partial &partial : held.partial)
+    if (partial.kind != keep.getKind())
+      return error() << "makes a value that is partial by "
+                     << stringifyReduceKind(partial.kind) << " partial by "
+                     << stringifyReduceKind(keep.getKind())
+                     << " too: their order would matter; end the first before";
+  for (unsigned atom : atoms)
+    held.partial.push_back({atom, keep.getKind()});
+  llvm::sort(held.partial, [](const Partial &a, const Partial &b) {
+    return a.atom < b.atom;
+  });
+  return success();
+}
+
+LogicalResult Structural::apply(MaskOp mask) {
+  int64_t dim = mask.getDim();
+  if (failed(checkPlain(dim)))
+    return failure();
+  if (ArrayRef<unsigned>(atoms) != ArrayRef<unsigned>(held.dims[dim].atoms))
+    return error() << "its positions are along axes " << spell(atoms)
+                   << ", but dimension " << dim << " lies over "
+                   << spell(held.dims[dim].atoms);
+  if (int64_t(mask.getSize()) != held.globalShape()[dim])
+    return error() << "masks from position " << mask.getSize()
+                   << ", but dimension " << dim << " has "
+                   << held.globalShape()[dim] << " elements";
+  double value = mask.getValue().convertToDouble();
+  for (HeldDim &other : held.dims)
+    if (other.past && *other.past != value)
+      other.past.reset();
+  held.dims[dim].past = value;
+  return success();
+}
+
+LogicalResult Structural::apply(HaloOp halo) {
+  int64_t dim = halo.getDim();
+  if (failed(checkPlain(dim)))
+    return failure();
+  HeldDim &lie = held.dims[dim];
+  if (ArrayRef<unsigned>(atoms) != ArrayRef<unsigned>(lie.atoms))
+    return error() << "fetches along axes " << spell(atoms)
+                   << ", but dimension " << dim << " lies over "
+                   << spell(lie.atoms);
+  if (int64_t(halo.getSize()) != held.globalShape()[dim])
+    return error() << "says dimension " << dim << " has " << halo.getSize()
+                   << " elements; it has " << held.globalShape()[dim];
+  auto result = dyn_cast<RankedTensorType>(halo.getResult().getType());
+  if (!result || result.getRank() != int64_t(held.dims.size()))
+    return error() << "the result's rank is not the operand's";
+  double fill = halo.getFill().convertToDouble();
+  for (const Partial &partial : held.partial)
+    if (fill != neutralElement(partial.kind))
+      return error() << "fills with " << fill << " a value that is partial by "
+                     << stringifyReduceKind(partial.kind)
+                     << ": end the partial value first";
+  lie.interval = Interval{int64_t(halo.getStep()), int64_t(halo.getOffset()),
+                          result.getDimSize(dim)};
+  lie.fill = fill;
+  lie.past.reset();
+  return success();
+}
+
+FailureOr<HeldValue> applyStructural(Operation *op, const HeldValue &input,
+                                     const Mesh &mesh,
+                                     FlatSymbolRefAttr symbol) {
+  FailureOr<HeldValue> held = Structural(op, input, mesh).run(symbol);
+  if (failed(held))
+    return failure();
+  Type expected = held->localType(mesh);
+  if (op->getNumResults() != 1 || op->getResult(0).getType() != expected)
+    return op->emitError() << "node '" << nodeName(op->getLoc())
+                           << "': the result must be " << expected
+                           << ", which is what lies "
+                           << toString(held->sharding(), mesh);
+  return held;
+}
+
+} // namespace autopar
