@@ -14,6 +14,10 @@ namespace autopar {
 static constexpr double kSetupWeight = 0.01;
 /// Two layers are alike if their ops are so to this distance.
 static constexpr unsigned kClassRounds = 6;
+/// Layers are folded if that leaves this share of the ops, or where there are
+/// very many: folding closes cycles, which make elimination dearer.
+static constexpr unsigned kWorthFolding = 4;
+static constexpr size_t kMaxUnfolded = 3000;
 
 namespace {
 
@@ -45,6 +49,7 @@ public:
 
 private:
   void makeClasses();
+  void numberNodes();
   bool meetsTime(const Assignment &assignment, const OpDemand &demand) const;
   Error addOpNodes();
   void addValueNodes();
@@ -57,9 +62,9 @@ private:
   double weightOf(bool setup) const {
     return setup ? kSetupWeight : double(mesh.timeCount());
   }
-  unsigned opNode(unsigned opClass) const { return opClass; }
+  unsigned opNode(unsigned opClass) const { return opNodes[opClass]; }
   unsigned valueNode(unsigned valueClass) const {
-    return strategies.size() + valueClass;
+    return valueNodes[valueClass];
   }
   const GraphValue &firstValue(unsigned valueClass) const {
     return graph.values[classes.firstValue[valueClass]];
@@ -86,6 +91,7 @@ private:
   mutable CommunicationModel communication;
   mutable ReshardTable reshards;
   GraphClasses classes;
+  std::vector<unsigned> opNodes, valueNodes;       // per class
   std::vector<std::vector<OpStrategy>> strategies; // per op class
   std::vector<std::vector<Sharding>> candidates;   // per value class
   std::vector<std::vector<EdgeKey>> keysOfValue;   // per value class
@@ -120,6 +126,28 @@ void Builder::makeClasses() {
     marks.push_back(std::move(mark));
   }
   classes = classify(graph, marks, kClassRounds);
+  bool folds = classes.firstOp.size() * kWorthFolding <= graph.ops.size();
+  if (!folds && graph.ops.size() <= kMaxUnfolded)
+    classes = classify(graph, marks, /*rounds=*/graph.ops.size());
+}
+
+/// Nodes in the order of the program: what is near is near.
+void Builder::numberNodes() {
+  constexpr unsigned kNone = ~0u;
+  opNodes.assign(classes.firstOp.size(), kNone);
+  valueNodes.assign(classes.firstValue.size(), kNone);
+  unsigned next = 0;
+  auto number = [&](unsigned &node) { node = node == kNone ? next++ : node; };
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    for (unsigned value : op.operands)
+      number(valueNodes[classes.ofValue[value]]);
+    number(opNodes[classes.ofOp[index]]);
+    for (unsigned value : op.results)
+      number(valueNodes[classes.ofValue[value]]);
+  }
+  for (unsigned &node : valueNodes) // arguments that nobody reads
+    number(node);
+  problem.nodes.resize(next);
 }
 
 /// What is demanded of the time axis is a must: micro-batches cannot mix.
@@ -154,7 +182,8 @@ Error Builder::addOpNodes() {
       node.seconds.push_back(strategySeconds(graph, op, strategy, mesh,
                                              cluster.slowest(), communication) *
                              weightOf(op.setup) * count[opClass]);
-    problem.nodes.push_back(std::move(node));
+    node.deferred = op.setup;
+    problem.nodes[opNode(opClass)] = std::move(node);
     strategies.push_back(std::move(list));
   }
   return Error::success();
@@ -223,7 +252,8 @@ void Builder::addValueNodes() {
                              weightOf(value.setup));
       node.bytes.push_back(stored ? localBytes(value, candidate, mesh) : 0);
     }
-    problem.nodes.push_back(std::move(node));
+    node.deferred = value.setup && !value.persistent;
+    problem.nodes[valueNode(valueClass)] = std::move(node);
   }
 }
 
@@ -350,6 +380,7 @@ void Builder::addMemory() {
 
 Error Builder::build() {
   makeClasses();
+  numberNodes();
   if (Error error = addOpNodes())
     return error;
   addEdges();

@@ -142,6 +142,7 @@ private:
   Error readMesh(const json::Object &in);
   Error readHeader(const json::Object &in);
   Error readNumbers(const json::Object &in);
+  Error readCollectives(const json::Object &in);
   Error readValue(StringRef tensor, const json::Value &value);
   Error readOp(StringRef op, const json::Value &value);
   Expected<SmallVector<unsigned>> axis(StringRef text, const Twine &where);
@@ -240,6 +241,33 @@ Expected<SmallVector<unsigned>> Reader::axis(StringRef text,
   return *atoms;
 }
 
+/// What the plan's author foretold; a plan written by hand may leave it out.
+Error Reader::readCollectives(const json::Object &in) {
+  const json::Array *list = in.getArray("collectives");
+  if (!list)
+    return Error::success();
+  for (const json::Value &value : *list) {
+    const json::Object *object = value.getAsObject();
+    const json::Array *axes = object ? object->getArray("axis") : nullptr;
+    if (!axes || !object->getString("kind"))
+      return fail("each of 'collectives' needs a 'kind' and an 'axis'");
+    PlannedCollective collective;
+    collective.kind = object->getString("kind")->str();
+    for (const json::Value &item : *axes) {
+      Expected<SmallVector<unsigned>> atoms =
+          axis(item.getAsString().value_or(""), "'collectives'");
+      if (!atoms)
+        return atoms.takeError();
+      append_range(collective.atoms, *atoms);
+    }
+    collective.bytes = object->getInteger("bytes").value_or(0);
+    collective.count = object->getInteger("count").value_or(0);
+    collective.seconds = object->getNumber("seconds").value_or(0);
+    plan.collectives.push_back(std::move(collective));
+  }
+  return Error::success();
+}
+
 Error Reader::readValue(StringRef tensor, const json::Value &value) {
   std::string where = ("tensor '" + tensor + "'").str();
   const json::Object *object = value.getAsObject();
@@ -328,6 +356,8 @@ Expected<Plan> Reader::read(const json::Value &value) {
   if (Error error = readMesh(*in))
     return std::move(error);
   if (Error error = readNumbers(*in))
+    return std::move(error);
+  if (Error error = readCollectives(*in))
     return std::move(error);
   Expected<const json::Object *> tensors = object(*in, "tensors");
   if (!tensors)

@@ -288,13 +288,89 @@ Expected<Solution> MemorySearch::run() {
 }
 
 //===----------------------------------------------------------------------===//
+// Deferred nodes
+//===----------------------------------------------------------------------===//
+
+/// The problem of the nodes that are not deferred: without costs that are never
+/// negative, so that its lower bound is one of the whole. `kept` gets their
+/// numbers.
+static Problem withoutDeferred(const Problem &problem,
+                               std::vector<unsigned> &kept) {
+  constexpr unsigned kNone = ~0u;
+  Problem part;
+  part.memoryLimit = problem.memoryLimit;
+  std::vector<unsigned> nodeIndex(problem.nodes.size(), kNone);
+  std::vector<unsigned> edgeIndex(problem.edges.size(), kNone);
+  for (const auto &[index, node] : enumerate(problem.nodes)) {
+    if (node.deferred)
+      continue;
+    nodeIndex[index] = kept.size();
+    kept.push_back(index);
+    part.nodes.push_back(node);
+  }
+  for (const auto &[index, edge] : enumerate(problem.edges)) {
+    if (nodeIndex[edge.a] == kNone || nodeIndex[edge.b] == kNone)
+      continue;
+    edgeIndex[index] = part.edges.size();
+    part.edges.push_back(edge);
+    part.edges.back().a = nodeIndex[edge.a];
+    part.edges.back().b = nodeIndex[edge.b];
+  }
+  auto append = [](std::vector<MemoryTerm> &to, ArrayRef<MemoryTerm> from,
+                   ArrayRef<unsigned> index) {
+    for (const MemoryTerm &term : from)
+      if (index[term.index] != kNone)
+        to.push_back({index[term.index], term.count});
+  };
+  append(part.persistent, problem.persistent, nodeIndex);
+  for (const MemoryRow &row : problem.rows) {
+    MemoryRow &partRow = part.rows.emplace_back();
+    partRow.name = row.name;
+    append(partRow.nodes, row.nodes, nodeIndex);
+    append(partRow.edges, row.edges, edgeIndex);
+  }
+  return part;
+}
+
+/// First what weighs; then the deferred beside it. nullopt: they do not fit
+/// beside it, or the first part has no solution alone.
+static std::optional<Solution> solveInTwo(const Problem &problem,
+                                          const SolverOptions &options) {
+  std::vector<unsigned> kept;
+  Problem part = withoutDeferred(problem, kept);
+  Expected<Solution> first = MemorySearch(part, options).run();
+  if (!first) {
+    consumeError(first.takeError());
+    return std::nullopt;
+  }
+  Problem rest = problem;
+  for (const auto &[node, choice] : zip_equal(kept, first->choice))
+    for (size_t other = 0; other < rest.nodes[node].choices(); ++other)
+      if (other != choice)
+        rest.nodes[node].seconds[other] = kIllegal;
+  SolverOptions restOptions = options;
+  restOptions.cutoff = kIllegal;
+  Expected<Solution> second = MemorySearch(rest, restOptions).run();
+  if (!second) {
+    consumeError(second.takeError());
+    return std::nullopt;
+  }
+  second->lowerBound = std::min(first->lowerBound, second->seconds);
+  return std::move(*second);
+}
+
+//===----------------------------------------------------------------------===//
 // Entry points
 //===----------------------------------------------------------------------===//
 
 Expected<Solution> solve(const Problem &problem, const SolverOptions &options) {
   if (Error error = problem.check())
     return std::move(error);
-  Expected<Solution> solution = MemorySearch(problem, options).run();
+  std::optional<Solution> inTwo;
+  if (any_of(problem.nodes, [](const auto &node) { return node.deferred; }))
+    inTwo = solveInTwo(problem, options);
+  Expected<Solution> solution = inTwo ? Expected<Solution>(std::move(*inTwo))
+                                      : MemorySearch(problem, options).run();
   if (!solution)
     return solution;
   if (Error error = verify(problem, *solution))

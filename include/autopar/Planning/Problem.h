@@ -26,6 +26,8 @@ struct ProblemNode {
   std::string name;
   std::vector<double> seconds; // per choice
   std::vector<int64_t> bytes;  // per choice; empty: none
+  /// Decided once the others are: it weighs next to nothing beside them.
+  bool deferred = false;
   size_t choices() const { return seconds.size(); }
 };
 
