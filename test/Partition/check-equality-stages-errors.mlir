@@ -20,9 +20,11 @@
 // RUN: sed '/autopar.send/{p;s/channel = 0/channel = 5/}' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=UNHEARD
 // UNHEARD: error: nobody receives channel 5 in stage 1
 
-// The exchange before the send along another dimension: seen where the value is read.
-// RUN: sed 's/all_to_all.*tensor<2x6xf32>/all_gather %%1 mesh = @mesh axes = ["data"] {dim = 0 : i64} : (tensor<4x3xf32>) -> tensor<4x6xf32>/; s/%%2 channel/%%1 channel/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=TYPE
-// TYPE: error:
+// RUN: sed '/autopar.recv/i %%90 = autopar.recv channel = 0 from 0 : () -> tensor<3xf32>' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=TYPE
+// TYPE: error: receives 'tensor<3xf32>', but 'tensor<2x6xf32>' is sent
+
+// RUN: sed '/autopar.recv/i %%90 = autopar.recv channel = 0 from 0 : () -> tensor<2x6xf32>' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=AGAIN
+// AGAIN: error: channel 0 goes from stage 0 to stage 1, once
 
 // RUN: sed '/@step_1/s/setup_result<0>/setup_result<7>/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=SETUP
 // SETUP: error: argument 0 is #autopar.setup_result<7>, which this stage's setup does not give
@@ -41,7 +43,8 @@
 // INPUT: error: argument 0 is no argument of the global program
 
 // RUN: sed '/@step_1/,/^  }/s/{"time", "data"}/{"time"}/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=LIES
-// LIES: error:
+// LIES: error: result 0 lies [{"time", "data"}, {}], but is declared to lie [{"time"}, {}]: reshard it first
+// LIES: note: the value is made here, by 'autopar.einsum'
 
 // RUN: sed '/@step_0/,/^  }/s/channel = 0 to 1/channel = 0 to 1 {a}/; s/autopar.kept/autopar.gone/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=KEPT
 // KEPT: error: holds no copy of the global program to compare with: run autopar-keep-global before autopar-partition
