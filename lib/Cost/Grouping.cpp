@@ -12,7 +12,6 @@ namespace autopar {
 static constexpr unsigned kMaxFreeCost = 16;
 /// Longest chain of spreads and reshapes that groups look through.
 static constexpr unsigned kMaxPath = 16;
-
 static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<ShapedType>(value.getType()).getShape();
 }
@@ -27,17 +26,6 @@ static int64_t innermostSize(ArrayRef<int64_t> shape) {
 bool isTrivialReshape(Operation *view) {
   return innermostSize(shapeOf(view->getOperand(0))) ==
          innermostSize(shapeOf(view->getResult(0)));
-}
-
-/// Some trailing dimensions of `shape` hold `rowLength` elements.
-static bool hasRows(ArrayRef<int64_t> shape, int64_t rowLength) {
-  int64_t product = 1;
-  for (int64_t size : llvm::reverse(shape)) {
-    if (product == rowLength)
-      return true;
-    product *= size;
-  }
-  return product == rowLength;
 }
 
 Grouping::Grouping(Block &body, const FusionTable &table)
@@ -197,169 +185,6 @@ void Grouping::startWhole(Operation *op) {
     group.tail = op->getResult(0);
 }
 
-/// Makes `group` one with rows of that length, if all its values have them.
-bool Grouping::setRowLength(OpenGroup &group, int64_t rowLength) {
-  if (group.rowLength != 0)
-    return group.rowLength == rowLength;
-  for (Operation *op : group.ops)
-    if (!hasRows(shapeOf(op->getResult(0)), rowLength))
-      return false;
-  group.rowLength = rowLength;
-  return true;
-}
-
-/// The spread repeats one element per row along each row's columns.
-static bool spreadsRows(Operation *spread, int64_t rowLength) {
-  ArrayRef<int64_t> from = shapeOf(spread->getOperand(0));
-  ArrayRef<int64_t> to = shapeOf(spread->getResult(0));
-  SmallVector<int64_t> along, rows;
-  for (auto [size, dim] : llvm::zip(from, spreadDimsOf(spread)))
-    if (size != 1)
-      along.push_back(dim);
-  int64_t rest =
-      cast<ShapedType>(spread->getResult(0).getType()).getNumElements();
-  for (auto [dim, size] : llvm::enumerate(to)) {
-    if (rest == rowLength || size == 0)
-      break;
-    rest /= size;
-    if (size != 1)
-      rows.push_back(dim);
-  }
-  return rest == rowLength && along == rows;
-}
-
-/// `op`, computed in `group`, reads `access` of that group at its own index.
-bool Grouping::sees(Operation *op, const OpenGroup &group,
-                    const Access &access) const {
-  int64_t own = elementsOf(op->getResult(0)), read = elementsOf(access.base);
-  bool readsRow = group.rowLength && read * group.rowLength == group.elements;
-  unsigned spreads = 0;
-  for (Operation *step : access.path) {
-    if (roles.lookup(step) == LoopRole::View) {
-      if (!isTrivialReshape(step))
-        return false;
-      continue;
-    }
-    ++spreads;
-    if (!readsRow || !spreadsRows(step, group.rowLength))
-      return false;
-  }
-  if (spreads > 0)
-    return spreads == 1 && own == group.elements;
-  return read == own && (read == group.elements || readsRow);
-}
-
-bool Grouping::tryJoin(Operation *op, unsigned id, ArrayRef<Access> accesses) {
-  OpenGroup &group = groups[id];
-  int64_t own = elementsOf(op->getResult(0));
-  bool full = own == group.elements;
-  bool perRow = group.rowLength && own * group.rowLength == group.elements;
-  if (group.closed || (!full && !perRow) || group.ops.size() >= table.maxOps)
-    return false;
-  if (full && group.rowLength &&
-      !hasRows(shapeOf(op->getResult(0)), group.rowLength))
-    return false;
-  int64_t level = 0;
-  for (const Access &access : accesses) {
-    if (groupOf(access.base) != id)
-      level = std::max(level, levelOf(access.base) + 1);
-    else if (!sees(op, group, access))
-      return false;
-  }
-  if (level > group.level && group.consumed)
-    return false;
-  group.level = std::max(group.level, level);
-  for (const Access &access : accesses)
-    if (groupOf(access.base) != id)
-      consume(access.base);
-  add(op, id);
-  return true;
-}
-
-/// Makes two loop groups one. Equal levels, or a lower one that nothing reads:
-/// neither depends on the other.
-bool Grouping::tryMerge(unsigned from, unsigned into) {
-  OpenGroup &a = groups[from], &b = groups[into];
-  bool loops = a.kind == GroupKind::Loops && b.kind == GroupKind::Loops;
-  if (!loops || a.closed || b.closed || a.whole || b.whole ||
-      a.elements != b.elements || a.ops.size() + b.ops.size() >= table.maxOps)
-    return false;
-  if (a.level != b.level && (a.level > b.level || a.consumed))
-    return false;
-  if (a.rowLength ? !setRowLength(b, a.rowLength)
-                  : b.rowLength && !setRowLength(a, b.rowLength))
-    return false;
-  if (a.ops.size() > b.ops.size())
-    std::swap(a.ops, b.ops);
-  b.ops.append(a.ops);
-  b.consumed |= a.consumed;
-  parents[from] = into;
-  a.ops.clear();
-  return true;
-}
-
-//===----------------------------------------------------------------------===//
-// Epilogues of library calls
-//===----------------------------------------------------------------------===//
-
-/// What `op` is to the library group under its operand `at`.
-std::optional<EpilogueStep> Grouping::epilogueStep(Operation *op,
-                                                   const OpenGroup &group,
-                                                   ArrayRef<Access> accesses,
-                                                   unsigned at) const {
-  if (std::optional<UnaryKind> kind = unaryKindOf(op)) {
-    if (llvm::is_contained(table.activations, *kind))
-      return EpilogueStep::Activation;
-    return std::nullopt;
-  }
-  if (binaryKindOf(op) != BinaryKind::Add)
-    return std::nullopt;
-  const Access &other = accesses[1 - at];
-  if (!other.base || groupOf(other.base) == groupOf(group.tail))
-    return std::nullopt;
-  if (!other.spread)
-    return EpilogueStep::Addend;
-  Operation *spread = other.path.back();
-  unsigned spreads = llvm::count_if(other.path, [&](Operation *step) {
-    return roles.lookup(step) == LoopRole::Spread;
-  });
-  bool bias = spreads == 1 && roles.lookup(spread) == LoopRole::Spread &&
-              isBiasOf(group.root, spread);
-  return bias ? std::optional(EpilogueStep::Bias) : std::nullopt;
-}
-
-bool Grouping::tryEpilogue(Operation *op, ArrayRef<Access> accesses,
-                           unsigned at) {
-  const Access &access = accesses[at];
-  int64_t id = groupOf(access.base);
-  if (id < 0 || groups[id].tail != access.base || access.spread)
-    return false;
-  bool only = hasOneLiveUse(access.base);
-  for (Operation *step : access.path)
-    only &= hasOneLiveUse(step->getResult(0));
-  OpenGroup &group = groups[id];
-  auto step = epilogueStep(op, group, accesses, at);
-  if (!only || !step)
-    return false;
-  ArrayRef<EpilogueStep> order = group.kind == GroupKind::Contraction
-                                     ? ArrayRef(table.contraction)
-                                     : ArrayRef(table.convolution);
-  auto *place = llvm::find(order.drop_front(group.nextStep), *step);
-  if (place == order.end())
-    return false;
-  group.nextStep = place - order.begin() + 1;
-  if (op->getNumOperands() == 2) {
-    Value other = accesses[1 - at].base;
-    group.level = std::max(group.level, levelOf(other) + 1);
-    consume(other);
-  }
-  if (*step == EpilogueStep::Addend)
-    group.addend = op->getOperand(1 - at);
-  group.tail = op->getResult(0);
-  add(op, id);
-  return true;
-}
-
 //===----------------------------------------------------------------------===//
 // One op after the other
 //===----------------------------------------------------------------------===//
@@ -397,9 +222,15 @@ void Grouping::visitView(Operation *op) {
 void Grouping::visitPointwise(Operation *op) {
   if (elementsOf(op->getResult(0)) == 1 && becomesFree(op))
     return;
+  if (auto it = promised.find(op); it != promised.end()) {
+    groups[it->second].tail = op->getResult(0);
+    return add(op, it->second);
+  }
   SmallVector<Access> accesses;
   for (Value operand : op->getOperands())
     accesses.push_back(resolve(operand));
+  if (trySilu(op, accesses.front()))
+    return;
   // The group of the highest level first; ties by operand.
   SmallVector<unsigned> order(
       llvm::to_vector(llvm::seq<unsigned>(0, accesses.size())));
@@ -421,6 +252,31 @@ void Grouping::visitPointwise(Operation *op) {
       return;
   }
   start(op, GroupKind::Loops);
+}
+
+/// Movement computes its operands' elements where it reads them, if that does
+/// not multiply the work.
+void Grouping::visitRemap(Operation *op) {
+  SmallVector<unsigned> absorbed;
+  int64_t read = 0;
+  for (Value operand : op->getOperands()) {
+    read += elementsOf(operand);
+    Access access = resolve(operand);
+    if (isAbsorbed(op, access))
+      absorbed.push_back(groupOf(access.base));
+  }
+  OpenGroup &group = start(op, GroupKind::Loops);
+  unsigned id = groupOf(op);
+  if (elementsOf(op->getResult(0)) > 2 * read)
+    return;
+  for (unsigned other : absorbed) {
+    if (find(other) == id)
+      continue;
+    group.ops.append(groups[other].ops);
+    groups[other].ops.clear();
+    parents[other] = id;
+    group.remapped = true;
+  }
 }
 
 void Grouping::visitReduction(Operation *op) {
@@ -488,8 +344,7 @@ void Grouping::visit(Operation *op) {
   case LoopRole::RowReduction:
     return visitReduction(op);
   case LoopRole::Remap:
-    start(op, GroupKind::Loops);
-    return;
+    return visitRemap(op);
   case LoopRole::Scatter:
   case LoopRole::Whole:
     return startWhole(op);

@@ -33,6 +33,7 @@ struct OpenGroup {
   bool consumed = false; // something outside reads it
   bool whole = false;    // root has a loop nest of its own
   bool closed = false;   // takes no more ops
+  bool remapped = false; // some ops are computed at another index than the rest
   int64_t elements = 0;  // of a full value
   int64_t rowLength = 0; // 0: no reductions
   unsigned nextStep = 0; // of the library's epilogue
@@ -68,6 +69,7 @@ private:
   void visitSource(mlir::Operation *op);
   void visitView(mlir::Operation *op);
   void visitPointwise(mlir::Operation *op);
+  void visitRemap(mlir::Operation *op);
   void visitReduction(mlir::Operation *op);
   void visitOpaque(mlir::Operation *op);
   bool becomesFree(mlir::Operation *op);
@@ -87,6 +89,8 @@ private:
                                            const OpenGroup &group,
                                            llvm::ArrayRef<Access> accesses,
                                            unsigned at) const;
+  bool trySilu(mlir::Operation *sigmoid, const Access &access);
+  bool isAbsorbed(mlir::Operation *op, const Access &access) const;
   bool tryJoin(mlir::Operation *op, unsigned group,
                llvm::ArrayRef<Access> accesses);
   bool sees(mlir::Operation *op, const OpenGroup &group,
@@ -101,7 +105,8 @@ private:
       cut; // reshape of a buffer made for it
   llvm::DenseMap<mlir::Operation *, unsigned> groupIds;
   llvm::DenseMap<mlir::Operation *, int64_t> opaqueLevels;
-  mutable llvm::SmallVector<unsigned> parents; // of merged groups
+  llvm::DenseMap<mlir::Operation *, unsigned> promised; // op -> its group
+  mutable llvm::SmallVector<unsigned> parents;          // of merged groups
 };
 
 /// A reshape that keeps the innermost dimension, dimensions of size 1 aside.

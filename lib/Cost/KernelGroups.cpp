@@ -211,7 +211,8 @@ void Assembly::findInPlace(KernelGroup &group, const OpenGroup &open) {
       group.inPlace.push_back({0u, unsigned(at)});
     return;
   }
-  if (open.whole || (open.rowLength && group.outputs.size() != 1))
+  if (open.whole || open.remapped ||
+      (open.rowLength && group.outputs.size() != 1))
     return;
   SmallVector<bool> taken(group.inputs.size());
   for (auto [index, output] : llvm::enumerate(group.outputs))

@@ -100,3 +100,19 @@ func.func @operands_in_memory(%x: tensor<6x3xf32>, %v: tensor<4xf32>) -> tensor<
   %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<6x4xf32>, tensor<4x8xf32>) -> tensor<6x8xf32>
   return %2 : tensor<6x8xf32>
 }
+
+// -----
+
+// x * sigmoid(x) is an activation.
+// CHECK-LABEL: func.func @silu
+// CHECK: autopar.kernel {{.*}}library "contraction"
+// CHECK: autopar.einsum
+// CHECK: autopar.unary sigmoid
+// CHECK: autopar.binary mul
+// CHECK-NOT: autopar.kernel
+func.func @silu(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>) -> tensor<6x8xf32> {
+  %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<6x4xf32>, tensor<4x8xf32>) -> tensor<6x8xf32>
+  %1 = autopar.unary sigmoid %0 : tensor<6x8xf32> -> tensor<6x8xf32>
+  %2 = autopar.binary mul %0, %1 : tensor<6x8xf32>
+  return %2 : tensor<6x8xf32>
+}

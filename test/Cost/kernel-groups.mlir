@@ -127,3 +127,33 @@ func.func @spread_under_reshape(%x: tensor<2x4xf32>, %y: tensor<24xf32>) -> tens
   %2 = autopar.binary add %y, %1 : tensor<24xf32>
   return %2 : tensor<24xf32>
 }
+
+// -----
+
+// Movement reads through small groups that only it reads: a rotation in one kernel.
+// Nothing works in place then.
+// CHECK-LABEL: func.func @rotate_half
+// CHECK: autopar.kernel ins(%arg0, %arg1) attributes {autopar.op = "binary"}
+// CHECK-NOT: autopar.kernel
+func.func @rotate_half(%x: tensor<4x8xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = autopar.slice %x starts = [0, 0] steps = [1, 1] : tensor<4x8xf32> -> tensor<4x4xf32>
+  %1 = autopar.slice %x starts = [0, 4] steps = [1, 1] : tensor<4x8xf32> -> tensor<4x4xf32>
+  %2 = autopar.unary neg %1 : tensor<4x4xf32> -> tensor<4x4xf32>
+  %3 = autopar.concat %2, %0 dim = 1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x8xf32>
+  %4 = autopar.binary mul %3, %c : tensor<4x8xf32>
+  return %4 : tensor<4x8xf32>
+}
+
+// -----
+
+// A value that others read too is written once.
+// CHECK-LABEL: func.func @moved_and_read
+// CHECK: %[[E:.*]] = autopar.kernel ins(%arg0)
+// CHECK: autopar.unary exp
+// CHECK: autopar.kernel ins(%[[E]])
+// CHECK: autopar.slice
+func.func @moved_and_read(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x4xf32>) {
+  %0 = autopar.unary exp %x : tensor<4x8xf32> -> tensor<4x8xf32>
+  %1 = autopar.slice %0 starts = [0, 4] steps = [1, 1] : tensor<4x8xf32> -> tensor<4x4xf32>
+  return %0, %1 : tensor<4x8xf32>, tensor<4x4xf32>
+}

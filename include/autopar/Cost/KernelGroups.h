@@ -40,6 +40,8 @@ struct FusionTable {
   llvm::SmallVector<EpilogueStep> contraction;
   llvm::SmallVector<EpilogueStep> convolution;
   llvm::SmallVector<UnaryKind> activations;
+  /// x * sigmoid(x) is an activation too.
+  bool silu = false;
   /// Element types of library calls; other contractions are loops.
   bool libraryF32 = true, libraryF16 = false, libraryBF16 = false;
   /// The library may write its result over the addend.

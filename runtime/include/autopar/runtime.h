@@ -150,7 +150,7 @@ typedef struct aprt_conv_desc {
   int64_t pad_low[APRT_CONV_MAX_SPATIAL];
   int64_t pad_high[APRT_CONV_MAX_SPATIAL];
   int64_t bias;   // 0 none, 1 one value per output channel
-  int64_t addend; // 0 none, 1 added before the activation
+  int64_t addend; // 0 none, 1 added before the activation; it may be Y itself
   int64_t activation;
   int64_t slot; // index of the packed form of W, or -1
   int64_t x_blocked, y_blocked;

@@ -1,0 +1,153 @@
+//===- GroupLoops.cpp - Which loops run together ------------------------===//
+
+#include "Grouping.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+/// Movement takes its operand's group in if that has at most as many ops.
+static constexpr unsigned kMaxAbsorbed = 8;
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<ShapedType>(value.getType()).getShape();
+}
+
+/// Some trailing dimensions of `shape` hold `rowLength` elements.
+static bool hasRows(ArrayRef<int64_t> shape, int64_t rowLength) {
+  int64_t product = 1;
+  for (int64_t size : llvm::reverse(shape)) {
+    if (product == rowLength)
+      return true;
+    product *= size;
+  }
+  return product == rowLength;
+}
+
+/// Makes `group` one with rows of that length, if all its values have them.
+bool Grouping::setRowLength(OpenGroup &group, int64_t rowLength) {
+  if (group.rowLength != 0)
+    return group.rowLength == rowLength;
+  for (Operation *op : group.ops)
+    if (!hasRows(shapeOf(op->getResult(0)), rowLength))
+      return false;
+  group.rowLength = rowLength;
+  return true;
+}
+
+/// The spread repeats one element per row along each row's columns.
+static bool spreadsRows(Operation *spread, int64_t rowLength) {
+  ArrayRef<int64_t> from = shapeOf(spread->getOperand(0));
+  ArrayRef<int64_t> to = shapeOf(spread->getResult(0));
+  SmallVector<int64_t> along, rows;
+  for (auto [size, dim] : llvm::zip(from, spreadDimsOf(spread)))
+    if (size != 1)
+      along.push_back(dim);
+  int64_t rest =
+      cast<ShapedType>(spread->getResult(0).getType()).getNumElements();
+  for (auto [dim, size] : llvm::enumerate(to)) {
+    if (rest == rowLength || size == 0)
+      break;
+    rest /= size;
+    if (size != 1)
+      rows.push_back(dim);
+  }
+  return rest == rowLength && along == rows;
+}
+
+/// `op`, computed in `group`, reads `access` of that group at its own index.
+bool Grouping::sees(Operation *op, const OpenGroup &group,
+                    const Access &access) const {
+  int64_t own = elementsOf(op->getResult(0)), read = elementsOf(access.base);
+  bool readsRow = group.rowLength && read * group.rowLength == group.elements;
+  unsigned spreads = 0;
+  for (Operation *step : access.path) {
+    if (roles.lookup(step) == LoopRole::View) {
+      if (!isTrivialReshape(step))
+        return false;
+      continue;
+    }
+    ++spreads;
+    if (!readsRow || !spreadsRows(step, group.rowLength))
+      return false;
+  }
+  if (spreads > 0)
+    return spreads == 1 && own == group.elements;
+  return read == own && (read == group.elements || readsRow);
+}
+
+bool Grouping::tryJoin(Operation *op, unsigned id, ArrayRef<Access> accesses) {
+  OpenGroup &group = groups[id];
+  int64_t own = elementsOf(op->getResult(0));
+  bool full = own == group.elements;
+  bool perRow = group.rowLength && own * group.rowLength == group.elements;
+  if (group.closed || (!full && !perRow) || group.ops.size() >= table.maxOps)
+    return false;
+  if (full && group.rowLength &&
+      !hasRows(shapeOf(op->getResult(0)), group.rowLength))
+    return false;
+  int64_t level = 0;
+  for (const Access &access : accesses) {
+    if (groupOf(access.base) != id)
+      level = std::max(level, levelOf(access.base) + 1);
+    else if (!sees(op, group, access))
+      return false;
+  }
+  if (level > group.level && group.consumed)
+    return false;
+  group.level = std::max(group.level, level);
+  for (const Access &access : accesses)
+    if (groupOf(access.base) != id)
+      consume(access.base);
+  add(op, id);
+  return true;
+}
+
+/// Makes two loop groups one. Equal levels, or a lower one that nothing reads:
+/// neither depends on the other.
+bool Grouping::tryMerge(unsigned from, unsigned into) {
+  OpenGroup &a = groups[from], &b = groups[into];
+  bool loops = a.kind == GroupKind::Loops && b.kind == GroupKind::Loops;
+  if (!loops || a.closed || b.closed || a.whole || b.whole ||
+      a.elements != b.elements || a.ops.size() + b.ops.size() >= table.maxOps)
+    return false;
+  if (a.level != b.level && (a.level > b.level || a.consumed))
+    return false;
+  if (a.rowLength ? !setRowLength(b, a.rowLength)
+                  : b.rowLength && !setRowLength(a, b.rowLength))
+    return false;
+  if (a.ops.size() > b.ops.size())
+    std::swap(a.ops, b.ops);
+  b.ops.append(a.ops);
+  b.consumed |= a.consumed;
+  b.remapped |= a.remapped;
+  parents[from] = into;
+  a.ops.clear();
+  return true;
+}
+
+/// `access` is the one result of a small group of movement and pointwise ops
+/// that only `op` reads.
+bool Grouping::isAbsorbed(Operation *op, const Access &access) const {
+  int64_t id = groupOf(access.base);
+  if (id < 0)
+    return false;
+  const OpenGroup &group = groups[id];
+  if (group.kind != GroupKind::Loops || group.whole || group.closed ||
+      group.rowLength != 0 || group.ops.size() > kMaxAbsorbed)
+    return false;
+  for (Operation *step : access.path)
+    if (!hasOneLiveUse(step->getResult(0)) ||
+        (roles.lookup(step) == LoopRole::View && !isTrivialReshape(step)))
+      return false;
+  if (!hasOneLiveUse(access.base))
+    return false;
+  for (Operation *member : group.ops)
+    for (Operation *user : member->getUsers())
+      if (member != access.base.getDefiningOp() && isLive(user) &&
+          groupOf(user) != id)
+        return false;
+  return true;
+}
+
+} // namespace autopar
