@@ -85,18 +85,27 @@ llvm::Error WeightsWriter::finish() {
   return llvm::Error::success();
 }
 
-/// `--weights` names one file, or a folder that holds several.
-std::string placeOf(StringRef file, size_t fileCount,
-                    const WeightPaths &paths) {
-  if (!paths.given.empty())
-    return fileCount == 1 ? paths.given
-                          : (fs::path(paths.given) / file.str()).string();
+/// Where `file` lies relative to the executable.
+std::string besideModel(StringRef file, const WeightPaths &paths) {
   std::error_code code;
   fs::path folder = fs::absolute(paths.executable, code).parent_path();
-  fs::path weights =
-      fs::absolute(paths.model, code).parent_path() / file.str();
+  fs::path weights = fs::absolute(paths.model, code).parent_path() / file.str();
   fs::path relative = fs::relative(weights, folder, code);
   return code || relative.empty() ? file.str() : relative.string();
+}
+
+/// `--weights` names the only file, the one of several that is called so, or a
+/// folder that holds them.
+std::string placeOf(StringRef file, size_t fileCount,
+                    const WeightPaths &paths) {
+  fs::path given = paths.given;
+  if (given.empty())
+    return besideModel(file, paths);
+  if (fs::is_directory(given))
+    return (given / file.str()).string();
+  if (fileCount == 1 || given.filename() == fs::path(file.str()).filename())
+    return given.string();
+  return besideModel(file, paths);
 }
 
 } // namespace

@@ -8,8 +8,11 @@
 #include "autopar/Pipeline/Phases.h"
 #include "autopar/Planning/Passes.h"
 #include "autopar/Schedule/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -37,7 +40,8 @@ int main(int argc, char **argv) {
   autopar::registerPhasePipelines();
 
   mlir::DialectRegistry registry;
-  registry.insert<autopar::AutoparDialect, mlir::func::FuncDialect>();
+  registry.insert<autopar::AutoparDialect, mlir::LLVM::LLVMDialect,
+                  mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::func::FuncDialect>();
   mlir::func::registerInlinerExtension(registry);
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "autopar's passes on MLIR files\n", registry));

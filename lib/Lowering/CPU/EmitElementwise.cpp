@@ -36,8 +36,29 @@ struct Arithmetic {
   Value sigmoid(Value x);
 };
 
+/// In f32 the rational minimax form on [-4, 4] with one division: within 5e-7,
+/// in half the time of a piecewise polynomial.
 Value Arithmetic::erf(Value x) {
-  return emit.make<math::ErfOp>(x);
+  if (!x.getType().isF32())
+    return emit.make<math::ErfOp>(x);
+  static constexpr double over[] = {
+      -2.72614225801306e-10, 2.77068142495902e-08,  -2.10102402082508e-06,
+      -5.69250639462346e-05, -7.34990630326855e-04, -2.95459980854025e-03,
+      -1.60960333262415e-02};
+  static constexpr double under[] = {
+      -1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03,
+      -7.37332916720468e-03, -1.42647390514189e-02};
+  Value low = number(x, -4), high = number(x, 4);
+  x = select(compare(arith::CmpFPredicate::OLT, x, low), low, x);
+  x = select(compare(arith::CmpFPredicate::OGT, x, high), high, x);
+  Value square = mul(x, x);
+  auto polynomial = [&](ArrayRef<double> coefficients) {
+    Value sum = number(x, coefficients.front());
+    for (double coefficient : coefficients.drop_front())
+      sum = add(mul(sum, square), number(x, coefficient));
+    return sum;
+  };
+  return div(mul(x, polynomial(over)), polynomial(under));
 }
 
 Value Arithmetic::sigmoid(Value x) {

@@ -344,8 +344,7 @@ LogicalResult verifyBody(KernelOp kernel) {
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
     if (hasLoops(op))
       return WalkResult::advance();
-    op->emitError() << "node '" << nodeName(op->getLoc())
-                    << "': this op has no loops on the CPU inside a kernel";
+    op->emitOpError("has no loops on the CPU inside a kernel");
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

@@ -123,7 +123,7 @@ void LoopEmitter::store(Value stored, Value pointer, Type element, Index flat) {
       pointer.getType(), memory, pointer, ArrayRef<LLVM::GEPArg>{offset},
       LLVM::GEPNoWrapFlags::inbounds);
   auto op = LLVM::StoreOp::create(builder, loc, stored, address);
-  moveTo(op, scopes.size() - 1);
+  moveTo(op, std::max(depth(stored), depth(address)));
 }
 
 Value LoopEmitter::stackBuffer(Type element, int64_t size) {

@@ -94,6 +94,7 @@ public:
   mlir::Value inRange(mlir::Value index, int64_t size);
 
   mlir::Value load(mlir::Value pointer, mlir::Type element, Index flat);
+  /// In the innermost loop that `value` or `flat` needs.
   void store(mlir::Value value, mlir::Value pointer, mlir::Type element,
              Index flat);
   mlir::Value stackBuffer(mlir::Type element, int64_t size);

@@ -135,10 +135,8 @@ LogicalResult lowerCommunication(HostFunction &host, Operation *op) {
         return success();
       })
       .Default([](Operation *other) {
-        return other->emitError()
-               << "node '" << nodeName(other->getLoc())
-               << "': no call of the runtime does this; schedule the function "
-                  "first (autopar-form-kernels)";
+        return other->emitOpError("is no call of the runtime; schedule the "
+                                  "function first (autopar-form-kernels)");
       });
 }
 

@@ -1,0 +1,61 @@
+"""Models that the repository makes itself, compiled for several ranks and compared with onnxruntime.
+
+    python test/Execution/run_made_models.py AUTOPAR WORK_FOLDER
+
+One line per case: ok, FAIL (numbers differ) or error (compiler or program ended with one); the last line counts them.
+"""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import onnxruntime
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "python"))
+
+from autopar import models  # noqa: E402
+from autopar.compare import compare  # noqa: E402
+
+STRATEGIES = {"mlp": ["auto", "data", "row", "column", "tensor", "layer"],
+              "convnet": ["auto", "data", "tensor", "channel", "spatial"]}
+
+
+def reference(folder, inputs):
+    session = onnxruntime.InferenceSession(os.path.join(folder, "model.onnx"), providers=["CPUExecutionProvider"])
+    return dict(zip([output.name for output in session.get_outputs()], session.run(None, inputs)))
+
+
+def attempt(tool, folder, expected, ranks, strategy):
+    program, outputs = os.path.join(folder, "program"), os.path.join(folder, "out.npz")
+    for command in ([tool, "compile", os.path.join(folder, "model.onnx"), "-o", program, "--ranks", str(ranks),
+                     "--strategy", strategy],
+                    [program, "--inputs", os.path.join(folder, "inputs.npz"), "--outputs", outputs]):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        if done.returncode:
+            return "error", done.stderr.strip()[-300:]
+    with np.load(outputs) as actual:
+        worst = max(compare(dict(actual), expected, 1e-4 if ranks == 1 else 5e-4).values())
+    return ("ok" if worst <= 1 else "FAIL"), f"{worst:.3g} of the tolerance"
+
+
+def main():
+    tool, work = sys.argv[1:]
+    counts = {"ok": 0, "FAIL": 0, "error": 0}
+    for name, strategies in STRATEGIES.items():
+        folder = os.path.join(work, name)
+        os.makedirs(folder, exist_ok=True)
+        getattr(models, name)(folder)
+        with np.load(os.path.join(folder, "inputs.npz")) as inputs:
+            expected = reference(folder, dict(inputs))
+        for ranks, strategy in [(1, "auto")] + [(2 + i % 3, s) for i, s in enumerate(strategies)]:
+            kind, why = attempt(tool, folder, expected, ranks, strategy)
+            counts[kind] += 1
+            print(f"{kind}: {name} x{ranks} {strategy}: {why}", flush=True)
+    print(", ".join(f"{count} {kind}" for kind, count in counts.items()))
+    return counts["ok"] != sum(counts.values())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""Compiles the standard's own node tests to executables and compares what they compute.
+
+    python test/Execution/run_node_tests.py AUTOPAR AUTOPAR_IMPORT [--only TEXT] [--ranks N] [--verbose]
+
+The generated code of every op, on one rank, against the data of the package onnx. A node that the compiler refuses is counted
+apart. The last line counts: "N right, N refused, N WRONG".
+"""
+
+import argparse
+import collections
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import onnx
+from onnx.backend.test.loader import load_model_tests
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Frontend", "Inputs"))
+import run_node_tests as node_tests  # noqa: E402
+
+
+def same(actual, expected):
+    if actual.shape != expected.shape or actual.dtype != expected.dtype:
+        return False
+    rtol = 1e-2 if expected.dtype == np.float16 else 1e-3
+    return np.allclose(actual.astype(np.float64), expected.astype(np.float64), rtol=rtol, atol=1e-5, equal_nan=True)
+
+
+def attempt_with(ranks):
+    def attempt(tool, model, inputs, keep, outputs):
+        with tempfile.TemporaryDirectory() as work:
+            path, program = os.path.join(work, "model.onnx"), os.path.join(work, "program")
+            onnx.save(node_tests.with_constants(model, inputs, keep), path)
+            command = [tool, "compile", path, "-o", program, "--ranks", str(ranks)]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+            if done.returncode < 0 or done.returncode >= 100:
+                return "WRONG", f"the compiler ended with {done.returncode}"
+            if done.returncode:
+                return "refused", (done.stderr.strip().splitlines() or ["no message"])[0]
+            kept = {info.name: a for info, a in zip(model.graph.input, inputs) if info.name in keep}
+            np.savez(os.path.join(work, "in.npz"), **kept)
+            command = [program, "--inputs", os.path.join(work, "in.npz"), "--outputs", os.path.join(work, "out.npz")]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+            if done.returncode:
+                return "WRONG", f"the program ended with {done.returncode}: {done.stderr.strip()[:200]}"
+            with np.load(os.path.join(work, "out.npz")) as actual:
+                names = [output.name for output in model.graph.output]
+                for name, expected in zip(names, outputs):
+                    if name not in actual or not same(actual[name], expected):
+                        return "WRONG", f"output '{name}' differs"
+        return "right", ""
+
+    return attempt
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tool")
+    parser.add_argument("importer")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--every", type=int, default=1, help="of the cases take every N-th")
+    parser.add_argument("--verbose", action="store_true")
+    args = parser.parse_args()
+    tool, importer = (shutil.which(name) or name for name in (args.tool, args.importer))
+    table = subprocess.run([importer, "--print-ops"], capture_output=True, text=True).stdout
+    known = {line.split(";")[0] for line in table.splitlines()}
+    node_tests.attempt = attempt_with(args.ranks)
+    warnings.simplefilter("ignore")  # of the package, while it makes its data
+    cases = [c for c in load_model_tests(kind="node") if args.only in c.name][:: args.every]
+    counts = collections.Counter()
+    with ThreadPoolExecutor(2) as pool:
+        for case, (kind, why) in zip(cases, pool.map(lambda c: node_tests.run(tool, c, known), cases)):
+            counts[kind] += 1
+            if kind == "WRONG" or args.verbose:
+                print(case.name, kind, why, flush=True)
+    print(f"{counts['right']} right, {counts['refused']} refused, {counts['WRONG']} WRONG")
+    return counts["WRONG"] > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
