@@ -1,4 +1,4 @@
-// RUN: autopar-opt %s --autopar-validate-rules -o /dev/null | FileCheck %s
+// RUN: autopar-opt %s --autopar-validate-rules=all -o /dev/null | FileCheck %s
 // RUN: autopar-opt %s --autopar-validate-rules=seed=7 -o /dev/null | FileCheck %s
 
 // Every op's sharding rule, split over 2 to 5 devices and over 2x2: sizes that do

@@ -119,7 +119,7 @@ FailureOr<std::vector<NamedTensor>> Interpret::run(ModuleOp module) {
   };
   auto results = runWith(module, provider);
   if (!unread.empty())
-    return module.emitError()
+    return emitError(module.getLoc())
            << "cannot read parameter '" << unread << "' from " << weights;
   return results;
 }
@@ -130,7 +130,7 @@ FailureOr<std::vector<NamedTensor>> Interpret::runWith(ModuleOp module,
     return runModule(module, provider);
   auto func = module.lookupSymbol<func::FuncOp>(function);
   if (!func)
-    return module.emitError() << "there is no function @" << function;
+    return emitError(module.getLoc()) << "there is no function @" << function;
   return runAlone(func, provider);
 }
 
@@ -145,36 +145,21 @@ FailureOr<std::vector<NamedTensor>> Interpret::runAlone(func::FuncOp func,
     return failure();
   std::vector<NamedTensor> results;
   for (auto [i, value] : llvm::enumerate(*values))
-    results.push_back({resultName(func, i), value});
+    results.push_back({resultName(func, i), value, false});
   return results;
 }
 
-/// Every output here must be one there with the same value. Values of setup
-/// that only one of the two files keeps do not matter.
 LogicalResult Interpret::compareWithFile(ArrayRef<NamedTensor> actual) {
   OwningOpRef<ModuleOp> other =
       parseSourceFile<ModuleOp>(against, &getContext());
   if (!other)
-    return getOperation().emitError() << "cannot read " << against;
+    return emitError(getOperation().getLoc()) << "cannot read " << against;
   auto expected = run(*other);
   if (failed(expected))
     return failure();
-  size_t equal = 0;
-  for (const NamedTensor &result : actual) {
-    auto match = llvm::find_if(*expected, [&](const NamedTensor &candidate) {
-      return candidate.name == result.name;
-    });
-    if (match == expected->end() || match->value.type != result.value.type)
-      return getOperation().emitError()
-             << against << " has no result " << result.name << " of type "
-             << result.value.type;
-    if (auto difference = compare(match->value, result.value, tolerance))
-      return getOperation().emitError()
-             << "result " << result.name << " differs from " << against
-             << ": element " << difference->position << " is "
-             << difference->actual << ", expected " << difference->expected;
-    ++equal;
-  }
-  llvm::outs() << equal << " results equal\n";
+  if (auto difference = compareResults(*expected, actual, tolerance))
+    return emitError(getOperation().getLoc())
+           << "differs from " << against << ": " << *difference;
+  llvm::outs() << actual.size() << " results equal\n";
   return success();
 }

@@ -249,7 +249,8 @@ LogicalResult Program::publish(func::FuncOp func, const Port &port,
                             << " differs between devices that hold the same "
                                "part; the first is point "
                             << *assembled.conflictAt;
-  outputs.push_back({port.name, std::move(assembled.whole)});
+  outputs.push_back({port.name, std::move(assembled.whole),
+                     isa_and_nonnull<SetupValueAttr>(port.origin)});
   return success();
 }
 
@@ -304,6 +305,35 @@ FailureOr<std::vector<NamedTensor>> Program::run(std::vector<Stage> stages) {
   return std::move(outputs);
 }
 
+static const NamedTensor *find(ArrayRef<NamedTensor> list,
+                               const NamedTensor &like) {
+  for (const NamedTensor &candidate : list)
+    if (candidate.name == like.name && candidate.ofSetup == like.ofSetup &&
+        candidate.value.type == like.value.type)
+      return &candidate;
+  return nullptr;
+}
+
+std::optional<std::string> compareResults(ArrayRef<NamedTensor> expected,
+                                          ArrayRef<NamedTensor> actual,
+                                          double tolerance, double scale) {
+  for (const NamedTensor &result : expected)
+    if (!result.ofSetup && !find(actual, result))
+      return "output " + result.name + " is missing";
+  for (const NamedTensor &result : actual) {
+    const NamedTensor *match = find(expected, result);
+    if (!match && !result.ofSetup)
+      return "output " + result.name + " is new";
+    if (!match)
+      continue;
+    if (auto difference = compare(match->value, result.value, tolerance, scale))
+      return result.name + ": element " + std::to_string(difference->position) +
+             " is " + std::to_string(difference->actual) + ", expected " +
+             std::to_string(difference->expected);
+  }
+  return std::nullopt;
+}
+
 //===----------------------------------------------------------------------===//
 // Modules
 //===----------------------------------------------------------------------===//
@@ -327,7 +357,7 @@ static FailureOr<std::vector<Stage>> stagesOf(ModuleOp module,
     place = func;
   }
   if (stages.empty())
-    return module.emitError() << "there is no function to run";
+    return emitError(module.getLoc()) << "there is no function to run";
   std::vector<Stage> list;
   for (auto &[number, stage] : stages)
     list.push_back(stage);
@@ -344,7 +374,8 @@ FailureOr<std::vector<NamedTensor>> runModule(ModuleOp module,
   if (partitioned) {
     auto meshes = module.getOps<MeshOp>();
     if (meshes.empty())
-      return module.emitError() << "a partitioned module needs an autopar.mesh";
+      return emitError(module.getLoc())
+             << "a partitioned module needs an autopar.mesh";
     mesh = (*meshes.begin()).getMesh().toMesh();
   }
   return Program(module, provider, std::move(mesh)).run(std::move(*stages));

@@ -233,7 +233,7 @@ Tensor randomTensor(RankedTensorType type, StringRef name, uint64_t seed) {
 }
 
 std::optional<Difference> compare(const Tensor &expected, const Tensor &actual,
-                                  double tolerance) {
+                                  double tolerance, double scale) {
   int64_t count = expected.size();
   double squares = 0;
   int64_t finite = 0;
@@ -242,7 +242,7 @@ std::optional<Difference> compare(const Tensor &expected, const Tensor &actual,
       squares += expected.getDouble(i) * expected.getDouble(i);
       ++finite;
     }
-  double rms = finite ? std::sqrt(squares / finite) : 0;
+  scale = std::max(scale, finite ? std::sqrt(squares / finite) : 0);
   if (!expected.isFloat())
     tolerance = 0;
   std::optional<Difference> worst;
@@ -251,7 +251,7 @@ std::optional<Difference> compare(const Tensor &expected, const Tensor &actual,
     double a = expected.getDouble(i), b = actual.getDouble(i);
     if (a == b || (std::isnan(a) && std::isnan(b)))
       continue;
-    double excess = std::abs(a - b) - tolerance * (rms + std::abs(a));
+    double excess = std::abs(a - b) - tolerance * (scale + std::abs(a));
     if (excess <= 0)
       continue;
     if (worst && !(excess > worstExcess) && !std::isnan(excess))

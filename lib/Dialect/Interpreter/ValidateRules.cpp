@@ -12,13 +12,24 @@ using namespace mlir;
 using namespace autopar;
 using namespace autopar::interpreter;
 
+/// Every op of the dialect with a sharding rule is in the module.
+static LogicalResult checkComplete(ModuleOp module) {
+  llvm::DenseSet<OperationName> present;
+  module.walk([&](Operation *op) { present.insert(op->getName()); });
+  for (RegisteredOperationName name :
+       module.getContext()->getRegisteredOperations())
+    if (name.hasInterface<ShardingRuleOpInterface>() && !present.contains(name))
+      return emitError(module.getLoc()) << "no " << name << " is validated";
+  return success();
+}
+
 namespace {
 struct ValidateRules : autopar::impl::ValidateRulesBase<ValidateRules> {
   using ValidateRulesBase::ValidateRulesBase;
 
   void runOnOperation() override {
     ValidationCounts counts;
-    bool valid = true;
+    bool valid = !all || succeeded(checkComplete(getOperation()));
     getOperation().walk([&](ShardingRuleOpInterface op) {
       valid &= succeeded(validateRule(op, seed, counts));
     });

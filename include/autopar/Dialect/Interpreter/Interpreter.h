@@ -117,6 +117,7 @@ resolveAxes(mlir::Operation *op, mlir::ArrayAttr axes, const Mesh &mesh);
 struct NamedTensor {
   std::string name;
   Tensor value;
+  bool ofSetup = false; // a value of setup, no output
 };
 
 /// Name of the input, parameter, output or value of setup that an argument or
@@ -127,6 +128,14 @@ std::string resultName(mlir::func::FuncOp func, unsigned index);
 /// Gives the global value of an input or parameter.
 using Provider = llvm::function_ref<Tensor(llvm::StringRef name,
                                            mlir::RankedTensorType type)>;
+
+/// How `actual` differs from what another form of the module gave: an output
+/// that only one of the two has, or a value outside of `tolerance` (see
+/// compare). Setup values that only one has do not count. nullopt: they are
+/// equal.
+std::optional<std::string> compareResults(llvm::ArrayRef<NamedTensor> expected,
+                                          llvm::ArrayRef<NamedTensor> actual,
+                                          double tolerance, double scale = 0);
 
 /// Runs @setup and @step, or @setup_s and @step_s of every stage s in order, at
 /// all points of the mesh, in any form from import to buffers. Returns the

@@ -35,7 +35,10 @@ def ValidateRules : Pass<"autopar-validate-rules", "::mlir::ModuleOp"> {
     rule whose blocks do not make up the whole is an error at the op. Prints the
     number of ops and splits.
   }];
-  let options = [Option<"seed", "seed", "uint64_t", "0", "seed of random operands">];
+  let options = [
+    Option<"seed", "seed", "uint64_t", "0", "seed of random operands">,
+    Option<"all", "all", "bool", "false", "it is an error if the module lacks an op of the dialect that has a rule">,
+  ];
   let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
 }
 

@@ -80,12 +80,14 @@ Tensor randomTensor(mlir::RankedTensorType type, llvm::StringRef name,
 
 /// Where two tensors of one type differ most, or nullopt if every pair of
 /// elements is within tolerance * (rms(expected) + |expected|); NaN equals NaN.
+/// `scale` is what rms is at least: where values are what is left of larger
+/// ones.
 struct Difference {
   int64_t position;
   double expected, actual;
 };
 std::optional<Difference> compare(const Tensor &expected, const Tensor &actual,
-                                  double tolerance);
+                                  double tolerance, double scale = 0);
 
 //===----------------------------------------------------------------------===//
 // Indices
