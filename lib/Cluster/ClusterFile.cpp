@@ -6,6 +6,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <cmath>
+
 using namespace llvm;
 
 namespace autopar {
@@ -157,7 +159,8 @@ static json::Value linkToJSON(const Link &link, StringRef key,
   json::Object object{{key, value}, {"kind", link.kind}};
   if (!link.free) {
     object["GBps"] = link.bytesPerSecond / 1e9;
-    object["latency_us"] = link.latencySeconds * 1e6;
+    // In whole picoseconds: reading and writing again changes nothing.
+    object["latency_us"] = std::round(link.latencySeconds * 1e12) / 1e6;
   }
   return object;
 }
