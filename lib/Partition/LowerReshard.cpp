@@ -13,29 +13,6 @@ RankedTensorType localType(Type globalType, const Sharding &sharding,
                                tensor.getElementType());
 }
 
-/// What tells paths apart here, where no machine is known: bytes that a device
-/// sends in a ring, and a constant per message. Local steps cost their bytes at
-/// the speed of memory.
-static double ringSeconds(const ReshardStep &step, const Mesh &mesh) {
-  constexpr double linkBytesPerSecond = 1e10, memoryBytesPerSecond = 1e11;
-  constexpr double messageSeconds = 1e-5;
-  if (isLocal(step.kind))
-    return step.bytes / memoryBytesPerSecond;
-  double parts = mesh.product(step.atoms);
-  double share = step.kind == ReshardKind::Halo ? 1.0 : (parts - 1) / parts;
-  if (step.kind == ReshardKind::AllReduce)
-    share *= 2;
-  if (step.kind == ReshardKind::AllToAll)
-    share /= parts;
-  return messageSeconds + share * step.bytes / linkBytesPerSecond;
-}
-
-ReshardLowering::ReshardLowering(const ModuleMesh &moduleMesh)
-    : moduleMesh(moduleMesh),
-      cache(moduleMesh.mesh, [mesh = moduleMesh.mesh](const ReshardStep &step) {
-        return ringSeconds(step, mesh);
-      }) {}
-
 static int64_t elementBytes(Type type) {
   return ceilDiv(cast<RankedTensorType>(type).getElementTypeBitWidth(), 8);
 }

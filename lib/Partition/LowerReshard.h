@@ -15,7 +15,8 @@ mlir::RankedTensorType localType(mlir::Type globalType,
 /// Replaces reshards by the cheapest steps over the table of Cost/Reshard.h.
 class ReshardLowering {
 public:
-  explicit ReshardLowering(const ModuleMesh &moduleMesh);
+  ReshardLowering(const ModuleMesh &moduleMesh, ReshardCost cost)
+      : moduleMesh(moduleMesh), cache(moduleMesh.mesh, std::move(cost)) {}
 
   /// The local value that `reshard` makes of `input`; an error at the reshard
   /// if there is no legal path.

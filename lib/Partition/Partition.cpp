@@ -3,6 +3,7 @@
 #include "LowerReshard.h"
 #include "PlannedModule.h"
 #include "autopar/Partition/Passes.h"
+#include "autopar/Planning/WritePlan.h"
 
 using namespace mlir;
 
@@ -167,7 +168,12 @@ struct Partition : autopar::impl::PartitionBase<Partition> {
     FailureOr<ModuleMesh> moduleMesh = getModuleMesh(getOperation());
     if (failed(moduleMesh))
       return signalPassFailure();
-    ReshardLowering reshards(*moduleMesh);
+    // The steps that Planning priced.
+    FailureOr<ReshardCost> cost =
+        plannedReshardCost(getOperation(), moduleMesh->mesh);
+    if (failed(cost))
+      return signalPassFailure();
+    ReshardLowering reshards(*moduleMesh, std::move(*cost));
     for (func::FuncOp function : activeFunctions(getOperation()))
       if (failed(FunctionPartitioner(function, *moduleMesh, reshards).run()))
         return signalPassFailure();
