@@ -113,9 +113,8 @@ LogicalResult Compilation::placeWeights() {
         "the cluster's devices are " + chosen.cluster.slowest().name +
         ", for which this build generates no code; stop at "
         "--stop-after=schedule, use `autopar plan`, or compile for --ranks N"));
-  if (llvm::Error error =
-          placeWeightFiles(*ir, *file, {request.model, request.output,
-                                        request.weights}))
+  if (llvm::Error error = placeWeightFiles(
+          *ir, *file, {request.model, request.output, request.weights}))
     return fail(std::move(error));
   SmallVector<Attribute> features;
   for (const std::string &feature : hostCpuFeatures())

@@ -64,8 +64,7 @@ llvm::Expected<ParameterAttr> WeightsWriter::place(ParameterAttr parameter) {
     os->write(bytes->data(), bytes->size());
   }
   MLIRContext *context = parameter.getContext();
-  auto file =
-      StringAttr::get(context, llvm::sys::path::filename(path));
+  auto file = StringAttr::get(context, llvm::sys::path::filename(path));
   return ParameterAttr::get(context, parameter.getName(), file,
                             it->second.first, it->second.second);
 }
@@ -139,8 +138,8 @@ llvm::Error placeWeightFiles(ModuleOp module, const OnnxModel &model,
   }
   NamedAttrList places;
   for (const std::string &file : files)
-    places.append(file, StringAttr::get(context,
-                                        placeOf(file, files.size(), paths)));
+    places.append(file,
+                  StringAttr::get(context, placeOf(file, files.size(), paths)));
   module->setAttr(kPersistent, ArrayAttr::get(context, stages));
   module->setAttr(kWeightFiles, places.getDictionary(context));
   return writer.finish();

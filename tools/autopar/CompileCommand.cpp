@@ -19,14 +19,24 @@ struct CompileOptions {
 CommandLine commandLine(CompileOptions &options) {
   CommandLine line;
   line.usage = "autopar compile MODEL -o EXE [options]";
-  line.about = "Compiles an ONNX model (.onnx or .onnx.gz) into one executable for all ranks.\n"
+  line.about = "Compiles an ONNX model (.onnx or .onnx.gz) into one executable "
+               "for all ranks.\n"
                "Run it with: EXE --inputs in.npz --outputs out.npz";
   line.positional = &options.model;
-  line.options.push_back(text("o", "FILE", "the executable, or with --stop-after the IR (- is stdout)", options.output));
+  line.options.push_back(text(
+      "o", "FILE", "the executable, or with --stop-after the IR (- is stdout)",
+      options.output));
   options.plan.addTo(line);
-  line.options.push_back(text("weights", "FILE", "where the executable finds the weights, relative to itself (default: the model's files)", options.weights));
-  line.options.push_back(text("stop-after", "PHASE", "import, plan, partition, schedule or lower: print that phase's IR", options.stopAfter));
-  line.options.push_back(text("json", "FILE", "write the plan as JSON", options.json));
+  line.options.push_back(text("weights", "FILE",
+                              "where the executable finds the weights, "
+                              "relative to itself (default: the model's files)",
+                              options.weights));
+  line.options.push_back(
+      text("stop-after", "PHASE",
+           "import, plan, partition, schedule or lower: print that phase's IR",
+           options.stopAfter));
+  line.options.push_back(
+      text("json", "FILE", "write the plan as JSON", options.json));
   return line;
 }
 
@@ -56,8 +66,9 @@ int compile(const CompileOptions &options) {
   if (!options.stopAfter.empty()) {
     stop = parsePhase(options.stopAfter);
     if (!stop)
-      return complain("--stop-after " + options.stopAfter +
-                      ": the phases are import, plan, partition, schedule, lower");
+      return complain(
+          "--stop-after " + options.stopAfter +
+          ": the phases are import, plan, partition, schedule, lower");
   } else if (options.output.empty() || options.output == "-") {
     return complain("no output given; add -o EXE");
   }

@@ -13,7 +13,8 @@ int planCommand(ArrayRef<const char *> arguments) {
   PlanOptions options;
   CommandLine line;
   line.usage = "autopar plan MODEL --cluster SPEC [--json PLAN.json] [options]";
-  line.about = "Searches the best plan for a cluster without devices and without the weights' bytes.";
+  line.about = "Searches the best plan for a cluster without devices and "
+               "without the weights' bytes.";
   line.positional = &model;
   options.addTo(line);
   line.options.push_back(text("json", "FILE", "write the plan as JSON", json));

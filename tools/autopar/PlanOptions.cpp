@@ -14,21 +14,43 @@ int complain(const Twine &message) {
 
 void PlanOptions::addTo(CommandLine &line) {
   std::vector<Option> &options = line.options;
-  options.push_back(number("ranks", "N", "N CPU ranks on this host (default 1)", ranks));
-  options.push_back(text("cluster", "SPEC", "a cluster file, or NODESxDEVICES:TYPE[@GBps], e.g. 16x8:a100-80gb@25", cluster));
-  options.push_back(text("target", "cpu", "kind of device to generate code for", target));
-  options.push_back(text("strategy", "NAME[,NAME]", "auto (default), replicated, data, row, column, tensor, channel, spatial, layer", strategy));
-  options.push_back(text("mesh", "AXIS=N[,AXIS=N]", "fix the mesh; with several strategies one axis each; layer=N counts stages", mesh));
-  options.push_back(number("micro-batches", "K", "micro-batches of a pipeline (default: searched)", microBatches));
-  options.push_back(text("memory-limit", "SIZE", "bytes per device, e.g. 16GiB (default: what the cluster says)", memoryLimit));
-  options.push_back(text("plan", "FILE", "use this plan instead of searching one", planFile));
-  options.push_back(text("save-plan", "FILE", "keep the plan as JSON", savePlan));
-  options.push_back({"bind", "NAME=INT", "size of a symbolic dimension (repeatable)",
+  options.push_back(
+      number("ranks", "N", "N CPU ranks on this host (default 1)", ranks));
+  options.push_back(text(
+      "cluster", "SPEC",
+      "a cluster file, or NODESxDEVICES:TYPE[@GBps], e.g. 16x8:a100-80gb@25",
+      cluster));
+  options.push_back(
+      text("target", "cpu", "kind of device to generate code for", target));
+  options.push_back(text("strategy", "NAME[,NAME]",
+                         "auto (default), replicated, data, row, column, "
+                         "tensor, channel, spatial, layer",
+                         strategy));
+  options.push_back(text("mesh", "AXIS=N[,AXIS=N]",
+                         "fix the mesh; with several strategies one axis each; "
+                         "layer=N counts stages",
+                         mesh));
+  options.push_back(number("micro-batches", "K",
+                           "micro-batches of a pipeline (default: searched)",
+                           microBatches));
+  options.push_back(
+      text("memory-limit", "SIZE",
+           "bytes per device, e.g. 16GiB (default: what the cluster says)",
+           memoryLimit));
+  options.push_back(
+      text("plan", "FILE", "use this plan instead of searching one", planFile));
+  options.push_back(
+      text("save-plan", "FILE", "keep the plan as JSON", savePlan));
+  options.push_back({"bind", "NAME=INT",
+                     "size of a symbolic dimension (repeatable)",
                      [this](StringRef binding) {
                        bindings.push_back(binding.str());
                        return Error::success();
                      }});
-  options.push_back(flag("allow-linked-weights", "follow links to external data inside the model's folder", allowLinkedWeights));
+  options.push_back(
+      flag("allow-linked-weights",
+           "follow links to external data inside the model's folder",
+           allowLinkedWeights));
   options.push_back(flag("verbose", "tell the time of each phase", verbose));
 }
 
@@ -93,8 +115,9 @@ bool parseOrExit(const CommandLine &line, ArrayRef<const char *> arguments,
       return true;
     }
   if (Error error = line.parse(arguments)) {
-    code = complain(toString(std::move(error)) +
-                    "; `autopar help` lists commands, --help a command's options");
+    code =
+        complain(toString(std::move(error)) +
+                 "; `autopar help` lists commands, --help a command's options");
     return true;
   }
   return false;

@@ -14,7 +14,8 @@ struct Command {
 };
 
 constexpr Command commands[] = {
-    {"compile", "ONNX model in, one executable for N ranks out", compileCommand},
+    {"compile", "ONNX model in, one executable for N ranks out",
+     compileCommand},
     {"plan", "search and print the best plan for a cluster", planCommand},
 };
 
@@ -25,7 +26,8 @@ int printHelp() {
   for (const Command &command : commands)
     llvm::outs() << "  " << llvm::left_justify(command.name, 10) << command.help
                  << "\n";
-  llvm::outs() << "\n`autopar COMMAND --help` lists the options of a command.\n";
+  llvm::outs()
+      << "\n`autopar COMMAND --help` lists the options of a command.\n";
   return 0;
 }
 

@@ -18,9 +18,8 @@ inline constexpr llvm::StringLiteral kWeightFiles = "autopar.weight_files";
 inline constexpr llvm::StringLiteral kCpuFeatures = "autopar.cpu_features";
 
 /// `@step_<stage>` or `@setup_<stage>`; null if there is none.
-inline mlir::func::FuncOp findStageFunction(mlir::ModuleOp module,
-                                            llvm::StringRef kind,
-                                            int64_t stage) {
+inline mlir::func::FuncOp
+findStageFunction(mlir::ModuleOp module, llvm::StringRef kind, int64_t stage) {
   return module.lookupSymbol<mlir::func::FuncOp>(
       (kind + "_" + llvm::Twine(stage)).str());
 }

@@ -16,7 +16,8 @@ namespace autopar {
 std::vector<std::string> hostCpuFeatures();
 
 /// Optimizes (O3) and compiles a module of the LLVM dialect for this host.
-llvm::Expected<llvm::SmallVector<char, 0>> compileToObject(mlir::ModuleOp module);
+llvm::Expected<llvm::SmallVector<char, 0>>
+compileToObject(mlir::ModuleOp module);
 
 /// Links an object into a shared object.
 llvm::Expected<llvm::SmallVector<char, 0>>

@@ -16,9 +16,9 @@ llvm::StringRef stringifyPhase(Phase phase);
 /// A phase after which compilation may stop; the executable is no IR.
 std::optional<Phase> parsePhase(llvm::StringRef name);
 
-/// The passes of a phase, from the IR at the border before it to its own. Import
-/// follows the ONNX importer; Plan's search is no pass of the pipeline and
-/// Executable has none.
+/// The passes of a phase, from the IR at the border before it to its own.
+/// Import follows the ONNX importer; Plan's search is no pass of the pipeline
+/// and Executable has none.
 void buildPhase(Phase phase, mlir::OpPassManager &manager);
 
 /// `--autopar-phase-import`, ... for autopar-opt.

@@ -108,8 +108,7 @@ Value emitIntegerUnary(Arithmetic a, UnaryKind kind, Value x, bool isUnsigned) {
 Value emitGelu(Arithmetic a, Value x, bool tanhForm) {
   Value half = a.mul(x, a.number(x, 0.5)), one = a.number(x, 1);
   if (!tanhForm)
-    return a.mul(half,
-                 a.add(one, a.erf(a.mul(x, a.number(x, M_SQRT1_2)))));
+    return a.mul(half, a.add(one, a.erf(a.mul(x, a.number(x, M_SQRT1_2)))));
   Value cube = a.mul(a.mul(x, x), a.mul(x, a.number(x, 0.044715)));
   Value inner = a.mul(a.add(x, cube), a.number(x, std::sqrt(2 / M_PI)));
   return a.mul(half, a.add(one, a.tanh(inner)));
@@ -181,8 +180,8 @@ Value emitIntegerDivision(Arithmetic a, BinaryKind kind, Value x, Value y,
                        : emit.make<arith::RemUIOp>(x, divisor);
     return a.select(bad, zero, result);
   }
-  Value minusOne = emit.make<arith::CmpIOp>(arith::CmpIPredicate::eq, y,
-                                            a.number(x, -1));
+  Value minusOne =
+      emit.make<arith::CmpIOp>(arith::CmpIPredicate::eq, y, a.number(x, -1));
   Value safe = a.select(minusOne, one, divisor);
   if (kind == BinaryKind::Div) {
     Value quotient = a.select(minusOne, emit.make<arith::SubIOp>(zero, x),
@@ -203,8 +202,9 @@ Value emitIntegerDivision(Arithmetic a, BinaryKind kind, Value x, Value y,
 
 Value emitIntegerPower(Arithmetic a, Value x, Value y) {
   auto real = a.emit.builder.getF64Type();
-  Value power = a.emit.make<math::PowFOp>(a.emit.make<arith::SIToFPOp>(real, x),
-                                          a.emit.make<arith::SIToFPOp>(real, y));
+  Value power =
+      a.emit.make<math::PowFOp>(a.emit.make<arith::SIToFPOp>(real, x),
+                                a.emit.make<arith::SIToFPOp>(real, y));
   return a.emit.make<arith::FPToSIOp>(x.getType(), power);
 }
 
@@ -265,8 +265,8 @@ Value emitFloatBinary(Arithmetic a, BinaryKind kind, Value x, Value y) {
         a.compare(arith::CmpFPredicate::OLT, rest, zero),
         a.compare(arith::CmpFPredicate::OLT, y, zero));
     Value nonZero = a.compare(arith::CmpFPredicate::ONE, rest, zero);
-    return a.select(emit.make<arith::AndIOp>(differs, nonZero),
-                    a.add(rest, y), rest);
+    return a.select(emit.make<arith::AndIOp>(differs, nonZero), a.add(rest, y),
+                    rest);
   }
   default:
     return x; // and, or, xor are refused by the verifier

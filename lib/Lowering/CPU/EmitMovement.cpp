@@ -22,7 +22,8 @@ Type elementOf(Value tensor) {
   return computeType(getElementTypeOrSelf(tensor.getType()));
 }
 
-/// Operand indices that point into the operand, and whether they had to be moved there.
+/// Operand indices that point into the operand, and whether they had to be
+/// moved there.
 struct Guarded {
   SmallVector<Index> at;
   Value inside; // null: always
@@ -41,8 +42,8 @@ Value readGuarded(LoopEmitter &emit, Value tensor, const Guarded &guarded,
   Value read = emit.element(tensor, guarded.at);
   if (!guarded.inside)
     return read;
-  return emit.make<arith::SelectOp>(
-      guarded.inside, read, emit.constant(read.getType(), otherwise));
+  return emit.make<arith::SelectOp>(guarded.inside, read,
+                                    emit.constant(read.getType(), otherwise));
 }
 
 Value emitBroadcast(LoopEmitter &emit, BroadcastOp op, ArrayRef<Index> at) {
@@ -194,12 +195,12 @@ Value emitConstant(LoopEmitter &emit, ConstantOp op, ArrayRef<Index> at) {
   for (auto [position, value] :
        llvm::enumerate(elements.getValues<Attribute>())) {
     Value next = number(value);
-    result = result ? emit.make<arith::SelectOp>(
-                          emit.make<arith::CmpIOp>(arith::CmpIPredicate::eq,
-                                                   flat,
-                                                   emit.constantInt(position)),
-                          next, result)
-                    : next;
+    result = result
+                 ? emit.make<arith::SelectOp>(
+                       emit.make<arith::CmpIOp>(arith::CmpIPredicate::eq, flat,
+                                                emit.constantInt(position)),
+                       next, result)
+                 : next;
   }
   return result;
 }

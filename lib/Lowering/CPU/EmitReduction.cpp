@@ -109,7 +109,8 @@ SoftmaxRow emitSoftmaxRow(LoopEmitter &emit, SoftmaxOp op, ArrayRef<Index> at) {
   if (sum)
     return {max, sum, exps};
   Type type = computeType(getElementTypeOrSelf(op.getType()));
-  max = emit.fold({size}, row, emit.constant(type, neutralElement(ReduceKind::Max)),
+  max = emit.fold({size}, row,
+                  emit.constant(type, neutralElement(ReduceKind::Max)),
                   [&](ArrayRef<Index> i, Value acc) {
                     Value x = emit.element(op.getInput(), with(at, dim, i[0]));
                     return combine(emit, ReduceKind::Max, acc, x, false);
@@ -118,15 +119,14 @@ SoftmaxRow emitSoftmaxRow(LoopEmitter &emit, SoftmaxOp op, ArrayRef<Index> at) {
   if (!op.getLog() && size <= kMaxStackRow)
     buffer = emit.stackBuffer(type, size);
   Value top = max;
-  sum = emit.fold({size}, row, emit.constant(type, 0),
-                  [&](ArrayRef<Index> i, Value acc) {
-                    Value x = emit.element(op.getInput(), with(at, dim, i[0]));
-                    Value e = emit.make<math::ExpOp>(
-                        emit.make<arith::SubFOp>(x, top));
-                    if (buffer)
-                      emit.store(e, buffer, type, i[0]);
-                    return add(emit, acc, e);
-                  });
+  sum = emit.fold(
+      {size}, row, emit.constant(type, 0), [&](ArrayRef<Index> i, Value acc) {
+        Value x = emit.element(op.getInput(), with(at, dim, i[0]));
+        Value e = emit.make<math::ExpOp>(emit.make<arith::SubFOp>(x, top));
+        if (buffer)
+          emit.store(e, buffer, type, i[0]);
+        return add(emit, acc, e);
+      });
   if (buffer)
     exps = emit.pin(buffer, emit.depth(sum));
   return {max, sum, exps};
@@ -157,15 +157,15 @@ Value emitMoment(LoopEmitter &emit, NormalizeOp op, ArrayRef<Index> at,
     count *= shape[dim];
   }
   Type type = computeType(getElementTypeOrSelf(op.getType()));
-  Value total = emit.fold(
-      {count}, row, emit.constant(type, 0),
-      [&](ArrayRef<Index> flat, Value acc) {
-        SmallVector<Index> source(at.begin(), at.end());
-        for (auto [dim, index] : llvm::zip_equal(
-                 op.getDims(), emit.delinearize(flat[0], sizes)))
-          source[dim] = index;
-        return add(emit, acc, f(emit.element(op.getInput(), source)));
-      });
+  Value total =
+      emit.fold({count}, row, emit.constant(type, 0),
+                [&](ArrayRef<Index> flat, Value acc) {
+                  SmallVector<Index> source(at.begin(), at.end());
+                  for (auto [dim, index] : llvm::zip_equal(
+                           op.getDims(), emit.delinearize(flat[0], sizes)))
+                    source[dim] = index;
+                  return add(emit, acc, f(emit.element(op.getInput(), source)));
+                });
   return emit.make<arith::MulFOp>(total, emit.constant(type, 1.0 / count));
 }
 
@@ -211,15 +211,16 @@ Value emitScan(LoopEmitter &emit, ScanOp op, ArrayRef<Index> at) {
     Value x = emit.element(op.getInput(), with(at, dim, i[0]));
     Value counts = emit.make<arith::CmpIOp>(predicate, i[0].value, here);
     Value term = emit.make<arith::SelectOp>(counts, x, neutral);
-    return combine(emit, op.getKind(), acc, term, isNatural(op.getInput().getType()));
+    return combine(emit, op.getKind(), acc, term,
+                   isNatural(op.getInput().getType()));
   });
 }
 
 /// The operand index of one window position, clamped, and whether it is inside.
 Value windowIndex(LoopEmitter &emit, Index out, Index in, int64_t stride,
                   int64_t dilation, int64_t low) {
-  Value first = emit.addInt(emit.mulInt(emit.value(out), stride),
-                            emit.constantInt(-low));
+  Value first =
+      emit.addInt(emit.mulInt(emit.value(out), stride), emit.constantInt(-low));
   return emit.addInt(first, emit.mulInt(emit.value(in), dilation));
 }
 
@@ -252,7 +253,8 @@ Value emitPool(LoopEmitter &emit, PoolOp op, ArrayRef<Index> at) {
                              SmallVector<Index>(at.take_front(2)),
                              at.drop_front(2), in, op.getStrides(),
                              op.getDilations(), op.getPadLow(), neutral);
-        return combine(emit, op.getKind(), acc, x, isNatural(op.getInput().getType()));
+        return combine(emit, op.getKind(), acc, x,
+                       isNatural(op.getInput().getType()));
       });
 }
 
@@ -261,24 +263,23 @@ Value emitConvolution(LoopEmitter &emit, ConvolutionOp op, ArrayRef<Index> at) {
   ArrayRef<int64_t> filter = shapeOf(op.getFilter());
   int64_t perGroup = shapeOf(op.getResult())[1] / op.getGroups();
   Type type = computeType(getElementTypeOrSelf(op.getType()));
-  Value group = emit.make<arith::DivUIOp>(emit.value(at[1]),
-                                          emit.constantInt(perGroup));
+  Value group =
+      emit.make<arith::DivUIOp>(emit.value(at[1]), emit.constantInt(perGroup));
   Value base = emit.mulInt(group, filter[1]);
   Value zero = emit.constant(type, 0);
   return emit.fold(
-      filter.drop_front(1), at, zero,
-      [&](ArrayRef<Index> in, Value acc) {
+      filter.drop_front(1), at, zero, [&](ArrayRef<Index> in, Value acc) {
         Index channel{emit.addInt(base, emit.value(in[0]))};
-        Value x = readWindow(emit, op.getInput(), {at[0], channel},
-                             at.drop_front(2), in.drop_front(1),
-                             op.getStrides(), op.getDilations(),
-                             op.getPadLow(), zero);
+        Value x =
+            readWindow(emit, op.getInput(), {at[0], channel}, at.drop_front(2),
+                       in.drop_front(1), op.getStrides(), op.getDilations(),
+                       op.getPadLow(), zero);
         SmallVector<Index> weight{at[1]};
         llvm::append_range(weight, in);
         Value w = emit.element(op.getFilter(), weight);
-        return add(emit, acc,
-                   emit.make<arith::MulFOp>(x, w,
-                                            arith::FastMathFlags::contract));
+        return add(
+            emit, acc,
+            emit.make<arith::MulFOp>(x, w, arith::FastMathFlags::contract));
       });
 }
 
@@ -297,23 +298,23 @@ Value emitEinsum(LoopEmitter &emit, EinsumOp op, ArrayRef<Index> at) {
     }
   Type type = computeType(getElementTypeOrSelf(op.getType()));
   bool real = isa<FloatType>(type);
-  return emit.fold(extents, at, emit.constant(type, 0),
-                   [&](ArrayRef<Index> in, Value acc) {
-                     for (auto [letter, index] : llvm::zip_equal(contracted, in))
-                       where[letter] = index;
-                     SmallVector<Index> left, right;
-                     for (char letter : lhs)
-                       left.push_back(where[letter]);
-                     for (char letter : rhs)
-                       right.push_back(where[letter]);
-                     Value x = emit.element(op.getLhs(), left);
-                     Value y = emit.element(op.getRhs(), right);
-                     Value product =
-                         real ? emit.make<arith::MulFOp>(
-                                    x, y, arith::FastMathFlags::contract)
-                              : emit.make<arith::MulIOp>(x, y);
-                     return add(emit, acc, product);
-                   });
+  return emit.fold(
+      extents, at, emit.constant(type, 0), [&](ArrayRef<Index> in, Value acc) {
+        for (auto [letter, index] : llvm::zip_equal(contracted, in))
+          where[letter] = index;
+        SmallVector<Index> left, right;
+        for (char letter : lhs)
+          left.push_back(where[letter]);
+        for (char letter : rhs)
+          right.push_back(where[letter]);
+        Value x = emit.element(op.getLhs(), left);
+        Value y = emit.element(op.getRhs(), right);
+        Value product =
+            real
+                ? emit.make<arith::MulFOp>(x, y, arith::FastMathFlags::contract)
+                : emit.make<arith::MulIOp>(x, y);
+        return add(emit, acc, product);
+      });
 }
 
 } // namespace

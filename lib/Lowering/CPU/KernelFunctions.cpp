@@ -23,7 +23,9 @@ constexpr int64_t kElementsPerPiece = 8192;
 /// Sequential inner loops of at least this many elements inside one iteration.
 constexpr int64_t kElementsPerIteration = 512;
 
-int64_t elementsOf(Type type) { return cast<ShapedType>(type).getNumElements(); }
+int64_t elementsOf(Type type) {
+  return cast<ShapedType>(type).getNumElements();
+}
 
 /// The buffer op behind a memref, as a key.
 std::string placeOf(Value memref) {
@@ -36,8 +38,8 @@ std::string placeOf(Value memref) {
 
 /// Loops of the iteration space from the outermost to the innermost.
 struct Nest {
-  SmallVector<Part> parts;  // value filled in when emitted
-  unsigned parallel = 0;    // leading parts that the launch range covers
+  SmallVector<Part> parts; // value filled in when emitted
+  unsigned parallel = 0;   // leading parts that the launch range covers
   int64_t work = 1, inner = 1;
 };
 
@@ -112,7 +114,8 @@ void KernelBuilder::emitOutputs(LoopEmitter &emit, Index flat, Block *entry,
     int64_t elements = std::max<int64_t>(1, type.getNumElements());
     Index where = emit.digit(flat, size / elements, elements);
     values.push_back(
-        {emit.element(result, emit.delinearize(where, type.getShape())), where});
+        {emit.element(result, emit.delinearize(where, type.getShape())),
+         where});
   }
   for (auto [number, result] : llvm::enumerate(yield.getValues()))
     emit.store(values[number].first, entry->getArgument(slots[inputs + number]),
@@ -124,8 +127,8 @@ LLVM::LLVMFuncOp KernelBuilder::emit(StringRef name, const Nest &nest) {
   auto pointer = LLVM::LLVMPointerType::get(context);
   SmallVector<Type> arguments(pointerCount(slots) + 1, pointer);
   arguments.append(2, builder.getI64Type());
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
-                                          arguments);
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), arguments);
   auto function = LLVM::LLVMFuncOp::create(builder, kernel.getLoc(), name, type,
                                            LLVM::Linkage::Internal);
   for (unsigned number = 0; number + 2 < arguments.size(); ++number)

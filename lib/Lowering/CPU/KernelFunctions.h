@@ -1,4 +1,5 @@
-//===- KernelFunctions.h - Kernels as functions of bare pointers -*- C++ -*-===//
+//===- KernelFunctions.h - Kernels as functions of bare pointers -*- C++
+//-*-===//
 
 #ifndef AUTOPAR_LOWERING_CPU_KERNELFUNCTIONS_H
 #define AUTOPAR_LOWERING_CPU_KERNELFUNCTIONS_H

@@ -132,8 +132,9 @@ std::optional<Epilogue> matchEpilogue(Operation *root) {
 }
 
 int numberOf(Value argument) {
-  return argument ? static_cast<int>(cast<BlockArgument>(argument).getArgNumber())
-                  : -1;
+  return argument
+             ? static_cast<int>(cast<BlockArgument>(argument).getArgNumber())
+             : -1;
 }
 
 void append(std::vector<int64_t> &words, ArrayRef<int64_t> values, size_t size,
@@ -189,9 +190,9 @@ std::optional<LibraryCall> convCall(ConvolutionOp op,
   std::vector<int64_t> &words = call.descriptor;
   words.push_back(dtypeNumber(op.getType().getElementType()));
   words.push_back(spatial);
-  llvm::append_range(
-      words, ArrayRef<int64_t>{in[0], in[1], out[1],
-                               static_cast<int64_t>(op.getGroups())});
+  llvm::append_range(words,
+                     ArrayRef<int64_t>{in[0], in[1], out[1],
+                                       static_cast<int64_t>(op.getGroups())});
   append(words, in.drop_front(2), APRT_CONV_MAX_SPATIAL, 1);
   append(words, filter.drop_front(2), APRT_CONV_MAX_SPATIAL, 1);
   append(words, out.drop_front(2), APRT_CONV_MAX_SPATIAL, 1);

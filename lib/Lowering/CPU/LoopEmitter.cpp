@@ -100,9 +100,9 @@ Value LoopEmitter::inRange(Value index, int64_t size) {
 Value LoopEmitter::load(Value pointer, Type element, Index flat) {
   Type stored = storageType(element), type = computeType(element);
   Value offset = value(flat);
-  Value address = make<LLVM::GEPOp>(
-      pointer.getType(), stored, pointer, ArrayRef<LLVM::GEPArg>{offset},
-      LLVM::GEPNoWrapFlags::inbounds);
+  Value address = make<LLVM::GEPOp>(pointer.getType(), stored, pointer,
+                                    ArrayRef<LLVM::GEPArg>{offset},
+                                    LLVM::GEPNoWrapFlags::inbounds);
   Value loaded = make<LLVM::LoadOp>(stored, address);
   if (type.isInteger(1))
     return make<arith::CmpIOp>(arith::CmpIPredicate::ne, loaded,
@@ -119,9 +119,9 @@ void LoopEmitter::store(Value stored, Value pointer, Type element, Index flat) {
   else if (memory != stored.getType())
     stored = make<arith::TruncFOp>(memory, stored);
   Value offset = value(flat);
-  Value address = make<LLVM::GEPOp>(
-      pointer.getType(), memory, pointer, ArrayRef<LLVM::GEPArg>{offset},
-      LLVM::GEPNoWrapFlags::inbounds);
+  Value address = make<LLVM::GEPOp>(pointer.getType(), memory, pointer,
+                                    ArrayRef<LLVM::GEPArg>{offset},
+                                    LLVM::GEPNoWrapFlags::inbounds);
   auto op = LLVM::StoreOp::create(builder, loc, stored, address);
   moveTo(op, std::max(depth(stored), depth(address)));
 }
@@ -133,9 +133,9 @@ Value LoopEmitter::stackBuffer(Type element, int64_t size) {
 }
 
 Value LoopEmitter::pin(Value pointer, unsigned depth) {
-  auto same = LLVM::GEPOp::create(builder, loc, pointer.getType(),
-                                  builder.getI8Type(), pointer,
-                                  ArrayRef<LLVM::GEPArg>{0});
+  auto same =
+      LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(),
+                          pointer, ArrayRef<LLVM::GEPArg>{0});
   moveTo(same, depth);
   depths[same] = depth;
   return same;
@@ -230,8 +230,8 @@ Value LoopEmitter::element(Value tensor, ArrayRef<Index> at) {
   Value result;
   auto type = cast<RankedTensorType>(tensor.getType());
   if (Value pointer = pointers.lookup(tensor))
-    result = load(pointer, type.getElementType(),
-                  linearize(at, type.getShape()));
+    result =
+        load(pointer, type.getElementType(), linearize(at, type.getShape()));
   else if (Value value = emitElementwise(*this, tensor.getDefiningOp(), at))
     result = value;
   else if (Value value = emitMovement(*this, tensor.getDefiningOp(), at))

@@ -115,8 +115,8 @@ public:
   /// the depth of `fixed`, the indices that the body uses besides.
   using FoldBody =
       llvm::function_ref<mlir::Value(llvm::ArrayRef<Index>, mlir::Value)>;
-  mlir::Value fold(llvm::ArrayRef<int64_t> extents,
-                   llvm::ArrayRef<Index> fixed, mlir::Value init, FoldBody body);
+  mlir::Value fold(llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<Index> fixed,
+                   mlir::Value init, FoldBody body);
   /// Whether a fold depends on no open loop at all.
   bool hasWholeFolds() const { return wholeFolds; }
   unsigned depth(llvm::ArrayRef<Index> indices);
@@ -149,7 +149,8 @@ private:
   llvm::SmallVector<Scope> scopes;
   llvm::DenseMap<mlir::Value, unsigned> depths;
   llvm::DenseMap<mlir::Value, mlir::Value> pointers;
-  std::map<mlir::Attribute, mlir::Value, bool (*)(mlir::Attribute, mlir::Attribute)>
+  std::map<mlir::Attribute, mlir::Value,
+           bool (*)(mlir::Attribute, mlir::Attribute)>
       positions{[](mlir::Attribute a, mlir::Attribute b) {
         return a.getAsOpaquePointer() < b.getAsOpaquePointer();
       }};

@@ -126,11 +126,11 @@ Index LoopEmitter::linearize(ArrayRef<Index> at, ArrayRef<int64_t> shape) {
     if (shape[dim] == 1)
       continue;
     const Index &index = at[dim];
-    bool joins = !runs.empty() && runs.back().index.value == index.value &&
-                 runs.back().index.modulus == runs.back().extent &&
-                 index.divisor ==
-                     runs.back().index.divisor * runs.back().extent &&
-                 runs.back().stride * runs.back().extent == stride;
+    bool joins =
+        !runs.empty() && runs.back().index.value == index.value &&
+        runs.back().index.modulus == runs.back().extent &&
+        index.divisor == runs.back().index.divisor * runs.back().extent &&
+        runs.back().stride * runs.back().extent == stride;
     if (joins) {
       runs.back().extent *= shape[dim];
       runs.back().index.modulus *= index.modulus;

@@ -50,8 +50,7 @@ public:
 private:
   LogicalResult lowerKernel(HostFunction &host, KernelOp kernel, bool isStep);
   void lowerLibraryCall(HostFunction &host, KernelOp kernel,
-                        cpu::LibraryCall call,
-                        bool isStep);
+                        cpu::LibraryCall call, bool isStep);
   LogicalResult lowerLoops(HostFunction &host, KernelOp kernel);
   void recordUses(HostFunction &host, Operation *op, int packed);
 
@@ -103,16 +102,14 @@ LogicalResult CpuProgram::lowerLoops(HostFunction &host, KernelOp kernel) {
     buffers.push_back(host.address(kernel->getOperand(number)));
   for (ArrayAttr axes : loop->positions)
     scalars.push_back(host.position(axes));
-  Value function =
-      LLVM::AddressOfOp::create(builder, host.loc, loop->function);
+  Value function = LLVM::AddressOfOp::create(builder, host.loc, loop->function);
   int32_t op = program.addOp(describe(kernel, "kernel"));
   Value bufferArray = host.stackArray(buffers, host.rank.getType());
-  Value scalarArray =
-      scalars.empty() ? host.null()
-                      : host.stackArray(scalars, builder.getI64Type());
-  host.call("aprt_launch",
-            {host.int32(op), function, bufferArray, scalarArray,
-             host.int64(loop->work), host.int64(loop->grain)});
+  Value scalarArray = scalars.empty()
+                          ? host.null()
+                          : host.stackArray(scalars, builder.getI64Type());
+  host.call("aprt_launch", {host.int32(op), function, bufferArray, scalarArray,
+                            host.int64(loop->work), host.int64(loop->grain)});
   return success();
 }
 
@@ -154,9 +151,9 @@ void CpuProgram::makePrepare(StringRef name, int64_t stage) {
   OpBuilder builder(program.module.getContext());
   HostFunction host(program, builder, name, stage, /*hasTime=*/false);
   for (const PackedWeight &weight : program.packed[stage])
-    host.call(weight.callee, {host.int32(weight.op),
-                              host.words(weight.descriptor),
-                              host.persistent(weight.persistent)});
+    host.call(weight.callee,
+              {host.int32(weight.op), host.words(weight.descriptor),
+               host.persistent(weight.persistent)});
   host.finish();
 }
 
@@ -170,10 +167,9 @@ void makeStageTable(HostProgram &program, ArrayRef<std::string> functions) {
   Location loc = program.module.getLoc();
   auto pointer = LLVM::LLVMPointerType::get(context);
   auto type = LLVM::LLVMArrayType::get(pointer, functions.size());
-  auto table =
-      LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
-                             LLVM::Linkage::External, "aprt_program_stages",
-                             Attribute(), /*alignment=*/8);
+  auto table = LLVM::GlobalOp::create(
+      builder, loc, type, /*isConstant=*/true, LLVM::Linkage::External,
+      "aprt_program_stages", Attribute(), /*alignment=*/8);
   Block *block = builder.createBlock(&table.getInitializer());
   builder.setInsertionPointToStart(block);
   Value value = LLVM::UndefOp::create(builder, loc, type);
@@ -188,8 +184,7 @@ void makeStageTable(HostProgram &program, ArrayRef<std::string> functions) {
 void makeManifestGlobal(HostProgram &program, StringRef text) {
   OpBuilder builder = OpBuilder::atBlockEnd(program.module.getBody());
   std::string zeroEnded = text.str() + '\0';
-  auto type =
-      LLVM::LLVMArrayType::get(builder.getI8Type(), zeroEnded.size());
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), zeroEnded.size());
   LLVM::GlobalOp::create(builder, program.module.getLoc(), type,
                          /*isConstant=*/true, LLVM::Linkage::External,
                          "aprt_program_manifest",
@@ -203,7 +198,8 @@ FailureOr<Mesh> meshOf(ModuleOp module) {
 }
 
 void eraseScheduled(ModuleOp module) {
-  for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+  for (auto function :
+       llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     function.erase();
   for (auto mesh : llvm::make_early_inc_range(module.getOps<MeshOp>()))
     mesh.erase();

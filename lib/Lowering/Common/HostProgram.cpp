@@ -241,36 +241,42 @@ Value HostFunction::position(ArrayAttr axes) {
   if (known)
     return known;
   return known = entryValue([&]() -> Value {
-    Type i64 = builder.getI64Type();
-    auto ask = [&](ArrayAttr names) -> Value {
-      auto callee = program.declare("aprt_axis_index", i64,
-                                    {rank.getType(), builder.getI32Type()});
-      Value comm = int32(program.communicator(names));
-      return LLVM::CallOp::create(builder, loc, callee, ValueRange{rank, comm})
-          .getResult();
-    };
-    SmallVector<unsigned> atoms;
-    for (auto axis : axes.getAsRange<StringAttr>())
-      if (auto found = program.mesh.lookup(axis.getValue()))
-        llvm::append_range(atoms, *found);
-    auto isTime = [&](unsigned atom) { return program.mesh.atoms()[atom].time; };
-    if (llvm::none_of(atoms, isTime))
-      return ask(axes);
-    Value index = int64(0);
-    for (unsigned atom : atoms) {
-      const MeshAtom &what = program.mesh.atoms()[atom];
-      Value digit;
-      if (what.time) {
-        digit = LLVM::UDivOp::create(builder, loc, time, int64(what.divisor));
-        digit = LLVM::URemOp::create(builder, loc, digit, int64(what.size));
-      } else {
-        digit = ask(builder.getStrArrayAttr({StringRef(what.name)}));
-      }
-      index = LLVM::MulOp::create(builder, loc, index, int64(what.size));
-      index = LLVM::AddOp::create(builder, loc, index, digit);
-    }
-    return index;
-  });
+           Type i64 = builder.getI64Type();
+           auto ask = [&](ArrayAttr names) -> Value {
+             auto callee =
+                 program.declare("aprt_axis_index", i64,
+                                 {rank.getType(), builder.getI32Type()});
+             Value comm = int32(program.communicator(names));
+             return LLVM::CallOp::create(builder, loc, callee,
+                                         ValueRange{rank, comm})
+                 .getResult();
+           };
+           SmallVector<unsigned> atoms;
+           for (auto axis : axes.getAsRange<StringAttr>())
+             if (auto found = program.mesh.lookup(axis.getValue()))
+               llvm::append_range(atoms, *found);
+           auto isTime = [&](unsigned atom) {
+             return program.mesh.atoms()[atom].time;
+           };
+           if (llvm::none_of(atoms, isTime))
+             return ask(axes);
+           Value index = int64(0);
+           for (unsigned atom : atoms) {
+             const MeshAtom &what = program.mesh.atoms()[atom];
+             Value digit;
+             if (what.time) {
+               digit = LLVM::UDivOp::create(builder, loc, time,
+                                            int64(what.divisor));
+               digit =
+                   LLVM::URemOp::create(builder, loc, digit, int64(what.size));
+             } else {
+               digit = ask(builder.getStrArrayAttr({StringRef(what.name)}));
+             }
+             index = LLVM::MulOp::create(builder, loc, index, int64(what.size));
+             index = LLVM::AddOp::create(builder, loc, index, digit);
+           }
+           return index;
+         });
 }
 
 void HostFunction::call(StringRef name, ValueRange arguments) {

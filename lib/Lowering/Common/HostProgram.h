@@ -133,8 +133,8 @@ llvm::StringRef dtypeName(mlir::Type element);
 /// Bytes of a dense tensor in memory.
 int64_t denseBytes(mlir::Type shaped);
 
-/// Calls for collectives, send and recv; failure with an error at op for what is
-/// no such op.
+/// Calls for collectives, send and recv; failure with an error at op for what
+/// is no such op.
 mlir::LogicalResult lowerCommunication(HostFunction &host, mlir::Operation *op);
 
 /// The manifest's text. The module still has its autopar attributes.

@@ -22,7 +22,9 @@ Around around(Value memref, int64_t dim) {
   ArrayRef<int64_t> shape = cast<ShapedType>(memref.getType()).getShape();
   for (auto [index, extent] : llvm::enumerate(shape)) {
     int64_t at = index;
-    (at < dim ? result.outer : at == dim ? result.size : result.inner) *= extent;
+    (at < dim    ? result.outer
+     : at == dim ? result.size
+                 : result.inner) *= extent;
   }
   return result;
 }

@@ -99,8 +99,8 @@ json::Array ManifestWriter::communicators() {
       axes.push_back(axis);
     for (const std::vector<int64_t> &group : comm.groups)
       groups.push_back(numbers(group));
-    result.push_back(json::Object{{"axes", std::move(axes)},
-                                  {"groups", std::move(groups)}});
+    result.push_back(
+        json::Object{{"axes", std::move(axes)}, {"groups", std::move(groups)}});
   }
   return result;
 }
@@ -191,7 +191,8 @@ int64_t ManifestWriter::fileIndex(StringRef file, int64_t end) {
   StringRef name = file;
   if (auto place = places ? places.getAs<StringAttr>(file) : nullptr)
     name = place.getValue();
-  auto it = llvm::find_if(files, [&](auto &known) { return known.first == name; });
+  auto it =
+      llvm::find_if(files, [&](auto &known) { return known.first == name; });
   if (it == files.end())
     it = files.insert(files.end(), {name.str(), 0});
   it->second = std::max(it->second, end);
@@ -203,7 +204,8 @@ void ManifestWriter::addParameter(json::Object &out, DictionaryAttr entry,
   if (source.getOffset() < 0) {
     ModuleOp(program.module).emitError()
         << "parameter '" << source.getName().getValue()
-        << "' has no raw bytes in a file; compile with `autopar compile`, which "
+        << "' has no raw bytes in a file; compile with `autopar compile`, "
+           "which "
            "writes them beside the executable";
     failed = true;
   }
@@ -231,12 +233,11 @@ json::Object ManifestWriter::persistentEntry(DictionaryAttr entry,
   auto known = program.persistentUses.find({stage, index});
   if (known != program.persistentUses.end())
     use = known->second;
-  json::Object out{
-      {"name", name},
-      {"dtype", dtypeName(getElementTypeOrSelf(type))},
-      {"shape", numbers(cast<ShapedType>(type).getShape())},
-      {"kind", source ? "parameter" : "setup"},
-      {"release_after_prepare", use.packed && !use.plain}};
+  json::Object out{{"name", name},
+                   {"dtype", dtypeName(getElementTypeOrSelf(type))},
+                   {"shape", numbers(cast<ShapedType>(type).getShape())},
+                   {"kind", source ? "parameter" : "setup"},
+                   {"release_after_prepare", use.packed && !use.plain}};
   if (source) {
     out["release_after_setup"] = !use.packed && !use.plain;
     addParameter(out, entry, source);
@@ -250,7 +251,8 @@ json::Array ManifestWriter::persistent() {
   for (int64_t stage = 0; stage < program.stages; ++stage) {
     json::Array entries;
     if (stages && stage < static_cast<int64_t>(stages.size()))
-      for (auto [index, entry] : llvm::enumerate(cast<ArrayAttr>(stages[stage])))
+      for (auto [index, entry] :
+           llvm::enumerate(cast<ArrayAttr>(stages[stage])))
         entries.push_back(
             persistentEntry(cast<DictionaryAttr>(entry), stage, index));
     result.push_back(std::move(entries));
@@ -301,8 +303,8 @@ FailureOr<std::string> ManifestWriter::write() {
       {"packed_slots", std::move(packedSlots)}};
   auto model = program.module->getAttrOfType<StringAttr>("autopar.model");
   root["model"] = model ? model.getValue() : "model";
-  root["predicted"] = json::Object{{"step_seconds", 0.0},
-                                   {"peak_memory_bytes", json::Array{}}};
+  root["predicted"] =
+      json::Object{{"step_seconds", 0.0}, {"peak_memory_bytes", json::Array{}}};
   if (auto plan = program.module->getAttrOfType<StringAttr>("autopar.plan")) {
     auto parsed = json::parse(plan.getValue());
     if (!parsed)

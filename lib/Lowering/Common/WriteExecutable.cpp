@@ -25,8 +25,8 @@ struct TemporaryFile {
   FileRemover remover;
 
   Error create(StringRef suffix, int &descriptor) {
-    if (std::error_code code = sys::fs::createTemporaryFile(
-            "autopar", suffix, descriptor, path))
+    if (std::error_code code =
+            sys::fs::createTemporaryFile("autopar", suffix, descriptor, path))
       return createStringError(code, "cannot make a temporary file: " +
                                          code.message());
     remover.setFile(path);
@@ -40,8 +40,8 @@ Error writeAll(int descriptor, ArrayRef<char> bytes, StringRef path) {
   os.flush();
   if (std::error_code code = os.error()) {
     os.clear_error();
-    return createStringError(code, "cannot write '" + path +
-                                       "': " + code.message());
+    return createStringError(code,
+                             "cannot write '" + path + "': " + code.message());
   }
   return Error::success();
 }
@@ -73,19 +73,18 @@ Expected<SmallVector<char, 0>> linkSharedObject(ArrayRef<char> object) {
   sys::fs::closeFile(handle);
   std::string messages;
   raw_string_ostream errors(messages);
-  const char *arguments[] = {"ld.lld",           "-shared",
-                             "--hash-style=sysv", "--build-id=none",
-                             "-z",               "noexecstack",
-                             "-o",               output.path.c_str(),
-                             input.path.c_str()};
-  lld::Result result = lld::lldMain(arguments, nulls(), errors,
-                                    {{lld::Gnu, &lld::elf::link}});
+  const char *arguments[] = {
+      "ld.lld",      "-shared", "--hash-style=sysv", "--build-id=none", "-z",
+      "noexecstack", "-o",      output.path.c_str(), input.path.c_str()};
+  lld::Result result =
+      lld::lldMain(arguments, nulls(), errors, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0)
     return createStringError("cannot link the program: " + messages);
   auto buffer = MemoryBuffer::getFile(output.path, /*IsText=*/false,
                                       /*RequiresNullTerminator=*/false);
   if (!buffer)
-    return createStringError(buffer.getError(), "cannot read the linked program");
+    return createStringError(buffer.getError(),
+                             "cannot read the linked program");
   return SmallVector<char, 0>((*buffer)->getBufferStart(),
                               (*buffer)->getBufferEnd());
 }
@@ -131,11 +130,11 @@ Error writeExecutable(StringRef path, StringRef stub, ArrayRef<char> program) {
     return error;
   if (std::error_code code = sys::fs::setPermissions(
           beside, sys::fs::all_read | sys::fs::owner_write | sys::fs::all_exe))
-    return createStringError(code, "cannot make '" + path + "' executable: " +
-                                       code.message());
+    return createStringError(code, "cannot make '" + path +
+                                       "' executable: " + code.message());
   if (std::error_code code = sys::fs::rename(beside, path))
-    return createStringError(code, "cannot write '" + path +
-                                       "': " + code.message());
+    return createStringError(code,
+                             "cannot write '" + path + "': " + code.message());
   remover.releaseFile();
   return Error::success();
 }
