@@ -18,6 +18,8 @@ const FusionTable &cpuFusionTable() {
     cpu.convolution = {Step::Bias, Step::Addend, Step::Activation};
     cpu.activations = {UnaryKind::Relu, UnaryKind::GeluErf, UnaryKind::GeluTanh,
                        UnaryKind::Tanh, UnaryKind::Sigmoid};
+    cpu.silu = true;
+    cpu.convolutionInPlace = true;
     return cpu;
   }();
   return table;

@@ -36,7 +36,7 @@ func.func @wrong_order(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %r: tensor<6x8x
 
 // For a convolution it is.
 // CHECK-LABEL: func.func @convolution_with_residual
-// CHECK: autopar.kernel ins(%arg0, %arg1, %arg2, %arg3) library "convolution"
+// CHECK: autopar.kernel ins(%arg0, %arg1, %arg2, %arg3) library "convolution" attributes {autopar.in_place = array<i64: 3>
 // CHECK-NOT: autopar.kernel
 func.func @convolution_with_residual(%x: tensor<1x3x4x4xf32>, %w: tensor<8x3x1x1xf32>, %b: tensor<8xf32>, %r: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> {
   %0 = autopar.convolution %x, %w strides = [1, 1] dilations = [1, 1] low = [0, 0] high = [0, 0] groups = 1 : (tensor<1x3x4x4xf32>, tensor<8x3x1x1xf32>) -> tensor<1x8x4x4xf32>
@@ -107,8 +107,8 @@ func.func @operands_in_memory(%x: tensor<6x3xf32>, %v: tensor<4xf32>) -> tensor<
 // CHECK-LABEL: func.func @silu
 // CHECK: autopar.kernel {{.*}}library "contraction"
 // CHECK: autopar.einsum
-// CHECK: autopar.unary sigmoid
-// CHECK: autopar.binary mul
+// CHECK-NEXT: autopar.unary sigmoid
+// CHECK-NEXT: autopar.binary mul
 // CHECK-NOT: autopar.kernel
 func.func @silu(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>) -> tensor<6x8xf32> {
   %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<6x4xf32>, tensor<4x8xf32>) -> tensor<6x8xf32>
