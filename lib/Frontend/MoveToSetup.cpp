@@ -56,29 +56,31 @@ bool isFree(Operation *op) {
          role == LoopRole::View;
 }
 
-/// A short elementwise chain with one use, whose result is larger than what it
-/// is made of: stored, it would cost more than it saves.
-bool isCheaperInStep(Value value) {
+/// The ops of a short elementwise chain with one use, whose result is larger
+/// than what it is made of: stored, it would cost more than it saves. Empty if
+/// `value` is none. What others use, too, begins a chain of its own.
+SmallVector<Operation *> findCheapChain(Value value) {
   if (!value.hasOneUse() || bytesOf(value) <= kSmallResult)
-    return false;
-  llvm::SmallSetVector<Value, 16> chain;
-  chain.insert(value);
+    return {};
+  SmallVector<Operation *> chain;
+  llvm::SmallSetVector<Value, 16> reached;
+  reached.insert(value);
   int64_t sourceBytes = 0;
-  unsigned work = 0;
-  for (unsigned i = 0; i < chain.size(); ++i) {
-    Operation *op = chain[i].getDefiningOp();
-    if (!op) {
-      sourceBytes += bytesOf(chain[i]);
+  for (unsigned i = 0; i < reached.size(); ++i) {
+    Operation *op = reached[i].getDefiningOp();
+    if (!op || (!isFree(op) && !reached[i].hasOneUse())) {
+      sourceBytes += bytesOf(reached[i]);
       continue;
     }
     bool pointwise = loopRoleOf(op) == LoopRole::Pointwise;
-    work += pointwise;
-    if ((!pointwise && !isFree(op)) || work > kShortChain ||
-        chain.size() > 4 * kShortChain)
-      return false;
-    chain.insert(op->operand_begin(), op->operand_end());
+    if (pointwise)
+      chain.push_back(op);
+    if ((!pointwise && !isFree(op)) || chain.size() > kShortChain ||
+        reached.size() > 4 * kShortChain)
+      return {};
+    reached.insert(op->operand_begin(), op->operand_end());
   }
-  return bytesOf(value) > sourceBytes;
+  return bytesOf(value) > sourceBytes ? chain : SmallVector<Operation *>();
 }
 
 /// Values that @setup computes for @step, in the order of their ops.
@@ -91,12 +93,16 @@ SmallVector<Value> findSetupValues(func::FuncOp step,
   for (Operation &op : step.getBody().front())
     if (!independent.contains(&op))
       want(op);
-  DenseSet<Operation *> makers;
+  DenseSet<Operation *> makers, staying;
   for (unsigned i = 0; i < wanted.size(); ++i) {
     Operation *op = wanted[i].getDefiningOp();
     if (!op || !independent.contains(op))
       continue;
-    if (isFree(op) || isCheaperInStep(wanted[i]))
+    if (!isFree(op) && !staying.contains(op)) {
+      SmallVector<Operation *> chain = findCheapChain(wanted[i]);
+      staying.insert(chain.begin(), chain.end());
+    }
+    if (isFree(op) || staying.contains(op))
       want(*op);
     else
       makers.insert(op);

@@ -17,8 +17,8 @@ static bool isWorthFolding(Operation *op) {
     return false;
   return isa<IntegerType>(type.getElementType()) ||
          llvm::any_of(op->getOperandTypes(), [&](Type operand) {
-           return cast<RankedTensorType>(operand).getNumElements() >=
-                  int64_t(*size);
+           auto shape = cast<RankedTensorType>(operand).getShape();
+           return countElements(shape, 1).value_or(UINT64_MAX) >= *size;
          });
 }
 

@@ -10,8 +10,9 @@ using namespace llvm;
 namespace autopar {
 
 static ArrayRef<OnnxOp> (*const kTables[])() = {
-    elementwiseOps,   activationOps, contractionOps, windowOps, reductionOps,
-    normalizationOps, shapeOps,      indexingOps,    sourceOps};
+    elementwiseOps, activationOps,    contractionOps, attentionOps,
+    windowOps,      convTransposeOps, reductionOps,   normalizationOps,
+    shapeOps,       indexingOps,      sourceOps};
 
 static SmallVector<int64_t> versions(const OnnxOp &op) {
   SmallVector<int64_t> out;

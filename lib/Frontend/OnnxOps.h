@@ -36,7 +36,9 @@ struct OnnxOp {
 llvm::ArrayRef<OnnxOp> elementwiseOps();
 llvm::ArrayRef<OnnxOp> activationOps();
 llvm::ArrayRef<OnnxOp> contractionOps();
+llvm::ArrayRef<OnnxOp> attentionOps();
 llvm::ArrayRef<OnnxOp> windowOps();
+llvm::ArrayRef<OnnxOp> convTransposeOps();
 llvm::ArrayRef<OnnxOp> reductionOps();
 llvm::ArrayRef<OnnxOp> normalizationOps();
 llvm::ArrayRef<OnnxOp> shapeOps();

@@ -1,0 +1,203 @@
+//===- OnnxOpsConvTranspose.cpp - ONNX transposed convolution -------------===//
+//
+// A convolution of the input, spread apart by the strides, with the filter
+// mirrored and its channels exchanged.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OnnxNode.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace autopar {
+namespace {
+
+constexpr int64_t kLimit = 1 << 30;
+
+struct Geometry {
+  SmallVector<int64_t> strides, dilations, outputPadding, low, high;
+};
+
+FailureOr<SmallVector<int64_t>> listOf(OnnxNode &node, StringRef name,
+                                       size_t count, int64_t byDefault) {
+  SmallVector<int64_t> values = node.getInts(name);
+  if (!node.hasAttribute(name))
+    values.assign(count, byDefault);
+  if (values.size() != count)
+    return node.error("attribute '" + name + "' has " + Twine(values.size()) +
+                      " entries, not " + Twine(count));
+  for (int64_t value : values)
+    if (value < byDefault || value > kLimit)
+      return node.error("attribute '" + name + "' holds " + Twine(value));
+  return values;
+}
+
+int64_t spanOf(OnnxNode &node, const Geometry &geometry, unsigned d) {
+  return geometry.dilations[d] * (node.shape(1)[d + 2] - 1) + 1;
+}
+
+/// Padding that gives `output_shape`, or ceil(n * stride) with auto_pad.
+LogicalResult padToShape(OnnxNode &node, Geometry &geometry,
+                         ArrayRef<int64_t> out, bool moreBelow) {
+  for (unsigned d = 0; d < out.size(); ++d) {
+    int64_t total = geometry.strides[d] * (node.shape(0)[d + 2] - 1) +
+                    geometry.outputPadding[d] + spanOf(node, geometry, d) -
+                    out[d];
+    // A result larger than the filter reaches gets zeros at its end.
+    int64_t less = std::max<int64_t>(total, 0) / 2;
+    geometry.low[d] = moreBelow ? std::max<int64_t>(total, 0) - less : less;
+    geometry.high[d] = total - geometry.low[d];
+  }
+  return success();
+}
+
+FailureOr<Geometry> geometryOf(OnnxNode &node) {
+  size_t rank = node.rank(0) - 2;
+  FailureOr<SmallVector<int64_t>> strides = listOf(node, "strides", rank, 1);
+  FailureOr<SmallVector<int64_t>> dilations =
+      listOf(node, "dilations", rank, 1);
+  FailureOr<SmallVector<int64_t>> padding =
+      listOf(node, "output_padding", rank, 0);
+  FailureOr<SmallVector<int64_t>> pads = listOf(node, "pads", 2 * rank, 0);
+  if (failed(strides) || failed(dilations) || failed(padding) || failed(pads))
+    return failure();
+  Geometry geometry{*strides, *dilations, *padding, {}, {}};
+  geometry.low.assign(pads->begin(), pads->begin() + rank);
+  geometry.high.assign(pads->begin() + rank, pads->end());
+  for (unsigned d = 0; d < rank; ++d)
+    if (node.shape(0)[d + 2] < 1 || node.shape(1)[d + 2] < 1 ||
+        node.shape(0)[d + 2] > kLimit || node.shape(1)[d + 2] > kLimit)
+      return node.error("its input or filter is empty or too large");
+  StringRef mode = node.getString("auto_pad", "NOTSET");
+  bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+  if (!same && mode != "NOTSET" && mode != "VALID" && !mode.empty())
+    return node.error("unknown value '" + mode +
+                      "' of auto_pad (known: "
+                      "NOTSET, SAME_UPPER, SAME_LOWER, VALID)");
+  SmallVector<int64_t> out;
+  if (node.hasAttribute("output_shape")) {
+    FailureOr<SmallVector<int64_t>> given =
+        listOf(node, "output_shape", rank, 1);
+    if (failed(given))
+      return failure();
+    out = *given;
+  } else if (same) {
+    for (unsigned d = 0; d < rank; ++d)
+      out.push_back(node.shape(0)[d + 2] * geometry.strides[d]);
+  }
+  if (!out.empty() &&
+      failed(padToShape(node, geometry, out, mode != "SAME_UPPER")))
+    return failure();
+  return geometry;
+}
+
+/// Zeros between the elements of the spatial dimensions: [h, w] becomes
+/// [h, 1, w, 1], padded to [h, s, w, s], then [h * s, w * s] without the end.
+Value spreadApart(OnnxNode &node, Value x, ArrayRef<int64_t> strides) {
+  SmallVector<int64_t> split(OnnxNode::shapeOf(x).take_front(2));
+  SmallVector<int64_t> low(2, 0), high(2, 0), merged = split, cut = split;
+  for (auto [size, stride] :
+       llvm::zip_equal(OnnxNode::shapeOf(x).drop_front(2), strides)) {
+    split.append({size, 1});
+    low.append({0, 0});
+    high.append({0, stride - 1});
+    merged.push_back(size * stride);
+    cut.push_back((size - 1) * stride + 1);
+  }
+  if (llvm::all_of(strides, [](int64_t stride) { return stride == 1; }))
+    return x;
+  SmallVector<int64_t> padded = split;
+  for (unsigned i = 0; i < padded.size(); ++i)
+    padded[i] += high[i];
+  x = node.create<PadOp>(OnnxNode::typeOf(x).clone(padded),
+                         node.reshape(x, split), low, high, llvm::APFloat(0.0));
+  SmallVector<int64_t> zeros(merged.size(), 0);
+  return node.slice(node.reshape(x, merged), zeros, cut);
+}
+
+/// [groups * c, o, window...] -> [groups * o, c, window...], windows mirrored.
+Value turnFilter(OnnxNode &node, Value w, int64_t groups) {
+  SmallVector<int64_t> shape(OnnxNode::shapeOf(w)), starts(shape.size(), 0);
+  SmallVector<int64_t> steps(shape.size(), 1);
+  for (unsigned d = 2; d < shape.size(); ++d) {
+    starts[d] = shape[d] - 1;
+    steps[d] = shape[d] > 1 ? -1 : 1;
+  }
+  w = node.slice(w, starts, shape, steps);
+  int64_t c = shape[0] / groups, o = shape[1];
+  SmallVector<int64_t> split = {groups, c, o}, perm = {0, 2, 1};
+  SmallVector<int64_t> merged = {groups * o, c};
+  for (unsigned d = 2; d < shape.size(); ++d) {
+    split.push_back(shape[d]);
+    perm.push_back(d + 1);
+    merged.push_back(shape[d]);
+  }
+  return node.reshape(node.transpose(node.reshape(w, split), perm), merged);
+}
+
+LogicalResult checkChannels(OnnxNode &node, int64_t groups) {
+  if (failed(node.requireFloat(0)) || failed(node.requireRank(0, 3, 5)) ||
+      failed(node.requireRank(1, node.rank(0), node.rank(0))))
+    return failure();
+  for (unsigned i = 1; i < node.numInputs(); ++i)
+    if (node.has(i) && OnnxNode::elementOf(node.input(i)) !=
+                           OnnxNode::elementOf(node.input(0)))
+      return node.error("its inputs have different element types");
+  ArrayRef<int64_t> x = node.shape(0), w = node.shape(1);
+  if (groups < 1 || x[1] != w[0] || groups > w[0] || w[0] % groups ||
+      w[1] > kLimit / groups)
+    return node.error("the input has " + Twine(x[1]) +
+                      " channels, the filter takes " + Twine(w[0]) + " in " +
+                      Twine(groups) + " groups");
+  if (node.has(2) && node.shape(2) != ArrayRef<int64_t>({w[1] * groups}))
+    return node.error("the bias must have one value per output channel");
+  return success();
+}
+
+LogicalResult convTranspose(OnnxNode &node) {
+  int64_t groups = node.getInt("group", 1);
+  if (failed(checkChannels(node, groups)))
+    return failure();
+  FailureOr<Geometry> geometry = geometryOf(node);
+  if (failed(geometry))
+    return failure();
+  Value x = spreadApart(node, node.input(0), geometry->strides);
+  SmallVector<int64_t> shape = {node.shape(0)[0], node.shape(1)[1] * groups};
+  SmallVector<int64_t> low, high, starts(2, 0), ones, cut = shape;
+  for (unsigned d = 0; d + 2 < node.rank(0); ++d) {
+    int64_t span = spanOf(node, *geometry, d);
+    int64_t below = span - 1 - geometry->low[d];
+    int64_t above = span - 1 - geometry->high[d] + geometry->outputPadding[d];
+    low.push_back(std::max<int64_t>(below, 0));
+    high.push_back(std::max<int64_t>(above, 0));
+    int64_t padded = OnnxNode::shapeOf(x)[d + 2] + low[d] + high[d] - span + 1;
+    starts.push_back(std::max<int64_t>(-below, 0));
+    cut.push_back(padded - starts.back() - std::max<int64_t>(-above, 0));
+    if (padded < 1 || cut.back() < 1)
+      return node.error("its padding leaves nothing of dimension " +
+                        Twine(d + 2));
+    shape.push_back(padded);
+    ones.push_back(1);
+  }
+  Value y = node.create<ConvolutionOp>(
+      node.type(0).clone(shape), x, turnFilter(node, node.input(1), groups),
+      ones, geometry->dilations, low, high, groups);
+  y = node.slice(y, starts, cut);
+  if (node.has(2))
+    y = node.binaryAlong(BinaryKind::Add, y, node.input(2), 1);
+  return node.finish(y);
+}
+
+constexpr StringLiteral kAttributes =
+    "auto_pad:string dilations:ints group:int kernel_shape:ints "
+    "output_padding:ints output_shape:ints pads:ints strides:ints";
+
+const OnnxOp kOps[] = {
+    {"ConvTranspose", "1 11 22", 2, 3, kAttributes, convTranspose},
+};
+} // namespace
+
+ArrayRef<OnnxOp> convTransposeOps() { return kOps; }
+
+} // namespace autopar
