@@ -1,7 +1,6 @@
 //===- CanonicalizeEinsum.cpp - Contractions and powers -------------------===//
 
-#include "OpHelpers.h"
-#include "mlir/IR/PatternMatch.h"
+#include "Canonicalize.h"
 
 using namespace mlir;
 
@@ -94,8 +93,6 @@ static LogicalResult expandPower(BinaryOp op, PatternRewriter &rewriter) {
   rewriter.replaceOp(op, result);
   return success();
 }
-
-void populateGeluPatterns(RewritePatternSet &patterns); // CanonicalizeGelu.cpp
 
 void EinsumOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                            MLIRContext *) {

@@ -1,7 +1,6 @@
 //===- CanonicalizeGelu.cpp - Gelu from the ops that exporters write ------===//
 
-#include "OpHelpers.h"
-#include "mlir/IR/PatternMatch.h"
+#include "Canonicalize.h"
 #include "mlir/IR/TypeUtilities.h"
 #include <cmath>
 

@@ -1,7 +1,6 @@
 //===- CanonicalizeShape.cpp - Fewer movements, in one form ---------------===//
 
-#include "OpHelpers.h"
-#include "mlir/IR/PatternMatch.h"
+#include "Canonicalize.h"
 
 using namespace mlir;
 
@@ -263,9 +262,6 @@ static LogicalResult absorbPad(ConvolutionOp op, PatternRewriter &rewriter) {
 //===----------------------------------------------------------------------===//
 // Registration
 //===----------------------------------------------------------------------===//
-
-void populateSinkPatterns(RewritePatternSet &patterns);   // SinkMovement.cpp
-void populateWeightPatterns(RewritePatternSet &patterns); // CanonicalizeWeights
 
 void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                             MLIRContext *) {

@@ -8,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OpHelpers.h"
-#include "mlir/IR/PatternMatch.h"
+#include "Canonicalize.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -105,10 +104,6 @@ static std::optional<WeightDim> weightDim(EinsumOp einsum, int64_t dim) {
   if (!isStatic(einsum->getOperand(found.operand)))
     return std::nullopt;
   return found;
-}
-
-static bool isElementwise(Operation *op) {
-  return isa_and_nonnull<UnaryOp, BinaryOp, CompareOp, SelectOp, ConvertOp>(op);
 }
 
 /// Elementwise ops lead from `value` to a contraction whose weight makes `dim`;

@@ -154,12 +154,6 @@ KernelClass SelectOp::getKernelClass() { return KernelClass::Elementwise; }
 // convert
 //===----------------------------------------------------------------------===//
 
-/// Every value of `from` is a value of `to`.
-static bool isWidening(FloatType from, FloatType to) {
-  return APFloat::isRepresentableBy(from.getFloatSemantics(),
-                                    to.getFloatSemantics());
-}
-
 ShardingRule ConvertOp::getShardingRule() {
   ShardingRule rule = elementwiseRule(getType().getShape(), 1);
   auto from = dyn_cast<FloatType>(elementOf(getInput()));

@@ -248,8 +248,7 @@ OpFoldResult SelectOp::fold(FoldAdaptor adaptor) {
 static bool isLossless(Type from, Type to) {
   auto narrow = dyn_cast<FloatType>(from), wide = dyn_cast<FloatType>(to);
   if (narrow && wide)
-    return APFloat::isRepresentableBy(narrow.getFloatSemantics(),
-                                      wide.getFloatSemantics());
+    return isWidening(narrow, wide);
   return from.isSignlessInteger() && to.isSignlessInteger() &&
          from.getIntOrFloatBitWidth() > 1 &&
          from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth();

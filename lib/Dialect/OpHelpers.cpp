@@ -118,6 +118,11 @@ Value createSplat(OpBuilder &builder, Location loc, RankedTensorType type,
                             DenseElementsAttr::get(type, element));
 }
 
+bool isWidening(FloatType from, FloatType to) {
+  return APFloat::isRepresentableBy(from.getFloatSemantics(),
+                                    to.getFloatSemantics());
+}
+
 Attribute splatElement(Attribute constant) {
   auto splat = dyn_cast_or_null<SplatElementsAttr>(constant);
   return splat ? splat.getSplatValue<Attribute>() : Attribute();

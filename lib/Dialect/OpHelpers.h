@@ -73,6 +73,9 @@ mlir::Value createSplat(mlir::OpBuilder &builder, mlir::Location loc,
 /// `value` as an element of `type`.
 mlir::TypedAttr elementAttr(mlir::Type type, double value);
 
+/// Every value of the float type `from` is a value of `to`.
+bool isWidening(mlir::FloatType from, mlir::FloatType to);
+
 /// The element that all elements of a constant are, or null.
 mlir::Attribute splatElement(mlir::Attribute constant);
 

@@ -9,88 +9,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OpHelpers.h"
-#include "mlir/IR/PatternMatch.h"
-#include <map>
+#include "Canonicalize.h"
 
 using namespace mlir;
 
 namespace autopar {
-
-namespace {
-/// A reshape whose every result dimension merges consecutive operand
-/// dimensions.
-struct Flattening {
-  ReshapeOp reshape;
-  SmallVector<SmallVector<int64_t, 2>> groups; // by result dimension
-
-  ArrayRef<int64_t> shape() { return shapeOf(reshape.getInput()); }
-
-  /// The one dimension of the group that is larger than 1 (the first if there
-  /// is none); nullopt if there are several.
-  std::optional<int64_t> only(int64_t dim) {
-    std::optional<int64_t> found;
-    for (int64_t from : groups[dim]) {
-      if (shape()[from] == 1)
-        continue;
-      if (found)
-        return std::nullopt;
-      found = from;
-    }
-    return found.value_or(groups[dim].front());
-  }
-  bool onlyDropsUnits() {
-    return llvm::all_of(llvm::seq<size_t>(0, groups.size()),
-                        [&](size_t dim) { return only(dim).has_value(); });
-  }
-  /// Sizes of the dimensions merged into `dim`.
-  SmallVector<int64_t, 2> sizes(int64_t dim) {
-    SmallVector<int64_t, 2> list;
-    for (int64_t from : groups[dim])
-      list.push_back(shape()[from]);
-    return list;
-  }
-};
-} // namespace
-
-static std::optional<Flattening> flatteningOf(Value value) {
-  auto reshape = value.getDefiningOp<ReshapeOp>();
-  if (!reshape)
-    return std::nullopt;
-  ArrayRef<int64_t> from = shapeOf(reshape.getInput()), to = shapeOf(value);
-  if (to.empty() || to.size() >= from.size() ||
-      reshape.getType().getNumElements() == 0)
-    return std::nullopt;
-  Flattening flattening{reshape, {}};
-  size_t dim = 0;
-  for (int64_t size : to) {
-    SmallVector<int64_t, 2> &group = flattening.groups.emplace_back();
-    int64_t product = 1;
-    do {
-      if (dim == from.size())
-        return std::nullopt;
-      group.push_back(dim);
-      product *= from[dim++];
-    } while (product < size);
-    if (product != size)
-      return std::nullopt;
-  }
-  for (; dim < from.size(); ++dim) // all of size 1
-    flattening.groups.back().push_back(dim);
-  return flattening;
-}
-
-static Value reshapeTo(OpBuilder &builder, Location loc, Value value,
-                       ArrayRef<int64_t> shape) {
-  if (shapeOf(value) == shape)
-    return value;
-  auto type = RankedTensorType::get(shape, elementOf(value));
-  return ReshapeOp::create(builder, loc, type, value);
-}
-
-static RankedTensorType withShape(Value value, ArrayRef<int64_t> shape) {
-  return RankedTensorType::get(shape, elementOf(value));
-}
 
 /// A splat constant with the elements of `value` on another shape, or null.
 static Value resplat(OpBuilder &builder, Value value, ArrayRef<int64_t> shape) {
@@ -107,10 +30,6 @@ static Value resplat(OpBuilder &builder, Value value, ArrayRef<int64_t> shape) {
 //===----------------------------------------------------------------------===//
 // Past elementwise ops
 //===----------------------------------------------------------------------===//
-
-static bool isElementwise(Operation *op) {
-  return isa<UnaryOp, BinaryOp, CompareOp, SelectOp, ConvertOp>(op);
-}
 
 static bool isSplat(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
@@ -225,94 +144,6 @@ struct SinkPastElementwise
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Past einsum
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Letters of one einsum and the sizes that each splits into.
-struct LetterSplits {
-  std::map<char, SmallVector<int64_t, 2>> sizes;
-  std::map<char, std::string> letters;
-
-  /// A letter in both operands splits only if both split it alike.
-  void add(StringRef term, Value operand,
-           std::optional<Flattening> &flattening) {
-    for (auto [dim, letter] : llvm::enumerate(term)) {
-      SmallVector<int64_t, 2> split{shapeOf(operand)[dim]};
-      if (flattening)
-        split = flattening->sizes(dim);
-      auto [known, isNew] = sizes.try_emplace(letter, split);
-      if (!isNew && known->second != split)
-        known->second.assign(1, shapeOf(operand)[dim]);
-    }
-  }
-  /// Names the parts; false if letters run out or nothing splits.
-  bool nameParts() {
-    static constexpr StringLiteral alphabet =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    size_t next = 0;
-    bool splits = false;
-    for (auto &[letter, parts] : sizes) {
-      splits |= parts.size() > 1;
-      letters[letter] = letter;
-      for (size_t part = 1; part < parts.size(); ++part) {
-        while (next < alphabet.size() && sizes.count(alphabet[next]))
-          ++next;
-        if (next == alphabet.size())
-          return false;
-        letters[letter] += alphabet[next++];
-      }
-    }
-    return splits;
-  }
-  std::string spell(StringRef term) {
-    std::string spelled;
-    for (char letter : term)
-      spelled += letters[letter];
-    return spelled;
-  }
-  SmallVector<int64_t> shape(StringRef term) {
-    SmallVector<int64_t> shape;
-    for (char letter : term)
-      llvm::append_range(shape, sizes[letter]);
-    return shape;
-  }
-};
-} // namespace
-
-/// The operand before its flattening, as far as its letters split.
-static Value unflatten(OpBuilder &builder, Value operand,
-                       std::optional<Flattening> &flattening,
-                       ArrayRef<int64_t> shape) {
-  Value source = flattening ? flattening->reshape.getInput() : operand;
-  return reshapeTo(builder, operand.getLoc(), source, shape);
-}
-
-/// einsum "mk,kn->mn" (reshape(x : b*s, k), w) -> reshape(einsum "msk,kn->msn")
-static LogicalResult sinkPastEinsum(EinsumOp op, PatternRewriter &rewriter) {
-  std::optional<Flattening> lhs = flatteningOf(op.getLhs());
-  std::optional<Flattening> rhs = flatteningOf(op.getRhs());
-  if (!lhs && !rhs)
-    return failure();
-  StringRef left = op.getLhsLetters(), right = op.getRhsLetters();
-  StringRef result = op.getResultLetters();
-  LetterSplits splits;
-  splits.add(left, op.getLhs(), lhs);
-  splits.add(right, op.getRhs(), rhs);
-  if (!splits.nameParts())
-    return failure();
-  Operation *sunk = EinsumOp::create(
-      rewriter, op.getLoc(), withShape(op.getResult(), splits.shape(result)),
-      splits.spell(left) + "," + splits.spell(right) + "->" +
-          splits.spell(result),
-      unflatten(rewriter, op.getLhs(), lhs, splits.shape(left)),
-      unflatten(rewriter, op.getRhs(), rhs, splits.shape(right)));
-  sunk->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), sunk->getResult(0));
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
 // Past other ops
 //===----------------------------------------------------------------------===//
 
@@ -425,7 +256,7 @@ static LogicalResult sinkPastGather(GatherOp op, PatternRewriter &rewriter) {
 
 void populateSinkPatterns(RewritePatternSet &patterns) {
   patterns.add<SinkPastElementwise>(patterns.getContext());
-  patterns.add(sinkPastEinsum);
+  populateEinsumSinkPatterns(patterns);
   patterns.add(sinkPastDim<SoftmaxOp>);
   patterns.add(sinkPastDim<ScanOp>);
   patterns.add(sinkPastNormalize);

@@ -1,0 +1,70 @@
+//===- Canonicalize.h - Sets of rewrites, and flattenings -------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_DIALECT_CANONICALIZE_H
+#define AUTOPAR_LIB_DIALECT_CANONICALIZE_H
+
+#include "OpHelpers.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace autopar {
+
+// Sets of rewrites that belong to no single op; the canonicalizer runs them
+// with the op that registers them.
+void populateSinkPatterns(mlir::RewritePatternSet &patterns);
+void populateEinsumSinkPatterns(mlir::RewritePatternSet &patterns);
+void populateWeightPatterns(mlir::RewritePatternSet &patterns);
+void populateGeluPatterns(mlir::RewritePatternSet &patterns);
+
+/// unary, binary, compare, select or convert.
+bool isElementwise(mlir::Operation *op);
+
+/// A reshape whose every result dimension merges consecutive operand
+/// dimensions.
+struct Flattening {
+  ReshapeOp reshape;
+  llvm::SmallVector<llvm::SmallVector<int64_t, 2>>
+      groups; // by result dimension
+
+  llvm::ArrayRef<int64_t> shape() { return shapeOf(reshape.getInput()); }
+
+  /// The one dimension of the group that is larger than 1 (the first if there
+  /// is none); nullopt if there are several.
+  std::optional<int64_t> only(int64_t dim) {
+    std::optional<int64_t> found;
+    for (int64_t from : groups[dim]) {
+      if (shape()[from] == 1)
+        continue;
+      if (found)
+        return std::nullopt;
+      found = from;
+    }
+    return found.value_or(groups[dim].front());
+  }
+  /// It merges dimensions of size 1 only.
+  bool onlyDropsUnits() {
+    return llvm::all_of(llvm::seq<size_t>(0, groups.size()),
+                        [&](size_t dim) { return only(dim).has_value(); });
+  }
+  /// Sizes of the dimensions merged into `dim`.
+  llvm::SmallVector<int64_t, 2> sizes(int64_t dim) {
+    llvm::SmallVector<int64_t, 2> list;
+    for (int64_t from : groups[dim])
+      list.push_back(shape()[from]);
+    return list;
+  }
+};
+
+/// The flattening that makes `value`, if one does.
+std::optional<Flattening> flatteningOf(mlir::Value value);
+
+/// `value` reshaped, or itself.
+mlir::Value reshapeTo(mlir::OpBuilder &builder, mlir::Location loc,
+                      mlir::Value value, llvm::ArrayRef<int64_t> shape);
+
+/// A type of this shape with the elements of `value`.
+mlir::RankedTensorType withShape(mlir::Value value,
+                                 llvm::ArrayRef<int64_t> shape);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_DIALECT_CANONICALIZE_H

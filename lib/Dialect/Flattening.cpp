@@ -1,0 +1,52 @@
+//===- Flattening.cpp - Reshapes that merge dimensions --------------------===//
+
+#include "Canonicalize.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+std::optional<Flattening> flatteningOf(Value value) {
+  auto reshape = value.getDefiningOp<ReshapeOp>();
+  if (!reshape)
+    return std::nullopt;
+  ArrayRef<int64_t> from = shapeOf(reshape.getInput()), to = shapeOf(value);
+  if (to.empty() || to.size() >= from.size() ||
+      reshape.getType().getNumElements() == 0)
+    return std::nullopt;
+  Flattening flattening{reshape, {}};
+  size_t dim = 0;
+  for (int64_t size : to) {
+    SmallVector<int64_t, 2> &group = flattening.groups.emplace_back();
+    int64_t product = 1;
+    do {
+      if (dim == from.size())
+        return std::nullopt;
+      group.push_back(dim);
+      product *= from[dim++];
+    } while (product < size);
+    if (product != size)
+      return std::nullopt;
+  }
+  for (; dim < from.size(); ++dim) // all of size 1
+    flattening.groups.back().push_back(dim);
+  return flattening;
+}
+
+Value reshapeTo(OpBuilder &builder, Location loc, Value value,
+                ArrayRef<int64_t> shape) {
+  if (shapeOf(value) == shape)
+    return value;
+  auto type = RankedTensorType::get(shape, elementOf(value));
+  return ReshapeOp::create(builder, loc, type, value);
+}
+
+RankedTensorType withShape(Value value, ArrayRef<int64_t> shape) {
+  return RankedTensorType::get(shape, elementOf(value));
+}
+
+bool isElementwise(Operation *op) {
+  return isa_and_nonnull<UnaryOp, BinaryOp, CompareOp, SelectOp, ConvertOp>(op);
+}
+
+} // namespace autopar
