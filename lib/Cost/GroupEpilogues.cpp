@@ -1,4 +1,4 @@
-//===- GroupEpilogues.cpp - What a library call takes along -------------===//
+//===- GroupEpilogues.cpp - What a library call takes along ---------------===//
 
 #include "Grouping.h"
 

@@ -1,4 +1,4 @@
-//===- GroupLoops.cpp - Which loops run together ------------------------===//
+//===- GroupLoops.cpp - Which loops run together --------------------------===//
 
 #include "Grouping.h"
 
