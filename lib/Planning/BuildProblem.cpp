@@ -16,7 +16,7 @@ static constexpr double kSetupWeight = 0.01;
 static constexpr unsigned kClassRounds = 6;
 /// Layers are folded if that leaves this share of the ops, or where there are
 /// very many: folding closes cycles, which make elimination dearer.
-static constexpr unsigned kWorthFolding = 4;
+static constexpr unsigned kWorthFolding = 2;
 static constexpr size_t kMaxUnfolded = 3000;
 
 namespace {

@@ -90,7 +90,7 @@ void DualBound::improve(unsigned passes, double upperBound) {
       pass();
     double after = lowerBound();
     double room = upperBound < kIllegal ? upperBound - after : after;
-    if (after - before <= 1e-3 * room)
+    if (after - before <= 5e-3 * room)
       return;
     before = after;
   }

@@ -25,6 +25,8 @@ struct Decision {
   std::vector<uint16_t> best; // position in the node's domain
 };
 
+struct Cursor;
+
 /// Eliminates nodes over given domains.
 class Eliminator {
 public:
@@ -42,6 +44,8 @@ private:
   double costOf(unsigned node) const;
   std::vector<unsigned> takeTables(unsigned node);
   std::vector<unsigned> scopeOf(ArrayRef<unsigned> tables) const;
+  Cursor cursorOf(const Table &table, unsigned node,
+                  ArrayRef<unsigned> scope) const;
   Table minimise(unsigned node, ArrayRef<unsigned> tables, Decision *decision);
   void put(Table table);
   EliminationResult decode(ArrayRef<Decision> decisions) const;
@@ -144,18 +148,63 @@ std::vector<unsigned> Eliminator::scopeOf(ArrayRef<unsigned> list) const {
 
 namespace {
 
-/// Walks one table while the combinations of a larger scope are counted
-/// through.
+/// One table of a join: its rows over the node that is minimised over lie one
+/// after the other, and are walked while the combinations of the join's scope
+/// are counted through.
 struct Cursor {
-  const double *cells;
-  std::vector<size_t> strides; // per node of the larger scope; 0: not in it
-  size_t nodeStride = 0;       // of the node that is minimised over
+  std::vector<double> cells;
+  std::vector<size_t> strides; // per node of the join's scope; 0: not in it
   size_t offset = 0;
 };
 
 } // namespace
 
-/// min over `node` of the sum of `list`.
+/// `table` with `node` as the last of its scope.
+Cursor Eliminator::cursorOf(const Table &table, unsigned node,
+                            ArrayRef<unsigned> scope) const {
+  Cursor cursor;
+  cursor.strides.assign(scope.size(), 0);
+  size_t choices = size(node), stride = choices;
+  std::vector<size_t> target(table.scope.size(), 0);
+  for (size_t i = table.scope.size(); i-- > 0;) {
+    unsigned member = table.scope[i];
+    if (member == node) {
+      target[i] = 1;
+      continue;
+    }
+    target[i] = stride;
+    cursor.strides[llvm::find(scope, member) - scope.begin()] = stride;
+    stride *= size(member);
+  }
+  cursor.cells.resize(table.cells.size());
+  std::vector<unsigned> digits(table.scope.size(), 0);
+  size_t to = 0;
+  for (double cell : table.cells) {
+    cursor.cells[to] = cell;
+    for (size_t i = digits.size(); i-- > 0;) {
+      to += target[i];
+      if (++digits[i] < size(table.scope[i]))
+        break;
+      to -= target[i] * digits[i];
+      digits[i] = 0;
+    }
+  }
+  return cursor;
+}
+
+/// Adds up the rows at which the cursors stand.
+static void sumRows(ArrayRef<const Cursor *> cursors,
+                    MutableArrayRef<double> sum) {
+  std::fill(sum.begin(), sum.end(), 0.0);
+  for (const Cursor *cursor : cursors) {
+    const double *row = cursor->cells.data() + cursor->offset;
+    for (size_t choice = 0; choice < sum.size(); ++choice)
+      sum[choice] += row[choice];
+  }
+}
+
+/// min over `node` of the sum of `list`. Rows that the last node of the scope
+/// does not change are added up once for all its choices.
 Table Eliminator::minimise(unsigned node, ArrayRef<unsigned> list,
                            Decision *decision) {
   Table result;
@@ -163,37 +212,32 @@ Table Eliminator::minimise(unsigned node, ArrayRef<unsigned> list,
   llvm::erase(result.scope, node);
   std::vector<Cursor> cursors;
   for (unsigned table : list) {
-    Cursor cursor{tables[table].cells.data(),
-                  std::vector<size_t>(result.scope.size(), 0), 0, 0};
-    size_t stride = 1;
-    for (unsigned member : llvm::reverse(tables[table].scope)) {
-      if (member == node)
-        cursor.nodeStride = stride;
-      else
-        cursor
-            .strides[llvm::find(result.scope, member) - result.scope.begin()] =
-            stride;
-      stride *= size(member);
-    }
-    cursors.push_back(std::move(cursor));
+    cursors.push_back(cursorOf(tables[table], node, result.scope));
+    tables[table].cells = {};
   }
+  std::vector<const Cursor *> outer, inner;
+  for (const Cursor &cursor : cursors)
+    (cursor.strides.empty() || cursor.strides.back() == 0 ? outer : inner)
+        .push_back(&cursor);
   size_t count = cells(result.scope), choices = size(node);
+  size_t innerCount = result.scope.empty() ? 1 : size(result.scope.back());
   work += double(count) * choices;
   result.cells.resize(count);
-  std::vector<uint16_t> best(count);
+  std::vector<uint16_t> best(count, 0);
   std::vector<unsigned> digits(result.scope.size(), 0);
+  std::vector<double> base(choices), sum(choices);
   for (size_t cell = 0; cell < count; ++cell) {
-    double least = kIllegal;
-    for (size_t choice = 0; choice < choices; ++choice) {
-      double cost = 0;
-      for (const Cursor &cursor : cursors)
-        cost += cursor.cells[cursor.offset + choice * cursor.nodeStride];
-      if (cost < least) {
-        least = cost;
-        best[cell] = choice;
-      }
+    if (cell % innerCount == 0)
+      sumRows(outer, base);
+    sum = base;
+    for (const Cursor *cursor : inner) {
+      const double *row = cursor->cells.data() + cursor->offset;
+      for (size_t choice = 0; choice < choices; ++choice)
+        sum[choice] += row[choice];
     }
-    result.cells[cell] = least;
+    size_t least = llvm::min_element(sum) - sum.begin();
+    best[cell] = least;
+    result.cells[cell] = sum[least];
     for (size_t i = digits.size(); i-- > 0;) {
       bool wraps = ++digits[i] == size(result.scope[i]);
       for (Cursor &cursor : cursors)
@@ -207,8 +251,6 @@ Table Eliminator::minimise(unsigned node, ArrayRef<unsigned> list,
   }
   if (decision)
     *decision = {node, result.scope, std::move(best)};
-  for (unsigned table : list)
-    tables[table].cells = {};
   return result;
 }
 
@@ -257,8 +299,8 @@ static double costOf(const CostGraph &graph, ArrayRef<unsigned> choice) {
   return cost;
 }
 
-/// The share of the limit that is spent without much thought.
-static constexpr size_t kSmall = 128;
+/// Tables that are computed without much thought.
+static constexpr size_t kSmall = size_t(1) << 19;
 
 namespace {
 
@@ -350,7 +392,7 @@ void BoundedSearch::tryNarrow(const DualBound &dual) {
         kept.push_back(domain[position]);
       domain = std::move(kept);
     }
-    if (tryExact(narrow, cellLimit / kSmall, /*complete=*/false))
+    if (tryExact(narrow, std::min(cellLimit, kSmall), /*complete=*/false))
       return;
   }
 }
@@ -391,7 +433,7 @@ EliminationResult eliminate(const CostGraph &graph, size_t cellLimit,
   if (any_of(domains, [](const auto &domain) { return domain.empty(); }))
     return illegal;
   // What is cheap to eliminate needs no bounds.
-  Eliminator whole(graph, domains, cellLimit / kSmall);
+  Eliminator whole(graph, domains, std::min(cellLimit, kSmall));
   if (std::optional<EliminationResult> result = whole.exact())
     return *result;
   return BoundedSearch(graph, std::move(domains), cellLimit, cutoff).run();

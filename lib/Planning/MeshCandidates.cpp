@@ -125,14 +125,20 @@ static std::vector<SmallVector<int64_t>> factorisations(int64_t devices,
 static std::vector<MeshCandidate> searchedMeshes(int64_t devices) {
   std::vector<MeshCandidate> candidates;
   static constexpr StringLiteral names[] = {"x", "y"};
-  for (size_t count : {1, 2})
-    for (ArrayRef<int64_t> sizes : factorisations(devices, count)) {
+  for (size_t count : {1, 2}) {
+    std::vector<SmallVector<int64_t>> list = factorisations(devices, count);
+    // What is likely to be best comes first: it cuts the others short.
+    llvm::stable_sort(list, [](ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+      return std::max(a.front(), a.back()) < std::max(b.front(), b.back());
+    });
+    for (ArrayRef<int64_t> sizes : list) {
       MeshCandidate &candidate = candidates.emplace_back();
       for (const auto &[index, size] : enumerate(sizes)) {
         candidate.axes.push_back({names[index].str(), size});
         candidate.names.push_back(StrategyName::Auto);
       }
     }
+  }
   return candidates;
 }
 

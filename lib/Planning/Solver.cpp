@@ -39,7 +39,7 @@ public:
   Expected<Solution> run();
 
 private:
-  EliminationResult minimise(const Fixed &fixed = {});
+  EliminationResult minimise(size_t cellLimit, const Fixed &fixed = {});
   CostGraph graphOf(const Fixed &fixed) const;
   int64_t bytesOf(ArrayRef<unsigned> choice, size_t row) const {
     return problem.persistentBytes(choice) +
@@ -53,6 +53,7 @@ private:
            problem.peakBytes(choice) <= problem.memoryLimit;
   }
   void offer(const std::vector<unsigned> &choice);
+  bool isCutOff() const { return lowerBound >= options.cutoff; }
   bool findMultipliers(std::vector<unsigned> choice);
   bool raiseMultiplier(size_t active, std::vector<unsigned> &choice);
   void branch(Fixed fixed, ArrayRef<unsigned> choice);
@@ -133,10 +134,9 @@ CostGraph MemorySearch::graphOf(const Fixed &fixed) const {
 }
 
 /// Its lower bound is one for all that fits.
-EliminationResult MemorySearch::minimise(const Fixed &fixed) {
-  EliminationResult result =
-      eliminate(graphOf(fixed), options.cellLimit,
-                active.empty() ? options.cutoff : kIllegal);
+EliminationResult MemorySearch::minimise(size_t cellLimit, const Fixed &fixed) {
+  EliminationResult result = eliminate(
+      graphOf(fixed), cellLimit, active.empty() ? options.cutoff : kIllegal);
   work += result.work + problem.nodes.size();
   for (const ActiveRow &row : active)
     result.lowerBound -= row.multiplier * problem.memoryLimit;
@@ -171,7 +171,7 @@ bool MemorySearch::raiseMultiplier(size_t index,
                                       double(problem.memoryLimit));
   auto fitsAt = [&](double multiplier) {
     active[index].multiplier = multiplier;
-    EliminationResult result = minimise();
+    EliminationResult result = minimise(options.roughCellLimit);
     lowerBound = std::max(lowerBound, result.lowerBound);
     if (result.cost == kIllegal)
       return false;
@@ -180,15 +180,15 @@ bool MemorySearch::raiseMultiplier(size_t index,
       choice = std::move(result.choice);
     return fit;
   };
-  constexpr unsigned kDoublings = 40, kHalvings = 12;
+  constexpr unsigned kDoublings = 40, kHalvings = 8;
   unsigned doublings = 0;
   while (!fitsAt(high)) {
     low = high;
     high *= 4;
-    if (++doublings == kDoublings || work > workLimit)
+    if (++doublings == kDoublings || work > workLimit || isCutOff())
       return false;
   }
-  for (unsigned i = 0; i < kHalvings && work < workLimit; ++i) {
+  for (unsigned i = 0; i < kHalvings && work < workLimit && !isCutOff(); ++i) {
     double middle = (low + high) / 2;
     (fitsAt(middle) ? high : low) = middle;
   }
@@ -199,7 +199,8 @@ bool MemorySearch::raiseMultiplier(size_t index,
 /// Gives multipliers to the rows that are too full until all fit.
 bool MemorySearch::findMultipliers(std::vector<unsigned> choice) {
   constexpr unsigned kRounds = 30;
-  for (unsigned round = 0; round < kRounds && work < workLimit; ++round) {
+  for (unsigned round = 0; round < kRounds && work < workLimit && !isCutOff();
+       ++round) {
     if (fits(choice))
       return true;
     size_t row = fullestRow(choice);
@@ -252,7 +253,7 @@ void MemorySearch::branch(Fixed fixed, ArrayRef<unsigned> choice) {
       openBound = std::min(openBound, lowerBound);
       return;
     }
-    EliminationResult result = minimise(fixed);
+    EliminationResult result = minimise(options.cellLimit, fixed);
     if (result.cost == kIllegal || (best && result.lowerBound >= best->seconds))
       continue;
     branch(fixed, result.choice);
@@ -260,7 +261,7 @@ void MemorySearch::branch(Fixed fixed, ArrayRef<unsigned> choice) {
 }
 
 Expected<Solution> MemorySearch::run() {
-  EliminationResult first = minimise();
+  EliminationResult first = minimise(options.cellLimit);
   if (first.cost == kIllegal)
     return createStringError(first.lowerBound >= options.cutoff
                                  ? "nothing cheaper than what is known"
@@ -272,6 +273,8 @@ Expected<Solution> MemorySearch::run() {
   }
   workLimit = options.multiplierWork;
   findMultipliers(first.choice);
+  if (isCutOff())
+    return createStringError("nothing cheaper than what is known");
   if (!best || best->seconds > lowerBound * (1 + 1e-9)) {
     workLimit = work + options.branchWork;
     branch({}, first.choice);

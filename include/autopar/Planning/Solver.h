@@ -9,15 +9,18 @@ namespace autopar {
 
 struct SolverOptions {
   /// Largest elimination table; beyond it the search is a heuristic with a gap.
-  size_t cellLimit = size_t(1) << 26;
+  size_t cellLimit = size_t(1) << 24;
+  /// The same while multipliers of memory are searched: bounds hold all the
+  /// same.
+  size_t roughCellLimit = size_t(1) << 20;
   /// Solutions that cost as much or more are of no interest: the search may
   /// stop with a large gap.
   double cutoff = kIllegal;
   /// Table cells to compute in search of memory multipliers, and in branch and
   /// bound to close the gap that they leave. Work, not time: same input, same
   /// answer.
-  double multiplierWork = 3e9;
-  double branchWork = 1e9;
+  double multiplierWork = 1e9;
+  double branchWork = 3e8;
 };
 
 /// The cheapest choices within the memory limit; verified. An error where none
