@@ -15,6 +15,8 @@ ArrayRef<Mesh> planMeshes() {
       list.push_back(Mesh(MeshAxis{"x", size}));
     list.push_back(Mesh({MeshAxis{"x", 2}, MeshAxis{"y", 2}}));
     list.push_back(Mesh({MeshAxis{"x", 2}, MeshAxis{"y", 3}}));
+    list.push_back(Mesh({MeshAxis{"time", 2}, MeshAxis{"x", 2}}));
+    list.push_back(Mesh({MeshAxis{"time", 2}, MeshAxis{"x", 3}}));
     return list;
   }();
   return meshes;
@@ -27,13 +29,20 @@ public:
       : module(module), mesh(mesh), random(random),
         symbol(FlatSymbolRefAttr::get(module.getContext(), "mesh")) {}
 
-  void run();
+  /// Whether some value is cut over micro-batches.
+  bool run();
 
 private:
-  void planFunction(func::FuncOp func);
-  void planOp(ShardingRuleOpInterface op);
-  Sharding randomSharding(int64_t rank);
-  Assignment randomAssignment(const ShardingRule &rule);
+  bool planFunction(func::FuncOp func, bool overTime);
+  bool planOp(ShardingRuleOpInterface op);
+  std::optional<Choice> timeChoice(ShardingRuleOpInterface op,
+                                   const ShardingRule &rule);
+  bool readsAsItLies(ShardingRuleOpInterface op, const OpShardings &shardings);
+  void drawTimeDim(func::FuncOp func, BlockArgument argument);
+  std::optional<int64_t> timeDimOf(const Sharding &sharding);
+  bool keepsTimeBlocks(Value value, const Sharding &sharding);
+  Sharding randomSharding(Value value);
+  Assignment randomAssignment(const ShardingRule &rule, Choice time);
   ShardingAttr attr(const Sharding &sharding) {
     return ShardingAttr::get(symbol, sharding, mesh);
   }
@@ -42,64 +51,169 @@ private:
   const Mesh &mesh;
   Random &random;
   FlatSymbolRefAttr symbol;
+  /// Values of which each micro-batch has a part: they stay cut along this
+  /// dimension, as micro-batches cannot exchange data.
+  llvm::DenseMap<Value, int64_t> timeDims;
 };
 } // namespace
 
+/// Blocks of devices lie within those of a micro-batch.
+bool Planner::keepsTimeBlocks(Value value, const Sharding &sharding) {
+  auto type = cast<RankedTensorType>(value.getType());
+  std::optional<int64_t> dim = timeDimOf(sharding);
+  return !dim || sharding.dims[*dim].atoms.size() == 1 ||
+         type.getDimSize(*dim) % mesh.pointCount() == 0;
+}
+
 /// Each atom splits any dimension or none; the order of atoms in a dimension is
-/// random too.
-Sharding Planner::randomSharding(int64_t rank) {
+/// random too, but for the time axis, which comes first.
+Sharding Planner::randomSharding(Value value) {
+  int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
   Sharding sharding = Sharding::replicated(rank);
-  SmallVector<unsigned> atoms(mesh.atoms().size());
-  for (unsigned i = 0; i < atoms.size(); ++i)
-    atoms[i] = i;
+  SmallVector<unsigned> atoms;
+  for (unsigned i = 0; i < mesh.atoms().size(); ++i) {
+    if (!mesh.atoms()[i].time)
+      atoms.push_back(i);
+    else if (auto dim = timeDims.find(value); dim != timeDims.end())
+      sharding.dims[dim->second].atoms.push_back(i);
+  }
   random.shuffle(atoms);
-  for (unsigned atom : atoms)
-    if (rank > 0 && random.chance(60))
-      sharding.dims[random.below(rank)].atoms.push_back(atom);
+  for (unsigned atom : atoms) {
+    if (rank == 0 || !random.chance(60))
+      continue;
+    Sharding more = sharding;
+    more.dims[random.below(rank)].atoms.push_back(atom);
+    if (keepsTimeBlocks(value, more))
+      sharding = std::move(more);
+  }
   return sharding;
 }
 
-Assignment Planner::randomAssignment(const ShardingRule &rule) {
+Assignment Planner::randomAssignment(const ShardingRule &rule, Choice time) {
+  Assignment assignment(mesh.atoms().size());
   for (int attempt = 0; attempt < 20; ++attempt) {
-    Assignment assignment(mesh.atoms().size());
-    for (Choice &choice : assignment) {
-      bool pass = !rule.passes.empty() && random.chance(25);
-      if (pass)
-        choice = {Choice::Pass, unsigned(random.below(rule.passes.size()))};
+    for (unsigned i = 0; i < assignment.size(); ++i) {
+      assignment[i] = mesh.atoms()[i].time ? time : Choice();
+      if (mesh.atoms()[i].time || attempt == 19)
+        continue;
+      if (!rule.passes.empty() && random.chance(25))
+        assignment[i] = {Choice::Pass,
+                         unsigned(random.below(rule.passes.size()))};
       else if (!rule.factors.empty() && random.chance(75))
-        choice = {Choice::Split, unsigned(random.below(rule.factors.size()))};
+        assignment[i] = {Choice::Split,
+                         unsigned(random.below(rule.factors.size()))};
     }
     if (shardingsOf(rule, assignment, mesh))
-      return assignment;
+      break;
   }
-  return Assignment(mesh.atoms().size());
+  return assignment;
 }
 
-void Planner::planOp(ShardingRuleOpInterface op) {
+//===----------------------------------------------------------------------===//
+// Micro-batches
+//===----------------------------------------------------------------------===//
+
+/// An input may be cut along a dimension that all blocks divide.
+void Planner::drawTimeDim(func::FuncOp func, BlockArgument argument) {
+  auto type = cast<RankedTensorType>(argument.getType());
+  bool input = isa<InputAttr>(
+      func.getArgAttr(argument.getArgNumber(), AutoparDialect::kSource));
+  if (!input || type.getRank() == 0 || random.chance(30))
+    return;
+  int64_t dim = random.below(type.getRank());
+  if (type.getDimSize(dim) % mesh.pointCount() == 0)
+    timeDims[argument] = dim;
+}
+
+std::optional<int64_t> Planner::timeDimOf(const Sharding &sharding) {
+  for (auto [index, dim] : llvm::enumerate(sharding.dims))
+    if (llvm::any_of(dim.atoms,
+                     [&](unsigned a) { return mesh.atoms()[a].time; }))
+      return index;
+  return std::nullopt;
+}
+
+/// What the time axis must split in an op so that each operand is read as it is
+/// cut; nullopt: micro-batches would have to exchange data.
+std::optional<Choice> Planner::timeChoice(ShardingRuleOpInterface op,
+                                          const ShardingRule &rule) {
+  Choice choice;
+  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+    auto cut = timeDims.find(operand);
+    if (cut == timeDims.end())
+      continue;
+    const DimFactors &dim = rule.operands[index][cut->second];
+    auto wide = llvm::find_if(dim.factors, [&](unsigned factor) {
+      return rule.factors[factor].size != 1;
+    });
+    if (wide == dim.factors.end() || dim.window)
+      return std::nullopt;
+    Choice wanted{Choice::Split, *wide};
+    if (rule.factors[*wide].kind != FactorKind::Parallel ||
+        (choice.kind == Choice::Split && !(choice == wanted)))
+      return std::nullopt;
+    choice = wanted;
+  }
+  return choice;
+}
+
+bool Planner::readsAsItLies(ShardingRuleOpInterface op,
+                            const OpShardings &shardings) {
+  for (auto [operand, sharding] :
+       llvm::zip_equal(op->getOperands(), shardings.operands)) {
+    auto cut = timeDims.find(operand);
+    if ((cut != timeDims.end() && timeDimOf(sharding) != cut->second) ||
+        !keepsTimeBlocks(operand, sharding))
+      return false;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+bool Planner::planOp(ShardingRuleOpInterface op) {
   ShardingRule rule = op.getShardingRule();
-  Assignment assignment = randomAssignment(rule);
+  std::optional<Choice> time = timeChoice(op, rule);
+  if (!time)
+    return false;
+  Assignment assignment = randomAssignment(rule, *time);
+  auto shardings = shardingsOf(rule, assignment, mesh);
+  if (!shardings || !readsAsItLies(op, *shardings))
+    return false;
   op->setAttr(AutoparDialect::kStrategy,
               StrategyAttr::get(symbol, assignment, mesh));
   SmallVector<Attribute> lies;
-  OpShardings shardings = *shardingsOf(rule, assignment, mesh);
-  for (const Sharding &given : shardings.results)
-    lies.push_back(
-        attr(random.chance(60) ? given : randomSharding(given.dims.size())));
+  for (auto [result, given] :
+       llvm::zip_equal(op->getResults(), shardings->results)) {
+    if (auto dim = timeDimOf(given))
+      timeDims[result] = *dim;
+    if (!keepsTimeBlocks(result, given))
+      return false;
+    lies.push_back(attr(random.chance(60) ? given : randomSharding(result)));
+  }
   op->setAttr(AutoparDialect::kShardings,
               ArrayAttr::get(module.getContext(), lies));
+  return true;
 }
 
-void Planner::planFunction(func::FuncOp func) {
-  auto rankOf = [](Type type) {
-    return cast<RankedTensorType>(type).getRank();
-  };
-  for (unsigned i = 0; i < func.getNumArguments(); ++i)
-    func.setArgAttr(i, AutoparDialect::kSharding,
-                    attr(randomSharding(rankOf(func.getArgumentTypes()[i]))));
-  for (unsigned i = 0; i < func.getNumResults(); ++i)
-    func.setResultAttr(i, AutoparDialect::kSharding,
-                       attr(randomSharding(rankOf(func.getResultTypes()[i]))));
-  func.walk([&](ShardingRuleOpInterface op) { planOp(op); });
+/// False where the inputs cannot be cut over time as drawn.
+bool Planner::planFunction(func::FuncOp func, bool overTime) {
+  timeDims.clear();
+  for (BlockArgument argument : func.getArguments()) {
+    if (overTime)
+      drawTimeDim(func, argument);
+    func.setArgAttr(argument.getArgNumber(), AutoparDialect::kSharding,
+                    attr(randomSharding(argument)));
+  }
+  bool planned = true;
+  func.walk(
+      [&](ShardingRuleOpInterface op) { planned = planned && planOp(op); });
+  for (OpOperand &result : func.front().getTerminator()->getOpOperands())
+    func.setResultAttr(result.getOperandNumber(), AutoparDialect::kSharding,
+                       attr(randomSharding(result.get())));
+  return planned;
 }
 
 /// What setup gives lies as the step reads it.
@@ -120,13 +234,18 @@ static void setStages(func::FuncOp step, int64_t cut) {
   });
 }
 
-void Planner::run() {
+bool Planner::run() {
   OpBuilder builder(module.getContext());
   builder.setInsertionPointToStart(module.getBody());
   MeshOp::create(builder, module.getLoc(), "mesh",
                  MeshAttr::get(module.getContext(), mesh));
+  bool overTime = false;
   for (auto func : module.getOps<func::FuncOp>())
-    planFunction(func);
+    for (int attempt = 0; attempt < 20; ++attempt)
+      if (planFunction(func, func.getName() == "step" && attempt < 19)) {
+        overTime |= !timeDims.empty();
+        break;
+      }
   auto step = module.lookupSymbol<func::FuncOp>("step");
   if (auto setup = module.lookupSymbol<func::FuncOp>("setup"))
     matchSetup(setup, step);
@@ -136,10 +255,11 @@ void Planner::run() {
     int64_t ops = std::distance(step.front().begin(), step.front().end());
     setStages(step, random.between(1, ops - 2));
   }
+  return overTime;
 }
 
-void makePlan(ModuleOp module, const Mesh &mesh, Random &random) {
-  Planner(module, mesh, random).run();
+bool makePlan(ModuleOp module, const Mesh &mesh, Random &random) {
+  return Planner(module, mesh, random).run();
 }
 
 } // namespace autopar::property

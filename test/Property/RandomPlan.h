@@ -9,12 +9,14 @@
 
 namespace autopar::property {
 
-/// The meshes that plans are drawn for: 2 to 6 devices, one and two axes.
+/// The meshes that plans are drawn for: 2 to 6 devices, one and two axes,
+/// and two micro-batches on 2 and 3 devices.
 llvm::ArrayRef<Mesh> planMeshes();
 
 /// Attaches a random plan to an imported module: each op any legal strategy,
-/// each value any sharding; sometimes two stages.
-void makePlan(mlir::ModuleOp module, const Mesh &mesh, Random &random);
+/// each value any sharding; sometimes two stages. Whether micro-batches have
+/// parts of some value.
+bool makePlan(mlir::ModuleOp module, const Mesh &mesh, Random &random);
 
 } // namespace autopar::property
 

@@ -291,9 +291,8 @@ static LogicalResult validateParts(DecomposeOpInterface op, uint64_t seed,
   return success();
 }
 
-LogicalResult validateRule(Operation *op, uint64_t seed,
-                           ValidationCounts &counts) {
-  ShardingRule rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
+LogicalResult validateSplits(Operation *op, const ShardingRule &rule,
+                             uint64_t seed, ValidationCounts &counts) {
   ++counts.ops;
   for (const Split &split : allSplits(rule)) {
     std::optional<OpShardings> shardings =
@@ -308,6 +307,14 @@ LogicalResult validateRule(Operation *op, uint64_t seed,
       return failure();
     ++counts.splits;
   }
+  return success();
+}
+
+LogicalResult validateRule(Operation *op, uint64_t seed,
+                           ValidationCounts &counts) {
+  ShardingRule rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
+  if (failed(validateSplits(op, rule, seed, counts)))
+    return failure();
   if (auto composite = dyn_cast<DecomposeOpInterface>(op))
     return validateParts(composite, seed, counts);
   return success();

@@ -122,4 +122,59 @@ TEST_F(MachineTest, triesEveryFactorAndPass) {
   });
 }
 
+/// The rule of the only op of `text` that has one, changed, must be refused.
+template <typename Change>
+static void expectRefused(OwningOpRef<ModuleOp> module, Change change) {
+  ASSERT_TRUE(module);
+  module->walk([&](ShardingRuleOpInterface op) {
+    ShardingRule rule = op.getShardingRule();
+    ValidationCounts counts;
+    EXPECT_TRUE(succeeded(validateSplits(op, rule, /*seed=*/1, counts)));
+    change(rule);
+    EXPECT_TRUE(failed(validateSplits(op, rule, /*seed=*/1, counts)));
+  });
+}
+
+TEST_F(MachineTest, refusesAMissingMask) {
+  expectRefused(parse(R"(
+    func.func @f(%a: tensor<5xf32>) {
+      %0 = autopar.reduce sum %a dims = [0] : tensor<5xf32> -> tensor<f32>
+      return
+    })"),
+                [](ShardingRule &rule) { rule.factors[0].mask.reset(); });
+}
+
+TEST_F(MachineTest, refusesAWrongReduction) {
+  expectRefused(
+      parse(R"(
+    func.func @f(%a: tensor<4xf32>) {
+      %0 = autopar.reduce max %a dims = [0] : tensor<4xf32> -> tensor<f32>
+      return
+    })"),
+      [](ShardingRule &rule) { rule.factors[0].reduce = ReduceKind::Sum; });
+}
+
+TEST_F(MachineTest, refusesAPassThatIsNotAdditive) {
+  expectRefused(parse(R"(
+    func.func @f(%a: tensor<4xf32>) {
+      %0 = autopar.binary mul %a, %a : tensor<4xf32>
+      return
+    })"),
+                [](ShardingRule &rule) {
+                  rule.passes.push_back({{0, 1}, ReduceKind::Sum});
+                });
+}
+
+TEST_F(MachineTest, refusesASplitScan) {
+  expectRefused(parse(R"(
+    func.func @f(%a: tensor<4xf32>) {
+      %0 = autopar.scan sum %a dim = 0 : tensor<4xf32>
+      return
+    })"),
+                [](ShardingRule &rule) {
+                  rule.operands[0][0] = rule.addFactor(4);
+                  rule.results[0][0] = 0u;
+                });
+}
+
 } // namespace

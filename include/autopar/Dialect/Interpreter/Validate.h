@@ -29,6 +29,10 @@ struct ValidationCounts {
 /// the split that gives something else.
 mlir::LogicalResult validateRule(mlir::Operation *op, uint64_t seed,
                                  ValidationCounts &counts);
+/// The same for another rule than the op's own; without decomposition.
+mlir::LogicalResult validateSplits(mlir::Operation *op,
+                                   const ShardingRule &rule, uint64_t seed,
+                                   ValidationCounts &counts);
 
 } // namespace autopar::interpreter
 
