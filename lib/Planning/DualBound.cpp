@@ -27,28 +27,49 @@ DualBound::DualBound(const CostGraph &graph, const Domains &domains, double cap)
   }
 }
 
+/// Per row of the matrix its least cell, which is taken from the row.
+static void takeFromRows(MutableArrayRef<double> cells, size_t columns,
+                         MutableArrayRef<double> sum) {
+  double *row = cells.data();
+  for (double &total : sum) {
+    double least = row[0];
+    for (size_t column = 1; column < columns; ++column)
+      least = std::min(least, row[column]);
+    for (size_t column = 0; column < columns; ++column)
+      row[column] -= least;
+    total += least;
+    row += columns;
+  }
+}
+
+/// The same per column, row by row through memory.
+static void takeFromColumns(MutableArrayRef<double> cells, size_t columns,
+                            MutableArrayRef<double> sum) {
+  SmallVector<double, 64> least(cells.begin(), cells.begin() + columns);
+  for (size_t start = columns; start < cells.size(); start += columns)
+    for (size_t column = 0; column < columns; ++column)
+      least[column] = std::min(least[column], cells[start + column]);
+  for (size_t start = 0; start < cells.size(); start += columns)
+    for (size_t column = 0; column < columns; ++column)
+      cells[start + column] -= least[column];
+  for (size_t column = 0; column < columns; ++column)
+    sum[column] += least[column];
+}
+
 /// Takes from every edge what it costs at least beside each choice of `node`.
 void DualBound::pull(unsigned node) {
-  std::vector<double> &costs = nodes[node];
   for (unsigned index : edgesOf[node]) {
     Edge &edge = edges[index];
-    bool fromA = edge.a == node;
-    size_t others = fromA ? edge.columns : edge.rows;
-    for (size_t mine = 0; mine < costs.size(); ++mine) {
-      double least = cell(edge, fromA, mine, 0);
-      for (size_t other = 1; other < others; ++other)
-        least = std::min(least, cell(edge, fromA, mine, other));
-      for (size_t other = 0; other < others; ++other)
-        cell(edge, fromA, mine, other) -= least;
-      costs[mine] += least;
-    }
+    if (edge.a == node)
+      takeFromRows(edge.cells, edge.columns, nodes[node]);
+    else
+      takeFromColumns(edge.cells, edge.columns, nodes[node]);
   }
 }
 
 /// Gives equal shares of what `node` costs to the edges ahead.
 void DualBound::push(unsigned node, bool forward) {
-  std::vector<double> &costs = nodes[node];
-  std::vector<unsigned> ahead;
+  SmallVector<unsigned> ahead;
   for (unsigned index : edgesOf[node]) {
     unsigned other = edges[index].a == node ? edges[index].b : edges[index].a;
     if ((other > node) == forward)
@@ -58,16 +79,17 @@ void DualBound::push(unsigned node, bool forward) {
     return;
   size_t behind = edgesOf[node].size() - ahead.size();
   double share = 1.0 / std::max(ahead.size(), behind);
-  for (size_t mine = 0; mine < costs.size(); ++mine) {
-    double part = costs[mine] * share;
-    for (unsigned index : ahead) {
-      Edge &edge = edges[index];
-      bool fromA = edge.a == node;
-      size_t others = fromA ? edge.columns : edge.rows;
-      for (size_t other = 0; other < others; ++other)
-        cell(edge, fromA, mine, other) += part;
-    }
-    costs[mine] -= part * ahead.size();
+  SmallVector<double, 64> parts;
+  for (double &cost : nodes[node]) {
+    parts.push_back(cost * share);
+    cost -= parts.back() * ahead.size();
+  }
+  for (unsigned index : ahead) {
+    Edge &edge = edges[index];
+    bool isRow = edge.a == node;
+    for (size_t row = 0; row < edge.rows; ++row)
+      for (size_t column = 0; column < edge.columns; ++column)
+        edge.cells[row * edge.columns + column] += parts[isRow ? row : column];
   }
 }
 
@@ -156,7 +178,9 @@ std::vector<unsigned> DualBound::greedy() const {
       unsigned other = fromA ? edge.b : edge.a;
       if (other < node)
         for (size_t mine = 0; mine < costs.size(); ++mine)
-          costs[mine] += cell(edge, fromA, mine, position[other]);
+          costs[mine] +=
+              fromA ? edge.cells[mine * edge.columns + position[other]]
+                    : edge.cells[position[other] * edge.columns + mine];
     }
     position[node] = llvm::min_element(costs) - costs.begin();
     choice.push_back(domains[node][position[node]]);

@@ -36,14 +36,6 @@ private:
     size_t rows, columns;
     std::vector<double> cells; // over the domains
   };
-  double &cell(Edge &edge, bool fromA, size_t mine, size_t other) {
-    return fromA ? edge.cells[mine * edge.columns + other]
-                 : edge.cells[other * edge.columns + mine];
-  }
-  double cell(const Edge &edge, bool fromA, size_t mine, size_t other) const {
-    return fromA ? edge.cells[mine * edge.columns + other]
-                 : edge.cells[other * edge.columns + mine];
-  }
   void pass();
   void pull(unsigned node);
   void push(unsigned node, bool forward);

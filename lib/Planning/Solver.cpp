@@ -17,6 +17,10 @@ using namespace llvm;
 
 namespace autopar {
 
+/// In larger problems a gap below this share is not worth branch and bound.
+static constexpr double kGapOfInterest = 0.01;
+static constexpr size_t kSmallProblem = 100;
+
 namespace {
 
 struct ActiveRow {
@@ -53,6 +57,8 @@ private:
            problem.peakBytes(choice) <= problem.memoryLimit;
   }
   void offer(const std::vector<unsigned> &choice);
+  EliminationResult relax();
+  bool isGapOfInterest() const;
   bool isCutOff() const { return lowerBound >= options.cutoff; }
   bool findMultipliers(std::vector<unsigned> choice);
   bool raiseMultiplier(size_t active, std::vector<unsigned> &choice);
@@ -260,14 +266,33 @@ void MemorySearch::branch(Fixed fixed, ArrayRef<unsigned> choice) {
   }
 }
 
+/// Without multipliers: roughly first, which is enough where memory is short.
+EliminationResult MemorySearch::relax() {
+  EliminationResult result = minimise(options.roughCellLimit);
+  bool exact = result.cost <= result.lowerBound;
+  bool cutOff = result.lowerBound >= options.cutoff;
+  if (exact || cutOff || (result.cost < kIllegal && !fits(result.choice)))
+    return result;
+  return minimise(options.cellLimit);
+}
+
+/// Whether what is not proved yet is worth branch and bound.
+bool MemorySearch::isGapOfInterest() const {
+  if (!best)
+    return true;
+  double gap = best->seconds - lowerBound;
+  bool small = problem.nodes.size() <= kSmallProblem;
+  return gap > (small ? 1e-9 : kGapOfInterest) * best->seconds;
+}
+
 Expected<Solution> MemorySearch::run() {
-  EliminationResult first = minimise(options.cellLimit);
+  EliminationResult first = relax();
   if (first.cost == kIllegal)
     return createStringError(first.lowerBound >= options.cutoff
                                  ? "nothing cheaper than what is known"
                                  : "no choices are legal together");
   lowerBound = first.lowerBound;
-  if (best) {
+  if (best && fits(first.choice)) {
     best->lowerBound = std::min(best->seconds, lowerBound);
     return *best;
   }
@@ -275,7 +300,7 @@ Expected<Solution> MemorySearch::run() {
   findMultipliers(first.choice);
   if (isCutOff())
     return createStringError("nothing cheaper than what is known");
-  if (!best || best->seconds > lowerBound * (1 + 1e-9)) {
+  if (isGapOfInterest()) {
     workLimit = work + options.branchWork;
     branch({}, first.choice);
     if (best)

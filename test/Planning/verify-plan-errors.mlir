@@ -1,0 +1,63 @@
+// RUN: autopar-opt %s -split-input-file -verify-diagnostics --autopar-verify-plan
+
+// expected-error @below {{has no autopar.mesh after planning}}
+module {
+}
+
+// -----
+
+module {
+  autopar.mesh @mesh <["x"=2]>
+  // expected-error @below {{argument 0 has no sharding after planning}}
+  func.func @step(%x: tensor<4xf32> {autopar.source = #autopar.input<"x">}) {
+    return
+  }
+}
+
+// -----
+
+module {
+  autopar.mesh @mesh <["x"=2]>
+  func.func @step(%x: tensor<4xf32> {autopar.sharding = #autopar.sharding<@mesh, [{}]>}) {
+    // expected-error @below {{has no strategy after planning}}
+    %0 = autopar.unary relu %x : tensor<4xf32> -> tensor<4xf32>
+    return
+  }
+}
+
+// -----
+
+module {
+  autopar.mesh @mesh <["x"=2]>
+  func.func @step(%x: tensor<4xf32> {autopar.sharding = #autopar.sharding<@mesh, [{}]>}) {
+    // expected-error @below {{has a strategy that its sharding rule forbids}}
+    %0 = autopar.unary relu %x {autopar.strategy = #autopar.strategy<@mesh, {"x": split 3}>} : tensor<4xf32> -> tensor<4xf32>
+    return
+  }
+}
+
+// -----
+
+module {
+  autopar.mesh @mesh <["x"=2]>
+  func.func @step(%x: tensor<4xf32> {autopar.sharding = #autopar.sharding<@mesh, [{}]>}) {
+    // expected-error @below {{needs one sharding per result after planning}}
+    %0 = autopar.unary relu %x {autopar.strategy = #autopar.strategy<@mesh, {}>} : tensor<4xf32> -> tensor<4xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {autopar.stages = 2 : i64} {
+  autopar.mesh @mesh <["x"=1]>
+  func.func @step(%x: tensor<4xf32> {autopar.sharding = #autopar.sharding<@mesh, [{}]>}) {
+    // expected-note @below {{defined here}}
+    %0 = autopar.unary relu %x {autopar.strategy = #autopar.strategy<@mesh, {}>, autopar.shardings = [#autopar.sharding<@mesh, [{}]>],
+      autopar.stage = 1 : i64} : tensor<4xf32> -> tensor<4xf32>
+    // expected-error @below {{reads from a later stage}}
+    %1 = autopar.unary relu %0 {autopar.strategy = #autopar.strategy<@mesh, {}>, autopar.shardings = [#autopar.sharding<@mesh, [{}]>],
+      autopar.stage = 0 : i64} : tensor<4xf32> -> tensor<4xf32>
+    return
+  }
+}
