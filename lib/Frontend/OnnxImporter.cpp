@@ -17,7 +17,7 @@ OnnxImporter::OnnxImporter(const OnnxModel &model, const ImportOptions &options,
                            MLIRContext *context)
     : builder(context), model(model), contents(model.contents()),
       options(options), context(context),
-      here(FileLineColLoc::get(context, contents.path, 0, 0)) {
+      here(FileLineColLoc::get(context, contents.fileName, 0, 0)) {
   context->loadDialect<AutoparDialect, func::FuncDialect>();
 }
 

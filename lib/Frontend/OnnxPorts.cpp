@@ -232,7 +232,7 @@ LogicalResult OnnxImporter::checkOutput(const onnx::ValueInfoProto &info,
 
 LogicalResult OnnxImporter::addOutputs() {
   SmallVector<Value> returned;
-  here = FileLineColLoc::get(context, contents.path, 0, 0);
+  here = FileLineColLoc::get(context, contents.fileName, 0, 0);
   for (const onnx::ValueInfoProto &info : contents.proto.graph().output()) {
     Value value = tensorValue(info.name());
     if (!value) {
