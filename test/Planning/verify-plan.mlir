@@ -1,0 +1,22 @@
+// RUN: autopar-opt %s --autopar-verify-plan | FileCheck %s
+
+// Two stages, a value partial over an axis, one that lies otherwise than it is
+// made, and a constant: nothing to complain about.
+
+// CHECK: autopar.mesh @mesh
+module attributes {autopar.stages = 2 : i64} {
+autopar.mesh @mesh #autopar.mesh<["a"=2]>
+func.func @step(%x: tensor<4x4xf32> {autopar.sharding = #autopar.sharding<@mesh, [{}, {"a"}]>},
+                %w: tensor<4x4xf32> {autopar.sharding = #autopar.sharding<@mesh, [{"a"}, {}]>})
+    -> (tensor<4x4xf32> {autopar.sharding = #autopar.sharding<@mesh, [{"a"}, {}]>}) {
+  %0 = autopar.einsum "mk,kn->mn" %x, %w {autopar.stage = 0 : i64,
+    autopar.strategy = #autopar.strategy<@mesh, {"a": split 2}>,
+    autopar.shardings = [#autopar.sharding<@mesh, [{}, {}], partial = {"a": sum}>]}
+    : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = autopar.constant {autopar.stage = 1 : i64, autopar.strategy = #autopar.strategy<@mesh, {}>,
+    autopar.shardings = [#autopar.sharding<@mesh, [{}, {}]>]} dense<1.0> : tensor<4x4xf32>
+  %2 = autopar.binary add %0, %1 {autopar.stage = 1 : i64, autopar.strategy = #autopar.strategy<@mesh, {"a": split 0}>,
+    autopar.shardings = [#autopar.sharding<@mesh, [{"a"}, {}]>]} : tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
+}
