@@ -1,14 +1,31 @@
 //===- Sharding.cpp - Meshes, shardings and sharding rules ----------------===//
 
 #include "autopar/Interfaces/Sharding.h"
+#include "autopar/Interfaces/Neutral.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
+#include <limits>
 
 #include "autopar/Interfaces/Enums.cpp.inc"
 
 using namespace llvm;
 
 namespace autopar {
+
+double neutralElement(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return 0;
+  case ReduceKind::Prod:
+    return 1;
+  case ReduceKind::Max:
+    return -std::numeric_limits<double>::infinity();
+  case ReduceKind::Min:
+    return std::numeric_limits<double>::infinity();
+  }
+  llvm_unreachable("all kinds are listed");
+}
 
 //===----------------------------------------------------------------------===//
 // Mesh
@@ -234,7 +251,8 @@ static bool isPlain(const Window &window) {
   return window.size == 1 && window.stride == 1 && window.padLow == 0;
 }
 
-/// Sharding of one operand or result; nullopt: two split factors in a dimension.
+/// Sharding of one operand or result; nullopt: two split factors in a
+/// dimension.
 static std::optional<Sharding> tensorSharding(const ShardingRule &rule,
                                               const TensorFactors &tensor,
                                               const Assignment &assignment,
@@ -249,9 +267,9 @@ static std::optional<Sharding> tensorSharding(const ShardingRule &rule,
         return std::nullopt;
       dim.atoms = atoms;
       if (factors.window && !isPlain(*factors.window))
-        dim.interval = operandInterval(
-            *factors.window,
-            ceilDiv(rule.factors[factor].size, mesh.product(atoms)));
+        dim.interval =
+            operandInterval(*factors.window, ceilDiv(rule.factors[factor].size,
+                                                     mesh.product(atoms)));
     }
   }
   return sharding;
@@ -286,8 +304,7 @@ std::optional<OpShardings> shardingsOf(const ShardingRule &rule,
   if (!isLegal(rule, assignment, mesh))
     return std::nullopt;
   OpShardings shardings;
-  auto append = [&](const TensorFactors &tensor,
-                    SmallVector<Sharding> &list) {
+  auto append = [&](const TensorFactors &tensor, SmallVector<Sharding> &list) {
     std::optional<Sharding> s = tensorSharding(rule, tensor, assignment, mesh);
     if (s)
       list.push_back(std::move(*s));

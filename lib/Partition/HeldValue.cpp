@@ -49,20 +49,6 @@ bool HeldValue::hasPast(unsigned dim, const Mesh &mesh) const {
                   mesh);
 }
 
-double neutralElement(ReduceKind kind) {
-  switch (kind) {
-  case ReduceKind::Sum:
-    return 0;
-  case ReduceKind::Prod:
-    return 1;
-  case ReduceKind::Max:
-    return -std::numeric_limits<double>::infinity();
-  case ReduceKind::Min:
-    return std::numeric_limits<double>::infinity();
-  }
-  return 0;
-}
-
 /// The send that `recv` waits for; null if there is none.
 static Operation *senderOf(RecvOp recv) {
   Operation *sender = nullptr;

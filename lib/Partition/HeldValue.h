@@ -9,6 +9,7 @@
 #define AUTOPAR_LIB_PARTITION_HELDVALUE_H
 
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Interfaces/Neutral.h"
 
 namespace autopar {
 
@@ -44,9 +45,6 @@ struct HeldValue {
 /// op that made it, so that a message shows all that may be wrong.
 void noteOrigin(mlir::InFlightDiagnostic &diagnostic, mlir::Value value,
                 llvm::StringRef note);
-
-/// The sum's 0, the product's 1, ...
-double neutralElement(ReduceKind kind);
 
 /// What `op` (a collective or position op) makes of `input`; an error at `op`,
 /// with what to do, where the result would hold no part of the global value.

@@ -184,7 +184,7 @@ static void place(KeepFirstOp op, Operands in, int64_t index, Tensor &result) {
   if (index == 0)
     result = *in[0];
   else
-    result.fill(neutral(op.getKind()));
+    result.fill(neutralElement(op.getKind()));
 }
 
 static void place(BlockOffsetOp op, Operands, int64_t index, Tensor &result) {

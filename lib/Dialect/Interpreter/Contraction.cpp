@@ -155,7 +155,7 @@ Tensor evaluate(PoolOp op, Operands in) {
   for (int64_t nc = 0; nc < result.dim(0) * result.dim(1); ++nc)
     forEachIndex(result.shape().drop_front(2), [&](ArrayRef<int64_t> at,
                                                    int64_t position) {
-      cell.set(0, neutral(op.getKind()));
+      cell.set(0, neutralElement(op.getKind()));
       double sum = cell.getDouble(0);
       int64_t intSum = cell.getInt(0);
       windows.forEach(at, [&](int64_t, int64_t from) {

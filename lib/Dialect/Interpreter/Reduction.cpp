@@ -42,7 +42,7 @@ static std::vector<int64_t> reducedPositions(ArrayRef<int64_t> shape,
 
 Tensor evaluate(ReduceOp op, Operands in) {
   Tensor result = emptyResult(op);
-  result.fill(neutral(op.getKind()));
+  result.fill(neutralElement(op.getKind()));
   auto positions = reducedPositions(in[0]->shape(), op.getDims());
   for (int64_t i = 0, e = in[0]->size(); i < e; ++i) {
     int64_t to = positions[i];
@@ -60,7 +60,7 @@ Tensor evaluate(ReduceOp op, Operands in) {
 Tensor evaluate(ScanOp op, Operands in) {
   Tensor result = emptyResult(op);
   Tensor start(RankedTensorType::get({}, result.element()));
-  start.set(0, neutral(op.getKind()));
+  start.set(0, neutralElement(op.getKind()));
   Lines lines(result.shape(), op.getDim());
   lines.forEach([&](int64_t base, int64_t stride) {
     double sum = start.getDouble(0);
@@ -89,7 +89,7 @@ Tensor evaluate(SoftmaxOp op, Operands in) {
   const std::vector<double> &x = in[0]->floats;
   Lines lines(result.shape(), op.getDim());
   lines.forEach([&](int64_t base, int64_t stride) {
-    double max = neutral(ReduceKind::Max), sum = 0;
+    double max = neutralElement(ReduceKind::Max), sum = 0;
     for (int64_t k = 0; k < lines.length; ++k)
       max = combine(ReduceKind::Max, max, x[base + k * stride]);
     for (int64_t k = 0; k < lines.length; ++k)

@@ -64,20 +64,6 @@ static int64_t saturate(Type type, double value) {
   return value >= double(high) ? high : int64_t(value);
 }
 
-double neutral(ReduceKind kind) {
-  switch (kind) {
-  case ReduceKind::Sum:
-    return 0;
-  case ReduceKind::Prod:
-    return 1;
-  case ReduceKind::Max:
-    return -std::numeric_limits<double>::infinity();
-  case ReduceKind::Min:
-    return std::numeric_limits<double>::infinity();
-  }
-  llvm_unreachable("all kinds are listed");
-}
-
 double combine(ReduceKind kind, double a, double b) {
   if (kind == ReduceKind::Sum)
     return a + b;

@@ -241,20 +241,6 @@ Value emitKeepFirst(LoopEmitter &emit, KeepFirstOp op, ArrayRef<Index> at) {
 
 } // namespace
 
-double neutralElement(ReduceKind kind) {
-  switch (kind) {
-  case ReduceKind::Sum:
-    return 0;
-  case ReduceKind::Prod:
-    return 1;
-  case ReduceKind::Max:
-    return -std::numeric_limits<double>::infinity();
-  case ReduceKind::Min:
-    return std::numeric_limits<double>::infinity();
-  }
-  return 0;
-}
-
 Value neutralFor(LoopEmitter &emit, ReduceKind kind, Value tensor) {
   Type type = elementOf(tensor);
   if (!isNatural(tensor.getType()) || kind == ReduceKind::Sum ||

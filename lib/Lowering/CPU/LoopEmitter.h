@@ -12,6 +12,7 @@
 #define AUTOPAR_LOWERING_CPU_LOOPEMITTER_H
 
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Interfaces/Neutral.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -167,8 +168,6 @@ mlir::Value emitMovement(LoopEmitter &emit, mlir::Operation *op,
                          llvm::ArrayRef<Index> at);
 mlir::Value emitReduction(LoopEmitter &emit, mlir::Operation *op,
                           llvm::ArrayRef<Index> at);
-/// What a reduction starts from, and as a constant for elements of `tensor`.
-double neutralElement(ReduceKind kind);
 mlir::Value neutralFor(LoopEmitter &emit, ReduceKind kind, mlir::Value tensor);
 /// Elements without sign: u8 and its kin, booleans.
 bool isNatural(mlir::Type tensorOrElement);

@@ -41,8 +41,8 @@ TEST_F(TensorTest, wrapsIntegersToTheirWidth) {
 
 TEST_F(TensorTest, saturatesInfinitiesOfIntegers) {
   Tensor tensor(RankedTensorType::get({2}, builder.getI8Type()));
-  tensor.set(0, neutral(ReduceKind::Max));
-  tensor.set(1, neutral(ReduceKind::Min));
+  tensor.set(0, neutralElement(ReduceKind::Max));
+  tensor.set(1, neutralElement(ReduceKind::Min));
   EXPECT_EQ(tensor.ints[0], -128);
   EXPECT_EQ(tensor.ints[1], 127);
 }

@@ -9,6 +9,7 @@
 #ifndef AUTOPAR_DIALECT_INTERPRETER_TENSOR_H
 #define AUTOPAR_DIALECT_INTERPRETER_TENSOR_H
 
+#include "autopar/Interfaces/Neutral.h"
 #include "autopar/Interfaces/Sharding.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -58,8 +59,6 @@ using TensorRef = std::shared_ptr<const Tensor>;
 double roundTo(mlir::Type type, double value);
 /// `value` wrapped to the width of integer type `type`.
 int64_t wrapTo(mlir::Type type, int64_t value);
-/// What leaves the other operand of the reduction as it is.
-double neutral(ReduceKind kind);
 /// One step of a reduction; max and min carry NaN on. Integers do not round.
 double combine(ReduceKind kind, double a, double b);
 int64_t combine(ReduceKind kind, int64_t a, int64_t b);
