@@ -126,8 +126,8 @@ static void formKernels(func::FuncOp func) {
   SmallVector<Operation *> old;
   for (Operation &op : body)
     old.push_back(&op);
-  llvm::DenseSet<Operation *> kept;
 
+  // Copies: a reshape between groups may also be in the body of a later one.
   Operation *last = old.back();
   OpBuilder builder(last);
   IRMapping values;
@@ -136,18 +136,16 @@ static void formKernels(func::FuncOp func) {
       buildKernel(builder, groups.groups[step.group], values);
       continue;
     }
-    kept.insert(step.op);
-    if (step.op != last)
-      step.op->moveBefore(last);
-    for (OpOperand &operand : step.op->getOpOperands())
-      operand.set(values.lookupOrDefault(operand.get()));
-    if (loopRoleOf(step.op) != LoopRole::View && step.op != last &&
-        !isa<KernelOp>(step.op))
-      step.op->setAttr(schedule::kOp, reportName(step.op));
+    if (step.op == last)
+      continue;
+    Operation *copy = builder.clone(*step.op, values);
+    if (loopRoleOf(step.op) != LoopRole::View && !isa<KernelOp>(step.op))
+      copy->setAttr(schedule::kOp, reportName(step.op));
   }
-  for (Operation *op : llvm::reverse(old))
-    if (!kept.contains(op))
-      op->erase();
+  for (OpOperand &operand : last->getOpOperands())
+    operand.set(values.lookupOrDefault(operand.get()));
+  for (Operation *op : llvm::drop_begin(llvm::reverse(old)))
+    op->erase();
 }
 
 namespace {

@@ -76,3 +76,24 @@ func.func @constant_result(%x: tensor<4xf32>) -> tensor<2xf32> {
   %1 = autopar.unary exp %x : tensor<4xf32> -> tensor<4xf32>
   return %0 : tensor<2xf32>
 }
+
+// -----
+
+// A reshape of a constant that lies in memory for one reader and is repeated in
+// the kernel of another.
+autopar.mesh @mesh #autopar.mesh<["x"=2]>
+// CHECK-LABEL: func.func @reshape_in_memory_and_in_kernel
+// CHECK: %[[C:.*]] = autopar.kernel ins()
+// CHECK: %[[V:.*]] = autopar.reshape %[[C]]
+// CHECK: %[[Z:.*]] = autopar.kernel ins()
+// CHECK: %[[K:.*]] = autopar.constant
+// CHECK: autopar.reshape %[[K]]
+// CHECK: autopar.all_reduce %[[V]]
+func.func @reshape_in_memory_and_in_kernel() -> (tensor<7xf64>, tensor<7xf64>) {
+  %c = autopar.constant dense<5.0> : tensor<7xf64>
+  %s = autopar.unary sin %c : tensor<7xf64> -> tensor<7xf64>
+  %r = autopar.reshape %c : tensor<7xf64> -> tensor<7xf64>
+  %z = autopar.binary mul %s, %r : tensor<7xf64>
+  %u = autopar.all_reduce %r mesh = @mesh axes = ["x"] {kind = #autopar<reduce_kind sum>} : (tensor<7xf64>) -> tensor<7xf64>
+  return %z, %u : tensor<7xf64>, tensor<7xf64>
+}
