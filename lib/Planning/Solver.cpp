@@ -17,8 +17,7 @@ using namespace llvm;
 
 namespace autopar {
 
-/// In larger problems a gap below this share is not worth branch and bound.
-static constexpr double kGapOfInterest = 0.01;
+/// In larger problems branch and bound gets nowhere.
 static constexpr size_t kSmallProblem = 100;
 
 namespace {
@@ -166,39 +165,59 @@ void MemorySearch::offer(const std::vector<unsigned> &choice) {
 // Multipliers
 //===----------------------------------------------------------------------===//
 
-/// Doubles the multiplier until the row fits, then halves the interval.
-/// `choice` ends as the solution of the smallest multiplier found under which
-/// it fits.
+/// Raises the multiplier until the row fits. Then the lines that the solutions
+/// below and above draw (costs against multiplier) meet where the bound may be
+/// best: that is tried next, until nothing new comes. `choice` ends as the
+/// solution of the smallest multiplier found under which the row fits.
 bool MemorySearch::raiseMultiplier(size_t index,
                                    std::vector<unsigned> &choice) {
   size_t row = active[index].row;
-  double low = active[index].multiplier;
-  double high = std::max(2 * low, 1e-3 * (1e-9 + problem.secondsOf(choice)) /
-                                      double(problem.memoryLimit));
-  auto fitsAt = [&](double multiplier) {
+  struct Point {
+    double multiplier, cost; // cost without this row's multiplier
+    int64_t bytes;
+  };
+  auto pointOf = [&](double multiplier, ArrayRef<unsigned> solution) {
+    double cost = problem.secondsOf(solution);
+    for (const ActiveRow &other : active)
+      if (other.row != row)
+        cost += other.multiplier * bytesOf(solution, other.row);
+    return Point{multiplier, cost, bytesOf(solution, row)};
+  };
+  Point low = pointOf(active[index].multiplier, choice), high = low;
+  auto tryAt = [&](double multiplier, bool rough = true) {
     active[index].multiplier = multiplier;
-    EliminationResult result = minimise(options.roughCellLimit);
+    EliminationResult result =
+        minimise(rough ? options.roughCellLimit : options.cellLimit);
     lowerBound = std::max(lowerBound, result.lowerBound);
     if (result.cost == kIllegal)
       return false;
-    bool fit = bytesOf(result.choice, row) <= problem.memoryLimit;
+    Point point = pointOf(multiplier, result.choice);
+    bool fit = point.bytes <= problem.memoryLimit;
+    (fit ? high : low) = point;
     if (fit)
       choice = std::move(result.choice);
     return fit;
   };
-  constexpr unsigned kDoublings = 40, kHalvings = 8;
-  unsigned doublings = 0;
-  while (!fitsAt(high)) {
-    low = high;
-    high *= 4;
-    if (++doublings == kDoublings || work > workLimit || isCutOff())
+  constexpr unsigned kRaises = 20, kMeetings = 6;
+  double multiplier =
+      std::max(2 * low.multiplier,
+               1e-15 + low.cost / double(low.bytes - problem.memoryLimit + 1));
+  for (unsigned raise = 0; !tryAt(multiplier); ++raise, multiplier *= 8)
+    if (raise == kRaises || work > workLimit || isCutOff())
       return false;
+  for (unsigned i = 0; i < kMeetings && work < workLimit && !isCutOff(); ++i) {
+    double meeting = (high.cost - low.cost) / double(low.bytes - high.bytes);
+    if (!(meeting > low.multiplier && meeting < high.multiplier))
+      break;
+    tryAt(meeting);
   }
-  for (unsigned i = 0; i < kHalvings && work < workLimit && !isCutOff(); ++i) {
-    double middle = (low + high) / 2;
-    (fitsAt(middle) ? high : low) = middle;
-  }
-  active[index].multiplier = high;
+  // The solutions that fit with the least multiplier are the cheapest.
+  constexpr unsigned kHalvings = 3;
+  for (unsigned i = 0; i < kHalvings && work < workLimit && !isCutOff(); ++i)
+    tryAt((low.multiplier + high.multiplier) / 2);
+  if (!isCutOff())
+    tryAt(high.multiplier, /*rough=*/false);
+  active[index].multiplier = high.multiplier;
   return true;
 }
 
@@ -281,8 +300,7 @@ bool MemorySearch::isGapOfInterest() const {
   if (!best)
     return true;
   double gap = best->seconds - lowerBound;
-  bool small = problem.nodes.size() <= kSmallProblem;
-  return gap > (small ? 1e-9 : kGapOfInterest) * best->seconds;
+  return problem.nodes.size() <= kSmallProblem && gap > 1e-9 * best->seconds;
 }
 
 Expected<Solution> MemorySearch::run() {
