@@ -39,12 +39,6 @@ module attributes {autopar.persistent = [[]]} {
   }
 }
 
-// CHECK-LABEL: llvm.func internal @stage_0_step(
-// CHECK: llvm.mlir.addressof @kernel_0_unary
-// CHECK: llvm.mlir.addressof @kernel_1_binary
-// CHECK: llvm.mlir.addressof @kernel_1_binary
-// CHECK: llvm.mlir.addressof @kernel_2_binary
-
 // CHECK-LABEL: llvm.func internal @kernel_0_unary_body(
 // CHECK-SAME: %[[A:.*]]: !llvm.ptr {llvm.noalias}, %[[B:.*]]: !llvm.ptr {llvm.noalias}, %[[C:.*]]: !llvm.ptr {llvm.noalias}, %{{.*}}: !llvm.ptr {llvm.noalias}, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64)
 // CHECK: scf.for %[[I:.*]] = %[[BEGIN]] to %[[END]]
@@ -63,3 +57,9 @@ module attributes {autopar.persistent = [[]]} {
 
 // Three operands, two places.
 // CHECK-LABEL: llvm.func internal @kernel_2_binary_body(%{{.*}}: !llvm.ptr {llvm.noalias}, %{{.*}}: !llvm.ptr {llvm.noalias}, %{{.*}}: !llvm.ptr {llvm.noalias}, %{{.*}}: i64
+
+// CHECK-LABEL: llvm.func internal @stage_0_step(
+// CHECK: llvm.mlir.addressof @kernel_0_unary
+// CHECK: llvm.mlir.addressof @kernel_1_binary
+// CHECK: llvm.mlir.addressof @kernel_1_binary
+// CHECK: llvm.mlir.addressof @kernel_2_binary

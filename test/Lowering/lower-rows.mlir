@@ -28,12 +28,6 @@ module attributes {autopar.persistent = [[]]} {
   }
 }
 
-// A reduction over everything is one piece of work: 1 iteration is launched.
-// CHECK-LABEL: llvm.func internal @stage_0_step(
-// CHECK: llvm.mlir.addressof @kernel_2_normalize
-// CHECK: %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
-// CHECK: llvm.call @aprt_launch({{.*}}, %[[ONE]], %{{.*}})
-
 // Per row: the maximum, then exponentials kept on the stack while they are
 // summed, then the quotient, which makes no exponential again.
 // CHECK-LABEL: llvm.func internal @kernel_0_softmax_body(
@@ -59,3 +53,9 @@ module attributes {autopar.persistent = [[]]} {
 // CHECK: llvm.store %[[TOP]], %[[PLACE]]
 // CHECK: scf.for
 // CHECK: llvm.store
+
+// A reduction over everything is one piece of work: 1 iteration is launched.
+// CHECK-LABEL: llvm.func internal @stage_0_step(
+// CHECK: llvm.mlir.addressof @kernel_2_normalize
+// CHECK: %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
+// CHECK: llvm.call @aprt_launch({{.*}}, %[[ONE]], %{{.*}})

@@ -70,24 +70,27 @@ void CpuProgram::recordUses(HostFunction &host, Operation *op, int packed) {
 void CpuProgram::lowerLibraryCall(HostFunction &host, KernelOp kernel,
                                   cpu::LibraryCall call, bool isStep) {
   auto operand = [&](int number) {
-    return number < 0 ? host.null() : host.address(kernel->getOperand(number));
+    return number < 0 ? HostArgument{}
+                      : host.address(kernel->getOperand(number));
   };
   StringRef kind = call.isGemm ? "gemm" : "convolution";
-  int32_t op = program.addOp(describe(kernel, kind));
+  HostArgument op = host.op(describe(kernel, kind));
   auto weight = persistentIndex(kernel->getOperand(call.b));
   bool packs = isStep && weight;
   if (packs) {
-    PackedWeight packed{call.isGemm ? "aprt_gemm_pack" : "aprt_conv_pack",
-                        call.descriptor, *weight, op};
+    PackedWeight packed{call.isGemm ? StringLiteral("aprt_gemm_pack")
+                                    : "aprt_conv_pack",
+                        call.descriptor, call.slotWord, *weight,
+                        static_cast<int32_t>(op.value)};
     call.descriptor[call.slotWord] =
-        program.packedSlot(host.stage, std::move(packed), call.slotWord);
+        program.packedSlot(host.stage, std::move(packed));
   }
   if (isStep)
     recordUses(host, kernel, packs ? call.b : -1);
-  host.call(call.isGemm ? "aprt_gemm" : "aprt_conv",
-            {host.int32(op), host.words(call.descriptor), operand(call.a),
-             packs ? host.null() : operand(call.b), operand(call.bias),
-             operand(call.addend), operand(call.result)});
+  host.call(call.isGemm ? StringLiteral("aprt_gemm") : "aprt_conv",
+            {op, program.words(call.descriptor, packs ? call.slotWord : -1),
+             operand(call.a), packs ? HostArgument{} : operand(call.b),
+             operand(call.bias), operand(call.addend), operand(call.result)});
 }
 
 LogicalResult CpuProgram::lowerLoops(HostFunction &host, KernelOp kernel) {
@@ -96,20 +99,19 @@ LogicalResult CpuProgram::lowerLoops(HostFunction &host, KernelOp kernel) {
     return failure();
   if (loop->work == 0)
     return success();
-  OpBuilder &builder = host.builder;
-  SmallVector<Value> buffers, scalars;
+  std::vector<HostArgument> buffers, scalars;
   for (unsigned number : loop->buffers)
     buffers.push_back(host.address(kernel->getOperand(number)));
   for (ArrayAttr axes : loop->positions)
     scalars.push_back(host.position(axes));
-  Value function = LLVM::AddressOfOp::create(builder, host.loc, loop->function);
-  int32_t op = program.addOp(describe(kernel, "kernel"));
-  Value bufferArray = host.stackArray(buffers, host.rank.getType());
-  Value scalarArray = scalars.empty()
-                          ? host.null()
-                          : host.stackArray(scalars, builder.getI64Type());
-  host.call("aprt_launch", {host.int32(op), function, bufferArray, scalarArray,
-                            host.int64(loop->work), host.int64(loop->grain)});
+  auto pointer = LLVM::LLVMPointerType::get(program.module.getContext());
+  HostArgument scalarArray;
+  if (!scalars.empty())
+    scalarArray = host.array(scalars, host.builder.getI64Type());
+  host.call("aprt_launch",
+            {host.op(describe(kernel, "kernel")), host.function(loop->function),
+             host.array(buffers, pointer), scalarArray, host.int64(loop->work),
+             host.int64(loop->grain)});
   return success();
 }
 
@@ -127,8 +129,7 @@ LogicalResult CpuProgram::lowerKernel(HostFunction &host, KernelOp kernel,
 
 LogicalResult CpuProgram::lowerFunction(func::FuncOp function, StringRef name,
                                         int64_t stage, bool isStep) {
-  OpBuilder builder(function.getContext());
-  HostFunction host(program, builder, name, stage, isStep);
+  HostFunction host(program, stage);
   for (Operation &op : function.getBody().front().without_terminator()) {
     host.loc = op.getLoc();
     if (isa<BufferOp>(op))
@@ -143,18 +144,17 @@ LogicalResult CpuProgram::lowerFunction(func::FuncOp function, StringRef name,
     if (failed(lowerCommunication(host, &op)))
       return failure();
   }
-  host.finish();
+  emitHostFunction(program, name, /*hasTime=*/isStep, std::move(host.calls));
   return success();
 }
 
 void CpuProgram::makePrepare(StringRef name, int64_t stage) {
-  OpBuilder builder(program.module.getContext());
-  HostFunction host(program, builder, name, stage, /*hasTime=*/false);
+  HostFunction host(program, stage);
   for (const PackedWeight &weight : program.packed[stage])
-    host.call(weight.callee,
-              {host.int32(weight.op), host.words(weight.descriptor),
-               host.persistent(weight.persistent)});
-  host.finish();
+    host.call(weight.callee, {{HostArgument::Op, {}, weight.op},
+                              program.words(weight.descriptor, weight.slotWord),
+                              host.persistent(weight.persistent)});
+  emitHostFunction(program, name, /*hasTime=*/false, std::move(host.calls));
 }
 
 //===----------------------------------------------------------------------===//
@@ -226,6 +226,7 @@ struct LowerToCpuPass : impl::LowerToCpuBase<LowerToCpuPass> {
     for (int64_t stage = 0; stage < stages; ++stage)
       if (failed(lowerStage(cpu, program, stage, functions)))
         return signalPassFailure();
+    program.finishWords();
     FailureOr<std::string> manifest = makeManifest(program);
     if (failed(manifest))
       return signalPassFailure();
@@ -244,8 +245,7 @@ struct LowerToCpuPass : impl::LowerToCpuBase<LowerToCpuPass> {
       if (failed(cpu.lowerFunction(setup, functions[first], stage, false)))
         return failure();
     } else {
-      OpBuilder builder(program.module.getContext());
-      HostFunction(program, builder, functions[first], stage, false).finish();
+      emitHostFunction(program, functions[first], /*hasTime=*/false, {});
     }
     auto step = findStageFunction(program.module, "step", stage);
     if (!step)

@@ -9,6 +9,7 @@
 #ifndef AUTOPAR_LOWERING_COMMON_HOSTPROGRAM_H
 #define AUTOPAR_LOWERING_COMMON_HOSTPROGRAM_H
 
+#include "HostCalls.h"
 #include "autopar/Dialect/Dialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -42,8 +43,9 @@ struct ProgramChannel {
 
 /// A constant matrix or filter that `prepare` packs.
 struct PackedWeight {
-  std::string callee; // aprt_gemm_pack or aprt_conv_pack
+  llvm::StringLiteral callee; // aprt_gemm_pack or aprt_conv_pack
   std::vector<int64_t> descriptor;
+  size_t slotWord = 0;    // the slot's place in the descriptor
   int64_t persistent = 0; // index of the tensor
   int32_t op = 0;
 };
@@ -59,15 +61,20 @@ public:
   /// Remembers that a stage sends or receives over `channel`.
   void useChannel(int64_t channel, ProgramChannel what);
   /// Slot of a packed form of persistent tensor `index` of `stage`; calls with
-  /// the same descriptor (its slot aside) share it. `slotWord` is the slot's
-  /// place in the descriptor.
-  int64_t packedSlot(int64_t stage, PackedWeight weight, size_t slotWord);
+  /// the same descriptor (its slot aside) share it.
+  int64_t packedSlot(int64_t stage, PackedWeight weight);
 
-  /// A constant array of 64-bit words, made once per contents.
-  mlir::LLVM::GlobalOp words(llvm::ArrayRef<int64_t> values);
+  /// Constant 64-bit words, once per contents; those at `slotWord`, if any, may
+  /// differ where calls are alike.
+  HostArgument words(std::vector<int64_t> values, int64_t slotWord = -1);
   /// Declares a runtime function at its first use.
   mlir::LLVM::LLVMFuncOp declare(llvm::StringRef name, mlir::Type result,
                                  mlir::TypeRange arguments);
+  /// A constant array of 64-bit words in the module.
+  mlir::LLVM::GlobalOp makeWords(llvm::StringRef name,
+                                 llvm::ArrayRef<int64_t> values);
+  /// All that `words` gave out, after the last function.
+  void finishWords();
 
   mlir::ModuleOp module;
   Mesh mesh;
@@ -78,54 +85,54 @@ public:
   std::vector<std::vector<PackedWeight>> packed; // by stage
   /// By stage and index; what @step does not touch is not there.
   std::map<std::pair<int64_t, int64_t>, PersistentUse> persistentUses;
+  /// Functions of repeated calls, by the calls.
+  std::map<std::vector<int64_t>, mlir::LLVM::LLVMFuncOp> repeated;
+  int64_t tables = 0; // made for repeated calls
 
 private:
   std::map<std::string, int32_t> communicatorIndex;
-  std::map<std::vector<int64_t>, mlir::LLVM::GlobalOp> wordArrays;
+  std::map<std::vector<int64_t>, int64_t> wordPlaces;
+  std::vector<int64_t> allWords;
   std::map<std::vector<int64_t>, int64_t> slots;
 };
 
-/// One host function while its calls are made.
+/// The name of the array that Words arguments point into.
+inline constexpr llvm::StringLiteral kWords = "words";
+
+/// The calls of one host function while they are listed.
 class HostFunction {
 public:
-  /// `hasTime`: the second argument is the micro-batch.
-  HostFunction(HostProgram &program, mlir::OpBuilder &builder,
-               llvm::StringRef name, int64_t stage, bool hasTime);
-  /// Ends the function with success.
-  void finish();
+  HostFunction(HostProgram &program, int64_t stage)
+      : program(program), builder(program.module.getContext()),
+        loc(program.module.getLoc()), stage(stage) {}
 
   /// Address of a memref that an autopar.buffer made.
-  mlir::Value address(mlir::Value memref);
-  mlir::Value persistent(int64_t index);
-  mlir::Value int32(int64_t value);
-  mlir::Value int64(int64_t value);
-  mlir::Value null();
-  mlir::Value words(llvm::ArrayRef<int64_t> values);
-  /// A stack array whose elements are `values`, valid until the next of that
-  /// type is made.
-  mlir::Value stackArray(mlir::ValueRange values, mlir::Type type);
+  HostArgument address(mlir::Value memref);
+  HostArgument persistent(int64_t index);
+  HostArgument op(ProgramOp row);
+  HostArgument int32(int64_t value);
+  HostArgument int64(int64_t value);
+  HostArgument float64(double value);
+  HostArgument function(mlir::LLVM::LLVMFuncOp callee);
   /// The rank's linear index along mesh axes, the time axis included.
-  mlir::Value position(mlir::ArrayAttr axes);
+  HostArgument position(mlir::ArrayAttr axes);
+  /// An array on the stack.
+  HostArgument array(std::vector<HostArgument> elements, mlir::Type type);
 
   /// status = callee(rank, arguments...); returns it unless it is 0.
-  void call(llvm::StringRef callee, mlir::ValueRange arguments);
+  void call(llvm::StringLiteral callee, std::vector<HostArgument> arguments);
 
   HostProgram &program;
-  mlir::OpBuilder &builder;
-  mlir::Location loc;
-  mlir::LLVM::LLVMFuncOp function;
+  mlir::Builder builder;
+  mlir::Location loc; // of the next call
   int64_t stage;
-  mlir::Value rank, time;
-
-private:
-  mlir::Value entryValue(llvm::function_ref<mlir::Value()> build);
-  mlir::Block *entry, *fail;
-  mlir::Operation *entryEnd; // values used everywhere are made before it
-  mlir::Value arena;
-  std::map<int64_t, mlir::Value> persistents, ints;
-  std::map<std::string, mlir::Value> positions;
-  std::map<const void *, std::pair<mlir::LLVM::AllocaOp, int64_t>> stacks;
+  std::vector<HostCall> calls;
 };
+
+/// Makes `i32 name(rank)`, or with `hasTime` `i32 name(rank, micro-batch)`,
+/// that makes the calls in order.
+void emitHostFunction(HostProgram &program, llvm::StringRef name, bool hasTime,
+                      std::vector<HostCall> calls);
 
 /// The number that docs/RuntimeABI.md gives an element type, and its name.
 int32_t dtypeNumber(mlir::Type element);

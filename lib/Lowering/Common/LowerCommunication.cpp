@@ -29,27 +29,27 @@ Around around(Value memref, int64_t dim) {
   return result;
 }
 
-template <typename OpT> int32_t record(HostFunction &host, OpT op) {
+template <typename OpT> HostArgument record(HostFunction &host, OpT op) {
   ProgramOp row;
   row.name = nodeName(op->getLoc()).str();
   row.kind = op->getName().stripDialect().str();
   for (Value operand : op->getOperands())
     row.bytes += denseBytes(operand.getType());
-  return host.program.addOp(std::move(row));
+  return host.op(std::move(row));
 }
 
-Value dtype(HostFunction &host, Value memref) {
+HostArgument dtype(HostFunction &host, Value memref) {
   return host.int32(dtypeNumber(getElementTypeOrSelf(memref.getType())));
 }
 
-Value reduceKind(HostFunction &host, ReduceKind kind) {
+HostArgument reduceKind(HostFunction &host, ReduceKind kind) {
   return host.int32(static_cast<int32_t>(kind)); // numbered alike
 }
 
 void lower(HostFunction &host, AllReduceOp op) {
   auto type = cast<ShapedType>(op.getInput().getType());
   host.call("aprt_all_reduce",
-            {host.int32(record(host, op)),
+            {record(host, op),
              host.int32(host.program.communicator(op.getAxes())),
              reduceKind(host, op.getKind()), dtype(host, op.getInput()),
              host.int64(type.getNumElements()), host.address(op.getInput()),
@@ -60,7 +60,7 @@ void lower(HostFunction &host, AllGatherOp op) {
   Around in = around(op.getInput(), op.getDim());
   Around out = around(op.getOutput(), op.getDim());
   host.call("aprt_all_gather",
-            {host.int32(record(host, op)),
+            {record(host, op),
              host.int32(host.program.communicator(op.getAxes())),
              dtype(host, op.getInput()), host.int64(out.outer),
              host.int64(out.size), host.int64(in.size), host.int64(out.inner),
@@ -71,7 +71,7 @@ void lower(HostFunction &host, ReduceScatterOp op) {
   Around in = around(op.getInput(), op.getDim());
   Around out = around(op.getOutput(), op.getDim());
   host.call("aprt_reduce_scatter",
-            {host.int32(record(host, op)),
+            {record(host, op),
              host.int32(host.program.communicator(op.getAxes())),
              reduceKind(host, op.getKind()), dtype(host, op.getInput()),
              host.int64(in.outer), host.int64(in.size), host.int64(out.size),
@@ -83,10 +83,11 @@ void lower(HostFunction &host, AllToAllOp op) {
   auto in = cast<ShapedType>(op.getInput().getType());
   auto out = cast<ShapedType>(op.getOutput().getType());
   host.call("aprt_all_to_all",
-            {host.int32(record(host, op)),
+            {record(host, op),
              host.int32(host.program.communicator(op.getAxes())),
              dtype(host, op.getInput()), host.int32(in.getRank()),
-             host.words(in.getShape()), host.words(out.getShape()),
+             host.program.words(in.getShape().vec()),
+             host.program.words(out.getShape().vec()),
              host.int32(op.getSplitDim()), host.int32(op.getConcatDim()),
              host.address(op.getInput()), host.address(op.getOutput())});
 }
@@ -94,17 +95,14 @@ void lower(HostFunction &host, AllToAllOp op) {
 void lower(HostFunction &host, HaloOp op) {
   Around in = around(op.getInput(), op.getDim());
   Around out = around(op.getOutput(), op.getDim());
-  Value fill = LLVM::ConstantOp::create(
-      host.builder, host.loc, host.builder.getF64Type(),
-      host.builder.getF64FloatAttr(op.getFill().convertToDouble()));
-  host.call("aprt_halo",
-            {host.int32(record(host, op)),
-             host.int32(host.program.communicator(op.getAxes())),
-             dtype(host, op.getInput()), host.int64(in.outer),
-             host.int64(op.getSize()), host.int64(in.size),
-             host.int64(in.inner), host.int64(op.getStep()),
-             host.int64(op.getOffset()), host.int64(out.size), fill,
-             host.address(op.getInput()), host.address(op.getOutput())});
+  host.call(
+      "aprt_halo",
+      {record(host, op), host.int32(host.program.communicator(op.getAxes())),
+       dtype(host, op.getInput()), host.int64(in.outer),
+       host.int64(op.getSize()), host.int64(in.size), host.int64(in.inner),
+       host.int64(op.getStep()), host.int64(op.getOffset()),
+       host.int64(out.size), host.float64(op.getFill().convertToDouble()),
+       host.address(op.getInput()), host.address(op.getOutput())});
 }
 
 void lower(HostFunction &host, SendOp op) {
@@ -112,9 +110,8 @@ void lower(HostFunction &host, SendOp op) {
   host.program.useChannel(
       op.getChannel(),
       {host.stage, static_cast<int64_t>(op.getToStage()), bytes});
-  host.call("aprt_send",
-            {host.int32(record(host, op)), host.int32(op.getChannel()),
-             host.address(op.getInput()), host.int64(bytes)});
+  host.call("aprt_send", {record(host, op), host.int32(op.getChannel()),
+                          host.address(op.getInput()), host.int64(bytes)});
 }
 
 void lower(HostFunction &host, RecvOp op) {
@@ -122,9 +119,8 @@ void lower(HostFunction &host, RecvOp op) {
   host.program.useChannel(
       op.getChannel(),
       {static_cast<int64_t>(op.getFromStage()), host.stage, bytes});
-  host.call("aprt_recv",
-            {host.int32(record(host, op)), host.int32(op.getChannel()),
-             host.address(op.getOutput()), host.int64(bytes)});
+  host.call("aprt_recv", {record(host, op), host.int32(op.getChannel()),
+                          host.address(op.getOutput()), host.int64(bytes)});
 }
 
 } // namespace
