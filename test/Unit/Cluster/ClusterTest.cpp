@@ -1,6 +1,8 @@
 //===- ClusterTest.cpp ----------------------------------------------------===//
 
 #include "autopar/Cluster/Cluster.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 
 using namespace autopar;
@@ -62,6 +64,90 @@ TEST(Cluster, FileKeepsWhatItSays) {
   Expected<Cluster> again = clusterFromJSON(toJSON(*cluster), "again");
   ASSERT_TRUE(bool(again));
   EXPECT_EQ(describe(*again), describe(*cluster));
+}
+
+void expectError(StringRef text, StringRef part) {
+  std::string error = errorOf(fromText(text));
+  EXPECT_TRUE(StringRef(error).starts_with("cluster file test.json: "))
+      << error;
+  EXPECT_NE(error.find(part), std::string::npos) << error;
+}
+
+TEST(Cluster, EveryMistakeInAFileIsNamed) {
+  expectError("[]", "must be a JSON object with 'nodes' and 'links'");
+  expectError("{}", "needs 'nodes', a list such as");
+  expectError("{\"nodes\": []}", "needs 'nodes', a list such as");
+  expectError("{\"nodes\": [1]}", "each of 'nodes' must be an object");
+  expectError("{\"nodes\": [{}]}", "a node needs a 'type', for example");
+  expectError("{\"nodes\": [{\"type\": \"z80\"}]}",
+              "unknown device type 'z80'; known types: ");
+  expectError("{\"nodes\": [{\"type\": \"cpu\", \"cores\": 2}]}",
+              "unknown key 'cores'; known keys: count, type, devices");
+  expectError("{\"nodes\": [{\"type\": \"cpu\", \"devices\": 0}]}",
+              "'devices' of a node must be an integer of 1 or more");
+  expectError("{\"nodes\": [{\"type\": \"cpu\", \"count\": \"2\"}]}",
+              "'count' of a node must be an integer of 1 or more");
+}
+
+TEST(Cluster, EveryMistakeInALinkIsNamed) {
+  auto withLink = [](StringRef link) {
+    return ("{\"nodes\": [{\"type\": \"cpu\"}], \"links\": " + link + "}")
+        .str();
+  };
+  expectError(withLink("1"), "'links' must be a list");
+  expectError(withLink("[1]"), "each of 'links' must be an object");
+  expectError(withLink("[{}]"), "a link is either {\"within\": \"node\"}");
+  expectError(withLink("[{\"within\": \"rack\"}]"), "a link is either");
+  expectError(withLink("[{\"within\": \"node\", \"between\": \"nodes\"}]"),
+              "a link is either");
+  expectError(withLink("[{\"within\": \"node\", \"speed\": 1}]"),
+              "unknown key 'speed'; known keys: within, between, kind, GBps");
+  expectError(withLink("[{\"within\": \"node\", \"GBps\": 0}]"),
+              "'GBps' of a link must be a number above 0");
+  expectError(withLink("[{\"within\": \"node\", \"latency_us\": -1}]"),
+              "'latency_us' of a link must be a number of 0 or more");
+}
+
+TEST(Cluster, ShortFormsThatAreNone) {
+  for (StringRef text :
+       {"", "cpu", "2x2", "2x2:", "0x2:cpu", "2x-1:cpu", "2x2:cpu@",
+        "2x2:cpu@0", "2x2:cpu@fast", "2000000x1:cpu", "2000x2000:cpu"})
+    EXPECT_NE(errorOf(parseCluster(text)).find("NODESxDEVICES:TYPE[@GBps]"),
+              std::string::npos)
+        << text.str();
+}
+
+TEST(Cluster, MixedNodesWaitForTheSlowest) {
+  Cluster cluster =
+      cantFail(fromText("{\"nodes\":[{\"count\":2,\"type\":\"a100-80gb\","
+                        "\"devices\":2},{\"type\":\"l4\",\"devices\":3},"
+                        "{\"type\":\"v100-16gb\"}]}"));
+  EXPECT_EQ(cluster.deviceCount(), 8);
+  std::vector<int64_t> nodes;
+  for (int64_t device = 0; device < 8; ++device)
+    nodes.push_back(cluster.nodeOf(device));
+  EXPECT_EQ(nodes, (std::vector<int64_t>{0, 0, 1, 1, 2, 2, 2, 3}));
+  EXPECT_EQ(cluster.slowest().name, "v100-16gb");
+  EXPECT_EQ(cluster.memoryBytes(), int64_t(16e9));
+  EXPECT_EQ(cluster.betweenNodes.bytesPerSecond, 12.5e9);
+  EXPECT_EQ(describe(cluster),
+            "2x2:a100-80gb + 1x3:l4 + 1x1:v100-16gb, nvlink 150.00 GB/s in a "
+            "node, network 12.50 GB/s between nodes");
+}
+
+TEST(Cluster, FilesAreRead) {
+  SmallString<128> path;
+  int file;
+  ASSERT_FALSE(sys::fs::createTemporaryFile("cluster", "json", file, path));
+  {
+    raw_fd_ostream os(file, /*shouldClose=*/true);
+    os << "{\"nodes\": [{\"type\": \"cpu\", \"devices\": 5}]}";
+  }
+  EXPECT_EQ(cantFail(parseCluster(path)).deviceCount(), 5);
+  std::error_code error;
+  raw_fd_ostream(path, error) << "{\"nodes\": ";
+  EXPECT_NE(errorOf(parseCluster(path)).find("is not JSON"), std::string::npos);
+  sys::fs::remove(path);
 }
 
 } // namespace

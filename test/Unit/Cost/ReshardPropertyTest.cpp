@@ -1,0 +1,241 @@
+//===- ReshardPropertyTest.cpp - Random reshards on small meshes ----------===//
+
+#include "autopar/Cost/CommunicationModel.h"
+#include "autopar/Cost/Reshard.h"
+#include "llvm/ADT/STLExtras.h"
+#include "gtest/gtest.h"
+#include <numeric>
+#include <random>
+
+using namespace autopar;
+using namespace llvm;
+
+namespace {
+
+std::vector<Mesh> meshes() {
+  std::vector<Mesh> list;
+  for (int64_t size = 2; size <= 6; ++size)
+    list.push_back(Mesh({{"x", size}}));
+  list.push_back(Mesh({{"x", 2}, {"y", 2}}));
+  list.push_back(Mesh({{"x", 2}, {"y", 3}}));
+  list.push_back(Mesh({{"time", 2}, {"x", 3}}));
+  return list;
+}
+
+class Draw {
+public:
+  Draw(unsigned seed, const Mesh &mesh) : random(seed), mesh(mesh) {}
+
+  int64_t number(int64_t low, int64_t high) {
+    return low + int64_t(random() % uint64_t(high - low + 1));
+  }
+  SmallVector<int64_t> shape() {
+    SmallVector<int64_t> sizes(number(1, 3));
+    for (int64_t &size : sizes)
+      size = number(1, 13);
+    return sizes;
+  }
+  /// Each atom splits some dimension, or is partial in the sharding's one way,
+  /// or does nothing.
+  Sharding sharding(size_t rank) {
+    Sharding result = Sharding::replicated(rank);
+    std::vector<unsigned> atoms(mesh.atoms().size());
+    std::iota(atoms.begin(), atoms.end(), 0);
+    std::shuffle(atoms.begin(), atoms.end(), random);
+    ReduceKind kind = number(0, 1) ? ReduceKind::Sum : ReduceKind::Max;
+    for (unsigned atom : atoms) {
+      int64_t place = number(-2, rank - 1);
+      if (place >= 0)
+        result.dims[place].atoms.push_back(atom);
+      else if (place == -1 && !mesh.atoms()[atom].time)
+        result.partial.push_back({atom, kind});
+    }
+    llvm::sort(result.partial, [](const Partial &a, const Partial &b) {
+      return a.atom < b.atom;
+    });
+    return result;
+  }
+  /// Some split dimension also holds what lies beside its blocks.
+  void addInterval(Sharding &sharding, ArrayRef<int64_t> shape) {
+    for (const auto &[size, dim] : zip_equal(shape, sharding.dims)) {
+      int64_t block = localSize(size, dim, mesh);
+      if (dim.atoms.empty() || number(0, 1))
+        continue;
+      int64_t before = number(0, 2);
+      dim.interval = Interval{block, -before, before + block + number(0, 2)};
+      return;
+    }
+  }
+
+private:
+  std::mt19937 random;
+  const Mesh &mesh;
+};
+
+/// Applies steps by the words of the table, not by the code that made them.
+class Follower {
+public:
+  Follower(const Mesh &mesh, ArrayRef<int64_t> shape, Sharding start)
+      : mesh(mesh), shape(shape), at(std::move(start)) {}
+
+  void follow(const ReshardStep &step) {
+    EXPECT_FALSE(step.atoms.empty() && step.kind != ReshardKind::Halo);
+    for (unsigned atom : step.atoms) {
+      EXPECT_TRUE(isLocal(step.kind) || !mesh.atoms()[atom].time);
+    }
+    switch (step.kind) {
+    case ReshardKind::SliceBlock:
+      expectUnused(step.atoms);
+      append(step.dim, step.atoms);
+      break;
+    case ReshardKind::KeepFirst:
+      expectUnused(step.atoms);
+      for (unsigned atom : step.atoms)
+        at.partial.push_back({atom, step.reduce});
+      break;
+    case ReshardKind::AllGather:
+      removeMinor(step.dim, step.atoms);
+      break;
+    case ReshardKind::ReduceScatter:
+      removePartial(step);
+      append(step.dim, step.atoms);
+      break;
+    case ReshardKind::AllToAll:
+      removeMinor(step.concatDim, step.atoms);
+      append(step.dim, step.atoms);
+      break;
+    case ReshardKind::AllReduce:
+      removePartial(step);
+      break;
+    case ReshardKind::Halo:
+      EXPECT_FALSE(at.dims[step.dim].interval);
+      EXPECT_FALSE(at.dims[step.dim].atoms.empty());
+      at.dims[step.dim].interval = step.after.dims[step.dim].interval;
+      break;
+    }
+    llvm::sort(at.partial, [](const Partial &a, const Partial &b) {
+      return a.atom < b.atom;
+    });
+    EXPECT_EQ(toString(at, mesh), toString(step.after, mesh));
+    EXPECT_GE(step.bytes, 0);
+    EXPECT_GE(step.seconds, 0);
+  }
+
+  const Sharding &place() const { return at; }
+
+private:
+  void expectUnused(ArrayRef<unsigned> atoms) {
+    for (unsigned atom : atoms) {
+      EXPECT_FALSE(at.usesAtom(atom));
+    }
+  }
+  int64_t block(unsigned dim) const {
+    return localSize(shape[dim], at.dims[dim], mesh);
+  }
+  /// Blocks that are cut further, or put together, must nest, unless one side
+  /// is the whole dimension.
+  void append(unsigned dim, ArrayRef<unsigned> atoms) {
+    bool whole = at.dims[dim].atoms.empty();
+    int64_t wide = block(dim);
+    llvm::append_range(at.dims[dim].atoms, atoms);
+    EXPECT_TRUE(whole || wide == block(dim) * mesh.product(atoms));
+  }
+  void removeMinor(unsigned dim, ArrayRef<unsigned> atoms) {
+    auto &list = at.dims[dim].atoms;
+    ASSERT_GE(list.size(), atoms.size());
+    EXPECT_TRUE(ArrayRef<unsigned>(list).take_back(atoms.size()) == atoms);
+    int64_t narrow = block(dim);
+    list.truncate(list.size() - atoms.size());
+    EXPECT_TRUE(list.empty() || block(dim) == narrow * mesh.product(atoms));
+  }
+  void removePartial(const ReshardStep &step) {
+    for (unsigned atom : step.atoms) {
+      Partial expected{atom, step.reduce};
+      EXPECT_TRUE(is_contained(at.partial, expected));
+      llvm::erase(at.partial, expected);
+    }
+  }
+
+  const Mesh &mesh;
+  ArrayRef<int64_t> shape;
+  Sharding at;
+};
+
+bool usesTime(const Mesh &mesh) { return mesh.timeCount() > 1; }
+
+TEST(ReshardProperty, EveryStepIsLegalAndThePathEndsAtTheTarget) {
+  Cluster cluster = cantFail(parseCluster("2x3:a100-80gb"));
+  unsigned found = 0;
+  for (const Mesh &mesh : meshes()) {
+    ReshardCost cost = CommunicationModel::reshardCost(cluster, mesh);
+    for (unsigned seed = 0; seed < 300; ++seed) {
+      Draw draw(seed, mesh);
+      SmallVector<int64_t> shape = draw.shape();
+      Sharding from = draw.sharding(shape.size());
+      Sharding to = draw.sharding(shape.size());
+      if (draw.number(0, 2) == 0)
+        draw.addInterval(to, shape);
+      SCOPED_TRACE("seed " + std::to_string(seed) + ": " +
+                   toString(from, mesh) + " -> " + toString(to, mesh));
+      auto path = reshardPath(from, to, shape, 4, mesh, cost);
+      if (!path) {
+        EXPECT_TRUE(usesTime(mesh));
+        continue;
+      }
+      ++found;
+      Follower follower(mesh, shape, from);
+      for (const ReshardStep &step : *path)
+        follower.follow(step);
+      EXPECT_EQ(toString(follower.place(), mesh), toString(to, mesh));
+      EXPECT_EQ(path->empty(), from == to);
+      if (HasFailure())
+        return;
+    }
+  }
+  EXPECT_GT(found, 2100u);
+}
+
+TEST(ReshardProperty, NoDetourIsCheaper) {
+  Cluster cluster = cantFail(parseCluster("2x3:a100-80gb"));
+  for (const Mesh &mesh : meshes()) {
+    ReshardCost cost = CommunicationModel::reshardCost(cluster, mesh);
+    for (unsigned seed = 0; seed < 100; ++seed) {
+      Draw draw(seed, mesh);
+      SmallVector<int64_t> shape = draw.shape();
+      Sharding from = draw.sharding(shape.size());
+      Sharding by = draw.sharding(shape.size());
+      Sharding to = draw.sharding(shape.size());
+      auto path = reshardPath(from, to, shape, 4, mesh, cost);
+      auto first = reshardPath(from, by, shape, 4, mesh, cost);
+      auto second = reshardPath(by, to, shape, 4, mesh, cost);
+      if (!first || !second)
+        continue;
+      ASSERT_TRUE(path);
+      EXPECT_LE(secondsOf(*path),
+                (secondsOf(*first) + secondsOf(*second)) * (1 + 1e-12))
+          << "seed " << seed << ": " << toString(from, mesh) << " -> "
+          << toString(by, mesh) << " -> " << toString(to, mesh);
+    }
+  }
+}
+
+TEST(ReshardProperty, SamePathEveryTime) {
+  Mesh mesh({{"x", 2}, {"y", 3}});
+  auto free = [](const ReshardStep &) { return 0.0; };
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Draw draw(seed, mesh);
+    SmallVector<int64_t> shape = draw.shape();
+    Sharding from = draw.sharding(shape.size());
+    Sharding to = draw.sharding(shape.size());
+    auto first = reshardPath(from, to, shape, 4, mesh, free);
+    auto again = reshardPath(from, to, shape, 4, mesh, free);
+    ASSERT_TRUE(first && again);
+    ASSERT_EQ(first->size(), again->size());
+    for (const auto &[a, b] : zip_equal(*first, *again)) {
+      EXPECT_EQ(a.kind, b.kind);
+      EXPECT_TRUE(a.after == b.after);
+    }
+  }
+}
+
+} // namespace
