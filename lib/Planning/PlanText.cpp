@@ -1,5 +1,6 @@
 //===- PlanText.cpp - The table that a person reads -----------------------===//
 
+#include "autopar/Planning/Demands.h"
 #include "autopar/Planning/Plan.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -60,10 +61,59 @@ static std::string shardingsText(const Plan &plan, const ModelGraph &graph) {
   return text;
 }
 
+/// What a person calls the outcome of an axis in an op; the first that fits.
+static constexpr std::pair<StrategyName, StringLiteral> kOutcomes[] = {
+    {StrategyName::Data, "the batch"},
+    {StrategyName::Column, "weights by columns"},
+    {StrategyName::Row, "weights by rows"},
+    {StrategyName::Channel, "channels"},
+    {StrategyName::Spatial, "height or width"}};
+
+/// How many ops an axis splits, by outcome: `the batch in 9 ops, ...`.
+static std::string axisText(const Plan &plan, const ModelGraph &graph,
+                            unsigned axis) {
+  std::vector<std::vector<AxisDemand>> demands;
+  for (const auto &[name, text] : kOutcomes)
+    demands.push_back(demandsOf(graph, name, plan.mesh.axes()[axis].size));
+  std::vector<int64_t> counts(std::size(kOutcomes) + 1); // the last: others
+  for (const auto &[index, op] : enumerate(plan.ops)) {
+    SmallVector<Choice> choices;
+    for (const auto &[atom, choice] : zip(plan.mesh.atoms(), op.assignment))
+      if (atom.axis == axis && choice.kind == Choice::Split)
+        choices.push_back(choice);
+    if (choices.empty())
+      continue;
+    auto fits = find_if(demands, [&](const std::vector<AxisDemand> &demand) {
+      return is_contained(demand[index], choices.front());
+    });
+    ++counts[fits - demands.begin()];
+  }
+  SmallVector<std::string> parts;
+  for (const auto &[index, count] : enumerate(counts)) {
+    StringRef what = index < std::size(kOutcomes) ? kOutcomes[index].second
+                                                  : "other dimensions";
+    if (count)
+      parts.push_back(formatv("{0} in {1} ops", what, count));
+  }
+  return parts.empty() ? "nothing: all devices compute the same"
+                       : join(parts, ", ");
+}
+
+/// One line per axis of more than one device.
+static std::string outcomesText(const Plan &plan, const ModelGraph &graph) {
+  std::string text;
+  for (const auto &[index, axis] : enumerate(plan.mesh.axes()))
+    if (axis.size > 1 && axis.name != kTimeAxis)
+      text += formatv("{0,-12} splits {1}\n", axis.name,
+                      axisText(plan, graph, index));
+  return text;
+}
+
 std::string describe(const Plan &plan, const ModelGraph &graph) {
   std::string text;
   text += "cluster      " + describe(plan.cluster) + "\n";
   text += "mesh         " + meshText(plan.mesh) + "\n";
+  text += outcomesText(plan, graph);
   if (plan.stages > 1)
     text += formatv("pipeline     {0} stages, {1} micro-batches, {2}\n",
                     plan.stages, plan.microBatches, plan.schedule);
@@ -75,7 +125,7 @@ std::string describe(const Plan &plan, const ModelGraph &graph) {
   text += "memory       " + bytesText(plan.predictedPeakMemoryBytes) +
           " per device predicted\n";
   text += "shardings\n" + shardingsText(plan, graph);
-  text += plan.collectives.empty() ? "no communication\n" : "collectives\n";
+  text += plan.collectives.empty() ? "no communication\n" : "communication\n";
   for (const PlannedCollective &c : plan.collectives)
     text += formatv("  {0,-14} {1,-16} {2,5} x {3,-10} {4}\n", c.kind,
                     join(plan.mesh.spell(c.atoms), "+"), c.count,
