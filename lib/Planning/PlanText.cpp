@@ -119,7 +119,7 @@ std::string describe(const Plan &plan, const ModelGraph &graph) {
                     plan.stages, plan.microBatches, plan.schedule);
   text +=
       "step         " + secondsText(plan.predictedStepSeconds) + " predicted" +
-      (plan.gap > 0
+      (plan.gap > 5e-4
            ? formatv(", at most {0:f1}% above the best\n", plan.gap * 100).str()
            : ", best of this search\n");
   text += "memory       " + bytesText(plan.predictedPeakMemoryBytes) +

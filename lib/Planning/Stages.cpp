@@ -12,6 +12,7 @@
 #include "autopar/Planning/Problem.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
+#include <set>
 
 using namespace llvm;
 
@@ -48,6 +49,7 @@ private:
   double leastBound() const;
   double totalSeconds(ArrayRef<size_t> chosen) const;
   void writeStages(ArrayRef<size_t> chosen);
+  void countSends();
   int64_t peakBytes() const;
 
   int64_t bytesOf(unsigned value) const {
@@ -217,6 +219,31 @@ void StageCutter::writeStages(ArrayRef<size_t> chosen) {
   }
 }
 
+/// A value goes once to each later stage that reads it, per micro-batch.
+void StageCutter::countSends() {
+  for (const auto &[index, value] : enumerate(graph.values)) {
+    if (value.source != ValueSource::Op || value.setup ||
+        graph.ops[value.producer].operands.empty())
+      continue;
+    std::set<int64_t> readers;
+    int64_t from = plan.ops[value.producer].stage;
+    for (const GraphUse &use : value.uses)
+      if (plan.ops[use.op].stage != from)
+        readers.insert(plan.ops[use.op].stage);
+    for (int64_t to : readers) {
+      PlannedCollective send;
+      send.kind = "send";
+      send.bytes = bytesOf(index);
+      auto known = llvm::find(plan.collectives, send);
+      if (known == plan.collectives.end())
+        known = plan.collectives.insert(known, send);
+      known->count += plan.microBatches;
+      known->seconds +=
+          plan.microBatches * communication.sendSeconds(send.bytes, from, to);
+    }
+  }
+}
+
 /// The fullest stage: its arguments, and what is live at its fullest op. Inputs
 /// and outputs are there for all micro-batches.
 int64_t StageCutter::peakBytes() const {
@@ -277,6 +304,7 @@ Error StageCutter::run() {
                              " stages fits the memory limit of " +
                              Twine(memoryLimit) + " bytes per device");
   writeStages(*best);
+  countSends();
   plan.predictedStepSeconds = totalSeconds(*best);
   plan.predictedPeakMemoryBytes = peakBytes();
   if (memoryLimit && plan.predictedPeakMemoryBytes > memoryLimit)
