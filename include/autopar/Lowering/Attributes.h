@@ -1,17 +1,18 @@
-//===- Attributes.h - What Schedule tells Lowering --------------*- C++ -*-===//
+//===- Attributes.h - What earlier stages tell Lowering ---------*- C++ -*-===//
 
 #ifndef AUTOPAR_LOWERING_ATTRIBUTES_H
 #define AUTOPAR_LOWERING_ATTRIBUTES_H
 
+#include "autopar/Schedule/Names.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace autopar {
 
-inline constexpr llvm::StringLiteral kArguments = "autopar.arguments";
-inline constexpr llvm::StringLiteral kResults = "autopar.results";
-inline constexpr llvm::StringLiteral kArenaBytes = "autopar.arena_bytes";
-inline constexpr llvm::StringLiteral kPersistent = "autopar.persistent";
+using schedule::kArenaBytes;
+using schedule::kArguments;
+using schedule::kPersistent;
+using schedule::kResults;
 /// Module: where each weights file lies relative to the executable.
 inline constexpr llvm::StringLiteral kWeightFiles = "autopar.weight_files";
 /// Module: CPU features that the code needs.
