@@ -19,8 +19,7 @@ void AutoparDialect::registerAttributes() {
 }
 
 static ParseResult parseAxis(AsmParser &parser, StringAttr &axis) {
-  return parser.parseAttribute(
-      axis, NoneType::get(parser.getContext()));
+  return parser.parseAttribute(axis, NoneType::get(parser.getContext()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -85,11 +84,10 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
 
 void MeshAttr::print(AsmPrinter &printer) const {
   printer << "<[";
-  llvm::interleaveComma(llvm::zip_equal(getNames(), getSizes()), printer,
-                        [&](auto axis) {
-                          printer << std::get<0>(axis) << "="
-                                  << std::get<1>(axis);
-                        });
+  llvm::interleaveComma(
+      llvm::zip_equal(getNames(), getSizes()), printer, [&](auto axis) {
+        printer << std::get<0>(axis) << "=" << std::get<1>(axis);
+      });
   printer << "]>";
 }
 
@@ -97,9 +95,8 @@ void MeshAttr::print(AsmPrinter &printer) const {
 // Sharding
 //===----------------------------------------------------------------------===//
 
-static SmallVector<StringAttr> spell(MLIRContext *context,
-                                     ArrayRef<unsigned> atoms,
-                                     const Mesh &mesh) {
+static SmallVector<StringAttr>
+spell(MLIRContext *context, ArrayRef<unsigned> atoms, const Mesh &mesh) {
   SmallVector<StringAttr> names;
   for (const std::string &name : mesh.spell(atoms))
     names.push_back(StringAttr::get(context, name));
@@ -190,9 +187,8 @@ void ShardingAttr::print(AsmPrinter &printer) const {
   printer << "]";
   if (!getPartial().empty()) {
     printer << ", partial = {";
-    llvm::interleaveComma(getPartial(), printer, [&](PartialAttr partial) {
-      partial.print(printer);
-    });
+    llvm::interleaveComma(getPartial(), printer,
+                          [&](PartialAttr partial) { partial.print(printer); });
     printer << "}";
   }
   printer << ">";
@@ -243,9 +239,8 @@ Sharding ShardingAttr::toSharding(const Mesh &mesh) const {
 }
 
 /// Partial atoms of one axis and kind are written together.
-static SmallVector<PartialAttr> spellPartial(MLIRContext *context,
-                                             const Sharding &sharding,
-                                             const Mesh &mesh) {
+static SmallVector<PartialAttr>
+spellPartial(MLIRContext *context, const Sharding &sharding, const Mesh &mesh) {
   SmallVector<PartialAttr> partial;
   ArrayRef<Partial> rest = sharding.partial;
   while (!rest.empty()) {
@@ -304,13 +299,14 @@ Attribute StrategyAttr::parse(AsmParser &parser, Type) {
 
 void StrategyAttr::print(AsmPrinter &printer) const {
   printer << "<" << getMesh() << ", {";
-  llvm::interleaveComma(
-      llvm::zip_equal(getAxes(), getKinds(), getIndices()), printer,
-      [&](auto entry) {
-        auto [axis, kind, index] = entry;
-        printer << axis << ": "
-                << (kind == Choice::Split ? "split " : "pass ") << index;
-      });
+  llvm::interleaveComma(llvm::zip_equal(getAxes(), getKinds(), getIndices()),
+                        printer, [&](auto entry) {
+                          auto [axis, kind, index] = entry;
+                          printer
+                              << axis << ": "
+                              << (kind == Choice::Split ? "split " : "pass ")
+                              << index;
+                        });
   printer << "}>";
 }
 
@@ -326,8 +322,7 @@ Assignment StrategyAttr::toAssignment(const Mesh &mesh) const {
 }
 
 StrategyAttr StrategyAttr::get(FlatSymbolRefAttr symbol,
-                               const Assignment &assignment,
-                               const Mesh &mesh) {
+                               const Assignment &assignment, const Mesh &mesh) {
   MLIRContext *context = symbol.getContext();
   SmallVector<StringAttr> axes;
   SmallVector<int64_t> kinds, indices;

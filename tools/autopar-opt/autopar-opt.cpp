@@ -14,8 +14,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/DialectRegistry.h"
-#include "mlir/Transforms/Passes.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
 
 namespace autopar {
 void registerTestShardingRules(); // TestShardingRules.cpp
@@ -41,8 +41,9 @@ int main(int argc, char **argv) {
 
   mlir::DialectRegistry registry;
   registry.insert<autopar::AutoparDialect, mlir::LLVM::LLVMDialect,
-                  mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::func::FuncDialect>();
+                  mlir::arith::ArithDialect, mlir::math::MathDialect,
+                  mlir::func::FuncDialect>();
   mlir::func::registerInlinerExtension(registry);
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "autopar's passes on MLIR files\n", registry));
+  return mlir::asMainReturnCode(mlir::MlirOptMain(
+      argc, argv, "autopar's passes on MLIR files\n", registry));
 }

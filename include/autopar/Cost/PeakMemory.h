@@ -1,4 +1,4 @@
-//===- PeakMemory.h - Memory of a function to be scheduled -------*- C++ -*-===//
+//===- PeakMemory.h - Memory of a function to be scheduled ------*- C++ -*-===//
 
 #ifndef AUTOPAR_COST_PEAKMEMORY_H
 #define AUTOPAR_COST_PEAKMEMORY_H

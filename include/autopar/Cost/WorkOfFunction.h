@@ -1,4 +1,4 @@
-//===- WorkOfFunction.h - From values to buffers of a work list --*- C++ -*-===//
+//===- WorkOfFunction.h - From values to buffers of a work list -*- C++ -*-===//
 
 #ifndef AUTOPAR_COST_WORKOFFUNCTION_H
 #define AUTOPAR_COST_WORKOFFUNCTION_H

@@ -3,12 +3,14 @@
 // No MLIR here: Planning's problems and solvers work on these structs alone.
 //
 // A mesh has named axes. Each axis is held as its prime factors, major first:
-// the *atoms* of the mesh. `"tensor"=4` has the atoms `tensor.0` and `tensor.1`,
-// each of size 2; an axis of prime size has one atom with the axis's own name.
-// Half an axis is a subset of atoms: the only sub-axis mechanism.
+// the *atoms* of the mesh. `"tensor"=4` has the atoms `tensor.0` and
+// `tensor.1`, each of size 2; an axis of prime size has one atom with the
+// axis's own name. Half an axis is a subset of atoms: the only sub-axis
+// mechanism.
 //
 // A dimension of n elements over k devices is k blocks of B = ceil(n/k); device
-// j owns [j*B, min(n, (j+1)*B)), possibly nothing. Bytes past it are unspecified.
+// j owns [j*B, min(n, (j+1)*B)), possibly nothing. Bytes past it are
+// unspecified.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,11 +49,11 @@ inline constexpr llvm::StringLiteral kTimeAxis = "time";
 /// One prime factor of an axis. An axis of size 1 has no atoms.
 struct MeshAtom {
   std::string name;
-  unsigned axis;    // index of its axis
-  int64_t size;     // a prime
-  int64_t divisor;  // digit = (coordinate along the axis / divisor) % size
-  int64_t stride;   // digit = (point / stride) % size, point over all axes
-  bool time;        // belongs to the time axis
+  unsigned axis;   // index of its axis
+  int64_t size;    // a prime
+  int64_t divisor; // digit = (coordinate along the axis / divisor) % size
+  int64_t stride;  // digit = (point / stride) % size, point over all axes
+  bool time;       // belongs to the time axis
 };
 
 /// Named axes, row-major: the last axis varies fastest over device numbers.
@@ -148,7 +150,8 @@ llvm::SmallVector<int64_t> localShape(llvm::ArrayRef<int64_t> shape,
                                       const Mesh &mesh);
 /// Blocks are not all full: n is no multiple of the block count.
 bool isUneven(int64_t size, const DimSharding &dim, const Mesh &mesh);
-/// `[{"data"}, {}] partial {"tensor": sum}`: stable text, for keys and messages.
+/// `[{"data"}, {}] partial {"tensor": sum}`: stable text, for keys and
+/// messages.
 std::string toString(const Sharding &sharding, const Mesh &mesh);
 
 //===----------------------------------------------------------------------===//
@@ -172,7 +175,8 @@ struct Factor {
   std::optional<double> mask;
 };
 
-/// Operand index = result index * stride + k * dilation - padLow, 0 <= k < size.
+/// Operand index = result index * stride + k * dilation - padLow, 0 <= k <
+/// size.
 struct Window {
   int64_t size = 1, stride = 1, dilation = 1, padLow = 0;
   double fill = 0; // what positions outside the operand read as
@@ -207,8 +211,8 @@ struct ShardingRule {
 };
 
 /// Stable text, einsum-like: `([0, 2], [2, 1]) -> ([0, 1]) {0 = 4, 1 = 3, 2 = 5
-/// sum mask 0} passes (0) sum, (1) sum`. A whole dimension is `-`, a compound one
-/// `0*1`.
+/// sum mask 0} passes (0) sum, (1) sum`. A whole dimension is `-`, a compound
+/// one `0*1`.
 std::string toString(const ShardingRule &rule);
 
 /// What one atom of the mesh does in an op.

@@ -51,11 +51,13 @@ ShardingRule matmul() {
 
 TEST(Rule, ContractedFactorMakesPartialResults) {
   Mesh mesh({{"x", 2}, {"y", 2}});
-  auto s = shardingsOf(matmul(), {{Choice::Split, 0}, {Choice::Split, 2}}, mesh);
+  auto s =
+      shardingsOf(matmul(), {{Choice::Split, 0}, {Choice::Split, 2}}, mesh);
   ASSERT_TRUE(s);
   EXPECT_EQ(toString(s->operands[0], mesh), "[{\"x\"}, {\"y\"}]");
   EXPECT_EQ(toString(s->operands[1], mesh), "[{\"y\"}, {}]");
-  EXPECT_EQ(toString(s->results[0], mesh), "[{\"x\"}, {}], partial = {\"y\": sum}");
+  EXPECT_EQ(toString(s->results[0], mesh),
+            "[{\"x\"}, {}], partial = {\"y\": sum}");
   EXPECT_EQ(localShape({6, 7}, s->operands[0], mesh),
             (llvm::SmallVector<int64_t>{3, 4}));
   EXPECT_TRUE(isUneven(7, s->operands[0].dims[1], mesh));

@@ -66,7 +66,9 @@ static void expectEqual(llvm::StringRef lhs, llvm::StringRef rhs,
   auto &left = g->swapped ? b : a;
   auto &right = g->swapped ? a : b;
   size_t r = g->batch.size();
-  for (int64_t point = 0; point < volume(Sizes(llvm::ArrayRef<int64_t>(g->batch))) * g->m * g->n * g->k;
+  for (int64_t point = 0;
+       point <
+       volume(Sizes(llvm::ArrayRef<int64_t>(g->batch))) * g->m * g->n * g->k;
        ++point) {
     int64_t rest = point, k = rest % g->k;
     rest /= g->k;
