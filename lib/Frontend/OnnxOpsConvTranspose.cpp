@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OnnxNode.h"
+#include "WindowAttributes.h"
 
 using namespace mlir;
 using llvm::Twine;
@@ -18,20 +19,6 @@ constexpr int64_t kLimit = 1 << 30;
 struct Geometry {
   SmallVector<int64_t> strides, dilations, outputPadding, low, high;
 };
-
-FailureOr<SmallVector<int64_t>> listOf(OnnxNode &node, StringRef name,
-                                       size_t count, int64_t byDefault) {
-  SmallVector<int64_t> values = node.getInts(name);
-  if (!node.hasAttribute(name))
-    values.assign(count, byDefault);
-  if (values.size() != count)
-    return node.error("attribute '" + name + "' has " + Twine(values.size()) +
-                      " entries, not " + Twine(count));
-  for (int64_t value : values)
-    if (value < byDefault || value > kLimit)
-      return node.error("attribute '" + name + "' holds " + Twine(value));
-  return values;
-}
 
 int64_t spanOf(OnnxNode &node, const Geometry &geometry, unsigned d) {
   return geometry.dilations[d] * (node.shape(1)[d + 2] - 1) + 1;
@@ -54,12 +41,14 @@ LogicalResult padToShape(OnnxNode &node, Geometry &geometry,
 
 FailureOr<Geometry> geometryOf(OnnxNode &node) {
   size_t rank = node.rank(0) - 2;
-  FailureOr<SmallVector<int64_t>> strides = listOf(node, "strides", rank, 1);
+  FailureOr<SmallVector<int64_t>> strides =
+      windowAttribute(node, "strides", rank, 1);
   FailureOr<SmallVector<int64_t>> dilations =
-      listOf(node, "dilations", rank, 1);
+      windowAttribute(node, "dilations", rank, 1);
   FailureOr<SmallVector<int64_t>> padding =
-      listOf(node, "output_padding", rank, 0);
-  FailureOr<SmallVector<int64_t>> pads = listOf(node, "pads", 2 * rank, 0);
+      windowAttribute(node, "output_padding", rank, 0);
+  FailureOr<SmallVector<int64_t>> pads =
+      windowAttribute(node, "pads", 2 * rank, 0);
   if (failed(strides) || failed(dilations) || failed(padding) || failed(pads))
     return failure();
   Geometry geometry{*strides, *dilations, *padding, {}, {}};
@@ -78,7 +67,7 @@ FailureOr<Geometry> geometryOf(OnnxNode &node) {
   SmallVector<int64_t> out;
   if (node.hasAttribute("output_shape")) {
     FailureOr<SmallVector<int64_t>> given =
-        listOf(node, "output_shape", rank, 1);
+        windowAttribute(node, "output_shape", rank, 1);
     if (failed(given))
       return failure();
     out = *given;

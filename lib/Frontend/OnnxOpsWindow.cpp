@@ -1,29 +1,18 @@
 //===- OnnxOpsWindow.cpp - ONNX convolution and pooling -------------------===//
 
 #include "OnnxNode.h"
+#include "WindowAttributes.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using llvm::Twine;
 
 namespace autopar {
-namespace {
+static constexpr int64_t kWindowLimit = 1 << 30;
 
-/// A window over the spatial dimensions, with defaults filled in and checked.
-struct Window {
-  SmallVector<int64_t> size, strides, dilations, low, high;
-  /// Result sizes. `high` was grown to reach them if ceil_mode asks for more,
-  /// by `extra`.
-  SmallVector<int64_t> out, extra;
-
-  int64_t span(unsigned d) const { return dilations[d] * (size[d] - 1) + 1; }
-};
-
-constexpr int64_t kWindowLimit = 1 << 30;
-
-/// Attribute `name` with one entry per dimension, or `byDefault` each.
-FailureOr<SmallVector<int64_t>> listOf(OnnxNode &node, StringRef name,
-                                       size_t count, int64_t byDefault) {
+FailureOr<SmallVector<int64_t>> windowAttribute(OnnxNode &node, StringRef name,
+                                                size_t count,
+                                                int64_t byDefault) {
   SmallVector<int64_t> values = node.getInts(name);
   if (!node.hasAttribute(name))
     values.assign(count, byDefault);
@@ -35,6 +24,18 @@ FailureOr<SmallVector<int64_t>> listOf(OnnxNode &node, StringRef name,
       return node.error("attribute '" + name + "' holds " + Twine(value));
   return values;
 }
+
+namespace {
+
+/// A window over the spatial dimensions, with defaults filled in and checked.
+struct Window {
+  SmallVector<int64_t> size, strides, dilations, low, high;
+  /// Result sizes. `high` was grown to reach them if ceil_mode asks for more,
+  /// by `extra`.
+  SmallVector<int64_t> out, extra;
+
+  int64_t span(unsigned d) const { return dilations[d] * (size[d] - 1) + 1; }
+};
 
 /// Padding so that the result has ceil(n / stride) elements.
 void padSame(Window &window, unsigned d, int64_t n, bool upper) {
@@ -49,7 +50,8 @@ LogicalResult padWindow(OnnxNode &node, Window &window,
                         ArrayRef<int64_t> spatial) {
   size_t rank = spatial.size();
   StringRef mode = node.getString("auto_pad", "NOTSET");
-  FailureOr<SmallVector<int64_t>> pads = listOf(node, "pads", 2 * rank, 0);
+  FailureOr<SmallVector<int64_t>> pads =
+      windowAttribute(node, "pads", 2 * rank, 0);
   if (failed(pads))
     return failure();
   if (mode == "NOTSET" || mode.empty()) {
@@ -98,9 +100,10 @@ FailureOr<Window> windowOf(OnnxNode &node, ArrayRef<int64_t> size,
   size_t rank = spatial.size();
   Window window;
   window.size.assign(size.begin(), size.end());
-  FailureOr<SmallVector<int64_t>> strides = listOf(node, "strides", rank, 1);
+  FailureOr<SmallVector<int64_t>> strides =
+      windowAttribute(node, "strides", rank, 1);
   FailureOr<SmallVector<int64_t>> dilations =
-      listOf(node, "dilations", rank, 1);
+      windowAttribute(node, "dilations", rank, 1);
   if (failed(strides) || failed(dilations))
     return failure();
   window.strides = *strides;
@@ -170,7 +173,7 @@ FailureOr<Window> poolWindow(OnnxNode &node) {
   if (failed(node.requireRank(0, 3, 5)))
     return failure();
   FailureOr<SmallVector<int64_t>> size =
-      listOf(node, "kernel_shape", node.rank(0) - 2, 1);
+      windowAttribute(node, "kernel_shape", node.rank(0) - 2, 1);
   if (failed(size))
     return failure();
   return windowOf(node, *size, node.shape(0).drop_front(2));
