@@ -48,14 +48,18 @@ class Program:
     def __init__(self, path, log=""):
         self.path, self.log = os.path.abspath(path), log
 
-    def run(self, inputs, *, options=(), timeout=600):
-        """Runs with a dict of arrays by input name; returns (outputs by name, report)."""
+    def run(self, inputs, *, options=(), outputs=True, timeout=600):
+        """Runs with a dict of arrays by input name; returns (outputs by name, report). `outputs=False`: none are written."""
         with tempfile.TemporaryDirectory() as folder:
             files = {key: os.path.join(folder, key) for key in ("in.npz", "out.npz", "report.json")}
             np.savez(files["in.npz"], **inputs)
-            command = [self.path, "--inputs", files["in.npz"], "--outputs", files["out.npz"], "--json", files["report.json"]]
+            command = [self.path, "--inputs", files["in.npz"], "--json", files["report.json"]]
+            if outputs:
+                command += ["--outputs", files["out.npz"]]
             _call(command + [str(option) for option in options], timeout)
-            with np.load(files["out.npz"]) as arrays:
-                outputs = {name: arrays[name] for name in arrays.files}
+            results = {}
+            if outputs:
+                with np.load(files["out.npz"]) as arrays:
+                    results = {name: arrays[name] for name in arrays.files}
             with open(files["report.json"]) as report:
-                return outputs, json.load(report)
+                return results, json.load(report)
