@@ -65,6 +65,22 @@ void *aprt_persistent(aprt_rank *rank, int32_t index) {
   return rank->persistent[index].data();
 }
 
+aprt_status aprt_load(aprt_rank *rank, int32_t index) {
+  Status status = rank->load(index);
+  if (status.ok())
+    return 0;
+  rank->fail(-1, status.message());
+  return 1;
+}
+
+aprt_status aprt_release(aprt_rank *rank, int32_t index) {
+  Status status = rank->release(index);
+  if (status.ok())
+    return 0;
+  rank->fail(-1, status.message());
+  return 1;
+}
+
 int64_t aprt_axis_index(aprt_rank *rank, int32_t comm) {
   return rank->transport->memberIndex(comm);
 }

@@ -188,10 +188,6 @@ static PersistentEntry parsePersistent(const JsonReader &json,
   entry.isParameter = kind == "parameter";
   if (!entry.isParameter && kind != "setup")
     json.member("kind").fail("must be \"parameter\" or \"setup\"");
-  JsonReader afterPrepare = json.member("release_after_prepare", true);
-  entry.releaseAfterPrepare = !afterPrepare.isNull() && afterPrepare.boolean();
-  JsonReader afterSetup = json.member("release_after_setup", true);
-  entry.releaseAfterSetup = !afterSetup.isNull() && afterSetup.boolean();
   if (entry.isParameter)
     parseParameter(json, manifest, entry);
   return entry;
@@ -200,6 +196,7 @@ static PersistentEntry parsePersistent(const JsonReader &json,
 static Communicator parseCommunicator(const JsonReader &json, int world) {
   Communicator result;
   result.axes = json.member("axes").strings();
+  result.bytes = json.member("bytes").integer(0, maxBytes);
   std::vector<bool> taken(world);
   for (const JsonReader &group : json.member("groups").elements()) {
     std::vector<int> members;
@@ -295,6 +292,9 @@ static void parseRoot(const JsonReader &root, Manifest &manifest) {
         "is " + std::to_string(abi) + " but this runtime has version " +
         std::to_string(APRT_ABI_VERSION) + "; compile the model again");
   manifest.model = root.member("model").string();
+  if (JsonReader entry = root.member("entry", /*optional=*/true);
+      !entry.isNull())
+    manifest.entry = entry.string();
   manifest.cpuFeatures = root.member("cpu_features").strings();
   manifest.libraries = root.member("libraries").strings();
   parseMesh(root, manifest);
@@ -302,6 +302,8 @@ static void parseRoot(const JsonReader &root, Manifest &manifest) {
   int stages = manifest.stages;
   manifest.arenaBytes =
       perStageIntegers(root.member("arena_bytes"), stages, maxBytes);
+  manifest.setupArenaBytes =
+      perStageIntegers(root.member("setup_arena_bytes"), stages, maxBytes);
   manifest.packedSlots =
       perStageIntegers(root.member("packed_slots"), stages, maxCount);
   parsePorts(root.member("inputs"), manifest, manifest.inputs);

@@ -30,6 +30,7 @@ struct WeightFileEntry {
 struct Communicator {
   std::vector<std::string> axes;
   std::vector<std::vector<int>> groups; // world ranks, in member order
+  int64_t bytes = 0;                    // the most that one collective moves
 };
 
 struct Channel {
@@ -72,8 +73,6 @@ struct PersistentEntry {
   aprt_dtype dtype = APRT_F32;
   std::vector<int64_t> shape; // local
   bool isParameter = false;
-  bool releaseAfterSetup = false;
-  bool releaseAfterPrepare = false;
   int64_t bytes = 0; // local
 
   // Parameters only.
@@ -86,6 +85,7 @@ struct PersistentEntry {
 
 struct Manifest {
   std::string model;
+  std::string entry; // "" where the executable has one program only
   std::vector<std::string> cpuFeatures;
   std::vector<std::string> libraries;
   std::vector<MeshAxis> mesh;
@@ -99,6 +99,7 @@ struct Manifest {
   std::vector<Port> outputs;
   std::vector<std::vector<PersistentEntry>> persistent; // by stage
   std::vector<int64_t> arenaBytes;                      // by stage
+  std::vector<int64_t> setupArenaBytes;                 // by stage
   std::vector<int64_t> packedSlots;                     // by stage
   double predictedStepSeconds = 0;
   std::vector<double> predictedPeakMemoryBytes; // by stage; may be empty

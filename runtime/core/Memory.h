@@ -11,18 +11,30 @@
 
 namespace autopar::runtime {
 
-/// Bytes that the runtime holds on a rank, now and at most.
+/// Bytes that the runtime holds on a rank, now and at most. A counter of one
+/// kind of memory is part of another one.
 class MemoryCounter {
 public:
+  explicit MemoryCounter(MemoryCounter *whole = nullptr) : whole(whole) {}
+  MemoryCounter(const MemoryCounter &) = delete;
+  MemoryCounter &operator=(const MemoryCounter &) = delete;
+
   void add(int64_t bytes) {
     current += bytes;
     peak = std::max(peak, current);
+    if (whole)
+      whole->add(bytes);
   }
-  void remove(int64_t bytes) { current -= bytes; }
+  void remove(int64_t bytes) {
+    current -= bytes;
+    if (whole)
+      whole->remove(bytes);
+  }
   int64_t currentBytes() const { return current; }
   int64_t peakBytes() const { return peak; }
 
 private:
+  MemoryCounter *whole;
   int64_t current = 0;
   int64_t peak = 0;
 };
@@ -43,6 +55,10 @@ public:
   /// outlive the buffer.
   Status allocate(int64_t bytes, const char *what, MemoryCounter *counter);
   Status allocateShared(int64_t bytes, const char *what);
+  /// Addresses alone: memory comes when it is touched, which hold() announces.
+  Status reserve(int64_t bytes, const char *what);
+  void hold(MemoryCounter *counter);
+  bool isHeld() const { return counter; }
   void release();
 
   void *data() const { return base; }

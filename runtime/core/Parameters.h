@@ -23,6 +23,8 @@ public:
   /// Reads the slice of the rank with these coordinates into `to`.
   Status read(const PersistentEntry &entry,
               const std::vector<int64_t> &coordinates, void *to);
+  /// Nothing is read any more.
+  void close() { *this = WeightFiles(); }
 
 private:
   Status openFile(const WeightFileEntry &entry, const std::string &path);

@@ -15,18 +15,53 @@ Status aprt_rank::create(const Manifest &manifest, const RankOptions &options,
     APRT_TRY(rank.library.load());
   rank.library.useCallingThreads(rank.pool);
   size_t slots = size_t(manifest.packedSlots[rank.stage()]);
-  rank.gemm =
-      std::make_unique<Gemm>(rank.library, rank.pool, rank.memory, slots);
-  rank.conv =
-      std::make_unique<Conv>(rank.library, rank.pool, rank.memory, slots);
-  APRT_TRY(rank.arena.allocate(manifest.arenaBytes[rank.stage()], "the arena",
-                               &rank.memory));
+  rank.gemm = std::make_unique<Gemm>(rank.library, rank.pool, rank.workspace,
+                                     rank.packedMemory, slots);
+  rank.conv = std::make_unique<Conv>(rank.library, rank.pool, rank.workspace,
+                                     rank.packedMemory, slots);
   for (const PersistentEntry &entry : rank.entries()) {
     rank.persistent.emplace_back();
-    APRT_TRY(rank.persistent.back().allocate(entry.bytes, entry.name.c_str(),
-                                             &rank.memory));
+    APRT_TRY(rank.persistent.back().reserve(entry.bytes, entry.name.c_str()));
   }
   return Status::success();
+}
+
+Status aprt_rank::checkIndex(int index) const {
+  if (index >= 0 && size_t(index) < persistent.size() &&
+      persistent[index].data())
+    return Status::success();
+  return Status::error("persistent tensor " + std::to_string(index) +
+                       " does not exist or was released");
+}
+
+Status aprt_rank::load(int index) {
+  APRT_TRY(checkIndex(index));
+  Buffer &tensor = persistent[index];
+  if (tensor.isHeld())
+    return Status::success();
+  tensor.hold(&persistentMemory);
+  const PersistentEntry &entry = entries()[index];
+  if (!entry.isParameter)
+    return Status::success();
+  return weights.read(entry, manifest.coordinates(worldRank, 0), tensor.data());
+}
+
+Status aprt_rank::release(int index) {
+  APRT_TRY(checkIndex(index));
+  persistent[index].release();
+  return Status::success();
+}
+
+Status aprt_rank::loadOthers() {
+  for (size_t i = 0; i < persistent.size(); ++i)
+    if (entries()[i].isParameter && persistent[i].data())
+      APRT_TRY(load(int(i)));
+  return Status::success();
+}
+
+Status aprt_rank::makeArena(int64_t bytes) {
+  arena.release();
+  return arena.allocate(bytes, "the arena", &arenaMemory);
 }
 
 void aprt_rank::fail(int op, const std::string &cause) {

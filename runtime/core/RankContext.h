@@ -10,6 +10,7 @@
 #include "../transport/Transport.h"
 #include "Manifest.h"
 #include "Memory.h"
+#include "Parameters.h"
 #include "RankRecord.h"
 
 #include <memory>
@@ -41,12 +42,13 @@ struct aprt_rank {
   const std::vector<autopar::runtime::PersistentEntry> &entries() const {
     return manifest.persistent[stage()];
   }
-  /// Frees the persistent tensors that `isReleased` names.
-  template <typename Predicate> void releaseTensors(Predicate isReleased) {
-    for (size_t i = 0; i < persistent.size(); ++i)
-      if (isReleased(entries()[i]))
-        persistent[i].release();
-  }
+  /// Begins and ends the life of a persistent tensor.
+  Status load(int index);
+  Status release(int index);
+  /// Loads the parameters that setup did not ask for.
+  Status loadOthers();
+  /// The arena of setup or of step; another one is freed.
+  Status makeArena(int64_t bytes);
   /// Writes the message that the launcher shows, the first one only.
   void fail(int op, const std::string &cause);
   void addEvent(int op, double start, double seconds);
@@ -56,14 +58,21 @@ struct aprt_rank {
   const autopar::runtime::Manifest &manifest;
   const int worldRank;
   autopar::runtime::RankRecord &record;
-  autopar::runtime::MemoryCounter memory;
+  autopar::runtime::WeightFiles weights;
+  autopar::runtime::MemoryCounter memory; // of all kinds
+  autopar::runtime::MemoryCounter persistentMemory{&memory};
+  autopar::runtime::MemoryCounter packedMemory{&memory};
+  autopar::runtime::MemoryCounter arenaMemory{&memory};
+  autopar::runtime::MemoryCounter workspaceMemory{&memory};
+  autopar::runtime::MemoryCounter communicationMemory{&memory};
   autopar::runtime::ThreadPool pool;
   autopar::runtime::OneDnn library;
+  autopar::runtime::Workspace workspace;
   std::unique_ptr<autopar::runtime::Gemm> gemm;
   std::unique_ptr<autopar::runtime::Conv> conv;
   std::unique_ptr<autopar::runtime::Transport> transport;
   Buffer arena;
-  std::vector<Buffer> persistent;
+  std::vector<Buffer> persistent; // by index; addresses only until loaded
 
   double communicationSeconds = 0; // waiting included
   autopar::runtime::TransportStatistics statisticsAtReset;
@@ -72,11 +81,13 @@ struct aprt_rank {
   int64_t traceCapacity = 0;
 
 private:
+  Status checkIndex(int index) const;
   aprt_rank(const autopar::runtime::Manifest &manifest,
             const autopar::runtime::RankOptions &options,
             autopar::runtime::RankRecord &record)
       : manifest(manifest), worldRank(options.worldRank), record(record),
-        pool(options.threads, options.spin) {}
+        pool(options.threads, options.spin),
+        workspace(options.threads, workspaceMemory) {}
 };
 
 #endif // AUTOPAR_RUNTIME_CORE_RANKCONTEXT_H

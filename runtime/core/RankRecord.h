@@ -30,7 +30,14 @@ struct alignas(64) RankRecord {
   double communicationSeconds = 0;
   double idleSeconds = 0;
   int64_t bytesSent = 0;
+  // Memory that the rank held at most, and of each kind in the end.
   int64_t peakMemoryBytes = 0;
+  int64_t weightBytes = 0; // as they are, and packed
+  int64_t packedBytes = 0;
+  int64_t arenaBytes = 0;
+  int64_t workspaceBytes = 0;
+  int64_t communicationBytes = 0;
+  int64_t portBytes = 0; // inputs and outputs of the step; not in the peak
   int64_t traceEvents = 0;
   int64_t traceDropped = 0;
   double loadSeconds = 0;

@@ -62,7 +62,7 @@ Conv::Plan Conv::makePlan(const aprt_conv_desc &desc) {
   if (empty || !library.available())
     return nullptr;
   Plan plan = std::make_unique<ConvPlan>(desc);
-  if (!plan->create(library, pool.threads(), memory))
+  if (!plan->create(library, pool.threads(), workspace, memory))
     return nullptr;
   return plan;
 }

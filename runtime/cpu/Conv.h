@@ -28,9 +28,11 @@ struct ConvOperands {
 /// weight lives in the plan of the description it was packed with.
 class Conv {
 public:
-  Conv(const OneDnn &library, ThreadPool &pool, MemoryCounter &memory,
-       size_t slots)
-      : library(library), pool(pool), memory(memory), plain(slots) {}
+  /// Packed weights are counted in `memory`.
+  Conv(const OneDnn &library, ThreadPool &pool, Workspace &workspace,
+       MemoryCounter &memory, size_t slots)
+      : library(library), pool(pool), workspace(workspace), memory(memory),
+        plain(slots) {}
 
   Status run(const aprt_conv_desc &desc, const ConvOperands &operands);
   Status pack(const aprt_conv_desc &desc, const void *w);
@@ -44,6 +46,7 @@ private:
 
   const OneDnn &library;
   ThreadPool &pool;
+  Workspace &workspace;
   MemoryCounter &memory;
   std::vector<Buffer> plain; // weights of slots that plain loops use
   std::unordered_map<aprt_conv_desc, Plan, WordKeyHash, WordKeyEqual> plans;

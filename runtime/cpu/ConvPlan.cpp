@@ -163,7 +163,7 @@ static bool convOperation(const OneDnn &library, const aprt_conv_desc &desc,
 }
 
 bool ConvPlan::createStep(const OneDnn &library, Step &step,
-                          MemoryCounter &memory) {
+                          Workspace &workspace, MemoryCounter &memory) {
   ConvLayouts layouts;
   dnnl_convolution_desc_t operation;
   if (!convLayouts(library, desc, step.piece, layouts) ||
@@ -176,7 +176,8 @@ bool ConvPlan::createStep(const OneDnn &library, Step &step,
   dnnl_primitive_attr_t attributes = epilogue.attributes();
   Primitive &primitive = step.primitive;
   if (!epilogue.ok() ||
-      !primitive.create(library, &operation, attributes, memory) ||
+      !primitive.create(library, &operation, attributes, &workspace,
+                        steps.size() - 1) ||
       !primitive.addArgument(DNNL_ARG_SRC, layouts.x) ||
       !primitive.addArgument(DNNL_ARG_WEIGHTS, primitive.weightsLayout()) ||
       !primitive.addArgument(DNNL_ARG_DST, layouts.y) ||
@@ -199,11 +200,11 @@ bool ConvPlan::createStep(const OneDnn &library, Step &step,
 }
 
 bool ConvPlan::create(const OneDnn &library, int threads,
-                      MemoryCounter &memory) {
+                      Workspace &workspace, MemoryCounter &memory) {
   for (const ConvPiece &piece : cutConv(desc, threads)) {
     steps.emplace_back();
     steps.back().piece = piece;
-    if (!createStep(library, steps.back(), memory))
+    if (!createStep(library, steps.back(), workspace, memory))
       return false;
   }
   return true;

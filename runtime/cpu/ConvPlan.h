@@ -30,7 +30,8 @@ public:
   explicit ConvPlan(const aprt_conv_desc &desc) : desc(desc) {}
 
   /// False if the library refuses.
-  bool create(const OneDnn &library, int threads, MemoryCounter &memory);
+  bool create(const OneDnn &library, int threads, Workspace &workspace,
+              MemoryCounter &memory);
 
   /// Brings W into the layout that the library chose.
   bool packWeights(const OneDnn &library, const void *w);
@@ -48,7 +49,8 @@ private:
     dnnl_memory_desc_t source, layout;
     Buffer data;
   };
-  bool createStep(const OneDnn &library, Step &step, MemoryCounter &memory);
+  bool createStep(const OneDnn &library, Step &step, Workspace &workspace,
+                  MemoryCounter &memory);
   bool runStep(Step &step, const char *x, const char *bias, char *y);
 
   aprt_conv_desc desc;

@@ -72,7 +72,7 @@ Status Gemm::makeEntry(const Key &key, Entry &entry) {
   auto attempt = [&](const aprt_gemm_desc &tried, int64_t mode,
                      const PackedMatrix *from) {
     entry.plan = std::make_unique<GemmPlan>(tried, mode);
-    return entry.plan->create(library, pool.threads(), from, memory);
+    return entry.plan->create(library, pool.threads(), from, workspace);
   };
   auto attemptModes = [&](const aprt_gemm_desc &tried,
                           const PackedMatrix *from) {

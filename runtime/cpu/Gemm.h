@@ -28,9 +28,11 @@ struct GemmOperands {
 /// so that later calls allocate nothing.
 class Gemm {
 public:
-  Gemm(const OneDnn &library, ThreadPool &pool, MemoryCounter &memory,
-       size_t slots)
-      : library(library), pool(pool), memory(memory), packed(slots) {}
+  /// Packed weights are counted in `memory`.
+  Gemm(const OneDnn &library, ThreadPool &pool, Workspace &workspace,
+       MemoryCounter &memory, size_t slots)
+      : library(library), pool(pool), workspace(workspace), memory(memory),
+        packed(slots) {}
 
   Status run(const aprt_gemm_desc &desc, const GemmOperands &operands);
   Status pack(const aprt_gemm_desc &desc, const void *b);
@@ -52,6 +54,7 @@ private:
 
   const OneDnn &library;
   ThreadPool &pool;
+  Workspace &workspace;
   MemoryCounter &memory;
   std::vector<PackedMatrix> packed;
   std::unordered_map<Key, Entry, WordKeyHash, WordKeyEqual> entries;

@@ -26,7 +26,7 @@ static bool packPart(const OneDnn &library, const aprt_gemm_desc &desc,
       library.dnnl_matmul_desc_init(&operation, &layouts.a, &chosen,
                                     desc.bias ? &layouts.bias : nullptr,
                                     &layouts.c) != dnnl_success ||
-      !probe.create(library, &operation, none.attributes(), memory))
+      !probe.create(library, &operation, none.attributes(), nullptr))
     return false;
   part.layout = probe.weightsLayout();
   part.matrixBytes =

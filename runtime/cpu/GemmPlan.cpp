@@ -193,7 +193,7 @@ bool gemmLayouts(const OneDnn &library, const aprt_gemm_desc &desc,
 }
 
 bool GemmPlan::createStep(const OneDnn &library, Step &step,
-                          MemoryCounter &memory) {
+                          Workspace &workspace) {
   GemmLayouts layouts;
   if (!gemmLayouts(library, desc, step.piece.rows.size(),
                    step.piece.columns.size(), layouts))
@@ -214,7 +214,8 @@ bool GemmPlan::createStep(const OneDnn &library, Step &step,
                                     &layouts.c) != dnnl_success)
     return false;
   Primitive &primitive = step.primitive;
-  return primitive.create(library, &operation, attributes, memory) &&
+  return primitive.create(library, &operation, attributes, &workspace,
+                          steps.size() - 1) &&
          primitive.addArgument(DNNL_ARG_SRC, layouts.a) &&
          primitive.addArgument(DNNL_ARG_WEIGHTS, layouts.b) &&
          primitive.addArgument(DNNL_ARG_DST, layouts.c) &&
@@ -224,7 +225,7 @@ bool GemmPlan::createStep(const OneDnn &library, Step &step,
 }
 
 bool GemmPlan::create(const OneDnn &library, int threads,
-                      const PackedMatrix *packed, MemoryCounter &memory) {
+                      const PackedMatrix *packed, Workspace &workspace) {
   std::vector<Range> columns;
   if (packed)
     columns = packed->columns();
@@ -236,7 +237,7 @@ bool GemmPlan::create(const OneDnn &library, int threads,
     steps.back().piece = pieces[i];
     if (packed)
       steps.back().part = &packed->parts[columns.size() > 1 ? i : 0];
-    if (!createStep(library, steps.back(), memory))
+    if (!createStep(library, steps.back(), workspace))
       return false;
   }
   return true;

@@ -75,7 +75,7 @@ public:
   /// Makes the primitives, with B from `packed` unless that is null. False if
   /// the library refuses.
   bool create(const OneDnn &library, int threads, const PackedMatrix *packed,
-              MemoryCounter &memory);
+              Workspace &workspace);
 
   /// False if the library reports a failure.
   bool run(ThreadPool &pool, const void *a, const void *b, const void *bias,
@@ -88,7 +88,7 @@ private:
     int addendArgument = 0;
     Primitive primitive;
   };
-  bool createStep(const OneDnn &library, Step &step, MemoryCounter &memory);
+  bool createStep(const OneDnn &library, Step &step, Workspace &workspace);
   bool runStep(Step &step, const char *a, const char *b, const char *bias,
                const char *addend, char *c);
 

@@ -143,7 +143,8 @@ void Primitive::swap(Primitive &other) {
   std::swap(primitive, other.primitive);
   std::swap(arguments, other.arguments);
   std::swap(argumentCount, other.argumentCount);
-  std::swap(scratch, other.scratch);
+  std::swap(workspace, other.workspace);
+  std::swap(thread, other.thread);
 }
 
 bool Primitive::finish(dnnl_primitive_desc_t created) {
@@ -153,8 +154,8 @@ bool Primitive::finish(dnnl_primitive_desc_t created) {
 }
 
 bool Primitive::create(const OneDnn &onednn, const void *operation,
-                       dnnl_primitive_attr_t attributes,
-                       MemoryCounter &memory) {
+                       dnnl_primitive_attr_t attributes, Workspace *scratch,
+                       int64_t onThread) {
   library = &onednn;
   dnnl_primitive_desc_t created = nullptr;
   if (library->dnnl_primitive_desc_create(&created, operation, attributes,
@@ -163,18 +164,15 @@ bool Primitive::create(const OneDnn &onednn, const void *operation,
     return false;
   if (!finish(created))
     return false;
-  const dnnl_memory_desc_t *workspace = library->dnnl_primitive_desc_query_md(
+  const dnnl_memory_desc_t *layout = library->dnnl_primitive_desc_query_md(
       description, dnnl_query_scratchpad_md, 0);
-  size_t bytes = workspace ? library->dnnl_memory_desc_get_size(workspace) : 0;
-  if (bytes == 0)
+  size_t bytes = layout ? library->dnnl_memory_desc_get_size(layout) : 0;
+  if (bytes == 0 || !scratch)
     return true;
-  if (scratch.allocate(int64_t(bytes), "a library call's workspace", &memory)
-          .failed())
-    return false;
-  if (!addArgument(DNNL_ARG_SCRATCHPAD, *workspace))
-    return false;
-  bind(DNNL_ARG_SCRATCHPAD, scratch.data());
-  return true;
+  workspace = scratch;
+  thread = onThread;
+  return workspace->reserve(int64_t(bytes)).ok() &&
+         addArgument(DNNL_ARG_SCRATCHPAD, *layout);
 }
 
 bool Primitive::createReorder(const OneDnn &onednn,
@@ -212,6 +210,8 @@ void Primitive::bind(int argument, const void *data) {
 }
 
 bool Primitive::execute() {
+  if (workspace)
+    bind(DNNL_ARG_SCRATCHPAD, workspace->block(thread));
   return library->dnnl_primitive_execute(primitive, library->stream,
                                          argumentCount,
                                          arguments) == dnnl_success;

@@ -10,6 +10,7 @@
 
 #include "../core/Memory.h"
 #include "../core/Status.h"
+#include "Workspace.h"
 
 #include <oneapi/dnnl/dnnl.h>
 
@@ -118,8 +119,11 @@ public:
   ~Primitive();
 
   /// `description` is the operation's descriptor. False if the library refuses.
+  /// `workspace` gives the scratch, of the thread that will execute it; null for
+  /// a primitive that is only asked for its layouts.
   bool create(const OneDnn &library, const void *description,
-              dnnl_primitive_attr_t attributes, MemoryCounter &memory);
+              dnnl_primitive_attr_t attributes, Workspace *workspace,
+              int64_t thread = 0);
   bool createReorder(const OneDnn &library, const dnnl_memory_desc_t &from,
                      const dnnl_memory_desc_t &to);
   bool addArgument(int argument, const dnnl_memory_desc_t &type);
@@ -140,7 +144,8 @@ private:
   dnnl_primitive_t primitive = nullptr;
   dnnl_exec_arg_t arguments[maxArguments] = {};
   int argumentCount = 0;
-  Buffer scratch;
+  Workspace *workspace = nullptr; // null: needs no scratch
+  int64_t thread = 0;
 };
 
 } // namespace autopar::runtime

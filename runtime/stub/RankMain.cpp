@@ -1,7 +1,6 @@
 //===- RankMain.cpp - Everything that one rank does -----------------------===//
 
 #include "../core/Futex.h"
-#include "../core/Parameters.h"
 #include "../core/RankContext.h"
 #include "../transport/SharedMemoryTransport.h"
 #include "Run.h"
@@ -30,10 +29,11 @@ public:
 
 private:
   Status start();
-  Status loadParameters();
+  Status load();
   Status callStage(aprt_status (*function)(aprt_rank *), const char *what);
   Status step();
   Status measure();
+  void recordMemory();
   void findPorts();
   bool isFirstHolder(const Port &port) const;
   char *at(const LocalPort &port) const {
@@ -57,19 +57,23 @@ Status RankMain::start() {
   rank->transport = std::make_unique<SharedMemoryTransport>(
       run.fabric, manifest, worldRank, rank->pool, run.options.timeoutSeconds,
       patience);
+  rank->communicationMemory.add(run.fabric.bytesOf(manifest, worldRank));
   return Status::success();
 }
 
-Status RankMain::loadParameters() {
-  WeightFiles files;
+/// Setup with its own arena, then what it left to load, then step's arena.
+Status RankMain::load() {
   if (!manifest.weightFiles.empty())
-    APRT_TRY(files.open(manifest, run.program.folder, run.options.weights));
-  std::vector<int64_t> coordinates = manifest.coordinates(worldRank, 0);
-  const std::vector<PersistentEntry> &entries = rank->entries();
-  for (size_t i = 0; i < entries.size(); ++i)
-    if (entries[i].isParameter)
-      APRT_TRY(files.read(entries[i], coordinates, rank->persistent[i].data()));
-  return Status::success();
+    APRT_TRY(rank->weights.open(manifest, run.program.folder,
+                                run.options.weights));
+  APRT_TRY(rank->makeArena(manifest.setupArenaBytes[rank->stage()]));
+  // Ranks may load for very different times.
+  rank->transport->setDeadlines(false);
+  APRT_TRY(callStage(run.program.stages[rank->stage()].setup, "setup"));
+  rank->transport->setDeadlines(true);
+  APRT_TRY(rank->loadOthers());
+  rank->weights.close();
+  return rank->makeArena(manifest.arenaBytes[rank->stage()]);
 }
 
 /// True if no rank before this one holds the same block of an output.
@@ -167,25 +171,30 @@ Status RankMain::measure() {
   return Status::success();
 }
 
+void RankMain::recordMemory() {
+  record.peakMemoryBytes = rank->memory.peakBytes();
+  record.weightBytes = rank->persistentMemory.currentBytes();
+  record.packedBytes = rank->packedMemory.currentBytes();
+  record.arenaBytes = rank->arenaMemory.currentBytes();
+  record.workspaceBytes = rank->workspaceMemory.currentBytes();
+  record.communicationBytes = rank->communicationMemory.currentBytes();
+  for (const Port &port : manifest.inputs)
+    record.portBytes += port.globalBytes;
+  for (const LocalPort &local : outputs)
+    record.portBytes +=
+        manifest.outputs[local.index].localBytes * manifest.microBatches;
+}
+
 Status RankMain::execute() {
   double begin = monotonicSeconds();
   APRT_TRY(start());
-  APRT_TRY(loadParameters());
+  APRT_TRY(load());
   findPorts();
-  // Ranks may load for very different times: no deadline here.
-  APRT_TRY(rank->transport->barrier(/*withDeadline=*/false));
-  const aprt_stage_functions &stage = run.program.stages[rank->stage()];
-  APRT_TRY(callStage(stage.setup, "setup"));
-  rank->releaseTensors(
-      [](const PersistentEntry &entry) { return entry.releaseAfterSetup; });
-  APRT_TRY(callStage(stage.prepare, "prepare"));
-  rank->releaseTensors(
-      [](const PersistentEntry &entry) { return entry.releaseAfterPrepare; });
   record.currentOp.store(-1);
   record.loadSeconds = monotonicSeconds() - begin;
   APRT_TRY(rank->transport->barrier(/*withDeadline=*/false));
   APRT_TRY(measure());
-  record.peakMemoryBytes = rank->memory.peakBytes();
+  recordMemory();
   return Status::success();
 }
 

@@ -47,11 +47,24 @@ static nlohmann::ordered_json perRank(const Run &run, const Value &value) {
   return list;
 }
 
+/// What a rank holds in the end, by kind. The ports lie in the launcher's
+/// memory and are no part of the peak.
+static nlohmann::ordered_json memoryOf(const RankRecord &record) {
+  return {{"weights", record.weightBytes},
+          {"packed_weights", record.packedBytes},
+          {"arena", record.arenaBytes},
+          {"workspace", record.workspaceBytes},
+          {"communication", record.communicationBytes},
+          {"inputs_and_outputs", record.portBytes}};
+}
+
 std::string reportJson(const Run &run) {
   const Manifest &manifest = run.program.manifest;
   std::vector<double> steps = sortedSteps(run);
   nlohmann::ordered_json report;
   report["model"] = manifest.model;
+  if (!manifest.entry.empty())
+    report["entry"] = manifest.entry;
   report["ranks"] = run.worldSize();
   report["stages"] = manifest.stages;
   report["threads_per_rank"] = run.threads;
@@ -68,6 +81,8 @@ std::string reportJson(const Run &run) {
       perRank(run, [&](int rank) { return run.record(rank).bytesSent; });
   report["peak_memory_bytes"] =
       perRank(run, [&](int rank) { return run.record(rank).peakMemoryBytes; });
+  report["memory_bytes"] =
+      perRank(run, [&](int rank) { return memoryOf(run.record(rank)); });
   report["load_seconds"] =
       perRank(run, [&](int rank) { return run.record(rank).loadSeconds; });
   report["predicted_step_seconds"] = manifest.predictedStepSeconds;
@@ -91,15 +106,17 @@ std::string reportSummary(const Run &run) {
     idle += idleSeconds(run, rank);
     memory = std::max(memory, record.peakMemoryBytes);
   }
+  const std::string &entry = run.program.manifest.entry;
   double total = std::max(compute + communication + idle, 1e-12);
   char text[512];
   std::snprintf(text, sizeof(text),
-                "%s: %d rank%s x %d thread%s, %lld step%s\n"
+                "%s%s: %d rank%s x %d thread%s, %lld step%s\n"
                 "step: median %.3f ms (min %.3f, max %.3f)\n"
                 "time: %.0f%% compute, %.0f%% communication, %.0f%% idle\n"
                 "memory: %.1f MiB on the fullest rank\n",
-                run.program.manifest.model.c_str(), run.worldSize(),
-                run.worldSize() == 1 ? "" : "s", run.threads,
+                run.program.manifest.model.c_str(),
+                entry.empty() ? "" : (" (entry " + entry + ")").c_str(),
+                run.worldSize(), run.worldSize() == 1 ? "" : "s", run.threads,
                 run.threads == 1 ? "" : "s",
                 static_cast<long long>(run.options.repeat),
                 run.options.repeat == 1 ? "" : "s", median(steps) * 1e3,

@@ -8,16 +8,19 @@
 
 namespace autopar::runtime {
 
-Status SharedGroup::create(std::vector<int> members, bool withStaging) {
+Status SharedGroup::create(std::vector<int> members, int64_t messageBytes) {
   ranks = std::move(members);
   int64_t count = int64_t(ranks.size());
   APRT_TRY(counterMemory.allocateShared(count * int64_t(sizeof(SharedCounter)),
                                         "a communicator's counters"));
   for (int64_t i = 0; i < count; ++i)
     new (&counters()[i]) SharedCounter();
-  if (!withStaging || count == 1)
+  if (messageBytes == 0 || count == 1)
     return Status::success();
-  return stagingMemory.allocateShared(2 * count * stagingBytes,
+  // Some collectives give each member a part of the buffer, on a cache line.
+  staged = std::min((messageBytes + 63) / 64 * 64 + 64 * count,
+                    std::max(mostStagingBytes, 64 * count));
+  return stagingMemory.allocateShared(2 * count * staged,
                                       "a communicator's staging");
 }
 
@@ -53,12 +56,12 @@ Status SharedFabric::create(const Manifest &manifest) {
   new (flags.data()) std::atomic<uint32_t>(0);
   std::vector<int> everyone(manifest.worldSize());
   std::iota(everyone.begin(), everyone.end(), 0);
-  APRT_TRY(worldGroup.create(everyone, /*withStaging=*/false));
+  APRT_TRY(worldGroup.create(everyone, /*messageBytes=*/0));
   for (const Communicator &communicator : manifest.communicators) {
     groups.emplace_back();
     for (const std::vector<int> &members : communicator.groups) {
       groups.back().emplace_back();
-      APRT_TRY(groups.back().back().create(members, /*withStaging=*/true));
+      APRT_TRY(groups.back().back().create(members, communicator.bytes));
     }
   }
   for (const Channel &channel : manifest.channels) {
@@ -82,6 +85,21 @@ SharedRing *SharedFabric::ring(int channel, int device) {
   if (channel < 0 || size_t(channel) >= rings.size())
     return nullptr;
   return &rings[channel][device];
+}
+
+int64_t SharedFabric::bytesOf(const Manifest &manifest, int rank) {
+  int64_t bytes = 0;
+  for (size_t comm = 0; comm < groups.size(); ++comm)
+    if (SharedGroup *group = groupOf(int(comm), rank))
+      bytes += group->bytes();
+  int stage = rank / manifest.devicesPerStage;
+  int device = rank % manifest.devicesPerStage;
+  for (size_t i = 0; i < manifest.channels.size(); ++i) {
+    const Channel &channel = manifest.channels[i];
+    if (channel.fromStage == stage || channel.toStage == stage)
+      bytes += rings[i][device].bytes();
+  }
+  return bytes;
 }
 
 } // namespace autopar::runtime

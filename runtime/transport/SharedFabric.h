@@ -16,14 +16,16 @@
 
 namespace autopar::runtime {
 
-/// One group of a communicator: a counter and two staging buffers per member.
+/// One group of a communicator: a counter and two staging buffers per member,
+/// no larger than its collectives need.
 /// A member that has met the others in round r+1 knows that they are done with
 /// the buffers of round r, so that two buffers need one meeting per round.
 class SharedGroup {
 public:
-  static constexpr int64_t stagingBytes = 1 << 20;
+  static constexpr int64_t mostStagingBytes = 1 << 20;
 
-  Status create(std::vector<int> ranks, bool withStaging);
+  /// `messageBytes`: the most that one collective moves; 0: it has none.
+  Status create(std::vector<int> ranks, int64_t messageBytes);
 
   int members() const { return int(ranks.size()); }
   int rankOf(int member) const { return ranks[member]; }
@@ -31,8 +33,12 @@ public:
   SharedCounter &arrived(int member) const { return counters()[member]; }
   char *staging(int member, uint32_t round) const {
     return static_cast<char *>(stagingMemory.data()) +
-           (2 * int64_t(member) + (round & 1)) * stagingBytes;
+           (2 * int64_t(member) + (round & 1)) * staged;
   }
+  /// Of one staging buffer.
+  int64_t stagingBytes() const { return staged; }
+  /// What the group's members share.
+  int64_t bytes() const { return stagingMemory.size(); }
 
 private:
   SharedCounter *counters() const {
@@ -40,6 +46,7 @@ private:
   }
 
   std::vector<int> ranks;
+  int64_t staged = 0;
   Buffer counterMemory;
   Buffer stagingMemory;
 };
@@ -51,6 +58,7 @@ public:
 
   int64_t capacity() const { return slotBytes; }
   uint32_t slots() const { return slotCount; }
+  int64_t bytes() const { return memory.size(); }
   SharedCounter &produced() const { return header()->produced; }
   SharedCounter &consumed() const { return header()->consumed; }
   /// Length of the message in a slot, and its bytes.
@@ -79,6 +87,8 @@ public:
   SharedGroup &world() { return worldGroup; }
   /// The ring of `channel` for the pair with this index in its stages, or null.
   SharedRing *ring(int channel, int device);
+  /// What the rank's collectives and messages pass through.
+  int64_t bytesOf(const Manifest &manifest, int rank);
 
   /// Ends every wait of every rank.
   std::atomic<uint32_t> &aborted() {

@@ -25,8 +25,8 @@ Status SharedMemoryTransport::reduceDirect(Member &member, aprt_reduce kind,
                                            aprt_dtype dtype, const char *in,
                                            char *out, int64_t bytes) {
   SharedGroup &group = *member.group;
-  for (int64_t begin = 0; begin < bytes; begin += SharedGroup::stagingBytes) {
-    int64_t length = std::min(SharedGroup::stagingBytes, bytes - begin);
+  for (int64_t begin = 0; begin < bytes; begin += group.stagingBytes()) {
+    int64_t length = std::min(group.stagingBytes(), bytes - begin);
     uint32_t round = ++member.round;
     copy(group.staging(member.index, round), in + begin, length);
     counters.bytesSent += length * (group.members() - 1);
@@ -48,8 +48,8 @@ Status SharedMemoryTransport::reduceInSlices(Member &member, aprt_reduce kind,
   SharedGroup &group = *member.group;
   int members = group.members();
   int64_t me = member.index;
-  for (int64_t begin = 0; begin < bytes; begin += SharedGroup::stagingBytes) {
-    int64_t length = std::min(SharedGroup::stagingBytes, bytes - begin);
+  for (int64_t begin = 0; begin < bytes; begin += group.stagingBytes()) {
+    int64_t length = std::min(group.stagingBytes(), bytes - begin);
     int64_t slice = (length + members - 1) / members;
     slice = (slice + 63) / 64 * 64;
     auto sliceBytes = [&](int64_t j) {
@@ -114,9 +114,9 @@ Status SharedMemoryTransport::allGather(int comm, aprt_dtype dtype,
   if (group.members() == 1)
     mostBytes = 0;
   for (int64_t begin = 0; begin < mostBytes;
-       begin += SharedGroup::stagingBytes) {
+       begin += group.stagingBytes()) {
     auto end = [&](const Box &box) {
-      return std::min(begin + SharedGroup::stagingBytes, box.bytes());
+      return std::min(begin + group.stagingBytes(), box.bytes());
     };
     uint32_t round = ++member->round;
     own.pack(in, begin, end(own), group.staging(member->index, round));
@@ -153,7 +153,7 @@ Status SharedMemoryTransport::reduceScatter(int comm, aprt_reduce kind,
     copyOwn(*member, in, out);
     return Status::success();
   }
-  int64_t slot = SharedGroup::stagingBytes / members / 64 * 64;
+  int64_t slot = group.stagingBytes() / members / 64 * 64;
   for (int64_t begin = 0; begin < member->sends[0].bytes(); begin += slot) {
     uint32_t round = ++member->round;
     char *own = group.staging(member->index, round);
@@ -205,7 +205,7 @@ Status SharedMemoryTransport::exchange(Member &member, int64_t mostBytes,
                                        const void *in, void *out) {
   SharedGroup &group = *member.group;
   int members = group.members();
-  int64_t slot = SharedGroup::stagingBytes / members / 64 * 64;
+  int64_t slot = group.stagingBytes() / members / 64 * 64;
   if (members == 1)
     mostBytes = 0;
   for (int64_t begin = 0; begin < mostBytes; begin += slot) {

@@ -37,6 +37,9 @@ Status SharedMemoryTransport::find(int comm, Member *&member) {
     return Status::error("this rank is in no group of communicator " +
                          std::to_string(comm));
   member = &members[comm];
+  if (member->group->members() > 1 && member->group->stagingBytes() == 0)
+    return Status::error("the program says that communicator " +
+                         std::to_string(comm) + " moves nothing");
   return Status::success();
 }
 
@@ -63,6 +66,7 @@ Status SharedMemoryTransport::missing(const Member &member,
 }
 
 Status SharedMemoryTransport::meet(Member &member, bool withDeadline) {
+  withDeadline &= deadlines;
   ++member.sequence;
   member.group->arrived(member.index).publish(member.sequence);
   for (int m = 0; m < member.group->members(); ++m) {
@@ -81,7 +85,7 @@ Status SharedMemoryTransport::barrier(bool withDeadline) {
 Status SharedMemoryTransport::waitFor(SharedCounter &counter, uint32_t target,
                                       int peer) {
   WaitResult result =
-      waiter.wait(counter, target, /*withDeadline=*/true, counters.waitSeconds);
+      waiter.wait(counter, target, deadlines, counters.waitSeconds);
   if (result == WaitResult::Reached)
     return Status::success();
   if (result == WaitResult::Aborted)

@@ -71,10 +71,15 @@ public:
   /// a rank ends the wait.
   virtual Status barrier(bool withDeadline) = 0;
 
+  /// Whether waits of collectives and messages end at the deadline: not while
+  /// ranks still load, for very different times.
+  void setDeadlines(bool wanted) { deadlines = wanted; }
+
   const TransportStatistics &statistics() const { return counters; }
 
 protected:
   TransportStatistics counters;
+  bool deadlines = true;
 };
 
 } // namespace autopar::runtime

@@ -47,8 +47,14 @@ module attributes {autopar.persistent = [[
 // CHECK-LABEL: llvm.func internal @stage_0_step(
 // CHECK: llvm.call @aprt_gemm(
 // CHECK: llvm.call @aprt_conv(
-// CHECK-LABEL: llvm.func internal @stage_0_prepare(
-// CHECK: llvm.call @aprt_gemm_pack(
+
+// The largest weight first; each is there only while it is packed.
+// CHECK-LABEL: llvm.func internal @stage_0_setup(
+// CHECK: llvm.call @aprt_load(%arg0, %{{.*}})
 // CHECK: llvm.call @aprt_conv_pack(
+// CHECK: llvm.call @aprt_release(%arg0, %{{.*}})
+// CHECK: llvm.call @aprt_load(%arg0, %{{.*}})
+// CHECK: llvm.call @aprt_gemm_pack(
+// CHECK: llvm.call @aprt_release(%arg0, %{{.*}})
 // CHECK: \22libraries\22:[\22onednn\22]
-// CHECK-SAME: \22name\22:\22w\22,\22offset\22:64,\22release_after_prepare\22:true
+// CHECK-SAME: \22name\22:\22w\22,\22offset\22:64

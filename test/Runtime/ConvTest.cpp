@@ -15,11 +15,12 @@ struct Machine {
   explicit Machine(int threads) : pool(threads, /*spin=*/false) {
     EXPECT_TRUE(library.load().ok());
     library.useCallingThreads(pool);
-    conv = std::make_unique<Conv>(library, pool, memory, 1);
+    conv = std::make_unique<Conv>(library, pool, workspace, memory, 1);
   }
   OneDnn library;
   ThreadPool pool;
   MemoryCounter memory;
+  Workspace workspace{pool.threads(), memory};
   std::unique_ptr<Conv> conv;
 };
 

@@ -22,7 +22,8 @@ const char programText[] = R"json({
   "libraries": ["onednn"], "mesh": [["data", 1]], "stages": 1,
   "micro_batches": 1,
   "weights": {"files": [{"name": "weights.bin", "bytes": 140}]},
-  "communicators": [{"axes": ["data"], "groups": [[0]]}], "channels": [],
+  "communicators": [{"axes": ["data"], "groups": [[0]], "bytes": 168}],
+  "channels": [],
   "ops": [{"name": "/gather", "kind": "all_gather", "stream": 0},
           {"name": "/scale", "kind": "kernel", "stream": 0},
           {"name": "/product", "kind": "gemm", "stream": 0},
@@ -42,14 +43,12 @@ const char programText[] = R"json({
      "stages": [{"stage": 0, "offset": 192}]}],
   "persistent": [[
     {"name": "w", "dtype": "f32", "shape": [5, 7], "kind": "parameter",
-     "release_after_setup": true, "release_after_prepare": false,
      "file": 0, "offset": 0, "global_shape": [5, 7],
      "dims": [{"size": 5, "step": 5, "offset": 0, "length": 5,
                "split": [[0, 1, 1]]},
               {"size": 7, "step": 7, "offset": 0, "length": 7, "split": []}]},
-    {"name": "w/all", "dtype": "f32", "shape": [5, 7], "kind": "setup",
-     "release_after_prepare": true}]],
-  "arena_bytes": [512], "workspace_bytes": [0], "packed_slots": [1],
+    {"name": "w/all", "dtype": "f32", "shape": [5, 7], "kind": "setup"}]],
+  "arena_bytes": [512], "setup_arena_bytes": [0], "packed_slots": [1],
   "predicted": {"step_seconds": 0.25, "peak_memory_bytes": [99]},
   "plan": {}})json";
 
@@ -83,7 +82,7 @@ const char pipelineText[] = R"json({
               "split": [[0, 1, 3]]}],
     "stages": [{"stage": 1, "offset": 0}]}],
   "persistent": [[], []], "arena_bytes": [64, 64],
-  "workspace_bytes": [0, 0], "packed_slots": [0, 0],
+  "setup_arena_bytes": [0, 0], "packed_slots": [0, 0],
   "predicted": {"step_seconds": 0, "peak_memory_bytes": [64, 64]},
   "plan": {}})json";
 

@@ -24,8 +24,9 @@ inline Manifest worldManifest(int ranks) {
   manifest.devicesPerStage = ranks;
   std::vector<int> everyone(ranks);
   std::iota(everyone.begin(), everyone.end(), 0);
-  manifest.communicators.push_back({{"data"}, {everyone}});
+  manifest.communicators.push_back({{"data"}, {everyone}, 4 << 20});
   manifest.arenaBytes = {0};
+  manifest.setupArenaBytes = {0};
   manifest.packedSlots = {0};
   manifest.persistent = {{}};
   return manifest;

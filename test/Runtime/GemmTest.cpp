@@ -20,11 +20,12 @@ struct Machine {
       EXPECT_TRUE(library.load().ok());
     }
     library.useCallingThreads(pool);
-    gemm = std::make_unique<Gemm>(library, pool, memory, 4);
+    gemm = std::make_unique<Gemm>(library, pool, workspace, memory, 4);
   }
   OneDnn library;
   ThreadPool pool;
   MemoryCounter memory;
+  Workspace workspace{pool.threads(), memory};
   std::unique_ptr<Gemm> gemm;
 };
 

@@ -15,7 +15,7 @@ const char goodText[] = R"json({
   "libraries": ["onednn"], "mesh": [["time", 2], ["data", 2]],
   "stages": 2, "micro_batches": 2,
   "weights": {"files": [{"name": "w.bin", "bytes": 400}]},
-  "communicators": [{"axes": ["data"], "groups": [[0, 1], [2, 3]]}],
+  "communicators": [{"axes": ["data"], "groups": [[0, 1], [2, 3]], "bytes": 64}],
   "channels": [{"from_stage": 0, "to_stage": 1, "bytes": 64, "slots": 2}],
   "ops": [{"name": "/a", "kind": "gemm", "stream": 0}],
   "inputs": [{"name": "x", "dtype": "f32", "shape": [4, 3],
@@ -25,14 +25,13 @@ const char goodText[] = R"json({
     "stages": [{"stage": 0, "offset": 64}]}],
   "outputs": [],
   "persistent": [[{"name": "w", "dtype": "f32", "shape": [5, 10],
-    "kind": "parameter", "release_after_prepare": true,
-    "release_after_setup": false, "file": 0, "offset": 0,
+    "kind": "parameter", "file": 0, "offset": 0,
     "global_shape": [10, 10],
     "dims": [{"size": 10, "step": 5, "offset": 0, "length": 5,
               "split": [[1, 1, 2]]},
              {"size": 10, "step": 10, "offset": 0, "length": 10,
               "split": []}]}], []],
-  "arena_bytes": [128, 0], "workspace_bytes": [0, 0], "packed_slots": [1, 0],
+  "arena_bytes": [128, 0], "setup_arena_bytes": [0, 64], "packed_slots": [1, 0],
   "predicted": {"step_seconds": 0.5, "peak_memory_bytes": [10, 20]},
   "plan": {}})json";
 
@@ -83,7 +82,7 @@ TEST(Manifest, NoJsonIsRefused) {
 TEST(Manifest, EveryMissingKeyIsNamed) {
   const json good = goodManifest();
   for (const auto &[key, value] : good.items()) {
-    if (key == "plan" || key == "workspace_bytes" || key == "predicted")
+    if (key == "plan" || key == "predicted")
       continue;
     json document = goodManifest();
     document.erase(key);

@@ -298,9 +298,9 @@ TEST_P(Collectives, HaloCollectsIntervals) {
 /// Groups of a mesh [2, 3] work beside each other.
 TEST(Communicators, GroupsAreIndependent) {
   Manifest manifest = worldManifest(6);
-  manifest.communicators = {{{"a"}, {{0, 3}, {1, 4}, {2, 5}}},
-                            {{"b"}, {{0, 1, 2}, {3, 4, 5}}},
-                            {{"partial"}, {{4, 1}}}};
+  manifest.communicators = {{{"a"}, {{0, 3}, {1, 4}, {2, 5}}, 4},
+                            {{"b"}, {{0, 1, 2}, {3, 4, 5}}, 4},
+                            {{"partial"}, {{4, 1}}, 4}};
   auto body = [](int rank, Transport &transport) -> std::string {
     for (int round = 0; round < 50; ++round) {
       float a = float(rank), b = float(rank);

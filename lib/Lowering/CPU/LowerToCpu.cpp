@@ -1,6 +1,7 @@
 //===- LowerToCpu.cpp - Scheduled IR to loops and calls -------------------===//
 
 #include "../Common/HostProgram.h"
+#include "../Common/SetupCalls.h"
 #include "KernelFunctions.h"
 #include "LibraryCalls.h"
 #include "autopar/Lowering/Attributes.h"
@@ -43,11 +44,13 @@ class CpuProgram {
 public:
   CpuProgram(HostProgram &program) : program(program), loops(program.module) {}
 
-  LogicalResult lowerFunction(func::FuncOp function, StringRef name,
-                              int64_t stage, bool isStep);
-  void makePrepare(StringRef name, int64_t stage);
+  /// Makes the functions of `stage` under their names.
+  LogicalResult lowerStep(func::FuncOp step, StringRef name, int64_t stage);
+  LogicalResult lowerSetup(func::FuncOp setup, StringRef name, int64_t stage);
 
 private:
+  LogicalResult lowerBody(HostFunction &host, func::FuncOp function,
+                          bool isStep);
   LogicalResult lowerKernel(HostFunction &host, KernelOp kernel, bool isStep);
   void lowerLibraryCall(HostFunction &host, KernelOp kernel,
                         cpu::LibraryCall call, bool isStep);
@@ -127,9 +130,8 @@ LogicalResult CpuProgram::lowerKernel(HostFunction &host, KernelOp kernel,
   return lowerLoops(host, kernel);
 }
 
-LogicalResult CpuProgram::lowerFunction(func::FuncOp function, StringRef name,
-                                        int64_t stage, bool isStep) {
-  HostFunction host(program, stage);
+LogicalResult CpuProgram::lowerBody(HostFunction &host, func::FuncOp function,
+                                    bool isStep) {
   for (Operation &op : function.getBody().front().without_terminator()) {
     host.loc = op.getLoc();
     if (isa<BufferOp>(op))
@@ -144,17 +146,39 @@ LogicalResult CpuProgram::lowerFunction(func::FuncOp function, StringRef name,
     if (failed(lowerCommunication(host, &op)))
       return failure();
   }
-  emitHostFunction(program, name, /*hasTime=*/isStep, std::move(host.calls));
   return success();
 }
 
-void CpuProgram::makePrepare(StringRef name, int64_t stage) {
+LogicalResult CpuProgram::lowerStep(func::FuncOp step, StringRef name,
+                                    int64_t stage) {
   HostFunction host(program, stage);
+  if (failed(lowerBody(host, step, /*isStep=*/true)))
+    return failure();
+  emitHostFunction(program, name, /*hasTime=*/true, std::move(host.calls));
+  return success();
+}
+
+/// After lowerStep, which says what is packed and what steps read.
+LogicalResult CpuProgram::lowerSetup(func::FuncOp setup, StringRef name,
+                                     int64_t stage) {
+  HostFunction host(program, stage), packs(program, stage);
+  if (setup && failed(lowerBody(host, setup, /*isStep=*/false)))
+    return failure();
   for (const PackedWeight &weight : program.packed[stage])
-    host.call(weight.callee, {{HostArgument::Op, {}, weight.op},
-                              program.words(weight.descriptor, weight.slotWord),
-                              host.persistent(weight.persistent)});
-  emitHostFunction(program, name, /*hasTime=*/false, std::move(host.calls));
+    packs.call(weight.callee,
+               {{HostArgument::Op, {}, weight.op},
+                program.words(weight.descriptor, weight.slotWord),
+                packs.persistent(weight.persistent)});
+  std::vector<int64_t> bytes;
+  auto stages = program.module->getAttrOfType<ArrayAttr>(kPersistent);
+  if (stages && stage < static_cast<int64_t>(stages.size()))
+    for (auto entry :
+         cast<ArrayAttr>(stages[stage]).getAsRange<DictionaryAttr>())
+      bytes.push_back(denseBytes(entry.getAs<TypeAttr>("type").getValue()));
+  emitHostFunction(program, name, /*hasTime=*/false,
+                   setupCalls(program, stage, std::move(host.calls),
+                              std::move(packs.calls), bytes));
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -238,24 +262,17 @@ struct LowerToCpuPass : impl::LowerToCpuBase<LowerToCpuPass> {
   LogicalResult lowerStage(CpuProgram &cpu, HostProgram &program, int64_t stage,
                            std::vector<std::string> &functions) {
     std::string prefix = "stage_" + std::to_string(stage);
-    for (StringRef kind : {"setup", "prepare", "step"})
+    for (StringRef kind : {"setup", "step"})
       functions.push_back(prefix + "_" + kind.str());
-    size_t first = functions.size() - 3;
-    if (auto setup = findStageFunction(program.module, "setup", stage)) {
-      if (failed(cpu.lowerFunction(setup, functions[first], stage, false)))
-        return failure();
-    } else {
-      emitHostFunction(program, functions[first], /*hasTime=*/false, {});
-    }
     auto step = findStageFunction(program.module, "step", stage);
     if (!step)
       return program.module.emitError()
              << "no function @step_" << stage
              << ": the module was not partitioned and scheduled";
-    if (failed(cpu.lowerFunction(step, functions[first + 2], stage, true)))
+    if (failed(cpu.lowerStep(step, functions.back(), stage)))
       return failure();
-    cpu.makePrepare(functions[first + 1], stage);
-    return success();
+    return cpu.lowerSetup(findStageFunction(program.module, "setup", stage),
+                          functions[functions.size() - 2], stage);
   }
 };
 

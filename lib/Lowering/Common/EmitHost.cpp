@@ -181,6 +181,7 @@ Value Emitter::argument(const HostArgument &argument) {
     return wordAt(LLVM::AddressOfOp::create(builder, loc, pointer, kWords),
                   place(argument));
   case HostArgument::Op:
+  case HostArgument::Tensor:
     return int32Place(argument);
   case HostArgument::Arena: {
     Value arena = once({HostArgument::Arena}, [&]() -> Value {

@@ -29,7 +29,8 @@ struct HostArgument {
     Words,      // value: first word; attribute: the contents, slot aside
     Op,         // value: row of the manifest's "ops"
     Arena,      // value: offset
-    Persistent, // value: index
+    Persistent, // value: index; the address
+    Tensor,     // value: index of a persistent tensor; the index
   };
   Kind kind = Null;
   mlir::Attribute attribute = {};

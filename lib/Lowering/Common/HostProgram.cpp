@@ -48,7 +48,7 @@ int32_t HostProgram::addOp(ProgramOp op) {
   return ops.size() - 1;
 }
 
-int32_t HostProgram::communicator(ArrayAttr axes) {
+int32_t HostProgram::communicator(ArrayAttr axes, int64_t bytes) {
   std::string key;
   ProgramCommunicator made;
   SmallVector<unsigned> atoms;
@@ -59,8 +59,12 @@ int32_t HostProgram::communicator(ArrayAttr axes) {
       llvm::append_range(atoms, *found);
   }
   auto [it, isNew] = communicatorIndex.try_emplace(key, communicators.size());
-  if (!isNew)
+  if (!isNew) {
+    int64_t &most = communicators[it->second].bytes;
+    most = std::max(most, bytes);
     return it->second;
+  }
+  made.bytes = bytes;
   int64_t devices = mesh.deviceCount();
   for (int64_t stage = 0; stage < stages; ++stage)
     for (int64_t device = 0; device < devices; ++device) {

@@ -34,6 +34,7 @@ struct PersistentUse {
 struct ProgramCommunicator {
   std::vector<std::string> axes;
   std::vector<std::vector<int64_t>> groups;
+  int64_t bytes = 0; // the most that one collective moves
 };
 
 /// A row of the manifest's "channels".
@@ -41,7 +42,7 @@ struct ProgramChannel {
   int64_t fromStage = 0, toStage = 0, bytes = 0;
 };
 
-/// A constant matrix or filter that `prepare` packs.
+/// A constant matrix or filter that setup packs.
 struct PackedWeight {
   llvm::StringLiteral callee; // aprt_gemm_pack or aprt_conv_pack
   std::vector<int64_t> descriptor;
@@ -56,8 +57,9 @@ public:
   HostProgram(mlir::ModuleOp module, const Mesh &mesh, int64_t stages);
 
   int32_t addOp(ProgramOp op);
-  /// The communicator along `axes` (names as in the IR).
-  int32_t communicator(mlir::ArrayAttr axes);
+  /// The communicator along `axes` (names as in the IR), for a collective that
+  /// moves so many bytes; 0 where only places in it are asked for.
+  int32_t communicator(mlir::ArrayAttr axes, int64_t bytes = 0);
   /// Remembers that a stage sends or receives over `channel`.
   void useChannel(int64_t channel, ProgramChannel what);
   /// Slot of a packed form of persistent tensor `index` of `stage`; calls with

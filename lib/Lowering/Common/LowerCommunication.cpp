@@ -38,6 +38,13 @@ template <typename OpT> HostArgument record(HostFunction &host, OpT op) {
   return host.op(std::move(row));
 }
 
+/// At least one byte, also where the tensors of every rank are empty.
+template <typename OpT> HostArgument communicator(HostFunction &host, OpT op) {
+  int64_t bytes = std::max<int64_t>(1, denseBytes(op.getInput().getType()));
+  bytes = std::max(bytes, denseBytes(op.getOutput().getType()));
+  return host.int32(host.program.communicator(op.getAxes(), bytes));
+}
+
 HostArgument dtype(HostFunction &host, Value memref) {
   return host.int32(dtypeNumber(getElementTypeOrSelf(memref.getType())));
 }
@@ -50,7 +57,7 @@ void lower(HostFunction &host, AllReduceOp op) {
   auto type = cast<ShapedType>(op.getInput().getType());
   host.call("aprt_all_reduce",
             {record(host, op),
-             host.int32(host.program.communicator(op.getAxes())),
+             communicator(host, op),
              reduceKind(host, op.getKind()), dtype(host, op.getInput()),
              host.int64(type.getNumElements()), host.address(op.getInput()),
              host.address(op.getOutput())});
@@ -61,7 +68,7 @@ void lower(HostFunction &host, AllGatherOp op) {
   Around out = around(op.getOutput(), op.getDim());
   host.call("aprt_all_gather",
             {record(host, op),
-             host.int32(host.program.communicator(op.getAxes())),
+             communicator(host, op),
              dtype(host, op.getInput()), host.int64(out.outer),
              host.int64(out.size), host.int64(in.size), host.int64(out.inner),
              host.address(op.getInput()), host.address(op.getOutput())});
@@ -72,7 +79,7 @@ void lower(HostFunction &host, ReduceScatterOp op) {
   Around out = around(op.getOutput(), op.getDim());
   host.call("aprt_reduce_scatter",
             {record(host, op),
-             host.int32(host.program.communicator(op.getAxes())),
+             communicator(host, op),
              reduceKind(host, op.getKind()), dtype(host, op.getInput()),
              host.int64(in.outer), host.int64(in.size), host.int64(out.size),
              host.int64(in.inner), host.address(op.getInput()),
@@ -84,7 +91,7 @@ void lower(HostFunction &host, AllToAllOp op) {
   auto out = cast<ShapedType>(op.getOutput().getType());
   host.call("aprt_all_to_all",
             {record(host, op),
-             host.int32(host.program.communicator(op.getAxes())),
+             communicator(host, op),
              dtype(host, op.getInput()), host.int32(in.getRank()),
              host.program.words(in.getShape().vec()),
              host.program.words(out.getShape().vec()),
@@ -97,7 +104,7 @@ void lower(HostFunction &host, HaloOp op) {
   Around out = around(op.getOutput(), op.getDim());
   host.call(
       "aprt_halo",
-      {record(host, op), host.int32(host.program.communicator(op.getAxes())),
+      {record(host, op), communicator(host, op),
        dtype(host, op.getInput()), host.int64(in.outer),
        host.int64(op.getSize()), host.int64(in.size), host.int64(in.inner),
        host.int64(op.getStep()), host.int64(op.getOffset()),

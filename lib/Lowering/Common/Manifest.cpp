@@ -33,8 +33,8 @@ private:
   void addPort(DictionaryAttr entry, StringRef name, StringRef which,
                int64_t stage);
   json::Array persistent();
-  json::Object persistentEntry(DictionaryAttr entry, int64_t stage,
-                               int64_t index);
+  int64_t arenaOf(StringRef kind, int64_t stage);
+  json::Object persistentEntry(DictionaryAttr entry);
   void addParameter(json::Object &out, DictionaryAttr entry,
                     ParameterAttr source);
   int64_t fileIndex(StringRef file, int64_t end);
@@ -100,7 +100,9 @@ json::Array ManifestWriter::communicators() {
     for (const std::vector<int64_t> &group : comm.groups)
       groups.push_back(numbers(group));
     result.push_back(
-        json::Object{{"axes", std::move(axes)}, {"groups", std::move(groups)}});
+        json::Object{{"axes", std::move(axes)},
+                     {"groups", std::move(groups)},
+                     {"bytes", comm.bytes}});
   }
   return result;
 }
@@ -218,8 +220,7 @@ void ManifestWriter::addParameter(json::Object &out, DictionaryAttr entry,
   out["dims"] = dims(entry.getAs<ShardingAttr>("sharding"), shape);
 }
 
-json::Object ManifestWriter::persistentEntry(DictionaryAttr entry,
-                                             int64_t stage, int64_t index) {
+json::Object ManifestWriter::persistentEntry(DictionaryAttr entry) {
   auto source = entry.getAs<ParameterAttr>("source");
   std::string name;
   if (source)
@@ -229,19 +230,12 @@ json::Object ManifestWriter::persistentEntry(DictionaryAttr entry,
   else if (auto text = entry.getAs<StringAttr>("setup_value"))
     name = text.str();
   Type type = entry.getAs<TypeAttr>("type").getValue();
-  PersistentUse use;
-  auto known = program.persistentUses.find({stage, index});
-  if (known != program.persistentUses.end())
-    use = known->second;
   json::Object out{{"name", name},
                    {"dtype", dtypeName(getElementTypeOrSelf(type))},
                    {"shape", numbers(cast<ShapedType>(type).getShape())},
-                   {"kind", source ? "parameter" : "setup"},
-                   {"release_after_prepare", use.packed && !use.plain}};
-  if (source) {
-    out["release_after_setup"] = !use.packed && !use.plain;
+                   {"kind", source ? "parameter" : "setup"}};
+  if (source)
     addParameter(out, entry, source);
-  }
   return out;
 }
 
@@ -251,25 +245,26 @@ json::Array ManifestWriter::persistent() {
   for (int64_t stage = 0; stage < program.stages; ++stage) {
     json::Array entries;
     if (stages && stage < static_cast<int64_t>(stages.size()))
-      for (auto [index, entry] :
-           llvm::enumerate(cast<ArrayAttr>(stages[stage])))
-        entries.push_back(
-            persistentEntry(cast<DictionaryAttr>(entry), stage, index));
+      for (auto entry :
+           cast<ArrayAttr>(stages[stage]).getAsRange<DictionaryAttr>())
+        entries.push_back(persistentEntry(entry));
     result.push_back(std::move(entries));
   }
   return result;
 }
 
+int64_t ManifestWriter::arenaOf(StringRef kind, int64_t stage) {
+  Operation *function = findStageFunction(program.module, kind, stage);
+  auto size = function ? function->getAttrOfType<IntegerAttr>(kArenaBytes)
+                       : IntegerAttr();
+  return size ? size.getInt() : 0;
+}
+
 FailureOr<std::string> ManifestWriter::write() {
-  json::Array arenaBytes, packedSlots, workspace, ins, outs, weightFiles;
+  json::Array arenaBytes, setupArenaBytes, packedSlots, ins, outs, weightFiles;
   for (int64_t stage = 0; stage < program.stages; ++stage) {
-    int64_t bytes = 0;
-    for (StringRef kind : {"setup", "step"})
-      if (Operation *function = findStageFunction(program.module, kind, stage))
-        if (auto size = function->getAttrOfType<IntegerAttr>(kArenaBytes))
-          bytes = std::max(bytes, size.getInt());
-    arenaBytes.push_back(bytes);
-    workspace.push_back(0);
+    arenaBytes.push_back(arenaOf("step", stage));
+    setupArenaBytes.push_back(arenaOf("setup", stage));
     packedSlots.push_back(static_cast<int64_t>(program.packed[stage].size()));
     addPorts(kArguments, "input", stage);
     addPorts(kResults, "output", stage);
@@ -299,10 +294,12 @@ FailureOr<std::string> ManifestWriter::write() {
       {"outputs", std::move(outs)},
       {"persistent", std::move(persistentTensors)},
       {"arena_bytes", std::move(arenaBytes)},
-      {"workspace_bytes", std::move(workspace)},
+      {"setup_arena_bytes", std::move(setupArenaBytes)},
       {"packed_slots", std::move(packedSlots)}};
   auto model = program.module->getAttrOfType<StringAttr>("autopar.model");
   root["model"] = model ? model.getValue() : "model";
+  if (auto entry = program.module->getAttrOfType<StringAttr>(kEntry))
+    root["entry"] = entry.getValue();
   root["predicted"] =
       json::Object{{"step_seconds", 0.0}, {"peak_memory_bytes", json::Array{}}};
   if (auto plan = program.module->getAttrOfType<StringAttr>("autopar.plan")) {

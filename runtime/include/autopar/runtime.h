@@ -79,9 +79,17 @@ typedef enum aprt_activation {
 void *aprt_arena(aprt_rank *rank);
 
 /// Persistent tensor `index` of the manifest's "persistent" table: a
-/// parameter's local slice, or a result of setup. Null after it was released by
-/// packing.
+/// parameter's local slice, or a result of setup. Its address is the same from
+/// the start until it is released, and null after that.
 void *aprt_persistent(aprt_rank *rank, int32_t index);
+
+/// Called by setup before persistent tensor `index` is first used: reads a
+/// parameter's slice from its file, or makes room for a result of setup.
+aprt_status aprt_load(aprt_rank *rank, int32_t index);
+
+/// Called by setup after the last use of a persistent tensor that no step
+/// reads: frees it.
+aprt_status aprt_release(aprt_rank *rank, int32_t index);
 
 /// This rank's linear index within its group of communicator `comm`.
 int64_t aprt_axis_index(aprt_rank *rank, int32_t comm);
@@ -128,7 +136,7 @@ aprt_status aprt_gemm(aprt_rank *rank, int32_t op, const aprt_gemm_desc *desc,
                       const void *a, const void *b, const void *bias,
                       const void *addend, void *c);
 
-/// Called once at load for a constant B: packs it into slot desc->slot.
+/// Called by setup for a constant B: packs it into slot desc->slot.
 aprt_status aprt_gemm_pack(aprt_rank *rank, int32_t op,
                            const aprt_gemm_desc *desc, const void *b);
 
@@ -227,12 +235,12 @@ aprt_status aprt_event_wait(aprt_rank *rank, int32_t op, int32_t event);
 // What a generated program exports
 //===----------------------------------------------------------------------===//
 
-/// The functions of one stage. `setup` runs once after the parameters are
-/// loaded, then `prepare` packs weights, then `step` runs once per time index
-/// (micro-batch) t with the inputs of that t in place.
+/// The functions of one stage. `setup` runs once: it loads the parameters that
+/// it reads, computes what steps need of them, packs weights, and releases what
+/// no step reads; the runtime then loads all other parameters. `step` runs once
+/// per time index (micro-batch) t with the inputs of that t in place.
 typedef struct aprt_stage_functions {
   aprt_status (*setup)(aprt_rank *rank);
-  aprt_status (*prepare)(aprt_rank *rank);
   aprt_status (*step)(aprt_rank *rank, int64_t t);
 } aprt_stage_functions;
 

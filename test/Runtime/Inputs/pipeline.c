@@ -26,5 +26,4 @@ static aprt_status second(aprt_rank *rank, int64_t t) {
   return 0;
 }
 
-const aprt_stage_functions aprt_program_stages[] = {{0, 0, first},
-                                                    {0, 0, second}};
+const aprt_stage_functions aprt_program_stages[] = {{0, first}, {0, second}};

@@ -19,12 +19,6 @@ enum { modeOffset = 128, resultOffset = 192 };
 
 const char aprt_program_manifest[] = MANIFEST;
 
-static aprt_status setup(aprt_rank *rank) {
-  return aprt_all_gather(rank, opGather, 0, APRT_F32, 1, inner,
-                         (inner + RANKS - 1) / RANKS, columns,
-                         aprt_persistent(rank, 0), aprt_persistent(rank, 1));
-}
-
 static aprt_gemm_desc product(void) {
   aprt_gemm_desc desc;
   memset(&desc, 0, sizeof(desc));
@@ -41,9 +35,21 @@ static aprt_gemm_desc product(void) {
   return desc;
 }
 
-static aprt_status prepare(aprt_rank *rank) {
+static aprt_status setup(aprt_rank *rank) {
   aprt_gemm_desc desc = product();
-  return aprt_gemm_pack(rank, opProduct, &desc, aprt_persistent(rank, 1));
+  aprt_status status = aprt_load(rank, 0);
+  if (!status)
+    status = aprt_load(rank, 1);
+  if (!status)
+    status = aprt_all_gather(rank, opGather, 0, APRT_F32, 1, inner,
+                             (inner + RANKS - 1) / RANKS, columns,
+                             aprt_persistent(rank, 0),
+                             aprt_persistent(rank, 1));
+  if (!status)
+    status = aprt_release(rank, 0);
+  if (!status)
+    status = aprt_gemm_pack(rank, opProduct, &desc, aprt_persistent(rank, 1));
+  return status ? status : aprt_release(rank, 1);
 }
 
 /// y += 1, in parallel.
@@ -88,4 +94,4 @@ static aprt_status step(aprt_rank *rank, int64_t t) {
                          y);
 }
 
-const aprt_stage_functions aprt_program_stages[] = {{setup, prepare, step}};
+const aprt_stage_functions aprt_program_stages[] = {{setup, step}};

@@ -1,0 +1,41 @@
+//===- Workspace.h - Scratch of library calls -------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CPU_WORKSPACE_H
+#define AUTOPAR_RUNTIME_CPU_WORKSPACE_H
+
+#include "../core/Memory.h"
+
+namespace autopar::runtime {
+
+/// One block of scratch per thread of a rank, as large as the largest that any
+/// library call asked for. A call's scratch means nothing after the call.
+class Workspace {
+public:
+  Workspace(int threads, MemoryCounter &memory)
+      : threads(threads), memory(memory) {}
+
+  /// Makes every block at least so large; addresses may change.
+  Status reserve(int64_t bytes) {
+    constexpr int64_t line = 64;
+    bytes = (bytes + line - 1) / line * line;
+    if (bytes <= blockBytes)
+      return Status::success();
+    blockBytes = bytes;
+    blocks.release();
+    return blocks.allocate(bytes * threads, "the library's workspace", &memory);
+  }
+
+  void *block(int64_t thread) const {
+    return static_cast<char *>(blocks.data()) + thread % threads * blockBytes;
+  }
+
+private:
+  int threads;
+  MemoryCounter &memory;
+  int64_t blockBytes = 0;
+  Buffer blocks;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CPU_WORKSPACE_H
