@@ -33,6 +33,7 @@ static Domain domainOf(UnaryKind kind) {
 /// also at the neutral elements, which rules out log and sqrt.
 static bool isMonotone(UnaryKind kind) {
   switch (kind) {
+  case UnaryKind::Atan:
   case UnaryKind::Ceil:
   case UnaryKind::Erf:
   case UnaryKind::Exp:
@@ -84,7 +85,8 @@ KernelClass UnaryOp::getKernelClass() { return KernelClass::Elementwise; }
 
 static bool isBitwise(BinaryKind kind) {
   return kind == BinaryKind::And || kind == BinaryKind::Or ||
-         kind == BinaryKind::Xor;
+         kind == BinaryKind::Xor || kind == BinaryKind::Shl ||
+         kind == BinaryKind::Shr;
 }
 
 LogicalResult BinaryOp::verify() {

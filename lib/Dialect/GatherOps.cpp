@@ -48,21 +48,73 @@ ShardingRule GatherOp::getShardingRule() {
   return rule;
 }
 
-Operation *GatherOp::localize(OpBuilder &builder, ValueRange operands,
-                              TypeRange resultTypes,
-                              const Localization &localization) {
-  std::optional<unsigned> factor = rowFactor(localization.rule, getDim());
+/// Where the rows are split, the local op gets the block's offset and the whole
+/// size.
+template <typename OpT>
+static Operation *localizeRows(OpT op, OpBuilder &builder, ValueRange operands,
+                               TypeRange resultTypes,
+                               const Localization &localization) {
+  std::optional<unsigned> factor = rowFactor(localization.rule, op.getDim());
   if (!factor || localization.atoms(*factor).empty())
-    return cloneLocal(*this, builder, operands, resultTypes);
+    return cloneLocal(op, builder, operands, resultTypes);
   Value offset =
-      BlockOffsetOp::create(builder, getLoc(), localization, *factor);
-  Operation *local = cloneLocal(
-      *this, builder, {operands[0], operands[1], offset}, resultTypes);
-  cast<GatherOp>(local).setSize(shapeOf(getData())[getDim()]);
+      BlockOffsetOp::create(builder, op.getLoc(), localization, *factor);
+  Operation *local =
+      cloneLocal(op, builder, {operands[0], operands[1], offset}, resultTypes);
+  cast<OpT>(local).setSize(shapeOf(op.getData())[op.getDim()]);
   return local;
 }
 
+Operation *GatherOp::localize(OpBuilder &builder, ValueRange operands,
+                              TypeRange resultTypes,
+                              const Localization &localization) {
+  return localizeRows(*this, builder, operands, resultTypes, localization);
+}
+
 KernelClass GatherOp::getKernelClass() { return KernelClass::Movement; }
+
+//===----------------------------------------------------------------------===//
+// gather_elements
+//===----------------------------------------------------------------------===//
+
+LogicalResult GatherElementsOp::verify() {
+  ArrayRef<int64_t> data = shapeOf(getData()), indices = shapeOf(getIndices());
+  if (failed(verifyDim(*this, getDim(), data.size())))
+    return failure();
+  if (bool(getOffset()) != getSize().has_value())
+    return emitOpError("needs offset and size together or neither");
+  SmallVector<int64_t> shape(data);
+  if (indices.size() == data.size())
+    shape[getDim()] = indices[getDim()];
+  if (ArrayRef<int64_t>(shape) != indices)
+    return emitOpError("data and indices must agree in all dimensions but dim");
+  return verifyResult(*this, shape, getData());
+}
+
+ShardingRule GatherElementsOp::getShardingRule() {
+  ArrayRef<int64_t> data = shapeOf(getData()), indices = shapeOf(getIndices());
+  ShardingRule rule = wholeRule(*this);
+  for (size_t dim = 0; dim < data.size(); ++dim) {
+    unsigned factor = addSharedFactor(rule, indices[dim], 1, dim, dim);
+    if (dim != size_t(getDim()))
+      rule.operands[0][dim] = factor;
+  }
+  if (elementOf(getData()).isInteger(1))
+    return rule; // bools have no sum
+  if (!getOffset())
+    rule.operands[0][getDim()] =
+        rule.addFactor(data[getDim()], FactorKind::Reduce);
+  addPass(rule, {0}, ReduceKind::Sum);
+  return rule;
+}
+
+Operation *GatherElementsOp::localize(OpBuilder &builder, ValueRange operands,
+                                      TypeRange resultTypes,
+                                      const Localization &localization) {
+  return localizeRows(*this, builder, operands, resultTypes, localization);
+}
+
+KernelClass GatherElementsOp::getKernelClass() { return KernelClass::Movement; }
 
 //===----------------------------------------------------------------------===//
 // gather_nd

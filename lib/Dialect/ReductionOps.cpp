@@ -66,6 +66,41 @@ ShardingRule ScanOp::getShardingRule() {
 KernelClass ScanOp::getKernelClass() { return KernelClass::Reduction; }
 
 //===----------------------------------------------------------------------===//
+// top_k
+//===----------------------------------------------------------------------===//
+
+LogicalResult TopKOp::verify() {
+  ArrayRef<int64_t> from = shapeOf(getInput()), to = shapeOf(getResult());
+  if (elementOf(getInput()).isInteger(1))
+    return emitOpError("is not defined on i1");
+  if (failed(verifyDim(*this, getDim(), from.size())))
+    return failure();
+  SmallVector<int64_t> shape(from);
+  if (to.size() == from.size())
+    shape[getDim()] = to[getDim()];
+  if (ArrayRef<int64_t>(shape) != to)
+    return emitOpError("operand and result must agree in all dimensions but "
+                       "dim");
+  if (to[getDim()] > from[getDim()])
+    return emitOpError() << "finds " << to[getDim()] << " of " << from[getDim()]
+                         << " elements";
+  return success();
+}
+
+ShardingRule TopKOp::getShardingRule() {
+  ShardingRule rule = wholeRule(*this);
+  for (auto [dim, size] : llvm::enumerate(shapeOf(getInput())))
+    if (int64_t(dim) != int64_t(getDim()))
+      addSharedFactor(rule, size, 0, dim, dim);
+  return rule;
+}
+
+KernelClass TopKOp::getKernelClass() { return KernelClass::Reduction; }
+
+/// One comparison per element.
+int64_t TopKOp::getFlops() { return getInput().getType().getNumElements(); }
+
+//===----------------------------------------------------------------------===//
 // Composites
 //===----------------------------------------------------------------------===//
 

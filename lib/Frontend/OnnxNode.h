@@ -62,7 +62,10 @@ public:
   FailureOr<llvm::SmallVector<int64_t>> ints(unsigned i);
   FailureOr<int64_t> scalarInt(unsigned i);
   /// The numbers of input i as doubles, or none if they are not known.
-  std::optional<llvm::SmallVector<double>> knownNumbers(unsigned i);
+  std::optional<llvm::SmallVector<double>> knownNumbers(unsigned i) {
+    return knownNumbersOf(inputs[i]);
+  }
+  std::optional<llvm::SmallVector<double>> knownNumbersOf(Value value);
 
   //===--- Attributes ---===//
 
@@ -74,6 +77,7 @@ public:
   llvm::StringRef getString(llvm::StringRef name,
                             llvm::StringRef byDefault) const;
   llvm::SmallVector<int64_t> getInts(llvm::StringRef name) const;
+  llvm::SmallVector<float> getFloats(llvm::StringRef name) const;
   /// `axis` counted from the front; an error if it is outside of `rank` axes.
   FailureOr<int64_t> normalizeAxis(int64_t axis, int64_t rank);
   /// The same for a list, which must not repeat an axis; sorted.
@@ -92,6 +96,8 @@ public:
     return typeOf(value).getShape();
   }
   static int64_t rankOf(Value value) { return typeOf(value).getRank(); }
+  /// As MLIR prints it, for messages.
+  static std::string typeText(Value value);
   FailureOr<mlir::Type> elementType(int64_t onnxDataType);
   LogicalResult requireFloat(unsigned i);
   LogicalResult requireRank(unsigned i, int64_t low, int64_t high);
@@ -115,6 +121,13 @@ public:
   Value denseConstant(mlir::DenseElementsAttr elements);
   /// The tensor of a Constant node, as constant or parameter.
   Value ownTensor();
+  /// The outputs of the subgraph that attribute `name` holds, imported here.
+  /// `place` tells its values' names from those of other imports.
+  FailureOr<llvm::SmallVector<Value>> importGraph(llvm::StringRef name,
+                                                  llvm::ArrayRef<Value> inputs,
+                                                  const llvm::Twine &place);
+  /// Counts what the builder is about to unroll; an error if it is too much.
+  LogicalResult unroll(uint64_t nodes);
   Value unary(UnaryKind kind, Value x);
   /// Operands of one shape.
   Value binary(BinaryKind kind, Value a, Value b);
@@ -136,6 +149,8 @@ public:
               llvm::ArrayRef<int64_t> steps = {});
   Value concat(llvm::ArrayRef<Value> values, int64_t dim);
   Value gather(Value data, Value indices, int64_t dim);
+  /// One index per element; data and indices agree in the other dimensions.
+  Value gatherElements(Value data, Value indices, int64_t dim);
   Value iota(RankedTensorType type, int64_t dim);
   Value reduce(ReduceKind kind, Value x, llvm::ArrayRef<int64_t> dims);
   Value mean(Value x, llvm::ArrayRef<int64_t> dims);

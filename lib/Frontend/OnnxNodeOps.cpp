@@ -83,7 +83,9 @@ Value OnnxNode::denseConstant(DenseElementsAttr elements) {
   return importer.constant(elements, loc);
 }
 
-Value OnnxNode::ownTensor() { return importer.tensorValue(proto.output(0)); }
+Value OnnxNode::ownTensor() {
+  return importer.tensorValue(attribute("value")->t());
+}
 
 Value OnnxNode::unary(UnaryKind kind, Value x) {
   RankedTensorType type = typeOf(x);
@@ -196,6 +198,11 @@ Value OnnxNode::gather(Value data, Value indices, int64_t dim) {
   llvm::append_range(shape, shapeOf(data).drop_front(dim + 1));
   return create<GatherOp>(RankedTensorType::get(shape, elementOf(data)), data,
                           indices, Value(), dim, IntegerAttr());
+}
+
+Value OnnxNode::gatherElements(Value data, Value indices, int64_t dim) {
+  return create<GatherElementsOp>(typeOf(data).clone(shapeOf(indices)), data,
+                                  indices, Value(), dim, IntegerAttr());
 }
 
 Value OnnxNode::iota(RankedTensorType type, int64_t dim) {

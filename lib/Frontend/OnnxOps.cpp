@@ -12,7 +12,8 @@ namespace autopar {
 static ArrayRef<OnnxOp> (*const kTables[])() = {
     elementwiseOps, activationOps,    contractionOps, attentionOps,
     windowOps,      convTransposeOps, reductionOps,   normalizationOps,
-    shapeOps,       indexingOps,      sourceOps};
+    shapeOps,       indexingOps,      sourceOps,      selectionOps,
+    resizeOps,      recurrentOps,     controlOps};
 
 static SmallVector<int64_t> versions(const OnnxOp &op) {
   SmallVector<int64_t> out;

@@ -26,7 +26,8 @@ struct OnnxOp {
   llvm::StringLiteral since;
   unsigned minInputs, maxInputs;
   /// Space-separated `name:type`, `!` after a required one:
-  /// "axis:int to:int!". Types: int float string tensor ints floats strings.
+  /// "axis:int to:int!". Types: int float string tensor graph ints floats
+  /// strings.
   llvm::StringLiteral attributes;
   OnnxBuilder build;
 };
@@ -44,6 +45,10 @@ llvm::ArrayRef<OnnxOp> normalizationOps();
 llvm::ArrayRef<OnnxOp> shapeOps();
 llvm::ArrayRef<OnnxOp> indexingOps();
 llvm::ArrayRef<OnnxOp> sourceOps();
+llvm::ArrayRef<OnnxOp> selectionOps();
+llvm::ArrayRef<OnnxOp> resizeOps();
+llvm::ArrayRef<OnnxOp> recurrentOps();
+llvm::ArrayRef<OnnxOp> controlOps();
 
 /// The oldest and newest version of the standard that the table covers.
 constexpr int64_t kOldestOpset = 6, kNewestOpset = 28;

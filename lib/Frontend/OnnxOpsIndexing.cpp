@@ -1,4 +1,4 @@
-//===- OnnxOpsIndexing.cpp - ONNX gathers, padding and resizing -----------===//
+//===- OnnxOpsIndexing.cpp - ONNX gathers and padding ---------------------===//
 
 #include "OnnxNode.h"
 
@@ -48,28 +48,23 @@ LogicalResult gatherNd(OnnxNode &node) {
       node.type(0).clone(shape), node.input(0), node.input(1), batch));
 }
 
-/// One index per element: GatherND with the positions of the other dimensions.
+/// Data beyond the indices' shape in other dimensions is never read.
 LogicalResult gatherElements(OnnxNode &node) {
   FailureOr<int64_t> axis =
       node.normalizeAxis(node.getInt("axis", 0), node.rank(0));
   if (failed(axis) || failed(requireIndices(node, 1)) ||
       failed(node.requireRank(1, node.rank(0), node.rank(0))))
     return failure();
-  Type i64 = node.builder.getI64Type();
-  SmallVector<int64_t> shape(node.shape(1));
+  SmallVector<int64_t> shape(node.shape(1)), starts(node.rank(0), 0);
   for (int64_t d = 0; d < node.rank(0); ++d)
     if (d != *axis && shape[d] > node.shape(0)[d])
       return node.error("the indices are larger than the data in dimension " +
                         Twine(d));
-  shape.push_back(1);
-  SmallVector<Value> parts;
-  for (int64_t d = 0; d < node.rank(0); ++d)
-    parts.push_back(d == *axis
-                        ? node.reshape(node.convert(node.input(1), i64), shape)
-                        : node.iota(RankedTensorType::get(shape, i64), d));
-  Value indices = node.concat(parts, node.rank(0));
-  return node.finish(node.create<GatherNdOp>(node.type(0).clone(node.shape(1)),
-                                             node.input(0), indices, 0));
+  shape[*axis] = node.shape(0)[*axis];
+  if (shape[*axis] == 0)
+    return node.error("it gathers from an empty dimension");
+  Value data = node.slice(node.input(0), starts, shape);
+  return node.finish(node.gatherElements(data, node.input(1), *axis));
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,155 +187,6 @@ LogicalResult pad(OnnxNode &node) {
   return node.finish(padByIndex(node, x, *padding, mode));
 }
 
-//===----------------------------------------------------------------------===//
-// Resize
-//===----------------------------------------------------------------------===//
-
-/// Sizes and scales per dimension of the data.
-struct ResizeSpec {
-  SmallVector<int64_t> sizes;
-  SmallVector<double> scales;
-};
-
-FailureOr<SmallVector<int64_t>> resizeAxes(OnnxNode &node) {
-  SmallVector<int64_t> axes = node.getInts("axes");
-  if (!node.hasAttribute("axes"))
-    axes = llvm::to_vector(llvm::seq<int64_t>(0, node.rank(0)));
-  FailureOr<SmallVector<int64_t>> sorted =
-      node.normalizeAxes(axes, node.rank(0));
-  if (failed(sorted))
-    return failure();
-  for (int64_t &axis : axes)
-    axis += axis < 0 ? node.rank(0) : 0;
-  return axes;
-}
-
-FailureOr<ResizeSpec> resizeSpec(OnnxNode &node) {
-  FailureOr<SmallVector<int64_t>> axes = resizeAxes(node);
-  if (failed(axes))
-    return failure();
-  ResizeSpec spec{SmallVector<int64_t>(node.shape(0)),
-                  SmallVector<double>(node.rank(0), 1)};
-  unsigned scalesInput = node.version == 10 ? 1 : 2;
-  if (node.has(3)) {
-    FailureOr<SmallVector<int64_t>> sizes = node.ints(3);
-    if (failed(sizes))
-      return failure();
-    if (sizes->size() != axes->size())
-      return node.error("its sizes do not fit the rank");
-    for (auto [axis, size] : llvm::zip_equal(*axes, *sizes)) {
-      spec.sizes[axis] = size;
-      spec.scales[axis] = double(size) / node.shape(0)[axis];
-    }
-  } else {
-    std::optional<SmallVector<double>> scales;
-    if (node.has(scalesInput))
-      scales = node.knownNumbers(scalesInput);
-    if (!scales || scales->size() != axes->size())
-      return node.error("it needs sizes or scales, known while compiling, one "
-                        "per dimension");
-    for (auto [axis, scale] : llvm::zip_equal(*axes, *scales)) {
-      double size = std::floor(node.shape(0)[axis] * scale);
-      spec.scales[axis] = scale;
-      spec.sizes[axis] = size > 0 && size < 1 << 30 ? int64_t(size) : 0;
-    }
-  }
-  for (int64_t size : spec.sizes)
-    if (size < 1 || size > 1 << 30)
-      return node.error("its result's size is out of range");
-  return spec;
-}
-
-/// Where result position `at` lies in the input.
-FailureOr<double> sourceOf(OnnxNode &node, StringRef mode, int64_t at,
-                           int64_t in, int64_t out, double scale) {
-  if (mode == "asymmetric")
-    return at / scale;
-  if (mode == "half_pixel" || mode == "half_pixel_symmetric")
-    return (at + 0.5) / scale - 0.5;
-  if (mode == "pytorch_half_pixel")
-    return out > 1 ? (at + 0.5) / scale - 0.5 : 0;
-  if (mode == "align_corners")
-    return out > 1 ? at * double(in - 1) / (out - 1) : 0;
-  return node.error("coordinate_transformation_mode '" + mode +
-                    "' is not supported");
-}
-
-FailureOr<int64_t> nearest(OnnxNode &node, StringRef mode, double at) {
-  if (mode == "round_prefer_floor")
-    return int64_t(std::ceil(at - 0.5));
-  if (mode == "round_prefer_ceil")
-    return int64_t(std::floor(at + 0.5));
-  if (mode == "floor" || mode == "simple")
-    return int64_t(std::floor(at));
-  if (mode == "ceil")
-    return int64_t(std::ceil(at));
-  return node.error("nearest_mode '" + mode + "' is not supported");
-}
-
-/// Repeats each element of dimension d `count` times.
-Value repeatAlong(OnnxNode &node, Value x, int64_t d, int64_t count) {
-  SmallVector<int64_t> wide(OnnxNode::shapeOf(x)), shape = wide, dims;
-  wide.insert(wide.begin() + d + 1, count);
-  shape[d] *= count;
-  for (int64_t i = 0; i < int64_t(wide.size()); ++i)
-    if (i != d + 1)
-      dims.push_back(i);
-  return node.reshape(node.broadcastDims(x, wide, dims), shape);
-}
-
-FailureOr<Value> resizeAlong(OnnxNode &node, Value x, int64_t d, int64_t out,
-                             double scale) {
-  bool old = node.version == 10;
-  StringRef coordinates = node.getString("coordinate_transformation_mode",
-                                         old ? "asymmetric" : "half_pixel");
-  StringRef rounding =
-      node.getString("nearest_mode", old ? "floor" : "round_prefer_floor");
-  int64_t in = OnnxNode::shapeOf(x)[d];
-  SmallVector<int64_t> indices;
-  bool repeats = out % in == 0;
-  for (int64_t at = 0; at < out; ++at) {
-    FailureOr<double> source = sourceOf(node, coordinates, at, in, out, scale);
-    if (failed(source))
-      return failure();
-    FailureOr<int64_t> index = nearest(node, rounding, *source);
-    if (failed(index))
-      return failure();
-    indices.push_back(std::clamp<int64_t>(*index, 0, in - 1));
-    repeats = repeats && indices.back() == at / (out / in);
-  }
-  if (repeats)
-    return repeatAlong(node, x, d, out / in);
-  return node.gather(x, node.scalarInts(indices, {out}), d);
-}
-
-LogicalResult resize(OnnxNode &node) {
-  FailureOr<ResizeSpec> spec = resizeSpec(node);
-  if (failed(spec))
-    return failure();
-  StringRef mode = node.getString("mode", "nearest");
-  if (mode != "nearest")
-    return node.error("mode '" + mode + "' is not supported (known: nearest)");
-  if (node.getString("keep_aspect_ratio_policy", "stretch") != "stretch" ||
-      node.getInt("antialias", 0))
-    return node.error(
-        "keep_aspect_ratio_policy and antialias are not supported");
-  FailureOr<Value> x = node.input(0);
-  for (int64_t d = 0; d < node.rank(0) && succeeded(x); ++d)
-    if (spec->sizes[d] != node.shape(0)[d])
-      x = resizeAlong(node, *x, d, spec->sizes[d], spec->scales[d]);
-  return failed(x) ? failure() : node.finish(*x);
-}
-
-constexpr StringLiteral kResize =
-    "coordinate_transformation_mode:string cubic_coeff_a:float "
-    "exclude_outside:int extrapolation_value:float mode:string "
-    "nearest_mode:string";
-constexpr StringLiteral kResizeAxes =
-    "antialias:int axes:ints coordinate_transformation_mode:string "
-    "cubic_coeff_a:float exclude_outside:int extrapolation_value:float "
-    "keep_aspect_ratio_policy:string mode:string nearest_mode:string";
-
 const OnnxOp kOps[] = {
     {"Gather", "1 11 13", 2, 2, "axis:int", gather},
     {"GatherND", "11", 2, 2, "", gatherNd},
@@ -349,10 +195,6 @@ const OnnxOp kOps[] = {
     {"Pad", "2", 1, 1, "mode:string pads:ints! value:float", pad},
     {"Pad", "11 13", 2, 3, "mode:string", pad},
     {"Pad", "18 19 21 23 24 25", 2, 4, "mode:string", pad},
-    {"Resize", "10", 2, 2, "mode:string", resize},
-    {"Resize", "11", 3, 4, kResize, resize},
-    {"Resize", "13", 1, 4, kResize, resize},
-    {"Resize", "18 19", 1, 4, kResizeAxes, resize},
 };
 } // namespace
 

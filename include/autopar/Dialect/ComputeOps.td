@@ -58,7 +58,7 @@ def Autopar_BinaryOp : Autopar_Op<"binary", [SameOperandsAndResultType]> {
   let description = [{
     Integer division truncates and is 0 where the divisor is 0 (bytes past an
     extent are unspecified). `mod` has the divisor's sign, `fmod` the dividend's.
-    `max` and `min` carry NaN on.
+    `max` and `min` carry NaN on. Shifts by the width or more give 0; `shr` fills with zeros.
   }];
   let arguments = (ins Autopar_BinaryKindAttr:$kind, Autopar_Tensor:$lhs, Autopar_Tensor:$rhs);
   let results = (outs Autopar_Tensor:$result);
@@ -208,6 +208,19 @@ def Autopar_GatherNdOp : Autopar_Op<"gather_nd"> {
   let hasVerifier = 1;
 }
 
+def Autopar_GatherElementsOp : Autopar_LocalizedOp<"gather_elements"> {
+  let summary = "result index i reads `data` at i, with `indices`[i] in place of i[dim]; indices and result have one shape";
+  let description = [{
+    Data and indices agree in the other dimensions. Indices outside, and `offset %o of
+    size`, mean what they mean in gather: rows split, the result is partial (sum).
+  }];
+  let arguments = (ins Autopar_Tensor:$data, Autopar_IntTensor:$indices, Optional<Autopar_Index>:$offset, I64Attr:$dim,
+                       OptionalAttr<I64Attr>:$size);
+  let results = (outs Autopar_Tensor:$result);
+  let assemblyFormat = "$data `,` $indices (`offset` $offset^ `of` $size)? `dim` `=` $dim attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Contraction, convolution, windows
 //===----------------------------------------------------------------------===//
@@ -279,6 +292,18 @@ def Autopar_ScanOp : Autopar_Op<"scan", [SameOperandsAndResultType]> {
   let arguments = (ins Autopar_ReduceKindAttr:$kind, Autopar_Tensor:$input, I64Attr:$dim, UnitAttr:$exclusive, UnitAttr:$reverse);
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "`` $kind $input `dim` `=` $dim (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Autopar_TopKOp : Autopar_Op<"top_k", [], ["getFlops"]> {
+  let summary = "where the largest (or `smallest`) elements along `dim` lie, best first: `autopar.top_k %x dim = 1 : tensor<4x8xf32> -> tensor<4x2xi64>`";
+  let description = [{
+    The result's size along `dim` is k. Of equal elements the first is better; NaN is larger
+    than any number. The values are `gather_elements` of the operand at these positions.
+  }];
+  let arguments = (ins Autopar_Tensor:$input, I64Attr:$dim, UnitAttr:$smallest);
+  let results = (outs TensorOf<[I64]>:$result);
+  let assemblyFormat = "$input `dim` `=` $dim (`smallest` $smallest^)? attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
 }
 

@@ -43,13 +43,14 @@ def Autopar_UnaryKind : Autopar_Enum<"UnaryKind", "function of one element", [
   I32EnumCase<"Not", 11, "not">, I32EnumCase<"Reciprocal", 12, "reciprocal">, I32EnumCase<"Relu", 13, "relu">,
   I32EnumCase<"Round", 14, "round">, I32EnumCase<"Rsqrt", 15, "rsqrt">, I32EnumCase<"Sigmoid", 16, "sigmoid">,
   I32EnumCase<"Sign", 17, "sign">, I32EnumCase<"Sin", 18, "sin">, I32EnumCase<"Sqrt", 19, "sqrt">,
-  I32EnumCase<"Tanh", 20, "tanh">, I32EnumCase<"IsInf", 21, "is_inf">]>;
+  I32EnumCase<"Tanh", 20, "tanh">, I32EnumCase<"IsInf", 21, "is_inf">, I32EnumCase<"Atan", 22, "atan">]>;
 
 def Autopar_BinaryKind : Autopar_Enum<"BinaryKind", "function of two elements", [
   I32EnumCase<"Add", 0, "add">, I32EnumCase<"Sub", 1, "sub">, I32EnumCase<"Mul", 2, "mul">,
   I32EnumCase<"Div", 3, "div">, I32EnumCase<"Max", 4, "max">, I32EnumCase<"Min", 5, "min">,
   I32EnumCase<"Pow", 6, "pow">, I32EnumCase<"Mod", 7, "mod">, I32EnumCase<"FMod", 8, "fmod">,
-  I32EnumCase<"And", 9, "and">, I32EnumCase<"Or", 10, "or">, I32EnumCase<"Xor", 11, "xor">]>;
+  I32EnumCase<"And", 9, "and">, I32EnumCase<"Or", 10, "or">, I32EnumCase<"Xor", 11, "xor">,
+  I32EnumCase<"Shl", 12, "shl">, I32EnumCase<"Shr", 13, "shr">]>;
 
 def Autopar_ComparePredicate : Autopar_Enum<"ComparePredicate", "comparison of two elements", [
   I32EnumCase<"Eq", 0, "eq">, I32EnumCase<"Ne", 1, "ne">, I32EnumCase<"Lt", 2, "lt">,

@@ -25,6 +25,8 @@ static std::optional<double> unary(UnaryKind kind, double x) {
   switch (kind) {
   case UnaryKind::Abs:
     return std::abs(x);
+  case UnaryKind::Atan:
+    return std::atan(x);
   case UnaryKind::Ceil:
     return std::ceil(x);
   case UnaryKind::Cos:
@@ -146,6 +148,8 @@ static std::optional<double> binary(BinaryKind kind, double a, double b) {
   case BinaryKind::And:
   case BinaryKind::Or:
   case BinaryKind::Xor:
+  case BinaryKind::Shl:
+  case BinaryKind::Shr:
     return std::nullopt;
   }
   return std::nullopt;
@@ -178,7 +182,9 @@ static int64_t power(int64_t base, int64_t exponent) {
   return result;
 }
 
-static int64_t binary(BinaryKind kind, int64_t a, int64_t b) {
+/// On integers of `width` bits, which the caller wraps to.
+static int64_t binary(BinaryKind kind, int64_t a, int64_t b, unsigned width) {
+  uint64_t mask = ~uint64_t(0) >> (64 - width);
   switch (kind) {
   case BinaryKind::Add:
     return uint64_t(a) + uint64_t(b);
@@ -204,6 +210,10 @@ static int64_t binary(BinaryKind kind, int64_t a, int64_t b) {
     return a | b;
   case BinaryKind::Xor:
     return a ^ b;
+  case BinaryKind::Shl:
+    return uint64_t(b) < 64 ? uint64_t(a) << b : 0;
+  case BinaryKind::Shr:
+    return uint64_t(b) < width ? (uint64_t(a) & mask) >> b : 0;
   }
   llvm_unreachable("all kinds are listed");
 }
@@ -212,7 +222,8 @@ Tensor evaluate(BinaryOp op, Operands in) {
   Tensor result = emptyResult(op);
   for (int64_t i = 0, e = result.size(); i < e; ++i) {
     if (!result.isFloat()) {
-      result.setInt(i, binary(op.getKind(), in[0]->ints[i], in[1]->ints[i]));
+      result.setInt(i, binary(op.getKind(), in[0]->ints[i], in[1]->ints[i],
+                              result.element().getIntOrFloatBitWidth()));
       continue;
     }
     std::optional<double> value =

@@ -32,6 +32,7 @@ Tensor evaluate(SliceOp op, Operands in);
 Tensor evaluate(PadOp op, Operands in);
 Tensor evaluate(ConcatOp op, Operands in);
 Tensor evaluate(GatherOp op, Operands in);
+Tensor evaluate(GatherElementsOp op, Operands in);
 Tensor evaluate(GatherNdOp op, Operands in);
 /// The same global value: where it lies does not matter here.
 Tensor evaluate(ReshardOp op, Operands in);
@@ -44,6 +45,7 @@ Tensor evaluate(PoolOp op, Operands in);
 // Reduction.cpp
 Tensor evaluate(ReduceOp op, Operands in);
 Tensor evaluate(ScanOp op, Operands in);
+Tensor evaluate(TopKOp op, Operands in);
 Tensor evaluate(SoftmaxOp op, Operands in);
 Tensor evaluate(NormalizeOp op, Operands in);
 

@@ -10,17 +10,18 @@ namespace autopar::interpreter {
 
 FailureOr<Tensor> evaluate(Operation *op, ArrayRef<const Tensor *> operands) {
   bool known = true;
-  Tensor result = llvm::TypeSwitch<Operation *, Tensor>(op)
-                      .Case<UnaryOp, BinaryOp, CompareOp, SelectOp, ConvertOp,
-                            ConstantOp, IotaOp, BroadcastOp, ReshapeOp,
-                            TransposeOp, SliceOp, PadOp, ConcatOp, GatherOp,
-                            GatherNdOp, ReshardOp, EinsumOp, ConvolutionOp,
-                            PoolOp, ReduceOp, ScanOp, SoftmaxOp, NormalizeOp>(
-                          [&](auto typed) { return evaluate(typed, operands); })
-                      .Default([&](Operation *) {
-                        known = false;
-                        return Tensor();
-                      });
+  Tensor result =
+      llvm::TypeSwitch<Operation *, Tensor>(op)
+          .Case<UnaryOp, BinaryOp, CompareOp, SelectOp, ConvertOp, ConstantOp,
+                IotaOp, BroadcastOp, ReshapeOp, TransposeOp, SliceOp, PadOp,
+                ConcatOp, GatherOp, GatherElementsOp, GatherNdOp, ReshardOp,
+                EinsumOp, ConvolutionOp, PoolOp, ReduceOp, ScanOp, TopKOp,
+                SoftmaxOp, NormalizeOp>(
+              [&](auto typed) { return evaluate(typed, operands); })
+          .Default([&](Operation *) {
+            known = false;
+            return Tensor();
+          });
   if (!known)
     return op->emitError() << "the interpreter does not know this op; it runs "
                               "the autopar dialect only";

@@ -93,20 +93,42 @@ static int64_t clampIndex(int64_t index, int64_t size) {
   return std::clamp<int64_t>(index, 0, size - 1);
 }
 
+/// The row of the local block that an index means; nullopt: of another block.
+template <typename OpT>
+static std::optional<int64_t> localRow(OpT op, Operands in, int64_t index) {
+  int64_t rows = in[0]->dim(op.getDim());
+  int64_t row = clampIndex(index, op.getSize().value_or(rows));
+  row -= op.getOffset() ? in[2]->ints[0] : 0;
+  return row >= 0 && row < rows ? std::optional(row) : std::nullopt;
+}
+
+Tensor evaluate(GatherElementsOp op, Operands in) {
+  Tensor result = emptyResult(op);
+  SmallVector<int64_t> from;
+  forEachIndex(result.shape(), [&](ArrayRef<int64_t> index, int64_t i) {
+    std::optional<int64_t> row = localRow(op, in, in[1]->ints[i]);
+    if (!row)
+      return;
+    from.assign(index.begin(), index.end());
+    from[op.getDim()] = *row;
+    result.copy(i, *in[0], positionOf(from, in[0]->shape()));
+  });
+  return result;
+}
+
 Tensor evaluate(GatherOp op, Operands in) {
   const Tensor &data = *in[0], &indices = *in[1];
   Tensor result = emptyResult(op);
-  int64_t dim = op.getDim(), rows = data.dim(dim), indexRank = indices.rank();
+  int64_t dim = op.getDim(), indexRank = indices.rank();
   SmallVector<int64_t> from(data.rank());
   forEachIndex(result.shape(), [&](ArrayRef<int64_t> index, int64_t i) {
     ArrayRef<int64_t> at = index.slice(dim, indexRank);
-    int64_t row = indices.ints[positionOf(at, indices.shape())];
-    row = clampIndex(row, op.getSize().value_or(rows));
-    row -= op.getOffset() ? in[2]->ints[0] : 0;
-    if (row < 0 || row >= rows)
+    std::optional<int64_t> row =
+        localRow(op, in, indices.ints[positionOf(at, indices.shape())]);
+    if (!row)
       return;
     for (int64_t d = 0; d < data.rank(); ++d)
-      from[d] = d < dim ? index[d] : d == dim ? row : index[d + indexRank - 1];
+      from[d] = d < dim ? index[d] : d == dim ? *row : index[d + indexRank - 1];
     result.copy(i, data, positionOf(from, data.shape()));
   });
   return result;

@@ -2,6 +2,7 @@
 
 #include "Evaluate.h"
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 
@@ -16,11 +17,14 @@ struct Lines {
     for (int64_t d = 0; d < int64_t(shape.size()); ++d)
       (d < dim ? outer : inner) *= d == dim ? 1 : shape[d];
   }
+  /// Position of the first element of a line; the stride is `inner`.
+  int64_t start(int64_t line) const {
+    return line / inner * length * inner + line % inner;
+  }
   /// Calls visit(start, stride) per line.
   template <typename Visit> void forEach(Visit visit) const {
-    for (int64_t o = 0; o < outer; ++o)
-      for (int64_t i = 0; i < inner; ++i)
-        visit(o * length * inner + i, inner);
+    for (int64_t line = 0; line < outer * inner; ++line)
+      visit(start(line), inner);
   }
 };
 } // namespace
@@ -81,6 +85,38 @@ Tensor evaluate(ScanOp op, Operands in) {
         put();
     }
   });
+  return result;
+}
+
+/// Whether `a` comes before `b`; NaN is larger than any number.
+template <typename T> static bool isBetter(T a, T b, bool smallest) {
+  if (smallest)
+    return a < b || (b != b && a == a);
+  return a > b || (a != a && b == b);
+}
+
+Tensor evaluate(TopKOp op, Operands in) {
+  Tensor result = emptyResult(op);
+  const Tensor &x = *in[0];
+  bool isUnsigned = x.element().isUnsignedInteger();
+  Lines from(x.shape(), op.getDim()), to(result.shape(), op.getDim());
+  std::vector<int64_t> order(from.length);
+  for (int64_t line = 0; line < from.outer * from.inner; ++line) {
+    int64_t start = from.start(line), stride = from.inner;
+    auto before = [&](int64_t a, int64_t b) {
+      int64_t i = start + a * stride, j = start + b * stride;
+      if (x.isFloat())
+        return isBetter(x.floats[i], x.floats[j], op.getSmallest());
+      if (isUnsigned)
+        return isBetter(uint64_t(x.ints[i]), uint64_t(x.ints[j]),
+                        op.getSmallest());
+      return isBetter(x.ints[i], x.ints[j], op.getSmallest());
+    };
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), before);
+    for (int64_t k = 0; k < to.length; ++k)
+      result.setInt(to.start(line) + k * stride, order[k]);
+  }
   return result;
 }
 

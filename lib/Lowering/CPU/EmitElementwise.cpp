@@ -119,6 +119,8 @@ Value emitFloatUnary(Arithmetic a, UnaryKind kind, Value x) {
   switch (kind) {
   case UnaryKind::Abs:
     return emit.make<math::AbsFOp>(x);
+  case UnaryKind::Atan:
+    return emit.make<math::AtanOp>(x);
   case UnaryKind::Ceil:
     return emit.make<math::CeilOp>(x);
   case UnaryKind::Cos:
@@ -208,6 +210,18 @@ Value emitIntegerPower(Arithmetic a, Value x, Value y) {
   return a.emit.make<arith::FPToSIOp>(x.getType(), power);
 }
 
+/// A shift by the width or more gives 0.
+Value emitShift(Arithmetic a, BinaryKind kind, Value x, Value y) {
+  LoopEmitter &emit = a.emit;
+  Value zero = a.number(x, 0);
+  Value width = a.number(x, x.getType().getIntOrFloatBitWidth());
+  Value inside = emit.make<arith::CmpIOp>(arith::CmpIPredicate::ult, y, width);
+  Value by = a.select(inside, y, zero);
+  Value shifted = kind == BinaryKind::Shl ? emit.make<arith::ShLIOp>(x, by)
+                                          : emit.make<arith::ShRUIOp>(x, by);
+  return a.select(inside, shifted, zero);
+}
+
 Value emitIntegerBinary(Arithmetic a, BinaryKind kind, Value x, Value y,
                         bool isUnsigned) {
   LoopEmitter &emit = a.emit;
@@ -236,6 +250,9 @@ Value emitIntegerBinary(Arithmetic a, BinaryKind kind, Value x, Value y,
     return emit.make<arith::OrIOp>(x, y);
   case BinaryKind::Xor:
     return emit.make<arith::XOrIOp>(x, y);
+  case BinaryKind::Shl:
+  case BinaryKind::Shr:
+    return emitShift(a, kind, x, y);
   }
   return x;
 }

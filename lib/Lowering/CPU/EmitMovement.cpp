@@ -129,20 +129,35 @@ Value fromEnd(LoopEmitter &emit, Value index, int64_t size) {
   return emit.make<arith::SelectOp>(negative, moved, index);
 }
 
+/// Adds the row that `index` means to the indices into the operand's block.
+template <typename OpT>
+void guardRow(LoopEmitter &emit, OpT op, Value index, Guarded &guarded) {
+  int64_t size = shapeOf(op.getData())[op.getDim()];
+  if (!op.getOffset()) {
+    guarded.at.push_back({emit.clamp(fromEnd(emit, index, size), size)});
+    return;
+  }
+  int64_t whole = op.getSize().value_or(size);
+  index = emit.clamp(fromEnd(emit, index, whole), whole);
+  Value first = emit.element(op.getOffset(), {});
+  guard(emit, guarded, emit.make<arith::SubIOp>(index, first), size);
+}
+
+Value emitGatherElements(LoopEmitter &emit, GatherElementsOp op,
+                         ArrayRef<Index> at) {
+  Guarded guarded;
+  llvm::append_range(guarded.at, at.take_front(op.getDim()));
+  guardRow(emit, op, emitIndexElement(emit, op.getIndices(), at), guarded);
+  llvm::append_range(guarded.at, at.drop_front(op.getDim() + 1));
+  return readGuarded(emit, op.getData(), guarded, 0);
+}
+
 Value emitGather(LoopEmitter &emit, GatherOp op, ArrayRef<Index> at) {
   unsigned dim = op.getDim(), rank = shapeOf(op.getIndices()).size();
-  int64_t size = shapeOf(op.getData())[dim];
   Value index = emitIndexElement(emit, op.getIndices(), at.slice(dim, rank));
   Guarded guarded;
   llvm::append_range(guarded.at, at.take_front(dim));
-  if (op.getOffset()) {
-    int64_t whole = op.getSize().value_or(size);
-    index = emit.clamp(fromEnd(emit, index, whole), whole);
-    Value first = emit.element(op.getOffset(), {});
-    guard(emit, guarded, emit.make<arith::SubIOp>(index, first), size);
-  } else {
-    guarded.at.push_back({emit.clamp(fromEnd(emit, index, size), size)});
-  }
+  guardRow(emit, op, index, guarded);
   llvm::append_range(guarded.at, at.drop_front(dim + rank));
   return readGuarded(emit, op.getData(), guarded, 0);
 }
@@ -267,6 +282,8 @@ Value emitMovement(LoopEmitter &emit, Operation *op, ArrayRef<Index> at) {
       .Case<PadOp>([&](auto o) { return emitPad(emit, o, at); })
       .Case<ConcatOp>([&](auto o) { return emitConcat(emit, o, at); })
       .Case<GatherOp>([&](auto o) { return emitGather(emit, o, at); })
+      .Case<GatherElementsOp>(
+          [&](auto o) { return emitGatherElements(emit, o, at); })
       .Case<GatherNdOp>([&](auto o) { return emitGatherNd(emit, o, at); })
       .Case<SliceBlockOp>([&](auto o) { return emitSliceBlock(emit, o, at); })
       .Case<MaskOp>([&](auto o) { return emitMask(emit, o, at); })

@@ -9,16 +9,27 @@ namespace autopar::cpu {
 
 namespace {
 
-/// Rows longer than this are computed again instead of kept on the stack.
-constexpr int64_t kMaxStackRow = 32768;
-
 ArrayRef<int64_t> shapeOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getShape();
 }
 
-/// acc combined with x, in a form that LLVM vectorizes as a reduction.
-Value combine(LoopEmitter &emit, ReduceKind kind, Value acc, Value x,
-              bool isUnsigned) {
+/// The larger of two numbers; of a NaN and a number either.
+Value larger(LoopEmitter &emit, Value acc, Value x) {
+  auto noNan = LLVM::FastmathFlags::nnan | LLVM::FastmathFlags::nsz;
+  Value better =
+      emit.make<LLVM::FCmpOp>(LLVM::FCmpPredicate::ogt, x, acc, noNan);
+  return emit.make<LLVM::SelectOp>(better, x, acc, noNan);
+}
+
+Value add(LoopEmitter &emit, Value acc, Value x) {
+  return combineElements(emit, ReduceKind::Sum, acc, x, false);
+}
+
+} // namespace
+
+/// In forms that LLVM vectorizes as reductions.
+Value combineElements(LoopEmitter &emit, ReduceKind kind, Value acc, Value x,
+                      bool isUnsigned) {
   auto flags = arith::FastMathFlags::contract | arith::FastMathFlags::reassoc |
                arith::FastMathFlags::nsz;
   bool real = isa<FloatType>(x.getType());
@@ -36,15 +47,12 @@ Value combine(LoopEmitter &emit, ReduceKind kind, Value acc, Value x,
     return max ? emit.make<arith::MaxSIOp>(acc, x)
                : emit.make<arith::MinSIOp>(acc, x);
   }
-  auto noNan = LLVM::FastmathFlags::nnan | LLVM::FastmathFlags::nsz;
-  auto predicate = max ? LLVM::FCmpPredicate::ogt : LLVM::FCmpPredicate::olt;
-  Value better = emit.make<LLVM::FCmpOp>(predicate, x, acc, noNan);
-  return emit.make<LLVM::SelectOp>(better, x, acc, noNan);
+  auto nsz = arith::FastMathFlags::nsz;
+  return max ? emit.make<arith::MaximumFOp>(acc, x, nsz)
+             : emit.make<arith::MinimumFOp>(acc, x, nsz);
 }
 
-Value add(LoopEmitter &emit, Value acc, Value x) {
-  return combine(emit, ReduceKind::Sum, acc, x, false);
-}
+namespace {
 
 /// Neighbouring reduced dimensions make one loop.
 Value emitReduce(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
@@ -77,7 +85,7 @@ Value emitReduce(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
       if (!llvm::is_contained(dims, static_cast<int64_t>(dim)))
         source[dim] = *next++;
     Value x = emit.element(op.getInput(), source);
-    return combine(emit, op.getKind(), acc, x, natural);
+    return combineElements(emit, op.getKind(), acc, x, natural);
   });
 }
 
@@ -113,7 +121,7 @@ SoftmaxRow emitSoftmaxRow(LoopEmitter &emit, SoftmaxOp op, ArrayRef<Index> at) {
                   emit.constant(type, neutralElement(ReduceKind::Max)),
                   [&](ArrayRef<Index> i, Value acc) {
                     Value x = emit.element(op.getInput(), with(at, dim, i[0]));
-                    return combine(emit, ReduceKind::Max, acc, x, false);
+                    return larger(emit, acc, x);
                   });
   Value buffer;
   if (!op.getLog() && size <= kMaxStackRow)
@@ -199,9 +207,11 @@ Value emitNormalize(LoopEmitter &emit, NormalizeOp op, ArrayRef<Index> at) {
   return emit.make<arith::MulFOp>(centred, scale, contract);
 }
 
-/// Each element folds its own prefix: naive, for scans inside larger kernels.
+/// A row too long for the stack: each element folds its own prefix.
 Value emitScan(LoopEmitter &emit, ScanOp op, ArrayRef<Index> at) {
   int64_t dim = op.getDim(), size = shapeOf(op.getInput())[dim];
+  if (size <= kMaxStackRow)
+    return emitScanRow(emit, op, at);
   Value here = emit.value(at[dim]);
   Value neutral = neutralFor(emit, op.getKind(), op.getInput());
   using P = arith::CmpIPredicate;
@@ -211,8 +221,8 @@ Value emitScan(LoopEmitter &emit, ScanOp op, ArrayRef<Index> at) {
     Value x = emit.element(op.getInput(), with(at, dim, i[0]));
     Value counts = emit.make<arith::CmpIOp>(predicate, i[0].value, here);
     Value term = emit.make<arith::SelectOp>(counts, x, neutral);
-    return combine(emit, op.getKind(), acc, term,
-                   isNatural(op.getInput().getType()));
+    return combineElements(emit, op.getKind(), acc, term,
+                           isNatural(op.getInput().getType()));
   });
 }
 
@@ -253,8 +263,8 @@ Value emitPool(LoopEmitter &emit, PoolOp op, ArrayRef<Index> at) {
                              SmallVector<Index>(at.take_front(2)),
                              at.drop_front(2), in, op.getStrides(),
                              op.getDilations(), op.getPadLow(), neutral);
-        return combine(emit, op.getKind(), acc, x,
-                       isNatural(op.getInput().getType()));
+        return combineElements(emit, op.getKind(), acc, x,
+                               isNatural(op.getInput().getType()));
       });
 }
 
@@ -325,6 +335,7 @@ Value emitReduction(LoopEmitter &emit, Operation *op, ArrayRef<Index> at) {
       .Case<SoftmaxOp>([&](auto o) { return emitSoftmax(emit, o, at); })
       .Case<NormalizeOp>([&](auto o) { return emitNormalize(emit, o, at); })
       .Case<ScanOp>([&](auto o) { return emitScan(emit, o, at); })
+      .Case<TopKOp>([&](auto o) { return emitTopK(emit, o, at); })
       .Case<PoolOp>([&](auto o) { return emitPool(emit, o, at); })
       .Case<ConvolutionOp>([&](auto o) { return emitConvolution(emit, o, at); })
       .Case<EinsumOp>([&](auto o) { return emitEinsum(emit, o, at); })
@@ -334,9 +345,10 @@ Value emitReduction(LoopEmitter &emit, Operation *op, ArrayRef<Index> at) {
 bool hasLoops(Operation *op) {
   return isa<UnaryOp, BinaryOp, CompareOp, SelectOp, ConvertOp, ConstantOp,
              IotaOp, BroadcastOp, TransposeOp, ReshapeOp, SliceOp, PadOp,
-             ConcatOp, GatherOp, GatherNdOp, SliceBlockOp, MaskOp, KeepFirstOp,
-             BlockOffsetOp, ReduceOp, SoftmaxOp, NormalizeOp, ScanOp, PoolOp,
-             ConvolutionOp, EinsumOp, YieldOp>(op);
+             ConcatOp, GatherOp, GatherElementsOp, GatherNdOp, SliceBlockOp,
+             MaskOp, KeepFirstOp, BlockOffsetOp, ReduceOp, SoftmaxOp,
+             NormalizeOp, ScanOp, TopKOp, PoolOp, ConvolutionOp, EinsumOp,
+             YieldOp>(op);
 }
 
 } // namespace autopar::cpu

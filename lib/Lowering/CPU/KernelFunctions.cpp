@@ -10,6 +10,7 @@
 
 #include "KernelFunctions.h"
 #include "LoopEmitter.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -167,7 +168,7 @@ int64_t spaceOf(KernelOp kernel, std::set<int64_t> &cuts) {
 bool hasRows(KernelOp kernel) {
   bool rows = false;
   kernel.getBody().walk([&](Operation *op) {
-    rows |= isa<SoftmaxOp, NormalizeOp, ReduceOp>(op);
+    rows |= isa<SoftmaxOp, NormalizeOp, ReduceOp, ScanOp, TopKOp>(op);
   });
   return rows;
 }
@@ -178,8 +179,8 @@ std::pair<int64_t, int64_t> rowPiece(KernelOp kernel, int64_t space) {
   std::pair<int64_t, int64_t> piece{0, 0};
   kernel.getBody().walk([&](Operation *op) {
     int64_t dim = -1;
-    if (auto softmax = dyn_cast<SoftmaxOp>(op))
-      dim = softmax.getDim();
+    llvm::TypeSwitch<Operation *>(op).Case<SoftmaxOp, ScanOp, TopKOp>(
+        [&](auto typed) { dim = typed.getDim(); });
     if (dim < 0 || elementsOf(op->getResult(0).getType()) != space)
       return;
     ArrayRef<int64_t> shape =

@@ -155,12 +155,12 @@ Value LoopEmitter::openLoop(Value lower, Value upper) {
 
 void LoopEmitter::closeLoop() { scopes.pop_back(); }
 
-Value LoopEmitter::foldLevel(int64_t extent, unsigned depth, Value init,
+Value LoopEmitter::foldRange(Value extent, unsigned depth, Value init,
                              function_ref<Value(Index, Value)> body) {
   SmallVector<Scope> outer(scopes.begin(), scopes.end());
   wholeFolds |= depth == 0;
   auto loop = scf::ForOp::create(
-      builder, loc, constantInt(0), constantInt(extent), constantInt(1), init,
+      builder, loc, constantInt(0), extent, constantInt(1), init,
       [](OpBuilder &nested, Location at, Value, ValueRange carried) {
         scf::YieldOp::create(nested, at, carried);
       });
@@ -186,12 +186,13 @@ Value LoopEmitter::fold(ArrayRef<int64_t> extents, ArrayRef<Index> fixed,
     SmallVector<Index> around(fixed.begin(), fixed.end());
     llvm::append_range(around, at);
     unsigned where = std::max(depth(around), depth(carried));
-    return foldLevel(extents[dim], where, carried, [&](Index index, Value acc) {
+    auto inner = [&](Index index, Value acc) {
       at.push_back(index);
       Value next = level(dim + 1, acc);
       at.pop_back();
       return next;
-    });
+    };
+    return foldRange(constantInt(extents[dim]), where, carried, inner);
   };
   return level(0, init);
 }

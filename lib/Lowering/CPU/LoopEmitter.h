@@ -118,6 +118,11 @@ public:
       llvm::function_ref<mlir::Value(llvm::ArrayRef<Index>, mlir::Value)>;
   mlir::Value fold(llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<Index> fixed,
                    mlir::Value init, FoldBody body);
+  /// The same over [0, extent) in one loop at `depth`, where `extent` may be
+  /// computed.
+  mlir::Value
+  foldRange(mlir::Value extent, unsigned depth, mlir::Value init,
+            llvm::function_ref<mlir::Value(Index, mlir::Value)> body);
   /// Whether a fold depends on no open loop at all.
   bool hasWholeFolds() const { return wholeFolds; }
   unsigned depth(llvm::ArrayRef<Index> indices);
@@ -144,9 +149,6 @@ private:
   mlir::Value sum(llvm::ArrayRef<std::pair<mlir::Value, int64_t>> terms);
   void addTerms(Index index, int64_t scale,
                 llvm::SmallVectorImpl<std::pair<mlir::Value, int64_t>> &terms);
-  mlir::Value foldLevel(int64_t extent, unsigned depth, mlir::Value init,
-                        llvm::function_ref<mlir::Value(Index, mlir::Value)>);
-
   llvm::SmallVector<Scope> scopes;
   llvm::DenseMap<mlir::Value, unsigned> depths;
   llvm::DenseMap<mlir::Value, mlir::Value> pointers;
@@ -168,7 +170,15 @@ mlir::Value emitMovement(LoopEmitter &emit, mlir::Operation *op,
                          llvm::ArrayRef<Index> at);
 mlir::Value emitReduction(LoopEmitter &emit, mlir::Operation *op,
                           llvm::ArrayRef<Index> at);
+/// Of scan and top_k: the row is computed once, into a buffer on the stack.
+mlir::Value emitScanRow(LoopEmitter &emit, ScanOp op, llvm::ArrayRef<Index> at);
+mlir::Value emitTopK(LoopEmitter &emit, TopKOp op, llvm::ArrayRef<Index> at);
+/// acc combined with x; max and min carry NaN on.
+mlir::Value combineElements(LoopEmitter &emit, ReduceKind kind, mlir::Value acc,
+                            mlir::Value x, bool isUnsigned);
 mlir::Value neutralFor(LoopEmitter &emit, ReduceKind kind, mlir::Value tensor);
+/// Rows longer than this are computed again instead of kept on the stack.
+constexpr int64_t kMaxStackRow = 32768;
 /// Elements without sign: u8 and its kin, booleans.
 bool isNatural(mlir::Type tensorOrElement);
 
