@@ -6,6 +6,7 @@
 #include "OnnxTensor.h"
 #include "autopar/Frontend/OnnxReader.h"
 #include "onnx-ml.pb.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace autopar {
@@ -22,9 +23,11 @@ struct OnnxModel::Contents {
   /// Without the data of large tensors (see Skeleton).
   onnx::ModelProto proto;
   Skeleton skeleton;
-  /// Valid initializers and tensors of Constant nodes, by value name. Faulty
-  /// ones are in `faults`, with what is wrong.
+  /// Valid initializers and tensor attributes of Constant nodes and of calls,
+  /// by value name (in subgraphs and functions, with a number where the name is
+  /// taken) and by message. Faulty ones are in `faults`, with what is wrong.
   llvm::StringMap<OnnxTensor> tensors;
+  llvm::DenseMap<const onnx::TensorProto *, const OnnxTensor *> byMessage;
   std::vector<std::pair<std::string, std::string>> faults;
 
   llvm::Expected<std::vector<char>> read(const OnnxTensor &tensor) const;

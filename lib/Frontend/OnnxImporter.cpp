@@ -35,14 +35,9 @@ LogicalResult OnnxImporter::error(Location loc, const Twine &message) {
 // The model as a whole
 //===----------------------------------------------------------------------===//
 
-static bool isStandardDomain(StringRef domain) {
-  return domain.empty() || domain == "ai.onnx";
-}
-
 LogicalResult OnnxImporter::checkModel() {
-  for (const onnx::OperatorSetIdProto &import : contents.proto.opset_import())
-    if (isStandardDomain(import.domain()))
-      opset = std::max<int64_t>(opset, import.version());
+  int64_t opset = standardOpset(contents.proto.opset_import());
+  graphScope.opset = opset;
   if (opset == 0)
     return error(here, "the model imports no version of the standard operators "
                        "(opset_import of domain '')");
@@ -56,22 +51,7 @@ LogicalResult OnnxImporter::checkModel() {
                        "supported");
   for (const auto &[name, what] : contents.faults)
     (void)error(nameLoc(name), "tensor '" + name + "': " + what);
-  return success();
-}
-
-void OnnxImporter::countAllUses() {
-  const onnx::GraphProto &graph = contents.proto.graph();
-  for (const onnx::TensorProto &tensor : graph.initializer())
-    initializers.insert(tensor.name());
-  for (const onnx::NodeProto &node : graph.node())
-    for (const std::string &name : node.input())
-      ++useCounts[name];
-  for (const onnx::ValueInfoProto &output : graph.output())
-    ++useCounts[output.name()];
-}
-
-unsigned OnnxImporter::countUses(StringRef name) const {
-  return useCounts.lookup(name);
+  return collectFunctions();
 }
 
 Type OnnxImporter::elementType(int64_t onnxDataType) {
@@ -106,10 +86,14 @@ Type OnnxImporter::elementType(int64_t onnxDataType) {
 // Nodes
 //===----------------------------------------------------------------------===//
 
+/// Stands for the operator where a node calls a function of the model.
+static const OnnxOp kFunctionCall{
+    "call of a function", "", 0, kVariadic, "", nullptr};
+
 void OnnxImporter::poisonOutputs(const onnx::NodeProto &node) {
   for (const std::string &name : node.output())
-    if (!name.empty() && !values.contains(name))
-      poisoned.insert(name);
+    if (!name.empty() && !scope->values.contains(name))
+      scope->poisoned.insert(name);
 }
 
 static std::string nodeLabel(const onnx::NodeProto &node, unsigned index) {
@@ -119,18 +103,21 @@ static std::string nodeLabel(const onnx::NodeProto &node, unsigned index) {
 }
 
 void OnnxImporter::importNode(const onnx::NodeProto &node, unsigned index) {
-  std::string label = nodeLabel(node, index);
+  std::string label = scope->prefix + nodeLabel(node, index);
   Location loc = nameLoc(label);
   here = loc;
   auto reject = [&](const Twine &message) {
     (void)error(loc, "node '" + label + "' (" + node.op_type() + ", opset " +
-                         Twine(opset) + "): " + message);
+                         Twine(scope->opset) + "): " + message);
     poisonOutputs(node);
   };
-  if (!isStandardDomain(node.domain()))
+  const onnx::FunctionProto *function = findFunction(node);
+  if (!function && !isStandardDomain(node.domain()))
     return reject("operator domain '" + node.domain() + "' is not supported");
   int64_t version = 0;
-  const OnnxOp *op = findOnnxOp(node.op_type(), opset, version);
+  const OnnxOp *op = function
+                         ? &kFunctionCall
+                         : findOnnxOp(node.op_type(), scope->opset, version);
   if (!op && version)
     return reject("the operator exists from opset " + Twine(version) +
                   " on only");
@@ -143,18 +130,23 @@ void OnnxImporter::importNode(const onnx::NodeProto &node, unsigned index) {
   if (failed(resolveInputs(node, view, poison)) || failed(checked) || poison)
     return poisonOutputs(node);
 
-  SmallVector<Value> &known = numbered[valueNumber(node, view)];
-  if (!known.empty()) {
-    view.outputs = known;
-    for (Value value : known)
-      aliased.insert(value);
+  std::string number = valueNumber(node, view);
+  auto known = numbered.find(number);
+  if (known != numbered.end()) {
+    reuseOutputs(view, known->second);
     return bindOutputs(node, view);
   }
   builder.setInsertionPointToEnd(body);
-  if (failed(op->build(view)))
+  if (failed(function ? importCall(*function, view) : op->build(view)))
     return poisonOutputs(node);
-  known = view.outputs;
+  if (!number.empty())
+    numbered[number] = view.outputs;
   bindOutputs(node, view);
+}
+
+void OnnxImporter::reuseOutputs(OnnxNode &view, ArrayRef<Value> known) {
+  view.outputs.assign(known.begin(), known.end());
+  aliased.insert(known.begin(), known.end());
 }
 
 LogicalResult OnnxImporter::checkNode(const onnx::NodeProto &node,
@@ -171,7 +163,7 @@ LogicalResult OnnxImporter::checkNode(const onnx::NodeProto &node,
              : Twine(op.minInputs) + " to " + Twine(op.maxInputs)));
   if (node.output_size() == 0)
     return view.error("it has no outputs");
-  return checkAttributes(op, view);
+  return &op == &kFunctionCall ? success() : checkAttributes(op, view);
 }
 
 static StringRef attributeTypeName(onnx::AttributeProto_AttributeType type) {
@@ -190,6 +182,8 @@ static StringRef attributeTypeName(onnx::AttributeProto_AttributeType type) {
     return "floats";
   case onnx::AttributeProto::STRINGS:
     return "strings";
+  case onnx::AttributeProto::GRAPH:
+    return "graph";
   default:
     return "of an unsupported type";
   }
@@ -215,8 +209,13 @@ LogicalResult OnnxImporter::checkAttributes(const OnnxOp &op, OnnxNode &view) {
                              : " (known: " + Twine(op.attributes) + ")"));
     if (!seen.insert(name).second)
       return view.error("attribute '" + name + "' is there twice");
-    StringRef type = attributeTypeName(attribute.type());
-    if (type != known[name] || !attribute.ref_attr_name().empty())
+    const onnx::AttributeProto *given = resolve(attribute);
+    if (!given) {
+      seen.erase(name);
+      continue;
+    }
+    StringRef type = attributeTypeName(given->type());
+    if (type != known[name])
       return view.error("attribute '" + name + "' is " + type +
                         "; it must be " + known[name]);
   }
@@ -229,34 +228,46 @@ LogicalResult OnnxImporter::checkAttributes(const OnnxOp &op, OnnxNode &view) {
 LogicalResult OnnxImporter::resolveInputs(const onnx::NodeProto &node,
                                           OnnxNode &view, bool &poison) {
   for (const std::string &name : node.input()) {
-    view.inputs.push_back(name.empty() ? Value() : tensorValue(name));
-    if (name.empty() || view.inputs.back())
+    bool absent = name.empty() || scope->absent.contains(name);
+    view.inputs.push_back(absent ? Value() : lookup(name));
+    if (absent || view.inputs.back())
       continue;
-    bool known = poisoned.contains(name) || initializers.contains(name);
     poison = true;
-    if (!known)
+    if (!isPoisoned(name))
       return view.error("its input '" + name +
                         "' is not made by any node before it");
   }
   while (!view.inputs.empty() && !view.inputs.back())
     view.inputs.pop_back();
   for (unsigned i = 0; i < view.op.minInputs; ++i)
-    if (int(i) < node.input_size() && node.input(i).empty())
+    if (!view.has(i))
       return view.error("its input " + Twine(i) + " is missing");
   return success();
 }
 
-/// A key that two nodes share if they compute the same.
+/// A key that two nodes share if they compute the same; "" for a node that
+/// holds or calls other nodes.
 std::string OnnxImporter::valueNumber(const onnx::NodeProto &node,
                                       const OnnxNode &view) {
-  std::string key = node.op_type() + "/" + std::to_string(node.output_size());
-  if (node.op_type() == "Constant")
-    return key + node.output(0);
+  if (&view.op == &kFunctionCall)
+    return "";
+  std::string key = node.op_type() + "/" + std::to_string(view.version) + "/" +
+                    std::to_string(node.output_size());
   for (Value input : view.inputs)
     key += "/" + llvm::utohexstr(
                      reinterpret_cast<uintptr_t>(input.getAsOpaquePointer()));
-  for (const onnx::AttributeProto &attribute : node.attribute())
-    key += "/" + attribute.SerializeAsString();
+  for (const onnx::AttributeProto &attribute : node.attribute()) {
+    const onnx::AttributeProto *given = resolve(attribute);
+    if (!given)
+      continue;
+    if (given->has_g())
+      return "";
+    // The data of a tensor is not in the message.
+    key += "/" + attribute.name() + "=" +
+           (given->has_t() && node.op_type() == "Constant"
+                ? llvm::utohexstr(reinterpret_cast<uintptr_t>(given))
+                : given->SerializeAsString());
+  }
   return key;
 }
 
@@ -269,24 +280,23 @@ void OnnxImporter::bindOutputs(const onnx::NodeProto &node, OnnxNode &view) {
     if (!value) {
       (void)view.error("its output " + Twine(i) + " ('" + name +
                        "') is not supported");
-      poisoned.insert(name);
+      scope->poisoned.insert(name);
       continue;
     }
     auto type = cast<RankedTensorType>(value.getType());
     if (!countElements(type.getShape(), 16)) {
       (void)view.error("its output '" + name + "' is too large");
-      poisoned.insert(name);
+      scope->poisoned.insert(name);
       continue;
     }
-    auto [place, isNew] = values.try_emplace(name, value);
-    // A Constant node's tensor is bound by its output's name already.
-    if (!isNew && place->second != value) {
+    if (!scope->values.try_emplace(name, value).second) {
       (void)view.error("its output '" + name + "' is made twice");
       continue;
     }
     Operation *op = value.getDefiningOp();
     if (op && !isa<ConstantOp>(op) && !op->hasAttr("autopar.names"))
-      op->setAttr("autopar.names", builder.getStrArrayAttr({name}));
+      op->setAttr("autopar.names",
+                  builder.getStrArrayAttr({scope->prefix + name}));
   }
 }
 
@@ -328,7 +338,7 @@ OwningOpRef<ModuleOp> OnnxImporter::run() {
   body = step.addEntryBlock();
   if (failed(checkModel()))
     return nullptr;
-  countAllUses();
+  graphScope.enter(OnnxBody(contents.proto.graph()));
   (void)addInputs();
   for (auto [index, node] : llvm::enumerate(contents.proto.graph().node()))
     importNode(node, index);

@@ -5,6 +5,7 @@
 
 #include "OnnxContents.h"
 #include "OnnxNode.h"
+#include "OnnxScope.h"
 #include "autopar/Dialect/Interpreter/Tensor.h"
 #include "autopar/Frontend/OnnxImporter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -15,6 +16,9 @@ namespace autopar {
 /// Tensors of up to this many elements that are made of shapes, constants and
 /// small integer tables are computed during import.
 constexpr uint64_t kSmallTensor = 64;
+
+/// Nodes and steps of recurrences that an import may unroll.
+constexpr uint64_t kUnrollLimit = 1000000;
 
 /// Walks a graph and builds @step. Knows no operator: the table does.
 class OnnxImporter {
@@ -35,11 +39,22 @@ public:
   /// The value's elements if they are known while compiling: a constant, or a
   /// parameter of at most `kReadLimit` elements, whose bytes are then read.
   std::optional<interpreter::Tensor> knownTensor(Value value);
-  /// How often nodes and the graph's outputs name this value.
-  unsigned countUses(llvm::StringRef name) const;
-  bool isAliased(Value value) const { return aliased.contains(value); }
-  /// A tensor of the file as constant or parameter; null if it is not there.
-  Value tensorValue(llvm::StringRef name);
+  /// Whether one node of this body alone names the value that another made.
+  bool isOnlyUse(llvm::StringRef name, Value value) const;
+  /// The constant or parameter of a tensor of the file; null if it is faulty.
+  Value tensorValue(const onnx::TensorProto &proto);
+  /// The attribute, or what the caller of this function gives for it; null if
+  /// it gives nothing.
+  const onnx::AttributeProto *
+  resolve(const onnx::AttributeProto &attribute) const;
+  /// Imports a subgraph in place of a node; its outputs. `place` is put in
+  /// front of its names.
+  FailureOr<llvm::SmallVector<Value>> importGraph(const onnx::GraphProto &graph,
+                                                  llvm::ArrayRef<Value> inputs,
+                                                  llvm::StringRef place,
+                                                  mlir::Location loc);
+  /// Counts `nodes` as unrolled; an error once they are too many.
+  LogicalResult unroll(uint64_t nodes, mlir::Location loc);
 
   mlir::OpBuilder builder;
 
@@ -51,8 +66,17 @@ private:
   bindShape(const onnx::ValueInfoProto &info);
   FailureOr<int64_t> bindDim(const onnx::ValueInfoProto &info, int index);
   void checkBindings();
-  void countAllUses();
   void importNode(const onnx::NodeProto &node, unsigned index);
+  LogicalResult collectFunctions();
+  const onnx::FunctionProto *findFunction(const onnx::NodeProto &node) const;
+  LogicalResult importCall(const onnx::FunctionProto &function, OnnxNode &view);
+  void bindAttributes(const onnx::FunctionProto &function, const OnnxNode &view,
+                      OnnxScope &inner);
+  FailureOr<llvm::SmallVector<Value>>
+  importBody(OnnxScope &inner, const OnnxBody &body, mlir::Location loc);
+  /// The value of that name in this body or one around it, or null.
+  Value lookup(llvm::StringRef name);
+  bool isPoisoned(llvm::StringRef name) const;
   LogicalResult checkNode(const onnx::NodeProto &node, const OnnxOp &op,
                           OnnxNode &view);
   LogicalResult checkAttributes(const OnnxOp &op, OnnxNode &view);
@@ -60,6 +84,7 @@ private:
                               bool &poison);
   void bindOutputs(const onnx::NodeProto &node, OnnxNode &view);
   void poisonOutputs(const onnx::NodeProto &node);
+  void reuseOutputs(OnnxNode &view, llvm::ArrayRef<Value> known);
   std::string valueNumber(const onnx::NodeProto &node, const OnnxNode &view);
   LogicalResult addOutputs();
   LogicalResult checkOutput(const onnx::ValueInfoProto &info, Value value);
@@ -77,18 +102,20 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp step;
   mlir::Block *body = nullptr;
-  int64_t opset = 0;
   unsigned errors = 0;
+  uint64_t unrolled = 0;
   /// The node being imported, for errors about the tensors it uses.
   mlir::Location here;
 
-  llvm::StringMap<Value> values;
-  llvm::StringSet<> poisoned;
-  llvm::StringSet<> initializers;
-  llvm::StringMap<unsigned> useCounts;
+  OnnxScope graphScope;
+  OnnxScope *scope = &graphScope;
+  llvm::StringMap<const onnx::FunctionProto *> functions;
+  /// Those that are being inlined.
+  llvm::SmallVector<const onnx::FunctionProto *> calls;
   llvm::StringMap<llvm::SmallVector<Value>> numbered;
   llvm::DenseSet<Value> aliased;
   llvm::DenseMap<mlir::Attribute, Value> constants;
+  llvm::DenseMap<const OnnxTensor *, Value> tensors;
   /// Per block argument: its `autopar.source`; the tensor of a parameter.
   llvm::SmallVector<mlir::Attribute> sources;
   llvm::DenseMap<Value, const OnnxTensor *> parameters;

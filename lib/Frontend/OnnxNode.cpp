@@ -26,9 +26,7 @@ LogicalResult OnnxNode::error(const Twine &message) {
 //===----------------------------------------------------------------------===//
 
 bool OnnxNode::isOnlyUse(unsigned i) const {
-  Value value = inputs[i];
-  return importer.countUses(proto.input(i)) == 1 && value.use_empty() &&
-         !importer.isAliased(value);
+  return importer.isOnlyUse(proto.input(i), inputs[i]);
 }
 
 FailureOr<SmallVector<int64_t>> OnnxNode::ints(unsigned i) {
@@ -53,8 +51,8 @@ FailureOr<int64_t> OnnxNode::scalarInt(unsigned i) {
   return values->front();
 }
 
-std::optional<SmallVector<double>> OnnxNode::knownNumbers(unsigned i) {
-  std::optional<interpreter::Tensor> tensor = importer.knownTensor(inputs[i]);
+std::optional<SmallVector<double>> OnnxNode::knownNumbersOf(Value value) {
+  std::optional<interpreter::Tensor> tensor = importer.knownTensor(value);
   if (!tensor)
     return std::nullopt;
   SmallVector<double> out;
@@ -70,7 +68,7 @@ std::optional<SmallVector<double>> OnnxNode::knownNumbers(unsigned i) {
 const onnx::AttributeProto *OnnxNode::attribute(StringRef name) const {
   for (const onnx::AttributeProto &attribute : proto.attribute())
     if (attribute.name() == name)
-      return &attribute;
+      return importer.resolve(attribute);
   return nullptr;
 }
 
@@ -94,6 +92,13 @@ SmallVector<int64_t> OnnxNode::getInts(StringRef name) const {
   if (!found)
     return {};
   return {found->ints().begin(), found->ints().end()};
+}
+
+SmallVector<float> OnnxNode::getFloats(StringRef name) const {
+  const onnx::AttributeProto *found = attribute(name);
+  if (!found)
+    return {};
+  return {found->floats().begin(), found->floats().end()};
 }
 
 FailureOr<int64_t> OnnxNode::normalizeAxis(int64_t axis, int64_t rank) {
@@ -120,6 +125,12 @@ FailureOr<SmallVector<int64_t>> OnnxNode::normalizeAxes(ArrayRef<int64_t> axes,
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
+
+std::string OnnxNode::typeText(Value value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << value.getType();
+  return text;
+}
 
 FailureOr<Type> OnnxNode::elementType(int64_t onnxDataType) {
   if (Type type = importer.elementType(onnxDataType))

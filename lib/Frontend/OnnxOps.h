@@ -47,6 +47,8 @@ llvm::ArrayRef<OnnxOp> indexingOps();
 llvm::ArrayRef<OnnxOp> sourceOps();
 llvm::ArrayRef<OnnxOp> selectionOps();
 llvm::ArrayRef<OnnxOp> resizeOps();
+llvm::ArrayRef<OnnxOp> scatterOps();
+llvm::ArrayRef<OnnxOp> mathOps();
 llvm::ArrayRef<OnnxOp> recurrentOps();
 llvm::ArrayRef<OnnxOp> controlOps();
 

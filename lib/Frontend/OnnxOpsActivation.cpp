@@ -1,6 +1,6 @@
 //===- OnnxOpsActivation.cpp - ONNX activation functions ------------------===//
 
-#include "OnnxNode.h"
+#include "ActivationFunctions.h"
 
 using namespace mlir;
 using llvm::Twine;
@@ -47,10 +47,8 @@ Value expMinusOne(OnnxNode &node, Value x) {
 LogicalResult leakyRelu(OnnxNode &node) {
   if (failed(node.requireFloat(0)))
     return failure();
-  Value x = node.input(0);
-  double alpha = node.getFloat("alpha", 0.01f);
   return node.finish(
-      wherePositive(node, x, node.binary(BinaryKind::Mul, x, alpha)));
+      leakyReluOf(node, node.input(0), node.getFloat("alpha", 0.01f)));
 }
 
 LogicalResult prelu(OnnxNode &node) {
@@ -77,10 +75,7 @@ LogicalResult prelu(OnnxNode &node) {
 LogicalResult elu(OnnxNode &node) {
   if (failed(node.requireFloat(0)))
     return failure();
-  Value x = node.input(0);
-  Value negative = node.binary(BinaryKind::Mul, expMinusOne(node, x),
-                               node.getFloat("alpha", 1.0));
-  return node.finish(wherePositive(node, x, negative));
+  return node.finish(eluOf(node, node.input(0), node.getFloat("alpha", 1.0)));
 }
 
 LogicalResult selu(OnnxNode &node) {
@@ -109,20 +104,8 @@ LogicalResult celu(OnnxNode &node) {
 LogicalResult thresholdedRelu(OnnxNode &node) {
   if (failed(node.requireFloat(0)))
     return failure();
-  Value x = node.input(0);
-  Value above = node.compare(ComparePredicate::Gt, x,
-                             node.splatLike(x, node.getFloat("alpha", 1.0)));
-  return node.finish(node.select(above, x, node.splatLike(x, 0)));
-}
-
-/// log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|))
-Value softplusOf(OnnxNode &node, Value x) {
-  Value decay =
-      node.unary(UnaryKind::Exp,
-                 node.unary(UnaryKind::Neg, node.unary(UnaryKind::Abs, x)));
-  Value rest =
-      node.unary(UnaryKind::Log, node.binary(BinaryKind::Add, decay, 1.0));
-  return node.binary(BinaryKind::Add, node.unary(UnaryKind::Relu, x), rest);
+  return node.finish(
+      thresholdedReluOf(node, node.input(0), node.getFloat("alpha", 1.0)));
 }
 
 LogicalResult softplus(OnnxNode &node) {
@@ -134,10 +117,7 @@ LogicalResult softplus(OnnxNode &node) {
 LogicalResult softsign(OnnxNode &node) {
   if (failed(node.requireFloat(0)))
     return failure();
-  Value x = node.input(0);
-  Value scale =
-      node.binary(BinaryKind::Add, node.unary(UnaryKind::Abs, x), 1.0);
-  return node.finish(node.binary(BinaryKind::Div, x, scale));
+  return node.finish(softsignOf(node, node.input(0)));
 }
 
 LogicalResult mish(OnnxNode &node) {
@@ -156,14 +136,6 @@ LogicalResult swish(OnnxNode &node) {
   Value scaled = alpha == 1 ? x : node.binary(BinaryKind::Mul, x, alpha);
   return node.finish(
       node.binary(BinaryKind::Mul, x, node.unary(UnaryKind::Sigmoid, scaled)));
-}
-
-/// max(0, min(1, alpha * x + beta))
-Value hardSigmoidOf(OnnxNode &node, Value x, double alpha, double beta) {
-  Value line = node.binary(BinaryKind::Add,
-                           node.binary(BinaryKind::Mul, x, alpha), beta);
-  return node.binary(BinaryKind::Max, node.binary(BinaryKind::Min, line, 1.0),
-                     0.0);
 }
 
 LogicalResult hardSigmoid(OnnxNode &node) {
@@ -233,6 +205,43 @@ const OnnxOp kOps[] = {
     {"Clip", "11 12 13", 1, 3, "", clip},
 };
 } // namespace
+
+Value leakyReluOf(OnnxNode &node, Value x, double alpha) {
+  return wherePositive(node, x, node.binary(BinaryKind::Mul, x, alpha));
+}
+
+Value eluOf(OnnxNode &node, Value x, double alpha) {
+  return wherePositive(
+      node, x, node.binary(BinaryKind::Mul, expMinusOne(node, x), alpha));
+}
+
+Value thresholdedReluOf(OnnxNode &node, Value x, double alpha) {
+  Value above = node.compare(ComparePredicate::Gt, x, node.splatLike(x, alpha));
+  return node.select(above, x, node.splatLike(x, 0));
+}
+
+/// max(x, 0) + log(1 + exp(-|x|)) does not overflow.
+Value softplusOf(OnnxNode &node, Value x) {
+  Value decay =
+      node.unary(UnaryKind::Exp,
+                 node.unary(UnaryKind::Neg, node.unary(UnaryKind::Abs, x)));
+  Value rest =
+      node.unary(UnaryKind::Log, node.binary(BinaryKind::Add, decay, 1.0));
+  return node.binary(BinaryKind::Add, node.unary(UnaryKind::Relu, x), rest);
+}
+
+Value softsignOf(OnnxNode &node, Value x) {
+  Value scale =
+      node.binary(BinaryKind::Add, node.unary(UnaryKind::Abs, x), 1.0);
+  return node.binary(BinaryKind::Div, x, scale);
+}
+
+Value hardSigmoidOf(OnnxNode &node, Value x, double alpha, double beta) {
+  Value line = node.binary(BinaryKind::Add,
+                           node.binary(BinaryKind::Mul, x, alpha), beta);
+  return node.binary(BinaryKind::Max, node.binary(BinaryKind::Min, line, 1.0),
+                     0.0);
+}
 
 ArrayRef<OnnxOp> activationOps() { return kOps; }
 

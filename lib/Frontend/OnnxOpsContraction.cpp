@@ -235,13 +235,33 @@ bool repeatsLetter(StringRef letters) {
   return false;
 }
 
+/// Keeps what lies on the diagonals of letters that repeat.
+LogicalResult takeDiagonals(OnnxNode &node, Term &term) {
+  for (size_t second = 0; second < term.letters.size();) {
+    size_t first = term.letters.find(term.letters[second]);
+    if (first == second) {
+      ++second;
+      continue;
+    }
+    ArrayRef<int64_t> shape = OnnxNode::shapeOf(term.value);
+    if (shape[first] != shape[second])
+      return node.error("letter '" + StringRef(term.letters).substr(first, 1) +
+                        "' stands for sizes " + Twine(shape[first]) + " and " +
+                        Twine(shape[second]));
+    auto type = RankedTensorType::get(shape, node.builder.getI64Type());
+    Value on = node.compare(ComparePredicate::Eq, node.iota(type, first),
+                            node.iota(type, second));
+    Value kept = node.select(on, term.value, node.splatLike(term.value, 0));
+    term.value = node.reduce(ReduceKind::Sum, kept, {int64_t(second)});
+    term.letters.erase(second, 1);
+  }
+  return success();
+}
+
 LogicalResult checkEquation(OnnxNode &node, const Equation &equation) {
   std::string all;
   llvm::StringMap<int64_t> sizes;
   for (auto [i, term] : llvm::enumerate(equation.terms)) {
-    if (repeatsLetter(term))
-      return node.error("a letter that repeats in one term (a diagonal) is not "
-                        "supported");
     for (auto [letter, size] : llvm::zip_equal(term, node.shape(i))) {
       int64_t &known =
           sizes.try_emplace(StringRef(&letter, 1), 1).first->second;
@@ -278,11 +298,15 @@ LogicalResult einsum(OnnxNode &node) {
     return failure();
   unsigned count = node.numInputs();
   Term term{node.input(0), equation->terms[0]};
+  if (failed(takeDiagonals(node, term)))
+    return failure();
   for (unsigned i = 1; i < count; ++i) {
     std::string needed = equation->result;
     for (unsigned j = i + 1; j < count; ++j)
       needed += equation->terms[j];
     Term next{node.input(i), equation->terms[i]};
+    if (failed(takeDiagonals(node, next)))
+      return failure();
     std::string keep =
         i + 1 == count ? equation->result : lettersToKeep(term, next, needed);
     term = contract(node, term, next, keep);

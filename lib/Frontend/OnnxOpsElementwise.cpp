@@ -23,14 +23,6 @@ template <UnaryKind kind> LogicalResult unaryOfFloat(OnnxNode &node) {
   return unary<kind>(node);
 }
 
-LogicalResult tangent(OnnxNode &node) {
-  if (failed(node.requireFloat(0)))
-    return failure();
-  Value x = node.input(0);
-  return node.finish(node.binary(BinaryKind::Div, node.unary(UnaryKind::Sin, x),
-                                 node.unary(UnaryKind::Cos, x)));
-}
-
 LogicalResult logicalNot(OnnxNode &node) {
   if (!OnnxNode::elementOf(node.input(0)).isInteger(1))
     return node.error("its input 0 must be of type BOOL");
@@ -262,7 +254,6 @@ const OnnxOp kOps[] = {
     {"Sign", "9 13", 1, 1, "", unary<UnaryKind::Sign>},
     {"Sin", "7 22", 1, 1, "", unaryOfFloat<UnaryKind::Sin>},
     {"Sqrt", "6 13", 1, 1, "", unaryOfFloat<UnaryKind::Sqrt>},
-    {"Tan", "7 22", 1, 1, "", tangent},
     {"Identity", "1 13 14 16 19 21 23 24 25", 1, 1, "", identity},
     {"Dropout", "6", 1, 1, "is_test:int ratio:float", dropout},
     {"Dropout", "7 10", 1, 1, "ratio:float", dropout},

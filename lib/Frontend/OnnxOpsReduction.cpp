@@ -113,7 +113,7 @@ LogicalResult logSumExp(OnnxNode &node) {
   return node.finish(result);
 }
 
-LogicalResult cumSum(OnnxNode &node) {
+template <ReduceKind kind> LogicalResult cumulative(OnnxNode &node) {
   FailureOr<int64_t> given = node.scalarInt(1);
   if (failed(given))
     return failure();
@@ -121,7 +121,7 @@ LogicalResult cumSum(OnnxNode &node) {
   if (failed(axis))
     return failure();
   return node.finish(node.create<ScanOp>(
-      node.type(0), ReduceKind::Sum, node.input(0), *axis,
+      node.type(0), kind, node.input(0), *axis,
       bool(node.getInt("exclusive", 0)), bool(node.getInt("reverse", 0))));
 }
 
@@ -158,7 +158,10 @@ const OnnxOp kOps[] = {
     {"ReduceLogSum", "18 28", 1, 2, kAxesInput, logSum},
     {"ReduceLogSumExp", "1 11 13", 1, 1, kAxes, logSumExp},
     {"ReduceLogSumExp", "18 28", 1, 2, kAxesInput, logSumExp},
-    {"CumSum", "11 14", 2, 2, "exclusive:int reverse:int", cumSum},
+    {"CumSum", "11 14", 2, 2, "exclusive:int reverse:int",
+     cumulative<ReduceKind::Sum>},
+    {"CumProd", "26", 2, 2, "exclusive:int reverse:int",
+     cumulative<ReduceKind::Prod>},
 };
 } // namespace
 

@@ -66,11 +66,12 @@ OnnxImporter::bindShape(const onnx::ValueInfoProto &info) {
 LogicalResult OnnxImporter::addInput(const onnx::ValueInfoProto &info) {
   if (info.name().empty())
     return error(here, "an input has no name");
-  if (initializers.contains(info.name()))
+  if (scope->initializers.contains(info.name()))
     return success(); // a parameter: old models list them as inputs, too
-  if (values.contains(info.name()) || poisoned.contains(info.name()))
+  if (scope->values.contains(info.name()) ||
+      scope->poisoned.contains(info.name()))
     return error(here, "two inputs are named '" + info.name() + "'");
-  poisoned.insert(info.name());
+  scope->poisoned.insert(info.name());
   Type element = info.type().has_tensor_type()
                      ? elementType(info.type().tensor_type().elem_type())
                      : Type();
@@ -80,12 +81,12 @@ LogicalResult OnnxImporter::addInput(const onnx::ValueInfoProto &info) {
   FailureOr<SmallVector<int64_t>> shape = bindShape(info);
   if (failed(shape))
     return failure();
-  poisoned.erase(info.name());
+  scope->poisoned.erase(info.name());
   Value argument = body->addArgument(RankedTensorType::get(*shape, element),
                                      nameLoc(info.name()));
   sources.push_back(
       InputAttr::get(context, builder.getStringAttr(info.name())));
-  values[info.name()] = argument;
+  scope->values[info.name()] = argument;
   return success();
 }
 
@@ -156,18 +157,18 @@ std::optional<interpreter::Tensor> OnnxImporter::knownTensor(Value value) {
 /// Small integers are shapes, axes and the like; scalars are scales and
 /// epsilons. Other tensors are parameters even if they are small: they may be
 /// trained.
-static bool becomesConstant(const OnnxTensor &tensor, Type element,
-                            bool isInitializer) {
+static bool becomesConstant(const OnnxTensor &tensor, Type element) {
   if (tensor.elements > kSmallTensor)
     return false;
-  return tensor.dims.empty() || isa<IntegerType>(element) || !isInitializer;
+  return tensor.dims.empty() || isa<IntegerType>(element) ||
+         !tensor.isInitializer;
 }
 
 Value OnnxImporter::parameter(const OnnxTensor &tensor) {
   Type element = elementType(tensor.dataType);
   auto type = RankedTensorType::get(tensor.dims, element);
   Location loc = nameLoc(tensor.name);
-  if (becomesConstant(tensor, element, initializers.contains(tensor.name)))
+  if (becomesConstant(tensor, element))
     if (std::optional<interpreter::Tensor> known = readTensor(tensor, loc))
       return constant(interpreter::toElements(*known), loc);
 
@@ -184,14 +185,14 @@ Value OnnxImporter::parameter(const OnnxTensor &tensor) {
   return argument;
 }
 
-Value OnnxImporter::tensorValue(StringRef name) {
-  auto known = values.find(name);
-  if (known != values.end())
-    return known->second;
-  auto tensor = contents.tensors.find(name);
-  if (tensor == contents.tensors.end())
+Value OnnxImporter::tensorValue(const onnx::TensorProto &proto) {
+  const OnnxTensor *tensor = contents.byMessage.lookup(&proto);
+  if (!tensor)
     return {};
-  return values[name] = parameter(tensor->second);
+  Value &value = tensors[tensor];
+  if (!value)
+    value = parameter(*tensor);
+  return value;
 }
 
 //===----------------------------------------------------------------------===//
@@ -234,10 +235,10 @@ LogicalResult OnnxImporter::addOutputs() {
   SmallVector<Value> returned;
   here = FileLineColLoc::get(context, contents.fileName, 0, 0);
   for (const onnx::ValueInfoProto &info : contents.proto.graph().output()) {
-    Value value = tensorValue(info.name());
+    Value value = lookup(info.name());
     if (!value) {
-      if (!poisoned.contains(info.name()) &&
-          !initializers.contains(info.name()))
+      if (!scope->poisoned.contains(info.name()) &&
+          !scope->initializers.contains(info.name()))
         (void)error(here,
                     "output '" + info.name() + "' is not made by any node");
       continue;

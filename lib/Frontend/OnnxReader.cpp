@@ -75,42 +75,104 @@ static Error parse(const std::string &bytes, onnx::ModelProto &proto) {
   return Error::success();
 }
 
-static void addTensor(OnnxModel::Contents &content, StringRef name,
-                      const onnx::TensorProto &proto,
-                      std::optional<DataRange> range) {
-  auto fault = [&](const Twine &what) {
-    content.faults.emplace_back(name.str(), what.str());
-  };
-  if (name.empty())
-    return fault("an initializer has no name");
-  Expected<OnnxTensor> tensor = checkTensor(proto, range);
-  if (!tensor)
-    return fault(toString(tensor.takeError()));
-  tensor->name = name.str();
-  if (!content.tensors.try_emplace(name, std::move(*tensor)).second)
-    fault("two tensors have this name");
-}
+/// Tensors of one model, entered by name and by message.
+class TensorCollector {
+public:
+  explicit TensorCollector(OnnxModel::Contents &content) : content(content) {}
 
-static void collectTensors(OnnxModel::Contents &content) {
-  const onnx::GraphProto &graph = content.proto.graph();
-  for (int i = 0; i < graph.initializer_size(); ++i)
-    addTensor(content, graph.initializer(i).name(), graph.initializer(i),
-              content.skeleton.initializers[i]);
-  for (int n = 0; n < graph.node_size(); ++n) {
-    const onnx::NodeProto &node = graph.node(n);
-    if (node.op_type() != "Constant" || node.output_size() != 1)
-      continue;
-    for (int a = 0; a < node.attribute_size(); ++a) {
-      if (node.attribute(a).name() != "value" || !node.attribute(a).has_t())
-        continue;
-      auto range = content.skeleton.attributes.find({n, a});
-      addTensor(content, node.output(0), node.attribute(a).t(),
-                range == content.skeleton.attributes.end()
-                    ? std::nullopt
-                    : std::optional<DataRange>(range->second));
+  void collect() {
+    const onnx::GraphProto &graph = content.proto.graph();
+    for (int i = 0; i < graph.initializer_size(); ++i)
+      add(graph.initializer(i).name(), graph.initializer(i),
+          content.skeleton.initializers[i], /*isInitializer=*/true);
+    for (int n = 0; n < graph.node_size(); ++n)
+      for (int a = 0; a < graph.node(n).attribute_size(); ++a)
+        if (isValue(graph.node(n), a))
+          add(graph.node(n).output(0), graph.node(n).attribute(a).t(),
+              rangeOf(n, a), /*isInitializer=*/false);
+    for (int n = 0; n < graph.node_size(); ++n)
+      for (int a = 0; a < graph.node(n).attribute_size(); ++a)
+        if (!isValue(graph.node(n), a))
+          attribute(graph.node(n).attribute(a), rangeOf(n, a));
+    for (const onnx::FunctionProto &function : content.proto.functions()) {
+      for (const onnx::NodeProto &inner : function.node())
+        node(inner);
+      for (const onnx::AttributeProto &byDefault : function.attribute_proto())
+        attribute(byDefault, std::nullopt);
     }
   }
-}
+
+private:
+  /// Whether an attribute is the tensor of a Constant node.
+  static bool isValue(const onnx::NodeProto &node, int a) {
+    return node.op_type() == "Constant" && node.output_size() == 1 &&
+           node.attribute(a).name() == "value" && node.attribute(a).has_t();
+  }
+
+  /// Of the graph's own nodes.
+  std::optional<DataRange> rangeOf(int node, int attribute) {
+    auto range = content.skeleton.attributes.find({node, attribute});
+    if (range == content.skeleton.attributes.end())
+      return std::nullopt;
+    return range->second;
+  }
+
+  /// Recursion is as deep as the message, which the parser limits.
+  void node(const onnx::NodeProto &node) {
+    for (int a = 0; a < node.attribute_size(); ++a)
+      if (isValue(node, a))
+        addInner(node.output(0), node.attribute(a).t(), false);
+      else
+        attribute(node.attribute(a), std::nullopt);
+  }
+
+  /// A tensor may be what a call gives to a Constant of a function.
+  void attribute(const onnx::AttributeProto &attribute,
+                 std::optional<DataRange> range) {
+    if (attribute.has_g())
+      subgraph(attribute.g());
+    if (attribute.has_t() && content.proto.functions_size())
+      addInner(attribute.name(), attribute.t(), false, range);
+  }
+
+  void subgraph(const onnx::GraphProto &graph) {
+    for (const onnx::TensorProto &tensor : graph.initializer())
+      addInner(tensor.name(), tensor, true);
+    for (const onnx::NodeProto &inner : graph.node())
+      node(inner);
+  }
+
+  /// A name that may be taken by another body's tensor gets a number.
+  void addInner(StringRef base, const onnx::TensorProto &proto,
+                bool isInitializer,
+                std::optional<DataRange> range = std::nullopt) {
+    std::string name = base.str();
+    for (unsigned &i = numbers[base]; content.tensors.contains(name);)
+      name = base.str() + "/" + std::to_string(++i);
+    add(name, proto, range, isInitializer);
+  }
+
+  void add(StringRef name, const onnx::TensorProto &proto,
+           std::optional<DataRange> range, bool isInitializer) {
+    auto fault = [&](const Twine &what) {
+      content.faults.emplace_back(name.str(), what.str());
+    };
+    if (name.empty())
+      return fault("an initializer has no name");
+    Expected<OnnxTensor> tensor = checkTensor(proto, range);
+    if (!tensor)
+      return fault(toString(tensor.takeError()));
+    tensor->name = name.str();
+    tensor->isInitializer = isInitializer;
+    auto [place, isNew] = content.tensors.try_emplace(name, std::move(*tensor));
+    if (!isNew)
+      return fault("two tensors have this name");
+    content.byMessage[&proto] = &place->second;
+  }
+
+  OnnxModel::Contents &content;
+  StringMap<unsigned> numbers;
+};
 
 static Error load(OnnxModel::Contents &content) {
   ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(
@@ -155,7 +217,7 @@ OnnxModel::read(StringRef path, const ReadOptions &options) {
   content.options = options;
   if (Error failed = load(content))
     return error(path + ": " + toString(std::move(failed)));
-  collectTensors(content);
+  TensorCollector(content).collect();
   return model;
 }
 

@@ -41,6 +41,8 @@ struct OnnxTensor {
   std::string file;
   uint64_t offset = 0;
   const onnx::TensorProto *proto = nullptr;
+  /// Of a graph; else the value of a node's attribute.
+  bool isInitializer = false;
 };
 
 /// Checks a tensor; `range` is where the walker found its data, if it did.

@@ -1,0 +1,505 @@
+//===- OnnxOpsRecurrent.cpp - ONNX LSTM, GRU and RNN ----------------------===//
+//
+// Unrolled: the products of all inputs with W are one einsum over all steps;
+// then each step is a product with R and elementwise ops. T steps, B sequences,
+// I inputs, H hidden units, G gates.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ActivationFunctions.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace autopar {
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Activations
+//===----------------------------------------------------------------------===//
+
+/// A function that the attribute `activations` names.
+struct Activation {
+  StringLiteral name;
+  unsigned parameters; // alpha, then beta
+  float alpha, beta;   // defaults
+  Value (*apply)(OnnxNode &node, Value x, double alpha, double beta);
+};
+
+template <UnaryKind kind> Value plain(OnnxNode &node, Value x, double, double) {
+  return node.unary(kind, x);
+}
+
+template <Value (*function)(OnnxNode &, Value)>
+Value withNone(OnnxNode &node, Value x, double, double) {
+  return function(node, x);
+}
+
+template <Value (*function)(OnnxNode &, Value, double)>
+Value withAlpha(OnnxNode &node, Value x, double alpha, double) {
+  return function(node, x, alpha);
+}
+
+Value affineOf(OnnxNode &node, Value x, double alpha, double beta) {
+  return node.binary(BinaryKind::Add, node.binary(BinaryKind::Mul, x, alpha),
+                     beta);
+}
+
+Value scaledTanhOf(OnnxNode &node, Value x, double alpha, double beta) {
+  Value inner = node.binary(BinaryKind::Mul, x, beta);
+  return node.binary(BinaryKind::Mul, node.unary(UnaryKind::Tanh, inner),
+                     alpha);
+}
+
+const Activation kActivations[] = {
+    {"Sigmoid", 0, 0, 0, plain<UnaryKind::Sigmoid>},
+    {"Tanh", 0, 0, 0, plain<UnaryKind::Tanh>},
+    {"Relu", 0, 0, 0, plain<UnaryKind::Relu>},
+    {"Softsign", 0, 0, 0, withNone<softsignOf>},
+    {"Softplus", 0, 0, 0, withNone<softplusOf>},
+    {"LeakyRelu", 1, 0.01f, 0, withAlpha<leakyReluOf>},
+    {"ThresholdedRelu", 1, 1, 0, withAlpha<thresholdedReluOf>},
+    {"Elu", 1, 1, 0, withAlpha<eluOf>},
+    {"Affine", 2, 1, 0, affineOf},
+    {"ScaledTanh", 2, 1, 1, scaledTanhOf},
+    {"HardSigmoid", 2, 0.2f, 0.5f, hardSigmoidOf},
+};
+
+/// An activation with its numbers.
+struct Function {
+  const Activation *activation;
+  double alpha, beta;
+  double clip; // of what it is applied to; 0 for none
+
+  Value operator()(OnnxNode &node, Value x) const {
+    if (clip > 0)
+      x = node.binary(BinaryKind::Max, node.binary(BinaryKind::Min, x, clip),
+                      -clip);
+    return activation->apply(node, x, alpha, beta);
+  }
+};
+
+/// The functions of all directions; alpha and beta are consumed by those that
+/// have such, in order.
+FailureOr<SmallVector<Function>> readFunctions(OnnxNode &node,
+                                               ArrayRef<StringRef> byDefault,
+                                               int64_t directions) {
+  SmallVector<StringRef> names;
+  if (const onnx::AttributeProto *given = node.attribute("activations"))
+    names.assign(given->strings().begin(), given->strings().end());
+  for (int64_t d = 0; d < directions && !node.hasAttribute("activations"); ++d)
+    llvm::append_range(names, byDefault);
+  if (names.size() != byDefault.size() * directions)
+    return node.error("it has " + Twine(names.size()) + " activations for " +
+                      Twine(directions) + " directions; it needs " +
+                      Twine(byDefault.size()) + " for each");
+  SmallVector<float> alphas = node.getFloats("activation_alpha");
+  SmallVector<float> betas = node.getFloats("activation_beta");
+  auto take = [](SmallVector<float> &values, float otherwise) -> double {
+    if (values.empty())
+      return otherwise;
+    float value = values.front();
+    values.erase(values.begin());
+    return value;
+  };
+  double clip = node.getFloat("clip", 0);
+  SmallVector<Function> functions;
+  for (StringRef name : names) {
+    const Activation *found =
+        llvm::find_if(kActivations, [&](const Activation &a) {
+          return name.equals_insensitive(a.name);
+        });
+    if (found == std::end(kActivations))
+      return node.error("unknown activation '" + name + "'");
+    Function function{found, 0, 0, clip};
+    if (found->parameters > 0)
+      function.alpha = take(alphas, found->alpha);
+    if (found->parameters > 1)
+      function.beta = take(betas, found->beta);
+    functions.push_back(function);
+  }
+  return functions;
+}
+
+//===----------------------------------------------------------------------===//
+// One direction
+//===----------------------------------------------------------------------===//
+
+/// Element `at` of x along dimension `dim`, which disappears.
+Value take(OnnxNode &node, Value x, int64_t dim, int64_t at) {
+  SmallVector<int64_t> shape(OnnxNode::shapeOf(x)), starts(shape.size(), 0);
+  starts[dim] = at;
+  shape[dim] = 1;
+  Value row = node.slice(x, starts, shape);
+  shape.erase(shape.begin() + dim);
+  return node.reshape(row, shape);
+}
+
+/// Sum of two values, of which one may be null.
+Value sum(OnnxNode &node, Value a, Value b) {
+  if (!a || !b)
+    return a ? a : b;
+  return node.binary(BinaryKind::Add, a, b);
+}
+
+Value times(OnnxNode &node, Value a, Value b) {
+  return node.binary(BinaryKind::Mul, a, b);
+}
+
+/// v [H] times x [B, H].
+Value scale(OnnxNode &node, Value x, Value v) {
+  return node.binaryAlong(BinaryKind::Mul, x, v, 1);
+}
+
+/// 1 - x
+Value complement(OnnxNode &node, Value x) {
+  return node.binary(BinaryKind::Sub, node.splatLike(x, 1), x);
+}
+
+struct State {
+  Value hidden, cell; // [B, H]; cell of LSTM only
+};
+
+/// What one direction computes with.
+struct Direction {
+  Value projected; // [T, B, G, H]: X * W^T and biases
+  Value weights;   // R [G, H, H]
+  Value bias;      // of R, where it is not in `projected`; [G, H] or null
+  Value peepholes; // [3, H] or null
+  ArrayRef<Function> functions;
+
+  /// Gates that begin at `first`: hidden * R^T [B, count, H]
+  Value recurrent(OnnxNode &node, Value hidden, int64_t first,
+                  int64_t count) const {
+    ArrayRef<int64_t> shape = OnnxNode::shapeOf(weights);
+    Value part =
+        node.slice(weights, {first, 0, 0}, {count, shape[1], shape[2]});
+    return node.einsum("bk", "ghk", "bgh", hidden, part);
+  }
+};
+
+/// One step: x [B, G, H] is its part of `projected`.
+using Cell = State (*)(OnnxNode &node, const Direction &direction, Value x,
+                       State state);
+
+/// Gates i, o, f, c; functions f (gates), g (cell input), h (cell output).
+State lstmCell(OnnxNode &node, const Direction &direction, Value x,
+               State state) {
+  const auto &[f, g, h] = std::tie(
+      direction.functions[0], direction.functions[1], direction.functions[2]);
+  Value sums = sum(node, x, direction.recurrent(node, state.hidden, 0, 4));
+  auto gate = [&](int64_t i) { return take(node, sums, 1, i); };
+  auto peep = [&](Value x, int64_t i, Value cell) {
+    if (!direction.peepholes)
+      return x;
+    return sum(node, x,
+               scale(node, cell, take(node, direction.peepholes, 0, i)));
+  };
+  bool coupled = node.getInt("input_forget", 0);
+  Value input = f(node, peep(gate(0), 0, state.cell));
+  Value forget =
+      coupled ? complement(node, input) : f(node, peep(gate(2), 2, state.cell));
+  Value cell = sum(node, times(node, forget, state.cell),
+                   times(node, input, g(node, gate(3))));
+  Value output = f(node, peep(gate(1), 1, cell));
+  // The clip bounds what gates get, not the cell.
+  Function unbounded{h.activation, h.alpha, h.beta, 0};
+  return {times(node, output, unbounded(node, cell)), cell};
+}
+
+/// Gates z, r, h; functions f (gates), g (hidden).
+State gruCell(OnnxNode &node, const Direction &direction, Value x,
+              State state) {
+  const Function &f = direction.functions[0], &g = direction.functions[1];
+  bool linearFirst = node.getInt("linear_before_reset", 0);
+  Value products =
+      direction.recurrent(node, state.hidden, 0, linearFirst ? 3 : 2);
+  auto gate = [&](int64_t i) {
+    return f(node, sum(node, take(node, x, 1, i), take(node, products, 1, i)));
+  };
+  Value update = gate(0), reset = gate(1), candidate;
+  if (linearFirst) {
+    Value product = take(node, products, 1, 2);
+    if (direction.bias)
+      product = node.binaryAlong(BinaryKind::Add, product,
+                                 take(node, direction.bias, 0, 2), 1);
+    candidate = times(node, reset, product);
+  } else {
+    Value held = times(node, reset, state.hidden);
+    candidate = take(node, direction.recurrent(node, held, 2, 1), 1, 0);
+  }
+  candidate = g(node, sum(node, take(node, x, 1, 2), candidate));
+  return {sum(node, times(node, complement(node, update), candidate),
+              times(node, update, state.hidden)),
+          Value()};
+}
+
+State rnnCell(OnnxNode &node, const Direction &direction, Value x,
+              State state) {
+  Value sums = sum(node, x, direction.recurrent(node, state.hidden, 0, 1));
+  return {direction.functions[0](node, take(node, sums, 1, 0)), Value()};
+}
+
+//===----------------------------------------------------------------------===//
+// The whole node
+//===----------------------------------------------------------------------===//
+
+/// What tells the three operators apart.
+struct Kind {
+  int64_t gates;
+  bool hasCell;
+  SmallVector<StringRef> functions; // defaults, of one direction
+  Cell cell;
+};
+
+class Recurrence {
+public:
+  Recurrence(OnnxNode &node, const Kind &kind) : node(node), kind(kind) {}
+  LogicalResult import();
+
+private:
+  LogicalResult readShapes();
+  LogicalResult checkShape(unsigned input, ArrayRef<int64_t> expected);
+  LogicalResult readLengths();
+  Direction direction(int64_t d);
+  State initial(int64_t d);
+  Value keep(Value fresh, Value old, int64_t step);
+  State unroll(int64_t d, SmallVector<Value> &outputs);
+  void finish(ArrayRef<SmallVector<Value>> outputs, ArrayRef<State> last);
+  /// Of a state: direction d of input i, or zeros.
+  Value initialOf(unsigned i, int64_t d);
+  Value stackStates(ArrayRef<Value> states);
+
+  OnnxNode &node;
+  const Kind &kind;
+  int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 1;
+  bool batchFirst = false, firstIsReverse = false;
+  Value sequence; // [T, B, I]
+  Value lengths;  // [B] or null if all are T
+  SmallVector<Function> functions;
+};
+
+LogicalResult Recurrence::checkShape(unsigned i, ArrayRef<int64_t> expected) {
+  if (!node.has(i) || node.shape(i) == expected)
+    return success();
+  auto type =
+      RankedTensorType::get(expected, OnnxNode::elementOf(node.input(i)));
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return node.error("its input " + Twine(i) + " is " +
+                    OnnxNode::typeText(node.input(i)) + "; it must be " + text);
+}
+
+LogicalResult Recurrence::readShapes() {
+  if (failed(node.requireFloat(0)) || failed(node.requireRank(0, 3, 3)) ||
+      failed(node.requireRank(1, 3, 3)) || failed(node.requireRank(2, 3, 3)))
+    return failure();
+  StringRef name = node.getString("direction", "forward");
+  if (name != "forward" && name != "reverse" && name != "bidirectional")
+    return node.error("unknown value '" + name +
+                      "' of direction (known: forward, reverse, "
+                      "bidirectional)");
+  directions = name == "bidirectional" ? 2 : 1;
+  firstIsReverse = name == "reverse";
+  batchFirst = node.getInt("layout", 0) != 0;
+  steps = node.shape(0)[batchFirst ? 1 : 0];
+  batch = node.shape(0)[batchFirst ? 0 : 1];
+  inputs = node.shape(0)[2];
+  hidden = node.shape(2)[2];
+  if (node.getInt("hidden_size", hidden) != hidden)
+    return node.error("hidden_size is " + Twine(node.getInt("hidden_size", 0)) +
+                      ", but its input 2 has " + Twine(hidden) + " columns");
+  int64_t rows = kind.gates * hidden;
+  SmallVector<int64_t> state{directions, batch, hidden};
+  if (batchFirst)
+    std::swap(state[0], state[1]);
+  if (failed(checkShape(1, {directions, rows, inputs})) ||
+      failed(checkShape(2, {directions, rows, hidden})) ||
+      failed(checkShape(3, {directions, 2 * rows})) ||
+      failed(checkShape(4, {batch})) || failed(checkShape(5, state)))
+    return failure();
+  if (kind.hasCell && (failed(checkShape(6, state)) ||
+                       failed(checkShape(7, {directions, 3 * hidden}))))
+    return failure();
+  for (unsigned i : {1, 2, 3, 5, 6, 7})
+    if (node.has(i) && OnnxNode::elementOf(node.input(i)) !=
+                           OnnxNode::elementOf(node.input(0)))
+      return node.error("its inputs 0 and " + Twine(i) +
+                        " have different element types");
+  return success();
+}
+
+LogicalResult Recurrence::readLengths() {
+  if (!node.has(4))
+    return success();
+  std::optional<SmallVector<double>> known = node.knownNumbers(4);
+  if (known &&
+      llvm::all_of(*known, [&](double length) { return length == steps; }))
+    return success();
+  lengths = node.convert(node.input(4), node.builder.getI64Type());
+  return success();
+}
+
+Direction Recurrence::direction(int64_t d) {
+  int64_t gates = kind.gates;
+  Direction out;
+  Value weights =
+      node.reshape(take(node, node.input(1), 0, d), {gates, hidden, inputs});
+  out.weights =
+      node.reshape(take(node, node.input(2), 0, d), {gates, hidden, hidden});
+  out.projected = node.einsum("tbi", "ghi", "tbgh", sequence, weights);
+  out.functions = ArrayRef(functions).slice(d * kind.functions.size(),
+                                            kind.functions.size());
+  if (node.has(7))
+    out.peepholes = node.reshape(take(node, node.input(7), 0, d), {3, hidden});
+  if (!node.has(3))
+    return out;
+  Value both =
+      node.reshape(take(node, node.input(3), 0, d), {2, gates, hidden});
+  Value bias = take(node, both, 0, 0);
+  out.bias = take(node, both, 0, 1);
+  // The bias of a gate that the reset gate scales is not part of the sum.
+  bool scaled = node.getInt("linear_before_reset", 0);
+  Value other = out.bias;
+  if (scaled) {
+    auto element = OnnxNode::elementOf(bias);
+    other = node.concat(
+        {node.slice(other, {0, 0}, {gates - 1, hidden}),
+         node.splat(RankedTensorType::get({1, hidden}, element), 0)},
+        0);
+  }
+  bias = node.binary(BinaryKind::Add, bias, other);
+  out.projected = node.binary(
+      BinaryKind::Add, out.projected,
+      node.broadcastDims(bias, {steps, batch, gates, hidden}, {2, 3}));
+  return out;
+}
+
+Value Recurrence::initialOf(unsigned i, int64_t d) {
+  auto type = RankedTensorType::get({batch, hidden},
+                                    OnnxNode::elementOf(node.input(0)));
+  if (!node.has(i))
+    return node.splat(type, 0);
+  return take(node, node.input(i), batchFirst ? 1 : 0, d);
+}
+
+State Recurrence::initial(int64_t d) {
+  return {initialOf(5, d), kind.hasCell ? initialOf(6, d) : Value()};
+}
+
+/// `fresh` for the sequences that have a step of that number, else `old`.
+Value Recurrence::keep(Value fresh, Value old, int64_t step) {
+  if (!lengths || !fresh)
+    return fresh;
+  Value within = node.compare(ComparePredicate::Gt, lengths,
+                              node.splatLike(lengths, step));
+  return node.select(node.broadcastDims(within, {batch, hidden}, {0}), fresh,
+                     old);
+}
+
+/// All steps of direction d; `outputs` gets hidden [B, H] by step. Going
+/// backward, a sequence begins at its own last step.
+State Recurrence::unroll(int64_t d, SmallVector<Value> &outputs) {
+  Direction with = direction(d);
+  bool backward = d == 1 || firstIsReverse;
+  State state = initial(d);
+  outputs.resize(steps);
+  for (int64_t i = 0; i < steps; ++i) {
+    int64_t step = backward ? steps - 1 - i : i;
+    Value x = take(node, with.projected, 0, step);
+    State next = kind.cell(node, with, x, state);
+    outputs[step] = keep(next.hidden, node.splatLike(next.hidden, 0), step);
+    state = {keep(next.hidden, state.hidden, step),
+             keep(next.cell, state.cell, step)};
+  }
+  return state;
+}
+
+/// [directions, B, H], or [B, directions, H] of layout 1.
+Value Recurrence::stackStates(ArrayRef<Value> states) {
+  SmallVector<Value> parts;
+  for (Value state : states)
+    parts.push_back(batchFirst ? node.reshape(state, {batch, 1, hidden})
+                               : node.reshape(state, {1, batch, hidden}));
+  return node.concat(parts, batchFirst ? 1 : 0);
+}
+
+void Recurrence::finish(ArrayRef<SmallVector<Value>> outputs,
+                        ArrayRef<State> last) {
+  if (node.wantsOutput(0)) {
+    SmallVector<Value> byDirection;
+    for (ArrayRef<Value> list : outputs) {
+      SmallVector<Value> rows;
+      for (Value value : list)
+        rows.push_back(node.reshape(value, {1, batch, hidden}));
+      byDirection.push_back(
+          node.reshape(node.concat(rows, 0), {steps, 1, batch, hidden}));
+    }
+    Value all = node.concat(byDirection, 1);
+    node.setOutput(0, batchFirst ? node.transpose(all, {2, 0, 1, 3}) : all);
+  }
+  SmallVector<Value> hiddens, cells;
+  for (const State &state : last) {
+    hiddens.push_back(state.hidden);
+    cells.push_back(state.cell);
+  }
+  if (node.wantsOutput(1))
+    node.setOutput(1, stackStates(hiddens));
+  if (node.wantsOutput(2) && kind.hasCell)
+    node.setOutput(2, stackStates(cells));
+}
+
+LogicalResult Recurrence::import() {
+  /// Ops of one step, about.
+  constexpr uint64_t kOpsOfStep = 30;
+  if (failed(readShapes()) || failed(readLengths()) ||
+      failed(node.unroll(uint64_t(directions) * steps * kOpsOfStep)))
+    return failure();
+  FailureOr<SmallVector<Function>> read =
+      readFunctions(node, kind.functions, directions);
+  if (failed(read))
+    return failure();
+  functions = *read;
+  sequence =
+      batchFirst ? node.transpose(node.input(0), {1, 0, 2}) : node.input(0);
+  SmallVector<SmallVector<Value>> outputs(directions);
+  SmallVector<State> last;
+  for (int64_t d = 0; d < directions; ++d)
+    last.push_back(unroll(d, outputs[d]));
+  finish(outputs, last);
+  return success();
+}
+
+LogicalResult lstm(OnnxNode &node) {
+  return Recurrence(node, {4, true, {"Sigmoid", "Tanh", "Tanh"}, lstmCell})
+      .import();
+}
+LogicalResult gru(OnnxNode &node) {
+  return Recurrence(node, {3, false, {"Sigmoid", "Tanh"}, gruCell}).import();
+}
+LogicalResult rnn(OnnxNode &node) {
+  return Recurrence(node, {1, false, {"Tanh"}, rnnCell}).import();
+}
+
+#define COMMON                                                                 \
+  "activation_alpha:floats activation_beta:floats activations:strings "        \
+  "clip:float direction:string hidden_size:int "
+
+const OnnxOp kOps[] = {
+    {"RNN", "1", 3, 6, COMMON "output_sequence:int", rnn},
+    {"RNN", "7", 3, 6, COMMON, rnn},
+    {"RNN", "14 22", 3, 6, COMMON "layout:int", rnn},
+    {"GRU", "3", 3, 6, COMMON "linear_before_reset:int output_sequence:int",
+     gru},
+    {"GRU", "7", 3, 6, COMMON "linear_before_reset:int", gru},
+    {"GRU", "14 22", 3, 6, COMMON "layout:int linear_before_reset:int", gru},
+    {"LSTM", "1", 3, 8, COMMON "input_forget:int output_sequence:int", lstm},
+    {"LSTM", "7", 3, 8, COMMON "input_forget:int", lstm},
+    {"LSTM", "14 22", 3, 8, COMMON "input_forget:int layout:int", lstm},
+};
+#undef COMMON
+} // namespace
+
+ArrayRef<OnnxOp> recurrentOps() { return kOps; }
+
+} // namespace autopar

@@ -1,0 +1,306 @@
+//===- OnnxOpsScatter.cpp - ONNX operators that write at indices ----------===//
+//
+// A scatter is turned round: each element of the result finds the last update
+// that hits it, by comparing its own position with all indices along one
+// dimension. So it is made of ops that split like any others. An index outside
+// hits nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OnnxNode.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace autopar {
+namespace {
+
+/// What an update does with the element it hits; nullopt: it replaces it.
+using Combination = std::optional<ReduceKind>;
+
+FailureOr<Combination> combinationOf(OnnxNode &node) {
+  StringRef name = node.getString("reduction", "none");
+  if (name == "none")
+    return Combination();
+  if (name == "add")
+    return Combination(ReduceKind::Sum);
+  if (name == "mul")
+    return Combination(ReduceKind::Prod);
+  if (name == "max")
+    return Combination(ReduceKind::Max);
+  if (name == "min")
+    return Combination(ReduceKind::Min);
+  return node.error("unknown value '" + name +
+                    "' of reduction (known: none, add, mul, max, min)");
+}
+
+BinaryKind binaryOf(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return BinaryKind::Add;
+  case ReduceKind::Prod:
+    return BinaryKind::Mul;
+  case ReduceKind::Max:
+    return BinaryKind::Max;
+  case ReduceKind::Min:
+    return BinaryKind::Min;
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+/// Indices as i64, negative ones counted from the end of `size`.
+Value wrapIndices(OnnxNode &node, Value indices, int64_t size) {
+  Value wide = node.convert(indices, node.builder.getI64Type());
+  Value negative =
+      node.compare(ComparePredicate::Lt, wide, node.splatLike(wide, 0));
+  return node.select(negative, node.binary(BinaryKind::Add, wide, double(size)),
+                     wide);
+}
+
+Value notNegative(OnnxNode &node, Value x) {
+  return node.compare(ComparePredicate::Ge, x, node.splatLike(x, 0));
+}
+
+/// Of `hit` [..., n], the position of the last true element per row, or -1.
+Value lastHit(OnnxNode &node, Value hit) {
+  int64_t last = OnnxNode::rankOf(hit) - 1;
+  Value at =
+      node.iota(OnnxNode::typeOf(hit).clone(node.builder.getI64Type()), last);
+  return node.reduce(ReduceKind::Max,
+                     node.select(hit, at, node.splatLike(at, -1)), {last});
+}
+
+/// `data` combined with the updates [..., n] of its elements that hit them.
+Value combineHits(OnnxNode &node, ReduceKind kind, Value data, Value hit,
+                  Value updates) {
+  int64_t last = OnnxNode::rankOf(hit) - 1;
+  ArrayRef<int64_t> shape = OnnxNode::shapeOf(hit);
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(0, last));
+  bool sum = kind == ReduceKind::Sum, product = kind == ReduceKind::Prod;
+  Value other = sum || product ? node.splatLike(updates, product)
+                               : node.broadcastDims(data, shape, dims);
+  Value found = node.reduce(kind, node.select(hit, updates, other), {last});
+  return node.binary(binaryOf(kind), data, found);
+}
+
+LogicalResult requireUpdates(OnnxNode &node) {
+  if (!isa<IntegerType>(OnnxNode::elementOf(node.input(1))))
+    return node.error("its input 1 must be of an integer type");
+  if (OnnxNode::elementOf(node.input(2)) != OnnxNode::elementOf(node.input(0)))
+    return node.error("its inputs 0 and 2 have different element types");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ScatterElements
+//===----------------------------------------------------------------------===//
+
+/// Dimension `axis` of x after all others, spread along each element of the
+/// data: [data..., x along axis].
+Value spreadLast(OnnxNode &node, Value x, Value data, int64_t axis) {
+  int64_t rank = OnnxNode::rankOf(data);
+  SmallVector<int64_t> shape(OnnxNode::shapeOf(data)), perm, dims;
+  shape.push_back(OnnxNode::shapeOf(x)[axis]);
+  for (int64_t d = 0; d < rank; ++d)
+    if (d != axis)
+      perm.push_back(d);
+  dims = perm;
+  perm.push_back(axis);
+  dims.push_back(rank);
+  return node.broadcastDims(node.transpose(x, perm), shape, dims);
+}
+
+/// Data that agrees with the indices in all dimensions but `axis`.
+Value scatterWhole(OnnxNode &node, Value data, Value indices, Value updates,
+                   int64_t axis, Combination combination) {
+  indices = wrapIndices(node, indices, OnnxNode::shapeOf(data)[axis]);
+  Value wanted = spreadLast(node, indices, data, axis);
+  Value hits = node.compare(ComparePredicate::Eq, wanted,
+                            node.iota(OnnxNode::typeOf(wanted), axis));
+  if (combination)
+    return combineHits(node, *combination, data, hits,
+                       spreadLast(node, updates, data, axis));
+  Value from = lastHit(node, hits);
+  Value found = node.gatherElements(
+      updates, node.binary(BinaryKind::Max, from, 0.0), axis);
+  return node.select(notNegative(node, from), found, data);
+}
+
+/// `part` in place of the first elements of `data`, dimension by dimension.
+Value overlay(OnnxNode &node, Value data, Value part) {
+  for (int64_t d = OnnxNode::rankOf(data); d-- > 0;) {
+    SmallVector<int64_t> rest(OnnxNode::shapeOf(part)), starts(rest.size(), 0);
+    starts[d] = rest[d];
+    rest[d] = OnnxNode::shapeOf(data)[d] - rest[d];
+    if (rest[d] > 0)
+      part = node.concat({part, node.slice(data, starts, rest)}, d);
+  }
+  return part;
+}
+
+LogicalResult scatterElements(OnnxNode &node) {
+  FailureOr<int64_t> axis =
+      node.normalizeAxis(node.getInt("axis", 0), node.rank(0));
+  FailureOr<Combination> combination = combinationOf(node);
+  if (failed(axis) || failed(combination) || failed(requireUpdates(node)) ||
+      failed(node.requireRank(1, node.rank(0), node.rank(0))))
+    return failure();
+  if (node.shape(1) != node.shape(2))
+    return node.error("its indices and updates differ in shape");
+  SmallVector<int64_t> shape(node.shape(1)), starts(node.rank(0), 0);
+  shape[*axis] = node.shape(0)[*axis];
+  for (int64_t d = 0; d < node.rank(0); ++d)
+    if (shape[d] > node.shape(0)[d])
+      return node.error("the indices are larger than the data in dimension " +
+                        Twine(d));
+  if (node.type(1).getNumElements() == 0)
+    return node.finish(node.input(0));
+  Value block = node.slice(node.input(0), starts, shape);
+  Value result = scatterWhole(node, block, node.input(1), node.input(2), *axis,
+                              *combination);
+  return node.finish(overlay(node, node.input(0), result));
+}
+
+//===----------------------------------------------------------------------===//
+// ScatterND
+//===----------------------------------------------------------------------===//
+
+/// Position in the flattened leading dimensions of the data that each row of
+/// indices means, as [rows]; -1 where one is outside.
+Value rowPositions(OnnxNode &node, int64_t rows, int64_t depth) {
+  Value table = node.reshape(
+      node.convert(node.input(1), node.builder.getI64Type()), {rows, depth});
+  Value position, inside;
+  for (int64_t k = 0; k < depth; ++k) {
+    int64_t size = node.shape(0)[k];
+    Value index = wrapIndices(
+        node, node.reshape(node.slice(table, {0, k}, {rows, 1}), {rows}), size);
+    Value here = node.binary(BinaryKind::And, notNegative(node, index),
+                             node.compare(ComparePredicate::Lt, index,
+                                          node.splatLike(index, double(size))));
+    inside = inside ? node.binary(BinaryKind::And, inside, here) : here;
+    position =
+        position
+            ? node.binary(BinaryKind::Add,
+                          node.binary(BinaryKind::Mul, position, double(size)),
+                          index)
+            : index;
+  }
+  return node.select(inside, position, node.splatLike(position, -1));
+}
+
+LogicalResult checkScatterNd(OnnxNode &node) {
+  if (failed(requireUpdates(node)))
+    return failure();
+  ArrayRef<int64_t> data = node.shape(0), indices = node.shape(1);
+  if (indices.empty() || indices.back() < 1 ||
+      indices.back() > int64_t(data.size()))
+    return node.error("its indices do not fit data of rank " +
+                      Twine(data.size()));
+  SmallVector<int64_t> shape(indices.drop_back());
+  llvm::append_range(shape, data.drop_front(indices.back()));
+  if (ArrayRef<int64_t>(shape) != node.shape(2))
+    return node.error("its updates do not fit the indices and the data");
+  return success();
+}
+
+LogicalResult scatterNd(OnnxNode &node) {
+  FailureOr<Combination> combination = combinationOf(node);
+  if (failed(combination) || failed(checkScatterNd(node)))
+    return failure();
+  if (node.type(2).getNumElements() == 0)
+    return node.finish(node.input(0));
+  ArrayRef<int64_t> shape = node.shape(0);
+  int64_t depth = node.shape(1).back(), places = 1;
+  for (int64_t size : shape.take_front(depth))
+    places *= size;
+  int64_t rows = node.type(1).getNumElements() / depth;
+  SmallVector<int64_t> flat{places}, flatUpdates{rows};
+  llvm::append_range(flat, shape.drop_front(depth));
+  llvm::append_range(flatUpdates, shape.drop_front(depth));
+  Value data = node.reshape(node.input(0), flat);
+  Value updates = node.reshape(node.input(2), flatUpdates);
+  auto table = RankedTensorType::get({places, rows}, node.builder.getI64Type());
+  Value hits = node.compare(ComparePredicate::Eq,
+                            node.broadcastDims(rowPositions(node, rows, depth),
+                                               table.getShape(), {1}),
+                            node.iota(table, 0));
+  if (*combination) {
+    SmallVector<int64_t> perm, wide(flat), dims;
+    for (int64_t d = 1; d < int64_t(flat.size()); ++d)
+      perm.push_back(d);
+    perm.push_back(0);
+    wide.push_back(rows);
+    for (int64_t d = 1; d < int64_t(wide.size()); ++d)
+      dims.push_back(d);
+    Value spread =
+        node.broadcastDims(node.transpose(updates, perm), wide, dims);
+    hits = node.broadcastDims(hits, wide, {0, int64_t(wide.size()) - 1});
+    return node.finish(node.reshape(
+        combineHits(node, **combination, data, hits, spread), shape));
+  }
+  Value from = lastHit(node, hits);
+  Value found =
+      node.gather(updates, node.binary(BinaryKind::Max, from, 0.0), 0);
+  Value hit = node.broadcastDims(notNegative(node, from), flat, {0});
+  return node.finish(node.reshape(node.select(hit, found, data), shape));
+}
+
+//===----------------------------------------------------------------------===//
+// TensorScatter
+//===----------------------------------------------------------------------===//
+
+/// The update along `axis` from each sample's write index on: a cache of keys.
+LogicalResult tensorScatter(OnnxNode &node) {
+  FailureOr<int64_t> axis =
+      node.normalizeAxis(node.getInt("axis", -2), node.rank(0));
+  StringRef mode = node.getString("mode", "linear");
+  if (failed(axis))
+    return failure();
+  if (mode != "linear" && mode != "circular")
+    return node.error("unknown value '" + mode +
+                      "' of mode (known: linear, circular)");
+  SmallVector<int64_t> shape(node.shape(0)), part(node.shape(1));
+  int64_t size = shape[*axis];
+  if (*axis == 0 || part.size() != shape.size() || part[*axis] > size ||
+      part[*axis] < 1)
+    return node.error("its update does not fit the cache");
+  part[*axis] = size;
+  if (part != shape ||
+      OnnxNode::elementOf(node.input(1)) != OnnxNode::elementOf(node.input(0)))
+    return node.error("its update does not fit the cache");
+  auto type = RankedTensorType::get(shape, node.builder.getI64Type());
+  Value at = node.iota(type, *axis);
+  if (node.has(2)) {
+    if (node.shape(2) != ArrayRef<int64_t>({shape[0]}))
+      return node.error("it needs one write index per sample");
+    Value starts = node.convert(node.input(2), type.getElementType());
+    at = node.binary(BinaryKind::Sub, at,
+                     node.broadcastDims(starts, shape, {0}));
+  }
+  if (mode == "circular")
+    at = node.binary(BinaryKind::Mod, at, double(size));
+  Value inside = node.binary(
+      BinaryKind::And, notNegative(node, at),
+      node.compare(ComparePredicate::Lt, at,
+                   node.splatLike(at, double(node.shape(1)[*axis]))));
+  Value from = node.select(inside, at, node.splatLike(at, 0));
+  return node.finish(node.select(
+      inside, node.gatherElements(node.input(1), from, *axis), node.input(0)));
+}
+
+constexpr StringLiteral kReduction = "axis:int reduction:string";
+
+const OnnxOp kOps[] = {
+    {"Scatter", "9 11", 3, 3, "axis:int", scatterElements},
+    {"ScatterElements", "11 13", 3, 3, "axis:int", scatterElements},
+    {"ScatterElements", "16 18", 3, 3, kReduction, scatterElements},
+    {"ScatterND", "11 13", 3, 3, "", scatterNd},
+    {"ScatterND", "16 18", 3, 3, "reduction:string", scatterNd},
+    {"TensorScatter", "24", 2, 3, "axis:int mode:string", tensorScatter},
+};
+} // namespace
+
+ArrayRef<OnnxOp> scatterOps() { return kOps; }
+
+} // namespace autopar
