@@ -1,0 +1,82 @@
+//===- ReshardSteps.h - The table of reshard steps --------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_COST_RESHARDSTEPS_H
+#define AUTOPAR_LIB_COST_RESHARDSTEPS_H
+
+#include "autopar/Cost/Reshard.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace autopar {
+
+/// Atoms that lie side by side at the start and in the target move together: a
+/// mesh of a thousand devices has no more steps than one with as many axes.
+class AtomRuns {
+public:
+  AtomRuns(const Sharding &from, const Sharding &to, const Mesh &mesh);
+  /// Whether steps may move `atoms` before `index` without those after.
+  bool cutsAt(llvm::ArrayRef<unsigned> atoms, size_t index) const {
+    return index == 0 || index >= atoms.size() ||
+           runOf[atoms[index - 1]] != runOf[atoms[index]];
+  }
+  /// `atoms` run by run.
+  llvm::SmallVector<llvm::SmallVector<unsigned, 2>>
+  split(llvm::ArrayRef<unsigned> atoms) const;
+
+private:
+  void join(unsigned a, unsigned b);
+
+  llvm::SmallVector<unsigned> runOf; // per atom: the first of its run
+};
+
+/// Lists the steps that lead from a sharding towards the target. A dimension
+/// only ever holds a prefix of its atoms at the start or in the target: no
+/// other place brings a value nearer.
+class StepTable {
+public:
+  StepTable(const Sharding &from, const Sharding &to,
+            llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
+            const Mesh &mesh)
+      : to(to), shape(shape), elementBytes(elementBytes), mesh(mesh),
+        runs(from, to, mesh) {}
+
+  llvm::SmallVector<ReshardStep> steps(const Sharding &from);
+
+private:
+  bool isTime(unsigned atom) const { return mesh.atoms()[atom].time; }
+  bool anyTime(llvm::ArrayRef<unsigned> atoms) const {
+    return llvm::any_of(atoms, [&](unsigned atom) { return isTime(atom); });
+  }
+  llvm::ArrayRef<unsigned> atoms(unsigned dim) const {
+    return current->dims[dim].atoms;
+  }
+  bool nests(unsigned dim, llvm::ArrayRef<unsigned> major,
+             llvm::ArrayRef<unsigned> minor) const;
+  llvm::ArrayRef<unsigned> wanted(unsigned dim) const;
+  int64_t localBytes(const Sharding &sharding) const;
+  ReshardStep start(ReshardKind kind, llvm::ArrayRef<unsigned> atoms,
+                    unsigned dim = 0) const;
+  void finish(ReshardStep step, bool operandIsWider);
+
+  void slice();
+  void keepFirst();
+  void gather();
+  void reduceScatter();
+  void allToAll();
+  void allToAll(unsigned dim, unsigned concat);
+  void allReduce();
+  void allReduce(ReduceKind kind);
+  void halo();
+  int64_t haloBytes(unsigned dim) const;
+
+  const Sharding &to;
+  llvm::ArrayRef<int64_t> shape;
+  int64_t elementBytes;
+  const Mesh &mesh;
+  AtomRuns runs;
+  const Sharding *current = nullptr;
+  llvm::SmallVector<ReshardStep> result;
+};
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_COST_RESHARDSTEPS_H
