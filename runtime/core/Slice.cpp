@@ -85,6 +85,26 @@ static int64_t localCount(const std::vector<Interval> &intervals) {
   return count;
 }
 
+SlicePieces::SlicePieces(std::vector<Interval> intervals)
+    : whole(std::move(intervals)) {
+  while (dim < whole.size() && whole[dim].length == 1)
+    ++dim;
+  if (dim == whole.size())
+    return;
+  count = whole[dim].length;
+  for (size_t d = dim + 1; d < whole.size(); ++d)
+    stride *= whole[d].length;
+}
+
+std::vector<Interval> SlicePieces::intervals(int64_t begin, int64_t end) const {
+  std::vector<Interval> piece = whole;
+  if (dim == whole.size())
+    return piece;
+  piece[dim].start += begin;
+  piece[dim].length = end - begin;
+  return piece;
+}
+
 void readSlice(const std::vector<Interval> &intervals, int64_t elementBytes,
                const void *global, void *local) {
   char *to = static_cast<char *>(local);

@@ -57,6 +57,19 @@ struct SliceRun {
 bool forEachRun(const std::vector<Interval> &intervals,
                 const std::function<bool(const SliceRun &)> &visit);
 
+/// The same tensor part cut along its outermost dimension that has more than
+/// one position, so that several threads can copy.
+struct SlicePieces {
+  explicit SlicePieces(std::vector<Interval> whole);
+  /// Positions [begin, end) of that dimension.
+  std::vector<Interval> intervals(int64_t begin, int64_t end) const;
+
+  std::vector<Interval> whole;
+  size_t dim = 0;
+  int64_t count = 1;  // positions of that dimension
+  int64_t stride = 1; // elements of one position in the local tensor
+};
+
 /// Copies the slice of a dense global tensor into a dense local one; positions
 /// outside the global tensor become zero.
 void readSlice(const std::vector<Interval> &intervals, int64_t elementBytes,

@@ -3,7 +3,7 @@
 #include "Gemm.h"
 
 #include "../core/DataType.h"
-#include "NaiveKernels.h"
+#include "BlockedGemm.h"
 
 #include <algorithm>
 
@@ -95,7 +95,7 @@ Status Gemm::makeEntry(const Key &key, Entry &entry) {
   entry.copyAddend = false;
   entry.plan.reset();
   entry.plainDesc = desc;
-  return Status::success();
+  return workspace.reserve(blockedGemmScratch(desc));
 }
 
 /// Copies the addend to where C is, for plans that add to C.
@@ -133,8 +133,8 @@ Status Gemm::run(const aprt_gemm_desc &desc, const GemmOperands &operands) {
   if (desc.slot >= 0)
     b = packed[desc.slot].plain.data();
   if (!entry.plan) {
-    naiveGemm(entry.plainDesc, operands.a, b, operands.bias, operands.addend,
-              operands.c, pool);
+    blockedGemm(entry.plainDesc, operands.a, b, operands.bias, operands.addend,
+                operands.c, pool, workspace);
     return Status::success();
   }
   if (entry.copyAddend)

@@ -43,8 +43,8 @@ private:
     int64_t addendMode;
   };
   struct Entry {
-    std::unique_ptr<GemmPlan> plan; // null: plain loops
-    aprt_gemm_desc plainDesc;       // what the plain loops compute
+    std::unique_ptr<GemmPlan> plan; // null: blockedGemm
+    aprt_gemm_desc plainDesc;       // what blockedGemm computes
     bool copyAddend = false;        // the plan adds what is in C
   };
 

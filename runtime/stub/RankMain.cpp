@@ -5,6 +5,7 @@
 #include "../transport/SharedMemoryTransport.h"
 #include "Run.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace autopar::runtime {
@@ -36,6 +37,9 @@ private:
   void recordMemory();
   void findPorts();
   bool isFirstHolder(const Port &port) const;
+  template <typename Copy>
+  void inPieces(const std::vector<Interval> &intervals, int64_t element,
+                const Copy &copy);
   char *at(const LocalPort &port) const {
     return static_cast<char *>(rank->arena.data()) + port.arenaOffset;
   }
@@ -64,8 +68,8 @@ Status RankMain::start() {
 /// Setup with its own arena, then what it left to load, then step's arena.
 Status RankMain::load() {
   if (!manifest.weightFiles.empty())
-    APRT_TRY(rank->weights.open(manifest, run.program.folder,
-                                run.options.weights));
+    APRT_TRY(
+        rank->weights.open(manifest, run.program.folder, run.options.weights));
   APRT_TRY(rank->makeArena(manifest.setupArenaBytes[rank->stage()]));
   // Ranks may load for very different times.
   rank->transport->setDeadlines(false);
@@ -117,6 +121,19 @@ Status RankMain::callStage(aprt_status (*function)(aprt_rank *),
                        " returned status " + std::to_string(status));
 }
 
+/// copy(intervals, byte offset in the local tensor) by all threads of the rank.
+template <typename Copy>
+void RankMain::inPieces(const std::vector<Interval> &intervals, int64_t element,
+                        const Copy &copy) {
+  constexpr int64_t worthAThread = 256 << 10; // bytes
+  SlicePieces pieces(intervals);
+  int64_t bytes = std::max<int64_t>(1, pieces.stride * element);
+  rank->pool.split(pieces.count, worthAThread / bytes,
+                   [&](int64_t begin, int64_t end) {
+                     copy(pieces.intervals(begin, end), begin * bytes);
+                   });
+}
+
 /// One step: every micro-batch with its inputs and outputs.
 Status RankMain::step() {
   const aprt_stage_functions &stage = run.program.stages[rank->stage()];
@@ -124,8 +141,12 @@ Status RankMain::step() {
     std::vector<int64_t> coordinates = manifest.coordinates(worldRank, t);
     for (const LocalPort &local : inputs) {
       const Port &port = manifest.inputs[local.index];
-      readSlice(intervalsOf(port.dims, coordinates), elementBytes(port.dtype),
-                run.inputs[local.index].data.data(), at(local));
+      int64_t element = elementBytes(port.dtype);
+      const void *from = run.inputs[local.index].data.data();
+      inPieces(intervalsOf(port.dims, coordinates), element,
+               [&](const std::vector<Interval> &piece, int64_t offset) {
+                 readSlice(piece, element, from, at(local) + offset);
+               });
     }
     aprt_status status = stage.step(rank.get(), t);
     if (status != 0)
@@ -133,8 +154,12 @@ Status RankMain::step() {
                            std::to_string(status));
     for (const LocalPort &local : outputs) {
       const Port &port = manifest.outputs[local.index];
-      writeSlice(intervalsOf(port.dims, coordinates), elementBytes(port.dtype),
-                 at(local), run.outputs[local.index].data());
+      int64_t element = elementBytes(port.dtype);
+      void *to = run.outputs[local.index].data();
+      inPieces(intervalsOf(port.dims, coordinates), element,
+               [&](const std::vector<Interval> &piece, int64_t offset) {
+                 writeSlice(piece, element, at(local) + offset, to);
+               });
     }
   }
   return Status::success();

@@ -289,6 +289,56 @@ TEST(Gemm, BFloat16) {
     ASSERT_NEAR(toFloat(c[i]), toFloat(wanted[i]), 0.5) << i;
 }
 
+/// The same product in elements of type T, whose values are small integers:
+/// exact in every type.
+template <typename T> void checkInType(Machine &machine, const Product &p) {
+  using E = Element<T>;
+  using Compute = typename E::Compute;
+  aprt_gemm_desc desc = p.desc;
+  for (int64_t dtype = APRT_I8; dtype <= APRT_F64; ++dtype)
+    visitDtype(dtype, [&](auto example) {
+      if (std::is_same_v<decltype(example), T>)
+        desc.dtype = dtype;
+    });
+  desc.activation = desc.activation ? APRT_ACT_RELU : APRT_ACT_NONE;
+  auto convert = [](const std::vector<float> &from) {
+    std::vector<T> to;
+    for (float value : from)
+      to.push_back(E::store(Compute(std::floor(value * 3))));
+    return to;
+  };
+  std::vector<T> a = convert(p.a), b = convert(p.b), bias = convert(p.bias);
+  std::vector<T> addend = convert(p.addend), got = convert(p.c), wanted = got;
+  naiveGemm(desc, a.data(), b.data(), bias.data(), addend.data(), wanted.data(),
+            machine.pool);
+  const T *matrix = b.data();
+  if (desc.slot >= 0) {
+    ASSERT_TRUE(machine.gemm->pack(desc, matrix).ok());
+    matrix = nullptr;
+  }
+  Status status = machine.gemm->run(
+      desc, {a.data(), matrix, bias.data(), addend.data(), got.data()});
+  ASSERT_TRUE(status.ok()) << status.message();
+  for (size_t i = 0; i < got.size(); ++i)
+    ASSERT_EQ(E::load(got[i]), E::load(wanted[i]))
+        << "at " << i << " of " << describe(desc);
+}
+
+TEST_P(GemmThreads, EveryType) {
+  Machine machine(GetParam());
+  std::mt19937 random(31);
+  for (int i = 0; i < 60 && !HasFatalFailure(); ++i) {
+    Product p = randomProduct(random);
+    p.desc.slot = i % 3 ? -1 : 0;
+    checkInType<double>(machine, p);
+    checkInType<Float16>(machine, p);
+    checkInType<int8_t>(machine, p);
+    checkInType<uint16_t>(machine, p);
+    checkInType<int32_t>(machine, p);
+    checkInType<int64_t>(machine, p);
+  }
+}
+
 TEST(Gemm, WorksWithoutTheLibrary) {
   Machine machine(2, /*withLibrary=*/false);
   std::mt19937 random(9);

@@ -83,6 +83,32 @@ TEST(Slice, ReadsAndWritesAnyInterval) {
   }
 }
 
+TEST(Slice, PiecesMakeTheWhole) {
+  const std::vector<std::vector<Interval>> cases = {
+      {},
+      {{1, 0, 1}},
+      {{7, -2, 5}},
+      {{1, 0, 1}, {6, 1, 5}, {3, 0, 3}},
+      {{4, 2, 4}, {3, 1, 2}, {2, 0, 2}},
+      {{3, 0, 0}, {4, 0, 4}}};
+  for (const auto &intervals : cases) {
+    int64_t total = 1, count = 1;
+    for (const Interval &i : intervals) {
+      total *= i.size;
+      count *= i.length;
+    }
+    std::vector<int> global(static_cast<size_t>(total));
+    for (int64_t i = 0; i < total; ++i)
+      global[i] = int(i + 1);
+    SlicePieces pieces(intervals);
+    std::vector<int> local(size_t(count), -1);
+    for (int64_t at = 0; at < pieces.count; ++at)
+      readSlice(pieces.intervals(at, at + 1), sizeof(int), global.data(),
+                local.data() + at * pieces.stride);
+    EXPECT_EQ(local, slowRead(intervals, global));
+  }
+}
+
 TEST(DataType, SixteenBitFloatsRoundTrip) {
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
     Float16 half{uint16_t(bits)};
