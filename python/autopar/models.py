@@ -73,8 +73,8 @@ def mlp(folder, batch=8, sizes=(784, 256, 256, 10)):
     b.save(folder, [("x", TensorProto.FLOAT, [batch, sizes[0]])], [(x, TensorProto.FLOAT, [batch, sizes[-1]])], arrays)
 
 
-def convnet(folder, batch=4, channels=8, size=16, classes=10):
-    """Convolution, residual blocks with stride 2, pooling, a classifier."""
+def convnet(folder, batch=4, channels=8, size=16, classes=10, layers=2):
+    """Convolution, residual blocks (the second with stride 2), pooling, a classifier."""
     b = Builder()
 
     def conv(x, name, o, c, k, stride=1):
@@ -83,7 +83,8 @@ def convnet(folder, batch=4, channels=8, size=16, classes=10):
 
     x = b.node("Relu", conv("image", "stem", channels, 3, 3))
     x = b.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
-    for i, stride in enumerate((1, 2)):
+    for i in range(layers):
+        stride = 2 if i == 1 else 1
         out = channels * stride
         y = b.node("Relu", conv(x, f"block{i}.0", out, channels, 3, stride))
         y = conv(y, f"block{i}.1", out, out, 3)
@@ -135,7 +136,64 @@ def gpt2(folder, batch=4, sequence=64, layers=12, hidden=768, heads=12, vocabula
     return logits
 
 
-MAKERS = {"mlp": mlp, "convnet": convnet, "gpt2": gpt2}
+def llama(folder, batch=4, sequence=64, layers=12, hidden=768, heads=12, groups=4, inner=2048, vocabulary=32000):
+    """Llama (Touvron et al. 2023) with grouped queries: RMSNormalization, rotary positions, SwiGLU. Token ids to logits."""
+    b = Builder()
+    size = hidden // heads
+
+    def norm(x, name):
+        scale = b.node("Reciprocal", b.node("Sqrt", b.node("Add", b.node("ReduceMean", b.node("Mul", x, x), "last", keepdims=1), "epsilon")))
+        return b.node("Mul", b.node("Mul", x, scale), b.norm_scale(f"{name}.weight", hidden))
+
+    def linear(x, name, n, k):
+        return b.node("MatMul", x, b.weight(f"{name}.weight", k, n))
+
+    def heads_of(x, count):
+        shape = b.constant(f"shape_{b.count}", np.array([batch, sequence, count, size]))
+        return b.node("Transpose", b.node("Reshape", x, shape), perm=[0, 2, 1, 3])
+
+    def rotate(x):
+        low, high = (b.node("Slice", x, f"{half}_start", f"{half}_end", "axis3") for half in ("low", "high"))
+        turned = b.node("Concat", b.node("Neg", high), low, axis=-1)
+        return b.node("Add", b.node("Mul", x, "cos"), b.node("Mul", turned, "sin"))
+
+    def repeat(x):
+        spread = b.node("Expand", b.node("Unsqueeze", x, "axis2"), "spread_shape")
+        return b.node("Reshape", spread, "heads_shape")
+
+    angles = np.arange(sequence)[:, None] * 10000.0 ** (-np.arange(size // 2) * 2 / size)[None]
+    for name, array in {
+        "last": np.array([-1]), "epsilon": np.float32(1e-5), "axis2": np.array([2]), "axis3": np.array([3]),
+        "low_start": np.array([0]), "low_end": np.array([size // 2]), "high_start": np.array([size // 2]), "high_end": np.array([size]),
+        "cos": np.cos(np.tile(angles, 2)).astype(np.float32), "sin": np.sin(np.tile(angles, 2)).astype(np.float32),
+        "spread_shape": np.array([batch, groups, heads // groups, sequence, size]),
+        "heads_shape": np.array([batch, heads, sequence, size]), "merged_shape": np.array([batch, sequence, hidden]),
+        "scale": np.float32(size**-0.5),
+        "mask": np.triu(np.full((sequence, sequence), np.finfo(np.float32).min, np.float32), 1)[None, None],
+    }.items():
+        b.constant(name, array)
+    x = b.node("Gather", b.weight("embedding", vocabulary, hidden), "input_ids")
+    for i in range(layers):
+        y = norm(x, f"h{i}.attention_norm")
+        q = rotate(heads_of(linear(y, f"h{i}.q", hidden, hidden), heads))
+        k = repeat(rotate(heads_of(linear(y, f"h{i}.k", groups * size, hidden), groups)))
+        v = repeat(heads_of(linear(y, f"h{i}.v", groups * size, hidden), groups))
+        scores = b.node("Mul", b.node("MatMul", q, b.node("Transpose", k, perm=[0, 1, 3, 2])), "scale")
+        weights = b.node("Softmax", b.node("Add", scores, "mask"), axis=-1)
+        y = b.node("Reshape", b.node("Transpose", b.node("MatMul", weights, v), perm=[0, 2, 1, 3]), "merged_shape")
+        x = b.node("Add", x, linear(y, f"h{i}.o", hidden, hidden))
+        y = norm(x, f"h{i}.mlp_norm")
+        gate = linear(y, f"h{i}.gate", inner, hidden)
+        y = b.node("Mul", b.node("Mul", gate, b.node("Sigmoid", gate)), linear(y, f"h{i}.up", inner, hidden))
+        x = b.node("Add", x, linear(y, f"h{i}.down", hidden, inner))
+    linear(norm(x, "norm"), "head", vocabulary, hidden)
+    b.nodes[-1].output[0] = "logits"
+    ids = np.random.default_rng(0).integers(0, vocabulary, (batch, sequence))
+    outputs = [("logits", TensorProto.FLOAT, [batch, sequence, vocabulary])]
+    b.save(folder, [("input_ids", TensorProto.INT64, [batch, sequence])], outputs, {"input_ids": ids})
+
+
+MAKERS = {"mlp": mlp, "convnet": convnet, "gpt2": gpt2, "llama": llama}
 
 
 def main():
