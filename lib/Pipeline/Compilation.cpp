@@ -84,15 +84,23 @@ LogicalResult Compilation::makePlan() {
   FailureOr<ModelGraph> graph = readModel(*ir);
   if (failed(graph))
     return failure();
-  llvm::Expected<Plan> plan = request.planFile.empty()
-                                  ? searchPlan(*graph, request.plan)
-                                  : readPlanFile(request.planFile);
+  llvm::Expected<Plan> plan =
+      request.planFile.empty() ? searchPlan(*graph, request.plan)
+                               : readPlanFile(request.planFile, request.entry);
   if (!plan)
     return fail(plan.takeError());
   if (!request.planFile.empty()) {
+    int64_t devices = request.plan.cluster.deviceCount();
+    if (request.clusterGiven && plan->cluster.deviceCount() != devices)
+      return fail(llvm::createStringError(
+          "plan file " + request.planFile + " is for " +
+          Twine(plan->cluster.deviceCount()) +
+          " devices, but --ranks or --cluster says " + Twine(devices)));
     if (llvm::Error error = alignWith(*plan, *graph))
       return fail(std::move(error));
     if (llvm::Error error = verify(*plan, *graph))
+      return fail(std::move(error));
+    if (llvm::Error error = verify(*plan, *graph, request.plan.constraints))
       return fail(std::move(error));
   }
   chosen = std::move(*plan);
@@ -101,54 +109,86 @@ LogicalResult Compilation::makePlan() {
   return runPasses(Phase::Plan);
 }
 
-LogicalResult Compilation::run(Phase phase) {
-  if (phase == Phase::Lower && failed(placeWeights()))
-    return failure();
-  return runPasses(phase);
-}
-
-LogicalResult Compilation::placeWeights() {
+LogicalResult Compilation::lower(ExecutableFile &to) {
   if (chosen.cluster.slowest().kind != "cpu")
     return fail(llvm::createStringError(
         "the cluster's devices are " + chosen.cluster.slowest().name +
         ", for which this build generates no code; stop at "
         "--stop-after=schedule, use `autopar plan`, or compile for --ranks N"));
   if (llvm::Error error = placeWeightFiles(
-          *ir, *file, {request.model, request.output, request.weights}))
+          *ir, *file, {request.model, request.output, request.weights},
+          to.weights()))
     return fail(std::move(error));
   SmallVector<Attribute> features;
   for (const std::string &feature : hostCpuFeatures())
     features.push_back(StringAttr::get(&context, feature));
   (*ir)->setAttr(kCpuFeatures, ArrayAttr::get(&context, features));
-  return success();
+  if (!request.entry.empty())
+    (*ir)->setAttr(kEntry, StringAttr::get(&context, request.entry));
+  return runPasses(Phase::Lower);
 }
 
-LogicalResult Compilation::writeExecutable() {
-  auto stub = findStub();
-  if (!stub)
-    return fail(stub.takeError());
+LogicalResult Compilation::makeProgram(ExecutableFile &to) {
   auto object = compileToObject(*ir);
   if (!object)
     return fail(object.takeError());
   auto program = linkSharedObject(*object);
   if (!program)
     return fail(program.takeError());
-  if (llvm::Error error =
-          autopar::writeExecutable(request.output, *stub, *program))
-    return fail(std::move(error));
+  to.add(std::move(*program));
   report(Phase::Executable);
   return success();
 }
 
-LogicalResult Compilation::runThrough(Phase last) {
-  if (failed(importModel()))
-    return failure();
+LogicalResult Compilation::runThrough(Phase last, ExecutableFile *to) {
+  return success(succeeded(importModel()) && succeeded(runOn(last, to)));
+}
+
+std::string Compilation::describeInputs() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto step = ir.get().lookupSymbol<func::FuncOp>("step");
+  for (BlockArgument argument : step.getArguments()) {
+    auto input = step.getArgAttrOfType<InputAttr>(argument.getArgNumber(),
+                                                  AutoparDialect::kSource);
+    if (!input)
+      continue;
+    auto type = cast<RankedTensorType>(argument.getType());
+    os << (text.empty() ? "" : ", ") << input.getName().getValue() << ' '
+       << type.getElementType() << '[';
+    llvm::interleaveComma(type.getShape(), os);
+    os << ']';
+  }
+  return text;
+}
+
+LogicalResult Compilation::runOn(Phase last, ExecutableFile *to) {
   if (last >= Phase::Plan && failed(makePlan()))
     return failure();
-  for (Phase phase : {Phase::Partition, Phase::Schedule, Phase::Lower})
+  for (Phase phase : {Phase::Partition, Phase::Schedule})
     if (last >= phase && failed(run(phase)))
       return failure();
-  return success();
+  if (last >= Phase::Lower && failed(lower(*to)))
+    return failure();
+  return last == Phase::Executable ? makeProgram(*to) : success();
+}
+
+//===----------------------------------------------------------------------===//
+// The executable
+//===----------------------------------------------------------------------===//
+
+ExecutableFile::ExecutableFile(std::string path)
+    : path(path), made(std::make_unique<WeightsFile>(path + ".weights")) {}
+
+ExecutableFile::~ExecutableFile() = default;
+
+llvm::Error ExecutableFile::write() {
+  llvm::Expected<std::string> stub = findStub();
+  if (!stub)
+    return stub.takeError();
+  if (llvm::Error error = made->finish())
+    return error;
+  return writeExecutable(path, *stub, programs);
 }
 
 } // namespace autopar

@@ -4,40 +4,17 @@
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Lowering/Attributes.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Path.h"
 #include <filesystem>
-#include <map>
 
 using namespace mlir;
 namespace fs = std::filesystem;
 
 namespace autopar {
 
-namespace {
+static constexpr uint64_t kAlignment = 64;
 
-constexpr uint64_t kAlignment = 64;
-
-/// Parameters without a place, appended to one file that appears when whole.
-class WeightsWriter {
-public:
-  WeightsWriter(const OnnxModel &model, std::string path)
-      : model(model), path(std::move(path)) {}
-
-  llvm::Expected<ParameterAttr> place(ParameterAttr parameter);
-  llvm::Error finish();
-
-private:
-  llvm::Error open();
-  const OnnxModel &model;
-  std::string path;
-  SmallString<128> beside;
-  std::unique_ptr<llvm::raw_fd_ostream> os;
-  llvm::FileRemover remover;
-  std::map<std::string, std::pair<int64_t, int64_t>> places;
-};
-
-llvm::Error WeightsWriter::open() {
+llvm::Error WeightsFile::open() {
   int descriptor;
   if (std::error_code code = llvm::sys::fs::createUniqueFile(
           path + ".%%%%%%%%", descriptor, beside))
@@ -48,7 +25,8 @@ llvm::Error WeightsWriter::open() {
   return llvm::Error::success();
 }
 
-llvm::Expected<ParameterAttr> WeightsWriter::place(ParameterAttr parameter) {
+llvm::Expected<ParameterAttr> WeightsFile::place(const OnnxModel &model,
+                                                 ParameterAttr parameter) {
   std::string name = parameter.getName().str();
   auto [it, isNew] = places.try_emplace(name);
   if (isNew) {
@@ -69,7 +47,7 @@ llvm::Expected<ParameterAttr> WeightsWriter::place(ParameterAttr parameter) {
                             it->second.first, it->second.second);
 }
 
-llvm::Error WeightsWriter::finish() {
+llvm::Error WeightsFile::finish() {
   if (!os)
     return llvm::Error::success();
   os->close();
@@ -85,7 +63,7 @@ llvm::Error WeightsWriter::finish() {
 }
 
 /// Where `file` lies relative to the executable.
-std::string besideModel(StringRef file, const WeightPaths &paths) {
+static std::string besideModel(StringRef file, const WeightPaths &paths) {
   std::error_code code;
   fs::path folder = fs::absolute(paths.executable, code).parent_path();
   fs::path weights = fs::absolute(paths.model, code).parent_path() / file.str();
@@ -95,8 +73,8 @@ std::string besideModel(StringRef file, const WeightPaths &paths) {
 
 /// `--weights` names the only file, the one of several that is called so, or a
 /// folder that holds them.
-std::string placeOf(StringRef file, size_t fileCount,
-                    const WeightPaths &paths) {
+static std::string placeOf(StringRef file, size_t fileCount,
+                           const WeightPaths &paths) {
   fs::path given = paths.given;
   if (given.empty())
     return besideModel(file, paths);
@@ -107,15 +85,12 @@ std::string placeOf(StringRef file, size_t fileCount,
   return besideModel(file, paths);
 }
 
-} // namespace
-
 llvm::Error placeWeightFiles(ModuleOp module, const OnnxModel &model,
-                             const WeightPaths &paths) {
+                             const WeightPaths &paths, WeightsFile &made) {
   auto table = module->getAttrOfType<ArrayAttr>(kPersistent);
   if (!table)
     return llvm::Error::success();
   MLIRContext *context = module.getContext();
-  WeightsWriter writer(model, paths.executable + ".weights");
   std::vector<std::string> files; // in order of first use
   SmallVector<Attribute> stages;
   for (auto stage : table.getAsRange<ArrayAttr>()) {
@@ -124,7 +99,7 @@ llvm::Error placeWeightFiles(ModuleOp module, const OnnxModel &model,
       NamedAttrList fields(entry);
       auto parameter = entry.getAs<ParameterAttr>("source");
       if (parameter && parameter.getOffset() < 0) {
-        auto placed = writer.place(parameter);
+        auto placed = made.place(model, parameter);
         if (!placed)
           return placed.takeError();
         fields.set("source", *placed);
@@ -142,7 +117,7 @@ llvm::Error placeWeightFiles(ModuleOp module, const OnnxModel &model,
                   StringAttr::get(context, placeOf(file, files.size(), paths)));
   module->setAttr(kPersistent, ArrayAttr::get(context, stages));
   module->setAttr(kWeightFiles, places.getDictionary(context));
-  return writer.finish();
+  return llvm::Error::success();
 }
 
 } // namespace autopar

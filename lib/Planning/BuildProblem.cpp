@@ -36,7 +36,7 @@ class Builder : public PlanProblem {
 public:
   explicit Builder(const PlanQuestion &question)
       : graph(question.graph), cluster(question.cluster), mesh(question.mesh),
-        demands(question.demands),
+        demands(question.demands), limits(question.limits),
         communication(question.cluster, question.mesh),
         reshards(question.mesh,
                  CommunicationModel::reshardCost(cluster, mesh)) {
@@ -52,10 +52,11 @@ private:
   void numberNodes();
   bool meetsTime(const Assignment &assignment, const OpDemand &demand) const;
   Error addOpNodes();
-  void addValueNodes();
-  void addCandidates(unsigned valueClass);
+  Error addValueNodes();
+  Error addCandidates(unsigned valueClass);
+  Error limitCandidates(unsigned valueClass);
   void offer(unsigned valueClass, Sharding sharding);
-  void addEdges();
+  Error addEdges();
   void addEdge(const EdgeKey &key, double weight);
   void addMemory();
 
@@ -65,6 +66,9 @@ private:
   unsigned opNode(unsigned opClass) const { return opNodes[opClass]; }
   unsigned valueNode(unsigned valueClass) const {
     return valueNodes[valueClass];
+  }
+  OpLimit limitOf(unsigned op) const {
+    return limits.constraints ? limits.ops[op] : OpLimit();
   }
   const GraphValue &firstValue(unsigned valueClass) const {
     return graph.values[classes.firstValue[valueClass]];
@@ -88,6 +92,7 @@ private:
   const Cluster &cluster;
   Mesh mesh;
   const std::vector<OpDemand> &demands;
+  const Limits &limits;
   mutable CommunicationModel communication;
   mutable ReshardTable reshards;
   GraphClasses classes;
@@ -123,6 +128,7 @@ void Builder::makeClasses() {
       mark += read ? 'r' : '-';
     for (bool write : op.writes)
       mark += write ? 'w' : '-';
+    mark += limits.markOf(graph, index);
     marks.push_back(std::move(mark));
   }
   classes = classify(graph, marks, kClassRounds);
@@ -167,7 +173,9 @@ Error Builder::addOpNodes() {
   for (const auto &[opClass, first] : enumerate(classes.firstOp)) {
     const GraphOp &op = graph.ops[first];
     std::vector<OpStrategy> list =
-        enumerateStrategies(op.rule, mesh, demands[first]);
+        enumerateStrategies(op.rule, mesh, demands[first], limitOf(first));
+    if (list.empty() && limits.constraints)
+      return cannotMeet(limits, graph, first, mesh);
     if (list.empty())
       return createStringError("op " + op.name +
                                " cannot run on this mesh at all: its sharding "
@@ -213,7 +221,34 @@ static Sharding fullySplit(const GraphValue &value, const Mesh &mesh) {
   return sharding;
 }
 
-void Builder::addCandidates(unsigned valueClass) {
+/// Leaves what constraints allow: candidates as they are, or with what is
+/// pinned put in its place.
+Error Builder::limitCandidates(unsigned valueClass) {
+  const GraphValue &value = firstValue(valueClass);
+  const ValueLimit &limit = limits.values[classes.firstValue[valueClass]];
+  if (limit.empty())
+    return Error::success();
+  // Beside what the value's ops know: each dimension over each axis.
+  std::vector<Sharding> known = std::move(candidates[valueClass]),
+                        wider = known;
+  wider.push_back(Sharding::replicated(value.shape.size()));
+  for (size_t dim = 0; dim < value.shape.size(); ++dim)
+    for (const MeshAxis &axis : mesh.axes()) {
+      if (axis.name == kTimeAxis)
+        continue;
+      wider.push_back(Sharding::replicated(value.shape.size()));
+      append_range(wider.back().dims[dim].atoms, *mesh.lookup(axis.name));
+    }
+  candidates[valueClass].clear();
+  for (const Sharding &sharding : wider)
+    if (Sharding fitted = limit.fit(sharding, mesh); limit.allows(fitted, mesh))
+      offer(valueClass, std::move(fitted));
+  if (candidates[valueClass].empty())
+    return cannotLie(limits, value, limit, mesh, known);
+  return Error::success();
+}
+
+Error Builder::addCandidates(unsigned valueClass) {
   const GraphValue &value = firstValue(valueClass);
   if (value.source != ValueSource::Op)
     offer(valueClass, Sharding::replicated(value.shape.size()));
@@ -230,15 +265,17 @@ void Builder::addCandidates(unsigned valueClass) {
     offer(valueClass, fullySplit(value, mesh));
   if (candidates[valueClass].empty())
     offer(valueClass, Sharding::replicated(value.shape.size()));
+  return limits.constraints ? limitCandidates(valueClass) : Error::success();
 }
 
-void Builder::addValueNodes() {
+Error Builder::addValueNodes() {
   candidates.resize(classes.firstValue.size());
   std::vector<int64_t> outputs(classes.firstValue.size(), 0);
   for (const auto &[index, value] : enumerate(graph.values))
     outputs[classes.ofValue[index]] += value.output;
   for (const auto &[valueClass, first] : enumerate(classes.firstValue)) {
-    addCandidates(valueClass);
+    if (Error error = addCandidates(valueClass))
+      return error;
     const GraphValue &value = graph.values[first];
     bool stored = value.source != ValueSource::Op ||
                   graph.ops[value.producer].writes[value.resultIndex];
@@ -255,6 +292,7 @@ void Builder::addValueNodes() {
     node.deferred = value.setup && !value.persistent;
     problem.nodes[valueNode(valueClass)] = std::move(node);
   }
+  return Error::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -278,7 +316,7 @@ void Builder::addEdge(const EdgeKey &key, double weight) {
   problem.edges.push_back(std::move(edge));
 }
 
-void Builder::addEdges() {
+Error Builder::addEdges() {
   std::map<EdgeKey, double> weights;
   keysOfValue.resize(classes.firstValue.size());
   auto note = [&](unsigned op, unsigned value, bool result, unsigned position) {
@@ -294,11 +332,13 @@ void Builder::addEdges() {
     for (const auto &[position, value] : enumerate(op.operands))
       note(index, value, false, position);
   }
-  addValueNodes();
+  if (Error error = addValueNodes())
+    return error;
   for (const auto &[key, weight] : weights) {
     edgeIndex[key] = problem.edges.size();
     addEdge(key, weight);
   }
+  return Error::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -383,7 +423,8 @@ Error Builder::build() {
   numberNodes();
   if (Error error = addOpNodes())
     return error;
-  addEdges();
+  if (Error error = addEdges())
+    return error;
   addMemory();
   return Error::success();
 }

@@ -1,8 +1,13 @@
 //===- Plan.cpp - Whether a plan holds ------------------------------------===//
 
 #include "autopar/Planning/Plan.h"
+#include "ChoiceText.h"
+#include "Names.h"
+#include "autopar/Cost/Reshard.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
@@ -11,6 +16,23 @@ namespace autopar {
 Sharding endPartial(Sharding sharding) {
   sharding.partial.clear();
   return sharding;
+}
+
+/// Names that the plan has and the model has not: the first in alphabetic
+/// order.
+template <typename Node>
+static Error extraItem(const StringMap<size_t> &left,
+                       const std::vector<Node> &nodes, StringRef what) {
+  SmallVector<StringRef> names(left.keys());
+  llvm::sort(names);
+  std::string others;
+  if (names.size() > 1)
+    others = formatv(", nor {0} other names of the plan", names.size() - 1);
+  return createStringError(
+      "the plan names " + what + " " + names.front() +
+      ", which the model has not" + others +
+      nearestNames(names.front(), nodes.size(),
+                   [&](size_t i) { return StringRef(nodes[i].name); }));
 }
 
 template <typename Item, typename Node>
@@ -29,33 +51,61 @@ static Error alignItems(std::vector<Item> &items,
     index.erase(it);
   }
   if (!index.empty())
-    return createStringError("the plan names " + what + " " +
-                             index.begin()->first() +
-                             ", which the model has not");
+    return extraItem(index, nodes, what);
   items = std::move(ordered);
   return Error::success();
 }
 
+static Error wrongModel(const Plan &plan, const ModelGraph &graph) {
+  return createStringError(
+      "the plan was made for another model (" + plan.model + ", hash " +
+      utohexstr(plan.modelHash, true, 16) + "; this is " + graph.model +
+      ", hash " + utohexstr(graph.hash, true, 16) + "): make it anew");
+}
+
 Error alignWith(Plan &plan, const ModelGraph &graph) {
   if (plan.modelHash != graph.hash)
-    return createStringError("the plan was made for another model (" +
-                             plan.model + "): make it anew");
+    return wrongModel(plan, graph);
   if (Error error = alignItems(plan.ops, graph.ops, "op"))
     return error;
   return alignItems(plan.values, graph.values, "tensor");
 }
 
+//===----------------------------------------------------------------------===//
+// Values and ops
+//===----------------------------------------------------------------------===//
+
+static Error failValue(const GraphValue &value, const Twine &what) {
+  return createStringError("plan: tensor " + value.name + " " + what);
+}
+
+/// Partial values are sums to come: none is read from a file or kept from
+/// setup, there is one reduction, and micro-batches share none.
+static Error verifyPartial(const PlannedValue &planned, const GraphValue &value,
+                           const Mesh &mesh) {
+  ArrayRef<Partial> partials = planned.sharding.partial;
+  if (partials.empty())
+    return Error::success();
+  if (value.source != ValueSource::Op || value.persistent)
+    return failValue(value, "is read in blocks: it cannot be partial");
+  for (const Partial &partial : partials) {
+    if (partial.kind != partials.front().kind)
+      return failValue(value, "is partial in two ways at once");
+    if (mesh.atoms()[partial.atom].time)
+      return failValue(value, "cannot be partial over micro-batches");
+  }
+  return Error::success();
+}
+
 /// Rank, atoms that exist, each at most once, no interval.
 static Error verifyValue(const PlannedValue &planned, const GraphValue &value,
                          const Mesh &mesh) {
-  auto fail = [&](const Twine &what) {
-    return createStringError("plan: tensor " + value.name + " " + what);
-  };
   if (planned.name != value.name)
-    return fail("is called " + planned.name);
+    return failValue(value, "is called " + planned.name);
   if (planned.sharding.dims.size() != value.shape.size())
-    return fail("has " + Twine(value.shape.size()) + " dimensions, not " +
-                Twine(planned.sharding.dims.size()));
+    return failValue(value, "has " + Twine(value.shape.size()) +
+                                " dimensions, not " +
+                                Twine(planned.sharding.dims.size()));
   std::vector<bool> used(mesh.atoms().size(), false);
   auto use = [&](unsigned atom) {
     bool fresh = atom < used.size() && !used[atom];
@@ -65,29 +115,83 @@ static Error verifyValue(const PlannedValue &planned, const GraphValue &value,
   };
   for (const DimSharding &dim : planned.sharding.dims) {
     if (dim.interval)
-      return fail("cannot lie in overlapping intervals");
+      return failValue(value, "cannot lie in overlapping intervals");
     if (!all_of(dim.atoms, use))
-      return fail("uses a mesh axis twice");
+      return failValue(value, "uses a mesh axis twice");
   }
   for (const Partial &partial : planned.sharding.partial)
     if (!use(partial.atom))
-      return fail("uses a mesh axis twice");
-  return Error::success();
+      return failValue(value, "uses a mesh axis twice");
+  return verifyPartial(planned, value, mesh);
+}
+
+/// What each axis can do in the op, for who edits a plan.
+static std::string allChoices(const ModelGraph &graph, const GraphOp &op,
+                              const Mesh &mesh) {
+  std::string text;
+  for (const MeshAxis &axis : mesh.axes())
+    if (axis.size > 1)
+      text += "; " + possibleChoices(graph, op, *mesh.lookup(axis.name), mesh);
+  return text;
+}
+
+/// Micro-batches exchange nothing.
+static bool mixesMicroBatches(const GraphOp &op, const Assignment &assignment,
+                              const Mesh &mesh) {
+  return any_of(zip_equal(assignment, mesh.atoms()), [&](auto pair) {
+    auto [choice, atom] = pair;
+    return atom.time && choice.kind != Choice::None &&
+           (choice.kind == Choice::Pass ||
+            op.rule.factors[choice.index].kind != FactorKind::Parallel);
+  });
 }
 
 static Error verifyOp(const Plan &plan, const PlannedOp &planned,
-                      const GraphOp &op) {
+                      const GraphOp &op, const ModelGraph &graph) {
   if (planned.name != op.name)
     return createStringError("plan: op " + op.name + " is called " +
                              planned.name);
   if (!shardingsOf(op.rule, planned.assignment, plan.mesh))
     return createStringError(
-        "plan: op " + op.name +
-        " cannot run so: its sharding rule does not allow this strategy");
+        "plan: op " + op.name + " cannot run so: " +
+        whyIllegal(graph, op, planned.assignment, plan.mesh) +
+        allChoices(graph, op, plan.mesh));
+  if (mixesMicroBatches(op, planned.assignment, plan.mesh))
+    return createStringError("plan: op " + op.name +
+                             " cannot run so: it would mix micro-batches");
   if (planned.stage < 0 || planned.stage >= plan.stages)
     return createStringError("plan: op " + op.name + " is in stage " +
                              Twine(planned.stage) + ", but there are " +
                              Twine(plan.stages));
+  return Error::success();
+}
+
+/// Micro-batches exchange nothing: what an op makes or reads must become what
+/// lies there without a message over the time axis.
+static Error verifyTime(const Plan &plan, const ModelGraph &graph) {
+  ReshardCache paths(plan.mesh, [](const ReshardStep &) { return 0.0; });
+  auto check = [&](const Sharding &side, unsigned index, bool result,
+                   const GraphOp &op) -> Error {
+    const GraphValue &value = graph.values[index];
+    const Sharding &lies = plan.values[index].sharding;
+    if (paths.get(result ? side : lies, result ? lies : side, value.shape,
+                  value.elementBytes))
+      return Error::success();
+    return createStringError(
+        "plan: tensor " + value.name + " lies " + toString(lies, plan.mesh) +
+        ", but op " + op.name + (result ? " gives " : " wants ") +
+        toString(side, plan.mesh) + ": micro-batches (axis '" + kTimeAxis +
+        "') exchange nothing");
+  };
+  for (const auto &[planned, op] : zip_equal(plan.ops, graph.ops)) {
+    OpShardings sides = *shardingsOf(op.rule, planned.assignment, plan.mesh);
+    for (const auto &[value, side] : zip_equal(op.operands, sides.operands))
+      if (Error error = check(side, value, /*result=*/false, op))
+        return error;
+    for (const auto &[value, side] : zip_equal(op.results, sides.results))
+      if (Error error = check(side, value, /*result=*/true, op))
+        return error;
+  }
   return Error::success();
 }
 
@@ -108,8 +212,7 @@ static Error verifyStageOrder(const Plan &plan, const ModelGraph &graph) {
 
 Error verify(const Plan &plan, const ModelGraph &graph) {
   if (plan.modelHash != graph.hash)
-    return createStringError("the plan was made for another model (" +
-                             plan.model + "): make it anew");
+    return wrongModel(plan, graph);
   if (plan.ops.size() != graph.ops.size() ||
       plan.values.size() != graph.values.size())
     return createStringError("the plan has " + Twine(plan.ops.size()) +
@@ -118,11 +221,20 @@ Error verify(const Plan &plan, const ModelGraph &graph) {
       plan.microBatches != plan.mesh.timeCount())
     return createStringError(
         "plan: micro_batches must be the size of the mesh's time axis");
+  if (plan.mesh.deviceCount() * plan.stages != plan.cluster.deviceCount())
+    return createStringError(
+        "plan: " + Twine(plan.stages) + " stages of a mesh of " +
+        Twine(plan.mesh.deviceCount()) + " devices need " +
+        Twine(plan.mesh.deviceCount() * plan.stages) +
+        " devices, its cluster has " + Twine(plan.cluster.deviceCount()));
   for (const auto &[planned, op] : zip_equal(plan.ops, graph.ops))
-    if (Error error = verifyOp(plan, planned, op))
+    if (Error error = verifyOp(plan, planned, op, graph))
       return error;
   for (const auto &[planned, value] : zip_equal(plan.values, graph.values))
     if (Error error = verifyValue(planned, value, plan.mesh))
+      return error;
+  if (plan.mesh.timeCount() > 1)
+    if (Error error = verifyTime(plan, graph))
       return error;
   return verifyStageOrder(plan, graph);
 }

@@ -1,5 +1,6 @@
 //===- PlanJSON.cpp - Plans as JSON ---------------------------------------===//
 
+#include "Names.h"
 #include "autopar/Planning/Plan.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -75,6 +76,8 @@ static json::Object summary(const Plan &plan) {
       {"schedule", plan.schedule},
       {"predicted_step_seconds", plan.predictedStepSeconds},
       {"predicted_peak_memory_bytes", plan.predictedPeakMemoryBytes},
+      {"predicted_stage_memory_bytes",
+       json::Array(plan.predictedStageMemoryBytes)},
       {"lower_bound_seconds", plan.lowerBoundSeconds},
       {"gap", plan.gap},
       {"collectives", std::move(collectives)}};
@@ -97,9 +100,18 @@ json::Value toJSON(const Plan &plan) {
   return object;
 }
 
-Error writePlanFile(const Plan &plan, StringRef path) {
+static json::Value entriesToJSON(ArrayRef<EntryPlan> plans) {
+  if (plans.size() == 1 && plans.front().entry.empty())
+    return toJSON(plans.front().plan);
+  json::Object entries;
+  for (const EntryPlan &item : plans)
+    entries[item.entry] = toJSON(item.plan);
+  return json::Object{{"entries", std::move(entries)}};
+}
+
+Error writePlanFile(ArrayRef<EntryPlan> plans, StringRef path) {
   std::string text;
-  raw_string_ostream(text) << formatv("{0:2}", toJSON(plan)) << '\n';
+  raw_string_ostream(text) << formatv("{0:2}", entriesToJSON(plans)) << '\n';
   std::string beside = (path + ".tmp").str();
   std::error_code error;
   {
@@ -137,6 +149,8 @@ private:
     return createStringError("plan file " + name + ": " + what);
   }
   Expected<const json::Object *> object(const json::Object &in, StringRef key);
+  Error checkKeys(const json::Object &in, ArrayRef<StringLiteral> known,
+                  const Twine &where);
   Expected<int64_t> integer(const json::Object &in, StringRef key,
                             int64_t least);
   Error readMesh(const json::Object &in);
@@ -160,6 +174,12 @@ Expected<const json::Object *> Reader::object(const json::Object &in,
   if (!found)
     return fail("needs an object '" + key + "'");
   return found;
+}
+
+Error Reader::checkKeys(const json::Object &in, ArrayRef<StringLiteral> known,
+                        const Twine &where) {
+  std::string unknown = unknownKey(in, known);
+  return unknown.empty() ? Error::success() : fail(where + unknown);
 }
 
 Expected<int64_t> Reader::integer(const json::Object &in, StringRef key,
@@ -228,6 +248,10 @@ Error Reader::readNumbers(const json::Object &in) {
   plan.predictedStepSeconds = number("predicted_step_seconds");
   plan.predictedPeakMemoryBytes =
       in.getInteger("predicted_peak_memory_bytes").value_or(0);
+  if (const json::Array *stages = in.getArray("predicted_stage_memory_bytes"))
+    for (const json::Value &bytes : *stages)
+      plan.predictedStageMemoryBytes.push_back(
+          bytes.getAsInteger().value_or(0));
   plan.lowerBoundSeconds = number("lower_bound_seconds");
   plan.gap = number("gap");
   return Error::success();
@@ -274,6 +298,8 @@ Error Reader::readValue(StringRef tensor, const json::Value &value) {
   const json::Array *dims = object ? object->getArray("dims") : nullptr;
   if (!dims)
     return fail(where + " needs 'dims', one list of axes per dimension");
+  if (Error error = checkKeys(*object, {"dims", "partial"}, where + ": "))
+    return error;
   PlannedValue planned{tensor.str(), {}};
   for (const json::Value &dimValue : *dims) {
     const json::Array *axes = dimValue.getAsArray();
@@ -288,13 +314,17 @@ Error Reader::readValue(StringRef tensor, const json::Value &value) {
       append_range(dim.atoms, *atoms);
     }
   }
-  if (const json::Object *partial = object->getObject("partial"))
-    for (const auto &entry : *partial) {
-      Expected<SmallVector<unsigned>> atoms = axis(entry.first, where);
+  const json::Object *partial = object->getObject("partial");
+  if (object->get("partial") && !partial)
+    return fail(where + ": 'partial' must be an object such as {\"data\": "
+                        "\"sum\"}");
+  if (partial)
+    for (StringRef name : sortedKeys(*partial)) {
+      Expected<SmallVector<unsigned>> atoms = axis(name, where);
       if (!atoms)
         return atoms.takeError();
       std::optional<ReduceKind> kind =
-          symbolizeReduceKind(entry.second.getAsString().value_or(""));
+          symbolizeReduceKind(partial->getString(name).value_or(""));
       if (!kind)
         return fail(where + ": 'partial' takes sum, prod, max or min");
       for (unsigned atom : *atoms)
@@ -325,17 +355,22 @@ Error Reader::readOp(StringRef op, const json::Value &value) {
       object ? object->getObject("strategy") : nullptr;
   if (!strategy)
     return fail(where + " needs an object 'strategy'");
+  if (Error error = checkKeys(*object, {"strategy", "stage"}, where + ": "))
+    return error;
   PlannedOp planned{op.str(), Assignment(plan.mesh.atoms().size()), 0};
-  for (const auto &entry : *strategy) {
-    Expected<SmallVector<unsigned>> atoms = axis(entry.first, where);
+  for (StringRef name : sortedKeys(*strategy)) {
+    Expected<SmallVector<unsigned>> atoms = axis(name, where);
     if (!atoms)
       return atoms.takeError();
     Expected<Choice> parsed =
-        choice(entry.second.getAsString().value_or(""), where);
+        choice(strategy->getString(name).value_or(""), where);
     if (!parsed)
       return parsed.takeError();
-    for (unsigned atom : *atoms)
+    for (unsigned atom : *atoms) {
+      if (planned.assignment[atom].kind != Choice::None)
+        return fail(where + " gives axis '" + name + "' two things to do");
       planned.assignment[atom] = *parsed;
+    }
   }
   if (object->get("stage")) {
     Expected<int64_t> stage = integer(*object, "stage", 0);
@@ -347,10 +382,30 @@ Error Reader::readOp(StringRef op, const json::Value &value) {
   return Error::success();
 }
 
+static constexpr StringLiteral kKeys[] = {"format",
+                                          "model",
+                                          "model_hash",
+                                          "cluster",
+                                          "strategy",
+                                          "mesh",
+                                          "stages",
+                                          "micro_batches",
+                                          "schedule",
+                                          "predicted_step_seconds",
+                                          "predicted_peak_memory_bytes",
+                                          "predicted_stage_memory_bytes",
+                                          "lower_bound_seconds",
+                                          "gap",
+                                          "collectives",
+                                          "tensors",
+                                          "ops"};
+
 Expected<Plan> Reader::read(const json::Value &value) {
   const json::Object *in = value.getAsObject();
   if (!in)
     return fail("must be a JSON object");
+  if (Error error = checkKeys(*in, kKeys, ""))
+    return std::move(error);
   if (Error error = readHeader(*in))
     return std::move(error);
   if (Error error = readMesh(*in))
@@ -362,14 +417,14 @@ Expected<Plan> Reader::read(const json::Value &value) {
   Expected<const json::Object *> tensors = object(*in, "tensors");
   if (!tensors)
     return tensors.takeError();
-  for (const auto &entry : **tensors)
-    if (Error error = readValue(entry.first, entry.second))
+  for (StringRef key : sortedKeys(**tensors))
+    if (Error error = readValue(key, *(*tensors)->get(key)))
       return std::move(error);
   Expected<const json::Object *> ops = object(*in, "ops");
   if (!ops)
     return ops.takeError();
-  for (const auto &entry : **ops)
-    if (Error error = readOp(entry.first, entry.second))
+  for (StringRef key : sortedKeys(**ops))
+    if (Error error = readOp(key, *(*ops)->get(key)))
       return std::move(error);
   return std::move(plan);
 }
@@ -378,7 +433,28 @@ Expected<Plan> planFromJSON(const json::Value &value, StringRef name) {
   return Reader(name).read(value);
 }
 
-Expected<Plan> readPlanFile(StringRef path) {
+/// The plan of `entry` in a file with or without entries.
+static Expected<const json::Value *>
+findEntry(const json::Value &value, StringRef path, StringRef entry) {
+  const json::Object *object = value.getAsObject();
+  const json::Object *entries = object ? object->getObject("entries") : nullptr;
+  if (!entries && entry.empty())
+    return &value;
+  auto fail = [&](const Twine &what) {
+    return createStringError("plan file " + path + ": " + what);
+  };
+  if (!entries)
+    return fail("has no 'entries', but there is --entry " + entry);
+  std::string known = join(sortedKeys(*entries), "', '");
+  if (entry.empty())
+    return fail("has plans for entries: add --entry for each of '" + known +
+                "'");
+  if (const json::Value *found = entries->get(entry))
+    return found;
+  return fail("has no plan for --entry " + entry + "; it has '" + known + "'");
+}
+
+Expected<Plan> readPlanFile(StringRef path, StringRef entry) {
   ErrorOr<std::unique_ptr<MemoryBuffer>> buffer =
       MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!buffer)
@@ -388,7 +464,11 @@ Expected<Plan> readPlanFile(StringRef path) {
   if (!value)
     return createStringError("plan file " + path +
                              " is not JSON: " + toString(value.takeError()));
-  return planFromJSON(*value, path);
+  Expected<const json::Value *> found = findEntry(*value, path, entry);
+  if (!found)
+    return found.takeError();
+  return planFromJSON(
+      **found, entry.empty() ? path.str() : (path + ", entry " + entry).str());
 }
 
 } // namespace autopar

@@ -28,8 +28,8 @@ struct Trial {
 
 class PlanSearch {
 public:
-  PlanSearch(const ModelGraph &graph, const PlanRequest &request)
-      : graph(graph), request(request) {}
+  PlanSearch(const ModelGraph &graph, PlanRequest request)
+      : graph(graph), request(std::move(request)) {}
   Expected<Plan> run();
 
 private:
@@ -37,6 +37,7 @@ private:
   Mesh meshOf(const Trial &trial) const;
   Expected<Plan> tryOne(const Trial &trial) const;
   void keepBest(Expected<Plan> plan);
+  Expected<std::vector<MeshCandidate>> candidatesToTry();
 
   int64_t memoryLimit() const {
     return request.memoryLimit ? request.memoryLimit
@@ -44,7 +45,7 @@ private:
   }
 
   const ModelGraph &graph;
-  const PlanRequest &request;
+  PlanRequest request;
   std::optional<Plan> best;
   std::string firstComplaint;
 };
@@ -95,8 +96,19 @@ Expected<Plan> PlanSearch::tryOne(const Trial &trial) const {
   if (!demands)
     return demands.takeError();
   int64_t stages = trial.candidate.stages;
-  PlanQuestion question{graph, request.cluster, meshOf(trial),
-                        std::move(*demands), memoryLimit() * stages};
+  PlanQuestion question{graph,
+                        request.cluster,
+                        meshOf(trial),
+                        std::move(*demands),
+                        memoryLimit() * stages,
+                        {}};
+  if (!request.constraints.empty()) {
+    Expected<Limits> limits =
+        resolve(request.constraints, graph, question.mesh, stages);
+    if (!limits)
+      return limits.takeError();
+    question.limits = std::move(*limits);
+  }
   Expected<std::unique_ptr<PlanProblem>> problem = PlanProblem::build(question);
   if (!problem)
     return problem.takeError();
@@ -115,7 +127,7 @@ Expected<Plan> PlanSearch::tryOne(const Trial &trial) const {
     return plan;
   plan.schedule = "gpipe";
   if (Error error = cutStages(graph, (*problem)->opSeconds(*solution),
-                              memoryLimit(), plan))
+                              memoryLimit(), question.limits, plan))
     return std::move(error);
   // Each micro-batch passes all stages, the slowest of which is no faster than
   // their mean.
@@ -137,8 +149,28 @@ void PlanSearch::keepBest(Expected<Plan> plan) {
     best = std::move(*plan);
 }
 
-Expected<Plan> PlanSearch::run() {
+/// The meshes that the request, its constraints included, allows.
+Expected<std::vector<MeshCandidate>> PlanSearch::candidatesToTry() {
+  Expected<SmallVector<MeshAxis>> pinned = pinnedMesh(request.constraints);
+  if (!pinned)
+    return pinned.takeError();
+  if (request.mesh.empty())
+    request.mesh = std::move(*pinned);
   Expected<std::vector<MeshCandidate>> candidates = meshCandidates(request);
+  if (!candidates)
+    return candidates;
+  erase_if(*candidates, [&](const MeshCandidate &candidate) {
+    return !allowsMesh(request.constraints, candidate.axes, candidate.stages);
+  });
+  if (candidates->empty())
+    return createStringError("constraints file " + request.constraints.file +
+                             ": no mesh is left: each is forbidden, or --mesh "
+                             "and the constraints differ");
+  return candidates;
+}
+
+Expected<Plan> PlanSearch::run() {
+  Expected<std::vector<MeshCandidate>> candidates = candidatesToTry();
   if (!candidates)
     return candidates.takeError();
   for (const MeshCandidate &candidate : *candidates) {

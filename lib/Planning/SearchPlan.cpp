@@ -30,7 +30,7 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
       return fail(plan.takeError());
     writePlan(getOperation(), *graph, *plan);
     if (!saveTo.empty())
-      if (llvm::Error error = writePlanFile(*plan, saveTo))
+      if (llvm::Error error = writePlanFile(EntryPlan{"", *plan}, saveTo))
         return fail(std::move(error));
   }
 
@@ -66,6 +66,12 @@ private:
       if (!axes)
         return axes.takeError();
       request.mesh = *axes;
+    }
+    if (!constraints.empty()) {
+      llvm::Expected<Constraints> read = readConstraintsFile(constraints);
+      if (!read)
+        return read.takeError();
+      request.constraints = std::move(*read);
     }
     request.microBatches = microBatches;
     request.memoryLimit = memoryLimit;

@@ -27,20 +27,26 @@ namespace {
 class StageCutter {
 public:
   StageCutter(const ModelGraph &graph, ArrayRef<double> opSeconds,
-              int64_t memoryLimit, Plan &plan)
+              int64_t memoryLimit, const Limits &limits, Plan &plan)
       : graph(graph), opSeconds(opSeconds), memoryLimit(memoryLimit),
-        plan(plan), communication(plan.cluster, plan.mesh) {}
+        limits(limits), plan(plan), communication(plan.cluster, plan.mesh) {}
 
   Error run();
 
 private:
+  Error findEarliest();
   void collectOps();
+  void countMisplaced();
   void measureCrossings();
   void chooseCuts();
   void measureParameters();
-  bool fits(size_t from, size_t to) const {
+  bool fits(size_t stage, size_t from, size_t to) const {
+    if (limits.constraints &&
+        misplaced[stage][cuts[to]] != misplaced[stage][cuts[from]])
+      return false;
     return !memoryLimit || parameterBytes[from][to] <= memoryLimit;
   }
+  Error noCut() const;
   double load(size_t from, size_t to) const {
     return before[cuts[to]] - before[cuts[from]] + sendSeconds[from] +
            sendSeconds[to];
@@ -60,8 +66,10 @@ private:
   const ModelGraph &graph;
   ArrayRef<double> opSeconds;
   int64_t memoryLimit;
+  const Limits &limits;
   Plan &plan;
   CommunicationModel communication;
+  std::vector<int64_t> earliest;    // stage that each op can be in
   std::vector<unsigned> ops;        // of @step
   std::vector<unsigned> positionOf; // per op
   std::vector<double> before;       // seconds of the ops before each position
@@ -70,19 +78,65 @@ private:
   std::vector<size_t> cuts;         // positions, the first and last included
   std::vector<double> sendSeconds;  // per cut
   std::vector<std::vector<int64_t>> parameterBytes; // per pair of cuts
+  /// Per stage and position: ops before it that must not be in that stage.
+  std::vector<std::vector<unsigned>> misplaced;
 };
 
 } // namespace
 
-void StageCutter::collectOps() {
-  positionOf.assign(graph.ops.size(), 0);
-  before.push_back(0);
+/// No op comes before what it reads, and pinned ones are where they are pinned.
+Error StageCutter::findEarliest() {
+  earliest.assign(graph.ops.size(), 0);
+  if (!limits.constraints)
+    return Error::success();
   for (const auto &[index, op] : enumerate(graph.ops)) {
     if (op.setup)
       continue;
-    positionOf[index] = ops.size();
-    ops.push_back(index);
+    const GraphOp *latest = nullptr;
+    for (unsigned operand : op.operands) {
+      const GraphValue &value = graph.values[operand];
+      if (value.source == ValueSource::Op && !value.setup &&
+          earliest[value.producer] > earliest[index]) {
+        earliest[index] = earliest[value.producer];
+        latest = &graph.ops[value.producer];
+      }
+    }
+    const StageLimit &limit = limits.stages[index];
+    while (earliest[index] < plan.stages && !limit.allows(earliest[index]))
+      ++earliest[index];
+    if (earliest[index] == plan.stages)
+      return limits.constraints->fail(
+          limits.constraints->list[limit.from],
+          "op " + op.name + " cannot be in such a stage" +
+              (latest ? ": it reads what op " + latest->name +
+                            " makes, which other constraints put later"
+                      : std::string()));
+  }
+  return Error::success();
+}
+
+/// In program order, ops that can be early first.
+void StageCutter::collectOps() {
+  positionOf.assign(graph.ops.size(), 0);
+  before.push_back(0);
+  for (const auto &[index, op] : enumerate(graph.ops))
+    if (!op.setup)
+      ops.push_back(index);
+  llvm::stable_sort(
+      ops, [&](unsigned a, unsigned b) { return earliest[a] < earliest[b]; });
+  for (const auto &[position, index] : enumerate(ops)) {
+    positionOf[index] = position;
     before.push_back(before.back() + opSeconds[index]);
+  }
+}
+
+void StageCutter::countMisplaced() {
+  if (!limits.constraints)
+    return;
+  for (int64_t stage = 0; stage < plan.stages; ++stage) {
+    std::vector<unsigned> &counts = misplaced.emplace_back(1, 0);
+    for (unsigned index : ops)
+      counts.push_back(counts.back() + !limits.stages[index].allows(stage));
   }
 }
 
@@ -106,7 +160,8 @@ void StageCutter::measureCrossings() {
   std::partial_sum(messages.begin(), messages.end(), messages.begin());
 }
 
-/// Of each window of positions the one that the least crosses.
+/// Of each window of positions the one that the least crosses, and the borders
+/// that constraints ask for.
 void StageCutter::chooseCuts() {
   size_t window = std::max<size_t>(1, (ops.size() + kMaxCuts - 1) / kMaxCuts);
   cuts.push_back(0);
@@ -117,6 +172,11 @@ void StageCutter::chooseCuts() {
         best = p;
     cuts.push_back(best);
   }
+  for (size_t p = 1; p < ops.size(); ++p)
+    if (earliest[ops[p]] != earliest[ops[p - 1]])
+      cuts.push_back(p);
+  llvm::sort(cuts);
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   cuts.push_back(ops.size());
   int64_t devices = plan.mesh.deviceCount();
   for (size_t cut : cuts) {
@@ -166,7 +226,7 @@ std::optional<std::vector<size_t>> StageCutter::cutWithin(double bound) const {
           break;
         double total = cost[stage - 1][from] + sendSeconds[from];
         if (total < cost[stage][to] && load(from, to) <= bound &&
-            fits(from, to)) {
+            fits(stage - 1, from, to)) {
           cost[stage][to] = total;
           previous[stage][to] = from;
         }
@@ -284,8 +344,18 @@ int64_t StageCutter::peakBytes() const {
   return peak;
 }
 
+Error StageCutter::noCut() const {
+  return createStringError("no cut into " + Twine(plan.stages) +
+                           " stages fits the memory limit of " +
+                           Twine(memoryLimit) + " bytes per device" +
+                           (limits.constraints ? " and the constraints" : ""));
+}
+
 Error StageCutter::run() {
+  if (Error error = findEarliest())
+    return error;
   collectOps();
+  countMisplaced();
   if (int64_t(ops.size()) < plan.stages)
     return createStringError("the model has " + Twine(ops.size()) +
                              " ops, too few for " + Twine(plan.stages) +
@@ -300,9 +370,7 @@ Error StageCutter::run() {
       if (!best || totalSeconds(*chosen) < totalSeconds(*best))
         best = std::move(chosen);
   if (!best)
-    return createStringError("no cut into " + Twine(plan.stages) +
-                             " stages fits the memory limit of " +
-                             Twine(memoryLimit) + " bytes per device");
+    return noCut();
   writeStages(*best);
   countSends();
   plan.predictedStepSeconds = totalSeconds(*best);
@@ -315,8 +383,8 @@ Error StageCutter::run() {
 }
 
 Error cutStages(const ModelGraph &graph, ArrayRef<double> opSeconds,
-                int64_t memoryLimit, Plan &plan) {
-  return StageCutter(graph, opSeconds, memoryLimit, plan).run();
+                int64_t memoryLimit, const Limits &limits, Plan &plan) {
+  return StageCutter(graph, opSeconds, memoryLimit, limits, plan).run();
 }
 
 } // namespace autopar

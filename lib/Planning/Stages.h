@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_LIB_PLANNING_STAGES_H
 #define AUTOPAR_LIB_PLANNING_STAGES_H
 
+#include "autopar/Planning/Constraints.h"
 #include "autopar/Planning/Demands.h"
 #include "autopar/Planning/Plan.h"
 
@@ -10,10 +11,11 @@ namespace autopar {
 
 /// Cuts the ops of @step, in program order, into plan.stages runs of ops, by a
 /// dynamic program over their seconds (per op and micro-batch), what crosses
-/// each cut, and the memory of each stage. Fills in stages, predicted seconds
-/// and memory of `plan`. memoryLimit 0: none.
+/// each cut, and the memory of each stage. Ops that `limits` pins to a stage,
+/// and what depends on them, come later in that order. Fills in stages,
+/// predicted seconds and memory of `plan`. memoryLimit 0: none.
 llvm::Error cutStages(const ModelGraph &graph, llvm::ArrayRef<double> opSeconds,
-                      int64_t memoryLimit, Plan &plan);
+                      int64_t memoryLimit, const Limits &limits, Plan &plan);
 
 /// What each op does along the time axis so that the step runs in
 /// micro-batches: all that carries the batch splits it. An error names the op

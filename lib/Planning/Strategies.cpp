@@ -41,8 +41,34 @@ static SmallVector<Assignment> axisOptions(const ShardingRule &rule,
     }
   }
   if (!time && !atoms.empty())
-    for (unsigned pass = 0; pass < rule.passes.size(); ++pass)
-      options.push_back(Assignment(atoms.size(), Choice{Choice::Pass, pass}));
+    for (unsigned pass = 0; pass < rule.passes.size(); ++pass) {
+      Assignment option(atoms.size());
+      llvm::fill(option, Choice{Choice::Pass, pass});
+      options.push_back(std::move(option));
+    }
+  return options;
+}
+
+/// The same where some atoms are limited: each chooses for itself.
+static SmallVector<Assignment> limitedOptions(const ShardingRule &rule,
+                                              ArrayRef<AtomLimit> limits) {
+  SmallVector<Choice> all{Choice()};
+  for (unsigned factor = 0; factor < rule.factors.size(); ++factor)
+    if (rule.factors[factor].size > 1)
+      all.push_back({Choice::Split, factor});
+  for (unsigned pass = 0; pass < rule.passes.size(); ++pass)
+    all.push_back({Choice::Pass, pass});
+  SmallVector<Assignment> options{{}};
+  for (const AtomLimit &limit : limits) {
+    SmallVector<Assignment> longer;
+    for (const Assignment &prefix : options)
+      for (const Choice &choice :
+           limit.only ? ArrayRef<Choice>(*limit.only) : ArrayRef<Choice>(all)) {
+        longer.push_back(prefix);
+        longer.back().push_back(choice);
+      }
+    options = std::move(longer);
+  }
   return options;
 }
 
@@ -58,16 +84,26 @@ static unsigned scoreOf(const Assignment &assignment, const Mesh &mesh,
 
 std::vector<OpStrategy> enumerateStrategies(const ShardingRule &rule,
                                             const Mesh &mesh,
-                                            const OpDemand &demand) {
+                                            const OpDemand &demand,
+                                            const OpLimit &limit) {
   std::vector<Assignment> combinations{{}};
   for (unsigned axis = 0; axis < mesh.axes().size(); ++axis) {
     SmallVector<MeshAtom> atoms;
-    for (const MeshAtom &atom : mesh.atoms())
-      if (atom.axis == axis)
-        atoms.push_back(atom);
+    SmallVector<AtomLimit> limits;
+    for (const auto &[index, atom] : enumerate(mesh.atoms())) {
+      if (atom.axis != axis)
+        continue;
+      atoms.push_back(atom);
+      if (!limit.atoms.empty())
+        limits.push_back(limit.atoms[index]);
+    }
+    bool limited =
+        any_of(limits, [](const AtomLimit &l) { return l.only.has_value(); });
+    SmallVector<Assignment> options =
+        limited ? limitedOptions(rule, limits) : axisOptions(rule, atoms);
     std::vector<Assignment> longer;
     for (const Assignment &prefix : combinations)
-      for (const Assignment &option : axisOptions(rule, atoms)) {
+      for (const Assignment &option : options) {
         longer.push_back(prefix);
         append_range(longer.back(), option);
       }
@@ -77,7 +113,7 @@ std::vector<OpStrategy> enumerateStrategies(const ShardingRule &rule,
   unsigned best = 0;
   for (Assignment &assignment : combinations) {
     std::optional<OpShardings> shardings = shardingsOf(rule, assignment, mesh);
-    if (!shardings)
+    if (!shardings || !limit.allows(assignment))
       continue;
     unsigned score = scoreOf(assignment, mesh, demand);
     if (score < best)

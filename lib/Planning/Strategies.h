@@ -4,6 +4,7 @@
 #define AUTOPAR_LIB_PLANNING_STRATEGIES_H
 
 #include "autopar/Cost/CommunicationModel.h"
+#include "autopar/Planning/Constraints.h"
 #include "autopar/Planning/Demands.h"
 
 namespace autopar {
@@ -15,12 +16,14 @@ struct OpStrategy {
 
 /// Every legal assignment in which each axis does nothing, splits one factor
 /// (with as many of its atoms, major first, as the factor allows), or passes a
-/// partial; of those, the ones that meet the most of `demand`. Atoms of the
-/// time axis only split, and neither reduced nor decomposed factors. The first
-/// does the least.
+/// partial; of those that `limit` allows, the ones that meet the most of
+/// `demand`. On an axis whose atoms are limited each atom chooses for itself.
+/// Atoms of the time axis only split, and neither reduced nor decomposed
+/// factors. The first does the least.
 std::vector<OpStrategy> enumerateStrategies(const ShardingRule &rule,
                                             const Mesh &mesh,
-                                            const OpDemand &demand);
+                                            const OpDemand &demand,
+                                            const OpLimit &limit = {});
 
 /// Seconds of `op` on one device under `strategy`.
 double strategySeconds(const ModelGraph &graph, const GraphOp &op,

@@ -49,6 +49,13 @@ const OptionRow optionTable[] = {
        o.weights = v;
        return Status::success();
      }},
+    {"--entry", "NAME",
+     "run this entry (default: the one that the inputs' shapes fit;\n"
+     "                     without inputs the first)",
+     [](Options &o, const std::string &v) {
+       o.entry = v;
+       return Status::success();
+     }},
     {"--repeat", "K", "run K measured steps (default 1)",
      [](Options &o, const std::string &v) {
        return storeInteger(v, 1, o.repeat);

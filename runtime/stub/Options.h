@@ -14,6 +14,7 @@ struct Options {
   std::vector<std::string> inputs;  // FILE.npz or NAME=FILE.npy
   std::vector<std::string> outputs; // likewise
   std::string weights;
+  std::string entry; // empty: by the inputs' shapes
   std::string json;
   std::string trace;
   int64_t repeat = 1;

@@ -48,17 +48,54 @@ static Status checkArray(const Port &port, const Array &array) {
                        describeTensor(port.dtype, port.shape) + hint);
 }
 
-Status loadInputs(const Manifest &manifest,
-                  const std::vector<std::string> &arguments,
-                  std::vector<Array> &arrays) {
-  if (arguments.empty()) {
-    for (const Port &port : manifest.inputs)
-      arrays.push_back({port.dtype, port.shape,
-                        std::vector<char>(size_t(port.globalBytes))});
-    return Status::success();
+/// Whether every input is there and has the shape of this entry.
+static bool fits(const Manifest &manifest, const NamedArrays &given) {
+  for (const Port &port : manifest.inputs) {
+    auto found = given.find(port.name);
+    if (found == given.end() || checkArray(port, found->second).failed())
+      return false;
   }
-  NamedArrays given;
-  APRT_TRY(readArrays(arguments, given));
+  return true;
+}
+
+static std::string listEntries(const std::vector<Program> &programs,
+                               const std::vector<size_t> &shown) {
+  std::string text;
+  for (size_t i : shown)
+    text += "\n  " + programs[i].manifest.entry + ": " +
+            listPorts(programs[i].manifest.inputs);
+  return text;
+}
+
+static Status chooseEntry(const std::vector<Program> &programs,
+                          const std::string &wanted, const NamedArrays *given,
+                          size_t &chosen) {
+  std::vector<size_t> fitting, all;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    all.push_back(i);
+    bool fitsName = wanted.empty() || programs[i].manifest.entry == wanted;
+    // What is given for the only candidate is judged later, input by input.
+    bool alone = programs.size() == 1 || !wanted.empty();
+    if (fitsName && (!given || alone || fits(programs[i].manifest, *given)))
+      fitting.push_back(i);
+  }
+  if (fitting.empty() && !wanted.empty())
+    return Status::error("no entry is called '" + wanted +
+                         "'; the entries:" + listEntries(programs, all));
+  if (fitting.empty()) {
+    std::string shapes;
+    for (const auto &[name, array] : *given)
+      shapes += (shapes.empty() ? "" : ", ") + name + " " +
+                describeTensor(array.dtype, array.shape);
+    return Status::error("no entry takes the inputs " + shapes +
+                         "; the entries:" + listEntries(programs, all));
+  }
+  chosen = fitting.front();
+  return Status::success();
+}
+
+static Status takeInputs(const Manifest &manifest, NamedArrays &given,
+                         std::vector<Array> &arrays) {
   for (const auto &[name, array] : given)
     if (!findPort(manifest.inputs, name))
       return Status::error("the model has no input '" + name +
@@ -72,6 +109,22 @@ Status loadInputs(const Manifest &manifest,
     APRT_TRY(checkArray(port, found->second));
     arrays.push_back(std::move(found->second));
   }
+  return Status::success();
+}
+
+Status loadInputs(const std::vector<Program> &programs, const Options &options,
+                  size_t &chosen, std::vector<Array> &arrays) {
+  NamedArrays given;
+  APRT_TRY(readArrays(options.inputs, given));
+  bool zeros = options.inputs.empty();
+  APRT_TRY(
+      chooseEntry(programs, options.entry, zeros ? nullptr : &given, chosen));
+  const Manifest &manifest = programs[chosen].manifest;
+  if (!zeros)
+    return takeInputs(manifest, given, arrays);
+  for (const Port &port : manifest.inputs)
+    arrays.push_back(
+        {port.dtype, port.shape, std::vector<char>(size_t(port.globalBytes))});
   return Status::success();
 }
 

@@ -7,17 +7,19 @@
 #include "../core/Memory.h"
 #include "../core/Npy.h"
 #include "Options.h"
+#include "Program.h"
 
 #include <string>
 #include <vector>
 
 namespace autopar::runtime {
 
-/// Reads the arrays that --inputs names and checks them against the program.
-/// Without any, every input is zero. arrays[i] belongs to manifest.inputs[i].
-Status loadInputs(const Manifest &manifest,
-                  const std::vector<std::string> &arguments,
-                  std::vector<Array> &arrays);
+/// Reads the arrays that --inputs names, picks the entry that --entry names or
+/// whose inputs have their shapes, and checks them against it. Without any
+/// array, every input is zero and the first entry is picked. arrays[i] belongs
+/// to inputs[i] of the chosen manifest.
+Status loadInputs(const std::vector<Program> &programs, const Options &options,
+                  size_t &chosen, std::vector<Array> &arrays);
 
 /// Checks --outputs before the run.
 Status checkOutputs(const Manifest &manifest,

@@ -1,6 +1,7 @@
 //===- Program.cpp - The program appended to the stub ---------------------===//
 //
-// [stub ELF][padding to 4096][program .so][trailer]; see docs/RuntimeABI.md.
+// [stub ELF][padding to 4096]([program .so][trailer])...; see
+// docs/RuntimeABI.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -8,6 +9,7 @@
 
 #include "../core/File.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <dlfcn.h>
@@ -38,16 +40,20 @@ static uint64_t checksum(const std::vector<char> &bytes) {
   return hash;
 }
 
-static Status readProgram(const std::string &path, std::vector<char> &bytes) {
-  FileReader file;
-  APRT_TRY(file.open(path));
-  Trailer trailer{};
-  int64_t end = file.size() - int64_t(sizeof(Trailer));
-  if (end > 0)
-    APRT_TRY(file.read(end, sizeof(Trailer), &trailer));
-  if (std::memcmp(trailer.magic, "AUTOPAR1", 8) != 0)
-    return Status::error("this is the bare runtime without a program; "
-                         "`autopar compile MODEL -o EXE` makes an executable");
+/// The trailer that ends at `end`, if there is one.
+static Status readTrailer(FileReader &file, int64_t end, Trailer &trailer,
+                          bool &found) {
+  found = end > int64_t(sizeof(Trailer));
+  if (found)
+    APRT_TRY(
+        file.read(end - int64_t(sizeof(Trailer)), sizeof(Trailer), &trailer));
+  found = found && std::memcmp(trailer.magic, "AUTOPAR1", 8) == 0;
+  return Status::success();
+}
+
+/// The program before a trailer whose own place is `end`.
+static Status readProgram(FileReader &file, int64_t end, const Trailer &trailer,
+                          std::vector<char> &bytes) {
   if (trailer.offset > uint64_t(end) || trailer.size == 0 ||
       trailer.size != uint64_t(end) - trailer.offset)
     return Status::error("the executable is damaged: its program does not lie "
@@ -58,6 +64,30 @@ static Status readProgram(const std::string &path, std::vector<char> &bytes) {
   if (checksum(bytes) != trailer.checksum)
     return Status::error("the executable is damaged: the checksum of its "
                          "program is wrong; copy or compile it again");
+  return Status::success();
+}
+
+/// Trailers lie back to back with programs: from the last one backwards.
+static Status readPrograms(const std::string &path,
+                           std::vector<std::vector<char>> &programs) {
+  FileReader file;
+  APRT_TRY(file.open(path));
+  int64_t end = file.size();
+  for (;;) {
+    Trailer trailer{};
+    bool found = false;
+    APRT_TRY(readTrailer(file, end, trailer, found));
+    if (!found)
+      break;
+    programs.emplace_back();
+    APRT_TRY(readProgram(file, end - int64_t(sizeof(Trailer)), trailer,
+                         programs.back()));
+    end = int64_t(trailer.offset);
+  }
+  if (programs.empty())
+    return Status::error("this is the bare runtime without a program; "
+                         "`autopar compile MODEL -o EXE` makes an executable");
+  std::reverse(programs.begin(), programs.end());
   return Status::success();
 }
 
@@ -110,23 +140,35 @@ static Status checkCpu(const std::vector<std::string> &needed) {
                        "for this host");
 }
 
-Status loadProgram(Program &program) {
-  std::vector<char> bytes;
-  APRT_TRY(readProgram("/proc/self/exe", bytes));
+static Status loadProgram(const std::vector<char> &bytes, Program &program) {
   std::error_code error;
   program.folder =
       std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  void *handle = nullptr;
-  APRT_TRY(openProgram(bytes, handle));
+  APRT_TRY(openProgram(bytes, program.handle));
   program.stages = static_cast<const aprt_stage_functions *>(
-      dlsym(handle, "aprt_program_stages"));
+      dlsym(program.handle, "aprt_program_stages"));
   const char *manifest =
-      static_cast<const char *>(dlsym(handle, "aprt_program_manifest"));
+      static_cast<const char *>(dlsym(program.handle, "aprt_program_manifest"));
   if (!program.stages || !manifest)
     return Status::error("the program lacks aprt_program_stages or "
                          "aprt_program_manifest");
-  APRT_TRY(parseManifest(manifest, program.manifest));
-  return checkCpu(program.manifest.cpuFeatures);
+  return parseManifest(manifest, program.manifest);
+}
+
+Status loadPrograms(std::vector<Program> &programs) {
+  std::vector<std::vector<char>> bytes;
+  APRT_TRY(readPrograms("/proc/self/exe", bytes));
+  programs.resize(bytes.size());
+  for (size_t i = 0; i < bytes.size(); ++i)
+    APRT_TRY(loadProgram(bytes[i], programs[i]));
+  return Status::success();
+}
+
+Status keepProgram(std::vector<Program> &programs, size_t chosen) {
+  for (size_t i = 0; i < programs.size(); ++i)
+    if (i != chosen)
+      dlclose(programs[i].handle);
+  return checkCpu(programs[chosen].manifest.cpuFeatures);
 }
 
 } // namespace autopar::runtime

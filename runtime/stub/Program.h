@@ -6,18 +6,25 @@
 #include "../core/Manifest.h"
 
 #include <string>
+#include <vector>
 
 namespace autopar::runtime {
 
-/// A loaded program. It stays loaded until the process ends.
+/// A loaded program: one entry of the executable.
 struct Program {
   Manifest manifest;
   const aprt_stage_functions *stages = nullptr;
   std::string folder; // of the executable
+  void *handle = nullptr;
 };
 
-/// Finds the program at the end of this executable, checks it and loads it.
-Status loadProgram(Program &program);
+/// Finds the programs at the end of this executable, checks and loads them, in
+/// the order in which they were compiled. There is one at least.
+Status loadPrograms(std::vector<Program> &programs);
+
+/// Unloads all but `chosen`, which stays until the process ends, and checks
+/// that this host can run it.
+Status keepProgram(std::vector<Program> &programs, size_t chosen);
 
 } // namespace autopar::runtime
 

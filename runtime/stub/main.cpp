@@ -47,9 +47,13 @@ static int execute(const Options &options) {
   Run run(program, options);
   auto prepare = [&]() -> Status {
     APRT_TRY(checkLauncher());
-    APRT_TRY(loadProgram(program));
+    std::vector<Program> programs;
+    APRT_TRY(loadPrograms(programs));
+    size_t chosen = 0;
+    APRT_TRY(loadInputs(programs, options, chosen, run.inputs));
+    APRT_TRY(keepProgram(programs, chosen));
+    program = std::move(programs[chosen]);
     APRT_TRY(checkOutputs(program.manifest, options.outputs));
-    APRT_TRY(loadInputs(program.manifest, options.inputs, run.inputs));
     return run.prepare();
   };
   if (Status status = prepare(); status.failed())

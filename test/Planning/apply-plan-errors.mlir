@@ -15,7 +15,7 @@
 
 // READ: error: cannot read plan file
 // HALVE: error: plan file {{.*}}: op 'fc': 'halve 0' is neither 'split N' nor 'pass N'
-// FACTOR: error: plan: op fc cannot run so: its sharding rule does not allow this strategy
+// FACTOR: error: plan: op fc cannot run so: axis data cannot split 7: the op has 3 factors; over axis data it can: split 0 (dimension 0 of tensor fc, 8 elements), split 1
 // OP: error: the plan says nothing about op fc
 // HASH: error: {{.*}}model
 // AXIS: error: plan file {{.*}} names axis 'data', which 'mesh' has not

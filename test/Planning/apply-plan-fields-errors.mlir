@@ -28,7 +28,7 @@
 // REDEFINE: %{prefix} = OTHER
 // REDEFINE: %{changes} = model_hash='"12"'
 // RUN: %{check}
-// OTHER: error: the plan was made for another model (m.onnx): make it anew
+// OTHER: error: the plan was made for another model (m.onnx, hash 0000000000000012; this is m.onnx, hash {{[0-9a-f]+}}): make it anew
 
 // REDEFINE: %{prefix} = CLUSTER
 // REDEFINE: %{changes} = -cluster
@@ -173,7 +173,7 @@
 // REDEFINE: %{prefix} = FACTOR
 // REDEFINE: %{changes} = ops.up.strategy='{"row":"split 9"}'
 // RUN: %{check}
-// FACTOR: error: plan: op up cannot run so: its sharding rule does not allow this strategy
+// FACTOR: error: plan: op up cannot run so: axis row cannot split 9: the op has 3 factors; over axis data it can: split 0
 
 // REDEFINE: %{prefix} = STAGE
 // REDEFINE: %{changes} = ops.up.stage=1

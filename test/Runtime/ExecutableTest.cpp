@@ -103,6 +103,10 @@ class Executable : public ::testing::Test {
 protected:
   /// Compiles Inputs/`source` with the manifest and appends it to the stub.
   void build(const char *source, const json &manifest, int ranks) {
+    compile(source, manifest, ranks);
+    append(checksum(program));
+  }
+  void compile(const char *source, const json &manifest, int ranks) {
     std::string quoted = json(manifest.dump()).dump();
     folder.write("manifest.h", "#define MANIFEST " + quoted + "\n");
     std::string library = folder.path("program.so");
@@ -113,7 +117,14 @@ protected:
         " -o " + library;
     ASSERT_EQ(std::system(command.c_str()), 0);
     program = folder.read("program.so");
-    append(checksum(program));
+  }
+  /// Appends it to what was appended before: another entry.
+  void appendEntry() {
+    std::string bytes = folder.read("exe");
+    uint64_t trailer[3] = {bytes.size(), program.size(), checksum(program)};
+    folder.write("exe",
+                 bytes + program + "AUTOPAR1" +
+                     std::string(reinterpret_cast<const char *>(trailer), 24));
   }
   void append(uint64_t sum) {
     std::ifstream file(AUTOPAR_TEST_STUB, std::ios::binary);
@@ -315,6 +326,40 @@ TEST_F(Executable, DamagedExecutablesAreRefused) {
   whole.resize(whole.size() - 5);
   folder.write("exe", whole);
   expectFailure(run(""), {"without a program"});
+}
+
+/// The second of two entries takes other shapes; it is the first's program.
+TEST_F(Executable, EntriesArePickedByShapes) {
+  json manifest = programManifest(1);
+  manifest["entry"] = "n=6";
+  build("program.c", manifest, 1);
+  manifest["entry"] = "n=3";
+  manifest["inputs"][0]["shape"][0] = 3;
+  manifest["inputs"][0]["dims"][0]["size"] = 3;
+  manifest["inputs"][0]["dims"][0]["length"] = 3;
+  manifest["inputs"][0]["dims"][0]["step"] = 3;
+  compile("program.c", manifest, 1);
+  appendEntry();
+  writeWeights();
+  writeInputs(0);
+  for (const char *arguments :
+       {"--inputs in.npz --json report.json", "--json report.json",
+        "--entry n=6 --json report.json"}) {
+    Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.text;
+    EXPECT_NE(outcome.text.find("(entry n=6)"), std::string::npos);
+    EXPECT_EQ(json::parse(folder.read("report.json"))["entry"], "n=6");
+  }
+  expectFailure(run("--inputs in.npz --entry n=3"), {"f32[6,5]", "f32[3,5]"});
+  expectFailure(run("--entry n=4"), {"no entry is called 'n=4'", "n=6: x"});
+  int32_t mode = 0;
+  ASSERT_TRUE(
+      writeNpz(folder.path("in.npz"), {{"x", APRT_F32, {5, 5}, x.data()},
+                                       {"mode", APRT_I32, {1}, &mode}})
+          .ok());
+  expectFailure(run("--inputs in.npz"),
+                {"no entry takes the inputs", "x f32[5,5]", "n=6: x f32[6,5]",
+                 "n=3: x f32[3,5]"});
 }
 
 TEST_F(Executable, MissingCpuFeaturesAreNamed) {

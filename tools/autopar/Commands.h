@@ -17,13 +17,18 @@ int complain(const llvm::Twine &message);
 
 /// The options that shape a plan, of all commands that make one.
 struct PlanOptions {
-  std::string cluster, target, strategy, mesh, planFile, savePlan, memoryLimit;
-  std::vector<std::string> bindings;
+  std::string cluster, target, strategy, mesh, planFile, savePlan, memoryLimit,
+      constraints;
+  std::vector<std::string> bindings, entries;
   int64_t ranks = 0, microBatches = 0;
   bool allowLinkedWeights = false, verbose = false;
 
   void addTo(CommandLine &line);
-  /// Everything checked and parsed.
+  /// Everything checked and parsed; one request per entry, or a single one.
+  llvm::Expected<std::vector<CompileRequest>>
+  requests(llvm::StringRef model) const;
+
+private:
   llvm::Expected<CompileRequest> request(llvm::StringRef model) const;
 };
 
@@ -32,8 +37,12 @@ struct PlanOptions {
 bool parseOrExit(const CommandLine &line,
                  llvm::ArrayRef<const char *> arguments, int &code);
 
-/// Writes the plan where the options ask for it.
-mlir::LogicalResult savePlans(const Plan &plan,
+/// Prints the plans as tables, those of entries under their names.
+void printPlan(llvm::raw_ostream &os, llvm::StringRef entry,
+               llvm::StringRef table);
+
+/// Writes the plans where the options ask for them.
+mlir::LogicalResult savePlans(llvm::ArrayRef<EntryPlan> plans,
                               llvm::ArrayRef<std::string> paths);
 
 } // namespace autopar::driver

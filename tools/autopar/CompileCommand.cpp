@@ -40,22 +40,76 @@ CommandLine commandLine(CompileOptions &options) {
   return line;
 }
 
-/// Prints IR with locations, which carry the nodes' names.
-int printModule(mlir::ModuleOp module, StringRef path) {
+/// IR with locations, which carry the nodes' names.
+void printModule(mlir::ModuleOp module, std::string &text) {
   mlir::OpPrintingFlags flags;
   flags.enableDebugInfo();
+  raw_string_ostream os(text);
+  if (!text.empty())
+    os << "// -----\n";
+  module->print(os, flags);
+  os << "\n";
+}
+
+int writeText(StringRef text, StringRef path) {
   if (path.empty() || path == "-") {
-    module->print(outs(), flags);
-    outs() << "\n";
+    outs() << text;
     return 0;
   }
   if (Error error = writeToOutput(path, [&](raw_ostream &os) {
-        module->print(os, flags);
-        os << "\n";
+        os << text;
         return Error::success();
       }))
     return complain("cannot write '" + path +
                     "': " + toString(std::move(error)));
+  return 0;
+}
+
+/// Two entries that take the same inputs could not be told apart.
+Error checkEntries(ArrayRef<EntryPlan> plans, ArrayRef<std::string> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (inputs[i] == inputs[j])
+        return createStringError("--entry " + plans[j].entry + " and --entry " +
+                                 plans[i].entry +
+                                 " take inputs of the same shapes (" +
+                                 inputs[i] + "): nothing tells them apart");
+  return Error::success();
+}
+
+/// All entries, one after the other, into one executable or one text of IR.
+int compileEntries(const CompileOptions &options,
+                   ArrayRef<CompileRequest> requests, Phase last) {
+  bool stops = last != Phase::Executable;
+  ExecutableFile executable(requests.front().output);
+  std::vector<EntryPlan> plans;
+  std::vector<std::string> inputs;
+  std::string text, tables;
+  raw_string_ostream os(tables);
+  for (const CompileRequest &request : requests) {
+    Compilation compilation(request);
+    if (failed(compilation.importModel()))
+      return 1;
+    inputs.push_back(compilation.describeInputs());
+    plans.push_back({request.entry, {}});
+    if (Error error = checkEntries(plans, inputs))
+      return complain(toString(std::move(error)));
+    if (failed(compilation.runOn(last, &executable)))
+      return 1;
+    plans.back().plan = compilation.plan();
+    if (last >= Phase::Plan)
+      printPlan(os, request.entry, compilation.describePlan());
+    if (stops)
+      printModule(compilation.module(), text);
+  }
+  if (last >= Phase::Plan &&
+      failed(savePlans(plans, {options.plan.savePlan, options.json})))
+    return 1;
+  (stops ? errs() : outs()) << tables;
+  if (stops)
+    return writeText(text, options.output);
+  if (Error error = executable.write())
+    return complain(toString(std::move(error)));
   return 0;
 }
 
@@ -72,24 +126,14 @@ int compile(const CompileOptions &options) {
   } else if (options.output.empty() || options.output == "-") {
     return complain("no output given; add -o EXE");
   }
-  auto request = options.plan.request(options.model);
-  if (!request)
-    return complain(toString(request.takeError()));
-  request->weights = options.weights;
-  request->output = options.output.empty() ? "a.out" : options.output;
-  Compilation compilation(std::move(*request));
-  Phase last = stop.value_or(Phase::Lower);
-  if (failed(compilation.runThrough(last)))
-    return 1;
-  if (last >= Phase::Plan) {
-    if (failed(savePlans(compilation.plan(),
-                         {options.plan.savePlan, options.json})))
-      return 1;
-    (stop ? errs() : outs()) << compilation.describePlan();
+  auto requests = options.plan.requests(options.model);
+  if (!requests)
+    return complain(toString(requests.takeError()));
+  for (CompileRequest &request : *requests) {
+    request.weights = options.weights;
+    request.output = options.output.empty() ? "a.out" : options.output;
   }
-  if (stop)
-    return printModule(compilation.module(), options.output);
-  return failed(compilation.writeExecutable()) ? 1 : 0;
+  return compileEntries(options, *requests, stop.value_or(Phase::Executable));
 }
 
 } // namespace

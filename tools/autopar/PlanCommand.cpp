@@ -23,17 +23,24 @@ int planCommand(ArrayRef<const char *> arguments) {
     return code;
   if (model.empty())
     return complain("no model given; usage: " + line.usage);
-  auto request = options.request(model);
-  if (!request)
-    return complain(toString(request.takeError()));
+  auto requests = options.requests(model);
+  if (!requests)
+    return complain(toString(requests.takeError()));
   auto began = std::chrono::steady_clock::now();
-  Compilation compilation(std::move(*request));
-  if (failed(compilation.runThrough(Phase::Plan)) ||
-      failed(savePlans(compilation.plan(), {options.savePlan, json})))
+  std::vector<EntryPlan> plans;
+  std::string tables;
+  raw_string_ostream os(tables);
+  for (const CompileRequest &request : *requests) {
+    Compilation compilation(request);
+    if (failed(compilation.runThrough(Phase::Plan)))
+      return 1;
+    plans.push_back({request.entry, compilation.plan()});
+    printPlan(os, request.entry, compilation.describePlan());
+  }
+  if (failed(savePlans(plans, {options.savePlan, json})))
     return 1;
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  outs() << compilation.describePlan()
-         << format("planned in %.2f s\n", took.count());
+  outs() << tables << format("planned in %.2f s\n", took.count());
   return 0;
 }
 

@@ -37,6 +37,10 @@ void PlanOptions::addTo(CommandLine &line) {
       text("memory-limit", "SIZE",
            "bytes per device, e.g. 16GiB (default: what the cluster says)",
            memoryLimit));
+  options.push_back(text("constraints", "FILE",
+                         "JSON that pins or forbids shardings, strategies, "
+                         "stages and meshes (docs/Constraints.md)",
+                         constraints));
   options.push_back(
       text("plan", "FILE", "use this plan instead of searching one", planFile));
   options.push_back(
@@ -45,6 +49,16 @@ void PlanOptions::addTo(CommandLine &line) {
                      "size of a symbolic dimension (repeatable)",
                      [this](StringRef binding) {
                        bindings.push_back(binding.str());
+                       return Error::success();
+                     }});
+  options.push_back({"entry", "NAME=INT[,NAME=INT]",
+                     "an entry with these sizes (repeatable): one executable "
+                     "that picks by\n                             the inputs' "
+                     "shapes; each entry has a plan of its own, the model,\n"
+                     "                             its weights and the number "
+                     "of ranks are those of all",
+                     [this](StringRef entry) {
+                       entries.push_back(entry.str());
                        return Error::success();
                      }});
   options.push_back(
@@ -79,6 +93,14 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
                              ": this build generates code for cpu only");
   if (!cluster.empty() && ranks != 0)
     return createStringError("--ranks and --cluster exclude each other");
+  for (auto [name, given] : {std::pair("strategy", !strategy.empty()),
+                             {"mesh", !mesh.empty()},
+                             {"micro-batches", microBatches != 0},
+                             {"memory-limit", !memoryLimit.empty()}})
+    if (given && !planFile.empty())
+      return createStringError("--plan and --" + Twine(name) +
+                               " exclude each other: a plan says all");
+  result.clusterGiven = !cluster.empty() || ranks != 0;
   auto machine = cluster.empty() ? clusterOfRanks(ranks == 0 ? 1 : ranks)
                                  : parseCluster(cluster);
   if (!machine)
@@ -96,6 +118,12 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
       return axes.takeError();
     result.plan.mesh = std::move(*axes);
   }
+  if (!constraints.empty()) {
+    auto read = readConstraintsFile(constraints);
+    if (!read)
+      return read.takeError();
+    result.plan.constraints = std::move(*read);
+  }
   result.plan.microBatches = microBatches;
   if (!memoryLimit.empty()) {
     auto bytes = parseSize(memoryLimit);
@@ -104,6 +132,55 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
     result.plan.memoryLimit = *bytes;
   }
   return result;
+}
+
+/// `batch=1,seq=128` beside the bindings that all entries share.
+static Error addEntry(StringRef entry, CompileRequest &request) {
+  SmallVector<StringRef> parts;
+  entry.split(parts, ',');
+  ImportOptions own;
+  for (StringRef part : parts) {
+    std::string binding = part.trim().str();
+    if (Error error = readBindings(binding, own)) {
+      consumeError(std::move(error));
+      return createStringError("--entry " + entry +
+                               ": write NAME=INT[,NAME=INT]");
+    }
+  }
+  if (own.bindings.size() != parts.size())
+    return createStringError("--entry " + entry + ": a size is given twice");
+  for (const auto &[name, size] : own.bindings)
+    if (!request.import.bindings.insert({name, size}).second)
+      return createStringError("--entry " + entry + ": --bind gives '" + name +
+                               "' a size already, for all entries");
+  request.entry = entry.str();
+  return Error::success();
+}
+
+Expected<std::vector<CompileRequest>>
+PlanOptions::requests(StringRef model) const {
+  auto common = request(model);
+  if (!common)
+    return common.takeError();
+  if (entries.empty())
+    return std::vector<CompileRequest>{*common};
+  std::vector<CompileRequest> result;
+  for (const std::string &entry : entries) {
+    if (any_of(result, [&](const CompileRequest &other) {
+          return other.entry == entry;
+        }))
+      return createStringError("--entry " + entry + " is given twice");
+    result.push_back(*common);
+    if (Error error = addEntry(entry, result.back()))
+      return std::move(error);
+  }
+  return result;
+}
+
+void printPlan(raw_ostream &os, StringRef entry, StringRef table) {
+  if (!entry.empty())
+    os << "entry        " << entry << "\n";
+  os << table;
 }
 
 bool parseOrExit(const CommandLine &line, ArrayRef<const char *> arguments,
@@ -123,10 +200,11 @@ bool parseOrExit(const CommandLine &line, ArrayRef<const char *> arguments,
   return false;
 }
 
-mlir::LogicalResult savePlans(const Plan &plan, ArrayRef<std::string> paths) {
+mlir::LogicalResult savePlans(ArrayRef<EntryPlan> plans,
+                              ArrayRef<std::string> paths) {
   for (const std::string &path : paths)
     if (!path.empty())
-      if (Error error = writePlanFile(plan, path)) {
+      if (Error error = writePlanFile(plans, path)) {
         complain(toString(std::move(error)));
         return mlir::failure();
       }

@@ -15,6 +15,8 @@ using schedule::kPersistent;
 using schedule::kResults;
 /// Module: where each weights file lies relative to the executable.
 inline constexpr llvm::StringLiteral kWeightFiles = "autopar.weight_files";
+/// Module: the name of the entry (`--entry`) that this program is.
+inline constexpr llvm::StringLiteral kEntry = "autopar.entry";
 /// Module: CPU features that the code needs.
 inline constexpr llvm::StringLiteral kCpuFeatures = "autopar.cpu_features";
 

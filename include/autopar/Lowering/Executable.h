@@ -27,10 +27,12 @@ linkSharedObject(llvm::ArrayRef<char> object);
 /// compiler, or where `cmake --install` puts it.
 llvm::Expected<std::string> findStub();
 
-/// Writes stub + program + trailer (docs/RuntimeABI.md) as an executable file;
-/// it appears whole or not at all.
+using ProgramBytes = llvm::SmallVector<char, 0>;
+
+/// Writes the stub and programs, one per entry, each with its trailer
+/// (docs/RuntimeABI.md), as an executable file; it appears whole or not at all.
 llvm::Error writeExecutable(llvm::StringRef path, llvm::StringRef stub,
-                            llvm::ArrayRef<char> program);
+                            llvm::ArrayRef<ProgramBytes> programs);
 
 } // namespace autopar
 

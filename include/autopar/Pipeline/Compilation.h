@@ -4,6 +4,7 @@
 #define AUTOPAR_PIPELINE_COMPILATION_H
 
 #include "autopar/Frontend/OnnxImporter.h"
+#include "autopar/Lowering/Executable.h"
 #include "autopar/Pipeline/Phases.h"
 #include "autopar/Planning/Plan.h"
 #include "autopar/Planning/Search.h"
@@ -17,10 +18,30 @@ struct CompileRequest {
   std::string model;
   ImportOptions import;
   PlanRequest plan;
-  std::string planFile; // take this plan instead of searching
-  std::string weights;  // where the executable finds the weights
+  std::string planFile;      // take this plan instead of searching
+  bool clusterGiven = false; // by the user: a plan's must have as many devices
+  std::string weights;       // where the executable finds the weights
   std::string output;
+  std::string entry; // `--entry` as it was written; empty: the only one
   bool verbose = false;
+};
+
+class WeightsFile;
+
+/// What the entries of one executable share.
+class ExecutableFile {
+public:
+  explicit ExecutableFile(std::string path);
+  ~ExecutableFile();
+  WeightsFile &weights() { return *made; }
+  void add(ProgramBytes program) { programs.push_back(std::move(program)); }
+  /// Writes it, and beside it the weights that no other file holds.
+  llvm::Error write();
+
+private:
+  std::string path;
+  std::unique_ptr<WeightsFile> made;
+  std::vector<ProgramBytes> programs;
 };
 
 /// Runs phases in order. Messages go to stderr, as `autopar: error: ...`; a
@@ -31,20 +52,25 @@ public:
 
   mlir::LogicalResult importModel();
   mlir::LogicalResult makePlan();
-  /// Partition, Schedule or Lower.
-  mlir::LogicalResult run(Phase phase);
-  mlir::LogicalResult writeExecutable();
-  /// All phases up to `last`, Executable not among them.
-  mlir::LogicalResult runThrough(Phase last);
+  /// Partition or Schedule.
+  mlir::LogicalResult run(Phase phase) { return runPasses(phase); }
+  /// All phases up to `last`; Executable adds the program to `to`, which Lower
+  /// and later phases need.
+  mlir::LogicalResult runThrough(Phase last, ExecutableFile *to = nullptr);
+  /// The same after importModel.
+  mlir::LogicalResult runOn(Phase last, ExecutableFile *to = nullptr);
 
   mlir::ModuleOp module() { return *ir; }
   const Plan &plan() const { return chosen; }
+  /// Names and types of the model's inputs; only after importModel.
+  std::string describeInputs() const;
   /// The plan as a table; only after makePlan.
   std::string describePlan() const { return table; }
 
 private:
   mlir::LogicalResult runPasses(Phase phase);
-  mlir::LogicalResult placeWeights();
+  mlir::LogicalResult lower(ExecutableFile &to);
+  mlir::LogicalResult makeProgram(ExecutableFile &to);
   void report(Phase phase);
   mlir::LogicalResult fail(llvm::Error error);
 

@@ -5,6 +5,7 @@
 
 #include "autopar/Cluster/Cluster.h"
 #include "autopar/Cost/Reshard.h"
+#include "autopar/Planning/Constraints.h"
 #include "autopar/Planning/Demands.h"
 #include "autopar/Planning/Plan.h"
 #include "autopar/Planning/Problem.h"
@@ -18,6 +19,7 @@ struct PlanQuestion {
   Mesh mesh;
   std::vector<OpDemand> demands; // per op
   int64_t memoryLimit = 0;       // bytes per device; 0: none
+  Limits limits;                 // what the user's constraints leave
 };
 
 /// A problem whose nodes are op classes (choices: assignments) and value

@@ -49,7 +49,8 @@ struct Plan {
   int64_t microBatches = 1;
   std::string schedule = "none"; // "gpipe" for several stages
   double predictedStepSeconds = 0;
-  int64_t predictedPeakMemoryBytes = 0; // per device
+  int64_t predictedPeakMemoryBytes = 0; // of a device of the fullest stage
+  std::vector<int64_t> predictedStageMemoryBytes; // of a device of each stage
   double lowerBoundSeconds = 0;
   double gap = 0;
   /// In the order of the graph.
@@ -75,8 +76,18 @@ llvm::json::Value summaryToJSON(const Plan &plan);
 /// `name` is what messages call the file.
 llvm::Expected<Plan> planFromJSON(const llvm::json::Value &value,
                                   llvm::StringRef name);
-llvm::Expected<Plan> readPlanFile(llvm::StringRef path);
-llvm::Error writePlanFile(const Plan &plan, llvm::StringRef path);
+
+/// The plan of one entry of an executable; "" where there is only one.
+struct EntryPlan {
+  std::string entry;
+  Plan plan;
+};
+/// Of a file with several entries the plan of `entry`.
+llvm::Expected<Plan> readPlanFile(llvm::StringRef path,
+                                  llvm::StringRef entry = "");
+/// One plan as it is; plans of entries under `{"entries": {NAME: PLAN}}`.
+llvm::Error writePlanFile(llvm::ArrayRef<EntryPlan> plans,
+                          llvm::StringRef path);
 
 /// The table that a person reads.
 std::string describe(const Plan &plan, const ModelGraph &graph);

@@ -4,6 +4,7 @@
 #define AUTOPAR_PLANNING_SEARCH_H
 
 #include "autopar/Cluster/Cluster.h"
+#include "autopar/Planning/Constraints.h"
 #include "autopar/Planning/Demands.h"
 #include "autopar/Planning/Plan.h"
 
@@ -17,6 +18,7 @@ struct PlanRequest {
   llvm::SmallVector<MeshAxis> mesh;
   int64_t microBatches = 0; // 0: searched
   int64_t memoryLimit = 0;  // bytes per device; 0: what the cluster's have
+  Constraints constraints;
 };
 
 /// `data=2,tensor=2`

@@ -313,9 +313,9 @@ FailureOr<std::string> ManifestWriter::write() {
     json::Object &predicted = *root.getObject("predicted");
     if (auto seconds = plan->getNumber("predicted_step_seconds"))
       predicted["step_seconds"] = *seconds;
-    if (auto bytes = plan->getNumber("predicted_peak_memory_bytes"))
-      predicted["peak_memory_bytes"] =
-          json::Array(std::vector<json::Value>(program.stages, *bytes));
+    const json::Array *bytes = plan->getArray("predicted_stage_memory_bytes");
+    if (bytes && static_cast<int64_t>(bytes->size()) == program.stages)
+      predicted["peak_memory_bytes"] = json::Array(*bytes);
   }
   if (failed)
     return failure();

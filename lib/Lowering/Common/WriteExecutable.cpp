@@ -1,6 +1,7 @@
 //===- WriteExecutable.cpp - Linking, and the file of a program -----------===//
 //
-// [stub ELF][padding to 4096][program .so][trailer]; see docs/RuntimeABI.md.
+// [stub ELF][padding to 4096]([program .so][trailer])...; see
+// docs/RuntimeABI.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -103,7 +104,19 @@ Expected<std::string> findStub() {
                            "'; build the target autopar-stub, or install");
 }
 
-Error writeExecutable(StringRef path, StringRef stub, ArrayRef<char> program) {
+static void appendProgram(SmallVectorImpl<char> &bytes,
+                          ArrayRef<char> program) {
+  uint64_t offset = bytes.size();
+  bytes.append(program.begin(), program.end());
+  StringRef magic = "AUTOPAR1";
+  bytes.append(magic.begin(), magic.end());
+  appendWord(bytes, offset);
+  appendWord(bytes, program.size());
+  appendWord(bytes, checksum(program));
+}
+
+Error writeExecutable(StringRef path, StringRef stub,
+                      ArrayRef<ProgramBytes> programs) {
   auto base = MemoryBuffer::getFile(stub, /*IsText=*/false,
                                     /*RequiresNullTerminator=*/false);
   if (!base)
@@ -112,13 +125,8 @@ Error writeExecutable(StringRef path, StringRef stub, ArrayRef<char> program) {
   SmallVector<char, 0> bytes((*base)->getBufferStart(),
                              (*base)->getBufferEnd());
   bytes.resize((bytes.size() + 4095) / 4096 * 4096);
-  uint64_t offset = bytes.size();
-  bytes.append(program.begin(), program.end());
-  StringRef magic = "AUTOPAR1";
-  bytes.append(magic.begin(), magic.end());
-  appendWord(bytes, offset);
-  appendWord(bytes, program.size());
-  appendWord(bytes, checksum(program));
+  for (const ProgramBytes &program : programs)
+    appendProgram(bytes, program);
   SmallString<128> beside;
   int descriptor;
   if (std::error_code code = sys::fs::createUniqueFile(

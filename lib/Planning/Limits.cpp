@@ -1,0 +1,159 @@
+//===- Limits.cpp - What constraints leave possible -----------------------===//
+
+#include "ChoiceText.h"
+#include "autopar/Planning/Constraints.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+bool OpLimit::allows(const Assignment &assignment) const {
+  return all_of(zip(atoms, assignment), [](auto pair) {
+    const auto &[limit, choice] = pair;
+    return (!limit.only || is_contained(*limit.only, choice)) &&
+           !is_contained(limit.never, choice);
+  });
+}
+
+/// The atoms of a dimension that are devices.
+static SmallVector<unsigned, 2> deviceAtoms(ArrayRef<unsigned> atoms,
+                                            const Mesh &mesh) {
+  SmallVector<unsigned, 2> list;
+  copy_if(atoms, std::back_inserter(list),
+          [&](unsigned atom) { return !mesh.atoms()[atom].time; });
+  return list;
+}
+
+bool ShardingLimit::matches(const Sharding &sharding, const Mesh &mesh) const {
+  return sharding.partial == partial &&
+         all_of(zip_equal(dims, sharding.dims), [&](auto pair) {
+           const auto &[wanted, dim] = pair;
+           return !wanted || *wanted == deviceAtoms(dim.atoms, mesh);
+         });
+}
+
+bool ValueLimit::allows(const Sharding &sharding, const Mesh &mesh) const {
+  auto matches = [&](const ShardingLimit &limit) {
+    return limit.matches(sharding, mesh);
+  };
+  return all_of(pins, matches) && none_of(forbids, matches);
+}
+
+/// Takes an atom from wherever `sharding` uses it.
+static void release(Sharding &sharding, unsigned atom) {
+  for (DimSharding &dim : sharding.dims)
+    erase(dim.atoms, atom);
+  erase_if(sharding.partial, [&](const Partial &p) { return p.atom == atom; });
+}
+
+Sharding ValueLimit::fit(Sharding sharding, const Mesh &mesh) const {
+  for (const ShardingLimit &pin : pins) {
+    sharding.partial.clear();
+    for (const auto &[wanted, dim] : zip_equal(pin.dims, sharding.dims)) {
+      if (!wanted)
+        continue;
+      erase_if(dim.atoms,
+               [&](unsigned atom) { return !mesh.atoms()[atom].time; });
+      for (unsigned atom : *wanted)
+        release(sharding, atom);
+      append_range(dim.atoms, *wanted);
+    }
+    for (const Partial &partial : pin.partial)
+      release(sharding, partial.atom);
+    sharding.partial = pin.partial;
+  }
+  return sharding;
+}
+
+static std::string keyOf(const OpLimit &limit) {
+  std::string key;
+  for (const AtomLimit &atom : limit.atoms) {
+    key += atom.only ? "o" : "a";
+    if (atom.only)
+      for (const Choice &choice : *atom.only)
+        key += toString(choice) + ",";
+    key += "n";
+    for (const Choice &choice : atom.never)
+      key += toString(choice) + ",";
+  }
+  return key;
+}
+
+/// Constraints that apply to a value say all about its limit.
+static std::string keyOf(const ValueLimit &limit) {
+  std::string key;
+  for (const ShardingLimit &pin : limit.pins)
+    key += "p" + std::to_string(pin.from);
+  for (const ShardingLimit &forbid : limit.forbids)
+    key += "f" + std::to_string(forbid.from);
+  return key;
+}
+
+std::string Limits::markOf(const ModelGraph &graph, unsigned op) const {
+  if (!constraints)
+    return "";
+  std::string mark = keyOf(ops[op]) + "|";
+  for (unsigned value : graph.ops[op].operands)
+    mark += keyOf(values[value]) + ";";
+  for (unsigned value : graph.ops[op].results)
+    mark += keyOf(values[value]) + ";";
+  return mark;
+}
+
+//===----------------------------------------------------------------------===//
+// Nothing is left
+//===----------------------------------------------------------------------===//
+
+Error cannotMeet(const Limits &limits, const ModelGraph &graph, unsigned op,
+                 const Mesh &mesh) {
+  const OpLimit &limit = limits.ops[op];
+  const GraphOp &item = graph.ops[op];
+  // What the pins ask for, if it is one assignment; else all are forbidden.
+  Assignment asked(mesh.atoms().size());
+  for (const auto &[choice, atom] : zip_equal(asked, limit.atoms))
+    if (atom.only && atom.only->size() == 1)
+      choice = atom.only->front();
+  std::string why = shardingsOf(item.rule, asked, mesh)
+                        ? "the constraints leave it nothing to do"
+                        : whyIllegal(graph, item, asked, mesh);
+  std::string possible;
+  for (unsigned axis = 0; axis < mesh.axes().size(); ++axis) {
+    SmallVector<unsigned> atoms;
+    for (const auto &[index, atom] : enumerate(mesh.atoms()))
+      if (atom.axis == axis && !atom.time)
+        atoms.push_back(index);
+    if (!atoms.empty())
+      possible += "; " + possibleChoices(graph, item, atoms, mesh);
+  }
+  return limits.constraints->fail(
+      limits.constraints->list[limit.from.back()],
+      "op " + item.name + " cannot meet " +
+          (limit.from.size() > 1 ? "this and other constraints" : "this") +
+          ": " + why + possible);
+}
+
+Error cannotLie(const Limits &limits, const GraphValue &value,
+                const ValueLimit &limit, const Mesh &mesh,
+                ArrayRef<Sharding> known) {
+  const Constraints &constraints = *limits.constraints;
+  Sharding fitted = limit.fit(Sharding::replicated(value.shape.size()), mesh);
+  for (const ShardingLimit &pin : limit.pins)
+    if (!pin.matches(fitted, mesh))
+      return constraints.fail(
+          constraints.list[pin.from],
+          "tensor " + value.name + " cannot lie so and as constraint " +
+              Twine(constraints.list[limit.pins.back().from].number) +
+              " says: " + toString(fitted, mesh));
+  std::string tried;
+  for (const Sharding &sharding : known.take_front(8))
+    tried += (tried.empty() ? "" : ", ") + toString(sharding, mesh);
+  return constraints.fail(constraints.list[limit.forbids.back().from],
+                          "tensor " + value.name +
+                              " can lie in no way that is allowed; its ops "
+                              "give and want " +
+                              tried);
+}
+
+} // namespace autopar

@@ -1,0 +1,34 @@
+//===- Names.h - Names that people write ------------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_PLANNING_NAMES_H
+#define AUTOPAR_LIB_PLANNING_NAMES_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/JSON.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace autopar {
+
+/// `*` stands for any text, `?` for any character; all else for itself, for
+/// names have brackets, slashes and dots.
+bool matchesName(llvm::StringRef pattern, llvm::StringRef name);
+
+/// `; nearest: 'wte.weight', 'wpe.weight'`: the names that `wanted` may have
+/// meant, nearest first, ties in the given order; "" if none is near.
+std::string nearestNames(llvm::StringRef wanted, size_t count,
+                         std::function<llvm::StringRef(size_t)> name);
+
+/// The first key of `object`, in alphabetic order, that is not known, as
+/// `unknown key 'shard'; known: 'dims', 'partial'`; "" if there is none.
+std::string unknownKey(const llvm::json::Object &object,
+                       llvm::ArrayRef<llvm::StringLiteral> known);
+
+/// The keys of `object` in alphabetic order: the object itself has none.
+std::vector<llvm::StringRef> sortedKeys(const llvm::json::Object &object);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_NAMES_H

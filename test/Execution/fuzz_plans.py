@@ -1,0 +1,182 @@
+"""Edits plan files in many random ways: each leads to a right program or to a clear error.
+
+    python test/Execution/fuzz_plans.py [--count N] [--seed N] [--models NAME,...] [--jobs N]
+
+Plans that are wrong in form (a key, a name, a number, a type) must be refused with exit code 1 to 99 and a message; plans that change
+what an op does, how a tensor lies or which stage an op is in must be refused so, or compile into a program whose outputs are those of
+the model. A signal, an exit code of 100 or more, an error without words and a wrong number fail. The seed and number of a case make
+it again. The models are those of ../shared/models/small. The last line counts.
+"""
+
+import argparse
+import copy
+import json
+import os
+import random
+import sys
+import tempfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from run_models import SMALL, SUMMING, TOLERANCE, compare, find_tool, reference_of, run  # noqa: E402
+
+import numpy as np  # noqa: E402
+
+BASES = [["--ranks", "2"], ["--ranks", "4", "--mesh", "a=2,b=2"], ["--ranks", "3", "--strategy", "data"], ["--ranks", "4", "--strategy", "tensor"],
+         ["--ranks", "2", "--strategy", "layer"], ["--ranks", "4", "--mesh", "layer=2,data=2", "--micro-batches", "2"]]
+JUNK = [None, True, -1, 0, 1, 2, 3, 1 << 40, 0.5, "", "x", "split 0", "time", [], {}, [[]], ["x"], {"x": "sum"}]
+
+
+def atoms_of(plan):
+    names = []
+    for axis in plan["mesh"]:
+        names.append(axis["axis"])
+        if axis["size"] == 4:
+            names += [axis["axis"] + ".0", axis["axis"] + ".1"]
+    return names or ["x"]
+
+
+def change_strategy(plan, rng):
+    op = plan["ops"][rng.choice(sorted(plan["ops"]))]["strategy"]
+    atom = rng.choice(atoms_of(plan))
+    if op and rng.random() < 0.3:
+        del op[rng.choice(sorted(op))]
+    else:
+        op[atom] = f"{rng.choice(['split', 'split', 'split', 'pass'])} {rng.randrange(4)}"
+
+
+def change_tensor(plan, rng):
+    tensor = plan["tensors"][rng.choice(sorted(plan["tensors"]))]
+    atom = rng.choice(atoms_of(plan))
+    for dim in tensor["dims"]:
+        if atom in dim:
+            dim.remove(atom)
+    kind = rng.random()
+    if kind < 0.6 and tensor["dims"]:
+        dim = rng.choice(tensor["dims"])
+        dim.insert(rng.randrange(len(dim) + 1), atom)
+    elif kind < 0.8:
+        tensor.setdefault("partial", {})[atom] = rng.choice(["sum", "sum", "sum", "max", "min", "prod"])
+    else:
+        tensor.pop("partial", None)
+
+
+def change_stage(plan, rng):
+    op = plan["ops"][rng.choice(sorted(plan["ops"]))]
+    op["stage"] = rng.choice([0, 0, 1, 1, 1, 2])
+
+
+def change_mesh(plan, rng):
+    axis = rng.choice(plan["mesh"])
+    axis[rng.choice(["axis", "size"])] = rng.choice(["q", "time", 1, 2, 3, 4, 8])
+
+
+def change_anything(plan, rng):
+    """A random key or item anywhere is removed, doubled under another name, or becomes junk."""
+    holder = plan
+    while True:
+        keys = sorted(holder) if isinstance(holder, dict) else list(range(len(holder)))
+        key = rng.choice(keys)
+        if isinstance(holder[key], (dict, list)) and holder[key] and rng.random() < 0.7:
+            holder = holder[key]
+            continue
+        break
+    kind = rng.random()
+    if kind < 0.3:
+        del holder[key]
+    elif kind < 0.5 and isinstance(holder, dict):
+        holder[rng.choice(["", "x", key + "#9", key.upper()])] = copy.deepcopy(holder[key])
+    else:
+        holder[key] = rng.choice(JUNK)
+
+
+CHANGES = [change_strategy] * 4 + [change_tensor] * 4 + [change_stage, change_mesh, change_anything, change_anything]
+
+
+def mutate_text(text, rng):
+    place = rng.randrange(len(text))
+    return rng.choice([text[:place], text[:place] + rng.choice('{}[]",:0x') + text[place + 1:]])
+
+
+def edited(plan, rng):
+    if rng.random() < 0.05:
+        return mutate_text(json.dumps(plan), rng)
+    plan = copy.deepcopy(plan)
+    for _ in range(rng.choice([1, 1, 1, 2, 3, 6])):
+        try:
+            rng.choice(CHANGES)(plan, rng)
+        except (KeyError, TypeError, IndexError, AttributeError):
+            pass  # an earlier change took away what this one edits
+    return json.dumps(plan)
+
+
+class Fuzz:
+    def __init__(self, work, seed):
+        self.work, self.seed, self.plans = work, seed, {}
+
+    def plan_of(self, model, base):
+        path = os.path.join(self.work, f"{model}.{BASES.index(base)}.json")
+        folder = os.path.join(SMALL, model)
+        code, log = run([find_tool(), "plan", os.path.join(folder, "model.onnx"), "--json", path, *base])
+        if code:
+            return None
+        with open(path) as file:
+            return json.load(file)
+
+    def attempt(self, number, models):
+        """What happened, and what went wrong or ""."""
+        rng = random.Random(f"{self.seed}.{number}")
+        model, base = rng.choice(sorted(models)), rng.choice(BASES)
+        plan = self.plans.get((model, BASES.index(base)))
+        if plan is None:
+            return "no base", ""
+        stem = os.path.join(self.work, str(number))
+        with open(stem + ".json", "w") as file:
+            file.write(edited(plan, rng))
+        file = os.path.join(SMALL, model, "model.onnx")
+        code, log = run([find_tool(), "compile", file, "-o", stem, "--weights", file, "--plan", stem + ".json"])
+        if code:
+            clear = 0 < code < 100 and log.startswith("autopar: error: ") and len(log) > 30
+            inner = "equality" in log or "should have" in log
+            return "refused", "" if clear and not inner else f"compile ended with {code}: {log[-300:]}"
+        code, log = run([stem, "--inputs", os.path.join(SMALL, model, "inputs.npz"), "--outputs", stem + ".npz", "--timeout", "20"])
+        if code:
+            return "ran", f"run ended with {code}: {log[-300:]}"
+        with np.load(stem + ".npz") as got:
+            worst = max(compare(dict(got), reference_of(os.path.join(SMALL, model), ""), TOLERANCE * SUMMING).values())
+        os.remove(stem)
+        return "ran", "" if worst <= 1 else f"outputs differ: {worst:.3g} of the tolerance"
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--count", type=int, default=40)
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--first", type=int, default=0, help="number of the first case")
+    arguments.add_argument("--models", default="mlp,mlp-uneven,gpt2-uneven,lenet")
+    arguments.add_argument("--jobs", type=int, default=2)
+    options = arguments.parse_args()
+    if not os.path.isdir(SMALL):
+        print(f"0 passed, 0 failed, {options.count} skipped")
+        return 0
+    models, counts, failed = options.models.split(","), Counter(), 0
+    with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(options.jobs) as pool:
+        fuzz = Fuzz(work, options.seed)
+        pairs = [(model, base) for model in models for base in BASES]
+        for (model, base), plan in zip(pairs, pool.map(lambda pair: fuzz.plan_of(*pair), pairs)):
+            fuzz.plans[model, BASES.index(base)] = plan
+        numbers = range(options.first, options.first + options.count)
+        for number, (what, error) in zip(numbers, pool.map(lambda n: fuzz.attempt(n, models), numbers)):
+            counts[what] += 1
+            failed += bool(error)
+            if error:
+                print(f"FAIL: case {number} of seed {options.seed}: {error}", flush=True)
+    print(", ".join(f"{count} {what}" for what, count in sorted(counts.items())))
+    print(f"{options.count - failed} passed, {failed} failed, 0 skipped")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
