@@ -197,13 +197,18 @@ Error Builder::addOpNodes() {
   return Error::success();
 }
 
-/// A sharding that a value can have for its users: no interval.
+/// A sharding that a value can have for its users: no interval; over
+/// micro-batches no partial value, and nothing of what is there once.
 void Builder::offer(unsigned valueClass, Sharding sharding) {
   for (DimSharding &dim : sharding.dims)
     dim.interval = std::nullopt;
   if (any_of(sharding.partial,
              [&](const Partial &p) { return mesh.atoms()[p.atom].time; }))
     return;
+  if (firstValue(valueClass).persistent || firstValue(valueClass).setup)
+    for (DimSharding &dim : sharding.dims)
+      llvm::erase_if(dim.atoms,
+                     [&](unsigned atom) { return mesh.atoms()[atom].time; });
   if (!is_contained(candidates[valueClass], sharding))
     candidates[valueClass].push_back(std::move(sharding));
 }

@@ -143,7 +143,8 @@ std::vector<std::optional<unsigned>> batchFactors(const ModelGraph &graph) {
 int64_t batchSize(const ModelGraph &graph) {
   std::optional<int64_t> batch;
   for (const GraphValue &value : graph.values)
-    if (value.source == ValueSource::Input && !value.shape.empty())
+    if (value.source == ValueSource::Input && !value.shape.empty() &&
+        value.shape[0] > 1)
       batch = std::min(batch.value_or(value.shape[0]), value.shape[0]);
   return batch.value_or(1);
 }
@@ -200,7 +201,8 @@ static Demands demandChannel(const ModelGraph &graph, int64_t parts) {
   return demands;
 }
 
-/// Height; width where there are fewer rows than devices.
+/// Height; where there are fewer rows than devices, height or width or some
+/// devices the one and some the other.
 static Demands demandSpatial(const ModelGraph &graph, int64_t parts) {
   OpFilter through = [](const GraphOp &op) {
     return op.kernel != KernelClass::Contraction;
@@ -211,11 +213,11 @@ static Demands demandSpatial(const ModelGraph &graph, int64_t parts) {
   for (const auto &[index, op] : enumerate(graph.ops))
     for (const DimensionMarks *marks : {&height, &width}) {
       std::optional<unsigned> factor = marks->factors[index];
-      if (op.setup || !factor || !demands[index].empty() ||
-          op.rule.factors[*factor].size < parts ||
-          !canFollow(op, *factor, parts))
-        continue;
-      demands[index] = {split(*factor)};
+      bool enough = !demands[index].empty() &&
+                    op.rule.factors[demands[index][0].index].size >= parts;
+      if (!op.setup && factor && !enough && canFollow(op, *factor, parts) &&
+          !is_contained(demands[index], split(*factor)))
+        demands[index].push_back(split(*factor));
     }
   return demands;
 }

@@ -34,36 +34,195 @@ microBatchCounts(const ModelGraph &graph, int64_t stages, int64_t pinned) {
   return divisors;
 }
 
-/// Whether some operand carries the batch.
-static bool readsBatch(const GraphOp &op,
-                       ArrayRef<std::optional<unsigned>> dims) {
-  return any_of(op.operands,
-                [&](unsigned value) { return dims[value].has_value(); });
+//===----------------------------------------------------------------------===//
+// What each op does along the time axis
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Cuts what carries the batch into parts, op by op. Micro-batches exchange
+/// nothing: what an op needs of all parts at once is there whole in each of
+/// them, with all that it is computed from; each micro-batch computes it anew.
+class BatchCutter {
+public:
+  BatchCutter(const ModelGraph &graph, int64_t parts)
+      : graph(graph), mesh({{kTimeAxis.str(), parts}}),
+        whole(graph.values.size(), false) {}
+
+  std::vector<AxisDemand> run();
+
+private:
+  bool settle();
+  void cutForward(unsigned index);
+  void cutBackward(unsigned index);
+  std::optional<OpShardings> cut(const GraphOp &op, unsigned factor) const;
+  unsigned misfits(const GraphOp &op, const OpShardings &shardings) const;
+  bool isCut(const GraphOp &op) const;
+  std::optional<unsigned> wantedDim(unsigned value) const;
+  void accept(unsigned index, unsigned factor, OpShardings shardings);
+  void needWhole(unsigned value);
+
+  const ModelGraph &graph;
+  Mesh mesh;
+  std::vector<bool> whole;                      // per value
+  std::vector<std::optional<unsigned>> dims;    // per value: the dimension cut
+  std::vector<std::optional<unsigned>> factors; // per op
+  std::vector<OpShardings> shardings;           // per op
+  bool changed = false;
+};
+
+} // namespace
+
+/// The dimension that is split, if any.
+static std::optional<unsigned> splitDim(const Sharding &sharding) {
+  for (const auto &[index, dim] : enumerate(sharding.dims))
+    if (!dim.atoms.empty())
+      return index;
+  return std::nullopt;
 }
 
-Expected<std::vector<AxisDemand>> microBatchDemands(const ModelGraph &graph,
-                                                    int64_t microBatches) {
-  DimensionMarks marks(graph);
-  for (const auto &[index, value] : enumerate(graph.values))
-    if (value.source == ValueSource::Input && !value.shape.empty())
-      marks.dims[index] = 0;
-  propagateForward(graph, marks, [](const GraphOp &) { return true; });
-  std::vector<AxisDemand> demands;
-  for (const auto &[index, op] : enumerate(graph.ops)) {
-    std::optional<unsigned> factor = marks.factors[index];
-    if (!readsBatch(op, marks.dims)) {
-      demands.push_back({Choice()});
+/// The op's shardings when `factor` is cut; nullopt where that is not possible.
+/// Intervals would read a neighbour's part.
+std::optional<OpShardings> BatchCutter::cut(const GraphOp &op,
+                                            unsigned factor) const {
+  if (op.rule.factors[factor].kind != FactorKind::Parallel)
+    return std::nullopt;
+  Assignment assignment(mesh.atoms().size(), Choice{Choice::Split, factor});
+  std::optional<OpShardings> result = shardingsOf(op.rule, assignment, mesh);
+  if (!result || any_of(result->operands, [](const Sharding &sharding) {
+        return any_of(sharding.dims,
+                      [](const DimSharding &dim) { return dim.interval; });
+      }))
+    return std::nullopt;
+  return result;
+}
+
+/// Operands that are cut otherwise than the op would read them.
+unsigned BatchCutter::misfits(const GraphOp &op,
+                              const OpShardings &shardings) const {
+  unsigned count = 0;
+  for (const auto &[value, sharding] :
+       zip_equal(op.operands, shardings.operands))
+    count += dims[value] && splitDim(sharding) != dims[value];
+  return count;
+}
+
+bool BatchCutter::isCut(const GraphOp &op) const {
+  return any_of(op.operands, [&](unsigned v) { return dims[v].has_value(); });
+}
+
+/// Marks a value and all that it is computed from.
+void BatchCutter::needWhole(unsigned value) {
+  SmallVector<unsigned> todo{value};
+  while (!todo.empty()) {
+    unsigned next = todo.pop_back_val();
+    if (whole[next])
       continue;
-    }
-    if (!factor || op.rule.factors[*factor].kind != FactorKind::Parallel ||
-        !canSplit(op.rule, *factor, microBatches))
-      return createStringError("op " + op.name +
-                               " cannot run on a part of the batch: the model "
-                               "cannot be cut into " +
-                               Twine(microBatches) + " micro-batches");
-    demands.push_back({Choice{Choice::Split, *factor}});
+    whole[next] = changed = true;
+    const GraphValue &info = graph.values[next];
+    if (info.source == ValueSource::Op)
+      append_range(todo, graph.ops[info.producer].operands);
   }
+}
+
+void BatchCutter::accept(unsigned index, unsigned factor, OpShardings list) {
+  const GraphOp &op = graph.ops[index];
+  factors[index] = factor;
+  for (const auto &[value, sharding] : zip_equal(op.results, list.results))
+    dims[value] = splitDim(sharding);
+  shardings[index] = std::move(list);
+}
+
+/// An op that reads a part gives a part, where it can.
+void BatchCutter::cutForward(unsigned index) {
+  const GraphOp &op = graph.ops[index];
+  if (op.setup || !isCut(op) ||
+      any_of(op.results, [&](unsigned value) { return whole[value]; }))
+    return;
+  std::optional<unsigned> best;
+  OpShardings bestShardings;
+  unsigned fewest = op.operands.size() + 1;
+  for (unsigned factor = 0; factor < op.rule.factors.size(); ++factor)
+    if (std::optional<OpShardings> list = cut(op, factor))
+      if (unsigned count = misfits(op, *list);
+          count < fewest && count < op.operands.size()) {
+        best = factor;
+        fewest = count;
+        bestShardings = std::move(*list);
+      }
+  if (best)
+    accept(index, *best, std::move(bestShardings));
+}
+
+/// Whether no op reads a part otherwise than it lies. Where one does, the value
+/// has to be whole, and all begins anew.
+bool BatchCutter::settle() {
+  dims.assign(graph.values.size(), std::nullopt);
+  factors.assign(graph.ops.size(), std::nullopt);
+  shardings.assign(graph.ops.size(), {});
+  changed = false;
+  for (const auto &[index, value] : enumerate(graph.values))
+    if (value.source == ValueSource::Input && !whole[index] &&
+        !value.shape.empty() && value.shape[0] % mesh.timeCount() == 0)
+      dims[index] = 0;
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    cutForward(index);
+    for (const auto &[operand, value] : enumerate(op.operands))
+      if (dims[value] &&
+          (!factors[index] ||
+           splitDim(shardings[index].operands[operand]) != dims[value]))
+        needWhole(value);
+  }
+  return !changed;
+}
+
+/// The dimension in which all users read parts of `value`.
+std::optional<unsigned> BatchCutter::wantedDim(unsigned value) const {
+  const GraphValue &info = graph.values[value];
+  std::optional<unsigned> wanted;
+  for (const GraphUse &use : info.uses) {
+    if (!factors[use.op])
+      return std::nullopt;
+    std::optional<unsigned> dim =
+        splitDim(shardings[use.op].operands[use.operand]);
+    if (!dim || (wanted && wanted != dim))
+      return std::nullopt;
+    wanted = dim;
+  }
+  return info.output ? std::nullopt : wanted;
+}
+
+/// An op that reads no part computes one, if nobody wants more of it.
+void BatchCutter::cutBackward(unsigned index) {
+  const GraphOp &op = graph.ops[index];
+  if (op.setup || factors[index] || op.results.size() != 1)
+    return;
+  std::optional<unsigned> dim = wantedDim(op.results[0]);
+  if (!dim)
+    return;
+  std::optional<unsigned> factor =
+      majorFactor(op.rule, op.rule.results[0][*dim]);
+  if (!factor)
+    return;
+  if (std::optional<OpShardings> list = cut(op, *factor))
+    if (splitDim(list->results[0]) == dim)
+      accept(index, *factor, std::move(*list));
+}
+
+std::vector<AxisDemand> BatchCutter::run() {
+  while (!settle()) {
+  }
+  for (unsigned index = graph.ops.size(); index-- > 0;)
+    cutBackward(index);
+  std::vector<AxisDemand> demands;
+  for (std::optional<unsigned> factor : factors)
+    demands.push_back({factor ? Choice{Choice::Split, *factor} : Choice()});
   return demands;
+}
+
+std::vector<AxisDemand> microBatchDemands(const ModelGraph &graph,
+                                          int64_t microBatches) {
+  return BatchCutter(graph, microBatches).run();
 }
 
 } // namespace autopar

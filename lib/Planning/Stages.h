@@ -11,17 +11,17 @@ namespace autopar {
 
 /// Cuts the ops of @step, in program order, into plan.stages runs of ops, by a
 /// dynamic program over their seconds (per op and micro-batch), what crosses
-/// each cut, and the memory of each stage. Ops that `limits` pins to a stage,
-/// and what depends on them, come later in that order. Fills in stages,
-/// predicted seconds and memory of `plan`. memoryLimit 0: none.
+/// each cut, and the parameters of each stage. Ops that `limits` pins to a stage,
+/// and what depends on them, come later in that order. Fills in stages and
+/// predicted seconds of `plan`. memoryLimit 0: none.
 llvm::Error cutStages(const ModelGraph &graph, llvm::ArrayRef<double> opSeconds,
                       int64_t memoryLimit, const Limits &limits, Plan &plan);
 
 /// What each op does along the time axis so that the step runs in
-/// micro-batches: all that carries the batch splits it. An error names the op
-/// that cannot.
-llvm::Expected<std::vector<AxisDemand>>
-microBatchDemands(const ModelGraph &graph, int64_t microBatches);
+/// micro-batches: what carries the batch splits it, but for what an op needs of
+/// all micro-batches at once.
+std::vector<AxisDemand> microBatchDemands(const ModelGraph &graph,
+                                          int64_t microBatches);
 
 /// Numbers of micro-batches to try for so many stages; `pinned` alone unless 0.
 /// An error lists the batch's divisors.

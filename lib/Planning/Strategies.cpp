@@ -19,9 +19,23 @@ int64_t localBytes(const GraphValue &value, const Sharding &sharding,
 // Enumeration
 //===----------------------------------------------------------------------===//
 
+/// Where two splits are demanded of an axis (height, then width), its major
+/// atoms can make one and the others the other.
+static void addSharedOptions(const AxisDemand &demand, size_t atoms,
+                             SmallVector<Assignment> &options) {
+  for (const auto &[index, first] : enumerate(demand))
+    for (const Choice &second : ArrayRef(demand).drop_front(index + 1))
+      for (size_t count = 1; count < atoms; ++count) {
+        Assignment option(atoms, second);
+        std::fill_n(option.begin(), count, first);
+        options.push_back(std::move(option));
+      }
+}
+
 /// What the atoms of one axis may do, one choice for as many as can make it.
 static SmallVector<Assignment> axisOptions(const ShardingRule &rule,
-                                           ArrayRef<MeshAtom> atoms) {
+                                           ArrayRef<MeshAtom> atoms,
+                                           const AxisDemand &demand) {
   SmallVector<Assignment> options{Assignment(atoms.size())};
   bool time = !atoms.empty() && atoms.front().time;
   for (const auto &[index, factor] : enumerate(rule.factors)) {
@@ -46,6 +60,7 @@ static SmallVector<Assignment> axisOptions(const ShardingRule &rule,
       llvm::fill(option, Choice{Choice::Pass, pass});
       options.push_back(std::move(option));
     }
+  addSharedOptions(demand, atoms.size(), options);
   return options;
 }
 
@@ -100,7 +115,10 @@ std::vector<OpStrategy> enumerateStrategies(const ShardingRule &rule,
     bool limited =
         any_of(limits, [](const AtomLimit &l) { return l.only.has_value(); });
     SmallVector<Assignment> options =
-        limited ? limitedOptions(rule, limits) : axisOptions(rule, atoms);
+        limited
+            ? limitedOptions(rule, limits)
+            : axisOptions(rule, atoms,
+                          axis < demand.size() ? demand[axis] : AxisDemand());
     std::vector<Assignment> longer;
     for (const Assignment &prefix : combinations)
       for (const Assignment &option : options) {
