@@ -19,7 +19,9 @@ const FusionTable &cpuFusionTable() {
     cpu.activations = {UnaryKind::Relu, UnaryKind::GeluErf, UnaryKind::GeluTanh,
                        UnaryKind::Tanh, UnaryKind::Sigmoid};
     cpu.silu = true;
+    cpu.contractionOfAnyType = true;
     cpu.convolutionInPlace = true;
+    cpu.convolutionChannelsLast = true;
     return cpu;
   }();
   return table;

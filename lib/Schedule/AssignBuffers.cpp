@@ -1,6 +1,7 @@
 //===- AssignBuffers.cpp - Give every value a place in memory -------------===//
 
 #include "KernelWork.h"
+#include "Layouts.h"
 #include "PersistentTable.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Schedule/Names.h"
@@ -37,6 +38,7 @@ private:
   MemoryPlan plan;
   llvm::DenseMap<unsigned, int64_t> indices; // of persistent buffers
   llvm::DenseMap<Value, Value> buffers;
+  ValueLayouts layouts;
 };
 } // namespace
 
@@ -82,7 +84,7 @@ Value Placement::bufferFor(Value value, Operation *user) {
     return buffer;
   auto [space, position] = placeOf(value);
   auto tensor = cast<RankedTensorType>(value.getType());
-  auto type = MemRefType::get(tensor.getShape(), tensor.getElementType());
+  MemRefType type = bufferType(tensor, *layouts.get(value));
   OpBuilder builder(user);
   auto op = BufferOp::create(builder, value.getLoc(), type, space, position);
   op->setAttr(schedule::kValue,
@@ -100,6 +102,7 @@ void Placement::rewriteKernel(KernelOp kernel) {
   auto placed = KernelOp::create(builder, kernel.getLoc(), TypeRange(), inputs,
                                  outputs, kernel.getLibraryAttr());
   placed->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
+  placed->removeDiscardableAttr(schedule::kLayouts);
   placed.getBody().takeBody(kernel.getBody());
 }
 
@@ -110,7 +113,8 @@ void Placement::rewriteCommunication(Operation *op) {
   for (Value result : op->getResults())
     operands.push_back(bufferFor(result, op));
   OpBuilder builder(op);
-  cloneLocal(op, builder, operands, TypeRange());
+  Operation *placed = cloneLocal(op, builder, operands, TypeRange());
+  placed->removeDiscardableAttr(schedule::kLayouts);
 }
 
 /// What the attributes of an argument or result say of it, its local type and

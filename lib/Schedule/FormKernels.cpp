@@ -1,5 +1,6 @@
 //===- FormKernels.cpp - Make each kernel group an autopar.kernel ---------===//
 
+#include "CopyKernel.h"
 #include "autopar/Cost/KernelGroups.h"
 #include "autopar/Cost/WorkOfFunction.h"
 #include "autopar/Dialect/KernelFacts.h"
@@ -20,18 +21,6 @@ static StringAttr reportName(Operation *op) {
                          node.empty() ? op->getName().stripDialect() : node);
 }
 
-/// A kernel with results of these types and an empty body.
-static KernelOp createKernel(OpBuilder &builder, Location loc,
-                             TypeRange results, ValueRange inputs,
-                             StringAttr library) {
-  auto kernel = KernelOp::create(builder, loc, results, inputs,
-                                 /*outputs=*/ValueRange(), library);
-  Block &body = kernel.getBody().emplaceBlock();
-  for (Value input : inputs)
-    body.addArgument(input.getType(), input.getLoc());
-  return kernel;
-}
-
 /// Results that share memory with an argument or another result are copied.
 static void copyResults(func::FuncOp func) {
   Operation *end = func.getBody().front().getTerminator();
@@ -40,12 +29,7 @@ static void copyResults(func::FuncOp func) {
     if (!copied)
       continue;
     Value value = end->getOperand(index);
-    KernelOp kernel = createKernel(builder, value.getLoc(), value.getType(),
-                                   value, StringAttr());
-    kernel->setAttr(schedule::kOp, builder.getStringAttr("copy"));
-    Block &body = kernel.getBody().front();
-    OpBuilder bodyBuilder = OpBuilder::atBlockEnd(&body);
-    YieldOp::create(bodyBuilder, value.getLoc(), body.getArguments());
+    KernelOp kernel = createCopy(builder, value);
     end->setOperand(index, kernel.getResult(0));
   }
 }

@@ -10,6 +10,7 @@ namespace autopar {
 void buildSchedulePipeline(OpPassManager &manager) {
   manager.addPass(createFormKernels());
   manager.addPass(createOrderWork());
+  manager.addPass(createAssignLayouts());
   manager.addPass(createAssignBuffers());
   manager.addPass(createVerifySchedule());
 }

@@ -38,10 +38,7 @@ Status Conv::check(const aprt_conv_desc &desc) const {
 }
 
 static int64_t countOutputs(const aprt_conv_desc &desc) {
-  int64_t channels = desc.o;
-  if (desc.y_blocked)
-    channels = (channels + 15) / 16 * 16;
-  int64_t count = desc.n * channels;
+  int64_t count = desc.n * desc.o;
   for (int64_t d = 0; d < desc.spatial_rank; ++d)
     count *= desc.out[d];
   return count;

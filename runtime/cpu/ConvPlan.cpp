@@ -6,10 +6,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 
 namespace autopar::runtime {
-
-static constexpr int64_t channelBlock = 16;
 
 static int64_t product(const int64_t *sizes, int64_t rank) {
   int64_t result = 1;
@@ -18,78 +17,89 @@ static int64_t product(const int64_t *sizes, int64_t rank) {
   return result;
 }
 
-/// Channels of a tensor as stored.
-static int64_t storedChannels(int64_t channels, bool blocked) {
-  return blocked ? (channels + channelBlock - 1) / channelBlock * channelBlock
-                 : channels;
-}
-
 //===----------------------------------------------------------------------===//
 // Cutting
 //===----------------------------------------------------------------------===//
 
-/// The smallest number of groups (or, without groups, of output channels) whose
-/// borders fall on borders of channel blocks.
-static int64_t channelUnit(const aprt_conv_desc &desc) {
-  if (desc.groups == 1)
-    return channelBlock;
-  int64_t perX = desc.c / desc.groups, perY = desc.o / desc.groups;
-  for (int64_t unit = 1; unit < desc.groups; ++unit)
-    if ((!desc.x_blocked || unit * perX % channelBlock == 0) &&
-        (!desc.y_blocked || unit * perY % channelBlock == 0))
-      return unit;
-  return desc.groups;
+/// Groups, or without groups output channels, [begin, end) of plain tensors.
+static ConvPiece channelPiece(const aprt_conv_desc &desc, int64_t begin,
+                              int64_t end) {
+  bool grouped = desc.groups > 1;
+  int64_t perX = grouped ? desc.c / desc.groups : 0;
+  int64_t perY = grouped ? desc.o / desc.groups : 1;
+  ConvPiece piece{desc, 0, desc.n};
+  piece.desc.n = 1;
+  piece.desc.groups = grouped ? end - begin : 1;
+  piece.desc.c = grouped ? (end - begin) * perX : desc.c;
+  piece.desc.o = (end - begin) * perY;
+  piece.x = begin * perX * product(desc.in, desc.spatial_rank);
+  piece.o = begin * perY;
+  piece.y = piece.o * product(desc.out, desc.spatial_rank);
+  return piece;
 }
 
-/// One piece per thread over channels; a single piece if they are too few.
-static std::vector<ConvPiece> cutChannels(const aprt_conv_desc &desc,
-                                          int threads) {
-  bool grouped = desc.groups > 1;
-  int64_t total = grouped ? desc.groups : desc.o;
-  int64_t unit = channelUnit(desc);
-  int64_t length = (total + threads - 1) / threads;
-  length = (length + unit - 1) / unit * unit;
+/// Output rows [begin, end) of the first spatial dimension of channels-last
+/// tensors.
+static ConvPiece rowPiece(const aprt_conv_desc &desc, int64_t begin,
+                          int64_t end) {
+  int64_t reach = (desc.window[0] - 1) * desc.dilations[0] + 1;
+  int64_t low = begin * desc.strides[0] - desc.pad_low[0];
+  int64_t high = (end - 1) * desc.strides[0] - desc.pad_low[0] + reach;
+  int64_t first = std::max<int64_t>(low, 0), last = std::min(high, desc.in[0]);
+  ConvPiece piece{desc, 0, desc.n};
+  piece.desc.n = 1;
+  piece.desc.in[0] = last - first;
+  piece.desc.out[0] = end - begin;
+  piece.desc.pad_low[0] = first - low;
+  piece.desc.pad_high[0] = high - last;
+  piece.x = first * product(desc.in + 1, desc.spatial_rank - 1) * desc.c;
+  piece.y = begin * product(desc.out + 1, desc.spatial_rank - 1) * desc.o;
+  return piece;
+}
+
+/// Images [i * n / count, (i + 1) * n / count) for each i.
+static std::vector<ConvPiece> cutImages(const aprt_conv_desc &desc,
+                                        int64_t count) {
   std::vector<ConvPiece> pieces;
-  for (int64_t begin = 0; begin < total; begin += length) {
-    int64_t end = std::min(total, begin + length);
-    ConvPiece piece;
-    piece.imageEnd = desc.n;
-    piece.groups = grouped ? end - begin : 1;
-    int64_t perX = grouped ? desc.c / desc.groups : 0;
-    int64_t perY = grouped ? desc.o / desc.groups : 1;
-    piece.c = begin * perX;
-    piece.cEnd = grouped ? end * perX : desc.c;
-    piece.o = begin * perY;
-    piece.oEnd = end * perY;
+  for (int64_t i = 0; i < count; ++i) {
+    ConvPiece piece{desc, desc.n * i / count, desc.n * (i + 1) / count};
+    piece.desc.n = desc.n % count == 0 ? desc.n / count : 1;
     pieces.push_back(piece);
+  }
+  return pieces;
+}
+
+/// The library computes output channels in blocks of this many.
+static constexpr int64_t channelBlock = 16;
+
+/// One piece per thread that has something to do; none if a piece would lie in
+/// the padding.
+static std::vector<ConvPiece> cutInside(const aprt_conv_desc &desc,
+                                        int threads) {
+  bool rows = desc.channels_last, channels = !rows && desc.groups == 1;
+  int64_t total = rows ? desc.out[0] : channels ? desc.o : desc.groups;
+  int64_t unit = channels && total >= channelBlock * threads ? channelBlock : 1;
+  int64_t count = std::min<int64_t>(threads, total);
+  std::vector<ConvPiece> pieces;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t begin = total * i / count / unit * unit;
+    int64_t end =
+        i + 1 == count ? total : total * (i + 1) / count / unit * unit;
+    pieces.push_back(rows ? rowPiece(desc, begin, end)
+                          : channelPiece(desc, begin, end));
+    if (pieces.back().desc.in[0] <= 0)
+      return {};
   }
   return pieces;
 }
 
 std::vector<ConvPiece> cutConv(const aprt_conv_desc &desc, int threads) {
-  ConvPiece whole;
-  whole.imageEnd = whole.step = desc.n;
-  whole.cEnd = desc.c;
-  whole.oEnd = desc.o;
-  whole.groups = desc.groups;
-  if (threads == 1)
-    return {whole};
-  std::vector<ConvPiece> pieces;
-  if (desc.n % threads != 0) {
-    pieces = cutChannels(desc, threads);
-    if (pieces.size() > 1)
-      return pieces;
-    pieces.clear();
-  }
-  int64_t count = std::min<int64_t>(threads, desc.n);
-  for (int64_t i = 0; i < count; ++i) {
-    ConvPiece piece = whole;
-    piece.image = desc.n * i / count;
-    piece.imageEnd = desc.n * (i + 1) / count;
-    piece.step = desc.n % count == 0 ? desc.n / count : 1;
-    pieces.push_back(piece);
-  }
-  return pieces;
+  if (desc.n % threads == 0)
+    return cutImages(desc, threads);
+  std::vector<ConvPiece> pieces = cutInside(desc, threads);
+  if (pieces.size() > 1)
+    return pieces;
+  return cutImages(desc, std::min<int64_t>(threads, desc.n));
 }
 
 //===----------------------------------------------------------------------===//
@@ -99,8 +109,7 @@ std::vector<ConvPiece> cutConv(const aprt_conv_desc &desc, int threads) {
 namespace {
 /// Layout tags by spatial rank.
 constexpr dnnl_format_tag_t plainTags[] = {dnnl_ncw, dnnl_nchw, dnnl_ncdhw};
-constexpr dnnl_format_tag_t blockedTags[] = {dnnl_nCw16c, dnnl_nChw16c,
-                                             dnnl_nCdhw16c};
+constexpr dnnl_format_tag_t lastTags[] = {dnnl_nwc, dnnl_nhwc, dnnl_ndhwc};
 constexpr dnnl_format_tag_t weightTags[] = {dnnl_oiw, dnnl_oihw, dnnl_oidhw};
 constexpr dnnl_format_tag_t groupedTags[] = {dnnl_goiw, dnnl_goihw,
                                              dnnl_goidhw};
@@ -111,7 +120,7 @@ struct ConvLayouts {
 } // namespace
 
 static bool convLayouts(const OneDnn &library, const aprt_conv_desc &desc,
-                        const ConvPiece &piece, ConvLayouts &layouts) {
+                        ConvLayouts &layouts) {
   dnnl_data_type_t type = oneDnnType(desc.dtype);
   if (type == dnnl_data_type_undef)
     return false;
@@ -121,20 +130,17 @@ static bool convLayouts(const OneDnn &library, const aprt_conv_desc &desc,
     return library.dnnl_memory_desc_init_by_tag(&layout, int(rank), sizes, type,
                                                 tag) == dnnl_success;
   };
-  dnnl_dims_t x = {piece.step, piece.cEnd - piece.c};
-  dnnl_dims_t y = {piece.step, piece.oEnd - piece.o};
-  dnnl_dims_t bias = {y[1]};
-  dnnl_dims_t w = {piece.groups, y[1] / piece.groups, x[1] / piece.groups};
+  dnnl_dims_t x = {desc.n, desc.c}, y = {desc.n, desc.o}, bias = {desc.o};
+  dnnl_dims_t w = {desc.groups, desc.o / desc.groups, desc.c / desc.groups};
   std::copy_n(desc.in, s, x + 2);
   std::copy_n(desc.out, s, y + 2);
   std::copy_n(desc.window, s, w + 3);
-  bool grouped = piece.groups > 1;
+  bool grouped = desc.groups > 1;
   const int64_t *weightSizes = grouped ? w : w + 1;
   int64_t weightRank = grouped ? s + 3 : s + 2;
-  return init(layouts.x, x, s + 2,
-              desc.x_blocked ? blockedTags[s - 1] : plainTags[s - 1]) &&
-         init(layouts.y, y, s + 2,
-              desc.y_blocked ? blockedTags[s - 1] : plainTags[s - 1]) &&
+  dnnl_format_tag_t image =
+      desc.channels_last ? lastTags[s - 1] : plainTags[s - 1];
+  return init(layouts.x, x, s + 2, image) && init(layouts.y, y, s + 2, image) &&
          init(layouts.bias, bias, 1, dnnl_a) &&
          init(layouts.weightSource, weightSizes, weightRank,
               grouped ? groupedTags[s - 1] : weightTags[s - 1]) &&
@@ -162,12 +168,18 @@ static bool convOperation(const OneDnn &library, const aprt_conv_desc &desc,
              padHigh) == dnnl_success;
 }
 
+/// Descriptors of equal bytes are equal; different bytes may still be.
+static bool sameLayout(const dnnl_memory_desc_t &a,
+                       const dnnl_memory_desc_t &b) {
+  return std::memcmp(&a, &b, sizeof(a)) == 0;
+}
+
 bool ConvPlan::createStep(const OneDnn &library, Step &step,
                           Workspace &workspace, MemoryCounter &memory) {
   ConvLayouts layouts;
   dnnl_convolution_desc_t operation;
-  if (!convLayouts(library, desc, step.piece, layouts) ||
-      !convOperation(library, desc, layouts, operation))
+  if (!convLayouts(library, step.piece.desc, layouts) ||
+      !convOperation(library, step.piece.desc, layouts, operation))
     return false;
   PostOps epilogue(library);
   if (desc.addend)
@@ -183,11 +195,12 @@ bool ConvPlan::createStep(const OneDnn &library, Step &step,
       !primitive.addArgument(DNNL_ARG_DST, layouts.y) ||
       (desc.bias && !primitive.addArgument(DNNL_ARG_BIAS, layouts.bias)))
     return false;
-  // Pieces of the same channels share their weights.
+  // Pieces of the same channels and layout share their weights.
   int64_t offset = step.piece.o * (desc.c / desc.groups) *
                    product(desc.window, desc.spatial_rank);
   for (step.weights = 0; step.weights < weights.size(); ++step.weights)
-    if (weights[step.weights].offset == offset)
+    if (weights[step.weights].offset == offset &&
+        sameLayout(weights[step.weights].layout, primitive.weightsLayout()))
       return true;
   weights.emplace_back();
   weights.back().offset = offset;
@@ -199,8 +212,26 @@ bool ConvPlan::createStep(const OneDnn &library, Step &step,
       .ok();
 }
 
-bool ConvPlan::create(const OneDnn &library, int threads,
-                      Workspace &workspace, MemoryCounter &memory) {
+/// Whether some output position of dimension `d` reads padding only: oneDNN 2.6
+/// crashes there with channels last.
+static bool readsOnlyPadding(const aprt_conv_desc &desc, int64_t d) {
+  for (int64_t out = 0; out < desc.out[d]; ++out) {
+    bool inside = false;
+    for (int64_t tap = 0; tap < desc.window[d]; ++tap) {
+      int64_t at = out * desc.strides[d] + tap * desc.dilations[d];
+      inside |= at >= desc.pad_low[d] && at < desc.pad_low[d] + desc.in[d];
+    }
+    if (!inside)
+      return true;
+  }
+  return false;
+}
+
+bool ConvPlan::create(const OneDnn &library, int threads, Workspace &workspace,
+                      MemoryCounter &memory) {
+  for (int64_t d = 0; desc.channels_last && d < desc.spatial_rank; ++d)
+    if (readsOnlyPadding(desc, d))
+      return false;
   for (const ConvPiece &piece : cutConv(desc, threads)) {
     steps.emplace_back();
     steps.back().piece = piece;
@@ -227,18 +258,15 @@ bool ConvPlan::packWeights(const OneDnn &library, const void *w) {
 bool ConvPlan::runStep(Step &step, const char *x, const char *bias, char *y) {
   const ConvPiece &piece = step.piece;
   int64_t element = elementBytes(desc.dtype), s = desc.spatial_rank;
-  int64_t inPixels = product(desc.in, s), outPixels = product(desc.out, s);
-  int64_t xImage = storedChannels(desc.c, desc.x_blocked) * inPixels;
-  int64_t yImage = storedChannels(desc.o, desc.y_blocked) * outPixels;
+  int64_t xImage = desc.c * product(desc.in, s);
+  int64_t yImage = desc.o * product(desc.out, s);
   Primitive &primitive = step.primitive;
   primitive.bind(DNNL_ARG_WEIGHTS, weights[step.weights].data.data());
   if (desc.bias)
     primitive.bind(DNNL_ARG_BIAS, bias + piece.o * element);
-  for (int64_t i = piece.image; i < piece.imageEnd; i += piece.step) {
-    primitive.bind(DNNL_ARG_SRC,
-                   x + (i * xImage + piece.c * inPixels) * element);
-    primitive.bind(DNNL_ARG_DST,
-                   y + (i * yImage + piece.o * outPixels) * element);
+  for (int64_t i = piece.image; i < piece.imageEnd; i += piece.desc.n) {
+    primitive.bind(DNNL_ARG_SRC, x + (i * xImage + piece.x) * element);
+    primitive.bind(DNNL_ARG_DST, y + (i * yImage + piece.y) * element);
     if (!primitive.execute())
       return false;
   }

@@ -11,16 +11,17 @@
 
 namespace autopar::runtime {
 
-/// What one thread computes: images [image, imageEnd), `step` of them per call,
-/// and groups or output channels [o, oEnd).
+/// What one thread computes: images [image, imageEnd), each call `desc`, which
+/// is a part of one or more whole images.
 struct ConvPiece {
-  int64_t image = 0, imageEnd = 0, step = 1;
-  int64_t c = 0, cEnd = 0; // input channels that it reads
-  int64_t o = 0, oEnd = 0;
-  int64_t groups = 1;
+  aprt_conv_desc desc;
+  int64_t image = 0, imageEnd = 0;
+  int64_t x = 0, y = 0; // elements of an image before those it reads, writes
+  int64_t o = 0;        // its first output channel
 };
 
-/// Cuts by batch where that is even, else by channels, else by image.
+/// Cuts by batch where that is even; else plain tensors by channels and
+/// channels-last ones by rows, so that each piece is dense; else by image.
 std::vector<ConvPiece> cutConv(const aprt_conv_desc &desc, int threads);
 
 /// The library's direct algorithm on explicit layouts. An addend is expected in

@@ -8,20 +8,16 @@ namespace autopar::runtime {
 
 namespace {
 
-constexpr int64_t channelBlock = 16;
 constexpr int maxSpatial = APRT_CONV_MAX_SPATIAL;
 
-/// Addresses of a dense or channel-blocked tensor [n, c, spatial...].
+/// Addresses of a dense tensor [n, c, spatial...], or [n, spatial..., c].
 struct ImageLayout {
   int64_t channels;
   int64_t pixels;
-  bool blocked;
+  bool channelsLast;
   int64_t at(int64_t n, int64_t c, int64_t pixel) const {
-    if (!blocked)
-      return (n * channels + c) * pixels + pixel;
-    int64_t blocks = (channels + channelBlock - 1) / channelBlock;
-    return ((n * blocks + c / channelBlock) * pixels + pixel) * channelBlock +
-           c % channelBlock;
+    return channelsLast ? (n * pixels + pixel) * channels + c
+                        : (n * channels + c) * pixels + pixel;
   }
 };
 
@@ -42,8 +38,8 @@ struct Geometry {
       dilations[d] = s < 0 ? 1 : desc.dilations[s];
       pad[d] = s < 0 ? 0 : desc.pad_low[s];
     }
-    x = {desc.c, in[0] * in[1] * in[2], desc.x_blocked != 0};
-    y = {desc.o, out[0] * out[1] * out[2], desc.y_blocked != 0};
+    x = {desc.c, in[0] * in[1] * in[2], desc.channels_last != 0};
+    y = {desc.o, out[0] * out[1] * out[2], desc.channels_last != 0};
   }
 };
 
@@ -82,10 +78,6 @@ void convPlane(const aprt_conv_desc &desc, const Geometry &g, const T *x,
   using E = Element<T>;
   for (int64_t pixel = 0; pixel < g.y.pixels; ++pixel) {
     int64_t at = g.y.at(n, o, pixel);
-    if (o >= desc.o) { // padding of the last channel block
-      y[at] = E::store(0);
-      continue;
-    }
     int64_t position[maxSpatial] = {pixel / (g.out[1] * g.out[2]),
                                     pixel / g.out[2] % g.out[1],
                                     pixel % g.out[2]};
@@ -104,17 +96,14 @@ void naiveConv(const aprt_conv_desc &desc, const void *x, const void *w,
                const void *bias, const void *addend, void *y,
                ThreadPool &pool) {
   Geometry geometry(desc);
-  int64_t planes = desc.o;
-  if (desc.y_blocked)
-    planes = (planes + channelBlock - 1) / channelBlock * channelBlock;
   visitDtype(desc.dtype, [&](auto example) {
     using T = decltype(example);
-    pool.split(desc.n * planes, 1, [&](int64_t begin, int64_t end) {
+    pool.split(desc.n * desc.o, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
         convPlane(desc, geometry, static_cast<const T *>(x),
                   static_cast<const T *>(w), static_cast<const T *>(bias),
                   static_cast<const T *>(addend), static_cast<T *>(y),
-                  i / planes, i % planes);
+                  i / desc.o, i % desc.o);
     });
   });
 }

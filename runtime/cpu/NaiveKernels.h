@@ -16,7 +16,7 @@ namespace autopar::runtime {
 void naiveGemm(const aprt_gemm_desc &desc, const void *a, const void *b,
                const void *bias, const void *addend, void *c, ThreadPool &pool);
 
-/// aprt_conv by definition, blocked layouts included.
+/// aprt_conv by definition, in either layout.
 void naiveConv(const aprt_conv_desc &desc, const void *x, const void *w,
                const void *bias, const void *addend, void *y, ThreadPool &pool);
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
 using namespace autopar::runtime;
@@ -36,28 +37,21 @@ int64_t pixels(const aprt_conv_desc &d, const int64_t *sizes) {
   return count;
 }
 
-/// Values for a tensor [n, c, pixels]; channels of padding are zero.
-std::vector<float> image(std::mt19937 &random, int64_t n, int64_t c,
-                         int64_t size, bool blocked) {
+std::vector<float> numbers(std::mt19937 &random, int64_t count) {
   std::uniform_real_distribution<float> values(-1, 1);
-  int64_t stored = blocked ? (c + 15) / 16 * 16 : c;
-  std::vector<float> result(size_t(n * stored * size));
-  for (size_t i = 0; i < result.size(); ++i) {
-    int64_t channel = blocked ? int64_t(i) / (16 * size) % (stored / 16) * 16 +
-                                    int64_t(i) % 16
-                              : 0;
-    result[i] = channel < c ? values(random) : 0;
-  }
+  std::vector<float> result(size_t(std::max<int64_t>(count, 0)));
+  for (float &value : result)
+    value = values(random);
   return result;
 }
 
 void fill(Convolution &conv, std::mt19937 &random) {
   aprt_conv_desc &d = conv.desc;
-  conv.x = image(random, d.n, d.c, pixels(d, d.in), d.x_blocked);
-  conv.y = image(random, d.n, d.o, pixels(d, d.out), d.y_blocked);
-  conv.addend = image(random, d.n, d.o, pixels(d, d.out), d.y_blocked);
-  conv.w = image(random, d.o, d.c / d.groups, pixels(d, d.window), false);
-  conv.bias = image(random, 1, d.o, 1, false);
+  conv.x = numbers(random, d.n * d.c * pixels(d, d.in));
+  conv.y = numbers(random, d.n * d.o * pixels(d, d.out));
+  conv.addend = numbers(random, d.n * d.o * pixels(d, d.out));
+  conv.w = numbers(random, d.o * (d.c / d.groups) * pixels(d, d.window));
+  conv.bias = numbers(random, d.o);
 }
 
 Convolution randomConvolution(std::mt19937 &random) {
@@ -99,8 +93,7 @@ Convolution randomConvolution(std::mt19937 &random) {
   d.addend = random() % 2;
   d.activation = random() % 7;
   d.slot = random() % 2 ? 0 : -1;
-  d.x_blocked = random() % 2;
-  d.y_blocked = random() % 2;
+  d.channels_last = random() % 2;
   fill(conv, random);
   return conv;
 }
@@ -150,12 +143,13 @@ TEST_P(ConvThreads, RandomConvolutions) {
 TEST(Conv, PaddingThatDoesNotFitTheOutput) {
   std::mt19937 random(4);
   for (int threads : {1, 2})
-    for (int64_t out : {3, 4, 6, 8}) {
+    for (int64_t i = 0; i < 8; ++i) {
+      int64_t out = std::array{3, 4, 6, 8}[i % 4];
       Machine machine(threads);
       Convolution conv;
-      conv.desc = {APRT_F32, 2,        2,      16,     32,     1,      {7, 9},
-                   {3, 3},   {out, 9}, {1, 1}, {1, 1}, {0, 1}, {0, 1}, 1,
-                   0,        1,        -1,     1,      1};
+      conv.desc = {APRT_F32, 2,      2,        16,     32,     1,
+                   {7, 9},   {3, 3}, {out, 9}, {1, 1}, {1, 1}, {0, 1},
+                   {0, 1},   1,      0,        1,      -1,     i / 4};
       fill(conv, random);
       check(machine, conv, false);
     }
@@ -163,8 +157,8 @@ TEST(Conv, PaddingThatDoesNotFitTheOutput) {
 
 TEST(Conv, EmptyBatchAndBadDescriptions) {
   Machine machine(2);
-  aprt_conv_desc desc{APRT_F32, 1,   0,   4, 4, 1, {8}, {3}, {8}, {1},
-                      {1},      {1}, {1}, 0, 0, 0, -1,  0,   0};
+  aprt_conv_desc desc{APRT_F32, 1,   0,   4,   4, 1, {8}, {3}, {8},
+                      {1},      {1}, {1}, {1}, 0, 0, 0,   -1,  0};
   EXPECT_TRUE(machine.conv->run(desc, {}).ok());
   desc.groups = 3;
   EXPECT_TRUE(machine.conv->run(desc, {}).failed());

@@ -32,6 +32,7 @@
 
 namespace autopar {
 
+enum class GroupKind { Contraction, Convolution, Loops };
 enum class EpilogueStep { Bias, Activation, Addend };
 
 /// What a target fuses and what its libraries compute.
@@ -44,21 +45,24 @@ struct FusionTable {
   bool silu = false;
   /// Element types of library calls; other contractions are loops.
   bool libraryF32 = true, libraryF16 = false, libraryBF16 = false;
+  /// Matrix products of the other types, integers too, are calls as well.
+  bool contractionOfAnyType = false;
   /// The library may write its result over the addend.
   bool contractionInPlace = true, convolutionInPlace = false;
+  /// Its convolutions are fastest on images with channels last.
+  bool convolutionChannelsLast = false;
   /// Keeps kernels compilable.
   unsigned maxOps = 64;
 
-  bool callsLibraryFor(mlir::Type elementType) const {
-    return (libraryF32 && elementType.isF32()) ||
+  bool callsLibraryFor(GroupKind kind, mlir::Type elementType) const {
+    return (kind == GroupKind::Contraction && contractionOfAnyType) ||
+           (libraryF32 && elementType.isF32()) ||
            (libraryF16 && elementType.isF16()) ||
            (libraryBF16 && elementType.isBF16());
   }
 };
 /// The target of this project's CPU lowering.
 const FusionTable &cpuFusionTable();
-
-enum class GroupKind { Contraction, Convolution, Loops };
 
 struct KernelGroup {
   GroupKind kind = GroupKind::Loops;

@@ -12,6 +12,7 @@ inline constexpr llvm::StringLiteral kOp = "autopar.op";
 inline constexpr llvm::StringLiteral kRowRank = "autopar.row_rank";
 inline constexpr llvm::StringLiteral kInPlace = "autopar.in_place";
 inline constexpr llvm::StringLiteral kSequence = "autopar.sequence";
+inline constexpr llvm::StringLiteral kLayouts = "autopar.layouts";
 // On buffers.
 inline constexpr llvm::StringLiteral kValue = "autopar.value";
 // On functions and the module.

@@ -32,11 +32,26 @@ def OrderWork : SchedulePass<"autopar-order-work"> {
   }];
 }
 
+def AssignLayouts : SchedulePass<"autopar-assign-layouts"> {
+  let summary = "choose the order in which dimensions of values lie in memory";
+  let description = [{
+    Images that a convolution of the library reads, adds and writes have their
+    channels last where the target's table says so. Loops take what comes: their
+    results lie like the largest operand. Collectives, messages and reshapes keep
+    the order. Where a value lies otherwise than its reader wants - arguments and
+    results of functions are row-major - the reader gets a copy.
+
+    `autopar.layouts` on a kernel, collective or receive lists for each result its
+    dimensions from the outermost to the contiguous one, e.g. [0, 2, 3, 1]; empty is
+    row-major, and so is no attribute.
+  }];
+}
+
 def AssignBuffers : SchedulePass<"autopar-assign-buffers"> {
   let summary = "give every value a place in memory";
   let description = [{
     Kernels, collectives, sends and receives work on memrefs made by
-    autopar.buffer: static offsets into one arena per function, or persistent
+    autopar.buffer, whose strides are the layout: static offsets into one arena per function, or persistent
     tensors (parameters, setup values) by index. Reshapes become other names of
     one place. `autopar.value` on a buffer names the value that it holds.
     Functions lose arguments and results: `autopar.arguments`, `autopar.results`

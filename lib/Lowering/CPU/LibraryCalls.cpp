@@ -4,6 +4,7 @@
 #include "../Common/HostProgram.h"
 #include "autopar/Dialect/EinsumAsGemm.h"
 #include "autopar/Dialect/KernelFacts.h"
+#include "autopar/Dialect/Layout.h"
 #include "autopar/runtime.h"
 
 using namespace mlir;
@@ -15,6 +16,7 @@ namespace {
 /// What happens to the library op's result before it is written.
 struct Epilogue {
   Value bias, addend; // body arguments
+  Value addendImage;  // what reshapes make of the addend
   int64_t activation = APRT_ACT_NONE;
 };
 
@@ -65,6 +67,7 @@ bool takeSummand(Operation *root, Value other, Epilogue &epilogue) {
       type.getNumElements() != result.getNumElements())
     return false;
   epilogue.addend = source;
+  epilogue.addendImage = other;
   return true;
 }
 
@@ -171,7 +174,74 @@ std::optional<LibraryCall> gemmCall(EinsumOp op, const Epilogue &epilogue) {
   return call;
 }
 
-std::optional<LibraryCall> convCall(ConvolutionOp op,
+/// The layout of `value`, which reshapes make of an argument of the kernel.
+std::optional<Layout> layoutInside(KernelOp kernel, Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return layoutOf(kernel.getInputs()[argument.getArgNumber()].getType());
+  auto reshape = value.getDefiningOp<ReshapeOp>();
+  if (!reshape)
+    return std::nullopt;
+  std::optional<Layout> under = layoutInside(kernel, reshape.getInput());
+  if (!under)
+    return std::nullopt;
+  return carryLayout(reshape, reshape.getInput(), *under, value);
+}
+
+/// The layout of the yielded `value` before the reshapes that end the body.
+std::optional<Layout> layoutOfResult(KernelOp kernel, Value &value) {
+  Layout layout = layoutOf(kernel.getOutputs()[0].getType());
+  while (auto reshape = value.getDefiningOp<ReshapeOp>()) {
+    auto under = carryLayout(reshape, value, layout, reshape.getInput());
+    if (!under)
+      return std::nullopt;
+    layout = *under;
+    value = reshape.getInput();
+  }
+  return layout;
+}
+
+/// Whether image, addend and result lie with channels last or row-major;
+/// nullopt if neither.
+std::optional<bool> liesChannelsLast(KernelOp kernel, ConvolutionOp op,
+                                     const Epilogue &epilogue) {
+  Value result = kernel.getBody().front().getTerminator()->getOperand(0);
+  std::optional<Layout> ofResult = layoutOfResult(kernel, result);
+  std::optional<Layout> ofFilter = layoutInside(kernel, op.getFilter());
+  auto shape = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getShape();
+  };
+  if (!ofResult || !ofFilter ||
+      !sameMemory(shape(op.getFilter()), *ofFilter, {}))
+    return std::nullopt;
+  SmallVector<std::pair<Value, Layout>> images{{result, *ofResult}};
+  for (Value read : {Value(op.getInput()), epilogue.addendImage})
+    if (read) {
+      std::optional<Layout> layout = layoutInside(kernel, read);
+      if (!layout)
+        return std::nullopt;
+      images.push_back({read, *layout});
+    }
+  auto allLieAs = [&](bool last) {
+    return llvm::all_of(images, [&](const auto &image) {
+      ArrayRef<int64_t> sizes = shape(image.first);
+      return sameMemory(sizes, image.second,
+                        last ? channelsLast(sizes.size()) : Layout());
+    });
+  };
+  if (allLieAs(false))
+    return false;
+  return allLieAs(true) ? std::optional(true) : std::nullopt;
+}
+
+/// Whether every operand is row-major.
+bool liesRowMajor(KernelOp kernel) {
+  return llvm::all_of(kernel->getOperands(), [](Value operand) {
+    auto type = cast<ShapedType>(operand.getType());
+    return sameMemory(type.getShape(), layoutOf(type), {});
+  });
+}
+
+std::optional<LibraryCall> convCall(KernelOp kernel, ConvolutionOp op,
                                     const Epilogue &epilogue) {
   Value x = throughReshapes(op.getInput()), w = throughReshapes(op.getFilter());
   size_t spatial = op.getStrides().size();
@@ -187,6 +257,9 @@ std::optional<LibraryCall> convCall(ConvolutionOp op,
   };
   ArrayRef<int64_t> in = shape(op.getInput()), filter = shape(op.getFilter());
   ArrayRef<int64_t> out = shape(op.getResult());
+  std::optional<bool> last = liesChannelsLast(kernel, op, epilogue);
+  if (!last)
+    return std::nullopt;
   std::vector<int64_t> &words = call.descriptor;
   words.push_back(dtypeNumber(op.getType().getElementType()));
   words.push_back(spatial);
@@ -204,7 +277,7 @@ std::optional<LibraryCall> convCall(ConvolutionOp op,
   words.push_back(epilogue.addend ? 1 : 0);
   words.push_back(epilogue.activation);
   call.slotWord = words.size();
-  llvm::append_range(words, ArrayRef<int64_t>{-1, 0, 0});
+  llvm::append_range(words, ArrayRef<int64_t>{-1, *last});
   return call;
 }
 
@@ -213,7 +286,7 @@ std::optional<LibraryCall> convCall(ConvolutionOp op,
 static_assert(sizeof(aprt_gemm_desc) / sizeof(int64_t) ==
               2 + APRT_GEMM_MAX_BATCH + 3 + 3 * (APRT_GEMM_MAX_BATCH + 2) + 4);
 static_assert(sizeof(aprt_conv_desc) / sizeof(int64_t) ==
-              6 + 7 * APRT_CONV_MAX_SPATIAL + 6);
+              6 + 7 * APRT_CONV_MAX_SPATIAL + 5);
 
 std::optional<LibraryCall> matchLibraryCall(KernelOp kernel) {
   Block &body = kernel.getBody().front();
@@ -227,11 +300,12 @@ std::optional<LibraryCall> matchLibraryCall(KernelOp kernel) {
   if (!root || body.getTerminator()->getNumOperands() != 1)
     return std::nullopt;
   std::optional<Epilogue> epilogue = matchEpilogue(root);
-  if (!epilogue)
+  if (!epilogue || (isa<EinsumOp>(root) && !liesRowMajor(kernel)))
     return std::nullopt;
   std::optional<LibraryCall> call =
-      isa<EinsumOp>(root) ? gemmCall(cast<EinsumOp>(root), *epilogue)
-                          : convCall(cast<ConvolutionOp>(root), *epilogue);
+      isa<EinsumOp>(root)
+          ? gemmCall(cast<EinsumOp>(root), *epilogue)
+          : convCall(kernel, cast<ConvolutionOp>(root), *epilogue);
   if (!call)
     return std::nullopt;
   call->bias = numberOf(epilogue->bias);

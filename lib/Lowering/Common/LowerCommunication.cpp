@@ -1,10 +1,12 @@
 //===- LowerCommunication.cpp - Calls for collectives, send and recv ------===//
 //
-// A collective over dimension d sees a tensor as [outer, d, inner].
+// A collective over dimension d sees a tensor as [outer, d, inner], in the order
+// of memory, which is one order on both sides.
 //
 //===----------------------------------------------------------------------===//
 
 #include "HostProgram.h"
+#include "autopar/Dialect/Layout.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -20,11 +22,12 @@ struct Around {
 Around around(Value memref, int64_t dim) {
   Around result;
   ArrayRef<int64_t> shape = cast<ShapedType>(memref.getType()).getShape();
-  for (auto [index, extent] : llvm::enumerate(shape)) {
-    int64_t at = index;
-    (at < dim    ? result.outer
-     : at == dim ? result.size
-                 : result.inner) *= extent;
+  bool after = false;
+  for (int64_t at : fullLayout(layoutOf(memref.getType()), shape.size())) {
+    (at == dim ? result.size
+     : after   ? result.inner
+               : result.outer) *= shape[at];
+    after |= at == dim;
   }
   return result;
 }
@@ -89,13 +92,21 @@ void lower(HostFunction &host, ReduceScatterOp op) {
 void lower(HostFunction &host, AllToAllOp op) {
   auto in = cast<ShapedType>(op.getInput().getType());
   auto out = cast<ShapedType>(op.getOutput().getType());
+  Layout order = fullLayout(layoutOf(in), in.getRank());
+  auto place = [&](int64_t dim) {
+    return host.int32(llvm::find(order, dim) - order.begin());
+  };
+  auto words = [&](ShapedType type) {
+    SmallVector<int64_t> sizes = inMemoryOrder(type.getShape(), order);
+    return host.program.words({sizes.begin(), sizes.end()});
+  };
   host.call("aprt_all_to_all",
             {record(host, op),
              communicator(host, op),
              dtype(host, op.getInput()), host.int32(in.getRank()),
-             host.program.words(in.getShape().vec()),
-             host.program.words(out.getShape().vec()),
-             host.int32(op.getSplitDim()), host.int32(op.getConcatDim()),
+             words(in),
+             words(out),
+             place(op.getSplitDim()), place(op.getConcatDim()),
              host.address(op.getInput()), host.address(op.getOutput())});
 }
 

@@ -143,8 +143,7 @@ aprt_status aprt_gemm_pack(aprt_rank *rank, int32_t op,
 /// Convolution over 1 to 3 spatial dimensions with a fused epilogue:
 ///   Y = activation(conv(X, W) + bias [+ addend])
 /// X is [n, c, spatial...], W is [o, c/groups, window...], Y is [n, o, ...],
-/// dense. `x_blocked`, `y_blocked`: the tensor is stored as [n, ceil(c/16),
-/// spatial..., 16] with zero padding of the channels.
+/// dense; with `channels_last` X, Y and the addend lie as [n, spatial..., c].
 #define APRT_CONV_MAX_SPATIAL 3
 typedef struct aprt_conv_desc {
   int64_t dtype;
@@ -161,7 +160,7 @@ typedef struct aprt_conv_desc {
   int64_t addend; // 0 none, 1 added before the activation; it may be Y itself
   int64_t activation;
   int64_t slot; // index of the packed form of W, or -1
-  int64_t x_blocked, y_blocked;
+  int64_t channels_last;
 } aprt_conv_desc;
 
 aprt_status aprt_conv(aprt_rank *rank, int32_t op, const aprt_conv_desc *desc,

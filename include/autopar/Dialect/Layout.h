@@ -1,0 +1,64 @@
+//===- Layout.h - The order of a tensor's dimensions in memory --*- C++ -*-===//
+//
+// Tensors have no layout. A buffer has: it is dense, and its dimensions lie in
+// some order. A buffer's memref says so by its strides.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_DIALECT_LAYOUT_H
+#define AUTOPAR_DIALECT_LAYOUT_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
+#include <optional>
+
+namespace autopar {
+
+/// Dimensions from the outermost in memory to the contiguous one, e.g.
+/// [0, 2, 3, 1] for images with channels last. Empty: row-major.
+using Layout = llvm::SmallVector<int64_t, 4>;
+
+/// The order as a list also where it is row-major.
+Layout fullLayout(llvm::ArrayRef<int64_t> layout, size_t rank);
+/// Empty if the order is row-major.
+Layout shortLayout(llvm::ArrayRef<int64_t> layout);
+/// [n, c, spatial...] as [n, spatial..., c].
+Layout channelsLast(size_t rank);
+
+/// Whether a dense tensor of `shape` has each element at the same place in both
+/// layouts: they differ in dimensions of size 1 only.
+bool sameMemory(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> a,
+                llvm::ArrayRef<int64_t> b);
+
+/// `values`, one per dimension, in the order of memory.
+template <typename T>
+llvm::SmallVector<T> inMemoryOrder(llvm::ArrayRef<T> values,
+                                   llvm::ArrayRef<int64_t> layout) {
+  llvm::SmallVector<T> result;
+  for (int64_t dim : fullLayout(layout, values.size()))
+    result.push_back(values[dim]);
+  return result;
+}
+
+/// The dense memref for `tensor` in `layout`.
+mlir::MemRefType bufferType(mlir::RankedTensorType tensor,
+                            llvm::ArrayRef<int64_t> layout);
+/// The inverse: the layout of a dense memref. Row-major for a tensor.
+Layout layoutOf(mlir::Type type);
+
+/// The layout of `to` in which `op` touches its memory in the same order as
+/// that of `from` in `layout`; both are operands or results of `op`. Dimensions
+/// correspond if they have factors of the sharding rule in common; those left
+/// over on both sides correspond in order. nullopt if there is none: a
+/// dimension of `to` would not be in one piece, or corresponds to nothing.
+std::optional<Layout> carryLayout(mlir::Operation *op, mlir::Value from,
+                                  llvm::ArrayRef<int64_t> layout,
+                                  mlir::Value to);
+
+/// The operand of `op` that holds images [n, c, spatial...], if the library
+/// that computes `op` cares for the layout of them and of its result.
+std::optional<mlir::Value> imageOperandOf(mlir::Operation *op);
+
+} // namespace autopar
+
+#endif // AUTOPAR_DIALECT_LAYOUT_H

@@ -1,0 +1,273 @@
+//===- AssignLayouts.cpp - Choose the layouts of buffers ------------------===//
+
+#include "CopyKernel.h"
+#include "Layouts.h"
+#include "autopar/Cost/KernelGroups.h"
+#include "autopar/Dialect/KernelFacts.h"
+#include "autopar/Schedule/Names.h"
+#include "autopar/Schedule/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <map>
+
+using namespace mlir;
+
+namespace autopar {
+#define GEN_PASS_DEF_ASSIGNLAYOUTS
+#include "autopar/Schedule/Passes.h.inc"
+
+namespace {
+
+using KnownLayouts = llvm::DenseMap<Value, Layout>;
+
+/// Layouts of what passes between stages, by channel and number.
+using Messages = std::map<int64_t, SmallVector<Layout>>;
+
+/// Decides in program order: what each op wants of its operands, and what it
+/// gives its results.
+class LayoutChoice {
+public:
+  LayoutChoice(func::FuncOp func, Messages &messages)
+      : func(func), messages(messages) {}
+  void run();
+
+private:
+  void assign(Operation *op);
+  void assignLibrary(KernelOp kernel, Operation *root, Value image);
+  void assignLoops(KernelOp kernel);
+  void assignCommunication(Operation *op);
+  void rowMajorOperands(Operation *op);
+  void want(OpOperand &operand, ArrayRef<int64_t> layout);
+  /// Of a value defined before the op that is assigned.
+  Layout layoutOf(Value value) { return *layouts.get(value); }
+  void keepInPlace(KernelOp kernel);
+
+  func::FuncOp func;
+  Messages &messages;
+  std::map<int64_t, size_t> received; // messages so far, by channel
+  ValueLayouts layouts;
+  /// Copies made so far of a value, with their layouts.
+  llvm::DenseMap<Value, SmallVector<std::pair<Layout, Value>, 1>> copies;
+};
+} // namespace
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+static int64_t elementsOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
+static Operation *yieldOf(KernelOp kernel) {
+  return kernel.getBody().front().getTerminator();
+}
+
+/// Makes `operand` read a copy of its value if that lies in another layout.
+void LayoutChoice::want(OpOperand &operand, ArrayRef<int64_t> layout) {
+  Value value = operand.get();
+  if (sameMemory(shapeOf(value), layoutOf(value), layout))
+    return;
+  for (auto &[known, copy] : copies[value])
+    if (known == layout)
+      return operand.set(copy);
+  OpBuilder builder(operand.getOwner());
+  KernelOp copy = createCopy(builder, value);
+  ValueLayouts::set(copy, Layout(layout));
+  copies[value].push_back({Layout(layout), copy.getResult(0)});
+  operand.set(copy.getResult(0));
+}
+
+void LayoutChoice::rowMajorOperands(Operation *op) {
+  for (OpOperand &operand : op->getOpOperands())
+    want(operand, {});
+}
+
+//===----------------------------------------------------------------------===//
+// Inside of kernels
+//===----------------------------------------------------------------------===//
+
+/// Gives `value` the layout that `op` carries to it from a value that has one.
+static void carryTo(Operation *op, Value value, KnownLayouts &known) {
+  if (known.count(value) || !isa<RankedTensorType>(value.getType()))
+    return;
+  SmallVector<Value> others(op->getOperands());
+  llvm::append_range(others, op->getResults());
+  for (Value other : others) {
+    auto from = known.find(other);
+    if (from == known.end())
+      continue;
+    if (auto layout = carryLayout(op, other, from->second, value)) {
+      known[value] = *layout;
+      return;
+    }
+  }
+}
+
+/// Carries layouts to the results of the body's ops and, with `backward`, to
+/// their operands. `root` carries none.
+static void carryThrough(Block &body, Operation *root, bool backward,
+                         KnownLayouts &known) {
+  for (Operation &op : body.without_terminator())
+    if (&op != root)
+      for (Value result : op.getResults())
+        carryTo(&op, result, known);
+  if (!backward)
+    return;
+  for (Operation &op : llvm::reverse(body.without_terminator()))
+    if (&op != root)
+      for (Value operand : op.getOperands())
+        carryTo(&op, operand, known);
+}
+
+/// The library takes the image, the result and what is added to it with
+/// channels last, or all of them row-major.
+void LayoutChoice::assignLibrary(KernelOp kernel, Operation *root,
+                                 Value image) {
+  Block &body = kernel.getBody().front();
+  KnownLayouts known;
+  known[root->getResult(0)] = channelsLast(shapeOf(root->getResult(0)).size());
+  known[image] = channelsLast(shapeOf(image).size());
+  carryThrough(body, root, /*backward=*/true, known);
+  Value result = yieldOf(kernel)->getOperand(0);
+  if (!known.count(result) || !known.count(image))
+    return rowMajorOperands(kernel);
+  for (auto [operand, argument] :
+       llvm::zip_equal(kernel.getInputsMutable(), body.getArguments()))
+    want(operand, known.lookup(argument));
+  ValueLayouts::set(kernel, known.lookup(result));
+}
+
+/// Loops take any layout: results follow the largest operands, those that are
+/// not row-major first.
+void LayoutChoice::assignLoops(KernelOp kernel) {
+  Block &body = kernel.getBody().front();
+  struct Source {
+    Value argument;
+    Layout layout;
+  };
+  SmallVector<Source> sources;
+  int64_t largest = 1;
+  for (auto [input, argument] :
+       llvm::zip_equal(kernel.getInputs(), body.getArguments())) {
+    sources.push_back({argument, layoutOf(input)});
+    largest = std::max(largest, elementsOf(argument));
+  }
+  llvm::erase_if(sources, [&](const Source &source) {
+    return source.layout.empty() || elementsOf(source.argument) * 2 < largest;
+  });
+  llvm::stable_sort(sources, [](const Source &a, const Source &b) {
+    return elementsOf(a.argument) > elementsOf(b.argument);
+  });
+  KnownLayouts known;
+  for (const Source &source : sources) {
+    known.try_emplace(source.argument, source.layout);
+    carryThrough(body, nullptr, /*backward=*/false, known);
+  }
+  SmallVector<Layout> results;
+  for (Value result : yieldOf(kernel)->getOperands())
+    results.push_back(known.lookup(result));
+  ValueLayouts::set(kernel, results);
+}
+
+/// An output is written over its input element by element only if both lie
+/// alike, and a row is read before it is overwritten only if rows are
+/// outermost.
+void LayoutChoice::keepInPlace(KernelOp kernel) {
+  auto inPlace = kernel->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
+  if (!inPlace)
+    return;
+  SmallVector<int64_t> inputs(inPlace.asArrayRef());
+  for (auto [number, input] : llvm::enumerate(inputs)) {
+    if (input < 0)
+      continue;
+    Value result = kernel.getResult(number),
+          operand = kernel.getInputs()[input];
+    Layout to = layoutOf(result), from = layoutOf(operand);
+    bool plain = to.empty() && from.empty();
+    if (!plain && (kernel->hasAttr(schedule::kRowRank) || to != from ||
+                   shapeOf(result) != shapeOf(operand)))
+      input = -1;
+  }
+  if (llvm::all_of(inputs, [](int64_t input) { return input < 0; }))
+    kernel->removeAttr(schedule::kInPlace);
+  else
+    kernel->setAttr(schedule::kInPlace,
+                    DenseI64ArrayAttr::get(func.getContext(), inputs));
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+/// Both sides of a message and of a collective lie alike.
+void LayoutChoice::assignCommunication(Operation *op) {
+  if (auto send = dyn_cast<SendOp>(op)) {
+    messages[send.getChannel()].push_back(layoutOf(send.getInput()));
+    return;
+  }
+  if (auto recv = dyn_cast<RecvOp>(op)) {
+    ArrayRef<Layout> sent = messages[recv.getChannel()];
+    size_t number = received[recv.getChannel()]++;
+    if (number < sent.size())
+      ValueLayouts::set(op, sent[number]);
+    return;
+  }
+  ValueLayouts::set(op, layoutOf(op->getOperand(0)));
+}
+
+void LayoutChoice::assign(Operation *op) {
+  if (loopRoleOf(op) == LoopRole::View) {
+    if (!layouts.get(op->getResult(0)))
+      rowMajorOperands(op);
+    return;
+  }
+  auto kernel = dyn_cast<KernelOp>(op);
+  if (!kernel) {
+    if (op->hasTrait<OpTrait::IsTerminator>())
+      rowMajorOperands(op);
+    else
+      assignCommunication(op);
+    return;
+  }
+  if (!kernel.getLibrary()) {
+    assignLoops(kernel);
+  } else {
+    for (Operation &inner : kernel.getBody().front())
+      if (std::optional<Value> image = imageOperandOf(&inner);
+          image && cpuFusionTable().convolutionChannelsLast)
+        return assignLibrary(kernel, &inner, *image), keepInPlace(kernel);
+    rowMajorOperands(op);
+  }
+  keepInPlace(kernel);
+}
+
+void LayoutChoice::run() {
+  SmallVector<Operation *> ops;
+  for (Operation &op : func.getBody().front())
+    ops.push_back(&op);
+  for (Operation *op : ops)
+    assign(op);
+}
+
+namespace {
+struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> functions;
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (!func.isExternal())
+        functions.push_back(func);
+    auto stageOf = [](func::FuncOp func) {
+      auto stage = func->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
+      return stage ? stage.getInt() : 0;
+    };
+    // Values flow to later stages only.
+    llvm::stable_sort(functions, [&](func::FuncOp a, func::FuncOp b) {
+      return stageOf(a) < stageOf(b);
+    });
+    Messages messages;
+    for (func::FuncOp func : functions)
+      LayoutChoice(func, messages).run();
+  }
+};
+} // namespace
+} // namespace autopar

@@ -1,0 +1,30 @@
+//===- CopyKernel.cpp - Kernels that Schedule adds ------------------------===//
+
+#include "CopyKernel.h"
+#include "autopar/Schedule/Names.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+KernelOp createKernel(OpBuilder &builder, Location loc, TypeRange results,
+                      ValueRange inputs, StringAttr library) {
+  auto kernel = KernelOp::create(builder, loc, results, inputs,
+                                 /*outputs=*/ValueRange(), library);
+  Block &body = kernel.getBody().emplaceBlock();
+  for (Value input : inputs)
+    body.addArgument(input.getType(), input.getLoc());
+  return kernel;
+}
+
+KernelOp createCopy(OpBuilder &builder, Value value) {
+  KernelOp kernel = createKernel(builder, value.getLoc(), value.getType(),
+                                 value, StringAttr());
+  kernel->setAttr(schedule::kOp, builder.getStringAttr("copy"));
+  Block &body = kernel.getBody().front();
+  OpBuilder bodyBuilder = OpBuilder::atBlockEnd(&body);
+  YieldOp::create(bodyBuilder, value.getLoc(), body.getArguments());
+  return kernel;
+}
+
+} // namespace autopar

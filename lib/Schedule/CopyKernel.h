@@ -1,0 +1,20 @@
+//===- CopyKernel.h - Kernels that Schedule adds ----------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_SCHEDULE_COPYKERNEL_H
+#define AUTOPAR_LIB_SCHEDULE_COPYKERNEL_H
+
+#include "autopar/Dialect/Dialect.h"
+
+namespace autopar {
+
+/// A kernel with results of these types and an empty body.
+KernelOp createKernel(mlir::OpBuilder &builder, mlir::Location loc,
+                      mlir::TypeRange results, mlir::ValueRange inputs,
+                      mlir::StringAttr library);
+
+/// A kernel whose result is `value` once more, in memory of its own.
+KernelOp createCopy(mlir::OpBuilder &builder, mlir::Value value);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_SCHEDULE_COPYKERNEL_H
