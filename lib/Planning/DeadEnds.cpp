@@ -56,6 +56,21 @@ static double worstLoss(const Side &side, ArrayRef<unsigned> others,
   return loss;
 }
 
+/// What `better` costs more than `worse` at the neighbours' choices that are
+/// best for `worse`: with every choice of theirs the loss is no less.
+static double leastLoss(const CostGraph &graph, ArrayRef<Side> sides,
+                        ArrayRef<SmallVector<unsigned, 0>> bestOthers,
+                        unsigned node, unsigned better, unsigned worse) {
+  double loss = graph.nodes[node][better] - graph.nodes[node][worse];
+  for (const auto &[side, best] : zip_equal(sides, bestOthers)) {
+    double worseCost = side.at(worse, best[worse]);
+    if (worseCost == kIllegal)
+      return -kIllegal;
+    loss += side.at(better, best[worse]) - worseCost;
+  }
+  return loss;
+}
+
 static bool dominates(const CostGraph &graph, const Domains &domains,
                       ArrayRef<Side> sides, unsigned node, unsigned better,
                       unsigned worse) {
@@ -71,12 +86,29 @@ static bool dominates(const CostGraph &graph, const Domains &domains,
   return loss < 0 || (loss == 0 && better < worse);
 }
 
+/// Per choice of a node the choice of the neighbour that costs least beside it.
+static SmallVector<unsigned, 0> bestBeside(const Side &side, size_t choices,
+                                           ArrayRef<unsigned> own,
+                                           ArrayRef<unsigned> others) {
+  SmallVector<unsigned, 0> best(choices, others.front());
+  for (unsigned choice : own)
+    for (unsigned other : others)
+      if (side.at(choice, other) < side.at(choice, best[choice]))
+        best[choice] = other;
+  return best;
+}
+
 static bool dropOfNode(const CostGraph &graph, Domains &domains,
                        ArrayRef<Side> sides, unsigned node) {
   std::vector<unsigned> kept = domains[node];
+  SmallVector<SmallVector<unsigned, 0>, 4> bestOthers;
+  for (const Side &side : sides)
+    bestOthers.push_back(
+        bestBeside(side, graph.nodes[node].size(), kept, domains[side.other]));
   for (size_t i = 0; i < kept.size();) {
     bool dead = any_of(kept, [&](unsigned better) {
       return better != kept[i] &&
+             leastLoss(graph, sides, bestOthers, node, better, kept[i]) <= 0 &&
              dominates(graph, domains, sides, node, better, kept[i]);
     });
     if (dead)

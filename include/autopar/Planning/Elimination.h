@@ -25,14 +25,14 @@ struct EliminationResult {
 };
 
 /// Removes choices that another choice of the node is never worse than
-/// (dead-end elimination); then eliminates one node after the other, each from
-/// the table of all that touches it (bucket elimination): exact, and cheap
-/// where the graph is nearly a tree. Among equals the first choice wins.
+/// (dead-end elimination); eliminates the nodes of at most two neighbours, each
+/// from the tables of all that touches it; then the others in the same way
+/// (bucket elimination): exact, and cheap where the graph is nearly a tree.
 ///
 /// Where a table would have more than `cellLimit` cells, message passing moves
 /// costs until its lower bound and the best solution so far rule out enough
 /// choices. If that does not suffice either, the best solution found is given
-/// with the bound.
+/// with the bound. From `cutoff` on nothing is of interest.
 EliminationResult eliminate(const CostGraph &graph, size_t cellLimit,
                             double cutoff = kIllegal);
 

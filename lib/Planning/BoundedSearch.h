@@ -1,0 +1,48 @@
+//===- BoundedSearch.h - Bounds that make elimination affordable -*- C++
+//-*-===//
+
+#ifndef AUTOPAR_LIB_PLANNING_BOUNDEDSEARCH_H
+#define AUTOPAR_LIB_PLANNING_BOUNDEDSEARCH_H
+
+#include "DeadEnds.h"
+
+namespace autopar {
+
+class DualBound;
+
+/// Tables that are computed without much thought.
+inline constexpr size_t kSmallTable = size_t(1) << 19;
+
+/// Seconds of these choices.
+double costOf(const CostGraph &graph, llvm::ArrayRef<unsigned> choice);
+
+/// Closes in on the best solution from both sides: bounds from moved costs drop
+/// choices until elimination is affordable.
+class BoundedSearch {
+public:
+  BoundedSearch(const CostGraph &graph, Domains domains, size_t cellLimit,
+                double cutoff)
+      : graph(graph), domains(std::move(domains)), cellLimit(cellLimit),
+        cutoff(cutoff) {
+    best.cost = kIllegal;
+  }
+  /// Its lower bound equals its cost where it is proved to be best.
+  EliminationResult run();
+
+private:
+  bool tryExact(const Domains &over, size_t limit, bool complete);
+  void tryNarrow(const DualBound &dual);
+  void offer(std::vector<unsigned> choice);
+  double cap() const;
+
+  const CostGraph &graph;
+  Domains domains;
+  size_t cellLimit;
+  double cutoff;
+  EliminationResult best;
+  double work = 0;
+};
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_BOUNDEDSEARCH_H
