@@ -91,9 +91,11 @@ static Status readPrograms(const std::string &path,
   return Status::success();
 }
 
-/// Loads the shared object from memory.
-static Status openProgram(const std::vector<char> &bytes, void *&handle) {
-  int descriptor = memfd_create("autopar-program", MFD_CLOEXEC);
+/// Loads the shared object from memory. The file stays open until all programs
+/// are loaded: dlopen takes two of the same path for one.
+static Status openProgram(const std::vector<char> &bytes, Program &program) {
+  int &descriptor = program.descriptor;
+  descriptor = memfd_create("autopar-program", MFD_CLOEXEC);
   if (descriptor < 0)
     return Status::error(std::string("cannot load the program: ") +
                          std::strerror(errno));
@@ -103,18 +105,14 @@ static Status openProgram(const std::vector<char> &bytes, void *&handle) {
     ssize_t put = write(descriptor, bytes.data() + done, bytes.size() - done);
     if (put < 0 && errno == EINTR)
       continue;
-    if (put <= 0) {
-      close(descriptor);
+    if (put <= 0)
       return Status::error(std::string("cannot load the program: ") +
                            std::strerror(errno));
-    }
     done += size_t(put);
   }
-  handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  const char *why = handle ? nullptr : dlerror();
-  close(descriptor);
-  if (!handle)
-    return Status::error(std::string("cannot load the program: ") + why);
+  program.handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!program.handle)
+    return Status::error(std::string("cannot load the program: ") + dlerror());
   return Status::success();
 }
 
@@ -144,7 +142,7 @@ static Status loadProgram(const std::vector<char> &bytes, Program &program) {
   std::error_code error;
   program.folder =
       std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  APRT_TRY(openProgram(bytes, program.handle));
+  APRT_TRY(openProgram(bytes, program));
   program.stages = static_cast<const aprt_stage_functions *>(
       dlsym(program.handle, "aprt_program_stages"));
   const char *manifest =
@@ -161,6 +159,8 @@ Status loadPrograms(std::vector<Program> &programs) {
   programs.resize(bytes.size());
   for (size_t i = 0; i < bytes.size(); ++i)
     APRT_TRY(loadProgram(bytes[i], programs[i]));
+  for (Program &program : programs)
+    close(program.descriptor);
   return Status::success();
 }
 

@@ -16,6 +16,7 @@ struct Program {
   const aprt_stage_functions *stages = nullptr;
   std::string folder; // of the executable
   void *handle = nullptr;
+  int descriptor = -1; // while programs are loaded
 };
 
 /// Finds the programs at the end of this executable, checks and loads them, in
