@@ -162,7 +162,9 @@ void Grouping::materialise(Value value) {
 void Grouping::startWhole(Operation *op) {
   KernelClass kind = cast<KernelOpInterface>(op).getKernelClass();
   Type type = getElementTypeOrSelf(op->getResult(0).getType());
-  bool library = isLibraryOp(op) && table.callsLibraryFor(type);
+  GroupKind called = kind == KernelClass::Contraction ? GroupKind::Contraction
+                                                      : GroupKind::Convolution;
+  bool library = isLibraryOp(op) && table.callsLibraryFor(called, type);
   int64_t level = 1;
   for (Value operand : op->getOperands()) {
     Operation *source = operand.getDefiningOp();
@@ -173,10 +175,7 @@ void Grouping::startWhole(Operation *op) {
     level = std::max(level, levelOf(storage) + 1);
     consume(storage);
   }
-  GroupKind groupKind = !library ? GroupKind::Loops
-                        : kind == KernelClass::Contraction
-                            ? GroupKind::Contraction
-                            : GroupKind::Convolution;
+  GroupKind groupKind = library ? called : GroupKind::Loops;
   OpenGroup &group = start(op, groupKind);
   group.level = std::max(group.level, level);
   group.whole = !library;
