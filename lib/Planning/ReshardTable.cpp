@@ -5,24 +5,35 @@
 
 namespace autopar {
 
-uint64_t ReshardTable::number(std::string key) {
-  return numbers.try_emplace(std::move(key), numbers.size()).first->second;
+unsigned ReshardTable::numberOf(const Sharding &sharding) {
+  std::string key;
+  appendKey(key, sharding);
+  auto [it, inserted] =
+      shardingNumbers.try_emplace(std::move(key), shardings.size());
+  if (inserted)
+    shardings.push_back(sharding);
+  return it->second;
 }
 
-double ReshardTable::seconds(const Sharding &from, const Sharding &to,
-                             const GraphValue &value) {
+unsigned ReshardTable::typeOf(const GraphValue &value) {
+  std::string key = std::to_string(value.elementBytes) + ":";
+  for (int64_t size : value.shape)
+    key += std::to_string(size) + ",";
+  auto [it, inserted] = typeNumbers.try_emplace(std::move(key), types.size());
+  if (inserted)
+    types.push_back({value.shape, value.elementBytes});
+  return it->second;
+}
+
+double ReshardTable::seconds(unsigned from, unsigned to, unsigned type) {
   if (from == to)
     return 0;
-  std::string fromKey, toKey, type = std::to_string(value.elementBytes) + ":";
-  appendKey(fromKey, from);
-  appendKey(toKey, to);
-  for (int64_t size : value.shape)
-    type += std::to_string(size) + ",";
-  uint64_t key = number(std::move(fromKey)) << 42 |
-                 number(std::move(toKey)) << 21 | number(std::move(type));
+  uint64_t key = uint64_t(from) << 42 | uint64_t(to) << 21 | type;
   auto [it, inserted] = prices.try_emplace(key, 0);
   if (inserted) {
-    std::optional<ReshardPath> steps = path(from, to, value);
+    std::optional<ReshardPath> steps =
+        reshardPath(shardings[from], shardings[to], types[type].shape,
+                    types[type].elementBytes, mesh, cost);
     it->second = steps ? secondsOf(*steps) : kIllegal;
   }
   return it->second;

@@ -16,20 +16,31 @@ public:
   ReshardTable(const Mesh &mesh, ReshardCost cost)
       : mesh(mesh), cost(std::move(cost)) {}
 
-  /// kIllegal where there is no path.
+  unsigned numberOf(const Sharding &sharding);
+  /// Of the value's shape and element size.
+  unsigned typeOf(const GraphValue &value);
+  /// From one numbered sharding to another; kIllegal where there is no path.
+  double seconds(unsigned from, unsigned to, unsigned type);
   double seconds(const Sharding &from, const Sharding &to,
-                 const GraphValue &value);
+                 const GraphValue &value) {
+    return seconds(numberOf(from), numberOf(to), typeOf(value));
+  }
   std::optional<ReshardPath> path(const Sharding &from, const Sharding &to,
                                   const GraphValue &value) const {
     return reshardPath(from, to, value.shape, value.elementBytes, mesh, cost);
   }
 
 private:
-  uint64_t number(std::string key);
+  struct Type {
+    llvm::SmallVector<int64_t> shape;
+    int64_t elementBytes;
+  };
 
   Mesh mesh;
   ReshardCost cost;
-  std::unordered_map<std::string, uint64_t> numbers;
+  std::unordered_map<std::string, unsigned> shardingNumbers, typeNumbers;
+  std::vector<Sharding> shardings;
+  std::vector<Type> types;
   std::unordered_map<uint64_t, double> prices;
 };
 
