@@ -23,9 +23,12 @@ private:
   void link();
   void schedule(unsigned item);
   void demand(unsigned item);
+  /// What only arguments hold up would all be done at the start, and its
+  /// results take memory until they are read.
   bool isEager(unsigned item) const {
     WorkKind kind = work.items[item].kind;
-    return kind == WorkKind::Collective || kind == WorkKind::Send;
+    return kind == WorkKind::Send ||
+           (kind == WorkKind::Collective && !needs[item].empty());
   }
 
   const WorkList &work;
@@ -132,7 +135,7 @@ static std::vector<Storage> findLifetimes(const WorkList &work) {
   std::vector<Storage> lives(work.buffers.size());
   for (auto [id, buffer] : enumerate(work.buffers)) {
     lives[id].owner = id;
-    lives[id].last = buffer.input || buffer.output ? end : 0;
+    lives[id].last = buffer.output ? end : 0;
   }
   for (auto [time, item] : enumerate(work.items)) {
     for (unsigned id : item.writes) {
@@ -153,7 +156,7 @@ static std::vector<Storage> shareStorage(const WorkList &work,
     SmallVector<bool> taken(item.writes.size());
     for (auto [to, from] : item.inPlace) {
       unsigned out = item.writes[to], in = item.reads[from];
-      bool fits = !work.buffers[in].persistent && !work.buffers[in].input &&
+      bool fits = !work.buffers[in].persistent &&
                   !work.buffers[out].persistent &&
                   work.buffers[in].bytes == work.buffers[out].bytes &&
                   lives[in].last == int64_t(time) && !taken[to] &&

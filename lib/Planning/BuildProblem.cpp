@@ -59,6 +59,7 @@ private:
   Error addEdges();
   void addEdge(const EdgeKey &key, double weight);
   void addMemory();
+  void addCopies(const GraphStep &step, MemoryRow &row);
 
   double weightOf(bool setup) const {
     return setup ? kSetupWeight : double(mesh.timeCount());
@@ -309,13 +310,23 @@ void Builder::addEdge(const EdgeKey &key, double weight) {
   ProblemEdge edge;
   edge.a = opNode(key.op);
   edge.b = valueNode(key.value);
+  unsigned type = reshards.typeOf(value);
+  SmallVector<unsigned, 0> lies;
+  for (const Sharding &candidate : candidates[key.value])
+    lies.push_back(reshards.numberOf(candidate));
   for (unsigned s = 0; s < strategies[key.op].size(); ++s) {
     const Sharding &side = sideOf(key, s);
-    for (const Sharding &candidate : candidates[key.value]) {
-      const Sharding &from = key.result ? side : candidate;
-      const Sharding &to = key.result ? candidate : side;
-      edge.seconds.push_back(reshards.seconds(from, to, value) * weight);
-      edge.bytes.push_back(from == to ? 0 : localBytes(value, side, mesh));
+    unsigned wanted = reshards.numberOf(side);
+    int64_t bytes = localBytes(value, side, mesh);
+    for (const auto &[candidate, lie] :
+         zip_equal(candidates[key.value], lies)) {
+      double seconds = key.result ? reshards.seconds(wanted, lie, type)
+                                  : reshards.seconds(lie, wanted, type);
+      edge.seconds.push_back(seconds * weight);
+      // An all-reduce of a result works in place.
+      bool copied =
+          key.result ? side.dims != candidate.dims : lie != wanted;
+      edge.bytes.push_back(copied ? bytes : 0);
     }
   }
   problem.edges.push_back(std::move(edge));
@@ -350,76 +361,106 @@ Error Builder::addEdges() {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// The op after which a value is no longer needed; reshapes of it name the same
-/// memory.
-static std::vector<unsigned> lastUses(const ModelGraph &graph) {
-  std::vector<unsigned> last(graph.values.size(), 0);
-  for (unsigned index = graph.ops.size(); index-- > 0;) {
-    const GraphOp &op = graph.ops[index];
-    unsigned until = index;
-    if (op.kernel == KernelClass::View)
-      for (unsigned result : op.results)
-        until = std::max(until, last[result]);
-    for (unsigned operand : op.operands)
-      last[operand] = std::max(last[operand], until);
-    for (unsigned result : op.results)
-      last[result] = std::max(last[result], index);
+namespace {
+/// The steps at which a value's memory is in use: none if it has no own.
+struct Lifetime {
+  int64_t first = 0, last = -1;
+};
+} // namespace
+
+/// Of values that @step computes or gets as inputs, by graph.steps. Reshapes
+/// name their operand's memory, and a result may lie over an operand that dies.
+static std::vector<Lifetime> lifetimes(const ModelGraph &graph) {
+  int64_t end = graph.steps.size();
+  std::vector<Lifetime> lives(graph.values.size());
+  std::vector<unsigned> storage(graph.values.size());
+  for (const auto &[index, value] : enumerate(graph.values)) {
+    storage[index] = index;
+    if (value.source == ValueSource::Input)
+      lives[index].last = 0;
   }
-  for (const auto &[index, value] : enumerate(graph.values))
-    if (value.output)
-      last[index] = graph.ops.size();
-  return last;
+  for (const auto &[time, step] : enumerate(graph.steps))
+    for (unsigned index : step.ops) {
+      const GraphOp &op = graph.ops[index];
+      for (const auto &[position, value] : enumerate(op.operands))
+        if (op.reads[position] || step.view)
+          lives[storage[value]].last =
+              std::max<int64_t>(lives[storage[value]].last, time);
+      for (const auto &[position, value] : enumerate(op.results)) {
+        if (step.view)
+          storage[value] = storage[op.operands.front()];
+        else if (op.writes[position] && lives[value].last < 0)
+          lives[value] = {int64_t(time), int64_t(time)};
+      }
+    }
+  for (unsigned value : graph.stepResults)
+    lives[storage[value]].last = end;
+  auto elements = [&](unsigned value) {
+    int64_t count = graph.values[value].elementBytes;
+    for (int64_t size : graph.values[value].shape)
+      count *= size;
+    return count;
+  };
+  for (const auto &[time, step] : enumerate(graph.steps))
+    for (auto [out, in] : step.inPlace) {
+      Lifetime &under = lives[storage[in]];
+      if (under.last == int64_t(time) && under.first < int64_t(time) &&
+          elements(out) == elements(storage[in]))
+        --under.last;
+    }
+  return lives;
 }
 
-/// One row per op: what is live while it runs, and the copies that its reshards
-/// make.
+/// One row per launch: what is live while it runs, and the copies that its
+/// reshards make. predictMemory says what the chosen plan takes.
 void Builder::addMemory() {
-  std::vector<bool> held(graph.values.size(), false);
   std::map<unsigned, int64_t> persistent, live;
-  auto hold = [&](unsigned value) {
-    held[value] = true;
-    ++persistent[valueNode(classes.ofValue[value])];
-  };
-  for (const auto &[index, value] : enumerate(graph.values))
-    if (value.persistent || value.source == ValueSource::Parameter)
-      hold(index);
+  std::vector<std::vector<unsigned>> begins(graph.steps.size()),
+      ends(graph.steps.size());
+  std::vector<Lifetime> lives = lifetimes(graph);
+  for (const auto &[index, value] : enumerate(graph.values)) {
+    unsigned node = valueNode(classes.ofValue[index]);
+    if (value.persistent) {
+      ++persistent[node];
+      continue;
+    }
+    if (value.setup || lives[index].last < lives[index].first)
+      continue;
+    begins[lives[index].first].push_back(node);
+    if (lives[index].last < int64_t(graph.steps.size()))
+      ends[lives[index].last].push_back(node);
+  }
   for (auto [node, count] : persistent)
     problem.persistent.push_back({node, count});
-  std::vector<unsigned> last = lastUses(graph);
-  std::vector<std::vector<unsigned>> endsAt(graph.ops.size() + 1);
-  for (const auto &[index, value] : enumerate(graph.values))
-    if (!held[index])
-      endsAt[last[index]].push_back(index);
-  auto begin = [&](unsigned value) {
-    if (!held[value])
-      ++live[valueNode(classes.ofValue[value])];
-  };
-  for (const auto &[index, value] : enumerate(graph.values))
-    if (value.source == ValueSource::Input)
-      begin(index);
-  for (const auto &[index, op] : enumerate(graph.ops)) {
+  for (const auto &[time, step] : enumerate(graph.steps)) {
+    for (unsigned node : begins[time])
+      ++live[node];
     MemoryRow row;
-    row.name = op.name;
-    for (const auto &[position, value] : enumerate(op.results)) {
-      begin(value);
-      row.edges.push_back(
-          {edgeIndex[{classes.ofOp[index], classes.ofValue[value], true,
-                      unsigned(position)}],
-           1});
-    }
-    for (const auto &[position, value] : enumerate(op.operands))
-      row.edges.push_back(
-          {edgeIndex[{classes.ofOp[index], classes.ofValue[value], false,
-                      unsigned(position)}],
-           1});
+    row.name = graph.ops[step.ops.front()].name;
     for (auto [node, count] : live)
       row.nodes.push_back({node, count});
+    addCopies(step, row);
     problem.rows.push_back(std::move(row));
-    for (unsigned value : endsAt[index]) {
-      auto it = live.find(valueNode(classes.ofValue[value]));
-      if (it != live.end() && --it->second == 0)
+    for (unsigned node : ends[time])
+      if (auto it = live.find(node); --it->second == 0)
         live.erase(it);
-    }
+  }
+}
+
+void Builder::addCopies(const GraphStep &step, MemoryRow &row) {
+  for (unsigned index : step.ops) {
+    const GraphOp &op = graph.ops[index];
+    auto add = [&](unsigned value, bool result, unsigned position) {
+      EdgeKey key{classes.ofOp[index], classes.ofValue[value], result,
+                  position};
+      row.edges.push_back({edgeIndex[key], 1});
+    };
+    for (const auto &[position, value] : enumerate(op.operands))
+      if (op.reads[position])
+        add(value, false, position);
+    for (const auto &[position, value] : enumerate(op.results))
+      if (op.writes[position])
+        add(value, true, position);
   }
 }
 

@@ -123,7 +123,8 @@ std::string describe(const Plan &plan, const ModelGraph &graph) {
            ? formatv(", at most {0:f1}% above the best\n", plan.gap * 100).str()
            : ", best of this search\n");
   text += "memory       " + bytesText(plan.predictedPeakMemoryBytes) +
-          " per device predicted\n";
+          " per device" + (plan.stages > 1 ? " of the fullest stage" : "") +
+          " predicted\n";
   text += "shardings\n" + shardingsText(plan, graph);
   text += plan.collectives.empty() ? "no communication\n" : "communication\n";
   for (const PlannedCollective &c : plan.collectives)

@@ -25,7 +25,9 @@ private:
   LogicalResult readOp(Operation *op, bool setup);
   LogicalResult readResults(func::FuncOp func, bool setup);
   unsigned addValue(Value value, std::string name);
-  void readGroups(Block &body, size_t firstOp);
+  void readGroups(Block &body, size_t firstOp, bool setup);
+  void readSteps(const KernelGroups &groups,
+                 const llvm::DenseMap<Operation *, size_t> &index);
 
   ModuleOp module;
   ModelGraph graph;
@@ -162,7 +164,7 @@ LogicalResult ModelReader::readOp(Operation *op, bool setup) {
 
 /// What stays inside a kernel group does not pass through memory, and only the
 /// group's root pays a launch.
-void ModelReader::readGroups(Block &body, size_t firstOp) {
+void ModelReader::readGroups(Block &body, size_t firstOp, bool setup) {
   llvm::DenseMap<Operation *, size_t> index;
   for (Operation &op : body)
     if (isPlanned(&op)) {
@@ -188,6 +190,37 @@ void ModelReader::readGroups(Block &body, size_t firstOp) {
       for (OpResult result : op->getResults())
         item.writes[result.getResultNumber()] = outputs.contains(result);
     }
+  }
+  if (!setup)
+    readSteps(groups, index);
+}
+
+/// The launches of @step in order.
+void ModelReader::readSteps(
+    const KernelGroups &groups,
+    const llvm::DenseMap<Operation *, size_t> &index) {
+  for (const WorkStep &work : groups.steps) {
+    GraphStep step;
+    SmallVector<Operation *> ops;
+    if (work.group < 0) {
+      ops.push_back(work.op);
+      if (auto op = index.find(work.op); op != index.end())
+        step.view = graph.ops[op->second].kernel == KernelClass::View;
+    } else {
+      const KernelGroup &group = groups.groups[work.group];
+      ops = group.ops;
+      step.library = group.kind != GroupKind::Loops;
+      if (auto root = index.find(group.root); root != index.end())
+        step.root = root->second;
+      for (auto [output, input] : group.inPlace)
+        step.inPlace.push_back({ids.lookup(group.outputs[output]),
+                                ids.lookup(group.inputs[input])});
+    }
+    for (Operation *op : ops)
+      if (auto it = index.find(op); it != index.end())
+        step.ops.push_back(it->second);
+    if (!step.ops.empty())
+      graph.steps.push_back(std::move(step));
   }
 }
 
@@ -215,7 +248,7 @@ LogicalResult ModelReader::readFunction(func::FuncOp func, bool setup) {
     if (failed(readOp(&op, setup)))
       return failure();
   }
-  readGroups(func.front(), firstOp);
+  readGroups(func.front(), firstOp, setup);
   return readResults(func, setup);
 }
 

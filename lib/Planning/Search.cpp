@@ -4,6 +4,7 @@
 #include "MeshCandidates.h"
 #include "Stages.h"
 #include "autopar/Planning/BuildProblem.h"
+#include "autopar/Planning/PredictMemory.h"
 #include "autopar/Planning/Solver.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -36,6 +37,10 @@ private:
   Expected<std::vector<OpDemand>> demandsOfAxes(const Trial &trial) const;
   Mesh meshOf(const Trial &trial) const;
   Expected<Plan> tryOne(const Trial &trial) const;
+  Expected<Plan> fitMemory(const Trial &trial, const PlanQuestion &question,
+                           PlanProblem &problem) const;
+  Expected<Plan> solveOnce(const Trial &trial, const PlanQuestion &question,
+                           PlanProblem &problem, int64_t memory) const;
   void keepBest(Expected<Plan> plan);
   Expected<std::vector<MeshCandidate>> candidatesToTry();
 
@@ -107,22 +112,72 @@ Expected<Plan> PlanSearch::tryOne(const Trial &trial) const {
   Expected<std::unique_ptr<PlanProblem>> problem = PlanProblem::build(question);
   if (!problem)
     return problem.takeError();
+  return fitMemory(trial, question, **problem);
+}
+
+/// Rows of memory are close to what Partition and Schedule will make of a plan,
+/// not equal to it: they get a lower limit where the plan takes more, and a
+/// higher one where they leave nothing.
+Expected<Plan> PlanSearch::fitMemory(const Trial &trial,
+                                     const PlanQuestion &question,
+                                     PlanProblem &problem) const {
+  constexpr unsigned kTries = 6;
+  constexpr double kHighest = 1.3, kMargin = 0.99;
+  // Shares of the limit: too little for any plan, and for plans that fit.
+  double low = 0, high = kHighest, share = 1;
+  int64_t least = 0;
+  for (unsigned attempt = 0; attempt < kTries; ++attempt) {
+    int64_t limit = int64_t(share * double(memoryLimit()));
+    problem.problem.memoryLimit = limit * trial.candidate.stages;
+    Expected<Plan> plan = solveOnce(trial, question, problem, limit);
+    if (plan) {
+      predictMemory(graph, *plan);
+      int64_t peak = plan->predictedPeakMemoryBytes;
+      if (!memoryLimit() || peak <= memoryLimit())
+        return plan;
+      least = least ? std::min(least, peak) : peak;
+      high = share;
+      share = low > 0 ? (low + high) / 2
+                      : share * kMargin * double(memoryLimit()) / double(peak);
+      continue;
+    }
+    Error error = plan.takeError();
+    if (!error.isA<NotEnoughMemory>())
+      return std::move(error);
+    int64_t found = 0;
+    handleAllErrors(std::move(error), [&](const NotEnoughMemory &what) {
+      found = what.leastBytes / trial.candidate.stages;
+    });
+    if (share >= kHighest)
+      return make_error<NotEnoughMemory>(memoryLimit(), found);
+    low = share;
+    share = high == kHighest ? kHighest : (low + high) / 2;
+  }
+  return make_error<NotEnoughMemory>(memoryLimit(), least);
+}
+
+/// `memory`: of one device; `problem` has its own limit.
+Expected<Plan> PlanSearch::solveOnce(const Trial &trial,
+                                     const PlanQuestion &question,
+                                     PlanProblem &problem,
+                                     int64_t memory) const {
+  int64_t stages = trial.candidate.stages;
   SolverOptions options;
   if (best && stages == 1)
     options.cutoff = best->predictedStepSeconds;
-  Expected<Solution> solution = solve((*problem)->problem, options);
+  Expected<Solution> solution = solve(problem.problem, options);
   if (!solution)
     return solution.takeError();
   Plan plan;
   plan.strategy = strategyText(request);
-  (*problem)->writePlan(*solution, plan);
+  problem.writePlan(*solution, plan);
   plan.stages = stages;
   plan.microBatches = trial.microBatches;
   if (stages == 1)
     return plan;
   plan.schedule = "gpipe";
-  if (Error error = cutStages(graph, (*problem)->opSeconds(*solution),
-                              memoryLimit(), question.limits, plan))
+  if (Error error = cutStages(graph, problem.opSeconds(*solution),
+                              memory, question.limits, plan))
     return std::move(error);
   // Each micro-batch passes all stages, the slowest of which is no faster than
   // their mean.
@@ -151,7 +206,8 @@ Expected<std::vector<MeshCandidate>> PlanSearch::candidatesToTry() {
     return pinned.takeError();
   if (request.mesh.empty())
     request.mesh = std::move(*pinned);
-  Expected<std::vector<MeshCandidate>> candidates = meshCandidates(request);
+  Expected<std::vector<MeshCandidate>> candidates =
+      meshCandidates(request, batchSize(graph));
   if (!candidates)
     return candidates;
   erase_if(*candidates, [&](const MeshCandidate &candidate) {

@@ -325,12 +325,17 @@ Expected<Solution> MemorySearch::run() {
       lowerBound = std::max(lowerBound, std::min(openBound, best->seconds));
   }
   if (!best)
-    return createStringError(
-        "no plan found within the memory limit of " +
-        Twine(problem.memoryLimit) + " bytes per device; the least found is " +
-        Twine(leastBytes) + " bytes: use more devices or a higher limit");
+    return make_error<NotEnoughMemory>(problem.memoryLimit, leastBytes);
   best->lowerBound = std::min(best->seconds, lowerBound);
   return *best;
+}
+
+char NotEnoughMemory::ID = 0;
+
+void NotEnoughMemory::log(raw_ostream &os) const {
+  os << "no plan found within the memory limit of " << limitBytes
+     << " bytes per device; the least found is " << leastBytes
+     << " bytes: use more devices or a higher limit";
 }
 
 //===----------------------------------------------------------------------===//

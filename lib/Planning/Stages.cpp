@@ -56,7 +56,6 @@ private:
   double totalSeconds(ArrayRef<size_t> chosen) const;
   void writeStages(ArrayRef<size_t> chosen);
   void countSends();
-  int64_t peakBytes() const;
 
   int64_t bytesOf(unsigned value) const {
     return localBytes(graph.values[value], plan.values[value].sharding,
@@ -304,46 +303,6 @@ void StageCutter::countSends() {
   }
 }
 
-/// The fullest stage: its arguments, and what is live at its fullest op. Inputs
-/// and outputs are there for all micro-batches.
-int64_t StageCutter::peakBytes() const {
-  std::vector<std::vector<int64_t>> change(
-      plan.stages, std::vector<int64_t>(ops.size() + 1, 0));
-  std::vector<int64_t> held(plan.stages, 0);
-  for (const auto &[index, value] : enumerate(graph.values)) {
-    bool computed = value.source == ValueSource::Op && !value.setup;
-    std::vector<std::pair<size_t, size_t>> live(plan.stages, {ops.size(), 0});
-    auto touch = [&](int64_t stage, size_t position) {
-      live[stage].first = std::min(live[stage].first, position);
-      live[stage].second = std::max(live[stage].second, position + 1);
-    };
-    for (const GraphUse &use : value.uses)
-      if (!graph.ops[use.op].setup)
-        touch(plan.ops[use.op].stage, positionOf[use.op]);
-    if (computed)
-      touch(plan.ops[value.producer].stage, positionOf[value.producer]);
-    for (const auto &[stage, interval] : enumerate(live)) {
-      if (interval.first >= interval.second)
-        continue;
-      if (!computed || value.output) {
-        held[stage] +=
-            bytesOf(index) * (value.persistent ? 1 : plan.microBatches);
-        continue;
-      }
-      change[stage][interval.first] += bytesOf(index);
-      change[stage][interval.second] -= bytesOf(index);
-    }
-  }
-  int64_t peak = 0;
-  for (int64_t stage = 0; stage < plan.stages; ++stage) {
-    int64_t bytes = held[stage], most = bytes;
-    for (int64_t delta : change[stage])
-      most = std::max(most, bytes += delta);
-    peak = std::max(peak, most);
-  }
-  return peak;
-}
-
 Error StageCutter::noCut() const {
   return createStringError("no cut into " + Twine(plan.stages) +
                            " stages fits the memory limit of " +
@@ -374,11 +333,6 @@ Error StageCutter::run() {
   writeStages(*best);
   countSends();
   plan.predictedStepSeconds = totalSeconds(*best);
-  plan.predictedPeakMemoryBytes = peakBytes();
-  if (memoryLimit && plan.predictedPeakMemoryBytes > memoryLimit)
-    return createStringError(
-        "the stages need " + Twine(plan.predictedPeakMemoryBytes) +
-        " bytes per device, the limit is " + Twine(memoryLimit));
   return Error::success();
 }
 

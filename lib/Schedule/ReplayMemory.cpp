@@ -251,10 +251,9 @@ LogicalResult Replay::run() {
   for (Operation &op : body.without_terminator())
     if (!isa<BufferOp>(op) && failed(step(&op)))
       return failure();
-  for (ArrayRef<Place> places : {ArrayRef(*arguments), ArrayRef(*results)})
-    for (const Place &place : places)
-      if (failed(read(body.getTerminator(), place)))
-        return failure();
+  for (const Place &place : *results)
+    if (failed(read(body.getTerminator(), place)))
+      return failure();
   return success();
 }
 

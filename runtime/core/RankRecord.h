@@ -38,6 +38,7 @@ struct alignas(64) RankRecord {
   int64_t workspaceBytes = 0;
   int64_t communicationBytes = 0;
   int64_t portBytes = 0; // inputs and outputs of the step; not in the peak
+  int64_t processPeakBytes = 0; // resident, as the system counts
   int64_t traceEvents = 0;
   int64_t traceDropped = 0;
   double loadSeconds = 0;

@@ -6,7 +6,10 @@
 #include "Run.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <memory>
+#include <string>
 
 namespace autopar::runtime {
 
@@ -196,7 +199,17 @@ Status RankMain::measure() {
   return Status::success();
 }
 
+/// The most that this process had in memory, shared libraries and all.
+static int64_t peakResidentBytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind("VmHWM:", 0) == 0)
+      return std::strtoll(line.c_str() + 6, nullptr, 10) * 1024;
+  return 0;
+}
+
 void RankMain::recordMemory() {
+  record.processPeakBytes = peakResidentBytes();
   record.peakMemoryBytes = rank->memory.peakBytes();
   record.weightBytes = rank->persistentMemory.currentBytes();
   record.packedBytes = rank->packedMemory.currentBytes();

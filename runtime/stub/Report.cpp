@@ -83,6 +83,8 @@ std::string reportJson(const Run &run) {
       perRank(run, [&](int rank) { return run.record(rank).peakMemoryBytes; });
   report["memory_bytes"] =
       perRank(run, [&](int rank) { return memoryOf(run.record(rank)); });
+  report["process_peak_bytes"] =
+      perRank(run, [&](int rank) { return run.record(rank).processPeakBytes; });
   report["load_seconds"] =
       perRank(run, [&](int rank) { return run.record(rank).loadSeconds; });
   report["predicted_step_seconds"] = manifest.predictedStepSeconds;

@@ -103,8 +103,9 @@ module attributes {autopar.persistent = [[
 }
 
 // A row per layer of the places that differ: the op, the descriptor (of the
-// packed weight).
-// CHECK: llvm.mlir.global internal constant @places_1(dense<[7, 0, 9, 31, 11, 62, 13, 93]>
+// packed weight). Before, the same for loading: the weight, the op, the descriptor.
+// CHECK: llvm.mlir.global internal constant @places_3(dense<[0, 7, 0, 1, 9, 31, 2, 11, 62, 3, 13, 93]>
+// CHECK: llvm.mlir.global internal constant @places_2(dense<[7, 0, 9, 31, 11, 62, 13, 93]>
 // CHECK: llvm.mlir.global internal constant @places_0(dense<[1, 0, 3, 31, 5, 62]>
 
 // CHECK-LABEL: llvm.func internal @stage_0_step(
@@ -126,7 +127,13 @@ module attributes {autopar.persistent = [[
 // CHECK: %[[NUMBER:.*]] = llvm.trunc %[[NEXT]]
 // CHECK: llvm.call @aprt_launch(%arg0, %[[NUMBER]],
 
-// Another stage uses the same function.
+// Each weight is there as it is only while it is packed.
+// CHECK-LABEL: llvm.func internal @repeat_1(
+// CHECK: llvm.call @aprt_load(
+// CHECK: llvm.call @aprt_gemm_pack(
+// CHECK: llvm.call @aprt_release(
+
+// Another stage uses the same functions.
 // CHECK-LABEL: llvm.func internal @stage_1_step(
 // CHECK: llvm.call @repeat_0(
 // CHECK-NOT: llvm.call

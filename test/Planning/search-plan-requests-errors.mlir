@@ -16,7 +16,7 @@
 // RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=2 memory-limit=100" 2>&1 | FileCheck %s --check-prefix=MEMORY
 // MEMORY: error: no plan found within the memory limit of 100 bytes per device; the least found is {{[0-9]+}} bytes: use more devices or a higher limit
 // RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=2 strategy=layer micro-batches=1 memory-limit=4000" 2>&1 | FileCheck %s --check-prefix=PIPELINE
-// PIPELINE: error: the stages need {{[0-9]+}} bytes per device, the limit is 4000
+// PIPELINE: error: no plan found within the memory limit of 4000 bytes per device; the least found is {{[0-9]+}} bytes
 // RUN: not autopar-opt %t/uneven.mlir --autopar-plan="ranks=2 strategy=layer memory-limit=12000" 2>&1 | FileCheck %s --check-prefix=CUT
 // CUT: error: no cut into 2 stages fits the memory limit of 12000 bytes per device
 // RUN: not autopar-opt %t/mixed.mlir --autopar-plan="ranks=2 strategy=layer micro-batches=2" 2>&1 | FileCheck %s --check-prefix=MIXED

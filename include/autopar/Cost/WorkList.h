@@ -17,7 +17,7 @@ namespace autopar {
 struct WorkBuffer {
   int64_t bytes = 0;
   bool persistent = false; // a parameter or setup value: not in the arena
-  bool input = false;      // given at the start: alive through all the work
+  bool input = false;      // given at the start: alive until its last read
   bool output = false;     // alive from its write to the end
 };
 
@@ -38,8 +38,8 @@ struct WorkList {
 };
 
 /// An order of the items that respects reads after writes: collectives and
-/// sends as soon as their operands are there, receives just before their first
-/// reader, compute items as they stand.
+/// sends as soon as their operands are computed, collectives of arguments and
+/// receives just before their first reader, compute items as they stand.
 std::vector<unsigned> orderWork(const WorkList &work);
 
 struct MemoryPlan {

@@ -50,6 +50,17 @@ struct GraphValue {
   bool fromParameter = false; // depends on a parameter and on no input
 };
 
+/// A launch of @step: a kernel group, or a reshape between groups, which only
+/// names its operand's memory.
+struct GraphStep {
+  llvm::SmallVector<unsigned> ops; // repeated cheap ones included
+  unsigned root = 0;
+  bool library = false; // root is computed by a library call
+  bool view = false;
+  /// Pairs (result, operand): the one may be written over the other.
+  llvm::SmallVector<std::pair<unsigned, unsigned>, 1> inPlace;
+};
+
 struct ModelGraph {
   std::string model;
   uint64_t hash = 0;        // of everything but names
@@ -58,6 +69,7 @@ struct ModelGraph {
   /// Values in the order of arguments and of returned operands.
   std::vector<unsigned> setupArguments, stepArguments;
   std::vector<unsigned> setupResults, stepResults;
+  std::vector<GraphStep> steps; // of @step, in the order in which they run
 };
 
 /// Fills in uses, names made unique, fromInput, fromParameter and hash.

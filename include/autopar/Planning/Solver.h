@@ -23,8 +23,20 @@ struct SolverOptions {
   double branchWork = 3e8;
 };
 
-/// The cheapest choices within the memory limit; verified. An error where none
-/// fits, with the least bytes found.
+/// No choices within the limit were found; the least bytes that were.
+struct NotEnoughMemory : llvm::ErrorInfo<NotEnoughMemory> {
+  static char ID;
+  NotEnoughMemory(int64_t limitBytes, int64_t leastBytes)
+      : limitBytes(limitBytes), leastBytes(leastBytes) {}
+  void log(llvm::raw_ostream &os) const override;
+  std::error_code convertToErrorCode() const override {
+    return llvm::inconvertibleErrorCode();
+  }
+  int64_t limitBytes, leastBytes;
+};
+
+/// The cheapest choices within the memory limit; verified. NotEnoughMemory
+/// where none fits.
 llvm::Expected<Solution> solve(const Problem &problem,
                                const SolverOptions &options = {});
 

@@ -55,19 +55,31 @@ private:
   void lowerLibraryCall(HostFunction &host, KernelOp kernel,
                         cpu::LibraryCall call, bool isStep);
   LogicalResult lowerLoops(HostFunction &host, KernelOp kernel);
-  void recordUses(HostFunction &host, Operation *op, int packed);
+  void findUses(func::FuncOp step, int64_t stage);
 
   HostProgram &program;
   cpu::KernelFunctions loops;
 };
 
-/// A tensor all of whose uses in @step read its packed form is released.
-void CpuProgram::recordUses(HostFunction &host, Operation *op, int packed) {
-  for (auto [number, operand] : llvm::enumerate(op->getOperands()))
-    if (auto index = persistentIndex(operand)) {
-      PersistentUse &use = program.persistentUses[{host.stage, *index}];
-      (static_cast<int>(number) == packed ? use.packed : use.plain) = true;
-    }
+/// How a kernel becomes a call of a library, if it does.
+std::optional<cpu::LibraryCall> libraryCall(KernelOp kernel) {
+  return kernel.getLibrary() ? cpu::matchLibraryCall(kernel) : std::nullopt;
+}
+
+/// A tensor all of whose uses in @step may read a packed form is not kept as it
+/// is.
+void CpuProgram::findUses(func::FuncOp step, int64_t stage) {
+  for (Operation &op : step.getBody().front().without_terminator()) {
+    int packed = -1;
+    if (auto kernel = dyn_cast<KernelOp>(op))
+      if (auto call = libraryCall(kernel))
+        packed = call->b;
+    for (auto [number, operand] : llvm::enumerate(op.getOperands()))
+      if (auto index = persistentIndex(operand)) {
+        PersistentUse &use = program.persistentUses[{stage, *index}];
+        (static_cast<int>(number) == packed ? use.packed : use.plain) = true;
+      }
+  }
 }
 
 void CpuProgram::lowerLibraryCall(HostFunction &host, KernelOp kernel,
@@ -79,7 +91,11 @@ void CpuProgram::lowerLibraryCall(HostFunction &host, KernelOp kernel,
   StringRef kind = call.isGemm ? "gemm" : "convolution";
   HostArgument op = host.op(describe(kernel, kind));
   auto weight = persistentIndex(kernel->getOperand(call.b));
-  bool packs = isStep && weight;
+  // A matrix that has to stay as it is serves products too: two copies of a
+  // vocabulary's embedding would be most of some models.
+  bool packs = isStep && weight &&
+               !(call.isGemm &&
+                 program.persistentUses[{host.stage, *weight}].plain);
   if (packs) {
     PackedWeight packed{call.isGemm ? StringLiteral("aprt_gemm_pack")
                                     : "aprt_conv_pack",
@@ -88,8 +104,6 @@ void CpuProgram::lowerLibraryCall(HostFunction &host, KernelOp kernel,
     call.descriptor[call.slotWord] =
         program.packedSlot(host.stage, std::move(packed));
   }
-  if (isStep)
-    recordUses(host, kernel, packs ? call.b : -1);
   host.call(call.isGemm ? StringLiteral("aprt_gemm") : "aprt_conv",
             {op, program.words(call.descriptor, packs ? call.slotWord : -1),
              operand(call.a), packs ? HostArgument{} : operand(call.b),
@@ -120,13 +134,10 @@ LogicalResult CpuProgram::lowerLoops(HostFunction &host, KernelOp kernel) {
 
 LogicalResult CpuProgram::lowerKernel(HostFunction &host, KernelOp kernel,
                                       bool isStep) {
-  if (kernel.getLibrary())
-    if (auto call = cpu::matchLibraryCall(kernel)) {
-      lowerLibraryCall(host, kernel, *call, isStep);
-      return success();
-    }
-  if (isStep)
-    recordUses(host, kernel, -1);
+  if (auto call = libraryCall(kernel)) {
+    lowerLibraryCall(host, kernel, *call, isStep);
+    return success();
+  }
   return lowerLoops(host, kernel);
 }
 
@@ -141,8 +152,6 @@ LogicalResult CpuProgram::lowerBody(HostFunction &host, func::FuncOp function,
         return failure();
       continue;
     }
-    if (isStep)
-      recordUses(host, &op, -1);
     if (failed(lowerCommunication(host, &op)))
       return failure();
   }
@@ -151,6 +160,7 @@ LogicalResult CpuProgram::lowerBody(HostFunction &host, func::FuncOp function,
 
 LogicalResult CpuProgram::lowerStep(func::FuncOp step, StringRef name,
                                     int64_t stage) {
+  findUses(step, stage);
   HostFunction host(program, stage);
   if (failed(lowerBody(host, step, /*isStep=*/true)))
     return failure();

@@ -57,8 +57,8 @@ std::vector<HostCall> placePacks(std::vector<HostCall> setup,
   auto size = [&](int64_t tensor) {
     return tensor < static_cast<int64_t>(bytes.size()) ? bytes[tensor] : 0;
   };
-  llvm::stable_sort(
-      rest, [&](int64_t a, int64_t b) { return size(a) > size(b); });
+  llvm::stable_sort(rest,
+                    [&](int64_t a, int64_t b) { return size(a) > size(b); });
   llvm::for_each(rest, packAll);
   return calls;
 }

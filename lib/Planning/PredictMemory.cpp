@@ -1,0 +1,439 @@
+//===- PredictMemory.cpp - What a device of each stage will hold ----------===//
+
+#include "autopar/Planning/PredictMemory.h"
+#include "Strategies.h"
+#include "autopar/Cost/WorkList.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <map>
+#include <set>
+
+using namespace llvm;
+
+namespace autopar {
+
+namespace {
+
+/// A launch of one stage: a kernel group, or a part of one where a reshard or a
+/// border of stages cuts it.
+struct Launch {
+  int64_t stage = 0;
+  const GraphStep *step = nullptr;
+  SmallVector<unsigned> ops;
+};
+
+/// The work of one stage while it is listed.
+struct StageWork {
+  WorkList work;
+  std::map<unsigned, unsigned> places; // buffer of each value as it lies
+  /// By value and wanted sharding.
+  std::map<std::pair<unsigned, std::string>, unsigned> copies;
+  std::map<unsigned, unsigned> persistent; // value by buffer
+  std::set<unsigned> plain;                // persistent values read as they are
+  /// Kind of the library calls that read a persistent value packed, by value
+  /// and the op's signature.
+  std::map<std::pair<unsigned, std::string>, KernelClass> packed;
+  /// Largest message per communicator, by atoms.
+  std::map<std::vector<unsigned>, int64_t> messages;
+  int64_t channelBytes = 0;
+};
+
+/// Weights after load, and the most while they are loaded.
+struct WeightBytes {
+  int64_t held = 0, loading = 0;
+};
+
+class MemoryPredictor {
+public:
+  MemoryPredictor(const ModelGraph &graph, Plan &plan)
+      : graph(graph), plan(plan),
+        reshards(plan.mesh,
+                 CommunicationModel::reshardCost(plan.cluster, plan.mesh)),
+        stages(plan.stages), inLaunch(graph.ops.size(), 0),
+        stored(graph.values.size(), false),
+        onProcessors(plan.cluster.slowest().kind == "cpu") {}
+  void run();
+
+private:
+  void formLaunches();
+  void findStored();
+  bool isCut(unsigned value, const Sharding &want);
+  bool moves(unsigned value, const Sharding &from, const Sharding &to);
+  const Sharding &lies(unsigned value) const {
+    return plan.values[value].sharding;
+  }
+  Sharding given(unsigned value) const {
+    const GraphValue &what = graph.values[value];
+    return sides[what.producer].results[what.resultIndex];
+  }
+  bool isComputed(unsigned value) const {
+    return graph.values[value].source == ValueSource::Op &&
+           !graph.values[value].setup;
+  }
+
+  unsigned newBuffer(StageWork &stage, unsigned value,
+                     const Sharding &sharding);
+  unsigned place(int64_t stage, unsigned value);
+  unsigned receive(int64_t stage, unsigned value);
+  unsigned read(int64_t stage, unsigned value, const Sharding &want,
+                bool fused);
+  unsigned reshard(int64_t stage, unsigned buffer, unsigned value,
+                   const Sharding &from, const Sharding &to, bool fused);
+  void launch(const Launch &launch);
+  void name(const Launch &launch);
+  void returnResults();
+  WeightBytes weightBytes(const StageWork &stage) const;
+  int64_t communicationBytes(const StageWork &stage) const;
+
+  const ModelGraph &graph;
+  Plan &plan;
+  ReshardCache reshards;
+  std::vector<OpShardings> sides; // per op
+  std::vector<Launch> launches;
+  std::vector<StageWork> stages;
+  std::vector<unsigned> inLaunch; // per op: the last launch that has it
+  std::vector<bool> stored;       // per value: some launch reads it
+  int64_t nextChannel = 0;
+  bool onProcessors; // where weights are packed and ranks share memory
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+/// Whether a change of sharding is more than a slice, which a kernel makes
+/// while it reads.
+bool MemoryPredictor::moves(unsigned value, const Sharding &from,
+                            const Sharding &to) {
+  if (from == to)
+    return false;
+  const GraphValue &what = graph.values[value];
+  const std::optional<ReshardPath> &path =
+      reshards.get(from, to, what.shape, what.elementBytes);
+  return path && any_of(*path, [](const ReshardStep &step) {
+           return !isLocal(step.kind);
+         });
+}
+
+/// Whether a value made in a kernel group has to leave it to be read.
+bool MemoryPredictor::isCut(unsigned value, const Sharding &want) {
+  return moves(value, given(value), lies(value)) ||
+         moves(value, lies(value), want);
+}
+
+void MemoryPredictor::formLaunches() {
+  launches.emplace_back(); // inLaunch 0 is none
+  for (const GraphStep &step : graph.steps) {
+    bool fresh = true;
+    for (unsigned op : step.ops) {
+      const auto &operands = graph.ops[op].operands;
+      fresh |= plan.ops[op].stage != launches.back().stage;
+      for (const auto &[position, value] : enumerate(operands))
+        fresh |=
+            isComputed(value) &&
+            inLaunch[graph.values[value].producer] == launches.size() - 1 &&
+            isCut(value, sides[op].operands[position]);
+      if (std::exchange(fresh, false))
+        launches.push_back({plan.ops[op].stage, &step, {}});
+      launches.back().ops.push_back(op);
+      inLaunch[op] = launches.size() - 1;
+    }
+  }
+}
+
+void MemoryPredictor::findStored() {
+  std::fill(inLaunch.begin(), inLaunch.end(), 0);
+  for (const auto &[number, launch] : enumerate(launches)) {
+    for (unsigned op : launch.ops)
+      inLaunch[op] = number;
+    for (unsigned op : launch.ops)
+      for (unsigned value : graph.ops[op].operands)
+        if (isComputed(value) &&
+            inLaunch[graph.values[value].producer] != number)
+          stored[value] = true;
+  }
+  for (unsigned value : graph.stepResults)
+    stored[value] = true;
+  std::fill(inLaunch.begin(), inLaunch.end(), 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Values in memory
+//===----------------------------------------------------------------------===//
+
+unsigned MemoryPredictor::newBuffer(StageWork &stage, unsigned value,
+                                    const Sharding &sharding) {
+  WorkBuffer buffer;
+  buffer.bytes = localBytes(graph.values[value], sharding, plan.mesh);
+  stage.work.buffers.push_back(buffer);
+  return stage.work.buffers.size() - 1;
+}
+
+/// Sent by the stage that makes it, at once; constants are repeated instead.
+unsigned MemoryPredictor::receive(int64_t number, unsigned value) {
+  StageWork &stage = stages[number];
+  unsigned buffer = newBuffer(stage, value, lies(value));
+  WorkItem arrival;
+  arrival.writes.push_back(buffer);
+  const GraphOp &producer = graph.ops[graph.values[value].producer];
+  StageWork &from = stages[plan.ops[graph.values[value].producer].stage];
+  auto source = from.places.find(value);
+  if (!producer.operands.empty() && source != from.places.end()) {
+    arrival.kind = WorkKind::Recv;
+    arrival.channel = nextChannel++;
+    WorkItem departure;
+    departure.kind = WorkKind::Send;
+    departure.channel = arrival.channel;
+    departure.reads.push_back(source->second);
+    from.work.items.push_back(std::move(departure));
+    // A ring of two messages, each with its length on a line before it.
+    constexpr int64_t line = 64, header = 2 * line, slots = 2;
+    int64_t ring =
+        header +
+        slots *
+            (line + int64_t(alignTo(stage.work.buffers[buffer].bytes, line)));
+    from.channelBytes += ring;
+    stage.channelBytes += ring;
+  }
+  stage.work.items.push_back(std::move(arrival));
+  return buffer;
+}
+
+/// The buffer of `value` as it lies, in a stage that reads it.
+unsigned MemoryPredictor::place(int64_t number, unsigned value) {
+  StageWork &stage = stages[number];
+  auto [it, isNew] = stage.places.try_emplace(value, 0);
+  if (!isNew)
+    return it->second;
+  const GraphValue &what = graph.values[value];
+  unsigned buffer;
+  if (isComputed(value)) {
+    buffer = receive(number, value);
+  } else {
+    buffer = newBuffer(stage, value, lies(value));
+    stage.work.buffers[buffer].input = what.source == ValueSource::Input;
+    stage.work.buffers[buffer].persistent = what.persistent;
+    if (what.persistent)
+      stage.persistent[buffer] = value;
+  }
+  return stage.places[value] = buffer;
+}
+
+/// The buffer after the steps of a reshard. `fused`: a kernel follows that
+/// takes slices as it reads.
+unsigned MemoryPredictor::reshard(int64_t number, unsigned buffer,
+                                  unsigned value, const Sharding &from,
+                                  const Sharding &to, bool fused) {
+  const GraphValue &what = graph.values[value];
+  StageWork &stage = stages[number];
+  if (from == to)
+    return buffer;
+  const std::optional<ReshardPath> &path =
+      reshards.get(from, to, what.shape, what.elementBytes);
+  if (!path)
+    return buffer;
+  for (const auto &[index, step] : enumerate(*path)) {
+    bool local = isLocal(step.kind);
+    if (local && fused && index + 1 == path->size())
+      break;
+    WorkItem item;
+    item.kind = local ? WorkKind::Compute : WorkKind::Collective;
+    item.reads.push_back(buffer);
+    int64_t before = stage.work.buffers[buffer].bytes;
+    buffer = newBuffer(stage, value, step.after);
+    item.writes.push_back(buffer);
+    if (step.kind == ReshardKind::AllReduce)
+      item.inPlace.push_back({0, 0});
+    stage.work.items.push_back(std::move(item));
+    if (local)
+      continue;
+    int64_t &most = stage.messages[std::vector<unsigned>(step.atoms.begin(),
+                                                         step.atoms.end())];
+    most = std::max({most, before, stage.work.buffers[buffer].bytes});
+  }
+  return buffer;
+}
+
+/// The buffer of `value` as `want` says: one copy per stage and sharding.
+unsigned MemoryPredictor::read(int64_t number, unsigned value,
+                               const Sharding &want, bool fused) {
+  unsigned buffer = place(number, value);
+  if (lies(value) == want || (fused && !moves(value, lies(value), want)))
+    return buffer;
+  std::string key;
+  appendKey(key, want);
+  auto [it, isNew] = stages[number].copies.try_emplace({value, key}, 0);
+  if (isNew)
+    it->second = reshard(number, buffer, value, lies(value), want, fused);
+  return it->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+/// A reshape outside of kernels: its result names the operand's memory.
+void MemoryPredictor::name(const Launch &launch) {
+  unsigned op = launch.ops.front();
+  unsigned buffer = read(launch.stage, graph.ops[op].operands.front(),
+                         sides[op].operands.front(), /*fused=*/false);
+  for (unsigned result : graph.ops[op].results)
+    stages[launch.stage].places[result] =
+        reshard(launch.stage, buffer, result, given(result), lies(result),
+                /*fused=*/false);
+}
+
+void MemoryPredictor::launch(const Launch &launch) {
+  StageWork &stage = stages[launch.stage];
+  unsigned number = &launch - launches.data();
+  for (unsigned op : launch.ops)
+    inLaunch[op] = number;
+  WorkItem item;
+  SmallVector<unsigned> readValues;
+  for (unsigned op : launch.ops)
+    for (const auto &[position, value] : enumerate(graph.ops[op].operands)) {
+      if (isComputed(value) && inLaunch[graph.values[value].producer] == number)
+        continue;
+      bool library =
+          launch.step->library && (op == launch.step->root ||
+                                   graph.ops[op].kernel == KernelClass::View);
+      unsigned buffer = read(launch.stage, value, sides[op].operands[position],
+                             /*fused=*/!launch.step->library);
+      auto constant = stage.persistent.find(buffer);
+      if (constant != stage.persistent.end()) {
+        if (library)
+          stage.packed[{constant->second, graph.ops[op].signature}] =
+              graph.ops[launch.step->root].kernel;
+        else
+          stage.plain.insert(constant->second);
+      } else if (auto origin =
+                     stage.persistent.find(place(launch.stage, value));
+                 origin != stage.persistent.end()) {
+        stage.plain.insert(origin->second); // read by the reshard
+      }
+      if (!is_contained(item.reads, buffer)) {
+        item.reads.push_back(buffer);
+        readValues.push_back(value);
+      }
+    }
+  SmallVector<unsigned> results;
+  for (unsigned op : launch.ops)
+    for (unsigned value : graph.ops[op].results)
+      if (stored[value] && !stage.places.count(value))
+        results.push_back(value);
+  for (unsigned value : results) {
+    item.writes.push_back(newBuffer(stage, value, given(value)));
+    stage.places[value] = item.writes.back();
+  }
+  for (auto [out, in] : launch.step->inPlace) {
+    auto *to = llvm::find(results, out), *from = llvm::find(readValues, in);
+    if (to != results.end() && from != readValues.end())
+      item.inPlace.push_back({unsigned(to - results.begin()),
+                              unsigned(from - readValues.begin())});
+  }
+  stage.work.items.push_back(std::move(item));
+  for (unsigned value : results)
+    stage.places[value] = reshard(launch.stage, stage.places[value], value,
+                                  given(value), lies(value), /*fused=*/false);
+}
+
+/// A result that is an argument, or another result's memory, is copied.
+void MemoryPredictor::returnResults() {
+  for (unsigned value : graph.stepResults) {
+    int64_t number =
+        isComputed(value) ? plan.ops[graph.values[value].producer].stage : 0;
+    StageWork &stage = stages[number];
+    Sharding whole = endPartial(lies(value));
+    unsigned buffer = read(number, value, whole, /*fused=*/false);
+    WorkBuffer what = stage.work.buffers[buffer];
+    if (auto constant = stage.persistent.find(buffer);
+        constant != stage.persistent.end())
+      stage.plain.insert(constant->second);
+    if (what.input || what.persistent || what.output) {
+      WorkItem item;
+      item.reads.push_back(buffer);
+      buffer = newBuffer(stage, value, whole);
+      item.writes.push_back(buffer);
+      stage.work.items.push_back(std::move(item));
+    }
+    stage.work.buffers[buffer].output = true;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+/// A matrix that is there as it is serves products too. What is packed is there
+/// twice while it is packed: one weight at a time, the largest first.
+WeightBytes MemoryPredictor::weightBytes(const StageWork &stage) const {
+  auto bytes = [&](unsigned value) {
+    return localBytes(graph.values[value], lies(value), plan.mesh);
+  };
+  std::vector<int64_t> packed;
+  for (const auto &[use, kind] : stage.packed)
+    if (kind != KernelClass::Contraction || !stage.plain.count(use.first))
+      packed.push_back(bytes(use.first));
+  llvm::sort(packed, std::greater<int64_t>());
+  WeightBytes result;
+  for (int64_t size : packed) {
+    result.held += size;
+    if (onProcessors)
+      result.loading = std::max(result.loading, result.held + size);
+  }
+  for (unsigned value : stage.plain)
+    result.held += bytes(value);
+  result.loading = std::max(result.loading, result.held);
+  return result;
+}
+
+/// Two staging buffers per member of each communicator, as the runtime makes
+/// them on a host's processors, and the rings of channels.
+int64_t MemoryPredictor::communicationBytes(const StageWork &stage) const {
+  if (!onProcessors)
+    return 0; // the communication library's own
+  constexpr int64_t most = 1 << 20, line = 64;
+  int64_t sum = stage.channelBytes;
+  for (const auto &[atoms, bytes] : stage.messages) {
+    int64_t members = 1;
+    for (unsigned atom : atoms)
+      members *= plan.mesh.atoms()[atom].size;
+    int64_t staging = std::min<int64_t>(alignTo(bytes, line) + line * members,
+                                        std::max(most, line * members));
+    sum += 2 * members * staging;
+  }
+  return sum;
+}
+
+void MemoryPredictor::run() {
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    std::optional<OpShardings> known =
+        shardingsOf(op.rule, plan.ops[index].assignment, plan.mesh);
+    sides.push_back(known ? std::move(*known) : OpShardings());
+  }
+  formLaunches();
+  findStored();
+  for (const Launch &item : drop_begin(launches))
+    item.step->view ? name(item) : launch(item);
+  returnResults();
+  plan.predictedStageMemoryBytes.clear();
+  for (const StageWork &stage : stages) {
+    WorkList ordered{stage.work.buffers, {}};
+    for (unsigned item : orderWork(stage.work))
+      ordered.items.push_back(stage.work.items[item]);
+    WeightBytes weights = weightBytes(stage);
+    int64_t running = weights.held + planMemory(ordered).arenaBytes;
+    plan.predictedStageMemoryBytes.push_back(
+        std::max(weights.loading, running) + communicationBytes(stage));
+  }
+  plan.predictedPeakMemoryBytes =
+      *llvm::max_element(plan.predictedStageMemoryBytes);
+}
+
+void predictMemory(const ModelGraph &graph, Plan &plan) {
+  MemoryPredictor(graph, plan).run();
+}
+
+} // namespace autopar

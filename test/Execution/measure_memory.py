@@ -1,0 +1,166 @@
+"""Measures what ranks hold in memory against what the plan predicted, and what the system sees.
+
+    python test/Execution/measure_memory.py [--folder DIR] [--models NAME,...] [--only TEXT] [--threads T]
+    python test/Execution/measure_memory.py --made
+
+Each model of ../shared/models/graphs named here gets weights by ../shared/models/make_weights.py, once, in DIR/NAME; --made
+takes models that the repository makes itself. They run on one rank, on 2 by `data` and `layer`, and on 4 by `tensor`
+(transformers) or `channel` (convolutions). Of each rank, the worst of all is shown:
+
+  measured   the most that the runtime held: arena, weights, packed weights, workspace, staging of collectives
+  /predicted the same over the plan's prediction for the rank's stage; at most 1.1, at least 1/1.1
+  weights    bytes of weights after load, over the rank's share: of split parameters its part, of others all. At most 1.05
+             with `tensor` on 4 ranks
+  process    growth of the process's peak over that of an empty program, over what the runtime held and the inputs and
+             outputs; between 1/1.1 and 1.1
+
+The last line counts: "N passed, N failed, N skipped".
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from run_models import ROOT, SHARED
+from autopar import find_tool, models
+from model_matrix import facts_of
+
+MODELS = ["bert-base", "bert-large", "gpt2-124m", "vit-b16", "resnet50", "wide-resnet101", "efficientnet-b0"]
+MADE = {"mlp": lambda folder: models.mlp(folder, batch=256, sizes=(2048, 4096, 4096, 2048, 1000)),
+        "convnet": lambda folder: models.convnet(folder, batch=32)}
+MOST, MOST_WEIGHTS = 1.1, 1.05
+PROGRAM = re.compile(rb'\{"abi":.*?\0', re.DOTALL)
+
+
+def cases_of(folder):
+    facts = facts_of(os.path.join(folder, "model.onnx"))
+    within = "channel" if facts.convolutions * 2 > len(facts.outputs) else "tensor"
+    return [(1, "auto"), (2, "data"), (2, "layer"), (4, within)]
+
+
+def make_weights(model, folder):
+    """The model with weights and inputs; made if absent."""
+    if not os.path.exists(os.path.join(folder, "weights.bin")):
+        maker = os.path.join(SHARED, "models", "make_weights.py")
+        subprocess.run([sys.executable, maker, model, "--out", folder], check=True, stdout=subprocess.DEVNULL)
+
+
+def execute(command):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200)
+    if done.returncode:
+        raise RuntimeError(f"{command[0]} ended with {done.returncode}: {done.stderr.strip()[-400:]}")
+
+
+def run(folder, work, ranks, strategy, threads):
+    """The report of a run, and the program's manifest."""
+    program, report = os.path.join(work, "program"), os.path.join(work, "report.json")
+    execute([find_tool(), "compile", os.path.join(folder, "model.onnx"), "-o", program, "--ranks", str(ranks), "--strategy",
+             strategy])
+    inputs = os.path.join(folder, "inputs.npz")
+    given = ["--inputs", inputs] if os.path.exists(inputs) else []
+    execute([program, "--weights", folder, "--json", report, "--threads", str(threads)] + given)
+    with open(program, "rb") as file:
+        manifest = json.loads(PROGRAM.search(file.read()).group()[:-1])
+    with open(report) as file:
+        return json.load(file), manifest
+
+
+def share_of(entries, ranks):
+    """Bytes of a stage's parameters: a rank's part of those that are split, all of the others."""
+    total = 0
+    for entry in entries:
+        if entry["kind"] != "parameter":
+            continue
+        parts = 1
+        for dim in entry["dims"]:
+            for _, _, modulus in dim["split"]:
+                parts *= modulus
+        size = 1
+        for length in entry["global_shape"]:
+            size *= length
+        total += size * {"bool": 1, "i8": 1, "u8": 1, "f16": 2, "bf16": 2, "i64": 8, "f64": 8}.get(entry["dtype"], 4) / parts
+    return total
+
+
+def far(ratio):
+    return max(ratio, 1 / ratio)
+
+
+def measure(report, manifest, empty):
+    """Of each rank: megabytes held, and the three ratios."""
+    devices = report["ranks"] // report["stages"]
+    for rank, peak in enumerate(report["peak_memory_bytes"]):
+        kinds = report["memory_bytes"][rank]
+        share = share_of(manifest["persistent"][rank // devices], devices)
+        held = kinds["weights"] + kinds["packed_weights"]
+        grown = report["process_peak_bytes"][rank] - empty[rank]
+        yield {"measured": peak, "predicted": peak / report["predicted_peak_memory_bytes"][rank],
+               "weights": held / share if share else 1, "process": grown / (peak + kinds["inputs_and_outputs"])}
+
+
+def row_of(folder, work, ranks, strategy, threads, empty):
+    """The worst rank's numbers, and what is wrong with them ("" if nothing)."""
+    report, manifest = run(folder, work, ranks, strategy, threads)
+    measured = list(measure(report, manifest, empty))
+    row = {"measured": max(m["measured"] for m in measured), "weights": max(m["weights"] for m in measured)}
+    for key in ("predicted", "process"):
+        row[key] = max((m[key] for m in measured), key=far)
+    wrong = [key for key in ("predicted", "process") if far(row[key]) > MOST]
+    if (ranks, strategy) == (4, "tensor") and row["weights"] > MOST_WEIGHTS:
+        wrong.append("weights")
+    return row, ", ".join(wrong)
+
+
+def empty_peaks(work, threads):
+    """The peak of each rank of a program that does next to nothing, by number of ranks."""
+    folder = os.path.join(work, "empty")
+    models.mlp(folder, batch=4, sizes=(8, 8))
+    peaks = {}
+    for ranks in (1, 2, 4):
+        peaks[ranks] = run(folder, work, ranks, "auto", threads)[0]["process_peak_bytes"]
+    return peaks
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--folder", default=os.path.join(os.environ.get("AUTOPAR_BUILD", os.path.join(ROOT, "build")), "full"))
+    arguments.add_argument("--models", default=",".join(MODELS))
+    arguments.add_argument("--made", action="store_true", help="small models that the repository makes itself")
+    arguments.add_argument("--only", default="", help="cases whose name holds this text")
+    arguments.add_argument("--threads", type=int, default=1, help="per rank")
+    options = arguments.parse_args()
+    if not options.made and not os.path.exists(os.path.join(SHARED, "models", "make_weights.py")):
+        print("the shared models are absent: set AUTOPAR_SHARED to their folder\n0 passed, 0 failed, 1 skipped")
+        return 0
+    print(f"{'case':34}{'measured MB':>12}{'/predicted':>12}{'weights':>9}{'process':>9}")
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as work:
+        empty = empty_peaks(work, options.threads)
+        for model in MADE if options.made else options.models.split(","):
+            folder = os.path.join(work if options.made else options.folder, model)
+            if options.made:
+                MADE[model](folder)
+            else:
+                make_weights(model, folder)
+            for ranks, strategy in cases_of(folder):
+                case = f"{model} x{ranks} {strategy}"
+                if options.only not in case:
+                    continue
+                try:
+                    row, wrong = row_of(folder, work, ranks, strategy, options.threads, empty[ranks])
+                except RuntimeError as error:
+                    row, wrong = {}, str(error)
+                passed, failed = passed + (not wrong), failed + bool(wrong)
+                numbers = [f"{row['measured'] / 1e6:.1f}"] + [f"{row[k]:.3f}" for k in ("predicted", "weights", "process")] if row else "----"
+                print(f"{case:34}{numbers[0]:>12}{numbers[1]:>12}{numbers[2]:>9}{numbers[3]:>9}  {'FAIL: ' + wrong if wrong else 'ok'}",
+                      flush=True)
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
