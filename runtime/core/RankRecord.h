@@ -37,7 +37,10 @@ struct alignas(64) RankRecord {
   int64_t arenaBytes = 0;
   int64_t workspaceBytes = 0;
   int64_t communicationBytes = 0;
-  int64_t portBytes = 0; // inputs and outputs of the step; not in the peak
+  // Not in the peak: inputs and outputs of the step; what malloc keeps, the
+  // library's calls among it.
+  int64_t portBytes = 0;
+  int64_t heapBytes = 0;
   int64_t processPeakBytes = 0; // resident, as the system counts
   int64_t traceEvents = 0;
   int64_t traceDropped = 0;

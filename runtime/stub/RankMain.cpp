@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <malloc.h>
 #include <memory>
 #include <string>
 
@@ -210,6 +211,7 @@ static int64_t peakResidentBytes() {
 
 void RankMain::recordMemory() {
   record.processPeakBytes = peakResidentBytes();
+  record.heapBytes = int64_t(mallinfo2().arena);
   record.peakMemoryBytes = rank->memory.peakBytes();
   record.weightBytes = rank->persistentMemory.currentBytes();
   record.packedBytes = rank->packedMemory.currentBytes();

@@ -47,15 +47,16 @@ static nlohmann::ordered_json perRank(const Run &run, const Value &value) {
   return list;
 }
 
-/// What a rank holds in the end, by kind. The ports lie in the launcher's
-/// memory and are no part of the peak.
+/// What a rank holds in the end, by kind. The ports, which lie in the
+/// launcher's memory, and the heap are no part of the peak.
 static nlohmann::ordered_json memoryOf(const RankRecord &record) {
   return {{"weights", record.weightBytes},
           {"packed_weights", record.packedBytes},
           {"arena", record.arenaBytes},
           {"workspace", record.workspaceBytes},
           {"communication", record.communicationBytes},
-          {"inputs_and_outputs", record.portBytes}};
+          {"inputs_and_outputs", record.portBytes},
+          {"heap", record.heapBytes}};
 }
 
 std::string reportJson(const Run &run) {
