@@ -106,6 +106,7 @@ LogicalResult Compilation::makePlan() {
   chosen = std::move(*plan);
   table = describe(chosen, *graph);
   writePlan(*ir, *graph, chosen);
+  planned = std::move(*graph);
   return runPasses(Phase::Plan);
 }
 

@@ -1,5 +1,6 @@
 //===- PlanText.cpp - The table that a person reads -----------------------===//
 
+#include "Units.h"
 #include "autopar/Planning/Demands.h"
 #include "autopar/Planning/Plan.h"
 #include "llvm/ADT/STLExtras.h"
@@ -11,7 +12,7 @@ using namespace llvm;
 
 namespace autopar {
 
-static std::string bytesText(double bytes) {
+std::string bytesText(double bytes) {
   static constexpr StringLiteral units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   unsigned unit = 0;
   for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit)
@@ -19,7 +20,7 @@ static std::string bytesText(double bytes) {
   return formatv("{0:f1} {1}", bytes, units[unit]);
 }
 
-static std::string secondsText(double seconds) {
+std::string secondsText(double seconds) {
   if (seconds < 1e-3)
     return formatv("{0:f1} us", seconds * 1e6);
   if (seconds < 1)

@@ -95,6 +95,20 @@ def change_anything(plan, rng):
 CHANGES = [change_strategy] * 4 + [change_tensor] * 4 + [change_stage, change_mesh, change_anything, change_anything]
 
 
+def move_many(plan, rng):
+    """Many tensors lie otherwise: all of that is legal where there are no micro-batches."""
+    for name in rng.sample(sorted(plan["tensors"]), rng.randrange(1, 1 + len(plan["tensors"]))):
+        tensor = plan["tensors"][name]
+        tensor.pop("partial", None)
+        for dim in tensor["dims"]:
+            dim.clear()
+        for axis in plan["mesh"]:
+            halves = [axis["axis"] + ".0", axis["axis"] + ".1"] if axis["size"] == 4 and rng.random() < 0.5 else [axis["axis"]]
+            for atom in halves:
+                if tensor["dims"] and axis["size"] > 1 and rng.random() < 0.8:
+                    rng.choice(tensor["dims"]).append(atom)
+
+
 def mutate_text(text, rng):
     place = rng.randrange(len(text))
     return rng.choice([text[:place], text[:place] + rng.choice('{}[]",:0x') + text[place + 1:]])
@@ -104,6 +118,9 @@ def edited(plan, rng):
     if rng.random() < 0.05:
         return mutate_text(json.dumps(plan), rng)
     plan = copy.deepcopy(plan)
+    if rng.random() < 0.3 and plan["micro_batches"] == 1:
+        move_many(plan, rng)
+        return json.dumps(plan)
     for _ in range(rng.choice([1, 1, 1, 2, 3, 6])):
         try:
             rng.choice(CHANGES)(plan, rng)

@@ -11,6 +11,7 @@ namespace autopar::driver {
 /// Exit code of a command: 0, or 1 after one message on stderr.
 int compileCommand(llvm::ArrayRef<const char *> arguments);
 int planCommand(llvm::ArrayRef<const char *> arguments);
+int explainCommand(llvm::ArrayRef<const char *> arguments);
 
 /// Prints `autopar: error: ...`; returns 1.
 int complain(const llvm::Twine &message);
@@ -31,6 +32,11 @@ struct PlanOptions {
 private:
   llvm::Expected<CompileRequest> request(llvm::StringRef model) const;
 };
+
+/// A request that takes the plan from a file, of one entry if it is named.
+llvm::Expected<CompileRequest>
+requestForPlan(llvm::StringRef model, llvm::StringRef planFile,
+               llvm::ArrayRef<std::string> bindings, llvm::StringRef entry);
 
 /// Parses; true if the command is done already (help was asked for, or an
 /// error was printed), with its exit code.

@@ -157,6 +157,20 @@ static Error addEntry(StringRef entry, CompileRequest &request) {
   return Error::success();
 }
 
+Expected<CompileRequest> requestForPlan(StringRef model, StringRef planFile,
+                                        ArrayRef<std::string> bindings,
+                                        StringRef entry) {
+  CompileRequest request;
+  request.model = model.str();
+  request.planFile = planFile.str();
+  if (Error error = readBindings(bindings, request.import))
+    return std::move(error);
+  if (!entry.empty())
+    if (Error error = addEntry(entry, request))
+      return std::move(error);
+  return request;
+}
+
 Expected<std::vector<CompileRequest>>
 PlanOptions::requests(StringRef model) const {
   auto common = request(model);

@@ -17,6 +17,8 @@ constexpr Command commands[] = {
     {"compile", "ONNX model in, one executable for N ranks out",
      compileCommand},
     {"plan", "search and print the best plan for a cluster", planCommand},
+    {"explain", "say why a plan is as it is and what else would cost",
+     explainCommand},
 };
 
 int printHelp() {

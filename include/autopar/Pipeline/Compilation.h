@@ -62,6 +62,8 @@ public:
 
   mlir::ModuleOp module() { return *ir; }
   const Plan &plan() const { return chosen; }
+  /// What was planned; only after makePlan.
+  const ModelGraph &graph() const { return planned; }
   /// Names and types of the model's inputs; only after importModel.
   std::string describeInputs() const;
   /// The plan as a table; only after makePlan.
@@ -79,6 +81,7 @@ private:
   std::unique_ptr<OnnxModel> file;
   mlir::OwningOpRef<mlir::ModuleOp> ir;
   Plan chosen;
+  ModelGraph planned;
   std::string table;
   std::chrono::steady_clock::time_point began, phaseBegan;
 };

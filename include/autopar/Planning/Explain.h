@@ -1,0 +1,28 @@
+//===- Explain.h - Why a plan is as it is ---------------------------------===//
+
+#ifndef AUTOPAR_PLANNING_EXPLAIN_H
+#define AUTOPAR_PLANNING_EXPLAIN_H
+
+#include "autopar/Planning/Plan.h"
+
+namespace autopar {
+
+/// All take a plan that `verify` accepts for the graph.
+
+/// Seconds by part, the dearest ops, and where each collective comes from.
+std::string explainPlan(const Plan &plan, const ModelGraph &graph);
+
+/// What an op does and costs, what else it could do, and what that would cost:
+/// here, all else as it is, and of the whole step, all else searched anew.
+llvm::Expected<std::string> explainOp(const Plan &plan, const ModelGraph &graph,
+                                      llvm::StringRef name);
+/// The same of how a tensor lies.
+llvm::Expected<std::string>
+explainTensor(const Plan &plan, const ModelGraph &graph, llvm::StringRef name);
+/// The same parts of two plans side by side, and where they differ.
+std::string explainAgainst(const Plan &plan, const Plan &other,
+                           const ModelGraph &graph);
+
+} // namespace autopar
+
+#endif // AUTOPAR_PLANNING_EXPLAIN_H

@@ -1,0 +1,57 @@
+//===- PlanCost.h - What each part of a plan costs --------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_PLANNING_PLANCOST_H
+#define AUTOPAR_LIB_PLANNING_PLANCOST_H
+
+#include "ReshardTable.h"
+#include "Strategies.h"
+#include "autopar/Planning/Plan.h"
+
+namespace autopar {
+
+/// Where a reshard stands: at the op that makes the value, at one that reads
+/// it, or where the step returns it.
+struct ReshardPlace {
+  unsigned value = 0;
+  std::optional<unsigned> op; // nullopt: the step's result
+  bool result = false;        // of op, not an operand
+  Sharding from, to;
+  ReshardPath path;
+  double seconds = 0; // of a step
+};
+
+/// Seconds of one step by op and by reshard, as BuildProblem prices them; all
+/// micro-batches together.
+class PlanCost {
+public:
+  PlanCost(const Plan &plan, const ModelGraph &graph);
+
+  /// The op alone, were it to run so.
+  double opSeconds(unsigned op, const OpStrategy &strategy);
+  /// The reshards at the op, were it to run so and the values to lie as
+  /// planned.
+  double sidesSeconds(unsigned op, const OpStrategy &strategy);
+  /// The reshards of a value, were it to lie so and the ops to run as planned.
+  double valueSeconds(unsigned value, const Sharding &lies);
+  const OpStrategy &strategyOf(unsigned op) const { return strategies[op]; }
+
+  double compute = 0, communication = 0; // of @step
+  double setup = 0;                      // once, at load
+  std::vector<ReshardPlace> reshards;    // that communicate, in program order
+
+private:
+  double weight(bool setup) const {
+    return setup ? 1 : double(plan.mesh.timeCount());
+  }
+  void note(ReshardPlace place);
+
+  const Plan &plan;
+  const ModelGraph &graph;
+  CommunicationModel communicationModel;
+  ReshardTable table;
+  std::vector<OpStrategy> strategies;
+};
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_PLANCOST_H

@@ -1,0 +1,15 @@
+//===- Units.h - Numbers for people -----------------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_PLANNING_UNITS_H
+#define AUTOPAR_LIB_PLANNING_UNITS_H
+
+#include <string>
+
+namespace autopar {
+
+std::string bytesText(double bytes);     // 32.0 KiB
+std::string secondsText(double seconds); // 12.1 us
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_UNITS_H

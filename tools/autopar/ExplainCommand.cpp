@@ -1,0 +1,107 @@
+//===- ExplainCommand.cpp - autopar explain -------------------------------===//
+
+#include "Commands.h"
+#include "autopar/Planning/Explain.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace autopar::driver {
+
+namespace {
+
+struct ExplainOptions {
+  std::string file, model, tensor, op, against, entry;
+  std::vector<std::string> bindings;
+};
+
+CommandLine commandLine(ExplainOptions &options) {
+  CommandLine line;
+  line.usage = "autopar explain PLAN.json [--model MODEL] [--tensor NAME | "
+               "--op NAME | --against OTHER.json]";
+  line.about = "Says why a plan is as it is: what each part costs, where each "
+               "collective comes from,\nwhat else an op or a tensor could do "
+               "and what that would cost.";
+  line.positional = &options.file;
+  line.options = {
+      text("model", "MODEL",
+           "the model (default: the plan's, in the plan's folder)",
+           options.model),
+      text("tensor", "NAME", "alternatives for how this tensor lies",
+           options.tensor),
+      text("op", "NAME", "alternatives for what this op does", options.op),
+      text("against", "FILE", "compare with this plan of the same model",
+           options.against),
+      text("entry", "NAME", "of a file with plans of several entries",
+           options.entry),
+      {"bind", "NAME=INT", "size of a symbolic dimension (repeatable)",
+       [&options](StringRef binding) {
+         options.bindings.push_back(binding.str());
+         return Error::success();
+       }}};
+  return line;
+}
+
+std::string modelBeside(StringRef planFile, StringRef model) {
+  SmallString<128> path = sys::path::parent_path(planFile);
+  sys::path::append(path, model);
+  return path.str().str();
+}
+
+int explain(const ExplainOptions &options) {
+  if (options.file.empty())
+    return complain("no plan given; usage: autopar explain PLAN.json");
+  if (!options.tensor.empty() + !options.op.empty() + !options.against.empty() >
+      1)
+    return complain("--tensor, --op and --against exclude each other");
+  Expected<Plan> plan = readPlanFile(options.file, options.entry);
+  if (!plan)
+    return complain(toString(plan.takeError()));
+  std::string model = options.model.empty()
+                          ? modelBeside(options.file, plan->model)
+                          : options.model;
+  if (!sys::fs::exists(model))
+    return complain("no model '" + model + "': add --model MODEL");
+  auto request =
+      requestForPlan(model, options.file, options.bindings, options.entry);
+  if (!request)
+    return complain(toString(request.takeError()));
+  Compilation compilation(*request);
+  if (failed(compilation.runThrough(Phase::Plan)))
+    return 1;
+  auto print = [](Expected<std::string> text) {
+    if (!text)
+      return complain(toString(text.takeError()));
+    outs() << *text;
+    return 0;
+  };
+  const Plan &chosen = compilation.plan();
+  const ModelGraph &graph = compilation.graph();
+  if (!options.tensor.empty())
+    return print(explainTensor(chosen, graph, options.tensor));
+  if (!options.op.empty())
+    return print(explainOp(chosen, graph, options.op));
+  if (options.against.empty())
+    return print(compilation.describePlan() + explainPlan(chosen, graph));
+  Expected<Plan> other = readPlanFile(options.against, options.entry);
+  if (!other)
+    return complain(toString(other.takeError()));
+  if (Error error = alignWith(*other, graph))
+    return complain(options.against + ": " + toString(std::move(error)));
+  if (Error error = verify(*other, graph))
+    return complain(options.against + ": " + toString(std::move(error)));
+  return print(explainAgainst(chosen, *other, graph));
+}
+
+} // namespace
+
+int explainCommand(ArrayRef<const char *> arguments) {
+  ExplainOptions options;
+  CommandLine line = commandLine(options);
+  int code = 0;
+  return parseOrExit(line, arguments, code) ? code : explain(options);
+}
+
+} // namespace autopar::driver
