@@ -61,11 +61,13 @@ func.func @two_users(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>) -> (tensor<6x8xf3
 
 // -----
 
-// Integers and contractions over dimensions apart are loops.
-// CHECK-LABEL: func.func @loops
+// Products of integers are calls; contractions over dimensions apart are loops.
+// CHECK-LABEL: func.func @integers_and_dimensions_apart
+// CHECK: autopar.kernel {{.*}}library "contraction" {{.*}}xi64>
+// CHECK: autopar.kernel
 // CHECK-NOT: library
 // CHECK: return
-func.func @loops(%x: tensor<6x4xi64>, %w: tensor<4x8xi64>, %y: tensor<2x3x4xf32>, %z: tensor<2x4x5xf32>) -> (tensor<6x8xi64>, tensor<3x5xf32>) {
+func.func @integers_and_dimensions_apart(%x: tensor<6x4xi64>, %w: tensor<4x8xi64>, %y: tensor<2x3x4xf32>, %z: tensor<2x4x5xf32>) -> (tensor<6x8xi64>, tensor<3x5xf32>) {
   %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<6x4xi64>, tensor<4x8xi64>) -> tensor<6x8xi64>
   %1 = autopar.einsum "amb,abn->mn" %y, %z : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<3x5xf32>
   return %0, %1 : tensor<6x8xi64>, tensor<3x5xf32>

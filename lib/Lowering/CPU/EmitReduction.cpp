@@ -54,6 +54,20 @@ Value combineElements(LoopEmitter &emit, ReduceKind kind, Value acc, Value x,
 
 namespace {
 
+/// Remembers that the reduction's operands are contiguous along what it keeps.
+void noteColumns(LoopEmitter &emit, Operation *op,
+                 ArrayRef<std::pair<int64_t, int64_t>> reads) {
+  int64_t columns = 0;
+  for (auto [stride, size] : reads) {
+    if (stride == 0)
+      return;
+    if (stride == 1)
+      columns = std::max(columns, size);
+  }
+  if (columns > 1)
+    emit.findings.columnReductions[op] = columns;
+}
+
 /// Neighbouring reduced dimensions make one loop.
 Value emitReduce(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
   ArrayRef<int64_t> shape = shapeOf(op.getInput());
@@ -68,9 +82,7 @@ Value emitReduce(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
     runs.back().push_back(dim);
     extents.back() *= shape[dim];
   }
-  Value init = neutralFor(emit, op.getKind(), op.getInput());
-  bool natural = isNatural(op.getInput().getType());
-  return emit.fold(extents, at, init, [&](ArrayRef<Index> inner, Value acc) {
+  auto read = [&](ArrayRef<Index> inner, ArrayRef<Index> outer) {
     SmallVector<Index> source(shape.size());
     for (auto [run, index] : llvm::zip_equal(runs, inner)) {
       SmallVector<int64_t> sizes;
@@ -80,13 +92,30 @@ Value emitReduce(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
            llvm::zip_equal(run, emit.delinearize(index, sizes)))
         source[dim] = digit;
     }
-    const Index *next = at.begin();
+    const Index *next = outer.begin();
     for (size_t dim = 0; dim < shape.size(); ++dim)
       if (!llvm::is_contained(dims, static_cast<int64_t>(dim)))
         source[dim] = *next++;
-    Value x = emit.element(op.getInput(), source);
-    return combineElements(emit, op.getKind(), acc, x, natural);
-  });
+    return emit.element(op.getInput(), source);
+  };
+  Value init = neutralFor(emit, op.getKind(), op.getInput());
+  bool natural = isNatural(op.getInput().getType());
+  if (emit.findings.columnReductions.contains(op))
+    if (Value sum = emit.foldColumns(
+            extents, at, init,
+            [&](ArrayRef<Index> inner, ArrayRef<Index> outer, Value acc) {
+              return combineElements(emit, op.getKind(), acc,
+                                     read(inner, outer), natural);
+            }))
+      return sum;
+  size_t before = emit.reads.size();
+  Value folded =
+      emit.fold(extents, at, init, [&](ArrayRef<Index> inner, Value acc) {
+        return combineElements(emit, op.getKind(), acc, read(inner, at),
+                               natural);
+      });
+  noteColumns(emit, op, ArrayRef(emit.reads).drop_front(before));
+  return folded;
 }
 
 SmallVector<Index> without(ArrayRef<Index> at, int64_t dim) {

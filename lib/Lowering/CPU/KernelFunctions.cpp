@@ -9,8 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelFunctions.h"
-#include "LoopEmitter.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "KernelNest.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -21,13 +20,6 @@ namespace {
 
 /// Iterations of one launch piece are worth about this many elements.
 constexpr int64_t kElementsPerPiece = 8192;
-/// Sequential inner loops of at least this many elements inside one iteration.
-constexpr int64_t kElementsPerIteration = 512;
-
-int64_t elementsOf(Type type) {
-  return cast<ShapedType>(type).getNumElements();
-}
-
 /// The buffer op behind a memref, as a key.
 std::string placeOf(Value memref) {
   if (auto buffer = memref.getDefiningOp<BufferOp>())
@@ -36,13 +28,6 @@ std::string placeOf(Value memref) {
         .str();
   return "";
 }
-
-/// Loops of the iteration space from the outermost to the innermost.
-struct Nest {
-  SmallVector<Part> parts; // value filled in when emitted
-  unsigned parallel = 0;   // leading parts that the launch range covers
-  int64_t work = 1, inner = 1;
-};
 
 /// One emission of a kernel's body.
 class KernelBuilder {
@@ -54,8 +39,7 @@ public:
   /// The function with arguments (buffers..., scalars, begin, end).
   LLVM::LLVMFuncOp emit(StringRef name, const Nest &nest);
   /// What the last emission found out.
-  std::set<int64_t> boundaries;
-  bool wholeFolds = false;
+  Findings findings;
 
 private:
   void bindArguments(LoopEmitter &emit, Block *entry);
@@ -78,7 +62,8 @@ unsigned pointerCount(ArrayRef<unsigned> slots) {
 void KernelBuilder::bindArguments(LoopEmitter &emit, Block *entry) {
   Block &body = kernel.getBody().front();
   for (auto [number, argument] : llvm::enumerate(body.getArguments()))
-    emit.bind(argument, entry->getArgument(slots[number]));
+    emit.bind(argument, entry->getArgument(slots[number]),
+              layoutOf(kernel->getOperand(number).getType()));
   Value scalars = entry->getArgument(pointerCount(slots));
   for (auto [number, axes] : llvm::enumerate(positions))
     emit.bindPosition(axes, emit.load(scalars, builder.getI64Type(),
@@ -86,7 +71,7 @@ void KernelBuilder::bindArguments(LoopEmitter &emit, Block *entry) {
 }
 
 /// Opens the loops: one over the launch range, whose index gives the leading
-/// parts as digits, then one per remaining part.
+/// parts as digits, one per remaining part, and those inside blocks.
 Index KernelBuilder::openNest(LoopEmitter &emit, Block *entry,
                               const Nest &nest) {
   unsigned pointers = pointerCount(slots);
@@ -95,13 +80,17 @@ Index KernelBuilder::openNest(LoopEmitter &emit, Block *entry,
   SmallVector<Part> parts(nest.parts);
   int64_t below = 1;
   for (int64_t number = nest.parallel; number-- > 0;) {
-    bool top = below * parts[number].size == nest.work;
-    parts[number].index = {row, below, top ? 0 : parts[number].size};
-    below *= parts[number].size;
+    int64_t trips = nest.trips(number);
+    bool top = below * trips == nest.work;
+    parts[number].index = {row, below, top ? 0 : trips};
+    below *= trips;
   }
-  for (Part &part : MutableArrayRef(parts).drop_front(nest.parallel))
-    part.index = {
-        emit.openLoop(emit.constantInt(0), emit.constantInt(part.size))};
+  for (unsigned number = nest.parallel; number < parts.size(); ++number)
+    parts[number].index = {emit.openLoop(emit.constantInt(0),
+                                         emit.constantInt(nest.trips(number)))};
+  for (auto [part, block] : llvm::zip_equal(parts, nest.blocks))
+    if (block)
+      part.index = emit.openBlock(part.index, block, part.size);
   return emit.addSpace(parts);
 }
 
@@ -110,13 +99,18 @@ void KernelBuilder::emitOutputs(LoopEmitter &emit, Index flat, Block *entry,
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
   unsigned inputs = kernel.getInputs().size();
   SmallVector<std::pair<Value, Index>> values;
-  for (Value result : yield.getValues()) {
+  for (auto [number, result] : llvm::enumerate(yield.getValues())) {
     auto type = cast<RankedTensorType>(result.getType());
     int64_t elements = std::max<int64_t>(1, type.getNumElements());
     Index where = emit.digit(flat, size / elements, elements);
-    values.push_back(
-        {emit.element(result, emit.delinearize(where, type.getShape())),
-         where});
+    Layout layout = layoutOf(kernel->getOperand(inputs + number).getType());
+    SmallVector<Index> places =
+        emit.delinearize(where, inMemoryOrder(type.getShape(), layout));
+    SmallVector<Index> at(places);
+    for (auto [place, dim] :
+         llvm::zip_equal(places, fullLayout(layout, places.size())))
+      at[dim] = place;
+    values.push_back({emit.element(result, at), where});
   }
   for (auto [number, result] : llvm::enumerate(yield.getValues()))
     emit.store(values[number].first, entry->getArgument(slots[inputs + number]),
@@ -142,121 +136,12 @@ LLVM::LLVMFuncOp KernelBuilder::emit(StringRef name, const Nest &nest) {
   auto done = LLVM::ReturnOp::create(builder, loc, ValueRange());
   builder.setInsertionPoint(done);
   LoopEmitter emit(builder, loc, entry);
+  emit.findings.columnReductions = findings.columnReductions;
   bindArguments(emit, entry);
   Index flat = openNest(emit, entry, nest);
   emitOutputs(emit, flat, entry, flat.modulus);
-  boundaries = emit.usedBoundaries();
-  wholeFolds = emit.hasWholeFolds();
+  findings = emit.findings;
   return function;
-}
-
-//===----------------------------------------------------------------------===//
-// The nest
-//===----------------------------------------------------------------------===//
-
-/// Elements of the widest output, and the cuts that row outputs need.
-int64_t spaceOf(KernelOp kernel, std::set<int64_t> &cuts) {
-  int64_t size = 1;
-  for (Type type : kernel.getBody().front().getTerminator()->getOperandTypes())
-    size = std::max(size, elementsOf(type));
-  for (Type type : kernel.getBody().front().getTerminator()->getOperandTypes())
-    if (elementsOf(type) < size)
-      cuts.insert(size / std::max<int64_t>(1, elementsOf(type)));
-  return size;
-}
-
-bool hasRows(KernelOp kernel) {
-  bool rows = false;
-  kernel.getBody().walk([&](Operation *op) {
-    rows |= isa<SoftmaxOp, NormalizeOp, ReduceOp, ScanOp, TopKOp>(op);
-  });
-  return rows;
-}
-
-/// The dimension that should be the innermost loop: the one along which an op
-/// of the output's shape works on whole rows. As (stride, size) of the space.
-std::pair<int64_t, int64_t> rowPiece(KernelOp kernel, int64_t space) {
-  std::pair<int64_t, int64_t> piece{0, 0};
-  kernel.getBody().walk([&](Operation *op) {
-    int64_t dim = -1;
-    llvm::TypeSwitch<Operation *>(op).Case<SoftmaxOp, ScanOp, TopKOp>(
-        [&](auto typed) { dim = typed.getDim(); });
-    if (dim < 0 || elementsOf(op->getResult(0).getType()) != space)
-      return;
-    ArrayRef<int64_t> shape =
-        cast<RankedTensorType>(op->getResult(0).getType()).getShape();
-    int64_t stride = 1;
-    for (int64_t size : shape.drop_front(dim + 1))
-      stride *= size;
-    piece = {stride, shape[dim]};
-  });
-  return piece;
-}
-
-/// One iteration of the launch computes everything: a reduction over the whole
-/// space must not be repeated per piece, nor see what another piece writes.
-void makeSequential(Nest &nest, int64_t space) {
-  nest.parallel = 0;
-  nest.work = 1;
-  nest.inner = space;
-}
-
-Nest flatNest(int64_t space) {
-  Nest nest;
-  nest.parts.push_back({{}, 1, space});
-  nest.parallel = 1;
-  nest.work = space;
-  return nest;
-}
-
-/// Cuts the space at `cuts` (those that divide each other).
-Nest cutNest(int64_t space, const std::set<int64_t> &cuts,
-             std::pair<int64_t, int64_t> row, bool rows) {
-  Nest nest;
-  int64_t stride = 1;
-  auto close = [&](int64_t end) {
-    if (end > stride)
-      nest.parts.insert(nest.parts.begin(), {{}, stride, end / stride});
-    stride = end;
-  };
-  for (int64_t cut : cuts)
-    if (cut < space && cut % stride == 0 && space % cut == 0)
-      close(cut);
-  close(space);
-  if (nest.parts.size() <= 1 && !(row.second > 1))
-    return flatNest(space);
-  auto *inner = llvm::find_if(nest.parts, [&](const Part &part) {
-    return part.stride == row.first && part.size == row.second;
-  });
-  if (inner != nest.parts.end())
-    std::rotate(inner, inner + 1, nest.parts.end());
-  // Leading parts are parallel until one iteration is small enough.
-  int64_t rest = space;
-  unsigned last = nest.parts.size() - 1;
-  while (nest.parallel < last &&
-         (nest.parallel == 0 || rows || nest.work < 256 ||
-          rest > 8 * kElementsPerIteration)) {
-    const Part &part = nest.parts[nest.parallel];
-    if (nest.parallel > 0 && !rows && nest.work >= 64 &&
-        rest / part.size < kElementsPerIteration)
-      break;
-    nest.work *= part.size;
-    rest /= part.size;
-    ++nest.parallel;
-  }
-  nest.inner = rest;
-  return nest;
-}
-
-/// Element evaluations per element of the space, for the grain.
-int64_t costOf(KernelOp kernel, int64_t space) {
-  int64_t total = space;
-  kernel.getBody().walk([&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (auto type = dyn_cast<RankedTensorType>(operand.getType()))
-        total += type.getNumElements();
-  });
-  return std::max<int64_t>(1, total / std::max<int64_t>(space, 1));
 }
 
 //===----------------------------------------------------------------------===//
@@ -276,6 +161,13 @@ SmallVector<unsigned> slotsOf(KernelOp kernel, SmallVector<unsigned> &buffers) {
   return slots;
 }
 
+bool writesOverInput(KernelOp kernel, ArrayRef<unsigned> slots) {
+  size_t inputs = kernel.getInputs().size();
+  return llvm::any_of(slots.drop_front(inputs), [&](unsigned slot) {
+    return llvm::is_contained(slots.take_front(inputs), slot);
+  });
+}
+
 SmallVector<ArrayAttr> positionsOf(KernelOp kernel) {
   SmallVector<ArrayAttr> result;
   kernel.getBody().walk([&](Operation *op) {
@@ -292,6 +184,8 @@ std::string bodyKey(KernelOp kernel, ArrayRef<unsigned> slots) {
   for (unsigned slot : slots)
     os << slot << ' ';
   Block &body = kernel.getBody().front();
+  for (Type type : kernel->getOperandTypes())
+    os << type << ' ';
   llvm::DenseMap<Value, unsigned> numbers;
   for (BlockArgument argument : body.getArguments())
     numbers[argument] = numbers.size(), os << argument.getType() << ' ';
@@ -370,16 +264,14 @@ FailureOr<LoopKernel> KernelFunctions::get(KernelOp kernel) {
   if (failed(verifyBody(kernel)))
     return failure();
   result.positions = positionsOf(kernel);
-  std::set<int64_t> cuts;
-  int64_t space = spaceOf(kernel, cuts);
+  int64_t space = spaceOf(kernel);
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   std::string name = nameOf(kernel, known.size() - 1);
   KernelBuilder emission(builder, kernel, slots, result.positions);
   emission.emit(name + "_trial", flatNest(space)).erase();
-  cuts.insert(emission.boundaries.begin(), emission.boundaries.end());
-  Nest nest = cutNest(space, cuts, rowPiece(kernel, space), hasRows(kernel));
-  if (emission.wholeFolds && space > 1)
-    makeSequential(nest, space);
+  if (writesOverInput(kernel, slots))
+    emission.findings.crossStride = 0;
+  Nest nest = nestOf(kernel, emission.findings);
   LLVM::LLVMFuncOp body = emission.emit(name + "_body", nest);
   result.function = emitEntry(builder, name, body, result.buffers.size());
   result.work = nest.work;

@@ -155,10 +155,19 @@ Value LoopEmitter::openLoop(Value lower, Value upper) {
 
 void LoopEmitter::closeLoop() { scopes.pop_back(); }
 
+Index LoopEmitter::openBlock(Index number, int64_t block, int64_t size) {
+  Value inside = openLoop(constantInt(0), constantInt(block));
+  Value first = mulInt(value(number), block);
+  if (size % block != 0)
+    first = make<arith::MinSIOp>(first, constantInt(size - block));
+  return {addInt(first, inside)};
+}
+
 Value LoopEmitter::foldRange(Value extent, unsigned depth, Value init,
                              function_ref<Value(Index, Value)> body) {
   SmallVector<Scope> outer(scopes.begin(), scopes.end());
-  wholeFolds |= depth == 0;
+  findings.folds = true;
+  findings.wholeFolds |= depth == 0;
   auto loop = scf::ForOp::create(
       builder, loc, constantInt(0), extent, constantInt(1), init,
       [](OpBuilder &nested, Location at, Value, ValueRange carried) {
@@ -230,10 +239,14 @@ Value LoopEmitter::element(Value tensor, ArrayRef<Index> at) {
     return known->second;
   Value result;
   auto type = cast<RankedTensorType>(tensor.getType());
-  if (Value pointer = pointers.lookup(tensor))
-    result =
-        load(pointer, type.getElementType(), linearize(at, type.getShape()));
-  else if (Value value = emitElementwise(*this, tensor.getDefiningOp(), at))
+  if (auto bound = memory.find(tensor); bound != memory.end()) {
+    const Layout &layout = bound->second.layout;
+    auto places = inMemoryOrder(at, layout);
+    auto shape = inMemoryOrder(type.getShape(), layout);
+    noteRead(places, shape);
+    result = load(bound->second.pointer, type.getElementType(),
+                  linearize(places, shape));
+  } else if (Value value = emitElementwise(*this, tensor.getDefiningOp(), at))
     result = value;
   else if (Value value = emitMovement(*this, tensor.getDefiningOp(), at))
     result = value;

@@ -12,11 +12,13 @@
 #define AUTOPAR_LOWERING_CPU_LOOPEMITTER_H
 
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/Layout.h"
 #include "autopar/Interfaces/Neutral.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/MapVector.h"
 #include <map>
 #include <set>
 #include <vector>
@@ -42,13 +44,26 @@ struct Part {
   int64_t stride, size;
 };
 
+/// What one emission of a kernel finds out for the next.
+struct Findings {
+  /// Places where used digits of the flat space begin or end.
+  std::set<int64_t> boundaries;
+  /// Some loop folds elements; one does so that depends on no open loop at all.
+  bool folds = false, wholeFolds = false;
+  /// A tensor about as large as the space is contiguous along the digits of
+  /// this stride, not along the innermost ones; 0: none is.
+  int64_t crossStride = 0;
+  /// Reductions over rows whose columns, so many, are contiguous.
+  llvm::MapVector<mlir::Operation *, int64_t> columnReductions;
+};
+
 class LoopEmitter {
 public:
   LoopEmitter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Block *entry);
 
   /// The elements of `tensor` are in memory at `pointer`.
-  void bind(mlir::Value tensor, mlir::Value pointer) {
-    pointers[tensor] = pointer;
+  void bind(mlir::Value tensor, mlir::Value pointer, Layout layout) {
+    memory[tensor] = {pointer, std::move(layout)};
   }
   /// The device's linear index along `axes`.
   void bindPosition(mlir::ArrayAttr axes, mlir::Value value) {
@@ -75,8 +90,6 @@ public:
   /// to each other.
   Index linearize(llvm::ArrayRef<Index> at, llvm::ArrayRef<int64_t> shape);
   mlir::Value value(Index index);
-  /// Places where used digits of the flat spaces begin or end.
-  const std::set<int64_t> &usedBoundaries() const { return boundaries; }
 
   //===--------------------------------------------------------------------===//
   // Instructions
@@ -111,6 +124,9 @@ public:
   /// go into it until closeLoop.
   mlir::Value openLoop(mlir::Value lower, mlir::Value upper);
   void closeLoop();
+  /// Opens the loop over block `number` of a dimension of `size` elements; the
+  /// last block ends with the dimension.
+  Index openBlock(Index number, int64_t block, int64_t size);
 
   /// acc = body(index, acc) over all indices of `extents`, in a loop nest at
   /// the depth of `fixed`, the indices that the body uses besides.
@@ -123,8 +139,14 @@ public:
   mlir::Value
   foldRange(mlir::Value extent, unsigned depth, mlir::Value init,
             llvm::function_ref<mlir::Value(Index, mlir::Value)> body);
-  /// Whether a fold depends on no open loop at all.
-  bool hasWholeFolds() const { return wholeFolds; }
+  /// The same for all columns of the innermost open loop at once, in a row on
+  /// the stack: the columns are the inner loop, which reads in order. Null if
+  /// `at` is no plain index over such a loop.
+  using ColumnBody = llvm::function_ref<mlir::Value(
+      llvm::ArrayRef<Index>, llvm::ArrayRef<Index> at, mlir::Value)>;
+  mlir::Value foldColumns(llvm::ArrayRef<int64_t> extents,
+                          llvm::ArrayRef<Index> at, mlir::Value init,
+                          ColumnBody body);
   unsigned depth(llvm::ArrayRef<Index> indices);
   unsigned depth(mlir::Value value) const {
     auto it = depths.find(value);
@@ -136,10 +158,27 @@ public:
   static Key key(const void *what, llvm::ArrayRef<Index> at);
   mlir::Value &remembered(const Key &key) { return memo[key]; }
 
+  /// Contiguous digits of a space in the reads so far: (stride, size), or zeros
+  /// where a read is contiguous along something else.
+  llvm::SmallVector<std::pair<int64_t, int64_t>> reads;
+  Findings findings;
+
   mlir::OpBuilder &builder;
   mlir::Location loc;
 
 private:
+  /// Dimensions of a tensor that are one run of digits.
+  struct Run {
+    Index index;
+    int64_t extent, stride;
+  };
+  llvm::SmallVector<Run> runsOf(llvm::ArrayRef<Index> at,
+                                llvm::ArrayRef<int64_t> shape);
+  void noteRead(llvm::ArrayRef<Index> at, llvm::ArrayRef<int64_t> shape);
+  void loopAt(unsigned depth, int64_t extent,
+              llvm::function_ref<void(Index)> body);
+  std::optional<Index> moveColumn(Index index, mlir::Value from,
+                                  mlir::Value to);
   struct Scope {
     mlir::Block *block;
     mlir::Operation *loop; // whose body `block` is; null for the entry
@@ -151,15 +190,17 @@ private:
                 llvm::SmallVectorImpl<std::pair<mlir::Value, int64_t>> &terms);
   llvm::SmallVector<Scope> scopes;
   llvm::DenseMap<mlir::Value, unsigned> depths;
-  llvm::DenseMap<mlir::Value, mlir::Value> pointers;
+  struct Memory {
+    mlir::Value pointer;
+    Layout layout;
+  };
+  llvm::DenseMap<mlir::Value, Memory> memory;
   std::map<mlir::Attribute, mlir::Value,
            bool (*)(mlir::Attribute, mlir::Attribute)>
       positions{[](mlir::Attribute a, mlir::Attribute b) {
         return a.getAsOpaquePointer() < b.getAsOpaquePointer();
       }};
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Part>> spaces;
-  std::set<int64_t> boundaries;
-  bool wholeFolds = false;
   std::map<Key, mlir::Value> memo;
 };
 

@@ -85,9 +85,9 @@ void LoopEmitter::addTerms(Index index, int64_t scale,
   for (const Part &part : parts)
     whole *= part.size;
   if (low > 1)
-    boundaries.insert(low);
+    findings.boundaries.insert(low);
   if (high < whole)
-    boundaries.insert(high);
+    findings.boundaries.insert(high);
   for (const Part &part : parts) {
     int64_t end = part.stride * part.size;
     if (end <= low || part.stride >= high)
@@ -115,11 +115,8 @@ Value LoopEmitter::value(Index index) {
   return memo[what] = sum(terms);
 }
 
-Index LoopEmitter::linearize(ArrayRef<Index> at, ArrayRef<int64_t> shape) {
-  struct Run {
-    Index index;
-    int64_t extent, stride;
-  };
+SmallVector<LoopEmitter::Run> LoopEmitter::runsOf(ArrayRef<Index> at,
+                                                  ArrayRef<int64_t> shape) {
   SmallVector<Run> runs; // from the last dimension to the first
   int64_t stride = 1;
   for (int64_t dim = static_cast<int64_t>(shape.size()) - 1; dim >= 0; --dim) {
@@ -139,12 +136,38 @@ Index LoopEmitter::linearize(ArrayRef<Index> at, ArrayRef<int64_t> shape) {
     }
     stride *= shape[dim];
   }
+  return runs;
+}
+
+Index LoopEmitter::linearize(ArrayRef<Index> at, ArrayRef<int64_t> shape) {
+  SmallVector<Run> runs = runsOf(at, shape);
   if (runs.size() == 1 && runs[0].stride == 1)
     return runs[0].index;
   SmallVector<std::pair<Value, int64_t>> terms;
   for (const Run &run : runs)
     addTerms(run.index, run.stride, terms);
   return {sum(terms)};
+}
+
+void LoopEmitter::noteRead(ArrayRef<Index> at, ArrayRef<int64_t> shape) {
+  SmallVector<Run> runs = runsOf(at, shape);
+  if (runs.empty())
+    return;
+  const Run &inner = runs.front();
+  auto space = spaces.find(inner.index.value);
+  if (space == spaces.end()) {
+    reads.push_back({0, 0});
+    return;
+  }
+  reads.push_back({inner.index.divisor, inner.extent});
+  int64_t elements = 1, whole = 1;
+  for (int64_t size : shape)
+    elements *= size;
+  for (const Part &part : space->second)
+    whole *= part.size;
+  bool large = 2 * elements >= whole;
+  if (findings.crossStride == 0 && inner.index.divisor > 1 && large)
+    findings.crossStride = inner.index.divisor;
 }
 
 } // namespace autopar::cpu

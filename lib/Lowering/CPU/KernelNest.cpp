@@ -1,0 +1,180 @@
+//===- KernelNest.cpp - The loops of one kernel ---------------------------===//
+
+#include "KernelNest.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace autopar::cpu {
+
+namespace {
+
+/// Sequential inner loops of at least this many elements inside one iteration.
+constexpr int64_t kElementsPerIteration = 512;
+/// Sums of so many columns at a time stay in the first cache.
+constexpr int64_t kMostColumns = 512, kLeastColumns = 8;
+/// Sides of the tiles in which movement across dimensions goes: whole lines of
+/// what is read, of few rows, which may all lie in one set of the cache.
+constexpr int64_t kTileRead = 32, kTileWritten = 8;
+
+int64_t elementsOf(Type type) {
+  return cast<ShapedType>(type).getNumElements();
+}
+
+/// The cuts that row outputs need.
+void cutAtRows(KernelOp kernel, int64_t space, std::set<int64_t> &cuts) {
+  for (Type type : kernel.getBody().front().getTerminator()->getOperandTypes())
+    if (elementsOf(type) < space)
+      cuts.insert(space / std::max<int64_t>(1, elementsOf(type)));
+}
+
+/// Columns whose sums are kept together: the longest part of the rows that
+/// divides them, and not all of the space: the columns are a loop of their own.
+void cutColumns(int64_t space, const Findings &findings,
+                std::set<int64_t> &cuts) {
+  for (auto [op, columns] : findings.columnReductions)
+    for (int64_t block = std::min(kMostColumns, columns);
+         block >= kLeastColumns; --block)
+      if (columns % block == 0 && block < space) {
+        cuts.insert(block);
+        break;
+      }
+}
+
+bool hasRows(KernelOp kernel) {
+  bool rows = false;
+  kernel.getBody().walk([&](Operation *op) {
+    rows |= isa<SoftmaxOp, NormalizeOp, ReduceOp, ScanOp, TopKOp>(op);
+  });
+  return rows;
+}
+
+/// The dimension that should be the innermost loop: the one along which an op
+/// of the output's shape works on whole rows. As (stride, size) of the space.
+std::pair<int64_t, int64_t> rowPiece(KernelOp kernel, int64_t space) {
+  std::pair<int64_t, int64_t> piece{0, 0};
+  kernel.getBody().walk([&](Operation *op) {
+    int64_t dim = -1;
+    llvm::TypeSwitch<Operation *>(op).Case<SoftmaxOp, ScanOp, TopKOp>(
+        [&](auto typed) { dim = typed.getDim(); });
+    if (dim < 0 || elementsOf(op->getResult(0).getType()) != space)
+      return;
+    ArrayRef<int64_t> shape =
+        cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+    int64_t stride = 1;
+    for (int64_t size : shape.drop_front(dim + 1))
+      stride *= size;
+    piece = {stride, shape[dim]};
+  });
+  return piece;
+}
+
+/// Cuts the space at `cuts` (those that divide each other).
+Nest cutNest(int64_t space, const std::set<int64_t> &cuts,
+             std::pair<int64_t, int64_t> row) {
+  Nest nest;
+  int64_t stride = 1;
+  auto close = [&](int64_t end) {
+    if (end > stride)
+      nest.parts.insert(nest.parts.begin(), {{}, stride, end / stride});
+    stride = end;
+  };
+  for (int64_t cut : cuts)
+    if (cut < space && cut % stride == 0 && space % cut == 0)
+      close(cut);
+  close(space);
+  auto *inner = llvm::find_if(nest.parts, [&](const Part &part) {
+    return part.stride == row.first && part.size == row.second;
+  });
+  if (inner != nest.parts.end())
+    std::rotate(inner, inner + 1, nest.parts.end());
+  return nest;
+}
+
+/// Movement that reads along another dimension than it writes goes in tiles:
+/// each line of the cache that it touches is used whole.
+void tile(Nest &nest, const Findings &findings) {
+  nest.blocks.assign(nest.parts.size(), 0);
+  if (findings.crossStride == 0 || findings.folds)
+    return;
+  auto partAt = [&](int64_t stride) {
+    return llvm::find_if(
+        nest.parts, [&](const Part &part) { return part.stride == stride; });
+  };
+  auto *read = partAt(findings.crossStride), *written = partAt(1);
+  if (read == nest.parts.end() || written == nest.parts.end())
+    return;
+  if (read->size >= 2 * kTileRead)
+    nest.blocks[read - nest.parts.begin()] = kTileRead;
+  if (written->size >= 2 * kTileWritten)
+    nest.blocks[written - nest.parts.begin()] = kTileWritten;
+}
+
+/// Leading parts are parallel until one iteration is small enough.
+void shareOut(Nest &nest, int64_t space, bool rows) {
+  int64_t rest = space;
+  unsigned last = nest.parts.size() - 1;
+  while (nest.parallel < last &&
+         (nest.parallel == 0 || rows || nest.work < 256 ||
+          rest > 8 * kElementsPerIteration)) {
+    int64_t trips = nest.trips(nest.parallel);
+    if (nest.parallel > 0 && !rows && nest.work >= 64 &&
+        rest / trips < kElementsPerIteration)
+      break;
+    nest.work *= trips;
+    rest /= trips;
+    ++nest.parallel;
+  }
+  nest.inner = rest;
+}
+
+} // namespace
+
+int64_t spaceOf(KernelOp kernel) {
+  int64_t size = 1;
+  for (Type type : kernel.getBody().front().getTerminator()->getOperandTypes())
+    size = std::max(size, elementsOf(type));
+  return size;
+}
+
+Nest flatNest(int64_t space) {
+  Nest nest;
+  nest.parts.push_back({{}, 1, space});
+  nest.blocks.push_back(0);
+  nest.parallel = 1;
+  nest.work = space;
+  return nest;
+}
+
+/// A reduction over the whole space must not be repeated per piece, nor see
+/// what another piece writes: then one iteration of the launch computes all.
+Nest nestOf(KernelOp kernel, const Findings &findings) {
+  int64_t space = spaceOf(kernel);
+  std::set<int64_t> cuts(findings.boundaries);
+  cutAtRows(kernel, space, cuts);
+  cutColumns(space, findings, cuts);
+  std::pair<int64_t, int64_t> row = rowPiece(kernel, space);
+  Nest nest = cutNest(space, cuts, row);
+  tile(nest, findings);
+  if (findings.wholeFolds && space > 1) {
+    nest.inner = space;
+    return nest;
+  }
+  if (nest.parts.size() <= 1 && row.second <= 1)
+    return flatNest(space);
+  shareOut(nest, space, hasRows(kernel));
+  return nest;
+}
+
+/// Element evaluations per element of the space, for the grain.
+int64_t costOf(KernelOp kernel, int64_t space) {
+  int64_t total = space;
+  kernel.getBody().walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (auto type = dyn_cast<RankedTensorType>(operand.getType()))
+        total += type.getNumElements();
+  });
+  return std::max<int64_t>(1, total / std::max<int64_t>(space, 1));
+}
+
+} // namespace autopar::cpu

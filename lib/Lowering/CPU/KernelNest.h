@@ -1,0 +1,41 @@
+//===- KernelNest.h - The loops of one kernel -------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LOWERING_CPU_KERNELNEST_H
+#define AUTOPAR_LOWERING_CPU_KERNELNEST_H
+
+#include "LoopEmitter.h"
+
+namespace autopar::cpu {
+
+/// Loops over the iteration space, from the outermost to the innermost.
+struct Nest {
+  llvm::SmallVector<Part> parts; // value filled in when emitted
+  /// Per part: a loop over blocks so long in its place and, inside all others,
+  /// one over the block; 0: one loop. A last block that does not fit moves back
+  /// and computes some elements again.
+  llvm::SmallVector<int64_t> blocks;
+  unsigned parallel = 0; // leading parts that the launch range covers
+  int64_t work = 1, inner = 1;
+
+  /// Iterations of the part's outer loop.
+  int64_t trips(unsigned part) const {
+    int64_t block = blocks[part] ? blocks[part] : 1;
+    return (parts[part].size + block - 1) / block;
+  }
+};
+
+/// Elements of the widest output.
+int64_t spaceOf(KernelOp kernel);
+
+/// One loop over `space`.
+Nest flatNest(int64_t space);
+
+/// The nest for what a first emission over the flat nest found out.
+Nest nestOf(KernelOp kernel, const Findings &findings);
+
+/// Element evaluations per element of the space, for the grain.
+int64_t costOf(KernelOp kernel, int64_t space);
+
+} // namespace autopar::cpu
+
+#endif // AUTOPAR_LOWERING_CPU_KERNELNEST_H
