@@ -33,8 +33,6 @@ Expected<SmallVector<MeshAxis>> parseMesh(StringRef text) {
   return axes;
 }
 
-static constexpr StringLiteral kStageAxis = "layer";
-
 //===----------------------------------------------------------------------===//
 // The user fixes the mesh
 //===----------------------------------------------------------------------===//

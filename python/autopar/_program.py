@@ -32,12 +32,14 @@ def _call(command, timeout):
     return done.stdout
 
 
-def compile(model, output, *, ranks=1, strategy="auto", options=(), timeout=600):
+def compile(model, output, *, ranks=None, strategy="auto", options=(), timeout=600):
     """Compiles an ONNX file to the executable `output` and returns it as a Program.
 
-    `options` are further flags of `autopar compile`, as strings.
+    `options` are further flags of `autopar compile`, as strings. Without `ranks` there is one, or as many as a `--plan` among them has.
     """
-    command = [find_tool(), "compile", str(model), "-o", str(output), "--ranks", str(ranks), "--strategy", strategy]
+    command = [find_tool(), "compile", str(model), "-o", str(output)]
+    command += ["--ranks", str(ranks)] if ranks is not None else []
+    command += ["--strategy", strategy] if strategy != "auto" else []
     log = _call(command + [str(option) for option in options], timeout)
     return Program(output, log)
 

@@ -21,6 +21,9 @@ struct PlanRequest {
   Constraints constraints;
 };
 
+/// The axis of a mesh, as users write it, that counts pipeline stages.
+inline constexpr llvm::StringLiteral kStageAxis = "layer";
+
 /// `data=2,tensor=2`
 llvm::Expected<llvm::SmallVector<MeshAxis>> parseMesh(llvm::StringRef text);
 

@@ -1,0 +1,236 @@
+//===- ExplainAlternatives.cpp - What else, and at what cost --------------===//
+
+#include "ChoiceText.h"
+#include "ExplainText.h"
+#include "Names.h"
+#include "Units.h"
+#include "autopar/Planning/Explain.h"
+#include "autopar/Planning/Search.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+/// Alternatives for which the whole step is searched anew.
+static constexpr size_t kSearched = 3;
+
+namespace {
+
+/// Another way, what it costs where it is, and the constraint that asks for it.
+struct Alternative {
+  std::string text;
+  double seconds = 0; // of the op and its reshards, or of the value's reshards
+  Constraint pin;
+};
+
+} // namespace
+
+/// The same question that the plan answered, with `pin` beside it.
+static Expected<Plan> searchAgain(const Plan &plan, const ModelGraph &graph,
+                                  const Constraint &pin) {
+  PlanRequest request;
+  request.cluster = plan.cluster;
+  if (Expected<SmallVector<StrategyName>> names =
+          parseStrategies(plan.strategy))
+    request.strategies = *names;
+  else
+    consumeError(names.takeError()); // a hand-written word
+  if (plan.stages > 1)
+    request.mesh.push_back({kStageAxis.str(), plan.stages});
+  for (const MeshAxis &axis : plan.mesh.axes())
+    if (axis.name != kTimeAxis && axis.size > 1)
+      request.mesh.push_back(axis);
+  request.microBatches = plan.stages > 1 ? plan.microBatches : 0;
+  request.constraints = {"explain", {pin}};
+  return searchPlan(graph, request);
+}
+
+/// The cheapest of the alternatives first; of some the whole step too.
+static std::string alternativesText(std::vector<Alternative> list, double now,
+                                    const Plan &plan, const ModelGraph &graph) {
+  if (list.empty())
+    return "no alternative on this mesh\n";
+  llvm::stable_sort(list, [](const Alternative &a, const Alternative &b) {
+    return a.seconds < b.seconds;
+  });
+  std::string text = "alternatives: here, all else as it is; of the step, all "
+                     "else searched anew\n";
+  for (const auto &[index, item] : enumerate(list)) {
+    if (index == kShownRows) {
+      text += formatv("  and {0} others\n", list.size() - kShownRows);
+      break;
+    }
+    std::string whole;
+    if (index < kSearched) {
+      if (Expected<Plan> other = searchAgain(plan, graph, item.pin))
+        whole = formatv("{0} ({1})", secondsText(other->predictedStepSeconds),
+                        signedSeconds(other->predictedStepSeconds -
+                                      plan.predictedStepSeconds));
+      else
+        whole = toString(other.takeError());
+    }
+    text += formatv("  {0,12}  {1}{2}{3}\n", signedSeconds(item.seconds - now),
+                    item.text, whole.empty() ? "" : "; step ", whole);
+  }
+  return text;
+}
+
+template <typename Item>
+static Expected<unsigned> find(const std::vector<Item> &items, StringRef name,
+                               StringRef what) {
+  auto it =
+      llvm::find_if(items, [&](const Item &item) { return item.name == name; });
+  if (it != items.end())
+    return it - items.begin();
+  return createStringError("the plan has no " + what + " '" + name + "'" +
+                           nearestNames(name, items.size(), [&](size_t i) {
+                             return StringRef(items[i].name);
+                           }));
+}
+
+static Alternative otherStrategy(PlanCost &cost, unsigned op,
+                                 const OpStrategy &strategy, const Mesh &mesh,
+                                 StringRef name) {
+  Alternative item;
+  item.text = strategyText(strategy.assignment, mesh);
+  item.seconds = cost.opSeconds(op, strategy) + cost.sidesSeconds(op, strategy);
+  item.pin.kind = Constraint::Node;
+  item.pin.number = 1;
+  item.pin.name = name.str();
+  for (const auto &[choice, atom] :
+       zip_equal(strategy.assignment, mesh.atoms()))
+    if (!atom.time)
+      item.pin.strategy.push_back({atom.name, choice.kind == Choice::None
+                                                  ? "replicated"
+                                                  : toString(choice)});
+  return item;
+}
+
+Expected<std::string> explainOp(const Plan &plan, const ModelGraph &graph,
+                                StringRef name) {
+  Expected<unsigned> index = find(graph.ops, name, "op");
+  if (!index)
+    return index.takeError();
+  PlanCost cost(plan, graph);
+  const GraphOp &op = graph.ops[*index];
+  const OpStrategy &chosen = cost.strategyOf(*index);
+  double compute = cost.opSeconds(*index, chosen);
+  double sides = cost.sidesSeconds(*index, chosen);
+  std::string text = formatv(
+      "op {0} ({1}{2}), stage {3}\nnow          {4}: {5} computing, {6} "
+      "communicating\n",
+      op.name, stringifyKernelClass(op.kernel), op.setup ? ", at load" : "",
+      plan.ops[*index].stage, strategyText(chosen.assignment, plan.mesh),
+      secondsText(compute), secondsText(sides));
+  for (const ReshardPlace &place : cost.reshards)
+    if (place.op == *index)
+      text += formatv("  {0,12}  {1}\n", secondsText(place.seconds),
+                      reshardText(place, graph, plan.mesh));
+  std::vector<Alternative> others;
+  for (const OpStrategy &strategy : enumerateStrategies(op.rule, plan.mesh, {}))
+    if (strategy.assignment != chosen.assignment)
+      others.push_back(
+          otherStrategy(cost, *index, strategy, plan.mesh, op.name));
+  erase_if(others,
+           [](const Alternative &a) { return !std::isfinite(a.seconds); });
+  for (const MeshAxis &axis : plan.mesh.axes())
+    if (axis.size > 1)
+      text +=
+          possibleChoices(graph, op, *plan.mesh.lookup(axis.name), plan.mesh) +
+          "\n";
+  return text +
+         alternativesText(std::move(others), compute + sides, plan, graph);
+}
+
+/// All that the value's ops give and want, the planned way aside.
+static std::vector<Sharding> waysToLie(PlanCost &cost, const Plan &plan,
+                                       const ModelGraph &graph,
+                                       unsigned value) {
+  const GraphValue &item = graph.values[value];
+  bool stored = item.source != ValueSource::Op || item.persistent;
+  std::vector<Sharding> ways;
+  auto offer = [&](Sharding sharding) {
+    for (DimSharding &dim : sharding.dims)
+      dim.interval = std::nullopt;
+    if (stored)
+      sharding.partial.clear();
+    if (sharding != plan.values[value].sharding &&
+        !is_contained(ways, sharding) &&
+        std::isfinite(cost.valueSeconds(value, sharding)))
+      ways.push_back(std::move(sharding));
+  };
+  offer(Sharding::replicated(item.shape.size()));
+  auto offerSides = [&](unsigned op, bool result, unsigned position) {
+    for (const OpStrategy &strategy :
+         enumerateStrategies(graph.ops[op].rule, plan.mesh, {}))
+      offer((result ? strategy.shardings.results
+                    : strategy.shardings.operands)[position]);
+  };
+  if (item.source == ValueSource::Op)
+    offerSides(item.producer, true, item.resultIndex);
+  for (const GraphUse &use : item.uses)
+    offerSides(use.op, false, use.operand);
+  return ways;
+}
+
+static Alternative otherSharding(PlanCost &cost, unsigned value,
+                                 const Sharding &sharding, const Mesh &mesh,
+                                 StringRef name) {
+  Alternative item;
+  item.text = toString(sharding, mesh);
+  item.seconds = cost.valueSeconds(value, sharding);
+  item.pin.kind = Constraint::Value;
+  item.pin.number = 1;
+  item.pin.name = name.str();
+  item.pin.sharding.emplace();
+  for (const DimSharding &dim : sharding.dims) {
+    SmallVector<unsigned, 2> devices;
+    copy_if(dim.atoms, std::back_inserter(devices),
+            [&](unsigned atom) { return !mesh.atoms()[atom].time; });
+    DimPattern pattern;
+    for (std::string &axis : mesh.spell(devices))
+      pattern.axes.push_back(std::move(axis));
+    item.pin.sharding->dims.push_back(std::move(pattern));
+  }
+  for (const Partial &partial : sharding.partial)
+    item.pin.sharding->partial.push_back(
+        {mesh.atoms()[partial.atom].name, partial.kind});
+  return item;
+}
+
+Expected<std::string> explainTensor(const Plan &plan, const ModelGraph &graph,
+                                    StringRef name) {
+  Expected<unsigned> index = find(graph.values, name, "tensor");
+  if (!index)
+    return index.takeError();
+  PlanCost cost(plan, graph);
+  const GraphValue &value = graph.values[*index];
+  const Sharding &lies = plan.values[*index].sharding;
+  double now = cost.valueSeconds(*index, lies);
+  std::string text = formatv(
+      "tensor {0} ({1} bytes on a device of {2})\nnow          {3}: {4} "
+      "communicating\n",
+      value.name, localBytes(value, lies, plan.mesh),
+      localBytes(value, Sharding::replicated(value.shape.size()), plan.mesh),
+      toString(lies, plan.mesh), secondsText(now));
+  if (value.source == ValueSource::Op)
+    text += "  made by op " + graph.ops[value.producer].name + " (" +
+            strategyText(plan.ops[value.producer].assignment, plan.mesh) +
+            ")\n";
+  for (const GraphUse &use : ArrayRef(value.uses).take_front(kShownRows))
+    text += "  read by op " + graph.ops[use.op].name + " (" +
+            strategyText(plan.ops[use.op].assignment, plan.mesh) + ")\n";
+  for (const ReshardPlace &place : cost.reshards)
+    if (place.value == *index)
+      text += formatv("  {0,12}  {1}\n", secondsText(place.seconds),
+                      reshardText(place, graph, plan.mesh));
+  std::vector<Alternative> others;
+  for (const Sharding &way : waysToLie(cost, plan, graph, *index))
+    others.push_back(otherSharding(cost, *index, way, plan.mesh, value.name));
+  return text + alternativesText(std::move(others), now, plan, graph);
+}
+
+} // namespace autopar

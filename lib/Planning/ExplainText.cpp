@@ -1,0 +1,60 @@
+//===- ExplainText.cpp - Parts of plans in words --------------------------===//
+
+#include "ExplainText.h"
+#include "ChoiceText.h"
+#include "Units.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+std::string strategyText(const Assignment &assignment, const Mesh &mesh) {
+  SmallVector<std::string> parts;
+  for (const MeshAxis &axis : mesh.axes()) {
+    SmallVector<unsigned> atoms = *mesh.lookup(axis.name);
+    bool same = all_of(atoms, [&](unsigned atom) {
+      return assignment[atom] == assignment[atoms.front()];
+    });
+    for (unsigned atom : same ? ArrayRef(atoms).take_front(1) : ArrayRef(atoms))
+      if (assignment[atom].kind != Choice::None)
+        parts.push_back((same ? axis.name : mesh.atoms()[atom].name) + ": " +
+                        toString(assignment[atom]));
+  }
+  return parts.empty() ? "replicated" : join(parts, ", ");
+}
+
+static std::string placeText(const ReshardPlace &place, const ModelGraph &graph,
+                             const Mesh &mesh) {
+  std::string name = "tensor " + graph.values[place.value].name;
+  std::string from = toString(place.from, mesh), to = toString(place.to, mesh);
+  if (!place.op)
+    return name + " lies " + from + ", returned as " + to;
+  std::string op = "op " + graph.ops[*place.op].name;
+  if (place.result)
+    return op + " gives " + name + " as " + from + ", users want " + to;
+  return name + " lies " + from + ", " + op + " wants " + to;
+}
+
+static std::string stepsText(const ReshardPath &path, const Mesh &mesh) {
+  SmallVector<std::string> parts;
+  for (const ReshardStep &step : path)
+    if (!isLocal(step.kind))
+      parts.push_back(
+          formatv("{0} over {1} of {2}", stringifyReshardKind(step.kind),
+                  join(mesh.spell(step.atoms), "+"), bytesText(step.bytes)));
+  return join(parts, ", ");
+}
+
+std::string reshardText(const ReshardPlace &place, const ModelGraph &graph,
+                        const Mesh &mesh) {
+  return stepsText(place.path, mesh) + ": " + placeText(place, graph, mesh);
+}
+
+std::string signedSeconds(double seconds) {
+  return (seconds < 0 ? "-" : "+") + secondsText(std::abs(seconds));
+}
+
+} // namespace autopar

@@ -1,0 +1,129 @@
+//===- WritePlanFile.cpp - From a plan to JSON ----------------------------===//
+
+#include "autopar/Planning/Plan.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+static json::Array axesToJSON(ArrayRef<unsigned> atoms, const Mesh &mesh) {
+  json::Array axes;
+  for (std::string &name : mesh.spell(atoms))
+    axes.push_back(std::move(name));
+  return axes;
+}
+
+static json::Value shardingToJSON(const Sharding &sharding, const Mesh &mesh) {
+  json::Array dims;
+  for (const DimSharding &dim : sharding.dims)
+    dims.push_back(axesToJSON(dim.atoms, mesh));
+  json::Object object{{"dims", std::move(dims)}};
+  if (!sharding.partial.empty()) {
+    json::Object partial;
+    for (const Partial &p : sharding.partial)
+      partial[mesh.atoms()[p.atom].name] = stringifyReduceKind(p.kind);
+    object["partial"] = std::move(partial);
+  }
+  return object;
+}
+
+/// {"data": "split 0", "tensor.0": "pass 1"}
+static json::Object strategyToJSON(const Assignment &assignment,
+                                   const Mesh &mesh) {
+  json::Object object;
+  for (const auto &[choice, atom] : zip_equal(assignment, mesh.atoms()))
+    if (choice.kind != Choice::None)
+      object[atom.name] = (choice.kind == Choice::Split ? "split " : "pass ") +
+                          std::to_string(choice.index);
+  return object;
+}
+
+static json::Array meshToJSON(const Mesh &mesh) {
+  json::Array axes;
+  for (const MeshAxis &axis : mesh.axes())
+    axes.push_back(json::Object{{"axis", axis.name}, {"size", axis.size}});
+  return axes;
+}
+
+static json::Object summary(const Plan &plan) {
+  json::Array collectives;
+  for (const PlannedCollective &c : plan.collectives)
+    collectives.push_back(json::Object{{"kind", c.kind},
+                                       {"axis", axesToJSON(c.atoms, plan.mesh)},
+                                       {"bytes", c.bytes},
+                                       {"count", c.count},
+                                       {"seconds", c.seconds}});
+  return json::Object{
+      {"format", 1},
+      {"model", plan.model},
+      {"model_hash", utohexstr(plan.modelHash, /*LowerCase=*/true, 16)},
+      {"cluster", toJSON(plan.cluster)},
+      {"strategy", plan.strategy},
+      {"mesh", meshToJSON(plan.mesh)},
+      {"stages", plan.stages},
+      {"micro_batches", plan.microBatches},
+      {"schedule", plan.schedule},
+      {"predicted_step_seconds", plan.predictedStepSeconds},
+      {"predicted_peak_memory_bytes", plan.predictedPeakMemoryBytes},
+      {"predicted_stage_memory_bytes",
+       json::Array(plan.predictedStageMemoryBytes)},
+      {"lower_bound_seconds", plan.lowerBoundSeconds},
+      {"gap", plan.gap},
+      {"collectives", std::move(collectives)}};
+}
+
+json::Value summaryToJSON(const Plan &plan) { return summary(plan); }
+
+json::Value toJSON(const Plan &plan) {
+  json::Object object = summary(plan), tensors, ops;
+  for (const PlannedValue &value : plan.values)
+    tensors[value.name] = shardingToJSON(value.sharding, plan.mesh);
+  for (const PlannedOp &op : plan.ops) {
+    json::Object item{{"strategy", strategyToJSON(op.assignment, plan.mesh)}};
+    if (plan.stages > 1)
+      item["stage"] = op.stage;
+    ops[op.name] = std::move(item);
+  }
+  object["tensors"] = std::move(tensors);
+  object["ops"] = std::move(ops);
+  return object;
+}
+
+static json::Value entriesToJSON(ArrayRef<EntryPlan> plans) {
+  if (plans.size() == 1 && plans.front().entry.empty())
+    return toJSON(plans.front().plan);
+  json::Object entries;
+  for (const EntryPlan &item : plans)
+    entries[item.entry] = toJSON(item.plan);
+  return json::Object{{"entries", std::move(entries)}};
+}
+
+Error writePlanFile(ArrayRef<EntryPlan> plans, StringRef path) {
+  std::string text;
+  raw_string_ostream(text) << formatv("{0:2}", entriesToJSON(plans)) << '\n';
+  std::string beside = (path + ".tmp").str();
+  std::error_code error;
+  {
+    raw_fd_ostream os(beside, error);
+    if (!error) {
+      os << text;
+      os.close();
+      error = os.error();
+      os.clear_error();
+    }
+  }
+  if (!error)
+    error = sys::fs::rename(beside, path);
+  if (!error)
+    return Error::success();
+  sys::fs::remove(beside);
+  return createStringError("cannot write plan file " + path + ": " +
+                           error.message());
+}
+
+} // namespace autopar
