@@ -53,3 +53,19 @@ func.func @nd_result(%x: tensor<9x4xf32>, %i: tensor<2x1xi64>) {
   %0 = autopar.gather_nd %x, %i batch_dims = 0 : (tensor<9x4xf32>, tensor<2x1xi64>) -> tensor<2xf32>
   return
 }
+
+// -----
+
+func.func @elements_shape(%x: tensor<9x4xf32>, %i: tensor<2x3xi64>) {
+  // expected-error @below {{data and indices must agree in all dimensions but dim}}
+  %0 = autopar.gather_elements %x, %i dim = 0 : (tensor<9x4xf32>, tensor<2x3xi64>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @elements_offset(%x: tensor<9x4xf32>, %i: tensor<2x4xi64>, %o: tensor<i64>) {
+  // expected-error @below {{needs offset and size together or neither}}
+  %0 = "autopar.gather_elements"(%x, %i, %o) {dim = 0 : i64} : (tensor<9x4xf32>, tensor<2x4xi64>, tensor<i64>) -> tensor<2x4xf32>
+  return
+}

@@ -51,15 +51,23 @@ func.func @movement(%x: tensor<6xf32>, %i: tensor<4xi64>, %n: tensor<5x2xi32>) {
   %7 = autopar.gather %0, %i dim = 1 : (tensor<2x3xf32>, tensor<4xi64>) -> tensor<2x4xf32>
   // CHECK: autopar.gather_nd %{{.*}}, %{{.*}} batch_dims = 0 : (tensor<2x3xf32>, tensor<5x2xi32>) -> tensor<5xf32>
   %8 = autopar.gather_nd %0, %n batch_dims = 0 : (tensor<2x3xf32>, tensor<5x2xi32>) -> tensor<5xf32>
+  // CHECK: autopar.top_k %{{.*}} dim = 1 : tensor<2x3xf32> -> tensor<2x2xi64>
+  %9 = autopar.top_k %0 dim = 1 : tensor<2x3xf32> -> tensor<2x2xi64>
+  // CHECK: autopar.top_k %{{.*}} dim = 0 smallest : tensor<2x3xf32> -> tensor<1x3xi64>
+  %10 = autopar.top_k %0 dim = 0 smallest : tensor<2x3xf32> -> tensor<1x3xi64>
+  // CHECK: autopar.gather_elements %{{.*}}, %{{.*}} dim = 1 : (tensor<2x3xf32>, tensor<2x2xi64>) -> tensor<2x2xf32>
+  %11 = autopar.gather_elements %0, %9 dim = 1 : (tensor<2x3xf32>, tensor<2x2xi64>) -> tensor<2x2xf32>
   return
 }
 
 // CHECK-LABEL: func @split_gather
-func.func @split_gather(%x: tensor<5x3xf32>, %i: tensor<4xi64>) -> tensor<4x3xf32> {
+func.func @split_gather(%x: tensor<5x3xf32>, %i: tensor<4xi64>, %e: tensor<4x3xi64>) -> tensor<4x3xf32> {
   // CHECK: autopar.block_offset mesh = @mesh axes = ["data"] block = 5 : tensor<i64>
   %0 = autopar.block_offset mesh = @mesh axes = ["data"] block = 5 : tensor<i64>
   // CHECK: autopar.gather %{{.*}}, %{{.*}} offset %{{.*}} of 9 dim = 0 : (tensor<5x3xf32>, tensor<4xi64>, tensor<i64>) -> tensor<4x3xf32>
   %1 = autopar.gather %x, %i offset %0 of 9 dim = 0 : (tensor<5x3xf32>, tensor<4xi64>, tensor<i64>) -> tensor<4x3xf32>
+  // CHECK: autopar.gather_elements %{{.*}}, %{{.*}} offset %{{.*}} of 9 dim = 0 : (tensor<5x3xf32>, tensor<4x3xi64>, tensor<i64>) -> tensor<4x3xf32>
+  %2 = autopar.gather_elements %x, %e offset %0 of 9 dim = 0 : (tensor<5x3xf32>, tensor<4x3xi64>, tensor<i64>) -> tensor<4x3xf32>
   return %1 : tensor<4x3xf32>
 }
 

@@ -45,3 +45,27 @@ func.func @normalize_dim(%x: tensor<2x3xf32>) {
   %0 = autopar.normalize layer %x dims = [3] epsilon = 0.0 : tensor<2x3xf32>
   return
 }
+
+// -----
+
+func.func @top_k_bools(%x: tensor<4xi1>) {
+  // expected-error @below {{is not defined on i1}}
+  %0 = autopar.top_k %x dim = 0 : tensor<4xi1> -> tensor<2xi64>
+  return
+}
+
+// -----
+
+func.func @top_k_count(%x: tensor<4xf32>) {
+  // expected-error @below {{finds 5 of 4 elements}}
+  %0 = autopar.top_k %x dim = 0 : tensor<4xf32> -> tensor<5xi64>
+  return
+}
+
+// -----
+
+func.func @top_k_shape(%x: tensor<4x3xf32>) {
+  // expected-error @below {{operand and result must agree in all dimensions but dim}}
+  %0 = autopar.top_k %x dim = 0 : tensor<4x3xf32> -> tensor<2x2xi64>
+  return
+}

@@ -85,7 +85,7 @@ func.func @reshapes(%x: tensor<4x6xf32>, %y: tensor<5x4x6xf32>, %z: tensor<2x1x3
   return
 }
 
-func.func @gathers(%x: tensor<9x4xf32>, %i: tensor<2x3xi64>, %o: tensor<i64>, %c: tensor<9xi1>, %d: tensor<2x5x6x7xf32>, %n: tensor<2x3x2xi64>) {
+func.func @gathers(%x: tensor<9x4xf32>, %i: tensor<2x3xi64>, %o: tensor<i64>, %c: tensor<9xi1>, %d: tensor<2x5x6x7xf32>, %n: tensor<2x3x2xi64>, %e: tensor<3x4xi64>) {
   // expected-remark @below {{([3, 2], [0, 1]) -> ([0, 1, 2]) {0 = 2, 1 = 3, 2 = 4, 3 = 9 sum} passes (0) sum; movement, 0 flops}}
   %0 = autopar.gather %x, %i dim = 0 : (tensor<9x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
   // expected-remark @below {{([-, 2], [0, 1], []) -> ([0, 1, 2]) {0 = 2, 1 = 3, 2 = 4} passes (0) sum; movement, 0 flops}}
@@ -94,6 +94,12 @@ func.func @gathers(%x: tensor<9x4xf32>, %i: tensor<2x3xi64>, %o: tensor<i64>, %c
   %2 = autopar.gather %c, %i dim = 0 : (tensor<9xi1>, tensor<2x3xi64>) -> tensor<2x3xi1>
   // expected-remark @below {{([0, -, -, 2], [0, 1, -]) -> ([0, 1, 2]) {0 = 2, 1 = 3, 2 = 7} passes (0) sum, (0) max, (0) min; movement, 0 flops}}
   %3 = autopar.gather_nd %d, %n batch_dims = 1 : (tensor<2x5x6x7xf32>, tensor<2x3x2xi64>) -> tensor<2x3x7xf32>
+  // expected-remark @below {{([2, 1], [0, 1]) -> ([0, 1]) {0 = 3, 1 = 4, 2 = 9 sum} passes (0) sum; movement, 0 flops}}
+  %4 = autopar.gather_elements %x, %e dim = 0 : (tensor<9x4xf32>, tensor<3x4xi64>) -> tensor<3x4xf32>
+  // expected-remark @below {{([-, 1], [0, 1], []) -> ([0, 1]) {0 = 3, 1 = 4} passes (0) sum; movement, 0 flops}}
+  %5 = autopar.gather_elements %x, %e offset %o of 18 dim = 0 : (tensor<9x4xf32>, tensor<3x4xi64>, tensor<i64>) -> tensor<3x4xf32>
+  // expected-remark @below {{([0, -]) -> ([0, -]) {0 = 9}; reduction, 36 flops}}
+  %6 = autopar.top_k %x dim = 1 : tensor<9x4xf32> -> tensor<9x2xi64>
   return
 }
 

@@ -191,3 +191,12 @@ func.func @composites(%f: tensor<3x5x4xf32>, %h: tensor<3x6xf16>) {
   %6 = autopar.normalize layer %h dims = [1] epsilon = 1.000000e-05 : tensor<3x6xf16>
   return
 }
+
+func.func @selection(%f: tensor<4x6x3xf32>, %i: tensor<5x3xi64>, %e: tensor<4x5x3xi64>, %n: tensor<2x3xi32>, %m: tensor<5x3xi1>) {
+  %0 = autopar.top_k %f dim = 1 : tensor<4x6x3xf32> -> tensor<4x2x3xi64>
+  %1 = autopar.top_k %i dim = 0 smallest : tensor<5x3xi64> -> tensor<5x3xi64>
+  %2 = autopar.gather_elements %f, %e dim = 1 : (tensor<4x6x3xf32>, tensor<4x5x3xi64>) -> tensor<4x5x3xf32>
+  %3 = autopar.gather_elements %i, %n dim = 0 : (tensor<5x3xi64>, tensor<2x3xi32>) -> tensor<2x3xi64>
+  %4 = autopar.gather_elements %m, %i dim = 0 : (tensor<5x3xi1>, tensor<5x3xi64>) -> tensor<5x3xi1>
+  return
+}
