@@ -30,7 +30,8 @@ Value makeUnary(GraphBuilder &graph) {
       UnaryKind::Abs,     UnaryKind::Cos,      UnaryKind::Erf,
       UnaryKind::GeluErf, UnaryKind::GeluTanh, UnaryKind::Neg,
       UnaryKind::Neg,     UnaryKind::Relu,     UnaryKind::Relu,
-      UnaryKind::Sigmoid, UnaryKind::Sin,      UnaryKind::Tanh};
+      UnaryKind::Sigmoid, UnaryKind::Sin,      UnaryKind::Tanh,
+      UnaryKind::Atan};
   static const UnaryKind steps[] = {UnaryKind::Ceil, UnaryKind::Floor,
                                     UnaryKind::Round, UnaryKind::Sign};
   Value x = graph.pick(graph.floatType());
@@ -64,12 +65,40 @@ Value makeBinary(GraphBuilder &graph) {
 
 Value makeIntBinary(GraphBuilder &graph) {
   static const BinaryKind kinds[] = {
-      BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul,
-      BinaryKind::Div, BinaryKind::Mod, BinaryKind::Max,
-      BinaryKind::Min, BinaryKind::And, BinaryKind::Xor};
+      BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul,  BinaryKind::Div,
+      BinaryKind::Mod, BinaryKind::Max, BinaryKind::Min,  BinaryKind::And,
+      BinaryKind::Or,  BinaryKind::Xor, BinaryKind::FMod, BinaryKind::Pow,
+      BinaryKind::Shl, BinaryKind::Shr};
   Value a = graph.pick(graph.indexType());
   Value b = graph.pickOf(cast<RankedTensorType>(a.getType()));
   return binary(graph, graph.random.pick(ArrayRef<BinaryKind>(kinds)), a, b);
+}
+
+/// Bools of bools: not, and, or, xor, max, min.
+Value makeLogical(GraphBuilder &graph) {
+  static const BinaryKind kinds[] = {BinaryKind::And, BinaryKind::Or,
+                                     BinaryKind::Xor, BinaryKind::Max,
+                                     BinaryKind::Min};
+  Value a = graph.pick(graph.builder.getI1Type());
+  if (graph.random.chance(30))
+    return unary(graph, UnaryKind::Not, a);
+  Value b = graph.pickOf(cast<RankedTensorType>(a.getType()));
+  return binary(graph, graph.random.pick(ArrayRef<BinaryKind>(kinds)), a, b);
+}
+
+/// is_nan or is_inf of 1/x with some x zero.
+Value makeTest(GraphBuilder &graph) {
+  Value x = graph.pick(graph.floatType());
+  if (!graph.isExact(x))
+    return {};
+  auto type = cast<RankedTensorType>(x.getType());
+  Value positive = unary(graph, UnaryKind::Relu, x);
+  Value one = graph.splat(type, graph.random.chance(50) ? 1 : 0);
+  Value ratio = binary(graph, BinaryKind::Div, one, positive);
+  UnaryKind kind =
+      graph.random.chance(50) ? UnaryKind::IsNan : UnaryKind::IsInf;
+  return UnaryOp::create(graph.builder, graph.loc,
+                         type.clone(graph.builder.getI1Type()), kind, ratio);
 }
 
 Value makeCompare(GraphBuilder &graph) {
@@ -246,34 +275,6 @@ Value makeConcat(GraphBuilder &graph) {
     return {};
   return ConcatOp::create(graph.builder, graph.loc, like(x, shape),
                           ValueRange{x, y}, dim);
-}
-
-Value makeGather(GraphBuilder &graph) {
-  Value data = graph.pick(graph.floatType(), 1, 3);
-  Value indices = graph.pick(graph.indexType(), 0, 2);
-  size_t dim = graph.random.below(shapeOf(data).size());
-  SmallVector<int64_t> shape(shapeOf(data).take_front(dim));
-  llvm::append_range(shape, shapeOf(indices));
-  llvm::append_range(shape, shapeOf(data).drop_front(dim + 1));
-  if (elementCount(shape) > kMaxElements || shape.size() > 4)
-    return {};
-  return GatherOp::create(graph.builder, graph.loc, like(data, shape), data,
-                          indices, Value(), dim, IntegerAttr());
-}
-
-Value makeGatherNd(GraphBuilder &graph) {
-  Value data = graph.pick(graph.floatType(), 2, 3);
-  ArrayRef<int64_t> from = shapeOf(data);
-  int64_t batch = graph.random.below(2);
-  int64_t depth = graph.random.between(1, from.size() - batch);
-  SmallVector<int64_t> shape(from.take_front(batch));
-  shape.push_back(graph.random.between(2, 5));
-  SmallVector<int64_t> indexShape = shape;
-  indexShape.push_back(depth);
-  llvm::append_range(shape, from.drop_front(batch + depth));
-  Value indices = graph.pickOf(graph.type(indexShape, graph.indexType()));
-  return GatherNdOp::create(graph.builder, graph.loc, like(data, shape), data,
-                            indices, batch);
 }
 
 //===----------------------------------------------------------------------===//

@@ -5,12 +5,18 @@
 //    passes.
 // 2. Random mutations of their collectives: the checker reports each one that
 //    changes a result, at the mutated op.
+// 3. The first of them (--programs) compiled and run on as many processes as
+//    their plans have devices give the same too.
+//
+// Every op with a sharding rule must be in some graph, and every collective in
+// some partitioned program.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Mutation.h"
 #include "RandomGraph.h"
 #include "RandomPlan.h"
+#include "RealPrograms.h"
 #include "autopar/Dialect/Interpreter/Interpreter.h"
 #include "autopar/Partition/Passes.h"
 #include "autopar/Schedule/Passes.h"
@@ -32,6 +38,9 @@ static llvm::cl::opt<int64_t> graphCount("graphs", llvm::cl::init(1000),
 static llvm::cl::opt<int64_t>
     mutantsPerGraph("mutants", llvm::cl::init(4),
                     llvm::cl::desc("mutants per graph"));
+static llvm::cl::opt<int64_t>
+    programCount("programs", llvm::cl::init(0),
+                 llvm::cl::desc("graphs that run on real ranks too"));
 static llvm::cl::opt<uint64_t> firstSeed("seed", llvm::cl::init(1),
                                          llvm::cl::desc("seed of graph 0"));
 static llvm::cl::opt<std::string>
@@ -62,6 +71,8 @@ struct Counts {
   int64_t overTime = 0;               // of those passed
   int64_t changed = 0, unchanged = 0; // mutants
   int64_t atOp = 0, atReader = 0;     // where the checker reports those changed
+  int64_t programs = 0;               // equal on real ranks
+  std::map<StringRef, int64_t> graphsWith; // this op, and local programs
 
   int64_t reported() const { return atOp + atReader; }
 };
@@ -77,9 +88,12 @@ private:
   bool fails(ModuleOp module, const Twine &what);
   bool runPartition();
   bool runSchedule();
+  bool runProgram();
   bool checkResults();
+  void countOps(ModuleOp module);
   bool checkerPasses(ModuleOp module, Diagnostics &diagnostics);
   std::optional<std::string> differs(ModuleOp module);
+  std::optional<std::string> compareWithWhole(ArrayRef<NamedTensor> results);
   void testMutant();
 
   MLIRContext &context;
@@ -108,11 +122,12 @@ bool PropertyTest::fails(ModuleOp module, const Twine &what) {
   return true;
 }
 
+static Tensor randomValue(StringRef name, RankedTensorType type) {
+  return interpreter::randomTensor(type, name, /*seed=*/0);
+}
+
 static FailureOr<std::vector<NamedTensor>> runAll(ModuleOp module) {
-  return interpreter::runModule(
-      module, [](StringRef name, RankedTensorType type) {
-        return interpreter::randomTensor(type, name, /*seed=*/0);
-      });
+  return interpreter::runModule(module, randomValue);
 }
 
 /// How the results differ from the whole program's; nullopt: they do not.
@@ -121,11 +136,16 @@ std::optional<std::string> PropertyTest::differs(ModuleOp module) {
   auto results = runAll(module);
   if (failed(results))
     return "does not run: " + diagnostics.text;
+  return compareWithWhole(*results);
+}
+
+std::optional<std::string>
+PropertyTest::compareWithWhole(ArrayRef<NamedTensor> results) {
   // Sums of f32 in another order; f64 shows what is wrong by less.
   bool single = llvm::any_of(expected, [](const NamedTensor &result) {
     return result.value.element().isF32();
   });
-  return interpreter::compareResults(expected, *results, single ? 1e-3 : 1e-7,
+  return interpreter::compareResults(expected, results, single ? 1e-3 : 1e-7,
                                      /*scale=*/1);
 }
 
@@ -176,6 +196,29 @@ bool PropertyTest::runSchedule() {
       return !fails(*scheduled, "schedule: " + *difference);
   }
   return true;
+}
+
+/// The same on real ranks: all values, but not what setup computes.
+bool PropertyTest::runProgram() {
+  SmallString<128> folder;
+  if (llvm::sys::fs::createUniqueDirectory("autopar-property", folder))
+    llvm::report_fatal_error("cannot make a temporary folder");
+  auto results = runOnRanks(*planned, randomValue, folder);
+  std::optional<std::string> difference;
+  if (!results)
+    difference = llvm::toString(results.takeError());
+  else
+    difference = compareWithWhole(*results);
+  llvm::sys::fs::remove_directories(folder);
+  return !difference || !fails(*planned, "on real ranks: " + *difference);
+}
+
+void PropertyTest::countOps(ModuleOp module) {
+  llvm::DenseSet<StringRef> present;
+  module.walk([&](Operation *op) {
+    if (present.insert(op->getName().getStringRef()).second)
+      ++counts.graphsWith[op->getName().getStringRef()];
+  });
 }
 
 /// A mutant that changes a result must be reported at the mutated op.
@@ -230,10 +273,42 @@ void PropertyTest::run() {
   numberLocations(*local);
   if (!checkResults() || !runSchedule())
     return;
+  countOps(*graph);
+  countOps(*local);
+  if (seed < firstSeed + programCount) {
+    if (!runProgram())
+      return;
+    ++counts.programs;
+  }
   ++counts.passed;
   counts.overTime += overTime;
   for (int64_t i = 0; i < mutantsPerGraph; ++i)
     testMutant();
+}
+
+/// Prints in how many programs each op is; false if one that should be in some
+/// is in none.
+static bool reportOps(MLIRContext &context, const Counts &counts) {
+  static constexpr StringLiteral collectives[] = {
+      "autopar.all_reduce", "autopar.all_gather", "autopar.reduce_scatter",
+      "autopar.all_to_all", "autopar.halo"};
+  std::string missing;
+  llvm::outs() << "programs with";
+  for (RegisteredOperationName name : context.getRegisteredOperations()) {
+    bool wanted = name.hasInterface<ShardingRuleOpInterface>() ||
+                  llvm::is_contained(collectives, name.getStringRef());
+    auto found = counts.graphsWith.find(name.getStringRef());
+    if (found != counts.graphsWith.end())
+      llvm::outs() << " " << name.stripDialect() << " " << found->second;
+    else if (wanted)
+      missing += " " + name.getStringRef().str();
+  }
+  llvm::outs() << "\n";
+  // A handful of graphs cannot hold all.
+  if (missing.empty() || counts.passed < 200)
+    return true;
+  llvm::outs() << "no graph has" << missing << "\n";
+  return false;
 }
 
 int main(int argc, char **argv) {
@@ -253,8 +328,12 @@ int main(int argc, char **argv) {
                << counts.reported() << " of them are reported (" << counts.atOp
                << " at the mutated op, " << counts.atReader
                << " at what reads it); " << counts.unchanged
-               << " change nothing\n"
-               << counts.passed + counts.reported() << " passed, "
+               << " change nothing\n";
+  bool complete = reportOps(context, counts);
+  counts.failed += !complete;
+  if (programCount > 0)
+    llvm::outs() << "on real ranks: " << counts.programs << " equal\n";
+  llvm::outs() << counts.passed + counts.reported() << " passed, "
                << counts.failed << " failed\n";
   return counts.failed != 0;
 }

@@ -10,14 +10,15 @@ namespace autopar::property {
 /// One more op; null where the values at hand do not suit it.
 using Maker = Value (*)(GraphBuilder &);
 static const Maker kMakers[] = {
-    makeUnary,     makeSafeUnary, makeBinary,      makeBinary,
-    makeIntBinary, makeCompare,   makeSelect,      makeConvert,
-    makeConstant,  makeIota,      makeBroadcast,   makeReshape,
-    makeReshape,   makeTranspose, makeSlice,       makePad,
-    makeConcat,    makeGather,    makeGatherNd,    makeEinsum,
-    makeEinsum,    makeEinsum,    makeConvolution, makeConvolution,
-    makePool,      makeReduce,    makeReduce,      makeScan,
-    makeSoftmax,   makeNormalize,
+    makeUnary,     makeSafeUnary, makeBinary,         makeBinary,
+    makeIntBinary, makeCompare,   makeSelect,         makeConvert,
+    makeConstant,  makeIota,      makeBroadcast,      makeReshape,
+    makeReshape,   makeTranspose, makeSlice,          makePad,
+    makeConcat,    makeGather,    makeGatherNd,       makeEinsum,
+    makeEinsum,    makeEinsum,    makeConvolution,    makeConvolution,
+    makePool,      makeReduce,    makeReduce,         makeScan,
+    makeSoftmax,   makeNormalize, makeGatherElements, makeTopK,
+    makeLogical,   makeTest,
 };
 
 static void fillFunction(GraphBuilder &graph, int64_t ops) {

@@ -15,6 +15,9 @@ ArrayRef<Mesh> planMeshes() {
       list.push_back(Mesh(MeshAxis{"x", size}));
     list.push_back(Mesh({MeshAxis{"x", 2}, MeshAxis{"y", 2}}));
     list.push_back(Mesh({MeshAxis{"x", 2}, MeshAxis{"y", 3}}));
+    list.push_back(Mesh({MeshAxis{"x", 4}, MeshAxis{"y", 2}}));
+    list.push_back(
+        Mesh({MeshAxis{"x", 2}, MeshAxis{"y", 2}, MeshAxis{"z", 2}}));
     list.push_back(Mesh({MeshAxis{"time", 2}, MeshAxis{"x", 2}}));
     list.push_back(Mesh({MeshAxis{"time", 2}, MeshAxis{"x", 3}}));
     return list;

@@ -9,8 +9,8 @@
 
 namespace autopar::property {
 
-/// The meshes that plans are drawn for: 2 to 6 devices, one and two axes,
-/// and two micro-batches on 2 and 3 devices.
+/// The meshes that plans are drawn for: 2 to 8 devices, one to three axes, and
+/// two micro-batches on 2 and 3 devices.
 llvm::ArrayRef<Mesh> planMeshes();
 
 /// Attaches a random plan to an imported module: each op any legal strategy,

@@ -1,0 +1,20 @@
+//===- RealPrograms.h - Random programs on real ranks -----------*- C++ -*-===//
+
+#ifndef AUTOPAR_TEST_PROPERTY_REALPROGRAMS_H
+#define AUTOPAR_TEST_PROPERTY_REALPROGRAMS_H
+
+#include "autopar/Dialect/Interpreter/Interpreter.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace autopar::property {
+
+/// Compiles a planned module to an executable in `folder`, runs it on as many
+/// processes as its plan has devices, on values by `provide`, and returns its
+/// outputs; or what went wrong.
+llvm::Expected<std::vector<interpreter::NamedTensor>>
+runOnRanks(mlir::ModuleOp planned, interpreter::Provider provide,
+           llvm::StringRef folder);
+
+} // namespace autopar::property
+
+#endif // AUTOPAR_TEST_PROPERTY_REALPROGRAMS_H
