@@ -182,9 +182,16 @@ static int64_t power(int64_t base, int64_t exponent) {
   return result;
 }
 
-/// On integers of `width` bits, which the caller wraps to.
-static int64_t binary(BinaryKind kind, int64_t a, int64_t b, unsigned width) {
-  uint64_t mask = ~uint64_t(0) >> (64 - width);
+/// A shift by the width or more leaves copies of the sign, or zeros.
+static int64_t shiftRight(int64_t a, int64_t b, IntegerType type) {
+  bool inside = uint64_t(b) < type.getWidth();
+  if (type.isUnsigned())
+    return inside ? uint64_t(a) >> b : 0;
+  return a >> (inside ? b : 63);
+}
+
+/// On integers of `type`, to which the caller wraps.
+static int64_t binary(BinaryKind kind, int64_t a, int64_t b, IntegerType type) {
   switch (kind) {
   case BinaryKind::Add:
     return uint64_t(a) + uint64_t(b);
@@ -211,9 +218,9 @@ static int64_t binary(BinaryKind kind, int64_t a, int64_t b, unsigned width) {
   case BinaryKind::Xor:
     return a ^ b;
   case BinaryKind::Shl:
-    return uint64_t(b) < 64 ? uint64_t(a) << b : 0;
+    return uint64_t(b) < type.getWidth() ? uint64_t(a) << b : 0;
   case BinaryKind::Shr:
-    return uint64_t(b) < width ? (uint64_t(a) & mask) >> b : 0;
+    return shiftRight(a, b, type);
   }
   llvm_unreachable("all kinds are listed");
 }
@@ -223,7 +230,7 @@ Tensor evaluate(BinaryOp op, Operands in) {
   for (int64_t i = 0, e = result.size(); i < e; ++i) {
     if (!result.isFloat()) {
       result.setInt(i, binary(op.getKind(), in[0]->ints[i], in[1]->ints[i],
-                              result.element().getIntOrFloatBitWidth()));
+                              cast<IntegerType>(result.element())));
       continue;
     }
     std::optional<double> value =

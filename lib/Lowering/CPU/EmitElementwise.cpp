@@ -202,20 +202,51 @@ Value emitIntegerDivision(Arithmetic a, BinaryKind kind, Value x, Value y,
   return a.select(bad, zero, rest);
 }
 
-Value emitIntegerPower(Arithmetic a, Value x, Value y) {
-  auto real = a.emit.builder.getF64Type();
+/// By squaring, from the exponent's highest bit down. A negative exponent gives
+/// what is left of the real power: 1, -1 or 0.
+Value emitIntegerPower(Arithmetic a, Value x, Value y, bool isUnsigned) {
+  using I = arith::CmpIPredicate;
+  LoopEmitter &emit = a.emit;
+  int64_t width = x.getType().getIntOrFloatBitWidth();
+  Value zero = a.number(x, 0), one = a.number(x, 1);
+  Value last = a.number(x, width - 1);
+  auto square = [&](Index step, Value acc) {
+    Value number = step.value;
+    if (width < 64)
+      number = emit.make<arith::TruncIOp>(x.getType(), number);
+    Value shifted =
+        emit.make<arith::ShRUIOp>(y, emit.make<arith::SubIOp>(last, number));
+    Value bit = emit.make<arith::CmpIOp>(
+        I::ne, emit.make<arith::AndIOp>(shifted, one), zero);
+    return emit.make<arith::MulIOp>(emit.make<arith::MulIOp>(acc, acc),
+                                    a.select(bit, x, one));
+  };
   Value power =
-      a.emit.make<math::PowFOp>(a.emit.make<arith::SIToFPOp>(real, x),
-                                a.emit.make<arith::SIToFPOp>(real, y));
-  return a.emit.make<arith::FPToSIOp>(x.getType(), power);
+      emit.foldRange(emit.constantInt(width),
+                     std::max(emit.depth(x), emit.depth(y)), one, square);
+  if (isUnsigned)
+    return power;
+  // Of 1 and -1 the power with the exponent's lowest bit; else 0.
+  Value odd =
+      emit.make<arith::CmpIOp>(I::ne, emit.make<arith::AndIOp>(y, one), zero);
+  Value isUnit =
+      emit.make<arith::CmpIOp>(I::eq, emit.make<math::AbsIOp>(x), one);
+  Value rest = a.select(isUnit, a.select(odd, x, one), zero);
+  Value negative = emit.make<arith::CmpIOp>(I::slt, y, zero);
+  return a.select(negative, rest, power);
 }
 
-/// A shift by the width or more gives 0.
-Value emitShift(Arithmetic a, BinaryKind kind, Value x, Value y) {
+/// A shift by the width or more gives 0, or copies of the sign.
+Value emitShift(Arithmetic a, BinaryKind kind, Value x, Value y,
+                bool isUnsigned) {
   LoopEmitter &emit = a.emit;
   Value zero = a.number(x, 0);
   Value width = a.number(x, x.getType().getIntOrFloatBitWidth());
   Value inside = emit.make<arith::CmpIOp>(arith::CmpIPredicate::ult, y, width);
+  if (kind == BinaryKind::Shr && !isUnsigned) {
+    Value most = a.number(x, x.getType().getIntOrFloatBitWidth() - 1);
+    return emit.make<arith::ShRSIOp>(x, a.select(inside, y, most));
+  }
   Value by = a.select(inside, y, zero);
   Value shifted = kind == BinaryKind::Shl ? emit.make<arith::ShLIOp>(x, by)
                                           : emit.make<arith::ShRUIOp>(x, by);
@@ -243,7 +274,7 @@ Value emitIntegerBinary(Arithmetic a, BinaryKind kind, Value x, Value y,
     return isUnsigned ? emit.make<arith::MinUIOp>(x, y)
                       : emit.make<arith::MinSIOp>(x, y);
   case BinaryKind::Pow:
-    return emitIntegerPower(a, x, y);
+    return emitIntegerPower(a, x, y, isUnsigned);
   case BinaryKind::And:
     return emit.make<arith::AndIOp>(x, y);
   case BinaryKind::Or:
@@ -252,7 +283,7 @@ Value emitIntegerBinary(Arithmetic a, BinaryKind kind, Value x, Value y,
     return emit.make<arith::XOrIOp>(x, y);
   case BinaryKind::Shl:
   case BinaryKind::Shr:
-    return emitShift(a, kind, x, y);
+    return emitShift(a, kind, x, y, isUnsigned);
   }
   return x;
 }
