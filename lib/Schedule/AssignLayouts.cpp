@@ -34,6 +34,7 @@ private:
   void assign(Operation *op);
   void assignLibrary(KernelOp kernel, Operation *root, Value image);
   void assignLoops(KernelOp kernel);
+  void keepRowsOutermost(KernelOp kernel);
   void assignCommunication(Operation *op);
   void rowMajorOperands(Operation *op);
   void want(OpOperand &operand, ArrayRef<int64_t> layout);
@@ -137,9 +138,31 @@ void LayoutChoice::assignLibrary(KernelOp kernel, Operation *root,
   ValueLayouts::set(kernel, known.lookup(result));
 }
 
+/// A kernel that reduces rows and then computes their elements goes row by row:
+/// what it reads has rows outermost, or is copied.
+void LayoutChoice::keepRowsOutermost(KernelOp kernel) {
+  auto rank = kernel->getAttrOfType<IntegerAttr>(schedule::kRowRank);
+  if (!rank)
+    return;
+  auto rowsOf = [&](Value value) {
+    return ShapedType::getNumElements(shapeOf(value).take_front(rank.getInt()));
+  };
+  bool computesElements = llvm::any_of(kernel.getResults(), [&](Value result) {
+    return elementsOf(result) > rowsOf(result);
+  });
+  for (OpOperand &input : kernel.getInputsMutable()) {
+    Layout layout = layoutOf(input.get());
+    ArrayRef<int64_t> rows = ArrayRef(layout).take_front(rank.getInt());
+    if (computesElements &&
+        llvm::any_of(rows, [&](int64_t dim) { return dim >= rank.getInt(); }))
+      want(input, {});
+  }
+}
+
 /// Loops take any layout: results follow the largest operands, those that are
 /// not row-major first.
 void LayoutChoice::assignLoops(KernelOp kernel) {
+  keepRowsOutermost(kernel);
   Block &body = kernel.getBody().front();
   struct Source {
     Value argument;

@@ -83,6 +83,8 @@ private:
   Memory arena;
   llvm::DenseSet<int64_t> persistent; // indices that hold their tensor
   llvm::DenseSet<int64_t> owned;      // indices that this function writes
+  /// By value and shape: a value lies in one layout.
+  std::map<std::pair<int64_t, std::vector<int64_t>>, BufferOp> layouts;
 };
 } // namespace
 
@@ -134,9 +136,19 @@ LogicalResult Replay::checkBuffer(BufferOp buffer) {
     return buffer.emitError()
            << "does not say which value it holds: " << schedule::kValue
            << " is missing";
+  Place place = placeOf(buffer);
+  auto type = cast<MemRefType>(buffer.getType());
+  BufferOp first =
+      layouts.try_emplace({place.value, type.getShape().vec()}, buffer)
+          .first->second;
+  if (first.getType() != type) {
+    InFlightDiagnostic error = buffer.emitError()
+                               << "has value " << place.value << " as " << type;
+    error.attachNote(first.getLoc()) << "here it is " << first.getType();
+    return error;
+  }
   if (buffer.getSpace() == BufferSpace::Persistent)
     return success();
-  Place place = placeOf(buffer);
   int64_t bytes =
       func->getAttrOfType<IntegerAttr>(schedule::kArenaBytes).getInt();
   if (place.begin < 0 || place.end > bytes || place.begin % 64 != 0)

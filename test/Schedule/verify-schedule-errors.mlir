@@ -108,3 +108,18 @@ func.func @step_1() attributes {autopar.stage = 1 : i64, autopar.arena_bytes = 6
   autopar.send %a channel = 1 to 0 {autopar.sequence = 3 : i64} : memref<4xf32>
   return
 }
+
+// -----
+
+// A value is written in one layout and read in another.
+func.func @step() attributes {autopar.arena_bytes = 128 : i64, autopar.arguments = [], autopar.results = []} {
+  // expected-note @+1 {{here it is 'memref<2x3xf32>'}}
+  %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3xf32>
+  // expected-error @+1 {{has value 0 as 'memref<2x3xf32, strided<[1, 2]>>'}}
+  %b = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3xf32, strided<[1, 2]>>
+  autopar.kernel ins() outs(%a) : (memref<2x3xf32>) -> () {
+    %0 = autopar.constant dense<1.0> : tensor<2x3xf32>
+    autopar.yield %0 : tensor<2x3xf32>
+  }
+  return
+}

@@ -1,7 +1,7 @@
 //===- LowerCommunication.cpp - Calls for collectives, send and recv ------===//
 //
-// A collective over dimension d sees a tensor as [outer, d, inner], in the order
-// of memory, which is one order on both sides.
+// A collective over dimension d sees a tensor as [outer, d, inner], in the
+// order of memory, which is one order on both sides.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,8 +59,7 @@ HostArgument reduceKind(HostFunction &host, ReduceKind kind) {
 void lower(HostFunction &host, AllReduceOp op) {
   auto type = cast<ShapedType>(op.getInput().getType());
   host.call("aprt_all_reduce",
-            {record(host, op),
-             communicator(host, op),
+            {record(host, op), communicator(host, op),
              reduceKind(host, op.getKind()), dtype(host, op.getInput()),
              host.int64(type.getNumElements()), host.address(op.getInput()),
              host.address(op.getOutput())});
@@ -70,8 +69,7 @@ void lower(HostFunction &host, AllGatherOp op) {
   Around in = around(op.getInput(), op.getDim());
   Around out = around(op.getOutput(), op.getDim());
   host.call("aprt_all_gather",
-            {record(host, op),
-             communicator(host, op),
+            {record(host, op), communicator(host, op),
              dtype(host, op.getInput()), host.int64(out.outer),
              host.int64(out.size), host.int64(in.size), host.int64(out.inner),
              host.address(op.getInput()), host.address(op.getOutput())});
@@ -81,8 +79,7 @@ void lower(HostFunction &host, ReduceScatterOp op) {
   Around in = around(op.getInput(), op.getDim());
   Around out = around(op.getOutput(), op.getDim());
   host.call("aprt_reduce_scatter",
-            {record(host, op),
-             communicator(host, op),
+            {record(host, op), communicator(host, op),
              reduceKind(host, op.getKind()), dtype(host, op.getInput()),
              host.int64(in.outer), host.int64(in.size), host.int64(out.size),
              host.int64(in.inner), host.address(op.getInput()),
@@ -101,26 +98,23 @@ void lower(HostFunction &host, AllToAllOp op) {
     return host.program.words({sizes.begin(), sizes.end()});
   };
   host.call("aprt_all_to_all",
-            {record(host, op),
-             communicator(host, op),
-             dtype(host, op.getInput()), host.int32(in.getRank()),
-             words(in),
-             words(out),
-             place(op.getSplitDim()), place(op.getConcatDim()),
+            {record(host, op), communicator(host, op),
+             dtype(host, op.getInput()), host.int32(in.getRank()), words(in),
+             words(out), place(op.getSplitDim()), place(op.getConcatDim()),
              host.address(op.getInput()), host.address(op.getOutput())});
 }
 
 void lower(HostFunction &host, HaloOp op) {
   Around in = around(op.getInput(), op.getDim());
   Around out = around(op.getOutput(), op.getDim());
-  host.call(
-      "aprt_halo",
-      {record(host, op), communicator(host, op),
-       dtype(host, op.getInput()), host.int64(in.outer),
-       host.int64(op.getSize()), host.int64(in.size), host.int64(in.inner),
-       host.int64(op.getStep()), host.int64(op.getOffset()),
-       host.int64(out.size), host.float64(op.getFill().convertToDouble()),
-       host.address(op.getInput()), host.address(op.getOutput())});
+  host.call("aprt_halo",
+            {record(host, op), communicator(host, op),
+             dtype(host, op.getInput()), host.int64(in.outer),
+             host.int64(op.getSize()), host.int64(in.size),
+             host.int64(in.inner), host.int64(op.getStep()),
+             host.int64(op.getOffset()), host.int64(out.size),
+             host.float64(op.getFill().convertToDouble()),
+             host.address(op.getInput()), host.address(op.getOutput())});
 }
 
 void lower(HostFunction &host, SendOp op) {

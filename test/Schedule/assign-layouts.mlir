@@ -1,0 +1,126 @@
+// RUN: autopar-opt %s --autopar-form-kernels --autopar-order-work --autopar-assign-layouts --split-input-file | FileCheck %s
+
+// Between convolutions images have their channels last; the argument and the result are
+// row-major and copied. Filters stay.
+// CHECK-LABEL: func.func @chain
+// CHECK: %[[X:.*]] = autopar.kernel ins(%arg0) attributes {autopar.layouts = [array<i64: 0, 2, 3, 1>], autopar.op = "copy"}
+// CHECK: %[[C:.*]] = autopar.kernel ins(%[[X]], %arg1) library "convolution" attributes {autopar.layouts = [array<i64: 0, 2, 3, 1>]
+// CHECK: %[[P:.*]] = autopar.kernel ins(%[[C]]) attributes {autopar.layouts = [array<i64: 0, 2, 3, 1>]
+// CHECK: autopar.pool
+// CHECK: %[[D:.*]] = autopar.kernel ins(%[[P]], %arg2) library "convolution" attributes {autopar.layouts = [array<i64: 0, 2, 3, 1>]
+// CHECK: %[[Y:.*]] = autopar.kernel ins(%[[D]]) attributes {autopar.op = "copy"}
+// CHECK: return %[[Y]]
+func.func @chain(%x: tensor<2x3x8x8xf32>, %v: tensor<4x3x3x3xf32>, %w: tensor<5x4x1x1xf32>) -> tensor<2x5x4x4xf32> {
+  %0 = autopar.convolution %x, %v strides = [1, 1] dilations = [1, 1] low = [1, 1] high = [1, 1] groups = 1
+    : (tensor<2x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<2x4x8x8xf32>
+  %1 = autopar.unary relu %0 : tensor<2x4x8x8xf32> -> tensor<2x4x8x8xf32>
+  %2 = autopar.pool max %1 window = [2, 2] strides = [2, 2] dilations = [1, 1] low = [0, 0] high = [0, 0]
+    : (tensor<2x4x8x8xf32>) -> tensor<2x4x4x4xf32>
+  %3 = autopar.convolution %2, %w strides = [1, 1] dilations = [1, 1] low = [0, 0] high = [0, 0] groups = 1
+    : (tensor<2x4x4x4xf32>, tensor<5x4x1x1xf32>) -> tensor<2x5x4x4xf32>
+  return %3 : tensor<2x5x4x4xf32>
+}
+
+// -----
+
+// One copy for two readers of an argument; the addend comes with channels last as well,
+// and the result may lie over it.
+// CHECK-LABEL: func.func @two_readers
+// CHECK-COUNT-1: autopar.op = "copy"
+// CHECK-NOT: "copy"
+// CHECK: library "convolution"
+// CHECK: library "convolution" attributes {autopar.in_place = array<i64: 2>, autopar.layouts = [array<i64: 0, 2, 3, 1>]
+// CHECK: autopar.op = "copy"
+func.func @two_readers(%x: tensor<2x4x8x8xf32>, %v: tensor<4x4x3x3xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<2x4x8x8xf32> {
+  %0 = autopar.convolution %x, %v strides = [1, 1] dilations = [1, 1] low = [1, 1] high = [1, 1] groups = 1
+    : (tensor<2x4x8x8xf32>, tensor<4x4x3x3xf32>) -> tensor<2x4x8x8xf32>
+  %1 = autopar.convolution %x, %w strides = [1, 1] dilations = [1, 1] low = [1, 1] high = [1, 1] groups = 1
+    : (tensor<2x4x8x8xf32>, tensor<4x4x3x3xf32>) -> tensor<2x4x8x8xf32>
+  %2 = autopar.binary add %1, %0 : tensor<2x4x8x8xf32>
+  return %2 : tensor<2x4x8x8xf32>
+}
+
+// -----
+
+// A reshape that joins height and width names the same buffer, and the transpose to
+// tokens finds its elements in order: nothing to copy.
+// CHECK-LABEL: func.func @to_tokens
+// CHECK: library "convolution"
+// CHECK: autopar.reshape
+// CHECK-NOT: "copy"
+// CHECK: %[[T:.*]] = autopar.kernel ins({{.*}}) attributes {autopar.op = "transpose"}
+// CHECK: return %[[T]]
+func.func @to_tokens(%x: tensor<2x3x8x8xf32>, %w: tensor<16x3x4x4xf32>) -> tensor<2x4x16xf32> {
+  %0 = autopar.convolution %x, %w strides = [4, 4] dilations = [1, 1] low = [0, 0] high = [0, 0] groups = 1
+    : (tensor<2x3x8x8xf32>, tensor<16x3x4x4xf32>) -> tensor<2x16x2x2xf32>
+  %1 = autopar.reshape %0 : tensor<2x16x2x2xf32> -> tensor<2x16x4xf32>
+  %2 = autopar.transpose %1 perm = [0, 2, 1] : tensor<2x16x4xf32> -> tensor<2x4x16xf32>
+  return %2 : tensor<2x4x16xf32>
+}
+
+// -----
+
+// Groups of channels joined with height and width are in one piece only if row-major.
+// CHECK-LABEL: func.func @groups
+// CHECK: %[[C:.*]] = autopar.kernel {{.*}} library "convolution"
+// CHECK: %[[P:.*]] = autopar.kernel ins(%[[C]]) attributes {autopar.op = "copy"}
+// CHECK: autopar.reshape %[[P]]
+// CHECK: autopar.kernel {{.*}}autopar.in_place = array<i64: 0>
+func.func @groups(%x: tensor<2x3x8x8xf32>, %w: tensor<4x3x1x1xf32>) -> tensor<2x2x128xf32> {
+  %0 = autopar.convolution %x, %w strides = [1, 1] dilations = [1, 1] low = [0, 0] high = [0, 0] groups = 1
+    : (tensor<2x3x8x8xf32>, tensor<4x3x1x1xf32>) -> tensor<2x4x8x8xf32>
+  %1 = autopar.reshape %0 : tensor<2x4x8x8xf32> -> tensor<2x2x128xf32>
+  %2 = autopar.normalize layer %1 dims = [2] epsilon = 1.000000e-05 : tensor<2x2x128xf32>
+  return %2 : tensor<2x2x128xf32>
+}
+
+// -----
+
+// Rows of an image are not outermost with channels last: what normalizes them gets a
+// copy, what only sums them up does not.
+// CHECK-LABEL: func.func @rows
+// CHECK: library "convolution"
+// CHECK: autopar.kernel {{.*}}autopar.op = "copy"
+// CHECK: autopar.kernel {{.*}}autopar.in_place = array<i64: 0>, autopar.op = "normalize"
+// CHECK-LABEL: func.func @row_sums
+// CHECK: %[[C:.*]] = autopar.kernel {{.*}} library "convolution"
+// CHECK: %[[S:.*]] = autopar.kernel ins(%[[C]]) attributes {autopar.op = "reduce"
+// CHECK: return %[[S]]
+func.func @rows(%x: tensor<2x3x8x8xf32>, %w: tensor<4x3x1x1xf32>) -> tensor<2x4x8x8xf32> {
+  %0 = autopar.convolution %x, %w strides = [1, 1] dilations = [1, 1] low = [0, 0] high = [0, 0] groups = 1
+    : (tensor<2x3x8x8xf32>, tensor<4x3x1x1xf32>) -> tensor<2x4x8x8xf32>
+  %1 = autopar.normalize layer %0 dims = [2, 3] epsilon = 1.000000e-05 : tensor<2x4x8x8xf32>
+  return %1 : tensor<2x4x8x8xf32>
+}
+func.func @row_sums(%x: tensor<2x3x8x8xf32>, %w: tensor<4x3x1x1xf32>) -> tensor<2x4xf32> {
+  %0 = autopar.convolution %x, %w strides = [1, 1] dilations = [1, 1] low = [0, 0] high = [0, 0] groups = 1
+    : (tensor<2x3x8x8xf32>, tensor<4x3x1x1xf32>) -> tensor<2x4x8x8xf32>
+  %1 = autopar.reduce sum %0 dims = [2, 3] : tensor<2x4x8x8xf32> -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
+
+// -----
+
+// Collectives and messages keep the order of memory: no copy after the receive.
+autopar.mesh @mesh #autopar.mesh<["data"=2]>
+// CHECK-LABEL: func.func @step_1
+// CHECK: autopar.recv {{.*}}autopar.layouts = [array<i64: 0, 2, 3, 1>]
+// CHECK-NEXT: autopar.kernel {{.*}} library "convolution"
+// CHECK-LABEL: func.func @step_0
+// CHECK: library "convolution"
+// CHECK: %[[H:.*]] = autopar.halo {{.*}}autopar.layouts = [array<i64: 0, 2, 3, 1>]
+// CHECK: autopar.send %[[H]]
+func.func @step_1(%w: tensor<3x4x3x3xf32>) -> tensor<2x3x4x8xf32> attributes {autopar.stage = 1 : i64} {
+  %0 = autopar.recv channel = 0 from 0 : () -> tensor<2x4x6x8xf32>
+  %1 = autopar.convolution %0, %w strides = [1, 1] dilations = [1, 1] low = [0, 1] high = [0, 1] groups = 1
+    : (tensor<2x4x6x8xf32>, tensor<3x4x3x3xf32>) -> tensor<2x3x4x8xf32>
+  return %1 : tensor<2x3x4x8xf32>
+}
+func.func @step_0(%x: tensor<2x3x4x8xf32>, %w: tensor<4x3x1x1xf32>) attributes {autopar.stage = 0 : i64} {
+  %0 = autopar.convolution %x, %w strides = [1, 1] dilations = [1, 1] low = [0, 0] high = [0, 0] groups = 1
+    : (tensor<2x3x4x8xf32>, tensor<4x3x1x1xf32>) -> tensor<2x4x4x8xf32>
+  %1 = autopar.halo %0 mesh = @mesh axes = ["data"] {dim = 2 : i64, size = 8 : i64, step = 4 : i64, offset = -1 : i64, fill = 0.0 : f64}
+    : (tensor<2x4x4x8xf32>) -> tensor<2x4x6x8xf32>
+  autopar.send %1 channel = 0 to 1 : tensor<2x4x6x8xf32>
+  return
+}
