@@ -201,8 +201,8 @@ static Demands demandChannel(const ModelGraph &graph, int64_t parts) {
   return demands;
 }
 
-/// Height; where there are fewer rows than devices, height or width or some
-/// devices the one and some the other.
+/// Height; width where there are fewer rows than devices; where there are fewer
+/// columns too, either or some of the devices the one and some the other.
 static Demands demandSpatial(const ModelGraph &graph, int64_t parts) {
   OpFilter through = [](const GraphOp &op) {
     return op.kernel != KernelClass::Contraction;
@@ -210,15 +210,21 @@ static Demands demandSpatial(const ModelGraph &graph, int64_t parts) {
   DimensionMarks height = spatialMarks(graph, 2, through);
   DimensionMarks width = spatialMarks(graph, 3, through);
   Demands demands(graph.ops.size());
-  for (const auto &[index, op] : enumerate(graph.ops))
-    for (const DimensionMarks *marks : {&height, &width}) {
-      std::optional<unsigned> factor = marks->factors[index];
-      bool enough = !demands[index].empty() &&
-                    op.rule.factors[demands[index][0].index].size >= parts;
-      if (!op.setup && factor && !enough && canFollow(op, *factor, parts) &&
-          !is_contained(demands[index], split(*factor)))
-        demands[index].push_back(split(*factor));
-    }
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    if (op.setup)
+      continue;
+    AxisDemand &demand = demands[index];
+    for (const DimensionMarks *marks : {&height, &width})
+      if (std::optional<unsigned> factor = marks->factors[index];
+          factor && canFollow(op, *factor, parts) &&
+          !is_contained(demand, split(*factor)))
+        demand.push_back(split(*factor));
+    const Choice *enough = llvm::find_if(demand, [&](const Choice &choice) {
+      return op.rule.factors[choice.index].size >= parts;
+    });
+    if (enough != demand.end())
+      demand = {Choice(*enough)};
+  }
   return demands;
 }
 

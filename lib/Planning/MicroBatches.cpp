@@ -49,7 +49,7 @@ public:
       : graph(graph), mesh({{kTimeAxis.str(), parts}}),
         whole(graph.values.size(), false) {}
 
-  std::vector<AxisDemand> run();
+  Expected<std::vector<AxisDemand>> run();
 
 private:
   bool settle();
@@ -69,6 +69,7 @@ private:
   std::vector<std::optional<unsigned>> factors; // per op
   std::vector<OpShardings> shardings;           // per op
   bool changed = false;
+  std::optional<unsigned> mixing; // the last op that needs all parts of a value
 };
 
 } // namespace
@@ -170,8 +171,10 @@ bool BatchCutter::settle() {
     for (const auto &[operand, value] : enumerate(op.operands))
       if (dims[value] &&
           (!factors[index] ||
-           splitDim(shardings[index].operands[operand]) != dims[value]))
+           splitDim(shardings[index].operands[operand]) != dims[value])) {
         needWhole(value);
+        mixing = index;
+      }
   }
   return !changed;
 }
@@ -209,9 +212,14 @@ void BatchCutter::cutBackward(unsigned index) {
       accept(index, *factor, std::move(*list));
 }
 
-std::vector<AxisDemand> BatchCutter::run() {
+Expected<std::vector<AxisDemand>> BatchCutter::run() {
   while (!settle()) {
   }
+  if (mixing && none_of(factors, [](auto f) { return f.has_value(); }))
+    return createStringError("op " + graph.ops[*mixing].name +
+                             " needs the whole batch, and so does all before "
+                             "it: the model cannot be cut into " +
+                             Twine(mesh.timeCount()) + " micro-batches");
   for (unsigned index = graph.ops.size(); index-- > 0;)
     cutBackward(index);
   std::vector<AxisDemand> demands;
@@ -220,8 +228,8 @@ std::vector<AxisDemand> BatchCutter::run() {
   return demands;
 }
 
-std::vector<AxisDemand> microBatchDemands(const ModelGraph &graph,
-                                          int64_t microBatches) {
+Expected<std::vector<AxisDemand>> microBatchDemands(const ModelGraph &graph,
+                                                    int64_t microBatches) {
   return BatchCutter(graph, microBatches).run();
 }
 

@@ -77,8 +77,13 @@ PlanSearch::demandsOfAxes(const Trial &trial) const {
     for (auto [demand, item] : zip_equal(demands, ofAxis))
       demand.push_back(std::move(item));
   };
-  if (trial.microBatches > 1)
-    append(microBatchDemands(graph, trial.microBatches));
+  if (trial.microBatches > 1) {
+    Expected<std::vector<AxisDemand>> time =
+        microBatchDemands(graph, trial.microBatches);
+    if (!time)
+      return time.takeError();
+    append(std::move(*time));
+  }
   for (const auto &[axis, name] :
        zip_equal(trial.candidate.axes, trial.candidate.names)) {
     std::vector<AxisDemand> ofAxis = demandsOf(graph, name, axis.size);

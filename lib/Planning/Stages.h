@@ -19,9 +19,9 @@ llvm::Error cutStages(const ModelGraph &graph, llvm::ArrayRef<double> opSeconds,
 
 /// What each op does along the time axis so that the step runs in
 /// micro-batches: what carries the batch splits it, but for what an op needs of
-/// all micro-batches at once.
-std::vector<AxisDemand> microBatchDemands(const ModelGraph &graph,
-                                          int64_t microBatches);
+/// all micro-batches at once. An error where that is everything.
+llvm::Expected<std::vector<AxisDemand>>
+microBatchDemands(const ModelGraph &graph, int64_t microBatches);
 
 /// Numbers of micro-batches to try for so many stages; `pinned` alone unless 0.
 /// An error lists the batch's divisors.

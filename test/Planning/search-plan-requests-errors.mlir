@@ -18,9 +18,9 @@
 // RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=2 strategy=layer micro-batches=1 memory-limit=4000" 2>&1 | FileCheck %s --check-prefix=PIPELINE
 // PIPELINE: error: no plan found within the memory limit of 4000 bytes per device; the least found is {{[0-9]+}} bytes
 // RUN: not autopar-opt %t/uneven.mlir --autopar-plan="ranks=2 strategy=layer memory-limit=12000" 2>&1 | FileCheck %s --check-prefix=CUT
-// CUT: error: no cut into 2 stages fits the memory limit of 12000 bytes per device
+// CUT: error: no cut into 2 stages, each with an op, fits the memory limit of 12000 bytes per device
 // RUN: not autopar-opt %t/mixed.mlir --autopar-plan="ranks=2 strategy=layer micro-batches=2" 2>&1 | FileCheck %s --check-prefix=MIXED
-// MIXED: error: op {{.*}} cannot run on a part of the batch: the model cannot be cut into 2 micro-batches
+// MIXED: error: op {{.*}} needs the whole batch, and so does all before it: the model cannot be cut into 2 micro-batches
 
 // RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=-1" 2>&1 | FileCheck %s --check-prefix=RANKS
 // RANKS: error: --ranks must be 1 or more and at most 1048576, not -1
