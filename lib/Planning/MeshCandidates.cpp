@@ -120,23 +120,55 @@ static std::vector<SmallVector<int64_t>> factorisations(int64_t devices,
   return result;
 }
 
-static std::vector<MeshCandidate> searchedMeshes(int64_t devices) {
-  std::vector<MeshCandidate> candidates;
+/// What is likely to be best comes first: it cuts the others short.
+static std::vector<SmallVector<int64_t>> evenFirst(int64_t devices,
+                                                   size_t count) {
+  std::vector<SmallVector<int64_t>> list = factorisations(devices, count);
+  llvm::stable_sort(list, [](ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+    return std::max(a.front(), a.back()) < std::max(b.front(), b.back());
+  });
+  return list;
+}
+
+static MeshCandidate freeAxes(ArrayRef<int64_t> sizes) {
   static constexpr StringLiteral names[] = {"x", "y"};
-  for (size_t count : {1, 2}) {
-    std::vector<SmallVector<int64_t>> list = factorisations(devices, count);
-    // What is likely to be best comes first: it cuts the others short.
-    llvm::stable_sort(list, [](ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
-      return std::max(a.front(), a.back()) < std::max(b.front(), b.back());
-    });
-    for (ArrayRef<int64_t> sizes : list) {
-      MeshCandidate &candidate = candidates.emplace_back();
-      for (const auto &[index, size] : enumerate(sizes)) {
-        candidate.axes.push_back({names[index].str(), size});
-        candidate.names.push_back(StrategyName::Auto);
-      }
-    }
+  MeshCandidate candidate;
+  for (const auto &[name, size] : zip(names, sizes)) {
+    candidate.axes.push_back({name.str(), size});
+    candidate.names.push_back(StrategyName::Auto);
   }
+  return candidate;
+}
+
+/// The numbers of devices, at most the batch, that leave two axes of 2 or more:
+/// the largest first, a few.
+static SmallVector<int64_t> batchAxes(int64_t devices, int64_t batch) {
+  constexpr size_t kFew = 2;
+  SmallVector<int64_t> sizes;
+  for (int64_t size = std::min(batch, devices / 4);
+       size > 1 && sizes.size() < kFew; --size)
+    if (devices % size == 0)
+      sizes.push_back(size);
+  return sizes;
+}
+
+/// One axis, two axes, and two beside one that splits the batch: three free
+/// axes would be too many choices.
+static std::vector<MeshCandidate> searchedMeshes(int64_t devices,
+                                                 int64_t batch) {
+  std::vector<MeshCandidate> candidates;
+  for (size_t count : {1, 2})
+    for (ArrayRef<int64_t> sizes : evenFirst(devices, count))
+      candidates.push_back(freeAxes(sizes));
+  for (int64_t size : batchAxes(devices, batch))
+    for (ArrayRef<int64_t> sizes : evenFirst(devices / size, 2)) {
+      MeshCandidate &candidate = candidates.emplace_back(freeAxes(sizes));
+      candidate.axes.insert(
+          candidate.axes.begin(),
+          {stringifyStrategy(StrategyName::Data).str(), size});
+      candidate.names.insert(candidate.names.begin(), StrategyName::Data);
+      candidate.strict = true;
+    }
   return candidates;
 }
 
@@ -175,13 +207,13 @@ namedMeshes(ArrayRef<StrategyName> strategies, int64_t devices) {
 }
 
 Expected<std::vector<MeshCandidate>>
-meshCandidates(const PlanRequest &request) {
+meshCandidates(const PlanRequest &request, int64_t batch) {
   int64_t devices = request.cluster.deviceCount();
   if (!request.mesh.empty())
     return fixedMesh(request);
   if (request.strategies.size() == 1 &&
       request.strategies[0] == StrategyName::Auto)
-    return searchedMeshes(devices);
+    return searchedMeshes(devices, batch);
   return namedMeshes(request.strategies, devices);
 }
 

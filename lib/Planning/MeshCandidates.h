@@ -13,10 +13,13 @@ struct MeshCandidate {
   llvm::SmallVector<MeshAxis> axes;
   llvm::SmallVector<StrategyName> names; // per axis
   int64_t stages = 1;
+  /// Ops of which a name demands nothing do nothing along its axis.
+  bool strict = false;
 };
 
+/// `batch`: of the model's inputs.
 llvm::Expected<std::vector<MeshCandidate>>
-meshCandidates(const PlanRequest &request);
+meshCandidates(const PlanRequest &request, int64_t batch);
 
 } // namespace autopar
 

@@ -36,11 +36,11 @@ public:
 private:
   Expected<std::vector<OpDemand>> demandsOfAxes(const Trial &trial) const;
   Mesh meshOf(const Trial &trial) const;
-  Expected<Plan> tryOne(const Trial &trial) const;
+  Expected<Plan> tryOne(const Trial &trial);
   Expected<Plan> fitMemory(const Trial &trial, const PlanQuestion &question,
-                           PlanProblem &problem) const;
+                           PlanProblem &problem);
   Expected<Plan> solveOnce(const Trial &trial, const PlanQuestion &question,
-                           PlanProblem &problem, int64_t memory) const;
+                           PlanProblem &problem, int64_t memory);
   void keepBest(Expected<Plan> plan);
   Expected<std::vector<MeshCandidate>> candidatesToTry();
 
@@ -52,6 +52,8 @@ private:
   const ModelGraph &graph;
   PlanRequest request;
   std::optional<Plan> best;
+  /// No plan on the meshes that were tried takes less.
+  double leastBound = kIllegal;
   std::string firstComplaint;
 };
 
@@ -77,18 +79,17 @@ PlanSearch::demandsOfAxes(const Trial &trial) const {
     for (auto [demand, item] : zip_equal(demands, ofAxis))
       demand.push_back(std::move(item));
   };
-  if (trial.microBatches > 1) {
-    Expected<std::vector<AxisDemand>> time =
-        microBatchDemands(graph, trial.microBatches);
-    if (!time)
-      return time.takeError();
-    append(std::move(*time));
-  }
+  if (trial.microBatches > 1)
+    append(microBatchDemands(graph, trial.microBatches));
   for (const auto &[axis, name] :
        zip_equal(trial.candidate.axes, trial.candidate.names)) {
     std::vector<AxisDemand> ofAxis = demandsOf(graph, name, axis.size);
     if (name != StrategyName::Auto && axis.size > 1 && !anyFollows(ofAxis))
       return cannotFollow(graph, name, axis.size);
+    if (trial.candidate.strict && name != StrategyName::Auto)
+      for (AxisDemand &demand : ofAxis)
+        if (demand.empty())
+          demand.push_back(Choice());
     append(std::move(ofAxis));
   }
   if (trial.candidate.axes.empty())
@@ -96,7 +97,7 @@ PlanSearch::demandsOfAxes(const Trial &trial) const {
   return demands;
 }
 
-Expected<Plan> PlanSearch::tryOne(const Trial &trial) const {
+Expected<Plan> PlanSearch::tryOne(const Trial &trial) {
   Expected<std::vector<OpDemand>> demands = demandsOfAxes(trial);
   if (!demands)
     return demands.takeError();
@@ -125,7 +126,7 @@ Expected<Plan> PlanSearch::tryOne(const Trial &trial) const {
 /// higher one where they leave nothing.
 Expected<Plan> PlanSearch::fitMemory(const Trial &trial,
                                      const PlanQuestion &question,
-                                     PlanProblem &problem) const {
+                                     PlanProblem &problem) {
   constexpr unsigned kTries = 6;
   constexpr double kHighest = 1.3, kMargin = 0.99;
   // Shares of the limit: too little for any plan, and for plans that fit.
@@ -164,8 +165,7 @@ Expected<Plan> PlanSearch::fitMemory(const Trial &trial,
 /// `memory`: of one device; `problem` has its own limit.
 Expected<Plan> PlanSearch::solveOnce(const Trial &trial,
                                      const PlanQuestion &question,
-                                     PlanProblem &problem,
-                                     int64_t memory) const {
+                                     PlanProblem &problem, int64_t memory) {
   int64_t stages = trial.candidate.stages;
   SolverOptions options;
   if (best && stages == 1)
@@ -178,8 +178,10 @@ Expected<Plan> PlanSearch::solveOnce(const Trial &trial,
   problem.writePlan(*solution, plan);
   plan.stages = stages;
   plan.microBatches = trial.microBatches;
-  if (stages == 1)
+  if (stages == 1) {
+    leastBound = std::min(leastBound, plan.lowerBoundSeconds);
     return plan;
+  }
   plan.schedule = "gpipe";
   if (Error error = cutStages(graph, problem.opSeconds(*solution),
                               memory, question.limits, plan))
@@ -188,8 +190,7 @@ Expected<Plan> PlanSearch::solveOnce(const Trial &trial,
   // their mean.
   double once = plan.lowerBoundSeconds / plan.microBatches;
   plan.lowerBoundSeconds = once * (1 + double(plan.microBatches - 1) / stages);
-  plan.gap =
-      std::max(0.0, 1 - plan.lowerBoundSeconds / plan.predictedStepSeconds);
+  leastBound = std::min(leastBound, plan.lowerBoundSeconds);
   return plan;
 }
 
@@ -246,6 +247,10 @@ Expected<Plan> PlanSearch::run() {
   }
   if (!best)
     return createStringError(firstComplaint);
+  best->lowerBoundSeconds = std::min(leastBound, best->predictedStepSeconds);
+  best->gap = best->predictedStepSeconds > 0
+                  ? 1 - best->lowerBoundSeconds / best->predictedStepSeconds
+                  : 0;
   if (Error error = verify(*best, graph))
     return std::move(error);
   return *best;
