@@ -60,40 +60,81 @@ static std::string partsText(PlanCost &cost, const Plan &plan,
   return text;
 }
 
+namespace {
+
+/// Rows that are alike in all but names, as repeated layers have them, are one.
+class CountedRows {
+public:
+  void add(std::string key, std::string text, double seconds) {
+    auto [it, isNew] = places.try_emplace(std::move(key), rows.size());
+    if (isNew)
+      rows.push_back({std::move(text), seconds, 0});
+    ++rows[it->second].count;
+  }
+  /// Those that cost the most together come first.
+  std::string text() {
+    auto all = [](const Row &row) { return row.seconds * row.count; };
+    llvm::stable_sort(
+        rows, [&](const Row &a, const Row &b) { return all(a) > all(b); });
+    std::string result;
+    for (const Row &row : ArrayRef(rows).take_front(kShownRows))
+      result +=
+          formatv("  {0,12} {1,5} x {2,10}  {3}{4}\n", secondsText(all(row)),
+                  row.count, secondsText(row.seconds), row.text,
+                  row.count > 1 ? ", and others like it" : "");
+    if (rows.size() > kShownRows)
+      result += formatv("  and {0} others\n", rows.size() - kShownRows);
+    return result;
+  }
+
+private:
+  struct Row {
+    std::string text;
+    double seconds; // of one
+    int64_t count;
+  };
+  std::map<std::string, size_t> places;
+  std::vector<Row> rows;
+};
+
+} // namespace
+
 static std::string dearestOps(PlanCost &cost, const Plan &plan,
                               const ModelGraph &graph) {
-  std::vector<std::pair<double, unsigned>> list;
-  for (const auto &[index, op] : enumerate(graph.ops))
-    if (!op.setup)
-      list.push_back({cost.opSeconds(index, cost.strategyOf(index)), index});
-  llvm::stable_sort(
-      list, [](const auto &a, const auto &b) { return a.first > b.first; });
-  std::string text = "dearest ops\n";
-  for (auto [seconds, index] : ArrayRef(list).take_front(kShownRows))
-    if (seconds > 0)
-      text += formatv("  {0,12}  {1}  ({2})\n", secondsText(seconds),
-                      graph.ops[index].name,
-                      strategyText(plan.ops[index].assignment, plan.mesh));
-  return text;
+  CountedRows rows;
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    double seconds = cost.opSeconds(index, cost.strategyOf(index));
+    std::string strategy = strategyText(plan.ops[index].assignment, plan.mesh);
+    if (!op.setup && seconds > 0)
+      rows.add(op.signature + strategy + std::to_string(seconds),
+               op.name + " (" + strategy + ")", seconds);
+  }
+  return "dearest ops\n" + rows.text();
+}
+
+/// What makes two reshards alike: steps, shardings, and the ops at them.
+static std::string keyOf(const ReshardPlace &place, const ModelGraph &graph,
+                         const Mesh &mesh) {
+  const GraphValue &value = graph.values[place.value];
+  std::string key = toString(place.from, mesh) + toString(place.to, mesh) +
+                    (place.result ? "r" : "o");
+  for (int64_t size : value.shape)
+    key += "," + std::to_string(size);
+  if (value.source == ValueSource::Op)
+    key += graph.ops[value.producer].signature;
+  if (place.op)
+    key += graph.ops[*place.op].signature;
+  return key;
 }
 
 static std::string origins(const PlanCost &cost, const Plan &plan,
                            const ModelGraph &graph) {
-  if (cost.reshards.empty())
-    return "no collective\n";
-  std::vector<const ReshardPlace *> list;
+  CountedRows rows;
   for (const ReshardPlace &place : cost.reshards)
-    list.push_back(&place);
-  llvm::stable_sort(list, [](const ReshardPlace *a, const ReshardPlace *b) {
-    return a->seconds > b->seconds;
-  });
-  std::string text = "where collectives come from\n";
-  for (const ReshardPlace *place : ArrayRef(list).take_front(kShownRows))
-    text += formatv("  {0,12}  {1}\n", secondsText(place->seconds),
-                    reshardText(*place, graph, plan.mesh));
-  if (list.size() > kShownRows)
-    text += formatv("  and {0} others\n", list.size() - kShownRows);
-  return text;
+    rows.add(keyOf(place, graph, plan.mesh),
+             reshardText(place, graph, plan.mesh), place.seconds);
+  return cost.reshards.empty() ? "no collective\n"
+                               : "where collectives come from\n" + rows.text();
 }
 
 std::string explainPlan(const Plan &plan, const ModelGraph &graph) {

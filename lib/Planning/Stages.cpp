@@ -304,10 +304,17 @@ void StageCutter::countSends() {
 }
 
 Error StageCutter::noCut() const {
-  return createStringError("no cut into " + Twine(plan.stages) +
-                           " stages fits the memory limit of " +
-                           Twine(memoryLimit) + " bytes per device" +
-                           (limits.constraints ? " and the constraints" : ""));
+  std::string pins;
+  if (limits.constraints)
+    for (const Constraint &constraint : limits.constraints->list)
+      if (constraint.stage)
+        pins += (pins.empty() ? " and constraints " : ", ") +
+                std::to_string(constraint.number);
+  return createStringError(
+      "no cut into " + Twine(plan.stages) +
+      " stages, each with an op, fits the memory limit of " +
+      Twine(memoryLimit) + " bytes per device" + pins +
+      (pins.empty() ? std::string() : " of " + limits.constraints->file));
 }
 
 Error StageCutter::run() {

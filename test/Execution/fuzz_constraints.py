@@ -1,0 +1,133 @@
+"""Asks for random parts of plans: each constraints file is met by a right program or refused with a clear error.
+
+    python test/Execution/fuzz_constraints.py [--count N] [--seed N] [--first N] [--models NAME,...] [--jobs N]
+
+A case has one to four constraints on tensors and nodes of a model of ../shared/models/small, by name or glob. The plan must meet them (it
+is read again with them), and the program's outputs must be the model's. The last line counts.
+"""
+
+import argparse
+import json
+import os
+import random
+import sys
+import tempfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from run_models import SMALL, SUMMING, TOLERANCE, compare, find_tool, reference_of, run  # noqa: E402
+
+import numpy as np  # noqa: E402
+
+MESHES = [(2, "x=2"), (4, "a=2,b=2"), (4, "x=4"), (3, "x=3"), (2, "layer=2"), (4, "layer=2,x=2"), (4, "")]
+TEXTS = ["replicated", "data", "row", "column", "tensor", "channel", "spatial", "split 0", "split 1", "split 2", "pass 0", "dimension 0", "dimension 1",
+         "dimension 2"]
+
+
+def pattern_of(name, rng):
+    """The name, or a glob that it matches."""
+    kind = rng.random()
+    if kind < 0.6:
+        return name
+    if kind < 0.9:
+        return name[: rng.randrange(1, len(name) + 1)] + "*"
+    return "".join("?" if c.isdigit() else c for c in name)
+
+
+def axes_of(mesh):
+    names = ["all"]
+    for axis in filter(None, mesh.split(",")):
+        name, size = axis.split("=")
+        if name != "layer":
+            names += [name] * 4 + [f"{name}.0", f"{name}.1"] * (size == "4")
+    return names
+
+
+def random_sharding(rank, axes, rng):
+    if rng.random() < 0.2:
+        return rng.choice([["..."], [[rng.choice(axes)], "..."], ["...", []]])
+    dims = [rng.choice([[], [], "*"]) for _ in range(rank)]
+    if dims and rng.random() < 0.8:
+        dims[rng.randrange(rank)] = [rng.choice(axes)]
+    return dims
+
+
+def random_constraint(plan, mesh, rng):
+    axes, result = axes_of(mesh), {}
+    if rng.random() < 0.55:
+        name = rng.choice(sorted(plan["tensors"]))
+        result = {"value": pattern_of(name, rng), "sharding": random_sharding(len(plan["tensors"][name]["dims"]), axes, rng)}
+        if rng.random() < 0.15:
+            result["partial"] = {rng.choice(axes): "sum"}
+    else:
+        result = {"node": pattern_of(rng.choice(sorted(plan["ops"])), rng)}
+        if "layer" in mesh and rng.random() < 0.5:
+            result["stage"] = rng.randrange(2)
+        else:
+            result["strategy"] = {rng.choice(axes): rng.choice(TEXTS)}
+    if rng.random() < 0.2:
+        result["forbid"] = True
+    return result
+
+
+def attempt(number, seed, models, plans, work):
+    """What happened, and what went wrong or ""."""
+    rng = random.Random(f"{seed}.{number}")
+    model, (ranks, mesh) = rng.choice(sorted(models)), rng.choice(MESHES)
+    stem, file = os.path.join(work, str(number)), os.path.join(SMALL, model, "model.onnx")
+    with open(stem + ".constraints.json", "w") as out:
+        json.dump({"constraints": [random_constraint(plans[model], mesh, rng) for _ in range(rng.choice([1, 1, 2, 4]))]}, out)
+    asked = ["--constraints", stem + ".constraints.json"]
+    code, log = run([find_tool(), "compile", file, "-o", stem, "--weights", file, "--ranks", str(ranks), "--save-plan", stem + ".json",
+                     *(["--mesh", mesh] if mesh else []), *asked])
+    if code:
+        clear = 0 < code < 100 and log.startswith("autopar: error: ") and ("constraint" in log or "micro-batch" in log)
+        return "refused", "" if clear else f"compile ended with {code}: {log[-400:]}"
+    code, log = run([find_tool(), "plan", file, "--plan", stem + ".json", *asked])
+    if code:
+        return "ran", f"the plan does not meet what was asked: {log[-400:]}"
+    code, log = run([stem, "--inputs", os.path.join(SMALL, model, "inputs.npz"), "--outputs", stem + ".npz", "--timeout", "20"])
+    if code:
+        return "ran", f"run ended with {code}: {log[-300:]}"
+    with np.load(stem + ".npz") as got:
+        worst = max(compare(dict(got), reference_of(os.path.join(SMALL, model), ""), TOLERANCE * SUMMING).values())
+    os.remove(stem)
+    return "ran", "" if worst <= 1 else f"outputs differ: {worst:.3g} of the tolerance"
+
+
+def plan_of(model, work):
+    path = os.path.join(work, model + ".json")
+    run([find_tool(), "plan", os.path.join(SMALL, model, "model.onnx"), "--json", path])
+    with open(path) as file:
+        return json.load(file)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--count", type=int, default=40)
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--first", type=int, default=0, help="number of the first case")
+    arguments.add_argument("--models", default="mlp,mlp-uneven,gpt2-uneven,lenet,moe-tiny")
+    arguments.add_argument("--jobs", type=int, default=2)
+    options = arguments.parse_args()
+    if not os.path.isdir(SMALL):
+        print(f"0 passed, 0 failed, {options.count} skipped")
+        return 0
+    models, counts, failed = options.models.split(","), Counter(), 0
+    with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(options.jobs) as pool:
+        plans = {model: plan_of(model, work) for model in models}
+        numbers = range(options.first, options.first + options.count)
+        for number, (what, error) in zip(numbers, pool.map(lambda n: attempt(n, options.seed, models, plans, work), numbers)):
+            counts[what] += 1
+            failed += bool(error)
+            if error:
+                print(f"FAIL: case {number} of seed {options.seed}: {error}", flush=True)
+    print(", ".join(f"{count} {what}" for what, count in sorted(counts.items())))
+    print(f"{options.count - failed} passed, {failed} failed, 0 skipped")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
