@@ -154,7 +154,7 @@ Expected<Plan> PlanSearch::fitMemory(const Trial &trial,
     handleAllErrors(std::move(error), [&](const NotEnoughMemory &what) {
       found = what.leastBytes / trial.candidate.stages;
     });
-    if (share >= kHighest)
+    if (least == 0 && found > int64_t(kHighest * double(memoryLimit())))
       return make_error<NotEnoughMemory>(memoryLimit(), found);
     low = share;
     share = high == kHighest ? kHighest : (low + high) / 2;
