@@ -5,6 +5,7 @@
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/Lowering/Executable.h"
+#include "autopar/Planning/PredictMemory.h"
 #include "autopar/Planning/ReadModel.h"
 #include "autopar/Planning/WritePlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -102,6 +103,7 @@ LogicalResult Compilation::makePlan() {
       return fail(std::move(error));
     if (llvm::Error error = verify(*plan, *graph, request.plan.constraints))
       return fail(std::move(error));
+    predictMemory(*graph, *plan); // the file may be edited
   }
   chosen = std::move(*plan);
   table = describe(chosen, *graph);

@@ -2,6 +2,7 @@
 
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Planning/Passes.h"
+#include "autopar/Planning/PredictMemory.h"
 #include "autopar/Planning/ReadModel.h"
 #include "autopar/Planning/WritePlan.h"
 
@@ -28,6 +29,7 @@ struct ApplyPlan : impl::ApplyPlanBase<ApplyPlan> {
       return fail(std::move(error));
     if (llvm::Error error = verify(*plan, *graph))
       return fail(std::move(error));
+    predictMemory(*graph, *plan); // the file may be edited
     writePlan(getOperation(), *graph, *plan);
   }
 

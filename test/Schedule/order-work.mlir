@@ -17,6 +17,21 @@ func.func @collective_early(%x: tensor<4xf32>, %y: tensor<4xi64>) -> (tensor<4xf
 
 // -----
 
+// What gathers an argument would take memory from the start: it waits for its place.
+autopar.mesh @mesh #autopar.mesh<["data"=2]>
+// CHECK-LABEL: func.func @gather_of_argument_late
+// CHECK: autopar.kernel ins(%arg0)
+// CHECK: autopar.all_gather {{.*}}autopar.sequence
+// CHECK: autopar.kernel
+func.func @gather_of_argument_late(%x: tensor<4xf32>, %w: tensor<2xi64>) -> (tensor<4xf32>, tensor<4xi64>) {
+  %0 = autopar.unary exp %x : tensor<4xf32> -> tensor<4xf32>
+  %1 = autopar.all_gather %w mesh = @mesh axes = ["data"] {dim = 0 : i64, size = 4 : i64} : (tensor<2xi64>) -> tensor<4xi64>
+  %2 = autopar.unary neg %1 : tensor<4xi64> -> tensor<4xi64>
+  return %0, %2 : tensor<4xf32>, tensor<4xi64>
+}
+
+// -----
+
 // Receives wait for their first reader, but keep the order of their channel; the
 // numbers go on over all functions.
 // CHECK-LABEL: func.func @step_0
