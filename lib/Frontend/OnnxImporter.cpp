@@ -240,7 +240,7 @@ LogicalResult OnnxImporter::resolveInputs(const onnx::NodeProto &node,
   while (!view.inputs.empty() && !view.inputs.back())
     view.inputs.pop_back();
   for (unsigned i = 0; i < view.op.minInputs; ++i)
-    if (!view.has(i))
+    if (!poison && !view.has(i))
       return view.error("its input " + Twine(i) + " is missing");
   return success();
 }

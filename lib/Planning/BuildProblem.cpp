@@ -346,7 +346,7 @@ Error Builder::addEdges() {
     for (const auto &[position, value] : enumerate(op.results))
       note(index, value, true, position);
     for (const auto &[position, value] : enumerate(op.operands))
-      note(index, value, false, position);
+      note(index, value, false, op.alike[position]);
   }
   if (Error error = addValueNodes())
     return error;
@@ -457,7 +457,7 @@ void Builder::addCopies(const GraphStep &step, MemoryRow &row) {
     };
     for (const auto &[position, value] : enumerate(op.operands))
       if (op.reads[position])
-        add(value, false, position);
+        add(value, false, op.alike[position]);
     for (const auto &[position, value] : enumerate(op.results))
       if (op.writes[position])
         add(value, true, position);

@@ -64,7 +64,7 @@ static size_t refineValues(const ModelGraph &graph, const Colors &ops,
     }
     std::vector<std::pair<unsigned, unsigned>> users;
     for (const GraphUse &use : value.uses)
-      users.push_back({ops[use.op], use.operand});
+      users.push_back({ops[use.op], graph.ops[use.op].alike[use.operand]});
     llvm::sort(users);
     users.erase(std::unique(users.begin(), users.end()), users.end());
     for (auto [op, operand] : users) {
@@ -90,7 +90,7 @@ GraphClasses classify(const ModelGraph &graph, ArrayRef<std::string> marks,
   Numbering<std::string> opNumber, valueNumber;
   for (const auto &[op, mark] : zip_equal(graph.ops, marks))
     classes.ofOp.push_back(
-        opNumber((op.setup ? "s" : "") + op.signature + "|" + mark));
+        opNumber((op.setup ? "s" : "") + op.likeness + "|" + mark));
   for (const GraphValue &value : graph.values)
     classes.ofValue.push_back(valueNumber(valueKey(graph, value)));
   size_t before = 0;

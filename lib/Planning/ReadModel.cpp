@@ -98,16 +98,59 @@ FailureOr<unsigned> ModelReader::readArgument(func::FuncOp func, unsigned index,
   return value;
 }
 
-/// Name, attributes and types, without names and places.
-static std::string signatureOf(Operation *op) {
+static std::string describe(Operation *op, const Twine &attributes) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << op->getName() << op->getPropertiesAsAttribute() << '(';
+  os << op->getName() << attributes << '(';
   llvm::interleaveComma(op->getOperandTypes(), os);
   os << ")(";
   llvm::interleaveComma(op->getResultTypes(), os);
   os << ')';
   return text;
+}
+
+/// Name, attributes and types, without names and places.
+static std::string signatureOf(Operation *op) {
+  std::string attributes;
+  llvm::raw_string_ostream(attributes) << op->getPropertiesAsAttribute();
+  return describe(op, attributes);
+}
+
+static std::string likenessOf(Operation *op, const GraphOp &item) {
+  bool moves =
+      item.kernel == KernelClass::Movement || item.kernel == KernelClass::None;
+  return moves ? describe(op, toString(item.rule)) : item.signature;
+}
+
+static bool sameFactors(const TensorFactors &a, const TensorFactors &b) {
+  return llvm::equal(a, b, [](const DimFactors &x, const DimFactors &y) {
+    return x.factors == y.factors && !x.window && !y.window;
+  });
+}
+
+/// Whether the rule splits two operands alike and lets them be partial
+/// together.
+static bool areAlike(const ShardingRule &rule, unsigned a, unsigned b) {
+  return sameFactors(rule.operands[a], rule.operands[b]) &&
+         llvm::all_of(rule.passes, [&](const PartialPass &pass) {
+           return llvm::is_contained(pass.operands, a) ==
+                  llvm::is_contained(pass.operands, b);
+         });
+}
+
+static SmallVector<unsigned> findAlike(Operation *op,
+                                       const ShardingRule &rule) {
+  SmallVector<unsigned> alike, firsts;
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    auto first = llvm::find_if(firsts, [&](unsigned other) {
+      return op->getOperand(i).getType() == op->getOperand(other).getType() &&
+             areAlike(rule, other, i);
+    });
+    alike.push_back(first == firsts.end() ? i : *first);
+    if (first == firsts.end())
+      firsts.push_back(i);
+  }
+  return alike;
 }
 
 static FlopsKind flopsKindOf(Operation *op) {
@@ -141,6 +184,8 @@ LogicalResult ModelReader::readOp(Operation *op, bool setup) {
     item.kernel = kernel.getKernelClass();
     item.flops = kernel.getFlops();
   }
+  item.likeness = likenessOf(op, item);
+  item.alike = findAlike(op, item.rule);
   for (Value operand : op->getOperands()) {
     auto it = ids.find(operand);
     if (it == ids.end())
@@ -196,9 +241,8 @@ void ModelReader::readGroups(Block &body, size_t firstOp, bool setup) {
 }
 
 /// The launches of @step in order.
-void ModelReader::readSteps(
-    const KernelGroups &groups,
-    const llvm::DenseMap<Operation *, size_t> &index) {
+void ModelReader::readSteps(const KernelGroups &groups,
+                            const llvm::DenseMap<Operation *, size_t> &index) {
   for (const WorkStep &work : groups.steps) {
     GraphStep step;
     SmallVector<Operation *> ops;

@@ -17,12 +17,17 @@ namespace autopar {
 struct GraphOp {
   std::string name;      // of the ONNX node; unique
   std::string signature; // equal for ops that differ in operands and place only
+  /// As the signature, with the rule in place of the attributes of an op that
+  /// only moves data: from which offset it slices makes no difference here.
+  std::string likeness;
   ShardingRule rule;
   KernelClass kernel = KernelClass::None;
   int64_t flops = 0;
   FlopsKind flopsKind = FlopsKind::Fp32;
   bool setup = false;
   llvm::SmallVector<unsigned> operands, results; // values
+  /// Per operand the first one that the rule treats in the same way.
+  llvm::SmallVector<unsigned> alike;
   /// The first op of its kernel group: pays the launch.
   bool launches = false;
   /// Per operand and result: whether it passes through memory, or stays inside

@@ -4,6 +4,7 @@
 #include "../Common/SetupCalls.h"
 #include "KernelFunctions.h"
 #include "LibraryCalls.h"
+#include "NarrowSlices.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/Lowering/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -143,6 +144,7 @@ LogicalResult CpuProgram::lowerKernel(HostFunction &host, KernelOp kernel,
 
 LogicalResult CpuProgram::lowerBody(HostFunction &host, func::FuncOp function,
                                     bool isStep) {
+  cpu::narrowSlices(function);
   for (Operation &op : function.getBody().front().without_terminator()) {
     host.loc = op.getLoc();
     if (isa<BufferOp>(op))

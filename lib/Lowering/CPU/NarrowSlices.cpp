@@ -1,0 +1,184 @@
+//===- NarrowSlices.cpp - Slices of memory as places of their own ---------===//
+
+#include "NarrowSlices.h"
+#include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/Layout.h"
+
+using namespace mlir;
+
+namespace autopar::cpu {
+
+namespace {
+
+/// A concat of fewer operands stays one kernel.
+constexpr unsigned kLongConcat = 16;
+
+/// A row-major buffer of whole bytes in the arena, or null.
+BufferOp arenaBuffer(Value memref) {
+  auto buffer = memref.getDefiningOp<BufferOp>();
+  if (!buffer || buffer.getSpace() != BufferSpace::Arena ||
+      !llvm::is_sorted(layoutOf(memref.getType())))
+    return {};
+  return buffer;
+}
+
+int64_t elementBytes(Type type) {
+  return llvm::divideCeil(
+      cast<ShapedType>(type).getElementType().getIntOrFloatBitWidth(), 8);
+}
+
+/// First element of `part` within row-major `whole`, or none if the part, which
+/// begins at `starts`, is not one piece: ones, then any, then whole dimensions.
+std::optional<int64_t> pieceOffset(ArrayRef<int64_t> whole,
+                                   ArrayRef<int64_t> part,
+                                   ArrayRef<int64_t> starts) {
+  int64_t offset = 0;
+  bool began = false;
+  for (size_t i = 0; i < whole.size(); ++i) {
+    offset = offset * whole[i] + starts[i];
+    if (began && part[i] != whole[i])
+      return std::nullopt;
+    began |= part[i] != 1;
+  }
+  return offset;
+}
+
+/// `bytes` into a buffer, with another shape of the same elements.
+Value placeWithin(OpBuilder &builder, BufferOp buffer, int64_t bytes,
+                  ArrayRef<int64_t> shape) {
+  auto type = MemRefType::get(shape, getElementTypeOrSelf(buffer.getType()));
+  return BufferOp::create(builder, buffer.getLoc(), type, BufferSpace::Arena,
+                          static_cast<int64_t>(buffer.getPosition()) + bytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+/// The only reader of a body's argument, if it slices one piece out of it.
+SliceOp soleSlice(BlockArgument argument, int64_t &offset) {
+  if (!argument.hasOneUse())
+    return {};
+  auto slice = dyn_cast<SliceOp>(*argument.user_begin());
+  if (!slice ||
+      llvm::any_of(slice.getSteps(), [](int64_t step) { return step != 1; }))
+    return {};
+  std::optional<int64_t> piece = pieceOffset(
+      cast<ShapedType>(argument.getType()).getShape(),
+      cast<ShapedType>(slice.getType()).getShape(), slice.getStarts());
+  if (!piece)
+    return {};
+  offset = *piece;
+  return slice;
+}
+
+/// Operands that share memory with another one stay as they are.
+bool isAlone(KernelOp kernel, BufferOp buffer) {
+  return llvm::count_if(kernel->getOperands(), [&](Value operand) {
+           auto other = operand.getDefiningOp<BufferOp>();
+           return other && other.getSpace() == buffer.getSpace() &&
+                  other.getPosition() == buffer.getPosition();
+         }) == 1;
+}
+
+void narrowInputs(KernelOp kernel) {
+  Block &body = kernel.getBody().front();
+  OpBuilder builder(kernel);
+  for (BlockArgument argument : body.getArguments()) {
+    OpOperand &operand = kernel->getOpOperand(argument.getArgNumber());
+    BufferOp buffer = arenaBuffer(operand.get());
+    int64_t offset = 0;
+    SliceOp slice = buffer && isAlone(kernel, buffer)
+                        ? soleSlice(argument, offset)
+                        : SliceOp();
+    if (!slice)
+      continue;
+    auto part = cast<RankedTensorType>(slice.getType());
+    operand.set(placeWithin(builder, buffer, offset * elementBytes(part),
+                            part.getShape()));
+    slice.getResult().replaceAllUsesWith(argument);
+    slice.erase();
+    argument.setType(part);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Concats
+//===----------------------------------------------------------------------===//
+
+/// Through reshapes, which move nothing.
+Value origin(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getInput();
+  return value;
+}
+
+/// The long concat that is all a kernel does, if its operands are inputs and
+/// each is one piece of the output.
+ConcatOp soleConcat(KernelOp kernel) {
+  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
+  if (kernel.getOutputs().size() != 1 || yield.getValues().size() != 1)
+    return {};
+  auto concat = origin(yield.getValues().front()).getDefiningOp<ConcatOp>();
+  if (!concat || concat.getInputs().size() < kLongConcat)
+    return {};
+  ArrayRef<int64_t> shape = concat.getType().getShape();
+  bool rows = llvm::all_of(shape.take_front(concat.getDim()),
+                           [](int64_t size) { return size == 1; });
+  bool plain = llvm::all_of(concat.getInputs(), [](Value input) {
+    return isa<BlockArgument>(origin(input));
+  });
+  return rows && plain ? concat : ConcatOp();
+}
+
+void addCopy(OpBuilder &builder, KernelOp kernel, Value from, Value to) {
+  auto copy = KernelOp::create(builder, kernel.getLoc(), TypeRange(), from, to,
+                               /*library=*/StringAttr());
+  copy->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
+  auto type = cast<MemRefType>(from.getType());
+  Block &body = copy.getBody().emplaceBlock();
+  body.addArgument(
+      RankedTensorType::get(type.getShape(), type.getElementType()),
+      from.getLoc());
+  OpBuilder inside = OpBuilder::atBlockEnd(&body);
+  YieldOp::create(inside, kernel.getLoc(), body.getArguments());
+}
+
+/// Whether no input lies under the output or in another order.
+bool copiesApart(KernelOp kernel, BufferOp output) {
+  if (!output || !isAlone(kernel, output))
+    return false;
+  return llvm::all_of(kernel.getInputs(), [](Value input) {
+    return llvm::is_sorted(layoutOf(input.getType()));
+  });
+}
+
+bool splitConcat(KernelOp kernel) {
+  ConcatOp concat = soleConcat(kernel);
+  BufferOp output =
+      concat ? arenaBuffer(kernel.getOutputs().front()) : BufferOp();
+  if (!copiesApart(kernel, output))
+    return false;
+  OpBuilder builder(kernel);
+  int64_t bytes = 0;
+  for (Value input : concat.getInputs()) {
+    auto argument = cast<BlockArgument>(origin(input));
+    Value from = kernel.getInputs()[argument.getArgNumber()];
+    auto type = cast<MemRefType>(from.getType());
+    addCopy(builder, kernel, from,
+            placeWithin(builder, output, bytes, type.getShape()));
+    bytes += type.getNumElements() * elementBytes(type);
+  }
+  kernel.erase();
+  return true;
+}
+} // namespace
+
+void narrowSlices(func::FuncOp function) {
+  SmallVector<KernelOp> kernels(function.getOps<KernelOp>());
+  for (KernelOp kernel : kernels)
+    if (!kernel.getLibrary() && !splitConcat(kernel))
+      narrowInputs(kernel);
+}
+
+} // namespace autopar::cpu
