@@ -49,6 +49,14 @@ bool hasRows(KernelOp kernel) {
   return rows;
 }
 
+/// The layout of the first output of `shape`.
+Layout layoutLike(KernelOp kernel, ArrayRef<int64_t> shape) {
+  for (Value output : kernel.getOutputs())
+    if (cast<ShapedType>(output.getType()).getShape() == shape)
+      return layoutOf(output.getType());
+  return {};
+}
+
 /// The dimension that should be the innermost loop: the one along which an op
 /// of the output's shape works on whole rows. As (stride, size) of the space.
 std::pair<int64_t, int64_t> rowPiece(KernelOp kernel, int64_t space) {
@@ -62,8 +70,12 @@ std::pair<int64_t, int64_t> rowPiece(KernelOp kernel, int64_t space) {
     ArrayRef<int64_t> shape =
         cast<RankedTensorType>(op->getResult(0).getType()).getShape();
     int64_t stride = 1;
-    for (int64_t size : shape.drop_front(dim + 1))
-      stride *= size;
+    for (int64_t at :
+         llvm::reverse(fullLayout(layoutLike(kernel, shape), shape.size()))) {
+      if (at == dim)
+        break;
+      stride *= shape[at];
+    }
     piece = {stride, shape[dim]};
   });
   return piece;
