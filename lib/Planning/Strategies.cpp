@@ -64,26 +64,63 @@ static SmallVector<Assignment> axisOptions(const ShardingRule &rule,
   return options;
 }
 
-/// The same where some atoms are limited: each chooses for itself.
-static SmallVector<Assignment> limitedOptions(const ShardingRule &rule,
-                                              ArrayRef<AtomLimit> limits) {
-  SmallVector<Choice> all{Choice()};
-  for (unsigned factor = 0; factor < rule.factors.size(); ++factor)
-    if (rule.factors[factor].size > 1)
-      all.push_back({Choice::Split, factor});
-  for (unsigned pass = 0; pass < rule.passes.size(); ++pass)
-    all.push_back({Choice::Pass, pass});
-  SmallVector<Assignment> options{{}};
+/// What the limited ones of an axis's atoms may do; the others do nothing yet.
+/// Where there is a choice, it changes once along the axis at most.
+static SmallVector<Assignment> limitedOptions(ArrayRef<AtomLimit> limits) {
+  struct Option {
+    Assignment choices;
+    std::optional<Choice> last;
+    bool changed = false;
+  };
+  SmallVector<Option> options{{}};
   for (const AtomLimit &limit : limits) {
-    SmallVector<Assignment> longer;
-    for (const Assignment &prefix : options)
-      for (const Choice &choice :
-           limit.only ? ArrayRef<Choice>(*limit.only) : ArrayRef<Choice>(all)) {
-        longer.push_back(prefix);
-        longer.back().push_back(choice);
+    SmallVector<Option> longer;
+    for (const Option &option : options) {
+      if (!limit.only) {
+        longer.push_back(option);
+        longer.back().choices.push_back(Choice());
+        continue;
       }
+      for (const Choice &choice : *limit.only) {
+        bool changes =
+            limit.only->size() > 1 && option.last && !(*option.last == choice);
+        if (changes && option.changed)
+          continue;
+        longer.push_back(option);
+        longer.back().choices.push_back(choice);
+        longer.back().last = choice;
+        longer.back().changed |= changes;
+      }
+    }
     options = std::move(longer);
   }
+  SmallVector<Assignment> result;
+  for (Option &option : options)
+    result.push_back(std::move(option.choices));
+  return result;
+}
+
+/// axisOptions where some atoms are limited: those that are not act together.
+static SmallVector<Assignment> axisOptions(const ShardingRule &rule,
+                                           ArrayRef<MeshAtom> atoms,
+                                           const AxisDemand &demand,
+                                           ArrayRef<AtomLimit> limits) {
+  SmallVector<MeshAtom> free;
+  SmallVector<size_t> places;
+  for (const auto &[place, limit] : enumerate(limits))
+    if (!limit.only) {
+      free.push_back(atoms[place]);
+      places.push_back(place);
+    }
+  if (limits.empty() || free.size() == atoms.size())
+    return axisOptions(rule, atoms, demand);
+  SmallVector<Assignment> options;
+  for (const Assignment &limited : limitedOptions(limits))
+    for (const Assignment &other : axisOptions(rule, free, demand)) {
+      options.push_back(limited);
+      for (const auto &[place, choice] : zip_equal(places, other))
+        options.back()[place] = choice;
+    }
   return options;
 }
 
@@ -112,13 +149,9 @@ std::vector<OpStrategy> enumerateStrategies(const ShardingRule &rule,
       if (!limit.atoms.empty())
         limits.push_back(limit.atoms[index]);
     }
-    bool limited =
-        any_of(limits, [](const AtomLimit &l) { return l.only.has_value(); });
     SmallVector<Assignment> options =
-        limited
-            ? limitedOptions(rule, limits)
-            : axisOptions(rule, atoms,
-                          axis < demand.size() ? demand[axis] : AxisDemand());
+        axisOptions(rule, atoms,
+                    axis < demand.size() ? demand[axis] : AxisDemand(), limits);
     std::vector<Assignment> longer;
     for (const Assignment &prefix : combinations)
       for (const Assignment &option : options) {

@@ -17,9 +17,9 @@ struct OpStrategy {
 /// Every legal assignment in which each axis does nothing, splits one factor
 /// (with as many of its atoms, major first, as the factor allows), or passes a
 /// partial; of those that `limit` allows, the ones that meet the most of
-/// `demand`. On an axis whose atoms are limited each atom chooses for itself.
-/// Atoms of the time axis only split, and neither reduced nor decomposed
-/// factors. The first does the least.
+/// `demand`. Limited atoms of an axis choose for themselves, its other atoms
+/// together. Atoms of the time axis only split, and neither reduced nor
+/// decomposed factors. The first does the least.
 std::vector<OpStrategy> enumerateStrategies(const ShardingRule &rule,
                                             const Mesh &mesh,
                                             const OpDemand &demand,

@@ -43,6 +43,9 @@ requestForPlan(llvm::StringRef model, llvm::StringRef planFile,
 bool parseOrExit(const CommandLine &line,
                  llvm::ArrayRef<const char *> arguments, int &code);
 
+/// 1, after a note that says in which entry it failed.
+int failedIn(llvm::StringRef entry);
+
 /// Prints the plans as tables, those of entries under their names.
 void printPlan(llvm::raw_ostream &os, llvm::StringRef entry,
                llvm::StringRef table);

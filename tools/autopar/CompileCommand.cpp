@@ -89,13 +89,13 @@ int compileEntries(const CompileOptions &options,
   for (const CompileRequest &request : requests) {
     Compilation compilation(request);
     if (failed(compilation.importModel()))
-      return 1;
+      return failedIn(request.entry);
     inputs.push_back(compilation.describeInputs());
     plans.push_back({request.entry, {}});
     if (Error error = checkEntries(plans, inputs))
       return complain(toString(std::move(error)));
     if (failed(compilation.runOn(last, &executable)))
-      return 1;
+      return failedIn(request.entry);
     plans.back().plan = compilation.plan();
     if (last >= Phase::Plan)
       printPlan(os, request.entry, compilation.describePlan());

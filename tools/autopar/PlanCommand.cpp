@@ -33,7 +33,7 @@ int planCommand(ArrayRef<const char *> arguments) {
   for (const CompileRequest &request : *requests) {
     Compilation compilation(request);
     if (failed(compilation.runThrough(Phase::Plan)))
-      return 1;
+      return failedIn(request.entry);
     plans.push_back({request.entry, compilation.plan()});
     printPlan(os, request.entry, compilation.describePlan());
   }

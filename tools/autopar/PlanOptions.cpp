@@ -51,7 +51,7 @@ void PlanOptions::addTo(CommandLine &line) {
                        bindings.push_back(binding.str());
                        return Error::success();
                      }});
-  options.push_back({"entry", "NAME=INT[,NAME=INT]",
+  options.push_back({"entry", "NAME=INT[,...]",
                      "an entry with these sizes (repeatable): one executable "
                      "that picks by\n                             the inputs' "
                      "shapes; each entry has a plan of its own, the model,\n"
@@ -189,6 +189,12 @@ PlanOptions::requests(StringRef model) const {
       return std::move(error);
   }
   return result;
+}
+
+int failedIn(StringRef entry) {
+  if (!entry.empty())
+    errs() << "autopar: note: in --entry " << entry << "\n";
+  return 1;
 }
 
 void printPlan(raw_ostream &os, StringRef entry, StringRef table) {
