@@ -47,7 +47,11 @@ std::optional<Index> LoopEmitter::moveColumn(Index index, Value from,
   }
   if (!moved)
     return index;
-  return Index{addSpace(parts).value, index.divisor, index.modulus};
+  // One copy per space: its digits still join.
+  Value &copy = memo[key(to.getAsOpaquePointer(), Index{index.value})];
+  if (!copy)
+    copy = addSpace(parts).value;
+  return Index{copy, index.divisor, index.modulus};
 }
 
 Value LoopEmitter::foldColumns(ArrayRef<int64_t> extents, ArrayRef<Index> at,
@@ -60,9 +64,11 @@ Value LoopEmitter::foldColumns(ArrayRef<int64_t> extents, ArrayRef<Index> at,
   unsigned outside = scopes.size() - 2;
   if (!columns || depth(at) <= outside)
     return nullptr;
-  for (const Index &index : at)
-    if (!moveColumn(index, column, column))
-      return nullptr;
+  bool moves = llvm::all_of(at, [&](const Index &index) {
+    return moveColumn(index, column, column).has_value();
+  });
+  if (!moves)
+    return nullptr;
 
   Type type = init.getType();
   Value row = stackBuffer(storageType(type), *columns);

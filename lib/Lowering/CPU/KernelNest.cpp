@@ -29,13 +29,19 @@ void cutAtRows(KernelOp kernel, int64_t space, std::set<int64_t> &cuts) {
 }
 
 /// Columns whose sums are kept together: the longest part of the rows that
-/// divides them, and not all of the space: the columns are a loop of their own.
+/// divides them, that other cuts allow, and that is not all of the space: the
+/// columns are a loop of their own.
 void cutColumns(int64_t space, const Findings &findings,
                 std::set<int64_t> &cuts) {
+  auto fits = [&](int64_t block) {
+    return llvm::all_of(cuts, [&](int64_t cut) {
+      return cut % block == 0 || block % cut == 0;
+    });
+  };
   for (auto [op, columns] : findings.columnReductions)
     for (int64_t block = std::min(kMostColumns, columns);
          block >= kLeastColumns; --block)
-      if (columns % block == 0 && block < space) {
+      if (columns % block == 0 && block < space && fits(block)) {
         cuts.insert(block);
         break;
       }

@@ -63,6 +63,13 @@ Value LoopEmitter::sum(ArrayRef<std::pair<Value, int64_t>> terms) {
   return result ? result : constantInt(0);
 }
 
+/// Whether `border` lies between two digits of the part's loop, or outside.
+static bool alignsWith(const Part &part, int64_t border) {
+  if (border <= part.stride)
+    return part.stride % border == 0;
+  return border >= part.stride * part.size || border % part.stride == 0;
+}
+
 /// Adds index * scale to `terms`.
 void LoopEmitter::addTerms(Index index, int64_t scale,
                            SmallVectorImpl<std::pair<Value, int64_t>> &terms) {
@@ -84,6 +91,16 @@ void LoopEmitter::addTerms(Index index, int64_t scale,
   int64_t low = index.divisor, high = index.divisor * index.modulus, whole = 1;
   for (const Part &part : parts)
     whole *= part.size;
+  if (!llvm::all_of(parts, [&](const Part &part) {
+        return alignsWith(part, low) && alignsWith(part, high);
+      })) {
+    // A digit that begins or ends inside a loop's steps: of the flat index.
+    SmallVector<std::pair<Value, int64_t>> flat;
+    for (const Part &part : parts)
+      addTerms(part.index, part.stride, flat);
+    return addTerms({sum(flat), low, high < whole ? index.modulus : 0}, scale,
+                    terms);
+  }
   if (low > 1)
     findings.boundaries.insert(low);
   if (high < whole)
