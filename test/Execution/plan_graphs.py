@@ -2,8 +2,9 @@
 
     python test/Execution/plan_graphs.py [--sample] [--graphs TEXT] [--clusters SPEC ...] [--seconds S] [--gigabytes G]
 
-For each graph of ../shared/models/graphs and each cluster one line: seconds of import, plan and partition and of the whole,
-peak resident memory, the plan (mesh, step, certified gap, predicted memory of a device). Then the size of gpt3-175b's IR
+For each graph of ../shared/models/graphs and each cluster one line: seconds of import, plan and partition as the compiler
+tells them, of the whole, and of the processor (the compiler has one thread: it is these that the limit counts, since a busy
+machine does not change them), peak resident memory, the plan (mesh, step, certified gap, predicted memory of a device). Then the size of gpt3-175b's IR
 after `schedule`, and for models of 12 and of 96 layers the number of functions after `lower`, which must be equal. Without
 the shared graphs only the layers are counted. The last line counts: "N passed, N failed, N skipped".
 """
@@ -36,7 +37,7 @@ SMALL = {
 
 
 def measure(command, limit):
-    """Exit code, seconds, peak bytes, stderr."""
+    """Exit code, seconds, seconds of the processor, peak bytes, stderr."""
     began = time.monotonic()
     with tempfile.TemporaryFile() as errors:
         child = subprocess.Popen(["timeout", str(limit), *command], stdout=subprocess.DEVNULL, stderr=errors)
@@ -44,7 +45,7 @@ def measure(command, limit):
         child.returncode = os.waitstatus_to_exitcode(status)
         errors.seek(0)
         text = errors.read().decode()
-    return child.returncode, time.monotonic() - began, usage.ru_maxrss * 1024, text
+    return child.returncode, time.monotonic() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, text
 
 
 def describe(plan):
@@ -58,16 +59,17 @@ def plan_graph(tool, path, cluster, options):
     """Whether the graph was planned and partitioned within the limits, and the table's columns."""
     with tempfile.TemporaryDirectory() as work:
         kept = os.path.join(work, "plan.json")
-        code, seconds, peak, text = measure([tool, "compile", path, "--cluster", cluster, "--stop-after", "partition",
-                                             "-o", os.path.join(work, "ir"), "--verbose", "--json", kept],
-                                            3 * options.seconds)
+        command = [tool, "compile", path, "--cluster", cluster, "--stop-after", "partition", "-o", os.path.join(work, "ir"),
+                   "--verbose", "--json", kept]
+        code, seconds, busy, peak, text = measure(command, 20 * options.seconds)
         phases = [re.search(rf"{phase} +([0-9.]+) s", text) for phase in PHASES[:3]]
-        columns = [f"{float(m.group(1)):6.2f}" if m else "     -" for m in phases] + [f"{seconds:6.2f}", f"{peak / 2**20:6.0f}"]
+        columns = [f"{float(m.group(1)):6.2f}" if m else "     -" for m in phases] + [f"{s:6.2f}" for s in (seconds, busy)]
+        columns.append(f"{peak / 2**20:6.0f}")
         if code:
             return False, columns, text.strip().splitlines()[-1][-300:] if text.strip() else f"exit code {code}"
         with open(kept) as file:
             what = describe(json.load(file))
-    if seconds > options.seconds or peak > options.gigabytes * 2**30:
+    if busy > options.seconds or peak > options.gigabytes * 2**30:
         return False, columns, "over the limit: " + what
     return True, columns, what
 
@@ -95,8 +97,8 @@ def function_count(tool, maker, layers, ranks, strategy):
 
 
 def plan_graphs(tool, options):
-    print(f"{'graph':24} {'cluster':17} import   plan  parti-  whole    MiB  plan")
-    print(f"{'':24} {'':17}      s      s  tion s      s   peak")
+    print(f"{'graph':24} {'cluster':17} import   plan parti-  whole   pro-    MiB  plan")
+    print(f"{'':24} {'':17}             tion         cessor   peak")
     for path in sorted(glob.glob(os.path.join(GRAPHS, "*.onnx.gz"))):
         name = os.path.basename(path)[:-len(".onnx.gz")]
         clusters = SAMPLE.get(name, []) if options.sample else options.clusters
@@ -128,7 +130,7 @@ def main():
     parser.add_argument("--sample", action="store_true", help="a few graphs and clusters of each kind")
     parser.add_argument("--graphs", default="", metavar="TEXT", help="only graphs with this in their name")
     parser.add_argument("--clusters", nargs="+", default=CLUSTERS, metavar="SPEC")
-    parser.add_argument("--seconds", type=float, default=60, help="limit of each compilation")
+    parser.add_argument("--seconds", type=float, default=60, help="limit of the processor's time for each")
     parser.add_argument("--gigabytes", type=float, default=4, help="limit of resident memory")
     parser.add_argument("--no-sizes", action="store_true", help="leave out the sizes of IR")
     options = parser.parse_args()
