@@ -102,10 +102,12 @@ std::string possibleChoices(const ModelGraph &graph, const GraphOp &op,
                             ArrayRef<unsigned> atoms, const Mesh &mesh) {
   SmallVector<std::string> texts;
   int64_t parts = mesh.product(atoms);
-  for (unsigned factor = 0; factor < op.rule.factors.size(); ++factor)
-    if (op.rule.factors[factor].size > 1 && canSplit(op.rule, factor, parts))
-      texts.push_back(describeFactor(graph, op, factor));
-  for (unsigned pass = 0; pass < op.rule.passes.size(); ++pass)
+  bool time = !atoms.empty() && mesh.atoms()[atoms.front()].time;
+  for (const auto &[index, factor] : enumerate(op.rule.factors))
+    if (factor.size > 1 && canSplit(op.rule, index, parts) &&
+        (!time || factor.kind == FactorKind::Parallel))
+      texts.push_back(describeFactor(graph, op, index));
+  for (unsigned pass = 0; pass < op.rule.passes.size() && !time; ++pass)
     texts.push_back(describePass(graph, op, pass));
   if (texts.empty())
     return "over axis " + join(mesh.spell(atoms), ", ") +
