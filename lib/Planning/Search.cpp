@@ -79,8 +79,13 @@ PlanSearch::demandsOfAxes(const Trial &trial) const {
     for (auto [demand, item] : zip_equal(demands, ofAxis))
       demand.push_back(std::move(item));
   };
-  if (trial.microBatches > 1)
-    append(microBatchDemands(graph, trial.microBatches));
+  if (trial.microBatches > 1) {
+    Expected<std::vector<AxisDemand>> time =
+        microBatchDemands(graph, trial.microBatches);
+    if (!time)
+      return time.takeError();
+    append(std::move(*time));
+  }
   for (const auto &[axis, name] :
        zip_equal(trial.candidate.axes, trial.candidate.names)) {
     std::vector<AxisDemand> ofAxis = demandsOf(graph, name, axis.size);
@@ -127,7 +132,7 @@ Expected<Plan> PlanSearch::tryOne(const Trial &trial) {
 Expected<Plan> PlanSearch::fitMemory(const Trial &trial,
                                      const PlanQuestion &question,
                                      PlanProblem &problem) {
-  constexpr unsigned kTries = 6;
+  constexpr unsigned kTries = 4;
   constexpr double kHighest = 1.3, kMargin = 0.99;
   // Shares of the limit: too little for any plan, and for plans that fit.
   double low = 0, high = kHighest, share = 1;

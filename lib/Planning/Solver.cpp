@@ -142,7 +142,9 @@ CostGraph MemorySearch::graphOf(const Fixed &fixed) const {
 EliminationResult MemorySearch::minimise(size_t cellLimit, const Fixed &fixed) {
   EliminationResult result = eliminate(
       graphOf(fixed), cellLimit, active.empty() ? options.cutoff : kIllegal);
-  work += result.work + problem.nodes.size();
+  // Small tables cost more than their cells.
+  constexpr double kNodeWork = 1000;
+  work += result.work + kNodeWork * double(problem.nodes.size());
   for (const ActiveRow &row : active)
     result.lowerBound -= row.multiplier * problem.memoryLimit;
   if (result.cost < kIllegal)
