@@ -424,7 +424,9 @@ void Builder::addMemory() {
       ++persistent[node];
       continue;
     }
-    if (value.setup || lives[index].last < lives[index].first)
+    bool used = lives[index].last >= lives[index].first &&
+                lives[index].first < int64_t(graph.steps.size());
+    if (value.setup || !used)
       continue;
     begins[lives[index].first].push_back(node);
     if (lives[index].last < int64_t(graph.steps.size()))

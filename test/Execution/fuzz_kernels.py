@@ -38,7 +38,7 @@ class Chain:
         self.value = "x"
         for _ in range(rng.choice([1, 2, 2, 3])):
             rng.choice([self.transpose, self.transpose, self.reduce, self.reduce, self.combine, self.softmax, self.product])()
-        self.append("Abs")
+        self.append("Identity")
 
     def append(self, op, *others, **attributes):
         result = f"v{len(self.nodes)}"
