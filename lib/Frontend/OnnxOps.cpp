@@ -13,8 +13,8 @@ static ArrayRef<OnnxOp> (*const kTables[])() = {
     elementwiseOps, activationOps,    contractionOps, attentionOps,
     windowOps,      convTransposeOps, reductionOps,   normalizationOps,
     shapeOps,       indexingOps,      sourceOps,      selectionOps,
-    resizeOps,      scatterOps,       mathOps,        recurrentOps,
-    controlOps};
+    resizeOps,      scatterOps,       mathOps,        poolOps,
+    recurrentOps,   controlOps};
 
 static SmallVector<int64_t> versions(const OnnxOp &op) {
   SmallVector<int64_t> out;

@@ -30,6 +30,8 @@ struct OnnxOp {
   /// strings.
   llvm::StringLiteral attributes;
   OnnxBuilder build;
+  /// Inputs before this one may be left out by an empty name.
+  unsigned firstRequired = 0;
 };
 
 /// Rows by concept; an operator's rows are in one of them, by ascending
@@ -49,6 +51,7 @@ llvm::ArrayRef<OnnxOp> selectionOps();
 llvm::ArrayRef<OnnxOp> resizeOps();
 llvm::ArrayRef<OnnxOp> scatterOps();
 llvm::ArrayRef<OnnxOp> mathOps();
+llvm::ArrayRef<OnnxOp> poolOps();
 llvm::ArrayRef<OnnxOp> recurrentOps();
 llvm::ArrayRef<OnnxOp> controlOps();
 

@@ -21,11 +21,11 @@ struct AttentionSizes {
 };
 
 LogicalResult checkSupported(OnnxNode &node) {
-  if (node.has(6))
-    return node.error("nonpad_kv_seqlen is not supported");
-  if (node.getInt("left_window_size", -1) != -1 ||
-      node.getInt("right_window_size", -1) != -1)
-    return node.error("sliding windows are not supported");
+  if (node.has(6) && node.has(4))
+    return node.error("nonpad_kv_seqlen and past_key exclude each other");
+  if (node.has(6) && (node.shape(6) != node.shape(0).take_front(1) ||
+                      !isa<IntegerType>(OnnxNode::elementOf(node.input(6)))))
+    return node.error("it needs one nonpad_kv_seqlen per sample");
   if (node.has(4) != node.has(5))
     return node.error("past_key and past_value must come together");
   if (failed(node.requireFloat(0)) || failed(node.requireRank(0, 3, 4)))
@@ -115,16 +115,64 @@ FailureOr<Value> spreadMask(OnnxNode &node, const AttentionSizes &s) {
   return node.broadcastTo(mask, {s.b, s.h, s.g, s.m, s.n});
 }
 
-/// Query i may read keys up to position i + past.
-Value maskCausal(OnnxNode &node, Value scores, const AttentionSizes &s,
-                 int64_t past) {
-  auto type = RankedTensorType::get({s.m, s.n}, node.builder.getI64Type());
-  Value last = node.iota(type, 0);
-  if (past)
-    last = node.binary(BinaryKind::Add, last, double(past));
-  Value allowed = node.compare(ComparePredicate::Le, node.iota(type, 1), last);
-  return node.select(node.broadcastTo(allowed, OnnxNode::shapeOf(scores)),
-                     scores, minusInfinity(node, scores));
+/// Whether a mask by position is asked for, and by which bounds: key j is seen
+/// by the query at position p if p - left <= j <= p + right (-1: no bound).
+struct PositionMask {
+  int64_t left, right;
+
+  explicit PositionMask(OnnxNode &node)
+      : left(node.getInt("left_window_size", -1)),
+        right(node.getInt("right_window_size", -1)) {
+    if (node.getInt("is_causal", 0))
+      right = 0;
+  }
+  bool isThere() const { return left >= 0 || right >= 0; }
+};
+
+/// The keys before the first query, as a tensor of `type` (b, m, n): the past,
+/// or all but the last queries of each sample's keys.
+Value keysBefore(OnnxNode &node, RankedTensorType type,
+                 const AttentionSizes &s) {
+  if (!node.has(6))
+    return node.splat(type, node.has(4) ? double(node.shape(4)[2]) : 0);
+  Value counts = node.convert(node.input(6), type.getElementType());
+  counts = node.binary(BinaryKind::Sub, counts, double(s.m));
+  return node.broadcastDims(counts, type.getShape(), {0});
+}
+
+/// Masks keys by their distance from the query, and what lies beyond a sample's
+/// keys.
+Value maskPositions(OnnxNode &node, Value scores, const AttentionSizes &s) {
+  PositionMask mask(node);
+  if (!mask.isThere() && !node.has(6))
+    return scores;
+  int64_t samples = node.has(6) ? s.b : 1;
+  auto type =
+      RankedTensorType::get({samples, s.m, s.n}, node.builder.getI64Type());
+  Value key = node.iota(type, 2), allowed;
+  auto restrict = [&](ComparePredicate predicate, Value bound) {
+    Value here = node.compare(predicate, key, bound);
+    allowed = allowed ? node.binary(BinaryKind::And, allowed, here) : here;
+  };
+  Value query = node.binary(BinaryKind::Add, node.iota(type, 1),
+                            keysBefore(node, type, s));
+  if (mask.right >= 0)
+    restrict(ComparePredicate::Le,
+             node.binary(BinaryKind::Add, query, double(mask.right)));
+  if (mask.left >= 0)
+    restrict(ComparePredicate::Ge,
+             node.binary(BinaryKind::Sub, query, double(mask.left)));
+  if (node.has(6)) {
+    Value counts = node.convert(node.input(6), type.getElementType());
+    restrict(ComparePredicate::Lt,
+             node.broadcastDims(counts, type.getShape(), {0}));
+  }
+  if (samples == 1)
+    allowed = node.reshape(allowed, {s.m, s.n});
+  ArrayRef<int64_t> shape = OnnxNode::shapeOf(scores);
+  allowed = samples == 1 ? node.broadcastDims(allowed, shape, {3, 4})
+                         : node.broadcastDims(allowed, shape, {0, 3, 4});
+  return node.select(allowed, scores, minusInfinity(node, scores));
 }
 
 FailureOr<Value> maskScores(OnnxNode &node, Value scores,
@@ -137,9 +185,7 @@ FailureOr<Value> maskScores(OnnxNode &node, Value scores,
                  ? node.select(*mask, scores, minusInfinity(node, scores))
                  : node.binary(BinaryKind::Add, scores, *mask);
   }
-  if (node.getInt("is_causal", 0))
-    scores = maskCausal(node, scores, s, node.has(4) ? node.shape(4)[2] : 0);
-  return scores;
+  return maskPositions(node, scores, s);
 }
 
 /// A row whose keys are all masked gives zeros.
@@ -156,7 +202,7 @@ FailureOr<Value> weightsOf(OnnxNode &node, Value scores) {
   }
   Value weights =
       node.create<SoftmaxOp>(scores.getType(), scores, 4, /*log=*/false);
-  if (node.has(3) || node.getInt("is_causal", 0))
+  if (node.has(3) || node.has(6) || PositionMask(node).isThere())
     weights = node.select(node.unary(UnaryKind::IsNan, weights),
                           node.splatLike(weights, 0), weights);
   return node.convert(weights, element);

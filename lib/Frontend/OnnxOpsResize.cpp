@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OnnxNode.h"
+#include "ResizeWeights.h"
 
 using namespace mlir;
 using llvm::Twine;
@@ -21,18 +22,6 @@ constexpr size_t kMaxTaps = 8;
 //===----------------------------------------------------------------------===//
 // What is asked for
 //===----------------------------------------------------------------------===//
-
-struct ResizeSpec {
-  SmallVector<int64_t> sizes;                 // per dimension of the data
-  SmallVector<double> scales;                 // the same
-  SmallVector<std::pair<double, double>> roi; // the same
-  StringRef mode, coordinates, rounding;
-  double cubic = -0.75, outside = 0;
-  bool excludeOutside = false, antialias = false;
-
-  /// Only this mode reads beyond the image as a fixed value.
-  bool crops() const { return coordinates == "tf_crop_and_resize"; }
-};
 
 FailureOr<SmallVector<int64_t>> resizeAxes(OnnxNode &node) {
   SmallVector<int64_t> axes = node.getInts("axes");
@@ -155,106 +144,6 @@ ResizeSpec specOf(OnnxNode &node, bool old) {
 }
 
 //===----------------------------------------------------------------------===//
-// Weights along one dimension
-//===----------------------------------------------------------------------===//
-
-/// Where result position `at` lies in the input, of `in` elements.
-double sourceOf(const ResizeSpec &spec, int64_t dim, double at, double in) {
-  double scale = spec.scales[dim], out = scale * in;
-  StringRef mode = spec.coordinates;
-  if (mode == "align_corners")
-    return out == 1 ? 0 : at * (in - 1) / (out - 1);
-  if (mode == "asymmetric")
-    return at / scale;
-  if (mode == "tf_crop_and_resize") {
-    auto [first, last] = spec.roi[dim];
-    double inside = out == 1 ? (last - first) * (in - 1) / 2
-                             : at * (last - first) * (in - 1) / (out - 1);
-    return inside + first * (in - 1);
-  }
-  double half = (at + 0.5) / scale - 0.5;
-  if (mode == "pytorch_half_pixel" && out == 1)
-    return -0.5;
-  if (mode == "half_pixel_symmetric")
-    return in / 2 * (1 - spec.sizes[dim] / out) + half;
-  return half;
-}
-
-/// The kernel of a mode at a distance of `x` elements.
-double kernelAt(const ResizeSpec &spec, double x) {
-  x = std::abs(x);
-  if (spec.mode == "linear")
-    return std::max(0.0, 1 - x);
-  double a = spec.cubic;
-  if (x <= 1)
-    return ((a + 2) * x - (a + 3)) * x * x + 1;
-  return x < 2 ? ((x - 5) * x + 8) * x * a - 4 * a : 0;
-}
-
-/// Weights of the elements first, first + 1, ... of the input, which may lie
-/// outside of it.
-struct Taps {
-  int64_t first = 0;
-  SmallVector<double> weights;
-};
-
-/// Of a position between elements floor(x) and floor(x) + 1, the first of them
-/// if it is no whole number.
-Taps nearestTaps(const ResizeSpec &spec, double x) {
-  double low = std::ceil(x) - 1, ratio = x - low;
-  bool down =
-      ratio != 1 && (spec.rounding == "floor" ||
-                     (spec.rounding == "round_prefer_floor" && ratio <= 0.5) ||
-                     (spec.rounding == "round_prefer_ceil" && ratio < 0.5));
-  return {int64_t(low) + !down, {1.0}};
-}
-
-/// Weights of the kernel, wider where antialiasing shrinks.
-Taps kernelTaps(const ResizeSpec &spec, int64_t dim, double x) {
-  double shrink = spec.antialias ? std::min(spec.scales[dim], 1.0) : 1.0;
-  double reach = spec.mode == "linear" ? 1 : 2;
-  double low = std::ceil(x) - 1;
-  int64_t start = int64_t(std::floor(-reach / shrink)) + 1;
-  Taps taps{int64_t(low) + start, {}};
-  for (int64_t i = start; i < 2 - start; ++i)
-    taps.weights.push_back(kernelAt(spec, shrink * (low + i - x)));
-  return taps;
-}
-
-/// Sums to 1 after what lies outside was dropped, where asked for.
-void normalizeTaps(const ResizeSpec &spec, int64_t in, Taps &taps) {
-  double sum = 0;
-  for (auto [i, weight] : llvm::enumerate(taps.weights)) {
-    int64_t at = taps.first + int64_t(i);
-    if (spec.excludeOutside && (at < 0 || at >= in))
-      weight = 0;
-    sum += weight;
-  }
-  if (sum != 0 && (spec.excludeOutside || spec.antialias))
-    for (double &weight : taps.weights)
-      weight /= sum;
-}
-
-struct Line {
-  std::vector<Taps> taps;      // per result element, all of one length
-  SmallVector<bool> isOutside; // per result element
-};
-
-Line lineOf(const ResizeSpec &spec, int64_t dim, int64_t in) {
-  Line line;
-  for (int64_t at = 0; at < spec.sizes[dim]; ++at) {
-    double x = sourceOf(spec, dim, at, in);
-    line.isOutside.push_back(spec.crops() && (x < 0 || x > in - 1));
-    x = std::clamp(x, -1.0 - in, 2.0 * in + 1);
-    Taps taps = spec.mode == "nearest" ? nearestTaps(spec, x)
-                                       : kernelTaps(spec, dim, x);
-    normalizeTaps(spec, in, taps);
-    line.taps.push_back(std::move(taps));
-  }
-  return line;
-}
-
-//===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
 
@@ -270,7 +159,7 @@ Value repeatAlong(OnnxNode &node, Value x, int64_t d, int64_t count) {
 }
 
 /// Elements of x along dimension d at tap `number` of each result element.
-Value tapAlong(OnnxNode &node, Value x, int64_t d, const Line &line,
+Value tapAlong(OnnxNode &node, Value x, int64_t d, const ResizeLine &line,
                size_t number) {
   int64_t in = OnnxNode::shapeOf(x)[d], out = line.taps.size();
   SmallVector<int64_t> indices;
@@ -286,11 +175,11 @@ Value tapAlong(OnnxNode &node, Value x, int64_t d, const Line &line,
 }
 
 /// A sum of products with one weight per position of dimension d.
-Value sumOfTaps(OnnxNode &node, Value x, int64_t d, const Line &line) {
+Value sumOfTaps(OnnxNode &node, Value x, int64_t d, const ResizeLine &line) {
   Value sum;
   for (size_t tap = 0; tap < line.taps.front().weights.size(); ++tap) {
     SmallVector<double> weights;
-    for (const Taps &taps : line.taps)
+    for (const ResizeTaps &taps : line.taps)
       weights.push_back(taps.weights[tap]);
     if (llvm::all_of(weights, [](double weight) { return weight == 0; }))
       continue;
@@ -304,7 +193,8 @@ Value sumOfTaps(OnnxNode &node, Value x, int64_t d, const Line &line) {
 }
 
 /// The same as one product with a matrix of weights [out, in].
-Value productOfTaps(OnnxNode &node, Value x, int64_t d, const Line &line) {
+Value productOfTaps(OnnxNode &node, Value x, int64_t d,
+                    const ResizeLine &line) {
   int64_t in = OnnxNode::shapeOf(x)[d], out = line.taps.size();
   SmallVector<double> matrix(in * out, 0);
   for (auto [row, taps] : llvm::enumerate(line.taps))
@@ -321,7 +211,7 @@ Value productOfTaps(OnnxNode &node, Value x, int64_t d, const Line &line) {
 }
 
 Value resizeAlong(OnnxNode &node, Value x, int64_t d, const ResizeSpec &spec) {
-  Line line = lineOf(spec, d, OnnxNode::shapeOf(x)[d]);
+  ResizeLine line = resizeLine(spec, d, OnnxNode::shapeOf(x)[d]);
   bool wide = line.taps.front().weights.size() > kMaxTaps &&
               OnnxNode::rankOf(x) <= 8 &&
               isa<FloatType>(OnnxNode::elementOf(x));
@@ -378,7 +268,12 @@ LogicalResult resize(OnnxNode &node) {
 LogicalResult upsample(OnnxNode &node) {
   ResizeSpec spec = specOf(node, /*old=*/true);
   SmallVector<double> scales;
-  if (node.version == 7) {
+  if (node.version == 1) {
+    if (failed(node.requireRank(0, 4, 4)))
+      return failure();
+    scales = {1, 1, node.getFloat("height_scale", 1),
+              node.getFloat("width_scale", 1)};
+  } else if (node.version == 7) {
     const onnx::AttributeProto *given = node.attribute("scales");
     scales.assign(given->floats().begin(), given->floats().end());
   } else {
@@ -400,6 +295,8 @@ constexpr StringLiteral kResizeAxes =
     "keep_aspect_ratio_policy:string mode:string nearest_mode:string";
 
 const OnnxOp kOps[] = {
+    {"Upsample", "1", 1, 1,
+     "height_scale:float! mode:string width_scale:float!", upsample},
     {"Upsample", "7", 1, 1, "mode:string scales:floats!", upsample},
     {"Upsample", "9 10", 2, 2, "mode:string", upsample},
     {"Resize", "10", 2, 2, "mode:string", resize},

@@ -167,10 +167,12 @@ LogicalResult eyeLike(OnnxNode &node) {
 
 /// indices[..., i, ...] == position along `axis` ? on : off
 LogicalResult oneHot(OnnxNode &node) {
-  FailureOr<int64_t> depth = node.scalarInt(1);
-  if (failed(depth))
-    return failure();
-  if (*depth < 1 ||
+  std::optional<SmallVector<double>> known = node.knownNumbers(1);
+  if (!known || known->size() != 1)
+    return node.error("its input 1 ('depth') must be one number, known while "
+                      "compiling");
+  int64_t depth = int64_t(known->front());
+  if (depth < 1 ||
       OnnxNode::typeOf(node.input(2)).getShape() != ArrayRef<int64_t>({2}))
     return node.error("depth must be positive and values hold two elements");
   FailureOr<int64_t> axis =
@@ -182,9 +184,9 @@ LogicalResult oneHot(OnnxNode &node) {
   Value negative =
       node.compare(ComparePredicate::Lt, indices, node.splatLike(indices, 0));
   indices = node.select(
-      negative, node.binary(BinaryKind::Add, indices, double(*depth)), indices);
+      negative, node.binary(BinaryKind::Add, indices, double(depth)), indices);
   SmallVector<int64_t> shape(node.shape(0)), dims;
-  shape.insert(shape.begin() + *axis, *depth);
+  shape.insert(shape.begin() + *axis, depth);
   if (failed(checkSizes(node, shape)))
     return failure();
   for (int64_t d = 0; d < int64_t(shape.size()); ++d)

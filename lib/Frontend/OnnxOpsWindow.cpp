@@ -1,4 +1,4 @@
-//===- OnnxOpsWindow.cpp - ONNX convolution and pooling -------------------===//
+//===- OnnxOpsWindow.cpp - ONNX convolution -------------------------------===//
 
 #include "OnnxNode.h"
 #include "WindowAttributes.h"
@@ -8,8 +8,6 @@ using namespace mlir;
 using llvm::Twine;
 
 namespace autopar {
-static constexpr int64_t kWindowLimit = 1 << 30;
-
 FailureOr<SmallVector<int64_t>> windowAttribute(OnnxNode &node, StringRef name,
                                                 size_t count,
                                                 int64_t byDefault) {
@@ -27,18 +25,8 @@ FailureOr<SmallVector<int64_t>> windowAttribute(OnnxNode &node, StringRef name,
 
 namespace {
 
-/// A window over the spatial dimensions, with defaults filled in and checked.
-struct Window {
-  SmallVector<int64_t> size, strides, dilations, low, high;
-  /// Result sizes. `high` was grown to reach them if ceil_mode asks for more,
-  /// by `extra`.
-  SmallVector<int64_t> out, extra;
-
-  int64_t span(unsigned d) const { return dilations[d] * (size[d] - 1) + 1; }
-};
-
 /// Padding so that the result has ceil(n / stride) elements.
-void padSame(Window &window, unsigned d, int64_t n, bool upper) {
+void padSame(WindowSpec &window, unsigned d, int64_t n, bool upper) {
   int64_t stride = window.strides[d];
   int64_t out = (n + stride - 1) / stride;
   int64_t pad = std::max<int64_t>((out - 1) * stride + window.span(d) - n, 0);
@@ -46,7 +34,7 @@ void padSame(Window &window, unsigned d, int64_t n, bool upper) {
   window.high[d] = pad - window.low[d];
 }
 
-LogicalResult padWindow(OnnxNode &node, Window &window,
+LogicalResult padWindow(OnnxNode &node, WindowSpec &window,
                         ArrayRef<int64_t> spatial) {
   size_t rank = spatial.size();
   StringRef mode = node.getString("auto_pad", "NOTSET");
@@ -74,7 +62,7 @@ LogicalResult padWindow(OnnxNode &node, Window &window,
 
 /// Result sizes; with ceil_mode a last, partial window counts if it begins
 /// within the input or its low padding.
-LogicalResult sizeWindow(OnnxNode &node, Window &window,
+LogicalResult sizeWindow(OnnxNode &node, WindowSpec &window,
                          ArrayRef<int64_t> spatial) {
   bool ceil = node.getInt("ceil_mode", 0);
   for (unsigned d = 0; d < spatial.size(); ++d) {
@@ -95,10 +83,12 @@ LogicalResult sizeWindow(OnnxNode &node, Window &window,
   return success();
 }
 
-FailureOr<Window> windowOf(OnnxNode &node, ArrayRef<int64_t> size,
-                           ArrayRef<int64_t> spatial) {
+} // namespace
+
+FailureOr<WindowSpec> windowOf(OnnxNode &node, ArrayRef<int64_t> size,
+                               ArrayRef<int64_t> spatial) {
   size_t rank = spatial.size();
-  Window window;
+  WindowSpec window;
   window.size.assign(size.begin(), size.end());
   FailureOr<SmallVector<int64_t>> strides =
       windowAttribute(node, "strides", rank, 1);
@@ -118,6 +108,8 @@ FailureOr<Window> windowOf(OnnxNode &node, ArrayRef<int64_t> size,
     return failure();
   return window;
 }
+
+namespace {
 
 //===----------------------------------------------------------------------===//
 // Convolution
@@ -152,7 +144,8 @@ LogicalResult convolution(OnnxNode &node) {
   if (failed(checkConvolution(node, groups)))
     return failure();
   ArrayRef<int64_t> x = node.shape(0), w = node.shape(1);
-  FailureOr<Window> window = windowOf(node, w.drop_front(2), x.drop_front(2));
+  FailureOr<WindowSpec> window =
+      windowOf(node, w.drop_front(2), x.drop_front(2));
   if (failed(window))
     return failure();
   SmallVector<int64_t> shape = {x[0], w[0]};
@@ -165,150 +158,11 @@ LogicalResult convolution(OnnxNode &node) {
   return node.finish(y);
 }
 
-//===----------------------------------------------------------------------===//
-// Pooling
-//===----------------------------------------------------------------------===//
-
-FailureOr<Window> poolWindow(OnnxNode &node) {
-  if (failed(node.requireRank(0, 3, 5)))
-    return failure();
-  FailureOr<SmallVector<int64_t>> size =
-      windowAttribute(node, "kernel_shape", node.rank(0) - 2, 1);
-  if (failed(size))
-    return failure();
-  return windowOf(node, *size, node.shape(0).drop_front(2));
-}
-
-/// Cuts a dimension's only window to what it can reach of the input.
-void trimWindow(Window &window, unsigned d, int64_t n) {
-  int64_t reach = n + window.low[d];
-  if (window.out[d] != 1 || reach < 1)
-    return;
-  window.size[d] =
-      std::min(window.size[d], (reach - 1) / window.dilations[d] + 1);
-  window.high[d] = std::max<int64_t>(window.span(d) - reach, 0);
-}
-
-/// The window is the whole image: pooling is a reduction.
-bool isWhole(const Window &window, ArrayRef<int64_t> spatial) {
-  for (unsigned d = 0; d < spatial.size(); ++d)
-    if (window.out[d] != 1 || window.size[d] != spatial[d] || window.low[d] ||
-        window.high[d])
-      return false;
-  return true;
-}
-
-Value pool(OnnxNode &node, ReduceKind kind, Window window) {
-  ArrayRef<int64_t> spatial = node.shape(0).drop_front(2);
-  for (unsigned d = 0; d < spatial.size(); ++d)
-    trimWindow(window, d, spatial[d]);
-  SmallVector<int64_t> shape(node.shape(0).take_front(2));
-  llvm::append_range(shape, window.out);
-  if (isWhole(window, spatial)) {
-    auto dims = llvm::to_vector(llvm::seq<int64_t>(2, node.rank(0)));
-    return node.reshape(node.reduce(kind, node.input(0), dims), shape);
-  }
-  return node.create<PoolOp>(node.type(0).clone(shape), kind, node.input(0),
-                             window.size, window.strides, window.dilations,
-                             window.low, window.high);
-}
-
-LogicalResult maxPool(OnnxNode &node) {
-  FailureOr<Window> window = poolWindow(node);
-  if (failed(window))
-    return failure();
-  return node.finish(pool(node, ReduceKind::Max, *window));
-}
-
-/// How many elements each window holds along dimension d: those of the input,
-/// and of its padding if that counts; never those that ceil_mode added.
-SmallVector<double> countsAlong(const Window &window, unsigned d, int64_t n,
-                                bool includePad) {
-  int64_t first = includePad ? -window.low[d] : 0;
-  int64_t last = includePad ? n + window.high[d] - window.extra[d] : n;
-  SmallVector<double> counts;
-  for (int64_t o = 0; o < window.out[d]; ++o) {
-    int64_t at = o * window.strides[d] - window.low[d], count = 0;
-    for (int64_t i = 0; i < window.size[d]; ++i, at += window.dilations[d])
-      count += at >= first && at < last;
-    counts.push_back(std::max<int64_t>(count, 1));
-  }
-  return counts;
-}
-
-/// A sum times one over the count. Counts that differ (at the border) become
-/// one table per dimension.
-LogicalResult averagePool(OnnxNode &node) {
-  FailureOr<Window> window = poolWindow(node);
-  if (failed(window) || failed(node.requireFloat(0)))
-    return failure();
-  Value sum = pool(node, ReduceKind::Sum, *window);
-  bool includePad = node.getInt("count_include_pad", 0);
-  double scale = 1;
-  for (unsigned d = 0; d < window->out.size(); ++d) {
-    if (window->out[d] > 1 << 20)
-      return node.error("its result is too large");
-    SmallVector<double> counts =
-        countsAlong(*window, d, node.shape(0)[d + 2], includePad);
-    if (llvm::all_equal(counts)) {
-      scale *= counts.front();
-      continue;
-    }
-    SmallVector<double> factors;
-    for (double count : counts)
-      factors.push_back(1 / count);
-    sum =
-        node.binaryAlong(BinaryKind::Mul, sum,
-                         node.floats(factors, OnnxNode::elementOf(sum)), d + 2);
-  }
-  if (scale != 1)
-    sum = node.binary(BinaryKind::Mul, sum, 1 / scale);
-  return node.finish(sum);
-}
-
-template <bool average> LogicalResult globalPool(OnnxNode &node) {
-  if (failed(node.requireFloat(0)) || failed(node.requireRank(0, 3, 8)))
-    return failure();
-  auto dims = llvm::to_vector(llvm::seq<int64_t>(2, node.rank(0)));
-  SmallVector<int64_t> shape(node.rank(0), 1);
-  shape[0] = node.shape(0)[0];
-  shape[1] = node.shape(0)[1];
-  Value y = average ? node.mean(node.input(0), dims)
-                    : node.reduce(ReduceKind::Max, node.input(0), dims);
-  return node.finish(node.reshape(y, shape));
-}
-
 constexpr StringLiteral kConv = "auto_pad:string dilations:ints group:int "
                                 "kernel_shape:ints pads:ints strides:ints";
 
 const OnnxOp kOps[] = {
     {"Conv", "1 11 22", 2, 3, kConv, convolution},
-    {"MaxPool", "1", 1, 1,
-     "auto_pad:string kernel_shape:ints! pads:ints strides:ints", maxPool},
-    {"MaxPool", "8", 1, 1,
-     "auto_pad:string kernel_shape:ints! pads:ints storage_order:int "
-     "strides:ints",
-     maxPool},
-    {"MaxPool", "10 11 12 22", 1, 1,
-     "auto_pad:string ceil_mode:int dilations:ints kernel_shape:ints! "
-     "pads:ints storage_order:int strides:ints",
-     maxPool},
-    {"AveragePool", "1", 1, 1,
-     "auto_pad:string kernel_shape:ints! pads:ints strides:ints", averagePool},
-    {"AveragePool", "7", 1, 1,
-     "auto_pad:string count_include_pad:int kernel_shape:ints! pads:ints "
-     "strides:ints",
-     averagePool},
-    {"AveragePool", "10 11", 1, 1,
-     "auto_pad:string ceil_mode:int count_include_pad:int kernel_shape:ints! "
-     "pads:ints strides:ints",
-     averagePool},
-    {"AveragePool", "19 22", 1, 1,
-     "auto_pad:string ceil_mode:int count_include_pad:int dilations:ints "
-     "kernel_shape:ints! pads:ints strides:ints",
-     averagePool},
-    {"GlobalAveragePool", "1 22", 1, 1, "", globalPool<true>},
-    {"GlobalMaxPool", "1 22", 1, 1, "", globalPool<false>},
 };
 } // namespace
 

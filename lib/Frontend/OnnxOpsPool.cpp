@@ -1,0 +1,333 @@
+//===- OnnxOpsPool.cpp - ONNX pooling -------------------------------------===//
+
+#include "OnnxNode.h"
+#include "WindowAttributes.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace autopar {
+namespace {
+
+FailureOr<WindowSpec> poolWindow(OnnxNode &node) {
+  if (failed(node.requireRank(0, 3, 5)))
+    return failure();
+  FailureOr<SmallVector<int64_t>> size =
+      windowAttribute(node, "kernel_shape", node.rank(0) - 2, 1);
+  if (failed(size))
+    return failure();
+  return windowOf(node, *size, node.shape(0).drop_front(2));
+}
+
+/// Cuts a dimension's only window to what it can reach of the input.
+void trimWindow(WindowSpec &window, unsigned d, int64_t n) {
+  int64_t reach = n + window.low[d];
+  if (window.out[d] != 1 || reach < 1)
+    return;
+  window.size[d] =
+      std::min(window.size[d], (reach - 1) / window.dilations[d] + 1);
+  window.high[d] = std::max<int64_t>(window.span(d) - reach, 0);
+}
+
+/// The window is the whole image: pooling is a reduction.
+bool isWhole(const WindowSpec &window, ArrayRef<int64_t> spatial) {
+  for (unsigned d = 0; d < spatial.size(); ++d)
+    if (window.out[d] != 1 || window.size[d] != spatial[d] || window.low[d] ||
+        window.high[d])
+      return false;
+  return true;
+}
+
+Value pool(OnnxNode &node, Value x, ReduceKind kind, WindowSpec window) {
+  ArrayRef<int64_t> spatial = node.shape(0).drop_front(2);
+  for (unsigned d = 0; d < spatial.size(); ++d)
+    trimWindow(window, d, spatial[d]);
+  SmallVector<int64_t> shape(node.shape(0).take_front(2));
+  llvm::append_range(shape, window.out);
+  if (isWhole(window, spatial)) {
+    auto dims = llvm::to_vector(llvm::seq<int64_t>(2, node.rank(0)));
+    return node.reshape(node.reduce(kind, x, dims), shape);
+  }
+  return node.create<PoolOp>(node.type(0).clone(shape), kind, x, window.size,
+                             window.strides, window.dilations, window.low,
+                             window.high);
+}
+
+/// Calls `visit(position)` for each element of a window, in order.
+template <typename Visit>
+void forEachInWindow(const WindowSpec &window, Visit visit) {
+  SmallVector<int64_t> at(window.size.size(), 0);
+  while (true) {
+    visit(ArrayRef<int64_t>(at));
+    size_t d = at.size();
+    while (d > 0 && ++at[d - 1] == window.size[d - 1])
+      at[--d] = 0;
+    if (d == 0)
+      return;
+  }
+}
+
+/// What each window reads at one of its elements: [n, c, results...].
+Value windowElement(OnnxNode &node, Value padded, const WindowSpec &window,
+                    ArrayRef<int64_t> position) {
+  SmallVector<int64_t> starts{0, 0}, steps{1, 1};
+  SmallVector<int64_t> shape(OnnxNode::shapeOf(padded).take_front(2));
+  for (auto [d, at] : llvm::enumerate(position)) {
+    starts.push_back(at * window.dilations[d]);
+    steps.push_back(window.out[d] > 1 ? window.strides[d] : 1);
+    shape.push_back(window.out[d]);
+  }
+  return node.slice(padded, starts, shape, steps);
+}
+
+/// Where the largest element of each window lies in the flat input; of equal
+/// ones the first. `strides`: of the spatial dimensions in flat positions.
+Value largestPositions(OnnxNode &node, const WindowSpec &window,
+                       ArrayRef<int64_t> strides) {
+  SmallVector<int64_t> shape(node.shape(0)), low{0, 0}, high{0, 0};
+  for (size_t d = 0; d < window.out.size(); ++d) {
+    low.push_back(window.low[d]);
+    high.push_back(window.high[d]);
+    shape[d + 2] += window.low[d] + window.high[d];
+  }
+  Value padded = node.create<PadOp>(
+      node.type(0).clone(shape), node.input(0), low, high,
+      llvm::APFloat(-std::numeric_limits<double>::infinity()));
+  Value best, offset;
+  forEachInWindow(window, [&](ArrayRef<int64_t> position) {
+    Value x = windowElement(node, padded, window, position);
+    auto type = OnnxNode::typeOf(x).clone(node.builder.getI64Type());
+    int64_t distance = 0;
+    for (size_t d = 0; d < position.size(); ++d)
+      distance +=
+          (position[d] * window.dilations[d] - window.low[d]) * strides[d];
+    Value here = node.splat(type, double(distance));
+    if (!best) {
+      best = x;
+      offset = here;
+      return;
+    }
+    Value better = node.compare(ComparePredicate::Gt, x, best);
+    best = node.select(better, x, best);
+    offset = node.select(better, here, offset);
+  });
+  int64_t image = 1;
+  for (int64_t size : node.shape(0).drop_front(2))
+    image *= size;
+  auto add = [&](int64_t dim, int64_t stride) {
+    Value at = node.iota(OnnxNode::typeOf(offset), dim);
+    offset = node.binary(BinaryKind::Add, offset,
+                         node.binary(BinaryKind::Mul, at, double(stride)));
+  };
+  add(0, image * node.shape(0)[1]);
+  add(1, image);
+  for (size_t d = 0; d < strides.size(); ++d)
+    add(d + 2, strides[d] * window.strides[d]);
+  return offset;
+}
+
+LogicalResult maxPool(OnnxNode &node) {
+  FailureOr<WindowSpec> window = poolWindow(node);
+  if (failed(window))
+    return failure();
+  node.setOutput(0, pool(node, node.input(0), ReduceKind::Max, *window));
+  if (!node.wantsOutput(1))
+    return success();
+  int64_t elements = 1;
+  for (int64_t size : window->size)
+    elements *= size;
+  if (elements > 1024)
+    return node.error("positions in windows of more than 1024 elements are "
+                      "not supported");
+  ArrayRef<int64_t> spatial = node.shape(0).drop_front(2);
+  SmallVector<int64_t> strides(spatial.size(), 1);
+  if (node.getInt("storage_order", 0))
+    for (size_t d = 1; d < spatial.size(); ++d)
+      strides[d] = strides[d - 1] * spatial[d - 1];
+  else
+    for (size_t d = spatial.size() - 1; d > 0; --d)
+      strides[d - 1] = strides[d] * spatial[d];
+  node.setOutput(1, largestPositions(node, *window, strides));
+  return success();
+}
+
+/// How many elements each window holds along dimension d: those of the input,
+/// and of its padding if that counts; never those that ceil_mode added.
+SmallVector<double> countsAlong(const WindowSpec &window, unsigned d, int64_t n,
+                                bool includePad) {
+  int64_t first = includePad ? -window.low[d] : 0;
+  int64_t last = includePad ? n + window.high[d] - window.extra[d] : n;
+  SmallVector<double> counts;
+  for (int64_t o = 0; o < window.out[d]; ++o) {
+    int64_t at = o * window.strides[d] - window.low[d], count = 0;
+    for (int64_t i = 0; i < window.size[d]; ++i, at += window.dilations[d])
+      count += at >= first && at < last;
+    counts.push_back(std::max<int64_t>(count, 1));
+  }
+  return counts;
+}
+
+/// A sum times one over the count. Counts that differ (at the border) become
+/// one table per dimension.
+LogicalResult averagePool(OnnxNode &node) {
+  FailureOr<WindowSpec> window = poolWindow(node);
+  if (failed(window) || failed(node.requireFloat(0)))
+    return failure();
+  Value sum = pool(node, node.input(0), ReduceKind::Sum, *window);
+  bool includePad = node.getInt("count_include_pad", 0);
+  double scale = 1;
+  for (unsigned d = 0; d < window->out.size(); ++d) {
+    if (window->out[d] > 1 << 20)
+      return node.error("its result is too large");
+    SmallVector<double> counts =
+        countsAlong(*window, d, node.shape(0)[d + 2], includePad);
+    if (llvm::all_equal(counts)) {
+      scale *= counts.front();
+      continue;
+    }
+    SmallVector<double> factors;
+    for (double count : counts)
+      factors.push_back(1 / count);
+    sum =
+        node.binaryAlong(BinaryKind::Mul, sum,
+                         node.floats(factors, OnnxNode::elementOf(sum)), d + 2);
+  }
+  if (scale != 1)
+    sum = node.binary(BinaryKind::Mul, sum, 1 / scale);
+  return node.finish(sum);
+}
+
+template <bool average> LogicalResult globalPool(OnnxNode &node) {
+  if (failed(node.requireFloat(0)) || failed(node.requireRank(0, 3, 8)))
+    return failure();
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(2, node.rank(0)));
+  SmallVector<int64_t> shape(node.rank(0), 1);
+  shape[0] = node.shape(0)[0];
+  shape[1] = node.shape(0)[1];
+  Value y = average ? node.mean(node.input(0), dims)
+                    : node.reduce(ReduceKind::Max, node.input(0), dims);
+  return node.finish(node.reshape(y, shape));
+}
+
+//===----------------------------------------------------------------------===//
+// Norms over windows
+//===----------------------------------------------------------------------===//
+
+/// |x|^p, or the p-th root of it.
+Value powerOf(OnnxNode &node, Value x, double p) {
+  if (p == 1)
+    return x;
+  if (p == 2)
+    return node.binary(BinaryKind::Mul, x, x);
+  if (p == 0.5)
+    return node.unary(UnaryKind::Sqrt, x);
+  return node.binary(BinaryKind::Pow, x, p);
+}
+
+/// p-th root of a sum of |x|^p, which `sum` makes.
+LogicalResult normOf(OnnxNode &node,
+                     llvm::function_ref<FailureOr<Value>(Value)> sum) {
+  double p = double(node.getInt("p", 2));
+  if (failed(node.requireFloat(0)))
+    return failure();
+  if (p < 1)
+    return node.error("p must be positive");
+  FailureOr<Value> total =
+      sum(powerOf(node, node.unary(UnaryKind::Abs, node.input(0)), p));
+  if (failed(total))
+    return failure();
+  return node.finish(powerOf(node, *total, 1 / p));
+}
+
+LogicalResult lpPool(OnnxNode &node) {
+  return normOf(node, [&](Value x) -> FailureOr<Value> {
+    FailureOr<WindowSpec> window = poolWindow(node);
+    if (failed(window))
+      return failure();
+    return pool(node, x, ReduceKind::Sum, *window);
+  });
+}
+
+LogicalResult globalLpPool(OnnxNode &node) {
+  if (failed(node.requireRank(0, 3, 8)))
+    return failure();
+  return normOf(node, [&](Value x) -> FailureOr<Value> {
+    SmallVector<int64_t> shape(node.rank(0), 1);
+    shape[0] = node.shape(0)[0];
+    shape[1] = node.shape(0)[1];
+    auto dims = llvm::to_vector(llvm::seq<int64_t>(2, node.rank(0)));
+    return node.reshape(node.reduce(ReduceKind::Sum, x, dims), shape);
+  });
+}
+
+/// x / (bias + alpha / size * sum of x^2 over `size` channels)^beta
+LogicalResult localResponse(OnnxNode &node) {
+  int64_t size = node.getInt("size", 0);
+  if (failed(node.requireFloat(0)) || failed(node.requireRank(0, 3, 5)))
+    return failure();
+  if (size < 1 || size > kWindowLimit)
+    return node.error("size " + Twine(size) + " is out of range");
+  Value x = node.input(0);
+  ArrayRef<int64_t> shape = node.shape(0);
+  int64_t image = 1;
+  for (int64_t extent : shape.drop_front(2))
+    image *= extent;
+  SmallVector<int64_t> flat{shape[0], 1, shape[1], image};
+  Value squares = node.reshape(node.binary(BinaryKind::Mul, x, x), flat);
+  Value sum = node.create<PoolOp>(
+      squares.getType(), ReduceKind::Sum, squares, ArrayRef<int64_t>{size, 1},
+      ArrayRef<int64_t>{1, 1}, ArrayRef<int64_t>{1, 1},
+      ArrayRef<int64_t>{(size - 1) / 2, 0}, ArrayRef<int64_t>{size / 2, 0});
+  Value scale =
+      node.binary(BinaryKind::Add,
+                  node.binary(BinaryKind::Mul, node.reshape(sum, shape),
+                              node.getFloat("alpha", 1e-4) / double(size)),
+                  node.getFloat("bias", 1));
+  return node.finish(node.binary(
+      BinaryKind::Div, x, powerOf(node, scale, node.getFloat("beta", 0.75))));
+}
+
+constexpr StringLiteral kLpPool =
+    "auto_pad:string kernel_shape:ints! p:int pads:ints strides:ints";
+constexpr StringLiteral kLpPoolCeil =
+    "auto_pad:string ceil_mode:int dilations:ints kernel_shape:ints! p:int "
+    "pads:ints strides:ints";
+
+const OnnxOp kOps[] = {
+    {"MaxPool", "1", 1, 1,
+     "auto_pad:string kernel_shape:ints! pads:ints strides:ints", maxPool},
+    {"MaxPool", "8", 1, 1,
+     "auto_pad:string kernel_shape:ints! pads:ints storage_order:int "
+     "strides:ints",
+     maxPool},
+    {"MaxPool", "10 11 12 22", 1, 1,
+     "auto_pad:string ceil_mode:int dilations:ints kernel_shape:ints! "
+     "pads:ints storage_order:int strides:ints",
+     maxPool},
+    {"AveragePool", "1", 1, 1,
+     "auto_pad:string kernel_shape:ints! pads:ints strides:ints", averagePool},
+    {"AveragePool", "7", 1, 1,
+     "auto_pad:string count_include_pad:int kernel_shape:ints! pads:ints "
+     "strides:ints",
+     averagePool},
+    {"AveragePool", "10 11", 1, 1,
+     "auto_pad:string ceil_mode:int count_include_pad:int kernel_shape:ints! "
+     "pads:ints strides:ints",
+     averagePool},
+    {"AveragePool", "19 22", 1, 1,
+     "auto_pad:string ceil_mode:int count_include_pad:int dilations:ints "
+     "kernel_shape:ints! pads:ints strides:ints",
+     averagePool},
+    {"GlobalAveragePool", "1 22", 1, 1, "", globalPool<true>},
+    {"GlobalMaxPool", "1 22", 1, 1, "", globalPool<false>},
+    {"LpPool", "2 11", 1, 1, kLpPool, lpPool},
+    {"LpPool", "18 22", 1, 1, kLpPoolCeil, lpPool},
+    {"GlobalLpPool", "2 22", 1, 1, "p:int", globalLpPool},
+    {"LRN", "1 13", 1, 1, "alpha:float beta:float bias:float size:int!",
+     localResponse},
+};
+} // namespace
+
+ArrayRef<OnnxOp> poolOps() { return kOps; }
+
+} // namespace autopar
