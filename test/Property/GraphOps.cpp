@@ -86,19 +86,18 @@ Value makeLogical(GraphBuilder &graph) {
   return binary(graph, graph.random.pick(ArrayRef<BinaryKind>(kinds)), a, b);
 }
 
-/// is_nan or is_inf of 1/x with some x zero.
+/// is_inf of log(relu(x)), or is_nan of log(x): of exact values some are.
 Value makeTest(GraphBuilder &graph) {
   Value x = graph.pick(graph.floatType());
   if (!graph.isExact(x))
     return {};
+  bool infinite = graph.random.chance(50);
+  Value from = infinite ? unary(graph, UnaryKind::Relu, x) : x;
   auto type = cast<RankedTensorType>(x.getType());
-  Value positive = unary(graph, UnaryKind::Relu, x);
-  Value one = graph.splat(type, graph.random.chance(50) ? 1 : 0);
-  Value ratio = binary(graph, BinaryKind::Div, one, positive);
-  UnaryKind kind =
-      graph.random.chance(50) ? UnaryKind::IsNan : UnaryKind::IsInf;
   return UnaryOp::create(graph.builder, graph.loc,
-                         type.clone(graph.builder.getI1Type()), kind, ratio);
+                         type.clone(graph.builder.getI1Type()),
+                         infinite ? UnaryKind::IsInf : UnaryKind::IsNan,
+                         unary(graph, UnaryKind::Log, from));
 }
 
 Value makeCompare(GraphBuilder &graph) {

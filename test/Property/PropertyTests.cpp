@@ -33,18 +33,30 @@ using namespace autopar::property;
 using interpreter::NamedTensor;
 using interpreter::Tensor;
 
-static llvm::cl::opt<int64_t> graphCount("graphs", llvm::cl::init(1000),
-                                         llvm::cl::desc("random graphs"));
-static llvm::cl::opt<int64_t>
-    mutantsPerGraph("mutants", llvm::cl::init(4),
-                    llvm::cl::desc("mutants per graph"));
-static llvm::cl::opt<int64_t>
-    programCount("programs", llvm::cl::init(0),
-                 llvm::cl::desc("graphs that run on real ranks too"));
-static llvm::cl::opt<uint64_t> firstSeed("seed", llvm::cl::init(1),
-                                         llvm::cl::desc("seed of graph 0"));
-static llvm::cl::opt<std::string>
-    dumpFolder("dump", llvm::cl::desc("folder for the IR of failures"));
+namespace {
+/// What the command line asks for. (Compiling a program sets LLVM's options
+/// anew, so they are not kept there.)
+struct Settings {
+  int64_t graphs, mutants, programs;
+  uint64_t seed;
+  std::string dumpFolder;
+};
+} // namespace
+
+static Settings settings;
+
+static void readSettings(int argc, char **argv) {
+  using namespace llvm::cl;
+  static opt<int64_t> graphs("graphs", init(1000), desc("random graphs"));
+  static opt<int64_t> mutants("mutants", init(4), desc("mutants per graph"));
+  static opt<int64_t> programs("programs", init(0),
+                               desc("graphs that run on real ranks too"));
+  static opt<uint64_t> seed("seed", init(1), desc("seed of graph 0"));
+  static opt<std::string> dump("dump", desc("folder for the IR of failures"));
+  ParseCommandLineOptions(argc, argv,
+                          "random programs, whole against partitioned\n");
+  settings = {graphs, mutants, programs, seed, dump};
+}
 
 namespace {
 
@@ -111,10 +123,10 @@ private:
 bool PropertyTest::fails(ModuleOp module, const Twine &what) {
   ++counts.failed;
   llvm::outs() << "seed " << seed << ": " << what << "\n";
-  if (dumpFolder.empty())
+  if (settings.dumpFolder.empty())
     return true;
   std::error_code error;
-  std::string path = dumpFolder + "/seed" + std::to_string(seed);
+  std::string path = settings.dumpFolder + "/seed" + std::to_string(seed);
   llvm::raw_fd_ostream plan(path + ".planned.mlir", error);
   planned->print(plan, OpPrintingFlags().enableDebugInfo(false));
   llvm::raw_fd_ostream program(path + ".mlir", error);
@@ -275,14 +287,14 @@ void PropertyTest::run() {
     return;
   countOps(*graph);
   countOps(*local);
-  if (seed < firstSeed + programCount) {
+  if (seed < settings.seed + uint64_t(settings.programs)) {
     if (!runProgram())
       return;
     ++counts.programs;
   }
   ++counts.passed;
   counts.overTime += overTime;
-  for (int64_t i = 0; i < mutantsPerGraph; ++i)
+  for (int64_t i = 0; i < settings.mutants; ++i)
     testMutant();
 }
 
@@ -295,6 +307,8 @@ static bool reportOps(MLIRContext &context, const Counts &counts) {
   std::string missing;
   llvm::outs() << "programs with";
   for (RegisteredOperationName name : context.getRegisteredOperations()) {
+    if (name.getDialectNamespace() != AutoparDialect::getDialectNamespace())
+      continue;
     bool wanted = name.hasInterface<ShardingRuleOpInterface>() ||
                   llvm::is_contained(collectives, name.getStringRef());
     auto found = counts.graphsWith.find(name.getStringRef());
@@ -312,15 +326,14 @@ static bool reportOps(MLIRContext &context, const Counts &counts) {
 }
 
 int main(int argc, char **argv) {
-  llvm::cl::ParseCommandLineOptions(
-      argc, argv, "random programs, whole against partitioned\n");
+  readSettings(argc, argv);
   DialectRegistry registry;
   registry.insert<AutoparDialect, func::FuncDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   Counts counts;
-  for (int64_t i = 0; i < graphCount; ++i)
-    PropertyTest(context, firstSeed + i, counts).run();
+  for (int64_t i = 0; i < settings.graphs; ++i)
+    PropertyTest(context, settings.seed + i, counts).run();
   llvm::outs() << "graphs: " << counts.passed
                << " equal the whole and pass the checker, " << counts.overTime
                << " of them in micro-batches\n"
@@ -331,7 +344,7 @@ int main(int argc, char **argv) {
                << " change nothing\n";
   bool complete = reportOps(context, counts);
   counts.failed += !complete;
-  if (programCount > 0)
+  if (settings.programs > 0)
     llvm::outs() << "on real ranks: " << counts.programs << " equal\n";
   llvm::outs() << counts.passed + counts.reported() << " passed, "
                << counts.failed << " failed\n";
