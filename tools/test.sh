@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs, builds and runs every test: unit tests, runtime tests (plain and sanitized), lit, execution of whole against
-# partitioned. Ends with the counts of all of them. Exit code 0: nothing failed.
+# Installs, builds and runs every test: unit tests, runtime tests (plain and sanitized), lit, random programs on simulated and
+# on real ranks, execution of whole against partitioned. Ends with the counts of all of them. Exit code 0: nothing failed.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 export AUTOPAR_BUILD=${AUTOPAR_BUILD:-$root/build}
@@ -50,6 +50,7 @@ step runtime gtest "$bin/autopar-runtime-tests"
 step runtime-sanitized gtest "$root/tools/sanitize-runtime.sh"
 step lit lit "$(llvm-config-22 --bindir)/lit" -j 2 "$AUTOPAR_BUILD/test"
 step properties plain "$bin/autopar-property-tests"
+step programs plain "$bin/autopar-property-tests" --graphs=100 --mutants=0 --programs=100 # on real ranks
 step execution plain "$AUTOPAR_PYTHON" "$root/test/Execution/run_models.py"
 
 echo
