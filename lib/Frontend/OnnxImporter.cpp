@@ -114,7 +114,7 @@ void OnnxImporter::importNode(const onnx::NodeProto &node, unsigned index) {
   const onnx::FunctionProto *function = findFunction(node);
   if (!function && !isStandardDomain(node.domain()))
     return reject("operator domain '" + node.domain() + "' is not supported");
-  int64_t version = 0;
+  int64_t version = scope->opset;
   const OnnxOp *op = function
                          ? &kFunctionCall
                          : findOnnxOp(node.op_type(), scope->opset, version);
@@ -239,7 +239,7 @@ LogicalResult OnnxImporter::resolveInputs(const onnx::NodeProto &node,
   }
   while (!view.inputs.empty() && !view.inputs.back())
     view.inputs.pop_back();
-  for (unsigned i = 0; i < view.op.minInputs; ++i)
+  for (unsigned i = view.op.firstRequired; i < view.op.minInputs; ++i)
     if (!poison && !view.has(i))
       return view.error("its input " + Twine(i) + " is missing");
   return success();

@@ -18,7 +18,7 @@ namespace autopar {
 constexpr uint64_t kSmallTensor = 64;
 
 /// Nodes and steps of recurrences that an import may unroll.
-constexpr uint64_t kUnrollLimit = 1000000;
+constexpr uint64_t kUnrollLimit = 200000;
 
 /// Walks a graph and builds @step. Knows no operator: the table does.
 class OnnxImporter {

@@ -284,10 +284,10 @@ constexpr StringLiteral kIf = "then_branch:graph! else_branch:graph!";
 
 const OnnxOp kOps[] = {
     {"If", "1 11 13 16 19 21 23 24 25", 1, 1, kIf, ifOp},
-    {"Loop", "1", 3, kVariadic, "body:graph!", loop},
-    {"Loop", "11 13 16 19 21 23 24 25", 2, kVariadic, "body:graph!", loop},
+    {"Loop", "1", 3, kVariadic, "body:graph!", loop, 2},
+    {"Loop", "11 13 16 19 21 23 24 25", 2, kVariadic, "body:graph!", loop, 2},
     {"Scan", "8", 2, kVariadic,
-     "body:graph! directions:ints num_scan_inputs:int!", scanOfBatches},
+     "body:graph! directions:ints num_scan_inputs:int!", scanOfBatches, 1},
     {"Scan", "9 11 16 19 21 23 24 25", 1, kVariadic,
      "body:graph! num_scan_inputs:int! scan_input_axes:ints "
      "scan_input_directions:ints scan_output_axes:ints "
