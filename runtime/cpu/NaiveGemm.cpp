@@ -4,6 +4,8 @@
 #include "Activation.h"
 #include "NaiveKernels.h"
 
+#include <type_traits>
+
 namespace autopar::runtime {
 
 namespace {
@@ -33,6 +35,9 @@ void gemmRow(const aprt_gemm_desc &desc, const Operands<T> &operands,
              int64_t batch, int64_t row) {
   using E = Element<T>;
   using Compute = typename E::Compute;
+  // Whole numbers wrap around.
+  using Sum =
+      std::conditional_t<std::is_integral_v<Compute>, uint64_t, Compute>;
   const int64_t r = desc.batch_rank;
   const T *a = operands.a + batchOffset(desc, desc.a_strides, batch) +
                row * desc.a_strides[r];
@@ -40,17 +45,18 @@ void gemmRow(const aprt_gemm_desc &desc, const Operands<T> &operands,
   int64_t offset =
       batchOffset(desc, desc.c_strides, batch) + row * desc.c_strides[r];
   for (int64_t n = 0; n < desc.n; ++n) {
-    Compute sum = 0;
+    Sum total = 0;
     for (int64_t k = 0; k < desc.k; ++k)
-      sum += E::load(a[k * desc.a_strides[r + 1]]) *
-             E::load(b[k * desc.b_strides[r] + n * desc.b_strides[r + 1]]);
+      total +=
+          Sum(E::load(a[k * desc.a_strides[r + 1]])) *
+          Sum(E::load(b[k * desc.b_strides[r] + n * desc.b_strides[r + 1]]));
     if (desc.bias)
-      sum += E::load(operands.bias[n]);
-    sum = activate(desc.activation, sum);
+      total += Sum(E::load(operands.bias[n]));
+    Sum sum = Sum(activate(desc.activation, Compute(total)));
     int64_t at = offset + n * desc.c_strides[r + 1];
     if (desc.addend)
-      sum += E::load(operands.addend[at]);
-    operands.c[at] = E::store(sum);
+      sum += Sum(E::load(operands.addend[at]));
+    operands.c[at] = E::store(Compute(sum));
   }
 }
 
