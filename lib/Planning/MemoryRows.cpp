@@ -1,0 +1,115 @@
+//===- MemoryRows.cpp - What is in memory at each launch ------------------===//
+
+#include "ProblemBuilder.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+namespace {
+/// The steps at which a value's memory is in use: none if it has no own.
+struct Lifetime {
+  int64_t first = 0, last = -1;
+};
+} // namespace
+
+/// Of values that @step computes or gets as inputs, by graph.steps. Reshapes
+/// name their operand's memory, and a result may lie over an operand that dies.
+static std::vector<Lifetime> lifetimes(const ModelGraph &graph) {
+  int64_t end = graph.steps.size();
+  std::vector<Lifetime> lives(graph.values.size());
+  std::vector<unsigned> storage(graph.values.size());
+  for (const auto &[index, value] : enumerate(graph.values)) {
+    storage[index] = index;
+    if (value.source == ValueSource::Input)
+      lives[index].last = 0;
+  }
+  for (const auto &[time, step] : enumerate(graph.steps))
+    for (unsigned index : step.ops) {
+      const GraphOp &op = graph.ops[index];
+      for (const auto &[position, value] : enumerate(op.operands))
+        if (op.reads[position] || step.view)
+          lives[storage[value]].last =
+              std::max<int64_t>(lives[storage[value]].last, time);
+      for (const auto &[position, value] : enumerate(op.results)) {
+        if (step.view)
+          storage[value] = storage[op.operands.front()];
+        else if (op.writes[position] && lives[value].last < 0)
+          lives[value] = {int64_t(time), int64_t(time)};
+      }
+    }
+  for (unsigned value : graph.stepResults)
+    lives[storage[value]].last = end;
+  auto elements = [&](unsigned value) {
+    int64_t count = graph.values[value].elementBytes;
+    for (int64_t size : graph.values[value].shape)
+      count *= size;
+    return count;
+  };
+  for (const auto &[time, step] : enumerate(graph.steps))
+    for (auto [out, in] : step.inPlace) {
+      Lifetime &under = lives[storage[in]];
+      if (under.last == int64_t(time) && under.first < int64_t(time) &&
+          elements(out) == elements(storage[in]))
+        --under.last;
+    }
+  return lives;
+}
+
+/// One row per launch: what is live while it runs, and the copies that its
+/// reshards make. predictMemory says what the chosen plan takes.
+void ProblemBuilder::addMemory() {
+  std::map<unsigned, int64_t> persistent, live;
+  std::vector<std::vector<unsigned>> begins(graph.steps.size()),
+      ends(graph.steps.size());
+  std::vector<Lifetime> lives = lifetimes(graph);
+  for (const auto &[index, value] : enumerate(graph.values)) {
+    unsigned node = valueNode(classes.ofValue[index]);
+    if (value.persistent) {
+      ++persistent[node];
+      continue;
+    }
+    bool used = lives[index].last >= lives[index].first &&
+                lives[index].first < int64_t(graph.steps.size());
+    if (value.setup || !used)
+      continue;
+    begins[lives[index].first].push_back(node);
+    if (lives[index].last < int64_t(graph.steps.size()))
+      ends[lives[index].last].push_back(node);
+  }
+  for (auto [node, count] : persistent)
+    problem.persistent.push_back({node, count});
+  for (const auto &[time, step] : enumerate(graph.steps)) {
+    for (unsigned node : begins[time])
+      ++live[node];
+    MemoryRow row;
+    row.name = graph.ops[step.ops.front()].name;
+    for (auto [node, count] : live)
+      row.nodes.push_back({node, count});
+    addCopies(step, row);
+    problem.rows.push_back(std::move(row));
+    for (unsigned node : ends[time])
+      if (auto it = live.find(node); --it->second == 0)
+        live.erase(it);
+  }
+}
+
+void ProblemBuilder::addCopies(const GraphStep &step, MemoryRow &row) {
+  for (unsigned index : step.ops) {
+    const GraphOp &op = graph.ops[index];
+    auto add = [&](unsigned value, bool result, unsigned position) {
+      EdgeKey key{classes.ofOp[index], classes.ofValue[value], result,
+                  position};
+      row.edges.push_back({edgeIndex[key], 1});
+    };
+    for (const auto &[position, value] : enumerate(op.operands))
+      if (op.reads[position])
+        add(value, false, op.alike[position]);
+    for (const auto &[position, value] : enumerate(op.results))
+      if (op.writes[position])
+        add(value, true, position);
+  }
+}
+
+} // namespace autopar

@@ -1,0 +1,104 @@
+//===- ProblemBuilder.h - What the parts of a problem's making share ------===//
+
+#ifndef AUTOPAR_LIB_PLANNING_PROBLEMBUILDER_H
+#define AUTOPAR_LIB_PLANNING_PROBLEMBUILDER_H
+
+#include "ReshardTable.h"
+#include "Strategies.h"
+#include "autopar/Planning/BuildProblem.h"
+#include <map>
+
+namespace autopar {
+
+/// @setup runs once: it counts, but next to nothing.
+inline constexpr double kSetupWeight = 0.01;
+
+/// What an op gives or wants of a value, against how the value lies.
+struct EdgeKey {
+  unsigned op, value; // classes
+  bool result;
+  unsigned position;
+  bool operator<(const EdgeKey &o) const {
+    return std::tie(op, value, result, position) <
+           std::tie(o.op, o.value, o.result, o.position);
+  }
+};
+
+/// Numbers nodes by class, gives them choices, prices what lies between them
+/// (BuildProblem.cpp), says what is in memory when (MemoryRows.cpp) and what a
+/// solution means (SolutionPlan.cpp).
+class ProblemBuilder : public PlanProblem {
+public:
+  explicit ProblemBuilder(const PlanQuestion &question)
+      : graph(question.graph), cluster(question.cluster), mesh(question.mesh),
+        demands(question.demands), limits(question.limits),
+        communication(question.cluster, question.mesh),
+        reshards(question.mesh,
+                 CommunicationModel::reshardCost(cluster, mesh)) {
+    problem.memoryLimit = question.memoryLimit;
+  }
+
+  llvm::Error build();
+  void writePlan(const Solution &solution, Plan &plan) const override;
+  std::vector<double> opSeconds(const Solution &solution) const override;
+
+private:
+  void makeClasses();
+  void numberNodes();
+  bool meetsTime(const Assignment &assignment, const OpDemand &demand) const;
+  llvm::Error addOpNodes();
+  llvm::Error addValueNodes();
+  llvm::Error addCandidates(unsigned valueClass);
+  llvm::Error limitCandidates(unsigned valueClass);
+  void offer(unsigned valueClass, Sharding sharding);
+  llvm::Error addEdges();
+  void addEdge(const EdgeKey &key, double weight);
+  void addMemory();
+  void addCopies(const GraphStep &step, MemoryRow &row);
+
+  double weightOf(bool setup) const {
+    return setup ? kSetupWeight : double(mesh.timeCount());
+  }
+  unsigned opNode(unsigned opClass) const { return opNodes[opClass]; }
+  unsigned valueNode(unsigned valueClass) const {
+    return valueNodes[valueClass];
+  }
+  OpLimit limitOf(unsigned op) const {
+    return limits.constraints ? limits.ops[op] : OpLimit();
+  }
+  const GraphValue &firstValue(unsigned valueClass) const {
+    return graph.values[classes.firstValue[valueClass]];
+  }
+  const Sharding &sideOf(const EdgeKey &key, unsigned strategy) const {
+    const OpShardings &s = strategies[key.op][strategy].shardings;
+    return (key.result ? s.results : s.operands)[key.position];
+  }
+  const Sharding &valueSharding(const Solution &solution,
+                                unsigned value) const {
+    unsigned valueClass = classes.ofValue[value];
+    return candidates[valueClass][solution.choice[valueNode(valueClass)]];
+  }
+  const OpStrategy &opStrategy(const Solution &solution, unsigned op) const {
+    unsigned opClass = classes.ofOp[op];
+    return strategies[opClass][solution.choice[opNode(opClass)]];
+  }
+  void countCollectives(const Solution &solution, Plan &plan) const;
+
+  const ModelGraph &graph;
+  const Cluster &cluster;
+  Mesh mesh;
+  const std::vector<OpDemand> &demands;
+  const Limits &limits;
+  mutable CommunicationModel communication;
+  mutable ReshardTable reshards;
+  GraphClasses classes;
+  std::vector<unsigned> opNodes, valueNodes;       // per class
+  std::vector<std::vector<OpStrategy>> strategies; // per op class
+  std::vector<std::vector<Sharding>> candidates;   // per value class
+  std::vector<std::vector<EdgeKey>> keysOfValue;   // per value class
+  std::map<EdgeKey, unsigned> edgeIndex;
+};
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_PROBLEMBUILDER_H

@@ -1,0 +1,90 @@
+//===- SolutionPlan.cpp - What a solution means for ops and values --------===//
+
+#include "ProblemBuilder.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+void ProblemBuilder::countCollectives(const Solution &solution,
+                                      Plan &plan) const {
+  std::map<std::string, size_t> index;
+  auto count = [&](const Sharding &from, const Sharding &to,
+                   const GraphValue &value, double weight) {
+    std::optional<ReshardPath> path = reshards.path(from, to, value);
+    if (!path)
+      return;
+    for (const ReshardStep &step : *path) {
+      if (isLocal(step.kind))
+        continue;
+      PlannedCollective item;
+      item.kind = stringifyReshardKind(step.kind).str();
+      item.atoms = step.atoms;
+      item.bytes = step.bytes;
+      std::string key = item.kind + "," + std::to_string(item.bytes);
+      for (unsigned atom : item.atoms)
+        key += "," + std::to_string(atom);
+      auto [it, inserted] = index.try_emplace(key, plan.collectives.size());
+      if (inserted)
+        plan.collectives.push_back(std::move(item));
+      plan.collectives[it->second].count += int64_t(weight);
+      plan.collectives[it->second].seconds += weight * step.seconds;
+    }
+  };
+  for (const auto &[opIndex, op] : enumerate(graph.ops)) {
+    if (op.setup)
+      continue;
+    const OpShardings &s = opStrategy(solution, opIndex).shardings;
+    for (const auto &[position, value] : enumerate(op.operands))
+      count(valueSharding(solution, value), s.operands[position],
+            graph.values[value], weightOf(false));
+    for (const auto &[position, value] : enumerate(op.results))
+      count(s.results[position], valueSharding(solution, value),
+            graph.values[value], weightOf(false));
+  }
+  for (unsigned value : graph.stepResults)
+    count(valueSharding(solution, value),
+          endPartial(valueSharding(solution, value)), graph.values[value],
+          weightOf(false));
+}
+
+std::vector<double> ProblemBuilder::opSeconds(const Solution &solution) const {
+  std::vector<double> seconds;
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    const OpStrategy &strategy = opStrategy(solution, index);
+    double sum = strategySeconds(graph, op, strategy, mesh, cluster.slowest(),
+                                 communication);
+    for (const auto &[position, value] : enumerate(op.operands))
+      sum += reshards.seconds(valueSharding(solution, value),
+                              strategy.shardings.operands[position],
+                              graph.values[value]);
+    for (const auto &[position, value] : enumerate(op.results))
+      sum +=
+          reshards.seconds(strategy.shardings.results[position],
+                           valueSharding(solution, value), graph.values[value]);
+    seconds.push_back(sum);
+  }
+  return seconds;
+}
+
+void ProblemBuilder::writePlan(const Solution &solution, Plan &plan) const {
+  plan.model = graph.model;
+  plan.modelHash = graph.hash;
+  plan.cluster = cluster;
+  plan.mesh = mesh;
+  plan.predictedStepSeconds = solution.seconds;
+  plan.predictedPeakMemoryBytes = solution.peakBytes;
+  plan.lowerBoundSeconds = solution.lowerBound;
+  plan.gap = solution.gap();
+  plan.ops.clear();
+  for (const auto &[index, op] : enumerate(graph.ops))
+    plan.ops.push_back({op.name, opStrategy(solution, index).assignment, 0});
+  plan.values.clear();
+  for (const auto &[index, value] : enumerate(graph.values))
+    plan.values.push_back({value.name, valueSharding(solution, index)});
+  plan.collectives.clear();
+  countCollectives(solution, plan);
+}
+
+} // namespace autopar
