@@ -94,9 +94,9 @@ void CpuProgram::lowerLibraryCall(HostFunction &host, KernelOp kernel,
   auto weight = persistentIndex(kernel->getOperand(call.b));
   // A matrix that has to stay as it is serves products too: two copies of a
   // vocabulary's embedding would be most of some models.
-  bool packs = isStep && weight &&
-               !(call.isGemm &&
-                 program.persistentUses[{host.stage, *weight}].plain);
+  bool packs =
+      isStep && weight &&
+      !(call.isGemm && program.persistentUses[{host.stage, *weight}].plain);
   if (packs) {
     PackedWeight packed{call.isGemm ? StringLiteral("aprt_gemm_pack")
                                     : "aprt_conv_pack",
