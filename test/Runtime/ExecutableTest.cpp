@@ -219,7 +219,8 @@ TEST_P(ExecutableOnRanks, ComputesTheSum) {
         "bytes_sent", "peak_memory_bytes", "predicted_peak_memory_bytes"})
     EXPECT_EQ(report[key].size(), size_t(ranks)) << key;
   EXPECT_EQ(report["predicted_step_seconds"], 0.25);
-  // The weight is released once it is packed; the arena is as the manifest says.
+  // The weight is released once it is packed; the arena is as the manifest
+  // says.
   for (const json &memory : report["memory_bytes"]) {
     EXPECT_EQ(memory["weights"], 0);
     EXPECT_GE(memory["packed_weights"], 5 * 7 * 4);

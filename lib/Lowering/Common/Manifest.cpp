@@ -99,10 +99,9 @@ json::Array ManifestWriter::communicators() {
       axes.push_back(axis);
     for (const std::vector<int64_t> &group : comm.groups)
       groups.push_back(numbers(group));
-    result.push_back(
-        json::Object{{"axes", std::move(axes)},
-                     {"groups", std::move(groups)},
-                     {"bytes", comm.bytes}});
+    result.push_back(json::Object{{"axes", std::move(axes)},
+                                  {"groups", std::move(groups)},
+                                  {"bytes", comm.bytes}});
   }
   return result;
 }
