@@ -228,7 +228,7 @@ LogicalResult OnnxImporter::checkAttributes(const OnnxOp &op, OnnxNode &view) {
 LogicalResult OnnxImporter::resolveInputs(const onnx::NodeProto &node,
                                           OnnxNode &view, bool &poison) {
   for (const std::string &name : node.input()) {
-    bool absent = name.empty() || scope->absent.contains(name);
+    bool absent = name.empty() || isAbsent(name);
     view.inputs.push_back(absent ? Value() : lookup(name));
     if (absent || view.inputs.back())
       continue;
@@ -251,8 +251,10 @@ std::string OnnxImporter::valueNumber(const onnx::NodeProto &node,
                                       const OnnxNode &view) {
   if (&view.op == &kFunctionCall)
     return "";
-  std::string key = node.op_type() + "/" + std::to_string(view.version) + "/" +
-                    std::to_string(node.output_size());
+  std::string key = node.op_type() + "/" + std::to_string(view.version) + "/";
+  // Of the outputs only those that the node names are made.
+  for (const std::string &output : node.output())
+    key += output.empty() ? '-' : '+';
   for (Value input : view.inputs)
     key += "/" + llvm::utohexstr(
                      reinterpret_cast<uintptr_t>(input.getAsOpaquePointer()));

@@ -77,6 +77,8 @@ private:
   /// The value of that name in this body or one around it, or null.
   Value lookup(llvm::StringRef name);
   bool isPoisoned(llvm::StringRef name) const;
+  /// Whether it is an input that the caller of this function leaves out.
+  bool isAbsent(llvm::StringRef name) const;
   LogicalResult checkNode(const onnx::NodeProto &node, const OnnxOp &op,
                           OnnxNode &view);
   LogicalResult checkAttributes(const OnnxOp &op, OnnxNode &view);

@@ -86,6 +86,17 @@ bool OnnxImporter::isPoisoned(StringRef name) const {
   return false;
 }
 
+bool OnnxImporter::isAbsent(StringRef name) const {
+  for (OnnxScope *at = scope; at; at = at->parent) {
+    if (at->absent.contains(name))
+      return true;
+    if (at->values.contains(name) || at->initializers.contains(name) ||
+        at->poisoned.contains(name))
+      return false;
+  }
+  return false;
+}
+
 bool OnnxImporter::isOnlyUse(StringRef name, Value value) const {
   return scope->values.contains(name) && scope->useCounts.lookup(name) == 1 &&
          value.use_empty() && !aliased.contains(value);
@@ -118,7 +129,7 @@ LogicalResult OnnxImporter::unroll(uint64_t nodes, Location loc) {
 /// Imports the nodes of a body whose inputs `inner` holds.
 FailureOr<SmallVector<Value>>
 OnnxImporter::importBody(OnnxScope &inner, const OnnxBody &body, Location loc) {
-  if (failed(unroll(body.nodes->size(), loc)))
+  if (failed(unroll(1 + uint64_t(body.nodes->size()), loc)))
     return failure();
   inner.enter(body);
   llvm::SaveAndRestore inside(scope, &inner);
