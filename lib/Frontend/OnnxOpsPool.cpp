@@ -2,6 +2,7 @@
 
 #include "OnnxNode.h"
 #include "WindowAttributes.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using llvm::Twine;
@@ -134,11 +135,12 @@ LogicalResult maxPool(OnnxNode &node) {
   if (!node.wantsOutput(1))
     return success();
   int64_t elements = 1;
-  for (int64_t size : window->size)
+  for (int64_t size : window->size) {
+    if (size > 1024 / elements)
+      return node.error("positions in windows of more than 1024 elements are "
+                        "not supported");
     elements *= size;
-  if (elements > 1024)
-    return node.error("positions in windows of more than 1024 elements are "
-                      "not supported");
+  }
   ArrayRef<int64_t> spatial = node.shape(0).drop_front(2);
   SmallVector<int64_t> strides(spatial.size(), 1);
   if (node.getInt("storage_order", 0))
@@ -159,10 +161,14 @@ SmallVector<double> countsAlong(const WindowSpec &window, unsigned d, int64_t n,
   int64_t last = includePad ? n + window.high[d] - window.extra[d] : n;
   SmallVector<double> counts;
   for (int64_t o = 0; o < window.out[d]; ++o) {
-    int64_t at = o * window.strides[d] - window.low[d], count = 0;
-    for (int64_t i = 0; i < window.size[d]; ++i, at += window.dilations[d])
-      count += at >= first && at < last;
-    counts.push_back(std::max<int64_t>(count, 1));
+    int64_t at = o * window.strides[d] - window.low[d];
+    // How many of its elements lie before `end`.
+    auto before = [&](int64_t end) {
+      return std::clamp<int64_t>(
+          llvm::divideCeilSigned(end - at, window.dilations[d]), 0,
+          window.size[d]);
+    };
+    counts.push_back(std::max<int64_t>(before(last) - before(first), 1));
   }
   return counts;
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ActivationFunctions.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using llvm::Twine;
@@ -304,6 +305,8 @@ LogicalResult Recurrence::readShapes() {
   batchFirst = node.getInt("layout", 0) != 0;
   steps = node.shape(0)[batchFirst ? 1 : 0];
   batch = node.shape(0)[batchFirst ? 0 : 1];
+  if (steps == 0)
+    return node.error("its sequence is empty");
   inputs = node.shape(0)[2];
   hidden = node.shape(2)[2];
   if (node.getInt("hidden_size", hidden) != hidden)
@@ -453,7 +456,8 @@ LogicalResult Recurrence::import() {
   /// Ops of one step, about.
   constexpr uint64_t kOpsOfStep = 30;
   if (failed(readShapes()) || failed(readLengths()) ||
-      failed(node.unroll(uint64_t(directions) * steps * kOpsOfStep)))
+      failed(node.unroll(
+          llvm::SaturatingMultiply(uint64_t(steps), directions * kOpsOfStep))))
     return failure();
   FailureOr<SmallVector<Function>> read =
       readFunctions(node, kind.functions, directions);

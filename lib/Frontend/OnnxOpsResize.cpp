@@ -51,8 +51,12 @@ LogicalResult keepAspectRatio(OnnxNode &node, ArrayRef<int64_t> axes,
     scale = policy == "not_larger" ? std::min(scale, spec.scales[axis])
                                    : std::max(scale, spec.scales[axis]);
   for (int64_t axis : axes) {
+    double size = std::floor(scale * node.shape(0)[axis] + 0.5);
+    if (!(size >= 1 && size <= 1 << 30))
+      return node.error("its result's size " + std::to_string(size) +
+                        " is out of range");
     spec.scales[axis] = scale;
-    spec.sizes[axis] = int64_t(std::floor(scale * node.shape(0)[axis] + 0.5));
+    spec.sizes[axis] = int64_t(size);
   }
   return success();
 }

@@ -171,10 +171,12 @@ LogicalResult oneHot(OnnxNode &node) {
   if (!known || known->size() != 1)
     return node.error("its input 1 ('depth') must be one number, known while "
                       "compiling");
+  if (!(known->front() >= 1 && known->front() < double(1ull << 40)))
+    return node.error("depth " + std::to_string(known->front()) +
+                      " is out of range");
   int64_t depth = int64_t(known->front());
-  if (depth < 1 ||
-      OnnxNode::typeOf(node.input(2)).getShape() != ArrayRef<int64_t>({2}))
-    return node.error("depth must be positive and values hold two elements");
+  if (OnnxNode::typeOf(node.input(2)).getShape() != ArrayRef<int64_t>({2}))
+    return node.error("values must hold two elements");
   FailureOr<int64_t> axis =
       node.normalizeAxis(node.getInt("axis", -1), node.rank(0) + 1);
   if (failed(axis))
