@@ -2,7 +2,6 @@
 
 #include "ResizeWeights.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
 
