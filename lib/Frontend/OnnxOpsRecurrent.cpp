@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ActivationFunctions.h"
+#include "RecurrentActivations.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -14,113 +14,6 @@ using llvm::Twine;
 
 namespace autopar {
 namespace {
-
-//===----------------------------------------------------------------------===//
-// Activations
-//===----------------------------------------------------------------------===//
-
-/// A function that the attribute `activations` names.
-struct Activation {
-  StringLiteral name;
-  unsigned parameters; // alpha, then beta
-  float alpha, beta;   // defaults
-  Value (*apply)(OnnxNode &node, Value x, double alpha, double beta);
-};
-
-template <UnaryKind kind> Value plain(OnnxNode &node, Value x, double, double) {
-  return node.unary(kind, x);
-}
-
-template <Value (*function)(OnnxNode &, Value)>
-Value withNone(OnnxNode &node, Value x, double, double) {
-  return function(node, x);
-}
-
-template <Value (*function)(OnnxNode &, Value, double)>
-Value withAlpha(OnnxNode &node, Value x, double alpha, double) {
-  return function(node, x, alpha);
-}
-
-Value affineOf(OnnxNode &node, Value x, double alpha, double beta) {
-  return node.binary(BinaryKind::Add, node.binary(BinaryKind::Mul, x, alpha),
-                     beta);
-}
-
-Value scaledTanhOf(OnnxNode &node, Value x, double alpha, double beta) {
-  Value inner = node.binary(BinaryKind::Mul, x, beta);
-  return node.binary(BinaryKind::Mul, node.unary(UnaryKind::Tanh, inner),
-                     alpha);
-}
-
-const Activation kActivations[] = {
-    {"Sigmoid", 0, 0, 0, plain<UnaryKind::Sigmoid>},
-    {"Tanh", 0, 0, 0, plain<UnaryKind::Tanh>},
-    {"Relu", 0, 0, 0, plain<UnaryKind::Relu>},
-    {"Softsign", 0, 0, 0, withNone<softsignOf>},
-    {"Softplus", 0, 0, 0, withNone<softplusOf>},
-    {"LeakyRelu", 1, 0.01f, 0, withAlpha<leakyReluOf>},
-    {"ThresholdedRelu", 1, 1, 0, withAlpha<thresholdedReluOf>},
-    {"Elu", 1, 1, 0, withAlpha<eluOf>},
-    {"Affine", 2, 1, 0, affineOf},
-    {"ScaledTanh", 2, 1, 1, scaledTanhOf},
-    {"HardSigmoid", 2, 0.2f, 0.5f, hardSigmoidOf},
-};
-
-/// An activation with its numbers.
-struct Function {
-  const Activation *activation;
-  double alpha, beta;
-  double clip; // of what it is applied to; 0 for none
-
-  Value operator()(OnnxNode &node, Value x) const {
-    if (clip > 0)
-      x = node.binary(BinaryKind::Max, node.binary(BinaryKind::Min, x, clip),
-                      -clip);
-    return activation->apply(node, x, alpha, beta);
-  }
-};
-
-/// The functions of all directions; alpha and beta are consumed by those that
-/// have such, in order.
-FailureOr<SmallVector<Function>> readFunctions(OnnxNode &node,
-                                               ArrayRef<StringRef> byDefault,
-                                               int64_t directions) {
-  SmallVector<StringRef> names;
-  if (const onnx::AttributeProto *given = node.attribute("activations"))
-    names.assign(given->strings().begin(), given->strings().end());
-  for (int64_t d = 0; d < directions && !node.hasAttribute("activations"); ++d)
-    llvm::append_range(names, byDefault);
-  if (names.size() != byDefault.size() * directions)
-    return node.error("it has " + Twine(names.size()) + " activations for " +
-                      Twine(directions) + " directions; it needs " +
-                      Twine(byDefault.size()) + " for each");
-  SmallVector<float> alphas = node.getFloats("activation_alpha");
-  SmallVector<float> betas = node.getFloats("activation_beta");
-  auto take = [](SmallVector<float> &values, float otherwise) -> double {
-    if (values.empty())
-      return otherwise;
-    float value = values.front();
-    values.erase(values.begin());
-    return value;
-  };
-  double clip = node.getFloat("clip", 0);
-  SmallVector<Function> functions;
-  for (StringRef name : names) {
-    const Activation *found =
-        llvm::find_if(kActivations, [&](const Activation &a) {
-          return name.equals_insensitive(a.name);
-        });
-    if (found == std::end(kActivations))
-      return node.error("unknown activation '" + name + "'");
-    Function function{found, 0, 0, clip};
-    if (found->parameters > 0)
-      function.alpha = take(alphas, found->alpha);
-    if (found->parameters > 1)
-      function.beta = take(betas, found->beta);
-    functions.push_back(function);
-  }
-  return functions;
-}
 
 //===----------------------------------------------------------------------===//
 // One direction
@@ -167,7 +60,7 @@ struct Direction {
   Value weights;   // R [G, H, H]
   Value bias;      // of R, where it is not in `projected`; [G, H] or null
   Value peepholes; // [3, H] or null
-  ArrayRef<Function> functions;
+  ArrayRef<RecurrentActivation> functions;
 
   /// Gates that begin at `first`: hidden * R^T [B, count, H]
   Value recurrent(OnnxNode &node, Value hidden, int64_t first,
@@ -204,14 +97,15 @@ State lstmCell(OnnxNode &node, const Direction &direction, Value x,
                    times(node, input, g(node, gate(3))));
   Value output = f(node, peep(gate(1), 1, cell));
   // The clip bounds what gates get, not the cell.
-  Function unbounded{h.activation, h.alpha, h.beta, 0};
+  RecurrentActivation unbounded{h.kind, h.alpha, h.beta, 0};
   return {times(node, output, unbounded(node, cell)), cell};
 }
 
 /// Gates z, r, h; functions f (gates), g (hidden).
 State gruCell(OnnxNode &node, const Direction &direction, Value x,
               State state) {
-  const Function &f = direction.functions[0], &g = direction.functions[1];
+  const RecurrentActivation &f = direction.functions[0],
+                            &g = direction.functions[1];
   bool linearFirst = node.getInt("linear_before_reset", 0);
   Value products =
       direction.recurrent(node, state.hidden, 0, linearFirst ? 3 : 2);
@@ -277,7 +171,7 @@ private:
   bool batchFirst = false, firstIsReverse = false;
   Value sequence; // [T, B, I]
   Value lengths;  // [B] or null if all are T
-  SmallVector<Function> functions;
+  SmallVector<RecurrentActivation> functions;
 };
 
 LogicalResult Recurrence::checkShape(unsigned i, ArrayRef<int64_t> expected) {
@@ -459,8 +353,8 @@ LogicalResult Recurrence::import() {
       failed(node.unroll(
           llvm::SaturatingMultiply(uint64_t(steps), directions * kOpsOfStep))))
     return failure();
-  FailureOr<SmallVector<Function>> read =
-      readFunctions(node, kind.functions, directions);
+  FailureOr<SmallVector<RecurrentActivation>> read =
+      readActivations(node, kind.functions, directions);
   if (failed(read))
     return failure();
   functions = *read;
