@@ -3,7 +3,7 @@
 #include "Conv.h"
 
 #include "../core/DataType.h"
-#include "NaiveKernels.h"
+#include "NaiveConv.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 //===- NaiveConv.cpp - Convolution by plain loops -------------------------===//
 
+#include "NaiveConv.h"
 #include "../core/DataType.h"
 #include "Activation.h"
-#include "NaiveKernels.h"
 
 namespace autopar::runtime {
 

@@ -20,9 +20,12 @@ public:
     bytes = (bytes + line - 1) / line * line;
     if (bytes <= blockBytes)
       return Status::success();
-    blockBytes = bytes;
     blocks.release();
-    return blocks.allocate(bytes * threads, "the library's workspace", &memory);
+    blockBytes = 0; // what is left if there is no memory
+    APRT_TRY(
+        blocks.allocate(bytes * threads, "the library's workspace", &memory));
+    blockBytes = bytes;
+    return Status::success();
   }
 
   void *block(int64_t thread) const {

@@ -1,7 +1,7 @@
 //===- ConvTest.cpp - Convolutions against plain loops --------------------===//
 
 #include "cpu/Conv.h"
-#include "cpu/NaiveKernels.h"
+#include "cpu/NaiveConv.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 //===- GemmTest.cpp - Matrix products against plain loops -----------------===//
 
 #include "cpu/Gemm.h"
+#include "NaiveGemm.h"
 #include "core/DataType.h"
-#include "cpu/NaiveKernels.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 //===- NaiveGemm.cpp - Matrix product by plain loops ----------------------===//
 
-#include "../core/DataType.h"
-#include "Activation.h"
-#include "NaiveKernels.h"
+#include "NaiveGemm.h"
+#include "core/DataType.h"
+#include "cpu/Activation.h"
 
 #include <type_traits>
 

@@ -1,0 +1,21 @@
+//===- NaiveConv.h - Convolution by plain loops -----------------*- C++ -*-===//
+//
+// For any type and layout: what is left where the library refuses.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_RUNTIME_CPU_NAIVECONV_H
+#define AUTOPAR_RUNTIME_CPU_NAIVECONV_H
+
+#include "ThreadPool.h"
+#include "autopar/runtime.h"
+
+namespace autopar::runtime {
+
+/// aprt_conv by definition, in either layout.
+void naiveConv(const aprt_conv_desc &desc, const void *x, const void *w,
+               const void *bias, const void *addend, void *y, ThreadPool &pool);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CPU_NAIVECONV_H
