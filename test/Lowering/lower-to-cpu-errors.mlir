@@ -49,3 +49,20 @@ module {
     return
   }
 }
+
+// -----
+
+module {
+  autopar.mesh @mesh <["x"=1]>
+  func.func @step_0() {
+    %x = autopar.buffer arena[0] : memref<40000xf32>
+    %y = autopar.buffer arena[160000] : memref<32769xi64>
+    autopar.kernel ins(%x) outs(%y) : (memref<40000xf32>, memref<32769xi64>) -> () {
+    ^bb0(%0: tensor<40000xf32>):
+      // expected-error@unknown {{'autopar.top_k' op of node 'best' keeps 32769 elements of a row, more than the 32768 that fit on the stack; ask the model for a smaller k}}
+      %1 = autopar.top_k %0 dim = 0 : tensor<40000xf32> -> tensor<32769xi64> loc("best")
+      autopar.yield %1 : tensor<32769xi64>
+    }
+    return
+  }
+}

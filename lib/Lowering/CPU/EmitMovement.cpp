@@ -107,7 +107,10 @@ Value emitConcat(LoopEmitter &emit, ConcatOp op, ArrayRef<Index> at) {
                     : read;
     start += size;
   }
-  return result;
+  // Without elements there is nothing to read: the loop around runs no trip.
+  return result ? result
+                : emit.constant(computeType(getElementTypeOrSelf(op.getType())),
+                                0);
 }
 
 /// An element of an index tensor as i64.

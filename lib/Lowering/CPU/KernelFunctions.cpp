@@ -98,11 +98,18 @@ void KernelBuilder::emitOutputs(LoopEmitter &emit, Index flat, Block *entry,
                                 int64_t size) {
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
   unsigned inputs = kernel.getInputs().size();
-  SmallVector<std::pair<Value, Index>> values;
+  struct Element {
+    Value value;
+    Index where;
+    unsigned output;
+  };
+  SmallVector<Element> elements;
   for (auto [number, result] : llvm::enumerate(yield.getValues())) {
     auto type = cast<RankedTensorType>(result.getType());
-    int64_t elements = std::max<int64_t>(1, type.getNumElements());
-    Index where = emit.digit(flat, size / elements, elements);
+    int64_t count = type.getNumElements();
+    if (count == 0)
+      continue;
+    Index where = emit.digit(flat, size / count, count);
     Layout layout = layoutOf(kernel->getOperand(inputs + number).getType());
     SmallVector<Index> places =
         emit.delinearize(where, inMemoryOrder(type.getShape(), layout));
@@ -110,11 +117,13 @@ void KernelBuilder::emitOutputs(LoopEmitter &emit, Index flat, Block *entry,
     for (auto [place, dim] :
          llvm::zip_equal(places, fullLayout(layout, places.size())))
       at[dim] = place;
-    values.push_back({emit.element(result, at), where});
+    unsigned output = number;
+    elements.push_back({emit.element(result, at), where, output});
   }
-  for (auto [number, result] : llvm::enumerate(yield.getValues()))
-    emit.store(values[number].first, entry->getArgument(slots[inputs + number]),
-               getElementTypeOrSelf(result.getType()), values[number].second);
+  for (const Element &element : elements)
+    emit.store(
+        element.value, entry->getArgument(slots[inputs + element.output]),
+        getElementTypeOrSelf(yield.getValues()[element.output]), element.where);
 }
 
 LLVM::LLVMFuncOp KernelBuilder::emit(StringRef name, const Nest &nest) {
@@ -238,12 +247,26 @@ LLVM::LLVMFuncOp emitEntry(OpBuilder &builder, StringRef name,
   return function;
 }
 
+int64_t rowCount(TopKOp op) {
+  return cast<ShapedType>(op.getResult().getType()).getDimSize(op.getDim());
+}
+
+/// Refuses an op that the CPU has no loops for, at least not at this size.
+LogicalResult verifyLoops(Operation *op) {
+  if (!hasLoops(op))
+    return op->emitOpError("has no loops on the CPU inside a kernel");
+  if (auto topK = dyn_cast<TopKOp>(op); topK && rowCount(topK) > kMaxStackRow)
+    return topK.emitOpError("of node '")
+           << nodeName(op->getLoc()) << "' keeps " << rowCount(topK)
+           << " elements of a row, more than the " << kMaxStackRow
+           << " that fit on the stack; ask the model for a smaller k";
+  return success();
+}
+
 LogicalResult verifyBody(KernelOp kernel) {
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
-    if (hasLoops(op))
-      return WalkResult::advance();
-    op->emitOpError("has no loops on the CPU inside a kernel");
-    return WalkResult::interrupt();
+    return failed(verifyLoops(op)) ? WalkResult::interrupt()
+                                   : WalkResult::advance();
   });
   return failure(result.wasInterrupted());
 }

@@ -33,6 +33,10 @@ ProgramOp describe(KernelOp kernel, StringRef kind) {
   return row;
 }
 
+bool hasNoElements(Value memref) {
+  return cast<ShapedType>(memref.getType()).getNumElements() == 0;
+}
+
 std::optional<int64_t> persistentIndex(Value memref) {
   auto buffer = memref.getDefiningOp<BufferOp>();
   if (buffer && buffer.getSpace() == BufferSpace::Persistent)
@@ -112,6 +116,8 @@ void CpuProgram::lowerLibraryCall(HostFunction &host, KernelOp kernel,
 }
 
 LogicalResult CpuProgram::lowerLoops(HostFunction &host, KernelOp kernel) {
+  if (llvm::all_of(kernel.getOutputs(), hasNoElements))
+    return success();
   FailureOr<cpu::LoopKernel> loop = loops.get(kernel);
   if (failed(loop))
     return failure();

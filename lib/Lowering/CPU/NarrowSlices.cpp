@@ -88,10 +88,8 @@ void narrowInputs(KernelOp kernel) {
     OpOperand &operand = kernel->getOpOperand(argument.getArgNumber());
     BufferOp buffer = arenaBuffer(operand.get());
     int64_t offset = 0;
-    SliceOp slice = buffer && isAlone(kernel, buffer)
-                        ? soleSlice(argument, offset)
-                        : SliceOp();
-    if (!slice)
+    SliceOp slice = buffer ? soleSlice(argument, offset) : SliceOp();
+    if (!slice || !isAlone(kernel, buffer))
       continue;
     auto part = cast<RankedTensorType>(slice.getType());
     operand.set(placeWithin(builder, buffer, offset * elementBytes(part),
