@@ -20,7 +20,15 @@ BucketElimination::BucketElimination(const CostGraph &graph,
     put(std::move(table));
   }
   for (const CostGraph::Edge &edge : graph.edges) {
-    CostTable table{{edge.a, edge.b}, {}};
+    // A node of one choice ties nothing together: a hub of many neighbours
+    // would make a clique of them.
+    CostTable table;
+    if (size(edge.b) == 1)
+      table.scope = {edge.a};
+    else if (size(edge.a) == 1)
+      table.scope = {edge.b};
+    else
+      table.scope = {edge.a, edge.b};
     size_t columns = graph.nodes[edge.b].size();
     table.cells.reserve(size(edge.a) * size(edge.b));
     for (unsigned a : domains[edge.a])

@@ -28,7 +28,27 @@ struct Alternative {
 
 } // namespace
 
-/// The same question that the plan answered, with `pin` beside it.
+/// The mesh that the plan chose, as a user writes it: names of strategies
+/// match axes by position.
+static SmallVector<MeshAxis> writtenMesh(const Plan &plan,
+                                         ArrayRef<StrategyName> strategies) {
+  SmallVector<MeshAxis> axes;
+  for (const MeshAxis &axis : plan.mesh.axes())
+    if (axis.name != kTimeAxis && axis.size > 1)
+      axes.push_back(axis);
+  const StrategyName *layer = llvm::find(strategies, StrategyName::Layer);
+  bool named = layer != strategies.end();
+  if (plan.stages > 1 || named) {
+    size_t index = named ? layer - strategies.begin() : 0;
+    axes.insert(axes.begin() + std::min(index, axes.size()),
+                {kStageAxis.str(), plan.stages});
+  }
+  return axes;
+}
+
+/// The best plan with `pin` for the plan's strategy, mesh and micro-batches. A
+/// plan does not tell its memory limit and constraints: these are not asked
+/// again.
 static Expected<Plan> searchAgain(const Plan &plan, const ModelGraph &graph,
                                   const Constraint &pin) {
   PlanRequest request;
@@ -38,11 +58,7 @@ static Expected<Plan> searchAgain(const Plan &plan, const ModelGraph &graph,
     request.strategies = *names;
   else
     consumeError(names.takeError()); // a hand-written word
-  if (plan.stages > 1)
-    request.mesh.push_back({kStageAxis.str(), plan.stages});
-  for (const MeshAxis &axis : plan.mesh.axes())
-    if (axis.name != kTimeAxis && axis.size > 1)
-      request.mesh.push_back(axis);
+  request.mesh = writtenMesh(plan, request.strategies);
   request.microBatches = plan.stages > 1 ? plan.microBatches : 0;
   request.constraints = {"explain", {pin}};
   return searchPlan(graph, request);
@@ -57,7 +73,8 @@ static std::string alternativesText(std::vector<Alternative> list, double now,
     return a.seconds < b.seconds;
   });
   std::string text = "alternatives: here, all else as it is; of the step, all "
-                     "else searched anew\n";
+                     "else searched anew on this mesh without constraints "
+                     "and memory limit\n";
   for (const auto &[index, item] : enumerate(list)) {
     if (index == kShownRows) {
       text += formatv("  and {0} others\n", list.size() - kShownRows);

@@ -9,11 +9,16 @@ using namespace llvm;
 
 namespace autopar {
 
+/// Ascending.
 static SmallVector<int64_t> divisorsOf(int64_t n) {
   SmallVector<int64_t> divisors;
-  for (int64_t d = 1; d <= n; ++d)
-    if (n % d == 0)
+  for (int64_t d = 1; d <= n / d; ++d)
+    if (n % d == 0) {
       divisors.push_back(d);
+      if (d != n / d)
+        divisors.push_back(n / d);
+    }
+  llvm::sort(divisors);
   return divisors;
 }
 
