@@ -257,8 +257,11 @@ void LayoutChoice::assign(Operation *op) {
   } else {
     for (Operation &inner : kernel.getBody().front())
       if (std::optional<Value> image = imageOperandOf(&inner);
-          image && cpuFusionTable().convolutionChannelsLast)
-        return assignLibrary(kernel, &inner, *image), keepInPlace(kernel);
+          image && cpuFusionTable().convolutionChannelsLast) {
+        assignLibrary(kernel, &inner, *image);
+        keepInPlace(kernel);
+        return;
+      }
     rowMajorOperands(op);
   }
   keepInPlace(kernel);
