@@ -62,7 +62,7 @@ Value LoopEmitter::foldColumns(ArrayRef<int64_t> extents, ArrayRef<Index> at,
   std::optional<int64_t> columns = getConstantIntValue(open.getUpperBound());
   Value column = open.getInductionVar();
   unsigned outside = scopes.size() - 2;
-  if (!columns || depth(at) <= outside)
+  if (!columns || *columns > kMaxStackRow || depth(at) <= outside)
     return nullptr;
   bool moves = llvm::all_of(at, [&](const Index &index) {
     return moveColumn(index, column, column).has_value();
