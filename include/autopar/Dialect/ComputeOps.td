@@ -58,7 +58,8 @@ def Autopar_BinaryOp : Autopar_Op<"binary", [SameOperandsAndResultType]> {
   let description = [{
     Integer division truncates and is 0 where the divisor is 0 (bytes past an
     extent are unspecified). `mod` has the divisor's sign, `fmod` the dividend's.
-    `max` and `min` carry NaN on. Shifts by the width or more give 0; `shr` fills with zeros.
+    `max` and `min` carry NaN on. `shl` by the width or more gives 0; `shr` copies the sign of signed integers and
+    fills unsigned ones with zeros, also by the width or more.
   }];
   let arguments = (ins Autopar_BinaryKindAttr:$kind, Autopar_Tensor:$lhs, Autopar_Tensor:$rhs);
   let results = (outs Autopar_Tensor:$result);
