@@ -69,6 +69,7 @@ Value LoopEmitter::foldColumns(ArrayRef<int64_t> extents, ArrayRef<Index> at,
   });
   if (!moves)
     return nullptr;
+  noteFold(at);
 
   Type type = init.getType();
   Value row = stackBuffer(storageType(type), *columns);

@@ -1,6 +1,7 @@
 //===- KernelNest.cpp - The loops of one kernel ---------------------------===//
 
 #include "KernelNest.h"
+#include "autopar/Schedule/Names.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -101,11 +102,10 @@ Nest cutNest(int64_t space, const std::set<int64_t> &cuts,
     if (cut < space && cut % stride == 0 && space % cut == 0)
       close(cut);
   close(space);
-  auto *inner = llvm::find_if(nest.parts, [&](const Part &part) {
-    return part.stride == row.first && part.size == row.second;
-  });
-  if (inner != nest.parts.end())
-    std::rotate(inner, inner + 1, nest.parts.end());
+  std::stable_partition(
+      nest.parts.begin(), nest.parts.end(), [&](const Part &part) {
+        return part.stride < row.first || part.stride >= row.first * row.second;
+      });
   return nest;
 }
 
@@ -128,10 +128,32 @@ void tile(Nest &nest, const Findings &findings) {
     nest.blocks[written - nest.parts.begin()] = kTileWritten;
 }
 
-/// Leading parts are parallel until one iteration is small enough.
-void shareOut(Nest &nest, int64_t space, bool rows) {
-  int64_t rest = space;
+/// How many leading parts pieces of the launch may share out. A kernel that
+/// writes over what it reads must fold a row before any of it is written: the
+/// parts that a fold runs over, or does not depend on, stay in one iteration.
+unsigned mostParallel(KernelOp kernel, const Nest &nest,
+                      const Findings &findings) {
   unsigned last = nest.parts.size() - 1;
+  auto inPlace = kernel->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
+  if (!inPlace ||
+      llvm::all_of(inPlace.asArrayRef(), [](int64_t i) { return i < 0; }))
+    return last;
+  auto isShared = [&](const Part &part) {
+    return llvm::all_of(findings.foldDigits, [&](const auto &digits) {
+      return llvm::any_of(digits, [&](auto digit) {
+        return part.stride < digit.second &&
+               part.stride * part.size > digit.first;
+      });
+    });
+  };
+  const Part *row = llvm::find_if_not(nest.parts, isShared);
+  return std::min<unsigned>(last, row - nest.parts.begin());
+}
+
+/// Leading parts, at most `last`, are parallel until one iteration is small
+/// enough.
+void shareOut(Nest &nest, int64_t space, bool rows, unsigned last) {
+  int64_t rest = space;
   while (nest.parallel < last &&
          (nest.parallel == 0 || rows || nest.work < 256 ||
           rest > 8 * kElementsPerIteration)) {
@@ -180,7 +202,7 @@ Nest nestOf(KernelOp kernel, const Findings &findings) {
   }
   if (nest.parts.size() <= 1 && row.second <= 1)
     return flatNest(space);
-  shareOut(nest, space, hasRows(kernel));
+  shareOut(nest, space, hasRows(kernel), mostParallel(kernel, nest, findings));
   return nest;
 }
 

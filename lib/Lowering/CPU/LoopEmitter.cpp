@@ -187,6 +187,7 @@ Value LoopEmitter::foldRange(Value extent, unsigned depth, Value init,
 
 Value LoopEmitter::fold(ArrayRef<int64_t> extents, ArrayRef<Index> fixed,
                         Value init, FoldBody body) {
+  noteFold(fixed);
   SmallVector<Index> at;
   std::function<Value(unsigned, Value)> level = [&](unsigned dim,
                                                     Value carried) -> Value {

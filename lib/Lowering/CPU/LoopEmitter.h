@@ -50,6 +50,8 @@ struct Findings {
   std::set<int64_t> boundaries;
   /// Some loop folds elements; one does so that depends on no open loop at all.
   bool folds = false, wholeFolds = false;
+  /// The digits of the space that each fold depends on, as [from, to) strides.
+  std::set<std::vector<std::pair<int64_t, int64_t>>> foldDigits;
   /// A tensor about as large as the space is contiguous along the digits of
   /// this stride, not along the innermost ones; 0: none is.
   int64_t crossStride = 0;
@@ -175,6 +177,7 @@ private:
   llvm::SmallVector<Run> runsOf(llvm::ArrayRef<Index> at,
                                 llvm::ArrayRef<int64_t> shape);
   void noteRead(llvm::ArrayRef<Index> at, llvm::ArrayRef<int64_t> shape);
+  void noteFold(llvm::ArrayRef<Index> fixed);
   void loopAt(unsigned depth, int64_t extent,
               llvm::function_ref<void(Index)> body);
   std::optional<Index> moveColumn(Index index, mlir::Value from,

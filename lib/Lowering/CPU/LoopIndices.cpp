@@ -166,6 +166,21 @@ Index LoopEmitter::linearize(ArrayRef<Index> at, ArrayRef<int64_t> shape) {
   return {sum(terms)};
 }
 
+void LoopEmitter::noteFold(ArrayRef<Index> fixed) {
+  std::vector<std::pair<int64_t, int64_t>> digits;
+  for (const Index &index : fixed) {
+    auto space = spaces.find(index.value);
+    if (space == spaces.end())
+      continue;
+    int64_t whole = 1;
+    for (const Part &part : space->second)
+      whole *= part.size;
+    digits.push_back(
+        {index.divisor, index.modulus ? index.divisor * index.modulus : whole});
+  }
+  findings.foldDigits.insert(std::move(digits));
+}
+
 void LoopEmitter::noteRead(ArrayRef<Index> at, ArrayRef<int64_t> shape) {
   SmallVector<Run> runs = runsOf(at, shape);
   if (runs.empty())
