@@ -14,8 +14,8 @@ using Domains = std::vector<std::vector<unsigned>>;
 Domains allChoices(const CostGraph &graph);
 
 /// Drops choice c of a node where some c' costs no more whatever the neighbours
-/// choose (Goldstein's criterion). At least one best solution remains. No domain
-/// may be empty.
+/// choose (Goldstein's criterion). At least one best solution remains. No
+/// domain may be empty.
 void dropDeadEnds(const CostGraph &graph, Domains &domains);
 
 } // namespace autopar

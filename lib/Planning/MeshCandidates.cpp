@@ -206,8 +206,8 @@ namedMeshes(ArrayRef<StrategyName> strategies, int64_t devices) {
   return candidates;
 }
 
-Expected<std::vector<MeshCandidate>>
-meshCandidates(const PlanRequest &request, int64_t batch) {
+Expected<std::vector<MeshCandidate>> meshCandidates(const PlanRequest &request,
+                                                    int64_t batch) {
   int64_t devices = request.cluster.deviceCount();
   if (!request.mesh.empty())
     return fixedMesh(request);

@@ -188,8 +188,8 @@ Expected<Plan> PlanSearch::solveOnce(const Trial &trial,
     return plan;
   }
   plan.schedule = "gpipe";
-  if (Error error = cutStages(graph, problem.opSeconds(*solution),
-                              memory, question.limits, plan))
+  if (Error error = cutStages(graph, problem.opSeconds(*solution), memory,
+                              question.limits, plan))
     return std::move(error);
   // Each micro-batch passes all stages, the slowest of which is no faster than
   // their mean.

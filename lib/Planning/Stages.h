@@ -11,9 +11,9 @@ namespace autopar {
 
 /// Cuts the ops of @step, in program order, into plan.stages runs of ops, by a
 /// dynamic program over their seconds (per op and micro-batch), what crosses
-/// each cut, and the parameters of each stage. Ops that `limits` pins to a stage,
-/// and what depends on them, come later in that order. Fills in stages and
-/// predicted seconds of `plan`. memoryLimit 0: none.
+/// each cut, and the parameters of each stage. Ops that `limits` pins to a
+/// stage, and what depends on them, come later in that order. Fills in stages
+/// and predicted seconds of `plan`. memoryLimit 0: none.
 llvm::Error cutStages(const ModelGraph &graph, llvm::ArrayRef<double> opSeconds,
                       int64_t memoryLimit, const Limits &limits, Plan &plan);
 

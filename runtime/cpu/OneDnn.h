@@ -119,8 +119,8 @@ public:
   ~Primitive();
 
   /// `description` is the operation's descriptor. False if the library refuses.
-  /// `workspace` gives the scratch, of the thread that will execute it; null for
-  /// a primitive that is only asked for its layouts.
+  /// `workspace` gives the scratch, of the thread that will execute it; null
+  /// for a primitive that is only asked for its layouts.
   bool create(const OneDnn &library, const void *description,
               dnnl_primitive_attr_t attributes, Workspace *workspace,
               int64_t thread = 0);

@@ -113,8 +113,7 @@ Status SharedMemoryTransport::allGather(int comm, aprt_dtype dtype,
   int64_t mostBytes = boxOf(0).bytes();
   if (group.members() == 1)
     mostBytes = 0;
-  for (int64_t begin = 0; begin < mostBytes;
-       begin += group.stagingBytes()) {
+  for (int64_t begin = 0; begin < mostBytes; begin += group.stagingBytes()) {
     auto end = [&](const Box &box) {
       return std::min(begin + group.stagingBytes(), box.bytes());
     };
