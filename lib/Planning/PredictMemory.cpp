@@ -3,6 +3,7 @@
 #include "autopar/Planning/PredictMemory.h"
 #include "Strategies.h"
 #include "autopar/Cost/WorkList.h"
+#include "autopar/shared_memory.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
@@ -188,12 +189,8 @@ unsigned MemoryPredictor::receive(int64_t number, unsigned value) {
     departure.channel = arrival.channel;
     departure.reads.push_back(source->second);
     from.work.items.push_back(std::move(departure));
-    // A ring of two messages, each with its length on a line before it.
-    constexpr int64_t line = 64, header = 2 * line, slots = 2;
-    int64_t ring =
-        header +
-        slots *
-            (line + int64_t(alignTo(stage.work.buffers[buffer].bytes, line)));
+    int64_t ring = shared_memory::ringBytes(stage.work.buffers[buffer].bytes,
+                                            shared_memory::kChannelSlots);
     from.channelBytes += ring;
     stage.channelBytes += ring;
   }
@@ -394,15 +391,12 @@ WeightBytes MemoryPredictor::weightBytes(const StageWork &stage) const {
 int64_t MemoryPredictor::communicationBytes(const StageWork &stage) const {
   if (!onProcessors)
     return 0; // the communication library's own
-  constexpr int64_t most = 1 << 20, line = 64;
   int64_t sum = stage.channelBytes;
   for (const auto &[atoms, bytes] : stage.messages) {
     int64_t members = 1;
     for (unsigned atom : atoms)
       members *= plan.mesh.atoms()[atom].size;
-    int64_t staging = std::min<int64_t>(alignTo(bytes, line) + line * members,
-                                        std::max(most, line * members));
-    sum += 2 * members * staging;
+    sum += shared_memory::groupBytes(bytes, members);
   }
   return sum;
 }

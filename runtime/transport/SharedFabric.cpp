@@ -17,11 +17,10 @@ Status SharedGroup::create(std::vector<int> members, int64_t messageBytes) {
     new (&counters()[i]) SharedCounter();
   if (messageBytes == 0 || count == 1)
     return Status::success();
-  // Some collectives give each member a part of the buffer, on a cache line.
-  staged = std::min((messageBytes + 63) / 64 * 64 + 64 * count,
-                    std::max(mostStagingBytes, 64 * count));
-  return stagingMemory.allocateShared(2 * count * staged,
-                                      "a communicator's staging");
+  staged = shared_memory::stagingBytes(messageBytes, count);
+  return stagingMemory.allocateShared(
+      shared_memory::groupBytes(messageBytes, count),
+      "a communicator's staging");
 }
 
 int SharedGroup::indexOf(int rank) const {
@@ -29,30 +28,27 @@ int SharedGroup::indexOf(int rank) const {
   return it == ranks.end() ? -1 : int(it - ranks.begin());
 }
 
-/// Messages start on cache lines; each slot begins with the message's length.
-static constexpr int64_t cacheLine = 64;
-
 Status SharedRing::create(int64_t bytes, int64_t slots) {
   slotBytes = bytes;
   slotCount = uint32_t(slots);
-  slotPitch = cacheLine + (bytes + cacheLine - 1) / cacheLine * cacheLine;
-  APRT_TRY(memory.allocateShared(int64_t(sizeof(Header)) + slots * slotPitch,
+  slotPitch = shared_memory::slotBytes(bytes);
+  APRT_TRY(memory.allocateShared(shared_memory::ringBytes(bytes, slots),
                                  "a channel's ring"));
   new (memory.data()) Header();
   return Status::success();
 }
 
 int64_t &SharedRing::length(uint32_t sequence) const {
-  return *reinterpret_cast<int64_t *>(slot(sequence) - cacheLine);
+  return *reinterpret_cast<int64_t *>(slot(sequence) - shared_memory::kLine);
 }
 
 char *SharedRing::slot(uint32_t sequence) const {
   return static_cast<char *>(memory.data()) + sizeof(Header) +
-         int64_t(sequence % slotCount) * slotPitch + cacheLine;
+         int64_t(sequence % slotCount) * slotPitch + shared_memory::kLine;
 }
 
 Status SharedFabric::create(const Manifest &manifest) {
-  APRT_TRY(flags.allocateShared(cacheLine, "the program's flags"));
+  APRT_TRY(flags.allocateShared(shared_memory::kLine, "the program's flags"));
   new (flags.data()) std::atomic<uint32_t>(0);
   std::vector<int> everyone(manifest.worldSize());
   std::iota(everyone.begin(), everyone.end(), 0);

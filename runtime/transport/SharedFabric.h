@@ -11,6 +11,7 @@
 #include "../core/Manifest.h"
 #include "../core/Memory.h"
 #include "SharedWait.h"
+#include "autopar/shared_memory.h"
 
 #include <vector>
 
@@ -22,8 +23,6 @@ namespace autopar::runtime {
 /// the buffers of round r, so that two buffers need one meeting per round.
 class SharedGroup {
 public:
-  static constexpr int64_t mostStagingBytes = 1 << 20;
-
   /// `messageBytes`: the most that one collective moves; 0: it has none.
   Status create(std::vector<int> ranks, int64_t messageBytes);
 
@@ -70,6 +69,7 @@ private:
     SharedCounter produced;
     SharedCounter consumed;
   };
+  static_assert(sizeof(Header) == shared_memory::kRingHeader);
   Header *header() const { return static_cast<Header *>(memory.data()); }
 
   int64_t slotBytes = 0;

@@ -7,6 +7,7 @@
 
 #include "HostProgram.h"
 #include "autopar/Lowering/Attributes.h"
+#include "autopar/shared_memory.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/JSON.h"
 
@@ -112,7 +113,7 @@ json::Array ManifestWriter::channels() {
     result.push_back(json::Object{{"from_stage", channel.fromStage},
                                   {"to_stage", channel.toStage},
                                   {"bytes", channel.bytes},
-                                  {"slots", 2}});
+                                  {"slots", shared_memory::kChannelSlots}});
   return result;
 }
 

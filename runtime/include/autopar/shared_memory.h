@@ -1,0 +1,52 @@
+//===- shared_memory.h - Sizes of the memory ranks share --------*- C++ -*-===//
+//
+// What collectives and messages between ranks of a host take: the runtime
+// allocates it, the compiler predicts it. All sizes are bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_SHARED_MEMORY_H
+#define AUTOPAR_SHARED_MEMORY_H
+
+#include <algorithm>
+#include <cstdint>
+
+namespace autopar::shared_memory {
+
+/// What one member writes begins on a line of the cache.
+constexpr int64_t kLine = 64;
+/// The most that one round of a collective moves at a time.
+constexpr int64_t kMostStaging = 1 << 20;
+/// Before the slots of a ring: what was produced and what was consumed.
+constexpr int64_t kRingHeader = 2 * kLine;
+/// Messages that a channel of a compiled program holds.
+constexpr int64_t kChannelSlots = 2;
+
+constexpr int64_t inLines(int64_t bytes) {
+  return (bytes + kLine - 1) / kLine * kLine;
+}
+
+/// One staging buffer for collectives of at most `message` bytes, some of which
+/// give each member a part of the buffer, on a line.
+constexpr int64_t stagingBytes(int64_t message, int64_t members) {
+  return std::min(inLines(message) + kLine * members,
+                  std::max(kMostStaging, kLine * members));
+}
+
+/// The two staging buffers of each member of a group.
+constexpr int64_t groupBytes(int64_t message, int64_t members) {
+  return 2 * members * stagingBytes(message, members);
+}
+
+/// One slot of a ring: the message's length on a line, then the message.
+constexpr int64_t slotBytes(int64_t message) {
+  return kLine + inLines(message);
+}
+
+constexpr int64_t ringBytes(int64_t message, int64_t slots) {
+  return kRingHeader + slots * slotBytes(message);
+}
+
+} // namespace autopar::shared_memory
+
+#endif // AUTOPAR_SHARED_MEMORY_H
