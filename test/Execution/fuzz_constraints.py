@@ -6,17 +6,14 @@ A case has one to four constraints on tensors and nodes of a model of ../shared/
 is read again with them), and the program's outputs must be the model's. The last line counts.
 """
 
-import argparse
 import json
 import os
 import random
 import sys
-import tempfile
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+from fuzz import main_of  # noqa: E402
 from run_models import SMALL, SUMMING, TOLERANCE, compare, find_tool, reference_of, run  # noqa: E402
 
 import numpy as np  # noqa: E402
@@ -104,30 +101,10 @@ def plan_of(model, work):
         return json.load(file)
 
 
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--count", type=int, default=40)
-    arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument("--first", type=int, default=0, help="number of the first case")
-    arguments.add_argument("--models", default="mlp,mlp-uneven,gpt2-uneven,lenet,moe-tiny")
-    arguments.add_argument("--jobs", type=int, default=2)
-    options = arguments.parse_args()
-    if not os.path.isdir(SMALL):
-        print(f"0 passed, 0 failed, {options.count} skipped")
-        return 0
-    models, counts, failed = options.models.split(","), Counter(), 0
-    with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(options.jobs) as pool:
-        plans = {model: plan_of(model, work) for model in models}
-        numbers = range(options.first, options.first + options.count)
-        for number, (what, error) in zip(numbers, pool.map(lambda n: attempt(n, options.seed, models, plans, work), numbers)):
-            counts[what] += 1
-            failed += bool(error)
-            if error:
-                print(f"FAIL: case {number} of seed {options.seed}: {error}", flush=True)
-    print(", ".join(f"{count} {what}" for what, count in sorted(counts.items())))
-    print(f"{options.count - failed} passed, {failed} failed, 0 skipped")
-    return int(failed > 0)
+def prepare(models, options, work, pool):
+    plans = dict(zip(models, pool.map(lambda model: plan_of(model, work), models)))
+    return lambda number: attempt(number, options.seed, models, plans, work)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main_of(__doc__, "mlp,mlp-uneven,gpt2-uneven,lenet,moe-tiny", prepare))

@@ -8,18 +8,15 @@ the model. A signal, an exit code of 100 or more, an error without words and a w
 it again. The models are those of ../shared/models/small. The last line counts.
 """
 
-import argparse
 import copy
 import json
 import os
 import random
 import sys
-import tempfile
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+from fuzz import main_of  # noqa: E402
 from run_models import SMALL, SUMMING, TOLERANCE, compare, find_tool, reference_of, run  # noqa: E402
 
 import numpy as np  # noqa: E402
@@ -167,33 +164,13 @@ class Fuzz:
         return "ran", "" if worst <= 1 else f"outputs differ: {worst:.3g} of the tolerance"
 
 
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--count", type=int, default=40)
-    arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument("--first", type=int, default=0, help="number of the first case")
-    arguments.add_argument("--models", default="mlp,mlp-uneven,gpt2-uneven,lenet")
-    arguments.add_argument("--jobs", type=int, default=2)
-    options = arguments.parse_args()
-    if not os.path.isdir(SMALL):
-        print(f"0 passed, 0 failed, {options.count} skipped")
-        return 0
-    models, counts, failed = options.models.split(","), Counter(), 0
-    with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(options.jobs) as pool:
-        fuzz = Fuzz(work, options.seed)
-        pairs = [(model, base) for model in models for base in BASES]
-        for (model, base), plan in zip(pairs, pool.map(lambda pair: fuzz.plan_of(*pair), pairs)):
-            fuzz.plans[model, BASES.index(base)] = plan
-        numbers = range(options.first, options.first + options.count)
-        for number, (what, error) in zip(numbers, pool.map(lambda n: fuzz.attempt(n, models), numbers)):
-            counts[what] += 1
-            failed += bool(error)
-            if error:
-                print(f"FAIL: case {number} of seed {options.seed}: {error}", flush=True)
-    print(", ".join(f"{count} {what}" for what, count in sorted(counts.items())))
-    print(f"{options.count - failed} passed, {failed} failed, 0 skipped")
-    return int(failed > 0)
+def prepare(models, options, work, pool):
+    fuzz = Fuzz(work, options.seed)
+    pairs = [(model, base) for model in models for base in BASES]
+    for (model, base), plan in zip(pairs, pool.map(lambda pair: fuzz.plan_of(*pair), pairs)):
+        fuzz.plans[model, BASES.index(base)] = plan
+    return lambda number: fuzz.attempt(number, models)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main_of(__doc__, "mlp,mlp-uneven,gpt2-uneven,lenet", prepare))

@@ -1,0 +1,38 @@
+"""What the scripts that make random requests share: their options, the loop over cases, and the counts."""
+
+import argparse
+import os
+import tempfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+from run_models import SMALL
+
+
+def main_of(doc, models, prepare):
+    """Runs the script that says `doc`, by default on `models`; returns its exit code.
+
+    `prepare(models, options, work, pool)` returns the function of a case's number: (what became of it, an error or "").
+    """
+    arguments = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--count", type=int, default=40)
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--first", type=int, default=0, help="number of the first case")
+    arguments.add_argument("--models", default=models)
+    arguments.add_argument("--jobs", type=int, default=2)
+    options = arguments.parse_args()
+    if not os.path.isdir(SMALL):
+        print(f"0 passed, 0 failed, {options.count} skipped")
+        return 0
+    counts, failed = Counter(), 0
+    with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(options.jobs) as pool:
+        attempt = prepare(options.models.split(","), options, work, pool)
+        numbers = range(options.first, options.first + options.count)
+        for number, (what, error) in zip(numbers, pool.map(attempt, numbers)):
+            counts[what] += 1
+            failed += bool(error)
+            if error:
+                print(f"FAIL: case {number} of seed {options.seed}: {error}", flush=True)
+    print(", ".join(f"{count} {what}" for what, count in sorted(counts.items())))
+    print(f"{options.count - failed} passed, {failed} failed, 0 skipped")
+    return int(failed > 0)
