@@ -154,4 +154,19 @@ def Autopar_BufferOp : Op<Autopar_Dialect, "buffer", [Pure]> {
   let assemblyFormat = "`` $space `[` $position `]` attr-dict `:` type($result)";
 }
 
+//===----------------------------------------------------------------------===//
+// Order between streams: created by assign-streams; removed by lowering
+//===----------------------------------------------------------------------===//
+
+class Autopar_EventOp<string mnemonic> : Op<Autopar_Dialect, mnemonic> {
+  let arguments = (ins I64Attr:$event, I64Attr:$stream);
+  let assemblyFormat = "$event `on` $stream attr-dict";
+}
+def Autopar_RecordEventOp : Autopar_EventOp<"record_event"> {
+  let summary = "`event` is done when all earlier work of `stream` is";
+}
+def Autopar_WaitEventOp : Autopar_EventOp<"wait_event"> {
+  let summary = "later work of `stream` begins after the last record of `event` is done";
+}
+
 #endif // AUTOPAR_STRUCTURE_OPS_TD

@@ -7,6 +7,7 @@
 
 #include "HostProgram.h"
 #include "autopar/Lowering/Attributes.h"
+#include "autopar/runtime.h"
 #include "autopar/shared_memory.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/JSON.h"
@@ -280,7 +281,7 @@ FailureOr<std::string> ManifestWriter::write() {
     for (auto feature : list.getAsRange<StringAttr>())
       features.push_back(feature.getValue());
   json::Object root{
-      {"abi", 1},
+      {"abi", APRT_ABI_VERSION},
       {"cpu_features", std::move(features)},
       {"libraries", libraries()},
       {"mesh", meshAxes()},

@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-#define APRT_ABI_VERSION 1
+#define APRT_ABI_VERSION 2
 
 /// One rank's context: arena, persistent tensors, thread pool, transport.
 typedef struct aprt_rank aprt_rank;
@@ -109,6 +109,14 @@ typedef void (*aprt_kernel)(void *const *buffers, const int64_t *scalars,
 aprt_status aprt_launch(aprt_rank *rank, int32_t op, aprt_kernel kernel,
                         void *const *buffers, const int64_t *scalars,
                         int64_t work, int64_t grain);
+
+/// Launches kernel `kernel` of the manifest's "kernels" table on a GPU:
+/// `blocks` blocks of the table's number of threads. `buffers` and `scalars`
+/// hold as many entries as the table says and become the kernel's arguments,
+/// pointers first.
+aprt_status aprt_launch_grid(aprt_rank *rank, int32_t op, int32_t kernel,
+                             void *const *buffers, const int64_t *scalars,
+                             int64_t blocks);
 
 /// Batched matrix product with a fused epilogue:
 ///   C[b...] = activation(A[b...] * B[b...] + bias) + addend
@@ -223,8 +231,9 @@ aprt_status aprt_recv(aprt_rank *rank, int32_t op, int32_t channel, void *data,
                       int64_t bytes);
 
 //===----------------------------------------------------------------------===//
-// Streams: work of one stream runs in order; events order streams. The CPU
-// device runs each stream's work at once, so that an event is already done.
+// Streams: work of one stream runs in order; events order streams. The stream
+// of an op is in the manifest's row of it. The CPU device runs each stream's
+// work at once, so that an event is already done.
 //===----------------------------------------------------------------------===//
 
 aprt_status aprt_event_record(aprt_rank *rank, int32_t op, int32_t event);
@@ -247,6 +256,11 @@ typedef struct aprt_stage_functions {
 /// `aprt_program_manifest` (JSON text, zero-terminated; docs/RuntimeABI.md).
 extern const aprt_stage_functions aprt_program_stages[];
 extern const char aprt_program_manifest[];
+
+/// Exported as `aprt_program_device_code` by programs for a GPU: what
+/// cuModuleLoadData takes. Target "cuda": a fatbin. Target "emulated": an
+/// apemu_module (autopar/emulated.h).
+extern const char aprt_program_device_code[];
 
 #ifdef __cplusplus
 }
