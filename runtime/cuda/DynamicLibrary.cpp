@@ -1,0 +1,89 @@
+//===- DynamicLibrary.cpp - Finding a CUDA library at run time ------------===//
+
+#include "DynamicLibrary.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+namespace autopar::runtime {
+
+static std::vector<std::string> splitPath(const char *text) {
+  std::vector<std::string> parts;
+  for (std::string rest = text ? text : ""; !rest.empty();) {
+    size_t colon = rest.find(':');
+    if (std::string part = rest.substr(0, colon); !part.empty())
+      parts.push_back(part);
+    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
+  }
+  return parts;
+}
+
+/// Every folder in which a file may lie, in order; "" is the system's search.
+static std::vector<std::string> searchFolders(const LibraryRequest &request) {
+  std::vector<std::string> folders;
+  for (const std::string &root : splitPath(getenv("AUTOPAR_CUDA_PATH"))) {
+    for (const char *place : {"/", "/lib64/", "/lib/"})
+      folders.push_back(root + place);
+    for (const char *wheel : request.wheels)
+      for (const char *place : {"/nvidia/", "/"})
+        folders.push_back(root + place + wheel + "/lib/");
+  }
+  folders.push_back("");
+  folders.push_back("/usr/local/cuda/lib64/");
+  return folders;
+}
+
+static bool exists(const std::string &file) {
+  struct stat info;
+  return stat(file.c_str(), &info) == 0;
+}
+
+/// The path of the object that holds `handle`, for messages.
+static std::string openedPath(void *handle, const std::string &asked) {
+  char folder[4096];
+  if (asked.find('/') != std::string::npos ||
+      dlinfo(handle, RTLD_DI_ORIGIN, folder) != 0)
+    return asked;
+  return std::string(folder) + "/" + asked;
+}
+
+Status DynamicLibrary::open(const LibraryRequest &wanted) {
+  request = wanted;
+  std::string reason;
+  for (const std::string &folder : searchFolders(request))
+    for (const char *file : request.files) {
+      std::string candidate = folder + file;
+      if (!folder.empty() && !exists(candidate))
+        continue;
+      handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (handle) {
+        path = openedPath(handle, candidate);
+        return Status::success();
+      }
+      // The first reason is that of the best file in the best place; one of a
+      // file that is there says more.
+      const char *error = dlerror();
+      if (error && (reason.empty() || !folder.empty()))
+        reason = error;
+    }
+  return Status::error(std::string(request.name) + " " + request.wanted +
+                       " is needed and cannot be loaded: " + reason +
+                       "; install it (" + request.install +
+                       ") and name its folder in LD_LIBRARY_PATH or "
+                       "AUTOPAR_CUDA_PATH");
+}
+
+void *DynamicLibrary::find(const char *function) const {
+  return dlsym(handle, function);
+}
+
+Status DynamicLibrary::refuse(const std::string &what) const {
+  return Status::error(std::string(request.name) + " of " + path + " " + what +
+                       ", but " + request.wanted + " is needed; install it (" +
+                       request.install +
+                       ") and name its folder in LD_LIBRARY_PATH or "
+                       "AUTOPAR_CUDA_PATH");
+}
+
+} // namespace autopar::runtime
