@@ -1,0 +1,42 @@
+//===- CublasLtApi.cpp - cuBLASLt, loaded at run time ---------------------===//
+
+#include "CublasLtApi.h"
+
+#include "DynamicLibrary.h"
+
+namespace autopar::runtime {
+
+std::string cublasLtVersionText(size_t version) {
+  return std::to_string(version / 10000) + "." +
+         std::to_string(version % 10000 / 100) + "." +
+         std::to_string(version % 100);
+}
+
+Status CublasLtApi::load() {
+  DynamicLibrary library;
+  APRT_TRY(library.open({"cuBLASLt",
+                         {"libcublasLt.so.13", "libcublasLt.so.12"},
+                         {"cu13", "cublas"},
+                         "12.0 or newer",
+                         "pip install nvidia-cublas, or a CUDA toolkit"}));
+#define APRT_LOAD(result, name, parameters)                                    \
+  name = reinterpret_cast<decltype(name)>(library.find(#name));                \
+  if (!name)                                                                   \
+    return library.refuse("lacks " #name);
+  APRT_CUBLASLT_FUNCTIONS(APRT_LOAD)
+#undef APRT_LOAD
+  file = library.file();
+  if (size_t version = cublasLtGetVersion(); version < minimumVersion)
+    return library.refuse("is version " + cublasLtVersionText(version));
+  return Status::success();
+}
+
+Status CublasLtApi::check(cublasStatus_t result, const char *call) const {
+  if (result == CUBLAS_STATUS_SUCCESS)
+    return Status::success();
+  return Status::error(std::string(call) + " failed: " +
+                       cublasLtGetStatusString(result) + " (" +
+                       cublasLtGetStatusName(result) + ")");
+}
+
+} // namespace autopar::runtime
