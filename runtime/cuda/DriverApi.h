@@ -233,6 +233,10 @@ public:
 #define APRT_DECLARE(name, parameters) CUresult(*name) parameters = nullptr;
   APRT_DRIVER_FUNCTIONS(APRT_DECLARE)
 #undef APRT_DECLARE
+
+  /// Names the program's op whose calls follow, for messages of the emulated
+  /// GPU; null with a real one.
+  void (*setLabel)(const char *op) = nullptr;
 };
 
 } // namespace autopar::runtime
