@@ -9,8 +9,7 @@ namespace autopar::runtime {
 std::string ncclVersionText(int version) {
   // Until 2.8 a minor version took one digit.
   int major = version < 10000 ? version / 1000 : version / 10000;
-  int minor =
-      version < 10000 ? version % 1000 / 100 : version % 10000 / 100;
+  int minor = version < 10000 ? version % 1000 / 100 : version % 10000 / 100;
   return std::to_string(major) + "." + std::to_string(minor) + "." +
          std::to_string(version % 100);
 }
@@ -51,8 +50,8 @@ Status NcclApi::check(ncclResult_t result, const char *call,
     return Status::success();
   const char *text = ncclGetErrorString ? ncclGetErrorString(result) : nullptr;
   const char *detail = ncclGetLastError ? ncclGetLastError(comm) : nullptr;
-  std::string message = std::string(call) + " failed: " +
-                        (text ? text : "unknown error") + " (" +
+  std::string message = std::string(call) +
+                        " failed: " + (text ? text : "unknown error") + " (" +
                         std::to_string(int(result)) + ")";
   if (detail && *detail)
     message += std::string(": ") + detail;

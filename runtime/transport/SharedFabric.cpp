@@ -3,6 +3,7 @@
 #include "SharedFabric.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <new>
 #include <numeric>
 
@@ -47,12 +48,56 @@ char *SharedRing::slot(uint32_t sequence) const {
          int64_t(sequence % slotCount) * slotPitch + shared_memory::kLine;
 }
 
-Status SharedFabric::create(const Manifest &manifest) {
+static std::string secondsText(double seconds) {
+  char text[48];
+  std::snprintf(text, sizeof(text), "%g s", seconds);
+  return text;
+}
+
+std::string missingRanks(const std::vector<int> &ranks, double timeoutSeconds) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (size_t i = 0; i < ranks.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(ranks[i]);
+  return text + " did not arrive within " + secondsText(timeoutSeconds) +
+         " (--timeout sets this limit)";
+}
+
+Status meetGroup(const SharedGroup &group, int index, uint32_t sequence,
+                 const Waiter &waiter, bool withDeadline,
+                 double &waitedSeconds) {
+  group.arrived(index).publish(sequence);
+  WaitResult result = WaitResult::Reached;
+  for (int m = 0; m < group.members() && result == WaitResult::Reached; ++m)
+    result =
+        waiter.wait(group.arrived(m), sequence, withDeadline, waitedSeconds);
+  if (result == WaitResult::Reached)
+    return Status::success();
+  if (result == WaitResult::Aborted)
+    return abortedStatus();
+  std::vector<int> missing;
+  for (int m = 0; m < group.members(); ++m)
+    if (!group.arrived(m).reached(sequence))
+      missing.push_back(group.rankOf(m));
+  return Status::error(missingRanks(missing, waiter.timeout()));
+}
+
+Status SharedFabric::create(const Manifest &manifest, bool stagesData) {
   APRT_TRY(flags.allocateShared(shared_memory::kLine, "the program's flags"));
   new (flags.data()) std::atomic<uint32_t>(0);
   std::vector<int> everyone(manifest.worldSize());
   std::iota(everyone.begin(), everyone.end(), 0);
   APRT_TRY(worldGroup.create(everyone, /*messageBytes=*/0));
+  APRT_TRY(boardMemory.allocateShared(RankFabric::maxShared,
+                                      "what a rank tells all"));
+  APRT_TRY(progressMemory.allocateShared(manifest.worldSize() *
+                                             int64_t(sizeof(SharedProgress)),
+                                         "the ranks' progress"));
+  for (int rank = 0; rank < manifest.worldSize(); ++rank)
+    new (&progress(rank)) SharedProgress();
+  return stagesData ? createData(manifest) : Status::success();
+}
+
+Status SharedFabric::createData(const Manifest &manifest) {
   for (const Communicator &communicator : manifest.communicators) {
     groups.emplace_back();
     for (const std::vector<int> &members : communicator.groups) {
@@ -92,7 +137,8 @@ int64_t SharedFabric::bytesOf(const Manifest &manifest, int rank) {
   int device = rank % manifest.devicesPerStage;
   for (size_t i = 0; i < manifest.channels.size(); ++i) {
     const Channel &channel = manifest.channels[i];
-    if (channel.fromStage == stage || channel.toStage == stage)
+    if (!rings.empty() &&
+        (channel.fromStage == stage || channel.toStage == stage))
       bytes += rings[i][device].bytes();
   }
   return bytes;

@@ -10,6 +10,7 @@
 
 #include "../core/Manifest.h"
 #include "../core/Memory.h"
+#include "RankFabric.h"
 #include "SharedWait.h"
 #include "autopar/shared_memory.h"
 
@@ -50,6 +51,39 @@ private:
   Buffer stagingMemory;
 };
 
+/// Says that member `index` of the group is at meeting number `sequence`, and
+/// waits until all are; a failure names those that are missing. Adds the time
+/// to `waitedSeconds`.
+Status meetGroup(const SharedGroup &group, int index, uint32_t sequence,
+                 const Waiter &waiter, bool withDeadline,
+                 double &waitedSeconds);
+
+/// A rank's progress, word by word: what is read may be a moment old.
+class SharedProgress {
+public:
+  void store(const RankProgress &progress) {
+    for (int i = 0; i < RankProgress::maxStreams; ++i) {
+      begun[i].store(progress.begun[i], std::memory_order_relaxed);
+      done[i].store(progress.done[i], std::memory_order_relaxed);
+    }
+    step.store(progress.step, std::memory_order_release);
+  }
+  RankProgress load() const {
+    RankProgress progress;
+    progress.step = step.load(std::memory_order_acquire);
+    for (int i = 0; i < RankProgress::maxStreams; ++i) {
+      progress.begun[i] = begun[i].load(std::memory_order_relaxed);
+      progress.done[i] = done[i].load(std::memory_order_relaxed);
+    }
+    return progress;
+  }
+
+private:
+  std::atomic<uint32_t> step{0};
+  std::atomic<uint32_t> begun[RankProgress::maxStreams]{};
+  std::atomic<uint32_t> done[RankProgress::maxStreams]{};
+};
+
 /// The ring of one channel between one pair of ranks.
 class SharedRing {
 public:
@@ -80,7 +114,9 @@ private:
 
 class SharedFabric {
 public:
-  Status create(const Manifest &manifest);
+  /// `stagesData`: collectives and messages pass through this memory, which
+  /// they do not where devices exchange data themselves.
+  Status create(const Manifest &manifest, bool stagesData = true);
 
   /// The group of `comm` that holds `rank`, or null.
   SharedGroup *groupOf(int comm, int rank);
@@ -90,13 +126,23 @@ public:
   /// What the rank's collectives and messages pass through.
   int64_t bytesOf(const Manifest &manifest, int rank);
 
+  /// Where SharedRankFabric leaves a few bytes for all ranks.
+  char *board() { return static_cast<char *>(boardMemory.data()); }
+  SharedProgress &progress(int rank) {
+    return static_cast<SharedProgress *>(progressMemory.data())[rank];
+  }
+
   /// Ends every wait of every rank.
   std::atomic<uint32_t> &aborted() {
     return *static_cast<std::atomic<uint32_t> *>(flags.data());
   }
 
 private:
+  Status createData(const Manifest &manifest);
+
   Buffer flags;
+  Buffer boardMemory;
+  Buffer progressMemory;
   SharedGroup worldGroup;
   std::vector<std::vector<SharedGroup>> groups; // by communicator
   std::vector<std::vector<SharedRing>> rings;   // by channel, then device

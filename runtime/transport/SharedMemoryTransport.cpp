@@ -43,39 +43,9 @@ Status SharedMemoryTransport::find(int comm, Member *&member) {
   return Status::success();
 }
 
-static std::string describeTimeout(double seconds) {
-  char text[48];
-  std::snprintf(text, sizeof(text), "%g s", seconds);
-  return text;
-}
-
-Status SharedMemoryTransport::missing(const Member &member,
-                                      WaitResult result) const {
-  if (result == WaitResult::Aborted)
-    return Status::error("ended because another rank failed");
-  std::string ranks;
-  int count = 0;
-  for (int m = 0; m < member.group->members(); ++m) {
-    if (member.group->arrived(m).reached(member.sequence))
-      continue;
-    ranks += (count++ ? ", " : "") + std::to_string(member.group->rankOf(m));
-  }
-  return Status::error(
-      (count == 1 ? "rank " : "ranks ") + ranks + " did not arrive within " +
-      describeTimeout(waiter.timeout()) + " (--timeout sets this limit)");
-}
-
 Status SharedMemoryTransport::meet(Member &member, bool withDeadline) {
-  withDeadline &= deadlines;
-  ++member.sequence;
-  member.group->arrived(member.index).publish(member.sequence);
-  for (int m = 0; m < member.group->members(); ++m) {
-    WaitResult result = waiter.wait(member.group->arrived(m), member.sequence,
-                                    withDeadline, counters.waitSeconds);
-    if (result != WaitResult::Reached)
-      return missing(member, result);
-  }
-  return Status::success();
+  return meetGroup(*member.group, member.index, ++member.sequence, waiter,
+                   withDeadline && deadlines, counters.waitSeconds);
 }
 
 Status SharedMemoryTransport::barrier(bool withDeadline) {
@@ -89,10 +59,8 @@ Status SharedMemoryTransport::waitFor(SharedCounter &counter, uint32_t target,
   if (result == WaitResult::Reached)
     return Status::success();
   if (result == WaitResult::Aborted)
-    return Status::error("ended because another rank failed");
-  return Status::error(
-      "rank " + std::to_string(peer) + " did not arrive within " +
-      describeTimeout(waiter.timeout()) + " (--timeout sets this limit)");
+    return abortedStatus();
+  return Status::error(missingRanks({peer}, waiter.timeout()));
 }
 
 Status SharedMemoryTransport::send(int channel, const void *data,

@@ -49,7 +49,6 @@ private:
   Status find(int comm, Member *&member);
   /// Says that this member is at its next point, and waits for all the others.
   Status meet(Member &member, bool withDeadline = true);
-  Status missing(const Member &member, WaitResult result) const;
   Status waitFor(SharedCounter &counter, uint32_t target, int peer);
 
   Status reduceDirect(Member &member, aprt_reduce kind, aprt_dtype dtype,

@@ -71,6 +71,18 @@ public:
   /// a rank ends the wait.
   virtual Status barrier(bool withDeadline) = 0;
 
+  /// Before the work of a micro-batch is put on the device's streams;
+  /// `repeats`: by launching again what an earlier micro-batch put there.
+  virtual Status beginStep(bool repeats) {
+    (void)repeats;
+    return Status::success();
+  }
+  /// Device memory that collectives will read and write, until it is freed.
+  virtual Status useMemory(void *memory, int64_t bytes) {
+    (void)memory, (void)bytes;
+    return Status::success();
+  }
+
   /// Whether waits of collectives and messages end at the deadline: not while
   /// ranks still load, for very different times.
   void setDeadlines(bool wanted) { deadlines = wanted; }
