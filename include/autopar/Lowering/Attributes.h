@@ -20,6 +20,15 @@ inline constexpr llvm::StringLiteral kEntry = "autopar.entry";
 /// Module: CPU features that the code needs.
 inline constexpr llvm::StringLiteral kCpuFeatures = "autopar.cpu_features";
 
+/// Module: the kind of device that code is made for; absent: "cpu".
+inline constexpr llvm::StringLiteral kTarget = "autopar.target";
+inline constexpr llvm::StringLiteral kTargetCpu = "cpu";
+
+inline llvm::StringRef targetName(mlir::ModuleOp module) {
+  auto name = module->getAttrOfType<mlir::StringAttr>(kTarget);
+  return name ? name.getValue() : llvm::StringRef(kTargetCpu);
+}
+
 /// `@step_<stage>` or `@setup_<stage>`; null if there is none.
 inline mlir::func::FuncOp
 findStageFunction(mlir::ModuleOp module, llvm::StringRef kind, int64_t stage) {

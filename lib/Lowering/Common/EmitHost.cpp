@@ -22,7 +22,7 @@ public:
   Emitter(HostProgram &program, StringRef name, Form form, Location loc);
 
   void call(const HostCall &call);
-  void loop(HostLoop loop);
+  void loop(const HostLoop &loop);
   LLVM::LLVMFuncOp finish();
 
 private:
@@ -153,11 +153,9 @@ Value Emitter::int32Place(const HostArgument &argument) {
   return LLVM::TruncOp::create(builder, loc, i32, place(argument));
 }
 
+/// Where it is used: a tensor has its address from aprt_load on.
 Value Emitter::persistent(const HostArgument &argument) {
-  return once({HostArgument::Persistent, argument.column, argument.value},
-              [&]() -> Value {
-                return ask("aprt_persistent", pointer, int32Place(argument));
-              });
+  return ask("aprt_persistent", pointer, int32Place(argument));
 }
 
 Value Emitter::argument(const HostArgument &argument) {
@@ -296,7 +294,7 @@ LLVM::LLVMFuncOp Emitter::bodyOf(const HostLoop &loop) {
 }
 
 /// Row by row: status = body(rank, time, row).
-void Emitter::loop(HostLoop loop) {
+void Emitter::loop(const HostLoop &loop) {
   loc = loop.body.front().loc;
   int64_t width = loop.columns.size();
   std::vector<int64_t> words;
@@ -334,15 +332,17 @@ void emitHostFunction(HostProgram &program, StringRef name, bool hasTime,
                       std::vector<HostCall> calls) {
   Emitter emitter(program, name, hasTime ? Emitter::WithTime : Emitter::Plain,
                   program.module.getLoc());
-  for (HostLoop &loop : rollCalls(std::move(calls))) {
+  std::vector<HostLoop> loops = rollCalls(std::move(calls));
+  for (const HostLoop &loop : loops) {
     if (!loop.columns.empty()) {
-      emitter.loop(std::move(loop));
+      emitter.loop(loop);
       continue;
     }
     for (const HostCall &call : loop.body)
       emitter.call(call);
   }
   emitter.finish();
+  program.listings.push_back({name.str(), hasTime, std::move(loops)});
 }
 
 } // namespace autopar

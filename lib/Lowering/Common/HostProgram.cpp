@@ -1,6 +1,7 @@
 //===- HostProgram.cpp - The calls that a rank makes ----------------------===//
 
 #include "HostProgram.h"
+#include "autopar/Schedule/Names.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -34,6 +35,17 @@ int64_t denseBytes(Type shaped) {
   auto type = cast<ShapedType>(shaped);
   unsigned width = type.getElementType().getIntOrFloatBitWidth();
   return type.getNumElements() * std::max(1u, width / 8);
+}
+
+ProgramOp describeOp(Operation *op, StringRef kind) {
+  ProgramOp row;
+  row.name = nodeName(op->getLoc()).str();
+  row.kind = kind.str();
+  for (Value operand : op->getOperands())
+    row.bytes += denseBytes(operand.getType());
+  if (auto stream = op->getAttrOfType<IntegerAttr>(schedule::kStream))
+    row.stream = stream.getInt();
+  return row;
 }
 
 //===----------------------------------------------------------------------===//
@@ -176,9 +188,16 @@ HostArgument HostFunction::position(ArrayAttr axes) {
   return {HostArgument::Position, axes};
 }
 
-HostArgument HostFunction::array(std::vector<HostArgument> elements,
-                                 Type type) {
+HostArgument HostFunction::pointers(std::vector<HostArgument> elements) {
+  auto type = LLVM::LLVMPointerType::get(builder.getContext());
   return {HostArgument::Array, TypeAttr::get(type), 0, std::move(elements)};
+}
+
+HostArgument HostFunction::words(std::vector<HostArgument> elements) {
+  if (elements.empty())
+    return {};
+  return {HostArgument::Array, TypeAttr::get(builder.getI64Type()), 0,
+          std::move(elements)};
 }
 
 void HostFunction::call(StringLiteral callee,

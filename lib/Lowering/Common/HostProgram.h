@@ -22,6 +22,20 @@ namespace autopar {
 struct ProgramOp {
   std::string name, kind;
   double flops = 0, bytes = 0, seconds = 0;
+  int64_t stream = 0;
+};
+
+/// A row of the manifest's "kernels": what a GPU launches by number.
+struct ProgramKernel {
+  struct Buffer {
+    int64_t bytes = 0;
+    bool reads = false, writes = false;
+  };
+  std::string name;
+  int64_t threads = 0; // of a block
+  int64_t sharedBytes = 0;
+  int64_t scalars = 0; // arguments after the buffers
+  std::vector<Buffer> buffers;
 };
 
 /// How the steps of a stage use one persistent tensor.
@@ -51,6 +65,13 @@ struct PackedWeight {
   int32_t op = 0;
 };
 
+/// A host function as it was emitted, for who wants to write it another way.
+struct HostListing {
+  std::string name;
+  bool hasTime;
+  std::vector<HostLoop> loops;
+};
+
 /// What the functions of all stages share.
 class HostProgram {
 public:
@@ -77,11 +98,13 @@ public:
                                  llvm::ArrayRef<int64_t> values);
   /// All that `words` gave out, after the last function.
   void finishWords();
+  llvm::ArrayRef<int64_t> givenWords() const { return allWords; }
 
   mlir::ModuleOp module;
   Mesh mesh;
   int64_t stages;
   std::vector<ProgramOp> ops;
+  std::vector<ProgramKernel> kernels;
   std::vector<ProgramCommunicator> communicators;
   std::vector<ProgramChannel> channels;
   std::vector<std::vector<PackedWeight>> packed; // by stage
@@ -89,7 +112,8 @@ public:
   std::map<std::pair<int64_t, int64_t>, PersistentUse> persistentUses;
   /// Functions of repeated calls, by the calls.
   std::map<std::vector<int64_t>, mlir::LLVM::LLVMFuncOp> repeated;
-  int64_t tables = 0; // made for repeated calls
+  int64_t tables = 0;                // made for repeated calls
+  std::vector<HostListing> listings; // of all functions, in order
 
 private:
   std::map<std::string, int32_t> communicatorIndex;
@@ -118,8 +142,10 @@ public:
   HostArgument function(mlir::LLVM::LLVMFuncOp callee);
   /// The rank's linear index along mesh axes, the time axis included.
   HostArgument position(mlir::ArrayAttr axes);
-  /// An array on the stack.
-  HostArgument array(std::vector<HostArgument> elements, mlir::Type type);
+  /// An array of pointers on the stack.
+  HostArgument pointers(std::vector<HostArgument> elements);
+  /// An array of 64-bit words on the stack; null without elements.
+  HostArgument words(std::vector<HostArgument> elements);
 
   /// status = callee(rank, arguments...); returns it unless it is 0.
   void call(llvm::StringLiteral callee, std::vector<HostArgument> arguments);
@@ -142,8 +168,11 @@ llvm::StringRef dtypeName(mlir::Type element);
 /// Bytes of a dense tensor in memory.
 int64_t denseBytes(mlir::Type shaped);
 
-/// Calls for collectives, send and recv; failure with an error at op for what
-/// is no such op.
+/// The row of an op: its node, its stream, the bytes of its operands.
+ProgramOp describeOp(mlir::Operation *op, llvm::StringRef kind);
+
+/// Calls for collectives, send, recv and events; failure with an error at op
+/// for what is no such op.
 mlir::LogicalResult lowerCommunication(HostFunction &host, mlir::Operation *op);
 
 /// The manifest's text. The module still has its autopar attributes.

@@ -1,4 +1,4 @@
-//===- LowerCommunication.cpp - Calls for collectives, send and recv ------===//
+//===- LowerCommunication.cpp - Calls for collectives, messages, events ---===//
 //
 // A collective over dimension d sees a tensor as [outer, d, inner], in the
 // order of memory, which is one order on both sides.
@@ -32,13 +32,8 @@ Around around(Value memref, int64_t dim) {
   return result;
 }
 
-template <typename OpT> HostArgument record(HostFunction &host, OpT op) {
-  ProgramOp row;
-  row.name = nodeName(op->getLoc()).str();
-  row.kind = op->getName().stripDialect().str();
-  for (Value operand : op->getOperands())
-    row.bytes += denseBytes(operand.getType());
-  return host.op(std::move(row));
+HostArgument record(HostFunction &host, Operation *op) {
+  return host.op(describeOp(op, op->getName().stripDialect()));
 }
 
 /// At least one byte, also where the tensors of every rank are empty.
@@ -135,15 +130,32 @@ void lower(HostFunction &host, RecvOp op) {
                           host.address(op.getOutput()), host.int64(bytes)});
 }
 
+/// The row carries the stream that records or waits.
+template <typename OpT>
+void lowerEvent(HostFunction &host, StringLiteral callee, OpT op) {
+  ProgramOp row = describeOp(op, "event");
+  row.stream = op.getStream();
+  host.call(callee, {host.op(std::move(row)), host.int32(op.getEvent())});
+}
+
+void lower(HostFunction &host, RecordEventOp op) {
+  lowerEvent(host, "aprt_event_record", op);
+}
+
+void lower(HostFunction &host, WaitEventOp op) {
+  lowerEvent(host, "aprt_event_wait", op);
+}
+
 } // namespace
 
 LogicalResult lowerCommunication(HostFunction &host, Operation *op) {
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, HaloOp,
-            SendOp, RecvOp>([&](auto communication) {
-        lower(host, communication);
-        return success();
-      })
+            SendOp, RecvOp, RecordEventOp, WaitEventOp>(
+          [&](auto communication) {
+            lower(host, communication);
+            return success();
+          })
       .Default([](Operation *other) {
         return other->emitOpError("is no call of the runtime; schedule the "
                                   "function first (autopar-form-kernels)");

@@ -30,6 +30,7 @@ private:
   json::Array communicators();
   json::Array channels();
   json::Array ops();
+  json::Array kernels();
   json::Array libraries();
   void addPorts(StringRef listName, StringRef which, int64_t stage);
   void addPort(DictionaryAttr entry, StringRef name, StringRef which,
@@ -123,18 +124,50 @@ json::Array ManifestWriter::ops() {
   for (const ProgramOp &op : program.ops)
     result.push_back(json::Object{{"name", op.name},
                                   {"kind", op.kind},
-                                  {"stream", 0},
+                                  {"stream", op.stream},
                                   {"flops", op.flops},
                                   {"bytes", op.bytes},
                                   {"seconds", op.seconds}});
   return result;
 }
 
+json::Array ManifestWriter::kernels() {
+  json::Array result;
+  for (const ProgramKernel &kernel : program.kernels) {
+    json::Array buffers;
+    for (const ProgramKernel::Buffer &buffer : kernel.buffers)
+      buffers.push_back(
+          json::Object{{"bytes", buffer.bytes},
+                       {"access", buffer.reads && buffer.writes ? "rw"
+                                  : buffer.writes               ? "w"
+                                                                : "r"}});
+    result.push_back(json::Object{{"name", kernel.name},
+                                  {"threads", kernel.threads},
+                                  {"shared_bytes", kernel.sharedBytes},
+                                  {"scalars", kernel.scalars},
+                                  {"buffers", std::move(buffers)}});
+  }
+  return result;
+}
+
+/// What the program's calls need of each kind of device, in a fixed order.
 json::Array ManifestWriter::libraries() {
-  bool library = llvm::any_of(program.ops, [](const ProgramOp &op) {
-    return op.kind == "gemm" || op.kind == "convolution";
-  });
-  return library ? json::Array{"onednn"} : json::Array{};
+  bool onCpu = targetName(program.module) == kTargetCpu;
+  auto calls = [&](StringRef kind) {
+    return llvm::any_of(program.ops,
+                        [&](const ProgramOp &op) { return op.kind == kind; });
+  };
+  bool gemm = calls("gemm"), convolution = calls("convolution");
+  json::Array result;
+  if (onCpu && (gemm || convolution))
+    result.push_back("onednn");
+  if (!onCpu && gemm)
+    result.push_back("cublaslt");
+  if (!onCpu && convolution)
+    result.push_back("cudnn");
+  if (!onCpu && program.stages * program.mesh.deviceCount() > 1)
+    result.push_back("nccl");
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -282,6 +315,7 @@ FailureOr<std::string> ManifestWriter::write() {
       features.push_back(feature.getValue());
   json::Object root{
       {"abi", APRT_ABI_VERSION},
+      {"target", targetName(program.module)},
       {"cpu_features", std::move(features)},
       {"libraries", libraries()},
       {"mesh", meshAxes()},
@@ -291,6 +325,7 @@ FailureOr<std::string> ManifestWriter::write() {
       {"communicators", communicators()},
       {"channels", channels()},
       {"ops", ops()},
+      {"kernels", kernels()},
       {"inputs", std::move(ins)},
       {"outputs", std::move(outs)},
       {"persistent", std::move(persistentTensors)},

@@ -1,11 +1,11 @@
 //===- NarrowSlices.h - Slices of memory as places of their own -*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_CPU_NARROWSLICES_H
-#define AUTOPAR_LOWERING_CPU_NARROWSLICES_H
+#ifndef AUTOPAR_LOWERING_COMMON_NARROWSLICES_H
+#define AUTOPAR_LOWERING_COMMON_NARROWSLICES_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-namespace autopar::cpu {
+namespace autopar {
 
 /// Time steps and other repetitions differ in which rows of a buffer they read
 /// or write. Where such rows are one piece of memory, the kernel gets their
@@ -17,6 +17,6 @@ namespace autopar::cpu {
 /// and a long concat of such pieces becomes a copy of each.
 void narrowSlices(mlir::func::FuncOp function);
 
-} // namespace autopar::cpu
+} // namespace autopar
 
-#endif // AUTOPAR_LOWERING_CPU_NARROWSLICES_H
+#endif // AUTOPAR_LOWERING_COMMON_NARROWSLICES_H

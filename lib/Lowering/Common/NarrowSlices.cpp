@@ -6,7 +6,7 @@
 
 using namespace mlir;
 
-namespace autopar::cpu {
+namespace autopar {
 
 namespace {
 
@@ -179,4 +179,4 @@ void narrowSlices(func::FuncOp function) {
       narrowInputs(kernel);
 }
 
-} // namespace autopar::cpu
+} // namespace autopar

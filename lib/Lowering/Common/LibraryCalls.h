@@ -1,13 +1,13 @@
 //===- LibraryCalls.h - Kernels that a library computes ---------*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_CPU_LIBRARYCALLS_H
-#define AUTOPAR_LOWERING_CPU_LIBRARYCALLS_H
+#ifndef AUTOPAR_LOWERING_COMMON_LIBRARYCALLS_H
+#define AUTOPAR_LOWERING_COMMON_LIBRARYCALLS_H
 
 #include "autopar/Dialect/Dialect.h"
 #include <optional>
 #include <vector>
 
-namespace autopar::cpu {
+namespace autopar {
 
 /// aprt_gemm or aprt_conv for a whole kernel. Operands are numbers of the
 /// kernel's operands; -1: none.
@@ -22,6 +22,6 @@ struct LibraryCall {
 /// followed by an epilogue that the descriptor can say.
 std::optional<LibraryCall> matchLibraryCall(KernelOp kernel);
 
-} // namespace autopar::cpu
+} // namespace autopar
 
-#endif // AUTOPAR_LOWERING_CPU_LIBRARYCALLS_H
+#endif // AUTOPAR_LOWERING_COMMON_LIBRARYCALLS_H

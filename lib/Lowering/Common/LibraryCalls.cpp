@@ -1,7 +1,7 @@
 //===- LibraryCalls.cpp - Kernels that a library computes -----------------===//
 
 #include "LibraryCalls.h"
-#include "../Common/HostProgram.h"
+#include "HostProgram.h"
 #include "autopar/Dialect/EinsumAsGemm.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/Layout.h"
@@ -9,7 +9,7 @@
 
 using namespace mlir;
 
-namespace autopar::cpu {
+namespace autopar {
 
 namespace {
 
@@ -314,4 +314,4 @@ std::optional<LibraryCall> matchLibraryCall(KernelOp kernel) {
   return call;
 }
 
-} // namespace autopar::cpu
+} // namespace autopar

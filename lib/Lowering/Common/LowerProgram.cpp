@@ -1,0 +1,231 @@
+//===- LowerProgram.cpp - Scheduled IR to a host program ------------------===//
+
+#include "LowerProgram.h"
+#include "LibraryCalls.h"
+#include "NarrowSlices.h"
+#include "SetupCalls.h"
+#include "autopar/Lowering/Attributes.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+ProgramOp describeKernel(KernelOp kernel, StringRef kind) {
+  ProgramOp row = describeOp(kernel, kind);
+  for (Operation &op : kernel.getBody().front())
+    if (auto counted = dyn_cast<KernelOpInterface>(op))
+      row.flops += counted.getFlops();
+  return row;
+}
+
+namespace {
+
+std::optional<int64_t> persistentIndex(Value memref) {
+  auto buffer = memref.getDefiningOp<BufferOp>();
+  if (buffer && buffer.getSpace() == BufferSpace::Persistent)
+    return buffer.getPosition();
+  return std::nullopt;
+}
+
+/// How a kernel becomes a call of a library, if it does.
+std::optional<LibraryCall> libraryCall(KernelOp kernel) {
+  return kernel.getLibrary() ? matchLibraryCall(kernel) : std::nullopt;
+}
+
+/// Lowers the functions of one module.
+class Lowering {
+public:
+  Lowering(HostProgram &program, TargetKernels &kernels)
+      : program(program), kernels(kernels) {}
+
+  /// Makes both functions of `stage` and adds their names.
+  LogicalResult lowerStage(int64_t stage, std::vector<std::string> &functions);
+
+private:
+  LogicalResult lowerStep(func::FuncOp step, StringRef name, int64_t stage);
+  LogicalResult lowerSetup(func::FuncOp setup, StringRef name, int64_t stage);
+  LogicalResult lowerBody(HostFunction &host, func::FuncOp function,
+                          bool isStep);
+  LogicalResult lowerOp(HostFunction &host, Operation *op, bool isStep);
+  void lowerLibraryCall(HostFunction &host, KernelOp kernel, LibraryCall call,
+                        bool isStep);
+  void findUses(func::FuncOp step, int64_t stage);
+
+  HostProgram &program;
+  TargetKernels &kernels;
+};
+
+/// A tensor all of whose uses in @step may read a packed form is not kept as it
+/// is.
+void Lowering::findUses(func::FuncOp step, int64_t stage) {
+  for (Operation &op : step.getBody().front().without_terminator()) {
+    int packed = -1;
+    if (auto kernel = dyn_cast<KernelOp>(op))
+      if (auto call = libraryCall(kernel))
+        packed = call->b;
+    for (auto [number, operand] : llvm::enumerate(op.getOperands()))
+      if (auto index = persistentIndex(operand)) {
+        PersistentUse &use = program.persistentUses[{stage, *index}];
+        (static_cast<int>(number) == packed ? use.packed : use.plain) = true;
+      }
+  }
+}
+
+void Lowering::lowerLibraryCall(HostFunction &host, KernelOp kernel,
+                                LibraryCall call, bool isStep) {
+  auto operand = [&](int number) {
+    return number < 0 ? HostArgument{}
+                      : host.address(kernel->getOperand(number));
+  };
+  StringRef kind = call.isGemm ? "gemm" : "convolution";
+  HostArgument op = host.op(describeKernel(kernel, kind));
+  auto weight = persistentIndex(kernel->getOperand(call.b));
+  // A matrix that has to stay as it is serves products too: two copies of a
+  // vocabulary's embedding would be most of some models.
+  bool packs =
+      isStep && weight &&
+      !(call.isGemm && program.persistentUses[{host.stage, *weight}].plain);
+  if (packs) {
+    PackedWeight packed{call.isGemm ? StringLiteral("aprt_gemm_pack")
+                                    : "aprt_conv_pack",
+                        call.descriptor, call.slotWord, *weight,
+                        static_cast<int32_t>(op.value)};
+    call.descriptor[call.slotWord] =
+        program.packedSlot(host.stage, std::move(packed));
+  }
+  host.call(call.isGemm ? StringLiteral("aprt_gemm") : "aprt_conv",
+            {op, program.words(call.descriptor, packs ? call.slotWord : -1),
+             operand(call.a), packs ? HostArgument{} : operand(call.b),
+             operand(call.bias), operand(call.addend), operand(call.result)});
+}
+
+LogicalResult Lowering::lowerOp(HostFunction &host, Operation *op,
+                                bool isStep) {
+  if (isa<BufferOp>(op))
+    return success();
+  auto kernel = dyn_cast<KernelOp>(op);
+  if (!kernel)
+    return lowerCommunication(host, op);
+  if (auto call = libraryCall(kernel)) {
+    lowerLibraryCall(host, kernel, *call, isStep);
+    return success();
+  }
+  bool isEmpty = llvm::all_of(kernel.getOutputs(), [](Value output) {
+    return cast<ShapedType>(output.getType()).getNumElements() == 0;
+  });
+  return isEmpty ? success() : kernels.launch(host, kernel);
+}
+
+LogicalResult Lowering::lowerBody(HostFunction &host, func::FuncOp function,
+                                  bool isStep) {
+  narrowSlices(function);
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    host.loc = op.getLoc();
+    if (failed(lowerOp(host, &op, isStep)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Lowering::lowerStep(func::FuncOp step, StringRef name,
+                                  int64_t stage) {
+  findUses(step, stage);
+  HostFunction host(program, stage);
+  if (failed(lowerBody(host, step, /*isStep=*/true)))
+    return failure();
+  emitHostFunction(program, name, /*hasTime=*/true, std::move(host.calls));
+  return success();
+}
+
+/// Bytes of the stage's persistent tensors, by index.
+std::vector<int64_t> persistentBytes(ModuleOp module, int64_t stage) {
+  std::vector<int64_t> bytes;
+  auto stages = module->getAttrOfType<ArrayAttr>(kPersistent);
+  if (stages && stage < static_cast<int64_t>(stages.size()))
+    for (auto entry :
+         cast<ArrayAttr>(stages[stage]).getAsRange<DictionaryAttr>())
+      bytes.push_back(denseBytes(entry.getAs<TypeAttr>("type").getValue()));
+  return bytes;
+}
+
+/// After lowerStep, which says what is packed and what steps read.
+LogicalResult Lowering::lowerSetup(func::FuncOp setup, StringRef name,
+                                   int64_t stage) {
+  HostFunction host(program, stage), packs(program, stage);
+  if (setup && failed(lowerBody(host, setup, /*isStep=*/false)))
+    return failure();
+  for (const PackedWeight &weight : program.packed[stage])
+    packs.call(weight.callee,
+               {{HostArgument::Op, {}, weight.op},
+                program.words(weight.descriptor, weight.slotWord),
+                packs.persistent(weight.persistent)});
+  emitHostFunction(program, name, /*hasTime=*/false,
+                   setupCalls(program, stage, std::move(host.calls),
+                              std::move(packs.calls),
+                              persistentBytes(program.module, stage)));
+  return success();
+}
+
+LogicalResult Lowering::lowerStage(int64_t stage,
+                                   std::vector<std::string> &functions) {
+  std::string prefix = "stage_" + std::to_string(stage);
+  for (StringRef kind : {"setup", "step"})
+    functions.push_back(prefix + "_" + kind.str());
+  auto step = findStageFunction(program.module, "step", stage);
+  if (!step)
+    return program.module.emitError()
+           << "no function @step_" << stage
+           << ": the module was not partitioned and scheduled";
+  if (failed(lowerStep(step, functions.back(), stage)))
+    return failure();
+  return lowerSetup(findStageFunction(program.module, "setup", stage),
+                    functions[functions.size() - 2], stage);
+}
+
+FailureOr<Mesh> meshOf(ModuleOp module) {
+  for (auto mesh : module.getOps<MeshOp>())
+    return mesh.getMesh().toMesh();
+  return module.emitError("no autopar.mesh in the module: it was not planned");
+}
+
+void eraseScheduled(ModuleOp module) {
+  for (auto function :
+       llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+    function.erase();
+  for (auto mesh : llvm::make_early_inc_range(module.getOps<MeshOp>()))
+    mesh.erase();
+  SmallVector<StringAttr> names;
+  for (NamedAttribute attribute : module->getDiscardableAttrs())
+    if (attribute.getName().getValue().starts_with("autopar."))
+      names.push_back(attribute.getName());
+  for (StringAttr name : names)
+    module->removeDiscardableAttr(name);
+}
+
+} // namespace
+
+LogicalResult lowerProgram(ModuleOp module, TargetKernels &kernels) {
+  FailureOr<Mesh> mesh = meshOf(module);
+  if (failed(mesh))
+    return failure();
+  int64_t stages = 1;
+  while (findStageFunction(module, "step", stages))
+    ++stages;
+  HostProgram program(module, *mesh, stages);
+  Lowering lowering(program, kernels);
+  std::vector<std::string> functions;
+  for (int64_t stage = 0; stage < stages; ++stage)
+    if (failed(lowering.lowerStage(stage, functions)))
+      return failure();
+  program.finishWords();
+  program.kernels = kernels.table();
+  FailureOr<std::string> manifest = makeManifest(program);
+  if (failed(manifest))
+    return failure();
+  exportStages(program, functions);
+  exportManifest(program, *manifest);
+  eraseScheduled(module);
+  return kernels.finish(program, functions, *manifest);
+}
+
+} // namespace autopar
