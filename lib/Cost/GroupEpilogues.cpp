@@ -12,7 +12,7 @@ std::optional<EpilogueStep> Grouping::epilogueStep(Operation *op,
                                                    ArrayRef<Access> accesses,
                                                    unsigned at) const {
   if (std::optional<UnaryKind> kind = unaryKindOf(op)) {
-    if (llvm::is_contained(table.activations, *kind))
+    if (llvm::is_contained(table.calls(group.kind).activations, *kind))
       return EpilogueStep::Activation;
     return std::nullopt;
   }
@@ -32,6 +32,15 @@ std::optional<EpilogueStep> Grouping::epilogueStep(Operation *op,
   return bias ? std::optional(EpilogueStep::Bias) : std::nullopt;
 }
 
+/// Whether the library applies `step` after those that the group has.
+bool Grouping::takeStep(OpenGroup &group, EpilogueStep step) const {
+  group.steps.push_back(step);
+  if (table.calls(group.kind).take(group.steps))
+    return true;
+  group.steps.pop_back();
+  return false;
+}
+
 bool Grouping::tryEpilogue(Operation *op, ArrayRef<Access> accesses,
                            unsigned at) {
   const Access &access = accesses[at];
@@ -43,15 +52,8 @@ bool Grouping::tryEpilogue(Operation *op, ArrayRef<Access> accesses,
     only &= hasOneLiveUse(step->getResult(0));
   OpenGroup &group = groups[id];
   auto step = epilogueStep(op, group, accesses, at);
-  if (!only || !step)
+  if (!only || !step || !takeStep(group, *step))
     return false;
-  ArrayRef<EpilogueStep> order = group.kind == GroupKind::Contraction
-                                     ? ArrayRef(table.contraction)
-                                     : ArrayRef(table.convolution);
-  auto *place = llvm::find(order.drop_front(group.nextStep), *step);
-  if (place == order.end())
-    return false;
-  group.nextStep = place - order.begin() + 1;
   if (op->getNumOperands() == 2) {
     Value other = accesses[1 - at].base;
     group.level = std::max(group.level, levelOf(other) + 1);
@@ -68,9 +70,9 @@ bool Grouping::tryEpilogue(Operation *op, ArrayRef<Access> accesses,
 /// product is promised to the group when the sigmoid joins it.
 bool Grouping::trySilu(Operation *sigmoid, const Access &access) {
   int64_t id = groupOf(access.base);
-  if (!table.silu || unaryKindOf(sigmoid) != UnaryKind::Sigmoid || id < 0 ||
-      groups[id].tail != access.base || !access.path.empty() ||
-      !hasOneLiveUse(sigmoid->getResult(0)))
+  if (unaryKindOf(sigmoid) != UnaryKind::Sigmoid || id < 0 ||
+      groups[id].tail != access.base || !table.calls(groups[id].kind).silu ||
+      !access.path.empty() || !hasOneLiveUse(sigmoid->getResult(0)))
     return false;
   Operation *product = nullptr;
   for (Operation *user : sigmoid->getUsers())
@@ -81,14 +83,8 @@ bool Grouping::trySilu(Operation *sigmoid, const Access &access) {
   for (Operation *user : access.base.getUsers())
     silu &= user == sigmoid || user == product || !isLive(user);
   OpenGroup &group = groups[id];
-  ArrayRef<EpilogueStep> order = group.kind == GroupKind::Contraction
-                                     ? ArrayRef(table.contraction)
-                                     : ArrayRef(table.convolution);
-  const EpilogueStep *place =
-      llvm::find(order.drop_front(group.nextStep), EpilogueStep::Activation);
-  if (!silu || place == order.end())
+  if (!silu || !takeStep(group, EpilogueStep::Activation))
     return false;
-  group.nextStep = place - order.begin() + 1;
   group.tail = Value();
   promised[product] = id;
   add(sigmoid, id);

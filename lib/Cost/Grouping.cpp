@@ -28,7 +28,7 @@ bool isTrivialReshape(Operation *view) {
          innermostSize(shapeOf(view->getResult(0)));
 }
 
-Grouping::Grouping(Block &body, const FusionTable &table)
+Grouping::Grouping(Block &body, const TargetTable &table)
     : body(body), table(table) {
   findLive();
 }
@@ -164,7 +164,7 @@ void Grouping::startWhole(Operation *op) {
   Type type = getElementTypeOrSelf(op->getResult(0).getType());
   GroupKind called = kind == KernelClass::Contraction ? GroupKind::Contraction
                                                       : GroupKind::Convolution;
-  bool library = isLibraryOp(op) && table.callsLibraryFor(called, type);
+  bool library = isLibraryOp(op) && table.calls(called).take(type);
   int64_t level = 1;
   for (Value operand : op->getOperands()) {
     Operation *source = operand.getDefiningOp();

@@ -36,14 +36,14 @@ struct OpenGroup {
   bool remapped = false; // some ops are computed at another index than the rest
   int64_t elements = 0;  // of a full value
   int64_t rowLength = 0; // 0: no reductions
-  unsigned nextStep = 0; // of the library's epilogue
-  mlir::Value tail;      // a library group's one result
+  llvm::SmallVector<EpilogueStep, 3> steps; // of the library's epilogue
+  mlir::Value tail;                         // a library group's one result
   mlir::Value addend;
 };
 
 class Grouping {
 public:
-  Grouping(mlir::Block &body, const FusionTable &table);
+  Grouping(mlir::Block &body, const TargetTable &table);
   void run();
 
   int64_t elementsOf(mlir::Value value) const;
@@ -59,7 +59,7 @@ public:
   bool readsMemoryOnly(mlir::Operation *op) const;
 
   mlir::Block &body;
-  const FusionTable &table;
+  const TargetTable &table;
   std::vector<OpenGroup> groups; // merged ones are empty
   llvm::DenseMap<mlir::Operation *, LoopRole> roles;
 
@@ -89,6 +89,7 @@ private:
                                            const OpenGroup &group,
                                            llvm::ArrayRef<Access> accesses,
                                            unsigned at) const;
+  bool takeStep(OpenGroup &group, EpilogueStep step) const;
   bool trySilu(mlir::Operation *sigmoid, const Access &access);
   bool isAbsorbed(mlir::Operation *op, const Access &access) const;
   bool tryJoin(mlir::Operation *op, unsigned group,

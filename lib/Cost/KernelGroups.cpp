@@ -10,23 +10,6 @@ using namespace mlir;
 
 namespace autopar {
 
-const FusionTable &cpuFusionTable() {
-  using Step = EpilogueStep;
-  static const FusionTable table = [] {
-    FusionTable cpu;
-    cpu.contraction = {Step::Bias, Step::Activation, Step::Addend};
-    cpu.convolution = {Step::Bias, Step::Addend, Step::Activation};
-    cpu.activations = {UnaryKind::Relu, UnaryKind::GeluErf, UnaryKind::GeluTanh,
-                       UnaryKind::Tanh, UnaryKind::Sigmoid};
-    cpu.silu = true;
-    cpu.contractionOfAnyType = true;
-    cpu.convolutionInPlace = true;
-    cpu.convolutionChannelsLast = true;
-    return cpu;
-  }();
-  return table;
-}
-
 namespace {
 
 /// Turns finished open groups into the analysis's result.
@@ -203,9 +186,7 @@ void Assembly::findInPlace(KernelGroup &group, const OpenGroup &open) {
     return it == group.inputs.end() ? -1 : it - group.inputs.begin();
   };
   if (group.kind != GroupKind::Loops) {
-    bool may = group.kind == GroupKind::Contraction
-                   ? grouping.table.contractionInPlace
-                   : grouping.table.convolutionInPlace;
+    bool may = grouping.table.calls(group.kind).inPlace;
     int at = open.addend ? input(open.addend) : -1;
     bool once =
         at >= 0 && llvm::count_if(group.ops, [&](Operation *op) {
@@ -317,8 +298,8 @@ KernelGroups Assembly::run(Block &body) {
   return result;
 }
 
-KernelGroups groupKernels(Block &body, const FusionTable &table) {
-  Grouping grouping(body, table);
+KernelGroups groupKernels(Block &body) {
+  Grouping grouping(body, targetTable(body.getParentOp()));
   grouping.run();
   return Assembly(body, grouping).run(body);
 }

@@ -1,6 +1,7 @@
 //===- PeakMemory.cpp - Memory of a function before it is scheduled -------===//
 
 #include "autopar/Cost/PeakMemory.h"
+#include "autopar/Cost/KernelGroups.h"
 #include "autopar/Cost/WorkOfFunction.h"
 #include "autopar/Dialect/KernelFacts.h"
 
@@ -60,7 +61,8 @@ unsigned FunctionWork::bufferOf(Value value) {
   return it->second;
 }
 
-void FunctionWork::addArguments(func::FuncOp func) {
+FunctionWork::FunctionWork(func::FuncOp func) {
+  list.communication = targetTable(func).communication;
   for (BlockArgument argument : func.getArguments()) {
     WorkBuffer &buffer = list.buffers[bufferOf(argument)];
     buffer.input = isInput(func, argument.getArgNumber());
@@ -99,13 +101,6 @@ void FunctionWork::addCommunication(Operation *op) {
   }
 }
 
-WorkList orderedWork(const WorkList &work) {
-  WorkList ordered{work.buffers, {}};
-  for (unsigned id : orderWork(work))
-    ordered.items.push_back(work.items[id]);
-  return ordered;
-}
-
 /// The results that get a buffer of their own by a copy, and where all lie.
 static void addReturn(FunctionWork &work, func::FuncOp func) {
   Operation *end = func.getBody().front().getTerminator();
@@ -125,10 +120,9 @@ static void addReturn(FunctionWork &work, func::FuncOp func) {
   }
 }
 
-PeakMemory peakMemory(func::FuncOp func, const FusionTable &table) {
-  KernelGroups groups = groupKernels(func.getBody().front(), table);
-  FunctionWork work;
-  work.addArguments(func);
+PeakMemory peakMemory(func::FuncOp func) {
+  KernelGroups groups = groupKernels(func.getBody().front());
+  FunctionWork work(func);
   for (const WorkStep &step : groups.steps) {
     if (step.group >= 0) {
       const KernelGroup &group = groups.groups[step.group];

@@ -21,6 +21,7 @@ public:
 
 private:
   void link();
+  void linkMessages();
   void schedule(unsigned item);
   void demand(unsigned item);
   /// What only arguments hold up would all be done at the start, and its
@@ -61,6 +62,10 @@ void Order::link() {
         needs[id].push_back(it->second);
       last[key] = id;
     }
+  }
+  if (work.communication.rendezvous)
+    linkMessages();
+  for (unsigned id = 0; id < count; ++id) {
     sort(needs[id]);
     needs[id].erase(std::unique(needs[id].begin(), needs[id].end()),
                     needs[id].end());
@@ -68,6 +73,19 @@ void Order::link() {
     for (unsigned need : needs[id])
       users[need].push_back(id);
   }
+}
+
+/// Each message needs the one before it in the order of channels.
+void Order::linkMessages() {
+  SmallVector<unsigned> messages;
+  for (auto [id, item] : enumerate(work.items))
+    if (item.channel >= 0)
+      messages.push_back(id);
+  stable_sort(messages, [&](unsigned a, unsigned b) {
+    return work.items[a].channel < work.items[b].channel;
+  });
+  for (size_t i = 1; i < messages.size(); ++i)
+    needs[messages[i]].push_back(messages[i - 1]);
 }
 
 /// Puts `item` next, then every collective and send that it makes ready.
@@ -118,6 +136,13 @@ std::vector<unsigned> orderWork(const WorkList &work) {
   return Order(work).run();
 }
 
+WorkList orderedWork(const WorkList &work) {
+  WorkList ordered{work.buffers, {}, work.communication};
+  for (unsigned id : orderWork(work))
+    ordered.items.push_back(work.items[id]);
+  return ordered;
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
@@ -148,6 +173,30 @@ static std::vector<Storage> findLifetimes(const WorkList &work) {
   return lives;
 }
 
+/// Communication on its own stream is known to be done when a kernel touches
+/// what it, or one after it, writes. Reusing its buffers before would make the
+/// kernels wait.
+static void extendOverCommunication(const WorkList &work,
+                                    std::vector<Storage> &lives) {
+  int64_t end = work.items.size();
+  std::vector<int64_t> touched(work.buffers.size(), end); // next by a kernel
+  int64_t waited = end;
+  for (int64_t time = end - 1; time >= 0; --time) {
+    const WorkItem &item = work.items[time];
+    if (item.kind == WorkKind::Compute) {
+      for (const auto &ids : {item.reads, item.writes})
+        for (unsigned id : ids)
+          touched[id] = time;
+      continue;
+    }
+    for (unsigned id : item.writes)
+      waited = std::min(waited, touched[id]);
+    for (const auto &ids : {item.reads, item.writes})
+      for (unsigned id : ids)
+        lives[id].last = std::max(lives[id].last, waited);
+  }
+}
+
 /// Lets outputs lie over inputs that die where they are written.
 static std::vector<Storage> shareStorage(const WorkList &work,
                                          const std::vector<Storage> &lives) {
@@ -173,7 +222,10 @@ static std::vector<Storage> shareStorage(const WorkList &work,
 }
 
 MemoryPlan planMemory(const WorkList &work) {
-  std::vector<Storage> storages = shareStorage(work, findLifetimes(work));
+  std::vector<Storage> lives = findLifetimes(work);
+  if (work.communication.ownStream)
+    extendOverCommunication(work, lives);
+  std::vector<Storage> storages = shareStorage(work, lives);
   std::vector<ArenaRequest> requests;
   std::vector<int64_t> requestOf(work.buffers.size(), -1);
   for (auto [id, buffer] : enumerate(work.buffers)) {

@@ -52,7 +52,10 @@ public:
                  CommunicationModel::reshardCost(plan.cluster, plan.mesh)),
         stages(plan.stages), inLaunch(graph.ops.size(), 0),
         stored(graph.values.size(), false),
-        onProcessors(plan.cluster.slowest().kind == "cpu") {}
+        onProcessors(plan.cluster.slowest().kind == "cpu") {
+    for (StageWork &stage : stages)
+      stage.work.communication = graph.communication;
+  }
   void run();
 
 private:
@@ -414,11 +417,9 @@ void MemoryPredictor::run() {
   returnResults();
   plan.predictedStageMemoryBytes.clear();
   for (const StageWork &stage : stages) {
-    WorkList ordered{stage.work.buffers, {}};
-    for (unsigned item : orderWork(stage.work))
-      ordered.items.push_back(stage.work.items[item]);
     WeightBytes weights = weightBytes(stage);
-    int64_t running = weights.held + planMemory(ordered).arenaBytes;
+    int64_t running =
+        weights.held + planMemory(orderedWork(stage.work)).arenaBytes;
     plan.predictedStageMemoryBytes.push_back(
         std::max(weights.loading, running) + communicationBytes(stage));
   }

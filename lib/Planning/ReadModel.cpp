@@ -299,6 +299,7 @@ LogicalResult ModelReader::readFunction(func::FuncOp func, bool setup) {
 FailureOr<ModelGraph> ModelReader::read() {
   if (auto name = module->getAttrOfType<StringAttr>("autopar.model"))
     graph.model = name.str();
+  graph.communication = targetTable(module).communication;
   func::FuncOp step = function(module, "step");
   if (!step || step.isExternal())
     return module.emitError("planning needs a function @step; import a model "

@@ -2,7 +2,7 @@
 
 #include "CopyKernel.h"
 #include "Layouts.h"
-#include "autopar/Cost/KernelGroups.h"
+#include "autopar/Cost/TargetTable.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
@@ -257,7 +257,7 @@ void LayoutChoice::assign(Operation *op) {
   } else {
     for (Operation &inner : kernel.getBody().front())
       if (std::optional<Value> image = imageOperandOf(&inner);
-          image && cpuFusionTable().convolutionChannelsLast) {
+          image && targetTable(func).imagesChannelsLast) {
         assignLibrary(kernel, &inner, *image);
         keepInPlace(kernel);
         return;

@@ -19,8 +19,7 @@ static void addKernel(FunctionWork &work, KernelOp kernel) {
 }
 
 KernelWork workOf(func::FuncOp func) {
-  KernelWork result;
-  result.work.addArguments(func);
+  KernelWork result{FunctionWork(func), {}, {}};
   Block &body = func.getBody().front();
   for (Operation &op : body.without_terminator()) {
     if (loopRoleOf(&op) == LoopRole::View) {

@@ -35,8 +35,32 @@ static void place(Operation *op, Operation *end,
   }
 }
 
-static void orderFunction(func::FuncOp func, int64_t &sequence) {
+/// Where messages are rendezvous they go in the order of channels: no message
+/// may need one of a higher channel.
+static LogicalResult checkChannels(const KernelWork &work) {
+  const WorkList &list = work.work.list;
+  if (!list.communication.rendezvous)
+    return success();
+  std::vector<int64_t> highest(list.buffers.size(), -1);
+  for (auto [item, op] : llvm::zip_equal(list.items, work.ops)) {
+    int64_t needed = -1;
+    for (unsigned buffer : item.reads)
+      needed = std::max(needed, highest[buffer]);
+    if (item.channel >= 0 && needed > item.channel)
+      return op->emitError()
+             << "is over channel " << item.channel << " but needs what channel "
+             << needed << " brings; number channels so that none needs a "
+             << "higher one";
+    for (unsigned buffer : item.writes)
+      highest[buffer] = std::max(needed, item.channel);
+  }
+  return success();
+}
+
+static LogicalResult orderFunction(func::FuncOp func, int64_t &sequence) {
   KernelWork work = workOf(func);
+  if (failed(checkChannels(work)))
+    return failure();
   Operation *end = func.getBody().front().getTerminator();
   OpBuilder builder(func.getContext());
   llvm::DenseSet<Operation *> placed;
@@ -47,6 +71,7 @@ static void orderFunction(func::FuncOp func, int64_t &sequence) {
                             builder.getI64IntegerAttr(sequence++));
   }
   place(end, end, placed);
+  return success();
 }
 
 namespace {
@@ -56,9 +81,9 @@ struct OrderWork : impl::OrderWorkBase<OrderWork> {
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
-      if (failed(checkKernelsFormed(func)))
+      if (failed(checkKernelsFormed(func)) ||
+          failed(orderFunction(func, sequence)))
         return signalPassFailure();
-      orderFunction(func, sequence);
     }
   }
 };

@@ -25,44 +25,12 @@
 #ifndef AUTOPAR_COST_KERNELGROUPS_H
 #define AUTOPAR_COST_KERNELGROUPS_H
 
-#include "autopar/Interfaces/Enums.h"
+#include "autopar/Cost/TargetTable.h"
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
 #include <vector>
 
 namespace autopar {
-
-enum class GroupKind { Contraction, Convolution, Loops };
-enum class EpilogueStep { Bias, Activation, Addend };
-
-/// What a target fuses and what its libraries compute.
-struct FusionTable {
-  /// In the order in which the library applies them; each at most once.
-  llvm::SmallVector<EpilogueStep> contraction;
-  llvm::SmallVector<EpilogueStep> convolution;
-  llvm::SmallVector<UnaryKind> activations;
-  /// x * sigmoid(x) is an activation too.
-  bool silu = false;
-  /// Element types of library calls; other contractions are loops.
-  bool libraryF32 = true, libraryF16 = false, libraryBF16 = false;
-  /// Matrix products of the other types, integers too, are calls as well.
-  bool contractionOfAnyType = false;
-  /// The library may write its result over the addend.
-  bool contractionInPlace = true, convolutionInPlace = false;
-  /// Its convolutions are fastest on images with channels last.
-  bool convolutionChannelsLast = false;
-  /// Keeps kernels compilable.
-  unsigned maxOps = 64;
-
-  bool callsLibraryFor(GroupKind kind, mlir::Type elementType) const {
-    return (kind == GroupKind::Contraction && contractionOfAnyType) ||
-           (libraryF32 && elementType.isF32()) ||
-           (libraryF16 && elementType.isF16()) ||
-           (libraryBF16 && elementType.isBF16());
-  }
-};
-/// The target of this project's CPU lowering.
-const FusionTable &cpuFusionTable();
 
 struct KernelGroup {
   GroupKind kind = GroupKind::Loops;
@@ -94,10 +62,9 @@ struct KernelGroups {
   std::vector<WorkStep> steps;
 };
 
-/// Groups the ops of `body`, in time near to linear. Ops whose results nobody
-/// needs are in no group.
-KernelGroups groupKernels(mlir::Block &body,
-                          const FusionTable &table = cpuFusionTable());
+/// Groups the ops of `body` as the module's target fuses them, in time near to
+/// linear. Ops whose results nobody needs are in no group.
+KernelGroups groupKernels(mlir::Block &body);
 
 } // namespace autopar
 

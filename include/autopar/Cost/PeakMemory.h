@@ -3,7 +3,6 @@
 #ifndef AUTOPAR_COST_PEAKMEMORY_H
 #define AUTOPAR_COST_PEAKMEMORY_H
 
-#include "autopar/Cost/KernelGroups.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace autopar {
@@ -16,8 +15,7 @@ struct PeakMemory {
 
 /// What one device needs for `func`, as Schedule will lay it out: same groups,
 /// same order, same arena.
-PeakMemory peakMemory(mlir::func::FuncOp func,
-                      const FusionTable &table = cpuFusionTable());
+PeakMemory peakMemory(mlir::func::FuncOp func);
 
 } // namespace autopar
 

@@ -32,21 +32,36 @@ struct WorkItem {
   llvm::SmallVector<std::pair<unsigned, unsigned>, 1> inPlace;
 };
 
+/// How a target communicates.
+struct CommunicationRules {
+  /// Communication runs beside compute items, one after the other.
+  bool ownStream = false;
+  /// A send ends with its receive: all messages of a step go in one order, that
+  /// of their channels.
+  bool rendezvous = false;
+};
+
 struct WorkList {
   std::vector<WorkBuffer> buffers;
   std::vector<WorkItem> items;
+  CommunicationRules communication;
 };
 
 /// An order of the items that respects reads after writes: collectives and
 /// sends as soon as their operands are computed, collectives of arguments and
-/// receives just before their first reader, compute items as they stand.
+/// receives just before their first reader, compute items as they stand. Of
+/// two messages of which one needs the other, that one has the higher channel.
 std::vector<unsigned> orderWork(const WorkList &work);
+/// The same work in that order.
+WorkList orderedWork(const WorkList &work);
 
 struct MemoryPlan {
   std::vector<int64_t> offsets; // per buffer; -1: persistent
   int64_t arenaBytes = 0;
 };
-/// Places the buffers of `work`, its items taken as they stand.
+/// Places the buffers of `work`, its items taken as they stand. What
+/// communication on its own stream reads or writes stays in place until the
+/// kernels wait for it anyway.
 MemoryPlan planMemory(const WorkList &work);
 
 } // namespace autopar

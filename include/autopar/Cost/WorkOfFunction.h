@@ -22,7 +22,8 @@ llvm::SmallVector<bool> resultsToCopy(mlir::func::FuncOp func);
 /// A work list whose buffers are the storages of a function's values.
 class FunctionWork {
 public:
-  void addArguments(mlir::func::FuncOp func);
+  /// The arguments of `func` and no items yet.
+  explicit FunctionWork(mlir::func::FuncOp func);
   void addResult(mlir::func::FuncOp func, unsigned result, unsigned buffer);
   WorkItem &add(mlir::ValueRange reads, mlir::ValueRange writes);
   void addCommunication(mlir::Operation *op);
@@ -33,9 +34,6 @@ public:
 private:
   llvm::DenseMap<mlir::Value, unsigned> ids;
 };
-
-/// The same work in the order of orderWork.
-WorkList orderedWork(const WorkList &work);
 
 } // namespace autopar
 

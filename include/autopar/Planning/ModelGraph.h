@@ -9,6 +9,7 @@
 #define AUTOPAR_PLANNING_MODELGRAPH_H
 
 #include "autopar/Cost/Roofline.h"
+#include "autopar/Cost/WorkList.h"
 #include "autopar/Interfaces/Sharding.h"
 #include <vector>
 
@@ -74,7 +75,8 @@ struct ModelGraph {
   /// Values in the order of arguments and of returned operands.
   std::vector<unsigned> setupArguments, stepArguments;
   std::vector<unsigned> setupResults, stepResults;
-  std::vector<GraphStep> steps; // of @step, in the order in which they run
+  std::vector<GraphStep> steps;     // of @step, in the order in which they run
+  CommunicationRules communication; // of the target
 };
 
 /// Fills in uses, names made unique, fromInput, fromParameter and hash.
