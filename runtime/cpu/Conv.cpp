@@ -5,51 +5,9 @@
 #include "../core/DataType.h"
 #include "NaiveConv.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace autopar::runtime {
-
-/// The description with zeros past its spatial dimensions.
-static aprt_conv_desc canonical(const aprt_conv_desc &desc) {
-  aprt_conv_desc result = desc;
-  for (int64_t *sizes : {result.in, result.window, result.out, result.strides,
-                         result.dilations, result.pad_low, result.pad_high})
-    std::fill(sizes + desc.spatial_rank, sizes + APRT_CONV_MAX_SPATIAL, 0);
-  return result;
-}
-
-Status Conv::check(const aprt_conv_desc &desc) const {
-  bool good = elementBytes(desc.dtype) > 0 && desc.spatial_rank >= 1 &&
-              desc.spatial_rank <= APRT_CONV_MAX_SPATIAL && desc.n >= 0 &&
-              desc.c >= 0 && desc.o >= 0 && desc.groups >= 1 &&
-              desc.c % desc.groups == 0 && desc.o % desc.groups == 0 &&
-              desc.activation >= APRT_ACT_NONE &&
-              desc.activation <= APRT_ACT_SILU;
-  for (int64_t d = 0; good && d < desc.spatial_rank; ++d)
-    good = desc.in[d] >= 0 && desc.out[d] >= 0 && desc.window[d] >= 0 &&
-           desc.strides[d] >= 1 && desc.dilations[d] >= 1;
-  if (!good)
-    return Status::error("bad description of a convolution");
-  if (desc.slot >= int64_t(plain.size()))
-    return Status::error("packed weight " + std::to_string(desc.slot) +
-                         " does not exist");
-  return Status::success();
-}
-
-static int64_t countOutputs(const aprt_conv_desc &desc) {
-  int64_t count = desc.n * desc.o;
-  for (int64_t d = 0; d < desc.spatial_rank; ++d)
-    count *= desc.out[d];
-  return count;
-}
-
-static int64_t countWeights(const aprt_conv_desc &desc) {
-  int64_t count = desc.o * (desc.c / desc.groups);
-  for (int64_t d = 0; d < desc.spatial_rank; ++d)
-    count *= desc.window[d];
-  return count;
-}
 
 /// Null where the plain loops must do.
 Conv::Plan Conv::makePlan(const aprt_conv_desc &desc) {
@@ -65,10 +23,10 @@ Conv::Plan Conv::makePlan(const aprt_conv_desc &desc) {
 }
 
 Status Conv::pack(const aprt_conv_desc &desc, const void *w) {
-  APRT_TRY(check(desc));
+  APRT_TRY(checkConv(desc, plain.size()));
   if (desc.slot < 0)
     return Status::error("a weight to pack names no slot");
-  aprt_conv_desc key = canonical(desc);
+  aprt_conv_desc key = canonicalConv(desc);
   Plan &plan = plans[key];
   plan = makePlan(key);
   if (plan && plan->packWeights(library, w))
@@ -81,8 +39,8 @@ Status Conv::pack(const aprt_conv_desc &desc, const void *w) {
 }
 
 Status Conv::run(const aprt_conv_desc &desc, const ConvOperands &operands) {
-  APRT_TRY(check(desc));
-  aprt_conv_desc key = canonical(desc);
+  APRT_TRY(checkConv(desc, plain.size()));
+  aprt_conv_desc key = canonicalConv(desc);
   auto found = plans.find(key);
   if (found == plans.end()) {
     if (desc.slot >= 0)

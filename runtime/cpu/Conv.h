@@ -3,26 +3,18 @@
 #ifndef AUTOPAR_RUNTIME_CPU_CONV_H
 #define AUTOPAR_RUNTIME_CPU_CONV_H
 
+#include "../core/ConvShape.h"
 #include "../core/Memory.h"
+#include "../core/WordKey.h"
 #include "ConvPlan.h"
 #include "OneDnn.h"
 #include "ThreadPool.h"
-#include "WordKey.h"
 
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
 namespace autopar::runtime {
-
-/// The operands of one call. W may be null when its slot was packed.
-struct ConvOperands {
-  const void *x = nullptr;
-  const void *w = nullptr;
-  const void *bias = nullptr;
-  const void *addend = nullptr;
-  void *y = nullptr;
-};
 
 /// Runs aprt_conv; plans are made once per description, as in Gemm. A packed
 /// weight lives in the plan of the description it was packed with.
@@ -41,7 +33,6 @@ private:
   /// Null: plain loops.
   using Plan = std::unique_ptr<ConvPlan>;
 
-  Status check(const aprt_conv_desc &desc) const;
   Plan makePlan(const aprt_conv_desc &desc);
 
   const OneDnn &library;

@@ -2,6 +2,7 @@
 
 #include "ConvPlan.h"
 
+#include "../core/ConvShape.h"
 #include "../core/DataType.h"
 
 #include <algorithm>
@@ -153,13 +154,7 @@ static bool convOperation(const OneDnn &library, const aprt_conv_desc &desc,
   dnnl_dims_t dilations, padHigh;
   for (int64_t d = 0; d < desc.spatial_rank; ++d) {
     dilations[d] = desc.dilations[d] - 1;
-    int64_t reach = (desc.window[d] - 1) * desc.dilations[d] + 1;
-    int64_t padded = desc.in[d] + desc.pad_low[d] + desc.pad_high[d];
-    padHigh[d] = desc.pad_high[d];
-    // A local slice may have another padding than its output needs.
-    if (padded < reach || (padded - reach) / desc.strides[d] + 1 != desc.out[d])
-      padHigh[d] = (desc.out[d] - 1) * desc.strides[d] + reach - desc.in[d] -
-                   desc.pad_low[d];
+    padHigh[d] = effectivePadHigh(desc, d);
   }
   return library.dnnl_dilated_convolution_forward_desc_init(
              &operation, dnnl_forward_inference, dnnl_convolution_direct,

@@ -9,40 +9,6 @@
 
 namespace autopar::runtime {
 
-/// The words of a description that mean something, the rest zero.
-static aprt_gemm_desc canonical(const aprt_gemm_desc &desc) {
-  aprt_gemm_desc result{};
-  result.dtype = desc.dtype;
-  result.batch_rank = desc.batch_rank;
-  result.m = desc.m;
-  result.n = desc.n;
-  result.k = desc.k;
-  std::copy_n(desc.batch, desc.batch_rank, result.batch);
-  std::copy_n(desc.a_strides, desc.batch_rank + 2, result.a_strides);
-  std::copy_n(desc.b_strides, desc.batch_rank + 2, result.b_strides);
-  std::copy_n(desc.c_strides, desc.batch_rank + 2, result.c_strides);
-  result.bias = desc.bias;
-  result.addend = desc.addend;
-  result.activation = desc.activation;
-  result.slot = desc.slot;
-  return result;
-}
-
-Status Gemm::check(const aprt_gemm_desc &desc) const {
-  if (elementBytes(desc.dtype) == 0 || desc.batch_rank < 0 ||
-      desc.batch_rank > APRT_GEMM_MAX_BATCH || desc.m < 0 || desc.n < 0 ||
-      desc.k < 0 || desc.activation < APRT_ACT_NONE ||
-      desc.activation > APRT_ACT_SILU)
-    return Status::error("bad description of a matrix product");
-  for (int64_t d = 0; d < desc.batch_rank; ++d)
-    if (desc.batch[d] < 0)
-      return Status::error("bad batch of a matrix product");
-  if (desc.slot >= int64_t(packed.size()))
-    return Status::error("packed weight " + std::to_string(desc.slot) +
-                         " does not exist");
-  return Status::success();
-}
-
 /// The description with B as PackedMatrix::plain holds it.
 static aprt_gemm_desc withPlainB(const aprt_gemm_desc &desc) {
   aprt_gemm_desc result = desc;
@@ -115,11 +81,8 @@ static void copyToC(const aprt_gemm_desc &desc, const void *addend, void *c) {
 }
 
 Status Gemm::run(const aprt_gemm_desc &desc, const GemmOperands &operands) {
-  APRT_TRY(check(desc));
-  int64_t mode = !desc.addend                    ? noAddend
-                 : operands.addend == operands.c ? addendInC
-                                                 : separateAddend;
-  Key key{canonical(desc), mode};
+  APRT_TRY(checkGemm(desc, packed.size()));
+  Key key{canonicalGemm(desc), addendMode(desc, operands)};
   if (key.desc.m == 0 || key.desc.n == 0 || gemmBatches(key.desc) == 0)
     return Status::success();
   auto found = entries.find(key);

@@ -4,25 +4,16 @@
 #define AUTOPAR_RUNTIME_CPU_GEMM_H
 
 #include "../core/Memory.h"
+#include "../core/WordKey.h"
 #include "GemmPlan.h"
 #include "OneDnn.h"
 #include "ThreadPool.h"
-#include "WordKey.h"
 
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
 namespace autopar::runtime {
-
-/// The operands of one call. B may be null when its slot was packed.
-struct GemmOperands {
-  const void *a = nullptr;
-  const void *b = nullptr;
-  const void *bias = nullptr;
-  const void *addend = nullptr;
-  void *c = nullptr;
-};
 
 /// Runs aprt_gemm: a plan is made at the first call of a description and kept,
 /// so that later calls allocate nothing.
@@ -48,7 +39,6 @@ private:
     bool copyAddend = false;        // the plan adds what is in C
   };
 
-  Status check(const aprt_gemm_desc &desc) const;
   Status makeEntry(const Key &key, Entry &entry);
   Status ensurePlain(PackedMatrix &matrix);
 

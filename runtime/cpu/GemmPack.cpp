@@ -71,7 +71,7 @@ static Status copyPlain(const aprt_gemm_desc &desc, const void *b,
 }
 
 Status Gemm::pack(const aprt_gemm_desc &described, const void *b) {
-  APRT_TRY(check(described));
+  APRT_TRY(checkGemm(described, packed.size()));
   if (described.slot < 0)
     return Status::error("a weight to pack names no slot");
   aprt_gemm_desc desc = normalizeGemm(described);

@@ -13,59 +13,6 @@ namespace autopar::runtime {
 // Descriptions
 //===----------------------------------------------------------------------===//
 
-/// Removes batch dimension d; the strides behind it move up.
-static void dropBatch(aprt_gemm_desc &desc, int64_t d) {
-  for (int64_t *strides : {desc.a_strides, desc.b_strides, desc.c_strides})
-    std::copy(strides + d + 1, strides + desc.batch_rank + 2, strides + d);
-  std::copy(desc.batch + d + 1, desc.batch + desc.batch_rank, desc.batch + d);
-  --desc.batch_rank;
-}
-
-/// Makes the innermost batch dimension part of M if it continues it.
-static bool foldBatch(aprt_gemm_desc &desc) {
-  int64_t r = desc.batch_rank;
-  if (r == 0 || desc.b_strides[r - 1] != 0)
-    return false;
-  int64_t d = r - 1;
-  if (desc.m == 1) { // the batch takes the place of M
-    desc.a_strides[r] = desc.a_strides[d];
-    desc.c_strides[r] = desc.c_strides[d];
-  } else if (desc.a_strides[d] != desc.m * desc.a_strides[r] ||
-             desc.c_strides[d] != desc.m * desc.c_strides[r]) {
-    return false;
-  }
-  desc.m *= desc.batch[d];
-  dropBatch(desc, d);
-  return true;
-}
-
-aprt_gemm_desc normalizeGemm(const aprt_gemm_desc &desc) {
-  aprt_gemm_desc result = desc;
-  for (int64_t d = result.batch_rank - 1; d >= 0; --d)
-    if (result.batch[d] == 1)
-      dropBatch(result, d);
-  while (foldBatch(result))
-    ;
-  return result;
-}
-
-int64_t gemmBatches(const aprt_gemm_desc &desc) {
-  int64_t count = 1;
-  for (int64_t d = 0; d < desc.batch_rank; ++d)
-    count *= desc.batch[d];
-  return count;
-}
-
-int64_t gemmOffset(const aprt_gemm_desc &desc, const int64_t *strides,
-                   int64_t batch) {
-  int64_t offset = 0;
-  for (int64_t d = desc.batch_rank - 1; d >= 0; --d) {
-    offset += batch % desc.batch[d] * strides[d];
-    batch /= desc.batch[d];
-  }
-  return offset;
-}
-
 int64_t distinctMatrix(const aprt_gemm_desc &desc, int64_t batch) {
   int64_t index = 0, scale = 1;
   for (int64_t d = desc.batch_rank - 1; d >= 0; --d) {

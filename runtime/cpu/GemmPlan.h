@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_RUNTIME_CPU_GEMMPLAN_H
 #define AUTOPAR_RUNTIME_CPU_GEMMPLAN_H
 
+#include "../core/GemmShape.h"
 #include "OneDnn.h"
 #include "ThreadPool.h"
 #include "autopar/runtime.h"
@@ -10,22 +11,6 @@
 #include <vector>
 
 namespace autopar::runtime {
-
-/// How the addend reaches the result.
-enum AddendMode : int64_t {
-  noAddend = 0,
-  separateAddend = 1, // another tensor with C's strides
-  addendInC = 2       // C itself
-};
-
-/// A description with as few batch dimensions as possible: those of size 1 are
-/// gone and those that continue M are part of it.
-aprt_gemm_desc normalizeGemm(const aprt_gemm_desc &desc);
-
-/// Number of matrices in the batch, and the offset of one of them.
-int64_t gemmBatches(const aprt_gemm_desc &desc);
-int64_t gemmOffset(const aprt_gemm_desc &desc, const int64_t *strides,
-                   int64_t batch);
 
 /// A range of one dimension.
 struct Range {

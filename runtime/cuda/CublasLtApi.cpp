@@ -34,8 +34,8 @@ Status CublasLtApi::load() {
 Status CublasLtApi::check(cublasStatus_t result, const char *call) const {
   if (result == CUBLAS_STATUS_SUCCESS)
     return Status::success();
-  return Status::error(std::string(call) + " failed: " +
-                       cublasLtGetStatusString(result) + " (" +
+  return Status::error(std::string(call) +
+                       " failed: " + cublasLtGetStatusString(result) + " (" +
                        cublasLtGetStatusName(result) + ")");
 }
 

@@ -1,7 +1,7 @@
 //===- WordKey.h - Descriptions as keys of a map ----------------*- C++ -*-===//
 
-#ifndef AUTOPAR_RUNTIME_CPU_WORDKEY_H
-#define AUTOPAR_RUNTIME_CPU_WORDKEY_H
+#ifndef AUTOPAR_RUNTIME_CORE_WORDKEY_H
+#define AUTOPAR_RUNTIME_CORE_WORDKEY_H
 
 #include <cstdint>
 #include <cstring>
@@ -33,4 +33,4 @@ struct WordKeyEqual {
 
 } // namespace autopar::runtime
 
-#endif // AUTOPAR_RUNTIME_CPU_WORDKEY_H
+#endif // AUTOPAR_RUNTIME_CORE_WORDKEY_H

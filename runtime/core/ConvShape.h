@@ -1,0 +1,45 @@
+//===- ConvShape.h - Descriptions of convolutions ---------------*- C++ -*-===//
+//
+// What every device asks of an aprt_conv_desc before it looks for a library's
+// own form of the convolution.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_RUNTIME_CORE_CONVSHAPE_H
+#define AUTOPAR_RUNTIME_CORE_CONVSHAPE_H
+
+#include "Status.h"
+#include "autopar/runtime.h"
+
+#include <cstddef>
+
+namespace autopar::runtime {
+
+/// The operands of one call. W may be null when its slot was packed.
+struct ConvOperands {
+  const void *x = nullptr;
+  const void *w = nullptr;
+  const void *bias = nullptr;
+  const void *addend = nullptr;
+  void *y = nullptr;
+};
+
+/// Fails for a description that is none, or that names a slot past `slots`.
+Status checkConv(const aprt_conv_desc &desc, size_t slots);
+
+/// The description with zeros past its spatial dimensions: equal convolutions
+/// have equal words.
+aprt_conv_desc canonicalConv(const aprt_conv_desc &desc);
+
+/// Elements of X, W and Y.
+int64_t countInputs(const aprt_conv_desc &desc);
+int64_t countWeights(const aprt_conv_desc &desc);
+int64_t countOutputs(const aprt_conv_desc &desc);
+
+/// The padding after dimension `d` that gives `out` positions: a local slice
+/// may have another one than it says. May be negative.
+int64_t effectivePadHigh(const aprt_conv_desc &desc, int64_t d);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CORE_CONVSHAPE_H

@@ -1,0 +1,119 @@
+//===- GemmShape.cpp - Descriptions of matrix products --------------------===//
+
+#include "GemmShape.h"
+
+#include "DataType.h"
+
+#include <algorithm>
+
+namespace autopar::runtime {
+
+AddendMode addendMode(const aprt_gemm_desc &desc,
+                      const GemmOperands &operands) {
+  if (!desc.addend)
+    return noAddend;
+  return operands.addend == operands.c ? addendInC : separateAddend;
+}
+
+Status checkGemm(const aprt_gemm_desc &desc, size_t slots) {
+  if (elementBytes(desc.dtype) == 0 || desc.batch_rank < 0 ||
+      desc.batch_rank > APRT_GEMM_MAX_BATCH || desc.m < 0 || desc.n < 0 ||
+      desc.k < 0 || desc.activation < APRT_ACT_NONE ||
+      desc.activation > APRT_ACT_SILU)
+    return Status::error("bad description of a matrix product");
+  for (int64_t d = 0; d < desc.batch_rank; ++d)
+    if (desc.batch[d] < 0)
+      return Status::error("bad batch of a matrix product");
+  if (desc.slot >= int64_t(slots))
+    return Status::error("packed weight " + std::to_string(desc.slot) +
+                         " does not exist");
+  return Status::success();
+}
+
+aprt_gemm_desc canonicalGemm(const aprt_gemm_desc &desc) {
+  aprt_gemm_desc result{};
+  result.dtype = desc.dtype;
+  result.batch_rank = desc.batch_rank;
+  result.m = desc.m;
+  result.n = desc.n;
+  result.k = desc.k;
+  std::copy_n(desc.batch, desc.batch_rank, result.batch);
+  std::copy_n(desc.a_strides, desc.batch_rank + 2, result.a_strides);
+  std::copy_n(desc.b_strides, desc.batch_rank + 2, result.b_strides);
+  std::copy_n(desc.c_strides, desc.batch_rank + 2, result.c_strides);
+  result.bias = desc.bias;
+  result.addend = desc.addend;
+  result.activation = desc.activation;
+  result.slot = desc.slot;
+  return result;
+}
+
+void dropBatch(aprt_gemm_desc &desc, int64_t dim) {
+  for (int64_t *strides : {desc.a_strides, desc.b_strides, desc.c_strides})
+    std::copy(strides + dim + 1, strides + desc.batch_rank + 2, strides + dim);
+  std::copy(desc.batch + dim + 1, desc.batch + desc.batch_rank,
+            desc.batch + dim);
+  --desc.batch_rank;
+}
+
+/// Makes the innermost batch dimension part of M if it continues it.
+static bool foldBatch(aprt_gemm_desc &desc) {
+  int64_t r = desc.batch_rank;
+  if (r == 0 || desc.b_strides[r - 1] != 0)
+    return false;
+  int64_t d = r - 1;
+  if (desc.m == 1) { // the batch takes the place of M
+    desc.a_strides[r] = desc.a_strides[d];
+    desc.c_strides[r] = desc.c_strides[d];
+  } else if (desc.a_strides[d] != desc.m * desc.a_strides[r] ||
+             desc.c_strides[d] != desc.m * desc.c_strides[r]) {
+    return false;
+  }
+  desc.m *= desc.batch[d];
+  dropBatch(desc, d);
+  return true;
+}
+
+aprt_gemm_desc normalizeGemm(const aprt_gemm_desc &desc) {
+  aprt_gemm_desc result = desc;
+  for (int64_t d = result.batch_rank - 1; d >= 0; --d)
+    if (result.batch[d] == 1)
+      dropBatch(result, d);
+  while (foldBatch(result))
+    ;
+  return result;
+}
+
+aprt_gemm_desc joinBatches(const aprt_gemm_desc &desc) {
+  aprt_gemm_desc result = desc;
+  for (int64_t d = result.batch_rank - 1; d > 0; --d) {
+    auto continues = [&](const int64_t *strides) {
+      return strides[d - 1] == strides[d] * result.batch[d];
+    };
+    if (!continues(result.a_strides) || !continues(result.b_strides) ||
+        !continues(result.c_strides))
+      continue;
+    result.batch[d] *= result.batch[d - 1];
+    dropBatch(result, d - 1);
+  }
+  return result;
+}
+
+int64_t gemmBatches(const aprt_gemm_desc &desc) {
+  int64_t count = 1;
+  for (int64_t d = 0; d < desc.batch_rank; ++d)
+    count *= desc.batch[d];
+  return count;
+}
+
+int64_t gemmOffset(const aprt_gemm_desc &desc, const int64_t *strides,
+                   int64_t batch) {
+  int64_t offset = 0;
+  for (int64_t d = desc.batch_rank - 1; d >= 0; --d) {
+    offset += batch % desc.batch[d] * strides[d];
+    batch /= desc.batch[d];
+  }
+  return offset;
+}
+
+} // namespace autopar::runtime

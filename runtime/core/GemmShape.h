@@ -1,0 +1,59 @@
+//===- GemmShape.h - Descriptions of matrix products ------------*- C++ -*-===//
+//
+// What every device asks of an aprt_gemm_desc before it looks for a library's
+// own form of the product.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_RUNTIME_CORE_GEMMSHAPE_H
+#define AUTOPAR_RUNTIME_CORE_GEMMSHAPE_H
+
+#include "Status.h"
+#include "autopar/runtime.h"
+
+#include <cstddef>
+
+namespace autopar::runtime {
+
+/// The operands of one call. B may be null when its slot was packed.
+struct GemmOperands {
+  const void *a = nullptr;
+  const void *b = nullptr;
+  const void *bias = nullptr;
+  const void *addend = nullptr;
+  void *c = nullptr;
+};
+
+/// How the addend reaches the result.
+enum AddendMode : int64_t {
+  noAddend = 0,
+  separateAddend = 1, // another tensor with C's strides
+  addendInC = 2       // C itself
+};
+AddendMode addendMode(const aprt_gemm_desc &desc, const GemmOperands &operands);
+
+/// Fails for a description that is none, or that names a slot past `slots`.
+Status checkGemm(const aprt_gemm_desc &desc, size_t slots);
+
+/// The words of a description that mean something, the rest zero: equal
+/// products have equal words.
+aprt_gemm_desc canonicalGemm(const aprt_gemm_desc &desc);
+
+/// A description with as few batch dimensions as possible: those of size 1 are
+/// gone and those that continue M are part of it.
+aprt_gemm_desc normalizeGemm(const aprt_gemm_desc &desc);
+
+/// Joins neighbouring batch dimensions that are one in A, B and C.
+aprt_gemm_desc joinBatches(const aprt_gemm_desc &desc);
+
+/// Removes batch dimension `dim`; the strides behind it move up.
+void dropBatch(aprt_gemm_desc &desc, int64_t dim);
+
+/// Number of matrices in the batch, and the offset of one of them.
+int64_t gemmBatches(const aprt_gemm_desc &desc);
+int64_t gemmOffset(const aprt_gemm_desc &desc, const int64_t *strides,
+                   int64_t batch);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CORE_GEMMSHAPE_H
