@@ -18,7 +18,8 @@ template <typename Body>
 aprt_status runOp(aprt_rank *rank, int32_t op, Activity activity,
                   const Body &body) {
   rank->record.currentOp.store(op, std::memory_order_relaxed);
-  bool timed = activity == Activity::Communication || rank->trace;
+  bool timed = !rank->device->isAsynchronous() &&
+               (activity == Activity::Communication || rank->trace);
   double start = timed ? monotonicSeconds() : 0;
   Status status = body();
   if (timed) {
@@ -57,12 +58,12 @@ Status checkSizes(std::initializer_list<int64_t> sizes) {
 
 extern "C" {
 
-void *aprt_arena(aprt_rank *rank) { return rank->arena.data(); }
+void *aprt_arena(aprt_rank *rank) { return rank->arena; }
 
 void *aprt_persistent(aprt_rank *rank, int32_t index) {
   if (index < 0 || size_t(index) >= rank->persistent.size())
     return nullptr;
-  return rank->persistent[index].data();
+  return rank->persistent[index].data;
 }
 
 aprt_status aprt_load(aprt_rank *rank, int32_t index) {
@@ -89,37 +90,48 @@ aprt_status aprt_launch(aprt_rank *rank, int32_t op, aprt_kernel kernel,
                         void *const *buffers, const int64_t *scalars,
                         int64_t work, int64_t grain) {
   return runOp(rank, op, Activity::Compute, [&] {
-    rank->pool.split(work, grain, [&](int64_t begin, int64_t end) {
-      kernel(buffers, scalars, begin, end);
-    });
-    return Status::success();
+    return rank->device->launch(kernel, buffers, scalars, work, grain);
+  });
+}
+
+aprt_status aprt_launch_grid(aprt_rank *rank, int32_t op, int32_t kernel,
+                             void *const *buffers, const int64_t *scalars,
+                             int64_t blocks) {
+  return runOp(rank, op, Activity::Compute, [&]() -> Status {
+    if (kernel < 0 || size_t(kernel) >= rank->manifest.kernels.size())
+      return Status::error("kernel " + std::to_string(kernel) +
+                           " is not in the program's table");
+    APRT_TRY(checkSizes({blocks}));
+    return rank->device->launchGrid(kernel, buffers, scalars, blocks);
   });
 }
 
 aprt_status aprt_gemm(aprt_rank *rank, int32_t op, const aprt_gemm_desc *desc,
                       const void *a, const void *b, const void *bias,
                       const void *addend, void *c) {
-  return runOp(rank, op, Activity::Compute,
-               [&] { return rank->gemm->run(*desc, {a, b, bias, addend, c}); });
+  return runOp(rank, op, Activity::Compute, [&] {
+    return rank->device->gemm(*desc, {a, b, bias, addend, c});
+  });
 }
 
 aprt_status aprt_gemm_pack(aprt_rank *rank, int32_t op,
                            const aprt_gemm_desc *desc, const void *b) {
   return runOp(rank, op, Activity::Compute,
-               [&] { return rank->gemm->pack(*desc, b); });
+               [&] { return rank->device->packGemm(*desc, b); });
 }
 
 aprt_status aprt_conv(aprt_rank *rank, int32_t op, const aprt_conv_desc *desc,
                       const void *x, const void *w, const void *bias,
                       const void *addend, void *y) {
-  return runOp(rank, op, Activity::Compute,
-               [&] { return rank->conv->run(*desc, {x, w, bias, addend, y}); });
+  return runOp(rank, op, Activity::Compute, [&] {
+    return rank->device->conv(*desc, {x, w, bias, addend, y});
+  });
 }
 
 aprt_status aprt_conv_pack(aprt_rank *rank, int32_t op,
                            const aprt_conv_desc *desc, const void *w) {
   return runOp(rank, op, Activity::Compute,
-               [&] { return rank->conv->pack(*desc, w); });
+               [&] { return rank->device->packConv(*desc, w); });
 }
 
 aprt_status aprt_all_reduce(aprt_rank *rank, int32_t op, int32_t comm,
@@ -194,8 +206,14 @@ aprt_status aprt_recv(aprt_rank *rank, int32_t op, int32_t channel, void *data,
                [&] { return rank->transport->receive(channel, data, bytes); });
 }
 
-aprt_status aprt_event_record(aprt_rank *, int32_t, int32_t) { return 0; }
+aprt_status aprt_event_record(aprt_rank *rank, int32_t op, int32_t event) {
+  return runOp(rank, op, Activity::Compute,
+               [&] { return rank->device->recordEvent(event); });
+}
 
-aprt_status aprt_event_wait(aprt_rank *, int32_t, int32_t) { return 0; }
+aprt_status aprt_event_wait(aprt_rank *rank, int32_t op, int32_t event) {
+  return runOp(rank, op, Activity::Compute,
+               [&] { return rank->device->waitEvent(event); });
+}
 
 } // extern "C"

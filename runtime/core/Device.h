@@ -13,7 +13,10 @@
 #ifndef AUTOPAR_RUNTIME_CORE_DEVICE_H
 #define AUTOPAR_RUNTIME_CORE_DEVICE_H
 
+#include "ConvShape.h"
+#include "GemmShape.h"
 #include "Memory.h"
+#include "Slice.h"
 #include "Status.h"
 #include "autopar/runtime.h"
 
@@ -21,9 +24,28 @@
 
 namespace autopar::runtime {
 
+/// A tensor's part on its way between host and device.
+struct HostSlice {
+  std::vector<Interval> intervals;
+  int64_t elementBytes = 1;
+  bool parallel = false; // parts may be copied by several threads at once
+  /// Copies the part of these intervals, which lies dense at `host`. On the way
+  /// to the device every byte is written: zeros outside the global tensor.
+  std::function<Status(const std::vector<Interval> &, char *host)> copy;
+};
+
+/// A host's tensor and its place in device memory.
+struct Transfer {
+  void *device = nullptr;
+  HostSlice slice;
+};
+
 class Device {
 public:
   virtual ~Device() = default;
+
+  /// True if calls only begin work, which is done after synchronize().
+  virtual bool isAsynchronous() const = 0;
 
   //===--------------------------------------------------------------------===//
   // Memory
@@ -33,18 +55,11 @@ public:
   /// Unspecified contents. 0 bytes give a valid pointer too.
   virtual Status allocate(int64_t bytes, const char *what,
                           MemoryCounter &counter, void *&memory) = 0;
-  /// After all work that may use it is done.
+  /// After all work that may use it is done. Null is fine.
   virtual Status release(void *memory) = 0;
 
-  /// Fills `bytes` of device memory at `to` from pieces of host memory that
-  /// `fill(host memory, begin, end)` writes: bytes [begin, end) of the whole,
-  /// zeroed before. The pieces may be written by several threads.
-  using Fill = std::function<Status(char *, int64_t, int64_t)>;
-  virtual Status upload(void *to, int64_t bytes, const Fill &fill) = 0;
-  /// Host memory with the contents of device memory, after the work that
-  /// writes it is done; valid until the next download.
-  virtual Status download(const void *from, int64_t bytes,
-                          const void *&host) = 0;
+  /// Fills device memory. `slice` is not used after the call.
+  virtual Status upload(void *to, const HostSlice &slice) = 0;
 
   //===--------------------------------------------------------------------===//
   // Work of the current op
@@ -55,22 +70,28 @@ public:
                         int64_t grain) = 0;
   virtual Status launchGrid(int kernel, void *const *buffers,
                             const int64_t *scalars, int64_t blocks) = 0;
-  virtual Status gemm(const aprt_gemm_desc &desc, const void *a, const void *b,
-                      const void *bias, const void *addend, void *c) = 0;
+  virtual Status gemm(const aprt_gemm_desc &desc,
+                      const GemmOperands &operands) = 0;
   virtual Status packGemm(const aprt_gemm_desc &desc, const void *b) = 0;
-  virtual Status conv(const aprt_conv_desc &desc, const void *x, const void *w,
-                      const void *bias, const void *addend, void *y) = 0;
+  virtual Status conv(const aprt_conv_desc &desc,
+                      const ConvOperands &operands) = 0;
   virtual Status packConv(const aprt_conv_desc &desc, const void *w) = 0;
   virtual Status recordEvent(int event) = 0;
   virtual Status waitEvent(int event) = 0;
 
   //===--------------------------------------------------------------------===//
-  // Steps
+  // Steps: feed, runStep, collect for every micro-batch; then synchronize
   //===--------------------------------------------------------------------===//
 
+  /// The inputs of the next runStep. What the host copies may be taken at once
+  /// or then, and is in place when the work of its body begins.
+  virtual Status feed(std::vector<Transfer> inputs) = 0;
   /// Runs `body`, which puts the work of micro-batch `time` of one step on the
   /// streams: by calling it, or by repeating what it put there before.
   virtual Status runStep(int64_t time, const std::function<Status()> &body) = 0;
+  /// Brings outputs of the last runStep to the host, where they are sure to be
+  /// after synchronize().
+  virtual Status collect(std::vector<Transfer> outputs) = 0;
   /// Waits for all work; a failure of asynchronous work is reported here, with
   /// the op where that is known.
   virtual Status synchronize() = 0;

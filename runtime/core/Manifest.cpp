@@ -14,6 +14,10 @@ constexpr int64_t maxRanks = 4096;
 constexpr int64_t maxBytes = int64_t(1) << 50;
 constexpr int64_t maxElements = int64_t(1) << 48;
 constexpr int64_t maxCount = int64_t(1) << 24;
+constexpr int64_t maxStreams = 64;
+// Of CUDA's devices: threads of a block, its static shared memory.
+constexpr int64_t maxThreads = 1024;
+constexpr int64_t maxSharedBytes = 48 << 10;
 } // namespace
 
 bool Manifest::uses(const std::string &library) const {
@@ -234,11 +238,50 @@ static OpEntry parseOp(const JsonReader &json) {
     return member.isNull() ? 0.0 : member.number();
   };
   JsonReader stream = json.member("stream", /*optional=*/true);
-  op.stream = stream.isNull() ? 0 : stream.integer(0, 1 << 16);
+  op.stream = stream.isNull() ? 0 : stream.integer(0, maxStreams - 1);
   op.flops = number("flops");
   op.bytes = number("bytes");
   op.seconds = number("seconds");
   return op;
+}
+
+static KernelEntry parseKernel(const JsonReader &json) {
+  KernelEntry kernel;
+  kernel.name = json.member("name").string();
+  kernel.threads = json.member("threads").integer(1, maxThreads);
+  kernel.sharedBytes = json.member("shared_bytes").integer(0, maxSharedBytes);
+  kernel.scalars = json.member("scalars").integer(0, maxCount);
+  for (const JsonReader &element : json.member("buffers").elements()) {
+    KernelEntry::BufferEntry buffer;
+    buffer.bytes = element.member("bytes").integer(0, maxBytes);
+    std::string access = element.member("access").string();
+    buffer.reads = access == "r" || access == "rw";
+    buffer.writes = access == "w" || access == "rw";
+    if (!buffer.reads && !buffer.writes)
+      element.member("access").fail("must be \"r\", \"w\" or \"rw\"");
+    kernel.buffers.push_back(buffer);
+  }
+  return kernel;
+}
+
+static Target parseTarget(const JsonReader &json) {
+  std::string name = json.isNull() ? "cpu" : json.string();
+  if (name == "cuda")
+    return Target::Cuda;
+  if (name == "emulated")
+    return Target::Emulated;
+  if (name != "cpu")
+    json.fail("must be \"cpu\", \"cuda\" or \"emulated\"");
+  return Target::Cpu;
+}
+
+static void parseKernels(const JsonReader &json, Manifest &manifest) {
+  if (json.isNull())
+    return;
+  for (const JsonReader &element : json.elements())
+    manifest.kernels.push_back(parseKernel(element));
+  if (manifest.target == Target::Cpu && !manifest.kernels.empty())
+    json.fail("is for GPUs only");
 }
 
 /// An array with one element per stage.
@@ -279,6 +322,9 @@ static void parseTables(const JsonReader &root, Manifest &manifest) {
     manifest.channels.push_back(parseChannel(json, manifest.stages));
   for (const JsonReader &json : root.member("ops").elements())
     manifest.ops.push_back(parseOp(json));
+  for (const OpEntry &op : manifest.ops)
+    manifest.streams = std::max(manifest.streams, op.stream + 1);
+  parseKernels(root.member("kernels", /*optional=*/true), manifest);
   for (const JsonReader &json :
        root.member("weights").member("files").elements())
     manifest.weightFiles.push_back({json.member("name").string(),
@@ -295,6 +341,7 @@ static void parseRoot(const JsonReader &root, Manifest &manifest) {
   if (JsonReader entry = root.member("entry", /*optional=*/true);
       !entry.isNull())
     manifest.entry = entry.string();
+  manifest.target = parseTarget(root.member("target", /*optional=*/true));
   manifest.cpuFeatures = root.member("cpu_features").strings();
   manifest.libraries = root.member("libraries").strings();
   parseMesh(root, manifest);

@@ -83,8 +83,25 @@ struct PersistentEntry {
   int64_t globalBytes = 0;
 };
 
+/// A kernel of a program for a GPU.
+struct KernelEntry {
+  std::string name;
+  int64_t threads = 1;     // of a block
+  int64_t sharedBytes = 0; // static, of a block
+  int64_t scalars = 0;     // arguments after the pointers
+  struct BufferEntry {
+    int64_t bytes = 0;
+    bool reads = false;
+    bool writes = false;
+  };
+  std::vector<BufferEntry> buffers;
+};
+
+enum class Target { Cpu, Cuda, Emulated };
+
 struct Manifest {
   std::string model;
+  Target target = Target::Cpu;
   std::string entry; // "" where the executable has one program only
   std::vector<std::string> cpuFeatures;
   std::vector<std::string> libraries;
@@ -95,6 +112,7 @@ struct Manifest {
   std::vector<Communicator> communicators;
   std::vector<Channel> channels;
   std::vector<OpEntry> ops;
+  std::vector<KernelEntry> kernels; // of a GPU
   std::vector<Port> inputs;
   std::vector<Port> outputs;
   std::vector<std::vector<PersistentEntry>> persistent; // by stage
@@ -107,6 +125,9 @@ struct Manifest {
   /// Index of the axis "time" in mesh, or -1.
   int timeAxis = -1;
   int devicesPerStage = 1;
+
+  /// Streams that ops name: 0 is there always.
+  int64_t streams = 1;
 
   int worldSize() const { return stages * devicesPerStage; }
   bool uses(const std::string &library) const;

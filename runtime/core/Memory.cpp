@@ -24,22 +24,13 @@ Status Buffer::map(int64_t size, const char *what, int flags) {
 
 Status Buffer::allocate(int64_t size, const char *what,
                         MemoryCounter *memoryCounter) {
-  APRT_TRY(reserve(size, what));
-  hold(memoryCounter);
-  return Status::success();
-}
-
-Status Buffer::reserve(int64_t size, const char *what) {
   APRT_TRY(map(size, what, MAP_PRIVATE | MAP_NORESERVE));
   if (size >= (4 << 20))
     madvise(base, size_t(size), MADV_HUGEPAGE); // advice only
-  return Status::success();
-}
-
-void Buffer::hold(MemoryCounter *memoryCounter) {
   counter = memoryCounter;
   if (counter)
     counter->add(bytes);
+  return Status::success();
 }
 
 Status Buffer::allocateShared(int64_t size, const char *what) {

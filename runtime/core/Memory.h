@@ -39,6 +39,16 @@ private:
   int64_t peak = 0;
 };
 
+/// What a rank's device holds, by kind.
+struct RankMemory {
+  MemoryCounter whole;
+  MemoryCounter persistent{&whole};
+  MemoryCounter packed{&whole};
+  MemoryCounter arena{&whole};
+  MemoryCounter workspace{&whole};
+  MemoryCounter communication{&whole};
+};
+
 /// An anonymous mapping: zeroed, at least 64-byte aligned, returned to the
 /// system when released. Shared mappings stay shared with forked processes.
 class Buffer {
@@ -55,10 +65,6 @@ public:
   /// outlive the buffer.
   Status allocate(int64_t bytes, const char *what, MemoryCounter *counter);
   Status allocateShared(int64_t bytes, const char *what);
-  /// Addresses alone: memory comes when it is touched, which hold() announces.
-  Status reserve(int64_t bytes, const char *what);
-  void hold(MemoryCounter *counter);
-  bool isHeld() const { return counter; }
   void release();
 
   void *data() const { return base; }

@@ -73,13 +73,13 @@ Status WeightFiles::locate(const PersistentEntry &entry, FileReader *&file,
 }
 
 Status WeightFiles::read(const PersistentEntry &entry,
-                         const std::vector<int64_t> &coordinates, void *to) {
+                         const std::vector<Interval> &intervals, void *to) {
   FileReader *file = nullptr;
   int64_t offset = 0;
   APRT_TRY(locate(entry, file, offset));
-  std::vector<Interval> intervals = intervalsOf(entry.dims, coordinates);
   int64_t element = elementBytes(entry.dtype);
-  // The target comes zeroed from the system where the slice reaches outside.
+  if (!isInside(intervals))
+    std::memset(to, 0, size_t(elementsOf(intervals) * element));
   Status status;
   forEachRun(intervals, [&](const SliceRun &run) {
     status =

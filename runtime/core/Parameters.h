@@ -20,9 +20,10 @@ public:
   Status open(const Manifest &manifest, const std::string &folder,
               const std::string &override);
 
-  /// Reads the slice of the rank with these coordinates into `to`.
+  /// Reads these intervals of a parameter into `to`, densely, with zeros for
+  /// positions outside it.
   Status read(const PersistentEntry &entry,
-              const std::vector<int64_t> &coordinates, void *to);
+              const std::vector<Interval> &intervals, void *to);
   /// Nothing is read any more.
   void close() { *this = WeightFiles(); }
 

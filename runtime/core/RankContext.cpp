@@ -6,29 +6,14 @@
 
 using namespace autopar::runtime;
 
-Status aprt_rank::create(const Manifest &manifest, const RankOptions &options,
-                         RankRecord &record,
-                         std::unique_ptr<aprt_rank> &result) {
-  result.reset(new aprt_rank(manifest, options, record));
-  aprt_rank &rank = *result;
-  if (manifest.uses("onednn"))
-    APRT_TRY(rank.library.load());
-  rank.library.useCallingThreads(rank.pool);
-  size_t slots = size_t(manifest.packedSlots[rank.stage()]);
-  rank.gemm = std::make_unique<Gemm>(rank.library, rank.pool, rank.workspace,
-                                     rank.packedMemory, slots);
-  rank.conv = std::make_unique<Conv>(rank.library, rank.pool, rank.workspace,
-                                     rank.packedMemory, slots);
-  for (const PersistentEntry &entry : rank.entries()) {
-    rank.persistent.emplace_back();
-    APRT_TRY(rank.persistent.back().reserve(entry.bytes, entry.name.c_str()));
-  }
-  return Status::success();
-}
+aprt_rank::aprt_rank(const Manifest &manifest, int worldRank,
+                     RankRecord &record)
+    : manifest(manifest), worldRank(worldRank), record(record),
+      persistent(entries().size()) {}
 
 Status aprt_rank::checkIndex(int index) const {
   if (index >= 0 && size_t(index) < persistent.size() &&
-      persistent[index].data())
+      !persistent[index].released)
     return Status::success();
   return Status::error("persistent tensor " + std::to_string(index) +
                        " does not exist or was released");
@@ -36,32 +21,40 @@ Status aprt_rank::checkIndex(int index) const {
 
 Status aprt_rank::load(int index) {
   APRT_TRY(checkIndex(index));
-  Buffer &tensor = persistent[index];
-  if (tensor.isHeld())
+  Persistent &tensor = persistent[index];
+  if (tensor.data)
     return Status::success();
-  tensor.hold(&persistentMemory);
   const PersistentEntry &entry = entries()[index];
+  APRT_TRY(device->allocate(entry.bytes, entry.name.c_str(), memory.persistent,
+                            tensor.data));
   if (!entry.isParameter)
     return Status::success();
-  return weights.read(entry, manifest.coordinates(worldRank, 0), tensor.data());
+  HostSlice slice;
+  slice.intervals = intervalsOf(entry.dims, manifest.coordinates(worldRank, 0));
+  slice.elementBytes = elementBytes(entry.dtype);
+  slice.copy = [&](const std::vector<Interval> &part, char *host) {
+    return weights.read(entry, part, host);
+  };
+  return device->upload(tensor.data, slice);
 }
 
 Status aprt_rank::release(int index) {
   APRT_TRY(checkIndex(index));
-  persistent[index].release();
-  return Status::success();
+  Persistent &tensor = persistent[index];
+  tensor.released = true;
+  return device->release(std::exchange(tensor.data, nullptr));
 }
 
 Status aprt_rank::loadOthers() {
   for (size_t i = 0; i < persistent.size(); ++i)
-    if (entries()[i].isParameter && persistent[i].data())
+    if (entries()[i].isParameter && !persistent[i].released)
       APRT_TRY(load(int(i)));
   return Status::success();
 }
 
 Status aprt_rank::makeArena(int64_t bytes) {
-  arena.release();
-  return arena.allocate(bytes, "the arena", &arenaMemory);
+  APRT_TRY(device->release(std::exchange(arena, nullptr)));
+  return device->allocate(bytes, "the arena", memory.arena, arena);
 }
 
 void aprt_rank::fail(int op, const std::string &cause) {

@@ -3,11 +3,8 @@
 #ifndef AUTOPAR_RUNTIME_CORE_RANKCONTEXT_H
 #define AUTOPAR_RUNTIME_CORE_RANKCONTEXT_H
 
-#include "../cpu/Conv.h"
-#include "../cpu/Gemm.h"
-#include "../cpu/OneDnn.h"
-#include "../cpu/ThreadPool.h"
 #include "../transport/Transport.h"
+#include "Device.h"
 #include "Manifest.h"
 #include "Memory.h"
 #include "Parameters.h"
@@ -16,27 +13,14 @@
 #include <memory>
 #include <vector>
 
-namespace autopar::runtime {
-
-struct RankOptions {
-  int worldRank = 0;
-  int threads = 1;
-  bool spin = true; // the host has a core for every thread of every rank
-};
-
-} // namespace autopar::runtime
-
-/// The opaque struct of the C ABI. Made by create(); the transport is set
-/// before any generated code runs.
+/// The opaque struct of the C ABI. Device and transport are set before any
+/// generated code runs.
 struct aprt_rank {
-  using Buffer = autopar::runtime::Buffer;
   using Status = autopar::runtime::Status;
 
   /// `manifest` and `record` must outlive the rank.
-  static Status create(const autopar::runtime::Manifest &manifest,
-                       const autopar::runtime::RankOptions &options,
-                       autopar::runtime::RankRecord &record,
-                       std::unique_ptr<aprt_rank> &result);
+  aprt_rank(const autopar::runtime::Manifest &manifest, int worldRank,
+            autopar::runtime::RankRecord &record);
 
   int stage() const { return worldRank / manifest.devicesPerStage; }
   const std::vector<autopar::runtime::PersistentEntry> &entries() const {
@@ -59,20 +43,17 @@ struct aprt_rank {
   const int worldRank;
   autopar::runtime::RankRecord &record;
   autopar::runtime::WeightFiles weights;
-  autopar::runtime::MemoryCounter memory; // of all kinds
-  autopar::runtime::MemoryCounter persistentMemory{&memory};
-  autopar::runtime::MemoryCounter packedMemory{&memory};
-  autopar::runtime::MemoryCounter arenaMemory{&memory};
-  autopar::runtime::MemoryCounter workspaceMemory{&memory};
-  autopar::runtime::MemoryCounter communicationMemory{&memory};
-  autopar::runtime::ThreadPool pool;
-  autopar::runtime::OneDnn library;
-  autopar::runtime::Workspace workspace;
-  std::unique_ptr<autopar::runtime::Gemm> gemm;
-  std::unique_ptr<autopar::runtime::Conv> conv;
+  autopar::runtime::RankMemory memory;
+  std::unique_ptr<autopar::runtime::Device> device;
   std::unique_ptr<autopar::runtime::Transport> transport;
-  Buffer arena;
-  std::vector<Buffer> persistent; // by index; addresses only until loaded
+  void *arena = nullptr;
+
+  /// A persistent tensor has memory from load to release.
+  struct Persistent {
+    void *data = nullptr;
+    bool released = false;
+  };
+  std::vector<Persistent> persistent; // by index
 
   double communicationSeconds = 0; // waiting included
   autopar::runtime::TransportStatistics statisticsAtReset;
@@ -82,12 +63,6 @@ struct aprt_rank {
 
 private:
   Status checkIndex(int index) const;
-  aprt_rank(const autopar::runtime::Manifest &manifest,
-            const autopar::runtime::RankOptions &options,
-            autopar::runtime::RankRecord &record)
-      : manifest(manifest), worldRank(options.worldRank), record(record),
-        pool(options.threads, options.spin),
-        workspace(options.threads, workspaceMemory) {}
 };
 
 #endif // AUTOPAR_RUNTIME_CORE_RANKCONTEXT_H

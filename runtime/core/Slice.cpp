@@ -31,6 +31,13 @@ bool isInside(const std::vector<Interval> &intervals) {
   });
 }
 
+int64_t elementsOf(const std::vector<Interval> &intervals) {
+  int64_t count = 1;
+  for (const Interval &i : intervals)
+    count *= i.length;
+  return count;
+}
+
 bool forEachRun(const std::vector<Interval> &intervals,
                 const std::function<bool(const SliceRun &)> &visit) {
   // Trailing whole dimensions and the last partial one make up a run.
@@ -78,13 +85,6 @@ bool forEachRun(const std::vector<Interval> &intervals,
   }
 }
 
-static int64_t localCount(const std::vector<Interval> &intervals) {
-  int64_t count = 1;
-  for (const Interval &i : intervals)
-    count *= i.length;
-  return count;
-}
-
 SlicePieces::SlicePieces(std::vector<Interval> intervals)
     : whole(std::move(intervals)) {
   while (dim < whole.size() && whole[dim].length == 1)
@@ -110,7 +110,7 @@ void readSlice(const std::vector<Interval> &intervals, int64_t elementBytes,
   char *to = static_cast<char *>(local);
   const char *from = static_cast<const char *>(global);
   if (!isInside(intervals))
-    std::memset(to, 0, size_t(localCount(intervals) * elementBytes));
+    std::memset(to, 0, size_t(elementsOf(intervals) * elementBytes));
   forEachRun(intervals, [&](const SliceRun &run) {
     std::memcpy(to + run.localOffset * elementBytes,
                 from + run.globalOffset * elementBytes,

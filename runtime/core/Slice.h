@@ -44,6 +44,9 @@ std::vector<Interval> intervalsOf(const std::vector<DimSlice> &dims,
 /// True if every position of the intervals lies inside its dimension.
 bool isInside(const std::vector<Interval> &intervals);
 
+/// How many positions they hold, inside or not.
+int64_t elementsOf(const std::vector<Interval> &intervals);
+
 /// A run that is contiguous in the global and in the local tensor, in elements.
 struct SliceRun {
   int64_t globalOffset = 0;

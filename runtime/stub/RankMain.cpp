@@ -2,7 +2,7 @@
 
 #include "../core/Futex.h"
 #include "../core/RankContext.h"
-#include "../transport/SharedMemoryTransport.h"
+#include "RankParts.h"
 #include "Run.h"
 
 #include <algorithm>
@@ -33,20 +33,16 @@ public:
   aprt_rank *context() { return rank.get(); }
 
 private:
-  Status start();
   Status load();
   Status callStage(aprt_status (*function)(aprt_rank *), const char *what);
-  Status step();
+  Status step(bool isLast);
   Status measure();
   void recordMemory();
   void findPorts();
   bool isFirstHolder(const Port &port) const;
-  template <typename Copy>
-  void inPieces(const std::vector<Interval> &intervals, int64_t element,
-                const Copy &copy);
-  char *at(const LocalPort &port) const {
-    return static_cast<char *>(rank->arena.data()) + port.arenaOffset;
-  }
+  std::vector<Transfer> inputsOf(int64_t time);
+  std::vector<Transfer> outputsOf(int64_t time);
+  Transfer transfer(const Port &port, const LocalPort &local, int64_t time);
 
   Run &run;
   const Manifest &manifest;
@@ -57,17 +53,6 @@ private:
 };
 
 } // namespace
-
-Status RankMain::start() {
-  RankOptions options{worldRank, run.threads, run.spin};
-  APRT_TRY(aprt_rank::create(manifest, options, record, rank));
-  Patience patience = run.spin ? Patience::ownCore() : Patience::sharedCore();
-  rank->transport = std::make_unique<SharedMemoryTransport>(
-      run.fabric, manifest, worldRank, rank->pool, run.options.timeoutSeconds,
-      patience);
-  rank->communicationMemory.add(run.fabric.bytesOf(manifest, worldRank));
-  return Status::success();
-}
 
 /// Setup with its own arena, then what it left to load, then step's arena.
 Status RankMain::load() {
@@ -80,6 +65,7 @@ Status RankMain::load() {
   APRT_TRY(callStage(run.program.stages[rank->stage()].setup, "setup"));
   rank->transport->setDeadlines(true);
   APRT_TRY(rank->loadOthers());
+  APRT_TRY(rank->device->synchronize());
   rank->weights.close();
   return rank->makeArena(manifest.arenaBytes[rank->stage()]);
 }
@@ -125,54 +111,75 @@ Status RankMain::callStage(aprt_status (*function)(aprt_rank *),
                        " returned status " + std::to_string(status));
 }
 
-/// copy(intervals, byte offset in the local tensor) by all threads of the rank.
-template <typename Copy>
-void RankMain::inPieces(const std::vector<Interval> &intervals, int64_t element,
-                        const Copy &copy) {
-  constexpr int64_t worthAThread = 256 << 10; // bytes
-  SlicePieces pieces(intervals);
-  int64_t bytes = std::max<int64_t>(1, pieces.stride * element);
-  rank->pool.split(pieces.count, worthAThread / bytes,
-                   [&](int64_t begin, int64_t end) {
-                     copy(pieces.intervals(begin, end), begin * bytes);
-                   });
+/// The part of a port that micro-batch `time` reads or writes.
+Transfer RankMain::transfer(const Port &port, const LocalPort &local,
+                            int64_t time) {
+  Transfer result;
+  result.device = static_cast<char *>(rank->arena) + local.arenaOffset;
+  result.slice.intervals =
+      intervalsOf(port.dims, manifest.coordinates(worldRank, time));
+  result.slice.elementBytes = elementBytes(port.dtype);
+  result.slice.parallel = true;
+  return result;
 }
 
-/// One step: every micro-batch with its inputs and outputs.
-Status RankMain::step() {
+std::vector<Transfer> RankMain::inputsOf(int64_t time) {
+  std::vector<Transfer> transfers;
+  for (const LocalPort &local : inputs) {
+    transfers.push_back(transfer(manifest.inputs[local.index], local, time));
+    HostSlice &slice = transfers.back().slice;
+    const void *from = run.inputs[local.index].data.data();
+    slice.copy = [from, element = slice.elementBytes](
+                     const std::vector<Interval> &part, char *host) {
+      readSlice(part, element, from, host);
+      return Status::success();
+    };
+  }
+  return transfers;
+}
+
+std::vector<Transfer> RankMain::outputsOf(int64_t time) {
+  std::vector<Transfer> transfers;
+  for (const LocalPort &local : outputs) {
+    transfers.push_back(transfer(manifest.outputs[local.index], local, time));
+    HostSlice &slice = transfers.back().slice;
+    void *to = run.outputs[local.index].data();
+    slice.copy = [to, element = slice.elementBytes](
+                     const std::vector<Interval> &part, char *host) {
+      writeSlice(part, element, host, to);
+      return Status::success();
+    };
+  }
+  return transfers;
+}
+
+/// One step: every micro-batch with its inputs and outputs. The inputs of the
+/// first one were fed before; those of the next step are, unless it is the last
+/// step.
+Status RankMain::step(bool isLast) {
   const aprt_stage_functions &stage = run.program.stages[rank->stage()];
+  Device &device = *rank->device;
   for (int64_t t = 0; t < manifest.microBatches; ++t) {
-    std::vector<int64_t> coordinates = manifest.coordinates(worldRank, t);
-    for (const LocalPort &local : inputs) {
-      const Port &port = manifest.inputs[local.index];
-      int64_t element = elementBytes(port.dtype);
-      const void *from = run.inputs[local.index].data.data();
-      inPieces(intervalsOf(port.dims, coordinates), element,
-               [&](const std::vector<Interval> &piece, int64_t offset) {
-                 readSlice(piece, element, from, at(local) + offset);
-               });
-    }
-    aprt_status status = stage.step(rank.get(), t);
-    if (status != 0)
+    APRT_TRY(device.runStep(t, [&]() -> Status {
+      aprt_status status = stage.step(rank.get(), t);
+      if (status == 0)
+        return Status::success();
       return Status::error("the program's step returned status " +
                            std::to_string(status));
-    for (const LocalPort &local : outputs) {
-      const Port &port = manifest.outputs[local.index];
-      int64_t element = elementBytes(port.dtype);
-      void *to = run.outputs[local.index].data();
-      inPieces(intervalsOf(port.dims, coordinates), element,
-               [&](const std::vector<Interval> &piece, int64_t offset) {
-                 writeSlice(piece, element, at(local) + offset, to);
-               });
-    }
+    }));
+    APRT_TRY(device.collect(outputsOf(t)));
+    int64_t next = (t + 1) % manifest.microBatches;
+    if (next > 0 || !isLast)
+      APRT_TRY(device.feed(inputsOf(next)));
   }
-  return Status::success();
+  return device.synchronize();
 }
 
 Status RankMain::measure() {
+  APRT_TRY(rank->device->feed(inputsOf(0)));
   for (int64_t i = 0; i < run.options.warmUp; ++i) {
     APRT_TRY(rank->transport->barrier(/*withDeadline=*/true));
-    APRT_TRY(step());
+    APRT_TRY(step(/*isLast=*/false));
   }
   rank->trace = run.trace(worldRank);
   rank->traceCapacity = Run::traceCapacity;
@@ -183,7 +190,7 @@ Status RankMain::measure() {
     APRT_TRY(rank->transport->barrier(/*withDeadline=*/true));
     barrierWait += rank->transport->statistics().waitSeconds - waited;
     double start = monotonicSeconds();
-    APRT_TRY(step());
+    APRT_TRY(step(i + 1 == run.options.repeat));
     double seconds = monotonicSeconds() - start;
     run.stepSeconds(worldRank, i) = seconds;
     total += seconds;
@@ -212,12 +219,12 @@ static int64_t peakResidentBytes() {
 void RankMain::recordMemory() {
   record.processPeakBytes = peakResidentBytes();
   record.heapBytes = int64_t(mallinfo2().arena);
-  record.peakMemoryBytes = rank->memory.peakBytes();
-  record.weightBytes = rank->persistentMemory.currentBytes();
-  record.packedBytes = rank->packedMemory.currentBytes();
-  record.arenaBytes = rank->arenaMemory.currentBytes();
-  record.workspaceBytes = rank->workspaceMemory.currentBytes();
-  record.communicationBytes = rank->communicationMemory.currentBytes();
+  record.peakMemoryBytes = rank->memory.whole.peakBytes();
+  record.weightBytes = rank->memory.persistent.currentBytes();
+  record.packedBytes = rank->memory.packed.currentBytes();
+  record.arenaBytes = rank->memory.arena.currentBytes();
+  record.workspaceBytes = rank->memory.workspace.currentBytes();
+  record.communicationBytes = rank->memory.communication.currentBytes();
   for (const Port &port : manifest.inputs)
     record.portBytes += port.globalBytes;
   for (const LocalPort &local : outputs)
@@ -227,7 +234,7 @@ void RankMain::recordMemory() {
 
 Status RankMain::execute() {
   double begin = monotonicSeconds();
-  APRT_TRY(start());
+  APRT_TRY(makeRank(run, worldRank, rank));
   APRT_TRY(load());
   findPorts();
   record.currentOp.store(-1);

@@ -65,6 +65,31 @@ TEST(Manifest, GoodOneParses) {
   EXPECT_STREQ(manifest.opName(9), "(start)");
 }
 
+TEST(Manifest, KernelsOfAGpuParse) {
+  json document = goodManifest();
+  document["target"] = "emulated";
+  document["ops"][0]["stream"] = 1;
+  document["kernels"] = {{{"name", "kernel_0"},
+                          {"threads", 256},
+                          {"shared_bytes", 128},
+                          {"scalars", 1},
+                          {"buffers", {{{"bytes", 64}, {"access", "rw"}}}}}};
+  Manifest manifest;
+  ASSERT_EQ(parseManifest(document.dump().c_str(), manifest).message(), "");
+  EXPECT_EQ(manifest.target, Target::Emulated);
+  EXPECT_EQ(manifest.streams, 2);
+  EXPECT_EQ(manifest.kernels[0].threads, 256);
+  EXPECT_TRUE(manifest.kernels[0].buffers[0].writes);
+  document["kernels"][0]["buffers"][0]["access"] = "x";
+  EXPECT_NE(parseMessage(document).find("access"), std::string::npos);
+  document["kernels"][0]["buffers"] = json::array();
+  document["kernels"][0]["threads"] = 2048;
+  EXPECT_NE(parseMessage(document).find("from 1 to 1024"), std::string::npos);
+  document["target"] = "cpu";
+  document["kernels"][0]["threads"] = 32;
+  EXPECT_NE(parseMessage(document).find("for GPUs only"), std::string::npos);
+}
+
 TEST(Manifest, PredictionsMayBeEmpty) {
   json document = goodManifest();
   document["predicted"]["peak_memory_bytes"] = json::array();
@@ -105,7 +130,8 @@ TEST(Manifest, OtherTypesNeverCrash) {
 }
 
 TEST(Manifest, BadValuesAreNamed) {
-  expectRefused("/abi", 2, "compile the model again");
+  expectRefused("/abi", 1, "compile the model again");
+  expectRefused("/target", "tpu", "\"emulated\"");
   expectRefused("/mesh/1/1", 100000, "devices");
   expectRefused("/mesh/1/1", 0, "integer from 1");
   expectRefused("/stages", 4000, "'stages'");

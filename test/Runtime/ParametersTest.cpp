@@ -29,8 +29,11 @@ struct Fixture {
   }
   std::vector<float> read(WeightFiles &files, int rank) {
     std::vector<float> local(40);
-    message = files.read(entry, manifest.coordinates(rank, 0), local.data())
-                  .message();
+    message =
+        files
+            .read(entry, intervalsOf(entry.dims, manifest.coordinates(rank, 0)),
+                  local.data())
+            .message();
     return local;
   }
   void expectSlices(WeightFiles &files) {

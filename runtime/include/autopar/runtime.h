@@ -12,14 +12,12 @@
 //   - `op` indexes the manifest's "ops" table (name, kind, stream), for traces,
 //     deadlines and error messages.
 //   - Tensors are dense and row-major. A collective over dimension d of a
-//   tensor
-//     sees it as [outer, d, inner], with inner counted in elements.
-//   - A dimension of n elements over k ranks is k blocks of B = ceil(n/k); rank
-//   j
-//     owns [j*B, min(n, (j+1)*B)). Bytes of a block past that are unspecified.
+//     tensor sees it as [outer, d, inner], with inner counted in elements.
+//   - A dimension of n elements over k ranks is k blocks of B = ceil(n/k);
+//     rank j owns [j*B, min(n, (j+1)*B)). Bytes of a block past that are
+//     unspecified.
 //   - `comm` indexes the manifest's "communicators" table. Within a
-//   communicator
-//     members are ordered major to minor over its mesh axes.
+//     communicator members are ordered major to minor over its mesh axes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,8 +77,9 @@ typedef enum aprt_activation {
 void *aprt_arena(aprt_rank *rank);
 
 /// Persistent tensor `index` of the manifest's "persistent" table: a
-/// parameter's local slice, or a result of setup. Its address is the same from
-/// the start until it is released, and null after that.
+/// parameter's local slice, or a result of setup. It has an address from
+/// aprt_load (for what setup does not load: from the end of setup) until
+/// aprt_release, and is null before and after.
 void *aprt_persistent(aprt_rank *rank, int32_t index);
 
 /// Called by setup before persistent tensor `index` is first used: reads a

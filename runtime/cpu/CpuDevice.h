@@ -1,0 +1,74 @@
+//===- CpuDevice.h - Host memory, threads and oneDNN ------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CPU_CPUDEVICE_H
+#define AUTOPAR_RUNTIME_CPU_CPUDEVICE_H
+
+#include "../core/Device.h"
+#include "Conv.h"
+#include "Gemm.h"
+#include "OneDnn.h"
+#include "ThreadPool.h"
+#include "Workspace.h"
+
+#include <memory>
+#include <unordered_map>
+
+namespace autopar::runtime {
+
+struct CpuOptions {
+  int threads = 1;
+  bool spin = true;    // the host has a core for every thread of every rank
+  bool oneDnn = false; // the program calls the library
+  int64_t packedSlots = 0;
+};
+
+/// Does all work at once, in the calls that ask for it: one stream, and events
+/// that are always done.
+class CpuDevice : public Device {
+public:
+  /// `memory` must outlive the device.
+  static Status create(const CpuOptions &options, RankMemory &memory,
+                       std::unique_ptr<CpuDevice> &result);
+
+  ThreadPool &threads() { return pool; }
+
+  bool isAsynchronous() const override { return false; }
+  Status allocate(int64_t bytes, const char *what, MemoryCounter &counter,
+                  void *&result) override;
+  Status release(void *address) override;
+  Status upload(void *to, const HostSlice &slice) override;
+
+  Status launch(aprt_kernel kernel, void *const *buffers,
+                const int64_t *scalars, int64_t work, int64_t grain) override;
+  Status launchGrid(int kernel, void *const *buffers, const int64_t *scalars,
+                    int64_t blocks) override;
+  Status gemm(const aprt_gemm_desc &desc,
+              const GemmOperands &operands) override;
+  Status packGemm(const aprt_gemm_desc &desc, const void *b) override;
+  Status conv(const aprt_conv_desc &desc,
+              const ConvOperands &operands) override;
+  Status packConv(const aprt_conv_desc &desc, const void *w) override;
+  Status recordEvent(int) override { return Status::success(); }
+  Status waitEvent(int) override { return Status::success(); }
+
+  Status feed(std::vector<Transfer> inputs) override;
+  Status runStep(int64_t time, const std::function<Status()> &body) override;
+  Status collect(std::vector<Transfer> outputs) override;
+  Status synchronize() override { return Status::success(); }
+
+private:
+  CpuDevice(const CpuOptions &options, RankMemory &memory);
+  Status copyParts(const HostSlice &slice, char *at);
+
+  ThreadPool pool;
+  OneDnn library;
+  Workspace workspace;
+  Gemm products;
+  Conv convolutions;
+  std::unordered_map<void *, Buffer> buffers; // by address
+  std::vector<Transfer> inputs;               // of the next step
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CPU_CPUDEVICE_H
