@@ -116,4 +116,48 @@ int64_t gemmOffset(const aprt_gemm_desc &desc, const int64_t *strides,
   return offset;
 }
 
+int64_t distinctMatrix(const aprt_gemm_desc &desc, int64_t batch) {
+  int64_t index = 0, scale = 1;
+  for (int64_t d = desc.batch_rank - 1; d >= 0; --d) {
+    if (desc.b_strides[d] != 0) {
+      index += batch % desc.batch[d] * scale;
+      scale *= desc.batch[d];
+    }
+    batch /= desc.batch[d];
+  }
+  return index;
+}
+
+int64_t distinctMatrices(const aprt_gemm_desc &desc) {
+  int64_t count = 1;
+  for (int64_t d = 0; d < desc.batch_rank; ++d)
+    count *= desc.b_strides[d] != 0 ? desc.batch[d] : 1;
+  return count;
+}
+
+int64_t distinctOffset(const aprt_gemm_desc &desc, int64_t index) {
+  int64_t offset = 0;
+  for (int64_t d = desc.batch_rank - 1; d >= 0; --d) {
+    if (desc.b_strides[d] == 0)
+      continue;
+    offset += index % desc.batch[d] * desc.b_strides[d];
+    index /= desc.batch[d];
+  }
+  return offset;
+}
+
+aprt_gemm_desc withDenseB(const aprt_gemm_desc &desc, bool transposed) {
+  aprt_gemm_desc result = desc;
+  int64_t stride = desc.k * desc.n, r = desc.batch_rank;
+  for (int64_t d = r - 1; d >= 0; --d) {
+    if (desc.b_strides[d] == 0)
+      continue;
+    result.b_strides[d] = stride;
+    stride *= desc.batch[d];
+  }
+  result.b_strides[r] = transposed ? 1 : desc.n;
+  result.b_strides[r + 1] = transposed ? desc.k : 1;
+  return result;
+}
+
 } // namespace autopar::runtime

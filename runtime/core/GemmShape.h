@@ -54,6 +54,16 @@ int64_t gemmBatches(const aprt_gemm_desc &desc);
 int64_t gemmOffset(const aprt_gemm_desc &desc, const int64_t *strides,
                    int64_t batch);
 
+/// Index of the distinct matrix of B that a batch index uses.
+int64_t distinctMatrix(const aprt_gemm_desc &desc, int64_t batch);
+int64_t distinctMatrices(const aprt_gemm_desc &desc);
+/// Offset in elements of distinct matrix `index` inside B.
+int64_t distinctOffset(const aprt_gemm_desc &desc, int64_t index);
+
+/// The description with B dense, its distinct matrices one after the other:
+/// [matrices, k, n], or transposed [matrices, n, k].
+aprt_gemm_desc withDenseB(const aprt_gemm_desc &desc, bool transposed);
+
 } // namespace autopar::runtime
 
 #endif // AUTOPAR_RUNTIME_CORE_GEMMSHAPE_H

@@ -9,21 +9,6 @@
 
 namespace autopar::runtime {
 
-/// The description with B as PackedMatrix::plain holds it.
-static aprt_gemm_desc withPlainB(const aprt_gemm_desc &desc) {
-  aprt_gemm_desc result = desc;
-  int64_t stride = desc.k * desc.n;
-  for (int64_t d = desc.batch_rank - 1; d >= 0; --d) {
-    if (desc.b_strides[d] == 0)
-      continue;
-    result.b_strides[d] = stride;
-    stride *= desc.batch[d];
-  }
-  result.b_strides[desc.batch_rank] = desc.n;
-  result.b_strides[desc.batch_rank + 1] = 1;
-  return result;
-}
-
 Status Gemm::makeEntry(const Key &key, Entry &entry) {
   aprt_gemm_desc desc = normalizeGemm(key.desc);
   PackedMatrix *matrix = nullptr;
@@ -54,7 +39,7 @@ Status Gemm::makeEntry(const Key &key, Entry &entry) {
   entry.copyAddend = false;
   if (matrix) {
     APRT_TRY(ensurePlain(*matrix));
-    desc = withPlainB(desc);
+    desc = withDenseB(desc, /*transposed=*/false); // as PackedMatrix::plain
   }
   if (attemptModes(desc, nullptr))
     return Status::success();

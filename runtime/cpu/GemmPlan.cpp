@@ -9,40 +9,6 @@
 
 namespace autopar::runtime {
 
-//===----------------------------------------------------------------------===//
-// Descriptions
-//===----------------------------------------------------------------------===//
-
-int64_t distinctMatrix(const aprt_gemm_desc &desc, int64_t batch) {
-  int64_t index = 0, scale = 1;
-  for (int64_t d = desc.batch_rank - 1; d >= 0; --d) {
-    if (desc.b_strides[d] != 0) {
-      index += batch % desc.batch[d] * scale;
-      scale *= desc.batch[d];
-    }
-    batch /= desc.batch[d];
-  }
-  return index;
-}
-
-int64_t distinctMatrices(const aprt_gemm_desc &desc) {
-  int64_t count = 1;
-  for (int64_t d = 0; d < desc.batch_rank; ++d)
-    count *= desc.b_strides[d] != 0 ? desc.batch[d] : 1;
-  return count;
-}
-
-int64_t distinctOffset(const aprt_gemm_desc &desc, int64_t index) {
-  int64_t offset = 0;
-  for (int64_t d = desc.batch_rank - 1; d >= 0; --d) {
-    if (desc.b_strides[d] == 0)
-      continue;
-    offset += index % desc.batch[d] * desc.b_strides[d];
-    index /= desc.batch[d];
-  }
-  return offset;
-}
-
 std::vector<Range> PackedMatrix::columns() const {
   std::vector<Range> result;
   for (const Part &part : parts)

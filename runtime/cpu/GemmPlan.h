@@ -46,12 +46,6 @@ struct PackedMatrix {
   std::vector<Range> columns() const;
 };
 
-/// Index of the distinct matrix of B that a batch index uses.
-int64_t distinctMatrix(const aprt_gemm_desc &desc, int64_t batch);
-int64_t distinctMatrices(const aprt_gemm_desc &desc);
-/// Offset in elements of distinct matrix `index` inside B.
-int64_t distinctOffset(const aprt_gemm_desc &desc, int64_t index);
-
 class GemmPlan {
 public:
   GemmPlan(const aprt_gemm_desc &normalized, int64_t addendMode)
