@@ -122,6 +122,7 @@ bool isCapturing(CUstream stream);
 
 /// The name of the program's op whose calls follow, for messages.
 void setLabel(const char *op);
+const std::string &label();
 
 /// Makes some progress on all streams: for waits in the host's code. False if
 /// nothing could be done.
