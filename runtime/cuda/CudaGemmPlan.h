@@ -1,0 +1,66 @@
+//===- CudaGemmPlan.h - One matrix product on cuBLASLt ----------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CUDA_CUDAGEMMPLAN_H
+#define AUTOPAR_RUNTIME_CUDA_CUDAGEMMPLAN_H
+
+#include "../core/GemmShape.h"
+#include "CublasLtApi.h"
+#include "LibraryHandle.h"
+
+namespace autopar::runtime {
+
+/// Of each pointer of a product: a power of two that divides it.
+struct GemmAlignments {
+  int64_t a, b, bias, addend, c;
+};
+
+/// The descriptors and the algorithm of one product. cuBLASLt is column-major:
+/// it computes C^T = B^T A^T, in which the columns of our C are rows, and a
+/// bias of ours is one value per row, as its epilogues have it.
+class CudaGemmPlan {
+public:
+  /// What the product's algorithm may use of the workspace.
+  static constexpr uint64_t mostWorkspaceBytes = 32 << 20;
+
+  CudaGemmPlan(const CublasLtApi &library, const aprt_gemm_desc &normalized,
+               AddendMode addendMode)
+      : library(library), desc(normalized), addendMode(addendMode) {}
+
+  /// Makes the descriptors and asks the library for its best algorithm. Fails
+  /// for a product that the library does not have.
+  Status create(cublasLtHandle_t handle, bool tf32,
+                const GemmAlignments &alignments);
+  size_t workspaceBytes() const { return bytes; }
+
+  /// Puts the product on `stream`.
+  Status run(cublasLtHandle_t handle, const GemmOperands &operands,
+             void *workspace, CUstream stream) const;
+
+private:
+  template <typename T> using Owned = LibraryHandle<T, cublasStatus_t>;
+
+  Status createOperation(bool tf32);
+  Status createLayouts();
+  Status createLayout(int64_t rows, int64_t columns, int64_t rowStride,
+                      int64_t columnStride, int64_t batchStride,
+                      cublasOperation_t &operation,
+                      Owned<cublasLtMatrixLayout_t> &layout);
+  Status chooseAlgorithm(cublasLtHandle_t handle,
+                         const GemmAlignments &alignments);
+  void takeStridedBatch();
+
+  const CublasLtApi &library;
+  aprt_gemm_desc desc; // of one call: a loop over `outer`, if it has one
+  const AddendMode addendMode;
+  aprt_gemm_desc outer{}; // batch dimensions that the host loops over
+  int64_t matrices = 1;   // of one call: [matrices] with these strides
+  int64_t aStep = 0, bStep = 0, cStep = 0;
+  Owned<cublasLtMatmulDesc_t> operation;
+  Owned<cublasLtMatrixLayout_t> aLayout, bLayout, cLayout;
+  cublasLtMatmulAlgo_t algorithm{};
+  size_t bytes = 0;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CUDA_CUDAGEMMPLAN_H
