@@ -31,7 +31,7 @@ module {
     %x = autopar.buffer arena[0] : memref<2xf32>
     autopar.kernel ins(%x) outs(%x) : (memref<2xf32>, memref<2xf32>) -> () {
     ^bb0(%0: tensor<2xf32>):
-      // expected-error@+1 {{'autopar.all_reduce' op has no loops on the CPU inside a kernel}}
+      // expected-error@+1 {{'autopar.all_reduce' op has no loops inside a kernel}}
       %1 = autopar.all_reduce %0 mesh = @mesh axes = ["x"] {kind = #autopar<reduce_kind sum>} : (tensor<2xf32>) -> tensor<2xf32>
       autopar.yield %1 : tensor<2xf32>
     }

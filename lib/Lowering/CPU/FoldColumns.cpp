@@ -6,15 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LoopEmitter.h"
+#include "StackEmitter.h"
 
 using namespace mlir;
 
 namespace autopar::cpu {
 
 /// A loop without results at `depth`, before what is open there.
-void LoopEmitter::loopAt(unsigned depth, int64_t extent,
-                         function_ref<void(Index)> body) {
+void StackEmitter::loopAt(unsigned depth, int64_t extent,
+                          function_ref<void(Index)> body) {
   SmallVector<Scope> outer(scopes.begin(), scopes.end());
   auto loop = scf::ForOp::create(builder, loc, constantInt(0),
                                  constantInt(extent), constantInt(1));
@@ -28,8 +28,8 @@ void LoopEmitter::loopAt(unsigned depth, int64_t extent,
 
 /// `index` with loop index `from` replaced by `to`; nullopt if it is computed
 /// from `from` in another way than as digits.
-std::optional<Index> LoopEmitter::moveColumn(Index index, Value from,
-                                             Value to) {
+std::optional<Index> StackEmitter::moveColumn(Index index, Value from,
+                                              Value to) {
   if (index.value == from)
     return Index{to, index.divisor, index.modulus};
   auto space = spaces.find(index.value);
@@ -54,8 +54,8 @@ std::optional<Index> LoopEmitter::moveColumn(Index index, Value from,
   return Index{copy, index.divisor, index.modulus};
 }
 
-Value LoopEmitter::foldColumns(ArrayRef<int64_t> extents, ArrayRef<Index> at,
-                               Value init, ColumnBody body) {
+Value StackEmitter::foldColumns(ArrayRef<int64_t> extents, ArrayRef<Index> at,
+                                Value init, ColumnBody body) {
   auto open = dyn_cast_or_null<scf::ForOp>(scopes.back().loop);
   if (!open || open.getNumRegionIterArgs() != 0 || depth(init) != 0)
     return nullptr;

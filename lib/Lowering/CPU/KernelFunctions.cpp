@@ -9,26 +9,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelFunctions.h"
+#include "../Loops/KernelBody.h"
 #include "KernelNest.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
 namespace autopar::cpu {
 
+using namespace loops;
+
 namespace {
 
 /// Iterations of one launch piece are worth about this many elements.
 constexpr int64_t kElementsPerPiece = 8192;
-/// The buffer op behind a memref, as a key.
-std::string placeOf(Value memref) {
-  if (auto buffer = memref.getDefiningOp<BufferOp>())
-    return (stringifyBufferSpace(buffer.getSpace()) + "[" +
-            Twine(buffer.getPosition()) + "]")
-        .str();
-  return "";
-}
-
 /// One emission of a kernel's body.
 class KernelBuilder {
 public:
@@ -44,7 +37,6 @@ public:
 private:
   void bindArguments(LoopEmitter &emit, Block *entry);
   Index openNest(LoopEmitter &emit, Block *entry, const Nest &nest);
-  void emitOutputs(LoopEmitter &emit, Index flat, Block *entry, int64_t size);
 
   OpBuilder &builder;
   KernelOp kernel;
@@ -94,38 +86,6 @@ Index KernelBuilder::openNest(LoopEmitter &emit, Block *entry,
   return emit.addSpace(parts);
 }
 
-void KernelBuilder::emitOutputs(LoopEmitter &emit, Index flat, Block *entry,
-                                int64_t size) {
-  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
-  unsigned inputs = kernel.getInputs().size();
-  struct Element {
-    Value value;
-    Index where;
-    unsigned output;
-  };
-  SmallVector<Element> elements;
-  for (auto [number, result] : llvm::enumerate(yield.getValues())) {
-    auto type = cast<RankedTensorType>(result.getType());
-    int64_t count = type.getNumElements();
-    if (count == 0)
-      continue;
-    Index where = emit.digit(flat, size / count, count);
-    Layout layout = layoutOf(kernel->getOperand(inputs + number).getType());
-    SmallVector<Index> places =
-        emit.delinearize(where, inMemoryOrder(type.getShape(), layout));
-    SmallVector<Index> at(places);
-    for (auto [place, dim] :
-         llvm::zip_equal(places, fullLayout(layout, places.size())))
-      at[dim] = place;
-    unsigned output = number;
-    elements.push_back({emit.element(result, at), where, output});
-  }
-  for (const Element &element : elements)
-    emit.store(
-        element.value, entry->getArgument(slots[inputs + element.output]),
-        getElementTypeOrSelf(yield.getValues()[element.output]), element.where);
-}
-
 LLVM::LLVMFuncOp KernelBuilder::emit(StringRef name, const Nest &nest) {
   MLIRContext *context = builder.getContext();
   auto pointer = LLVM::LLVMPointerType::get(context);
@@ -144,11 +104,11 @@ LLVM::LLVMFuncOp KernelBuilder::emit(StringRef name, const Nest &nest) {
   Location loc = UnknownLoc::get(context);
   auto done = LLVM::ReturnOp::create(builder, loc, ValueRange());
   builder.setInsertionPoint(done);
-  LoopEmitter emit(builder, loc, entry);
+  StackEmitter emit(builder, loc, entry);
   emit.findings.columnReductions = findings.columnReductions;
   bindArguments(emit, entry);
   Index flat = openNest(emit, entry, nest);
-  emitOutputs(emit, flat, entry, flat.modulus);
+  emitOutputs(emit, kernel, slots, entry->getArguments(), flat, flat.modulus);
   findings = emit.findings;
   return function;
 }
@@ -156,68 +116,6 @@ LLVM::LLVMFuncOp KernelBuilder::emit(StringRef name, const Nest &nest) {
 //===----------------------------------------------------------------------===//
 // Functions
 //===----------------------------------------------------------------------===//
-
-/// Same place, same argument: an output may be written over an input.
-SmallVector<unsigned> slotsOf(KernelOp kernel, SmallVector<unsigned> &buffers) {
-  SmallVector<unsigned> slots;
-  std::map<std::string, unsigned> places;
-  for (auto [number, operand] : llvm::enumerate(kernel->getOperands())) {
-    auto [it, isNew] = places.try_emplace(placeOf(operand), buffers.size());
-    if (isNew)
-      buffers.push_back(number);
-    slots.push_back(it->second);
-  }
-  return slots;
-}
-
-bool writesOverInput(KernelOp kernel, ArrayRef<unsigned> slots) {
-  size_t inputs = kernel.getInputs().size();
-  return llvm::any_of(slots.drop_front(inputs), [&](unsigned slot) {
-    return llvm::is_contained(slots.take_front(inputs), slot);
-  });
-}
-
-SmallVector<ArrayAttr> positionsOf(KernelOp kernel) {
-  SmallVector<ArrayAttr> result;
-  kernel.getBody().walk([&](Operation *op) {
-    auto axes = op->getAttrOfType<ArrayAttr>("axes");
-    if (axes && !llvm::is_contained(result, axes))
-      result.push_back(axes);
-  });
-  return result;
-}
-
-std::string bodyKey(KernelOp kernel, ArrayRef<unsigned> slots) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  for (unsigned slot : slots)
-    os << slot << ' ';
-  Block &body = kernel.getBody().front();
-  for (Type type : kernel->getOperandTypes())
-    os << type << ' ';
-  llvm::DenseMap<Value, unsigned> numbers;
-  for (BlockArgument argument : body.getArguments())
-    numbers[argument] = numbers.size(), os << argument.getType() << ' ';
-  for (Operation &op : body) {
-    os << '\n' << op.getName() << ' ';
-    for (Value operand : op.getOperands())
-      os << numbers[operand] << ' ';
-    for (NamedAttribute attribute : op.getAttrDictionary())
-      if (attribute.getName() != "autopar.names")
-        os << attribute.getName() << '=' << attribute.getValue() << ' ';
-    for (Value result : op.getResults())
-      numbers[result] = numbers.size(), os << result.getType() << ' ';
-  }
-  return text;
-}
-
-/// A name that says what the kernel does: its last op and a number.
-std::string nameOf(KernelOp kernel, unsigned number) {
-  StringRef last = "copy";
-  for (Operation &op : kernel.getBody().front().without_terminator())
-    last = op.getName().stripDialect();
-  return ("kernel_" + Twine(number) + "_" + last).str();
-}
 
 /// `void(void *const *buffers, const int64_t *scalars, begin, end)`: loads the
 /// pointers and calls the body, whose arguments are known not to alias.
@@ -251,48 +149,39 @@ int64_t rowCount(TopKOp op) {
   return cast<ShapedType>(op.getResult().getType()).getDimSize(op.getDim());
 }
 
-/// Refuses an op that the CPU has no loops for, at least not at this size.
-LogicalResult verifyLoops(Operation *op) {
-  if (!hasLoops(op))
-    return op->emitOpError("has no loops on the CPU inside a kernel");
-  if (auto topK = dyn_cast<TopKOp>(op); topK && rowCount(topK) > kMaxStackRow)
-    return topK.emitOpError("of node '")
-           << nodeName(op->getLoc()) << "' keeps " << rowCount(topK)
-           << " elements of a row, more than the " << kMaxStackRow
-           << " that fit on the stack; ask the model for a smaller k";
+/// Refuses lists of the best that the stack cannot hold.
+LogicalResult verifyRows(KernelOp kernel) {
+  for (TopKOp topK : kernel.getBody().getOps<TopKOp>())
+    if (int64_t count = rowCount(topK); count > kMaxStackRow)
+      return topK.emitOpError("of node '")
+             << nodeName(topK.getLoc()) << "' keeps " << count
+             << " elements of a row, more than the " << kMaxStackRow
+             << " that fit on the stack; ask the model for a smaller k";
   return success();
-}
-
-LogicalResult verifyBody(KernelOp kernel) {
-  WalkResult result = kernel.getBody().walk([&](Operation *op) {
-    return failed(verifyLoops(op)) ? WalkResult::interrupt()
-                                   : WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
 }
 
 } // namespace
 
 FailureOr<LoopKernel> KernelFunctions::get(KernelOp kernel) {
   LoopKernel result;
-  SmallVector<unsigned> slots = slotsOf(kernel, result.buffers);
-  auto [it, isNew] = known.try_emplace(bodyKey(kernel, slots));
+  KernelSlots arguments(kernel);
+  result.buffers = arguments.buffers;
+  result.positions = arguments.positions;
+  auto [it, isNew] = known.try_emplace(bodyKey(kernel, arguments.slots));
   if (!isNew) {
     result.function = it->second.function;
     result.work = it->second.work;
     result.grain = it->second.grain;
-    result.positions = positionsOf(kernel);
     return result;
   }
-  if (failed(verifyBody(kernel)))
+  if (failed(verifyBody(kernel)) || failed(verifyRows(kernel)))
     return failure();
-  result.positions = positionsOf(kernel);
   int64_t space = spaceOf(kernel);
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   std::string name = nameOf(kernel, known.size() - 1);
-  KernelBuilder emission(builder, kernel, slots, result.positions);
+  KernelBuilder emission(builder, kernel, arguments.slots, result.positions);
   emission.emit(name + "_trial", flatNest(space)).erase();
-  if (writesOverInput(kernel, slots))
+  if (arguments.writesOverInput(kernel))
     emission.findings.crossStride = 0;
   Nest nest = nestOf(kernel, emission.findings);
   LLVM::LLVMFuncOp body = emission.emit(name + "_body", nest);

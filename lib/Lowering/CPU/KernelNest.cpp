@@ -1,12 +1,16 @@
 //===- KernelNest.cpp - The loops of one kernel ---------------------------===//
 
 #include "KernelNest.h"
+#include "../Loops/KernelBody.h"
 #include "autopar/Schedule/Names.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace autopar::cpu {
+
+using loops::Findings;
+using loops::spaceOf;
 
 namespace {
 
@@ -169,13 +173,6 @@ void shareOut(Nest &nest, int64_t space, bool rows, unsigned last) {
 }
 
 } // namespace
-
-int64_t spaceOf(KernelOp kernel) {
-  int64_t size = 1;
-  for (Type type : kernel.getBody().front().getTerminator()->getOperandTypes())
-    size = std::max(size, elementsOf(type));
-  return size;
-}
 
 Nest flatNest(int64_t space) {
   Nest nest;

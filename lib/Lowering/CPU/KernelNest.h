@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_LOWERING_CPU_KERNELNEST_H
 #define AUTOPAR_LOWERING_CPU_KERNELNEST_H
 
-#include "LoopEmitter.h"
+#include "StackEmitter.h"
 
 namespace autopar::cpu {
 
@@ -24,14 +24,11 @@ struct Nest {
   }
 };
 
-/// Elements of the widest output.
-int64_t spaceOf(KernelOp kernel);
-
 /// One loop over `space`.
 Nest flatNest(int64_t space);
 
 /// The nest for what a first emission over the flat nest found out.
-Nest nestOf(KernelOp kernel, const Findings &findings);
+Nest nestOf(KernelOp kernel, const loops::Findings &findings);
 
 /// Element evaluations per element of the space, for the grain.
 int64_t costOf(KernelOp kernel, int64_t space);

@@ -11,7 +11,7 @@
 
 using namespace mlir;
 
-namespace autopar::cpu {
+namespace autopar::loops {
 
 Index LoopEmitter::addSpace(ArrayRef<Part> parts) {
   Value placeholder = make<LLVM::PoisonOp>(builder.getI64Type());
@@ -202,4 +202,4 @@ void LoopEmitter::noteRead(ArrayRef<Index> at, ArrayRef<int64_t> shape) {
     findings.crossStride = inner.index.divisor;
 }
 
-} // namespace autopar::cpu
+} // namespace autopar::loops

@@ -1,4 +1,4 @@
-//===- EmitRows.cpp - Rows that are computed as a whole -------------------===//
+//===- StackRows.cpp - Rows that are computed as a whole ------------------===//
 //
 // A running sum or the best elements of a row cannot be had one by one: the row
 // is computed once into a buffer on the stack, from which its elements are
@@ -6,11 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LoopEmitter.h"
+#include "StackEmitter.h"
 
 using namespace mlir;
 
 namespace autopar::cpu {
+
+using namespace loops;
 
 namespace {
 
@@ -38,18 +40,25 @@ Value rowOf(LoopEmitter &emit, Operation *op, ArrayRef<Index> at, int64_t dim,
 
 } // namespace
 
+Value StackEmitter::rowBuffer(Type element, int64_t size) {
+  return size <= kMaxStackRow ? stackBuffer(element, size) : Value();
+}
+
 //===----------------------------------------------------------------------===//
 // scan
 //===----------------------------------------------------------------------===//
 
-Value emitScanRow(LoopEmitter &emit, ScanOp op, ArrayRef<Index> at) {
+Value StackEmitter::scanElement(ScanOp op, ArrayRef<Index> at) {
+  LoopEmitter &emit = *this;
   int64_t dim = op.getDim(), size = shapeOf(op.getInput())[dim];
   Type element = computeType(getElementTypeOrSelf(op.getType()));
+  if (size > kMaxStackRow)
+    return LoopEmitter::scanElement(op, at);
   bool natural = isNatural(op.getType());
   Value buffer = emit.stackBuffer(element, std::max<int64_t>(size, 1));
   auto fill = [&](ArrayRef<Index> fixed) {
     Value start = neutralFor(emit, op.getKind(), op.getInput());
-    return emit.fold({size}, fixed, start, [&](ArrayRef<Index> i, Value acc) {
+    auto body = [&](ArrayRef<Index> i, Value acc) {
       Value where = i[0].value;
       if (op.getReverse())
         where = emit.make<arith::SubIOp>(emit.constantInt(size - 1), where);
@@ -57,7 +66,8 @@ Value emitScanRow(LoopEmitter &emit, ScanOp op, ArrayRef<Index> at) {
       Value next = combineElements(emit, op.getKind(), acc, x, natural);
       emit.store(op.getExclusive() ? acc : next, buffer, element, {where});
       return next;
-    });
+    };
+    return emit.fold({size}, fixed, start, body, nullptr);
   };
   Value row = rowOf(emit, op, at, dim, buffer, fill);
   return emit.load(row, element, at[dim]);
@@ -76,7 +86,7 @@ struct BestList {
   Value values, positions;
   Type element;
   int64_t count;
-  bool isUnsigned, smallest;
+  TopKOp op;
 
   Value getPosition(Value at) {
     return emit.load(positions, emit.builder.getI64Type(), {at});
@@ -85,24 +95,9 @@ struct BestList {
     emit.store(x, values, element, {at});
     emit.store(position, positions, emit.builder.getI64Type(), {at});
   }
-  Value isBetter(Value a, Value b);
   Value placeOf(Value x, Value number);
   void insert(Value x, Value number);
 };
-
-/// NaN is larger than any number.
-Value BestList::isBetter(Value a, Value b) {
-  using I = arith::CmpIPredicate;
-  using F = arith::CmpFPredicate;
-  if (!isa<FloatType>(a.getType())) {
-    I less = isUnsigned ? I::ult : I::slt, more = isUnsigned ? I::ugt : I::sgt;
-    return emit.make<arith::CmpIOp>(smallest ? less : more, a, b);
-  }
-  Value ahead = emit.make<arith::CmpFOp>(smallest ? F::ULT : F::UGT, a, b);
-  Value number = smallest ? a : b;
-  return emit.make<arith::AndIOp>(
-      ahead, emit.make<arith::CmpFOp>(F::ORD, number, number));
-}
 
 /// How many of the elements in the list stay before `x`, the element after
 /// `number` others; `count` if it does not enter.
@@ -112,13 +107,13 @@ Value BestList::placeOf(Value x, Value number) {
       emit.make<arith::CmpIOp>(arith::CmpIPredicate::slt, number, wanted);
   Value here = emit.pin(values, emit.depth(number));
   Value last = emit.load(here, element, emit.constantIndex(count - 1));
-  Value enters = emit.make<arith::OrIOp>(partial, isBetter(x, last));
+  Value enters = emit.make<arith::OrIOp>(partial, isBetter(emit, op, x, last));
   Value zero = emit.constantInt(0), one = emit.constantInt(1);
   Value filled = emit.make<arith::MinSIOp>(number, wanted);
   Value place = emit.foldRange(
       emit.make<arith::SelectOp>(enters, filled, zero), emit.depth(enters),
       zero, [&](Index at, Value before) {
-        Value better = isBetter(x, emit.load(values, element, at));
+        Value better = isBetter(emit, op, x, emit.load(values, element, at));
         return emit.make<arith::SelectOp>(
             better, before, emit.make<arith::AddIOp>(before, one));
       });
@@ -139,7 +134,8 @@ void BestList::insert(Value x, Value number) {
 
 } // namespace
 
-Value emitTopK(LoopEmitter &emit, TopKOp op, ArrayRef<Index> at) {
+Value StackEmitter::topKElement(TopKOp op, ArrayRef<Index> at) {
+  LoopEmitter &emit = *this;
   int64_t dim = op.getDim(), count = shapeOf(op.getResult())[dim];
   Type element = getElementTypeOrSelf(op.getInput().getType());
   Type i64 = emit.builder.getI64Type();
@@ -148,16 +144,15 @@ Value emitTopK(LoopEmitter &emit, TopKOp op, ArrayRef<Index> at) {
                 emit.stackBuffer(i64, count + 1),
                 computeType(element),
                 count,
-                isNatural(element),
-                op.getSmallest()};
+                op};
   auto fill = [&](ArrayRef<Index> fixed) {
+    auto body = [&](ArrayRef<Index> i, Value done) {
+      list.insert(emit.element(op.getInput(), with(at, dim, i[0].value)),
+                  i[0].value);
+      return done;
+    };
     return emit.fold({shapeOf(op.getInput())[dim]}, fixed, emit.constantInt(0),
-                     [&](ArrayRef<Index> i, Value done) {
-                       Value x = emit.element(op.getInput(),
-                                              with(at, dim, i[0].value));
-                       list.insert(x, i[0].value);
-                       return done;
-                     });
+                     body, nullptr);
   };
   Value row = rowOf(emit, op, at, dim, list.positions, fill);
   return emit.load(row, i64, at[dim]);

@@ -6,7 +6,7 @@
 
 using namespace mlir;
 
-namespace autopar::cpu {
+namespace autopar::loops {
 
 namespace {
 
@@ -405,4 +405,4 @@ Value emitElementwise(LoopEmitter &emit, Operation *op, ArrayRef<Index> at) {
       .Default([](Operation *) { return Value(); });
 }
 
-} // namespace autopar::cpu
+} // namespace autopar::loops

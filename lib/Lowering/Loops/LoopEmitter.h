@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef AUTOPAR_LOWERING_CPU_LOOPEMITTER_H
-#define AUTOPAR_LOWERING_CPU_LOOPEMITTER_H
+#ifndef AUTOPAR_LOWERING_LOOPS_LOOPEMITTER_H
+#define AUTOPAR_LOWERING_LOOPS_LOOPEMITTER_H
 
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Layout.h"
@@ -23,7 +23,7 @@
 #include <set>
 #include <vector>
 
-namespace autopar::cpu {
+namespace autopar::loops {
 
 /// The type that arithmetic uses: integers without sign, f32 for f16 and bf16.
 mlir::Type computeType(mlir::Type element);
@@ -62,6 +62,7 @@ struct Findings {
 class LoopEmitter {
 public:
   LoopEmitter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Block *entry);
+  virtual ~LoopEmitter() = default;
 
   /// The elements of `tensor` are in memory at `pointer`.
   void bind(mlir::Value tensor, mlir::Value pointer, Layout layout) {
@@ -131,29 +132,48 @@ public:
   Index openBlock(Index number, int64_t block, int64_t size);
 
   /// acc = body(index, acc) over all indices of `extents`, in a loop nest at
-  /// the depth of `fixed`, the indices that the body uses besides.
+  /// the depth of `fixed`, the indices that the body uses besides. `combine`
+  /// joins the results of two parts of the indices, where `init` is neutral;
+  /// null: only the order of the indices will do.
   using FoldBody =
       llvm::function_ref<mlir::Value(llvm::ArrayRef<Index>, mlir::Value)>;
-  mlir::Value fold(llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<Index> fixed,
-                   mlir::Value init, FoldBody body);
+  using Combine = llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)>;
+  virtual mlir::Value fold(llvm::ArrayRef<int64_t> extents,
+                           llvm::ArrayRef<Index> fixed, mlir::Value init,
+                           FoldBody body, Combine combine);
   /// The same over [0, extent) in one loop at `depth`, where `extent` may be
   /// computed.
   mlir::Value
   foldRange(mlir::Value extent, unsigned depth, mlir::Value init,
             llvm::function_ref<mlir::Value(Index, mlir::Value)> body);
-  /// The same for all columns of the innermost open loop at once, in a row on
-  /// the stack: the columns are the inner loop, which reads in order. Null if
-  /// `at` is no plain index over such a loop.
-  using ColumnBody = llvm::function_ref<mlir::Value(
-      llvm::ArrayRef<Index>, llvm::ArrayRef<Index> at, mlir::Value)>;
-  mlir::Value foldColumns(llvm::ArrayRef<int64_t> extents,
-                          llvm::ArrayRef<Index> at, mlir::Value init,
-                          ColumnBody body);
   unsigned depth(llvm::ArrayRef<Index> indices);
   unsigned depth(mlir::Value value) const {
     auto it = depths.find(value);
     return it == depths.end() ? 0 : it->second;
   }
+
+  //===--------------------------------------------------------------------===//
+  // What a device does in a way of its own
+  //===--------------------------------------------------------------------===//
+
+  /// A fold for all columns of the innermost open loop at once, where the
+  /// columns are contiguous. Null: one fold per column.
+  using ColumnBody = llvm::function_ref<mlir::Value(
+      llvm::ArrayRef<Index>, llvm::ArrayRef<Index> at, mlir::Value)>;
+  virtual mlir::Value foldColumns(llvm::ArrayRef<int64_t> extents,
+                                  llvm::ArrayRef<Index> at, mlir::Value init,
+                                  ColumnBody body) {
+    return nullptr;
+  }
+  /// Memory of the iteration's own for a row that is computed once and read
+  /// again. Null: its elements are computed again.
+  virtual mlir::Value rowBuffer(mlir::Type element, int64_t size) {
+    return nullptr;
+  }
+  /// Elements of rows that cannot be had one by one: a running sum, the
+  /// positions of the best.
+  virtual mlir::Value scanElement(ScanOp op, llvm::ArrayRef<Index> at);
+  virtual mlir::Value topKElement(TopKOp op, llvm::ArrayRef<Index> at) = 0;
 
   /// Remembers a value under a key of its own (a stack row, a sum).
   using Key = std::vector<const void *>;
@@ -168,7 +188,7 @@ public:
   mlir::OpBuilder &builder;
   mlir::Location loc;
 
-private:
+protected:
   /// Dimensions of a tensor that are one run of digits.
   struct Run {
     Index index;
@@ -178,10 +198,6 @@ private:
                                 llvm::ArrayRef<int64_t> shape);
   void noteRead(llvm::ArrayRef<Index> at, llvm::ArrayRef<int64_t> shape);
   void noteFold(llvm::ArrayRef<Index> fixed);
-  void loopAt(unsigned depth, int64_t extent,
-              llvm::function_ref<void(Index)> body);
-  std::optional<Index> moveColumn(Index index, mlir::Value from,
-                                  mlir::Value to);
   struct Scope {
     mlir::Block *block;
     mlir::Operation *loop; // whose body `block` is; null for the entry
@@ -214,21 +230,20 @@ mlir::Value emitMovement(LoopEmitter &emit, mlir::Operation *op,
                          llvm::ArrayRef<Index> at);
 mlir::Value emitReduction(LoopEmitter &emit, mlir::Operation *op,
                           llvm::ArrayRef<Index> at);
-/// Of scan and top_k: the row is computed once, into a buffer on the stack.
-mlir::Value emitScanRow(LoopEmitter &emit, ScanOp op, llvm::ArrayRef<Index> at);
-mlir::Value emitTopK(LoopEmitter &emit, TopKOp op, llvm::ArrayRef<Index> at);
 /// acc combined with x; max and min carry NaN on.
 mlir::Value combineElements(LoopEmitter &emit, ReduceKind kind, mlir::Value acc,
                             mlir::Value x, bool isUnsigned);
 mlir::Value neutralFor(LoopEmitter &emit, ReduceKind kind, mlir::Value tensor);
-/// Rows longer than this are computed again instead of kept on the stack.
-constexpr int64_t kMaxStackRow = 32768;
+/// Whether element `a` comes before `b` in top_k; NaN is larger than any
+/// number.
+mlir::Value isBetter(LoopEmitter &emit, TopKOp op, mlir::Value a,
+                     mlir::Value b);
 /// Elements without sign: u8 and its kin, booleans.
 bool isNatural(mlir::Type tensorOrElement);
 
 /// Whether the emitter has loops for `op`.
 bool hasLoops(mlir::Operation *op);
 
-} // namespace autopar::cpu
+} // namespace autopar::loops
 
-#endif // AUTOPAR_LOWERING_CPU_LOOPEMITTER_H
+#endif // AUTOPAR_LOWERING_LOOPS_LOOPEMITTER_H

@@ -5,7 +5,7 @@
 
 using namespace mlir;
 
-namespace autopar::cpu {
+namespace autopar::loops {
 
 namespace {
 
@@ -109,11 +109,15 @@ Value emitReduce(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
             }))
       return sum;
   size_t before = emit.reads.size();
-  Value folded =
-      emit.fold(extents, at, init, [&](ArrayRef<Index> inner, Value acc) {
-        return combineElements(emit, op.getKind(), acc, read(inner, at),
-                               natural);
-      });
+  auto combine = [&](Value acc, Value x) {
+    return combineElements(emit, op.getKind(), acc, x, natural);
+  };
+  Value folded = emit.fold(
+      extents, at, init,
+      [&](ArrayRef<Index> inner, Value acc) {
+        return combine(acc, read(inner, at));
+      },
+      combine);
   noteColumns(emit, op, ArrayRef(emit.reads).drop_front(before));
   return folded;
 }
@@ -146,24 +150,25 @@ SoftmaxRow emitSoftmaxRow(LoopEmitter &emit, SoftmaxOp op, ArrayRef<Index> at) {
   if (sum)
     return {max, sum, exps};
   Type type = computeType(getElementTypeOrSelf(op.getType()));
-  max = emit.fold({size}, row,
-                  emit.constant(type, neutralElement(ReduceKind::Max)),
-                  [&](ArrayRef<Index> i, Value acc) {
-                    Value x = emit.element(op.getInput(), with(at, dim, i[0]));
-                    return larger(emit, acc, x);
-                  });
-  Value buffer;
-  if (!op.getLog() && size <= kMaxStackRow)
-    buffer = emit.stackBuffer(type, size);
+  max = emit.fold(
+      {size}, row, emit.constant(type, neutralElement(ReduceKind::Max)),
+      [&](ArrayRef<Index> i, Value acc) {
+        Value x = emit.element(op.getInput(), with(at, dim, i[0]));
+        return larger(emit, acc, x);
+      },
+      [&](Value a, Value b) { return larger(emit, a, b); });
+  Value buffer = op.getLog() ? Value() : emit.rowBuffer(type, size);
   Value top = max;
   sum = emit.fold(
-      {size}, row, emit.constant(type, 0), [&](ArrayRef<Index> i, Value acc) {
+      {size}, row, emit.constant(type, 0),
+      [&](ArrayRef<Index> i, Value acc) {
         Value x = emit.element(op.getInput(), with(at, dim, i[0]));
         Value e = emit.make<math::ExpOp>(emit.make<arith::SubFOp>(x, top));
         if (buffer)
           emit.store(e, buffer, type, i[0]);
         return add(emit, acc, e);
-      });
+      },
+      [&](Value a, Value b) { return add(emit, a, b); });
   if (buffer)
     exps = emit.pin(buffer, emit.depth(sum));
   return {max, sum, exps};
@@ -194,15 +199,16 @@ Value emitMoment(LoopEmitter &emit, NormalizeOp op, ArrayRef<Index> at,
     count *= shape[dim];
   }
   Type type = computeType(getElementTypeOrSelf(op.getType()));
-  Value total =
-      emit.fold({count}, row, emit.constant(type, 0),
-                [&](ArrayRef<Index> flat, Value acc) {
-                  SmallVector<Index> source(at.begin(), at.end());
-                  for (auto [dim, index] : llvm::zip_equal(
-                           op.getDims(), emit.delinearize(flat[0], sizes)))
-                    source[dim] = index;
-                  return add(emit, acc, f(emit.element(op.getInput(), source)));
-                });
+  Value total = emit.fold(
+      {count}, row, emit.constant(type, 0),
+      [&](ArrayRef<Index> flat, Value acc) {
+        SmallVector<Index> source(at.begin(), at.end());
+        for (auto [dim, index] :
+             llvm::zip_equal(op.getDims(), emit.delinearize(flat[0], sizes)))
+          source[dim] = index;
+        return add(emit, acc, f(emit.element(op.getInput(), source)));
+      },
+      [&](Value a, Value b) { return add(emit, a, b); });
   return emit.make<arith::MulFOp>(total, emit.constant(type, 1.0 / count));
 }
 
@@ -236,25 +242,6 @@ Value emitNormalize(LoopEmitter &emit, NormalizeOp op, ArrayRef<Index> at) {
   return emit.make<arith::MulFOp>(centred, scale, contract);
 }
 
-/// A row too long for the stack: each element folds its own prefix.
-Value emitScan(LoopEmitter &emit, ScanOp op, ArrayRef<Index> at) {
-  int64_t dim = op.getDim(), size = shapeOf(op.getInput())[dim];
-  if (size <= kMaxStackRow)
-    return emitScanRow(emit, op, at);
-  Value here = emit.value(at[dim]);
-  Value neutral = neutralFor(emit, op.getKind(), op.getInput());
-  using P = arith::CmpIPredicate;
-  P predicate = op.getReverse() ? (op.getExclusive() ? P::sgt : P::sge)
-                                : (op.getExclusive() ? P::slt : P::sle);
-  return emit.fold({size}, at, neutral, [&](ArrayRef<Index> i, Value acc) {
-    Value x = emit.element(op.getInput(), with(at, dim, i[0]));
-    Value counts = emit.make<arith::CmpIOp>(predicate, i[0].value, here);
-    Value term = emit.make<arith::SelectOp>(counts, x, neutral);
-    return combineElements(emit, op.getKind(), acc, term,
-                           isNatural(op.getInput().getType()));
-  });
-}
-
 /// The operand index of one window position, clamped, and whether it is inside.
 Value windowIndex(LoopEmitter &emit, Index out, Index in, int64_t stride,
                   int64_t dilation, int64_t low) {
@@ -286,15 +273,20 @@ Value readWindow(LoopEmitter &emit, Value tensor, SmallVector<Index> source,
 
 Value emitPool(LoopEmitter &emit, PoolOp op, ArrayRef<Index> at) {
   Value neutral = neutralFor(emit, op.getKind(), op.getInput());
+  auto combine = [&](Value acc, Value x) {
+    return combineElements(emit, op.getKind(), acc, x,
+                           isNatural(op.getInput().getType()));
+  };
   return emit.fold(
-      op.getWindow(), at, neutral, [&](ArrayRef<Index> in, Value acc) {
+      op.getWindow(), at, neutral,
+      [&](ArrayRef<Index> in, Value acc) {
         Value x = readWindow(emit, op.getInput(),
                              SmallVector<Index>(at.take_front(2)),
                              at.drop_front(2), in, op.getStrides(),
                              op.getDilations(), op.getPadLow(), neutral);
-        return combineElements(emit, op.getKind(), acc, x,
-                               isNatural(op.getInput().getType()));
-      });
+        return combine(acc, x);
+      },
+      combine);
 }
 
 /// Naive: where no library call fits.
@@ -307,7 +299,8 @@ Value emitConvolution(LoopEmitter &emit, ConvolutionOp op, ArrayRef<Index> at) {
   Value base = emit.mulInt(group, filter[1]);
   Value zero = emit.constant(type, 0);
   return emit.fold(
-      filter.drop_front(1), at, zero, [&](ArrayRef<Index> in, Value acc) {
+      filter.drop_front(1), at, zero,
+      [&](ArrayRef<Index> in, Value acc) {
         Index channel{emit.addInt(base, emit.value(in[0]))};
         Value x =
             readWindow(emit, op.getInput(), {at[0], channel}, at.drop_front(2),
@@ -319,7 +312,8 @@ Value emitConvolution(LoopEmitter &emit, ConvolutionOp op, ArrayRef<Index> at) {
         return add(
             emit, acc,
             emit.make<arith::MulFOp>(x, w, arith::FastMathFlags::contract));
-      });
+      },
+      [&](Value a, Value b) { return add(emit, a, b); });
 }
 
 /// Naive: where no library call fits, such as integers.
@@ -338,7 +332,8 @@ Value emitEinsum(LoopEmitter &emit, EinsumOp op, ArrayRef<Index> at) {
   Type type = computeType(getElementTypeOrSelf(op.getType()));
   bool real = isa<FloatType>(type);
   return emit.fold(
-      extents, at, emit.constant(type, 0), [&](ArrayRef<Index> in, Value acc) {
+      extents, at, emit.constant(type, 0),
+      [&](ArrayRef<Index> in, Value acc) {
         for (auto [letter, index] : llvm::zip_equal(contracted, in))
           where[letter] = index;
         SmallVector<Index> left, right;
@@ -353,7 +348,8 @@ Value emitEinsum(LoopEmitter &emit, EinsumOp op, ArrayRef<Index> at) {
                 ? emit.make<arith::MulFOp>(x, y, arith::FastMathFlags::contract)
                 : emit.make<arith::MulIOp>(x, y);
         return add(emit, acc, product);
-      });
+      },
+      [&](Value a, Value b) { return add(emit, a, b); });
 }
 
 } // namespace
@@ -363,8 +359,8 @@ Value emitReduction(LoopEmitter &emit, Operation *op, ArrayRef<Index> at) {
       .Case<ReduceOp>([&](auto o) { return emitReduce(emit, o, at); })
       .Case<SoftmaxOp>([&](auto o) { return emitSoftmax(emit, o, at); })
       .Case<NormalizeOp>([&](auto o) { return emitNormalize(emit, o, at); })
-      .Case<ScanOp>([&](auto o) { return emitScan(emit, o, at); })
-      .Case<TopKOp>([&](auto o) { return emitTopK(emit, o, at); })
+      .Case<ScanOp>([&](auto o) { return emit.scanElement(o, at); })
+      .Case<TopKOp>([&](auto o) { return emit.topKElement(o, at); })
       .Case<PoolOp>([&](auto o) { return emitPool(emit, o, at); })
       .Case<ConvolutionOp>([&](auto o) { return emitConvolution(emit, o, at); })
       .Case<EinsumOp>([&](auto o) { return emitEinsum(emit, o, at); })
@@ -380,4 +376,4 @@ bool hasLoops(Operation *op) {
              YieldOp>(op);
 }
 
-} // namespace autopar::cpu
+} // namespace autopar::loops

@@ -5,7 +5,7 @@
 
 using namespace mlir;
 
-namespace autopar::cpu {
+namespace autopar::loops {
 
 Type computeType(Type element) {
   if (isa<Float16Type, BFloat16Type>(element))
@@ -186,7 +186,7 @@ Value LoopEmitter::foldRange(Value extent, unsigned depth, Value init,
 }
 
 Value LoopEmitter::fold(ArrayRef<int64_t> extents, ArrayRef<Index> fixed,
-                        Value init, FoldBody body) {
+                        Value init, FoldBody body, Combine combine) {
   noteFold(fixed);
   SmallVector<Index> at;
   std::function<Value(unsigned, Value)> level = [&](unsigned dim,
@@ -256,4 +256,4 @@ Value LoopEmitter::element(Value tensor, ArrayRef<Index> at) {
   return memo[what] = result;
 }
 
-} // namespace autopar::cpu
+} // namespace autopar::loops

@@ -11,7 +11,7 @@
 
 using namespace mlir;
 
-namespace autopar::cpu {
+namespace autopar::loops {
 
 namespace {
 
@@ -297,4 +297,4 @@ Value emitMovement(LoopEmitter &emit, Operation *op, ArrayRef<Index> at) {
       .Default([](Operation *) { return Value(); });
 }
 
-} // namespace autopar::cpu
+} // namespace autopar::loops

@@ -1,0 +1,26 @@
+//===- CompileFatbin.h - Kernels to code for NVIDIA GPUs --------*- C++ -*-===//
+
+#ifndef AUTOPAR_LOWERING_GPU_COMPILEFATBIN_H
+#define AUTOPAR_LOWERING_GPU_COMPILEFATBIN_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace autopar {
+
+/// The PTX of kernels in NVVM form for one architecture, such as "sm_90":
+/// libdevice linked in, optimized (O3).
+llvm::Expected<std::string> compileToPtx(mlir::gpu::GPUModuleOp kernels,
+                                         llvm::StringRef arch);
+
+/// A fatbin with a cubin for each of sm_80, sm_90 and sm_100, and PTX for later
+/// GPUs. Without ptxas and fatbinary the PTX of sm_80 alone (zero-ended), which
+/// the driver compiles for any of them at load; a remark says so.
+llvm::Expected<llvm::SmallVector<char, 0>>
+compileFatbin(mlir::gpu::GPUModuleOp kernels);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LOWERING_GPU_COMPILEFATBIN_H

@@ -1,0 +1,121 @@
+//===- KernelBody.cpp - What every device does with a kernel --------------===//
+
+#include "KernelBody.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace autopar::loops {
+
+/// The buffer op behind a memref, as a key.
+static std::string placeOf(Value memref) {
+  if (auto buffer = memref.getDefiningOp<BufferOp>())
+    return (stringifyBufferSpace(buffer.getSpace()) + "[" +
+            Twine(buffer.getPosition()) + "]")
+        .str();
+  return "";
+}
+
+KernelSlots::KernelSlots(KernelOp kernel) {
+  std::map<std::string, unsigned> places;
+  for (auto [number, operand] : llvm::enumerate(kernel->getOperands())) {
+    auto [it, isNew] = places.try_emplace(placeOf(operand), buffers.size());
+    if (isNew)
+      buffers.push_back(number);
+    slots.push_back(it->second);
+  }
+  kernel.getBody().walk([&](Operation *op) {
+    auto axes = op->getAttrOfType<ArrayAttr>("axes");
+    if (axes && !llvm::is_contained(positions, axes))
+      positions.push_back(axes);
+  });
+}
+
+bool KernelSlots::writesOverInput(KernelOp kernel) const {
+  size_t inputs = kernel.getInputs().size();
+  ArrayRef<unsigned> all(slots);
+  return llvm::any_of(all.drop_front(inputs), [&](unsigned slot) {
+    return llvm::is_contained(all.take_front(inputs), slot);
+  });
+}
+
+std::string bodyKey(KernelOp kernel, ArrayRef<unsigned> slots) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (unsigned slot : slots)
+    os << slot << ' ';
+  Block &body = kernel.getBody().front();
+  for (Type type : kernel->getOperandTypes())
+    os << type << ' ';
+  llvm::DenseMap<Value, unsigned> numbers;
+  for (BlockArgument argument : body.getArguments())
+    numbers[argument] = numbers.size(), os << argument.getType() << ' ';
+  for (Operation &op : body) {
+    os << '\n' << op.getName() << ' ';
+    for (Value operand : op.getOperands())
+      os << numbers[operand] << ' ';
+    for (NamedAttribute attribute : op.getAttrDictionary())
+      if (attribute.getName() != "autopar.names")
+        os << attribute.getName() << '=' << attribute.getValue() << ' ';
+    for (Value result : op.getResults())
+      numbers[result] = numbers.size(), os << result.getType() << ' ';
+  }
+  return text;
+}
+
+std::string nameOf(KernelOp kernel, unsigned number) {
+  StringRef last = "copy";
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    last = op.getName().stripDialect();
+  return ("kernel_" + Twine(number) + "_" + last).str();
+}
+
+LogicalResult verifyBody(KernelOp kernel) {
+  WalkResult result = kernel.getBody().walk([&](Operation *op) -> WalkResult {
+    if (hasLoops(op))
+      return WalkResult::advance();
+    return op->emitOpError("has no loops inside a kernel");
+  });
+  return failure(result.wasInterrupted());
+}
+
+int64_t spaceOf(KernelOp kernel) {
+  int64_t size = 1;
+  for (Value result : kernel.getBody().front().getTerminator()->getOperands())
+    size = std::max(size, cast<ShapedType>(result.getType()).getNumElements());
+  return size;
+}
+
+void emitOutputs(LoopEmitter &emit, KernelOp kernel, ArrayRef<unsigned> slots,
+                 ValueRange pointers, Index flat, int64_t size) {
+  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
+  unsigned inputs = kernel.getInputs().size();
+  struct Element {
+    Value value;
+    Index where;
+    unsigned output;
+  };
+  SmallVector<Element> elements;
+  for (auto [number, result] : llvm::enumerate(yield.getValues())) {
+    auto type = cast<RankedTensorType>(result.getType());
+    int64_t count = type.getNumElements();
+    if (count == 0)
+      continue;
+    Index where = emit.digit(flat, size / count, count);
+    Layout layout = layoutOf(kernel->getOperand(inputs + number).getType());
+    SmallVector<Index> places =
+        emit.delinearize(where, inMemoryOrder(type.getShape(), layout));
+    SmallVector<Index> at(places);
+    for (auto [place, dim] :
+         llvm::zip_equal(places, fullLayout(layout, places.size())))
+      at[dim] = place;
+    unsigned output = number;
+    elements.push_back({emit.element(result, at), where, output});
+  }
+  for (const Element &element : elements)
+    emit.store(element.value, pointers[slots[inputs + element.output]],
+               getElementTypeOrSelf(yield.getValues()[element.output]),
+               element.where);
+}
+
+} // namespace autopar::loops

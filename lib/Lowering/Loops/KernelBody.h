@@ -1,0 +1,51 @@
+//===- KernelBody.h - What every device does with a kernel ------*- C++ -*-===//
+//
+// Devices make one function per distinct kernel body. Its arguments are the
+// distinct buffers of the kernel op, then the positions of the device in the
+// mesh that the body reads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_LOWERING_LOOPS_KERNELBODY_H
+#define AUTOPAR_LOWERING_LOOPS_KERNELBODY_H
+
+#include "LoopEmitter.h"
+
+namespace autopar::loops {
+
+/// Which argument each operand of a kernel op is.
+struct KernelSlots {
+  /// Argument number of each operand: same place, same argument, as an output
+  /// may be written over an input.
+  llvm::SmallVector<unsigned> slots;
+  /// Operand number of each argument.
+  llvm::SmallVector<unsigned> buffers;
+  /// Mesh axes along which the device's index is an argument.
+  llvm::SmallVector<mlir::ArrayAttr> positions;
+
+  explicit KernelSlots(KernelOp kernel);
+  bool writesOverInput(KernelOp kernel) const;
+};
+
+/// Equal for kernels that one function serves.
+std::string bodyKey(KernelOp kernel, llvm::ArrayRef<unsigned> slots);
+
+/// A name that says what the kernel does: its last op and a number.
+std::string nameOf(KernelOp kernel, unsigned number);
+
+/// Refuses an op that there are no loops for.
+mlir::LogicalResult verifyBody(KernelOp kernel);
+
+/// Elements of the widest output.
+int64_t spaceOf(KernelOp kernel);
+
+/// Evaluates all outputs at iteration `flat` of a space of `size` iterations,
+/// then stores them: an output of fewer elements once per element. `pointers`:
+/// the arguments for the buffers.
+void emitOutputs(LoopEmitter &emit, KernelOp kernel,
+                 llvm::ArrayRef<unsigned> slots, mlir::ValueRange pointers,
+                 Index flat, int64_t size);
+
+} // namespace autopar::loops
+
+#endif // AUTOPAR_LOWERING_LOOPS_KERNELBODY_H
