@@ -98,6 +98,9 @@ struct ncclConfig_t {
   X(ncclBroadcast,                                                             \
     (const void *in, void *out, size_t count, ncclDataType_t type, int root,   \
      ncclComm_t comm, CUstream stream))                                        \
+  X(ncclReduce,                                                                \
+    (const void *in, void *out, size_t count, ncclDataType_t type,             \
+     ncclRedOp_t kind, int root, ncclComm_t comm, CUstream stream))            \
   X(ncclSend, (const void *data, size_t count, ncclDataType_t type, int peer,  \
                ncclComm_t comm, CUstream stream))                              \
   X(ncclRecv, (void *data, size_t count, ncclDataType_t type, int peer,        \
