@@ -12,12 +12,13 @@ void buildSchedulePipeline(OpPassManager &manager) {
   manager.addPass(createOrderWork());
   manager.addPass(createAssignLayouts());
   manager.addPass(createAssignBuffers());
+  manager.addPass(createAssignStreams());
   manager.addPass(createVerifySchedule());
 }
 
 void registerSchedulePipeline() {
   PassPipelineRegistration<>("autopar-schedule-pipeline",
-                             "kernels, order, buffers, verified",
+                             "kernels, order, buffers, streams, verified",
                              buildSchedulePipeline);
 }
 

@@ -17,9 +17,14 @@ namespace autopar {
 /// the value that its buffer names, or a kernel writes over what it reads.
 mlir::LogicalResult replayMemory(mlir::func::FuncOp func);
 
+/// Replays the streams of `func`: an error where two of them touch the same
+/// memory, one writing, and no event says which comes first.
+mlir::LogicalResult replayStreams(mlir::func::FuncOp func);
+
 /// Replays sends and receives of all stages: an error where one has no
-/// counterpart or a stage waits for ever.
-mlir::LogicalResult replayMessages(mlir::ModuleOp module);
+/// counterpart or a stage waits for ever. A send is done when one of the
+/// channel's `slots` is free; with none, when its receive is.
+mlir::LogicalResult replayMessages(mlir::ModuleOp module, int64_t slots);
 
 } // namespace autopar
 

@@ -8,9 +8,6 @@ using namespace mlir;
 namespace autopar {
 namespace {
 
-/// A channel holds this many messages; a send to a full one waits.
-constexpr int64_t kSlots = 2;
-
 struct Message {
   Operation *op;
   bool send;
@@ -92,11 +89,17 @@ static LogicalResult checkPairs(const Stages &stages) {
 }
 
 /// Runs the stages' messages until all are through or none can go on.
-static LogicalResult checkProgress(Stages stages) {
+static LogicalResult checkProgress(Stages stages, int64_t slots) {
   std::map<int64_t, int64_t> waiting; // messages in each channel
   auto canGo = [&](const Message &message) {
     int64_t count = waiting[message.channel];
-    return message.send ? count < kSlots : count > 0;
+    if (!message.send)
+      return count > 0;
+    const StageReplay &peer = stages[message.peer];
+    bool received = slots == 0 && peer.next < peer.messages.size() &&
+                    !peer.messages[peer.next].send &&
+                    peer.messages[peer.next].channel == message.channel;
+    return received || count < slots;
   };
   for (bool progress = true; progress;) {
     progress = false;
@@ -123,11 +126,11 @@ static LogicalResult checkProgress(Stages stages) {
   return error;
 }
 
-LogicalResult replayMessages(ModuleOp module) {
+LogicalResult replayMessages(ModuleOp module, int64_t slots) {
   Stages stages = collectMessages(module);
   if (failed(checkPairs(stages)))
     return failure();
-  return checkProgress(std::move(stages));
+  return checkProgress(std::move(stages), slots);
 }
 
 } // namespace autopar

@@ -1,8 +1,10 @@
 //===- VerifySchedule.cpp - Replay buffers and messages -------------------===//
 
 #include "Replay.h"
+#include "autopar/Cost/TargetTable.h"
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
+#include "autopar/shared_memory.h"
 
 using namespace mlir;
 
@@ -15,13 +17,18 @@ static bool isCommunication(Operation *op) {
   return facts && facts.getKernelClass() == KernelClass::Communication;
 }
 
+static bool isEvent(Operation *op) {
+  return isa<RecordEventOp, WaitEventOp>(op);
+}
+
 /// A kernel's body works on tensors; all else on buffers.
 static LogicalResult checkForm(func::FuncOp func) {
   if (func.getNumArguments() != 0 || func.getNumResults() != 0)
     return func.emitError("still has arguments or results; run "
                           "autopar-assign-buffers first");
   for (Operation &op : func.getBody().front()) {
-    if (!isa<KernelOp, BufferOp, func::ReturnOp>(op) && !isCommunication(&op))
+    if (!isa<KernelOp, BufferOp, func::ReturnOp>(op) && !isEvent(&op) &&
+        !isCommunication(&op))
       return op.emitError("is not part of a schedule: kernels, communication "
                           "and buffers are");
     if (isa<BufferOp>(op))
@@ -61,10 +68,12 @@ struct VerifySchedule : impl::VerifyScheduleBase<VerifySchedule> {
       if (func.isExternal())
         continue;
       if (failed(checkForm(func)) || failed(checkSequence(func, last)) ||
-          failed(replayMemory(func)))
+          failed(replayMemory(func)) || failed(replayStreams(func)))
         return signalPassFailure();
     }
-    if (failed(replayMessages(getOperation())))
+    bool rendezvous = targetTable(getOperation()).communication.rendezvous;
+    int64_t slots = rendezvous ? 0 : shared_memory::kChannelSlots;
+    if (failed(replayMessages(getOperation(), slots)))
       signalPassFailure();
   }
 };

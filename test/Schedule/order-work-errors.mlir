@@ -12,3 +12,14 @@ func.func @no_kernels(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func @shared_result(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+module attributes {autopar.target = "cuda"} {
+func.func @no_order_of_channels() attributes {autopar.stage = 1 : i64} {
+  %a = autopar.recv channel = 1 from 0 : () -> tensor<4xf32>
+  // expected-error @+1 {{is over channel 0 but needs what channel 1 brings; number channels so that none needs a higher one}}
+  autopar.send %a channel = 0 to 2 : tensor<4xf32>
+  return
+}
+}

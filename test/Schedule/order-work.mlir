@@ -56,3 +56,24 @@ func.func @step_1(%z: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4x
   %2 = autopar.unary exp %a : tensor<4xf32> -> tensor<4xf32>
   return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// On a target whose sends wait for their receives, all messages go in the order of
+// channels.
+module attributes {autopar.target = "cuda"} {
+// CHECK-LABEL: func.func @rendezvous
+// CHECK: autopar.recv channel = 0
+// CHECK: autopar.recv channel = 2
+// CHECK: autopar.kernel
+// CHECK: autopar.send {{.*}}channel = 3
+// CHECK: autopar.kernel
+func.func @rendezvous() -> (tensor<4xf32>) attributes {autopar.stage = 1 : i64} {
+  %b = autopar.recv channel = 2 from 0 : () -> tensor<4xf32>
+  %1 = autopar.unary exp %b : tensor<4xf32> -> tensor<4xf32>
+  autopar.send %1 channel = 3 to 2 : tensor<4xf32>
+  %a = autopar.recv channel = 0 from 0 : () -> tensor<4xf32>
+  %2 = autopar.unary log %a : tensor<4xf32> -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+}

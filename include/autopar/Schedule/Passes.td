@@ -60,12 +60,26 @@ def AssignBuffers : SchedulePass<"autopar-assign-buffers"> {
   }];
 }
 
+def AssignStreams : SchedulePass<"autopar-assign-streams"> {
+  let summary = "put communication on a stream of its own and order streams by events";
+  let description = [{
+    On a target whose table gives communication its own stream, `autopar.stream = 1`
+    stands on each collective, send and receive of a step; all else and @setup are
+    on stream 0. Work that touches bytes of the arena which work of the other
+    stream touched before, one of them writing, waits for it:
+    `autopar.record_event` after the last such work, `autopar.wait_event` before the
+    new one, unless earlier waits imply it. What a step begins on stream 1 comes
+    after its start on stream 0; the end of a step waits for all streams. Targets with one stream get nothing.
+  }];
+}
+
 def VerifySchedule : SchedulePass<"autopar-verify-schedule"> {
-  let summary = "replay buffers and messages";
+  let summary = "replay buffers, streams and messages";
   let description = [{
     No tensor outside kernels. Each read sees the write of the value it names, a
     kernel writes over its own inputs only where it may, every send has its
-    receive, and all stages reach their end.
+    receive, and all stages reach their end. All that touches the same memory on
+    two streams is ordered by events, and a step's communication is on one stream.
   }];
 }
 

@@ -1,6 +1,7 @@
 //===- PeakMemoryTest.cpp - The predicted memory is the assigned one ------===//
 
 #include "autopar/Cost/PeakMemory.h"
+#include "autopar/Cost/TargetTable.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
@@ -74,14 +75,17 @@ std::string randomProgram(unsigned seed) {
 }
 } // namespace
 
-/// The whole pipeline, its replay included, on random programs.
+/// The whole pipeline, its replay included, on random programs for either
+/// target.
 TEST(PeakMemory, PredictionIsWhatScheduleAssigns) {
   MLIRContext context;
   context.loadDialect<AutoparDialect, func::FuncDialect>();
-  for (unsigned seed = 0; seed < 200; ++seed) {
-    std::string text = randomProgram(seed);
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    std::string text = randomProgram(seed / 2);
     auto module = parseSourceString<ModuleOp>(text, &context);
     ASSERT_TRUE(module) << text;
+    (*module)->setAttr(kTarget,
+                       StringAttr::get(&context, seed % 2 ? "cuda" : "cpu"));
     auto func = *module->getOps<func::FuncOp>().begin();
     PeakMemory predicted = peakMemory(func);
     PassManager manager(&context);
@@ -91,4 +95,33 @@ TEST(PeakMemory, PredictionIsWhatScheduleAssigns) {
     EXPECT_EQ(predicted.arenaBytes, bytes.getInt()) << text;
     EXPECT_EQ(predicted.persistentBytes, 1024);
   }
+}
+
+/// Each wait is needed: without it the replay finds work out of order.
+TEST(AssignStreams, NoWaitIsIdle) {
+  MLIRContext context;
+  context.loadDialect<AutoparDialect, func::FuncDialect>();
+  unsigned waits = 0;
+  for (unsigned seed = 0; seed < 120; ++seed) {
+    auto module = parseSourceString<ModuleOp>(randomProgram(seed), &context);
+    ASSERT_TRUE(module);
+    (*module)->setAttr(kTarget, StringAttr::get(&context, "cuda"));
+    PassManager manager(&context);
+    buildSchedulePipeline(manager);
+    ASSERT_TRUE(succeeded(manager.run(*module)));
+    unsigned count = 0;
+    module->walk([&](WaitEventOp) { ++count; });
+    for (unsigned erased = 0; erased < count; ++erased, ++waits) {
+      OwningOpRef<ModuleOp> mutant = module->clone();
+      SmallVector<WaitEventOp> all;
+      mutant->walk([&](WaitEventOp wait) { all.push_back(wait); });
+      all[erased].erase();
+      ScopedDiagnosticHandler silent(&context,
+                                     [](Diagnostic &) { return success(); });
+      PassManager verifier(&context);
+      verifier.addPass(createVerifySchedule());
+      EXPECT_TRUE(failed(verifier.run(*mutant))) << seed << ' ' << erased;
+    }
+  }
+  EXPECT_GT(waits, 200u);
 }
