@@ -13,22 +13,34 @@ namespace {
 
 enum class Activity { Compute, Communication };
 
+/// The body of an op, with the time that it took where that is wanted.
+template <typename Body>
+Status timeOp(aprt_rank *rank, int32_t op, Activity activity,
+              const Body &body) {
+  bool isCommunication = activity == Activity::Communication;
+  if (!isCommunication && !rank->trace)
+    return body();
+  double start = monotonicSeconds();
+  Status status = body();
+  rank->addTime(op, isCommunication, start, monotonicSeconds() - start);
+  return status;
+}
+
+template <typename Body>
+Status beginAndEndOp(aprt_rank *rank, int32_t op, const Body &body) {
+  APRT_TRY(rank->device->beginOp(op));
+  APRT_TRY(body());
+  return rank->device->endOp();
+}
+
 /// Runs `body`, keeps what the op cost, and turns a failure into a message.
 template <typename Body>
 aprt_status runOp(aprt_rank *rank, int32_t op, Activity activity,
                   const Body &body) {
   rank->record.currentOp.store(op, std::memory_order_relaxed);
-  bool timed = !rank->device->isAsynchronous() &&
-               (activity == Activity::Communication || rank->trace);
-  double start = timed ? monotonicSeconds() : 0;
-  Status status = body();
-  if (timed) {
-    double seconds = monotonicSeconds() - start;
-    if (activity == Activity::Communication)
-      rank->communicationSeconds += seconds;
-    if (rank->trace)
-      rank->addEvent(op, start, seconds);
-  }
+  Status status = rank->device->isAsynchronous()
+                      ? beginAndEndOp(rank, op, body)
+                      : timeOp(rank, op, activity, body);
   if (status.ok())
     return 0;
   rank->fail(op, status.message());

@@ -16,6 +16,7 @@
 #include "ConvShape.h"
 #include "GemmShape.h"
 #include "Memory.h"
+#include "RankRecord.h"
 #include "Slice.h"
 #include "Status.h"
 #include "autopar/runtime.h"
@@ -40,12 +41,24 @@ struct Transfer {
   HostSlice slice;
 };
 
+/// Takes an interval of an op's work.
+using TraceSink = std::function<void(const TraceEvent &)>;
+
 class Device {
 public:
   virtual ~Device() = default;
 
-  /// True if calls only begin work, which is done after synchronize().
+  /// True if calls only begin work, which is done after synchronize(). Then
+  /// each op's calls, the transport's too, lie between beginOp and endOp.
   virtual bool isAsynchronous() const = 0;
+  virtual Status beginOp(int) { return Status::success(); }
+  virtual Status endOp() { return Status::success(); }
+  /// True while calls are noted to be repeated later. If one fails the step is
+  /// run without.
+  virtual bool isRehearsing() const { return false; }
+  /// An asynchronous device gives `sink` the times of all further ops, in
+  /// synchronize().
+  virtual Status startTrace(TraceSink) { return Status::success(); }
 
   //===--------------------------------------------------------------------===//
   // Memory

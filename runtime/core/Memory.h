@@ -47,6 +47,7 @@ struct RankMemory {
   MemoryCounter arena{&whole};
   MemoryCounter workspace{&whole};
   MemoryCounter communication{&whole};
+  MemoryCounter pinned; // of the host, beside the device's
 };
 
 /// An anonymous mapping: zeroed, at least 64-byte aligned, returned to the

@@ -58,26 +58,43 @@ Status aprt_rank::makeArena(int64_t bytes) {
 }
 
 void aprt_rank::fail(int op, const std::string &cause) {
+  std::string where = "rank " + std::to_string(worldRank) + ": ";
+  if (op >= 0)
+    where += std::string("op '") + manifest.opName(op) + "' (" +
+             manifest.opKind(op) + "): ";
+  if (device && device->isRehearsing()) {
+    rehearsalFailure = where + cause;
+    return;
+  }
   if (record.failed.load())
     return;
-  if (op < 0)
-    std::snprintf(record.message, sizeof(record.message), "rank %d: %s",
-                  worldRank, cause.c_str());
-  else
-    std::snprintf(record.message, sizeof(record.message),
-                  "rank %d: op '%s' (%s): %s", worldRank, manifest.opName(op),
-                  manifest.opKind(op), cause.c_str());
+  std::snprintf(record.message, sizeof(record.message), "%s%s", where.c_str(),
+                cause.c_str());
   record.failed.store(1);
 }
 
-void aprt_rank::addEvent(int op, double start, double seconds) {
+void aprt_rank::addTime(int op, bool isCommunication, double start,
+                        double seconds) {
+  (isCommunication ? communicationSeconds : computeSeconds) += seconds;
+  if (!trace)
+    return;
   if (record.traceEvents < traceCapacity)
     trace[record.traceEvents++] = {op, start, seconds};
   else
     ++record.traceDropped;
 }
 
-void aprt_rank::resetStatistics() {
-  communicationSeconds = 0;
-  statisticsAtReset = transport->statistics();
+Status aprt_rank::startStatistics(TraceEvent *events, int64_t capacity) {
+  trace = events;
+  traceCapacity = capacity;
+  computeSeconds = communicationSeconds = 0;
+  statisticsAtStart = transport->statistics();
+  repeatedBytesSent = 0;
+  if (!trace || !device->isAsynchronous())
+    return Status::success();
+  return device->startTrace([this](const TraceEvent &event) {
+    bool known = event.op >= 0 && size_t(event.op) < manifest.ops.size();
+    bool isCommunication = known && manifest.ops[size_t(event.op)].stream > 0;
+    addTime(event.op, isCommunication, event.start, event.seconds);
+  });
 }

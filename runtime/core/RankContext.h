@@ -35,9 +35,11 @@ struct aprt_rank {
   Status makeArena(int64_t bytes);
   /// Writes the message that the launcher shows, the first one only.
   void fail(int op, const std::string &cause);
-  void addEvent(int op, double start, double seconds);
-  /// Starts the measured steps.
-  void resetStatistics();
+  /// What an op's work took; an event of the trace if there is one.
+  void addTime(int op, bool isCommunication, double start, double seconds);
+  /// Starts the measured steps, with room for a trace or null.
+  Status startStatistics(autopar::runtime::TraceEvent *events,
+                         int64_t capacity);
 
   const autopar::runtime::Manifest &manifest;
   const int worldRank;
@@ -55,8 +57,12 @@ struct aprt_rank {
   };
   std::vector<Persistent> persistent; // by index
 
+  // Since startStatistics. On a GPU times are known only with a trace.
+  double computeSeconds = 0;       // on a CPU only with a trace
   double communicationSeconds = 0; // waiting included
-  autopar::runtime::TransportStatistics statisticsAtReset;
+  int64_t repeatedBytesSent = 0; // by steps that no call of the transport made
+  autopar::runtime::TransportStatistics statisticsAtStart;
+  std::string rehearsalFailure; // see Device::isRehearsing
 
   autopar::runtime::TraceEvent *trace = nullptr; // null: not traced
   int64_t traceCapacity = 0;

@@ -25,7 +25,9 @@ struct alignas(64) RankRecord {
   std::atomic<uint32_t> finished{0};
   char message[messageBytes] = {};
 
-  // Per measured step.
+  // Per measured step. On a GPU the parts are known only with --trace; idle is
+  // then the compute stream's.
+  bool partsKnown = true;
   double computeSeconds = 0;
   double communicationSeconds = 0;
   double idleSeconds = 0;
@@ -41,10 +43,13 @@ struct alignas(64) RankRecord {
   // library's calls among it.
   int64_t portBytes = 0;
   int64_t heapBytes = 0;
+  int64_t pinnedBytes = 0;      // of the host, for copies to and from a GPU
   int64_t processPeakBytes = 0; // resident, as the system counts
   int64_t traceEvents = 0;
   int64_t traceDropped = 0;
   double loadSeconds = 0;
+  char device[256] = {};       // what computes; empty: the CPU
+  char graphRefusal[256] = {}; // why a GPU's steps were not graphs
 };
 
 } // namespace autopar::runtime

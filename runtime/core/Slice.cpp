@@ -105,6 +105,29 @@ std::vector<Interval> SlicePieces::intervals(int64_t begin, int64_t end) const {
   return piece;
 }
 
+Status forEachPart(const std::vector<Interval> &intervals, int64_t most,
+                   const std::function<Status(const std::vector<Interval> &,
+                                              int64_t offset)> &visit) {
+  int64_t elements = elementsOf(intervals);
+  if (elements == 0)
+    return Status::success();
+  if (elements <= most)
+    return visit(intervals, 0);
+  // Depth is at most the number of dimensions: each cut leaves one more of them
+  // with a single position.
+  SlicePieces pieces(intervals);
+  int64_t together = std::max<int64_t>(1, most / pieces.stride);
+  for (int64_t begin = 0; begin < pieces.count; begin += together) {
+    int64_t end = std::min(begin + together, pieces.count);
+    APRT_TRY(
+        forEachPart(pieces.intervals(begin, end), most,
+                    [&](const std::vector<Interval> &part, int64_t offset) {
+                      return visit(part, begin * pieces.stride + offset);
+                    }));
+  }
+  return Status::success();
+}
+
 void readSlice(const std::vector<Interval> &intervals, int64_t elementBytes,
                const void *global, void *local) {
   char *to = static_cast<char *>(local);

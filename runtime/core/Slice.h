@@ -3,6 +3,8 @@
 #ifndef AUTOPAR_RUNTIME_CORE_SLICE_H
 #define AUTOPAR_RUNTIME_CORE_SLICE_H
 
+#include "Status.h"
+
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -72,6 +74,13 @@ struct SlicePieces {
   int64_t count = 1;  // positions of that dimension
   int64_t stride = 1; // elements of one position in the local tensor
 };
+
+/// Calls `visit` with consecutive parts of at most `most` elements that make up
+/// the tensor part, and the offset of each in it, in elements. Empty ones are
+/// left out; the first failure ends it.
+Status forEachPart(const std::vector<Interval> &intervals, int64_t most,
+                   const std::function<Status(const std::vector<Interval> &,
+                                              int64_t offset)> &visit);
 
 /// Copies the slice of a dense global tensor into a dense local one; positions
 /// outside the global tensor become zero.

@@ -35,8 +35,10 @@ public:
 private:
   Status load();
   Status callStage(aprt_status (*function)(aprt_rank *), const char *what);
+  Status compute(int64_t time);
   Status step(bool isLast);
   Status measure();
+  void recordTimes(double total, double barrierWait);
   void recordMemory();
   void findPorts();
   bool isFirstHolder(const Port &port) const;
@@ -50,6 +52,7 @@ private:
   RankRecord &record;
   std::unique_ptr<aprt_rank> rank;
   std::vector<LocalPort> inputs, outputs;
+  std::vector<int64_t> bytesSent; // by the work of each micro-batch
 };
 
 } // namespace
@@ -153,37 +156,52 @@ std::vector<Transfer> RankMain::outputsOf(int64_t time) {
   return transfers;
 }
 
+/// The program's work of a micro-batch, through the device.
+Status RankMain::compute(int64_t time) {
+  bool called = false;
+  int64_t before = rank->transport->statistics().bytesSent;
+  rank->rehearsalFailure.clear();
+  APRT_TRY(rank->device->runStep(time, [&]() -> Status {
+    called = true;
+    aprt_status status =
+        run.program.stages[rank->stage()].step(rank.get(), time);
+    if (status == 0)
+      return Status::success();
+    return Status::error(rank->rehearsalFailure.empty()
+                             ? "the program's step returned status " +
+                                   std::to_string(status)
+                             : rank->rehearsalFailure);
+  }));
+  int64_t &sent = bytesSent[size_t(time)];
+  if (called)
+    sent = rank->transport->statistics().bytesSent - before;
+  else
+    rank->repeatedBytesSent += sent;
+  return Status::success();
+}
+
 /// One step: every micro-batch with its inputs and outputs. The inputs of the
 /// first one were fed before; those of the next step are, unless it is the last
 /// step.
 Status RankMain::step(bool isLast) {
-  const aprt_stage_functions &stage = run.program.stages[rank->stage()];
-  Device &device = *rank->device;
   for (int64_t t = 0; t < manifest.microBatches; ++t) {
-    APRT_TRY(device.runStep(t, [&]() -> Status {
-      aprt_status status = stage.step(rank.get(), t);
-      if (status == 0)
-        return Status::success();
-      return Status::error("the program's step returned status " +
-                           std::to_string(status));
-    }));
-    APRT_TRY(device.collect(outputsOf(t)));
+    APRT_TRY(compute(t));
+    APRT_TRY(rank->device->collect(outputsOf(t)));
     int64_t next = (t + 1) % manifest.microBatches;
     if (next > 0 || !isLast)
-      APRT_TRY(device.feed(inputsOf(next)));
+      APRT_TRY(rank->device->feed(inputsOf(next)));
   }
-  return device.synchronize();
+  return rank->device->synchronize();
 }
 
 Status RankMain::measure() {
+  bytesSent.resize(size_t(manifest.microBatches));
   APRT_TRY(rank->device->feed(inputsOf(0)));
   for (int64_t i = 0; i < run.options.warmUp; ++i) {
     APRT_TRY(rank->transport->barrier(/*withDeadline=*/true));
     APRT_TRY(step(/*isLast=*/false));
   }
-  rank->trace = run.trace(worldRank);
-  rank->traceCapacity = Run::traceCapacity;
-  rank->resetStatistics();
+  APRT_TRY(rank->startStatistics(run.trace(worldRank), Run::traceCapacity));
   double total = 0, barrierWait = 0;
   for (int64_t i = 0; i < run.options.repeat; ++i) {
     double waited = rank->transport->statistics().waitSeconds;
@@ -195,16 +213,30 @@ Status RankMain::measure() {
     run.stepSeconds(worldRank, i) = seconds;
     total += seconds;
   }
+  recordTimes(total, barrierWait);
+  return Status::success();
+}
+
+/// The parts of the measured steps, which took `total` seconds, without
+/// `barrierWait` seconds before them.
+void RankMain::recordTimes(double total, double barrierWait) {
   double steps = double(run.options.repeat);
   const TransportStatistics &now = rank->transport->statistics();
-  double idle =
-      now.waitSeconds - rank->statisticsAtReset.waitSeconds - barrierWait;
+  const TransportStatistics &then = rank->statisticsAtStart;
+  record.bytesSent =
+      (now.bytesSent - then.bytesSent + rank->repeatedBytesSent) /
+      run.options.repeat;
+  if (rank->device->isAsynchronous()) {
+    record.partsKnown = rank->trace != nullptr;
+    record.computeSeconds = rank->computeSeconds / steps;
+    record.communicationSeconds = rank->communicationSeconds / steps;
+    record.idleSeconds = std::max(0.0, total - rank->computeSeconds) / steps;
+    return;
+  }
+  double idle = now.waitSeconds - then.waitSeconds - barrierWait;
   record.idleSeconds = idle / steps;
   record.communicationSeconds = (rank->communicationSeconds - idle) / steps;
   record.computeSeconds = (total - rank->communicationSeconds) / steps;
-  record.bytesSent =
-      (now.bytesSent - rank->statisticsAtReset.bytesSent) / run.options.repeat;
-  return Status::success();
 }
 
 /// The most that this process had in memory, shared libraries and all.
@@ -225,6 +257,7 @@ void RankMain::recordMemory() {
   record.arenaBytes = rank->memory.arena.currentBytes();
   record.workspaceBytes = rank->memory.workspace.currentBytes();
   record.communicationBytes = rank->memory.communication.currentBytes();
+  record.pinnedBytes = rank->memory.pinned.currentBytes();
   for (const Port &port : manifest.inputs)
     record.portBytes += port.globalBytes;
   for (const LocalPort &local : outputs)

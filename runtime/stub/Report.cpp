@@ -47,6 +47,14 @@ static nlohmann::ordered_json perRank(const Run &run, const Value &value) {
   return list;
 }
 
+/// Null where it is not known.
+static nlohmann::ordered_json ifKnown(const RankRecord &record,
+                                      double seconds) {
+  if (!record.partsKnown)
+    return nullptr;
+  return seconds;
+}
+
 /// What a rank holds in the end, by kind. The ports, which lie in the
 /// launcher's memory, and the heap are no part of the peak.
 static nlohmann::ordered_json memoryOf(const RankRecord &record) {
@@ -56,6 +64,7 @@ static nlohmann::ordered_json memoryOf(const RankRecord &record) {
           {"workspace", record.workspaceBytes},
           {"communication", record.communicationBytes},
           {"inputs_and_outputs", record.portBytes},
+          {"pinned", record.pinnedBytes},
           {"heap", record.heapBytes}};
 }
 
@@ -68,16 +77,26 @@ std::string reportJson(const Run &run) {
     report["entry"] = manifest.entry;
   report["ranks"] = run.worldSize();
   report["stages"] = manifest.stages;
+  if (manifest.target != Target::Cpu) {
+    report["devices"] = perRank(
+        run, [&](int rank) { return std::string(run.record(rank).device); });
+    report["graphs_refused"] = perRank(run, [&](int rank) {
+      return std::string(run.record(rank).graphRefusal);
+    });
+  }
   report["threads_per_rank"] = run.threads;
   report["steps"] = run.options.repeat;
   report["seconds_per_step"] = {
       {"min", steps.front()}, {"median", median(steps)}, {"max", steps.back()}};
-  report["compute_seconds"] =
-      perRank(run, [&](int rank) { return run.record(rank).computeSeconds; });
-  report["communication_seconds"] = perRank(
-      run, [&](int rank) { return run.record(rank).communicationSeconds; });
-  report["idle_seconds"] =
-      perRank(run, [&](int rank) { return idleSeconds(run, rank); });
+  report["compute_seconds"] = perRank(run, [&](int rank) {
+    return ifKnown(run.record(rank), run.record(rank).computeSeconds);
+  });
+  report["communication_seconds"] = perRank(run, [&](int rank) {
+    return ifKnown(run.record(rank), run.record(rank).communicationSeconds);
+  });
+  report["idle_seconds"] = perRank(run, [&](int rank) {
+    return ifKnown(run.record(rank), idleSeconds(run, rank));
+  });
   report["bytes_sent"] =
       perRank(run, [&](int rank) { return run.record(rank).bytesSent; });
   report["peak_memory_bytes"] =
@@ -98,33 +117,44 @@ std::string reportJson(const Run &run) {
          "\n";
 }
 
-std::string reportSummary(const Run &run) {
-  std::vector<double> steps = sortedSteps(run);
+/// Of all ranks together; empty where it is not known.
+static std::string timesText(const Run &run) {
   double compute = 0, communication = 0, idle = 0;
-  int64_t memory = 0;
   for (int rank = 0; rank < run.worldSize(); ++rank) {
     const RankRecord &record = run.record(rank);
+    if (!record.partsKnown)
+      return "";
     compute += record.computeSeconds;
     communication += record.communicationSeconds;
     idle += idleSeconds(run, rank);
-    memory = std::max(memory, record.peakMemoryBytes);
   }
-  const std::string &entry = run.program.manifest.entry;
   double total = std::max(compute + communication + idle, 1e-12);
+  char text[128];
+  std::snprintf(text, sizeof(text),
+                "time: %.0f%% compute, %.0f%% communication, %.0f%% idle\n",
+                100 * compute / total, 100 * communication / total,
+                100 * idle / total);
+  return text;
+}
+
+std::string reportSummary(const Run &run) {
+  std::vector<double> steps = sortedSteps(run);
+  int64_t memory = 0;
+  for (int rank = 0; rank < run.worldSize(); ++rank)
+    memory = std::max(memory, run.record(rank).peakMemoryBytes);
+  const std::string &entry = run.program.manifest.entry;
   char text[512];
   std::snprintf(text, sizeof(text),
                 "%s%s: %d rank%s x %d thread%s, %lld step%s\n"
                 "step: median %.3f ms (min %.3f, max %.3f)\n"
-                "time: %.0f%% compute, %.0f%% communication, %.0f%% idle\n"
-                "memory: %.1f MiB on the fullest rank\n",
+                "%smemory: %.1f MiB on the fullest rank\n",
                 run.program.manifest.model.c_str(),
                 entry.empty() ? "" : (" (entry " + entry + ")").c_str(),
                 run.worldSize(), run.worldSize() == 1 ? "" : "s", run.threads,
                 run.threads == 1 ? "" : "s",
                 static_cast<long long>(run.options.repeat),
                 run.options.repeat == 1 ? "" : "s", median(steps) * 1e3,
-                steps.front() * 1e3, steps.back() * 1e3, 100 * compute / total,
-                100 * communication / total, 100 * idle / total,
+                steps.front() * 1e3, steps.back() * 1e3, timesText(run).c_str(),
                 double(memory) / (1 << 20));
   return text;
 }

@@ -1,0 +1,88 @@
+//===- CudaDevice.h - A GPU, or the emulated one ----------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CUDA_CUDADEVICE_H
+#define AUTOPAR_RUNTIME_CUDA_CUDADEVICE_H
+
+#include "../core/Device.h"
+#include "CudaContext.h"
+#include "CudaGemm.h"
+#include "CudaGraphs.h"
+#include "CudaKernels.h"
+#include "CudaPorts.h"
+#include "CudaTrace.h"
+#include "CudaUpload.h"
+#include "CudnnApi.h"
+
+#include <memory>
+
+namespace autopar::runtime {
+
+/// The functions of the libraries, of the real ones or of the emulated ones.
+/// Those that the program does not use may be empty.
+struct CudaTables {
+  DriverApi driver;
+  CublasLtApi cublasLt;
+  CudnnApi cudnn;
+};
+
+/// Puts all work on the streams of one GPU.
+class CudaDevice : public Device {
+public:
+  /// `deviceCode` is the program's aprt_program_device_code, or null. All
+  /// references must outlive the device.
+  static Status create(CudaTables tables, const Manifest &manifest, int stage,
+                       const void *deviceCode, const CudaOptions &options,
+                       RankMemory &memory, std::unique_ptr<CudaDevice> &result);
+
+  CudaContext &place() { return *context; }
+  /// Why steps are not repeated as graphs; empty if they are.
+  const std::string &graphRefusal() const { return graphs->reason(); }
+
+  bool isAsynchronous() const override { return true; }
+  bool isRehearsing() const override { return context->isCapturing(); }
+  Status beginOp(int op) override;
+  Status endOp() override;
+  Status startTrace(TraceSink sink) override;
+
+  Status allocate(int64_t bytes, const char *what, MemoryCounter &counter,
+                  void *&result) override;
+  Status release(void *address) override;
+  Status upload(void *to, const HostSlice &slice) override;
+
+  Status launch(aprt_kernel kernel, void *const *buffers,
+                const int64_t *scalars, int64_t work, int64_t grain) override;
+  Status launchGrid(int kernel, void *const *buffers, const int64_t *scalars,
+                    int64_t blocks) override;
+  Status gemm(const aprt_gemm_desc &desc,
+              const GemmOperands &operands) override;
+  Status packGemm(const aprt_gemm_desc &desc, const void *b) override;
+  Status conv(const aprt_conv_desc &desc,
+              const ConvOperands &operands) override;
+  Status packConv(const aprt_conv_desc &desc, const void *w) override;
+  Status recordEvent(int event) override;
+  Status waitEvent(int event) override;
+
+  Status feed(std::vector<Transfer> inputs) override;
+  Status runStep(int64_t time, const std::function<Status()> &body) override;
+  Status collect(std::vector<Transfer> outputs) override;
+  Status synchronize() override;
+
+private:
+  explicit CudaDevice(CudaTables tables) : tables(std::move(tables)) {}
+  Status makeParts(size_t packedSlots, const void *deviceCode);
+
+  const CudaTables tables;
+  std::unique_ptr<CudaContext> context; // outlives the others
+  std::unique_ptr<CudaKernels> kernels;
+  std::unique_ptr<CudaGemm> products;
+  std::unique_ptr<CudaUpload> uploads;
+  std::unique_ptr<CudaInputs> inputs;
+  std::unique_ptr<CudaOutputs> outputs;
+  std::unique_ptr<CudaGraphs> graphs;
+  std::unique_ptr<CudaTrace> trace;
+  std::vector<CudaEvent> events; // by number
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CUDA_CUDADEVICE_H

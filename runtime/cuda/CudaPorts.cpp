@@ -1,0 +1,136 @@
+//===- CudaPorts.cpp - Inputs and outputs of steps on a GPU ---------------===//
+
+#include "CudaPorts.h"
+
+namespace autopar::runtime {
+
+/// Bytes of a transfer's dense local part.
+static int64_t bytesOf(const Transfer &transfer) {
+  return elementsOf(transfer.slice.intervals) * transfer.slice.elementBytes;
+}
+
+static int64_t aligned(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+static int64_t bytesOf(const std::vector<Transfer> &transfers) {
+  int64_t total = 0;
+  for (const Transfer &transfer : transfers)
+    total += aligned(bytesOf(transfer));
+  return total;
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs
+//===----------------------------------------------------------------------===//
+
+CudaInputs::CudaInputs(CudaContext &context)
+    : context(context), slots{Slot(context), Slot(context)} {}
+
+CudaInputs::~CudaInputs() {
+  if (context.isIdle())
+    for (Slot &slot : slots)
+      (void)context.release(slot.staging);
+}
+
+Status CudaInputs::reserve(Slot &slot, int64_t bytes) {
+  APRT_TRY(slot.pinned.reserve(bytes, "inputs"));
+  if (bytes <= slot.bytes)
+    return Status::success();
+  APRT_TRY(context.release(std::exchange(slot.staging, nullptr)));
+  slot.bytes = 0;
+  APRT_TRY(context.allocate(bytes, "the staging of inputs",
+                            context.memory.workspace, slot.staging));
+  slot.bytes = bytes;
+  return Status::success();
+}
+
+Status CudaInputs::feed(const std::vector<Transfer> &inputs) {
+  now ^= 1;
+  Slot &slot = slots[now];
+  slot.pieces.clear();
+  if (inputs.empty())
+    return Status::success();
+  // The copies of the micro-batch before the last, which read this slot.
+  APRT_TRY(slot.uploaded.wait());
+  APRT_TRY(reserve(slot, bytesOf(inputs)));
+  APRT_TRY(slot.taken.makeWait(context.copyStream()));
+  int64_t offset = 0;
+  for (const Transfer &input : inputs) {
+    int64_t bytes = bytesOf(input);
+    if (bytes > 0) {
+      APRT_TRY(
+          input.slice.copy(input.slice.intervals, slot.pinned.data() + offset));
+      APRT_CUDA(context.driver, cuMemcpyHtoDAsync_v2,
+                deviceAddress(slot.staging) + CUdeviceptr(offset),
+                slot.pinned.data() + offset, size_t(bytes),
+                context.copyStream());
+      slot.pieces.push_back({input.device, offset, bytes});
+    }
+    offset += aligned(bytes);
+  }
+  return slot.uploaded.record(context.copyStream());
+}
+
+Status CudaInputs::arrive() {
+  Slot &slot = slots[now];
+  if (slot.pieces.empty())
+    return Status::success();
+  CUstream stream = context.stream(0);
+  APRT_TRY(slot.uploaded.makeWait(stream));
+  for (const Piece &piece : slot.pieces)
+    APRT_CUDA(context.driver, cuMemcpyDtoDAsync_v2, deviceAddress(piece.to),
+              deviceAddress(slot.staging) + CUdeviceptr(piece.offset),
+              size_t(piece.bytes), stream);
+  return slot.taken.record(stream);
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+CudaOutputs::CudaOutputs(CudaContext &context)
+    : context(context), slots{Slot(context), Slot(context)} {}
+
+Status CudaOutputs::collect(std::vector<Transfer> outputs) {
+  now ^= 1;
+  Slot &slot = slots[now];
+  APRT_TRY(drain(slot));
+  if (outputs.empty())
+    return Status::success();
+  APRT_TRY(slot.pinned.reserve(bytesOf(outputs), "outputs"));
+  CUstream stream = context.stream(0);
+  int64_t offset = 0;
+  for (const Transfer &output : outputs) {
+    int64_t bytes = bytesOf(output);
+    if (bytes > 0)
+      APRT_CUDA(context.driver, cuMemcpyDtoHAsync_v2,
+                slot.pinned.data() + offset, deviceAddress(output.device),
+                size_t(bytes), stream);
+    offset += aligned(bytes);
+  }
+  slot.outputs = std::move(outputs);
+  return slot.arrived.record(stream);
+}
+
+Status CudaOutputs::drain(Slot &slot) {
+  if (slot.outputs.empty())
+    return Status::success();
+  APRT_TRY(slot.arrived.wait());
+  int64_t offset = 0;
+  for (const Transfer &output : slot.outputs) {
+    int64_t bytes = bytesOf(output);
+    if (bytes > 0)
+      APRT_TRY(output.slice.copy(output.slice.intervals,
+                                 slot.pinned.data() + offset));
+    offset += aligned(bytes);
+  }
+  slot.outputs.clear();
+  return Status::success();
+}
+
+/// The older one first.
+Status CudaOutputs::drain() {
+  APRT_TRY(drain(slots[now ^ 1]));
+  return drain(slots[now]);
+}
+
+} // namespace autopar::runtime
