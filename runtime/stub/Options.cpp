@@ -80,6 +80,15 @@ const OptionRow optionTable[] = {
      [](Options &o, const std::string &v) {
        return storeInteger(v, 1, o.threads);
      }},
+    {"--graphs", "on|off",
+     "repeat steps of a GPU as CUDA graphs (default on); off: call by\n"
+     "                     call, which names the op that fails",
+     [](Options &o, const std::string &v) {
+       o.graphs = v == "on";
+       return v == "on" || v == "off"
+                  ? Status::success()
+                  : Status::error("'" + v + "' is neither on nor off");
+     }},
     {"--timeout", "S",
      "seconds that a rank waits for the others in one operation\n"
      "                     (default 60); past it every rank ends",

@@ -21,6 +21,7 @@ struct Options {
   int64_t warmUp = 0;
   int64_t threads = 0; // 0: the host's cores shared out
   double timeoutSeconds = 60;
+  bool graphs = true; // of a GPU
   bool help = false;
 };
 

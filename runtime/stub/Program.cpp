@@ -147,6 +147,7 @@ static Status loadProgram(const std::vector<char> &bytes, Program &program) {
       dlsym(program.handle, "aprt_program_stages"));
   const char *manifest =
       static_cast<const char *>(dlsym(program.handle, "aprt_program_manifest"));
+  program.deviceCode = dlsym(program.handle, "aprt_program_device_code");
   if (!program.stages || !manifest)
     return Status::error("the program lacks aprt_program_stages or "
                          "aprt_program_manifest");

@@ -14,6 +14,7 @@ namespace autopar::runtime {
 struct Program {
   Manifest manifest;
   const aprt_stage_functions *stages = nullptr;
+  const void *deviceCode = nullptr; // kernels of a GPU; null: none
   std::string folder; // of the executable
   void *handle = nullptr;
   int descriptor = -1; // while programs are loaded

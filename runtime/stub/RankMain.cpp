@@ -70,7 +70,9 @@ Status RankMain::load() {
   APRT_TRY(rank->loadOthers());
   APRT_TRY(rank->device->synchronize());
   rank->weights.close();
-  return rank->makeArena(manifest.arenaBytes[rank->stage()]);
+  int64_t bytes = manifest.arenaBytes[rank->stage()];
+  APRT_TRY(rank->makeArena(bytes));
+  return rank->transport->useMemory(rank->arena, bytes);
 }
 
 /// True if no rank before this one holds the same block of an output.
@@ -161,7 +163,10 @@ Status RankMain::compute(int64_t time) {
   bool called = false;
   int64_t before = rank->transport->statistics().bytesSent;
   rank->rehearsalFailure.clear();
+  APRT_TRY(rank->transport->beginStep(rank->device->willRepeat(time)));
   APRT_TRY(rank->device->runStep(time, [&]() -> Status {
+    if (called) // again, after a rehearsal that failed
+      APRT_TRY(rank->transport->beginStep(/*repeats=*/false));
     called = true;
     aprt_status status =
         run.program.stages[rank->stage()].step(rank.get(), time);

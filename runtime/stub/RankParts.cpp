@@ -3,6 +3,7 @@
 #include "RankParts.h"
 
 #include "../cpu/CpuDevice.h"
+#include "../cuda/CudaDevice.h"
 #include "../transport/SharedMemoryTransport.h"
 
 namespace autopar::runtime {
@@ -25,6 +26,37 @@ static Status makeCpuParts(Run &run, aprt_rank &rank) {
   return Status::success();
 }
 
+/// The driver and the libraries that the program uses.
+static Status loadTables(const Manifest &manifest, CudaTables &tables) {
+  if (manifest.target == Target::Emulated) {
+    return Status::error("the emulated GPU is not there yet");
+  }
+  APRT_TRY(tables.driver.load());
+  if (manifest.uses("cublaslt"))
+    APRT_TRY(tables.cublasLt.load());
+  if (manifest.uses("cudnn"))
+    APRT_TRY(tables.cudnn.load());
+  return Status::success();
+}
+
+static Status makeGpuParts(Run &run, aprt_rank &rank) {
+  const Manifest &manifest = run.program.manifest;
+  CudaTables tables;
+  APRT_TRY(loadTables(manifest, tables));
+  CudaOptions options;
+  options.device = rank.worldRank;
+  options.spin = run.spin;
+  options.graphs = run.options.graphs;
+  std::unique_ptr<CudaDevice> device;
+  APRT_TRY(CudaDevice::create(std::move(tables), manifest, rank.stage(),
+                              run.program.deviceCode, options, rank.memory,
+                              device));
+  std::snprintf(rank.record.device, sizeof(rank.record.device), "%s",
+                device->place().description().c_str());
+  rank.device = std::move(device);
+  return Status::success();
+}
+
 Status makeRank(Run &run, int worldRank, std::unique_ptr<aprt_rank> &rank) {
   const Manifest &manifest = run.program.manifest;
   rank =
@@ -34,7 +66,7 @@ Status makeRank(Run &run, int worldRank, std::unique_ptr<aprt_rank> &rank) {
     return makeCpuParts(run, *rank);
   case Target::Cuda:
   case Target::Emulated:
-    return Status::error("programs for GPUs cannot be run yet");
+    return makeGpuParts(run, *rank);
   }
   return Status::error("unknown target");
 }
