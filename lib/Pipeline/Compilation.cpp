@@ -65,7 +65,7 @@ void Compilation::report(Phase phase) {
 
 LogicalResult Compilation::runPasses(Phase phase) {
   PassManager manager(&context);
-  buildPhase(phase, manager);
+  buildPhase(phase, manager, {request.target, request.cudaSource});
   if (failed(manager.run(*ir)))
     return failure();
   report(phase);
@@ -81,31 +81,69 @@ LogicalResult Compilation::importModel() {
   return ir ? runPasses(Phase::Import) : failure();
 }
 
+/// The plan of --plan, for as many devices as the command line says.
+llvm::Expected<Plan> Compilation::readPlan() {
+  llvm::Expected<Plan> plan = readPlanFile(request.planFile, request.entry);
+  if (!plan)
+    return plan.takeError();
+  int64_t devices = request.plan.cluster.deviceCount();
+  if (request.clusterGiven && plan->cluster.deviceCount() != devices)
+    return llvm::createStringError(
+        "plan file " + request.planFile + " is for " +
+        Twine(plan->cluster.deviceCount()) +
+        " devices, but --ranks or --cluster says " + Twine(devices));
+  return plan;
+}
+
+/// Code is made for the cluster's kind of device; an emulated GPU is one of
+/// them.
+llvm::Error Compilation::chooseTarget(const Cluster &cluster) {
+  const DeviceType &device = cluster.slowest();
+  bool isCpu = device.kind == "cpu";
+  if (request.target.empty())
+    request.target = (isCpu ? kTargetCpu : kTargetCuda).str();
+  if ((request.target == kTargetCpu) != isCpu)
+    return llvm::createStringError(
+        "--target " + request.target + ": the cluster's devices are " +
+        device.name + "; give one of " + (isCpu ? "GPUs" : "CPUs") +
+        " by --cluster, or leave it to --ranks N");
+  if (isCpu && !request.cudaSource.empty())
+    return llvm::createStringError(
+        "--emit cuda-source: that is of GPU programs; add --target cuda");
+  if (!isCpu)
+    (*ir)->setAttr(kTarget, StringAttr::get(&context, request.target));
+  return llvm::Error::success();
+}
+
 LogicalResult Compilation::makePlan() {
+  std::optional<Plan> given;
+  if (!request.planFile.empty()) {
+    llvm::Expected<Plan> plan = readPlan();
+    if (!plan)
+      return fail(plan.takeError());
+    given = std::move(*plan);
+  }
+  if (llvm::Error error =
+          chooseTarget(given ? given->cluster : request.plan.cluster))
+    return fail(std::move(error));
   FailureOr<ModelGraph> graph = readModel(*ir);
   if (failed(graph))
     return failure();
-  llvm::Expected<Plan> plan =
-      request.planFile.empty() ? searchPlan(*graph, request.plan)
-                               : readPlanFile(request.planFile, request.entry);
-  if (!plan)
-    return fail(plan.takeError());
-  if (!request.planFile.empty()) {
-    int64_t devices = request.plan.cluster.deviceCount();
-    if (request.clusterGiven && plan->cluster.deviceCount() != devices)
-      return fail(llvm::createStringError(
-          "plan file " + request.planFile + " is for " +
-          Twine(plan->cluster.deviceCount()) +
-          " devices, but --ranks or --cluster says " + Twine(devices)));
-    if (llvm::Error error = alignWith(*plan, *graph))
+  if (given) {
+    chosen = std::move(*given);
+    if (llvm::Error error = alignWith(chosen, *graph))
       return fail(std::move(error));
-    if (llvm::Error error = verify(*plan, *graph))
+    if (llvm::Error error = verify(chosen, *graph))
       return fail(std::move(error));
-    if (llvm::Error error = verify(*plan, *graph, request.plan.constraints))
+    if (llvm::Error error = verify(chosen, *graph, request.plan.constraints))
       return fail(std::move(error));
-    predictMemory(*graph, *plan); // the file may be edited
+    predictMemory(*graph, chosen); // the file may be edited
+  } else {
+    llvm::Expected<Plan> plan = searchPlan(*graph, request.plan);
+    if (!plan)
+      return fail(plan.takeError());
+    chosen = std::move(*plan);
   }
-  chosen = std::move(*plan);
   table = describe(chosen, *graph);
   writePlan(*ir, *graph, chosen);
   planned = std::move(*graph);
@@ -113,11 +151,6 @@ LogicalResult Compilation::makePlan() {
 }
 
 LogicalResult Compilation::lower(ExecutableFile &to) {
-  if (chosen.cluster.slowest().kind != "cpu")
-    return fail(llvm::createStringError(
-        "the cluster's devices are " + chosen.cluster.slowest().name +
-        ", for which this build generates no code; stop at "
-        "--stop-after=schedule, use `autopar plan`, or compile for --ranks N"));
   if (llvm::Error error = placeWeightFiles(
           *ir, *file, {request.model, request.output, request.weights},
           to.weights()))
@@ -132,10 +165,18 @@ LogicalResult Compilation::lower(ExecutableFile &to) {
 }
 
 LogicalResult Compilation::makeProgram(ExecutableFile &to) {
-  auto object = compileToObject(*ir);
-  if (!object)
-    return fail(object.takeError());
-  auto program = linkSharedObject(*object);
+  SmallVector<ProgramBytes, 2> objects;
+  if (request.target != kTargetCpu) {
+    auto device = compileDeviceCode(*ir, request.target);
+    if (!device)
+      return fail(device.takeError());
+    objects.push_back(std::move(*device));
+  }
+  auto host = compileToObject(*ir);
+  if (!host)
+    return fail(host.takeError());
+  objects.push_back(std::move(*host));
+  auto program = linkSharedObject(objects);
   if (!program)
     return fail(program.takeError());
   to.add(std::move(*program));

@@ -6,6 +6,7 @@
 
 #include "autopar/Pipeline/Phases.h"
 #include "autopar/Frontend/Passes.h"
+#include "autopar/Lowering/Attributes.h"
 #include "autopar/Lowering/Passes.h"
 #include "autopar/Partition/Passes.h"
 #include "autopar/Planning/Passes.h"
@@ -46,7 +47,15 @@ static void buildImportPhase(OpPassManager &manager) {
   manager.addPass(createCSEPass());
 }
 
-void buildPhase(Phase phase, OpPassManager &manager) {
+static void buildLowerPhase(OpPassManager &manager,
+                            const LowerOptions &options) {
+  if (options.target == kTargetCpu)
+    return buildLowerToCpuPipeline(manager);
+  buildLowerToGpuPipeline(manager, options.cudaSource);
+}
+
+void buildPhase(Phase phase, OpPassManager &manager,
+                const LowerOptions &options) {
   switch (phase) {
   case Phase::Import:
     return buildImportPhase(manager);
@@ -58,7 +67,7 @@ void buildPhase(Phase phase, OpPassManager &manager) {
   case Phase::Schedule:
     return buildSchedulePipeline(manager);
   case Phase::Lower:
-    return buildLowerToCpuPipeline(manager);
+    return buildLowerPhase(manager, options);
   case Phase::Executable:
     return;
   }
@@ -72,12 +81,24 @@ template <Phase phase> static void registerPhase() {
       flag, text, [](OpPassManager &manager) { buildPhase(phase, manager); });
 }
 
+namespace {
+struct LowerPhaseOptions : PassPipelineOptions<LowerPhaseOptions> {
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("cpu, cuda or emulated"),
+                             llvm::cl::init(kTargetCpu.str())};
+};
+} // namespace
+
 void registerPhasePipelines() {
   registerPhase<Phase::Import>();
   registerPhase<Phase::Plan>();
   registerPhase<Phase::Partition>();
   registerPhase<Phase::Schedule>();
-  registerPhase<Phase::Lower>();
+  static PassPipelineRegistration<LowerPhaseOptions> lower(
+      "autopar-phase-lower", "the passes of phase lower for a target",
+      [](OpPassManager &manager, const LowerPhaseOptions &options) {
+        buildPhase(Phase::Lower, manager, {options.target, ""});
+      });
 }
 
 } // namespace autopar

@@ -171,7 +171,7 @@ static llvm::Error compile(ModuleOp module, StringRef weights,
   auto object = compileToObject(module);
   if (!object)
     return object.takeError();
-  auto shared = linkSharedObject(*object);
+  auto shared = linkSharedObject(std::move(*object));
   if (!shared)
     return shared.takeError();
   return writeExecutable(program, *stub, *shared);

@@ -12,9 +12,18 @@ namespace autopar::driver {
 namespace {
 
 struct CompileOptions {
-  std::string model, output, stopAfter, weights, json;
+  std::string model, output, stopAfter, weights, json, cudaSource;
   PlanOptions plan;
 };
+
+/// `cuda-source DIR`.
+Error readEmit(StringRef given, std::string &folder) {
+  auto [what, where] = given.split(' ');
+  if (what != "cuda-source" || where.empty())
+    return createStringError("'" + given + "': write --emit cuda-source DIR");
+  folder = where.str();
+  return Error::success();
+}
 
 CommandLine commandLine(CompileOptions &options) {
   CommandLine line;
@@ -35,6 +44,12 @@ CommandLine commandLine(CompileOptions &options) {
       text("stop-after", "PHASE",
            "import, plan, partition, schedule or lower: print that phase's IR",
            options.stopAfter));
+  line.options.push_back(
+      {"emit", "cuda-source DIR",
+       "also write the GPU program as CUDA C++, with a CMakeLists.txt",
+       [&options](StringRef given) {
+         return readEmit(given, options.cudaSource);
+       }});
   line.options.push_back(
       text("json", "FILE", "write the plan as JSON", options.json));
   return line;
@@ -131,6 +146,7 @@ int compile(const CompileOptions &options) {
     return complain(toString(requests.takeError()));
   for (CompileRequest &request : *requests) {
     request.weights = options.weights;
+    request.cudaSource = options.cudaSource;
     request.output = options.output.empty() ? "a.out" : options.output;
   }
   return compileEntries(options, *requests, stop.value_or(Phase::Executable));

@@ -36,13 +36,15 @@ Error CommandLine::parse(ArrayRef<const char *> arguments) const {
       return createStringError("unknown option '" + name + "'");
     if (option->value.empty() && hasInlined)
       return createStringError("option '" + name + "' takes no value");
-    StringRef value = inlined;
-    if (!option->value.empty() && !hasInlined) {
-      if (++at == arguments.size())
-        return createStringError("option '" + name + "' needs a value: " +
-                                 name + " " + option->value);
-      value = arguments[at];
-    }
+    std::string value = inlined.str();
+    size_t wanted = option->value.empty()
+                        ? 0
+                        : 1 + StringRef(option->value).count(' ') - hasInlined;
+    if (arguments.size() - at <= wanted)
+      return createStringError("option '" + name + "' needs a value: " + name +
+                               " " + option->value);
+    for (; wanted > 0; --wanted)
+      value += (value.empty() ? "" : " ") + std::string(arguments[++at]);
     if (Error error = option->apply(value))
       return createStringError("option '" + name +
                                "': " + toString(std::move(error)));

@@ -12,7 +12,8 @@
 
 namespace autopar::driver {
 
-/// One option: `--ranks N`; a flag has no value name.
+/// One option: `--ranks N`; a flag has no value name. One that takes two values
+/// (`--emit KIND DIR`) gets them with a space between.
 struct Option {
   std::string name, value, help;
   std::function<llvm::Error(llvm::StringRef)> apply;

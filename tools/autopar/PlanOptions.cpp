@@ -15,13 +15,19 @@ int complain(const Twine &message) {
 void PlanOptions::addTo(CommandLine &line) {
   std::vector<Option> &options = line.options;
   options.push_back(
-      number("ranks", "N", "N CPU ranks on this host (default 1)", ranks));
+      number("ranks", "N",
+             "N ranks on this host (default 1): CPUs, or with --target a node "
+             "of h100-80gb",
+             ranks));
   options.push_back(text(
       "cluster", "SPEC",
       "a cluster file, or NODESxDEVICES:TYPE[@GBps], e.g. 16x8:a100-80gb@25",
       cluster));
   options.push_back(
-      text("target", "cpu", "kind of device to generate code for", target));
+      text("target", "KIND",
+           "cpu, cuda, or emulated: a GPU that the host plays, with checks "
+           "(default: the cluster's kind)",
+           target));
   options.push_back(text("strategy", "NAME[,NAME]",
                          "auto (default), replicated, data, row, column, "
                          "tensor, channel, spatial, layer",
@@ -80,6 +86,13 @@ static Error readBindings(ArrayRef<std::string> bindings,
   return Error::success();
 }
 
+/// N ranks on this host, of the target's kind.
+static Expected<Cluster> clusterOf(int64_t ranks, StringRef target) {
+  if (target.empty() || target == "cpu")
+    return clusterOfRanks(ranks);
+  return parseCluster(("1x" + Twine(ranks) + ":h100-80gb").str());
+}
+
 Expected<CompileRequest> PlanOptions::request(StringRef model) const {
   CompileRequest result;
   result.model = model.str();
@@ -88,9 +101,10 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
   result.import.read.allowLinkedWeights = allowLinkedWeights;
   if (Error error = readBindings(bindings, result.import))
     return std::move(error);
-  if (!target.empty() && target != "cpu")
+  if (!target.empty() && !is_contained({"cpu", "cuda", "emulated"}, target))
     return createStringError("--target " + target +
-                             ": this build generates code for cpu only");
+                             ": the targets are cpu, cuda and emulated");
+  result.target = target;
   if (!cluster.empty() && ranks != 0)
     return createStringError("--ranks and --cluster exclude each other");
   for (auto [name, given] : {std::pair("strategy", !strategy.empty()),
@@ -101,7 +115,7 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
       return createStringError("--plan and --" + Twine(name) +
                                " exclude each other: a plan says all");
   result.clusterGiven = !cluster.empty() || ranks != 0;
-  auto machine = cluster.empty() ? clusterOfRanks(ranks == 0 ? 1 : ranks)
+  auto machine = cluster.empty() ? clusterOf(ranks == 0 ? 1 : ranks, target)
                                  : parseCluster(cluster);
   if (!machine)
     return machine.takeError();

@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_LOWERING_ATTRIBUTES_H
 #define AUTOPAR_LOWERING_ATTRIBUTES_H
 
+#include "autopar/Cost/TargetTable.h"
 #include "autopar/Schedule/Names.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -20,10 +21,12 @@ inline constexpr llvm::StringLiteral kEntry = "autopar.entry";
 /// Module: CPU features that the code needs.
 inline constexpr llvm::StringLiteral kCpuFeatures = "autopar.cpu_features";
 
-/// Module: the kind of device that code is made for; absent: "cpu".
-inline constexpr llvm::StringLiteral kTarget = "autopar.target";
+// What `autopar.target` says of the module.
 inline constexpr llvm::StringLiteral kTargetCpu = "cpu";
+inline constexpr llvm::StringLiteral kTargetCuda = "cuda";
+inline constexpr llvm::StringLiteral kTargetEmulated = "emulated";
 
+/// The kind of device that code is made for.
 inline llvm::StringRef targetName(mlir::ModuleOp module) {
   auto name = module->getAttrOfType<mlir::StringAttr>(kTarget);
   return name ? name.getValue() : llvm::StringRef(kTargetCpu);

@@ -15,19 +15,24 @@ namespace autopar {
 /// them; for the manifest.
 std::vector<std::string> hostCpuFeatures();
 
-/// Optimizes (O3) and compiles a module of the LLVM dialect for this host.
-llvm::Expected<llvm::SmallVector<char, 0>>
-compileToObject(mlir::ModuleOp module);
+using ProgramBytes = llvm::SmallVector<char, 0>;
 
-/// Links an object into a shared object.
-llvm::Expected<llvm::SmallVector<char, 0>>
-linkSharedObject(llvm::ArrayRef<char> object);
+/// Optimizes (O3) and compiles a module of the LLVM dialect for this host.
+llvm::Expected<ProgramBytes> compileToObject(mlir::ModuleOp module);
+
+/// What a program for a GPU exports as `aprt_program_device_code`, as an
+/// object: target "cuda": a fatbin; "emulated": the kernels as host code.
+/// The gpu.module of `module`, in NVVM form, is taken out of it.
+llvm::Expected<ProgramBytes> compileDeviceCode(mlir::ModuleOp module,
+                                               llvm::StringRef target);
+
+/// Links objects into a shared object.
+llvm::Expected<ProgramBytes>
+linkSharedObject(llvm::ArrayRef<ProgramBytes> objects);
 
 /// The prebuilt stub that programs are appended to: beside the running
 /// compiler, or where `cmake --install` puts it.
 llvm::Expected<std::string> findStub();
-
-using ProgramBytes = llvm::SmallVector<char, 0>;
 
 /// Writes the stub and programs, one per entry, each with its trailer
 /// (docs/RuntimeABI.md), as an executable file; it appears whole or not at all.

@@ -17,8 +17,12 @@ namespace autopar {
 
 /// From the IR after schedule to the LLVM dialect.
 void buildLowerToCpuPipeline(mlir::OpPassManager &manager);
+/// To the LLVM dialect beside a gpu.module in NVVM form; with `sourceFolder`
+/// the program is written there as CUDA C++ too.
+void buildLowerToGpuPipeline(mlir::OpPassManager &manager,
+                             llvm::StringRef sourceFolder = "");
 
-/// `--autopar-lower-to-cpu-pipeline`.
+/// `--autopar-lower-to-cpu-pipeline` and `--autopar-lower-to-gpu-pipeline`.
 void registerLoweringPipelines();
 
 } // namespace autopar

@@ -21,6 +21,22 @@ def LowerToCpu : LoweringPass<"autopar-lower-to-cpu"> {
   }];
 }
 
+def LowerToGpu : LoweringPass<"autopar-lower-to-gpu"> {
+  let summary = "make kernels gpu.funcs of threads and the schedule calls of the runtime";
+  let description = [{
+    As autopar-lower-to-cpu, but each distinct kernel body is a function of the
+    module `@kernels`, launched by its number in the manifest's "kernels".
+  }];
+  let options = [
+    Option<"sourceFolder", "cuda-source", "std::string", "",
+           "write the program as CUDA C++ into this folder">
+  ];
+  let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect", "::mlir::cf::ControlFlowDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::NVVM::NVVMDialect"];
+}
+
 def ApproximateMath : LoweringPass<"autopar-approximate-math"> {
   let summary = "replace functions of f32 by polynomials that vectorize";
 }

@@ -22,7 +22,9 @@ struct CompileRequest {
   bool clusterGiven = false; // by the user: a plan's must have as many devices
   std::string weights;       // where the executable finds the weights
   std::string output;
-  std::string entry; // `--entry` as it was written; empty: the only one
+  std::string target;     // "cpu", "cuda", "emulated"; empty: the cluster's
+  std::string cudaSource; // folder for the program as CUDA C++; empty: none
+  std::string entry;      // `--entry` as it was written; empty: the only one
   bool verbose = false;
 };
 
@@ -71,6 +73,8 @@ public:
 
 private:
   mlir::LogicalResult runPasses(Phase phase);
+  llvm::Expected<Plan> readPlan();
+  llvm::Error chooseTarget(const Cluster &cluster);
   mlir::LogicalResult lower(ExecutableFile &to);
   mlir::LogicalResult makeProgram(ExecutableFile &to);
   void report(Phase phase);

@@ -6,6 +6,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
+#include <string>
 
 namespace autopar {
 
@@ -16,12 +17,21 @@ llvm::StringRef stringifyPhase(Phase phase);
 /// A phase after which compilation may stop; the executable is no IR.
 std::optional<Phase> parsePhase(llvm::StringRef name);
 
+/// What the passes of Lower need to know.
+struct LowerOptions {
+  std::string target = "cpu"; // or "cuda", "emulated"
+  /// GPU: write the program as CUDA C++ into this folder; empty: do not.
+  std::string cudaSource;
+};
+
 /// The passes of a phase, from the IR at the border before it to its own.
 /// Import follows the ONNX importer; Plan's search is no pass of the pipeline
 /// and Executable has none.
-void buildPhase(Phase phase, mlir::OpPassManager &manager);
+void buildPhase(Phase phase, mlir::OpPassManager &manager,
+                const LowerOptions &options = {});
 
-/// `--autopar-phase-import`, ... for autopar-opt.
+/// `--autopar-phase-import`, ..., `--autopar-phase-lower=target=emulated` for
+/// autopar-opt.
 void registerPhasePipelines();
 
 } // namespace autopar

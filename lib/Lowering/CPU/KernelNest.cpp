@@ -143,8 +143,8 @@ unsigned mostParallel(KernelOp kernel, const Nest &nest,
       llvm::all_of(inPlace.asArrayRef(), [](int64_t i) { return i < 0; }))
     return last;
   auto isShared = [&](const Part &part) {
-    return llvm::all_of(findings.foldDigits, [&](const auto &digits) {
-      return llvm::any_of(digits, [&](auto digit) {
+    return llvm::all_of(findings.foldsFound, [&](const auto &fold) {
+      return llvm::any_of(fold.digits, [&](auto digit) {
         return part.stride < digit.second &&
                part.stride * part.size > digit.first;
       });

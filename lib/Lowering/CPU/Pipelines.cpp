@@ -31,6 +31,10 @@ void registerLoweringPipelines() {
   PassPipelineRegistration<>("autopar-lower-to-cpu-pipeline",
                              "from the IR after schedule to the LLVM dialect",
                              buildLowerToCpuPipeline);
+  PassPipelineRegistration<>(
+      "autopar-lower-to-gpu-pipeline",
+      "from the IR after schedule to the LLVM dialect and NVVM kernels",
+      [](OpPassManager &manager) { buildLowerToGpuPipeline(manager); });
 }
 
 } // namespace autopar

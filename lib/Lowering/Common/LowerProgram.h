@@ -24,7 +24,7 @@ public:
   virtual std::vector<ProgramKernel> table() { return {}; }
   /// Called last, with the names of the stages' functions (setup and step of
   /// each) and the manifest's text.
-  virtual mlir::LogicalResult finish(const HostProgram &program,
+  virtual mlir::LogicalResult finish(HostProgram &program,
                                      llvm::ArrayRef<std::string> functions,
                                      llvm::StringRef manifest) {
     return mlir::success();

@@ -61,22 +61,28 @@ void appendWord(SmallVectorImpl<char> &to, uint64_t word) {
 
 } // namespace
 
-Expected<SmallVector<char, 0>> linkSharedObject(ArrayRef<char> object) {
-  TemporaryFile input, output;
+Expected<ProgramBytes> linkSharedObject(ArrayRef<ProgramBytes> objects) {
+  TemporaryFile output;
   int descriptor;
-  if (Error error = input.create("o", descriptor))
-    return std::move(error);
-  if (Error error = writeAll(descriptor, object, input.path))
-    return std::move(error);
+  std::vector<std::unique_ptr<TemporaryFile>> inputs;
+  for (const ProgramBytes &object : objects) {
+    auto &input = inputs.emplace_back(std::make_unique<TemporaryFile>());
+    if (Error error = input->create("o", descriptor))
+      return std::move(error);
+    if (Error error = writeAll(descriptor, object, input->path))
+      return std::move(error);
+  }
   if (Error error = output.create("so", descriptor))
     return std::move(error);
   sys::fs::file_t handle = sys::fs::convertFDToNativeFile(descriptor);
   sys::fs::closeFile(handle);
   std::string messages;
   raw_string_ostream errors(messages);
-  const char *arguments[] = {
+  std::vector<const char *> arguments{
       "ld.lld",      "-shared", "--hash-style=sysv", "--build-id=none", "-z",
-      "noexecstack", "-o",      output.path.c_str(), input.path.c_str()};
+      "noexecstack", "-o",      output.path.c_str()};
+  for (auto &input : inputs)
+    arguments.push_back(input->path.c_str());
   lld::Result result =
       lld::lldMain(arguments, nulls(), errors, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0)
@@ -86,8 +92,7 @@ Expected<SmallVector<char, 0>> linkSharedObject(ArrayRef<char> object) {
   if (!buffer)
     return createStringError(buffer.getError(),
                              "cannot read the linked program");
-  return SmallVector<char, 0>((*buffer)->getBufferStart(),
-                              (*buffer)->getBufferEnd());
+  return ProgramBytes((*buffer)->getBufferStart(), (*buffer)->getBufferEnd());
 }
 
 Expected<std::string> findStub() {

@@ -1,5 +1,6 @@
 //===- CompileObject.cpp - LLVM dialect to an object file -----------------===//
 
+#include "HostCode.h"
 #include "autopar/Lowering/Executable.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -34,9 +35,7 @@ std::vector<std::string> hostCpuFeatures() {
   return result;
 }
 
-/// A machine with the features that the manifest lists and no others, so that
-/// the same list makes the same code on every host.
-static Expected<std::unique_ptr<TargetMachine>> createMachine() {
+Expected<std::unique_ptr<TargetMachine>> createHostMachine() {
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
   Triple triple(sys::getDefaultTargetTriple());
@@ -58,11 +57,23 @@ static Expected<std::unique_ptr<TargetMachine>> createMachine() {
   return machine;
 }
 
-static void optimize(Module &module, TargetMachine &machine) {
+void retarget(Module &module, const TargetMachine &machine) {
+  module.setTargetTriple(machine.getTargetTriple());
+  module.setDataLayout(machine.createDataLayout());
+  for (Function &function : module)
+    if (!function.isDeclaration()) {
+      function.addFnAttr("prefer-vector-width", "512");
+      function.addFnAttr("target-features", machine.getTargetFeatureString());
+      function.addFnAttr(Attribute::NoUnwind);
+    }
+}
+
+void optimize(Module &module, TargetMachine &machine, OptimizationLevel level,
+              Vectorize vectorize) {
   PipelineTuningOptions tuning;
-  tuning.LoopVectorization = true;
-  tuning.SLPVectorization = true;
-  tuning.LoopUnrolling = true;
+  tuning.LoopVectorization = vectorize == Vectorize::Yes;
+  tuning.SLPVectorization = vectorize == Vectorize::Yes;
+  tuning.LoopUnrolling = vectorize == Vectorize::Yes;
   PassBuilder passes(&machine, tuning);
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
@@ -73,12 +84,23 @@ static void optimize(Module &module, TargetMachine &machine) {
   passes.registerFunctionAnalyses(functions);
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, callGraph, modules);
-  passes.buildPerModuleDefaultPipeline(OptimizationLevel::O3)
-      .run(module, modules);
+  passes.buildPerModuleDefaultPipeline(level).run(module, modules);
+}
+
+Expected<SmallVector<char, 0>> emitObject(Module &module,
+                                          TargetMachine &machine) {
+  SmallVector<char, 0> object;
+  raw_svector_ostream os(object);
+  legacy::PassManager emitter;
+  if (machine.addPassesToEmitFile(emitter, os, nullptr,
+                                  CodeGenFileType::ObjectFile))
+    return createStringError("this host's code generator makes no objects");
+  emitter.run(module);
+  return object;
 }
 
 Expected<SmallVector<char, 0>> compileToObject(mlir::ModuleOp op) {
-  auto machine = createMachine();
+  auto machine = createHostMachine();
   if (!machine)
     return machine.takeError();
   mlir::registerBuiltinDialectTranslation(*op.getContext());
@@ -88,24 +110,9 @@ Expected<SmallVector<char, 0>> compileToObject(mlir::ModuleOp op) {
       mlir::translateModuleToLLVMIR(op, context, "program");
   if (!module)
     return createStringError("the program does not translate to LLVM IR");
-  module->setTargetTriple((*machine)->getTargetTriple());
-  module->setDataLayout((*machine)->createDataLayout());
-  for (Function &function : *module)
-    if (!function.isDeclaration()) {
-      function.addFnAttr("prefer-vector-width", "512");
-      function.addFnAttr("target-features",
-                         (*machine)->getTargetFeatureString());
-      function.addFnAttr(Attribute::NoUnwind);
-    }
-  optimize(*module, **machine);
-  SmallVector<char, 0> object;
-  raw_svector_ostream os(object);
-  legacy::PassManager emitter;
-  if ((*machine)->addPassesToEmitFile(emitter, os, nullptr,
-                                      CodeGenFileType::ObjectFile))
-    return createStringError("this host's code generator makes no objects");
-  emitter.run(*module);
-  return object;
+  retarget(*module, **machine);
+  optimize(*module, **machine, OptimizationLevel::O3, Vectorize::Yes);
+  return emitObject(*module, **machine);
 }
 
 } // namespace autopar

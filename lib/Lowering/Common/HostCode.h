@@ -1,0 +1,32 @@
+//===- HostCode.h - LLVM IR to code for this host ---------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LOWERING_COMMON_HOSTCODE_H
+#define AUTOPAR_LOWERING_COMMON_HOSTCODE_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/OptimizationLevel.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Target/TargetMachine.h"
+#include <memory>
+
+namespace autopar {
+
+/// A machine with the features of hostCpuFeatures() and no others, so that the
+/// same list makes the same code on every host.
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createHostMachine();
+
+/// Gives `module` the machine's triple and layout, and its functions its
+/// features.
+void retarget(llvm::Module &module, const llvm::TargetMachine &machine);
+
+enum class Vectorize { No, Yes };
+void optimize(llvm::Module &module, llvm::TargetMachine &machine,
+              llvm::OptimizationLevel level, Vectorize vectorize);
+
+llvm::Expected<llvm::SmallVector<char, 0>>
+emitObject(llvm::Module &module, llvm::TargetMachine &machine);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LOWERING_COMMON_HOSTCODE_H

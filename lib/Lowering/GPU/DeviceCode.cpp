@@ -1,0 +1,69 @@
+//===- DeviceCode.cpp - The kernels that a program carries ----------------===//
+
+#include "../Common/HostCode.h"
+#include "CompileFatbin.h"
+#include "EmulateKernels.h"
+#include "autopar/Lowering/Attributes.h"
+#include "autopar/Lowering/Executable.h"
+#include "llvm/IR/Constants.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+namespace {
+
+/// Exports `bytes` as `aprt_program_device_code`.
+std::unique_ptr<Module> moduleOfBytes(ArrayRef<char> bytes,
+                                      LLVMContext &context) {
+  auto module = std::make_unique<Module>("device", context);
+  Constant *data = ConstantDataArray::getString(
+      context, StringRef(bytes.data(), bytes.size()), /*AddNull=*/false);
+  auto *code = new GlobalVariable(*module, data->getType(), /*isConstant=*/true,
+                                  GlobalValue::ExternalLinkage, data,
+                                  "aprt_program_device_code");
+  code->setAlignment(Align(64));
+  return module;
+}
+
+/// The module of kernels; an empty one where libraries compute everything.
+mlir::gpu::GPUModuleOp findKernels(mlir::ModuleOp module) {
+  for (auto kernels : module.getOps<mlir::gpu::GPUModuleOp>())
+    return kernels;
+  auto builder = mlir::OpBuilder::atBlockEnd(module.getBody());
+  return mlir::gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
+}
+
+Expected<std::unique_ptr<Module>> makeModule(mlir::gpu::GPUModuleOp kernels,
+                                             StringRef target,
+                                             LLVMContext &context,
+                                             TargetMachine &machine) {
+  if (target == kTargetEmulated)
+    return gpu::emulateKernels(kernels, context, machine);
+  auto fatbin = compileFatbin(kernels);
+  if (!fatbin)
+    return fatbin.takeError();
+  std::unique_ptr<Module> module = moduleOfBytes(*fatbin, context);
+  retarget(*module, machine);
+  return module;
+}
+
+} // namespace
+
+Expected<ProgramBytes> compileDeviceCode(mlir::ModuleOp module,
+                                         StringRef target) {
+  auto machine = createHostMachine();
+  if (!machine)
+    return machine.takeError();
+  // The host's work in kernels is checks, not arithmetic.
+  (*machine)->setOptLevel(CodeGenOptLevel::Less);
+  LLVMContext context;
+  mlir::gpu::GPUModuleOp device = findKernels(module);
+  auto code = makeModule(device, target, context, **machine);
+  if (!code)
+    return code.takeError();
+  device.erase();
+  return emitObject(**code, **machine);
+}
+
+} // namespace autopar

@@ -1,0 +1,19 @@
+//===- KernelTable.h - The rows of a module's kernels -----------*- C++ -*-===//
+
+#ifndef AUTOPAR_LOWERING_GPU_KERNELTABLE_H
+#define AUTOPAR_LOWERING_GPU_KERNELTABLE_H
+
+#include "../Common/HostProgram.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace autopar::gpu {
+
+/// Keeps the manifest's rows on the gpu.module of its kernels, in order, for
+/// what is made of it later: attribute `autopar.kernels`.
+void setKernelTable(mlir::gpu::GPUModuleOp module,
+                    llvm::ArrayRef<ProgramKernel> rows);
+std::vector<ProgramKernel> kernelTable(mlir::gpu::GPUModuleOp module);
+
+} // namespace autopar::gpu
+
+#endif // AUTOPAR_LOWERING_GPU_KERNELTABLE_H
