@@ -1,9 +1,10 @@
 //===- CudnnApi.h - cuDNN's graph API, loaded at run time -------*- C++ -*-===//
 //
 // Types, constants and functions of cuDNN's graph library that the runtime
-// uses, with the names and values of cudnn_graph.h 9, so that no CUDA header is
-// needed to build. Every call goes through one CudnnApi: filled from libcudnn
-// by load(), or by bindEmulated() with the emulated GPU's functions.
+// uses, and its copies between layouts, with the names and values of
+// cudnn_graph.h and cudnn_ops.h 9, so that no CUDA header is needed to build.
+// Every call goes through one CudnnApi: filled from libcudnn by load(), or by
+// bindEmulated() with the emulated GPU's functions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +25,7 @@ namespace autopar::runtime {
 
 using cudnnHandle_t = struct cudnnContext *;
 using cudnnBackendDescriptor_t = void *;
+using cudnnTensorDescriptor_t = struct cudnnTensorStruct *;
 
 /// The thousands name the category: 2 bad parameter, 3 not supported, 4
 /// internal error, 5 execution failed.
@@ -182,7 +184,17 @@ enum cudnnBackendAttributeName_t {
      void *elements))                                                          \
   X(cudnnStatus_t, cudnnBackendExecute,                                        \
     (cudnnHandle_t handle, cudnnBackendDescriptor_t plan,                      \
-     cudnnBackendDescriptor_t variantPack))
+     cudnnBackendDescriptor_t variantPack))                                    \
+  X(cudnnStatus_t, cudnnCreateTensorDescriptor,                                \
+    (cudnnTensorDescriptor_t * tensor))                                        \
+  X(cudnnStatus_t, cudnnDestroyTensorDescriptor,                               \
+    (cudnnTensorDescriptor_t tensor))                                          \
+  X(cudnnStatus_t, cudnnSetTensorNdDescriptor,                                 \
+    (cudnnTensorDescriptor_t tensor, cudnnDataType_t type, int rank,           \
+     const int *sizes, const int *strides))                                    \
+  X(cudnnStatus_t, cudnnTransformTensor,                                       \
+    (cudnnHandle_t handle, const void *alpha, cudnnTensorDescriptor_t from,    \
+     const void *x, const void *beta, cudnnTensorDescriptor_t to, void *y))
 
 class CudnnApi {
 public:

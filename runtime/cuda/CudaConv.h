@@ -1,0 +1,54 @@
+//===- CudaConv.h - Convolutions of one rank on a GPU -----------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CUDA_CUDACONV_H
+#define AUTOPAR_RUNTIME_CUDA_CUDACONV_H
+
+#include "../core/WordKey.h"
+#include "CudaConvPlan.h"
+
+#include <unordered_map>
+#include <vector>
+
+namespace autopar::runtime {
+
+/// Runs aprt_conv on cuDNN, on the stream of the current op. A plan is made at
+/// the first call of a description and kept: later calls allocate nothing on
+/// the device and may be captured in a graph.
+class CudaConv {
+public:
+  CudaConv(const CudnnApi &library, CudaContext &context, size_t slots)
+      : library(library), context(context), packed(slots) {}
+  ~CudaConv();
+
+  Status run(const aprt_conv_desc &desc, const ConvOperands &operands);
+  /// Keeps W lying as the images do.
+  Status pack(const aprt_conv_desc &desc, const void *w);
+
+private:
+  struct Key {
+    aprt_conv_desc desc;
+    ConvAlignments alignments;
+  };
+  using Plan = std::unique_ptr<CudaConvPlan>;
+  struct PackedFilter {
+    aprt_conv_desc desc{};
+    void *data = nullptr; // null: nothing was packed here
+  };
+
+  Status useStream();
+  Status ensureZeros(int64_t bytes);
+  Status runEmptySum(const aprt_conv_desc &desc, ConvOperands operands);
+
+  const CudnnApi &library;
+  CudaContext &context;
+  LibraryHandle<cudnnHandle_t, cudnnStatus_t> handle; // made when needed
+  CUstream stream = nullptr;                          // of the handle
+  std::vector<PackedFilter> packed;
+  std::unordered_map<Key, Plan, WordKeyHash, WordKeyEqual> plans;
+  void *zeros = nullptr; // operands of sums of nothing
+  int64_t zeroBytes = 0;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CUDA_CUDACONV_H

@@ -1,0 +1,97 @@
+//===- CudnnGraph.h - One operation graph of cuDNN --------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CUDA_CUDNNGRAPH_H
+#define AUTOPAR_RUNTIME_CUDA_CUDNNGRAPH_H
+
+#include "CudnnApi.h"
+#include "LibraryHandle.h"
+
+#include <unordered_map>
+#include <vector>
+
+namespace autopar::runtime {
+
+using CudnnDescriptor = LibraryHandle<cudnnBackendDescriptor_t, cudnnStatus_t>;
+
+/// A tensor of a graph. Dimensions are [n, c, spatial...]; strides in elements.
+struct CudnnTensor {
+  int64_t id = 0; // of the pointer that is given when the graph runs
+  cudnnDataType_t type = CUDNN_DATA_FLOAT;
+  std::vector<int64_t> sizes, strides;
+  int64_t alignment = 16;
+  bool isVirtual = false; // between two operations only
+};
+
+/// Spatial parameters of a convolution, padding before and after.
+struct CudnnWindow {
+  std::vector<int64_t> strides, dilations, padLow, padHigh;
+};
+
+/// What an engine may do to numbers.
+struct CudnnNumerics {
+  bool tensorCores = true; // false: full float products
+};
+
+/// Operations are added, then an engine is looked for, then the graph runs as
+/// often as wanted.
+class CudnnGraph {
+public:
+  explicit CudnnGraph(const CudnnApi &library) : library(library) {}
+
+  Status addTensor(const CudnnTensor &tensor);
+  Status addConvolution(int64_t x, int64_t w, int64_t y,
+                        const CudnnWindow &window);
+  /// y = mode(x) or mode(x, b), with b spread over dimensions of size 1; b 0:
+  /// none.
+  Status addPointwise(cudnnPointwiseMode_t mode, int64_t x, int64_t b,
+                      int64_t y);
+
+  /// Takes the first engine that the library suggests and that runs in
+  /// `mostWorkspace` bytes. False if there is none.
+  Status findEngine(cudnnHandle_t handle, const CudnnNumerics &numerics,
+                    int64_t mostWorkspace, bool &found);
+  int64_t workspaceBytes() const { return bytes; }
+
+  struct Pointer {
+    int64_t id;
+    const void *memory;
+  };
+  /// Puts the graph on the handle's stream.
+  Status run(cudnnHandle_t handle, const std::vector<Pointer> &pointers,
+             void *workspace) const;
+
+private:
+  Status create(cudnnBackendDescriptorType_t type,
+                CudnnDescriptor &descriptor) const;
+  Status set(const CudnnDescriptor &descriptor,
+             cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+             int64_t count, const void *elements) const;
+  Status set(const CudnnDescriptor &descriptor,
+             cudnnBackendAttributeName_t name,
+             const std::vector<int64_t> &values) const;
+  Status set(const CudnnDescriptor &descriptor,
+             cudnnBackendAttributeName_t name,
+             const CudnnDescriptor &other) const;
+  Status setTensor(const CudnnDescriptor &operation,
+                   cudnnBackendAttributeName_t name, int64_t id) const;
+  Status finalize(const CudnnDescriptor &descriptor) const;
+
+  bool buildGraph(cudnnHandle_t handle, CudnnDescriptor &graph) const;
+  Status suggest(const CudnnDescriptor &graph, cudnnBackendHeurMode_t mode,
+                 std::vector<CudnnDescriptor> &configurations) const;
+  bool allows(const CudnnDescriptor &configuration,
+              const CudnnNumerics &numerics) const;
+  bool tryPlan(cudnnHandle_t handle, const CudnnDescriptor &configuration,
+               int64_t mostWorkspace);
+
+  const CudnnApi &library;
+  std::unordered_map<int64_t, CudnnDescriptor> tensors; // by id
+  std::vector<CudnnDescriptor> parts;                   // of operations
+  std::vector<CudnnDescriptor> operations;
+  CudnnDescriptor plan;
+  int64_t bytes = 0;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CUDA_CUDNNGRAPH_H
