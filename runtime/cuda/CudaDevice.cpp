@@ -18,6 +18,8 @@ Status CudaDevice::create(CudaTables tables, const Manifest &manifest,
 Status CudaDevice::makeParts(size_t packedSlots, const void *deviceCode) {
   kernels = std::make_unique<CudaKernels>(*context);
   products = std::make_unique<CudaGemm>(tables.cublasLt, *context, packedSlots);
+  convolutions =
+      std::make_unique<CudaConv>(tables.cudnn, *context, packedSlots);
   uploads = std::make_unique<CudaUpload>(*context);
   inputs = std::make_unique<CudaInputs>(*context);
   outputs = std::make_unique<CudaOutputs>(*context);
@@ -65,12 +67,13 @@ Status CudaDevice::packGemm(const aprt_gemm_desc &desc, const void *b) {
   return products->pack(desc, b);
 }
 
-Status CudaDevice::conv(const aprt_conv_desc &, const ConvOperands &) {
-  return Status::error("convolutions on a GPU are not there yet");
+Status CudaDevice::conv(const aprt_conv_desc &desc,
+                        const ConvOperands &operands) {
+  return convolutions->run(desc, operands);
 }
 
-Status CudaDevice::packConv(const aprt_conv_desc &, const void *) {
-  return Status::error("convolutions on a GPU are not there yet");
+Status CudaDevice::packConv(const aprt_conv_desc &desc, const void *w) {
+  return convolutions->pack(desc, w);
 }
 
 static Status checkEvent(int event) {

@@ -5,6 +5,7 @@
 
 #include "../core/Device.h"
 #include "CudaContext.h"
+#include "CudaConv.h"
 #include "CudaGemm.h"
 #include "CudaGraphs.h"
 #include "CudaKernels.h"
@@ -78,6 +79,7 @@ private:
   std::unique_ptr<CudaContext> context; // outlives the others
   std::unique_ptr<CudaKernels> kernels;
   std::unique_ptr<CudaGemm> products;
+  std::unique_ptr<CudaConv> convolutions;
   std::unique_ptr<CudaUpload> uploads;
   std::unique_ptr<CudaInputs> inputs;
   std::unique_ptr<CudaOutputs> outputs;
