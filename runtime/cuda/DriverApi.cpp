@@ -13,28 +13,35 @@ static std::string versionText(int version) {
 
 Status DriverApi::load() { return load("libcuda.so.1"); }
 
+/// What is wanted, and where it comes from.
+static std::string wanted() {
+  return "; this program needs an NVIDIA driver for CUDA " +
+         versionText(DriverApi::minimumVersion) +
+         " or newer: install the distribution's (Debian: nvidia-driver, "
+         "Ubuntu: "
+         "nvidia-driver-NNN-server) or the one of nvidia.com/drivers; a "
+         "container takes the host's (docker run --gpus all)";
+}
+
 Status DriverApi::load(const char *library) {
-  const std::string wanted = " (this program needs an NVIDIA driver for CUDA " +
-                             versionText(minimumVersion) + " or newer)";
   // Stays loaded: the driver cannot be unloaded once used.
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     return Status::error("no device: the CUDA driver cannot be loaded: " +
-                         std::string(dlerror()) + wanted);
+                         std::string(dlerror()) + wanted());
 #define APRT_LOAD(name, parameters)                                            \
   name = reinterpret_cast<decltype(name)>(dlsym(handle, #name));               \
   if (!name)                                                                   \
-    return Status::error(std::string(library) +                                \
-                         " lacks " #name ": it is too "                        \
-                         "old" +                                               \
-                         wanted);
+    return Status::error("no device: the CUDA driver is too old: " +           \
+                         std::string(library) + " lacks " #name + wanted());
   APRT_DRIVER_FUNCTIONS(APRT_LOAD)
 #undef APRT_LOAD
   int version = 0;
   APRT_TRY(check(cuDriverGetVersion(&version), "cuDriverGetVersion"));
   if (version < minimumVersion)
-    return Status::error("the CUDA driver is for CUDA " + versionText(version) +
-                         ": too old" + wanted);
+    return Status::error("no device: the CUDA driver is too old: it is for "
+                         "CUDA " +
+                         versionText(version) + wanted());
   return Status::success();
 }
 

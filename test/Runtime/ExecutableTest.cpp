@@ -9,6 +9,7 @@
 
 #include <array>
 #include <csignal>
+#include <dlfcn.h>
 #include <sys/wait.h>
 
 using namespace autopar::runtime;
@@ -230,6 +231,18 @@ TEST_P(ExecutableOnRanks, ComputesTheSum) {
   json trace = json::parse(folder.read("trace.json"));
   // Each rank has its name and three ops in each of five steps.
   EXPECT_EQ(trace["traceEvents"].size(), size_t(ranks * (1 + 3 * 5)));
+}
+
+TEST_F(Executable, AProgramForAGpuWithoutADriverSaysSo) {
+  if (dlopen("libcuda.so.1", RTLD_NOW))
+    GTEST_SKIP() << "this machine has a CUDA driver";
+  json manifest = programManifest(1);
+  manifest["target"] = "cuda";
+  build("program.c", manifest, 1);
+  writeInputs(0);
+  expectFailure(run("--inputs in.npz"),
+                {"no device: ", "libcuda.so.1",
+                 "NVIDIA driver for CUDA 12.0 or newer", "install"});
 }
 
 TEST_F(Executable, RunsMicroBatchesThroughStages) {
