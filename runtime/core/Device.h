@@ -99,8 +99,6 @@ public:
   /// The inputs of the next runStep. What the host copies may be taken at once
   /// or then, and is in place when the work of its body begins.
   virtual Status feed(std::vector<Transfer> inputs) = 0;
-  /// True if the next runStep of this time repeats without calling its body.
-  virtual bool willRepeat(int64_t) const { return false; }
   /// Runs `body`, which puts the work of micro-batch `time` of one step on the
   /// streams: by calling it, or by repeating what it put there before.
   virtual Status runStep(int64_t time, const std::function<Status()> &body) = 0;

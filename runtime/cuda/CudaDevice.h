@@ -64,9 +64,6 @@ public:
   Status waitEvent(int event) override;
 
   Status feed(std::vector<Transfer> inputs) override;
-  bool willRepeat(int64_t time) const override {
-    return graphs->willRepeat(time);
-  }
   Status runStep(int64_t time, const std::function<Status()> &body) override;
   Status collect(std::vector<Transfer> outputs) override;
   Status synchronize() override;

@@ -21,12 +21,6 @@ void CudaGraphs::disable(std::string reason) {
   why = std::move(reason);
 }
 
-bool CudaGraphs::willRepeat(int64_t time) const {
-  auto found = graphs.find(time);
-  return enabled && generation == context.memoryGeneration() &&
-         found != graphs.end() && found->second;
-}
-
 Status CudaGraphs::run(int64_t time, const std::function<Status()> &body) {
   ++runs;
   if (!enabled)

@@ -19,8 +19,6 @@ public:
       : context(context), enabled(context.options.graphs) {}
   ~CudaGraphs();
 
-  /// True if the next run of this time is a repetition.
-  bool willRepeat(int64_t time) const;
   /// Puts the work of micro-batch `time` on the streams, beginning and ending
   /// on stream 0.
   Status run(int64_t time, const std::function<Status()> &body);

@@ -163,10 +163,10 @@ Status RankMain::compute(int64_t time) {
   bool called = false;
   int64_t before = rank->transport->statistics().bytesSent;
   rank->rehearsalFailure.clear();
-  APRT_TRY(rank->transport->beginStep(rank->device->willRepeat(time)));
+  APRT_TRY(rank->transport->beginStep());
   APRT_TRY(rank->device->runStep(time, [&]() -> Status {
     if (called) // again, after a rehearsal that failed
-      APRT_TRY(rank->transport->beginStep(/*repeats=*/false));
+      APRT_TRY(rank->transport->beginStep());
     called = true;
     aprt_status status =
         run.program.stages[rank->stage()].step(rank.get(), time);
@@ -280,7 +280,8 @@ Status RankMain::execute() {
   APRT_TRY(rank->transport->barrier(/*withDeadline=*/false));
   APRT_TRY(measure());
   recordMemory();
-  return Status::success();
+  APRT_TRY(rank->transport->barrier(/*withDeadline=*/true));
+  return rank->transport->close();
 }
 
 bool runRank(Run &run, int rank) {

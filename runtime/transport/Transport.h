@@ -44,6 +44,11 @@ struct SplitChange {
   const int64_t *outShape = nullptr;
   int32_t splitDim = 0;
   int32_t concatDim = 0;
+
+  bool valid() const {
+    return rank >= 1 && rank <= 8 && splitDim >= 0 && concatDim >= 0 &&
+           splitDim < rank && concatDim < rank && splitDim != concatDim;
+  }
 };
 
 class Transport {
@@ -71,17 +76,16 @@ public:
   /// a rank ends the wait.
   virtual Status barrier(bool withDeadline) = 0;
 
-  /// Before the work of a micro-batch is put on the device's streams;
-  /// `repeats`: by launching again what an earlier micro-batch put there.
-  virtual Status beginStep(bool repeats) {
-    (void)repeats;
-    return Status::success();
-  }
-  /// Device memory that collectives will read and write, until it is freed.
+  /// Before the work of a micro-batch is put on the device's streams, outside
+  /// of what is captured.
+  virtual Status beginStep() { return Status::success(); }
+  /// Device memory that collectives will read and write until the end.
   virtual Status useMemory(void *memory, int64_t bytes) {
     (void)memory, (void)bytes;
     return Status::success();
   }
+  /// After the last step, when all ranks have come so far.
+  virtual Status close() { return Status::success(); }
 
   /// Whether waits of collectives and messages end at the deadline: not while
   /// ranks still load, for very different times.
