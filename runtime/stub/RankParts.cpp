@@ -4,7 +4,12 @@
 
 #include "../cpu/CpuDevice.h"
 #include "../cuda/CudaDevice.h"
+#include "../cuda/NcclTransport.h"
+#include "../emulated/EmulatedCublasLt.h"
+#include "../emulated/EmulatedDevice.h"
+#include "../emulated/EmulatedNccl.h"
 #include "../transport/SharedMemoryTransport.h"
+#include "../transport/SharedRankFabric.h"
 
 namespace autopar::runtime {
 
@@ -29,7 +34,9 @@ static Status makeCpuParts(Run &run, aprt_rank &rank) {
 /// The driver and the libraries that the program uses.
 static Status loadTables(const Manifest &manifest, CudaTables &tables) {
   if (manifest.target == Target::Emulated) {
-    return Status::error("the emulated GPU is not there yet");
+    emulated::bindEmulated(tables.driver);
+    emulated::bindEmulated(tables.cublasLt);
+    return Status::success();
   }
   APRT_TRY(tables.driver.load());
   if (manifest.uses("cublaslt"))
@@ -37,6 +44,30 @@ static Status loadTables(const Manifest &manifest, CudaTables &tables) {
   if (manifest.uses("cudnn"))
     APRT_TRY(tables.cudnn.load());
   return Status::success();
+}
+
+static Status loadNccl(const Manifest &manifest, NcclApi &nccl) {
+  if (!manifest.uses("nccl"))
+    return Status::success();
+  if (manifest.target == Target::Cuda)
+    return nccl.load();
+  emulated::bindEmulated(nccl);
+  return Status::success();
+}
+
+static Status makeNcclTransport(Run &run, aprt_rank &rank,
+                                CudaContext &context) {
+  Patience patience = run.spin ? Patience::ownCore() : Patience::sharedCore();
+  double timeout = run.options.timeoutSeconds;
+  NcclSetup setup{{},
+                  context,
+                  rank.worldRank,
+                  rank.record,
+                  std::make_unique<SharedRankFabric>(run.fabric, rank.worldRank,
+                                                     timeout, patience),
+                  timeout};
+  APRT_TRY(loadNccl(run.program.manifest, setup.nccl));
+  return NcclTransport::create(std::move(setup), rank.transport);
 }
 
 static Status makeGpuParts(Run &run, aprt_rank &rank) {
@@ -47,14 +78,16 @@ static Status makeGpuParts(Run &run, aprt_rank &rank) {
   options.device = rank.worldRank;
   options.spin = run.spin;
   options.graphs = run.options.graphs;
+  options.tf32 = manifest.tf32;
   std::unique_ptr<CudaDevice> device;
   APRT_TRY(CudaDevice::create(std::move(tables), manifest, rank.stage(),
                               run.program.deviceCode, options, rank.memory,
                               device));
+  CudaContext &place = device->place();
   std::snprintf(rank.record.device, sizeof(rank.record.device), "%s",
-                device->place().description().c_str());
+                place.description().c_str());
   rank.device = std::move(device);
-  return Status::success();
+  return makeNcclTransport(run, rank, place);
 }
 
 Status makeRank(Run &run, int worldRank, std::unique_ptr<aprt_rank> &rank) {

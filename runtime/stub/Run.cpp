@@ -31,7 +31,9 @@ Status Run::prepare() {
       world * options.repeat * int64_t(sizeof(double)), "the measured times"));
   APRT_TRY(failure.allocateShared(sizeof(int32_t), "the failure flag"));
   new (failure.data()) std::atomic<int32_t>(-1);
-  APRT_TRY(fabric.create(program.manifest));
+  // GPUs exchange data themselves.
+  bool stagesData = program.manifest.target == Target::Cpu;
+  APRT_TRY(fabric.create(program.manifest, stagesData));
   for (const Port &port : program.manifest.outputs) {
     outputs.emplace_back();
     APRT_TRY(outputs.back().allocateShared(port.globalBytes, "an output"));

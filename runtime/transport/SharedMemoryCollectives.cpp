@@ -6,15 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockedDims.h"
 #include "Reduce.h"
 #include "SharedMemoryTransport.h"
 
 namespace autopar::runtime {
-
-/// Elements of the block that member j owns, possibly none.
-static int64_t validBlock(const BlockedDim &dim, int64_t j) {
-  return std::clamp<int64_t>(dim.size - j * dim.block, 0, dim.block);
-}
 
 //===----------------------------------------------------------------------===//
 // All-reduce
@@ -235,9 +231,7 @@ Status SharedMemoryTransport::allToAll(int comm, aprt_dtype dtype,
                                        const void *in, void *out) {
   Member *member;
   APRT_TRY(find(comm, member));
-  if (change.rank < 1 || change.rank > 8 || change.splitDim < 0 ||
-      change.concatDim < 0 || change.splitDim >= change.rank ||
-      change.concatDim >= change.rank || change.splitDim == change.concatDim)
+  if (!change.valid())
     return Status::error("bad dimensions of an all-to-all");
   int split = change.splitDim, concat = change.concatDim;
   BlockedDim splitDim{1, change.inShape[split], change.outShape[split], 1};
@@ -256,22 +250,6 @@ Status SharedMemoryTransport::allToAll(int comm, aprt_dtype dtype,
                     validBlock(splitDim, 0), concat, validBlock(concatDim, 0));
   return exchange(*member, largest.bytes(), in, out);
 }
-
-namespace {
-/// The part of member `from`'s block that member `to`'s interval covers.
-struct Overlap {
-  int64_t begin = 0; // position in the dimension
-  int64_t length = 0;
-  Overlap(const BlockedDim &dim, const HaloWindow &window, int64_t from,
-          int64_t to) {
-    int64_t start = to * window.step + window.offset;
-    begin = std::max(from * dim.block, start);
-    int64_t end = std::min(from * dim.block + validBlock(dim, from),
-                           start + window.length);
-    length = std::max<int64_t>(0, end - begin);
-  }
-};
-} // namespace
 
 /// Fills the positions of `out` that lie outside the dimension.
 static void fillOutside(aprt_dtype dtype, const BlockedDim &dim,
@@ -298,17 +276,17 @@ Status SharedMemoryTransport::halo(int comm, aprt_dtype dtype,
   int64_t inner = dim.inner * elementBytes(dtype);
   int64_t mostBytes = 0;
   for (int64_t j = 0; j < member->group->members(); ++j) {
-    Overlap given(dim, window, me, j);
+    HaloOverlap given(dim, window, me, j);
     member->sends[j] =
         Box::rows(dim.outer, dim.block, given.begin - me * dim.block,
                   given.length, inner);
-    Overlap taken(dim, window, j, me);
+    HaloOverlap taken(dim, window, j, me);
     member->receives[j] = Box::rows(
         dim.outer, window.length,
         taken.begin - me * window.step - window.offset, taken.length, inner);
     for (int64_t i = 0; i < member->group->members(); ++i)
       if (i != j)
-        mostBytes = std::max(mostBytes, Overlap(dim, window, i, j).length *
+        mostBytes = std::max(mostBytes, HaloOverlap(dim, window, i, j).length *
                                             dim.outer * inner);
   }
   fillOutside(dtype, dim, window, me, static_cast<char *>(out));

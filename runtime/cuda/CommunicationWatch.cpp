@@ -1,0 +1,97 @@
+//===- CommunicationWatch.cpp - How far communication is ------------------===//
+
+#include "CommunicationWatch.h"
+
+#include "../core/Futex.h"
+
+#include <cstring>
+
+namespace autopar::runtime {
+
+static constexpr int kWords = 1 + 2 * RankProgress::maxStreams;
+
+static int begunWord(int stream) { return 1 + 2 * stream; }
+
+Status CommunicationWatch::create() {
+  int64_t bytes = kWords * int64_t(sizeof(uint32_t));
+  APRT_TRY(words.reserve(bytes, "the progress of communication"));
+  std::memset(words.data(), 0, size_t(bytes));
+  APRT_CUDA(context.driver, cuMemHostGetDevicePointer_v2, &base, words.data(),
+            0);
+  return Status::success();
+}
+
+Status CommunicationWatch::write(int index, uint32_t value, CUstream stream) {
+  APRT_CUDA(context.driver, cuMemsetD32Async, word(index), value, 1, stream);
+  return Status::success();
+}
+
+Status CommunicationWatch::currentSlot(int &slot) const {
+  int op = context.currentOp();
+  bool known = op >= 0 && size_t(op) < context.manifest.ops.size();
+  int64_t stream = known ? context.manifest.ops[size_t(op)].stream : 0;
+  if (stream >= RankProgress::maxStreams)
+    return Status::error(
+        "communication on stream " + std::to_string(stream) + ", but at most " +
+        std::to_string(RankProgress::maxStreams) + " streams may have some");
+  slot = int(stream);
+  return Status::success();
+}
+
+Status CommunicationWatch::beginStep() {
+  count = 0;
+  return write(0, ++steps, context.stream(0));
+}
+
+Status CommunicationWatch::begin(Operation operation) {
+  int slot = 0;
+  APRT_TRY(currentSlot(slot));
+  if (operations.size() <= count)
+    operations.resize(count + 1);
+  operations[count] = std::move(operation);
+  ++count;
+  return write(begunWord(slot), count, context.currentStream());
+}
+
+Status CommunicationWatch::end() {
+  int slot = 0;
+  APRT_TRY(currentSlot(slot));
+  return write(begunWord(slot) + 1, count, context.currentStream());
+}
+
+RankProgress CommunicationWatch::progress() const {
+  RankProgress progress;
+  auto *read = reinterpret_cast<const volatile uint32_t *>(words.data());
+  progress.step = read[0];
+  for (int s = 0; s < RankProgress::maxStreams; ++s) {
+    progress.done[size_t(s)] = read[begunWord(s) + 1];
+    progress.begun[size_t(s)] = read[begunWord(s)];
+  }
+  return progress;
+}
+
+const CommunicationWatch::Operation *
+CommunicationWatch::current(const RankProgress &progress, int &stream) const {
+  for (size_t s = 0; s < progress.begun.size(); ++s) {
+    uint32_t number = progress.begun[s];
+    if (number == progress.done[s] || number == 0 || number > operations.size())
+      continue;
+    stream = int(s);
+    return &operations[number - 1];
+  }
+  return nullptr;
+}
+
+bool CommunicationWatch::isStuck(const RankProgress &progress, double seconds) {
+  int stream = 0;
+  bool same = since >= 0 && progress.step == seen.step &&
+              progress.begun == seen.begun && progress.done == seen.done;
+  if (!same || !current(progress, stream)) {
+    seen = progress;
+    since = monotonicSeconds();
+    return false;
+  }
+  return monotonicSeconds() - since > seconds;
+}
+
+} // namespace autopar::runtime

@@ -1,0 +1,90 @@
+//===- NcclClique.h - A rank's NCCL communicators ---------------*- C++ -*-===//
+//
+// One communicator of all ranks, and one per group of the manifest's
+// communicators and per pair of ranks that a channel joins, split from it. All
+// are non-blocking: every wait ends at a deadline, or when another rank fails.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_RUNTIME_CUDA_NCCLCLIQUE_H
+#define AUTOPAR_RUNTIME_CUDA_NCCLCLIQUE_H
+
+#include "../core/Manifest.h"
+#include "../transport/RankFabric.h"
+#include "NcclApi.h"
+
+#include <functional>
+
+namespace autopar::runtime {
+
+/// This rank's end of a group of ranks.
+struct NcclGroup {
+  ncclComm_t comm = nullptr; // null: a group of one, or this rank is in none
+  std::vector<int> ranks;    // of the world, in member order; empty: in none
+  int index = -1;            // of this rank
+
+  int members() const { return int(ranks.size()); }
+};
+
+class NcclClique {
+public:
+  /// All arguments must outlive the clique.
+  NcclClique(const NcclApi &nccl, const Manifest &manifest, int rank,
+             RankFabric &fabric, double timeoutSeconds)
+      : nccl(nccl), manifest(manifest), rank(rank), fabric(fabric),
+        timeoutSeconds(timeoutSeconds) {}
+  /// Communicators that close() did not end are aborted.
+  ~NcclClique() { abort(); }
+  NcclClique(const NcclClique &) = delete;
+  NcclClique &operator=(const NcclClique &) = delete;
+
+  /// Makes all communicators; every rank calls it.
+  Status create();
+  /// Ends them in good order, when all work is done; every rank calls it.
+  Status close();
+  /// Ends them at once, work that runs included. May be called twice.
+  void abort();
+
+  const NcclGroup &group(int comm) const { return groups[size_t(comm)]; }
+  const NcclGroup &pair(int channel) const { return pairs[size_t(channel)]; }
+
+  /// The first failure that NCCL met in the background.
+  Status asyncError();
+  /// Waits until what `call` began on `comm` is under way.
+  Status settle(ncclResult_t result, const char *call, ncclComm_t comm) const;
+
+  /// Registers memory that collectives use, where NCCL can; it is used without
+  /// otherwise.
+  void use(void *memory, int64_t bytes);
+  /// Before that memory is freed.
+  void unuse();
+
+private:
+  Status createWorld();
+  Status split(NcclGroup &group, bool isMember, int color);
+  Status splitGroups();
+  Status splitPairs();
+  /// Looks at `state` until it says that nothing is in progress.
+  Status waitWhile(const std::function<ncclResult_t()> &state, const char *call,
+                   ncclComm_t comm) const;
+  /// visit(ncclComm_t &) of each communicator, the parent last.
+  template <typename Visit> Status forEachComm(const Visit &visit);
+
+  const NcclApi &nccl;
+  const Manifest &manifest;
+  int rank;
+  RankFabric &fabric;
+  double timeoutSeconds;
+  ncclComm_t world = nullptr;
+  std::vector<NcclGroup> groups; // by communicator of the manifest
+  std::vector<NcclGroup> pairs;  // by channel
+  struct Registration {
+    ncclComm_t comm;
+    void *handle;
+  };
+  std::vector<Registration> registrations;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CUDA_NCCLCLIQUE_H
