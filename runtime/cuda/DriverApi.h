@@ -71,6 +71,45 @@ enum CUresult {
   CUDA_ERROR_UNKNOWN = 999
 };
 
+/// Every error that messages name.
+#define APRT_DRIVER_ERRORS(X)                                                  \
+  X(CUDA_SUCCESS)                                                              \
+  X(CUDA_ERROR_INVALID_VALUE)                                                  \
+  X(CUDA_ERROR_OUT_OF_MEMORY)                                                  \
+  X(CUDA_ERROR_NOT_INITIALIZED)                                                \
+  X(CUDA_ERROR_DEINITIALIZED)                                                  \
+  X(CUDA_ERROR_STUB_LIBRARY)                                                   \
+  X(CUDA_ERROR_NO_DEVICE)                                                      \
+  X(CUDA_ERROR_INVALID_DEVICE)                                                 \
+  X(CUDA_ERROR_INVALID_IMAGE)                                                  \
+  X(CUDA_ERROR_INVALID_CONTEXT)                                                \
+  X(CUDA_ERROR_NO_BINARY_FOR_GPU)                                              \
+  X(CUDA_ERROR_INVALID_PTX)                                                    \
+  X(CUDA_ERROR_UNSUPPORTED_PTX_VERSION)                                        \
+  X(CUDA_ERROR_INVALID_HANDLE)                                                 \
+  X(CUDA_ERROR_ILLEGAL_STATE)                                                  \
+  X(CUDA_ERROR_NOT_FOUND)                                                      \
+  X(CUDA_ERROR_NOT_READY)                                                      \
+  X(CUDA_ERROR_ILLEGAL_ADDRESS)                                                \
+  X(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)                                        \
+  X(CUDA_ERROR_LAUNCH_TIMEOUT)                                                 \
+  X(CUDA_ERROR_CONTEXT_IS_DESTROYED)                                           \
+  X(CUDA_ERROR_ASSERT)                                                         \
+  X(CUDA_ERROR_ILLEGAL_INSTRUCTION)                                            \
+  X(CUDA_ERROR_MISALIGNED_ADDRESS)                                             \
+  X(CUDA_ERROR_LAUNCH_FAILED)                                                  \
+  X(CUDA_ERROR_NOT_PERMITTED)                                                  \
+  X(CUDA_ERROR_NOT_SUPPORTED)                                                  \
+  X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)                                     \
+  X(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)                                     \
+  X(CUDA_ERROR_STREAM_CAPTURE_MERGE)                                           \
+  X(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED)                                       \
+  X(CUDA_ERROR_STREAM_CAPTURE_UNJOINED)                                        \
+  X(CUDA_ERROR_STREAM_CAPTURE_ISOLATION)                                       \
+  X(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)                                        \
+  X(CUDA_ERROR_CAPTURED_EVENT)                                                 \
+  X(CUDA_ERROR_UNKNOWN)
+
 enum CUdevice_attribute {
   CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
   CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X = 5,

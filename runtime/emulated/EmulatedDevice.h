@@ -75,7 +75,9 @@ enum Access : int {
   accessRead = 1,  // every byte must be initialised
   accessWrite = 2, // initialised afterwards
   accessReadWrite = 3,
-  accessMove = 4 // read without a check: the work carries initialised-ness on
+  /// With the others: the work looks after what is initialised by itself.
+  accessUnchecked = 4,
+  accessMove = accessRead | accessUnchecked
 };
 
 /// Bytes that work touches: `batches` times `rows` pieces of `bytes`, `pitch`
@@ -107,6 +109,10 @@ struct Work {
   /// Or: makes some progress; `first` is true on the first call of each run.
   /// Must not block.
   std::function<Progress(bool first)> poll;
+  /// Its ranges of pinned host memory are all read or all written: a host that
+  /// touches them before the work has run is found out.
+  bool copiesHost = false;
+  size_t stagedBytes = 0; // of memory that it holds until it has run
 };
 
 /// Checks the ranges (device addresses, inside one live allocation), checks for

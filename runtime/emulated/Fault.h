@@ -39,6 +39,7 @@ namespace autopar::runtime::emulated {
   X(inactiveLane, "shuffle from an inactive lane", CUDA_ERROR_LAUNCH_FAILED)   \
   X(misaligned, "misaligned address", CUDA_ERROR_MISALIGNED_ADDRESS)           \
   X(stackOverflow, "stack overflow", CUDA_ERROR_LAUNCH_FAILED)                 \
+  X(division, "integer division by zero", CUDA_ERROR_LAUNCH_FAILED)            \
   X(launchLimit, "launch out of limits", CUDA_ERROR_INVALID_VALUE)             \
   X(captureMisuse, "call that a capture forbids",                              \
     CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)                                     \

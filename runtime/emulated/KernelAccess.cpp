@@ -1,0 +1,273 @@
+//===- KernelAccess.cpp - Checks of a kernel's accesses -------------------===//
+
+#include "Gpu.h"
+#include "KernelRun.h"
+#include "Ranges.h"
+
+#include <algorithm>
+
+namespace autopar::runtime::emulated {
+
+//===----------------------------------------------------------------------===//
+// Before a launch
+//===----------------------------------------------------------------------===//
+
+void KernelRunner::prepareParameters() {
+  const apemu_kernel &kernel = *current->kernel;
+  DeviceMemory &memory = gpu().memory;
+  argumentValues = current->arguments;
+  argumentPointers.clear();
+  parameters.assign(size_t(kernel.pointers), Parameter());
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    Parameter &parameter = parameters[i];
+    CUdeviceptr address = argumentValues[i];
+    parameter.bytes = uint64_t(kernel.parameters[i].bytes);
+    parameter.access = int(kernel.parameters[i].access);
+    if (parameter.bytes == 0)
+      continue;
+    parameter.base = memory.bytes(address);
+    argumentValues[i] = reinterpret_cast<uint64_t>(parameter.base);
+    parameter.allocation = memory.find(address);
+    parameter.offset = address - parameter.allocation->address;
+    size_t end = parameter.offset + parameter.bytes;
+    bool initialised = parameter.allocation->initialised.firstUnset(
+                           parameter.offset, end) == end;
+    parameter.checkInitialised =
+        !initialised && (parameter.access & APEMU_READ);
+    parameter.markInitialised =
+        !initialised && (parameter.access & APEMU_WRITE);
+  }
+  for (uint64_t &value : argumentValues)
+    argumentPointers.push_back(&value);
+  shareCells();
+  for (Parameter &parameter : parameters)
+    parameter.plain = !parameter.checkInitialised &&
+                      !parameter.markInitialised && !parameter.cells;
+}
+
+/// Parameters that overlap, one of them written, are watched by the same cells.
+void KernelRunner::shareCells() {
+  std::vector<Parameter *> byBase;
+  for (Parameter &parameter : parameters)
+    if (parameter.base)
+      byBase.push_back(&parameter);
+  std::sort(
+      byBase.begin(), byBase.end(),
+      [](const Parameter *a, const Parameter *b) { return a->base < b->base; });
+  size_t used = 0;
+  for (size_t first = 0, next; first < byBase.size(); first = next) {
+    const char *end = byBase[first]->base + byBase[first]->bytes;
+    int access = byBase[first]->access;
+    for (next = first + 1; next < byBase.size() && byBase[next]->base < end;
+         ++next) {
+      end = std::max(end, byBase[next]->base + byBase[next]->bytes);
+      access |= byBase[next]->access;
+    }
+    if (!(access & APEMU_WRITE))
+      continue;
+    if (used == globalCells.size())
+      globalCells.push_back(std::make_unique<Cells>());
+    Cells &cells = *globalCells[used++];
+    auto hint = smallestGranule.find(current->kernel);
+    // Where cells begin is a multiple of every granule.
+    uintptr_t base = reinterpret_cast<uintptr_t>(byBase[first]->base) & ~15ull;
+    cells.watch(reinterpret_cast<char *>(base), size_t(end - (char *)base),
+                hint == smallestGranule.end() ? 2 : hint->second,
+                access & APEMU_READ);
+    for (size_t i = first; i < next; ++i)
+      byBase[i]->cells = &cells;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+static bool isMisaligned(const char *address, uint64_t bytes) {
+  return bytes <= 16 && (bytes & (bytes - 1)) == 0 &&
+         (reinterpret_cast<uintptr_t>(address) & (bytes - 1));
+}
+
+void KernelRunner::global(KernelThread &thread, const char *address,
+                          uint64_t bytes, int access, int index) {
+  if (size_t(index) >= parameters.size())
+    index = findParameter(address);
+  if (index < 0)
+    fail(thread, FaultKind::outOfBounds,
+         std::string(accessWords(access)) + " " + std::to_string(bytes) +
+             " bytes outside of all its parameters: " + placeOf(address));
+  const Parameter &parameter = parameters[size_t(index)];
+  uint64_t offset = uint64_t(address - parameter.base);
+  if (__builtin_expect(
+          offset > parameter.bytes || bytes > parameter.bytes - offset, 0))
+    fail(thread, FaultKind::outOfBounds,
+         std::string(accessWords(access)) + " " + std::to_string(bytes) +
+             " bytes at parameter " + std::to_string(index) +
+             (parameter.base ? " + " + std::to_string(int64_t(offset)) : "") +
+             ", which has " + std::to_string(parameter.bytes));
+  if (__builtin_expect(access & ~parameter.access, 0))
+    fail(thread, FaultKind::writeOfReadOnly,
+         std::string(accessWords(access)) + " parameter " +
+             std::to_string(index) + " + " + std::to_string(offset) +
+             ", which the kernel is said to " +
+             (parameter.access == APEMU_READ ? "read only" : "write only"));
+  if (__builtin_expect(isMisaligned(address, bytes), 0))
+    fail(thread, FaultKind::misaligned,
+         std::string(accessWords(access)) + " " + std::to_string(bytes) +
+             " bytes at parameter " + std::to_string(index) + " + " +
+             std::to_string(offset) + ": " + placeOf(address));
+  if (parameter.plain)
+    return;
+  size_t begin = parameter.offset + offset;
+  BitMap &initialised = parameter.allocation->initialised;
+  if (parameter.checkInitialised && (access & APEMU_READ) &&
+      initialised.firstUnset(begin, begin + bytes) != begin + bytes)
+    fail(thread, FaultKind::uninitialisedRead,
+         "reads parameter " + std::to_string(index) + " + " +
+             std::to_string(offset) + ": " + placeOf(address));
+  if (parameter.cells) {
+    if (access & APEMU_READ)
+      trackRead(*parameter.cells, thread, address, bytes, "global");
+    if (access & APEMU_WRITE)
+      trackWrite(*parameter.cells, thread, address, bytes, "global");
+  }
+  if (parameter.markInitialised && (access & APEMU_WRITE))
+    initialised.set(begin, begin + bytes, true);
+}
+
+void KernelRunner::shared(KernelThread &thread, const char *address,
+                          uint64_t bytes, int access) {
+  uint64_t offset = uint64_t(address - sharedCells.base);
+  if (__builtin_expect(
+          offset > sharedCells.bytes || bytes > sharedCells.bytes - offset, 0))
+    fail(thread, FaultKind::outOfBounds,
+         std::string(accessWords(access)) + " " + std::to_string(bytes) +
+             " bytes at byte " + std::to_string(int64_t(offset)) +
+             " of the block's shared memory, which has " +
+             std::to_string(sharedCells.bytes));
+  if (__builtin_expect(isMisaligned(address, bytes), 0))
+    fail(thread, FaultKind::misaligned,
+         std::string(accessWords(access)) + " " + std::to_string(bytes) +
+             " bytes at byte " + std::to_string(offset) + " of shared memory");
+  if (access & APEMU_READ)
+    trackRead(sharedCells, thread, address, bytes, "shared");
+  if (access & APEMU_WRITE)
+    trackWrite(sharedCells, thread, address, bytes, "shared");
+}
+
+//===----------------------------------------------------------------------===//
+// Races
+//===----------------------------------------------------------------------===//
+
+/// The cells of an access: [first, last).
+struct CellSpan {
+  size_t first, last;
+};
+
+static CellSpan spanOf(Cells &cells, const char *address, uint64_t bytes) {
+  size_t offset = size_t(address - cells.base);
+  if ((offset | bytes) & ((size_t(1) << cells.shift) - 1))
+    cells.refine(address, bytes);
+  return {offset >> cells.shift, (offset + bytes) >> cells.shift};
+}
+
+void KernelRunner::trackRead(Cells &cells, KernelThread &thread,
+                             const char *address, uint64_t bytes,
+                             const char *what) {
+  CellSpan span = spanOf(cells, address, bytes);
+  bool isShared = &cells == &sharedCells;
+  for (size_t i = span.first; i < span.last; ++i) {
+    Cell written = cells.written[i];
+    // Shared memory is written anew by every block.
+    if (isShared && (written >> cellEpochShift) < epochs.block)
+      fail(thread, FaultKind::uninitialisedRead,
+           "reads byte " + std::to_string(address - cells.base) +
+               " of shared memory, which no thread of the block has written");
+    Order order = orderOf(written, epochs, thread.id);
+    if (__builtin_expect(order != Order::before, 0))
+      failRace(thread, written, order, /*otherWrites=*/true, /*writes=*/false,
+               address, bytes, what);
+    if (cells.hasReads)
+      cells.read[i] = addReader(cells.read[i], epochs, thread.id);
+  }
+}
+
+void KernelRunner::trackWrite(Cells &cells, KernelThread &thread,
+                              const char *address, uint64_t bytes,
+                              const char *what) {
+  CellSpan span = spanOf(cells, address, bytes);
+  Cell mine = cellOf(epochs, thread.id);
+  bool isShared = &cells == &sharedCells;
+  for (size_t i = span.first; i < span.last; ++i) {
+    Cell written = cells.written[i];
+    // Each block has its own shared memory.
+    Order order = isShared && (written >> cellEpochShift) < epochs.block
+                      ? Order::before
+                      : orderOf(written, epochs, thread.id);
+    if (__builtin_expect(order != Order::before, 0))
+      failRace(thread, written, order, true, true, address, bytes, what);
+    if (cells.hasReads) {
+      Cell read = cells.read[i];
+      order = isShared && (read >> cellEpochShift) < epochs.block
+                  ? Order::before
+                  : orderOf(isShared ? read & ~cellBlocksShare : read, epochs,
+                            thread.id);
+      if (__builtin_expect(order != Order::before, 0))
+        failRace(thread, read, order, false, true, address, bytes, what);
+    }
+    cells.written[i] = mine;
+  }
+}
+
+void KernelRunner::failRace(KernelThread &thread, Cell other, Order order,
+                            bool otherWrites, bool writes, const char *address,
+                            uint64_t bytes, const char *what) {
+  std::string text = writes ? "writes " : "reads ";
+  text += std::to_string(bytes) + " bytes of " + what + " memory that ";
+  if (order == Order::otherBlock) {
+    if (other & cellBlocksShare) {
+      text += "another block";
+    } else {
+      auto next = std::upper_bound(blockEpochs.begin(), blockEpochs.end(),
+                                   other >> cellEpochShift);
+      text += "thread " + threadText(uint32_t(other & cellThread)) +
+              " of block " +
+              blockText(blockOrder[size_t(next - blockEpochs.begin()) - 1]);
+    }
+    text += otherWrites ? " writes: " : " reads: ";
+  } else {
+    text += "thread " + threadText(uint32_t(other & cellThread)) +
+            (otherWrites ? " writes" : " reads") + " with no barrier between: ";
+  }
+  fail(thread,
+       order == Order::otherBlock ? FaultKind::blockRace
+                                  : FaultKind::threadRace,
+       text + placeOf(address));
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+int KernelRunner::findParameter(const char *address) const {
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (parameters[i].base && address >= parameters[i].base &&
+        address < parameters[i].base + parameters[i].bytes)
+      return int(i);
+  return -1;
+}
+
+std::string KernelRunner::placeOf(const char *address) const {
+  if (address >= sharedCells.base &&
+      address < sharedCells.base + sharedCells.bytes)
+    return "byte " + std::to_string(address - sharedCells.base) +
+           " of shared memory";
+  int index = findParameter(address);
+  std::string text;
+  if (index >= 0)
+    text = "parameter " + std::to_string(index) + " + " +
+           std::to_string(address - parameters[size_t(index)].base) + ", ";
+  return text + gpu().memory.describe(gpu().memory.addressOf(address));
+}
+
+} // namespace autopar::runtime::emulated

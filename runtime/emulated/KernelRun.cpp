@@ -1,0 +1,430 @@
+//===- KernelRun.cpp - Runs the blocks of a kernel ------------------------===//
+
+#include "KernelRun.h"
+
+#include "Gpu.h"
+#include "KernelSignals.h"
+
+#include <cstring>
+
+namespace autopar::runtime::emulated {
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+void KernelRunner::run(const Launch &launch) {
+  current = &launch;
+  threadCount = launch.block[0] * launch.block[1] * launch.block[2];
+  left = false;
+  onFiber = nullptr;
+  prepareParameters();
+  prepareThreads();
+  {
+    KernelSignals signals(*this);
+    if (sigsetjmp(escape, 1) == 0)
+      runBlocks();
+  }
+  current = nullptr;
+}
+
+void KernelRunner::prepareThreads() {
+  const Launch &launch = *current;
+  size_t wanted = launch.kernel->synchronises ? threadCount : 1;
+  if (threads.size() < wanted)
+    threads.resize(wanted);
+  if (launch.kernel->synchronises && !fibers.reserve(threadCount)) {
+    fault(FaultKind::launchLimit, "'" + launch.name +
+                                      "': the host has no "
+                                      "memory for " +
+                                      std::to_string(threadCount) + " stacks");
+    left = true;
+  }
+  if (sharedMemory.size() < size_t(launch.sharedBytes) + 16)
+    sharedMemory.resize(size_t(launch.sharedBytes) + 16);
+  // Shared arrays may want 16 bytes.
+  char *begin = sharedMemory.data();
+  begin += -reinterpret_cast<uintptr_t>(begin) & 15;
+  sharedCells.watch(begin, size_t(launch.sharedBytes), sharedCells.shift,
+                    /*withReads=*/true);
+  for (size_t i = 0; i < wanted; ++i) {
+    KernelThread &thread = threads[i];
+    thread.runner = this;
+    thread.shared = begin;
+    std::copy_n(launch.block, 3, thread.block_size);
+    std::copy_n(launch.grid, 3, thread.grid_size);
+    place(thread, uint32_t(i));
+  }
+}
+
+void KernelRunner::place(KernelThread &thread, uint32_t id) const {
+  const uint32_t *size = current->block;
+  thread.id = id;
+  thread.thread_index[0] = id % size[0];
+  thread.thread_index[1] = id / size[0] % size[1];
+  thread.thread_index[2] = id / size[0] / size[1];
+}
+
+void KernelRunner::runBlocks() {
+  const Launch &launch = *current;
+  uint64_t blocks = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  Permutation blockPermutation(blocks, random);
+  blockEpochs.clear();
+  blockOrder.clear();
+  epochs.beginLaunch();
+  for (uint64_t i = 0; i < blocks && !left; ++i) {
+    beginBlock(blockPermutation.at(i));
+    Permutation order(threadCount, random);
+    if (launch.kernel->synchronises)
+      runFibers(order);
+    else
+      runLoop(order);
+  }
+}
+
+void KernelRunner::beginBlock(uint64_t block) {
+  const Launch &launch = *current;
+  epochs.beginBlock();
+  blockEpochs.push_back(epochs.block);
+  blockOrder.push_back(block);
+  std::memset(const_cast<char *>(sharedCells.base), 0xff,
+              size_t(launch.sharedBytes));
+  size_t used = launch.kernel->synchronises ? threadCount : 1;
+  for (size_t i = 0; i < used; ++i) {
+    threads[i].block_index[0] = uint32_t(block % launch.grid[0]);
+    threads[i].block_index[1] =
+        uint32_t(block / launch.grid[0] % launch.grid[1]);
+    threads[i].block_index[2] =
+        uint32_t(block / launch.grid[0] / launch.grid[1]);
+  }
+}
+
+void KernelRunner::runLoop(const Permutation &order) {
+  KernelThread &thread = threads.front();
+  auto *entry = current->kernel->entry;
+  bool line = current->block[1] == 1 && current->block[2] == 1;
+  for (uint32_t i = 0; i < threadCount; ++i) {
+    auto id = uint32_t(order.at(i));
+    if (line)
+      thread.id = thread.thread_index[0] = id;
+    else
+      place(thread, id);
+    entry(argumentPointers.data(), &thread);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Fibers
+//===----------------------------------------------------------------------===//
+
+void KernelRunner::fiberMain(void *argument) {
+  auto &thread = *static_cast<KernelThread *>(argument);
+  KernelRunner &runner = *thread.runner;
+  runner.current->kernel->entry(runner.argumentPointers.data(), &thread);
+  thread.state = KernelThread::finished;
+}
+
+void KernelRunner::runFibers(const Permutation &order) {
+  finishedCount = waitingCount = 0;
+  std::fill(std::begin(warpArrived), std::end(warpArrived), 0);
+  ready.clear();
+  for (uint32_t i = 0; i < threadCount; ++i) {
+    auto id = uint32_t(order.at(i));
+    threads[id].state = KernelThread::running;
+    fibers.at(id).start(&fiberMain, &threads[id]);
+    ready.push_back(id);
+  }
+  while (true) {
+    for (size_t next = 0; next < ready.size(); ++next) {
+      KernelThread &thread = threads[ready[next]];
+      onFiber = &thread;
+      fibers.at(thread.id).resume(fibers);
+      onFiber = nullptr;
+      if (left)
+        return;
+      settle(thread);
+      if (left)
+        return;
+    }
+    ready.clear();
+    if (finishedCount == threadCount)
+      return;
+    if (waitingCount < threadCount) {
+      reportStuck();
+      return;
+    }
+    checkSites();
+    if (left)
+      return;
+    releaseBarrier(order);
+  }
+}
+
+/// Counts a thread that has suspended or ended.
+void KernelRunner::settle(KernelThread &thread) {
+  switch (thread.state) {
+  case KernelThread::finished:
+    ++finishedCount;
+    break;
+  case KernelThread::atBarrier:
+    ++waitingCount;
+    break;
+  case KernelThread::atWarp: {
+    uint32_t warp = thread.id / 32, mask = thread.request.mask;
+    warpArrived[warp] |= 1u << thread.id % 32;
+    if ((warpArrived[warp] & mask) == mask)
+      answerWarp(warp, mask);
+    break;
+  }
+  case KernelThread::running:
+    break;
+  }
+}
+
+void KernelRunner::releaseBarrier(const Permutation &order) {
+  epochs.blockBarrier();
+  waitingCount = 0;
+  for (uint32_t i = 0; i < threadCount; ++i) {
+    auto id = uint32_t(order.at(i));
+    threads[id].state = KernelThread::running;
+    ready.push_back(id);
+  }
+}
+
+void KernelRunner::suspend(KernelThread &thread, KernelThread::State state) {
+  thread.state = state;
+  fibers.at(thread.id).suspend(fibers);
+}
+
+void KernelRunner::leave() {
+  left = true;
+  if (onFiber) {
+    fibers.at(onFiber->id).suspend(fibers);
+    __builtin_unreachable();
+  }
+  siglongjmp(escape, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers and shuffles
+//===----------------------------------------------------------------------===//
+
+void KernelRunner::blockBarrier(KernelThread &thread, const void *site) {
+  if (!onFiber)
+    fail(thread, FaultKind::library,
+         "has a barrier, but the kernel is said not to synchronise");
+  thread.barrierSite = site;
+  suspend(thread, KernelThread::atBarrier);
+}
+
+static std::string hex(uint32_t value) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08x", value);
+  return text;
+}
+
+void KernelRunner::warpBarrier(KernelThread &thread, uint32_t mask) {
+  WarpRequest request;
+  request.kind = WarpRequest::barrier;
+  request.mask = mask;
+  shuffle(thread, request, nullptr);
+}
+
+uint32_t KernelRunner::shuffle(KernelThread &thread, const WarpRequest &request,
+                               int32_t *valid) {
+  if (!onFiber)
+    fail(thread, FaultKind::library,
+         "shuffles, but the kernel is said not to synchronise");
+  if (!(request.mask >> thread.id % 32 & 1))
+    fail(thread, FaultKind::warpMask,
+         "is not in the mask " + hex(request.mask) + " that it gives");
+  thread.request = request;
+  suspend(thread, KernelThread::atWarp);
+  if (valid)
+    *valid = thread.request.valid;
+  return thread.request.value;
+}
+
+/// All lanes of the mask have come: checks that they came for the same.
+void KernelRunner::answerWarp(uint32_t warp, uint32_t mask) {
+  KernelThread *lanes = &threads[warp * 32];
+  const KernelThread &first = lanes[__builtin_ctz(mask)];
+  uint32_t values[32];
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const KernelThread &lane = lanes[__builtin_ctz(rest)];
+    values[lane.id % 32] = lane.request.value;
+    if (lane.request.mask == first.request.mask &&
+        lane.request.kind == first.request.kind)
+      continue;
+    fault(FaultKind::warpMask,
+          who(lane) +
+              (lane.request.kind == first.request.kind
+                   ? " gives the mask " + hex(lane.request.mask) +
+                         ", but thread " + threadText(first.id) +
+                         " of the same warp " + hex(first.request.mask)
+                   : std::string(" and thread ") + threadText(first.id) +
+                         " of its warp meet in a shuffle and a warp "
+                         "barrier"));
+    left = true;
+    return;
+  }
+  warpArrived[warp] &= ~mask;
+  if (first.request.kind == WarpRequest::barrier)
+    epochs.warpBarrier(warp);
+  for (uint32_t rest = mask; rest && !left; rest &= rest - 1) {
+    KernelThread &lane = lanes[__builtin_ctz(rest)];
+    if (lane.request.kind == WarpRequest::shuffle) {
+      answerShuffle(lane, mask);
+      lane.request.value = values[lane.request.lane];
+    }
+    lane.state = KernelThread::running;
+    ready.push_back(lane.id);
+  }
+}
+
+/// Sets the lane's source lane, as PTX defines shfl.sync, and whether it was in
+/// range.
+void KernelRunner::answerShuffle(KernelThread &thread, uint32_t mask) {
+  WarpRequest &request = thread.request;
+  uint32_t lane = thread.id % 32, offset = request.lane & 31;
+  uint32_t clamp = request.clamp & 31, segment = request.clamp >> 8 & 31;
+  uint32_t last = (lane & segment) | (clamp & ~segment);
+  int64_t source = lane;
+  bool inRange = false;
+  switch (request.mode) {
+  case APEMU_SHUFFLE_UP:
+    source = int64_t(lane) - offset;
+    inRange = source >= int64_t(last);
+    break;
+  case APEMU_SHUFFLE_DOWN:
+    source = lane + offset;
+    inRange = source <= int64_t(last);
+    break;
+  case APEMU_SHUFFLE_XOR:
+    source = lane ^ offset;
+    inRange = source <= int64_t(last);
+    break;
+  default:
+    source = (lane & segment) | (offset & ~segment & 31);
+    inRange = source <= int64_t(last);
+    break;
+  }
+  request.valid = inRange;
+  request.lane = inRange ? uint32_t(source) : lane;
+  if (mask >> request.lane & 1)
+    return;
+  fault(FaultKind::inactiveLane, who(thread) + " reads from lane " +
+                                     std::to_string(request.lane) +
+                                     ", which is not in the mask " + hex(mask));
+  left = true;
+}
+
+//===----------------------------------------------------------------------===//
+// Divergence
+//===----------------------------------------------------------------------===//
+
+/// All threads wait at a barrier: at the same one?
+void KernelRunner::checkSites() {
+  for (uint32_t id = 1; id < threadCount; ++id) {
+    if (threads[id].barrierSite == threads[0].barrierSite)
+      continue;
+    fault(FaultKind::divergentBarrier,
+          who(threads[id]) +
+              " waits at another barrier of the kernel than "
+              "thread " +
+              threadText(0));
+    left = true;
+    return;
+  }
+}
+
+/// Some threads wait for others that will not come.
+void KernelRunner::reportStuck() {
+  left = true;
+  auto firstIn = [&](KernelThread::State state) -> const KernelThread * {
+    for (uint32_t id = 0; id < threadCount; ++id)
+      if (threads[id].state == state)
+        return &threads[id];
+    return nullptr;
+  };
+  const KernelThread *inWarp = firstIn(KernelThread::atWarp);
+  if (!inWarp) {
+    const KernelThread *waiting = firstIn(KernelThread::atBarrier);
+    fault(FaultKind::divergentBarrier,
+          who(*waiting) + " and " + std::to_string(waitingCount - 1) +
+              " more wait at a barrier, but thread " +
+              threadText(firstIn(KernelThread::finished)->id) + " and " +
+              std::to_string(finishedCount - 1) +
+              " more have returned without coming to it");
+    return;
+  }
+  uint32_t warp = inWarp->id / 32;
+  uint32_t missing = inWarp->request.mask & ~warpArrived[warp];
+  if (missing == 0) { // all have come, but the last one with a larger mask
+    fault(FaultKind::warpMask, who(*inWarp) + " gives the mask " +
+                                   hex(inWarp->request.mask) +
+                                   ", but other lanes of it give other masks");
+    return;
+  }
+  uint32_t absent = warp * 32 + uint32_t(__builtin_ctz(missing));
+  std::string why = absent >= threadCount ? "does not exist"
+                    : threads[absent].state == KernelThread::finished
+                        ? "has returned"
+                        : "waits at a barrier of the block";
+  fault(FaultKind::warpMask, who(*inWarp) +
+                                 " waits for the lanes of the mask " +
+                                 hex(inWarp->request.mask) + ", but thread " +
+                                 threadText(absent) + " " + why);
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+static std::string indexText(uint64_t index, const uint32_t *size) {
+  if (size[1] == 1 && size[2] == 1)
+    return std::to_string(index);
+  return "(" + std::to_string(index % size[0]) + "," +
+         std::to_string(index / size[0] % size[1]) + "," +
+         std::to_string(index / size[0] / size[1]) + ")";
+}
+
+std::string KernelRunner::threadText(uint32_t id) const {
+  return indexText(id, current->block);
+}
+
+std::string KernelRunner::blockText(uint64_t block) const {
+  return indexText(block, current->grid);
+}
+
+std::string KernelRunner::who(const KernelThread &thread) const {
+  return "'" + current->name + "' thread " + threadText(thread.id) +
+         " of block " + blockText(blockOrder.empty() ? 0 : blockOrder.back());
+}
+
+void KernelRunner::fail(KernelThread &thread, FaultKind kind,
+                        const std::string &text) {
+  fault(kind, who(thread) + " " + text);
+  leave();
+}
+
+void KernelRunner::signalled(int signal, const void *address) {
+  if (!current)
+    return;
+  const KernelThread &thread = onFiber ? *onFiber : threads.front();
+  char where[32];
+  std::snprintf(where, sizeof where, "%p", address);
+  if (signal == SIGFPE)
+    fault(FaultKind::division, who(thread) + " divides an integer by zero");
+  else if (fibers.guardContains(address))
+    fault(FaultKind::stackOverflow,
+          who(thread) + " needs more local memory than the emulator's stacks "
+                        "have");
+  else
+    fault(FaultKind::outOfBounds,
+          who(thread) + " touches " + where + ", which it did not announce");
+  left = true;
+  siglongjmp(escape, 1);
+}
+
+} // namespace autopar::runtime::emulated
