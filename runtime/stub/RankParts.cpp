@@ -6,6 +6,7 @@
 #include "../cuda/CudaDevice.h"
 #include "../cuda/NcclTransport.h"
 #include "../emulated/EmulatedCublasLt.h"
+#include "../emulated/EmulatedCudnn.h"
 #include "../emulated/EmulatedDevice.h"
 #include "../emulated/EmulatedNccl.h"
 #include "../transport/SharedMemoryTransport.h"
@@ -36,6 +37,7 @@ static Status loadTables(const Manifest &manifest, CudaTables &tables) {
   if (manifest.target == Target::Emulated) {
     emulated::bindEmulated(tables.driver);
     emulated::bindEmulated(tables.cublasLt);
+    emulated::bindEmulated(tables.cudnn);
     return Status::success();
   }
   APRT_TRY(tables.driver.load());
