@@ -3,7 +3,6 @@
 #include "CompileFatbin.h"
 #include "CudaSource.h"
 #include "GridKernels.h"
-#include "KernelsToNvvm.h"
 
 namespace autopar {
 
@@ -18,8 +17,6 @@ gpu::emitCudaSource(HostProgram &program, mlir::gpu::GPUModuleOp kernels,
                     llvm::StringRef manifest, llvm::StringRef folder) {
   return program.module.emitError("no CUDA source yet");
 }
-
-void buildKernelsToNvvmPipeline(mlir::OpPassManager &manager) {}
 
 llvm::Expected<llvm::SmallVector<char, 0>>
 compileFatbin(mlir::gpu::GPUModuleOp kernels) {
