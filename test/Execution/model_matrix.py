@@ -20,7 +20,7 @@ MESHES = {False: ["data=2,tensor=2", "row=2,column=2", "layer=2,data=2", "tensor
           True: ["data=2,channel=2", "channel=2,spatial=2", "layer=2,spatial=2", "data=2,spatial=3", "tensor=3,data=2",
                  "spatial=4,channel=2", "layer=2,data=2,channel=2", "data=2,channel=2,spatial=2"]}
 # Continuous integration runs every so many cases; coprime to the number that most models have, so that kinds differ by model.
-SAMPLE_EVERY = 7
+SAMPLE_EVERY = {"cpu": 7, "emulated": 11}
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,20 @@ def cases_of(model, facts):
             yield case
 
 
+def gpu_cases_of(model, facts):
+    """Every case of one model on GPUs."""
+    batch = 4 if facts.symbolic else 0
+    yield Case(model, 1, "auto", batch=batch)
+    named = ["data"] + ["tensor"] * bool(facts.contracted) + ["channel"] * bool(facts.convolutions) + ["layer"]
+    for ranks in (2, 4):
+        yield Case(model, ranks, "auto", batch=batch)
+        yield Case(model, ranks, "auto", free=True, batch=batch)
+        for strategy in named:
+            yield Case(model, ranks, strategy, batch=batch)
+        if not facts.running:
+            yield Case(model, ranks, "layer", micro_batches=2, batch=batch)
+
+
 def mesh_case(model, mesh, batch):
     axes = [axis.split("=") for axis in mesh.split(",")]
     ranks = 1
@@ -128,5 +142,5 @@ def all_models(folder):
     return sorted(name for name in os.listdir(folder) if os.path.exists(os.path.join(folder, name, "model.onnx")))
 
 
-def sample_of(cases):
-    return cases[::SAMPLE_EVERY]
+def sample_of(cases, target="cpu"):
+    return cases[::SAMPLE_EVERY[target]]

@@ -1,10 +1,11 @@
 """Runs real models whole and partitioned, and compares every output with its reference.
 
-    python test/Execution/run_models.py [--full] [--models NAME,...] [--only TEXT] [--jobs N]
+    python test/Execution/run_models.py [--target emulated] [--full] [--models NAME,...] [--only TEXT] [--jobs N]
 
 Each case compiles a model of ../shared/models/small for some ranks, strategy and mesh, runs it and compares: the README's
 tolerance |y - ref| <= 1e-4 * (std + |ref|), five times that where the plan has ranks sum what one rank would have summed.
-The plan must show that a named strategy was followed. Which cases there are says model_matrix.py. Without the shared models
+The plan must show that a named strategy was followed. Which cases there are says model_matrix.py. The emulated GPU runs
+what CUDA may reorder in an order that its seed chooses: AUTOPAR_EMULATED_SEED, or one that the case's name gives. Without the shared models
 there is nothing to run. The last line counts: "N passed, N failed, N skipped".
 """
 
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
@@ -27,21 +29,22 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from autopar import find_tool  # noqa: E402
 from autopar.compare import compare  # noqa: E402
-from model_matrix import all_models, cases_of, facts_of, sample_of  # noqa: E402
+from model_matrix import all_models, cases_of, facts_of, gpu_cases_of, sample_of  # noqa: E402
 
 SHARED = os.environ.get("AUTOPAR_SHARED", os.path.join(ROOT, "..", "shared"))
 SMALL = os.path.join(SHARED, "models", "small")
 TOLERANCE = 1e-4
 SUMMING = 5  # times the tolerance where ranks sum in another order
-FREE = '{"nodes":[{"count":1,"type":"cpu","devices":%d}],"links":[{"within":"node","kind":"free"}]}'
+FREE = '{"nodes":[{"count":1,"type":"%s","devices":%d}],"links":[{"within":"node","kind":"free"}]}'
+DEVICES = {"cpu": "cpu", "emulated": "h100-80gb"}
 # What the plan's table says of an axis that follows a name.
 WORDS = {"data": ["the batch"], "row": ["weights by rows"], "column": ["weights by columns"],
          "tensor": ["weights by rows", "weights by columns"],
          "channel": ["channels", "weights by rows", "weights by columns"], "spatial": ["height or width"]}
 
 
-def run(command, timeout=300):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+def run(command, timeout=300, **environment):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env={**os.environ, **environment})
     return done.returncode, (done.stdout + done.stderr).strip()
 
 
@@ -86,13 +89,19 @@ def not_followed(case, facts, plan, table):
     return ""
 
 
-def compile_command(case, folder, stem):
+def seed_of(case):
+    """Of the emulated GPU's order."""
+    return os.environ.get("AUTOPAR_EMULATED_SEED", str(zlib.crc32(str(case).encode())))
+
+
+def compile_command(case, folder, stem, target="cpu"):
     model = os.path.join(folder, "model.onnx")
     weights = model + ".data" if os.path.exists(model + ".data") else model
-    command = [find_tool(), "compile", model, "-o", stem, "--strategy", case.strategy, "--save-plan", stem + ".json", "--weights", weights]
+    command = [find_tool(), "compile", model, "-o", stem, "--strategy", case.strategy, "--save-plan", stem + ".json", "--weights", weights,
+               "--target", target]
     if case.free:
         with open(stem + ".cluster.json", "w") as cluster:
-            cluster.write(FREE % case.ranks)
+            cluster.write(FREE % (DEVICES[target], case.ranks))
         command += ["--cluster", stem + ".cluster.json"]
     else:
         command += ["--ranks", str(case.ranks)]
@@ -100,17 +109,18 @@ def compile_command(case, folder, stem):
     return command + ["--bind", f"batch={case.batch}"] * bool(case.batch)
 
 
-def attempt(case, work):
+def attempt(case, work, target):
     """Returns "" or what went wrong."""
     folder = os.path.join(SMALL, case.model)
     stem = os.path.join(work, re.sub(r"[ ,=]", "_", str(case)))
-    code, table = run(compile_command(case, folder, stem))
+    code, table = run(compile_command(case, folder, stem, target))
     if code:
         return f"compile ended with {code}: {table[-600:]}"
     outputs = stem + ".out.npz"
-    code, log = run([stem, "--inputs", os.path.join(folder, f"inputs{case.suffix}.npz"), "--outputs", outputs])
+    code, log = run([stem, "--inputs", os.path.join(folder, f"inputs{case.suffix}.npz"), "--outputs", outputs],
+                    AUTOPAR_EMULATED_SEED=seed_of(case))
     if code:
-        return f"run ended with {code}: {log[-400:]}"
+        return f"run ended with {code}{f' (seed {seed_of(case)})' * (target == 'emulated')}: {log[-600:]}"
     with open(stem + ".json") as file:
         plan = json.load(file)
     with np.load(outputs) as got:
@@ -122,10 +132,10 @@ def attempt(case, work):
     return not_followed(case, facts_of(os.path.join(folder, "model.onnx")), plan, table)
 
 
-def guarded(case, work):
+def guarded(case, work, target):
     """attempt(), with every way to fail as a message: one case never ends the others."""
     try:
-        return attempt(case, work)
+        return attempt(case, work, target)
     except (OSError, ValueError, KeyError, subprocess.TimeoutExpired) as error:
         return f"{type(error).__name__}: {error}"
 
@@ -133,6 +143,7 @@ def guarded(case, work):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--full", action="store_true", help="every case; without it a sample")
+    arguments.add_argument("--target", choices=DEVICES, default="cpu")
     arguments.add_argument("--models", default="", help="only these models, separated by commas")
     arguments.add_argument("--only", default="", help="cases whose name holds this text")
     arguments.add_argument("--jobs", type=int, default=2)
@@ -143,15 +154,16 @@ def main():
         print("0 passed, 0 failed, 1 skipped")
         return 0
     models = options.models.split(",") if options.models else all_models(SMALL)
-    cases = [case for model in models for case in cases_of(model, facts_of(os.path.join(SMALL, model, "model.onnx")))]
-    cases = [case for case in (cases if options.full else sample_of(cases)) if options.only in str(case)]
+    matrix = cases_of if options.target == "cpu" else gpu_cases_of
+    cases = [case for model in models for case in matrix(model, facts_of(os.path.join(SMALL, model, "model.onnx")))]
+    cases = [case for case in (cases if options.full else sample_of(cases, options.target)) if options.only in str(case)]
     if options.list:
         print("\n".join(map(str, cases)))
         return 0
     failed = 0
     with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(options.jobs) as pool:
         start = time.time()
-        for case, error in zip(cases, pool.map(lambda case: guarded(case, work), cases)):
+        for case, error in zip(cases, pool.map(lambda case: guarded(case, work, options.target), cases)):
             failed += bool(error)
             print(f"{'FAIL' if error else 'ok'}: {case}{': ' + error if error else ''}", flush=True)
         print(f"{len(models)} models, {len(cases)} cases, {time.time() - start:.0f} s")
