@@ -1,16 +1,9 @@
 //===- ExecutableTest.cpp - Whole executables, from C programs ------------===//
 
-#include "TemporaryFolder.h"
-#include "core/Futex.h"
-#include "core/Npy.h"
-
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
+#include "BuiltExecutable.h"
 
 #include <array>
 #include <csignal>
-#include <dlfcn.h>
-#include <sys/wait.h>
 
 using namespace autopar::runtime;
 using nlohmann::json;
@@ -87,72 +80,8 @@ const char pipelineText[] = R"json({
   "predicted": {"step_seconds": 0, "peak_memory_bytes": [64, 64]},
   "plan": {}})json";
 
-uint64_t checksum(const std::string &bytes) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (char byte : bytes)
-    hash = (hash ^ uint8_t(byte)) * 0x100000001b3u;
-  return hash;
-}
-
-struct Outcome {
-  int code = -1; // exit code, or 1000 + signal
-  std::string text;
-  double seconds = 0;
-};
-
-class Executable : public ::testing::Test {
+class Executable : public BuiltExecutable {
 protected:
-  /// Compiles Inputs/`source` with the manifest and appends it to the stub.
-  void build(const char *source, const json &manifest, int ranks) {
-    compile(source, manifest, ranks);
-    append(checksum(program));
-  }
-  void compile(const char *source, const json &manifest, int ranks) {
-    std::string quoted = json(manifest.dump()).dump();
-    folder.write("manifest.h", "#define MANIFEST " + quoted + "\n");
-    std::string library = folder.path("program.so");
-    std::string command =
-        std::string(AUTOPAR_TEST_CC) + " -shared -fPIC -O1 -include " +
-        folder.path("manifest.h") + " -DRANKS=" + std::to_string(ranks) +
-        " -I" AUTOPAR_TEST_INCLUDE " " AUTOPAR_TEST_INPUTS "/" + source +
-        " -o " + library;
-    ASSERT_EQ(std::system(command.c_str()), 0);
-    program = folder.read("program.so");
-  }
-  /// Appends it to what was appended before: another entry.
-  void appendEntry() {
-    std::string bytes = folder.read("exe");
-    uint64_t trailer[3] = {bytes.size(), program.size(), checksum(program)};
-    folder.write("exe",
-                 bytes + program + "AUTOPAR1" +
-                     std::string(reinterpret_cast<const char *>(trailer), 24));
-  }
-  void append(uint64_t sum) {
-    std::ifstream file(AUTOPAR_TEST_STUB, std::ios::binary);
-    std::ostringstream stub;
-    stub << file.rdbuf();
-    std::string bytes = stub.str();
-    bytes.resize((bytes.size() + 4095) / 4096 * 4096);
-    uint64_t trailer[3] = {bytes.size(), program.size(), sum};
-    bytes += program + "AUTOPAR1" +
-             std::string(reinterpret_cast<const char *>(trailer), 24);
-    folder.write("exe", bytes);
-    std::filesystem::permissions(folder.path("exe"),
-                                 std::filesystem::perms::owner_all);
-  }
-  Outcome run(const std::string &arguments,
-              const std::string &environment = "") {
-    Outcome outcome;
-    double start = monotonicSeconds();
-    std::string command = "cd " + folder.path("") + " && " + environment +
-                          " ./exe " + arguments + " > log 2>&1";
-    int status = std::system(command.c_str());
-    outcome.seconds = monotonicSeconds() - start;
-    outcome.code =
-        WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-    outcome.text = folder.read("log");
-    return outcome;
-  }
   void writeWeights() {
     std::string bytes;
     for (int i = 0; i < 35; ++i) {
@@ -175,17 +104,7 @@ protected:
     writeWeights();
     writeInputs(0);
   }
-  void expectFailure(const Outcome &outcome,
-                     std::initializer_list<const char *> parts) {
-    EXPECT_GE(outcome.code, 1) << outcome.text;
-    EXPECT_LE(outcome.code, 99) << outcome.text;
-    for (const char *part : parts)
-      EXPECT_NE(outcome.text.find(part), std::string::npos)
-          << "no '" << part << "' in: " << outcome.text;
-  }
 
-  TemporaryFolder folder;
-  std::string program;
   std::array<float, 30> x;
 };
 
@@ -231,18 +150,6 @@ TEST_P(ExecutableOnRanks, ComputesTheSum) {
   json trace = json::parse(folder.read("trace.json"));
   // Each rank has its name and three ops in each of five steps.
   EXPECT_EQ(trace["traceEvents"].size(), size_t(ranks * (1 + 3 * 5)));
-}
-
-TEST_F(Executable, AProgramForAGpuWithoutADriverSaysSo) {
-  if (dlopen("libcuda.so.1", RTLD_NOW))
-    GTEST_SKIP() << "this machine has a CUDA driver";
-  json manifest = programManifest(1);
-  manifest["target"] = "cuda";
-  build("program.c", manifest, 1);
-  writeInputs(0);
-  expectFailure(run("--inputs in.npz"),
-                {"no device: ", "libcuda.so.1",
-                 "NVIDIA driver for CUDA 12.0 or newer", "install"});
 }
 
 TEST_F(Executable, RunsMicroBatchesThroughStages) {
