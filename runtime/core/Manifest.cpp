@@ -342,6 +342,8 @@ static void parseRoot(const JsonReader &root, Manifest &manifest) {
       !entry.isNull())
     manifest.entry = entry.string();
   manifest.target = parseTarget(root.member("target", /*optional=*/true));
+  JsonReader tf32 = root.member("tf32", /*optional=*/true);
+  manifest.tf32 = !tf32.isNull() && tf32.boolean();
   manifest.cpuFeatures = root.member("cpu_features").strings();
   manifest.libraries = root.member("libraries").strings();
   parseMesh(root, manifest);

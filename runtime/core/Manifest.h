@@ -102,6 +102,7 @@ enum class Target { Cpu, Cuda, Emulated };
 struct Manifest {
   std::string model;
   Target target = Target::Cpu;
+  bool tf32 = false; // products of f32 may round their operands to tf32
   std::string entry; // "" where the executable has one program only
   std::vector<std::string> cpuFeatures;
   std::vector<std::string> libraries;

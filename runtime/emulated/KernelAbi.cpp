@@ -1,5 +1,9 @@
 //===- KernelAbi.cpp - What emulated kernels call -------------------------===//
 
+#pragma GCC visibility push(default)
+#include "autopar/emulated.h"
+#pragma GCC visibility pop
+
 #include "KernelRun.h"
 
 using namespace autopar::runtime::emulated;
