@@ -40,7 +40,9 @@ static TargetTable cpuTable() {
   cpu.contraction.inPlace = true;
   cpu.convolution = cpu.contraction;
   cpu.convolution.epilogues = {{Step::Bias, Step::Addend, Step::Activation}};
-  cpu.contraction.f16 = cpu.contraction.bf16 = cpu.contraction.others = true;
+  for (LibraryCalls *calls : {&cpu.contraction, &cpu.convolution})
+    calls->f16 = calls->bf16 = true;
+  cpu.contraction.others = true;
   cpu.imagesChannelsLast = true;
   return cpu;
 }

@@ -3,6 +3,7 @@
 #include "autopar/Pipeline/Compilation.h"
 #include "WeightPlaces.h"
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/Precision.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/Lowering/Executable.h"
 #include "autopar/Planning/PredictMemory.h"
@@ -78,7 +79,11 @@ LogicalResult Compilation::importModel() {
     return fail(model.takeError());
   file = std::move(*model);
   ir = importOnnx(*file, request.import, &context);
-  return ir ? runPasses(Phase::Import) : failure();
+  if (!ir)
+    return failure();
+  if (!request.precision.empty() && request.precision != "fp32")
+    (*ir)->setAttr(kPrecision, StringAttr::get(&context, request.precision));
+  return runPasses(Phase::Import);
 }
 
 /// The plan of --plan, for as many devices as the command line says.

@@ -41,6 +41,8 @@ static void buildImportPhase(OpPassManager &manager) {
   // transposes, reshapes of reshapes) goes before anything is moved.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  // Before weights are moved, so that they are converted at load.
+  manager.addPass(createAssignPrecision());
   // Then weights that are only re-ordered or folded are computed at load.
   manager.addPass(createMoveToSetup());
   manager.addPass(createCanonicalizerPass());

@@ -3,6 +3,7 @@
 #include "autopar/Planning/ReadModel.h"
 #include "autopar/Cost/KernelGroups.h"
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/Precision.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -15,7 +16,8 @@ namespace {
 /// Fills a ModelGraph function by function.
 class ModelReader {
 public:
-  explicit ModelReader(ModuleOp module) : module(module) {}
+  explicit ModelReader(ModuleOp module)
+      : module(module), tf32(allowsTf32(module)) {}
   FailureOr<ModelGraph> read();
 
 private:
@@ -30,6 +32,7 @@ private:
                  const llvm::DenseMap<Operation *, size_t> &index);
 
   ModuleOp module;
+  bool tf32 = false;
   ModelGraph graph;
   llvm::DenseMap<Value, unsigned> ids;
 };
@@ -153,12 +156,15 @@ static SmallVector<unsigned> findAlike(Operation *op,
   return alike;
 }
 
-static FlopsKind flopsKindOf(Operation *op) {
+static FlopsKind flopsKindOf(Operation *op, bool tf32) {
   Type type =
       cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
   if (type.isBF16())
     return FlopsKind::Bf16;
-  return type.isF16() ? FlopsKind::Fp16 : FlopsKind::Fp32;
+  if (type.isF16())
+    return FlopsKind::Fp16;
+  bool product = precisionClassOf(op) == PrecisionClass::Low;
+  return tf32 && product ? FlopsKind::Tf32 : FlopsKind::Fp32;
 }
 
 static std::string resultName(Operation *op, unsigned result,
@@ -179,7 +185,7 @@ LogicalResult ModelReader::readOp(Operation *op, bool setup) {
   item.signature = signatureOf(op);
   item.rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
   item.setup = setup;
-  item.flopsKind = flopsKindOf(op);
+  item.flopsKind = flopsKindOf(op, tf32);
   if (auto kernel = dyn_cast<KernelOpInterface>(op)) {
     item.kernel = kernel.getKernelClass();
     item.flops = kernel.getFlops();

@@ -18,7 +18,7 @@ int complain(const llvm::Twine &message);
 
 /// The options that shape a plan, of all commands that make one.
 struct PlanOptions {
-  std::string cluster, target, strategy, mesh, planFile, savePlan, memoryLimit,
+  std::string cluster, target, precision, strategy, mesh, planFile, savePlan, memoryLimit,
       constraints;
   std::vector<std::string> bindings, entries;
   int64_t ranks = 0, microBatches = 0;

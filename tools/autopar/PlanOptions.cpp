@@ -28,6 +28,12 @@ void PlanOptions::addTo(CommandLine &line) {
            "cpu, cuda, or emulated: a GPU that the host plays, with checks "
            "(default: the cluster's kind)",
            target));
+  options.push_back(
+      text("precision", "TYPE",
+           "fp32 (default: as exported), tf32, bf16 or fp16: matrix products "
+           "and\n                             convolutions in it, with sums in "
+           "fp32",
+           precision));
   options.push_back(text("strategy", "NAME[,NAME]",
                          "auto (default), replicated, data, row, column, "
                          "tensor, channel, spatial, layer",
@@ -105,6 +111,11 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
     return createStringError("--target " + target +
                              ": the targets are cpu, cuda and emulated");
   result.target = target;
+  if (!precision.empty() &&
+      !is_contained({"fp32", "tf32", "bf16", "fp16"}, precision))
+    return createStringError("--precision " + precision +
+                             ": write fp32, tf32, bf16 or fp16");
+  result.precision = precision;
   if (!cluster.empty() && ranks != 0)
     return createStringError("--ranks and --cluster exclude each other");
   for (auto [name, given] : {std::pair("strategy", !strategy.empty()),

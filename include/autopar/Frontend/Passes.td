@@ -5,6 +5,21 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AssignPrecision : Pass<"autopar-assign-precision", "::mlir::ModuleOp"> {
+  let summary = "compute sums of products in bf16 or fp16";
+  let description = [{
+    As the module's `autopar.precision` says (fp32 or absent, tf32: nothing). Matrix
+    products and convolutions of f32 values get operands and results of the low
+    type; softmax, norms, sums, exp, log and powers keep f32; all other ops follow their
+    operands, the widest of them, with biases, scales and other vectors of parameters
+    giving way. What depends on no input stays f32 up to its use, inputs and
+    outputs of @step keep their types.
+
+    Run before autopar-move-to-setup, so that converted weights are made at load.
+  }];
+  let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
+}
+
 def MoveToSetup : Pass<"autopar-move-to-setup", "::mlir::ModuleOp"> {
   let summary = "move what depends on no input from @step to @setup";
   let description = [{

@@ -23,6 +23,7 @@ struct CompileRequest {
   std::string weights;       // where the executable finds the weights
   std::string output;
   std::string target;     // "cpu", "cuda", "emulated"; empty: the cluster's
+  std::string precision;  // "fp32", "tf32", "bf16", "fp16"; empty: fp32
   std::string cudaSource; // folder for the program as CUDA C++; empty: none
   std::string entry;      // `--entry` as it was written; empty: the only one
   bool verbose = false;

@@ -8,6 +8,7 @@
 #include "HostProgram.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/runtime.h"
+#include "autopar/Dialect/Precision.h"
 #include "autopar/shared_memory.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/JSON.h"
@@ -316,6 +317,7 @@ FailureOr<std::string> ManifestWriter::write() {
   json::Object root{
       {"abi", APRT_ABI_VERSION},
       {"target", targetName(program.module)},
+      {"tf32", allowsTf32(program.module)},
       {"cpu_features", std::move(features)},
       {"libraries", libraries()},
       {"mesh", meshAxes()},

@@ -1,0 +1,102 @@
+// RUN: autopar-opt %s --autopar-assign-precision --split-input-file | FileCheck %s -enable-var-scope
+
+// A product is computed in bf16; its bias follows, below the broadcast; softmax is
+// computed in f32, and the result keeps its type.
+module attributes {autopar.precision = "bf16"} {
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: (%[[X:.*]]: tensor<2x4xf32>
+// CHECK-SAME: %[[W:.*]]: tensor<4x8xf32>
+// CHECK-SAME: %[[B:.*]]: tensor<8xf32>
+// CHECK-SAME: -> (tensor<2x8xf32>
+// CHECK-DAG: %[[XL:.*]] = autopar.convert %[[X]] : tensor<2x4xf32> -> tensor<2x4xbf16>
+// CHECK-DAG: %[[WL:.*]] = autopar.convert %[[W]] : tensor<4x8xf32> -> tensor<4x8xbf16>
+// CHECK-DAG: %[[BL:.*]] = autopar.convert %[[B]] : tensor<8xf32> -> tensor<8xbf16>
+// CHECK-DAG: %[[P:.*]] = autopar.einsum "mk,kn->mn" %[[XL]], %[[WL]] {{.*}} -> tensor<2x8xbf16>
+// CHECK-DAG: %[[C:.*]] = autopar.broadcast %[[BL]] {{.*}} -> tensor<2x8xbf16>
+// CHECK: %[[S:.*]] = autopar.binary add %[[P]], %[[C]] : tensor<2x8xbf16>
+// CHECK: %[[F:.*]] = autopar.convert %[[S]] : tensor<2x8xbf16> -> tensor<2x8xf32>
+// CHECK: %[[R:.*]] = autopar.softmax %[[F]] dim = 1 : tensor<2x8xf32>
+// CHECK: return %[[R]]
+func.func @step(%x: tensor<2x4xf32> {autopar.source = #autopar.input<"x">},
+                %w: tensor<4x8xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 128>},
+                %b: tensor<8xf32> {autopar.source = #autopar.parameter<"b", "m", offset = 128, length = 32>})
+    -> (tensor<2x8xf32> {autopar.result = #autopar.output<"y">}) {
+  %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
+  %1 = autopar.broadcast %b dims = [1] : tensor<8xf32> -> tensor<2x8xf32>
+  %2 = autopar.binary add %0, %1 : tensor<2x8xf32>
+  %3 = autopar.softmax %2 dim = 1 : tensor<2x8xf32>
+  return %3 : tensor<2x8xf32>
+}
+}
+
+// -----
+
+// A sum with an f32 value of the step is f32; two products in a row need no convert
+// between them, and one input one convert.
+module attributes {autopar.precision = "fp16"} {
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: (%[[X:.*]]: tensor<4x4xf32>
+// CHECK: %[[L:.*]] = autopar.convert %[[X]]
+// CHECK-NOT: convert
+// CHECK: %[[A:.*]] = autopar.einsum "mk,kn->mn" %[[L]], %[[L]] {{.*}} -> tensor<4x4xf16>
+// CHECK: %[[B:.*]] = autopar.einsum "mk,kn->mn" %[[A]], %[[L]] {{.*}} -> tensor<4x4xf16>
+// CHECK: %[[F:.*]] = autopar.convert %[[B]] : tensor<4x4xf16> -> tensor<4x4xf32>
+// CHECK: autopar.binary add %[[F]], %[[X]] : tensor<4x4xf32>
+func.func @step(%x: tensor<4x4xf32> {autopar.source = #autopar.input<"x">})
+    -> (tensor<4x4xf32> {autopar.result = #autopar.output<"y">}) {
+  %0 = autopar.einsum "mk,kn->mn" %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = autopar.einsum "mk,kn->mn" %0, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = autopar.binary add %1, %x : tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
+}
+
+// -----
+
+// A constant that the low type does not hold keeps the sum in f32; one that it holds
+// follows. What depends on parameters alone stays f32.
+module attributes {autopar.precision = "bf16"} {
+// CHECK-LABEL: func.func @step
+// CHECK: autopar.binary sub {{.*}} : tensor<4x4xf32>
+// CHECK: autopar.binary mul {{.*}} : tensor<4x4xbf16>
+// CHECK: autopar.einsum "mk,kn->mn" {{.*}} -> tensor<4x4xbf16>
+// CHECK: autopar.binary add {{.*}} : tensor<4x4xf32>
+func.func @step(%x: tensor<4x4xf32> {autopar.source = #autopar.input<"x">},
+                %w: tensor<4x4xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 64>})
+    -> (tensor<4x4xf32> {autopar.result = #autopar.output<"y">}) {
+  %0 = autopar.binary sub %w, %w : tensor<4x4xf32>
+  %half = autopar.constant dense<0.5> : tensor<4x4xf32>
+  %least = autopar.constant dense<-3.40282347E+38> : tensor<4x4xf32>
+  %1 = autopar.einsum "mk,kn->mn" %x, %0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = autopar.binary mul %1, %half : tensor<4x4xf32>
+  %3 = autopar.einsum "mk,kn->mn" %2, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %4 = autopar.binary add %3, %least : tensor<4x4xf32>
+  return %4 : tensor<4x4xf32>
+}
+}
+
+// -----
+
+// An outer product is no sum: positions keep their digits. tf32 changes no type.
+module attributes {autopar.precision = "bf16"} {
+// CHECK-LABEL: func.func @step
+// CHECK-NOT: bf16
+// CHECK: return
+func.func @step(%x: tensor<4x1xf32> {autopar.source = #autopar.input<"x">}, %f: tensor<1x4xf32> {autopar.source = #autopar.input<"f">})
+    -> (tensor<4x4xf32> {autopar.result = #autopar.output<"y">}) {
+  %0 = autopar.einsum "mk,kn->mn" %x, %f : (tensor<4x1xf32>, tensor<1x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+}
+
+// -----
+
+module attributes {autopar.precision = "tf32"} {
+// CHECK-LABEL: func.func @step
+// CHECK-NOT: convert
+// CHECK: return
+func.func @step(%x: tensor<4x4xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<4x4xf32> {autopar.result = #autopar.output<"y">}) {
+  %0 = autopar.einsum "mk,kn->mn" %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+}
