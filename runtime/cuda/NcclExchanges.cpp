@@ -41,6 +41,23 @@ static CopyBox boxOf(const std::vector<int64_t> &lengths, int64_t element,
   return box;
 }
 
+/// Zeros where this member's block of the split dimension ends early.
+static Status clearPadding(const DeviceCopy &copies, aprt_dtype dtype,
+                           const SplitChange &change,
+                           const std::vector<int64_t> &strides, int64_t me,
+                           void *out) {
+  auto split = size_t(change.splitDim);
+  int64_t block = change.outShape[split];
+  int64_t valid = validBlock({1, change.inShape[split], block, 1}, me);
+  int64_t outer = 1;
+  for (size_t d = 0; d < split; ++d)
+    outer *= change.outShape[d];
+  return copies.fill(dtype, 0,
+                     static_cast<char *>(out) + valid * strides[split],
+                     (block - valid) * strides[split] / elementBytes(dtype),
+                     outer, block * strides[split]);
+}
+
 Status NcclTransport::allToAll(int comm, aprt_dtype dtype,
                                const SplitChange &change, const void *in,
                                void *out) {
@@ -78,6 +95,7 @@ Status NcclTransport::allToAll(int comm, aprt_dtype dtype,
     else
       sent += sends.back().box.bytes();
   }
+  APRT_TRY(clearPadding(copies(), dtype, change, outside, me, out));
   if (group->members() == 1)
     return Status::success();
   return communicate(*group, /*message=*/false, sent, [&] {

@@ -32,12 +32,29 @@ inline Manifest worldManifest(int ranks) {
   return manifest;
 }
 
+using RankBody = std::function<std::string(int, Transport &)>;
+
+/// How a process of a test takes part: it calls the body with its transport.
+using RankStarter =
+    std::function<std::string(SharedFabric &, const Manifest &, int rank,
+                              double timeoutSeconds, const RankBody &)>;
+
+inline std::string startInSharedMemory(SharedFabric &fabric,
+                                       const Manifest &manifest, int rank,
+                                       double timeoutSeconds,
+                                       const RankBody &body) {
+  ThreadPool pool(rank % 2 + 1, /*spin=*/false);
+  SharedMemoryTransport transport(fabric, manifest, rank, pool, timeoutSeconds,
+                                  Patience::sharedCore());
+  return body(rank, transport);
+}
+
 /// Runs `body` as every rank of `manifest` in a process of its own. It returns
 /// an empty string, or what went wrong. The result joins all of these.
-inline std::string
-runForked(const Manifest &manifest, double timeoutSeconds,
-          const std::function<std::string(int, Transport &)> &body) {
-  constexpr int64_t messageBytes = 1024;
+inline std::string runForked(const Manifest &manifest, double timeoutSeconds,
+                             const RankBody &body,
+                             const RankStarter &start = startInSharedMemory) {
+  constexpr int64_t messageBytes = 4096;
   SharedFabric fabric;
   Buffer messages;
   int world = manifest.worldSize();
@@ -51,10 +68,7 @@ runForked(const Manifest &manifest, double timeoutSeconds,
       children.push_back(child);
       continue;
     }
-    ThreadPool pool(rank % 2 + 1, /*spin=*/false);
-    SharedMemoryTransport transport(fabric, manifest, rank, pool,
-                                    timeoutSeconds, Patience::sharedCore());
-    std::string result = body(rank, transport);
+    std::string result = start(fabric, manifest, rank, timeoutSeconds, body);
     std::snprintf(static_cast<char *>(messages.data()) + rank * messageBytes,
                   messageBytes, "%s", result.c_str());
     _exit(0);

@@ -1,5 +1,6 @@
 //===- TransportTest.cpp - Collectives against a serial oracle ------------===//
 
+#include "DeviceTransport.h"
 #include "Forked.h"
 
 #include <gtest/gtest.h>
@@ -29,16 +30,41 @@ std::string differ(const char *what, int64_t at, double got, double wanted) {
          std::to_string(got) + " instead of " + std::to_string(wanted);
 }
 
-class Collectives : public ::testing::TestWithParam<int> {
+std::string startOnDevice(SharedFabric &fabric, const Manifest &manifest,
+                          int rank, double timeoutSeconds,
+                          const RankBody &body) {
+  std::unique_ptr<DeviceTransport> transport;
+  Status status = DeviceTransport::create(fabric, manifest, rank,
+                                          timeoutSeconds, transport);
+  return status.ok() ? body(rank, *transport) : status.message();
+}
+
+/// Ranks on the host, and on emulated GPUs.
+enum class On { Host, Device };
+
+std::string runOn(On where, Manifest manifest, const RankBody &body) {
+  for (const char *kind : {"all_gather", "all_to_all"})
+    manifest.ops.push_back({kind, kind, 0, 0, 0, 0});
+  return where == On::Host ? runForked(manifest, 30, body)
+                           : runForked(manifest, 30, body, startOnDevice);
+}
+
+class Collectives : public ::testing::TestWithParam<std::tuple<int, On>> {
 protected:
-  int ranks() const { return GetParam(); }
-  void
-  expectAll(const std::function<std::string(int, Transport &)> &body) const {
-    EXPECT_EQ(runForked(worldManifest(ranks()), 30, body), "");
+  int ranks() const { return std::get<0>(GetParam()); }
+  void expectAll(const RankBody &body) const {
+    EXPECT_EQ(runOn(std::get<1>(GetParam()), worldManifest(ranks()), body), "");
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Ranks, Collectives, ::testing::Values(1, 2, 3, 5, 6));
+INSTANTIATE_TEST_SUITE_P(Ranks, Collectives,
+                         ::testing::Combine(::testing::Values(1, 2, 3, 5, 6),
+                                            ::testing::Values(On::Host,
+                                                              On::Device)));
+
+class Places : public ::testing::TestWithParam<On> {};
+INSTANTIATE_TEST_SUITE_P(HostAndDevice, Places,
+                         ::testing::Values(On::Host, On::Device));
 
 TEST_P(Collectives, AllReduceSums) {
   int k = ranks();
@@ -296,7 +322,7 @@ TEST_P(Collectives, HaloCollectsIntervals) {
 }
 
 /// Groups of a mesh [2, 3] work beside each other.
-TEST(Communicators, GroupsAreIndependent) {
+TEST_P(Places, GroupsAreIndependent) {
   Manifest manifest = worldManifest(6);
   manifest.communicators = {{{"a"}, {{0, 3}, {1, 4}, {2, 5}}, 4},
                             {{"b"}, {{0, 1, 2}, {3, 4, 5}}, 4},
@@ -319,11 +345,11 @@ TEST(Communicators, GroupsAreIndependent) {
     bool works = transport.allReduce(2, APRT_SUM, APRT_F32, 1, &c, &c).ok();
     return works == (place >= 0) ? "" : "a non-member took part";
   };
-  EXPECT_EQ(runForked(manifest, 30, body), "");
+  EXPECT_EQ(runOn(GetParam(), manifest, body), "");
 }
 
 /// Two stages of two devices; the ring is shorter than the queue of messages.
-TEST(Channels, MessagesArriveInOrder) {
+TEST_P(Places, MessagesArriveInOrder) {
   Manifest manifest = worldManifest(2);
   manifest.stages = 2;
   manifest.communicators.clear();
@@ -352,7 +378,7 @@ TEST(Channels, MessagesArriveInOrder) {
     }
     return "";
   };
-  EXPECT_EQ(runForked(manifest, 30, body), "");
+  EXPECT_EQ(runOn(GetParam(), manifest, body), "");
 }
 
 TEST(Channels, BadMessagesAreRefused) {
