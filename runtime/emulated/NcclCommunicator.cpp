@@ -147,7 +147,7 @@ void ncclComm::advance() {
   if (error != ncclSuccess || !region.isOpen())
     return;
   std::string failure;
-  if (region.failed(failure)) {
+  if (root->region.failed(failure)) {
     raise(ncclRemoteError, failure);
     return;
   }

@@ -43,7 +43,8 @@ Progress Operation::end(Progress how) {
 }
 
 Progress Operation::mismatch(const std::string &text) {
-  comm.region.fail(text);
+  // Of all ranks: others may wait on another communicator.
+  comm.root->region.fail(text);
   comm.raise(ncclInvalidUsage, text);
   fault(FaultKind::collective, text);
   return end(Progress::fault);
@@ -78,7 +79,7 @@ Progress Operation::poll(bool first) {
     return Progress::notYet;
   nextCheck = monotonicSeconds() + kCheckSeconds;
   std::string failure;
-  if (comm.region.failed(failure))
+  if (comm.root->region.failed(failure))
     return mismatch(failure);
   comm.checkMembers(describe(call()));
   if (isDeadlock(failure))

@@ -49,32 +49,28 @@ inline std::string startInSharedMemory(SharedFabric &fabric,
   return body(rank, transport);
 }
 
-/// Runs `body` as every rank of `manifest` in a process of its own. It returns
-/// an empty string, or what went wrong. The result joins all of these.
-inline std::string runForked(const Manifest &manifest, double timeoutSeconds,
-                             const RankBody &body,
-                             const RankStarter &start = startInSharedMemory) {
+/// Runs `body` in `count` processes. It returns an empty string, or what went
+/// wrong. The result joins all of these.
+inline std::string runProcesses(int count,
+                                const std::function<std::string(int)> &body) {
   constexpr int64_t messageBytes = 4096;
-  SharedFabric fabric;
   Buffer messages;
-  int world = manifest.worldSize();
-  if (fabric.create(manifest).failed() ||
-      messages.allocateShared(world * messageBytes, "messages").failed())
+  if (messages.allocateShared(count * messageBytes, "messages").failed())
     return "no shared memory";
   std::vector<pid_t> children;
-  for (int rank = 0; rank < world; ++rank) {
+  for (int rank = 0; rank < count; ++rank) {
     pid_t child = fork();
     if (child > 0) {
       children.push_back(child);
       continue;
     }
-    std::string result = start(fabric, manifest, rank, timeoutSeconds, body);
+    std::string result = body(rank);
     std::snprintf(static_cast<char *>(messages.data()) + rank * messageBytes,
                   messageBytes, "%s", result.c_str());
     _exit(0);
   }
   std::string all;
-  for (int rank = 0; rank < world; ++rank) {
+  for (int rank = 0; rank < count; ++rank) {
     int status = 0;
     waitpid(children[rank], &status, 0);
     std::string text =
@@ -85,6 +81,18 @@ inline std::string runForked(const Manifest &manifest, double timeoutSeconds,
       all += "rank " + std::to_string(rank) + ": " + text + "\n";
   }
   return all;
+}
+
+/// Runs `body` as every rank of `manifest` in a process of its own.
+inline std::string runForked(const Manifest &manifest, double timeoutSeconds,
+                             const RankBody &body,
+                             const RankStarter &start = startInSharedMemory) {
+  SharedFabric fabric;
+  if (fabric.create(manifest).failed())
+    return "no shared memory";
+  return runProcesses(manifest.worldSize(), [&](int rank) {
+    return start(fabric, manifest, rank, timeoutSeconds, body);
+  });
 }
 
 } // namespace autopar::runtime
