@@ -1,11 +1,11 @@
 //===- EmulatedGraphTest.cpp - Capture and graphs on the emulated GPU -----===//
 
-#include "EmulatedGpu.h"
+#include "EmulatedDriver.h"
 
 namespace autopar::runtime::emulated {
 namespace {
 
-class EmulatedGraphs : public EmulatedGpu {
+class EmulatedGraphs : public EmulatedDriver {
 protected:
   void beginCapture(CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL) {
     ASSERT_EQ(api.cuStreamBeginCapture_v2(first, mode), CUDA_SUCCESS);

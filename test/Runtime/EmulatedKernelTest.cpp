@@ -1,11 +1,11 @@
 //===- EmulatedKernelTest.cpp - Faults of kernels on the emulated GPU -----===//
 
-#include "EmulatedGpu.h"
+#include "EmulatedDriver.h"
 
 namespace autopar::runtime::emulated {
 namespace {
 
-using EmulatedKernels = EmulatedGpu;
+using EmulatedKernels = EmulatedDriver;
 
 constexpr apemu_parameter reads(int64_t bytes) { return {bytes, APEMU_READ}; }
 constexpr apemu_parameter writes(int64_t bytes) { return {bytes, APEMU_WRITE}; }

@@ -1,11 +1,11 @@
 //===- EmulatedMemoryTest.cpp - Faults of memory on the emulated GPU ------===//
 
-#include "EmulatedGpu.h"
+#include "EmulatedDriver.h"
 
 namespace autopar::runtime::emulated {
 namespace {
 
-using EmulatedMemory = EmulatedGpu;
+using EmulatedMemory = EmulatedDriver;
 
 TEST_F(EmulatedMemory, CopiesThereAndBack) {
   std::vector<int> values = {1, 2, 3, 4};

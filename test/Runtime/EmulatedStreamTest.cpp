@@ -1,11 +1,11 @@
 //===- EmulatedStreamTest.cpp - Faults of order on the emulated GPU -------===//
 
-#include "EmulatedGpu.h"
+#include "EmulatedDriver.h"
 
 namespace autopar::runtime::emulated {
 namespace {
 
-using EmulatedStreams = EmulatedGpu;
+using EmulatedStreams = EmulatedDriver;
 
 TEST_F(EmulatedStreams, NamesAMissingEvent) {
   CUdeviceptr a = allocateFilled(64);
