@@ -146,6 +146,11 @@ bool FiberPool::reserve(size_t count) {
   return true;
 }
 
+void FiberPool::jumpsOut() {
+  leave(nullptr, hostStack, hostStackBytes);
+  arrive(hostSanitizerState, nullptr, nullptr);
+}
+
 bool FiberPool::guardContains(const void *address) const {
   for (const Fiber &fiber : fibers)
     if (fiber.guardContains(address))

@@ -57,6 +57,8 @@ public:
   bool reserve(size_t count);
   Fiber &at(size_t index) { return fibers[index]; }
   bool guardContains(const void *address) const;
+  /// The fiber that runs is left by a jump to the host's stack.
+  void jumpsOut();
 
 private:
   friend class Fiber;

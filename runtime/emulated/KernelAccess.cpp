@@ -92,39 +92,49 @@ void KernelRunner::global(KernelThread &thread, const char *address,
                           uint64_t bytes, int access, int index) {
   if (size_t(index) >= parameters.size())
     index = findParameter(address);
-  if (index < 0)
+  if (index < 0) {
     fail(thread, FaultKind::outOfBounds,
          std::string(accessWords(access)) + " " + std::to_string(bytes) +
              " bytes outside of all its parameters: " + placeOf(address));
+    leave();
+  }
   const Parameter &parameter = parameters[size_t(index)];
   uint64_t offset = uint64_t(address - parameter.base);
   if (__builtin_expect(
-          offset > parameter.bytes || bytes > parameter.bytes - offset, 0))
+          offset > parameter.bytes || bytes > parameter.bytes - offset, 0)) {
     fail(thread, FaultKind::outOfBounds,
          std::string(accessWords(access)) + " " + std::to_string(bytes) +
              " bytes at parameter " + std::to_string(index) +
              (parameter.base ? " + " + std::to_string(int64_t(offset)) : "") +
              ", which has " + std::to_string(parameter.bytes));
-  if (__builtin_expect(access & ~parameter.access, 0))
+    leave();
+  }
+  if (__builtin_expect(access & ~parameter.access, 0)) {
     fail(thread, FaultKind::writeOfReadOnly,
          std::string(accessWords(access)) + " parameter " +
              std::to_string(index) + " + " + std::to_string(offset) +
              ", which the kernel is said to " +
              (parameter.access == APEMU_READ ? "read only" : "write only"));
-  if (__builtin_expect(isMisaligned(address, bytes), 0))
+    leave();
+  }
+  if (__builtin_expect(isMisaligned(address, bytes), 0)) {
     fail(thread, FaultKind::misaligned,
          std::string(accessWords(access)) + " " + std::to_string(bytes) +
              " bytes at parameter " + std::to_string(index) + " + " +
              std::to_string(offset) + ": " + placeOf(address));
+    leave();
+  }
   if (parameter.plain)
     return;
   size_t begin = parameter.offset + offset;
   BitMap &initialised = parameter.allocation->initialised;
   if (parameter.checkInitialised && (access & APEMU_READ) &&
-      initialised.firstUnset(begin, begin + bytes) != begin + bytes)
+      initialised.firstUnset(begin, begin + bytes) != begin + bytes) {
     fail(thread, FaultKind::uninitialisedRead,
          "reads parameter " + std::to_string(index) + " + " +
              std::to_string(offset) + ": " + placeOf(address));
+    leave();
+  }
   if (parameter.cells) {
     if (access & APEMU_READ)
       trackRead(*parameter.cells, thread, address, bytes, "global");
@@ -138,17 +148,22 @@ void KernelRunner::global(KernelThread &thread, const char *address,
 void KernelRunner::shared(KernelThread &thread, const char *address,
                           uint64_t bytes, int access) {
   uint64_t offset = uint64_t(address - sharedCells.base);
-  if (__builtin_expect(
-          offset > sharedCells.bytes || bytes > sharedCells.bytes - offset, 0))
+  if (__builtin_expect(offset > sharedCells.bytes ||
+                           bytes > sharedCells.bytes - offset,
+                       0)) {
     fail(thread, FaultKind::outOfBounds,
          std::string(accessWords(access)) + " " + std::to_string(bytes) +
              " bytes at byte " + std::to_string(int64_t(offset)) +
              " of the block's shared memory, which has " +
              std::to_string(sharedCells.bytes));
-  if (__builtin_expect(isMisaligned(address, bytes), 0))
+    leave();
+  }
+  if (__builtin_expect(isMisaligned(address, bytes), 0)) {
     fail(thread, FaultKind::misaligned,
          std::string(accessWords(access)) + " " + std::to_string(bytes) +
              " bytes at byte " + std::to_string(offset) + " of shared memory");
+    leave();
+  }
   if (access & APEMU_READ)
     trackRead(sharedCells, thread, address, bytes, "shared");
   if (access & APEMU_WRITE)
@@ -179,14 +194,18 @@ void KernelRunner::trackRead(Cells &cells, KernelThread &thread,
   for (size_t i = span.first; i < span.last; ++i) {
     Cell written = cells.written[i];
     // Shared memory is written anew by every block.
-    if (isShared && (written >> cellEpochShift) < epochs.block)
+    if (isShared && (written >> cellEpochShift) < epochs.block) {
       fail(thread, FaultKind::uninitialisedRead,
            "reads byte " + std::to_string(address - cells.base) +
                " of shared memory, which no thread of the block has written");
+      leave();
+    }
     Order order = orderOf(written, epochs, thread.id);
-    if (__builtin_expect(order != Order::before, 0))
+    if (__builtin_expect(order != Order::before, 0)) {
       failRace(thread, written, order, /*otherWrites=*/true, /*writes=*/false,
                address, bytes, what);
+      leave();
+    }
     if (cells.hasReads)
       cells.read[i] = addReader(cells.read[i], epochs, thread.id);
   }
@@ -204,16 +223,20 @@ void KernelRunner::trackWrite(Cells &cells, KernelThread &thread,
     Order order = isShared && (written >> cellEpochShift) < epochs.block
                       ? Order::before
                       : orderOf(written, epochs, thread.id);
-    if (__builtin_expect(order != Order::before, 0))
+    if (__builtin_expect(order != Order::before, 0)) {
       failRace(thread, written, order, true, true, address, bytes, what);
+      leave();
+    }
     if (cells.hasReads) {
       Cell read = cells.read[i];
       order = isShared && (read >> cellEpochShift) < epochs.block
                   ? Order::before
                   : orderOf(isShared ? read & ~cellBlocksShare : read, epochs,
                             thread.id);
-      if (__builtin_expect(order != Order::before, 0))
+      if (__builtin_expect(order != Order::before, 0)) {
         failRace(thread, read, order, false, true, address, bytes, what);
+        leave();
+      }
     }
     cells.written[i] = mine;
   }

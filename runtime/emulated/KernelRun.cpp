@@ -210,9 +210,11 @@ void KernelRunner::leave() {
 //===----------------------------------------------------------------------===//
 
 void KernelRunner::blockBarrier(KernelThread &thread, const void *site) {
-  if (!onFiber)
+  if (!onFiber) {
     fail(thread, FaultKind::library,
          "has a barrier, but the kernel is said not to synchronise");
+    leave();
+  }
   thread.barrierSite = site;
   suspend(thread, KernelThread::atBarrier);
 }
@@ -232,12 +234,16 @@ void KernelRunner::warpBarrier(KernelThread &thread, uint32_t mask) {
 
 uint32_t KernelRunner::shuffle(KernelThread &thread, const WarpRequest &request,
                                int32_t *valid) {
-  if (!onFiber)
+  if (!onFiber) {
     fail(thread, FaultKind::library,
          "shuffles, but the kernel is said not to synchronise");
-  if (!(request.mask >> thread.id % 32 & 1))
+    leave();
+  }
+  if (!(request.mask >> thread.id % 32 & 1)) {
     fail(thread, FaultKind::warpMask,
          "is not in the mask " + hex(request.mask) + " that it gives");
+    leave();
+  }
   thread.request = request;
   suspend(thread, KernelThread::atWarp);
   if (valid)
@@ -405,7 +411,6 @@ std::string KernelRunner::who(const KernelThread &thread) const {
 void KernelRunner::fail(KernelThread &thread, FaultKind kind,
                         const std::string &text) {
   fault(kind, who(thread) + " " + text);
-  leave();
 }
 
 void KernelRunner::signalled(int signal, const void *address) {
@@ -424,6 +429,8 @@ void KernelRunner::signalled(int signal, const void *address) {
     fault(FaultKind::outOfBounds,
           who(thread) + " touches " + where + ", which it did not announce");
   left = true;
+  if (onFiber)
+    fibers.jumpsOut();
   siglongjmp(escape, 1);
 }
 

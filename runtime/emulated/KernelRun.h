@@ -116,11 +116,12 @@ private:
   std::string who(const KernelThread &thread) const;
   std::string threadText(uint32_t id) const;
   std::string blockText(uint64_t block) const;
-  [[noreturn]] void fail(KernelThread &thread, FaultKind kind,
-                         const std::string &text);
-  [[noreturn]] void failRace(KernelThread &thread, Cell other, Order order,
-                             bool otherWrites, bool writes, const char *address,
-                             uint64_t bytes, const char *what);
+  /// Records a fault; then leave().
+  void fail(KernelThread &thread, FaultKind kind, const std::string &text);
+  void failRace(KernelThread &thread, Cell other, Order order, bool otherWrites,
+                bool writes, const char *address, uint64_t bytes,
+                const char *what);
+  /// Ends the launch from inside a kernel: nothing on its stack is destroyed.
   [[noreturn]] void leave();
 
   Random random;
