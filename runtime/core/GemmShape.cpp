@@ -56,6 +56,15 @@ void dropBatch(aprt_gemm_desc &desc, int64_t dim) {
   --desc.batch_rank;
 }
 
+/// Whether batch dimension `d` can be the rows of a matrix with the last
+/// dimension as columns: one of the two is dense, and lines do not overlap.
+static bool makesMatrix(const aprt_gemm_desc &desc, const int64_t *strides,
+                        int64_t d, int64_t columns) {
+  int64_t last = strides[desc.batch_rank + 1];
+  return last == 1 || columns == 1 ? strides[d] >= columns
+                                   : strides[d] == 1 && last >= desc.batch[d];
+}
+
 /// Makes the innermost batch dimension part of M if it continues it.
 static bool foldBatch(aprt_gemm_desc &desc) {
   int64_t r = desc.batch_rank;
@@ -63,6 +72,9 @@ static bool foldBatch(aprt_gemm_desc &desc) {
     return false;
   int64_t d = r - 1;
   if (desc.m == 1) { // the batch takes the place of M
+    if (!makesMatrix(desc, desc.a_strides, d, desc.k) ||
+        !makesMatrix(desc, desc.c_strides, d, desc.n))
+      return false;
     desc.a_strides[r] = desc.a_strides[d];
     desc.c_strides[r] = desc.c_strides[d];
   } else if (desc.a_strides[d] != desc.m * desc.a_strides[r] ||
