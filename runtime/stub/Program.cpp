@@ -1,7 +1,8 @@
 //===- Program.cpp - The program appended to the stub ---------------------===//
 //
 // [stub ELF][padding to 4096]([program .so][trailer])...; see
-// docs/RuntimeABI.md.
+// docs/RuntimeABI.md. A program that is linked with the runtime is its only
+// one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,9 +18,17 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <string_view>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <vector>
+
+// Of a program that is linked in; null in the stub.
+extern "C" {
+extern const aprt_stage_functions aprt_program_stages[] __attribute__((weak));
+extern const char aprt_program_manifest[] __attribute__((weak));
+extern const char aprt_program_device_code[] __attribute__((weak));
+}
 
 namespace autopar::runtime {
 
@@ -33,7 +42,7 @@ struct Trailer {
 static_assert(sizeof(Trailer) == 32);
 } // namespace
 
-static uint64_t checksum(const std::vector<char> &bytes) {
+static uint64_t checksum(std::string_view bytes) {
   uint64_t hash = 0xcbf29ce484222325u; // FNV-1a
   for (char byte : bytes)
     hash = (hash ^ uint8_t(byte)) * 0x100000001b3u;
@@ -61,7 +70,7 @@ static Status readProgram(FileReader &file, int64_t end, const Trailer &trailer,
   bytes.resize(trailer.size);
   APRT_TRY(
       file.read(int64_t(trailer.offset), int64_t(trailer.size), bytes.data()));
-  if (checksum(bytes) != trailer.checksum)
+  if (checksum({bytes.data(), bytes.size()}) != trailer.checksum)
     return Status::error("the executable is damaged: the checksum of its "
                          "program is wrong; copy or compile it again");
   return Status::success();
@@ -138,10 +147,22 @@ static Status checkCpu(const std::vector<std::string> &needed) {
                        "for this host");
 }
 
-static Status loadProgram(const std::vector<char> &bytes, Program &program) {
+static std::string ownFolder() {
   std::error_code error;
-  program.folder =
-      std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+static Status useLinkedProgram(Program &program) {
+  program.folder = ownFolder();
+  program.checksum = checksum(aprt_program_manifest);
+  program.stages = aprt_program_stages;
+  program.deviceCode = aprt_program_device_code;
+  return parseManifest(aprt_program_manifest, program.manifest);
+}
+
+static Status loadProgram(const std::vector<char> &bytes, Program &program) {
+  program.folder = ownFolder();
+  program.checksum = checksum({bytes.data(), bytes.size()});
   APRT_TRY(openProgram(bytes, program));
   program.stages = static_cast<const aprt_stage_functions *>(
       dlsym(program.handle, "aprt_program_stages"));
@@ -155,6 +176,10 @@ static Status loadProgram(const std::vector<char> &bytes, Program &program) {
 }
 
 Status loadPrograms(std::vector<Program> &programs) {
+  if (aprt_program_manifest && aprt_program_stages) {
+    programs.resize(1);
+    return useLinkedProgram(programs.front());
+  }
   std::vector<std::vector<char>> bytes;
   APRT_TRY(readPrograms("/proc/self/exe", bytes));
   programs.resize(bytes.size());

@@ -15,13 +15,15 @@ struct Program {
   Manifest manifest;
   const aprt_stage_functions *stages = nullptr;
   const void *deviceCode = nullptr; // kernels of a GPU; null: none
+  uint64_t checksum = 0;
   std::string folder; // of the executable
   void *handle = nullptr;
   int descriptor = -1; // while programs are loaded
 };
 
 /// Finds the programs at the end of this executable, checks and loads them, in
-/// the order in which they were compiled. There is one at least.
+/// the order in which they were compiled; or the one that is linked in. There
+/// is one at least.
 Status loadPrograms(std::vector<Program> &programs);
 
 /// Unloads all but `chosen`, which stays until the process ends, and checks

@@ -44,7 +44,8 @@ void printHostProgram(HostProgram &program,
                       llvm::ArrayRef<std::string> functions,
                       llvm::StringRef manifest, llvm::raw_ostream &os);
 /// The text of emulated.cpp: the table of kernels for the emulated device.
-void printEmulatedTable(llvm::ArrayRef<ProgramKernel> rows,
+void printEmulatedTable(mlir::gpu::GPUModuleOp kernels,
+                        llvm::ArrayRef<ProgramKernel> rows,
                         llvm::raw_ostream &os);
 
 } // namespace autopar::gpu

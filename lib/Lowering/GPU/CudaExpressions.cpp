@@ -1,0 +1,494 @@
+//===- CudaExpressions.cpp - Arithmetic as expressions of CUDA C++ --------===//
+
+#include "CudaText.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace autopar::gpu {
+
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
+
+static std::optional<APInt> constantOf(Value value) {
+  APInt number;
+  if (matchPattern(value, m_ConstantInt(&number)))
+    return number;
+  return std::nullopt;
+}
+
+static bool isPositiveConstant(Value value) {
+  auto number = constantOf(value);
+  return number && number->isStrictlyPositive();
+}
+
+/// A loop counts up from its lower bound; scalars of a kernel are places in the
+/// mesh.
+static bool isNonNegativeArgument(BlockArgument argument, int depth) {
+  Operation *parent = argument.getOwner()->getParentOp();
+  if (isa<mlir::gpu::GPUFuncOp>(parent))
+    return true;
+  auto loop = dyn_cast<scf::ForOp>(parent);
+  return loop && argument == loop.getInductionVar() &&
+         isNonNegative(loop.getLowerBound(), depth);
+}
+
+static bool operandsAreNonNegative(Operation *op, int depth = kDepth) {
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    return isNonNegative(operand, depth);
+  });
+}
+
+bool isNonNegative(Value value, int depth) {
+  if (depth == 0)
+    return false;
+  --depth;
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return isNonNegativeArgument(argument, depth);
+  Operation *op = value.getDefiningOp();
+  if (auto number = constantOf(value))
+    return !number->isNegative();
+  if (isa<arith::ExtUIOp, mlir::gpu::ThreadIdOp, mlir::gpu::BlockIdOp,
+          mlir::gpu::BlockDimOp, mlir::gpu::GridDimOp, mlir::gpu::LaneIdOp>(op))
+    return true;
+  if (isa<arith::RemUIOp, arith::DivUIOp>(op) &&
+      isPositiveConstant(op->getOperand(1)))
+    return isa<arith::RemUIOp>(op) || isNonNegative(op->getOperand(0), depth) ||
+           !constantOf(op->getOperand(1))->isOne();
+  if (isa<arith::MaxSIOp>(op))
+    return isNonNegative(op->getOperand(0), depth) ||
+           isNonNegative(op->getOperand(1), depth);
+  if (auto chosen = dyn_cast<arith::SelectOp>(op))
+    return isNonNegative(chosen.getTrueValue(), depth) &&
+           isNonNegative(chosen.getFalseValue(), depth);
+  if (auto shifted = dyn_cast<arith::ShRUIOp>(op))
+    return isPositiveConstant(shifted.getRhs()) ||
+           isNonNegative(shifted.getLhs(), depth);
+  // Positions do not overflow: they lie in buffers.
+  if (isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::RemSIOp,
+          arith::DivSIOp, arith::RemUIOp, arith::DivUIOp, arith::AndIOp,
+          arith::OrIOp, arith::IndexCastOp, arith::IndexCastUIOp,
+          arith::ExtSIOp>(op))
+    return operandsAreNonNegative(op, depth);
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Pieces
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Makes the expression of one op.
+class Expression {
+public:
+  Expression(Operation *op, function_ref<Text(Value)> operand, Helpers &helpers)
+      : op(op), give(operand), helpers(helpers),
+        type(getElementTypeOrSelf(op->getResult(0).getType())) {}
+
+  std::optional<Text> text();
+
+private:
+  Text operand(unsigned number) { return give(op->getOperand(number)); }
+  Type operandType(unsigned number) {
+    return getElementTypeOrSelf(op->getOperand(number).getType());
+  }
+  Text cast(Type to, const Text &text, bool isUnsigned = false);
+  Text binary(StringRef symbol, Binding binding, bool associates = false);
+  Text call(StringRef function);
+  Text helper(Helper which, StringRef function);
+  Text narrow(Text text);
+  Text integer(StringRef symbol, StringRef wrapped, Binding binding,
+               arith::IntegerOverflowFlags flags);
+  Text unsignedInteger(StringRef symbol, Binding binding);
+  Text extreme(StringRef function, bool isUnsigned);
+  Text compareIntegers(arith::CmpIPredicate predicate);
+  Text compareFloats(arith::CmpFPredicate predicate);
+  Text negated(const Text &text);
+  Text select(const Text &choice, const Text &yes, const Text &no);
+  Text logical(StringRef boolean, StringRef bits);
+  Text widen();
+  Text toNarrowFloat();
+  std::optional<Text> floats();
+  std::optional<Text> integers();
+  std::optional<Text> conversions();
+  std::optional<Text> math();
+
+  Operation *op;
+  function_ref<Text(Value)> give;
+  Helpers &helpers;
+  Type type; // of one lane of the result
+};
+
+std::string unsignedName(Type type) {
+  if (type.isInteger(32))
+    return "unsigned";
+  return type.isIndex() ? "uint64_t" : "u" + *typeText(type);
+}
+
+Text Expression::cast(Type to, const Text &text, bool isUnsigned) {
+  return callText(isUnsigned ? unsignedName(to) : *typeText(to), {text});
+}
+
+Text Expression::binary(StringRef symbol, Binding binding, bool associates) {
+  return binaryText(operand(0), symbol, operand(1), binding, associates);
+}
+
+Text Expression::call(StringRef function) {
+  SmallVector<Text> arguments;
+  for (Value value : op->getOperands())
+    arguments.push_back(give(value));
+  return callText(function, arguments);
+}
+
+Text Expression::helper(Helper which, StringRef function) {
+  helpers.insert(which);
+  return call(function);
+}
+
+/// C++ computes i8 and i16 as int.
+Text Expression::narrow(Text text) {
+  return type.isInteger(8) || type.isInteger(16) ? cast(type, text) : text;
+}
+
+//===----------------------------------------------------------------------===//
+// Integers
+//===----------------------------------------------------------------------===//
+
+/// Sums and products that may wrap around are computed without sign.
+Text Expression::integer(StringRef symbol, StringRef wrapped, Binding binding,
+                         arith::IntegerOverflowFlags flags) {
+  bool isPlace = bitEnumContainsAny(flags, arith::IntegerOverflowFlags::nsw) ||
+                 type.isIndex() ||
+                 (symbol != "-" && operandsAreNonNegative(op));
+  if (!isPlace && !type.isInteger(8) && !type.isInteger(16))
+    return helper(Helper::Wrap, wrapped);
+  return narrow(binary(symbol, binding, symbol != "-"));
+}
+
+Text Expression::unsignedInteger(StringRef symbol, Binding binding) {
+  if (operandsAreNonNegative(op))
+    return binary(symbol, binding);
+  Text a = cast(type, operand(0), /*isUnsigned=*/true);
+  Text b = cast(type, operand(1), /*isUnsigned=*/true);
+  return cast(type, binaryText(a, symbol, b, binding));
+}
+
+/// min and max take operands of one type.
+Text Expression::extreme(StringRef function, bool isUnsigned) {
+  SmallVector<Text> operands;
+  for (unsigned number : {0, 1}) {
+    Text text = operand(number);
+    bool isLiteral = constantOf(op->getOperand(number)).has_value();
+    operands.push_back(isUnsigned || isLiteral ? cast(type, text, isUnsigned)
+                                               : text);
+  }
+  Text result = callText(function, operands);
+  return isUnsigned ? cast(type, result) : narrow(result);
+}
+
+Text Expression::compareIntegers(arith::CmpIPredicate predicate) {
+  using P = arith::CmpIPredicate;
+  bool isUnsigned =
+      llvm::is_contained({P::ult, P::ule, P::ugt, P::uge}, predicate) &&
+      !operandsAreNonNegative(op);
+  StringRef symbol;
+  switch (predicate) {
+  case P::eq:
+    return binary("==", Binding::Equal);
+  case P::ne:
+    return binary("!=", Binding::Equal);
+  case P::slt:
+  case P::ult:
+    symbol = "<";
+    break;
+  case P::sle:
+  case P::ule:
+    symbol = "<=";
+    break;
+  case P::sgt:
+  case P::ugt:
+    symbol = ">";
+    break;
+  case P::sge:
+  case P::uge:
+    symbol = ">=";
+    break;
+  }
+  if (!isUnsigned)
+    return binary(symbol, Binding::Compare);
+  Text a = cast(operandType(0), operand(0), true);
+  auto limit = constantOf(op->getOperand(1));
+  Text b = limit && !limit->isNegative() && limit->getActiveBits() < 31
+               ? Text{operand(1).text + "u"}
+               : cast(operandType(1), operand(1), true);
+  return binaryText(a, symbol, b, Binding::Compare);
+}
+
+Text Expression::negated(const Text &text) {
+  return {"!" + inParentheses(text, Binding::Prefix), Binding::Prefix,
+          text.reads};
+}
+
+Text Expression::logical(StringRef boolean, StringRef bits) {
+  if (!type.isInteger(1))
+    return narrow(binary(bits, Binding::Bits));
+  return binary(boolean, boolean == "&&" ? Binding::And : Binding::Or,
+                /*associates=*/true);
+}
+
+Text Expression::select(const Text &choice, const Text &yes, const Text &no) {
+  return {inParentheses(choice, Binding::Or) + " ? " +
+              inParentheses(yes, Binding::Or) + " : " +
+              inParentheses(no, Binding::Choice),
+          Binding::Choice, choice.reads || yes.reads || no.reads};
+}
+
+std::optional<Text> Expression::integers() {
+  using namespace arith;
+  return TypeSwitch<Operation *, std::optional<Text>>(op)
+      .Case([&](AddIOp add) {
+        return integer("+", "add", Binding::Sum, add.getOverflowFlags());
+      })
+      .Case([&](SubIOp sub) {
+        return integer("-", "subtract", Binding::Sum, sub.getOverflowFlags());
+      })
+      .Case([&](MulIOp mul) {
+        return integer("*", "multiply", Binding::Product,
+                       mul.getOverflowFlags());
+      })
+      .Case([&](DivSIOp) { return narrow(binary("/", Binding::Product)); })
+      .Case([&](RemSIOp) { return narrow(binary("%", Binding::Product)); })
+      .Case([&](DivUIOp) { return unsignedInteger("/", Binding::Product); })
+      .Case([&](RemUIOp) { return unsignedInteger("%", Binding::Product); })
+      .Case([&](ShRUIOp) { return unsignedInteger(">>", Binding::Bits); })
+      .Case([&](ShLIOp) {
+        return cast(type, binaryText(cast(type, operand(0), true), "<<",
+                                     operand(1), Binding::Bits));
+      })
+      .Case([&](ShRSIOp) { return narrow(binary(">>", Binding::Bits)); })
+      .Case([&](AndIOp) { return logical("&&", "&"); })
+      .Case([&](OrIOp) { return logical("||", "|"); })
+      .Case([&](XOrIOp) -> Text {
+        if (!type.isInteger(1))
+          return narrow(binary("^", Binding::Bits));
+        auto one = constantOf(op->getOperand(1));
+        return one && one->isOne() ? negated(operand(0))
+                                   : binary("!=", Binding::Equal);
+      })
+      .Case([&](MaxSIOp) { return extreme("max", false); })
+      .Case([&](MinSIOp) { return extreme("min", false); })
+      .Case([&](MaxUIOp) { return extreme("max", true); })
+      .Case([&](MinUIOp) { return extreme("min", true); })
+      .Case([&](CmpIOp cmp) { return compareIntegers(cmp.getPredicate()); })
+      .Default(std::nullopt);
+}
+
+//===----------------------------------------------------------------------===//
+// Floats
+//===----------------------------------------------------------------------===//
+
+Text Expression::compareFloats(arith::CmpFPredicate predicate) {
+  using P = arith::CmpFPredicate;
+  auto compare = [&](StringRef symbol) {
+    return binary(symbol, symbol == "==" || symbol == "!=" ? Binding::Equal
+                                                           : Binding::Compare);
+  };
+  auto isNan = [&](unsigned number) {
+    return callText("isnan", {operand(number)});
+  };
+  auto either = [&](const Text &a, const Text &b) {
+    return binaryText(a, "||", b, Binding::Or);
+  };
+  switch (predicate) {
+  case P::AlwaysFalse:
+    return {"false"};
+  case P::AlwaysTrue:
+    return {"true"};
+  case P::OEQ:
+    return compare("==");
+  case P::OGT:
+    return compare(">");
+  case P::OGE:
+    return compare(">=");
+  case P::OLT:
+    return compare("<");
+  case P::OLE:
+    return compare("<=");
+  case P::UNE:
+    return compare("!=");
+  case P::ONE:
+    return either(compare("<"), compare(">"));
+  case P::UEQ:
+    return negated(either(compare("<"), compare(">")));
+  case P::UGT:
+    return negated(compare("<="));
+  case P::UGE:
+    return negated(compare("<"));
+  case P::ULT:
+    return negated(compare(">="));
+  case P::ULE:
+    return negated(compare(">"));
+  case P::ORD:
+    return negated(either(isNan(0), isNan(1)));
+  case P::UNO:
+    return op->getOperand(0) == op->getOperand(1) ? isNan(0)
+                                                  : either(isNan(0), isNan(1));
+  }
+  llvm_unreachable("all predicates are above");
+}
+
+std::optional<Text> Expression::floats() {
+  using namespace arith;
+  if (isa<AddFOp, SubFOp, MulFOp, DivFOp, RemFOp, NegFOp, MaximumFOp,
+          MinimumFOp, MaxNumFOp, MinNumFOp>(op) &&
+      !type.isF32() && !type.isF64())
+    return std::nullopt; // f16 and bf16 are computed as f32
+  std::string suffix = type.isF32() ? "f" : "";
+  return TypeSwitch<Operation *, std::optional<Text>>(op)
+      .Case([&](AddFOp) { return binary("+", Binding::Sum); })
+      .Case([&](SubFOp) { return binary("-", Binding::Sum); })
+      .Case([&](MulFOp) { return binary("*", Binding::Product); })
+      .Case([&](DivFOp) { return binary("/", Binding::Product); })
+      .Case([&](RemFOp) { return call("fmod" + suffix); })
+      .Case([&](NegFOp) -> Text {
+        Text text = operand(0);
+        std::string inside = inParentheses(text, Binding::Whole);
+        if (inside.front() == '-')
+          inside = "(" + inside + ")";
+        return {"-" + inside, Binding::Prefix, text.reads};
+      })
+      .Case([&](MaximumFOp) { return helper(Helper::Maximum, "maximum"); })
+      .Case([&](MinimumFOp) { return helper(Helper::Minimum, "minimum"); })
+      .Case([&](MaxNumFOp) { return call("fmax" + suffix); })
+      .Case([&](MinNumFOp) { return call("fmin" + suffix); })
+      .Case([&](CmpFOp cmp) { return compareFloats(cmp.getPredicate()); })
+      .Default(std::nullopt);
+}
+
+/// The op of the math dialect as a function of CUDA's, f32 with an f behind.
+std::optional<Text> Expression::math() {
+  StringRef name = op->getName().getStringRef();
+  if (!name.consume_front("math."))
+    return std::nullopt;
+  if (name == "absi")
+    return narrow(call("abs"));
+  StringRef function = llvm::StringSwitch<StringRef>(name)
+                           .Case("absf", "fabs")
+                           .Case("powf", "pow")
+                           .Case("roundeven", "rint")
+                           .Cases({"exp", "exp2", "expm1", "log", "log2"}, name)
+                           .Cases({"log10", "log1p", "sqrt", "rsqrt"}, name)
+                           .Cases({"sin", "cos", "tan", "asin", "acos"}, name)
+                           .Cases({"atan", "atan2", "sinh", "cosh"}, name)
+                           .Cases({"tanh", "asinh", "acosh", "atanh"}, name)
+                           .Cases({"erf", "erfc", "cbrt", "floor"}, name)
+                           .Cases({"ceil", "round", "trunc", "fma"}, name)
+                           .Case("copysign", name)
+                           .Cases({"isnan", "isinf", "isfinite"}, name)
+                           .Default("");
+  if (function.empty() || !(operandType(0).isF32() || operandType(0).isF64()))
+    return std::nullopt;
+  bool plain = function.starts_with("is") || operandType(0).isF64();
+  return call(plain ? function.str() : function.str() + "f");
+}
+
+//===----------------------------------------------------------------------===//
+// Conversions
+//===----------------------------------------------------------------------===//
+
+Text Expression::widen() {
+  Text text = operand(0);
+  if (operandType(0).isF16())
+    text = callText("__half2float", {text});
+  if (operandType(0).isBF16())
+    text = callText("__bfloat162float", {text});
+  return type.isF64() ? callText("double", {text}) : text;
+}
+
+Text Expression::toNarrowFloat() {
+  Text text = operand(0);
+  if (type.isF32())
+    return callText("float", {text});
+  StringRef from = operandType(0).isF64() ? "double" : "float";
+  return callText("__" + from.str() + (type.isF16() ? "2half" : "2bfloat16"),
+                  {text});
+}
+
+std::optional<Text> Expression::conversions() {
+  using namespace arith;
+  return TypeSwitch<Operation *, std::optional<Text>>(op)
+      .Case([&](ExtFOp) { return widen(); })
+      .Case([&](TruncFOp) { return toNarrowFloat(); })
+      .Case<SIToFPOp, FPToSIOp>([&](auto) { return cast(type, operand(0)); })
+      .Case<UIToFPOp>([&](auto) {
+        return cast(type, operandType(0).isInteger(1) ||
+                                  isNonNegative(op->getOperand(0))
+                              ? operand(0)
+                              : cast(operandType(0), operand(0), true));
+      })
+      .Case<FPToUIOp>([&](auto) {
+        return cast(type, cast(type, operand(0), /*isUnsigned=*/true));
+      })
+      .Case<ExtUIOp>([&](auto) {
+        bool isBool = operandType(0).isInteger(1);
+        return cast(type, isBool || isNonNegative(op->getOperand(0))
+                              ? operand(0)
+                              : cast(operandType(0), operand(0), true));
+      })
+      .Case<ExtSIOp>([&](auto) -> Text {
+        Text number = cast(type, operand(0));
+        if (!operandType(0).isInteger(1))
+          return number;
+        return {"-" + number.text, Binding::Prefix, number.reads};
+      })
+      .Case<TruncIOp>([&](auto) -> Text {
+        if (!type.isInteger(1))
+          return cast(type, operand(0));
+        Text bit = binaryText(operand(0), "&", {"1"}, Binding::Bits);
+        return binaryText(bit, "!=", {"0"}, Binding::Equal);
+      })
+      .Case<IndexCastOp, IndexCastUIOp>([&](auto) -> Text {
+        bool same = (type.isIndex() || type.isInteger(64)) &&
+                    (operandType(0).isIndex() || operandType(0).isInteger(64));
+        return same ? operand(0) : cast(type, operand(0));
+      })
+      .Case<BitcastOp>([&](auto) -> std::optional<Text> {
+        if (type.isF32() && operandType(0).isInteger(32))
+          return call("__int_as_float");
+        if (type.isInteger(32) && operandType(0).isF32())
+          return call("__float_as_int");
+        return std::nullopt;
+      })
+      .Default(std::nullopt);
+}
+
+std::optional<Text> Expression::text() {
+  if (!typeText(type))
+    return std::nullopt;
+  if (isa<arith::SelectOp, LLVM::SelectOp>(op))
+    return select(operand(0), operand(1), operand(2));
+  for (auto family : {&Expression::integers, &Expression::floats,
+                      &Expression::math, &Expression::conversions})
+    if (auto text = (this->*family)())
+      return text;
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<Text> expressionText(Operation *op,
+                                   function_ref<Text(Value)> operand,
+                                   Helpers &helpers) {
+  return Expression(op, operand, helpers).text();
+}
+
+} // namespace autopar::gpu

@@ -1,0 +1,548 @@
+//===- CudaHostPrinter.cpp - The host program as C++ ----------------------===//
+//
+// The same calls that EmitHost.cpp makes functions of, from the same lists: one
+// statement per call with the ONNX node above it, one function per repeated
+// layer with a table of what differs in its repetitions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CudaSource.h"
+#include "CudaText.h"
+#include "autopar/runtime.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+
+namespace autopar::gpu {
+
+namespace {
+
+/// A word or an array of words of a descriptor, as runtime.h declares them.
+struct Field {
+  StringRef name;
+  int64_t words;
+};
+
+constexpr int64_t kBatch = APRT_GEMM_MAX_BATCH,
+                  kSpatial = APRT_CONV_MAX_SPATIAL;
+const Field gemmFields[] = {{"dtype", 1},
+                            {"batch_rank", 1},
+                            {"batch", kBatch},
+                            {"m", 1},
+                            {"n", 1},
+                            {"k", 1},
+                            {"a_strides", kBatch + 2},
+                            {"b_strides", kBatch + 2},
+                            {"c_strides", kBatch + 2},
+                            {"bias", 1},
+                            {"addend", 1},
+                            {"activation", 1},
+                            {"slot", 1}};
+const Field convFields[] = {{"dtype", 1},
+                            {"spatial_rank", 1},
+                            {"n", 1},
+                            {"c", 1},
+                            {"o", 1},
+                            {"groups", 1},
+                            {"in", kSpatial},
+                            {"window", kSpatial},
+                            {"out", kSpatial},
+                            {"strides", kSpatial},
+                            {"dilations", kSpatial},
+                            {"pad_low", kSpatial},
+                            {"pad_high", kSpatial},
+                            {"bias", 1},
+                            {"addend", 1},
+                            {"activation", 1},
+                            {"slot", 1},
+                            {"channels_last", 1}};
+
+int64_t wordsOf(ArrayRef<Field> fields) {
+  int64_t words = 0;
+  for (const Field &field : fields)
+    words += field.words;
+  return words;
+}
+
+const StringRef dtypeNames[] = {
+    "APRT_BOOL", "APRT_I8",  "APRT_U8",  "APRT_I16", "APRT_U16",
+    "APRT_I32",  "APRT_U32", "APRT_I64", "APRT_U64", "APRT_F16",
+    "APRT_BF16", "APRT_F32", "APRT_F64"};
+const StringRef reduceNames[] = {"APRT_SUM", "APRT_PROD", "APRT_MAX",
+                                 "APRT_MIN"};
+const StringRef activationNames[] = {"APRT_ACT_NONE",     "APRT_ACT_RELU",
+                                     "APRT_ACT_GELU_ERF", "APRT_ACT_GELU_TANH",
+                                     "APRT_ACT_TANH",     "APRT_ACT_SIGMOID",
+                                     "APRT_ACT_SILU"};
+
+std::string nameAt(ArrayRef<StringRef> names, int64_t number) {
+  return number >= 0 && number < static_cast<int64_t>(names.size())
+             ? names[number].str()
+             : std::to_string(number);
+}
+
+/// Descriptors of one kind: an array in the program.
+struct Descriptors {
+  StringRef type, array;
+  ArrayRef<Field> fields;
+  std::map<int64_t, int64_t> numbers = {}; // by first word
+
+  int64_t number(int64_t word) {
+    return numbers.try_emplace(word, numbers.size()).first->second;
+  }
+};
+
+std::string descriptorText(ArrayRef<Field> fields, ArrayRef<int64_t> words) {
+  std::string text = "    {";
+  for (const Field &field : fields) {
+    if (&field != fields.begin())
+      text += ", ";
+    if (field.name == "dtype")
+      text += nameAt(dtypeNames, words.front());
+    else if (field.name == "activation")
+      text += nameAt(activationNames, words.front());
+    else if (field.words == 1)
+      text += llvm::formatv("/*{0}*/ {1}", field.name, words.front());
+    else
+      text += llvm::formatv(
+          "\n     /*{0}*/ {{{1}}", field.name,
+          llvm::join(llvm::map_range(
+                         words.take_front(field.words),
+                         [](int64_t word) { return std::to_string(word); }),
+                     ", "));
+    words = words.drop_front(field.words);
+  }
+  return text + "},\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Tables of places
+//===----------------------------------------------------------------------===//
+
+/// What differs in the repetitions of a layer. Columns that move alike are one.
+class PlaceTable {
+public:
+  explicit PlaceTable(int64_t rows) : rows(rows) {}
+
+  /// "at.NAME + n" for a place with these values, or a number where it is the
+  /// same in all rows.
+  std::string place(StringRef kind, const std::vector<int64_t> &values) {
+    if (llvm::all_equal(values))
+      return std::to_string(values.front());
+    std::vector<int64_t> moves;
+    for (int64_t value : values)
+      moves.push_back(value - values.front());
+    auto [it, isNew] = known.try_emplace(moves, columns.size());
+    if (isNew) {
+      names.push_back(kind.str() + std::to_string(columns.size()));
+      columns.push_back(values);
+    }
+    std::string text = "at." + names[it->second];
+    int64_t more = values.front() - columns[it->second].front();
+    if (more != 0)
+      text += (more < 0 ? " - " : " + ") + std::to_string(std::abs(more));
+    return text;
+  }
+
+  std::string structText(StringRef name) const {
+    return ("struct " + name + " {\n  int64_t " + llvm::join(names, ", ") +
+            ";\n};\n")
+        .str();
+  }
+  std::string rowsText() const {
+    std::string text;
+    for (int64_t row = 0; row < rows; ++row) {
+      SmallVector<std::string> numbers;
+      for (const std::vector<int64_t> &column : columns)
+        numbers.push_back(std::to_string(column[row]));
+      text += "      {" + llvm::join(numbers, ", ") + "},\n";
+    }
+    return text;
+  }
+  bool empty() const { return columns.empty(); }
+
+private:
+  int64_t rows;
+  std::map<std::vector<int64_t>, size_t> known; // by moves from the first row
+  std::vector<std::string> names;
+  std::vector<std::vector<int64_t>> columns;
+};
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+class HostPrinter {
+public:
+  HostPrinter(HostProgram &program) : program(program) {}
+  void print(ArrayRef<std::string> functions, StringRef manifest,
+             raw_ostream &os);
+
+private:
+  std::string function(const HostListing &listing);
+  std::string bodyOf(ArrayRef<HostCall> calls, const HostLoop &loop,
+                     PlaceTable &table);
+  std::string call(const HostCall &call, const HostLoop &loop,
+                   PlaceTable &table);
+  std::string argument(const HostCall &call, size_t number,
+                       const HostLoop &loop, PlaceTable &table);
+  std::string element(const HostArgument &argument, const HostLoop &loop,
+                      PlaceTable &table);
+  std::string constant(const HostCall &call, size_t number, TypedAttr value);
+  std::string words(const HostCall &call, const HostArgument &argument,
+                    const HostLoop &loop, PlaceTable &table);
+  std::string position(ArrayAttr axes);
+  std::string repeated(const HostLoop &loop);
+  std::string persistentComment(StringRef manifest);
+  Descriptors *descriptorsOf(StringRef callee);
+
+  HostProgram &program;
+  Descriptors gemms{"aprt_gemm_desc", "products", gemmFields};
+  Descriptors convs{"aprt_conv_desc", "convolutions", convFields};
+  std::map<std::string, std::string> layers; // function by its text
+  std::string layerTexts;
+  int64_t tables = 0;
+};
+
+std::vector<int64_t> valuesOf(const HostArgument &argument,
+                              const HostLoop &loop) {
+  std::vector<int64_t> values(loop.count, argument.value);
+  if (argument.column >= 0)
+    for (auto [value, moved] :
+         llvm::zip_equal(values, loop.columns[argument.column]))
+      value += moved;
+  return values;
+}
+
+Descriptors *HostPrinter::descriptorsOf(StringRef callee) {
+  if (callee.starts_with("aprt_gemm"))
+    return &gemms;
+  return callee.starts_with("aprt_conv") ? &convs : nullptr;
+}
+
+/// The rank's index along mesh axes; digits of the time axis from t.
+std::string HostPrinter::position(ArrayAttr axes) {
+  auto ask = [&](ArrayAttr along) {
+    return "aprt_axis_index(rank, " +
+           std::to_string(program.communicator(along)) + ")";
+  };
+  SmallVector<unsigned> atoms;
+  for (auto axis : axes.getAsRange<StringAttr>())
+    if (auto found = program.mesh.lookup(axis.getValue()))
+      llvm::append_range(atoms, *found);
+  auto isTime = [&](unsigned atom) { return program.mesh.atoms()[atom].time; };
+  if (llvm::none_of(atoms, isTime))
+    return ask(axes);
+  Builder builder(axes.getContext());
+  std::string text;
+  for (unsigned atom : atoms) {
+    const MeshAtom &what = program.mesh.atoms()[atom];
+    std::string digit =
+        what.time
+            ? llvm::formatv("t / {0} % {1}", what.divisor, what.size).str()
+            : ask(builder.getStrArrayAttr(StringRef(what.name)));
+    text =
+        text.empty()
+            ? digit
+            : llvm::formatv("({0}) * {1} + {2}", text, what.size, digit).str();
+  }
+  return text;
+}
+
+/// Which argument of a runtime function (after the rank) is of which enum.
+ArrayRef<StringRef> enumOf(StringRef callee, size_t number) {
+  struct Row {
+    StringRef callee;
+    size_t dtype, reduce;
+  };
+  constexpr size_t none = ~size_t(0);
+  static const Row rows[] = {{"aprt_all_reduce", 3, 2},
+                             {"aprt_all_gather", 2, none},
+                             {"aprt_reduce_scatter", 3, 2},
+                             {"aprt_all_to_all", 2, none},
+                             {"aprt_halo", 2, none}};
+  for (const Row &row : rows) {
+    if (row.callee == callee && row.dtype == number)
+      return dtypeNames;
+    if (row.callee == callee && row.reduce == number)
+      return reduceNames;
+  }
+  return {};
+}
+
+std::string HostPrinter::constant(const HostCall &call, size_t number,
+                                  TypedAttr value) {
+  if (auto whole = dyn_cast<IntegerAttr>(value)) {
+    if (call.callee == "aprt_launch_grid" && number == 1)
+      return program.kernels[whole.getInt()].name;
+    if (auto names = enumOf(call.callee, number); !names.empty())
+      return nameAt(names, whole.getInt());
+  }
+  return literalText(value).value_or("0");
+}
+
+std::string HostPrinter::words(const HostCall &call,
+                               const HostArgument &argument,
+                               const HostLoop &loop, PlaceTable &table) {
+  std::vector<int64_t> values = valuesOf(argument, loop);
+  if (Descriptors *known = descriptorsOf(call.callee)) {
+    for (int64_t &value : values)
+      value = known->number(value);
+    return llvm::formatv("&{0}[{1}]", known->array,
+                         table.place("desc", values));
+  }
+  size_t count = cast<DenseI64ArrayAttr>(argument.attribute).size();
+  auto list = program.givenWords().slice(values.front(), count);
+  return "words({" +
+         llvm::join(
+             llvm::map_range(list,
+                             [](int64_t word) { return std::to_string(word); }),
+             ", ") +
+         "})";
+}
+
+std::string HostPrinter::element(const HostArgument &argument,
+                                 const HostLoop &loop, PlaceTable &table) {
+  switch (argument.kind) {
+  case HostArgument::Null:
+    return "nullptr";
+  case HostArgument::Constant:
+    return literalText(argument.attribute).value_or("0");
+  case HostArgument::Position:
+    return position(cast<ArrayAttr>(argument.attribute));
+  case HostArgument::Arena:
+    return "arena + " + table.place("arena", valuesOf(argument, loop));
+  case HostArgument::Persistent:
+    return "tensor(rank, " + table.place("tensor", valuesOf(argument, loop)) +
+           ")";
+  case HostArgument::Op:
+    return table.place("op", valuesOf(argument, loop));
+  case HostArgument::Tensor:
+    return table.place("tensor", valuesOf(argument, loop));
+  case HostArgument::Function:
+  case HostArgument::Array:
+  case HostArgument::Words:
+    break;
+  }
+  llvm_unreachable("made by the caller");
+}
+
+std::string HostPrinter::argument(const HostCall &call, size_t number,
+                                  const HostLoop &loop, PlaceTable &table) {
+  const HostArgument &argument = call.arguments[number];
+  bool isLaunch = call.callee == "aprt_launch_grid";
+  if (argument.kind == HostArgument::Constant)
+    return constant(call, number, cast<TypedAttr>(argument.attribute));
+  if (argument.kind == HostArgument::Words)
+    return words(call, argument, loop, table);
+  if (isLaunch && argument.kind == HostArgument::Null)
+    return "{}";
+  if (argument.kind == HostArgument::Op ||
+      argument.kind == HostArgument::Tensor) {
+    std::string place = element(argument, loop, table);
+    return llvm::isDigit(place.front()) ? place : "int32_t(" + place + ")";
+  }
+  if (argument.kind != HostArgument::Array)
+    return element(argument, loop, table);
+  SmallVector<std::string> elements;
+  for (const HostArgument &each : argument.elements)
+    elements.push_back(element(each, loop, table));
+  std::string list = "{" + llvm::join(elements, ", ") + "}";
+  return isLaunch ? list : "words(" + list + ")";
+}
+
+std::string HostPrinter::call(const HostCall &call, const HostLoop &loop,
+                              PlaceTable &table) {
+  std::string text;
+  bool hasOp = !call.arguments.empty() &&
+               call.arguments.front().kind == HostArgument::Op;
+  if (hasOp) {
+    int64_t row = valuesOf(call.arguments.front(), loop).front();
+    text += "  // " + program.ops[row].name;
+    if (loop.count > 1)
+      text += llvm::formatv(", and its like in {0} more", loop.count - 1);
+    text += "\n";
+  }
+  SmallVector<std::string> arguments{"rank"};
+  for (size_t number = 0; number < call.arguments.size(); ++number)
+    arguments.push_back(argument(call, number, loop, table));
+  StringRef callee =
+      call.callee == "aprt_launch_grid" ? StringRef("launch") : call.callee;
+  std::string line =
+      ("  TRY(" + callee + "(" + llvm::join(arguments, ", ") + "));").str();
+  return text + line + "\n";
+}
+
+std::string HostPrinter::bodyOf(ArrayRef<HostCall> calls, const HostLoop &loop,
+                                PlaceTable &table) {
+  std::string text;
+  for (const HostCall &each : calls)
+    text += call(each, loop, table);
+  if (StringRef(text).contains("arena + "))
+    text =
+        "  char *const arena = static_cast<char *>(aprt_arena(rank));\n" + text;
+  return text;
+}
+
+/// A loop over the rows of a table, each a call of the layer's function.
+std::string HostPrinter::repeated(const HostLoop &loop) {
+  PlaceTable table(loop.count);
+  std::string body = bodyOf(loop.body, loop, table);
+  std::string key = table.structText("") + body;
+  auto [it, isNew] = layers.try_emplace(key);
+  if (isNew) {
+    std::string number = std::to_string(layers.size() - 1);
+    it->second = "layer_" + number;
+    std::string places = "Places_" + number;
+    bool usesTime = mentions(body, "t");
+    layerTexts += "\n" + table.structText(places) +
+                  llvm::formatv("static aprt_status layer_{0}(aprt_rank *rank, "
+                                "int64_t{1}, const {2} &at) {{\n{3}"
+                                "  return 0;\n}\n",
+                                number, usesTime ? " t" : "", places, body)
+                      .str();
+  }
+  std::string places = "Places_" + it->second.substr(6);
+  std::string name = "places_" + std::to_string(tables++);
+  return llvm::formatv("  static const {0} {1}[] = {{\n{2}  };\n"
+                       "  for (const {0} &at : {1})\n"
+                       "    TRY({3}(rank, t, at));\n",
+                       places, name, table.rowsText(), it->second);
+}
+
+std::string HostPrinter::function(const HostListing &listing) {
+  std::string body;
+  PlaceTable none(1);
+  for (const HostLoop &loop : listing.loops) {
+    if (!loop.columns.empty()) {
+      body += repeated(loop);
+      continue;
+    }
+    for (const HostCall &each : loop.body)
+      body += call(each, loop, none);
+  }
+  std::string head =
+      llvm::formatv("\nstatic aprt_status {0}(aprt_rank *rank", listing.name);
+  if (listing.hasTime)
+    head += mentions(body, "t") ? ", int64_t t" : ", int64_t";
+  head += ") {\n";
+  if (!listing.hasTime && mentions(body, "t"))
+    head += "  const int64_t t = 0;\n";
+  if (StringRef(body).contains("arena + "))
+    head += "  char *const arena = static_cast<char *>(aprt_arena(rank));\n";
+  if (!mentions(body, "rank"))
+    head += "  (void)rank;\n";
+  return head + body + "  return 0;\n}\n";
+}
+
+/// The persistent tensors by number.
+std::string HostPrinter::persistentComment(StringRef manifest) {
+  auto parsed = llvm::json::parse(manifest);
+  if (!parsed) {
+    llvm::consumeError(parsed.takeError());
+    return "";
+  }
+  std::string text = "\n// Persistent tensors, by number\n";
+  const llvm::json::Object *object = parsed->getAsObject();
+  const llvm::json::Array *stages =
+      object ? object->getArray("persistent") : nullptr;
+  if (!stages)
+    return "";
+  for (auto [stage, list] : llvm::enumerate(*stages)) {
+    if (stages->size() > 1)
+      text += llvm::formatv("// of stage {0}\n", stage);
+    for (auto [number, entry] : llvm::enumerate(*list.getAsArray())) {
+      const llvm::json::Object &row = *entry.getAsObject();
+      std::string shape;
+      for (const llvm::json::Value &size : *row.getArray("shape"))
+        shape += llvm::formatv("{0}x", *size.getAsInteger());
+      text += llvm::formatv("//   {0}: {1} {2}{3}\n", number,
+                            row.getString("name").value_or(""), shape,
+                            row.getString("dtype").value_or(""));
+    }
+  }
+  return text;
+}
+
+constexpr StringLiteral kHead =
+    R"(//===- program.cpp - What the host does ---===//
+//
+// Written by autopar. For each stage of the pipeline setup_S runs once and
+// step_S for each micro-batch t; they call the runtime (autopar/runtime.h), of
+// which every rank runs the same: rows of "ops" in manifest.json are the first
+// argument, so that reports and errors name the ONNX node.
+//
+//===----------------------------------------------------------------------===//
+
+#include <autopar/runtime.h>
+#include <initializer_list>
+
+#define TRY(call)                                                              \
+  do {                                                                         \
+    if (aprt_status status = (call))                                           \
+      return status;                                                           \
+  } while (false)
+
+)";
+
+constexpr StringLiteral kLaunch = R"(
+/// Launches `blocks` blocks of a kernel of kernels.cu: the pointers, then the
+/// numbers, are its arguments.
+[[maybe_unused]] static aprt_status
+launch(aprt_rank *rank, int32_t op, Kernel kernel,
+       std::initializer_list<void *> buffers,
+       std::initializer_list<int64_t> scalars, int64_t blocks) {
+  return aprt_launch_grid(rank, op, kernel, buffers.begin(), scalars.begin(),
+                          blocks);
+}
+
+[[maybe_unused]] static void *tensor(aprt_rank *rank, int64_t number) {
+  return aprt_persistent(rank, int32_t(number));
+}
+
+/// For the time of a call.
+[[maybe_unused]] static const int64_t *
+words(std::initializer_list<int64_t> list) {
+  return list.begin();
+}
+)";
+
+void HostPrinter::print(ArrayRef<std::string> functions, StringRef manifest,
+                        raw_ostream &os) {
+  std::string bodies;
+  for (const HostListing &listing : program.listings)
+    bodies += function(listing);
+  os << kHead << "/// The kernels of kernels.cu, by number.\n"
+     << "enum Kernel : int32_t {\n";
+  for (const ProgramKernel &row : program.kernels)
+    os << "  " << row.name << ",\n";
+  os << "};\n" << kLaunch << persistentComment(manifest);
+  for (Descriptors *kind : {&gemms, &convs}) {
+    if (kind->numbers.empty())
+      continue;
+    std::vector<int64_t> firsts(kind->numbers.size());
+    for (auto [word, number] : kind->numbers)
+      firsts[number] = word;
+    os << "\nstatic const " << kind->type << " " << kind->array << "[] = {\n";
+    for (int64_t word : firsts)
+      os << descriptorText(kind->fields, program.givenWords().slice(
+                                             word, wordsOf(kind->fields)));
+    os << "};\n";
+  }
+  os << layerTexts << bodies << "\nextern \"C\" {\n"
+     << "const aprt_stage_functions aprt_program_stages[] = {\n";
+  for (size_t stage = 0; stage + 1 < functions.size(); stage += 2)
+    os << "    {" << functions[stage] << ", " << functions[stage + 1] << "},\n";
+  os << "};\n}\n";
+}
+
+} // namespace
+
+void printHostProgram(HostProgram &program, ArrayRef<std::string> functions,
+                      StringRef manifest, raw_ostream &os) {
+  HostPrinter(program).print(functions, manifest, os);
+}
+
+} // namespace autopar::gpu

@@ -1,0 +1,82 @@
+//===- CudaText.h - Types, numbers and expressions of CUDA C++ --*- C++ -*-===//
+
+#ifndef AUTOPAR_LOWERING_GPU_CUDATEXT_H
+#define AUTOPAR_LOWERING_GPU_CUDATEXT_H
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <optional>
+#include <set>
+#include <string>
+
+namespace autopar::gpu {
+
+/// How tightly C++ binds an expression.
+enum class Binding {
+  Choice, // c ? a : b
+  Or,
+  And,
+  Bits, // & | ^ << >>
+  Equal,
+  Compare,
+  Sum,
+  Product,
+  Prefix, // -a !a (T)a
+  Whole,  // names, literals, calls, a[i]
+};
+
+/// An expression.
+struct Text {
+  std::string text;
+  Binding binding = Binding::Whole;
+  /// It reads memory, so that it must come before the next write.
+  bool reads = false;
+
+  bool isName() const;
+};
+
+/// "a op b", with parentheses where C++ or a reader needs them; fewer if the op
+/// associates.
+Text binaryText(const Text &a, llvm::StringRef op, const Text &b,
+                Binding binding, bool associates = false);
+/// "function(a, b, ...)"
+Text callText(llvm::StringRef function, llvm::ArrayRef<Text> arguments);
+/// The text as an operand of a prefix operator or a subscript.
+std::string inParentheses(const Text &text, Binding least);
+/// Whether `name` occurs in `text` as a word.
+bool mentions(llvm::StringRef text, llvm::StringRef name);
+
+/// The C++ name of a type of the IR: "float", "int64_t", "__half", "float4",
+/// "Pack<__half, 8>"; nothing for what has none.
+std::optional<std::string> typeText(mlir::Type type);
+/// The expression of lane `lane` of a vector called `name`.
+std::string laneText(mlir::Type vector, llvm::StringRef name, unsigned lane);
+/// A vector made of its lanes.
+std::string makeVectorText(mlir::Type vector, llvm::ArrayRef<Text> lanes);
+/// Lanes of a vector type, 1 for others.
+unsigned laneCount(mlir::Type type);
+
+/// A number as a literal of its type.
+std::optional<std::string> literalText(mlir::Attribute value);
+
+/// Functions that expressions call and CUDA does not have; those that are used
+/// are defined at the top of the file.
+enum class Helper { Maximum, Minimum, Wrap, Pack };
+using Helpers = std::set<Helper>;
+/// Their definitions.
+std::string helperText(const Helpers &helpers);
+
+/// The expression of one lane of a pure op with one result; nothing for an op
+/// that has none. `operand` gives the lane of an operand.
+std::optional<Text>
+expressionText(mlir::Operation *op,
+               llvm::function_ref<Text(mlir::Value)> operand, Helpers &helpers);
+
+/// Whether an integer is never below zero, as positions of threads and loops
+/// are; looks at ops up to `depth` away.
+constexpr int kDepth = 10;
+bool isNonNegative(mlir::Value value, int depth = kDepth);
+
+} // namespace autopar::gpu
+
+#endif // AUTOPAR_LOWERING_GPU_CUDATEXT_H
