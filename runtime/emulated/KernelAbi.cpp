@@ -21,21 +21,26 @@ void apemu_barrier(apemu_thread *thread) {
 
 void apemu_warp_barrier(apemu_thread *thread, uint32_t mask) {
   KernelThread &self = threadOf(thread);
-  self.runner->warpBarrier(self, mask);
+  self.request.kind = WarpRequest::barrier;
+  self.request.mask = mask;
+  self.runner->meetWarp(self);
 }
 
 uint32_t apemu_shuffle(apemu_thread *thread, uint32_t mask, uint32_t value,
                        uint32_t lane, uint32_t clamp, int32_t mode,
                        int32_t *valid) {
   KernelThread &self = threadOf(thread);
-  WarpRequest request;
+  WarpRequest &request = self.request;
   request.kind = WarpRequest::shuffle;
   request.mask = mask;
   request.value = value;
   request.lane = lane;
   request.clamp = clamp;
   request.mode = mode;
-  return self.runner->shuffle(self, request, valid);
+  self.runner->meetWarp(self);
+  if (valid)
+    *valid = request.valid;
+  return request.value;
 }
 
 void apemu_global(apemu_thread *thread, const void *address, int64_t bytes,

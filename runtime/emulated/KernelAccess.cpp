@@ -84,62 +84,44 @@ void KernelRunner::shareCells() {
 //===----------------------------------------------------------------------===//
 
 static bool isMisaligned(const char *address, uint64_t bytes) {
-  return bytes <= 16 && (bytes & (bytes - 1)) == 0 &&
-         (reinterpret_cast<uintptr_t>(address) & (bytes - 1));
+  return (reinterpret_cast<uintptr_t>(address) & (bytes - 1)) && bytes <= 16 &&
+         (bytes & (bytes - 1)) == 0;
 }
 
 void KernelRunner::global(KernelThread &thread, const char *address,
                           uint64_t bytes, int access, int index) {
-  if (size_t(index) >= parameters.size())
+  if (__builtin_expect(size_t(index) >= parameters.size(), 0))
     index = findParameter(address);
-  if (index < 0) {
-    fail(thread, FaultKind::outOfBounds,
-         std::string(accessWords(access)) + " " + std::to_string(bytes) +
-             " bytes outside of all its parameters: " + placeOf(address));
-    leave();
+  if (__builtin_expect(index >= 0, 1)) {
+    const Parameter &parameter = parameters[size_t(index)];
+    uint64_t offset = uint64_t(address - parameter.base);
+    if (__builtin_expect(
+            offset <= parameter.bytes && bytes <= parameter.bytes - offset &&
+                !(access & ~parameter.access) && !isMisaligned(address, bytes),
+            1)) {
+      if (!parameter.plain)
+        tracked(parameter, thread, address, bytes, access);
+      return;
+    }
   }
-  const Parameter &parameter = parameters[size_t(index)];
-  uint64_t offset = uint64_t(address - parameter.base);
-  if (__builtin_expect(
-          offset > parameter.bytes || bytes > parameter.bytes - offset, 0)) {
-    fail(thread, FaultKind::outOfBounds,
-         std::string(accessWords(access)) + " " + std::to_string(bytes) +
-             " bytes at parameter " + std::to_string(index) +
-             (parameter.base ? " + " + std::to_string(int64_t(offset)) : "") +
-             ", which has " + std::to_string(parameter.bytes));
-    leave();
-  }
-  if (__builtin_expect(access & ~parameter.access, 0)) {
-    fail(thread, FaultKind::writeOfReadOnly,
-         std::string(accessWords(access)) + " parameter " +
-             std::to_string(index) + " + " + std::to_string(offset) +
-             ", which the kernel is said to " +
-             (parameter.access == APEMU_READ ? "read only" : "write only"));
-    leave();
-  }
-  if (__builtin_expect(isMisaligned(address, bytes), 0)) {
-    fail(thread, FaultKind::misaligned,
-         std::string(accessWords(access)) + " " + std::to_string(bytes) +
-             " bytes at parameter " + std::to_string(index) + " + " +
-             std::to_string(offset) + ": " + placeOf(address));
-    leave();
-  }
-  if (parameter.plain)
+  reportGlobal(thread, address, bytes, access, index);
+  leave();
+}
+
+void KernelRunner::tracked(const Parameter &parameter, KernelThread &thread,
+                           const char *address, uint64_t bytes, int access) {
+  if (parameter.cells && (access & APEMU_READ))
+    trackRead<false>(*parameter.cells, thread, address, bytes);
+  if (parameter.cells && (access & APEMU_WRITE))
+    trackWrite<false>(*parameter.cells, thread, address, bytes);
+  if (!parameter.checkInitialised && !parameter.markInitialised)
     return;
-  size_t begin = parameter.offset + offset;
+  size_t begin = parameter.offset + size_t(address - parameter.base);
   BitMap &initialised = parameter.allocation->initialised;
   if (parameter.checkInitialised && (access & APEMU_READ) &&
       initialised.firstUnset(begin, begin + bytes) != begin + bytes) {
-    fail(thread, FaultKind::uninitialisedRead,
-         "reads parameter " + std::to_string(index) + " + " +
-             std::to_string(offset) + ": " + placeOf(address));
+    fail(thread, FaultKind::uninitialisedRead, "reads " + placeOf(address));
     leave();
-  }
-  if (parameter.cells) {
-    if (access & APEMU_READ)
-      trackRead(*parameter.cells, thread, address, bytes, "global");
-    if (access & APEMU_WRITE)
-      trackWrite(*parameter.cells, thread, address, bytes, "global");
   }
   if (parameter.markInitialised && (access & APEMU_WRITE))
     initialised.set(begin, begin + bytes, true);
@@ -149,25 +131,16 @@ void KernelRunner::shared(KernelThread &thread, const char *address,
                           uint64_t bytes, int access) {
   uint64_t offset = uint64_t(address - sharedCells.base);
   if (__builtin_expect(offset > sharedCells.bytes ||
-                           bytes > sharedCells.bytes - offset,
+                           bytes > sharedCells.bytes - offset ||
+                           isMisaligned(address, bytes),
                        0)) {
-    fail(thread, FaultKind::outOfBounds,
-         std::string(accessWords(access)) + " " + std::to_string(bytes) +
-             " bytes at byte " + std::to_string(int64_t(offset)) +
-             " of the block's shared memory, which has " +
-             std::to_string(sharedCells.bytes));
-    leave();
-  }
-  if (__builtin_expect(isMisaligned(address, bytes), 0)) {
-    fail(thread, FaultKind::misaligned,
-         std::string(accessWords(access)) + " " + std::to_string(bytes) +
-             " bytes at byte " + std::to_string(offset) + " of shared memory");
+    reportShared(thread, address, bytes, access);
     leave();
   }
   if (access & APEMU_READ)
-    trackRead(sharedCells, thread, address, bytes, "shared");
+    trackRead<true>(sharedCells, thread, address, bytes);
   if (access & APEMU_WRITE)
-    trackWrite(sharedCells, thread, address, bytes, "shared");
+    trackWrite<true>(sharedCells, thread, address, bytes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -179,74 +152,114 @@ struct CellSpan {
   size_t first, last;
 };
 
-static CellSpan spanOf(Cells &cells, const char *address, uint64_t bytes) {
+static inline CellSpan spanOf(Cells &cells, const char *address,
+                              uint64_t bytes) {
   size_t offset = size_t(address - cells.base);
-  if ((offset | bytes) & ((size_t(1) << cells.shift) - 1))
+  if (__builtin_expect((offset | bytes) & ((size_t(1) << cells.shift) - 1), 0))
     cells.refine(address, bytes);
   return {offset >> cells.shift, (offset + bytes) >> cells.shift};
 }
 
-void KernelRunner::trackRead(Cells &cells, KernelThread &thread,
-                             const char *address, uint64_t bytes,
-                             const char *what) {
+template <bool isShared>
+inline void KernelRunner::trackRead(Cells &cells, KernelThread &thread,
+                                    const char *address, uint64_t bytes) {
   CellSpan span = spanOf(cells, address, bytes);
-  bool isShared = &cells == &sharedCells;
   for (size_t i = span.first; i < span.last; ++i) {
     Cell written = cells.written[i];
-    // Shared memory is written anew by every block.
-    if (isShared && (written >> cellEpochShift) < epochs.block) {
+    uint64_t epoch = written >> cellEpochShift;
+    // Each block has its own shared memory, and writes it anew.
+    if (isShared && epoch < epochs.block) {
       fail(thread, FaultKind::uninitialisedRead,
-           "reads byte " + std::to_string(address - cells.base) +
-               " of shared memory, which no thread of the block has written");
+           "reads " + placeOf(address) +
+               ", which no thread of the block has written");
       leave();
     }
-    Order order = orderOf(written, epochs, thread.id);
-    if (__builtin_expect(order != Order::before, 0)) {
-      failRace(thread, written, order, /*otherWrites=*/true, /*writes=*/false,
-               address, bytes, what);
-      leave();
+    if (__builtin_expect(epoch >= epochs.launch, 0)) {
+      Order order = orderOf(written, epochs, thread.id);
+      if (__builtin_expect(order != Order::before, 0)) {
+        failRace(thread, written, order, /*otherWrites=*/true,
+                 /*writes=*/false, address, bytes, isShared);
+        leave();
+      }
     }
     if (cells.hasReads)
       cells.read[i] = addReader(cells.read[i], epochs, thread.id);
   }
 }
 
-void KernelRunner::trackWrite(Cells &cells, KernelThread &thread,
-                              const char *address, uint64_t bytes,
-                              const char *what) {
+template <bool isShared>
+inline void KernelRunner::trackWrite(Cells &cells, KernelThread &thread,
+                                     const char *address, uint64_t bytes) {
   CellSpan span = spanOf(cells, address, bytes);
   Cell mine = cellOf(epochs, thread.id);
-  bool isShared = &cells == &sharedCells;
+  uint64_t oldest = isShared ? epochs.block : epochs.launch;
+  auto check = [&](Cell cell, bool otherWrites) {
+    if (__builtin_expect((cell >> cellEpochShift) < oldest, 1))
+      return;
+    Order order =
+        orderOf(isShared ? cell & ~cellBlocksShare : cell, epochs, thread.id);
+    if (__builtin_expect(order == Order::before, 1))
+      return;
+    failRace(thread, cell, order, otherWrites, /*writes=*/true, address, bytes,
+             isShared);
+    leave();
+  };
   for (size_t i = span.first; i < span.last; ++i) {
-    Cell written = cells.written[i];
-    // Each block has its own shared memory.
-    Order order = isShared && (written >> cellEpochShift) < epochs.block
-                      ? Order::before
-                      : orderOf(written, epochs, thread.id);
-    if (__builtin_expect(order != Order::before, 0)) {
-      failRace(thread, written, order, true, true, address, bytes, what);
-      leave();
-    }
-    if (cells.hasReads) {
-      Cell read = cells.read[i];
-      order = isShared && (read >> cellEpochShift) < epochs.block
-                  ? Order::before
-                  : orderOf(isShared ? read & ~cellBlocksShare : read, epochs,
-                            thread.id);
-      if (__builtin_expect(order != Order::before, 0)) {
-        failRace(thread, read, order, false, true, address, bytes, what);
-        leave();
-      }
-    }
+    check(cells.written[i], true);
+    if (cells.hasReads)
+      check(cells.read[i], false);
     cells.written[i] = mine;
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+void KernelRunner::reportGlobal(KernelThread &thread, const char *address,
+                                uint64_t bytes, int access, int index) {
+  std::string what = std::string(accessWords(access)) + " " +
+                     std::to_string(bytes) + " bytes ";
+  if (index < 0) {
+    fail(thread, FaultKind::outOfBounds,
+         what + "outside of all its parameters: " + placeOf(address));
+    return;
+  }
+  const Parameter &parameter = parameters[size_t(index)];
+  uint64_t offset = uint64_t(address - parameter.base);
+  what += "at parameter " + std::to_string(index);
+  if (parameter.base)
+    what += " + " + std::to_string(int64_t(offset));
+  if (offset > parameter.bytes || bytes > parameter.bytes - offset)
+    fail(thread, FaultKind::outOfBounds,
+         what + ", which has " + std::to_string(parameter.bytes));
+  else if (access & ~parameter.access)
+    fail(thread, FaultKind::writeOfReadOnly,
+         what + ", which the kernel is said to " +
+             (parameter.access == APEMU_READ ? "read only" : "write only"));
+  else
+    fail(thread, FaultKind::misaligned, what + ": " + placeOf(address));
+}
+
+void KernelRunner::reportShared(KernelThread &thread, const char *address,
+                                uint64_t bytes, int access) {
+  std::string what = std::string(accessWords(access)) + " " +
+                     std::to_string(bytes) + " bytes at byte " +
+                     std::to_string(address - sharedCells.base) +
+                     " of shared memory";
+  if (isMisaligned(address, bytes))
+    fail(thread, FaultKind::misaligned, what);
+  else
+    fail(thread, FaultKind::outOfBounds,
+         what + ", which has " + std::to_string(sharedCells.bytes));
+}
+
 void KernelRunner::failRace(KernelThread &thread, Cell other, Order order,
                             bool otherWrites, bool writes, const char *address,
-                            uint64_t bytes, const char *what) {
+                            uint64_t bytes, bool isShared) {
   std::string text = writes ? "writes " : "reads ";
-  text += std::to_string(bytes) + " bytes of " + what + " memory that ";
+  text += std::to_string(bytes) + " bytes of " +
+          (isShared ? "shared" : "global") + " memory that ";
   if (order == Order::otherBlock) {
     if (other & cellBlocksShare) {
       text += "another block";

@@ -73,12 +73,11 @@ void KernelRunner::runBlocks() {
   blockOrder.clear();
   epochs.beginLaunch();
   for (uint64_t i = 0; i < blocks && !left; ++i) {
-    beginBlock(blockPermutation.at(i));
-    Permutation order(threadCount, random);
+    beginBlock(blockPermutation.next());
     if (launch.kernel->synchronises)
-      runFibers(order);
+      runFibers();
     else
-      runLoop(order);
+      runLoop();
   }
 }
 
@@ -99,12 +98,13 @@ void KernelRunner::beginBlock(uint64_t block) {
   }
 }
 
-void KernelRunner::runLoop(const Permutation &order) {
+void KernelRunner::runLoop() {
+  Permutation order(threadCount, random);
   KernelThread &thread = threads.front();
   auto *entry = current->kernel->entry;
   bool line = current->block[1] == 1 && current->block[2] == 1;
   for (uint32_t i = 0; i < threadCount; ++i) {
-    auto id = uint32_t(order.at(i));
+    auto id = uint32_t(order.next());
     if (line)
       thread.id = thread.thread_index[0] = id;
     else
@@ -124,30 +124,32 @@ void KernelRunner::fiberMain(void *argument) {
   thread.state = KernelThread::finished;
 }
 
-void KernelRunner::runFibers(const Permutation &order) {
+/// Makes all threads ready: warps in some order, their lanes in another.
+void KernelRunner::makeReady() {
+  uint32_t warps = (threadCount + 31) / 32;
+  Permutation warpOrder(warps, random), laneOrder(32, random);
+  for (uint32_t i = 0; i < warps; ++i) {
+    auto warp = uint32_t(warpOrder.next());
+    for (int j = 0; j < 32; ++j) {
+      auto id = uint32_t(warp * 32 + laneOrder.next());
+      if (id < threadCount)
+        ready.push_back(id);
+    }
+  }
+}
+
+void KernelRunner::runFibers() {
   finishedCount = waitingCount = 0;
   std::fill(std::begin(warpArrived), std::end(warpArrived), 0);
   ready.clear();
-  for (uint32_t i = 0; i < threadCount; ++i) {
-    auto id = uint32_t(order.at(i));
+  for (uint32_t id = 0; id < threadCount; ++id) {
     threads[id].state = KernelThread::running;
     fibers.at(id).start(&fiberMain, &threads[id]);
-    ready.push_back(id);
   }
+  makeReady();
   while (true) {
-    for (size_t next = 0; next < ready.size(); ++next) {
-      KernelThread &thread = threads[ready[next]];
-      onFiber = &thread;
-      fibers.at(thread.id).resume(fibers);
-      onFiber = nullptr;
-      if (left)
-        return;
-      settle(thread);
-      if (left)
-        return;
-    }
-    ready.clear();
-    if (finishedCount == threadCount)
+    runReady();
+    if (left || finishedCount == threadCount)
       return;
     if (waitingCount < threadCount) {
       reportStuck();
@@ -156,7 +158,24 @@ void KernelRunner::runFibers(const Permutation &order) {
     checkSites();
     if (left)
       return;
-    releaseBarrier(order);
+    releaseBarrier();
+  }
+}
+
+/// Runs until no thread can go on. The last one that became ready is next: a
+/// warp runs on while its stacks are in the cache.
+void KernelRunner::runReady() {
+  while (!ready.empty()) {
+    KernelThread &thread = threads[ready.back()];
+    ready.pop_back();
+    onFiber = &thread;
+    fibers.at(thread.id).resume(fibers);
+    onFiber = nullptr;
+    if (left)
+      return;
+    settle(thread);
+    if (left)
+      return;
   }
 }
 
@@ -181,14 +200,12 @@ void KernelRunner::settle(KernelThread &thread) {
   }
 }
 
-void KernelRunner::releaseBarrier(const Permutation &order) {
+void KernelRunner::releaseBarrier() {
   epochs.blockBarrier();
   waitingCount = 0;
-  for (uint32_t i = 0; i < threadCount; ++i) {
-    auto id = uint32_t(order.at(i));
+  for (uint32_t id = 0; id < threadCount; ++id)
     threads[id].state = KernelThread::running;
-    ready.push_back(id);
-  }
+  makeReady();
 }
 
 void KernelRunner::suspend(KernelThread &thread, KernelThread::State state) {
@@ -225,30 +242,18 @@ static std::string hex(uint32_t value) {
   return text;
 }
 
-void KernelRunner::warpBarrier(KernelThread &thread, uint32_t mask) {
-  WarpRequest request;
-  request.kind = WarpRequest::barrier;
-  request.mask = mask;
-  shuffle(thread, request, nullptr);
-}
-
-uint32_t KernelRunner::shuffle(KernelThread &thread, const WarpRequest &request,
-                               int32_t *valid) {
+void KernelRunner::meetWarp(KernelThread &thread) {
   if (!onFiber) {
     fail(thread, FaultKind::library,
-         "shuffles, but the kernel is said not to synchronise");
+         "meets its warp, but the kernel is said not to synchronise");
     leave();
   }
-  if (!(request.mask >> thread.id % 32 & 1)) {
+  if (!(thread.request.mask >> thread.id % 32 & 1)) {
     fail(thread, FaultKind::warpMask,
-         "is not in the mask " + hex(request.mask) + " that it gives");
+         "is not in the mask " + hex(thread.request.mask) + " that it gives");
     leave();
   }
-  thread.request = request;
   suspend(thread, KernelThread::atWarp);
-  if (valid)
-    *valid = thread.request.valid;
-  return thread.request.value;
 }
 
 /// All lanes of the mask have come: checks that they came for the same.

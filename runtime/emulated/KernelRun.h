@@ -63,9 +63,8 @@ public:
 
   // What kernels call (autopar/emulated.h).
   void blockBarrier(KernelThread &thread, const void *site);
-  void warpBarrier(KernelThread &thread, uint32_t mask);
-  uint32_t shuffle(KernelThread &thread, const WarpRequest &request,
-                   int32_t *valid);
+  /// The thread's request says for what; afterwards it holds the answer.
+  void meetWarp(KernelThread &thread);
   void global(KernelThread &thread, const char *address, uint64_t bytes,
               int access, int parameter);
   void shared(KernelThread &thread, const char *address, uint64_t bytes,
@@ -88,15 +87,17 @@ private:
 
   // KernelRun.cpp: blocks and threads.
   void runBlocks();
-  void runLoop(const Permutation &order);
-  void runFibers(const Permutation &order);
+  void runLoop();
+  void runFibers();
+  void makeReady();
+  void runReady();
   void prepareThreads();
   void beginBlock(uint64_t block);
   void place(KernelThread &thread, uint32_t id) const;
   static void fiberMain(void *thread);
   void suspend(KernelThread &thread, KernelThread::State state);
   void settle(KernelThread &thread);
-  void releaseBarrier(const Permutation &order);
+  void releaseBarrier();
   void answerWarp(uint32_t warp, uint32_t mask);
   void answerShuffle(KernelThread &thread, uint32_t mask);
   void reportStuck();
@@ -105,10 +106,18 @@ private:
   // KernelAccess.cpp: accesses.
   void prepareParameters();
   void shareCells();
+  void tracked(const Parameter &parameter, KernelThread &thread,
+               const char *address, uint64_t bytes, int access);
+  template <bool isShared>
   void trackRead(Cells &cells, KernelThread &thread, const char *address,
-                 uint64_t bytes, const char *what);
+                 uint64_t bytes);
+  template <bool isShared>
   void trackWrite(Cells &cells, KernelThread &thread, const char *address,
-                  uint64_t bytes, const char *what);
+                  uint64_t bytes);
+  void reportGlobal(KernelThread &thread, const char *address, uint64_t bytes,
+                    int access, int index);
+  void reportShared(KernelThread &thread, const char *address, uint64_t bytes,
+                    int access);
   int findParameter(const char *address) const;
   std::string placeOf(const char *address) const;
 
@@ -120,7 +129,7 @@ private:
   void fail(KernelThread &thread, FaultKind kind, const std::string &text);
   void failRace(KernelThread &thread, Cell other, Order order, bool otherWrites,
                 bool writes, const char *address, uint64_t bytes,
-                const char *what);
+                bool isShared);
   /// Ends the launch from inside a kernel: nothing on its stack is destroyed.
   [[noreturn]] void leave();
 

@@ -26,8 +26,7 @@ private:
   uint64_t state;
 };
 
-/// An order of [0, count): at(0), at(1), ... Any of forward, backward, and in
-/// strides.
+/// An order of [0, count): forward, backward, or in strides.
 class Permutation {
 public:
   Permutation(uint64_t count, Random &random) : count(count) {
@@ -37,14 +36,19 @@ public:
     stride = kind == 1 ? count - 1 : 1 + random.below(count - 1);
     while (std::gcd(stride, count) != 1)
       stride = stride % (count - 1) + 1;
-    start = random.below(count);
+    position = random.below(count);
   }
-  uint64_t at(uint64_t index) const {
-    return (start + (unsigned __int128)(index)*stride) % count;
+  /// Call it `count` times; then it begins again.
+  uint64_t next() {
+    uint64_t result = position;
+    position += stride;
+    if (position >= count)
+      position -= count;
+    return result;
   }
 
 private:
-  uint64_t count, stride = 1, start = 0;
+  uint64_t count, stride = 1, position = 0;
 };
 
 } // namespace autopar::runtime::emulated

@@ -297,7 +297,7 @@ TEST_F(EmulatedKernels, NamesAWriteThroughAReadOnlyParameter) {
   Kernel kernel{addScalar, {reads(256), reads(256)}, false, 0, 1};
   ASSERT_EQ(launch(kernel, 2, 32, {x, y, 0}), CUDA_SUCCESS);
   expectFault(FaultKind::writeOfReadOnly,
-              {"kernel_0_test", "writes parameter 1 + ", "read only"});
+              {"kernel_0_test", "at parameter 1 + ", "read only"});
 }
 
 TEST_F(EmulatedKernels, NamesAnUninitialisedRead) {
