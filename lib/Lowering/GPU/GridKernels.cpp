@@ -1,0 +1,468 @@
+//===- GridKernels.cpp - Kernels as functions of a grid of threads --------===//
+//
+// As on the CPU a first emission, which is thrown away, treats the space of
+// iterations as flat and finds out what is folded, read and cut; the second
+// follows the plan made from it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GridKernels.h"
+#include "../Loops/KernelBody.h"
+#include "GridPlan.h"
+
+using namespace mlir;
+
+namespace autopar::gpu {
+
+using loops::KernelSlots;
+using loops::OutputElement;
+
+namespace {
+
+/// Bytes of the widest memory access.
+constexpr int64_t kAccessBytes = 16;
+
+/// Whether the buffer of an operand begins at a multiple of kAccessBytes.
+bool isAligned(Value memref) {
+  auto buffer = memref.getDefiningOp<BufferOp>();
+  return !buffer || buffer.getSpace() != BufferSpace::Arena ||
+         buffer.getPosition() % kAccessBytes == 0;
+}
+
+/// One emission of a kernel's body.
+class GridBuilder {
+public:
+  GridBuilder(mlir::gpu::GPUModuleOp module, KernelOp kernel,
+              const KernelSlots &arguments, StringRef name)
+      : module(module), kernel(kernel), arguments(arguments), name(name),
+        builder(OpBuilder::atBlockEnd(module.getBody())), loc(kernel.getLoc()) {
+  }
+
+  /// Over the flat space, by one thread; keeps nothing.
+  loops::Findings tryOut();
+  /// The function; returns the bytes of shared memory it uses.
+  int64_t build(const GridPlan &plan);
+
+private:
+  mlir::gpu::GPUFuncOp makeFunction(const GridPlan &plan);
+  void bindArguments(GridEmitter &emit);
+  void emitFlat(const GridPlan &plan);
+  void emitRows(const GridPlan &plan);
+  void emitTiles(const GridPlan &plan);
+  void store(GridEmitter &emit, ArrayRef<OutputElement> elements);
+  GridEmitter emitterFor(Block *block) {
+    GridEmitter emit(builder, loc, block, module, name);
+    bindArguments(emit);
+    return emit;
+  }
+  /// The block of what runs only where `index` < `size`.
+  Block *guarded(Value index, int64_t size);
+
+  // Of the function that is being built:
+  Value constant(int64_t value);
+  template <typename OpT> Value dimension();
+  Value plus(Value a, Value b, int64_t scale);
+  Value digit(Value index, int64_t below, int64_t size);
+
+  mlir::gpu::GPUModuleOp module;
+  KernelOp kernel;
+  const KernelSlots &arguments;
+  std::string name;
+  OpBuilder builder;
+  Location loc;
+  mlir::gpu::GPUFuncOp function;
+  int64_t shared = 0;
+};
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+mlir::gpu::GPUFuncOp GridBuilder::makeFunction(const GridPlan &plan) {
+  MLIRContext *context = builder.getContext();
+  SmallVector<Type> types(arguments.buffers.size(),
+                          LLVM::LLVMPointerType::get(context));
+  types.append(arguments.positions.size(), builder.getI64Type());
+  builder.setInsertionPointToEnd(module.getBody());
+  function = mlir::gpu::GPUFuncOp::create(
+      builder, loc, name, FunctionType::get(context, types, {}));
+  function->setAttr(mlir::gpu::GPUDialect::getKernelFuncAttrName(),
+                    builder.getUnitAttr());
+  auto size = [&](int64_t x) {
+    return builder.getDenseI32ArrayAttr({static_cast<int32_t>(x), 1, 1});
+  };
+  function.setKnownBlockSizeAttr(size(plan.threadCount()));
+  if (plan.blocks() <= INT32_MAX)
+    function.setKnownGridSizeAttr(size(plan.blocks()));
+
+  for (unsigned number = 0; number < arguments.buffers.size(); ++number) {
+    function.setArgAttr(number, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        builder.getUnitAttr());
+    if (isAligned(kernel->getOperand(arguments.buffers[number])))
+      function.setArgAttr(number, LLVM::LLVMDialect::getAlignAttrName(),
+                          builder.getI64IntegerAttr(kAccessBytes));
+  }
+  Block &entry = function.getBody().front();
+  builder.setInsertionPointToEnd(&entry);
+  auto done = mlir::gpu::ReturnOp::create(builder, loc);
+  builder.setInsertionPoint(done);
+  return function;
+}
+
+void GridBuilder::bindArguments(GridEmitter &emit) {
+  Block &entry = function.getBody().front();
+  for (BlockArgument argument : kernel.getBody().front().getArguments()) {
+    unsigned number = argument.getArgNumber();
+    emit.bind(argument, entry.getArgument(arguments.slots[number]),
+              layoutOf(kernel->getOperand(number).getType()));
+  }
+  for (auto [number, axes] : llvm::enumerate(arguments.positions))
+    emit.bindPosition(axes,
+                      entry.getArgument(arguments.buffers.size() + number));
+}
+
+Value GridBuilder::constant(int64_t value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getI64IntegerAttr(value));
+}
+
+/// A thread's or block's number, as i64.
+template <typename OpT> Value GridBuilder::dimension() {
+  Value index = OpT::create(builder, loc, mlir::gpu::Dimension::x);
+  return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index);
+}
+
+/// a * scale + b.
+Value GridBuilder::plus(Value a, Value b, int64_t scale) {
+  auto nsw = arith::IntegerOverflowFlags::nsw;
+  Value scaled = arith::MulIOp::create(builder, loc, a, constant(scale), nsw);
+  return arith::AddIOp::create(builder, loc, scaled, b, nsw);
+}
+
+Value GridBuilder::digit(Value index, int64_t below, int64_t size) {
+  if (below != 1)
+    index = arith::DivUIOp::create(builder, loc, index, constant(below));
+  if (size != 0)
+    index = arith::RemUIOp::create(builder, loc, index, constant(size));
+  return index;
+}
+
+Block *GridBuilder::guarded(Value index, int64_t size) {
+  Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                       index, constant(size));
+  auto guard = scf::IfOp::create(builder, loc, inside);
+  return guard.thenBlock();
+}
+
+void GridBuilder::store(GridEmitter &emit, ArrayRef<OutputElement> elements) {
+  Block &entry = function.getBody().front();
+  storeOutputs(emit, kernel, arguments.slots, entry.getArguments(), elements);
+}
+
+/// Digits of `number`, which counts the combinations of the parts, the last
+/// one fastest.
+SmallVector<Part> digitsOf(ArrayRef<Part> parts, Value number) {
+  SmallVector<Part> result(parts);
+  int64_t below = 1, all = 1;
+  for (const Part &part : parts)
+    all *= part.size;
+  for (Part &part : llvm::reverse(result)) {
+    bool top = below * part.size == all;
+    part.index = {number, below, top ? 0 : part.size};
+    below *= part.size;
+  }
+  return result;
+}
+
+loops::Findings GridBuilder::tryOut() {
+  GridPlan plan;
+  makeFunction(plan);
+  GridEmitter emit = emitterFor(&function.getBody().front());
+  int64_t space = loops::spaceOf(kernel);
+  Value at = emit.openLoop(emit.constantInt(0), emit.constantInt(space));
+  Index flat = emit.addSpace(Part{{at}, 1, space});
+  store(emit, evaluateOutputs(emit, kernel, flat, space));
+  function.erase();
+  return emit.findings;
+}
+
+//===----------------------------------------------------------------------===//
+// Mappings
+//===----------------------------------------------------------------------===//
+
+/// Each thread takes `vector` consecutive elements, and that `times` times.
+void GridBuilder::emitFlat(const GridPlan &plan) {
+  int64_t turns = plan.space / plan.vector, step = plan.threads;
+  Value block = dimension<mlir::gpu::BlockIdOp>();
+  Value first =
+      plus(block, dimension<mlir::gpu::ThreadIdOp>(), step * plan.times);
+  bool uneven = turns % (step * plan.times) != 0;
+  Block *body = first.getParentBlock();
+  if (uneven && plan.times == 1)
+    body = guarded(first, turns);
+  GridEmitter emit = emitterFor(body);
+  SmallVector<Part> parts(plan.parts);
+  if (plan.vector > 1) {
+    parts.back().stride *= plan.vector;
+    parts.back().size /= plan.vector;
+  }
+  SmallVector<std::pair<SmallVector<OutputElement>, Value>> found;
+  for (int64_t time = 0; time < plan.times; ++time) {
+    Value turn = emit.addInt(first, emit.constantInt(time * step)), alive;
+    if (uneven && plan.times > 1) {
+      alive = emit.make<arith::CmpIOp>(arith::CmpIPredicate::slt, turn,
+                                       emit.constantInt(turns));
+      turn = emit.clamp(turn, turns);
+    }
+    Index rows = emit.addSpace(digitsOf(parts, turn));
+    for (int64_t within = 0; within < plan.vector; ++within) {
+      Index element =
+          emit.addSpace(Part{emit.constantIndex(within), 1, plan.vector});
+      Index flat = emit.addRowElement(rows, Part{{}, 1, plan.vector}, element);
+      flat.modulus = plan.space;
+      found.push_back({evaluateOutputs(emit, kernel, flat, plan.space), alive});
+    }
+  }
+  for (auto &[elements, alive] : found) {
+    emit.guardStores(alive);
+    store(emit, elements);
+  }
+}
+
+void GridBuilder::emitRows(const GridPlan &plan) {
+  RowGroup group = plan.group;
+  Value thread = dimension<mlir::gpu::ThreadIdOp>();
+  int64_t inner = group.neighbours ? group.lanes : group.rows;
+  Value low = digit(thread, 1, inner == group.threads() ? 0 : inner);
+  Value high = digit(thread, inner, 0);
+  group.lane = group.neighbours ? low : high;
+  group.row = group.neighbours ? high : low;
+  if (group.lanes == 1) {
+    group.lane = nullptr;
+    group.row = thread;
+  } else if (group.rows == 1) {
+    group.row = nullptr;
+  }
+  Value number = dimension<mlir::gpu::BlockIdOp>();
+  if (group.row)
+    number = plus(number, group.row, group.rows);
+  bool uneven = plan.rowCount % group.rows != 0;
+  // Where whole warps have rows of their own, those without one leave; else
+  // all threads stay for the barriers, and repeat the last row.
+  bool leaves = group.lanes == 1 || group.neighbours;
+  Block *body = number.getParentBlock();
+  if (uneven && leaves)
+    body = guarded(number, plan.rowCount);
+  GridEmitter emit = emitterFor(body);
+  emit.share(group);
+  Value mayStore;
+  if (uneven && !leaves) {
+    mayStore = emit.make<arith::CmpIOp>(arith::CmpIPredicate::slt, number,
+                                        emit.constantInt(plan.rowCount));
+    number = emit.clamp(number, plan.rowCount);
+  }
+  auto both = [&](Value a, Value b) {
+    return a && b ? emit.make<arith::AndIOp>(a, b) : a ? a : b;
+  };
+  Index rows = emit.addSpace(digitsOf(plan.parts, number));
+  bool waits = plan.inPlace;
+  auto put = [&](ArrayRef<OutputElement> elements, Value alive) {
+    if (waits)
+      emit.barrier(0);
+    waits = false;
+    emit.guardStores(both(alive, mayStore));
+    store(emit, elements);
+    emit.guardStores(nullptr);
+  };
+  if (plan.length == 1) {
+    rows.modulus = plan.space;
+    SmallVector<OutputElement> elements =
+        evaluateOutputs(emit, kernel, rows, plan.space);
+    Value first;
+    if (group.lane)
+      first = emit.make<arith::CmpIOp>(arith::CmpIPredicate::eq, group.lane,
+                                       emit.constantInt(0));
+    put(elements, first);
+  } else {
+    SmallVector<std::pair<SmallVector<OutputElement>, Value>> kept;
+    bool keeps = emit.keeps(plan.length);
+    emit.forElements(
+        plan.length, 0, {},
+        [&](Index element, ValueRange, Value alive) -> LoopEmitter::Values {
+          Index flat = emit.addRowElement(rows, plan.inside, element);
+          flat.modulus = plan.space;
+          auto found = evaluateOutputs(emit, kernel, flat, plan.space);
+          if (keeps)
+            kept.push_back({found, alive});
+          else
+            put(found, alive);
+          return {};
+        });
+    for (auto &[elements, alive] : kept)
+      put(elements, alive);
+  }
+  shared = emit.sharedBytes();
+}
+
+/// Threads are a row of 32 in a tile of 32 x 32 iterations, four rows each.
+void GridBuilder::emitTiles(const GridPlan &plan) {
+  constexpr int64_t side = Tile::kSide;
+  Value thread = dimension<mlir::gpu::ThreadIdOp>();
+  Value block = dimension<mlir::gpu::BlockIdOp>();
+  GridEmitter emit = emitterFor(thread.getParentBlock());
+  Value fast = digit(thread, 1, side), slow = digit(thread, side, 0);
+  int64_t step = plan.threads / side;
+
+  SmallVector<Part> blockParts(plan.parts);
+  for (Part &part : blockParts)
+    if (part.stride == 1 || part.stride == plan.across)
+      part.size = llvm::divideCeil(part.size, side);
+  SmallVector<Part> numbers = digitsOf(blockParts, block);
+  Tile tile;
+  tile.across = plan.across;
+  SmallVector<Value> mayStore;
+  auto placeOf = [&](const Part &part, const Part &number, Value within,
+                     Value &alive) {
+    Value at = emit.addInt(emit.mulInt(emit.value(emit.addSpace(
+                                           Part{number.index, 1, number.size})),
+                                       side),
+                           within);
+    if (part.size % side == 0)
+      return at;
+    Value here = emit.make<arith::CmpIOp>(arith::CmpIPredicate::slt, at,
+                                          emit.constantInt(part.size));
+    alive = alive ? emit.make<arith::AndIOp>(alive, here) : here;
+    return emit.clamp(at, part.size);
+  };
+  auto sideOf = [&](Value readPlace, Value writtenPlace, Value &alive) {
+    SmallVector<Part> parts(plan.parts);
+    for (auto [part, number] : llvm::zip_equal(parts, numbers)) {
+      part.index = number.index;
+      if (part.stride == 1)
+        part.index = {placeOf(part, number, writtenPlace, alive)};
+      else if (part.stride == plan.across)
+        part.index = {placeOf(part, number, readPlace, alive)};
+    }
+    return Tile::Side{emit.addSpace(parts), readPlace, writtenPlace};
+  };
+  for (int64_t row = 0; row < side; row += step) {
+    Value other = emit.addInt(slow, emit.constantInt(row)), alive, unused;
+    tile.loads.push_back(sideOf(fast, other, unused));
+    tile.stores.push_back(sideOf(other, fast, alive));
+    mayStore.push_back(alive);
+  }
+  emit.useTile(tile);
+  SmallVector<SmallVector<OutputElement>> found;
+  for (const Tile::Side &store : tile.stores)
+    found.push_back(evaluateOutputs(emit, kernel, store.flat, plan.space));
+  for (auto [elements, alive] : llvm::zip_equal(found, mayStore)) {
+    emit.guardStores(alive);
+    store(emit, elements);
+  }
+  shared = emit.sharedBytes();
+}
+
+int64_t GridBuilder::build(const GridPlan &plan) {
+  makeFunction(plan);
+  switch (plan.mapping) {
+  case GridPlan::Flat:
+    emitFlat(plan);
+    break;
+  case GridPlan::Rows:
+    emitRows(plan);
+    break;
+  case GridPlan::Tiles:
+    emitTiles(plan);
+    break;
+  }
+  return shared;
+}
+
+//===----------------------------------------------------------------------===//
+// What kernels need
+//===----------------------------------------------------------------------===//
+
+/// Consecutive elements that the widest access takes of the smallest type, if
+/// all large buffers are aligned; accesses of larger types are several.
+int64_t vectorFor(KernelOp kernel) {
+  int64_t space = loops::spaceOf(kernel), bytes = kAccessBytes;
+  for (Value operand : kernel->getOperands()) {
+    auto type = cast<MemRefType>(operand.getType());
+    if (2 * type.getNumElements() < space)
+      continue;
+    if (!isAligned(operand))
+      return 1;
+    unsigned bits = type.getElementType().getIntOrFloatBitWidth();
+    bytes = std::min<int64_t>(bytes, llvm::divideCeil(bits, 8));
+  }
+  return std::min<int64_t>(8, kAccessBytes / bytes);
+}
+
+/// Whether an output lies over an input that is not read at its place alone.
+bool foldsInPlace(KernelOp kernel, const KernelSlots &arguments,
+                  const loops::Findings &findings) {
+  return arguments.writesOverInput(kernel) && !findings.foldsFound.empty();
+}
+
+GridKernelRow rowFor(KernelOp kernel, const KernelSlots &arguments) {
+  GridKernelRow row;
+  row.buffers.resize(arguments.buffers.size());
+  row.scalars = arguments.positions.size();
+  size_t inputs = kernel.getInputs().size();
+  for (auto [number, slot] : llvm::enumerate(arguments.slots)) {
+    auto &buffer = row.buffers[slot];
+    buffer.bytes = std::max<int64_t>(
+        buffer.bytes, denseBytes(kernel->getOperand(number).getType()));
+    (number < inputs ? buffer.reads : buffer.writes) = true;
+  }
+  return row;
+}
+
+/// Kernels whose buffers begin elsewhere within 16 bytes are different ones.
+std::string keyOf(KernelOp kernel, const KernelSlots &arguments) {
+  std::string key = loops::bodyKey(kernel, arguments.slots);
+  for (unsigned number : arguments.buffers)
+    key += isAligned(kernel->getOperand(number)) ? 'a' : 'u';
+  return key;
+}
+
+} // namespace
+
+FailureOr<GridKernels::Known> GridKernels::make(KernelOp kernel) {
+  if (failed(loops::verifyBody(kernel)))
+    return failure();
+  if (loops::spaceOf(kernel) == 0)
+    return Known{0, 0};
+  if (!kernels) {
+    OpBuilder builder = OpBuilder::atBlockEnd(outer.getBody());
+    kernels =
+        mlir::gpu::GPUModuleOp::create(builder, outer.getLoc(), "kernels");
+  }
+  KernelSlots arguments(kernel);
+  std::string name = loops::nameOf(kernel, table.size());
+  GridBuilder builder(kernels, kernel, arguments, name);
+  loops::Findings findings = builder.tryOut();
+  GridPlan plan = planGrid(kernel, findings, vectorFor(kernel),
+                           foldsInPlace(kernel, arguments, findings));
+  GridKernelRow row = rowFor(kernel, arguments);
+  row.name = name;
+  row.sharedBytes = builder.build(plan);
+  row.threads = plan.threadCount();
+  table.push_back(std::move(row));
+  return Known{static_cast<int32_t>(table.size() - 1), plan.blocks()};
+}
+
+FailureOr<GridKernel> GridKernels::get(KernelOp kernel) {
+  KernelSlots arguments(kernel);
+  auto [it, isNew] = known.try_emplace(keyOf(kernel, arguments));
+  if (isNew) {
+    FailureOr<Known> made = make(kernel);
+    if (failed(made))
+      return failure();
+    it->second = *made;
+  }
+  return GridKernel{it->second.index, arguments.buffers, arguments.positions,
+                    it->second.blocks};
+}
+
+} // namespace autopar::gpu
