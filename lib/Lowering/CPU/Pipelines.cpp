@@ -11,6 +11,8 @@ using namespace mlir;
 namespace autopar {
 
 void buildLowerToCpuPipeline(OpPassManager &manager) {
+  arith::ArithExpandOpsPassOptions expansion;
+  expansion.includeBf16 = true; // few processors round to it
   manager.addPass(createLowerToCpu());
   // Duplicate index arithmetic goes before functions become polynomials.
   manager.addPass(createCanonicalizerPass());
@@ -20,7 +22,7 @@ void buildLowerToCpuPipeline(OpPassManager &manager) {
   // What has an LLVM intrinsic first; the C library for the rest.
   manager.addPass(createConvertMathToLLVMPass());
   manager.addPass(createConvertMathToLibmPass());
-  manager.addPass(arith::createArithExpandOpsPass());
+  manager.addPass(arith::createArithExpandOpsPass(expansion));
   manager.addPass(createArithToLLVMConversionPass());
   manager.addPass(createConvertControlFlowToLLVMPass());
   manager.addPass(createConvertFuncToLLVMPass()); // declarations of libm
