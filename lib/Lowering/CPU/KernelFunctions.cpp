@@ -108,7 +108,8 @@ LLVM::LLVMFuncOp KernelBuilder::emit(StringRef name, const Nest &nest) {
   emit.findings.columnReductions = findings.columnReductions;
   bindArguments(emit, entry);
   Index flat = openNest(emit, entry, nest);
-  emitOutputs(emit, kernel, slots, entry->getArguments(), flat, flat.modulus);
+  storeOutputs(emit, kernel, slots, entry->getArguments(),
+               evaluateOutputs(emit, kernel, flat, flat.modulus));
   findings = emit.findings;
   return function;
 }

@@ -26,13 +26,6 @@ int64_t elementsOf(Type type) {
   return cast<ShapedType>(type).getNumElements();
 }
 
-/// The cuts that row outputs need.
-void cutAtRows(KernelOp kernel, int64_t space, std::set<int64_t> &cuts) {
-  for (Type type : kernel.getBody().front().getTerminator()->getOperandTypes())
-    if (elementsOf(type) < space)
-      cuts.insert(space / std::max<int64_t>(1, elementsOf(type)));
-}
-
 /// Columns whose sums are kept together: the longest part of the rows that
 /// divides them, that other cuts allow, and that is not all of the space: the
 /// columns are a loop of their own.
@@ -92,20 +85,11 @@ std::pair<int64_t, int64_t> rowPiece(KernelOp kernel, int64_t space) {
   return piece;
 }
 
-/// Cuts the space at `cuts` (those that divide each other).
+/// Cuts the space at `cuts`; the pieces of rows are the innermost loops.
 Nest cutNest(int64_t space, const std::set<int64_t> &cuts,
              std::pair<int64_t, int64_t> row) {
   Nest nest;
-  int64_t stride = 1;
-  auto close = [&](int64_t end) {
-    if (end > stride)
-      nest.parts.insert(nest.parts.begin(), {{}, stride, end / stride});
-    stride = end;
-  };
-  for (int64_t cut : cuts)
-    if (cut < space && cut % stride == 0 && space % cut == 0)
-      close(cut);
-  close(space);
+  nest.parts = loops::cutSpace(space, cuts);
   std::stable_partition(
       nest.parts.begin(), nest.parts.end(), [&](const Part &part) {
         return part.stride < row.first || part.stride >= row.first * row.second;
@@ -188,7 +172,7 @@ Nest flatNest(int64_t space) {
 Nest nestOf(KernelOp kernel, const Findings &findings) {
   int64_t space = spaceOf(kernel);
   std::set<int64_t> cuts(findings.boundaries);
-  cutAtRows(kernel, space, cuts);
+  loops::cutAtOutputs(kernel, space, cuts);
   cutColumns(space, findings, cuts);
   std::pair<int64_t, int64_t> row = rowPiece(kernel, space);
   Nest nest = cutNest(space, cuts, row);

@@ -2,7 +2,6 @@
 
 #include "KernelsToNvvm.h"
 #include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -11,17 +10,21 @@ using namespace mlir;
 namespace autopar {
 
 void buildKernelsToNvvmPipeline(OpPassManager &manager) {
-  OpPassManager &kernels = manager.nest<gpu::GPUModuleOp>();
+  OpPassManager &kernels = manager.nest<mlir::gpu::GPUModuleOp>();
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   kernels.addPass(createSCFToControlFlowPass());
-  kernels.addPass(arith::createArithExpandOpsPass());
+  // Functions of math become calls of libdevice, what is left intrinsics.
   ConvertGpuOpsToNVVMOpsOptions options;
   options.indexBitwidth = 64;
   kernels.addPass(createConvertGpuOpsToNVVMOps(options));
-  kernels.addPass(createCanonicalizerPass());
-  kernels.addPass(createCSEPass());
-  kernels.addPass(createReconcileUnrealizedCastsPass());
+  kernels.addPass(createConvertMathToLLVMPass());
+  kernels.addPass(createArithToLLVMConversionPass());
+  manager.addPass(createConvertControlFlowToLLVMPass());
+  OpPassManager &converted = manager.nest<mlir::gpu::GPUModuleOp>();
+  converted.addPass(createReconcileUnrealizedCastsPass());
+  converted.addPass(createCanonicalizerPass());
+  converted.addPass(createCSEPass());
 }
 
 } // namespace autopar

@@ -55,14 +55,13 @@ Value combineElements(LoopEmitter &emit, ReduceKind kind, Value acc, Value x,
 namespace {
 
 /// Remembers that the reduction's operands are contiguous along what it keeps.
-void noteColumns(LoopEmitter &emit, Operation *op,
-                 ArrayRef<std::pair<int64_t, int64_t>> reads) {
+void noteColumns(LoopEmitter &emit, Operation *op, ArrayRef<Read> reads) {
   int64_t columns = 0;
-  for (auto [stride, size] : reads) {
-    if (stride == 0)
+  for (const Read &read : reads) {
+    if (read.stride == 0)
       return;
-    if (stride == 1)
-      columns = std::max(columns, size);
+    if (read.stride == 1)
+      columns = std::max(columns, read.size);
   }
   if (columns > 1)
     emit.findings.columnReductions[op] = columns;

@@ -86,36 +86,72 @@ int64_t spaceOf(KernelOp kernel) {
   return size;
 }
 
-void emitOutputs(LoopEmitter &emit, KernelOp kernel, ArrayRef<unsigned> slots,
-                 ValueRange pointers, Index flat, int64_t size) {
-  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
-  unsigned inputs = kernel.getInputs().size();
-  struct Element {
-    Value value;
-    Index where;
-    unsigned output;
+void cutAtOutputs(KernelOp kernel, int64_t space, std::set<int64_t> &cuts) {
+  for (Value result : kernel.getBody().front().getTerminator()->getOperands())
+    if (int64_t count = cast<ShapedType>(result.getType()).getNumElements();
+        count < space)
+      cuts.insert(space / std::max<int64_t>(1, count));
+}
+
+SmallVector<Part> cutSpace(int64_t space, const std::set<int64_t> &cuts) {
+  SmallVector<Part> parts;
+  int64_t stride = 1;
+  auto close = [&](int64_t end) {
+    if (end > stride)
+      parts.insert(parts.begin(), {{}, stride, end / stride});
+    stride = end;
   };
-  SmallVector<Element> elements;
-  for (auto [number, result] : llvm::enumerate(yield.getValues())) {
+  for (int64_t cut : cuts)
+    if (cut < space && cut % stride == 0 && space % cut == 0)
+      close(cut);
+  close(space);
+  return parts;
+}
+
+/// Indices of the element whose place in memory is `where`.
+static SmallVector<Index> indicesAt(LoopEmitter &emit, Index where,
+                                    RankedTensorType type,
+                                    ArrayRef<int64_t> layout) {
+  SmallVector<Index> places =
+      emit.delinearize(where, inMemoryOrder(type.getShape(), layout));
+  SmallVector<Index> at(places);
+  for (auto [place, dim] :
+       llvm::zip_equal(places, fullLayout(layout, places.size())))
+    at[dim] = place;
+  return at;
+}
+
+SmallVector<OutputElement> evaluateOutputs(LoopEmitter &emit, KernelOp kernel,
+                                           Index flat, int64_t size) {
+  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
+  SmallVector<OutputElement> elements;
+  unsigned number = 0;
+  for (auto [result, output] :
+       llvm::zip_equal(yield.getValues(), kernel.getOutputs())) {
     auto type = cast<RankedTensorType>(result.getType());
     int64_t count = type.getNumElements();
+    unsigned current = number++;
     if (count == 0)
       continue;
-    Index where = emit.digit(flat, size / count, count);
-    Layout layout = layoutOf(kernel->getOperand(inputs + number).getType());
-    SmallVector<Index> places =
-        emit.delinearize(where, inMemoryOrder(type.getShape(), layout));
-    SmallVector<Index> at(places);
-    for (auto [place, dim] :
-         llvm::zip_equal(places, fullLayout(layout, places.size())))
-      at[dim] = place;
-    unsigned output = number;
-    elements.push_back({emit.element(result, at), where, output});
+    Index where = emit.digit(flat, size / count, count), repeats;
+    if (count < size)
+      repeats = emit.digit(flat, 1, size / count);
+    Value element = emit.element(
+        result, indicesAt(emit, where, type, layoutOf(output.getType())));
+    elements.push_back({element, where, repeats, current});
   }
-  for (const Element &element : elements)
-    emit.store(element.value, pointers[slots[inputs + element.output]],
-               getElementTypeOrSelf(yield.getValues()[element.output]),
-               element.where);
+  return elements;
+}
+
+void storeOutputs(LoopEmitter &emit, KernelOp kernel, ArrayRef<unsigned> slots,
+                  ValueRange pointers, ArrayRef<OutputElement> elements) {
+  unsigned inputs = kernel.getInputs().size();
+  for (const OutputElement &element : elements) {
+    Type type = kernel.getOutputs()[element.output].getType();
+    emit.storeOutput(element.value, pointers[slots[inputs + element.output]],
+                     getElementTypeOrSelf(type), element.where,
+                     element.repeats);
+  }
 }
 
 } // namespace autopar::loops

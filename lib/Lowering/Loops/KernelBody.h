@@ -39,12 +39,28 @@ mlir::LogicalResult verifyBody(KernelOp kernel);
 /// Elements of the widest output.
 int64_t spaceOf(KernelOp kernel);
 
-/// Evaluates all outputs at iteration `flat` of a space of `size` iterations,
-/// then stores them: an output of fewer elements once per element. `pointers`:
-/// the arguments for the buffers.
-void emitOutputs(LoopEmitter &emit, KernelOp kernel,
-                 llvm::ArrayRef<unsigned> slots, mlir::ValueRange pointers,
-                 Index flat, int64_t size);
+/// Adds the cuts between the elements of outputs that have fewer than `space`.
+void cutAtOutputs(KernelOp kernel, int64_t space, std::set<int64_t> &cuts);
+
+/// One loop per piece of [0, space) between the cuts, from the outermost to the
+/// innermost; of cuts that do not divide each other the first count.
+llvm::SmallVector<Part> cutSpace(int64_t space, const std::set<int64_t> &cuts);
+
+/// An element of output `output` and its place in memory.
+struct OutputElement {
+  mlir::Value value;
+  Index where;
+  Index repeats; // see storeOutput
+  unsigned output;
+};
+
+/// All outputs at iteration `flat` of a space of `size` iterations.
+llvm::SmallVector<OutputElement>
+evaluateOutputs(LoopEmitter &emit, KernelOp kernel, Index flat, int64_t size);
+/// `pointers`: the arguments for the buffers.
+void storeOutputs(LoopEmitter &emit, KernelOp kernel,
+                  llvm::ArrayRef<unsigned> slots, mlir::ValueRange pointers,
+                  llvm::ArrayRef<OutputElement> elements);
 
 } // namespace autopar::loops
 

@@ -49,8 +49,14 @@ Value LoopEmitter::place(Operation *op) {
   for (Value operand : op->getOperands())
     at = std::max(at, depth(operand));
   moveTo(op, at);
-  for (Value result : op->getResults())
+  bool varies = llvm::any_of(op->getOperands(), [&](Value operand) {
+    return varying.contains(operand);
+  });
+  for (Value result : op->getResults()) {
     depths[result] = at;
+    if (varies)
+      varying.insert(result);
+  }
   return op->getNumResults() ? op->getResult(0) : Value();
 }
 
@@ -123,7 +129,12 @@ void LoopEmitter::store(Value stored, Value pointer, Type element, Index flat) {
                                     ArrayRef<LLVM::GEPArg>{offset},
                                     LLVM::GEPNoWrapFlags::inbounds);
   auto op = LLVM::StoreOp::create(builder, loc, stored, address);
-  moveTo(op, std::max(depth(stored), depth(address)));
+  unsigned at = std::max(depth(stored), depth(address));
+  if (!storeGuard)
+    return moveTo(op, at);
+  auto guarded = scf::IfOp::create(builder, loc, storeGuard);
+  op->moveBefore(guarded.thenBlock()->getTerminator());
+  moveTo(guarded, std::max(at, depth(storeGuard)));
 }
 
 Value LoopEmitter::stackBuffer(Type element, int64_t size) {
@@ -138,6 +149,8 @@ Value LoopEmitter::pin(Value pointer, unsigned depth) {
                           pointer, ArrayRef<LLVM::GEPArg>{0});
   moveTo(same, depth);
   depths[same] = depth;
+  if (varying.contains(pointer))
+    varying.insert(same);
   return same;
 }
 
@@ -163,13 +176,14 @@ Index LoopEmitter::openBlock(Index number, int64_t block, int64_t size) {
   return {addInt(first, inside)};
 }
 
-Value LoopEmitter::foldRange(Value extent, unsigned depth, Value init,
-                             function_ref<Value(Index, Value)> body) {
+LoopEmitter::Values
+LoopEmitter::foldRange(Value extent, unsigned depth, ValueRange inits,
+                       function_ref<Values(Index, ValueRange)> body) {
   SmallVector<Scope> outer(scopes.begin(), scopes.end());
   findings.folds = true;
   findings.wholeFolds |= depth == 0;
   auto loop = scf::ForOp::create(
-      builder, loc, constantInt(0), extent, constantInt(1), init,
+      builder, loc, constantInt(0), extent, constantInt(1), inits,
       [](OpBuilder &nested, Location at, Value, ValueRange carried) {
         scf::YieldOp::create(nested, at, carried);
       });
@@ -177,17 +191,44 @@ Value LoopEmitter::foldRange(Value extent, unsigned depth, Value init,
   scopes.truncate(depth + 1);
   scopes.push_back({loop.getBody(), loop});
   depths[loop.getInductionVar()] = depth + 1;
-  depths[loop.getRegionIterArg(0)] = depth + 1;
-  Value next = body({loop.getInductionVar()}, loop.getRegionIterArg(0));
-  loop.getBody()->getTerminator()->setOperand(0, next);
+  for (Value carried : loop.getRegionIterArgs())
+    depths[carried] = depth + 1;
+  Values next = body({loop.getInductionVar()}, loop.getRegionIterArgs());
+  loop.getBody()->getTerminator()->setOperands(next);
   scopes = outer;
-  depths[loop.getResult(0)] = depth;
-  return loop.getResult(0);
+  for (auto [result, last] : llvm::zip_equal(loop.getResults(), next)) {
+    depths[result] = depth;
+    if (varying.contains(last) || varying.contains(extent))
+      varying.insert(result);
+  }
+  return Values(loop.getResults());
+}
+
+Value LoopEmitter::foldRange(Value extent, unsigned depth, Value init,
+                             function_ref<Value(Index, Value)> body) {
+  return foldRange(extent, depth, ValueRange(init),
+                   [&](Index index, ValueRange carried) {
+                     return Values{body(index, carried.front())};
+                   })
+      .front();
+}
+
+/// Whether more of what was read is contiguous along the innermost digits than
+/// along something else.
+static bool readsColumns(ArrayRef<Read> reads) {
+  int64_t along = 0, across = 0;
+  for (const Read &read : reads) {
+    if (read.stride == 1 && read.size > 1)
+      along += read.elements;
+    if (read.stride == 0)
+      across += read.elements;
+  }
+  return along > across;
 }
 
 Value LoopEmitter::fold(ArrayRef<int64_t> extents, ArrayRef<Index> fixed,
                         Value init, FoldBody body, Combine combine) {
-  noteFold(fixed);
+  size_t before = reads.size();
   SmallVector<Index> at;
   std::function<Value(unsigned, Value)> level = [&](unsigned dim,
                                                     Value carried) -> Value {
@@ -204,7 +245,14 @@ Value LoopEmitter::fold(ArrayRef<int64_t> extents, ArrayRef<Index> fixed,
     };
     return foldRange(constantInt(extents[dim]), where, carried, inner);
   };
-  return level(0, init);
+  Value result = level(0, init);
+  int64_t extent = 1;
+  for (int64_t size : extents)
+    extent *= size;
+  findings.foldsFound.push_back(
+      {digitsOf(fixed), extent, static_cast<bool>(combine),
+       readsColumns(ArrayRef(reads).drop_front(before))});
+  return result;
 }
 
 unsigned LoopEmitter::depth(ArrayRef<Index> indices) {
@@ -218,7 +266,7 @@ unsigned LoopEmitter::depth(ArrayRef<Index> indices) {
     for (const Part &part : space->second)
       if (part.stride * part.size > index.divisor &&
           (index.modulus == 0 || part.stride < index.divisor * index.modulus))
-        result = std::max(result, depth(part.index.value));
+        result = std::max(result, depth(ArrayRef(part.index)));
   }
   return result;
 }
@@ -233,21 +281,24 @@ LoopEmitter::Key LoopEmitter::key(const void *what, ArrayRef<Index> at) {
   return result;
 }
 
+Value LoopEmitter::readMemory(Value tensor, ArrayRef<Index> at) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  const Memory &place = memory.find(tensor)->second;
+  auto places = inMemoryOrder(at, place.layout);
+  auto shape = inMemoryOrder(type.getShape(), place.layout);
+  noteRead(places, shape);
+  return load(place.pointer, type.getElementType(), linearize(places, shape));
+}
+
 Value LoopEmitter::element(Value tensor, ArrayRef<Index> at) {
   Key what = key(tensor.getAsOpaquePointer(), at);
   auto known = memo.find(what);
   if (known != memo.end())
     return known->second;
   Value result;
-  auto type = cast<RankedTensorType>(tensor.getType());
-  if (auto bound = memory.find(tensor); bound != memory.end()) {
-    const Layout &layout = bound->second.layout;
-    auto places = inMemoryOrder(at, layout);
-    auto shape = inMemoryOrder(type.getShape(), layout);
-    noteRead(places, shape);
-    result = load(bound->second.pointer, type.getElementType(),
-                  linearize(places, shape));
-  } else if (Value value = emitElementwise(*this, tensor.getDefiningOp(), at))
+  if (memory.contains(tensor))
+    result = readMemory(tensor, at);
+  else if (Value value = emitElementwise(*this, tensor.getDefiningOp(), at))
     result = value;
   else if (Value value = emitMovement(*this, tensor.getDefiningOp(), at))
     result = value;

@@ -44,14 +44,28 @@ struct Part {
   int64_t stride, size;
 };
 
+/// A read of memory in terms of the flat space: contiguous along the digits of
+/// `stride` for `size` elements; zeros: along something else.
+struct Read {
+  int64_t stride, size, elements;
+};
+
+/// One loop that folds elements.
+struct FoldFinding {
+  /// The digits of the space that it depends on, as [from, to) strides.
+  std::vector<std::pair<int64_t, int64_t>> digits;
+  int64_t extent;
+  bool combines; // parts of it may be folded apart
+  bool columns;  // most of what it reads is contiguous along the space
+};
+
 /// What one emission of a kernel finds out for the next.
 struct Findings {
   /// Places where used digits of the flat space begin or end.
   std::set<int64_t> boundaries;
   /// Some loop folds elements; one does so that depends on no open loop at all.
   bool folds = false, wholeFolds = false;
-  /// The digits of the space that each fold depends on, as [from, to) strides.
-  std::set<std::vector<std::pair<int64_t, int64_t>>> foldDigits;
+  std::vector<FoldFinding> foldsFound;
   /// A tensor about as large as the space is contiguous along the digits of
   /// this stride, not along the innermost ones; 0: none is.
   int64_t crossStride = 0;
@@ -114,6 +128,8 @@ public:
   /// In the innermost loop that `value` or `flat` needs.
   void store(mlir::Value value, mlir::Value pointer, mlir::Type element,
              Index flat);
+  /// From now on stores happen only where `condition` holds; null: everywhere.
+  void guardStores(mlir::Value condition) { storeGuard = condition; }
   mlir::Value stackBuffer(mlir::Type element, int64_t size);
   /// The same pointer, for accesses that must follow what was emitted so far at
   /// `depth`.
@@ -146,6 +162,10 @@ public:
   mlir::Value
   foldRange(mlir::Value extent, unsigned depth, mlir::Value init,
             llvm::function_ref<mlir::Value(Index, mlir::Value)> body);
+  /// The same with any number of values carried along.
+  using Values = llvm::SmallVector<mlir::Value>;
+  Values foldRange(mlir::Value extent, unsigned depth, mlir::ValueRange inits,
+                   llvm::function_ref<Values(Index, mlir::ValueRange)> body);
   unsigned depth(llvm::ArrayRef<Index> indices);
   unsigned depth(mlir::Value value) const {
     auto it = depths.find(value);
@@ -155,6 +175,13 @@ public:
   //===--------------------------------------------------------------------===//
   // What a device does in a way of its own
   //===--------------------------------------------------------------------===//
+
+  /// Stores an element of an output that is the same for all values of the
+  /// digit `repeats`; null: there is one iteration per element.
+  virtual void storeOutput(mlir::Value value, mlir::Value pointer,
+                           mlir::Type element, Index where, Index repeats) {
+    store(value, pointer, element, where);
+  }
 
   /// A fold for all columns of the innermost open loop at once, where the
   /// columns are contiguous. Null: one fold per column.
@@ -180,9 +207,7 @@ public:
   static Key key(const void *what, llvm::ArrayRef<Index> at);
   mlir::Value &remembered(const Key &key) { return memo[key]; }
 
-  /// Contiguous digits of a space in the reads so far: (stride, size), or zeros
-  /// where a read is contiguous along something else.
-  llvm::SmallVector<std::pair<int64_t, int64_t>> reads;
+  llvm::SmallVector<Read> reads;
   Findings findings;
 
   mlir::OpBuilder &builder;
@@ -196,8 +221,13 @@ protected:
   };
   llvm::SmallVector<Run> runsOf(llvm::ArrayRef<Index> at,
                                 llvm::ArrayRef<int64_t> shape);
+  Index inView(Index digit);
   void noteRead(llvm::ArrayRef<Index> at, llvm::ArrayRef<int64_t> shape);
-  void noteFold(llvm::ArrayRef<Index> fixed);
+  /// The digits of the space in `fixed`.
+  std::vector<std::pair<int64_t, int64_t>>
+  digitsOf(llvm::ArrayRef<Index> fixed);
+  /// The element of a tensor in memory.
+  virtual mlir::Value readMemory(mlir::Value tensor, llvm::ArrayRef<Index> at);
   struct Scope {
     mlir::Block *block;
     mlir::Operation *loop; // whose body `block` is; null for the entry
@@ -220,6 +250,12 @@ protected:
         return a.getAsOpaquePointer() < b.getAsOpaquePointer();
       }};
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Part>> spaces;
+  /// Spaces that hold some of another one's parts at the same strides: digits
+  /// that lie in one of them alone are digits of it.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> views;
+  /// Values that may differ between the threads that fold together.
+  llvm::DenseSet<mlir::Value> varying;
+  mlir::Value storeGuard;
   std::map<Key, mlir::Value> memo;
 };
 

@@ -13,11 +13,17 @@ using namespace mlir;
 
 namespace autopar::loops {
 
-Index LoopEmitter::addSpace(ArrayRef<Part> parts) {
-  Value placeholder = make<LLVM::PoisonOp>(builder.getI64Type());
+/// Of the flat index; some parts may be missing.
+static int64_t sizeOf(ArrayRef<Part> parts) {
   int64_t size = 1;
   for (const Part &part : parts)
-    size *= part.size;
+    size = std::max(size, part.stride * part.size);
+  return size;
+}
+
+Index LoopEmitter::addSpace(ArrayRef<Part> parts) {
+  Value placeholder = make<LLVM::PoisonOp>(builder.getI64Type());
+  int64_t size = sizeOf(parts);
   spaces[placeholder].assign(parts.begin(), parts.end());
   return {placeholder, 1, size};
 }
@@ -29,7 +35,32 @@ Index LoopEmitter::digit(Index of, int64_t divisor, int64_t modulus) {
   Index result{of.value, of.divisor * divisor, modulus};
   if (of.modulus != 0 && divisor * modulus >= of.modulus)
     result.modulus = of.modulus / divisor;
-  return result;
+  return inView(result);
+}
+
+/// Whether part of the loop lies in the digits [low, high).
+static bool touches(const Part &part, int64_t low, int64_t high) {
+  return part.stride * part.size > low && part.stride < high && part.size > 1;
+}
+
+/// The digit as one of the only view that has a part of it.
+Index LoopEmitter::inView(Index digit) {
+  auto known = views.find(digit.value);
+  if (known == views.end() || digit.modulus == 0)
+    return digit;
+  Value only;
+  for (Value view : known->second) {
+    bool touched = llvm::any_of(spaces[view], [&](const Part &part) {
+      return touches(part, digit.divisor, digit.divisor * digit.modulus);
+    });
+    if (touched && only)
+      return digit;
+    if (touched)
+      only = view;
+  }
+  if (only)
+    digit.value = only;
+  return digit;
 }
 
 SmallVector<Index> LoopEmitter::delinearize(Index flat,
@@ -88,9 +119,8 @@ void LoopEmitter::addTerms(Index index, int64_t scale,
     return;
   }
   SmallVector<Part> parts(space->second);
-  int64_t low = index.divisor, high = index.divisor * index.modulus, whole = 1;
-  for (const Part &part : parts)
-    whole *= part.size;
+  int64_t low = index.divisor, high = index.divisor * index.modulus;
+  int64_t whole = sizeOf(parts);
   if (!llvm::all_of(parts, [&](const Part &part) {
         return alignsWith(part, low) && alignsWith(part, high);
       })) {
@@ -166,19 +196,18 @@ Index LoopEmitter::linearize(ArrayRef<Index> at, ArrayRef<int64_t> shape) {
   return {sum(terms)};
 }
 
-void LoopEmitter::noteFold(ArrayRef<Index> fixed) {
+std::vector<std::pair<int64_t, int64_t>>
+LoopEmitter::digitsOf(ArrayRef<Index> fixed) {
   std::vector<std::pair<int64_t, int64_t>> digits;
   for (const Index &index : fixed) {
     auto space = spaces.find(index.value);
     if (space == spaces.end())
       continue;
-    int64_t whole = 1;
-    for (const Part &part : space->second)
-      whole *= part.size;
+    int64_t whole = sizeOf(space->second);
     digits.push_back(
         {index.divisor, index.modulus ? index.divisor * index.modulus : whole});
   }
-  findings.foldDigits.insert(std::move(digits));
+  return digits;
 }
 
 void LoopEmitter::noteRead(ArrayRef<Index> at, ArrayRef<int64_t> shape) {
@@ -187,16 +216,15 @@ void LoopEmitter::noteRead(ArrayRef<Index> at, ArrayRef<int64_t> shape) {
     return;
   const Run &inner = runs.front();
   auto space = spaces.find(inner.index.value);
-  if (space == spaces.end()) {
-    reads.push_back({0, 0});
-    return;
-  }
-  reads.push_back({inner.index.divisor, inner.extent});
-  int64_t elements = 1, whole = 1;
+  int64_t elements = 1;
   for (int64_t size : shape)
     elements *= size;
-  for (const Part &part : space->second)
-    whole *= part.size;
+  if (space == spaces.end()) {
+    reads.push_back({0, 0, elements});
+    return;
+  }
+  reads.push_back({inner.index.divisor, inner.extent, elements});
+  int64_t whole = sizeOf(space->second);
   bool large = 2 * elements >= whole;
   if (findings.crossStride == 0 && inner.index.divisor > 1 && large)
     findings.crossStride = inner.index.divisor;
