@@ -56,6 +56,9 @@ public:
   /// True while calls are noted to be repeated later. If one fails the step is
   /// run without.
   virtual bool isRehearsing() const { return false; }
+  /// Why steps are not repeated in one call where they could be; empty: they
+  /// are, or the device knows no such thing.
+  virtual std::string repeatRefusal() const { return {}; }
   /// An asynchronous device gives `sink` the times of all further ops, in
   /// synchronize().
   virtual Status startTrace(TraceSink) { return Status::success(); }

@@ -180,6 +180,16 @@ Status CudaContext::reserveWorkspace(int64_t bytes) {
 // Waiting
 //===----------------------------------------------------------------------===//
 
+/// A real GPU does not say whose work failed.
+Status CudaContext::asynchronous(Status status) const {
+  if (status.ok() || driver.setLabel)
+    return status;
+  return Status::error(
+      status.message() +
+      "; work that was put on the GPU before failed: with --graphs off and "
+      "CUDA_LAUNCH_BLOCKING=1 in the environment the op is named");
+}
+
 Status CudaContext::wait(const char *call,
                          const std::function<CUresult()> &query) {
   constexpr int spins = 200;
@@ -188,7 +198,7 @@ Status CudaContext::wait(const char *call,
   for (int64_t looks = 0;; ++looks) {
     CUresult result = query();
     if (result != CUDA_ERROR_NOT_READY)
-      return driver.check(result, call);
+      return asynchronous(driver.check(result, call));
     double waited = looks ? monotonicSeconds() - start : 0;
     if (looks == 0)
       start = monotonicSeconds();

@@ -106,6 +106,7 @@ private:
   Status describe();
   Status makeStreams();
   Status wait(const char *call, const std::function<CUresult()> &query);
+  Status asynchronous(Status status) const;
   Status outOfMemory(int64_t bytes, const char *what) const;
 
   struct Block {

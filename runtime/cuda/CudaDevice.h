@@ -36,11 +36,10 @@ public:
                        RankMemory &memory, std::unique_ptr<CudaDevice> &result);
 
   CudaContext &place() { return *context; }
-  /// Why steps are not repeated as graphs; empty if they are.
-  const std::string &graphRefusal() const { return graphs->reason(); }
 
   bool isAsynchronous() const override { return true; }
   bool isRehearsing() const override { return context->isCapturing(); }
+  std::string repeatRefusal() const override { return graphs->reason(); }
   Status beginOp(int op) override;
   Status endOp() override;
   Status startTrace(TraceSink sink) override;

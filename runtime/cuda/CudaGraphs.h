@@ -16,7 +16,8 @@ namespace autopar::runtime {
 class CudaGraphs {
 public:
   explicit CudaGraphs(CudaContext &context)
-      : context(context), enabled(context.options.graphs) {}
+      : context(context), enabled(context.options.graphs),
+        why(enabled ? "" : "--graphs off") {}
   ~CudaGraphs();
 
   /// Puts the work of micro-batch `time` on the streams, beginning and ending
@@ -27,8 +28,6 @@ public:
   void disable(std::string why);
   /// Empty while nothing stands against graphs.
   const std::string &reason() const { return why; }
-  /// Micro-batches that are repeated as graphs.
-  int64_t count() const { return int64_t(graphs.size()); }
 
 private:
   /// Of the whole program: NCCL connects ranks in the first ones.

@@ -137,25 +137,37 @@ static std::string timesText(const Run &run) {
   return text;
 }
 
+/// Of a GPU, the first rank's; empty on a CPU.
+static std::string deviceText(const Run &run) {
+  const RankRecord &record = run.record(0);
+  if (!record.device[0])
+    return "";
+  std::string text = std::string("device: ") + record.device + "\n";
+  if (record.graphRefusal[0])
+    text +=
+        std::string("steps are no CUDA graphs: ") + record.graphRefusal + "\n";
+  return text;
+}
+
 std::string reportSummary(const Run &run) {
   std::vector<double> steps = sortedSteps(run);
   int64_t memory = 0;
   for (int rank = 0; rank < run.worldSize(); ++rank)
     memory = std::max(memory, run.record(rank).peakMemoryBytes);
   const std::string &entry = run.program.manifest.entry;
-  char text[512];
+  char text[1536];
   std::snprintf(text, sizeof(text),
                 "%s%s: %d rank%s x %d thread%s, %lld step%s\n"
-                "step: median %.3f ms (min %.3f, max %.3f)\n"
+                "%sstep: median %.3f ms (min %.3f, max %.3f)\n"
                 "%smemory: %.1f MiB on the fullest rank\n",
                 run.program.manifest.model.c_str(),
                 entry.empty() ? "" : (" (entry " + entry + ")").c_str(),
                 run.worldSize(), run.worldSize() == 1 ? "" : "s", run.threads,
                 run.threads == 1 ? "" : "s",
                 static_cast<long long>(run.options.repeat),
-                run.options.repeat == 1 ? "" : "s", median(steps) * 1e3,
-                steps.front() * 1e3, steps.back() * 1e3, timesText(run).c_str(),
-                double(memory) / (1 << 20));
+                run.options.repeat == 1 ? "" : "s", deviceText(run).c_str(),
+                median(steps) * 1e3, steps.front() * 1e3, steps.back() * 1e3,
+                timesText(run).c_str(), double(memory) / (1 << 20));
   return text;
 }
 

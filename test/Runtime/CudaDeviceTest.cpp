@@ -216,7 +216,7 @@ TEST_F(CudaDeviceTest, StepsAreRepeatedAsAGraph) {
   start();
   runSteps(6);
   EXPECT_EQ(bodies, 3); // twice as it is, once captured
-  EXPECT_EQ(device->graphRefusal(), "");
+  EXPECT_EQ(device->repeatRefusal(), "");
 }
 
 TEST_F(CudaDeviceTest, GraphsCanBeTurnedOff) {
@@ -242,7 +242,7 @@ TEST_F(CudaDeviceTest, WhatCannotBeCapturedRunsAsItIs) {
     ASSERT_EQ(device->synchronize().message(), "");
   }
   EXPECT_EQ(runs, 5);
-  EXPECT_EQ(device->graphRefusal(), "this library call cannot be captured");
+  EXPECT_EQ(device->repeatRefusal(), "this library call cannot be captured");
 }
 
 /// Addresses in graphs would be stale.
