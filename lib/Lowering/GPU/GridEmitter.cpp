@@ -42,6 +42,7 @@ Index GridEmitter::addRowElement(Index rows, ArrayRef<Part> inside,
   Index flat = addSpace(parts);
   Value view = dense ? element.value : addSpace(pieces).value;
   views[flat.value] = {rows.value, view};
+  wholes[{rows.value, view}] = wholes[{view, rows.value}] = flat.value;
   return flat;
 }
 

@@ -222,6 +222,7 @@ protected:
   llvm::SmallVector<Run> runsOf(llvm::ArrayRef<Index> at,
                                 llvm::ArrayRef<int64_t> shape);
   Index inView(Index digit);
+  mlir::Value commonSpace(mlir::Value a, mlir::Value b);
   void noteRead(llvm::ArrayRef<Index> at, llvm::ArrayRef<int64_t> shape);
   /// The digits of the space in `fixed`.
   std::vector<std::pair<int64_t, int64_t>>
@@ -253,6 +254,8 @@ protected:
   /// Spaces that hold some of another one's parts at the same strides: digits
   /// that lie in one of them alone are digits of it.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> views;
+  /// By two views of it, in both orders.
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> wholes;
   /// Values that may differ between the threads that fold together.
   llvm::DenseSet<mlir::Value> varying;
   mlir::Value storeGuard;

@@ -28,14 +28,11 @@ Index LoopEmitter::addSpace(ArrayRef<Part> parts) {
   return {placeholder, 1, size};
 }
 
-/// `of` is known to be below its modulus; the digits asked for are exact.
-Index LoopEmitter::digit(Index of, int64_t divisor, int64_t modulus) {
-  if (modulus == 1)
-    return constantIndex(0);
-  Index result{of.value, of.divisor * divisor, modulus};
-  if (of.modulus != 0 && divisor * modulus >= of.modulus)
-    result.modulus = of.modulus / divisor;
-  return inView(result);
+/// Whether `border` lies between two digits of the part's loop, or outside.
+static bool alignsWith(const Part &part, int64_t border) {
+  if (border <= part.stride)
+    return part.stride % border == 0;
+  return border >= part.stride * part.size || border % part.stride == 0;
 }
 
 /// Whether part of the loop lies in the digits [low, high).
@@ -48,19 +45,42 @@ Index LoopEmitter::inView(Index digit) {
   auto known = views.find(digit.value);
   if (known == views.end() || digit.modulus == 0)
     return digit;
+  int64_t low = digit.divisor, high = digit.divisor * digit.modulus;
   Value only;
-  for (Value view : known->second) {
-    bool touched = llvm::any_of(spaces[view], [&](const Part &part) {
-      return touches(part, digit.divisor, digit.divisor * digit.modulus);
-    });
-    if (touched && only)
-      return digit;
-    if (touched)
+  for (Value view : known->second)
+    for (const Part &part : spaces[view]) {
+      if (!touches(part, low, high))
+        continue;
+      bool apart = alignsWith(part, low) && alignsWith(part, high);
+      if ((only && only != view) || !apart)
+        return digit;
       only = view;
-  }
+    }
   if (only)
     digit.value = only;
   return digit;
+}
+
+/// The space that two indices are digits of, or null: one of them may be a view
+/// of the other, or both of a third.
+Value LoopEmitter::commonSpace(Value a, Value b) {
+  if (a == b)
+    return a;
+  for (auto [space, view] : {std::pair(a, b), std::pair(b, a)})
+    if (auto known = views.find(space);
+        known != views.end() && llvm::is_contained(known->second, view))
+      return space;
+  return wholes.lookup({a, b});
+}
+
+/// `of` is known to be below its modulus; the digits asked for are exact.
+Index LoopEmitter::digit(Index of, int64_t divisor, int64_t modulus) {
+  if (modulus == 1)
+    return constantIndex(0);
+  Index result{of.value, of.divisor * divisor, modulus};
+  if (of.modulus != 0 && divisor * modulus >= of.modulus)
+    result.modulus = of.modulus / divisor;
+  return inView(result);
 }
 
 SmallVector<Index> LoopEmitter::delinearize(Index flat,
@@ -92,13 +112,6 @@ Value LoopEmitter::sum(ArrayRef<std::pair<Value, int64_t>> terms) {
     result = result ? addInt(result, scaled) : scaled;
   }
   return result ? result : constantInt(0);
-}
-
-/// Whether `border` lies between two digits of the part's loop, or outside.
-static bool alignsWith(const Part &part, int64_t border) {
-  if (border <= part.stride)
-    return part.stride % border == 0;
-  return border >= part.stride * part.size || border % part.stride == 0;
 }
 
 /// Adds index * scale to `terms`.
@@ -170,12 +183,15 @@ SmallVector<LoopEmitter::Run> LoopEmitter::runsOf(ArrayRef<Index> at,
     if (shape[dim] == 1)
       continue;
     const Index &index = at[dim];
+    Value common = runs.empty()
+                       ? Value()
+                       : commonSpace(runs.back().index.value, index.value);
     bool joins =
-        !runs.empty() && runs.back().index.value == index.value &&
-        runs.back().index.modulus == runs.back().extent &&
+        common && runs.back().index.modulus == runs.back().extent &&
         index.divisor == runs.back().index.divisor * runs.back().extent &&
         runs.back().stride * runs.back().extent == stride;
     if (joins) {
+      runs.back().index.value = common;
       runs.back().extent *= shape[dim];
       runs.back().index.modulus *= index.modulus;
     } else {
