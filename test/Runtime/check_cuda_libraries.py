@@ -30,7 +30,7 @@ SETS = {
     "newest": ["nvidia-cublas", "nvidia-cudnn-cu13", "nvidia-nccl-cu13", "nvidia-cuda-runtime", "nvidia-cuda-crt",
                "nvidia-cuda-cccl"],
     "older": ["nvidia-cublas-cu12==12.4.5.8", "nvidia-cudnn-cu12==9.1.0.70", "nvidia-nccl-cu12==2.20.5",
-              "nvidia-cuda-runtime-cu12==12.4.127", "nvidia-cuda-nvcc-cu12==12.4.131", "nvidia-cuda-cccl-cu12==12.4.127"],
+              "nvidia-cuda-runtime-cu12==12.4.127", "nvidia-cuda-nvcc-cu12==12.4.131", "nvidia-cuda-cccl-cu12==12.9.27"],
 }
 
 # Our header -> those of the library.
