@@ -5,6 +5,7 @@
 #include "Gpu.h"
 #include "KernelSignals.h"
 
+#include <csignal>
 #include <cstring>
 
 namespace autopar::runtime::emulated {
@@ -22,7 +23,7 @@ void KernelRunner::run(const Launch &launch) {
   prepareThreads();
   {
     KernelSignals signals(*this);
-    if (sigsetjmp(escape, 1) == 0)
+    if (sigsetjmp(escape, 0) == 0)
       runBlocks();
   }
   current = nullptr;

@@ -5,21 +5,16 @@
 
 #include "KernelRun.h"
 
-#include <csignal>
-
 namespace autopar::runtime::emulated {
 
-/// While it lives, a bad access or division of the kernel is a fault of the
-/// device and not the end of the process.
+/// While it lives, a bad access or division of the kernel that runs is a fault
+/// of the device, and not the end of the process. The handlers stay (a launch
+/// costs no system call): outside of kernels they do as those before them, but
+/// say so if the host touched device memory.
 class KernelSignals {
 public:
   explicit KernelSignals(KernelRunner &runner);
   ~KernelSignals();
-
-private:
-  static constexpr int signals[3] = {SIGSEGV, SIGBUS, SIGFPE};
-  struct sigaction before[3];
-  stack_t stackBefore;
 };
 
 } // namespace autopar::runtime::emulated
