@@ -26,7 +26,7 @@ struct NcclSetup {
   CudaContext &context;
   int rank;
   RankRecord &record;
-  std::unique_ptr<RankFabric> fabric;
+  std::shared_ptr<RankFabric> fabric;
   double timeoutSeconds;
 };
 
@@ -117,7 +117,7 @@ private:
   const Manifest &manifest;
   int rank;
   RankRecord &record;
-  std::unique_ptr<RankFabric> fabric;
+  std::shared_ptr<RankFabric> fabric;
   double timeoutSeconds;
   NcclClique clique;
   CommunicationWatch watch;

@@ -2,6 +2,7 @@
 
 #include "../core/Futex.h"
 #include "../core/RankContext.h"
+#include "HeldPorts.h"
 #include "RankParts.h"
 #include "Run.h"
 
@@ -15,13 +16,6 @@
 namespace autopar::runtime {
 
 namespace {
-
-/// Where a port lies on this rank.
-struct LocalPort {
-  size_t index = 0; // in manifest.inputs or outputs
-  int64_t arenaOffset = 0;
-  bool writes = true; // this rank delivers its block of an output
-};
 
 class RankMain {
 public:
@@ -40,8 +34,6 @@ private:
   Status measure();
   void recordTimes(double total, double barrierWait);
   void recordMemory();
-  void findPorts();
-  bool isFirstHolder(const Port &port) const;
   std::vector<Transfer> inputsOf(int64_t time);
   std::vector<Transfer> outputsOf(int64_t time);
   Transfer transfer(const Port &port, const LocalPort &local, int64_t time);
@@ -73,36 +65,6 @@ Status RankMain::load() {
   int64_t bytes = manifest.arenaBytes[rank->stage()];
   APRT_TRY(rank->makeArena(bytes));
   return rank->transport->useMemory(rank->arena, bytes);
-}
-
-/// True if no rank before this one holds the same block of an output.
-bool RankMain::isFirstHolder(const Port &port) const {
-  std::vector<int64_t> mine = manifest.coordinates(worldRank, 0);
-  for (int other = 0; other < worldRank; ++other) {
-    bool holds = false;
-    for (const PortPlacement &place : port.stages)
-      holds |= place.stage == other / manifest.devicesPerStage;
-    std::vector<int64_t> theirs = manifest.coordinates(other, 0);
-    for (const DimSlice &dim : port.dims)
-      holds &= dim.blockIndex(mine) == dim.blockIndex(theirs);
-    if (holds)
-      return false;
-  }
-  return true;
-}
-
-void RankMain::findPorts() {
-  auto find = [&](const std::vector<Port> &ports, bool areOutputs) {
-    std::vector<LocalPort> found;
-    for (size_t i = 0; i < ports.size(); ++i)
-      for (const PortPlacement &place : ports[i].stages)
-        if (place.stage == rank->stage() &&
-            (!areOutputs || isFirstHolder(ports[i])))
-          found.push_back({i, place.arenaOffset});
-    return found;
-  };
-  inputs = find(manifest.inputs, /*areOutputs=*/false);
-  outputs = find(manifest.outputs, /*areOutputs=*/true);
 }
 
 Status RankMain::callStage(aprt_status (*function)(aprt_rank *),
@@ -232,6 +194,8 @@ void RankMain::recordTimes(double total, double barrierWait) {
       (now.bytesSent - then.bytesSent + rank->repeatedBytesSent) /
       run.options.repeat;
   if (rank->device->isAsynchronous()) {
+    std::snprintf(record.graphRefusal, sizeof(record.graphRefusal), "%s",
+                  rank->device->repeatRefusal().c_str());
     record.partsKnown = rank->trace != nullptr;
     record.computeSeconds = rank->computeSeconds / steps;
     record.communicationSeconds = rank->communicationSeconds / steps;
@@ -274,10 +238,12 @@ Status RankMain::execute() {
   double begin = monotonicSeconds();
   APRT_TRY(makeRank(run, worldRank, rank));
   APRT_TRY(load());
-  findPorts();
+  inputs = inputsOfRank(manifest, worldRank);
+  outputs = outputsOfRank(manifest, worldRank);
   record.currentOp.store(-1);
   record.loadSeconds = monotonicSeconds() - begin;
   APRT_TRY(rank->transport->barrier(/*withDeadline=*/false));
+  record.startClock = monotonicSeconds();
   APRT_TRY(measure());
   recordMemory();
   APRT_TRY(rank->transport->barrier(/*withDeadline=*/true));

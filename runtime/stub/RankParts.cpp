@@ -61,13 +61,11 @@ static Status makeNcclTransport(Run &run, aprt_rank &rank,
                                 CudaContext &context) {
   Patience patience = run.spin ? Patience::ownCore() : Patience::sharedCore();
   double timeout = run.options.timeoutSeconds;
-  NcclSetup setup{{},
-                  context,
-                  rank.worldRank,
-                  rank.record,
-                  std::make_unique<SharedRankFabric>(run.fabric, rank.worldRank,
-                                                     timeout, patience),
-                  timeout};
+  std::shared_ptr<RankFabric> fabric = run.joined;
+  if (!fabric)
+    fabric = std::make_shared<SharedRankFabric>(run.fabric, rank.worldRank,
+                                                timeout, patience);
+  NcclSetup setup{{}, context, rank.worldRank, rank.record, fabric, timeout};
   APRT_TRY(loadNccl(run.program.manifest, setup.nccl));
   return NcclTransport::create(std::move(setup), rank.transport);
 }
@@ -77,7 +75,7 @@ static Status makeGpuParts(Run &run, aprt_rank &rank) {
   CudaTables tables;
   APRT_TRY(loadTables(manifest, tables));
   CudaOptions options;
-  options.device = rank.worldRank;
+  options.device = run.place.isAlone() ? rank.worldRank : run.place.localRank;
   options.spin = run.spin;
   options.graphs = run.options.graphs;
   options.tf32 = manifest.tf32;

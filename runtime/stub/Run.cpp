@@ -18,10 +18,12 @@ static int availableCores() {
 
 Status Run::prepare() {
   int world = worldSize();
+  // Ranks of this host. A launcher may have given each cores of its own.
+  int here = place.isAlone() ? world : place.localSize;
   int cores = availableCores();
   threads = options.threads > 0 ? int(std::min<int64_t>(options.threads, 1024))
-                                : std::max(1, cores / world);
-  spin = threads * world <= cores;
+                                : std::max(1, cores / here);
+  spin = threads * here <= cores;
 
   APRT_TRY(records.allocateShared(world * int64_t(sizeof(RankRecord)),
                                   "the ranks' records"));

@@ -7,9 +7,11 @@
 #include "../core/Npy.h"
 #include "../core/RankRecord.h"
 #include "../transport/SharedFabric.h"
+#include "LaunchPlace.h"
 #include "Options.h"
 #include "Program.h"
 
+#include <memory>
 #include <vector>
 
 namespace autopar::runtime {
@@ -50,6 +52,8 @@ public:
   std::vector<Array> inputs;   // by manifest.inputs
   std::vector<Buffer> outputs; // by manifest.outputs, shared
   SharedFabric fabric;
+  LaunchPlace place;                  // of this process
+  std::shared_ptr<RankFabric> joined; // the launcher's ranks; null: alone
   int threads = 1;
   bool spin = true;
 

@@ -1,6 +1,7 @@
 //===- main.cpp - The executable that runs a compiled model ---------------===//
 
 #include "../core/File.h"
+#include "Join.h"
 #include "Options.h"
 #include "Ports.h"
 #include "Program.h"
@@ -12,21 +13,6 @@
 
 using namespace autopar::runtime;
 
-/// Refuses to start several copies of all ranks under a launcher.
-static Status checkLauncher() {
-  for (const char *name : {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-                           "SLURM_STEP_NUM_TASKS"}) {
-    const char *value = std::getenv(name);
-    if (value && std::atoi(value) > 1)
-      return Status::error(
-          std::string("started by a launcher with ") + value + " processes (" +
-          name +
-          "); joining processes of a launcher is not supported yet. Run the "
-          "executable alone, ./EXE: it starts its own ranks on this host");
-  }
-  return Status::success();
-}
-
 static Status writeReports(const Run &run) {
   const Options &options = run.options;
   APRT_TRY(writeOutputs(run.program.manifest, options.outputs, run.outputs));
@@ -37,8 +23,10 @@ static Status writeReports(const Run &run) {
   return Status::success();
 }
 
+/// Without a message: another process tells it.
 static int fail(const std::string &message, int code = 1) {
-  std::fprintf(stderr, "error: %s\n", message.c_str());
+  if (!message.empty())
+    std::fprintf(stderr, "error: %s\n", message.c_str());
   return code;
 }
 
@@ -46,21 +34,26 @@ static int execute(const Options &options) {
   Program program;
   Run run(program, options);
   auto prepare = [&]() -> Status {
-    APRT_TRY(checkLauncher());
+    APRT_TRY(findLaunchPlace(run.place));
     std::vector<Program> programs;
     APRT_TRY(loadPrograms(programs));
     size_t chosen = 0;
     APRT_TRY(loadInputs(programs, options, chosen, run.inputs));
     APRT_TRY(keepProgram(programs, chosen));
     program = std::move(programs[chosen]);
+    APRT_TRY(checkLaunchPlace(program.manifest, run.place));
     APRT_TRY(checkOutputs(program.manifest, options.outputs));
     return run.prepare();
   };
   if (Status status = prepare(); status.failed())
     return fail(status.message());
   std::string message;
-  if (int code = launchRanks(run, message))
+  int code = run.place.isAlone() ? launchRanks(run, message)
+                                 : joinRanks(run, run.place, message);
+  if (code)
     return fail(message, code);
+  if (run.place.rank > 0)
+    return 0; // rank 0 tells the results
   if (Status status = writeReports(run); status.failed())
     return fail(status.message());
   std::fputs(reportSummary(run).c_str(), stdout);

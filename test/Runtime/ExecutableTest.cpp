@@ -235,10 +235,12 @@ TEST_F(Executable, BadCommandLinesAreNamed) {
   EXPECT_EQ(run("--repeat=2 --threads=2 --inputs=in.npz").code, 0);
 }
 
-TEST_F(Executable, LaunchersAreRefusedForNow) {
+TEST_F(Executable, RanksOnCpusDoNotJoinALauncher) {
   buildProgram(1);
-  expectFailure(run("--inputs in.npz", "RANK=0 WORLD_SIZE=2"),
-                {"not supported yet", "./EXE"});
+  expectFailure(run("--inputs in.npz", "RANK=0 WORLD_SIZE=2 LOCAL_RANK=0"),
+                {"torchrun started 2 processes (WORLD_SIZE)", "./EXE"});
+  expectFailure(run("--inputs in.npz", "RANK=7 WORLD_SIZE=2 LOCAL_RANK=0"),
+                {"RANK and LOCAL_RANK do not say which one"});
   EXPECT_EQ(run("--inputs in.npz", "RANK=0 WORLD_SIZE=1").code, 0);
 }
 

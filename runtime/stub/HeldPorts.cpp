@@ -1,0 +1,47 @@
+//===- HeldPorts.cpp - Inputs and outputs of a rank -----------------------===//
+
+#include "HeldPorts.h"
+
+namespace autopar::runtime {
+
+/// True if no rank before this one holds the same block of an output.
+static bool isFirstHolder(const Manifest &manifest, const Port &port,
+                          int rank) {
+  std::vector<int64_t> mine = manifest.coordinates(rank, 0);
+  for (int other = 0; other < rank; ++other) {
+    bool holds = false;
+    for (const PortPlacement &place : port.stages)
+      holds |= place.stage == other / manifest.devicesPerStage;
+    std::vector<int64_t> theirs = manifest.coordinates(other, 0);
+    for (const DimSlice &dim : port.dims)
+      holds &= dim.blockIndex(mine) == dim.blockIndex(theirs);
+    if (holds)
+      return false;
+  }
+  return true;
+}
+
+template <typename Wanted>
+static std::vector<LocalPort> portsOf(const Manifest &manifest, int rank,
+                                      const std::vector<Port> &ports,
+                                      const Wanted &wanted) {
+  std::vector<LocalPort> found;
+  for (size_t i = 0; i < ports.size(); ++i)
+    for (const PortPlacement &place : ports[i].stages)
+      if (place.stage == rank / manifest.devicesPerStage && wanted(ports[i]))
+        found.push_back({i, place.arenaOffset});
+  return found;
+}
+
+std::vector<LocalPort> inputsOfRank(const Manifest &manifest, int rank) {
+  return portsOf(manifest, rank, manifest.inputs,
+                 [](const Port &) { return true; });
+}
+
+std::vector<LocalPort> outputsOfRank(const Manifest &manifest, int rank) {
+  return portsOf(manifest, rank, manifest.outputs, [&](const Port &port) {
+    return isFirstHolder(manifest, port, rank);
+  });
+}
+
+} // namespace autopar::runtime

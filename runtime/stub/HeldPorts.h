@@ -1,0 +1,25 @@
+//===- HeldPorts.h - Inputs and outputs of a rank ---------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_STUB_HELDPORTS_H
+#define AUTOPAR_RUNTIME_STUB_HELDPORTS_H
+
+#include "../core/Manifest.h"
+
+namespace autopar::runtime {
+
+/// Where a port lies on a rank.
+struct LocalPort {
+  size_t index = 0; // in manifest.inputs or outputs
+  int64_t arenaOffset = 0;
+};
+
+/// The inputs that a rank's stage reads.
+std::vector<LocalPort> inputsOfRank(const Manifest &manifest, int rank);
+
+/// The outputs of which a rank delivers its block: it is the first that holds
+/// it.
+std::vector<LocalPort> outputsOfRank(const Manifest &manifest, int rank);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_STUB_HELDPORTS_H

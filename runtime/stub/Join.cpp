@@ -1,0 +1,123 @@
+//===- Join.cpp - Ranks that a launcher starts ----------------------------===//
+
+#include "Join.h"
+
+#include "../transport/TcpFabric.h"
+#include "RankResult.h"
+
+#include <csignal>
+#include <unistd.h>
+
+namespace autopar::runtime {
+
+Status checkLaunchPlace(const Manifest &manifest, const LaunchPlace &place) {
+  if (place.isAlone())
+    return Status::success();
+  std::string started = place.launcher + " started " +
+                        std::to_string(place.world) + " processes (" +
+                        place.sizeName + ")";
+  if (manifest.target == Target::Cpu)
+    return Status::error(
+        started + ", but ranks of a CPU program do not join a launcher yet. "
+                  "Run the executable alone, ./EXE: it starts its own ranks "
+                  "on this host");
+  if (place.world == manifest.worldSize())
+    return Status::success();
+  return Status::error(started + ", but the program was compiled for " +
+                       std::to_string(manifest.worldSize()) +
+                       " ranks: start as many");
+}
+
+/// What must be alike on all ranks: the program, and what decides how often
+/// they meet.
+static TcpIdentity identityOf(const Run &run, const LaunchPlace &place) {
+  TcpIdentity identity;
+  identity.world = place.world;
+  identity.run = place.run;
+  identity.timeoutSeconds = run.options.timeoutSeconds;
+  identity.program = run.program.checksum;
+  for (int64_t value : {run.options.repeat, run.options.warmUp,
+                        int64_t(!run.options.trace.empty())})
+    identity.program = identity.program * 0x100000001b3u + uint64_t(value);
+  return identity;
+}
+
+namespace {
+/// This process's part, from the first connection to the last.
+class JoinedRank {
+public:
+  JoinedRank(Run &run, const LaunchPlace &place)
+      : run(run), place(place),
+        hub(identityOf(run, place),
+            [&run](int op) { return describeOp(run, op); }),
+        fabric(std::make_shared<TcpFabric>(identityOf(run, place), place.rank,
+                                           run.record(place.rank).currentOp)) {}
+
+  Status execute();
+  /// The first failure of the run.
+  std::string failure() { return fabric->failure(); }
+
+private:
+  static std::string describeOp(const Run &run, int op) {
+    const Manifest &manifest = run.program.manifest;
+    return op < 0 ? ""
+                  : std::string(" in or after op '") + manifest.opName(op) +
+                        "' (" + manifest.opKind(op) + ")";
+  }
+  Status collect();
+
+  Run &run;
+  const LaunchPlace &place;
+  TcpHub hub; // of rank 0
+  std::shared_ptr<TcpFabric> fabric;
+};
+} // namespace
+
+/// Everyone's results, on rank 0.
+Status JoinedRank::collect() {
+  std::vector<std::string> results;
+  APRT_TRY(hub.waitForResults(results));
+  for (int rank = 1; rank < place.world; ++rank)
+    APRT_TRY(unpackResult(run, rank, results[size_t(rank)]));
+  hub.finish();
+  return Status::success();
+}
+
+Status JoinedRank::execute() {
+  bool isFirst = place.rank == 0;
+  if (isFirst)
+    APRT_TRY(hub.start(place.port));
+  APRT_TRY(fabric->join(isFirst ? "127.0.0.1" : place.host,
+                        isFirst ? hub.port() : place.port));
+  run.joined = fabric;
+  bool ran = runRank(run, place.rank);
+  run.joined.reset();
+  if (!ran) {
+    std::string message = run.record(place.rank).message;
+    fabric->fail(message);
+    return Status::error(message);
+  }
+  if (isFirst)
+    APRT_TRY(collect());
+  return fabric->deliver(isFirst ? "" : packResult(run, place.rank));
+}
+
+/// Ends the process at once: it holds nothing worth keeping.
+static void endBySignal(int number) { _exit(128 + number); }
+
+int joinRanks(Run &run, const LaunchPlace &place, std::string &message) {
+  std::signal(SIGINT, endBySignal);
+  std::signal(SIGTERM, endBySignal);
+  JoinedRank rank(run, place);
+  Status status = rank.execute();
+  if (status.ok())
+    return 0;
+  // The rank that failed first tells it, and rank 0.
+  std::string first = rank.failure();
+  bool mine = first.empty() || first == status.message();
+  if (mine || place.rank == 0)
+    message = first.empty() ? status.message() : first;
+  return 1;
+}
+
+} // namespace autopar::runtime

@@ -1,0 +1,35 @@
+//===- LaunchPlace.h - What a launcher says about a process -----*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_STUB_LAUNCHPLACE_H
+#define AUTOPAR_RUNTIME_STUB_LAUNCHPLACE_H
+
+#include "../core/Status.h"
+
+#include <string>
+
+namespace autopar::runtime {
+
+/// This process's place among those that torchrun, mpirun or srun started.
+struct LaunchPlace {
+  std::string launcher; // empty: started alone
+  std::string sizeName; // the variable that tells `world`
+  int rank = 0;
+  int world = 1;
+  int localRank = 0; // on its host
+  int localSize = 1;
+  std::string host; // of rank 0
+  int port = 0;
+  std::string run; // which run of the launcher, where it says that
+
+  bool isAlone() const { return launcher.empty(); }
+};
+
+/// Reads the environment. A launcher of one process is none.
+Status findLaunchPlace(LaunchPlace &place);
+
+/// The first host of a list as Slurm writes it: "gpu[003-006,9],x" -> "gpu003".
+std::string firstHost(const std::string &list);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_STUB_LAUNCHPLACE_H

@@ -1,0 +1,78 @@
+//===- RankResult.cpp - What a rank brings rank 0 -------------------------===//
+
+#include "RankResult.h"
+
+#include "../core/Slice.h"
+#include "../transport/Socket.h"
+#include "HeldPorts.h"
+
+#include <cstring>
+
+namespace autopar::runtime {
+
+/// visit(port, its index, intervals, bytes) for each block of an output that a
+/// rank delivers, micro-batch by micro-batch.
+template <typename Visit>
+static Status forEachBlock(const Run &run, int rank, const Visit &visit) {
+  const Manifest &manifest = run.program.manifest;
+  for (const LocalPort &local : outputsOfRank(manifest, rank))
+    for (int64_t t = 0; t < manifest.microBatches; ++t) {
+      const Port &port = manifest.outputs[local.index];
+      APRT_TRY(visit(port, local.index,
+                     intervalsOf(port.dims, manifest.coordinates(rank, t))));
+    }
+  return Status::success();
+}
+
+std::string packResult(const Run &run, int rank) {
+  const RankRecord &record = run.record(rank);
+  std::string bytes(reinterpret_cast<const char *>(&record), sizeof(record));
+  for (int64_t i = 0; i < run.options.repeat; ++i)
+    append(bytes, run.stepSeconds(rank, i));
+  for (int64_t i = 0; i < record.traceEvents; ++i)
+    append(bytes, run.trace(rank)[i]);
+  (void)forEachBlock(run, rank,
+                     [&](const Port &port, size_t index,
+                         const std::vector<Interval> &intervals) {
+                       size_t at = bytes.size();
+                       bytes.resize(at + size_t(port.localBytes));
+                       readSlice(intervals, elementBytes(port.dtype),
+                                 run.outputs[index].data(), &bytes[at]);
+                       return Status::success();
+                     });
+  return bytes;
+}
+
+Status unpackResult(Run &run, int rank, const std::string &bytes) {
+  FrameReader reader(bytes);
+  Status damaged = Status::error("the result of rank " + std::to_string(rank) +
+                                 " is not what this program's ranks send");
+  RankRecord &record = run.record(rank);
+  if (!reader.read(static_cast<void *>(&record), sizeof(record)))
+    return damaged;
+  for (int64_t i = 0; i < run.options.repeat; ++i)
+    if (!reader.read(run.stepSeconds(rank, i)))
+      return damaged;
+  if (record.traceEvents < 0 || record.traceEvents > Run::traceCapacity ||
+      (record.traceEvents > 0 && !run.trace(rank)))
+    return damaged;
+  for (int64_t i = 0; i < record.traceEvents; ++i) {
+    if (!reader.read(run.trace(rank)[i]))
+      return damaged;
+    // Hosts have clocks of their own.
+    run.trace(rank)[i].start += run.record(0).startClock - record.startClock;
+  }
+  std::string block;
+  return forEachBlock(run, rank,
+                      [&](const Port &port, size_t index,
+                          const std::vector<Interval> &intervals) {
+                        block.resize(size_t(port.localBytes));
+                        if (!reader.read(block.data(), block.size()))
+                          return damaged;
+                        writeSlice(intervals, elementBytes(port.dtype),
+                                   block.data(), run.outputs[index].data());
+                        return Status::success();
+                      });
+}
+
+} // namespace autopar::runtime

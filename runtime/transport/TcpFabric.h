@@ -1,0 +1,76 @@
+//===- TcpFabric.h - Ranks that a launcher started --------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_TRANSPORT_TCPFABRIC_H
+#define AUTOPAR_RUNTIME_TRANSPORT_TCPFABRIC_H
+
+#include "TcpHub.h"
+
+#include <atomic>
+#include <map>
+
+namespace autopar::runtime {
+
+/// One rank's connection to the hub. A thread reads what comes; it also ends
+/// the process if that does not end by itself soon after another rank failed.
+class TcpFabric : public RankFabric {
+public:
+  /// `currentOp` is what the rank is at, for messages when it dies.
+  TcpFabric(TcpIdentity identity, int rank,
+            const std::atomic<int32_t> &currentOp)
+      : identity(std::move(identity)), rank(rank), currentOp(currentOp) {}
+  ~TcpFabric() override;
+
+  /// Finds the hub at one of the ports from `port` on, and waits for all ranks.
+  Status join(const std::string &host, int port);
+
+  Status barrier(bool withDeadline, double &waitedSeconds) override;
+  Status share(int root, void *data, int64_t bytes) override;
+  bool aborted() override { return ended.load(); }
+  void publish(const RankProgress &progress) override;
+  Status progressOf(int rank, RankProgress &progress) override;
+
+  /// Tells all ranks that this one failed.
+  void fail(const std::string &text);
+  /// Brings rank 0 this rank's result, and waits for the end of the run.
+  Status deliver(const std::string &result);
+  /// The first failure of the run as the hub told it, or "".
+  std::string failure();
+
+private:
+  Status findHub(const std::string &host, int port, double until);
+  Status greet(const std::string &host, int port, bool &refused);
+  void readAll();
+  void take(const Frame &frame);
+  void end(const std::string &text);
+  void guardEnd();
+  Status tell(FrameKind kind, const std::string &bytes = "");
+  /// Waits until `done()`, which is asked under the mutex.
+  template <typename Done>
+  Status wait(const Done &done, bool withDeadline, bool &late);
+  Status lateAtBarrier();
+
+  const TcpIdentity identity;
+  const int rank;
+  const std::atomic<int32_t> &currentOp;
+  Socket socket;
+  std::mutex sending;
+  std::thread thread;
+  std::atomic<bool> ended{false};
+  uint32_t barriers = 0;
+  double published = 0; // when, and what
+  RankProgress last;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool joined = false, over = false, leaving = false; // guarded, as all below
+  bool missingKnown = false;
+  uint32_t met = 0;
+  std::vector<std::string> shared;
+  std::vector<int> missing;
+  std::map<int, RankProgress> answers;
+  std::string text;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_TRANSPORT_TCPFABRIC_H

@@ -1,0 +1,107 @@
+//===- TcpHub.h - Where ranks of a launcher meet ----------------*- C++ -*-===//
+//
+// A thread of rank 0's process to which every rank, 0 too, has a connection. It
+// counts barriers, passes on bytes, keeps everyone's progress, notices ranks
+// that die, and collects what they bring rank 0 in the end.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_RUNTIME_TRANSPORT_TCPHUB_H
+#define AUTOPAR_RUNTIME_TRANSPORT_TCPHUB_H
+
+#include "RankFabric.h"
+#include "Socket.h"
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace autopar::runtime {
+
+/// What all ranks of a run say alike.
+struct TcpIdentity {
+  int world = 1;
+  uint64_t program = 0; // checksum of program and options
+  std::string run;      // the launcher's name of this run, or ""
+  double timeoutSeconds = 60;
+};
+
+/// A hub listens at the first free one of so many ports.
+constexpr int kHubPorts = 16;
+/// The most bytes of a frame other than a result.
+constexpr uint64_t kMostFrame = 1 << 16;
+constexpr uint64_t kMostResult = uint64_t(1) << 40;
+
+/// Bytes of a rank's hello.
+std::string helloBytes(const TcpIdentity &identity, int rank);
+
+class TcpHub {
+public:
+  /// `nameOp` gives " in or after op 'X' (KIND)" of an op's number, or "".
+  TcpHub(TcpIdentity identity, std::function<std::string(int)> nameOp)
+      : identity(std::move(identity)), nameOp(std::move(nameOp)) {}
+  ~TcpHub();
+  TcpHub(const TcpHub &) = delete;
+  TcpHub &operator=(const TcpHub &) = delete;
+
+  /// Listens at `port` or at one of the next, and starts the thread.
+  Status start(int port);
+  int port() const { return listening; }
+
+  /// Waits for the results of all ranks but 0. They may take as long as bytes
+  /// come. results[r] is empty for rank 0.
+  Status waitForResults(std::vector<std::string> &results);
+  /// Tells all ranks that the run is over.
+  void finish();
+
+private:
+  struct Peer {
+    Socket socket;
+    std::string buffer;
+    int rank = -1; // -1: has not said hello
+    int32_t op = -1;
+    RankProgress progress;
+    uint32_t barrier = 0;
+  };
+
+  void serve();
+  void acceptPeer();
+  void readFrom(Peer &peer);
+  void handle(Peer &peer, const Frame &frame);
+  void greet(Peer &peer, const Frame &frame);
+  void meet();
+  void answerMissing(Peer &peer, uint32_t number);
+  void answerProgress(Peer &peer, int rank);
+  void pass(const Peer &from, const Frame &frame);
+  void lost(Peer &peer);
+  void checkDeadline(double begun);
+  Peer *peerOf(int rank);
+  std::vector<int> absent();
+  void tellAll(FrameKind kind, const std::string &bytes);
+  void fail(const std::string &text);
+
+  const TcpIdentity identity;
+  const std::function<std::string(int)> nameOp;
+  int listening = 0;
+  Socket listener;
+  std::thread thread;
+  int wake = -1; // an eventfd: something for the thread to do
+  // The thread's own.
+  std::vector<std::unique_ptr<Peer>> peers;
+  bool joined = false;
+  uint32_t met = 0; // barriers that are over
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::string> results; // guarded, as all below
+  size_t arrivedResults = 0;
+  uint64_t arrivedBytes = 0;
+  bool finishing = false, stopping = false;
+  std::string failure;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_TRANSPORT_TCPHUB_H

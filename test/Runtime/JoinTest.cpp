@@ -1,0 +1,210 @@
+//===- JoinTest.cpp - Executables that a launcher starts ------------------===//
+
+#include "BuiltGpuExecutable.h"
+#include "stub/LaunchPlace.h"
+
+#include <csignal>
+#include <map>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+using namespace autopar::runtime;
+using nlohmann::json;
+
+namespace {
+
+TEST(FirstHost, ReadsSlurmsLists) {
+  EXPECT_EQ(firstHost("a"), "a");
+  EXPECT_EQ(firstHost("a,b"), "a");
+  EXPECT_EQ(firstHost("gpu[003-006,9],x"), "gpu003");
+  EXPECT_EQ(firstHost("r[1-2]n[07,09].site"), "r1n07.site");
+  EXPECT_EQ(firstHost("broken[12"), "broken12");
+  EXPECT_EQ(firstHost(""), "");
+}
+
+/// A port that nobody uses now.
+int freePort() {
+  int probe = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  socklen_t length = sizeof(address);
+  bind(probe, reinterpret_cast<sockaddr *>(&address), length);
+  getsockname(probe, reinterpret_cast<sockaddr *>(&address), &length);
+  close(probe);
+  return ntohs(address.sin_port) % 40000 + 20000;
+}
+
+/// The variables of each launcher, for rank R of N.
+struct LauncherCase {
+  const char *name;
+  const char *variables;
+};
+
+const LauncherCase launcherCases[] = {
+    {"torchrun", "RANK=R WORLD_SIZE=N LOCAL_RANK=R LOCAL_WORLD_SIZE=N "
+                 "MASTER_ADDR=127.0.0.1 MASTER_PORT=P"},
+    {"agent", "RANK=R WORLD_SIZE=N LOCAL_RANK=R MASTER_ADDR=localhost "
+              "MASTER_PORT=P TORCHELASTIC_USE_AGENT_STORE=True "
+              "TORCHELASTIC_RUN_ID=P"},
+    {"openmpi", "OMPI_COMM_WORLD_RANK=R OMPI_COMM_WORLD_SIZE=N "
+                "OMPI_COMM_WORLD_LOCAL_RANK=R OMPI_COMM_WORLD_LOCAL_SIZE=N "
+                "PMIX_NAMESPACE=prterun-P"},
+    {"hydra", "PMI_RANK=R PMI_SIZE=N MPI_LOCALRANKID=R MPI_LOCALNRANKS=N "
+              "MASTER_PORT=P"},
+    {"srun", "SLURM_PROCID=R SLURM_STEP_NUM_TASKS=N SLURM_LOCALID=R "
+             "SLURM_STEP_NODELIST=localhost SLURM_JOB_ID=P SLURM_STEP_ID=0"},
+    {"slurm", "SLURM_PROCID=R SLURM_NTASKS=N SLURM_LOCALID=R "
+              "MASTER_ADDR=127.0.0.1 MASTER_PORT=P"}};
+
+class JoinedExecutable : public GpuExecutable {
+protected:
+  std::string filled(const std::string &text, int rank, int ranks) const {
+    std::map<char, int> values = {{'R', rank}, {'N', ranks}, {'P', port}};
+    std::string result;
+    for (size_t i = 0; i < text.size(); ++i) {
+      bool alone = i > 0 && (text[i - 1] == '=' || text[i - 1] == '-') &&
+                   (i + 1 == text.size() || text[i + 1] == ' ');
+      auto value = values.find(text[i]);
+      result += alone && value != values.end() ? std::to_string(value->second)
+                                               : std::string(1, text[i]);
+    }
+    return result;
+  }
+
+  /// Starts ranks [0, started) of `ranks` at once, each with its log, and waits
+  /// for all. The outcome of each.
+  std::vector<Outcome> start(const char *variables, int ranks, int started,
+                             const std::string &arguments,
+                             const std::string &environment = "") {
+    std::string command = "cd " + folder.path("") + "; ";
+    for (int rank = 0; rank < started; ++rank) {
+      std::string log = "log" + std::to_string(rank);
+      command += "(" + filled(environment, rank, ranks) + " " +
+                 filled(variables, rank, ranks) + " ./exe " + arguments +
+                 " > " + log + " 2>&1; echo $? > " + log + ".code) & ";
+    }
+    double begun = monotonicSeconds();
+    EXPECT_EQ(std::system((command + "wait").c_str()), 0);
+    std::vector<Outcome> outcomes;
+    for (int rank = 0; rank < started; ++rank) {
+      std::string log = "log" + std::to_string(rank);
+      outcomes.push_back({std::stoi(folder.read(log + ".code")),
+                          folder.read(log), monotonicSeconds() - begun});
+    }
+    return outcomes;
+  }
+  const char *torchrun = launcherCases[0].variables;
+  const int port = freePort();
+};
+
+class OfLauncher : public JoinedExecutable,
+                   public ::testing::WithParamInterface<LauncherCase> {};
+INSTANTIATE_TEST_SUITE_P(Launchers, OfLauncher,
+                         ::testing::ValuesIn(launcherCases),
+                         [](const auto &test) { return test.param.name; });
+
+TEST_P(OfLauncher, RanksMeetAndRankZeroWrites) {
+  constexpr int ranks = 3;
+  buildGpu(gpuManifest(ranks), ranks);
+  std::vector<Outcome> outcomes =
+      start(GetParam().variables, ranks, ranks,
+            "--inputs in.npz --outputs out.npz --repeat 3 --warm-up 2 "
+            "--json report.json --trace trace.json");
+  for (const Outcome &outcome : outcomes)
+    ASSERT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_NE(outcomes[0].text.find("gpu.onnx: 3 ranks"), std::string::npos);
+  EXPECT_EQ(outcomes[1].text, "");
+  expectSum(ranks);
+  json report = json::parse(folder.read("report.json"));
+  EXPECT_EQ(report["devices"].size(), size_t(ranks));
+  for (const json &bytes : report["bytes_sent"])
+    EXPECT_GT(bytes.get<int64_t>(), 0);
+  for (const json &bytes : report["peak_memory_bytes"])
+    EXPECT_GT(bytes.get<int64_t>(), 0);
+  json trace = json::parse(folder.read("trace.json"));
+  EXPECT_EQ(trace["traceEvents"].size(), size_t(ranks * (1 + 7 * 3)));
+}
+
+TEST_F(JoinedExecutable, AWrongNumberOfProcessesIsSaid) {
+  buildGpu(gpuManifest(2), 2);
+  for (const Outcome &outcome : start(torchrun, 3, 1, "--inputs in.npz"))
+    expectFailure(outcome, {"torchrun started 3 processes (WORLD_SIZE)",
+                            "compiled for 2 ranks"});
+}
+
+TEST_F(JoinedExecutable, AMissingRankIsNamed) {
+  buildGpu(gpuManifest(3), 3);
+  std::vector<Outcome> outcomes =
+      start(torchrun, 3, 2, "--inputs in.npz --timeout 1");
+  expectFailure(outcomes[0], {"rank 2 did not arrive within 1 s", "3 ranks"});
+  EXPECT_EQ(outcomes[1].code, 1);
+  EXPECT_LT(outcomes[0].seconds, 8);
+}
+
+TEST_F(JoinedExecutable, OtherOptionsAreRefused) {
+  buildGpu(gpuManifest(2), 2);
+  std::vector<Outcome> outcomes =
+      start(torchrun, 2, 2, "--inputs in.npz --repeat $((TIMES + 1))",
+            "export TIMES=R ;");
+  std::string all = outcomes[0].text + outcomes[1].text;
+  EXPECT_NE(all.find("rank 1 runs another program, or with other options"),
+            std::string::npos)
+      << all;
+  EXPECT_EQ(outcomes[0].code, 1);
+  EXPECT_EQ(outcomes[1].code, 1);
+}
+
+TEST_F(JoinedExecutable, TheDeathOfARankIsNamed) {
+  buildGpu(gpuManifest(3), 3);
+  std::vector<Outcome> outcomes =
+      start(torchrun, 3, 3, "--inputs in.npz --repeat 50",
+            "AUTOPAR_EMULATED_NCCL_FAULT=1:7:death");
+  expectFailure(outcomes[0], {"rank 1 died", "/sum"});
+  EXPECT_EQ(outcomes[2].code, 1);
+  EXPECT_LT(outcomes[0].seconds, 20);
+}
+
+TEST_F(JoinedExecutable, TheDeathOfRankZeroEndsAll) {
+  buildGpu(gpuManifest(2), 2);
+  std::vector<Outcome> outcomes =
+      start(torchrun, 2, 2, "--inputs in.npz --repeat 50",
+            "AUTOPAR_EMULATED_NCCL_FAULT=0:7:death");
+  expectFailure(outcomes[1], {"rank 0 died"});
+  EXPECT_LT(outcomes[1].seconds, 20);
+}
+
+TEST_F(JoinedExecutable, AFailureOfARankIsToldByRankZero) {
+  buildGpu(gpuManifest(2), 2);
+  std::vector<Outcome> outcomes =
+      start(torchrun, 2, 2, "--inputs in.npz --repeat 9",
+            "AUTOPAR_EMULATED_NCCL_FAULT=1:4:error");
+  expectFailure(outcomes[0], {"rank 1: op '/sum' (all_reduce)",
+                              "an error that a test asked for"});
+}
+
+//===----------------------------------------------------------------------===//
+// The same faults where the executable starts its own ranks
+//===----------------------------------------------------------------------===//
+
+TEST_F(JoinedExecutable, AloneTheFaultsAreNamedToo) {
+  buildGpu(gpuManifest(3), 3);
+  auto failing = [&](const char *fault) {
+    return run("--inputs in.npz --repeat 20 --timeout 1",
+               std::string("AUTOPAR_EMULATED_NCCL_FAULT=") + fault);
+  };
+  Outcome death = failing("1:7:death");
+  expectFailure(death, {"rank 1 was killed by signal 9", "/sum"});
+  EXPECT_LT(death.seconds, 10);
+  expectFailure(failing("2:5:error"),
+                {"rank 2: op '/sum' (all_reduce): NCCL failed",
+                 "an error that a test asked for"});
+  Outcome hang = failing("0:6:hang");
+  expectFailure(hang, {"op '/sum' (all_reduce): ", "within 1 s"});
+  EXPECT_LT(hang.seconds, 10);
+  expectFailure(
+      failing("1:1:skip"),
+      {"collective mismatch", "rank 1 calls ncclAllReduce", "in op '/gather'"});
+}
+
+} // namespace
