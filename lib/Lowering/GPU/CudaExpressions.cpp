@@ -109,7 +109,7 @@ private:
   Text integer(StringRef symbol, StringRef wrapped, Binding binding,
                arith::IntegerOverflowFlags flags);
   Text unsignedInteger(StringRef symbol, Binding binding);
-  Text extreme(StringRef function, bool isUnsigned);
+  Text callTemplate(StringRef function, bool isUnsigned = false);
   Text compareIntegers(arith::CmpIPredicate predicate);
   Text compareFloats(arith::CmpFPredicate predicate);
   Text negated(const Text &text);
@@ -169,8 +169,10 @@ Text Expression::integer(StringRef symbol, StringRef wrapped, Binding binding,
   bool isPlace = bitEnumContainsAny(flags, arith::IntegerOverflowFlags::nsw) ||
                  type.isIndex() ||
                  (symbol != "-" && operandsAreNonNegative(op));
-  if (!isPlace && !type.isInteger(8) && !type.isInteger(16))
-    return helper(Helper::Wrap, wrapped);
+  if (!isPlace && !type.isInteger(8) && !type.isInteger(16)) {
+    helpers.insert(Helper::Wrap);
+    return callTemplate(wrapped);
+  }
   return narrow(binary(symbol, binding, symbol != "-"));
 }
 
@@ -182,8 +184,8 @@ Text Expression::unsignedInteger(StringRef symbol, Binding binding) {
   return cast(type, binaryText(a, symbol, b, binding));
 }
 
-/// min and max take operands of one type.
-Text Expression::extreme(StringRef function, bool isUnsigned) {
+/// Templates take operands of one type: literals get theirs.
+Text Expression::callTemplate(StringRef function, bool isUnsigned) {
   SmallVector<Text> operands;
   for (unsigned number : {0, 1}) {
     Text text = operand(number);
@@ -284,10 +286,10 @@ std::optional<Text> Expression::integers() {
         return one && one->isOne() ? negated(operand(0))
                                    : binary("!=", Binding::Equal);
       })
-      .Case([&](MaxSIOp) { return extreme("max", false); })
-      .Case([&](MinSIOp) { return extreme("min", false); })
-      .Case([&](MaxUIOp) { return extreme("max", true); })
-      .Case([&](MinUIOp) { return extreme("min", true); })
+      .Case([&](MaxSIOp) { return callTemplate("max", false); })
+      .Case([&](MinSIOp) { return callTemplate("min", false); })
+      .Case([&](MaxUIOp) { return callTemplate("max", true); })
+      .Case([&](MinUIOp) { return callTemplate("min", true); })
       .Case([&](CmpIOp cmp) { return compareIntegers(cmp.getPredicate()); })
       .Default(std::nullopt);
 }
@@ -371,6 +373,9 @@ std::optional<Text> Expression::floats() {
       .Case([&](MaxNumFOp) { return call("fmax" + suffix); })
       .Case([&](MinNumFOp) { return call("fmin" + suffix); })
       .Case([&](CmpFOp cmp) { return compareFloats(cmp.getPredicate()); })
+      .Case([&](LLVM::FCmpOp cmp) { // the same numbers
+        return compareFloats(static_cast<CmpFPredicate>(cmp.getPredicate()));
+      })
       .Default(std::nullopt);
 }
 

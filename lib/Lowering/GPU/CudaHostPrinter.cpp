@@ -95,26 +95,21 @@ struct Descriptors {
 };
 
 std::string descriptorText(ArrayRef<Field> fields, ArrayRef<int64_t> words) {
-  std::string text = "    {";
+  SmallVector<std::string> parts;
   for (const Field &field : fields) {
-    if (&field != fields.begin())
-      text += ", ";
+    auto numbers = llvm::map_range(words.take_front(field.words),
+                                   [](int64_t n) { return std::to_string(n); });
     if (field.name == "dtype")
-      text += nameAt(dtypeNames, words.front());
+      parts.push_back(nameAt(dtypeNames, words.front()));
     else if (field.name == "activation")
-      text += nameAt(activationNames, words.front());
-    else if (field.words == 1)
-      text += llvm::formatv("/*{0}*/ {1}", field.name, words.front());
+      parts.push_back(nameAt(activationNames, words.front()));
     else
-      text += llvm::formatv(
-          "\n     /*{0}*/ {{{1}}", field.name,
-          llvm::join(llvm::map_range(
-                         words.take_front(field.words),
-                         [](int64_t word) { return std::to_string(word); }),
-                     ", "));
+      parts.push_back(llvm::formatv(
+          "/*{0}*/ {1}{2}{3}", field.name, field.words == 1 ? "" : "{",
+          llvm::join(numbers, ", "), field.words == 1 ? "" : "}"));
     words = words.drop_front(field.words);
   }
-  return text + "},\n";
+  return wrapped("    {" + llvm::join(parts, ", ") + "},") + "\n";
 }
 
 //===----------------------------------------------------------------------===//
@@ -370,9 +365,10 @@ std::string HostPrinter::call(const HostCall &call, const HostLoop &loop,
     arguments.push_back(argument(call, number, loop, table));
   StringRef callee =
       call.callee == "aprt_launch_grid" ? StringRef("launch") : call.callee;
-  std::string line =
-      ("  TRY(" + callee + "(" + llvm::join(arguments, ", ") + "));").str();
-  return text + line + "\n";
+  return text +
+         wrapped(("  TRY(" + callee + "(" + llvm::join(arguments, ", ") + "));")
+                     .str()) +
+         "\n";
 }
 
 std::string HostPrinter::bodyOf(ArrayRef<HostCall> calls, const HostLoop &loop,

@@ -22,9 +22,7 @@ LogicalResult CudaKernelPrinter::unknown(Operation *op) {
 }
 
 void CudaKernelPrinter::line(const Twine &text) {
-  body.append(2 * indent, ' ');
-  body += text.str();
-  body += '\n';
+  body += wrapped(std::string(2 * indent, ' ') + text.str()) + "\n";
 }
 
 //===----------------------------------------------------------------------===//
@@ -71,9 +69,27 @@ std::string CudaKernelPrinter::stemOf(Value value) {
   return (isa<FloatType>(element) ? stemOfFloat(op) : stemOfInteger(op)).str();
 }
 
+/// Whether select(a > b, a, b) keeps the larger one; nothing if it does
+/// neither.
+static std::optional<bool> keepsLarger(Operation *op) {
+  auto select = dyn_cast_if_present<arith::SelectOp>(op);
+  Operation *compare = select ? select.getCondition().getDefiningOp() : nullptr;
+  if (!compare || compare->getNumOperands() != 2 ||
+      compare->getOperand(0) != select.getTrueValue() ||
+      compare->getOperand(1) != select.getFalseValue())
+    return std::nullopt;
+  if (auto floats = dyn_cast<arith::CmpFOp>(compare))
+    return stringifyCmpFPredicate(floats.getPredicate()).contains("g");
+  if (auto floats = dyn_cast<LLVM::FCmpOp>(compare))
+    return stringifyFCmpPredicate(floats.getPredicate()).contains("g");
+  return std::nullopt;
+}
+
 /// What a loop carries is named after what it adds up.
 static StringRef stemOfCarried(Value next) {
   Operation *op = next.getDefiningOp();
+  if (auto larger = keepsLarger(op))
+    return *larger ? "largest" : "smallest";
   if (isa_and_nonnull<arith::AddFOp, arith::AddIOp, math::FmaOp>(op))
     return "sum";
   if (isa_and_nonnull<arith::MulFOp, arith::MulIOp>(op))
@@ -507,6 +523,20 @@ std::string CudaKernelPrinter::carry(Value initial, Operation *op,
   return variable;
 }
 
+/// "sum += x" for "sum = sum + x".
+static std::string updateText(StringRef variable, StringRef next, Value value) {
+  Operation *op = value.getDefiningOp();
+  StringRef symbol = isa_and_nonnull<arith::AddFOp, arith::AddIOp>(op)   ? "+"
+                     : isa_and_nonnull<arith::MulFOp, arith::MulIOp>(op) ? "*"
+                                                                         : "";
+  StringRef rest = next;
+  if (!symbol.empty() && rest.consume_front(variable) &&
+      rest.consume_front((" " + symbol + " ").str()) &&
+      isa<FloatType>(value.getType()))
+    return (variable + " " + symbol + "= " + rest).str();
+  return (variable + " = " + next).str();
+}
+
 /// All at once: no value sees another variable's new contents.
 void CudaKernelPrinter::assign(ArrayRef<std::string> variables,
                                ValueRange values) {
@@ -527,9 +557,9 @@ void CudaKernelPrinter::assign(ArrayRef<std::string> variables,
            text.text + ";");
       text = {kept};
     }
-  for (auto [text, variable] : llvm::zip(next, variables))
+  for (auto [text, value, variable] : llvm::zip(next, values, variables))
     if (text.text != variable)
-      line(variable + " = " + text.text + ";");
+      line(updateText(variable, text.text, value) + ";");
 }
 
 LogicalResult CudaKernelPrinter::loop(scf::ForOp op) {
@@ -738,9 +768,11 @@ std::string CudaKernelPrinter::signature() {
         place.element ? *typeText(place.element) : "void", place.base));
     places[argument] = place;
   }
+  std::string head = llvm::formatv("{0}({1}) {{", function.getName(),
+                                   llvm::join(parameters, ", "));
   return llvm::formatv(
-      "extern \"C\" __global__ void __launch_bounds__({0})\n{1}({2}) {{\n",
-      row.threads, function.getName(), llvm::join(parameters, ", "));
+      "extern \"C\" __global__ void __launch_bounds__({0})\n{1}\n", row.threads,
+      wrapped(head));
 }
 
 /// Shared memory that the kernel uses, in the order of its first use.

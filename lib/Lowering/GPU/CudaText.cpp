@@ -75,6 +75,27 @@ Text callText(StringRef function, ArrayRef<Text> arguments) {
   return result;
 }
 
+std::string wrapped(StringRef line) {
+  constexpr size_t kWidth = 100;
+  size_t indent = line.find_first_not_of(' ');
+  std::string text;
+  while (line.size() > kWidth) {
+    size_t at = StringRef::npos;
+    for (StringRef mark : {", ", " ? ", " : ", " = ", " && ", " + "}) {
+      size_t found = line.take_front(kWidth - 1).rfind(mark);
+      if (found == StringRef::npos || found < kWidth / 3)
+        continue;
+      at = mark == ", " ? found + 1 : found + mark.size() - 1;
+      break;
+    }
+    if (at == StringRef::npos)
+      break;
+    text += line.take_front(at).str() + "\n" + std::string(indent + 4, ' ');
+    line = line.drop_front(at + 1);
+  }
+  return text + line.str();
+}
+
 bool mentions(StringRef text, StringRef name) {
   for (size_t at = text.find(name); at != StringRef::npos;
        at = text.find(name, at + 1)) {

@@ -43,6 +43,8 @@ Text binaryText(const Text &a, llvm::StringRef op, const Text &b,
 Text callText(llvm::StringRef function, llvm::ArrayRef<Text> arguments);
 /// The text as an operand of a prefix operator or a subscript.
 std::string inParentheses(const Text &text, Binding least);
+/// A line with breaks after commas where it is longer than readers like.
+std::string wrapped(llvm::StringRef line);
 /// Whether `name` occurs in `text` as a word.
 bool mentions(llvm::StringRef text, llvm::StringRef name);
 

@@ -328,15 +328,15 @@ APEMU_HOOKS(2)
 APEMU_HOOKS(4)
 APEMU_HOOKS(8)
 APEMU_HOOKS(16)
-APEMU_UNCHECKED void __tsan_read_range(void *address, uintptr_t bytes) {
-  apemu::announce(address, int64_t(bytes), APEMU_READ);
+APEMU_UNCHECKED void __tsan_read_range(void *address, long bytes) {
+  apemu::announce(address, bytes, APEMU_READ);
 }
-APEMU_UNCHECKED void __tsan_write_range(void *address, uintptr_t bytes) {
-  apemu::announce(address, int64_t(bytes), APEMU_WRITE);
+APEMU_UNCHECKED void __tsan_write_range(void *address, long bytes) {
+  apemu::announce(address, bytes, APEMU_WRITE);
 }
 APEMU_UNCHECKED void __tsan_init() {}
 APEMU_UNCHECKED void __tsan_func_entry(void *) {}
-APEMU_UNCHECKED void __tsan_func_exit() {}
+APEMU_UNCHECKED void __tsan_func_exit(void *) {}
 }
 
 #endif // __SANITIZE_THREAD__
