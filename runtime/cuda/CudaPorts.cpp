@@ -91,7 +91,8 @@ CudaOutputs::CudaOutputs(CudaContext &context)
     : context(context), slots{Slot(context), Slot(context)} {}
 
 Status CudaOutputs::collect(std::vector<Transfer> outputs) {
-  now ^= 1;
+  if (!slots[now].outputs.empty()) // the host has not taken them yet
+    now ^= 1;
   Slot &slot = slots[now];
   APRT_TRY(drain(slot));
   if (outputs.empty())
