@@ -8,6 +8,7 @@
 
 #include "GridKernels.h"
 #include "../Loops/KernelBody.h"
+#include "CudaSource.h"
 #include "GridPlan.h"
 
 using namespace mlir;
@@ -88,6 +89,7 @@ mlir::gpu::GPUFuncOp GridBuilder::makeFunction(const GridPlan &plan) {
       builder, loc, name, FunctionType::get(context, types, {}));
   function->setAttr(mlir::gpu::GPUDialect::getKernelFuncAttrName(),
                     builder.getUnitAttr());
+  function->setAttr(kDescription, builder.getStringAttr(descriptionOf(kernel)));
   auto size = [&](int64_t x) {
     return builder.getDenseI32ArrayAttr({static_cast<int32_t>(x), 1, 1});
   };
