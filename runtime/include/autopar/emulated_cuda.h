@@ -68,7 +68,7 @@ APEMU_UNCHECKED inline Index indexOf(const uint32_t (apemu_thread::*which)[3]) {
 #define __host__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
-#define __align__(bytes) alignas(bytes)
+#define __align__(bytes) __attribute__((aligned(bytes)))
 #define __shared__ static
 
 /// Each place in the source is a barrier of its own.
