@@ -37,6 +37,17 @@ def LowerToGpu : LoweringPass<"autopar-lower-to-gpu"> {
     "::mlir::NVVM::NVVMDialect"];
 }
 
+def PrintPtx : Pass<"autopar-print-ptx", "::mlir::ModuleOp"> {
+  let summary = "print the PTX of kernels in NVVM form";
+  let description = [{
+    What a program for CUDA carries of the module `@kernels`, for readers and for
+    ptxas; needs libdevice.
+  }];
+  let options = [
+    Option<"arch", "arch", "std::string", "\"sm_90\"", "an architecture of NVIDIA's">
+  ];
+}
+
 def ApproximateMath : LoweringPass<"autopar-approximate-math"> {
   let summary = "replace functions of f32 by polynomials that vectorize";
 }

@@ -1,0 +1,105 @@
+//===- FindCuda.cpp - Where NVIDIA's compiler parts lie -------------------===//
+
+#include "FindCuda.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Program.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+namespace {
+
+std::string join(const Twine &folder, const Twine &name) {
+  SmallString<256> path;
+  sys::path::append(path, folder, name);
+  return std::string(path);
+}
+
+/// Folders `folder`/P* in order of their names, for each prefix P in turn.
+std::vector<std::string> inside(std::vector<std::string> folders,
+                                ArrayRef<StringRef> prefixes) {
+  for (StringRef prefix : prefixes) {
+    std::vector<std::string> next;
+    for (const std::string &folder : folders) {
+      std::error_code error;
+      for (sys::fs::directory_iterator at(folder, error), end;
+           at != end && !error; at.increment(error))
+        if (sys::path::filename(at->path()).starts_with(prefix))
+          next.push_back(at->path());
+    }
+    llvm::sort(next);
+    folders = std::move(next);
+  }
+  return folders;
+}
+
+/// Packages of a Python environment lie like a toolkit.
+void addPackages(std::vector<std::string> &roots, StringRef environment) {
+  for (std::string &root :
+       inside({environment.str()},
+              {"lib", "python3", "site-packages", "nvidia", "cu"}))
+    roots.push_back(std::move(root));
+}
+
+std::string aboveCompiler(StringRef below) {
+  static int anchor;
+  std::string compiler = sys::fs::getMainExecutable(nullptr, &anchor);
+  return join(sys::path::parent_path(sys::path::parent_path(compiler)), below);
+}
+
+std::vector<std::string> toolkits() {
+  std::vector<std::string> roots;
+  for (const char *name : {"CUDA_HOME", "CUDA_PATH"})
+    if (auto value = sys::Process::GetEnv(name))
+      roots.push_back(*value);
+  if (auto ptxas = sys::findProgramByName("ptxas"))
+    roots.push_back(
+        sys::path::parent_path(sys::path::parent_path(*ptxas)).str());
+  if (auto environment = sys::Process::GetEnv("VIRTUAL_ENV"))
+    addPackages(roots, *environment);
+  addPackages(roots, aboveCompiler("venv"));
+  for (const char *root : {"/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda",
+                           "/usr/lib/nvidia-cuda-toolkit"})
+    roots.push_back(root);
+  return roots;
+}
+
+} // namespace
+
+Expected<std::string> findLibdevice() {
+  constexpr StringLiteral name = "libdevice.10.bc";
+  if (auto given = sys::Process::GetEnv("AUTOPAR_LIBDEVICE")) {
+    if (sys::fs::exists(*given))
+      return *given;
+    return createStringError("AUTOPAR_LIBDEVICE names no file: " + *given);
+  }
+  for (const std::string &root : toolkits())
+    for (StringRef folder : {"nvvm/libdevice", "libdevice"})
+      if (std::string path = join(root, folder + "/" + name);
+          sys::fs::exists(path))
+        return path;
+  return createStringError(
+      "no " + name +
+      " for the functions of GPU kernels: install a CUDA "
+      "toolkit or `pip install nvidia-nvvm` and set CUDA_HOME, or let "
+      "AUTOPAR_LIBDEVICE name the file");
+}
+
+std::optional<std::string> findCudaTool(StringRef name) {
+  if (auto given = sys::Process::GetEnv("AUTOPAR_" + name.upper()))
+    return *given;
+  if (auto found = sys::findProgramByName(name))
+    return *found;
+  for (const std::string &root : toolkits())
+    if (std::string path = join(root, "bin/" + name);
+        sys::fs::can_execute(path))
+      return path;
+  return std::nullopt;
+}
+
+} // namespace autopar
