@@ -170,18 +170,7 @@ LogicalResult Compilation::lower(ExecutableFile &to) {
 }
 
 LogicalResult Compilation::makeProgram(ExecutableFile &to) {
-  SmallVector<ProgramBytes, 2> objects;
-  if (request.target != kTargetCpu) {
-    auto device = compileDeviceCode(*ir, request.target);
-    if (!device)
-      return fail(device.takeError());
-    objects.push_back(std::move(*device));
-  }
-  auto host = compileToObject(*ir);
-  if (!host)
-    return fail(host.takeError());
-  objects.push_back(std::move(*host));
-  auto program = linkSharedObject(objects);
+  auto program = compileProgram(*ir, request.target);
   if (!program)
     return fail(program.takeError());
   to.add(std::move(*program));

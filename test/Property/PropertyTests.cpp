@@ -39,7 +39,7 @@ namespace {
 struct Settings {
   int64_t graphs, mutants, programs;
   uint64_t seed;
-  std::string dumpFolder;
+  std::string dumpFolder, target;
 };
 } // namespace
 
@@ -53,9 +53,11 @@ static void readSettings(int argc, char **argv) {
                                desc("graphs that run on real ranks too"));
   static opt<uint64_t> seed("seed", init(1), desc("seed of graph 0"));
   static opt<std::string> dump("dump", desc("folder for the IR of failures"));
+  static opt<std::string> target("target", init("cpu"),
+                                 desc("of real ranks: cpu or emulated"));
   ParseCommandLineOptions(argc, argv,
                           "random programs, whole against partitioned\n");
-  settings = {graphs, mutants, programs, seed, dump};
+  settings = {graphs, mutants, programs, seed, dump, target};
 }
 
 namespace {
@@ -215,7 +217,7 @@ bool PropertyTest::runProgram() {
   SmallString<128> folder;
   if (llvm::sys::fs::createUniqueDirectory("autopar-property", folder))
     llvm::report_fatal_error("cannot make a temporary folder");
-  auto results = runOnRanks(*planned, randomValue, folder);
+  auto results = runOnRanks(*planned, settings.target, randomValue, folder);
   std::optional<std::string> difference;
   if (!results)
     difference = llvm::toString(results.takeError());

@@ -12,6 +12,7 @@
 #include "autopar/Pipeline/Phases.h"
 #include "core/Npy.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -134,7 +135,7 @@ static llvm::Expected<std::vector<NamedTensor>> readOutputs(func::FuncOp step,
 // Compiling and running
 //===----------------------------------------------------------------------===//
 
-static llvm::Error runPhase(Phase phase, ModuleOp module) {
+static llvm::Error runPhase(Phase phase, ModuleOp module, StringRef target) {
   std::string message;
   ScopedDiagnosticHandler handler(
       module.getContext(), [&](Diagnostic &diagnostic) {
@@ -144,16 +145,17 @@ static llvm::Error runPhase(Phase phase, ModuleOp module) {
         return success();
       });
   PassManager manager(module.getContext());
-  buildPhase(phase, manager);
+  buildPhase(phase, manager, {target.str(), ""});
   if (succeeded(manager.run(module)))
     return llvm::Error::success();
   return problem(stringifyPhase(phase) + ": " + message);
 }
 
-static llvm::Error compile(ModuleOp module, StringRef weights,
+static llvm::Error compile(ModuleOp module, StringRef target, StringRef weights,
                            StringRef program) {
+  module->setAttr(kTarget, StringAttr::get(module.getContext(), target));
   for (Phase phase : {Phase::Partition, Phase::Schedule})
-    if (llvm::Error error = runPhase(phase, module))
+    if (llvm::Error error = runPhase(phase, module, target))
       return error;
   Builder builder(module.getContext());
   SmallVector<Attribute> features;
@@ -163,22 +165,26 @@ static llvm::Error compile(ModuleOp module, StringRef weights,
   module->setAttr(kWeightFiles,
                   builder.getDictionaryAttr(builder.getNamedAttr(
                       "model.onnx", builder.getStringAttr(weights))));
-  if (llvm::Error error = runPhase(Phase::Lower, module))
+  if (llvm::Error error = runPhase(Phase::Lower, module, target))
     return error;
   auto stub = findStub();
   if (!stub)
     return stub.takeError();
-  auto object = compileToObject(module);
-  if (!object)
-    return object.takeError();
-  auto shared = linkSharedObject(std::move(*object));
+  auto shared = compileProgram(module, target);
   if (!shared)
     return shared.takeError();
   return writeExecutable(program, *stub, *shared);
 }
 
+/// The first lines of a log.
+static std::string textOf(StringRef path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  return buffer ? (*buffer)->getBuffer().take_front(1000).str() : "";
+}
+
 llvm::Expected<std::vector<NamedTensor>>
-runOnRanks(ModuleOp planned, interpreter::Provider provide, StringRef folder) {
+runOnRanks(ModuleOp planned, StringRef target, interpreter::Provider provide,
+           StringRef folder) {
   OwningOpRef<ModuleOp> module = planned.clone();
   auto step = planned.lookupSymbol<func::FuncOp>("step");
   auto file = [&](StringRef name) { return (folder + "/" + name).str(); };
@@ -188,7 +194,7 @@ runOnRanks(ModuleOp planned, interpreter::Provider provide, StringRef folder) {
   writeWeights(*module, provide, weights);
   if (llvm::Error error = writeInputs(step, provide, inputs))
     return std::move(error);
-  if (llvm::Error error = compile(*module, weights, program))
+  if (llvm::Error error = compile(*module, target, weights, program))
     return std::move(error);
   std::optional<StringRef> redirects[] = {std::nullopt, StringRef(log),
                                           StringRef(log)};
@@ -198,7 +204,8 @@ runOnRanks(ModuleOp planned, interpreter::Provider provide, StringRef folder) {
       std::nullopt, redirects, /*SecondsToWait=*/60, /*MemoryLimit=*/0,
       &message);
   if (code != 0)
-    return problem("the program ended with " + Twine(code) + " " + message);
+    return problem("the program ended with " + Twine(code) + " " + message +
+                   ": " + textOf(log));
   return readOutputs(step, outputs);
 }
 

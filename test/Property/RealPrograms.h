@@ -8,12 +8,12 @@
 
 namespace autopar::property {
 
-/// Compiles a planned module to an executable in `folder`, runs it on as many
-/// processes as its plan has devices, on values by `provide`, and returns its
-/// outputs; or what went wrong.
+/// Compiles a planned module for `target` to an executable in `folder`, runs it
+/// on as many processes as its plan has devices, on values by `provide`, and
+/// returns its outputs; or what went wrong.
 llvm::Expected<std::vector<interpreter::NamedTensor>>
-runOnRanks(mlir::ModuleOp planned, interpreter::Provider provide,
-           llvm::StringRef folder);
+runOnRanks(mlir::ModuleOp planned, llvm::StringRef target,
+           interpreter::Provider provide, llvm::StringRef folder);
 
 } // namespace autopar::property
 

@@ -30,6 +30,10 @@ llvm::Expected<ProgramBytes> compileDeviceCode(mlir::ModuleOp module,
 llvm::Expected<ProgramBytes>
 linkSharedObject(llvm::ArrayRef<ProgramBytes> objects);
 
+/// All of these: a lowered module as the shared object of a program.
+llvm::Expected<ProgramBytes> compileProgram(mlir::ModuleOp module,
+                                            llvm::StringRef target);
+
 /// The prebuilt stub that programs are appended to: beside the running
 /// compiler, or where `cmake --install` puts it.
 llvm::Expected<std::string> findStub();

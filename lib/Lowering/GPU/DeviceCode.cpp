@@ -66,4 +66,19 @@ Expected<ProgramBytes> compileDeviceCode(mlir::ModuleOp module,
   return emitObject(**code, **machine);
 }
 
+Expected<ProgramBytes> compileProgram(mlir::ModuleOp module, StringRef target) {
+  std::vector<ProgramBytes> objects;
+  if (target != kTargetCpu) {
+    auto device = compileDeviceCode(module, target);
+    if (!device)
+      return device.takeError();
+    objects.push_back(std::move(*device));
+  }
+  auto host = compileToObject(module);
+  if (!host)
+    return host.takeError();
+  objects.push_back(std::move(*host));
+  return linkSharedObject(objects);
+}
+
 } // namespace autopar
