@@ -272,8 +272,15 @@ void KernelRunner::failRace(KernelThread &thread, Cell other, Order order,
     }
     text += otherWrites ? " writes: " : " reads: ";
   } else {
-    text += "thread " + threadText(uint32_t(other & cellThread)) +
-            (otherWrites ? " writes" : " reads") + " with no barrier between: ";
+    // Of several readers a cell names the last one.
+    auto id = uint32_t(other & cellThread);
+    bool several = other & (cellWarpShares | cellBlockShares);
+    text += several && id == thread.id
+                ? std::string("another thread of its ") +
+                      (other & cellBlockShares ? "block" : "warp")
+                : "thread " + threadText(id);
+    text += otherWrites ? " writes" : " reads";
+    text += " with no barrier between: ";
   }
   fail(thread,
        order == Order::otherBlock ? FaultKind::blockRace

@@ -215,6 +215,20 @@ TEST_F(EmulatedKernels, NamesARaceBetweenBlocks) {
               {"of block 0", "of block 1", "writes 4 bytes of global memory"});
 }
 
+TEST_F(EmulatedKernels, NamesAWriteThatOthersOfTheWarpReadToo) {
+  CUdeviceptr y = allocateFilled(256, 1);
+  auto entry = [](void *const *arguments, apemu_thread *thread) {
+    auto *y = argumentOf<int *>(arguments, 0);
+    loadGlobal(thread, y, 0);
+    apemu_shuffle(thread, ~0u, 0, 0, 31, APEMU_SHUFFLE_IDX, nullptr);
+    loadGlobal(thread, y, 0);
+    storeGlobal(thread, y, 2, 0);
+  };
+  ASSERT_EQ(launch({entry, {both(256)}}, 1, 32, {y}), CUDA_SUCCESS);
+  expectFault(FaultKind::threadRace,
+              {"that another thread of its warp reads", "parameter 0 + 0"});
+}
+
 TEST_F(EmulatedKernels, NamesARaceOfOneByteStores) {
   CUdeviceptr y = allocateFilled(256);
   auto entry = [](void *const *arguments, apemu_thread *thread) {
