@@ -102,7 +102,8 @@ Status CudaGemmPlan::createLayout(int64_t rows, int64_t columns,
     return refuse(desc, "layout");
   transpose = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   cudaDataType type;
-  dataType(desc.dtype, type);
+  if (!dataType(desc.dtype, type))
+    return refuse(desc, "type");
   cublasLtMatrixLayout_t made = nullptr;
   APRT_CUBLASLT(library, cublasLtMatrixLayoutCreate, &made, type,
                 uint64_t(rows), uint64_t(columns), leading);
