@@ -1,0 +1,57 @@
+//===- Measurement.cpp - What a device can do -----------------------------===//
+
+#include "Measurement.h"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+namespace autopar::runtime {
+
+static double now() {
+  return std::chrono::duration<double>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+Status secondsOfCall(double seconds, const std::function<Status()> &call,
+                     double &result) {
+  constexpr int kRuns = 3;
+  APRT_TRY(call()); // warms up
+  result = 1e300;
+  for (int run = 0; run < kRuns; ++run) {
+    double begin = now(), end = begin;
+    int64_t calls = 0;
+    for (; end - begin < seconds; end = now(), ++calls)
+      APRT_TRY(call());
+    result = std::min(result, (end - begin) / double(calls));
+  }
+  return Status::success();
+}
+
+static nlohmann::ordered_json toJson(const Measurement &measurement) {
+  nlohmann::ordered_json json = {
+      {"kind", measurement.kind},
+      {"device", measurement.device},
+      {"count", measurement.count},
+      {"fp32_TF", measurement.fp32Flops / 1e12},
+      {"tf32_TF", measurement.tf32Flops / 1e12},
+      {"fp16_TF", measurement.fp16Flops / 1e12},
+      {"bf16_TF", measurement.bf16Flops / 1e12},
+      {"mem_GB", double(measurement.memoryBytes) / 1e9},
+      {"mem_TBps", measurement.bytesPerSecond / 1e12},
+      {"launch_us", measurement.launchSeconds * 1e6},
+      {"emulated", measurement.emulated}};
+  for (const auto &[name, version] : measurement.versions)
+    json["versions"][name] = version;
+  return json;
+}
+
+std::string toJson(const std::vector<Measurement> &measurements) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Measurement &measurement : measurements)
+    list.push_back(toJson(measurement));
+  return list.dump(2) + "\n";
+}
+
+} // namespace autopar::runtime
