@@ -5,6 +5,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -57,7 +58,32 @@ Expected<std::unique_ptr<TargetMachine>> createHostMachine() {
   return machine;
 }
 
+/// The function that x86 code calls to round f32 to bf16: the upper half of the
+/// bits after adding just less than half of the last place, or half if that
+/// place is odd. A NaN stays one.
+static void defineRoundingToBf16(Module &module) {
+  LLVMContext &context = module.getContext();
+  IRBuilder<> builder(context);
+  auto *type = FunctionType::get(builder.getBFloatTy(), builder.getFloatTy(),
+                                 /*isVarArg=*/false);
+  Function *function = Function::Create(type, GlobalValue::WeakODRLinkage,
+                                        "__truncsfbf2", module);
+  function->setVisibility(GlobalValue::HiddenVisibility);
+  builder.SetInsertPoint(BasicBlock::Create(context, "", function));
+  Value *value = function->getArg(0);
+  Value *bits = builder.CreateBitCast(value, builder.getInt32Ty());
+  Value *upper = builder.CreateLShr(bits, 16);
+  Value *odd = builder.CreateAnd(upper, 1);
+  Value *sum = builder.CreateAdd(bits, builder.getInt32(0x7fff));
+  Value *rounded = builder.CreateLShr(builder.CreateAdd(sum, odd), 16);
+  Value *chosen = builder.CreateSelect(builder.CreateFCmpUNO(value, value),
+                                       builder.CreateOr(upper, 0x40), rounded);
+  Value *half = builder.CreateTrunc(chosen, builder.getInt16Ty());
+  builder.CreateRet(builder.CreateBitCast(half, builder.getBFloatTy()));
+}
+
 void retarget(Module &module, const TargetMachine &machine) {
+  defineRoundingToBf16(module);
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
   for (Function &function : module)

@@ -16,8 +16,8 @@ namespace autopar {
 /// same list makes the same code on every host.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createHostMachine();
 
-/// Gives `module` the machine's triple and layout, and its functions its
-/// features.
+/// Gives `module` the machine's triple and layout, its functions the machine's
+/// features, and it what the machine rounds to bf16 with.
 void retarget(llvm::Module &module, const llvm::TargetMachine &machine);
 
 enum class Vectorize { No, Yes };

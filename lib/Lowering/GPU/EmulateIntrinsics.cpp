@@ -4,7 +4,6 @@
 #include "autopar/emulated.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include <cstddef>
 
@@ -255,40 +254,6 @@ Error IntrinsicBinder::run() {
 
 Error bindIntrinsics(Function &kernel, Value *thread) {
   return IntrinsicBinder(kernel, thread).run();
-}
-
-/// The upper half of the bits after adding just less than half of the last
-/// place, or half if that place is odd. A NaN stays one.
-static Value *roundedToBf16(IRBuilder<> &builder, Value *value, Type *result) {
-  Type *word = value->getType()->getWithNewType(builder.getInt32Ty());
-  Type *half = value->getType()->getWithNewType(builder.getInt16Ty());
-  auto constant = [&](uint32_t bits) { return ConstantInt::get(word, bits); };
-  Value *bits = builder.CreateBitCast(value, word);
-  Value *upper = builder.CreateLShr(bits, constant(16));
-  Value *odd = builder.CreateAnd(upper, constant(1));
-  Value *sum = builder.CreateAdd(bits, constant(0x7fff));
-  Value *rounded =
-      builder.CreateLShr(builder.CreateAdd(sum, odd), constant(16));
-  Value *nan = builder.CreateOr(upper, constant(0x40));
-  Value *isNan = builder.CreateFCmpUNO(value, value);
-  Value *chosen = builder.CreateSelect(isNan, nan, rounded);
-  return builder.CreateBitCast(builder.CreateTrunc(chosen, half), result);
-}
-
-void expandBf16(Module &module) {
-  SmallVector<FPTruncInst *> roundings;
-  for (Function &function : module)
-    for (Instruction &instruction : instructions(function))
-      if (auto *rounding = dyn_cast<FPTruncInst>(&instruction);
-          rounding && rounding->getType()->getScalarType()->isBFloatTy() &&
-          rounding->getSrcTy()->getScalarType()->isFloatTy())
-        roundings.push_back(rounding);
-  for (FPTruncInst *rounding : roundings) {
-    IRBuilder<> builder(rounding);
-    rounding->replaceAllUsesWith(
-        roundedToBf16(builder, rounding->getOperand(0), rounding->getType()));
-    rounding->eraseFromParent();
-  }
 }
 
 } // namespace autopar::gpu

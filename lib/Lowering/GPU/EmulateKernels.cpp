@@ -236,7 +236,6 @@ Error emulateKernels(Module &module, ArrayRef<ProgramKernel> rows,
     kernel.body = addThread(*function);
   }
   autopar::retarget(module, machine);
-  expandBf16(module);
   for (HostKernel &kernel : kernels) {
     placeShared(kernel);
     if (Error error = bindIntrinsics(*kernel.body, kernel.thread()))

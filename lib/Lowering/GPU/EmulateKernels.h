@@ -34,9 +34,6 @@ llvm::Error emulateKernels(llvm::Module &module,
 /// for what the emulator does not have.
 llvm::Error bindIntrinsics(llvm::Function &kernel, llvm::Value *thread);
 
-/// Rounds to bf16, to nearest even, by integers: hosts have no instruction.
-void expandBf16(llvm::Module &module);
-
 /// Puts a call of apemu_global or apemu_shared before each access of memory
 /// that other threads see; `shared` is the block's shared memory.
 llvm::Error announceAccesses(llvm::Function &kernel, llvm::Value *thread);
