@@ -2,7 +2,7 @@
 
 #include "cuda/CudaConv.h"
 #include "ConvProblem.h"
-#include "OnEmulatedGpu.h"
+#include "EmulatedGpu.h"
 #include "cpu/NaiveConv.h"
 #include "emulated/EmulatedCudnn.h"
 
@@ -10,9 +10,8 @@ using namespace autopar::runtime;
 
 namespace {
 
-struct Gpu : OnEmulatedGpu {
-  explicit Gpu(uint64_t seed = 0, bool tf32 = false)
-      : OnEmulatedGpu(seed, tf32) {
+struct Gpu : EmulatedGpu {
+  explicit Gpu(uint64_t seed = 0, bool tf32 = false) : EmulatedGpu(seed, tf32) {
     emulated::bindEmulated(library);
     conv = std::make_unique<CudaConv>(library, *context, 1);
   }

@@ -1,18 +1,17 @@
 //===- CudaGemmTest.cpp - Matrix products on the emulated cuBLASLt --------===//
 
 #include "cuda/CudaGemm.h"
+#include "EmulatedGpu.h"
 #include "GemmProblem.h"
 #include "NaiveGemm.h"
-#include "OnEmulatedGpu.h"
 #include "emulated/EmulatedCublasLt.h"
 
 using namespace autopar::runtime;
 
 namespace {
 
-struct Gpu : OnEmulatedGpu {
-  explicit Gpu(uint64_t seed = 0, bool tf32 = false)
-      : OnEmulatedGpu(seed, tf32) {
+struct Gpu : EmulatedGpu {
+  explicit Gpu(uint64_t seed = 0, bool tf32 = false) : EmulatedGpu(seed, tf32) {
     emulated::bindEmulated(library);
     gemm = std::make_unique<CudaGemm>(library, *context, 4);
   }

@@ -1,191 +1,91 @@
-//===- EmulatedGpu.h - A fixture with an emulated GPU -----------*- C++ -*-===//
+//===- EmulatedGpu.h - A context on the emulated GPU, for tests -*- C++
+//-*-===//
 
 #ifndef AUTOPAR_TEST_RUNTIME_EMULATEDGPU_H
 #define AUTOPAR_TEST_RUNTIME_EMULATEDGPU_H
 
-#include "autopar/emulated.h"
+#include "core/DataType.h"
+#include "cuda/CudaContext.h"
 #include "emulated/EmulatedDevice.h"
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <cmath>
 
-namespace autopar::runtime::emulated {
+namespace autopar::runtime {
 
-/// A fresh device for each test, its driver's table, and two streams.
-class EmulatedGpu : public ::testing::Test {
-protected:
-  void SetUp() override { begin(1); }
-  void TearDown() override { restart(Options()); }
-
-  void begin(uint64_t seed) {
-    Options options;
+/// A fresh GPU with one context of two streams.
+struct EmulatedGpu {
+  explicit EmulatedGpu(uint64_t seed = 0, bool tf32 = false) {
+    emulated::Options options;
     options.seed = seed;
-    begin(options);
-  }
-  void begin(const Options &options) {
-    restart(options);
-    bindEmulated(api);
-    CUcontext context;
-    ASSERT_EQ(api.cuInit(0), CUDA_SUCCESS);
-    ASSERT_EQ(api.cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
-    ASSERT_EQ(api.cuCtxSetCurrent(context), CUDA_SUCCESS);
-    for (CUstream *stream : {&first, &second})
-      ASSERT_EQ(
-          api.cuStreamCreateWithPriority(stream, CU_STREAM_NON_BLOCKING, 0),
-          CUDA_SUCCESS);
+    emulated::restart(options);
+    emulated::bindEmulated(driver);
+    manifest.streams = 2;
+    CudaOptions chosen;
+    chosen.tf32 = tf32;
+    Status status =
+        CudaContext::create(driver, manifest, chosen, memory, context);
+    EXPECT_EQ(status.message(), "");
   }
 
-  CUdeviceptr allocate(size_t bytes) {
-    CUdeviceptr address = 0;
-    EXPECT_EQ(api.cuMemAlloc_v2(&address, bytes), CUDA_SUCCESS);
-    return address;
-  }
-  /// Allocated, filled with `byte`, and waited for.
-  CUdeviceptr allocateFilled(size_t bytes, unsigned char byte = 0) {
-    CUdeviceptr address = allocate(bytes);
-    EXPECT_EQ(api.cuMemsetD8Async(address, byte, bytes, first), CUDA_SUCCESS);
-    EXPECT_EQ(api.cuStreamSynchronize(first), CUDA_SUCCESS);
-    return address;
-  }
-  template <typename T> T *allocatePinned(size_t count) {
-    void *memory = nullptr;
-    EXPECT_EQ(api.cuMemHostAlloc(&memory, count * sizeof(T), 0), CUDA_SUCCESS);
-    return static_cast<T *>(memory);
-  }
-  CUevent makeEvent() {
-    CUevent event = nullptr;
-    EXPECT_EQ(api.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
-    return event;
-  }
-  /// What `to` waits for: all that `from` has now.
-  void order(CUstream from, CUstream to) {
-    CUevent event = makeEvent();
-    EXPECT_EQ(api.cuEventRecord(event, from), CUDA_SUCCESS);
-    EXPECT_EQ(api.cuStreamWaitEvent(to, event, 0), CUDA_SUCCESS);
-  }
-  /// The contents of device memory, after `first`.
+  /// Device memory with the host's values, `offset` bytes after where an
+  /// allocation begins.
   template <typename T>
-  std::vector<T> download(CUdeviceptr from, size_t count) {
-    std::vector<T> result(count);
-    EXPECT_EQ(
-        api.cuMemcpyDtoHAsync_v2(result.data(), from, count * sizeof(T), first),
-        CUDA_SUCCESS)
-        << faultText();
-    return result;
+  T *upload(const std::vector<T> &values, int64_t offset = 0) {
+    void *made = nullptr;
+    int64_t bytes = int64_t(values.size() * sizeof(T));
+    EXPECT_TRUE(
+        context->allocate(bytes + offset, "a test", memory.arena, made).ok());
+    char *at = static_cast<char *>(made) + offset;
+    if (bytes) {
+      EXPECT_EQ(driver.cuMemcpyHtoDAsync_v2(deviceAddress(at), values.data(),
+                                            size_t(bytes), nullptr),
+                CUDA_SUCCESS);
+    }
+    EXPECT_EQ(driver.cuStreamSynchronize(nullptr), CUDA_SUCCESS);
+    return reinterpret_cast<T *>(at);
   }
-
-  /// Runs all that is enqueued; the fault must be of this kind, and its text,
-  /// that of the failing call's Status, must name all of `words`.
-  void expectFault(FaultKind kind, std::vector<std::string> words) {
-    api.cuStreamSynchronize(first);
-    CUresult code = api.cuStreamSynchronize(second);
-    EXPECT_STREQ(faultWords(faultKind()), faultWords(kind)) << faultText();
-    Status status = api.check(code, "cuStreamSynchronize");
-    EXPECT_TRUE(status.failed());
-    words.push_back(faultWords(kind));
-    for (const std::string &word : words)
-      EXPECT_NE(status.message().find(word), std::string::npos)
-          << "no '" << word << "' in: " << status.message();
-  }
-  void expectNoFault() {
-    EXPECT_EQ(api.cuStreamSynchronize(first), CUDA_SUCCESS) << faultText();
-    EXPECT_EQ(api.cuStreamSynchronize(second), CUDA_SUCCESS) << faultText();
-    EXPECT_EQ(faultKind(), FaultKind::none) << faultText();
-  }
-
-  //===--------------------------------------------------------------------===//
-  // Kernels
-  //===--------------------------------------------------------------------===//
-
-  struct Kernel {
-    void (*entry)(void *const *, apemu_thread *) = nullptr;
-    std::vector<apemu_parameter> parameters;
-    bool synchronises = true;
-    int64_t sharedBytes = 0;
-    int64_t scalars = 0;
-  };
-
-  /// Loads a module with that kernel, named "kernel_0_test", and launches it.
-  CUresult launch(const Kernel &kernel, unsigned blocks, unsigned threads,
-                  std::vector<uint64_t> arguments, CUstream stream = nullptr,
-                  unsigned dynamicShared = 0) {
-    auto code = std::make_shared<Code>();
-    code->parameters = kernel.parameters;
-    code->row = {"kernel_0_test",
-                 kernel.entry,
-                 kernel.synchronises,
-                 kernel.sharedBytes,
-                 int64_t(kernel.parameters.size()),
-                 kernel.scalars,
-                 code->parameters.data()};
-    code->module = {APEMU_MAGIC, 1, &code->row};
-    loaded.push_back(code);
-    CUmodule module;
-    CUfunction function;
-    EXPECT_EQ(api.cuModuleLoadData(&module, &code->module), CUDA_SUCCESS);
-    EXPECT_EQ(api.cuModuleGetFunction(&function, module, "kernel_0_test"),
+  template <typename T> void download(const T *from, std::vector<T> &values) {
+    Status status = context->waitForAll();
+    ASSERT_TRUE(status.ok()) << status.message();
+    if (values.empty())
+      return;
+    ASSERT_EQ(driver.cuMemcpyDtoHAsync_v2(values.data(), deviceAddress(from),
+                                          values.size() * sizeof(T), nullptr),
               CUDA_SUCCESS);
-    std::vector<void *> pointers;
-    for (uint64_t &argument : arguments)
-      pointers.push_back(&argument);
-    return api.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1,
-                              dynamicShared, stream ? stream : first,
-                              pointers.data(), nullptr);
+    ASSERT_EQ(driver.cuStreamSynchronize(nullptr), CUDA_SUCCESS);
   }
 
-  DriverApi api;
-  CUstream first = nullptr, second = nullptr;
-
-private:
-  struct Code {
-    std::vector<apemu_parameter> parameters;
-    apemu_kernel row;
-    apemu_module module;
-  };
-  std::vector<std::shared_ptr<Code>> loaded; // outlives the launches
+  DriverApi driver;
+  Manifest manifest;
+  RankMemory memory;
+  std::unique_ptr<CudaContext> context;
 };
 
-//===----------------------------------------------------------------------===//
-// For the kernels of tests, as generated code has them
-//===----------------------------------------------------------------------===//
-
-template <typename T> T argumentOf(void *const *arguments, int index) {
-  T value;
-  std::memcpy(&value, arguments[index], sizeof value);
-  return value;
+/// The aprt_dtype whose elements are T.
+template <typename T> int64_t dtypeOf() {
+  int64_t result = -1;
+  for (int64_t dtype = APRT_I8; dtype <= APRT_F64; ++dtype)
+    visitDtype(dtype, [&](auto example) {
+      if (std::is_same_v<decltype(example), T>)
+        result = dtype;
+    });
+  return result;
 }
 
-inline uint32_t globalIndex(const apemu_thread *thread) {
-  return thread->block_index[0] * thread->block_size[0] +
-         thread->thread_index[0];
-}
-
+/// Values rounded to elements of T; to whole numbers first, so that all sums
+/// are exact, if `whole`.
 template <typename T>
-T loadGlobal(apemu_thread *thread, const T *address, int parameter) {
-  apemu_global(thread, address, sizeof(T), APEMU_READ, parameter);
-  return *address;
+std::vector<T> inType(const std::vector<float> &values, bool whole) {
+  using E = Element<T>;
+  std::vector<T> result;
+  for (float value : values)
+    result.push_back(
+        E::store(typename E::Compute(whole ? std::floor(value * 3) : value)));
+  return result;
 }
 
-template <typename T>
-void storeGlobal(apemu_thread *thread, T *address, T value, int parameter) {
-  apemu_global(thread, address, sizeof(T), APEMU_WRITE, parameter);
-  *address = value;
-}
-
-template <typename T> T loadShared(apemu_thread *thread, int64_t index) {
-  T *address = reinterpret_cast<T *>(thread->shared) + index;
-  apemu_shared(thread, address, sizeof(T), APEMU_READ);
-  return *address;
-}
-
-template <typename T>
-void storeShared(apemu_thread *thread, int64_t index, T value) {
-  T *address = reinterpret_cast<T *>(thread->shared) + index;
-  apemu_shared(thread, address, sizeof(T), APEMU_WRITE);
-  *address = value;
-}
-
-} // namespace autopar::runtime::emulated
+} // namespace autopar::runtime
 
 #endif // AUTOPAR_TEST_RUNTIME_EMULATEDGPU_H
