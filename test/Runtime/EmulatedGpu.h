@@ -1,5 +1,4 @@
-//===- EmulatedGpu.h - A context on the emulated GPU, for tests -*- C++
-//-*-===//
+//===- EmulatedGpu.h - A context on the emulated GPU ------------*- C++ -*-===//
 
 #ifndef AUTOPAR_TEST_RUNTIME_EMULATEDGPU_H
 #define AUTOPAR_TEST_RUNTIME_EMULATEDGPU_H
