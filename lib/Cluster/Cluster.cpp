@@ -2,6 +2,7 @@
 
 #include "autopar/Cluster/Cluster.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
@@ -79,6 +80,16 @@ static bool splitShortForm(StringRef spec, int64_t &nodes, int64_t &devices,
          (!speed.getAsDouble(gigabytes) && gigabytes > 0);
 }
 
+/// The type of a name, or of the nodes of a file.
+static Expected<DeviceType> typeOf(StringRef name) {
+  if (!sys::fs::exists(name))
+    return lookupDevice(name);
+  Expected<Cluster> cluster = parseCluster(name);
+  if (!cluster)
+    return cluster.takeError();
+  return cluster->nodes.front().type;
+}
+
 Expected<Cluster> parseShortForm(StringRef spec) {
   int64_t nodes = 0, devices = 0;
   double gigabytes = 0;
@@ -88,7 +99,7 @@ Expected<Cluster> parseShortForm(StringRef spec) {
         "cluster '" + spec +
         "' is no file and not of the form NODESxDEVICES:TYPE[@GBps], for "
         "example 2x8:a100-80gb@25");
-  Expected<DeviceType> type = lookupDevice(typeName);
+  Expected<DeviceType> type = typeOf(typeName);
   if (!type)
     return type.takeError();
   Cluster cluster = uniformCluster(nodes, devices, *type);

@@ -3,6 +3,7 @@
 #include "autopar/Cluster/Cluster.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -29,10 +30,13 @@ private:
   Error unknownKeys(const json::Object &object,
                     ArrayRef<StringRef> known) const;
   Expected<int64_t> count(const json::Object &node, StringRef key) const;
+  Error readType(const json::Value &value);
+  Expected<DeviceType> typeCalled(StringRef typeName) const;
   Error readNode(const json::Value &value);
   Error readLink(const json::Value &value);
 
   StringRef name;
+  SmallVector<DeviceType> types; // that the file describes
   Cluster cluster;
 };
 
@@ -56,6 +60,24 @@ Expected<int64_t> Reader::count(const json::Object &node, StringRef key) const {
   return *value;
 }
 
+Error Reader::readType(const json::Value &value) {
+  const json::Object *object = value.getAsObject();
+  if (!object)
+    return fail("each of 'types' must be an object");
+  Expected<DeviceType> type = deviceFromJSON(*object, name);
+  if (!type)
+    return type.takeError();
+  types.push_back(*type);
+  return Error::success();
+}
+
+Expected<DeviceType> Reader::typeCalled(StringRef typeName) const {
+  for (const DeviceType &type : types)
+    if (type.name == typeName)
+      return type;
+  return lookupDevice(typeName);
+}
+
 Error Reader::readNode(const json::Value &value) {
   const json::Object *node = value.getAsObject();
   if (!node)
@@ -65,7 +87,7 @@ Error Reader::readNode(const json::Value &value) {
   std::optional<StringRef> typeName = node->getString("type");
   if (!typeName)
     return fail("a node needs a 'type', for example \"a100-80gb\" or \"cpu\"");
-  Expected<DeviceType> type = lookupDevice(*typeName);
+  Expected<DeviceType> type = typeCalled(*typeName);
   if (!type)
     return fail(toString(type.takeError()));
   Expected<int64_t> nodes = count(*node, "count");
@@ -113,8 +135,14 @@ Expected<Cluster> Reader::read(const json::Value &value) {
   const json::Object *object = value.getAsObject();
   if (!object)
     return fail("must be a JSON object with 'nodes' and 'links'");
-  if (Error error = unknownKeys(*object, {"nodes", "links"}))
+  if (Error error = unknownKeys(*object, {"nodes", "links", "types"}))
     return std::move(error);
+  if (object->get("types") && !object->getArray("types"))
+    return fail("'types' must be a list");
+  if (const json::Array *described = object->getArray("types"))
+    for (const json::Value &type : *described)
+      if (Error error = readType(type))
+        return std::move(error);
   const json::Array *nodes = object->getArray("nodes");
   if (!nodes || nodes->empty())
     return fail("needs 'nodes', a list such as [{\"count\": 1, \"type\": "
@@ -166,16 +194,23 @@ static json::Value linkToJSON(const Link &link, StringRef key,
 }
 
 json::Value toJSON(const Cluster &cluster) {
-  json::Array nodes;
+  json::Array nodes, types;
+  StringSet<> described;
+  for (const NodeGroup &group : cluster.nodes)
+    if (group.type.fromFile && described.insert(group.type.name).second)
+      types.push_back(toJSON(group.type));
   for (const NodeGroup &group : cluster.nodes)
     nodes.push_back(json::Object{{"count", group.count},
                                  {"type", group.type.name},
                                  {"devices", group.devices}});
-  return json::Object{
+  json::Object object{
       {"nodes", std::move(nodes)},
       {"links",
        json::Array{linkToJSON(cluster.withinNode, "within", "node"),
                    linkToJSON(cluster.betweenNodes, "between", "nodes")}}};
+  if (!types.empty())
+    object["types"] = std::move(types);
+  return object;
 }
 
 } // namespace autopar

@@ -4,7 +4,7 @@
 #include "autopar/Cluster/Cluster.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
@@ -55,20 +55,17 @@ private:
 
 } // namespace
 
-static Link linkOf(StringRef kind, double latencyUs, double gigabytes) {
-  return {kind.str(), latencyUs * 1e-6, gigabytes * 1e9, false};
-}
-
-Expected<DeviceType> lookupDevice(StringRef name) {
-  DeviceTable table;
-  const SmallVector<StringRef> *row = table.find(name);
-  if (!row)
-    return createStringError("unknown device type '" + name +
-                             "'; known types: " + table.names());
-  auto number = [&](StringRef column) { return table.number(*row, column); };
+/// A type from its columns: of the table, or of a file.
+static DeviceType deviceOf(StringRef name,
+                           function_ref<StringRef(StringRef column)> text,
+                           function_ref<double(StringRef column)> number) {
+  auto link = [&](StringRef kind, StringRef which) {
+    return Link{kind.str(), number((which + "_us").str()) * 1e-6,
+                number((which + "_GBps").str()) * 1e9, false};
+  };
   DeviceType type;
   type.name = name.str();
-  type.kind = table.text(*row, "kind").str();
+  type.kind = text("kind").str();
   type.fp32Flops = number("fp32_TF") * 1e12;
   type.tf32Flops = number("tf32_TF") * 1e12;
   type.fp16Flops = number("fp16_TF") * 1e12;
@@ -78,11 +75,89 @@ Expected<DeviceType> lookupDevice(StringRef name) {
   type.launchSeconds = number("launch_us") * 1e-6;
   type.gemmEfficiency = number("gemm");
   type.memoryEfficiency = number("memory");
-  type.within = linkOf(table.text(*row, "within"), number("within_us"),
-                       number("within_GBps"));
-  type.between =
-      linkOf("network", number("between_us"), number("between_GBps"));
+  type.within = link(text("within"), "within");
+  type.between = link("network", "between");
   return type;
+}
+
+Expected<DeviceType> lookupDevice(StringRef name) {
+  DeviceTable table;
+  const SmallVector<StringRef> *row = table.find(name);
+  if (!row)
+    return createStringError("unknown device type '" + name +
+                             "'; known types: " + table.names() +
+                             ", and files that `autopar calibrate` wrote");
+  return deviceOf(
+      name, [&](StringRef column) { return table.text(*row, column); },
+      [&](StringRef column) { return table.number(*row, column); });
+}
+
+//===----------------------------------------------------------------------===//
+// Types in files
+//===----------------------------------------------------------------------===//
+
+static constexpr StringLiteral numberColumns[] = {
+    "fp32_TF",  "tf32_TF",     "fp16_TF",   "bf16_TF",      "mem_GB",
+    "mem_TBps", "within_GBps", "within_us", "between_GBps", "between_us",
+    "gemm",     "memory",      "launch_us"};
+
+Expected<DeviceType> deviceFromJSON(const json::Object &object,
+                                    StringRef name) {
+  auto fail = [&](const Twine &what) {
+    return createStringError("cluster file " + name + ": " + what);
+  };
+  for (StringRef key : {"name", "kind", "within"})
+    if (!object.getString(key))
+      return fail("a type needs the text '" + key + "'");
+  StringRef kind = *object.getString("kind");
+  if (kind != "cpu" && kind != "gpu")
+    return fail("the 'kind' of a type is cpu or gpu, not '" + kind + "'");
+  for (StringRef column : numberColumns) {
+    std::optional<double> number = object.getNumber(column);
+    if (!number || !(*number >= 0) || *number > 1e9)
+      return fail("a type needs '" + column + "', a number of 0 or more");
+  }
+  for (StringRef column :
+       {"fp32_TF", "mem_TBps", "within_GBps", "between_GBps", "gemm", "memory"})
+    if (*object.getNumber(column) == 0)
+      return fail("'" + column + "' of a type must be above 0");
+  for (const auto &entry : object)
+    if (!is_contained(numberColumns, StringRef(entry.first)) &&
+        !is_contained({"name", "kind", "within", "measured"},
+                      StringRef(entry.first)))
+      return fail("unknown key '" + StringRef(entry.first) + "' of a type");
+  DeviceType type = deviceOf(
+      *object.getString("name"),
+      [&](StringRef column) { return *object.getString(column); },
+      [&](StringRef column) { return *object.getNumber(column); });
+  type.fromFile = true;
+  return type;
+}
+
+json::Object toJSON(const DeviceType &type) {
+  // In six digits: reading and writing again changes nothing.
+  auto digits = [](double value) {
+    double rounded = 0;
+    StringRef(formatv("{0:e5}", value).str()).getAsDouble(rounded);
+    return rounded;
+  };
+  return json::Object{
+      {"name", type.name},
+      {"kind", type.kind},
+      {"fp32_TF", digits(type.fp32Flops / 1e12)},
+      {"tf32_TF", digits(type.tf32Flops / 1e12)},
+      {"fp16_TF", digits(type.fp16Flops / 1e12)},
+      {"bf16_TF", digits(type.bf16Flops / 1e12)},
+      {"mem_GB", digits(double(type.memoryBytes) / 1e9)},
+      {"mem_TBps", digits(type.memoryBytesPerSecond / 1e12)},
+      {"within", type.within.kind},
+      {"within_GBps", digits(type.within.bytesPerSecond / 1e9)},
+      {"within_us", digits(type.within.latencySeconds * 1e6)},
+      {"between_GBps", digits(type.between.bytesPerSecond / 1e9)},
+      {"between_us", digits(type.between.latencySeconds * 1e6)},
+      {"gemm", type.gemmEfficiency},
+      {"memory", type.memoryEfficiency},
+      {"launch_us", digits(type.launchSeconds * 1e6)}};
 }
 
 } // namespace autopar

@@ -26,7 +26,6 @@ int main(int count, char **arguments) {
                 2);
   std::vector<Measurement> measurements;
   if (target.empty() || target == "cpu") {
-    std::fprintf(stderr, "measuring the CPU\n");
     Measurement cpu;
     if (Status status = measureCpu(cpu); status.failed())
       return fail(status.message());

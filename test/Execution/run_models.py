@@ -36,7 +36,7 @@ SMALL = os.path.join(SHARED, "models", "small")
 TOLERANCE = 1e-4
 SUMMING = 5  # times the tolerance where ranks sum in another order
 FREE = '{"nodes":[{"count":1,"type":"%s","devices":%d}],"links":[{"within":"node","kind":"free"}]}'
-DEVICES = {"cpu": "cpu", "emulated": "h100-80gb"}
+DEVICES = {"cpu": "cpu", "cuda": "h100-80gb", "emulated": "h100-80gb"}
 # What the plan's table says of an axis that follows a name.
 WORDS = {"data": ["the batch"], "row": ["weights by rows"], "column": ["weights by columns"],
          "tensor": ["weights by rows", "weights by columns"],

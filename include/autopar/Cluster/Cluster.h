@@ -34,6 +34,7 @@ struct DeviceType {
   /// Share of the peaks that large kernels reach.
   double gemmEfficiency = 1, memoryEfficiency = 1;
   Link within, between; // unless the cluster says otherwise
+  bool fromFile = false; // described in a cluster file, not in the table
 };
 
 struct NodeGroup {
@@ -58,10 +59,17 @@ struct Cluster {
 /// The type of that name; the error lists those known.
 llvm::Expected<DeviceType> lookupDevice(llvm::StringRef name);
 
+/// A type as a cluster file's "types" describe it: the columns of the table.
+/// `name` is what messages call the file.
+llvm::Expected<DeviceType> deviceFromJSON(const llvm::json::Object &object,
+                                          llvm::StringRef name);
+llvm::json::Object toJSON(const DeviceType &type);
+
 /// N CPU ranks on this host.
 llvm::Expected<Cluster> clusterOfRanks(int64_t ranks);
 
-/// `NODESxDEVICES:TYPE[@GBps]`, or the path of a cluster file.
+/// `NODESxDEVICES:TYPE[@GBps]`, or the path of a cluster file. TYPE may be a
+/// cluster file too, as `autopar calibrate` writes it: the type of its nodes.
 llvm::Expected<Cluster> parseCluster(llvm::StringRef spec);
 
 /// The cluster file's format; `name` is what messages call it.

@@ -89,6 +89,62 @@ TEST(Cluster, EveryMistakeInAFileIsNamed) {
               "'count' of a node must be an integer of 1 or more");
 }
 
+constexpr const char *kMeasured =
+    "{\"name\": \"mine\", \"kind\": \"gpu\", \"fp32_TF\": 50.25, \"tf32_TF\": "
+    "400, \"fp16_TF\": 700, \"bf16_TF\": 710, \"mem_GB\": 80, \"mem_TBps\": 3, "
+    "\"within\": \"nvlink\", \"within_GBps\": 450, \"within_us\": 3.4, "
+    "\"between_GBps\": 50, \"between_us\": 14, \"gemm\": 1, \"memory\": 1, "
+    "\"launch_us\": 2.5, \"measured\": {\"device\": \"A GPU\"}}";
+
+TEST(Cluster, TypesInAFile) {
+  Expected<Cluster> cluster =
+      fromText(("{\"types\": [" + Twine(kMeasured) +
+                "], \"nodes\": [{\"type\": \"mine\", \"devices\": 4}]}")
+                   .str());
+  ASSERT_TRUE(bool(cluster)) << toString(cluster.takeError());
+  const DeviceType &type = cluster->slowest();
+  EXPECT_EQ(type.fp32Flops, 50.25e12);
+  EXPECT_DOUBLE_EQ(type.launchSeconds, 2.5e-6);
+  EXPECT_EQ(cluster->withinNode.bytesPerSecond, 450e9);
+  // A plan's cluster carries the type with it.
+  json::Value text = toJSON(*cluster);
+  Expected<Cluster> again = clusterFromJSON(text, "again");
+  ASSERT_TRUE(bool(again)) << toString(again.takeError());
+  EXPECT_EQ(toJSON(*again), text);
+  EXPECT_EQ(again->slowest().bf16Flops, type.bf16Flops);
+}
+
+TEST(Cluster, TypesOfFilesInTheShortForm) {
+  SmallString<128> path;
+  int descriptor;
+  ASSERT_FALSE(
+      sys::fs::createTemporaryFile("device", "json", descriptor, path));
+  raw_fd_ostream(descriptor, true) << "{\"types\": [" << kMeasured
+                                   << "], \"nodes\": [{\"type\": \"mine\"}]}";
+  Expected<Cluster> cluster = parseCluster(("2x8:" + path + "@30").str());
+  ASSERT_TRUE(bool(cluster)) << toString(cluster.takeError());
+  EXPECT_EQ(cluster->deviceCount(), 16);
+  EXPECT_EQ(cluster->slowest().name, "mine");
+  EXPECT_EQ(cluster->betweenNodes.bytesPerSecond, 30e9);
+  sys::fs::remove(path);
+}
+
+TEST(Cluster, EveryMistakeInATypeIsNamed) {
+  auto withType = [](StringRef from, StringRef to) {
+    std::string type = kMeasured;
+    type.replace(type.find(from.str()), from.size(), to.str());
+    return "{\"types\": [" + type + "], \"nodes\": [{\"type\": \"mine\"}]}";
+  };
+  expectError("{\"types\": 1}", "'types' must be a list");
+  expectError("{\"types\": [1]}", "each of 'types' must be an object");
+  expectError(withType("\"name\"", "\"nom\""), "a type needs the text 'name'");
+  expectError(withType("\"gpu\"", "\"tpu\""), "cpu or gpu, not 'tpu'");
+  expectError(withType("50.25", "\"fast\""), "a type needs 'fp32_TF'");
+  expectError(withType("50.25", "0"), "'fp32_TF' of a type must be above 0");
+  expectError(withType("\"gemm\": 1", "\"gemm\": 1, \"x\": 1"),
+              "unknown key 'x' of a type");
+}
+
 TEST(Cluster, EveryMistakeInALinkIsNamed) {
   auto withLink = [](StringRef link) {
     return ("{\"nodes\": [{\"type\": \"cpu\"}], \"links\": " + link + "}")
