@@ -121,7 +121,7 @@ Value PrecisionAssigner::makeAs(Value value, FloatType type, Location loc) {
   }
   builder.setInsertionPointAfterValue(value);
   auto tensor = cast<RankedTensorType>(value.getType());
-  return ConvertOp::create(builder, loc, tensor.clone(type), value);
+  return builder.createOrFold<ConvertOp>(loc, tensor.clone(type), value);
 }
 
 Value PrecisionAssigner::as(Value value, FloatType type, Location loc) {

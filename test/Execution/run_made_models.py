@@ -2,7 +2,7 @@
 
     python test/Execution/run_made_models.py AUTOPAR WORK_FOLDER
 
-One line per case: ok, FAIL (numbers differ) or error (compiler or program ended with one); the last line counts them.
+One case per model is computed in each low precision, with a tolerance for its digits. One line per case: ok, FAIL (numbers differ) or error (compiler or program ended with one); the last line counts them.
 """
 
 import os
@@ -20,6 +20,8 @@ from autopar.compare import compare  # noqa: E402
 
 STRATEGIES = {"mlp": ["auto", "data", "row", "column", "tensor", "layer"],
               "convnet": ["auto", "data", "tensor", "channel", "spatial"]}
+# Rounding errors of the type, some times over.
+PRECISIONS = {"tf32": 1e-4, "bf16": 5e-2, "fp16": 1e-2}
 
 
 def reference(folder, inputs):
@@ -27,16 +29,16 @@ def reference(folder, inputs):
     return dict(zip([output.name for output in session.get_outputs()], session.run(None, inputs)))
 
 
-def attempt(tool, folder, expected, ranks, strategy):
+def attempt(tool, folder, expected, ranks, strategy, precision="fp32", tolerance=1e-4):
     program, outputs = os.path.join(folder, "program"), os.path.join(folder, "out.npz")
     for command in ([tool, "compile", os.path.join(folder, "model.onnx"), "-o", program, "--ranks", str(ranks),
-                     "--strategy", strategy],
+                     "--strategy", strategy, "--precision", precision],
                     [program, "--inputs", os.path.join(folder, "inputs.npz"), "--outputs", outputs]):
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         if done.returncode:
             return "error", done.stderr.strip()[-300:]
     with np.load(outputs) as actual:
-        worst = max(compare(dict(actual), expected, 1e-4 if ranks == 1 else 5e-4).values())
+        worst = max(compare(dict(actual), expected, tolerance if ranks == 1 else 5 * tolerance).values())
     return ("ok" if worst <= 1 else "FAIL"), f"{worst:.3g} of the tolerance"
 
 
@@ -53,6 +55,10 @@ def main():
             kind, why = attempt(tool, folder, expected, ranks, strategy)
             counts[kind] += 1
             print(f"{kind}: {name} x{ranks} {strategy}: {why}", flush=True)
+        for precision, tolerance in PRECISIONS.items():
+            kind, why = attempt(tool, folder, expected, 2, strategies[1], precision, tolerance)
+            counts[kind] += 1
+            print(f"{kind}: {name} x2 {strategies[1]} {precision}: {why}", flush=True)
     print(", ".join(f"{count} {kind}" for kind, count in counts.items()))
     return counts["ok"] != sum(counts.values())
 

@@ -58,7 +58,8 @@ func.func @step(%x: tensor<4x4xf32> {autopar.source = #autopar.input<"x">})
 module attributes {autopar.precision = "bf16"} {
 // CHECK-LABEL: func.func @step
 // CHECK: autopar.binary sub {{.*}} : tensor<4x4xf32>
-// CHECK: autopar.binary mul {{.*}} : tensor<4x4xbf16>
+// CHECK: %[[HALF:.*]] = autopar.constant dense<5.000000e-01> : tensor<4x4xbf16>
+// CHECK: autopar.binary mul %{{.*}}, %[[HALF]] : tensor<4x4xbf16>
 // CHECK: autopar.einsum "mk,kn->mn" {{.*}} -> tensor<4x4xbf16>
 // CHECK: autopar.binary add {{.*}} : tensor<4x4xf32>
 func.func @step(%x: tensor<4x4xf32> {autopar.source = #autopar.input<"x">},
