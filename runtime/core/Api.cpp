@@ -11,18 +11,15 @@ using namespace autopar::runtime;
 
 namespace {
 
-enum class Activity { Compute, Communication };
-
 /// The body of an op, with the time that it took where that is wanted.
 template <typename Body>
 Status timeOp(aprt_rank *rank, int32_t op, Activity activity,
               const Body &body) {
-  bool isCommunication = activity == Activity::Communication;
-  if (!isCommunication && !rank->trace)
+  if (activity != Activity::Communication && !rank->trace)
     return body();
   double start = monotonicSeconds();
   Status status = body();
-  rank->addTime(op, isCommunication, start, monotonicSeconds() - start);
+  rank->addTime(op, activity, start, monotonicSeconds() - start);
   return status;
 }
 
@@ -219,12 +216,12 @@ aprt_status aprt_recv(aprt_rank *rank, int32_t op, int32_t channel, void *data,
 }
 
 aprt_status aprt_event_record(aprt_rank *rank, int32_t op, int32_t event) {
-  return runOp(rank, op, Activity::Compute,
+  return runOp(rank, op, Activity::Wait,
                [&] { return rank->device->recordEvent(event); });
 }
 
 aprt_status aprt_event_wait(aprt_rank *rank, int32_t op, int32_t event) {
-  return runOp(rank, op, Activity::Compute,
+  return runOp(rank, op, Activity::Wait,
                [&] { return rank->device->waitEvent(event); });
 }
 

@@ -73,15 +73,29 @@ void aprt_rank::fail(int op, const std::string &cause) {
   record.failed.store(1);
 }
 
-void aprt_rank::addTime(int op, bool isCommunication, double start,
+void aprt_rank::addTime(int op, Activity activity, double start,
                         double seconds) {
-  (isCommunication ? communicationSeconds : computeSeconds) += seconds;
+  if (activity == Activity::Compute)
+    computeSeconds += seconds;
+  if (activity == Activity::Communication)
+    communicationSeconds += seconds;
   if (!trace)
     return;
   if (record.traceEvents < traceCapacity)
     trace[record.traceEvents++] = {op, start, seconds};
   else
     ++record.traceDropped;
+}
+
+/// On a GPU communication has streams of its own; an event's time is what the
+/// stream waited for it.
+Activity aprt_rank::activityOf(int op) const {
+  if (op < 0 || size_t(op) >= manifest.ops.size())
+    return Activity::Compute;
+  const OpEntry &entry = manifest.ops[size_t(op)];
+  if (entry.kind == "event")
+    return Activity::Wait;
+  return entry.stream > 0 ? Activity::Communication : Activity::Compute;
 }
 
 Status aprt_rank::startStatistics(TraceEvent *events, int64_t capacity) {
@@ -93,8 +107,6 @@ Status aprt_rank::startStatistics(TraceEvent *events, int64_t capacity) {
   if (!trace || !device->isAsynchronous())
     return Status::success();
   return device->startTrace([this](const TraceEvent &event) {
-    bool known = event.op >= 0 && size_t(event.op) < manifest.ops.size();
-    bool isCommunication = known && manifest.ops[size_t(event.op)].stream > 0;
-    addTime(event.op, isCommunication, event.start, event.seconds);
+    addTime(event.op, activityOf(event.op), event.start, event.seconds);
   });
 }

@@ -13,6 +13,11 @@
 #include <memory>
 #include <vector>
 
+namespace autopar::runtime {
+/// What an op's time counts as.
+enum class Activity { Compute, Communication, Wait };
+} // namespace autopar::runtime
+
 /// The opaque struct of the C ABI. Device and transport are set before any
 /// generated code runs.
 struct aprt_rank {
@@ -36,7 +41,8 @@ struct aprt_rank {
   /// Writes the message that the launcher shows, the first one only.
   void fail(int op, const std::string &cause);
   /// What an op's work took; an event of the trace if there is one.
-  void addTime(int op, bool isCommunication, double start, double seconds);
+  void addTime(int op, autopar::runtime::Activity activity, double start,
+               double seconds);
   /// Starts the measured steps, with room for a trace or null.
   Status startStatistics(autopar::runtime::TraceEvent *events,
                          int64_t capacity);
@@ -68,6 +74,7 @@ struct aprt_rank {
   int64_t traceCapacity = 0;
 
 private:
+  autopar::runtime::Activity activityOf(int op) const;
   Status checkIndex(int index) const;
 };
 

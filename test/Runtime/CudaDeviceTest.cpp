@@ -302,6 +302,20 @@ TEST_F(CudaDeviceTest, ThePollEndsWaits) {
   EXPECT_EQ(polls, 3);
 }
 
+/// Memory, streams, events, graphs, kernels.
+TEST_F(CudaDeviceTest, ADeviceGivesAllBack) {
+  emulated::Options strict;
+  strict.reportLeaks = true;
+  emulated::restart(strict);
+  start();
+  runSteps(4);
+  device.reset();
+  EXPECT_EQ(emulated::faultKind(), emulated::FaultKind::none)
+      << emulated::faultText();
+  EXPECT_EQ(memory.whole.currentBytes(), 0);
+  EXPECT_EQ(memory.pinned.currentBytes(), 0);
+}
+
 //===----------------------------------------------------------------------===//
 // Refusals
 //===----------------------------------------------------------------------===//
