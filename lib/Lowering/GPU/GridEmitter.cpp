@@ -61,7 +61,9 @@ Index GridEmitter::elementOf(int64_t extent, Value chunk, int64_t within,
     int64_t vector = group.vectorOf(extent), vectors = extent / vector;
     Value lane = group.lane ? group.lane : constantInt(0);
     Value at = addInt(mulInt(chunk, group.lanes), lane);
-    if (vectors % group.lanes != 0) {
+    std::optional<int64_t> turn = getConstantIntValue(chunk);
+    bool mayPass = !turn || (*turn + 1) * group.lanes > vectors;
+    if (vectors % group.lanes != 0 && mayPass) {
       known.alive = make<arith::CmpIOp>(arith::CmpIPredicate::slt, at,
                                         constantInt(vectors));
       at = make<arith::MinSIOp>(at, constantInt(vectors - 1));
@@ -148,6 +150,49 @@ Value GridEmitter::fold(ArrayRef<int64_t> extents, ArrayRef<Index> fixed,
                    return {combine(a.front(), b.front())};
                  })
       .front();
+}
+
+//===----------------------------------------------------------------------===//
+// Addresses
+//===----------------------------------------------------------------------===//
+
+/// What is constant apart, where LLVM sees which accesses are neighbours.
+Value GridEmitter::address(Value pointer, Type stored, Value offset) {
+  auto sum = offset.getDefiningOp<arith::AddIOp>();
+  std::optional<int64_t> fixed =
+      sum ? getConstantIntValue(sum.getRhs()) : std::nullopt;
+  if (!fixed || *fixed < INT32_MIN || *fixed > INT32_MAX)
+    return LoopEmitter::address(pointer, stored, offset);
+  Value base = make<LLVM::GEPOp>(pointer.getType(), stored, pointer,
+                                 ArrayRef<LLVM::GEPArg>{sum.getLhs()});
+  return make<LLVM::GEPOp>(
+      pointer.getType(), stored, base,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(*fixed)});
+}
+
+/// Whether `value` is known to be a multiple of `factor`.
+static bool isMultiple(Value value, int64_t factor) {
+  if (std::optional<int64_t> known = getConstantIntValue(value))
+    return *known % factor == 0;
+  if (auto product = value.getDefiningOp<arith::MulIOp>())
+    return isMultiple(product.getRhs(), factor);
+  if (auto sum = value.getDefiningOp<arith::AddIOp>())
+    return isMultiple(sum.getLhs(), factor) && isMultiple(sum.getRhs(), factor);
+  return false;
+}
+
+LoopEmitter::IndexBlock GridEmitter::blockOf(Value index, int64_t extent) {
+  auto sum = index.getDefiningOp<arith::AddIOp>();
+  std::optional<int64_t> fixed =
+      sum ? getConstantIntValue(sum.getRhs()) : std::nullopt;
+  Value base = fixed ? sum.getLhs() : index;
+  for (int64_t size = group.vector; size > 1; size /= 2)
+    if (extent % size == 0 && isMultiple(base, size)) {
+      int64_t within = ((fixed.value_or(0) % size) + size) % size;
+      return {addInt(base, constantInt(fixed.value_or(0) - within)), within,
+              size};
+    }
+  return {index};
 }
 
 void GridEmitter::storeOutput(Value value, Value pointer, Type element,

@@ -89,6 +89,9 @@ public:
                    mlir::Value init, FoldBody body, Combine combine) override;
   mlir::Value scanElement(ScanOp op, llvm::ArrayRef<Index> at) override;
   mlir::Value topKElement(TopKOp op, llvm::ArrayRef<Index> at) override;
+  mlir::Value address(mlir::Value pointer, mlir::Type stored,
+                      mlir::Value offset) override;
+  IndexBlock blockOf(mlir::Value index, int64_t extent) override;
   void storeOutput(mlir::Value value, mlir::Value pointer, mlir::Type element,
                    Index where, Index repeats) override;
 

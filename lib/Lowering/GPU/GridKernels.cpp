@@ -203,6 +203,9 @@ void GridBuilder::emitFlat(const GridPlan &plan) {
   if (uneven && plan.times == 1)
     body = guarded(first, turns);
   GridEmitter emit = emitterFor(body);
+  RowGroup alone;
+  alone.vector = plan.vector;
+  emit.share(alone);
   SmallVector<Part> parts(plan.parts);
   if (plan.vector > 1) {
     parts.back().stride *= plan.vector;

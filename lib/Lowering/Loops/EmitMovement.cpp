@@ -100,11 +100,13 @@ Value emitConcat(LoopEmitter &emit, ConcatOp op, ArrayRef<Index> at) {
     Value moved = emit.addInt(index, emit.constantInt(-start));
     source[dim] = {emit.clamp(moved, size)};
     Value read = emit.element(input, source);
-    result = result ? emit.make<arith::SelectOp>(
-                          emit.make<arith::CmpIOp>(arith::CmpIPredicate::sge,
-                                                   moved, emit.constantInt(0)),
-                          read, result)
-                    : read;
+    result = result
+                 ? emit.make<arith::SelectOp>(
+                       emit.make<arith::CmpIOp>(arith::CmpIPredicate::sge,
+                                                emit.blockOf(moved, size).first,
+                                                emit.constantInt(0)),
+                       read, result)
+                 : read;
     start += size;
   }
   // Without elements there is nothing to read: the loop around runs no trip.

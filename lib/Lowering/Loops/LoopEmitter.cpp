@@ -82,34 +82,64 @@ Value LoopEmitter::constant(Type type, double value) {
   return make<arith::ConstantOp>(builder.getIntegerAttr(integer, bits));
 }
 
+/// x and c of x + c, with a constant c; null without.
+static std::pair<Value, int64_t> splitSum(Value sum) {
+  auto add = sum.getDefiningOp<arith::AddIOp>();
+  if (std::optional<int64_t> fixed =
+          add ? getConstantIntValue(add.getRhs()) : std::nullopt)
+    return {add.getLhs(), *fixed};
+  return {nullptr, 0};
+}
+
+/// Constants move to the right and join there.
 Value LoopEmitter::addInt(Value a, Value b) {
+  std::optional<int64_t> left = getConstantIntValue(a);
+  std::optional<int64_t> right = getConstantIntValue(b);
+  if (left && right)
+    return constantInt(*left + *right);
+  if (left)
+    return addInt(b, a);
+  if (right == 0)
+    return a;
+  if (auto [base, fixed] = splitSum(a); base && right)
+    return addInt(base, constantInt(fixed + *right));
   return make<arith::AddIOp>(a, b, arith::IntegerOverflowFlags::nsw);
 }
 
 Value LoopEmitter::mulInt(Value a, int64_t factor) {
   if (factor == 1)
     return a;
+  if (std::optional<int64_t> known = getConstantIntValue(a))
+    return constantInt(*known * factor);
+  if (auto [base, fixed] = splitSum(a); base)
+    return addInt(mulInt(base, factor), constantInt(fixed * factor));
   return make<arith::MulIOp>(a, constantInt(factor),
                              arith::IntegerOverflowFlags::nsw);
 }
 
 Value LoopEmitter::clamp(Value index, int64_t size) {
-  Value low = make<arith::MaxSIOp>(index, constantInt(0));
-  return make<arith::MinSIOp>(low, constantInt(std::max<int64_t>(size, 1) - 1));
+  IndexBlock block = blockOf(index, size);
+  Value low = make<arith::MaxSIOp>(block.first, constantInt(0));
+  int64_t last = std::max<int64_t>(size, 1) - block.size;
+  return addInt(make<arith::MinSIOp>(low, constantInt(last)),
+                constantInt(block.within));
 }
 
 Value LoopEmitter::inRange(Value index, int64_t size) {
-  return make<arith::CmpIOp>(arith::CmpIPredicate::ult, index,
-                             constantInt(size));
+  return make<arith::CmpIOp>(arith::CmpIPredicate::ult,
+                             blockOf(index, size).first, constantInt(size));
+}
+
+Value LoopEmitter::address(Value pointer, Type stored, Value offset) {
+  return make<LLVM::GEPOp>(pointer.getType(), stored, pointer,
+                           ArrayRef<LLVM::GEPArg>{offset},
+                           LLVM::GEPNoWrapFlags::inbounds);
 }
 
 Value LoopEmitter::load(Value pointer, Type element, Index flat) {
   Type stored = storageType(element), type = computeType(element);
-  Value offset = value(flat);
-  Value address = make<LLVM::GEPOp>(pointer.getType(), stored, pointer,
-                                    ArrayRef<LLVM::GEPArg>{offset},
-                                    LLVM::GEPNoWrapFlags::inbounds);
-  Value loaded = make<LLVM::LoadOp>(stored, address);
+  Value place = address(pointer, stored, value(flat));
+  Value loaded = make<LLVM::LoadOp>(stored, place);
   if (type.isInteger(1))
     return make<arith::CmpIOp>(arith::CmpIPredicate::ne, loaded,
                                constant(stored, 0));
@@ -124,12 +154,9 @@ void LoopEmitter::store(Value stored, Value pointer, Type element, Index flat) {
     stored = make<arith::ExtUIOp>(memory, stored);
   else if (memory != stored.getType())
     stored = make<arith::TruncFOp>(memory, stored);
-  Value offset = value(flat);
-  Value address = make<LLVM::GEPOp>(pointer.getType(), memory, pointer,
-                                    ArrayRef<LLVM::GEPArg>{offset},
-                                    LLVM::GEPNoWrapFlags::inbounds);
-  auto op = LLVM::StoreOp::create(builder, loc, stored, address);
-  unsigned at = std::max(depth(stored), depth(address));
+  Value place = address(pointer, memory, value(flat));
+  auto op = LLVM::StoreOp::create(builder, loc, stored, place);
+  unsigned at = std::max(depth(stored), depth(place));
   if (!storeGuard)
     return moveTo(op, at);
   auto guarded = scf::IfOp::create(builder, loc, storeGuard);

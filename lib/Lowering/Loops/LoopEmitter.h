@@ -197,6 +197,18 @@ public:
   virtual mlir::Value rowBuffer(mlir::Type element, int64_t size) {
     return nullptr;
   }
+  /// The address of an element; `offset` in elements.
+  virtual mlir::Value address(mlir::Value pointer, mlir::Type stored,
+                              mlir::Value offset);
+  /// An index that is one of a block of `size` indices, known to lie inside or
+  /// outside of a dimension of `extent` elements as a whole: first + within.
+  struct IndexBlock {
+    mlir::Value first;
+    int64_t within = 0, size = 1;
+  };
+  virtual IndexBlock blockOf(mlir::Value index, int64_t extent) {
+    return {index};
+  }
   /// Elements of rows that cannot be had one by one: a running sum, the
   /// positions of the best.
   virtual mlir::Value scanElement(ScanOp op, llvm::ArrayRef<Index> at);

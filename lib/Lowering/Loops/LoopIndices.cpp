@@ -100,18 +100,24 @@ SmallVector<Index> LoopEmitter::delinearize(Index flat,
 }
 
 /// The sum of value * scale, the terms of outer loops first, so that a partial
-/// sum is made outside the inner loops.
+/// sum is made outside the inner loops; then what is constant, which addresses
+/// have a place for.
 Value LoopEmitter::sum(ArrayRef<std::pair<Value, int64_t>> terms) {
   SmallVector<std::pair<Value, int64_t>> sorted(terms.begin(), terms.end());
   llvm::stable_sort(sorted, [&](const auto &a, const auto &b) {
     return depth(a.first) < depth(b.first);
   });
   Value result;
+  int64_t fixed = 0;
   for (auto [term, scale] : sorted) {
+    if (std::optional<int64_t> known = getConstantIntValue(term)) {
+      fixed += *known * scale;
+      continue;
+    }
     Value scaled = mulInt(term, scale);
     result = result ? addInt(result, scaled) : scaled;
   }
-  return result ? result : constantInt(0);
+  return result ? addInt(result, constantInt(fixed)) : constantInt(fixed);
 }
 
 /// Adds index * scale to `terms`.
