@@ -94,112 +94,149 @@ Status CudaConvPlan::addEpilogue(CudnnGraph &graph, int64_t value,
   return Status::success();
 }
 
-/// The shape after X was copied into a larger image of zeros.
-Status CudaConvPlan::padImage(CudnnConvShape &padded) {
-  padded = shape;
-  for (size_t d = 0; d < shape.window.padLow.size(); ++d)
-    padded.x.sizes[d + 2] += shape.window.padLow[d] + shape.window.padHigh[d];
-  std::fill(padded.window.padLow.begin(), padded.window.padLow.end(), 0);
-  padded.window.padHigh = padded.window.padLow;
-  // The strides of the dense image of that size, in X's order of dimensions.
-  aprt_conv_desc dense = desc;
-  size_t missing = shape.x.sizes.size() - 2 - size_t(desc.spatial_rank);
-  for (int64_t d = 0; d < desc.spatial_rank; ++d) {
-    dense.in[d] = padded.x.sizes[size_t(d) + 2 + missing];
-    dense.pad_low[d] = dense.pad_high[d] = 0;
-  }
-  CudnnConvShape image;
-  APRT_TRY(CudnnConvShape::make(dense, image));
-  padded.x.strides = image.x.strides;
-  padded.xOffset = 0;
-  paddedOffset = 0;
-  for (size_t d = 0; d < shape.window.padLow.size(); ++d)
-    paddedOffset += shape.window.padLow[d] * padded.x.strides[d + 2];
-  paddedBytes = countInputs(dense) * elementBytes(desc.dtype);
-  if (*std::min_element(shape.x.sizes.begin(), shape.x.sizes.end()) <= 0)
-    return Status::success(); // nothing but padding is read
-  padInput.emplace(library);
-  return padInput->create(shape.type, shape.x.sizes, shape.x.strides,
-                          padded.x.strides);
+//===----------------------------------------------------------------------===//
+// Where operands lie
+//===----------------------------------------------------------------------===//
+
+/// Row-major strides of dimensions of these sizes.
+static std::vector<int64_t> rowMajor(const std::vector<int64_t> &sizes) {
+  std::vector<int64_t> strides(sizes.size(), 1);
+  for (size_t d = sizes.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * sizes[d];
+  return strides;
 }
+
+Status CudaConvPlan::placeFilter(const Attempt &kind, CudnnConvShape &used) {
+  moveFilter.reset();
+  if (kind.rowMajor)
+    used.wantedFilter = used.filter;
+  const CudnnImage &given = packedFilter ? shape.wantedFilter : shape.filter;
+  if (!shape.movesFilter() || given.strides == used.wantedFilter.strides)
+    return Status::success();
+  moveFilter.emplace(library);
+  return moveFilter->create(shape.type, given.sizes, given.strides,
+                            used.wantedFilter.strides);
+}
+
+/// X is copied into a larger image of zeros, or into another order.
+Status CudaConvPlan::placeImage(const Attempt &kind, CudnnConvShape &used) {
+  moveImage.reset();
+  padsImage = kind.padded;
+  copiesImage = kind.padded || kind.rowMajor;
+  if (!copiesImage)
+    return Status::success();
+  std::vector<int64_t> &sizes = used.x.sizes;
+  if (kind.padded) {
+    for (size_t d = 0; d < used.window.padLow.size(); ++d)
+      sizes[d + 2] += used.window.padLow[d] + used.window.padHigh[d];
+    used.window.padLow.assign(used.window.padLow.size(), 0);
+    used.window.padHigh = used.window.padLow;
+  }
+  used.x.strides = rowMajor(sizes);
+  if (desc.channels_last && !kind.rowMajor) { // [n, spatial..., c]
+    std::vector<int64_t> order = sizes;
+    std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+    used.x.strides = rowMajor(order);
+    std::rotate(used.x.strides.begin() + 1, used.x.strides.end() - 1,
+                used.x.strides.end());
+  }
+  imageElements = sizes[0] * used.x.strides[0];
+  imageInside = 0;
+  for (size_t d = 0; kind.padded && d < shape.window.padLow.size(); ++d)
+    imageInside += shape.window.padLow[d] * used.x.strides[d + 2];
+  if (shape.readsNothing())
+    return Status::success();
+  moveImage.emplace(library);
+  return moveImage->create(shape.type, shape.x.sizes, shape.x.strides,
+                           used.x.strides);
+}
+
+Status CudaConvPlan::placeResult(const Attempt &kind, CudnnConvShape &used) {
+  moveResult.reset();
+  if (!kind.rowMajor)
+    return Status::success();
+  used.y.strides = rowMajor(used.y.sizes);
+  moveResult.emplace(library);
+  return moveResult->create(shape.type, shape.y.sizes, used.y.strides,
+                            shape.y.strides);
+}
+
+//===----------------------------------------------------------------------===//
+// Engines
+//===----------------------------------------------------------------------===//
 
 /// Looks for engines of one way to do it.
 Status CudaConvPlan::attempt(cudnnHandle_t handle,
                              const CudnnNumerics &numerics, const Attempt &kind,
                              bool &found) {
-  padInput.reset();
-  paddedBytes = 0;
   CudnnConvShape used = shape;
-  if (kind.padded)
-    APRT_TRY(padImage(used));
+  APRT_TRY(placeFilter(kind, used));
+  APRT_TRY(placeImage(kind, used));
+  APRT_TRY(placeResult(kind, used));
   convolution = std::make_unique<CudnnGraph>(library);
   epilogueGraph.reset();
-  bool split = hasEpilogue() && !kind.fused;
-  int64_t value = hasEpilogue() ? int64_t(valueId) : int64_t(resultId);
-  int64_t imageAlignment = kind.padded ? 16 : alignments.x;
-  int64_t filterAlignment = moveFilter ? 16 : alignments.w;
-  CudnnTensor direct =
-      tensor(value, shape.y, value == resultId ? alignments.y : 16);
-  if (hasEpilogue() && kind.fused) {
-    direct.type = CUDNN_DATA_FLOAT;
-    direct.isVirtual = true;
+  bool direct = !hasEpilogue() && !kind.rowMajor; // straight to the result
+  int64_t value = direct ? int64_t(resultId) : int64_t(valueId);
+  CudnnTensor result = tensor(value, used.y, direct ? alignments.y : 16);
+  if (kind.fused) {
+    result.type = CUDNN_DATA_FLOAT;
+    result.isVirtual = true;
   }
-  APRT_TRY(convolution->addTensor(tensor(imageId, used.x, imageAlignment)));
   APRT_TRY(convolution->addTensor(
-      tensor(filterId, shape.wantedFilter, filterAlignment)));
-  APRT_TRY(convolution->addTensor(direct));
+      tensor(imageId, used.x, copiesImage ? 16 : alignments.x)));
+  APRT_TRY(convolution->addTensor(
+      tensor(filterId, used.wantedFilter, moveFilter ? 16 : alignments.w)));
+  APRT_TRY(convolution->addTensor(result));
   APRT_TRY(convolution->addConvolution(imageId, filterId, value, used.window));
-  if (hasEpilogue() && kind.fused)
+  if (kind.fused)
     APRT_TRY(addEpilogue(*convolution, value, /*fused=*/true));
   APRT_TRY(
       convolution->findEngine(handle, numerics, mostWorkspaceBytes, found));
-  if (!found || !split)
+  if (!found || kind.fused || !hasEpilogue())
     return Status::success();
   epilogueGraph = std::make_unique<CudnnGraph>(library);
   APRT_TRY(addEpilogue(*epilogueGraph, valueId, /*fused=*/false));
   return epilogueGraph->findEngine(handle, {}, mostWorkspaceBytes, found);
 }
 
-void CudaConvPlan::layOutWorkspace(bool split) {
-  auto place = [&](int64_t size) {
+void CudaConvPlan::layOutWorkspace() {
+  auto place = [&](int64_t elements) {
     int64_t at = bytes;
-    bytes += (size + 255) / 256 * 256;
+    bytes += (elements * elementBytes(desc.dtype) + 255) / 256 * 256;
     return at;
   };
-  bytes = 0;
-  place(std::max(convolution->workspaceBytes(),
-                 epilogueGraph ? epilogueGraph->workspaceBytes() : 0));
-  int64_t element = elementBytes(desc.dtype);
-  filterAt = place(moveFilter ? countWeights(desc) * element : 0);
-  imageAt = place(paddedBytes);
-  valueAt = place(split ? countOutputs(desc) * element : 0);
+  int64_t scratch =
+      std::max(convolution->workspaceBytes(),
+               epilogueGraph ? epilogueGraph->workspaceBytes() : 0);
+  bytes = (scratch + 255) / 256 * 256;
+  filterAt = place(moveFilter ? countWeights(desc) : 0);
+  imageAt = place(copiesImage ? imageElements : 0);
+  resultAt = place(moveResult ? countOutputs(desc) : 0);
+  valueAt = place(epilogueGraph ? countOutputs(desc) : 0);
 }
 
-Status CudaConvPlan::create(cudnnHandle_t handle, bool tf32, bool packedFilter,
+Status CudaConvPlan::create(cudnnHandle_t handle, bool tf32, bool isPacked,
                             const ConvAlignments &given) {
   alignments = given;
+  packedFilter = isPacked;
   APRT_TRY(CudnnConvShape::make(desc, shape));
-  if (shape.movesFilter() && !packedFilter) {
-    moveFilter.emplace(library);
-    APRT_TRY(moveFilter->create(shape.type, shape.filter.sizes,
-                                shape.filter.strides,
-                                shape.wantedFilter.strides));
-  }
   CudnnNumerics numerics{shape.type != CUDNN_DATA_FLOAT || tf32};
-  bool nothing =
-      *std::min_element(shape.x.sizes.begin(), shape.x.sizes.end()) <= 0;
-  for (bool fused : {true, false})
-    for (bool padded : {false, true}) {
-      if ((!fused && !hasEpilogue()) || (nothing && !padded) ||
-          (padded && shape.padsEvenly() && !nothing))
-        continue;
-      bool found = false;
-      APRT_TRY(attempt(handle, numerics, {fused, padded}, found));
-      if (!found)
-        continue;
-      layOutWorkspace(epilogueGraph != nullptr);
-      return Status::success();
-    }
+  bool mustPad = shape.readsNothing();
+  bool mayPad = mustPad || !shape.padsEvenly();
+  static constexpr Attempt attempts[] = {
+      {true, false, false}, {true, true, false},  {false, false, false},
+      {false, true, false}, {false, false, true}, {false, true, true}};
+  for (const Attempt &kind : attempts) {
+    if ((kind.fused && !hasEpilogue()) || (kind.padded ? !mayPad : mustPad) ||
+        (kind.rowMajor && !desc.channels_last))
+      continue;
+    bool found = false;
+    APRT_TRY(attempt(handle, numerics, kind, found));
+    if (!found)
+      continue;
+    layOutWorkspace();
+    return Status::success();
+  }
   return Status::error("cuDNN has no engine for this convolution of " +
                        std::to_string(desc.c) + " channels to " +
                        std::to_string(desc.o) + " in " + dtypeName(desc.dtype));
@@ -219,6 +256,17 @@ CudaConvPlan::epilogue(const ConvOperands &operands) const {
   return pointers;
 }
 
+Status CudaConvPlan::copyImage(cudnnHandle_t handle, const CudaContext &context,
+                               const void *x) const {
+  char *image = static_cast<char *>(context.workspace()) + imageAt;
+  int64_t element = elementBytes(desc.dtype);
+  if (padsImage)
+    APRT_CUDA(context.driver, cuMemsetD8Async, deviceAddress(image), 0,
+              size_t(imageElements * element), context.currentStream());
+  return moveImage ? moveImage->run(handle, x, image + imageInside * element)
+                   : Status::success();
+}
+
 Status CudaConvPlan::run(cudnnHandle_t handle, const CudaContext &context,
                          const ConvOperands &operands) const {
   char *workspace = static_cast<char *>(context.workspace());
@@ -230,25 +278,26 @@ Status CudaConvPlan::run(cudnnHandle_t handle, const CudaContext &context,
     APRT_TRY(moveFilter->run(handle, w, workspace + filterAt));
     w = workspace + filterAt;
   }
-  if (paddedBytes) {
-    APRT_CUDA(context.driver, cuMemsetD8Async,
-              deviceAddress(workspace + imageAt), 0, size_t(paddedBytes),
-              context.currentStream());
-    if (padInput)
-      APRT_TRY(padInput->run(handle, x,
-                             workspace + imageAt + paddedOffset * element));
+  if (copiesImage) {
+    APRT_TRY(copyImage(handle, context, x));
     x = workspace + imageAt;
   }
   std::vector<CudnnGraph::Pointer> pointers = {{imageId, x}, {filterId, w}};
-  if (!epilogueGraph) {
+  // Where the convolution alone goes, and where its epilogue takes it from.
+  char *value =
+      epilogueGraph ? workspace + valueAt : static_cast<char *>(operands.y);
+  if (epilogueGraph || moveResult)
+    pointers.push_back({valueId, moveResult ? workspace + resultAt : value});
+  else
     for (CudnnGraph::Pointer pointer : epilogue(operands))
       pointers.push_back(pointer);
-    return convolution->run(handle, pointers, workspace);
-  }
-  pointers.push_back({valueId, workspace + valueAt});
   APRT_TRY(convolution->run(handle, pointers, workspace));
+  if (moveResult)
+    APRT_TRY(moveResult->run(handle, workspace + resultAt, value));
+  if (!epilogueGraph)
+    return Status::success();
   pointers = epilogue(operands);
-  pointers.push_back({valueId, workspace + valueAt});
+  pointers.push_back({valueId, value});
   return epilogueGraph->run(handle, pointers, workspace);
 }
 

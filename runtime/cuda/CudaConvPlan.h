@@ -56,13 +56,16 @@ struct CudnnConvShape {
   /// Fails for types that the library does not have.
   static Status make(const aprt_conv_desc &desc, CudnnConvShape &shape);
   bool movesFilter() const;
+  /// X has no pixels left, or had none: only padding is read.
+  bool readsNothing() const;
   bool padsEvenly() const { return window.padLow == window.padHigh; }
 };
 
 /// One convolution with its epilogue: a graph that does all, where the library
-/// has an engine for it; else the convolution and then a graph of the epilogue;
-/// before them copies, where the filter lies differently or the padding is one
-/// that no engine has.
+/// has an engine for it; else the convolution and then a graph of the epilogue.
+/// Copies before it bring the filter to where the image's channels lie, and
+/// pads the image where no engine has such a padding. The last resort for
+/// images with channels last is to convolve row-major copies.
 class CudaConvPlan {
 public:
   static constexpr int64_t mostWorkspaceBytes = 256 << 20;
@@ -81,30 +84,38 @@ public:
 
 private:
   struct Attempt {
-    bool fused, padded;
+    bool fused, padded, rowMajor;
   };
   Status attempt(cudnnHandle_t handle, const CudnnNumerics &numerics,
                  const Attempt &kind, bool &found);
   Status addEpilogue(CudnnGraph &graph, int64_t value, bool fused) const;
   Status addEpilogueTensors(CudnnGraph &graph) const;
-  Status padImage(CudnnConvShape &padded);
-  void layOutWorkspace(bool split);
+  Status placeFilter(const Attempt &kind, CudnnConvShape &used);
+  Status placeImage(const Attempt &kind, CudnnConvShape &used);
+  Status placeResult(const Attempt &kind, CudnnConvShape &used);
+  void layOutWorkspace();
   CudnnTensor tensor(int64_t id, const CudnnImage &image,
                      int64_t alignment) const;
   bool hasEpilogue() const {
     return desc.bias || desc.addend || desc.activation != APRT_ACT_NONE;
   }
   std::vector<CudnnGraph::Pointer> epilogue(const ConvOperands &operands) const;
+  Status copyImage(cudnnHandle_t handle, const CudaContext &context,
+                   const void *x) const;
 
   const CudnnApi &library;
   const aprt_conv_desc desc;
   CudnnConvShape shape;
   ConvAlignments alignments{};
-  std::optional<CudnnTransform> moveFilter, padInput;
-  int64_t paddedBytes = 0, paddedOffset = 0; // of the padded image
+  bool packedFilter = false;
+  std::optional<CudnnTransform> moveFilter, moveImage, moveResult;
+  bool copiesImage = false;  // X runs from a copy
+  bool padsImage = false;    // the copy lies in zeros
+  int64_t imageElements = 0; // of the copy
+  int64_t imageInside = 0;   // elements before the part that is not padding
   std::unique_ptr<CudnnGraph> convolution, epilogueGraph;
   int64_t bytes = 0; // of the workspace: scratch, then these parts
-  int64_t filterAt = 0, imageAt = 0, valueAt = 0;
+  int64_t filterAt = 0, imageAt = 0, resultAt = 0, valueAt = 0;
 };
 
 } // namespace autopar::runtime

@@ -126,6 +126,10 @@ Status CudnnConvShape::make(const aprt_conv_desc &desc, CudnnConvShape &shape) {
   return Status::success();
 }
 
+bool CudnnConvShape::readsNothing() const {
+  return *std::min_element(x.sizes.begin(), x.sizes.end()) <= 0;
+}
+
 bool CudnnConvShape::movesFilter() const {
   for (size_t d = 0; d < filter.sizes.size(); ++d)
     if (filter.sizes[d] != 1 && filter.strides[d] != wantedFilter.strides[d])

@@ -13,7 +13,8 @@ namespace autopar::runtime::emulated {
 ///
 /// Graphs are a convolution and pointwise operations after it, or those alone.
 /// As real ones, the engines do not take everything: in float only bias, addend
-/// and ReLU are fused to a convolution, and padding is the same on both sides.
+/// and ReLU are fused to a convolution, padding is the same on both sides, and
+/// images in groups are row-major.
 void bindEmulated(CudnnApi &api);
 
 } // namespace autopar::runtime::emulated

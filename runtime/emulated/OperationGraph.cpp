@@ -51,6 +51,12 @@ std::string graphProblem(OperationGraph &graph) {
   return "";
 }
 
+static bool isGroupedChannelsLast(const OperationGraph &graph,
+                                  const GraphOperation &operation) {
+  const GraphTensor &x = graph.tensor(operation.x);
+  return x.sizes[1] != graph.tensor(operation.w).sizes[1] && x.strides[1] == 1;
+}
+
 static bool fusesInFloat(const GraphOperation &operation) {
   return operation.isConvolution || operation.mode == CUDNN_POINTWISE_ADD ||
          operation.mode == CUDNN_POINTWISE_RELU_FWD;
@@ -66,6 +72,7 @@ std::vector<int64_t> enginesFor(const OperationGraph &graph) {
   if (type != CUDNN_DATA_FLOAT)
     return {tensorCoreEngine, plainEngine};
   bool good = first.padLow == first.padHigh &&
+              !isGroupedChannelsLast(graph, first) &&
               std::all_of(graph.operations.begin(), graph.operations.end(),
                           fusesInFloat);
   return good ? std::vector<int64_t>{tensorCoreEngine, plainEngine}
