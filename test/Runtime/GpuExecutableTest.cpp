@@ -56,6 +56,21 @@ TEST_F(GpuExecutable, AFaultNamesRankAndOp) {
                 {"rank ", "out of bounds", "/increment"});
 }
 
+TEST_F(GpuExecutable, AMissingEventNamesBothOps) {
+  buildGpu(gpuManifest(2), 2, "MISSING_EVENT");
+  expectFailure(run("--inputs in.npz"),
+                {"rank ", "race between streams", "of /sum' on stream 2",
+                 "'increment of /increment' on stream 1 writes",
+                 "record an event on stream 1"});
+}
+
+TEST_F(GpuExecutable, WorkThatDoesNotWaitForCommunicationIsNamed) {
+  buildGpu(gpuManifest(2), 2, "MISSING_END");
+  expectFailure(run("--inputs in.npz"),
+                {"rank ", "race between streams",
+                 "'increment of /increment' on stream 1", "of /sum' on "});
+}
+
 TEST_F(GpuExecutable, AMissingDriverIsSaid) {
   if (dlopen("libcuda.so.1", RTLD_NOW))
     GTEST_SKIP() << "this machine has a CUDA driver";

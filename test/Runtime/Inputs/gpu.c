@@ -10,7 +10,7 @@
 #include "autopar/runtime.h"
 #undef aprt_program_device_code
 
-#include "extra.h" // may define MISBEHAVE
+#include "extra.h" // may define MISBEHAVE, MISSING_EVENT or MISSING_END
 
 #include <string.h>
 
@@ -98,10 +98,15 @@ static aprt_status step(aprt_rank *rank, int64_t t) {
                 NULL, y));
   TRY(aprt_launch_grid(rank, opIncrement, 0, buffers, &addend,
                        (rows * columns + blockThreads - 1) / blockThreads));
+#ifndef MISSING_EVENT
   TRY(aprt_event_record(rank, opReady, 0));
   TRY(aprt_event_wait(rank, opWait, 0));
+#endif
   TRY(aprt_all_reduce(rank, opSum, 0, APRT_SUM, APRT_F32, rows * columns, y,
                       y));
+#ifdef MISSING_END
+  return aprt_launch_grid(rank, opIncrement, 0, buffers, &addend, 2);
+#endif
   TRY(aprt_event_record(rank, opDone, 1));
   return aprt_event_wait(rank, opEnd, 1);
 }
