@@ -9,7 +9,10 @@ more than a year older, about 3 GB to fetch and unpack, and for each set
     declares with the headers (cuda.h of the CUDA runtime's package stands for
     libcuda, which comes with the driver only),
   - loads the libraries, without a GPU too, and resolves every function,
-  - sees that a start without a device ends in an error that says so.
+  - sees that a start without a device ends in an error that says so,
+  - has the libraries check the descriptors that plans of products and
+    convolutions make (cuDNN wants to be linked to some libcuda for that: one
+    without a device is made).
 Prints a line for each and, at the end, "N passed, M failed".
 """
 
@@ -27,10 +30,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Packages of each set. The older ones are of early 2024.
 SETS = {
-    "newest": ["nvidia-cublas", "nvidia-cudnn-cu13", "nvidia-nccl-cu13", "nvidia-cuda-runtime", "nvidia-cuda-crt",
-               "nvidia-cuda-cccl"],
+    "newest": ["nvidia-cublas", "nvidia-cudnn-cu13", "nvidia-nccl-cu13", "nvidia-cuda-nvrtc",
+               "nvidia-cuda-runtime", "nvidia-cuda-crt", "nvidia-cuda-cccl"],
     "older": ["nvidia-cublas-cu12==12.4.5.8", "nvidia-cudnn-cu12==9.1.0.70", "nvidia-nccl-cu12==2.20.5",
-              "nvidia-cuda-runtime-cu12==12.4.127", "nvidia-cuda-nvcc-cu12==12.4.131", "nvidia-cuda-cccl-cu12==12.9.27"],
+              "nvidia-cuda-nvrtc-cu12==12.4.127", "nvidia-cuda-runtime-cu12==12.4.127", "nvidia-cuda-nvcc-cu12==12.4.131",
+              "nvidia-cuda-cccl-cu12==12.9.27"],
 }
 
 # Our header -> those of the library.
@@ -184,6 +188,37 @@ def load(report, folder, checker):
         report.say(False, f"{checker} ended with {result.returncode}: {result.stderr.strip()}")
 
 
+def make_driver(folder, compiler):
+    """A libcuda with the functions that the libraries are linked to, all of which find no device; its folder."""
+    place = folder / "driver"
+    place.mkdir(exist_ok=True)
+    wanted = set()
+    for library in folder.glob("nvidia/*/lib/*.so*"):
+        symbols = run(["nm", "-D", "--undefined-only", library]).stdout
+        wanted |= set(re.findall(r" (cu[A-Z]\w+)", symbols))
+    source = place / "driver.cpp"
+    source.write_text("".join(f'extern "C" int {name}() {{ return 100; }}\n' for name in sorted(wanted)))
+    result = run([compiler, "-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", "-o", place / "libcuda.so.1", source])
+    return place if result.returncode == 0 else None
+
+
+def check_descriptors(report, folder, checker, compiler):
+    driver = make_driver(folder, compiler)
+    if not driver:
+        report.say(False, "a libcuda without a device cannot be made")
+        return
+    environment = {**os.environ, "AUTOPAR_CUDA_PATH": str(folder),
+                   "LD_LIBRARY_PATH": f"{driver}:{os.environ.get('LD_LIBRARY_PATH', '')}"}
+    result = run([checker, "--descriptors"], env=environment)
+    for line in result.stdout.splitlines():
+        if ": accepts " in line:
+            report.say(line.endswith("refuses 0"), line)
+        else:
+            print("        " + line)
+    if ": accepts " not in result.stdout:
+        report.say(False, f"{checker} --descriptors ended with {result.returncode}: {result.stderr.strip()}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--checker", type=pathlib.Path, default=ROOT / "build/bin/autopar-check-libraries")
@@ -204,6 +239,7 @@ def main():
             print(f"{name}: {', '.join(names) or folder}")
             compare_headers(report, folder, options.compiler, options.checker)
             load(report, folder, options.checker)
+            check_descriptors(report, folder, options.checker, options.compiler)
             if not options.folder:
                 shutil.rmtree(folder)
     finally:
