@@ -2,8 +2,8 @@
 
     python test/Execution/check_cuda_source.py [--models NAME,...] [--ranks 1,2] [--no-nvcc] [--work DIR]
 
-Each model of ../shared/models/small is compiled for the emulated GPU with --emit cuda-source. The folder written is built with
-its own CMakeLists.txt twice: with a host compiler for the emulated device, which must give the executable's results and the
+Each model of ../shared/models/small is compiled for the emulated GPU with --emit cuda-source, on several ranks so that they
+communicate. The folder written is built with its own CMakeLists.txt twice: with a host compiler for the emulated device, which must give the executable's results and the
 references (the README's tolerance, five times that on several ranks), and by nvcc for sm_80, sm_90 and sm_100. No compiler may
 warn. On a machine with a GPU what nvcc built runs too. The last line counts: "N passed, N failed, N skipped".
 """
@@ -79,11 +79,17 @@ def worst_of(got, wanted, tolerance):
     return max(compare(got, wanted, tolerance).values())
 
 
+def strategy_of(model, ranks):
+    if ranks == 1:
+        return "auto"
+    return "channel" if "resnet" in model else "tensor"
+
+
 def check(model, ranks, work, prefix, nvcc):
     """Returns what was compared; raises Failure."""
     source, stem = os.path.join(work, "source"), os.path.join(work, "whole")
     run([find_tool(), "compile", os.path.join(SMALL, model, "model.onnx"), "-o", stem, "--target", "emulated", "--ranks", str(ranks),
-         "--emit", "cuda-source", source])
+         "--strategy", strategy_of(model, ranks), "--emit", "cuda-source", source])
     whole = outputs_of(stem, model, os.path.join(work, "whole.npz"))
     emulated = build(source, os.path.join(work, "emulated"), prefix, "-DAUTOPAR_DEVICE=emulated")
     got = outputs_of(emulated, model, os.path.join(work, "source.npz"))
