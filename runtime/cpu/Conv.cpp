@@ -9,17 +9,67 @@
 
 namespace autopar::runtime {
 
-/// Null where the plain loops must do.
-Conv::Plan Conv::makePlan(const aprt_conv_desc &desc) {
+/// Elements that one thread converts or copies at least.
+static constexpr int64_t grain = 16 << 10;
+
+static bool isHalf(int64_t dtype) {
+  return dtype == APRT_F16 || dtype == APRT_BF16;
+}
+
+static void widen(ThreadPool &pool, int64_t dtype, const void *from, float *to,
+                  int64_t count) {
+  visitDtype(dtype, [&](auto example) {
+    using T = decltype(example);
+    pool.split(count, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        to[i] = float(Element<T>::load(static_cast<const T *>(from)[i]));
+    });
+  });
+}
+
+static void narrow(ThreadPool &pool, int64_t dtype, const float *from, void *to,
+                   int64_t count) {
+  visitDtype(dtype, [&](auto example) {
+    using E = Element<decltype(example)>;
+    pool.split(count, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        static_cast<decltype(example) *>(to)[i] =
+            E::store(typename E::Compute(from[i]));
+    });
+  });
+}
+
+Conv::Entry Conv::makeEntry(const aprt_conv_desc &desc) {
   bool empty = countOutputs(desc) == 0 || countWeights(desc) == 0;
   for (int64_t d = 0; d < desc.spatial_rank; ++d)
     empty |= desc.in[d] == 0;
   if (empty || !library.available())
-    return nullptr;
-  Plan plan = std::make_unique<ConvPlan>(desc);
-  if (!plan->create(library, pool.threads(), workspace, memory))
-    return nullptr;
-  return plan;
+    return {};
+  for (bool widened : {false, true}) {
+    if (widened && !isHalf(desc.dtype))
+      break;
+    aprt_conv_desc tried = desc;
+    tried.dtype = widened ? int64_t(APRT_F32) : desc.dtype;
+    Entry entry{std::make_unique<ConvPlan>(tried), widened};
+    if (entry.plan->create(library, pool.threads(), workspace, memory))
+      return entry;
+  }
+  return {};
+}
+
+Status Conv::packWeights(Entry &entry, const aprt_conv_desc &desc,
+                         const void *w) {
+  Buffer wide;
+  if (entry.widened) {
+    int64_t count = countWeights(desc);
+    APRT_TRY(wide.allocate(count * int64_t(sizeof(float)),
+                           "a weight to be packed", &memory));
+    widen(pool, desc.dtype, w, static_cast<float *>(wide.data()), count);
+    w = wide.data();
+  }
+  if (entry.plan->packWeights(library, w))
+    return Status::success();
+  return Status::error("oneDNN failed to pack a convolution's weights");
 }
 
 Status Conv::pack(const aprt_conv_desc &desc, const void *w) {
@@ -27,48 +77,74 @@ Status Conv::pack(const aprt_conv_desc &desc, const void *w) {
   if (desc.slot < 0)
     return Status::error("a weight to pack names no slot");
   aprt_conv_desc key = canonicalConv(desc);
-  Plan &plan = plans[key];
-  plan = makePlan(key);
-  if (plan && plan->packWeights(library, w))
-    return Status::success();
-  plan = nullptr;
+  Entry &entry = entries[key];
+  entry = makeEntry(key);
+  if (entry.plan)
+    return packWeights(entry, key, w);
   int64_t bytes = countWeights(desc) * elementBytes(desc.dtype);
   APRT_TRY(plain[desc.slot].allocate(bytes, "a packed weight", &memory));
   std::memcpy(plain[desc.slot].data(), w, size_t(bytes));
   return Status::success();
 }
 
-Status Conv::run(const aprt_conv_desc &desc, const ConvOperands &operands) {
-  APRT_TRY(checkConv(desc, plain.size()));
-  aprt_conv_desc key = canonicalConv(desc);
-  auto found = plans.find(key);
-  if (found == plans.end()) {
-    if (desc.slot >= 0)
-      return Status::error("packed weight " + std::to_string(desc.slot) +
-                           " was packed for another convolution, or not at "
-                           "all");
-    found = plans.emplace(key, makePlan(key)).first;
-  }
-  ConvPlan *plan = found->second.get();
-  const void *w = desc.slot >= 0 ? plain[desc.slot].data() : operands.w;
-  if (!plan) {
-    naiveConv(desc, operands.x, w, operands.bias, operands.addend, operands.y,
-              pool);
-    return Status::success();
-  }
+Status Conv::runPlan(ConvPlan &plan, const aprt_conv_desc &desc,
+                     const ConvOperands &operands) {
   if (desc.addend && operands.addend != operands.y) {
     int64_t bytes = countOutputs(desc) * elementBytes(desc.dtype);
-    pool.split(bytes, 64 << 10, [&](int64_t begin, int64_t end) {
+    pool.split(bytes, 4 * grain, [&](int64_t begin, int64_t end) {
       std::memcpy(static_cast<char *>(operands.y) + begin,
                   static_cast<const char *>(operands.addend) + begin,
                   size_t(end - begin));
     });
   }
-  if (desc.slot < 0 && !plan->packWeights(library, w))
-    return Status::error("oneDNN failed to pack a convolution's weights");
-  if (plan->run(pool, operands.x, operands.bias, operands.y))
+  if (plan.run(pool, operands.x, operands.bias, operands.y))
     return Status::success();
   return Status::error("oneDNN failed to run a convolution");
+}
+
+Status Conv::runWidened(ConvPlan &plan, const aprt_conv_desc &desc,
+                        const ConvOperands &operands) {
+  constexpr int64_t line = 16; // floats
+  int64_t inputs = countInputs(desc), outputs = countOutputs(desc);
+  int64_t yAt = (inputs + line - 1) / line * line;
+  int64_t biasAt = yAt + (outputs + line - 1) / line * line;
+  int64_t bytes = (biasAt + desc.o) * int64_t(sizeof(float));
+  APRT_TRY(workspace.reserveShared(bytes));
+  auto *x = static_cast<float *>(workspace.sharedBlock());
+  float *y = x + yAt, *bias = x + biasAt;
+  widen(pool, desc.dtype, operands.x, x, inputs);
+  if (desc.addend)
+    widen(pool, desc.dtype, operands.addend, y, outputs);
+  if (desc.bias)
+    widen(pool, desc.dtype, operands.bias, bias, desc.o);
+  if (!plan.run(pool, x, bias, y))
+    return Status::error("oneDNN failed to run a convolution");
+  narrow(pool, desc.dtype, y, operands.y, outputs);
+  return Status::success();
+}
+
+Status Conv::run(const aprt_conv_desc &desc, const ConvOperands &operands) {
+  APRT_TRY(checkConv(desc, plain.size()));
+  aprt_conv_desc key = canonicalConv(desc);
+  auto found = entries.find(key);
+  if (found == entries.end()) {
+    if (desc.slot >= 0)
+      return Status::error("packed weight " + std::to_string(desc.slot) +
+                           " was packed for another convolution, or not at "
+                           "all");
+    found = entries.emplace(key, makeEntry(key)).first;
+  }
+  Entry &entry = found->second;
+  if (!entry.plan) {
+    const void *w = desc.slot >= 0 ? plain[desc.slot].data() : operands.w;
+    naiveConv(desc, operands.x, w, operands.bias, operands.addend, operands.y,
+              pool);
+    return Status::success();
+  }
+  if (desc.slot < 0)
+    APRT_TRY(packWeights(entry, key, operands.w));
+  return entry.widened ? runWidened(*entry.plan, key, operands)
+                       : runPlan(*entry.plan, key, operands);
 }
 
 } // namespace autopar::runtime

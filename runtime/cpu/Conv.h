@@ -17,7 +17,8 @@
 namespace autopar::runtime {
 
 /// Runs aprt_conv; plans are made once per description, as in Gemm. A packed
-/// weight lives in the plan of the description it was packed with.
+/// weight lives in the plan of the description it was packed with. 16-bit
+/// floats that the library lacks are computed in f32.
 class Conv {
 public:
   /// Packed weights are counted in `memory`.
@@ -30,17 +31,24 @@ public:
   Status pack(const aprt_conv_desc &desc, const void *w);
 
 private:
-  /// Null: plain loops.
-  using Plan = std::unique_ptr<ConvPlan>;
+  struct Entry {
+    std::unique_ptr<ConvPlan> plan; // null: plain loops
+    bool widened = false;           // the plan is of the same in f32
+  };
 
-  Plan makePlan(const aprt_conv_desc &desc);
+  Entry makeEntry(const aprt_conv_desc &desc);
+  Status packWeights(Entry &entry, const aprt_conv_desc &desc, const void *w);
+  Status runPlan(ConvPlan &plan, const aprt_conv_desc &desc,
+                 const ConvOperands &operands);
+  Status runWidened(ConvPlan &plan, const aprt_conv_desc &desc,
+                    const ConvOperands &operands);
 
   const OneDnn &library;
   ThreadPool &pool;
   Workspace &workspace;
   MemoryCounter &memory;
   std::vector<Buffer> plain; // weights of slots that plain loops use
-  std::unordered_map<aprt_conv_desc, Plan, WordKeyHash, WordKeyEqual> plans;
+  std::unordered_map<aprt_conv_desc, Entry, WordKeyHash, WordKeyEqual> entries;
 };
 
 } // namespace autopar::runtime

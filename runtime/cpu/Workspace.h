@@ -7,8 +7,9 @@
 
 namespace autopar::runtime {
 
-/// One block of scratch per thread of a rank, as large as the largest that any
-/// library call asked for. A call's scratch means nothing after the call.
+/// One block of scratch per thread of a rank, and one for all of them, each as
+/// large as the largest that any library call asked for. A call's scratch means
+/// nothing after the call.
 class Workspace {
 public:
   Workspace(int threads, MemoryCounter &memory)
@@ -28,6 +29,16 @@ public:
     return Status::success();
   }
 
+  /// Makes the block that all threads of a call share at least so large.
+  Status reserveShared(int64_t bytes) {
+    if (bytes <= shared.size())
+      return Status::success();
+    shared.release();
+    return shared.allocate(bytes, "a call's workspace", &memory);
+  }
+
+  void *sharedBlock() const { return shared.data(); }
+
   void *block(int64_t thread) const {
     return static_cast<char *>(blocks.data()) + thread % threads * blockBytes;
   }
@@ -36,7 +47,7 @@ private:
   int threads;
   MemoryCounter &memory;
   int64_t blockBytes = 0;
-  Buffer blocks;
+  Buffer blocks, shared;
 };
 
 } // namespace autopar::runtime

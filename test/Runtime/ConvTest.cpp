@@ -2,6 +2,7 @@
 
 #include "cpu/Conv.h"
 #include "ConvProblem.h"
+#include "core/DataType.h"
 #include "cpu/NaiveConv.h"
 
 #include <gtest/gtest.h>
@@ -54,6 +55,51 @@ TEST_P(ConvThreads, RandomConvolutions) {
   for (int i = 0; i < 150; ++i) {
     Convolution conv = randomConvolution(random);
     check(machine, conv, i % 3 == 0);
+    if (HasFatalFailure())
+      return;
+  }
+}
+
+/// `values` rounded to T, in T.
+template <typename T> std::vector<T> rounded(std::vector<float> &values) {
+  std::vector<T> result;
+  for (float &value : values) {
+    result.push_back(Element<T>::store(value));
+    value = Element<T>::load(result.back());
+  }
+  return result;
+}
+
+/// Sums are in f32, so that one rounding of the result is all that is lost.
+template <typename T>
+void checkHalf(Machine &machine, Convolution conv, int64_t dtype,
+               float rounding) {
+  auto x = rounded<T>(conv.x), w = rounded<T>(conv.w);
+  auto bias = rounded<T>(conv.bias), addend = rounded<T>(conv.addend);
+  auto got = rounded<T>(conv.y);
+  naiveConv(conv.desc, conv.x.data(), conv.w.data(), conv.bias.data(),
+            conv.addend.data(), conv.y.data(), machine.pool);
+  conv.desc.dtype = dtype;
+  if (conv.desc.slot >= 0) {
+    ASSERT_TRUE(machine.conv->pack(conv.desc, w.data()).ok());
+  }
+  Status status = machine.conv->run(
+      conv.desc, {x.data(), conv.desc.slot < 0 ? w.data() : nullptr,
+                  bias.data(), addend.data(), got.data()});
+  ASSERT_TRUE(status.ok()) << status.message();
+  for (size_t i = 0; i < got.size(); ++i)
+    ASSERT_NEAR(Element<T>::load(got[i]), conv.y[i],
+                rounding * (1 + std::abs(conv.y[i])))
+        << "at " << i << " of " << describe(conv.desc);
+}
+
+TEST_P(ConvThreads, HalvesAreAddedUpInFloat) {
+  std::mt19937 random(77 + GetParam());
+  Machine machine(GetParam());
+  for (int i = 0; i < 60; ++i) {
+    Convolution conv = randomConvolution(random);
+    checkHalf<Float16>(machine, conv, APRT_F16, 0x1p-10f);
+    checkHalf<BFloat16>(machine, conv, APRT_BF16, 0x1p-7f);
     if (HasFatalFailure())
       return;
   }
