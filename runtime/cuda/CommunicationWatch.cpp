@@ -21,8 +21,10 @@ Status CommunicationWatch::create() {
   return Status::success();
 }
 
-Status CommunicationWatch::write(int index, uint32_t value, CUstream stream) {
-  APRT_CUDA(context.driver, cuMemsetD32Async, word(index), value, 1, stream);
+Status CommunicationWatch::write(int index, uint32_t value, CUstream stream,
+                                 int words) {
+  APRT_CUDA(context.driver, cuMemsetD32Async, word(index), value, size_t(words),
+            stream);
   return Status::success();
 }
 
@@ -38,9 +40,13 @@ Status CommunicationWatch::currentSlot(int &slot) const {
   return Status::success();
 }
 
+/// The numbers of the last micro-batch, whose work stream 0 has waited for, are
+/// no longer true.
 Status CommunicationWatch::beginStep() {
   count = 0;
-  return write(0, ++steps, context.stream(0));
+  CUstream stream = context.stream(0);
+  APRT_TRY(write(begunWord(0), 0, stream, kWords - 1));
+  return write(0, ++steps, stream);
 }
 
 Status CommunicationWatch::begin(Operation operation) {

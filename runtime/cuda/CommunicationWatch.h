@@ -49,7 +49,7 @@ private:
   CUdeviceptr word(int index) const {
     return base + CUdeviceptr(index) * sizeof(uint32_t);
   }
-  Status write(int index, uint32_t value, CUstream stream);
+  Status write(int index, uint32_t value, CUstream stream, int words = 1);
   Status currentSlot(int &slot) const;
 
   CudaContext &context;

@@ -182,8 +182,6 @@ Status NcclTransport::judge(const RankProgress &progress) {
     return abortedStatus();
   int stream = 0;
   const CommunicationWatch::Operation *now = watch.current(progress, stream);
-  if (now)
-    record.currentOp.store(now->op, std::memory_order_relaxed);
   Status status = clique.asyncError();
   if (status.ok() && watch.isStuck(progress, timeoutSeconds) && deadlines &&
       now)
@@ -204,6 +202,10 @@ Status NcclTransport::poll(double waitedSeconds) {
     return Status::success();
   nextLook = now + kLookSeconds;
   RankProgress progress = watch.progress();
+  int stream = 0;
+  if (const CommunicationWatch::Operation *running =
+          watch.current(progress, stream))
+    record.currentOp.store(running->op, std::memory_order_relaxed);
   fabric->publish(progress);
   Status status = judge(progress);
   if (status.failed())

@@ -2,10 +2,8 @@
 
 #include "NcclFaults.h"
 
-#include <csignal>
 #include <cstdlib>
 #include <sstream>
-#include <unistd.h>
 
 namespace autopar::runtime::emulated {
 
@@ -55,7 +53,7 @@ PlannedFault planFault(ncclComm &comm) {
   if (asked.rank != comm.root->rank || ++asked.seen != asked.operation)
     return PlannedFault::none;
   if (asked.kind == "death")
-    kill(getpid(), SIGKILL);
+    return PlannedFault::death;
   if (asked.kind == "hang")
     return PlannedFault::hang;
   if (asked.kind == "skip")

@@ -5,6 +5,8 @@
 #include "../core/Futex.h"
 
 #include <algorithm>
+#include <csignal>
+#include <unistd.h>
 
 namespace autopar::runtime::emulated {
 
@@ -68,7 +70,8 @@ Progress Operation::poll(bool first) {
   if (comm.error != ncclSuccess || planned == PlannedFault::hang)
     return Progress::notYet;
   std::vector<int> waitsFor;
-  if (stage == Stage::queued && begin(waitsFor))
+  if (planned != PlannedFault::death && stage == Stage::queued &&
+      begin(waitsFor))
     post();
   if (stage == Stage::running && advance(waitsFor))
     return end(Progress::done);
@@ -78,6 +81,8 @@ Progress Operation::poll(bool first) {
   if (monotonicSeconds() < nextCheck)
     return Progress::notYet;
   nextCheck = monotonicSeconds() + kCheckSeconds;
+  if (planned == PlannedFault::death)
+    kill(getpid(), SIGKILL);
   std::string failure;
   if (comm.root->region.failed(failure))
     return mismatch(failure);

@@ -55,7 +55,7 @@ public:
 
   Status execute();
   /// The first failure of the run.
-  std::string failure() { return fabric->failure(); }
+  std::string failure(bool &alone) { return fabric->failure(alone); }
 
 private:
   static std::string describeOp(const Run &run, int op) {
@@ -113,9 +113,10 @@ int joinRanks(Run &run, const LaunchPlace &place, std::string &message) {
   if (status.ok())
     return 0;
   // The rank that failed first tells it, and rank 0.
-  std::string first = rank.failure();
+  bool alone = false;
+  std::string first = rank.failure(alone);
   bool mine = first.empty() || first == status.message();
-  if (mine || place.rank == 0)
+  if (mine || alone || place.rank == 0)
     message = first.empty() ? status.message() : first;
   return 1;
 }

@@ -14,7 +14,7 @@ namespace autopar::runtime {
 
 /// A rank has so long to end by itself after another one failed.
 static constexpr double kGraceSeconds = 5;
-static constexpr double kPublishSeconds = 0.05;
+static constexpr double kPublishSeconds = 0.01;
 
 TcpFabric::~TcpFabric() {
   {
@@ -113,11 +113,12 @@ void TcpFabric::take(const Frame &frame) {
   changed.notify_all();
 }
 
-void TcpFabric::end(const std::string &why) {
+void TcpFabric::end(const std::string &why, bool lost) {
   std::lock_guard<std::mutex> lock(mutex);
   if (over || leaving)
     return;
   text = why;
+  hubLost = lost;
   ended.store(true);
   changed.notify_all();
 }
@@ -140,11 +141,12 @@ void TcpFabric::readAll() {
     Frame frame;
     Status status = socket.receive(frame, -1, kMostFrame);
     if (status.failed()) {
-      end("rank 0 died: its process ended or its host cannot be reached");
+      end("rank 0 died: its process ended or its host cannot be reached",
+          /*lost=*/true);
       break;
     }
     if (frame.kind == FrameKind::Abort) {
-      end(frame.bytes);
+      end(frame.bytes, /*lost=*/false);
       break;
     }
     take(frame);
@@ -267,8 +269,9 @@ Status TcpFabric::deliver(const std::string &result) {
   return wait([this] { return over; }, /*withDeadline=*/false, late);
 }
 
-std::string TcpFabric::failure() {
+std::string TcpFabric::failure(bool &alone) {
   std::lock_guard<std::mutex> lock(mutex);
+  alone = hubLost;
   return text;
 }
 

@@ -33,15 +33,16 @@ public:
   void fail(const std::string &text);
   /// Brings rank 0 this rank's result, and waits for the end of the run.
   Status deliver(const std::string &result);
-  /// The first failure of the run as the hub told it, or "".
-  std::string failure();
+  /// The first failure of the run as the hub told it, or "". `alone`: rank 0,
+  /// which would tell it to people, is gone.
+  std::string failure(bool &alone);
 
 private:
   Status findHub(const std::string &host, int port, double until);
   Status greet(const std::string &host, int port, bool &refused);
   void readAll();
   void take(const Frame &frame);
-  void end(const std::string &text);
+  void end(const std::string &text, bool lost);
   void guardEnd();
   Status tell(FrameKind kind, const std::string &bytes = "");
   /// Waits until `done()`, which is asked under the mutex.
@@ -63,7 +64,7 @@ private:
   std::mutex mutex;
   std::condition_variable changed;
   bool joined = false, over = false, leaving = false; // guarded, as all below
-  bool missingKnown = false;
+  bool missingKnown = false, hubLost = false;
   uint32_t met = 0;
   std::vector<std::string> shared;
   std::vector<int> missing;
