@@ -94,6 +94,25 @@ struct Descriptors {
   }
 };
 
+/// "0: 128x64 from 128x32 and 32x64", "1: 8 -> 16 channels, 2 images".
+std::string titleOf(ArrayRef<Field> fields, ArrayRef<int64_t> words,
+                    int64_t number) {
+  auto value = [&](StringRef name) {
+    int64_t at = 0;
+    for (const Field &field : fields) {
+      if (field.name == name)
+        break;
+      at += field.words;
+    }
+    return words[at];
+  };
+  if (fields.data() == gemmFields)
+    return llvm::formatv("{0}: {1}x{2} from {1}x{3} and {3}x{2}", number,
+                         value("m"), value("n"), value("k"));
+  return llvm::formatv("{0}: {1} images, {2} -> {3} channels", number,
+                       value("n"), value("c"), value("o"));
+}
+
 std::string descriptorText(ArrayRef<Field> fields, ArrayRef<int64_t> words) {
   SmallVector<std::string> parts;
   for (const Field &field : fields) {
@@ -522,9 +541,11 @@ void HostPrinter::print(ArrayRef<std::string> functions, StringRef manifest,
     for (auto [word, number] : kind->numbers)
       firsts[number] = word;
     os << "\nstatic const " << kind->type << " " << kind->array << "[] = {\n";
-    for (int64_t word : firsts)
-      os << descriptorText(kind->fields, program.givenWords().slice(
-                                             word, wordsOf(kind->fields)));
+    for (auto [number, word] : llvm::enumerate(firsts)) {
+      auto words = program.givenWords().slice(word, wordsOf(kind->fields));
+      os << "    // " << titleOf(kind->fields, words, number) << "\n"
+         << descriptorText(kind->fields, words);
+    }
     os << "};\n";
   }
   os << layerTexts << bodies << "\nextern \"C\" {\n"
