@@ -12,13 +12,17 @@ std::string cublasLtVersionText(size_t version) {
          std::to_string(version % 100);
 }
 
-Status CublasLtApi::load() {
+Status CublasLtApi::load(int driverVersion) {
   DynamicLibrary library;
+  std::vector<const char *> files = {"libcublasLt.so.13", "libcublasLt.so.12"};
+  if (driverVersion && driverVersion < 13000)
+    std::swap(files[0], files[1]);
   APRT_TRY(library.open({"cuBLASLt",
-                         {"libcublasLt.so.13", "libcublasLt.so.12"},
+                         files,
                          {"cu13", "cublas"},
                          "12.0 or newer",
-                         "pip install nvidia-cublas, or a CUDA toolkit"}));
+                         "pip install nvidia-cublas (for CUDA 12: "
+                         "nvidia-cublas-cu12), or a CUDA toolkit"}));
 #define APRT_LOAD(result, name, parameters)                                    \
   name = reinterpret_cast<decltype(name)>(library.find(#name));                \
   if (!name)                                                                   \
@@ -28,7 +32,7 @@ Status CublasLtApi::load() {
   file = library.file();
   if (size_t version = cublasLtGetVersion(); version < minimumVersion)
     return library.refuse("is version " + cublasLtVersionText(version));
-  return Status::success();
+  return library.checkDriver(int(cublasLtGetCudartVersion()), driverVersion);
 }
 
 Status CublasLtApi::check(cublasStatus_t result, const char *call) const {

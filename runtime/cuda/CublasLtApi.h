@@ -175,9 +175,10 @@ public:
   /// Oldest version that is accepted, as cublasLtGetVersion counts: 12.0.
   static constexpr size_t minimumVersion = 120000;
 
-  /// Opens libcublasLt.so.13 or .12 and resolves every function. A failure says
-  /// what is missing and what to install.
-  Status load();
+  /// Opens libcublasLt.so.13 or .12, whichever the driver can run (its version
+  /// as cuDriverGetVersion counts, 0: any), and resolves every function. A
+  /// failure says what is missing and what to install.
+  Status load(int driverVersion = 0);
 
   /// Success, or a message of `call` (name of the function) with the library's
   /// name and text of the error.

@@ -12,7 +12,7 @@ std::string cudnnVersionText(size_t version) {
          std::to_string(version % 100);
 }
 
-Status CudnnApi::load() {
+Status CudnnApi::load(int driverVersion) {
   // Engines that compile at run time look for NVRTC by its name alone: one that
   // is loaded already is found.
   DynamicLibrary compiler, library;
@@ -36,7 +36,7 @@ Status CudnnApi::load() {
   file = library.file();
   if (size_t version = cudnnGetVersion(); version < minimumVersion)
     return library.refuse("is version " + cudnnVersionText(version));
-  return Status::success();
+  return library.checkDriver(int(cudnnGetCudartVersion()), driverVersion);
 }
 
 Status CudnnApi::check(cudnnStatus_t result, const char *call) const {

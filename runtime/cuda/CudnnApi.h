@@ -202,9 +202,10 @@ public:
   static constexpr size_t minimumVersion = 90000;
 
   /// Opens libcudnn.so.9, which opens its sub-libraries when they are needed,
-  /// and resolves every function. A failure says what is missing and what to
-  /// install.
-  Status load();
+  /// and resolves every function; it must be one that the driver can run (its
+  /// version as cuDriverGetVersion counts, 0: any). A failure says what is
+  /// missing and what to install.
+  Status load(int driverVersion = 0);
 
   /// Success, or a message of `call` (name of the function) with the library's
   /// text of the error.

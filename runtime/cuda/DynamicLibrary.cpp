@@ -86,4 +86,16 @@ Status DynamicLibrary::refuse(const std::string &what) const {
                        "AUTOPAR_CUDA_PATH");
 }
 
+Status DynamicLibrary::checkDriver(int libraryVersion,
+                                   int driverVersion) const {
+  int wanted = libraryVersion / 1000, found = driverVersion / 1000;
+  if (!wanted || !found || wanted <= found)
+    return Status::success();
+  return Status::error(std::string(request.name) + " of " + path +
+                       " is made for CUDA " + std::to_string(wanted) +
+                       ", but the driver is for CUDA " + std::to_string(found) +
+                       ": install a newer driver, or the library for CUDA " +
+                       std::to_string(found) + " (" + request.install + ")");
+}
+
 } // namespace autopar::runtime

@@ -36,6 +36,9 @@ public:
   void *find(const char *function) const;
   /// A failure about what was found: "cuBLASLt 11.2 of PATH ...: WHAT".
   Status refuse(const std::string &what) const;
+  /// Fails for a library of a CUDA release whose major version is newer than
+  /// the driver's; both as cuDriverGetVersion counts, 0: not known.
+  Status checkDriver(int libraryVersion, int driverVersion) const;
   /// The file that was opened, with its folder where that is known.
   const std::string &file() const { return path; }
 

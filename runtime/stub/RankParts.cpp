@@ -41,10 +41,12 @@ static Status loadTables(const Manifest &manifest, CudaTables &tables) {
     return Status::success();
   }
   APRT_TRY(tables.driver.load());
+  int version = 0;
+  APRT_CUDA(tables.driver, cuDriverGetVersion, &version);
   if (manifest.uses("cublaslt"))
-    APRT_TRY(tables.cublasLt.load());
+    APRT_TRY(tables.cublasLt.load(version));
   if (manifest.uses("cudnn"))
-    APRT_TRY(tables.cudnn.load());
+    APRT_TRY(tables.cudnn.load(version));
   return Status::success();
 }
 
