@@ -1,6 +1,6 @@
 """Random chains of movement, reductions and products of odd shapes and all types, whole and on ranks, against onnxruntime.
 
-    python test/Execution/fuzz_kernels.py AUTOPAR WORK_FOLDER [--count N] [--seed N]
+    python test/Execution/fuzz_kernels.py AUTOPAR WORK_FOLDER [--target emulated] [--count N] [--seed N]
 
 The shapes are large enough for tiles and blocks of columns, and seldom divide them. One line per wrong case; the last counts.
 """
@@ -95,7 +95,7 @@ class Chain:
         return {name: np.asarray(draw(shape)).astype(self.dtype) for name, shape in self.inputs.items()}
 
 
-def attempt(tool, folder, chain, seed, ranks):
+def attempt(tool, folder, chain, seed, ranks, target):
     """What went wrong, or None."""
     path = {name: os.path.join(folder, name) for name in ("model.onnx", "program", "in.npz", "out.npz")}
     onnx.save(chain.model(), path["model.onnx"])
@@ -103,7 +103,7 @@ def attempt(tool, folder, chain, seed, ranks):
     np.savez(path["in.npz"], **inputs)
     session = onnxruntime.InferenceSession(path["model.onnx"], providers=["CPUExecutionProvider"])
     expected = {chain.value: session.run(None, inputs)[0]}
-    for command in ([tool, "compile", path["model.onnx"], "-o", path["program"], "--ranks", str(ranks)],
+    for command in ([tool, "compile", path["model.onnx"], "-o", path["program"], "--ranks", str(ranks), "--target", target],
                     [path["program"], "--inputs", path["in.npz"], "--outputs", path["out.npz"]]):
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         if done.returncode:
@@ -117,6 +117,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("tool")
     arguments.add_argument("folder")
+    arguments.add_argument("--target", default="cpu")
     arguments.add_argument("--count", type=int, default=12)
     arguments.add_argument("--seed", type=int, default=1)
     options = arguments.parse_args()
@@ -125,7 +126,7 @@ def main():
         seed = options.seed * 100000 + number
         chain = Chain(random.Random(seed))
         ranks = (1, 1, 2, 3)[number % 4]
-        trouble = attempt(options.tool, options.folder, chain, seed, ranks)
+        trouble = attempt(options.tool, options.folder, chain, seed, ranks, options.target)
         if trouble:
             wrong += 1
             steps = ", ".join(node.op_type for node in chain.nodes)

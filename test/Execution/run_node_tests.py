@@ -1,6 +1,6 @@
 """Compiles the standard's own node tests to executables and compares what they compute.
 
-    python test/Execution/run_node_tests.py AUTOPAR AUTOPAR_IMPORT [--only TEXT] [--ranks N] [--verbose]
+    python test/Execution/run_node_tests.py AUTOPAR AUTOPAR_IMPORT [--only TEXT] [--ranks N] [--target emulated] [--verbose]
 
 The generated code of every op, on one rank, against the data of the package onnx. A node that the compiler refuses is counted
 apart. The last line counts: "N right, N refused, N WRONG".
@@ -31,12 +31,12 @@ def same(actual, expected):
     return np.allclose(actual.astype(np.float64), expected.astype(np.float64), rtol=rtol, atol=1e-5, equal_nan=True)
 
 
-def attempt_with(ranks):
+def attempt_with(ranks, target):
     def attempt(tool, model, inputs, keep, outputs):
         with tempfile.TemporaryDirectory() as work:
             path, program = os.path.join(work, "model.onnx"), os.path.join(work, "program")
             onnx.save(node_tests.with_constants(model, inputs, keep), path)
-            command = [tool, "compile", path, "-o", program, "--ranks", str(ranks)]
+            command = [tool, "compile", path, "-o", program, "--ranks", str(ranks), "--target", target]
             done = subprocess.run(command, capture_output=True, text=True, timeout=300)
             if done.returncode < 0 or done.returncode >= 100:
                 return "WRONG", f"the compiler ended with {done.returncode}"
@@ -64,13 +64,14 @@ def main():
     parser.add_argument("importer")
     parser.add_argument("--only", default="")
     parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--target", default="cpu")
     parser.add_argument("--every", type=int, default=1, help="of the cases take every N-th")
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
     tool, importer = (shutil.which(name) or name for name in (args.tool, args.importer))
     table = subprocess.run([importer, "--print-ops"], capture_output=True, text=True).stdout
     known = {line.split(";")[0] for line in table.splitlines()}
-    node_tests.attempt = attempt_with(args.ranks)
+    node_tests.attempt = attempt_with(args.ranks, args.target)
     warnings.simplefilter("ignore")  # of the package, while it makes its data
     cases = [c for c in load_model_tests(kind="node") if args.only in c.name][:: args.every]
     counts = collections.Counter()

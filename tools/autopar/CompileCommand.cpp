@@ -146,7 +146,9 @@ int compile(const CompileOptions &options) {
     return complain(toString(requests.takeError()));
   for (CompileRequest &request : *requests) {
     request.weights = options.weights;
-    request.cudaSource = options.cudaSource;
+    if (!options.cudaSource.empty()) // a folder in it per entry
+      request.cudaSource = options.cudaSource +
+                           (request.entry.empty() ? "" : "/" + request.entry);
     request.output = options.output.empty() ? "a.out" : options.output;
   }
   return compileEntries(options, *requests, stop.value_or(Phase::Executable));
