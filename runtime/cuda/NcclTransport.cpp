@@ -28,6 +28,8 @@ Status NcclTransport::create(NcclSetup setup,
   return Status::success();
 }
 
+/// After a failure the abort lets the device's work end. Other ranks have been
+/// told before, and do not take it for the cause.
 NcclTransport::~NcclTransport() {
   context.setWaitPoll(nullptr);
   clique.abort();
@@ -207,10 +209,7 @@ Status NcclTransport::poll(double waitedSeconds) {
           watch.current(progress, stream))
     record.currentOp.store(running->op, std::memory_order_relaxed);
   fabric->publish(progress);
-  Status status = judge(progress);
-  if (status.failed())
-    clique.abort(); // lets the device's work end
-  return status;
+  return judge(progress);
 }
 
 } // namespace autopar::runtime

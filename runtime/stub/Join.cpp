@@ -92,11 +92,8 @@ Status JoinedRank::execute() {
   run.joined = fabric;
   bool ran = runRank(run, place.rank);
   run.joined.reset();
-  if (!ran) {
-    std::string message = run.record(place.rank).message;
-    fabric->fail(message);
-    return Status::error(message);
-  }
+  if (!ran)
+    return Status::error(run.record(place.rank).message);
   if (isFirst)
     APRT_TRY(collect());
   return fabric->deliver(isFirst ? "" : packResult(run, place.rank));

@@ -52,6 +52,8 @@ void Run::abort(int rank) {
   int32_t none = -1;
   firstFailure().compare_exchange_strong(none, rank);
   fabric.aborted().store(1);
+  if (joined)
+    joined->fail(record(rank).message);
 }
 
 } // namespace autopar::runtime

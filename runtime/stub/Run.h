@@ -7,6 +7,7 @@
 #include "../core/Npy.h"
 #include "../core/RankRecord.h"
 #include "../transport/SharedFabric.h"
+#include "../transport/TcpFabric.h"
 #include "LaunchPlace.h"
 #include "Options.h"
 #include "Program.h"
@@ -52,8 +53,8 @@ public:
   std::vector<Array> inputs;   // by manifest.inputs
   std::vector<Buffer> outputs; // by manifest.outputs, shared
   SharedFabric fabric;
-  LaunchPlace place;                  // of this process
-  std::shared_ptr<RankFabric> joined; // the launcher's ranks; null: alone
+  LaunchPlace place;                 // of this process
+  std::shared_ptr<TcpFabric> joined; // the launcher's ranks; null: alone
   int threads = 1;
   bool spin = true;
 

@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_TEST_RUNTIME_DEVICETRANSPORT_H
 #define AUTOPAR_TEST_RUNTIME_DEVICETRANSPORT_H
 
+#include "Forked.h"
 #include "cuda/NcclTransport.h"
 #include "emulated/EmulatedDevice.h"
 #include "emulated/EmulatedNccl.h"
@@ -115,6 +116,8 @@ private:
                 size_t(inBytes), context->stream(0));
     APRT_TRY(context->waitForAll());
     APRT_TRY(body(from, to));
+    // A copy to memory that is not pinned would wait without looking around.
+    APRT_TRY(context->waitForAll());
     const void *result = in == out ? from : to;
     if (outBytes > 0)
       APRT_CUDA(driver, cuMemcpyDtoHAsync_v2, out, deviceAddress(result),
@@ -131,6 +134,15 @@ private:
   std::unique_ptr<CudaContext> context;
   std::unique_ptr<Transport> inner;
 };
+
+inline std::string startOnDevice(SharedFabric &fabric, const Manifest &manifest,
+                                 int rank, double timeoutSeconds,
+                                 const RankBody &body) {
+  std::unique_ptr<DeviceTransport> transport;
+  Status status = DeviceTransport::create(fabric, manifest, rank,
+                                          timeoutSeconds, transport);
+  return status.ok() ? body(rank, *transport) : status.message();
+}
 
 } // namespace autopar::runtime
 

@@ -30,15 +30,6 @@ std::string differ(const char *what, int64_t at, double got, double wanted) {
          std::to_string(got) + " instead of " + std::to_string(wanted);
 }
 
-std::string startOnDevice(SharedFabric &fabric, const Manifest &manifest,
-                          int rank, double timeoutSeconds,
-                          const RankBody &body) {
-  std::unique_ptr<DeviceTransport> transport;
-  Status status = DeviceTransport::create(fabric, manifest, rank,
-                                          timeoutSeconds, transport);
-  return status.ok() ? body(rank, *transport) : status.message();
-}
-
 /// Ranks on the host, and on emulated GPUs.
 enum class On { Host, Device };
 
