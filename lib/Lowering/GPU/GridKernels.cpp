@@ -403,12 +403,6 @@ int64_t vectorFor(KernelOp kernel) {
   return std::min<int64_t>(8, kAccessBytes / bytes);
 }
 
-/// Whether an output lies over an input that is not read at its place alone.
-bool foldsInPlace(KernelOp kernel, const KernelSlots &arguments,
-                  const loops::Findings &findings) {
-  return arguments.writesOverInput(kernel) && !findings.foldsFound.empty();
-}
-
 GridKernelRow rowFor(KernelOp kernel, const KernelSlots &arguments) {
   GridKernelRow row;
   row.buffers.resize(arguments.buffers.size());
@@ -448,7 +442,7 @@ FailureOr<GridKernels::Known> GridKernels::make(KernelOp kernel) {
   GridBuilder builder(kernels, kernel, arguments, name);
   loops::Findings findings = builder.tryOut();
   GridPlan plan = planGrid(kernel, findings, vectorFor(kernel),
-                           foldsInPlace(kernel, arguments, findings));
+                           arguments.writesOverInput(kernel));
   GridKernelRow row = rowFor(kernel, arguments);
   row.name = name;
   row.sharedBytes = builder.build(plan);
