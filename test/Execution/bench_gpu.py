@@ -107,17 +107,15 @@ def bench_models(bench):
 
 
 def torch_network(torch, name, arrays, dtype):
-    """PyTorch's model of that name with drawn weights, and its inputs on the GPU."""
-    from transformers import BertConfig, BertModel, GPT2Config, GPT2LMHeadModel, ResNetConfig, ResNetForImageClassification
+    """The model of that name in PyTorch, all in `dtype`, with drawn weights, and its inputs on the GPU."""
+    from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel, ResNetConfig, ResNetForImageClassification
 
-    made = {"gpt2-124m": lambda: GPT2LMHeadModel(GPT2Config(use_cache=False)), "bert-base": lambda: BertModel(BertConfig()),
+    made = {"gpt2-124m": lambda: GPT2LMHeadModel(GPT2Config(use_cache=False)), "bert-base": lambda: BertForMaskedLM(BertConfig()),
             "resnet50": lambda: ResNetForImageClassification(ResNetConfig())}[name]().eval().to("cuda", dtype)
     if name == "resnet50":
         made = made.to(memory_format=torch.channels_last)
-    values = [torch.from_numpy(array).cuda() for array in arrays.values()]
-    values = [value.to(dtype) if value.is_floating_point() else value for value in values]
-    keys = {"resnet50": ["pixel_values"]}.get(name, ["input_ids", "attention_mask", "token_type_ids"])
-    return made, dict(zip(keys, values))
+    values = {"pixel_values" if name == "resnet50" else key: torch.from_numpy(array).cuda() for key, array in arrays.items()}
+    return made, {key: value.to(dtype) if value.is_floating_point() else value for key, value in values.items()}
 
 
 def time_torch(torch, model, inputs, repeat):
