@@ -17,14 +17,12 @@ namespace {
 /// f64, `__nv_NAMEf` of f32.
 const StringSet<> &commonFunctions() {
   static const StringSet<> names{
-      "acos",  "acosh",     "asin", "asinh",     "atan",  "atan2",
-      "atanh", "cbrt",      "ceil", "copysign",  "cos",   "cosh",
-      "erf",   "erfc",      "exp",  "exp10",     "exp2",  "expm1",
-      "fabs",  "floor",     "fma",  "fmax",      "fmin",  "fmod",
-      "hypot", "lgamma",    "log",  "log10",     "log1p", "log2",
-      "log2",  "nearbyint", "pow",  "remainder", "rint",  "round",
-      "sin",   "sinh",      "sqrt", "tan",       "tanh",  "tgamma",
-      "trunc"};
+      "acos",  "acosh", "asin",      "asinh", "atan",      "atan2",  "atanh",
+      "cbrt",  "ceil",  "copysign",  "cos",   "cosh",      "erf",    "erfc",
+      "exp",   "exp10", "exp2",      "expm1", "fabs",      "floor",  "fma",
+      "fmax",  "fmin",  "fmod",      "hypot", "lgamma",    "log",    "log10",
+      "log1p", "log2",  "nearbyint", "pow",   "remainder", "rint",   "round",
+      "sin",   "sinh",  "sqrt",      "tan",   "tanh",      "tgamma", "trunc"};
   return names;
 }
 

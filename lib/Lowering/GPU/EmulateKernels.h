@@ -35,7 +35,7 @@ llvm::Error emulateKernels(llvm::Module &module,
 llvm::Error bindIntrinsics(llvm::Function &kernel, llvm::Value *thread);
 
 /// Puts a call of apemu_global or apemu_shared before each access of memory
-/// that other threads see; `shared` is the block's shared memory.
+/// that other threads see. Arguments of `kernel` are known by their numbers.
 llvm::Error announceAccesses(llvm::Function &kernel, llvm::Value *thread);
 
 } // namespace autopar::gpu
