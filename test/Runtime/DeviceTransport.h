@@ -141,7 +141,14 @@ inline std::string startOnDevice(SharedFabric &fabric, const Manifest &manifest,
   std::unique_ptr<DeviceTransport> transport;
   Status status = DeviceTransport::create(fabric, manifest, rank,
                                           timeoutSeconds, transport);
-  return status.ok() ? body(rank, *transport) : status.message();
+  if (status.failed())
+    return status.message();
+  std::string result = body(rank, *transport);
+  // Nobody leaves while others still communicate; after a failure nobody comes.
+  Transport &device = transport->device();
+  if (result.empty() && device.barrier(/*withDeadline=*/true).ok())
+    return device.close().message();
+  return result;
 }
 
 } // namespace autopar::runtime
