@@ -1,0 +1,206 @@
+//===- MatmulCall.cpp - Products that the emulated cuBLASLt is asked for --===//
+
+#include "CublasLtObjects.h"
+#include "RangeOverlap.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace autopar::runtime::emulated {
+
+namespace {
+
+/// What is inside a cublasLtMatmulAlgo_t.
+struct Algorithm {
+  static constexpr uint64_t magicNumber = 0x474c414c45445041;
+  uint64_t magic = magicNumber;
+  uint64_t workspaceBytes = 0;
+  uint64_t problem = 0; // which one it was found for
+  uint32_t alignments[4] = {};
+};
+static_assert(sizeof(Algorithm) <= sizeof(cublasLtMatmulAlgo_t));
+
+cublasStatus_t refuse(cublasStatus_t status, const std::string &text) {
+  return refuseCublasLt(status, text);
+}
+cublasStatus_t invalid(const std::string &text) {
+  return refuse(CUBLAS_STATUS_INVALID_VALUE, text);
+}
+
+/// The product that live descriptors describe; fails as the library does.
+cublasStatus_t describe(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
+                        cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                        cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                        Matmul &product) {
+  CublasLtState &lib = cublasLtState();
+  if (!lib.contexts.find(handle))
+    return refuse(CUBLAS_STATUS_NOT_INITIALIZED, "the handle is not alive");
+  MatmulOperation *described = lib.operations.find(operation);
+  if (!described)
+    return invalid("the operation is not alive");
+  product.operation = *described;
+  cublasLtMatrixLayout_t handles[] = {a, b, c, d};
+  MatrixLayout *results[] = {&product.a, &product.b, &product.c, &product.d};
+  for (int i = 0; i < 4; ++i) {
+    MatrixLayout *layout = lib.layouts.find(handles[i]);
+    if (!layout)
+      return invalid(std::string("the layout of ") + "ABCD"[i] +
+                     " is not alive");
+    *results[i] = *layout;
+  }
+  std::string text;
+  cublasStatus_t status = checkMatmul(product, text);
+  return status == CUBLAS_STATUS_SUCCESS ? status : refuse(status, text);
+}
+
+/// A number for all that an algorithm is found for.
+uint64_t problemOf(const Matmul &p) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  auto add = [&](uint64_t word) { hash = (hash ^ word) * 0x100000001b3u; };
+  const MatmulOperation &operation = p.operation;
+  for (uint64_t word :
+       {uint64_t(operation.compute), uint64_t(operation.transposeA),
+        uint64_t(operation.transposeB), uint64_t(operation.epilogue)})
+    add(word);
+  for (const MatrixLayout *layout : {&p.a, &p.b, &p.c, &p.d})
+    for (uint64_t word :
+         {uint64_t(layout->type), uint64_t(layout->order), layout->rows,
+          layout->columns, uint64_t(layout->leading), uint64_t(layout->batches),
+          uint64_t(layout->batchStride)})
+      add(word);
+  return hash;
+}
+
+/// Long sums of small results are cut along k, in the workspace.
+uint64_t workspaceFor(const Matmul &p, const MatmulPreference &preference) {
+  constexpr uint64_t longSum = 512, smallResult = 1 << 16, cuts = 2;
+  uint64_t results = p.d.rows * p.d.columns * uint64_t(p.d.batches);
+  uint64_t bytes = results * 4 * cuts;
+  bool cut = p.depth() >= longSum && results <= smallResult &&
+             (preference.schemes & CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE) &&
+             bytes <= preference.workspaceBytes;
+  return cut ? bytes : 0;
+}
+
+/// Whether the pointers are as aligned as the algorithm was told.
+cublasStatus_t checkAlignment(const Algorithm &algorithm,
+                              const MatmulOperands &operands) {
+  const void *pointers[] = {operands.a, operands.b, operands.c, operands.d};
+  for (int i = 0; i < 4; ++i)
+    if (reinterpret_cast<uintptr_t>(pointers[i]) %
+        std::max(1u, algorithm.alignments[i]))
+      return invalid(std::string("matrix ") + "ABCD"[i] +
+                     " is not aligned to the " +
+                     std::to_string(algorithm.alignments[i]) +
+                     " bytes of the algorithm's preference");
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// D is written while the others are read.
+cublasStatus_t checkOverlap(const std::vector<Range> &ranges) {
+  for (size_t i = 0; i + 1 < ranges.size(); ++i)
+    if (rangesOverlap(ranges[i], ranges.back()))
+      return invalid(std::string("D overlaps ") + ranges[i].name);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t checkCall(const Matmul &product, const MatmulOperands &operands,
+                         const cublasLtMatmulAlgo_t *given,
+                         const void *workspace, size_t workspaceBytes,
+                         CUstream stream, Algorithm &algorithm) {
+  if (!given)
+    return invalid("no algorithm: the heuristic must have found one");
+  std::memcpy(static_cast<void *>(&algorithm), given, sizeof(algorithm));
+  if (algorithm.magic != Algorithm::magicNumber ||
+      algorithm.problem != problemOf(product))
+    return invalid("the algorithm is that of another product");
+  if (workspaceBytes < algorithm.workspaceBytes ||
+      (algorithm.workspaceBytes && !workspace))
+    return invalid(
+        "the algorithm wants " + std::to_string(algorithm.workspaceBytes) +
+        " bytes of workspace and gets " + std::to_string(workspaceBytes));
+  if (reinterpret_cast<uintptr_t>(workspace) % 16)
+    return invalid("the workspace is not aligned to 16 bytes");
+  if (!operands.a || !operands.b || !operands.d ||
+      (!operands.c && operands.beta != 0) ||
+      (!product.operation.bias && product.operation.hasBias()))
+    return invalid("null pointer for a matrix or the bias");
+  if (operands.c == operands.d &&
+      problemOf({product.operation, product.a, product.b, product.d,
+                 product.d}) != problemOf(product))
+    return invalid("C and D are in one place with different layouts");
+  if (!isStream(stream))
+    return invalid("the stream is not alive");
+  return checkAlignment(algorithm, operands);
+}
+
+double scalar(const Matmul &product, const void *value) {
+  return product.operation.scale == CUDA_R_64F
+             ? *static_cast<const double *>(value)
+             : *static_cast<const float *>(value);
+}
+
+} // namespace
+
+cublasStatus_t
+findMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
+           cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+           cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+           cublasLtMatmulPreference_t preferenceHandle, int requested,
+           cublasLtMatmulHeuristicResult_t *results, int *returned) {
+  MatmulPreference *preference =
+      cublasLtState().preferences.find(preferenceHandle);
+  if (!preference || requested < 1 || !results || !returned)
+    return invalid("bad preference or place for results");
+  *returned = 0;
+  Matmul product;
+  if (cublasStatus_t status = describe(handle, operation, a, b, c, d, product))
+    return status;
+  Algorithm algorithm;
+  algorithm.problem = problemOf(product);
+  algorithm.workspaceBytes = workspaceFor(product, *preference);
+  std::copy_n(preference->alignments, 4, algorithm.alignments);
+  results[0] = {};
+  std::memcpy(&results[0].algo, &algorithm, sizeof(algorithm));
+  results[0].workspaceSize = algorithm.workspaceBytes;
+  results[0].state = CUBLAS_STATUS_SUCCESS;
+  *returned = 1;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t
+callMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
+           const void *alpha, const void *a, cublasLtMatrixLayout_t aLayout,
+           const void *b, cublasLtMatrixLayout_t bLayout, const void *beta,
+           const void *c, cublasLtMatrixLayout_t cLayout, void *d,
+           cublasLtMatrixLayout_t dLayout, const cublasLtMatmulAlgo_t *given,
+           void *workspace, size_t workspaceBytes, CUstream stream) {
+  Matmul product;
+  if (cublasStatus_t status = describe(handle, operation, aLayout, bLayout,
+                                       cLayout, dLayout, product))
+    return status;
+  if (!alpha || !beta)
+    return invalid("null pointer for alpha or beta");
+  MatmulOperands operands{
+      a, b, c, d, scalar(product, alpha), scalar(product, beta)};
+  Algorithm algorithm;
+  if (cublasStatus_t status = checkCall(product, operands, given, workspace,
+                                        workspaceBytes, stream, algorithm))
+    return status;
+  Work work;
+  work.name = "cublasLtMatmul " + std::to_string(product.d.rows) + "x" +
+              std::to_string(product.d.columns) + "x" +
+              std::to_string(product.depth());
+  work.ranges = matmulRanges(product, operands);
+  if (cublasStatus_t status = checkOverlap(work.ranges))
+    return status;
+  if (algorithm.workspaceBytes)
+    work.ranges.push_back({reinterpret_cast<CUdeviceptr>(workspace),
+                           algorithm.workspaceBytes, accessWrite, "workspace"});
+  work.body = [=] { runMatmul(product, operands); };
+  if (enqueue(stream, std::move(work)) == CUDA_SUCCESS)
+    return CUBLAS_STATUS_SUCCESS;
+  return refuse(CUBLAS_STATUS_EXECUTION_FAILED, faultText());
+}
+
+} // namespace autopar::runtime::emulated
