@@ -136,10 +136,10 @@ TEST_F(JoinedExecutable, AWrongNumberOfProcessesIsSaid) {
 TEST_F(JoinedExecutable, AMissingRankIsNamed) {
   buildGpu(gpuManifest(3), 3);
   std::vector<Outcome> outcomes =
-      start(torchrun, 3, 2, "--inputs in.npz --timeout 1");
-  expectFailure(outcomes[0], {"rank 2 did not arrive within 1 s", "3 ranks"});
+      start(torchrun, 3, 2, "--inputs in.npz --timeout 4");
+  expectFailure(outcomes[0], {"rank 2 did not arrive within 4 s", "3 ranks"});
   EXPECT_EQ(outcomes[1].code, 1);
-  EXPECT_LT(outcomes[0].seconds, 8);
+  EXPECT_LT(outcomes[0].seconds, 20);
 }
 
 TEST_F(JoinedExecutable, OtherOptionsAreRefused) {
@@ -190,18 +190,18 @@ TEST_F(JoinedExecutable, AFailureOfARankIsToldByRankZero) {
 TEST_F(JoinedExecutable, AloneTheFaultsAreNamedToo) {
   buildGpu(gpuManifest(3), 3);
   auto failing = [&](const char *fault) {
-    return run("--inputs in.npz --repeat 20 --timeout 1",
+    return run("--inputs in.npz --repeat 20 --timeout 3",
                std::string("AUTOPAR_EMULATED_NCCL_FAULT=") + fault);
   };
   Outcome death = failing("1:7:death");
   expectFailure(death, {"rank 1 ", "/sum"});
-  EXPECT_LT(death.seconds, 10);
+  EXPECT_LT(death.seconds, 20);
   expectFailure(failing("2:5:error"),
                 {"rank 2: op '/sum' (all_reduce): NCCL failed",
                  "an error that a test asked for"});
   Outcome hang = failing("0:6:hang");
   expectFailure(hang, {"op '/sum' (all_reduce): ", "--timeout sets"});
-  EXPECT_LT(hang.seconds, 10);
+  EXPECT_LT(hang.seconds, 20);
 }
 
 } // namespace
