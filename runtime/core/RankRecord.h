@@ -48,7 +48,7 @@ struct alignas(64) RankRecord {
   int64_t traceEvents = 0;
   int64_t traceDropped = 0;
   double loadSeconds = 0;
-  double startClock = 0; // when all ranks began, by this host's clock
+  double startClock = 0;       // when all ranks began, by this host's clock
   char device[256] = {};       // what computes; empty: the CPU
   char graphRefusal[256] = {}; // why a GPU's steps were not graphs
 };
