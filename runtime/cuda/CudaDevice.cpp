@@ -134,6 +134,12 @@ Status CudaDevice::collect(std::vector<Transfer> transfers) {
   return outputs->collect(std::move(transfers));
 }
 
+Status CudaDevice::endSteps() {
+  APRT_TRY(context->waitForAll());
+  graphs->clear();
+  return Status::success();
+}
+
 Status CudaDevice::synchronize() {
   APRT_TRY(outputs->drain());
   APRT_TRY(context->waitForAll());

@@ -65,6 +65,7 @@ public:
   Status feed(std::vector<Transfer> inputs) override;
   Status runStep(int64_t time, const std::function<Status()> &body) override;
   Status collect(std::vector<Transfer> outputs) override;
+  Status endSteps() override;
   Status synchronize() override;
 
 private:

@@ -24,6 +24,9 @@ public:
   /// on stream 0.
   Status run(int64_t time, const std::function<Status()> &body);
 
+  /// Forgets all graphs, when none of them runs. NCCL's communicators cannot
+  /// end before.
+  void clear();
   /// From now on every step runs as the program says it.
   void disable(std::string why);
   /// Empty while nothing stands against graphs.
@@ -34,7 +37,6 @@ private:
   static constexpr int64_t firstRuns = 2;
 
   Status capture(const std::function<Status()> &body, CUgraphExec &executable);
-  void clear();
 
   CudaContext &context;
   bool enabled;

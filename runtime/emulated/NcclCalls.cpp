@@ -8,7 +8,8 @@
 namespace autopar::runtime::emulated {
 
 NcclLibrary &ncclLibrary() {
-  static NcclLibrary library;
+  // Never freed: what the device holds at exit may still name communicators.
+  static NcclLibrary &library = *new NcclLibrary;
   return library;
 }
 
@@ -47,7 +48,9 @@ ncclResult_t enqueueOperation(ncclComm *comm, CUstream stream,
   work.name = operation->name();
   operation->addRanges(work.ranges);
   work.poll = [operation](bool first) { return operation->poll(first); };
-  operation->counted = !isCapturing(stream);
+  operation->inGraph = isCapturing(stream);
+  operation->counted = !operation->inGraph;
+  comm->captured += operation->inGraph ? 1 : 0;
   comm->pending += operation->counted ? 1 : 0;
   if (enqueue(stream, std::move(work)) == CUDA_SUCCESS)
     return ncclSuccess;

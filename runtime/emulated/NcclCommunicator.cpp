@@ -176,6 +176,12 @@ ncclResult_t ncclComm::asyncResult() {
 }
 
 ncclResult_t ncclComm::finalize() {
+  if (captured > 0)
+    return raise(ncclInvalidUsage,
+                 "ncclCommFinalize: a graph still holds " +
+                     std::to_string(captured) +
+                     " operations of the communicator; NCCL waits for ever "
+                     "until it is destroyed");
   state = State::finalizing;
   return asyncResult();
 }

@@ -57,6 +57,7 @@ struct ncclComm {
   bool busy = false;     // one of them runs
   uint32_t sequence = 0; // collectives begun
   int pending = 0;       // enqueued and not done, without those in graphs
+  int captured = 0;      // held by graphs
   int running = 0;       // of the root: operations of this process that wait
 
 private:

@@ -16,7 +16,7 @@ struct GroupedCall {
 
 /// The communicators and the open group of this process.
 struct NcclLibrary {
-  // Never freed: a stale handle must be found out.
+  // Kept to the end: a stale handle must be found out.
   std::vector<std::unique_ptr<ncclComm>> communicators;
   int groupDepth = 0;
   ncclResult_t groupError = ncclSuccess;

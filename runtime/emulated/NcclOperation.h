@@ -28,14 +28,15 @@ struct Call {
 
 class Operation {
 public:
-  virtual ~Operation() = default;
+  virtual ~Operation() { comm.captured -= inGraph ? 1 : 0; }
 
   /// See Work::poll.
   Progress poll(bool first);
   virtual std::string name() const = 0;
   virtual void addRanges(std::vector<Range> &ranges) const = 0;
-  /// Whether it is counted in the communicator's pending operations.
-  bool counted = false;
+  /// Whether it is counted in the communicator's pending operations, or in
+  /// those that a graph holds.
+  bool counted = false, inGraph = false;
 
 protected:
   explicit Operation(ncclComm &comm) : comm(comm) {}

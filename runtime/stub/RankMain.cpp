@@ -246,6 +246,7 @@ Status RankMain::execute() {
   record.startClock = monotonicSeconds();
   APRT_TRY(measure());
   recordMemory();
+  APRT_TRY(rank->device->endSteps());
   APRT_TRY(rank->transport->barrier(/*withDeadline=*/true));
   return rank->transport->close();
 }

@@ -282,6 +282,21 @@ TEST(EmulatedNccl, RefusesMisuseOfGroups) {
   expectText(all, "a group with calls on the communicator was not ended");
 }
 
+TEST(EmulatedNccl, RefusesToEndWhileAGraphHoldsOperations) {
+  std::string all = runMembers(1, [](Member &m) -> std::string {
+    float *x = m.floats(4, 1);
+    CUgraph graph = nullptr;
+    m.driver.cuStreamBeginCapture_v2(m.stream,
+                                     CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    m.allReduce(x, 4, m.world);
+    m.driver.cuStreamEndCapture(m.stream, &graph);
+    if (m.nccl.ncclCommFinalize(m.world) == ncclSuccess)
+      return "finalized";
+    return m.nccl.ncclGetLastError(m.world);
+  });
+  expectText(all, "a graph still holds 1 operations of the communicator");
+}
+
 TEST(EmulatedNccl, RefusesUseAfterAbortAndDestruction) {
   std::string all = runMembers(1, [](Member &m) -> std::string {
     ncclComm_t child = m.split(0, 0);
