@@ -155,7 +155,8 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
 CUresult cuCtxSetCurrent(CUcontext context) {
   if (context && context != contextHandle())
     return refuse(CUDA_ERROR_INVALID_CONTEXT, "not a context");
-  gpu().contextIsCurrent = context != nullptr;
+  gpu().contextThread =
+      context ? std::this_thread::get_id() : std::thread::id();
   return faultCode();
 }
 

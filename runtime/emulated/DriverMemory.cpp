@@ -79,6 +79,9 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *memory,
 // Copies
 //===----------------------------------------------------------------------===//
 
+/// CU_DEVICE_ATTRIBUTE_MAX_PITCH of all GPUs.
+static constexpr size_t maxPitch = 2147483647;
+
 /// One side of a copy: `rows` times `bytes`, `pitch` apart.
 struct Side {
   bool host = false;
@@ -220,6 +223,10 @@ CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy2D, CUstream stream) {
                       "the pitch (" +
                       std::to_string(it.srcPitch) + ", " +
                       std::to_string(it.dstPitch) + ")");
+  if (std::max(it.srcPitch, it.dstPitch) > maxPitch)
+    return refuse(CUDA_ERROR_INVALID_VALUE,
+                  "cuMemcpy2DAsync: a pitch of more than " +
+                      std::to_string(maxPitch) + " bytes");
   bool fromHost = it.srcMemoryType == CU_MEMORYTYPE_HOST;
   bool toHost = it.dstMemoryType == CU_MEMORYTYPE_HOST;
   Side from{fromHost, fromHost ? CUdeviceptr(it.srcHost) : it.srcDevice,

@@ -49,8 +49,9 @@ CUresult ready() {
   Gpu &state = gpu();
   if (!state.initialised)
     return refuse(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
-  if (!state.contextUses || !state.contextIsCurrent)
-    return refuse(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
+  if (!state.contextUses || state.contextThread != std::this_thread::get_id())
+    return refuse(CUDA_ERROR_INVALID_CONTEXT,
+                  "no context is current in the calling thread");
   return faultCode();
 }
 

@@ -9,6 +9,8 @@
 #include "Module.h"
 #include "Queues.h"
 
+#include <thread>
+
 namespace autopar::runtime::emulated {
 
 struct FaultState {
@@ -37,7 +39,7 @@ struct Gpu {
   bool initialised = false; // cuInit
   CUdevice device = 0;      // whose context is held
   int64_t contextUses = 0;
-  bool contextIsCurrent = false;
+  std::thread::id contextThread; // where it is current; none: nowhere
 };
 
 Gpu &gpu();

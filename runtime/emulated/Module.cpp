@@ -97,6 +97,11 @@ static CUresult checkLimits(const Launch &launch, const Function &function,
   if (grid[0] > Limits::gridX || grid[1] > Limits::gridYZ ||
       grid[2] > Limits::gridYZ)
     return refused("has too large a grid");
+  int64_t arguments = 8 * (launch.kernel->pointers + launch.kernel->scalars);
+  if (arguments > Limits::argumentBytes)
+    return refused("has " + std::to_string(arguments) +
+                   " bytes of arguments: at most " +
+                   std::to_string(Limits::argumentBytes));
   int64_t allowed = std::max(Limits::shared - launch.kernel->shared_bytes,
                              function.maxDynamicShared);
   if (dynamicShared > allowed || launch.kernel->shared_bytes > Limits::shared)

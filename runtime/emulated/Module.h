@@ -30,6 +30,7 @@ struct LaunchLimits {
   static constexpr int64_t blockZ = 64;
   static constexpr int64_t gridX = 2147483647;
   static constexpr int64_t gridYZ = 65535;
+  static constexpr int64_t argumentBytes = 4096; // that all drivers take
   static constexpr int64_t shared = 48 * 1024;
   static constexpr int64_t sharedWhenAsked = 227 * 1024;
 };

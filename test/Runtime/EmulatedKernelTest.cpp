@@ -456,6 +456,8 @@ TEST_F(EmulatedKernels, RefusesLaunchesOutOfLimits) {
   refused(launch(kernel, 0, 32, {}), "empty grid");
   refused(launch(kernel, 1, 32, {}, nullptr, 48 * 1024), "shared memory");
   EXPECT_EQ(launch(kernel, 1, 32, {}, nullptr, 47 * 1024), CUDA_SUCCESS);
+  kernel.scalars = 513;
+  refused(launch(kernel, 1, 32, std::vector<uint64_t>(513)), "arguments");
   expectNoFault();
 }
 

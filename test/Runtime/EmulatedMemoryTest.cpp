@@ -2,6 +2,8 @@
 
 #include "EmulatedDriver.h"
 
+#include <thread>
+
 namespace autopar::runtime::emulated {
 namespace {
 
@@ -150,6 +152,14 @@ TEST_F(EmulatedMemory, TellsOfNoLeakWhenAllIsGivenBack) {
   api.cuStreamDestroy_v2(first);
   api.cuStreamDestroy_v2(second);
   EXPECT_EQ(api.cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS) << faultText();
+}
+
+TEST_F(EmulatedMemory, AContextIsCurrentInOneThread) {
+  CUdeviceptr a = allocateFilled(64);
+  CUresult code = CUDA_SUCCESS;
+  std::thread([&] { code = api.cuMemsetD8Async(a, 0, 64, first); }).join();
+  EXPECT_EQ(code, CUDA_ERROR_INVALID_CONTEXT);
+  expectNoFault();
 }
 
 TEST_F(EmulatedMemory, ADeviceAddressIsNotTheHosts) {
