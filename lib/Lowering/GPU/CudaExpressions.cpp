@@ -2,10 +2,8 @@
 
 #include "CudaText.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -14,10 +12,6 @@ using namespace mlir;
 
 namespace autopar::gpu {
 
-//===----------------------------------------------------------------------===//
-// Ranges
-//===----------------------------------------------------------------------===//
-
 static std::optional<APInt> constantOf(Value value) {
   APInt number;
   if (matchPattern(value, m_ConstantInt(&number)))
@@ -25,60 +19,9 @@ static std::optional<APInt> constantOf(Value value) {
   return std::nullopt;
 }
 
-static bool isPositiveConstant(Value value) {
-  auto number = constantOf(value);
-  return number && number->isStrictlyPositive();
-}
-
-/// A loop counts up from its lower bound; scalars of a kernel are places in the
-/// mesh.
-static bool isNonNegativeArgument(BlockArgument argument, int depth) {
-  Operation *parent = argument.getOwner()->getParentOp();
-  if (isa<mlir::gpu::GPUFuncOp>(parent))
-    return true;
-  auto loop = dyn_cast<scf::ForOp>(parent);
-  return loop && argument == loop.getInductionVar() &&
-         isNonNegative(loop.getLowerBound(), depth);
-}
-
-static bool operandsAreNonNegative(Operation *op, int depth = kDepth) {
-  return llvm::all_of(op->getOperands(), [&](Value operand) {
-    return isNonNegative(operand, depth);
-  });
-}
-
-bool isNonNegative(Value value, int depth) {
-  if (depth == 0)
-    return false;
-  --depth;
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return isNonNegativeArgument(argument, depth);
-  Operation *op = value.getDefiningOp();
-  if (auto number = constantOf(value))
-    return !number->isNegative();
-  if (isa<arith::ExtUIOp, mlir::gpu::ThreadIdOp, mlir::gpu::BlockIdOp,
-          mlir::gpu::BlockDimOp, mlir::gpu::GridDimOp, mlir::gpu::LaneIdOp>(op))
-    return true;
-  if (isa<arith::RemUIOp, arith::DivUIOp>(op) &&
-      isPositiveConstant(op->getOperand(1)))
-    return isa<arith::RemUIOp>(op) || isNonNegative(op->getOperand(0), depth) ||
-           !constantOf(op->getOperand(1))->isOne();
-  if (isa<arith::MaxSIOp>(op))
-    return isNonNegative(op->getOperand(0), depth) ||
-           isNonNegative(op->getOperand(1), depth);
-  if (auto chosen = dyn_cast<arith::SelectOp>(op))
-    return isNonNegative(chosen.getTrueValue(), depth) &&
-           isNonNegative(chosen.getFalseValue(), depth);
-  if (auto shifted = dyn_cast<arith::ShRUIOp>(op))
-    return isPositiveConstant(shifted.getRhs()) ||
-           isNonNegative(shifted.getLhs(), depth);
-  // Positions do not overflow: they lie in buffers.
-  if (isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::RemSIOp,
-          arith::DivSIOp, arith::RemUIOp, arith::DivUIOp, arith::AndIOp,
-          arith::OrIOp, arith::IndexCastOp, arith::IndexCastUIOp,
-          arith::ExtSIOp>(op))
-    return operandsAreNonNegative(op, depth);
-  return false;
+static bool operandsAreNonNegative(Operation *op) {
+  return llvm::all_of(op->getOperands(),
+                      [](Value operand) { return isNonNegative(operand); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -115,7 +58,9 @@ private:
   Text negated(const Text &text);
   Text select(const Text &choice, const Text &yes, const Text &no);
   Text logical(StringRef boolean, StringRef bits);
+  Text asFloat();
   Text widen();
+  Text fromInteger(const Text &number);
   Text toNarrowFloat();
   std::optional<Text> floats();
   std::optional<Text> integers();
@@ -410,13 +355,27 @@ std::optional<Text> Expression::math() {
 // Conversions
 //===----------------------------------------------------------------------===//
 
-Text Expression::widen() {
+/// The operand, f16 and bf16 as f32.
+Text Expression::asFloat() {
   Text text = operand(0);
   if (operandType(0).isF16())
-    text = callText("__half2float", {text});
+    return callText("__half2float", {text});
   if (operandType(0).isBF16())
-    text = callText("__bfloat162float", {text});
+    return callText("__bfloat162float", {text});
+  return text;
+}
+
+Text Expression::widen() {
+  Text text = asFloat();
   return type.isF64() ? callText("double", {text}) : text;
+}
+
+Text Expression::fromInteger(const Text &number) {
+  if (type.isF16())
+    return callText("__float2half", {callText("float", {number})});
+  if (type.isBF16())
+    return callText("__float2bfloat16", {callText("float", {number})});
+  return cast(type, number);
 }
 
 Text Expression::toNarrowFloat() {
@@ -433,15 +392,16 @@ std::optional<Text> Expression::conversions() {
   return TypeSwitch<Operation *, std::optional<Text>>(op)
       .Case([&](ExtFOp) { return widen(); })
       .Case([&](TruncFOp) { return toNarrowFloat(); })
-      .Case<SIToFPOp, FPToSIOp>([&](auto) { return cast(type, operand(0)); })
+      .Case<SIToFPOp>([&](auto) { return fromInteger(operand(0)); })
       .Case<UIToFPOp>([&](auto) {
-        return cast(type, operandType(0).isInteger(1) ||
-                                  isNonNegative(op->getOperand(0))
-                              ? operand(0)
-                              : cast(operandType(0), operand(0), true));
+        bool positive =
+            operandType(0).isInteger(1) || isNonNegative(op->getOperand(0));
+        return fromInteger(positive ? operand(0)
+                                    : cast(operandType(0), operand(0), true));
       })
+      .Case<FPToSIOp>([&](auto) { return cast(type, asFloat()); })
       .Case<FPToUIOp>([&](auto) {
-        return cast(type, cast(type, operand(0), /*isUnsigned=*/true));
+        return cast(type, cast(type, asFloat(), /*isUnsigned=*/true));
       })
       .Case<ExtUIOp>([&](auto) {
         bool isBool = operandType(0).isInteger(1);

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CudaHostTables.h"
 #include "CudaSource.h"
 #include "CudaText.h"
-#include "autopar/runtime.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -18,175 +18,6 @@ using namespace mlir;
 namespace autopar::gpu {
 
 namespace {
-
-/// A word or an array of words of a descriptor, as runtime.h declares them.
-struct Field {
-  StringRef name;
-  int64_t words;
-};
-
-constexpr int64_t kBatch = APRT_GEMM_MAX_BATCH,
-                  kSpatial = APRT_CONV_MAX_SPATIAL;
-const Field gemmFields[] = {{"dtype", 1},
-                            {"batch_rank", 1},
-                            {"batch", kBatch},
-                            {"m", 1},
-                            {"n", 1},
-                            {"k", 1},
-                            {"a_strides", kBatch + 2},
-                            {"b_strides", kBatch + 2},
-                            {"c_strides", kBatch + 2},
-                            {"bias", 1},
-                            {"addend", 1},
-                            {"activation", 1},
-                            {"slot", 1}};
-const Field convFields[] = {{"dtype", 1},
-                            {"spatial_rank", 1},
-                            {"n", 1},
-                            {"c", 1},
-                            {"o", 1},
-                            {"groups", 1},
-                            {"in", kSpatial},
-                            {"window", kSpatial},
-                            {"out", kSpatial},
-                            {"strides", kSpatial},
-                            {"dilations", kSpatial},
-                            {"pad_low", kSpatial},
-                            {"pad_high", kSpatial},
-                            {"bias", 1},
-                            {"addend", 1},
-                            {"activation", 1},
-                            {"slot", 1},
-                            {"channels_last", 1}};
-
-int64_t wordsOf(ArrayRef<Field> fields) {
-  int64_t words = 0;
-  for (const Field &field : fields)
-    words += field.words;
-  return words;
-}
-
-const StringRef dtypeNames[] = {
-    "APRT_BOOL", "APRT_I8",  "APRT_U8",  "APRT_I16", "APRT_U16",
-    "APRT_I32",  "APRT_U32", "APRT_I64", "APRT_U64", "APRT_F16",
-    "APRT_BF16", "APRT_F32", "APRT_F64"};
-const StringRef reduceNames[] = {"APRT_SUM", "APRT_PROD", "APRT_MAX",
-                                 "APRT_MIN"};
-const StringRef activationNames[] = {"APRT_ACT_NONE",     "APRT_ACT_RELU",
-                                     "APRT_ACT_GELU_ERF", "APRT_ACT_GELU_TANH",
-                                     "APRT_ACT_TANH",     "APRT_ACT_SIGMOID",
-                                     "APRT_ACT_SILU"};
-
-std::string nameAt(ArrayRef<StringRef> names, int64_t number) {
-  return number >= 0 && number < static_cast<int64_t>(names.size())
-             ? names[number].str()
-             : std::to_string(number);
-}
-
-/// Descriptors of one kind: an array in the program.
-struct Descriptors {
-  StringRef type, array;
-  ArrayRef<Field> fields;
-  std::map<int64_t, int64_t> numbers = {}; // by first word
-
-  int64_t number(int64_t word) {
-    return numbers.try_emplace(word, numbers.size()).first->second;
-  }
-};
-
-/// "0: 128x64 from 128x32 and 32x64", "1: 8 -> 16 channels, 2 images".
-std::string titleOf(ArrayRef<Field> fields, ArrayRef<int64_t> words,
-                    int64_t number) {
-  auto value = [&](StringRef name) {
-    int64_t at = 0;
-    for (const Field &field : fields) {
-      if (field.name == name)
-        break;
-      at += field.words;
-    }
-    return words[at];
-  };
-  if (fields.data() == gemmFields)
-    return llvm::formatv("{0}: {1}x{2} from {1}x{3} and {3}x{2}", number,
-                         value("m"), value("n"), value("k"));
-  return llvm::formatv("{0}: {1} images, {2} -> {3} channels", number,
-                       value("n"), value("c"), value("o"));
-}
-
-std::string descriptorText(ArrayRef<Field> fields, ArrayRef<int64_t> words) {
-  SmallVector<std::string> parts;
-  for (const Field &field : fields) {
-    auto numbers = llvm::map_range(words.take_front(field.words),
-                                   [](int64_t n) { return std::to_string(n); });
-    if (field.name == "dtype")
-      parts.push_back(nameAt(dtypeNames, words.front()));
-    else if (field.name == "activation")
-      parts.push_back(nameAt(activationNames, words.front()));
-    else
-      parts.push_back(llvm::formatv(
-          "/*{0}*/ {1}{2}{3}", field.name, field.words == 1 ? "" : "{",
-          llvm::join(numbers, ", "), field.words == 1 ? "" : "}"));
-    words = words.drop_front(field.words);
-  }
-  return wrapped("    {" + llvm::join(parts, ", ") + "},") + "\n";
-}
-
-//===----------------------------------------------------------------------===//
-// Tables of places
-//===----------------------------------------------------------------------===//
-
-/// What differs in the repetitions of a layer. Columns that move alike are one.
-class PlaceTable {
-public:
-  explicit PlaceTable(int64_t rows) : rows(rows) {}
-
-  /// "at.NAME + n" for a place with these values, or a number where it is the
-  /// same in all rows.
-  std::string place(StringRef kind, const std::vector<int64_t> &values) {
-    if (llvm::all_equal(values))
-      return std::to_string(values.front());
-    std::vector<int64_t> moves;
-    for (int64_t value : values)
-      moves.push_back(value - values.front());
-    auto [it, isNew] = known.try_emplace(moves, columns.size());
-    if (isNew) {
-      names.push_back(kind.str() + std::to_string(columns.size()));
-      columns.push_back(values);
-    }
-    std::string text = "at." + names[it->second];
-    int64_t more = values.front() - columns[it->second].front();
-    if (more != 0)
-      text += (more < 0 ? " - " : " + ") + std::to_string(std::abs(more));
-    return text;
-  }
-
-  std::string structText(StringRef name) const {
-    return ("struct " + name + " {\n  int64_t " + llvm::join(names, ", ") +
-            ";\n};\n")
-        .str();
-  }
-  std::string rowsText() const {
-    std::string text;
-    for (int64_t row = 0; row < rows; ++row) {
-      SmallVector<std::string> numbers;
-      for (const std::vector<int64_t> &column : columns)
-        numbers.push_back(std::to_string(column[row]));
-      text += "      {" + llvm::join(numbers, ", ") + "},\n";
-    }
-    return text;
-  }
-  bool empty() const { return columns.empty(); }
-
-private:
-  int64_t rows;
-  std::map<std::vector<int64_t>, size_t> known; // by moves from the first row
-  std::vector<std::string> names;
-  std::vector<std::vector<int64_t>> columns;
-};
-
-//===----------------------------------------------------------------------===//
-// Calls
-//===----------------------------------------------------------------------===//
 
 class HostPrinter {
 public:
@@ -213,8 +44,8 @@ private:
   Descriptors *descriptorsOf(StringRef callee);
 
   HostProgram &program;
-  Descriptors gemms{"aprt_gemm_desc", "products", gemmFields};
-  Descriptors convs{"aprt_conv_desc", "convolutions", convFields};
+  Descriptors gemms = Descriptors::ofGemms();
+  Descriptors convs = Descriptors::ofConvs();
   std::map<std::string, std::string> layers; // function by its text
   std::string layerTexts;
   int64_t tables = 0;
@@ -265,8 +96,9 @@ std::string HostPrinter::position(ArrayAttr axes) {
   return text;
 }
 
-/// Which argument of a runtime function (after the rank) is of which enum.
-ArrayRef<StringRef> enumOf(StringRef callee, size_t number) {
+/// How the argument of a runtime function (after the rank) is written if it is
+/// of an enum.
+std::string (*enumTextOf(StringRef callee, size_t number))(int64_t) {
   struct Row {
     StringRef callee;
     size_t dtype, reduce;
@@ -279,11 +111,11 @@ ArrayRef<StringRef> enumOf(StringRef callee, size_t number) {
                              {"aprt_halo", 2, none}};
   for (const Row &row : rows) {
     if (row.callee == callee && row.dtype == number)
-      return dtypeNames;
+      return dtypeText;
     if (row.callee == callee && row.reduce == number)
-      return reduceNames;
+      return reduceText;
   }
-  return {};
+  return nullptr;
 }
 
 std::string HostPrinter::constant(const HostCall &call, size_t number,
@@ -291,8 +123,8 @@ std::string HostPrinter::constant(const HostCall &call, size_t number,
   if (auto whole = dyn_cast<IntegerAttr>(value)) {
     if (call.callee == "aprt_launch_grid" && number == 1)
       return program.kernels[whole.getInt()].name;
-    if (auto names = enumOf(call.callee, number); !names.empty())
-      return nameAt(names, whole.getInt());
+    if (auto text = enumTextOf(call.callee, number))
+      return text(whole.getInt());
   }
   return literalText(value).value_or("0");
 }
@@ -304,7 +136,7 @@ std::string HostPrinter::words(const HostCall &call,
   if (Descriptors *known = descriptorsOf(call.callee)) {
     for (int64_t &value : values)
       value = known->number(value);
-    return llvm::formatv("&{0}[{1}]", known->array,
+    return llvm::formatv("&{0}[{1}]", known->name(),
                          table.place("desc", values));
   }
   size_t count = cast<DenseI64ArrayAttr>(argument.attribute).size();
@@ -534,21 +366,8 @@ void HostPrinter::print(ArrayRef<std::string> functions, StringRef manifest,
   for (const ProgramKernel &row : program.kernels)
     os << "  " << row.name << ",\n";
   os << "};\n" << kLaunch << persistentComment(manifest);
-  for (Descriptors *kind : {&gemms, &convs}) {
-    if (kind->numbers.empty())
-      continue;
-    std::vector<int64_t> firsts(kind->numbers.size());
-    for (auto [word, number] : kind->numbers)
-      firsts[number] = word;
-    os << "\nstatic const " << kind->type << " " << kind->array << "[] = {\n";
-    for (auto [number, word] : llvm::enumerate(firsts)) {
-      auto words = program.givenWords().slice(word, wordsOf(kind->fields));
-      os << "    // " << titleOf(kind->fields, words, number) << "\n"
-         << descriptorText(kind->fields, words);
-    }
-    os << "};\n";
-  }
-  os << layerTexts << bodies << "\nextern \"C\" {\n"
+  os << gemms.text(program.givenWords()) << convs.text(program.givenWords())
+     << layerTexts << bodies << "\nextern \"C\" {\n"
      << "const aprt_stage_functions aprt_program_stages[] = {\n";
   for (size_t stage = 0; stage + 1 < functions.size(); stage += 2)
     os << "    {" << functions[stage] << ", " << functions[stage + 1] << "},\n";

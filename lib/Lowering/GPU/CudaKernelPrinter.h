@@ -65,6 +65,8 @@ private:
   void assign(llvm::ArrayRef<std::string> names, mlir::ValueRange values);
 
   // Values.
+  /// Whether an expression may stand where its value is used.
+  static bool isUsedOnceNearby(mlir::Value value);
   void define(mlir::Value value, llvm::SmallVector<Text> texts,
               bool mayWait = true);
   void name(mlir::Value value, llvm::StringRef name);

@@ -1,0 +1,68 @@
+//===- CudaHostTables.h - Tables of a host program as C++ -------*- C++ -*-===//
+
+#ifndef AUTOPAR_LOWERING_GPU_CUDAHOSTTABLES_H
+#define AUTOPAR_LOWERING_GPU_CUDAHOSTTABLES_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <map>
+#include <string>
+#include <vector>
+
+namespace autopar::gpu {
+
+/// A word or an array of words of a descriptor, as runtime.h declares them.
+struct Field {
+  llvm::StringRef name;
+  int64_t words;
+};
+
+/// The names that runtime.h gives the values of its enums.
+std::string dtypeText(int64_t number);
+std::string reduceText(int64_t number);
+
+/// Descriptors of one kind: an array in the program.
+class Descriptors {
+public:
+  static Descriptors ofGemms();
+  static Descriptors ofConvs();
+
+  llvm::StringRef name() const { return array; }
+  /// The place in the array of the descriptor whose first word this is.
+  int64_t number(int64_t word) {
+    return numbers.try_emplace(word, numbers.size()).first->second;
+  }
+  /// The array with all that were asked for; empty without any.
+  std::string text(llvm::ArrayRef<int64_t> words) const;
+
+private:
+  Descriptors(llvm::StringRef type, llvm::StringRef array,
+              llvm::ArrayRef<Field> fields)
+      : type(type), array(array), fields(fields) {}
+
+  llvm::StringRef type, array;
+  llvm::ArrayRef<Field> fields;
+  std::map<int64_t, int64_t> numbers; // by first word
+};
+
+/// What differs in the repetitions of a layer. Columns that move alike are one.
+class PlaceTable {
+public:
+  explicit PlaceTable(int64_t rows) : rows(rows) {}
+
+  /// "at.NAME + n" for a place with these values, or a number where it is the
+  /// same in all rows.
+  std::string place(llvm::StringRef kind, const std::vector<int64_t> &values);
+  std::string structText(llvm::StringRef name) const;
+  std::string rowsText() const;
+
+private:
+  int64_t rows;
+  std::map<std::vector<int64_t>, size_t> known; // by moves from the first row
+  std::vector<std::string> names;
+  std::vector<std::vector<int64_t>> columns;
+};
+
+} // namespace autopar::gpu
+
+#endif // AUTOPAR_LOWERING_GPU_CUDAHOSTTABLES_H
