@@ -81,6 +81,14 @@ Error linkLibdevice(Module &module) {
   return Error::success();
 }
 
+/// One block on a multiprocessor will do: without a wish ptxas spills a few
+/// registers where that lets more blocks run.
+void preferRegisters(Module &module) {
+  for (Function &function : module)
+    if (function.getCallingConv() == CallingConv::PTX_Kernel)
+      function.addFnAttr("nvvm.minctasm", "1");
+}
+
 } // namespace
 
 Expected<std::string> compileToPtx(mlir::gpu::GPUModuleOp kernels,
@@ -102,6 +110,7 @@ Expected<std::string> compileToPtx(mlir::gpu::GPUModuleOp kernels,
   module->setDataLayout((*machine)->createDataLayout());
   if (Error error = linkLibdevice(*module))
     return error;
+  preferRegisters(*module);
   optimize(*module, **machine, OptimizationLevel::O3, Vectorize::Yes);
   SmallString<0> text;
   raw_svector_ostream os(text);
