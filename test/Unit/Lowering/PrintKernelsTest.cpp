@@ -161,6 +161,13 @@ TEST_F(PrintKernels, HalvesAndIntegersThatWrap) {
   expect(text, "inline T multiply(T a, T b)");
 }
 
+TEST_F(PrintKernels, IntegersBecomeHalvesThroughFloats) {
+  std::string text = print("%x = llvm.load %in : !llvm.ptr -> i64\n"
+                           "%h = arith.sitofp %x : i64 to f16\n"
+                           "llvm.store %h, %out : f16, !llvm.ptr");
+  expect(text, "out1[0] = __float2half(float(in0[0]));");
+}
+
 TEST_F(PrintKernels, NamesWhatHasNoText) {
   std::string message;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
