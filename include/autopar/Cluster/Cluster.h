@@ -33,7 +33,7 @@ struct DeviceType {
   double launchSeconds = 0;
   /// Share of the peaks that large kernels reach.
   double gemmEfficiency = 1, memoryEfficiency = 1;
-  Link within, between; // unless the cluster says otherwise
+  Link within, between;  // unless the cluster says otherwise
   bool fromFile = false; // described in a cluster file, not in the table
 };
 
