@@ -3,6 +3,7 @@
 #include "EmulateKernels.h"
 #include "autopar/emulated.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include <cstddef>
@@ -39,6 +40,7 @@ private:
   bool bindRegister(CallInst &call, StringRef name);
   bool bindBarrier(CallInst &call, StringRef name);
   bool bindShuffle(CallInst &call, StringRef name);
+  bool bindPredicate(CallInst &call, StringRef name);
   bool bindFunction(CallInst &call, StringRef name);
   Value *field(size_t offset, unsigned index);
   Value *linearThread();
@@ -180,6 +182,29 @@ bool IntrinsicBinder::bindShuffle(CallInst &call, StringRef name) {
   return true;
 }
 
+/// Functions of libdevice with an integer as their result.
+bool IntrinsicBinder::bindPredicate(CallInst &call, StringRef name) {
+  Type *type = call.getType();
+  if (!type->isIntegerTy() || call.arg_size() != 1)
+    return false;
+  Value *operand = call.getArgOperand(0);
+  if (name == "__nv_abs" || name == "__nv_llabs") {
+    replace(call, builder.CreateBinaryIntrinsic(Intrinsic::abs, operand,
+                                                builder.getFalse()));
+    return true;
+  }
+  unsigned classes = StringSwitch<unsigned>(name)
+                         .Cases({"__nv_isnanf", "__nv_isnand"}, fcNan)
+                         .Cases({"__nv_isinff", "__nv_isinfd"}, fcInf)
+                         .Cases({"__nv_finitef", "__nv_isfinited"}, fcFinite)
+                         .Default(fcNone);
+  if (classes == fcNone)
+    return false;
+  Value *is = builder.createIsFPClass(operand, classes);
+  replace(call, builder.CreateZExt(is, type));
+  return true;
+}
+
 bool IntrinsicBinder::bindFunction(CallInst &call, StringRef name) {
   if (!name.consume_front("__nv_"))
     return false;
@@ -231,7 +256,8 @@ Error IntrinsicBinder::bind(CallInst &call) {
     return Error::success();
   builder.SetInsertPoint(&call);
   if (bindRegister(call, name) || bindBarrier(call, name) ||
-      bindShuffle(call, name) || bindFunction(call, name))
+      bindShuffle(call, name) || bindPredicate(call, name) ||
+      bindFunction(call, name))
     return Error::success();
   return refuse(call);
 }

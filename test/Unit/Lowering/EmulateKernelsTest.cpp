@@ -145,6 +145,25 @@ TEST_F(EmulateKernels, CallsTheCLibraryAndNamesWhatItLacks) {
             "does not have");
 }
 
+TEST_F(EmulateKernels, TestsClassesOfNumbers) {
+  std::string text = emulate(R"(
+    llvm.func @__nv_isnand(f64) -> i32
+    llvm.func @__nv_abs(i32) -> i32
+    llvm.func @f(%to: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+      %v = llvm.load %to : !llvm.ptr -> f64
+      %n = llvm.call @__nv_isnand(%v) : (f64) -> i32
+      %w = llvm.load %to : !llvm.ptr -> i32
+      %a = llvm.call @__nv_abs(%w) : (i32) -> i32
+      %s = llvm.add %a, %n : i32
+      llvm.store %s, %to : i32, !llvm.ptr
+      llvm.return
+    })",
+                             {row("f", 1)});
+  EXPECT_EQ(count(text, "__nv_"), 0) << text;
+  EXPECT_EQ(count(text, "call i32 @llvm.abs.i32("), 1) << text;
+  EXPECT_EQ(count(text, "fcmp uno double"), 1) << text;
+}
+
 TEST_F(EmulateKernels, MakesAnEmptyTableWithoutKernels) {
   std::string text = emulate("", {});
   EXPECT_EQ(count(text, "i64 0, ptr null"), 1) << text;
