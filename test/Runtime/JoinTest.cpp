@@ -160,7 +160,8 @@ TEST_F(JoinedExecutable, TheDeathOfARankIsNamed) {
   std::vector<Outcome> outcomes =
       start(torchrun, 3, 3, "--inputs in.npz --repeat 50",
             "AUTOPAR_EMULATED_NCCL_FAULT=1:7:death");
-  expectFailure(outcomes[0], {"rank 1 died", "/sum"});
+  // A GPU runs behind the host, which may be some ops further.
+  expectFailure(outcomes[0], {"rank 1 died in or after op '/"});
   EXPECT_EQ(outcomes[2].code, 1);
   EXPECT_LT(outcomes[0].seconds, 20);
 }
@@ -194,7 +195,7 @@ TEST_F(JoinedExecutable, AloneTheFaultsAreNamedToo) {
                std::string("AUTOPAR_EMULATED_NCCL_FAULT=") + fault);
   };
   Outcome death = failing("1:7:death");
-  expectFailure(death, {"rank 1 ", "/sum"});
+  expectFailure(death, {"rank 1 ", "op '/"});
   EXPECT_LT(death.seconds, 20);
   expectFailure(failing("2:5:error"),
                 {"rank 2: op '/sum' (all_reduce): NCCL failed",
