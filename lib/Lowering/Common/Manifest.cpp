@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostProgram.h"
+#include "autopar/Dialect/Precision.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/runtime.h"
-#include "autopar/Dialect/Precision.h"
 #include "autopar/shared_memory.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/JSON.h"
