@@ -41,8 +41,6 @@ namespace autopar::runtime::emulated {
   X(stackOverflow, "stack overflow", CUDA_ERROR_LAUNCH_FAILED)                 \
   X(division, "integer division by zero", CUDA_ERROR_LAUNCH_FAILED)            \
   X(launchLimit, "launch out of limits", CUDA_ERROR_INVALID_VALUE)             \
-  X(captureMisuse, "call that a capture forbids",                              \
-    CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)                                     \
   X(leak, "leak", CUDA_ERROR_UNKNOWN)                                          \
   X(library, "library misuse", CUDA_ERROR_LAUNCH_FAILED)                       \
   X(collective, "collective mismatch", CUDA_ERROR_LAUNCH_FAILED)
