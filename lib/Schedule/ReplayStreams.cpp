@@ -39,6 +39,7 @@ private:
   LogicalResult record(RecordEventOp op);
   LogicalResult wait(WaitEventOp op);
   LogicalResult work(Operation *op);
+  LogicalResult checkStream(Operation *op, int64_t stream);
   LogicalResult checkCommunication(Operation *op, int64_t stream);
   LogicalResult touch(Value value, const Access &access);
   LogicalResult checkOrdered(const Access &access, const Access &earlier);
@@ -151,12 +152,21 @@ LogicalResult StreamReplay::touch(Value value, const Access &access) {
   return success();
 }
 
+/// Whatever computes is on stream 0: calls of a library share one workspace.
+LogicalResult StreamReplay::checkStream(Operation *op, int64_t stream) {
+  auto facts = dyn_cast<KernelOpInterface>(op);
+  if (facts && facts.getKernelClass() == KernelClass::Communication)
+    return checkCommunication(op, stream);
+  if (stream == 0)
+    return success();
+  return op->emitError() << "computes on stream " << stream
+                         << "; kernels and library calls share one workspace "
+                            "and must be on stream 0";
+}
+
 /// What ranks of a communicator do together they do in one order only if one
 /// stream does all of it.
 LogicalResult StreamReplay::checkCommunication(Operation *op, int64_t stream) {
-  auto facts = dyn_cast<KernelOpInterface>(op);
-  if (!facts || facts.getKernelClass() != KernelClass::Communication)
-    return success();
   if (!communication) {
     communication = op;
     communicationStream = stream;
@@ -175,7 +185,7 @@ LogicalResult StreamReplay::checkCommunication(Operation *op, int64_t stream) {
 LogicalResult StreamReplay::work(Operation *op) {
   FailureOr<int64_t> stream =
       streamOf(op, op->getAttrOfType<IntegerAttr>(schedule::kStream));
-  if (failed(stream) || failed(checkCommunication(op, *stream)))
+  if (failed(stream) || failed(checkStream(op, *stream)))
     return failure();
   if (clocks[*stream][0] == 0)
     return op->emitError() << "on stream " << *stream

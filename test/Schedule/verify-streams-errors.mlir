@@ -109,6 +109,25 @@ func.func @two_orders() attributes {autopar.arena_bytes = 64 : i64, autopar.argu
 
 // -----
 
+// The workspace of library calls has one user at a time: stream 0.
+module attributes {autopar.target = "cuda"} {
+func.func @computes_elsewhere() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [], autopar.results = []} {
+  %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<4xf32>
+  autopar.record_event 0 on 0
+  autopar.wait_event 0 on 1
+  // expected-error @+1 {{computes on stream 1; kernels and library calls share one workspace and must be on stream 0}}
+  autopar.kernel ins() outs(%a) attributes {autopar.stream = 1 : i64} : (memref<4xf32>) -> () {
+    %0 = autopar.constant dense<1.0> : tensor<4xf32>
+    autopar.yield %0 : tensor<4xf32>
+  }
+  autopar.record_event 0 on 1
+  autopar.wait_event 0 on 0
+  return
+}
+}
+
+// -----
+
 // Without room in channels a send waits for its receive: crossed messages never arrive.
 module attributes {autopar.target = "cuda"} {
 func.func @step_0() attributes {autopar.stage = 0 : i64, autopar.arena_bytes = 64 : i64, autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 0 : i64}], autopar.results = []} {
