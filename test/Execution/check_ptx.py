@@ -30,14 +30,39 @@ USED = re.compile(r"Function properties for (\w+)\s+(\d+) bytes stack frame, (\d
                   r"ptxas info\s+: Used (\d+) registers([^\n]*)")
 
 
-def find_ptxas():
-    """As the compiler finds it; None where there is none."""
-    given = os.environ.get("AUTOPAR_PTXAS") or shutil.which("ptxas")
+def toolkits():
+    """Where the compiler looks for CUDA, and the environment of this Python."""
     roots = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")]
+    if shutil.which("ptxas"):
+        roots.append(os.path.dirname(os.path.dirname(shutil.which("ptxas"))))
     for environment in (os.environ.get("VIRTUAL_ENV"), sys.prefix):
-        roots += sorted(glob.glob(os.path.join(environment or "", "lib", "python3*", "site-packages", "nvidia", "cu*")))
-    found = [os.path.join(root, "bin", "ptxas") for root in roots + ["/usr/local/cuda"] if root]
+        if environment:
+            roots += sorted(glob.glob(os.path.join(environment, "lib", "python3*", "site-packages", "nvidia", "cu*")))
+    roots += ["/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda", "/usr/lib/nvidia-cuda-toolkit"]
+    return [root for root in roots if root]
+
+
+def find_ptxas():
+    """None where there is none."""
+    given = os.environ.get("AUTOPAR_PTXAS") or shutil.which("ptxas")
+    found = [os.path.join(root, "bin", "ptxas") for root in toolkits()]
     return given or next((path for path in found if os.access(path, os.X_OK)), None)
+
+
+def find_libdevice():
+    """None where there is none."""
+    given = os.environ.get("AUTOPAR_LIBDEVICE")
+    found = [os.path.join(root, folder, "libdevice.10.bc") for root in toolkits() for folder in ("nvvm/libdevice", "libdevice")]
+    return next((path for path in ([given] if given else found) if os.path.exists(path)), None)
+
+
+def what_is_missing():
+    """What the check cannot do without, in words; "" if all is there."""
+    if not os.path.isdir(SMALL):
+        return "no shared models"
+    if not find_ptxas():
+        return "no ptxas (pip install nvidia-cuda-nvcc nvidia-nvvm)"
+    return "" if find_libdevice() else "no libdevice (pip install nvidia-nvvm, or let AUTOPAR_LIBDEVICE name the file)"
 
 
 def run(command, **options):
@@ -117,12 +142,15 @@ def main():
     parser.add_argument("--arch", default="sm_80,sm_90,sm_100")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
-    ptxas = find_ptxas()
-    if not ptxas or not os.path.isdir(SMALL):
-        print("nothing to check: " + ("no shared models" if ptxas else "no ptxas (pip install nvidia-cuda-nvcc nvidia-nvvm)"))
+    if missing := what_is_missing():
+        print("nothing to check: " + missing)
         print("0 passed, 0 failed, 1 skipped")
         return
-    check, failed, passed = Check(ptxas, options.arch.split(",")), 0, 0
+    os.environ["AUTOPAR_LIBDEVICE"] = find_libdevice()
+    chosen = list(programs(options))
+    if not chosen:
+        sys.exit("no program has this --models and --only")
+    check, failed, passed = Check(find_ptxas(), options.arch.split(",")), 0, 0
     print("registers, shared and local bytes on " + ", ".join(check.archs))
 
     def attempt(program):
@@ -131,7 +159,6 @@ def main():
         except (RuntimeError, subprocess.TimeoutExpired) as error:
             return [], [str(error)]
 
-    chosen = list(programs(options))
     with ThreadPoolExecutor(options.jobs) as pool:
         for (case, precision), (lines, wrong) in zip(chosen, pool.map(attempt, chosen)):
             print(f"{'FAILED' if wrong else 'ok'} {case} {precision}", *lines, *("  " + text for text in wrong), sep="\n", flush=True)

@@ -157,6 +157,9 @@ def main():
     matrix = cases_of if options.target == "cpu" else gpu_cases_of
     cases = [case for model in models for case in matrix(model, facts_of(os.path.join(SMALL, model, "model.onnx")))]
     cases = [case for case in (cases if options.full else sample_of(cases, options.target)) if options.only in str(case)]
+    if not cases:
+        print("no case has this --models and --only", file=sys.stderr)
+        return 1
     if options.list:
         print("\n".join(map(str, cases)))
         return 0
