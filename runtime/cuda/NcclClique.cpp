@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
 #include <utility>
 
 namespace autopar::runtime {
@@ -99,10 +100,15 @@ Status NcclClique::splitGroups() {
   return Status::success();
 }
 
+/// Channels that move nothing need none.
 Status NcclClique::splitPairs() {
+  std::vector<bool> needed(pairs.size());
+  for (size_t i = 0; i < pairOfChannel.size(); ++i)
+    if (manifest.channels[i].bytes > 0)
+      needed[pairOfChannel[i]] = true;
   int device = rank % manifest.devicesPerStage;
   for (size_t i = 0; i < pairs.size(); ++i)
-    if (manifest.channels[i].bytes > 0)
+    if (needed[i])
       APRT_TRY(split(pairs[i], pairs[i].index >= 0, device));
   return Status::success();
 }
@@ -117,22 +123,28 @@ static NcclGroup groupOf(const std::vector<int> &ranks, int rank) {
   return group;
 }
 
+/// In the order of channels, which all ranks know; the lower stage first.
+void NcclClique::listPairs() {
+  int perStage = manifest.devicesPerStage, device = rank % perStage;
+  std::map<std::pair<int, int>, size_t> known;
+  for (const Channel &channel : manifest.channels) {
+    auto [low, high] = std::minmax(channel.fromStage, channel.toStage);
+    auto [found, added] = known.try_emplace({low, high}, pairs.size());
+    if (added)
+      pairs.push_back(
+          groupOf({low * perStage + device, high * perStage + device}, rank));
+    pairOfChannel.push_back(found->second);
+  }
+}
+
 Status NcclClique::create() {
-  int perStage = manifest.devicesPerStage;
-  int stage = rank / perStage, device = rank % perStage;
   for (const Communicator &communicator : manifest.communicators) {
     groups.emplace_back();
     for (const std::vector<int> &ranks : communicator.groups)
       if (NcclGroup group = groupOf(ranks, rank); group.index >= 0)
         groups.back() = group;
   }
-  for (const Channel &channel : manifest.channels) {
-    pairs.emplace_back();
-    if (channel.fromStage == stage || channel.toStage == stage)
-      pairs.back() = groupOf({channel.fromStage * perStage + device,
-                              channel.toStage * perStage + device},
-                             rank);
-  }
+  listPairs();
   if (manifest.worldSize() == 1 || !manifest.uses("nccl"))
     return Status::success();
   APRT_TRY(createWorld());

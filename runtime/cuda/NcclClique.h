@@ -1,7 +1,7 @@
 //===- NcclClique.h - A rank's NCCL communicators ---------------*- C++ -*-===//
 //
 // One communicator of all ranks, and one per group of the manifest's
-// communicators and per pair of ranks that a channel joins, split from it. All
+// communicators and per pair of ranks that channels join, split from it. All
 // are non-blocking: every wait ends at a deadline, or when another rank fails.
 //
 //===----------------------------------------------------------------------===//
@@ -46,7 +46,11 @@ public:
   void abort();
 
   const NcclGroup &group(int comm) const { return groups[size_t(comm)]; }
-  const NcclGroup &pair(int channel) const { return pairs[size_t(channel)]; }
+  /// Of the two ranks that a channel joins. All channels between two stages
+  /// share it: a step's messages have one order, on one stream.
+  const NcclGroup &pair(int channel) const {
+    return pairs[pairOfChannel[size_t(channel)]];
+  }
 
   /// The first failure that NCCL met in the background.
   Status asyncError();
@@ -63,6 +67,7 @@ private:
   Status createWorld();
   Status split(NcclGroup &group, bool isMember, int color);
   Status splitGroups();
+  void listPairs();
   Status splitPairs();
   /// Looks at `state` until it says that nothing is in progress.
   Status waitWhile(const std::function<ncclResult_t()> &state, const char *call,
@@ -77,7 +82,8 @@ private:
   double timeoutSeconds;
   ncclComm_t world = nullptr;
   std::vector<NcclGroup> groups; // by communicator of the manifest
-  std::vector<NcclGroup> pairs;  // by channel
+  std::vector<NcclGroup> pairs;  // by pair of stages that channels join
+  std::vector<size_t> pairOfChannel;
   struct Registration {
     ncclComm_t comm;
     void *handle;

@@ -91,10 +91,16 @@ Status NcclTransport::find(int comm, const NcclGroup *&group) const {
 
 Status NcclTransport::findPair(int channel, int64_t bytes, bool sends,
                                const NcclGroup *&pair) const {
-  bool known = channel >= 0 && size_t(channel) < manifest.channels.size();
-  if (known)
+  bool takesPart = channel >= 0 && size_t(channel) < manifest.channels.size();
+  if (takesPart) {
+    const Channel &ends = manifest.channels[size_t(channel)];
+    int stage = sends ? ends.fromStage : ends.toStage;
     pair = &clique.pair(channel);
-  if (!known || pair->index != (sends ? 0 : 1))
+    takesPart =
+        pair->index >= 0 &&
+        pair->ranks[size_t(pair->index)] / manifest.devicesPerStage == stage;
+  }
+  if (!takesPart)
     return Status::error(std::string("this rank does not ") +
                          (sends ? "send" : "receive") + " on channel " +
                          std::to_string(channel));
@@ -112,8 +118,8 @@ Status NcclTransport::send(int channel, const void *data, int64_t bytes) {
   if (bytes == 0)
     return Status::success();
   return communicate(*pair, /*message=*/true, bytes, [&] {
-    return check(nccl.ncclSend(data, size_t(bytes), ncclUint8, 1, pair->comm,
-                               context.currentStream()),
+    return check(nccl.ncclSend(data, size_t(bytes), ncclUint8, 1 - pair->index,
+                               pair->comm, context.currentStream()),
                  "ncclSend", *pair);
   });
 }
@@ -124,8 +130,8 @@ Status NcclTransport::receive(int channel, void *data, int64_t bytes) {
   if (bytes == 0)
     return Status::success();
   return communicate(*pair, /*message=*/true, 0, [&] {
-    return check(nccl.ncclRecv(data, size_t(bytes), ncclUint8, 0, pair->comm,
-                               context.currentStream()),
+    return check(nccl.ncclRecv(data, size_t(bytes), ncclUint8, 1 - pair->index,
+                               pair->comm, context.currentStream()),
                  "ncclRecv", *pair);
   });
 }
