@@ -36,6 +36,8 @@ private:
   Status flopsOf(aprt_dtype dtype, bool tf32, double &result);
   Status copyRate(double &bytesPerSecond);
   Status launchCost(double &seconds);
+  Status secondsOfLaunch(const std::function<Status()> &launch,
+                         double &seconds);
   Status findVersions(Measurement &result);
 
   const bool emulated;
@@ -56,6 +58,9 @@ struct DeviceBlock {
   Status allocate(int64_t bytes) {
     APRT_TRY(context.allocate(bytes, "a measurement", context.memory.workspace,
                               address));
+    return clear(bytes);
+  }
+  Status clear(int64_t bytes) {
     const DriverApi &driver = context.driver;
     APRT_CUDA(driver, cuMemsetD8Async, deviceAddress(address), 0, size_t(bytes),
               context.stream(0));
@@ -82,9 +87,11 @@ Status Gpu::open(bool &found) {
   int count = 0;
   APRT_TRY(countDevices(count));
   found = count > 0;
-  if (found && !emulated)
-    APRT_TRY(cublasLt.load());
-  return Status::success();
+  if (!found || emulated)
+    return Status::success();
+  int version = 0;
+  APRT_CUDA(driver, cuDriverGetVersion, &version);
+  return cublasLt.load(version);
 }
 
 Status Gpu::openContext(bool tf32) {
@@ -147,16 +154,38 @@ Status Gpu::copyRate(double &bytesPerSecond) {
   return Status::success();
 }
 
-/// Of one more small piece of work on a stream that is busy.
+/// Of one more kernel on a stream that is busy.
 Status Gpu::launchCost(double &seconds) {
-  DeviceBlock block(*context);
-  APRT_TRY(block.allocate(256));
+  if (emulated) { // it runs no PTX, and its speed says nothing
+    DeviceBlock block(*context);
+    APRT_TRY(block.allocate(256));
+    return secondsOfLaunch([&] { return block.clear(256); }, seconds);
+  }
+  static const char kernel[] = ".version 7.0\n.target sm_80\n"
+                               ".address_size 64\n"
+                               ".visible .entry nothing()\n{\n  ret;\n}\n";
+  CUmodule module = nullptr;
+  CUfunction nothing = nullptr;
+  APRT_CUDA(driver, cuModuleLoadData, &module, kernel);
+  APRT_CUDA(driver, cuModuleGetFunction, &nothing, module, "nothing");
+  APRT_TRY(secondsOfLaunch(
+      [&]() -> Status {
+        APRT_CUDA(driver, cuLaunchKernel, nothing, 1, 1, 1, 32, 1, 1, 0,
+                  context->stream(0), nullptr, nullptr);
+        return Status::success();
+      },
+      seconds));
+  APRT_CUDA(driver, cuModuleUnload, module);
+  return Status::success();
+}
+
+Status Gpu::secondsOfLaunch(const std::function<Status()> &launch,
+                            double &seconds) {
   APRT_TRY(secondsOfCall(
       sizes.seconds,
       [&]() -> Status {
         for (int i = 0; i < sizes.launches; ++i)
-          APRT_CUDA(driver, cuMemsetD8Async, deviceAddress(block.address), 0,
-                    size_t(256), context->stream(0));
+          APRT_TRY(launch());
         return context->waitForAll();
       },
       seconds));
@@ -176,7 +205,7 @@ Status Gpu::findVersions(Measurement &result) {
   if (emulated)
     return Status::success();
   CudnnApi cudnn;
-  if (!cudnn.load().failed())
+  if (!cudnn.load(version).failed())
     result.versions.push_back(
         {"cuDNN", cudnnVersionText(cudnn.cudnnGetVersion())});
   NcclApi nccl;

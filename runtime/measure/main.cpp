@@ -17,12 +17,47 @@ static int fail(const std::string &message, int code = 1) {
   return code;
 }
 
+static const char help[] =
+    "usage: autopar-measure [--target cpu|cuda|emulated]\n\n"
+    "Measures this host and prints JSON, which `autopar calibrate` makes a "
+    "device file of:\nflop/s of matrix products by type, bytes/s of a copy, "
+    "and seconds of one more launch\nof a kernel that does nothing. Keep the "
+    "host idle meanwhile.\n\n"
+    "  --target KIND  only the cpu, only the GPU (cuda), or the emulated GPU, "
+    "whose speed says\n                 nothing (default: the CPU, and a GPU "
+    "where there is one)\n"
+    "  --help         this text\n";
+
+/// Adds what is measured of a GPU; without being asked for one by `target`,
+/// what cannot be measured is only warned of.
+static int addGpu(const std::string &target,
+                  std::vector<Measurement> &measurements) {
+  Measurement gpu;
+  bool found = false;
+  Status status = measureGpu(target == "emulated", found, gpu);
+  if (status.failed() && !target.empty())
+    return fail(status.message());
+  if (status.failed())
+    std::fprintf(stderr, "warning: the GPU is not measured: %s\n",
+                 status.message().c_str());
+  else if (found)
+    measurements.push_back(gpu);
+  else if (target == "cuda")
+    return fail("there is no GPU to measure: no NVIDIA driver (libcuda.so.1) "
+                "with a device on this host");
+  return 0;
+}
+
 int main(int count, char **arguments) {
+  if (count == 2 && !std::strcmp(arguments[1], "--help")) {
+    std::fputs(help, stdout);
+    return 0;
+  }
   std::string target =
       count == 3 && !std::strcmp(arguments[1], "--target") ? arguments[2] : "";
   if (count != 1 && target != "cpu" && target != "cuda" && target != "emulated")
-    return fail("usage: autopar-measure [--target cpu|cuda|emulated]; without "
-                "it the CPU, and a GPU where there is one",
+    return fail("usage: autopar-measure [--target cpu|cuda|emulated]; --help "
+                "says more",
                 2);
   std::vector<Measurement> measurements;
   if (target.empty() || target == "cpu") {
@@ -31,18 +66,9 @@ int main(int count, char **arguments) {
       return fail(status.message());
     measurements.push_back(cpu);
   }
-  if (target != "cpu") {
-    Measurement gpu;
-    bool found = false;
-    if (Status status = measureGpu(target == "emulated", found, gpu);
-        status.failed())
-      return fail(status.message());
-    if (!found && target == "cuda")
-      return fail("there is no GPU to measure: no NVIDIA driver (libcuda.so.1) "
-                  "with a device on this host");
-    if (found)
-      measurements.push_back(gpu);
-  }
+  if (target != "cpu")
+    if (int code = addGpu(target, measurements))
+      return code;
   std::fputs(toJson(measurements).c_str(), stdout);
   return 0;
 }
