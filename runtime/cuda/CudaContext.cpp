@@ -62,13 +62,14 @@ Status CudaContext::openDevice() {
         "no device: the NVIDIA driver is there, but it finds no GPU on this "
         "host; `nvidia-smi` must list one, and CUDA_VISIBLE_DEVICES must not "
         "hide it");
-  if (options.device >= count)
+  int ordinal = options.ownDevice && count == 1 ? 0 : options.device;
+  if (ordinal >= count)
     return Status::error(
         "no device: this rank needs GPU " + std::to_string(options.device) +
         " of its host, which has " + std::to_string(count) +
         "; use a host with a GPU for every rank, compile for fewer ranks, or "
         "look whether CUDA_VISIBLE_DEVICES hides some");
-  APRT_CUDA(driver, cuDeviceGet, &device, options.device);
+  APRT_CUDA(driver, cuDeviceGet, &device, ordinal);
   return Status::success();
 }
 

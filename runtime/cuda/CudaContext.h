@@ -24,10 +24,11 @@ inline CUdeviceptr deviceAddress(const void *memory) {
 }
 
 struct CudaOptions {
-  int device = 0;     // of this host, as the driver counts
-  bool spin = true;   // the host has a core for every rank's thread
-  bool graphs = true; // steps are repeated as CUDA graphs
-  bool tf32 = false;  // f32 products may round their operands to tf32
+  int device = 0;         // of this host, as the driver counts
+  bool ownDevice = false; // if only one is to be seen, it is this rank's
+  bool spin = true;       // the host has a core for every rank's thread
+  bool graphs = true;     // steps are repeated as CUDA graphs
+  bool tf32 = false;      // f32 products may round their operands to tf32
 };
 
 class CudaContext {

@@ -34,6 +34,7 @@ static TcpIdentity identityOf(const Run &run, const LaunchPlace &place) {
   TcpIdentity identity;
   identity.world = place.world;
   identity.run = place.run;
+  identity.isNamed = place.isNamed;
   identity.timeoutSeconds = run.options.timeoutSeconds;
   identity.program = run.program.checksum;
   for (int64_t value : {run.options.repeat, run.options.warmUp,

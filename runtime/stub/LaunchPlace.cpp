@@ -33,6 +33,8 @@ static const std::vector<LauncherRow> &launchers() {
        "OMPI_COMM_WORLD_LOCAL_RANK",
        "OMPI_COMM_WORLD_LOCAL_SIZE",
        {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}},
+      // mpirun of Hydra starts its proxies by srun: then the step has a task
+      // per host, and the local rank is there.
       {"mpirun",
        "PMI_SIZE",
        "PMI_RANK",
@@ -92,12 +94,20 @@ std::string firstHost(const std::string &list) {
   return host;
 }
 
+/// Whether a row's variables are another launcher's: those of a step in scripts
+/// of sbatch, and PMI's of srun --mpi=pmi2, which tells no local rank in them.
+static bool isOther(const LauncherRow &row) {
+  std::string size = row.size;
+  if (size == "SLURM_NTASKS")
+    return text("MASTER_ADDR").empty();
+  return size == "PMI_SIZE" && text(row.localRank).empty() &&
+         !text("SLURM_STEP_NUM_TASKS").empty();
+}
+
 static const LauncherRow *findLauncher(int &world, Status &status) {
   for (const LauncherRow &row : launchers()) {
     status = number(row.size, 0, world);
-    bool isScript =
-        std::string(row.size) == "SLURM_NTASKS" && text("MASTER_ADDR").empty();
-    if (status.failed() || (world > 1 && !isScript))
+    if (status.failed() || (world > 1 && !isOther(row)))
       return &row;
   }
   return nullptr;
@@ -153,9 +163,15 @@ Status findLaunchPlace(LaunchPlace &place) {
         std::to_string(world) + " processes, but " + row->rank + " and " +
         row->localRank + " do not say which one this is: start it with " +
         row->name + ", or without these variables for a run on its own");
-  for (const char *name : row->run)
+  place.isNamed = !text("MASTER_PORT").empty();
+  for (const char *name : row->run) {
+    place.isNamed |= !text(name).empty();
     place.run += text(name) + ".";
-  return findHost(place);
+  }
+  APRT_TRY(findHost(place));
+  // Not the host: ranks may know it by different names.
+  place.run += std::to_string(place.port);
+  return Status::success();
 }
 
 } // namespace autopar::runtime

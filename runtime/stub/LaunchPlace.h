@@ -19,7 +19,8 @@ struct LaunchPlace {
   int localSize = 1;
   std::string host; // of rank 0
   int port = 0;
-  std::string run; // which run of the launcher, where it says that
+  std::string run;      // what the launcher calls this run, and the port
+  bool isNamed = false; // whether `run` is that of no other one
 
   bool isAlone() const { return launcher.empty(); }
 };

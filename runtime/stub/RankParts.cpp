@@ -78,6 +78,7 @@ static Status makeGpuParts(Run &run, aprt_rank &rank) {
   APRT_TRY(loadTables(manifest, tables));
   CudaOptions options;
   options.device = run.place.isAlone() ? rank.worldRank : run.place.localRank;
+  options.ownDevice = !run.place.isAlone();
   options.spin = run.spin;
   options.graphs = run.options.graphs;
   options.tf32 = manifest.tf32;

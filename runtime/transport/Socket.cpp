@@ -50,10 +50,12 @@ void Socket::shutDown() {
     ::shutdown(descriptor, SHUT_RDWR);
 }
 
-/// A peer that vanishes without a word is noticed after half a minute; one that
-/// does not read does not hold up the sender for longer.
+/// A peer that vanishes without a word is noticed after half a minute: by
+/// probes where nothing is on its way to it, else by what it does not
+/// acknowledge. One that does not read holds up the sender for at most 20 s.
 static void setOptions(int descriptor) {
   int one = 1, idle = 10, interval = 5, probes = 4;
+  unsigned unacknowledged = 30000; // milliseconds
   timeval patience = {20, 0};
   setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
   setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
@@ -61,13 +63,16 @@ static void setOptions(int descriptor) {
   setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, &interval,
              sizeof(interval));
   setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+  setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged,
+             sizeof(unacknowledged));
   setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 }
 
 /// On all addresses of this host, IPv6 and IPv4 where it has both.
 Status Socket::listen(int port, Socket &result) {
   for (int family : {AF_INET6, AF_INET}) {
-    Socket made(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    Socket made(
+        ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!made.isOpen())
       continue;
     int one = 1, zero = 0;

@@ -28,7 +28,8 @@ enum class FrameKind : uint32_t {
   Failed,      // rank -> hub: text
   Abort,       // hub -> rank: text of the first failure
   Result,      // rank -> hub: what it brings rank 0
-  Done         // hub -> rank: all is over
+  Done,        // hub -> rank: all is over
+  NotYours     // hub -> rank: text: the hub's run may be another one
 };
 
 struct Frame {
@@ -70,7 +71,8 @@ public:
   /// Tries once, for at most `seconds`.
   static Status connect(const std::string &host, int port, double seconds,
                         Socket &result);
-  /// A connection that waits at a listening socket, or a closed one.
+  /// A connection that waits at a listening socket, or a closed one; then
+  /// errno says why.
   Socket accept() const;
 
   bool isOpen() const { return descriptor >= 0; }

@@ -39,7 +39,8 @@ Status TcpFabric::greet(const std::string &host, int port, bool &refused) {
   if (answer.kind == FrameKind::Welcome)
     return Status::success();
   refused = answer.kind == FrameKind::Refused;
-  return Status::error(refused ? answer.bytes : "something else answers there");
+  bool known = refused || answer.kind == FrameKind::NotYours;
+  return Status::error(known ? answer.bytes : "something else answers there");
 }
 
 /// The hub may come later than this rank, and at any of its ports.
@@ -160,7 +161,10 @@ void TcpFabric::readAll() {
 
 Status TcpFabric::tell(FrameKind kind, const std::string &bytes) {
   std::lock_guard<std::mutex> lock(sending);
-  return socket.send(kind, bytes);
+  Status status = socket.send(kind, bytes);
+  if (status.failed()) // perhaps half a frame went: nothing may follow it
+    socket.shutDown();
+  return status;
 }
 
 template <typename Done>

@@ -5,6 +5,8 @@
 #include "../core/Futex.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -61,8 +63,8 @@ void TcpHub::serve() {
   double begun = monotonicSeconds();
   bool told = false; // that all is over
   for (;;) {
-    std::vector<pollfd> waits = {{wake, POLLIN, 0},
-                                 {listener.handle(), POLLIN, 0}};
+    std::vector<pollfd> waits = {
+        {wake, POLLIN, 0}, {canAccept() ? listener.handle() : -1, POLLIN, 0}};
     for (const auto &peer : peers)
       waits.push_back({peer->socket.handle(), POLLIN, 0});
     poll(waits.data(), nfds_t(waits.size()), 100);
@@ -79,6 +81,7 @@ void TcpHub::serve() {
         readFrom(*peers[i]);
     if (waits[1].revents)
       acceptPeer();
+    dropStrangers(monotonicSeconds() - kHelloSeconds);
     peers.erase(std::remove_if(peers.begin(), peers.end(),
                                [](const std::unique_ptr<Peer> &peer) {
                                  return !peer->socket.isOpen();
@@ -89,11 +92,29 @@ void TcpHub::serve() {
   }
 }
 
+bool TcpHub::canAccept() const {
+  return peers.size() < size_t(identity.world) + kMostStrangers &&
+         monotonicSeconds() >= acceptsAgain;
+}
+
 void TcpHub::acceptPeer() {
   auto peer = std::make_unique<Peer>();
   peer->socket = listener.accept();
+  peer->since = monotonicSeconds();
   if (peer->socket.isOpen())
-    peers.push_back(std::move(peer));
+    return peers.push_back(std::move(peer));
+  if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
+    return; // who connected has gone
+  // The connection waits, and would wake the thread at once.
+  trouble = std::string("; connections could not be accepted: ") +
+            std::strerror(errno);
+  acceptsAgain = monotonicSeconds() + 0.5;
+}
+
+void TcpHub::dropStrangers(double before) {
+  for (const auto &peer : peers)
+    if (peer->rank < 0 && peer->since < before)
+      peer->socket.close();
 }
 
 void TcpHub::readFrom(Peer &peer) {
@@ -137,7 +158,7 @@ void TcpHub::checkDeadline(double begun) {
     return;
   joined = true; // nobody else is waited for
   fail(missingRanks(absent(), identity.timeoutSeconds) + " at the start of " +
-       std::to_string(identity.world) + " ranks");
+       std::to_string(identity.world) + " ranks" + trouble);
 }
 
 TcpHub::Peer *TcpHub::peerOf(int rank) {
@@ -147,10 +168,16 @@ TcpHub::Peer *TcpHub::peerOf(int rank) {
   return nullptr;
 }
 
+void TcpHub::tell(Peer &peer, FrameKind kind, const std::string &bytes) {
+  // Perhaps half a frame went: nothing may follow it.
+  if (peer.socket.isOpen() && peer.socket.send(kind, bytes).failed())
+    lost(peer);
+}
+
 void TcpHub::tellAll(FrameKind kind, const std::string &bytes) {
   for (const auto &peer : peers)
-    if (peer->rank >= 0 && peer->socket.isOpen())
-      (void)peer->socket.send(kind, bytes);
+    if (peer->rank >= 0)
+      tell(*peer, kind, bytes);
 }
 
 void TcpHub::fail(const std::string &text) {
@@ -168,6 +195,8 @@ void TcpHub::fail(const std::string &text) {
 // Frames
 //===----------------------------------------------------------------------===//
 
+/// Only a rank of this very run makes it fail: others may have been given the
+/// same port.
 void TcpHub::greet(Peer &peer, const Frame &frame) {
   FrameReader reader(frame.bytes);
   int32_t rank = -1, world = 0;
@@ -176,31 +205,42 @@ void TcpHub::greet(Peer &peer, const Frame &frame) {
   // A rank of another run that listens elsewhere.
   if (!whole || reader.rest() != identity.run)
     return peer.socket.close();
+  bool isOurs = false;
   std::string text;
   if (world != identity.world || rank < 0 || rank >= world)
     text = "rank " + std::to_string(rank) + " says that there are " +
            std::to_string(world) + " ranks, rank 0 says " +
            std::to_string(identity.world);
-  else if (program != identity.program)
-    text = "rank " + std::to_string(rank) +
-           " runs another program, or with other options, than rank 0";
   else if (peerOf(rank))
     text = "two processes say that they are rank " + std::to_string(rank);
-  if (!text.empty()) {
-    (void)peer.socket.send(FrameKind::Refused, text);
-    peer.socket.close();
-    return fail(text);
+  else if (program != identity.program) {
+    isOurs = identity.isNamed;
+    text = "rank " + std::to_string(rank) +
+           " runs another program, or with other options, than rank 0";
   }
+  if (text.empty())
+    return welcome(peer, rank);
+  tell(peer, isOurs ? FrameKind::Refused : FrameKind::NotYours, text);
+  peer.socket.close();
+  if (isOurs)
+    fail(text);
+}
+
+void TcpHub::welcome(Peer &peer, int rank) {
   peer.rank = rank;
-  (void)peer.socket.send(FrameKind::Welcome);
+  tell(peer, FrameKind::Welcome);
+  std::string failed;
   {
     std::lock_guard<std::mutex> lock(mutex);
-    if (!failure.empty())
-      (void)peer.socket.send(FrameKind::Abort, failure);
+    failed = failure;
   }
+  if (!failed.empty())
+    tell(peer, FrameKind::Abort, failed);
   if (!absent().empty() || joined)
     return;
   joined = true;
+  listener.close();
+  dropStrangers(monotonicSeconds());
   tellAll(FrameKind::Joined, "");
 }
 
@@ -224,7 +264,7 @@ void TcpHub::answerMissing(Peer &peer, uint32_t number) {
     if (!other || int32_t(other->barrier - number) < 0)
       append(bytes, rank);
   }
-  (void)peer.socket.send(FrameKind::Missing, bytes);
+  tell(peer, FrameKind::Missing, bytes);
 }
 
 void TcpHub::answerProgress(Peer &peer, int rank) {
@@ -232,13 +272,13 @@ void TcpHub::answerProgress(Peer &peer, int rank) {
   std::string bytes;
   append(bytes, int32_t(rank));
   append(bytes, other ? other->progress : RankProgress());
-  (void)peer.socket.send(FrameKind::ProgressOf, bytes);
+  tell(peer, FrameKind::ProgressOf, bytes);
 }
 
 void TcpHub::pass(const Peer &from, const Frame &frame) {
   for (const auto &peer : peers)
-    if (peer->rank >= 0 && peer->rank != from.rank && peer->socket.isOpen())
-      (void)peer->socket.send(frame.kind, frame.bytes);
+    if (peer->rank >= 0 && peer->rank != from.rank)
+      tell(*peer, frame.kind, frame.bytes);
 }
 
 void TcpHub::handle(Peer &peer, const Frame &frame) {

@@ -24,7 +24,8 @@ namespace autopar::runtime {
 struct TcpIdentity {
   int world = 1;
   uint64_t program = 0; // checksum of program and options
-  std::string run;      // the launcher's name of this run, or ""
+  std::string run;      // the launcher's name of this run, and the port
+  bool isNamed = false; // no other run on these hosts has the same `run`
   double timeoutSeconds = 60;
 };
 
@@ -33,6 +34,9 @@ constexpr int kHubPorts = 16;
 /// The most bytes of a frame other than a result.
 constexpr uint64_t kMostFrame = 1 << 16;
 constexpr uint64_t kMostResult = uint64_t(1) << 40;
+/// Who connects has so long to say hello, and so many may be about to.
+constexpr double kHelloSeconds = 5;
+constexpr size_t kMostStrangers = 64;
 
 /// Bytes of a rank's hello.
 std::string helloBytes(const TcpIdentity &identity, int rank);
@@ -60,17 +64,21 @@ private:
   struct Peer {
     Socket socket;
     std::string buffer;
-    int rank = -1; // -1: has not said hello
+    double since = 0; // when it connected
+    int rank = -1;    // -1: has not said hello
     int32_t op = -1;
     RankProgress progress;
     uint32_t barrier = 0;
   };
 
   void serve();
+  bool canAccept() const;
   void acceptPeer();
+  void dropStrangers(double before);
   void readFrom(Peer &peer);
   void handle(Peer &peer, const Frame &frame);
   void greet(Peer &peer, const Frame &frame);
+  void welcome(Peer &peer, int rank);
   void meet();
   void answerMissing(Peer &peer, uint32_t number);
   void answerProgress(Peer &peer, int rank);
@@ -79,6 +87,8 @@ private:
   void checkDeadline(double begun);
   Peer *peerOf(int rank);
   std::vector<int> absent();
+  /// A peer that cannot be told is lost.
+  void tell(Peer &peer, FrameKind kind, const std::string &bytes = "");
   void tellAll(FrameKind kind, const std::string &bytes);
   void fail(const std::string &text);
 
@@ -91,7 +101,9 @@ private:
   // The thread's own.
   std::vector<std::unique_ptr<Peer>> peers;
   bool joined = false;
-  uint32_t met = 0; // barriers that are over
+  uint32_t met = 0;        // barriers that are over
+  double acceptsAgain = 0; // when, after a failure
+  std::string trouble;     // of accepting
 
   std::mutex mutex;
   std::condition_variable changed;

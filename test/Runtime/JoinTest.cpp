@@ -54,6 +54,9 @@ const LauncherCase launcherCases[] = {
               "MASTER_PORT=P"},
     {"srun", "SLURM_PROCID=R SLURM_STEP_NUM_TASKS=N SLURM_LOCALID=R "
              "SLURM_STEP_NODELIST=localhost SLURM_JOB_ID=P SLURM_STEP_ID=0"},
+    {"pmi2", "PMI_RANK=R PMI_SIZE=N PMI_JOBID=P SLURM_PROCID=R "
+             "SLURM_STEP_NUM_TASKS=N SLURM_LOCALID=R SLURM_JOB_ID=P "
+             "SLURM_STEP_NODELIST=localhost SLURM_STEP_ID=0"},
     {"slurm", "SLURM_PROCID=R SLURM_NTASKS=N SLURM_LOCALID=R "
               "MASTER_ADDR=127.0.0.1 MASTER_PORT=P"}};
 
@@ -124,6 +127,15 @@ TEST_P(OfLauncher, RanksMeetAndRankZeroWrites) {
     EXPECT_GT(bytes.get<int64_t>(), 0);
   json trace = json::parse(folder.read("trace.json"));
   EXPECT_EQ(trace["traceEvents"].size(), size_t(ranks * (1 + 7 * 3)));
+}
+
+TEST_F(JoinedExecutable, TheOnlyGpuOfAProcessIsItsOwn) {
+  buildGpu(gpuManifest(2), 2);
+  for (const Outcome &outcome :
+       start(torchrun, 2, 2, "--inputs in.npz", "AUTOPAR_EMULATED_DEVICES=1"))
+    EXPECT_EQ(outcome.code, 0) << outcome.text;
+  expectFailure(run("--inputs in.npz", "AUTOPAR_EMULATED_DEVICES=1"),
+                {"this rank needs GPU 1 of its host, which has 1"});
 }
 
 TEST_F(JoinedExecutable, AWrongNumberOfProcessesIsSaid) {

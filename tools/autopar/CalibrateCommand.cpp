@@ -85,6 +85,7 @@ Expected<json::Value> measure(StringRef target) {
     return createStringError(message.empty() ? "autopar-measure failed"
                                              : message);
   }
+  errs() << errors.read(); // warnings
   return json::parse(out.read());
 }
 
