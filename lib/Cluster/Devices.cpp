@@ -27,8 +27,11 @@ public:
     }
   }
 
-  const SmallVector<StringRef> *find(StringRef name) const {
-    for (const SmallVector<StringRef> &row : rows)
+  using Row = SmallVector<StringRef>;
+  ArrayRef<Row> all() const { return rows; }
+
+  const Row *find(StringRef name) const {
+    for (const Row &row : rows)
       if (row.front() == name)
         return &row;
     return nullptr;
@@ -39,18 +42,18 @@ public:
                 ", ");
   }
 
-  StringRef text(const SmallVector<StringRef> &row, StringRef column) const {
+  StringRef text(const Row &row, StringRef column) const {
     return row[llvm::find(header, column) - header.begin()];
   }
-  double number(const SmallVector<StringRef> &row, StringRef column) const {
+  double number(const Row &row, StringRef column) const {
     double value = 0;
     text(row, column).getAsDouble(value);
     return value;
   }
 
 private:
-  SmallVector<StringRef> header;
-  SmallVector<SmallVector<StringRef>> rows;
+  Row header;
+  SmallVector<Row> rows;
 };
 
 } // namespace
@@ -80,16 +83,63 @@ static DeviceType deviceOf(StringRef name,
   return type;
 }
 
+static DeviceType deviceOfRow(const DeviceTable &table,
+                              const DeviceTable::Row &row) {
+  return deviceOf(
+      row.front(), [&](StringRef column) { return table.text(row, column); },
+      [&](StringRef column) { return table.number(row, column); });
+}
+
 Expected<DeviceType> lookupDevice(StringRef name) {
   DeviceTable table;
-  const SmallVector<StringRef> *row = table.find(name);
+  const DeviceTable::Row *row = table.find(name);
   if (!row)
     return createStringError("unknown device type '" + name +
                              "'; known types: " + table.names() +
                              ", and files that `autopar calibrate` wrote");
-  return deviceOf(
-      name, [&](StringRef column) { return table.text(*row, column); },
-      [&](StringRef column) { return table.number(*row, column); });
+  return deviceOfRow(table, *row);
+}
+
+/// Whether `words` are in `text` as whole words: "L4" is not in "L40S".
+static bool hasWords(StringRef text, StringRef words) {
+  for (size_t at = text.find(words); at != StringRef::npos;
+       at = text.find(words, at + 1)) {
+    StringRef before = text.take_front(at);
+    StringRef after = text.drop_front(at + words.size());
+    if ((before.empty() || !isAlnum(before.back())) &&
+        (after.empty() || !isAlnum(after.front())))
+      return true;
+  }
+  return false;
+}
+
+std::optional<DeviceType> deviceOfDriverName(StringRef driverName) {
+  DeviceTable table;
+  const DeviceTable::Row *best = nullptr;
+  size_t most = 0;
+  for (const DeviceTable::Row &row : table.all()) {
+    StringRef words = table.text(row, "driver_name");
+    if (words.size() <= most || !hasWords(driverName, words))
+      continue;
+    best = &row;
+    most = words.size();
+  }
+  if (!best)
+    return std::nullopt;
+  return deviceOfRow(table, *best);
+}
+
+DeviceType slowestLinkedGpu() {
+  DeviceTable table;
+  DeviceType slowest;
+  for (const DeviceTable::Row &row : table.all()) {
+    DeviceType type = deviceOfRow(table, row);
+    if (type.kind == "gpu" &&
+        (slowest.name.empty() ||
+         type.within.bytesPerSecond < slowest.within.bytesPerSecond))
+      slowest = std::move(type);
+  }
+  return slowest;
 }
 
 //===----------------------------------------------------------------------===//

@@ -99,33 +99,27 @@ std::string shortName(StringRef device) {
 
 /// The row of the table whose links the device's are taken to be: they are not
 /// measured.
-StringRef modelOfLinks(StringRef kind, StringRef device) {
+Expected<DeviceType> modelOfLinks(StringRef kind, StringRef device) {
   if (kind == "cpu")
-    return "cpu";
-  for (auto [mark, row] :
-       std::initializer_list<std::pair<StringRef, StringRef>>{
-           {"H100 PCIe", "h100-pcie"},
-           {"GH200", "gh200"},
-           {"H200", "h200"},
-           {"H100", "h100-80gb"},
-           {"B200", "b200"},
-           {"A100", "a100-80gb"},
-           {"V100", "v100-32gb"},
-           {"L40S", "l40s"},
-           {"4090", "rtx4090"}})
-    if (device.contains(mark))
-      return row;
-  return "l4";
+    return lookupDevice("cpu");
+  if (std::optional<DeviceType> known = deviceOfDriverName(device))
+    return *known;
+  DeviceType type = slowestLinkedGpu();
+  errs() << "autopar: note: the table of devices has no '" << device
+         << "': its links are guessed to be those of " << type.name
+         << "; set within_* and between_* of the type in the file to what "
+            "they are\n";
+  return type;
 }
 
 /// A measurement as a type of a cluster file.
 Expected<json::Object> typeOf(const json::Object &measured) {
   StringRef kind = measured.getString("kind").value_or("");
   StringRef device = measured.getString("device").value_or("");
-  StringRef links = modelOfLinks(kind, device);
-  Expected<DeviceType> type = lookupDevice(links);
+  Expected<DeviceType> type = modelOfLinks(kind, device);
   if (!type)
     return type.takeError();
+  std::string links = type->name;
   auto number = [&](StringRef key) {
     return measured.getNumber(key).value_or(0);
   };
@@ -140,7 +134,7 @@ Expected<json::Object> typeOf(const json::Object &measured) {
   type->launchSeconds = number("launch_us") * 1e-6;
   type->gemmEfficiency = type->memoryEfficiency = 1; // rates that were reached
   json::Object object = toJSON(*type);
-  json::Object how{{"device", device}, {"links", ("of " + links).str()}};
+  json::Object how{{"device", device}, {"links", "of " + links}};
   if (const json::Object *versions = measured.getObject("versions"))
     how["versions"] = json::Object(*versions);
   object["measured"] = std::move(how);

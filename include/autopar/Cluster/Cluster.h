@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
+#include <optional>
 #include <string>
 
 namespace autopar {
@@ -58,6 +59,12 @@ struct Cluster {
 
 /// The type of that name; the error lists those known.
 llvm::Expected<DeviceType> lookupDevice(llvm::StringRef name);
+
+/// The type of a GPU that the driver calls so, as "NVIDIA H100 80GB HBM3".
+std::optional<DeviceType> deviceOfDriverName(llvm::StringRef driverName);
+
+/// The known GPU that talks slowest to its neighbours.
+DeviceType slowestLinkedGpu();
 
 /// A type as a cluster file's "types" describe it: the columns of the table.
 /// `name` is what messages call the file.

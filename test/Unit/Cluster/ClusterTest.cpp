@@ -42,6 +42,25 @@ TEST(Cluster, ShortForm) {
   EXPECT_EQ(cluster->betweenNodes.bytesPerSecond, 3.5e9);
 }
 
+TEST(Cluster, DriversNamesTellTheType) {
+  for (auto [driverName, name] :
+       std::initializer_list<std::pair<StringRef, StringRef>>{
+           {"NVIDIA H100 80GB HBM3 (sm_90, 132 multiprocessors)", "h100-80gb"},
+           {"NVIDIA H100 PCIe", "h100-pcie"},
+           {"NVIDIA GH200 480GB", "gh200"},
+           {"NVIDIA H200", "h200"},
+           {"NVIDIA A100-SXM4-40GB", "a100-40gb"},
+           {"NVIDIA L40S", "l40s"},
+           {"NVIDIA L4", "l4"}}) {
+    std::optional<DeviceType> type = deviceOfDriverName(driverName);
+    ASSERT_TRUE(type.has_value()) << driverName.str();
+    EXPECT_EQ(type->name, name.str());
+  }
+  EXPECT_FALSE(deviceOfDriverName("NVIDIA L40"));
+  EXPECT_FALSE(deviceOfDriverName("NVIDIA A100 80GB PCIe"));
+  EXPECT_EQ(slowestLinkedGpu().within.kind, "pcie");
+}
+
 TEST(Cluster, ErrorsTeach) {
   EXPECT_NE(errorOf(parseCluster("2x8:a200")).find("known types: v100-32gb"),
             std::string::npos);
