@@ -74,14 +74,21 @@ void PrecisionAssigner::findIndependent() {
       independent.insert(op.result_begin(), op.result_end());
 }
 
-/// Whether the low type holds all of a constant: a mask's -3e38 must not
-/// become an infinity.
+/// Whether the low type holds all of a constant: a mask's -3e38 must not become
+/// an infinity, nor an epsilon of 1e-9 zero, or a number of few digits.
 bool PrecisionAssigner::fits(DenseFPElementsAttr constant) const {
-  APFloat most = APFloat::getLargest(low.getFloatSemantics());
-  bool loses = false;
-  most.convert(full.getFloatSemantics(), APFloat::rmNearestTiesToEven, &loses);
+  auto inFull = [&](APFloat number) {
+    bool loses = false;
+    number.convert(full.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                   &loses);
+    return number;
+  };
+  APFloat most = inFull(APFloat::getLargest(low.getFloatSemantics()));
+  APFloat least =
+      inFull(APFloat::getSmallestNormalized(low.getFloatSemantics()));
   auto inside = [&](const APFloat &element) {
-    return !element.isFinite() || abs(element) <= most;
+    return !element.isFiniteNonZero() ||
+           (abs(element) <= most && abs(element) >= least);
   };
   return constant.isSplat()
              ? inside(constant.getSplatValue<APFloat>())
@@ -116,6 +123,7 @@ Value PrecisionAssigner::makeAs(Value value, FloatType type, Location loc) {
     builder.setInsertionPointAfter(source);
     Operation *copy = builder.clone(*source);
     copy->setOperand(0, operand);
+    copy->removeAttr("autopar.names"); // the ONNX names are the original's
     setResults(copy, type);
     return copy->getResult(0);
   }

@@ -78,6 +78,34 @@ func.func @step(%x: tensor<4x4xf32> {autopar.source = #autopar.input<"x">},
 
 // -----
 
+// An epsilon that fp16 makes zero, or a number of fewer digits, keeps its op in f32;
+// zero and what fp16 holds follow.
+module attributes {autopar.precision = "fp16"} {
+// CHECK-LABEL: func.func @step
+// CHECK: %[[P:.*]] = autopar.einsum "mk,kn->mn" {{.*}} -> tensor<4x4xf16>
+// CHECK: %[[PF:.*]] = autopar.convert %[[P]] : tensor<4x4xf16> -> tensor<4x4xf32>
+// CHECK: %[[D:.*]] = autopar.binary max %[[PF]], %{{.*}} : tensor<4x4xf32>
+// CHECK: autopar.binary div %{{.*}}, %[[D]] : tensor<4x4xf32>
+// CHECK: autopar.binary add %[[PF]], %{{.*}} : tensor<4x4xf32>
+// CHECK: autopar.binary max %[[P]], %{{.*}} : tensor<4x4xf16>
+func.func @step(%x: tensor<4x4xf32> {autopar.source = #autopar.input<"x">})
+    -> (tensor<4x4xf32> {autopar.result = #autopar.output<"y">},
+        tensor<4x4xf32> {autopar.result = #autopar.output<"z">},
+        tensor<4x4xf32> {autopar.result = #autopar.output<"r">}) {
+  %epsilon = autopar.constant dense<1.0e-9> : tensor<4x4xf32>
+  %subnormal = autopar.constant dense<-1.0e-5> : tensor<4x4xf32>
+  %zero = autopar.constant dense<0.0> : tensor<4x4xf32>
+  %0 = autopar.einsum "mk,kn->mn" %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = autopar.binary max %0, %epsilon : tensor<4x4xf32>
+  %2 = autopar.binary div %0, %1 : tensor<4x4xf32>
+  %3 = autopar.binary add %0, %subnormal : tensor<4x4xf32>
+  %4 = autopar.binary max %0, %zero : tensor<4x4xf32>
+  return %2, %3, %4 : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+}
+}
+
+// -----
+
 // An outer product is no sum: positions keep their digits. tf32 changes no type.
 module attributes {autopar.precision = "bf16"} {
 // CHECK-LABEL: func.func @step
