@@ -1,6 +1,7 @@
 //===- TargetTable.cpp - One table per target -----------------------------===//
 
 #include "autopar/Cost/TargetTable.h"
+#include "autopar/Cost/TargetNames.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -71,7 +72,7 @@ const TargetTable &targetTable(Operation *op) {
   if (!module)
     module = op->getParentOfType<ModuleOp>();
   auto target = module ? module->getAttrOfType<StringAttr>(kTarget) : nullptr;
-  bool isGpu = target && (target == "cuda" || target == "emulated");
+  bool isGpu = target && (target == kTargetCuda || target == kTargetEmulated);
   return isGpu ? gpu : cpu;
 }
 

@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_LOWERING_ATTRIBUTES_H
 #define AUTOPAR_LOWERING_ATTRIBUTES_H
 
+#include "autopar/Cost/TargetNames.h"
 #include "autopar/Cost/TargetTable.h"
 #include "autopar/Schedule/Names.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,11 +21,6 @@ inline constexpr llvm::StringLiteral kWeightFiles = "autopar.weight_files";
 inline constexpr llvm::StringLiteral kEntry = "autopar.entry";
 /// Module: CPU features that the code needs.
 inline constexpr llvm::StringLiteral kCpuFeatures = "autopar.cpu_features";
-
-// What `autopar.target` says of the module.
-inline constexpr llvm::StringLiteral kTargetCpu = "cpu";
-inline constexpr llvm::StringLiteral kTargetCuda = "cuda";
-inline constexpr llvm::StringLiteral kTargetEmulated = "emulated";
 
 /// The kind of device that code is made for.
 inline llvm::StringRef targetName(mlir::ModuleOp module) {

@@ -206,7 +206,7 @@ std::string HostPrinter::call(const HostCall &call, const HostLoop &loop,
                call.arguments.front().kind == HostArgument::Op;
   if (hasOp) {
     int64_t row = valuesOf(call.arguments.front(), loop).front();
-    text += "  // " + program.ops[row].name;
+    text += "  // " + commentText(program.ops[row].name);
     if (loop.count > 1)
       text += llvm::formatv(", and its like in {0} more", loop.count - 1);
     text += "\n";
@@ -306,8 +306,8 @@ std::string HostPrinter::persistentComment(StringRef manifest) {
       for (const llvm::json::Value &size : *row.getArray("shape"))
         shape += llvm::formatv("{0}x", *size.getAsInteger());
       text += llvm::formatv("//   {0}: {1} {2}{3}\n", number,
-                            row.getString("name").value_or(""), shape,
-                            row.getString("dtype").value_or(""));
+                            commentText(row.getString("name").value_or("")),
+                            shape, row.getString("dtype").value_or(""));
     }
   }
   return text;

@@ -100,7 +100,7 @@ std::string CudaKernelPrinter::comment() {
   if (description)
     description.getValue().trim().split(lines, '\n');
   for (StringRef each : lines)
-    text += ("/// " + each + "\n").str();
+    text += "/// " + commentText(each) + "\n";
   text += llvm::formatv("/// {0} threads in a block", row.threads);
   if (row.sharedBytes != 0)
     text += llvm::formatv(", {0} bytes of shared memory", row.sharedBytes);

@@ -96,6 +96,16 @@ std::string wrapped(StringRef line) {
   return text + line.str();
 }
 
+std::string commentText(StringRef text) {
+  std::string line = text.rtrim().str();
+  for (char &letter : line)
+    if (static_cast<unsigned char>(letter) < ' ' || letter == 127)
+      letter = '_';
+  if (!line.empty() && line.back() == '\\')
+    line.back() = '_';
+  return line;
+}
+
 bool mentions(StringRef text, StringRef name) {
   for (size_t at = text.find(name); at != StringRef::npos;
        at = text.find(name, at + 1)) {

@@ -45,6 +45,10 @@ Text callText(llvm::StringRef function, llvm::ArrayRef<Text> arguments);
 std::string inParentheses(const Text &text, Binding least);
 /// A line with breaks after commas where it is longer than readers like.
 std::string wrapped(llvm::StringRef line);
+/// Text of a model as part of one line of a comment: no control character and
+/// no backslash at the end, which would end the comment or take the next line
+/// into it, is left.
+std::string commentText(llvm::StringRef text);
 /// Whether `name` occurs in `text` as a word.
 bool mentions(llvm::StringRef text, llvm::StringRef name);
 

@@ -1,6 +1,8 @@
 //===- EmitCudaSource.cpp - The folder of a program in CUDA C++ -----------===//
 
 #include "CudaSource.h"
+#include "CudaText.h"
+#include "autopar/Cost/TargetNames.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -103,7 +105,7 @@ set_property(SOURCE data.cpp PROPERTY COMPILE_DEFINITIONS ${embedded})
 
 /// `files`: what --weights has to find.
 static std::string readme(StringRef model, ArrayRef<std::string> files) {
-  std::string text = "# " + model.str() + R"( in CUDA C++
+  std::string text = "# " + commentText(model) + R"( in CUDA C++
 
 Written by `autopar compile --emit cuda-source`: to read, and to adapt.
 
@@ -161,7 +163,7 @@ static LogicalResult write(Operation *at, StringRef folder, StringRef name,
 
 /// The manifest for a GPU, a line per key. Any host can compile the program.
 static std::string readable(llvm::json::Object manifest) {
-  manifest["target"] = "cuda";
+  manifest["target"] = kTargetCuda;
   manifest["cpu_features"] = llvm::json::Array();
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -178,7 +180,8 @@ weightFiles(const llvm::json::Object &manifest) {
   if (files)
     for (const llvm::json::Value &file : *files)
       if (auto name = file.getAsObject()->getString("name"))
-        names.push_back("`" + llvm::sys::path::filename(*name).str() + "`");
+        names.push_back("`" + commentText(llvm::sys::path::filename(*name)) +
+                        "`");
   return names;
 }
 

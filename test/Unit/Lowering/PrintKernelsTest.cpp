@@ -1,6 +1,7 @@
 //===- PrintKernelsTest.cpp - Kernels as CUDA C++ -------------------------===//
 
 #include "lib/Lowering/GPU/CudaSource.h"
+#include "lib/Lowering/GPU/CudaText.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -25,9 +26,12 @@ protected:
                         vector::VectorDialect>();
   }
 
-  std::string print(const std::string &body, const std::string &globals = "") {
+  std::string print(const std::string &body, const std::string &globals = "",
+                    const std::string &attributes = "") {
     std::string text = "gpu.module @kernels {\n" + globals +
-                       "gpu.func @k(%in: !llvm.ptr, %out: !llvm.ptr) kernel {\n"
+                       "gpu.func @k(%in: !llvm.ptr, %out: !llvm.ptr) kernel" +
+                       attributes +
+                       " {\n"
                        "%c0 = arith.constant 0 : i64\n"
                        "%c1 = arith.constant 1 : i64\n"
                        "%c8 = arith.constant 8 : i64\n" +
@@ -174,14 +178,35 @@ TEST_F(PrintKernels, NamesWhatHasNoText) {
     message = diagnostic.str();
     return success();
   });
-  EXPECT_EQ(print("%x = llvm.load %in : !llvm.ptr -> f32\n"
-                  "%y = llvm.intr.vector.reduce.fmax(%x) : (f32) -> f32"),
-            "does not parse");
+  EXPECT_EQ(print("%x = llvm.load %in : !llvm.ptr -> vector<4xf32>\n"
+                  "%y = llvm.intr.vector.reduce.fmax(%x) : (vector<4xf32>) -> "
+                  "f32\nllvm.store %y, %out : f32, !llvm.ptr"),
+            "has no text");
+  EXPECT_NE(message.find("has no form in CUDA C++"), std::string::npos);
+  message.clear();
   EXPECT_EQ(print("%x = llvm.load %in : !llvm.ptr -> f32\n"
                   "%y = llvm.intr.exp(%x) : (f32) -> f32\n"
                   "llvm.store %y, %out : f32, !llvm.ptr"),
             "has no text");
   EXPECT_NE(message.find("has no form in CUDA C++"), std::string::npos);
+}
+
+/// Names of a model cannot leave the comment that they stand in.
+TEST(CudaText, CommentsStayOnTheirLine) {
+  using autopar::gpu::commentText;
+  EXPECT_EQ(commentText("a b"), "a b");
+  EXPECT_EQ(commentText("a\nabort();\rb\x7f"), "a_abort();_b_");
+  EXPECT_EQ(commentText("C:\\x\\"), "C:\\x_");
+  EXPECT_EQ(commentText("a\\ \t\n"), "a_");
+  EXPECT_EQ(commentText(""), "");
+}
+
+TEST_F(PrintKernels, DescriptionsStayComments) {
+  std::string text =
+      print("", "",
+            " attributes {autopar.description = \"one\\0Dint a;\\0A"
+            "two\\\\\"}");
+  expect(text, "/// one_int a;\n/// two_\n/// 32 threads in a block.\n");
 }
 
 } // namespace

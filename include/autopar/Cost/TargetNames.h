@@ -1,0 +1,17 @@
+//===- TargetNames.h - The kinds of devices that code is made for -*- C++ -*-=//
+
+#ifndef AUTOPAR_COST_TARGETNAMES_H
+#define AUTOPAR_COST_TARGETNAMES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace autopar {
+
+// What `autopar.target` says of the module.
+inline constexpr llvm::StringLiteral kTargetCpu = "cpu";
+inline constexpr llvm::StringLiteral kTargetCuda = "cuda";
+inline constexpr llvm::StringLiteral kTargetEmulated = "emulated";
+
+} // namespace autopar
+
+#endif // AUTOPAR_COST_TARGETNAMES_H
