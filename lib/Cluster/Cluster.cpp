@@ -80,10 +80,13 @@ static bool splitShortForm(StringRef spec, int64_t &nodes, int64_t &devices,
          (!speed.getAsDouble(gigabytes) && gigabytes > 0);
 }
 
-/// The type of a name, or of the nodes of a file.
+/// The type of a name, or of the nodes of a file. Known names come first:
+/// what lies in the working folder does not change them.
 static Expected<DeviceType> typeOf(StringRef name) {
-  if (!sys::fs::exists(name))
-    return lookupDevice(name);
+  Expected<DeviceType> known = lookupDevice(name);
+  if (known || !sys::fs::is_regular_file(name))
+    return known;
+  consumeError(known.takeError());
   Expected<Cluster> cluster = parseCluster(name);
   if (!cluster)
     return cluster.takeError();

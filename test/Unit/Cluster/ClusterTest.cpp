@@ -148,6 +148,26 @@ TEST(Cluster, TypesOfFilesInTheShortForm) {
   sys::fs::remove(path);
 }
 
+TEST(Cluster, KnownTypesComeBeforeFiles) {
+  SmallString<128> before, folder;
+  ASSERT_FALSE(sys::fs::current_path(before));
+  ASSERT_FALSE(sys::fs::createUniqueDirectory("cluster", folder));
+  ASSERT_FALSE(sys::fs::set_current_path(folder));
+  ASSERT_FALSE(sys::fs::create_directory("h100-80gb"));
+  ASSERT_FALSE(sys::fs::create_directory("mine"));
+  std::error_code error;
+  raw_fd_ostream("cpu", error) << "no JSON";
+  Expected<Cluster> gpus = parseCluster("1x2:h100-80gb");
+  Expected<Cluster> cpus = parseCluster("1x2:cpu");
+  std::string unknown = errorOf(parseCluster("1x2:mine"));
+  sys::fs::set_current_path(before);
+  sys::fs::remove_directories(folder);
+  EXPECT_TRUE(bool(gpus)) << toString(gpus.takeError());
+  EXPECT_TRUE(bool(cpus)) << toString(cpus.takeError());
+  EXPECT_NE(unknown.find("unknown device type 'mine'"), std::string::npos)
+      << unknown;
+}
+
 TEST(Cluster, EveryMistakeInATypeIsNamed) {
   auto withType = [](StringRef from, StringRef to) {
     std::string type = kMeasured;
