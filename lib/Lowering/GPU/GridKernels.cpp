@@ -88,8 +88,10 @@ FailureOr<GridKernel> GridKernels::get(KernelOp kernel) {
   auto [it, isNew] = known.try_emplace(keyOf(kernel, arguments));
   if (isNew) {
     FailureOr<Known> made = make(kernel);
-    if (failed(made))
+    if (failed(made)) {
+      known.erase(it);
       return failure();
+    }
     it->second = *made;
   }
   return GridKernel{it->second.index, arguments.buffers, arguments.positions,
