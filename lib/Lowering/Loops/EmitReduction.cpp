@@ -13,12 +13,9 @@ ArrayRef<int64_t> shapeOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getShape();
 }
 
-/// The larger of two numbers; of a NaN and a number either.
+/// NaN if either is: a row with a NaN is NaN as a whole.
 Value larger(LoopEmitter &emit, Value acc, Value x) {
-  auto noNan = LLVM::FastmathFlags::nnan | LLVM::FastmathFlags::nsz;
-  Value better =
-      emit.make<LLVM::FCmpOp>(LLVM::FCmpPredicate::ogt, x, acc, noNan);
-  return emit.make<LLVM::SelectOp>(better, x, acc, noNan);
+  return combineElements(emit, ReduceKind::Max, acc, x, false);
 }
 
 Value add(LoopEmitter &emit, Value acc, Value x) {
