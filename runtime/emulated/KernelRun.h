@@ -98,6 +98,8 @@ private:
   void suspend(KernelThread &thread, KernelThread::State state);
   void settle(KernelThread &thread);
   void releaseBarrier();
+
+  // KernelMeetings.cpp: barriers, shuffles and threads that miss them.
   void answerWarp(uint32_t warp, uint32_t mask);
   void answerShuffle(KernelThread &thread, uint32_t mask);
   void reportStuck();
