@@ -3,10 +3,11 @@
 #include "CompileFatbin.h"
 #include "FindCuda.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -17,27 +18,34 @@ namespace {
 
 constexpr StringLiteral architectures[] = {"sm_80", "sm_90", "sm_100"};
 
-/// A folder that goes with its owner.
-class ScratchFolder {
+/// A compiler that takes longer does not end.
+constexpr unsigned kToolSeconds = 1200;
+
+/// Files that go with their owner, and when a signal ends the compiler.
+class ScratchFiles {
 public:
-  ~ScratchFolder() {
-    if (!path.empty())
-      sys::fs::remove_directories(path);
+  ~ScratchFiles() {
+    for (const std::string &path : paths) {
+      sys::fs::remove(path);
+      sys::DontRemoveFileOnSignal(path);
+    }
   }
-  Error create() {
-    if (std::error_code error =
-            sys::fs::createUniqueDirectory("autopar-kernels", path))
-      return createStringError("no folder for the kernels: " + error.message());
-    return Error::success();
-  }
-  std::string file(const Twine &name) const {
-    SmallString<128> result(path);
-    sys::path::append(result, name);
-    return std::string(result);
+  Expected<std::string> create(StringRef stem, StringRef suffix) {
+    SmallString<128> path;
+    if (std::error_code error = sys::fs::createTemporaryFile(
+            "autopar-kernels-" + stem, suffix, path))
+      return createStringError("no file for the kernels: " + error.message());
+    paths.push_back(std::string(path));
+    sys::RemoveFileOnSignal(path);
+    if (StringRef(path).contains(','))
+      return createStringError("fatbinary takes no file with a comma in its "
+                               "name: " +
+                               path + "; let TMPDIR name another folder");
+    return paths.back();
   }
 
 private:
-  SmallString<128> path;
+  std::vector<std::string> paths;
 };
 
 Error writeFile(StringRef path, StringRef text) {
@@ -51,19 +59,21 @@ Error writeFile(StringRef path, StringRef text) {
 }
 
 /// Runs a program of the toolkit; what it says is part of the error.
-Error runTool(const ScratchFolder &folder, StringRef program,
+Error runTool(ScratchFiles &files, StringRef program,
               ArrayRef<std::string> arguments) {
+  auto log = files.create("log", "txt");
+  if (!log)
+    return log.takeError();
   SmallVector<StringRef> words{program};
   llvm::append_range(words, arguments);
-  std::string log = folder.file("log"), message;
-  std::optional<StringRef> redirects[] = {StringRef(), StringRef(log),
-                                          StringRef(log)};
-  int code =
-      sys::ExecuteAndWait(program, words, std::nullopt, redirects,
-                          /*SecondsToWait=*/0, /*MemoryLimit=*/0, &message);
+  std::string message;
+  std::optional<StringRef> redirects[] = {StringRef(), StringRef(*log),
+                                          StringRef(*log)};
+  int code = sys::ExecuteAndWait(program, words, std::nullopt, redirects,
+                                 kToolSeconds, /*MemoryLimit=*/0, &message);
   if (code == 0)
     return Error::success();
-  if (auto said = MemoryBuffer::getFile(log))
+  if (auto said = MemoryBuffer::getFile(*log))
     message += (*said)->getBuffer().take_front(2000).str();
   return createStringError(program + " failed: " + message);
 }
@@ -76,25 +86,67 @@ Expected<SmallVector<char, 0>> readFile(StringRef path) {
   return SmallVector<char, 0>(bytes.begin(), bytes.end());
 }
 
+/// Compiles PTX; gives the file of the cubin.
+Expected<std::string> compilePtx(ScratchFiles &files, StringRef ptxas,
+                                 StringRef arch, StringRef source) {
+  auto cubin = files.create(arch, "cubin");
+  if (!cubin)
+    return cubin.takeError();
+  if (Error error = runTool(
+          files, ptxas,
+          {"-O3", "--gpu-name", arch.str(), "-o", *cubin, source.str()}))
+    return std::move(error);
+  return cubin;
+}
+
+/// Those architectures for which `ptxas` compiles an empty program. An older
+/// one does not know them all.
+Expected<SmallVector<StringRef>> knownTo(ScratchFiles &files, StringRef ptxas,
+                                         mlir::gpu::GPUModuleOp kernels) {
+  auto source = files.create("empty", "ptx");
+  if (!source)
+    return source.takeError();
+  if (Error error =
+          writeFile(*source, ".version 7.0\n.target sm_80\n.address_size 64\n"))
+    return std::move(error);
+  SmallVector<StringRef> known;
+  SmallVector<std::string> unknown;
+  for (StringRef arch : architectures) {
+    auto cubin = compilePtx(files, ptxas, arch, *source);
+    if (cubin)
+      known.push_back(arch);
+    else
+      unknown.push_back(toString(cubin.takeError()));
+  }
+  if (known.empty())
+    return createStringError(unknown.front());
+  if (!unknown.empty())
+    kernels.emitRemark() << ptxas << " knows " << llvm::join(known, ", ")
+                         << " alone: newer GPUs take the program's PTX, which "
+                            "the driver compiles at start ("
+                         << StringRef(unknown.front()).rtrim() << ")";
+  return known;
+}
+
 /// Adds what fatbinary shall take of one architecture.
-Error addArchitecture(const ScratchFolder &folder, StringRef ptxas,
+Error addArchitecture(ScratchFiles &files, StringRef ptxas,
                       mlir::gpu::GPUModuleOp kernels, StringRef arch,
-                      std::vector<std::string> &images) {
+                      bool withPtx, std::vector<std::string> &images) {
   auto ptx = compileToPtx(kernels, arch);
   if (!ptx)
     return ptx.takeError();
-  std::string source = folder.file(arch + ".ptx");
-  std::string cubin = folder.file(arch + ".cubin");
-  if (Error error = writeFile(source, *ptx))
+  auto source = files.create(arch, "ptx");
+  if (!source)
+    return source.takeError();
+  if (Error error = writeFile(*source, *ptx))
     return error;
-  if (Error error =
-          runTool(folder, ptxas,
-                  {"-O3", "--gpu-name", arch.str(), "-o", cubin, source}))
-    return error;
+  auto cubin = compilePtx(files, ptxas, arch, *source);
+  if (!cubin)
+    return cubin.takeError();
   std::string sm = arch.drop_front(3).str();
-  images.push_back("--image3=kind=elf,sm=" + sm + ",file=" + cubin);
-  if (arch == std::end(architectures)[-1])
-    images.push_back("--image3=kind=ptx,sm=" + sm + ",file=" + source);
+  images.push_back("--image3=kind=elf,sm=" + sm + ",file=" + *cubin);
+  if (withPtx)
+    images.push_back("--image3=kind=ptx,sm=" + sm + ",file=" + *source);
   return Error::success();
 }
 
@@ -115,20 +167,25 @@ Expected<SmallVector<char, 0>> onlyPtx(mlir::gpu::GPUModuleOp kernels,
 } // namespace
 
 Expected<SmallVector<char, 0>> compileFatbin(mlir::gpu::GPUModuleOp kernels) {
-  auto ptxas = findCudaTool("ptxas"), fatbinary = findCudaTool("fatbinary");
+  auto ptxas = findCudaTool("ptxas");
+  auto fatbinary = findCudaTool("fatbinary", ptxas.value_or(""));
   if (!ptxas || !fatbinary)
     return onlyPtx(kernels, ptxas ? "fatbinary" : "ptxas");
-  ScratchFolder folder;
-  if (Error error = folder.create())
-    return error;
-  std::string result = folder.file("kernels.fatbin");
-  std::vector<std::string> arguments{"--create=" + result, "-64"};
-  for (StringRef arch : architectures)
-    if (Error error = addArchitecture(folder, *ptxas, kernels, arch, arguments))
+  ScratchFiles files;
+  auto result = files.create("all", "fatbin");
+  if (!result)
+    return result.takeError();
+  auto known = knownTo(files, *ptxas, kernels);
+  if (!known)
+    return known.takeError();
+  std::vector<std::string> arguments{"--create=" + *result, "-64"};
+  for (StringRef arch : *known)
+    if (Error error = addArchitecture(files, *ptxas, kernels, arch,
+                                      arch == known->back(), arguments))
       return error;
-  if (Error error = runTool(folder, *fatbinary, arguments))
+  if (Error error = runTool(files, *fatbinary, arguments))
     return error;
-  return readFile(result);
+  return readFile(*result);
 }
 
 } // namespace autopar

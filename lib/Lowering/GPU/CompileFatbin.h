@@ -15,9 +15,10 @@ namespace autopar {
 llvm::Expected<std::string> compileToPtx(mlir::gpu::GPUModuleOp kernels,
                                          llvm::StringRef arch);
 
-/// A fatbin with a cubin for each of sm_80, sm_90 and sm_100, and PTX for later
-/// GPUs. Without ptxas and fatbinary the PTX of sm_80 alone (zero-ended), which
-/// the driver compiles for any of them at load; a remark says so.
+/// A fatbin with a cubin for each of sm_80, sm_90 and sm_100 that ptxas knows
+/// (a remark names it if it does not know all), and PTX for later GPUs. Without
+/// ptxas and fatbinary the PTX of sm_80 alone (zero-ended), which the driver
+/// compiles for any of them at load; a remark says so.
 llvm::Expected<llvm::SmallVector<char, 0>>
 compileFatbin(mlir::gpu::GPUModuleOp kernels);
 

@@ -14,6 +14,8 @@ namespace autopar {
 
 namespace {
 
+constexpr StringLiteral kLibdevice = "libdevice.10.bc";
+
 std::string join(const Twine &folder, const Twine &name) {
   SmallString<256> path;
   sys::path::append(path, folder, name);
@@ -52,54 +54,79 @@ std::string aboveCompiler(StringRef below) {
   return join(sys::path::parent_path(sys::path::parent_path(compiler)), below);
 }
 
-std::vector<std::string> toolkits() {
-  std::vector<std::string> roots;
+/// Roots of toolkits, the first that has what is asked for counts.
+struct Toolkits {
+  std::vector<std::string> named; // before PATH
+  std::vector<std::string> usual; // after PATH
+};
+
+Toolkits toolkits() {
+  Toolkits roots;
   for (const char *name : {"CUDA_HOME", "CUDA_PATH"})
-    if (auto value = sys::Process::GetEnv(name))
-      roots.push_back(*value);
-  if (auto ptxas = sys::findProgramByName("ptxas"))
-    roots.push_back(
-        sys::path::parent_path(sys::path::parent_path(*ptxas)).str());
+    if (auto value = sys::Process::GetEnv(name); value && !value->empty())
+      roots.named.push_back(*value);
   if (auto environment = sys::Process::GetEnv("VIRTUAL_ENV"))
-    addPackages(roots, *environment);
-  addPackages(roots, aboveCompiler("venv"));
+    addPackages(roots.usual, *environment);
+  addPackages(roots.usual, aboveCompiler("venv"));
   for (const char *root : {"/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda",
                            "/usr/lib/nvidia-cuda-toolkit"})
-    roots.push_back(root);
+    roots.usual.push_back(root);
   return roots;
+}
+
+std::optional<std::string> libdeviceIn(ArrayRef<std::string> roots) {
+  for (const std::string &root : roots)
+    for (StringRef folder : {"nvvm/libdevice", "libdevice"})
+      if (std::string path = join(root, folder + "/" + kLibdevice);
+          sys::fs::exists(path))
+        return path;
+  return std::nullopt;
+}
+
+std::optional<std::string> toolIn(ArrayRef<std::string> roots, StringRef name) {
+  for (const std::string &root : roots)
+    if (std::string path = join(root, "bin/" + name);
+        sys::fs::can_execute(path))
+      return path;
+  return std::nullopt;
 }
 
 } // namespace
 
 Expected<std::string> findLibdevice() {
-  constexpr StringLiteral name = "libdevice.10.bc";
   if (auto given = sys::Process::GetEnv("AUTOPAR_LIBDEVICE")) {
     if (sys::fs::exists(*given))
       return *given;
     return createStringError("AUTOPAR_LIBDEVICE names no file: " + *given);
   }
-  for (const std::string &root : toolkits())
-    for (StringRef folder : {"nvvm/libdevice", "libdevice"})
-      if (std::string path = join(root, folder + "/" + name);
-          sys::fs::exists(path))
-        return path;
+  Toolkits roots = toolkits();
+  std::vector<std::string> ordered = roots.named;
+  if (auto ptxas = sys::findProgramByName("ptxas"))
+    ordered.push_back(
+        sys::path::parent_path(sys::path::parent_path(*ptxas)).str());
+  llvm::append_range(ordered, roots.usual);
+  if (auto found = libdeviceIn(ordered))
+    return *found;
   return createStringError(
-      "no " + name +
+      "no " + kLibdevice +
       " for the functions of GPU kernels: install a CUDA "
       "toolkit or `pip install nvidia-nvvm` and set CUDA_HOME, or let "
       "AUTOPAR_LIBDEVICE name the file");
 }
 
-std::optional<std::string> findCudaTool(StringRef name) {
+std::optional<std::string> findCudaTool(StringRef name, StringRef beside) {
   if (auto given = sys::Process::GetEnv("AUTOPAR_" + name.upper()))
     return *given;
-  if (auto found = sys::findProgramByName(name))
-    return *found;
-  for (const std::string &root : toolkits())
-    if (std::string path = join(root, "bin/" + name);
+  if (!beside.empty())
+    if (std::string path = join(sys::path::parent_path(beside), name);
         sys::fs::can_execute(path))
       return path;
-  return std::nullopt;
+  Toolkits roots = toolkits();
+  if (auto found = toolIn(roots.named, name))
+    return found;
+  if (auto found = sys::findProgramByName(name))
+    return *found;
+  return toolIn(roots.usual, name);
 }
 
 } // namespace autopar

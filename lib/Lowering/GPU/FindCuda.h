@@ -15,9 +15,11 @@ namespace autopar {
 /// environment ($VIRTUAL_ENV) or of build/venv, or where toolkits usually are.
 llvm::Expected<std::string> findLibdevice();
 
-/// A program of a toolkit, such as ptxas: $AUTOPAR_PTXAS (in capitals), PATH,
-/// or the places above. nullopt if there is none.
-std::optional<std::string> findCudaTool(llvm::StringRef name);
+/// A program of a toolkit, such as ptxas: $AUTOPAR_PTXAS (in capitals), the
+/// folder of the program `beside`, so that both are of one toolkit, or the
+/// places above in their order. nullopt if there is none.
+std::optional<std::string> findCudaTool(llvm::StringRef name,
+                                        llvm::StringRef beside = "");
 
 } // namespace autopar
 
