@@ -210,6 +210,16 @@ Error checkRow(const Function *function, const ProgramKernel &row) {
   return Error::success();
 }
 
+/// A GPU gives a kernel the bytes of its row; arrays end at multiples of 16.
+Error checkShared(const HostKernel &kernel, const ProgramKernel &row) {
+  int64_t bytes = alignTo(kernel.sharedBytes, 16);
+  if (bytes == static_cast<int64_t>(alignTo(row.sharedBytes, 16)))
+    return Error::success();
+  return createStringError("kernel '" + row.name + "' has " + Twine(bytes) +
+                           " bytes of shared memory, its row " +
+                           Twine(row.sharedBytes));
+}
+
 /// What the NVPTX back end reads and this host's does not know.
 void dropDeviceForms(Module &module) {
   for (Function &function : module) {
@@ -236,8 +246,10 @@ Error emulateKernels(Module &module, ArrayRef<ProgramKernel> rows,
     kernel.body = addThread(*function);
   }
   autopar::retarget(module, machine);
-  for (HostKernel &kernel : kernels) {
+  for (auto [kernel, row] : zip_equal(kernels, rows)) {
     placeShared(kernel);
+    if (Error error = checkShared(kernel, row))
+      return error;
     if (Error error = bindIntrinsics(*kernel.body, kernel.thread()))
       return error;
   }

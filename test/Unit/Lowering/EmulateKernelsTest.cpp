@@ -56,8 +56,10 @@ int count(const std::string &text, const std::string &part) {
   return found;
 }
 
-ProgramKernel row(const char *name, size_t buffers, int64_t scalars = 0) {
+ProgramKernel row(const char *name, size_t buffers, int64_t scalars = 0,
+                  int64_t sharedBytes = 0) {
   ProgramKernel row;
+  row.sharedBytes = sharedBytes;
   row.name = name;
   row.threads = 32;
   row.scalars = scalars;
@@ -112,7 +114,7 @@ TEST_F(EmulateKernels, BindsSharedMemoryBarriersAndShuffles) {
       llvm.store %r, %b : f32, !llvm.ptr
       llvm.return
     })",
-                             {row("reduce", 2)});
+                             {row("reduce", 2, 0, 144)});
   EXPECT_EQ(count(text, "call void @apemu_shared"), 3) << text;
   EXPECT_EQ(count(text, "call void @apemu_global"), 2) << text;
   EXPECT_EQ(count(text, "call void @apemu_barrier"), 1) << text;
@@ -121,6 +123,21 @@ TEST_F(EmulateKernels, BindsSharedMemoryBarriersAndShuffles) {
   // Synchronises, 16 + 128 bytes of shared memory, two pointers.
   EXPECT_EQ(count(text, "i64 1, i64 144, i64 2, i64 0"), 1) << text;
   EXPECT_EQ(count(text, "@shared_a ="), 0) << text;
+}
+
+/// What the kernel uses is what its row asks the GPU for.
+TEST_F(EmulateKernels, SharedBytesAreThoseOfTheRow) {
+  const char *kernel = R"(
+    llvm.mlir.global internal @shared_a() {addr_space = 3 : i32} : !llvm.array<5 x f32>
+    llvm.func @keep() attributes {gpu.kernel, nvvm.kernel} {
+      %a = llvm.mlir.addressof @shared_a : !llvm.ptr<3>
+      %x = llvm.mlir.constant(1.0 : f32) : f32
+      llvm.store %x, %a : f32, !llvm.ptr<3>
+      llvm.return
+    })";
+  EXPECT_EQ(emulate(kernel, {row("keep", 0, 0, 16)}),
+            "error: kernel 'keep' has 32 bytes of shared memory, its row 16");
+  EXPECT_NE(emulate(kernel, {row("keep", 0, 0, 32)}), "");
 }
 
 TEST_F(EmulateKernels, CallsTheCLibraryAndNamesWhatItLacks) {
