@@ -5,8 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 using namespace autopar::runtime;
 
@@ -109,6 +112,26 @@ TEST_F(Hub, WhoSaysNothingIsClosedAndHoldsUpNobody) {
   EXPECT_GT(monotonicSeconds() - begun, kHelloSeconds - 1);
   silent.clear();
   expectJoins();
+}
+
+TEST_F(Hub, WithoutDescriptorsItWaitsQuietlyForSome) {
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  int next = dup(0);
+  close(next);
+  rlimit one = {rlim_t(next + 1), before.rlim_max}; // for this end alone
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &one), 0);
+  Socket waiting = connected();
+  std::string hello = helloBytes(identity(), 1);
+  EXPECT_TRUE(waiting.send(FrameKind::Hello, hello).ok());
+  clock_t used = clock();
+  pollfd wait = {waiting.handle(), POLLIN, 0};
+  EXPECT_EQ(poll(&wait, 1, 400), 0);
+  EXPECT_LT(clock() - used, CLOCKS_PER_SEC / 5);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  Frame answer;
+  EXPECT_TRUE(waiting.receive(answer, 5, kMostFrame).ok());
+  EXPECT_EQ(answer.kind, FrameKind::Welcome);
 }
 
 } // namespace
