@@ -108,9 +108,9 @@ public:
   /// Brings outputs of the last runStep to the host, where they are sure to be
   /// after synchronize().
   virtual Status collect(std::vector<Transfer> outputs) = 0;
-  /// After the last step, when all work is done: forgets what was to be
-  /// repeated.
-  virtual Status endSteps() { return Status::success(); }
+  /// After the last step, or a failure: forgets what was to be repeated, which
+  /// the transport's communicators cannot end before. Does not wait for work.
+  virtual void endSteps() {}
   /// Waits for all work; a failure of asynchronous work is reported here, with
   /// the op where that is known.
   virtual Status synchronize() = 0;

@@ -11,6 +11,11 @@ aprt_rank::aprt_rank(const Manifest &manifest, int worldRank,
     : manifest(manifest), worldRank(worldRank), record(record),
       persistent(entries().size()) {}
 
+aprt_rank::~aprt_rank() {
+  if (device)
+    device->endSteps();
+}
+
 Status aprt_rank::checkIndex(int index) const {
   if (index >= 0 && size_t(index) < persistent.size() &&
       !persistent[index].released)

@@ -26,6 +26,8 @@ struct aprt_rank {
   /// `manifest` and `record` must outlive the rank.
   aprt_rank(const autopar::runtime::Manifest &manifest, int worldRank,
             autopar::runtime::RankRecord &record);
+  /// What repeats steps ends before the transport, also after a failure.
+  ~aprt_rank();
 
   int stage() const { return worldRank / manifest.devicesPerStage; }
   const std::vector<autopar::runtime::PersistentEntry> &entries() const {

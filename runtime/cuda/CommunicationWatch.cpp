@@ -41,12 +41,17 @@ Status CommunicationWatch::currentSlot(int &slot) const {
 }
 
 /// The numbers of the last micro-batch, whose work stream 0 has waited for, are
-/// no longer true.
+/// no longer true. Other streams wait for that, so that a program that lacks an
+/// event is told of its own memory.
 Status CommunicationWatch::beginStep() {
   count = 0;
   CUstream stream = context.stream(0);
   APRT_TRY(write(begunWord(0), 0, stream, kWords - 1));
-  return write(0, ++steps, stream);
+  APRT_TRY(write(0, ++steps, stream));
+  APRT_TRY(begun.record(stream));
+  for (int64_t other = 1; other < context.streamCount(); ++other)
+    APRT_TRY(begun.makeWait(context.stream(other)));
+  return Status::success();
 }
 
 Status CommunicationWatch::begin(Operation operation) {
@@ -56,6 +61,7 @@ Status CommunicationWatch::begin(Operation operation) {
     operations.resize(count + 1);
   operations[count] = std::move(operation);
   ++count;
+  newestSlot = slot;
   return write(begunWord(slot), count, context.currentStream());
 }
 
@@ -86,6 +92,16 @@ CommunicationWatch::current(const RankProgress &progress, int &stream) const {
     return &operations[number - 1];
   }
   return nullptr;
+}
+
+const CommunicationWatch::Operation *
+CommunicationWatch::newest(RankProgress &progress, int &stream) const {
+  if (count == 0)
+    return nullptr;
+  stream = newestSlot;
+  progress.step = steps;
+  progress.begun[size_t(stream)] = count;
+  return &operations[count - 1];
 }
 
 bool CommunicationWatch::isStuck(const RankProgress &progress, double seconds) {

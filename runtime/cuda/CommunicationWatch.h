@@ -12,6 +12,7 @@
 #define AUTOPAR_RUNTIME_CUDA_COMMUNICATIONWATCH_H
 
 #include "../transport/RankFabric.h"
+#include "CudaEvent.h"
 #include "PinnedBuffer.h"
 
 namespace autopar::runtime {
@@ -19,7 +20,7 @@ namespace autopar::runtime {
 class CommunicationWatch {
 public:
   explicit CommunicationWatch(CudaContext &context)
-      : context(context), words(context) {}
+      : context(context), words(context), begun(context) {}
   Status create();
 
   /// What an operation is: the program's op, and the ranks that take part.
@@ -39,6 +40,9 @@ public:
   RankProgress progress() const;
   /// The operation that runs or waits, or null; `stream` is its place.
   const Operation *current(const RankProgress &progress, int &stream) const;
+  /// The operation that the host began last, or null, and its stream and
+  /// number, as if the stream had come so far.
+  const Operation *newest(RankProgress &progress, int &stream) const;
 
   /// True if the current operation has been the same for `seconds`, looked at
   /// from the begin of a wait on.
@@ -55,8 +59,10 @@ private:
   CudaContext &context;
   PinnedBuffer words; // step, then begun and done of each stream
   CUdeviceptr base = 0;
+  CudaEvent begun; // a micro-batch, on stream 0
   uint32_t steps = 0;
   uint32_t count = 0;
+  int newestSlot = 0;
   std::vector<Operation> operations; // by number - 1, of the last body
   double since = -1;
   RankProgress seen;

@@ -227,4 +227,12 @@ Status CudaContext::waitForAll() {
   return wait("cuStreamQuery", [&] { return driver.cuStreamQuery(copies); });
 }
 
+Status CudaContext::agree(bool mine, bool &all) {
+  all = mine;
+  if (!agreement)
+    return Status::success();
+  APRT_TRY(waitForAll());
+  return agreement(mine, all);
+}
+
 } // namespace autopar::runtime

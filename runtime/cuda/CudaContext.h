@@ -94,6 +94,13 @@ public:
   /// All streams, and asynchronous errors.
   Status waitForAll();
 
+  /// Tells on every rank whether `mine` is true on all of them.
+  using Agreement = std::function<Status(bool mine, bool &all)>;
+  void setAgreement(Agreement wanted) { agreement = std::move(wanted); }
+  /// Waits for this rank's work, which others may need to come so far, and for
+  /// the other ranks.
+  Status agree(bool mine, bool &all);
+
   /// True if all work is done, and none failed. Does not wait.
   bool isIdle() const;
 
@@ -130,6 +137,7 @@ private:
   int64_t generation = 0;
   bool capturing = false;
   WaitPoll poll;
+  Agreement agreement; // empty: no other ranks
 };
 
 } // namespace autopar::runtime

@@ -10,6 +10,8 @@
 namespace autopar::runtime {
 
 CudaConv::~CudaConv() {
+  if (!context.isIdle())
+    return;
   for (PackedFilter &filter : packed)
     (void)context.release(filter.data);
   (void)context.release(zeros);

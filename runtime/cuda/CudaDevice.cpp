@@ -86,16 +86,17 @@ static Status checkEvent(int event) {
 Status CudaDevice::recordEvent(int event) {
   APRT_TRY(checkEvent(event));
   while (events.size() <= size_t(event))
-    events.emplace_back(*context);
-  return events[size_t(event)].record(context->currentStream());
+    events.push_back({CudaEvent(*context)});
+  events[size_t(event)].run = run;
+  return events[size_t(event)].event.record(context->currentStream());
 }
 
 Status CudaDevice::waitEvent(int event) {
   APRT_TRY(checkEvent(event));
-  if (size_t(event) >= events.size() || !events[size_t(event)].isRecorded())
+  if (size_t(event) >= events.size() || events[size_t(event)].run != run)
     return Status::error("event " + std::to_string(event) +
-                         " was never recorded");
-  return events[size_t(event)].makeWait(context->currentStream());
+                         " was never recorded in this run of the step");
+  return events[size_t(event)].event.makeWait(context->currentStream());
 }
 
 //===----------------------------------------------------------------------===//
@@ -125,7 +126,10 @@ Status CudaDevice::feed(std::vector<Transfer> transfers) {
 
 Status CudaDevice::runStep(int64_t time, const std::function<Status()> &body) {
   APRT_TRY(inputs->arrive());
-  Status status = graphs->run(time, body);
+  Status status = graphs->run(time, [&] {
+    ++run;
+    return body();
+  });
   context->setOp(-1);
   return status;
 }
@@ -134,11 +138,7 @@ Status CudaDevice::collect(std::vector<Transfer> transfers) {
   return outputs->collect(std::move(transfers));
 }
 
-Status CudaDevice::endSteps() {
-  APRT_TRY(context->waitForAll());
-  graphs->clear();
-  return Status::success();
-}
+void CudaDevice::endSteps() { graphs->clear(); }
 
 Status CudaDevice::synchronize() {
   APRT_TRY(outputs->drain());

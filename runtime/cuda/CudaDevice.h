@@ -65,7 +65,7 @@ public:
   Status feed(std::vector<Transfer> inputs) override;
   Status runStep(int64_t time, const std::function<Status()> &body) override;
   Status collect(std::vector<Transfer> outputs) override;
-  Status endSteps() override;
+  void endSteps() override;
   Status synchronize() override;
 
 private:
@@ -82,7 +82,13 @@ private:
   std::unique_ptr<CudaOutputs> outputs;
   std::unique_ptr<CudaGraphs> graphs;
   std::unique_ptr<CudaTrace> trace;
-  std::vector<CudaEvent> events; // by number
+  /// An event of the program, and the run of its last record.
+  struct ProgramEvent {
+    CudaEvent event;
+    int64_t run = -1;
+  };
+  std::vector<ProgramEvent> events; // by number
+  int64_t run = 0;                  // of the step's body; 0: setup
 };
 
 } // namespace autopar::runtime

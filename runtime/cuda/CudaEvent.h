@@ -24,7 +24,6 @@ public:
   }
 
   Status record(CUstream stream);
-  bool isRecorded() const { return event; }
   CUevent get() const { return event; }
   /// Later work of `stream` waits for the last record, if there is one.
   Status makeWait(CUstream stream) const;

@@ -9,6 +9,8 @@
 namespace autopar::runtime {
 
 CudaGemm::~CudaGemm() {
+  if (!context.isIdle())
+    return;
   for (PackedMatrix &matrix : packed)
     (void)context.release(matrix.data);
   (void)context.release(zeros);

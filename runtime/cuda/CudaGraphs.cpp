@@ -4,11 +4,6 @@
 
 namespace autopar::runtime {
 
-CudaGraphs::~CudaGraphs() {
-  if (context.isIdle())
-    clear();
-}
-
 void CudaGraphs::clear() {
   for (auto &[time, graph] : graphs)
     if (graph)
@@ -21,28 +16,51 @@ void CudaGraphs::disable(std::string reason) {
   why = std::move(reason);
 }
 
+/// NCCL wants its operations in the graphs of all ranks or of none.
+Status CudaGraphs::agree() {
+  bool all = false;
+  APRT_TRY(context.agree(enabled, all));
+  if (all)
+    return Status::success();
+  if (enabled)
+    disable("the steps of another rank cannot be graphs");
+  clear();
+  eager = true;
+  return Status::success();
+}
+
 Status CudaGraphs::run(int64_t time, const std::function<Status()> &body) {
   ++runs;
-  if (!enabled)
+  if (eager)
     return body();
-  // Graphs name addresses: those made before memory moved are of no use.
-  if (generation != context.memoryGeneration()) {
-    APRT_TRY(context.waitForAll());
-    clear();
-    generation = context.memoryGeneration();
-  }
   auto [found, isFirst] = graphs.try_emplace(time, nullptr);
   if (isFirst || runs <= firstRuns)
     return body();
-  if (!found->second) {
-    Status status = capture(body, found->second);
-    if (status.failed()) {
-      disable(status.message());
-      return body();
-    }
-  }
+  if (!found->second)
+    APRT_TRY(captureTogether(body, found->second));
+  if (!enabled)
+    return body();
+  // One rank alone must not make its graphs again.
+  if (generation != context.memoryGeneration())
+    return Status::error("memory moved that the graph of a step names");
   APRT_CUDA(context.driver, cuGraphLaunch, found->second, context.stream(0));
   return Status::success();
+}
+
+/// Every rank comes here in the same runs, whatever it knows against graphs.
+Status CudaGraphs::captureTogether(const std::function<Status()> &body,
+                                   CUgraphExec &executable) {
+  if (generation < 0)
+    generation = context.memoryGeneration();
+  if (generation != context.memoryGeneration())
+    disable("memory moved after a step became a graph");
+  APRT_TRY(agree());
+  if (!enabled)
+    return Status::success();
+  Status status = capture(body, executable);
+  if (status.failed())
+    disable(status.message());
+  return agree();
 }
 
 /// Nothing of `body` runs. What it leaves in a failed capture is thrown away.

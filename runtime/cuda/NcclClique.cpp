@@ -11,6 +11,19 @@
 
 namespace autopar::runtime {
 
+Status NcclClique::mayWait(const char *call, double waitedSeconds) const {
+  if (poll)
+    return poll(waitedSeconds);
+  if (fabric.aborted())
+    return abortedStatus();
+  if (waitedSeconds <= timeoutSeconds)
+    return Status::success();
+  return Status::error(std::string(call) +
+                       " did not end in time (--timeout sets the limit): "
+                       "not all ranks take part, or they cannot reach each "
+                       "other; NCCL_DEBUG=INFO tells more");
+}
+
 Status NcclClique::waitWhile(const std::function<ncclResult_t()> &state,
                              const char *call, ncclComm_t comm) const {
   double start = monotonicSeconds();
@@ -19,13 +32,7 @@ Status NcclClique::waitWhile(const std::function<ncclResult_t()> &state,
     ncclResult_t result = state();
     if (result != ncclInProgress)
       return nccl.check(result, call, comm);
-    if (fabric.aborted())
-      return abortedStatus();
-    if (monotonicSeconds() - start > timeoutSeconds)
-      return Status::error(std::string(call) +
-                           " did not end in time (--timeout sets the limit): "
-                           "not all ranks take part, or they cannot reach "
-                           "each other; NCCL_DEBUG=INFO tells more");
+    APRT_TRY(mayWait(call, monotonicSeconds() - start));
     timespec pause = {0, long(nanoseconds)};
     nanosleep(&pause, nullptr);
     nanoseconds = std::min<int64_t>(2 * nanoseconds, 1000000);

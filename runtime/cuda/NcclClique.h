@@ -54,6 +54,10 @@ public:
 
   /// The first failure that NCCL met in the background.
   Status asyncError();
+  /// Tells what stands against waiting on, after so many seconds. Without, as
+  /// while communicators are made and ended, there is a deadline.
+  using Poll = std::function<Status(double waitedSeconds)>;
+  void setPoll(Poll wanted) { poll = std::move(wanted); }
   /// Waits until what `call` began on `comm` is under way.
   Status settle(ncclResult_t result, const char *call, ncclComm_t comm) const;
 
@@ -69,6 +73,7 @@ private:
   Status splitGroups();
   void listPairs();
   Status splitPairs();
+  Status mayWait(const char *call, double waitedSeconds) const;
   /// Looks at `state` until it says that nothing is in progress.
   Status waitWhile(const std::function<ncclResult_t()> &state, const char *call,
                    ncclComm_t comm) const;
@@ -80,6 +85,7 @@ private:
   int rank;
   RankFabric &fabric;
   double timeoutSeconds;
+  Poll poll;
   ncclComm_t world = nullptr;
   std::vector<NcclGroup> groups; // by communicator of the manifest
   std::vector<NcclGroup> pairs;  // by pair of stages that channels join

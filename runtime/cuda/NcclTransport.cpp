@@ -31,7 +31,7 @@ Status NcclTransport::create(NcclSetup setup,
 /// After a failure the abort lets the device's work end. Other ranks have been
 /// told before, and do not take it for the cause.
 NcclTransport::~NcclTransport() {
-  context.setWaitPoll(nullptr);
+  leaveContext();
   clique.abort();
   // What is left of the device's memory goes with its context.
 }
@@ -41,7 +41,17 @@ Status NcclTransport::start() {
   APRT_TRY(clique.create());
   APRT_TRY(allocateStaging());
   context.setWaitPoll([this](double seconds) { return poll(seconds); });
+  context.setAgreement([this](bool mine, bool &all) {
+    return fabric->agree(rank, manifest.worldSize(), mine, all);
+  });
+  clique.setPoll([this](double seconds) { return pollCall(seconds); });
   return Status::success();
+}
+
+void NcclTransport::leaveContext() {
+  context.setWaitPoll(nullptr);
+  context.setAgreement(nullptr);
+  clique.setPoll(nullptr);
 }
 
 Status NcclTransport::allocateStaging() {
@@ -152,7 +162,7 @@ Status NcclTransport::useMemory(void *memory, int64_t bytes) {
 }
 
 Status NcclTransport::close() {
-  context.setWaitPoll(nullptr);
+  leaveContext();
   return clique.close();
 }
 
@@ -198,6 +208,21 @@ Status NcclTransport::judge(const RankProgress &progress) {
     return status;
   return Status::error(std::string("op '") + manifest.opName(now->op) + "' (" +
                        manifest.opKind(now->op) + "): " + status.message());
+}
+
+/// The host is in a call of the current op, before its work is on the stream.
+Status NcclTransport::pollCall(double waitedSeconds) {
+  if (fabric->aborted())
+    return abortedStatus();
+  RankProgress progress = watch.progress();
+  fabric->publish(progress);
+  if (!deadlines || waitedSeconds < timeoutSeconds)
+    return Status::success();
+  int stream = 0;
+  const CommunicationWatch::Operation *now = watch.newest(progress, stream);
+  return now ? stuck(*now, stream, progress)
+             : Status::error("it did not end in time (--timeout sets the "
+                             "limit)");
 }
 
 Status NcclTransport::poll(double waitedSeconds) {

@@ -32,7 +32,8 @@ struct NcclSetup {
 
 class NcclTransport : public Transport {
 public:
-  /// Every rank calls it at the same time. It sets the context's wait poll.
+  /// Every rank calls it at the same time. It sets the context's wait poll
+  /// and agreement.
   static Status create(NcclSetup setup, std::unique_ptr<Transport> &result);
   ~NcclTransport() override;
 
@@ -58,6 +59,8 @@ public:
 private:
   explicit NcclTransport(NcclSetup setup);
   Status start();
+  /// Waits no longer ask this transport.
+  void leaveContext();
   Status allocateStaging();
 
   /// This rank's group of `comm`, checked.
@@ -108,6 +111,8 @@ private:
 
   /// See CudaContext::WaitPoll.
   Status poll(double waitedSeconds);
+  /// The same, of NCCL's calls themselves.
+  Status pollCall(double waitedSeconds);
   Status judge(const RankProgress &progress);
   Status stuck(const CommunicationWatch::Operation &operation, int stream,
                const RankProgress &progress);

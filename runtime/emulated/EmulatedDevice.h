@@ -125,6 +125,8 @@ CUresult enqueue(CUstream stream, Work work);
 /// False: not a live stream (null, the default stream, is one).
 bool isStream(CUstream stream);
 bool isCapturing(CUstream stream);
+/// Whether a graph, executable or not, was not destroyed.
+bool holdsGraphs();
 
 /// The name of the program's op whose calls follow, for messages.
 void setLabel(const char *op);

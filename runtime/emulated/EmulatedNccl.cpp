@@ -146,7 +146,16 @@ ncclResult_t commLeave(ncclComm_t comm, const char *call, ncclComm::State how) {
   return ncclSuccess;
 }
 
+/// Work of a destroyed graph may still run: the abort ends it.
 ncclResult_t commAbort(ncclComm_t comm) {
+  if (isKnown(comm) && comm->captured > 0 && holdsGraphs()) {
+    std::string text = "ncclCommAbort: a graph still holds " +
+                       std::to_string(comm->captured) +
+                       " operations of the communicator; NCCL waits for ever "
+                       "until it is destroyed";
+    (void)fault(FaultKind::library, text);
+    return refused(ncclInvalidUsage, text);
+  }
   return commLeave(comm, "ncclCommAbort", ncclComm::State::aborted);
 }
 

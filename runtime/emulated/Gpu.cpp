@@ -105,6 +105,8 @@ bool isCapturing(CUstream stream) {
   return found && found->capture;
 }
 
+bool holdsGraphs() { return !gpu().graphs.openHandles().empty(); }
+
 CUresult enqueue(CUstream handle, Work work) {
   if (CUresult code = ready())
     return code;

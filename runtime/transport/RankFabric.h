@@ -42,6 +42,17 @@ public:
   static constexpr int64_t maxShared = 128;
   virtual Status share(int root, void *data, int64_t bytes) = 0;
 
+  /// Whether `mine` is true on all `ranks` ranks. Every rank calls it.
+  Status agree(int rank, int ranks, bool mine, bool &all) {
+    all = true;
+    for (int root = 0; root < ranks; ++root) {
+      uint8_t said = rank == root && mine;
+      APRT_TRY(share(root, &said, sizeof(said)));
+      all = all && said;
+    }
+    return Status::success();
+  }
+
   /// Whether a rank failed, so that waits end.
   virtual bool aborted() = 0;
 

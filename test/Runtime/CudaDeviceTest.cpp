@@ -245,14 +245,76 @@ TEST_F(CudaDeviceTest, WhatCannotBeCapturedRunsAsItIs) {
   EXPECT_EQ(device->repeatRefusal(), "this library call cannot be captured");
 }
 
-/// Addresses in graphs would be stale.
-TEST_F(CudaDeviceTest, GraphsAreMadeAgainWhenMemoryMoves) {
+/// Addresses in graphs would be stale, and one rank alone must not make them
+/// again.
+TEST_F(CudaDeviceTest, MemoryThatGraphsNameMustStay) {
   start();
   runSteps(4);
   ASSERT_TRUE(device->release(middle).ok());
   ASSERT_TRUE(device->allocate(count * 4, "a test", memory.arena, middle).ok());
+  Status status = device->runStep(0, [&] { return step(); });
+  EXPECT_EQ(status.message(), "memory moved that the graph of a step names");
+}
+
+/// Ranks make graphs all or none: before the capture, or after it.
+TEST_F(CudaDeviceTest, OtherRanksCanRefuseGraphs) {
+  for (int refused : {1, 2}) {
+    start();
+    int asked = 0;
+    std::vector<bool> said;
+    device->place().setAgreement([&](bool mine, bool &all) {
+      said.push_back(mine);
+      all = ++asked != refused;
+      return Status::success();
+    });
+    bodies = 0;
+    runSteps(5);
+    EXPECT_EQ(bodies, 5 + (refused == 2 ? 1 : 0)); // captured, thrown away
+    EXPECT_EQ(said, std::vector<bool>(size_t(refused), true));
+    EXPECT_EQ(device->repeatRefusal(),
+              "the steps of another rank cannot be graphs");
+    device.reset();
+  }
+}
+
+/// A rank that wants none tells it where the others ask.
+TEST_F(CudaDeviceTest, AllRanksHearOfARankWithoutGraphs) {
+  options.graphs = false;
+  start();
+  std::vector<bool> said;
+  device->place().setAgreement([&](bool mine, bool &all) {
+    said.push_back(mine);
+    all = false;
+    return Status::success();
+  });
+  runSteps(5);
+  EXPECT_EQ(said, std::vector<bool>{false});
+}
+
+/// As after a failure: what is repeated ends, what runs is not waited for.
+TEST_F(CudaDeviceTest, GraphsEndWithoutAWait) {
+  start();
   runSteps(4);
-  EXPECT_EQ(bodies, 3 + 2); // once as it is, once captured
+  emulated::Work never;
+  never.name = "never";
+  never.poll = [](bool) { return emulated::Progress::notYet; };
+  ASSERT_EQ(emulated::enqueue(device->place().stream(0), std::move(never)),
+            CUDA_SUCCESS);
+  ASSERT_TRUE(device->runStep(0, [&] { return step(); }).ok());
+  EXPECT_TRUE(emulated::holdsGraphs());
+  device->endSteps();
+  EXPECT_FALSE(emulated::holdsGraphs());
+  EXPECT_EQ(emulated::faultText(), "");
+  device.reset();
+}
+
+TEST_F(CudaDeviceTest, AnEventOfAnEarlierRunIsNone) {
+  options.graphs = false;
+  start();
+  runSteps(1);
+  Status status = device->runStep(0, [&] { return event(1, 0, false); });
+  EXPECT_EQ(status.message(),
+            "event 0 was never recorded in this run of the step");
 }
 
 TEST_F(CudaDeviceTest, AMissingEventNamesBothOps) {

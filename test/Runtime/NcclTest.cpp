@@ -297,6 +297,48 @@ TEST(EmulatedNccl, RefusesToEndWhileAGraphHoldsOperations) {
   expectText(all, "a graph still holds 1 operations of the communicator");
 }
 
+/// Real NCCL does not return; the graph may have work that runs.
+TEST(EmulatedNccl, FindsAnAbortWhileAGraphHoldsOperations) {
+  std::string all = runMembers(1, [](Member &m) -> std::string {
+    float *x = m.floats(4, 1);
+    CUgraph graph = nullptr;
+    CUgraphExec executable = nullptr;
+    m.driver.cuStreamBeginCapture_v2(m.stream,
+                                     CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    m.allReduce(x, 4, m.world);
+    m.driver.cuStreamEndCapture(m.stream, &graph);
+    m.driver.cuGraphInstantiateWithFlags(&executable, graph, 0);
+    m.driver.cuGraphDestroy(graph);
+    m.driver.cuGraphLaunch(executable, m.stream);
+    if (m.nccl.ncclCommAbort(m.world) == ncclSuccess)
+      return "aborted";
+    return emulated::faultText();
+  });
+  expectText(all, "library misuse: ncclCommAbort: a graph still holds 1 "
+                  "operations of the communicator");
+}
+
+TEST(EmulatedNccl, AbortsWhatADestroyedGraphStillRuns) {
+  std::string all = runMembers(2, [](Member &m) -> std::string {
+    float *x = m.floats(4, 1);
+    CUgraph graph = nullptr;
+    CUgraphExec executable = nullptr;
+    m.driver.cuStreamBeginCapture_v2(m.stream,
+                                     CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    m.allReduce(x, 4, m.world);
+    m.driver.cuStreamEndCapture(m.stream, &graph);
+    m.driver.cuGraphInstantiateWithFlags(&executable, graph, 0);
+    m.driver.cuGraphDestroy(graph);
+    if (m.rank == 0) // the other one never comes
+      m.driver.cuGraphLaunch(executable, m.stream);
+    m.driver.cuStreamQuery(m.stream);
+    m.driver.cuGraphExecDestroy(executable);
+    m.keep(m.nccl.ncclCommAbort(m.world));
+    return m.problem + emulated::faultText();
+  });
+  EXPECT_EQ(all, "");
+}
+
 TEST(EmulatedNccl, RefusesUseAfterAbortAndDestruction) {
   std::string all = runMembers(1, [](Member &m) -> std::string {
     ncclComm_t child = m.split(0, 0);
