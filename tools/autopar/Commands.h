@@ -19,8 +19,8 @@ int complain(const llvm::Twine &message);
 
 /// The options that shape a plan, of all commands that make one.
 struct PlanOptions {
-  std::string cluster, target, precision, strategy, mesh, planFile, savePlan, memoryLimit,
-      constraints;
+  std::string cluster, target, precision, strategy, mesh, planFile, savePlan,
+      memoryLimit, constraints;
   std::vector<std::string> bindings, entries;
   int64_t ranks = 0, microBatches = 0;
   bool allowLinkedWeights = false, verbose = false;
