@@ -1,6 +1,7 @@
 //===- PredictMemory.cpp - What a device of each stage will hold ----------===//
 
 #include "autopar/Planning/PredictMemory.h"
+#include "Launches.h"
 #include "Strategies.h"
 #include "autopar/Cost/WorkList.h"
 #include "autopar/shared_memory.h"
@@ -14,14 +15,6 @@ using namespace llvm;
 namespace autopar {
 
 namespace {
-
-/// A launch of one stage: a kernel group, or a part of one where a reshard or a
-/// border of stages cuts it.
-struct Launch {
-  int64_t stage = 0;
-  const GraphStep *step = nullptr;
-  SmallVector<unsigned> ops;
-};
 
 /// The work of one stage while it is listed.
 struct StageWork {
@@ -50,8 +43,8 @@ public:
       : graph(graph), plan(plan),
         reshards(plan.mesh,
                  CommunicationModel::reshardCost(plan.cluster, plan.mesh)),
-        stages(plan.stages), inLaunch(graph.ops.size(), 0),
-        stored(graph.values.size(), false),
+        launches(graph, plan, reshards), stages(plan.stages),
+        stored(launches.storedValues()), inLaunch(graph.ops.size(), 0),
         onProcessors(plan.cluster.slowest().kind == "cpu") {
     for (StageWork &stage : stages)
       stage.work.communication = graph.communication;
@@ -59,21 +52,10 @@ public:
   void run();
 
 private:
-  void formLaunches();
-  void findStored();
-  bool isCut(unsigned value, const Sharding &want);
-  bool moves(unsigned value, const Sharding &from, const Sharding &to);
   const Sharding &lies(unsigned value) const {
     return plan.values[value].sharding;
   }
-  Sharding given(unsigned value) const {
-    const GraphValue &what = graph.values[value];
-    return sides[what.producer].results[what.resultIndex];
-  }
-  bool isComputed(unsigned value) const {
-    return graph.values[value].source == ValueSource::Op &&
-           !graph.values[value].setup;
-  }
+  const Sharding &given(unsigned value) const { return launches.given(value); }
 
   unsigned newBuffer(StageWork &stage, unsigned value,
                      const Sharding &sharding);
@@ -92,76 +74,15 @@ private:
   const ModelGraph &graph;
   Plan &plan;
   ReshardCache reshards;
-  std::vector<OpShardings> sides; // per op
-  std::vector<Launch> launches;
+  LaunchList launches;
   std::vector<StageWork> stages;
-  std::vector<unsigned> inLaunch; // per op: the last launch that has it
   std::vector<bool> stored;       // per value: some launch reads it
+  std::vector<unsigned> inLaunch; // per op: 1 + the last launch that has it
   int64_t nextChannel = 0;
   bool onProcessors; // where weights are packed and ranks share memory
 };
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Launches
-//===----------------------------------------------------------------------===//
-
-/// Whether a change of sharding is more than a slice, which a kernel makes
-/// while it reads.
-bool MemoryPredictor::moves(unsigned value, const Sharding &from,
-                            const Sharding &to) {
-  if (from == to)
-    return false;
-  const GraphValue &what = graph.values[value];
-  const std::optional<ReshardPath> &path =
-      reshards.get(from, to, what.shape, what.elementBytes);
-  return path && any_of(*path, [](const ReshardStep &step) {
-           return !isLocal(step.kind);
-         });
-}
-
-/// Whether a value made in a kernel group has to leave it to be read.
-bool MemoryPredictor::isCut(unsigned value, const Sharding &want) {
-  return moves(value, given(value), lies(value)) ||
-         moves(value, lies(value), want);
-}
-
-void MemoryPredictor::formLaunches() {
-  launches.emplace_back(); // inLaunch 0 is none
-  for (const GraphStep &step : graph.steps) {
-    bool fresh = true;
-    for (unsigned op : step.ops) {
-      const auto &operands = graph.ops[op].operands;
-      fresh |= plan.ops[op].stage != launches.back().stage;
-      for (const auto &[position, value] : enumerate(operands))
-        fresh |=
-            isComputed(value) &&
-            inLaunch[graph.values[value].producer] == launches.size() - 1 &&
-            isCut(value, sides[op].operands[position]);
-      if (std::exchange(fresh, false))
-        launches.push_back({plan.ops[op].stage, &step, {}});
-      launches.back().ops.push_back(op);
-      inLaunch[op] = launches.size() - 1;
-    }
-  }
-}
-
-void MemoryPredictor::findStored() {
-  std::fill(inLaunch.begin(), inLaunch.end(), 0);
-  for (const auto &[number, launch] : enumerate(launches)) {
-    for (unsigned op : launch.ops)
-      inLaunch[op] = number;
-    for (unsigned op : launch.ops)
-      for (unsigned value : graph.ops[op].operands)
-        if (isComputed(value) &&
-            inLaunch[graph.values[value].producer] != number)
-          stored[value] = true;
-  }
-  for (unsigned value : graph.stepResults)
-    stored[value] = true;
-  std::fill(inLaunch.begin(), inLaunch.end(), 0);
-}
 
 //===----------------------------------------------------------------------===//
 // Values in memory
@@ -209,7 +130,7 @@ unsigned MemoryPredictor::place(int64_t number, unsigned value) {
     return it->second;
   const GraphValue &what = graph.values[value];
   unsigned buffer;
-  if (isComputed(value)) {
+  if (launches.isComputed(value)) {
     buffer = receive(number, value);
   } else {
     buffer = newBuffer(stage, value, lies(value));
@@ -260,7 +181,8 @@ unsigned MemoryPredictor::reshard(int64_t number, unsigned buffer,
 unsigned MemoryPredictor::read(int64_t number, unsigned value,
                                const Sharding &want, bool fused) {
   unsigned buffer = place(number, value);
-  if (lies(value) == want || (fused && !moves(value, lies(value), want)))
+  if (lies(value) == want ||
+      (fused && !launches.moves(value, lies(value), want)))
     return buffer;
   std::string key;
   appendKey(key, want);
@@ -277,8 +199,9 @@ unsigned MemoryPredictor::read(int64_t number, unsigned value,
 /// A reshape outside of kernels: its result names the operand's memory.
 void MemoryPredictor::name(const Launch &launch) {
   unsigned op = launch.ops.front();
-  unsigned buffer = read(launch.stage, graph.ops[op].operands.front(),
-                         sides[op].operands.front(), /*fused=*/false);
+  unsigned buffer =
+      read(launch.stage, graph.ops[op].operands.front(),
+           launches.shardings(op).operands.front(), /*fused=*/false);
   for (unsigned result : graph.ops[op].results)
     stages[launch.stage].places[result] =
         reshard(launch.stage, buffer, result, given(result), lies(result),
@@ -287,20 +210,22 @@ void MemoryPredictor::name(const Launch &launch) {
 
 void MemoryPredictor::launch(const Launch &launch) {
   StageWork &stage = stages[launch.stage];
-  unsigned number = &launch - launches.data();
+  unsigned number = 1 + (&launch - launches.all().data());
   for (unsigned op : launch.ops)
     inLaunch[op] = number;
   WorkItem item;
   SmallVector<unsigned> readValues;
   for (unsigned op : launch.ops)
     for (const auto &[position, value] : enumerate(graph.ops[op].operands)) {
-      if (isComputed(value) && inLaunch[graph.values[value].producer] == number)
+      if (launches.isComputed(value) &&
+          inLaunch[graph.values[value].producer] == number)
         continue;
       bool library =
           launch.step->library && (op == launch.step->root ||
                                    graph.ops[op].kernel == KernelClass::View);
-      unsigned buffer = read(launch.stage, value, sides[op].operands[position],
-                             /*fused=*/!launch.step->library);
+      unsigned buffer =
+          read(launch.stage, value, launches.shardings(op).operands[position],
+               /*fused=*/!launch.step->library);
       auto constant = stage.persistent.find(buffer);
       if (constant != stage.persistent.end()) {
         if (library)
@@ -342,8 +267,9 @@ void MemoryPredictor::launch(const Launch &launch) {
 /// A result that is an argument, or another result's memory, is copied.
 void MemoryPredictor::returnResults() {
   for (unsigned value : graph.stepResults) {
-    int64_t number =
-        isComputed(value) ? plan.ops[graph.values[value].producer].stage : 0;
+    int64_t number = launches.isComputed(value)
+                         ? plan.ops[graph.values[value].producer].stage
+                         : 0;
     StageWork &stage = stages[number];
     Sharding whole = endPartial(lies(value));
     unsigned buffer = read(number, value, whole, /*fused=*/false);
@@ -405,14 +331,7 @@ int64_t MemoryPredictor::communicationBytes(const StageWork &stage) const {
 }
 
 void MemoryPredictor::run() {
-  for (const auto &[index, op] : enumerate(graph.ops)) {
-    std::optional<OpShardings> known =
-        shardingsOf(op.rule, plan.ops[index].assignment, plan.mesh);
-    sides.push_back(known ? std::move(*known) : OpShardings());
-  }
-  formLaunches();
-  findStored();
-  for (const Launch &item : drop_begin(launches))
+  for (const Launch &item : launches.all())
     item.step->view ? name(item) : launch(item);
   returnResults();
   plan.predictedStageMemoryBytes.clear();

@@ -1,0 +1,76 @@
+//===- Launches.cpp - How a plan's kernel groups are launched -------------===//
+
+#include "Launches.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+LaunchList::LaunchList(const ModelGraph &graph, const Plan &plan,
+                       ReshardCache &reshards)
+    : graph(graph), plan(plan), reshards(reshards) {
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    std::optional<OpShardings> known =
+        shardingsOf(op.rule, plan.ops[index].assignment, plan.mesh);
+    sides.push_back(known ? std::move(*known) : OpShardings());
+  }
+  form();
+}
+
+bool LaunchList::moves(unsigned value, const Sharding &from,
+                       const Sharding &to) const {
+  if (from == to)
+    return false;
+  const GraphValue &what = graph.values[value];
+  const std::optional<ReshardPath> &path =
+      reshards.get(from, to, what.shape, what.elementBytes);
+  return path && any_of(*path, [](const ReshardStep &step) {
+           return !isLocal(step.kind);
+         });
+}
+
+/// Whether a value made in a kernel group has to leave it to be read.
+bool LaunchList::isCut(unsigned value, const Sharding &want) const {
+  const Sharding &lies = plan.values[value].sharding;
+  return moves(value, given(value), lies) || moves(value, lies, want);
+}
+
+void LaunchList::form() {
+  std::vector<unsigned> launchOf(graph.ops.size(), 0); // counted from 1
+  for (const GraphStep &step : graph.steps) {
+    bool fresh = true;
+    for (unsigned op : step.ops) {
+      fresh = fresh || plan.ops[op].stage != launches.back().stage;
+      for (const auto &[position, value] : enumerate(graph.ops[op].operands))
+        fresh = fresh ||
+                (isComputed(value) &&
+                 launchOf[graph.values[value].producer] == launches.size() &&
+                 isCut(value, sides[op].operands[position]));
+      if (std::exchange(fresh, false))
+        launches.push_back({plan.ops[op].stage, &step, {}});
+      launches.back().ops.push_back(op);
+      launchOf[op] = launches.size();
+    }
+  }
+}
+
+std::vector<bool> LaunchList::storedValues() const {
+  std::vector<bool> stored(graph.values.size(), false);
+  std::vector<unsigned> launchOf(graph.ops.size(), 0); // counted from 1
+  for (const auto &[index, launch] : enumerate(launches)) {
+    unsigned number = index + 1;
+    for (unsigned op : launch.ops)
+      launchOf[op] = number;
+    for (unsigned op : launch.ops)
+      for (unsigned value : graph.ops[op].operands)
+        if (isComputed(value) &&
+            launchOf[graph.values[value].producer] != number)
+          stored[value] = true;
+  }
+  for (unsigned value : graph.stepResults)
+    stored[value] = true;
+  return stored;
+}
+
+} // namespace autopar
