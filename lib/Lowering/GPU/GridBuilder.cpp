@@ -229,18 +229,21 @@ void GridBuilder::emitRows(const GridPlan &plan) {
   } else {
     SmallVector<std::pair<SmallVector<OutputElement>, Value>> kept;
     bool keeps = emit.keeps(plan.length);
-    emit.forElements(
-        plan.length, 0, {},
-        [&](Index element, ValueRange, Value alive) -> LoopEmitter::Values {
-          Index flat = emit.addRowElement(rows, plan.inside, element);
-          flat.modulus = plan.space;
-          auto found = evaluateOutputs(emit, kernel, flat, plan.space);
-          if (keeps)
-            kept.push_back({found, alive});
-          else
-            put(found, alive);
-          return {};
-        });
+    auto take = [&](Index element, ValueRange, Value alive) {
+      Index flat = emit.addRowElement(rows, plan.inside, element);
+      flat.modulus = plan.space;
+      auto found = evaluateOutputs(emit, kernel, flat, plan.space);
+      if (keeps)
+        kept.push_back({found, alive});
+      else
+        put(found, alive);
+      return LoopEmitter::Values();
+    };
+    // An element that is read once more may be overwritten by then.
+    if (plan.inPlace && !keeps)
+      emit.forOwnElements(plan.length, take);
+    else
+      emit.forElements(plan.length, 0, {}, take);
     for (auto &[elements, alive] : kept)
       put(elements, alive);
   }

@@ -115,6 +115,21 @@ LoopEmitter::Values GridEmitter::forElements(int64_t extent, unsigned depth,
       });
 }
 
+void GridEmitter::forOwnElements(int64_t extent, ElementBody body) {
+  int64_t vector = group.vectorOf(extent), vectors = extent / vector;
+  Value lane = group.lane ? group.lane : constantInt(0);
+  Value left =
+      make<arith::SubIOp>(constantInt(vectors + group.lanes - 1), lane);
+  Value turns = make<arith::DivUIOp>(left, constantInt(group.lanes));
+  foldRange(turns, 0, ValueRange(), [&](Index turn, ValueRange) -> Values {
+    for (int64_t within = 0; within < vector; ++within) {
+      Value alive;
+      body(elementOf(extent, turn.value, within, alive), {}, nullptr);
+    }
+    return {};
+  });
+}
+
 bool GridEmitter::varies(ArrayRef<Index> indices) {
   return llvm::any_of(indices, [&](const Index &index) {
     auto space = spaces.find(index.value);

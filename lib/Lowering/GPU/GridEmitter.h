@@ -82,6 +82,10 @@ public:
   Values forElements(int64_t extent, unsigned depth, mlir::ValueRange inits,
                      ElementBody body);
 
+  /// body(element, carried, null) in a loop of this thread's own: no element is
+  /// repeated, and the threads may not meet in it.
+  void forOwnElements(int64_t extent, ElementBody body);
+
   /// Whether a thread's elements of such a row are straight code.
   bool keeps(int64_t extent) const;
 
@@ -110,7 +114,8 @@ private:
   using CombineMany =
       llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)>;
   Values joinRow(Values mine, CombineMany combine);
-  Values joinNeighbours(Values mine, CombineMany combine, int64_t width);
+  Values joinNeighbours(Values mine, CombineMany combine, int64_t width,
+                        int64_t apart);
   Values joinThroughMemory(Values mine, CombineMany combine, int64_t parts);
   mlir::Value shuffle(mlir::Value value, int64_t distance);
   mlir::Value sharedArray(mlir::Type element, int64_t size);
@@ -123,10 +128,13 @@ private:
                      mlir::Value flat);
   Values bestAfter(TopKOp op, llvm::ArrayRef<Index> at, mlir::ValueRange last,
                    mlir::Value isFirst, bool together);
-  mlir::Value bestRow(TopKOp op, llvm::ArrayRef<Index> at);
-  mlir::Value scanRow(ScanOp op, llvm::ArrayRef<Index> at);
-  mlir::Value scanSegment(ScanOp op, mlir::Value row, mlir::Value start,
-                          bool writes, unsigned depth);
+  int64_t strideOfKept(int64_t size, int64_t bytes) const;
+  mlir::Value bestRow(TopKOp op, llvm::ArrayRef<Index> at, int64_t stride);
+  mlir::Value scanRow(ScanOp op, llvm::ArrayRef<Index> at, int64_t stride);
+  mlir::Value scanFrom(ScanOp op, llvm::ArrayRef<Index> at, mlir::Value start,
+                       mlir::Value before, mlir::Value count);
+  mlir::Value scanSegment(ScanOp op, mlir::Value row, int64_t stride,
+                          mlir::Value start, bool writes, unsigned depth);
   mlir::Value prefixOfLanes(ScanOp op, mlir::Value total, mlir::Value neutral);
 
   mlir::gpu::GPUModuleOp module;

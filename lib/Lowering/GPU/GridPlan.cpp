@@ -20,6 +20,8 @@ constexpr int64_t kShortFold = 16;
 /// largest blocks.
 constexpr int64_t kKept = 32, kKeptOfMany = 16;
 constexpr int64_t kMostThreads = 1024;
+/// Elements that memory delivers together.
+constexpr int64_t kFetched = 8;
 /// Narrower parts are not worth a tile.
 constexpr int64_t kLeastTile = 8;
 
@@ -94,17 +96,28 @@ void shareAlongRow(GridPlan &plan, int64_t extent, int64_t vector) {
 }
 
 /// Neighbouring threads on neighbouring rows, which lie side by side in memory;
-/// more threads per row where there are few rows.
+/// more threads per row where there are few rows, and then fewer rows per
+/// block, as long as neighbours still share what is fetched at once.
 void shareAcrossRows(GridPlan &plan, int64_t extent) {
   RowGroup &group = plan.group;
   group.neighbours = false;
-  while (group.lanes < kWarp && plan.rowCount * group.lanes < kManyThreads &&
+  int64_t fewest = 1;
+  while (fewest < kFetched && plan.rowCount >= 2 * fewest * kFetched)
+    fewest *= 2;
+  while (group.lanes * fewest < kMostThreads &&
+         plan.rowCount * group.lanes < kManyThreads &&
          extent / (2 * group.lanes) >= 4)
     group.lanes *= 2;
-  group.rows = std::min(plan.rowCount, group.lanes == 1 ? 4 * kWarp : kWarp);
-  if (plan.inPlace && group.lanes > 1)
-    while (plan.rowCount % group.rows != 0)
-      --group.rows;
+  if (group.lanes == 1) {
+    group.rows = std::min(plan.rowCount, 4 * kWarp);
+    return;
+  }
+  int64_t most = std::min({plan.rowCount, kWarp, kMostThreads / group.lanes});
+  while (2 * group.rows <= most)
+    group.rows *= 2;
+  while (plan.inPlace && plan.rowCount % group.rows != 0)
+    group.rows /= 2;
+  group.kept = group.lanes > kMostThreads / 2 ? kKeptOfMany : kKept;
 }
 
 void planRows(GridPlan &plan, ArrayRef<FoldFinding> folds, int64_t vector) {

@@ -69,12 +69,13 @@ Value GridEmitter::shuffle(Value value, int64_t distance) {
   return width < 32 ? make<arith::TruncIOp>(type, got) : got;
 }
 
-LoopEmitter::Values
-GridEmitter::joinNeighbours(Values mine, CombineMany combine, int64_t width) {
+LoopEmitter::Values GridEmitter::joinNeighbours(Values mine,
+                                                CombineMany combine,
+                                                int64_t width, int64_t apart) {
   for (int64_t distance = width / 2; distance > 0; distance /= 2) {
     Values others;
     for (Value value : mine)
-      others.push_back(shuffle(value, distance));
+      others.push_back(shuffle(value, distance * apart));
     mine = combine(mine, others);
   }
   return mine;
@@ -84,7 +85,8 @@ GridEmitter::joinNeighbours(Values mine, CombineMany combine, int64_t width) {
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-/// Joins `parts` values per row, in order: one per warp, or one per lane.
+/// Joins `parts` values per row, in order; lanes that follow each other have
+/// the same one.
 LoopEmitter::Values GridEmitter::joinThroughMemory(Values mine,
                                                    CombineMany combine,
                                                    int64_t parts) {
@@ -92,9 +94,9 @@ LoopEmitter::Values GridEmitter::joinThroughMemory(Values mine,
   for (Value value : mine)
     at = std::max(at, depth(value));
   Value part = group.lane, writes;
-  if (group.neighbours) {
-    Value first = make<arith::RemUIOp>(group.lane, constantInt(kWarp));
-    part = make<arith::DivUIOp>(group.lane, constantInt(kWarp));
+  if (int64_t joined = group.lanes / parts; joined > 1) {
+    Value first = make<arith::RemUIOp>(group.lane, constantInt(joined));
+    part = make<arith::DivUIOp>(group.lane, constantInt(joined));
     writes =
         make<arith::CmpIOp>(arith::CmpIPredicate::eq, first, constantInt(0));
   }
@@ -121,13 +123,14 @@ LoopEmitter::Values GridEmitter::joinThroughMemory(Values mine,
 }
 
 LoopEmitter::Values GridEmitter::joinRow(Values mine, CombineMany combine) {
-  Values joined;
-  if (!group.neighbours)
-    joined = joinThroughMemory(mine, combine, group.lanes);
-  else
-    joined = joinNeighbours(mine, combine, std::min(group.lanes, kWarp));
-  if (group.neighbours && group.lanes > kWarp)
-    joined = joinThroughMemory(joined, combine, group.lanes / kWarp);
+  // Lanes of a row in a warp, and how far apart they are.
+  int64_t apart = group.neighbours ? 1 : group.rows;
+  int64_t width = std::min(group.lanes, kWarp / apart);
+  if (group.threads() < kWarp)
+    width = 1;
+  Values joined = joinNeighbours(mine, combine, width, apart);
+  if (group.lanes > width)
+    joined = joinThroughMemory(joined, combine, group.lanes / width);
   for (Value value : joined)
     varying.erase(value);
   return joined;

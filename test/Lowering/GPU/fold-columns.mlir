@@ -1,5 +1,5 @@
-// Sums of columns: 32 neighbouring columns and 32 threads for each; parts meet
-// in shared memory. A sum of everything is one block's.
+// Sums of columns: neighbouring columns, more threads for each where there are
+// few; those of a warp join first, then parts meet in shared memory. A sum of everything is one block's.
 // RUN: autopar-opt %s --autopar-lower-to-gpu | FileCheck %s
 
 module attributes {autopar.persistent = [[]]} {
@@ -22,9 +22,10 @@ module attributes {autopar.persistent = [[]]} {
   }
 }
 
-// CHECK-DAG: llvm.mlir.global internal @shared_kernel_0_reduce_0() {{.*}} : !llvm.array<1024 x f32>
+// CHECK-DAG: llvm.mlir.global internal @shared_kernel_0_reduce_0() {{.*}} : !llvm.array<256 x f32>
 // CHECK-DAG: llvm.mlir.global internal @shared_kernel_1_reduce_0() {{.*}} : !llvm.array<32 x f32>
-// CHECK: gpu.func @kernel_0_reduce({{.*}}known_block_size = array<i32: 1024, 1, 1>, known_grid_size = array<i32: 2, 1, 1>
+// CHECK: gpu.func @kernel_0_reduce({{.*}}known_block_size = array<i32: 1024, 1, 1>, known_grid_size = array<i32: 8, 1, 1>
+// CHECK-COUNT-2: gpu.shuffle xor
 // CHECK-NOT: gpu.shuffle
 // CHECK: gpu.barrier
 // CHECK-COUNT-32: llvm.load {{.*}} : !llvm.ptr<3> -> f32

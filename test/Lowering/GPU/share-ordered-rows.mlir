@@ -1,5 +1,8 @@
 // Best elements come one by one, each joined over the warp; running sums in
-// shared memory: a segment per thread, then what is before it.
+// shared memory: a segment per thread, then what is before it. Of rows that are
+// longer than shared memory every other element is kept.
+// CHECK-DAG: llvm.mlir.global internal @shared_kernel_2_scan_0() {{.*}} : !llvm.array<5000 x f32>
+// CHECK-DAG: llvm.mlir.global internal @shared_kernel_3_top_k_0() {{.*}} : !llvm.array<3000 x i64>
 // RUN: autopar-opt %s --autopar-lower-to-gpu | FileCheck %s
 
 module attributes {autopar.persistent = [[]]} {
@@ -18,6 +21,19 @@ module attributes {autopar.persistent = [[]]} {
       %t_ = autopar.scan sum %x_ dim = 1 : tensor<600x64xf32>
       autopar.yield %t_ : tensor<600x64xf32>
     }
+    %u = autopar.buffer arena[6291456] : memref<1x10000xf32>
+    %v = autopar.buffer arena[7340032] : memref<1x10000xf32>
+    %i = autopar.buffer arena[7864320] : memref<1x6000xi64>
+    autopar.kernel ins(%u) outs(%v) : (memref<1x10000xf32>, memref<1x10000xf32>) -> () {
+    ^bb0(%u_: tensor<1x10000xf32>):
+      %t_ = autopar.scan sum %u_ dim = 1 : tensor<1x10000xf32>
+      autopar.yield %t_ : tensor<1x10000xf32>
+    }
+    autopar.kernel ins(%u) outs(%i) : (memref<1x10000xf32>, memref<1x6000xi64>) -> () {
+    ^bb0(%u_: tensor<1x10000xf32>):
+      %t_ = autopar.top_k %u_ dim = 1 : tensor<1x10000xf32> -> tensor<1x6000xi64>
+      autopar.yield %t_ : tensor<1x6000xi64>
+    }
     return
   }
 }
@@ -35,7 +51,14 @@ module attributes {autopar.persistent = [[]]} {
 // CHECK: %[[TOTAL:.*]] = scf.for
 // CHECK: llvm.store %[[TOTAL]], {{.*}} !llvm.ptr<3>
 // CHECK: nvvm.bar.warp.sync
-// CHECK: scf.for
+// CHECK-NOT: scf.for
+// CHECK-COUNT-5: arith.select
 // CHECK: scf.for
 // CHECK: nvvm.bar.warp.sync
 // CHECK: llvm.store {{.*}} : f32, !llvm.ptr{{$}}
+// CHECK: gpu.func @kernel_2_scan(
+// CHECK: llvm.load {{.*}} : !llvm.ptr<3> -> f32
+// CHECK: scf.for
+// CHECK: llvm.load {{.*}} : !llvm.ptr -> f32
+// CHECK: gpu.func @kernel_3_top_k(
+// CHECK: gpu.return
