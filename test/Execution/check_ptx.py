@@ -31,7 +31,7 @@ USED = re.compile(r"Function properties for (\w+)\s+(\d+) bytes stack frame, (\d
 
 
 def toolkits():
-    """Where the compiler looks for CUDA, and the environment of this Python."""
+    """Where the compiler looks for CUDA, in its order, and the environment of this Python."""
     roots = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")]
     if shutil.which("ptxas"):
         roots.append(os.path.dirname(os.path.dirname(shutil.which("ptxas"))))
@@ -44,9 +44,9 @@ def toolkits():
 
 def find_ptxas():
     """None where there is none."""
-    given = os.environ.get("AUTOPAR_PTXAS") or shutil.which("ptxas")
+    given = os.environ.get("AUTOPAR_PTXAS")
     found = [os.path.join(root, "bin", "ptxas") for root in toolkits()]
-    return given or next((path for path in found if os.access(path, os.X_OK)), None)
+    return given or next((path for path in found if os.access(path, os.X_OK)), shutil.which("ptxas"))
 
 
 def find_libdevice():
