@@ -34,7 +34,7 @@ module attributes {autopar.persistent = [[]]} {
 // CHECK: %[[STACK:.*]] = llvm.alloca {{.*}} x f32
 // CHECK: scf.for
 // CHECK: %[[MAX:.*]] = scf.for
-// CHECK: arith.maximumf {{.*}} fastmath<nsz>
+// CHECK: llvm.fcmp "ogt" {{.*}}fastmath<nnan, nsz>
 // CHECK: %[[SUM:.*]] = scf.for
 // CHECK: arith.subf %{{.*}}, %[[MAX]]
 // CHECK: math.exp

@@ -13,9 +13,12 @@ ArrayRef<int64_t> shapeOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getShape();
 }
 
-/// NaN if either is: a row with a NaN is NaN as a whole.
+/// The larger of two numbers; of a NaN and a number either.
 Value larger(LoopEmitter &emit, Value acc, Value x) {
-  return combineElements(emit, ReduceKind::Max, acc, x, false);
+  auto noNan = LLVM::FastmathFlags::nnan | LLVM::FastmathFlags::nsz;
+  Value better =
+      emit.make<LLVM::FCmpOp>(LLVM::FCmpPredicate::ogt, x, acc, noNan);
+  return emit.make<LLVM::SelectOp>(better, x, acc, noNan);
 }
 
 Value add(LoopEmitter &emit, Value acc, Value x) {
