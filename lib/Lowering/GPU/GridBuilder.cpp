@@ -308,6 +308,16 @@ void GridBuilder::emitTiles(const GridPlan &plan) {
   shared = emit.sharedBytes();
 }
 
+void GridBuilder::discard() {
+  llvm::SmallVector<Operation *> unused{function};
+  for (auto array : module.getOps<LLVM::GlobalOp>())
+    if (array.getName().starts_with("shared_" + name + "_"))
+      unused.push_back(array);
+  for (Operation *op : unused)
+    op->erase();
+  shared = 0;
+}
+
 int64_t GridBuilder::build(const GridPlan &plan) {
   makeFunction(plan);
   switch (plan.mapping) {

@@ -30,6 +30,8 @@ public:
   loops::Findings tryOut();
   /// The function; returns the bytes of shared memory it uses.
   int64_t build(const GridPlan &plan);
+  /// Takes the function back, and its shared memory.
+  void discard();
 
 private:
   mlir::gpu::GPUFuncOp makeFunction(const GridPlan &plan);

@@ -21,6 +21,8 @@ using loops::LoopEmitter;
 using loops::Part;
 
 constexpr int64_t kWarp = 32;
+/// Shared memory that a block may have on every device.
+constexpr int64_t kMostSharedBytes = 48 << 10;
 
 /// The threads that share a row. Sizes in threads.
 struct RowGroup {
@@ -128,7 +130,7 @@ private:
                      mlir::Value flat);
   Values bestAfter(TopKOp op, llvm::ArrayRef<Index> at, mlir::ValueRange last,
                    mlir::Value isFirst, bool together);
-  int64_t strideOfKept(int64_t size, int64_t bytes) const;
+  int64_t strideOfKept(mlir::Operation *op, int64_t size, int64_t bytes);
   mlir::Value bestRow(TopKOp op, llvm::ArrayRef<Index> at, int64_t stride);
   mlir::Value scanRow(ScanOp op, llvm::ArrayRef<Index> at, int64_t stride);
   mlir::Value scanFrom(ScanOp op, llvm::ArrayRef<Index> at, mlir::Value start,
@@ -145,6 +147,7 @@ private:
     mlir::Value space, alive;
   };
   std::map<Key, Element> elements;
+  llvm::DenseMap<mlir::Operation *, int64_t> strides;
   int64_t shared = 0;
   unsigned sharedArrays = 0;
 };

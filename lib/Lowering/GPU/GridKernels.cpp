@@ -78,6 +78,11 @@ FailureOr<GridKernels::Known> GridKernels::make(KernelOp kernel) {
   GridKernelRow row = rowFor(kernel, arguments);
   row.name = name;
   row.sharedBytes = builder.build(plan);
+  while (row.sharedBytes > kMostSharedBytes) {
+    builder.discard();
+    plan.shareLess();
+    row.sharedBytes = builder.build(plan);
+  }
   row.threads = plan.threadCount();
   table.push_back(std::move(row));
   return Known{static_cast<int32_t>(table.size() - 1), plan.blocks()};

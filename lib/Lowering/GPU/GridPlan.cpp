@@ -166,6 +166,17 @@ void planFlat(GridPlan &plan, const Findings &findings, int64_t vector) {
 
 } // namespace
 
+void GridPlan::shareLess() {
+  if (mapping == Tiles) {
+    mapping = Flat;
+    return;
+  }
+  bool byWarps = group.neighbours && group.lanes > kWarp;
+  group = RowGroup();
+  group.lanes = byWarps ? kWarp : 1;
+  group.rows = byWarps ? 1 : std::min(rowCount, 4 * kWarp);
+}
+
 int64_t GridPlan::blocks() const {
   if (mapping == Rows)
     return llvm::divideCeil(rowCount, group.rows);

@@ -33,6 +33,9 @@ struct GridPlan {
   /// for folds, which end before.
   bool inPlace = false;
 
+  /// Makes it a plan that needs less shared memory, in the end none.
+  void shareLess();
+
   int64_t blocks() const;
   int64_t threadCount() const;
 };

@@ -13,9 +13,6 @@ using namespace mlir;
 
 namespace autopar::gpu {
 
-/// Shared memory for one op's rows.
-static constexpr int64_t kMostRowBytes = 32 << 10;
-
 static SmallVector<Index> with(ArrayRef<Index> at, int64_t dim, Index index) {
   SmallVector<Index> result(at);
   result[dim] = index;
@@ -38,9 +35,14 @@ static Value combineFor(GridEmitter &emit, ScanOp op, Value a, Value b) {
 }
 
 /// Elements of a row of `size` from one that is kept in shared memory to the
-/// next.
-int64_t GridEmitter::strideOfKept(int64_t size, int64_t bytes) const {
-  return llvm::divideCeil(size * group.rows * bytes, kMostRowBytes);
+/// next: an op's rows take half of what is left.
+int64_t GridEmitter::strideOfKept(Operation *op, int64_t size, int64_t bytes) {
+  int64_t &stride = strides[op];
+  if (stride == 0)
+    stride =
+        llvm::divideCeil(size * group.rows * bytes,
+                         std::max<int64_t>(1, (kMostSharedBytes - shared) / 2));
+  return stride;
 }
 
 /// What follows the first `before` elements of the row through `at`, in the
@@ -157,7 +159,7 @@ Value GridEmitter::scanElement(ScanOp op, ArrayRef<Index> at) {
     return LoopEmitter::scanElement(op, at);
   Type element = loops::computeType(getElementTypeOrSelf(op.getType()));
   int64_t bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  int64_t stride = strideOfKept(size, bytes);
+  int64_t stride = strideOfKept(op, size, bytes);
   int64_t inRow = llvm::divideCeil(size, stride);
   Value row = scanRow(op, at, stride), here = value(at[dim]);
   if (stride > 1 && op.getReverse())
@@ -280,7 +282,7 @@ Value GridEmitter::topKElement(TopKOp op, ArrayRef<Index> at) {
   Value here = value(at[dim]), none = constantInt(-1), more;
   Values start{constant(type, 0), none};
   if (sharesRows() && !varies(fixed)) {
-    int64_t stride = strideOfKept(count, /*bytes=*/8);
+    int64_t stride = strideOfKept(op, count, /*bytes=*/8);
     Value row = bestRow(op, at, stride), number = here;
     if (stride > 1)
       number = make<arith::DivUIOp>(here, constantInt(stride));
