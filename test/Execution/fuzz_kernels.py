@@ -36,6 +36,9 @@ class Chain:
             self.shape[largest] //= 2
         self.inputs, self.constants, self.nodes = {"x": list(self.shape)}, {}, []
         self.value = "x"
+        if rng.random() < 0.1:
+            self.long_scan()
+            return
         for _ in range(rng.choice([1, 2, 2, 3])):
             rng.choice([self.transpose, self.transpose, self.reduce, self.reduce, self.combine, self.softmax, self.product])()
         self.append("Identity")
@@ -72,6 +75,16 @@ class Chain:
     def softmax(self):
         if self.shape and self.dtype in (np.float32, np.float64):
             self.append("Softmax", axis=self.rng.randrange(len(self.shape)))
+
+    def long_scan(self):
+        """Of rows that shared memory does not hold."""
+        self.shape = [self.rng.choice([1, 3]), self.rng.choice([5000, 9001, 20003])]
+        self.inputs["x"] = list(self.shape)
+        if self.dtype is np.float16:
+            self.dtype = np.float32
+        self.constants["axis"] = np.array(1, np.int64)
+        self.append("CumSum", "axis", reverse=self.rng.choice([0, 1]), exclusive=self.rng.choice([0, 1]))
+        self.append("Identity")
 
     def product(self):
         if len(self.shape) < 2 or self.dtype is np.float16:
