@@ -11,7 +11,7 @@ namespace autopar::runtime::emulated {
 
 // A handler takes no argument of its own: the one runner of this thread.
 static thread_local KernelRunner *running = nullptr;
-static thread_local char handlerStack[64 * 1024];
+alignas(64) static thread_local char handlerStack[64 * 1024];
 static thread_local bool hasStack = false;
 
 static constexpr int signals[] = {SIGSEGV, SIGBUS, SIGFPE};
