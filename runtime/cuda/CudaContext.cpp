@@ -177,6 +177,22 @@ Status CudaContext::reserveWorkspace(int64_t bytes) {
   return Status::success();
 }
 
+Status CudaContext::reserveZeros(int64_t bytes) {
+  if (bytes <= zeroBytes)
+    return Status::success();
+  if (capturing)
+    return Status::error("an empty sum asks for more zeros than before");
+  APRT_TRY(release(zeroBlock));
+  zeroBlock = nullptr;
+  zeroBytes = 0; // what is left if there is no memory
+  APRT_TRY(
+      allocate(bytes, "zeros for empty sums", memory.workspace, zeroBlock));
+  APRT_CUDA(driver, cuMemsetD8Async, deviceAddress(zeroBlock), 0, size_t(bytes),
+            current);
+  zeroBytes = bytes;
+  return Status::success();
+}
+
 //===----------------------------------------------------------------------===//
 // Waiting
 //===----------------------------------------------------------------------===//

@@ -79,6 +79,11 @@ public:
   /// address may change. Not while a step is captured.
   Status reserveWorkspace(int64_t bytes);
   void *workspace() const { return scratch; }
+  /// At least `bytes` of zeros, the operands of sums of nothing, which the
+  /// libraries do not have. Their address may change when more are asked for;
+  /// not while a step is captured.
+  Status reserveZeros(int64_t bytes);
+  void *zeros() const { return zeroBlock; }
   /// Changes when memory moves that captured steps may name.
   int64_t memoryGeneration() const { return generation; }
 
@@ -134,6 +139,8 @@ private:
   std::unordered_map<void *, Block> blocks; // by address
   void *scratch = nullptr;
   int64_t scratchBytes = 0;
+  void *zeroBlock = nullptr;
+  int64_t zeroBytes = 0;
   int64_t generation = 0;
   bool capturing = false;
   WaitPoll poll;

@@ -14,7 +14,6 @@ CudaConv::~CudaConv() {
     return;
   for (PackedFilter &filter : packed)
     (void)context.release(filter.data);
-  (void)context.release(zeros);
 }
 
 /// The handle puts its work on the stream of the current op.
@@ -79,20 +78,6 @@ Status CudaConv::run(const aprt_conv_desc &described,
   return plan->run(handle.get(), context, operands);
 }
 
-Status CudaConv::ensureZeros(int64_t bytes) {
-  if (bytes <= zeroBytes)
-    return Status::success();
-  APRT_TRY(context.release(zeros));
-  zeros = nullptr;
-  zeroBytes = 0;
-  APRT_TRY(context.allocate(bytes, "zeros for empty sums",
-                            context.memory.workspace, zeros));
-  APRT_CUDA(context.driver, cuMemsetD8Async, deviceAddress(zeros), 0,
-            size_t(bytes), context.currentStream());
-  zeroBytes = bytes;
-  return Status::success();
-}
-
 /// The library has no sums of nothing: a window of one zero is the same.
 Status CudaConv::runEmptySum(const aprt_conv_desc &desc,
                              ConvOperands operands) {
@@ -104,9 +89,9 @@ Status CudaConv::runEmptySum(const aprt_conv_desc &desc,
     one.window[d] = one.strides[d] = one.dilations[d] = 1;
     one.pad_low[d] = one.pad_high[d] = 0;
   }
-  APRT_TRY(ensureZeros(std::max(countInputs(one), countWeights(one)) *
-                       elementBytes(desc.dtype)));
-  operands.x = operands.w = zeros;
+  APRT_TRY(context.reserveZeros(std::max(countInputs(one), countWeights(one)) *
+                                elementBytes(desc.dtype)));
+  operands.x = operands.w = context.zeros();
   return run(one, operands);
 }
 

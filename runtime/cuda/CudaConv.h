@@ -36,7 +36,6 @@ private:
   };
 
   Status useStream();
-  Status ensureZeros(int64_t bytes);
   Status runEmptySum(const aprt_conv_desc &desc, ConvOperands operands);
 
   const CudnnApi &library;
@@ -45,8 +44,6 @@ private:
   CUstream stream = nullptr;                          // of the handle
   std::vector<PackedFilter> packed;
   std::unordered_map<Key, Plan, WordKeyHash, WordKeyEqual> plans;
-  void *zeros = nullptr; // operands of sums of nothing
-  int64_t zeroBytes = 0;
 };
 
 } // namespace autopar::runtime

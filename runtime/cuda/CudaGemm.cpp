@@ -13,7 +13,6 @@ CudaGemm::~CudaGemm() {
     return;
   for (PackedMatrix &matrix : packed)
     (void)context.release(matrix.data);
-  (void)context.release(zeros);
 }
 
 /// The largest power of two, up to 256, that divides the address of every
@@ -90,25 +89,10 @@ Status CudaGemm::run(const aprt_gemm_desc &described,
                    context.currentStream());
 }
 
-Status CudaGemm::ensureZeros(int64_t bytes) {
-  if (bytes <= zeroBytes)
-    return Status::success();
-  APRT_TRY(context.release(zeros));
-  zeros = nullptr;
-  zeroBytes = 0;
-  APRT_TRY(context.allocate(bytes, "zeros for empty sums",
-                            context.memory.workspace, zeros));
-  APRT_CUDA(context.driver, cuMemsetD8Async,
-            reinterpret_cast<CUdeviceptr>(zeros), 0, size_t(bytes),
-            context.currentStream());
-  zeroBytes = bytes;
-  return Status::success();
-}
-
 /// The library has no sums of nothing: sums of one zero are the same.
 Status CudaGemm::runEmptySum(aprt_gemm_desc desc, GemmOperands operands) {
   int64_t most = std::max(desc.m, desc.n);
-  APRT_TRY(ensureZeros(most * elementBytes(desc.dtype)));
+  APRT_TRY(context.reserveZeros(most * elementBytes(desc.dtype)));
   int64_t r = desc.batch_rank;
   std::fill_n(desc.a_strides, r, 0);
   std::fill_n(desc.b_strides, r, 0);
@@ -116,7 +100,7 @@ Status CudaGemm::runEmptySum(aprt_gemm_desc desc, GemmOperands operands) {
   desc.a_strides[r + 1] = desc.m;
   desc.b_strides[r] = desc.n;
   desc.slot = -1;
-  operands.a = operands.b = zeros;
+  operands.a = operands.b = context.zeros();
   return run(desc, operands);
 }
 

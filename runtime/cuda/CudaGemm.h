@@ -42,7 +42,6 @@ private:
   Status checkPacked(const aprt_gemm_desc &normalized) const;
   Status makeHandle();
   Status makePlan(const aprt_gemm_desc &desc, const Key &key, Plan &plan);
-  Status ensureZeros(int64_t bytes);
   Status runEmptySum(aprt_gemm_desc desc, GemmOperands operands);
 
   const CublasLtApi &library;
@@ -50,8 +49,6 @@ private:
   LibraryHandle<cublasLtHandle_t, cublasStatus_t> handle; // made when needed
   std::vector<PackedMatrix> packed;
   std::unordered_map<Key, Plan, WordKeyHash, WordKeyEqual> plans;
-  void *zeros = nullptr; // operands of products with k = 0
-  int64_t zeroBytes = 0;
 };
 
 } // namespace autopar::runtime
