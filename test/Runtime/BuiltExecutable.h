@@ -21,6 +21,21 @@ inline uint64_t checksum(const std::string &bytes) {
   return hash;
 }
 
+/// A manifest of one rank as that of `ranks`, which share the rows of its
+/// first persistent tensor, 5 in all.
+inline nlohmann::json manifestOnRanks(const char *text, int ranks) {
+  nlohmann::json result = nlohmann::json::parse(text);
+  result["mesh"][0][1] = ranks;
+  for (int rank = 1; rank < ranks; ++rank)
+    result["communicators"][0]["groups"][0].push_back(rank);
+  int64_t block = (5 + ranks - 1) / ranks;
+  nlohmann::json &weight = result["persistent"][0][0];
+  weight["shape"][0] = block;
+  weight["dims"][0]["step"] = weight["dims"][0]["length"] = block;
+  weight["dims"][0]["split"][0][2] = ranks;
+  return result;
+}
+
 struct Outcome {
   int code = -1; // exit code, or 1000 + signal
   std::string text;

@@ -48,16 +48,7 @@ inline const char gpuText[] = R"json({
   "plan": {}})json";
 
 inline nlohmann::json gpuManifest(int ranks) {
-  nlohmann::json result = nlohmann::json::parse(gpuText);
-  result["mesh"][0][1] = ranks;
-  for (int rank = 1; rank < ranks; ++rank)
-    result["communicators"][0]["groups"][0].push_back(rank);
-  int64_t block = (5 + ranks - 1) / ranks;
-  nlohmann::json &weight = result["persistent"][0][0];
-  weight["shape"][0] = block;
-  weight["dims"][0]["step"] = weight["dims"][0]["length"] = block;
-  weight["dims"][0]["split"][0][2] = ranks;
-  return result;
+  return manifestOnRanks(gpuText, ranks);
 }
 
 class GpuExecutable : public BuiltExecutable {

@@ -46,18 +46,7 @@ const char programText[] = R"json({
   "predicted": {"step_seconds": 0.25, "peak_memory_bytes": [99]},
   "plan": {}})json";
 
-json programManifest(int ranks) {
-  json result = json::parse(programText);
-  result["mesh"][0][1] = ranks;
-  for (int rank = 1; rank < ranks; ++rank)
-    result["communicators"][0]["groups"][0].push_back(rank);
-  int64_t block = (5 + ranks - 1) / ranks;
-  json &weight = result["persistent"][0][0];
-  weight["shape"][0] = block;
-  weight["dims"][0]["step"] = weight["dims"][0]["length"] = block;
-  weight["dims"][0]["split"][0][2] = ranks;
-  return result;
-}
+json programManifest(int ranks) { return manifestOnRanks(programText, ranks); }
 
 /// Of Inputs/pipeline.c: x [3*4] in blocks of 4 over time.
 const char pipelineText[] = R"json({
