@@ -57,10 +57,7 @@ CUresult cuStreamQuery(CUstream handle) {
   APEMU_NOT_CAPTURED("cuStreamQuery", stream);
   Queues &queues = gpu().queues;
   gatherDefaultStream(*stream);
-  if (!queues.done(*stream, stream->issued) && queues.answersLate())
-    queues.step();
-  else
-    queues.runUntil(*stream, stream->issued, /*forEver=*/false);
+  queues.lookAt(*stream, stream->issued);
   if (CUresult code = faultCode())
     return code;
   if (!queues.done(*stream, stream->issued))
@@ -126,10 +123,7 @@ CUresult cuEventQuery(CUevent handle) {
     return CUDA_SUCCESS;
   Queues &queues = gpu().queues;
   const EventRecord record = *event->record;
-  if (!queues.done(*record.stream, record.sequence) && queues.answersLate())
-    queues.step();
-  else
-    queues.runUntil(*record.stream, record.sequence, /*forEver=*/false);
+  queues.lookAt(*record.stream, record.sequence);
   if (CUresult code = faultCode())
     return code;
   if (!queues.done(*record.stream, record.sequence))

@@ -47,6 +47,8 @@ Options optionsFromEnvironment();
 /// Forgets everything, as a new process would begin. Without a call the
 /// environment's options hold. For tests.
 void restart(const Options &options);
+/// One of [0, bound), by the seed; bound > 0.
+uint64_t chooseBelow(uint64_t bound);
 
 //===----------------------------------------------------------------------===//
 // Memory
@@ -135,6 +137,8 @@ const std::string &label();
 /// Makes some progress on all streams: for waits in the host's code. False if
 /// nothing could be done.
 bool progress();
+/// A library's thread: it acts whenever the host waits for work or asks.
+void setBackground(void (*act)());
 
 } // namespace autopar::runtime::emulated
 

@@ -84,9 +84,6 @@ ncclResult_t commSplit(ncclComm_t comm, int color, int key, ncclComm_t *child,
     return result;
   if (color < 0 && color != NCCL_SPLIT_NOCOLOR)
     return refused(ncclInvalidArgument, "ncclCommSplit: a negative color");
-  if (comm->asyncResult() == ncclInProgress)
-    return refused(ncclInvalidUsage,
-                   "ncclCommSplit: another call is still in progress");
   *child = nullptr;
   ncclComm *made = nullptr;
   if (color != NCCL_SPLIT_NOCOLOR) {
@@ -99,7 +96,8 @@ ncclResult_t commSplit(ncclComm_t comm, int color, int key, ncclComm_t *child,
     ncclLibrary().communicators.push_back(std::move(owned));
   }
   comm->split(color, key, child, made);
-  return started(comm);
+  // Of a non-blocking communicator it goes on, and yet returns success.
+  return comm->blocking ? started(comm) : ncclSuccess;
 }
 
 ncclResult_t commGetAsyncError(ncclComm_t comm, ncclResult_t *error) {
@@ -201,6 +199,7 @@ const char *getLastError(ncclComm_t comm) {
 
 void bindEmulated(NcclApi &api) {
   bindCalls(api);
+  setBackground(actAsNcclThread);
   api.ncclGetVersion = getVersion;
   api.ncclGetUniqueId = getUniqueId;
   api.ncclCommInitRankConfig = commInitRankConfig;

@@ -24,6 +24,8 @@ void restart(const Options &options) {
   instance() = std::make_unique<Gpu>(options);
 }
 
+uint64_t chooseBelow(uint64_t bound) { return gpu().choices.below(bound); }
+
 Options optionsFromEnvironment() {
   Options options;
   auto number = [](const char *name, auto &value) {
@@ -131,5 +133,14 @@ CUresult enqueue(CUstream handle, Work work) {
 }
 
 bool progress() { return gpu().queues.step(); }
+
+static void (*background)() = nullptr;
+
+void setBackground(void (*act)()) { background = act; }
+
+void actInBackground() {
+  if (background)
+    background();
+}
 
 } // namespace autopar::runtime::emulated

@@ -25,9 +25,11 @@ struct FaultState {
 /// One device: a process has one GPU.
 struct Gpu {
   explicit Gpu(const Options &options)
-      : options(options), queues(options.seed), kernels(options.seed) {}
+      : options(options), choices(options.seed), queues(options.seed),
+        kernels(options.seed) {}
 
   const Options options;
+  Random choices; // of the libraries
   FaultState faults;
   std::string label; // of the calls that follow
   DeviceMemory memory;
@@ -46,6 +48,9 @@ Gpu &gpu();
 
 /// "name of the current label".
 std::string labelled(const std::string &name);
+
+/// See setBackground.
+void actInBackground();
 
 /// What the program has not given back, a line each.
 std::vector<std::string> leaks();

@@ -13,6 +13,8 @@ NcclLibrary &ncclLibrary() {
   return library;
 }
 
+int looksLater() { return int(chooseBelow(4)); }
+
 ncclResult_t refused(ncclResult_t code, const std::string &text) {
   ncclLibrary().text = text;
   if (ncclLibrary().groupDepth > 0)
@@ -31,6 +33,11 @@ ncclResult_t usable(ncclComm_t comm, const char *call) {
   if (!isKnown(comm))
     return refused(ncclInvalidArgument,
                    std::string(call) + ": not a communicator");
+  if (comm->isBusy())
+    return refused(ncclInvalidArgument,
+                   std::string(call) +
+                       ": the communicator is used before its previous "
+                       "operation has returned ncclSuccess");
   ncclResult_t result = comm->checkUsable(call);
   return result == ncclSuccess ? result : refused(result, comm->text);
 }
@@ -42,8 +49,8 @@ namespace {
 //===----------------------------------------------------------------------===//
 
 ncclResult_t enqueueOperation(ncclComm *comm, CUstream stream,
-                              std::unique_ptr<Operation> made) {
-  std::shared_ptr<Operation> operation = std::move(made);
+                              std::unique_ptr<NcclOperation> made) {
+  std::shared_ptr<NcclOperation> operation = std::move(made);
   Work work;
   work.name = operation->name();
   operation->addRanges(work.ranges);
@@ -68,7 +75,7 @@ ncclResult_t launch(std::vector<GroupedCall> calls) {
       return call.call.record.kind == CallKind::send ||
              call.call.record.kind == CallKind::receive;
     };
-    std::unique_ptr<Operation> operation;
+    std::unique_ptr<NcclOperation> operation;
     ncclComm *comm = first.comm;
     if (isMessage(first)) {
       std::vector<Call> together;
@@ -90,6 +97,45 @@ ncclResult_t launch(std::vector<GroupedCall> calls) {
   return ncclSuccess;
 }
 
+/// The capture that a call belongs to may be over when NCCL's thread comes.
+ncclResult_t checkCapture(const PendingLaunch &launch) {
+  for (size_t i = 0; i < launch.calls.size(); ++i) {
+    const GroupedCall &call = launch.calls[i];
+    if (launch.captured[i] == isCapturing(call.stream))
+      continue;
+    std::string text =
+        describe(call.call.record) +
+        (launch.captured[i] ? ": the capture ended before NCCL's thread came "
+                              "to its stream"
+                            : ": a capture began before NCCL's thread came to "
+                              "its stream") +
+        "; wait until ncclCommGetAsyncError says ncclSuccess";
+    (void)fault(FaultKind::library, text);
+    return call.comm->raise(ncclUnhandledCudaError, text);
+  }
+  return ncclSuccess;
+}
+
+/// Whether the launch is left to NCCL's thread: a call on a non-blocking
+/// communicator returns before.
+bool goesInBackground(const std::vector<GroupedCall> &calls) {
+  return std::any_of(calls.begin(), calls.end(), [](const GroupedCall &call) {
+    return !call.comm->blocking;
+  });
+}
+
+ncclResult_t launchLater(std::vector<GroupedCall> calls) {
+  PendingLaunch launch;
+  launch.looks = looksLater();
+  for (const GroupedCall &call : calls) {
+    launch.captured.push_back(isCapturing(call.stream));
+    ++call.comm->launching;
+  }
+  launch.calls = std::move(calls);
+  ncclLibrary().launches.push_back(std::move(launch));
+  return ncclInProgress;
+}
+
 ncclResult_t groupStart() {
   ++ncclLibrary().groupDepth;
   return ncclSuccess;
@@ -104,7 +150,10 @@ ncclResult_t groupEnd() {
   ncclLibrary().group.clear();
   ncclResult_t error = ncclLibrary().groupError;
   ncclLibrary().groupError = ncclSuccess;
-  return error == ncclSuccess ? launch(std::move(calls)) : error;
+  if (error != ncclSuccess)
+    return error;
+  return goesInBackground(calls) ? launchLater(std::move(calls))
+                                 : launch(std::move(calls));
 }
 
 //===----------------------------------------------------------------------===//
@@ -161,7 +210,9 @@ ncclResult_t move(CallKind kind, const char *name, const void *in, void *out,
     return ncclSuccess;
   groupStart();
   ncclLibrary().group.push_back({comm, stream, call});
-  return groupEnd();
+  ncclResult_t result = groupEnd();
+  // A call of its own looks once whether the thread was quick.
+  return result == ncclInProgress ? comm->asyncResult() : result;
 }
 
 ncclResult_t allReduce(const void *in, void *out, size_t count,
@@ -214,6 +265,23 @@ ncclResult_t receive(void *data, size_t count, ncclDataType_t type, int peer,
 }
 
 } // namespace
+
+/// Groups on several communicators have threads of their own, so that any of
+/// them may come first.
+void actAsNcclThread() {
+  std::vector<PendingLaunch> &launches = ncclLibrary().launches;
+  if (launches.empty())
+    return;
+  size_t chosen = size_t(chooseBelow(launches.size()));
+  if (launches[chosen].looks-- > 0)
+    return;
+  PendingLaunch mine = std::move(launches[chosen]);
+  launches.erase(launches.begin() + ptrdiff_t(chosen));
+  for (const GroupedCall &call : mine.calls)
+    --call.comm->launching;
+  if (checkCapture(mine) == ncclSuccess)
+    (void)launch(std::move(mine.calls));
+}
 
 void bindCalls(NcclApi &api) {
   api.ncclGroupStart = groupStart;

@@ -24,9 +24,10 @@ static aprt_reduce reductionOf(int32_t reduction) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-class Collective : public Operation {
+class Collective : public NcclOperation {
 public:
-  Collective(ncclComm &comm, const Call &call) : Operation(comm), mine(call) {}
+  Collective(ncclComm &comm, const Call &call)
+      : NcclOperation(comm), mine(call) {}
 
   std::string name() const override { return describe(mine.record); }
   void addRanges(std::vector<Range> &ranges) const override {
@@ -137,10 +138,10 @@ bool Collective::advance(std::vector<int> &waitsFor) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-class Messages : public Operation {
+class Messages : public NcclOperation {
 public:
   Messages(ncclComm &comm, std::vector<Call> calls)
-      : Operation(comm), calls(std::move(calls)) {}
+      : NcclOperation(comm), calls(std::move(calls)) {}
 
   std::string name() const override {
     std::string text = describe(calls.front().record);
@@ -255,12 +256,13 @@ bool Messages::advance(std::vector<int> &waitsFor) {
 
 //===----------------------------------------------------------------------===//
 
-std::unique_ptr<Operation> makeCollective(ncclComm &comm, const Call &call) {
+std::unique_ptr<NcclOperation> makeCollective(ncclComm &comm,
+                                              const Call &call) {
   return std::make_unique<Collective>(comm, call);
 }
 
-std::unique_ptr<Operation> makeMessages(ncclComm &comm,
-                                        std::vector<Call> calls) {
+std::unique_ptr<NcclOperation> makeMessages(ncclComm &comm,
+                                            std::vector<Call> calls) {
   return std::make_unique<Messages>(comm, std::move(calls));
 }
 

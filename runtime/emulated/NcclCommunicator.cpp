@@ -2,6 +2,8 @@
 
 #include "NcclCommunicator.h"
 
+#include "NcclLibrary.h"
+
 #include <algorithm>
 #include <unistd.h>
 
@@ -23,6 +25,10 @@ ncclResult_t ncclComm::checkUsable(const char *call) {
     text = who + "belongs to process " + std::to_string(process);
     return ncclInvalidUsage;
   }
+  if (state == State::starting && error == ncclSuccess) {
+    text = who + "is not ready: ncclCommGetAsyncError says when it is";
+    return ncclInvalidArgument;
+  }
   const char *why = nullptr;
   if (state == State::aborted)
     why = "was aborted";
@@ -30,8 +36,6 @@ ncclResult_t ncclComm::checkUsable(const char *call) {
     why = "was destroyed";
   else if (state == State::finalizing || state == State::finalized)
     why = "was finalized";
-  else if (state == State::starting && error == ncclSuccess)
-    why = "is not ready: ncclCommGetAsyncError says when it is";
   if (why) {
     text = who + why;
     return ncclInvalidUsage;
@@ -68,6 +72,8 @@ void ncclComm::split(int color, int key, ncclComm_t *result, ncclComm *child) {
 
 bool ncclComm::checkMembers(const std::string &during) {
   for (int m = 0; m < size; ++m) {
+    if (isDoneWith(m))
+      continue;
     std::string who = "rank " + std::to_string(worldRank(m));
     if (!region.isAlive(m))
       raise(ncclRemoteError, who + " died during " + during);
@@ -76,6 +82,14 @@ bool ncclComm::checkMembers(const std::string &during) {
             who + " aborted the communicator during " + during);
   }
   return error == ncclSuccess;
+}
+
+/// In a split: the member has done what this one needs of it.
+bool ncclComm::isDoneWith(int member) const {
+  if (!current || current->step < Split::Step::members)
+    return false;
+  return current->step == Split::Step::end ||
+         region.seat(member).color != current->color;
 }
 
 bool ncclComm::boardIsFree() const {
@@ -129,18 +143,31 @@ void ncclComm::advanceSplit() {
         return;
     finishSplit();
     split.step = Split::Step::members;
+    split.looks = looksLater();
   }
-  if (split.step != Split::Step::members || error != ncclSuccess)
+  if (error != ncclSuccess || split.step == Split::Step::others)
+    return;
+  if (split.step == Split::Step::members &&
+      (!split.child || split.child->region.allAttached()))
+    publishSplit();
+  else if (split.step == Split::Step::end && split.looks-- <= 0)
+    current.reset();
+}
+
+/// The new communicator is where the host wanted it while the parent still says
+/// that it is busy, and is ready for use some time later.
+void ncclComm::publishSplit() {
+  Split &split = *current;
+  if (split.looks-- > 0)
     return;
   if (split.child) {
-    if (!split.child->region.allAttached())
-      return;
-    split.child->state = State::ready;
-    *split.result = split.child;
+    split.child->looks = looksLater();
+    __atomic_store_n(split.result, split.child, __ATOMIC_RELEASE);
   }
   // All who want this member's candidate have opened it.
   closeCreated(created);
-  current.reset();
+  split.step = Split::Step::end;
+  split.looks = looksLater();
 }
 
 void ncclComm::advance() {
@@ -151,7 +178,7 @@ void ncclComm::advance() {
     raise(ncclRemoteError, failure);
     return;
   }
-  if (state == State::starting && root == this && region.allAttached())
+  if (state == State::starting && region.allAttached() && looks-- <= 0)
     state = State::ready;
   if (current) {
     checkMembers("ncclCommSplit");
@@ -167,11 +194,12 @@ void ncclComm::advance() {
 }
 
 ncclResult_t ncclComm::asyncResult() {
+  actAsNcclThread();
   advance();
   if (error != ncclSuccess)
     return error;
   bool goesOn =
-      state == State::starting || state == State::finalizing || current;
+      state == State::starting || state == State::finalizing || isBusy();
   return goesOn ? ncclInProgress : ncclSuccess;
 }
 

@@ -27,6 +27,8 @@ struct ncclComm {
   void advance();
   /// advance(), and what ncclCommGetAsyncError says.
   ncclResult_t asyncResult();
+  /// A split of it or a launch of NCCL's thread goes on.
+  bool isBusy() const { return current || launching > 0; }
   ncclResult_t finalize();
   /// Gives up the seat; `how` is gone or aborted.
   void leave(State how);
@@ -53,7 +55,9 @@ struct ncclComm {
   ncclResult_t error = ncclSuccess;
   std::string text; // of the last failure
 
+  int looks = 0; // until a new communicator is ready
   // Operations.
+  int launching = 0;     // calls that NCCL's thread did not come to yet
   bool busy = false;     // one of them runs
   uint32_t sequence = 0; // collectives begun
   int pending = 0;       // enqueued and not done, without those in graphs
@@ -62,18 +66,21 @@ struct ncclComm {
 
 private:
   /// A split in its steps: wait until the board is free, post, wait for all,
-  /// join the child's region, wait for the child's members.
+  /// join the child's region, wait for the child's members, tell the host.
   struct Split {
-    enum class Step { board, others, members };
+    enum class Step { board, others, members, end };
     Step step = Step::board;
+    int looks = 0; // until the next step
     int color = 0, key = 0;
     ncclComm_t *result = nullptr;
     ncclComm *child = nullptr; // null: in no group
   };
   void advanceSplit();
+  bool isDoneWith(int member) const;
   bool boardIsFree() const;
   void postSplit();
   void finishSplit();
+  void publishSplit();
 
   emulated::RegionName created; // of the split's candidate
   uint32_t splits = 0;

@@ -14,6 +14,13 @@ struct GroupedCall {
   Call call;
 };
 
+/// Calls on non-blocking communicators, on their way to their streams.
+struct PendingLaunch {
+  std::vector<GroupedCall> calls;
+  std::vector<bool> captured; // whether a call's stream was, when it was made
+  int looks = 0;              // until NCCL's thread comes to it
+};
+
 /// The communicators and the open group of this process.
 struct NcclLibrary {
   // Kept to the end: a stale handle must be found out.
@@ -22,6 +29,7 @@ struct NcclLibrary {
   ncclResult_t groupError = ncclSuccess;
   std::vector<GroupedCall> group;
   std::string text; // of the last failure without a communicator
+  std::vector<PendingLaunch> launches;
 };
 
 /// The one of this process.
@@ -33,6 +41,12 @@ ncclResult_t refused(ncclResult_t code, const std::string &text);
 bool isKnown(ncclComm_t comm);
 /// Success if the communicator can be used by `call`.
 ncclResult_t usable(ncclComm_t comm, const char *call);
+
+/// Lets NCCL's own thread act. It is no thread of the system: it takes turns
+/// with the host's, whenever that one asks or waits.
+void actAsNcclThread();
+/// How many looks of the host's thread something in the background takes.
+int looksLater();
 
 /// Fills in the functions that move data, and groups.
 void bindCalls(NcclApi &api);

@@ -19,7 +19,7 @@ int64_t typeBytes(int32_t type) {
 }
 
 /// Waits until the communicator and this member's data are free.
-bool Operation::begin(std::vector<int> &waitsFor) {
+bool NcclOperation::begin(std::vector<int> &waitsFor) {
   if (comm.busy)
     return false;
   for (int m = 0; m < comm.size; ++m)
@@ -32,7 +32,7 @@ bool Operation::begin(std::vector<int> &waitsFor) {
   return true;
 }
 
-Progress Operation::end(Progress how) {
+Progress NcclOperation::end(Progress how) {
   if (stage == Stage::running)
     comm.busy = false;
   if (stage != Stage::over)
@@ -44,7 +44,7 @@ Progress Operation::end(Progress how) {
   return how;
 }
 
-Progress Operation::mismatch(const std::string &text) {
+Progress NcclOperation::mismatch(const std::string &text) {
   // Of all ranks: others may wait on another communicator.
   comm.root->region.fail(text);
   comm.raise(ncclInvalidUsage, text);
@@ -52,7 +52,7 @@ Progress Operation::mismatch(const std::string &text) {
   return end(Progress::fault);
 }
 
-Progress Operation::poll(bool first) {
+Progress NcclOperation::poll(bool first) {
   if (first) {
     stage = Stage::queued;
     ++comm.root->running;
@@ -107,7 +107,7 @@ static Ranks ranksOf(const WaitNote &note) {
 
 /// Tells the other ranks. Two operations at a time would need an answer for
 /// each: then nothing is told.
-void Operation::note(const std::vector<int> &waitsFor) {
+void NcclOperation::note(const std::vector<int> &waitsFor) {
   WaitNote &note = comm.waitNote();
   Ranks ranks(WaitNote::maxRanks / 64);
   for (int member : waitsFor) {
@@ -155,7 +155,7 @@ static std::vector<int> findCycle(const ncclComm &world, int from) {
 
 /// A cycle counts if none of its ranks changed its wait since the last check
 /// and each looked at it again since: then none can ever go on.
-bool Operation::isDeadlock(std::string &text) {
+bool NcclOperation::isDeadlock(std::string &text) {
   const ncclComm &world = *comm.root;
   std::vector<int> cycle = findCycle(world, world.rank);
   auto note = [&](int rank) -> WaitNote & {

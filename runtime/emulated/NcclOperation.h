@@ -26,9 +26,9 @@ struct Call {
   int64_t inBytes = 0, outBytes = 0;
 };
 
-class Operation {
+class NcclOperation {
 public:
-  virtual ~Operation() { comm.captured -= inGraph ? 1 : 0; }
+  virtual ~NcclOperation() { comm.captured -= inGraph ? 1 : 0; }
 
   /// See Work::poll.
   Progress poll(bool first);
@@ -39,7 +39,7 @@ public:
   bool counted = false, inGraph = false;
 
 protected:
-  explicit Operation(ncclComm &comm) : comm(comm) {}
+  explicit NcclOperation(ncclComm &comm) : comm(comm) {}
 
   /// Gives this member's data to the others; called once a run.
   virtual void post() = 0;
@@ -67,10 +67,10 @@ private:
       looks; // of the ranks' notes, at the last check
 };
 
-std::unique_ptr<Operation> makeCollective(ncclComm &comm, const Call &call);
+std::unique_ptr<NcclOperation> makeCollective(ncclComm &comm, const Call &call);
 /// Sends and receives that run together.
-std::unique_ptr<Operation> makeMessages(ncclComm &comm,
-                                        std::vector<Call> calls);
+std::unique_ptr<NcclOperation> makeMessages(ncclComm &comm,
+                                            std::vector<Call> calls);
 
 } // namespace autopar::runtime::emulated
 

@@ -299,6 +299,7 @@ bool Queues::runWork(Command &command) {
 
 bool Queues::runUntil(const Stream &stream, uint64_t sequence, bool forEver) {
   for (int idle = 0; !done(stream, sequence) && !faultCode();) {
+    actInBackground();
     if (step()) {
       idle = 0;
       continue;
@@ -314,6 +315,15 @@ bool Queues::runUntil(const Stream &stream, uint64_t sequence, bool forEver) {
     nanosleep(&pause, nullptr);
   }
   return true;
+}
+
+/// An answer may come late.
+void Queues::lookAt(const Stream &stream, uint64_t sequence) {
+  actInBackground();
+  if (!done(stream, sequence) && random.below(4) == 0)
+    step();
+  else
+    runUntil(stream, sequence, /*forEver=*/false);
 }
 
 /// After a fault the device does nothing more.

@@ -119,10 +119,10 @@ public:
   /// Runs commands until that one is done or there is a fault, or (unless
   /// `forEver`) until others than this device must act first.
   bool runUntil(const Stream &stream, uint64_t sequence, bool forEver);
+  /// The host asks for that one: some commands run, perhaps not enough.
+  void lookAt(const Stream &stream, uint64_t sequence);
   /// The host knows from now on that all of `clock` is done.
   void hostLearns(const VectorClock &clock) { hostClock.join(clock); }
-  /// An answer to a query may come late: true now and then.
-  bool answersLate() { return random.below(4) == 0; }
 
   RaceDetector races;
   VectorClock hostClock;

@@ -33,14 +33,18 @@ public:
     settle(world);
   }
 
-  /// Splits the world; the parent tells when that is done.
+  /// Splits the world, as NCCL wants it: the call returns before, the parent
+  /// tells when the child is there, the child when it can be used.
   ncclComm_t split(int color, int key) {
-    ncclComm_t child = nullptr;
+    children.push_back(std::make_unique<ncclComm_t>(nullptr));
+    ncclComm_t *child = children.back().get();
     ncclConfig_t config;
     config.blocking = 0;
-    keep(nccl.ncclCommSplit(world, color, key, &child, &config), world);
+    keep(nccl.ncclCommSplit(world, color, key, child, &config), world);
     settle(world);
-    return child;
+    if (*child)
+      settle(*child);
+    return *child;
   }
 
   /// `count` floats on the device, all `value`.
@@ -62,10 +66,12 @@ public:
   }
 
   void label(const char *op) { driver.setLabel(op); }
-  /// Keeps the first failure.
+  /// Keeps the first failure. What NCCL's thread does is waited for.
   void keep(ncclResult_t result, ncclComm_t comm = nullptr) {
     if (problem.empty())
       problem = nccl.check(result, "call", comm).message();
+    if (result == ncclInProgress)
+      settle(comm ? comm : world);
   }
   void allReduce(const float *in, int64_t count, ncclComm_t comm,
                  ncclRedOp_t kind = ncclSum,
@@ -107,12 +113,17 @@ public:
   NcclApi nccl;
   CUstream stream = nullptr;
   ncclComm_t world = nullptr;
+  std::vector<std::unique_ptr<ncclComm_t>> children; // where splits write
   std::string problem;
 };
 
 /// What `body` finds in each of `ranks` processes.
 std::string runMembers(int ranks,
-                       const std::function<std::string(Member &)> &body) {
+                       const std::function<std::string(Member &)> &body,
+                       uint64_t seed = 0) {
+  emulated::Options options;
+  options.seed = seed;
+  emulated::restart(options);
   NcclApi nccl;
   emulated::bindEmulated(nccl);
   ncclUniqueId id;
@@ -173,6 +184,98 @@ TEST(EmulatedNccl, SplitsByColorAndKey) {
                : "wrong result";
   });
   EXPECT_EQ(all, "");
+}
+
+//===----------------------------------------------------------------------===//
+// What goes on in the background
+//===----------------------------------------------------------------------===//
+
+/// As every NCCL from 2.18 to 2.30 does on non-blocking communicators.
+TEST(EmulatedNccl, ASplitReturnsBeforeItIsDone) {
+  std::string all = runMembers(2, [](Member &m) -> std::string {
+    ncclConfig_t config;
+    config.blocking = 0;
+    ncclComm_t first = nullptr, second = nullptr;
+    if (m.nccl.ncclCommSplit(m.world, 0, m.rank, &first, &config) !=
+            ncclSuccess ||
+        first)
+      return "the split is done, or failed";
+    float *x = m.floats(4, 1);
+    std::string texts;
+    auto refused = [&](ncclResult_t result) {
+      texts += result == ncclInvalidArgument
+                   ? std::string(m.nccl.ncclGetLastError(nullptr)) + "; "
+                   : "accepted; ";
+    };
+    refused(m.nccl.ncclCommSplit(m.world, 0, m.rank, &second, &config));
+    refused(
+        m.nccl.ncclAllReduce(x, x, 4, ncclFloat32, ncclSum, m.world, m.stream));
+    m.settle(m.world);
+    if (!first || second)
+      return "the parent is ready and the child is not there";
+    m.settle(first);
+    m.allReduce(x, 4, first);
+    m.wait();
+    return m.problem.empty() ? texts : m.problem;
+  });
+  const char *busy = ": the communicator is used before its previous operation "
+                     "has returned ncclSuccess; ";
+  for (const char *rank : {"rank 0: ", "rank 1: "})
+    expectText(all, std::string(rank) + "ncclCommSplit" + busy +
+                        "ncclAllReduce" + busy);
+}
+
+/// Work that is put on a stream before NCCL's thread comes to it runs before
+/// the collective, and is not ordered with it.
+TEST(EmulatedNccl, FindsWorkThatOvertakesNcclsThread) {
+  bool raced = false, overtook = false;
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    std::string all = runMembers(
+        1,
+        [](Member &m) -> std::string {
+          float *x = m.floats(4, 1);
+          CUstream other = nullptr;
+          CUevent event = nullptr;
+          m.driver.cuStreamCreateWithPriority(&other, CU_STREAM_NON_BLOCKING,
+                                              0);
+          m.driver.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
+          (void)m.nccl.ncclAllReduce(x, x, 4, ncclFloat32, ncclSum, m.world,
+                                     m.stream); // not waited for
+          m.driver.cuEventRecord(event, m.stream);
+          m.driver.cuStreamWaitEvent(other, event, 0);
+          m.driver.cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(x), 0, 16,
+                                   other);
+          m.settle(m.world);
+          m.wait();
+          return emulated::faultText();
+        },
+        seed);
+    raced |= all.find("race between streams") != std::string::npos;
+    overtook |= all.empty();
+  }
+  EXPECT_TRUE(raced);
+  EXPECT_TRUE(overtook); // with some seeds the thread is quick
+}
+
+TEST(EmulatedNccl, FindsACaptureThatEndsBeforeNcclsThreadComes) {
+  std::string all;
+  for (uint64_t seed = 0; seed < 4; ++seed)
+    all += runMembers(
+        1,
+        [](Member &m) {
+          float *x = m.floats(4, 1);
+          CUgraph graph = nullptr;
+          m.driver.cuStreamBeginCapture_v2(m.stream,
+                                           CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+          (void)m.nccl.ncclAllReduce(x, x, 4, ncclFloat32, ncclSum, m.world,
+                                     m.stream);
+          m.driver.cuStreamEndCapture(m.stream, &graph);
+          m.settle(m.world);
+          return emulated::faultText();
+        },
+        seed);
+  expectText(all, "library misuse: ncclAllReduce of 4 f32, sum: the capture "
+                  "ended before NCCL's thread came to its stream");
 }
 
 //===----------------------------------------------------------------------===//
@@ -367,9 +470,8 @@ TEST(EmulatedNccl, RefusesBadArguments) {
     failing(m.nccl.ncclSend(x, 1, ncclDataType_t(40), 0, m.world, m.stream));
     failing(m.nccl.ncclSend(x, 1, ncclFloat32, 0, m.world, CUstream(&host)));
     failing(m.nccl.ncclSend(x, 1, ncclFloat32, 0, ncclComm_t(&host), m.stream));
-    failing(m.nccl.ncclAllReduce(&host, &host, 1, ncclFloat32, ncclSum, m.world,
-                                 m.stream));
-    return texts;
+    m.allReduce(&host, 1, m.world); // found by NCCL's thread
+    return texts + m.problem;
   });
   EXPECT_EQ(all.find("accepted"), std::string::npos) << all;
   for (const char *part : {"rank 7 of a communicator of 1", "data type 40",
