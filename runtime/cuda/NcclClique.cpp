@@ -39,18 +39,16 @@ Status NcclClique::waitWhile(const std::function<ncclResult_t()> &state,
   }
 }
 
+ncclResult_t NcclClique::stateOf(ncclComm_t comm) const {
+  ncclResult_t state = ncclSuccess;
+  ncclResult_t asked = nccl.ncclCommGetAsyncError(comm, &state);
+  return asked == ncclSuccess ? state : asked;
+}
+
 Status NcclClique::settle(ncclResult_t result, const char *call,
                           ncclComm_t comm) const {
-  if (result == ncclSuccess)
-    return Status::success();
   APRT_TRY(nccl.check(result, call, comm));
-  return waitWhile(
-      [&] {
-        ncclResult_t state = ncclSuccess;
-        ncclResult_t asked = nccl.ncclCommGetAsyncError(comm, &state);
-        return asked == ncclSuccess ? state : asked;
-      },
-      call, comm);
+  return waitWhile([&] { return stateOf(comm); }, call, comm);
 }
 
 template <typename Visit> Status NcclClique::forEachComm(const Visit &visit) {
@@ -75,18 +73,27 @@ Status NcclClique::createWorld() {
   return settle(result, "ncclCommInitRankConfig", world);
 }
 
-/// All ranks call it; those of one color make a group. While it is in progress
-/// the new communicator may be unknown: the old one tells.
+/// A split goes on after its call, which returns success or "in progress":
+/// first the parent is busy with it, then NCCL's thread has written `child`
+/// (null: this rank is in no group), then that one is ready.
+ncclResult_t NcclClique::splitState(const ncclComm_t *child) const {
+  ncclResult_t parent = stateOf(world);
+  if (parent != ncclSuccess || !child)
+    return parent;
+  ncclComm_t made = __atomic_load_n(child, __ATOMIC_ACQUIRE);
+  return made ? stateOf(made) : ncclInProgress;
+}
+
+/// All ranks call it; those of one color make a group.
 Status NcclClique::split(NcclGroup &group, bool isMember, int color) {
   ncclConfig_t config;
   config.blocking = 0;
   ncclResult_t result =
       nccl.ncclCommSplit(world, isMember ? color : NCCL_SPLIT_NOCOLOR,
                          group.index, &group.comm, &config);
-  APRT_TRY(settle(result, "ncclCommSplit", world));
-  if (!isMember || !group.comm)
-    return Status::success();
-  return settle(ncclInProgress, "ncclCommSplit", group.comm);
+  APRT_TRY(nccl.check(result, "ncclCommSplit", world));
+  return waitWhile([&] { return splitState(isMember ? &group.comm : nullptr); },
+                   "ncclCommSplit", world);
 }
 
 /// Groups of one need none. A communicator that moves nothing has none.

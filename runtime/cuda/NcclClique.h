@@ -58,7 +58,8 @@ public:
   /// while communicators are made and ended, there is a deadline.
   using Poll = std::function<Status(double waitedSeconds)>;
   void setPoll(Poll wanted) { poll = std::move(wanted); }
-  /// Waits until what `call` began on `comm` is under way.
+  /// Waits until what `call` began on `comm` is under way: NCCL's thread may be
+  /// busy with it even where the call has returned success.
   Status settle(ncclResult_t result, const char *call, ncclComm_t comm) const;
 
   /// Registers memory that collectives use, where NCCL can; it is used without
@@ -69,6 +70,8 @@ public:
 
 private:
   Status createWorld();
+  ncclResult_t stateOf(ncclComm_t comm) const;
+  ncclResult_t splitState(const ncclComm_t *child) const;
   Status split(NcclGroup &group, bool isMember, int color);
   Status splitGroups();
   void listPairs();
