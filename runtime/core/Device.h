@@ -30,15 +30,29 @@ struct HostSlice {
   std::vector<Interval> intervals;
   int64_t elementBytes = 1;
   bool parallel = false; // parts may be copied by several threads at once
+  /// Of the dense local part.
+  int64_t bytes() const { return elementsOf(intervals) * elementBytes; }
   /// Copies the part of these intervals, which lies dense at `host`. On the way
   /// to the device every byte is written: zeros outside the global tensor.
   std::function<Status(const std::vector<Interval> &, char *host)> copy;
+  /// Of an output: where the part lies dense in the host's tensor, if it does.
+  char *dense = nullptr;
+  /// The memory of that tensor, which stays while there are steps.
+  char *tensor = nullptr;
+  int64_t tensorBytes = 0;
 };
 
 /// A host's tensor and its place in device memory.
 struct Transfer {
   void *device = nullptr;
   HostSlice slice;
+};
+
+/// What a device counts from its start on.
+struct DeviceCounters {
+  int64_t outputBytes = 0;    // brought to the host by collect()
+  double gpuSeconds = 0;      // of a GPU: of steps, without inputs and outputs
+  double transferSeconds = 0; // of a GPU: of inputs and outputs on their way
 };
 
 /// Takes an interval of an op's work.
@@ -114,6 +128,8 @@ public:
   /// Waits for all work; a failure of asynchronous work is reported here, with
   /// the op where that is known.
   virtual Status synchronize() = 0;
+  /// Up to the last synchronize().
+  virtual DeviceCounters counters() const = 0;
 };
 
 } // namespace autopar::runtime

@@ -32,6 +32,9 @@ struct alignas(64) RankRecord {
   double communicationSeconds = 0;
   double idleSeconds = 0;
   int64_t bytesSent = 0;
+  int64_t outputBytes = 0; // brought to the host
+  double gpuSeconds = 0;   // of a GPU, without inputs and outputs
+  double transferSeconds = 0;
   // Memory that the rank held at most, and of each kind in the end.
   int64_t peakMemoryBytes = 0;
   int64_t weightBytes = 0; // as they are, and packed

@@ -116,8 +116,10 @@ Status CpuDevice::runStep(int64_t, const std::function<Status()> &body) {
 }
 
 Status CpuDevice::collect(std::vector<Transfer> outputs) {
-  for (const Transfer &output : outputs)
+  for (const Transfer &output : outputs) {
     APRT_TRY(copyParts(output.slice, static_cast<char *>(output.device)));
+    counted.outputBytes += output.slice.bytes();
+  }
   return Status::success();
 }
 

@@ -55,11 +55,13 @@ public:
   Status runStep(int64_t time, const std::function<Status()> &body) override;
   Status collect(std::vector<Transfer> outputs) override;
   Status synchronize() override { return Status::success(); }
+  DeviceCounters counters() const override { return counted; }
 
 private:
   CpuDevice(const CpuOptions &options, RankMemory &memory);
   Status copyParts(const HostSlice &slice, char *at);
 
+  DeviceCounters counted;
   ThreadPool pool;
   OneDnn library;
   Workspace workspace;

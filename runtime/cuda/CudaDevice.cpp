@@ -25,6 +25,7 @@ Status CudaDevice::makeParts(size_t packedSlots, const void *deviceCode) {
   outputs = std::make_unique<CudaOutputs>(*context);
   graphs = std::make_unique<CudaGraphs>(*context);
   trace = std::make_unique<CudaTrace>(*context);
+  steps = std::make_unique<CudaTimer>(*context);
   return kernels->load(deviceCode);
 }
 
@@ -126,12 +127,14 @@ Status CudaDevice::feed(std::vector<Transfer> transfers) {
 
 Status CudaDevice::runStep(int64_t time, const std::function<Status()> &body) {
   APRT_TRY(inputs->arrive());
+  APRT_TRY(steps->begin(context->stream(0)));
   Status status = graphs->run(time, [&] {
     ++run;
     return body();
   });
   context->setOp(-1);
-  return status;
+  APRT_TRY(status);
+  return steps->end(context->stream(0));
 }
 
 Status CudaDevice::collect(std::vector<Transfer> transfers) {
@@ -143,7 +146,14 @@ void CudaDevice::endSteps() { graphs->clear(); }
 Status CudaDevice::synchronize() {
   APRT_TRY(outputs->drain());
   APRT_TRY(context->waitForAll());
+  for (CudaTimer *timer : {steps.get(), &inputs->timer, &outputs->timer})
+    APRT_TRY(timer->flush());
   return trace->isOn() ? trace->flush() : Status::success();
+}
+
+DeviceCounters CudaDevice::counters() const {
+  return {outputs->bytesBrought(), steps->seconds(),
+          inputs->timer.seconds() + outputs->timer.seconds()};
 }
 
 } // namespace autopar::runtime

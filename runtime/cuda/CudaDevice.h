@@ -10,6 +10,7 @@
 #include "CudaGraphs.h"
 #include "CudaKernels.h"
 #include "CudaPorts.h"
+#include "CudaTimer.h"
 #include "CudaTrace.h"
 #include "CudaUpload.h"
 #include "CudnnApi.h"
@@ -67,6 +68,7 @@ public:
   Status collect(std::vector<Transfer> outputs) override;
   void endSteps() override;
   Status synchronize() override;
+  DeviceCounters counters() const override;
 
 private:
   explicit CudaDevice(CudaTables tables) : tables(std::move(tables)) {}
@@ -82,6 +84,7 @@ private:
   std::unique_ptr<CudaOutputs> outputs;
   std::unique_ptr<CudaGraphs> graphs;
   std::unique_ptr<CudaTrace> trace;
+  std::unique_ptr<CudaTimer> steps; // of the work between inputs and outputs
   /// An event of the program, and the run of its last record.
   struct ProgramEvent {
     CudaEvent event;

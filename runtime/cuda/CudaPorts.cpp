@@ -2,19 +2,17 @@
 
 #include "CudaPorts.h"
 
-namespace autopar::runtime {
+#include <algorithm>
+#include <iterator>
 
-/// Bytes of a transfer's dense local part.
-static int64_t bytesOf(const Transfer &transfer) {
-  return elementsOf(transfer.slice.intervals) * transfer.slice.elementBytes;
-}
+namespace autopar::runtime {
 
 static int64_t aligned(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 static int64_t bytesOf(const std::vector<Transfer> &transfers) {
   int64_t total = 0;
   for (const Transfer &transfer : transfers)
-    total += aligned(bytesOf(transfer));
+    total += aligned(transfer.slice.bytes());
   return total;
 }
 
@@ -23,7 +21,7 @@ static int64_t bytesOf(const std::vector<Transfer> &transfers) {
 //===----------------------------------------------------------------------===//
 
 CudaInputs::CudaInputs(CudaContext &context)
-    : context(context), slots{Slot(context), Slot(context)} {}
+    : timer(context), context(context), slots{Slot(context), Slot(context)} {}
 
 CudaInputs::~CudaInputs() {
   if (context.isIdle())
@@ -54,8 +52,9 @@ Status CudaInputs::feed(const std::vector<Transfer> &inputs) {
   APRT_TRY(reserve(slot, bytesOf(inputs)));
   APRT_TRY(slot.taken.makeWait(context.copyStream()));
   int64_t offset = 0;
+  APRT_TRY(timer.begin(context.copyStream()));
   for (const Transfer &input : inputs) {
-    int64_t bytes = bytesOf(input);
+    int64_t bytes = input.slice.bytes();
     if (bytes > 0) {
       APRT_TRY(
           input.slice.copy(input.slice.intervals, slot.pinned.data() + offset));
@@ -67,6 +66,7 @@ Status CudaInputs::feed(const std::vector<Transfer> &inputs) {
     }
     offset += aligned(bytes);
   }
+  APRT_TRY(timer.end(context.copyStream()));
   return slot.uploaded.record(context.copyStream());
 }
 
@@ -88,28 +88,64 @@ Status CudaInputs::arrive() {
 //===----------------------------------------------------------------------===//
 
 CudaOutputs::CudaOutputs(CudaContext &context)
-    : context(context), slots{Slot(context), Slot(context)} {}
+    : timer(context), context(context), slots{Slot(context), Slot(context)} {}
+
+CudaOutputs::~CudaOutputs() {
+  if (context.isIdle())
+    for (auto &[tensor, registered] : tensors)
+      if (registered)
+        (void)context.driver.cuMemHostUnregister(tensor);
+}
+
+/// Registers the tensor's memory at its first use.
+bool CudaOutputs::goesStraight(const HostSlice &slice) {
+  if (!slice.dense || !slice.tensor)
+    return false;
+  auto [known, isNew] = tensors.try_emplace(slice.tensor, false);
+  if (isNew)
+    known->second =
+        context.driver.cuMemHostRegister_v2(
+            slice.tensor, size_t(slice.tensorBytes), 0) == CUDA_SUCCESS;
+  return known->second;
+}
+
+Status CudaOutputs::copy(const Transfer &output, char *to) {
+  int64_t bytes = output.slice.bytes();
+  APRT_CUDA(context.driver, cuMemcpyDtoHAsync_v2, to,
+            deviceAddress(output.device), size_t(bytes), context.stream(0));
+  brought += bytes;
+  return Status::success();
+}
 
 Status CudaOutputs::collect(std::vector<Transfer> outputs) {
   if (!slots[now].outputs.empty()) // the host has not taken them yet
     now ^= 1;
   Slot &slot = slots[now];
   APRT_TRY(drain(slot));
+  auto isEmpty = [](const Transfer &output) {
+    return output.slice.bytes() == 0;
+  };
+  outputs.erase(std::remove_if(outputs.begin(), outputs.end(), isEmpty),
+                outputs.end());
   if (outputs.empty())
     return Status::success();
-  APRT_TRY(slot.pinned.reserve(bytesOf(outputs), "outputs"));
-  CUstream stream = context.stream(0);
+  auto staged = std::stable_partition(
+      outputs.begin(), outputs.end(),
+      [&](const Transfer &output) { return goesStraight(output.slice); });
+  slot.outputs.assign(std::make_move_iterator(staged),
+                      std::make_move_iterator(outputs.end()));
+  outputs.erase(staged, outputs.end());
+  APRT_TRY(slot.pinned.reserve(bytesOf(slot.outputs), "outputs"));
+  APRT_TRY(timer.begin(context.stream(0)));
+  for (const Transfer &output : outputs)
+    APRT_TRY(copy(output, output.slice.dense));
   int64_t offset = 0;
-  for (const Transfer &output : outputs) {
-    int64_t bytes = bytesOf(output);
-    if (bytes > 0)
-      APRT_CUDA(context.driver, cuMemcpyDtoHAsync_v2,
-                slot.pinned.data() + offset, deviceAddress(output.device),
-                size_t(bytes), stream);
-    offset += aligned(bytes);
+  for (const Transfer &output : slot.outputs) {
+    APRT_TRY(copy(output, slot.pinned.data() + offset));
+    offset += aligned(output.slice.bytes());
   }
-  slot.outputs = std::move(outputs);
-  return slot.arrived.record(stream);
+  APRT_TRY(timer.end(context.stream(0)));
+  return slot.arrived.record(context.stream(0));
 }
 
 Status CudaOutputs::drain(Slot &slot) {
@@ -118,11 +154,9 @@ Status CudaOutputs::drain(Slot &slot) {
   APRT_TRY(slot.arrived.wait());
   int64_t offset = 0;
   for (const Transfer &output : slot.outputs) {
-    int64_t bytes = bytesOf(output);
-    if (bytes > 0)
-      APRT_TRY(output.slice.copy(output.slice.intervals,
-                                 slot.pinned.data() + offset));
-    offset += aligned(bytes);
+    APRT_TRY(
+        output.slice.copy(output.slice.intervals, slot.pinned.data() + offset));
+    offset += aligned(output.slice.bytes());
   }
   slot.outputs.clear();
   return Status::success();

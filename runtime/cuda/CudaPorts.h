@@ -4,8 +4,10 @@
 #define AUTOPAR_RUNTIME_CUDA_CUDAPORTS_H
 
 #include "../core/Device.h"
-#include "CudaEvent.h"
+#include "CudaTimer.h"
 #include "PinnedBuffer.h"
+
+#include <map>
 
 namespace autopar::runtime {
 
@@ -21,6 +23,8 @@ public:
   Status feed(const std::vector<Transfer> &inputs);
   /// Puts what was fed last into the arena, in order with stream 0.
   Status arrive();
+  /// Of the way to the device.
+  CudaTimer timer;
 
 private:
   /// A place in device memory and where its bytes are in the staging.
@@ -46,16 +50,22 @@ private:
   int now = 0;
 };
 
-/// The outputs of a micro-batch go down in order with stream 0; the host takes
-/// them from pinned memory while later ones compute.
+/// The outputs of a micro-batch go down in order with stream 0. What lies dense
+/// in the host's tensor goes straight there, if the driver takes that memory as
+/// pinned; of the rest the host takes its parts from pinned memory while later
+/// micro-batches compute.
 class CudaOutputs {
 public:
   explicit CudaOutputs(CudaContext &context);
+  ~CudaOutputs();
 
   /// Begins to bring outputs of the last micro-batch.
   Status collect(std::vector<Transfer> outputs);
   /// Gives the host what is still on its way.
   Status drain();
+  int64_t bytesBrought() const { return brought; }
+  /// Of the way to the host.
+  CudaTimer timer;
 
 private:
   struct Slot {
@@ -65,10 +75,14 @@ private:
     std::vector<Transfer> outputs; // not yet given to the host
   };
   Status drain(Slot &slot);
+  bool goesStraight(const HostSlice &slice);
+  Status copy(const Transfer &output, char *to);
 
   CudaContext &context;
   Slot slots[2];
   int now = 0;
+  int64_t brought = 0;
+  std::map<char *, bool> tensors; // of the host: whether they are registered
 };
 
 } // namespace autopar::runtime

@@ -57,6 +57,8 @@ enum CUresult {
   CUDA_ERROR_ASSERT = 710,
   CUDA_ERROR_ILLEGAL_INSTRUCTION = 715,
   CUDA_ERROR_MISALIGNED_ADDRESS = 716,
+  CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
+  CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
   CUDA_ERROR_LAUNCH_FAILED = 719,
   CUDA_ERROR_NOT_PERMITTED = 800,
   CUDA_ERROR_NOT_SUPPORTED = 801,
@@ -97,6 +99,8 @@ enum CUresult {
   X(CUDA_ERROR_ASSERT)                                                         \
   X(CUDA_ERROR_ILLEGAL_INSTRUCTION)                                            \
   X(CUDA_ERROR_MISALIGNED_ADDRESS)                                             \
+  X(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED)                                 \
+  X(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED)                                     \
   X(CUDA_ERROR_LAUNCH_FAILED)                                                  \
   X(CUDA_ERROR_NOT_PERMITTED)                                                  \
   X(CUDA_ERROR_NOT_SUPPORTED)                                                  \
@@ -198,6 +202,8 @@ struct CUDA_MEMCPY2D {
   X(cuMemGetInfo_v2, (size_t *free, size_t *total))                            \
   X(cuMemHostAlloc, (void **memory, size_t bytes, unsigned flags))             \
   X(cuMemFreeHost, (void *memory))                                             \
+  X(cuMemHostRegister_v2, (void *memory, size_t bytes, unsigned flags))        \
+  X(cuMemHostUnregister, (void *memory))                                       \
   X(cuMemHostGetDevicePointer_v2,                                              \
     (CUdeviceptr * address, void *memory, unsigned flags))                     \
   X(cuMemcpyHtoDAsync_v2,                                                      \

@@ -116,6 +116,32 @@ CUresult DeviceMemory::allocatePinned(void *&memory, size_t bytes) {
   return CUDA_SUCCESS;
 }
 
+CUresult DeviceMemory::registerHost(void *memory, size_t bytes) {
+  auto begin = CUdeviceptr(memory);
+  auto next = allocations.lower_bound(begin);
+  bool overlaps = (next != allocations.end() && next->first < begin + bytes) ||
+                  isPinned(memory);
+  if (overlaps)
+    return refuse(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+                  "a part of the host memory is pinned already");
+  Allocation &allocation = allocations[begin];
+  allocation.address = begin;
+  allocation.bytes = bytes;
+  allocation.pinned = allocation.registered = true;
+  allocation.madeFor = gpu().label;
+  allocation.initialised = BitMap(bytes);
+  allocation.initialised.set(0, bytes, true);
+  return CUDA_SUCCESS;
+}
+
+bool DeviceMemory::isRegistered(const void *address) const {
+  auto next = allocations.upper_bound(CUdeviceptr(address));
+  if (next == allocations.begin())
+    return false;
+  const Allocation &found = std::prev(next)->second;
+  return found.registered && CUdeviceptr(address) < found.end();
+}
+
 Allocation *DeviceMemory::find(CUdeviceptr address) {
   auto next = allocations.upper_bound(address);
   return next == allocations.begin() ? nullptr : &std::prev(next)->second;
@@ -139,6 +165,10 @@ Allocation *DeviceMemory::toRelease(CUdeviceptr address, bool isPinned,
 }
 
 void DeviceMemory::release(Allocation &allocation) {
+  if (allocation.registered) { // the host's again
+    allocations.erase(allocation.address);
+    return;
+  }
   allocation.live = false;
   allocation.initialised = BitMap();
   if (allocation.pinned) {

@@ -45,8 +45,9 @@ struct Allocation {
   CUdeviceptr address = 0;
   size_t bytes = 0;
   bool live = true;
-  bool pinned = false; // host memory
-  std::string madeFor; // the label at its allocation
+  bool pinned = false;     // host memory
+  bool registered = false; // that was the program's before
+  std::string madeFor;     // the label at its allocation
   BitMap initialised;
 
   CUdeviceptr end() const { return address + bytes; }
@@ -57,6 +58,8 @@ public:
   /// Device memory, filled with a pattern (NaN as a float), uninitialised.
   CUresult allocate(CUdeviceptr &address, size_t bytes, size_t limit);
   CUresult allocatePinned(void *&memory, size_t bytes);
+  /// Memory of the host counts as pinned until it is released.
+  CUresult registerHost(void *memory, size_t bytes);
   /// The live allocation that begins there, or null with a recorded fault.
   Allocation *toRelease(CUdeviceptr address, bool pinned, const char *call);
   void release(Allocation &allocation);
@@ -64,7 +67,9 @@ public:
   bool isDevice(CUdeviceptr address) const {
     return addresses.contains(reinterpret_cast<const void *>(address));
   }
-  bool isPinned(const void *address) const { return pinned.contains(address); }
+  bool isPinned(const void *address) const {
+    return pinned.contains(address) || isRegistered(address);
+  }
   /// The allocation, live or not, with the largest address not above
   /// `address`; null if there is none.
   Allocation *find(CUdeviceptr address);
@@ -85,6 +90,7 @@ public:
 
 private:
   bool reserve();
+  bool isRegistered(const void *address) const;
 
   AddressRange addresses; // never accessible
   AddressRange backing;   // of the same size

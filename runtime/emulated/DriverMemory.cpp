@@ -66,6 +66,25 @@ CUresult cuMemFreeHost(void *memory) {
                 : CUDA_SUCCESS;
 }
 
+CUresult cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
+  APEMU_READY();
+  APEMU_NOT_CAPTURED("cuMemHostRegister", nullptr);
+  if (!memory || bytes == 0 || flags || isDeviceAddress(CUdeviceptr(memory)))
+    return refuse(CUDA_ERROR_INVALID_VALUE,
+                  "cuMemHostRegister of no host memory, or with flags");
+  return gpu().memory.registerHost(memory, bytes);
+}
+
+CUresult cuMemHostUnregister(void *memory) {
+  APEMU_READY();
+  APEMU_NOT_CAPTURED("cuMemHostUnregister", nullptr);
+  Allocation *found = gpu().memory.find(CUdeviceptr(memory));
+  if (!found || !found->registered || found->address != CUdeviceptr(memory))
+    return refuse(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
+                  "cuMemHostUnregister of memory that was not registered");
+  return release(CUdeviceptr(memory), true, "cuMemHostUnregister");
+}
+
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *memory,
                                       unsigned) {
   APEMU_READY();

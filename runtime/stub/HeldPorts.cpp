@@ -28,19 +28,19 @@ static std::vector<LocalPort> portsOf(const Manifest &manifest, int rank,
   std::vector<LocalPort> found;
   for (size_t i = 0; i < ports.size(); ++i)
     for (const PortPlacement &place : ports[i].stages)
-      if (place.stage == rank / manifest.devicesPerStage && wanted(ports[i]))
+      if (place.stage == rank / manifest.devicesPerStage && wanted(i))
         found.push_back({i, place.arenaOffset});
   return found;
 }
 
 std::vector<LocalPort> inputsOfRank(const Manifest &manifest, int rank) {
-  return portsOf(manifest, rank, manifest.inputs,
-                 [](const Port &) { return true; });
+  return portsOf(manifest, rank, manifest.inputs, [](size_t) { return true; });
 }
 
-std::vector<LocalPort> outputsOfRank(const Manifest &manifest, int rank) {
-  return portsOf(manifest, rank, manifest.outputs, [&](const Port &port) {
-    return isFirstHolder(manifest, port, rank);
+std::vector<LocalPort> outputsOfRank(const Manifest &manifest, int rank,
+                                     const std::vector<bool> &wanted) {
+  return portsOf(manifest, rank, manifest.outputs, [&](size_t i) {
+    return wanted[i] && isFirstHolder(manifest, manifest.outputs[i], rank);
   });
 }
 

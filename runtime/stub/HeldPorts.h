@@ -16,9 +16,10 @@ struct LocalPort {
 /// The inputs that a rank's stage reads.
 std::vector<LocalPort> inputsOfRank(const Manifest &manifest, int rank);
 
-/// The outputs of which a rank delivers its block: it is the first that holds
-/// it.
-std::vector<LocalPort> outputsOfRank(const Manifest &manifest, int rank);
+/// The `wanted` outputs (by number) of which a rank delivers its block: it is
+/// the first that holds it.
+std::vector<LocalPort> outputsOfRank(const Manifest &manifest, int rank,
+                                     const std::vector<bool> &wanted);
 
 } // namespace autopar::runtime
 

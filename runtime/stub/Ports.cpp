@@ -140,6 +140,20 @@ Status checkOutputs(const Manifest &manifest,
   return Status::success();
 }
 
+/// What does not parse has been refused before.
+std::vector<bool> wantedOutputs(const Manifest &manifest,
+                                const std::vector<std::string> &arguments) {
+  std::vector<bool> wanted(manifest.outputs.size());
+  for (const std::string &argument : arguments) {
+    ArrayFile file;
+    bool known = parseArrayFile(argument, file).ok();
+    for (size_t i = 0; known && i < wanted.size(); ++i)
+      wanted[i] = wanted[i] || file.name.empty() ||
+                  manifest.outputs[i].name == file.name;
+  }
+  return wanted;
+}
+
 Status writeOutputs(const Manifest &manifest,
                     const std::vector<std::string> &arguments,
                     const std::vector<Buffer> &buffers) {

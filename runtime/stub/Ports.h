@@ -21,6 +21,10 @@ namespace autopar::runtime {
 Status loadInputs(const std::vector<Program> &programs, const Options &options,
                   size_t &chosen, std::vector<Array> &arrays);
 
+/// Which outputs --outputs names.
+std::vector<bool> wantedOutputs(const Manifest &manifest,
+                                const std::vector<std::string> &arguments);
+
 /// Checks --outputs before the run.
 Status checkOutputs(const Manifest &manifest,
                     const std::vector<std::string> &arguments);

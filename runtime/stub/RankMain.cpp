@@ -33,9 +33,11 @@ private:
   Status step(bool isLast);
   Status measure();
   void recordTimes(double total, double barrierWait);
+  void recordCounters(const DeviceCounters &before);
   void recordMemory();
   std::vector<Transfer> inputsOf(int64_t time);
   std::vector<Transfer> outputsOf(int64_t time);
+  Transfer output(const LocalPort &local, int64_t time);
   Transfer transfer(const Port &port, const LocalPort &local, int64_t time);
 
   Run &run;
@@ -105,18 +107,29 @@ std::vector<Transfer> RankMain::inputsOf(int64_t time) {
   return transfers;
 }
 
+Transfer RankMain::output(const LocalPort &local, int64_t time) {
+  const Port &port = manifest.outputs[local.index];
+  Transfer result = transfer(port, local, time);
+  HostSlice &slice = result.slice;
+  slice.tensor = static_cast<char *>(run.outputs[local.index].data());
+  slice.tensorBytes = port.globalBytes;
+  slice.copy = [to = slice.tensor, element = slice.elementBytes](
+                   const std::vector<Interval> &part, char *host) {
+    writeSlice(part, element, host, to);
+    return Status::success();
+  };
+  (void)forEachRun(slice.intervals, [&](const SliceRun &first) {
+    if (first.count == elementsOf(slice.intervals))
+      slice.dense = slice.tensor + first.globalOffset * slice.elementBytes;
+    return false;
+  });
+  return result;
+}
+
 std::vector<Transfer> RankMain::outputsOf(int64_t time) {
   std::vector<Transfer> transfers;
-  for (const LocalPort &local : outputs) {
-    transfers.push_back(transfer(manifest.outputs[local.index], local, time));
-    HostSlice &slice = transfers.back().slice;
-    void *to = run.outputs[local.index].data();
-    slice.copy = [to, element = slice.elementBytes](
-                     const std::vector<Interval> &part, char *host) {
-      writeSlice(part, element, host, to);
-      return Status::success();
-    };
-  }
+  for (const LocalPort &local : outputs)
+    transfers.push_back(output(local, time));
   return transfers;
 }
 
@@ -171,6 +184,7 @@ Status RankMain::measure() {
     APRT_TRY(step(/*isLast=*/false));
   }
   APRT_TRY(rank->startStatistics(run.trace(worldRank), Run::traceCapacity));
+  DeviceCounters before = rank->device->counters();
   double total = 0, barrierWait = 0;
   for (int64_t i = 0; i < run.options.repeat; ++i) {
     double waited = rank->transport->statistics().waitSeconds;
@@ -183,7 +197,19 @@ Status RankMain::measure() {
     total += seconds;
   }
   recordTimes(total, barrierWait);
+  recordCounters(before);
   return Status::success();
+}
+
+/// What the device counted in the measured steps.
+void RankMain::recordCounters(const DeviceCounters &before) {
+  DeviceCounters now = rank->device->counters();
+  double steps = double(run.options.repeat);
+  record.outputBytes =
+      (now.outputBytes - before.outputBytes) / run.options.repeat;
+  record.gpuSeconds = (now.gpuSeconds - before.gpuSeconds) / steps;
+  record.transferSeconds =
+      (now.transferSeconds - before.transferSeconds) / steps;
 }
 
 /// The parts of the measured steps, which took `total` seconds, without
@@ -241,7 +267,7 @@ Status RankMain::execute() {
   APRT_TRY(makeRank(run, worldRank, rank));
   APRT_TRY(load());
   inputs = inputsOfRank(manifest, worldRank);
-  outputs = outputsOfRank(manifest, worldRank);
+  outputs = outputsOfRank(manifest, worldRank, run.wanted);
   record.currentOp.store(-1);
   record.loadSeconds = monotonicSeconds() - begin;
   APRT_TRY(rank->transport->barrier(/*withDeadline=*/false));

@@ -10,12 +10,12 @@
 
 namespace autopar::runtime {
 
-/// visit(port, its index, intervals, bytes) for each block of an output that a
-/// rank delivers, micro-batch by micro-batch.
+/// visit(port, its index, intervals, bytes) for each block of an output that is
+/// asked for and that a rank delivers, micro-batch by micro-batch.
 template <typename Visit>
 static Status forEachBlock(const Run &run, int rank, const Visit &visit) {
   const Manifest &manifest = run.program.manifest;
-  for (const LocalPort &local : outputsOfRank(manifest, rank))
+  for (const LocalPort &local : outputsOfRank(manifest, rank, run.wanted))
     for (int64_t t = 0; t < manifest.microBatches; ++t) {
       const Port &port = manifest.outputs[local.index];
       APRT_TRY(visit(port, local.index,

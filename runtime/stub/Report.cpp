@@ -97,6 +97,14 @@ std::string reportJson(const Run &run) {
   report["idle_seconds"] = perRank(run, [&](int rank) {
     return ifKnown(run.record(rank), idleSeconds(run, rank));
   });
+  if (manifest.target != Target::Cpu) {
+    report["gpu_seconds"] =
+        perRank(run, [&](int rank) { return run.record(rank).gpuSeconds; });
+    report["transfer_seconds"] = perRank(
+        run, [&](int rank) { return run.record(rank).transferSeconds; });
+  }
+  report["output_bytes"] =
+      perRank(run, [&](int rank) { return run.record(rank).outputBytes; });
   report["bytes_sent"] =
       perRank(run, [&](int rank) { return run.record(rank).bytesSent; });
   report["peak_memory_bytes"] =

@@ -2,6 +2,8 @@
 
 #include "Run.h"
 
+#include "Ports.h"
+
 #include <algorithm>
 #include <new>
 #include <sched.h>
@@ -36,9 +38,12 @@ Status Run::prepare() {
   // GPUs exchange data themselves.
   bool stagesData = program.manifest.target == Target::Cpu;
   APRT_TRY(fabric.create(program.manifest, stagesData));
-  for (const Port &port : program.manifest.outputs) {
+  wanted = wantedOutputs(program.manifest, options.outputs);
+  for (size_t i = 0; i < wanted.size(); ++i) {
     outputs.emplace_back();
-    APRT_TRY(outputs.back().allocateShared(port.globalBytes, "an output"));
+    if (wanted[i])
+      APRT_TRY(outputs.back().allocateShared(
+          program.manifest.outputs[i].globalBytes, "an output"));
   }
   for (int rank = 0; rank < world && !options.trace.empty(); ++rank) {
     traces.emplace_back();

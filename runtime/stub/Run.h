@@ -51,7 +51,8 @@ public:
   const Program &program;
   const Options &options;
   std::vector<Array> inputs;   // by manifest.inputs
-  std::vector<Buffer> outputs; // by manifest.outputs, shared
+  std::vector<Buffer> outputs; // by manifest.outputs, shared; unless
+  std::vector<bool> wanted;    // they are asked for, empty
   SharedFabric fabric;
   LaunchPlace place;                 // of this process
   std::shared_ptr<TcpFabric> joined; // the launcher's ranks; null: alone

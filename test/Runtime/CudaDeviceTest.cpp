@@ -141,6 +141,36 @@ protected:
   bool orders = true; // the second stream waits for the first
 };
 
+/// What lies dense in the host's tensor is not staged; the memory is the host's
+/// again in the end.
+TEST_F(CudaDeviceTest, DenseOutputsGoStraightToTheirPlace) {
+  start();
+  std::vector<float> host(count), whole(2 * count);
+  std::iota(host.begin(), host.end(), 0.0f);
+  ASSERT_EQ(device->feed({transfer(input, host, true)}).message(), "");
+  int64_t pinned = memory.pinned.currentBytes();
+  for (int64_t half : {0, 1}) {
+    Transfer out = transfer(output, host, false);
+    out.slice.copy = [](const std::vector<Interval> &, char *) {
+      return Status::error("staged");
+    };
+    out.slice.dense = reinterpret_cast<char *>(whole.data() + half * count);
+    out.slice.tensor = reinterpret_cast<char *>(whole.data());
+    out.slice.tensorBytes = 2 * count * 4;
+    ASSERT_EQ(device->runStep(half, [&] { return step(); }).message(), "");
+    ASSERT_EQ(device->collect({out}).message(), "");
+    ASSERT_EQ(device->feed({transfer(input, host, true)}).message(), "");
+  }
+  ASSERT_EQ(device->synchronize().message(), "");
+  for (int64_t k = 0; k < 2 * count; ++k)
+    ASSERT_EQ(whole[size_t(k)], float(k % count + 3));
+  EXPECT_EQ(memory.pinned.currentBytes(), 2 * pinned); // of inputs alone
+  EXPECT_EQ(device->counters().outputBytes, 2 * count * 4);
+  EXPECT_GT(device->counters().gpuSeconds, 0);
+  EXPECT_GT(device->counters().transferSeconds, 0);
+  device.reset();
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//

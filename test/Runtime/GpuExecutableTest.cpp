@@ -32,6 +32,25 @@ TEST_P(GpuExecutableOnRanks, ComputesTheSum) {
     EXPECT_GT(memory["pinned"], 0);
   }
   EXPECT_EQ(report["bytes_sent"][0].get<int64_t>() > 0, ranks > 1);
+  // The first rank alone delivers the output, which all hold.
+  EXPECT_EQ(report["output_bytes"][0], 6 * 7 * 4);
+  EXPECT_EQ(report["output_bytes"][ranks - 1] == 0, ranks > 1);
+  for (int rank = 0; rank < ranks; ++rank) {
+    EXPECT_GT(report["gpu_seconds"][rank].get<double>(), 0);
+    EXPECT_GT(report["transfer_seconds"][rank].get<double>(), 0);
+  }
+}
+
+TEST_P(GpuExecutableOnRanks, BringsOnlyOutputsThatAreAskedFor) {
+  int ranks = GetParam();
+  buildGpu(gpuManifest(ranks), ranks);
+  Outcome outcome = run("--inputs in.npz --repeat 3 --json report.json");
+  ASSERT_EQ(outcome.code, 0) << outcome.text;
+  json report = json::parse(folder.read("report.json"));
+  for (int rank = 0; rank < ranks; ++rank) {
+    EXPECT_EQ(report["output_bytes"][rank], 0);
+    EXPECT_GT(report["gpu_seconds"][rank].get<double>(), 0);
+  }
 }
 
 TEST_P(GpuExecutableOnRanks, TracesWithoutGraphs) {
