@@ -34,6 +34,11 @@ std::optional<int64_t> rowRankOf(Operation *op) {
       .Default([](Operation *) -> Rank { return std::nullopt; });
 }
 
+int64_t rowCountOf(Operation *op) {
+  auto type = cast<ShapedType>(op->getOperand(0).getType());
+  return ShapedType::getNumElements(type.getShape().take_front(*rowRankOf(op)));
+}
+
 /// Position of the last dimension that is not of size 1; -1 if there is none.
 static int64_t innermost(ArrayRef<int64_t> shape) {
   for (int64_t dim = shape.size(); dim-- > 0;)

@@ -32,6 +32,9 @@ LoopRole loopRoleOf(mlir::Operation *op);
 /// it reduces over all later ones (dimensions of size 1 aside).
 std::optional<int64_t> rowRankOf(mlir::Operation *op);
 
+/// For a RowReduction: how many rows it reduces.
+int64_t rowCountOf(mlir::Operation *op);
+
 /// The function that a pointwise op of one or two operands applies.
 std::optional<UnaryKind> unaryKindOf(mlir::Operation *op);
 std::optional<BinaryKind> binaryKindOf(mlir::Operation *op);

@@ -1,5 +1,6 @@
 //===- Machine.cpp - Runs a block at all points of a mesh in lockstep -----===//
 
+#include "Waves.h"
 #include "autopar/Dialect/Interpreter/Interpreter.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -28,9 +29,12 @@ Machine::run(Block &block, ArrayRef<Everywhere> arguments) {
 LogicalResult Machine::execute(Operation *op) {
   if (auto buffer = dyn_cast<BufferOp>(op)) {
     places[buffer.getResult()] = {buffer.getSpace(),
-                                  int64_t(buffer.getPosition())};
+                                  int64_t(buffer.getPosition()),
+                                  cast<ShapedType>(buffer.getType())};
     return success();
   }
+  if (isa<RecordEventOp, WaitEventOp>(op))
+    return success(); // streams run in program order here
   if (auto kernel = dyn_cast<KernelOp>(op))
     return runKernel(kernel);
   if (auto sendOp = dyn_cast<SendOp>(op))
@@ -45,12 +49,6 @@ LogicalResult Machine::execute(Operation *op) {
     output = op->getOperand(0);
   Value result = op->getNumResults() ? op->getResult(0) : Value();
   return write(op, result, output, std::move(*value));
-}
-
-/// Type of what an op computes, in tensor and in buffer form.
-static RankedTensorType valueType(Type type) {
-  auto shaped = cast<ShapedType>(type);
-  return RankedTensorType::get(shaped.getShape(), shaped.getElementType());
 }
 
 FailureOr<Everywhere> Machine::evaluateEverywhere(Operation *op) {
@@ -101,7 +99,8 @@ FailureOr<Everywhere> Machine::evaluateEverywhere(Operation *op) {
 // Kernels and channels
 //===----------------------------------------------------------------------===//
 
-LogicalResult Machine::runKernel(KernelOp kernel) {
+/// The values of a kernel's body on what its inputs hold now.
+FailureOr<std::vector<Everywhere>> Machine::runBody(KernelOp kernel) {
   std::vector<Everywhere> inputs;
   for (Value input : kernel.getInputs()) {
     FailureOr<Everywhere> value = read(kernel, input);
@@ -109,15 +108,45 @@ LogicalResult Machine::runKernel(KernelOp kernel) {
       return failure();
     inputs.push_back(std::move(*value));
   }
-  auto results = run(kernel.getBody().front(), inputs);
-  if (failed(results))
-    return failure();
-  for (auto [i, value] : llvm::enumerate(*results)) {
-    bool tensors = kernel->getNumResults() != 0;
-    Value result = tensors ? kernel->getResult(i) : Value();
-    Value output = tensors ? Value() : kernel.getOutputs()[i];
-    if (failed(write(kernel, result, output, std::move(value))))
+  return run(kernel.getBody().front(), inputs);
+}
+
+/// Whether a buffer that the kernel writes shares bytes with one that it reads.
+FailureOr<bool> Machine::writesOverInput(KernelOp kernel) {
+  bool shares = false;
+  for (Value output : kernel.getOutputs()) {
+    FailureOr<Place> to = placeOf(kernel, output);
+    if (failed(to))
       return failure();
+    for (Value input : kernel.getInputs()) {
+      FailureOr<Place> from = placeOf(kernel, input);
+      if (failed(from))
+        return failure();
+      shares |= overlap(*to, *from);
+    }
+  }
+  return shares;
+}
+
+LogicalResult Machine::runKernel(KernelOp kernel) {
+  FailureOr<bool> inPlace = writesOverInput(kernel);
+  if (failed(inPlace))
+    return failure();
+  Waves waves(kernel, *inPlace);
+  for (int64_t wave = 0; wave < waves.count(); ++wave) {
+    auto values = runBody(kernel);
+    if (failed(values))
+      return failure();
+    for (auto [result, value] : llvm::zip(kernel->getResults(), *values))
+      bind(kernel, result, value);
+    for (auto [output, value] : llvm::zip(kernel.getOutputs(), *values)) {
+      int64_t elements = value.front()->size();
+      auto chosen = [&](int64_t number) {
+        return waves.writes(wave, number, elements);
+      };
+      if (failed(store(kernel, *placeOf(kernel, output), value, chosen)))
+        return failure();
+    }
   }
   return success();
 }
@@ -149,100 +178,67 @@ FailureOr<Everywhere> Machine::receive(RecvOp op) {
 // Values and bytes
 //===----------------------------------------------------------------------===//
 
+FailureOr<Place> Machine::placeOf(Operation *user, Value buffer) {
+  auto place = places.find(buffer);
+  if (place == places.end())
+    return user->emitError() << "uses a buffer that no autopar.buffer made";
+  return place->second;
+}
+
 FailureOr<Everywhere> Machine::read(Operation *user, Value value) {
   if (isa<TensorType>(value.getType()))
     return values.lookup(value);
-  auto place = places.find(value);
-  if (place == places.end())
-    return user->emitError() << "reads a buffer that no autopar.buffer made";
-  return load(user, cast<ShapedType>(value.getType()), place->second);
+  FailureOr<Place> place = placeOf(user, value);
+  if (failed(place))
+    return failure();
+  return load(user, *place);
+}
+
+void Machine::bind(Operation *op, Value result, Everywhere value) {
+  if (observe)
+    observe(op, value);
+  values[result] = std::move(value);
 }
 
 LogicalResult Machine::write(Operation *op, Value result, Value output,
                              Everywhere value) {
   if (result) {
-    if (observe)
-      observe(op, value);
-    values[result] = std::move(value);
+    bind(op, result, std::move(value));
     return success();
   }
-  auto place = output ? places.find(output) : places.end();
-  if (place == places.end())
-    return op->emitError() << "writes no buffer that autopar.buffer made";
-  return store(op, cast<ShapedType>(output.getType()), place->second, value);
-}
-
-/// Calls visit(element number, byte offset) for the elements of a strided
-/// memref.
-template <typename Visit>
-static LogicalResult forEachElement(ShapedType type, Visit visit) {
-  SmallVector<int64_t> strides = stridesOf(type.getShape());
-  int64_t offset = 0;
-  if (auto memref = dyn_cast<MemRefType>(type))
-    if (failed(memref.getStridesAndOffset(strides, offset)))
-      return failure();
-  if (ShapedType::isDynamic(offset) || ShapedType::isDynamicShape(strides))
+  if (!output)
+    return op->emitError() << "writes no buffer";
+  FailureOr<Place> place = placeOf(op, output);
+  if (failed(place))
     return failure();
-  int64_t bytes = elementBytes(type.getElementType());
-  forEachIndex(type.getShape(), [&](ArrayRef<int64_t> index, int64_t i) {
-    int64_t at = offset;
-    for (auto [k, stride] : llvm::zip_equal(index, strides))
-      at += k * stride;
-    visit(i, at * bytes);
-  });
-  return success();
+  return store(op, *place, value);
 }
 
-/// The bytes of a place, from its first byte on.
-static MutableArrayRef<uint8_t> bytesOf(Memory &memory, Place place) {
-  if (place.space == BufferSpace::Arena)
-    return MutableArrayRef<uint8_t>(memory.arena)
-        .drop_front(std::min<size_t>(place.position, memory.arena.size()));
-  if (size_t(place.position) >= memory.persistent.size())
-    return {};
-  return memory.persistent[place.position];
+static InFlightDiagnostic outside(Operation *user, StringRef what,
+                                  const Place &place) {
+  return user->emitError() << what << " outside its memory at "
+                           << stringifyBufferSpace(place.space) << "["
+                           << place.position << "]";
 }
 
-FailureOr<Everywhere> Machine::load(Operation *user, ShapedType type,
-                                    Place place) {
+FailureOr<Everywhere> Machine::load(Operation *user, const Place &place) {
   Everywhere result;
-  bool inside = true;
-  for (int64_t point = 0; point < points(); ++point) {
-    auto tensor = std::make_shared<Tensor>(valueType(type));
-    MutableArrayRef<uint8_t> bytes = bytesOf(memory[point], place);
-    int64_t width = elementBytes(type.getElementType());
-    LogicalResult visited =
-        forEachElement(type, [&](int64_t i, int64_t offset) {
-          inside &= offset >= 0 && offset + width <= int64_t(bytes.size());
-          if (inside)
-            loadElement(*tensor, i, bytes.data() + offset);
-        });
-    if (failed(visited) || !inside)
-      return user->emitError() << "reads outside its memory at "
-                               << stringifyBufferSpace(place.space) << "["
-                               << place.position << "]";
-    result.push_back(std::move(tensor));
+  memory.resize(points());
+  for (const Memory &bytes : memory) {
+    std::optional<Tensor> tensor = bytes.load(place);
+    if (!tensor)
+      return outside(user, "reads", place);
+    result.push_back(std::make_shared<Tensor>(std::move(*tensor)));
   }
   return result;
 }
 
-LogicalResult Machine::store(Operation *user, ShapedType type, Place place,
-                             const Everywhere &value) {
-  bool inside = true;
-  for (int64_t point = 0; point < points(); ++point) {
-    MutableArrayRef<uint8_t> bytes = bytesOf(memory[point], place);
-    int64_t width = elementBytes(type.getElementType());
-    LogicalResult visited =
-        forEachElement(type, [&](int64_t i, int64_t offset) {
-          inside &= offset >= 0 && offset + width <= int64_t(bytes.size());
-          if (inside)
-            storeElement(*value[point], i, bytes.data() + offset);
-        });
-    if (failed(visited) || !inside)
-      return user->emitError() << "writes outside its memory at "
-                               << stringifyBufferSpace(place.space) << "["
-                               << place.position << "]";
-  }
+LogicalResult Machine::store(Operation *user, const Place &place,
+                             const Everywhere &value, Chosen chosen) {
+  memory.resize(points());
+  for (auto [bytes, tensor] : llvm::zip(memory, value))
+    if (!bytes.store(place, *tensor, chosen))
+      return outside(user, "writes", place);
   return success();
 }
 

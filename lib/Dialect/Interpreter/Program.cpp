@@ -86,8 +86,9 @@ static Attribute getEither(DictionaryAttr attributes, StringRef name) {
   return attributes.get(name);
 }
 
-/// `[space, position]`.
-static std::optional<Place> placeOf(DictionaryAttr attributes) {
+/// `[space, position]`, where a value of `type` lies.
+static std::optional<Place> placeOf(DictionaryAttr attributes,
+                                    ShapedType type) {
   auto buffer =
       attributes ? attributes.getAs<ArrayAttr>("buffer") : ArrayAttr();
   if (!buffer || buffer.size() != 2)
@@ -96,7 +97,7 @@ static std::optional<Place> placeOf(DictionaryAttr attributes) {
   auto position = dyn_cast<IntegerAttr>(buffer[1]);
   if (!space || !position)
     return std::nullopt;
-  return Place{space.getValue(), position.getInt()};
+  return Place{space.getValue(), position.getInt(), type};
 }
 
 FailureOr<Port> Program::port(func::FuncOp func, DictionaryAttr attributes,
@@ -116,7 +117,7 @@ FailureOr<Port> Program::port(func::FuncOp func, DictionaryAttr attributes,
   port.whole =
       RankedTensorType::get(shaped.getShape(), shaped.getElementType());
   port.sharding = Sharding::replicated(shaped.getRank());
-  port.place = placeOf(attributes);
+  port.place = placeOf(attributes, shaped);
   if (machine.points() == 1)
     return port;
   if (auto global = dyn_cast_or_null<TypeAttr>(
@@ -194,11 +195,6 @@ FailureOr<Everywhere> Program::argument(func::FuncOp func, const Port &port,
   return stage.setupResults[index];
 }
 
-/// Bytes of a tensor, all set so that unset ones show.
-static std::vector<uint8_t> freshBytes(int64_t count) {
-  return std::vector<uint8_t>(count, 0xff);
-}
-
 /// Before a function in buffer form runs: the arena holds nothing that may be
 /// used; persistent tensors that are parameters are loaded once.
 LogicalResult Program::prepareMemory(func::FuncOp func, Stage &stage,
@@ -209,7 +205,7 @@ LogicalResult Program::prepareMemory(func::FuncOp func, Stage &stage,
   bool first = stage.memory.empty();
   stage.memory.resize(machine.points());
   for (Memory &memory : stage.memory)
-    memory.arena = freshBytes(arena.getInt());
+    memory.renewArena(arena.getInt());
   machine.memory = std::move(stage.memory);
   auto persistent = module->getAttrOfType<ArrayAttr>("autopar.persistent");
   if (!first || !persistent || number >= int64_t(persistent.size()))
@@ -222,11 +218,10 @@ LogicalResult Program::prepareMemory(func::FuncOp func, Stage &stage,
       return failure();
     auto type = cast<ShapedType>(made->type);
     for (Memory &memory : machine.memory)
-      memory.persistent.push_back(freshBytes(
-          type.getNumElements() * elementBytes(type.getElementType())));
+      memory.addPersistent(type);
+    Place place{BufferSpace::Persistent, int64_t(i), type};
     if (isa_and_nonnull<ParameterAttr>(made->origin) &&
-        failed(machine.store(func, type, {BufferSpace::Persistent, int64_t(i)},
-                             cut(*made))))
+        failed(machine.store(func, place, cut(*made))))
       return failure();
   }
   return success();
@@ -268,8 +263,7 @@ LogicalResult Program::runFunction(func::FuncOp func, Stage &stage,
       continue; // in persistent memory already
     FailureOr<Everywhere> value = argument(func, port, stage);
     if (failed(value) ||
-        (buffered && failed(machine.store(func, cast<ShapedType>(port.type),
-                                          *port.place, *value))))
+        (buffered && failed(machine.store(func, *port.place, *value))))
       return failure();
     if (!buffered)
       values.push_back(std::move(*value));
@@ -280,7 +274,7 @@ LogicalResult Program::runFunction(func::FuncOp func, Stage &stage,
   for (const Port &port : *results) {
     if (!port.place)
       continue;
-    auto value = machine.load(func, cast<ShapedType>(port.type), *port.place);
+    auto value = machine.load(func, *port.place);
     if (failed(value))
       return failure();
     returned->push_back(std::move(*value));

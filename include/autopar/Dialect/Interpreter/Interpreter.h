@@ -10,7 +10,7 @@
 #define AUTOPAR_DIALECT_INTERPRETER_INTERPRETER_H
 
 #include "autopar/Dialect/Dialect.h"
-#include "autopar/Dialect/Interpreter/Tensor.h"
+#include "autopar/Dialect/Interpreter/Memory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -40,18 +40,6 @@ interpret(mlir::func::FuncOp func, llvm::ArrayRef<Tensor> arguments);
 /// A value at every point of the mesh.
 using Everywhere = std::vector<TensorRef>;
 
-/// What a buffer op made: the same place at every point.
-struct Place {
-  BufferSpace space;
-  int64_t position;
-};
-
-/// Bytes of one device: its arena and its persistent tensors.
-struct Memory {
-  std::vector<uint8_t> arena;
-  std::vector<std::vector<uint8_t>> persistent;
-};
-
 class Machine {
 public:
   explicit Machine(Mesh mesh) : mesh(std::move(mesh)) {}
@@ -67,10 +55,10 @@ public:
   /// form runs.
   std::vector<Memory> memory;
 
-  mlir::FailureOr<Everywhere> load(mlir::Operation *user, mlir::ShapedType type,
-                                   Place place);
-  mlir::LogicalResult store(mlir::Operation *user, mlir::ShapedType type,
-                            Place place, const Everywhere &value);
+  mlir::FailureOr<Everywhere> load(mlir::Operation *user, const Place &place);
+  mlir::LogicalResult store(
+      mlir::Operation *user, const Place &place, const Everywhere &value,
+      Chosen chosen = [](int64_t) { return true; });
 
   /// Called with every op's results as they are computed, if set.
   std::function<void(mlir::Operation *, llvm::ArrayRef<Everywhere>)> observe;
@@ -79,10 +67,14 @@ private:
   mlir::LogicalResult execute(mlir::Operation *op);
   mlir::FailureOr<Everywhere> evaluateEverywhere(mlir::Operation *op);
   mlir::LogicalResult runKernel(KernelOp kernel);
+  mlir::FailureOr<std::vector<Everywhere>> runBody(KernelOp kernel);
+  mlir::FailureOr<bool> writesOverInput(KernelOp kernel);
+  mlir::FailureOr<Place> placeOf(mlir::Operation *user, mlir::Value buffer);
   mlir::LogicalResult send(SendOp op);
   mlir::FailureOr<Everywhere> receive(RecvOp op);
   /// The tensor in a tensor value or in a memref's place.
   mlir::FailureOr<Everywhere> read(mlir::Operation *user, mlir::Value value);
+  void bind(mlir::Operation *op, mlir::Value result, Everywhere value);
   /// Binds a result, or writes where `output` points.
   mlir::LogicalResult write(mlir::Operation *op, mlir::Value result,
                             mlir::Value output, Everywhere value);
