@@ -14,8 +14,14 @@
 namespace autopar {
 
 /// Replays the writes and reads of `func`: an error where a read does not find
-/// the value that its buffer names, or a kernel writes over what it reads.
+/// the value that its buffer names, where buffers of one value name different
+/// elements, or where a kernel writes over what it reads.
 mlir::LogicalResult replayMemory(mlir::func::FuncOp func);
+
+/// An error where `kernel`, whose output `output` lies over its input `input`,
+/// reads elements of that input which it may have overwritten.
+mlir::LogicalResult replayInPlace(KernelOp kernel, unsigned output,
+                                  unsigned input);
 
 /// Replays the streams of `func`: an error where two of them touch the same
 /// memory, one writing, and no event says which comes first.

@@ -1,9 +1,9 @@
 //===- ReplayMemory.cpp - Each read sees the write of its value -----------===//
 
+#include "ElementOrder.h"
 #include "Replay.h"
 #include "autopar/Schedule/Names.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/MapVector.h"
 #include <map>
 
 using namespace mlir;
@@ -16,6 +16,14 @@ struct Place {
   BufferSpace space;
   int64_t begin, end; // bytes of the arena, or index and index + 1
   int64_t value;
+  ShapedType type;
+};
+
+/// How the elements of a value lie, and who says so.
+struct Layout {
+  ElementOrder order;
+  ShapedType type;
+  Operation *from;
 };
 
 /// Which value each byte of the arena holds, and which op wrote it.
@@ -72,6 +80,7 @@ public:
   LogicalResult run();
 
 private:
+  LogicalResult checkElements(Operation *op, const Place &place);
   LogicalResult checkBuffer(BufferOp buffer);
   LogicalResult step(Operation *op);
   LogicalResult read(Operation *op, const Place &place);
@@ -81,10 +90,9 @@ private:
 
   func::FuncOp func;
   Memory arena;
-  llvm::DenseSet<int64_t> persistent; // indices that hold their tensor
-  llvm::DenseSet<int64_t> owned;      // indices that this function writes
-  /// By value and shape: a value lies in one layout.
-  std::map<std::pair<int64_t, std::vector<int64_t>>, BufferOp> layouts;
+  llvm::DenseSet<int64_t> persistent;      // indices that hold their tensor
+  llvm::DenseSet<int64_t> owned;           // indices that this function writes
+  llvm::DenseMap<int64_t, Layout> layouts; // by value
 };
 } // namespace
 
@@ -96,7 +104,7 @@ static int64_t bytesIn(Type type) {
 static Place placeAt(BufferSpace space, int64_t position, Type type,
                      int64_t value) {
   int64_t size = space == BufferSpace::Arena ? bytesIn(type) : 1;
-  return {space, position, position + size, value};
+  return {space, position, position + size, value, cast<ShapedType>(type)};
 }
 
 static Place placeOf(Value memref) {
@@ -131,22 +139,36 @@ FailureOr<SmallVector<Place>> Replay::signature(StringRef name) {
   return places;
 }
 
+/// All buffers of one value name the same element by the same row-major number,
+/// for reshapes, which are no ops any more, keep it. Arguments and results are
+/// row-major.
+LogicalResult Replay::checkElements(Operation *op, const Place &place) {
+  std::optional<ElementOrder> order = ElementOrder::of(place.type);
+  if (!order)
+    return op->emitError() << "has strides that leave gaps or overlap: "
+                           << place.type;
+  Layout &first =
+      layouts.try_emplace(place.value, Layout{*order, place.type, op})
+          .first->second;
+  if (first.order == *order &&
+      first.type.getNumElements() == place.type.getNumElements() &&
+      first.type.getElementType() == place.type.getElementType())
+    return success();
+  InFlightDiagnostic error = op->emitError()
+                             << "has value " << place.value << " as "
+                             << place.type << ", which names other elements";
+  error.attachNote(first.from->getLoc()) << "here it is " << first.type;
+  return error;
+}
+
 LogicalResult Replay::checkBuffer(BufferOp buffer) {
   if (!buffer->hasAttr(schedule::kValue))
     return buffer.emitError()
            << "does not say which value it holds: " << schedule::kValue
            << " is missing";
   Place place = placeOf(buffer);
-  auto type = cast<MemRefType>(buffer.getType());
-  BufferOp first =
-      layouts.try_emplace({place.value, type.getShape().vec()}, buffer)
-          .first->second;
-  if (first.getType() != type) {
-    InFlightDiagnostic error = buffer.emitError()
-                               << "has value " << place.value << " as " << type;
-    error.attachNote(first.getLoc()) << "here it is " << first.getType();
-    return error;
-  }
+  if (failed(checkElements(buffer, place)))
+    return failure();
   if (buffer.getSpace() == BufferSpace::Persistent)
     return success();
   int64_t bytes =
@@ -193,6 +215,7 @@ static int64_t inPlaceInput(Operation *op, unsigned index) {
 
 LogicalResult Replay::checkOverlap(Operation *op, ArrayRef<Place> reads,
                                    ArrayRef<Place> writes) {
+  auto kernel = dyn_cast<KernelOp>(op);
   for (auto [index, write] : llvm::enumerate(writes)) {
     for (const Place &other : writes.drop_front(index + 1))
       if (overlap(write, other))
@@ -204,6 +227,9 @@ LogicalResult Replay::checkOverlap(Operation *op, ArrayRef<Place> reads,
       if (overlap(write, place) && !same)
         return op->emitError() << "writes result " << index << " over input "
                                << input << ", which it may still read";
+      if (same && kernel && overlap(write, place) &&
+          failed(replayInPlace(kernel, index, input)))
+        return failure();
     }
   }
   return success();
@@ -220,6 +246,11 @@ LogicalResult Replay::step(Operation *op) {
     reads.push_back(placeOf(op->getOperand(0)));
     if (op->getNumOperands() > 1)
       writes.push_back(placeOf(op->getOperand(1)));
+    if (!writes.empty() &&
+        !sameDimensionOrder(reads.front().type, writes.front().type))
+      return op->emitError()
+             << "reads and writes in two orders of memory: "
+             << reads.front().type << " and " << writes.front().type;
   }
   for (const Place &place : reads)
     if (failed(read(op, place)))
@@ -245,6 +276,10 @@ LogicalResult Replay::run() {
     return failure();
   if (!func->getAttrOfType<IntegerAttr>(schedule::kArenaBytes))
     return func.emitError() << "has no " << schedule::kArenaBytes;
+  for (ArrayRef<Place> places : {ArrayRef(*arguments), ArrayRef(*results)})
+    for (const Place &place : places)
+      if (failed(checkElements(func, place)))
+        return failure();
   for (const Place &place : *arguments) {
     if (place.space == BufferSpace::Persistent)
       persistent.insert(place.begin);

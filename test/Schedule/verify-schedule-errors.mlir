@@ -115,11 +115,131 @@ func.func @step_1() attributes {autopar.stage = 1 : i64, autopar.arena_bytes = 6
 func.func @step() attributes {autopar.arena_bytes = 128 : i64, autopar.arguments = [], autopar.results = []} {
   // expected-note @+1 {{here it is 'memref<2x3xf32>'}}
   %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3xf32>
-  // expected-error @+1 {{has value 0 as 'memref<2x3xf32, strided<[1, 2]>>'}}
+  // expected-error @+1 {{has value 0 as 'memref<2x3xf32, strided<[1, 2]>>', which names other elements}}
   %b = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3xf32, strided<[1, 2]>>
+  return
+}
+
+// -----
+
+// With channels last [1, 9, 6, 4] has no name as [1, 4, 9, 6]: the shapes have
+// no cut in common. As [1, 3, 3, 6, 4] it has.
+func.func @step() attributes {autopar.arena_bytes = 896 : i64, autopar.arguments = [], autopar.results = []} {
+  // expected-note @+1 {{here it is 'memref<1x9x6x4xf32, strided<[216, 1, 36, 9]>>'}}
+  %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<1x9x6x4xf32, strided<[216, 1, 36, 9]>>
+  %b = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<1x3x3x6x4xf32, strided<[216, 3, 1, 36, 9]>>
+  // expected-error @+1 {{has value 0 as 'memref<1x4x9x6xf32, strided<[216, 1, 24, 4]>>', which names other elements}}
+  %c = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<1x4x9x6xf32, strided<[216, 1, 24, 4]>>
+  return
+}
+
+// -----
+
+// Results are row-major.
+// expected-note @+1 {{here it is 'tensor<6xf32>'}}
+func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [],
+    autopar.results = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<6xf32>, value = 0 : i64}]} {
+  // expected-error @+1 {{has value 0 as 'memref<2x3xf32, strided<[1, 2]>>', which names other elements}}
+  %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3xf32, strided<[1, 2]>>
+  return
+}
+
+// -----
+
+func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [], autopar.results = []} {
+  // expected-error @+1 {{has strides that leave gaps or overlap: 'memref<2x3xf32, strided<[4, 1]>>'}}
+  %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3xf32, strided<[4, 1]>>
+  return
+}
+
+// -----
+
+// Element by element, but result and input lie otherwise.
+func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = [],
+    autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<2x3xf32>, value = 0 : i64}]} {
+  %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3xf32>
+  %b = autopar.buffer arena[0] {autopar.value = 1 : i64} : memref<2x3xf32, strided<[1, 2]>>
+  // expected-error @+1 {{writes result 0 over input 0, whose elements lie in another order: 'memref<2x3xf32, strided<[1, 2]>>' and 'memref<2x3xf32>'}}
+  autopar.kernel ins(%a) outs(%b) attributes {autopar.in_place = array<i64: 0>} : (memref<2x3xf32>, memref<2x3xf32, strided<[1, 2]>>) -> () {
+  ^bb0(%x: tensor<2x3xf32>):
+    %0 = autopar.unary relu %x : tensor<2x3xf32> -> tensor<2x3xf32>
+    autopar.yield %0 : tensor<2x3xf32>
+  }
+  return
+}
+
+// -----
+
+// The result may lie there for its own sake, but the other one reads the same
+// elements at other iterations.
+func.func @step() attributes {autopar.arena_bytes = 128 : i64, autopar.arguments = [], autopar.results = []} {
+  %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3xf32, strided<[1, 2]>>
+  %b = autopar.buffer arena[0] {autopar.value = 1 : i64} : memref<2x3xf32, strided<[1, 2]>>
+  %c = autopar.buffer arena[64] {autopar.value = 2 : i64} : memref<6xf32>
+  autopar.kernel ins() outs(%a) : (memref<2x3xf32, strided<[1, 2]>>) -> () {
+    %0 = autopar.constant dense<1.0> : tensor<2x3xf32>
+    autopar.yield %0 : tensor<2x3xf32>
+  }
+  // expected-error @+1 {{writes result 0 over input 0, which result 1 reads in another order of memory}}
+  autopar.kernel ins(%a) outs(%b, %c) attributes {autopar.in_place = array<i64: 0, -1>}
+      : (memref<2x3xf32, strided<[1, 2]>>, memref<2x3xf32, strided<[1, 2]>>, memref<6xf32>) -> () {
+  ^bb0(%x: tensor<2x3xf32>):
+    %0 = autopar.unary relu %x : tensor<2x3xf32> -> tensor<2x3xf32>
+    %1 = autopar.reshape %0 : tensor<2x3xf32> -> tensor<6xf32>
+    autopar.yield %0, %1 : tensor<2x3xf32>, tensor<6xf32>
+  }
+  return
+}
+
+// -----
+
+// Elements of other iterations.
+func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = [],
+    autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 0 : i64}]} {
+  %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<4xf32>
+  %b = autopar.buffer arena[0] {autopar.value = 1 : i64} : memref<4xf32>
+  // expected-error @+1 {{writes result 0 over input 0, of which result 0 reads other elements than it writes}}
+  autopar.kernel ins(%a) outs(%b) attributes {autopar.in_place = array<i64: 0>} : (memref<4xf32>, memref<4xf32>) -> () {
+  ^bb0(%x: tensor<4xf32>):
+    %0 = autopar.slice %x starts = [3] steps = [-1] : tensor<4xf32> -> tensor<4xf32>
+    %1 = autopar.binary add %x, %0 : tensor<4xf32>
+    autopar.yield %1 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// Rows are read before they are written only if they lie one after another.
+func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [], autopar.results = []} {
+  %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3xf32, strided<[1, 2]>>
+  %b = autopar.buffer arena[0] {autopar.value = 1 : i64} : memref<2x3xf32, strided<[1, 2]>>
+  autopar.kernel ins() outs(%a) : (memref<2x3xf32, strided<[1, 2]>>) -> () {
+    %0 = autopar.constant dense<1.0> : tensor<2x3xf32>
+    autopar.yield %0 : tensor<2x3xf32>
+  }
+  // expected-error @+1 {{writes result 0 over input 0, of which result 0 reads rows: they must lie one after another, and be read for one result alone}}
+  autopar.kernel ins(%a) outs(%b) attributes {autopar.in_place = array<i64: 0>}
+      : (memref<2x3xf32, strided<[1, 2]>>, memref<2x3xf32, strided<[1, 2]>>) -> () {
+  ^bb0(%x: tensor<2x3xf32>):
+    %0 = autopar.softmax %x dim = 1 : tensor<2x3xf32>
+    autopar.yield %0 : tensor<2x3xf32>
+  }
+  return
+}
+
+// -----
+
+// A collective moves bytes: both sides lie alike.
+autopar.mesh @mesh #autopar.mesh<["x"=2]>
+func.func @step() attributes {autopar.arena_bytes = 128 : i64, autopar.arguments = [], autopar.results = []} {
+  %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3xf32>
+  %b = autopar.buffer arena[64] {autopar.value = 1 : i64} : memref<4x3xf32, strided<[1, 4]>>
   autopar.kernel ins() outs(%a) : (memref<2x3xf32>) -> () {
     %0 = autopar.constant dense<1.0> : tensor<2x3xf32>
     autopar.yield %0 : tensor<2x3xf32>
   }
+  // expected-error @+1 {{reads and writes in two orders of memory: 'memref<2x3xf32>' and 'memref<4x3xf32, strided<[1, 4]>>'}}
+  autopar.all_gather %a outs %b mesh = @mesh axes = ["x"] {dim = 0 : i64, autopar.sequence = 0 : i64} : (memref<2x3xf32>, memref<4x3xf32, strided<[1, 4]>>) -> ()
   return
 }
