@@ -1,0 +1,72 @@
+"""Models by seed."""
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+import onnx
+
+from . import make_control, make_elementwise, make_indexing, make_product, make_reduction, make_shape, make_window  # noqa: F401, they register
+from .graph import Graph, Skip
+from .makers import MAKERS
+from .types import FLOATS, newest_opset
+
+OLDEST_OPSET = 7
+# Of what models with infinite, tiny and huge numbers are made. What a maximum of NaN is the standard does not say; of doubles
+# onnxruntime computes some functions in fp32.
+WILD = {op for op, function in MAKERS.items() if function.__module__.endswith("make_elementwise")} - {"Cast", "CastLike", "BitShift"} | {
+    "ReduceSum", "ReduceLogSumExp", "Softmax", "LogSoftmax", "Transpose", "Reshape", "Concat", "Slice"}
+
+
+@dataclass
+class Case:
+    """A model, its inputs, and how to compute what it must give."""
+    model: onnx.ModelProto
+    inputs: dict
+    graph: Graph
+
+    @property
+    def outputs(self):
+        return [value.name for value in self.model.graph.output]
+
+
+def generate(seed, kind, only=None):
+    """The random model of a seed. `kind`: a float type's name, or "int"; `only`: operators to take nodes of."""
+    rng = random.Random(f"{kind}.{seed}")
+    for _ in range(50):
+        # Newer versions have more operators.
+        opset = rng.choice([rng.randint(OLDEST_OPSET, newest_opset()), rng.randint(18, newest_opset())])
+        wild = kind not in ("int", "fp64") and rng.random() < 0.06
+        graph = Graph(rng, opset, FLOATS.get(kind), large=rng.random() < 0.1, wild=wild)
+        ops = sorted(op for op in only or (WILD if wild else MAKERS) if graph.has(op))
+        fill(graph, rng, ops)
+        try:
+            model, inputs = graph.finish()
+        except Skip:
+            continue
+        return Case(model, inputs, graph)
+    raise RuntimeError(f"no model for seed {seed}")
+
+
+def fill(graph, rng, ops):
+    wanted = rng.choice([1, 1, 2, 3, 4, 5, 6, 8, 12])
+    made = 0
+    for _ in range(4 * wanted):
+        if made == wanted:
+            return
+        mark = len(graph.nodes)
+        try:
+            add(graph, rng.choice(ops))
+        except Skip:
+            pass
+        made += len(graph.nodes) > mark
+
+
+def add(graph, op):
+    """Adds a node of an operator, or takes back what was begun."""
+    counts = len(graph.nodes), len(graph.inputs), len(graph.weights), len(graph.data), len(graph.oracle.steps)
+    try:
+        MAKERS[op](graph, op)
+    except Skip:
+        del graph.nodes[counts[0]:], graph.inputs[counts[1]:], graph.weights[counts[2]:], graph.data[counts[3]:], graph.oracle.steps[counts[4]:]
+        raise
