@@ -44,49 +44,122 @@ Value arcSine(OnnxNode &node, Value x) {
       node, node.binary(BinaryKind::Div, x, node.unary(UnaryKind::Sqrt, rest)));
 }
 
+/// 2 * atan(sqrt((1 - x) / (1 + x))) keeps its digits near 1.
 Value arcCosine(OnnxNode &node, Value x) {
-  Value quarter = node.splatLike(x, 1.57079632679489661923);
-  return node.binary(BinaryKind::Sub, quarter, arcSine(node, x));
-}
-
-/// (exp(x) + sign * exp(-x)) / 2
-Value halfSum(OnnxNode &node, Value x, BinaryKind kind) {
-  Value down = node.unary(UnaryKind::Exp, node.unary(UnaryKind::Neg, x));
+  Value one = node.splatLike(x, 1);
+  Value ratio =
+      node.binary(BinaryKind::Div, node.binary(BinaryKind::Sub, one, x),
+                  node.binary(BinaryKind::Add, one, x));
   return node.binary(BinaryKind::Mul,
-                     node.binary(kind, node.unary(UnaryKind::Exp, x), down),
-                     0.5);
-}
-Value hyperbolicSine(OnnxNode &node, Value x) {
-  return halfSum(node, x, BinaryKind::Sub);
-}
-Value hyperbolicCosine(OnnxNode &node, Value x) {
-  return halfSum(node, x, BinaryKind::Add);
+                     arcTangent(node, node.unary(UnaryKind::Sqrt, ratio)), 2.0);
 }
 
-/// sign(x) * log(|x| + sqrt(x^2 + 1))
-Value areaSine(OnnxNode &node, Value x) {
-  Value size = node.unary(UnaryKind::Abs, x);
-  Value root = node.unary(UnaryKind::Sqrt,
-                          node.binary(BinaryKind::Add, squareOf(node, x), 1.0));
-  Value value =
-      node.unary(UnaryKind::Log, node.binary(BinaryKind::Add, size, root));
+/// `special` where x is `value`, else `other`.
+Value unlessEqual(OnnxNode &node, Value x, double value, Value special,
+                  Value other) {
+  return node.select(
+      node.compare(ComparePredicate::Eq, x, node.splatLike(x, value)), special,
+      other);
+}
+
+/// log(1 + x): of w = 1 + x as it is rounded, log(w) * x / (w - 1), which has
+/// the digits that 1 + x lost.
+Value logOnePlus(OnnxNode &node, Value x) {
+  Value w = node.binary(BinaryKind::Add, x, 1.0);
+  Value ratio =
+      node.binary(BinaryKind::Div, x, node.binary(BinaryKind::Sub, w, 1.0));
+  Value log =
+      node.binary(BinaryKind::Mul, node.unary(UnaryKind::Log, w), ratio);
+  log = unlessEqual(node, w, 1, x, log);
+  return unlessEqual(node, x, std::numeric_limits<double>::infinity(), x, log);
+}
+
+/// exp(x) - 1 of small x, in the same way.
+Value expMinusOne(OnnxNode &node, Value x) {
+  Value w = node.unary(UnaryKind::Exp, x);
+  Value ratio = node.binary(BinaryKind::Div, x, node.unary(UnaryKind::Log, w));
+  Value power =
+      node.binary(BinaryKind::Mul, node.binary(BinaryKind::Sub, w, 1.0), ratio);
+  return unlessEqual(node, w, 1, x, power);
+}
+
+/// sign(x) * value
+Value withSign(OnnxNode &node, Value x, Value value) {
   return node.binary(BinaryKind::Mul, node.unary(UnaryKind::Sign, x), value);
 }
 
-/// log(x + sqrt(x^2 - 1))
-Value areaCosine(OnnxNode &node, Value x) {
-  Value root = node.unary(UnaryKind::Sqrt,
-                          node.binary(BinaryKind::Sub, squareOf(node, x), 1.0));
-  return node.unary(UnaryKind::Log, node.binary(BinaryKind::Add, x, root));
+/// (exp(x) + sign * exp(-x)) / 2 of x >= 0. With h = exp(x / 2) it overflows
+/// only where the result does.
+Value halfSum(OnnxNode &node, Value x, BinaryKind kind) {
+  Value h = node.unary(UnaryKind::Exp, node.binary(BinaryKind::Mul, x, 0.5));
+  Value up =
+      node.binary(BinaryKind::Mul, node.binary(BinaryKind::Mul, h, 0.5), h);
+  Value down =
+      node.binary(BinaryKind::Div,
+                  node.binary(BinaryKind::Div, node.splatLike(x, 0.5), h), h);
+  return node.binary(kind, up, down);
 }
 
-/// log((1 + x) / (1 - x)) / 2
+/// Below 1, with m = exp(x) - 1: (m + m / (m + 1)) / 2.
+Value hyperbolicSine(OnnxNode &node, Value x) {
+  Value size = node.unary(UnaryKind::Abs, x);
+  Value m = expMinusOne(node, size);
+  Value rest =
+      node.binary(BinaryKind::Div, m, node.binary(BinaryKind::Add, m, 1.0));
+  Value small =
+      node.binary(BinaryKind::Mul, node.binary(BinaryKind::Add, m, rest), 0.5);
+  Value isSmall =
+      node.compare(ComparePredicate::Lt, size, node.splatLike(size, 1));
+  return withSign(
+      node, x,
+      node.select(isSmall, small, halfSum(node, size, BinaryKind::Sub)));
+}
+
+Value hyperbolicCosine(OnnxNode &node, Value x) {
+  return halfSum(node, node.unary(UnaryKind::Abs, x), BinaryKind::Add);
+}
+
+/// log(2x), which is what the inverse hyperbolic functions are of a large x,
+/// else `value`: their squares would overflow.
+Value logOfLarge(OnnxNode &node, Value x, Value value) {
+  Type element = OnnxNode::elementOf(x);
+  double large = element.isF64() ? 1e8 : element.isF32() ? 1e4 : 100;
+  Value log = node.binary(BinaryKind::Add, node.unary(UnaryKind::Log, x),
+                          0.69314718055994530942);
+  Value isLarge =
+      node.compare(ComparePredicate::Gt, x, node.splatLike(x, large));
+  return node.select(isLarge, log, value);
+}
+
+/// sign(x) * log(1 + |x| + x^2 / (1 + sqrt(x^2 + 1)))
+Value areaSine(OnnxNode &node, Value x) {
+  Value size = node.unary(UnaryKind::Abs, x), square = squareOf(node, x);
+  Value root =
+      node.unary(UnaryKind::Sqrt, node.binary(BinaryKind::Add, square, 1.0));
+  Value more = node.binary(BinaryKind::Div, square,
+                           node.binary(BinaryKind::Add, root, 1.0));
+  Value value = logOnePlus(node, node.binary(BinaryKind::Add, size, more));
+  return withSign(node, x, logOfLarge(node, size, value));
+}
+
+/// log(1 + (x - 1) + sqrt(x - 1) * sqrt(x + 1))
+Value areaCosine(OnnxNode &node, Value x) {
+  Value less = node.binary(BinaryKind::Sub, x, 1.0);
+  Value more = node.binary(BinaryKind::Add, x, 1.0);
+  Value root = node.binary(BinaryKind::Mul, node.unary(UnaryKind::Sqrt, less),
+                           node.unary(UnaryKind::Sqrt, more));
+  Value value = logOnePlus(node, node.binary(BinaryKind::Add, less, root));
+  return logOfLarge(node, x, value);
+}
+
+/// sign(x) * log(1 + 2|x| / (1 - |x|)) / 2
 Value areaTangent(OnnxNode &node, Value x) {
-  Value one = node.splatLike(x, 1);
-  Value ratio =
-      node.binary(BinaryKind::Div, node.binary(BinaryKind::Add, one, x),
-                  node.binary(BinaryKind::Sub, one, x));
-  return node.binary(BinaryKind::Mul, node.unary(UnaryKind::Log, ratio), 0.5);
+  Value size = node.unary(UnaryKind::Abs, x);
+  Value rest = node.binary(BinaryKind::Sub, node.splatLike(x, 1), size);
+  Value ratio = node.binary(BinaryKind::Div,
+                            node.binary(BinaryKind::Mul, size, 2.0), rest);
+  return withSign(node, x,
+                  node.binary(BinaryKind::Mul, logOnePlus(node, ratio), 0.5));
 }
 
 //===----------------------------------------------------------------------===//
@@ -139,11 +212,13 @@ LogicalResult bitShift(OnnxNode &node) {
 // Others
 //===----------------------------------------------------------------------===//
 
-/// x + bias below -lambda, x - bias above it, else 0.
+/// x + bias below -lambda, x - bias above it, else 0. Of integers in f64, for
+/// both numbers are fractions.
 LogicalResult shrink(OnnxNode &node) {
-  if (failed(node.requireFloat(0)))
-    return failure();
   Value x = node.input(0);
+  Type element = OnnxNode::elementOf(x);
+  if (!isa<FloatType>(element))
+    x = node.convert(x, node.builder.getF64Type());
   double lambda = node.getFloat("lambd", 0.5), bias = node.getFloat("bias", 0);
   Value below =
       node.compare(ComparePredicate::Lt, x, node.splatLike(x, -lambda));
@@ -151,8 +226,9 @@ LogicalResult shrink(OnnxNode &node) {
       node.compare(ComparePredicate::Gt, x, node.splatLike(x, lambda));
   Value inside = node.select(above, node.binary(BinaryKind::Sub, x, bias),
                              node.splatLike(x, 0));
-  return node.finish(
-      node.select(below, node.binary(BinaryKind::Add, x, bias), inside));
+  Value result =
+      node.select(below, node.binary(BinaryKind::Add, x, bias), inside);
+  return node.finish(node.convert(result, element));
 }
 
 /// Sample b has its first lengths[b] elements in reverse order.
