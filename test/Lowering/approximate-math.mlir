@@ -11,6 +11,20 @@ func.func @f32_becomes_polynomials(%x: f32) -> (f32, f32, f32) {
   return %0, %1, %2 : f32, f32, f32
 }
 
+// Numbers below 2^-126 are scaled by 2^24 before the polynomial.
+// CHECK-LABEL: @log_of_denormals
+// CHECK-SAME: %[[X:.*]]: f32
+// CHECK: %[[SMALL:.*]] = arith.cmpf olt, %[[X]], %{{.*}} : f32
+// CHECK: %[[SCALED:.*]] = arith.mulf %[[X]], %{{.*}} : f32
+// CHECK: arith.select %[[SMALL]], %[[SCALED]], %[[X]] : f32
+// CHECK-NOT: math.log
+// CHECK: arith.select %[[SMALL]]
+// CHECK-NEXT: return
+func.func @log_of_denormals(%x: f32) -> f32 {
+  %0 = math.log %x : f32
+  return %0 : f32
+}
+
 // CHECK-LABEL: @f64_stays
 // CHECK: math.exp
 func.func @f64_stays(%x: f64) -> f64 {

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -26,8 +27,44 @@ bool approximated(StringRef name) {
                             name);
 }
 
+/// `value` as a constant of the type of `like`, a float or a vector of them.
+Value constantLike(OpBuilder &builder, Value like, double value) {
+  Type type = like.getType();
+  TypedAttr attr =
+      builder.getFloatAttr(getElementTypeOrSelf(type), APFloat(float(value)));
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    attr = DenseElementsAttr::get(shaped, attr);
+  return arith::ConstantOp::create(builder, like.getLoc(), attr);
+}
+
+/// The polynomial takes numbers below the smallest normal one for that one:
+/// log(x) -> log(x * 2^24) - 24 * log(2) there.
+void scaleDenormals(math::LogOp log) {
+  if (!getElementTypeOrSelf(log.getType()).isF32())
+    return;
+  OpBuilder builder(log);
+  Location loc = log.getLoc();
+  Value x = log.getOperand();
+  Value isSmall = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT,
+                                        x, constantLike(builder, x, 0x1p-126));
+  Value scaled =
+      arith::MulFOp::create(builder, loc, x, constantLike(builder, x, 0x1p24));
+  log.getOperandMutable().assign(
+      arith::SelectOp::create(builder, loc, isSmall, scaled, x));
+  builder.setInsertionPointAfter(log);
+  Value less = arith::SubFOp::create(builder, loc, log,
+                                     constantLike(builder, x, 24 * M_LN2));
+  Value result =
+      arith::SelectOp::create(builder, loc, isSmall, less, log.getResult());
+  log.getResult().replaceUsesWithIf(result, [&](OpOperand &use) {
+    return use.getOwner() != less.getDefiningOp() &&
+           use.getOwner() != result.getDefiningOp();
+  });
+}
+
 struct ApproximateMathPass : impl::ApproximateMathBase<ApproximateMathPass> {
   void runOnOperation() override {
+    getOperation()->walk(scaleDenormals);
     RewritePatternSet patterns(&getContext());
     populateMathPolynomialApproximationPatterns(patterns, approximated);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
