@@ -202,6 +202,17 @@ Value cheapPower(OnnxNode &node, Value x, double exponent) {
   return {};
 }
 
+/// What a power is computed in: the base's type, if that holds every exponent.
+/// Of integers by fractions the real power is cut; by integers of another type
+/// 64 bits give the same low bits, and keep an exponent's sign.
+Type powerType(Type base, Type exponent) {
+  if (base == exponent || isa<FloatType>(base))
+    return base;
+  if (isa<FloatType>(exponent))
+    return Float64Type::get(base.getContext());
+  return IntegerType::get(base.getContext(), 64);
+}
+
 LogicalResult power(OnnxNode &node) {
   Value x = node.input(0);
   FailureOr<SmallVector<int64_t>> shape =
@@ -213,9 +224,11 @@ LogicalResult power(OnnxNode &node) {
     if (Value result =
             cheapPower(node, node.broadcastTo(x, *shape), exponent->front()))
       return node.finish(result);
-  Value y = node.convert(node.input(1), OnnxNode::elementOf(x));
-  return node.finish(node.binary(BinaryKind::Pow, node.broadcastTo(x, *shape),
-                                 node.broadcastTo(y, *shape)));
+  Type element = OnnxNode::elementOf(x);
+  Type computed = powerType(element, OnnxNode::elementOf(node.input(1)));
+  x = node.broadcastTo(node.convert(x, computed), *shape);
+  Value y = node.broadcastTo(node.convert(node.input(1), computed), *shape);
+  return node.finish(node.convert(node.binary(BinaryKind::Pow, x, y), element));
 }
 
 LogicalResult oldPower(OnnxNode &node) { return binary<BinaryKind::Pow>(node); }
