@@ -25,8 +25,8 @@ double sourceOf(const ResizeSpec &spec, int64_t dim, double at, double in) {
     return inside + first * (in - 1);
   }
   double half = (at + 0.5) / scale - 0.5;
-  if (mode == "pytorch_half_pixel" && out == 1)
-    return -0.5;
+  if (mode == "pytorch_half_pixel" && spec.sizes[dim] == 1)
+    return 0;
   if (mode == "half_pixel_symmetric")
     return in / 2 * (1 - spec.sizes[dim] / out) + half;
   return half;
