@@ -87,7 +87,9 @@ static Error readBindings(ArrayRef<std::string> bindings,
     int64_t value;
     if (name.empty() || size.getAsInteger(10, value) || value < 0)
       return createStringError("--bind " + binding + ": write NAME=INT");
-    options.bindings[name.str()] = value;
+    if (!options.bindings.insert({name.str(), value}).second)
+      return createStringError("--bind " + Twine(binding) + ": '" + name +
+                               "' has a size already");
   }
   return Error::success();
 }
@@ -166,11 +168,13 @@ static Error addEntry(StringRef entry, CompileRequest &request) {
   ImportOptions own;
   for (StringRef part : parts) {
     std::string binding = part.trim().str();
-    if (Error error = readBindings(binding, own)) {
+    ImportOptions one;
+    if (Error error = readBindings(binding, one)) {
       consumeError(std::move(error));
       return createStringError("--entry " + entry +
                                ": write NAME=INT[,NAME=INT]");
     }
+    own.bindings.insert(one.bindings.begin(), one.bindings.end());
   }
   if (own.bindings.size() != parts.size())
     return createStringError("--entry " + entry + ": a size is given twice");
