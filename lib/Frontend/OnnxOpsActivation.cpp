@@ -68,8 +68,10 @@ LogicalResult prelu(OnnxNode &node) {
       return node.error("the slope's shape does not broadcast to the input's");
     slope = node.broadcastTo(slope, shape);
   }
+  // An infinite slope leaves zeros as they are.
+  Value negative = node.compare(ComparePredicate::Lt, x, node.splatLike(x, 0));
   return node.finish(
-      wherePositive(node, x, node.binary(BinaryKind::Mul, x, slope)));
+      node.select(negative, node.binary(BinaryKind::Mul, x, slope), x));
 }
 
 LogicalResult elu(OnnxNode &node) {
