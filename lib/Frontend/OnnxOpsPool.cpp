@@ -20,14 +20,18 @@ FailureOr<WindowSpec> poolWindow(OnnxNode &node) {
   return windowOf(node, *size, node.shape(0).drop_front(2));
 }
 
-/// Cuts a dimension's only window to what it can reach of the input.
+/// Cuts a dimension's only window to what it can reach of the input. Its
+/// elements may end before the input does; the stride then is so large that no
+/// other window begins.
 void trimWindow(WindowSpec &window, unsigned d, int64_t n) {
   int64_t reach = n + window.low[d];
   if (window.out[d] != 1 || reach < 1)
     return;
   window.size[d] =
       std::min(window.size[d], (reach - 1) / window.dilations[d] + 1);
-  window.high[d] = std::max<int64_t>(window.span(d) - reach, 0);
+  int64_t span = window.span(d);
+  window.high[d] = std::max<int64_t>(span - reach, 0);
+  window.strides[d] = std::max(window.strides[d], reach - span + 1);
 }
 
 /// The window is the whole image: pooling is a reduction.
