@@ -154,6 +154,9 @@ public:
   Value iota(RankedTensorType type, int64_t dim);
   Value reduce(ReduceKind kind, Value x, llvm::ArrayRef<int64_t> dims);
   Value mean(Value x, llvm::ArrayRef<int64_t> dims);
+  /// x in a type that its sums and powers fit into where the result is small
+  /// again: f32 for floats of 16 bits, else x itself.
+  Value widened(Value x);
   Value einsum(llvm::StringRef lhs, llvm::StringRef rhs, llvm::StringRef result,
                Value a, Value b);
   /// x op v, with v[i] along dimension i of x: biases and scales of channels.

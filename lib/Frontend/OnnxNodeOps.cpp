@@ -220,14 +220,23 @@ Value OnnxNode::reduce(ReduceKind kind, Value x, ArrayRef<int64_t> dims) {
                           dims);
 }
 
+Value OnnxNode::widened(Value x) {
+  auto type = dyn_cast<FloatType>(elementOf(x));
+  return type && type.getWidth() < 32 ? convert(x, builder.getF32Type()) : x;
+}
+
 Value OnnxNode::mean(Value x, ArrayRef<int64_t> dims) {
+  Type element = elementOf(x);
+  bool isFloat = isa<FloatType>(element);
   double count = 1;
   for (int64_t dim : dims)
     count *= shapeOf(x)[dim];
-  Value sum = reduce(ReduceKind::Sum, x, dims);
-  if (!isa<FloatType>(elementOf(x)))
-    return binary(BinaryKind::Div, sum, count);
-  return binary(BinaryKind::Mul, sum, 1.0 / count);
+  Value sum =
+      reduce(ReduceKind::Sum,
+             isFloat ? widened(x) : convert(x, builder.getI64Type()), dims);
+  return convert(isFloat ? binary(BinaryKind::Mul, sum, 1.0 / count)
+                         : binary(BinaryKind::Div, sum, count),
+                 element);
 }
 
 Value OnnxNode::einsum(StringRef lhs, StringRef rhs, StringRef result, Value a,

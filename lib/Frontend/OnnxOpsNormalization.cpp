@@ -67,15 +67,17 @@ FailureOr<Value> applyTo(OnnxNode &node, BinaryKind kind, Value x, Value v) {
   return node.binary(kind, x, node.broadcastTo(v, *shape));
 }
 
-/// Normalizes in fp32 where the model asks for it (stash_type 1, the default).
+/// x in fp32 where the model asks for it (stash_type 1, the default).
+Value stashed(OnnxNode &node, Value x) {
+  bool wide = node.getInt("stash_type", 1) == onnx::TensorProto::FLOAT;
+  return wide ? node.widened(x) : x;
+}
+
+/// Normalizes in the stash type.
 Value normalizeStashed(OnnxNode &node, NormKind kind, Value x,
                        ArrayRef<int64_t> dims, double epsilon) {
-  Type element = OnnxNode::elementOf(x);
-  bool wide = element.getIntOrFloatBitWidth() < 32 &&
-              node.getInt("stash_type", 1) == onnx::TensorProto::FLOAT;
-  if (wide)
-    x = node.convert(x, node.builder.getF32Type());
-  return node.convert(normalizeOf(node, kind, x, dims, epsilon), element);
+  return node.convert(normalizeOf(node, kind, stashed(node, x), dims, epsilon),
+                      OnnxNode::elementOf(x));
 }
 
 template <NormKind kind> LogicalResult layerNormalization(OnnxNode &node) {
@@ -100,6 +102,11 @@ template <NormKind kind> LogicalResult layerNormalization(OnnxNode &node) {
   SmallVector<int64_t> kept(node.shape(0));
   for (int64_t dim : dims)
     kept[dim] = 1;
+  // Mean and deviation are results of the stash type.
+  x = stashed(node, x);
+  Type stash = node.getInt("stash_type", 1) == onnx::TensorProto::FLOAT
+                   ? Type(node.builder.getF32Type())
+                   : OnnxNode::elementOf(x);
   Value mean = node.reshape(node.mean(x, dims), kept);
   Value centered =
       node.binary(BinaryKind::Sub, x, node.broadcastTo(mean, node.shape(0)));
@@ -107,9 +114,9 @@ template <NormKind kind> LogicalResult layerNormalization(OnnxNode &node) {
       node.mean(node.binary(BinaryKind::Mul, centered, centered), dims);
   Value inverse = node.unary(UnaryKind::Rsqrt,
                              node.binary(BinaryKind::Add, variance, epsilon));
-  node.setOutput(1, mean);
+  node.setOutput(1, node.convert(mean, stash));
   if (node.wantsOutput(2))
-    node.setOutput(2, node.reshape(inverse, kept));
+    node.setOutput(2, node.convert(node.reshape(inverse, kept), stash));
   return success();
 }
 
@@ -170,7 +177,7 @@ LogicalResult lpNormalization(OnnxNode &node) {
     return failure();
   if (p != 1 && p != 2)
     return node.error("p must be 1 or 2");
-  Value x = node.input(0);
+  Value x = node.widened(node.input(0));
   Value size = p == 1 ? node.unary(UnaryKind::Abs, x)
                       : node.binary(BinaryKind::Mul, x, x);
   size = node.reduce(ReduceKind::Sum, size, {*axis});
@@ -182,7 +189,8 @@ LogicalResult lpNormalization(OnnxNode &node) {
   Value zero =
       node.compare(ComparePredicate::Eq, size, node.splatLike(size, 0));
   Value scaled = node.binary(BinaryKind::Div, x, size);
-  return node.finish(node.select(zero, node.splatLike(x, 0), scaled));
+  Value y = node.select(zero, node.splatLike(x, 0), scaled);
+  return node.finish(node.convert(y, OnnxNode::elementOf(node.input(0))));
 }
 
 /// (x - mean) / (std + 1e-9) over `axes`

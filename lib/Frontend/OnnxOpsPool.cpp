@@ -53,9 +53,9 @@ Value pool(OnnxNode &node, Value x, ReduceKind kind, WindowSpec window) {
     auto dims = llvm::to_vector(llvm::seq<int64_t>(2, node.rank(0)));
     return node.reshape(node.reduce(kind, x, dims), shape);
   }
-  return node.create<PoolOp>(node.type(0).clone(shape), kind, x, window.size,
-                             window.strides, window.dilations, window.low,
-                             window.high);
+  return node.create<PoolOp>(OnnxNode::typeOf(x).clone(shape), kind, x,
+                             window.size, window.strides, window.dilations,
+                             window.low, window.high);
 }
 
 /// Calls `visit(position)` for each element of a window, in order.
@@ -183,7 +183,7 @@ LogicalResult averagePool(OnnxNode &node) {
   FailureOr<WindowSpec> window = poolWindow(node);
   if (failed(window) || failed(node.requireFloat(0)))
     return failure();
-  Value sum = pool(node, node.input(0), ReduceKind::Sum, *window);
+  Value sum = pool(node, node.widened(node.input(0)), ReduceKind::Sum, *window);
   bool includePad = node.getInt("count_include_pad", 0);
   double scale = 1;
   for (unsigned d = 0; d < window->out.size(); ++d) {
@@ -204,7 +204,7 @@ LogicalResult averagePool(OnnxNode &node) {
   }
   if (scale != 1)
     sum = node.binary(BinaryKind::Mul, sum, 1 / scale);
-  return node.finish(sum);
+  return node.finish(node.convert(sum, OnnxNode::elementOf(node.input(0))));
 }
 
 template <bool average> LogicalResult globalPool(OnnxNode &node) {
@@ -242,11 +242,12 @@ LogicalResult normOf(OnnxNode &node,
     return failure();
   if (p < 1)
     return node.error("p must be positive");
-  FailureOr<Value> total =
-      sum(powerOf(node, node.unary(UnaryKind::Abs, node.input(0)), p));
+  Value x = node.widened(node.input(0));
+  FailureOr<Value> total = sum(powerOf(node, node.unary(UnaryKind::Abs, x), p));
   if (failed(total))
     return failure();
-  return node.finish(powerOf(node, *total, 1 / p));
+  return node.finish(node.convert(powerOf(node, *total, 1 / p),
+                                  OnnxNode::elementOf(node.input(0))));
 }
 
 LogicalResult lpPool(OnnxNode &node) {
@@ -277,7 +278,7 @@ LogicalResult localResponse(OnnxNode &node) {
     return failure();
   if (size < 1 || size > kWindowLimit)
     return node.error("size " + Twine(size) + " is out of range");
-  Value x = node.input(0);
+  Value x = node.widened(node.input(0));
   ArrayRef<int64_t> shape = node.shape(0);
   int64_t image = 1;
   for (int64_t extent : shape.drop_front(2))
@@ -293,8 +294,9 @@ LogicalResult localResponse(OnnxNode &node) {
                   node.binary(BinaryKind::Mul, node.reshape(sum, shape),
                               node.getFloat("alpha", 1e-4) / double(size)),
                   node.getFloat("bias", 1));
-  return node.finish(node.binary(
-      BinaryKind::Div, x, powerOf(node, scale, node.getFloat("beta", 0.75))));
+  Value y = node.binary(BinaryKind::Div, x,
+                        powerOf(node, scale, node.getFloat("beta", 0.75)));
+  return node.finish(node.convert(y, OnnxNode::elementOf(node.input(0))));
 }
 
 constexpr StringLiteral kLpPool =

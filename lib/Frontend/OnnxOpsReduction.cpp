@@ -62,17 +62,26 @@ Value reduceAny(OnnxNode &node, ReduceKind kind, Value x,
   return node.compare(ComparePredicate::Gt, result, node.splatLike(result, 0));
 }
 
+/// Where a function follows the sum: floats that hold it. Of integers the
+/// result's whole part is taken.
+Value forFunction(OnnxNode &node, Value x) {
+  if (isa<FloatType>(OnnxNode::elementOf(x)))
+    return node.widened(x);
+  return node.convert(x, node.builder.getF64Type());
+}
+
 template <Step before, ReduceKind kind, Step after>
 LogicalResult reduction(OnnxNode &node) {
   FailureOr<std::optional<SmallVector<int64_t>>> dims = reducedDims(node);
   if (failed(dims))
     return failure();
-  if ((after == root || after == logarithm) && failed(node.requireFloat(0)))
-    return failure();
-  Value x = before(node, node.input(0));
+  Value x = node.input(0);
+  Type element = OnnxNode::elementOf(x);
+  x = before(node, after == same ? x : forFunction(node, x));
   if (!*dims)
-    return node.finish(after(node, x));
-  Value result = after(node, reduceAny(node, kind, x, **dims));
+    return node.finish(node.convert(after(node, x), element));
+  Value result =
+      node.convert(after(node, reduceAny(node, kind, x, **dims)), element);
   if (node.getInt("keepdims", 1))
     result = keepDims(node, result, node.shape(0), **dims);
   return node.finish(result);
@@ -93,21 +102,26 @@ LogicalResult mean(OnnxNode &node) {
 /// max + log(sum(exp(x - max)))
 LogicalResult logSumExp(OnnxNode &node) {
   FailureOr<std::optional<SmallVector<int64_t>>> dims = reducedDims(node);
-  if (failed(dims) || failed(node.requireFloat(0)))
+  if (failed(dims))
     return failure();
   if (!*dims)
     return node.finish(node.input(0));
-  Value x = node.input(0);
+  Value x = forFunction(node, node.input(0));
   Value top = keepDims(node, node.reduce(ReduceKind::Max, x, **dims),
                        node.shape(0), **dims);
-  // A maximum of -inf would make NaN of -inf - -inf.
-  top = node.binary(BinaryKind::Max, top, -3.0e38);
+  // An infinite maximum would make NaN of inf - inf.
+  auto type = cast<FloatType>(OnnxNode::elementOf(x));
+  double largest =
+      llvm::APFloat::getLargest(type.getFloatSemantics()).convertToDouble();
+  top = node.binary(BinaryKind::Max, top, -largest);
+  top = node.binary(BinaryKind::Min, top, largest);
   Value shifted =
       node.binary(BinaryKind::Sub, x, node.broadcastTo(top, node.shape(0)));
   Value sum =
       node.reduce(ReduceKind::Sum, node.unary(UnaryKind::Exp, shifted), **dims);
   Value result = node.binary(BinaryKind::Add, node.unary(UnaryKind::Log, sum),
                              node.reshape(top, OnnxNode::shapeOf(sum)));
+  result = node.convert(result, OnnxNode::elementOf(node.input(0)));
   if (node.getInt("keepdims", 1))
     result = keepDims(node, result, node.shape(0), **dims);
   return node.finish(result);
