@@ -41,6 +41,8 @@ def generate(seed, kind, only=None):
         ops = sorted(op for op in only or (WILD if wild else MAKERS) if graph.has(op))
         fill(graph, rng, ops)
         try:
+            if graph.nodes and rng.random() < 0.1:
+                repeat(graph, rng)
             model, inputs = graph.finish()
         except Skip:
             continue
@@ -60,6 +62,17 @@ def fill(graph, rng, ops):
         except Skip:
             pass
         made += len(graph.nodes) > mark
+
+
+def repeat(graph, rng):
+    """A node once more, whose results are then the same; one of them goes through an Identity."""
+    node = rng.choice(graph.nodes)
+    attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+    if any(isinstance(value, onnx.GraphProto) for value in attributes.values()):
+        return
+    names = graph.node(node.op_type, list(node.input), outputs=[bool(name) for name in node.output], **attributes)
+    if rng.random() < 0.5:
+        graph.node("Identity", [next(name for name in names if name)])
 
 
 def add(graph, op):
