@@ -27,6 +27,10 @@ EXACT = set("""Abs Ceil Floor Round Neg Sign Relu Not And Or Xor Identity Dropou
     ScatterND TensorScatter ArgMax ArgMin Hardmax NonZero Compress TopK Constant ConstantOfShape Shape Size Trilu EyeLike OneHot
     ReduceMax ReduceMin MaxPool GlobalMaxPool Equal Less LessOrEqual Greater GreaterOrEqual IsNaN IsInf ReverseSequence CenterCropPad
     ThresholdedRelu BitShift""".split())
+# Of doubles onnxruntime computes these in fp32, at least in part.
+SINGLE = set("""Attention RotaryEmbedding Gelu Celu HardSwish HardSigmoid Mish Swish Selu Elu LeakyRelu ThresholdedRelu Softplus Shrink
+    LayerNormalization RMSNormalization GroupNormalization BatchNormalization LpNormalization LpPool MeanVarianceNormalization Resize
+    Upsample Erf Gemm""".split())
 # Made of a sum with 1: their small results have the error of 1.
 OF_ONE = {"Sigmoid", "Softplus", "Mish", "Swish", "Celu", "Elu", "Selu", "Gelu", "HardSigmoid", "HardSwish", "Erf"}
 # The oracle's own roundings and its functions' errors, in roundings of the type.
@@ -127,8 +131,9 @@ class NodeOracle:
 
     @property
     def rounding(self):
-        """Of the oracle, where it is larger than the type's: onnx.reference computes some functions in fp32."""
-        return ROUNDING[F32] if self.reference and np.dtype(np.float64) in self.dtypes.values() else None
+        """Of the oracle, where it is larger than the type's: of doubles it computes some functions in fp32."""
+        coarse = self.reference or self.node.op_type in SINGLE
+        return ROUNDING[F32] if coarse and np.dtype(np.float64) in self.dtypes.values() else None
 
     def _feed(self, operands):
         if self.wide:
