@@ -158,13 +158,20 @@ void Grouping::materialise(Value value) {
     start(op, GroupKind::Loops).closed = true;
 }
 
+/// Whether the target's library computes the op.
+static bool isCalled(Operation *op, const LibraryCalls &calls) {
+  Type type = getElementTypeOrSelf(op->getResult(0).getType());
+  return isLibraryOp(op) && calls.take(type) &&
+         imagePositionsOf(op).value_or(calls.leastPositions) >=
+             calls.leastPositions;
+}
+
 /// A group of an op that reads memory only: constants stay in a loop nest.
 void Grouping::startWhole(Operation *op) {
   KernelClass kind = cast<KernelOpInterface>(op).getKernelClass();
-  Type type = getElementTypeOrSelf(op->getResult(0).getType());
   GroupKind called = kind == KernelClass::Contraction ? GroupKind::Contraction
                                                       : GroupKind::Convolution;
-  bool library = isLibraryOp(op) && table.calls(called).take(type);
+  bool library = isCalled(op, table.calls(called));
   int64_t level = 1;
   for (Value operand : op->getOperands()) {
     Operation *source = operand.getDefiningOp();

@@ -59,6 +59,7 @@ static TargetTable gpuTable() {
   gpu.contraction.inPlace = true;
   gpu.convolution.epilogues = {{Step::Bias, Step::Addend, Step::Activation}};
   gpu.convolution.activations = {UnaryKind::Relu};
+  gpu.convolution.leastPositions = 2;
   for (LibraryCalls *calls : {&gpu.contraction, &gpu.convolution})
     calls->f16 = calls->bf16 = true;
   gpu.imagesChannelsLast = true;

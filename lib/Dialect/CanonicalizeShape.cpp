@@ -232,34 +232,6 @@ static LogicalResult gatherToSlice(GatherOp op, PatternRewriter &rewriter) {
 }
 
 //===----------------------------------------------------------------------===//
-// convolution
-//===----------------------------------------------------------------------===//
-
-/// convolution(pad(x, 0)) -> convolution(x) that pads, so that the spatial
-/// dimensions split.
-static LogicalResult absorbPad(ConvolutionOp op, PatternRewriter &rewriter) {
-  auto pad = op.getInput().getDefiningOp<PadOp>();
-  if (!pad || !pad.getValue().isZero())
-    return failure();
-  auto none = [](ArrayRef<int64_t> channels) {
-    return channels[0] == 0 && channels[1] == 0;
-  };
-  if (!none(pad.getLow()) || !none(pad.getHigh()))
-    return failure();
-  SmallVector<int64_t> low(op.getPadLow()), high(op.getPadHigh());
-  for (size_t i = 0; i < low.size(); ++i) {
-    low[i] += pad.getLow()[i + 2];
-    high[i] += pad.getHigh()[i + 2];
-  }
-  rewriter.modifyOpInPlace(op, [&] {
-    op.getInputMutable().assign(pad.getInput());
-    op.setPadLow(low);
-    op.setPadHigh(high);
-  });
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
 // Registration
 //===----------------------------------------------------------------------===//
 
@@ -292,11 +264,6 @@ void SliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 void GatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                            MLIRContext *) {
   patterns.add(gatherToSlice);
-}
-
-void ConvolutionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
-                                                MLIRContext *) {
-  patterns.add(absorbPad);
 }
 
 } // namespace autopar

@@ -114,6 +114,14 @@ bool isLibraryOp(Operation *op) {
   return false;
 }
 
+std::optional<int64_t> imagePositionsOf(Operation *op) {
+  auto convolution = dyn_cast<ConvolutionOp>(op);
+  if (!convolution)
+    return std::nullopt;
+  auto type = cast<RankedTensorType>(convolution.getInput().getType());
+  return ShapedType::getNumElements(type.getShape().drop_front(2));
+}
+
 /// Dimensions of `shape` that are not of size 1.
 static SmallVector<int64_t> wideDims(ArrayRef<int64_t> shape) {
   SmallVector<int64_t> dims;

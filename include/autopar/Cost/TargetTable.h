@@ -31,6 +31,9 @@ struct LibraryCalls {
   bool silu = false;
   /// Element types of calls; what is of another type is loops.
   bool f32 = true, f16 = false, bf16 = false, others = false;
+  /// Images with fewer positions are loops: how one of a single position lies
+  /// is not to be told from its strides, by which a library picks its engines.
+  int64_t leastPositions = 0;
   /// The library may write its result over the addend.
   bool inPlace = false;
 

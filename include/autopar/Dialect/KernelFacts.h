@@ -46,6 +46,9 @@ llvm::ArrayRef<int64_t> spreadDimsOf(mlir::Operation *op);
 /// product by strides, a convolution has 1 to 3 spatial dimensions.
 bool isLibraryOp(mlir::Operation *op);
 
+/// Of a library op that reads an image: how many positions that has.
+std::optional<int64_t> imagePositionsOf(mlir::Operation *op);
+
 /// Whether `spread` (a Spread) holds one value per column of the matrix
 /// product, or per channel of the convolution, that `libraryOp` computes: its
 /// operand is then a bias. Its result is added to the library op's result,
