@@ -54,6 +54,7 @@ struct alignas(64) RankRecord {
   double startClock = 0;       // when all ranks began, by this host's clock
   char device[256] = {};       // what computes; empty: the CPU
   char graphRefusal[256] = {}; // why a GPU's steps were not graphs
+  char imageRefusal[256] = {}; // why its kernels were compiled from PTX
 };
 
 } // namespace autopar::runtime

@@ -161,9 +161,46 @@ Status CudaConvPlan::placeResult(const Attempt &kind, CudnnConvShape &used) {
                             shape.y.strides);
 }
 
+/// Of operands with all groups, the first one's; the others lie beside it.
+void CudaConvPlan::takeOneGroup(CudnnConvShape &used) {
+  rounds = desc.groups;
+  int64_t in = desc.c / rounds, out = desc.o / rounds;
+  xRound = in * used.x.strides[1];
+  wRound = out * used.wantedFilter.strides[0];
+  yRound = out * used.y.strides[1];
+  used.x.sizes[1] = in;
+  used.wantedFilter.sizes[0] = used.y.sizes[1] = out;
+}
+
 //===----------------------------------------------------------------------===//
 // Engines
 //===----------------------------------------------------------------------===//
+
+/// Best first: with fewer copies and launches.
+std::vector<CudaConvPlan::Attempt> CudaConvPlan::listAttempts() {
+  std::vector<Attempt> attempts;
+  for (bool padded : {false, true})
+    attempts.push_back({/*fused=*/true, padded, false, false});
+  for (bool byGroup : {false, true})
+    for (bool rowMajor : {false, true})
+      for (bool padded : {false, true})
+        attempts.push_back({/*fused=*/false, padded, rowMajor, byGroup});
+  return attempts;
+}
+
+/// What is left out would be another attempt's call.
+bool CudaConvPlan::isOpen(const Attempt &kind) const {
+  auto pads = [](const std::vector<int64_t> &sides) {
+    return std::any_of(sides.begin(), sides.end(),
+                       [](int64_t side) { return side > 0; });
+  };
+  bool mustPad = shape.readsNothing();
+  bool mayPad = pads(shape.window.padLow) || pads(shape.window.padHigh);
+  return (!kind.fused || hasEpilogue()) &&
+         (kind.padded ? mayPad || mustPad : !mustPad) &&
+         (!kind.rowMajor || desc.channels_last) &&
+         (!kind.byGroup || desc.groups > 1);
+}
 
 /// Looks for engines of one way to do it.
 Status CudaConvPlan::attempt(cudnnHandle_t handle,
@@ -173,25 +210,34 @@ Status CudaConvPlan::attempt(cudnnHandle_t handle,
   APRT_TRY(placeFilter(kind, used));
   APRT_TRY(placeImage(kind, used));
   APRT_TRY(placeResult(kind, used));
+  rounds = 1;
+  if (kind.byGroup)
+    takeOneGroup(used);
   convolution = std::make_unique<CudnnGraph>(library);
   epilogueGraph.reset();
   bool direct = !hasEpilogue() && !kind.rowMajor; // straight to the result
+  // The groups of an operand are aligned as its elements are.
+  int64_t least = kind.byGroup ? elementBytes(desc.dtype) : 16;
   int64_t value = direct ? int64_t(resultId) : int64_t(valueId);
-  CudnnTensor result = tensor(value, used.y, direct ? alignments.y : 16);
+  CudnnTensor result =
+      tensor(value, used.y, std::min(least, direct ? alignments.y : 16));
   if (kind.fused) {
     result.type = CUDNN_DATA_FLOAT;
     result.isVirtual = true;
   }
   APRT_TRY(convolution->addTensor(
-      tensor(imageId, used.x, copiesImage ? 16 : alignments.x)));
+      tensor(imageId, used.x,
+             std::min<int64_t>(least, copiesImage ? 16 : alignments.x))));
   APRT_TRY(convolution->addTensor(
-      tensor(filterId, used.wantedFilter, moveFilter ? 16 : alignments.w)));
+      tensor(filterId, used.wantedFilter,
+             std::min<int64_t>(least, moveFilter ? 16 : alignments.w))));
   APRT_TRY(convolution->addTensor(result));
   APRT_TRY(convolution->addConvolution(imageId, filterId, value, used.window));
   if (kind.fused)
     APRT_TRY(addEpilogue(*convolution, value, /*fused=*/true));
   APRT_TRY(
       convolution->findEngine(handle, numerics, mostWorkspaceBytes, found));
+  refusals = convolution->refusals();
   if (!found || kind.fused || !hasEpilogue())
     return Status::success();
   epilogueGraph = std::make_unique<CudnnGraph>(library);
@@ -221,14 +267,8 @@ Status CudaConvPlan::create(cudnnHandle_t handle, bool tf32, bool isPacked,
   packedFilter = isPacked;
   APRT_TRY(CudnnConvShape::make(desc, shape));
   CudnnNumerics numerics{shape.type != CUDNN_DATA_FLOAT || tf32};
-  bool mustPad = shape.readsNothing();
-  bool mayPad = mustPad || !shape.padsEvenly();
-  static constexpr Attempt attempts[] = {
-      {true, false, false}, {true, true, false},  {false, false, false},
-      {false, true, false}, {false, false, true}, {false, true, true}};
-  for (const Attempt &kind : attempts) {
-    if ((kind.fused && !hasEpilogue()) || (kind.padded ? !mayPad : mustPad) ||
-        (kind.rowMajor && !desc.channels_last))
+  for (const Attempt &kind : listAttempts()) {
+    if (!isOpen(kind))
       continue;
     bool found = false;
     APRT_TRY(attempt(handle, numerics, kind, found));
@@ -237,9 +277,20 @@ Status CudaConvPlan::create(cudnnHandle_t handle, bool tf32, bool isPacked,
     layOutWorkspace();
     return Status::success();
   }
-  return Status::error("cuDNN has no engine for this convolution of " +
-                       std::to_string(desc.c) + " channels to " +
-                       std::to_string(desc.o) + " in " + dtypeName(desc.dtype));
+  return noEngine();
+}
+
+/// With what the library said of the last attempt, the simplest one.
+Status CudaConvPlan::noEngine() const {
+  std::string text = "cuDNN has no engine for this convolution of " +
+                     std::to_string(desc.c) + " channels to " +
+                     std::to_string(desc.o) + " in " + dtypeName(desc.dtype);
+  for (const std::string &refusal : refusals)
+    text += (&refusal == &refusals.front() ? ": " : "; ") + refusal;
+  return Status::error(
+      text + (refusals.empty() ? ": its heuristics return none" : "") +
+      "; engines that compile at run time need NVRTC (pip install "
+      "nvidia-cuda-nvrtc), and those of other kinds cuDNN's sub-libraries");
 }
 
 //===----------------------------------------------------------------------===//
@@ -267,6 +318,30 @@ Status CudaConvPlan::copyImage(cudnnHandle_t handle, const CudaContext &context,
                    : Status::success();
 }
 
+/// The convolution, alone or with its epilogue, in one round or by group.
+Status CudaConvPlan::convolve(cudnnHandle_t handle, const void *x,
+                              const void *w, char *value,
+                              const ConvOperands &operands,
+                              void *workspace) const {
+  int64_t element = elementBytes(desc.dtype);
+  for (int64_t i = 0; i < rounds; ++i) {
+    std::vector<CudnnGraph::Pointer> pointers = {
+        {imageId, static_cast<const char *>(x) + i * xRound * element},
+        {filterId, static_cast<const char *>(w) + i * wRound * element}};
+    char *to = value + i * yRound * element;
+    if (epilogueGraph || moveResult) {
+      pointers.push_back({valueId, to});
+    } else {
+      ConvOperands own = operands;
+      own.y = to;
+      for (CudnnGraph::Pointer pointer : epilogue(own))
+        pointers.push_back(pointer);
+    }
+    APRT_TRY(convolution->run(handle, pointers, workspace));
+  }
+  return Status::success();
+}
+
 Status CudaConvPlan::run(cudnnHandle_t handle, const CudaContext &context,
                          const ConvOperands &operands) const {
   char *workspace = static_cast<char *>(context.workspace());
@@ -282,21 +357,16 @@ Status CudaConvPlan::run(cudnnHandle_t handle, const CudaContext &context,
     APRT_TRY(copyImage(handle, context, x));
     x = workspace + imageAt;
   }
-  std::vector<CudnnGraph::Pointer> pointers = {{imageId, x}, {filterId, w}};
   // Where the convolution alone goes, and where its epilogue takes it from.
   char *value =
       epilogueGraph ? workspace + valueAt : static_cast<char *>(operands.y);
-  if (epilogueGraph || moveResult)
-    pointers.push_back({valueId, moveResult ? workspace + resultAt : value});
-  else
-    for (CudnnGraph::Pointer pointer : epilogue(operands))
-      pointers.push_back(pointer);
-  APRT_TRY(convolution->run(handle, pointers, workspace));
+  APRT_TRY(convolve(handle, x, w, moveResult ? workspace + resultAt : value,
+                    operands, workspace));
   if (moveResult)
     APRT_TRY(moveResult->run(handle, workspace + resultAt, value));
   if (!epilogueGraph)
     return Status::success();
-  pointers = epilogue(operands);
+  std::vector<CudnnGraph::Pointer> pointers = epilogue(operands);
   pointers.push_back({valueId, value});
   return epilogueGraph->run(handle, pointers, workspace);
 }

@@ -58,14 +58,15 @@ struct CudnnConvShape {
   bool movesFilter() const;
   /// X has no pixels left, or had none: only padding is read.
   bool readsNothing() const;
-  bool padsEvenly() const { return window.padLow == window.padHigh; }
 };
 
 /// One convolution with its epilogue: a graph that does all, where the library
 /// has an engine for it; else the convolution and then a graph of the epilogue.
 /// Copies before it bring the filter to where the image's channels lie, and
-/// pads the image where no engine has such a padding. The last resort for
-/// images with channels last is to convolve row-major copies.
+/// pads the image where no engine has such a padding. For images with channels
+/// last it may convolve row-major copies, and the last resort is to convolve
+/// one group of channels after the other: images without padding and groups are
+/// what every engine takes.
 class CudaConvPlan {
 public:
   static constexpr int64_t mostWorkspaceBytes = 256 << 20;
@@ -84,8 +85,10 @@ public:
 
 private:
   struct Attempt {
-    bool fused, padded, rowMajor;
+    bool fused, padded, rowMajor, byGroup;
   };
+  static std::vector<Attempt> listAttempts();
+  bool isOpen(const Attempt &kind) const;
   Status attempt(cudnnHandle_t handle, const CudnnNumerics &numerics,
                  const Attempt &kind, bool &found);
   Status addEpilogue(CudnnGraph &graph, int64_t value, bool fused) const;
@@ -93,6 +96,8 @@ private:
   Status placeFilter(const Attempt &kind, CudnnConvShape &used);
   Status placeImage(const Attempt &kind, CudnnConvShape &used);
   Status placeResult(const Attempt &kind, CudnnConvShape &used);
+  void takeOneGroup(CudnnConvShape &used);
+  Status noEngine() const;
   void layOutWorkspace();
   CudnnTensor tensor(int64_t id, const CudnnImage &image,
                      int64_t alignment) const;
@@ -100,6 +105,9 @@ private:
     return desc.bias || desc.addend || desc.activation != APRT_ACT_NONE;
   }
   std::vector<CudnnGraph::Pointer> epilogue(const ConvOperands &operands) const;
+  Status convolve(cudnnHandle_t handle, const void *x, const void *w,
+                  char *value, const ConvOperands &operands,
+                  void *workspace) const;
   Status copyImage(cudnnHandle_t handle, const CudaContext &context,
                    const void *x) const;
 
@@ -114,6 +122,10 @@ private:
   int64_t imageElements = 0; // of the copy
   int64_t imageInside = 0;   // elements before the part that is not padding
   std::unique_ptr<CudnnGraph> convolution, epilogueGraph;
+  /// Convolutions, one after the other, and elements from one's operands to the
+  /// next one's.
+  int64_t rounds = 1, xRound = 0, wRound = 0, yRound = 0;
+  std::vector<std::string> refusals;
   int64_t bytes = 0; // of the workspace: scratch, then these parts
   int64_t filterAt = 0, imageAt = 0, resultAt = 0, valueAt = 0;
 };

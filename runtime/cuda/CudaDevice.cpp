@@ -5,17 +5,16 @@
 namespace autopar::runtime {
 
 Status CudaDevice::create(CudaTables tables, const Manifest &manifest,
-                          int stage, const void *deviceCode,
+                          int stage, const DeviceImages &images,
                           const CudaOptions &options, RankMemory &memory,
                           std::unique_ptr<CudaDevice> &result) {
   result.reset(new CudaDevice(std::move(tables)));
   APRT_TRY(CudaContext::create(result->tables.driver, manifest, options, memory,
                                result->context));
-  return result->makeParts(size_t(manifest.packedSlots[size_t(stage)]),
-                           deviceCode);
+  return result->makeParts(size_t(manifest.packedSlots[size_t(stage)]), images);
 }
 
-Status CudaDevice::makeParts(size_t packedSlots, const void *deviceCode) {
+Status CudaDevice::makeParts(size_t packedSlots, const DeviceImages &images) {
   kernels = std::make_unique<CudaKernels>(*context);
   products = std::make_unique<CudaGemm>(tables.cublasLt, *context, packedSlots);
   convolutions =
@@ -26,7 +25,7 @@ Status CudaDevice::makeParts(size_t packedSlots, const void *deviceCode) {
   graphs = std::make_unique<CudaGraphs>(*context);
   trace = std::make_unique<CudaTrace>(*context);
   steps = std::make_unique<CudaTimer>(*context);
-  return kernels->load(deviceCode);
+  return kernels->load(images);
 }
 
 //===----------------------------------------------------------------------===//

@@ -30,13 +30,15 @@ struct CudaTables {
 /// Puts all work on the streams of one GPU.
 class CudaDevice : public Device {
 public:
-  /// `deviceCode` is the program's aprt_program_device_code, or null. All
-  /// references must outlive the device.
+  /// `images` are the program's kernels. All references must outlive the
+  /// device.
   static Status create(CudaTables tables, const Manifest &manifest, int stage,
-                       const void *deviceCode, const CudaOptions &options,
+                       const DeviceImages &images, const CudaOptions &options,
                        RankMemory &memory, std::unique_ptr<CudaDevice> &result);
 
   CudaContext &place() { return *context; }
+  /// Why the driver compiles the kernels from PTX; empty: it does not.
+  const std::string &imageRefusal() const { return kernels->refusal(); }
 
   bool isAsynchronous() const override { return true; }
   bool isRehearsing() const override { return context->isCapturing(); }
@@ -72,7 +74,7 @@ public:
 
 private:
   explicit CudaDevice(CudaTables tables) : tables(std::move(tables)) {}
-  Status makeParts(size_t packedSlots, const void *deviceCode);
+  Status makeParts(size_t packedSlots, const DeviceImages &images);
 
   const CudaTables tables;
   std::unique_ptr<CudaContext> context; // outlives the others

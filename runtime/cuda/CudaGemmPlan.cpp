@@ -191,18 +191,24 @@ Status CudaGemmPlan::chooseAlgorithm(cublasLtHandle_t handle,
     APRT_CUBLASLT(library, cublasLtMatmulDescSetAttribute, operation.get(),
                   CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias));
   }
-  cublasLtMatmulHeuristicResult_t best{};
+  constexpr int mostResults = 8;
+  cublasLtMatmulHeuristicResult_t results[mostResults] = {};
   int found = 0;
   cublasStatus_t status = library.cublasLtMatmulAlgoGetHeuristic(
       handle, operation.get(), bLayout.get(), aLayout.get(), cLayout.get(),
-      cLayout.get(), made, 1, &best, &found);
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED ||
-      (status == CUBLAS_STATUS_SUCCESS && found == 0))
-    return refuse(desc, "algorithm");
-  APRT_TRY(library.check(status, "cublasLtMatmulAlgoGetHeuristic"));
-  algorithm = best.algo;
-  bytes = best.workspaceSize;
-  return Status::success();
+      cLayout.get(), made, mostResults, results, &found);
+  if (status != CUBLAS_STATUS_NOT_SUPPORTED)
+    APRT_TRY(library.check(status, "cublasLtMatmulAlgoGetHeuristic"));
+  // Best first; each says whether it can be used.
+  for (int i = 0; i < found && status == CUBLAS_STATUS_SUCCESS; ++i) {
+    if (results[i].state != CUBLAS_STATUS_SUCCESS ||
+        results[i].workspaceSize > most)
+      continue;
+    algorithm = results[i].algo;
+    bytes = results[i].workspaceSize;
+    return Status::success();
+  }
+  return refuse(desc, "algorithm");
 }
 
 Status CudaGemmPlan::create(cublasLtHandle_t handle, bool tf32,

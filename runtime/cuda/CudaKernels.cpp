@@ -9,21 +9,39 @@ CudaKernels::~CudaKernels() {
     (void)context.driver.cuModuleUnload(module);
 }
 
-Status CudaKernels::load(const void *deviceCode) {
+/// An image of another toolkit or for other GPUs than the driver knows.
+static bool isRefusal(CUresult result) {
+  return result == CUDA_ERROR_INVALID_IMAGE ||
+         result == CUDA_ERROR_NO_BINARY_FOR_GPU ||
+         result == CUDA_ERROR_INVALID_PTX ||
+         result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+}
+
+/// Drivers refuse cubins of a newer ptxas, whatever they are for.
+Status CudaKernels::loadModule(const DeviceImages &images) {
+  const DriverApi &driver = context.driver;
+  CUresult result = driver.cuModuleLoadData(&module, images.code);
+  Status status = driver.check(result, "cuModuleLoadData");
+  if (isRefusal(result) && images.ptx) {
+    why = status.message();
+    result = driver.cuModuleLoadData(&module, images.ptx);
+    status = driver.check(result, "cuModuleLoadData of PTX");
+  }
+  if (!isRefusal(result))
+    return status;
+  return Status::error("the program has no kernels for this " +
+                       context.description() + ": " +
+                       (why.empty() ? "" : why + "; ") + status.message() +
+                       "; install a newer driver, or compile it for this GPU");
+}
+
+Status CudaKernels::load(const DeviceImages &images) {
   const std::vector<KernelEntry> &entries = context.manifest.kernels;
   if (entries.empty())
     return Status::success();
-  if (!deviceCode)
+  if (!images.code)
     return Status::error("the program lacks aprt_program_device_code");
-  CUresult result = context.driver.cuModuleLoadData(&module, deviceCode);
-  if (result == CUDA_ERROR_NO_BINARY_FOR_GPU ||
-      result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION ||
-      result == CUDA_ERROR_INVALID_PTX)
-    return Status::error(
-        "the program has no kernels for this " + context.description() + ": " +
-        context.driver.check(result, "cuModuleLoadData").message() +
-        "; install a newer driver, or compile it for this GPU");
-  APRT_TRY(context.driver.check(result, "cuModuleLoadData"));
+  APRT_TRY(loadModule(images));
   for (const KernelEntry &entry : entries) {
     functions.emplace_back();
     APRT_TRY(find(entry, functions.back()));

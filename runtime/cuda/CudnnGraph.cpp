@@ -139,97 +139,121 @@ Status CudnnGraph::addPointwise(cudnnPointwiseMode_t mode, int64_t x, int64_t b,
 // Engines
 //===----------------------------------------------------------------------===//
 
-/// False where the library knows no such graph.
-bool CudnnGraph::buildGraph(cudnnHandle_t handle,
-                            CudnnDescriptor &graph) const {
+/// False where the library says that it does not have something; another
+/// refusal is a failure.
+Status CudnnGraph::ifSupported(cudnnStatus_t result, const char *call,
+                               bool &supported) {
+  supported = result == CUDNN_STATUS_SUCCESS;
+  Status status = library.check(result, call);
+  if (!isCudnnUnsupported(result))
+    return status;
+  if (std::find(refused.begin(), refused.end(), status.message()) ==
+      refused.end())
+    refused.push_back(status.message());
+  return Status::success();
+}
+
+Status CudnnGraph::buildGraph(cudnnHandle_t handle, CudnnDescriptor &graph,
+                              bool &supported) {
   std::vector<cudnnBackendDescriptor_t> handles;
   for (const CudnnDescriptor &operation : operations)
     handles.push_back(operation.get());
-  return create(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, graph).ok() &&
-         set(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS,
-             CUDNN_TYPE_BACKEND_DESCRIPTOR, int64_t(handles.size()),
-             handles.data())
-             .ok() &&
-         set(graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1,
-             &handle)
-             .ok() &&
-         finalize(graph).ok();
+  APRT_TRY(create(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, graph));
+  APRT_TRY(set(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS,
+               CUDNN_TYPE_BACKEND_DESCRIPTOR, int64_t(handles.size()),
+               handles.data()));
+  APRT_TRY(set(graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1,
+               &handle));
+  return ifSupported(library.cudnnBackendFinalize(graph.get()),
+                     "cudnnBackendFinalize of a graph", supported);
 }
 
-/// The library's engine configurations, best first.
+/// The library's engine configurations, best first; none where it knows nothing
+/// of such graphs.
 Status CudnnGraph::suggest(const CudnnDescriptor &graph,
                            cudnnBackendHeurMode_t mode,
-                           std::vector<CudnnDescriptor> &configurations) const {
+                           std::vector<CudnnDescriptor> &configurations) {
   CudnnDescriptor heuristic;
   APRT_TRY(create(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, heuristic));
   APRT_TRY(set(heuristic, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph));
   APRT_TRY(set(heuristic, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1,
                &mode));
-  APRT_TRY(finalize(heuristic));
+  bool supported = false;
+  APRT_TRY(ifSupported(library.cudnnBackendFinalize(heuristic.get()),
+                       "cudnnBackendFinalize of heuristics", supported));
   int64_t count = 0;
-  APRT_CUDNN(library, cudnnBackendGetAttribute, heuristic.get(),
-             CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0,
-             &count, nullptr);
+  auto ask = [&](int64_t places, void *results) {
+    return ifSupported(library.cudnnBackendGetAttribute(
+                           heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                           CUDNN_TYPE_BACKEND_DESCRIPTOR, places, &count,
+                           results),
+                       "cudnnBackendGetAttribute of heuristics", supported);
+  };
+  if (supported)
+    APRT_TRY(ask(0, nullptr));
   std::vector<cudnnBackendDescriptor_t> handles;
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; supported && i < count; ++i) {
     configurations.emplace_back();
     APRT_TRY(create(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, configurations.back()));
     handles.push_back(configurations.back().get());
   }
-  APRT_CUDNN(library, cudnnBackendGetAttribute, heuristic.get(),
-             CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-             count, &count, handles.data());
-  configurations.resize(size_t(count));
+  if (!handles.empty())
+    APRT_TRY(ask(int64_t(handles.size()), handles.data()));
+  configurations.resize(supported ? size_t(count) : 0);
   return Status::success();
 }
 
 /// Results are the same in every run, and sums are not rounded more than their
 /// type asks for.
-bool CudnnGraph::allows(const CudnnDescriptor &configuration,
-                        const CudnnNumerics &numerics) const {
+Status CudnnGraph::allows(const CudnnDescriptor &configuration,
+                          const CudnnNumerics &numerics, bool &allowed) const {
   constexpr int64_t mostNotes = 32;
   CudnnDescriptor engine;
-  if (create(CUDNN_BACKEND_ENGINE_DESCRIPTOR, engine).failed())
-    return false;
+  APRT_TRY(create(CUDNN_BACKEND_ENGINE_DESCRIPTOR, engine));
   cudnnBackendDescriptor_t handle = engine.get();
   int64_t count = 0;
   cudnnBackendNumericalNote_t notes[mostNotes];
-  if (library.cudnnBackendGetAttribute(
-          configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE,
-          CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &handle) ||
-      library.cudnnBackendGetAttribute(
-          engine.get(), CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
-          CUDNN_TYPE_NUMERICAL_NOTE, mostNotes, &count, notes))
-    return false;
-  return std::none_of(
-      notes, notes + std::min(count, mostNotes), [&](auto note) {
+  APRT_CUDNN(library, cudnnBackendGetAttribute, configuration.get(),
+             CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
+             &count, &handle);
+  APRT_CUDNN(library, cudnnBackendGetAttribute, engine.get(),
+             CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
+             mostNotes, &count, notes);
+  allowed =
+      std::none_of(notes, notes + std::min(count, mostNotes), [&](auto note) {
         return note == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC ||
                note == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION ||
                note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS ||
                (note == CUDNN_NUMERICAL_NOTE_TENSOR_CORE &&
                 !numerics.tensorCores);
       });
+  return Status::success();
 }
 
-bool CudnnGraph::tryPlan(cudnnHandle_t handle,
-                         const CudnnDescriptor &configuration,
-                         int64_t mostWorkspace) {
+Status CudnnGraph::tryPlan(cudnnHandle_t handle,
+                           const CudnnDescriptor &configuration,
+                           int64_t mostWorkspace, bool &found) {
   CudnnDescriptor made;
   int64_t count = 0, wanted = 0;
-  bool good =
-      create(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, made).ok() &&
-      set(made, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle)
-          .ok() &&
-      set(made, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration).ok() &&
-      finalize(made).ok() &&
-      library.cudnnBackendGetAttribute(
-          made.get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
-          CUDNN_TYPE_INT64, 1, &count, &wanted) == CUDNN_STATUS_SUCCESS;
-  if (!good || wanted > mostWorkspace)
-    return false;
+  bool supported = false;
+  APRT_TRY(create(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, made));
+  APRT_TRY(set(made, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1,
+               &handle));
+  APRT_TRY(set(made, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration));
+  APRT_TRY(ifSupported(library.cudnnBackendFinalize(made.get()),
+                       "cudnnBackendFinalize of a plan", supported));
+  if (supported)
+    APRT_TRY(
+        ifSupported(library.cudnnBackendGetAttribute(
+                        made.get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+                        CUDNN_TYPE_INT64, 1, &count, &wanted),
+                    "cudnnBackendGetAttribute of a plan", supported));
+  found = supported && wanted <= mostWorkspace;
+  if (!found)
+    return Status::success();
   plan = std::move(made);
   bytes = wanted;
-  return true;
+  return Status::success();
 }
 
 Status CudnnGraph::findEngine(cudnnHandle_t handle,
@@ -237,19 +261,22 @@ Status CudnnGraph::findEngine(cudnnHandle_t handle,
                               int64_t mostWorkspace, bool &found) {
   found = false;
   CudnnDescriptor graph;
-  if (!buildGraph(handle, graph))
+  bool supported = false;
+  APRT_TRY(buildGraph(handle, graph, supported));
+  if (!supported)
     return Status::success();
   for (cudnnBackendHeurMode_t mode :
        {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     std::vector<CudnnDescriptor> configurations;
-    if (suggest(graph, mode, configurations).failed())
-      continue; // knows nothing of such graphs
-    for (const CudnnDescriptor &configuration : configurations)
-      if (allows(configuration, numerics) &&
-          tryPlan(handle, configuration, mostWorkspace)) {
-        found = true;
+    APRT_TRY(suggest(graph, mode, configurations));
+    for (const CudnnDescriptor &configuration : configurations) {
+      bool allowed = false;
+      APRT_TRY(allows(configuration, numerics, allowed));
+      if (allowed)
+        APRT_TRY(tryPlan(handle, configuration, mostWorkspace, found));
+      if (found)
         return Status::success();
-      }
+    }
   }
   return Status::success();
 }

@@ -47,9 +47,13 @@ public:
                       int64_t y);
 
   /// Takes the first engine that the library suggests and that runs in
-  /// `mostWorkspace` bytes. False if there is none.
+  /// `mostWorkspace` bytes. False if there is none: the library says "not
+  /// supported" of graph or engines, or knows none. All else that it refuses
+  /// (memory, a compiler that fails) is a failure.
   Status findEngine(cudnnHandle_t handle, const CudnnNumerics &numerics,
                     int64_t mostWorkspace, bool &found);
+  /// What findEngine was told was not supported, each text once.
+  const std::vector<std::string> &refusals() const { return refused; }
   int64_t workspaceBytes() const { return bytes; }
 
   struct Pointer {
@@ -76,13 +80,15 @@ private:
                    cudnnBackendAttributeName_t name, int64_t id) const;
   Status finalize(const CudnnDescriptor &descriptor) const;
 
-  bool buildGraph(cudnnHandle_t handle, CudnnDescriptor &graph) const;
+  Status ifSupported(cudnnStatus_t result, const char *call, bool &supported);
+  Status buildGraph(cudnnHandle_t handle, CudnnDescriptor &graph,
+                    bool &supported);
   Status suggest(const CudnnDescriptor &graph, cudnnBackendHeurMode_t mode,
-                 std::vector<CudnnDescriptor> &configurations) const;
-  bool allows(const CudnnDescriptor &configuration,
-              const CudnnNumerics &numerics) const;
-  bool tryPlan(cudnnHandle_t handle, const CudnnDescriptor &configuration,
-               int64_t mostWorkspace);
+                 std::vector<CudnnDescriptor> &configurations);
+  Status allows(const CudnnDescriptor &configuration,
+                const CudnnNumerics &numerics, bool &allowed) const;
+  Status tryPlan(cudnnHandle_t handle, const CudnnDescriptor &configuration,
+                 int64_t mostWorkspace, bool &found);
 
   const CudnnApi &library;
   std::unordered_map<int64_t, CudnnDescriptor> tensors; // by id
@@ -90,6 +96,7 @@ private:
   std::vector<CudnnDescriptor> operations;
   CudnnDescriptor plan;
   int64_t bytes = 0;
+  std::vector<std::string> refused;
 };
 
 } // namespace autopar::runtime

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/stat.h>
 
 namespace autopar::runtime {
@@ -86,16 +87,54 @@ Status DynamicLibrary::refuse(const std::string &what) const {
                        "AUTOPAR_CUDA_PATH");
 }
 
-Status DynamicLibrary::checkDriver(int libraryVersion,
-                                   int driverVersion) const {
+namespace {
+struct ImageSearch {
+  uintptr_t address;
+  std::string_view found;
+};
+} // namespace
+
+static int searchSegments(dl_phdr_info *info, size_t, void *data) {
+  auto &search = *static_cast<ImageSearch *>(data);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto &segment = info->dlpi_phdr[i];
+    uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+    bool readable = segment.p_type == PT_LOAD && (segment.p_flags & PF_R) &&
+                    !(segment.p_flags & PF_W);
+    if (!readable || search.address < begin ||
+        search.address - begin >= segment.p_filesz)
+      continue;
+    search.found = {reinterpret_cast<const char *>(begin), segment.p_filesz};
+    return 1;
+  }
+  return 0;
+}
+
+std::string_view DynamicLibrary::imageOf(const void *function) {
+  // Code for GPUs, hundreds of megabytes, comes after the texts.
+  constexpr size_t most = size_t(64) << 20;
+  ImageSearch search{reinterpret_cast<uintptr_t>(function), {}};
+  if (function)
+    dl_iterate_phdr(searchSegments, &search);
+  return search.found.substr(0, most);
+}
+
+Status checkLibraryDriver(const std::string &library,
+                          const std::string &install, int libraryVersion,
+                          int driverVersion) {
   int wanted = libraryVersion / 1000, found = driverVersion / 1000;
   if (!wanted || !found || wanted <= found)
     return Status::success();
-  return Status::error(std::string(request.name) + " of " + path +
-                       " is made for CUDA " + std::to_string(wanted) +
+  return Status::error(library + " is made for CUDA " + std::to_string(wanted) +
                        ", but the driver is for CUDA " + std::to_string(found) +
                        ": install a newer driver, or the library for CUDA " +
-                       std::to_string(found) + " (" + request.install + ")");
+                       std::to_string(found) + " (" + install + ")");
+}
+
+Status DynamicLibrary::checkDriver(int libraryVersion,
+                                   int driverVersion) const {
+  return checkLibraryDriver(std::string(request.name) + " of " + path,
+                            request.install, libraryVersion, driverVersion);
 }
 
 } // namespace autopar::runtime

@@ -13,6 +13,7 @@
 #include "../core/Status.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace autopar::runtime {
@@ -26,6 +27,12 @@ struct LibraryRequest {
   const char *install;              // "pip install nvidia-cublas, or ..."
 };
 
+/// Fails for a library of a CUDA release whose major version is newer than the
+/// driver's; both as cuDriverGetVersion counts, 0: not known.
+Status checkLibraryDriver(const std::string &library,
+                          const std::string &install, int libraryVersion,
+                          int driverVersion);
+
 /// An open library; it stays loaded, as CUDA libraries must.
 class DynamicLibrary {
 public:
@@ -36,9 +43,11 @@ public:
   void *find(const char *function) const;
   /// A failure about what was found: "cuBLASLt 11.2 of PATH ...: WHAT".
   Status refuse(const std::string &what) const;
-  /// Fails for a library of a CUDA release whose major version is newer than
-  /// the driver's; both as cuDriverGetVersion counts, 0: not known.
+  /// checkLibraryDriver of this one.
   Status checkDriver(int libraryVersion, int driverVersion) const;
+  /// The read-only memory that holds the library's `function`, and its texts
+  /// near it; empty if it is not found.
+  static std::string_view imageOf(const void *function);
   /// The file that was opened, with its folder where that is known.
   const std::string &file() const { return path; }
 

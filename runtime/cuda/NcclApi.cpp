@@ -4,6 +4,8 @@
 
 #include "DynamicLibrary.h"
 
+#include <algorithm>
+
 namespace autopar::runtime {
 
 std::string ncclVersionText(int version) {
@@ -14,7 +16,38 @@ std::string ncclVersionText(int version) {
          std::to_string(version % 100);
 }
 
-Status NcclApi::load() {
+/// The number at the beginning of `text`, which is taken away; -1: there is
+/// none.
+static int takeNumber(std::string_view &text) {
+  int number = -1;
+  while (!text.empty() && text[0] >= '0' && text[0] <= '9' && number < 10000) {
+    number = std::max(number, 0) * 10 + (text[0] - '0');
+    text.remove_prefix(1);
+  }
+  return number;
+}
+
+int ncclCudaVersion(std::string_view image) {
+  constexpr std::string_view prefix = "NCCL version ", cuda = "+cuda";
+  constexpr size_t mostBetween = 32;
+  for (size_t at = 0;
+       (at = image.find(prefix, at)) != std::string_view::npos;) {
+    at += prefix.size();
+    std::string_view rest = image.substr(at, mostBetween);
+    size_t plus = rest.substr(0, rest.find('\0')).find(cuda);
+    if (plus == std::string_view::npos)
+      continue;
+    rest.remove_prefix(plus + cuda.size());
+    int major = takeNumber(rest);
+    if (major < 0 || rest.empty() || rest[0] != '.')
+      continue;
+    rest.remove_prefix(1);
+    return major * 1000 + std::max(takeNumber(rest), 0) * 10;
+  }
+  return 0;
+}
+
+Status NcclApi::load(int driverVersion) {
   DynamicLibrary library;
   APRT_TRY(library.open({"NCCL",
                          {"libnccl.so.2"},
@@ -41,7 +74,9 @@ Status NcclApi::load() {
     return library.refuse("is version " + ncclVersionText(version));
   if (!missing.empty())
     return library.refuse("lacks " + missing);
-  return Status::success();
+  return library.checkDriver(ncclCudaVersion(library.imageOf(
+                                 reinterpret_cast<void *>(ncclGetVersion))),
+                             driverVersion);
 }
 
 Status NcclApi::check(ncclResult_t result, const char *call,

@@ -13,6 +13,7 @@
 #include "DriverApi.h"
 
 #include <climits>
+#include <string_view>
 
 namespace autopar::runtime {
 
@@ -123,9 +124,11 @@ public:
   /// first with ncclCommSplit.
   static constexpr int minimumVersion = 21801;
 
-  /// Opens libnccl.so.2 and resolves every function. A failure says what is
-  /// missing and how to install it.
-  Status load();
+  /// Opens libnccl.so.2 and resolves every function; it must be one that the
+  /// driver can run (its version as cuDriverGetVersion counts, 0: any), for on
+  /// another its first call ends as "unhandled cuda error". A failure says what
+  /// is missing and how to install it.
+  Status load(int driverVersion = 0);
 
   /// Success, or a message of `call` (name of the function) with NCCL's text
   /// of the error and what it said last about `comm` (may be null). A call
@@ -141,6 +144,10 @@ public:
   APRT_NCCL_TEXT_FUNCTIONS(APRT_DECLARE)
 #undef APRT_DECLARE
 };
+
+/// The CUDA version of NCCL's own text, "NCCL version 2.28.9+cuda13.0": 13000;
+/// 0: there is none. NCCL has no call that tells.
+int ncclCudaVersion(std::string_view image);
 
 /// "2.28.9" of 22809.
 std::string ncclVersionText(int version);

@@ -187,6 +187,14 @@ static cudnnStatus_t finalizeGraph(CudnnObject &object) {
                                std::to_string(tensor.id));
     }
   }
+  const OperationGraph &graph = *object.graph;
+  bool convolves =
+      !graph.operations.empty() && graph.operations.front().isConvolution;
+  if (convolves && isPlanted(Planted::cudnnGraph))
+    return refusePlanted(Planted::cudnnGraph);
+  if (convolves && isPlanted(Planted::cudnnGrouped) &&
+      isGrouped(graph, graph.operations.front()))
+    return refusePlanted(Planted::cudnnGrouped);
   std::string problem = graphProblem(*object.graph);
   return problem.empty()
              ? CUDNN_STATUS_SUCCESS
@@ -200,6 +208,11 @@ static cudnnStatus_t finalizeHeuristic(CudnnObject &object) {
   if (!graph)
     return notFinal("the graph of a heuristic");
   object.graph = graph->graph;
+  if (isPlanted(Planted::cudnnHeuristic) &&
+      object.graph->operations.front().isConvolution)
+    return planted(Planted::cudnnHeuristic)
+               ? refusePlanted(Planted::cudnnHeuristic)
+               : CUDNN_STATUS_SUCCESS; // that knows no engine
   object.results = enginesFor(*object.graph);
   if (object.value<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE) ==
       CUDNN_HEUR_MODE_FALLBACK) // only what is sure to work
@@ -221,6 +234,15 @@ static cudnnStatus_t finalizePlan(CudnnObject &object) {
                        "the handle of a plan is not alive");
   object.graph = configuration->graph;
   object.engine = configuration->engine;
+  if (!object.graph->operations.front().isConvolution)
+    return CUDNN_STATUS_SUCCESS;
+  bool isFused = object.graph->operations.size() > 1;
+  if (isPlanted(Planted::cudnnFused) && isFused)
+    return refusePlanted(Planted::cudnnFused);
+  if (isPlanted(Planted::cudnnFirstPlan) && object.engine == plainEngine)
+    return refusePlanted(Planted::cudnnFirstPlan);
+  if (isPlanted(Planted::cudnnPlan))
+    return refusePlanted(Planted::cudnnPlan);
   return CUDNN_STATUS_SUCCESS;
 }
 

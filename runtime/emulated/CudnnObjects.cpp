@@ -16,6 +16,11 @@ cudnnStatus_t refuseCudnn(cudnnStatus_t status, const std::string &text) {
   return status;
 }
 
+cudnnStatus_t refusePlanted(Planted kind) {
+  return refuseCudnn(cudnnStatus_t(planted(kind)),
+                     "a refusal that a test asked for");
+}
+
 static cudnnStatus_t bad(const std::string &text) {
   return refuseCudnn(CUDNN_STATUS_BAD_PARAM, text);
 }

@@ -6,6 +6,7 @@
 #include "../cuda/CudnnApi.h"
 #include "LiveObjects.h"
 #include "OperationGraph.h"
+#include "Planted.h"
 
 #include <cstring>
 #include <map>
@@ -69,6 +70,9 @@ CudnnState &cudnnState();
 
 /// Keeps the text for cudnnGetLastErrorString.
 cudnnStatus_t refuseCudnn(cudnnStatus_t status, const std::string &text);
+
+/// Refuses with a status that a test asks for.
+cudnnStatus_t refusePlanted(Planted kind);
 
 /// Stores an attribute that the descriptor's type has, of the right type and
 /// count.

@@ -1,6 +1,7 @@
 //===- DriverDevice.cpp - Emulated driver: device, context, errors --------===//
 
 #include "Driver.h"
+#include "Planted.h"
 
 #include <cstdio>
 #include <cstring>
@@ -21,12 +22,14 @@ void bindEmulated(DriverApi &api) {
 CUresult cuInit(unsigned flags) {
   if (flags)
     return refuse(CUDA_ERROR_INVALID_VALUE, "cuInit takes no flags");
+  if (plantedProblem().failed())
+    return refuse(CUDA_ERROR_UNKNOWN, plantedProblem().message());
   gpu().initialised = true;
   return CUDA_SUCCESS;
 }
 
 CUresult cuDriverGetVersion(int *version) {
-  *version = 13000;
+  *version = isPlanted(Planted::driver) ? int(planted(Planted::driver)) : 13000;
   return CUDA_SUCCESS;
 }
 

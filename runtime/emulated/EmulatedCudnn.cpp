@@ -38,6 +38,14 @@ const char *errorString(cudnnStatus_t status) {
     APEMU_NAME(CUDNN_STATUS_NOT_SUPPORTED)
     APEMU_NAME(CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN)
     APEMU_NAME(CUDNN_STATUS_NOT_SUPPORTED_DATA_TYPE)
+    APEMU_NAME(CUDNN_STATUS_NOT_SUPPORTED_SHAPE)
+    APEMU_NAME(CUDNN_STATUS_NOT_SUPPORTED_LAYOUT)
+    APEMU_NAME(CUDNN_STATUS_NOT_SUPPORTED_RUNTIME_PREREQUISITE_MISSING)
+    APEMU_NAME(CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE)
+    APEMU_NAME(CUDNN_STATUS_INTERNAL_ERROR)
+    APEMU_NAME(CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED)
+    APEMU_NAME(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED)
+    APEMU_NAME(CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED)
     APEMU_NAME(CUDNN_STATUS_EXECUTION_FAILED)
 #undef APEMU_NAME
   default:
@@ -59,6 +67,8 @@ void lastErrorString(char *message, size_t bytes) {
 cudnnStatus_t create(cudnnHandle_t *handle) {
   if (!handle)
     return dead("the place of a handle");
+  if (isPlanted(Planted::cudnnCreate))
+    return refusePlanted(Planted::cudnnCreate);
   *handle = reinterpret_cast<cudnnHandle_t>(cudnnState().handles.create());
   return CUDNN_STATUS_SUCCESS;
 }
@@ -145,10 +155,12 @@ cudnnStatus_t giveEngine(const CudnnObject &configuration, int64_t *count,
 
 cudnnStatus_t giveNotes(const CudnnObject &engine, int64_t requested,
                         int64_t *count, void *elements) {
-  *count = engine.engine == tensorCoreEngine ? 1 : 0;
+  bool rounds = engine.engine == tensorCoreEngine;
+  *count = rounds || engine.engine == nondeterministicEngine ? 1 : 0;
   if (*count && requested > 0)
     *static_cast<cudnnBackendNumericalNote_t *>(elements) =
-        CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
+        rounds ? CUDNN_NUMERICAL_NOTE_TENSOR_CORE
+               : CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC;
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -270,6 +282,9 @@ cudnnStatus_t execute(cudnnHandle_t handle, cudnnBackendDescriptor_t planHandle,
   if (plan->handle != handle)
     return refuseCudnn(CUDNN_STATUS_BAD_PARAM, "the plan has another handle");
   std::shared_ptr<OperationGraph> graph = plan->graph;
+  if (isPlanted(Planted::cudnnExecute) &&
+      graph->operations.front().isConvolution)
+    return refusePlanted(Planted::cudnnExecute);
   std::map<int64_t, CUdeviceptr> memory;
   if (cudnnStatus_t status = bindPointers(*graph, *pack, memory))
     return status;

@@ -2,7 +2,10 @@
 
 #include "EmulatedNccl.h"
 
+#include "../cuda/DynamicLibrary.h"
+#include "Driver.h"
 #include "NcclLibrary.h"
+#include "Planted.h"
 
 #include <cstring>
 #include <unistd.h>
@@ -12,6 +15,18 @@ namespace autopar::runtime::emulated {
 namespace {
 
 constexpr int kVersion = 22809; // whose behaviour is emulated
+/// Of CUDA that it is made for.
+int cudaVersion() {
+  return isPlanted(Planted::ncclCuda) ? int(planted(Planted::ncclCuda)) : 13000;
+}
+
+/// The first call of CUDA's runtime inside NCCL fails on an older driver.
+bool runsOnDriver() {
+  int driver = 0;
+  return cuDriverGetVersion(&driver) == CUDA_SUCCESS &&
+         cudaVersion() / 1000 <= driver / 1000;
+}
+
 constexpr char kIdMagic[8] = {'A', 'P', 'N', 'C', 'C', 'L', '1', 0};
 
 struct UniqueId {
@@ -68,6 +83,8 @@ ncclResult_t commInitRankConfig(ncclComm_t *comm, int ranks, ncclUniqueId id,
   if (ranks < 1 || rank < 0 || rank >= ranks)
     return refused(ncclInvalidArgument, "rank " + std::to_string(rank) +
                                             " of " + std::to_string(ranks));
+  if (!runsOnDriver())
+    return refused(ncclUnhandledCudaError, "");
   auto made = std::make_unique<ncclComm>();
   if (ncclResult_t result = readConfig(config, *made); result != ncclSuccess)
     return result;
@@ -212,6 +229,12 @@ void bindEmulated(NcclApi &api) {
   api.ncclCommDeregister = commDeregister;
   api.ncclGetErrorString = getErrorString;
   api.ncclGetLastError = getLastError;
+}
+
+Status bindEmulated(NcclApi &api, int driverVersion) {
+  bindEmulated(api);
+  return checkLibraryDriver("the emulated NCCL", "pip install nvidia-nccl-cu12",
+                            cudaVersion(), driverVersion);
 }
 
 } // namespace autopar::runtime::emulated

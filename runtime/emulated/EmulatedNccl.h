@@ -13,7 +13,9 @@
 
 namespace autopar::runtime::emulated {
 
-/// Fills the table with the emulated functions.
+/// Fills the table with the emulated functions. Fails as NcclApi::load does for
+/// a driver (0: any) that the planted NCCL is not made for.
+Status bindEmulated(NcclApi &api, int driverVersion);
 void bindEmulated(NcclApi &api);
 
 } // namespace autopar::runtime::emulated

@@ -2,6 +2,8 @@
 
 #include "Gpu.h"
 
+#include "Planted.h"
+
 #include "Ranges.h"
 
 #include <cstdlib>
@@ -22,6 +24,7 @@ Gpu &gpu() {
 
 void restart(const Options &options) {
   instance() = std::make_unique<Gpu>(options);
+  (void)plant("");
 }
 
 uint64_t chooseBelow(uint64_t bound) { return gpu().choices.below(bound); }

@@ -1,6 +1,7 @@
 //===- MatmulCall.cpp - Products that the emulated cuBLASLt is asked for --===//
 
 #include "CublasLtObjects.h"
+#include "Planted.h"
 #include "RangeOverlap.h"
 
 #include <algorithm>
@@ -156,15 +157,24 @@ findMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
   Matmul product;
   if (cublasStatus_t status = describe(handle, operation, a, b, c, d, product))
     return status;
+  if (int64_t status = planted(Planted::cublasHeuristic))
+    return refuse(cublasStatus_t(status), "a refusal that a test asked for");
+  if (isPlanted(Planted::cublasHeuristic))
+    return CUBLAS_STATUS_SUCCESS; // that knows no algorithm
   Algorithm algorithm;
   algorithm.problem = problemOf(product);
   algorithm.workspaceBytes = workspaceFor(product, *preference);
   std::copy_n(preference->alignments, 4, algorithm.alignments);
-  results[0] = {};
-  std::memcpy(&results[0].algo, &algorithm, sizeof(algorithm));
-  results[0].workspaceSize = algorithm.workspaceBytes;
-  results[0].state = CUBLAS_STATUS_SUCCESS;
-  *returned = 1;
+  // The best one, and one that needs no workspace.
+  for (; *returned < std::min(requested, 2); ++*returned) {
+    cublasLtMatmulHeuristicResult_t &result = results[*returned];
+    result = {};
+    algorithm.workspaceBytes = *returned ? 0 : algorithm.workspaceBytes;
+    std::memcpy(&result.algo, &algorithm, sizeof(algorithm));
+    result.workspaceSize = algorithm.workspaceBytes;
+    result.state = CUBLAS_STATUS_SUCCESS;
+  }
+  results[0].state = cublasStatus_t(planted(Planted::cublasFirst));
   return CUBLAS_STATUS_SUCCESS;
 }
 

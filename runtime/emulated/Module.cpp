@@ -3,6 +3,7 @@
 #include "Module.h"
 
 #include "Gpu.h"
+#include "Planted.h"
 
 #include <cstring>
 #include <deque>
@@ -17,10 +18,13 @@ CUresult Modules::load(const void *image, CUmodule *result) {
   uint64_t magic = 0;
   if (image)
     std::memcpy(&magic, image, sizeof magic);
-  if (magic != APEMU_MAGIC)
+  if (magic != APEMU_MAGIC && magic != APEMU_PTX_MAGIC)
     return refuse(CUDA_ERROR_INVALID_IMAGE,
                   "the image is no module for the emulated GPU: was the "
                   "program compiled for --target emulated?");
+  Planted kind = magic == APEMU_MAGIC ? Planted::image : Planted::ptx;
+  if (isPlanted(kind))
+    return refuse(CUresult(planted(kind)), "the image is refused");
   modules.push_back(std::make_unique<Module>());
   modules.back()->code = static_cast<const apemu_module *>(image);
   *result = reinterpret_cast<CUmodule>(modules.back().get());

@@ -51,10 +51,15 @@ std::string graphProblem(OperationGraph &graph) {
   return "";
 }
 
+bool isGrouped(const OperationGraph &graph, const GraphOperation &operation) {
+  return graph.tensor(operation.x).sizes[1] !=
+         graph.tensor(operation.w).sizes[1];
+}
+
 static bool isGroupedChannelsLast(const OperationGraph &graph,
                                   const GraphOperation &operation) {
-  const GraphTensor &x = graph.tensor(operation.x);
-  return x.sizes[1] != graph.tensor(operation.w).sizes[1] && x.strides[1] == 1;
+  return isGrouped(graph, operation) &&
+         graph.tensor(operation.x).strides[1] == 1;
 }
 
 static bool fusesInFloat(const GraphOperation &operation) {
@@ -69,14 +74,15 @@ std::vector<int64_t> enginesFor(const OperationGraph &graph) {
   cudnnDataType_t type = graph.tensor(first.x).type;
   if (graph.tensor(first.w).type != type)
     return {};
+  const std::vector<int64_t> all = {tensorCoreEngine, nondeterministicEngine,
+                                    plainEngine, otherPlainEngine};
   if (type != CUDNN_DATA_FLOAT)
-    return {tensorCoreEngine, plainEngine};
+    return all;
   bool good = first.padLow == first.padHigh &&
               !isGroupedChannelsLast(graph, first) &&
               std::all_of(graph.operations.begin(), graph.operations.end(),
                           fusesInFloat);
-  return good ? std::vector<int64_t>{tensorCoreEngine, plainEngine}
-              : std::vector<int64_t>{};
+  return good ? all : std::vector<int64_t>{};
 }
 
 /// Long sums of small results are cut in the workspace.

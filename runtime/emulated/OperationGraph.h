@@ -47,9 +47,13 @@ struct OperationGraph {
 /// them: none where the emulated library refuses.
 enum GraphEngine : int64_t {
   tensorCoreEngine = 0, // rounds floats to tf32
-  plainEngine = 1
+  nondeterministicEngine = 1,
+  plainEngine = 2,
+  otherPlainEngine = 3
 };
 std::vector<int64_t> enginesFor(const OperationGraph &graph);
+/// Its convolution has groups.
+bool isGrouped(const OperationGraph &graph, const GraphOperation &operation);
 int64_t workspaceBytes(const OperationGraph &graph);
 
 /// "" or why the operations are no graph that the library knows.

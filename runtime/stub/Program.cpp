@@ -28,6 +28,7 @@ extern "C" {
 extern const aprt_stage_functions aprt_program_stages[] __attribute__((weak));
 extern const char aprt_program_manifest[] __attribute__((weak));
 extern const char aprt_program_device_code[] __attribute__((weak));
+extern const char aprt_program_device_ptx[] __attribute__((weak));
 }
 
 namespace autopar::runtime {
@@ -157,6 +158,7 @@ static Status useLinkedProgram(Program &program) {
   program.checksum = checksum(aprt_program_manifest);
   program.stages = aprt_program_stages;
   program.deviceCode = aprt_program_device_code;
+  program.devicePtx = aprt_program_device_ptx;
   return parseManifest(aprt_program_manifest, program.manifest);
 }
 
@@ -169,6 +171,7 @@ static Status loadProgram(const std::vector<char> &bytes, Program &program) {
   const char *manifest =
       static_cast<const char *>(dlsym(program.handle, "aprt_program_manifest"));
   program.deviceCode = dlsym(program.handle, "aprt_program_device_code");
+  program.devicePtx = dlsym(program.handle, "aprt_program_device_ptx");
   if (!program.stages || !manifest)
     return Status::error("the program lacks aprt_program_stages or "
                          "aprt_program_manifest");

@@ -15,6 +15,7 @@ struct Program {
   Manifest manifest;
   const aprt_stage_functions *stages = nullptr;
   const void *deviceCode = nullptr; // kernels of a GPU; null: none
+  const void *devicePtx = nullptr;  // for a driver that refuses that
   uint64_t checksum = 0;
   std::string folder; // of the executable
   void *handle = nullptr;

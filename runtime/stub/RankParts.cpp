@@ -50,13 +50,15 @@ static Status loadTables(const Manifest &manifest, CudaTables &tables) {
   return Status::success();
 }
 
-static Status loadNccl(const Manifest &manifest, NcclApi &nccl) {
+static Status loadNccl(const Manifest &manifest, const DriverApi &driver,
+                       NcclApi &nccl) {
   if (!manifest.uses("nccl"))
     return Status::success();
+  int version = 0;
+  APRT_CUDA(driver, cuDriverGetVersion, &version);
   if (manifest.target == Target::Cuda)
-    return nccl.load();
-  emulated::bindEmulated(nccl);
-  return Status::success();
+    return nccl.load(version);
+  return emulated::bindEmulated(nccl, version);
 }
 
 static Status makeNcclTransport(Run &run, aprt_rank &rank,
@@ -68,7 +70,7 @@ static Status makeNcclTransport(Run &run, aprt_rank &rank,
     fabric = std::make_shared<SharedRankFabric>(run.fabric, rank.worldRank,
                                                 timeout, patience);
   NcclSetup setup{{}, context, rank.worldRank, rank.record, fabric, timeout};
-  APRT_TRY(loadNccl(run.program.manifest, setup.nccl));
+  APRT_TRY(loadNccl(run.program.manifest, context.driver, setup.nccl));
   return NcclTransport::create(std::move(setup), rank.transport);
 }
 
@@ -84,11 +86,13 @@ static Status makeGpuParts(Run &run, aprt_rank &rank) {
   options.tf32 = manifest.tf32;
   std::unique_ptr<CudaDevice> device;
   APRT_TRY(CudaDevice::create(std::move(tables), manifest, rank.stage(),
-                              run.program.deviceCode, options, rank.memory,
-                              device));
+                              {run.program.deviceCode, run.program.devicePtx},
+                              options, rank.memory, device));
   CudaContext &place = device->place();
   std::snprintf(rank.record.device, sizeof(rank.record.device), "%s",
                 place.description().c_str());
+  std::snprintf(rank.record.imageRefusal, sizeof(rank.record.imageRefusal),
+                "%s", device->imageRefusal().c_str());
   rank.device = std::move(device);
   return makeNcclTransport(run, rank, place);
 }

@@ -83,6 +83,9 @@ std::string reportJson(const Run &run) {
     report["graphs_refused"] = perRank(run, [&](int rank) {
       return std::string(run.record(rank).graphRefusal);
     });
+    report["cubins_refused"] = perRank(run, [&](int rank) {
+      return std::string(run.record(rank).imageRefusal);
+    });
   }
   report["threads_per_rank"] = run.threads;
   report["steps"] = run.options.repeat;
@@ -154,6 +157,9 @@ static std::string deviceText(const Run &run) {
   if (record.graphRefusal[0])
     text +=
         std::string("steps are no CUDA graphs: ") + record.graphRefusal + "\n";
+  if (record.imageRefusal[0])
+    text += std::string("the driver compiled the kernels from PTX: ") +
+            record.imageRefusal + "\n";
   return text;
 }
 

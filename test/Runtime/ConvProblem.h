@@ -65,12 +65,14 @@ inline Convolution randomConvolution(std::mt19937 &random) {
     d.o = pick({1, 8, 16, 33, 64});
   }
   for (int64_t i = 0; i < d.spatial_rank; ++i) {
-    d.in[i] = pick({5, 7, 9});
+    d.in[i] = pick({1, 2, 5, 7, 9}); // the first two may be all padding
     d.window[i] = pick({1, 2, 3, 3});
     d.strides[i] = pick({1, 1, 2});
     d.dilations[i] = pick({1, 1, 2});
     d.pad_low[i] = pick({0, 1, 2});
     d.pad_high[i] = pick({0, 1, 1});
+    int64_t reach = (d.window[i] - 1) * d.dilations[i] + 1;
+    d.pad_low[i] = std::max(d.pad_low[i], reach - d.in[i] - d.pad_high[i]);
     d.out[i] = (d.in[i] + d.pad_low[i] + d.pad_high[i] -
                 (d.window[i] - 1) * d.dilations[i] - 1) /
                    d.strides[i] +

@@ -38,6 +38,7 @@ const apemu_parameter parameters[] = {{count * 4, APEMU_READ},
                                       {count * 4, APEMU_WRITE}};
 const apemu_kernel kernels[] = {{"add", addEntry, 0, 0, 2, 1, parameters}};
 const apemu_module module = {APEMU_MAGIC, 1, kernels};
+const apemu_module modulePtx = {APEMU_PTX_MAGIC, 1, kernels};
 
 Manifest addManifest() {
   Manifest manifest;
@@ -64,8 +65,8 @@ protected:
   Status create() {
     CudaTables tables;
     emulated::bindEmulated(tables.driver);
-    return CudaDevice::create(std::move(tables), manifest, 0, &module, options,
-                              memory, device);
+    return CudaDevice::create(std::move(tables), manifest, 0, {&module, ptx},
+                              options, memory, device);
   }
   void start() {
     ASSERT_EQ(create().message(), "");
@@ -133,6 +134,7 @@ protected:
   }
 
   Manifest manifest = addManifest();
+  const void *ptx = nullptr; // of the same kernels
   CudaOptions options;
   RankMemory memory;
   std::unique_ptr<CudaDevice> device;

@@ -128,13 +128,23 @@ Expected<SmallVector<StringRef>> knownTo(ScratchFiles &files, StringRef ptxas,
   return known;
 }
 
-/// Adds what fatbinary shall take of one architecture.
+SmallVector<char, 0> zeroEnded(StringRef text) {
+  SmallVector<char, 0> bytes(text.begin(), text.end());
+  bytes.push_back('\0');
+  return bytes;
+}
+
+/// Adds what fatbinary shall take of one architecture; the PTX of the oldest
+/// one is kept.
 Error addArchitecture(ScratchFiles &files, StringRef ptxas,
                       mlir::gpu::GPUModuleOp kernels, StringRef arch,
-                      bool withPtx, std::vector<std::string> &images) {
+                      bool withPtx, std::vector<std::string> &images,
+                      SmallVector<char, 0> &oldest) {
   auto ptx = compileToPtx(kernels, arch);
   if (!ptx)
     return ptx.takeError();
+  if (arch == architectures[0])
+    oldest = zeroEnded(*ptx);
   auto source = files.create(arch, "ptx");
   if (!source)
     return source.takeError();
@@ -150,8 +160,8 @@ Error addArchitecture(ScratchFiles &files, StringRef ptxas,
   return Error::success();
 }
 
-Expected<SmallVector<char, 0>> onlyPtx(mlir::gpu::GPUModuleOp kernels,
-                                       StringRef missing) {
+Expected<DeviceImages> onlyPtx(mlir::gpu::GPUModuleOp kernels,
+                               StringRef missing) {
   kernels.emitRemark() << "no " << missing
                        << " found: the program carries PTX, which the driver "
                           "compiles at start (install a CUDA toolkit or `pip "
@@ -159,14 +169,12 @@ Expected<SmallVector<char, 0>> onlyPtx(mlir::gpu::GPUModuleOp kernels,
   auto ptx = compileToPtx(kernels, architectures[0]);
   if (!ptx)
     return ptx.takeError();
-  SmallVector<char, 0> bytes(ptx->begin(), ptx->end());
-  bytes.push_back('\0');
-  return bytes;
+  return DeviceImages{zeroEnded(*ptx), {}};
 }
 
 } // namespace
 
-Expected<SmallVector<char, 0>> compileFatbin(mlir::gpu::GPUModuleOp kernels) {
+Expected<DeviceImages> compileFatbin(mlir::gpu::GPUModuleOp kernels) {
   auto ptxas = findCudaTool("ptxas");
   auto fatbinary = findCudaTool("fatbinary", ptxas.value_or(""));
   if (!ptxas || !fatbinary)
@@ -179,13 +187,25 @@ Expected<SmallVector<char, 0>> compileFatbin(mlir::gpu::GPUModuleOp kernels) {
   if (!known)
     return known.takeError();
   std::vector<std::string> arguments{"--create=" + *result, "-64"};
+  DeviceImages images;
   for (StringRef arch : *known)
-    if (Error error = addArchitecture(files, *ptxas, kernels, arch,
-                                      arch == known->back(), arguments))
+    if (Error error =
+            addArchitecture(files, *ptxas, kernels, arch, arch == known->back(),
+                            arguments, images.ptx))
       return error;
+  if (images.ptx.empty()) { // a ptxas that forgot the oldest architecture
+    auto ptx = compileToPtx(kernels, architectures[0]);
+    if (!ptx)
+      return ptx.takeError();
+    images.ptx = zeroEnded(*ptx);
+  }
   if (Error error = runTool(files, *fatbinary, arguments))
     return error;
-  return readFile(*result);
+  auto code = readFile(*result);
+  if (!code)
+    return code.takeError();
+  images.code = std::move(*code);
+  return images;
 }
 
 } // namespace autopar

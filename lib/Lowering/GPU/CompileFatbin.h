@@ -15,12 +15,19 @@ namespace autopar {
 llvm::Expected<std::string> compileToPtx(mlir::gpu::GPUModuleOp kernels,
                                          llvm::StringRef arch);
 
+/// The kernels of a program for NVIDIA GPUs.
+struct DeviceImages {
+  llvm::SmallVector<char, 0> code; // what the driver is given first
+  /// What a driver that refuses it is given: PTX of the oldest architecture,
+  /// zero-ended, not compressed; empty where `code` is that.
+  llvm::SmallVector<char, 0> ptx;
+};
+
 /// A fatbin with a cubin for each of sm_80, sm_90 and sm_100 that ptxas knows
 /// (a remark names it if it does not know all), and PTX for later GPUs. Without
 /// ptxas and fatbinary the PTX of sm_80 alone (zero-ended), which the driver
 /// compiles for any of them at load; a remark says so.
-llvm::Expected<llvm::SmallVector<char, 0>>
-compileFatbin(mlir::gpu::GPUModuleOp kernels);
+llvm::Expected<DeviceImages> compileFatbin(mlir::gpu::GPUModuleOp kernels);
 
 } // namespace autopar
 

@@ -13,17 +13,13 @@ namespace autopar {
 
 namespace {
 
-/// Exports `bytes` as `aprt_program_device_code`.
-std::unique_ptr<Module> moduleOfBytes(ArrayRef<char> bytes,
-                                      LLVMContext &context) {
-  auto module = std::make_unique<Module>("device", context);
+void exportBytes(Module &module, ArrayRef<char> bytes, StringRef name) {
   Constant *data = ConstantDataArray::getString(
-      context, StringRef(bytes.data(), bytes.size()), /*AddNull=*/false);
-  auto *code = new GlobalVariable(*module, data->getType(), /*isConstant=*/true,
-                                  GlobalValue::ExternalLinkage, data,
-                                  "aprt_program_device_code");
+      module.getContext(), StringRef(bytes.data(), bytes.size()),
+      /*AddNull=*/false);
+  auto *code = new GlobalVariable(module, data->getType(), /*isConstant=*/true,
+                                  GlobalValue::ExternalLinkage, data, name);
   code->setAlignment(Align(64));
-  return module;
 }
 
 /// The module of kernels; an empty one where libraries compute everything.
@@ -40,10 +36,13 @@ Expected<std::unique_ptr<Module>> makeModule(mlir::gpu::GPUModuleOp kernels,
                                              TargetMachine &machine) {
   if (target == kTargetEmulated)
     return gpu::emulateKernels(kernels, context, machine);
-  auto fatbin = compileFatbin(kernels);
-  if (!fatbin)
-    return fatbin.takeError();
-  std::unique_ptr<Module> module = moduleOfBytes(*fatbin, context);
+  auto images = compileFatbin(kernels);
+  if (!images)
+    return images.takeError();
+  auto module = std::make_unique<Module>("device", context);
+  exportBytes(*module, images->code, "aprt_program_device_code");
+  if (!images->ptx.empty())
+    exportBytes(*module, images->ptx, "aprt_program_device_ptx");
   retarget(*module, machine);
   return module;
 }

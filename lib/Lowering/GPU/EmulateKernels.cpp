@@ -173,14 +173,17 @@ public:
          array(parameters, "parameters")});
   }
 
-  /// The exported module.
+  /// The exported module, and the same as PTX.
   void finish(ArrayRef<Constant *> kernels) {
     Constant *table = array(kernels, "kernels");
-    Constant *root = ConstantStruct::getAnon(
-        {number(APEMU_MAGIC), number(kernels.size()), table});
-    new GlobalVariable(module, root->getType(), /*isConstant=*/true,
-                       GlobalValue::ExternalLinkage, root,
-                       "aprt_program_device_code");
+    auto exportModule = [&](uint64_t magic, StringRef name) {
+      Constant *root = ConstantStruct::getAnon(
+          {number(magic), number(kernels.size()), table});
+      new GlobalVariable(module, root->getType(), /*isConstant=*/true,
+                         GlobalValue::ExternalLinkage, root, name);
+    };
+    exportModule(APEMU_MAGIC, "aprt_program_device_code");
+    exportModule(APEMU_PTX_MAGIC, "aprt_program_device_ptx");
   }
 
 private:

@@ -19,7 +19,7 @@
 namespace autopar::gpu {
 
 /// A module of LLVM IR for `machine` that exports an apemu_module of `kernels`
-/// as `aprt_program_device_code`.
+/// as `aprt_program_device_code`, and as what stands for their PTX.
 llvm::Expected<std::unique_ptr<llvm::Module>>
 emulateKernels(mlir::gpu::GPUModuleOp kernels, llvm::LLVMContext &context,
                llvm::TargetMachine &machine);

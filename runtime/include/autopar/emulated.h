@@ -19,6 +19,8 @@ extern "C" {
 #endif
 
 #define APEMU_MAGIC 0x31554d4550415041ull // "APAPEMU1"
+/// Of a module that stands for PTX: the same kernels, which every driver takes.
+#define APEMU_PTX_MAGIC 0x3154504550415041ull // "APAPEPT1"
 
 /// One thread of a launch while it runs. The emulator's own state follows.
 typedef struct apemu_thread {

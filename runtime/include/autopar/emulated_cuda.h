@@ -280,6 +280,10 @@ constexpr apemu_kernel kernel(const char *name, int64_t synchronises,
   extern const apemu_module aprt_program_device_code;                          \
   const apemu_module aprt_program_device_code = {                              \
       APEMU_MAGIC, int64_t(sizeof(kernels) / sizeof(kernels[0])), kernels};    \
+  extern const apemu_module aprt_program_device_ptx;                           \
+  const apemu_module aprt_program_device_ptx = {                               \
+      APEMU_PTX_MAGIC, int64_t(sizeof(kernels) / sizeof(kernels[0])),          \
+      kernels};                                                                \
   }
 
 //===----------------------------------------------------------------------===//

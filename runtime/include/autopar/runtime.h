@@ -260,6 +260,11 @@ extern const char aprt_program_manifest[];
 /// cuModuleLoadData takes. Target "cuda": a fatbin. Target "emulated": an
 /// apemu_module (autopar/emulated.h).
 extern const char aprt_program_device_code[];
+/// Exported beside it, unless that is PTX already: the same kernels for a
+/// driver that refuses it. Target "cuda": PTX of the oldest architecture
+/// (zero-terminated text). Target "emulated": an apemu_module of
+/// APEMU_PTX_MAGIC.
+extern const char aprt_program_device_ptx[];
 
 #ifdef __cplusplus
 }

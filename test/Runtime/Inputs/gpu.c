@@ -7,10 +7,12 @@
 #include "autopar/emulated.h"
 // Own declaration of what it exports: runtime.h calls it plain bytes.
 #define aprt_program_device_code aprt_program_device_bytes
+#define aprt_program_device_ptx aprt_program_device_text
 #include "autopar/runtime.h"
 #undef aprt_program_device_code
+#undef aprt_program_device_ptx
 
-#include "extra.h" // may define MISBEHAVE, MISSING_EVENT or MISSING_END
+#include "extra.h" // may define MISBEHAVE, MISSING_EVENT, MISSING_END or NO_PTX
 
 #include <string.h>
 
@@ -67,6 +69,9 @@ static const apemu_parameter parameters[] = {
 static const apemu_kernel kernels[] = {
     {"increment", increment, 0, 0, 1, 1, parameters}};
 const apemu_module aprt_program_device_code = {APEMU_MAGIC, 1, kernels};
+#ifndef NO_PTX
+const apemu_module aprt_program_device_ptx = {APEMU_PTX_MAGIC, 1, kernels};
+#endif
 
 #define TRY(call)                                                              \
   do {                                                                         \
