@@ -1,5 +1,6 @@
 //===- Pipeline.cpp - The order of Partition's passes ---------------------===//
 
+#include "autopar/Equality/Passes.h"
 #include "autopar/Partition/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"

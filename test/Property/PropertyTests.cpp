@@ -18,6 +18,7 @@
 #include "RandomPlan.h"
 #include "RealPrograms.h"
 #include "autopar/Dialect/Interpreter/Interpreter.h"
+#include "autopar/Equality/Passes.h"
 #include "autopar/Partition/Passes.h"
 #include "autopar/Schedule/Passes.h"
 #include "mlir/IR/Diagnostics.h"

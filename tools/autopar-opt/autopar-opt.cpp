@@ -2,6 +2,7 @@
 
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Interpreter/Passes.h"
+#include "autopar/Equality/Passes.h"
 #include "autopar/Frontend/Passes.h"
 #include "autopar/Lowering/Passes.h"
 #include "autopar/Partition/Passes.h"
@@ -33,6 +34,7 @@ int main(int argc, char **argv) {
   autopar::registerAutoparInterpreterPasses();
   autopar::registerAutoparFrontendPasses();
   autopar::registerAutoparPlanningPasses();
+  autopar::registerAutoparEqualityPasses();
   autopar::registerAutoparPartitionPasses();
   autopar::registerPartitionPipelines();
   autopar::registerAutoparSchedulePasses();

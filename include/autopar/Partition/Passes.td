@@ -14,15 +14,7 @@ def DecomposeComposites : PartitionPass<"autopar-decompose-composites"> {
   let description = [{
     An op whose strategy splits a factor of kind Decompose becomes its parts. Each
     part gets the strategy that follows its operands; a part's partial result is
-    ended at once.
-  }];
-}
-
-def KeepGlobal : PartitionPass<"autopar-keep-global"> {
-  let summary = "number the compute ops and keep a copy of each function";
-  let description = [{
-    Every compute op gets `autopar.origin`, a number that its local ops keep. The
-    private copies (`@step.global`) are what check-equality compares with.
+    ended at once. A part's origin is the composite's and the part's number.
   }];
 }
 
@@ -48,15 +40,6 @@ def Partition : PartitionPass<"autopar-partition"> {
     Compute ops are localized by their own interface, reshards become collectives
     by the shortest path, and operands whose bytes past the extent would enter a
     result are masked.
-  }];
-}
-
-def CheckEquality : PartitionPass<"autopar-check-equality"> {
-  let summary = "prove that the local program computes the global one";
-  let description = [{
-    Derives from the sharding rules what each local value holds. An op that reads
-    or makes something else than the global program says is an error. Removes the
-    global copies and the numbers when all is well.
   }];
 }
 

@@ -8,14 +8,14 @@
 
 #include "CheckCompute.h"
 #include "GlobalProgram.h"
-#include "autopar/Partition/Passes.h"
+#include "autopar/Equality/Passes.h"
 #include <map>
 
 using namespace mlir;
 
 namespace autopar {
 #define GEN_PASS_DEF_CHECKEQUALITY
-#include "autopar/Partition/Passes.h.inc"
+#include "autopar/Equality/Passes.h.inc"
 } // namespace autopar
 
 using namespace autopar;

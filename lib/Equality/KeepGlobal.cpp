@@ -1,13 +1,14 @@
 //===- KeepGlobal.cpp - Keeps the global program for the checker ----------===//
 
-#include "PlannedModule.h"
-#include "autopar/Partition/Passes.h"
+#include "autopar/Dialect/Dialect.h"
+#include "autopar/Equality/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 
 namespace autopar {
 #define GEN_PASS_DEF_KEEPGLOBAL
-#include "autopar/Partition/Passes.h.inc"
+#include "autopar/Equality/Passes.h.inc"
 } // namespace autopar
 
 using namespace autopar;
@@ -34,7 +35,10 @@ namespace {
 struct KeepGlobal : autopar::impl::KeepGlobalBase<KeepGlobal> {
   void runOnOperation() final {
     int64_t next = 0;
-    for (func::FuncOp function : activeFunctions(getOperation())) {
+    for (auto function :
+         llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+      if (function.isDeclaration() || function->hasAttr(AutoparDialect::kKept))
+        continue;
       numberOps(function, next);
       keepCopy(function);
     }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef AUTOPAR_LIB_PARTITION_HELDVALUE_H
-#define AUTOPAR_LIB_PARTITION_HELDVALUE_H
+#ifndef AUTOPAR_LIB_EQUALITY_HELDVALUE_H
+#define AUTOPAR_LIB_EQUALITY_HELDVALUE_H
 
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Interfaces/Neutral.h"
@@ -55,4 +55,4 @@ mlir::FailureOr<HeldValue> applyStructural(mlir::Operation *op,
 
 } // namespace autopar
 
-#endif // AUTOPAR_LIB_PARTITION_HELDVALUE_H
+#endif // AUTOPAR_LIB_EQUALITY_HELDVALUE_H

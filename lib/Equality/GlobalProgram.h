@@ -1,7 +1,7 @@
 //===- GlobalProgram.h - What the equality checker compares with *- C++ -*-===//
 
-#ifndef AUTOPAR_LIB_PARTITION_GLOBALPROGRAM_H
-#define AUTOPAR_LIB_PARTITION_GLOBALPROGRAM_H
+#ifndef AUTOPAR_LIB_EQUALITY_GLOBALPROGRAM_H
+#define AUTOPAR_LIB_EQUALITY_GLOBALPROGRAM_H
 
 #include "autopar/Dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -32,4 +32,4 @@ struct GlobalProgram {
 
 } // namespace autopar
 
-#endif // AUTOPAR_LIB_PARTITION_GLOBALPROGRAM_H
+#endif // AUTOPAR_LIB_EQUALITY_GLOBALPROGRAM_H

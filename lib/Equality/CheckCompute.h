@@ -1,7 +1,7 @@
 //===- CheckCompute.h - A local compute op against its origin ---*- C++ -*-===//
 
-#ifndef AUTOPAR_LIB_PARTITION_CHECKCOMPUTE_H
-#define AUTOPAR_LIB_PARTITION_CHECKCOMPUTE_H
+#ifndef AUTOPAR_LIB_EQUALITY_CHECKCOMPUTE_H
+#define AUTOPAR_LIB_EQUALITY_CHECKCOMPUTE_H
 
 #include "HeldValue.h"
 
@@ -20,4 +20,4 @@ mlir::LogicalResult checkCompute(mlir::Operation *local,
 
 } // namespace autopar
 
-#endif // AUTOPAR_LIB_PARTITION_CHECKCOMPUTE_H
+#endif // AUTOPAR_LIB_EQUALITY_CHECKCOMPUTE_H
