@@ -278,7 +278,11 @@ LogicalResult Structural::apply(HaloOp halo) {
   lie.interval = Interval{int64_t(halo.getStep()), int64_t(halo.getOffset()),
                           result.getDimSize(dim)};
   lie.fill = fill;
+  // What was fetched lies past the extents of the others; what is filled too.
   lie.past.reset();
+  for (HeldDim &other : held.dims)
+    if (other.past && *other.past != fill)
+      other.past.reset();
   return success();
 }
 

@@ -10,8 +10,9 @@ namespace {
 class ComputeChecker {
 public:
   ComputeChecker(Operation *local, ShardingRuleOpInterface global,
-                 const Mesh &mesh, FlatSymbolRefAttr symbol, HeldValues &held)
-      : local(local), global(global), mesh(mesh), symbol(symbol), held(held) {}
+                 const GlobalProgram &program, HeldValues &held)
+      : local(local), global(global), program(program), mesh(program.mesh),
+        held(held) {}
 
   LogicalResult run() {
     if (failed(readClaim()))
@@ -53,8 +54,8 @@ private:
 
   Operation *local;
   ShardingRuleOpInterface global;
+  const GlobalProgram &program;
   const Mesh &mesh;
-  FlatSymbolRefAttr symbol;
   HeldValues &held;
   ShardingRule rule;
   Assignment assignment;
@@ -64,9 +65,13 @@ private:
 } // namespace
 
 LogicalResult ComputeChecker::readClaim() {
-  if (local->getName() != global->getName())
-    return error() << "is not '" << global->getName()
-                   << "', the op of the global program that it stems from";
+  if (local->getName() != global->getName()) {
+    auto diagnostic = error();
+    diagnostic << "is not '" << global->getName()
+               << "', the op of the global program that it stems from";
+    program.noteOp(diagnostic, global);
+    return diagnostic;
+  }
   auto strategy = local->getAttrOfType<StrategyAttr>(AutoparDialect::kStrategy);
   if (!strategy)
     return error() << "has no " << AutoparDialect::kStrategy
@@ -102,6 +107,7 @@ LogicalResult ComputeChecker::checkOperand(unsigned index) {
     diagnostic.attachNote(have.global.getLoc()) << "it holds this value";
     diagnostic.attachNote(global->getOperand(index).getLoc())
         << "the global op reads this value";
+    program.noteOp(diagnostic, global);
     return diagnostic;
   }
   if (failed(checkPartial(index, have)) || failed(checkPlacement(index, have)))
@@ -185,7 +191,8 @@ LogicalResult ComputeChecker::checkPast(unsigned index, const HeldValue &have) {
 
 LogicalResult ComputeChecker::checkResults(SmallVector<HeldValue, 0> &results) {
   for (auto [index, sharding] : llvm::enumerate(shardings.results)) {
-    HeldValue result = HeldValue::of(global->getResult(index), sharding);
+    HeldValue result =
+        HeldValue::of(program.resolve(global->getResult(index)), sharding);
     Type expected = result.localType(mesh);
     if (local->getResult(index).getType() != expected)
       return error() << "result " << index << " must be " << expected
@@ -201,14 +208,15 @@ LogicalResult ComputeChecker::checkForm() {
   builder.setInsertionPointToEnd(&scratch);
   Operation *expected = global.localize(
       builder, local->getOperands().take_front(global->getNumOperands()),
-      local->getResultTypes(), Localization{rule, assignment, mesh, symbol});
+      local->getResultTypes(),
+      Localization{rule, assignment, mesh, program.symbol});
   if (sameForm(expected, local, &scratch))
     return success();
   auto diagnostic = error();
   diagnostic << "is not what the global op becomes on one device; its "
                 "attributes must be "
              << expected->getPropertiesAsAttribute();
-  diagnostic.attachNote(global->getLoc()) << "the global op is here";
+  program.noteOp(diagnostic, global);
   return diagnostic;
 }
 
@@ -232,9 +240,8 @@ bool ComputeChecker::sameForm(Operation *expected, Operation *actual,
 }
 
 LogicalResult checkCompute(Operation *local, ShardingRuleOpInterface global,
-                           const Mesh &mesh, FlatSymbolRefAttr symbol,
-                           HeldValues &held) {
-  return ComputeChecker(local, global, mesh, symbol, held).run();
+                           const GlobalProgram &program, HeldValues &held) {
+  return ComputeChecker(local, global, program, held).run();
 }
 
 } // namespace autopar

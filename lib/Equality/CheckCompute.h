@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_LIB_EQUALITY_CHECKCOMPUTE_H
 #define AUTOPAR_LIB_EQUALITY_CHECKCOMPUTE_H
 
+#include "GlobalProgram.h"
 #include "HeldValue.h"
 
 namespace autopar {
@@ -14,8 +15,7 @@ using HeldValues = llvm::DenseMap<mlir::Value, HeldValue>;
 /// and adds what its results hold. Else an error at `local`.
 mlir::LogicalResult checkCompute(mlir::Operation *local,
                                  ShardingRuleOpInterface global,
-                                 const Mesh &mesh,
-                                 mlir::FlatSymbolRefAttr symbol,
+                                 const GlobalProgram &program,
                                  HeldValues &held);
 
 } // namespace autopar

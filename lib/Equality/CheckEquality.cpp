@@ -36,6 +36,7 @@ public:
   LogicalResult run() {
     if (failed(program.read(module)))
       return failure();
+    decomposeAsClaimed();
     for (func::FuncOp function : localFunctions())
       if (failed(checkFunction(function)))
         return failure();
@@ -59,6 +60,7 @@ public:
 
 private:
   SmallVector<func::FuncOp> localFunctions();
+  void decomposeAsClaimed();
 
   LogicalResult checkFunction(func::FuncOp function);
   FailureOr<Sharding> readSharding(func::FuncOp function, Attribute attribute,
@@ -109,6 +111,16 @@ SmallVector<func::FuncOp> EqualityChecker::localFunctions() {
   return functions;
 }
 
+/// Local ops that claim to be parts of a composite are compared with the parts
+/// that the composite's own definition makes.
+void EqualityChecker::decomposeAsClaimed() {
+  for (func::FuncOp function : localFunctions())
+    for (Operation &op : function.getBody().front())
+      if (auto origin =
+              op.getAttrOfType<DenseI64ArrayAttr>(AutoparDialect::kOrigin))
+        program.decomposeFor(origin);
+}
+
 FailureOr<Sharding> EqualityChecker::readSharding(func::FuncOp function,
                                                   Attribute attribute,
                                                   Type globalType,
@@ -135,6 +147,11 @@ LogicalResult EqualityChecker::checkFunction(func::FuncOp function) {
   current = program.find(wholeName(function));
   if (!current)
     return function.emitError("is of no function of the global program");
+  // Steps and setups are paired by stage where they run, by name here.
+  int64_t stage = stageOf(function);
+  if (function.getName().rsplit('_').second != std::to_string(stage))
+    return function.emitError() << "is of stage " << stage << ": it must be @"
+                                << wholeName(function) << "_" << stage;
   for (BlockArgument argument : function.getArguments())
     if (failed(checkArgument(function, argument)))
       return failure();
@@ -250,14 +267,12 @@ LogicalResult EqualityChecker::checkOp(Operation *op) {
 }
 
 LogicalResult EqualityChecker::checkComputeOp(Operation *op) {
-  auto origin = op->getAttrOfType<IntegerAttr>(AutoparDialect::kOrigin);
-  Operation *global =
-      origin ? program.origins.lookup(origin.getInt()) : nullptr;
+  auto global = dyn_cast_or_null<ShardingRuleOpInterface>(program.lookup(
+      op->getAttrOfType<DenseI64ArrayAttr>(AutoparDialect::kOrigin)));
   if (!global || global->getParentOp() != current->function)
     return op->emitError() << "node '" << nodeName(op->getLoc())
                            << "' stems from no op of the global program";
-  if (failed(checkCompute(op, cast<ShardingRuleOpInterface>(global),
-                          program.mesh, program.symbol, held)))
+  if (failed(checkCompute(op, global, program, held)))
     return failure();
   if (wholeName(op->getParentOfType<func::FuncOp>()) == "setup")
     for (Value result : op->getResults())
@@ -271,6 +286,9 @@ LogicalResult EqualityChecker::checkSend(SendOp send) {
   const HeldValue *value = heldBy(send, 0);
   if (!value)
     return failure();
+  if (wholeName(send->getParentOfType<func::FuncOp>()) == "setup")
+    return send.emitError("setup sends nothing: each stage's setup computes "
+                          "what its own step reads");
   int64_t channel = send.getChannel();
   auto [it, isNew] = messages.try_emplace(channel, Message{send, *value});
   if (isNew)

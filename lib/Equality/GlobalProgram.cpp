@@ -1,6 +1,7 @@
 //===- GlobalProgram.cpp - What the equality checker compares with --------===//
 
 #include "GlobalProgram.h"
+#include "autopar/Equality/Origin.h"
 
 using namespace mlir;
 
@@ -39,6 +40,18 @@ Value GlobalFunction::result(unsigned index) const {
   return kept.getBody().front().getTerminator()->getOperand(index);
 }
 
+LogicalResult GlobalProgram::addFunction(func::FuncOp function,
+                                         StringAttr name) {
+  if (failed(functions[name].read(function)))
+    return failure();
+  for (Operation &op : function.getBody().front()) {
+    auto origin = op.getAttrOfType<DenseI64ArrayAttr>(AutoparDialect::kOrigin);
+    if (origin && !origins.try_emplace(origin, &op).second)
+      return op.emitError() << "number " << origin << " is taken by another op";
+  }
+  return success();
+}
+
 LogicalResult GlobalProgram::read(ModuleOp module) {
   auto meshes = module.getOps<MeshOp>();
   if (meshes.empty())
@@ -46,18 +59,10 @@ LogicalResult GlobalProgram::read(ModuleOp module) {
   MeshOp op = *meshes.begin();
   mesh = op.getMesh().toMesh();
   symbol = FlatSymbolRefAttr::get(op.getSymNameAttr());
-  for (auto function : module.getOps<func::FuncOp>()) {
-    auto kept = function->getAttrOfType<StringAttr>(AutoparDialect::kKept);
-    if (!kept)
-      continue;
-    if (failed(functions[kept].read(function)))
-      return failure();
-    for (Operation &op : function.getBody().front())
-      if (auto origin = op.getAttrOfType<IntegerAttr>(AutoparDialect::kOrigin))
-        if (!origins.try_emplace(origin.getInt(), &op).second)
-          return op.emitError()
-                 << "number " << origin.getInt() << " is taken by another op";
-  }
+  for (auto function : module.getOps<func::FuncOp>())
+    if (auto name = function->getAttrOfType<StringAttr>(AutoparDialect::kKept))
+      if (failed(addFunction(function, name)))
+        return failure();
   if (!functions.empty())
     return success();
   return module.emitError("holds no copy of the global program to compare "
@@ -68,6 +73,71 @@ LogicalResult GlobalProgram::read(ModuleOp module) {
 const GlobalFunction *GlobalProgram::find(StringRef name) const {
   auto it = functions.find(name);
   return it == functions.end() ? nullptr : &it->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of composites
+//===----------------------------------------------------------------------===//
+
+Operation *GlobalProgram::lookup(DenseI64ArrayAttr origin) const {
+  return origin ? origins.lookup(origin) : nullptr;
+}
+
+Value GlobalProgram::resolve(Value value) const {
+  for (auto it = replaced.find(value); it != replaced.end();
+       it = replaced.find(value))
+    value = it->second;
+  return value;
+}
+
+void GlobalProgram::noteOp(InFlightDiagnostic &diagnostic,
+                           Operation *op) const {
+  diagnostic.attachNote(op->getLoc()) << "the global op is here";
+  auto origin = op->getAttrOfType<DenseI64ArrayAttr>(AutoparDialect::kOrigin);
+  if (!origin || origin.size() < 2)
+    return;
+  auto whole =
+      DenseI64ArrayAttr::get(op->getContext(), origin.asArrayRef().drop_back());
+  if (Operation *composite = lookup(whole))
+    diagnostic.attachNote(composite->getLoc())
+        << "it is part " << origin.asArrayRef().back() << " of what '"
+        << composite->getName()
+        << "' decomposes into where its reduced dimension is split";
+}
+
+void GlobalProgram::decompose(Operation *op, DenseI64ArrayAttr origin) {
+  auto composite = dyn_cast<DecomposeOpInterface>(op);
+  if (!composite)
+    return;
+  OpBuilder builder(op);
+  Operation *before = op->getPrevNode();
+  SmallVector<Value> values = composite.decompose(builder);
+  if (values.size() != op->getNumResults())
+    return;
+  int64_t number = 0;
+  for (Operation *part = before ? before->getNextNode()
+                                : &op->getBlock()->front();
+       part != op; part = part->getNextNode()) {
+    DenseI64ArrayAttr partOrigin = originOfPart(origin, number++);
+    part->setAttr(AutoparDialect::kOrigin, partOrigin);
+    origins[partOrigin] = part;
+  }
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), values)) {
+    result.replaceAllUsesWith(value);
+    replaced[result] = value;
+  }
+}
+
+void GlobalProgram::decomposeFor(DenseI64ArrayAttr origin) {
+  ArrayRef<int64_t> path = origin.asArrayRef();
+  for (size_t length = 1; length < path.size(); ++length) {
+    auto prefix =
+        DenseI64ArrayAttr::get(origin.getContext(), path.take_front(length));
+    Operation *composite = lookup(prefix);
+    bool done = lookup(originOfPart(prefix, 0));
+    if (composite && !done)
+      decompose(composite, prefix);
+  }
 }
 
 } // namespace autopar

@@ -20,14 +20,33 @@ struct GlobalFunction {
 };
 
 /// The mesh and the kept copies of a module.
-struct GlobalProgram {
+class GlobalProgram {
+public:
   Mesh mesh;
   mlir::FlatSymbolRefAttr symbol;
-  llvm::StringMap<GlobalFunction> functions; // by the name of the whole
-  llvm::DenseMap<int64_t, mlir::Operation *> origins; // ops by number
 
   mlir::LogicalResult read(mlir::ModuleOp module);
   const GlobalFunction *find(llvm::StringRef name) const;
+
+  /// Writes the composites whose parts `origin` numbers as these parts, by
+  /// their own definition: users of a composite read its parts from then on.
+  /// An origin that numbers nothing changes nothing.
+  void decomposeFor(mlir::DenseI64ArrayAttr origin);
+  /// The op of this number; null: there is none.
+  mlir::Operation *lookup(mlir::DenseI64ArrayAttr origin) const;
+  /// Shows the global op, and the composite that it is a part of.
+  void noteOp(mlir::InFlightDiagnostic &diagnostic, mlir::Operation *op) const;
+  /// What users of `value` read: it, or what a composite's result became.
+  mlir::Value resolve(mlir::Value value) const;
+
+private:
+  mlir::LogicalResult addFunction(mlir::func::FuncOp function,
+                                  mlir::StringAttr name);
+  void decompose(mlir::Operation *composite, mlir::DenseI64ArrayAttr origin);
+
+  llvm::StringMap<GlobalFunction> functions; // by the name of the whole
+  llvm::DenseMap<mlir::Attribute, mlir::Operation *> origins;
+  llvm::DenseMap<mlir::Value, mlir::Value> replaced; // results of composites
 };
 
 } // namespace autopar

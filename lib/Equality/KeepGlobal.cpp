@@ -18,7 +18,7 @@ static void numberOps(func::FuncOp function, int64_t &next) {
   Builder builder(function.getContext());
   for (Operation &op : function.getBody().front())
     if (isa<ShardingRuleOpInterface>(op))
-      op.setAttr(AutoparDialect::kOrigin, builder.getI64IntegerAttr(next++));
+      op.setAttr(AutoparDialect::kOrigin, builder.getDenseI64ArrayAttr(next++));
 }
 
 static void keepCopy(func::FuncOp function) {

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlannedModule.h"
+#include "autopar/Equality/Origin.h"
 #include "autopar/Partition/Passes.h"
 
 using namespace mlir;
@@ -169,6 +170,16 @@ static void keepPromises(Operation *composite, ValueRange replacements,
   }
 }
 
+/// What the equality checker finds the parts by.
+static void numberParts(Operation *composite, ArrayRef<Operation *> parts) {
+  auto origin =
+      composite->getAttrOfType<DenseI64ArrayAttr>(AutoparDialect::kOrigin);
+  if (!origin)
+    return;
+  for (auto [number, part] : llvm::enumerate(parts))
+    part->setAttr(AutoparDialect::kOrigin, originOfPart(origin, number));
+}
+
 /// Replaces `composite`; returns the first of its parts, null after an error.
 static Operation *decompose(DecomposeOpInterface composite, const OpPlan &plan,
                             const ModuleMesh &moduleMesh) {
@@ -193,6 +204,7 @@ static Operation *decompose(DecomposeOpInterface composite, const OpPlan &plan,
   parts.assign();
   parts.annotate(composite);
   keepPromises(composite, values, all);
+  numberParts(composite, all);
   composite->replaceAllUsesWith(values);
   Operation *next = all.empty() ? composite->getNextNode() : first;
   composite->erase();

@@ -10,10 +10,13 @@ using namespace mlir;
 
 namespace autopar {
 
-void buildLocalizePipeline(OpPassManager &manager) {
-  // The global program is the decomposed one: parts have origins of their own.
-  manager.addPass(createDecomposeComposites());
+void buildDecomposePipeline(OpPassManager &manager) {
+  // The planned program as it is: the checker decomposes by itself.
   manager.addPass(createKeepGlobal());
+  manager.addPass(createDecomposeComposites());
+}
+
+void buildSplitPipeline(OpPassManager &manager) {
   // Reshards before stages: what crosses stages already lies as it is wanted.
   manager.addPass(createInsertReshards());
   manager.addPass(createSplitStages());
@@ -21,6 +24,11 @@ void buildLocalizePipeline(OpPassManager &manager) {
   // Equal masks, slices and offsets of several users become one. Nothing folds:
   // the checker knows each op by its origin.
   manager.addPass(createCSEPass());
+}
+
+void buildLocalizePipeline(OpPassManager &manager) {
+  buildDecomposePipeline(manager);
+  buildSplitPipeline(manager);
 }
 
 void buildPartitionPipeline(OpPassManager &manager) {

@@ -1,6 +1,6 @@
-// Every row changes one thing between stages of split-stages.mlir.
+// Every row changes one thing between stages of Partition/split-stages.mlir.
 
-// RUN: autopar-opt %S/split-stages.mlir --autopar-localize-pipeline -o %t
+// RUN: autopar-opt %S/../Partition/split-stages.mlir --autopar-localize-pipeline -o %t
 // RUN: autopar-opt %t --autopar-check-equality -o /dev/null
 
 // RUN: sed 's/recv channel = 0/recv channel = 1/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=CHANNEL
@@ -49,8 +49,14 @@
 // RUN: sed '/@step_0/,/^  }/s/channel = 0 to 1/channel = 0 to 1 {a}/; s/autopar.kept/autopar.gone/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=KEPT
 // KEPT: error: holds no copy of the global program to compare with: run autopar-keep-global before autopar-partition
 
-// RUN: sed '/@step_1/,/^  }/s/autopar.origin = 4/autopar.origin = 77/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=ORIGIN
+// RUN: sed '/@step_1/,/^  }/s/autopar.origin = array<i64: 4>/autopar.origin = array<i64: 77>/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=ORIGIN
 // ORIGIN: error: node '' stems from no op of the global program
 
-// RUN: sed '/@step_1/,/^  }/s/\(autopar.origin = 4.*\)"data": split 0/\1"data": split 2/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=CLAIM
+// RUN: sed '/@step_1/,/^  }/s/\(autopar.origin = array<i64: 4>.*\)"data": split 0/\1"data": split 2/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=CLAIM
 // CLAIM: error: node '': operand 0 lies [{"time", "data"}, {}], but the op reads it as [{"time"}, {"data"}]
+
+// RUN: sed 's/\(@setup_1.*autopar.stage = \)1/\10/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=NAME
+// NAME: error: is of stage 0: it must be @setup_0
+
+// RUN: sed '/@setup_1/,/return/s/return/autopar.send %%0 channel = 9 to 1 : tensor<6x6xf32>\n    return/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=SENDS
+// SENDS: error: setup sends nothing: each stage's setup computes what its own step reads

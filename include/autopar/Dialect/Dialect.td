@@ -28,7 +28,7 @@ def Autopar_Dialect : Dialect {
     | `autopar.strategy` | op | plan | what each axis does in the op |
     | `autopar.stage` | op, function | plan, partition | pipeline stage |
     | `autopar.global_type` | function argument, result | partition | type before the split |
-    | `autopar.origin` | op | partition | number of the op of the whole program; gone after the equality check |
+    | `autopar.origin` | op | partition | number of the op of the whole program, then of the part of a composite; gone after the equality check |
     | `autopar.kept` | function | partition | name of the function that this is an untouched copy of; gone after the equality check |
   }];
   let useDefaultAttributePrinterParser = 1;

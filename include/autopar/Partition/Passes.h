@@ -15,6 +15,11 @@ namespace autopar {
 #define GEN_PASS_REGISTRATION
 #include "autopar/Partition/Passes.h.inc"
 
+/// The two halves of the next one: keeps the planned program and writes
+/// composites as their parts, on global types; then makes local programs.
+void buildDecomposePipeline(mlir::OpPassManager &manager);
+void buildSplitPipeline(mlir::OpPassManager &manager);
+
 /// From the IR after plan to local IR that still carries its claims (origins,
 /// strategies) and the global copies: what the equality checker reads.
 void buildLocalizePipeline(mlir::OpPassManager &manager);

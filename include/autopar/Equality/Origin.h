@@ -1,0 +1,22 @@
+//===- Origin.h - How a local op names its global one -----------*- C++ -*-===//
+
+#ifndef AUTOPAR_EQUALITY_ORIGIN_H
+#define AUTOPAR_EQUALITY_ORIGIN_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+namespace autopar {
+
+/// `autopar.origin` of part `number` (from 0, in program order) of what the
+/// composite with the origin `composite` decomposes into: `array<i64: 3>` ->
+/// `array<i64: 3, 1>`.
+inline mlir::DenseI64ArrayAttr originOfPart(mlir::DenseI64ArrayAttr composite,
+                                            int64_t number) {
+  llvm::SmallVector<int64_t> path(composite.asArrayRef());
+  path.push_back(number);
+  return mlir::DenseI64ArrayAttr::get(composite.getContext(), path);
+}
+
+} // namespace autopar
+
+#endif // AUTOPAR_EQUALITY_ORIGIN_H
