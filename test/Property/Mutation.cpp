@@ -1,15 +1,89 @@
-//===- Mutation.cpp - Breaks one collective of a local program ------------===//
+//===- Mutation.cpp - Breaks one thing of a program -----------------------===//
 
 #include "Mutation.h"
-#include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Interpreter/Interpreter.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
 
 namespace autopar::property {
+
+static bool verifies(ModuleOp module) {
+  ScopedDiagnosticHandler quiet(module.getContext(),
+                                [](Diagnostic &) { return success(); });
+  return succeeded(verify(module));
+}
+
+/// What one hides may be what the other breaks.
+static std::optional<Mutation> mutateTwice(const Mutable &program) {
+  Mutation both;
+  for (int i = 0; i < 2; ++i) {
+    const Mutator &mutator = program.random.pick(mutators());
+    if (mutator.planned || mutator.onlyParts || mutator.mutate == mutateTwice)
+      return std::nullopt;
+    auto mutation = mutator.mutate(program);
+    if (!mutation || !verifies(program.module))
+      return std::nullopt;
+    both.what += (i == 0 ? "" : "; ") + mutation->what;
+    llvm::append_range(both.places, mutation->places);
+    llvm::append_range(both.readers, mutation->readers);
+  }
+  return both;
+}
+
+ArrayRef<Mutator> mutators() {
+  static const Mutator list[] = {
+      {"collective dropped", dropCollective},
+      {"collective doubled", doubleCollective},
+      {"collective over other axes", changeAxes},
+      {"collective of another reduction", changeReduction},
+      {"collective along another dimension", changeDimension},
+      {"collective with another offset, step or size", changeOffset},
+      {"collective with another fill or mask value", changeFill},
+      {"collective replaced by another", replaceCollective},
+      {"block offset changed", changeBlockOffset},
+      {"operands exchanged", exchangeOperands},
+      {"operand replaced", replaceOperand},
+      {"value replaced for all readers", replaceValue},
+      {"compute op bypassed", bypassCompute},
+      {"attribute of a compute op changed", changeProperty},
+      {"constant changed", changeConstant},
+      {"compute op passed off as another", passOff},
+      {"arguments' sources exchanged", exchangeSources},
+      {"argument or result laid out otherwise", changeArgumentLayout},
+      {"returned values exchanged", exchangeReturned},
+      {"results' names exchanged", exchangeResultNames},
+      {"messages exchanged", exchangeChannels},
+      {"another value sent", replaceSent},
+      {"stages exchanged", exchangeStages},
+      {"two of these at once", mutateTwice},
+      {"planned: operands exchanged", exchangeOperands, true},
+      {"planned: operand replaced", replaceOperand, true},
+      {"planned: attribute changed", changeProperty, true},
+      {"planned: constant changed", changeConstant, true},
+      {"planned: compute op bypassed", bypassCompute, true},
+      {"planned: arguments' sources exchanged", exchangeSources, true},
+      {"decomposed: operands exchanged", exchangeOperands, true, true},
+      {"decomposed: operand replaced", replaceOperand, true, true},
+      {"decomposed: attribute changed", changeProperty, true, true},
+      {"decomposed: constant changed", changeConstant, true, true},
+      {"decomposed: part bypassed", bypassCompute, true, true},
+      {"decomposed, local: operand replaced", replaceOperand, false, true},
+      {"decomposed, local: attribute changed", changeProperty, false, true},
+  };
+  return list;
+}
+
+std::optional<Mutation> mutate(ModuleOp module, const Mesh &mesh,
+                               const Mutator &mutator, Random &random) {
+  auto mutation =
+      mutator.mutate(Mutable{module, mesh, random, mutator.onlyParts});
+  // Mutants that the verifier refuses say nothing about the checker.
+  if (!mutation || !verifies(module))
+    return std::nullopt;
+  return mutation;
+}
 
 void numberLocations(ModuleOp module) {
   unsigned line = 0;
@@ -18,106 +92,39 @@ void numberLocations(ModuleOp module) {
   });
 }
 
-static bool moves(Operation *op) {
-  return interpreter::isCollective(op) || interpreter::isPosition(op);
-}
+//===----------------------------------------------------------------------===//
+// What there is to break
+//===----------------------------------------------------------------------===//
 
-/// Collectives and position ops on tensors, outside of the kept global program.
-static SmallVector<Operation *> candidates(ModuleOp module) {
-  SmallVector<Operation *> list;
-  for (auto func : module.getOps<func::FuncOp>()) {
-    if (func->hasAttr(AutoparDialect::kKept))
-      continue;
-    func.walk([&](Operation *op) {
-      if (moves(op) && op->getNumOperands() == 1)
-        list.push_back(op);
-    });
-  }
+SmallVector<func::FuncOp> Mutable::functions() const {
+  SmallVector<func::FuncOp> list;
+  ModuleOp whole = module;
+  for (auto func : whole.getOps<func::FuncOp>())
+    if (!func->hasAttr(AutoparDialect::kKept))
+      list.push_back(func);
   return list;
 }
 
-//===----------------------------------------------------------------------===//
-// Mutations: each returns what it did, or "" if it does not suit the op
-//===----------------------------------------------------------------------===//
-
-/// Users read the operand.
-static std::string drop(Operation *op, const Mesh &, Random &) {
-  if (op->getOperand(0).getType() != op->getResult(0).getType())
-    return "";
-  op->getResult(0).replaceAllUsesWith(op->getOperand(0));
-  return "dropped";
+static bool isPart(Operation *op) {
+  auto origin = op->getAttrOfType<DenseI64ArrayAttr>(AutoparDialect::kOrigin);
+  return origin && origin.size() > 1;
 }
 
-/// Users read the result of a second one.
-static std::string doubleOp(Operation *op, const Mesh &, Random &) {
-  if (op->getOperand(0).getType() != op->getResult(0).getType())
-    return "";
-  OpBuilder builder(op->getContext());
-  builder.setInsertionPointAfter(op);
-  Operation *second = builder.clone(*op);
-  op->getResult(0).replaceAllUsesWith(second->getResult(0));
-  second->setOperand(0, op->getResult(0));
-  return "doubled";
+Operation *Mutable::pickOp(llvm::function_ref<bool(Operation *)> suits) const {
+  SmallVector<Operation *> list;
+  for (func::FuncOp func : functions())
+    for (Operation &op : func.front())
+      if (suits(&op) && (!onlyParts || isPart(&op)))
+        list.push_back(&op);
+  return list.empty() ? nullptr : random.pick(ArrayRef<Operation *>(list));
 }
 
-static std::string changeAxes(Operation *op, const Mesh &mesh, Random &random) {
-  SmallVector<unsigned> atoms;
-  for (unsigned atom = 0; atom < mesh.atoms().size(); ++atom)
-    if (random.chance(60))
-      atoms.push_back(atom);
-  random.shuffle(atoms);
-  SmallVector<Attribute> names;
-  for (const std::string &name : mesh.spell(atoms))
-    names.push_back(StringAttr::get(op->getContext(), name));
-  auto axes = ArrayAttr::get(op->getContext(), names);
-  if (axes == op->getAttr("axes"))
-    return "";
-  op->setAttr("axes", axes);
-  return "with other axes";
+bool moves(Operation *op) {
+  return (interpreter::isCollective(op) || interpreter::isPosition(op)) &&
+         op->getNumOperands() == 1;
 }
 
-static std::string changeKind(Operation *op, const Mesh &, Random &random) {
-  auto kind = op->getAttrOfType<ReduceKindAttr>("kind");
-  if (!kind)
-    return "";
-  auto other = *symbolizeReduceKind(random.below(4));
-  if (other == kind.getValue())
-    return "";
-  op->setAttr("kind", ReduceKindAttr::get(op->getContext(), other));
-  return "of another kind";
-}
-
-static std::string changeDim(Operation *op, const Mesh &, Random &random) {
-  auto dim = op->getAttrOfType<IntegerAttr>("dim");
-  int64_t rank = cast<ShapedType>(op->getResult(0).getType()).getRank();
-  if (!dim || rank < 2)
-    return "";
-  int64_t other = random.below(rank);
-  if (other == dim.getInt())
-    return "";
-  op->setAttr("dim", IntegerAttr::get(dim.getType(), other));
-  return "along another dimension";
-}
-
-static std::string changeNumber(Operation *op, const Mesh &, Random &random) {
-  static const StringRef names[] = {"offset", "step", "size"};
-  StringRef name = random.pick(ArrayRef<StringRef>(names));
-  auto number = op->getAttrOfType<IntegerAttr>(name);
-  if (!number)
-    return "";
-  int64_t other = number.getInt() + (random.chance(50) ? 1 : -1);
-  op->setAttr(name, IntegerAttr::get(number.getType(), other));
-  return ("with another " + name).str();
-}
-
-static std::string changeValue(Operation *op, const Mesh &, Random &random) {
-  StringRef name = isa<HaloOp>(op) ? "fill" : "value";
-  auto value = op->getAttrOfType<FloatAttr>(name);
-  if (!value)
-    return "";
-  op->setAttr(name, FloatAttr::get(value.getType(), 3.5));
-  return ("with another " + name).str();
-}
+bool isCompute(Operation *op) { return isa<ShardingRuleOpInterface>(op); }
 
 /// What a stage receives of `send`.
 static SmallVector<Operation *> receivers(SendOp send) {
@@ -129,44 +136,36 @@ static SmallVector<Operation *> receivers(SendOp send) {
   return list;
 }
 
-/// The ops that read the result, and what reads theirs while they only move it.
-static SmallVector<Location> readersOf(Operation *op) {
-  SmallVector<Location> places;
-  SmallVector<Operation *> work{op};
-  while (!work.empty()) {
-    Operation *next = work.pop_back_val();
-    if (next != op)
-      places.push_back(next->getLoc());
-    if (auto send = dyn_cast<SendOp>(next))
-      llvm::append_range(work, receivers(send));
-    if (next == op || moves(next) || isa<RecvOp>(next))
-      llvm::append_range(work, next->getUsers());
-  }
-  return places;
+/// Partition makes a return of its own, at the function.
+static void addPlace(Operation *op, SmallVector<Location> &places) {
+  places.push_back(op->getLoc());
+  if (isa<func::ReturnOp>(op))
+    places.push_back(op->getParentOp()->getLoc());
 }
 
-std::optional<Mutation> mutate(ModuleOp module, const Mesh &mesh,
-                               Random &random) {
-  using Mutator = std::string (*)(Operation *, const Mesh &, Random &);
-  static const Mutator mutators[] = {drop,         doubleOp,   changeAxes,
-                                     changeAxes,   changeKind, changeDim,
-                                     changeNumber, changeValue};
-  SmallVector<Operation *> ops = candidates(module);
-  if (ops.empty())
-    return std::nullopt;
-  Operation *op = random.pick(ArrayRef<Operation *>(ops));
-  Mutation mutation{"", op->getLoc(), readersOf(op)};
-  std::string how = random.pick(ArrayRef<Mutator>(mutators))(op, mesh, random);
-  if (how.empty())
-    return std::nullopt;
-  mutation.what = (op->getName().getStringRef() + " " + how).str();
-  if (how == "dropped")
-    op->erase();
-  // Mutants that the verifier refuses say nothing about the checker.
-  ScopedDiagnosticHandler quiet(module.getContext(),
-                                [](Diagnostic &) { return success(); });
-  if (failed(verify(module)))
-    return std::nullopt;
+void addReaders(Value value, SmallVector<Location> &places) {
+  SmallVector<Operation *> work(value.getUsers());
+  while (!work.empty()) {
+    Operation *next = work.pop_back_val();
+    addPlace(next, places);
+    if (auto send = dyn_cast<SendOp>(next))
+      llvm::append_range(work, receivers(send));
+    if (moves(next) || isa<RecvOp>(next))
+      llvm::append_range(work, next->getUsers());
+  }
+}
+
+Mutation mutationOf(Operation *op, const Twine &what) {
+  Mutation mutation;
+  mutation.what = (op->getName().getStringRef() + " " + what).str();
+  addPlace(op, mutation.places);
+  for (Value result : op->getResults())
+    addReaders(result, mutation.readers);
+  if (auto send = dyn_cast<SendOp>(op))
+    for (Operation *receiver : receivers(send)) {
+      mutation.readers.push_back(receiver->getLoc());
+      addReaders(receiver->getResult(0), mutation.readers);
+    }
   return mutation;
 }
 

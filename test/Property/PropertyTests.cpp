@@ -3,17 +3,23 @@
 // 1. Random graphs with random legal plans: the interpreter gives the same for
 //    the whole, the partitioned and the scheduled program, and the checker
 //    passes.
-// 2. Random mutations of their collectives: the checker reports each one that
-//    changes a result, at the mutated op.
+// 2. Random mutations of these (Mutation.h): the checker reports each one that
+//    changes a result, at what was broken or at what reads it. --mutations
+//    makes mutants of every kind, counts them by kind and leaves the rest out.
 // 3. The first of them (--programs) compiled and run on as many processes as
 //    their plans have devices give the same too.
+//
+// 4. --decompositions: every composite, split along what it reduces, on random
+//    and on edge values, and nothing else.
 //
 // Every op with a sharding rule must be in some graph, and every collective in
 // some partitioned program.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Mutation.h"
+#include "Comparison.h"
+#include "Decompositions.h"
+#include "MutantTest.h"
 #include "RandomGraph.h"
 #include "RandomPlan.h"
 #include "RealPrograms.h"
@@ -31,8 +37,6 @@
 using namespace mlir;
 using namespace autopar;
 using namespace autopar::property;
-using interpreter::NamedTensor;
-using interpreter::Tensor;
 
 namespace {
 /// What the command line asks for. (Compiling a program sets LLVM's options
@@ -41,6 +45,7 @@ struct Settings {
   int64_t graphs, mutants, programs;
   uint64_t seed;
   std::string dumpFolder, target;
+  bool onlyMutations, onlyDecompositions;
 };
 } // namespace
 
@@ -50,46 +55,31 @@ static void readSettings(int argc, char **argv) {
   using namespace llvm::cl;
   static opt<int64_t> graphs("graphs", init(1000), desc("random graphs"));
   static opt<int64_t> mutants("mutants", init(4), desc("mutants per graph"));
+  static opt<bool> onlyMutations(
+      "mutations", desc("mutants only, --mutants of each kind per graph"));
   static opt<int64_t> programs("programs", init(0),
                                desc("graphs that run on real ranks too"));
   static opt<uint64_t> seed("seed", init(1), desc("seed of graph 0"));
   static opt<std::string> dump("dump", desc("folder for the IR of failures"));
   static opt<std::string> target("target", init("cpu"),
                                  desc("of real ranks: cpu or emulated"));
+  static opt<bool> onlyDecompositions(
+      "decompositions", desc("composites split along what they reduce only"));
   ParseCommandLineOptions(argc, argv,
                           "random programs, whole against partitioned\n");
-  settings = {graphs, mutants, programs, seed, dump, target};
+  settings = {graphs, mutants, programs,      seed,
+              dump,   target,  onlyMutations, onlyDecompositions};
 }
 
 namespace {
 
-/// Errors and notes of one run, in place of the terminal.
-struct Diagnostics {
-  std::string text; // the first error
-  SmallVector<Location> places;
-  ScopedDiagnosticHandler handler;
-
-  explicit Diagnostics(MLIRContext *context)
-      : handler(context, [this](Diagnostic &diagnostic) {
-          if (text.empty())
-            text = diagnostic.str();
-          places.push_back(diagnostic.getLocation());
-          for (Diagnostic &note : diagnostic.getNotes())
-            places.push_back(note.getLocation());
-          return success();
-        }) {}
-};
-
 /// What all graphs together gave.
 struct Counts {
   int64_t passed = 0, failed = 0;
-  int64_t overTime = 0;               // of those passed
-  int64_t changed = 0, unchanged = 0; // mutants
-  int64_t atOp = 0, atReader = 0;     // where the checker reports those changed
-  int64_t programs = 0;               // equal on real ranks
+  int64_t overTime = 0; // of those passed
+  int64_t programs = 0; // equal on real ranks
+  MutantTable mutants;
   std::map<StringRef, int64_t> graphsWith; // this op, and local programs
-
-  int64_t reported() const { return atOp + atReader; }
 };
 
 class PropertyTest {
@@ -106,10 +96,7 @@ private:
   bool runProgram();
   bool checkResults();
   void countOps(ModuleOp module);
-  bool checkerPasses(ModuleOp module, Diagnostics &diagnostics);
-  std::optional<std::string> differs(ModuleOp module);
-  std::optional<std::string> compareWithWhole(ArrayRef<NamedTensor> results);
-  void testMutant();
+  void testMutants();
 
   MLIRContext &context;
   uint64_t seed;
@@ -117,7 +104,7 @@ private:
   Counts &counts;
   const Mesh *mesh = nullptr;
   OwningOpRef<ModuleOp> planned, local;
-  std::vector<NamedTensor> expected;
+  WholeResults expected;
 };
 
 } // namespace
@@ -137,33 +124,6 @@ bool PropertyTest::fails(ModuleOp module, const Twine &what) {
   return true;
 }
 
-static Tensor randomValue(StringRef name, RankedTensorType type) {
-  return interpreter::randomTensor(type, name, /*seed=*/0);
-}
-
-static FailureOr<std::vector<NamedTensor>> runAll(ModuleOp module) {
-  return interpreter::runModule(module, randomValue);
-}
-
-/// How the results differ from the whole program's; nullopt: they do not.
-std::optional<std::string> PropertyTest::differs(ModuleOp module) {
-  Diagnostics diagnostics(&context);
-  auto results = runAll(module);
-  if (failed(results))
-    return "does not run: " + diagnostics.text;
-  return compareWithWhole(*results);
-}
-
-std::optional<std::string>
-PropertyTest::compareWithWhole(ArrayRef<NamedTensor> results) {
-  // Sums of f32 in another order; f64 shows what is wrong by less.
-  bool single = llvm::any_of(expected, [](const NamedTensor &result) {
-    return result.value.element().isF32();
-  });
-  return interpreter::compareResults(expected, results, single ? 1e-3 : 1e-7,
-                                     /*scale=*/1);
-}
-
 bool PropertyTest::runPartition() {
   local = planned->clone();
   PassManager manager(&context);
@@ -174,18 +134,11 @@ bool PropertyTest::runPartition() {
   return !fails(*planned, "partition: " + diagnostics.text);
 }
 
-bool PropertyTest::checkerPasses(ModuleOp module, Diagnostics &diagnostics) {
-  OwningOpRef<ModuleOp> checked = module.clone();
-  PassManager manager(&context);
-  manager.addPass(createCheckEquality());
-  return succeeded(manager.run(*checked));
-}
-
 bool PropertyTest::checkResults() {
-  if (auto difference = differs(*local))
+  if (auto difference = expected.differs(*local))
     return !fails(*local, *difference);
   Diagnostics diagnostics(&context);
-  if (checkerPasses(*local, diagnostics))
+  if (checkerPasses(*local))
     return true;
   return !fails(*local, "the checker refuses it: " + diagnostics.text);
 }
@@ -207,7 +160,7 @@ bool PropertyTest::runSchedule() {
     Diagnostics diagnostics(&context);
     if (failed(manager.run(*scheduled)))
       return !fails(*scheduled, "schedule: " + diagnostics.text);
-    if (auto difference = differs(*scheduled))
+    if (auto difference = expected.differs(*scheduled))
       return !fails(*scheduled, "schedule: " + *difference);
   }
   return true;
@@ -223,7 +176,7 @@ bool PropertyTest::runProgram() {
   if (!results)
     difference = llvm::toString(results.takeError());
   else
-    difference = compareWithWhole(*results);
+    difference = expected.differs(*results);
   llvm::sys::fs::remove_directories(folder);
   return !difference || !fails(*planned, "on real ranks: " + *difference);
 }
@@ -236,36 +189,15 @@ void PropertyTest::countOps(ModuleOp module) {
   });
 }
 
-/// A mutant that changes a result must be reported at the mutated op.
-void PropertyTest::testMutant() {
-  OwningOpRef<ModuleOp> mutant = local->clone();
-  std::optional<Mutation> mutation;
-  for (int attempt = 0; attempt < 10 && !mutation; ++attempt) {
-    mutant = local->clone();
-    mutation = mutate(*mutant, *mesh, random);
-  }
-  if (!mutation)
-    return;
-  auto difference = differs(*mutant);
-  if (!difference) {
-    ++counts.unchanged;
-    return;
-  }
-  ++counts.changed;
-  Diagnostics diagnostics(&context);
-  if (checkerPasses(*mutant, diagnostics)) {
-    fails(*mutant, mutation->what + " passes the checker, but " + *difference);
-    return;
-  }
-  if (llvm::is_contained(diagnostics.places, mutation->place))
-    ++counts.atOp;
-  else if (llvm::any_of(diagnostics.places, [&](Location place) {
-             return llvm::is_contained(mutation->readers, place);
-           }))
-    ++counts.atReader;
-  else
-    fails(*mutant,
-          mutation->what + " is reported elsewhere: " + diagnostics.text);
+/// Some mutants of random kinds, or some of each kind.
+void PropertyTest::testMutants() {
+  auto fail = [&](ModuleOp mutant, const Twine &what) { fails(mutant, what); };
+  MutantTest test(*planned, *local, *mesh, expected, random);
+  int64_t kinds = mutators().size();
+  int64_t count = settings.mutants * (settings.onlyMutations ? kinds : 1);
+  for (int64_t i = 0; i < count; ++i)
+    test.run(settings.onlyMutations ? i % kinds : random.below(kinds),
+             counts.mutants, fail);
 }
 
 void PropertyTest::run() {
@@ -277,16 +209,14 @@ void PropertyTest::run() {
     fails(*planned, "the random plan does not verify");
     return;
   }
-  auto whole = runAll(*graph);
-  if (failed(whole)) {
+  if (failed(expected.run(*graph))) {
     fails(*planned, "the whole program does not run");
     return;
   }
-  expected = std::move(*whole);
   if (!runPartition())
     return;
   numberLocations(*local);
-  if (!checkResults() || !runSchedule())
+  if (!checkResults() || (!settings.onlyMutations && !runSchedule()))
     return;
   countOps(*graph);
   countOps(*local);
@@ -297,8 +227,8 @@ void PropertyTest::run() {
   }
   ++counts.passed;
   counts.overTime += overTime;
-  for (int64_t i = 0; i < settings.mutants; ++i)
-    testMutant();
+  if (settings.mutants > 0)
+    testMutants();
 }
 
 /// Prints in how many programs each op is; false if one that should be in some
@@ -328,28 +258,41 @@ static bool reportOps(MLIRContext &context, const Counts &counts) {
   return false;
 }
 
+static int runDecompositions(MLIRContext &context) {
+  DecompositionCounts counts = testDecompositions(context);
+  llvm::outs() << "decompositions: " << counts.composites << " composites in "
+               << counts.splits << " splits pass the checker\n"
+               << counts.equal << " passed, " << counts.failed << " failed\n";
+  return counts.failed != 0;
+}
+
 int main(int argc, char **argv) {
   readSettings(argc, argv);
   DialectRegistry registry;
   registry.insert<AutoparDialect, func::FuncDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
+  if (settings.onlyDecompositions)
+    return runDecompositions(context);
   Counts counts;
   for (int64_t i = 0; i < settings.graphs; ++i)
     PropertyTest(context, settings.seed + i, counts).run();
+  MutantCounts mutants = sum(counts.mutants);
   llvm::outs() << "graphs: " << counts.passed
                << " equal the whole and pass the checker, " << counts.overTime
                << " of them in micro-batches\n"
-               << "mutants: " << counts.changed << " change a result, "
-               << counts.reported() << " of them are reported (" << counts.atOp
-               << " at the mutated op, " << counts.atReader
-               << " at what reads it); " << counts.unchanged
-               << " change nothing\n";
+               << "mutants: " << mutants.made << " made, " << mutants.changed
+               << " change a result, " << mutants.reported()
+               << " of them are reported (" << mutants.atPlace
+               << " at the mutated op, " << mutants.atReader
+               << " at what reads it), " << mutants.missed << " missed\n";
+  if (settings.onlyMutations)
+    printTable(counts.mutants);
   bool complete = reportOps(context, counts);
   counts.failed += !complete;
   if (settings.programs > 0)
     llvm::outs() << "on real ranks: " << counts.programs << " equal\n";
-  llvm::outs() << counts.passed + counts.reported() << " passed, "
+  llvm::outs() << counts.passed + mutants.reported() << " passed, "
                << counts.failed << " failed\n";
   return counts.failed != 0;
 }
