@@ -23,6 +23,15 @@ template <UnaryKind kind> LogicalResult unaryOfFloat(OnnxNode &node) {
   return unary<kind>(node);
 }
 
+/// Of integers, too: -1, 0 or 1, which are the whole parts of results.
+LogicalResult errorFunction(OnnxNode &node) {
+  Type element = OnnxNode::elementOf(node.input(0));
+  if (isa<FloatType>(element))
+    return unary<UnaryKind::Erf>(node);
+  Value x = node.convert(node.input(0), node.builder.getF64Type());
+  return node.finish(node.convert(node.unary(UnaryKind::Erf, x), element));
+}
+
 LogicalResult logicalNot(OnnxNode &node) {
   if (!OnnxNode::elementOf(node.input(0)).isInteger(1))
     return node.error("its input 0 must be of type BOOL");
@@ -254,7 +263,7 @@ const OnnxOp kOps[] = {
     {"Abs", "6 13", 1, 1, "", unary<UnaryKind::Abs>},
     {"Ceil", "6 13", 1, 1, "", unaryOfFloat<UnaryKind::Ceil>},
     {"Cos", "7 22", 1, 1, "", unaryOfFloat<UnaryKind::Cos>},
-    {"Erf", "9 13", 1, 1, "", unaryOfFloat<UnaryKind::Erf>},
+    {"Erf", "9 13", 1, 1, "", errorFunction},
     {"Exp", "6 13", 1, 1, "", unaryOfFloat<UnaryKind::Exp>},
     {"Floor", "6 13", 1, 1, "", unaryOfFloat<UnaryKind::Floor>},
     {"IsNaN", "9 13 20", 1, 1, "", unaryOfFloat<UnaryKind::IsNan>},
