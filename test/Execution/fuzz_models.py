@@ -13,6 +13,7 @@ writes it to a folder, --minimise makes it smaller first. The last line counts m
 import argparse
 import multiprocessing
 import os
+import queue
 import random
 import re
 import subprocess
@@ -88,6 +89,7 @@ def work_of(numbers, done, options):
             number = numbers.get()
             if number is None:
                 return
+            done.put((os.getpid(), number))
             try:
                 done.put(try_model(number, options, work))
             except Exception:  # of the fuzzer itself
@@ -137,26 +139,59 @@ class Counts:
         print(f"{self.models - self.failed - self.broken} passed, {self.failed + self.broken} failed, 0 skipped")
 
 
+class Workers:
+    """Processes that try models; one that dies is replaced."""
+
+    def __init__(self, options):
+        self.options, self.numbers, self.done = options, multiprocessing.Queue(), multiprocessing.Queue()
+        self.processes = [self._start() for _ in range(options.jobs)]
+        self.at_work = {}  # the model's number by process id
+
+    def _start(self):
+        process = multiprocessing.Process(target=work_of, args=(self.numbers, self.done, self.options))
+        process.start()
+        return process
+
+    def results(self):
+        """What became of models since the last call; waits for something."""
+        found = []
+        try:
+            message = self.done.get(timeout=2)
+            if len(message) == 2:
+                self.at_work[message[0]] = message[1]
+            else:
+                found.append(message)
+        except queue.Empty:
+            pass
+        for i, process in enumerate(self.processes):
+            if not process.is_alive():
+                number = self.at_work.pop(process.pid, -1)
+                found.append((number, [], [("fuzzer", runs.Result("broken", f"the worker ended with {process.exitcode}"))]))
+                self.processes[i] = self._start()
+        return found
+
+    def end(self):
+        for _ in self.processes:
+            self.numbers.put(None)
+        for process in self.processes:
+            process.join()
+
+
 def fuzz(options):
-    numbers, done = multiprocessing.Queue(), multiprocessing.Queue()
-    workers = [multiprocessing.Process(target=work_of, args=(numbers, done, options)) for _ in range(options.jobs)]
-    for worker in workers:
-        worker.start()
+    workers = Workers(options)
     counts, end = Counts(table_of_operators()), time.monotonic() + options.minutes * 60 if options.minutes else float("inf")
     last = options.first + options.models if options.models else sys.maxsize
     given, running = options.first, 0
     while True:
         while running < 2 * options.jobs and given < last and time.monotonic() < end:
-            numbers.put(given)
+            workers.numbers.put(given)
             given, running = given + 1, running + 1
         if not running:
             break
-        counts.add(*done.get(), options)
-        running -= 1
-    for worker in workers:
-        numbers.put(None)
-    for worker in workers:
-        worker.join()
+        for result in workers.results():
+            counts.add(*result, options)
+            running -= 1
+    workers.end()
     counts.show()
     return int(counts.failed + counts.broken > 0)
 

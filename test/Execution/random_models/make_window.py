@@ -73,9 +73,14 @@ def transposed(g, op):
         extra = attributes.get("output_padding") or [0] * len(size)
         attributes["output_shape"] = [max(1, strides[d] * (n - 1) + extra[d] + dilations[d] * (size[d] - 1) + 1 - g.rng.choice([0, 0, 1, 2]))
                                       for d, n in enumerate(shape[2:])]
+    if (attributes.get("auto_pad") or "").startswith("SAME") and "output_shape" not in attributes:
+        dilations = attributes["dilations"] or [1] * len(size)
+        if any(d * (s - 1) + 1 < stride for d, s, stride in zip(dilations, size, strides)):
+            raise Skip("onnxruntime does not fill size * stride, as the standard says")
     filters = g.leaf([shape[1], each, *size], dtype, -1, 1, data=False)
     inputs = [x, filters] + ([g.leaf([each * group], dtype, data=False)] if g.chance(0.5) else [])
-    g.node(op, inputs, kernel_shape=g.maybe(size), group=group if group > 1 else None, **attributes)
+    if not g.of(g.node(op, inputs, kernel_shape=g.maybe(size), group=group if group > 1 else None, **attributes)).size:
+        raise Skip("an empty image")
 
 
 @maker("MaxPool", "AveragePool", "LpPool")
