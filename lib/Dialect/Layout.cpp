@@ -2,6 +2,7 @@
 
 #include "autopar/Dialect/Layout.h"
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/KernelFacts.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -25,16 +26,92 @@ Layout channelsLast(size_t rank) {
   return shortLayout(layout);
 }
 
+/// `wide`, the dimensions that have more than one element, and the others.
+static Layout addNarrowDims(ArrayRef<int64_t> shape, Layout wide) {
+  for (auto [dim, size] : llvm::enumerate(shape))
+    if (size == 1)
+      wide.insert(dim == 0 ? wide.begin()
+                           : std::next(llvm::find(wide, int64_t(dim) - 1)),
+                  dim);
+  return shortLayout(wide);
+}
+
+Layout canonicalLayout(ArrayRef<int64_t> shape, ArrayRef<int64_t> layout) {
+  if (layout.empty() || llvm::is_contained(shape, 0))
+    return {};
+  Layout wide(layout);
+  llvm::erase_if(wide, [&](int64_t dim) { return shape[dim] == 1; });
+  return addNarrowDims(shape, std::move(wide));
+}
+
 bool sameMemory(ArrayRef<int64_t> shape, ArrayRef<int64_t> a,
                 ArrayRef<int64_t> b) {
-  if (llvm::is_contained(shape, 0))
-    return true;
-  auto wide = [&](ArrayRef<int64_t> layout) {
-    Layout dims = fullLayout(layout, shape.size());
-    llvm::erase_if(dims, [&](int64_t dim) { return shape[dim] == 1; });
-    return dims;
-  };
-  return wide(a) == wide(b);
+  return canonicalLayout(shape, a) == canonicalLayout(shape, b);
+}
+
+/// Elements from one index of each dimension to the next.
+static SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape,
+                                      ArrayRef<int64_t> layout) {
+  SmallVector<int64_t> strides(shape.size());
+  Layout dims = fullLayout(layout, shape.size());
+  int64_t stride = 1;
+  for (int64_t dim : llvm::reverse(dims)) {
+    strides[dim] = stride;
+    stride *= shape[dim];
+  }
+  return strides;
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Neighbouring dimensions that step through memory as one would.
+struct Run {
+  int64_t size, stride; // the stride of the innermost of them
+};
+} // namespace
+
+/// From the innermost to the outermost; dimensions of size 1 are in none.
+static SmallVector<Run> runsOf(ArrayRef<int64_t> shape,
+                               ArrayRef<int64_t> layout) {
+  SmallVector<int64_t> strides = stridesOf(shape, layout);
+  SmallVector<Run> runs;
+  for (int64_t dim = shape.size(); dim-- > 0;) {
+    if (shape[dim] == 1)
+      continue;
+    if (!runs.empty() && strides[dim] == runs.back().stride * runs.back().size)
+      runs.back().size *= shape[dim];
+    else
+      runs.push_back({shape[dim], strides[dim]});
+  }
+  return runs;
+}
+
+std::optional<Layout> viewLayout(ArrayRef<int64_t> from,
+                                 ArrayRef<int64_t> layout,
+                                 ArrayRef<int64_t> to) {
+  if (layout.empty() || llvm::is_contained(from, 0))
+    return Layout();
+  SmallVector<Run> runs = runsOf(from, layout);
+  SmallVector<std::pair<int64_t, int64_t>> wide; // stride, dimension
+  Run *run = runs.begin();
+  for (int64_t dim = to.size(); dim-- > 0;) {
+    if (to[dim] == 1)
+      continue;
+    if (run->size == 1)
+      ++run;
+    if (run->size % to[dim] != 0)
+      return std::nullopt; // a part of two runs
+    wide.push_back({run->stride, dim});
+    run->stride *= to[dim];
+    run->size /= to[dim];
+  }
+  llvm::sort(wide, std::greater<>());
+  return addNarrowDims(to, llvm::map_to_vector<4>(wide, [](const auto &step) {
+                         return step.second;
+                       }));
 }
 
 //===----------------------------------------------------------------------===//
@@ -46,15 +123,10 @@ MemRefType bufferType(RankedTensorType tensor, ArrayRef<int64_t> layout) {
   Type element = tensor.getElementType();
   if (layout.empty() || llvm::is_contained(shape, 0))
     return MemRefType::get(shape, element);
-  SmallVector<int64_t> strides(shape.size());
-  int64_t stride = 1;
-  for (int64_t dim : llvm::reverse(layout)) {
-    strides[dim] = stride;
-    stride *= shape[dim];
-  }
-  return MemRefType::get(
-      shape, element,
-      StridedLayoutAttr::get(tensor.getContext(), /*offset=*/0, strides));
+  return MemRefType::get(shape, element,
+                         StridedLayoutAttr::get(tensor.getContext(),
+                                                /*offset=*/0,
+                                                stridesOf(shape, layout)));
 }
 
 Layout layoutOf(Type type) {
@@ -208,6 +280,8 @@ std::optional<Layout> Correspondence::run() {
 
 std::optional<Layout> carryLayout(Operation *op, Value from,
                                   ArrayRef<int64_t> layout, Value to) {
+  if (loopRoleOf(op) == LoopRole::View)
+    return viewLayout(shapeOf(from), layout, shapeOf(to));
   return Correspondence(op, from, layout, to).run();
 }
 

@@ -7,6 +7,7 @@
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <algorithm>
 #include <map>
 
 using namespace mlir;
@@ -40,6 +41,8 @@ private:
   void want(OpOperand &operand, ArrayRef<int64_t> layout);
   /// Of a value defined before the op that is assigned.
   Layout layoutOf(Value value) { return *layouts.get(value); }
+  bool runsAlong(Value output, Value input);
+  bool mayLieOver(KernelOp kernel, Value output, Value input);
   void keepInPlace(KernelOp kernel);
 
   func::FuncOp func;
@@ -69,7 +72,7 @@ void LayoutChoice::want(OpOperand &operand, ArrayRef<int64_t> layout) {
   if (sameMemory(shapeOf(value), layoutOf(value), layout))
     return;
   for (auto &[known, copy] : copies[value])
-    if (known == layout)
+    if (sameMemory(shapeOf(value), known, layout))
       return operand.set(copy);
   OpBuilder builder(operand.getOwner());
   KernelOp copy = createCopy(builder, value);
@@ -151,10 +154,13 @@ void LayoutChoice::keepRowsOutermost(KernelOp kernel) {
     return elementsOf(result) > rowsOf(result);
   });
   for (OpOperand &input : kernel.getInputsMutable()) {
-    Layout layout = layoutOf(input.get());
-    ArrayRef<int64_t> rows = ArrayRef(layout).take_front(rank.getInt());
-    if (computesElements &&
-        llvm::any_of(rows, [&](int64_t dim) { return dim >= rank.getInt(); }))
+    ArrayRef<int64_t> shape = shapeOf(input.get());
+    Layout wide = layoutOf(input.get());
+    llvm::erase_if(wide, [&](int64_t dim) { return shape[dim] == 1; });
+    bool outermost =
+        std::is_partitioned(wide.begin(), wide.end(),
+                            [&](int64_t dim) { return dim < rank.getInt(); });
+    if (computesElements && !outermost)
       want(input, {});
   }
 }
@@ -192,25 +198,35 @@ void LayoutChoice::assignLoops(KernelOp kernel) {
   ValueLayouts::set(kernel, results);
 }
 
-/// An output is written over its input element by element only if both lie
-/// alike, and a row is read before it is overwritten only if rows are
+/// Whether a kernel that visits the elements of `output` in the order of their
+/// memory visits those of `input` so too.
+bool LayoutChoice::runsAlong(Value output, Value input) {
+  std::optional<Layout> order =
+      viewLayout(shapeOf(output), layoutOf(output), shapeOf(input));
+  return order && sameMemory(shapeOf(input), *order, layoutOf(input));
+}
+
+/// Whether `output` may lie over `input` as far as layouts go: each element is
+/// read by all outputs before one is written over it only if all of them run
+/// along the input, and a row is read before it is overwritten only if rows are
 /// outermost.
+bool LayoutChoice::mayLieOver(KernelOp kernel, Value output, Value input) {
+  if (kernel->hasAttr(schedule::kRowRank))
+    return layoutOf(output).empty() && layoutOf(input).empty();
+  return llvm::all_of(kernel.getResults(), [&](Value other) {
+    return elementsOf(other) == elementsOf(input) && runsAlong(other, input);
+  });
+}
+
 void LayoutChoice::keepInPlace(KernelOp kernel) {
   auto inPlace = kernel->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
   if (!inPlace)
     return;
   SmallVector<int64_t> inputs(inPlace.asArrayRef());
-  for (auto [number, input] : llvm::enumerate(inputs)) {
-    if (input < 0)
-      continue;
-    Value result = kernel.getResult(number),
-          operand = kernel.getInputs()[input];
-    Layout to = layoutOf(result), from = layoutOf(operand);
-    bool plain = to.empty() && from.empty();
-    if (!plain && (kernel->hasAttr(schedule::kRowRank) || to != from ||
-                   shapeOf(result) != shapeOf(operand)))
+  for (auto [number, input] : llvm::enumerate(inputs))
+    if (input >= 0 && !mayLieOver(kernel, kernel.getResult(number),
+                                  kernel.getInputs()[input]))
       input = -1;
-  }
   if (llvm::all_of(inputs, [](int64_t input) { return input < 0; }))
     kernel->removeAttr(schedule::kInPlace);
   else

@@ -32,17 +32,19 @@ std::optional<Layout> ValueLayouts::get(Value value) {
 }
 
 void ValueLayouts::set(Operation *op, ArrayRef<Layout> layouts) {
-  bool rowMajor =
-      llvm::all_of(layouts, [](const Layout &l) { return l.empty(); });
-  if (rowMajor) {
-    op->removeAttr(schedule::kLayouts);
-    return;
-  }
   Builder builder(op->getContext());
   SmallVector<Attribute> list;
-  for (const Layout &layout : layouts)
-    list.push_back(builder.getDenseI64ArrayAttr(layout));
-  op->setAttr(schedule::kLayouts, builder.getArrayAttr(list));
+  bool rowMajor = true;
+  for (auto [result, layout] : llvm::zip_equal(op->getResults(), layouts)) {
+    Layout canonical = canonicalLayout(
+        cast<RankedTensorType>(result.getType()).getShape(), layout);
+    rowMajor &= canonical.empty();
+    list.push_back(builder.getDenseI64ArrayAttr(canonical));
+  }
+  if (rowMajor)
+    op->removeAttr(schedule::kLayouts);
+  else
+    op->setAttr(schedule::kLayouts, builder.getArrayAttr(list));
 }
 
 } // namespace autopar

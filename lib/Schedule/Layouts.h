@@ -16,7 +16,8 @@ public:
   /// of which no layout is a name of that buffer.
   std::optional<Layout> get(mlir::Value value);
 
-  /// Writes the op's autopar.layouts.
+  /// Writes the op's autopar.layouts, canonical: of equal memory there is one
+  /// layout.
   static void set(mlir::Operation *op, llvm::ArrayRef<Layout> layouts);
 
 private:

@@ -124,3 +124,52 @@ func.func @step_0(%x: tensor<2x3x4x8xf32>, %w: tensor<4x3x1x1xf32>) attributes {
   autopar.send %1 channel = 0 to 1 : tensor<2x4x6x8xf32>
   return
 }
+
+// -----
+
+// The sizes have no common refinement: with channels last no order of the new dimensions
+// names the buffer.
+// CHECK-LABEL: func.func @no_refinement
+// CHECK: %[[C:.*]] = autopar.kernel {{.*}} library "convolution" attributes {autopar.layouts
+// CHECK: %[[P:.*]] = autopar.kernel ins(%[[C]]) attributes {autopar.op = "copy"}
+// CHECK: autopar.reshape %[[P]]
+func.func @no_refinement(%x: tensor<1x3x6x4xf32>, %w: tensor<9x3x1x1xf32>) -> tensor<1x4x9x6xf32> {
+  %0 = autopar.convolution %x, %w strides = [1, 1] dilations = [1, 1] low = [0, 0] high = [0, 0] groups = 1
+    : (tensor<1x3x6x4xf32>, tensor<9x3x1x1xf32>) -> tensor<1x9x6x4xf32>
+  %1 = autopar.reshape %0 : tensor<1x9x6x4xf32> -> tensor<1x4x9x6xf32>
+  return %1 : tensor<1x4x9x6xf32>
+}
+
+// -----
+
+// An image one pixel wide and of one row lies row-major: nothing to copy before the reshape.
+// CHECK-LABEL: func.func @pixel
+// CHECK: %[[C:.*]] = autopar.kernel {{.*}} library "convolution" attributes {autopar.op = "convolution"}
+// CHECK-NOT: "copy"
+// CHECK: autopar.reshape %[[C]]
+func.func @pixel(%x: tensor<1x3x1x1xf32>, %w: tensor<8x3x1x1xf32>) -> tensor<1x2x2x2xf32> {
+  %0 = autopar.convolution %x, %w strides = [1, 1] dilations = [1, 1] low = [0, 0] high = [0, 0] groups = 1
+    : (tensor<1x3x1x1xf32>, tensor<8x3x1x1xf32>) -> tensor<1x8x1x1xf32>
+  %1 = autopar.reshape %0 : tensor<1x8x1x1xf32> -> tensor<1x2x2x2xf32>
+  %2 = autopar.transpose %1 perm = [0, 2, 1, 3] : tensor<1x2x2x2xf32> -> tensor<1x2x2x2xf32>
+  return %2 : tensor<1x2x2x2xf32>
+}
+
+// -----
+
+// Both results read the convolution's, one with channels last, the other row-major: the one
+// may not lie over what the other still reads.
+// CHECK-LABEL: func.func @two_orders
+// CHECK: library "convolution"
+// CHECK: autopar.kernel
+// CHECK-NOT: autopar.in_place = array<i64: 0
+// CHECK: return
+func.func @two_orders(%x: tensor<1x4x6x5xf32>, %w: tensor<8x4x1x1xf32>, %y: tensor<1x48x5xf32>)
+    -> (tensor<1x8x6x5xf32>, tensor<1x48x5xf32>) {
+  %0 = autopar.convolution %x, %w strides = [1, 1] dilations = [1, 1] low = [0, 0] high = [0, 0] groups = 1
+    : (tensor<1x4x6x5xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x6x5xf32>
+  %1 = autopar.unary exp %0 : tensor<1x8x6x5xf32> -> tensor<1x8x6x5xf32>
+  %2 = autopar.reshape %1 : tensor<1x8x6x5xf32> -> tensor<1x48x5xf32>
+  %3 = autopar.binary add %2, %y : tensor<1x48x5xf32>
+  return %1, %3 : tensor<1x8x6x5xf32>, tensor<1x48x5xf32>
+}

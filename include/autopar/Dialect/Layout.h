@@ -25,6 +25,12 @@ Layout shortLayout(llvm::ArrayRef<int64_t> layout);
 /// [n, c, spatial...] as [n, spatial..., c].
 Layout channelsLast(size_t rank);
 
+/// The one name of a layout of `shape` among those that name the same memory: a
+/// dimension of size 1 follows the one before it in the shape. Empty also where
+/// that makes it row-major, and for tensors without elements.
+Layout canonicalLayout(llvm::ArrayRef<int64_t> shape,
+                       llvm::ArrayRef<int64_t> layout);
+
 /// Whether a dense tensor of `shape` has each element at the same place in both
 /// layouts: they differ in dimensions of size 1 only.
 bool sameMemory(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> a,
@@ -46,11 +52,21 @@ mlir::MemRefType bufferType(mlir::RankedTensorType tensor,
 /// The inverse: the layout of a dense memref. Row-major for a tensor.
 Layout layoutOf(mlir::Type type);
 
+/// The layout in which shape `to` names the elements of shape `from` in
+/// `layout`: both have the same elements in row-major order of their indices,
+/// and each keeps its place in memory. nullopt if there is none: a dimension of
+/// `to` would step by two strides.
+std::optional<Layout> viewLayout(llvm::ArrayRef<int64_t> from,
+                                 llvm::ArrayRef<int64_t> layout,
+                                 llvm::ArrayRef<int64_t> to);
+
 /// The layout of `to` in which `op` touches its memory in the same order as
-/// that of `from` in `layout`; both are operands or results of `op`. Dimensions
-/// correspond if they have factors of the sharding rule in common; those left
-/// over on both sides correspond in order. nullopt if there is none: a
-/// dimension of `to` would not be in one piece, or corresponds to nothing.
+/// that of `from` in `layout`; both are operands or results of `op`. Of a view
+/// it is viewLayout's, which names the same memory. Of other ops it is a good
+/// choice, no more: dimensions correspond if they have factors of the sharding
+/// rule in common; those left over on both sides correspond in order. nullopt
+/// if there is none: a dimension of `to` would not be in one piece, or
+/// corresponds to nothing.
 std::optional<Layout> carryLayout(mlir::Operation *op, mlir::Value from,
                                   llvm::ArrayRef<int64_t> layout,
                                   mlir::Value to);
