@@ -132,15 +132,10 @@ void GridEmitter::forOwnElements(int64_t extent, ElementBody body) {
 
 bool GridEmitter::varies(ArrayRef<Index> indices) {
   return llvm::any_of(indices, [&](const Index &index) {
-    auto space = spaces.find(index.value);
-    if (space == spaces.end())
+    if (!spaces.contains(index.value))
       return varying.contains(index.value);
-    int64_t high = index.divisor * index.modulus;
-    return llvm::any_of(space->second, [&](const Part &part) {
-      bool touched = part.stride * part.size > index.divisor &&
-                     (index.modulus == 0 || part.stride < high);
-      return touched && varies(part.index);
-    });
+    return llvm::any_of(partsOf(index),
+                        [&](const Part &part) { return varies(part.index); });
   });
 }
 

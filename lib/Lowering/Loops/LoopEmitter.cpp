@@ -285,15 +285,12 @@ Value LoopEmitter::fold(ArrayRef<int64_t> extents, ArrayRef<Index> fixed,
 unsigned LoopEmitter::depth(ArrayRef<Index> indices) {
   unsigned result = 0;
   for (const Index &index : indices) {
-    auto space = spaces.find(index.value);
-    if (space == spaces.end()) {
+    if (!spaces.contains(index.value)) {
       result = std::max(result, depth(index.value));
       continue;
     }
-    for (const Part &part : space->second)
-      if (part.stride * part.size > index.divisor &&
-          (index.modulus == 0 || part.stride < index.divisor * index.modulus))
-        result = std::max(result, depth(ArrayRef(part.index)));
+    for (const Part &part : partsOf(index))
+      result = std::max(result, depth(ArrayRef(part.index)));
   }
   return result;
 }

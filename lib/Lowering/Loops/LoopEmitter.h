@@ -234,6 +234,9 @@ protected:
   llvm::SmallVector<Run> runsOf(llvm::ArrayRef<Index> at,
                                 llvm::ArrayRef<int64_t> shape);
   Index inView(Index digit);
+  bool isTop(Index index) const;
+  /// The loops that a digit of a space depends on.
+  llvm::SmallVector<Part> partsOf(Index index) const;
   mlir::Value commonSpace(mlir::Value a, mlir::Value b);
   void noteRead(llvm::ArrayRef<Index> at, llvm::ArrayRef<int64_t> shape);
   /// The digits of the space in `fixed`.

@@ -40,19 +40,38 @@ static bool touches(const Part &part, int64_t low, int64_t high) {
   return part.stride * part.size > low && part.stride < high && part.size > 1;
 }
 
+/// Whether each loop lies in the digits [low, high), outside of them, or is cut
+/// by their borders into whole digits.
+static bool cutsBetween(ArrayRef<Part> parts, int64_t low, int64_t high) {
+  return llvm::all_of(parts, [&](const Part &part) {
+    return alignsWith(part, low) && alignsWith(part, high);
+  });
+}
+
+SmallVector<Part> LoopEmitter::partsOf(Index index) const {
+  SmallVector<Part> parts(spaces.at(index.value));
+  int64_t low = index.divisor, high = index.divisor * index.modulus;
+  if (cutsBetween(parts, low, high))
+    llvm::erase_if(parts, [&](const Part &part) {
+      return part.stride * part.size <= low || part.stride >= high;
+    });
+  return parts;
+}
+
 /// The digit as one of the only view that has a part of it.
 Index LoopEmitter::inView(Index digit) {
   auto known = views.find(digit.value);
   if (known == views.end() || digit.modulus == 0)
     return digit;
   int64_t low = digit.divisor, high = digit.divisor * digit.modulus;
+  if (!cutsBetween(spaces[digit.value], low, high))
+    return digit; // of the flat index alone
   Value only;
   for (Value view : known->second)
-    for (const Part &part : spaces[view]) {
-      if (!touches(part, low, high))
-        continue;
-      bool apart = alignsWith(part, low) && alignsWith(part, high);
-      if ((only && only != view) || !apart)
+    if (llvm::any_of(spaces[view], [&](const Part &part) {
+          return touches(part, low, high);
+        })) {
+      if (only)
         return digit;
       only = view;
     }
@@ -73,14 +92,28 @@ Value LoopEmitter::commonSpace(Value a, Value b) {
   return wholes.lookup({a, b});
 }
 
-/// `of` is known to be below its modulus; the digits asked for are exact.
+/// Whether the remainder that `index` takes changes nothing: its value ends
+/// there.
+bool LoopEmitter::isTop(Index index) const {
+  auto space = spaces.find(index.value);
+  return index.modulus == 0 ||
+         (space != spaces.end() &&
+          index.divisor * index.modulus >= sizeOf(space->second));
+}
+
+/// (of / divisor) % modulus, of which the remainder is known to change nothing
+/// where `of` ends below divisor * modulus. A digit of a digit is one of its
+/// value where both end at the same place, or one after whole cycles of the
+/// other; else `of` is computed first: (i % 21) / 6 is no digit of i.
 Index LoopEmitter::digit(Index of, int64_t divisor, int64_t modulus) {
-  if (modulus == 1)
+  if (modulus == 1 || (of.modulus != 0 && divisor >= of.modulus))
     return constantIndex(0);
-  Index result{of.value, of.divisor * divisor, modulus};
-  if (of.modulus != 0 && divisor * modulus >= of.modulus)
-    result.modulus = of.modulus / divisor;
-  return inView(result);
+  bool last = of.modulus != 0 && divisor * modulus >= of.modulus;
+  if (last)
+    modulus = llvm::divideCeil(of.modulus, divisor);
+  if (!isTop(of) && of.modulus % (divisor * modulus) != 0)
+    return {value(of), divisor, last ? 0 : modulus};
+  return inView({of.value, of.divisor * divisor, modulus});
 }
 
 SmallVector<Index> LoopEmitter::delinearize(Index flat,
@@ -140,9 +173,7 @@ void LoopEmitter::addTerms(Index index, int64_t scale,
   SmallVector<Part> parts(space->second);
   int64_t low = index.divisor, high = index.divisor * index.modulus;
   int64_t whole = sizeOf(parts);
-  if (!llvm::all_of(parts, [&](const Part &part) {
-        return alignsWith(part, low) && alignsWith(part, high);
-      })) {
+  if (!cutsBetween(parts, low, high)) {
     // A digit that begins or ends inside a loop's steps: of the flat index.
     SmallVector<std::pair<Value, int64_t>> flat;
     for (const Part &part : parts)
