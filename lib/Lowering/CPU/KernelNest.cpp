@@ -73,9 +73,9 @@ std::pair<int64_t, int64_t> rowPiece(KernelOp kernel, int64_t space) {
       return;
     ArrayRef<int64_t> shape =
         cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+    Layout order = fullLayout(layoutLike(kernel, shape), shape.size());
     int64_t stride = 1;
-    for (int64_t at :
-         llvm::reverse(fullLayout(layoutLike(kernel, shape), shape.size()))) {
+    for (int64_t at : llvm::reverse(order)) {
       if (at == dim)
         break;
       stride *= shape[at];
