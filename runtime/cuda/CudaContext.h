@@ -29,6 +29,7 @@ struct CudaOptions {
   bool spin = true;       // the host has a core for every rank's thread
   bool graphs = true;     // steps are repeated as CUDA graphs
   bool tf32 = false;      // f32 products may round their operands to tf32
+  std::string planCache;  // folder for cuDNN's plans; "": none
 };
 
 class CudaContext {

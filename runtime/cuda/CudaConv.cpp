@@ -16,6 +16,14 @@ CudaConv::~CudaConv() {
     (void)context.release(filter.data);
 }
 
+std::string CudaConv::hostText() const {
+  if (context.options.planCache.empty()) // the library may be absent
+    return "";
+  return context.description() + ", cuDNN " +
+         std::to_string(library.cudnnGetVersion()) + " for CUDA " +
+         std::to_string(library.cudnnGetCudartVersion());
+}
+
 /// The handle puts its work on the stream of the current op.
 Status CudaConv::useStream() {
   if (!handle) {
@@ -69,7 +77,7 @@ Status CudaConv::run(const aprt_conv_desc &described,
            alignmentOf(operands.y, 0)}};
   Plan &plan = plans[key];
   if (!plan) {
-    Plan made = std::make_unique<CudaConvPlan>(library, desc);
+    Plan made = std::make_unique<CudaConvPlan>(library, cache, desc);
     APRT_TRY(made->create(handle.get(), context.tf32, desc.slot >= 0,
                           key.alignments));
     APRT_TRY(context.reserveWorkspace(made->workspaceBytes()));

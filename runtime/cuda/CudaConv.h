@@ -17,7 +17,8 @@ namespace autopar::runtime {
 class CudaConv {
 public:
   CudaConv(const CudnnApi &library, CudaContext &context, size_t slots)
-      : library(library), context(context), packed(slots) {}
+      : library(library), context(context), packed(slots),
+        cache(context.options.planCache, hostText()) {}
   ~CudaConv();
 
   Status run(const aprt_conv_desc &desc, const ConvOperands &operands);
@@ -35,6 +36,8 @@ private:
     void *data = nullptr; // null: nothing was packed here
   };
 
+  /// What plans depend on beside their graph.
+  std::string hostText() const;
   Status useStream();
   Status runEmptySum(const aprt_conv_desc &desc, ConvOperands operands);
 
@@ -43,6 +46,7 @@ private:
   LibraryHandle<cudnnHandle_t, cudnnStatus_t> handle; // made when needed
   CUstream stream = nullptr;                          // of the handle
   std::vector<PackedFilter> packed;
+  const CudnnPlanCache cache;
   std::unordered_map<Key, Plan, WordKeyHash, WordKeyEqual> plans;
 };
 

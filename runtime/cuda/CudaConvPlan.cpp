@@ -213,7 +213,7 @@ Status CudaConvPlan::attempt(cudnnHandle_t handle,
   rounds = 1;
   if (kind.byGroup)
     takeOneGroup(used);
-  convolution = std::make_unique<CudnnGraph>(library);
+  convolution = std::make_unique<CudnnGraph>(library, &cache);
   epilogueGraph.reset();
   bool direct = !hasEpilogue() && !kind.rowMajor; // straight to the result
   // The groups of an operand are aligned as its elements are.
@@ -240,7 +240,7 @@ Status CudaConvPlan::attempt(cudnnHandle_t handle,
   refusals = convolution->refusals();
   if (!found || kind.fused || !hasEpilogue())
     return Status::success();
-  epilogueGraph = std::make_unique<CudnnGraph>(library);
+  epilogueGraph = std::make_unique<CudnnGraph>(library, &cache);
   APRT_TRY(addEpilogue(*epilogueGraph, valueId, /*fused=*/false));
   return epilogueGraph->findEngine(handle, {}, mostWorkspaceBytes, found);
 }

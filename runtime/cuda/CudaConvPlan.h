@@ -71,8 +71,9 @@ class CudaConvPlan {
 public:
   static constexpr int64_t mostWorkspaceBytes = 256 << 20;
 
-  CudaConvPlan(const CudnnApi &library, const aprt_conv_desc &desc)
-      : library(library), desc(desc) {}
+  CudaConvPlan(const CudnnApi &library, const CudnnPlanCache &cache,
+               const aprt_conv_desc &desc)
+      : library(library), cache(cache), desc(desc) {}
 
   /// `packedFilter`: W comes as CudnnConvShape::wantedFilter.
   Status create(cudnnHandle_t handle, bool tf32, bool packedFilter,
@@ -112,6 +113,7 @@ private:
                    const void *x) const;
 
   const CudnnApi &library;
+  const CudnnPlanCache &cache;
   const aprt_conv_desc desc;
   CudnnConvShape shape;
   ConvAlignments alignments{};

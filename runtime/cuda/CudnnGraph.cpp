@@ -69,6 +69,9 @@ Status CudnnGraph::addTensor(const CudnnTensor &tensor) {
                &tensor.isVirtual));
   APRT_TRY(finalize(made));
   tensors[tensor.id] = std::move(made);
+  note("tensor",
+       {tensor.id, tensor.type, tensor.alignment, tensor.isVirtual ? 1 : 0},
+       {&tensor.sizes, &tensor.strides});
   return Status::success();
 }
 
@@ -107,6 +110,8 @@ Status CudnnGraph::addConvolution(int64_t x, int64_t w, int64_t y,
   APRT_TRY(set(operation, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA,
                CUDNN_TYPE_FLOAT, 1, &beta));
   APRT_TRY(finalize(operation));
+  note("convolution", {x, w, y},
+       {&window.strides, &window.dilations, &window.padLow, &window.padHigh});
   parts.push_back(std::move(convolution));
   operations.push_back(std::move(operation));
   return Status::success();
@@ -130,6 +135,7 @@ Status CudnnGraph::addPointwise(cudnnPointwiseMode_t mode, int64_t x, int64_t b,
     APRT_TRY(setTensor(operation, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, b));
   APRT_TRY(setTensor(operation, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y));
   APRT_TRY(finalize(operation));
+  note("pointwise", {mode, x, b, y});
   parts.push_back(std::move(pointwise));
   operations.push_back(std::move(operation));
   return Status::success();
@@ -256,9 +262,87 @@ Status CudnnGraph::tryPlan(cudnnHandle_t handle,
   return Status::success();
 }
 
+//===----------------------------------------------------------------------===//
+// Plans on disk
+//===----------------------------------------------------------------------===//
+
+void CudnnGraph::note(const char *what, std::initializer_list<int64_t> numbers,
+                      const std::vector<const std::vector<int64_t> *> &lists) {
+  description += what;
+  for (int64_t number : numbers)
+    description += " " + std::to_string(number);
+  for (const std::vector<int64_t> *list : lists) {
+    description += " :";
+    for (int64_t number : *list)
+      description += " " + std::to_string(number);
+  }
+  description += "\n";
+}
+
+std::string CudnnGraph::keyOf(const CudnnNumerics &numerics,
+                              int64_t mostWorkspace) const {
+  return description + "tensor cores " + std::to_string(numerics.tensorCores) +
+         ", workspace " + std::to_string(mostWorkspace) + "\n";
+}
+
+/// False: there is no plan, or not one that the library takes.
+bool CudnnGraph::restore(cudnnHandle_t handle, const std::string &key,
+                         int64_t mostWorkspace) {
+  std::string text;
+  if (!cache || !cache->read(key, text))
+    return false;
+  CudnnDescriptor made;
+  int64_t count = 0, wanted = 0;
+  bool good =
+      create(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, made).ok() &&
+      set(made, CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
+          int64_t(text.size()), text.data())
+          .ok() &&
+      set(made, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle)
+          .ok() &&
+      finalize(made).ok() &&
+      library.cudnnBackendGetAttribute(
+          made.get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+          CUDNN_TYPE_INT64, 1, &count, &wanted) == CUDNN_STATUS_SUCCESS;
+  if (!good || wanted < 0 || wanted > mostWorkspace)
+    return false;
+  plan = std::move(made);
+  bytes = wanted;
+  return true;
+}
+
+/// A plan that the library does not write is made anew at the next start.
+void CudnnGraph::keep(const std::string &key) const {
+  int64_t count = 0;
+  auto ask = [&](int64_t places, void *text) {
+    return library.cudnnBackendGetAttribute(
+               plan.get(), CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION,
+               CUDNN_TYPE_CHAR, places, &count, text) == CUDNN_STATUS_SUCCESS;
+  };
+  if (!cache || !cache->isOn() || !ask(0, nullptr) || count <= 0 ||
+      size_t(count) > CudnnPlanCache::mostBytes)
+    return;
+  std::string text(size_t(count), '\0');
+  if (ask(count, text.data()))
+    cache->write(key, text);
+}
+
 Status CudnnGraph::findEngine(cudnnHandle_t handle,
                               const CudnnNumerics &numerics,
                               int64_t mostWorkspace, bool &found) {
+  std::string key = keyOf(numerics, mostWorkspace);
+  found = restore(handle, key, mostWorkspace);
+  if (found)
+    return Status::success();
+  APRT_TRY(chooseEngine(handle, numerics, mostWorkspace, found));
+  if (found)
+    keep(key);
+  return Status::success();
+}
+
+Status CudnnGraph::chooseEngine(cudnnHandle_t handle,
+                                const CudnnNumerics &numerics,
+                                int64_t mostWorkspace, bool &found) {
   found = false;
   CudnnDescriptor graph;
   bool supported = false;

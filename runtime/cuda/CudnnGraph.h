@@ -4,6 +4,7 @@
 #define AUTOPAR_RUNTIME_CUDA_CUDNNGRAPH_H
 
 #include "CudnnApi.h"
+#include "CudnnPlanCache.h"
 #include "LibraryHandle.h"
 
 #include <unordered_map>
@@ -36,7 +37,10 @@ struct CudnnNumerics {
 /// often as wanted.
 class CudnnGraph {
 public:
-  explicit CudnnGraph(const CudnnApi &library) : library(library) {}
+  /// Plans are kept in `cache`, if there is one.
+  explicit CudnnGraph(const CudnnApi &library,
+                      const CudnnPlanCache *cache = nullptr)
+      : library(library), cache(cache) {}
 
   Status addTensor(const CudnnTensor &tensor);
   Status addConvolution(int64_t x, int64_t w, int64_t y,
@@ -80,6 +84,15 @@ private:
                    cudnnBackendAttributeName_t name, int64_t id) const;
   Status finalize(const CudnnDescriptor &descriptor) const;
 
+  /// All that a plan depends on, beside the host.
+  std::string keyOf(const CudnnNumerics &numerics, int64_t mostWorkspace) const;
+  bool restore(cudnnHandle_t handle, const std::string &key,
+               int64_t mostWorkspace);
+  void keep(const std::string &key) const;
+  void note(const char *what, std::initializer_list<int64_t> numbers,
+            const std::vector<const std::vector<int64_t> *> &lists = {});
+  Status chooseEngine(cudnnHandle_t handle, const CudnnNumerics &numerics,
+                      int64_t mostWorkspace, bool &found);
   Status ifSupported(cudnnStatus_t result, const char *call, bool &supported);
   Status buildGraph(cudnnHandle_t handle, CudnnDescriptor &graph,
                     bool &supported);
@@ -91,6 +104,8 @@ private:
                  int64_t mostWorkspace, bool &found);
 
   const CudnnApi &library;
+  const CudnnPlanCache *cache;
+  std::string description; // of tensors and operations
   std::unordered_map<int64_t, CudnnDescriptor> tensors; // by id
   std::vector<CudnnDescriptor> parts;                   // of operations
   std::vector<CudnnDescriptor> operations;

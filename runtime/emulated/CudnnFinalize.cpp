@@ -222,7 +222,22 @@ static cudnnStatus_t finalizeHeuristic(CudnnObject &object) {
   return CUDNN_STATUS_SUCCESS;
 }
 
+/// A plan of an earlier start: nothing is looked for or compiled.
+static cudnnStatus_t readPlan(CudnnObject &object,
+                              const std::vector<char> &text) {
+  object.handle = object.value<cudnnHandle_t>(CUDNN_ATTR_EXECUTION_PLAN_HANDLE);
+  object.graph = std::make_shared<OperationGraph>();
+  return readPlan(std::string(text.begin(), text.end()), *object.graph,
+                  object.engine)
+             ? CUDNN_STATUS_SUCCESS
+             : bad("the text of a plan is none");
+}
+
 static cudnnStatus_t finalizePlan(CudnnObject &object) {
+  if (std::vector<char> text =
+          object.values<char>(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
+      !text.empty())
+    return readPlan(object, text);
   CudnnObject *configuration =
       otherObject(object, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
                   CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);

@@ -89,7 +89,9 @@ static constexpr AttributeRow attributeRows[] = {
     APEMU_ROW(ENGINEHEUR, ENGINEHEUR_MODE, HEUR_MODE, 1, true),
     APEMU_ROW(EXECUTION_PLAN, EXECUTION_PLAN_HANDLE, HANDLE, 1, true),
     APEMU_ROW(EXECUTION_PLAN, EXECUTION_PLAN_ENGINE_CONFIG, BACKEND_DESCRIPTOR,
-              1, true),
+              1, false),
+    APEMU_ROW(EXECUTION_PLAN, EXECUTION_PLAN_JSON_REPRESENTATION, CHAR, many,
+              false),
     APEMU_ROW(VARIANT_PACK, VARIANT_PACK_UNIQUE_IDS, INT64, many, true),
     APEMU_ROW(VARIANT_PACK, VARIANT_PACK_DATA_POINTERS, VOID_PTR, many, true),
     APEMU_ROW(VARIANT_PACK, VARIANT_PACK_WORKSPACE, VOID_PTR, 1, false),
@@ -101,7 +103,8 @@ static constexpr AttributeRow attributeRows[] = {
 static size_t sizeOf(cudnnBackendAttributeType_t type) {
   switch (type) {
   case CUDNN_TYPE_BOOLEAN:
-    return sizeof(bool);
+  case CUDNN_TYPE_CHAR:
+    return 1;
   case CUDNN_TYPE_INT64:
   case CUDNN_TYPE_DOUBLE:
     return 8;

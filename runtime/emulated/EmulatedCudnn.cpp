@@ -164,6 +164,16 @@ cudnnStatus_t giveNotes(const CudnnObject &engine, int64_t requested,
   return CUDNN_STATUS_SUCCESS;
 }
 
+cudnnStatus_t givePlanText(const CudnnObject &plan, int64_t requested,
+                           int64_t *count, void *elements) {
+  std::string text = writePlan(*plan.graph, plan.engine);
+  *count = int64_t(text.size());
+  if (requested > 0)
+    std::memcpy(elements, text.data(),
+                std::min(text.size(), size_t(requested)));
+  return CUDNN_STATUS_SUCCESS;
+}
+
 cudnnStatus_t getAttribute(cudnnBackendDescriptor_t descriptor,
                            cudnnBackendAttributeName_t name,
                            cudnnBackendAttributeType_t, int64_t requested,
@@ -189,6 +199,9 @@ cudnnStatus_t getAttribute(cudnnBackendDescriptor_t descriptor,
     *static_cast<int64_t *>(elements) = workspaceBytes(*object->graph);
     return CUDNN_STATUS_SUCCESS;
   }
+  if (object->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR &&
+      name == CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION)
+    return givePlanText(*object, requested, count, elements);
   return refuseCudnn(CUDNN_STATUS_BAD_PARAM,
                      "attribute " + std::to_string(name) +
                          " is not emulated for reading");

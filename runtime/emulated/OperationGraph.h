@@ -56,6 +56,10 @@ std::vector<int64_t> enginesFor(const OperationGraph &graph);
 bool isGrouped(const OperationGraph &graph, const GraphOperation &operation);
 int64_t workspaceBytes(const OperationGraph &graph);
 
+/// A graph and its engine as text, and back; false for any other text.
+std::string writePlan(const OperationGraph &graph, int64_t engine);
+bool readPlan(const std::string &text, OperationGraph &graph, int64_t &engine);
+
 /// "" or why the operations are no graph that the library knows.
 std::string graphProblem(OperationGraph &graph);
 

@@ -12,6 +12,8 @@
 #include "../transport/SharedMemoryTransport.h"
 #include "../transport/SharedRankFabric.h"
 
+#include <cstdlib>
+
 namespace autopar::runtime {
 
 static Status makeCpuParts(Run &run, aprt_rank &rank) {
@@ -84,6 +86,10 @@ static Status makeGpuParts(Run &run, aprt_rank &rank) {
   options.spin = run.spin;
   options.graphs = run.options.graphs;
   options.tf32 = manifest.tf32;
+  // The emulated device makes plans at once: they are kept on demand.
+  if (manifest.uses("cudnn") &&
+      (manifest.target == Target::Cuda || std::getenv("AUTOPAR_CACHE")))
+    options.planCache = planCacheFolder();
   std::unique_ptr<CudaDevice> device;
   APRT_TRY(CudaDevice::create(std::move(tables), manifest, rank.stage(),
                               {run.program.deviceCode, run.program.devicePtx},

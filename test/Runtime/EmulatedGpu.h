@@ -15,7 +15,8 @@ namespace autopar::runtime {
 
 /// A fresh GPU with one context of two streams.
 struct EmulatedGpu {
-  explicit EmulatedGpu(uint64_t seed = 0, bool tf32 = false) {
+  explicit EmulatedGpu(uint64_t seed = 0, bool tf32 = false,
+                       const std::string &planCache = "") {
     emulated::Options options;
     options.seed = seed;
     emulated::restart(options);
@@ -23,6 +24,7 @@ struct EmulatedGpu {
     manifest.streams = 2;
     CudaOptions chosen;
     chosen.tf32 = tf32;
+    chosen.planCache = planCache;
     Status status =
         CudaContext::create(driver, manifest, chosen, memory, context);
     EXPECT_EQ(status.message(), "");

@@ -14,6 +14,7 @@
 #include "emulated/Fault.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -156,8 +157,9 @@ TEST(Planted, HeuristicsOfCublasLt) {
 /// A convolution of 4 channels to 4 on images of 5x5, with bias and relu;
 /// compares what it computes. "" or why it fails.
 std::string convolve(const std::string &plants, int64_t groups = 1,
-                     bool channelsLast = false) {
-  EmulatedGpu gpu;
+                     bool channelsLast = false,
+                     const std::string &planCache = "") {
+  EmulatedGpu gpu(0, /*tf32=*/false, planCache);
   EXPECT_TRUE(emulated::plant(plants).ok());
   CudnnApi library;
   emulated::bindEmulated(library);
@@ -243,6 +245,90 @@ TEST(Planted, FailuresOfCudnnAreErrors) {
     expectText(text, row.name);
     EXPECT_EQ(text.find("no engine"), std::string::npos) << text;
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Plans on disk
+//===----------------------------------------------------------------------===//
+
+class PlanCache : public ::testing::Test {
+protected:
+  std::string cache() { return folder.path("a/b"); }
+  std::vector<std::filesystem::path> files() {
+    std::vector<std::filesystem::path> found;
+    if (std::filesystem::exists(cache()))
+      for (const auto &entry : std::filesystem::directory_iterator(cache()))
+        found.push_back(entry.path());
+    return found;
+  }
+  /// Whether a start uses what is kept: without, no plan is made.
+  bool isUsed() {
+    return convolve("cudnn-plan=4001", 1, false, cache()).empty();
+  }
+  TemporaryFolder folder;
+};
+
+TEST_F(PlanCache, KeepsPlansForLaterStarts) {
+  EXPECT_FALSE(isUsed());
+  ASSERT_EQ(convolve("", 1, false, cache()), "");
+  ASSERT_EQ(files().size(), 1u);
+  EXPECT_TRUE(isUsed());
+  // Another graph.
+  EXPECT_NE(convolve("cudnn-plan=4001", 2, false, cache()), "");
+  EXPECT_NE(convolve("cudnn-plan=4001"), ""); // turned off
+}
+
+TEST_F(PlanCache, DoesNotTrustWhatIsNotItsOwn) {
+  namespace fs = std::filesystem;
+  ASSERT_EQ(convolve("", 1, false, cache()), "");
+  ASSERT_EQ(files().size(), 1u);
+  fs::path file = files()[0];
+  std::ifstream in(file, std::ios::binary);
+  std::string good{std::istreambuf_iterator<char>(in), {}};
+  auto write = [&](const std::string &bytes) {
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
+  };
+  // Cut short, longer, each byte of the header and some of the rest changed.
+  for (size_t length : {size_t(0), size_t(7), size_t(40), good.size() - 1}) {
+    write(good.substr(0, length));
+    EXPECT_FALSE(isUsed()) << length;
+  }
+  write(good + "x");
+  EXPECT_FALSE(isUsed());
+  for (size_t at = 0; at < good.size(); at += at < 32 ? 1 : 37) {
+    std::string bad = good;
+    bad[at] = char(bad[at] ^ 0x55);
+    write(bad);
+    EXPECT_FALSE(isUsed()) << at;
+  }
+  write(good);
+  EXPECT_TRUE(isUsed());
+  // Others may write the file, or the folder; a link; no file at all.
+  fs::permissions(file, fs::perms::group_write, fs::perm_options::add);
+  EXPECT_FALSE(isUsed());
+  fs::permissions(file, fs::perms::group_write, fs::perm_options::remove);
+  fs::permissions(cache(), fs::perms::others_write, fs::perm_options::add);
+  EXPECT_FALSE(isUsed());
+  fs::permissions(cache(), fs::perms::others_write, fs::perm_options::remove);
+  EXPECT_TRUE(isUsed());
+  fs::rename(file, folder.path("elsewhere"));
+  fs::create_symlink(folder.path("elsewhere"), file);
+  EXPECT_FALSE(isUsed());
+  fs::remove(file);
+  fs::create_directory(file);
+  EXPECT_FALSE(isUsed());
+  EXPECT_EQ(convolve("", 1, false, cache()), "");
+  EXPECT_EQ(files().size(), 1u); // nothing is left beside it
+}
+
+/// The file fits its key, and what the library reads in it is no plan.
+TEST_F(PlanCache, APlanThatTheLibraryRefusesIsMadeAnew) {
+  CudnnPlanCache(cache(), "host").write("graph", "no plan");
+  std::string text;
+  EXPECT_TRUE(CudnnPlanCache(cache(), "host").read("graph", text));
+  EXPECT_EQ(text, "no plan");
+  EXPECT_FALSE(CudnnPlanCache(cache(), "other").read("graph", text));
+  EXPECT_FALSE(CudnnPlanCache("", "host").read("graph", text));
 }
 
 //===----------------------------------------------------------------------===//
