@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "CheckCompute.h"
+#include "CheckMessages.h"
 #include "GlobalProgram.h"
 #include "autopar/Equality/Passes.h"
-#include <map>
 
 using namespace mlir;
 
@@ -21,13 +21,6 @@ namespace autopar {
 using namespace autopar;
 
 namespace {
-
-/// What was sent over a channel and not yet received.
-struct Message {
-  SendOp send;
-  HeldValue held;
-  bool received = false;
-};
 
 class EqualityChecker {
 public:
@@ -69,8 +62,7 @@ private:
   LogicalResult checkArgument(func::FuncOp function, BlockArgument argument);
   LogicalResult checkOp(Operation *op);
   LogicalResult checkComputeOp(Operation *op);
-  LogicalResult checkSend(SendOp send);
-  LogicalResult checkRecv(RecvOp recv);
+  LogicalResult checkMessage(Operation *op);
   LogicalResult checkReturn(func::FuncOp function, func::ReturnOp op);
   LogicalResult checkReturned(func::FuncOp function, func::ReturnOp op,
                               unsigned index);
@@ -79,10 +71,6 @@ private:
   LogicalResult checkAllSaid();
   const HeldValue *heldBy(Operation *op, unsigned operand);
 
-  static int64_t stageOf(Operation *function) {
-    auto stage = function->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
-    return stage ? stage.getInt() : 0;
-  }
   static StringRef wholeName(func::FuncOp function) {
     return function.getName().rsplit('_').first;
   }
@@ -91,7 +79,7 @@ private:
   GlobalProgram program;
   const GlobalFunction *current = nullptr; // what the function is a part of
   HeldValues held;
-  std::map<int64_t, Message> messages;
+  Messages messages;
   DenseMap<std::pair<Attribute, int64_t>, Operation *> returned;
 };
 
@@ -106,7 +94,7 @@ SmallVector<func::FuncOp> EqualityChecker::localFunctions() {
   llvm::stable_sort(functions, [](func::FuncOp a, func::FuncOp b) {
     if (wholeName(a) != wholeName(b))
       return wholeName(a) < wholeName(b);
-    return stageOf(a) < stageOf(b);
+    return stageOfFunction(a) < stageOfFunction(b);
   });
   return functions;
 }
@@ -148,7 +136,7 @@ LogicalResult EqualityChecker::checkFunction(func::FuncOp function) {
   if (!current)
     return function.emitError("is of no function of the global program");
   // Steps and setups are paired by stage where they run, by name here.
-  int64_t stage = stageOf(function);
+  int64_t stage = stageOfFunction(function);
   if (function.getName().rsplit('_').second != std::to_string(stage))
     return function.emitError() << "is of stage " << stage << ": it must be @"
                                 << wholeName(function) << "_" << stage;
@@ -170,7 +158,7 @@ FailureOr<Attribute> EqualityChecker::globalSource(func::FuncOp function,
   if (!setupResult)
     return source;
   auto setup = module.lookupSymbol<func::FuncOp>(
-      ("setup_" + Twine(stageOf(function))).str());
+      ("setup_" + Twine(stageOfFunction(function))).str());
   const GlobalFunction *global = program.find("setup");
   int64_t position = setupResult.getIndex();
   if (!setup || !global || position < 0 || position >= setup.getNumResults())
@@ -247,10 +235,8 @@ LogicalResult EqualityChecker::checkOp(Operation *op) {
     return checkComputeOp(op);
   if (isa<BlockOffsetOp>(op)) // holds a position; its readers look at it
     return success();
-  if (auto send = dyn_cast<SendOp>(op))
-    return checkSend(send);
-  if (auto recv = dyn_cast<RecvOp>(op))
-    return checkRecv(recv);
+  if (isa<SendOp, RecvOp>(op))
+    return checkMessage(op);
   if (auto ret = dyn_cast<func::ReturnOp>(op))
     return checkReturn(op->getParentOfType<func::FuncOp>(), ret);
   if (op->getNumOperands() != 1)
@@ -282,52 +268,18 @@ LogicalResult EqualityChecker::checkComputeOp(Operation *op) {
   return success();
 }
 
-LogicalResult EqualityChecker::checkSend(SendOp send) {
-  const HeldValue *value = heldBy(send, 0);
-  if (!value)
+LogicalResult EqualityChecker::checkMessage(Operation *op) {
+  if (wholeName(op->getParentOfType<func::FuncOp>()) == "setup")
+    return op->emitError("setup sends nothing: each stage's setup computes "
+                         "what its own step reads");
+  if (auto send = dyn_cast<SendOp>(op)) {
+    const HeldValue *value = heldBy(send, 0);
+    return value ? messages.send(send, *value) : failure();
+  }
+  FailureOr<HeldValue> value = messages.receive(cast<RecvOp>(op));
+  if (failed(value))
     return failure();
-  if (wholeName(send->getParentOfType<func::FuncOp>()) == "setup")
-    return send.emitError("setup sends nothing: each stage's setup computes "
-                          "what its own step reads");
-  int64_t channel = send.getChannel();
-  auto [it, isNew] = messages.try_emplace(channel, Message{send, *value});
-  if (isNew)
-    return success();
-  auto error = send.emitError() << "channel " << channel << " is used twice: "
-                                << "give each send a channel of its own";
-  error.attachNote(it->second.send.getLoc()) << "the first send is here";
-  return error;
-}
-
-LogicalResult EqualityChecker::checkRecv(RecvOp recv) {
-  int64_t channel = recv.getChannel();
-  auto it = messages.find(channel);
-  if (it == messages.end())
-    return recv.emitError()
-           << "no earlier stage sends over channel " << channel;
-  Message &message = it->second;
-  SendOp send = message.send;
-  int64_t from = stageOf(send->getParentOp());
-  int64_t to = stageOf(recv->getParentOp());
-  if (int64_t(recv.getFromStage()) != from ||
-      int64_t(send.getToStage()) != to || message.received) {
-    auto error = recv.emitError()
-                 << "channel " << channel << " goes from stage " << from
-                 << " to stage " << send.getToStage()
-                 << ", once; this receives in stage " << to << " from stage "
-                 << recv.getFromStage();
-    error.attachNote(send.getLoc()) << "it is sent here";
-    return error;
-  }
-  if (recv.getResult().getType() != send.getInput().getType()) {
-    auto error = recv.emitError()
-                 << "receives " << recv.getResult().getType() << ", but "
-                 << send.getInput().getType() << " is sent";
-    error.attachNote(send.getLoc()) << "it is sent here";
-    return error;
-  }
-  message.received = true;
-  held[recv.getResult()] = message.held;
+  held[op->getResult(0)] = std::move(*value);
   return success();
 }
 
@@ -388,7 +340,7 @@ LogicalResult EqualityChecker::checkReturned(func::FuncOp function,
 LogicalResult EqualityChecker::checkOnce(func::FuncOp function,
                                          func::ReturnOp op, unsigned index,
                                          Attribute result) {
-  int64_t stage = isa<OutputAttr>(result) ? 0 : stageOf(function);
+  int64_t stage = isa<OutputAttr>(result) ? 0 : stageOfFunction(function);
   auto [it, isNew] = returned.try_emplace({result, stage}, op);
   if (isNew)
     return success();
@@ -400,11 +352,8 @@ LogicalResult EqualityChecker::checkOnce(func::FuncOp function,
 
 /// Nothing is sent in vain, no output is missing.
 LogicalResult EqualityChecker::checkAllSaid() {
-  for (auto &[channel, message] : messages)
-    if (!message.received)
-      return message.send.emitError()
-             << "nobody receives channel " << channel << " in stage "
-             << message.send.getToStage();
+  if (failed(messages.checkAllReceived()))
+    return failure();
   const GlobalFunction *step = program.find("step");
   if (!step)
     return success();

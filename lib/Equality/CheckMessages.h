@@ -1,0 +1,35 @@
+//===- CheckMessages.h - Values that go from stage to stage -----*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_EQUALITY_CHECKMESSAGES_H
+#define AUTOPAR_LIB_EQUALITY_CHECKMESSAGES_H
+
+#include "HeldValue.h"
+#include <map>
+
+namespace autopar {
+
+/// Pipeline stage of a local function; 0 without the attribute.
+int64_t stageOfFunction(mlir::Operation *function);
+
+/// What was sent so far, by channel. Each channel is sent once and received
+/// once, by the stages that both ends name.
+class Messages {
+public:
+  mlir::LogicalResult send(SendOp send, const HeldValue &value);
+  /// What the received value holds.
+  mlir::FailureOr<HeldValue> receive(RecvOp recv);
+  /// Nothing was sent in vain.
+  mlir::LogicalResult checkAllReceived() const;
+
+private:
+  struct Message {
+    SendOp send;
+    HeldValue held;
+    bool received = false;
+  };
+  std::map<int64_t, Message> messages;
+};
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_EQUALITY_CHECKMESSAGES_H
