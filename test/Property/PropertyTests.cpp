@@ -204,7 +204,9 @@ void PropertyTest::run() {
   OwningOpRef<ModuleOp> graph = makeGraph(context, random);
   mesh = &random.pick(planMeshes());
   planned = graph->clone();
-  bool overTime = makePlan(*planned, *mesh, random);
+  // Most stages for mutants: there are messages to exchange.
+  bool overTime =
+      makePlan(*planned, *mesh, random, settings.onlyMutations ? 75 : 25);
   if (failed(verify(*planned))) {
     fails(*planned, "the random plan does not verify");
     return;

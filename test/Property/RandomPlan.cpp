@@ -28,8 +28,10 @@ ArrayRef<Mesh> planMeshes() {
 namespace {
 class Planner {
 public:
-  Planner(ModuleOp module, const Mesh &mesh, Random &random)
+  Planner(ModuleOp module, const Mesh &mesh, Random &random,
+          int twoStagesPercent)
       : module(module), mesh(mesh), random(random),
+        twoStagesPercent(twoStagesPercent),
         symbol(FlatSymbolRefAttr::get(module.getContext(), "mesh")) {}
 
   /// Whether some value is cut over micro-batches.
@@ -53,6 +55,7 @@ private:
   ModuleOp module;
   const Mesh &mesh;
   Random &random;
+  int twoStagesPercent;
   FlatSymbolRefAttr symbol;
   /// Values of which each micro-batch has a part: they stay cut along this
   /// dimension, as micro-batches cannot exchange data.
@@ -252,7 +255,7 @@ bool Planner::run() {
   auto step = module.lookupSymbol<func::FuncOp>("step");
   if (auto setup = module.lookupSymbol<func::FuncOp>("setup"))
     matchSetup(setup, step);
-  int64_t stages = random.chance(25) ? 2 : 1;
+  int64_t stages = random.chance(twoStagesPercent) ? 2 : 1;
   module->setAttr(AutoparDialect::kStages, builder.getI64IntegerAttr(stages));
   if (stages == 2) {
     int64_t ops = std::distance(step.front().begin(), step.front().end());
@@ -261,8 +264,9 @@ bool Planner::run() {
   return overTime;
 }
 
-bool makePlan(ModuleOp module, const Mesh &mesh, Random &random) {
-  return Planner(module, mesh, random).run();
+bool makePlan(ModuleOp module, const Mesh &mesh, Random &random,
+              int twoStagesPercent) {
+  return Planner(module, mesh, random, twoStagesPercent).run();
 }
 
 } // namespace autopar::property

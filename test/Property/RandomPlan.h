@@ -14,9 +14,10 @@ namespace autopar::property {
 llvm::ArrayRef<Mesh> planMeshes();
 
 /// Attaches a random plan to an imported module: each op any legal strategy,
-/// each value any sharding; sometimes two stages. Whether micro-batches have
-/// parts of some value.
-bool makePlan(mlir::ModuleOp module, const Mesh &mesh, Random &random);
+/// each value any sharding; two stages in so many of 100 cases. Whether
+/// micro-batches have parts of some value.
+bool makePlan(mlir::ModuleOp module, const Mesh &mesh, Random &random,
+              int twoStagesPercent);
 
 } // namespace autopar::property
 
