@@ -44,7 +44,7 @@ def write(stem, model, inputs):
 
 def try_model(number, options, work):
     """Number, operators, and (configuration, result) of each run."""
-    case = generate(f"{options.seed}.{number}", options.type, options.only)
+    case = generate(options.seed, number, options.type, options.only)
     stem = os.path.join(work, str(number))
     write(stem, case.model, case.inputs)
     values = case.graph.values

@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 
 from . import make_control, make_elementwise, make_indexing, make_product, make_reduction, make_shape, make_window  # noqa: F401, they register
-from .graph import Graph, Skip
+from .graph import Graph, Skip, schema_of
 from .makers import MAKERS
 from .types import FLOATS, newest_opset
 
@@ -30,16 +30,19 @@ class Case:
         return [value.name for value in self.model.graph.output]
 
 
-def generate(seed, kind, only=None):
-    """The random model of a seed. `kind`: a float type's name, or "int"; `only`: operators to take nodes of."""
-    rng = random.Random(f"{kind}.{seed}")
+def generate(seed, number, kind, only=None):
+    """The random model of a seed and a number, which tells the operator of its first node: all have their turn. `kind`: a float
+    type's name, or "int"; `only`: operators to take nodes of."""
+    rng = random.Random(f"{kind}.{seed}.{number}")
+    ops = sorted(only or MAKERS)
+    first = ops[number % len(ops)]
+    versions = [v for v in range(OLDEST_OPSET, newest_opset() + 1) if schema_of(first, v)]
     for _ in range(50):
         # Newer versions have more operators.
-        opset = rng.choice([rng.randint(OLDEST_OPSET, newest_opset()), rng.randint(18, newest_opset())])
+        opset = rng.choice([rng.choice(versions), rng.choice([v for v in versions if v >= 18] or versions)])
         wild = kind not in ("int", "fp64") and rng.random() < 0.06
         graph = Graph(rng, opset, FLOATS.get(kind), large=rng.random() < 0.1, wild=wild)
-        ops = sorted(op for op in only or (WILD if wild else MAKERS) if graph.has(op))
-        fill(graph, rng, ops)
+        fill(graph, rng, first, sorted(op for op in only or (WILD if wild else MAKERS) if graph.has(op)))
         try:
             if graph.nodes and rng.random() < 0.1:
                 repeat(graph, rng)
@@ -47,12 +50,18 @@ def generate(seed, kind, only=None):
         except Skip:
             continue
         return Case(model, inputs, graph)
-    raise RuntimeError(f"no model for seed {seed}")
+    raise RuntimeError(f"no model for number {number} of seed {seed}")
 
 
-def fill(graph, rng, ops):
+def fill(graph, rng, first, ops):
+    for _ in range(5 * (first in ops)):
+        try:
+            add(graph, first)
+            break
+        except Skip:
+            pass
     wanted = rng.choice([1, 1, 2, 3, 4, 5, 6, 8, 12])
-    made = 0
+    made = int(bool(graph.nodes))
     for _ in range(4 * wanted):
         if made == wanted:
             return

@@ -13,7 +13,7 @@ def some_axes(g, rank):
 
 
 # Integers whose results surely fit: what overflow gives the standard does not say.
-NO_OVERFLOW = {"ReduceLogSumExp": (0, 20), "ReduceSumSquare": (-100, 100), "ReduceL2": (-100, 100), "ReduceProd": (-2, 1), "ReduceMean": (-500, 500),
+NO_OVERFLOW = {"ReduceSumSquare": (-100, 100), "ReduceL2": (-100, 100), "ReduceProd": (-2, 1), "ReduceMean": (-500, 500),
                "ReduceL1": (-500, 500)}
 
 
@@ -22,6 +22,8 @@ NO_OVERFLOW = {"ReduceLogSumExp": (0, 20), "ReduceSumSquare": (-100, 100), "Redu
 def reduction(g, op):
     dtype = g.dtype(op)
     positive = {"domain": (0.1, 1e3) if is_float(dtype) else (1, 100)} if op == "ReduceLogSum" else {}
+    if op == "ReduceLogSumExp" and not is_float(dtype):
+        raise Skip("the whole part of what often is nearly a whole number")
     if op in NO_OVERFLOW and not is_float(dtype):
         positive = {"domain": NO_OVERFLOW[op]}
     x = g.pick(dtype, fits=lambda a: 0 not in a.shape, **positive)
