@@ -60,11 +60,11 @@ protected:
                                             remark = diagnostic.str();
                                             return mlir::success();
                                           });
-    auto bytes =
+    auto images =
         compileFatbin(*module->getOps<mlir::gpu::GPUModuleOp>().begin());
-    if (!bytes)
-      return "error: " + llvm::toString(bytes.takeError());
-    return std::string(bytes->begin(), bytes->end());
+    if (!images)
+      return "error: " + llvm::toString(images.takeError());
+    return std::string(images->code.begin(), images->code.end());
   }
 
   mlir::MLIRContext context;
