@@ -5,8 +5,9 @@
 namespace autopar::runtime {
 
 ThreadPool::ThreadPool(int threads, bool spin)
-    : threadCount(threads < 1 ? 1 : threads),
-      patience(spin ? Patience::ownCore() : Patience::sharedCore()) {
+    : threadCount(threads < 1 ? 1 : threads), ownCores(spin),
+      patience(spin ? Patience::ownCore() : Patience::sharedCore()),
+      places(threadCount) {
   for (int worker = 1; worker < threadCount; ++worker)
     workers.emplace_back([this, worker] { workerLoop(worker); });
 }
@@ -20,6 +21,8 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::runShare(int worker) {
+  if (ownCores)
+    places.keepApart(worker);
   for (int64_t piece = worker; piece < jobPieces; piece += threadCount)
     jobCall(jobContext, piece);
 }

@@ -4,6 +4,7 @@
 #define AUTOPAR_RUNTIME_CPU_THREADPOOL_H
 
 #include "../core/Futex.h"
+#include "ThreadPlaces.h"
 
 #include <atomic>
 #include <cstdint>
@@ -62,7 +63,9 @@ private:
   void workerLoop(int worker);
 
   int threadCount;
+  bool ownCores;
   Patience patience;
+  ThreadPlaces places;
   std::vector<std::thread> workers;
 
   // The current job; `generation` publishes it, `pending` counts workers that

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <sched.h>
+#include <thread>
+
 using namespace autopar::runtime;
 
 namespace {
@@ -28,6 +31,33 @@ TEST(ThreadPool, MorePiecesThanThreads) {
   std::atomic<int64_t> sum{0};
   pool.run(101, [&](int64_t piece) { sum += piece; });
   EXPECT_EQ(sum.load(), 5050);
+}
+
+/// A thread that the system put on the core of one before it leaves that core.
+TEST(ThreadPlaces, ThreadsKeepApart) {
+  cpu_set_t allowed, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+  if (CPU_COUNT(&allowed) < 2)
+    GTEST_SKIP() << "one core";
+  int core = sched_getcpu();
+  CPU_ZERO(&one);
+  CPU_SET(size_t(core), &one);
+  ThreadPlaces places(2);
+  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+  places.keepApart(0);
+  std::thread second([&] {
+    sched_setaffinity(0, sizeof(allowed), &allowed);
+    bool together = sched_getcpu() == core;
+    places.keepApart(1);
+    if (together) {
+      EXPECT_NE(sched_getcpu(), core);
+    }
+    cpu_set_t after;
+    EXPECT_EQ(sched_getaffinity(0, sizeof(after), &after), 0);
+    EXPECT_TRUE(CPU_EQUAL(&after, &allowed)); // free to go anywhere again
+  });
+  second.join();
+  sched_setaffinity(0, sizeof(allowed), &allowed);
 }
 
 } // namespace
