@@ -12,6 +12,7 @@
 #include "../core/DataType.h"
 #include "Activation.h"
 #include "GemmPlan.h"
+#include "Lanes.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -23,13 +24,6 @@ namespace {
 constexpr int64_t tileRows = 4;
 constexpr int64_t mostBlockRows = 64;
 constexpr int64_t mostBlockBytes = 1 << 20; // of packed rows
-constexpr int64_t vectorBytes = 64;
-
-/// Sums wrap around where integers overflow.
-template <typename C>
-using SumOf =
-    typename std::conditional_t<std::is_integral_v<C>, std::make_unsigned<C>,
-                                std::common_type<C>>::type;
 
 /// A panel is two vectors wide.
 template <typename S>
@@ -100,7 +94,7 @@ template <typename T> class Product {
 public:
   using E = Element<T>;
   using Compute = typename E::Compute;
-  using Sum = SumOf<Compute>;
+  using Sum = SumOf<T>;
   static constexpr int64_t width = panelColumns<Sum>;
 
   Product(const aprt_gemm_desc &desc, const void *a, const void *b,

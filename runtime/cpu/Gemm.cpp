@@ -4,13 +4,14 @@
 
 #include "../core/DataType.h"
 #include "BlockedGemm.h"
+#include "VectorProduct.h"
 
 #include <algorithm>
 
 namespace autopar::runtime {
 
 Status Gemm::makeEntry(const Key &key, Entry &entry) {
-  aprt_gemm_desc desc = normalizeGemm(key.desc);
+  aprt_gemm_desc desc = joinBatches(normalizeGemm(key.desc));
   PackedMatrix *matrix = nullptr;
   if (desc.slot >= 0) {
     matrix = &packed[desc.slot];
@@ -34,12 +35,18 @@ Status Gemm::makeEntry(const Key &key, Entry &entry) {
     entry.copyAddend = key.addendMode == separateAddend;
     return entry.copyAddend && attempt(tried, addendInC, from);
   };
-  if (matrix && !matrix->parts.empty() && attemptModes(desc, matrix))
+  bool packed = matrix && !matrix->parts.empty() && !isVectorProduct(desc);
+  if (packed && attemptModes(desc, matrix))
     return Status::success();
   entry.copyAddend = false;
   if (matrix) {
     APRT_TRY(ensurePlain(*matrix));
-    desc = withDenseB(desc, /*transposed=*/false); // as PackedMatrix::plain
+    desc = withDenseB(desc, matrix->plainIsTransposed);
+  }
+  if (isVectorProduct(desc)) {
+    entry.isVector = true;
+    entry.plainDesc = desc;
+    return workspace.reserve(vectorProductScratch(desc));
   }
   if (attemptModes(desc, nullptr))
     return Status::success();
@@ -80,6 +87,12 @@ Status Gemm::run(const aprt_gemm_desc &desc, const GemmOperands &operands) {
   const void *b = operands.b;
   if (desc.slot >= 0)
     b = packed[desc.slot].plain.data();
+  if (entry.isVector) {
+    GemmOperands plain = operands;
+    plain.b = b;
+    vectorProduct(entry.plainDesc, plain, pool, workspace);
+    return Status::success();
+  }
   if (!entry.plan) {
     blockedGemm(entry.plainDesc, operands.a, b, operands.bias, operands.addend,
                 operands.c, pool, workspace);

@@ -34,8 +34,9 @@ private:
     int64_t addendMode;
   };
   struct Entry {
-    std::unique_ptr<GemmPlan> plan; // null: blockedGemm
-    aprt_gemm_desc plainDesc;       // what blockedGemm computes
+    std::unique_ptr<GemmPlan> plan; // null: the runtime's own loops
+    aprt_gemm_desc plainDesc;       // what those compute
+    bool isVector = false;          // by vectorProduct, else by blockedGemm
     bool copyAddend = false;        // the plan adds what is in C
   };
 

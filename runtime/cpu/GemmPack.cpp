@@ -2,6 +2,7 @@
 
 #include "../core/DataType.h"
 #include "Gemm.h"
+#include "VectorProduct.h"
 
 #include <cstring>
 
@@ -50,23 +51,32 @@ static bool packPart(const OneDnn &library, const aprt_gemm_desc &desc,
   return true;
 }
 
-/// [matrices, k, n], dense.
+/// A dense copy, with the dimension innermost that is so in B.
 static Status copyPlain(const aprt_gemm_desc &desc, const void *b,
-                        MemoryCounter &memory, Buffer &plain) {
+                        MemoryCounter &memory, PackedMatrix &matrix) {
   int64_t element = elementBytes(desc.dtype), r = desc.batch_rank;
-  int64_t matrices = distinctMatrices(desc);
-  APRT_TRY(plain.allocate(matrices * desc.k * desc.n * element,
-                          "a packed weight", &memory));
-  char *to = static_cast<char *>(plain.data());
-  for (int64_t i = 0; i < matrices; ++i)
-    for (int64_t k = 0; k < desc.k; ++k)
-      for (int64_t n = 0; n < desc.n; ++n, to += element)
-        std::memcpy(to,
-                    static_cast<const char *>(b) +
-                        (distinctOffset(desc, i) + k * desc.b_strides[r] +
-                         n * desc.b_strides[r + 1]) *
-                            element,
-                    size_t(element));
+  int64_t lines = desc.k, columns = desc.n;
+  int64_t lineStride = desc.b_strides[r], columnStride = desc.b_strides[r + 1];
+  matrix.plainIsTransposed = lineStride == 1 && columnStride != 1;
+  if (matrix.plainIsTransposed) {
+    std::swap(lines, columns);
+    std::swap(lineStride, columnStride);
+  }
+  APRT_TRY(matrix.plain.allocate(matrix.matrices * lines * columns * element,
+                                 "a packed weight", &memory));
+  char *to = static_cast<char *>(matrix.plain.data());
+  for (int64_t i = 0; i < matrix.matrices; ++i)
+    for (int64_t line = 0; line < lines; ++line) {
+      const char *from =
+          static_cast<const char *>(b) +
+          (distinctOffset(desc, i) + line * lineStride) * element;
+      int64_t run = columnStride == 1 ? columns : 1;
+      for (int64_t column = 0; column < columns; column += run) {
+        std::memcpy(to, from + column * columnStride * element,
+                    size_t(run * element));
+        to += run * element;
+      }
+    }
   return Status::success();
 }
 
@@ -82,7 +92,7 @@ Status Gemm::pack(const aprt_gemm_desc &described, const void *b) {
   matrix.desc = desc;
   matrix.matrices = distinctMatrices(desc);
   bool good = library.available() && desc.m > 0 && desc.n > 0 && desc.k > 0 &&
-              matrix.matrices > 0;
+              matrix.matrices > 0 && !isVectorProduct(desc);
   if (good) {
     std::vector<GemmPiece> pieces = cutGemm(desc, pool.threads(), {});
     bool byColumns = pieces.size() > 1 && pieces[1].columns.begin > 0;
@@ -96,7 +106,7 @@ Status Gemm::pack(const aprt_gemm_desc &described, const void *b) {
   if (good)
     return Status::success();
   matrix.parts.clear();
-  return copyPlain(desc, b, memory, matrix.plain);
+  return copyPlain(desc, b, memory, matrix);
 }
 
 Status Gemm::ensurePlain(PackedMatrix &matrix) {

@@ -68,11 +68,18 @@ std::vector<GemmPiece> cutGemm(const aprt_gemm_desc &desc, int threads,
 // Primitives
 //===----------------------------------------------------------------------===//
 
+/// `batches` matrices `batchStride` apart, or one for all of them; as two
+/// dimensions where there is one.
+struct Batch {
+  int64_t count, stride;
+};
+
 /// A matrix [rows, columns] with one stride equal to 1. A dimension of size 1
 /// gets the stride that makes the matrix dense.
 static bool matrixLayout(const OneDnn &library, dnnl_data_type_t type,
-                         int64_t rows, int64_t columns, int64_t rowStride,
-                         int64_t columnStride, dnnl_memory_desc_t &layout) {
+                         Batch batch, int64_t rows, int64_t columns,
+                         int64_t rowStride, int64_t columnStride,
+                         dnnl_memory_desc_t &layout) {
   if (rows == 1 && columns == 1)
     rowStride = columnStride = 1;
   else if (rows == 1)
@@ -83,33 +90,41 @@ static bool matrixLayout(const OneDnn &library, dnnl_data_type_t type,
   bool transposed = rowStride == 1 && columnStride >= rows;
   if (!plain && !transposed)
     return false;
-  dnnl_dims_t sizes = {rows, columns}, strides = {rowStride, columnStride};
-  return library.dnnl_memory_desc_init_by_strides(&layout, 2, sizes, type,
-                                                  strides) == dnnl_success;
+  bool shared = batch.stride == 0;
+  dnnl_dims_t sizes = {shared ? 1 : batch.count, rows, columns};
+  dnnl_dims_t strides = {shared ? rows * columns : batch.stride, rowStride,
+                         columnStride};
+  int skip = batch.count == 1;
+  return library.dnnl_memory_desc_init_by_strides(
+             &layout, 3 - skip, sizes + skip, type, strides + skip) ==
+         dnnl_success;
 }
 
 bool gemmLayouts(const OneDnn &library, const aprt_gemm_desc &desc,
-                 int64_t rows, int64_t columns, GemmLayouts &layouts) {
+                 int64_t rows, int64_t columns, GemmLayouts &layouts,
+                 int64_t batches) {
   dnnl_data_type_t type = oneDnnType(desc.dtype);
   if (type == dnnl_data_type_undef)
     return false;
   int64_t r = desc.batch_rank;
-  dnnl_dims_t biasSizes = {1, columns}, biasStrides = {columns, 1};
-  return matrixLayout(library, type, rows, desc.k, desc.a_strides[r],
-                      desc.a_strides[r + 1], layouts.a) &&
-         matrixLayout(library, type, desc.k, columns, desc.b_strides[r],
-                      desc.b_strides[r + 1], layouts.b) &&
-         matrixLayout(library, type, rows, columns, desc.c_strides[r],
-                      desc.c_strides[r + 1], layouts.c) &&
-         library.dnnl_memory_desc_init_by_strides(
-             &layouts.bias, 2, biasSizes, type, biasStrides) == dnnl_success;
+  auto batch = [&](const int64_t *strides) {
+    return Batch{batches, batches > 1 ? strides[r - 1] : 0};
+  };
+  return matrixLayout(library, type, batch(desc.a_strides), rows, desc.k,
+                      desc.a_strides[r], desc.a_strides[r + 1], layouts.a) &&
+         matrixLayout(library, type, batch(desc.b_strides), desc.k, columns,
+                      desc.b_strides[r], desc.b_strides[r + 1], layouts.b) &&
+         matrixLayout(library, type, batch(desc.c_strides), rows, columns,
+                      desc.c_strides[r], desc.c_strides[r + 1], layouts.c) &&
+         matrixLayout(library, type, {batches, 0}, 1, columns, columns, 1,
+                      layouts.bias);
 }
 
 bool GemmPlan::createStep(const OneDnn &library, Step &step,
                           Workspace &workspace) {
   GemmLayouts layouts;
   if (!gemmLayouts(library, desc, step.piece.rows.size(),
-                   step.piece.columns.size(), layouts))
+                   step.piece.columns.size(), layouts, step.batches))
     return false;
   if (step.part)
     layouts.b = step.part->layout;
@@ -137,6 +152,23 @@ bool GemmPlan::createStep(const OneDnn &library, Step &step,
           primitive.addArgument(step.addendArgument, layouts.c));
 }
 
+/// Whether matrices are so small that a call for each costs more than they do,
+/// and lie one behind the other as the library's batches are fast.
+static bool isSmallBatch(const aprt_gemm_desc &desc) {
+  constexpr double smallMatrix = 1 << 18; // flops
+  int64_t r = desc.batch_rank;
+  if (r != 1 || desc.a_strides[r + 1] != 1 ||
+      2.0 * double(desc.m) * double(desc.n) * double(desc.k) > smallMatrix)
+    return false;
+  auto apart = [&](const int64_t *strides, int64_t rows, int64_t columns) {
+    return strides[0] >= rows * strides[r] &&
+           strides[0] >= columns * strides[r + 1];
+  };
+  return apart(desc.a_strides, desc.m, desc.k) &&
+         apart(desc.b_strides, desc.k, desc.n) &&
+         apart(desc.c_strides, desc.m, desc.n);
+}
+
 bool GemmPlan::create(const OneDnn &library, int threads,
                       const PackedMatrix *packed, Workspace &workspace) {
   std::vector<Range> columns;
@@ -148,6 +180,8 @@ bool GemmPlan::create(const OneDnn &library, int threads,
   for (size_t i = 0; i < pieces.size(); ++i) {
     steps.emplace_back();
     steps.back().piece = pieces[i];
+    if (isSmallBatch(desc) && !packed)
+      steps.back().batches = pieces[i].batch.size();
     if (packed)
       steps.back().part = &packed->parts[columns.size() > 1 ? i : 0];
     if (!createStep(library, steps.back(), workspace))
@@ -163,7 +197,7 @@ bool GemmPlan::runStep(Step &step, const char *a, const char *b,
   Primitive &primitive = step.primitive;
   if (desc.bias)
     primitive.bind(DNNL_ARG_BIAS, bias + piece.columns.begin * element);
-  for (int64_t i = piece.batch.begin; i < piece.batch.end; ++i) {
+  for (int64_t i = piece.batch.begin; i < piece.batch.end; i += step.batches) {
     int64_t atA = gemmOffset(desc, desc.a_strides, i) +
                   piece.rows.begin * desc.a_strides[r];
     int64_t atC = gemmOffset(desc, desc.c_strides, i) +

@@ -41,7 +41,10 @@ struct PackedMatrix {
   aprt_gemm_desc desc{}; // normalized
   int64_t matrices = 0;  // 0: nothing was packed here
   std::vector<Part> parts;
-  Buffer plain; // [matrices, k, n], made when the library refuses a layout
+  /// [matrices, k, n], or transposed [matrices, n, k]: for the runtime's own
+  /// loops, or made when the library refuses a layout.
+  Buffer plain;
+  bool plainIsTransposed = false;
 
   std::vector<Range> columns() const;
 };
@@ -63,6 +66,7 @@ public:
 private:
   struct Step {
     GemmPiece piece;
+    int64_t batches = 1; // matrices of one call
     const PackedMatrix::Part *part = nullptr;
     int addendArgument = 0;
     Primitive primitive;
@@ -81,8 +85,10 @@ private:
 struct GemmLayouts {
   dnnl_memory_desc_t a, b, bias, c;
 };
+/// With `batches` above 1 of that many matrices, for one batch dimension.
 bool gemmLayouts(const OneDnn &library, const aprt_gemm_desc &desc,
-                 int64_t rows, int64_t columns, GemmLayouts &layouts);
+                 int64_t rows, int64_t columns, GemmLayouts &layouts,
+                 int64_t batches = 1);
 
 } // namespace autopar::runtime
 

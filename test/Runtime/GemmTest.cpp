@@ -4,6 +4,7 @@
 #include "GemmProblem.h"
 #include "NaiveGemm.h"
 #include "core/DataType.h"
+#include "cpu/Activation.h"
 
 #include <gtest/gtest.h>
 
@@ -135,6 +136,133 @@ TEST(Gemm, CutByRowsIsBitIdentical) {
   EXPECT_EQ(one, two);
 }
 
+/// A description of dense matrices, one after the other.
+Product denseProduct(int64_t batches, int64_t m, int64_t n, int64_t k,
+                     bool transposedA, bool transposedB) {
+  Product p;
+  p.desc.dtype = APRT_F32;
+  p.desc.batch_rank = batches > 1;
+  p.desc.batch[0] = batches;
+  p.desc.m = m;
+  p.desc.n = n;
+  p.desc.k = k;
+  denseStrides(p, p.desc.a_strides, m, k, transposedA, 0);
+  denseStrides(p, p.desc.b_strides, k, n, transposedB, 0);
+  denseStrides(p, p.desc.c_strides, m, n, false, 0);
+  p.desc.slot = -1;
+  return p;
+}
+
+/// One row or one column: more results than are added up at a time, lengths
+/// with and without a rest, batches, both orders of the matrix, packed or not.
+TEST_P(GemmThreads, MatrixTimesVector) {
+  std::mt19937 random(13);
+  const int64_t shapes[][4] = {
+      {1, 1, 9001, 37},  {1, 9001, 1, 37}, {1, 1, 70, 1003}, {1, 70, 1, 1003},
+      {24, 1, 512, 64},  {24, 512, 1, 64}, {5, 1, 17, 33},   {1, 1, 1, 4099},
+      {1, 1, 100000, 1}, {3, 16, 1, 16}};
+  for (const auto &shape : shapes)
+    for (int form = 0; form < 8; ++form) {
+      Product p = denseProduct(shape[0], shape[1], shape[2], shape[3], form & 1,
+                               form & 2);
+      p.desc.bias = p.desc.addend = 1;
+      p.desc.activation = int64_t(random() % 7);
+      p.desc.slot = form & 4 ? 0 : -1;
+      p.fill(random);
+      Machine machine(GetParam());
+      if (p.desc.slot >= 0) {
+        ASSERT_TRUE(machine.gemm->pack(p.desc, p.b.data()).ok());
+      }
+      checkProduct(machine, p,
+                   form % 3 ? AddendPlace::Separate : AddendPlace::InC);
+      if (HasFatalFailure())
+        return;
+    }
+}
+
+/// Many small matrices go to the library in one call.
+TEST_P(GemmThreads, SmallBatches) {
+  std::mt19937 random(15);
+  const int64_t shapes[][4] = {
+      {64, 16, 16, 16}, {7, 3, 40, 5}, {12, 16, 16, 64}, {30, 2, 33, 17}};
+  for (const auto &shape : shapes)
+    for (int form = 0; form < 8; ++form) {
+      Product p = denseProduct(shape[0], shape[1], shape[2], shape[3], form & 1,
+                               form & 2);
+      p.desc.bias = p.desc.addend = 1;
+      p.desc.activation = int64_t(random() % 7);
+      p.desc.slot = form & 4 ? 0 : -1;
+      p.fill(random);
+      Machine machine(GetParam());
+      if (p.desc.slot >= 0) {
+        ASSERT_TRUE(machine.gemm->pack(p.desc, p.b.data()).ok());
+      }
+      checkProduct(machine, p,
+                   form % 3 ? AddendPlace::Separate : AddendPlace::InC);
+      if (HasFatalFailure())
+        return;
+    }
+}
+
+/// Each activation over its whole range, beside the C library's.
+TEST(Gemm, ActivationsOfVectors) {
+  Machine machine(1);
+  constexpr int64_t count = 4001;
+  std::vector<float> x(count), c(count), one(1, 1);
+  for (int64_t i = 0; i < count; ++i)
+    x[size_t(i)] = float(i - count / 2) * 0.05f;
+  x[0] = -3e38f;
+  x[1] = 3e38f;
+  for (int64_t kind = APRT_ACT_NONE; kind <= APRT_ACT_SILU; ++kind) {
+    aprt_gemm_desc desc{APRT_F32,   0,          {}, 1, count, 1, {1, 1},
+                        {count, 1}, {count, 1}, 0,  0, kind,  -1};
+    ASSERT_TRUE(
+        machine.gemm
+            ->run(desc, {one.data(), x.data(), nullptr, nullptr, c.data()})
+            .ok());
+    for (size_t i = 2; i < size_t(count); ++i)
+      ASSERT_NEAR(c[i], activate(kind, double(x[i])),
+                  4e-7 * (1 + std::abs(double(x[i]))))
+          << "activation " << kind << " of " << x[i];
+    x[2] = std::nanf("");
+    ASSERT_TRUE(
+        machine.gemm
+            ->run(desc, {one.data(), x.data(), nullptr, nullptr, c.data()})
+            .ok());
+    EXPECT_TRUE(std::isnan(c[2])) << "activation " << kind;
+    x[2] = 0;
+  }
+}
+
+/// A result has the same bits among any others and on any thread.
+TEST(Gemm, CutVectorProductsAreBitIdentical) {
+  std::mt19937 random(17);
+  for (bool transposed : {false, true})
+    for (int64_t k : {7, 64, 1003}) {
+      constexpr int64_t m = 613;
+      Product p = denseProduct(1, m, 1, k, transposed, false);
+      p.fill(random);
+      auto rows = [&](int threads, int64_t begin, int64_t end) {
+        Machine machine(threads);
+        std::vector<float> c(size_t(end - begin));
+        aprt_gemm_desc desc = p.desc;
+        desc.m = end - begin;
+        const float *a = p.a.data() + begin * p.desc.a_strides[0];
+        EXPECT_TRUE(
+            machine.gemm->run(desc, {a, p.b.data(), nullptr, nullptr, c.data()})
+                .ok());
+        return c;
+      };
+      std::vector<float> all = rows(1, 0, m);
+      EXPECT_EQ(all, rows(2, 0, m));
+      for (int64_t cut : {2, 5, 306, 610}) {
+        std::vector<float> parts = rows(1, 0, cut), rest = rows(2, cut, m);
+        parts.insert(parts.end(), rest.begin(), rest.end());
+        EXPECT_EQ(all, parts) << k << " cut at " << cut;
+      }
+    }
+}
+
 TEST(Gemm, PackedOnceUsedWithOtherRows) {
   for (int threads : {1, 2}) {
     Machine machine(threads);
@@ -239,6 +367,7 @@ TEST_P(GemmThreads, EveryType) {
     p.desc.slot = i % 3 ? -1 : 0;
     checkInType<double>(machine, p);
     checkInType<Float16>(machine, p);
+    checkInType<BFloat16>(machine, p);
     checkInType<int8_t>(machine, p);
     checkInType<uint16_t>(machine, p);
     checkInType<int32_t>(machine, p);

@@ -1,0 +1,29 @@
+//===- VectorProduct.h - A matrix times a vector ----------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CPU_VECTORPRODUCT_H
+#define AUTOPAR_RUNTIME_CPU_VECTORPRODUCT_H
+
+#include "../core/GemmShape.h"
+#include "ThreadPool.h"
+#include "Workspace.h"
+
+namespace autopar::runtime {
+
+/// Whether a normalized product has one row or one column, and a matrix with a
+/// dense dimension. Such a product reads its matrix once and computes little:
+/// loops of our own take it from memory as fast as it comes, where the library
+/// would block it.
+bool isVectorProduct(const aprt_gemm_desc &desc);
+
+/// Bytes of scratch per thread that vectorProduct needs.
+int64_t vectorProductScratch(const aprt_gemm_desc &desc);
+
+/// aprt_gemm for a normalized product that isVectorProduct. `workspace` has
+/// vectorProductScratch(desc) bytes per thread. The bits of a result depend
+/// neither on the other results nor on the threads.
+void vectorProduct(const aprt_gemm_desc &desc, const GemmOperands &operands,
+                   ThreadPool &pool, const Workspace &workspace);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CPU_VECTORPRODUCT_H
