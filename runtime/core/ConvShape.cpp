@@ -34,6 +34,38 @@ aprt_conv_desc canonicalConv(const aprt_conv_desc &desc) {
   return result;
 }
 
+/// Moves spatial dimension `from` of every list to `to`.
+static void moveDim(aprt_conv_desc &desc, int64_t from, int64_t to) {
+  for (int64_t *sizes : {desc.in, desc.window, desc.out, desc.strides,
+                         desc.dilations, desc.pad_low, desc.pad_high})
+    sizes[to] = sizes[from];
+}
+
+static void setUnitDim(aprt_conv_desc &desc, int64_t d) {
+  for (int64_t *sizes :
+       {desc.in, desc.window, desc.out, desc.strides, desc.dilations})
+    sizes[d] = 1;
+  desc.pad_low[d] = desc.pad_high[d] = 0;
+}
+
+aprt_conv_desc imageConv(const aprt_conv_desc &desc) {
+  aprt_conv_desc result = desc;
+  result.spatial_rank = 0;
+  for (int64_t d = 0; d < desc.spatial_rank; ++d) {
+    bool unit = desc.in[d] == 1 && desc.window[d] == 1 && desc.out[d] == 1 &&
+                desc.pad_low[d] == 0;
+    if (!unit)
+      moveDim(result, d, result.spatial_rank++);
+  }
+  while (result.spatial_rank < 2) {
+    if (result.spatial_rank == 1)
+      moveDim(result, 0, 1);
+    setUnitDim(result, 0);
+    ++result.spatial_rank;
+  }
+  return canonicalConv(result);
+}
+
 static int64_t product(const aprt_conv_desc &desc, const int64_t *sizes) {
   int64_t count = 1;
   for (int64_t d = 0; d < desc.spatial_rank; ++d)

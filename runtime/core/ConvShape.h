@@ -31,6 +31,11 @@ Status checkConv(const aprt_conv_desc &desc, size_t slots);
 /// have equal words.
 aprt_conv_desc canonicalConv(const aprt_conv_desc &desc);
 
+/// The same convolution with at most one spatial dimension of size 1 in front
+/// of others: dimensions that have one position and a window of one are gone,
+/// and what is left of a line is an image of height 1. Nothing moves in memory.
+aprt_conv_desc imageConv(const aprt_conv_desc &desc);
+
 /// Elements of X, W and Y.
 int64_t countInputs(const aprt_conv_desc &desc);
 int64_t countWeights(const aprt_conv_desc &desc);

@@ -4,8 +4,10 @@
 
 #include "../core/DataType.h"
 #include "NaiveConv.h"
+#include "ShallowConv.h"
 
 #include <cstring>
+#include <optional>
 
 namespace autopar::runtime {
 
@@ -39,22 +41,56 @@ static void narrow(ThreadPool &pool, int64_t dtype, const float *from, void *to,
   });
 }
 
-Conv::Entry Conv::makeEntry(const aprt_conv_desc &desc) {
+/// The product that computes images of one pixel with a window of one, if an
+/// epilogue of products can say the convolution's: [n, c] * [o, c]^T.
+static std::optional<aprt_gemm_desc> pixelProduct(const aprt_conv_desc &desc) {
+  for (int64_t d = 0; d < desc.spatial_rank; ++d)
+    if (desc.in[d] != 1 || desc.window[d] != 1 || desc.out[d] != 1 ||
+        desc.pad_low[d] != 0)
+      return std::nullopt;
+  if (desc.groups != 1 || (desc.addend && desc.activation != APRT_ACT_NONE))
+    return std::nullopt;
+  aprt_gemm_desc product{};
+  product.dtype = desc.dtype;
+  product.m = desc.n;
+  product.n = desc.o;
+  product.k = desc.c;
+  product.a_strides[0] = desc.c;
+  product.a_strides[1] = 1;
+  product.b_strides[0] = 1;
+  product.b_strides[1] = desc.c;
+  product.c_strides[0] = desc.o;
+  product.c_strides[1] = 1;
+  product.bias = desc.bias;
+  product.addend = desc.addend;
+  product.activation = desc.activation;
+  product.slot = desc.slot;
+  return product;
+}
+
+Status Conv::makeEntry(const aprt_conv_desc &desc, Entry &entry) {
+  entry = Entry();
+  if (isShallowConv(desc)) {
+    entry.isShallow = true;
+    return workspace.reserve(shallowConvScratch(desc));
+  }
   bool empty = countOutputs(desc) == 0 || countWeights(desc) == 0;
   for (int64_t d = 0; d < desc.spatial_rank; ++d)
     empty |= desc.in[d] == 0;
   if (empty || !library.available())
-    return {};
+    return Status::success();
   for (bool widened : {false, true}) {
     if (widened && !isHalf(desc.dtype))
       break;
     aprt_conv_desc tried = desc;
     tried.dtype = widened ? int64_t(APRT_F32) : desc.dtype;
-    Entry entry{std::make_unique<ConvPlan>(tried), widened};
+    entry.plan = std::make_unique<ConvPlan>(imageConv(tried));
+    entry.widened = widened;
     if (entry.plan->create(library, pool.threads(), workspace, memory))
-      return entry;
+      return Status::success();
   }
-  return {};
+  entry = Entry();
+  return Status::success();
 }
 
 Status Conv::packWeights(Entry &entry, const aprt_conv_desc &desc,
@@ -76,9 +112,11 @@ Status Conv::pack(const aprt_conv_desc &desc, const void *w) {
   APRT_TRY(checkConv(desc, plain.size()));
   if (desc.slot < 0)
     return Status::error("a weight to pack names no slot");
+  if (std::optional<aprt_gemm_desc> product = pixelProduct(desc))
+    return products.pack(*product, w);
   aprt_conv_desc key = canonicalConv(desc);
   Entry &entry = entries[key];
-  entry = makeEntry(key);
+  APRT_TRY(makeEntry(key, entry));
   if (entry.plan)
     return packWeights(entry, key, w);
   int64_t bytes = countWeights(desc) * elementBytes(desc.dtype);
@@ -125,6 +163,9 @@ Status Conv::runWidened(ConvPlan &plan, const aprt_conv_desc &desc,
 
 Status Conv::run(const aprt_conv_desc &desc, const ConvOperands &operands) {
   APRT_TRY(checkConv(desc, plain.size()));
+  if (std::optional<aprt_gemm_desc> product = pixelProduct(desc))
+    return products.run(*product, {operands.x, operands.w, operands.bias,
+                                   operands.addend, operands.y});
   aprt_conv_desc key = canonicalConv(desc);
   auto found = entries.find(key);
   if (found == entries.end()) {
@@ -132,13 +173,18 @@ Status Conv::run(const aprt_conv_desc &desc, const ConvOperands &operands) {
       return Status::error("packed weight " + std::to_string(desc.slot) +
                            " was packed for another convolution, or not at "
                            "all");
-    found = entries.emplace(key, makeEntry(key)).first;
+    Entry entry;
+    APRT_TRY(makeEntry(key, entry));
+    found = entries.emplace(key, std::move(entry)).first;
   }
   Entry &entry = found->second;
   if (!entry.plan) {
     const void *w = desc.slot >= 0 ? plain[desc.slot].data() : operands.w;
-    naiveConv(desc, operands.x, w, operands.bias, operands.addend, operands.y,
-              pool);
+    if (entry.isShallow)
+      shallowConv(desc, w, operands, pool, workspace);
+    else
+      naiveConv(desc, operands.x, w, operands.bias, operands.addend, operands.y,
+                pool);
     return Status::success();
   }
   if (desc.slot < 0)

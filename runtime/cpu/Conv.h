@@ -7,6 +7,7 @@
 #include "../core/Memory.h"
 #include "../core/WordKey.h"
 #include "ConvPlan.h"
+#include "Gemm.h"
 #include "OneDnn.h"
 #include "ThreadPool.h"
 
@@ -18,25 +19,27 @@ namespace autopar::runtime {
 
 /// Runs aprt_conv; plans are made once per description, as in Gemm. A packed
 /// weight lives in the plan of the description it was packed with. 16-bit
-/// floats that the library lacks are computed in f32.
+/// floats that the library lacks are computed in f32. Images of one pixel are
+/// rows of a matrix product.
 class Conv {
 public:
   /// Packed weights are counted in `memory`.
   Conv(const OneDnn &library, ThreadPool &pool, Workspace &workspace,
-       MemoryCounter &memory, size_t slots)
+       MemoryCounter &memory, size_t slots, Gemm &products)
       : library(library), pool(pool), workspace(workspace), memory(memory),
-        plain(slots) {}
+        products(products), plain(slots) {}
 
   Status run(const aprt_conv_desc &desc, const ConvOperands &operands);
   Status pack(const aprt_conv_desc &desc, const void *w);
 
 private:
   struct Entry {
-    std::unique_ptr<ConvPlan> plan; // null: plain loops
+    std::unique_ptr<ConvPlan> plan; // null: the runtime's own loops
+    bool isShallow = false;         // by shallowConv, else by naiveConv
     bool widened = false;           // the plan is of the same in f32
   };
 
-  Entry makeEntry(const aprt_conv_desc &desc);
+  Status makeEntry(const aprt_conv_desc &desc, Entry &entry);
   Status packWeights(Entry &entry, const aprt_conv_desc &desc, const void *w);
   Status runPlan(ConvPlan &plan, const aprt_conv_desc &desc,
                  const ConvOperands &operands);
@@ -47,6 +50,7 @@ private:
   ThreadPool &pool;
   Workspace &workspace;
   MemoryCounter &memory;
+  Gemm &products;            // of as many slots
   std::vector<Buffer> plain; // weights of slots that plain loops use
   std::unordered_map<aprt_conv_desc, Entry, WordKeyHash, WordKeyEqual> entries;
 };

@@ -39,22 +39,31 @@ static ConvPiece channelPiece(const aprt_conv_desc &desc, int64_t begin,
   return piece;
 }
 
-/// Output rows [begin, end) of the first spatial dimension of channels-last
+/// The outermost spatial dimension: those before it have size 1.
+static int64_t rowDim(const aprt_conv_desc &desc) {
+  int64_t d = 0;
+  while (d + 1 < desc.spatial_rank && desc.in[d] == 1 && desc.out[d] == 1)
+    ++d;
+  return d;
+}
+
+/// Output rows [begin, end) of the outermost spatial dimension of channels-last
 /// tensors.
 static ConvPiece rowPiece(const aprt_conv_desc &desc, int64_t begin,
                           int64_t end) {
-  int64_t reach = (desc.window[0] - 1) * desc.dilations[0] + 1;
-  int64_t low = begin * desc.strides[0] - desc.pad_low[0];
-  int64_t high = (end - 1) * desc.strides[0] - desc.pad_low[0] + reach;
-  int64_t first = std::max<int64_t>(low, 0), last = std::min(high, desc.in[0]);
+  int64_t d = rowDim(desc), inner = desc.spatial_rank - d - 1;
+  int64_t reach = (desc.window[d] - 1) * desc.dilations[d] + 1;
+  int64_t low = begin * desc.strides[d] - desc.pad_low[d];
+  int64_t high = (end - 1) * desc.strides[d] - desc.pad_low[d] + reach;
+  int64_t first = std::max<int64_t>(low, 0), last = std::min(high, desc.in[d]);
   ConvPiece piece{desc, 0, desc.n};
   piece.desc.n = 1;
-  piece.desc.in[0] = last - first;
-  piece.desc.out[0] = end - begin;
-  piece.desc.pad_low[0] = first - low;
-  piece.desc.pad_high[0] = high - last;
-  piece.x = first * product(desc.in + 1, desc.spatial_rank - 1) * desc.c;
-  piece.y = begin * product(desc.out + 1, desc.spatial_rank - 1) * desc.o;
+  piece.desc.in[d] = last - first;
+  piece.desc.out[d] = end - begin;
+  piece.desc.pad_low[d] = first - low;
+  piece.desc.pad_high[d] = high - last;
+  piece.x = first * product(desc.in + d + 1, inner) * desc.c;
+  piece.y = begin * product(desc.out + d + 1, inner) * desc.o;
   return piece;
 }
 
@@ -78,7 +87,9 @@ static constexpr int64_t channelBlock = 16;
 static std::vector<ConvPiece> cutInside(const aprt_conv_desc &desc,
                                         int threads) {
   bool rows = desc.channels_last, channels = !rows && desc.groups == 1;
-  int64_t total = rows ? desc.out[0] : channels ? desc.o : desc.groups;
+  int64_t total = rows       ? desc.out[rowDim(desc)]
+                  : channels ? desc.o
+                             : desc.groups;
   int64_t unit = channels && total >= channelBlock * threads ? channelBlock : 1;
   int64_t count = std::min<int64_t>(threads, total);
   std::vector<ConvPiece> pieces;
@@ -88,13 +99,19 @@ static std::vector<ConvPiece> cutInside(const aprt_conv_desc &desc,
         i + 1 == count ? total : total * (i + 1) / count / unit * unit;
     pieces.push_back(rows ? rowPiece(desc, begin, end)
                           : channelPiece(desc, begin, end));
-    if (pieces.back().desc.in[0] <= 0)
+    if (pieces.back().desc.in[rowDim(desc)] <= 0)
       return {};
   }
   return pieces;
 }
 
 std::vector<ConvPiece> cutConv(const aprt_conv_desc &desc, int threads) {
+  constexpr double smallConv = 1 << 17; // flops not worth a second thread
+  double flops = 2.0 * double(countOutputs(desc)) *
+                 double(desc.c / desc.groups) *
+                 double(product(desc.window, desc.spatial_rank));
+  if (flops < smallConv)
+    return cutImages(desc, 1);
   if (desc.n % threads == 0)
     return cutImages(desc, threads);
   std::vector<ConvPiece> pieces = cutInside(desc, threads);

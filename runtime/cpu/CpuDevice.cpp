@@ -12,7 +12,7 @@ CpuDevice::CpuDevice(const CpuOptions &options, RankMemory &memory)
       products(library, pool, workspace, memory.packed,
                size_t(options.packedSlots)),
       convolutions(library, pool, workspace, memory.packed,
-                   size_t(options.packedSlots)) {}
+                   size_t(options.packedSlots), products) {}
 
 Status CpuDevice::create(const CpuOptions &options, RankMemory &memory,
                          std::unique_ptr<CpuDevice> &result) {

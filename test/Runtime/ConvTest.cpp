@@ -4,6 +4,7 @@
 #include "ConvProblem.h"
 #include "core/DataType.h"
 #include "cpu/NaiveConv.h"
+#include "cpu/ShallowConv.h"
 
 #include <gtest/gtest.h>
 
@@ -18,12 +19,14 @@ struct Machine {
   explicit Machine(int threads) : pool(threads, /*spin=*/false) {
     EXPECT_TRUE(library.load().ok());
     library.useCallingThreads(pool);
-    conv = std::make_unique<Conv>(library, pool, workspace, memory, 1);
+    gemm = std::make_unique<Gemm>(library, pool, workspace, memory, 1);
+    conv = std::make_unique<Conv>(library, pool, workspace, memory, 1, *gemm);
   }
   OneDnn library;
   ThreadPool pool;
   MemoryCounter memory;
   Workspace workspace{pool.threads(), memory};
+  std::unique_ptr<Gemm> gemm;
   std::unique_ptr<Conv> conv;
 };
 
@@ -91,6 +94,93 @@ void checkHalf(Machine &machine, Convolution conv, int64_t dtype,
     ASSERT_NEAR(Element<T>::load(got[i]), conv.y[i],
                 rounding * (1 + std::abs(conv.y[i])))
         << "at " << i << " of " << describe(conv.desc);
+}
+
+/// A convolution whose images have at most one dimension longer than a pixel.
+Convolution lineConvolution(std::mt19937 &random) {
+  Convolution conv = randomConvolution(random);
+  aprt_conv_desc &d = conv.desc;
+  int64_t line = int64_t(random() % 4); // none if there is no such dimension
+  for (int64_t i = 0; i < d.spatial_rank; ++i) {
+    if (i == line) {
+      d.in[i] += 40;
+      d.out[i] += 40 / d.strides[i];
+      continue;
+    }
+    d.in[i] = d.window[i] = d.out[i] = 1;
+    d.pad_low[i] = d.pad_high[i] = 0;
+  }
+  fill(conv, random);
+  return conv;
+}
+
+/// Row-major depthwise and other shallow convolutions: strides, dilations and
+/// paddings of both dimensions, several outputs per group, the 16-bit floats.
+TEST_P(ConvThreads, Shallow) {
+  std::mt19937 random(91 + GetParam());
+  Machine machine(GetParam());
+  int taken = 0;
+  for (int i = 0; i < 300 && !HasFatalFailure(); ++i) {
+    Convolution conv = randomConvolution(random);
+    aprt_conv_desc &d = conv.desc;
+    d.channels_last = 0;
+    d.groups = i % 4 ? d.c : 1;
+    d.o = d.groups * int64_t(1 + random() % 3);
+    for (int64_t s = 0; s < d.spatial_rank; ++s) {
+      int64_t more = int64_t(random() % 60);
+      d.in[s] += more;
+      d.strides[s] = int64_t(1 + random() % 3);
+      d.out[s] = (d.in[s] + d.pad_low[s] + d.pad_high[s] -
+                  (d.window[s] - 1) * d.dilations[s] - 1) /
+                     d.strides[s] +
+                 1;
+    }
+    if (d.spatial_rank == 3)
+      continue;
+    taken += isShallowConv(d);
+    fill(conv, random);
+    check(machine, conv, i % 3 == 0);
+  }
+  EXPECT_GT(taken, 150);
+}
+
+TEST_P(ConvThreads, LinesAndPixels) {
+  std::mt19937 random(77 + GetParam());
+  Machine machine(GetParam());
+  for (int i = 0; i < 200 && !HasFatalFailure(); ++i) {
+    Convolution conv = lineConvolution(random);
+    check(machine, conv, i % 3 == 0);
+  }
+}
+
+/// Nothing but the shape of the description changes.
+TEST(Conv, LinesAreImagesOfHeightOne) {
+  aprt_conv_desc desc{};
+  desc.dtype = APRT_F32;
+  desc.spatial_rank = 3;
+  desc.n = 1;
+  desc.c = desc.o = desc.groups = 8;
+  for (int64_t d = 0; d < 3; ++d)
+    desc.in[d] = desc.window[d] = desc.out[d] = desc.strides[d] =
+        desc.dilations[d] = 1;
+  desc.in[1] = 9;
+  desc.window[1] = 3;
+  desc.out[1] = 5;
+  desc.strides[0] = 3;
+  desc.strides[1] = 2;
+  desc.pad_low[1] = desc.pad_high[1] = 1;
+  aprt_conv_desc image = imageConv(desc);
+  EXPECT_EQ(image.spatial_rank, 2);
+  EXPECT_EQ(image.in[0], 1);
+  EXPECT_EQ(image.in[1], 9);
+  EXPECT_EQ(image.window[1], 3);
+  EXPECT_EQ(image.out[1], 5);
+  EXPECT_EQ(image.strides[1], 2);
+  EXPECT_EQ(image.pad_low[1], 1);
+  desc.window[0] = 3; // reads padding: stays
+  desc.pad_low[0] = desc.pad_high[0] = 1;
+  EXPECT_EQ(imageConv(desc).spatial_rank, 2);
+  EXPECT_EQ(imageConv(desc).window[0], 3);
 }
 
 TEST_P(ConvThreads, HalvesAreAddedUpInFloat) {
