@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Times five models (from the shared full-size graphs, with made weights) beside onnxruntime, or where those graphs are absent
 # the repository's own GPT-2. Arguments: model folders (model.onnx, inputs.npz) to time instead; options of autopar.bench, such
-# as --quick. Made folders go to AUTOPAR_FULL (default: build/full).
+# as --quick. Made folders go to AUTOPAR_FULL (default: build/full). With --kernels first: single kernels beside onnxruntime
+# (matrix times vector, decoding, convolutions of lines, depthwise and 1x1 ones) by autopar.bench_kernels and its options.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 export AUTOPAR_BUILD=${AUTOPAR_BUILD:-$root/build}
@@ -9,6 +10,11 @@ shared=${AUTOPAR_SHARED:-$root/../shared}
 full=${AUTOPAR_FULL:-$AUTOPAR_BUILD/full}
 python=${AUTOPAR_VENV:-$AUTOPAR_BUILD/venv}/bin/python
 export PYTHONPATH=$root/python AUTOPAR_BIN=$AUTOPAR_BUILD/bin
+
+if [ "${1:-}" = --kernels ]; then
+  shift
+  exec "$python" -m autopar.bench_kernels "$@"
+fi
 
 folders=()
 for argument in "$@"; do
