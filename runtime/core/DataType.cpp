@@ -64,25 +64,6 @@ std::string describeTensor(aprt_dtype dtype,
   return text + ']';
 }
 
-float toFloat(Float16 value) {
-  uint32_t sign = uint32_t(value.bits & 0x8000) << 16;
-  uint32_t exponent = (value.bits >> 10) & 0x1f;
-  uint32_t mantissa = value.bits & 0x3ff;
-  uint32_t bits;
-  if (exponent == 0x1f) {
-    bits = sign | 0x7f800000u | (mantissa << 13);
-  } else if (exponent != 0) {
-    bits = sign | ((exponent + 112) << 23) | (mantissa << 13);
-  } else {
-    // Zero or subnormal: mantissa * 2^-24 is exact in float.
-    float magnitude = float(mantissa) * 0x1p-24f;
-    return sign ? -magnitude : magnitude;
-  }
-  float result;
-  std::memcpy(&result, &bits, sizeof(result));
-  return result;
-}
-
 Float16 toFloat16(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof(bits));

@@ -40,7 +40,19 @@ struct BFloat16 {
   uint16_t bits;
 };
 
-float toFloat(Float16 value);
+/// Without branches, so that loops over it become vectors.
+inline float toFloat(Float16 value) {
+  uint32_t sign = uint32_t(value.bits & 0x8000) << 16;
+  uint32_t bits = uint32_t(value.bits & 0x7fff) << 13;
+  uint32_t special = bits >= 0x0f800000u ? 0x7f800000u : 0; // infinity or NaN
+  float result;
+  std::memcpy(&result, &bits, sizeof(result));
+  result *= 0x1p112f; // another bias of the exponent; exact
+  std::memcpy(&bits, &result, sizeof(result));
+  bits |= sign | special;
+  std::memcpy(&result, &bits, sizeof(result));
+  return result;
+}
 Float16 toFloat16(float value);
 
 inline float toFloat(BFloat16 value) {

@@ -151,13 +151,19 @@ void Product<T>::packRows(const T *from, int64_t count, Sum *to) const {
                 : Sum(0);
 }
 
-/// `count` columns of B: [k][width], zero past the end.
+/// `count` columns of B: [k][width], zero past the end. Dense ones have a loop
+/// of their own, which becomes vectors.
 template <typename T>
 void Product<T>::packPanel(const T *from, int64_t count, Sum *to) const {
   for (int64_t k = 0; k < desc.k; ++k, to += width) {
     const T *row = from + k * desc.b_strides[r];
-    for (int64_t j = 0; j < count; ++j)
-      to[j] = Sum(E::load(row[j * desc.b_strides[r + 1]]));
+    int64_t stride = desc.b_strides[r + 1];
+    if (stride == 1)
+      for (int64_t j = 0; j < count; ++j)
+        to[j] = Sum(E::load(row[j]));
+    else
+      for (int64_t j = 0; j < count; ++j)
+        to[j] = Sum(E::load(row[j * stride]));
     std::fill(to + count, to + width, Sum(0));
   }
 }
