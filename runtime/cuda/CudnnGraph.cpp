@@ -164,7 +164,13 @@ Status CudnnGraph::buildGraph(cudnnHandle_t handle, CudnnDescriptor &graph,
   std::vector<cudnnBackendDescriptor_t> handles;
   for (const CudnnDescriptor &operation : operations)
     handles.push_back(operation.get());
-  APRT_TRY(create(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, graph));
+  cudnnBackendDescriptor_t made = nullptr;
+  APRT_TRY(ifSupported(library.cudnnBackendCreateDescriptor(
+                           CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, &made),
+                       "cudnnBackendCreateDescriptor of a graph", supported));
+  if (!supported)
+    return Status::success();
+  graph = {made, {library.cudnnBackendDestroyDescriptor}};
   APRT_TRY(set(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS,
                CUDNN_TYPE_BACKEND_DESCRIPTOR, int64_t(handles.size()),
                handles.data()));
