@@ -58,6 +58,21 @@ static Tensor randomOperand(Value operand, std::string name, uint64_t seed) {
   return tensor;
 }
 
+static std::vector<Tensor> randomOperands(Operation *op, uint64_t seed) {
+  std::vector<Tensor> operands;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    operands.push_back(
+        randomOperand(operand, "operand" + std::to_string(i), seed));
+  return operands;
+}
+
+static SmallVector<const Tensor *> pointersTo(ArrayRef<Tensor> tensors) {
+  SmallVector<const Tensor *> pointers;
+  for (const Tensor &tensor : tensors)
+    pointers.push_back(&tensor);
+  return pointers;
+}
+
 namespace {
 /// An operand as its parts along the axes over which it is partial: one part if
 /// there are none.
@@ -272,13 +287,8 @@ static LogicalResult validateParts(DecomposeOpInterface op, uint64_t seed,
   copy->erase();
   if (failed(scratch.finish(values)))
     return failure();
-  std::vector<Tensor> operands;
-  SmallVector<const Tensor *> pointers;
-  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    operands.push_back(
-        randomOperand(operand, "operand" + std::to_string(i), seed));
-  for (const Tensor &operand : operands)
-    pointers.push_back(&operand);
+  std::vector<Tensor> operands = randomOperands(op, seed);
+  SmallVector<const Tensor *> pointers = pointersTo(operands);
   FailureOr<Tensor> expected = evaluate(op, pointers);
   auto actual = interpret(scratch.func, operands);
   if (failed(expected) || failed(actual))
@@ -313,7 +323,9 @@ LogicalResult validateSplits(Operation *op, const ShardingRule &rule,
 LogicalResult validateRule(Operation *op, uint64_t seed,
                            ValidationCounts &counts) {
   ShardingRule rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
-  if (failed(validateSplits(op, rule, seed, counts)))
+  std::vector<Tensor> operands = randomOperands(op, seed);
+  if (failed(validateSplits(op, rule, seed, counts)) ||
+      failed(validateRole(op, pointersTo(operands))))
     return failure();
   if (auto composite = dyn_cast<DecomposeOpInterface>(op))
     return validateParts(composite, seed, counts);

@@ -177,4 +177,22 @@ TEST_F(MachineTest, refusesASplitScan) {
                 });
 }
 
+/// A softmax reads its row, and no kernel may take it for less.
+TEST_F(MachineTest, findsReadsOfOtherElements) {
+  auto module = parse(R"(
+    func.func @f(%a: tensor<2x3xf32>) -> tensor<2x3xf32> {
+      %0 = autopar.softmax %a dim = 1 : tensor<2x3xf32>
+      return %0 : tensor<2x3xf32>
+    })");
+  Operation *op =
+      &module->lookupSymbol<func::FuncOp>("f").getBody().front().front();
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  Tensor operand = randomTensor(type, "a", 0);
+  EXPECT_TRUE(succeeded(validateRole(op, {&operand})));
+  EXPECT_TRUE(succeeded(validateReads(op, {&operand}, /*cells=*/2)));
+  EXPECT_TRUE(failed(validateReads(op, {&operand}, /*cells=*/6)));
+  EXPECT_NE(errors.find("element 1 of the result does not read element 0"),
+            std::string::npos);
+}
+
 } // namespace

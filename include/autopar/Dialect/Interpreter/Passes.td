@@ -32,7 +32,8 @@ def ValidateRules : Pass<"autopar-validate-rules", "::mlir::ModuleOp"> {
   let description = [{
     Every op of the module runs on random operands, whole and split by its rule:
     each factor and pass over 2 to 5 devices and every pair of them over 2x2. A
-    rule whose blocks do not make up the whole is an error at the op. Prints the
+    rule whose blocks do not make up the whole is an error at the op. So is one that
+    reads other elements of an operand than its role in loops says. Prints the
     number of ops and splits.
   }];
   let options = [

@@ -4,6 +4,7 @@
 #define AUTOPAR_DIALECT_INTERPRETER_VALIDATE_H
 
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/Interpreter/Tensor.h"
 
 namespace autopar::interpreter {
 
@@ -25,7 +26,8 @@ struct ValidationCounts {
 /// Runs `op` (of one that has a sharding rule) on random operands, whole and
 /// split in every way, and compares. Blocks may be uneven or empty; bytes past
 /// their extent are garbage unless the rule names a mask. An op that decomposes
-/// is compared with its parts, which are validated too. An error at `op` names
+/// is compared with its parts, which are validated too. So is what kernels
+/// assume of its loops. An error at `op` names
 /// the split that gives something else.
 mlir::LogicalResult validateRule(mlir::Operation *op, uint64_t seed,
                                  ValidationCounts &counts);
@@ -33,6 +35,15 @@ mlir::LogicalResult validateRule(mlir::Operation *op, uint64_t seed,
 mlir::LogicalResult validateSplits(mlir::Operation *op,
                                    const ShardingRule &rule, uint64_t seed,
                                    ValidationCounts &counts);
+
+/// Operands and result, each cut into `cells` runs of row-major numbers: an
+/// error at `op` if a result element reads another run than its own.
+mlir::LogicalResult validateReads(mlir::Operation *op,
+                                  llvm::ArrayRef<const Tensor *> operands,
+                                  int64_t cells);
+/// The same with the cells that the op's role in loops (`loopRoleOf`) promises.
+mlir::LogicalResult validateRole(mlir::Operation *op,
+                                 llvm::ArrayRef<const Tensor *> operands);
 
 } // namespace autopar::interpreter
 
