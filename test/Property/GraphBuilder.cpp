@@ -35,6 +35,8 @@ GraphBuilder::GraphBuilder(ModuleOp module, StringRef name, Random &random,
 SmallVector<int64_t> GraphBuilder::randomShape(int64_t minRank,
                                                int64_t maxRank) {
   static const int64_t sizes[] = {1, 2, 3, 4, 4, 5, 6, 6, 7, 8};
+  if (random.chance(80))
+    maxRank = std::min(maxRank, std::max<int64_t>(minRank, 4));
   SmallVector<int64_t> shape(random.between(minRank, maxRank));
   for (int64_t &size : shape)
     size = random.pick(ArrayRef<int64_t>(sizes));
@@ -128,9 +130,10 @@ bool GraphBuilder::isExact(Value value) {
 
 SmallVector<Type> GraphBuilder::finish() {
   SmallVector<Value> results;
+  int percent = random.chance(50) ? 5 : 40;
   for (Operation &op : func.front())
     for (Value result : op.getResults())
-      if (result.use_empty() || random.chance(5))
+      if (result.use_empty() || kept.contains(result) || random.chance(percent))
         results.push_back(result);
   func::ReturnOp::create(builder, loc, results);
   SmallVector<Type> types(ValueRange(results).getTypes());

@@ -7,11 +7,14 @@
 #include "autopar/Dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace autopar::property {
 
 /// Tensors stay this small.
 inline constexpr int64_t kMaxElements = 800;
+/// And have at most so many dimensions.
+inline constexpr int64_t kMaxRank = 6;
 
 /// A function under construction and the values it has so far.
 class GraphBuilder {
@@ -24,15 +27,19 @@ public:
   mlir::RankedTensorType type(llvm::ArrayRef<int64_t> shape, mlir::Type of) {
     return mlir::RankedTensorType::get(shape, of);
   }
+  /// More than four dimensions are rare.
   llvm::SmallVector<int64_t> randomShape(int64_t minRank, int64_t maxRank);
 
   /// A value with this element type and rank, made so far or a new argument.
-  mlir::Value pick(mlir::Type of, int64_t minRank = 0, int64_t maxRank = 4);
+  mlir::Value pick(mlir::Type of, int64_t minRank = 0,
+                   int64_t maxRank = kMaxRank);
   /// A value of this type: one there is, or a new argument.
   mlir::Value pickOf(mlir::RankedTensorType type);
   mlir::Value newArgument(mlir::RankedTensorType type);
   void addSetupResult(mlir::RankedTensorType type);
   void add(mlir::Value value) { values.push_back(value); }
+  /// `value` becomes a result also where something reads it.
+  void keep(mlir::Value value) { kept.insert(value); }
   int64_t opCount();
 
   /// tanh(value): keeps what could grow within [-1, 1].
@@ -43,7 +50,8 @@ public:
   /// op with steps may read it.
   bool isExact(mlir::Value value);
 
-  /// Returns the values that nothing reads; their types.
+  /// Returns the values that nothing reads, and some of the others: their
+  /// types.
   llvm::SmallVector<mlir::Type> finish();
 
   mlir::OpBuilder builder;
@@ -56,6 +64,7 @@ private:
   mlir::Type element;
   bool onlyParameters;
   llvm::SmallVector<mlir::Value> values;
+  llvm::DenseSet<mlir::Value> kept;
 };
 
 /// The shape of a tensor value.
@@ -77,6 +86,8 @@ mlir::Value makeBroadcast(GraphBuilder &graph);
 mlir::Value makeReshape(GraphBuilder &graph);
 mlir::Value makeTranspose(GraphBuilder &graph);
 mlir::Value makeSlice(GraphBuilder &graph);
+mlir::Value makeMovements(GraphBuilder &graph);
+mlir::Value makeImageMovement(GraphBuilder &graph);
 mlir::Value makePad(GraphBuilder &graph);
 mlir::Value makeConcat(GraphBuilder &graph);
 mlir::Value makeGather(GraphBuilder &graph);

@@ -19,20 +19,20 @@ static Value pickNumber(GraphBuilder &graph, int64_t minRank, int64_t maxRank) {
 }
 
 Value makeGather(GraphBuilder &graph) {
-  Value data = pickNumber(graph, 1, 3);
+  Value data = pickNumber(graph, 1, 5);
   Value indices = graph.pick(graph.indexType(), 0, 2);
   size_t dim = graph.random.below(shapeOf(data).size());
   SmallVector<int64_t> shape(shapeOf(data).take_front(dim));
   llvm::append_range(shape, shapeOf(indices));
   llvm::append_range(shape, shapeOf(data).drop_front(dim + 1));
-  if (elementCount(shape) > kMaxElements || shape.size() > 4)
+  if (elementCount(shape) > kMaxElements || shape.size() > kMaxRank)
     return {};
   return GatherOp::create(graph.builder, graph.loc, like(data, shape), data,
                           indices, Value(), dim, IntegerAttr());
 }
 
 Value makeGatherNd(GraphBuilder &graph) {
-  Value data = pickNumber(graph, 2, 3);
+  Value data = pickNumber(graph, 2, 5);
   ArrayRef<int64_t> from = shapeOf(data);
   int64_t batch = graph.random.below(2);
   int64_t depth = graph.random.between(1, from.size() - batch);
@@ -47,7 +47,7 @@ Value makeGatherNd(GraphBuilder &graph) {
 }
 
 Value makeGatherElements(GraphBuilder &graph) {
-  Value data = pickNumber(graph, 1, 4);
+  Value data = pickNumber(graph, 1, kMaxRank);
   SmallVector<int64_t> shape(shapeOf(data));
   size_t dim = graph.random.below(shape.size());
   shape[dim] = graph.random.between(1, 6);
@@ -60,7 +60,7 @@ Value makeGatherElements(GraphBuilder &graph) {
 
 /// Of exact values only: their order must not depend on that of sums.
 Value makeTopK(GraphBuilder &graph) {
-  Value x = pickNumber(graph, 1, 4);
+  Value x = pickNumber(graph, 1, kMaxRank);
   if (!isa<IntegerType>(cast<RankedTensorType>(x.getType()).getElementType()) &&
       !graph.isExact(x))
     x = graph.newArgument(cast<RankedTensorType>(x.getType()));

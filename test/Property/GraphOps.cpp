@@ -25,6 +25,10 @@ static Value binary(GraphBuilder &graph, BinaryKind kind, Value a, Value b) {
   return BinaryOp::create(graph.builder, graph.loc, kind, a, b);
 }
 
+static RankedTensorType like(Value x, ArrayRef<int64_t> shape) {
+  return cast<RankedTensorType>(x.getType()).clone(shape);
+}
+
 Value makeUnary(GraphBuilder &graph) {
   static const UnaryKind kinds[] = {
       UnaryKind::Abs,     UnaryKind::Cos,      UnaryKind::Erf,
@@ -159,130 +163,12 @@ Value makeIota(GraphBuilder &graph) {
 }
 
 //===----------------------------------------------------------------------===//
-// Movement
-//===----------------------------------------------------------------------===//
-
-/// A float, sometimes an integer or bool.
-static Value pickAny(GraphBuilder &graph, int64_t minRank) {
-  int64_t kind = graph.random.below(10);
-  Type element = kind == 0   ? graph.builder.getI1Type()
-                 : kind <= 2 ? graph.indexType()
-                             : graph.floatType();
-  return graph.pick(element, minRank);
-}
-
-static RankedTensorType like(Value x, ArrayRef<int64_t> shape) {
-  return cast<RankedTensorType>(x.getType()).clone(shape);
-}
-
-Value makeBroadcast(GraphBuilder &graph) {
-  Value x = pickAny(graph, 0);
-  SmallVector<int64_t> shape, dims;
-  for (int64_t size : shapeOf(x)) {
-    if (graph.random.chance(30))
-      shape.push_back(graph.random.between(1, 5));
-    dims.push_back(shape.size());
-    shape.push_back(size == 1 && graph.random.chance(50)
-                        ? graph.random.between(2, 5)
-                        : size);
-  }
-  if (graph.random.chance(30))
-    shape.push_back(graph.random.between(2, 4));
-  if (elementCount(shape) > kMaxElements || shape.size() > 5)
-    return {};
-  return BroadcastOp::create(graph.builder, graph.loc, like(x, shape), x, dims);
-}
-
-/// Merges two neighbours, splits a dimension, flattens, or adds a dimension
-/// of 1.
-Value makeReshape(GraphBuilder &graph) {
-  Value x = pickAny(graph, 1);
-  SmallVector<int64_t> shape(shapeOf(x));
-  for (int64_t step = graph.random.between(1, 2); step > 0; --step) {
-    size_t dim = graph.random.below(shape.size());
-    int64_t what = graph.random.below(4);
-    if (what == 0 && dim + 1 < shape.size()) {
-      shape[dim] *= shape[dim + 1];
-      shape.erase(shape.begin() + dim + 1);
-    } else if (what == 1 && shape.size() < 4) {
-      int64_t part = graph.random.between(2, 4);
-      if (shape[dim] % part != 0)
-        continue;
-      shape[dim] /= part;
-      shape.insert(shape.begin() + dim, part);
-    } else if (what == 2 && graph.random.chance(30)) {
-      shape.assign({elementCount(shape)});
-    } else if (what == 3 && shape.size() < 4) {
-      shape.insert(shape.begin() + dim, 1);
-    }
-  }
-  return ReshapeOp::create(graph.builder, graph.loc, like(x, shape), x);
-}
-
-Value makeTranspose(GraphBuilder &graph) {
-  Value x = pickAny(graph, 2);
-  SmallVector<int64_t> perm =
-      llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(x).size()));
-  graph.random.shuffle(perm);
-  SmallVector<int64_t> shape;
-  for (int64_t dim : perm)
-    shape.push_back(shapeOf(x)[dim]);
-  return TransposeOp::create(graph.builder, graph.loc, like(x, shape), x, perm);
-}
-
-Value makeSlice(GraphBuilder &graph) {
-  Value x = pickAny(graph, 1);
-  SmallVector<int64_t> shape(shapeOf(x)), starts(shape.size(), 0),
-      steps(shape.size(), 1);
-  size_t dim = graph.random.below(shape.size());
-  int64_t size = shape[dim];
-  if (graph.random.chance(30)) { // backwards
-    starts[dim] = size - 1;
-    steps[dim] = -1;
-  } else {
-    starts[dim] = graph.random.below(size);
-    steps[dim] = graph.random.between(1, 2);
-    shape[dim] = ceilDiv(size - starts[dim], steps[dim]);
-  }
-  return SliceOp::create(graph.builder, graph.loc, like(x, shape), x, starts,
-                         steps);
-}
-
-Value makePad(GraphBuilder &graph) {
-  Value x = graph.pick(graph.floatType(), 1);
-  SmallVector<int64_t> shape(shapeOf(x)), low(shape.size(), 0),
-      high(shape.size(), 0);
-  size_t dim = graph.random.below(shape.size());
-  low[dim] = graph.random.below(3);
-  high[dim] = graph.random.below(3);
-  shape[dim] += low[dim] + high[dim];
-  if (elementCount(shape) > kMaxElements)
-    return {};
-  return PadOp::create(graph.builder, graph.loc, like(x, shape), x, low, high,
-                       llvm::APFloat(0.25));
-}
-
-Value makeConcat(GraphBuilder &graph) {
-  Value x = pickAny(graph, 1);
-  size_t dim = graph.random.below(shapeOf(x).size());
-  SmallVector<int64_t> other(shapeOf(x));
-  other[dim] = graph.random.between(1, 4);
-  Value y = graph.pickOf(like(x, other));
-  SmallVector<int64_t> shape(shapeOf(x));
-  shape[dim] += other[dim];
-  if (elementCount(shape) > kMaxElements)
-    return {};
-  return ConcatOp::create(graph.builder, graph.loc, like(x, shape),
-                          ValueRange{x, y}, dim);
-}
-
-//===----------------------------------------------------------------------===//
 // Contraction and windows
 //===----------------------------------------------------------------------===//
 
 /// Every dimension of a value gets a role: batch, contracted or free.
 Value makeEinsum(GraphBuilder &graph) {
-  Value lhs = graph.pick(graph.floatType(), 1, 4);
+  Value lhs = graph.pick(graph.floatType(), 1);
   std::string left, right, kept;
   SmallVector<int64_t> rightShape, shape;
   int64_t product = 1;
@@ -300,7 +186,7 @@ Value makeEinsum(GraphBuilder &graph) {
     }
     product *= size;
   }
-  if (graph.random.chance(70) && right.size() < 4) {
+  if (graph.random.chance(70) && right.size() < kMaxRank) {
     int64_t size = graph.random.between(2, 6);
     right += 'z';
     rightShape.push_back(size);
@@ -309,7 +195,7 @@ Value makeEinsum(GraphBuilder &graph) {
     product *= size;
   }
   if (product > 8 * kMaxElements || elementCount(shape) > kMaxElements ||
-      shape.size() > 4)
+      shape.size() > kMaxRank)
     return {};
   Value rhs = graph.pickOf(graph.type(rightShape, graph.floatType()));
   Value result = EinsumOp::create(
@@ -340,16 +226,17 @@ struct RandomWindows {
 };
 } // namespace
 
-/// An image of two spatial dimensions: a value of rank 4 or a new argument.
+/// An image, mostly of two spatial dimensions: a value or a new argument.
 static Value pickImage(GraphBuilder &graph) {
+  int64_t spatial = graph.random.chance(70) ? 2 : graph.random.between(1, 3);
   if (graph.random.chance(60))
-    return graph.pick(graph.floatType(), 4);
-  static const int64_t channels[] = {2, 3, 4, 6};
-  return graph.newArgument(
-      graph.type({graph.random.between(1, 3),
-                  graph.random.pick(ArrayRef<int64_t>(channels)),
-                  graph.random.between(3, 8), graph.random.between(3, 6)},
-                 graph.floatType()));
+    return graph.pick(graph.floatType(), 2 + spatial, 2 + spatial);
+  static const int64_t channels[] = {2, 3, 4, 6, 8, 9};
+  SmallVector<int64_t> shape{graph.random.between(1, 3),
+                             graph.random.pick(ArrayRef<int64_t>(channels))};
+  for (int64_t dim = 0; dim < spatial; ++dim)
+    shape.push_back(graph.random.between(spatial == 3 ? 2 : 3, 6));
+  return graph.newArgument(graph.type(shape, graph.floatType()));
 }
 
 Value makeConvolution(GraphBuilder &graph) {
@@ -357,7 +244,7 @@ Value makeConvolution(GraphBuilder &graph) {
   ArrayRef<int64_t> from = shapeOf(x);
   RandomWindows windows(graph.random, from.drop_front(2));
   int64_t groups = from[1] % 2 == 0 && graph.random.chance(30) ? 2 : 1;
-  SmallVector<int64_t> filter{groups * graph.random.between(1, 3),
+  SmallVector<int64_t> filter{groups * graph.random.between(1, 4),
                               from[1] / groups};
   SmallVector<int64_t> shape{from[0], filter[0]};
   llvm::append_range(filter, windows.sizes);
