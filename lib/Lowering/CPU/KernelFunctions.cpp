@@ -26,8 +26,9 @@ constexpr int64_t kElementsPerPiece = 8192;
 class KernelBuilder {
 public:
   KernelBuilder(OpBuilder &builder, KernelOp kernel, ArrayRef<unsigned> slots,
-                ArrayRef<ArrayAttr> positions)
-      : builder(builder), kernel(kernel), slots(slots), positions(positions) {}
+                ArrayRef<ArrayAttr> positions, ConstantTables &tables)
+      : builder(builder), kernel(kernel), slots(slots), positions(positions),
+        tables(tables) {}
 
   /// The function with arguments (buffers..., scalars, begin, end).
   LLVM::LLVMFuncOp emit(StringRef name, const Nest &nest);
@@ -42,6 +43,7 @@ private:
   KernelOp kernel;
   ArrayRef<unsigned> slots; // argument number of each operand
   ArrayRef<ArrayAttr> positions;
+  ConstantTables &tables;
 };
 
 unsigned pointerCount(ArrayRef<unsigned> slots) {
@@ -104,7 +106,7 @@ LLVM::LLVMFuncOp KernelBuilder::emit(StringRef name, const Nest &nest) {
   Location loc = UnknownLoc::get(context);
   auto done = LLVM::ReturnOp::create(builder, loc, ValueRange());
   builder.setInsertionPoint(done);
-  StackEmitter emit(builder, loc, entry);
+  StackEmitter emit(builder, loc, entry, tables);
   emit.findings.columnReductions = findings.columnReductions;
   bindArguments(emit, entry);
   Index flat = openNest(emit, entry, nest);
@@ -180,7 +182,8 @@ FailureOr<LoopKernel> KernelFunctions::get(KernelOp kernel) {
   int64_t space = spaceOf(kernel);
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   std::string name = nameOf(kernel, known.size() - 1);
-  KernelBuilder emission(builder, kernel, arguments.slots, result.positions);
+  KernelBuilder emission(builder, kernel, arguments.slots, result.positions,
+                         tables);
   emission.emit(name + "_trial", flatNest(space)).erase();
   if (arguments.writesOverInput(kernel))
     emission.findings.crossStride = 0;

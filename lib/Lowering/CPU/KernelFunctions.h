@@ -4,6 +4,7 @@
 #ifndef AUTOPAR_LOWERING_CPU_KERNELFUNCTIONS_H
 #define AUTOPAR_LOWERING_CPU_KERNELFUNCTIONS_H
 
+#include "../Loops/ConstantTables.h"
 #include "autopar/Dialect/Dialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -25,11 +26,13 @@ struct LoopKernel {
 /// Makes one function per distinct kernel body.
 class KernelFunctions {
 public:
-  explicit KernelFunctions(mlir::ModuleOp module) : module(module) {}
+  explicit KernelFunctions(mlir::ModuleOp module)
+      : module(module), tables(module) {}
   mlir::FailureOr<LoopKernel> get(KernelOp kernel);
 
 private:
   mlir::ModuleOp module;
+  loops::ConstantTables tables;
   llvm::StringMap<LoopKernel> known;
 };
 

@@ -184,8 +184,8 @@ LogicalResult CudaKernelPrinter::stack(LLVM::AllocaOp op) {
   return success();
 }
 
-/// Shared memory that the kernel uses, in the order of its first use.
-LogicalResult CudaKernelPrinter::declareShared() {
+/// Tables, and shared memory, which is declared in the order of its first use.
+LogicalResult CudaKernelPrinter::declareArrays() {
   llvm::StringMap<std::string> known;
   WalkResult walked = function.walk([&](LLVM::AddressOfOp op) {
     auto module = function->getParentOfType<mlir::gpu::GPUModuleOp>();
@@ -193,6 +193,10 @@ LogicalResult CudaKernelPrinter::declareShared() {
     if (!global || !typeText(scalarOf(global.getType())))
       return WalkResult(unknown(op));
     Type element = scalarOf(global.getType());
+    if (global.getConstant()) {
+      places[op] = {op.getGlobalName().str(), element, {}, /*isConst=*/true};
+      return WalkResult::advance();
+    }
     std::string &variable = known[op.getGlobalName()];
     if (variable.empty()) {
       variable = freshName("shared");

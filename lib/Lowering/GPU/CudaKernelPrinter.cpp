@@ -139,7 +139,7 @@ FailureOr<std::string> CudaKernelPrinter::print() {
   if (!llvm::hasSingleElement(function.getBody()))
     return unknown(function);
   std::string head = comment() + signature();
-  if (failed(declareShared()) || failed(block(function.getBody().front())))
+  if (failed(declareArrays()) || failed(block(function.getBody().front())))
     return failure();
   return head + body + "}\n";
 }

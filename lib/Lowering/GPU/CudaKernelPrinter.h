@@ -42,7 +42,7 @@ private:
   // The head.
   std::string comment();
   std::string signature();
-  mlir::LogicalResult declareShared();
+  mlir::LogicalResult declareArrays();
   mlir::Type elementOf(mlir::Value pointer);
 
   // Statements.

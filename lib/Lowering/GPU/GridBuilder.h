@@ -20,10 +20,11 @@ bool isAligned(mlir::Value memref);
 /// One emission of a kernel's body.
 class GridBuilder {
 public:
-  GridBuilder(mlir::gpu::GPUModuleOp module, KernelOp kernel,
-              const KernelSlots &arguments, llvm::StringRef name)
-      : module(module), kernel(kernel), arguments(arguments), name(name),
-        builder(mlir::OpBuilder::atBlockEnd(module.getBody())),
+  GridBuilder(mlir::gpu::GPUModuleOp module, loops::ConstantTables &tables,
+              KernelOp kernel, const KernelSlots &arguments,
+              llvm::StringRef name)
+      : module(module), tables(tables), kernel(kernel), arguments(arguments),
+        name(name), builder(mlir::OpBuilder::atBlockEnd(module.getBody())),
         loc(kernel.getLoc()) {}
 
   /// Over the flat space, by one thread; keeps nothing.
@@ -41,7 +42,7 @@ private:
   void emitTiles(const GridPlan &plan);
   void store(GridEmitter &emit, llvm::ArrayRef<OutputElement> elements);
   GridEmitter emitterFor(mlir::Block *block) {
-    GridEmitter emit(builder, loc, block, module, name);
+    GridEmitter emit(builder, loc, block, tables, module, name);
     bindArguments(emit);
     return emit;
   }
@@ -55,6 +56,7 @@ private:
   mlir::Value digit(mlir::Value index, int64_t below, int64_t size);
 
   mlir::gpu::GPUModuleOp module;
+  loops::ConstantTables &tables;
   KernelOp kernel;
   const KernelSlots &arguments;
   std::string name;

@@ -62,9 +62,10 @@ struct Tile {
 class GridEmitter : public loops::LoopEmitter {
 public:
   GridEmitter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Block *entry,
-              mlir::gpu::GPUModuleOp module, llvm::StringRef kernel)
-      : LoopEmitter(builder, loc, entry), module(module), kernel(kernel.str()) {
-  }
+              loops::ConstantTables &tables, mlir::gpu::GPUModuleOp module,
+              llvm::StringRef kernel)
+      : LoopEmitter(builder, loc, entry, tables), module(module),
+        kernel(kernel.str()) {}
 
   /// Threads fold together from now on.
   void share(const RowGroup &rowGroup);

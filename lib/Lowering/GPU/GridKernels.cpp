@@ -15,6 +15,9 @@ namespace autopar::gpu {
 
 namespace {
 
+/// The address space of a device's memory.
+constexpr unsigned kGlobalSpace = 1;
+
 //===----------------------------------------------------------------------===//
 // What kernels need
 //===----------------------------------------------------------------------===//
@@ -68,10 +71,11 @@ FailureOr<GridKernels::Known> GridKernels::make(KernelOp kernel) {
     OpBuilder builder = OpBuilder::atBlockEnd(outer.getBody());
     kernels =
         mlir::gpu::GPUModuleOp::create(builder, outer.getLoc(), "kernels");
+    tables.emplace(kernels, kGlobalSpace);
   }
   KernelSlots arguments(kernel);
   std::string name = loops::nameOf(kernel, table.size());
-  GridBuilder builder(kernels, kernel, arguments, name);
+  GridBuilder builder(kernels, *tables, kernel, arguments, name);
   loops::Findings findings = builder.tryOut();
   GridPlan plan = planGrid(kernel, findings, vectorFor(kernel),
                            arguments.writesOverInput(kernel));

@@ -4,6 +4,7 @@
 #define AUTOPAR_LOWERING_GPU_GRIDKERNELS_H
 
 #include "../Common/HostProgram.h"
+#include "../Loops/ConstantTables.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -24,7 +25,8 @@ struct GridKernel {
 /// Makes one function per distinct kernel body:
 /// `gpu.func @kernel_N_x(%p: !llvm.ptr..., %s: i64...) kernel` in `gpu.module
 /// @kernels`, of scf, arith, math, llvm, gpu and nvvm ops. Shared memory is
-/// `llvm.mlir.global internal @shared_...` in address space 3.
+/// `llvm.mlir.global internal @shared_...` in address space 3; constants of
+/// many elements are tables in address space 1.
 class GridKernels {
 public:
   explicit GridKernels(mlir::ModuleOp module) : outer(module) {}
@@ -44,6 +46,7 @@ private:
 
   mlir::ModuleOp outer;
   mlir::gpu::GPUModuleOp kernels;
+  std::optional<loops::ConstantTables> tables;
   llvm::StringMap<Known> known;
   std::vector<GridKernelRow> table;
 };

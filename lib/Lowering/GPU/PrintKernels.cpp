@@ -4,6 +4,7 @@
 #include "CudaSource.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -29,6 +30,9 @@ static constexpr StringLiteral kHead =
 #endif
 )";
 
+/// Columns that the numbers of a table take.
+constexpr size_t kTableWidth = 100;
+
 /// A copy without what nobody needs, for readers.
 static OwningOpRef<mlir::gpu::GPUModuleOp>
 simplified(mlir::gpu::GPUModuleOp kernels) {
@@ -40,6 +44,35 @@ simplified(mlir::gpu::GPUModuleOp kernels) {
   if (failed(manager.run(*copy)))
     return {};
   return copy;
+}
+
+/// The constant as an array of the device.
+static std::string tableText(LLVM::GlobalOp table) {
+  auto elements = cast<DenseElementsAttr>(table.getValueAttr());
+  std::string text =
+      llvm::formatv("\nstatic __device__ const {0} {1}[{2}] = {{",
+                    *typeText(elements.getElementType()), table.getSymName(),
+                    elements.size());
+  size_t width = kTableWidth;
+  for (Attribute element : elements.getValues<Attribute>()) {
+    std::string number = *literalText(element) + ",";
+    width += number.size() + 1;
+    bool full = width > kTableWidth;
+    text += full ? "\n    " + number : " " + number;
+    width = full ? number.size() + 4 : width;
+  }
+  return text + "\n};\n";
+}
+
+/// The tables that kernels read.
+static std::string tablesText(mlir::gpu::GPUModuleOp kernels) {
+  llvm::StringSet<> used;
+  kernels.walk([&](LLVM::AddressOfOp op) { used.insert(op.getGlobalName()); });
+  std::string text;
+  for (auto global : kernels.getOps<LLVM::GlobalOp>())
+    if (global.getConstant() && used.contains(global.getSymName()))
+      text += tableText(global);
+  return text;
 }
 
 LogicalResult printKernels(mlir::gpu::GPUModuleOp kernels,
@@ -59,7 +92,8 @@ LogicalResult printKernels(mlir::gpu::GPUModuleOp kernels,
       return failure();
     functions += "\n" + *text;
   }
-  os << kHead << helperText(helpers) << functions;
+  os << kHead << helperText(helpers) << (copy ? tablesText(*copy) : "")
+     << functions;
   return success();
 }
 

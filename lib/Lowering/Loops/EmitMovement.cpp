@@ -196,33 +196,9 @@ Value emitIota(LoopEmitter &emit, IotaOp op, ArrayRef<Index> at) {
   return index;
 }
 
-/// A splat is a number; a table becomes a chain of selections, which is small
-/// because constants are.
 Value emitConstant(LoopEmitter &emit, ConstantOp op, ArrayRef<Index> at) {
-  auto elements = cast<DenseElementsAttr>(op.getValue());
-  Type type = elementOf(op.getResult());
-  auto number = [&](Attribute value) -> Value {
-    if (auto real = dyn_cast<FloatAttr>(value))
-      return emit.constant(type, real.getValueAsDouble());
-    APInt bits = cast<IntegerAttr>(value).getValue();
-    return emit.make<arith::ConstantOp>(
-        emit.builder.getIntegerAttr(type, bits));
-  };
-  if (elements.isSplat())
-    return number(elements.getSplatValue<Attribute>());
-  Value flat = emit.value(emit.linearize(at, shapeOf(op.getResult())));
-  Value result;
-  for (auto [position, value] :
-       llvm::enumerate(elements.getValues<Attribute>())) {
-    Value next = number(value);
-    result = result
-                 ? emit.make<arith::SelectOp>(
-                       emit.make<arith::CmpIOp>(arith::CmpIPredicate::eq, flat,
-                                                emit.constantInt(position)),
-                       next, result)
-                 : next;
-  }
-  return result;
+  return emit.constantElement(cast<DenseElementsAttr>(op.getValue()),
+                              emit.linearize(at, shapeOf(op.getResult())));
 }
 
 //===----------------------------------------------------------------------===//

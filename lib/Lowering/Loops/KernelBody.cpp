@@ -54,9 +54,16 @@ std::string bodyKey(KernelOp kernel, ArrayRef<unsigned> slots) {
     os << '\n' << op.getName() << ' ';
     for (Value operand : op.getOperands())
       os << numbers[operand] << ' ';
-    for (NamedAttribute attribute : op.getAttrDictionary())
-      if (attribute.getName() != "autopar.names")
-        os << attribute.getName() << '=' << attribute.getValue() << ' ';
+    for (NamedAttribute attribute : op.getAttrDictionary()) {
+      if (attribute.getName() == "autopar.names")
+        continue;
+      os << attribute.getName() << '=';
+      // Equal tables are one attribute; their text may be long.
+      if (isa<ElementsAttr>(attribute.getValue()))
+        os << attribute.getValue().getAsOpaquePointer() << ' ';
+      else
+        os << attribute.getValue() << ' ';
+    }
     for (Value result : op.getResults())
       numbers[result] = numbers.size(), os << result.getType() << ' ';
   }

@@ -22,8 +22,9 @@ Type storageType(Type element) {
   return element;
 }
 
-LoopEmitter::LoopEmitter(OpBuilder &builder, Location loc, Block *entry)
-    : builder(builder), loc(loc) {
+LoopEmitter::LoopEmitter(OpBuilder &builder, Location loc, Block *entry,
+                         ConstantTables &tables)
+    : builder(builder), loc(loc), tables(tables) {
   scopes.push_back({entry, nullptr});
 }
 
@@ -80,6 +81,24 @@ Value LoopEmitter::constant(Type type, double value) {
   else
     bits = APInt(integer.getWidth(), static_cast<int64_t>(value), true, true);
   return make<arith::ConstantOp>(builder.getIntegerAttr(integer, bits));
+}
+
+Value LoopEmitter::constantElement(DenseElementsAttr elements, Index flat) {
+  Type type = computeType(elements.getElementType());
+  auto number = [&](Attribute element) -> Value {
+    if (auto real = dyn_cast<FloatAttr>(element))
+      return constant(type, real.getValueAsDouble());
+    return make<arith::ConstantOp>(
+        builder.getIntegerAttr(type, cast<IntegerAttr>(element).getValue()));
+  };
+  if (elements.isSplat())
+    return number(elements.getSplatValue<Attribute>());
+  if (std::optional<int64_t> known = getConstantIntValue(value(flat)))
+    return number(elements.getValues<Attribute>()[*known]);
+  LLVM::GlobalOp table = tables.get(elements);
+  auto pointer =
+      LLVM::LLVMPointerType::get(builder.getContext(), table.getAddrSpace());
+  return load(make<LLVM::AddressOfOp>(pointer, table.getSymName()), type, flat);
 }
 
 /// x and c of x + c, with a constant c; null without.

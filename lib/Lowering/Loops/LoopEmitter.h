@@ -11,6 +11,7 @@
 #ifndef AUTOPAR_LOWERING_LOOPS_LOOPEMITTER_H
 #define AUTOPAR_LOWERING_LOOPS_LOOPEMITTER_H
 
+#include "ConstantTables.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Layout.h"
 #include "autopar/Interfaces/Neutral.h"
@@ -75,7 +76,9 @@ struct Findings {
 
 class LoopEmitter {
 public:
-  LoopEmitter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Block *entry);
+  /// Constants of many elements go into `tables`.
+  LoopEmitter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Block *entry,
+              ConstantTables &tables);
   virtual ~LoopEmitter() = default;
 
   /// The elements of `tensor` are in memory at `pointer`.
@@ -119,6 +122,8 @@ public:
   }
   mlir::Value constantInt(int64_t value);
   mlir::Value constant(mlir::Type type, double value);
+  /// Element `flat` of a constant, in row-major order.
+  mlir::Value constantElement(mlir::DenseElementsAttr elements, Index flat);
   mlir::Value addInt(mlir::Value a, mlir::Value b);
   mlir::Value mulInt(mlir::Value a, int64_t factor);
   mlir::Value clamp(mlir::Value index, int64_t size);
@@ -275,6 +280,7 @@ protected:
   llvm::DenseSet<mlir::Value> varying;
   mlir::Value storeGuard;
   std::map<Key, mlir::Value> memo;
+  ConstantTables &tables;
 };
 
 /// Code for one element of an op's result; declared here, one file per family.
