@@ -16,6 +16,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -47,7 +48,7 @@ int main(int argc, char **argv) {
   registry.insert<autopar::AutoparDialect, mlir::LLVM::LLVMDialect,
                   mlir::NVVM::NVVMDialect, mlir::gpu::GPUDialect,
                   mlir::arith::ArithDialect, mlir::math::MathDialect,
-                  mlir::func::FuncDialect>();
+                  mlir::scf::SCFDialect, mlir::func::FuncDialect>();
   mlir::func::registerInlinerExtension(registry);
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "autopar's passes on MLIR files\n", registry));

@@ -52,4 +52,12 @@ def ApproximateMath : LoweringPass<"autopar-approximate-math"> {
   let summary = "replace functions of f32 by polynomials that vectorize";
 }
 
+def LimitUnrolling : LoweringPass<"autopar-limit-unrolling"> {
+  let summary = "tell LLVM which loops around loops stay loops";
+  let description = [{
+    Windows of a few elements may become straight code; the loops around them,
+    which LLVM would unroll too where sizes are small, may not.
+  }];
+}
+
 #endif // AUTOPAR_LOWERING_PASSES_TD
