@@ -84,6 +84,19 @@ template <Phase phase> static void registerPhase() {
 }
 
 namespace {
+/// What `autopar compile` takes as options of a command line.
+struct PlanPhaseOptions : PassPipelineOptions<PlanPhaseOptions> {
+  Option<int64_t> ranks{*this, "ranks", llvm::cl::desc("CPU ranks"),
+                        llvm::cl::init(1)};
+  Option<std::string> cluster{
+      *this, "cluster",
+      llvm::cl::desc("file or NODESxDEVICES:TYPE; instead of ranks")};
+  Option<std::string> strategy{*this, "strategy",
+                               llvm::cl::desc("a demand per mesh axis"),
+                               llvm::cl::init("auto")};
+  Option<std::string> mesh{*this, "mesh", llvm::cl::desc("axes and sizes")};
+};
+
 struct LowerPhaseOptions : PassPipelineOptions<LowerPhaseOptions> {
   Option<std::string> target{*this, "target",
                              llvm::cl::desc("cpu, cuda or emulated"),
@@ -91,9 +104,22 @@ struct LowerPhaseOptions : PassPipelineOptions<LowerPhaseOptions> {
 };
 } // namespace
 
+static void buildPlanPhase(OpPassManager &manager,
+                           const PlanPhaseOptions &given) {
+  SearchPlanOptions options;
+  options.ranks = given.ranks;
+  options.cluster = given.cluster;
+  options.strategy = given.strategy;
+  options.mesh = given.mesh;
+  manager.addPass(createSearchPlan(options));
+  buildPhase(Phase::Plan, manager);
+}
+
 void registerPhasePipelines() {
   registerPhase<Phase::Import>();
-  registerPhase<Phase::Plan>();
+  static PassPipelineRegistration<PlanPhaseOptions> plan(
+      "autopar-phase-plan", "search a plan and the passes of phase plan",
+      buildPlanPhase);
   registerPhase<Phase::Partition>();
   registerPhase<Phase::Schedule>();
   static PassPipelineRegistration<LowerPhaseOptions> lower(

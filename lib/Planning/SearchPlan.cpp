@@ -1,5 +1,7 @@
 //===- SearchPlan.cpp - The pass that plans -------------------------------===//
 
+#include "autopar/Cost/TargetNames.h"
+#include "autopar/Cost/TargetTable.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Planning/Passes.h"
 #include "autopar/Planning/ReadModel.h"
@@ -22,6 +24,11 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
     llvm::Expected<PlanRequest> request = readRequest();
     if (!request)
       return fail(request.takeError());
+    // A program for GPUs is planned by the GPU's table.
+    if (request->cluster.slowest().kind != kTargetCpu &&
+        !getOperation()->hasAttr(kTarget))
+      getOperation()->setAttr(kTarget,
+                              StringAttr::get(&getContext(), kTargetCuda));
     FailureOr<ModelGraph> graph = readModel(getOperation());
     if (failed(graph))
       return signalPassFailure();

@@ -30,8 +30,9 @@ struct LowerOptions {
 void buildPhase(Phase phase, mlir::OpPassManager &manager,
                 const LowerOptions &options = {});
 
-/// `--autopar-phase-import`, ..., `--autopar-phase-lower=target=emulated` for
-/// autopar-opt.
+/// `--autopar-phase-import`, `--autopar-phase-plan=ranks=4`, ...,
+/// `--autopar-phase-lower=target=emulated` for autopar-opt: each takes the
+/// output of the one before, also that of `autopar compile --stop-after`.
 void registerPhasePipelines();
 
 } // namespace autopar
