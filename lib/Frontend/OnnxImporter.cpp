@@ -15,7 +15,10 @@ static constexpr unsigned kErrorLimit = 100;
 
 OnnxImporter::OnnxImporter(const OnnxModel &model, const ImportOptions &options,
                            MLIRContext *context)
-    : builder(context), model(model), contents(model.contents()),
+    : known([this](Value parameter) {
+        return readTensor(*parameters.lookup(parameter), parameter.getLoc());
+      }),
+      builder(context), model(model), contents(model.contents()),
       options(options), context(context),
       here(FileLineColLoc::get(context, contents.fileName, 0, 0)) {
   context->loadDialect<AutoparDialect, func::FuncDialect>();
@@ -328,6 +331,8 @@ void OnnxImporter::finish() {
     step.setArgAttr(i, AutoparDialect::kSource, source);
   for (auto [i, result] : llvm::enumerate(results))
     step.setResultAttr(i, AutoparDialect::kResult, result);
+  if (!fixedInputs.empty())
+    (*module)->setAttr(kFixedInputs, builder.getArrayAttr(fixedInputs));
 }
 
 OwningOpRef<ModuleOp> OnnxImporter::run() {

@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_LIB_FRONTEND_ONNXIMPORTER_H
 #define AUTOPAR_LIB_FRONTEND_ONNXIMPORTER_H
 
+#include "KnownValues.h"
 #include "OnnxContents.h"
 #include "OnnxNode.h"
 #include "OnnxScope.h"
@@ -14,7 +15,7 @@
 namespace autopar {
 
 /// Tensors of up to this many elements that are made of shapes, constants and
-/// small integer tables are computed during import.
+/// small integer tables become constants during import.
 constexpr uint64_t kSmallTensor = 64;
 
 /// Nodes and steps of recurrences that an import may unroll.
@@ -36,9 +37,8 @@ public:
   mlir::Type elementType(int64_t onnxDataType);
   /// The constant, made once.
   Value constant(mlir::DenseElementsAttr elements, mlir::Location loc);
-  /// The value's elements if they are known while compiling: a constant, or a
-  /// parameter of at most `kReadLimit` elements, whose bytes are then read.
-  std::optional<interpreter::Tensor> knownTensor(Value value);
+  /// Values that follow from constants and parameters.
+  KnownValues known;
   /// Whether one node of this body alone names the value that another made.
   bool isOnlyUse(llvm::StringRef name, Value value) const;
   /// The constant or parameter of a tensor of the file; null if it is faulty.
@@ -65,6 +65,10 @@ private:
   FailureOr<llvm::SmallVector<int64_t>>
   bindShape(const onnx::ValueInfoProto &info);
   FailureOr<int64_t> bindDim(const onnx::ValueInfoProto &info, int index);
+  FailureOr<std::optional<int64_t>> boundSize(llvm::StringRef name);
+  FailureOr<std::optional<int64_t>> namedSize(llvm::StringRef name);
+  LogicalResult fixInput(llvm::StringRef name, mlir::RankedTensorType type,
+                         llvm::StringRef text);
   void checkBindings();
   void importNode(const onnx::NodeProto &node, unsigned index);
   LogicalResult collectFunctions();
@@ -93,8 +97,8 @@ private:
   void finish();
 
   Value parameter(const OnnxTensor &tensor);
-  std::optional<interpreter::Tensor> readTensor(const OnnxTensor &tensor,
-                                                mlir::Location loc);
+  FailureOr<interpreter::Tensor> readTensor(const OnnxTensor &tensor,
+                                            mlir::Location loc);
   mlir::Location nameLoc(llvm::StringRef name);
 
   const OnnxModel &model;
@@ -123,6 +127,7 @@ private:
   llvm::DenseMap<Value, const OnnxTensor *> parameters;
   llvm::SmallVector<mlir::Attribute> results;
   llvm::StringSet<> usedBindings;
+  llvm::SmallVector<mlir::Attribute> fixedInputs;
 };
 
 } // namespace autopar

@@ -30,7 +30,7 @@ bool OnnxNode::isOnlyUse(unsigned i) const {
 }
 
 FailureOr<SmallVector<int64_t>> OnnxNode::ints(unsigned i) {
-  std::optional<interpreter::Tensor> tensor = importer.knownTensor(inputs[i]);
+  interpreter::TensorRef tensor = importer.known.get(inputs[i]);
   if (!tensor)
     return error("its input " + Twine(i) + " ('" + proto.input(i) +
                  "') must be known while compiling: a constant, or computed "
@@ -52,7 +52,7 @@ FailureOr<int64_t> OnnxNode::scalarInt(unsigned i) {
 }
 
 std::optional<SmallVector<double>> OnnxNode::knownNumbersOf(Value value) {
-  std::optional<interpreter::Tensor> tensor = importer.knownTensor(value);
+  interpreter::TensorRef tensor = importer.known.get(value);
   if (!tensor)
     return std::nullopt;
   SmallVector<double> out;

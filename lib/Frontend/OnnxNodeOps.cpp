@@ -2,8 +2,6 @@
 
 #include "OnnxImporter.h"
 #include "OnnxNode.h"
-#include "autopar/Dialect/Interpreter/Interpreter.h"
-#include "mlir/IR/Verifier.h"
 
 using namespace mlir;
 
@@ -22,32 +20,21 @@ static bool isWorthFolding(Operation *op) {
          });
 }
 
-/// Evaluates an op on small constants, so that arithmetic on shapes leaves
-/// nothing behind.
+/// An op on constants whose result is small becomes a constant, so that
+/// arithmetic on shapes leaves nothing behind.
 Value OnnxNode::fold(Operation *op) {
   Value result = op->getResult(0);
-  if (!isWorthFolding(op))
+  bool isConstant =
+      isWorthFolding(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+        return importer.known.followsFromConstants(operand);
+      });
+  FailureOr<interpreter::Tensor> value = failure();
+  if (isConstant)
+    value = importer.known.evaluate(op);
+  if (failed(value)) {
+    importer.known.note(op);
     return result;
-  SmallVector<interpreter::Tensor> operands;
-  for (Value operand : op->getOperands()) {
-    auto constant = operand.getDefiningOp<ConstantOp>();
-    std::optional<uint64_t> count = countElements(shapeOf(operand), 1);
-    if (!constant || !count || *count > 1 << 16)
-      return result;
-    FailureOr<interpreter::Tensor> tensor =
-        interpreter::fromElements(constant.getValue());
-    if (failed(tensor))
-      return result;
-    operands.push_back(std::move(*tensor));
   }
-  SmallVector<const interpreter::Tensor *> pointers;
-  for (const interpreter::Tensor &operand : operands)
-    pointers.push_back(&operand);
-  if (failed(mlir::verify(op)))
-    return result;
-  FailureOr<interpreter::Tensor> value = interpreter::evaluate(op, pointers);
-  if (failed(value))
-    return result;
   op->erase();
   return importer.constant(interpreter::toElements(*value), loc);
 }

@@ -136,27 +136,51 @@ Value padConstant(OnnxNode &node, Value x, const Padding &padding,
                             padding.high, llvm::APFloat(value));
 }
 
-/// Which element of a dimension of size n is read at position `at` outside.
-int64_t reflected(StringRef mode, int64_t at, int64_t n) {
+Value clampTo(OnnxNode &node, Value x, double low, double high) {
+  Value above = node.binary(BinaryKind::Max, x, low);
+  return node.binary(BinaryKind::Min, above, high);
+}
+
+/// There and back between 0 and n - 1. |(n - 1) - |x|| counts from the far end
+/// where x is beyond either end by less than n.
+Value reflect(OnnxNode &node, Value x, int64_t below, int64_t above,
+              int64_t n) {
+  int64_t last = n - 1;
+  if (last == 0)
+    return node.splatLike(x, 0);
+  if (std::max(below, above) > last)
+    x = node.binary(BinaryKind::Mod, x, 2.0 * last);
+  else if (below > 0)
+    x = node.unary(UnaryKind::Abs, x);
+  auto fromEnd = [&](Value at) {
+    return node.binary(BinaryKind::Sub, node.splatLike(at, last), at);
+  };
+  return fromEnd(node.unary(UnaryKind::Abs, fromEnd(x)));
+}
+
+/// Which elements of a dimension of size n are read, with `low` positions
+/// before it and `high` after it: arithmetic on positions, so that long
+/// dimensions cost no table.
+Value paddedPositions(OnnxNode &node, int64_t low, int64_t n, int64_t high,
+                      StringRef mode) {
+  auto type =
+      RankedTensorType::get({low + n + high}, node.builder.getI64Type());
+  Value at = node.binary(BinaryKind::Add, node.iota(type, 0), double(-low));
   if (mode == "edge")
-    return std::clamp<int64_t>(at, 0, n - 1);
+    return clampTo(node, at, 0, n - 1);
   if (mode == "wrap")
-    return ((at % n) + n) % n;
-  int64_t period = std::max<int64_t>(2 * (n - 1), 1);
-  at = ((at % period) + period) % period;
-  return at < n ? at : period - at;
+    return node.binary(BinaryKind::Mod, at, n);
+  return reflect(node, at, low, high, n);
 }
 
 Value padByIndex(OnnxNode &node, Value x, const Padding &padding,
                  StringRef mode) {
   for (int64_t d = 0; d < OnnxNode::rankOf(x); ++d) {
-    int64_t n = OnnxNode::shapeOf(x)[d];
-    if (padding.low[d] == 0 && padding.high[d] == 0)
-      continue;
-    SmallVector<int64_t> indices;
-    for (int64_t at = -padding.low[d]; at < n + padding.high[d]; ++at)
-      indices.push_back(reflected(mode, at, n));
-    x = node.gather(x, node.scalarInts(indices, {int64_t(indices.size())}), d);
+    int64_t low = padding.low[d], high = padding.high[d];
+    if (low != 0 || high != 0)
+      x = node.gather(
+          x, paddedPositions(node, low, OnnxNode::shapeOf(x)[d], high, mode),
+          d);
   }
   return x;
 }
@@ -181,8 +205,7 @@ LogicalResult pad(OnnxNode &node) {
     return node.error("unknown mode '" + mode +
                       "' (known: constant, edge, reflect, wrap)");
   for (int64_t d = 0; d < OnnxNode::rankOf(x); ++d)
-    if (padding->low[d] + padding->high[d] > 1 << 20 ||
-        (OnnxNode::shapeOf(x)[d] == 0 && padding->low[d] + padding->high[d]))
+    if (OnnxNode::shapeOf(x)[d] == 0 && padding->low[d] + padding->high[d])
       return node.error("its pads do not fit mode " + mode);
   return node.finish(padByIndex(node, x, *padding, mode));
 }

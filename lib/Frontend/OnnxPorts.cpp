@@ -1,46 +1,115 @@
 //===- OnnxPorts.cpp - Inputs, parameters and outputs of an ONNX graph ----===//
 
 #include "OnnxImporter.h"
+#include "SymbolicSize.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cmath>
 
 using namespace mlir;
 using llvm::Twine;
 
 namespace autopar {
 
-/// Parameters up to this size are read where a node asks for their values.
-static constexpr uint64_t kReadLimit = 1 << 16;
-
 //===----------------------------------------------------------------------===//
 // Inputs
 //===----------------------------------------------------------------------===//
 
+/// Gives a tensor of one element the value that a text says; what is wrong with
+/// the text, or "".
+static std::string setElement(interpreter::Tensor &tensor, StringRef text) {
+  double number = text == "true";
+  int64_t integer = number;
+  if (text != "true" && text != "false" &&
+      (text.getAsDouble(number) || !std::isfinite(number)))
+    return "it is no finite number";
+  if (tensor.isFloat()) {
+    tensor.set(0, number);
+    return "";
+  }
+  bool isWord = text == "true" || text == "false";
+  if (!isWord && text.getAsInteger(10, integer))
+    return "the input holds integers";
+  tensor.setInt(0, integer);
+  return tensor.ints[0] == integer ? "" : "the input's type cannot hold it";
+}
+
+llvm::Error ImportOptions::bind(StringRef text) {
+  auto [name, value] = text.rsplit('=');
+  double number;
+  bool isWord = value == "true" || value == "false";
+  if (name.empty() || value.empty() || (!isWord && value.getAsDouble(number)))
+    return llvm::createStringError(
+        "write NAME=INT, INPUT.DIM=INT or INPUT=VALUE (a number)");
+  auto [known, isNew] = bindings.try_emplace(name.str(), value.str());
+  if (isNew || known->second == value)
+    return llvm::Error::success();
+  return llvm::createStringError("'" + name + "' has two values, " +
+                                 known->second + " and " + value);
+}
+
+/// The size that --bind gives under a name; nothing if it gives none. A size
+/// that is wrong is an error.
+FailureOr<std::optional<int64_t>> OnnxImporter::boundSize(StringRef name) {
+  auto bound = options.bindings.find(name.str());
+  if (name.empty() || bound == options.bindings.end())
+    return std::optional<int64_t>();
+  usedBindings.insert(name);
+  int64_t size;
+  if (StringRef(bound->second).getAsInteger(10, size) || size <= 0)
+    return error(here, "--bind " + name + "=" + bound->second +
+                           ": sizes are positive integers");
+  return std::optional(size);
+}
+
+/// The size of a dimension's name: what --bind gives, or what it is by
+/// arithmetic on names to which --bind gives sizes.
+FailureOr<std::optional<int64_t>> OnnxImporter::namedSize(StringRef name) {
+  FailureOr<std::optional<int64_t>> given = boundSize(name);
+  if (failed(given) || *given)
+    return given;
+  bool wrong = false;
+  std::optional<int64_t> computed =
+      evaluateSize(name, [&](StringRef part) -> std::optional<int64_t> {
+        FailureOr<std::optional<int64_t>> size = boundSize(part);
+        wrong |= failed(size);
+        return size.value_or(std::nullopt);
+      });
+  if (wrong)
+    return failure();
+  return computed;
+}
+
 FailureOr<int64_t> OnnxImporter::bindDim(const onnx::ValueInfoProto &info,
                                          int index) {
   const auto &dim = info.type().tensor_type().shape().dim(index);
-  if (dim.has_dim_value()) {
-    if (dim.dim_value() > 0)
-      return dim.dim_value();
-    return error(here, "input '" + info.name() + "': dimension " +
-                           Twine(index) + " has size " +
-                           Twine(dim.dim_value()) + "; sizes are positive");
-  }
-  std::string name = dim.dim_param();
   std::string place = info.name() + "." + std::to_string(index);
-  for (const std::string &key : {name, place}) {
-    auto bound = options.bindings.find(key);
-    if (key.empty() || bound == options.bindings.end())
-      continue;
-    usedBindings.insert(key);
-    if (bound->second > 0)
-      return bound->second;
-    return error(here, "--bind " + key + "=" + Twine(bound->second) +
-                           ": sizes are positive");
-  }
-  std::string what =
-      name.empty() ? "no size" : "the symbolic size '" + name + "'";
-  return error(here, "input '" + info.name() + "': dimension " + Twine(index) +
-                         " has " + what + "; give it one with --bind " +
-                         (name.empty() ? place : name) + "=INT");
+  // Some exporters write -1 for a size that is not known.
+  bool open = !dim.has_dim_value() || dim.dim_value() < 0;
+  if (!open && dim.dim_value() > 0)
+    return dim.dim_value();
+  auto wrong = [&](const Twine &what) {
+    return error(here, "input '" + info.name() + "': dimension " +
+                           Twine(index) + " has " + what);
+  };
+  if (!open)
+    return wrong("size 0; sizes are positive");
+  std::string name =
+      dim.has_dim_value() ? std::to_string(dim.dim_value()) : dim.dim_param();
+  FailureOr<std::optional<int64_t>> size = boundSize(place);
+  if (succeeded(size) && !*size)
+    size = dim.has_dim_value() ? boundSize(name) : namedSize(name);
+  if (failed(size))
+    return failure();
+  if (*size && **size > 0)
+    return **size;
+  if (*size)
+    return wrong("size '" + name + "', which is " + Twine(**size) +
+                 "; sizes are positive");
+  std::string what = name.empty()          ? "no size"
+                     : dim.has_dim_value() ? "the size " + name
+                                           : "the symbolic size '" + name + "'";
+  return wrong(what + "; give it one with --bind " +
+               (name.empty() || dim.has_dim_value() ? place : name) + "=INT");
 }
 
 FailureOr<SmallVector<int64_t>>
@@ -81,12 +150,36 @@ LogicalResult OnnxImporter::addInput(const onnx::ValueInfoProto &info) {
   FailureOr<SmallVector<int64_t>> shape = bindShape(info);
   if (failed(shape))
     return failure();
+  auto bound = options.bindings.find(info.name());
+  if (bound != options.bindings.end() && countElements(*shape, 1) == 1) {
+    usedBindings.insert(info.name());
+    return fixInput(info.name(), RankedTensorType::get(*shape, element),
+                    bound->second);
+  }
   scope->poisoned.erase(info.name());
   Value argument = body->addArgument(RankedTensorType::get(*shape, element),
                                      nameLoc(info.name()));
   sources.push_back(
       InputAttr::get(context, builder.getStringAttr(info.name())));
   scope->values[info.name()] = argument;
+  return success();
+}
+
+/// The input is a constant; the program is told which, so that it can refuse
+/// another value.
+LogicalResult OnnxImporter::fixInput(StringRef name, RankedTensorType type,
+                                     StringRef text) {
+  interpreter::Tensor tensor(type);
+  std::string problem = setElement(tensor, text);
+  if (!problem.empty())
+    return error(here, "--bind " + name + "=" + text + ": " + problem);
+  DenseElementsAttr value = interpreter::toElements(tensor);
+  scope->poisoned.erase(name);
+  scope->values[name] = constant(value, nameLoc(name));
+  fixedInputs.push_back(builder.getDictionaryAttr(
+      {builder.getNamedAttr("name", builder.getStringAttr(name)),
+       builder.getNamedAttr("text", builder.getStringAttr(text)),
+       builder.getNamedAttr("value", value)}));
   return success();
 }
 
@@ -98,11 +191,11 @@ LogicalResult OnnxImporter::addInputs() {
 }
 
 void OnnxImporter::checkBindings() {
-  for (const auto &[name, size] : options.bindings)
+  for (const auto &[name, value] : options.bindings)
     if (!usedBindings.contains(name))
-      (void)error(here, "--bind " + name + "=" + Twine(size) +
+      (void)error(here, "--bind " + name + "=" + value +
                             ": no input has a symbolic dimension '" + name +
-                            "'");
+                            "' or is one element and called so");
 }
 
 //===----------------------------------------------------------------------===//
@@ -119,7 +212,7 @@ Value OnnxImporter::constant(DenseElementsAttr elements, Location loc) {
   return value;
 }
 
-std::optional<interpreter::Tensor>
+FailureOr<interpreter::Tensor>
 OnnxImporter::readTensor(const OnnxTensor &tensor, Location loc) {
   llvm::Expected<std::vector<char>> bytes = contents.read(tensor);
   if (!bytes) {
@@ -131,7 +224,7 @@ OnnxImporter::readTensor(const OnnxTensor &tensor, Location loc) {
     });
     if (code != std::errc::no_such_file_or_directory)
       (void)error(loc, "tensor '" + tensor.name + "': " + message);
-    return std::nullopt; // absent external data is an error only where needed
+    return failure(); // absent external data is an error only where needed
   }
   auto type = RankedTensorType::get(tensor.dims, elementType(tensor.dataType));
   interpreter::Tensor out(type);
@@ -140,18 +233,6 @@ OnnxImporter::readTensor(const OnnxTensor &tensor, Location loc) {
     interpreter::loadElement(
         out, i, reinterpret_cast<const uint8_t *>(bytes->data()) + i * width);
   return out;
-}
-
-std::optional<interpreter::Tensor> OnnxImporter::knownTensor(Value value) {
-  if (auto constant = value.getDefiningOp<ConstantOp>()) {
-    FailureOr<interpreter::Tensor> tensor =
-        interpreter::fromElements(constant.getValue());
-    return succeeded(tensor) ? std::optional(*tensor) : std::nullopt;
-  }
-  auto found = parameters.find(value);
-  if (found == parameters.end() || found->second->elements > kReadLimit)
-    return std::nullopt;
-  return readTensor(*found->second, value.getLoc());
 }
 
 /// Small integers are shapes, axes and the like; scalars are scales and
@@ -169,8 +250,9 @@ Value OnnxImporter::parameter(const OnnxTensor &tensor) {
   auto type = RankedTensorType::get(tensor.dims, element);
   Location loc = nameLoc(tensor.name);
   if (becomesConstant(tensor, element))
-    if (std::optional<interpreter::Tensor> known = readTensor(tensor, loc))
-      return constant(interpreter::toElements(*known), loc);
+    if (FailureOr<interpreter::Tensor> read = readTensor(tensor, loc);
+        succeeded(read))
+      return constant(interpreter::toElements(*read), loc);
 
   bool external = tensor.place == OnnxTensor::External;
   bool placed =
@@ -182,6 +264,8 @@ Value OnnxImporter::parameter(const OnnxTensor &tensor) {
                                      : StringRef(contents.fileName)),
       placed ? int64_t(tensor.offset) : -1, tensor.bytes));
   parameters[argument] = &tensor;
+  if (tensor.elements <= kKnownElements)
+    known.noteParameter(argument);
   return argument;
 }
 
@@ -199,34 +283,44 @@ Value OnnxImporter::tensorValue(const onnx::TensorProto &proto) {
 // Outputs
 //===----------------------------------------------------------------------===//
 
+/// The declaration is what an exporter believed: the graph decides, but for
+/// the element type, which callers rely on.
 LogicalResult OnnxImporter::checkOutput(const onnx::ValueInfoProto &info,
                                         Value value) {
   if (!info.type().has_tensor_type())
     return success(); // nothing is declared
   const onnx::TypeProto_Tensor &declared = info.type().tensor_type();
   auto type = cast<RankedTensorType>(value.getType());
-  auto differs = [&](const Twine &what) {
-    std::string computed;
-    llvm::raw_string_ostream(computed) << type;
-    return error(here, "output '" + info.name() + "' is declared with " + what +
-                           ", but the graph computes " + computed);
+  std::string computed;
+  llvm::raw_string_ostream(computed) << type;
+  auto text = [&](const Twine &what) {
+    return ("output '" + info.name() + "' is declared with " + what +
+            ", but the graph computes " + computed)
+        .str();
   };
   if (declared.elem_type() &&
       elementType(declared.elem_type()) != type.getElementType())
-    return differs("element type " + onnxElementName(declared.elem_type()));
+    return error(here,
+                 text("element type " + onnxElementName(declared.elem_type())));
+  auto warn = [&](const Twine &what) {
+    emitWarning(here) << text(what) << "; that is what it will give";
+    return success();
+  };
   if (!declared.has_shape())
     return success();
   if (declared.shape().dim_size() != type.getRank())
-    return differs("rank " + Twine(declared.shape().dim_size()));
+    return warn("rank " + Twine(declared.shape().dim_size()));
   for (int i = 0; i < declared.shape().dim_size(); ++i) {
     const auto &dim = declared.shape().dim(i);
+    int64_t size = dim.dim_value();
     auto bound = options.bindings.find(dim.dim_param());
-    bool named = !dim.has_dim_value() && bound != options.bindings.end();
-    if (!dim.has_dim_value() && !named)
-      continue;
-    int64_t size = named ? bound->second : dim.dim_value();
+    if (dim.has_dim_value()
+            ? size < 0
+            : bound == options.bindings.end() ||
+                  StringRef(bound->second).getAsInteger(10, size))
+      continue; // not known
     if (size != type.getDimSize(i))
-      return differs("size " + Twine(size) + " in dimension " + Twine(i));
+      return warn("size " + Twine(size) + " in dimension " + Twine(i));
   }
   return success();
 }

@@ -197,6 +197,11 @@ std::string Compilation::describeInputs() const {
     llvm::interleaveComma(type.getShape(), os);
     os << ']';
   }
+  if (auto fixed = (*ir)->getAttrOfType<ArrayAttr>(kFixedInputs))
+    for (auto input : fixed.getAsRange<DictionaryAttr>())
+      os << (text.empty() ? "" : ", ")
+         << input.getAs<StringAttr>("name").getValue() << " = "
+         << input.getAs<StringAttr>("text").getValue();
   return text;
 }
 

@@ -166,6 +166,20 @@ static void parsePorts(const JsonReader &json, const Manifest &manifest,
   }
 }
 
+static FixedInput parseFixedInput(const JsonReader &json) {
+  FixedInput input;
+  int64_t bytes = 0;
+  input.name = json.member("name").string();
+  input.dtype = json.member("dtype").dtype();
+  input.shape = parseShape(json.member("shape"), input.dtype, bytes);
+  for (int64_t byte : json.member("bytes").integers(0, 255))
+    input.data.push_back(char(byte));
+  input.text = json.member("value").string();
+  if (bytes != int64_t(input.data.size()))
+    json.member("bytes").fail("are not those of one element");
+  return input;
+}
+
 static void parseParameter(const JsonReader &json, const Manifest &manifest,
                            PersistentEntry &entry) {
   if (manifest.weightFiles.empty())
@@ -357,6 +371,10 @@ static void parseRoot(const JsonReader &root, Manifest &manifest) {
       perStageIntegers(root.member("packed_slots"), stages, maxCount);
   parsePorts(root.member("inputs"), manifest, manifest.inputs);
   parsePorts(root.member("outputs"), manifest, manifest.outputs);
+  JsonReader fixed = root.member("fixed_inputs", /*optional=*/true);
+  if (!fixed.isNull())
+    for (const JsonReader &element : fixed.elements())
+      manifest.fixedInputs.push_back(parseFixedInput(element));
   for (const JsonReader &stage : perStage(root.member("persistent"), stages)) {
     manifest.persistent.emplace_back();
     for (const JsonReader &entry : stage.elements())

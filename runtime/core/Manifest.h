@@ -68,6 +68,15 @@ struct Port {
   int64_t localBytes = 0;
 };
 
+/// An input of one element that the program was compiled for a value of.
+struct FixedInput {
+  std::string name;
+  aprt_dtype dtype = APRT_F32;
+  std::vector<int64_t> shape;
+  std::vector<char> data;
+  std::string text; // the value as it was given
+};
+
 struct PersistentEntry {
   std::string name;
   aprt_dtype dtype = APRT_F32;
@@ -115,6 +124,7 @@ struct Manifest {
   std::vector<OpEntry> ops;
   std::vector<KernelEntry> kernels; // of a GPU
   std::vector<Port> inputs;
+  std::vector<FixedInput> fixedInputs;
   std::vector<Port> outputs;
   std::vector<std::vector<PersistentEntry>> persistent; // by stage
   std::vector<int64_t> arenaBytes;                      // by stage

@@ -48,8 +48,31 @@ static Status checkArray(const Port &port, const Array &array) {
                        describeTensor(port.dtype, port.shape) + hint);
 }
 
-/// Whether every input is there and has the shape of this entry.
+static const FixedInput *findFixed(const Manifest &manifest,
+                                   const std::string &name) {
+  for (const FixedInput &input : manifest.fixedInputs)
+    if (input.name == name)
+      return &input;
+  return nullptr;
+}
+
+static Status checkFixed(const FixedInput &input, const Array &array) {
+  if (array.dtype == input.dtype && array.shape == input.shape &&
+      array.data == input.data)
+    return Status::success();
+  return Status::error("input '" + input.name + "' is " + input.text + " of " +
+                       describeTensor(input.dtype, input.shape) +
+                       " in this program, as --bind gave it; leave it out, or "
+                       "compile the model with the value that you want");
+}
+
+/// Whether every input is there and has the shape of this entry, and those
+/// that are fixed have their values.
 static bool fits(const Manifest &manifest, const NamedArrays &given) {
+  for (const auto &[name, array] : given)
+    if (const FixedInput *fixed = findFixed(manifest, name))
+      if (checkFixed(*fixed, array).failed())
+        return false;
   for (const Port &port : manifest.inputs) {
     auto found = given.find(port.name);
     if (found == given.end() || checkArray(port, found->second).failed())
@@ -97,7 +120,9 @@ static Status chooseEntry(const std::vector<Program> &programs,
 static Status takeInputs(const Manifest &manifest, NamedArrays &given,
                          std::vector<Array> &arrays) {
   for (const auto &[name, array] : given)
-    if (!findPort(manifest.inputs, name))
+    if (const FixedInput *fixed = findFixed(manifest, name))
+      APRT_TRY(checkFixed(*fixed, array));
+    else if (!findPort(manifest.inputs, name))
       return Status::error("the model has no input '" + name +
                            "'; its inputs: " + listPorts(manifest.inputs));
   for (const Port &port : manifest.inputs) {

@@ -58,13 +58,9 @@ int main(int argc, char **argv) {
   options.read.allowLinkedWeights = allowLinks;
   if (maxBytes.getNumOccurrences())
     options.read.maxBytes = maxBytes;
-  for (const std::string &binding : bindings) {
-    auto [name, text] = StringRef(binding).rsplit('=');
-    int64_t size;
-    if (name.empty() || text.getAsInteger(10, size))
-      return fail("--bind " + binding + ": write NAME=INT");
-    options.bindings[name.str()] = size;
-  }
+  for (const std::string &binding : bindings)
+    if (Error error = options.bind(binding))
+      return fail("--bind " + binding + ": " + toString(std::move(error)));
   Expected<std::unique_ptr<autopar::OnnxModel>> file =
       autopar::OnnxModel::read(model, options.read);
   if (!file)

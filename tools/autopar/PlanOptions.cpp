@@ -58,7 +58,9 @@ void PlanOptions::addTo(CommandLine &line) {
   options.push_back(
       text("save-plan", "FILE", "keep the plan as JSON", savePlan));
   options.push_back({"bind", "NAME=INT",
-                     "size of a symbolic dimension (repeatable)",
+                     "size of a symbolic dimension (repeatable); INPUT.DIM=INT "
+                     "of one by its\n                             place, "
+                     "INPUT=VALUE: a scalar input is this constant",
                      [this](StringRef binding) {
                        bindings.push_back(binding.str());
                        return Error::success();
@@ -82,15 +84,10 @@ void PlanOptions::addTo(CommandLine &line) {
 
 static Error readBindings(ArrayRef<std::string> bindings,
                           ImportOptions &options) {
-  for (const std::string &binding : bindings) {
-    auto [name, size] = StringRef(binding).rsplit('=');
-    int64_t value;
-    if (name.empty() || size.getAsInteger(10, value) || value < 0)
-      return createStringError("--bind " + binding + ": write NAME=INT");
-    if (!options.bindings.insert({name.str(), value}).second)
-      return createStringError("--bind " + Twine(binding) + ": '" + name +
-                               "' has a size already");
-  }
+  for (const std::string &binding : bindings)
+    if (Error error = options.bind(binding))
+      return createStringError("--bind " + binding + ": " +
+                               toString(std::move(error)));
   return Error::success();
 }
 
@@ -166,16 +163,10 @@ static Error addEntry(StringRef entry, CompileRequest &request) {
   SmallVector<StringRef> parts;
   entry.split(parts, ',');
   ImportOptions own;
-  for (StringRef part : parts) {
-    std::string binding = part.trim().str();
-    ImportOptions one;
-    if (Error error = readBindings(binding, one)) {
-      consumeError(std::move(error));
-      return createStringError("--entry " + entry +
-                               ": write NAME=INT[,NAME=INT]");
-    }
-    own.bindings.insert(one.bindings.begin(), one.bindings.end());
-  }
+  for (StringRef part : parts)
+    if (Error error = own.bind(part.trim()))
+      return createStringError("--entry " + entry + ": at '" + part +
+                               "': " + toString(std::move(error)));
   if (own.bindings.size() != parts.size())
     return createStringError("--entry " + entry + ": a size is given twice");
   for (const auto &[name, size] : own.bindings)

@@ -10,11 +10,21 @@
 
 namespace autopar {
 
+/// On the module: the inputs that `--bind` gave a value, which are constants of
+/// the program, as
+/// `[{name = "rate", text = "16000", value = dense<16000> : tensor<i64>}]`.
+inline constexpr llvm::StringLiteral kFixedInputs = "autopar.fixed_inputs";
+
 struct ImportOptions {
   ReadOptions read;
-  /// Sizes of symbolic dimensions (`--bind`): by their name, or as `input.i`
-  /// for dimension i of an input that has no name.
-  std::map<std::string, int64_t> bindings;
+  /// Texts of numbers by what `--bind` gives them to: a symbolic dimension by
+  /// its name, dimension i of an input as `input.i`, which goes before the
+  /// name, or an input of one element, which is no input then.
+  std::map<std::string, std::string> bindings;
+
+  /// Adds `NAME=VALUE`. An error if it is no such text, or if NAME has another
+  /// value already.
+  llvm::Error bind(llvm::StringRef text);
 };
 
 /// The model as a module with one function `@step` (docs/Architecture.md "After

@@ -7,6 +7,7 @@
 
 #include "HostProgram.h"
 #include "autopar/Dialect/Precision.h"
+#include "autopar/Frontend/OnnxImporter.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/runtime.h"
 #include "autopar/shared_memory.h"
@@ -36,6 +37,7 @@ private:
   void addPorts(StringRef listName, StringRef which, int64_t stage);
   void addPort(DictionaryAttr entry, StringRef name, StringRef which,
                int64_t stage);
+  json::Array fixedInputs();
   json::Array persistent();
   int64_t arenaOf(StringRef kind, int64_t stage);
   json::Object persistentEntry(DictionaryAttr entry);
@@ -219,6 +221,32 @@ void ManifestWriter::addPorts(StringRef listName, StringRef which,
   }
 }
 
+/// Inputs that are constants of the program, with the bytes of their value.
+json::Array ManifestWriter::fixedInputs() {
+  json::Array result;
+  auto list = program.module->getAttrOfType<ArrayAttr>(kFixedInputs);
+  if (!list)
+    return result;
+  for (auto input : list.getAsRange<DictionaryAttr>()) {
+    auto value = input.getAs<DenseElementsAttr>("value");
+    Type element = value.getElementType();
+    APInt bits = isa<FloatType>(element)
+                     ? (*value.value_begin<APFloat>()).bitcastToAPInt()
+                     : *value.value_begin<APInt>();
+    json::Array bytes;
+    for (unsigned at = 0; at < bits.getBitWidth(); at += 8)
+      bytes.push_back(
+          static_cast<int64_t>(bits.lshr(at).getRawData()[0] & 0xff));
+    result.push_back(
+        json::Object{{"name", input.getAs<StringAttr>("name").getValue()},
+                     {"dtype", dtypeName(element)},
+                     {"shape", numbers(value.getType().getShape())},
+                     {"value", input.getAs<StringAttr>("text").getValue()},
+                     {"bytes", std::move(bytes)}});
+  }
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // Persistent tensors
 //===----------------------------------------------------------------------===//
@@ -338,6 +366,8 @@ FailureOr<std::string> ManifestWriter::write() {
   root["model"] = model ? model.getValue() : "model";
   if (auto entry = program.module->getAttrOfType<StringAttr>(kEntry))
     root["entry"] = entry.getValue();
+  if (json::Array fixed = fixedInputs(); !fixed.empty())
+    root["fixed_inputs"] = std::move(fixed);
   root["predicted"] =
       json::Object{{"step_seconds", 0.0}, {"peak_memory_bytes", json::Array{}}};
   if (auto plan = program.module->getAttrOfType<StringAttr>("autopar.plan")) {
