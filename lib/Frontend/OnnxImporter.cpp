@@ -331,6 +331,8 @@ void OnnxImporter::finish() {
     step.setArgAttr(i, AutoparDialect::kSource, source);
   for (auto [i, result] : llvm::enumerate(results))
     step.setResultAttr(i, AutoparDialect::kResult, result);
+  if (!checks.empty())
+    (*module)->setAttr(kChecks, builder.getArrayAttr(checks));
   if (!fixedInputs.empty())
     (*module)->setAttr(kFixedInputs, builder.getArrayAttr(fixedInputs));
 }

@@ -53,6 +53,16 @@ public:
                                                   llvm::ArrayRef<Value> inputs,
                                                   llvm::StringRef place,
                                                   mlir::Location loc);
+  /// Imports a branch of an If that runs where `condition`, a scalar, has the
+  /// value `taken`. Failure with the first error as text in `problem`, of which
+  /// nobody was told; what was made of it is dead.
+  FailureOr<llvm::SmallVector<Value>>
+  tryBranch(const onnx::GraphProto &graph, Value condition, bool taken,
+            llvm::StringRef place, mlir::Location loc, std::string &problem);
+  /// The program shall end with `message` if `condition` does not have the
+  /// value `expected` where this body runs.
+  void requireAtRun(Value condition, bool expected, const llvm::Twine &message,
+                    mlir::Location loc);
   /// Counts `nodes` as unrolled; an error once they are too many.
   LogicalResult unroll(uint64_t nodes, mlir::Location loc);
 
@@ -71,6 +81,7 @@ private:
                          llvm::StringRef text);
   void checkBindings();
   void importNode(const onnx::NodeProto &node, unsigned index);
+  Value holds(Value condition, bool expected, mlir::Location loc);
   LogicalResult collectFunctions();
   const onnx::FunctionProto *findFunction(const onnx::NodeProto &node) const;
   LogicalResult importCall(const onnx::FunctionProto &function, OnnxNode &view);
@@ -128,6 +139,11 @@ private:
   llvm::SmallVector<mlir::Attribute> results;
   llvm::StringSet<> usedBindings;
   llvm::SmallVector<mlir::Attribute> fixedInputs;
+  /// Whether the body that is imported runs, a scalar; null: it does.
+  Value runs;
+  /// Results of @step that must be false, their outputs and messages.
+  llvm::SmallVector<Value> violations;
+  llvm::SmallVector<mlir::Attribute> checks;
 };
 
 } // namespace autopar

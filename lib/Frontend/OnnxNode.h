@@ -126,6 +126,12 @@ public:
   FailureOr<llvm::SmallVector<Value>> importGraph(llvm::StringRef name,
                                                   llvm::ArrayRef<Value> inputs,
                                                   const llvm::Twine &place);
+  /// The same for a branch of an If on `condition`; see OnnxImporter.
+  FailureOr<llvm::SmallVector<Value>> tryBranch(llvm::StringRef name,
+                                                Value condition, bool taken,
+                                                const llvm::Twine &place,
+                                                std::string &problem);
+  void requireAtRun(Value condition, bool expected, const llvm::Twine &message);
   /// Counts what the builder is about to unroll; an error if it is too much.
   LogicalResult unroll(uint64_t nodes);
   Value unary(UnaryKind kind, Value x);

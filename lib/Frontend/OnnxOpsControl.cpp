@@ -26,18 +26,47 @@ LogicalResult requireCondition(OnnxNode &node, unsigned i) {
   return node.error("its condition must be one boolean");
 }
 
+/// The outputs of one branch, where the other one cannot be imported for these
+/// sizes; a run that takes the other one ends with an error.
+FailureOr<Values> onlyBranch(OnnxNode &node, Value condition,
+                             FailureOr<Values> kept, bool isThen,
+                             StringRef problem) {
+  if (failed(kept))
+    return node.error("neither of its branches can be compiled; its " +
+                      Twine(isThen ? "else" : "then") + "_branch: " + problem);
+  std::string message = ("node '" + nodeName(node.loc) + "' (If): its " +
+                         (isThen ? "else" : "then") +
+                         "_branch is taken, which could not be compiled for "
+                         "these sizes: " +
+                         problem)
+                            .str();
+  mlir::emitWarning(node.loc)
+      << "its condition is not known while compiling, and its "
+      << (isThen ? "else" : "then")
+      << "_branch cannot be compiled for these sizes; a run that takes it ends "
+         "with an error: "
+      << problem;
+  node.requireAtRun(condition, isThen, message);
+  return kept;
+}
+
 /// Both branches, and of each output the one that the condition chooses:
 /// nothing in a graph has side effects.
 FailureOr<Values> selectBranch(OnnxNode &node) {
-  FailureOr<Values> onTrue = node.importGraph("then_branch", {}, "then/");
-  FailureOr<Values> onFalse = node.importGraph("else_branch", {}, "else/");
-  if (failed(onTrue) || failed(onFalse))
-    return failure();
+  Value condition = node.reshape(node.input(0), {});
+  std::string problems[2];
+  FailureOr<Values> onTrue =
+      node.tryBranch("then_branch", condition, true, "then/", problems[0]);
+  FailureOr<Values> onFalse =
+      node.tryBranch("else_branch", condition, false, "else/", problems[1]);
+  if (failed(onFalse))
+    return onlyBranch(node, condition, onTrue, true, problems[1]);
+  if (failed(onTrue))
+    return onlyBranch(node, condition, onFalse, false, problems[0]);
   if (onTrue->size() != onFalse->size())
     return node.error("its branches have " + Twine(onTrue->size()) + " and " +
                       Twine(onFalse->size()) + " outputs");
   Values outputs;
-  Value condition = node.reshape(node.input(0), {});
   for (auto [a, b] : llvm::zip_equal(*onTrue, *onFalse)) {
     if (a.getType() != b.getType())
       return node.error("its condition is not known while compiling, and its "

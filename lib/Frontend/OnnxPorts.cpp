@@ -344,6 +344,11 @@ LogicalResult OnnxImporter::addOutputs() {
   }
   if (contents.proto.graph().output_size() == 0)
     return error(here, "the graph has no outputs");
+  for (auto [value, check] : llvm::zip_equal(violations, checks)) {
+    returned.push_back(value);
+    results.push_back(OutputAttr::get(
+        context, cast<DictionaryAttr>(check).getAs<StringAttr>("output")));
+  }
   builder.setInsertionPointToEnd(body);
   func::ReturnOp::create(builder, builder.getUnknownLoc(), returned);
   return success();

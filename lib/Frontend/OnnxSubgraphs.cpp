@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OnnxImporter.h"
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -173,8 +174,79 @@ FailureOr<SmallVector<Value>> OnnxNode::importGraph(StringRef name,
   return importer.importGraph(attribute(name)->g(), inputs, place.str(), loc);
 }
 
+FailureOr<SmallVector<Value>> OnnxNode::tryBranch(StringRef name,
+                                                  Value condition, bool taken,
+                                                  const Twine &place,
+                                                  std::string &problem) {
+  return importer.tryBranch(attribute(name)->g(), condition, taken, place.str(),
+                            loc, problem);
+}
+
+void OnnxNode::requireAtRun(Value condition, bool expected,
+                            const Twine &message) {
+  importer.requireAtRun(condition, expected, message, loc);
+}
+
 LogicalResult OnnxNode::unroll(uint64_t nodes) {
   return importer.unroll(nodes, loc);
+}
+
+//===----------------------------------------------------------------------===//
+// Branches
+//===----------------------------------------------------------------------===//
+
+/// `a` and `b`; null is true.
+static Value both(OpBuilder &builder, Location loc, Value a, Value b) {
+  if (!a || !b)
+    return a ? a : b;
+  return BinaryOp::create(builder, loc, a.getType(), BinaryKind::And, a, b);
+}
+
+/// The scalar condition, or that it does not hold.
+Value OnnxImporter::holds(Value condition, bool expected, Location loc) {
+  if (expected)
+    return condition;
+  auto type = cast<RankedTensorType>(condition.getType());
+  Value yes = constant(DenseElementsAttr::get(type, true), loc);
+  return BinaryOp::create(builder, loc, type, BinaryKind::Xor, condition, yes);
+}
+
+FailureOr<SmallVector<Value>>
+OnnxImporter::tryBranch(const onnx::GraphProto &graph, Value condition,
+                        bool taken, StringRef place, Location loc,
+                        std::string &problem) {
+  llvm::SaveAndRestore inside(
+      runs, both(builder, loc, runs, holds(condition, taken, loc)));
+  size_t checksBefore = checks.size();
+  unsigned errorsBefore = errors;
+  FailureOr<SmallVector<Value>> outputs = failure();
+  {
+    ScopedDiagnosticHandler listen(context, [&](Diagnostic &diagnostic) {
+      if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+        return failure();
+      if (problem.empty())
+        problem = diagnostic.str();
+      return success();
+    });
+    outputs = importGraph(graph, {}, place, loc);
+  }
+  if (succeeded(outputs))
+    return outputs;
+  errors = errorsBefore;
+  checks.truncate(checksBefore);
+  violations.truncate(checksBefore);
+  return failure();
+}
+
+void OnnxImporter::requireAtRun(Value condition, bool expected,
+                                const Twine &message, Location loc) {
+  violations.push_back(
+      both(builder, loc, runs, holds(condition, !expected, loc)));
+  std::string name =
+      (nodeName(loc) + "/violated/" + Twine(checks.size())).str();
+  checks.push_back(builder.getDictionaryAttr(
+      {builder.getNamedAttr("message", builder.getStringAttr(message)),
+       builder.getNamedAttr("output", builder.getStringAttr(name))}));
 }
 
 //===----------------------------------------------------------------------===//

@@ -166,6 +166,13 @@ static void parsePorts(const JsonReader &json, const Manifest &manifest,
   }
 }
 
+static Check parseCheck(const JsonReader &json, const Manifest &manifest) {
+  Check check{parsePort(json, manifest), json.member("message").string()};
+  if (check.port.dtype != APRT_BOOL || check.port.localBytes != 1)
+    json.fail("must be one boolean");
+  return check;
+}
+
 static FixedInput parseFixedInput(const JsonReader &json) {
   FixedInput input;
   int64_t bytes = 0;
@@ -371,6 +378,10 @@ static void parseRoot(const JsonReader &root, Manifest &manifest) {
       perStageIntegers(root.member("packed_slots"), stages, maxCount);
   parsePorts(root.member("inputs"), manifest, manifest.inputs);
   parsePorts(root.member("outputs"), manifest, manifest.outputs);
+  JsonReader checks = root.member("checks", /*optional=*/true);
+  if (!checks.isNull())
+    for (const JsonReader &element : checks.elements())
+      manifest.checks.push_back(parseCheck(element, manifest));
   JsonReader fixed = root.member("fixed_inputs", /*optional=*/true);
   if (!fixed.isNull())
     for (const JsonReader &element : fixed.elements())

@@ -68,6 +68,12 @@ struct Port {
   int64_t localBytes = 0;
 };
 
+/// A boolean that each step computes; true ends the run with the message.
+struct Check {
+  Port port;
+  std::string message;
+};
+
 /// An input of one element that the program was compiled for a value of.
 struct FixedInput {
   std::string name;
@@ -124,6 +130,7 @@ struct Manifest {
   std::vector<OpEntry> ops;
   std::vector<KernelEntry> kernels; // of a GPU
   std::vector<Port> inputs;
+  std::vector<Check> checks;
   std::vector<FixedInput> fixedInputs;
   std::vector<Port> outputs;
   std::vector<std::vector<PersistentEntry>> persistent; // by stage

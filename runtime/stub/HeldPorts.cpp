@@ -44,4 +44,13 @@ std::vector<LocalPort> outputsOfRank(const Manifest &manifest, int rank,
   });
 }
 
+std::vector<LocalPort> checksOfRank(const Manifest &manifest, int rank) {
+  std::vector<LocalPort> found;
+  for (size_t i = 0; i < manifest.checks.size(); ++i)
+    for (const PortPlacement &place : manifest.checks[i].port.stages)
+      if (place.stage == rank / manifest.devicesPerStage)
+        found.push_back({i, place.arenaOffset});
+  return found;
+}
+
 } // namespace autopar::runtime

@@ -21,6 +21,9 @@ std::vector<LocalPort> inputsOfRank(const Manifest &manifest, int rank);
 std::vector<LocalPort> outputsOfRank(const Manifest &manifest, int rank,
                                      const std::vector<bool> &wanted);
 
+/// The checks of which a rank's stage has the value.
+std::vector<LocalPort> checksOfRank(const Manifest &manifest, int rank);
+
 } // namespace autopar::runtime
 
 #endif // AUTOPAR_RUNTIME_STUB_HELDPORTS_H

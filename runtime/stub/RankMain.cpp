@@ -38,6 +38,7 @@ private:
   std::vector<Transfer> inputsOf(int64_t time);
   std::vector<Transfer> outputsOf(int64_t time);
   Transfer output(const LocalPort &local, int64_t time);
+  void addChecks(int64_t time, std::vector<Transfer> &transfers);
   Transfer transfer(const Port &port, const LocalPort &local, int64_t time);
 
   Run &run;
@@ -45,7 +46,7 @@ private:
   int worldRank;
   RankRecord &record;
   std::unique_ptr<aprt_rank> rank;
-  std::vector<LocalPort> inputs, outputs;
+  std::vector<LocalPort> inputs, outputs, checks;
   std::vector<int64_t> bytesSent; // by the work of each micro-batch
 };
 
@@ -133,6 +134,18 @@ std::vector<Transfer> RankMain::outputsOf(int64_t time) {
   return transfers;
 }
 
+/// Reads the checks; one that is true ends the run.
+void RankMain::addChecks(int64_t time, std::vector<Transfer> &transfers) {
+  for (const LocalPort &local : checks) {
+    const Check &check = manifest.checks[local.index];
+    transfers.push_back(transfer(check.port, local, time));
+    transfers.back().slice.copy = [&check](const std::vector<Interval> &,
+                                           char *host) {
+      return *host == 0 ? Status::success() : Status::error(check.message);
+    };
+  }
+}
+
 /// The program's work of a micro-batch, through the device.
 Status RankMain::compute(int64_t time) {
   bool called = false;
@@ -168,7 +181,9 @@ Status RankMain::compute(int64_t time) {
 Status RankMain::step(bool isLast) {
   for (int64_t t = 0; t < manifest.microBatches; ++t) {
     APRT_TRY(compute(t));
-    APRT_TRY(rank->device->collect(outputsOf(t)));
+    std::vector<Transfer> results = outputsOf(t);
+    addChecks(t, results);
+    APRT_TRY(rank->device->collect(std::move(results)));
     int64_t next = (t + 1) % manifest.microBatches;
     if (next > 0 || !isLast)
       APRT_TRY(rank->device->feed(inputsOf(next)));
@@ -268,6 +283,7 @@ Status RankMain::execute() {
   APRT_TRY(load());
   inputs = inputsOfRank(manifest, worldRank);
   outputs = outputsOfRank(manifest, worldRank, run.wanted);
+  checks = checksOfRank(manifest, worldRank);
   record.currentOp.store(-1);
   record.loadSeconds = monotonicSeconds() - begin;
   APRT_TRY(rank->transport->barrier(/*withDeadline=*/false));

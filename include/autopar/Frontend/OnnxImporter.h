@@ -15,6 +15,10 @@ namespace autopar {
 /// `[{name = "rate", text = "16000", value = dense<16000> : tensor<i64>}]`.
 inline constexpr llvm::StringLiteral kFixedInputs = "autopar.fixed_inputs";
 
+/// On the module: results of @step, one boolean each, that a run may not find
+/// true, as `[{output = "If_3/violated/0", message = "node 'If_3' ..."}]`.
+inline constexpr llvm::StringLiteral kChecks = "autopar.checks";
+
 struct ImportOptions {
   ReadOptions read;
   /// Texts of numbers by what `--bind` gives them to: a symbolic dimension by

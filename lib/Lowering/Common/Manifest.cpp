@@ -49,6 +49,7 @@ private:
   std::vector<std::pair<std::string, int64_t>> files;
   std::map<std::string, json::Object> ports[2]; // inputs, outputs
   std::vector<std::string> portOrder[2];
+  llvm::StringMap<StringRef> checks; // messages by outputs
   bool failed = false;
 };
 
@@ -324,6 +325,10 @@ int64_t ManifestWriter::arenaOf(StringRef kind, int64_t stage) {
 }
 
 FailureOr<std::string> ManifestWriter::write() {
+  if (auto list = program.module->getAttrOfType<ArrayAttr>(kChecks))
+    for (auto check : list.getAsRange<DictionaryAttr>())
+      checks[check.getAs<StringAttr>("output").getValue()] =
+          check.getAs<StringAttr>("message").getValue();
   json::Array arenaBytes, setupArenaBytes, packedSlots, ins, outs, weightFiles;
   for (int64_t stage = 0; stage < program.stages; ++stage) {
     arenaBytes.push_back(arenaOf("step", stage));
@@ -332,9 +337,15 @@ FailureOr<std::string> ManifestWriter::write() {
     addPorts(kArguments, "input", stage);
     addPorts(kResults, "output", stage);
   }
+  json::Array checked;
   for (unsigned side : {0, 1})
-    for (const std::string &name : portOrder[side])
-      (side == 0 ? ins : outs).push_back(std::move(ports[side][name]));
+    for (const std::string &name : portOrder[side]) {
+      json::Object &port = ports[side][name];
+      bool isCheck = side == 1 && checks.contains(name);
+      if (isCheck)
+        port["message"] = checks.lookup(name);
+      (side == 0 ? ins : isCheck ? checked : outs).push_back(std::move(port));
+    }
   json::Array persistentTensors = persistent();
   for (auto &[name, bytes] : files)
     weightFiles.push_back(json::Object{{"name", name}, {"bytes", bytes}});
@@ -366,6 +377,8 @@ FailureOr<std::string> ManifestWriter::write() {
   root["model"] = model ? model.getValue() : "model";
   if (auto entry = program.module->getAttrOfType<StringAttr>(kEntry))
     root["entry"] = entry.getValue();
+  if (!checked.empty())
+    root["checks"] = std::move(checked);
   if (json::Array fixed = fixedInputs(); !fixed.empty())
     root["fixed_inputs"] = std::move(fixed);
   root["predicted"] =
