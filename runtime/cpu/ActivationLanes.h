@@ -60,7 +60,7 @@ public:
 private:
   /// to = where ? yes : to.
   [[gnu::always_inline]] static inline void
-  select(Words where, const Floats &yes, Floats &to) {
+  select(const Words &where, const Floats &yes, Floats &to) {
     Words chosen, other;
     std::memcpy(&chosen, &yes, sizeof(chosen));
     std::memcpy(&other, &to, sizeof(other));
