@@ -48,7 +48,8 @@ class Bench:
     """One model's programs and the times measured so far."""
 
     def __init__(self, folder, ranks, work):
-        self.name = os.path.basename(os.path.normpath(folder))
+        folder = os.path.abspath(folder)  # executables find weights relative to themselves
+        self.name = os.path.basename(folder)
         self.cores = os.cpu_count()
         with np.load(os.path.join(folder, "inputs.npz")) as arrays:
             self.inputs = dict(arrays)
