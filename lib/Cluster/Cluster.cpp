@@ -1,6 +1,7 @@
 //===- Cluster.cpp - Questions about a cluster, and the short form --------===//
 
 #include "autopar/Cluster/Cluster.h"
+#include "autopar/runtime.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -55,9 +56,9 @@ static Cluster uniformCluster(int64_t nodeCount, int64_t devices,
 }
 
 Expected<Cluster> clusterOfRanks(int64_t ranks) {
-  if (ranks < 1 || ranks > kMaxDevices)
+  if (ranks < 1 || ranks > APRT_MAX_RANKS)
     return createStringError("--ranks must be 1 or more and at most " +
-                             Twine(kMaxDevices) + ", not " + Twine(ranks));
+                             Twine(APRT_MAX_RANKS) + ", not " + Twine(ranks));
   Expected<DeviceType> type = lookupDevice("cpu");
   if (!type)
     return type.takeError();

@@ -2,6 +2,7 @@
 
 #include "DeviceData.h"
 #include "autopar/Cluster/Cluster.h"
+#include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -37,9 +38,9 @@ public:
     return nullptr;
   }
 
-  std::string names() const {
-    return join(map_range(rows, [](const auto &row) { return row.front(); }),
-                ", ");
+  SmallVector<StringRef> names() const {
+    return to_vector(
+        map_range(rows, [](const Row &row) { return row.front(); }));
   }
 
   StringRef text(const Row &row, StringRef column) const {
@@ -95,8 +96,9 @@ Expected<DeviceType> lookupDevice(StringRef name) {
   const DeviceTable::Row *row = table.find(name);
   if (!row)
     return createStringError("unknown device type '" + name +
-                             "'; known types: " + table.names() +
-                             ", and files that `autopar calibrate` wrote");
+                             "'; known types: " + join(table.names(), ", ") +
+                             ", and files that `autopar calibrate` wrote" +
+                             didYouMean(name, table.names()));
   return deviceOfRow(table, *row);
 }
 

@@ -1,6 +1,7 @@
 //===- WireWalker.cpp - Where tensor bytes lie in an ONNX file ------------===//
 
 #include "WireWalker.h"
+#include "files/OnnxWire.h"
 #include "llvm/ADT/SmallVector.h"
 
 using namespace llvm;
@@ -11,81 +12,11 @@ namespace {
 /// Data of at most this many bytes stays in the skeleton.
 constexpr uint64_t kSmallData = 1024;
 
-enum WireType { Varint = 0, Fixed64 = 1, Delimited = 2, Fixed32 = 5 };
-
-/// Field numbers of onnx-ml.proto on the way to tensor data.
-enum Field {
-  ModelGraph = 7,
-  GraphNode = 1,
-  GraphInitializer = 5,
-  NodeAttribute = 5,
-  AttributeTensor = 5,
-  TensorFloats = 4,
-  TensorRaw = 9,
-  TensorDoubles = 10
-};
-
-/// One field of a message.
-struct FieldRef {
-  uint64_t number = 0;
-  unsigned wireType = 0;
-  StringRef whole;   // tag, length and payload
-  StringRef payload; // of a Delimited field
-};
+using namespace runtime::onnx_wire;
 
 Error malformed(const char *what) {
   return createStringError(inconvertibleErrorCode(), "not an ONNX model: %s",
                            what);
-}
-
-/// Reads a varint from the front of `rest`; false if it is cut or too long.
-bool takeVarint(StringRef &rest, uint64_t &value) {
-  value = 0;
-  for (unsigned i = 0; i < 10 && i < rest.size(); ++i) {
-    uint8_t byte = rest[i];
-    value |= uint64_t(byte & 0x7f) << (7 * i);
-    if (byte & 0x80)
-      continue;
-    rest = rest.drop_front(i + 1);
-    return true;
-  }
-  return false;
-}
-
-Expected<FieldRef> takeField(StringRef &rest) {
-  StringRef begin = rest;
-  uint64_t tag, length = 0;
-  if (!takeVarint(rest, tag) || tag >> 3 == 0)
-    return malformed("a field's tag is cut off");
-  FieldRef field;
-  field.number = tag >> 3;
-  field.wireType = tag & 7;
-  switch (field.wireType) {
-  case Varint:
-    if (!takeVarint(rest, length))
-      return malformed("a number is cut off");
-    length = 0;
-    break;
-  case Fixed64:
-    length = 8;
-    break;
-  case Fixed32:
-    length = 4;
-    break;
-  case Delimited:
-    if (!takeVarint(rest, length))
-      return malformed("a field's length is cut off");
-    break;
-  default:
-    return malformed("a field has an unknown wire type");
-  }
-  if (length > rest.size())
-    return malformed("a field reaches past the end of its message (is the file "
-                     "cut off?)");
-  field.payload = rest.take_front(length);
-  rest = rest.drop_front(length);
-  field.whole = begin.take_front(rest.begin() - begin.begin());
-  return field;
 }
 
 void appendVarint(std::string &out, uint64_t value) {
@@ -136,11 +67,12 @@ public:
 private:
   template <typename Visit>
   Error each(StringRef message, std::string &out, Visit visit) {
-    while (!message.empty()) {
-      Expected<FieldRef> field = takeField(message);
-      if (!field)
-        return field.takeError();
-      if (Error error = visit(*field, out))
+    std::string_view rest = message;
+    FieldRef field;
+    while (!rest.empty()) {
+      if (const char *fault = takeField(rest, field))
+        return malformed(fault);
+      if (Error error = visit(field, out))
         return error;
     }
     return Error::success();
@@ -198,22 +130,21 @@ private:
   Error tensor(const FieldRef &field, std::string &out,
                std::optional<DataRange> &range) {
     SmallVector<FieldRef> fields;
-    StringRef rest = field.payload;
+    std::string_view rest = field.payload;
     unsigned plain = 0, pieces = 0;
     while (!rest.empty()) {
-      Expected<FieldRef> inner = takeField(rest);
-      if (!inner)
-        return inner.takeError();
-      plain += isPlainData(*inner);
-      pieces += inner->number == TensorRaw || inner->number == TensorFloats ||
-                inner->number == TensorDoubles;
-      fields.push_back(*inner);
+      FieldRef &inner = fields.emplace_back();
+      if (const char *fault = takeField(rest, inner))
+        return malformed(fault);
+      plain += isPlainData(inner);
+      pieces += inner.number == TensorRaw || inner.number == TensorFloats ||
+                inner.number == TensorDoubles;
     }
     std::string copied;
     for (const FieldRef &inner : fields) {
       bool known = isPlainData(inner) && plain == 1 && pieces == 1;
       if (known)
-        range = DataRange{uint64_t(inner.payload.begin() - file.begin()),
+        range = DataRange{uint64_t(inner.payload.data() - file.data()),
                           inner.payload.size(), dataField(inner.number)};
       if (!known || inner.payload.size() <= kSmallData)
         copied += inner.whole;

@@ -2,6 +2,7 @@
 
 #include "autopar/Planning/Demands.h"
 #include "DimensionMarks.h"
+#include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -28,8 +29,11 @@ Expected<SmallVector<StrategyName>> parseStrategies(StringRef text) {
   for (StringRef part : parts) {
     const StringLiteral *found = llvm::find(kNames, part.trim());
     if (found == std::end(kNames))
-      return createStringError("unknown strategy '" + part.trim() +
-                               "'; known: " + join(ArrayRef(kNames), ", "));
+      return createStringError(
+          "unknown strategy '" + part.trim() +
+          "'; known: " + join(ArrayRef(kNames), ", ") +
+          didYouMean(part.trim(), SmallVector<StringRef>(std::begin(kNames),
+                                                         std::end(kNames))));
     names.push_back(StrategyName(found - std::begin(kNames)));
   }
   return names;
@@ -326,9 +330,14 @@ Error cannotFollow(const ModelGraph &graph, StrategyName name, int64_t parts) {
         StrategyName(other) == StrategyName::Layer ||
         anyFollows(demandsOf(graph, StrategyName(other), parts)))
       others += (others.empty() ? "" : ", ") + kNames[other].str();
+  const char *why = name == StrategyName::Data && batchSize(graph) == 1
+                        ? ": the batch is 1 (--bind gives a symbolic one "
+                          "another size)"
+                        : "";
   return createStringError("no op of this model can follow strategy '" +
                            stringifyStrategy(name) + "' over " + Twine(parts) +
-                           " devices; those that can be followed: " + others);
+                           " devices" + why +
+                           "; those that can be followed: " + others);
 }
 
 } // namespace autopar

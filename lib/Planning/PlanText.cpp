@@ -12,14 +12,6 @@ using namespace llvm;
 
 namespace autopar {
 
-std::string bytesText(double bytes) {
-  static constexpr StringLiteral units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  unsigned unit = 0;
-  for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit)
-    bytes /= 1024;
-  return formatv("{0:f1} {1}", bytes, units[unit]);
-}
-
 std::string secondsText(double seconds) {
   if (seconds < 1e-3)
     return formatv("{0:f1} us", seconds * 1e6);

@@ -10,6 +10,7 @@
 
 #include "autopar/Planning/Solver.h"
 #include "autopar/Planning/Elimination.h"
+#include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
 
@@ -335,9 +336,9 @@ Expected<Solution> MemorySearch::run() {
 char NotEnoughMemory::ID = 0;
 
 void NotEnoughMemory::log(raw_ostream &os) const {
-  os << "no plan found within the memory limit of " << limitBytes
-     << " bytes per device; the least found is " << leastBytes
-     << " bytes: use more devices or a higher limit";
+  os << "no plan found within the memory limit of " << bytesText(limitBytes)
+     << " per device; the least found is " << bytesText(leastBytes)
+     << ": use more devices or a higher limit";
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,6 +9,7 @@
 
 #include "Stages.h"
 #include "Strategies.h"
+#include "Units.h"
 #include "autopar/Planning/Problem.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
@@ -313,7 +314,7 @@ Error StageCutter::noCut() const {
   return createStringError(
       "no cut into " + Twine(plan.stages) +
       " stages, each with an op, fits the memory limit of " +
-      Twine(memoryLimit) + " bytes per device" + pins +
+      bytesText(double(memoryLimit)) + " per device" + pins +
       (pins.empty() ? std::string() : " of " + limits.constraints->file));
 }
 

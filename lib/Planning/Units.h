@@ -3,11 +3,11 @@
 #ifndef AUTOPAR_LIB_PLANNING_UNITS_H
 #define AUTOPAR_LIB_PLANNING_UNITS_H
 
+#include "autopar/Support/Text.h"
 #include <string>
 
 namespace autopar {
 
-std::string bytesText(double bytes);     // 32.0 KiB
 std::string secondsText(double seconds); // 12.1 us
 
 } // namespace autopar

@@ -1,9 +1,9 @@
 //===- WritePlanFile.cpp - From a plan to JSON ----------------------------===//
 
 #include "autopar/Planning/Plan.h"
+#include "autopar/Support/Output.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -106,24 +106,9 @@ static json::Value entriesToJSON(ArrayRef<EntryPlan> plans) {
 Error writePlanFile(ArrayRef<EntryPlan> plans, StringRef path) {
   std::string text;
   raw_string_ostream(text) << formatv("{0:2}", entriesToJSON(plans)) << '\n';
-  std::string beside = (path + ".tmp").str();
-  std::error_code error;
-  {
-    raw_fd_ostream os(beside, error);
-    if (!error) {
-      os << text;
-      os.close();
-      error = os.error();
-      os.clear_error();
-    }
-  }
-  if (!error)
-    error = sys::fs::rename(beside, path);
-  if (!error)
-    return Error::success();
-  sys::fs::remove(beside);
-  return createStringError("cannot write plan file " + path + ": " +
-                           error.message());
+  if (Error error = writeFile(path, text))
+    return createStringError("plan file: " + toString(std::move(error)));
+  return Error::success();
 }
 
 } // namespace autopar

@@ -2,7 +2,8 @@
 
 #include "Npy.h"
 
-#include "File.h"
+#include "../files/FileReader.h"
+#include "../files/OutputFile.h"
 
 #include <algorithm>
 #include <cctype>
@@ -198,7 +199,7 @@ Status readNpy(const std::string &path, Array &array) {
 }
 
 Status writeNpy(const std::string &path, const ArrayView &array) {
-  FileWriter writer;
+  OutputFile writer;
   APRT_TRY(writer.open(path));
   std::string header = formatNpyHeader(array.dtype, array.shape);
   APRT_TRY(writer.write(header.data(), int64_t(header.size())));

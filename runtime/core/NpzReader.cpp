@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "File.h"
+#include "../files/FileReader.h"
 #include "Npy.h"
 
 #include <algorithm>

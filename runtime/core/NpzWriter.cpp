@@ -1,6 +1,6 @@
 //===- NpzWriter.cpp - Writing .npz files ---------------------------------===//
 
-#include "File.h"
+#include "../files/OutputFile.h"
 #include "Npy.h"
 
 #include <zlib.h>
@@ -89,7 +89,7 @@ static Member describe(const ArrayView &array, int64_t dataBytes) {
 }
 
 Status writeNpz(const std::string &path, const std::vector<ArrayView> &arrays) {
-  FileWriter writer;
+  OutputFile writer;
   APRT_TRY(writer.open(path));
   auto write = [&](const std::string &text) {
     return writer.write(text.data(), int64_t(text.size()));

@@ -6,7 +6,7 @@ module {
   // WIDE: [{}, {}]>, autopar.source = #autopar.parameter<"w1"
   // WIDE-SAME: [{}, {}]>, autopar.source = #autopar.parameter<"w2"
   // NARROW: {"data"}{{.*}}]>, autopar.source = #autopar.parameter<"w
-  // NONE: error: no plan found within the memory limit of 1000 bytes per device; the least found is {{[0-9]+}} bytes
+  // NONE: error: no plan found within the memory limit of 1000 B per device; the least found is {{[0-9.]+ [KM]?i?B}}
   func.func @step(%x: tensor<8x512xf32> {autopar.source = #autopar.input<"x">},
                   %w1: tensor<512x512xf32> {autopar.source = #autopar.parameter<"w1", "m.onnx", offset = 0, length = 1048576>},
                   %w2: tensor<512x512xf32> {autopar.source = #autopar.parameter<"w2", "m.onnx", offset = 1048576, length = 1048576>})

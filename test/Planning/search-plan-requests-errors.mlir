@@ -14,11 +14,11 @@
 // DOT: error: mesh axis 'a.b' has a quote, dot or blank in its name
 
 // RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=2 memory-limit=100" 2>&1 | FileCheck %s --check-prefix=MEMORY
-// MEMORY: error: no plan found within the memory limit of 100 bytes per device; the least found is {{[0-9]+}} bytes: use more devices or a higher limit
+// MEMORY: error: no plan found within the memory limit of 100 B per device; the least found is {{[0-9.]+ [KM]?i?B}}: use more devices or a higher limit
 // RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=2 strategy=layer micro-batches=1 memory-limit=4000" 2>&1 | FileCheck %s --check-prefix=PIPELINE
-// PIPELINE: error: no plan found within the memory limit of 4000 bytes per device; the least found is {{[0-9]+}} bytes
+// PIPELINE: error: no plan found within the memory limit of 3.9 KiB per device; the least found is {{[0-9.]+ [KM]?i?B}}
 // RUN: not autopar-opt %t/uneven.mlir --autopar-plan="ranks=2 strategy=layer memory-limit=12000" 2>&1 | FileCheck %s --check-prefix=CUT
-// CUT: error: no cut into 2 stages, each with an op, fits the memory limit of 12000 bytes per device
+// CUT: error: no cut into 2 stages, each with an op, fits the memory limit of 11.7 KiB per device
 // RUN: not autopar-opt %t/mixed.mlir --autopar-plan="ranks=2 strategy=layer micro-batches=2" 2>&1 | FileCheck %s --check-prefix=MIXED
 // MIXED: error: op {{.*}} needs the whole batch, and so does all before it: the model cannot be cut into 2 micro-batches
 
@@ -31,7 +31,7 @@
 // RUN: not autopar-opt %t/mlp.mlir --autopar-plan="cluster=%t/mlp.mlir" 2>&1 | FileCheck %s --check-prefix=JSON
 // JSON: error: cluster file {{.*}}mlp.mlir is not JSON
 // RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=2 save=%t/absent/plan.json" 2>&1 | FileCheck %s --check-prefix=SAVE
-// SAVE: error: cannot write plan file {{.*}}absent/plan.json: No such file
+// SAVE: error: plan file: cannot write '{{.*}}absent/plan.json': No such file
 
 // RUN: not autopar-opt %t/main.mlir --autopar-plan 2>&1 | FileCheck %s --check-prefix=STEP
 // STEP: error: planning needs a function @step; import a model first

@@ -177,13 +177,8 @@ int calibrate(const CalibrateOptions &options) {
   if (!file)
     return complain(toString(file.takeError()));
   StringRef path = options.output.empty() ? StringRef("-") : options.output;
-  Error error = writeToOutput(path, [&](raw_ostream &os) -> Error {
-    os << formatv("{0:2}", *file) << "\n";
-    return Error::success();
-  });
-  return error ? complain("cannot write '" + path +
-                          "': " + toString(std::move(error)))
-               : 0;
+  Error error = writeFile(path, formatv("{0:2}\n", *file).str());
+  return error ? complain(toString(std::move(error))) : 0;
 }
 
 } // namespace

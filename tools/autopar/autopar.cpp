@@ -1,8 +1,11 @@
 //===- autopar.cpp - The command that users call --------------------------===//
 
 #include "Commands.h"
+#include "autopar/version.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
 
 using namespace autopar::driver;
 
@@ -30,23 +33,51 @@ int printHelp() {
   for (const Command &command : commands)
     llvm::outs() << "  " << llvm::left_justify(command.name, 10) << command.help
                  << "\n";
-  llvm::outs()
-      << "\n`autopar COMMAND --help` lists the options of a command.\n";
+  llvm::outs() << "\n`autopar --version` tells the version; `autopar COMMAND "
+                  "--help` lists the options of a command.\n";
   return 0;
 }
 
-} // namespace
+int printVersion() {
+  llvm::outs() << "autopar " AUTOPAR_VERSION " (LLVM " LLVM_VERSION_STRING
+                  ")\n";
+  return 0;
+}
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
-  llvm::ArrayRef<const char *> arguments(argv + 1, argc - 1);
+int runCommand(llvm::ArrayRef<const char *> arguments) {
   if (arguments.empty())
     return complain("no command given; `autopar help` lists them");
   llvm::StringRef name = arguments.front();
   if (name == "help" || name == "--help" || name == "-h")
     return printHelp();
-  for (const Command &command : commands)
+  if (name == "--version" || name == "version")
+    return printVersion();
+  std::vector<llvm::StringRef> names;
+  for (const Command &command : commands) {
     if (name == command.name)
       return command.run(arguments.drop_front());
-  return complain("unknown command '" + name + "'; `autopar help` lists them");
+    names.push_back(command.name);
+  }
+  return complain("unknown command '" + name + "'; `autopar help` lists them" +
+                  autopar::didYouMean(name, names));
+}
+
+/// What could not be written to stdout is a failure like any other, and never
+/// the end of the process in the middle of LLVM.
+int finishOutput(int code) {
+  llvm::raw_fd_ostream &out = llvm::outs();
+  out.flush();
+  if (out.has_error() && code == 0)
+    code = complain("cannot write standard output: " + out.error().message());
+  out.clear_error();
+  llvm::errs().clear_error();
+  return code;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv, /*InstallPipeSignalExitHandler=*/false);
+  std::signal(SIGPIPE, SIG_IGN); // a reader that is gone is an error of writing
+  return finishOutput(runCommand({argv + 1, size_t(argc - 1)}));
 }

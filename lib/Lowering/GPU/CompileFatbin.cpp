@@ -2,6 +2,7 @@
 
 #include "CompileFatbin.h"
 #include "FindCuda.h"
+#include "autopar/Support/Output.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -47,16 +48,6 @@ public:
 private:
   std::vector<std::string> paths;
 };
-
-Error writeFile(StringRef path, StringRef text) {
-  std::error_code error;
-  raw_fd_ostream os(path, error);
-  os << text;
-  os.close();
-  if (error || os.has_error())
-    return createStringError(path + " cannot be written");
-  return Error::success();
-}
 
 /// Runs a program of the toolkit; what it says is part of the error.
 Error runTool(ScratchFiles &files, StringRef program,

@@ -3,6 +3,7 @@
 #include "CudaSource.h"
 #include "CudaText.h"
 #include "autopar/Cost/TargetNames.h"
+#include "autopar/Support/Output.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -150,15 +151,10 @@ static LogicalResult write(Operation *at, StringRef folder, StringRef name,
                            StringRef text) {
   SmallString<128> path(folder);
   llvm::sys::path::append(path, name);
-  llvm::Error error =
-      llvm::writeToOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
-        os << text;
-        return llvm::Error::success();
-      });
+  llvm::Error error = writeFile(path, text);
   if (!error)
     return success();
-  return at->emitError("cannot write '")
-         << path << "': " << llvm::toString(std::move(error));
+  return at->emitError() << llvm::toString(std::move(error));
 }
 
 /// The manifest for a GPU, a line per key. Any host can compile the program.

@@ -31,6 +31,8 @@ extern "C" {
 #endif
 
 #define APRT_ABI_VERSION 2
+/// The most ranks that a program may have.
+#define APRT_MAX_RANKS 4096
 
 /// One rank's context: arena, persistent tensors, thread pool, transport.
 typedef struct aprt_rank aprt_rank;

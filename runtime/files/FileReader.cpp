@@ -1,6 +1,6 @@
-//===- File.cpp - Reading files in part, writing them whole ---------------===//
+//===- FileReader.cpp - Reading files in part -----------------------------===//
 
-#include "File.h"
+#include "FileReader.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -26,6 +26,7 @@ FileReader &FileReader::operator=(FileReader &&other) noexcept {
   std::swap(filePath, other.filePath);
   std::swap(window, other.window);
   std::swap(windowOffset, other.windowOffset);
+  std::swap(origin, other.origin);
   return *this;
 }
 
@@ -48,11 +49,29 @@ Status FileReader::open(const std::string &path) {
   return Status::success();
 }
 
+void FileReader::adopt(int opened, int64_t bytes, const std::string &path) {
+  descriptor = opened;
+  fileSize = bytes;
+  filePath = path;
+}
+
+Status FileReader::narrow(int64_t offset, int64_t bytes) {
+  if (offset < 0 || bytes < 0 || offset > fileSize || bytes > fileSize - offset)
+    return Status::error("'" + filePath + "' is cut off: it has " +
+                         std::to_string(fileSize) + " bytes, not " +
+                         std::to_string(offset + bytes));
+  origin += offset;
+  fileSize = bytes;
+  window.clear();
+  return Status::success();
+}
+
 Status FileReader::readDirect(int64_t offset, int64_t bytes, void *to) const {
   char *at = static_cast<char *>(to);
   while (bytes > 0) {
-    ssize_t got = pread(descriptor, at,
-                        size_t(std::min<int64_t>(bytes, 1 << 30)), offset);
+    ssize_t got =
+        pread(descriptor, at, size_t(std::min<int64_t>(bytes, 1 << 30)),
+              origin + offset);
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
@@ -87,54 +106,16 @@ Status FileReader::read(int64_t offset, int64_t bytes, void *to) {
   return Status::success();
 }
 
-FileWriter::~FileWriter() {
-  if (descriptor < 0)
-    return;
-  close(descriptor);
-  unlink(temporaryPath.c_str());
-}
-
-Status FileWriter::open(const std::string &path) {
-  filePath = path;
-  temporaryPath = path + ".tmp" + std::to_string(getpid());
-  descriptor =
-      ::open(temporaryPath.c_str(),
-             O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-  return descriptor < 0 ? systemError("write", path) : Status::success();
-}
-
-Status FileWriter::write(const void *data, int64_t bytes) {
-  const char *at = static_cast<const char *>(data);
-  written += bytes;
-  while (bytes > 0) {
-    ssize_t put =
-        ::write(descriptor, at, size_t(std::min<int64_t>(bytes, 1 << 30)));
-    if (put < 0 && errno == EINTR)
-      continue;
-    if (put < 0)
-      return systemError("write", filePath);
-    at += put;
-    bytes -= put;
+Status FileReader::hash(int64_t offset, int64_t bytes,
+                        ContentHash &hash) const {
+  std::vector<char> chunk(size_t(std::min<int64_t>(bytes, 1 << 20)));
+  for (int64_t done = 0; done < bytes;) {
+    int64_t count = std::min(bytes - done, int64_t(chunk.size()));
+    APRT_TRY(readDirect(offset + done, count, chunk.data()));
+    hash.add(chunk.data(), size_t(count));
+    done += count;
   }
   return Status::success();
-}
-
-Status FileWriter::commit() {
-  int closed = close(descriptor);
-  descriptor = -1;
-  if (closed != 0 || rename(temporaryPath.c_str(), filePath.c_str()) != 0) {
-    Status status = systemError("write", filePath);
-    unlink(temporaryPath.c_str());
-    return status;
-  }
-  return Status::success();
-}
-
-Status writeTextFile(const std::string &path, const std::string &text) {
-  FileWriter writer;
-  APRT_TRY(writer.open(path));
-  APRT_TRY(writer.write(text.data(), int64_t(text.size())));
-  return writer.commit();
 }
 
 } // namespace autopar::runtime

@@ -1,0 +1,22 @@
+//===- Text.h - Parts of messages -------------------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_SUPPORT_TEXT_H
+#define AUTOPAR_SUPPORT_TEXT_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace autopar {
+
+/// `; did you mean 'tensor'?` if one of the known words is close to the one
+/// given, for the end of a message; else nothing.
+std::string didYouMean(llvm::StringRef given,
+                       llvm::ArrayRef<llvm::StringRef> known);
+
+/// `484.4 MiB`, `1.2 GiB`.
+std::string bytesText(double bytes);
+
+} // namespace autopar
+
+#endif // AUTOPAR_SUPPORT_TEXT_H

@@ -1,0 +1,60 @@
+//===- Text.cpp - Parts of messages ---------------------------------------===//
+
+#include "Text.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+
+namespace autopar::runtime {
+
+/// Insertions, removals, replacements and swaps of neighbours that lead from
+/// `a` to `b`.
+static size_t editDistance(const std::string &a, const std::string &b) {
+  std::vector<size_t> before(b.size() + 1), above(b.size() + 1),
+      row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j)
+    above[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1,
+                         above[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before.swap(above);
+    above.swap(row);
+  }
+  return above[b.size()];
+}
+
+std::string didYouMean(const std::string &given,
+                       const std::vector<std::string> &known) {
+  const size_t longest = 64; // what is longer is no slip of the fingers
+  size_t best = std::max<size_t>(1, given.size() / 3) + 1;
+  const std::string *nearest = nullptr;
+  for (const std::string &word : known) {
+    if (given.size() > longest || word.size() > longest)
+      continue;
+    size_t distance = editDistance(given, word);
+    if (distance >= best || distance >= word.size())
+      continue;
+    best = distance;
+    nearest = &word;
+  }
+  return nearest ? "; did you mean '" + *nearest + "'?" : "";
+}
+
+std::string bytesText(double bytes) {
+  static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit)
+    bytes /= 1024;
+  char text[64];
+  std::snprintf(text, sizeof(text), unit ? "%.1f %s" : "%.0f %s", bytes,
+                units[unit]);
+  return text;
+}
+
+} // namespace autopar::runtime
