@@ -8,6 +8,7 @@
 #include "onnx-ml.pb.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace autopar {
 
@@ -29,6 +30,10 @@ struct OnnxModel::Contents {
   llvm::StringMap<OnnxTensor> tensors;
   llvm::DenseMap<const onnx::TensorProto *, const OnnxTensor *> byMessage;
   std::vector<std::pair<std::string, std::string>> faults;
+  /// Names of the graph's initializers, once asked for.
+  llvm::StringSet<> initializers;
+  /// Names of tensors whose values were looked at.
+  mutable llvm::StringSet<> known;
 
   llvm::Expected<std::vector<char>> read(const OnnxTensor &tensor) const;
 };

@@ -226,6 +226,7 @@ OnnxImporter::readTensor(const OnnxTensor &tensor, Location loc) {
       (void)error(loc, "tensor '" + tensor.name + "': " + message);
     return failure(); // absent external data is an error only where needed
   }
+  contents.known.insert(tensor.name);
   auto type = RankedTensorType::get(tensor.dims, elementType(tensor.dataType));
   interpreter::Tensor out(type);
   unsigned width = onnxElementBytes(tensor.dataType);

@@ -223,6 +223,24 @@ OnnxModel::read(StringRef path, const ReadOptions &options) {
 
 StringRef OnnxModel::fileName() const { return content->fileName; }
 
+bool OnnxModel::isGraphInitializer(StringRef name) const {
+  if (content->initializers.empty())
+    for (const onnx::TensorProto &tensor : content->proto.graph().initializer())
+      content->initializers.insert(tensor.name());
+  return content->initializers.contains(name);
+}
+
+std::vector<std::string> OnnxModel::knownInitializers() const {
+  std::vector<std::string> names;
+  for (StringRef name : content->known.keys())
+    if (isGraphInitializer(name))
+      names.push_back(name.str());
+  llvm::sort(names);
+  return names;
+}
+
+bool OnnxModel::isPacked() const { return content->packed; }
+
 //===----------------------------------------------------------------------===//
 // Bytes of tensors
 //===----------------------------------------------------------------------===//

@@ -9,9 +9,13 @@
 #include "autopar/Planning/PredictMemory.h"
 #include "autopar/Planning/ReadModel.h"
 #include "autopar/Planning/WritePlan.h"
+#include "autopar/Support/Output.h"
+#include "autopar/runtime.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 
@@ -100,6 +104,15 @@ llvm::Expected<Plan> Compilation::readPlan() {
   return plan;
 }
 
+/// Whether fp16 was asked for, or the model's weights or inputs are.
+static bool usesHalf(ModuleOp module, llvm::StringRef precision) {
+  auto step = module.lookupSymbol<func::FuncOp>("step");
+  return precision == "fp16" ||
+         llvm::any_of(step.getArgumentTypes(), [](Type type) {
+           return getElementTypeOrSelf(type).isF16();
+         });
+}
+
 /// Code is made for the cluster's kind of device; an emulated GPU is one of
 /// them.
 llvm::Error Compilation::chooseTarget(const Cluster &cluster) {
@@ -115,6 +128,11 @@ llvm::Error Compilation::chooseTarget(const Cluster &cluster) {
   if (isCpu && !request.cudaSource.empty())
     return llvm::createStringError(
         "--emit cuda-source: that is of GPU programs; add --target cuda");
+  if (isCpu && usesHalf(*ir, request.precision))
+    llvm::errs()
+        << "autopar: warning: a CPU stores fp16 and computes in fp32, several "
+           "times slower than fp32 itself (9 times where it was measured); "
+           "fp32, or bf16 on a processor with AMX or AVX512-BF16, suits it\n";
   if (!isCpu)
     (*ir)->setAttr(kTarget, StringAttr::get(&context, request.target));
   return llvm::Error::success();
@@ -157,7 +175,8 @@ LogicalResult Compilation::makePlan() {
 
 LogicalResult Compilation::lower(ExecutableFile &to) {
   if (llvm::Error error = placeWeightFiles(
-          *ir, *file, {request.model, request.output, request.weights},
+          *ir, *file,
+          {request.model, to.folder(), request.weights, request.embedWeights},
           to.weights()))
     return fail(std::move(error));
   SmallVector<Attribute> features;
@@ -205,9 +224,23 @@ std::string Compilation::describeInputs() const {
   return text;
 }
 
+/// A plan may be for more devices than a program can have.
+llvm::Error Compilation::checkRanks(const Cluster &cluster, Phase last) {
+  if (last < Phase::Lower || cluster.deviceCount() <= APRT_MAX_RANKS)
+    return llvm::Error::success();
+  return llvm::createStringError(
+      "an executable has at most " + Twine(APRT_MAX_RANKS) +
+      " ranks, but the cluster has " + Twine(cluster.deviceCount()) +
+      " devices; `autopar plan` plans for them");
+}
+
 LogicalResult Compilation::runOn(Phase last, ExecutableFile *to) {
+  if (llvm::Error error = checkRanks(request.plan.cluster, last))
+    return fail(std::move(error));
   if (last >= Phase::Plan && failed(makePlan()))
     return failure();
+  if (llvm::Error error = checkRanks(chosen.cluster, last))
+    return fail(std::move(error));
   for (Phase phase : {Phase::Partition, Phase::Schedule})
     if (last >= phase && failed(run(phase)))
       return failure();
@@ -220,18 +253,53 @@ LogicalResult Compilation::runOn(Phase last, ExecutableFile *to) {
 // The executable
 //===----------------------------------------------------------------------===//
 
-ExecutableFile::ExecutableFile(std::string path)
-    : path(path), made(std::make_unique<WeightsFile>(path + ".weights")) {}
+llvm::Expected<std::unique_ptr<ExecutableFile>>
+ExecutableFile::create(llvm::StringRef path, bool embedWeights) {
+  runtime::OutputPlace place;
+  if (llvm::Error error = toError(runtime::findOutput(path.str(), place)))
+    return std::move(error);
+  std::unique_ptr<ExecutableFile> file(new ExecutableFile(path));
+  // Beside what is no plain file nothing can lie.
+  bool isPlain = place.kind == runtime::OutputPlace::Regular;
+  llvm::SmallString<128> home(isPlain ? place.path : std::string("program"));
+  if (std::error_code code = llvm::sys::fs::make_absolute(home))
+    return llvm::createStringError(code,
+                                   "no working folder: " + code.message());
+  file->home = llvm::sys::path::parent_path(home).str();
+  file->made =
+      std::make_unique<MadeWeights>(isPlain ? place.path + ".weights" : "",
+                                    embedWeights ? &file->writer : nullptr);
+  if (embedWeights)
+    if (llvm::Error error = file->open())
+      return std::move(error);
+  return std::move(file);
+}
 
+ExecutableFile::ExecutableFile(llvm::StringRef path) : path(path) {}
 ExecutableFile::~ExecutableFile() = default;
 
-llvm::Error ExecutableFile::write() {
+llvm::Error ExecutableFile::open() {
   llvm::Expected<std::string> stub = findStub();
   if (!stub)
     return stub.takeError();
-  if (llvm::Error error = made->finish())
-    return error;
-  return writeExecutable(path, *stub, programs);
+  isOpen = true;
+  return writer.open(path, *stub);
+}
+
+llvm::Error ExecutableFile::write() {
+  auto weights = made->finish();
+  if (!weights)
+    return weights.takeError();
+  if (!isOpen)
+    if (llvm::Error error = open())
+      return error;
+  if (*weights)
+    if (llvm::Error error = writer.endWeights(**weights))
+      return error;
+  for (const ProgramBytes &program : programs)
+    if (llvm::Error error = writer.addProgram(program))
+      return error;
+  return writer.finish();
 }
 
 } // namespace autopar

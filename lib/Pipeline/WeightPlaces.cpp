@@ -3,8 +3,8 @@
 #include "WeightPlaces.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Lowering/Attributes.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
+#include "autopar/Support/Output.h"
+#include "files/FileIdentity.h"
 #include <filesystem>
 
 using namespace mlir;
@@ -12,112 +12,199 @@ namespace fs = std::filesystem;
 
 namespace autopar {
 
-static constexpr uint64_t kAlignment = 64;
+namespace {
 
-llvm::Error WeightsFile::open() {
-  int descriptor;
-  if (std::error_code code = llvm::sys::fs::createUniqueFile(
-          path + ".%%%%%%%%", descriptor, beside))
-    return llvm::createStringError(code, "cannot write beside '" + path +
-                                             "': " + code.message());
-  remover.setFile(beside);
-  os = std::make_unique<llvm::raw_fd_ostream>(descriptor, /*shouldClose=*/true);
-  return llvm::Error::success();
+/// One module's parameters and the files that they lie in.
+class WeightPlacer {
+public:
+  WeightPlacer(ModuleOp module, const OnnxModel &model,
+               const WeightPaths &paths, MadeWeights &made)
+      : module(module), model(model), paths(paths), made(made),
+        builder(module.getContext()) {}
+
+  llvm::Error place();
+
+private:
+  llvm::Expected<Attribute> placeEntry(DictionaryAttr entry);
+  llvm::Error describeFiles();
+  llvm::Error describe(StringRef file, NamedAttrList &fields);
+  llvm::Error describeKnown();
+  std::string placeOf(StringRef file) const;
+  std::string besideModel(StringRef file) const;
+  StringAttr text(uint64_t hash);
+
+  ModuleOp module;
+  const OnnxModel &model;
+  const WeightPaths &paths;
+  MadeWeights &made;
+  Builder builder;
+  std::map<std::string, std::vector<runtime::ByteRange>> files;
+  bool usesMade = false;
+};
+
+} // namespace
+
+StringAttr WeightPlacer::text(uint64_t hash) {
+  return builder.getStringAttr(runtime::formatHash(hash));
 }
 
-llvm::Expected<ParameterAttr> WeightsFile::place(const OnnxModel &model,
-                                                 ParameterAttr parameter) {
-  std::string name = parameter.getName().str();
-  auto [it, isNew] = places.try_emplace(name);
-  if (isNew) {
-    if (!os)
-      if (llvm::Error error = open())
-        return std::move(error);
-    auto bytes = model.readParameter(name);
-    if (!bytes)
-      return bytes.takeError();
-    os->write_zeros(llvm::alignTo(os->tell(), kAlignment) - os->tell());
-    it->second = {static_cast<int64_t>(os->tell()),
-                  static_cast<int64_t>(bytes->size())};
-    os->write(bytes->data(), bytes->size());
-  }
-  MLIRContext *context = parameter.getContext();
-  auto file = StringAttr::get(context, llvm::sys::path::filename(path));
-  return ParameterAttr::get(context, parameter.getName(), file,
-                            it->second.first, it->second.second);
-}
-
-llvm::Error WeightsFile::finish() {
-  if (!os)
-    return llvm::Error::success();
-  os->close();
-  std::error_code code = os->error();
-  os->clear_error();
-  if (!code)
-    code = llvm::sys::fs::rename(beside, path);
-  if (code)
-    return llvm::createStringError(code, "cannot write '" + path +
-                                             "': " + code.message());
-  remover.releaseFile();
-  return llvm::Error::success();
-}
+//===----------------------------------------------------------------------===//
+// Paths
+//===----------------------------------------------------------------------===//
 
 /// Where `file` lies relative to the executable.
-static std::string besideModel(StringRef file, const WeightPaths &paths) {
+std::string WeightPlacer::besideModel(StringRef file) const {
   std::error_code code;
-  fs::path folder = fs::absolute(paths.executable, code).parent_path();
   fs::path weights = fs::absolute(paths.model, code).parent_path() / file.str();
-  fs::path relative = fs::relative(weights, folder, code);
+  fs::path relative = fs::relative(weights, paths.folder, code);
   return code || relative.empty() ? file.str() : relative.string();
 }
 
 /// `--weights` names the only file, the one of several that is called so, or a
-/// folder that holds them.
-static std::string placeOf(StringRef file, size_t fileCount,
-                           const WeightPaths &paths) {
+/// folder that holds them; relative to the executable.
+std::string WeightPlacer::placeOf(StringRef file) const {
   fs::path given = paths.given;
   if (given.empty())
-    return besideModel(file, paths);
-  if (fs::is_directory(given))
+    return besideModel(file);
+  std::error_code ignored;
+  if (given.filename().empty() ||
+      fs::is_directory(fs::path(paths.folder) / given, ignored))
     return (given / file.str()).string();
-  if (fileCount == 1 || given.filename() == fs::path(file.str()).filename())
+  if (files.size() == 1 || given.filename() == fs::path(file.str()).filename())
     return given.string();
-  return besideModel(file, paths);
+  return besideModel(file);
 }
 
-llvm::Error placeWeightFiles(ModuleOp module, const OnnxModel &model,
-                             const WeightPaths &paths, WeightsFile &made) {
+//===----------------------------------------------------------------------===//
+// What files hold
+//===----------------------------------------------------------------------===//
+
+/// Of a file that is there: its length, its structure if it is a model, and the
+/// hash of all bytes.
+llvm::Error WeightPlacer::describe(StringRef file, NamedAttrList &fields) {
+  fields.set("name", builder.getStringAttr(placeOf(file)));
+  fs::path path = fs::path(paths.model).parent_path() / file.str();
+  std::error_code ignored;
+  if (!fs::exists(path, ignored))
+    return llvm::Error::success();
+  if (usesMade && made.isFile(path.string()))
+    return llvm::createStringError(
+        "the weights of the executable would replace the model's '" + file +
+        "'; give the executable another name");
+  runtime::FileReader reader;
+  if (llvm::Error error = toError(reader.open(path.string())))
+    return error;
+  fields.set("size", builder.getI64IntegerAttr(reader.size()));
+  uint64_t hash = 0;
+  if (file == model.fileName()) {
+    if (llvm::Error error =
+            toError(hashOutside(reader, files[file.str()], hash)))
+      return error;
+    fields.set("structure", text(hash));
+  }
+  if (llvm::Error error = toError(hashAll(reader, hash)))
+    return error;
+  fields.set("content", text(hash));
+  return llvm::Error::success();
+}
+
+/// The model's own file is listed where it says what lies in others, and is
+/// where a person expects it.
+llvm::Error WeightPlacer::describeFiles() {
+  bool isBesideModel =
+      paths.given.empty() || fs::path(paths.given).filename().empty();
+  NamedAttrList places;
+  bool isExternal = llvm::any_of(
+      files, [&](auto &file) { return file.first != model.fileName(); });
+  SmallVector<std::string> names;
+  for (auto &[name, ranges] : files)
+    names.push_back(name);
+  if (isExternal && isBesideModel && !files.count(model.fileName().str()))
+    names.push_back(model.fileName().str());
+  for (const std::string &name : names) {
+    NamedAttrList fields;
+    if (llvm::Error error = describe(name, fields))
+      return error;
+    places.append(name, fields.getDictionary(module.getContext()));
+  }
+  if (usesMade) {
+    NamedAttrList fields;
+    fields.set("name", builder.getStringAttr(made.name()));
+    fields.set("made", builder.getUnitAttr());
+    places.append(made.file(), fields.getDictionary(module.getContext()));
+  }
+  module->setAttr(kWeightFiles, places.getDictionary(module.getContext()));
+  return llvm::Error::success();
+}
+
+/// Weights by another name than these must agree in what was compiled in.
+llvm::Error WeightPlacer::describeKnown() {
+  SmallVector<Attribute> known;
+  for (const std::string &name : model.knownInitializers()) {
+    auto bytes = model.readParameter(name);
+    if (!bytes)
+      return bytes.takeError();
+    runtime::ContentHash hash;
+    hash.add(bytes->data(), bytes->size());
+    known.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr("name", builder.getStringAttr(name)),
+         builder.getNamedAttr("bytes",
+                              builder.getI64IntegerAttr(bytes->size())),
+         builder.getNamedAttr("content", text(hash.value()))}));
+  }
+  module->setAttr(kKnownTensors, builder.getArrayAttr(known));
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+llvm::Expected<Attribute> WeightPlacer::placeEntry(DictionaryAttr entry) {
+  auto parameter = entry.getAs<ParameterAttr>("source");
+  if (!parameter)
+    return entry;
+  NamedAttrList fields(entry);
+  if (!model.isGraphInitializer(parameter.getName().getValue()))
+    fields.set(kConstant, builder.getUnitAttr());
+  if (paths.embed || parameter.getOffset() < 0) {
+    auto placed = made.place(model, parameter);
+    if (!placed)
+      return placed.takeError();
+    fields.set("source", *placed);
+    usesMade = true;
+  } else {
+    int64_t begin = parameter.getOffset();
+    files[parameter.getFile().str()].push_back(
+        {begin, begin + parameter.getLength()});
+  }
+  return fields.getDictionary(module.getContext());
+}
+
+llvm::Error WeightPlacer::place() {
   auto table = module->getAttrOfType<ArrayAttr>(kPersistent);
   if (!table)
     return llvm::Error::success();
-  MLIRContext *context = module.getContext();
-  std::vector<std::string> files; // in order of first use
   SmallVector<Attribute> stages;
   for (auto stage : table.getAsRange<ArrayAttr>()) {
     SmallVector<Attribute> entries;
     for (auto entry : stage.getAsRange<DictionaryAttr>()) {
-      NamedAttrList fields(entry);
-      auto parameter = entry.getAs<ParameterAttr>("source");
-      if (parameter && parameter.getOffset() < 0) {
-        auto placed = made.place(model, parameter);
-        if (!placed)
-          return placed.takeError();
-        fields.set("source", *placed);
-      } else if (parameter &&
-                 !llvm::is_contained(files, parameter.getFile().str())) {
-        files.push_back(parameter.getFile().str());
-      }
-      entries.push_back(fields.getDictionary(context));
+      auto placed = placeEntry(entry);
+      if (!placed)
+        return placed.takeError();
+      entries.push_back(*placed);
     }
-    stages.push_back(ArrayAttr::get(context, entries));
+    stages.push_back(builder.getArrayAttr(entries));
   }
-  NamedAttrList places;
-  for (const std::string &file : files)
-    places.append(file,
-                  StringAttr::get(context, placeOf(file, files.size(), paths)));
-  module->setAttr(kPersistent, ArrayAttr::get(context, stages));
-  module->setAttr(kWeightFiles, places.getDictionary(context));
-  return llvm::Error::success();
+  module->setAttr(kPersistent, builder.getArrayAttr(stages));
+  if (llvm::Error error = describeFiles())
+    return error;
+  return describeKnown();
+}
+
+llvm::Error placeWeightFiles(ModuleOp module, const OnnxModel &model,
+                             const WeightPaths &paths, MadeWeights &made) {
+  return WeightPlacer(module, model, paths, made).place();
 }
 
 } // namespace autopar

@@ -2,6 +2,7 @@
 
 #include "Manifest.h"
 
+#include "../files/ContentHash.h"
 #include "JsonReader.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace autopar::runtime {
 
 namespace {
-constexpr int64_t maxRanks = 4096;
+constexpr int64_t maxRanks = APRT_MAX_RANKS;
 constexpr int64_t maxBytes = int64_t(1) << 50;
 constexpr int64_t maxElements = int64_t(1) << 48;
 constexpr int64_t maxCount = int64_t(1) << 24;
@@ -197,6 +198,8 @@ static void parseParameter(const JsonReader &json, const Manifest &manifest,
   entry.globalShape =
       parseShape(json.member("global_shape"), entry.dtype, entry.globalBytes);
   entry.dims = parseDims(json.member("dims"), entry.globalShape, manifest);
+  JsonReader constant = json.member("constant", /*optional=*/true);
+  entry.isConstant = !constant.isNull() && constant.boolean();
   if (lengthsOf(entry.dims) != entry.shape)
     json.member("shape").fail("does not agree with 'dims'");
   if (entry.offset + entry.globalBytes > manifest.weightFiles[entry.file].bytes)
@@ -335,6 +338,47 @@ static void parsePredicted(const JsonReader &root, Manifest &manifest) {
     manifest.predictedPeakMemoryBytes.push_back(element.number());
 }
 
+/// 16 hexadecimal digits; 0 (and a failure) if it is something else.
+static uint64_t parseHashText(const JsonReader &json) {
+  uint64_t hash = 0;
+  if (!parseHash(json.string(), hash))
+    json.fail("must be 16 hexadecimal digits");
+  return hash;
+}
+
+static WeightFileEntry parseWeightFile(const JsonReader &json) {
+  WeightFileEntry entry;
+  entry.name = json.member("name").string();
+  entry.bytes = json.member("bytes").integer(0, maxBytes);
+  JsonReader made = json.member("made", /*optional=*/true);
+  entry.isMade = !made.isNull() && made.boolean();
+  JsonReader size = json.member("size", /*optional=*/true);
+  if (!size.isNull())
+    entry.size = size.integer(entry.bytes, maxBytes);
+  JsonReader structure = json.member("structure", /*optional=*/true);
+  if (!structure.isNull())
+    entry.structure = parseHashText(structure);
+  JsonReader content = json.member("content", /*optional=*/true);
+  if (!content.isNull())
+    entry.content = parseHashText(content);
+  return entry;
+}
+
+static void parseWeights(const JsonReader &json, Manifest &manifest) {
+  for (const JsonReader &element : json.member("files").elements())
+    manifest.weightFiles.push_back(parseWeightFile(element));
+  JsonReader known = json.member("known", /*optional=*/true);
+  if (known.isNull())
+    return;
+  for (const JsonReader &element : known.elements()) {
+    KnownTensor tensor;
+    tensor.name = element.member("name").string();
+    tensor.bytes = element.member("bytes").integer(0, maxBytes);
+    tensor.content = parseHashText(element.member("content"));
+    manifest.knownTensors.push_back(std::move(tensor));
+  }
+}
+
 static void parseTables(const JsonReader &root, Manifest &manifest) {
   for (const JsonReader &json : root.member("communicators").elements())
     manifest.communicators.push_back(
@@ -346,10 +390,7 @@ static void parseTables(const JsonReader &root, Manifest &manifest) {
   for (const OpEntry &op : manifest.ops)
     manifest.streams = std::max(manifest.streams, op.stream + 1);
   parseKernels(root.member("kernels", /*optional=*/true), manifest);
-  for (const JsonReader &json :
-       root.member("weights").member("files").elements())
-    manifest.weightFiles.push_back({json.member("name").string(),
-                                    json.member("bytes").integer(0, maxBytes)});
+  parseWeights(root.member("weights"), manifest);
 }
 
 static void parseRoot(const JsonReader &root, Manifest &manifest) {
@@ -362,6 +403,9 @@ static void parseRoot(const JsonReader &root, Manifest &manifest) {
   if (JsonReader entry = root.member("entry", /*optional=*/true);
       !entry.isNull())
     manifest.entry = entry.string();
+  if (JsonReader compiler = root.member("compiler", /*optional=*/true);
+      !compiler.isNull())
+    manifest.compiler = compiler.string();
   manifest.target = parseTarget(root.member("target", /*optional=*/true));
   JsonReader tf32 = root.member("tf32", /*optional=*/true);
   manifest.tf32 = !tf32.isNull() && tf32.boolean();

@@ -12,6 +12,7 @@
 #include "Slice.h"
 #include "Status.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,23 @@ struct MeshAxis {
   int64_t size = 1;
 };
 
+/// A file that the program was compiled from, or that was made beside it.
 struct WeightFileEntry {
   std::string name;
+  int64_t bytes = 0; // where its last parameter ends; 0: it holds none
+  bool isMade = false;
+  // What it was then, -1 and nothing where that is not known: its length, its
+  // hash without the parameters' bytes, and with them.
+  int64_t size = -1;
+  std::optional<uint64_t> structure = std::nullopt;
+  std::optional<uint64_t> content = std::nullopt;
+};
+
+/// A tensor of the model whose value the compiler looked at.
+struct KnownTensor {
+  std::string name;
   int64_t bytes = 0;
+  uint64_t content = 0; // hash of them
 };
 
 struct Communicator {
@@ -93,6 +108,7 @@ struct PersistentEntry {
   // Parameters only.
   int file = 0;
   int64_t offset = 0;
+  bool isConstant = false; // of the graph: no name that other files would have
   std::vector<int64_t> globalShape;
   std::vector<DimSlice> dims;
   int64_t globalBytes = 0;
@@ -116,6 +132,7 @@ enum class Target { Cpu, Cuda, Emulated };
 
 struct Manifest {
   std::string model;
+  std::string compiler; // name and version
   Target target = Target::Cpu;
   bool tf32 = false; // products of f32 may round their operands to tf32
   std::string entry; // "" where the executable has one program only
@@ -125,6 +142,7 @@ struct Manifest {
   int stages = 1;
   int64_t microBatches = 1;
   std::vector<WeightFileEntry> weightFiles;
+  std::vector<KnownTensor> knownTensors;
   std::vector<Communicator> communicators;
   std::vector<Channel> channels;
   std::vector<OpEntry> ops;

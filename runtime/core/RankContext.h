@@ -7,8 +7,8 @@
 #include "Device.h"
 #include "Manifest.h"
 #include "Memory.h"
-#include "Parameters.h"
 #include "RankRecord.h"
+#include "WeightFiles.h"
 
 #include <memory>
 #include <vector>

@@ -2,6 +2,7 @@
 
 #include "Safetensors.h"
 
+#include "DataType.h"
 #include "JsonReader.h"
 
 #include <algorithm>
@@ -15,8 +16,6 @@ static constexpr int64_t maxHeaderBytes = 100'000'000;
 static constexpr const char *dtypeNames[] = {"BOOL", "I8",  "U8",  "I16", "U16",
                                              "I32",  "U32", "I64", "U64", "F16",
                                              "BF16", "F32", "F64"};
-
-const char *safetensorsDtype(aprt_dtype dtype) { return dtypeNames[dtype]; }
 
 /// Reads the 8-byte header length; -1 if it cannot be one.
 static int64_t headerLength(FileReader &file) {
@@ -35,9 +34,9 @@ bool looksLikeSafetensors(FileReader &file) {
   return headerLength(file) > 0 && file.read(8, 1, &first).ok() && first == '{';
 }
 
-static SafetensorsEntry readEntry(const JsonReader &json, int64_t dataStart,
-                                  int64_t dataBytes) {
-  SafetensorsEntry entry;
+static NamedTensor readEntry(const JsonReader &json, int64_t dataStart,
+                             int64_t dataBytes) {
+  NamedTensor entry;
   entry.dtype = json.member("dtype").string();
   entry.shape = json.member("shape").integers(0, INT64_MAX);
   std::vector<int64_t> range =
@@ -50,16 +49,19 @@ static SafetensorsEntry readEntry(const JsonReader &json, int64_t dataStart,
   entry.bytes = range[1] - range[0];
   for (int dtype = APRT_BOOL; dtype <= APRT_F64; ++dtype) {
     int64_t bytes;
-    if (entry.dtype == dtypeNames[dtype] &&
-        (!tensorBytes(aprt_dtype(dtype), entry.shape, bytes) ||
-         bytes != entry.bytes))
+    if (entry.dtype != dtypeNames[dtype])
+      continue;
+    if (!tensorBytes(aprt_dtype(dtype), entry.shape, bytes) ||
+        bytes != entry.bytes)
       json.fail("has data_offsets that do not agree with its shape");
+    entry.dtype = dtypeName(dtype);
+    break;
   }
   return entry;
 }
 
 /// Every byte of the data belongs to exactly one tensor.
-static Status checkCoverage(const SafetensorsIndex &index, int64_t dataStart,
+static Status checkCoverage(const TensorIndex &index, int64_t dataStart,
                             int64_t fileBytes, const std::string &path) {
   std::vector<std::pair<int64_t, int64_t>> ranges;
   for (const auto &[name, entry] : index)
@@ -90,7 +92,7 @@ static nlohmann::json parseHeader(const std::string &text, bool &duplicate) {
   return nlohmann::json::parse(text, callback, /*allow_exceptions=*/false);
 }
 
-Status readSafetensorsIndex(FileReader &file, SafetensorsIndex &index) {
+Status readSafetensorsIndex(FileReader &file, TensorIndex &index) {
   int64_t length = headerLength(file);
   if (length < 0 || length > maxHeaderBytes)
     return Status::error("'" + file.path() +

@@ -2,6 +2,9 @@
 
 #include "Options.h"
 
+#include "../files/OutputFile.h"
+#include "../files/Text.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -10,7 +13,7 @@ namespace autopar::runtime {
 
 namespace {
 
-/// One option: what it stores and the help that it prints.
+/// One option: what it stores and the help that it prints. A flag has no value.
 struct OptionRow {
   const char *name;
   const char *value;
@@ -43,10 +46,19 @@ const OptionRow optionTable[] = {
        return Status::success();
      }},
     {"--weights", "FILE",
-     "take the weights from this file or folder: the model's own data\n"
-     "                     file, the ONNX file, or safetensors (by name)",
+     "take the weights from this file, or folder of files: ONNX or\n"
+     "                     safetensors (by name, type and shape), or copies "
+     "of\n"
+     "                     the files that were compiled",
      [](Options &o, const std::string &v) {
        o.weights = v;
+       return Status::success();
+     }},
+    {"--verify-weights", "",
+     "check all bytes of the weights' files against those that were\n"
+     "                     compiled; sizes and structure are checked always",
+     [](Options &o, const std::string &) {
+       o.verifyWeights = true;
        return Status::success();
      }},
     {"--entry", "NAME",
@@ -64,7 +76,9 @@ const OptionRow optionTable[] = {
      [](Options &o, const std::string &v) {
        return storeInteger(v, 0, o.warmUp);
      }},
-    {"--json", "FILE", "write the report of the run",
+    {"--json", "FILE",
+     "write the report of the run, or what --describe tells (- is\n"
+     "                     stdout, here and for the other results)",
      [](Options &o, const std::string &v) {
        o.json = v;
        return Status::success();
@@ -100,39 +114,71 @@ const OptionRow optionTable[] = {
          return Status::error("'" + v + "' is not a number of seconds");
        return Status::success();
      }},
+    {"--describe", "",
+     "tell inputs, outputs, entries, plan, weights, hashes and\n"
+     "                     versions; nothing runs",
+     [](Options &o, const std::string &) {
+       o.describe = true;
+       return Status::success();
+     }},
+    {"--version", "", "tell the versions of program and runtime",
+     [](Options &o, const std::string &) {
+       o.version = true;
+       return Status::success();
+     }},
+    {"--help", "", "this text",
+     [](Options &o, const std::string &) {
+       o.help = true;
+       return Status::success();
+     }},
 };
+
+const OptionRow *findRow(const std::string &name) {
+  for (const OptionRow &row : optionTable)
+    if (name == row.name)
+      return &row;
+  return nullptr;
+}
+
+Status unknownOption(const std::string &name) {
+  std::vector<std::string> names;
+  for (const OptionRow &row : optionTable)
+    names.push_back(row.name);
+  std::string hint = didYouMean(name, names);
+  return Status::error("unknown option '" + name + "'" +
+                       (hint.empty() ? "; --help lists the options" : hint));
+}
+
+/// One option and its value from the front of the arguments.
+Status parseOption(int &at, int count, char **arguments, Options &options) {
+  std::string name = arguments[at], value;
+  size_t equals = name.find('=');
+  bool isInline = name.compare(0, 2, "--") == 0 && equals != std::string::npos;
+  if (isInline) {
+    value = name.substr(equals + 1);
+    name.resize(equals);
+  }
+  const OptionRow *row = findRow(name == "-h" ? "--help" : name);
+  if (!row)
+    return unknownOption(name);
+  bool isFlag = !*row->value;
+  if (isFlag && isInline)
+    return Status::error("option " + name + " takes no value");
+  if (!isFlag && !isInline) {
+    if (++at == count)
+      return Status::error("option " + name + " needs a value: " + row->value);
+    value = arguments[at];
+  }
+  if (Status stored = row->store(options, value); stored.failed())
+    return Status::error("option " + name + ": " + stored.message());
+  return Status::success();
+}
 
 } // namespace
 
 Status parseOptions(int count, char **arguments, Options &options) {
-  for (int i = 1; i < count; ++i) {
-    std::string name = arguments[i], value;
-    if (name == "--help" || name == "-h") {
-      options.help = true;
-      return Status::success();
-    }
-    size_t equals = name.find('=');
-    bool inlineValue =
-        name.compare(0, 2, "--") == 0 && equals != std::string::npos;
-    if (inlineValue) {
-      value = name.substr(equals + 1);
-      name.resize(equals);
-    }
-    const OptionRow *row = nullptr;
-    for (const OptionRow &candidate : optionTable)
-      if (name == candidate.name)
-        row = &candidate;
-    if (!row)
-      return Status::error("unknown option '" + name +
-                           "'; --help lists the options");
-    if (!inlineValue && ++i == count)
-      return Status::error("option " + name + " needs a value: " + row->value);
-    if (!inlineValue)
-      value = arguments[i];
-    Status stored = row->store(options, value);
-    if (stored.failed())
-      return Status::error("option " + name + ": " + stored.message());
-  }
+  for (int i = 1; i < count && !options.help; ++i)
+    APRT_TRY(parseOption(i, count, arguments, options));
   return Status::success();
 }
 
@@ -146,11 +192,22 @@ std::string helpText(const std::string &program) {
       "Without\n"
       "--inputs every input is zero, without --outputs no result is kept.\n\n";
   for (const OptionRow &row : optionTable) {
-    std::string left = std::string("  ") + row.name + " " + row.value;
+    std::string left = std::string("  ") + row.name;
+    if (*row.value)
+      left += std::string(" ") + row.value;
     left.resize(std::max<size_t>(left.size() + 1, 21), ' ');
     text += left + row.help + "\n";
   }
-  return text + "  --help             this text\n";
+  return text;
+}
+
+bool takesStdout(const Options &options) {
+  for (const std::string &argument : options.outputs) {
+    ArrayFile file;
+    if (parseArrayFile(argument, file).ok() && goesToStdout(file.path))
+      return true;
+  }
+  return goesToStdout(options.json) || goesToStdout(options.trace);
 }
 
 static bool endsWith(const std::string &text, const std::string &suffix) {
@@ -160,7 +217,10 @@ static bool endsWith(const std::string &text, const std::string &suffix) {
 
 Status parseArrayFile(const std::string &argument, ArrayFile &file) {
   size_t equals = argument.rfind('=');
-  if (endsWith(argument, ".npz")) {
+  OutputPlace place;
+  bool isPlain = findOutput(argument, place).failed() ||
+                 place.kind == OutputPlace::Regular;
+  if (endsWith(argument, ".npz") || !isPlain) {
     file.path = argument;
     return Status::success();
   }

@@ -21,8 +21,11 @@ struct Options {
   int64_t warmUp = 0;
   int64_t threads = 0; // 0: the host's cores shared out
   double timeoutSeconds = 60;
-  bool graphs = true; // of a GPU
+  bool graphs = true;         // of a GPU
+  bool verifyWeights = false; // all bytes
   bool help = false;
+  bool describe = false;
+  bool version = false;
 };
 
 Status parseOptions(int count, char **arguments, Options &options);
@@ -30,7 +33,11 @@ Status parseOptions(int count, char **arguments, Options &options);
 /// The text of --help.
 std::string helpText(const std::string &program);
 
-/// An argument of --inputs or --outputs: an archive, or one array.
+/// Whether a result is written to stdout, so that other text must not be.
+bool takesStdout(const Options &options);
+
+/// An argument of --inputs or --outputs: an archive, or one array. What is no
+/// plain file (`-`, a pipe, a device) takes an archive.
 struct ArrayFile {
   std::string name; // empty: the archive of all
   std::string path;

@@ -2,6 +2,8 @@
 
 #include "Ports.h"
 
+#include "../files/Text.h"
+
 namespace autopar::runtime {
 
 static std::string listPorts(const std::vector<Port> &ports) {
@@ -18,6 +20,15 @@ static const Port *findPort(const std::vector<Port> &ports,
     if (port.name == name)
       return &port;
   return nullptr;
+}
+
+/// The nearest of the ports' names, as the end of a sentence.
+static std::string meantPort(const std::vector<Port> &ports,
+                             const std::string &name) {
+  std::vector<std::string> names;
+  for (const Port &port : ports)
+    names.push_back(port.name);
+  return didYouMean(name, names);
 }
 
 static Status readArrays(const std::vector<std::string> &arguments,
@@ -124,7 +135,8 @@ static Status takeInputs(const Manifest &manifest, NamedArrays &given,
       APRT_TRY(checkFixed(*fixed, array));
     else if (!findPort(manifest.inputs, name))
       return Status::error("the model has no input '" + name +
-                           "'; its inputs: " + listPorts(manifest.inputs));
+                           "'; its inputs: " + listPorts(manifest.inputs) +
+                           meantPort(manifest.inputs, name));
   for (const Port &port : manifest.inputs) {
     auto found = given.find(port.name);
     if (found == given.end())
@@ -160,7 +172,8 @@ Status checkOutputs(const Manifest &manifest,
     APRT_TRY(parseArrayFile(argument, file));
     if (!file.name.empty() && !findPort(manifest.outputs, file.name))
       return Status::error("the model has no output '" + file.name +
-                           "'; its outputs: " + listPorts(manifest.outputs));
+                           "'; its outputs: " + listPorts(manifest.outputs) +
+                           meantPort(manifest.outputs, file.name));
   }
   return Status::success();
 }

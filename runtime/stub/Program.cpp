@@ -1,6 +1,6 @@
 //===- Program.cpp - The program appended to the stub ---------------------===//
 //
-// [stub ELF][padding to 4096]([program .so][trailer])...; see
+// [stub ELF][padding to 4096][weights][trailer]([program .so][trailer])...; see
 // docs/RuntimeABI.md. A program that is linked with the runtime is its only
 // one.
 //
@@ -8,7 +8,7 @@
 
 #include "Program.h"
 
-#include "../core/File.h"
+#include "../files/FileReader.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -43,6 +43,9 @@ struct Trailer {
 static_assert(sizeof(Trailer) == 32);
 } // namespace
 
+static constexpr const char *programMagic = "AUTOPAR1";
+static constexpr const char *weightsMagic = "AUTOPARW";
+
 static uint64_t checksum(std::string_view bytes) {
   uint64_t hash = 0xcbf29ce484222325u; // FNV-1a
   for (char byte : bytes)
@@ -50,14 +53,35 @@ static uint64_t checksum(std::string_view bytes) {
   return hash;
 }
 
-/// The trailer that ends at `end`, if there is one.
-static Status readTrailer(FileReader &file, int64_t end, Trailer &trailer,
-                          bool &found) {
+/// The trailer of that kind that ends at `end`, if there is one.
+static Status readTrailer(FileReader &file, int64_t end, const char *magic,
+                          Trailer &trailer, bool &found) {
   found = end > int64_t(sizeof(Trailer));
   if (found)
     APRT_TRY(
         file.read(end - int64_t(sizeof(Trailer)), sizeof(Trailer), &trailer));
-  found = found && std::memcmp(trailer.magic, "AUTOPAR1", 8) == 0;
+  found = found && std::memcmp(trailer.magic, magic, 8) == 0;
+  return Status::success();
+}
+
+/// What the compiler wrote of weights, before the first program, which begins
+/// at `end`.
+static Status readMadeWeights(FileReader &file, int64_t end,
+                              MadeWeights &made) {
+  Trailer trailer{};
+  APRT_TRY(readTrailer(file, end, weightsMagic, trailer, made.isKnown));
+  if (!made.isKnown)
+    return Status::success();
+  uint64_t room = uint64_t(end) - sizeof(Trailer);
+  bool isEmbedded = trailer.offset > 0;
+  if (trailer.size > uint64_t(INT64_MAX) / 2 ||
+      (isEmbedded &&
+       (trailer.offset > room || trailer.size != room - trailer.offset)))
+    return Status::error("the executable is damaged: its weights do not lie "
+                         "where their trailer says");
+  made.offset = int64_t(trailer.offset);
+  made.size = int64_t(trailer.size);
+  made.content = trailer.checksum;
   return Status::success();
 }
 
@@ -79,14 +103,15 @@ static Status readProgram(FileReader &file, int64_t end, const Trailer &trailer,
 
 /// Trailers lie back to back with programs: from the last one backwards.
 static Status readPrograms(const std::string &path,
-                           std::vector<std::vector<char>> &programs) {
+                           std::vector<std::vector<char>> &programs,
+                           MadeWeights &made) {
   FileReader file;
   APRT_TRY(file.open(path));
   int64_t end = file.size();
   for (;;) {
     Trailer trailer{};
     bool found = false;
-    APRT_TRY(readTrailer(file, end, trailer, found));
+    APRT_TRY(readTrailer(file, end, programMagic, trailer, found));
     if (!found)
       break;
     programs.emplace_back();
@@ -98,7 +123,7 @@ static Status readPrograms(const std::string &path,
     return Status::error("this is the bare runtime without a program; "
                          "`autopar compile MODEL -o EXE` makes an executable");
   std::reverse(programs.begin(), programs.end());
-  return Status::success();
+  return readMadeWeights(file, end, made);
 }
 
 /// Loads the shared object from memory. The file stays open until all programs
@@ -154,28 +179,29 @@ static std::string ownFolder() {
 }
 
 static Status useLinkedProgram(Program &program) {
-  program.folder = ownFolder();
+  program.home.folder = ownFolder();
   program.checksum = checksum(aprt_program_manifest);
   program.stages = aprt_program_stages;
   program.deviceCode = aprt_program_device_code;
   program.devicePtx = aprt_program_device_ptx;
-  return parseManifest(aprt_program_manifest, program.manifest);
+  program.manifestText = aprt_program_manifest;
+  return parseManifest(program.manifestText, program.manifest);
 }
 
 static Status loadProgram(const std::vector<char> &bytes, Program &program) {
-  program.folder = ownFolder();
+  program.home.folder = ownFolder();
   program.checksum = checksum({bytes.data(), bytes.size()});
   APRT_TRY(openProgram(bytes, program));
   program.stages = static_cast<const aprt_stage_functions *>(
       dlsym(program.handle, "aprt_program_stages"));
-  const char *manifest =
+  program.manifestText =
       static_cast<const char *>(dlsym(program.handle, "aprt_program_manifest"));
   program.deviceCode = dlsym(program.handle, "aprt_program_device_code");
   program.devicePtx = dlsym(program.handle, "aprt_program_device_ptx");
-  if (!program.stages || !manifest)
+  if (!program.stages || !program.manifestText)
     return Status::error("the program lacks aprt_program_stages or "
                          "aprt_program_manifest");
-  return parseManifest(manifest, program.manifest);
+  return parseManifest(program.manifestText, program.manifest);
 }
 
 Status loadPrograms(std::vector<Program> &programs) {
@@ -184,10 +210,13 @@ Status loadPrograms(std::vector<Program> &programs) {
     return useLinkedProgram(programs.front());
   }
   std::vector<std::vector<char>> bytes;
-  APRT_TRY(readPrograms("/proc/self/exe", bytes));
+  MadeWeights made;
+  APRT_TRY(readPrograms("/proc/self/exe", bytes, made));
   programs.resize(bytes.size());
-  for (size_t i = 0; i < bytes.size(); ++i)
+  for (size_t i = 0; i < bytes.size(); ++i) {
     APRT_TRY(loadProgram(bytes[i], programs[i]));
+    programs[i].home.made = made;
+  }
   for (Program &program : programs)
     close(program.descriptor);
   return Status::success();

@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_RUNTIME_STUB_PROGRAM_H
 #define AUTOPAR_RUNTIME_STUB_PROGRAM_H
 
+#include "../core/CompiledFiles.h"
 #include "../core/Manifest.h"
 
 #include <string>
@@ -13,11 +14,12 @@ namespace autopar::runtime {
 /// A loaded program: one entry of the executable.
 struct Program {
   Manifest manifest;
+  const char *manifestText = nullptr;
   const aprt_stage_functions *stages = nullptr;
   const void *deviceCode = nullptr; // kernels of a GPU; null: none
   const void *devicePtx = nullptr;  // for a driver that refuses that
   uint64_t checksum = 0;
-  std::string folder; // of the executable
+  WeightHome home;
   void *handle = nullptr;
   int descriptor = -1; // while programs are loaded
 };

@@ -28,6 +28,7 @@ public:
 
 private:
   Status load();
+  Status openWeights();
   Status callStage(aprt_status (*function)(aprt_rank *), const char *what);
   Status compute(int64_t time);
   Status step(bool isLast);
@@ -52,11 +53,19 @@ private:
 
 } // namespace
 
+/// One rank of each host reads all bytes where that was asked for.
+Status RankMain::openWeights() {
+  APRT_TRY(rank->weights.open(manifest, run.program.home, run.options.weights));
+  bool isFirstOfHost =
+      run.place.isAlone() ? worldRank == 0 : run.place.localRank == 0;
+  return run.options.verifyWeights && isFirstOfHost ? rank->weights.verify()
+                                                    : Status::success();
+}
+
 /// Setup with its own arena, then what it left to load, then step's arena.
 Status RankMain::load() {
   if (!manifest.weightFiles.empty())
-    APRT_TRY(
-        rank->weights.open(manifest, run.program.folder, run.options.weights));
+    APRT_TRY(openWeights());
   APRT_TRY(rank->makeArena(manifest.setupArenaBytes[rank->stage()]));
   // Ranks may load for very different times.
   rank->transport->setDeadlines(false);

@@ -2,6 +2,8 @@
 
 #include "Report.h"
 
+#include "../files/Text.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -173,7 +175,7 @@ std::string reportSummary(const Run &run) {
   std::snprintf(text, sizeof(text),
                 "%s%s: %d rank%s x %d thread%s, %lld step%s\n"
                 "%sstep: median %.3f ms (min %.3f, max %.3f)\n"
-                "%smemory: %.1f MiB on the fullest rank\n",
+                "%smemory: %s on the fullest rank\n",
                 run.program.manifest.model.c_str(),
                 entry.empty() ? "" : (" (entry " + entry + ")").c_str(),
                 run.worldSize(), run.worldSize() == 1 ? "" : "s", run.threads,
@@ -181,7 +183,7 @@ std::string reportSummary(const Run &run) {
                 static_cast<long long>(run.options.repeat),
                 run.options.repeat == 1 ? "" : "s", deviceText(run).c_str(),
                 median(steps) * 1e3, steps.front() * 1e3, steps.back() * 1e3,
-                timesText(run).c_str(), double(memory) / (1 << 20));
+                timesText(run).c_str(), bytesText(double(memory)).c_str());
   return text;
 }
 

@@ -1,6 +1,7 @@
 //===- main.cpp - The executable that runs a compiled model ---------------===//
 
-#include "../core/File.h"
+#include "../files/OutputFile.h"
+#include "Describe.h"
 #include "Join.h"
 #include "Options.h"
 #include "Ports.h"
@@ -8,6 +9,7 @@
 #include "Report.h"
 #include "Run.h"
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -17,9 +19,9 @@ static Status writeReports(const Run &run) {
   const Options &options = run.options;
   APRT_TRY(writeOutputs(run.program.manifest, options.outputs, run.outputs));
   if (!options.json.empty())
-    APRT_TRY(writeTextFile(options.json, reportJson(run)));
+    APRT_TRY(writeWhole(options.json, reportJson(run)));
   if (!options.trace.empty())
-    APRT_TRY(writeTextFile(options.trace, traceJson(run)));
+    APRT_TRY(writeWhole(options.trace, traceJson(run)));
   return Status::success();
 }
 
@@ -28,6 +30,22 @@ static int fail(const std::string &message, int code = 1) {
   if (!message.empty())
     std::fprintf(stderr, "error: %s\n", message.c_str());
   return code;
+}
+
+/// Text for a person, on stdout unless a result goes there.
+static Status tell(const Options &options, const std::string &text) {
+  return writeWhole(takesStdout(options) ? "/dev/stderr" : "-", text);
+}
+
+/// --describe and --version.
+static Status describe(const Options &options) {
+  std::vector<Program> programs;
+  APRT_TRY(loadPrograms(programs));
+  if (options.version)
+    return tell(options, versionText(programs));
+  if (!options.json.empty())
+    APRT_TRY(writeWhole(options.json, describeJson(programs)));
+  return tell(options, describeText(programs));
 }
 
 static int execute(const Options &options) {
@@ -43,6 +61,8 @@ static int execute(const Options &options) {
     program = std::move(programs[chosen]);
     APRT_TRY(checkLaunchPlace(program.manifest, run.place));
     APRT_TRY(checkOutputs(program.manifest, options.outputs));
+    if (options.weights.empty())
+      APRT_TRY(checkCompiledFiles(program.manifest, program.home));
     return run.prepare();
   };
   if (Status status = prepare(); status.failed())
@@ -54,19 +74,20 @@ static int execute(const Options &options) {
     return fail(message, code);
   if (run.place.rank > 0)
     return 0; // rank 0 tells the results
-  if (Status status = writeReports(run); status.failed())
-    return fail(status.message());
-  std::fputs(reportSummary(run).c_str(), stdout);
-  return 0;
+  Status status = writeReports(run);
+  if (status.ok())
+    status = tell(options, reportSummary(run));
+  return status.ok() ? 0 : fail(status.message());
 }
 
 int main(int count, char **arguments) {
+  std::signal(SIGPIPE, SIG_IGN); // a reader that is gone is an error of writing
   Options options;
   if (Status status = parseOptions(count, arguments, options); status.failed())
     return fail(status.message(), 2);
-  if (options.help) {
-    std::fputs(helpText(arguments[0]).c_str(), stdout);
-    return 0;
-  }
-  return execute(options);
+  if (!options.help && !options.describe && !options.version)
+    return execute(options);
+  Status status =
+      options.help ? tell(options, helpText(arguments[0])) : describe(options);
+  return status.ok() ? 0 : fail(status.message());
 }

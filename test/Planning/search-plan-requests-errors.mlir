@@ -23,7 +23,7 @@
 // MIXED: error: op {{.*}} needs the whole batch, and so does all before it: the model cannot be cut into 2 micro-batches
 
 // RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=-1" 2>&1 | FileCheck %s --check-prefix=RANKS
-// RANKS: error: --ranks must be 1 or more and at most 1048576, not -1
+// RANKS: error: --ranks must be 1 or more and at most 4096, not -1
 // RUN: not autopar-opt %t/mlp.mlir --autopar-plan="cluster=absent.json" 2>&1 | FileCheck %s --check-prefix=CLUSTER
 // CLUSTER: error: cluster 'absent.json' is no file and not of the form NODESxDEVICES:TYPE[@GBps], for example 2x8:a100-80gb@25
 // RUN: not autopar-opt %t/mlp.mlir --autopar-plan="cluster=%t/empty.json" 2>&1 | FileCheck %s --check-prefix=EMPTY

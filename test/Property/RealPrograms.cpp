@@ -162,9 +162,11 @@ static llvm::Error compile(ModuleOp module, StringRef target, StringRef weights,
   for (const std::string &feature : hostCpuFeatures())
     features.push_back(builder.getStringAttr(feature));
   module->setAttr(kCpuFeatures, builder.getArrayAttr(features));
-  module->setAttr(kWeightFiles,
-                  builder.getDictionaryAttr(builder.getNamedAttr(
-                      "model.onnx", builder.getStringAttr(weights))));
+  module->setAttr(
+      kWeightFiles,
+      builder.getDictionaryAttr(builder.getNamedAttr(
+          "model.onnx", builder.getDictionaryAttr(builder.getNamedAttr(
+                            "name", builder.getStringAttr(weights))))));
   if (llvm::Error error = runPhase(Phase::Lower, module, target))
     return error;
   auto stub = findStub();

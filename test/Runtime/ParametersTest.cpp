@@ -1,7 +1,8 @@
 //===- ParametersTest.cpp - Weights from their files ----------------------===//
 
-#include "core/Parameters.h"
 #include "TemporaryFolder.h"
+#include "core/Safetensors.h"
+#include "core/WeightFiles.h"
 
 #include <gtest/gtest.h>
 
@@ -62,7 +63,7 @@ TEST(Parameters, ReadsOnlyTheSlice) {
   Fixture f;
   f.folder.write("w.bin", "12345678" + f.data);
   WeightFiles files;
-  ASSERT_EQ(files.open(f.manifest, f.folder.path(""), "").message(), "");
+  ASSERT_EQ(files.open(f.manifest, {f.folder.path("")}, "").message(), "");
   f.expectSlices(files);
 }
 
@@ -72,7 +73,7 @@ TEST(Parameters, ReadsColumns) {
   f.entry.shape = {7, 4};
   f.entry.dims = {{7, 7, 0, 7, {}}, {10, 4, -1, 4, {{0, 1, 2}}}};
   WeightFiles files;
-  ASSERT_TRUE(files.open(f.manifest, f.folder.path(""), "").ok());
+  ASSERT_TRUE(files.open(f.manifest, {f.folder.path("")}, "").ok());
   std::vector<float> first = f.read(files, 0), second = f.read(files, 1);
   EXPECT_EQ(first[0], 0);
   EXPECT_EQ(first[1], 1);
@@ -85,11 +86,11 @@ TEST(Parameters, AnotherFileOrFolder) {
   Fixture f;
   std::string path = f.folder.write("other.bin", "12345678" + f.data);
   WeightFiles files;
-  ASSERT_EQ(files.open(f.manifest, "/nowhere", path).message(), "");
+  ASSERT_EQ(files.open(f.manifest, {"/nowhere"}, path).message(), "");
   f.expectSlices(files);
   f.folder.write("w.bin", "12345678" + f.data);
   WeightFiles beside;
-  ASSERT_EQ(beside.open(f.manifest, "/nowhere", f.folder.path("")).message(),
+  ASSERT_EQ(beside.open(f.manifest, {"/nowhere"}, f.folder.path("")).message(),
             "");
   f.expectSlices(beside);
 }
@@ -97,11 +98,12 @@ TEST(Parameters, AnotherFileOrFolder) {
 TEST(Parameters, MissingOrShortFilesAreNamed) {
   Fixture f;
   WeightFiles files, shorter;
-  std::string message = files.open(f.manifest, f.folder.path(""), "").message();
+  std::string message =
+      files.open(f.manifest, {f.folder.path("")}, "").message();
   EXPECT_NE(message.find("w.bin"), std::string::npos);
   EXPECT_NE(message.find("--weights"), std::string::npos);
   f.folder.write("w.bin", "1234");
-  message = shorter.open(f.manifest, f.folder.path(""), "").message();
+  message = shorter.open(f.manifest, {f.folder.path("")}, "").message();
   EXPECT_NE(message.find("has 4 bytes"), std::string::npos);
 }
 
@@ -114,7 +116,7 @@ TEST(Parameters, SafetensorsByName) {
                   R"("shape":[7,10],"data_offsets":[2,282]}})",
                   "ab" + f.data));
   WeightFiles files;
-  ASSERT_EQ(files.open(f.manifest, "/nowhere", path).message(), "");
+  ASSERT_EQ(files.open(f.manifest, {"/nowhere"}, path).message(), "");
   f.expectSlices(files);
   f.entry.name = "missing";
   f.read(files, 0);
@@ -128,7 +130,7 @@ TEST(Parameters, HostileSafetensorsAreRefused) {
   Fixture f;
   auto message = [&](const std::string &bytes) {
     FileReader file;
-    SafetensorsIndex index;
+    TensorIndex index;
     Status status = file.open(f.folder.write("h.safetensors", bytes));
     return status.ok() ? readSafetensorsIndex(file, index).message() : "open";
   };

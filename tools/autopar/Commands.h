@@ -5,6 +5,8 @@
 
 #include "Options.h"
 #include "autopar/Pipeline/Compilation.h"
+#include "autopar/Support/Output.h"
+#include "autopar/Support/Text.h"
 
 namespace autopar::driver {
 
@@ -26,6 +28,8 @@ struct PlanOptions {
   bool allowLinkedWeights = false, verbose = false;
 
   void addTo(CommandLine &line);
+  /// Where text for a person goes: stdout, unless a plan is written there.
+  llvm::raw_ostream &messages(llvm::StringRef json) const;
   /// Everything checked and parsed; one request per entry, or a single one.
   llvm::Expected<std::vector<CompileRequest>>
   requests(llvm::StringRef model) const;

@@ -2,7 +2,6 @@
 
 #include "Commands.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -13,6 +12,7 @@ namespace {
 
 struct CompileOptions {
   std::string model, output, stopAfter, weights, json, cudaSource;
+  bool embedWeights = false;
   PlanOptions plan;
 };
 
@@ -40,6 +40,10 @@ CommandLine commandLine(CompileOptions &options) {
                               "where the executable finds the weights, "
                               "relative to itself (default: the model's files)",
                               options.weights));
+  line.options.push_back(flag("embed-weights",
+                              "the weights' bytes inside the executable: one "
+                              "file, and no other is read",
+                              options.embedWeights));
   line.options.push_back(
       text("stop-after", "PHASE",
            "import, plan, partition, schedule or lower: print that phase's IR",
@@ -67,16 +71,8 @@ void printModule(mlir::ModuleOp module, std::string &text) {
 }
 
 int writeText(StringRef text, StringRef path) {
-  if (path.empty() || path == "-") {
-    outs() << text;
-    return 0;
-  }
-  if (Error error = writeToOutput(path, [&](raw_ostream &os) {
-        os << text;
-        return Error::success();
-      }))
-    return complain("cannot write '" + path +
-                    "': " + toString(std::move(error)));
+  if (Error error = writeFile(path.empty() ? "-" : path, text))
+    return complain(toString(std::move(error)));
   return 0;
 }
 
@@ -96,7 +92,10 @@ Error checkEntries(ArrayRef<EntryPlan> plans, ArrayRef<std::string> inputs) {
 int compileEntries(const CompileOptions &options,
                    ArrayRef<CompileRequest> requests, Phase last) {
   bool stops = last != Phase::Executable;
-  ExecutableFile executable(requests.front().output);
+  auto executable = ExecutableFile::create(stops ? "a.out" : options.output,
+                                           options.embedWeights);
+  if (!executable)
+    return complain(toString(executable.takeError()));
   std::vector<EntryPlan> plans;
   std::vector<std::string> inputs;
   std::string text, tables;
@@ -109,7 +108,7 @@ int compileEntries(const CompileOptions &options,
     plans.push_back({request.entry, {}});
     if (Error error = checkEntries(plans, inputs))
       return complain(toString(std::move(error)));
-    if (failed(compilation.runOn(last, &executable)))
+    if (failed(compilation.runOn(last, executable->get())))
       return failedIn(request.entry);
     plans.back().plan = compilation.plan();
     if (last >= Phase::Plan)
@@ -120,10 +119,11 @@ int compileEntries(const CompileOptions &options,
   if (last >= Phase::Plan &&
       failed(savePlans(plans, {options.plan.savePlan, options.json})))
     return 1;
-  (stops ? errs() : outs()) << tables;
+  bool isResult = stops || goesToStdout(options.output);
+  (isResult ? errs() : options.plan.messages(options.json)) << tables;
   if (stops)
     return writeText(text, options.output);
-  if (Error error = executable.write())
+  if (Error error = (*executable)->write())
     return complain(toString(std::move(error)));
   return 0;
 }
@@ -137,10 +137,20 @@ int compile(const CompileOptions &options) {
     if (!stop)
       return complain(
           "--stop-after " + options.stopAfter +
-          ": the phases are import, plan, partition, schedule, lower");
-  } else if (options.output.empty() || options.output == "-") {
+          ": the phases are import, plan, partition, schedule, lower" +
+          didYouMean(options.stopAfter,
+                     {"import", "plan", "partition", "schedule", "lower"}));
+  } else if (options.output.empty()) {
     return complain("no output given; add -o EXE");
+  } else if (sys::fs::equivalent(options.model, options.output)) {
+    return complain("-o " + options.output + " is the model itself");
+  } else if (goesToStdout(options.output) && outs().is_displayed()) {
+    return complain("-o -: a program is nothing for a terminal");
   }
+  if (options.embedWeights && (stop || !options.weights.empty()))
+    return complain("--embed-weights and --" +
+                    Twine(stop ? "stop-after" : "weights") +
+                    " exclude each other");
   auto requests = options.plan.requests(options.model);
   if (!requests)
     return complain(toString(requests.takeError()));
@@ -149,7 +159,7 @@ int compile(const CompileOptions &options) {
     if (!options.cudaSource.empty()) // a folder in it per entry
       request.cudaSource = options.cudaSource +
                            (request.entry.empty() ? "" : "/" + request.entry);
-    request.output = options.output.empty() ? "a.out" : options.output;
+    request.embedWeights = options.embedWeights;
   }
   return compileEntries(options, *requests, stop.value_or(Phase::Executable));
 }

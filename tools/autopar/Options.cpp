@@ -1,6 +1,7 @@
 //===- Options.cpp - The driver's command line ----------------------------===//
 
 #include "Options.h"
+#include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Format.h"
@@ -20,6 +21,15 @@ static const Option *findOption(ArrayRef<Option> options, StringRef dashed) {
   return it == options.end() ? nullptr : it;
 }
 
+static Error unknownOption(ArrayRef<Option> options, StringRef name) {
+  std::vector<std::string> words;
+  for (const Option &option : options)
+    words.push_back(spelled(option));
+  std::vector<StringRef> refs(words.begin(), words.end());
+  return createStringError("unknown option '" + name + "'" +
+                           didYouMean(name, refs));
+}
+
 Error CommandLine::parse(ArrayRef<const char *> arguments) const {
   for (size_t at = 0; at < arguments.size(); ++at) {
     StringRef argument = arguments[at];
@@ -33,7 +43,7 @@ Error CommandLine::parse(ArrayRef<const char *> arguments) const {
     bool hasInlined = argument.contains('=');
     const Option *option = findOption(options, name);
     if (!option)
-      return createStringError("unknown option '" + name + "'");
+      return unknownOption(options, name);
     if (option->value.empty() && hasInlined)
       return createStringError("option '" + name + "' takes no value");
     std::string value = inlined.str();

@@ -40,7 +40,8 @@ int planCommand(ArrayRef<const char *> arguments) {
   if (failed(savePlans(plans, {options.savePlan, json})))
     return 1;
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  outs() << tables << format("planned in %.2f s\n", took.count());
+  options.messages(json) << tables
+                         << format("planned in %.2f s\n", took.count());
   return 0;
 }
 

@@ -1,6 +1,7 @@
 //===- PlanOptions.cpp - Options that shape a plan ------------------------===//
 
 #include "Commands.h"
+#include "autopar/runtime.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -82,6 +83,11 @@ void PlanOptions::addTo(CommandLine &line) {
   options.push_back(flag("verbose", "tell the time of each phase", verbose));
 }
 
+raw_ostream &PlanOptions::messages(StringRef json) const {
+  bool isTaken = goesToStdout(savePlan) || goesToStdout(json);
+  return isTaken ? errs() : outs();
+}
+
 static Error readBindings(ArrayRef<std::string> bindings,
                           ImportOptions &options) {
   for (const std::string &binding : bindings)
@@ -93,7 +99,7 @@ static Error readBindings(ArrayRef<std::string> bindings,
 
 /// N ranks on this host, of the target's kind.
 static Expected<Cluster> clusterOf(int64_t ranks, StringRef target) {
-  if (target.empty() || target == "cpu")
+  if (target.empty() || target == "cpu" || ranks > APRT_MAX_RANKS)
     return clusterOfRanks(ranks);
   return parseCluster(("1x" + Twine(ranks) + ":h100-80gb").str());
 }
@@ -106,14 +112,17 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
   result.import.read.allowLinkedWeights = allowLinkedWeights;
   if (Error error = readBindings(bindings, result.import))
     return std::move(error);
-  if (!target.empty() && !is_contained({"cpu", "cuda", "emulated"}, target))
+  static constexpr StringRef targets[] = {"cpu", "cuda", "emulated"};
+  static constexpr StringRef precisions[] = {"fp32", "tf32", "bf16", "fp16"};
+  if (!target.empty() && !is_contained(targets, target))
     return createStringError("--target " + target +
-                             ": the targets are cpu, cuda and emulated");
+                             ": the targets are cpu, cuda and emulated" +
+                             didYouMean(target, targets));
   result.target = target;
-  if (!precision.empty() &&
-      !is_contained({"fp32", "tf32", "bf16", "fp16"}, precision))
+  if (!precision.empty() && !is_contained(precisions, precision))
     return createStringError("--precision " + precision +
-                             ": write fp32, tf32, bf16 or fp16");
+                             ": write fp32, tf32, bf16 or fp16" +
+                             didYouMean(precision, precisions));
   result.precision = precision;
   if (!cluster.empty() && ranks != 0)
     return createStringError("--ranks and --cluster exclude each other");

@@ -15,8 +15,15 @@ using schedule::kArenaBytes;
 using schedule::kArguments;
 using schedule::kPersistent;
 using schedule::kResults;
-/// Module: where each weights file lies relative to the executable.
+/// Module: per weights file that parameters name a dictionary {name: where it
+/// lies relative to the executable; size, structure, content: what it was
+/// (docs/RuntimeABI.md), if it was there; made: the compiler wrote it}.
 inline constexpr llvm::StringLiteral kWeightFiles = "autopar.weight_files";
+/// Module: array of {name, bytes, content} of tensors that the program holds
+/// for one value only.
+inline constexpr llvm::StringLiteral kKnownTensors = "autopar.known_tensors";
+/// A row of kPersistent: its parameter is a constant of the graph.
+inline constexpr llvm::StringLiteral kConstant = "constant";
 /// Module: the name of the entry (`--entry`) that this program is.
 inline constexpr llvm::StringLiteral kEntry = "autopar.entry";
 /// Module: CPU features that the code needs.

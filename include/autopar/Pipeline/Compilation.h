@@ -21,29 +21,39 @@ struct CompileRequest {
   std::string planFile;      // take this plan instead of searching
   bool clusterGiven = false; // by the user: a plan's must have as many devices
   std::string weights;       // where the executable finds the weights
-  std::string output;
-  std::string target;     // "cpu", "cuda", "emulated"; empty: the cluster's
-  std::string precision;  // "fp32", "tf32", "bf16", "fp16"; empty: fp32
-  std::string cudaSource; // folder for the program as CUDA C++; empty: none
-  std::string entry;      // `--entry` as it was written; empty: the only one
+  bool embedWeights = false; // all of them in the executable
+  std::string target;        // "cpu", "cuda", "emulated"; empty: the cluster's
+  std::string precision;     // "fp32", "tf32", "bf16", "fp16"; empty: fp32
+  std::string cudaSource;    // folder for the program as CUDA C++; empty: none
+  std::string entry;         // `--entry` as it was written; empty: the only one
   bool verbose = false;
 };
 
-class WeightsFile;
+class MadeWeights;
 
 /// What the entries of one executable share.
 class ExecutableFile {
 public:
-  explicit ExecutableFile(std::string path);
+  /// `path` may be a link, a device or `-`, stdout.
+  static llvm::Expected<std::unique_ptr<ExecutableFile>>
+  create(llvm::StringRef path, bool embedWeights);
   ~ExecutableFile();
-  WeightsFile &weights() { return *made; }
+
+  /// The folder that the executable will lie in: its weights are beside it.
+  const std::string &folder() const { return home; }
+  MadeWeights &weights() { return *made; }
   void add(ProgramBytes program) { programs.push_back(std::move(program)); }
   /// Writes it, and beside it the weights that no other file holds.
   llvm::Error write();
 
 private:
-  std::string path;
-  std::unique_ptr<WeightsFile> made;
+  explicit ExecutableFile(llvm::StringRef path);
+  llvm::Error open();
+
+  std::string path, home;
+  ExecutableWriter writer;
+  bool isOpen = false;
+  std::unique_ptr<MadeWeights> made;
   std::vector<ProgramBytes> programs;
 };
 
@@ -76,6 +86,7 @@ private:
   mlir::LogicalResult runPasses(Phase phase);
   llvm::Expected<Plan> readPlan();
   llvm::Error chooseTarget(const Cluster &cluster);
+  static llvm::Error checkRanks(const Cluster &cluster, Phase last);
   mlir::LogicalResult lower(ExecutableFile &to);
   mlir::LogicalResult makeProgram(ExecutableFile &to);
   void report(Phase phase);

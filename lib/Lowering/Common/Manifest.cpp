@@ -11,6 +11,7 @@
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/runtime.h"
 #include "autopar/shared_memory.h"
+#include "autopar/version.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/JSON.h"
 
@@ -45,7 +46,11 @@ private:
                     ParameterAttr source);
   int64_t fileIndex(StringRef file, int64_t end);
 
+  json::Object weights();
+  json::Object weightFile(StringRef file, int64_t bytes);
+
   const HostProgram &program;
+  /// As parameters name them, and where the last of these ends in each.
   std::vector<std::pair<std::string, int64_t>> files;
   std::map<std::string, json::Object> ports[2]; // inputs, outputs
   std::vector<std::string> portOrder[2];
@@ -253,16 +258,50 @@ json::Array ManifestWriter::fixedInputs() {
 //===----------------------------------------------------------------------===//
 
 int64_t ManifestWriter::fileIndex(StringRef file, int64_t end) {
-  auto places = program.module->getAttrOfType<DictionaryAttr>(kWeightFiles);
-  StringRef name = file;
-  if (auto place = places ? places.getAs<StringAttr>(file) : nullptr)
-    name = place.getValue();
   auto it =
-      llvm::find_if(files, [&](auto &known) { return known.first == name; });
+      llvm::find_if(files, [&](auto &known) { return known.first == file; });
   if (it == files.end())
-    it = files.insert(files.end(), {name.str(), 0});
+    it = files.insert(files.end(), {file.str(), 0});
   it->second = std::max(it->second, end);
   return it - files.begin();
+}
+
+/// What is known of a file stands in kWeightFiles.
+json::Object ManifestWriter::weightFile(StringRef file, int64_t bytes) {
+  json::Object out{{"name", file}, {"bytes", bytes}};
+  auto places = program.module->getAttrOfType<DictionaryAttr>(kWeightFiles);
+  auto fields = places ? places.getAs<DictionaryAttr>(file) : nullptr;
+  for (NamedAttribute field :
+       fields ? fields.getValue() : ArrayRef<NamedAttribute>()) {
+    if (auto text = dyn_cast<StringAttr>(field.getValue()))
+      out[field.getName().getValue()] = text.getValue();
+    if (auto number = dyn_cast<IntegerAttr>(field.getValue()))
+      out[field.getName().getValue()] = number.getInt();
+    if (isa<UnitAttr>(field.getValue()))
+      out[field.getName().getValue()] = true;
+  }
+  return out;
+}
+
+/// Also the model's own file where it holds no parameter: it says where they
+/// lie in others.
+json::Object ManifestWriter::weights() {
+  json::Array list, known;
+  for (auto &[name, bytes] : files)
+    list.push_back(weightFile(name, bytes));
+  if (auto places = program.module->getAttrOfType<DictionaryAttr>(kWeightFiles))
+    for (NamedAttribute place : places)
+      if (llvm::none_of(files, [&](auto &file) {
+            return file.first == place.getName().getValue();
+          }))
+        list.push_back(weightFile(place.getName().getValue(), 0));
+  if (auto tensors = program.module->getAttrOfType<ArrayAttr>(kKnownTensors))
+    for (auto tensor : tensors.getAsRange<DictionaryAttr>())
+      known.push_back(json::Object{
+          {"name", tensor.getAs<StringAttr>("name").getValue()},
+          {"bytes", tensor.getAs<IntegerAttr>("bytes").getInt()},
+          {"content", tensor.getAs<StringAttr>("content").getValue()}});
+  return json::Object{{"files", std::move(list)}, {"known", std::move(known)}};
 }
 
 void ManifestWriter::addParameter(json::Object &out, DictionaryAttr entry,
@@ -300,6 +339,8 @@ json::Object ManifestWriter::persistentEntry(DictionaryAttr entry) {
                    {"kind", source ? "parameter" : "setup"}};
   if (source)
     addParameter(out, entry, source);
+  if (entry.contains(kConstant))
+    out["constant"] = true;
   return out;
 }
 
@@ -329,7 +370,7 @@ FailureOr<std::string> ManifestWriter::write() {
     for (auto check : list.getAsRange<DictionaryAttr>())
       checks[check.getAs<StringAttr>("output").getValue()] =
           check.getAs<StringAttr>("message").getValue();
-  json::Array arenaBytes, setupArenaBytes, packedSlots, ins, outs, weightFiles;
+  json::Array arenaBytes, setupArenaBytes, packedSlots, ins, outs;
   for (int64_t stage = 0; stage < program.stages; ++stage) {
     arenaBytes.push_back(arenaOf("step", stage));
     setupArenaBytes.push_back(arenaOf("setup", stage));
@@ -347,32 +388,30 @@ FailureOr<std::string> ManifestWriter::write() {
       (side == 0 ? ins : isCheck ? checked : outs).push_back(std::move(port));
     }
   json::Array persistentTensors = persistent();
-  for (auto &[name, bytes] : files)
-    weightFiles.push_back(json::Object{{"name", name}, {"bytes", bytes}});
   json::Array features;
   if (auto list = program.module->getAttrOfType<ArrayAttr>(kCpuFeatures))
     for (auto feature : list.getAsRange<StringAttr>())
       features.push_back(feature.getValue());
-  json::Object root{
-      {"abi", APRT_ABI_VERSION},
-      {"target", targetName(program.module)},
-      {"tf32", allowsTf32(program.module)},
-      {"cpu_features", std::move(features)},
-      {"libraries", libraries()},
-      {"mesh", meshAxes()},
-      {"stages", program.stages},
-      {"micro_batches", program.mesh.timeCount()},
-      {"weights", json::Object{{"files", std::move(weightFiles)}}},
-      {"communicators", communicators()},
-      {"channels", channels()},
-      {"ops", ops()},
-      {"kernels", kernels()},
-      {"inputs", std::move(ins)},
-      {"outputs", std::move(outs)},
-      {"persistent", std::move(persistentTensors)},
-      {"arena_bytes", std::move(arenaBytes)},
-      {"setup_arena_bytes", std::move(setupArenaBytes)},
-      {"packed_slots", std::move(packedSlots)}};
+  json::Object root{{"abi", APRT_ABI_VERSION},
+                    {"compiler", "autopar " AUTOPAR_VERSION},
+                    {"target", targetName(program.module)},
+                    {"tf32", allowsTf32(program.module)},
+                    {"cpu_features", std::move(features)},
+                    {"libraries", libraries()},
+                    {"mesh", meshAxes()},
+                    {"stages", program.stages},
+                    {"micro_batches", program.mesh.timeCount()},
+                    {"weights", weights()},
+                    {"communicators", communicators()},
+                    {"channels", channels()},
+                    {"ops", ops()},
+                    {"kernels", kernels()},
+                    {"inputs", std::move(ins)},
+                    {"outputs", std::move(outs)},
+                    {"persistent", std::move(persistentTensors)},
+                    {"arena_bytes", std::move(arenaBytes)},
+                    {"setup_arena_bytes", std::move(setupArenaBytes)},
+                    {"packed_slots", std::move(packedSlots)}};
   auto model = program.module->getAttrOfType<StringAttr>("autopar.model");
   root["model"] = model ? model.getValue() : "model";
   if (auto entry = program.module->getAttrOfType<StringAttr>(kEntry))

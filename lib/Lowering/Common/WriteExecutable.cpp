@@ -1,14 +1,17 @@
 //===- WriteExecutable.cpp - Linking, and the file of a program -----------===//
 //
-// [stub ELF][padding to 4096]([program .so][trailer])...; see
+// [stub ELF][padding to 4096][weights][trailer]([program .so][trailer])...; see
 // docs/RuntimeABI.md.
 //
 //===----------------------------------------------------------------------===//
 
 #include "autopar/Lowering/Executable.h"
+#include "autopar/Support/Output.h"
+#include "files/OutputFile.h"
 #include "lld/Common/Driver.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
@@ -109,47 +112,63 @@ Expected<std::string> findStub() {
                            "'; build the target autopar-stub, or install");
 }
 
-static void appendProgram(SmallVectorImpl<char> &bytes,
-                          ArrayRef<char> program) {
-  uint64_t offset = bytes.size();
-  bytes.append(program.begin(), program.end());
-  StringRef magic = "AUTOPAR1";
-  bytes.append(magic.begin(), magic.end());
-  appendWord(bytes, offset);
-  appendWord(bytes, program.size());
-  appendWord(bytes, checksum(program));
+//===----------------------------------------------------------------------===//
+// The file
+//===----------------------------------------------------------------------===//
+
+ExecutableWriter::ExecutableWriter()
+    : out(std::make_unique<runtime::OutputFile>()) {}
+ExecutableWriter::~ExecutableWriter() = default;
+
+llvm::Error ExecutableWriter::finish() { return toError(out->commit()); }
+
+/// "AUTOPAR1" or "AUTOPARW", then offset, size and checksum.
+Error ExecutableWriter::trailer(StringRef magic, uint64_t offset, uint64_t size,
+                                uint64_t sum) {
+  ProgramBytes bytes(magic.begin(), magic.end());
+  for (uint64_t word : {offset, size, sum})
+    appendWord(bytes, word);
+  return append(bytes);
 }
 
-Error writeExecutable(StringRef path, StringRef stub,
-                      ArrayRef<ProgramBytes> programs) {
+Error ExecutableWriter::append(ArrayRef<char> bytes) {
+  return toError(out->write(bytes.data(), bytes.size()));
+}
+
+Error ExecutableWriter::open(StringRef path, StringRef stub) {
   auto base = MemoryBuffer::getFile(stub, /*IsText=*/false,
                                     /*RequiresNullTerminator=*/false);
   if (!base)
     return createStringError(base.getError(), "cannot read '" + stub + "': " +
                                                   base.getError().message());
+  if (Error error = toError(out->open(path.str(), /*isProgram=*/true)))
+    return error;
   SmallVector<char, 0> bytes((*base)->getBufferStart(),
                              (*base)->getBufferEnd());
-  bytes.resize((bytes.size() + 4095) / 4096 * 4096);
-  for (const ProgramBytes &program : programs)
-    appendProgram(bytes, program);
-  SmallString<128> beside;
-  int descriptor;
-  if (std::error_code code = sys::fs::createUniqueFile(
-          path + ".%%%%%%%%", descriptor, beside, sys::fs::OF_None, 0700))
-    return createStringError(code, "cannot write beside '" + path +
-                                       "': " + code.message());
-  FileRemover remover(beside);
-  if (Error error = writeAll(descriptor, bytes, path))
+  bytes.resize(alignTo(bytes.size(), 4096));
+  return append(bytes);
+}
+
+Error ExecutableWriter::endWeights(const MadeWeightsPlace &place) {
+  return trailer("AUTOPARW", place.offset, place.size, place.content);
+}
+
+Error ExecutableWriter::addProgram(ArrayRef<char> program) {
+  uint64_t offset = out->position();
+  if (Error error = append(program))
     return error;
-  if (std::error_code code = sys::fs::setPermissions(
-          beside, sys::fs::all_read | sys::fs::owner_write | sys::fs::all_exe))
-    return createStringError(code, "cannot make '" + path +
-                                       "' executable: " + code.message());
-  if (std::error_code code = sys::fs::rename(beside, path))
-    return createStringError(code,
-                             "cannot write '" + path + "': " + code.message());
-  remover.releaseFile();
-  return Error::success();
+  return trailer("AUTOPAR1", offset, program.size(), checksum(program));
+}
+
+Error writeExecutable(StringRef path, StringRef stub,
+                      ArrayRef<ProgramBytes> programs) {
+  ExecutableWriter writer;
+  if (Error error = writer.open(path, stub))
+    return error;
+  for (const ProgramBytes &program : programs)
+    if (Error error = writer.addProgram(program))
+      return error;
+  return writer.finish();
 }
 
 } // namespace autopar

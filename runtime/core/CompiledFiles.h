@@ -1,0 +1,59 @@
+//===- CompiledFiles.h - The files a program was compiled from --*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CORE_COMPILEDFILES_H
+#define AUTOPAR_RUNTIME_CORE_COMPILEDFILES_H
+
+#include "../files/FileReader.h"
+#include "Manifest.h"
+
+#include <string>
+
+namespace autopar::runtime {
+
+/// The bytes of weights that the compiler wrote itself: in the executable, or
+/// in a file beside it that ends with the same hash.
+struct MadeWeights {
+  bool isKnown = false;
+  int64_t offset = 0; // in the executable; 0: beside it
+  int64_t size = 0;
+  uint64_t content = 0;
+
+  bool isEmbedded() const { return isKnown && offset > 0; }
+};
+
+/// The last bytes of a file of made weights, after `size` others.
+struct MadeWeightsEnd {
+  char magic[8]; // "AUTOPARW"
+  uint64_t content;
+};
+
+/// Where a program's own files are.
+struct WeightHome {
+  std::string folder; // of the executable
+  MadeWeights made = {};
+  std::string program = "/proc/self/exe";
+};
+
+/// Where a file of the manifest lies.
+std::string pathOf(const WeightFileEntry &entry, const WeightHome &home);
+
+/// Opens a file of the manifest at `path`: large enough for its parameters.
+Status openWeightFile(const WeightFileEntry &entry, const WeightHome &home,
+                      const std::string &path, FileReader &file);
+
+/// Whether it is what the program was compiled with, by size and structure;
+/// the failure says what differs.
+Status checkUnchanged(const Manifest &manifest, size_t index,
+                      const WeightHome &home, const FileReader &file);
+
+/// The same by all of its bytes.
+Status checkContent(const WeightFileEntry &entry, const WeightHome &home,
+                    const FileReader &file);
+
+/// checkUnchanged of all files at their places. The model's own file may be
+/// missing where no parameter lies in it.
+Status checkCompiledFiles(const Manifest &manifest, const WeightHome &home);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CORE_COMPILEDFILES_H

@@ -1,0 +1,62 @@
+//===- NamedWeights.h - Weights that are found by name ----------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CORE_NAMEDWEIGHTS_H
+#define AUTOPAR_RUNTIME_CORE_NAMEDWEIGHTS_H
+
+#include "../files/FileReader.h"
+#include "Manifest.h"
+#include "OnnxIndex.h"
+#include "TensorIndex.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace autopar::runtime {
+
+/// Where a tensor's bytes are: in a file from `offset` on, or in memory.
+struct WeightBytes {
+  FileReader *file = nullptr;
+  int64_t offset = 0;
+  const char *memory = nullptr; // not null: here
+};
+
+/// ONNX and safetensors files, and what they call their tensors.
+class NamedWeights {
+public:
+  /// Adds the tensors of a file; `isKnown` says whether it is of either kind.
+  Status add(const std::string &path, bool &isKnown);
+  bool isEmpty() const { return sources.empty(); }
+  bool has(const std::string &name) const { return places.count(name) > 0; }
+
+  /// Finds a tensor that is there and must be of this type and shape.
+  Status find(const std::string &name, aprt_dtype dtype,
+              const std::vector<int64_t> &shape, WeightBytes &where);
+  /// The program was compiled for the values of these tensors: where they are
+  /// named, they are the same.
+  Status checkKnown(const std::vector<KnownTensor> &tensors);
+  /// The files, for messages.
+  std::string describe() const;
+
+private:
+  struct Source {
+    FileReader file;
+    std::unique_ptr<OnnxIndex> onnx; // holds what `tensors` refers to
+    TensorIndex tensors;
+    std::map<std::string, FileReader> external;
+  };
+  /// The one file that has it.
+  Status findSource(const std::string &name, Source *&source);
+  Status place(Source &source, const std::string &name, WeightBytes &where);
+  Status openExternal(Source &source, const NamedTensor &tensor,
+                      FileReader *&file);
+
+  std::vector<std::unique_ptr<Source>> sources;
+  std::map<std::string, std::vector<Source *>> places;
+  std::map<std::string, std::vector<char>> converted;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CORE_NAMEDWEIGHTS_H

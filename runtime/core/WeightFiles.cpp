@@ -1,0 +1,183 @@
+//===- WeightFiles.cpp - Reading a rank's weights -------------------------===//
+
+#include "WeightFiles.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+namespace autopar::runtime {
+
+namespace fs = std::filesystem;
+
+Status WeightFiles::open(const Manifest &from, const WeightHome &where,
+                         const std::string &path) {
+  manifest = &from;
+  home = where;
+  given = path;
+  files.resize(from.weightFiles.size());
+  isOpen.resize(files.size());
+  isCopy.resize(files.size());
+  if (!given.empty())
+    return openGiven(given);
+  for (size_t i = 0; i < files.size(); ++i)
+    if (from.weightFiles[i].bytes > 0)
+      APRT_TRY(openCompiled(int(i)));
+  return Status::success();
+}
+
+/// A file at its own place. Beside weights that were given it is looked at once
+/// more: nothing did before.
+Status WeightFiles::openCompiled(int file) {
+  if (isOpen[size_t(file)])
+    return Status::success();
+  const WeightFileEntry &entry = manifest->weightFiles[size_t(file)];
+  APRT_TRY(
+      openWeightFile(entry, home, pathOf(entry, home), files[size_t(file)]));
+  if (!given.empty())
+    APRT_TRY(
+        checkUnchanged(*manifest, size_t(file), home, files[size_t(file)]));
+  isOpen[size_t(file)] = true;
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// What --weights names
+//===----------------------------------------------------------------------===//
+
+static std::vector<std::string> filesOf(const std::string &folder,
+                                        const std::string &extension) {
+  std::vector<std::string> result;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error))
+    if (at->path().extension() == extension && at->is_regular_file(error))
+      result.push_back(at->path().string());
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+/// The files of a folder that name their tensors: the model's own, else all
+/// safetensors, else all ONNX files.
+static std::vector<std::string> namedFiles(const Manifest &manifest,
+                                           const std::string &folder) {
+  std::error_code ignored;
+  fs::path model = fs::path(folder) / manifest.model;
+  if (model.extension() == ".onnx" && fs::is_regular_file(model, ignored))
+    return {model.string()};
+  std::vector<std::string> files = filesOf(folder, ".safetensors");
+  return files.empty() ? filesOf(folder, ".onnx") : files;
+}
+
+/// Copies of compiled files, whose parameters lie where they did: of the same
+/// name, or the only file for the only one. Beside files with names only what
+/// is known to have the same structure.
+Status WeightFiles::takeCopies(const std::string &path, bool isFolder) {
+  size_t originals = 0;
+  for (const WeightFileEntry &entry : manifest->weightFiles)
+    originals += entry.bytes > 0 && !entry.isMade;
+  for (size_t i = 0; i < files.size(); ++i) {
+    const WeightFileEntry &entry = manifest->weightFiles[i];
+    fs::path name = fs::path(entry.name).filename();
+    fs::path at = isFolder ? fs::path(path) / name : fs::path(path);
+    bool isMeant =
+        isFolder || at.filename() == name || (originals == 1 && !entry.isMade);
+    std::error_code ignored;
+    if (entry.bytes == 0 || !isMeant || !fs::exists(at, ignored) ||
+        (entry.isMade && home.made.isEmbedded()) ||
+        (!named.isEmpty() && !entry.structure))
+      continue;
+    FileReader file;
+    APRT_TRY(file.open(at.string()));
+    if (file.size() < entry.bytes ||
+        checkUnchanged(*manifest, i, home, file).failed())
+      continue;
+    files[i] = std::move(file);
+    isOpen[i] = isCopy[i] = true;
+  }
+  return Status::success();
+}
+
+Status WeightFiles::openGiven(const std::string &path) {
+  std::error_code ignored;
+  bool isFolder = fs::is_directory(path, ignored);
+  std::vector<std::string> candidates{path};
+  if (isFolder)
+    candidates = namedFiles(*manifest, path);
+  bool isKnown = false;
+  for (const std::string &candidate : candidates)
+    APRT_TRY(named.add(candidate, isKnown));
+  APRT_TRY(takeCopies(path, isFolder));
+  bool hasCopy = std::find(isCopy.begin(), isCopy.end(), true) != isCopy.end();
+  if (!named.isEmpty())
+    return named.checkKnown(manifest->knownTensors);
+  if (hasCopy)
+    return Status::success();
+  std::string wanted;
+  for (const WeightFileEntry &entry : manifest->weightFiles)
+    if (entry.bytes > 0)
+      wanted +=
+          (wanted.empty() ? "'" : ", '") +
+          fs::path(entry.name).filename().string() + "'" +
+          (entry.size < 0 ? ""
+                          : " of " + std::to_string(entry.size) + " bytes");
+  return Status::error("--weights: '" + path + "' " +
+                       (isFolder ? "holds" : "is") +
+                       " neither an ONNX model nor a safetensors file (packed "
+                       "ones are not read) nor an unchanged copy of " +
+                       wanted);
+}
+
+Status WeightFiles::verify() {
+  for (size_t i = 0; i < files.size(); ++i) {
+    const WeightFileEntry &entry = manifest->weightFiles[i];
+    if (entry.bytes == 0)
+      continue;
+    if (!isCopy[i] && !given.empty() && !entry.isMade)
+      return Status::error("--verify-weights: '" + given +
+                           "' holds no unchanged copy of '" + entry.name + "'");
+    APRT_TRY(openCompiled(int(i)));
+    APRT_TRY(checkContent(entry, home, files[i]));
+  }
+  return Status::success();
+}
+
+/// By name where names are given; else in a copy of the file it was compiled
+/// in. Constants of the graph, and what a copy without names lacks, are in that
+/// file itself.
+Status WeightFiles::locate(const PersistentEntry &entry, WeightBytes &where) {
+  if (named.has(entry.name))
+    return named.find(entry.name, entry.dtype, entry.globalShape, where);
+  if (!isCopy[size_t(entry.file)] && !named.isEmpty() && !entry.isConstant)
+    return Status::error(named.describe() + " has no tensor '" + entry.name +
+                         "'");
+  APRT_TRY(openCompiled(entry.file));
+  where.file = &files[size_t(entry.file)];
+  where.offset = entry.offset;
+  return Status::success();
+}
+
+Status WeightFiles::read(const PersistentEntry &entry,
+                         const std::vector<Interval> &intervals, void *to) {
+  WeightBytes where;
+  APRT_TRY(locate(entry, where));
+  int64_t element = elementBytes(entry.dtype);
+  if (!isInside(intervals))
+    std::memset(to, 0, size_t(elementsOf(intervals) * element));
+  Status status;
+  forEachRun(intervals, [&](const SliceRun &run) {
+    int64_t from = run.globalOffset * element, bytes = run.count * element;
+    char *at = static_cast<char *>(to) + run.localOffset * element;
+    if (where.memory)
+      std::memcpy(at, where.memory + from, size_t(bytes));
+    else
+      status = where.file->read(where.offset + from, bytes, at);
+    return status.ok();
+  });
+  if (status.failed())
+    return Status::error("cannot read parameter '" + entry.name +
+                         "': " + status.message());
+  return status;
+}
+
+} // namespace autopar::runtime

@@ -1,0 +1,52 @@
+//===- WeightFiles.h - Reading a rank's weights -----------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CORE_WEIGHTFILES_H
+#define AUTOPAR_RUNTIME_CORE_WEIGHTFILES_H
+
+#include "../files/FileReader.h"
+#include "CompiledFiles.h"
+#include "NamedWeights.h"
+
+#include <string>
+#include <vector>
+
+namespace autopar::runtime {
+
+/// The files that hold a program's weights: those that it was compiled from, or
+/// what --weights names. Each rank opens its own.
+class WeightFiles {
+public:
+  /// `given` is --weights (empty: none): a file or a folder of them. Where it
+  /// names tensors (ONNX, safetensors), parameters are found by name and must
+  /// have the same type and shape; copies of compiled files serve as those.
+  Status open(const Manifest &manifest, const WeightHome &home,
+              const std::string &given);
+
+  /// Reads all bytes of all files: they are those that were compiled.
+  Status verify();
+
+  /// Reads these intervals of a parameter into `to`, densely, with zeros for
+  /// positions outside it.
+  Status read(const PersistentEntry &entry,
+              const std::vector<Interval> &intervals, void *to);
+  /// Nothing is read any more.
+  void close() { *this = WeightFiles(); }
+
+private:
+  Status openGiven(const std::string &path);
+  Status takeCopies(const std::string &path, bool isFolder);
+  Status openCompiled(int file);
+  Status locate(const PersistentEntry &entry, WeightBytes &where);
+
+  const Manifest *manifest = nullptr;
+  WeightHome home;
+  std::string given;
+  std::vector<FileReader> files; // by index in the manifest, once opened
+  std::vector<bool> isOpen;
+  std::vector<bool> isCopy; // that was given
+  NamedWeights named;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CORE_WEIGHTFILES_H

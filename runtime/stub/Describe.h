@@ -1,0 +1,24 @@
+//===- Describe.h - What an executable says about itself --------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_STUB_DESCRIBE_H
+#define AUTOPAR_RUNTIME_STUB_DESCRIBE_H
+
+#include "Program.h"
+
+#include <string>
+#include <vector>
+
+namespace autopar::runtime {
+
+/// --version: a line.
+std::string versionText(const std::vector<Program> &programs);
+
+/// --describe for a person: what all entries share, then each entry.
+std::string describeText(const std::vector<Program> &programs);
+
+/// The same for a program, and the plans whole.
+std::string describeJson(const std::vector<Program> &programs);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_STUB_DESCRIBE_H
