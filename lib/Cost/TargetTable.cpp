@@ -63,7 +63,8 @@ static TargetTable gpuTable() {
   for (LibraryCalls *calls : {&gpu.contraction, &gpu.convolution})
     calls->f16 = calls->bf16 = true;
   gpu.imagesChannelsLast = true;
-  gpu.communication = {/*ownStream=*/true, /*rendezvous=*/true};
+  gpu.communication = {/*ownStream=*/true, /*rendezvous=*/true,
+                       /*reducesShortIntegers=*/false}; // NCCL has no such type
   return gpu;
 }
 

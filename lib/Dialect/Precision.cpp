@@ -51,6 +51,11 @@ PrecisionClass precisionClassOf(Operation *op) {
       .Default([](Operation *) { return PrecisionClass::Operands; });
 }
 
+Value convertTo(OpBuilder &builder, Location loc, Value value, Type element) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return builder.createOrFold<ConvertOp>(loc, type.clone(element), value);
+}
+
 bool allowsTf32(ModuleOp module) {
   auto precision = module->getAttrOfType<StringAttr>(kPrecision);
   return precision && precision == "tf32";

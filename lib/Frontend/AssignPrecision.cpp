@@ -128,8 +128,7 @@ Value PrecisionAssigner::makeAs(Value value, FloatType type, Location loc) {
     return copy->getResult(0);
   }
   builder.setInsertionPointAfterValue(value);
-  auto tensor = cast<RankedTensorType>(value.getType());
-  return builder.createOrFold<ConvertOp>(loc, tensor.clone(type), value);
+  return convertTo(builder, loc, value, type);
 }
 
 Value PrecisionAssigner::as(Value value, FloatType type, Location loc) {

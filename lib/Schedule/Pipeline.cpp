@@ -8,6 +8,7 @@ using namespace mlir;
 namespace autopar {
 
 void buildSchedulePipeline(OpPassManager &manager) {
+  manager.addPass(createWidenReductions());
   manager.addPass(createFormKernels());
   manager.addPass(createOrderWork());
   manager.addPass(createAssignLayouts());

@@ -39,6 +39,8 @@ struct CommunicationRules {
   /// A send ends with its receive: all messages of a step go in one order, that
   /// of their channels.
   bool rendezvous = false;
+  /// Collectives add and compare integers of 16 bits.
+  bool reducesShortIntegers = true;
 };
 
 struct WorkList {

@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_DIALECT_PRECISION_H
 #define AUTOPAR_DIALECT_PRECISION_H
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace autopar {
@@ -18,6 +19,10 @@ enum class PrecisionClass {
   Fixed,    // the op itself says its types: convert
 };
 PrecisionClass precisionClassOf(mlir::Operation *op);
+
+/// `value`, a tensor, converted to the element type, at the builder's place.
+mlir::Value convertTo(mlir::OpBuilder &builder, mlir::Location loc,
+                      mlir::Value value, mlir::Type element);
 
 /// Whether products of f32 may round their operands to tf32.
 bool allowsTf32(mlir::ModuleOp module);

@@ -9,6 +9,15 @@ class SchedulePass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
   let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
 }
 
+def WidenReductions : SchedulePass<"autopar-widen-reductions"> {
+  let summary = "reduce over devices in types that the target's communication has";
+  let description = [{
+    NCCL knows no integers of 16 bits: such a value is converted to 32 bits before
+    an all-reduce or reduce-scatter and back after it. Sums, products, minima and
+    maxima of 16 bits are the low bits of those of 32, so nothing changes.
+  }];
+}
+
 def FormKernels : SchedulePass<"autopar-form-kernels"> {
   let summary = "make each kernel group an autopar.kernel";
   let description = [{
