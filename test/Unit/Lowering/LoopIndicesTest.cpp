@@ -250,7 +250,8 @@ void LoopIndicesTest::check(unsigned seed, bool asRows) {
 
   Block block;
   builder.setInsertionPointToStart(&block);
-  gpu::GridEmitter emit(builder, loc, &block, device, "test");
+  ConstantTables tables(device);
+  gpu::GridEmitter emit(builder, loc, &block, tables, device, "test");
   SmallVector<Part> parts, rows, inside;
   SmallVector<Value> counters;
   int64_t stride = space;
