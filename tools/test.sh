@@ -50,7 +50,7 @@ step runtime gtest "$bin/autopar-runtime-tests"
 step runtime-sanitized gtest "$root/tools/sanitize-runtime.sh"
 step lit lit "$(llvm-config-22 --bindir)/lit" -j 2 "$AUTOPAR_BUILD/test"
 step properties plain "$bin/autopar-property-tests"
-step mutations plain "$bin/autopar-property-tests" --mutations --seed=3001 --graphs=200 --mutants=1 # of every kind
+step mutations plain "$bin/autopar-property-tests" --mutations --seed=3001 --graphs=200 --mutants=2 # of every kind
 step decompositions plain "$bin/autopar-property-tests" --decompositions
 step programs plain "$bin/autopar-property-tests" --graphs=100 --mutants=0 --programs=100 # on real ranks
 step programs-emulated plain "$bin/autopar-property-tests" --seed=5001 --graphs=60 --mutants=0 --programs=60 --target=emulated

@@ -52,7 +52,7 @@ TEST(Solver, SaysWhatMemoryIsNeeded) {
   Expected<Solution> found = solve(problem);
   ASSERT_FALSE(bool(found));
   std::string message = toString(found.takeError());
-  EXPECT_NE(message.find("the least found is 50 bytes"), std::string::npos)
+  EXPECT_NE(message.find("the least found is 50 B"), std::string::npos)
       << message;
 }
 
