@@ -219,6 +219,7 @@ OnnxImporter::tryBranch(const onnx::GraphProto &graph, Value condition,
       runs, both(builder, loc, runs, holds(condition, taken, loc)));
   size_t checksBefore = checks.size();
   unsigned errorsBefore = errors;
+  uint64_t unrolledBefore = unrolled;
   FailureOr<SmallVector<Value>> outputs = failure();
   {
     ScopedDiagnosticHandler listen(context, [&](Diagnostic &diagnostic) {
@@ -233,6 +234,7 @@ OnnxImporter::tryBranch(const onnx::GraphProto &graph, Value condition,
   if (succeeded(outputs))
     return outputs;
   errors = errorsBefore;
+  unrolled = unrolledBefore;
   checks.truncate(checksBefore);
   violations.truncate(checksBefore);
   return failure();
