@@ -10,9 +10,11 @@ using namespace llvm;
 namespace autopar {
 namespace {
 
-/// Where result position `at` lies in the input, of `in` elements.
+/// Where result position `at` lies in the input, of `in` elements: the formulas
+/// of the standard's Resize, whose lengths are those of the tensors, while
+/// `scale` is as given.
 double sourceOf(const ResizeSpec &spec, int64_t dim, double at, double in) {
-  double scale = spec.scales[dim], out = scale * in;
+  double scale = spec.scales[dim], out = spec.sizes[dim];
   StringRef mode = spec.coordinates;
   if (mode == "align_corners")
     return out == 1 ? 0 : at * (in - 1) / (out - 1);
@@ -25,10 +27,10 @@ double sourceOf(const ResizeSpec &spec, int64_t dim, double at, double in) {
     return inside + first * (in - 1);
   }
   double half = (at + 0.5) / scale - 0.5;
-  if (mode == "pytorch_half_pixel" && spec.sizes[dim] == 1)
+  if (mode == "pytorch_half_pixel" && out == 1)
     return 0;
   if (mode == "half_pixel_symmetric")
-    return in / 2 * (1 - spec.sizes[dim] / out) + half;
+    return in / 2 * (1 - out / (scale * in)) + half;
   return half;
 }
 

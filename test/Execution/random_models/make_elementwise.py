@@ -27,6 +27,8 @@ def logical_not(g, op):
 
 def operand(g, op, dtype):
     domain = DOMAINS.get(op)
+    if op == "Erf" and not is_float(dtype):
+        return g.leaf(g.of(g.pick(dtype)).shape, dtype, 0, 3)  # beyond, a rounding makes 0 a 1
     if domain is None:
         return g.pick(dtype)
     name = g.pick(dtype)
@@ -184,8 +186,8 @@ def power(g, op):
     values = g.of(exponent)
     if is_float(dtype) and (values.min() < 0 or (values != np.round(values)).any()):
         x = g.node("Exp", [g.node("Tanh", [x])])
-    if not is_float(dtype) and is_float(other):
-        x = g.leaf(g.of(x).shape, dtype, 1, 9)
+    if not is_float(dtype) and (is_float(other) or values.min() < 0):
+        x = g.leaf(g.of(x).shape, dtype, 1, 9)  # 1 / 0 is no integer
     g.node(op, [x, exponent])
 
 
