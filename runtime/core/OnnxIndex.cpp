@@ -305,7 +305,7 @@ OnnxIndex::~OnnxIndex() {
 
 /// Maps a plain file that is not empty; null otherwise.
 static void *mapFile(const std::string &path, size_t &bytes) {
-  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat info;
   void *result = nullptr;
   if (descriptor >= 0 && fstat(descriptor, &info) == 0 &&

@@ -7,7 +7,7 @@
 namespace autopar::runtime {
 
 CpuDevice::CpuDevice(const CpuOptions &options, RankMemory &memory)
-    : pool(options.threads, options.spin),
+    : pool(options.threads, options.spin, options.alone),
       workspace(options.threads, memory.workspace),
       products(library, pool, workspace, memory.packed,
                size_t(options.packedSlots)),

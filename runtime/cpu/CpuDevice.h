@@ -18,6 +18,7 @@ namespace autopar::runtime {
 struct CpuOptions {
   int threads = 1;
   bool spin = true;    // the host has a core for every thread of every rank
+  bool alone = true;   // no other rank shares the cores
   bool oneDnn = false; // the program calls the library
   int64_t packedSlots = 0;
 };

@@ -39,7 +39,8 @@ void ThreadPlaces::move(int thread) {
   if (CPU_COUNT(&others) == 0 ||
       sched_setaffinity(0, sizeof(others), &others) != 0)
     return;
-  sched_setaffinity(0, sizeof(before), &before);
+  if (sched_setaffinity(0, sizeof(before), &before) != 0)
+    sched_setaffinity(0, sizeof(allowed), &allowed);
   own.core.store(sched_getcpu(), std::memory_order_relaxed);
 }
 

@@ -4,8 +4,8 @@
 
 namespace autopar::runtime {
 
-ThreadPool::ThreadPool(int threads, bool spin)
-    : threadCount(threads < 1 ? 1 : threads), ownCores(spin),
+ThreadPool::ThreadPool(int threads, bool spin, bool alone)
+    : threadCount(threads < 1 ? 1 : threads), moves(spin && alone),
       patience(spin ? Patience::ownCore() : Patience::sharedCore()),
       places(threadCount) {
   for (int worker = 1; worker < threadCount; ++worker)
@@ -21,7 +21,7 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::runShare(int worker) {
-  if (ownCores)
+  if (moves)
     places.keepApart(worker);
   for (int64_t piece = worker; piece < jobPieces; piece += threadCount)
     jobCall(jobContext, piece);

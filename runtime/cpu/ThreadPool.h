@@ -18,7 +18,9 @@ namespace autopar::runtime {
 class ThreadPool {
 public:
   /// `spin`: whether waiting threads may burn a core that nobody else needs.
-  explicit ThreadPool(int threads, bool spin = true);
+  /// `alone`: whether no other pool that spins shares the cores; only then is
+  /// a core that none of these threads uses an idle one, to move to.
+  explicit ThreadPool(int threads, bool spin = true, bool alone = true);
   ~ThreadPool();
   ThreadPool(const ThreadPool &) = delete;
   ThreadPool &operator=(const ThreadPool &) = delete;
@@ -63,7 +65,7 @@ private:
   void workerLoop(int worker);
 
   int threadCount;
-  bool ownCores;
+  bool moves;
   Patience patience;
   ThreadPlaces places;
   std::vector<std::thread> workers;

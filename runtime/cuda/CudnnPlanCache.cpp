@@ -2,6 +2,8 @@
 
 #include "CudnnPlanCache.h"
 
+#include "../files/ContentHash.h"
+
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -18,7 +20,7 @@ struct Header {
   char magic[8];
   uint64_t keyBytes, planBytes, checksum;
 };
-constexpr char kMagic[8] = {'A', 'P', 'C', 'U', 'D', 'N', 'N', '1'};
+constexpr char kMagic[8] = {'A', 'P', 'C', 'U', 'D', 'N', 'N', '2'};
 
 /// A descriptor that is closed with its scope.
 class File {
@@ -62,12 +64,11 @@ private:
 };
 } // namespace
 
-static uint64_t checksum(const std::string &a, const std::string &b) {
-  uint64_t hash = 0xcbf29ce484222325u; // FNV-1a
-  for (const std::string *text : {&a, &b})
-    for (char byte : *text)
-      hash = (hash ^ uint8_t(byte)) * 0x100000001b3u;
-  return hash;
+static uint64_t checksum(const std::string &key, const std::string &plan) {
+  ContentHash hash;
+  hash.add(key.data(), key.size());
+  hash.add(plan.data(), plan.size());
+  return hash.value();
 }
 
 std::string CudnnPlanCache::keyOf(const std::string &graph) const {
@@ -75,10 +76,7 @@ std::string CudnnPlanCache::keyOf(const std::string &graph) const {
 }
 
 std::string CudnnPlanCache::fileOf(const std::string &key) const {
-  char name[40];
-  std::snprintf(name, sizeof(name), "/%016llx.cudnn",
-                static_cast<unsigned long long>(checksum(key, "")));
-  return folder + name;
+  return folder + "/" + formatHash(checksum(key, "")) + ".cudnn";
 }
 
 bool CudnnPlanCache::read(const std::string &graph, std::string &plan) const {
@@ -124,6 +122,7 @@ void CudnnPlanCache::write(const std::string &graph,
   if (!File(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC))
            .isOwn(S_IFDIR, info))
     return;
+  // No OutputFile: that follows links and keeps the permissions it finds.
   std::string key = keyOf(graph), beside = folder + "/new-XXXXXX";
   File file(mkostemp(beside.data(), O_CLOEXEC)); // for this user alone
   if (!file.isOpen())

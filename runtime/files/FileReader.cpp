@@ -37,7 +37,8 @@ FileReader::~FileReader() {
 
 Status FileReader::open(const std::string &path) {
   filePath = path;
-  descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe is refused, and not waited for.
+  descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0)
     return systemError("open", path);
   struct stat info;

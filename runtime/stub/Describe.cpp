@@ -81,6 +81,24 @@ static Json portsJson(const std::vector<Port> &ports) {
   return list;
 }
 
+static Json fixedInputsJson(const Manifest &manifest) {
+  Json list = Json::array();
+  for (const FixedInput &input : manifest.fixedInputs)
+    list.push_back({{"name", input.name},
+                    {"dtype", dtypeName(input.dtype)},
+                    {"shape", input.shape},
+                    {"value", input.text}});
+  return list;
+}
+
+/// What ends a run.
+static Json checksJson(const Manifest &manifest) {
+  Json list = Json::array();
+  for (const Check &check : manifest.checks)
+    list.push_back({{"name", check.port.name}, {"message", check.message}});
+  return list;
+}
+
 static Json meshJson(const Manifest &manifest) {
   Json axes = Json::object();
   for (const MeshAxis &axis : manifest.mesh)
@@ -101,7 +119,9 @@ static Json entryJson(const Program &program) {
     entry["entry"] = manifest.entry;
   entry["program"] = formatHash(program.checksum);
   entry["inputs"] = portsJson(manifest.inputs);
+  entry["fixed_inputs"] = fixedInputsJson(manifest);
   entry["outputs"] = portsJson(manifest.outputs);
+  entry["checks"] = checksJson(manifest);
   entry["ranks"] = manifest.worldSize();
   entry["mesh"] = meshJson(manifest);
   entry["stages"] = manifest.stages;
@@ -121,6 +141,7 @@ static Json describe(const std::vector<Program> &programs) {
             {"runtime", AUTOPAR_VERSION},
             {"abi", APRT_ABI_VERSION},
             {"target", targetName(manifest.target)},
+            {"tf32", manifest.tf32},
             {"cpu_features", manifest.cpuFeatures}};
   for (const Program &program : programs)
     root["entries"].push_back(entryJson(program));
@@ -148,6 +169,22 @@ static std::string portsText(const char *title,
   for (const Port &port : ports)
     text += line(text.empty() ? title : "",
                  port.name + " " + describeTensor(port.dtype, port.shape));
+  return text;
+}
+
+static std::string fixedInputsText(const Manifest &manifest) {
+  std::string text;
+  for (const FixedInput &input : manifest.fixedInputs)
+    text += line(text.empty() ? "fixed" : "",
+                 input.name + " = " + input.text + " of " +
+                     describeTensor(input.dtype, input.shape));
+  return text;
+}
+
+static std::string checksText(const Manifest &manifest) {
+  std::string text;
+  for (const Check &check : manifest.checks)
+    text += line(text.empty() ? "checks" : "", check.message);
   return text;
 }
 
@@ -212,8 +249,8 @@ static std::string entryText(const Program &program) {
   const Manifest &manifest = program.manifest;
   return line("entry", manifest.entry) +
          line("program", formatHash(program.checksum)) +
-         portsText("inputs", manifest.inputs) +
-         portsText("outputs", manifest.outputs) +
+         portsText("inputs", manifest.inputs) + fixedInputsText(manifest) +
+         portsText("outputs", manifest.outputs) + checksText(manifest) +
          line("ranks", meshText(manifest)) + line("plan", planText(program)) +
          line("predicted", predictedText(manifest)) +
          line("libraries", joined(manifest.libraries)) + weightsText(program);
@@ -226,7 +263,8 @@ std::string describeText(const std::vector<Program> &programs) {
       line("versions", "compiled by " + compilerOf(manifest) +
                            ", runtime " AUTOPAR_VERSION ", ABI " +
                            std::to_string(APRT_ABI_VERSION)) +
-      line("target", targetName(manifest.target)) +
+      line("target", std::string(targetName(manifest.target)) +
+                         (manifest.tf32 ? ", products in tf32" : "")) +
       line("needs", joined(manifest.cpuFeatures));
   for (const Program &program : programs)
     text += entryText(program);

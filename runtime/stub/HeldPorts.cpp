@@ -4,7 +4,7 @@
 
 namespace autopar::runtime {
 
-/// True if no rank before this one holds the same block of an output.
+/// True if no rank before this one holds the same block of an output or check.
 static bool isFirstHolder(const Manifest &manifest, const Port &port,
                           int rank) {
   std::vector<int64_t> mine = manifest.coordinates(rank, 0);
@@ -45,12 +45,12 @@ std::vector<LocalPort> outputsOfRank(const Manifest &manifest, int rank,
 }
 
 std::vector<LocalPort> checksOfRank(const Manifest &manifest, int rank) {
-  std::vector<LocalPort> found;
-  for (size_t i = 0; i < manifest.checks.size(); ++i)
-    for (const PortPlacement &place : manifest.checks[i].port.stages)
-      if (place.stage == rank / manifest.devicesPerStage)
-        found.push_back({i, place.arenaOffset});
-  return found;
+  std::vector<Port> ports;
+  for (const Check &check : manifest.checks)
+    ports.push_back(check.port);
+  return portsOf(manifest, rank, ports, [&](size_t i) {
+    return isFirstHolder(manifest, ports[i], rank);
+  });
 }
 
 } // namespace autopar::runtime

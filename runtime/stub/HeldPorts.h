@@ -9,7 +9,7 @@ namespace autopar::runtime {
 
 /// Where a port lies on a rank.
 struct LocalPort {
-  size_t index = 0; // in manifest.inputs or outputs
+  size_t index = 0; // in manifest.inputs, outputs or checks
   int64_t arenaOffset = 0;
 };
 
@@ -21,7 +21,7 @@ std::vector<LocalPort> inputsOfRank(const Manifest &manifest, int rank);
 std::vector<LocalPort> outputsOfRank(const Manifest &manifest, int rank,
                                      const std::vector<bool> &wanted);
 
-/// The checks of which a rank's stage has the value.
+/// The checks that a rank reads: it is the first that has the value.
 std::vector<LocalPort> checksOfRank(const Manifest &manifest, int rank);
 
 } // namespace autopar::runtime

@@ -5,6 +5,7 @@
 #include "../transport/TcpFabric.h"
 #include "RankResult.h"
 
+#include <algorithm>
 #include <csignal>
 #include <unistd.h>
 
@@ -65,6 +66,7 @@ private:
                   : std::string(" in or after op '") + manifest.opName(op) +
                         "' (" + manifest.opKind(op) + ")";
   }
+  Status agreeOnOutputs();
   Status collect();
 
   Run &run;
@@ -73,6 +75,22 @@ private:
   std::shared_ptr<TcpFabric> fabric;
 };
 } // namespace
+
+/// Rank 0 writes the outputs: what it is asked for is what all bring it.
+Status JoinedRank::agreeOnOutputs() {
+  std::vector<char> asked(run.wanted.begin(), run.wanted.end());
+  constexpr size_t most = size_t(RankFabric::maxShared);
+  for (size_t at = 0; at < asked.size(); at += most)
+    APRT_TRY(fabric->share(0, &asked[at],
+                           int64_t(std::min(most, asked.size() - at))));
+  if (place.rank == 0)
+    return Status::success();
+  Status status = run.want({asked.begin(), asked.end()});
+  if (status.failed())
+    fabric->fail("rank " + std::to_string(place.rank) + ": " +
+                 status.message());
+  return status;
+}
 
 /// Everyone's results, on rank 0.
 Status JoinedRank::collect() {
@@ -90,6 +108,7 @@ Status JoinedRank::execute() {
     APRT_TRY(hub.start(place.port));
   APRT_TRY(fabric->join(isFirst ? "127.0.0.1" : place.host,
                         isFirst ? hub.port() : place.port));
+  APRT_TRY(agreeOnOutputs());
   run.joined = fabric;
   bool ran = runRank(run, place.rank);
   run.joined.reset();

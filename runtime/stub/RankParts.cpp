@@ -21,6 +21,7 @@ static Status makeCpuParts(Run &run, aprt_rank &rank) {
   CpuOptions options;
   options.threads = run.threads;
   options.spin = run.spin;
+  options.alone = run.worldSize() == 1;
   options.oneDnn = manifest.uses("onednn");
   options.packedSlots = manifest.packedSlots[rank.stage()];
   std::unique_ptr<CpuDevice> device;

@@ -63,16 +63,17 @@ Status unpackResult(Run &run, int rank, const std::string &bytes) {
     run.trace(rank)[i].start += run.record(0).startClock - record.startClock;
   }
   std::string block;
-  return forEachBlock(run, rank,
-                      [&](const Port &port, size_t index,
-                          const std::vector<Interval> &intervals) {
-                        block.resize(size_t(port.localBytes));
-                        if (!reader.read(block.data(), block.size()))
-                          return damaged;
-                        writeSlice(intervals, elementBytes(port.dtype),
-                                   block.data(), run.outputs[index].data());
-                        return Status::success();
-                      });
+  APRT_TRY(forEachBlock(run, rank,
+                        [&](const Port &port, size_t index,
+                            const std::vector<Interval> &intervals) {
+                          block.resize(size_t(port.localBytes));
+                          if (!reader.read(block.data(), block.size()))
+                            return damaged;
+                          writeSlice(intervals, elementBytes(port.dtype),
+                                     block.data(), run.outputs[index].data());
+                          return Status::success();
+                        }));
+  return reader.atEnd() ? Status::success() : damaged;
 }
 
 } // namespace autopar::runtime

@@ -38,18 +38,23 @@ Status Run::prepare() {
   // GPUs exchange data themselves.
   bool stagesData = program.manifest.target == Target::Cpu;
   APRT_TRY(fabric.create(program.manifest, stagesData));
-  wanted = wantedOutputs(program.manifest, options.outputs);
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    outputs.emplace_back();
-    if (wanted[i])
-      APRT_TRY(outputs.back().allocateShared(
-          program.manifest.outputs[i].globalBytes, "an output"));
-  }
+  APRT_TRY(want(wantedOutputs(program.manifest, options.outputs)));
   for (int rank = 0; rank < world && !options.trace.empty(); ++rank) {
     traces.emplace_back();
     APRT_TRY(traces.back().allocateShared(
         traceCapacity * int64_t(sizeof(TraceEvent)), "the trace"));
   }
+  return Status::success();
+}
+
+Status Run::want(std::vector<bool> chosen) {
+  wanted = std::move(chosen);
+  outputs.clear();
+  outputs.resize(wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i)
+    if (wanted[i])
+      APRT_TRY(outputs[i].allocateShared(
+          program.manifest.outputs[i].globalBytes, "an output"));
   return Status::success();
 }
 

@@ -26,6 +26,8 @@ public:
 
   /// Allocates the shared memory and decides on threads.
   Status prepare();
+  /// Makes these the outputs that are asked for, and room for them.
+  Status want(std::vector<bool> chosen);
 
   int worldSize() const { return program.manifest.worldSize(); }
   RankRecord &record(int rank) const {

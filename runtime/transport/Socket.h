@@ -43,6 +43,7 @@ public:
   explicit FrameReader(const std::string &bytes) : bytes(bytes) {}
   template <typename T> bool read(T &value) { return read(&value, sizeof(T)); }
   bool read(void *to, size_t count);
+  bool atEnd() const { return at == bytes.size(); }
   /// The rest, from here on.
   std::string rest() const { return bytes.substr(at); }
 

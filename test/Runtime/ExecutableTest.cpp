@@ -247,6 +247,38 @@ TEST_F(Executable, DamagedExecutablesAreRefused) {
   expectFailure(run(""), {"without a program"});
 }
 
+TEST_F(Executable, DescribeTellsTheWholeInterface) {
+  json manifest = programManifest(1);
+  manifest["tf32"] = true;
+  json rate = {{"name", "rate"},
+               {"dtype", "i32"},
+               {"shape", json::array()},
+               {"value", "16000"}};
+  json fixed = rate;
+  fixed["bytes"] = {128, 62, 0, 0};
+  manifest["fixed_inputs"] = json::array({fixed});
+  json check = {{"name", "check"},
+                {"dtype", "bool"},
+                {"shape", json::array()},
+                {"dims", json::array()},
+                {"message", "the other branch was taken"}};
+  json place = {{"stage", 0}, {"offset", 448}};
+  check["stages"] = json::array({place});
+  manifest["checks"] = json::array({check});
+  build("program.c", manifest, 1);
+  Outcome outcome = run("--describe --json exe.json");
+  ASSERT_EQ(outcome.code, 0) << outcome.text;
+  for (const char *line : {"\ntarget       cpu, products in tf32\n",
+                           "\nfixed        rate = 16000 of i32[]\n",
+                           "\nchecks       the other branch was taken\n"})
+    EXPECT_NE(outcome.text.find(line), std::string::npos) << outcome.text;
+  json whole = json::parse(folder.read("exe.json"));
+  EXPECT_EQ(whole["tf32"], true);
+  json entry = whole["entries"][0];
+  EXPECT_EQ(entry["fixed_inputs"], json::array({rate}));
+  EXPECT_EQ(entry["checks"][0]["message"], "the other branch was taken");
+}
+
 /// The second of two entries takes other shapes; it is the first's program.
 TEST_F(Executable, EntriesArePickedByShapes) {
   json manifest = programManifest(1);

@@ -175,6 +175,16 @@ TEST_F(OutputFiles, KnowStdout) {
             std::string::npos);
 }
 
+/// Nobody writes to the pipe: to wait for it would be for ever.
+TEST(FileReader, RefusesAPipe) {
+  TemporaryFolder folder;
+  std::string path = folder.path("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  FileReader file;
+  EXPECT_NE(file.open(path).message().find("is not a regular file"),
+            std::string::npos);
+}
+
 TEST(BeneathFile, RefusesWhatLeadsOut) {
   TemporaryFolder folder;
   fs::create_directory(folder.path("inner"));

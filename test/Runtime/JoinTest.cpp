@@ -1,7 +1,9 @@
 //===- JoinTest.cpp - Executables that a launcher starts ------------------===//
 
 #include "BuiltGpuExecutable.h"
+#include "stub/HeldPorts.h"
 #include "stub/LaunchPlace.h"
+#include "stub/RankResult.h"
 
 #include <csignal>
 #include <map>
@@ -127,6 +129,91 @@ TEST_P(OfLauncher, RanksMeetAndRankZeroWrites) {
     EXPECT_GT(bytes.get<int64_t>(), 0);
   json trace = json::parse(folder.read("trace.json"));
   EXPECT_EQ(trace["traceEvents"].size(), size_t(ranks * (1 + 7 * 3)));
+}
+
+/// An output of which each of two ranks delivers the first half of what it has
+/// in its arena.
+json halvesOf(const char *name, int64_t arenaOffset) {
+  json output = gpuManifest(2)["outputs"][0];
+  output["name"] = name;
+  output["dims"][0]["step"] = output["dims"][0]["length"] = 3;
+  output["dims"][0]["split"] = json::array({json::array({0, 1, 2})});
+  output["stages"][0]["offset"] = arenaOffset;
+  return output;
+}
+
+class JoinedOutputs : public JoinedExecutable {
+protected:
+  void SetUp() override {
+    json manifest = gpuManifest(2);
+    manifest["outputs"] = {halvesOf("sum", 256), halvesOf("x", 0)};
+    buildGpu(manifest, 2);
+  }
+  /// Both ranks run with their own arguments; rank 0 writes sum.npy.
+  void expectSumFrom(const std::string &first, const std::string &second) {
+    for (const Outcome &outcome :
+         start(torchrun, 2, 2,
+               "--inputs in.npz $([ $ME = 0 ] && echo " + first + " || echo " +
+                   second + ")",
+               "export ME=R ;"))
+      ASSERT_EQ(outcome.code, 0) << outcome.text;
+    Array sum;
+    ASSERT_EQ(readNpy(folder.path("sum.npy"), sum).message(), "");
+    const auto *value = reinterpret_cast<const float *>(sum.data.data());
+    for (size_t i = 0; i < 3 * 7; ++i) {
+      float wanted = 1;
+      for (size_t k = 0; k < 5; ++k)
+        wanted += x[i / 7 * 5 + k] * (float((k * 7 + i % 7) % 9) - 4);
+      EXPECT_EQ(value[i], 2 * wanted);
+      EXPECT_EQ(value[i + 3 * 7], 2 * wanted); // of rank 1
+    }
+  }
+};
+
+TEST_F(JoinedOutputs, AreAskedOfRankZeroAlone) {
+  expectSumFrom("--outputs sum=sum.npy", "");
+}
+
+TEST_F(JoinedOutputs, AreThoseThatRankZeroIsAskedFor) {
+  expectSumFrom("--outputs sum=sum.npy", "--outputs x=x.npy");
+  EXPECT_FALSE(std::filesystem::exists(folder.path("x.npy")));
+}
+
+class RankResult : public ::testing::Test {
+protected:
+  void SetUp() override {
+    json manifest = gpuManifest(2);
+    json check = halvesOf("check", 0);
+    check["dtype"] = "bool";
+    check["shape"] = check["dims"] = json::array();
+    check["message"] = "";
+    manifest["checks"] = json::array({check});
+    manifest["outputs"] = json::array({halvesOf("sum", 256)});
+    ASSERT_TRUE(parseManifest(manifest.dump().c_str(), program.manifest).ok());
+    ASSERT_TRUE(run.prepare().ok());
+  }
+  Program program;
+  Options options;
+  autopar::runtime::Run run{program, options}; // gtest has a Run too
+};
+
+TEST_F(RankResult, IsTakenWholeAndNothingElse) {
+  ASSERT_TRUE(run.want({true}).ok());
+  std::string bytes = packResult(run, 1);
+  EXPECT_EQ(unpackResult(run, 1, bytes).message(), "");
+  for (const std::string &bad :
+       {bytes + "x", bytes.substr(0, bytes.size() - 1)})
+    EXPECT_NE(unpackResult(run, 1, bad)
+                  .message()
+                  .find("is not what this program's ranks send"),
+              std::string::npos);
+  ASSERT_TRUE(run.want({false}).ok());
+  EXPECT_TRUE(unpackResult(run, 1, bytes).failed());
+}
+
+TEST_F(RankResult, AChecksFirstHolderReadsIt) {
+  EXPECT_EQ(checksOfRank(program.manifest, 0).size(), 1u);
+  EXPECT_EQ(checksOfRank(program.manifest, 1).size(), 0u);
 }
 
 TEST_F(JoinedExecutable, TheOnlyGpuOfAProcessIsItsOwn) {
