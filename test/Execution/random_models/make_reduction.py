@@ -27,6 +27,8 @@ def reduction(g, op):
     if op in NO_OVERFLOW and not is_float(dtype):
         positive = {"domain": NO_OVERFLOW[op]}
     x = g.pick(dtype, fits=lambda a: 0 not in a.shape, **positive)
+    if op == "ReduceLogSumExp" and np.isnan(g.of(x)).any():
+        raise Skip("of a long row with NaN and infinity onnxruntime makes infinity")
     rank = g.of(x).ndim
     axes = some_axes(g, rank) if rank and g.chance(0.85) else None
     if g.version(op) < 11 and axes:
