@@ -10,11 +10,11 @@ using namespace llvm;
 namespace autopar {
 namespace {
 
-/// Where result position `at` lies in the input, of `in` elements: the formulas
-/// of the standard's Resize, whose lengths are those of the tensors, while
-/// `scale` is as given.
+/// Where result position `at` lies in the input, of `in` elements. Lengths of
+/// results are those before they were cut to whole ones, as in the standard's
+/// tests.
 double sourceOf(const ResizeSpec &spec, int64_t dim, double at, double in) {
-  double scale = spec.scales[dim], out = spec.sizes[dim];
+  double scale = spec.scales[dim], out = scale * in;
   StringRef mode = spec.coordinates;
   if (mode == "align_corners")
     return out == 1 ? 0 : at * (in - 1) / (out - 1);
@@ -27,10 +27,10 @@ double sourceOf(const ResizeSpec &spec, int64_t dim, double at, double in) {
     return inside + first * (in - 1);
   }
   double half = (at + 0.5) / scale - 0.5;
-  if (mode == "pytorch_half_pixel" && out == 1)
+  if (mode == "pytorch_half_pixel" && spec.sizes[dim] == 1)
     return 0;
   if (mode == "half_pixel_symmetric")
-    return in / 2 * (1 - out / (scale * in)) + half;
+    return in / 2 * (1 - spec.sizes[dim] / out) + half;
   return half;
 }
 
