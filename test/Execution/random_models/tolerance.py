@@ -6,7 +6,7 @@ from .oracle import NOISE, NoOracle
 from .types import ROUNDING, is_float, smallest_normal
 
 TRIALS, MORE_TRIALS = 3, 40
-FACTOR = 3  # times the largest move that was seen
+FACTOR = 2 * 3  # times the largest move that was seen
 FLOOR = 64  # roundings of an output's own type, of its size and its spread
 
 
