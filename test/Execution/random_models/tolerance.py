@@ -6,7 +6,7 @@ from .oracle import NOISE, NoOracle
 from .types import ROUNDING, is_float, smallest_normal
 
 TRIALS, MORE_TRIALS = 3, 40
-FACTOR = 2 * 3  # times the largest move that was seen
+FACTOR = 6  # times the largest move that was seen: few moves miss the largest
 FLOOR = 64  # roundings of an output's own type, of its size and its spread
 
 
