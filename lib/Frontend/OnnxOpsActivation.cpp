@@ -160,20 +160,34 @@ LogicalResult hardSwish(OnnxNode &node) {
 // Clip
 //===----------------------------------------------------------------------===//
 
+/// x clipped by a bound that is left out: the least or the largest finite
+/// number, so that an infinite x is clipped. Integers stay as they are.
+Value clipByDefault(OnnxNode &node, Value x, BinaryKind kind) {
+  auto type = dyn_cast<FloatType>(OnnxNode::elementOf(x));
+  if (!type)
+    return x;
+  APFloat bound =
+      APFloat::getLargest(type.getFloatSemantics(), kind == BinaryKind::Max);
+  return node.binary(kind, x, bound.convertToDouble());
+}
+
 LogicalResult clipByAttributes(OnnxNode &node) {
   Value x = node.input(0);
-  if (node.hasAttribute("min"))
-    x = node.binary(BinaryKind::Max, x, node.getFloat("min", 0));
-  if (node.hasAttribute("max"))
-    x = node.binary(BinaryKind::Min, x, node.getFloat("max", 0));
+  for (auto [name, kind] :
+       {std::pair("min", BinaryKind::Max), std::pair("max", BinaryKind::Min)})
+    x = node.hasAttribute(name) ? node.binary(kind, x, node.getFloat(name, 0))
+                                : clipByDefault(node, x, kind);
   return node.finish(x);
 }
 
 LogicalResult clip(OnnxNode &node) {
   Value x = node.input(0);
   for (unsigned i = 1; i < 3; ++i) {
-    if (!node.has(i))
+    BinaryKind kind = i == 1 ? BinaryKind::Max : BinaryKind::Min;
+    if (!node.has(i)) {
+      x = clipByDefault(node, x, kind);
       continue;
+    }
     Value bound = node.input(i);
     if (OnnxNode::typeOf(bound).getNumElements() != 1)
       return node.error("its input " + Twine(i) + " must be a scalar");
@@ -181,7 +195,7 @@ LogicalResult clip(OnnxNode &node) {
       return node.error("its input " + Twine(i) +
                         " must have the type of input 0");
     bound = node.broadcastTo(node.reshape(bound, {}), OnnxNode::shapeOf(x));
-    x = node.binary(i == 1 ? BinaryKind::Max : BinaryKind::Min, x, bound);
+    x = node.binary(kind, x, bound);
   }
   return node.finish(x);
 }
