@@ -162,9 +162,10 @@ def resize(g, op):
         attributes["exclude_outside"] = g.maybe(g.rng.choice([0, 1]), 0.3)
     roi = ""
     if coordinates == "tf_crop_and_resize":
-        end = 0.9 if mode == "nearest" else 1.2  # the nearest of nothing is no extrapolation to onnxruntime
+        # The nearest of nothing is no extrapolation to onnxruntime; fractions of two keep places exact, halves too.
+        begin, end = (0.125, 0.875) if mode == "nearest" else (0.1, 1.2)
         roi = g.known([0.0] * len(axes) + [1.0] * len(axes) if g.chance(0.3) else
-                      [0.0 if whole and i < 2 else 0.1 for i in range(len(axes))] + [1.0 if whole and i < 2 else end for i in range(len(axes))],
+                      [0.0 if whole and i < 2 else begin for i in range(len(axes))] + [1.0 if whole and i < 2 else end for i in range(len(axes))],
                       np.float32)
         attributes["extrapolation_value"] = g.maybe(3.0)
     elif version < 13:

@@ -1,10 +1,13 @@
 """What a model must compute, node by node.
 
-Each node is computed by onnxruntime where that has a kernel for its types, floats of 16 bits in fp32 and rounded after the
-node; else by onnx.reference. A node that neither computes has no oracle, and no model contains it.
+Each node is computed by onnxruntime where that has a kernel for its types, else by onnx.reference; in a wider type, rounded
+after the node: floats of 16 bits in fp32, fp32 in fp64 where onnxruntime has a kernel for that. (Its own sums in fp32 are off by
+100 roundings where 500 elements are equal.) A node that neither computes has no oracle, and no model contains it.
 
 The condition of a model is measured: all is computed again with the operands and results of each node that rounds moved by
-some roundings of its type, up or down at random. What moves by much may differ by as much.
+some roundings of its type, up or down at random. What moves by much may differ by as much. What else the standard leaves open
+moves too: whether a result below the smallest normal number is 0, whether a partial sum overflows, the last digits of the
+places where Resize reads.
 """
 
 import os
@@ -16,11 +19,11 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper
 
-from .types import BF16, BOOL, NUMPY, ONNX, ROUNDING, info, is_float
+from .types import BF16, BOOL, NUMPY, ONNX, ROUNDING, array_of, info, is_float, largest, smallest_normal, tensor
 
 onnxruntime.set_default_logger_severity(4)
 
-F32 = np.dtype(np.float32)
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 # Nodes that compute nothing: their results are elements of their operands, or exact.
 EXACT = set("""Abs Ceil Floor Round Neg Sign Relu Not And Or Xor Identity Dropout Cast CastLike Max Min Where Clip Transpose Reshape Flatten
     Squeeze Unsqueeze DepthToSpace SpaceToDepth Expand Tile Concat Split Slice Pad Gather GatherND GatherElements Scatter ScatterElements
@@ -33,8 +36,17 @@ SINGLE = set("""Attention RotaryEmbedding Gelu Celu HardSwish HardSigmoid Mish S
     Upsample Erf Gemm""".split())
 # Made of a sum with 1: their small results have the error of 1.
 OF_ONE = {"Sigmoid", "Softplus", "Mish", "Swish", "Celu", "Elu", "Selu", "Gelu", "HardSigmoid", "HardSwish", "Erf"}
-# The oracle's own roundings and its functions' errors, in roundings of the type.
-NOISE = 6
+# Whose partial sums may overflow where another order of the terms does not.
+SUMS = {"Sum", "Mean", "ReduceSum", "ReduceMean"}
+# Which read between elements, at places that are numbers of fp32.
+PLACES = {"Resize", "Upsample"}
+# Whose kernel for doubles makes numbers of rows with NaN and infinity.
+NOT_WIDER = {"LogSoftmax", "Softmax"}
+# From which operand on they say what to do and are no numbers to compute with.
+GIVEN = {"Range": 0, "Resize": 1, "Upsample": 1}
+# The oracle's own roundings and its functions' errors, in roundings of the type; those of 16 bits are computed in fp32, and what
+# is open is whether a number is rounded between two nodes.
+NOISE, NOISE_OF_16_BITS = 6, 1.5
 
 
 class NoOracle(Exception):
@@ -81,34 +93,40 @@ def _model(node, operands, opset):
     return helper.make_model(_graph(node, operands), opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
 
 
-WIDER = {TensorProto.FLOAT16: TensorProto.FLOAT, TensorProto.BFLOAT16: TensorProto.FLOAT}
+# Types to compute in, by the types that are rounded after the node.
+OF_16_BITS = {np.dtype(np.float16): F32, BF16: F32}
+OF_32_BITS = {F32: F64}
+OF_64_BITS = {F64: F32}  # narrower, where nothing else is right
 
 
-def _widened(node):
-    """The node with attributes that name a float of 16 bits naming fp32, tensors and subgraphs too."""
+def _widened(node, wider):
+    """The node with attributes that name a type naming the wider one, tensors and subgraphs too."""
+    kinds = {ONNX[a]: ONNX[b] for a, b in wider.items()}
     copy = onnx.NodeProto()
     copy.CopyFrom(node)
     for attribute in copy.attribute:
         if attribute.name in ("to", "dtype", "softmax_precision", "stash_type"):
-            attribute.i = WIDER.get(attribute.i, attribute.i)
-        if attribute.type == onnx.AttributeProto.TENSOR and attribute.t.data_type in WIDER:
-            from .types import array_of, tensor
-            attribute.t.CopyFrom(tensor(array_of(attribute.t).astype(np.float32), attribute.t.name))
+            attribute.i = kinds.get(attribute.i, attribute.i)
+        if attribute.type == onnx.AttributeProto.TENSOR and attribute.t.data_type in kinds:
+            attribute.t.CopyFrom(_widened_tensor(attribute.t, wider))
         if attribute.type == onnx.AttributeProto.GRAPH:
-            _widen_graph(attribute.g)
+            _widen_graph(attribute.g, wider, kinds)
     return copy
 
 
-def _widen_graph(graph):
-    from .types import array_of, tensor
+def _widened_tensor(t, wider):
+    return tensor(array_of(t).astype(wider[NUMPY[t.data_type]]), t.name)
+
+
+def _widen_graph(graph, wider, kinds):
     for i, inner in enumerate(graph.node):
-        graph.node[i].CopyFrom(_widened(inner))
+        graph.node[i].CopyFrom(_widened(inner, wider))
     for i, t in enumerate(graph.initializer):
-        if t.data_type in WIDER:
-            graph.initializer[i].CopyFrom(tensor(array_of(t).astype(np.float32), t.name))
+        if t.data_type in kinds:
+            graph.initializer[i].CopyFrom(_widened_tensor(t, wider))
     for value in list(graph.input) + list(graph.output) + list(graph.value_info):
         kind = value.type.tensor_type
-        kind.elem_type = WIDER.get(kind.elem_type, kind.elem_type)
+        kind.elem_type = kinds.get(kind.elem_type, kind.elem_type)
 
 
 class NodeOracle:
@@ -118,26 +136,36 @@ class NodeOracle:
         """`dtypes`: of the outputs, by name."""
         self.node, self.opset, self.dtypes = node, opset, dtypes
         self.names = operands_of(node)
-        low = [a for a in operands.values() if a.dtype in ROUNDING and a.dtype.itemsize == 2]
-        self.wide = bool(low) or any(d in ROUNDING and d.itemsize == 2 for d in dtypes.values())
+        kinds = {a.dtype for a in operands.values()} | set(dtypes.values())
+        self.wider = OF_16_BITS if kinds & set(OF_16_BITS) else {}
         self.session = self.reference = None
-        node = _widened(node) if self.wide else node
         self.turned = node.op_type in RECURRENCES and any(a.name == "layout" and a.i for a in node.attribute)
-        node = _sequence_first(node) if self.turned else node
-        since = onnx.defs.get_schema(node.op_type, opset, "").since_version
-        feed = self._feed(operands)
-        if node.op_type in DISTRUSTED or not self._open(node, feed, since if not captured(node) else min(opset, 26)):
-            self._refer(node, feed)
+        plain = _sequence_first(node) if self.turned else node
+        if F32 in kinds and not self.wider and node.op_type not in EXACT | SINGLE | NOT_WIDER and self._try(plain, operands, OF_32_BITS):
+            return
+        if self._try(plain, operands, self.wider):
+            return
+        if node.op_type not in NOT_BY_REFERENCE or F64 not in kinds or not self._try(plain, operands, OF_64_BITS):
+            self._refer(_widened(plain, self.wider), self._feed(operands))
+
+    def _try(self, node, operands, wider):
+        """Whether onnxruntime computes the node in the wider types."""
+        before, self.wider = self.wider, wider
+        since = onnx.defs.get_schema(node.op_type, self.opset, "").since_version
+        version = since if not captured(node) else min(self.opset, 26)
+        if node.op_type not in DISTRUSTED and self._open(_widened(node, wider), self._feed(operands), version):
+            return True
+        self.wider = before
+        return False
 
     @property
     def rounding(self):
         """Of the oracle, where it is larger than the type's: of doubles it computes some functions in fp32."""
-        coarse = self.reference or self.node.op_type in SINGLE
-        return ROUNDING[F32] if coarse and np.dtype(np.float64) in self.dtypes.values() else None
+        coarse = self.reference or self.wider is OF_64_BITS or self.node.op_type in SINGLE
+        return ROUNDING[F32] if coarse and F64 in self.dtypes.values() else None
 
     def _feed(self, operands):
-        if self.wide:
-            operands = {name: a.astype(F32) if a.dtype in ROUNDING and a.dtype.itemsize == 2 else a for name, a in operands.items()}
+        operands = {name: a.astype(self.wider.get(a.dtype, a.dtype), copy=False) for name, a in operands.items()}
         if self.turned:
             states = [name for i, name in enumerate(self.node.input) if i in (0, 5, 6)]
             operands = {name: np.ascontiguousarray(a.swapaxes(0, 1)) if name in states else a for name, a in operands.items()}
@@ -186,9 +214,36 @@ class NodeOracle:
             return {name: self._turned_back(i, np.asarray(r)).astype(self.dtypes[name]) for (i, name), r in zip(names, results)}
 
 
+    def moved(self, operands, random, amount):
+        """Outputs by name where operands and results move by `amount` times their noise, and by what else is open."""
+        op = self.node.op_type
+        before = operands
+        given = {name for i, name in enumerate(self.node.input) if i >= GIVEN.get(op, len(self.node.input))}
+        operands = {name: a if name in given else moved(a, random, amount, self.rounding) for name, a in operands.items()}
+        if op == "Pow":  # a negative number has no other powers than the whole ones
+            base, power = self.node.input
+            operands[power] = np.where(before[power] == np.round(before[power]), before[power], operands[power])
+        if op in SUMS:
+            count = max(len(operands), max(a.size for a in operands.values()))
+            operands = {name: overflowing(a, count, random) if is_float(a.dtype) else a for name, a in operands.items()}
+        results = self(operands)
+        if op in PLACES:
+            results = {name: self._replaced(a, before[self.node.input[0]], random, amount) for name, a in results.items()}
+        results = {name: moved(a, random, amount, self.rounding, op in OF_ONE) for name, a in results.items()}
+        return {name: flushed(a, random) if is_float(a.dtype) else a for name, a in results.items()}
+
+    def _replaced(self, result, image, random, amount):
+        """Read at places that are off by roundings of the image's length, between its least and its largest element."""
+        if not is_float(result.dtype) or not result.size:
+            return result
+        spread = np.nan_to_num(np.ptp(image.astype(np.float64)), posinf=0)
+        noise = random.uniform(-1, 1, result.shape) * amount * NOISE * ROUNDING[F32] * max(image.shape) * spread
+        return (result.astype(np.float64) + noise).astype(result.dtype)
+
+
 RECURRENCES = {"RNN", "GRU", "LSTM"}  # onnxruntime has no layout 1
-# onnx.reference ignores lengths, ends LRN one channel early, and knows not all of loops.
-NOT_BY_REFERENCE = RECURRENCES | {"LRN", "If", "Loop", "Scan"}
+# onnx.reference ignores lengths, ends LRN one channel early, adds the first group's bias to all, and knows not all of loops.
+NOT_BY_REFERENCE = RECURRENCES | {"LRN", "ConvTranspose", "If", "Loop", "Scan"}
 
 
 def _sequence_first(node):
@@ -221,14 +276,29 @@ DISTRUSTED = {"InstanceNormalization", "Attention"}
 
 
 def moved(array, random, amount, rounding=None, absolute=False):
-    """Each element by up to `amount` roundings of its type (or of `rounding`), up or down; of 1 if that is larger and `absolute`."""
+    """Each element by up to `amount` times the noise of its type (`rounding` instead of its own), up or down; beside 1 if that is
+    larger and `absolute`."""
     if array.dtype not in ROUNDING:
         return array
-    noise = random.uniform(-1, 1, array.shape) * (amount * (rounding or ROUNDING[array.dtype]))
+    roundings = NOISE_OF_16_BITS if array.dtype.itemsize == 2 else NOISE
+    noise = random.uniform(-1, 1, array.shape) * (amount * roundings * (rounding or ROUNDING[array.dtype]))
     wide = array.astype(np.float64)
     with np.errstate(all="ignore"):
         size = np.maximum(np.abs(wide), 1) if absolute else wide
         return np.where(np.isfinite(wide), wide + size * noise, wide).astype(array.dtype)
+
+
+def overflowing(array, count, random):
+    """Half of what `count` times would overflow is infinite."""
+    with np.errstate(all="ignore"):
+        large = (np.abs(array.astype(np.float64)) > largest(array.dtype) / count) & (random.random(array.shape) < 0.5)
+        return np.where(large, np.copysign(np.inf, array), array).astype(array.dtype)
+
+
+def flushed(array, random):
+    """Half of what is below the smallest normal number is 0."""
+    tiny = (np.abs(array) < smallest_normal(array.dtype)) & (random.random(array.shape) < 0.5)
+    return np.where(tiny, np.copysign(0, array), array).astype(array.dtype)
 
 
 class Oracle:
@@ -245,17 +315,11 @@ class Oracle:
         self.steps.append(step)
         return results
 
-    def run(self, leaves, random=None, amount=NOISE):
-        """All values by name; with `random`, moved by roundings."""
+    def run(self, leaves, random=None, amount=1):
+        """All values by name; with `random`, moved by `amount` times what the oracle may be off."""
         values = dict(leaves)
         for step in self.steps:
             operands = {name: values[name] for name in step.names}
             rounds = random is not None and step.node.op_type not in EXACT
-            if rounds:
-                operands = {name: moved(a, random, amount, step.rounding) for name, a in operands.items()}
-            results = step(operands)
-            if rounds:
-                absolute = step.node.op_type in OF_ONE
-                results = {name: moved(a, random, amount, step.rounding, absolute) for name, a in results.items()}
-            values.update(results)
+            values.update(step.moved(operands, random, amount) if rounds else step(operands))
         return values
