@@ -1,6 +1,6 @@
 """Random ONNX models over all operators, whole and on ranks, against onnxruntime.
 
-    python test/Execution/fuzz_models.py [--models N] [--minutes M] [--type fp32|fp16|bf16|fp64|int] [--seed N] [--jobs 2]
+    python test/Execution/fuzz_models.py [--models N] [--minutes M] [--type fp32|fp16|bf16|fp64|int|mixed] [--seed N] [--jobs 2]
                                          [--target cpu|emulated] [--keep DIR] [--minimise] [--only OP,...]
 
 Each model is compiled and run on one rank and in three drawn configurations: ranks, strategy, mesh, free links, micro-batches,
@@ -35,6 +35,15 @@ from random_models.tolerance import Tolerance  # noqa: E402
 from random_models.types import save_arrays  # noqa: E402
 
 DRAWN = 3  # configurations beside one rank
+TYPES = ["fp32", "fp16", "bf16", "fp64", "int"]
+
+
+def type_of(number, options):
+    """Of a model's values; mixed: half of the models are fp32."""
+    if options.type != "mixed":
+        return options.type
+    rng = random.Random(f"{options.seed}.{number}.type")
+    return "fp32" if rng.random() < 0.5 else rng.choice(TYPES[1:])
 
 
 def write(stem, model, inputs):
@@ -44,7 +53,7 @@ def write(stem, model, inputs):
 
 def try_model(number, options, work):
     """Number, operators, and (configuration, result) of each run."""
-    case = generate(options.seed, number, options.type, options.only)
+    case = generate(options.seed, number, type_of(number, options), options.only)
     stem = os.path.join(work, str(number))
     write(stem, case.model, case.inputs)
     values = case.graph.values
@@ -70,7 +79,7 @@ def try_model(number, options, work):
 
 def keep(case, configuration, result, number, options, tolerance):
     from random_models.minimise import minimise
-    folder = os.path.join(options.keep, f"{options.type}-{options.seed}-{number}")
+    folder = os.path.join(options.keep, f"{type_of(number, options)}-{options.seed}-{number}")
     os.makedirs(folder, exist_ok=True)
     stem = os.path.join(folder, "model")
     if options.minimise:
@@ -123,12 +132,12 @@ class Counts:
                 (self.reasons if reason else self.faults)[reason or re.sub(r"[\d.]+", "N", result.text)[:160]] += 1
             if result.failed:
                 bad = True
-                print(f"FAIL: model {number} of seed {options.seed}, {options.type}, {configuration}: {result.kind}: {result.text} "
+                print(f"FAIL: --seed {options.seed} --type {type_of(number, options)} --first {number} --models 1: {configuration}: {result.kind}: {result.text} "
                       f"[{', '.join(ops)}]", flush=True)
         self.failed += bad
 
-    def show(self):
-        print(f"{self.models} models, {sum(self.runs.values())} runs: " + ", ".join(
+    def show(self, options):
+        print(f"seed {options.seed}, {options.type}: {self.models} models, {sum(self.runs.values())} runs: " + ", ".join(
             f"{self.runs[kind]} {kind}" for kind in ("right", "wrong", "crash", "hang", "refused")))
         for title, reasons in (("refused, as it may", self.reasons), ("refused, a FAULT", self.faults)):
             for reason, count in reasons.most_common():
@@ -192,7 +201,7 @@ def fuzz(options):
             counts.add(*result, options)
             running -= 1
     workers.end()
-    counts.show()
+    counts.show(options)
     return int(counts.failed + counts.broken > 0)
 
 
@@ -200,7 +209,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--models", type=int, default=0, help="how many (default: 40, or as many as --minutes allows)")
     arguments.add_argument("--minutes", type=float, default=0)
-    arguments.add_argument("--type", default="fp32", choices=["fp32", "fp16", "bf16", "fp64", "int"])
+    arguments.add_argument("--type", default="fp32", choices=TYPES + ["mixed"], help="mixed: half of the models fp32")
     arguments.add_argument("--seed", default="1")
     arguments.add_argument("--first", type=int, default=0, help="number of the first model")
     arguments.add_argument("--jobs", type=int, default=2)

@@ -40,9 +40,9 @@ def generate(seed, number, kind, only=None):
     for _ in range(50):
         # Newer versions have more operators.
         opset = rng.choice([rng.choice(versions), rng.choice([v for v in versions if v >= 18] or versions)])
-        wild = kind not in ("int", "fp64") and rng.random() < 0.06
-        graph = Graph(rng, opset, FLOATS.get(kind), large=rng.random() < 0.1, wild=wild)
-        fill(graph, rng, first, sorted(op for op in only or (WILD if wild else MAKERS) if graph.has(op)))
+        wild = kind not in ("int", "fp64") and rng.random() < 0.1 and first in WILD
+        graph = Graph(rng, opset, FLOATS.get(kind), large=rng.random() < 0.1, wild=wild, empty=rng.random() < 0.06)
+        fill(graph, rng, first, sorted(op for op in only or MAKERS if graph.has(op) and (op in WILD or not wild)))
         try:
             if graph.nodes and rng.random() < 0.1:
                 repeat(graph, rng)

@@ -42,13 +42,13 @@ def shape_of(kind):
 
 class Graph:
     """`base`: the element type that most values have; None: integers of all types. `wild`: floats are infinite, NaN, tiny or
-    huge here and there."""
+    huge here and there. `empty`: some dimensions have size 0."""
 
-    def __init__(self, rng, opset, base, large=False, wild=False):
+    def __init__(self, rng, opset, base, large=False, wild=False, empty=False):
         self.rng, self.random = rng, np.random.default_rng(rng.getrandbits(64))
         self.opset, self.base, self.wild = opset, base, wild
         self.most = 60000 if large else 4000  # elements of a value
-        self.sizes = rng.sample(SIZES, 5) + (rng.sample(LARGE_SIZES, 2) if large else [])
+        self.sizes = rng.sample(SIZES, 5) + (rng.sample(LARGE_SIZES, 2) if large else []) + [0] * empty
         self.oracle, self.nodes = Oracle(opset), []
         self.values = {}  # arrays by name
         self.inputs, self.weights = [], []  # names of leaves

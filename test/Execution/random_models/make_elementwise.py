@@ -184,9 +184,9 @@ def power(g, op):
     else:
         exponent = partner(g, x, other, *((-2, 3) if is_float(other) else (0, 3)))
     values = g.of(exponent)
-    if is_float(dtype) and (values.min() < 0 or (values != np.round(values)).any()):
+    if is_float(dtype) and ((values < 0).any() or (values != np.round(values)).any()):
         x = g.node("Exp", [g.node("Tanh", [x])])
-    if not is_float(dtype) and (is_float(other) or values.min() < 0):
+    if not is_float(dtype) and (is_float(other) or (values < 0).any()):
         x = g.leaf(g.of(x).shape, dtype, 1, 9)  # 1 / 0 is no integer
     g.node(op, [x, exponent])
 

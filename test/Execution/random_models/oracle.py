@@ -191,6 +191,8 @@ class NodeOracle:
         from onnx.reference import ReferenceEvaluator
         try:
             self.reference = ReferenceEvaluator(_model(node, operands, self.opset))
+            if node.op_type == "Attention" and len(node.output) == 4:
+                self.reference = RawScores(self.reference, node, operands, self.opset)
             self.reference.run(None, operands)
         except Exception as error:
             self.reference = None
@@ -269,6 +271,25 @@ class RealPower:
 
 
 OWN = {"Pow": RealPower}
+
+
+class RawScores:
+    """Attention whose last output in mode 0 is the product before a cap, as the standard says; onnx.reference caps it."""
+
+    def __init__(self, reference, node, operands, opset):
+        self.reference, self.raw = reference, None
+        attributes = {a.name: a for a in node.attribute}
+        if "softcap" in attributes and attributes.get("qk_matmul_output_mode", onnx.AttributeProto()).i == 0:
+            copy = onnx.NodeProto()
+            copy.CopyFrom(node)
+            copy.attribute.remove(attributes["softcap"])
+            self.raw = onnx.reference.ReferenceEvaluator(_model(copy, operands, opset))
+
+    def run(self, _, operands):
+        results = self.reference.run(None, operands)
+        return results[:-1] + self.raw.run(None, operands)[-1:] if self.raw else results
+
+
 # Operators whose newest version differs from the one before in types alone, and that onnx.reference lacks.
 OF_TWO_VERSIONS = {"GlobalLpPool"}
 # onnx.reference is taken where onnxruntime loses digits (x * scale - mean * scale cancels), or shows capped scores as raw ones.
