@@ -157,8 +157,9 @@ LogicalResult OnnxImporter::checkNode(const onnx::NodeProto &node,
   int count = node.input_size();
   while (count > 0 && node.input(count - 1).empty())
     --count;
-  if (count < int(op.minInputs) ||
-      (op.maxInputs != kVariadic && count > int(op.maxInputs)))
+  // All that may be left out may be so at the end.
+  int least = op.firstRequired < op.minInputs ? op.minInputs : 0;
+  if (count < least || (op.maxInputs != kVariadic && count > int(op.maxInputs)))
     return view.error(
         "it has " + Twine(count) + " inputs; it takes " +
         (op.maxInputs == kVariadic

@@ -6,7 +6,7 @@ Nothing is compiled. Of each random model (fuzz_models.py) onnxruntime computes 
 its own: the oracle must accept that, but for one model of a hundred (onnxruntime's own faults). Then faults are planted: in each
 output one element that is off by 1% (3% in fp16, 10% in bf16), or another number where it is no float; and one node after the other all of
 whose results are off by as much, which reaches the outputs through the other nodes. Of those that change an output by half as
-much or more, 97 of a hundred must be reported (90 of fp16, 85 of bf16). The last line counts types: "N passed, N failed, 0 skipped".
+much or more, 97 of a hundred must be reported (90 of fp16, 80 of bf16). The last line counts types: "N passed, N failed, 0 skipped".
 """
 
 import argparse
@@ -25,7 +25,7 @@ from random_models.tolerance import MORE_TRIALS, Tolerance  # noqa: E402
 from random_models.types import ROUNDING, is_float, smallest_normal  # noqa: E402
 
 REFUSED = 0.01  # of the right answers
-REPORTED = {"fp16": 0.9, "bf16": 0.85}  # of the faults, else 0.97
+REPORTED = {"fp16": 0.9, "bf16": 0.8}  # of the faults, else 0.97
 FAULT = {"fp16": 0.03, "bf16": 0.1}  # else 0.01
 
 
