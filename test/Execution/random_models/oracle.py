@@ -22,6 +22,7 @@ from onnx import TensorProto, helper
 from .types import BF16, BOOL, NUMPY, ONNX, ROUNDING, array_of, info, is_float, largest, smallest_normal, tensor
 
 onnxruntime.set_default_logger_severity(4)
+np.seterr(all="ignore")  # infinity and NaN are drawn on purpose
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 # Nodes that compute nothing: their results are elements of their operands, or exact.
