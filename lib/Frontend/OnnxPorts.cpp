@@ -328,8 +328,11 @@ LogicalResult OnnxImporter::checkOutput(const onnx::ValueInfoProto &info,
 
 LogicalResult OnnxImporter::addOutputs() {
   SmallVector<Value> returned;
+  StringSet<> names;
   here = FileLineColLoc::get(context, contents.fileName, 0, 0);
   for (const onnx::ValueInfoProto &info : contents.proto.graph().output()) {
+    if (!names.insert(info.name()).second)
+      continue; // listed twice, given once
     Value value = lookup(info.name());
     if (!value) {
       bool told = scope->poisoned.contains(info.name()) ||
