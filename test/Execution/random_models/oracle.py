@@ -19,7 +19,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper
 
-from .types import BF16, BOOL, NUMPY, ONNX, ROUNDING, array_of, info, is_float, largest, smallest_normal, tensor
+from .types import BF16, INTEGERS, NUMPY, ONNX, ROUNDING, array_of, info, is_float, largest, smallest_normal, tensor
 
 onnxruntime.set_default_logger_severity(4)
 np.seterr(all="ignore")  # infinity and NaN are drawn on purpose
@@ -154,7 +154,8 @@ class NodeOracle:
         before, self.wider = self.wider, wider
         since = onnx.defs.get_schema(node.op_type, self.opset, "").since_version
         version = since if not captured(node) else min(self.opset, 26)
-        if node.op_type not in DISTRUSTED and self._open(_widened(node, wider), self._feed(operands), version):
+        distrusted = node.op_type in DISTRUSTED or node.op_type in DISTRUSTED_OF_INTEGERS and all(a.dtype in INTEGERS for a in operands.values())
+        if not distrusted and self._open(_widened(node, wider), self._feed(operands), version):
             return True
         self.wider = before
         return False
@@ -295,6 +296,7 @@ class RawScores:
 OF_TWO_VERSIONS = {"GlobalLpPool"}
 # onnx.reference is taken where onnxruntime loses digits (x * scale - mean * scale cancels), or shows capped scores as raw ones.
 DISTRUSTED = {"InstanceNormalization", "Attention"}
+DISTRUSTED_OF_INTEGERS = {"Mod"}  # with fmod it goes by doubles, which hold 53 bits
 
 
 def moved(array, random, amount, rounding=None, absolute=False):
