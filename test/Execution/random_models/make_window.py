@@ -173,9 +173,7 @@ def resize(g, op):
     if version >= 18:
         attributes["axes"] = None if whole else axes
         attributes["antialias"] = g.maybe(1, 0.2) if mode != "nearest" else None
-    # Of a size that a scale cuts, the standard's tests align the corners of the length before it was cut, onnxruntime of that after.
-    cornered = coordinates in ("align_corners", "tf_crop_and_resize")
-    if not cornered and (g.chance(0.5) or (version < 13 and g.chance(0.5))):
+    if g.chance(0.5) or (version < 13 and g.chance(0.5)):
         inputs = [x, roi, g.known(scales, np.float32)]
     else:
         inputs = [x, roi, "" if version >= 13 else g.known([], np.float32), g.known(sizes)]
