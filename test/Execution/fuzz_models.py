@@ -132,8 +132,8 @@ class Counts:
                 (self.reasons if reason else self.faults)[reason or re.sub(r"[\d.]+", "N", result.text)[:160]] += 1
             if result.failed:
                 bad = True
-                print(f"FAIL: --seed {options.seed} --type {type_of(number, options)} --first {number} --models 1: {configuration}: {result.kind}: {result.text} "
-                      f"[{', '.join(ops)}]", flush=True)
+                print(f"FAIL: --seed {options.seed} --type {type_of(number, options)} --first {number} --models 1: {configuration}: "
+                      f"{result.kind}: {result.text} [{', '.join(ops)}]", flush=True)
         self.failed += bad
 
     def show(self, options):
