@@ -51,6 +51,54 @@ PrecisionClass precisionClassOf(Operation *op) {
       .Default([](Operation *) { return PrecisionClass::Operands; });
 }
 
+static bool rounds(UnaryOp op) {
+  switch (op.getKind()) {
+  case UnaryKind::Abs:
+  case UnaryKind::Ceil:
+  case UnaryKind::Floor:
+  case UnaryKind::IsInf:
+  case UnaryKind::IsNan:
+  case UnaryKind::Neg:
+  case UnaryKind::Not:
+  case UnaryKind::Relu:
+  case UnaryKind::Round:
+  case UnaryKind::Sign:
+    return false;
+  default:
+    return true;
+  }
+}
+
+/// The remainder with the dividend's sign is a multiple of the last place of
+/// both operands; with the divisor's sign a sum may follow.
+static bool rounds(BinaryOp op) {
+  switch (op.getKind()) {
+  case BinaryKind::Max:
+  case BinaryKind::Min:
+  case BinaryKind::FMod:
+    return false;
+  default:
+    return true;
+  }
+}
+
+static bool rounds(ReduceKind kind) {
+  return kind == ReduceKind::Sum || kind == ReduceKind::Prod;
+}
+
+bool roundsResult(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<UnaryOp, BinaryOp>([](auto typed) { return rounds(typed); })
+      .Case<ReduceOp, ScanOp, PoolOp>(
+          [](auto typed) { return rounds(typed.getKind()); })
+      .Case<ConstantOp, SelectOp, MaskOp, KeepFirstOp>(
+          [](Operation *) { return false; })
+      .Default([](Operation *other) {
+        KernelClass kind = cast<KernelOpInterface>(other).getKernelClass();
+        return kind != KernelClass::View && kind != KernelClass::Movement;
+      });
+}
+
 Value convertTo(OpBuilder &builder, Location loc, Value value, Type element) {
   auto type = cast<RankedTensorType>(value.getType());
   return builder.createOrFold<ConvertOp>(loc, type.clone(element), value);

@@ -20,6 +20,11 @@ enum class PrecisionClass {
 };
 PrecisionClass precisionClassOf(mlir::Operation *op);
 
+/// Whether an element of the op's result may lie between two numbers of its
+/// type until it is rounded: false where elements only move, are chosen, or
+/// change without a loss.
+bool roundsResult(mlir::Operation *op);
+
 /// `value`, a tensor, converted to the element type, at the builder's place.
 mlir::Value convertTo(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value value, mlir::Type element);

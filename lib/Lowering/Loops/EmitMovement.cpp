@@ -42,8 +42,9 @@ Value readGuarded(LoopEmitter &emit, Value tensor, const Guarded &guarded,
   Value read = emit.element(tensor, guarded.at);
   if (!guarded.inside)
     return read;
-  return emit.make<arith::SelectOp>(guarded.inside, read,
-                                    emit.constant(read.getType(), otherwise));
+  Value fill = emit.rounded(emit.constant(read.getType(), otherwise),
+                            getElementTypeOrSelf(tensor.getType()));
+  return emit.make<arith::SelectOp>(guarded.inside, read, fill);
 }
 
 Value emitBroadcast(LoopEmitter &emit, BroadcastOp op, ArrayRef<Index> at) {
@@ -221,9 +222,10 @@ Value emitMask(LoopEmitter &emit, MaskOp op, ArrayRef<Index> at) {
   Value inside = emit.make<arith::CmpIOp>(arith::CmpIPredicate::slt, where,
                                           emit.constantInt(op.getSize()));
   Value read = emit.element(op.getInput(), at);
-  return emit.make<arith::SelectOp>(
-      inside, read,
-      emit.constant(read.getType(), op.getValue().convertToDouble()));
+  Value fill = emit.rounded(
+      emit.constant(read.getType(), op.getValue().convertToDouble()),
+      getElementTypeOrSelf(op.getType()));
+  return emit.make<arith::SelectOp>(inside, read, fill);
 }
 
 Value emitKeepFirst(LoopEmitter &emit, KeepFirstOp op, ArrayRef<Index> at) {

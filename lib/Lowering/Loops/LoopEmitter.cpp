@@ -1,14 +1,17 @@
 //===- LoopEmitter.cpp - Code for the elements of tensors -----------------===//
 
 #include "LoopEmitter.h"
+#include "autopar/Dialect/Precision.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 
 namespace autopar::loops {
 
+bool isHalf(Type element) { return isa<Float16Type, BFloat16Type>(element); }
+
 Type computeType(Type element) {
-  if (isa<Float16Type, BFloat16Type>(element))
+  if (isHalf(element))
     return Float32Type::get(element.getContext());
   if (auto integer = dyn_cast<IntegerType>(element))
     return IntegerType::get(element.getContext(), integer.getWidth());
@@ -101,6 +104,28 @@ Value LoopEmitter::constantElement(DenseElementsAttr elements, Index flat) {
   return load(make<LLVM::AddressOfOp>(pointer, table.getSymName()), type, flat);
 }
 
+/// LLVM may compute what is rounded at once in the narrow type: there it must
+/// not become one with the next operation.
+static void forbidContraction(Value value) {
+  auto op = value.getDefiningOp<arith::ArithFastMathInterface>();
+  arith::FastMathFlagsAttr given =
+      op ? op.getFastMathFlagsAttr() : arith::FastMathFlagsAttr();
+  if (!given)
+    return;
+  arith::FastMathFlags rest =
+      arith::bitEnumClear(given.getValue(), arith::FastMathFlags::contract);
+  op->setAttr(op.getFastMathAttrName(),
+              arith::FastMathFlagsAttr::get(op.getContext(), rest));
+}
+
+Value LoopEmitter::rounded(Value value, Type element) {
+  if (!isHalf(element))
+    return value;
+  forbidContraction(value);
+  return make<arith::ExtFOp>(value.getType(),
+                             make<arith::TruncFOp>(element, value));
+}
+
 /// x and c of x + c, with a constant c; null without.
 static std::pair<Value, int64_t> splitSum(Value sum) {
   auto add = sum.getDefiningOp<arith::AddIOp>();
@@ -167,8 +192,15 @@ Value LoopEmitter::load(Value pointer, Type element, Index flat) {
   return loaded;
 }
 
+/// A value that was rounded to `type` and widened again, before that.
+static Value beforeWidening(Value value, Type type) {
+  auto wide = value.getDefiningOp<arith::ExtFOp>();
+  return wide && wide.getIn().getType() == type ? wide.getIn() : value;
+}
+
 void LoopEmitter::store(Value stored, Value pointer, Type element, Index flat) {
   Type memory = storageType(element);
+  stored = beforeWidening(stored, memory);
   if (stored.getType().isInteger(1))
     stored = make<arith::ExtUIOp>(memory, stored);
   else if (memory != stored.getType())
@@ -338,16 +370,21 @@ Value LoopEmitter::element(Value tensor, ArrayRef<Index> at) {
   auto known = memo.find(what);
   if (known != memo.end())
     return known->second;
-  Value result;
-  if (memory.contains(tensor))
-    result = readMemory(tensor, at);
-  else if (Value value = emitElementwise(*this, tensor.getDefiningOp(), at))
-    result = value;
-  else if (Value value = emitMovement(*this, tensor.getDefiningOp(), at))
-    result = value;
-  else
-    result = emitReduction(*this, tensor.getDefiningOp(), at);
+  Value result = memory.contains(tensor) ? readMemory(tensor, at)
+                                         : compute(tensor.getDefiningOp(), at);
   return memo[what] = result;
+}
+
+/// What memory would hold: results do not depend on which ops are one kernel.
+Value LoopEmitter::compute(Operation *op, ArrayRef<Index> at) {
+  Value result = emitElementwise(*this, op, at);
+  if (!result)
+    result = emitMovement(*this, op, at);
+  if (!result)
+    result = emitReduction(*this, op, at);
+  return roundsResult(op)
+             ? rounded(result, getElementTypeOrSelf(op->getResult(0)))
+             : result;
 }
 
 } // namespace autopar::loops

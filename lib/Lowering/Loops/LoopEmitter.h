@@ -26,6 +26,8 @@
 
 namespace autopar::loops {
 
+/// f16 or bf16.
+bool isHalf(mlir::Type element);
 /// The type that arithmetic uses: integers without sign, f32 for f16 and bf16.
 mlir::Type computeType(mlir::Type element);
 /// The type in memory: i1 is a byte.
@@ -124,6 +126,9 @@ public:
   mlir::Value constant(mlir::Type type, double value);
   /// Element `flat` of a constant, in row-major order.
   mlir::Value constantElement(mlir::DenseElementsAttr elements, Index flat);
+  /// `value` as an element of that type can be, still in the type that
+  /// arithmetic uses.
+  mlir::Value rounded(mlir::Value value, mlir::Type element);
   mlir::Value addInt(mlir::Value a, mlir::Value b);
   mlir::Value mulInt(mlir::Value a, int64_t factor);
   mlir::Value clamp(mlir::Value index, int64_t size);
@@ -247,6 +252,8 @@ protected:
   /// The digits of the space in `fixed`.
   std::vector<std::pair<int64_t, int64_t>>
   digitsOf(llvm::ArrayRef<Index> fixed);
+  /// One element of the op's result.
+  mlir::Value compute(mlir::Operation *op, llvm::ArrayRef<Index> at);
   /// The element of a tensor in memory.
   virtual mlir::Value readMemory(mlir::Value tensor, llvm::ArrayRef<Index> at);
   struct Scope {
