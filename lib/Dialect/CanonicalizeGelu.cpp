@@ -9,8 +9,8 @@ using namespace mlir;
 namespace autopar {
 namespace {
 
-/// A product written with mul, div by a constant and pow by a small constant:
-/// `constant` times `leaves`.
+/// A product written with mul, div by a constant and pow by a small constant,
+/// in whichever float types: `constant` times `leaves`.
 struct Product {
   double constant = 1;
   SmallVector<Value, 4> leaves;
@@ -32,6 +32,15 @@ static BinaryOp asBinary(Value value, BinaryKind kind) {
   return op && op.getKind() == kind ? op : BinaryOp();
 }
 
+/// What a conversion between float types converts, or null.
+static Value otherPrecision(Value value) {
+  auto convert = value.getDefiningOp<ConvertOp>();
+  return convert && isa<FloatType>(getElementTypeOrSelf(value)) &&
+                 isa<FloatType>(getElementTypeOrSelf(convert.getInput()))
+             ? convert.getInput()
+             : Value();
+}
+
 /// The factors of `value`; `whole`, if given, is not taken apart.
 static Product factorsOf(Value value, Value whole = Value()) {
   Product product;
@@ -42,6 +51,9 @@ static Product factorsOf(Value value, Value whole = Value()) {
     double right = op ? scalarOf(op.getRhs()).value_or(0) : 0;
     if (std::optional<double> constant = scalarOf(next)) {
       product.constant *= *constant;
+    } else if (Value other = otherPrecision(next);
+               other && next != whole && steps <= 12) {
+      open.push_back(other);
     } else if (next == whole || !op || steps > 12) {
       product.leaves.push_back(next);
     } else if (op.getKind() == BinaryKind::Mul) {
@@ -138,7 +150,7 @@ static LogicalResult recognizeGelu(BinaryOp op, PatternRewriter &rewriter) {
       continue;
     Value x =
         erf ? erfArgument(inner.getInput()) : tanhArgument(inner.getInput());
-    if (!x)
+    if (!x || x.getType() != op.getType())
       continue;
     Product product = factorsOf(op, x);
     bool matches = near(product.constant, 0.5) && product.leaves.size() == 2 &&

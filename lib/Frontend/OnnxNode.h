@@ -162,7 +162,12 @@ public:
   Value mean(Value x, llvm::ArrayRef<int64_t> dims);
   /// x in a type that its sums and powers fit into where the result is small
   /// again: f32 for floats of 16 bits, else x itself.
-  Value widened(Value x);
+  Value widened(Value x) { return convert(x, widened(elementOf(x))); }
+  mlir::Type widened(mlir::Type element);
+  /// Runs `build` with its 16-bit float inputs widened and its results
+  /// converted back, so that a node of several ops rounds its result once.
+  /// Inputs of several float types are left to `build`.
+  LogicalResult buildWidened(OnnxBuilder build);
   Value einsum(llvm::StringRef lhs, llvm::StringRef rhs, llvm::StringRef result,
                Value a, Value b);
   /// x op v, with v[i] along dimension i of x: biases and scales of channels.
@@ -178,6 +183,13 @@ private:
   llvm::SmallVector<Value> inputs;
   llvm::SmallVector<Value> outputs;
 };
+
+/// In a row of the table: a builder of several ops that are computed in f32
+/// where the node's type has 16 bits. Never of products: they are fast in 16
+/// bits, with sums in f32.
+template <OnnxBuilder build> LogicalResult widen(OnnxNode &node) {
+  return node.buildWidened(build);
+}
 
 } // namespace autopar
 

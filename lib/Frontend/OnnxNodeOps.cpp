@@ -207,9 +207,37 @@ Value OnnxNode::reduce(ReduceKind kind, Value x, ArrayRef<int64_t> dims) {
                           dims);
 }
 
-Value OnnxNode::widened(Value x) {
-  auto type = dyn_cast<FloatType>(elementOf(x));
-  return type && type.getWidth() < 32 ? convert(x, builder.getF32Type()) : x;
+Type OnnxNode::widened(Type element) {
+  auto type = dyn_cast<FloatType>(element);
+  return type && type.getWidth() < 32 ? builder.getF32Type() : element;
+}
+
+/// The one float type of `values`, if it has 16 bits.
+static FloatType commonHalf(ArrayRef<Value> values) {
+  FloatType common;
+  for (Value value : values) {
+    auto type =
+        value ? dyn_cast<FloatType>(OnnxNode::elementOf(value)) : FloatType();
+    if (type && common && type != common)
+      return {};
+    common = type ? type : common;
+  }
+  return common && common.getWidth() < 32 ? common : FloatType();
+}
+
+LogicalResult OnnxNode::buildWidened(OnnxBuilder build) {
+  FloatType type = commonHalf(inputs);
+  if (!type)
+    return build(*this);
+  for (Value &input : inputs)
+    if (input)
+      input = widened(input);
+  if (failed(build(*this)))
+    return failure();
+  for (Value &output : outputs)
+    if (output && elementOf(output).isF32())
+      output = convert(output, type);
+  return success();
 }
 
 Value OnnxNode::mean(Value x, ArrayRef<int64_t> dims) {

@@ -181,16 +181,17 @@ FailureOr<Value> maskScores(OnnxNode &node, Value scores,
     FailureOr<Value> mask = spreadMask(node, s);
     if (failed(mask))
       return failure();
-    scores = OnnxNode::elementOf(*mask).isInteger(1)
-                 ? node.select(*mask, scores, minusInfinity(node, scores))
-                 : node.binary(BinaryKind::Add, scores, *mask);
+    scores =
+        OnnxNode::elementOf(*mask).isInteger(1)
+            ? node.select(*mask, scores, minusInfinity(node, scores))
+            : node.binary(BinaryKind::Add, scores,
+                          node.convert(*mask, OnnxNode::elementOf(scores)));
   }
   return maskPositions(node, scores, s);
 }
 
 /// A row whose keys are all masked gives zeros.
 FailureOr<Value> weightsOf(OnnxNode &node, Value scores) {
-  Type element = OnnxNode::elementOf(scores);
   if (node.hasAttribute("softmax_precision")) {
     FailureOr<Type> precision =
         node.elementType(node.getInt("softmax_precision", 0));
@@ -205,14 +206,16 @@ FailureOr<Value> weightsOf(OnnxNode &node, Value scores) {
   if (node.has(3) || node.has(6) || PositionMask(node).isThere())
     weights = node.select(node.unary(UnaryKind::IsNan, weights),
                           node.splatLike(weights, 0), weights);
-  return node.convert(weights, element);
+  return node.convert(weights, OnnxNode::elementOf(node.input(0)));
 }
 
 /// Which intermediate value output 3 shows.
 void showScores(OnnxNode &node, int64_t mode, Value value,
                 const AttentionSizes &s) {
-  if (node.wantsOutput(3) && node.getInt("qk_matmul_output_mode", 0) == mode)
-    node.setOutput(3, node.reshape(value, {s.b, s.h * s.g, s.m, s.n}));
+  if (!node.wantsOutput(3) || node.getInt("qk_matmul_output_mode", 0) != mode)
+    return;
+  value = node.convert(value, OnnxNode::elementOf(node.input(0)));
+  node.setOutput(3, node.reshape(value, {s.b, s.h * s.g, s.m, s.n}));
 }
 
 LogicalResult attention(OnnxNode &node) {
@@ -234,7 +237,8 @@ LogicalResult attention(OnnxNode &node) {
                             : ArrayRef<int64_t>({s.b, s.h, s.g, s.m, s.d}));
   StringRef queryLetters = s.flat ? "bmhgd" : "bhgmd";
   Value scores = node.einsum(queryLetters, "bhnd", "bhgmn", queries, *keys);
-  scores = node.binary(BinaryKind::Mul, scores,
+  // Between the products, which keep their type, nothing is rounded.
+  scores = node.binary(BinaryKind::Mul, node.widened(scores),
                        node.getFloat("scale", 1 / std::sqrt(double(s.d))));
   showScores(node, 0, scores, s);
   if (double cap = node.getFloat("softcap", 0); cap > 0)
@@ -278,16 +282,19 @@ Value rotate(OnnxNode &node, Value x, Value cos, Value sin, int64_t half,
   part[3] = half;
   SmallVector<int64_t> second = {0, 0, 0, interleaved ? 1 : half};
   SmallVector<int64_t> steps = {1, 1, 1, interleaved ? 2 : 1};
-  Value a = node.slice(x, zeros, part, steps);
-  Value b = node.slice(x, second, part, steps);
-  cos = node.broadcastDims(cos, part, {0, 1, 3});
-  sin = node.broadcastDims(sin, part, {0, 1, 3});
+  // Halves become f32 after they moved: what moves is stored as it is.
+  Value a = node.widened(node.slice(x, zeros, part, steps));
+  Value b = node.widened(node.slice(x, second, part, steps));
+  cos = node.widened(node.broadcastDims(cos, part, {0, 1, 3}));
+  sin = node.widened(node.broadcastDims(sin, part, {0, 1, 3}));
   Value real =
       node.binary(BinaryKind::Sub, node.binary(BinaryKind::Mul, cos, a),
                   node.binary(BinaryKind::Mul, sin, b));
   Value imaginary =
       node.binary(BinaryKind::Add, node.binary(BinaryKind::Mul, sin, a),
                   node.binary(BinaryKind::Mul, cos, b));
+  real = node.convert(real, OnnxNode::elementOf(x));
+  imaginary = node.convert(imaginary, OnnxNode::elementOf(x));
   SmallVector<int64_t> rotated = part;
   rotated[3] = 2 * half;
   if (interleaved) {

@@ -198,8 +198,12 @@ Value cheapPower(OnnxNode &node, Value x, double exponent) {
     return x;
   if (exponent == 2)
     return node.binary(BinaryKind::Mul, x, x);
-  if (exponent == 3)
-    return node.binary(BinaryKind::Mul, node.binary(BinaryKind::Mul, x, x), x);
+  if (exponent == 3) {
+    Value wide = node.widened(x);
+    Value square = node.binary(BinaryKind::Mul, wide, wide);
+    return node.convert(node.binary(BinaryKind::Mul, square, wide),
+                        OnnxNode::elementOf(x));
+  }
   if (!isa<FloatType>(OnnxNode::elementOf(x)))
     return {};
   if (exponent == 0.5)
@@ -214,9 +218,11 @@ Value cheapPower(OnnxNode &node, Value x, double exponent) {
 /// What a power is computed in: the base's type, if that holds every exponent.
 /// Of integers by fractions the real power is cut; by integers of another type
 /// 64 bits give the same low bits, and keep an exponent's sign.
-Type powerType(Type base, Type exponent) {
-  if (base == exponent || isa<FloatType>(base))
+Type powerType(OnnxNode &node, Type base, Type exponent) {
+  if (base == exponent)
     return base;
+  if (isa<FloatType>(base))
+    return node.widened(base);
   if (isa<FloatType>(exponent))
     return Float64Type::get(base.getContext());
   return IntegerType::get(base.getContext(), 64);
@@ -234,7 +240,7 @@ LogicalResult power(OnnxNode &node) {
             cheapPower(node, node.broadcastTo(x, *shape), exponent->front()))
       return node.finish(result);
   Type element = OnnxNode::elementOf(x);
-  Type computed = powerType(element, OnnxNode::elementOf(node.input(1)));
+  Type computed = powerType(node, element, OnnxNode::elementOf(node.input(1)));
   x = node.broadcastTo(node.convert(x, computed), *shape);
   Value y = node.broadcastTo(node.convert(node.input(1), computed), *shape);
   return node.finish(node.convert(node.binary(BinaryKind::Pow, x, y), element));
@@ -313,8 +319,8 @@ const OnnxOp kOps[] = {
     {"GreaterOrEqual", "12 16", 2, 2, "", comparison<ComparePredicate::Ge>},
     {"Max", "6 8 12 13", 1, kVariadic, "", variadic<BinaryKind::Max>},
     {"Min", "6 8 12 13", 1, kVariadic, "", variadic<BinaryKind::Min>},
-    {"Sum", "6 8 13", 1, kVariadic, "", variadic<BinaryKind::Add>},
-    {"Mean", "6 8 13", 1, kVariadic, "", meanOfInputs},
+    {"Sum", "6 8 13", 1, kVariadic, "", widen<variadic<BinaryKind::Add>>},
+    {"Mean", "6 8 13", 1, kVariadic, "", widen<meanOfInputs>},
     {"Where", "9 16", 3, 3, "", where},
 };
 } // namespace

@@ -18,7 +18,9 @@ using Function = Value (*)(OnnxNode &, Value);
 template <Function function> LogicalResult floatFunction(OnnxNode &node) {
   if (failed(node.requireFloat(0)))
     return failure();
-  return node.finish(function(node, node.input(0)));
+  Value x = node.input(0);
+  return node.finish(
+      node.convert(function(node, node.widened(x)), OnnxNode::elementOf(x)));
 }
 
 Value squareOf(OnnxNode &node, Value x) {
@@ -122,8 +124,7 @@ Value hyperbolicCosine(OnnxNode &node, Value x) {
 /// log(2x), which is what the inverse hyperbolic functions are of a large x,
 /// else `value`: their squares would overflow.
 Value logOfLarge(OnnxNode &node, Value x, Value value) {
-  Type element = OnnxNode::elementOf(x);
-  double large = element.isF64() ? 1e8 : element.isF32() ? 1e4 : 100;
+  double large = OnnxNode::elementOf(x).isF64() ? 1e8 : 1e4;
   Value log = node.binary(BinaryKind::Add, node.unary(UnaryKind::Log, x),
                           0.69314718055994530942);
   Value isLarge =
@@ -303,7 +304,7 @@ const OnnxOp kOps[] = {
     {"BitwiseXor", "18", 2, 2, "", bitwise<BinaryKind::Xor>},
     {"BitwiseNot", "18", 1, 1, "", bitwiseNot},
     {"BitShift", "11 28", 2, 2, "direction:string!", bitShift},
-    {"Shrink", "9", 1, 1, "bias:float lambd:float", shrink},
+    {"Shrink", "9", 1, 1, "bias:float lambd:float", widen<shrink>},
     {"ReverseSequence", "10 28", 2, 2, "batch_axis:int time_axis:int",
      reverseSequence},
     {"CenterCropPad", "18", 2, 2, "axes:ints", centerCropPad},

@@ -55,10 +55,13 @@ Value normalizeOf(OnnxNode &node, NormKind kind, Value x,
                                   llvm::APFloat(epsilon));
 }
 
-/// x op v for a scale or bias that broadcasts to x's shape.
-FailureOr<Value> applyTo(OnnxNode &node, BinaryKind kind, Value x, Value v) {
-  if (OnnxNode::elementOf(x) != OnnxNode::elementOf(v))
+/// x op v, in the type of x, for a scale or bias of the node that broadcasts to
+/// x's shape.
+FailureOr<Value> applyTo(OnnxNode &node, BinaryKind kind, Value x, unsigned i) {
+  Value v = node.input(i);
+  if (OnnxNode::elementOf(v) != OnnxNode::elementOf(node.input(0)))
     return node.error("its inputs have different element types");
+  v = node.convert(v, OnnxNode::elementOf(x));
   FailureOr<SmallVector<int64_t>> shape = node.broadcastShape({x, v});
   if (failed(shape))
     return failure();
@@ -73,13 +76,6 @@ Value stashed(OnnxNode &node, Value x) {
   return wide ? node.widened(x) : x;
 }
 
-/// Normalizes in the stash type.
-Value normalizeStashed(OnnxNode &node, NormKind kind, Value x,
-                       ArrayRef<int64_t> dims, double epsilon) {
-  return node.convert(normalizeOf(node, kind, stashed(node, x), dims, epsilon),
-                      OnnxNode::elementOf(x));
-}
-
 template <NormKind kind> LogicalResult layerNormalization(OnnxNode &node) {
   if (failed(node.requireFloat(0)))
     return failure();
@@ -89,21 +85,20 @@ template <NormKind kind> LogicalResult layerNormalization(OnnxNode &node) {
     return failure();
   auto dims = llvm::to_vector(llvm::seq<int64_t>(*axis, node.rank(0)));
   double epsilon = node.getFloat("epsilon", 1e-5f);
-  Value x = node.input(0);
-  FailureOr<Value> y = normalizeStashed(node, kind, x, dims, epsilon);
-  y = applyTo(node, BinaryKind::Mul, *y, node.input(1));
+  Value x = stashed(node, node.input(0));
+  FailureOr<Value> y = normalizeOf(node, kind, x, dims, epsilon);
+  y = applyTo(node, BinaryKind::Mul, *y, 1);
   if (succeeded(y) && node.has(2))
-    y = applyTo(node, BinaryKind::Add, *y, node.input(2));
+    y = applyTo(node, BinaryKind::Add, *y, 2);
   if (failed(y))
     return failure();
-  node.setOutput(0, *y);
+  node.setOutput(0, node.convert(*y, OnnxNode::elementOf(node.input(0))));
   if (!node.wantsOutput(1) && !node.wantsOutput(2))
     return success();
   SmallVector<int64_t> kept(node.shape(0));
   for (int64_t dim : dims)
     kept[dim] = 1;
   // Mean and deviation are results of the stash type.
-  x = stashed(node, x);
   Type stash = node.getInt("stash_type", 1) == onnx::TensorProto::FLOAT
                    ? Type(node.builder.getF32Type())
                    : OnnxNode::elementOf(x);
@@ -159,13 +154,14 @@ LogicalResult groupNormalization(OnnxNode &node) {
   SmallVector<int64_t> split = {shape[0], groups, shape[1] / groups};
   llvm::append_range(split, shape.drop_front(2));
   auto dims = llvm::to_vector(llvm::seq<int64_t>(2, split.size()));
-  Value y = normalizeStashed(node, NormKind::Layer,
-                             node.reshape(node.input(0), split), dims,
-                             node.getFloat("epsilon", 1e-5f));
+  Value y = normalizeOf(node, NormKind::Layer,
+                        node.reshape(stashed(node, node.input(0)), split), dims,
+                        node.getFloat("epsilon", 1e-5f));
   y = perGroup ? y : node.reshape(y, shape);
-  y = node.binaryAlong(BinaryKind::Mul, y, node.input(1), 1);
-  y = node.binaryAlong(BinaryKind::Add, y, node.input(2), 1);
-  return node.finish(node.reshape(y, shape));
+  y = node.binaryAlong(BinaryKind::Mul, y, stashed(node, node.input(1)), 1);
+  y = node.binaryAlong(BinaryKind::Add, y, stashed(node, node.input(2)), 1);
+  return node.finish(
+      node.convert(node.reshape(y, shape), OnnxNode::elementOf(node.input(0))));
 }
 
 /// x / norm(x, p) along one axis
@@ -245,7 +241,9 @@ std::optional<ScaledConvolution> foldable(OnnxNode &node) {
 Value scaleConvolution(OnnxNode &node, const ScaledConvolution &found,
                        Value scale) {
   ConvolutionOp old = found.convolution;
-  Value filter = node.binaryAlong(BinaryKind::Mul, old.getFilter(), scale, 0);
+  Value filter = node.binaryAlong(BinaryKind::Mul,
+                                  node.widened(old.getFilter()), scale, 0);
+  filter = node.convert(filter, OnnxNode::elementOf(old.getFilter()));
   OpBuilder::InsertionGuard guard(node.builder);
   Operation *scaled = node.builder.clone(*old);
   scaled->setOperand(1, filter);
@@ -263,21 +261,25 @@ LogicalResult batchNormalization(OnnxNode &node) {
     return node.error("spatial = 0 is not supported");
   if (failed(checkChannels(node, 1, 5, channels)))
     return failure();
-  Value variance = node.binary(BinaryKind::Add, node.input(4),
+  Value variance = node.binary(BinaryKind::Add, node.widened(node.input(4)),
                                node.getFloat("epsilon", 1e-5f));
-  Value scale = node.binary(BinaryKind::Mul, node.input(1),
+  Value scale = node.binary(BinaryKind::Mul, node.widened(node.input(1)),
                             node.unary(UnaryKind::Rsqrt, variance));
-  Value mean = node.input(3), x = node.input(0);
+  Value mean = node.widened(node.input(3)), x = node.input(0);
+  Type element = OnnxNode::elementOf(x);
+  // A convolution stays in its type; what is added to it is its bias.
   if (std::optional<ScaledConvolution> found = foldable(node)) {
     x = scaleConvolution(node, *found, scale);
     if (found->bias)
-      mean = node.binary(BinaryKind::Sub, mean, found->bias);
+      mean = node.binary(BinaryKind::Sub, mean, node.widened(found->bias));
   } else {
-    x = node.binaryAlong(BinaryKind::Mul, x, scale, 1);
+    x = node.binaryAlong(BinaryKind::Mul, node.widened(x), scale, 1);
   }
-  Value shift = node.binary(BinaryKind::Sub, node.input(2),
+  Value shift = node.binary(BinaryKind::Sub, node.widened(node.input(2)),
                             node.binary(BinaryKind::Mul, mean, scale));
-  return node.finish(node.binaryAlong(BinaryKind::Add, x, shift, 1));
+  shift = node.convert(shift, OnnxNode::elementOf(x));
+  x = node.binaryAlong(BinaryKind::Add, x, shift, 1);
+  return node.finish(node.convert(x, element));
 }
 
 constexpr StringLiteral kLayer = "axis:int epsilon:float stash_type:int";
@@ -291,7 +293,7 @@ const OnnxOp kOps[] = {
      layerNormalization<NormKind::Layer>},
     {"RMSNormalization", "23", 2, 2, kLayer, layerNormalization<NormKind::Rms>},
     {"InstanceNormalization", "6 22", 3, 3, "epsilon:float",
-     instanceNormalization},
+     widen<instanceNormalization>},
     {"GroupNormalization", "18", 3, 3, "epsilon:float num_groups:int!",
      groupNormalization},
     {"GroupNormalization", "21", 3, 3,

@@ -2,7 +2,8 @@
 //
 // Unrolled: the products of all inputs with W are one einsum over all steps;
 // then each step is a product with R and elementwise ops. T steps, B sequences,
-// I inputs, H hidden units, G gates.
+// I inputs, H hidden units, G gates. Of 16-bit floats the products are in the
+// node's type, as is the hidden state that they read; all else is in f32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,7 +52,8 @@ Value complement(OnnxNode &node, Value x) {
 }
 
 struct State {
-  Value hidden, cell; // [B, H]; cell of LSTM only
+  Value hidden; // [B, H]
+  Value cell;   // [B, H], widened; of LSTM only
 };
 
 /// What one direction computes with.
@@ -59,20 +61,21 @@ struct Direction {
   Value projected; // [T, B, G, H]: X * W^T and biases
   Value weights;   // R [G, H, H]
   Value bias;      // of R, where it is not in `projected`; [G, H] or null
-  Value peepholes; // [3, H] or null
+  Value peepholes; // [3, H], widened, or null
   ArrayRef<RecurrentActivation> functions;
 
-  /// Gates that begin at `first`: hidden * R^T [B, count, H]
+  /// Gates that begin at `first`: hidden * R^T [B, count, H], widened
   Value recurrent(OnnxNode &node, Value hidden, int64_t first,
                   int64_t count) const {
     ArrayRef<int64_t> shape = OnnxNode::shapeOf(weights);
     Value part =
         node.slice(weights, {first, 0, 0}, {count, shape[1], shape[2]});
-    return node.einsum("bk", "ghk", "bgh", hidden, part);
+    return node.widened(node.einsum("bk", "ghk", "bgh", hidden, part));
   }
 };
 
-/// One step: x [B, G, H] is its part of `projected`.
+/// One step: x [B, G, H] is its part of `projected`, widened. The hidden state
+/// that it gives is widened, too.
 using Cell = State (*)(OnnxNode &node, const Direction &direction, Value x,
                        State state);
 
@@ -116,16 +119,18 @@ State gruCell(OnnxNode &node, const Direction &direction, Value x,
   if (linearFirst) {
     Value product = take(node, products, 1, 2);
     if (direction.bias)
-      product = node.binaryAlong(BinaryKind::Add, product,
-                                 take(node, direction.bias, 0, 2), 1);
+      product =
+          node.binaryAlong(BinaryKind::Add, product,
+                           node.widened(take(node, direction.bias, 0, 2)), 1);
     candidate = times(node, reset, product);
   } else {
-    Value held = times(node, reset, state.hidden);
+    Value held = times(node, reset, node.widened(state.hidden));
+    held = node.convert(held, OnnxNode::elementOf(state.hidden));
     candidate = take(node, direction.recurrent(node, held, 2, 1), 1, 0);
   }
   candidate = g(node, sum(node, take(node, x, 1, 2), candidate));
   return {sum(node, times(node, complement(node, update), candidate),
-              times(node, update, state.hidden)),
+              times(node, update, node.widened(state.hidden))),
           Value()};
 }
 
@@ -248,7 +253,8 @@ Direction Recurrence::direction(int64_t d) {
   out.functions = ArrayRef(functions).slice(d * kind.functions.size(),
                                             kind.functions.size());
   if (node.has(7))
-    out.peepholes = node.reshape(take(node, node.input(7), 0, d), {3, hidden});
+    out.peepholes = node.widened(
+        node.reshape(take(node, node.input(7), 0, d), {3, hidden}));
   if (!node.has(3))
     return out;
   Value both =
@@ -281,7 +287,8 @@ Value Recurrence::initialOf(unsigned i, int64_t d) {
 }
 
 State Recurrence::initial(int64_t d) {
-  return {initialOf(5, d), kind.hasCell ? initialOf(6, d) : Value()};
+  return {initialOf(5, d),
+          kind.hasCell ? node.widened(initialOf(6, d)) : Value()};
 }
 
 /// `fresh` for the sequences that have a step of that number, else `old`.
@@ -303,8 +310,9 @@ State Recurrence::unroll(int64_t d, SmallVector<Value> &outputs) {
   outputs.resize(steps);
   for (int64_t i = 0; i < steps; ++i) {
     int64_t step = backward ? steps - 1 - i : i;
-    Value x = take(node, with.projected, 0, step);
+    Value x = node.widened(take(node, with.projected, 0, step));
     State next = kind.cell(node, with, x, state);
+    next.hidden = node.convert(next.hidden, OnnxNode::elementOf(state.hidden));
     outputs[step] = keep(next.hidden, node.splatLike(next.hidden, 0), step);
     state = {keep(next.hidden, state.hidden, step),
              keep(next.cell, state.cell, step)};
@@ -336,9 +344,10 @@ void Recurrence::finish(ArrayRef<SmallVector<Value>> outputs,
     node.setOutput(0, batchFirst ? node.transpose(all, {2, 0, 1, 3}) : all);
   }
   SmallVector<Value> hiddens, cells;
+  Type element = OnnxNode::elementOf(node.input(0));
   for (const State &state : last) {
     hiddens.push_back(state.hidden);
-    cells.push_back(state.cell);
+    cells.push_back(state.cell ? node.convert(state.cell, element) : Value());
   }
   if (node.wantsOutput(1))
     node.setOutput(1, stackStates(hiddens));

@@ -62,8 +62,8 @@ Value reduceAny(OnnxNode &node, ReduceKind kind, Value x,
   return node.compare(ComparePredicate::Gt, result, node.splatLike(result, 0));
 }
 
-/// Where a function follows the sum: floats that hold it. Of integers the
-/// result's whole part is taken.
+/// Where a function of floats follows the sum: floats that hold it. Of integers
+/// the result's whole part is taken.
 Value forFunction(OnnxNode &node, Value x) {
   if (isa<FloatType>(OnnxNode::elementOf(x)))
     return node.widened(x);
@@ -77,7 +77,10 @@ LogicalResult reduction(OnnxNode &node) {
     return failure();
   Value x = node.input(0);
   Type element = OnnxNode::elementOf(x);
-  x = before(node, after == same ? x : forFunction(node, x));
+  x = after != same      ? forFunction(node, x)
+      : before == square ? node.widened(x)
+                         : x;
+  x = before(node, x);
   if (!*dims)
     return node.finish(node.convert(after(node, x), element));
   Value result =

@@ -178,7 +178,8 @@ Value tapAlong(OnnxNode &node, Value x, int64_t d, const ResizeLine &line,
   return node.gather(x, node.scalarInts(indices, {out}), d);
 }
 
-/// A sum of products with one weight per position of dimension d.
+/// A sum of products with one weight per position of dimension d; of halves in
+/// f32, as what resizes the next dimension reads.
 Value sumOfTaps(OnnxNode &node, Value x, int64_t d, const ResizeLine &line) {
   Value sum;
   for (size_t tap = 0; tap < line.taps.front().weights.size(); ++tap) {
@@ -188,9 +189,12 @@ Value sumOfTaps(OnnxNode &node, Value x, int64_t d, const ResizeLine &line) {
     if (llvm::all_of(weights, [](double weight) { return weight == 0; }))
       continue;
     Value term = tapAlong(node, x, d, line, tap);
+    if (line.taps.front().weights.size() > 1)
+      term = node.widened(term);
     if (!llvm::all_of(weights, [](double weight) { return weight == 1; }))
-      term = node.binaryAlong(BinaryKind::Mul, term,
-                              node.floats(weights, OnnxNode::elementOf(x)), d);
+      term =
+          node.binaryAlong(BinaryKind::Mul, term,
+                           node.floats(weights, OnnxNode::elementOf(term)), d);
     sum = sum ? node.binary(BinaryKind::Add, sum, term) : term;
   }
   return sum ? sum : tapAlong(node, x, d, line, 0);
@@ -235,6 +239,7 @@ LogicalResult resizeAll(OnnxNode &node, const ResizeSpec &spec) {
     return failure();
   if (spec.mode != "nearest" && failed(node.requireFloat(0)))
     return failure();
+  Type element = node.type(0).getElementType();
   Value x = node.input(0);
   for (int64_t d = 0; d < node.rank(0); ++d) {
     bool same = spec.sizes[d] == node.shape(0)[d] && spec.scales[d] == 1;
@@ -244,7 +249,7 @@ LogicalResult resizeAll(OnnxNode &node, const ResizeSpec &spec) {
       return node.error("it cannot resize an empty dimension");
     x = resizeAlong(node, x, d, spec);
   }
-  return node.finish(x);
+  return node.finish(node.convert(x, element));
 }
 
 LogicalResult resize(OnnxNode &node) {

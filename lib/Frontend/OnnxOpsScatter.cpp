@@ -77,10 +77,15 @@ Value combineHits(OnnxNode &node, ReduceKind kind, Value data, Value hit,
   ArrayRef<int64_t> shape = OnnxNode::shapeOf(hit);
   auto dims = llvm::to_vector(llvm::seq<int64_t>(0, last));
   bool sum = kind == ReduceKind::Sum, product = kind == ReduceKind::Prod;
+  Type element = OnnxNode::elementOf(data);
+  if (sum || product) {
+    data = node.widened(data);
+    updates = node.widened(updates);
+  }
   Value other = sum || product ? node.splatLike(updates, product)
                                : node.broadcastDims(data, shape, dims);
   Value found = node.reduce(kind, node.select(hit, updates, other), {last});
-  return node.binary(binaryOf(kind), data, found);
+  return node.convert(node.binary(binaryOf(kind), data, found), element);
 }
 
 LogicalResult requireUpdates(OnnxNode &node) {

@@ -110,14 +110,15 @@ LogicalResult range(OnnxNode &node) {
   double count = std::ceil((limit - start) / delta);
   if (delta == 0 || !(std::abs(count) < double(1ull << 40)))
     return node.error("it has no end");
+  Type element = OnnxNode::elementOf(node.input(0));
   auto type = RankedTensorType::get({int64_t(std::max(count, 0.0))},
-                                    OnnxNode::elementOf(node.input(0)));
+                                    node.widened(element));
   Value result = node.iota(type, 0);
   if (delta != 1)
     result = node.binary(BinaryKind::Mul, result, delta);
   if (start != 0)
     result = node.binary(BinaryKind::Add, result, start);
-  return node.finish(result);
+  return node.finish(node.convert(result, element));
 }
 
 /// Row and column numbers of a [.., rows, columns] shape, as i64.

@@ -83,3 +83,26 @@ func.func @not_gelu(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %6 = autopar.binary mul %x, %5 : tensor<4xf32>
   return %4, %6 : tensor<4xf32>, tensor<4xf32>
 }
+
+// A cube of halves is computed in f32.
+// CHECK-LABEL: @tanh_of_halves
+// CHECK-NEXT: unary gelu_tanh %arg0 : tensor<4xf16>
+// CHECK-NEXT: return
+func.func @tanh_of_halves(%x: tensor<4xf16>) -> tensor<4xf16> {
+  %c = autopar.constant dense<0.044715> : tensor<4xf16>
+  %k = autopar.constant dense<0.797885> : tensor<4xf16>
+  %one = autopar.constant dense<1.0> : tensor<4xf16>
+  %half = autopar.constant dense<0.5> : tensor<4xf16>
+  %w = autopar.convert %x : tensor<4xf16> -> tensor<4xf32>
+  %square = autopar.binary mul %w, %w : tensor<4xf32>
+  %wide = autopar.binary mul %square, %w : tensor<4xf32>
+  %cube = autopar.convert %wide : tensor<4xf32> -> tensor<4xf16>
+  %0 = autopar.binary mul %cube, %c : tensor<4xf16>
+  %1 = autopar.binary add %x, %0 : tensor<4xf16>
+  %2 = autopar.binary mul %1, %k : tensor<4xf16>
+  %3 = autopar.unary tanh %2 : tensor<4xf16> -> tensor<4xf16>
+  %4 = autopar.binary add %3, %one : tensor<4xf16>
+  %5 = autopar.binary mul %x, %half : tensor<4xf16>
+  %6 = autopar.binary mul %5, %4 : tensor<4xf16>
+  return %6 : tensor<4xf16>
+}
