@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_RUNTIME_CORE_NPY_H
 #define AUTOPAR_RUNTIME_CORE_NPY_H
 
+#include "ArrayBytes.h"
 #include "DataType.h"
 #include "Status.h"
 
@@ -16,7 +17,7 @@ namespace autopar::runtime {
 struct Array {
   aprt_dtype dtype = APRT_F32;
   std::vector<int64_t> shape;
-  std::vector<char> data;
+  ArrayBytes data;
 };
 
 /// The header of a .npy file.

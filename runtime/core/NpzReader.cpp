@@ -39,7 +39,7 @@ public:
   explicit ZipReader(FileReader &file) : file(file) {}
 
   Status readDirectory(std::vector<ZipEntry> &entries);
-  Status readEntry(const ZipEntry &entry, std::vector<char> &data);
+  Status readEntry(const ZipEntry &entry, ArrayBytes &data);
 
 private:
   using Bytes = std::vector<unsigned char>;
@@ -60,7 +60,7 @@ private:
                          int64_t &count);
   Status parseEntry(const Bytes &directory, size_t &at, ZipEntry &entry);
   Status inflateEntry(const ZipEntry &entry, const Bytes &packed,
-                      std::vector<char> &data);
+                      ArrayBytes &data);
 
   FileReader &file;
 };
@@ -156,7 +156,7 @@ Status ZipReader::readDirectory(std::vector<ZipEntry> &entries) {
 }
 
 Status ZipReader::inflateEntry(const ZipEntry &entry, const Bytes &packed,
-                               std::vector<char> &data) {
+                               ArrayBytes &data) {
   // Deflate never shrinks more than 1032 times: a claim of more is a trap.
   if (entry.bytes > (int64_t(packed.size()) + 16) * 1032)
     return damaged("'" + entry.name + "' claims an impossible size");
@@ -183,7 +183,7 @@ Status ZipReader::inflateEntry(const ZipEntry &entry, const Bytes &packed,
   return Status::success();
 }
 
-Status ZipReader::readEntry(const ZipEntry &entry, std::vector<char> &data) {
+Status ZipReader::readEntry(const ZipEntry &entry, ArrayBytes &data) {
   Bytes local, packed;
   APRT_TRY(read(entry.localOffset, 30, local));
   if (little(local.data(), 4) != localSignature)
@@ -222,7 +222,7 @@ Status readNpz(const std::string &path, NamedArrays &arrays) {
     std::string name = entry.name;
     if (name.size() > 4 && name.compare(name.size() - 4, 4, ".npy") == 0)
       name.resize(name.size() - 4);
-    std::vector<char> bytes;
+    ArrayBytes bytes;
     APRT_TRY(zip.readEntry(entry, bytes));
     NpyHeader header;
     std::string what = "array '" + name + "' of '" + path + "'";

@@ -4,6 +4,8 @@
 
 #include "../files/Text.h"
 
+#include <algorithm>
+
 namespace autopar::runtime {
 
 static std::string listPorts(const std::vector<Port> &ports) {
@@ -69,7 +71,8 @@ static const FixedInput *findFixed(const Manifest &manifest,
 
 static Status checkFixed(const FixedInput &input, const Array &array) {
   if (array.dtype == input.dtype && array.shape == input.shape &&
-      array.data == input.data)
+      std::equal(array.data.begin(), array.data.end(), input.data.begin(),
+                 input.data.end()))
     return Status::success();
   return Status::error("input '" + input.name + "' is " + input.text + " of " +
                        describeTensor(input.dtype, input.shape) +
@@ -161,7 +164,7 @@ Status loadInputs(const std::vector<Program> &programs, const Options &options,
     return takeInputs(manifest, given, arrays);
   for (const Port &port : manifest.inputs)
     arrays.push_back(
-        {port.dtype, port.shape, std::vector<char>(size_t(port.globalBytes))});
+        {port.dtype, port.shape, ArrayBytes(size_t(port.globalBytes))});
   return Status::success();
 }
 

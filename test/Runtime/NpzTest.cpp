@@ -130,7 +130,7 @@ TEST_F(NpzFiles, ReadsStoredAndDeflated) {
   ZipOfOne packed(goodNpy);
   packed.deflate();
   EXPECT_EQ(readMessage(packed.bytes()), "");
-  EXPECT_EQ(arrays.at("x").data, std::vector<char>(24, '\1'));
+  EXPECT_EQ(arrays.at("x").data, ArrayBytes(24, '\1'));
 }
 
 TEST_F(NpzFiles, EveryTruncationIsRefused) {
