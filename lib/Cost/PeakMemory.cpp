@@ -1,7 +1,9 @@
 //===- PeakMemory.cpp - Memory of a function before it is scheduled -------===//
 
 #include "autopar/Cost/PeakMemory.h"
+#include "autopar/Cost/HeldInputs.h"
 #include "autopar/Cost/KernelGroups.h"
+#include "autopar/Cost/TargetTable.h"
 #include "autopar/Cost/WorkOfFunction.h"
 #include "autopar/Dialect/KernelFacts.h"
 
@@ -27,6 +29,24 @@ Value storageOf(Value value) {
 static bool isInput(func::FuncOp func, unsigned argument) {
   return isa_and_nonnull<InputAttr>(
       func.getArgAttr(argument, AutoparDialect::kSource));
+}
+
+/// Whether the argument, an input, needs no copy of its own on the target.
+static bool isHeld(func::FuncOp func, unsigned argument) {
+  if (!targetTable(func).readsHeldInputs)
+    return false;
+  auto sharding =
+      func.getArgAttrOfType<ShardingAttr>(argument, AutoparDialect::kSharding);
+  auto global =
+      func.getArgAttrOfType<TypeAttr>(argument, AutoparDialect::kGlobalType);
+  if (!sharding || !global)
+    return true; // whole
+  auto meshes = func->getParentOfType<ModuleOp>().getOps<MeshOp>();
+  if (meshes.empty())
+    return false;
+  Mesh mesh = (*meshes.begin()).getMesh().toMesh();
+  return isOnePiece(cast<ShapedType>(global.getValue()).getShape(),
+                    sharding.toSharding(mesh), mesh);
 }
 
 static bool isSetupValue(func::FuncOp func, unsigned result) {
@@ -66,7 +86,7 @@ FunctionWork::FunctionWork(func::FuncOp func) {
   for (BlockArgument argument : func.getArguments()) {
     WorkBuffer &buffer = list.buffers[bufferOf(argument)];
     buffer.input = isInput(func, argument.getArgNumber());
-    buffer.persistent = !buffer.input;
+    buffer.persistent = !buffer.input || isHeld(func, argument.getArgNumber());
   }
 }
 
@@ -136,7 +156,7 @@ PeakMemory peakMemory(func::FuncOp func) {
   }
   PeakMemory peak;
   for (const WorkBuffer &buffer : work.list.buffers)
-    if (buffer.persistent)
+    if (buffer.persistent && !buffer.input)
       peak.persistentBytes += buffer.bytes;
   peak.arenaBytes = planMemory(orderedWork(work.list)).arenaBytes;
   return peak;

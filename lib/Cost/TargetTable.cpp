@@ -45,6 +45,7 @@ static TargetTable cpuTable() {
     calls->f16 = calls->bf16 = true;
   cpu.contraction.others = true;
   cpu.imagesChannelsLast = true;
+  cpu.readsHeldInputs = true;
   return cpu;
 }
 

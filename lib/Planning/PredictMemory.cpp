@@ -3,6 +3,7 @@
 #include "autopar/Planning/PredictMemory.h"
 #include "Launches.h"
 #include "Strategies.h"
+#include "autopar/Cost/HeldInputs.h"
 #include "autopar/Cost/WorkList.h"
 #include "autopar/shared_memory.h"
 #include "llvm/ADT/STLExtras.h"
@@ -134,8 +135,11 @@ unsigned MemoryPredictor::place(int64_t number, unsigned value) {
     buffer = receive(number, value);
   } else {
     buffer = newBuffer(stage, value, lies(value));
-    stage.work.buffers[buffer].input = what.source == ValueSource::Input;
-    stage.work.buffers[buffer].persistent = what.persistent;
+    bool input = what.source == ValueSource::Input;
+    bool held = input && graph.readsHeldInputs &&
+                isOnePiece(what.shape, lies(value), plan.mesh);
+    stage.work.buffers[buffer].input = input;
+    stage.work.buffers[buffer].persistent = what.persistent || held;
     if (what.persistent)
       stage.persistent[buffer] = value;
   }

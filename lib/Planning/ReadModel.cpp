@@ -306,6 +306,7 @@ FailureOr<ModelGraph> ModelReader::read() {
   if (auto name = module->getAttrOfType<StringAttr>("autopar.model"))
     graph.model = name.str();
   graph.communication = targetTable(module).communication;
+  graph.readsHeldInputs = targetTable(module).readsHeldInputs;
   func::FuncOp step = function(module, "step");
   if (!step || step.isExternal())
     return module.emitError("planning needs a function @step; import a model "

@@ -1,4 +1,4 @@
-//===- PersistentTable.cpp - Parameters and setup values by index ---------===//
+//===- PersistentTable.cpp - What lies outside the arena, by index --------===//
 
 #include "PersistentTable.h"
 
@@ -47,13 +47,13 @@ FailureOr<int64_t> PersistentTable::argument(func::FuncOp func,
            << "argument " << argument.getArgNumber() << " is setup result "
            << setup.getIndex() << ", which the stage's setup does not have";
   }
-  if (!isa_and_nonnull<ParameterAttr>(source))
+  if (!isa_and_nonnull<ParameterAttr, InputAttr>(source))
     return func.emitError() << "argument " << argument.getArgNumber()
                             << " does not say where it comes from: give it "
                             << AutoparDialect::kSource;
   Attribute entry =
       describe(attributes, argument.getType()).getDictionary(func.getContext());
-  auto [it, isNew] = stage.parameters.try_emplace(entry, stage.entries.size());
+  auto [it, isNew] = stage.arguments.try_emplace(entry, stage.entries.size());
   if (isNew)
     stage.entries.push_back(entry);
   return it->second;

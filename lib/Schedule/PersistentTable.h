@@ -1,4 +1,5 @@
-//===- PersistentTable.h - Parameters and setup values by index -*- C++ -*-===//
+//===- PersistentTable.h - What lies outside the arena, by index -*- C++
+//-*-===//
 
 #ifndef AUTOPAR_LIB_SCHEDULE_PERSISTENTTABLE_H
 #define AUTOPAR_LIB_SCHEDULE_PERSISTENTTABLE_H
@@ -14,12 +15,14 @@ int64_t stageOf(mlir::func::FuncOp func);
 /// The function's results are setup values.
 bool isSetup(mlir::func::FuncOp func);
 
-/// The persistent tensors of each stage, numbered over its setup and its step.
-/// Setup functions come first.
+/// The persistent tensors of each stage, numbered over its setup and its step:
+/// parameters, setup values, and inputs that the step reads where the host
+/// holds them. Setup functions come first.
 class PersistentTable {
 public:
-  /// The index of a parameter, the same wherever it lies and is split alike, or
-  /// of the setup value that `argument` is; an error if setup has none such.
+  /// The index of a parameter, the same wherever it lies and is split alike, of
+  /// an input, or of the setup value that `argument` is; an error if setup has
+  /// none such.
   mlir::FailureOr<int64_t> argument(mlir::func::FuncOp func,
                                     mlir::BlockArgument argument);
   /// A new entry for result `number` of a setup function.
@@ -36,8 +39,8 @@ public:
 private:
   struct Stage {
     llvm::SmallVector<mlir::Attribute> entries;
-    llvm::DenseMap<mlir::Attribute, int64_t> parameters; // by entry
-    llvm::DenseMap<int64_t, int64_t> setupValues;        // by result number
+    llvm::DenseMap<mlir::Attribute, int64_t> arguments; // by entry
+    llvm::DenseMap<int64_t, int64_t> setupValues;       // by result number
   };
   std::map<int64_t, Stage> stages;
 };

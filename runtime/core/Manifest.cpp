@@ -149,9 +149,15 @@ static Port parsePort(const JsonReader &json, const Manifest &manifest) {
   for (const JsonReader &element : json.member("stages").elements()) {
     PortPlacement place;
     place.stage = int(element.member("stage").integer(0, manifest.stages - 1));
-    place.arenaOffset = element.member("offset").integer(0, maxBytes);
-    if (place.arenaOffset + port.localBytes > manifest.arenaBytes[place.stage])
-      element.fail("lies outside the stage's arena");
+    if (JsonReader held = element.member("persistent", /*optional=*/true);
+        !held.isNull()) {
+      place.persistent = held.integer(0, maxCount);
+    } else {
+      place.arenaOffset = element.member("offset").integer(0, maxBytes);
+      if (place.arenaOffset + port.localBytes >
+          manifest.arenaBytes[place.stage])
+        element.fail("lies outside the stage's arena");
+    }
     port.stages.push_back(place);
   }
   return port;
@@ -214,8 +220,9 @@ static PersistentEntry parsePersistent(const JsonReader &json,
   entry.shape = parseShape(json.member("shape"), entry.dtype, entry.bytes);
   std::string kind = json.member("kind").string();
   entry.isParameter = kind == "parameter";
-  if (!entry.isParameter && kind != "setup")
-    json.member("kind").fail("must be \"parameter\" or \"setup\"");
+  entry.isInput = kind == "input";
+  if (!entry.isParameter && !entry.isInput && kind != "setup")
+    json.member("kind").fail("must be \"parameter\", \"setup\" or \"input\"");
   if (entry.isParameter)
     parseParameter(json, manifest, entry);
   return entry;
@@ -393,6 +400,30 @@ static void parseTables(const JsonReader &root, Manifest &manifest) {
   parseWeights(root.member("weights"), manifest);
 }
 
+/// Each persistent tensor that is an input has one that is like it, on a CPU.
+static void checkHeldInputs(const JsonReader &root, const Manifest &manifest) {
+  std::set<std::pair<int, int64_t>> held;
+  for (const Port &input : manifest.inputs)
+    for (const PortPlacement &place : input.stages) {
+      if (place.persistent < 0)
+        continue;
+      const auto &tensors = manifest.persistent[size_t(place.stage)];
+      bool fits = size_t(place.persistent) < tensors.size() &&
+                  tensors[size_t(place.persistent)].isInput &&
+                  tensors[size_t(place.persistent)].bytes == input.localBytes &&
+                  held.insert({place.stage, place.persistent}).second;
+      if (!fits || manifest.target != Target::Cpu)
+        return root.member("inputs").fail(
+            "has '" + input.name + "' in a persistent tensor that is not its");
+    }
+  size_t inputs = 0;
+  for (const std::vector<PersistentEntry> &tensors : manifest.persistent)
+    for (const PersistentEntry &tensor : tensors)
+      inputs += tensor.isInput;
+  if (inputs != held.size())
+    root.member("persistent").fail("has an input that is none");
+}
+
 static void parseRoot(const JsonReader &root, Manifest &manifest) {
   int64_t abi = root.member("abi").integer(0, INT32_MAX);
   if (abi != APRT_ABI_VERSION)
@@ -435,6 +466,7 @@ static void parseRoot(const JsonReader &root, Manifest &manifest) {
     for (const JsonReader &entry : stage.elements())
       manifest.persistent.back().push_back(parsePersistent(entry, manifest));
   }
+  checkHeldInputs(root, manifest);
   parsePredicted(root, manifest);
 }
 

@@ -68,6 +68,9 @@ struct OpEntry {
 struct PortPlacement {
   int stage = 0;
   int64_t arenaOffset = 0;
+  /// Of an input that is read where the host holds it: its persistent tensor;
+  /// -1: it is copied to the arena.
+  int64_t persistent = -1;
 };
 
 /// A graph input or output.
@@ -103,7 +106,8 @@ struct PersistentEntry {
   aprt_dtype dtype = APRT_F32;
   std::vector<int64_t> shape; // local
   bool isParameter = false;
-  int64_t bytes = 0; // local
+  bool isInput = false; // the host holds it
+  int64_t bytes = 0;    // local
 
   // Parameters only.
   int file = 0;

@@ -30,6 +30,9 @@ Status aprt_rank::load(int index) {
   if (tensor.data)
     return Status::success();
   const PersistentEntry &entry = entries()[index];
+  if (entry.isInput)
+    return Status::error("persistent tensor " + std::to_string(index) +
+                         " is an input, which only step may read");
   APRT_TRY(device->allocate(entry.bytes, entry.name.c_str(), memory.persistent,
                             tensor.data));
   if (!entry.isParameter)
@@ -45,6 +48,9 @@ Status aprt_rank::load(int index) {
 
 Status aprt_rank::release(int index) {
   APRT_TRY(checkIndex(index));
+  if (entries()[index].isInput)
+    return Status::error("persistent tensor " + std::to_string(index) +
+                         " is an input, which is the host's");
   Persistent &tensor = persistent[index];
   tensor.released = true;
   return device->release(std::exchange(tensor.data, nullptr));

@@ -29,7 +29,7 @@ static std::vector<LocalPort> portsOf(const Manifest &manifest, int rank,
   for (size_t i = 0; i < ports.size(); ++i)
     for (const PortPlacement &place : ports[i].stages)
       if (place.stage == rank / manifest.devicesPerStage && wanted(i))
-        found.push_back({i, place.arenaOffset});
+        found.push_back({i, place.arenaOffset, place.persistent});
   return found;
 }
 

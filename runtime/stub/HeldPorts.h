@@ -11,6 +11,7 @@ namespace autopar::runtime {
 struct LocalPort {
   size_t index = 0; // in manifest.inputs, outputs or checks
   int64_t arenaOffset = 0;
+  int64_t persistent = -1; // of an input that the step reads in place
 };
 
 /// The inputs that a rank's stage reads.

@@ -11,11 +11,18 @@
 #include <fstream>
 #include <malloc.h>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace autopar::runtime {
 
 namespace {
+
+/// Where the host holds what a rank reads of an input in place.
+struct HeldInput {
+  int64_t persistent = 0;         // index of its tensor
+  std::vector<const char *> data; // by micro-batch
+};
 
 class RankMain {
 public:
@@ -30,6 +37,7 @@ private:
   Status load();
   Status openWeights();
   Status callStage(aprt_status (*function)(aprt_rank *), const char *what);
+  Status findHeld(const LocalPort &local);
   Status compute(int64_t time);
   Status step(bool isLast);
   Status measure();
@@ -48,10 +56,25 @@ private:
   RankRecord &record;
   std::unique_ptr<aprt_rank> rank;
   std::vector<LocalPort> inputs, outputs, checks;
+  std::vector<HeldInput> heldInputs;
   std::vector<int64_t> bytesSent; // by the work of each micro-batch
 };
 
 } // namespace
+
+/// The element of the global tensor at which a part begins, if it lies there in
+/// one piece; none for an empty part.
+static std::optional<int64_t>
+pieceOffset(const std::vector<Interval> &intervals) {
+  int64_t elements = elementsOf(intervals);
+  std::optional<int64_t> offset;
+  (void)forEachRun(intervals, [&](const SliceRun &first) {
+    if (first.count == elements)
+      offset = first.globalOffset;
+    return false;
+  });
+  return offset;
+}
 
 /// One rank of each host reads all bytes where that was asked for.
 Status RankMain::openWeights() {
@@ -102,9 +125,29 @@ Transfer RankMain::transfer(const Port &port, const LocalPort &local,
   return result;
 }
 
+Status RankMain::findHeld(const LocalPort &local) {
+  const Port &port = manifest.inputs[local.index];
+  HeldInput held{local.persistent, {}};
+  for (int64_t time = 0; time < manifest.microBatches; ++time) {
+    const ArrayBytes &whole = run.inputs[local.index].data;
+    std::optional<int64_t> offset = pieceOffset(
+        intervalsOf(port.dims, manifest.coordinates(worldRank, time)));
+    if (!offset && port.localBytes > 0)
+      return Status::error("a rank's part of input '" + port.name +
+                           "' is not one piece: it must be copied");
+    held.data.push_back((whole.empty() ? "" : whole.data()) +
+                        offset.value_or(0) * elementBytes(port.dtype));
+  }
+  heldInputs.push_back(std::move(held));
+  return Status::success();
+}
+
+/// The inputs that a step copies.
 std::vector<Transfer> RankMain::inputsOf(int64_t time) {
   std::vector<Transfer> transfers;
   for (const LocalPort &local : inputs) {
+    if (local.persistent >= 0)
+      continue;
     transfers.push_back(transfer(manifest.inputs[local.index], local, time));
     HostSlice &slice = transfers.back().slice;
     const void *from = run.inputs[local.index].data.data();
@@ -128,11 +171,8 @@ Transfer RankMain::output(const LocalPort &local, int64_t time) {
     writeSlice(part, element, host, to);
     return Status::success();
   };
-  (void)forEachRun(slice.intervals, [&](const SliceRun &first) {
-    if (first.count == elementsOf(slice.intervals))
-      slice.dense = slice.tensor + first.globalOffset * slice.elementBytes;
-    return false;
-  });
+  if (std::optional<int64_t> offset = pieceOffset(slice.intervals))
+    slice.dense = slice.tensor + *offset * slice.elementBytes;
   return result;
 }
 
@@ -160,6 +200,10 @@ Status RankMain::compute(int64_t time) {
   bool called = false;
   int64_t before = rank->transport->statistics().bytesSent;
   rank->rehearsalFailure.clear();
+  // The program only reads there, though operands' pointers are alike for all.
+  for (const HeldInput &held : heldInputs)
+    rank->persistent[size_t(held.persistent)].data =
+        const_cast<char *>(held.data[size_t(time)]);
   APRT_TRY(rank->transport->beginStep());
   APRT_TRY(rank->device->runStep(time, [&]() -> Status {
     if (called) { // again, after a rehearsal of no use
@@ -293,6 +337,9 @@ Status RankMain::execute() {
   inputs = inputsOfRank(manifest, worldRank);
   outputs = outputsOfRank(manifest, worldRank, run.wanted);
   checks = checksOfRank(manifest, worldRank);
+  for (const LocalPort &local : inputs)
+    if (local.persistent >= 0)
+      APRT_TRY(findHeld(local));
   record.currentOp.store(-1);
   record.loadSeconds = monotonicSeconds() - begin;
   APRT_TRY(rank->transport->barrier(/*withDeadline=*/false));

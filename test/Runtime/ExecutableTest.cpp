@@ -141,21 +141,40 @@ TEST_P(ExecutableOnRanks, ComputesTheSum) {
   EXPECT_EQ(trace["traceEvents"].size(), size_t(ranks * (1 + 3 * 5)));
 }
 
+/// That of pipelineText, whose x steps read where the host holds it.
+json heldPipeline() {
+  json manifest = json::parse(pipelineText);
+  manifest["inputs"][0]["stages"] = {{{"stage", 0}, {"persistent", 0}}};
+  manifest["persistent"][0] = {
+      {{"name", "x"}, {"dtype", "f32"}, {"shape", {4}}, {"kind", "input"}}};
+  return manifest;
+}
+
 TEST_F(Executable, RunsMicroBatchesThroughStages) {
-  build("pipeline.c", json::parse(pipelineText), 2);
   std::array<float, 12> values;
   for (int i = 0; i < 12; ++i)
     values[i] = float(i);
   ASSERT_TRUE(
       writeNpy(folder.path("x.npy"), {"x", APRT_F32, {12}, values.data()})
           .ok());
-  Outcome outcome = run("--inputs x=x.npy --outputs y=y.npy --repeat 3");
-  ASSERT_EQ(outcome.code, 0) << outcome.text;
-  Array array;
-  ASSERT_TRUE(readNpy(folder.path("y.npy"), array).ok());
-  for (int i = 0; i < 12; ++i)
-    EXPECT_EQ(reinterpret_cast<const float *>(array.data.data())[i],
-              float(2 * i + 1));
+  for (const json &manifest : {json::parse(pipelineText), heldPipeline()}) {
+    build("pipeline.c", manifest, 2);
+    Outcome outcome = run("--inputs x=x.npy --outputs y=y.npy --repeat 3");
+    ASSERT_EQ(outcome.code, 0) << outcome.text;
+    Array array;
+    ASSERT_TRUE(readNpy(folder.path("y.npy"), array).ok());
+    for (int i = 0; i < 12; ++i)
+      EXPECT_EQ(reinterpret_cast<const float *>(array.data.data())[i],
+                float(2 * i + 1));
+  }
+}
+
+TEST_F(Executable, InputsInPiecesCannotBeReadInPlace) {
+  json manifest = heldPipeline();
+  manifest["inputs"][0]["shape"] = {11};
+  manifest["inputs"][0]["dims"][0]["size"] = 11; // the last block has 3
+  build("pipeline.c", manifest, 2);
+  expectFailure(run(""), {"input 'x' is not one piece"});
 }
 
 TEST_F(Executable, DeadRanksEndTheProgram) {

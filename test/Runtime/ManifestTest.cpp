@@ -90,6 +90,38 @@ TEST(Manifest, KernelsOfAGpuParse) {
   EXPECT_NE(parseMessage(document).find("for GPUs only"), std::string::npos);
 }
 
+TEST(Manifest, InputsHeldByTheHostHaveATensorOfTheirOwn) {
+  json document = goodManifest();
+  document["inputs"][0]["stages"] = {{{"stage", 1}, {"persistent", 0}}};
+  document["persistent"][1] = {
+      {{"name", "x"}, {"dtype", "f32"}, {"shape", {1, 3}}, {"kind", "input"}}};
+  Manifest manifest;
+  ASSERT_EQ(parseManifest(document.dump().c_str(), manifest).message(), "");
+  EXPECT_EQ(manifest.inputs[0].stages[0].persistent, 0);
+  EXPECT_TRUE(manifest.persistent[1][0].isInput);
+
+  auto expectMessage = [](const json &changed, const char *why) {
+    std::string message = parseMessage(changed);
+    EXPECT_NE(message.find(why), std::string::npos) << message;
+  };
+  const char notIts[] = "has 'x' in a persistent tensor that is not its";
+  json changed = document;
+  changed["inputs"][0]["stages"][0]["stage"] = 0; // a parameter is there
+  expectMessage(changed, notIts);
+  changed = document;
+  changed["inputs"][0]["stages"][0]["persistent"] = 1;
+  expectMessage(changed, notIts);
+  changed = document;
+  changed["persistent"][1][0]["shape"] = {2, 3};
+  expectMessage(changed, notIts);
+  changed = document;
+  changed["target"] = "emulated";
+  expectMessage(changed, notIts);
+  changed = document;
+  changed["persistent"][1].push_back(changed["persistent"][1][0]);
+  expectMessage(changed, "has an input that is none");
+}
+
 TEST(Manifest, PredictionsMayBeEmpty) {
   json document = goodManifest();
   document["predicted"]["peak_memory_bytes"] = json::array();

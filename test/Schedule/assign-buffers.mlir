@@ -1,10 +1,11 @@
 // RUN: autopar-opt %s --autopar-schedule-pipeline --split-input-file | FileCheck %s
 
-// Parameters and setup values by index, a reshaped parameter under its own index.
+// Parameters, setup values and inputs by index, a reshaped parameter under its own index.
 // CHECK: module attributes {autopar.persistent = [
 // CHECK-SAME: {source = #autopar.parameter<"w", "m", offset = 0, length = 48>, type = tensor<4x3xf32>}
 // CHECK-SAME: {source = #autopar.parameter<"b", "m", offset = 48, length = 12>, type = tensor<3xf32>}
 // CHECK-SAME: {setup_value = #autopar.setup_value<"e">, type = tensor<3xf32>}
+// CHECK-SAME: {source = #autopar.input<"x">, type = tensor<12xf32>}
 // CHECK-LABEL: func.func @setup()
 // CHECK-SAME: autopar.results = [{buffer = [#autopar<buffer_space persistent>, 0], result = #autopar.setup_value<"v">
 // CHECK-SAME: {buffer = [#autopar<buffer_space persistent>, 2], result = #autopar.setup_value<"e">
@@ -36,14 +37,15 @@ func.func @step(%x: tensor<12xf32> {autopar.source = #autopar.input<"x">},
 
 // -----
 
-// Three products in a row need two places, the input's among them; softmax works in
-// place.
+// Three products in a row need two places, and softmax works in place. The input is
+// read where the host holds it, and nothing lies over it.
+// CHECK: autopar.persistent = {{\[}}[{source = #autopar.input<"x">, type = tensor<32x32xf32>}, {source = #autopar.parameter<"w"
 // CHECK-LABEL: func.func @step()
 // CHECK-SAME: autopar.arena_bytes = 8192 : i64
-// CHECK-SAME: autopar.arguments = [{buffer = [#autopar<buffer_space arena>, [[X:[0-9]+]]]
-// CHECK: autopar.buffer arena[[[X]]] {autopar.value = 0 : i64}
+// CHECK-SAME: autopar.arguments = [{buffer = [#autopar<buffer_space persistent>, 0]
+// CHECK: autopar.buffer persistent[0] {autopar.value = 0 : i64}
 // CHECK: autopar.buffer arena[[[A:[0-9]+]]]
-// CHECK: autopar.buffer arena[[[X]]]
+// CHECK: autopar.buffer arena[[[B:[0-9]+]]]
 // CHECK: autopar.buffer arena[[[A]]]
 // CHECK: autopar.buffer arena[[[A]]]
 func.func @step(%x: tensor<32x32xf32> {autopar.source = #autopar.input<"x">}, %w: tensor<32x32xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 4096>})
@@ -59,7 +61,7 @@ func.func @step(%x: tensor<32x32xf32> {autopar.source = #autopar.input<"x">}, %w
 
 // An all-reduce works in place, a gather of blocks does not; stages have tables of
 // their own.
-// CHECK: autopar.persistent = {{\[}}[], [{source = #autopar.parameter<"b"
+// CHECK: autopar.persistent = {{\[}}[{source = #autopar.input<"x">, type = tensor<4x4xf32>}], [{source = #autopar.parameter<"b"
 autopar.mesh @mesh #autopar.mesh<["data"=2]>
 // CHECK-LABEL: func.func @step_0()
 // CHECK: autopar.kernel ins(%{{.*}}) outs(%[[K:[0-9]+]])
@@ -84,4 +86,38 @@ func.func @step_1(%b: tensor<4xf32> {autopar.source = #autopar.parameter<"b", "m
   %1 = autopar.broadcast %b dims = [1] : tensor<4xf32> -> tensor<8x4xf32>
   %2 = autopar.binary add %0, %1 : tensor<8x4xf32>
   return %2 : tensor<8x4xf32>
+}
+
+// -----
+
+// Rows of equal blocks are one piece of the whole input; columns are not, nor is a
+// last block that is not full: steps copy these to the arena.
+// CHECK: autopar.persistent = {{\[}}[{global_type = tensor<4x4xf32>, sharding = {{.*}}, source = #autopar.input<"rows">, type = tensor<2x4xf32>}]]
+// CHECK-LABEL: func.func @step()
+// CHECK-SAME: [{buffer = [#autopar<buffer_space persistent>, 0]
+// CHECK-SAME: {buffer = [#autopar<buffer_space arena>, {{[0-9]+}}], {{.*}}#autopar.input<"columns">
+// CHECK-SAME: {buffer = [#autopar<buffer_space arena>, {{[0-9]+}}], {{.*}}#autopar.input<"uneven">
+#rows = #autopar.sharding<@mesh, [{"data"}, {}]>
+#columns = #autopar.sharding<@mesh, [{}, {"data"}]>
+autopar.mesh @mesh #autopar.mesh<["data"=2]>
+func.func @step(%x: tensor<2x4xf32> {autopar.source = #autopar.input<"rows">, autopar.sharding = #rows, autopar.global_type = tensor<4x4xf32>},
+                %y: tensor<2x4xf32> {autopar.source = #autopar.input<"columns">, autopar.sharding = #columns, autopar.global_type = tensor<2x8xf32>},
+                %z: tensor<2x4xf32> {autopar.source = #autopar.input<"uneven">, autopar.sharding = #rows, autopar.global_type = tensor<3x4xf32>})
+    -> (tensor<2x4xf32> {autopar.result = #autopar.output<"r">}) {
+  %0 = autopar.binary add %x, %y : tensor<2x4xf32>
+  %1 = autopar.binary add %0, %z : tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
+
+// -----
+
+// A GPU has its inputs in the arena.
+// CHECK: autopar.persistent = []
+// CHECK-LABEL: func.func @step()
+// CHECK-SAME: [{buffer = [#autopar<buffer_space arena>
+module attributes {autopar.target = "cuda"} {
+  func.func @step(%x: tensor<4xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<4xf32> {autopar.result = #autopar.output<"y">}) {
+    %0 = autopar.unary exp %x : tensor<4xf32> -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
 }

@@ -243,3 +243,17 @@ func.func @step() attributes {autopar.arena_bytes = 128 : i64, autopar.arguments
   autopar.all_gather %a outs %b mesh = @mesh axes = ["x"] {dim = 0 : i64, autopar.sequence = 0 : i64} : (memref<2x3xf32>, memref<4x3xf32, strided<[1, 4]>>) -> ()
   return
 }
+
+// -----
+
+// An input that is read where the host holds it is not written.
+func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = [],
+    autopar.arguments = [{buffer = [#autopar<buffer_space persistent>, 0], source = #autopar.input<"x">, type = tensor<4xf32>, value = 0 : i64}]} {
+  %a = autopar.buffer persistent[0] {autopar.value = 0 : i64} : memref<4xf32>
+  // expected-error @+1 {{writes persistent tensor 0, which is no result of this function}}
+  autopar.kernel ins() outs(%a) : (memref<4xf32>) -> () {
+    %0 = autopar.constant dense<1.0> : tensor<4xf32>
+    autopar.yield %0 : tensor<4xf32>
+  }
+  return
+}

@@ -46,6 +46,9 @@ struct TargetTable {
   LibraryCalls contraction, convolution;
   /// Convolutions are fastest on images with channels last.
   bool imagesChannelsLast = false;
+  /// Inputs are read where the host holds them if a device's block is one piece
+  /// there; otherwise, and on other targets, each step copies them.
+  bool readsHeldInputs = false;
   /// Keeps kernels compilable.
   unsigned maxOps = 64;
   CommunicationRules communication;

@@ -16,9 +16,11 @@ namespace autopar {
 /// A value in memory. Reshapes of it are the same buffer.
 struct WorkBuffer {
   int64_t bytes = 0;
-  bool persistent = false; // a parameter or setup value: not in the arena
-  bool input = false;      // given at the start: alive until its last read
-  bool output = false;     // alive from its write to the end
+  /// A parameter, a setup value, or an input that is read where the host holds
+  /// it: not in the arena, and no result lies over it.
+  bool persistent = false;
+  bool input = false;  // given at the start: alive until its last read
+  bool output = false; // alive from its write to the end
 };
 
 enum class WorkKind { Compute, Collective, Send, Recv };

@@ -77,6 +77,7 @@ struct ModelGraph {
   std::vector<unsigned> setupResults, stepResults;
   std::vector<GraphStep> steps;     // of @step, in the order in which they run
   CommunicationRules communication; // of the target
+  bool readsHeldInputs = false;     // of the target
 };
 
 /// Fills in uses, names made unique, fromInput, fromParameter and hash.

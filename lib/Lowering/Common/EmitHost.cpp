@@ -40,6 +40,7 @@ private:
   Value column(int number);
   Value place(const HostArgument &argument);
   Value int32Place(const HostArgument &argument);
+  Value byteAt(Value base, const HostArgument &bytes);
   Value persistent(const HostArgument &argument);
   Value argument(const HostArgument &argument);
   Value stackArray(Type type, ValueRange values);
@@ -153,9 +154,19 @@ Value Emitter::int32Place(const HostArgument &argument) {
   return LLVM::TruncOp::create(builder, loc, i32, place(argument));
 }
 
-/// Where it is used: a tensor has its address from aprt_load on.
+/// As many bytes behind `base` as the place says.
+Value Emitter::byteAt(Value base, const HostArgument &bytes) {
+  return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{place(bytes)});
+}
+
+/// Where it is used: an input lies elsewhere in each micro-batch, a tensor has
+/// its address from aprt_load on.
 Value Emitter::persistent(const HostArgument &argument) {
-  return ask("aprt_persistent", pointer, int32Place(argument));
+  Value tensor = ask("aprt_persistent", pointer, int32Place(argument));
+  if (argument.elements.empty())
+    return tensor;
+  return byteAt(tensor, argument.elements.front());
 }
 
 Value Emitter::argument(const HostArgument &argument) {
@@ -185,11 +196,12 @@ Value Emitter::argument(const HostArgument &argument) {
     Value arena = once({HostArgument::Arena}, [&]() -> Value {
       return ask("aprt_arena", pointer, {});
     });
-    return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(),
-                               arena, ArrayRef<LLVM::GEPArg>{place(argument)});
+    return byteAt(arena, argument);
   }
   case HostArgument::Persistent:
     return persistent(argument);
+  case HostArgument::Offset:
+    break; // of another argument
   }
   llvm_unreachable("all kinds are above");
 }

@@ -29,8 +29,10 @@ struct HostArgument {
     Words,      // value: first word; attribute: the contents, slot aside
     Op,         // value: row of the manifest's "ops"
     Arena,      // value: offset
-    Persistent, // value: index; the address
+    Persistent, // value: index; the address, or with an Offset as element that
+                // many bytes behind it
     Tensor,     // value: index of a persistent tensor; the index
+    Offset,     // value: bytes
   };
   Kind kind = Null;
   mlir::Attribute attribute = {};

@@ -1,6 +1,7 @@
 //===- HostProgram.cpp - The calls that a rank makes ----------------------===//
 
 #include "HostProgram.h"
+#include "NarrowSlices.h"
 #include "autopar/Schedule/Names.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -155,9 +156,13 @@ LLVM::LLVMFuncOp HostProgram::declare(StringRef name, Type result,
 
 HostArgument HostFunction::address(Value memref) {
   auto buffer = memref.getDefiningOp<BufferOp>();
-  if (buffer.getSpace() == BufferSpace::Persistent)
-    return persistent(buffer.getPosition());
-  return {HostArgument::Arena, {}, static_cast<int64_t>(buffer.getPosition())};
+  if (buffer.getSpace() == BufferSpace::Arena)
+    return {
+        HostArgument::Arena, {}, static_cast<int64_t>(buffer.getPosition())};
+  HostArgument tensor = persistent(buffer.getPosition());
+  if (auto offset = buffer->getAttrOfType<IntegerAttr>(kOffset))
+    tensor.elements.push_back({HostArgument::Offset, {}, offset.getInt()});
+  return tensor;
 }
 
 HostArgument HostFunction::persistent(int64_t index) {

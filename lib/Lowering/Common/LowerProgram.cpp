@@ -20,9 +20,11 @@ ProgramOp describeKernel(KernelOp kernel, StringRef kind) {
 
 namespace {
 
-std::optional<int64_t> persistentIndex(Value memref) {
+/// The index of a parameter or setup value.
+std::optional<int64_t> weightIndex(Value memref) {
   auto buffer = memref.getDefiningOp<BufferOp>();
-  if (buffer && buffer.getSpace() == BufferSpace::Persistent)
+  if (buffer && buffer.getSpace() == BufferSpace::Persistent &&
+      !isHeldInput(buffer))
     return buffer.getPosition();
   return std::nullopt;
 }
@@ -64,7 +66,7 @@ void Lowering::findUses(func::FuncOp step, int64_t stage) {
       if (auto call = libraryCall(kernel))
         packed = call->b;
     for (auto [number, operand] : llvm::enumerate(op.getOperands()))
-      if (auto index = persistentIndex(operand)) {
+      if (auto index = weightIndex(operand)) {
         PersistentUse &use = program.persistentUses[{stage, *index}];
         (static_cast<int>(number) == packed ? use.packed : use.plain) = true;
       }
@@ -79,7 +81,7 @@ void Lowering::lowerLibraryCall(HostFunction &host, KernelOp kernel,
   };
   StringRef kind = call.isGemm ? "gemm" : "convolution";
   HostArgument op = host.op(describeKernel(kernel, kind));
-  auto weight = persistentIndex(kernel->getOperand(call.b));
+  auto weight = weightIndex(kernel->getOperand(call.b));
   // A matrix that has to stay as it is serves products too: two copies of a
   // vocabulary's embedding would be most of some models.
   bool packs =

@@ -188,7 +188,8 @@ void ManifestWriter::addPort(DictionaryAttr entry, StringRef name,
   auto buffer = entry.getAs<ArrayAttr>("buffer");
   auto space = cast<BufferSpaceAttr>(buffer[0]).getValue();
   int64_t position = cast<IntegerAttr>(buffer[1]).getInt();
-  if (space != BufferSpace::Arena) {
+  bool held = space == BufferSpace::Persistent && which == "input";
+  if (space != BufferSpace::Arena && !held) {
     ModuleOp(program.module).emitError()
         << which << " '" << name
         << "' does not lie in the arena; assign-buffers must put it there";
@@ -209,8 +210,8 @@ void ManifestWriter::addPort(DictionaryAttr entry, StringRef name,
         {"dims", dims(entry.getAs<ShardingAttr>("sharding"), shape)},
         {"stages", json::Array{}}};
   }
-  it->second.getArray("stages")->push_back(
-      json::Object{{"stage", stage}, {"offset", position}});
+  it->second.getArray("stages")->push_back(json::Object{
+      {"stage", stage}, {held ? "persistent" : "offset", position}});
 }
 
 void ManifestWriter::addPorts(StringRef listName, StringRef which,
@@ -325,6 +326,7 @@ void ManifestWriter::addParameter(json::Object &out, DictionaryAttr entry,
 
 json::Object ManifestWriter::persistentEntry(DictionaryAttr entry) {
   auto source = entry.getAs<ParameterAttr>("source");
+  auto input = entry.getAs<InputAttr>("source");
   std::string name;
   if (source)
     name = source.getName().str();
@@ -332,11 +334,15 @@ json::Object ManifestWriter::persistentEntry(DictionaryAttr entry) {
     name = value.getName().str();
   else if (auto text = entry.getAs<StringAttr>("setup_value"))
     name = text.str();
+  else if (input)
+    name = input.getName().str();
   Type type = entry.getAs<TypeAttr>("type").getValue();
   json::Object out{{"name", name},
                    {"dtype", dtypeName(getElementTypeOrSelf(type))},
                    {"shape", numbers(cast<ShapedType>(type).getShape())},
-                   {"kind", source ? "parameter" : "setup"}};
+                   {"kind", source  ? "parameter"
+                            : input ? "input"
+                                    : "setup"}};
   if (source)
     addParameter(out, entry, source);
   if (entry.contains(kConstant))

@@ -3,6 +3,7 @@
 #include "NarrowSlices.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Layout.h"
+#include "autopar/Schedule/Names.h"
 
 using namespace mlir;
 
@@ -13,13 +14,14 @@ namespace {
 /// A concat of fewer operands stays one kernel.
 constexpr unsigned kLongConcat = 16;
 
-/// A row-major buffer of whole bytes in the arena, or null.
-BufferOp arenaBuffer(Value memref) {
+/// A row-major buffer of which parts may be addressed, or null: a GPU's loads
+/// rely on where its parameters begin.
+BufferOp divisibleBuffer(Value memref) {
   auto buffer = memref.getDefiningOp<BufferOp>();
-  if (!buffer || buffer.getSpace() != BufferSpace::Arena ||
-      !llvm::is_sorted(layoutOf(memref.getType())))
+  if (!buffer || !llvm::is_sorted(layoutOf(memref.getType())))
     return {};
-  return buffer;
+  bool isArena = buffer.getSpace() == BufferSpace::Arena;
+  return isArena || isHeldInput(buffer) ? buffer : BufferOp();
 }
 
 int64_t elementBytes(Type type) {
@@ -47,8 +49,13 @@ std::optional<int64_t> pieceOffset(ArrayRef<int64_t> whole,
 Value placeWithin(OpBuilder &builder, BufferOp buffer, int64_t bytes,
                   ArrayRef<int64_t> shape) {
   auto type = MemRefType::get(shape, getElementTypeOrSelf(buffer.getType()));
-  return BufferOp::create(builder, buffer.getLoc(), type, BufferSpace::Arena,
-                          static_cast<int64_t>(buffer.getPosition()) + bytes);
+  bool isArena = buffer.getSpace() == BufferSpace::Arena;
+  auto place = BufferOp::create(
+      builder, buffer.getLoc(), type, buffer.getSpace(),
+      static_cast<int64_t>(buffer.getPosition()) + (isArena ? bytes : 0));
+  if (!isArena)
+    place->setAttr(kOffset, builder.getI64IntegerAttr(bytes));
+  return place;
 }
 
 //===----------------------------------------------------------------------===//
@@ -86,7 +93,7 @@ void narrowInputs(KernelOp kernel) {
   OpBuilder builder(kernel);
   for (BlockArgument argument : body.getArguments()) {
     OpOperand &operand = kernel->getOpOperand(argument.getArgNumber());
-    BufferOp buffer = arenaBuffer(operand.get());
+    BufferOp buffer = divisibleBuffer(operand.get());
     int64_t offset = 0;
     SliceOp slice = buffer ? soleSlice(argument, offset) : SliceOp();
     if (!slice || !isAlone(kernel, buffer))
@@ -154,7 +161,7 @@ bool copiesApart(KernelOp kernel, BufferOp output) {
 bool splitConcat(KernelOp kernel) {
   ConcatOp concat = soleConcat(kernel);
   BufferOp output =
-      concat ? arenaBuffer(kernel.getOutputs().front()) : BufferOp();
+      concat ? divisibleBuffer(kernel.getOutputs().front()) : BufferOp();
   if (!copiesApart(kernel, output))
     return false;
   OpBuilder builder(kernel);
@@ -171,6 +178,22 @@ bool splitConcat(KernelOp kernel) {
   return true;
 }
 } // namespace
+
+bool isHeldInput(BufferOp buffer) {
+  if (buffer.getSpace() != BufferSpace::Persistent)
+    return false;
+  auto function = buffer->getParentOfType<func::FuncOp>();
+  auto stage = function->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
+  auto table = function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
+      schedule::kPersistent);
+  size_t number = stage ? stage.getInt() : 0, index = buffer.getPosition();
+  if (!table || number >= table.size())
+    return false;
+  auto rows = cast<ArrayAttr>(table[number]);
+  return index < rows.size() &&
+         isa_and_nonnull<InputAttr>(
+             cast<DictionaryAttr>(rows[index]).get("source"));
+}
 
 void narrowSlices(func::FuncOp function) {
   SmallVector<KernelOp> kernels(function.getOps<KernelOp>());

@@ -3,9 +3,17 @@
 #ifndef AUTOPAR_LOWERING_COMMON_NARROWSLICES_H
 #define AUTOPAR_LOWERING_COMMON_NARROWSLICES_H
 
+#include "autopar/Dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace autopar {
+
+/// On a buffer op in persistent space: how many bytes after the tensor's begin
+/// it lies. Made and read by Lowering alone.
+inline constexpr llvm::StringLiteral kOffset = "autopar.offset";
+
+/// Whether a buffer is an input that is read where the host holds it.
+bool isHeldInput(BufferOp buffer);
 
 /// Time steps and other repetitions differ in which rows of a buffer they read
 /// or write. Where such rows are one piece of memory, the kernel gets their

@@ -167,6 +167,7 @@ std::string HostPrinter::element(const HostArgument &argument,
     return table.place("op", valuesOf(argument, loop));
   case HostArgument::Tensor:
     return table.place("tensor", valuesOf(argument, loop));
+  case HostArgument::Offset: // in inputs of a CPU
   case HostArgument::Function:
   case HostArgument::Array:
   case HostArgument::Words:

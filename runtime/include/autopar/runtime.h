@@ -79,9 +79,9 @@ typedef enum aprt_activation {
 void *aprt_arena(aprt_rank *rank);
 
 /// Persistent tensor `index` of the manifest's "persistent" table: a
-/// parameter's local slice, or a result of setup. It has an address from
-/// aprt_load (for what setup does not load: from the end of setup) until
-/// aprt_release, and is null before and after.
+/// parameter's local slice, a result of setup, or an input's slice, which step
+/// reads in the launcher's array. The others have an address from aprt_load, at
+/// the latest from the end of setup, until aprt_release; then they are null.
 void *aprt_persistent(aprt_rank *rank, int32_t index);
 
 /// Called by setup before persistent tensor `index` is first used: reads a

@@ -1,5 +1,6 @@
-// Two stages and three micro-batches: stage 0 doubles its block of x, stage 1
-// adds one. ExecutableTest defines MANIFEST.
+// Two stages and three micro-batches: stage 0 doubles its block of x, which is
+// a persistent tensor or begins the arena, stage 1 adds one. ExecutableTest
+// defines MANIFEST.
 
 #include "autopar/runtime.h"
 
@@ -8,11 +9,12 @@ enum { block = 4 };
 const char aprt_program_manifest[] = MANIFEST;
 
 static aprt_status first(aprt_rank *rank, int64_t t) {
-  float *x = aprt_arena(rank);
+  float *doubled = aprt_arena(rank);
+  const float *x = aprt_persistent(rank, 0);
   (void)t;
   for (int i = 0; i < block; ++i)
-    x[i] *= 2;
-  return aprt_send(rank, 0, 0, x, block * sizeof(float));
+    doubled[i] = 2 * (x ? x : doubled)[i];
+  return aprt_send(rank, 0, 0, doubled, block * sizeof(float));
 }
 
 static aprt_status second(aprt_rank *rank, int64_t t) {

@@ -1,6 +1,7 @@
 //===- PeakMemoryTest.cpp - The predicted memory is the assigned one ------===//
 
 #include "autopar/Cost/PeakMemory.h"
+#include "autopar/Cost/HeldInputs.h"
 #include "autopar/Cost/TargetTable.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Schedule/Names.h"
@@ -95,6 +96,29 @@ TEST(PeakMemory, PredictionIsWhatScheduleAssigns) {
     EXPECT_EQ(predicted.arenaBytes, bytes.getInt()) << text;
     EXPECT_EQ(predicted.persistentBytes, 1024);
   }
+}
+
+/// Blocks that a device reads where the host holds the whole.
+TEST(HeldInputs, RowsOfEqualBlocksAreOnePiece) {
+  Mesh mesh({{"data", 2}, {"tensor", 3}});
+  auto split = [&](ArrayRef<int64_t> shape, ArrayRef<StringRef> axes) {
+    Sharding sharding = Sharding::replicated(shape.size());
+    for (auto [dim, axis] : llvm::zip(sharding.dims, axes))
+      if (!axis.empty())
+        llvm::append_range(dim.atoms, *mesh.lookup(axis));
+    return isOnePiece(shape, sharding, mesh);
+  };
+  EXPECT_TRUE(split({}, {}));
+  EXPECT_TRUE(split({5, 7}, {"", ""}));
+  EXPECT_TRUE(split({4, 7}, {"data", ""}));
+  EXPECT_TRUE(split({2, 6, 7}, {"data", "tensor", ""}));
+  EXPECT_TRUE(split({1, 1, 6}, {"", "", "tensor"}));
+  EXPECT_FALSE(split({5, 7}, {"data", ""})); // the last block is not full
+  EXPECT_FALSE(split({4, 6}, {"", "tensor"}));
+  EXPECT_FALSE(split({4, 6}, {"data", "tensor"}));
+  Sharding window = Sharding::replicated(1);
+  window.dims[0].interval = Interval{2, -1, 4};
+  EXPECT_FALSE(isOnePiece({4}, window, mesh));
 }
 
 /// Each wait is needed: without it the replay finds work out of order.
