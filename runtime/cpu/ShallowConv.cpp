@@ -98,15 +98,15 @@ private:
   }
 };
 
-#define APRT_FUNCTIONS(name, target)                                           \
-  target void add##name(                                                       \
-      const float *from, int64_t pitch, const std::vector<TapColumn> &taps,    \
-      const float *weights, int64_t rows, float *sums, int64_t sumPitch) {     \
-    addRows(from, pitch, taps, weights, rows, sums, sumPitch);                 \
+#define APRT_FUNCTIONS(name, target, wide)                                     \
+  target void add##name(const float *from, int64_t pitch,                      \
+                        const std::vector<TapColumn> &taps,                    \
+                        const float *weights, float bias, int64_t rows,        \
+                        float *sums, int64_t sumPitch) {                       \
+    addRows<wide>(from, pitch, taps, weights, bias, rows, sums, sumPitch);     \
   }                                                                            \
-  target void finish##name(int64_t activation, float bias, float *sums,        \
-                           int64_t count) {                                    \
-    finishSums(activation, bias, sums, count);                                 \
+  target void finish##name(int64_t activation, float *sums, int64_t count) {   \
+    finishSums(activation, sums, count);                                       \
   }                                                                            \
   target void copy##name(const float *from, int64_t fromPitch, float *to,      \
                          int64_t toPitch, int64_t rows, int64_t count) {       \
@@ -116,11 +116,11 @@ private:
                          float *odd) {                                         \
     partLine(from, pairs, even, odd);                                          \
   }
-APRT_FUNCTIONS(Plain, )
+APRT_FUNCTIONS(Plain, , false)
 #if defined(__x86_64__)
-APRT_FUNCTIONS(Avx2, [[gnu::target("avx2,fma")]])
+APRT_FUNCTIONS(Avx2, [[gnu::target("avx2,fma")]], false)
 APRT_FUNCTIONS(Avx512,
-               [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]])
+               [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]], true)
 #endif
 #undef APRT_FUNCTIONS
 
@@ -263,15 +263,15 @@ private:
       scratch.weights[t] =
           float(Element<T>::load(w[o * g.taps() + taps.weightOf[t]]));
     functions.add(scratch.planes, g.pitch, taps.columns, scratch.weights,
-                  g.out[0], scratch.sums, g.sumPitch);
+                  desc.bias ? float(Element<T>::load(bias[o])) : 0.0f, g.out[0],
+                  scratch.sums, g.sumPitch);
     if (desc.addend)
       for (int64_t row = 0; row < g.out[0]; ++row)
         for (int64_t i = 0; i < g.out[1]; ++i)
           scratch.sums[row * g.sumPitch + i] +=
               float(Element<T>::load(addend[at + row * g.out[1] + i]));
-    functions.finish(desc.activation,
-                     desc.bias ? float(Element<T>::load(bias[o])) : 0.0f,
-                     scratch.sums, g.sums());
+    if (desc.activation != APRT_ACT_NONE)
+      functions.finish(desc.activation, scratch.sums, g.sums());
     store(scratch.sums, y + at);
   }
 

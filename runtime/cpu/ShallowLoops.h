@@ -17,6 +17,9 @@ namespace autopar::runtime::shallow {
 
 typedef float Vector __attribute__((vector_size(vectorBytes)));
 inline constexpr int64_t lanes = vectorBytes / int64_t(sizeof(float));
+/// A vector anywhere among floats.
+typedef float AnyVector __attribute__((vector_size(vectorBytes),
+                                       aligned(sizeof(float)), may_alias));
 /// Rows of outputs at a time, and taps below one another.
 inline constexpr int64_t rowsAtOnce = 4, mostTaps = 7;
 
@@ -27,11 +30,12 @@ struct TapColumn {
 };
 
 /// The sums of `rows` rows of outputs, sumPitch apart and sumPitch long, of
-/// planes whose rows are `pitch` apart. `weights` of all columns of taps.
+/// planes whose rows are `pitch` apart, and `bias` more. `weights` of all
+/// columns of taps.
 using AddFunction = void (*)(const float *from, int64_t pitch,
                              const std::vector<TapColumn> &taps,
-                             const float *weights, int64_t rows, float *sums,
-                             int64_t sumPitch);
+                             const float *weights, float bias, int64_t rows,
+                             float *sums, int64_t sumPitch);
 
 /// body(i) for the constants i from `i` to `end`: what it indexes stays in
 /// registers.
@@ -43,11 +47,15 @@ template <int64_t i, int64_t end, typename Body>
   }
 }
 
-/// Adds the columns of `count` taps to `rows` rows of `vectors` vectors.
-template <int64_t count, int64_t rows, int64_t vectors>
+/// Adds the columns of `count` taps to rowsAtOnce rows of `vectors` vectors:
+/// each vector that is loaded serves all rows that read it. If it is one
+/// register (`wide`), it is held there: loads across lines of the cache are
+/// slower than the sums.
+template <bool wide, int64_t count, int64_t vectors>
 [[gnu::always_inline]] inline void
 addBlock(const float *from, int64_t pitch, const std::vector<TapColumn> &taps,
          const float *weights, float *sums, int64_t sumPitch) {
+  constexpr int64_t rows = rowsAtOnce;
   Vector total[rows * vectors];
   unroll<0, rows>([&](auto r) __attribute__((always_inline)) {
     unroll<0, vectors>([&](auto v) __attribute__((always_inline)) {
@@ -63,8 +71,9 @@ addBlock(const float *from, int64_t pitch, const std::vector<TapColumn> &taps,
     const float *at = from + column.offset;
     unroll<0, rows + count - 1>([&](auto line) __attribute__((always_inline)) {
       unroll<0, vectors>([&](auto v) __attribute__((always_inline)) {
-        Vector x;
-        std::memcpy(&x, at + v * lanes, sizeof(x));
+        Vector x = *reinterpret_cast<const AnyVector *>(at + v * lanes);
+        if constexpr (wide && count > 1)
+          asm("" : "+v"(x));
         unroll<0, rows>([&](auto r) __attribute__((always_inline)) {
           if constexpr (line >= r && line - r < count)
             total[r * vectors + v] += x * weights[line - r];
@@ -82,66 +91,84 @@ addBlock(const float *from, int64_t pitch, const std::vector<TapColumn> &taps,
   });
 }
 
-/// As many blocks of `vectors` vectors as fit from `column` on.
-template <int64_t count, int64_t rows, int64_t vectors>
-[[gnu::always_inline]] inline void
-addBlocks(const float *from, int64_t pitch, const std::vector<TapColumn> &taps,
-          const float *weights, float *sums, int64_t sumPitch,
-          int64_t &column) {
-  for (; column + vectors * lanes <= sumPitch; column += vectors * lanes)
-    addBlock<count, rows, vectors>(from + column, pitch, taps, weights,
-                                   sums + column, sumPitch);
-}
-
-/// The columns of `count` taps.
-template <int64_t count>
+/// The columns of `count` taps, for rowsAtOnce rows.
+template <bool wide, int64_t count>
 [[gnu::always_inline]] inline void
 addColumns(const float *from, int64_t pitch, const std::vector<TapColumn> &taps,
-           const float *weights, int64_t rows, float *sums, int64_t sumPitch) {
+           const float *weights, float *sums, int64_t sumPitch) {
   if (std::none_of(taps.begin(), taps.end(), [](const TapColumn &column) {
         return column.count == count;
       }))
     return;
+  int64_t i = 0;
+  for (; i + 2 * lanes <= sumPitch; i += 2 * lanes)
+    addBlock<wide, count, 2>(from + i, pitch, taps, weights, sums + i,
+                             sumPitch);
+  if (i < sumPitch)
+    addBlock<wide, count, 1>(from + i, pitch, taps, weights, sums + i,
+                             sumPitch);
+}
+
+/// Adds all taps to `vectors` vectors of one row, of which no two read the
+/// same.
+template <int64_t vectors>
+[[gnu::always_inline]] inline void
+addVectors(const float *from, int64_t pitch, const std::vector<TapColumn> &taps,
+           const float *weights, float bias, float *sums) {
+  Vector total[vectors];
+  unroll<0, vectors>([&](auto v) __attribute__((always_inline)) {
+    total[v] = Vector{} + bias;
+  });
+  for (const TapColumn &column : taps) {
+    const float *at = from + column.offset;
+    for (int64_t tap = 0; tap < column.count; ++tap, at += pitch) {
+      float weight = *weights++;
+      unroll<0, vectors>([&](auto v) __attribute__((always_inline)) {
+        total[v] +=
+            *reinterpret_cast<const AnyVector *>(at + v * lanes) * weight;
+      });
+    }
+  }
+  unroll<0, vectors>([&](auto v) __attribute__((always_inline)) {
+    *reinterpret_cast<AnyVector *>(sums + v * lanes) = total[v];
+  });
+}
+
+template <bool wide>
+[[gnu::always_inline]] inline void
+addRows(const float *from, int64_t pitch, const std::vector<TapColumn> &taps,
+        const float *weights, float bias, int64_t rows, float *sums,
+        int64_t sumPitch) {
   int64_t row = 0;
   for (; row + rowsAtOnce <= rows; row += rowsAtOnce) {
-    const float *at = from + row * pitch;
     float *to = sums + row * sumPitch;
-    int64_t column = 0;
-    addBlocks<count, rowsAtOnce, 2>(at, pitch, taps, weights, to, sumPitch,
-                                    column);
-    addBlocks<count, rowsAtOnce, 1>(at, pitch, taps, weights, to, sumPitch,
-                                    column);
+    std::fill_n(to, rowsAtOnce * sumPitch, bias);
+    unroll<1, mostTaps + 1>([&](auto count) __attribute__((always_inline)) {
+      addColumns<wide, count>(from + row * pitch, pitch, taps, weights, to,
+                              sumPitch);
+    });
   }
   for (; row < rows; ++row) {
     const float *at = from + row * pitch;
     float *to = sums + row * sumPitch;
-    int64_t column = 0;
-    addBlocks<count, 1, 8>(at, pitch, taps, weights, to, sumPitch, column);
-    addBlocks<count, 1, 2>(at, pitch, taps, weights, to, sumPitch, column);
-    addBlocks<count, 1, 1>(at, pitch, taps, weights, to, sumPitch, column);
+    int64_t i = 0;
+    for (; i + 8 * lanes <= sumPitch; i += 8 * lanes)
+      addVectors<8>(at + i, pitch, taps, weights, bias, to + i);
+    for (; i + 2 * lanes <= sumPitch; i += 2 * lanes)
+      addVectors<2>(at + i, pitch, taps, weights, bias, to + i);
+    if (i < sumPitch)
+      addVectors<1>(at + i, pitch, taps, weights, bias, to + i);
   }
 }
 
-[[gnu::always_inline]] inline void addRows(const float *from, int64_t pitch,
-                                           const std::vector<TapColumn> &taps,
-                                           const float *weights, int64_t rows,
-                                           float *sums, int64_t sumPitch) {
-  std::fill_n(sums, rows * sumPitch, 0.0f);
-  unroll<1, mostTaps + 1>([&](auto count) __attribute__((always_inline)) {
-    addColumns<count>(from, pitch, taps, weights, rows, sums, sumPitch);
-  });
-}
+/// sums[i] = activation(sums[i]), for `count` i, a multiple of lanes.
+using FinishFunction = void (*)(int64_t activation, float *sums, int64_t count);
 
-/// sums[i] = activation(sums[i] + bias), for `count` i, a multiple of lanes.
-using FinishFunction = void (*)(int64_t activation, float bias, float *sums,
-                                int64_t count);
-
-[[gnu::always_inline]] inline void finishSums(int64_t activation, float bias,
-                                              float *sums, int64_t count) {
+[[gnu::always_inline]] inline void finishSums(int64_t activation, float *sums,
+                                              int64_t count) {
   for (int64_t i = 0; i < count; i += lanes) {
     Vector x;
     std::memcpy(&x, sums + i, sizeof(x));
-    x += bias;
     ActivationLanes::apply(activation, x);
     std::memcpy(sums + i, &x, sizeof(x));
   }
@@ -183,8 +210,9 @@ using PartFunction = void (*)(const float *from, int64_t pairs, float *even,
 
 [[gnu::always_inline]] inline void partLine(const float *from, int64_t pairs,
                                             float *even, float *odd) {
-  int64_t i = 0;
-  for (; i + lanes <= pairs; i += lanes) {
+  // The last part overlaps the one before.
+  for (int64_t next = 0; pairs >= lanes && next < pairs; next += lanes) {
+    int64_t i = std::min(next, pairs - lanes);
     Vector a, b;
     std::memcpy(&a, from + 2 * i, sizeof(a));
     std::memcpy(&b, from + 2 * i + lanes, sizeof(b));
@@ -195,7 +223,7 @@ using PartFunction = void (*)(const float *from, int64_t pairs, float *even,
     std::memcpy(even + i, &first, sizeof(first));
     std::memcpy(odd + i, &second, sizeof(second));
   }
-  for (; i < pairs; ++i) {
+  for (int64_t i = 0; pairs < lanes && i < pairs; ++i) {
     even[i] = from[2 * i];
     odd[i] = from[2 * i + 1];
   }
