@@ -291,4 +291,12 @@ std::optional<Value> imageOperandOf(Operation *op) {
   return std::nullopt;
 }
 
+std::optional<int64_t> depthwiseProducts(Operation *op) {
+  auto convolution = cast<ConvolutionOp>(op);
+  ArrayRef<int64_t> filter = shapeOf(convolution.getFilter());
+  if (convolution.getGroups() == 1 || filter[1] != 1)
+    return std::nullopt;
+  return ShapedType::getNumElements(filter.drop_front(2));
+}
+
 } // namespace autopar

@@ -28,10 +28,14 @@ using Messages = std::map<int64_t, SmallVector<Layout>>;
 class LayoutChoice {
 public:
   LayoutChoice(func::FuncOp func, Messages &messages)
-      : func(func), messages(messages) {}
+      : func(func), messages(messages), table(targetTable(func)) {}
   void run();
 
 private:
+  void findImages();
+  bool maybeImage(OpOperand &use);
+  bool mayStayRowMajor(Operation *root);
+  bool staysRowMajor(KernelOp kernel, Operation *root);
   void assign(Operation *op);
   void assignLibrary(KernelOp kernel, Operation *root, Value image);
   void assignLoops(KernelOp kernel);
@@ -47,7 +51,9 @@ private:
 
   func::FuncOp func;
   Messages &messages;
+  const TargetTable &table;
   std::map<int64_t, size_t> received; // messages so far, by channel
+  llvm::DenseSet<Value> images;       // see findImages
   ValueLayouts layouts;
   /// Copies made so far of a value, with their layouts.
   llvm::DenseMap<Value, SmallVector<std::pair<Layout, Value>, 1>> copies;
@@ -87,6 +93,54 @@ void LayoutChoice::rowMajorOperands(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
+// What images become
+//===----------------------------------------------------------------------===//
+
+/// The op of a library kernel that cares for the layout of images.
+static Operation *imageOpOf(Operation *op) {
+  auto kernel = dyn_cast<KernelOp>(op);
+  if (!kernel || !kernel.getLibrary())
+    return nullptr;
+  for (Operation &inner : kernel.getBody().front())
+    if (imageOperandOf(&inner))
+      return &inner;
+  return nullptr;
+}
+
+/// Images of fewer positions have lines that fill no vectors.
+static constexpr int64_t kLeastPositions = 64;
+
+/// Whether the library has good loops for the convolution on row-major images.
+bool LayoutChoice::mayStayRowMajor(Operation *root) {
+  std::optional<int64_t> products = depthwiseProducts(root);
+  auto type = cast<RankedTensorType>(root->getResult(0).getType());
+  return products && *products <= table.mostRowMajorProducts &&
+         type.getElementType().isF32() && type.getRank() <= 4 &&
+         ShapedType::getNumElements(type.getShape().drop_front(2)) >=
+             kLeastPositions;
+}
+
+/// Whether `use` makes of a value an image that had better have its channels
+/// last. A message may be one elsewhere.
+bool LayoutChoice::maybeImage(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (Operation *root = imageOpOf(op); root && !mayStayRowMajor(root))
+    return true;
+  return isa<SendOp>(op) || llvm::any_of(op->getResults(), [&](Value result) {
+           return images.contains(result);
+         });
+}
+
+/// Collects the values that later ops make such images of.
+void LayoutChoice::findImages() {
+  for (Operation &op : llvm::reverse(func.getBody().front()))
+    for (Value result : op.getResults())
+      if (llvm::any_of(result.getUses(),
+                       [&](OpOperand &use) { return maybeImage(use); }))
+        images.insert(result);
+}
+
+//===----------------------------------------------------------------------===//
 // Inside of kernels
 //===----------------------------------------------------------------------===//
 
@@ -121,6 +175,14 @@ static void carryThrough(Block &body, Operation *root, bool backward,
     if (&op != root)
       for (Value operand : op.getOperands())
         carryTo(&op, operand, known);
+}
+
+/// Copies before and after would cost more than channels last save.
+bool LayoutChoice::staysRowMajor(KernelOp kernel, Operation *root) {
+  return mayStayRowMajor(root) && !images.contains(kernel.getResult(0)) &&
+         llvm::all_of(kernel.getInputs(), [&](Value input) {
+           return sameMemory(shapeOf(input), layoutOf(input), {});
+         });
 }
 
 /// The library takes the image, the result and what is added to it with
@@ -268,22 +330,18 @@ void LayoutChoice::assign(Operation *op) {
       assignCommunication(op);
     return;
   }
-  if (!kernel.getLibrary()) {
+  Operation *root = imageOpOf(kernel);
+  if (!kernel.getLibrary())
     assignLoops(kernel);
-  } else {
-    for (Operation &inner : kernel.getBody().front())
-      if (std::optional<Value> image = imageOperandOf(&inner);
-          image && targetTable(func).imagesChannelsLast) {
-        assignLibrary(kernel, &inner, *image);
-        keepInPlace(kernel);
-        return;
-      }
+  else if (root && table.imagesChannelsLast && !staysRowMajor(kernel, root))
+    assignLibrary(kernel, root, *imageOperandOf(root));
+  else
     rowMajorOperands(op);
-  }
   keepInPlace(kernel);
 }
 
 void LayoutChoice::run() {
+  findImages();
   SmallVector<Operation *> ops;
   for (Operation &op : func.getBody().front())
     ops.push_back(&op);

@@ -49,6 +49,9 @@ struct TargetTable {
   /// Inputs are read where the host holds them if a device's block is one piece
   /// there; otherwise, and on other targets, each step copies them.
   bool readsHeldInputs = false;
+  /// Depthwise f32 convolutions of lines and images that add at most so many
+  /// products per element are as fast on row-major ones.
+  int64_t mostRowMajorProducts = 0;
   /// Keeps kernels compilable.
   unsigned maxOps = 64;
   CommunicationRules communication;

@@ -75,6 +75,11 @@ std::optional<Layout> carryLayout(mlir::Operation *op, mlir::Value from,
 /// that computes `op` cares for the layout of them and of its result.
 std::optional<mlir::Value> imageOperandOf(mlir::Operation *op);
 
+/// How many products each element of the result of an op that has an
+/// imageOperandOf adds up, if they are of one channel of many: of a depthwise
+/// convolution.
+std::optional<int64_t> depthwiseProducts(mlir::Operation *op);
+
 } // namespace autopar
 
 #endif // AUTOPAR_DIALECT_LAYOUT_H

@@ -45,9 +45,11 @@ def AssignLayouts : SchedulePass<"autopar-assign-layouts"> {
   let summary = "choose the order in which dimensions of values lie in memory";
   let description = [{
     Images that a convolution of the library reads, adds and writes have their
-    channels last where the target's table says so. Loops take what comes: their
-    results lie like the largest operand. Collectives, messages and reshapes keep
-    the order. Where a value lies otherwise than its reader wants - arguments and
+    channels last where the target's table says so; a depthwise one that adds few
+    products (`mostRowMajorProducts`) leaves a row-major image as it lies unless
+    another convolution may read its result. Loops take what comes: their results
+    lie like the largest operand. Collectives, messages and reshapes keep the order.
+    Where a value lies otherwise than its reader wants - arguments and
     results of functions are row-major - the reader gets a copy.
 
     `autopar.layouts` on a kernel, collective or receive lists for each result its
