@@ -107,8 +107,16 @@ static Operation *imageOpOf(Operation *op) {
   return nullptr;
 }
 
-/// Images of fewer positions have lines that fill no vectors.
-static constexpr int64_t kLeastPositions = 64;
+/// Shorter lines leave too much of their vectors empty.
+static constexpr int64_t kLeastLine = 24;
+
+/// The innermost dimension of several elements.
+static int64_t lineOf(ArrayRef<int64_t> shape) {
+  for (int64_t size : llvm::reverse(shape))
+    if (size != 1)
+      return size;
+  return 1;
+}
 
 /// Whether the library has good loops for the convolution on row-major images.
 bool LayoutChoice::mayStayRowMajor(Operation *root) {
@@ -116,8 +124,7 @@ bool LayoutChoice::mayStayRowMajor(Operation *root) {
   auto type = cast<RankedTensorType>(root->getResult(0).getType());
   return products && *products <= table.mostRowMajorProducts &&
          type.getElementType().isF32() && type.getRank() <= 4 &&
-         ShapedType::getNumElements(type.getShape().drop_front(2)) >=
-             kLeastPositions;
+         lineOf(type.getShape().drop_front(2)) >= kLeastLine;
 }
 
 /// Whether `use` makes of a value an image that had better have its channels
