@@ -4,7 +4,7 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${AUTOPAR_BUILD:-$root/build}/sanitized
 [ -f "$build/build.ninja" ] ||
-  cmake -S "$root/runtime" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DAUTOPAR_SANITIZE=ON \
+  cmake -S "$root/runtime" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DAUTOPAR_SANITIZE=address,undefined \
     -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache >/dev/null
 # Objects are found again by later clones in other folders.
 export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1

@@ -9,10 +9,6 @@ namespace autopar {
 /// Movement takes its operand's group in if that has at most as many ops.
 static constexpr unsigned kMaxAbsorbed = 8;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<ShapedType>(value.getType()).getShape();
-}
-
 /// Some trailing dimensions of `shape` hold `rowLength` elements.
 static bool hasRows(ArrayRef<int64_t> shape, int64_t rowLength) {
   int64_t product = 1;

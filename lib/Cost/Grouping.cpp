@@ -12,9 +12,6 @@ namespace autopar {
 static constexpr unsigned kMaxFreeCost = 16;
 /// Longest chain of spreads and reshapes that groups look through.
 static constexpr unsigned kMaxPath = 16;
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<ShapedType>(value.getType()).getShape();
-}
 
 static int64_t innermostSize(ArrayRef<int64_t> shape) {
   for (int64_t size : llvm::reverse(shape))

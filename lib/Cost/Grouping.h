@@ -15,6 +15,10 @@
 
 namespace autopar {
 
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  return llvm::cast<mlir::ShapedType>(value.getType()).getShape();
+}
+
 /// How a group sees an operand: a value that lies in memory or is computed in
 /// the group (`base`), seen through spreads and reshapes. No base: the operand
 /// is computed from constants and positions alone.

@@ -1,6 +1,7 @@
 //===- Layout.cpp - The order of a tensor's dimensions in memory ----------===//
 
 #include "autopar/Dialect/Layout.h"
+#include "OpHelpers.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "llvm/ADT/STLExtras.h"
@@ -68,16 +69,16 @@ static SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape,
 
 namespace {
 /// Neighbouring dimensions that step through memory as one would.
-struct Run {
+struct MemoryRun {
   int64_t size, stride; // the stride of the innermost of them
 };
 } // namespace
 
 /// From the innermost to the outermost; dimensions of size 1 are in none.
-static SmallVector<Run> runsOf(ArrayRef<int64_t> shape,
-                               ArrayRef<int64_t> layout) {
+static SmallVector<MemoryRun> runsOf(ArrayRef<int64_t> shape,
+                                     ArrayRef<int64_t> layout) {
   SmallVector<int64_t> strides = stridesOf(shape, layout);
-  SmallVector<Run> runs;
+  SmallVector<MemoryRun> runs;
   for (int64_t dim = shape.size(); dim-- > 0;) {
     if (shape[dim] == 1)
       continue;
@@ -94,9 +95,9 @@ std::optional<Layout> viewLayout(ArrayRef<int64_t> from,
                                  ArrayRef<int64_t> to) {
   if (layout.empty() || llvm::is_contained(from, 0))
     return Layout();
-  SmallVector<Run> runs = runsOf(from, layout);
+  SmallVector<MemoryRun> runs = runsOf(from, layout);
   SmallVector<std::pair<int64_t, int64_t>> wide; // stride, dimension
-  Run *run = runs.begin();
+  MemoryRun *run = runs.begin();
   for (int64_t dim = to.size(); dim-- > 0;) {
     if (to[dim] == 1)
       continue;
@@ -150,10 +151,6 @@ Layout layoutOf(Type type) {
 //===----------------------------------------------------------------------===//
 // Through ops
 //===----------------------------------------------------------------------===//
-
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<ShapedType>(value.getType()).getShape();
-}
 
 /// The factors of `value`'s dimensions that have more than one element.
 static SmallVector<SmallVector<unsigned, 2>>

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Builds the compiler with the address sanitizer and runs the lit tests with it; programs they run have the plain build's stub.
+# Arguments go to lit, such as folders of build/sanitized-compiler/test.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+plain=${AUTOPAR_BUILD:-$root/build}
+build=$plain/sanitized-compiler
+[ -f "$build/build.ninja" ] ||
+  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1" \
+    -DAUTOPAR_SANITIZE=address -DAUTOPAR_PYTHON="${AUTOPAR_PYTHON:-$plain/venv/bin/python}" >/dev/null
+# Objects are found again by later clones in other folders.
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_ctime,include_file_mtime
+ninja -C "$build" autopar autopar-import autopar-opt
+for tool in "$plain"/bin/autopar-*; do
+  [ -e "$build/bin/${tool##*/}" ] || cp "$tool" "$build/bin/"
+done
+# LLVM's own libraries are not sanitized: containers that cross into them are not tracked, and what lives as long as the process
+# does is no leak.
+export ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0
+[ $# -gt 0 ] || set -- "$build/test"
+exec "$(llvm-config-22 --bindir)/lit" -j 2 "$@"
