@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the compiler with the address sanitizer and runs the lit tests with it; programs they run have the plain build's stub.
-# Arguments go to lit, such as folders of build/sanitized-compiler/test.
+# Builds the compiler with the address sanitizer and runs its lit tests (those of test/Execution, which are about programs, aside).
+# Programs have the plain build's stub. Arguments go to lit instead, such as folders of build/sanitized-compiler/test.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 plain=${AUTOPAR_BUILD:-$root/build}
@@ -14,8 +14,8 @@ ninja -C "$build" autopar autopar-import autopar-opt
 for tool in "$plain"/bin/autopar-*; do
   [ -e "$build/bin/${tool##*/}" ] || cp "$tool" "$build/bin/"
 done
-# LLVM's own libraries are not sanitized: containers that cross into them are not tracked, and what lives as long as the process
-# does is no leak.
-export ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0
-[ $# -gt 0 ] || set -- "$build/test"
+# LLVM's own libraries are not sanitized: containers and allocators that cross into them are not tracked, and what lives as long
+# as the process does is no leak.
+export ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0
+[ $# -gt 0 ] || set -- "$build"/test/{Cost,Dialect,Driver,Equality,Frontend,Interpreter,Lowering,Partition,Planning,Schedule}
 exec "$(llvm-config-22 --bindir)/lit" -j 2 "$@"

@@ -16,7 +16,7 @@ namespace {
 
 constexpr StringLiteral kLibdevice = "libdevice.10.bc";
 
-std::string join(const Twine &folder, const Twine &name) {
+std::string pathIn(const Twine &folder, const Twine &name) {
   SmallString<256> path;
   sys::path::append(path, folder, name);
   return std::string(path);
@@ -51,7 +51,8 @@ void addPackages(std::vector<std::string> &roots, StringRef environment) {
 std::string aboveCompiler(StringRef below) {
   static int anchor;
   std::string compiler = sys::fs::getMainExecutable(nullptr, &anchor);
-  return join(sys::path::parent_path(sys::path::parent_path(compiler)), below);
+  return pathIn(sys::path::parent_path(sys::path::parent_path(compiler)),
+                below);
 }
 
 /// Roots of toolkits, the first that has what is asked for counts.
@@ -77,7 +78,7 @@ Toolkits toolkits() {
 std::optional<std::string> libdeviceIn(ArrayRef<std::string> roots) {
   for (const std::string &root : roots)
     for (StringRef folder : {"nvvm/libdevice", "libdevice"})
-      if (std::string path = join(root, folder + "/" + kLibdevice);
+      if (std::string path = pathIn(root, folder + "/" + kLibdevice);
           sys::fs::exists(path))
         return path;
   return std::nullopt;
@@ -85,7 +86,7 @@ std::optional<std::string> libdeviceIn(ArrayRef<std::string> roots) {
 
 std::optional<std::string> toolIn(ArrayRef<std::string> roots, StringRef name) {
   for (const std::string &root : roots)
-    if (std::string path = join(root, "bin/" + name);
+    if (std::string path = pathIn(root, "bin/" + name);
         sys::fs::can_execute(path))
       return path;
   return std::nullopt;
@@ -118,7 +119,7 @@ std::optional<std::string> findCudaTool(StringRef name, StringRef beside) {
   if (auto given = sys::Process::GetEnv("AUTOPAR_" + name.upper()))
     return *given;
   if (!beside.empty())
-    if (std::string path = join(sys::path::parent_path(beside), name);
+    if (std::string path = pathIn(sys::path::parent_path(beside), name);
         sys::fs::can_execute(path))
       return path;
   Toolkits roots = toolkits();
