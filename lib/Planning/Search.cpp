@@ -167,6 +167,14 @@ Expected<Plan> PlanSearch::fitMemory(const Trial &trial,
   return make_error<NotEnoughMemory>(memoryLimit(), least);
 }
 
+/// Says into how many micro-batches the batch was cut when no plan was found.
+static Error withMicroBatches(Error error, int64_t microBatches) {
+  if (microBatches == 1 || error.isA<NotEnoughMemory>())
+    return error;
+  return createStringError(toString(std::move(error)) + " with " +
+                           Twine(microBatches) + " micro-batches");
+}
+
 /// `memory`: of one device; `problem` has its own limit.
 Expected<Plan> PlanSearch::solveOnce(const Trial &trial,
                                      const PlanQuestion &question,
@@ -177,7 +185,7 @@ Expected<Plan> PlanSearch::solveOnce(const Trial &trial,
     options.cutoff = best->predictedStepSeconds;
   Expected<Solution> solution = solve(problem.problem, options);
   if (!solution)
-    return solution.takeError();
+    return withMicroBatches(solution.takeError(), trial.microBatches);
   Plan plan;
   plan.strategy = strategyText(request);
   problem.writePlan(*solution, plan);

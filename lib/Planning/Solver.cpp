@@ -309,9 +309,10 @@ bool MemorySearch::isGapOfInterest() const {
 Expected<Solution> MemorySearch::run() {
   EliminationResult first = relax();
   if (first.cost == kIllegal)
-    return createStringError(first.lowerBound >= options.cutoff
-                                 ? "nothing cheaper than what is known"
-                                 : "no choices are legal together");
+    return createStringError(
+        options.cutoff < kIllegal && first.lowerBound >= options.cutoff
+            ? "nothing cheaper than what is known"
+            : "no shardings of the ops fit together on this mesh");
   lowerBound = first.lowerBound;
   if (best && fits(first.choice)) {
     best->lowerBound = std::min(best->seconds, lowerBound);

@@ -230,6 +230,8 @@ class NodeOracle:
             count = max(len(operands), max(a.size for a in operands.values()))
             operands = {name: overflowing(a, count, random) if is_float(a.dtype) else a for name, a in operands.items()}
         results = self(operands)
+        if op == "ReduceProd":
+            results = {name: unordered(a, operands[self.node.input[0]], random) for name, a in results.items()}
         if op in PLACES:
             results = {name: self._replaced(a, before, random, amount) for name, a in results.items()}
         results = {name: moved(a, random, amount, self.rounding, op in OF_ONE) for name, a in results.items()}
@@ -348,6 +350,17 @@ def overflowing(array, count, random):
     with np.errstate(all="ignore"):
         large = (np.abs(array.astype(np.float64)) > largest(array.dtype) / count) & (random.random(array.shape) < 0.5)
         return np.where(large, np.copysign(np.inf, array), array).astype(array.dtype)
+
+
+def unordered(product, factors, random):
+    """Infinite or 0 where factors above 1, or those below, multiplied first would leave the type's range."""
+    if not is_float(factors.dtype):
+        return product
+    with np.errstate(all="ignore"):
+        sizes = np.log(np.abs(factors[factors != 0].astype(np.float64)))
+    above, below = sizes[sizes > 0].sum(), sizes[sizes < 0].sum()
+    open_range = above > np.log(largest(factors.dtype)) or below < np.log(smallest_normal(factors.dtype))
+    return np.full_like(product, random.choice([0, np.inf, -np.inf])) if open_range else product
 
 
 def flushed(array, random):
