@@ -3,7 +3,7 @@
 # Programs have the plain build's stub. Arguments go to lit instead, such as folders of build/sanitized-compiler/test.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
-plain=${AUTOPAR_BUILD:-$root/build}
+plain=$(realpath "${AUTOPAR_BUILD:-$root/build}")
 build=$plain/sanitized-compiler
 [ -f "$build/build.ninja" ] ||
   cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1" \
@@ -12,7 +12,10 @@ build=$plain/sanitized-compiler
 export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_ctime,include_file_mtime
 ninja -C "$build" autopar autopar-import autopar-opt
 for tool in "$plain"/bin/autopar-*; do
-  [ -e "$build/bin/${tool##*/}" ] || cp "$tool" "$build/bin/"
+  case ${tool##*/} in
+  autopar-import | autopar-opt) ;; # built above
+  *) ln -sf "$tool" "$build/bin/" ;; # follows the plain build when that changes
+  esac
 done
 # LLVM's own libraries are not sanitized: containers and allocators that cross into them are not tracked, and what lives as long
 # as the process does is no leak.
