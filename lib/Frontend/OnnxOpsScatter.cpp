@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OnnxNode.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using llvm::Twine;
@@ -18,18 +19,17 @@ namespace {
 /// What an update does with the element it hits; nullopt: it replaces it.
 using Combination = std::optional<ReduceKind>;
 
-FailureOr<Combination> combinationOf(OnnxNode &node) {
+/// Of the attribute `reduction`.
+LogicalResult readCombination(OnnxNode &node, Combination &combination) {
   StringRef name = node.getString("reduction", "none");
-  if (name == "none")
-    return Combination();
-  if (name == "add")
-    return Combination(ReduceKind::Sum);
-  if (name == "mul")
-    return Combination(ReduceKind::Prod);
-  if (name == "max")
-    return Combination(ReduceKind::Max);
-  if (name == "min")
-    return Combination(ReduceKind::Min);
+  combination = llvm::StringSwitch<Combination>(name)
+                    .Case("add", ReduceKind::Sum)
+                    .Case("mul", ReduceKind::Prod)
+                    .Case("max", ReduceKind::Max)
+                    .Case("min", ReduceKind::Min)
+                    .Default(std::nullopt);
+  if (combination || name == "none")
+    return success();
   return node.error("unknown value '" + name +
                     "' of reduction (known: none, add, mul, max, min)");
 }
@@ -146,8 +146,9 @@ Value overlay(OnnxNode &node, Value data, Value part) {
 LogicalResult scatterElements(OnnxNode &node) {
   FailureOr<int64_t> axis =
       node.normalizeAxis(node.getInt("axis", 0), node.rank(0));
-  FailureOr<Combination> combination = combinationOf(node);
-  if (failed(axis) || failed(combination) || failed(requireUpdates(node)) ||
+  Combination combination;
+  if (failed(axis) || failed(readCombination(node, combination)) ||
+      failed(requireUpdates(node)) ||
       failed(node.requireRank(1, node.rank(0), node.rank(0))))
     return failure();
   if (node.shape(1) != node.shape(2))
@@ -162,7 +163,7 @@ LogicalResult scatterElements(OnnxNode &node) {
     return node.finish(node.input(0));
   Value block = node.slice(node.input(0), starts, shape);
   Value result = scatterWhole(node, block, node.input(1), node.input(2), *axis,
-                              *combination);
+                              combination);
   return node.finish(overlay(node, node.input(0), result));
 }
 
@@ -210,8 +211,9 @@ LogicalResult checkScatterNd(OnnxNode &node) {
 }
 
 LogicalResult scatterNd(OnnxNode &node) {
-  FailureOr<Combination> combination = combinationOf(node);
-  if (failed(combination) || failed(checkScatterNd(node)))
+  Combination combination;
+  if (failed(readCombination(node, combination)) ||
+      failed(checkScatterNd(node)))
     return failure();
   if (node.type(2).getNumElements() == 0)
     return node.finish(node.input(0));
@@ -230,7 +232,7 @@ LogicalResult scatterNd(OnnxNode &node) {
                             node.broadcastDims(rowPositions(node, rows, depth),
                                                table.getShape(), {1}),
                             node.iota(table, 0));
-  if (*combination) {
+  if (combination) {
     SmallVector<int64_t> perm, wide(flat), dims;
     for (int64_t d = 1; d < int64_t(flat.size()); ++d)
       perm.push_back(d);
@@ -242,7 +244,7 @@ LogicalResult scatterNd(OnnxNode &node) {
         node.broadcastDims(node.transpose(updates, perm), wide, dims);
     hits = node.broadcastDims(hits, wide, {0, int64_t(wide.size()) - 1});
     return node.finish(node.reshape(
-        combineHits(node, **combination, data, hits, spread), shape));
+        combineHits(node, *combination, data, hits, spread), shape));
   }
   Value from = lastHit(node, hits);
   Value found =
