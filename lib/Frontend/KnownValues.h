@@ -1,5 +1,4 @@
-//===- KnownValues.h - What follows from constants and parameters -*-
-// C++-*-===//
+//===- KnownValues.h - What follows from constants --------------*- C++ -*-===//
 
 #ifndef AUTOPAR_LIB_FRONTEND_KNOWNVALUES_H
 #define AUTOPAR_LIB_FRONTEND_KNOWNVALUES_H

@@ -1,5 +1,4 @@
-//===- BoundedSearch.h - Bounds that make elimination affordable -*- C++
-//-*-===//
+//===- BoundedSearch.h - Bounds that make elimination cheap -----*- C++ -*-===//
 
 #ifndef AUTOPAR_LIB_PLANNING_BOUNDEDSEARCH_H
 #define AUTOPAR_LIB_PLANNING_BOUNDEDSEARCH_H

@@ -1,5 +1,4 @@
-//===- ElementOrder.h - Which place in memory holds which element -*- C++
-//-*-===//
+//===- ElementOrder.h - Which place in memory holds what --------*- C++ -*-===//
 //
 // A reshape keeps the row-major number of each element. So two buffers of any
 // shapes are names of one value if and only if equal numbers lie at equal

@@ -1,5 +1,4 @@
-//===- PersistentTable.h - What lies outside the arena, by index -*- C++
-//-*-===//
+//===- PersistentTable.h - What lies outside the arena ----------*- C++ -*-===//
 
 #ifndef AUTOPAR_LIB_SCHEDULE_PERSISTENTTABLE_H
 #define AUTOPAR_LIB_SCHEDULE_PERSISTENTTABLE_H

@@ -1,5 +1,4 @@
-//===- VectorSums.h - The inner loops of a matrix times a vector -*- C++
-//-*-===//
+//===- VectorSums.h - Inner loops of a matrix times a vector ----*- C++ -*-===//
 //
 // A matrix whose rows are dense is multiplied row by row, several at a time;
 // one whose columns are dense is swept along them, several columns at a time

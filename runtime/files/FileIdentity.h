@@ -1,5 +1,4 @@
-//===- FileIdentity.h - Whether a file is the one that was -------*- C++
-//-*-===//
+//===- FileIdentity.h - Whether a file is the one that was ------*- C++ -*-===//
 
 #ifndef AUTOPAR_RUNTIME_FILES_FILEIDENTITY_H
 #define AUTOPAR_RUNTIME_FILES_FILEIDENTITY_H

@@ -1,5 +1,4 @@
-//===- Measurement.h - What a device can do -----------------------*- C++
-//-*-===//
+//===- Measurement.h - What a device can do ---------------------*- C++ -*-===//
 //
 // Numbers for `autopar calibrate`: rates that large kernels reach on this host,
 // measured through the same calls that programs make.

@@ -1,5 +1,4 @@
-//===- Decompositions.h - Composites split along what they reduce -*- C++
-//-*-===//
+//===- Decompositions.h - Composites split where they reduce ----*- C++ -*-===//
 
 #ifndef AUTOPAR_TEST_PROPERTY_DECOMPOSITIONS_H
 #define AUTOPAR_TEST_PROPERTY_DECOMPOSITIONS_H

@@ -1,5 +1,4 @@
-//===- Passes.h - The proof that local programs compute the whole -*- C++
-//-*-===//
+//===- Passes.h - Proof that local programs compute the whole ---*- C++ -*-===//
 //
 // A library of its own: it knows the dialect and its sharding rules, and no
 // pass that makes local programs.

@@ -1,5 +1,4 @@
-//===- KernelFunctions.h - Kernels as functions of bare pointers -*- C++
-//-*-===//
+//===- KernelFunctions.h - Kernels as functions of pointers -----*- C++ -*-===//
 
 #ifndef AUTOPAR_LOWERING_CPU_KERNELFUNCTIONS_H
 #define AUTOPAR_LOWERING_CPU_KERNELFUNCTIONS_H
