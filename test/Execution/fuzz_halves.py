@@ -6,16 +6,15 @@ The ops are those that IEEE 754 defines to the last digit, computed in fp32 and 
 are of all sizes, denormal and infinite too. One line per wrong case; the last counts.
 """
 
-import argparse
 import os
 import random
-import subprocess
 import sys
 
 import numpy as np
 import onnx
 from onnx import helper
 
+from chains import main_of
 from random_models.types import BF16, ONNX, info, load_arrays, save_arrays
 
 F16, F32 = np.dtype(np.float16), np.dtype(np.float32)
@@ -27,6 +26,7 @@ BINARY = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divid
 class Chain:
     """`values`: what numpy has for each name; some of them are outputs."""
 
+    @np.errstate(all="ignore")
     def __init__(self, seed):
         self.random, generator = random.Random(seed), np.random.default_rng(seed)
         self.dtype = self.random.choice([F16, BF16])
@@ -41,12 +41,14 @@ class Chain:
             self.random.choice([self.unary, self.binary, self.binary, self.binary, self.there_and_back, self.inverse, self.turn])()
         self.outputs = [name for name in self.live[len(self.inputs):-1] if self.random.random() < 0.1] + [self.live[-1]]
 
+    def __str__(self):
+        return str(self.dtype)
+
     def draw(self, generator, shape):
         """Many of ordinary size, some at the ends of what the type holds."""
         exponents = np.where(generator.random(shape) < 0.7, generator.integers(-3, 4, shape), generator.integers(-24, 16, shape))
         values = generator.standard_normal(shape) * 2.0**exponents
-        with np.errstate(over="ignore"):
-            return np.where(generator.random(shape) < 0.01, np.inf, values).astype(self.dtype)
+        return np.where(generator.random(shape) < 0.01, np.inf, values).astype(self.dtype)
 
     def append(self, op, operands, value, **attributes):
         name = f"v{len(self.nodes)}"
@@ -102,48 +104,20 @@ class Chain:
                                   [info(name, arrays[name].dtype, arrays[name].shape) for name in self.outputs])
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
 
+    def save(self, folder):
+        onnx.save(self.model(), os.path.join(folder, "model.onnx"))
+        save_arrays(os.path.join(folder, "inputs.npz"), {name: self.values[name] for name in self.inputs})
 
-def attempt(tool, folder, chain, ranks, target):
-    """What went wrong, or None."""
-    path = {name: os.path.join(folder, name) for name in ("model.onnx", "program", "in.npz", "out.npz")}
-    onnx.save(chain.model(), path["model.onnx"])
-    save_arrays(path["in.npz"], {name: chain.values[name] for name in chain.inputs})
-    for command in ([tool, "compile", path["model.onnx"], "-o", path["program"], "--ranks", str(ranks), "--target", target],
-                    [path["program"], "--inputs", path["in.npz"], "--outputs", path["out.npz"]]):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        if done.returncode:
-            return done.stderr.strip()[-300:]
-    actual = load_arrays(path["out.npz"])
-    for name in chain.outputs:
-        got, expected = (array.astype(np.float32) for array in (actual[name], chain.values[name]))
-        wrong = (got != expected) & ~(np.isnan(got) & np.isnan(expected))
-        if wrong.any():
-            return f"{name}: {wrong.sum()} of {wrong.size} elements differ, {got[wrong][0]} for {expected[wrong][0]}"
-    return None
-
-
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
-    arguments.add_argument("--target", default="cpu")
-    arguments.add_argument("--count", type=int, default=12)
-    arguments.add_argument("--seed", type=int, default=1)
-    options = arguments.parse_args()
-    wrong = 0
-    for number in range(options.count):
-        seed = options.seed * 100000 + number
-        with np.errstate(all="ignore"):
-            chain = Chain(seed)
-        ranks = (1, 1, 2, 3)[number % 4]
-        trouble = attempt(options.tool, options.folder, chain, ranks, options.target)
-        if trouble:
-            wrong += 1
-            steps = ", ".join(node.op_type for node in chain.nodes)
-            print(f"wrong: seed {seed}, {ranks} ranks, {chain.dtype}: {steps}: {trouble}", flush=True)
-    print(f"{options.count - wrong} right, {wrong} WRONG")
-    sys.exit(bool(wrong))
+    def difference(self, folder):
+        """The first output that differs in a bit, NaN aside, or None."""
+        actual = load_arrays(os.path.join(folder, "out.npz"))
+        for name in self.outputs:
+            got, expected = (array.astype(np.float32) for array in (actual[name], self.values[name]))
+            wrong = (got != expected) & ~(np.isnan(got) & np.isnan(expected))
+            if wrong.any():
+                return f"{name}: {wrong.sum()} of {wrong.size} elements differ, {got[wrong][0]} for {expected[wrong][0]}"
+        return None
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main_of(__doc__, Chain))

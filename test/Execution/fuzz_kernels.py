@@ -6,20 +6,19 @@ onnxruntime.
 The shapes are large enough for tiles and blocks of columns, and seldom divide them. One line per wrong case; the last counts.
 """
 
-import argparse
 import os
 import random
-import subprocess
 import sys
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python"))
 
 from autopar.compare import compare  # noqa: E402
+from chains import main_of  # noqa: E402
+from programs import reference  # noqa: E402
 
 TYPES = {np.float32: TensorProto.FLOAT, np.float64: TensorProto.DOUBLE, np.int32: TensorProto.INT32, np.float16: TensorProto.FLOAT16}
 SIZES = [1, 2, 3, 7, 16, 17, 33, 64, 70, 96, 100, 129, 256, 300]
@@ -30,8 +29,9 @@ MOST_ELEMENTS = 200000
 class Chain:
     """One model: every step takes the last value, some an earlier one too; some values are outputs besides the last."""
 
-    def __init__(self, rng):
-        self.rng, self.dtype = rng, rng.choice([np.float32, np.float32, *TYPES])
+    def __init__(self, seed):
+        rng = random.Random(seed)
+        self.rng, self.seed, self.dtype = rng, seed, rng.choice([np.float32, np.float32, *TYPES])
         self.inputs, self.constants, self.nodes = {}, {}, []
         self.value, self.outputs = "x", []
         if rng.random() < 0.1:
@@ -53,6 +53,9 @@ class Chain:
                 self.outputs.append(self.value)
         self.append("Identity")
         self.outputs = list(dict.fromkeys([*self.outputs, self.value]))
+
+    def __str__(self):
+        return f"{self.dtype.__name__}{self.inputs['x']}"
 
     def append(self, op, *others, **attributes):
         result = f"v{len(self.nodes)}"
@@ -218,10 +221,22 @@ class Chain:
             [numpy_helper.from_array(array, name) for name, array in self.constants.items()])
         return onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9))
 
-    def values(self, seed):
-        generator = np.random.default_rng(seed)
+    def values(self):
+        generator = np.random.default_rng(self.seed)
         draw = (lambda s: generator.integers(-3, 4, s)) if self.dtype is np.int32 else (lambda s: generator.standard_normal(s).clip(-3, 3))
         return {name: np.asarray(draw(shape)).astype(self.dtype) for name, shape in self.inputs.items()}
+
+    def save(self, folder):
+        onnx.save(self.model(), os.path.join(folder, "model.onnx"))
+        np.savez(os.path.join(folder, "inputs.npz"), **self.values())
+
+    def difference(self, folder):
+        """How far beyond the tolerance, or None."""
+        expected = reference(folder, self.values())
+        with np.load(os.path.join(folder, "out.npz")) as actual:
+            known = {name: settled(actual[name], array) for name, array in expected.items()}
+        worst = max(compare(known, expected, 2e-2 if self.dtype is np.float16 else 5e-4).values())
+        return None if worst <= 1 else f"{worst:.3g} of the tolerance"
 
 
 def settled(actual, expected):
@@ -233,46 +248,5 @@ def settled(actual, expected):
     return np.where(open_to_doubt, expected, actual)
 
 
-def attempt(tool, folder, chain, seed, ranks, target):
-    """What went wrong, or None."""
-    path = {name: os.path.join(folder, name) for name in ("model.onnx", "program", "in.npz", "out.npz")}
-    onnx.save(chain.model(), path["model.onnx"])
-    inputs = chain.values(seed)
-    np.savez(path["in.npz"], **inputs)
-    session = onnxruntime.InferenceSession(path["model.onnx"], providers=["CPUExecutionProvider"])
-    expected = dict(zip(chain.outputs, session.run(None, inputs)))
-    for command in ([tool, "compile", path["model.onnx"], "-o", path["program"], "--ranks", str(ranks), "--target", target],
-                    [path["program"], "--inputs", path["in.npz"], "--outputs", path["out.npz"]]):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        if done.returncode:
-            return done.stderr.strip()[-300:]
-    with np.load(path["out.npz"]) as actual:
-        known = {name: settled(actual[name], array) for name, array in expected.items()}
-    worst = max(compare(known, expected, 2e-2 if chain.dtype is np.float16 else 5e-4).values())
-    return None if worst <= 1 else f"{worst:.3g} of the tolerance"
-
-
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
-    arguments.add_argument("--target", default="cpu")
-    arguments.add_argument("--count", type=int, default=12)
-    arguments.add_argument("--seed", type=int, default=1)
-    options = arguments.parse_args()
-    wrong = 0
-    for number in range(options.count):
-        seed = options.seed * 100000 + number
-        chain = Chain(random.Random(seed))
-        ranks = (1, 1, 2, 3)[number % 4]
-        trouble = attempt(options.tool, options.folder, chain, seed, ranks, options.target)
-        if trouble:
-            wrong += 1
-            steps = ", ".join(node.op_type for node in chain.nodes)
-            print(f"wrong: seed {seed}, {ranks} ranks, {chain.dtype.__name__}{chain.inputs['x']}: {steps}: {trouble}", flush=True)
-    print(f"{options.count - wrong} right, {wrong} WRONG")
-    sys.exit(bool(wrong))
-
-
 if __name__ == "__main__":
-    main()
+    sys.exit(main_of(__doc__, Chain))

@@ -6,17 +6,16 @@ One case per model is computed in each low precision, with a tolerance for its d
 """
 
 import os
-import subprocess
 import sys
 
 import numpy as np
-import onnxruntime
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(ROOT, "python"))
 
 from autopar import models  # noqa: E402
 from autopar.compare import compare  # noqa: E402
+from programs import compile_and_run, reference  # noqa: E402
 
 STRATEGIES = {"mlp": ["auto", "data", "row", "column", "tensor", "layer"],
               "convnet": ["auto", "data", "tensor", "channel", "spatial"]}
@@ -24,20 +23,11 @@ STRATEGIES = {"mlp": ["auto", "data", "row", "column", "tensor", "layer"],
 PRECISIONS = {"tf32": 1e-4, "bf16": 5e-2, "fp16": 1e-2}
 
 
-def reference(folder, inputs):
-    session = onnxruntime.InferenceSession(os.path.join(folder, "model.onnx"), providers=["CPUExecutionProvider"])
-    return dict(zip([output.name for output in session.get_outputs()], session.run(None, inputs)))
-
-
 def attempt(tool, folder, expected, ranks, strategy, precision="fp32", tolerance=1e-4):
-    program, outputs = os.path.join(folder, "program"), os.path.join(folder, "out.npz")
-    for command in ([tool, "compile", os.path.join(folder, "model.onnx"), "-o", program, "--ranks", str(ranks),
-                     "--strategy", strategy, "--precision", precision],
-                    [program, "--inputs", os.path.join(folder, "inputs.npz"), "--outputs", outputs]):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        if done.returncode:
-            return "error", done.stderr.strip()[-300:]
-    with np.load(outputs) as actual:
+    error = compile_and_run(tool, folder, "--ranks", str(ranks), "--strategy", strategy, "--precision", precision)
+    if error:
+        return "error", error
+    with np.load(os.path.join(folder, "out.npz")) as actual:
         worst = max(compare(dict(actual), expected, tolerance if ranks == 1 else 5 * tolerance).values())
     return ("ok" if worst <= 1 else "FAIL"), f"{worst:.3g} of the tolerance"
 

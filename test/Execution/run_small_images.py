@@ -8,13 +8,11 @@ The last line counts: "N passed, N failed".
 
 import argparse
 import os
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -22,6 +20,7 @@ sys.path.insert(0, os.path.join(ROOT, "python"))
 
 from autopar import find_tool  # noqa: E402
 from autopar.compare import compare  # noqa: E402
+from programs import compile_and_run, reference  # noqa: E402
 
 # image, window, pads on each side, strides, dilations
 SHAPES = [((1,), (3,), 1, 1, 1), ((1, 1), (1, 1), 0, 1, 1), ((1, 1), (3, 3), 1, 1, 1), ((1, 1), (3, 3), 1, 2, 1), ((1, 1), (5, 5), 2, 1, 1),
@@ -51,13 +50,10 @@ def make_model(path, random):
 
 
 def attempt(folder, expected, target, ranks):
-    program, result = os.path.join(folder, "program"), os.path.join(folder, "out.npz")
-    for command in ([find_tool("autopar"), "compile", os.path.join(folder, "model.onnx"), "-o", program, "--target", target, "--ranks", str(ranks)],
-                    [program, "--inputs", os.path.join(folder, "inputs.npz"), "--outputs", result]):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-        if done.returncode:
-            return "error: " + done.stderr.strip()[-400:]
-    with np.load(result) as actual:
+    error = compile_and_run(find_tool("autopar"), folder, "--target", target, "--ranks", str(ranks), timeout=300)
+    if error:
+        return "error: " + error
+    with np.load(os.path.join(folder, "out.npz")) as actual:
         worst = compare(dict(actual), expected, 5e-4)
     far = {name: value for name, value in worst.items() if value > 1}
     return f"wrong: {far}" if far else ""
@@ -70,16 +66,13 @@ def main():
     options = parser.parse_args()
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "model.onnx")
-        inputs = make_model(path, np.random.default_rng(5))
+        inputs = make_model(os.path.join(folder, "model.onnx"), np.random.default_rng(5))
         np.savez(os.path.join(folder, "inputs.npz"), **inputs)
-        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-        names = [output.name for output in session.get_outputs()]
-        expected = dict(zip(names, session.run(None, inputs)))
+        expected = reference(folder, inputs)
         for ranks in options.ranks.split(","):
             problem = attempt(folder, expected, options.target, int(ranks))
             passed, failed = passed + (not problem), failed + bool(problem)
-            print(f"{'FAIL' if problem else 'ok'}: {len(names)} convolutions x{ranks} on {options.target} {problem}", flush=True)
+            print(f"{'FAIL' if problem else 'ok'}: {len(expected)} convolutions x{ranks} on {options.target} {problem}", flush=True)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

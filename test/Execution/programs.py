@@ -1,0 +1,23 @@
+"""What the scripts that make models themselves share: compiling one, running the program, and what onnxruntime computes."""
+
+import os
+import subprocess
+
+import onnxruntime
+
+
+def compile_and_run(tool, folder, *options, timeout=120):
+    """Compiles the folder's model.onnx and runs it on inputs.npz to out.npz; the error that one ended with, or None."""
+    path = {name: os.path.join(folder, name) for name in ("model.onnx", "program", "inputs.npz", "out.npz")}
+    for command in ([tool, "compile", path["model.onnx"], "-o", path["program"], *options],
+                    [path["program"], "--inputs", path["inputs.npz"], "--outputs", path["out.npz"]]):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+        if done.returncode:
+            return done.stderr.strip()[-300:] or f"{os.path.basename(command[0])} ended with {done.returncode}"
+    return None
+
+
+def reference(folder, inputs):
+    """The outputs of the folder's model.onnx, by name."""
+    session = onnxruntime.InferenceSession(os.path.join(folder, "model.onnx"), providers=["CPUExecutionProvider"])
+    return dict(zip([output.name for output in session.get_outputs()], session.run(None, inputs)))
