@@ -20,11 +20,11 @@ module attributes {autopar.persistent = [[]]} {
   }
 }
 
-// A transpose goes in tiles of 32 columns and 8 rows; the last tiles of 70 and
+// A transpose goes in tiles of 16 columns and 16 rows; the last tiles of 70 and
 // 100 move back to end with the dimension.
 // CHECK-LABEL: llvm.func internal @kernel_0_transpose_body(
-// CHECK-DAG: %[[LAST70:.*]] = arith.constant 38 : i64
-// CHECK-DAG: %[[LAST100:.*]] = arith.constant 92 : i64
+// CHECK-DAG: %[[LAST70:.*]] = arith.constant 54 : i64
+// CHECK-DAG: %[[LAST100:.*]] = arith.constant 84 : i64
 // CHECK: scf.for %[[COLUMNS:.*]] = %arg3 to %arg4
 // CHECK: %[[LEFT:.*]] = arith.minsi {{.*}}, %[[LAST70]]
 // CHECK: scf.for %[[ROWS:.*]] = %{{.*}} to %{{.*}}

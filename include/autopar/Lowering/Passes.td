@@ -52,6 +52,14 @@ def ApproximateMath : LoweringPass<"autopar-approximate-math"> {
   let summary = "replace functions of f32 by polynomials that vectorize";
 }
 
+def TransposeTiles : LoweringPass<"autopar-transpose-tiles"> {
+  let summary = "read tiles that lie across their loops by lines, and transpose them in registers";
+  let description = [{
+    A pair of loops over 16 x 16 elements whose inner one reads with a stride gets the
+    tile from 16 vector loads, 64 shuffles and a buffer on the stack.
+  }];
+}
+
 def LimitUnrolling : LoweringPass<"autopar-limit-unrolling"> {
   let summary = "tell LLVM which loops around loops stay loops";
   let description = [{

@@ -18,8 +18,9 @@ namespace {
 constexpr int64_t kElementsPerIteration = 512;
 /// Sums of so many columns at a time stay in the first cache.
 constexpr int64_t kMostColumns = 512, kLeastColumns = 8;
-/// Sides of the tiles in which movement across dimensions goes: whole lines of
-/// what is read, of few rows, which may all lie in one set of the cache.
+/// Sides of tiles that are not square, where one dimension is short: whole
+/// lines of what is read, of few rows, which may all lie in one set of the
+/// cache.
 constexpr int64_t kTileRead = 32, kTileWritten = 8;
 
 int64_t elementsOf(Type type) {
@@ -110,10 +111,14 @@ void tile(Nest &nest, const Findings &findings) {
   auto *read = partAt(findings.crossStride), *written = partAt(1);
   if (read == nest.parts.end() || written == nest.parts.end())
     return;
-  if (read->size >= 2 * kTileRead)
-    nest.blocks[read - nest.parts.begin()] = kTileRead;
-  if (written->size >= 2 * kTileWritten)
-    nest.blocks[written - nest.parts.begin()] = kTileWritten;
+  int64_t &readBlock = nest.blocks[read - nest.parts.begin()];
+  int64_t &writtenBlock = nest.blocks[written - nest.parts.begin()];
+  if (read->size >= kTileSide && written->size >= kTileSide)
+    readBlock = writtenBlock = kTileSide; // see TransposeTiles
+  else if (read->size >= 2 * kTileRead)
+    readBlock = kTileRead;
+  else if (written->size >= 2 * kTileWritten)
+    writtenBlock = kTileWritten;
 }
 
 /// How many leading parts pieces of the launch may share out. A kernel that

@@ -7,6 +7,9 @@
 
 namespace autopar::cpu {
 
+/// The side of square tiles, in elements: a line of the cache of 4 bytes each.
+inline constexpr int64_t kTileSide = 16;
+
 /// Loops over the iteration space, from the outermost to the innermost.
 struct Nest {
   llvm::SmallVector<Part> parts; // value filled in when emitted

@@ -17,6 +17,7 @@ void buildLowerToCpuPipeline(OpPassManager &manager) {
   // Duplicate index arithmetic goes before functions become polynomials.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  manager.addPass(createTransposeTiles());
   manager.addPass(createLimitUnrolling());
   manager.addPass(createApproximateMath());
   manager.addPass(createSCFToControlFlowPass());
