@@ -39,8 +39,7 @@ static bool spreadsRows(Operation *spread, int64_t rowLength) {
   for (auto [size, dim] : llvm::zip(from, spreadDimsOf(spread)))
     if (size != 1)
       along.push_back(dim);
-  int64_t rest =
-      cast<ShapedType>(spread->getResult(0).getType()).getNumElements();
+  int64_t rest = elementsOf(spread->getResult(0));
   for (auto [dim, size] : llvm::enumerate(to)) {
     if (rest == rowLength || size == 0)
       break;

@@ -13,13 +13,6 @@ static constexpr unsigned kMaxFreeCost = 16;
 /// Longest chain of spreads and reshapes that groups look through.
 static constexpr unsigned kMaxPath = 16;
 
-static int64_t innermostSize(ArrayRef<int64_t> shape) {
-  for (int64_t size : llvm::reverse(shape))
-    if (size != 1)
-      return size;
-  return 1;
-}
-
 bool isTrivialReshape(Operation *view) {
   return innermostSize(shapeOf(view->getOperand(0))) ==
          innermostSize(shapeOf(view->getResult(0)));
@@ -47,10 +40,6 @@ bool Grouping::hasOneLiveUse(Value value) const {
     if (isLive(user) && ++uses > 1)
       return false;
   return uses == 1;
-}
-
-int64_t Grouping::elementsOf(Value value) const {
-  return cast<ShapedType>(value.getType()).getNumElements();
 }
 
 unsigned Grouping::find(unsigned group) const {

@@ -11,13 +11,10 @@
 
 #include "autopar/Cost/KernelGroups.h"
 #include "autopar/Dialect/KernelFacts.h"
+#include "autopar/Dialect/Shapes.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace autopar {
-
-inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-  return llvm::cast<mlir::ShapedType>(value.getType()).getShape();
-}
 
 /// How a group sees an operand: a value that lies in memory or is computed in
 /// the group (`base`), seen through spreads and reshapes. No base: the operand
@@ -50,7 +47,6 @@ public:
   Grouping(mlir::Block &body, const TargetTable &table);
   void run();
 
-  int64_t elementsOf(mlir::Value value) const;
   /// How `operand` is seen from a loop group.
   Access resolve(mlir::Value operand) const;
   /// The value whose buffer `value` names: what lies under its reshapes.

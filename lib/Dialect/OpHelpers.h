@@ -4,12 +4,9 @@
 #define AUTOPAR_LIB_DIALECT_OPHELPERS_H
 
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/Shapes.h"
 
 namespace autopar {
-
-inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-  return llvm::cast<mlir::ShapedType>(value.getType()).getShape();
-}
 
 inline mlir::Type elementOf(mlir::Value value) {
   return llvm::cast<mlir::ShapedType>(value.getType()).getElementType();

@@ -4,6 +4,7 @@
 #include "Layouts.h"
 #include "autopar/Cost/TargetTable.h"
 #include "autopar/Dialect/KernelFacts.h"
+#include "autopar/Dialect/Shapes.h"
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -60,14 +61,6 @@ private:
 };
 } // namespace
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
-static int64_t elementsOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getNumElements();
-}
-
 static Operation *yieldOf(KernelOp kernel) {
   return kernel.getBody().front().getTerminator();
 }
@@ -110,21 +103,13 @@ static Operation *imageOpOf(Operation *op) {
 /// Shorter lines leave too much of their vectors empty.
 static constexpr int64_t kLeastLine = 24;
 
-/// The innermost dimension of several elements.
-static int64_t lineOf(ArrayRef<int64_t> shape) {
-  for (int64_t size : llvm::reverse(shape))
-    if (size != 1)
-      return size;
-  return 1;
-}
-
 /// Whether the library has good loops for the convolution on row-major images.
 bool LayoutChoice::mayStayRowMajor(Operation *root) {
   std::optional<int64_t> products = depthwiseProducts(root);
   auto type = cast<RankedTensorType>(root->getResult(0).getType());
   return products && *products <= table.mostRowMajorProducts &&
          type.getElementType().isF32() && type.getRank() <= 4 &&
-         lineOf(type.getShape().drop_front(2)) >= kLeastLine;
+         innermostSize(type.getShape().drop_front(2)) >= kLeastLine;
 }
 
 /// Whether `use` makes of a value an image that had better have its channels

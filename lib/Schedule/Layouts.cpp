@@ -2,6 +2,7 @@
 
 #include "Layouts.h"
 #include "autopar/Dialect/KernelFacts.h"
+#include "autopar/Dialect/Shapes.h"
 #include "autopar/Schedule/Names.h"
 
 using namespace mlir;
@@ -36,8 +37,7 @@ void ValueLayouts::set(Operation *op, ArrayRef<Layout> layouts) {
   SmallVector<Attribute> list;
   bool rowMajor = true;
   for (auto [result, layout] : llvm::zip_equal(op->getResults(), layouts)) {
-    Layout canonical = canonicalLayout(
-        cast<RankedTensorType>(result.getType()).getShape(), layout);
+    Layout canonical = canonicalLayout(shapeOf(result), layout);
     rowMajor &= canonical.empty();
     list.push_back(builder.getDenseI64ArrayAttr(canonical));
   }

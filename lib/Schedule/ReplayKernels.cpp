@@ -11,6 +11,7 @@
 #include "ElementOrder.h"
 #include "Replay.h"
 #include "autopar/Dialect/KernelFacts.h"
+#include "autopar/Dialect/Shapes.h"
 
 using namespace mlir;
 
@@ -59,10 +60,6 @@ KernelReach::KernelReach(KernelOp kernel) : body(kernel.getBody().front()) {
     rows = rowCountOf(&op);
     reduces = true;
   }
-}
-
-static int64_t elementsOf(Value value) {
-  return cast<ShapedType>(value.getType()).getNumElements();
 }
 
 /// Whether `spread` repeats each element for a run of neighbours: dimensions of

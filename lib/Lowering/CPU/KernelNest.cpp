@@ -2,6 +2,7 @@
 
 #include "KernelNest.h"
 #include "../Loops/KernelBody.h"
+#include "autopar/Dialect/Shapes.h"
 #include "autopar/Schedule/Names.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -22,10 +23,6 @@ constexpr int64_t kMostColumns = 512, kLeastColumns = 8;
 /// lines of what is read, of few rows, which may all lie in one set of the
 /// cache.
 constexpr int64_t kTileRead = 32, kTileWritten = 8;
-
-int64_t elementsOf(Type type) {
-  return cast<ShapedType>(type).getNumElements();
-}
 
 /// Columns whose sums are kept together: the longest part of the rows that
 /// divides them, that other cuts allow, and that is not all of the space: the
@@ -57,7 +54,7 @@ bool hasRows(KernelOp kernel) {
 /// The layout of the first output of `shape`.
 Layout layoutLike(KernelOp kernel, ArrayRef<int64_t> shape) {
   for (Value output : kernel.getOutputs())
-    if (cast<ShapedType>(output.getType()).getShape() == shape)
+    if (shapeOf(output) == shape)
       return layoutOf(output.getType());
   return {};
 }
@@ -70,10 +67,9 @@ std::pair<int64_t, int64_t> rowPiece(KernelOp kernel, int64_t space) {
     int64_t dim = -1;
     llvm::TypeSwitch<Operation *>(op).Case<SoftmaxOp, ScanOp, TopKOp>(
         [&](auto typed) { dim = typed.getDim(); });
-    if (dim < 0 || elementsOf(op->getResult(0).getType()) != space)
+    if (dim < 0 || elementsOf(op->getResult(0)) != space)
       return;
-    ArrayRef<int64_t> shape =
-        cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+    ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
     Layout order = fullLayout(layoutLike(kernel, shape), shape.size());
     int64_t stride = 1;
     for (int64_t at : llvm::reverse(order)) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StackEmitter.h"
+#include "autopar/Dialect/Shapes.h"
 
 using namespace mlir;
 
@@ -15,10 +16,6 @@ namespace autopar::cpu {
 using namespace loops;
 
 namespace {
-
-ArrayRef<int64_t> shapeOf(Value tensor) {
-  return cast<RankedTensorType>(tensor.getType()).getShape();
-}
 
 SmallVector<Index> with(ArrayRef<Index> at, int64_t dim, Value index) {
   SmallVector<Index> result(at.begin(), at.end());

@@ -5,6 +5,7 @@
 #include "autopar/Dialect/EinsumAsGemm.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/Layout.h"
+#include "autopar/Dialect/Shapes.h"
 #include "autopar/runtime.h"
 
 using namespace mlir;
@@ -207,11 +208,8 @@ std::optional<bool> liesChannelsLast(KernelOp kernel, ConvolutionOp op,
   Value result = kernel.getBody().front().getTerminator()->getOperand(0);
   std::optional<Layout> ofResult = layoutOfResult(kernel, result);
   std::optional<Layout> ofFilter = layoutInside(kernel, op.getFilter());
-  auto shape = [](Value value) {
-    return cast<RankedTensorType>(value.getType()).getShape();
-  };
   if (!ofResult || !ofFilter ||
-      !sameMemory(shape(op.getFilter()), *ofFilter, {}))
+      !sameMemory(shapeOf(op.getFilter()), *ofFilter, {}))
     return std::nullopt;
   SmallVector<std::pair<Value, Layout>> images{{result, *ofResult}};
   for (Value read : {Value(op.getInput()), epilogue.addendImage})
@@ -223,7 +221,7 @@ std::optional<bool> liesChannelsLast(KernelOp kernel, ConvolutionOp op,
     }
   auto allLieAs = [&](bool last) {
     return llvm::all_of(images, [&](const auto &image) {
-      ArrayRef<int64_t> sizes = shape(image.first);
+      ArrayRef<int64_t> sizes = shapeOf(image.first);
       return sameMemory(sizes, image.second,
                         last ? channelsLast(sizes.size()) : Layout());
     });
@@ -252,11 +250,9 @@ std::optional<LibraryCall> convCall(KernelOp kernel, ConvolutionOp op,
   call.isGemm = false;
   call.a = numberOf(x);
   call.b = numberOf(w);
-  auto shape = [](Value value) {
-    return cast<RankedTensorType>(value.getType()).getShape();
-  };
-  ArrayRef<int64_t> in = shape(op.getInput()), filter = shape(op.getFilter());
-  ArrayRef<int64_t> out = shape(op.getResult());
+  ArrayRef<int64_t> in = shapeOf(op.getInput()),
+                    filter = shapeOf(op.getFilter());
+  ArrayRef<int64_t> out = shapeOf(op.getResult());
   std::optional<bool> last = liesChannelsLast(kernel, op, epilogue);
   if (!last)
     return std::nullopt;

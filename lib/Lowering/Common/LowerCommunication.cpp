@@ -7,6 +7,7 @@
 
 #include "HostProgram.h"
 #include "autopar/Dialect/Layout.h"
+#include "autopar/Dialect/Shapes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -21,7 +22,7 @@ struct Around {
 
 Around around(Value memref, int64_t dim) {
   Around result;
-  ArrayRef<int64_t> shape = cast<ShapedType>(memref.getType()).getShape();
+  ArrayRef<int64_t> shape = shapeOf(memref);
   bool after = false;
   for (int64_t at : fullLayout(layoutOf(memref.getType()), shape.size())) {
     (at == dim ? result.size

@@ -4,6 +4,7 @@
 #include "LibraryCalls.h"
 #include "NarrowSlices.h"
 #include "SetupCalls.h"
+#include "autopar/Dialect/Shapes.h"
 #include "autopar/Lowering/Attributes.h"
 
 using namespace mlir;
@@ -113,7 +114,7 @@ LogicalResult Lowering::lowerOp(HostFunction &host, Operation *op,
     return success();
   }
   bool isEmpty = llvm::all_of(kernel.getOutputs(), [](Value output) {
-    return cast<ShapedType>(output.getType()).getNumElements() == 0;
+    return elementsOf(output) == 0;
   });
   return isEmpty ? success() : kernels.launch(host, kernel);
 }

@@ -3,6 +3,7 @@
 #include "NarrowSlices.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Layout.h"
+#include "autopar/Dialect/Shapes.h"
 #include "autopar/Schedule/Names.h"
 
 using namespace mlir;
@@ -70,9 +71,8 @@ SliceOp soleSlice(BlockArgument argument, int64_t &offset) {
   if (!slice ||
       llvm::any_of(slice.getSteps(), [](int64_t step) { return step != 1; }))
     return {};
-  std::optional<int64_t> piece = pieceOffset(
-      cast<ShapedType>(argument.getType()).getShape(),
-      cast<ShapedType>(slice.getType()).getShape(), slice.getStarts());
+  std::optional<int64_t> piece =
+      pieceOffset(shapeOf(argument), shapeOf(slice), slice.getStarts());
   if (!piece)
     return {};
   offset = *piece;

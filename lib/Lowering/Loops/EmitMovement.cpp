@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LoopEmitter.h"
+#include "autopar/Dialect/Shapes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -15,9 +16,6 @@ namespace autopar::loops {
 
 namespace {
 
-ArrayRef<int64_t> shapeOf(Value tensor) {
-  return cast<RankedTensorType>(tensor.getType()).getShape();
-}
 Type elementOf(Value tensor) {
   return computeType(getElementTypeOrSelf(tensor.getType()));
 }

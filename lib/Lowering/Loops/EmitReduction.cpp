@@ -1,6 +1,7 @@
 //===- EmitReduction.cpp - Elements that come from many -------------------===//
 
 #include "LoopEmitter.h"
+#include "autopar/Dialect/Shapes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -8,10 +9,6 @@ using namespace mlir;
 namespace autopar::loops {
 
 namespace {
-
-ArrayRef<int64_t> shapeOf(Value tensor) {
-  return cast<RankedTensorType>(tensor.getType()).getShape();
-}
 
 /// The larger of two numbers; of a NaN and a number either.
 Value larger(LoopEmitter &emit, Value acc, Value x) {

@@ -1,6 +1,7 @@
 //===- KernelBody.cpp - What every device does with a kernel --------------===//
 
 #include "KernelBody.h"
+#include "autopar/Dialect/Shapes.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -89,14 +90,13 @@ LogicalResult verifyBody(KernelOp kernel) {
 int64_t spaceOf(KernelOp kernel) {
   int64_t size = 1;
   for (Value result : kernel.getBody().front().getTerminator()->getOperands())
-    size = std::max(size, cast<ShapedType>(result.getType()).getNumElements());
+    size = std::max(size, elementsOf(result));
   return size;
 }
 
 void cutAtOutputs(KernelOp kernel, int64_t space, std::set<int64_t> &cuts) {
   for (Value result : kernel.getBody().front().getTerminator()->getOperands())
-    if (int64_t count = cast<ShapedType>(result.getType()).getNumElements();
-        count < space)
+    if (int64_t count = elementsOf(result); count < space)
       cuts.insert(space / std::max<int64_t>(1, count));
 }
 

@@ -1,0 +1,31 @@
+//===- Shapes.h - What is asked of every tensor's shape ---------*- C++ -*-===//
+
+#ifndef AUTOPAR_DIALECT_SHAPES_H
+#define AUTOPAR_DIALECT_SHAPES_H
+
+#include "mlir/IR/BuiltinTypeInterfaces.h"
+#include "mlir/IR/Value.h"
+
+namespace autopar {
+
+/// Of a tensor or a buffer.
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  return llvm::cast<mlir::ShapedType>(value.getType()).getShape();
+}
+
+/// How many a tensor or a buffer has.
+inline int64_t elementsOf(mlir::Value value) {
+  return llvm::cast<mlir::ShapedType>(value.getType()).getNumElements();
+}
+
+/// Of the last dimension that has several elements; 1 if none has.
+inline int64_t innermostSize(llvm::ArrayRef<int64_t> shape) {
+  for (int64_t size : llvm::reverse(shape))
+    if (size != 1)
+      return size;
+  return 1;
+}
+
+} // namespace autopar
+
+#endif // AUTOPAR_DIALECT_SHAPES_H
