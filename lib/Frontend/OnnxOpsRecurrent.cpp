@@ -1,148 +1,24 @@
 //===- OnnxOpsRecurrent.cpp - ONNX LSTM, GRU and RNN ----------------------===//
 //
 // Unrolled: the products of all inputs with W are one einsum over all steps;
-// then each step is a product with R and elementwise ops. T steps, B sequences,
-// I inputs, H hidden units, G gates. Of 16-bit floats the products are in the
-// node's type, as is the hidden state that they read; all else is in f32.
+// then each step is a product with R and elementwise ops (RecurrentCells.h).
+// T steps, B sequences, I inputs, H hidden units, G gates. Of 16-bit floats the
+// products are in the node's type, as is the hidden state that they read; all
+// else is in f32.
 //
 //===----------------------------------------------------------------------===//
 
-#include "RecurrentActivations.h"
+#include "RecurrentCells.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using llvm::Twine;
 
 namespace autopar {
+
+using namespace recurrent;
+
 namespace {
-
-//===----------------------------------------------------------------------===//
-// One direction
-//===----------------------------------------------------------------------===//
-
-/// Element `at` of x along dimension `dim`, which disappears.
-Value take(OnnxNode &node, Value x, int64_t dim, int64_t at) {
-  SmallVector<int64_t> shape(OnnxNode::shapeOf(x)), starts(shape.size(), 0);
-  starts[dim] = at;
-  shape[dim] = 1;
-  Value row = node.slice(x, starts, shape);
-  shape.erase(shape.begin() + dim);
-  return node.reshape(row, shape);
-}
-
-/// Sum of two values, of which one may be null.
-Value sum(OnnxNode &node, Value a, Value b) {
-  if (!a || !b)
-    return a ? a : b;
-  return node.binary(BinaryKind::Add, a, b);
-}
-
-Value times(OnnxNode &node, Value a, Value b) {
-  return node.binary(BinaryKind::Mul, a, b);
-}
-
-/// v [H] times x [B, H].
-Value scale(OnnxNode &node, Value x, Value v) {
-  return node.binaryAlong(BinaryKind::Mul, x, v, 1);
-}
-
-/// 1 - x
-Value complement(OnnxNode &node, Value x) {
-  return node.binary(BinaryKind::Sub, node.splatLike(x, 1), x);
-}
-
-struct State {
-  Value hidden; // [B, H]
-  Value cell;   // [B, H], widened; of LSTM only
-};
-
-/// What one direction computes with.
-struct Direction {
-  Value projected; // [T, B, G, H]: X * W^T and biases
-  Value weights;   // R [G, H, H]
-  Value bias;      // of R, where it is not in `projected`; [G, H] or null
-  Value peepholes; // [3, H], widened, or null
-  ArrayRef<RecurrentActivation> functions;
-
-  /// Gates that begin at `first`: hidden * R^T [B, count, H], widened
-  Value recurrent(OnnxNode &node, Value hidden, int64_t first,
-                  int64_t count) const {
-    ArrayRef<int64_t> shape = OnnxNode::shapeOf(weights);
-    Value part =
-        node.slice(weights, {first, 0, 0}, {count, shape[1], shape[2]});
-    return node.widened(node.einsum("bk", "ghk", "bgh", hidden, part));
-  }
-};
-
-/// One step: x [B, G, H] is its part of `projected`, widened. The hidden state
-/// that it gives is widened, too.
-using Cell = State (*)(OnnxNode &node, const Direction &direction, Value x,
-                       State state);
-
-/// Gates i, o, f, c; functions f (gates), g (cell input), h (cell output).
-State lstmCell(OnnxNode &node, const Direction &direction, Value x,
-               State state) {
-  const auto &[f, g, h] = std::tie(
-      direction.functions[0], direction.functions[1], direction.functions[2]);
-  Value sums = sum(node, x, direction.recurrent(node, state.hidden, 0, 4));
-  auto gate = [&](int64_t i) { return take(node, sums, 1, i); };
-  auto peep = [&](Value x, int64_t i, Value cell) {
-    if (!direction.peepholes)
-      return x;
-    return sum(node, x,
-               scale(node, cell, take(node, direction.peepholes, 0, i)));
-  };
-  bool coupled = node.getInt("input_forget", 0);
-  Value input = f(node, peep(gate(0), 0, state.cell));
-  Value forget =
-      coupled ? complement(node, input) : f(node, peep(gate(2), 2, state.cell));
-  Value cell = sum(node, times(node, forget, state.cell),
-                   times(node, input, g(node, gate(3))));
-  Value output = f(node, peep(gate(1), 1, cell));
-  // The clip bounds what gates get, not the cell.
-  RecurrentActivation unbounded{h.kind, h.alpha, h.beta, 0};
-  return {times(node, output, unbounded(node, cell)), cell};
-}
-
-/// Gates z, r, h; functions f (gates), g (hidden).
-State gruCell(OnnxNode &node, const Direction &direction, Value x,
-              State state) {
-  const RecurrentActivation &f = direction.functions[0],
-                            &g = direction.functions[1];
-  bool linearFirst = node.getInt("linear_before_reset", 0);
-  Value products =
-      direction.recurrent(node, state.hidden, 0, linearFirst ? 3 : 2);
-  auto gate = [&](int64_t i) {
-    return f(node, sum(node, take(node, x, 1, i), take(node, products, 1, i)));
-  };
-  Value update = gate(0), reset = gate(1), candidate;
-  if (linearFirst) {
-    Value product = take(node, products, 1, 2);
-    if (direction.bias)
-      product =
-          node.binaryAlong(BinaryKind::Add, product,
-                           node.widened(take(node, direction.bias, 0, 2)), 1);
-    candidate = times(node, reset, product);
-  } else {
-    Value held = times(node, reset, node.widened(state.hidden));
-    held = node.convert(held, OnnxNode::elementOf(state.hidden));
-    candidate = take(node, direction.recurrent(node, held, 2, 1), 1, 0);
-  }
-  candidate = g(node, sum(node, take(node, x, 1, 2), candidate));
-  return {sum(node, times(node, complement(node, update), candidate),
-              times(node, update, node.widened(state.hidden))),
-          Value()};
-}
-
-State rnnCell(OnnxNode &node, const Direction &direction, Value x,
-              State state) {
-  Value sums = sum(node, x, direction.recurrent(node, state.hidden, 0, 1));
-  return {direction.functions[0](node, take(node, sums, 1, 0)), Value()};
-}
-
-//===----------------------------------------------------------------------===//
-// The whole node
-//===----------------------------------------------------------------------===//
 
 /// What tells the three operators apart.
 struct Kind {
