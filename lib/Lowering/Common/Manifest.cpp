@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostProgram.h"
+#include "ManifestTables.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Frontend/OnnxImporter.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/runtime.h"
-#include "autopar/shared_memory.h"
 #include "autopar/version.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/JSON.h"
@@ -28,16 +28,10 @@ public:
   FailureOr<std::string> write();
 
 private:
-  json::Array dims(ShardingAttr sharding, ArrayRef<int64_t> shape);
-  json::Array meshAxes();
-  json::Array communicators();
-  json::Array channels();
-  json::Array ops();
-  json::Array kernels();
-  json::Array libraries();
-  void addPorts(StringRef listName, StringRef which, int64_t stage);
+  void collectPorts(StringRef listName, StringRef which, int64_t stage);
   void addPort(DictionaryAttr entry, StringRef name, StringRef which,
                int64_t stage);
+  void addPorts(json::Object &root);
   json::Array fixedInputs();
   json::Array persistent();
   int64_t arenaOf(StringRef kind, int64_t stage);
@@ -48,135 +42,18 @@ private:
 
   json::Object weights();
   json::Object weightFile(StringRef file, int64_t bytes);
+  void addPlan(json::Object &root);
 
   const HostProgram &program;
   /// As parameters name them, and where the last of these ends in each.
   std::vector<std::pair<std::string, int64_t>> files;
   std::map<std::string, json::Object> ports[2]; // inputs, outputs
   std::vector<std::string> portOrder[2];
-  llvm::StringMap<StringRef> checks; // messages by outputs
   bool failed = false;
 };
 
-json::Array numbers(ArrayRef<int64_t> values) {
-  json::Array array;
-  for (int64_t value : values)
-    array.push_back(value);
-  return array;
-}
-
 ArrayRef<int64_t> shapeIn(DictionaryAttr entry, StringRef name) {
   return cast<ShapedType>(entry.getAs<TypeAttr>(name).getValue()).getShape();
-}
-
-/// The digits of the block index, major first; an interval is written as it is.
-json::Array ManifestWriter::dims(ShardingAttr attribute,
-                                 ArrayRef<int64_t> shape) {
-  const Mesh &mesh = program.mesh;
-  Sharding sharding = attribute.toSharding(mesh);
-  json::Array result;
-  for (auto [dim, size] : llvm::zip_equal(sharding.dims, shape)) {
-    json::Array split;
-    for (unsigned atom : dim.atoms) {
-      const MeshAtom &what = mesh.atoms()[atom];
-      split.push_back(json::Array{static_cast<int64_t>(what.axis), what.divisor,
-                                  what.size});
-    }
-    int64_t length = localSize(size, dim, mesh), step = length, offset = 0;
-    if (dim.interval) {
-      step = dim.interval->step;
-      offset = dim.interval->offset;
-    }
-    result.push_back(json::Object{{"size", size},
-                                  {"step", step},
-                                  {"offset", offset},
-                                  {"length", length},
-                                  {"split", std::move(split)}});
-  }
-  return result;
-}
-
-json::Array ManifestWriter::meshAxes() {
-  json::Array result;
-  for (const MeshAxis &axis : program.mesh.axes())
-    result.push_back(json::Array{axis.name, axis.size});
-  return result;
-}
-
-json::Array ManifestWriter::communicators() {
-  json::Array result;
-  for (const ProgramCommunicator &comm : program.communicators) {
-    json::Array axes, groups;
-    for (const std::string &axis : comm.axes)
-      axes.push_back(axis);
-    for (const std::vector<int64_t> &group : comm.groups)
-      groups.push_back(numbers(group));
-    result.push_back(json::Object{{"axes", std::move(axes)},
-                                  {"groups", std::move(groups)},
-                                  {"bytes", comm.bytes}});
-  }
-  return result;
-}
-
-json::Array ManifestWriter::channels() {
-  json::Array result;
-  for (const ProgramChannel &channel : program.channels)
-    result.push_back(json::Object{{"from_stage", channel.fromStage},
-                                  {"to_stage", channel.toStage},
-                                  {"bytes", channel.bytes},
-                                  {"slots", shared_memory::kChannelSlots}});
-  return result;
-}
-
-json::Array ManifestWriter::ops() {
-  json::Array result;
-  for (const ProgramOp &op : program.ops)
-    result.push_back(json::Object{{"name", op.name},
-                                  {"kind", op.kind},
-                                  {"stream", op.stream},
-                                  {"flops", op.flops},
-                                  {"bytes", op.bytes},
-                                  {"seconds", op.seconds}});
-  return result;
-}
-
-json::Array ManifestWriter::kernels() {
-  json::Array result;
-  for (const ProgramKernel &kernel : program.kernels) {
-    json::Array buffers;
-    for (const ProgramKernel::Buffer &buffer : kernel.buffers)
-      buffers.push_back(
-          json::Object{{"bytes", buffer.bytes},
-                       {"access", buffer.reads && buffer.writes ? "rw"
-                                  : buffer.writes               ? "w"
-                                                                : "r"}});
-    result.push_back(json::Object{{"name", kernel.name},
-                                  {"threads", kernel.threads},
-                                  {"shared_bytes", kernel.sharedBytes},
-                                  {"scalars", kernel.scalars},
-                                  {"buffers", std::move(buffers)}});
-  }
-  return result;
-}
-
-/// What the program's calls need of each kind of device, in a fixed order.
-json::Array ManifestWriter::libraries() {
-  bool onCpu = targetName(program.module) == kTargetCpu;
-  auto calls = [&](StringRef kind) {
-    return llvm::any_of(program.ops,
-                        [&](const ProgramOp &op) { return op.kind == kind; });
-  };
-  bool gemm = calls("gemm"), convolution = calls("convolution");
-  json::Array result;
-  if (onCpu && (gemm || convolution))
-    result.push_back("onednn");
-  if (!onCpu && gemm)
-    result.push_back("cublaslt");
-  if (!onCpu && convolution)
-    result.push_back("cudnn");
-  if (!onCpu && program.stages * program.mesh.deviceCount() > 1)
-    result.push_back("nccl");
-  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -203,19 +80,20 @@ void ManifestWriter::addPort(DictionaryAttr entry, StringRef name,
     ArrayRef<int64_t> shape = shapeIn(entry, "global_type");
     Type element =
         getElementTypeOrSelf(entry.getAs<TypeAttr>("global_type").getValue());
-    it->second = json::Object{
-        {"name", name},
-        {"dtype", dtypeName(element)},
-        {"shape", numbers(shape)},
-        {"dims", dims(entry.getAs<ShardingAttr>("sharding"), shape)},
-        {"stages", json::Array{}}};
+    it->second =
+        json::Object{{"name", name},
+                     {"dtype", dtypeName(element)},
+                     {"shape", numbers(shape)},
+                     {"dims", dimSlices(entry.getAs<ShardingAttr>("sharding"),
+                                        shape, program.mesh)},
+                     {"stages", json::Array{}}};
   }
   it->second.getArray("stages")->push_back(json::Object{
       {"stage", stage}, {held ? "persistent" : "offset", position}});
 }
 
-void ManifestWriter::addPorts(StringRef listName, StringRef which,
-                              int64_t stage) {
+void ManifestWriter::collectPorts(StringRef listName, StringRef which,
+                                  int64_t stage) {
   Operation *step = findStageFunction(program.module, "step", stage);
   auto list = step ? step->getAttrOfType<ArrayAttr>(listName) : nullptr;
   if (!list)
@@ -321,7 +199,8 @@ void ManifestWriter::addParameter(json::Object &out, DictionaryAttr entry,
   out["file"] = fileIndex(source.getFile().getValue(), end);
   out["offset"] = source.getOffset();
   out["global_shape"] = numbers(shape);
-  out["dims"] = dims(entry.getAs<ShardingAttr>("sharding"), shape);
+  out["dims"] =
+      dimSlices(entry.getAs<ShardingAttr>("sharding"), shape, program.mesh);
 }
 
 json::Object ManifestWriter::persistentEntry(DictionaryAttr entry) {
@@ -371,19 +250,14 @@ int64_t ManifestWriter::arenaOf(StringRef kind, int64_t stage) {
   return size ? size.getInt() : 0;
 }
 
-FailureOr<std::string> ManifestWriter::write() {
+/// All ports of the stages, in the order in which they came.
+void ManifestWriter::addPorts(json::Object &root) {
+  llvm::StringMap<StringRef> checks; // messages by outputs
   if (auto list = program.module->getAttrOfType<ArrayAttr>(kChecks))
     for (auto check : list.getAsRange<DictionaryAttr>())
       checks[check.getAs<StringAttr>("output").getValue()] =
           check.getAs<StringAttr>("message").getValue();
-  json::Array arenaBytes, setupArenaBytes, packedSlots, ins, outs;
-  for (int64_t stage = 0; stage < program.stages; ++stage) {
-    arenaBytes.push_back(arenaOf("step", stage));
-    setupArenaBytes.push_back(arenaOf("setup", stage));
-    packedSlots.push_back(static_cast<int64_t>(program.packed[stage].size()));
-    addPorts(kArguments, "input", stage);
-    addPorts(kResults, "output", stage);
-  }
+  json::Array ins, outs;
   json::Array checked;
   for (unsigned side : {0, 1})
     for (const std::string &name : portOrder[side]) {
@@ -393,39 +267,14 @@ FailureOr<std::string> ManifestWriter::write() {
         port["message"] = checks.lookup(name);
       (side == 0 ? ins : isCheck ? checked : outs).push_back(std::move(port));
     }
-  json::Array persistentTensors = persistent();
-  json::Array features;
-  if (auto list = program.module->getAttrOfType<ArrayAttr>(kCpuFeatures))
-    for (auto feature : list.getAsRange<StringAttr>())
-      features.push_back(feature.getValue());
-  json::Object root{{"abi", APRT_ABI_VERSION},
-                    {"compiler", "autopar " AUTOPAR_VERSION},
-                    {"target", targetName(program.module)},
-                    {"tf32", allowsTf32(program.module)},
-                    {"cpu_features", std::move(features)},
-                    {"libraries", libraries()},
-                    {"mesh", meshAxes()},
-                    {"stages", program.stages},
-                    {"micro_batches", program.mesh.timeCount()},
-                    {"weights", weights()},
-                    {"communicators", communicators()},
-                    {"channels", channels()},
-                    {"ops", ops()},
-                    {"kernels", kernels()},
-                    {"inputs", std::move(ins)},
-                    {"outputs", std::move(outs)},
-                    {"persistent", std::move(persistentTensors)},
-                    {"arena_bytes", std::move(arenaBytes)},
-                    {"setup_arena_bytes", std::move(setupArenaBytes)},
-                    {"packed_slots", std::move(packedSlots)}};
-  auto model = program.module->getAttrOfType<StringAttr>("autopar.model");
-  root["model"] = model ? model.getValue() : "model";
-  if (auto entry = program.module->getAttrOfType<StringAttr>(kEntry))
-    root["entry"] = entry.getValue();
+  root["inputs"] = std::move(ins);
+  root["outputs"] = std::move(outs);
   if (!checked.empty())
     root["checks"] = std::move(checked);
-  if (json::Array fixed = fixedInputs(); !fixed.empty())
-    root["fixed_inputs"] = std::move(fixed);
+}
+
+/// The plan as it was chosen, and what it predicts.
+void ManifestWriter::addPlan(json::Object &root) {
   root["predicted"] =
       json::Object{{"step_seconds", 0.0}, {"peak_memory_bytes", json::Array{}}};
   if (auto plan = program.module->getAttrOfType<StringAttr>("autopar.plan")) {
@@ -443,6 +292,41 @@ FailureOr<std::string> ManifestWriter::write() {
     if (bytes && static_cast<int64_t>(bytes->size()) == program.stages)
       predicted["peak_memory_bytes"] = json::Array(*bytes);
   }
+}
+
+FailureOr<std::string> ManifestWriter::write() {
+  json::Array arenaBytes, setupArenaBytes, packedSlots;
+  for (int64_t stage = 0; stage < program.stages; ++stage) {
+    arenaBytes.push_back(arenaOf("step", stage));
+    setupArenaBytes.push_back(arenaOf("setup", stage));
+    packedSlots.push_back(static_cast<int64_t>(program.packed[stage].size()));
+    collectPorts(kArguments, "input", stage);
+    collectPorts(kResults, "output", stage);
+  }
+  json::Array persistentTensors = persistent();
+  json::Array features;
+  if (auto list = program.module->getAttrOfType<ArrayAttr>(kCpuFeatures))
+    for (auto feature : list.getAsRange<StringAttr>())
+      features.push_back(feature.getValue());
+  json::Object root{{"abi", APRT_ABI_VERSION},
+                    {"compiler", "autopar " AUTOPAR_VERSION},
+                    {"target", targetName(program.module)},
+                    {"tf32", allowsTf32(program.module)},
+                    {"cpu_features", std::move(features)},
+                    {"weights", weights()},
+                    {"persistent", std::move(persistentTensors)},
+                    {"arena_bytes", std::move(arenaBytes)},
+                    {"setup_arena_bytes", std::move(setupArenaBytes)},
+                    {"packed_slots", std::move(packedSlots)}};
+  auto model = program.module->getAttrOfType<StringAttr>("autopar.model");
+  root["model"] = model ? model.getValue() : "model";
+  if (auto entry = program.module->getAttrOfType<StringAttr>(kEntry))
+    root["entry"] = entry.getValue();
+  if (json::Array fixed = fixedInputs(); !fixed.empty())
+    root["fixed_inputs"] = std::move(fixed);
+  addTables(program, root);
+  addPorts(root);
+  addPlan(root);
   if (failed)
     return failure();
   std::string text;

@@ -1,0 +1,138 @@
+//===- ManifestTables.cpp - What the calls of a program refer to ----------===//
+
+#include "ManifestTables.h"
+#include "autopar/Lowering/Attributes.h"
+#include "autopar/shared_memory.h"
+
+using namespace mlir;
+namespace json = llvm::json;
+
+namespace autopar {
+
+json::Array numbers(ArrayRef<int64_t> values) {
+  json::Array array;
+  for (int64_t value : values)
+    array.push_back(value);
+  return array;
+}
+
+json::Array dimSlices(ShardingAttr attribute, ArrayRef<int64_t> shape,
+                      const Mesh &mesh) {
+  Sharding sharding = attribute.toSharding(mesh);
+  json::Array result;
+  for (auto [dim, size] : llvm::zip_equal(sharding.dims, shape)) {
+    json::Array split;
+    for (unsigned atom : dim.atoms) {
+      const MeshAtom &what = mesh.atoms()[atom];
+      split.push_back(json::Array{static_cast<int64_t>(what.axis), what.divisor,
+                                  what.size});
+    }
+    int64_t length = localSize(size, dim, mesh), step = length, offset = 0;
+    if (dim.interval) {
+      step = dim.interval->step;
+      offset = dim.interval->offset;
+    }
+    result.push_back(json::Object{{"size", size},
+                                  {"step", step},
+                                  {"offset", offset},
+                                  {"length", length},
+                                  {"split", std::move(split)}});
+  }
+  return result;
+}
+
+static json::Array meshAxes(const HostProgram &program) {
+  json::Array result;
+  for (const MeshAxis &axis : program.mesh.axes())
+    result.push_back(json::Array{axis.name, axis.size});
+  return result;
+}
+
+static json::Array communicators(const HostProgram &program) {
+  json::Array result;
+  for (const ProgramCommunicator &comm : program.communicators) {
+    json::Array axes, groups;
+    for (const std::string &axis : comm.axes)
+      axes.push_back(axis);
+    for (const std::vector<int64_t> &group : comm.groups)
+      groups.push_back(numbers(group));
+    result.push_back(json::Object{{"axes", std::move(axes)},
+                                  {"groups", std::move(groups)},
+                                  {"bytes", comm.bytes}});
+  }
+  return result;
+}
+
+static json::Array channels(const HostProgram &program) {
+  json::Array result;
+  for (const ProgramChannel &channel : program.channels)
+    result.push_back(json::Object{{"from_stage", channel.fromStage},
+                                  {"to_stage", channel.toStage},
+                                  {"bytes", channel.bytes},
+                                  {"slots", shared_memory::kChannelSlots}});
+  return result;
+}
+
+static json::Array ops(const HostProgram &program) {
+  json::Array result;
+  for (const ProgramOp &op : program.ops)
+    result.push_back(json::Object{{"name", op.name},
+                                  {"kind", op.kind},
+                                  {"stream", op.stream},
+                                  {"flops", op.flops},
+                                  {"bytes", op.bytes},
+                                  {"seconds", op.seconds}});
+  return result;
+}
+
+static json::Array kernels(const HostProgram &program) {
+  json::Array result;
+  for (const ProgramKernel &kernel : program.kernels) {
+    json::Array buffers;
+    for (const ProgramKernel::Buffer &buffer : kernel.buffers)
+      buffers.push_back(
+          json::Object{{"bytes", buffer.bytes},
+                       {"access", buffer.reads && buffer.writes ? "rw"
+                                  : buffer.writes               ? "w"
+                                                                : "r"}});
+    result.push_back(json::Object{{"name", kernel.name},
+                                  {"threads", kernel.threads},
+                                  {"shared_bytes", kernel.sharedBytes},
+                                  {"scalars", kernel.scalars},
+                                  {"buffers", std::move(buffers)}});
+  }
+  return result;
+}
+
+/// What the program's calls need of each kind of device, in a fixed order.
+static json::Array libraries(const HostProgram &program) {
+  bool onCpu = targetName(program.module) == kTargetCpu;
+  auto calls = [&](StringRef kind) {
+    return llvm::any_of(program.ops,
+                        [&](const ProgramOp &op) { return op.kind == kind; });
+  };
+  bool gemm = calls("gemm"), convolution = calls("convolution");
+  json::Array result;
+  if (onCpu && (gemm || convolution))
+    result.push_back("onednn");
+  if (!onCpu && gemm)
+    result.push_back("cublaslt");
+  if (!onCpu && convolution)
+    result.push_back("cudnn");
+  if (!onCpu && program.stages * program.mesh.deviceCount() > 1)
+    result.push_back("nccl");
+  return result;
+}
+
+void addTables(const HostProgram &program, json::Object &root) {
+  root["mesh"] = meshAxes(program);
+  root["stages"] = program.stages;
+  root["micro_batches"] = program.mesh.timeCount();
+  root["communicators"] = communicators(program);
+  root["channels"] = channels(program);
+  root["ops"] = ops(program);
+  root["kernels"] = kernels(program);
+  root["libraries"] = libraries(program);
+}
+
+} // namespace autopar

@@ -1,0 +1,23 @@
+//===- ManifestTables.h - What calls of a program refer to ------*- C++ -*-===//
+
+#ifndef AUTOPAR_LOWERING_COMMON_MANIFESTTABLES_H
+#define AUTOPAR_LOWERING_COMMON_MANIFESTTABLES_H
+
+#include "HostProgram.h"
+#include "llvm/Support/JSON.h"
+
+namespace autopar {
+
+llvm::json::Array numbers(llvm::ArrayRef<int64_t> values);
+
+/// "dims" of a tensor of global shape `shape`: the digits of the block index,
+/// major first; an interval is written as it is.
+llvm::json::Array dimSlices(ShardingAttr attribute,
+                            llvm::ArrayRef<int64_t> shape, const Mesh &mesh);
+
+/// The mesh, and the rows that the host functions name by number.
+void addTables(const HostProgram &program, llvm::json::Object &root);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LOWERING_COMMON_MANIFESTTABLES_H
