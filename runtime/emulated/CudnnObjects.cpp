@@ -16,6 +16,15 @@ cudnnStatus_t refuseCudnn(cudnnStatus_t status, const std::string &text) {
   return status;
 }
 
+cudnnStatus_t deadCudnn(const char *what) {
+  return refuseCudnn(CUDNN_STATUS_BAD_PARAM_NULL_POINTER,
+                     std::string(what) + " is not alive");
+}
+
+cudnnStatus_t noCudnnHandle() {
+  return refuseCudnn(CUDNN_STATUS_NOT_INITIALIZED, "the handle is not alive");
+}
+
 cudnnStatus_t refusePlanted(Planted kind) {
   return refuseCudnn(cudnnStatus_t(planted(kind)),
                      "a refusal that a test asked for");

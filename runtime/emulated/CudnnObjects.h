@@ -71,6 +71,10 @@ CudnnState &cudnnState();
 /// Keeps the text for cudnnGetLastErrorString.
 cudnnStatus_t refuseCudnn(cudnnStatus_t status, const std::string &text);
 
+/// Refuses a pointer or descriptor, or a handle, that means nothing.
+cudnnStatus_t deadCudnn(const char *what);
+cudnnStatus_t noCudnnHandle();
+
 /// Refuses with a status that a test asks for.
 cudnnStatus_t refusePlanted(Planted kind);
 

@@ -3,18 +3,13 @@
 #include "EmulatedCudnn.h"
 
 #include "CudnnObjects.h"
-#include "RangeOverlap.h"
+#include "CudnnRun.h"
 
 #include <algorithm>
 
 namespace autopar::runtime::emulated {
 
 namespace {
-
-cudnnStatus_t dead(const char *what) {
-  return refuseCudnn(CUDNN_STATUS_BAD_PARAM_NULL_POINTER,
-                     std::string(what) + " is not alive");
-}
 
 /// The version that is emulated, as the library counts.
 size_t getVersion() { return 91000; }
@@ -66,26 +61,22 @@ void lastErrorString(char *message, size_t bytes) {
 
 cudnnStatus_t create(cudnnHandle_t *handle) {
   if (!handle)
-    return dead("the place of a handle");
+    return deadCudnn("the place of a handle");
   if (isPlanted(Planted::cudnnCreate))
     return refusePlanted(Planted::cudnnCreate);
   *handle = reinterpret_cast<cudnnHandle_t>(cudnnState().handles.create());
   return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t noHandle() {
-  return refuseCudnn(CUDNN_STATUS_NOT_INITIALIZED, "the handle is not alive");
-}
-
 cudnnStatus_t destroy(cudnnHandle_t handle) {
   return cudnnState().handles.destroy(handle) ? CUDNN_STATUS_SUCCESS
-                                              : noHandle();
+                                              : noCudnnHandle();
 }
 
 cudnnStatus_t setStream(cudnnHandle_t handle, CUstream stream) {
   CudnnHandle *state = cudnnState().handles.find(handle);
   if (!state)
-    return noHandle();
+    return noCudnnHandle();
   if (!isStream(stream))
     return refuseCudnn(CUDNN_STATUS_BAD_PARAM, "the stream is not alive");
   state->stream = stream;
@@ -95,7 +86,7 @@ cudnnStatus_t setStream(cudnnHandle_t handle, CUstream stream) {
 cudnnStatus_t createDescriptor(cudnnBackendDescriptorType_t type,
                                cudnnBackendDescriptor_t *descriptor) {
   if (!descriptor)
-    return dead("the place of a descriptor");
+    return deadCudnn("the place of a descriptor");
   CudnnObject *object = cudnnState().objects.create();
   object->type = type;
   *descriptor = object;
@@ -104,7 +95,7 @@ cudnnStatus_t createDescriptor(cudnnBackendDescriptorType_t type,
 
 cudnnStatus_t destroyDescriptor(cudnnBackendDescriptor_t descriptor) {
   return cudnnState().objects.destroy(descriptor) ? CUDNN_STATUS_SUCCESS
-                                                  : dead("the descriptor");
+                                                  : deadCudnn("the descriptor");
 }
 
 cudnnStatus_t setAttribute(cudnnBackendDescriptor_t descriptor,
@@ -113,12 +104,12 @@ cudnnStatus_t setAttribute(cudnnBackendDescriptor_t descriptor,
                            const void *elements) {
   CudnnObject *object = cudnnState().objects.find(descriptor);
   return object ? setCudnnAttribute(*object, name, type, count, elements)
-                : dead("the descriptor");
+                : deadCudnn("the descriptor");
 }
 
 cudnnStatus_t finalize(cudnnBackendDescriptor_t descriptor) {
   CudnnObject *object = cudnnState().objects.find(descriptor);
-  return object ? finalizeCudnn(*object) : dead("the descriptor");
+  return object ? finalizeCudnn(*object) : deadCudnn("the descriptor");
 }
 
 /// Makes descriptors that the caller has created mean a heuristic's results.
@@ -132,7 +123,7 @@ cudnnStatus_t giveResults(const CudnnObject &heuristic, int64_t requested,
   for (int64_t i = 0; requested > 0 && i < given; ++i) {
     CudnnObject *result = cudnnState().objects.find(places[i]);
     if (!result || result->type != CUDNN_BACKEND_ENGINECFG_DESCRIPTOR)
-      return dead("the descriptor for an engine configuration");
+      return deadCudnn("the descriptor for an engine configuration");
     result->graph = heuristic.graph;
     result->engine = heuristic.results[size_t(i)];
     result->isFinal = true;
@@ -145,7 +136,7 @@ cudnnStatus_t giveEngine(const CudnnObject &configuration, int64_t *count,
   CudnnObject *engine = cudnnState().objects.find(
       *static_cast<cudnnBackendDescriptor_t *>(elements));
   if (!engine || engine->type != CUDNN_BACKEND_ENGINE_DESCRIPTOR)
-    return dead("the descriptor for an engine");
+    return deadCudnn("the descriptor for an engine");
   engine->graph = configuration.graph;
   engine->engine = configuration.engine;
   engine->isFinal = true;
@@ -180,7 +171,7 @@ cudnnStatus_t getAttribute(cudnnBackendDescriptor_t descriptor,
                            int64_t *count, void *elements) {
   CudnnObject *object = cudnnState().objects.find(descriptor);
   if (!object || !count || (requested > 0 && !elements))
-    return dead("the descriptor or a place for results");
+    return deadCudnn("the descriptor or a place for results");
   if (!object->isFinal)
     return refuseCudnn(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED,
                        "a descriptor is asked before it is final");
@@ -208,119 +199,7 @@ cudnnStatus_t getAttribute(cudnnBackendDescriptor_t descriptor,
 }
 
 //===----------------------------------------------------------------------===//
-// Running
-//===----------------------------------------------------------------------===//
-
-/// The pointer of each tensor in memory, checked.
-cudnnStatus_t bindPointers(const OperationGraph &graph, const CudnnObject &pack,
-                           std::map<int64_t, CUdeviceptr> &memory) {
-  for (size_t i = 0; i < pack.ids.size(); ++i)
-    memory[pack.ids[i]] = reinterpret_cast<CUdeviceptr>(pack.pointers[i]);
-  for (const auto &[id, tensor] : graph.tensors) {
-    if (tensor.isVirtual)
-      continue;
-    CUdeviceptr address = memory[id];
-    if (!address)
-      return refuseCudnn(CUDNN_STATUS_BAD_PARAM_NULL_POINTER,
-                         "tensor " + std::to_string(id) + " has no pointer");
-    if (address % CUdeviceptr(tensor.alignment))
-      return refuseCudnn(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER,
-                         "tensor " + std::to_string(id) +
-                             " is not aligned to " +
-                             std::to_string(tensor.alignment) + " bytes");
-  }
-  return CUDNN_STATUS_SUCCESS;
-}
-
-/// What the graph touches. Its result may lie where an operand of equal layout
-/// is that is read element by element.
-cudnnStatus_t findRanges(const OperationGraph &graph,
-                         const std::map<int64_t, CUdeviceptr> &memory,
-                         std::vector<Range> &ranges) {
-  auto rangesOf = [&](int64_t id, int access, const char *name) {
-    return tensorRanges(graph.tensor(id),
-                        reinterpret_cast<const void *>(memory.at(id)), access,
-                        name);
-  };
-  const GraphTensor &result = graph.tensor(graph.output());
-  const GraphOperation &first = graph.operations.front();
-  bool inPlace = false;
-  std::vector<Range> written = rangesOf(result.id, accessWrite, "Y");
-  for (int64_t id : graph.inputs()) {
-    const GraphTensor &tensor = graph.tensor(id);
-    bool elementwise = !first.isConvolution || (id != first.x && id != first.w);
-    if (elementwise && memory.at(id) == memory.at(result.id) &&
-        tensor.sizes == result.sizes && tensor.strides == result.strides &&
-        tensor.type == result.type) {
-      inPlace = true;
-      continue;
-    }
-    const char *name = first.isConvolution && id == first.x   ? "X"
-                       : first.isConvolution && id == first.w ? "W"
-                                                              : "operand";
-    for (const Range &range : rangesOf(id, accessRead, name)) {
-      for (const Range &other : written)
-        if (rangesOverlap(range, other))
-          return refuseCudnn(CUDNN_STATUS_BAD_PARAM,
-                             std::string("Y overlaps ") + name);
-      ranges.push_back(range);
-    }
-  }
-  for (Range &range : written) {
-    range.access = inPlace ? accessReadWrite : accessWrite;
-    ranges.push_back(range);
-  }
-  return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t run(CUstream stream, Work work) {
-  if (enqueue(stream, std::move(work)) == CUDA_SUCCESS)
-    return CUDNN_STATUS_SUCCESS;
-  return refuseCudnn(CUDNN_STATUS_EXECUTION_FAILED, faultText());
-}
-
-cudnnStatus_t execute(cudnnHandle_t handle, cudnnBackendDescriptor_t planHandle,
-                      cudnnBackendDescriptor_t packHandle) {
-  CudnnHandle *state = cudnnState().handles.find(handle);
-  if (!state)
-    return noHandle();
-  CudnnObject *plan = cudnnState().objects.find(planHandle);
-  CudnnObject *pack = cudnnState().objects.find(packHandle);
-  if (!plan || plan->type != CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR || !pack ||
-      pack->type != CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR)
-    return dead("the plan or the variant pack");
-  if (!plan->isFinal || !pack->isFinal)
-    return refuseCudnn(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED,
-                       "the plan or the variant pack is not final");
-  if (plan->handle != handle)
-    return refuseCudnn(CUDNN_STATUS_BAD_PARAM, "the plan has another handle");
-  std::shared_ptr<OperationGraph> graph = plan->graph;
-  if (isPlanted(Planted::cudnnExecute) &&
-      graph->operations.front().isConvolution)
-    return refusePlanted(Planted::cudnnExecute);
-  std::map<int64_t, CUdeviceptr> memory;
-  if (cudnnStatus_t status = bindPointers(*graph, *pack, memory))
-    return status;
-  Work work;
-  if (cudnnStatus_t status = findRanges(*graph, memory, work.ranges))
-    return status;
-  if (int64_t bytes = workspaceBytes(*graph)) {
-    if (!pack->workspace)
-      return refuseCudnn(CUDNN_STATUS_BAD_PARAM_NULL_POINTER,
-                         "the plan wants a workspace");
-    work.ranges.push_back({reinterpret_cast<CUdeviceptr>(pack->workspace),
-                           size_t(bytes), accessWrite, "workspace"});
-  }
-  work.name = graph->operations.front().isConvolution ? "cuDNN convolution"
-                                                      : "cuDNN pointwise";
-  work.body = [graph, engine = plan->engine, memory] {
-    runGraph(*graph, engine, memory);
-  };
-  return run(state->stream, std::move(work));
-}
-
-//===----------------------------------------------------------------------===//
-// Copies between layouts
+// Tensors of copies
 //===----------------------------------------------------------------------===//
 
 cudnnStatus_t createTensor(cudnnTensorDescriptor_t *tensor) {
@@ -339,7 +218,7 @@ cudnnStatus_t setTensorNd(cudnnTensorDescriptor_t handle, cudnnDataType_t type,
                           int rank, const int *sizes, const int *strides) {
   CudnnObject *object = cudnnState().objects.find(handle);
   if (!object)
-    return dead("the tensor descriptor");
+    return deadCudnn("the tensor descriptor");
   if (rank < 4 || rank > 8)
     return refuseCudnn(CUDNN_STATUS_NOT_SUPPORTED,
                        "a tensor of " + std::to_string(rank) + " dimensions");
@@ -353,39 +232,6 @@ cudnnStatus_t setTensorNd(cudnnTensorDescriptor_t handle, cudnnDataType_t type,
                          "a tensor has no positive size or stride");
   object->isFinal = true;
   return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t transform(cudnnHandle_t handle, const void *alpha,
-                        cudnnTensorDescriptor_t fromHandle, const void *x,
-                        const void *beta, cudnnTensorDescriptor_t toHandle,
-                        void *y) {
-  CudnnHandle *state = cudnnState().handles.find(handle);
-  CudnnObject *from = cudnnState().objects.find(fromHandle);
-  CudnnObject *to = cudnnState().objects.find(toHandle);
-  if (!state)
-    return noHandle();
-  if (!from || !to || !from->isFinal || !to->isFinal || !x || !y)
-    return dead("a tensor of a copy");
-  if (from->tensor.sizes != to->tensor.sizes ||
-      from->tensor.type != to->tensor.type ||
-      *static_cast<const float *>(alpha) != 1 ||
-      *static_cast<const float *>(beta) != 0)
-    return refuseCudnn(CUDNN_STATUS_NOT_SUPPORTED,
-                       "a copy that changes sizes, type or values");
-  Work work;
-  work.name = "cudnnTransformTensor";
-  work.ranges = tensorRanges(from->tensor, x, accessRead, "x");
-  std::vector<Range> written = tensorRanges(to->tensor, y, accessWrite, "y");
-  for (const Range &range : work.ranges)
-    for (const Range &other : written)
-      if (rangesOverlap(range, other))
-        return refuseCudnn(CUDNN_STATUS_BAD_PARAM, "y overlaps x");
-  work.ranges.insert(work.ranges.end(), written.begin(), written.end());
-  work.body = [source = from->tensor, result = to->tensor, x, y] {
-    copyTensor(source, reinterpret_cast<CUdeviceptr>(x), result,
-               reinterpret_cast<CUdeviceptr>(y));
-  };
-  return run(state->stream, std::move(work));
 }
 
 } // namespace
@@ -404,11 +250,11 @@ void bindEmulated(CudnnApi &api) {
   api.cudnnBackendFinalize = finalize;
   api.cudnnBackendSetAttribute = setAttribute;
   api.cudnnBackendGetAttribute = getAttribute;
-  api.cudnnBackendExecute = execute;
+  api.cudnnBackendExecute = executeCudnn;
   api.cudnnCreateTensorDescriptor = createTensor;
   api.cudnnDestroyTensorDescriptor = destroyTensor;
   api.cudnnSetTensorNdDescriptor = setTensorNd;
-  api.cudnnTransformTensor = transform;
+  api.cudnnTransformTensor = transformCudnn;
 }
 
 } // namespace autopar::runtime::emulated

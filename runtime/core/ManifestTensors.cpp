@@ -1,0 +1,210 @@
+//===- ManifestTensors.cpp - Tensors that a manifest names ----------------===//
+
+#include "ManifestParts.h"
+
+#include <set>
+
+namespace autopar::runtime {
+
+namespace {
+constexpr int64_t maxElements = int64_t(1) << 48;
+} // namespace
+
+static DimSlice parseDim(const JsonReader &json, const Manifest &manifest) {
+  DimSlice dim;
+  dim.size = json.member("size").integer(0, maxElements);
+  dim.step = json.member("step").integer(-maxElements, maxElements);
+  dim.offset = json.member("offset").integer(-maxElements, maxElements);
+  dim.length = json.member("length").integer(0, maxElements);
+  int64_t blocks = 1;
+  for (const JsonReader &element : json.member("split").elements()) {
+    std::vector<JsonReader> triple = element.elements();
+    if (triple.size() != 3) {
+      element.fail("must be [axis, divisor, modulus]");
+      return dim;
+    }
+    SplitDigit digit;
+    digit.axis = triple[0].integer(0, int64_t(manifest.mesh.size()) - 1);
+    digit.divisor = triple[1].integer(1, maxCount);
+    digit.modulus = triple[2].integer(1, maxCount);
+    blocks = std::min(maxCount + 1, blocks * digit.modulus);
+    dim.split.push_back(digit);
+  }
+  int64_t reach;
+  if (blocks > maxCount ||
+      __builtin_mul_overflow(blocks, std::abs(dim.step), &reach) ||
+      reach > maxElements)
+    json.fail("reaches too far");
+  return dim;
+}
+
+static std::vector<DimSlice> parseDims(const JsonReader &json,
+                                       const std::vector<int64_t> &globalShape,
+                                       const Manifest &manifest) {
+  std::vector<DimSlice> dims;
+  for (const JsonReader &element : json.elements())
+    dims.push_back(parseDim(element, manifest));
+  bool agrees = dims.size() == globalShape.size();
+  for (size_t i = 0; agrees && i < dims.size(); ++i)
+    agrees = dims[i].size == globalShape[i];
+  if (!agrees)
+    json.fail("does not agree with the tensor's shape");
+  return dims;
+}
+
+static std::vector<int64_t> parseShape(const JsonReader &json, aprt_dtype dtype,
+                                       int64_t &bytes) {
+  std::vector<int64_t> shape = json.integers(0, maxElements);
+  if (shape.size() > 32)
+    json.fail("has more than 32 dimensions");
+  if (!tensorBytes(dtype, shape, bytes) || bytes > maxBytes) {
+    json.fail("is too large");
+    bytes = 0;
+  }
+  return shape;
+}
+
+static std::vector<int64_t> lengthsOf(const std::vector<DimSlice> &dims) {
+  std::vector<int64_t> lengths;
+  for (const DimSlice &dim : dims)
+    lengths.push_back(dim.length);
+  return lengths;
+}
+
+static Port parsePort(const JsonReader &json, const Manifest &manifest) {
+  Port port;
+  port.name = json.member("name").string();
+  port.dtype = json.member("dtype").dtype();
+  port.shape = parseShape(json.member("shape"), port.dtype, port.globalBytes);
+  port.dims = parseDims(json.member("dims"), port.shape, manifest);
+  if (!tensorBytes(port.dtype, lengthsOf(port.dims), port.localBytes)) {
+    json.member("dims").fail("is too large");
+    port.localBytes = 0;
+  }
+  for (const JsonReader &element : json.member("stages").elements()) {
+    PortPlacement place;
+    place.stage = int(element.member("stage").integer(0, manifest.stages - 1));
+    if (JsonReader held = element.member("persistent", /*optional=*/true);
+        !held.isNull()) {
+      place.persistent = held.integer(0, maxCount);
+    } else {
+      place.arenaOffset = element.member("offset").integer(0, maxBytes);
+      if (place.arenaOffset + port.localBytes >
+          manifest.arenaBytes[place.stage])
+        element.fail("lies outside the stage's arena");
+    }
+    port.stages.push_back(place);
+  }
+  return port;
+}
+
+static void parsePorts(const JsonReader &json, const Manifest &manifest,
+                       std::vector<Port> &ports) {
+  std::set<std::string> names;
+  for (const JsonReader &element : json.elements()) {
+    ports.push_back(parsePort(element, manifest));
+    if (!names.insert(ports.back().name).second)
+      element.fail("has the name of another one, '" + ports.back().name + "'");
+  }
+}
+
+static Check parseCheck(const JsonReader &json, const Manifest &manifest) {
+  Check check{parsePort(json, manifest), json.member("message").string()};
+  if (check.port.dtype != APRT_BOOL || check.port.localBytes != 1)
+    json.fail("must be one boolean");
+  return check;
+}
+
+static FixedInput parseFixedInput(const JsonReader &json) {
+  FixedInput input;
+  int64_t bytes = 0;
+  input.name = json.member("name").string();
+  input.dtype = json.member("dtype").dtype();
+  input.shape = parseShape(json.member("shape"), input.dtype, bytes);
+  for (int64_t byte : json.member("bytes").integers(0, 255))
+    input.data.push_back(char(byte));
+  input.text = json.member("value").string();
+  if (bytes != int64_t(input.data.size()))
+    json.member("bytes").fail("are not those of one element");
+  return input;
+}
+
+static void parseParameter(const JsonReader &json, const Manifest &manifest,
+                           PersistentEntry &entry) {
+  if (manifest.weightFiles.empty())
+    return json.fail("is a parameter but 'weights.files' is empty");
+  entry.file = int(
+      json.member("file").integer(0, int64_t(manifest.weightFiles.size()) - 1));
+  entry.offset = json.member("offset").integer(0, maxBytes);
+  entry.globalShape =
+      parseShape(json.member("global_shape"), entry.dtype, entry.globalBytes);
+  entry.dims = parseDims(json.member("dims"), entry.globalShape, manifest);
+  JsonReader constant = json.member("constant", /*optional=*/true);
+  entry.isConstant = !constant.isNull() && constant.boolean();
+  if (lengthsOf(entry.dims) != entry.shape)
+    json.member("shape").fail("does not agree with 'dims'");
+  if (entry.offset + entry.globalBytes > manifest.weightFiles[entry.file].bytes)
+    json.member("offset").fail("reaches past the end of its file");
+}
+
+static PersistentEntry parsePersistent(const JsonReader &json,
+                                       const Manifest &manifest) {
+  PersistentEntry entry;
+  entry.name = json.member("name").string();
+  entry.dtype = json.member("dtype").dtype();
+  entry.shape = parseShape(json.member("shape"), entry.dtype, entry.bytes);
+  std::string kind = json.member("kind").string();
+  entry.isParameter = kind == "parameter";
+  entry.isInput = kind == "input";
+  if (!entry.isParameter && !entry.isInput && kind != "setup")
+    json.member("kind").fail("must be \"parameter\", \"setup\" or \"input\"");
+  if (entry.isParameter)
+    parseParameter(json, manifest, entry);
+  return entry;
+}
+
+/// Each persistent tensor that is an input has one that is like it, on a CPU.
+static void checkHeldInputs(const JsonReader &root, const Manifest &manifest) {
+  std::set<std::pair<int, int64_t>> held;
+  for (const Port &input : manifest.inputs)
+    for (const PortPlacement &place : input.stages) {
+      if (place.persistent < 0)
+        continue;
+      const auto &tensors = manifest.persistent[size_t(place.stage)];
+      bool fits = size_t(place.persistent) < tensors.size() &&
+                  tensors[size_t(place.persistent)].isInput &&
+                  tensors[size_t(place.persistent)].bytes == input.localBytes &&
+                  held.insert({place.stage, place.persistent}).second;
+      if (!fits || manifest.target != Target::Cpu)
+        return root.member("inputs").fail(
+            "has '" + input.name + "' in a persistent tensor that is not its");
+    }
+  size_t inputs = 0;
+  for (const std::vector<PersistentEntry> &tensors : manifest.persistent)
+    for (const PersistentEntry &tensor : tensors)
+      inputs += tensor.isInput;
+  if (inputs != held.size())
+    root.member("persistent").fail("has an input that is none");
+}
+
+void parseTensors(const JsonReader &root, Manifest &manifest) {
+  parsePorts(root.member("inputs"), manifest, manifest.inputs);
+  parsePorts(root.member("outputs"), manifest, manifest.outputs);
+  JsonReader checks = root.member("checks", /*optional=*/true);
+  if (!checks.isNull())
+    for (const JsonReader &element : checks.elements())
+      manifest.checks.push_back(parseCheck(element, manifest));
+  JsonReader fixed = root.member("fixed_inputs", /*optional=*/true);
+  if (!fixed.isNull())
+    for (const JsonReader &element : fixed.elements())
+      manifest.fixedInputs.push_back(parseFixedInput(element));
+  for (const JsonReader &stage :
+       perStage(root.member("persistent"), manifest.stages)) {
+    manifest.persistent.emplace_back();
+    for (const JsonReader &entry : stage.elements())
+      manifest.persistent.back().push_back(parsePersistent(entry, manifest));
+  }
+  checkHeldInputs(root, manifest);
+}
+
+} // namespace autopar::runtime
