@@ -204,6 +204,7 @@ void parseTensors(const JsonReader &root, Manifest &manifest) {
     for (const JsonReader &entry : stage.elements())
       manifest.persistent.back().push_back(parsePersistent(entry, manifest));
   }
+  manifest.persistent.resize(size_t(manifest.stages)); // where it is damaged
   checkHeldInputs(root, manifest);
 }
 

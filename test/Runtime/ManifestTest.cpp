@@ -120,6 +120,9 @@ TEST(Manifest, InputsHeldByTheHostHaveATensorOfTheirOwn) {
   changed = document;
   changed["persistent"][1].push_back(changed["persistent"][1][0]);
   expectMessage(changed, "has an input that is none");
+  changed = document;
+  changed["persistent"] = json::array();
+  expectMessage(changed, "must have one element per stage");
 }
 
 TEST(Manifest, PredictionsMayBeEmpty) {
