@@ -26,21 +26,9 @@ struct Core {
   Status flopsOf(aprt_dtype dtype, double &result);
 };
 
-aprt_gemm_desc square(aprt_dtype dtype, int64_t side) {
-  aprt_gemm_desc desc{};
-  desc.dtype = dtype;
-  desc.m = desc.n = desc.k = side;
-  for (int64_t *strides : {desc.a_strides, desc.b_strides, desc.c_strides}) {
-    strides[0] = side;
-    strides[1] = 1;
-  }
-  desc.slot = -1;
-  return desc;
-}
-
 Status Core::flopsOf(aprt_dtype dtype, double &result) {
   std::vector<float> a(kSide * kSide), b(kSide * kSide), c(kSide * kSide);
-  aprt_gemm_desc desc = square(dtype, kSide);
+  aprt_gemm_desc desc = squareProduct(dtype, kSide);
   GemmOperands operands{a.data(), b.data(), nullptr, nullptr, c.data()};
   double seconds = 0;
   APRT_TRY(secondsOfCall(

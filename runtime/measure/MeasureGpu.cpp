@@ -143,14 +143,7 @@ Status Gpu::flopsOf(aprt_dtype dtype, bool tf32, double &result) {
   for (DeviceBlock *block : {&a, &b})
     APRT_TRY(block->fill(dtype, bytes));
   CudaGemm products(cublasLt, *context, /*slots=*/0);
-  aprt_gemm_desc desc{};
-  desc.dtype = dtype;
-  desc.m = desc.n = desc.k = side;
-  for (int64_t *strides : {desc.a_strides, desc.b_strides, desc.c_strides}) {
-    strides[0] = side;
-    strides[1] = 1;
-  }
-  desc.slot = -1;
+  aprt_gemm_desc desc = squareProduct(dtype, side);
   GemmOperands operands{a.address, b.address, nullptr, nullptr, c.address};
   constexpr int kTogether = 4; // so that the host keeps ahead
   double seconds = 0;

@@ -14,6 +14,18 @@ static double now() {
       .count();
 }
 
+aprt_gemm_desc squareProduct(aprt_dtype dtype, int64_t side) {
+  aprt_gemm_desc desc{};
+  desc.dtype = dtype;
+  desc.m = desc.n = desc.k = side;
+  for (int64_t *strides : {desc.a_strides, desc.b_strides, desc.c_strides}) {
+    strides[0] = side;
+    strides[1] = 1;
+  }
+  desc.slot = -1;
+  return desc;
+}
+
 Status secondsOfCall(double seconds, const std::function<Status()> &call,
                      double &result) {
   constexpr int kRuns = 3;

@@ -9,6 +9,7 @@
 #define AUTOPAR_RUNTIME_MEASURE_MEASUREMENT_H
 
 #include "../core/Status.h"
+#include "autopar/runtime.h"
 
 #include <cstdint>
 #include <functional>
@@ -39,6 +40,9 @@ Status measureCpu(Measurement &result);
 /// its speed says nothing. `found` is false, and nothing else is said, where
 /// there is no driver or no device.
 Status measureGpu(bool emulated, bool &found, Measurement &result);
+
+/// Of two row-major matrices of `side` rows and columns, which nothing packs.
+aprt_gemm_desc squareProduct(aprt_dtype dtype, int64_t side);
 
 /// Seconds of one call: the best of a few runs of about `seconds` each.
 Status secondsOfCall(double seconds, const std::function<Status()> &call,
