@@ -20,15 +20,6 @@ static LogicalResult mergeReshapes(ReshapeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// The dimensions of size above one.
-static SmallVector<int64_t> wideDims(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> dims;
-  for (auto [dim, size] : llvm::enumerate(shape))
-    if (size != 1)
-      dims.push_back(dim);
-  return dims;
-}
-
 /// The reshape only adds or drops dimensions of size 1.
 static bool onlyMovesUnits(ReshapeOp op) {
   auto sizes = [](ArrayRef<int64_t> shape) {

@@ -2,6 +2,7 @@
 
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/EinsumAsGemm.h"
+#include "autopar/Dialect/Shapes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -120,15 +121,6 @@ std::optional<int64_t> imagePositionsOf(Operation *op) {
     return std::nullopt;
   auto type = cast<RankedTensorType>(convolution.getInput().getType());
   return ShapedType::getNumElements(type.getShape().drop_front(2));
-}
-
-/// Dimensions of `shape` that are not of size 1.
-static SmallVector<int64_t> wideDims(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> dims;
-  for (auto [dim, size] : llvm::enumerate(shape))
-    if (size != 1)
-      dims.push_back(dim);
-  return dims;
 }
 
 bool isBiasOf(Operation *libraryOp, Operation *spread) {

@@ -5,6 +5,8 @@
 
 #include "mlir/IR/BuiltinTypeInterfaces.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace autopar {
 
@@ -24,6 +26,15 @@ inline int64_t innermostSize(llvm::ArrayRef<int64_t> shape) {
     if (size != 1)
       return size;
   return 1;
+}
+
+/// The dimensions of a size other than 1.
+inline llvm::SmallVector<int64_t> wideDims(llvm::ArrayRef<int64_t> shape) {
+  llvm::SmallVector<int64_t> dims;
+  for (auto [dim, size] : llvm::enumerate(shape))
+    if (size != 1)
+      dims.push_back(dim);
+  return dims;
 }
 
 } // namespace autopar
