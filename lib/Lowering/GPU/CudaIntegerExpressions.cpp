@@ -1,19 +1,11 @@
 //===- CudaIntegerExpressions.cpp - Integers in CUDA C++ ------------------===//
 
 #include "CudaExpressions.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace autopar::gpu {
-
-static std::optional<APInt> constantOf(Value value) {
-  APInt number;
-  if (matchPattern(value, m_ConstantInt(&number)))
-    return number;
-  return std::nullopt;
-}
 
 static bool operandsAreNonNegative(Operation *op) {
   return llvm::all_of(op->getOperands(),

@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace autopar::gpu {
 
-static std::optional<APInt> constantOf(Value value) {
+std::optional<APInt> constantOf(Value value) {
   APInt number;
   if (matchPattern(value, m_ConstantInt(&number)))
     return number;

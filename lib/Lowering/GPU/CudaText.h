@@ -78,6 +78,9 @@ std::optional<Text>
 expressionText(mlir::Operation *op,
                llvm::function_ref<Text(mlir::Value)> operand, Helpers &helpers);
 
+/// The integer that a constant is; nothing for other values.
+std::optional<llvm::APInt> constantOf(mlir::Value value);
+
 /// Whether an integer is never below zero, as positions of threads and loops
 /// are; looks at ops up to `depth` away.
 constexpr int kDepth = 10;
