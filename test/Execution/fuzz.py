@@ -6,7 +6,21 @@ import tempfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
-from run_models import SMALL
+import numpy as np
+
+from run_models import SMALL, SUMMING, TOLERANCE, compare, reference_of, run
+
+
+def error_of_run(model, program):
+    """Runs what was compiled of a model of ../shared/models/small and removes it; what went wrong, or ""."""
+    folder, outputs = os.path.join(SMALL, model), program + ".npz"
+    code, log = run([program, "--inputs", os.path.join(folder, "inputs.npz"), "--outputs", outputs, "--timeout", "20"])
+    if code:
+        return f"run ended with {code}: {log[-300:]}"
+    with np.load(outputs) as got:
+        worst = max(compare(dict(got), reference_of(folder, ""), TOLERANCE * SUMMING).values())
+    os.remove(program)
+    return "" if worst <= 1 else f"outputs differ: {worst:.3g} of the tolerance"
 
 
 def main_of(doc, models, prepare):
