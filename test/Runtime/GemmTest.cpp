@@ -153,6 +153,27 @@ Product denseProduct(int64_t batches, int64_t m, int64_t n, int64_t k,
   return p;
 }
 
+/// Of [batch, m, n, k]: both orders of the matrices, packed or not, with all
+/// that a product takes along.
+void checkForms(int threads, const int64_t (&shape)[4], std::mt19937 &random) {
+  for (int form = 0; form < 8; ++form) {
+    Product p = denseProduct(shape[0], shape[1], shape[2], shape[3], form & 1,
+                             form & 2);
+    p.desc.bias = p.desc.addend = 1;
+    p.desc.activation = int64_t(random() % 7);
+    p.desc.slot = form & 4 ? 0 : -1;
+    p.fill(random);
+    Machine machine(threads);
+    if (p.desc.slot >= 0) {
+      ASSERT_TRUE(machine.gemm->pack(p.desc, p.b.data()).ok());
+    }
+    checkProduct(machine, p,
+                 form % 3 ? AddendPlace::Separate : AddendPlace::InC);
+    if (::testing::Test::HasFatalFailure())
+      return;
+  }
+}
+
 /// One row or one column: more results than are added up at a time, lengths
 /// with and without a rest, batches, both orders of the matrix, packed or not.
 TEST_P(GemmThreads, MatrixTimesVector) {
@@ -162,22 +183,7 @@ TEST_P(GemmThreads, MatrixTimesVector) {
       {24, 1, 512, 64},  {24, 512, 1, 64}, {5, 1, 17, 33},   {1, 1, 1, 4099},
       {1, 1, 100000, 1}, {3, 16, 1, 16}};
   for (const auto &shape : shapes)
-    for (int form = 0; form < 8; ++form) {
-      Product p = denseProduct(shape[0], shape[1], shape[2], shape[3], form & 1,
-                               form & 2);
-      p.desc.bias = p.desc.addend = 1;
-      p.desc.activation = int64_t(random() % 7);
-      p.desc.slot = form & 4 ? 0 : -1;
-      p.fill(random);
-      Machine machine(GetParam());
-      if (p.desc.slot >= 0) {
-        ASSERT_TRUE(machine.gemm->pack(p.desc, p.b.data()).ok());
-      }
-      checkProduct(machine, p,
-                   form % 3 ? AddendPlace::Separate : AddendPlace::InC);
-      if (HasFatalFailure())
-        return;
-    }
+    ASSERT_NO_FATAL_FAILURE(checkForms(GetParam(), shape, random));
 }
 
 /// Many small matrices go to the library in one call.
@@ -186,22 +192,7 @@ TEST_P(GemmThreads, SmallBatches) {
   const int64_t shapes[][4] = {
       {64, 16, 16, 16}, {7, 3, 40, 5}, {12, 16, 16, 64}, {30, 2, 33, 17}};
   for (const auto &shape : shapes)
-    for (int form = 0; form < 8; ++form) {
-      Product p = denseProduct(shape[0], shape[1], shape[2], shape[3], form & 1,
-                               form & 2);
-      p.desc.bias = p.desc.addend = 1;
-      p.desc.activation = int64_t(random() % 7);
-      p.desc.slot = form & 4 ? 0 : -1;
-      p.fill(random);
-      Machine machine(GetParam());
-      if (p.desc.slot >= 0) {
-        ASSERT_TRUE(machine.gemm->pack(p.desc, p.b.data()).ok());
-      }
-      checkProduct(machine, p,
-                   form % 3 ? AddendPlace::Separate : AddendPlace::InC);
-      if (HasFatalFailure())
-        return;
-    }
+    ASSERT_NO_FATAL_FAILURE(checkForms(GetParam(), shape, random));
 }
 
 /// Each activation over its whole range, beside the C library's.
