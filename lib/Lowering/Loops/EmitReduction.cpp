@@ -96,18 +96,18 @@ Value emitReduce(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
   };
   Value init = neutralFor(emit, op.getKind(), op.getInput());
   bool natural = isNatural(op.getInput().getType());
+  auto combine = [&](Value acc, Value x) {
+    return combineElements(emit, op.getKind(), acc, x, natural);
+  };
   if (emit.findings.columnReductions.contains(op))
     if (Value sum = emit.foldColumns(
             extents, at, init,
             [&](ArrayRef<Index> inner, ArrayRef<Index> outer, Value acc) {
-              return combineElements(emit, op.getKind(), acc,
-                                     read(inner, outer), natural);
-            }))
+              return combine(acc, read(inner, outer));
+            },
+            combine))
       return sum;
   size_t before = emit.reads.size();
-  auto combine = [&](Value acc, Value x) {
-    return combineElements(emit, op.getKind(), acc, x, natural);
-  };
   Value folded = emit.fold(
       extents, at, init,
       [&](ArrayRef<Index> inner, Value acc) {

@@ -304,9 +304,38 @@ static bool readsColumns(ArrayRef<Read> reads) {
   return along > across;
 }
 
+/// The innermost loop of a fold has several sums in its vectors.
+static constexpr int64_t kMostTerms = 2048;
+
+LoopEmitter::FoldBlocks LoopEmitter::foldBlocks(ArrayRef<int64_t> extents,
+                                                Type type, int64_t terms) {
+  int64_t below = llvm::product_of(extents);
+  if (!isa<FloatType>(type) || below <= terms)
+    return {};
+  for (auto [dim, extent] : llvm::enumerate(extents)) {
+    below /= extent;
+    if (below > terms)
+      continue;
+    int64_t size = terms / below;
+    return {static_cast<unsigned>(dim), size, (extent + size - 1) / size};
+  }
+  return {};
+}
+
+Value LoopEmitter::blockEnd(Value first, int64_t block, int64_t extent) {
+  if (extent % block == 0)
+    return constantInt(block);
+  return make<arith::MinSIOp>(constantInt(block),
+                              make<arith::SubIOp>(constantInt(extent), first));
+}
+
 Value LoopEmitter::fold(ArrayRef<int64_t> extents, ArrayRef<Index> fixed,
                         Value init, FoldBody body, Combine combine) {
   size_t before = reads.size();
+  int64_t extent = llvm::product_of(extents);
+  FoldBlocks blocks;
+  if (combine)
+    blocks = foldBlocks(extents, init.getType(), kMostTerms);
   SmallVector<Index> at;
   std::function<Value(unsigned, Value)> level = [&](unsigned dim,
                                                     Value carried) -> Value {
@@ -321,12 +350,19 @@ Value LoopEmitter::fold(ArrayRef<int64_t> extents, ArrayRef<Index> fixed,
       at.pop_back();
       return next;
     };
-    return foldRange(constantInt(extents[dim]), where, carried, inner);
+    if (dim != blocks.dim)
+      return foldRange(constantInt(extents[dim]), where, carried, inner);
+    return foldRange(
+        constantInt(blocks.count), where, carried, [&](Index block, Value acc) {
+          Value first = mulInt(block.value, blocks.size);
+          Value part = foldRange(blockEnd(first, blocks.size, extents[dim]),
+                                 depth(first), init, [&](Index i, Value sum) {
+                                   return inner({addInt(first, i.value)}, sum);
+                                 });
+          return combine(acc, part);
+        });
   };
   Value result = level(0, init);
-  int64_t extent = 1;
-  for (int64_t size : extents)
-    extent *= size;
   findings.foldsFound.push_back(
       {digitsOf(fixed), extent, static_cast<bool>(combine),
        readsColumns(ArrayRef(reads).drop_front(before))});

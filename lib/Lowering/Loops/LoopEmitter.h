@@ -167,6 +167,17 @@ public:
   virtual mlir::Value fold(llvm::ArrayRef<int64_t> extents,
                            llvm::ArrayRef<Index> fixed, mlir::Value init,
                            FoldBody body, Combine combine);
+  /// Long folds of floats are folds of parts of at most `terms` elements: the
+  /// error of a sum grows with those, not with all. The loop over dimension
+  /// `dim` goes in `count` blocks of `size` indices.
+  struct FoldBlocks {
+    unsigned dim = ~0u; // none
+    int64_t size = 0, count = 0;
+  };
+  static FoldBlocks foldBlocks(llvm::ArrayRef<int64_t> extents, mlir::Type type,
+                               int64_t terms);
+  /// How many indices of [0, extent) the block from `first` on has.
+  mlir::Value blockEnd(mlir::Value first, int64_t block, int64_t extent);
   /// The same over [0, extent) in one loop at `depth`, where `extent` may be
   /// computed.
   mlir::Value
@@ -194,12 +205,12 @@ public:
   }
 
   /// A fold for all columns of the innermost open loop at once, where the
-  /// columns are contiguous. Null: one fold per column.
+  /// columns are contiguous; `combine` as for fold. Null: one fold per column.
   using ColumnBody = llvm::function_ref<mlir::Value(
       llvm::ArrayRef<Index>, llvm::ArrayRef<Index> at, mlir::Value)>;
   virtual mlir::Value foldColumns(llvm::ArrayRef<int64_t> extents,
                                   llvm::ArrayRef<Index> at, mlir::Value init,
-                                  ColumnBody body) {
+                                  ColumnBody body, Combine combine) {
     return nullptr;
   }
   /// Memory of the iteration's own for a row that is computed once and read
