@@ -247,6 +247,8 @@ Error emulateKernels(Module &module, ArrayRef<ProgramKernel> rows,
       return error;
     HostKernel &kernel = kernels.emplace_back();
     kernel.body = addThread(*function);
+    // Neighbouring stores of one byte's pattern would become a memset.
+    kernel.body->addFnAttr("no-builtins");
   }
   autopar::retarget(module, machine);
   for (auto [kernel, row] : zip_equal(kernels, rows)) {

@@ -89,6 +89,24 @@ TEST_F(EmulateKernels, AnnouncesEachAccessWithItsArgument) {
   EXPECT_EQ(count(text, "@aprt_program_device_code = constant"), 1) << text;
 }
 
+TEST_F(EmulateKernels, JoinsNoStores) {
+  std::string text = emulate(R"(
+    llvm.func @zeros(%to: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+      %zero = llvm.mlir.constant(0 : i16) : i16
+      %a = llvm.getelementptr %to[1] : (!llvm.ptr) -> !llvm.ptr, i16
+      %b = llvm.getelementptr %to[2] : (!llvm.ptr) -> !llvm.ptr, i16
+      %c = llvm.getelementptr %to[3] : (!llvm.ptr) -> !llvm.ptr, i16
+      %d = llvm.getelementptr %to[4] : (!llvm.ptr) -> !llvm.ptr, i16
+      llvm.store %zero, %a : i16, !llvm.ptr
+      llvm.store %zero, %b : i16, !llvm.ptr
+      llvm.store %zero, %c : i16, !llvm.ptr
+      llvm.store %zero, %d : i16, !llvm.ptr
+      llvm.return
+    })",
+                             {row("zeros", 1, 0)});
+  EXPECT_EQ(count(text, ", i64 2, i32 2, i32 0)"), 4) << text;
+}
+
 TEST_F(EmulateKernels, BindsSharedMemoryBarriersAndShuffles) {
   std::string text = emulate(R"(
     llvm.mlir.global internal @shared_a() {addr_space = 3 : i32} : !llvm.array<3 x f32>
