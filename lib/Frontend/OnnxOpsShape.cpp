@@ -146,7 +146,7 @@ LogicalResult depthToSpace(OnnxNode &node) {
   ArrayRef<int64_t> s = node.shape(0);
   int64_t b = node.getInt("blocksize", 0);
   StringRef mode = node.getString("mode", "DCR");
-  if (b < 1 || b > s[1] || s[1] % (b * b))
+  if (b < 1 || s[1] % b || s[1] / b % b)
     return node.error("blocksize " + Twine(b) +
                       " does not divide the channels");
   if (mode != "DCR" && mode != "CRD")

@@ -59,8 +59,82 @@ std::optional<Index> StackEmitter::moveColumn(Index index, Value from,
   return Index{copy, index.divisor, index.modulus};
 }
 
+/// The loops of one fold over all columns.
+struct StackEmitter::ColumnFold {
+  StackEmitter &emit;
+  ArrayRef<int64_t> extents;
+  ArrayRef<Index> at;
+  Value init, column, width;
+  ColumnBody body;
+  Combine combine;
+  FoldBlocks blocks;
+  Value sums, part; // rows on the stack; elements are folded into `part`
+  SmallVector<Index> inner;
+
+  Value makeRow() {
+    std::optional<int64_t> columns = getConstantIntValue(width);
+    return emit.stackBuffer(storageType(init.getType()), *columns);
+  }
+  void foldRow(unsigned depth);
+  void foldBlocks(unsigned dim, unsigned depth);
+  void fold(unsigned dim, unsigned depth);
+
+  /// `row` with `init` in all columns, from `depth` on.
+  Value fill(Value row, unsigned depth) {
+    emit.loopAt(depth, width,
+                [&](Index c) { emit.store(init, row, init.getType(), c); });
+    return emit.pin(row, depth);
+  }
+};
+
+void StackEmitter::ColumnFold::foldRow(unsigned depth) {
+  emit.loopAt(depth, width, [&](Index c) {
+    SmallVector<Index> moved;
+    for (const Index &index : at)
+      moved.push_back(*emit.moveColumn(index, column, c.value));
+    Type type = init.getType();
+    Value next = body(inner, moved, emit.load(part, type, c));
+    emit.store(next, part, type, c);
+  });
+}
+
+/// Each block in a row of its own, which is then combined with the sums.
+void StackEmitter::ColumnFold::foldBlocks(unsigned dim, unsigned depth) {
+  Value own = makeRow();
+  emit.loopAt(depth, emit.constantInt(blocks.count), [&](Index block) {
+    Value first = emit.mulInt(block.value, blocks.size);
+    part = fill(own, depth + 1);
+    Value extent = emit.blockEnd(first, blocks.size, extents[dim]);
+    emit.loopAt(depth + 1, extent, [&](Index index) {
+      inner.push_back({emit.addInt(first, index.value)});
+      fold(dim + 1, depth + 2);
+      inner.pop_back();
+    });
+    Value done = emit.pin(own, depth + 1);
+    emit.loopAt(depth + 1, width, [&](Index c) {
+      Type type = init.getType();
+      Value sum = emit.load(sums, type, c);
+      emit.store(combine(sum, emit.load(done, type, c)), sums, type, c);
+    });
+  });
+}
+
+/// The loops over dimensions from `dim` on.
+void StackEmitter::ColumnFold::fold(unsigned dim, unsigned depth) {
+  if (dim == extents.size())
+    return foldRow(depth);
+  if (dim == blocks.dim)
+    return foldBlocks(dim, depth);
+  emit.loopAt(depth, emit.constantInt(extents[dim]), [&](Index index) {
+    inner.push_back(index);
+    fold(dim + 1, depth + 1);
+    inner.pop_back();
+  });
+}
+
 Value StackEmitter::foldColumns(ArrayRef<int64_t> extents, ArrayRef<Index> at,
-                                Value init, ColumnBody body, Combine combine) {
+                                Value init, ColumnBody body, Combine combine,
+                                bool sums) {
   auto open = dyn_cast_or_null<scf::ForOp>(scopes.back().loop);
   if (!open || open.getNumRegionIterArgs() != 0 || depth(init) != 0)
     return nullptr;
@@ -74,52 +148,16 @@ Value StackEmitter::foldColumns(ArrayRef<int64_t> extents, ArrayRef<Index> at,
   });
   if (!moves)
     return nullptr;
-  int64_t extent = llvm::product_of(extents);
-  findings.foldsFound.push_back({digitsOf(at), extent, true, true});
-
-  Type type = init.getType();
-  Value width = constantInt(*columns);
-  FoldBlocks blocks = foldBlocks(extents, type, kMostRows);
-  // A buffer with `init` in all columns from `depth` on.
-  auto fill = [&](Value buffer, unsigned depth) {
-    loopAt(depth, width, [&](Index c) { store(init, buffer, type, c); });
-    return pin(buffer, depth);
-  };
-  Value row = stackBuffer(storageType(type), *columns);
-  Value sums = fill(row, outside), part = sums;
-  SmallVector<Index> inner;
-  std::function<void(unsigned, unsigned)> level = [&](unsigned dim,
-                                                      unsigned depth) {
-    if (dim == extents.size())
-      return loopAt(depth, width, [&](Index c) {
-        SmallVector<Index> moved;
-        for (const Index &index : at)
-          moved.push_back(*moveColumn(index, column, c.value));
-        Value next = body(inner, moved, load(part, type, c));
-        store(next, part, type, c);
-      });
-    auto rows = [&](Value index) {
-      inner.push_back({index});
-      level(dim + 1, scopes.size() - 1);
-      inner.pop_back();
-    };
-    if (dim != blocks.dim)
-      return loopAt(depth, constantInt(extents[dim]),
-                    [&](Index index) { rows(index.value); });
-    Value own = stackBuffer(storageType(type), *columns);
-    loopAt(depth, constantInt(blocks.count), [&](Index block) {
-      Value first = mulInt(block.value, blocks.size);
-      part = fill(own, depth + 1);
-      loopAt(depth + 1, blockEnd(first, blocks.size, extents[dim]),
-             [&](Index index) { rows(addInt(first, index.value)); });
-      Value done = pin(own, depth + 1);
-      loopAt(depth + 1, width, [&](Index c) {
-        store(combine(load(sums, type, c), load(done, type, c)), sums, type, c);
-      });
-    });
-  };
-  level(0, outside);
-  return load(pin(row, outside), type, {column});
+  findings.foldsFound.push_back(
+      {digitsOf(at), llvm::product_of(extents), true, true});
+  ColumnFold rows{*this, extents, at, init, column, constantInt(*columns),
+                  body,  combine, {}, {},   {},     {}};
+  if (sums)
+    rows.blocks = foldBlocks(extents, init.getType(), kMostRows);
+  Value row = rows.makeRow();
+  rows.sums = rows.part = rows.fill(row, outside);
+  rows.fold(0, outside);
+  return load(pin(row, outside), init.getType(), {column});
 }
 
 } // namespace autopar::cpu

@@ -22,12 +22,13 @@ public:
   /// reads in order. Null if `at` is no plain index over such a loop.
   mlir::Value foldColumns(llvm::ArrayRef<int64_t> extents,
                           llvm::ArrayRef<Index> at, mlir::Value init,
-                          ColumnBody body, Combine combine) override;
+                          ColumnBody body, Combine combine, bool sums) override;
   mlir::Value rowBuffer(mlir::Type element, int64_t size) override;
   mlir::Value scanElement(ScanOp op, llvm::ArrayRef<Index> at) override;
   mlir::Value topKElement(TopKOp op, llvm::ArrayRef<Index> at) override;
 
 private:
+  struct ColumnFold;
   void loopAt(unsigned depth, mlir::Value extent,
               llvm::function_ref<void(Index)> body);
   std::optional<Index> moveColumn(Index index, mlir::Value from,

@@ -92,17 +92,18 @@ bool isOnlyRead(TileLoops tile, Value argument) {
       !function.getArgAttr(block.getArgNumber(),
                            LLVM::LLVMDialect::getNoAliasAttrName()))
     return false;
-  for (Operation &op : tile.columns.getBody()->without_terminator()) {
+  WalkResult walk = tile.rows.getBody()->walk([&](Operation *op) {
     auto store = dyn_cast<LLVM::StoreOp>(op);
-    if (!store && !isMemoryEffectFree(&op) && !isa<LLVM::LoadOp>(op))
-      return false;
+    if (!store && (op == tile.columns || isa<LLVM::LoadOp, scf::YieldOp>(op) ||
+                   isMemoryEffectFree(op)))
+      return WalkResult::advance();
     auto address =
         store ? store.getAddr().getDefiningOp<LLVM::GEPOp>() : nullptr;
-    if (store && (!address || address.getBase() == argument ||
-                  !isa<BlockArgument>(address.getBase())))
-      return false;
-  }
-  return true;
+    bool apart = address && address.getBase() != argument &&
+                 isa<BlockArgument>(address.getBase());
+    return apart ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return !walk.wasInterrupted();
 }
 
 /// Builds code before a tile's loops.

@@ -140,14 +140,12 @@ bool GridEmitter::varies(ArrayRef<Index> indices) {
 }
 
 Value GridEmitter::fold(ArrayRef<int64_t> extents, ArrayRef<Index> fixed,
-                        Value init, FoldBody body, Combine combine) {
-  int64_t extent = 1;
-  for (int64_t size : extents)
-    extent *= size;
+                        Value init, FoldBody body, Combine combine, bool sums) {
+  int64_t extent = llvm::product_of(extents);
   bool together = sharesRows() && combine && extent >= kLeastShared &&
                   !varies(fixed) && !varying.contains(init);
   if (!together)
-    return LoopEmitter::fold(extents, fixed, init, body, combine);
+    return LoopEmitter::fold(extents, fixed, init, body, combine, sums);
   auto step = [&](Index element, ValueRange carried, Value alive) -> Values {
     Value next = body(delinearize(element, extents), carried.front());
     if (alive)

@@ -93,7 +93,8 @@ public:
   bool keeps(int64_t extent) const;
 
   mlir::Value fold(llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<Index> fixed,
-                   mlir::Value init, FoldBody body, Combine combine) override;
+                   mlir::Value init, FoldBody body, Combine combine,
+                   bool sums) override;
   mlir::Value scanElement(ScanOp op, llvm::ArrayRef<Index> at) override;
   mlir::Value topKElement(TopKOp op, llvm::ArrayRef<Index> at) override;
   mlir::Value address(mlir::Value pointer, mlir::Type stored,

@@ -105,7 +105,7 @@ Value emitReduce(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
             [&](ArrayRef<Index> inner, ArrayRef<Index> outer, Value acc) {
               return combine(acc, read(inner, outer));
             },
-            combine))
+            combine, op.getKind() == ReduceKind::Sum))
       return sum;
   size_t before = emit.reads.size();
   Value folded = emit.fold(
@@ -113,7 +113,7 @@ Value emitReduce(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
       [&](ArrayRef<Index> inner, Value acc) {
         return combine(acc, read(inner, at));
       },
-      combine);
+      combine, op.getKind() == ReduceKind::Sum);
   noteColumns(emit, op, ArrayRef(emit.reads).drop_front(before));
   return folded;
 }
@@ -164,7 +164,7 @@ SoftmaxRow emitSoftmaxRow(LoopEmitter &emit, SoftmaxOp op, ArrayRef<Index> at) {
           emit.store(e, buffer, type, i[0]);
         return add(emit, acc, e);
       },
-      [&](Value a, Value b) { return add(emit, a, b); });
+      [&](Value a, Value b) { return add(emit, a, b); }, /*sums=*/true);
   if (buffer)
     exps = emit.pin(buffer, emit.depth(sum));
   return {max, sum, exps};
@@ -204,7 +204,7 @@ Value emitMoment(LoopEmitter &emit, NormalizeOp op, ArrayRef<Index> at,
           source[dim] = index;
         return add(emit, acc, f(emit.element(op.getInput(), source)));
       },
-      [&](Value a, Value b) { return add(emit, a, b); });
+      [&](Value a, Value b) { return add(emit, a, b); }, /*sums=*/true);
   return emit.make<arith::MulFOp>(total, emit.constant(type, 1.0 / count));
 }
 
@@ -309,7 +309,7 @@ Value emitConvolution(LoopEmitter &emit, ConvolutionOp op, ArrayRef<Index> at) {
             emit, acc,
             emit.make<arith::MulFOp>(x, w, arith::FastMathFlags::contract));
       },
-      [&](Value a, Value b) { return add(emit, a, b); });
+      [&](Value a, Value b) { return add(emit, a, b); }, /*sums=*/true);
 }
 
 /// Naive: where no library call fits, such as integers.
@@ -345,7 +345,7 @@ Value emitEinsum(LoopEmitter &emit, EinsumOp op, ArrayRef<Index> at) {
                 : emit.make<arith::MulIOp>(x, y);
         return add(emit, acc, product);
       },
-      [&](Value a, Value b) { return add(emit, a, b); });
+      [&](Value a, Value b) { return add(emit, a, b); }, /*sums=*/true);
 }
 
 } // namespace

@@ -160,16 +160,18 @@ public:
   /// acc = body(index, acc) over all indices of `extents`, in a loop nest at
   /// the depth of `fixed`, the indices that the body uses besides. `combine`
   /// joins the results of two parts of the indices, where `init` is neutral;
-  /// null: only the order of the indices will do.
+  /// null: only the order of the indices will do. `sums`: it adds up, and long
+  /// sums of floats are sums of parts.
   using FoldBody =
       llvm::function_ref<mlir::Value(llvm::ArrayRef<Index>, mlir::Value)>;
   using Combine = llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)>;
   virtual mlir::Value fold(llvm::ArrayRef<int64_t> extents,
                            llvm::ArrayRef<Index> fixed, mlir::Value init,
-                           FoldBody body, Combine combine);
-  /// Long folds of floats are folds of parts of at most `terms` elements: the
-  /// error of a sum grows with those, not with all. The loop over dimension
-  /// `dim` goes in `count` blocks of `size` indices.
+                           FoldBody body, Combine combine, bool sums = false);
+  /// Sums of more than `terms` floats are sums of parts of as many: an error
+  /// grows with the terms of one part, not with all. The loop over dimension
+  /// `dim` goes in `count` blocks of `size` indices: [5, 3000] at 2,048 terms
+  /// is 5 times 2 blocks, of 2,048 and 952 indices of dimension 1.
   struct FoldBlocks {
     unsigned dim = ~0u; // none
     int64_t size = 0, count = 0;
@@ -178,7 +180,7 @@ public:
                                int64_t terms);
   /// How many indices of [0, extent) the block from `first` on has.
   mlir::Value blockEnd(mlir::Value first, int64_t block, int64_t extent);
-  /// The same over [0, extent) in one loop at `depth`, where `extent` may be
+  /// As fold over [0, extent) in one loop at `depth`, where `extent` may be
   /// computed.
   mlir::Value
   foldRange(mlir::Value extent, unsigned depth, mlir::Value init,
@@ -205,12 +207,13 @@ public:
   }
 
   /// A fold for all columns of the innermost open loop at once, where the
-  /// columns are contiguous; `combine` as for fold. Null: one fold per column.
+  /// columns are contiguous; `combine` and `sums` as for fold. Null: one fold
+  /// per column.
   using ColumnBody = llvm::function_ref<mlir::Value(
       llvm::ArrayRef<Index>, llvm::ArrayRef<Index> at, mlir::Value)>;
   virtual mlir::Value foldColumns(llvm::ArrayRef<int64_t> extents,
                                   llvm::ArrayRef<Index> at, mlir::Value init,
-                                  ColumnBody body, Combine combine) {
+                                  ColumnBody body, Combine combine, bool sums) {
     return nullptr;
   }
   /// Memory of the iteration's own for a row that is computed once and read

@@ -39,6 +39,11 @@ SINGLE = set("""Attention RotaryEmbedding Gelu Celu HardSwish HardSigmoid Mish S
 OF_ONE = {"Sigmoid", "Softplus", "Mish", "Swish", "Celu", "Elu", "Selu", "Gelu", "HardSigmoid", "HardSwish", "Erf"}
 # Whose partial sums may overflow where another order of the terms does not.
 SUMS = {"Sum", "Mean", "ReduceSum", "ReduceMean"}
+# Whose sums of fp32 are added up one after the other, so many terms at most: of like terms the roundings add up.
+ADDED_UP = {"ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp", "GlobalAveragePool",
+            "GlobalLpPool", "MeanVarianceNormalization", "LayerNormalization", "RMSNormalization", "InstanceNormalization",
+            "GroupNormalization", "BatchNormalization", "LpNormalization", "Softmax", "LogSoftmax"}
+MOST_TERMS, TERMS_OF_A_ROUNDING = 2048, 32
 # Which read between elements, at places that are numbers of fp32.
 PLACES = {"Resize", "Upsample"}
 # Whose kernel for doubles makes numbers of rows with NaN and infinity.
@@ -234,7 +239,11 @@ class NodeOracle:
             results = {name: unordered(a, operands[self.node.input[0]], random) for name, a in results.items()}
         if op in PLACES:
             results = {name: self._replaced(a, before, random, amount) for name, a in results.items()}
-        results = {name: moved(a, random, amount, self.rounding, op in OF_ONE) for name, a in results.items()}
+        rounding = self.rounding
+        if op in ADDED_UP and F32 in self.dtypes.values() and not rounding:
+            terms = min(max(a.size for a in operands.values()), MOST_TERMS)
+            rounding = ROUNDING[F32] * max(1, terms / TERMS_OF_A_ROUNDING / NOISE)
+        results = {name: moved(a, random, amount, rounding, op in OF_ONE) for name, a in results.items()}
         return {name: flushed(a, random) if is_float(a.dtype) else a for name, a in results.items()}
 
     def _replaced(self, result, operands, random, amount):
@@ -318,7 +327,7 @@ class RawScores:
 OF_TWO_VERSIONS = {"GlobalLpPool"}
 # onnx.reference is taken where onnxruntime loses digits (x * scale - mean * scale cancels), or shows capped scores as raw ones.
 DISTRUSTED = {"InstanceNormalization", "Attention"}
-DISTRUSTED_OF_INTEGERS = {"Mod"}  # with fmod it goes by doubles, which hold 53 bits
+DISTRUSTED_OF_INTEGERS = {"Mod", "Shrink"}  # with fmod it goes by doubles, which hold 53 bits; by floats
 
 
 def distrusted(node, operands):
