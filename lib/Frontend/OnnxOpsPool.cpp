@@ -95,8 +95,12 @@ Value largestPositions(OnnxNode &node, const WindowSpec &window,
     high.push_back(window.high[d]);
     shape[d + 2] += window.low[d] + window.high[d];
   }
+  // Padding is less than any element: integers have 8 bits.
+  Value image = node.input(0);
+  if (isa<IntegerType>(node.type(0).getElementType()))
+    image = node.convert(image, node.builder.getI32Type());
   Value padded = node.create<PadOp>(
-      node.type(0).clone(shape), node.input(0), low, high,
+      OnnxNode::typeOf(image).clone(shape), image, low, high,
       llvm::APFloat(-std::numeric_limits<double>::infinity()));
   Value best, offset;
   forEachInWindow(window, [&](ArrayRef<int64_t> position) {
@@ -116,16 +120,14 @@ Value largestPositions(OnnxNode &node, const WindowSpec &window,
     best = node.select(better, x, best);
     offset = node.select(better, here, offset);
   });
-  int64_t image = 1;
-  for (int64_t size : node.shape(0).drop_front(2))
-    image *= size;
+  int64_t pixels = llvm::product_of(node.shape(0).drop_front(2));
   auto add = [&](int64_t dim, int64_t stride) {
     Value at = node.iota(OnnxNode::typeOf(offset), dim);
     offset = node.binary(BinaryKind::Add, offset,
                          node.binary(BinaryKind::Mul, at, double(stride)));
   };
-  add(0, image * node.shape(0)[1]);
-  add(1, image);
+  add(0, pixels * node.shape(0)[1]);
+  add(1, pixels);
   for (size_t d = 0; d < strides.size(); ++d)
     add(d + 2, strides[d] * window.strides[d]);
   return offset;

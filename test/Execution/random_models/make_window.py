@@ -36,7 +36,7 @@ def spans_fit(spatial, size, attributes):
     if (attributes.get("auto_pad") or "").startswith("SAME"):
         # Where strides pass over the end of an image, onnxruntime cuts its begin off; the standard's shape inference pads nothing.
         strides = attributes.get("strides") or [1] * rank
-        return all((-(-n // strides[d]) - 1) * strides[d] + dilations[d] * (size[d] - 1) + 1 - n >= -1 for d, n in enumerate(spatial))
+        return all((-(-n // strides[d]) - 1) * strides[d] + dilations[d] * (size[d] - 1) + 1 - n >= 0 for d, n in enumerate(spatial))
     return all(n + pads[d] + pads[rank + d] >= dilations[d] * (size[d] - 1) + 1 for d, n in enumerate(spatial))
 
 

@@ -277,8 +277,9 @@ class NodeOracle:
 
 
 RECURRENCES = {"RNN", "GRU", "LSTM"}  # onnxruntime has no layout 1
-# onnx.reference ignores lengths, ends LRN one channel early, adds the first group's bias to all, and knows not all of loops.
-NOT_BY_REFERENCE = RECURRENCES | {"LRN", "ConvTranspose", "If", "Loop", "Scan"}
+# onnx.reference ignores lengths, ends LRN one channel early, adds the first group's bias to all, moves dilated windows that ceil_mode
+# lets pass the end, and knows not all of loops.
+NOT_BY_REFERENCE = RECURRENCES | {"LRN", "ConvTranspose", "LpPool", "AveragePool", "If", "Loop", "Scan"}
 
 
 def _sequence_first(node):
@@ -338,6 +339,8 @@ def distrusted(node, operands):
         cut = (len(node.input) > 2 and operands.get(node.input[2], np.empty(0)).size > 0
                or attributes.get("keep_aspect_ratio_policy", b"stretch") != b"stretch")
         return cut and attributes.get("coordinate_transformation_mode") in (b"align_corners", b"tf_crop_and_resize")
+    if node.op_type == "Gemm":  # of no products it forgets beta
+        return operands[node.input[0]].size == 0
     return node.op_type in DISTRUSTED or node.op_type in DISTRUSTED_OF_INTEGERS and all(a.dtype in INTEGERS for a in operands.values())
 
 
@@ -355,10 +358,13 @@ def moved(array, random, amount, rounding=None, absolute=False):
 
 
 def overflowing(array, count, random):
-    """Half of what `count` times would overflow is infinite."""
+    """Half of what `count` times would overflow is infinite; beside infinities, which may come first, some of it does not count."""
     with np.errstate(all="ignore"):
-        large = (np.abs(array.astype(np.float64)) > largest(array.dtype) / count) & (random.random(array.shape) < 0.5)
-        return np.where(large, np.copysign(np.inf, array), array).astype(array.dtype)
+        drawn = random.random(array.shape)
+        large = np.isfinite(array) & (np.abs(array.astype(np.float64)) > largest(array.dtype) / count)
+        array = np.where(large & (drawn < 0.5), np.copysign(np.inf, array), array).astype(array.dtype)
+        dropped = large & (drawn > 0.75) & np.isinf(array).any()
+        return np.where(dropped, 0, array).astype(array.dtype)
 
 
 def unordered(product, factors, random):
