@@ -147,6 +147,9 @@ class NodeOracle:
         self.session = self.reference = self.unsure = None
         self.turned = node.op_type in RECURRENCES and any(a.name == "layout" and a.i for a in node.attribute)
         plain = _sequence_first(node) if self.turned else node
+        if node.op_type == "LRN":
+            self.reference = OWN["LRN"](node)
+            return
         if F32 in kinds and not self.wider and node.op_type not in EXACT | SINGLE | NOT_WIDER and self._try(plain, operands, OF_32_BITS):
             return
         if self._try(plain, operands, self.wider):
@@ -277,9 +280,9 @@ class NodeOracle:
 
 
 RECURRENCES = {"RNN", "GRU", "LSTM"}  # onnxruntime has no layout 1
-# onnx.reference ignores lengths, ends LRN one channel early, adds the first group's bias to all, moves dilated windows that ceil_mode
-# lets pass the end, and knows not all of loops.
-NOT_BY_REFERENCE = RECURRENCES | {"LRN", "ConvTranspose", "LpPool", "AveragePool", "If", "Loop", "Scan"}
+# onnx.reference ignores lengths, adds the first group's bias to all, moves dilated windows that ceil_mode lets pass the end, and
+# knows not all of loops.
+NOT_BY_REFERENCE = RECURRENCES | {"ConvTranspose", "LpPool", "AveragePool", "If", "Loop", "Scan"}
 
 
 def _sequence_first(node):
@@ -304,7 +307,23 @@ class RealPower:
         return [np.trunc(np.power(x.astype(np.float64), y.astype(np.float64))).astype(x.dtype)]
 
 
-OWN = {"Pow": RealPower}
+class LocalResponse:
+    """onnxruntime takes from its sums what leaves a window, and is left with the roundings of large elements."""
+
+    def __init__(self, node):
+        self.node = node
+        self.attributes = {"alpha": 1e-4, "beta": 0.75, "bias": 1.0} | {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+
+    def run(self, _, operands):
+        x = operands[self.node.input[0]]
+        size, alpha, beta, bias = (self.attributes[name] for name in ("size", "alpha", "beta", "bias"))
+        squares = np.square(x.astype(np.float64))
+        before = (size - 1) // 2
+        sums = [squares[:, max(0, c - before):c - before + size].sum(axis=1) for c in range(x.shape[1])]
+        return [(x / (bias + alpha / size * np.stack(sums, axis=1)) ** beta).astype(x.dtype)]
+
+
+OWN = {"Pow": RealPower, "LRN": LocalResponse}
 
 
 class RawScores:
@@ -334,11 +353,13 @@ DISTRUSTED_OF_INTEGERS = {"Mod", "Shrink"}  # with fmod it goes by doubles, whic
 def distrusted(node, operands):
     """Whether onnxruntime's kernel is known to be wrong for the node."""
     if node.op_type == "Resize":
-        # Of a size that is cut, it aligns the corners of the length after the cut; the standard's tests of that before.
+        # Of a size that is cut, it aligns the corners of the length after the cut; the standard's tests of that before. Of a region
+        # it finds other places than onnx.reference, whatever the size.
         attributes = {a.name: a.s for a in node.attribute}
         cut = (len(node.input) > 2 and operands.get(node.input[2], np.empty(0)).size > 0
                or attributes.get("keep_aspect_ratio_policy", b"stretch") != b"stretch")
-        return cut and attributes.get("coordinate_transformation_mode") in (b"align_corners", b"tf_crop_and_resize")
+        places = attributes.get("coordinate_transformation_mode")
+        return places == b"tf_crop_and_resize" or cut and places == b"align_corners"
     if node.op_type == "Gemm":  # of no products it forgets beta
         return operands[node.input[0]].size == 0
     return node.op_type in DISTRUSTED or node.op_type in DISTRUSTED_OF_INTEGERS and all(a.dtype in INTEGERS for a in operands.values())
