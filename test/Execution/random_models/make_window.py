@@ -40,6 +40,19 @@ def spans_fit(spatial, size, attributes):
     return all(n + pads[d] + pads[rank + d] >= dilations[d] * (size[d] - 1) + 1 for d, n in enumerate(spatial))
 
 
+def windows_read(spatial, size, attributes):
+    """Whether each window reads some of the image: elsewhere it has no largest element."""
+    rank = len(size)
+    pads, dilations, strides = (attributes.get(name) or default for name, default in
+                                (("pads", [0] * (2 * rank)), ("dilations", [1] * rank), ("strides", [1] * rank)))
+    for d, n in enumerate(spatial):
+        room = n + pads[d] + pads[rank + d] - dilations[d] * (size[d] - 1) - 1
+        for begin in range(-pads[d], room - pads[d] + strides[d], strides[d]):
+            if begin < n and not any(0 <= begin + t * dilations[d] < n for t in range(size[d])):
+                return False
+    return True
+
+
 @maker("Conv")
 def convolution(g, op):
     x = image(g, op)
@@ -99,7 +112,7 @@ def pool(g, op):
     if not spans_fit(spatial, size, attributes):
         raise Skip("the window is larger than the image")
     outputs = [True]
-    if op == "MaxPool" and version >= 8 and g.chance(0.4):
+    if op == "MaxPool" and version >= 8 and g.chance(0.4) and (same or windows_read(spatial, size, attributes)):
         outputs = [True, True]
         attributes["storage_order"] = g.maybe(g.rng.choice([0, 1]))
     if op == "AveragePool":
