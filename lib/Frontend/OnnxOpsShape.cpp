@@ -139,6 +139,10 @@ LogicalResult transpose(OnnxNode &node) {
   return node.finish(node.transpose(node.input(0), perm));
 }
 
+/// Of DepthToSpace and SpaceToDepth. Larger blocks could divide dimensions of
+/// no elements, and their squares overflow.
+static constexpr int64_t kMostBlock = 1 << 16;
+
 /// [n, b, b, c, h, w] or [n, c, b, b, h, w] -> [n, c, h * b, w * b]
 LogicalResult depthToSpace(OnnxNode &node) {
   if (failed(node.requireRank(0, 4, 4)))
@@ -146,7 +150,7 @@ LogicalResult depthToSpace(OnnxNode &node) {
   ArrayRef<int64_t> s = node.shape(0);
   int64_t b = node.getInt("blocksize", 0);
   StringRef mode = node.getString("mode", "DCR");
-  if (b < 1 || s[1] % b || s[1] / b % b)
+  if (b < 1 || b > kMostBlock || s[1] % (b * b))
     return node.error("blocksize " + Twine(b) +
                       " does not divide the channels");
   if (mode != "DCR" && mode != "CRD")
@@ -169,7 +173,7 @@ LogicalResult spaceToDepth(OnnxNode &node) {
   ArrayRef<int64_t> s = node.shape(0);
   int64_t b = node.getInt("blocksize", 0);
   StringRef mode = node.getString("mode", "DCR");
-  if (b < 1 || s[2] % b || s[3] % b)
+  if (b < 1 || b > kMostBlock || s[2] % b || s[3] % b)
     return node.error("blocksize " + Twine(b) + " does not divide the image");
   if (mode != "DCR" && mode != "CRD")
     return node.error("unknown mode '" + mode + "' (known: DCR, CRD)");

@@ -56,7 +56,13 @@ def TransposeTiles : LoweringPass<"autopar-transpose-tiles"> {
   let summary = "read tiles that lie across their loops by lines, and transpose them in registers";
   let description = [{
     A pair of loops over 16 x 16 elements whose inner one reads with a stride gets the
-    tile from 16 vector loads, 64 shuffles and a buffer on the stack.
+    tile from 16 vector loads, 64 shuffles and a buffer on the stack:
+
+        for r: for c: y[r, c] = x[c, r]
+        =>
+        for c: line[c] = x[c, 0..15]       // 16 vectors
+        tile = transpose(line)             // in registers, then stored
+        for r: for c: y[r, c] = tile[r, c]
   }];
 }
 
