@@ -19,7 +19,8 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper
 
-from .types import BF16, INTEGERS, NUMPY, ONNX, ROUNDING, array_of, info, is_float, largest, smallest_normal, tensor
+from .noise import NOISE, flushed, moved, overflowing, unordered
+from .types import BF16, INTEGERS, NUMPY, ONNX, ROUNDING, array_of, info, is_float, largest, tensor
 
 onnxruntime.set_default_logger_severity(4)
 np.seterr(all="ignore")  # infinity and NaN are drawn on purpose
@@ -50,9 +51,6 @@ PLACES = {"Resize", "Upsample"}
 NOT_WIDER = {"LogSoftmax", "Softmax"}
 # From which operand on they say what to do and are no numbers to compute with.
 GIVEN = {"Range": 0, "Resize": 1, "Upsample": 1}
-# The oracle's own roundings and its functions' errors, in roundings of the type; those of 16 bits are computed in fp32, and what
-# is open is whether a number is rounded between two nodes.
-NOISE, NOISE_OF_16_BITS = 6, 1.5
 
 
 class NoOracle(Exception):
@@ -222,8 +220,20 @@ class NodeOracle:
         except Exception as error:
             raise NoOracle(f"{self.node.op_type}: {str(error)[:200]}")
         with np.errstate(all="ignore"):
-            return {name: self._turned_back(i, np.asarray(r)).astype(self.dtypes[name]) for (i, name), r in zip(names, results)}
+            rounded = {name: self._turned_back(i, np.asarray(r)).astype(self.dtypes[name]) for (i, name), r in zip(names, results)}
+        if self.node.op_type == "Clip" and self.wider:
+            rounded = {name: self._clipped(a, operands) for name, a in rounded.items()}
+        return rounded
 
+    def _clipped(self, array, operands):
+        """By a bound that is left out: the largest number of the type itself, where the wider one has larger ones."""
+        bounds = {a.name: a.f for a in self.node.attribute}
+        bounds |= {part: operands[name] for part, name in zip(("min", "max"), self.node.input[1:]) if name}
+        if "max" not in bounds:
+            array = np.where(np.isposinf(array), largest(array.dtype), array)
+        if "min" not in bounds and not np.isneginf(bounds.get("max", 0)).any():
+            array = np.where(np.isneginf(array), -largest(array.dtype), array)
+        return array.astype(self.dtypes[self.node.output[0]])
 
     def moved(self, operands, random, amount):
         """Outputs by name where operands and results move by `amount` times their noise, and by what else is open."""
@@ -295,7 +305,6 @@ def _sequence_first(node):
     return copy
 
 
-
 class RealPower:
     """Powers of integers by negative or fractional exponents: of the real power what is left of the point."""
 
@@ -363,46 +372,6 @@ def distrusted(node, operands):
     if node.op_type == "Gemm":  # of no products it forgets beta
         return operands[node.input[0]].size == 0
     return node.op_type in DISTRUSTED or node.op_type in DISTRUSTED_OF_INTEGERS and all(a.dtype in INTEGERS for a in operands.values())
-
-
-def moved(array, random, amount, rounding=None, absolute=False):
-    """Each element by up to `amount` times the noise of its type (`rounding` instead of its own), up or down; beside 1 if that is
-    larger and `absolute`."""
-    if array.dtype not in ROUNDING:
-        return array
-    roundings = NOISE_OF_16_BITS if array.dtype.itemsize == 2 else NOISE
-    noise = random.uniform(-1, 1, array.shape) * (amount * roundings * (rounding or ROUNDING[array.dtype]))
-    wide = array.astype(np.float64)
-    with np.errstate(all="ignore"):
-        size = np.maximum(np.abs(wide), 1) if absolute else wide
-        return np.where(np.isfinite(wide), wide + size * noise, wide).astype(array.dtype)
-
-
-def overflowing(array, count, random):
-    """Half of what `count` times would overflow is infinite; beside infinities, which may come first, some of it does not count."""
-    with np.errstate(all="ignore"):
-        drawn = random.random(array.shape)
-        large = np.isfinite(array) & (np.abs(array.astype(np.float64)) > largest(array.dtype) / count)
-        array = np.where(large & (drawn < 0.5), np.copysign(np.inf, array), array).astype(array.dtype)
-        dropped = large & (drawn > 0.75) & np.isinf(array).any()
-        return np.where(dropped, 0, array).astype(array.dtype)
-
-
-def unordered(product, factors, random):
-    """Infinite or 0 where factors above 1, or those below, multiplied first would leave the type's range."""
-    if not is_float(factors.dtype):
-        return product
-    with np.errstate(all="ignore"):
-        sizes = np.log(np.abs(factors[factors != 0].astype(np.float64)))
-    above, below = sizes[sizes > 0].sum(), sizes[sizes < 0].sum()
-    open_range = above > np.log(largest(factors.dtype)) or below < np.log(smallest_normal(factors.dtype))
-    return np.full_like(product, random.choice([0, np.inf, -np.inf])) if open_range else product
-
-
-def flushed(array, random):
-    """Half of what is below the smallest normal number is 0."""
-    tiny = (np.abs(array) < smallest_normal(array.dtype)) & (random.random(array.shape) < 0.5)
-    return np.where(tiny, np.copysign(0, array), array).astype(array.dtype)
 
 
 class Oracle:
