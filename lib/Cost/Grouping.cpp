@@ -147,8 +147,9 @@ void Grouping::materialise(Value value) {
 /// Whether the target's library computes the op.
 static bool isCalled(Operation *op, const LibraryCalls &calls) {
   Type type = getElementTypeOrSelf(op->getResult(0).getType());
-  return isLibraryOp(op) && calls.take(type) &&
-         imagePositionsOf(op).value_or(calls.leastPositions) >=
+  auto library = dyn_cast<LibraryOpInterface>(op);
+  return library && library.isLibraryCall() && calls.take(type) &&
+         library.getImagePositions().value_or(calls.leastPositions) >=
              calls.leastPositions;
 }
 
@@ -275,7 +276,7 @@ void Grouping::visitReduction(Operation *op) {
   Access access = resolve(op->getOperand(0));
   ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
   int64_t rowLength = 1;
-  for (int64_t size : shape.drop_front(*rowRankOf(op)))
+  for (int64_t size : shape.drop_front(rowRankOf(op)))
     rowLength *= size;
   int64_t elements = elementsOf(op->getOperand(0));
   if (int64_t id = groupOf(access.base); id >= 0 && !access.spread) {

@@ -162,7 +162,7 @@ void Assembly::name(KernelGroup &group, const OpenGroup &open) {
   for (Operation *op : group.ops)
     if (grouping.roles.lookup(op) == LoopRole::RowReduction) {
       group.root = op;
-      group.rowRank = *rowRankOf(op);
+      group.rowRank = rowRankOf(op);
       return;
     }
 }

@@ -215,6 +215,12 @@ KernelClass MaskOp::getKernelClass() { return KernelClass::Elementwise; }
 KernelClass KeepFirstOp::getKernelClass() { return KernelClass::Elementwise; }
 KernelClass BlockOffsetOp::getKernelClass() { return KernelClass::None; }
 
+LoopRole BlockOffsetOp::getLoopRole() { return LoopRole::Source; }
+
+bool MaskOp::roundsResult() { return false; }
+
+bool KeepFirstOp::roundsResult() { return false; }
+
 /// On tensors a collective is a function of what all devices hold, so equal
 /// ones may merge; on memrefs it reads `input` and writes `outs`.
 static void collectiveEffects(OpOperand &input, MutableOperandRange output,

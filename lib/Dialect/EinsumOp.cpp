@@ -1,6 +1,7 @@
 //===- EinsumOp.cpp - Contraction -----------------------------------------===//
 
 #include "OpHelpers.h"
+#include "autopar/Dialect/EinsumAsGemm.h"
 
 using namespace mlir;
 
@@ -91,6 +92,28 @@ ShardingRule EinsumOp::getShardingRule() {
 }
 
 KernelClass EinsumOp::getKernelClass() { return KernelClass::Contraction; }
+
+/// An outer product adds nothing up: it is a product of elements. Positions
+/// times frequencies must not lose their digits.
+PrecisionClass EinsumOp::getPrecisionClass() {
+  for (auto [letter, size] :
+       llvm::zip_equal(getLhsLetters(), shapeOf(getLhs())))
+    if (size > 1 && !getResultLetters().contains(letter))
+      return PrecisionClass::Low;
+  return PrecisionClass::Operands;
+}
+
+bool EinsumOp::isLibraryCall() { return einsumAsGemm(*this).has_value(); }
+
+bool EinsumOp::takesBias(ArrayRef<int64_t> sizes, ArrayRef<int64_t> dims,
+                         ArrayRef<int64_t> shape) {
+  auto gemm = einsumAsGemm(*this);
+  if (!gemm || sizes.empty() || sizes != ArrayRef<int64_t>(gemm->columnShape))
+    return false;
+  SmallVector<int64_t> wide = wideDims(shape);
+  return wide.size() >= dims.size() &&
+         ArrayRef(wide).take_back(dims.size()) == dims;
+}
 
 int64_t EinsumOp::getFlops() {
   int64_t flops = 2 * getType().getNumElements();

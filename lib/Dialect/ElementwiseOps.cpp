@@ -79,6 +79,36 @@ ShardingRule UnaryOp::getShardingRule() {
 
 KernelClass UnaryOp::getKernelClass() { return KernelClass::Elementwise; }
 
+PrecisionClass UnaryOp::getPrecisionClass() {
+  switch (getKind()) {
+  case UnaryKind::Exp:
+  case UnaryKind::Log:
+  case UnaryKind::Reciprocal:
+  case UnaryKind::Rsqrt:
+    return PrecisionClass::Full;
+  default:
+    return PrecisionClass::Operands;
+  }
+}
+
+bool UnaryOp::roundsResult() {
+  switch (getKind()) {
+  case UnaryKind::Abs:
+  case UnaryKind::Ceil:
+  case UnaryKind::Floor:
+  case UnaryKind::IsInf:
+  case UnaryKind::IsNan:
+  case UnaryKind::Neg:
+  case UnaryKind::Not:
+  case UnaryKind::Relu:
+  case UnaryKind::Round:
+  case UnaryKind::Sign:
+    return false;
+  default:
+    return true;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // binary
 //===----------------------------------------------------------------------===//
@@ -130,6 +160,24 @@ ShardingRule BinaryOp::getShardingRule() {
 
 KernelClass BinaryOp::getKernelClass() { return KernelClass::Elementwise; }
 
+PrecisionClass BinaryOp::getPrecisionClass() {
+  return getKind() == BinaryKind::Pow ? PrecisionClass::Full
+                                      : PrecisionClass::Operands;
+}
+
+/// The remainder with the dividend's sign is a multiple of the last place of
+/// both operands; with the divisor's sign a sum may follow.
+bool BinaryOp::roundsResult() {
+  switch (getKind()) {
+  case BinaryKind::Max:
+  case BinaryKind::Min:
+  case BinaryKind::FMod:
+    return false;
+  default:
+    return true;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // compare
 //===----------------------------------------------------------------------===//
@@ -152,6 +200,8 @@ ShardingRule SelectOp::getShardingRule() {
 
 KernelClass SelectOp::getKernelClass() { return KernelClass::Elementwise; }
 
+bool SelectOp::roundsResult() { return false; }
+
 //===----------------------------------------------------------------------===//
 // convert
 //===----------------------------------------------------------------------===//
@@ -170,5 +220,7 @@ ShardingRule ConvertOp::getShardingRule() {
 }
 
 KernelClass ConvertOp::getKernelClass() { return KernelClass::Elementwise; }
+
+PrecisionClass ConvertOp::getPrecisionClass() { return PrecisionClass::Fixed; }
 
 } // namespace autopar

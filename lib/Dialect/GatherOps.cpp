@@ -156,4 +156,6 @@ ShardingRule GatherNdOp::getShardingRule() {
 
 KernelClass GatherNdOp::getKernelClass() { return KernelClass::Movement; }
 
+LoopRole GatherNdOp::getLoopRole() { return LoopRole::Whole; }
+
 } // namespace autopar

@@ -37,6 +37,20 @@ void addMovementPasses(ShardingRule &rule, llvm::ArrayRef<unsigned> operands,
                        mlir::Type elementType);
 
 //===----------------------------------------------------------------------===//
+// Facts of reductions
+//===----------------------------------------------------------------------===//
+
+/// Sums and products are computed in fp32; what chooses is not.
+inline PrecisionClass precisionClass(ReduceKind kind) {
+  bool chooses = kind == ReduceKind::Max || kind == ReduceKind::Min;
+  return chooses ? PrecisionClass::Operands : PrecisionClass::Full;
+}
+
+inline bool rounds(ReduceKind kind) {
+  return kind == ReduceKind::Sum || kind == ReduceKind::Prod;
+}
+
+//===----------------------------------------------------------------------===//
 // Verifiers
 //===----------------------------------------------------------------------===//
 

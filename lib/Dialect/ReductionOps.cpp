@@ -6,6 +6,19 @@ using namespace mlir;
 
 namespace autopar {
 
+/// The first of `dims` if every later dimension of `shape` is one of them or
+/// has size 1.
+static std::optional<int64_t> rowRank(ArrayRef<int64_t> shape,
+                                      ArrayRef<int64_t> dims) {
+  if (dims.empty())
+    return std::nullopt;
+  int64_t first = *llvm::min_element(dims);
+  for (int64_t dim = first, rank = shape.size(); dim < rank; ++dim)
+    if (shape[dim] != 1 && !llvm::is_contained(dims, dim))
+      return std::nullopt;
+  return first;
+}
+
 //===----------------------------------------------------------------------===//
 // reduce
 //===----------------------------------------------------------------------===//
@@ -46,6 +59,16 @@ ShardingRule ReduceOp::getShardingRule() {
 
 KernelClass ReduceOp::getKernelClass() { return KernelClass::Reduction; }
 
+std::optional<int64_t> ReduceOp::getRowRank() {
+  return rowRank(shapeOf(getInput()), getDims());
+}
+
+PrecisionClass ReduceOp::getPrecisionClass() {
+  return precisionClass(getKind());
+}
+
+bool ReduceOp::roundsResult() { return rounds(getKind()); }
+
 //===----------------------------------------------------------------------===//
 // scan
 //===----------------------------------------------------------------------===//
@@ -64,6 +87,12 @@ ShardingRule ScanOp::getShardingRule() {
 }
 
 KernelClass ScanOp::getKernelClass() { return KernelClass::Reduction; }
+
+std::optional<int64_t> ScanOp::getRowDim() { return getDim(); }
+
+PrecisionClass ScanOp::getPrecisionClass() { return precisionClass(getKind()); }
+
+bool ScanOp::roundsResult() { return rounds(getKind()); }
 
 //===----------------------------------------------------------------------===//
 // top_k
@@ -96,6 +125,8 @@ ShardingRule TopKOp::getShardingRule() {
 }
 
 KernelClass TopKOp::getKernelClass() { return KernelClass::Reduction; }
+
+std::optional<int64_t> TopKOp::getRowDim() { return getDim(); }
 
 /// One comparison per element.
 int64_t TopKOp::getFlops() { return getInput().getType().getNumElements(); }
@@ -189,6 +220,14 @@ ShardingRule SoftmaxOp::getShardingRule() {
 
 KernelClass SoftmaxOp::getKernelClass() { return KernelClass::Reduction; }
 
+std::optional<int64_t> SoftmaxOp::getRowRank() {
+  return rowRank(shapeOf(getInput()), int64_t(getDim()));
+}
+
+std::optional<int64_t> SoftmaxOp::getRowDim() { return getDim(); }
+
+PrecisionClass SoftmaxOp::getPrecisionClass() { return PrecisionClass::Full; }
+
 int64_t SoftmaxOp::getFlops() { return 5 * getType().getNumElements(); }
 
 SmallVector<Value> SoftmaxOp::decompose(OpBuilder &builder) {
@@ -220,6 +259,12 @@ ShardingRule NormalizeOp::getShardingRule() {
 }
 
 KernelClass NormalizeOp::getKernelClass() { return KernelClass::Reduction; }
+
+std::optional<int64_t> NormalizeOp::getRowRank() {
+  return rowRank(shapeOf(getInput()), getDims());
+}
+
+PrecisionClass NormalizeOp::getPrecisionClass() { return PrecisionClass::Full; }
 
 int64_t NormalizeOp::getFlops() { return 5 * getType().getNumElements(); }
 

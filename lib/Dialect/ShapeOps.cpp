@@ -37,6 +37,8 @@ ShardingRule BroadcastOp::getShardingRule() {
 
 KernelClass BroadcastOp::getKernelClass() { return KernelClass::Movement; }
 
+LoopRole BroadcastOp::getLoopRole() { return LoopRole::Spread; }
+
 //===----------------------------------------------------------------------===//
 // reshape
 //===----------------------------------------------------------------------===//
@@ -156,6 +158,20 @@ ShardingRule TransposeOp::getShardingRule() {
 }
 
 KernelClass TransposeOp::getKernelClass() { return KernelClass::Movement; }
+
+/// Position of the last dimension that is not of size 1; -1 if there is none.
+static int64_t innermost(ArrayRef<int64_t> shape) {
+  for (int64_t dim = shape.size(); dim-- > 0;)
+    if (shape[dim] != 1)
+      return dim;
+  return -1;
+}
+
+LoopRole TransposeOp::getLoopRole() {
+  int64_t from = innermost(shapeOf(getInput())), to = innermost(shapeOf(*this));
+  return from < 0 || getPerm()[to] == from ? LoopRole::Remap
+                                           : LoopRole::Scatter;
+}
 
 //===----------------------------------------------------------------------===//
 // slice

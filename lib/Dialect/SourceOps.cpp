@@ -30,6 +30,10 @@ Operation *ConstantOp::localize(OpBuilder &builder, ValueRange operands,
 
 KernelClass ConstantOp::getKernelClass() { return KernelClass::None; }
 
+LoopRole ConstantOp::getLoopRole() { return LoopRole::Source; }
+
+bool ConstantOp::roundsResult() { return false; }
+
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
 //===----------------------------------------------------------------------===//
@@ -61,5 +65,7 @@ Operation *IotaOp::localize(OpBuilder &builder, ValueRange operands,
 }
 
 KernelClass IotaOp::getKernelClass() { return KernelClass::Elementwise; }
+
+LoopRole IotaOp::getLoopRole() { return LoopRole::Source; }
 
 } // namespace autopar

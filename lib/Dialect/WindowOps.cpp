@@ -148,6 +148,25 @@ Operation *ConvolutionOp::localize(OpBuilder &builder, ValueRange operands,
 
 KernelClass ConvolutionOp::getKernelClass() { return KernelClass::Convolution; }
 
+PrecisionClass ConvolutionOp::getPrecisionClass() {
+  return PrecisionClass::Low;
+}
+
+bool ConvolutionOp::isLibraryCall() {
+  size_t spatial = getStrides().size();
+  return spatial >= 1 && spatial <= 3;
+}
+
+std::optional<int64_t> ConvolutionOp::getImagePositions() {
+  return ShapedType::getNumElements(shapeOf(getInput()).drop_front(2));
+}
+
+bool ConvolutionOp::takesBias(ArrayRef<int64_t> sizes, ArrayRef<int64_t> dims,
+                              ArrayRef<int64_t> shape) {
+  return shape == shapeOf(getResult()) && dims.size() == 1 && dims[0] == 1 &&
+         sizes[0] == shape[1];
+}
+
 int64_t ConvolutionOp::getFlops() {
   int64_t flops = 2 * getType().getNumElements();
   for (int64_t size : shapeOf(getFilter()).drop_front())
@@ -199,6 +218,10 @@ Operation *PoolOp::localize(OpBuilder &builder, ValueRange operands,
 }
 
 KernelClass PoolOp::getKernelClass() { return KernelClass::Window; }
+
+PrecisionClass PoolOp::getPrecisionClass() { return precisionClass(getKind()); }
+
+bool PoolOp::roundsResult() { return rounds(getKind()); }
 
 int64_t PoolOp::getFlops() {
   int64_t flops = getType().getNumElements();

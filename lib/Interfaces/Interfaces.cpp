@@ -38,6 +38,33 @@ int64_t defaultFlops(Operation *op) {
   }
 }
 
+LoopRole defaultLoopRole(Operation *op) {
+  auto kernel = cast<KernelOpInterface>(op);
+  switch (kernel.getKernelClass()) {
+  case KernelClass::View:
+    return LoopRole::View;
+  case KernelClass::Elementwise:
+    return LoopRole::Pointwise;
+  case KernelClass::Movement:
+    return LoopRole::Remap;
+  case KernelClass::Reduction:
+    return kernel.getRowRank() ? LoopRole::RowReduction : LoopRole::Whole;
+  case KernelClass::Contraction:
+  case KernelClass::Convolution:
+  case KernelClass::Window:
+    return LoopRole::Whole;
+  case KernelClass::Communication:
+  case KernelClass::None:
+    return LoopRole::Opaque;
+  }
+  return LoopRole::Opaque;
+}
+
+bool defaultRoundsResult(Operation *op) {
+  KernelClass kind = cast<KernelOpInterface>(op).getKernelClass();
+  return kind != KernelClass::View && kind != KernelClass::Movement;
+}
+
 /// Lowest or highest value of an integer type; i1 is unsigned.
 static double integerBound(IntegerType type, bool lowest) {
   unsigned width = type.getWidth();

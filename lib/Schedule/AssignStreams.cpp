@@ -15,6 +15,7 @@
 
 #include "autopar/Cost/TargetTable.h"
 #include "autopar/Cost/WorkOfFunction.h"
+#include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
 #include <map>
@@ -111,11 +112,6 @@ private:
   std::vector<Dependence> waits;
 };
 } // namespace
-
-static bool isCommunication(Operation *op) {
-  auto facts = dyn_cast<KernelOpInterface>(op);
-  return facts && facts.getKernelClass() == KernelClass::Communication;
-}
 
 static unsigned streamOf(Operation *op) { return isCommunication(op) ? 1 : 0; }
 

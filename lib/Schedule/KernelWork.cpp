@@ -40,10 +40,7 @@ KernelWork workOf(func::FuncOp func) {
 
 LogicalResult checkKernelsFormed(func::FuncOp func) {
   for (Operation &op : func.getBody().front()) {
-    auto facts = dyn_cast<KernelOpInterface>(op);
-    bool communication =
-        facts && facts.getKernelClass() == KernelClass::Communication;
-    if (!isa<KernelOp, func::ReturnOp>(op) && !communication &&
+    if (!isa<KernelOp, func::ReturnOp>(op) && !isCommunication(&op) &&
         loopRoleOf(&op) != LoopRole::View)
       return op.emitError() << "is outside of a kernel; run "
                                "autopar-form-kernels first";

@@ -2,6 +2,7 @@
 
 #include "Replay.h"
 #include "autopar/Cost/TargetTable.h"
+#include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Schedule/Names.h"
 #include <map>
 
@@ -154,8 +155,7 @@ LogicalResult StreamReplay::touch(Value value, const Access &access) {
 
 /// Whatever computes is on stream 0: calls of a library share one workspace.
 LogicalResult StreamReplay::checkStream(Operation *op, int64_t stream) {
-  auto facts = dyn_cast<KernelOpInterface>(op);
-  if (facts && facts.getKernelClass() == KernelClass::Communication)
+  if (isCommunication(op))
     return checkCommunication(op, stream);
   if (stream == 0)
     return success();

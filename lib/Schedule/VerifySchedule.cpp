@@ -2,6 +2,7 @@
 
 #include "Replay.h"
 #include "autopar/Cost/TargetTable.h"
+#include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
 #include "autopar/shared_memory.h"
@@ -11,11 +12,6 @@ using namespace mlir;
 namespace autopar {
 #define GEN_PASS_DEF_VERIFYSCHEDULE
 #include "autopar/Schedule/Passes.h.inc"
-
-static bool isCommunication(Operation *op) {
-  auto facts = dyn_cast<KernelOpInterface>(op);
-  return facts && facts.getKernelClass() == KernelClass::Communication;
-}
 
 static bool isEvent(Operation *op) {
   return isa<RecordEventOp, WaitEventOp>(op);

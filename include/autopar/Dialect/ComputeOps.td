@@ -23,24 +23,24 @@ def Autopar_Index : RankedTensorOf<[I64]>; // a scalar tensor<i64> computed from
 class Autopar_ComputeOp<string mnemonic, list<Trait> traits = []>
     : Op<Autopar_Dialect, mnemonic, !listconcat([Pure], traits)>;
 
-/// Ops whose localize is the default copy. `counts`: the methods of
+/// Ops whose localize is the default copy. `facts`: the methods of
 /// KernelOpInterface that the op defines although they have a default.
-class Autopar_Op<string mnemonic, list<Trait> traits = [], list<string> counts = []>
+class Autopar_Op<string mnemonic, list<Trait> traits = [], list<string> facts = []>
     : Autopar_ComputeOp<mnemonic, !listconcat([
         DeclareOpInterfaceMethods<ShardingRuleOpInterface>,
-        DeclareOpInterfaceMethods<KernelOpInterface, counts>], traits)>;
+        DeclareOpInterfaceMethods<KernelOpInterface, facts>], traits)>;
 
 /// Ops that build their local form themselves.
-class Autopar_LocalizedOp<string mnemonic, list<Trait> traits = [], list<string> counts = []>
+class Autopar_LocalizedOp<string mnemonic, list<Trait> traits = [], list<string> facts = []>
     : Autopar_ComputeOp<mnemonic, !listconcat([
         DeclareOpInterfaceMethods<ShardingRuleOpInterface, ["localize"]>,
-        DeclareOpInterfaceMethods<KernelOpInterface, counts>], traits)>;
+        DeclareOpInterfaceMethods<KernelOpInterface, facts>], traits)>;
 
 //===----------------------------------------------------------------------===//
 // Elementwise
 //===----------------------------------------------------------------------===//
 
-def Autopar_UnaryOp : Autopar_Op<"unary", [SameOperandsAndResultShape]> {
+def Autopar_UnaryOp : Autopar_Op<"unary", [SameOperandsAndResultShape], ["getPrecisionClass", "roundsResult"]> {
   let summary = "a function of each element: `autopar.unary tanh %x : tensor<2xf32> -> tensor<2xf32>`";
   let description = [{
     Result type is the operand's, except is_nan and is_inf (i1). `round` is half
@@ -53,7 +53,7 @@ def Autopar_UnaryOp : Autopar_Op<"unary", [SameOperandsAndResultShape]> {
   let hasFolder = 1;
 }
 
-def Autopar_BinaryOp : Autopar_Op<"binary", [SameOperandsAndResultType]> {
+def Autopar_BinaryOp : Autopar_Op<"binary", [SameOperandsAndResultType], ["getPrecisionClass", "roundsResult"]> {
   let summary = "a function of two elements: `autopar.binary add %a, %b : tensor<2xf32>`";
   let description = [{
     Integer division truncates and is 0 where the divisor is 0 (bytes past an
@@ -77,7 +77,8 @@ def Autopar_CompareOp : Autopar_Op<"compare", [SameOperandsAndResultShape, SameT
   let hasFolder = 1;
 }
 
-def Autopar_SelectOp : Autopar_Op<"select", [SameOperandsAndResultShape, AllTypesMatch<["onTrue", "onFalse", "result"]>]> {
+def Autopar_SelectOp : Autopar_Op<"select",
+    [SameOperandsAndResultShape, AllTypesMatch<["onTrue", "onFalse", "result"]>], ["roundsResult"]> {
   let summary = "elementwise choice: `autopar.select %c, %a, %b : tensor<2xi1>, tensor<2xf32>`";
   let arguments = (ins Autopar_Bool:$condition, Autopar_Tensor:$onTrue, Autopar_Tensor:$onFalse);
   let results = (outs Autopar_Tensor:$result);
@@ -85,7 +86,7 @@ def Autopar_SelectOp : Autopar_Op<"select", [SameOperandsAndResultShape, AllType
   let hasFolder = 1;
 }
 
-def Autopar_ConvertOp : Autopar_Op<"convert", [SameOperandsAndResultShape]> {
+def Autopar_ConvertOp : Autopar_Op<"convert", [SameOperandsAndResultShape], ["getPrecisionClass"]> {
   let summary = "element type conversion: `autopar.convert %x : tensor<2xi64> -> tensor<2xf32>`";
   let description = "Float to integer truncates; to i1 is `!= 0`; from i1 gives 0 or 1.";
   let arguments = (ins Autopar_Tensor:$input);
@@ -98,7 +99,8 @@ def Autopar_ConvertOp : Autopar_Op<"convert", [SameOperandsAndResultShape]> {
 // Sources
 //===----------------------------------------------------------------------===//
 
-def Autopar_ConstantOp : Autopar_LocalizedOp<"constant", [ConstantLike, AllTypesMatch<["value", "result"]>]> {
+def Autopar_ConstantOp : Autopar_LocalizedOp<"constant",
+    [ConstantLike, AllTypesMatch<["value", "result"]>], ["getLoopRole", "roundsResult"]> {
   let summary = "a small constant: scalars and integer tables. Weights are arguments, never constants";
   let description = "Rule: a splat splits along every dimension; any other constant is whole on each device.";
   let arguments = (ins ElementsAttr:$value);
@@ -108,7 +110,7 @@ def Autopar_ConstantOp : Autopar_LocalizedOp<"constant", [ConstantLike, AllTypes
   let builders = [OpBuilder<(ins "::mlir::ElementsAttr":$value), [{ build($_builder, $_state, value.getShapedType(), value); }]>];
 }
 
-def Autopar_IotaOp : Autopar_LocalizedOp<"iota"> {
+def Autopar_IotaOp : Autopar_LocalizedOp<"iota", [], ["getLoopRole"]> {
   let summary = "position along `dim`, plus `offset` where given: `autopar.iota dim = 0 : () -> tensor<4xi64>`";
   let description = "Localize gives the device's block its offset.";
   let arguments = (ins I64Attr:$dim, Optional<Autopar_Index>:$offset);
@@ -121,7 +123,7 @@ def Autopar_IotaOp : Autopar_LocalizedOp<"iota"> {
 // Shape and movement
 //===----------------------------------------------------------------------===//
 
-def Autopar_BroadcastOp : Autopar_Op<"broadcast"> {
+def Autopar_BroadcastOp : Autopar_Op<"broadcast", [], ["getLoopRole"]> {
   let summary = "`autopar.broadcast %b dims = [1] : tensor<3xf32> -> tensor<2x3xf32>`";
   let description = [{
     Operand dimension i becomes result dimension dims[i] (strictly increasing);
@@ -146,7 +148,7 @@ def Autopar_ReshapeOp : Autopar_Op<"reshape"> {
   let hasCanonicalizer = 1;
 }
 
-def Autopar_TransposeOp : Autopar_Op<"transpose"> {
+def Autopar_TransposeOp : Autopar_Op<"transpose", [], ["getLoopRole"]> {
   let summary = "result dimension i is operand dimension perm[i]: `autopar.transpose %x perm = [1, 0] : ...`";
   let arguments = (ins Autopar_Tensor:$input, DenseI64ArrayAttr:$perm);
   let results = (outs Autopar_Tensor:$result);
@@ -201,7 +203,7 @@ def Autopar_GatherOp : Autopar_LocalizedOp<"gather"> {
   let hasCanonicalizer = 1;
 }
 
-def Autopar_GatherNdOp : Autopar_Op<"gather_nd"> {
+def Autopar_GatherNdOp : Autopar_Op<"gather_nd", [], ["getLoopRole"]> {
   let summary = "ONNX GatherND: the last dimension of `indices` addresses the dimensions of `data` after `batch_dims`";
   let arguments = (ins Autopar_Tensor:$data, Autopar_IntTensor:$indices, I64Attr:$batch_dims);
   let results = (outs Autopar_Tensor:$result);
@@ -226,7 +228,8 @@ def Autopar_GatherElementsOp : Autopar_LocalizedOp<"gather_elements"> {
 // Contraction, convolution, windows
 //===----------------------------------------------------------------------===//
 
-def Autopar_EinsumOp : Autopar_Op<"einsum", [], ["getFlops"]> {
+def Autopar_EinsumOp : Autopar_Op<"einsum",
+    [DeclareOpInterfaceMethods<LibraryOpInterface>], ["getFlops", "getPrecisionClass"]> {
   let summary = "sum of products: `autopar.einsum \"bmk,bkn->bmn\" %a, %b : ...`";
   let description = [{
     One letter per dimension; no letter twice in one operand. Letters of both
@@ -247,7 +250,8 @@ def Autopar_EinsumOp : Autopar_Op<"einsum", [], ["getFlops"]> {
   }];
 }
 
-def Autopar_ConvolutionOp : Autopar_LocalizedOp<"convolution", [], ["getFlops"]> {
+def Autopar_ConvolutionOp : Autopar_LocalizedOp<"convolution",
+    [DeclareOpInterfaceMethods<LibraryOpInterface, ["getImagePositions"]>], ["getFlops", "getPrecisionClass"]> {
   let summary = "cross-correlation of [n, c, spatial...] with [o, c/groups, window...]";
   let description = [{
     Rule: batch n, groups g, output channels o, input channels c (sum), and each
@@ -264,7 +268,7 @@ def Autopar_ConvolutionOp : Autopar_LocalizedOp<"convolution", [], ["getFlops"]>
   let hasCanonicalizer = 1;
 }
 
-def Autopar_PoolOp : Autopar_LocalizedOp<"pool", [], ["getFlops"]> {
+def Autopar_PoolOp : Autopar_LocalizedOp<"pool", [], ["getFlops", "getPrecisionClass", "roundsResult"]> {
   let summary = "reduction (sum or max) over windows of the spatial dimensions of [n, c, spatial...]";
   let description = "Padding reads as the reduction's neutral element. An average is a sum times a count.";
   let arguments = (ins Autopar_ReduceKindAttr:$kind, Autopar_Tensor:$input, DenseI64ArrayAttr:$window,
@@ -280,7 +284,7 @@ def Autopar_PoolOp : Autopar_LocalizedOp<"pool", [], ["getFlops"]> {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-def Autopar_ReduceOp : Autopar_Op<"reduce"> {
+def Autopar_ReduceOp : Autopar_Op<"reduce", [], ["getRowRank", "getPrecisionClass", "roundsResult"]> {
   let summary = "reduction over `dims`, which disappear: `autopar.reduce sum %x dims = [1] : ...`";
   let arguments = (ins Autopar_ReduceKindAttr:$kind, Autopar_Tensor:$input, DenseI64ArrayAttr:$dims);
   let results = (outs Autopar_Tensor:$result);
@@ -288,7 +292,7 @@ def Autopar_ReduceOp : Autopar_Op<"reduce"> {
   let hasVerifier = 1;
 }
 
-def Autopar_ScanOp : Autopar_Op<"scan", [SameOperandsAndResultType]> {
+def Autopar_ScanOp : Autopar_Op<"scan", [SameOperandsAndResultType], ["getRowDim", "getPrecisionClass", "roundsResult"]> {
   let summary = "running reduction along `dim` (sum is a cumulative sum)";
   let arguments = (ins Autopar_ReduceKindAttr:$kind, Autopar_Tensor:$input, I64Attr:$dim, UnitAttr:$exclusive, UnitAttr:$reverse);
   let results = (outs Autopar_Tensor:$result);
@@ -296,7 +300,7 @@ def Autopar_ScanOp : Autopar_Op<"scan", [SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
-def Autopar_TopKOp : Autopar_Op<"top_k", [], ["getFlops"]> {
+def Autopar_TopKOp : Autopar_Op<"top_k", [], ["getFlops", "getRowDim"]> {
   let summary = "where the largest (or `smallest`) elements along `dim` lie, best first: `autopar.top_k %x dim = 1 : tensor<4x8xf32> -> tensor<4x2xi64>`";
   let description = [{
     The result's size along `dim` is k. Of equal elements the first is better; NaN is larger
@@ -309,7 +313,8 @@ def Autopar_TopKOp : Autopar_Op<"top_k", [], ["getFlops"]> {
 }
 
 def Autopar_SoftmaxOp : Autopar_Op<"softmax",
-    [SameOperandsAndResultType, DeclareOpInterfaceMethods<DecomposeOpInterface>], ["getFlops"]> {
+    [SameOperandsAndResultType, DeclareOpInterfaceMethods<DecomposeOpInterface>],
+    ["getFlops", "getRowRank", "getRowDim", "getPrecisionClass"]> {
   let summary = "exp(x - max) / sum along `dim`; its logarithm with `log`";
   let description = "A row of -inf only gives NaN, as in ONNX. Split along `dim` it decomposes into local statistics.";
   let arguments = (ins Autopar_Float:$input, I64Attr:$dim, UnitAttr:$log);
@@ -319,7 +324,8 @@ def Autopar_SoftmaxOp : Autopar_Op<"softmax",
 }
 
 def Autopar_NormalizeOp : Autopar_Op<"normalize",
-    [SameOperandsAndResultType, DeclareOpInterfaceMethods<DecomposeOpInterface>], ["getFlops"]> {
+    [SameOperandsAndResultType, DeclareOpInterfaceMethods<DecomposeOpInterface>],
+    ["getFlops", "getRowRank", "getPrecisionClass"]> {
   let summary = "layer: (x - mean)/sqrt(var + epsilon), rms: x/sqrt(mean(x^2) + epsilon), over `dims`";
   let description = "Scale and bias are ops of their own, fused with it. Split along `dims` it decomposes.";
   let arguments = (ins Autopar_NormKindAttr:$kind, Autopar_Float:$input, DenseI64ArrayAttr:$dims, F64Attr:$epsilon);

@@ -65,8 +65,8 @@ def Autopar_HaloOp : Autopar_CollectiveOp<"halo",
   let description = "Positions outside [0, size) get `fill`. The interval may cover several neighbours or none.";
 }
 
-class Autopar_PositionOp<string mnemonic, dag attributes>
-    : Op<Autopar_Dialect, mnemonic, [Pure, DeclareOpInterfaceMethods<KernelOpInterface>]> {
+class Autopar_PositionOp<string mnemonic, dag attributes, list<string> facts = []>
+    : Op<Autopar_Dialect, mnemonic, [Pure, DeclareOpInterfaceMethods<KernelOpInterface, facts>]> {
   let arguments = !con((ins Autopar_Tensor:$input, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes), attributes);
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "$input `mesh` `=` $mesh `axes` `=` $axes attr-dict `:` functional-type(operands, results)";
@@ -77,14 +77,15 @@ def Autopar_SliceBlockOp : Autopar_PositionOp<"slice_block", (ins I64Attr:$dim)>
   let summary = "the device's own block of `dim` along `axes`: [j*B, j*B + B) of the operand, B the result's size";
   let description = "What lies past the operand's end is unspecified.";
 }
-def Autopar_MaskOp : Autopar_PositionOp<"mask", (ins I64Attr:$dim, I64Attr:$size, F64Attr:$value)> {
+def Autopar_MaskOp : Autopar_PositionOp<"mask", (ins I64Attr:$dim, I64Attr:$size, F64Attr:$value), ["roundsResult"]> {
   let summary = "`value` where the position j*B + i along `dim` is `size` (the global size) or more";
 }
-def Autopar_KeepFirstOp : Autopar_PositionOp<"keep_first", (ins Autopar_ReduceKindAttr:$kind)> {
+def Autopar_KeepFirstOp : Autopar_PositionOp<"keep_first", (ins Autopar_ReduceKindAttr:$kind), ["roundsResult"]> {
   let summary = "replicated to partial: the first device along `axes` keeps the value, the others get the neutral element";
 }
 
-def Autopar_BlockOffsetOp : Op<Autopar_Dialect, "block_offset", [Pure, DeclareOpInterfaceMethods<KernelOpInterface>]> {
+def Autopar_BlockOffsetOp : Op<Autopar_Dialect, "block_offset",
+    [Pure, DeclareOpInterfaceMethods<KernelOpInterface, ["getLoopRole"]>]> {
   let summary = "the device's linear index along `axes` times `block`: where its block begins";
   let arguments = (ins FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes, I64Attr:$block);
   let results = (outs Autopar_Index:$result);

@@ -33,6 +33,35 @@ mlir::Operation *cloneLocal(mlir::Operation *op, mlir::OpBuilder &builder,
                             mlir::ValueRange operands,
                             mlir::TypeRange resultTypes);
 
+/// How a loop nest computes an op.
+enum class LoopRole {
+  Source,       // no tensor is read: constant, iota, block_offset
+  Pointwise,    // result index i reads each operand at i
+  Spread,       // result index i reads the operand at a projection: broadcast
+  Remap,        // each result element is one operand element at another index
+  Scatter,      // like Remap, but contiguous reads become strided: transposes
+                // that move the innermost dimension
+  RowReduction, // reads whole rows of its operand: see getRowRank
+  Whole,        // needs a loop nest of its own: pool, scan, gather_nd, ...
+  View,         // same elements in the same order: no work
+  Opaque,       // not a compute op: communication, return
+};
+
+/// What mixed precision does with an op, as PyTorch's autocast classes them.
+enum class PrecisionClass {
+  Low,      // sums of products: in the low type, with sums in fp32
+  Full,     // exp, log, powers, sums, softmax, norms: in fp32
+  Operands, // in the widest type of the operands
+  Fixed,    // the op itself says its types: convert
+};
+
+/// By kernel class: Elementwise is Pointwise, Movement is Remap, a Reduction
+/// with rows is RowReduction; a View is a View, the rest is Whole or Opaque.
+LoopRole defaultLoopRole(mlir::Operation *op);
+
+/// False for KernelClass View and Movement.
+bool defaultRoundsResult(mlir::Operation *op);
+
 /// One per result element for KernelClass Elementwise, Reduction (per operand
 /// element) and Window; zero for the others.
 int64_t defaultFlops(mlir::Operation *op);

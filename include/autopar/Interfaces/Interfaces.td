@@ -48,7 +48,10 @@ def DecomposeOpInterface : OpInterface<"DecomposeOpInterface"> {
 
 def KernelOpInterface : OpInterface<"KernelOpInterface"> {
   let cppNamespace = "::autopar";
-  let description = "What an op costs, in counts, never seconds.";
+  let description = [{
+    What an op costs, in counts, never seconds, and what kernels may do with it.
+    Cost, Schedule and Lowering ask these methods and name no compute op.
+  }];
   let methods = [
     InterfaceMethod<"What the op becomes.", "::autopar::KernelClass", "getKernelClass">,
     InterfaceMethod<[{
@@ -56,7 +59,41 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
         two. The default counts one per result element for classes that compute
         and none for those that move.
       }], "int64_t", "getFlops", (ins), "",
-      [{ return ::autopar::defaultFlops($_op.getOperation()); }]>
+      [{ return ::autopar::defaultFlops($_op.getOperation()); }]>,
+    InterfaceMethod<"How a loop nest computes it. The default follows from its kernel class.",
+      "::autopar::LoopRole", "getLoopRole", (ins), "",
+      [{ return ::autopar::defaultLoopRole($_op.getOperation()); }]>,
+    InterfaceMethod<[{
+        Of an op that reads whole rows of its operand: how many leading
+        dimensions of the operand index rows; it reduces over all later ones
+        (dimensions of size 1 aside).
+      }], "std::optional<int64_t>", "getRowRank", (ins), "", [{ return std::nullopt; }]>,
+    InterfaceMethod<"The dimension of the result whose elements are computed together, if there is one.",
+      "std::optional<int64_t>", "getRowDim", (ins), "", [{ return std::nullopt; }]>,
+    InterfaceMethod<"What mixed precision does with it.", "::autopar::PrecisionClass", "getPrecisionClass",
+      (ins), "", [{ return ::autopar::PrecisionClass::Operands; }]>,
+    InterfaceMethod<[{
+        Whether an element of the result may lie between two numbers of its type
+        until it is rounded: false where elements only move, are chosen, or
+        change without a loss. The default follows from its kernel class.
+      }], "bool", "roundsResult", (ins), "",
+      [{ return ::autopar::defaultRoundsResult($_op.getOperation()); }]>
+  ];
+}
+
+def LibraryOpInterface : OpInterface<"LibraryOpInterface"> {
+  let cppNamespace = "::autopar";
+  let description = "An op that a library computes whole, with an epilogue: a GEMM, a convolution.";
+  let methods = [
+    InterfaceMethod<"Whether a library can compute it at all: its operands are matrices by strides, its image has 1 to 3 dimensions.",
+      "bool", "isLibraryCall">,
+    InterfaceMethod<"Of an op that reads an image: how many positions that has.",
+      "std::optional<int64_t>", "getImagePositions", (ins), "", [{ return std::nullopt; }]>,
+    InterfaceMethod<[{
+        Whether a tensor of `sizes` (none is 1), broadcast along dimensions `dims` of a tensor of
+        `shape`, is a bias of the result: one value per column, or per channel.
+      }], "bool", "takesBias",
+      (ins "::llvm::ArrayRef<int64_t>":$sizes, "::llvm::ArrayRef<int64_t>":$dims, "::llvm::ArrayRef<int64_t>":$shape)>
   ];
 }
 

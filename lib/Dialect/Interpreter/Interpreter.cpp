@@ -2,29 +2,28 @@
 
 #include "autopar/Dialect/Interpreter/Interpreter.h"
 #include "Evaluate.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "autopar/Dialect/OpTable.h"
 
 using namespace mlir;
 
 namespace autopar::interpreter {
 
+namespace {
+struct Evaluate {
+  template <typename OpT>
+  auto operator()(OpT op, Operands in) const -> decltype(evaluate(op, in)) {
+    return evaluate(op, in);
+  }
+};
+} // namespace
+
 FailureOr<Tensor> evaluate(Operation *op, ArrayRef<const Tensor *> operands) {
-  bool known = true;
-  Tensor result =
-      llvm::TypeSwitch<Operation *, Tensor>(op)
-          .Case<UnaryOp, BinaryOp, CompareOp, SelectOp, ConvertOp, ConstantOp,
-                IotaOp, BroadcastOp, ReshapeOp, TransposeOp, SliceOp, PadOp,
-                ConcatOp, GatherOp, GatherElementsOp, GatherNdOp, ReshardOp,
-                EinsumOp, ConvolutionOp, PoolOp, ReduceOp, ScanOp, TopKOp,
-                SoftmaxOp, NormalizeOp>(
-              [&](auto typed) { return evaluate(typed, operands); })
-          .Default([&](Operation *) {
-            known = false;
-            return Tensor();
-          });
-  if (!known)
+  static const OpTable<Evaluate, Tensor, Operands> table;
+  auto *meaning = table.find(op);
+  if (!meaning)
     return op->emitError() << "the interpreter does not know this op; it runs "
                               "the autopar dialect only";
+  Tensor result = meaning(op, operands);
   if (!result.type)
     return op->emitError() << "the interpreter has no meaning for this op on "
                               "these element types";

@@ -4,7 +4,6 @@
 #include "../Loops/KernelBody.h"
 #include "autopar/Dialect/Shapes.h"
 #include "autopar/Schedule/Names.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -46,7 +45,8 @@ void cutColumns(int64_t space, const Findings &findings,
 bool hasRows(KernelOp kernel) {
   bool rows = false;
   kernel.getBody().walk([&](Operation *op) {
-    rows |= isa<SoftmaxOp, NormalizeOp, ReduceOp, ScanOp, TopKOp>(op);
+    auto facts = dyn_cast<KernelOpInterface>(op);
+    rows |= facts && facts.getKernelClass() == KernelClass::Reduction;
   });
   return rows;
 }
@@ -64,20 +64,19 @@ Layout layoutLike(KernelOp kernel, ArrayRef<int64_t> shape) {
 std::pair<int64_t, int64_t> rowPiece(KernelOp kernel, int64_t space) {
   std::pair<int64_t, int64_t> piece{0, 0};
   kernel.getBody().walk([&](Operation *op) {
-    int64_t dim = -1;
-    llvm::TypeSwitch<Operation *>(op).Case<SoftmaxOp, ScanOp, TopKOp>(
-        [&](auto typed) { dim = typed.getDim(); });
-    if (dim < 0 || elementsOf(op->getResult(0)) != space)
+    auto facts = dyn_cast<KernelOpInterface>(op);
+    std::optional<int64_t> dim = facts ? facts.getRowDim() : std::nullopt;
+    if (!dim || elementsOf(op->getResult(0)) != space)
       return;
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
     Layout order = fullLayout(layoutLike(kernel, shape), shape.size());
     int64_t stride = 1;
     for (int64_t at : llvm::reverse(order)) {
-      if (at == dim)
+      if (at == *dim)
         break;
       stride *= shape[at];
     }
-    piece = {stride, shape[dim]};
+    piece = {stride, shape[*dim]};
   });
   return piece;
 }

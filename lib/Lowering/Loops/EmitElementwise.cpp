@@ -1,7 +1,7 @@
 //===- EmitElementwise.cpp - Functions of one index -----------------------===//
 
 #include "ElementArithmetic.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "Emit.h"
 #include <cmath>
 
 using namespace mlir;
@@ -193,39 +193,38 @@ bool isNatural(Type type) {
   return element.isUnsignedInteger() || element.isInteger(1);
 }
 
-Value emitElementwise(LoopEmitter &emit, Operation *op, ArrayRef<Index> at) {
-  Arithmetic a{emit};
-  auto operand = [&](Value tensor) { return emit.element(tensor, at); };
-  return TypeSwitch<Operation *, Value>(op)
-      .Case<UnaryOp>([&](UnaryOp unary) {
-        Value x = operand(unary.getInput());
-        return isa<FloatType>(x.getType())
-                   ? emitFloatUnary(a, unary.getKind(), x)
-                   : emitIntegerUnary(a, unary.getKind(), x,
-                                      isNatural(unary.getType()));
-      })
-      .Case<BinaryOp>([&](BinaryOp binary) {
-        Value x = operand(binary.getLhs()), y = operand(binary.getRhs());
-        return isa<FloatType>(x.getType())
-                   ? emitFloatBinary(a, binary.getKind(), x, y)
-                   : emitIntegerBinary(a, binary.getKind(), x, y,
-                                       isNatural(binary.getType()));
-      })
-      .Case<CompareOp>([&](CompareOp compare) {
-        Value x = operand(compare.getLhs()), y = operand(compare.getRhs());
-        return emitCompare(emit, compare.getPredicate(), x, y,
-                           isNatural(compare.getLhs().getType()));
-      })
-      .Case<SelectOp>([&](SelectOp select) {
-        Value condition = operand(select.getCondition());
-        return a.select(condition, operand(select.getOnTrue()),
-                        operand(select.getOnFalse()));
-      })
-      .Case<ConvertOp>([&](ConvertOp convert) {
-        return emitConvert(emit, operand(convert.getInput()),
-                           convert.getInput().getType(), convert.getType());
-      })
-      .Default([](Operation *) { return Value(); });
+Value emitElement(LoopEmitter &emit, UnaryOp op, ArrayRef<Index> at) {
+  Value x = emit.element(op.getInput(), at);
+  return isa<FloatType>(x.getType())
+             ? emitFloatUnary({emit}, op.getKind(), x)
+             : emitIntegerUnary({emit}, op.getKind(), x,
+                                isNatural(op.getType()));
+}
+
+Value emitElement(LoopEmitter &emit, BinaryOp op, ArrayRef<Index> at) {
+  Value x = emit.element(op.getLhs(), at), y = emit.element(op.getRhs(), at);
+  return isa<FloatType>(x.getType())
+             ? emitFloatBinary({emit}, op.getKind(), x, y)
+             : emitIntegerBinary({emit}, op.getKind(), x, y,
+                                 isNatural(op.getType()));
+}
+
+Value emitElement(LoopEmitter &emit, CompareOp op, ArrayRef<Index> at) {
+  Value x = emit.element(op.getLhs(), at), y = emit.element(op.getRhs(), at);
+  return emitCompare(emit, op.getPredicate(), x, y,
+                     isNatural(op.getLhs().getType()));
+}
+
+Value emitElement(LoopEmitter &emit, SelectOp op, ArrayRef<Index> at) {
+  Value condition = emit.element(op.getCondition(), at);
+  Value onTrue = emit.element(op.getOnTrue(), at);
+  Value onFalse = emit.element(op.getOnFalse(), at);
+  return Arithmetic{emit}.select(condition, onTrue, onFalse);
+}
+
+Value emitElement(LoopEmitter &emit, ConvertOp op, ArrayRef<Index> at) {
+  return emitConvert(emit, emit.element(op.getInput(), at),
+                     op.getInput().getType(), op.getType());
 }
 
 } // namespace autopar::loops

@@ -6,28 +6,28 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LoopEmitter.h"
+#include "Emit.h"
 #include "autopar/Dialect/Shapes.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace autopar::loops {
 
-namespace {
-
-Type elementOf(Value tensor) {
+static Type elementOf(Value tensor) {
   return computeType(getElementTypeOrSelf(tensor.getType()));
 }
 
 /// Operand indices that point into the operand, and whether they had to be
 /// moved there.
+namespace {
 struct Guarded {
   SmallVector<Index> at;
   Value inside; // null: always
 };
+} // namespace
 
-void guard(LoopEmitter &emit, Guarded &guarded, Value index, int64_t size) {
+static void guard(LoopEmitter &emit, Guarded &guarded, Value index,
+                  int64_t size) {
   Value inside = emit.inRange(index, size);
   guarded.inside = guarded.inside
                        ? emit.make<arith::AndIOp>(guarded.inside, inside)
@@ -35,8 +35,8 @@ void guard(LoopEmitter &emit, Guarded &guarded, Value index, int64_t size) {
   guarded.at.push_back({emit.clamp(index, size)});
 }
 
-Value readGuarded(LoopEmitter &emit, Value tensor, const Guarded &guarded,
-                  double otherwise) {
+static Value readGuarded(LoopEmitter &emit, Value tensor,
+                         const Guarded &guarded, double otherwise) {
   Value read = emit.element(tensor, guarded.at);
   if (!guarded.inside)
     return read;
@@ -45,21 +45,21 @@ Value readGuarded(LoopEmitter &emit, Value tensor, const Guarded &guarded,
   return emit.make<arith::SelectOp>(guarded.inside, read, fill);
 }
 
-Value emitBroadcast(LoopEmitter &emit, BroadcastOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, BroadcastOp op, ArrayRef<Index> at) {
   SmallVector<Index> source;
   for (auto [size, dim] : llvm::zip_equal(shapeOf(op.getInput()), op.getDims()))
     source.push_back(size == 1 ? emit.constantIndex(0) : at[dim]);
   return emit.element(op.getInput(), source);
 }
 
-Value emitTranspose(LoopEmitter &emit, TransposeOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, TransposeOp op, ArrayRef<Index> at) {
   SmallVector<Index> source(at.size());
   for (auto [dim, from] : llvm::enumerate(op.getPerm()))
     source[from] = at[dim];
   return emit.element(op.getInput(), source);
 }
 
-Value emitSlice(LoopEmitter &emit, SliceOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, SliceOp op, ArrayRef<Index> at) {
   SmallVector<Index> source;
   for (auto [dim, index] : llvm::enumerate(at)) {
     int64_t start = op.getStarts()[dim], step = op.getSteps()[dim];
@@ -73,7 +73,7 @@ Value emitSlice(LoopEmitter &emit, SliceOp op, ArrayRef<Index> at) {
   return emit.element(op.getInput(), source);
 }
 
-Value emitPad(LoopEmitter &emit, PadOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, PadOp op, ArrayRef<Index> at) {
   Guarded guarded;
   for (auto [dim, index] : llvm::enumerate(at)) {
     int64_t low = op.getLow()[dim];
@@ -88,7 +88,7 @@ Value emitPad(LoopEmitter &emit, PadOp op, ArrayRef<Index> at) {
                      op.getValue().convertToDouble());
 }
 
-Value emitConcat(LoopEmitter &emit, ConcatOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, ConcatOp op, ArrayRef<Index> at) {
   int64_t dim = op.getDim(), start = 0;
   Value index = emit.value(at[dim]), result;
   for (Value input : op.getInputs()) {
@@ -115,7 +115,8 @@ Value emitConcat(LoopEmitter &emit, ConcatOp op, ArrayRef<Index> at) {
 }
 
 /// An element of an index tensor as i64.
-Value emitIndexElement(LoopEmitter &emit, Value indices, ArrayRef<Index> at) {
+static Value emitIndexElement(LoopEmitter &emit, Value indices,
+                              ArrayRef<Index> at) {
   Value read = emit.element(indices, at);
   auto type = cast<IntegerType>(read.getType());
   if (type.getWidth() == 64)
@@ -126,7 +127,7 @@ Value emitIndexElement(LoopEmitter &emit, Value indices, ArrayRef<Index> at) {
 }
 
 /// Counts a negative index from the end.
-Value fromEnd(LoopEmitter &emit, Value index, int64_t size) {
+static Value fromEnd(LoopEmitter &emit, Value index, int64_t size) {
   Value negative = emit.make<arith::CmpIOp>(arith::CmpIPredicate::slt, index,
                                             emit.constantInt(0));
   Value moved = emit.make<arith::AddIOp>(index, emit.constantInt(size));
@@ -135,7 +136,7 @@ Value fromEnd(LoopEmitter &emit, Value index, int64_t size) {
 
 /// Adds the row that `index` means to the indices into the operand's block.
 template <typename OpT>
-void guardRow(LoopEmitter &emit, OpT op, Value index, Guarded &guarded) {
+static void guardRow(LoopEmitter &emit, OpT op, Value index, Guarded &guarded) {
   int64_t size = shapeOf(op.getData())[op.getDim()];
   if (!op.getOffset()) {
     guarded.at.push_back({emit.clamp(fromEnd(emit, index, size), size)});
@@ -147,8 +148,7 @@ void guardRow(LoopEmitter &emit, OpT op, Value index, Guarded &guarded) {
   guard(emit, guarded, emit.make<arith::SubIOp>(index, first), size);
 }
 
-Value emitGatherElements(LoopEmitter &emit, GatherElementsOp op,
-                         ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, GatherElementsOp op, ArrayRef<Index> at) {
   Guarded guarded;
   llvm::append_range(guarded.at, at.take_front(op.getDim()));
   guardRow(emit, op, emitIndexElement(emit, op.getIndices(), at), guarded);
@@ -156,7 +156,7 @@ Value emitGatherElements(LoopEmitter &emit, GatherElementsOp op,
   return readGuarded(emit, op.getData(), guarded, 0);
 }
 
-Value emitGather(LoopEmitter &emit, GatherOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, GatherOp op, ArrayRef<Index> at) {
   unsigned dim = op.getDim(), rank = shapeOf(op.getIndices()).size();
   Value index = emitIndexElement(emit, op.getIndices(), at.slice(dim, rank));
   Guarded guarded;
@@ -166,7 +166,7 @@ Value emitGather(LoopEmitter &emit, GatherOp op, ArrayRef<Index> at) {
   return readGuarded(emit, op.getData(), guarded, 0);
 }
 
-Value emitGatherNd(LoopEmitter &emit, GatherNdOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, GatherNdOp op, ArrayRef<Index> at) {
   ArrayRef<int64_t> indexShape = shapeOf(op.getIndices());
   ArrayRef<int64_t> dataShape = shapeOf(op.getData());
   unsigned outer = indexShape.size() - 1, batch = op.getBatchDims();
@@ -183,7 +183,7 @@ Value emitGatherNd(LoopEmitter &emit, GatherNdOp op, ArrayRef<Index> at) {
   return emit.element(op.getData(), source);
 }
 
-Value emitIota(LoopEmitter &emit, IotaOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, IotaOp op, ArrayRef<Index> at) {
   Value index = emit.value(at[op.getDim()]);
   if (op.getOffset())
     index = emit.addInt(index, emit.element(op.getOffset(), {}));
@@ -195,7 +195,7 @@ Value emitIota(LoopEmitter &emit, IotaOp op, ArrayRef<Index> at) {
   return index;
 }
 
-Value emitConstant(LoopEmitter &emit, ConstantOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, ConstantOp op, ArrayRef<Index> at) {
   return emit.constantElement(cast<DenseElementsAttr>(op.getValue()),
                               emit.linearize(at, shapeOf(op.getResult())));
 }
@@ -204,7 +204,7 @@ Value emitConstant(LoopEmitter &emit, ConstantOp op, ArrayRef<Index> at) {
 // Ops that read the device's position
 //===----------------------------------------------------------------------===//
 
-Value emitSliceBlock(LoopEmitter &emit, SliceBlockOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, SliceBlockOp op, ArrayRef<Index> at) {
   int64_t dim = op.getDim(), block = shapeOf(op.getResult())[dim];
   Value start = emit.mulInt(emit.position(op.getAxes()), block);
   SmallVector<Index> source(at.begin(), at.end());
@@ -213,7 +213,7 @@ Value emitSliceBlock(LoopEmitter &emit, SliceBlockOp op, ArrayRef<Index> at) {
   return emit.element(op.getInput(), source);
 }
 
-Value emitMask(LoopEmitter &emit, MaskOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, MaskOp op, ArrayRef<Index> at) {
   int64_t dim = op.getDim(), block = shapeOf(op.getResult())[dim];
   Value start = emit.mulInt(emit.position(op.getAxes()), block);
   Value where = emit.addInt(start, emit.value(at[dim]));
@@ -226,7 +226,7 @@ Value emitMask(LoopEmitter &emit, MaskOp op, ArrayRef<Index> at) {
   return emit.make<arith::SelectOp>(inside, read, fill);
 }
 
-Value emitKeepFirst(LoopEmitter &emit, KeepFirstOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, KeepFirstOp op, ArrayRef<Index> at) {
   Value first = emit.make<arith::CmpIOp>(arith::CmpIPredicate::eq,
                                          emit.position(op.getAxes()),
                                          emit.constantInt(0));
@@ -234,8 +234,6 @@ Value emitKeepFirst(LoopEmitter &emit, KeepFirstOp op, ArrayRef<Index> at) {
   Value neutral = neutralFor(emit, op.getKind(), op.getInput());
   return emit.make<arith::SelectOp>(first, read, neutral);
 }
-
-} // namespace
 
 Value neutralFor(LoopEmitter &emit, ReduceKind kind, Value tensor) {
   Type type = elementOf(tensor);
@@ -248,31 +246,14 @@ Value neutralFor(LoopEmitter &emit, ReduceKind kind, Value tensor) {
   return emit.make<arith::ConstantOp>(emit.builder.getIntegerAttr(type, bits));
 }
 
-Value emitMovement(LoopEmitter &emit, Operation *op, ArrayRef<Index> at) {
-  return TypeSwitch<Operation *, Value>(op)
-      .Case<ConstantOp>([&](auto o) { return emitConstant(emit, o, at); })
-      .Case<IotaOp>([&](auto o) { return emitIota(emit, o, at); })
-      .Case<BroadcastOp>([&](auto o) { return emitBroadcast(emit, o, at); })
-      .Case<TransposeOp>([&](auto o) { return emitTranspose(emit, o, at); })
-      .Case<ReshapeOp>([&](ReshapeOp o) {
-        Index flat = emit.linearize(at, shapeOf(o.getResult()));
-        return emit.element(o.getInput(),
-                            emit.delinearize(flat, shapeOf(o.getInput())));
-      })
-      .Case<SliceOp>([&](auto o) { return emitSlice(emit, o, at); })
-      .Case<PadOp>([&](auto o) { return emitPad(emit, o, at); })
-      .Case<ConcatOp>([&](auto o) { return emitConcat(emit, o, at); })
-      .Case<GatherOp>([&](auto o) { return emitGather(emit, o, at); })
-      .Case<GatherElementsOp>(
-          [&](auto o) { return emitGatherElements(emit, o, at); })
-      .Case<GatherNdOp>([&](auto o) { return emitGatherNd(emit, o, at); })
-      .Case<SliceBlockOp>([&](auto o) { return emitSliceBlock(emit, o, at); })
-      .Case<MaskOp>([&](auto o) { return emitMask(emit, o, at); })
-      .Case<KeepFirstOp>([&](auto o) { return emitKeepFirst(emit, o, at); })
-      .Case<BlockOffsetOp>([&](BlockOffsetOp o) {
-        return emit.mulInt(emit.position(o.getAxes()), o.getBlock());
-      })
-      .Default([](Operation *) { return Value(); });
+Value emitElement(LoopEmitter &emit, ReshapeOp op, ArrayRef<Index> at) {
+  Index flat = emit.linearize(at, shapeOf(op.getResult()));
+  return emit.element(op.getInput(),
+                      emit.delinearize(flat, shapeOf(op.getInput())));
+}
+
+Value emitElement(LoopEmitter &emit, BlockOffsetOp op, ArrayRef<Index>) {
+  return emit.mulInt(emit.position(op.getAxes()), op.getBlock());
 }
 
 } // namespace autopar::loops

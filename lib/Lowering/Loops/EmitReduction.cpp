@@ -1,28 +1,23 @@
 //===- EmitReduction.cpp - Elements that come from many -------------------===//
 
-#include "LoopEmitter.h"
+#include "Emit.h"
 #include "autopar/Dialect/Shapes.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace autopar::loops {
 
-namespace {
-
 /// The larger of two numbers; of a NaN and a number either.
-Value larger(LoopEmitter &emit, Value acc, Value x) {
+static Value larger(LoopEmitter &emit, Value acc, Value x) {
   auto noNan = LLVM::FastmathFlags::nnan | LLVM::FastmathFlags::nsz;
   Value better =
       emit.make<LLVM::FCmpOp>(LLVM::FCmpPredicate::ogt, x, acc, noNan);
   return emit.make<LLVM::SelectOp>(better, x, acc, noNan);
 }
 
-Value add(LoopEmitter &emit, Value acc, Value x) {
+static Value add(LoopEmitter &emit, Value acc, Value x) {
   return combineElements(emit, ReduceKind::Sum, acc, x, false);
 }
-
-} // namespace
 
 /// In forms that LLVM vectorizes as reductions.
 Value combineElements(LoopEmitter &emit, ReduceKind kind, Value acc, Value x,
@@ -49,10 +44,9 @@ Value combineElements(LoopEmitter &emit, ReduceKind kind, Value acc, Value x,
              : emit.make<arith::MinimumFOp>(acc, x, nsz);
 }
 
-namespace {
-
 /// Remembers that the reduction's operands are contiguous along what it keeps.
-void noteColumns(LoopEmitter &emit, Operation *op, ArrayRef<Read> reads) {
+static void noteColumns(LoopEmitter &emit, Operation *op,
+                        ArrayRef<Read> reads) {
   int64_t columns = 0;
   for (const Read &read : reads) {
     if (read.stride == 0)
@@ -65,7 +59,7 @@ void noteColumns(LoopEmitter &emit, Operation *op, ArrayRef<Read> reads) {
 }
 
 /// Neighbouring reduced dimensions make one loop.
-Value emitReduce(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
   ArrayRef<int64_t> shape = shapeOf(op.getInput());
   SmallVector<SmallVector<int64_t>> runs;
   SmallVector<int64_t> extents, dims(op.getDims());
@@ -118,24 +112,27 @@ Value emitReduce(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
   return folded;
 }
 
-SmallVector<Index> without(ArrayRef<Index> at, int64_t dim) {
+static SmallVector<Index> without(ArrayRef<Index> at, int64_t dim) {
   SmallVector<Index> rest(at.begin(), at.end());
   rest.erase(rest.begin() + dim);
   return rest;
 }
 
-SmallVector<Index> with(ArrayRef<Index> at, int64_t dim, Index index) {
+static SmallVector<Index> with(ArrayRef<Index> at, int64_t dim, Index index) {
   SmallVector<Index> result(at.begin(), at.end());
   result[dim] = index;
   return result;
 }
 
+namespace {
 /// What softmax needs of one row: computed once per row and remembered.
 struct SoftmaxRow {
   Value max, sum, exps; // exps: a stack row or null
 };
+} // namespace
 
-SoftmaxRow emitSoftmaxRow(LoopEmitter &emit, SoftmaxOp op, ArrayRef<Index> at) {
+static SoftmaxRow emitSoftmaxRow(LoopEmitter &emit, SoftmaxOp op,
+                                 ArrayRef<Index> at) {
   int64_t dim = op.getDim(), size = shapeOf(op.getInput())[dim];
   SmallVector<Index> row = without(at, dim);
   Operation *raw = op;
@@ -170,7 +167,7 @@ SoftmaxRow emitSoftmaxRow(LoopEmitter &emit, SoftmaxOp op, ArrayRef<Index> at) {
   return {max, sum, exps};
 }
 
-Value emitSoftmax(LoopEmitter &emit, SoftmaxOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, SoftmaxOp op, ArrayRef<Index> at) {
   SoftmaxRow row = emitSoftmaxRow(emit, op, at);
   Type type = row.sum.getType();
   if (row.exps) {
@@ -185,8 +182,8 @@ Value emitSoftmax(LoopEmitter &emit, SoftmaxOp op, ArrayRef<Index> at) {
 }
 
 /// Sum over the normalized dimensions of f(x).
-Value emitMoment(LoopEmitter &emit, NormalizeOp op, ArrayRef<Index> at,
-                 ArrayRef<Index> row, function_ref<Value(Value)> f) {
+static Value emitMoment(LoopEmitter &emit, NormalizeOp op, ArrayRef<Index> at,
+                        ArrayRef<Index> row, function_ref<Value(Value)> f) {
   ArrayRef<int64_t> shape = shapeOf(op.getInput());
   SmallVector<int64_t> sizes;
   int64_t count = 1;
@@ -208,7 +205,7 @@ Value emitMoment(LoopEmitter &emit, NormalizeOp op, ArrayRef<Index> at,
   return emit.make<arith::MulFOp>(total, emit.constant(type, 1.0 / count));
 }
 
-Value emitNormalize(LoopEmitter &emit, NormalizeOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, NormalizeOp op, ArrayRef<Index> at) {
   SmallVector<Index> row;
   for (auto [dim, index] : llvm::enumerate(at))
     if (!llvm::is_contained(op.getDims(), static_cast<int64_t>(dim)))
@@ -239,8 +236,8 @@ Value emitNormalize(LoopEmitter &emit, NormalizeOp op, ArrayRef<Index> at) {
 }
 
 /// The operand index of one window position, clamped, and whether it is inside.
-Value windowIndex(LoopEmitter &emit, Index out, Index in, int64_t stride,
-                  int64_t dilation, int64_t low) {
+static Value windowIndex(LoopEmitter &emit, Index out, Index in, int64_t stride,
+                         int64_t dilation, int64_t low) {
   Value first =
       emit.addInt(emit.mulInt(emit.value(out), stride), emit.constantInt(-low));
   return emit.addInt(first, emit.mulInt(emit.value(in), dilation));
@@ -248,10 +245,11 @@ Value windowIndex(LoopEmitter &emit, Index out, Index in, int64_t stride,
 
 /// Reads `tensor` at window position `in` of the spatial dimensions; outside
 /// it reads `fill`.
-Value readWindow(LoopEmitter &emit, Value tensor, SmallVector<Index> source,
-                 ArrayRef<Index> out, ArrayRef<Index> in,
-                 ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations,
-                 ArrayRef<int64_t> low, Value fill) {
+static Value readWindow(LoopEmitter &emit, Value tensor,
+                        SmallVector<Index> source, ArrayRef<Index> out,
+                        ArrayRef<Index> in, ArrayRef<int64_t> strides,
+                        ArrayRef<int64_t> dilations, ArrayRef<int64_t> low,
+                        Value fill) {
   Value inside;
   for (size_t d = 0; d < out.size(); ++d) {
     int64_t size = shapeOf(tensor)[d + 2];
@@ -267,7 +265,7 @@ Value readWindow(LoopEmitter &emit, Value tensor, SmallVector<Index> source,
   return emit.make<arith::SelectOp>(inside, read, fill);
 }
 
-Value emitPool(LoopEmitter &emit, PoolOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, PoolOp op, ArrayRef<Index> at) {
   Value neutral = neutralFor(emit, op.getKind(), op.getInput());
   auto combine = [&](Value acc, Value x) {
     return combineElements(emit, op.getKind(), acc, x,
@@ -286,7 +284,7 @@ Value emitPool(LoopEmitter &emit, PoolOp op, ArrayRef<Index> at) {
 }
 
 /// Naive: where no library call fits.
-Value emitConvolution(LoopEmitter &emit, ConvolutionOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, ConvolutionOp op, ArrayRef<Index> at) {
   ArrayRef<int64_t> filter = shapeOf(op.getFilter());
   int64_t perGroup = shapeOf(op.getResult())[1] / op.getGroups();
   Type type = computeType(getElementTypeOrSelf(op.getType()));
@@ -313,7 +311,7 @@ Value emitConvolution(LoopEmitter &emit, ConvolutionOp op, ArrayRef<Index> at) {
 }
 
 /// Naive: where no library call fits, such as integers.
-Value emitEinsum(LoopEmitter &emit, EinsumOp op, ArrayRef<Index> at) {
+Value emitElement(LoopEmitter &emit, EinsumOp op, ArrayRef<Index> at) {
   StringRef lhs = op.getLhsLetters(), rhs = op.getRhsLetters();
   std::map<char, Index> where;
   for (auto [letter, index] : llvm::zip_equal(op.getResultLetters(), at))
@@ -348,28 +346,12 @@ Value emitEinsum(LoopEmitter &emit, EinsumOp op, ArrayRef<Index> at) {
       [&](Value a, Value b) { return add(emit, a, b); }, /*sums=*/true);
 }
 
-} // namespace
-
-Value emitReduction(LoopEmitter &emit, Operation *op, ArrayRef<Index> at) {
-  return TypeSwitch<Operation *, Value>(op)
-      .Case<ReduceOp>([&](auto o) { return emitReduce(emit, o, at); })
-      .Case<SoftmaxOp>([&](auto o) { return emitSoftmax(emit, o, at); })
-      .Case<NormalizeOp>([&](auto o) { return emitNormalize(emit, o, at); })
-      .Case<ScanOp>([&](auto o) { return emit.scanElement(o, at); })
-      .Case<TopKOp>([&](auto o) { return emit.topKElement(o, at); })
-      .Case<PoolOp>([&](auto o) { return emitPool(emit, o, at); })
-      .Case<ConvolutionOp>([&](auto o) { return emitConvolution(emit, o, at); })
-      .Case<EinsumOp>([&](auto o) { return emitEinsum(emit, o, at); })
-      .Default([](Operation *) { return Value(); });
+Value emitElement(LoopEmitter &emit, ScanOp op, ArrayRef<Index> at) {
+  return emit.scanElement(op, at);
 }
 
-bool hasLoops(Operation *op) {
-  return isa<UnaryOp, BinaryOp, CompareOp, SelectOp, ConvertOp, ConstantOp,
-             IotaOp, BroadcastOp, TransposeOp, ReshapeOp, SliceOp, PadOp,
-             ConcatOp, GatherOp, GatherElementsOp, GatherNdOp, SliceBlockOp,
-             MaskOp, KeepFirstOp, BlockOffsetOp, ReduceOp, SoftmaxOp,
-             NormalizeOp, ScanOp, TopKOp, PoolOp, ConvolutionOp, EinsumOp,
-             YieldOp>(op);
+Value emitElement(LoopEmitter &emit, TopKOp op, ArrayRef<Index> at) {
+  return emit.topKElement(op, at);
 }
 
 } // namespace autopar::loops

@@ -1,7 +1,7 @@
 //===- LoopEmitter.cpp - Code for the elements of tensors -----------------===//
 
-#include "LoopEmitter.h"
-#include "autopar/Dialect/Precision.h"
+#include "Emit.h"
+#include "autopar/Dialect/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -296,14 +296,31 @@ Value LoopEmitter::element(Value tensor, ArrayRef<Index> at) {
   return memo[what] = result;
 }
 
+namespace {
+struct EmitElement {
+  template <typename OpT>
+  auto operator()(OpT op, LoopEmitter &emit, ArrayRef<Index> at) const
+      -> decltype(emitElement(emit, op, at)) {
+    return emitElement(emit, op, at);
+  }
+};
+using ElementTable =
+    OpTable<EmitElement, Value, LoopEmitter &, ArrayRef<Index>>;
+} // namespace
+
+static const ElementTable &elementTable() {
+  static const ElementTable table;
+  return table;
+}
+
+bool hasLoops(Operation *op) {
+  return isa<YieldOp>(op) || elementTable().find(op);
+}
+
 /// What memory would hold: results do not depend on which ops are one kernel.
 Value LoopEmitter::compute(Operation *op, ArrayRef<Index> at) {
-  Value result = emitElementwise(*this, op, at);
-  if (!result)
-    result = emitMovement(*this, op, at);
-  if (!result)
-    result = emitReduction(*this, op, at);
-  return roundsResult(op)
+  Value result = elementTable().find(op)(*this, at);
+  return cast<KernelOpInterface>(op).roundsResult()
              ? rounded(result, getElementTypeOrSelf(op->getResult(0)))
              : result;
 }

@@ -304,13 +304,6 @@ protected:
   ConstantTables &tables;
 };
 
-/// Code for one element of an op's result; declared here, one file per family.
-mlir::Value emitElementwise(LoopEmitter &emit, mlir::Operation *op,
-                            llvm::ArrayRef<Index> at);
-mlir::Value emitMovement(LoopEmitter &emit, mlir::Operation *op,
-                         llvm::ArrayRef<Index> at);
-mlir::Value emitReduction(LoopEmitter &emit, mlir::Operation *op,
-                          llvm::ArrayRef<Index> at);
 /// acc combined with x; max and min carry NaN on.
 mlir::Value combineElements(LoopEmitter &emit, ReduceKind kind, mlir::Value acc,
                             mlir::Value x, bool isUnsigned);
