@@ -13,6 +13,8 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.autopar_build_dir, "test")
 
 llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "AUTOPAR_SHARED"])
+if config.asan_options:
+    llvm_config.with_environment("ASAN_OPTIONS", config.asan_options)
 llvm_config.use_default_substitutions()
 llvm_config.with_environment("FILECHECK_OPTS", "-enable-var-scope --allow-unused-prefixes=false")
 tools = os.path.join(config.autopar_build_dir, "bin")

@@ -5,7 +5,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 build=${AUTOPAR_BUILD:-$root/build}
 venv=${AUTOPAR_VENV:-$build/venv}
 [ -f "$build/build.ninja" ] ||
-  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DAUTOPAR_PYTHON="$venv/bin/python"
+  cmake -S "$root" --preset release -B "$build" -DAUTOPAR_PYTHON="$venv/bin/python"
 # Objects are found again by later clones in other folders.
 export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 exec ninja -C "$build" "$@"
