@@ -1,6 +1,10 @@
-"""lit configuration: IR tests by stage, execution tests, the driver's messages."""
+"""lit configuration: IR tests by stage, execution tests, the driver's messages.
+
+Tests that say `REQUIRES: shared` are skipped where the shared models are absent; with AUTOPAR_REQUIRE_SHARED=1 that is an error.
+"""
 
 import os
+import sys
 
 import lit.formats
 from lit.llvm import llvm_config
@@ -12,7 +16,9 @@ config.excludes = ["Inputs", "Unit", "Runtime"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.autopar_build_dir, "test")
 
-llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "AUTOPAR_SHARED"])
+llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "AUTOPAR_SHARED", "AUTOPAR_REQUIRE_SHARED"])
+if config.asan_options:
+    llvm_config.with_environment("ASAN_OPTIONS", config.asan_options)
 llvm_config.use_default_substitutions()
 llvm_config.with_environment("FILECHECK_OPTS", "-enable-var-scope --allow-unused-prefixes=false")
 tools = os.path.join(config.autopar_build_dir, "bin")
@@ -21,7 +27,12 @@ llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)  #
 llvm_config.add_tool_substitutions(["autopar-opt", "autopar-import", "autopar"], [tools, config.llvm_tools_dir])
 config.substitutions.insert(0, ("%python", config.python))  # before lit's own
 
-shared = os.environ.get("AUTOPAR_SHARED", os.path.join(config.autopar_source_dir, "..", "shared"))
-config.substitutions.append(("%shared", shared))
-if os.path.isdir(os.path.join(shared, "models", "small")):
+sys.path.insert(0, os.path.join(config.test_source_root, "Execution"))
+from shared_models import REQUIRED, SHARED, SMALL, absence_of  # noqa: E402
+
+config.substitutions.append(("%shared", SHARED))
+absence = absence_of(SMALL)
+if not absence:
     config.available_features.add("shared")
+elif REQUIRED:
+    lit_config.fatal(absence)

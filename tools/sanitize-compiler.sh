@@ -6,8 +6,8 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 plain=$(realpath "${AUTOPAR_BUILD:-$root/build}")
 build=$plain/sanitized-compiler
 [ -f "$build/build.ninja" ] ||
-  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1" \
-    -DAUTOPAR_SANITIZE=address -DAUTOPAR_PYTHON="${AUTOPAR_PYTHON:-$plain/venv/bin/python}" >/dev/null
+  cmake -S "$root" --preset sanitize -B "$build" -DAUTOPAR_SANITIZE=address \
+    -DAUTOPAR_PYTHON="${AUTOPAR_PYTHON:-$plain/venv/bin/python}" >/dev/null
 # Objects are found again by later clones in other folders.
 export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_ctime,include_file_mtime
 ninja -C "$build" autopar autopar-import autopar-opt
@@ -17,8 +17,5 @@ for tool in "$plain"/bin/autopar-*; do
   *) ln -sf "$tool" "$build/bin/" ;; # follows the plain build when that changes
   esac
 done
-# LLVM's own libraries are not sanitized: containers and allocators that cross into them are not tracked, and what lives as long
-# as the process does is no leak.
-export ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0
 [ $# -gt 0 ] || set -- "$build"/test/{Cost,Dialect,Driver,Equality,Frontend,Interpreter,Lowering,Partition,Planning,Schedule}
 exec "$(llvm-config-22 --bindir)/lit" -j 2 "$@"

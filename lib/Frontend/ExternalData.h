@@ -1,7 +1,7 @@
 //===- ExternalData.h - Weights in files beside the model -------*- C++ -*-===//
 
-#ifndef AUTOPAR_FRONTEND_EXTERNALDATA_H
-#define AUTOPAR_FRONTEND_EXTERNALDATA_H
+#ifndef AUTOPAR_LIB_FRONTEND_EXTERNALDATA_H
+#define AUTOPAR_LIB_FRONTEND_EXTERNALDATA_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -35,4 +35,4 @@ llvm::Expected<std::vector<char>> readBeneath(llvm::StringRef folder,
 
 } // namespace autopar
 
-#endif // AUTOPAR_FRONTEND_EXTERNALDATA_H
+#endif // AUTOPAR_LIB_FRONTEND_EXTERNALDATA_H

@@ -1,7 +1,7 @@
 //===- OnnxContents.h - What OnnxModel holds --------------------*- C++ -*-===//
 
-#ifndef AUTOPAR_FRONTEND_ONNXCONTENTS_H
-#define AUTOPAR_FRONTEND_ONNXCONTENTS_H
+#ifndef AUTOPAR_LIB_FRONTEND_ONNXCONTENTS_H
+#define AUTOPAR_LIB_FRONTEND_ONNXCONTENTS_H
 
 #include "OnnxTensor.h"
 #include "autopar/Frontend/OnnxReader.h"
@@ -40,4 +40,4 @@ struct OnnxModel::Contents {
 
 } // namespace autopar
 
-#endif // AUTOPAR_FRONTEND_ONNXCONTENTS_H
+#endif // AUTOPAR_LIB_FRONTEND_ONNXCONTENTS_H

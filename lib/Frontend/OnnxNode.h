@@ -1,7 +1,7 @@
 //===- OnnxNode.h - What a builder sees of a node ---------------*- C++ -*-===//
 
-#ifndef AUTOPAR_FRONTEND_ONNXNODE_H
-#define AUTOPAR_FRONTEND_ONNXNODE_H
+#ifndef AUTOPAR_LIB_FRONTEND_ONNXNODE_H
+#define AUTOPAR_LIB_FRONTEND_ONNXNODE_H
 
 #include "OnnxOps.h"
 #include "autopar/Dialect/Dialect.h"
@@ -193,4 +193,4 @@ template <OnnxBuilder build> LogicalResult widen(OnnxNode &node) {
 
 } // namespace autopar
 
-#endif // AUTOPAR_FRONTEND_ONNXNODE_H
+#endif // AUTOPAR_LIB_FRONTEND_ONNXNODE_H

@@ -1,7 +1,7 @@
 //===- OnnxOps.h - The table of ONNX operators ------------------*- C++ -*-===//
 
-#ifndef AUTOPAR_FRONTEND_ONNXOPS_H
-#define AUTOPAR_FRONTEND_ONNXOPS_H
+#ifndef AUTOPAR_LIB_FRONTEND_ONNXOPS_H
+#define AUTOPAR_LIB_FRONTEND_ONNXOPS_H
 
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -65,4 +65,4 @@ const OnnxOp *findOnnxOp(llvm::StringRef name, int64_t opset, int64_t &version);
 
 } // namespace autopar
 
-#endif // AUTOPAR_FRONTEND_ONNXOPS_H
+#endif // AUTOPAR_LIB_FRONTEND_ONNXOPS_H

@@ -1,7 +1,7 @@
 //===- OnnxTensor.h - A tensor of the file, validated -----------*- C++ -*-===//
 
-#ifndef AUTOPAR_FRONTEND_ONNXTENSOR_H
-#define AUTOPAR_FRONTEND_ONNXTENSOR_H
+#ifndef AUTOPAR_LIB_FRONTEND_ONNXTENSOR_H
+#define AUTOPAR_LIB_FRONTEND_ONNXTENSOR_H
 
 #include "WireWalker.h"
 #include "llvm/ADT/SmallVector.h"
@@ -54,4 +54,4 @@ std::vector<char> bytesInMessage(const OnnxTensor &tensor);
 
 } // namespace autopar
 
-#endif // AUTOPAR_FRONTEND_ONNXTENSOR_H
+#endif // AUTOPAR_LIB_FRONTEND_ONNXTENSOR_H

@@ -1,7 +1,7 @@
 //===- ResizeWeights.h - What resized elements are sums of ------*- C++ -*-===//
 
-#ifndef AUTOPAR_FRONTEND_RESIZEWEIGHTS_H
-#define AUTOPAR_FRONTEND_RESIZEWEIGHTS_H
+#ifndef AUTOPAR_LIB_FRONTEND_RESIZEWEIGHTS_H
+#define AUTOPAR_LIB_FRONTEND_RESIZEWEIGHTS_H
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -40,4 +40,4 @@ ResizeLine resizeLine(const ResizeSpec &spec, int64_t dim, int64_t in);
 
 } // namespace autopar
 
-#endif // AUTOPAR_FRONTEND_RESIZEWEIGHTS_H
+#endif // AUTOPAR_LIB_FRONTEND_RESIZEWEIGHTS_H

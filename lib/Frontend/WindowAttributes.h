@@ -1,7 +1,7 @@
 //===- WindowAttributes.h - Attributes of windowed operators ----*- C++ -*-===//
 
-#ifndef AUTOPAR_FRONTEND_WINDOWATTRIBUTES_H
-#define AUTOPAR_FRONTEND_WINDOWATTRIBUTES_H
+#ifndef AUTOPAR_LIB_FRONTEND_WINDOWATTRIBUTES_H
+#define AUTOPAR_LIB_FRONTEND_WINDOWATTRIBUTES_H
 
 #include "OnnxNode.h"
 
@@ -32,4 +32,4 @@ FailureOr<WindowSpec> windowOf(OnnxNode &node, llvm::ArrayRef<int64_t> size,
 
 } // namespace autopar
 
-#endif // AUTOPAR_FRONTEND_WINDOWATTRIBUTES_H
+#endif // AUTOPAR_LIB_FRONTEND_WINDOWATTRIBUTES_H

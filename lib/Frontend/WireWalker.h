@@ -1,7 +1,7 @@
 //===- WireWalker.h - Where tensor bytes lie in an ONNX file ----*- C++ -*-===//
 
-#ifndef AUTOPAR_FRONTEND_WIREWALKER_H
-#define AUTOPAR_FRONTEND_WIREWALKER_H
+#ifndef AUTOPAR_LIB_FRONTEND_WIREWALKER_H
+#define AUTOPAR_LIB_FRONTEND_WIREWALKER_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -37,4 +37,4 @@ llvm::Expected<Skeleton> walkModel(llvm::StringRef file);
 
 } // namespace autopar
 
-#endif // AUTOPAR_FRONTEND_WIREWALKER_H
+#endif // AUTOPAR_LIB_FRONTEND_WIREWALKER_H

@@ -33,8 +33,8 @@ sys.path.insert(0, os.path.join(ROOT, "python"))
 import autopar  # noqa: E402
 from autopar import find_tool  # noqa: E402
 from autopar.compare import compare  # noqa: E402
+from shared_models import MAKE_WEIGHTS, REQUIRED, SMALL, absence_of  # noqa: E402
 
-SHARED = os.environ.get("AUTOPAR_SHARED", os.path.join(ROOT, "..", "shared"))
 NETWORKS = ["gpt2-124m", "bert-base", "resnet50"]
 GOALS = {"torch.compile": 0.9, "copy": 0.85}  # time of theirs on the GPU over ours; our GB/s over the copy's
 
@@ -151,8 +151,8 @@ def check_random(inputs):
 def network_folder(bench, name):
     folder = os.path.join(bench.folder, name)
     if not os.path.exists(os.path.join(folder, "outputs.npz")):
-        maker = os.path.join(SHARED, "models", "make_weights.py")
-        subprocess.run([sys.executable, maker, name, "--out", folder, "--reference"], check=True, stdout=subprocess.DEVNULL)
+        command = [sys.executable, MAKE_WEIGHTS, name, "--out", folder, "--reference"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return folder
 
 
@@ -168,7 +168,7 @@ def compile_folder(bench, folder, name, precision):
 
 
 def bench_network(bench, torch, name, precision):
-    folder = network_folder(bench, name) if bench.real else os.path.join(SHARED, "models", "small", name)
+    folder = network_folder(bench, name) if bench.real else os.path.join(SMALL, name)
     program = compile_folder(bench, folder, name, precision)
     inputs, repeat = load(os.path.join(folder, "inputs.npz")), 10 if bench.real else 1
     check_random(inputs)
@@ -200,8 +200,8 @@ def bench_networks(bench):
     torch = torch_with_cuda()
     if bench.real and not torch:
         print("PyTorch with CUDA is absent: networks are timed alone")
-    if bench.real and not os.path.isdir(SHARED):
-        return bench.row(None, "networks: the shared models are absent (AUTOPAR_SHARED)")
+    if absence := absence_of(MAKE_WEIGHTS if bench.real else SMALL):
+        return bench.row(False if REQUIRED else None, f"networks: {absence}")
     for name in NETWORKS if bench.real else ["gpt2-tiny", "bert-tiny", "resnet50-narrow"]:
         for precision in ("fp32", "tf32", "bf16") if bench.real else ("fp32", "bf16"):
             guarded(bench, f"{name} {precision}", lambda: bench_network(bench, torch, name, precision))

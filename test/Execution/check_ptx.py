@@ -22,7 +22,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from autopar import find_tool  # noqa: E402
 from model_matrix import all_models, facts_of, gpu_cases_of  # noqa: E402
-from run_models import SMALL, compile_command  # noqa: E402
+from run_models import compile_command  # noqa: E402
+from shared_models import SMALL, end_without  # noqa: E402
 
 MOST_LOCAL_BYTES = 64
 PRECISIONS = ["bf16", "fp16"]  # besides fp32
@@ -58,8 +59,6 @@ def find_libdevice():
 
 def what_is_missing():
     """What the check cannot do without, in words; "" if all is there."""
-    if not os.path.isdir(SMALL):
-        return "no shared models"
     if not find_ptxas():
         return "no ptxas (pip install nvidia-cuda-nvcc nvidia-nvvm)"
     return "" if find_libdevice() else "no libdevice (pip install nvidia-nvvm, or let AUTOPAR_LIBDEVICE name the file)"
@@ -142,6 +141,7 @@ def main():
     parser.add_argument("--arch", default="sm_80,sm_90,sm_100")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
+    end_without(SMALL)
     if missing := what_is_missing():
         print("nothing to check: " + missing)
         print("0 passed, 0 failed, 1 skipped")

@@ -14,7 +14,8 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from fuzz import error_of_run, main_of  # noqa: E402
-from run_models import SMALL, find_tool, run  # noqa: E402
+from run_models import find_tool, run  # noqa: E402
+from shared_models import SMALL  # noqa: E402
 
 MESHES = [(2, "x=2"), (4, "a=2,b=2"), (4, "x=4"), (3, "x=3"), (2, "layer=2"), (4, "layer=2,x=2"), (4, "")]
 TEXTS = ["replicated", "data", "row", "column", "tensor", "channel", "spatial", "split 0", "split 1", "split 2", "pass 0", "dimension 0", "dimension 1",

@@ -17,7 +17,8 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from fuzz import error_of_run, main_of  # noqa: E402
-from run_models import SMALL, find_tool, run  # noqa: E402
+from run_models import find_tool, run  # noqa: E402
+from shared_models import SMALL  # noqa: E402
 
 BASES = [["--ranks", "2"], ["--ranks", "4", "--mesh", "a=2,b=2"], ["--ranks", "3", "--strategy", "data"], ["--ranks", "4", "--strategy", "tensor"],
          ["--ranks", "2", "--strategy", "layer"], ["--ranks", "4", "--mesh", "layer=2,data=2", "--micro-batches", "2"]]

@@ -22,8 +22,8 @@ import time
 
 import onnx
 
-from run_models import ROOT, SHARED
-from autopar import find_tool
+from run_models import find_tool
+from shared_models import GRAPHS, SMALL, end_without
 
 MOST_RATIO = 2
 MEMORY = "16TiB"  # per rank: the largest graph fits on one
@@ -59,7 +59,7 @@ def fastest(model, ranks, options, folder):
 
 def graphs(folder):
     """The full-size graphs, unpacked."""
-    for path in sorted(glob.glob(os.path.join(SHARED, "models", "graphs", "*.onnx.gz"))):
+    for path in sorted(glob.glob(os.path.join(GRAPHS, "*.onnx.gz"))):
         name = os.path.join(folder, os.path.basename(path)[:-len(".onnx.gz")])
         os.makedirs(name)
         unpacked = os.path.join(name, "model.onnx")
@@ -80,10 +80,14 @@ def main():
     options = arguments.parse_args()
     options.extra = options.extra.split()
     ranks = [int(n) for n in options.ranks.split(",")]
+    if not options.models:
+        end_without(SMALL)
+    if options.graphs:
+        end_without(GRAPHS)
     print(f"{'model':28}" + "".join(f"{'x' + str(n) + ' exe':>9}{'all':>8}" for n in ranks) + f"{'ratio':>8}")
     rows, failed = [], 0
     with tempfile.TemporaryDirectory() as folder:
-        models = options.models or sorted(glob.glob(os.path.join(SHARED, "models", "small", "*", "model.onnx")))
+        models = options.models or sorted(glob.glob(os.path.join(SMALL, "*", "model.onnx")))
         for model in models + (list(graphs(folder)) if options.graphs else []):
             name = os.path.basename(model)
             name = os.path.basename(os.path.dirname(os.path.abspath(model))) if name == "model.onnx" else name

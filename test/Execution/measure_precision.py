@@ -8,7 +8,8 @@ target. Shown is the largest |y - fp32| over all outputs, in standard deviations
 autocast's: at most 2 passes. Where a router chooses experts (torch.topk), a low precision may choose otherwise: choices that
 differ from fp32's are counted apart, at most twice autocast's and one in 50 pass, and sequences with one are left out of the
 error. A model that PyTorch cannot run so (an LSTM in fp16) is skipped. Needs torch, transformers and what export_small.py
-needs; says so and skips without. The last line counts: "N passed, N failed, N skipped".
+needs; says so and skips without (without the shared models it fails with AUTOPAR_REQUIRE_SHARED=1). The last line counts:
+"N passed, N failed, N skipped".
 """
 
 import argparse
@@ -25,9 +26,8 @@ sys.path.insert(0, os.path.join(ROOT, "python"))
 
 from autopar import find_tool  # noqa: E402
 from autopar.compare import compare  # noqa: E402
+from shared_models import SHARED, SMALL, end_without  # noqa: E402
 
-SHARED = os.environ.get("AUTOPAR_SHARED", os.path.join(ROOT, "..", "shared"))
-SMALL = os.path.join(SHARED, "models", "small")
 MODELS = ["mlp", "lenet", "unet-tiny", "autoencoder", "resnet50-narrow", "efficientnet-narrow", "bert-tiny", "gpt2-tiny",
           "llama-tiny", "vit-tiny", "t5-tiny", "transformer-mt", "lstm-lm", "moe-tiny", "mixtral-tiny"]
 NEEDED = ["torch", "transformers", "onnx", "onnx_ir", "onnxscript", "onnxruntime"]
@@ -179,8 +179,9 @@ def main():
     parser.add_argument("--ranks", type=int, default=1)
     options = parser.parse_args()
     missing = [name for name in NEEDED if not importlib.util.find_spec(name)]
-    if missing or not os.path.isdir(SMALL):
-        print(f"no {', '.join(missing) or 'shared models'} here\n0 passed, 0 failed, 1 skipped")
+    end_without(SMALL)
+    if missing:
+        print(f"no {', '.join(missing)} here\n0 passed, 0 failed, 1 skipped")
         return 0
     shared, targets = definitions(), options.targets.split(",")
     passed = failed = skipped = 0

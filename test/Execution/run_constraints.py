@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from run_models import SMALL, SUMMING, TOLERANCE, compare, find_tool, ranks_sum, reference_of, run  # noqa: E402
+from run_models import SUMMING, TOLERANCE, compare, find_tool, ranks_sum, reference_of, run  # noqa: E402
+from shared_models import SMALL, end_without  # noqa: E402
 
 import numpy as np  # noqa: E402
 
@@ -129,9 +130,7 @@ def main():
     arguments.add_argument("--jobs", type=int, default=2)
     options = arguments.parse_args()
     cases = [case for case in CASES if options.only in str(case)]
-    if not os.path.isdir(SMALL):
-        print(f"0 passed, 0 failed, {len(cases)} skipped")
-        return 0
+    end_without(SMALL, len(cases))
     failed = 0
     with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(options.jobs) as pool:
         for case, error in zip(cases, pool.map(lambda case: attempt(case, work), cases)):

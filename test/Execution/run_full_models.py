@@ -19,7 +19,8 @@ import time
 
 import numpy as np
 
-from run_models import ROOT, SHARED, SUMMING, TOLERANCE, not_followed, ranks_sum
+from run_models import ROOT, SUMMING, TOLERANCE, not_followed, ranks_sum
+from shared_models import MAKE_WEIGHTS, end_without
 from autopar import find_tool
 from autopar.compare import compare
 from model_matrix import Case, facts_of
@@ -41,8 +42,8 @@ def cases_of(model, facts):
 def make_weights(model, folder):
     """The model with weights, inputs and reference outputs; made if absent."""
     if not os.path.exists(os.path.join(folder, "outputs.npz")):
-        maker = os.path.join(SHARED, "models", "make_weights.py")
-        subprocess.run([sys.executable, maker, model, "--out", folder, "--reference"], check=True, stdout=subprocess.DEVNULL)
+        command = [sys.executable, MAKE_WEIGHTS, model, "--out", folder, "--reference"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 def timed(command):
@@ -89,9 +90,7 @@ def main():
     arguments.add_argument("--repeat", type=int, default=1, help="steps per run; the fastest is told")
     arguments.add_argument("--json", help="write the table here")
     options = arguments.parse_args()
-    if not os.path.exists(os.path.join(SHARED, "models", "make_weights.py")):
-        print("the shared models are absent: set AUTOPAR_SHARED to their folder\n0 passed, 0 failed, 1 skipped")
-        return 0
+    end_without(MAKE_WEIGHTS)
     columns = ["compile_seconds", "megabytes", "error", "step_seconds", "peak_megabytes"]
     print(f"{'case':34}{'compile s':>11}{'exe MB':>9}{'err/tol':>9}{'step s':>9}{'peak MB':>9}")
     rows, failed = [], 0

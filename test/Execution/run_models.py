@@ -5,8 +5,9 @@
 Each case compiles a model of ../shared/models/small for some ranks, strategy and mesh, runs it and compares: the README's
 tolerance |y - ref| <= 1e-4 * (std + |ref|), five times that where the plan has ranks sum what one rank would have summed.
 The plan must show that a named strategy was followed. Which cases there are says model_matrix.py. The emulated GPU runs
-what CUDA may reorder in an order that its seed chooses: AUTOPAR_EMULATED_SEED, or one that the case's name gives. Without the shared models
-there is nothing to run. The last line counts: "N passed, N failed, N skipped".
+what CUDA may reorder in an order that its seed chooses: AUTOPAR_EMULATED_SEED, or one that the case's name gives. Without the
+shared models there is nothing to run (a failure with AUTOPAR_REQUIRE_SHARED=1). The last line counts: "N passed, N failed, N
+skipped".
 """
 
 import argparse
@@ -30,9 +31,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from autopar import find_tool  # noqa: E402
 from autopar.compare import compare  # noqa: E402
 from model_matrix import all_models, cases_of, facts_of, gpu_cases_of, sample_of  # noqa: E402
+from shared_models import SMALL, end_without  # noqa: E402
 
-SHARED = os.environ.get("AUTOPAR_SHARED", os.path.join(ROOT, "..", "shared"))
-SMALL = os.path.join(SHARED, "models", "small")
 TOLERANCE = 1e-4
 SUMMING = 5  # times the tolerance where ranks sum in another order
 FREE = '{"nodes":[{"count":1,"type":"%s","devices":%d}],"links":[{"within":"node","kind":"free"}]}'
@@ -149,10 +149,7 @@ def main():
     arguments.add_argument("--jobs", type=int, default=2)
     arguments.add_argument("--list", action="store_true", help="print the cases and end")
     options = arguments.parse_args()
-    if not os.path.isdir(SMALL):
-        print("the shared models are absent: set AUTOPAR_SHARED to their folder")
-        print("0 passed, 0 failed, 1 skipped")
-        return 0
+    end_without(SMALL)
     models = options.models.split(",") if options.models else all_models(SMALL)
     matrix = cases_of if options.target == "cpu" else gpu_cases_of
     cases = [case for model in models for case in matrix(model, facts_of(os.path.join(SMALL, model, "model.onnx")))]

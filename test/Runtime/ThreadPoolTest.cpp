@@ -1,4 +1,4 @@
-//===- ThreadPoolTest.cpp -------------------------------------------------===//
+//===- ThreadPoolTest.cpp - Work shared by threads ------------------------===//
 
 #include "cpu/ThreadPool.h"
 

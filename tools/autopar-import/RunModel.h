@@ -1,7 +1,7 @@
 //===- RunModel.h - Runs an imported model with the interpreter -*- C++ -*-===//
 
-#ifndef AUTOPAR_IMPORT_RUNMODEL_H
-#define AUTOPAR_IMPORT_RUNMODEL_H
+#ifndef AUTOPAR_TOOLS_AUTOPAR_IMPORT_RUNMODEL_H
+#define AUTOPAR_TOOLS_AUTOPAR_IMPORT_RUNMODEL_H
 
 #include "autopar/Frontend/OnnxReader.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -12,4 +12,4 @@ mlir::LogicalResult runModel(mlir::ModuleOp module,
                              const autopar::OnnxModel &model,
                              llvm::StringRef folder);
 
-#endif // AUTOPAR_IMPORT_RUNMODEL_H
+#endif // AUTOPAR_TOOLS_AUTOPAR_IMPORT_RUNMODEL_H

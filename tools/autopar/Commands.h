@@ -1,7 +1,7 @@
 //===- Commands.h - The driver's subcommands --------------------*- C++ -*-===//
 
-#ifndef AUTOPAR_TOOLS_COMMANDS_H
-#define AUTOPAR_TOOLS_COMMANDS_H
+#ifndef AUTOPAR_TOOLS_AUTOPAR_COMMANDS_H
+#define AUTOPAR_TOOLS_AUTOPAR_COMMANDS_H
 
 #include "Options.h"
 #include "autopar/Pipeline/Compilation.h"
@@ -61,4 +61,4 @@ mlir::LogicalResult savePlans(llvm::ArrayRef<EntryPlan> plans,
 
 } // namespace autopar::driver
 
-#endif // AUTOPAR_TOOLS_COMMANDS_H
+#endif // AUTOPAR_TOOLS_AUTOPAR_COMMANDS_H

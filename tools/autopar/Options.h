@@ -1,7 +1,7 @@
 //===- Options.h - The driver's command line --------------------*- C++ -*-===//
 
-#ifndef AUTOPAR_TOOLS_OPTIONS_H
-#define AUTOPAR_TOOLS_OPTIONS_H
+#ifndef AUTOPAR_TOOLS_AUTOPAR_OPTIONS_H
+#define AUTOPAR_TOOLS_AUTOPAR_OPTIONS_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -42,4 +42,4 @@ llvm::Expected<int64_t> parseSize(llvm::StringRef text);
 
 } // namespace autopar::driver
 
-#endif // AUTOPAR_TOOLS_OPTIONS_H
+#endif // AUTOPAR_TOOLS_AUTOPAR_OPTIONS_H

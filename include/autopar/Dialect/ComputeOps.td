@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef AUTOPAR_COMPUTE_OPS_TD
-#define AUTOPAR_COMPUTE_OPS_TD
+#ifndef AUTOPAR_DIALECT_COMPUTEOPS_TD
+#define AUTOPAR_DIALECT_COMPUTEOPS_TD
 
 include "autopar/Dialect/Dialect.td"
 include "autopar/Interfaces/Interfaces.td"
@@ -334,4 +334,4 @@ def Autopar_NormalizeOp : Autopar_Op<"normalize",
   let hasVerifier = 1;
 }
 
-#endif // AUTOPAR_COMPUTE_OPS_TD
+#endif // AUTOPAR_DIALECT_COMPUTEOPS_TD

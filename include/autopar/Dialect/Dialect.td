@@ -1,7 +1,7 @@
 //===- Dialect.td - The autopar dialect and its attributes --------------------===//
 
-#ifndef AUTOPAR_DIALECT_TD
-#define AUTOPAR_DIALECT_TD
+#ifndef AUTOPAR_DIALECT_DIALECT_TD
+#define AUTOPAR_DIALECT_DIALECT_TD
 
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
@@ -177,4 +177,4 @@ def Autopar_NormKindAttr : Autopar_EnumAttr<Autopar_NormKind, "norm_kind">;
 def Autopar_ReduceKindAttr : Autopar_EnumAttr<Autopar_ReduceKind, "reduce_kind">;
 def Autopar_BufferSpaceAttr : Autopar_EnumAttr<Autopar_BufferSpace, "buffer_space">;
 
-#endif // AUTOPAR_DIALECT_TD
+#endif // AUTOPAR_DIALECT_DIALECT_TD

@@ -1,8 +1,8 @@
 //===- Ops.td - Every op of the dialect, for TableGen -------------------------===//
 
-#ifndef AUTOPAR_OPS_TD
-#define AUTOPAR_OPS_TD
+#ifndef AUTOPAR_DIALECT_OPS_TD
+#define AUTOPAR_DIALECT_OPS_TD
 
 include "autopar/Dialect/StructureOps.td"
 
-#endif // AUTOPAR_OPS_TD
+#endif // AUTOPAR_DIALECT_OPS_TD

@@ -1,7 +1,7 @@
 //===- StructureOps.td - Where values lie and what devices exchange -----------===//
 
-#ifndef AUTOPAR_STRUCTURE_OPS_TD
-#define AUTOPAR_STRUCTURE_OPS_TD
+#ifndef AUTOPAR_DIALECT_STRUCTUREOPS_TD
+#define AUTOPAR_DIALECT_STRUCTUREOPS_TD
 
 include "autopar/Dialect/ComputeOps.td"
 include "mlir/IR/RegionKindInterface.td"
@@ -170,4 +170,4 @@ def Autopar_WaitEventOp : Autopar_EventOp<"wait_event"> {
   let summary = "later work of `stream` begins after the last record of `event` is done";
 }
 
-#endif // AUTOPAR_STRUCTURE_OPS_TD
+#endif // AUTOPAR_DIALECT_STRUCTUREOPS_TD

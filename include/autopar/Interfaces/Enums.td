@@ -1,7 +1,7 @@
 //===- Enums.td - Kinds that rules, costs and ops share -----------------------===//
 
-#ifndef AUTOPAR_ENUMS_TD
-#define AUTOPAR_ENUMS_TD
+#ifndef AUTOPAR_INTERFACES_ENUMS_TD
+#define AUTOPAR_INTERFACES_ENUMS_TD
 
 include "mlir/IR/EnumAttr.td"
 
@@ -62,4 +62,4 @@ def Autopar_NormKind : Autopar_Enum<"NormKind", "what a norm subtracts and divid
 def Autopar_BufferSpace : Autopar_Enum<"BufferSpace", "where a buffer lies", [
   I32EnumCase<"Arena", 0, "arena">, I32EnumCase<"Persistent", 1, "persistent">]>;
 
-#endif // AUTOPAR_ENUMS_TD
+#endif // AUTOPAR_INTERFACES_ENUMS_TD

@@ -1,7 +1,7 @@
 //===- Interfaces.td - All that a pass may ask of an op -----------------------===//
 
-#ifndef AUTOPAR_INTERFACES_TD
-#define AUTOPAR_INTERFACES_TD
+#ifndef AUTOPAR_INTERFACES_INTERFACES_TD
+#define AUTOPAR_INTERFACES_INTERFACES_TD
 
 include "mlir/IR/OpBase.td"
 
@@ -97,4 +97,4 @@ def LibraryOpInterface : OpInterface<"LibraryOpInterface"> {
   ];
 }
 
-#endif // AUTOPAR_INTERFACES_TD
+#endif // AUTOPAR_INTERFACES_INTERFACES_TD

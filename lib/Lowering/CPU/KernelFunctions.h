@@ -1,7 +1,7 @@
 //===- KernelFunctions.h - Kernels as functions of pointers -----*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_CPU_KERNELFUNCTIONS_H
-#define AUTOPAR_LOWERING_CPU_KERNELFUNCTIONS_H
+#ifndef AUTOPAR_LIB_LOWERING_CPU_KERNELFUNCTIONS_H
+#define AUTOPAR_LIB_LOWERING_CPU_KERNELFUNCTIONS_H
 
 #include "../Loops/ConstantTables.h"
 #include "autopar/Dialect/Dialect.h"
@@ -37,4 +37,4 @@ private:
 
 } // namespace autopar::cpu
 
-#endif // AUTOPAR_LOWERING_CPU_KERNELFUNCTIONS_H
+#endif // AUTOPAR_LIB_LOWERING_CPU_KERNELFUNCTIONS_H

@@ -1,7 +1,7 @@
 //===- KernelNest.h - The loops of one kernel -------------------*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_CPU_KERNELNEST_H
-#define AUTOPAR_LOWERING_CPU_KERNELNEST_H
+#ifndef AUTOPAR_LIB_LOWERING_CPU_KERNELNEST_H
+#define AUTOPAR_LIB_LOWERING_CPU_KERNELNEST_H
 
 #include "StackEmitter.h"
 
@@ -38,4 +38,4 @@ int64_t costOf(KernelOp kernel, int64_t space);
 
 } // namespace autopar::cpu
 
-#endif // AUTOPAR_LOWERING_CPU_KERNELNEST_H
+#endif // AUTOPAR_LIB_LOWERING_CPU_KERNELNEST_H

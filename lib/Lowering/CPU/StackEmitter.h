@@ -1,7 +1,7 @@
 //===- StackEmitter.h - Loops that keep rows on the stack -------*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_CPU_STACKEMITTER_H
-#define AUTOPAR_LOWERING_CPU_STACKEMITTER_H
+#ifndef AUTOPAR_LIB_LOWERING_CPU_STACKEMITTER_H
+#define AUTOPAR_LIB_LOWERING_CPU_STACKEMITTER_H
 
 #include "../Loops/LoopEmitter.h"
 
@@ -37,4 +37,4 @@ private:
 
 } // namespace autopar::cpu
 
-#endif // AUTOPAR_LOWERING_CPU_STACKEMITTER_H
+#endif // AUTOPAR_LIB_LOWERING_CPU_STACKEMITTER_H

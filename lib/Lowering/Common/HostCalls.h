@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef AUTOPAR_LOWERING_COMMON_HOSTCALLS_H
-#define AUTOPAR_LOWERING_COMMON_HOSTCALLS_H
+#ifndef AUTOPAR_LIB_LOWERING_COMMON_HOSTCALLS_H
+#define AUTOPAR_LIB_LOWERING_COMMON_HOSTCALLS_H
 
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/Location.h"
@@ -66,4 +66,4 @@ std::vector<int64_t> keyOf(llvm::ArrayRef<HostCall> calls, bool places);
 
 } // namespace autopar
 
-#endif // AUTOPAR_LOWERING_COMMON_HOSTCALLS_H
+#endif // AUTOPAR_LIB_LOWERING_COMMON_HOSTCALLS_H

@@ -1,7 +1,7 @@
 //===- HostCode.h - LLVM IR to code for this host ---------------*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_COMMON_HOSTCODE_H
-#define AUTOPAR_LOWERING_COMMON_HOSTCODE_H
+#ifndef AUTOPAR_LIB_LOWERING_COMMON_HOSTCODE_H
+#define AUTOPAR_LIB_LOWERING_COMMON_HOSTCODE_H
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Module.h"
@@ -29,4 +29,4 @@ emitObject(llvm::Module &module, llvm::TargetMachine &machine);
 
 } // namespace autopar
 
-#endif // AUTOPAR_LOWERING_COMMON_HOSTCODE_H
+#endif // AUTOPAR_LIB_LOWERING_COMMON_HOSTCODE_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef AUTOPAR_LOWERING_COMMON_HOSTPROGRAM_H
-#define AUTOPAR_LOWERING_COMMON_HOSTPROGRAM_H
+#ifndef AUTOPAR_LIB_LOWERING_COMMON_HOSTPROGRAM_H
+#define AUTOPAR_LIB_LOWERING_COMMON_HOSTPROGRAM_H
 
 #include "HostCalls.h"
 #include "autopar/Dialect/Dialect.h"
@@ -180,4 +180,4 @@ mlir::FailureOr<std::string> makeManifest(const HostProgram &program);
 
 } // namespace autopar
 
-#endif // AUTOPAR_LOWERING_COMMON_HOSTPROGRAM_H
+#endif // AUTOPAR_LIB_LOWERING_COMMON_HOSTPROGRAM_H

@@ -1,7 +1,7 @@
 //===- LibraryCalls.h - Kernels that a library computes ---------*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_COMMON_LIBRARYCALLS_H
-#define AUTOPAR_LOWERING_COMMON_LIBRARYCALLS_H
+#ifndef AUTOPAR_LIB_LOWERING_COMMON_LIBRARYCALLS_H
+#define AUTOPAR_LIB_LOWERING_COMMON_LIBRARYCALLS_H
 
 #include "autopar/Dialect/Dialect.h"
 #include <optional>
@@ -24,4 +24,4 @@ std::optional<LibraryCall> matchLibraryCall(KernelOp kernel);
 
 } // namespace autopar
 
-#endif // AUTOPAR_LOWERING_COMMON_LIBRARYCALLS_H
+#endif // AUTOPAR_LIB_LOWERING_COMMON_LIBRARYCALLS_H

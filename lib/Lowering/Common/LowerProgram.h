@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef AUTOPAR_LOWERING_COMMON_LOWERPROGRAM_H
-#define AUTOPAR_LOWERING_COMMON_LOWERPROGRAM_H
+#ifndef AUTOPAR_LIB_LOWERING_COMMON_LOWERPROGRAM_H
+#define AUTOPAR_LIB_LOWERING_COMMON_LOWERPROGRAM_H
 
 #include "HostProgram.h"
 
@@ -44,4 +44,4 @@ void exportManifest(HostProgram &program, llvm::StringRef text);
 
 } // namespace autopar
 
-#endif // AUTOPAR_LOWERING_COMMON_LOWERPROGRAM_H
+#endif // AUTOPAR_LIB_LOWERING_COMMON_LOWERPROGRAM_H

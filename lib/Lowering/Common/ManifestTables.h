@@ -1,7 +1,7 @@
 //===- ManifestTables.h - What calls of a program refer to ------*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_COMMON_MANIFESTTABLES_H
-#define AUTOPAR_LOWERING_COMMON_MANIFESTTABLES_H
+#ifndef AUTOPAR_LIB_LOWERING_COMMON_MANIFESTTABLES_H
+#define AUTOPAR_LIB_LOWERING_COMMON_MANIFESTTABLES_H
 
 #include "HostProgram.h"
 #include "llvm/Support/JSON.h"
@@ -20,4 +20,4 @@ void addTables(const HostProgram &program, llvm::json::Object &root);
 
 } // namespace autopar
 
-#endif // AUTOPAR_LOWERING_COMMON_MANIFESTTABLES_H
+#endif // AUTOPAR_LIB_LOWERING_COMMON_MANIFESTTABLES_H

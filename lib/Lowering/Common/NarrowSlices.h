@@ -1,7 +1,7 @@
 //===- NarrowSlices.h - Slices of memory as places of their own -*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_COMMON_NARROWSLICES_H
-#define AUTOPAR_LOWERING_COMMON_NARROWSLICES_H
+#ifndef AUTOPAR_LIB_LOWERING_COMMON_NARROWSLICES_H
+#define AUTOPAR_LIB_LOWERING_COMMON_NARROWSLICES_H
 
 #include "autopar/Dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -27,4 +27,4 @@ void narrowSlices(mlir::func::FuncOp function);
 
 } // namespace autopar
 
-#endif // AUTOPAR_LOWERING_COMMON_NARROWSLICES_H
+#endif // AUTOPAR_LIB_LOWERING_COMMON_NARROWSLICES_H

@@ -1,7 +1,7 @@
 //===- Repeats.h - Adjacent repetitions in a sequence -----------*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_COMMON_REPEATS_H
-#define AUTOPAR_LOWERING_COMMON_REPEATS_H
+#ifndef AUTOPAR_LIB_LOWERING_COMMON_REPEATS_H
+#define AUTOPAR_LIB_LOWERING_COMMON_REPEATS_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include <vector>
@@ -22,4 +22,4 @@ std::vector<Repeat> findRepeats(llvm::ArrayRef<unsigned> tokens, size_t least);
 
 } // namespace autopar
 
-#endif // AUTOPAR_LOWERING_COMMON_REPEATS_H
+#endif // AUTOPAR_LIB_LOWERING_COMMON_REPEATS_H

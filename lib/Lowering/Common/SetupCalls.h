@@ -1,7 +1,7 @@
 //===- SetupCalls.h - What a rank does before its first step ----*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_COMMON_SETUPCALLS_H
-#define AUTOPAR_LOWERING_COMMON_SETUPCALLS_H
+#ifndef AUTOPAR_LIB_LOWERING_COMMON_SETUPCALLS_H
+#define AUTOPAR_LIB_LOWERING_COMMON_SETUPCALLS_H
 
 #include "HostProgram.h"
 
@@ -22,4 +22,4 @@ std::vector<HostCall> setupCalls(const HostProgram &program, int64_t stage,
 
 } // namespace autopar
 
-#endif // AUTOPAR_LOWERING_COMMON_SETUPCALLS_H
+#endif // AUTOPAR_LIB_LOWERING_COMMON_SETUPCALLS_H

@@ -1,7 +1,7 @@
 //===- CompileFatbin.h - Kernels to code for NVIDIA GPUs --------*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_GPU_COMPILEFATBIN_H
-#define AUTOPAR_LOWERING_GPU_COMPILEFATBIN_H
+#ifndef AUTOPAR_LIB_LOWERING_GPU_COMPILEFATBIN_H
+#define AUTOPAR_LIB_LOWERING_GPU_COMPILEFATBIN_H
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/ADT/SmallVector.h"
@@ -31,4 +31,4 @@ llvm::Expected<DeviceImages> compileFatbin(mlir::gpu::GPUModuleOp kernels);
 
 } // namespace autopar
 
-#endif // AUTOPAR_LOWERING_GPU_COMPILEFATBIN_H
+#endif // AUTOPAR_LIB_LOWERING_GPU_COMPILEFATBIN_H

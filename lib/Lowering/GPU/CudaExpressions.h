@@ -1,7 +1,7 @@
 //===- CudaExpressions.h - The expression of one op -------------*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_GPU_CUDAEXPRESSIONS_H
-#define AUTOPAR_LOWERING_GPU_CUDAEXPRESSIONS_H
+#ifndef AUTOPAR_LIB_LOWERING_GPU_CUDAEXPRESSIONS_H
+#define AUTOPAR_LIB_LOWERING_GPU_CUDAEXPRESSIONS_H
 
 #include "CudaText.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -55,4 +55,4 @@ private:
 
 } // namespace autopar::gpu
 
-#endif // AUTOPAR_LOWERING_GPU_CUDAEXPRESSIONS_H
+#endif // AUTOPAR_LIB_LOWERING_GPU_CUDAEXPRESSIONS_H

@@ -1,7 +1,7 @@
 //===- CudaHostTables.h - Tables of a host program as C++ -------*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_GPU_CUDAHOSTTABLES_H
-#define AUTOPAR_LOWERING_GPU_CUDAHOSTTABLES_H
+#ifndef AUTOPAR_LIB_LOWERING_GPU_CUDAHOSTTABLES_H
+#define AUTOPAR_LIB_LOWERING_GPU_CUDAHOSTTABLES_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -65,4 +65,4 @@ private:
 
 } // namespace autopar::gpu
 
-#endif // AUTOPAR_LOWERING_GPU_CUDAHOSTTABLES_H
+#endif // AUTOPAR_LIB_LOWERING_GPU_CUDAHOSTTABLES_H

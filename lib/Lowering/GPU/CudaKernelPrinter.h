@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef AUTOPAR_LOWERING_GPU_CUDAKERNELPRINTER_H
-#define AUTOPAR_LOWERING_GPU_CUDAKERNELPRINTER_H
+#ifndef AUTOPAR_LIB_LOWERING_GPU_CUDAKERNELPRINTER_H
+#define AUTOPAR_LIB_LOWERING_GPU_CUDAKERNELPRINTER_H
 
 #include "../Common/HostProgram.h"
 #include "CudaText.h"
@@ -93,4 +93,4 @@ private:
 
 } // namespace autopar::gpu
 
-#endif // AUTOPAR_LOWERING_GPU_CUDAKERNELPRINTER_H
+#endif // AUTOPAR_LIB_LOWERING_GPU_CUDAKERNELPRINTER_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef AUTOPAR_LOWERING_GPU_CUDASOURCE_H
-#define AUTOPAR_LOWERING_GPU_CUDASOURCE_H
+#ifndef AUTOPAR_LIB_LOWERING_GPU_CUDASOURCE_H
+#define AUTOPAR_LIB_LOWERING_GPU_CUDASOURCE_H
 
 #include "../Common/HostProgram.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -50,4 +50,4 @@ void printEmulatedTable(mlir::gpu::GPUModuleOp kernels,
 
 } // namespace autopar::gpu
 
-#endif // AUTOPAR_LOWERING_GPU_CUDASOURCE_H
+#endif // AUTOPAR_LIB_LOWERING_GPU_CUDASOURCE_H

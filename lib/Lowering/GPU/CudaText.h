@@ -1,7 +1,7 @@
 //===- CudaText.h - Types, numbers and expressions of CUDA C++ --*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_GPU_CUDATEXT_H
-#define AUTOPAR_LOWERING_GPU_CUDATEXT_H
+#ifndef AUTOPAR_LIB_LOWERING_GPU_CUDATEXT_H
+#define AUTOPAR_LIB_LOWERING_GPU_CUDATEXT_H
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -88,4 +88,4 @@ bool isNonNegative(mlir::Value value, int depth = kDepth);
 
 } // namespace autopar::gpu
 
-#endif // AUTOPAR_LOWERING_GPU_CUDATEXT_H
+#endif // AUTOPAR_LIB_LOWERING_GPU_CUDATEXT_H

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef AUTOPAR_LOWERING_GPU_EMULATEKERNELS_H
-#define AUTOPAR_LOWERING_GPU_EMULATEKERNELS_H
+#ifndef AUTOPAR_LIB_LOWERING_GPU_EMULATEKERNELS_H
+#define AUTOPAR_LIB_LOWERING_GPU_EMULATEKERNELS_H
 
 #include "../Common/HostProgram.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -40,4 +40,4 @@ llvm::Error announceAccesses(llvm::Function &kernel, llvm::Value *thread);
 
 } // namespace autopar::gpu
 
-#endif // AUTOPAR_LOWERING_GPU_EMULATEKERNELS_H
+#endif // AUTOPAR_LIB_LOWERING_GPU_EMULATEKERNELS_H

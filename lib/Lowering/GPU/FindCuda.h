@@ -1,7 +1,7 @@
 //===- FindCuda.h - Where NVIDIA's compiler parts lie -----------*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_GPU_FINDCUDA_H
-#define AUTOPAR_LOWERING_GPU_FINDCUDA_H
+#ifndef AUTOPAR_LIB_LOWERING_GPU_FINDCUDA_H
+#define AUTOPAR_LIB_LOWERING_GPU_FINDCUDA_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -23,4 +23,4 @@ std::optional<std::string> findCudaTool(llvm::StringRef name,
 
 } // namespace autopar
 
-#endif // AUTOPAR_LOWERING_GPU_FINDCUDA_H
+#endif // AUTOPAR_LIB_LOWERING_GPU_FINDCUDA_H

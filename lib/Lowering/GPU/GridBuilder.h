@@ -1,7 +1,7 @@
 //===- GridBuilder.h - One kernel as a function of a grid -------*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_GPU_GRIDBUILDER_H
-#define AUTOPAR_LOWERING_GPU_GRIDBUILDER_H
+#ifndef AUTOPAR_LIB_LOWERING_GPU_GRIDBUILDER_H
+#define AUTOPAR_LIB_LOWERING_GPU_GRIDBUILDER_H
 
 #include "../Loops/KernelBody.h"
 #include "GridPlan.h"
@@ -68,4 +68,4 @@ private:
 
 } // namespace autopar::gpu
 
-#endif // AUTOPAR_LOWERING_GPU_GRIDBUILDER_H
+#endif // AUTOPAR_LIB_LOWERING_GPU_GRIDBUILDER_H

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef AUTOPAR_LOWERING_GPU_GRIDEMITTER_H
-#define AUTOPAR_LOWERING_GPU_GRIDEMITTER_H
+#ifndef AUTOPAR_LIB_LOWERING_GPU_GRIDEMITTER_H
+#define AUTOPAR_LIB_LOWERING_GPU_GRIDEMITTER_H
 
 #include "../Loops/LoopEmitter.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -156,4 +156,4 @@ private:
 
 } // namespace autopar::gpu
 
-#endif // AUTOPAR_LOWERING_GPU_GRIDEMITTER_H
+#endif // AUTOPAR_LIB_LOWERING_GPU_GRIDEMITTER_H

@@ -1,7 +1,7 @@
 //===- GridKernels.h - Kernels as functions of a grid of threads -*- C++-*-===//
 
-#ifndef AUTOPAR_LOWERING_GPU_GRIDKERNELS_H
-#define AUTOPAR_LOWERING_GPU_GRIDKERNELS_H
+#ifndef AUTOPAR_LIB_LOWERING_GPU_GRIDKERNELS_H
+#define AUTOPAR_LIB_LOWERING_GPU_GRIDKERNELS_H
 
 #include "../Common/HostProgram.h"
 #include "../Loops/ConstantTables.h"
@@ -53,4 +53,4 @@ private:
 
 } // namespace autopar::gpu
 
-#endif // AUTOPAR_LOWERING_GPU_GRIDKERNELS_H
+#endif // AUTOPAR_LIB_LOWERING_GPU_GRIDKERNELS_H

@@ -1,7 +1,7 @@
 //===- GridPlan.h - Which thread does what ----------------------*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_GPU_GRIDPLAN_H
-#define AUTOPAR_LOWERING_GPU_GRIDPLAN_H
+#ifndef AUTOPAR_LIB_LOWERING_GPU_GRIDPLAN_H
+#define AUTOPAR_LIB_LOWERING_GPU_GRIDPLAN_H
 
 #include "GridEmitter.h"
 
@@ -47,4 +47,4 @@ GridPlan planGrid(KernelOp kernel, const loops::Findings &findings,
 
 } // namespace autopar::gpu
 
-#endif // AUTOPAR_LOWERING_GPU_GRIDPLAN_H
+#endif // AUTOPAR_LIB_LOWERING_GPU_GRIDPLAN_H

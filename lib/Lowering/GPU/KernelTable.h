@@ -1,7 +1,7 @@
 //===- KernelTable.h - The rows of a module's kernels -----------*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_GPU_KERNELTABLE_H
-#define AUTOPAR_LOWERING_GPU_KERNELTABLE_H
+#ifndef AUTOPAR_LIB_LOWERING_GPU_KERNELTABLE_H
+#define AUTOPAR_LIB_LOWERING_GPU_KERNELTABLE_H
 
 #include "../Common/HostProgram.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -16,4 +16,4 @@ std::vector<ProgramKernel> kernelTable(mlir::gpu::GPUModuleOp module);
 
 } // namespace autopar::gpu
 
-#endif // AUTOPAR_LOWERING_GPU_KERNELTABLE_H
+#endif // AUTOPAR_LIB_LOWERING_GPU_KERNELTABLE_H

@@ -1,7 +1,7 @@
 //===- KernelsToNvvm.h - The passes for kernels of a GPU --------*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_GPU_KERNELSTONVVM_H
-#define AUTOPAR_LOWERING_GPU_KERNELSTONVVM_H
+#ifndef AUTOPAR_LIB_LOWERING_GPU_KERNELSTONVVM_H
+#define AUTOPAR_LIB_LOWERING_GPU_KERNELSTONVVM_H
 
 #include "mlir/Pass/PassManager.h"
 
@@ -13,4 +13,4 @@ void buildKernelsToNvvmPipeline(mlir::OpPassManager &manager);
 
 } // namespace autopar
 
-#endif // AUTOPAR_LOWERING_GPU_KERNELSTONVVM_H
+#endif // AUTOPAR_LIB_LOWERING_GPU_KERNELSTONVVM_H

@@ -1,7 +1,7 @@
 //===- ConstantTables.h - Constants as data beside kernels ------*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_LOOPS_CONSTANTTABLES_H
-#define AUTOPAR_LOWERING_LOOPS_CONSTANTTABLES_H
+#ifndef AUTOPAR_LIB_LOWERING_LOOPS_CONSTANTTABLES_H
+#define AUTOPAR_LIB_LOWERING_LOOPS_CONSTANTTABLES_H
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -33,4 +33,4 @@ private:
 
 } // namespace autopar::loops
 
-#endif // AUTOPAR_LOWERING_LOOPS_CONSTANTTABLES_H
+#endif // AUTOPAR_LIB_LOWERING_LOOPS_CONSTANTTABLES_H

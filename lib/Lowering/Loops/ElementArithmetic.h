@@ -1,7 +1,7 @@
 //===- ElementArithmetic.h - Arithmetic on elements -------------*- C++ -*-===//
 
-#ifndef AUTOPAR_LOWERING_LOOPS_ELEMENTARITHMETIC_H
-#define AUTOPAR_LOWERING_LOOPS_ELEMENTARITHMETIC_H
+#ifndef AUTOPAR_LIB_LOWERING_LOOPS_ELEMENTARITHMETIC_H
+#define AUTOPAR_LIB_LOWERING_LOOPS_ELEMENTARITHMETIC_H
 
 #include "LoopEmitter.h"
 
@@ -50,4 +50,4 @@ mlir::Value emitIntegerBinary(Arithmetic a, BinaryKind kind, mlir::Value x,
 
 } // namespace autopar::loops
 
-#endif // AUTOPAR_LOWERING_LOOPS_ELEMENTARITHMETIC_H
+#endif // AUTOPAR_LIB_LOWERING_LOOPS_ELEMENTARITHMETIC_H

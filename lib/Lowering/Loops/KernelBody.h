@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef AUTOPAR_LOWERING_LOOPS_KERNELBODY_H
-#define AUTOPAR_LOWERING_LOOPS_KERNELBODY_H
+#ifndef AUTOPAR_LIB_LOWERING_LOOPS_KERNELBODY_H
+#define AUTOPAR_LIB_LOWERING_LOOPS_KERNELBODY_H
 
 #include "LoopEmitter.h"
 
@@ -64,4 +64,4 @@ void storeOutputs(LoopEmitter &emit, KernelOp kernel,
 
 } // namespace autopar::loops
 
-#endif // AUTOPAR_LOWERING_LOOPS_KERNELBODY_H
+#endif // AUTOPAR_LIB_LOWERING_LOOPS_KERNELBODY_H

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef AUTOPAR_LOWERING_LOOPS_LOOPEMITTER_H
-#define AUTOPAR_LOWERING_LOOPS_LOOPEMITTER_H
+#ifndef AUTOPAR_LIB_LOWERING_LOOPS_LOOPEMITTER_H
+#define AUTOPAR_LIB_LOWERING_LOOPS_LOOPEMITTER_H
 
 #include "ConstantTables.h"
 #include "autopar/Dialect/Dialect.h"
@@ -320,4 +320,4 @@ bool hasLoops(mlir::Operation *op);
 
 } // namespace autopar::loops
 
-#endif // AUTOPAR_LOWERING_LOOPS_LOOPEMITTER_H
+#endif // AUTOPAR_LIB_LOWERING_LOOPS_LOOPEMITTER_H

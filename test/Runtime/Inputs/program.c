@@ -41,10 +41,9 @@ static aprt_status setup(aprt_rank *rank) {
   if (!status)
     status = aprt_load(rank, 1);
   if (!status)
-    status = aprt_all_gather(rank, opGather, 0, APRT_F32, 1, inner,
-                             (inner + RANKS - 1) / RANKS, columns,
-                             aprt_persistent(rank, 0),
-                             aprt_persistent(rank, 1));
+    status = aprt_all_gather(
+        rank, opGather, 0, APRT_F32, 1, inner, (inner + RANKS - 1) / RANKS,
+        columns, aprt_persistent(rank, 0), aprt_persistent(rank, 1));
   if (!status)
     status = aprt_release(rank, 0);
   if (!status)
@@ -83,8 +82,8 @@ static aprt_status step(aprt_rank *rank, int64_t t) {
       aprt_gemm(rank, opProduct, &desc, arena, NULL, NULL, NULL, y);
   if (status)
     return status;
-  status = aprt_launch(rank, opScale, increment, buffers, NULL, rows * columns,
-                       1);
+  status =
+      aprt_launch(rank, opScale, increment, buffers, NULL, rows * columns, 1);
   if (status)
     return status;
   misbehave(mode, aprt_axis_index(rank, 0));

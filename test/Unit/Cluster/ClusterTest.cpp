@@ -1,4 +1,4 @@
-//===- ClusterTest.cpp ----------------------------------------------------===//
+//===- ClusterTest.cpp - Devices, links and cluster files -----------------===//
 
 #include "autopar/Cluster/Cluster.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,4 +1,4 @@
-//===- CommunicationModelTest.cpp -----------------------------------------===//
+//===- CommunicationModelTest.cpp - Seconds of collectives ----------------===//
 
 #include "autopar/Cost/CommunicationModel.h"
 #include "autopar/Cost/Roofline.h"

@@ -1,4 +1,4 @@
-//===- ReshardTest.cpp ----------------------------------------------------===//
+//===- ReshardTest.cpp - Steps and shortest paths -------------------------===//
 
 #include "autopar/Cost/Reshard.h"
 #include "gtest/gtest.h"

@@ -1,4 +1,4 @@
-//===- SolverTest.cpp -----------------------------------------------------===//
+//===- SolverTest.cpp - Solvers against exhaustive search -----------------===//
 
 #include "autopar/Planning/Solver.h"
 #include "RandomProblem.h"

@@ -1,0 +1,215 @@
+"""Lints of the tree: rules that neither the compiler nor another test would see broken.
+
+    python test/Lint/lint.py [--root FOLDER]
+
+A failure is a line `file:line: what, and what to do`. The last line counts rules: "N passed, N failed, 0 skipped". Of a git
+checkout the tracked files are read, of another folder all but build*/ and names that begin with a dot.
+"""
+
+import argparse
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+from functools import lru_cache
+
+FOLDERS = ("lib", "include", "runtime", "tools", "test", "python", "docs")
+ROOT_FILES = {"CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", "CONTRIBUTING.md", "CHANGELOG.md"}
+COMPUTE_OPS = "include/autopar/Dialect/ComputeOps.td"
+STAGES = "lib/CMakeLists.txt"
+OPEN_STAGES = ("Cost", "Planning", "Partition", "Schedule")  # they know no compute op
+PROVER = {"Equality", "Dialect", "Interfaces"}  # what Equality includes: nothing that made the program it proves
+MOST_LINES = 400
+INCLUDE = re.compile(r'\s*#?\s*include\s+[<"]([^>"]+)[>"]')
+
+
+class Tree:
+    """The files of a folder, as paths relative to it."""
+
+    def __init__(self, root):
+        self.root = root
+        self.files = sorted(path for path in tracked(root) or walked(root) if os.path.isfile(os.path.join(root, path)))
+        self.folders = {path[:match.start()] for path in self.files for match in re.finditer("/", path)}
+
+    @lru_cache(maxsize=None)
+    def lines(self, path):
+        if path not in self.files:
+            return []
+        with open(os.path.join(self.root, path), encoding="utf-8") as file:
+            return file.read().splitlines()
+
+    def sources(self, folders, endings):
+        """Files in `folders` with one of the endings, without what tests read."""
+        return [path for path in self.files if path.split("/")[0] in folders and path.endswith(endings) and "/Inputs/" not in path]
+
+    def includes(self, path):
+        """Of each include its line and what it names: a path from this tree's root where it is one of another folder's, else as written."""
+        for number, line in enumerate(self.lines(path), 1):
+            if match := INCLUDE.match(line):
+                name = match[1]
+                yield number, os.path.normpath(os.path.join(os.path.dirname(path), name)) if name.startswith("../") else name
+
+    def holds(self, pattern):
+        """Whether a file or folder matches, `*` and `<Placeholder>` standing for anything."""
+        pattern = re.sub("<[^<>]*>", "*", pattern.rstrip("/"))
+        return pattern in self.folders or any(fnmatch.fnmatchcase(path, pattern) for path in [*self.files, *self.folders])
+
+
+def tracked(root):
+    """What git tracks, or nothing where `root` is not the top of a checkout."""
+    def git(*arguments):
+        done = subprocess.run(["git", "-C", root, *arguments], capture_output=True, text=True)
+        return done.stdout if done.returncode == 0 else ""
+
+    try:
+        top = git("rev-parse", "--show-toplevel").strip()
+    except FileNotFoundError:
+        return []
+    return git("ls-files", "-z").split("\0")[:-1] if top and os.path.realpath(top) == os.path.realpath(root) else []
+
+
+def walked(root):
+    for folder, inner, names in os.walk(root):
+        top = os.path.samefile(folder, root)
+        inner[:] = [name for name in inner if not name.startswith((".", "__pycache__") + ("build",) * top)]
+        yield from (os.path.relpath(os.path.join(folder, name), root) for name in names)
+
+
+def stage_of(path):
+    """The stage that a path of lib/ or include/autopar/, or an include of `autopar/Stage/...`, belongs to, or ""."""
+    match = re.match(r"(?:lib|include/autopar|autopar)/([A-Z]\w*)/", path)
+    return match[1] if match else ""
+
+
+def check_stage_order(tree):
+    """A stage includes only stages before it in lib/CMakeLists.txt, and Equality the dialect alone."""
+    folders = (re.match(r"\s*add_subdirectory\((\w+)", line) for line in tree.lines(STAGES))
+    order = list(dict.fromkeys(match[1] for match in folders if match))
+    for path in tree.sources(("lib", "include"), (".h", ".cpp", ".td")):
+        stage = stage_of(path)
+        if stage and stage not in order:
+            yield path, 1, f"{stage} is no stage of {STAGES}: add it there, at its place in the order"
+            continue
+        for number, name in tree.includes(path):
+            other = stage_of(name)
+            if not other or not stage:
+                continue
+            if other not in order or order.index(other) > order.index(stage):
+                yield path, number, (f"{stage} includes {name} of a stage after it: move the code there, or what it needs to a "
+                                     f"stage before both ({STAGES} has the order)")
+            elif stage == "Equality" and other not in PROVER:
+                yield path, number, f"Equality includes {name}: it proves by the dialect alone, so write here what it needs"
+
+
+def check_runtime(tree):
+    """The runtime includes no header of LLVM, MLIR or the compiler."""
+    for path in tree.sources(("runtime",), (".h", ".cpp", ".c")):
+        for number, name in tree.includes(path):
+            if stage_of(name) or re.match(r"(llvm|mlir|lld|clang)(-c)?/|(lib|include)/", name):
+                yield path, number, f"the runtime includes {name}: it links no LLVM and no compiler, so share it through runtime/files"
+
+
+def check_compute_ops(tree):
+    """Cost, Planning, Partition and Schedule name no compute op."""
+    found = (re.match(r"def Autopar_(\w+Op)\b", line) for line in tree.lines(COMPUTE_OPS))
+    ops = {match[1] for match in found if match}
+    if not ops:
+        yield COMPUTE_OPS, 1, "no `def Autopar_...Op` is here: let the lint find where compute ops are defined"
+    for path in tree.sources(("lib", "include"), (".h", ".cpp", ".td")):
+        if stage_of(path) not in OPEN_STAGES:
+            continue
+        for number, line in enumerate(tree.lines(path), 1):
+            for space, name in re.findall(r"(?:(\w+)::)?\b(\w+Op)\b", line.split("//")[0]):
+                if name in ops and space in ("", "autopar"):
+                    yield path, number, f"{stage_of(path)} names the compute op {name}: ask an interface of the op"
+
+
+def check_length(tree):
+    """No source is longer than 400 lines."""
+    for path in tree.sources(("lib", "include", "runtime", "tools", "python"), (".h", ".cpp", ".c", ".td", ".py")):
+        if (count := len(tree.lines(path))) > MOST_LINES:
+            yield path, MOST_LINES + 1, f"{count} lines of at most {MOST_LINES}: split it by concept"
+
+
+def check_first_line(tree):
+    """C++ and TableGen files begin with their name and what they hold."""
+    for path in tree.sources(("lib", "include", "runtime", "tools", "test"), (".h", ".cpp", ".td")):
+        start = f"//===- {os.path.basename(path)} - "
+        if not (tree.lines(path) or [""])[0].startswith(start):
+            yield path, 1, f"does not begin with its name: write `{start}...` in the first line"
+
+
+def check_guards(tree):
+    """Include guards follow the path."""
+    for path in tree.sources(("lib", "include", "runtime", "tools", "test"), (".h", ".td")):
+        public = re.sub("^(runtime/)?include/autopar/", "", path)
+        guard = "AUTOPAR_" + re.sub(r"\W", "_", public).upper()
+        lines = enumerate(tree.lines(path), 1)
+        number, line = next(((number, line) for number, line in lines if line.startswith("#ifndef")), (1, ""))
+        if line.split() != ["#ifndef", guard] or f"#define {guard}" not in tree.lines(path)[number:number + 1]:
+            yield path, number, f"the include guard does not follow the path: name it {guard}"
+
+
+def slugs(tree, path):
+    """The anchors of a page's headings, as they are made of them on the web."""
+    titles = (line.lstrip("#") for line in tree.lines(path) if re.match("#+ ", line))
+    return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
+
+
+def pages(tree):
+    return [path for path in tree.files if path.endswith(".md") and os.path.dirname(path) in ("", "docs")]
+
+
+def check_paths(tree):
+    """Paths of this tree that a page names exist."""
+    for page in pages(tree):
+        for number, line in enumerate(tree.lines(page), 1):
+            code = [line] if line.startswith("    ") else re.findall("`([^`]+)`", line)
+            for word in " ".join(code).split():
+                path = re.match(rf"(?:{'|'.join(FOLDERS)})/[\w./*<>-]*", word)
+                if path and not tree.holds(path[0].rstrip(".")):
+                    yield page, number, f"{path[0]} does not exist: name what is there now, or write <Name> where any may stand"
+
+
+def check_links(tree):
+    """Links of a page to another, and to its headings, lead somewhere."""
+    for page in pages(tree):
+        for number, line in enumerate(tree.lines(page), 1):
+            for link in re.findall(r"\]\(([^)\s]+)\)", line):
+                if re.match(r"\w+:", link):
+                    continue
+                name, _, anchor = link.partition("#")
+                target = os.path.normpath(os.path.join(os.path.dirname(page), name)) if name else page
+                if not tree.holds(target):
+                    yield page, number, f"the link to {link} leads nowhere: {target} does not exist"
+                elif anchor and anchor not in slugs(tree, target):
+                    yield page, number, f"the link to {link} leads nowhere: {target} has no heading #{anchor}"
+
+
+def check_root(tree):
+    """The root of the tree has folders and pages that everybody looks for there, and nothing else."""
+    for path in tree.files:
+        top = path.split("/")[0]
+        if top not in (FOLDERS if "/" in path else ROOT_FILES) and not top.startswith("."):
+            yield path, 1, f"{top} lies in the root of the tree: move it to one of {', '.join(FOLDERS)}"
+
+
+RULES = [check_stage_order, check_runtime, check_compute_ops, check_length, check_first_line, check_guards, check_paths,
+         check_links, check_root]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+    tree, failed = Tree(parser.parse_args().root), 0
+    for rule in RULES:
+        failures = [f"{path}:{line}: {text}" for path, line, text in rule(tree)]
+        print(f"{'FAIL' if failures else 'ok'}: {rule.__doc__}", *failures, sep="\n")
+        failed += bool(failures)
+    print(f"{len(RULES) - failed} passed, {failed} failed, 0 skipped")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
