@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef AUTOPAR_LOWERING_LOOPS_EMIT_H
-#define AUTOPAR_LOWERING_LOOPS_EMIT_H
+#ifndef AUTOPAR_LIB_LOWERING_LOOPS_EMIT_H
+#define AUTOPAR_LIB_LOWERING_LOOPS_EMIT_H
 
 #include "LoopEmitter.h"
 
@@ -50,4 +50,4 @@ mlir::Value emitElement(LoopEmitter &emit, EinsumOp op, At at);
 
 } // namespace autopar::loops
 
-#endif // AUTOPAR_LOWERING_LOOPS_EMIT_H
+#endif // AUTOPAR_LIB_LOWERING_LOOPS_EMIT_H
