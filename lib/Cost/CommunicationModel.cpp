@@ -51,8 +51,8 @@ static double allToAllSeconds(const Link &link, int64_t p, double n) {
 CommunicationModel::CommunicationModel(const Cluster &cluster, const Mesh &mesh)
     : cluster(cluster), mesh(mesh) {}
 
-CommunicatorShape CommunicationModel::shapeOf(ArrayRef<unsigned> atoms) {
-  std::vector<unsigned> key(atoms.begin(), atoms.end());
+CommunicatorShape CommunicationModel::shapeOf(ArrayRef<unsigned> subAxes) {
+  std::vector<unsigned> key(subAxes.begin(), subAxes.end());
   llvm::sort(key);
   auto [it, inserted] = shapes.try_emplace(key);
   CommunicatorShape &shape = it->second;
@@ -82,7 +82,7 @@ static double localSeconds(const ReshardStep &step, const DeviceType &device) {
 double CommunicationModel::seconds(const ReshardStep &step) {
   if (isLocal(step.kind))
     return localSeconds(step, cluster.slowest());
-  CommunicatorShape shape = shapeOf(step.atoms);
+  CommunicatorShape shape = shapeOf(step.subAxes);
   const Link &near = cluster.withinNode, &far = cluster.betweenNodes;
   int64_t g = shape.ranksPerNode, k = shape.nodes;
   double n = step.bytes, share = n / g;

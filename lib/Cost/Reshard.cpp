@@ -22,8 +22,8 @@ void appendKey(std::string &key, const Sharding &sharding) {
     key += ',';
   };
   for (const DimSharding &dim : sharding.dims) {
-    for (unsigned atom : dim.atoms)
-      key += char('A' + atom);
+    for (unsigned subAxis : dim.subAxes)
+      key += char('A' + subAxis);
     if (dim.interval) {
       number(dim.interval->step);
       number(dim.interval->offset);
@@ -32,7 +32,7 @@ void appendKey(std::string &key, const Sharding &sharding) {
     key += ';';
   }
   for (const Partial &partial : sharding.partial) {
-    key += char('A' + partial.atom);
+    key += char('A' + partial.subAxis);
     key += char('0' + unsigned(partial.kind));
   }
   key += '.';

@@ -8,53 +8,55 @@ using namespace llvm;
 namespace autopar {
 
 //===----------------------------------------------------------------------===//
-// Atoms that move together
+// Sub-axes that move together
 //===----------------------------------------------------------------------===//
 
-/// Where a sharding has each atom: in neighbouring places of a dimension
+/// Where a sharding has each sub-axis: in neighbouring places of a dimension
 /// numbers follow each other; partial ones of a kind, and those that are
 /// nowhere, have one negative number each.
-static SmallVector<int> placesOf(const Sharding &sharding, size_t atoms) {
-  SmallVector<int> places(atoms, -1);
+static SmallVector<int> placesOf(const Sharding &sharding, size_t subAxes) {
+  SmallVector<int> places(subAxes, -1);
   for (const auto &[dim, item] : enumerate(sharding.dims))
-    for (const auto &[position, atom] : enumerate(item.atoms))
-      places[atom] = dim * (atoms + 1) + position;
+    for (const auto &[position, subAxis] : enumerate(item.subAxes))
+      places[subAxis] = dim * (subAxes + 1) + position;
   for (const Partial &partial : sharding.partial)
-    places[partial.atom] = -2 - int(partial.kind);
+    places[partial.subAxis] = -2 - int(partial.kind);
   return places;
 }
 
 static bool sideBySide(int a, int b) { return a < 0 ? a == b : b == a + 1; }
 
-AtomRuns::AtomRuns(const Sharding &from, const Sharding &to, const Mesh &mesh) {
-  ArrayRef<MeshAtom> atoms = mesh.atoms();
-  SmallVector<int> fromPlaces = placesOf(from, atoms.size());
-  SmallVector<int> toPlaces = placesOf(to, atoms.size());
-  for (unsigned atom = 0; atom < atoms.size(); ++atom)
-    runOf.push_back(atom);
-  for (unsigned a = 0; a < atoms.size(); ++a)
-    for (unsigned b = 0; b < atoms.size(); ++b)
-      if (a != b && atoms[a].time == atoms[b].time &&
+SubAxisRuns::SubAxisRuns(const Sharding &from, const Sharding &to,
+                         const Mesh &mesh) {
+  ArrayRef<SubAxis> subAxes = mesh.subAxes();
+  SmallVector<int> fromPlaces = placesOf(from, subAxes.size());
+  SmallVector<int> toPlaces = placesOf(to, subAxes.size());
+  for (unsigned subAxis = 0; subAxis < subAxes.size(); ++subAxis)
+    runOf.push_back(subAxis);
+  for (unsigned a = 0; a < subAxes.size(); ++a)
+    for (unsigned b = 0; b < subAxes.size(); ++b)
+      if (a != b && subAxes[a].time == subAxes[b].time &&
           sideBySide(fromPlaces[a], fromPlaces[b]) &&
           sideBySide(toPlaces[a], toPlaces[b]))
         join(a, b);
 }
 
-void AtomRuns::join(unsigned a, unsigned b) {
+void SubAxisRuns::join(unsigned a, unsigned b) {
   unsigned into = std::min(runOf[a], runOf[b]),
            gone = std::max(runOf[a], runOf[b]);
   llvm::replace(runOf, gone, into);
 }
 
 SmallVector<SmallVector<unsigned, 2>>
-AtomRuns::split(ArrayRef<unsigned> atoms) const {
+SubAxisRuns::split(ArrayRef<unsigned> subAxes) const {
   SmallVector<SmallVector<unsigned, 2>> list;
-  for (unsigned atom : atoms) {
-    auto run = llvm::find_if(
-        list, [&](const auto &r) { return runOf[r.front()] == runOf[atom]; });
+  for (unsigned subAxis : subAxes) {
+    auto run = llvm::find_if(list, [&](const auto &r) {
+      return runOf[r.front()] == runOf[subAxis];
+    });
     if (run == list.end())
       run = list.insert(list.end(), SmallVector<unsigned, 2>());
-    run->push_back(atom);
+    run->push_back(subAxis);
   }
   return list;
 }
@@ -94,7 +96,7 @@ bool StepTable::nests(unsigned dim, ArrayRef<unsigned> major,
 /// What the target still wants in `dim` after what is there; empty where what
 /// is there is in the way.
 ArrayRef<unsigned> StepTable::wanted(unsigned dim) const {
-  ArrayRef<unsigned> have = atoms(dim), want = to.dims[dim].atoms;
+  ArrayRef<unsigned> have = subAxes(dim), want = to.dims[dim].subAxes;
   if (have.size() >= want.size() || want.take_front(have.size()) != have)
     return {};
   return want.drop_front(have.size());
@@ -107,13 +109,14 @@ int64_t StepTable::localBytes(const Sharding &sharding) const {
   return bytes;
 }
 
-/// The kind by which all of `atoms` are partial, if they are.
+/// The kind by which all of `subAxes` are partial, if they are.
 static std::optional<ReduceKind> partialKind(const Sharding &sharding,
-                                             ArrayRef<unsigned> atoms) {
+                                             ArrayRef<unsigned> subAxes) {
   std::optional<ReduceKind> kind;
-  for (unsigned atom : atoms) {
-    const Partial *found = llvm::find_if(
-        sharding.partial, [&](const Partial &p) { return p.atom == atom; });
+  for (unsigned subAxis : subAxes) {
+    const Partial *found =
+        llvm::find_if(sharding.partial,
+                      [&](const Partial &p) { return p.subAxis == subAxis; });
     if (found == sharding.partial.end() || (kind && *kind != found->kind))
       return std::nullopt;
     kind = found->kind;
@@ -123,20 +126,21 @@ static std::optional<ReduceKind> partialKind(const Sharding &sharding,
 
 static void sortPartial(Sharding &sharding) {
   llvm::sort(sharding.partial, [](const Partial &a, const Partial &b) {
-    return a.atom < b.atom;
+    return a.subAxis < b.subAxis;
   });
 }
 
-static void dropPartial(Sharding &sharding, ArrayRef<unsigned> atoms) {
-  llvm::erase_if(sharding.partial,
-                 [&](const Partial &p) { return is_contained(atoms, p.atom); });
+static void dropPartial(Sharding &sharding, ArrayRef<unsigned> subAxes) {
+  llvm::erase_if(sharding.partial, [&](const Partial &p) {
+    return is_contained(subAxes, p.subAxis);
+  });
 }
 
-ReshardStep StepTable::start(ReshardKind kind, ArrayRef<unsigned> atoms,
+ReshardStep StepTable::start(ReshardKind kind, ArrayRef<unsigned> subAxes,
                              unsigned dim) const {
   ReshardStep step;
   step.kind = kind;
-  step.atoms.assign(atoms.begin(), atoms.end());
+  step.subAxes.assign(subAxes.begin(), subAxes.end());
   step.dim = dim;
   step.after = *current;
   return step;
@@ -152,12 +156,12 @@ void StepTable::slice() {
     ArrayRef<unsigned> want = wanted(dim);
     for (size_t count = 1; count <= want.size(); ++count) {
       ArrayRef<unsigned> added = want.take_front(count);
-      if (current->usesAtom(added.back()))
+      if (current->usesSubAxis(added.back()))
         break;
-      if (!runs.cutsAt(want, count) || !nests(dim, atoms(dim), added))
+      if (!runs.cutsAt(want, count) || !nests(dim, subAxes(dim), added))
         continue;
       ReshardStep step = start(ReshardKind::SliceBlock, added, dim);
-      append_range(step.after.dims[dim].atoms, added);
+      append_range(step.after.dims[dim].subAxes, added);
       finish(std::move(step), /*operandIsWider=*/false);
     }
   }
@@ -167,9 +171,9 @@ void StepTable::keepFirst() {
   for (unsigned kind = 0; kind <= getMaxEnumValForReduceKind(); ++kind) {
     SmallVector<unsigned, 2> added;
     for (const Partial &partial : to.partial)
-      if (unsigned(partial.kind) == kind && !current->usesAtom(partial.atom) &&
-          !isTime(partial.atom))
-        added.push_back(partial.atom);
+      if (unsigned(partial.kind) == kind &&
+          !current->usesSubAxis(partial.subAxis) && !isTime(partial.subAxis))
+        added.push_back(partial.subAxis);
     // Reductions of two kinds do not commute: the first one must end before.
     bool mixed = any_of(current->partial, [&](const Partial &partial) {
       return unsigned(partial.kind) != kind;
@@ -178,8 +182,8 @@ void StepTable::keepFirst() {
       continue;
     ReshardStep step = start(ReshardKind::KeepFirst, added);
     step.reduce = ReduceKind(kind);
-    for (unsigned atom : added)
-      step.after.partial.push_back({atom, step.reduce});
+    for (unsigned subAxis : added)
+      step.after.partial.push_back({subAxis, step.reduce});
     sortPartial(step.after);
     finish(std::move(step), /*operandIsWider=*/false);
   }
@@ -187,7 +191,7 @@ void StepTable::keepFirst() {
 
 void StepTable::gather() {
   for (unsigned dim = 0; dim < to.dims.size(); ++dim) {
-    ArrayRef<unsigned> have = atoms(dim);
+    ArrayRef<unsigned> have = subAxes(dim);
     for (size_t kept = have.size(); kept-- > 0;) {
       ArrayRef<unsigned> removed = have.drop_front(kept);
       if (anyTime(removed))
@@ -196,7 +200,7 @@ void StepTable::gather() {
           !nests(dim, have.take_front(kept), removed))
         continue;
       ReshardStep step = start(ReshardKind::AllGather, removed, dim);
-      step.after.dims[dim].atoms.truncate(kept);
+      step.after.dims[dim].subAxes.truncate(kept);
       finish(std::move(step), /*operandIsWider=*/false);
     }
   }
@@ -210,11 +214,11 @@ void StepTable::reduceScatter() {
       std::optional<ReduceKind> kind = partialKind(*current, moved);
       if (!kind || isTime(moved.back()))
         break;
-      if (!runs.cutsAt(want, count) || !nests(dim, atoms(dim), moved))
+      if (!runs.cutsAt(want, count) || !nests(dim, subAxes(dim), moved))
         continue;
       ReshardStep step = start(ReshardKind::ReduceScatter, moved, dim);
       step.reduce = *kind;
-      append_range(step.after.dims[dim].atoms, moved);
+      append_range(step.after.dims[dim].subAxes, moved);
       dropPartial(step.after, moved);
       finish(std::move(step), /*operandIsWider=*/true);
     }
@@ -224,23 +228,23 @@ void StepTable::reduceScatter() {
 void StepTable::allToAll() {
   for (unsigned dim = 0; dim < to.dims.size(); ++dim)
     for (unsigned concat = 0; concat < to.dims.size(); ++concat)
-      if (concat != dim && !anyTime(atoms(concat)))
+      if (concat != dim && !anyTime(subAxes(concat)))
         allToAll(dim, concat);
 }
 
 void StepTable::allToAll(unsigned dim, unsigned concat) {
-  ArrayRef<unsigned> want = wanted(dim), have = atoms(concat);
+  ArrayRef<unsigned> want = wanted(dim), have = subAxes(concat);
   for (size_t count = 1; count <= std::min(want.size(), have.size()); ++count) {
     ArrayRef<unsigned> moved = want.take_front(count);
     if (have.take_back(count) != moved || !runs.cutsAt(want, count) ||
         !runs.cutsAt(have, have.size() - count) ||
-        !nests(dim, atoms(dim), moved) ||
+        !nests(dim, subAxes(dim), moved) ||
         !nests(concat, have.drop_back(count), moved))
       continue;
     ReshardStep step = start(ReshardKind::AllToAll, moved, dim);
     step.concatDim = concat;
-    append_range(step.after.dims[dim].atoms, moved);
-    step.after.dims[concat].atoms.truncate(have.size() - count);
+    append_range(step.after.dims[dim].subAxes, moved);
+    step.after.dims[concat].subAxes.truncate(have.size() - count);
     finish(std::move(step), /*operandIsWider=*/true);
   }
 }
@@ -255,9 +259,9 @@ void StepTable::allReduce() {
 void StepTable::allReduce(ReduceKind kind) {
   SmallVector<unsigned> all;
   for (const Partial &partial : current->partial)
-    if (partial.kind == kind && !isTime(partial.atom) &&
+    if (partial.kind == kind && !isTime(partial.subAxis) &&
         !is_contained(to.partial, partial))
-      all.push_back(partial.atom);
+      all.push_back(partial.subAxis);
   SmallVector<SmallVector<unsigned, 2>> parts = runs.split(all);
   for (uint64_t subset = 1; subset < (uint64_t(1) << parts.size()); ++subset) {
     SmallVector<unsigned, 2> moved;
@@ -277,12 +281,12 @@ void StepTable::halo() {
   if (current->partial != to.partial)
     return;
   for (const auto &[have, want] : zip_equal(current->dims, to.dims))
-    if (have.atoms != want.atoms)
+    if (have.subAxes != want.subAxes)
       return;
   for (const auto &[dim, want] : enumerate(to.dims)) {
-    if (!want.interval || current->dims[dim].interval || anyTime(want.atoms))
+    if (!want.interval || current->dims[dim].interval || anyTime(want.subAxes))
       continue;
-    ReshardStep step = start(ReshardKind::Halo, want.atoms, dim);
+    ReshardStep step = start(ReshardKind::Halo, want.subAxes, dim);
     step.after.dims[dim].interval = want.interval;
     step.bytes = haloBytes(dim);
     result.push_back(std::move(step));
@@ -293,7 +297,7 @@ void StepTable::halo() {
 /// What the busiest device does not hold of its interval yet.
 int64_t StepTable::haloBytes(unsigned dim) const {
   const Interval &interval = *to.dims[dim].interval;
-  int64_t parts = mesh.product(to.dims[dim].atoms), n = shape[dim];
+  int64_t parts = mesh.product(to.dims[dim].subAxes), n = shape[dim];
   int64_t block = ceilDiv(n, parts), missing = 0;
   for (int64_t j = 0; j < parts; ++j) {
     int64_t low = std::max<int64_t>(0, j * interval.step + interval.offset);

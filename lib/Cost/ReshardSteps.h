@@ -8,28 +8,28 @@
 
 namespace autopar {
 
-/// Atoms that lie side by side at the start and in the target move together: a
-/// mesh of a thousand devices has no more steps than one with as many axes.
-class AtomRuns {
+/// Sub-axes that lie side by side at the start and in the target move together:
+/// a mesh of a thousand devices has no more steps than one with as many axes.
+class SubAxisRuns {
 public:
-  AtomRuns(const Sharding &from, const Sharding &to, const Mesh &mesh);
-  /// Whether steps may move `atoms` before `index` without those after.
-  bool cutsAt(llvm::ArrayRef<unsigned> atoms, size_t index) const {
-    return index == 0 || index >= atoms.size() ||
-           runOf[atoms[index - 1]] != runOf[atoms[index]];
+  SubAxisRuns(const Sharding &from, const Sharding &to, const Mesh &mesh);
+  /// Whether steps may move `subAxes` before `index` without those after.
+  bool cutsAt(llvm::ArrayRef<unsigned> subAxes, size_t index) const {
+    return index == 0 || index >= subAxes.size() ||
+           runOf[subAxes[index - 1]] != runOf[subAxes[index]];
   }
-  /// `atoms` run by run.
+  /// `subAxes` run by run.
   llvm::SmallVector<llvm::SmallVector<unsigned, 2>>
-  split(llvm::ArrayRef<unsigned> atoms) const;
+  split(llvm::ArrayRef<unsigned> subAxes) const;
 
 private:
   void join(unsigned a, unsigned b);
 
-  llvm::SmallVector<unsigned> runOf; // per atom: the first of its run
+  llvm::SmallVector<unsigned> runOf; // per sub-axis: the first of its run
 };
 
 /// Lists the steps that lead from a sharding towards the target. A dimension
-/// only ever holds a prefix of its atoms at the start or in the target: no
+/// only ever holds a prefix of its sub-axes at the start or in the target: no
 /// other place brings a value nearer.
 class StepTable {
 public:
@@ -42,18 +42,19 @@ public:
   llvm::SmallVector<ReshardStep> steps(const Sharding &from);
 
 private:
-  bool isTime(unsigned atom) const { return mesh.atoms()[atom].time; }
-  bool anyTime(llvm::ArrayRef<unsigned> atoms) const {
-    return llvm::any_of(atoms, [&](unsigned atom) { return isTime(atom); });
+  bool isTime(unsigned subAxis) const { return mesh.subAxes()[subAxis].time; }
+  bool anyTime(llvm::ArrayRef<unsigned> subAxes) const {
+    return llvm::any_of(subAxes,
+                        [&](unsigned subAxis) { return isTime(subAxis); });
   }
-  llvm::ArrayRef<unsigned> atoms(unsigned dim) const {
-    return current->dims[dim].atoms;
+  llvm::ArrayRef<unsigned> subAxes(unsigned dim) const {
+    return current->dims[dim].subAxes;
   }
   bool nests(unsigned dim, llvm::ArrayRef<unsigned> major,
              llvm::ArrayRef<unsigned> minor) const;
   llvm::ArrayRef<unsigned> wanted(unsigned dim) const;
   int64_t localBytes(const Sharding &sharding) const;
-  ReshardStep start(ReshardKind kind, llvm::ArrayRef<unsigned> atoms,
+  ReshardStep start(ReshardKind kind, llvm::ArrayRef<unsigned> subAxes,
                     unsigned dim = 0) const;
   void finish(ReshardStep step, bool operandIsWider);
 
@@ -72,7 +73,7 @@ private:
   llvm::ArrayRef<int64_t> shape;
   int64_t elementBytes;
   const Mesh &mesh;
-  AtomRuns runs;
+  SubAxisRuns runs;
   const Sharding *current = nullptr;
   llvm::SmallVector<ReshardStep> result;
 };

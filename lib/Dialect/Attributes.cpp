@@ -96,9 +96,9 @@ void MeshAttr::print(AsmPrinter &printer) const {
 //===----------------------------------------------------------------------===//
 
 static SmallVector<StringAttr>
-spell(MLIRContext *context, ArrayRef<unsigned> atoms, const Mesh &mesh) {
+spell(MLIRContext *context, ArrayRef<unsigned> subAxes, const Mesh &mesh) {
   SmallVector<StringAttr> names;
-  for (const std::string &name : mesh.spell(atoms))
+  for (const std::string &name : mesh.spell(subAxes))
     names.push_back(StringAttr::get(context, name));
   return names;
 }
@@ -223,34 +223,34 @@ Sharding ShardingAttr::toSharding(const Mesh &mesh) const {
   for (DimShardingAttr dim : getDims()) {
     DimSharding &out = sharding.dims.emplace_back();
     for (StringAttr axis : dim.getAxes())
-      llvm::append_range(out.atoms, *mesh.lookup(axis));
+      llvm::append_range(out.subAxes, *mesh.lookup(axis));
     if (dim.getHasInterval())
       out.interval = Interval{dim.getStep(), dim.getOffset(), dim.getLength()};
   }
   for (PartialAttr p : getPartial()) {
-    SmallVector<unsigned> atoms = *mesh.lookup(p.getAxis());
-    for (unsigned atom : atoms)
-      sharding.partial.push_back({atom, p.getKind()});
+    SmallVector<unsigned> subAxes = *mesh.lookup(p.getAxis());
+    for (unsigned subAxis : subAxes)
+      sharding.partial.push_back({subAxis, p.getKind()});
   }
   llvm::sort(sharding.partial, [](const Partial &a, const Partial &b) {
-    return a.atom < b.atom;
+    return a.subAxis < b.subAxis;
   });
   return sharding;
 }
 
-/// Partial atoms of one axis and kind are written together.
+/// Partial sub-axes of one axis and kind are written together.
 static SmallVector<PartialAttr>
 spellPartial(MLIRContext *context, const Sharding &sharding, const Mesh &mesh) {
   SmallVector<PartialAttr> partial;
   ArrayRef<Partial> rest = sharding.partial;
   while (!rest.empty()) {
     ReduceKind kind = rest.front().kind;
-    SmallVector<unsigned> atoms;
+    SmallVector<unsigned> subAxes;
     while (!rest.empty() && rest.front().kind == kind) {
-      atoms.push_back(rest.front().atom);
+      subAxes.push_back(rest.front().subAxis);
       rest = rest.drop_front();
     }
-    for (StringAttr axis : spell(context, atoms, mesh))
+    for (StringAttr axis : spell(context, subAxes, mesh))
       partial.push_back(PartialAttr::get(context, axis, kind));
   }
   return partial;
@@ -263,7 +263,7 @@ ShardingAttr ShardingAttr::get(FlatSymbolRefAttr symbol,
   for (const DimSharding &dim : sharding.dims) {
     Interval interval = dim.interval.value_or(Interval{});
     dims.push_back(DimShardingAttr::get(
-        context, spell(context, dim.atoms, mesh), dim.interval.has_value(),
+        context, spell(context, dim.subAxes, mesh), dim.interval.has_value(),
         interval.step, interval.offset, interval.length));
   }
   return get(context, symbol, dims, spellPartial(context, sharding, mesh));
@@ -311,12 +311,12 @@ void StrategyAttr::print(AsmPrinter &printer) const {
 }
 
 Assignment StrategyAttr::toAssignment(const Mesh &mesh) const {
-  Assignment assignment(mesh.atoms().size());
+  Assignment assignment(mesh.subAxes().size());
   for (auto [axis, kind, index] :
        llvm::zip_equal(getAxes(), getKinds(), getIndices())) {
-    SmallVector<unsigned> atoms = *mesh.lookup(axis);
-    for (unsigned atom : atoms)
-      assignment[atom] = {Choice::Kind(kind), unsigned(index)};
+    SmallVector<unsigned> subAxes = *mesh.lookup(axis);
+    for (unsigned subAxis : subAxes)
+      assignment[subAxis] = {Choice::Kind(kind), unsigned(index)};
   }
   return assignment;
 }
@@ -326,11 +326,11 @@ StrategyAttr StrategyAttr::get(FlatSymbolRefAttr symbol,
   MLIRContext *context = symbol.getContext();
   SmallVector<StringAttr> axes;
   SmallVector<int64_t> kinds, indices;
-  for (unsigned atom = 0; atom < assignment.size();) {
-    Choice choice = assignment[atom];
+  for (unsigned subAxis = 0; subAxis < assignment.size();) {
+    Choice choice = assignment[subAxis];
     SmallVector<unsigned> run;
-    while (atom < assignment.size() && assignment[atom] == choice)
-      run.push_back(atom++);
+    while (subAxis < assignment.size() && assignment[subAxis] == choice)
+      run.push_back(subAxis++);
     if (choice.kind == Choice::None)
       continue;
     for (StringAttr axis : spell(context, run, mesh)) {

@@ -19,18 +19,18 @@ static FailureOr<int64_t> blockCount(Operation *op, FlatSymbolRefAttr symbol,
   FailureOr<Mesh> mesh = lookupMesh(op, symbol);
   if (failed(mesh))
     return failure();
-  SmallVector<unsigned> atoms;
+  SmallVector<unsigned> subAxes;
   for (auto axis : axes.getAsRange<StringAttr>()) {
     std::optional<SmallVector<unsigned>> found = mesh->lookup(axis);
     if (!found)
       return op->emitOpError() << "mesh " << symbol << " has no axis " << axis;
-    for (unsigned atom : *found) {
-      if (llvm::is_contained(atoms, atom))
+    for (unsigned subAxis : *found) {
+      if (llvm::is_contained(subAxes, subAxis))
         return op->emitOpError() << "names axis " << axis << " twice";
-      atoms.push_back(atom);
+      subAxes.push_back(subAxis);
     }
   }
-  return mesh->product(atoms);
+  return mesh->product(subAxes);
 }
 
 namespace {
@@ -190,7 +190,7 @@ LogicalResult BlockOffsetOp::verify() {
 void BlockOffsetOp::build(OpBuilder &builder, OperationState &state,
                           const Localization &localization, unsigned factor) {
   SmallVector<std::string> names =
-      localization.mesh.spell(localization.atoms(factor));
+      localization.mesh.spell(localization.subAxes(factor));
   SmallVector<StringRef> axes(names.begin(), names.end());
   build(builder, state, RankedTensorType::get({}, builder.getI64Type()),
         localization.meshSymbol, builder.getStrArrayAttr(axes),

@@ -68,15 +68,15 @@ static LogicalResult verifyAxes(Operation *op, FlatSymbolRefAttr symbol,
   FailureOr<Mesh> mesh = lookupMesh(op, symbol);
   if (failed(mesh))
     return failure();
-  SmallVector<bool> used(mesh->atoms().size());
+  SmallVector<bool> used(mesh->subAxes().size());
   for (StringAttr axis : axes) {
-    std::optional<SmallVector<unsigned>> atoms = mesh->lookup(axis);
-    if (!atoms)
+    std::optional<SmallVector<unsigned>> subAxes = mesh->lookup(axis);
+    if (!subAxes)
       return op->emitError() << "mesh " << symbol << " has no axis " << axis;
-    for (unsigned atom : *atoms)
-      if (std::exchange(used[atom], true))
-        return op->emitError()
-               << "axis \"" << mesh->atoms()[atom].name << "\" is used twice";
+    for (unsigned subAxis : *subAxes)
+      if (std::exchange(used[subAxis], true))
+        return op->emitError() << "axis \"" << mesh->subAxes()[subAxis].name
+                               << "\" is used twice";
   }
   return success();
 }

@@ -55,7 +55,7 @@ static Operation *localizeRows(OpT op, OpBuilder &builder, ValueRange operands,
                                TypeRange resultTypes,
                                const Localization &localization) {
   std::optional<unsigned> factor = rowFactor(localization.rule, op.getDim());
-  if (!factor || localization.atoms(*factor).empty())
+  if (!factor || localization.subAxes(*factor).empty())
     return cloneLocal(op, builder, operands, resultTypes);
   Value offset =
       BlockOffsetOp::create(builder, op.getLoc(), localization, *factor);

@@ -55,7 +55,7 @@ Operation *IotaOp::localize(OpBuilder &builder, ValueRange operands,
                             TypeRange resultTypes,
                             const Localization &localization) {
   unsigned factor = getDim(); // factor i is result dimension i
-  if (localization.atoms(factor).empty())
+  if (localization.subAxes(factor).empty())
     return cloneLocal(*this, builder, operands, resultTypes);
   Value offset = BlockOffsetOp::create(builder, getLoc(), localization, factor);
   if (getOffset())

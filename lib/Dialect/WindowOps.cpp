@@ -63,7 +63,7 @@ static void dropPadding(SmallVectorImpl<int64_t> &low,
   const TensorFactors &input = localization.rule.operands[0];
   for (size_t i = 0; i < low.size(); ++i) {
     const DimFactors &dim = input[i + 2];
-    if (!dim.window || localization.atoms(dim.factors.front()).empty())
+    if (!dim.window || localization.subAxes(dim.factors.front()).empty())
       continue;
     low[i] = 0;
     high[i] = 0;

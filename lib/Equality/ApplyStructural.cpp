@@ -47,10 +47,10 @@ private:
       auto found = mesh.lookup(axis);
       if (!found)
         return error() << "the mesh has no axis " << axis;
-      for (unsigned atom : *found) {
-        if (llvm::is_contained(atoms, atom))
+      for (unsigned subAxis : *found) {
+        if (llvm::is_contained(subAxes, subAxis))
           return error() << "axis " << axis << " is there twice";
-        atoms.push_back(atom);
+        subAxes.push_back(subAxis);
       }
     }
     return success();
@@ -58,10 +58,10 @@ private:
 
   LogicalResult dispatch() {
     bool local = isa<SliceBlockOp, MaskOp, KeepFirstOp>(op);
-    for (unsigned atom : atoms)
-      if (!local && mesh.atoms()[atom].time)
+    for (unsigned subAxis : subAxes)
+      if (!local && mesh.subAxes()[subAxis].time)
         return error() << "micro-batches cannot exchange data over axis "
-                       << spell(atom) << ": keep the value split over it";
+                       << spell(subAxis) << ": keep the value split over it";
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, HaloOp,
               SliceBlockOp, MaskOp, KeepFirstOp>(
@@ -130,28 +130,29 @@ private:
   Operation *op;
   HeldValue held;
   const Mesh &mesh;
-  SmallVector<unsigned> atoms;
+  SmallVector<unsigned> subAxes;
 };
 
 } // namespace
 
 LogicalResult Structural::endPartial(ReduceKind kind) {
-  for (unsigned atom : atoms) {
-    const Partial *partial = held.partialOver(atom);
+  for (unsigned subAxis : subAxes) {
+    const Partial *partial = held.partialOver(subAxis);
     if (!partial)
-      return error() << "the operand is not partial over axis " << spell(atom)
-                     << ": reducing would count it " << mesh.atoms()[atom].size
+      return error() << "the operand is not partial over axis "
+                     << spell(subAxis) << ": reducing would count it "
+                     << mesh.subAxes()[subAxis].size
                      << " times or mix blocks; it lies " << lies()
                      << ". Remove the op, or name the axis that is partial";
     if (partial->kind != kind)
       return error() << "reduces by " << stringifyReduceKind(kind)
                      << " what is partial by "
                      << stringifyReduceKind(partial->kind) << " over axis "
-                     << spell(atom) << ": reduce by "
+                     << spell(subAxis) << ": reduce by "
                      << stringifyReduceKind(partial->kind);
   }
   llvm::erase_if(held.partial, [&](const Partial &partial) {
-    return llvm::is_contained(atoms, partial.atom);
+    return llvm::is_contained(subAxes, partial.subAxis);
   });
   for (HeldDim &dim : held.dims)
     if (dim.past && *dim.past != neutralElement(kind))
@@ -163,30 +164,30 @@ LogicalResult Structural::removeMinor(int64_t dim) {
   if (failed(checkPlain(dim)))
     return failure();
   HeldDim &lie = held.dims[dim];
-  if (atoms.size() > lie.atoms.size() ||
-      ArrayRef<unsigned>(lie.atoms).take_back(atoms.size()) !=
-          ArrayRef<unsigned>(atoms))
+  if (subAxes.size() > lie.subAxes.size() ||
+      ArrayRef<unsigned>(lie.subAxes).take_back(subAxes.size()) !=
+          ArrayRef<unsigned>(subAxes))
     return error() << "dimension " << dim
                    << " is not split over these axes as its minor ones: it "
                       "lies "
                    << lies() << ". Gather over the last axes of the dimension";
   ArrayRef<unsigned> rest =
-      ArrayRef<unsigned>(lie.atoms).drop_back(atoms.size());
-  if (!nests(dim, rest, mesh.product(atoms)))
+      ArrayRef<unsigned>(lie.subAxes).drop_back(subAxes.size());
+  if (!nests(dim, rest, mesh.product(subAxes)))
     return error() << "blocks of " << held.globalShape()[dim]
                    << " elements over " << spell(rest)
-                   << " are not whole rows of blocks over " << spell(lie.atoms)
-                   << ": gather the whole dimension";
-  lie.atoms.truncate(rest.size());
-  if (lie.atoms.empty())
+                   << " are not whole rows of blocks over "
+                   << spell(lie.subAxes) << ": gather the whole dimension";
+  lie.subAxes.truncate(rest.size());
+  if (lie.subAxes.empty())
     lie.past.reset();
   return success();
 }
 
 LogicalResult Structural::checkUnused() {
-  for (unsigned atom : atoms)
-    if (held.usesAtom(atom))
-      return error() << "the operand already lies over axis " << spell(atom)
+  for (unsigned subAxis : subAxes)
+    if (held.usesSubAxis(subAxis))
+      return error() << "the operand already lies over axis " << spell(subAxis)
                      << ": " << lies() << ". Take an axis that it does not use";
   return success();
 }
@@ -195,13 +196,13 @@ LogicalResult Structural::appendMinor(int64_t dim) {
   if (failed(checkPlain(dim)) || failed(checkUnused()))
     return failure();
   HeldDim &lie = held.dims[dim];
-  if (!nests(dim, lie.atoms, mesh.product(atoms)))
+  if (!nests(dim, lie.subAxes, mesh.product(subAxes)))
     return error() << "blocks of " << held.globalShape()[dim]
-                   << " elements over " << spell(lie.atoms)
-                   << " do not split into blocks over " << spell(atoms)
+                   << " elements over " << spell(lie.subAxes)
+                   << " do not split into blocks over " << spell(subAxes)
                    << " too: split the whole dimension at once";
-  bool whole = lie.atoms.empty();
-  llvm::append_range(lie.atoms, atoms);
+  bool whole = lie.subAxes.empty();
+  llvm::append_range(lie.subAxes, subAxes);
   if (whole)
     lie.past.reset();
   return success();
@@ -226,10 +227,10 @@ LogicalResult Structural::apply(KeepFirstOp keep) {
                      << stringifyReduceKind(partial.kind) << " partial by "
                      << stringifyReduceKind(keep.getKind())
                      << " too: their order would matter; end the first before";
-  for (unsigned atom : atoms)
-    held.partial.push_back({atom, keep.getKind()});
+  for (unsigned subAxis : subAxes)
+    held.partial.push_back({subAxis, keep.getKind()});
   llvm::sort(held.partial, [](const Partial &a, const Partial &b) {
-    return a.atom < b.atom;
+    return a.subAxis < b.subAxis;
   });
   return success();
 }
@@ -238,10 +239,10 @@ LogicalResult Structural::apply(MaskOp mask) {
   int64_t dim = mask.getDim();
   if (failed(checkPlain(dim)))
     return failure();
-  if (ArrayRef<unsigned>(atoms) != ArrayRef<unsigned>(held.dims[dim].atoms))
-    return error() << "its positions are along axes " << spell(atoms)
+  if (ArrayRef<unsigned>(subAxes) != ArrayRef<unsigned>(held.dims[dim].subAxes))
+    return error() << "its positions are along axes " << spell(subAxes)
                    << ", but dimension " << dim << " lies over "
-                   << spell(held.dims[dim].atoms);
+                   << spell(held.dims[dim].subAxes);
   if (int64_t(mask.getSize()) != held.globalShape()[dim])
     return error() << "masks from position " << mask.getSize()
                    << ", but dimension " << dim << " has "
@@ -259,10 +260,10 @@ LogicalResult Structural::apply(HaloOp halo) {
   if (failed(checkPlain(dim)))
     return failure();
   HeldDim &lie = held.dims[dim];
-  if (ArrayRef<unsigned>(atoms) != ArrayRef<unsigned>(lie.atoms))
-    return error() << "fetches along axes " << spell(atoms)
+  if (ArrayRef<unsigned>(subAxes) != ArrayRef<unsigned>(lie.subAxes))
+    return error() << "fetches along axes " << spell(subAxes)
                    << ", but dimension " << dim << " lies over "
-                   << spell(lie.atoms);
+                   << spell(lie.subAxes);
   if (int64_t(halo.getSize()) != held.globalShape()[dim])
     return error() << "says dimension " << dim << " has " << halo.getSize()
                    << " elements; it has " << held.globalShape()[dim];

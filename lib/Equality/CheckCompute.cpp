@@ -37,8 +37,8 @@ private:
     noteOrigin(diagnostic, local->getOperand(index), note);
     return diagnostic;
   }
-  std::string spell(ArrayRef<unsigned> atoms) const {
-    return "\"" + llvm::join(mesh.spell(atoms), "\", \"") + "\"";
+  std::string spell(ArrayRef<unsigned> subAxes) const {
+    return "\"" + llvm::join(mesh.spell(subAxes), "\", \"") + "\"";
   }
 
   /// The strategy is a claim: everything below is checked against it.
@@ -119,13 +119,13 @@ LogicalResult ComputeChecker::checkPartial(unsigned index,
                                            const HeldValue &have) {
   HeldValue want = HeldValue::of(have.global, shardings.operands[index]);
   for (const Partial &partial : have.partial) {
-    const Partial *wanted = want.partialOver(partial.atom);
+    const Partial *wanted = want.partialOver(partial.subAxis);
     if (wanted && wanted->kind == partial.kind)
       continue;
     auto diagnostic = error();
     diagnostic << "operand " << index << " is partial by "
                << stringifyReduceKind(partial.kind) << " over axis "
-               << spell(partial.atom)
+               << spell(partial.subAxis)
                << ", which the op does not let pass there: end it first with "
                   "autopar.all_reduce or autopar.reduce_scatter "
                << stringifyReduceKind(partial.kind);
@@ -133,12 +133,12 @@ LogicalResult ComputeChecker::checkPartial(unsigned index,
                        "the operand is made here");
   }
   for (const Partial &partial : want.partial)
-    if (!have.partialOver(partial.atom))
+    if (!have.partialOver(partial.subAxis))
       return noteOperand(
           std::move(error()
                     << "operand " << index << " must be partial over axis "
-                    << spell(partial.atom) << ", or the op would count it "
-                    << mesh.atoms()[partial.atom].size
+                    << spell(partial.subAxis) << ", or the op would count it "
+                    << mesh.subAxes()[partial.subAxis].size
                     << " times: keep the partial value, or "
                        "autopar.keep_first"),
           index, "the value is made whole here");

@@ -201,8 +201,8 @@ LogicalResult EqualityChecker::checkArgument(func::FuncOp function,
                                 << " is partial: what is read comes "
                                    "in blocks";
   bool oncePerStep = isa<InputAttr>(*source);
-  for (auto [atom, info] : llvm::enumerate(program.mesh.atoms()))
-    if (info.time && !oncePerStep && sharding->usesAtom(atom))
+  for (auto [subAxis, info] : llvm::enumerate(program.mesh.subAxes()))
+    if (info.time && !oncePerStep && sharding->usesSubAxis(subAxis))
       return function.emitError()
              << what << " is split over micro-batches, but is there once";
   HeldValue value = HeldValue::of(global, *sharding);
@@ -262,8 +262,8 @@ LogicalResult EqualityChecker::checkComputeOp(Operation *op) {
     return failure();
   if (wholeName(op->getParentOfType<func::FuncOp>()) == "setup")
     for (Value result : op->getResults())
-      for (auto [atom, info] : llvm::enumerate(program.mesh.atoms()))
-        if (info.time && held[result].usesAtom(atom))
+      for (auto [subAxis, info] : llvm::enumerate(program.mesh.subAxes()))
+        if (info.time && held[result].usesSubAxis(subAxis))
           return op->emitError("is split over micro-batches: setup runs once");
   return success();
 }

@@ -15,7 +15,7 @@ HeldValue HeldValue::of(Value global, const Sharding &sharding) {
   HeldValue held;
   held.global = global;
   for (const DimSharding &dim : sharding.dims)
-    held.dims.push_back({dim.atoms, dim.interval, 0, std::nullopt});
+    held.dims.push_back({dim.subAxes, dim.interval, 0, std::nullopt});
   held.partial = sharding.partial;
   return held;
 }
@@ -23,14 +23,14 @@ HeldValue HeldValue::of(Value global, const Sharding &sharding) {
 Sharding HeldValue::sharding() const {
   Sharding sharding;
   for (const HeldDim &dim : dims)
-    sharding.dims.push_back({dim.atoms, dim.interval});
+    sharding.dims.push_back({dim.subAxes, dim.interval});
   sharding.partial = partial;
   return sharding;
 }
 
-const Partial *HeldValue::partialOver(unsigned atom) const {
-  auto found =
-      llvm::find_if(partial, [&](const Partial &p) { return p.atom == atom; });
+const Partial *HeldValue::partialOver(unsigned subAxis) const {
+  auto found = llvm::find_if(
+      partial, [&](const Partial &p) { return p.subAxis == subAxis; });
   return found == partial.end() ? nullptr : found;
 }
 
@@ -45,7 +45,7 @@ RankedTensorType HeldValue::localType(const Mesh &mesh) const {
 }
 
 bool HeldValue::hasPast(unsigned dim, const Mesh &mesh) const {
-  return isUneven(globalShape()[dim], {dims[dim].atoms, dims[dim].interval},
+  return isUneven(globalShape()[dim], {dims[dim].subAxes, dims[dim].interval},
                   mesh);
 }
 

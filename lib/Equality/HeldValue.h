@@ -15,25 +15,27 @@ namespace autopar {
 
 /// How one dimension of a global value lies on the devices.
 struct HeldDim {
-  llvm::SmallVector<unsigned, 2> atoms; // major to minor; empty: whole
-  std::optional<Interval> interval;     // in place of plain blocks
-  double fill = 0;                      // outside the dimension, of an interval
+  llvm::SmallVector<unsigned, 2> subAxes; // major to minor; empty: whole
+  std::optional<Interval> interval;       // in place of plain blocks
+  double fill = 0;            // outside the dimension, of an interval
   std::optional<double> past; // bytes past the extent; nullopt: unspecified
 };
 
 /// At every point, the local value is the block of `global` that the point's
-/// digits of the atoms choose; over `partial` atoms, the reduction of the local
-/// values is.
+/// digits of the sub-axes choose; over `partial` sub-axes, the reduction of the
+/// local values is.
 struct HeldValue {
   mlir::Value global;
   llvm::SmallVector<HeldDim> dims;
-  llvm::SmallVector<Partial, 2> partial; // ordered by atom
+  llvm::SmallVector<Partial, 2> partial; // ordered by sub-axis
 
   /// What is declared: nothing is known of bytes past the extent.
   static HeldValue of(mlir::Value global, const Sharding &sharding);
   Sharding sharding() const;
-  bool usesAtom(unsigned atom) const { return sharding().usesAtom(atom); }
-  const Partial *partialOver(unsigned atom) const;
+  bool usesSubAxis(unsigned subAxis) const {
+    return sharding().usesSubAxis(subAxis);
+  }
+  const Partial *partialOver(unsigned subAxis) const;
   llvm::ArrayRef<int64_t> globalShape() const;
   /// The type that a device's part has.
   mlir::RankedTensorType localType(const Mesh &mesh) const;

@@ -50,14 +50,14 @@ Mesh::Mesh(ArrayRef<MeshAxis> axes) : axisList(axes) {
       std::string name = primes.size() == 1
                              ? axis.name
                              : axis.name + "." + std::to_string(part);
-      atomList.push_back({std::move(name), unsigned(index), prime, divisor, 0,
-                          axis.name == kTimeAxis});
+      subAxisList.push_back({std::move(name), unsigned(index), prime, divisor,
+                             0, axis.name == kTimeAxis});
     }
   }
   int64_t stride = 1;
-  for (MeshAtom &atom : reverse(atomList)) {
-    atom.stride = stride;
-    stride *= atom.size;
+  for (SubAxis &subAxis : reverse(subAxisList)) {
+    subAxis.stride = stride;
+    stride *= subAxis.size;
   }
 }
 
@@ -76,61 +76,61 @@ int64_t Mesh::timeCount() const {
 }
 
 std::optional<SmallVector<unsigned>> Mesh::lookup(StringRef ref) const {
-  SmallVector<unsigned> atoms;
-  for (const auto &[index, atom] : enumerate(atomList))
-    if (atom.name == ref || axisList[atom.axis].name == ref)
-      atoms.push_back(index);
-  if (!atoms.empty())
-    return atoms;
-  // An axis of size 1 exists but has no atoms.
+  SmallVector<unsigned> subAxes;
+  for (const auto &[index, subAxis] : enumerate(subAxisList))
+    if (subAxis.name == ref || axisList[subAxis.axis].name == ref)
+      subAxes.push_back(index);
+  if (!subAxes.empty())
+    return subAxes;
+  // An axis of size 1 exists but has no sub-axes.
   if (any_of(axisList, [&](const MeshAxis &axis) { return axis.name == ref; }))
-    return atoms;
+    return subAxes;
   return std::nullopt;
 }
 
-SmallVector<std::string> Mesh::spell(ArrayRef<unsigned> atoms) const {
+SmallVector<std::string> Mesh::spell(ArrayRef<unsigned> subAxes) const {
   SmallVector<std::string> names;
-  while (!atoms.empty()) {
-    unsigned axis = atomList[atoms.front()].axis;
+  while (!subAxes.empty()) {
+    unsigned axis = subAxisList[subAxes.front()].axis;
     SmallVector<unsigned> whole = *lookup(axisList[axis].name);
-    if (atoms.take_front(whole.size()) == ArrayRef<unsigned>(whole)) {
+    if (subAxes.take_front(whole.size()) == ArrayRef<unsigned>(whole)) {
       names.push_back(axisList[axis].name);
-      atoms = atoms.drop_front(whole.size());
+      subAxes = subAxes.drop_front(whole.size());
       continue;
     }
-    names.push_back(atomList[atoms.front()].name);
-    atoms = atoms.drop_front();
+    names.push_back(subAxisList[subAxes.front()].name);
+    subAxes = subAxes.drop_front();
   }
   return names;
 }
 
-int64_t Mesh::product(ArrayRef<unsigned> atoms) const {
+int64_t Mesh::product(ArrayRef<unsigned> subAxes) const {
   int64_t product = 1;
-  for (unsigned atom : atoms)
-    product *= atomList[atom].size;
+  for (unsigned subAxis : subAxes)
+    product *= subAxisList[subAxis].size;
   return product;
 }
 
-int64_t Mesh::linearIndex(ArrayRef<unsigned> atoms, int64_t point) const {
+int64_t Mesh::linearIndex(ArrayRef<unsigned> subAxes, int64_t point) const {
   int64_t index = 0;
-  for (unsigned atom : atoms)
-    index = index * atomList[atom].size +
-            (point / atomList[atom].stride) % atomList[atom].size;
+  for (unsigned subAxis : subAxes)
+    index = index * subAxisList[subAxis].size +
+            (point / subAxisList[subAxis].stride) % subAxisList[subAxis].size;
   return index;
 }
 
-SmallVector<int64_t> Mesh::group(ArrayRef<unsigned> atoms,
+SmallVector<int64_t> Mesh::group(ArrayRef<unsigned> subAxes,
                                  int64_t point) const {
   int64_t base = point;
-  for (unsigned atom : atoms)
-    base -= (point / atomList[atom].stride) % atomList[atom].size *
-            atomList[atom].stride;
+  for (unsigned subAxis : subAxes)
+    base -= (point / subAxisList[subAxis].stride) % subAxisList[subAxis].size *
+            subAxisList[subAxis].stride;
   SmallVector<int64_t> members{base};
-  for (unsigned atom : atoms) {
+  for (unsigned subAxis : subAxes) {
     SmallVector<int64_t> next;
     for (int64_t member : members)
-      for (int64_t digit = 0; digit < atomList[atom].size; ++digit)
-        next.push_back(member + digit * atomList[atom].stride);
+      for (int64_t digit = 0; digit < subAxisList[subAxis].size; ++digit)
+        next.push_back(member + digit * subAxisList[subAxis].stride);
     members = std::move(next);
   }
   return members;
@@ -142,21 +142,22 @@ SmallVector<int64_t> Mesh::group(ArrayRef<unsigned> atoms,
 
 bool Sharding::isReplicated() const {
   return partial.empty() && all_of(dims, [](const DimSharding &dim) {
-           return dim.atoms.empty() && !dim.interval;
+           return dim.subAxes.empty() && !dim.interval;
          });
 }
 
-bool Sharding::usesAtom(unsigned atom) const {
-  return any_of(partial, [&](const Partial &p) { return p.atom == atom; }) ||
+bool Sharding::usesSubAxis(unsigned subAxis) const {
+  return any_of(partial,
+                [&](const Partial &p) { return p.subAxis == subAxis; }) ||
          any_of(dims, [&](const DimSharding &dim) {
-           return is_contained(dim.atoms, atom);
+           return is_contained(dim.subAxes, subAxis);
          });
 }
 
 int64_t localSize(int64_t size, const DimSharding &dim, const Mesh &mesh) {
   if (dim.interval)
     return dim.interval->length;
-  return ceilDiv(size, mesh.product(dim.atoms));
+  return ceilDiv(size, mesh.product(dim.subAxes));
 }
 
 SmallVector<int64_t> localShape(ArrayRef<int64_t> shape,
@@ -168,12 +169,12 @@ SmallVector<int64_t> localShape(ArrayRef<int64_t> shape,
 }
 
 bool isUneven(int64_t size, const DimSharding &dim, const Mesh &mesh) {
-  return !dim.interval && size % mesh.product(dim.atoms) != 0;
+  return !dim.interval && size % mesh.product(dim.subAxes) != 0;
 }
 
-static void printAxes(raw_ostream &os, ArrayRef<unsigned> atoms,
+static void printAxes(raw_ostream &os, ArrayRef<unsigned> subAxes,
                       const Mesh &mesh) {
-  interleaveComma(mesh.spell(atoms), os,
+  interleaveComma(mesh.spell(subAxes), os,
                   [&](const std::string &name) { os << '"' << name << '"'; });
 }
 
@@ -183,7 +184,7 @@ std::string toString(const Sharding &sharding, const Mesh &mesh) {
   os << '[';
   interleaveComma(sharding.dims, os, [&](const DimSharding &dim) {
     os << '{';
-    printAxes(os, dim.atoms, mesh);
+    printAxes(os, dim.subAxes, mesh);
     if (dim.interval)
       os << ", step = " << dim.interval->step
          << ", offset = " << dim.interval->offset
@@ -194,7 +195,7 @@ std::string toString(const Sharding &sharding, const Mesh &mesh) {
   if (!sharding.partial.empty()) {
     os << ", partial = {";
     interleaveComma(sharding.partial, os, [&](const Partial &partial) {
-      printAxes(os, partial.atom, mesh);
+      printAxes(os, partial.subAxis, mesh);
       os << ": " << stringifyReduceKind(partial.kind);
     });
     os << '}';
@@ -206,13 +207,13 @@ std::string toString(const Sharding &sharding, const Mesh &mesh) {
 // Sharding rule
 //===----------------------------------------------------------------------===//
 
-SmallVector<unsigned, 2> atomsOf(const Assignment &assignment,
-                                 unsigned factor) {
-  SmallVector<unsigned, 2> atoms;
-  for (const auto &[atom, choice] : enumerate(assignment))
+SmallVector<unsigned, 2> subAxesOf(const Assignment &assignment,
+                                   unsigned factor) {
+  SmallVector<unsigned, 2> subAxes;
+  for (const auto &[subAxis, choice] : enumerate(assignment))
     if (choice == Choice{Choice::Split, factor})
-      atoms.push_back(atom);
-  return atoms;
+      subAxes.push_back(subAxis);
+  return subAxes;
 }
 
 /// A factor that shares `dim` with others must be the first of size above one,
@@ -260,16 +261,16 @@ static std::optional<Sharding> tensorSharding(const ShardingRule &rule,
   Sharding sharding = Sharding::replicated(tensor.size());
   for (const auto &[dim, factors] : zip_equal(sharding.dims, tensor)) {
     for (unsigned factor : factors.factors) {
-      SmallVector<unsigned, 2> atoms = atomsOf(assignment, factor);
-      if (atoms.empty())
+      SmallVector<unsigned, 2> subAxes = subAxesOf(assignment, factor);
+      if (subAxes.empty())
         continue;
-      if (!dim.atoms.empty())
+      if (!dim.subAxes.empty())
         return std::nullopt;
-      dim.atoms = atoms;
+      dim.subAxes = subAxes;
       if (factors.window && !isPlain(*factors.window))
         dim.interval =
             operandInterval(*factors.window, ceilDiv(rule.factors[factor].size,
-                                                     mesh.product(atoms)));
+                                                     mesh.product(subAxes)));
     }
   }
   return sharding;
@@ -284,11 +285,11 @@ static bool isLegal(const ShardingRule &rule, const Assignment &assignment,
       continue;
     if (choice.index >= rule.factors.size())
       return false;
-    int64_t parts = mesh.product(atomsOf(assignment, choice.index));
+    int64_t parts = mesh.product(subAxesOf(assignment, choice.index));
     if (!canSplit(rule, choice.index, parts))
       return false;
   }
-  return assignment.size() == mesh.atoms().size();
+  return assignment.size() == mesh.subAxes().size();
 }
 
 /// Reductions of different kinds do not commute: their order would matter.
@@ -316,19 +317,19 @@ std::optional<OpShardings> shardingsOf(const ShardingRule &rule,
   for (const TensorFactors &tensor : rule.results)
     if (!append(tensor, shardings.results))
       return std::nullopt;
-  for (const auto &[atom, choice] : enumerate(assignment)) {
+  for (const auto &[subAxis, choice] : enumerate(assignment)) {
     if (choice.kind == Choice::Split) {
       const Factor &factor = rule.factors[choice.index];
       if (factor.kind == FactorKind::Reduce)
         for (Sharding &result : shardings.results)
-          result.partial.push_back({unsigned(atom), factor.reduce});
+          result.partial.push_back({unsigned(subAxis), factor.reduce});
     } else if (choice.kind == Choice::Pass) {
       const PartialPass &pass = rule.passes[choice.index];
       for (unsigned operand : pass.operands)
         shardings.operands[operand].partial.push_back(
-            {unsigned(atom), pass.kind});
+            {unsigned(subAxis), pass.kind});
       for (Sharding &result : shardings.results)
-        result.partial.push_back({unsigned(atom), pass.kind});
+        result.partial.push_back({unsigned(subAxis), pass.kind});
     }
   }
   if (!all_of(shardings.operands, hasOnePartialKind) ||

@@ -54,7 +54,7 @@ public:
   void add(ShardingRuleOpInterface op) {
     OpPlan plan;
     plan.rule = op.getShardingRule();
-    plan.assignment.resize(moduleMesh.mesh.atoms().size());
+    plan.assignment.resize(moduleMesh.mesh.subAxes().size());
     ops.push_back(op);
     plans.push_back(std::move(plan));
   }
@@ -89,13 +89,13 @@ public:
   }
 
 private:
-  /// Lets `atom` split `factor` in part `i` if that is legal.
-  bool trySplit(size_t i, unsigned atom, unsigned factor) {
+  /// Lets `subAxis` split `factor` in part `i` if that is legal.
+  bool trySplit(size_t i, unsigned subAxis, unsigned factor) {
     Assignment &assignment = plans[i].assignment;
-    assignment[atom] = {Choice::Split, factor};
+    assignment[subAxis] = {Choice::Split, factor};
     if (shardingsOf(plans[i].rule, assignment, moduleMesh.mesh))
       return true;
-    assignment[atom] = Choice();
+    assignment[subAxis] = Choice();
     return false;
   }
 
@@ -109,9 +109,9 @@ private:
             splitFactor(plans[i].rule, plans[i].rule.operands[index][dim]);
         if (!factor)
           continue;
-        for (unsigned atom : lie.atoms)
-          if (plans[i].assignment[atom].kind == Choice::None)
-            trySplit(i, atom, *factor);
+        for (unsigned subAxis : lie.subAxes)
+          if (plans[i].assignment[subAxis].kind == Choice::None)
+            trySplit(i, subAxis, *factor);
       }
     }
     auto shardings =
@@ -133,9 +133,9 @@ private:
             splitFactor(plans[i].rule, plans[i].rule.results[index][dim]);
         if (!factor)
           continue;
-        for (unsigned atom : want.atoms)
-          if (plans[i].assignment[atom].kind == Choice::None)
-            trySplit(i, atom, *factor);
+        for (unsigned subAxis : want.subAxes)
+          if (plans[i].assignment[subAxis].kind == Choice::None)
+            trySplit(i, subAxis, *factor);
       }
     }
     auto shardings =

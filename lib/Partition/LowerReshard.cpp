@@ -41,7 +41,7 @@ Value ReshardLowering::emit(OpBuilder &builder, ReshardOp reshard,
   Location loc = reshard.getLoc();
   auto global = cast<RankedTensorType>(reshard.getType());
   Type type = localType(global, step.after, moduleMesh.mesh);
-  ArrayAttr axes = moduleMesh.axes(builder, step.atoms);
+  ArrayAttr axes = moduleMesh.axes(builder, step.subAxes);
   FlatSymbolRefAttr mesh = moduleMesh.symbol;
   IntegerAttr dim = builder.getI64IntegerAttr(step.dim);
   auto kind = ReduceKindAttr::get(builder.getContext(), step.reduce);

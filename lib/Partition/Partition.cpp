@@ -132,7 +132,7 @@ private:
         if (auto neutral = plan.rule.factors[factor].mask)
           value = MaskOp::create(
               builder, op->getLoc(), value.getType(), value, moduleMesh.symbol,
-              moduleMesh.axes(builder, sharding.dims[dim].atoms),
+              moduleMesh.axes(builder, sharding.dims[dim].subAxes),
               builder.getI64IntegerAttr(dim), builder.getI64IntegerAttr(size),
               builder.getF64FloatAttr(*neutral));
     }

@@ -6,9 +6,9 @@ using namespace mlir;
 
 namespace autopar {
 
-ArrayAttr ModuleMesh::axes(Builder &builder, ArrayRef<unsigned> atoms) const {
+ArrayAttr ModuleMesh::axes(Builder &builder, ArrayRef<unsigned> subAxes) const {
   SmallVector<Attribute> names;
-  for (const std::string &name : mesh.spell(atoms))
+  for (const std::string &name : mesh.spell(subAxes))
     names.push_back(builder.getStringAttr(name));
   return builder.getArrayAttr(names);
 }

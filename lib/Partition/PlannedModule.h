@@ -23,7 +23,7 @@ struct ModuleMesh {
     return ShardingAttr::get(symbol, sharding, mesh);
   }
   mlir::ArrayAttr axes(mlir::Builder &builder,
-                       llvm::ArrayRef<unsigned> atoms) const;
+                       llvm::ArrayRef<unsigned> subAxes) const;
 };
 
 mlir::FailureOr<ModuleMesh> getModuleMesh(mlir::ModuleOp module);

@@ -68,10 +68,10 @@ void ProblemBuilder::numberNodes() {
 /// What is demanded of the time axis is a must: micro-batches cannot mix.
 bool ProblemBuilder::meetsTime(const Assignment &assignment,
                                const OpDemand &demand) const {
-  return all_of(zip_equal(assignment, mesh.atoms()), [&](auto pair) {
-    auto [choice, atom] = pair;
-    return !atom.time || demand[atom.axis].empty() ||
-           is_contained(demand[atom.axis], choice);
+  return all_of(zip_equal(assignment, mesh.subAxes()), [&](auto pair) {
+    auto [choice, subAxis] = pair;
+    return !subAxis.time || demand[subAxis.axis].empty() ||
+           is_contained(demand[subAxis.axis], choice);
   });
 }
 
@@ -112,12 +112,13 @@ void ProblemBuilder::offer(unsigned valueClass, Sharding sharding) {
   for (DimSharding &dim : sharding.dims)
     dim.interval = std::nullopt;
   if (any_of(sharding.partial,
-             [&](const Partial &p) { return mesh.atoms()[p.atom].time; }))
+             [&](const Partial &p) { return mesh.subAxes()[p.subAxis].time; }))
     return;
   if (firstValue(valueClass).persistent || firstValue(valueClass).setup)
     for (DimSharding &dim : sharding.dims)
-      llvm::erase_if(dim.atoms,
-                     [&](unsigned atom) { return mesh.atoms()[atom].time; });
+      llvm::erase_if(dim.subAxes, [&](unsigned subAxis) {
+        return mesh.subAxes()[subAxis].time;
+      });
   if (!is_contained(candidates[valueClass], sharding))
     candidates[valueClass].push_back(std::move(sharding));
 }
@@ -129,9 +130,9 @@ static Sharding fullySplit(const GraphValue &value, const Mesh &mesh) {
   if (value.shape.empty())
     return sharding;
   size_t widest = llvm::max_element(value.shape) - value.shape.begin();
-  for (const auto &[index, atom] : enumerate(mesh.atoms()))
-    if (!atom.time)
-      sharding.dims[widest].atoms.push_back(index);
+  for (const auto &[index, subAxis] : enumerate(mesh.subAxes()))
+    if (!subAxis.time)
+      sharding.dims[widest].subAxes.push_back(index);
   return sharding;
 }
 
@@ -151,7 +152,7 @@ Error ProblemBuilder::limitCandidates(unsigned valueClass) {
       if (axis.name == kTimeAxis)
         continue;
       wider.push_back(Sharding::replicated(value.shape.size()));
-      append_range(wider.back().dims[dim].atoms, *mesh.lookup(axis.name));
+      append_range(wider.back().dims[dim].subAxes, *mesh.lookup(axis.name));
     }
   candidates[valueClass].clear();
   for (const Sharding &sharding : wider)

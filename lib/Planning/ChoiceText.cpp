@@ -51,7 +51,7 @@ static std::string describePass(const ModelGraph &graph, const GraphOp &op,
          ")";
 }
 
-/// Why one choice of some atoms, alone, is not legal; "" if it is.
+/// Why one choice of some sub-axes, alone, is not legal; "" if it is.
 static std::string whyChoice(const ModelGraph &graph, const GraphOp &op,
                              const Choice &choice, int64_t parts) {
   if (choice.kind == Choice::Pass && choice.index >= op.rule.passes.size())
@@ -70,14 +70,14 @@ static std::string whyChoice(const ModelGraph &graph, const GraphOp &op,
 
 std::string whyIllegal(const ModelGraph &graph, const GraphOp &op,
                        const Assignment &assignment, const Mesh &mesh) {
-  for (const auto &[atom, choice] : enumerate(assignment)) {
-    SmallVector<unsigned> atoms;
+  for (const auto &[subAxis, choice] : enumerate(assignment)) {
+    SmallVector<unsigned> subAxes;
     for (const auto &[other, otherChoice] : enumerate(assignment))
       if (otherChoice == choice)
-        atoms.push_back(other);
-    std::string why = whyChoice(graph, op, choice, mesh.product(atoms));
+        subAxes.push_back(other);
+    std::string why = whyChoice(graph, op, choice, mesh.product(subAxes));
     if (!why.empty())
-      return "axis " + join(mesh.spell(atoms), ", ") + " cannot " +
+      return "axis " + join(mesh.spell(subAxes), ", ") + " cannot " +
              toString(choice) + ": " + why;
   }
   auto clash = [&](ArrayRef<TensorFactors> tensors,
@@ -85,7 +85,7 @@ std::string whyIllegal(const ModelGraph &graph, const GraphOp &op,
     for (const auto &[tensor, value] : zip_equal(tensors, values))
       for (const auto &[dim, factors] : enumerate(tensor))
         if (count_if(factors.factors, [&](unsigned factor) {
-              return !atomsOf(assignment, factor).empty();
+              return !subAxesOf(assignment, factor).empty();
             }) > 1)
           return "two factors of dimension " + std::to_string(dim) +
                  " of tensor " + graph.values[value].name +
@@ -99,10 +99,10 @@ std::string whyIllegal(const ModelGraph &graph, const GraphOp &op,
 }
 
 std::string possibleChoices(const ModelGraph &graph, const GraphOp &op,
-                            ArrayRef<unsigned> atoms, const Mesh &mesh) {
+                            ArrayRef<unsigned> subAxes, const Mesh &mesh) {
   SmallVector<std::string> texts;
-  int64_t parts = mesh.product(atoms);
-  bool time = !atoms.empty() && mesh.atoms()[atoms.front()].time;
+  int64_t parts = mesh.product(subAxes);
+  bool time = !subAxes.empty() && mesh.subAxes()[subAxes.front()].time;
   for (const auto &[index, factor] : enumerate(op.rule.factors))
     if (factor.size > 1 && canSplit(op.rule, index, parts) &&
         (!time || factor.kind == FactorKind::Parallel))
@@ -110,9 +110,9 @@ std::string possibleChoices(const ModelGraph &graph, const GraphOp &op,
   for (unsigned pass = 0; pass < op.rule.passes.size() && !time; ++pass)
     texts.push_back(describePass(graph, op, pass));
   if (texts.empty())
-    return "over axis " + join(mesh.spell(atoms), ", ") +
+    return "over axis " + join(mesh.spell(subAxes), ", ") +
            " it can do nothing but repeat";
-  return "over axis " + join(mesh.spell(atoms), ", ") +
+  return "over axis " + join(mesh.spell(subAxes), ", ") +
          " it can: " + join(texts, ", ");
 }
 

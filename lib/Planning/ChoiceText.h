@@ -15,10 +15,10 @@ std::string toString(const Choice &choice);
 std::string whyIllegal(const ModelGraph &graph, const GraphOp &op,
                        const Assignment &assignment, const Mesh &mesh);
 
-/// What `atoms` together can do in the op, one after the other: `split 0
+/// What `subAxes` together can do in the op, one after the other: `split 0
 /// (dimension 0 of tensor x, 8 elements), pass 1 (sum of tensor h)`.
 std::string possibleChoices(const ModelGraph &graph, const GraphOp &op,
-                            llvm::ArrayRef<unsigned> atoms, const Mesh &mesh);
+                            llvm::ArrayRef<unsigned> subAxes, const Mesh &mesh);
 
 } // namespace autopar
 

@@ -117,12 +117,12 @@ static Alternative otherStrategy(PlanCost &cost, unsigned op,
   item.pin.kind = Constraint::Node;
   item.pin.number = 1;
   item.pin.name = name.str();
-  for (const auto &[choice, atom] :
-       zip_equal(strategy.assignment, mesh.atoms()))
-    if (!atom.time)
-      item.pin.strategy.push_back({atom.name, choice.kind == Choice::None
-                                                  ? "replicated"
-                                                  : toString(choice)});
+  for (const auto &[choice, subAxis] :
+       zip_equal(strategy.assignment, mesh.subAxes()))
+    if (!subAxis.time)
+      item.pin.strategy.push_back({subAxis.name, choice.kind == Choice::None
+                                                     ? "replicated"
+                                                     : toString(choice)});
   return item;
 }
 
@@ -205,8 +205,8 @@ static Alternative otherSharding(PlanCost &cost, unsigned value,
   item.pin.sharding.emplace();
   for (const DimSharding &dim : sharding.dims) {
     SmallVector<unsigned, 2> devices;
-    copy_if(dim.atoms, std::back_inserter(devices),
-            [&](unsigned atom) { return !mesh.atoms()[atom].time; });
+    copy_if(dim.subAxes, std::back_inserter(devices),
+            [&](unsigned subAxis) { return !mesh.subAxes()[subAxis].time; });
     DimPattern pattern;
     for (std::string &axis : mesh.spell(devices))
       pattern.axes.push_back(std::move(axis));
@@ -214,7 +214,7 @@ static Alternative otherSharding(PlanCost &cost, unsigned value,
   }
   for (const Partial &partial : sharding.partial)
     item.pin.sharding->partial.push_back(
-        {mesh.atoms()[partial.atom].name, partial.kind});
+        {mesh.subAxes()[partial.subAxis].name, partial.kind});
   return item;
 }
 

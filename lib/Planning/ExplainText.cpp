@@ -14,14 +14,15 @@ namespace autopar {
 std::string strategyText(const Assignment &assignment, const Mesh &mesh) {
   SmallVector<std::string> parts;
   for (const MeshAxis &axis : mesh.axes()) {
-    SmallVector<unsigned> atoms = *mesh.lookup(axis.name);
-    bool same = all_of(atoms, [&](unsigned atom) {
-      return assignment[atom] == assignment[atoms.front()];
+    SmallVector<unsigned> subAxes = *mesh.lookup(axis.name);
+    bool same = all_of(subAxes, [&](unsigned subAxis) {
+      return assignment[subAxis] == assignment[subAxes.front()];
     });
-    for (unsigned atom : same ? ArrayRef(atoms).take_front(1) : ArrayRef(atoms))
-      if (assignment[atom].kind != Choice::None)
-        parts.push_back((same ? axis.name : mesh.atoms()[atom].name) + ": " +
-                        toString(assignment[atom]));
+    for (unsigned subAxis :
+         same ? ArrayRef(subAxes).take_front(1) : ArrayRef(subAxes))
+      if (assignment[subAxis].kind != Choice::None)
+        parts.push_back((same ? axis.name : mesh.subAxes()[subAxis].name) +
+                        ": " + toString(assignment[subAxis]));
   }
   return parts.empty() ? "replicated" : join(parts, ", ");
 }
@@ -44,7 +45,7 @@ static std::string stepsText(const ReshardPath &path, const Mesh &mesh) {
     if (!isLocal(step.kind))
       parts.push_back(
           formatv("{0} over {1} of {2}", stringifyReshardKind(step.kind),
-                  join(mesh.spell(step.atoms), "+"), bytesText(step.bytes)));
+                  join(mesh.spell(step.subAxes), "+"), bytesText(step.bytes)));
   return join(parts, ", ");
 }
 

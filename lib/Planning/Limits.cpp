@@ -10,19 +10,19 @@ using namespace llvm;
 namespace autopar {
 
 bool OpLimit::allows(const Assignment &assignment) const {
-  return all_of(zip(atoms, assignment), [](auto pair) {
+  return all_of(zip(subAxes, assignment), [](auto pair) {
     const auto &[limit, choice] = pair;
     return (!limit.only || is_contained(*limit.only, choice)) &&
            !is_contained(limit.never, choice);
   });
 }
 
-/// The atoms of a dimension that are devices.
-static SmallVector<unsigned, 2> deviceAtoms(ArrayRef<unsigned> atoms,
-                                            const Mesh &mesh) {
+/// The sub-axes of a dimension that are devices.
+static SmallVector<unsigned, 2> deviceSubAxes(ArrayRef<unsigned> subAxes,
+                                              const Mesh &mesh) {
   SmallVector<unsigned, 2> list;
-  copy_if(atoms, std::back_inserter(list),
-          [&](unsigned atom) { return !mesh.atoms()[atom].time; });
+  copy_if(subAxes, std::back_inserter(list),
+          [&](unsigned subAxis) { return !mesh.subAxes()[subAxis].time; });
   return list;
 }
 
@@ -30,7 +30,7 @@ bool ShardingLimit::matches(const Sharding &sharding, const Mesh &mesh) const {
   return sharding.partial == partial &&
          all_of(zip_equal(dims, sharding.dims), [&](auto pair) {
            const auto &[wanted, dim] = pair;
-           return !wanted || *wanted == deviceAtoms(dim.atoms, mesh);
+           return !wanted || *wanted == deviceSubAxes(dim.subAxes, mesh);
          });
 }
 
@@ -41,11 +41,12 @@ bool ValueLimit::allows(const Sharding &sharding, const Mesh &mesh) const {
   return all_of(pins, matches) && none_of(forbids, matches);
 }
 
-/// Takes an atom from wherever `sharding` uses it.
-static void release(Sharding &sharding, unsigned atom) {
+/// Takes an sub-axis from wherever `sharding` uses it.
+static void release(Sharding &sharding, unsigned subAxis) {
   for (DimSharding &dim : sharding.dims)
-    erase(dim.atoms, atom);
-  erase_if(sharding.partial, [&](const Partial &p) { return p.atom == atom; });
+    erase(dim.subAxes, subAxis);
+  erase_if(sharding.partial,
+           [&](const Partial &p) { return p.subAxis == subAxis; });
 }
 
 Sharding ValueLimit::fit(Sharding sharding, const Mesh &mesh) const {
@@ -54,14 +55,14 @@ Sharding ValueLimit::fit(Sharding sharding, const Mesh &mesh) const {
     for (const auto &[wanted, dim] : zip_equal(pin.dims, sharding.dims)) {
       if (!wanted)
         continue;
-      erase_if(dim.atoms,
-               [&](unsigned atom) { return !mesh.atoms()[atom].time; });
-      for (unsigned atom : *wanted)
-        release(sharding, atom);
-      append_range(dim.atoms, *wanted);
+      erase_if(dim.subAxes,
+               [&](unsigned subAxis) { return !mesh.subAxes()[subAxis].time; });
+      for (unsigned subAxis : *wanted)
+        release(sharding, subAxis);
+      append_range(dim.subAxes, *wanted);
     }
     for (const Partial &partial : pin.partial)
-      release(sharding, partial.atom);
+      release(sharding, partial.subAxis);
     sharding.partial = pin.partial;
   }
   return sharding;
@@ -69,13 +70,13 @@ Sharding ValueLimit::fit(Sharding sharding, const Mesh &mesh) const {
 
 static std::string keyOf(const OpLimit &limit) {
   std::string key;
-  for (const AtomLimit &atom : limit.atoms) {
-    key += atom.only ? "o" : "a";
-    if (atom.only)
-      for (const Choice &choice : *atom.only)
+  for (const SubAxisLimit &subAxis : limit.subAxes) {
+    key += subAxis.only ? "o" : "a";
+    if (subAxis.only)
+      for (const Choice &choice : *subAxis.only)
         key += toString(choice) + ",";
     key += "n";
-    for (const Choice &choice : atom.never)
+    for (const Choice &choice : subAxis.never)
       key += toString(choice) + ",";
   }
   return key;
@@ -111,21 +112,21 @@ Error cannotMeet(const Limits &limits, const ModelGraph &graph, unsigned op,
   const OpLimit &limit = limits.ops[op];
   const GraphOp &item = graph.ops[op];
   // What the pins ask for, if it is one assignment; else all are forbidden.
-  Assignment asked(mesh.atoms().size());
-  for (const auto &[choice, atom] : zip_equal(asked, limit.atoms))
-    if (atom.only && atom.only->size() == 1)
-      choice = atom.only->front();
+  Assignment asked(mesh.subAxes().size());
+  for (const auto &[choice, subAxis] : zip_equal(asked, limit.subAxes))
+    if (subAxis.only && subAxis.only->size() == 1)
+      choice = subAxis.only->front();
   std::string why = shardingsOf(item.rule, asked, mesh)
                         ? "the constraints leave it nothing to do"
                         : whyIllegal(graph, item, asked, mesh);
   std::string possible;
   for (unsigned axis = 0; axis < mesh.axes().size(); ++axis) {
-    SmallVector<unsigned> atoms;
-    for (const auto &[index, atom] : enumerate(mesh.atoms()))
-      if (atom.axis == axis && !atom.time)
-        atoms.push_back(index);
-    if (!atoms.empty())
-      possible += "; " + possibleChoices(graph, item, atoms, mesh);
+    SmallVector<unsigned> subAxes;
+    for (const auto &[index, subAxis] : enumerate(mesh.subAxes()))
+      if (subAxis.axis == axis && !subAxis.time)
+        subAxes.push_back(index);
+    if (!subAxes.empty())
+      possible += "; " + possibleChoices(graph, item, subAxes, mesh);
   }
   return limits.constraints->fail(
       limits.constraints->list[limit.from.back()],

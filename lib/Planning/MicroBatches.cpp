@@ -82,7 +82,7 @@ private:
 /// The dimension that is split, if any.
 static std::optional<unsigned> splitDim(const Sharding &sharding) {
   for (const auto &[index, dim] : enumerate(sharding.dims))
-    if (!dim.atoms.empty())
+    if (!dim.subAxes.empty())
       return index;
   return std::nullopt;
 }
@@ -93,7 +93,7 @@ std::optional<OpShardings> BatchCutter::cut(const GraphOp &op,
                                             unsigned factor) const {
   if (op.rule.factors[factor].kind != FactorKind::Parallel)
     return std::nullopt;
-  Assignment assignment(mesh.atoms().size(), Choice{Choice::Split, factor});
+  Assignment assignment(mesh.subAxes().size(), Choice{Choice::Split, factor});
   std::optional<OpShardings> result = shardingsOf(op.rule, assignment, mesh);
   if (!result || any_of(result->operands, [](const Sharding &sharding) {
         return any_of(sharding.dims,

@@ -91,13 +91,13 @@ static Error verifyPartial(const PlannedValue &planned, const GraphValue &value,
   for (const Partial &partial : partials) {
     if (partial.kind != partials.front().kind)
       return failValue(value, "is partial in two ways at once");
-    if (mesh.atoms()[partial.atom].time)
+    if (mesh.subAxes()[partial.subAxis].time)
       return failValue(value, "cannot be partial over micro-batches");
   }
   return Error::success();
 }
 
-/// Rank, atoms that exist, each at most once, no interval.
+/// Rank, sub-axes that exist, each at most once, no interval.
 static Error verifyValue(const PlannedValue &planned, const GraphValue &value,
                          const Mesh &mesh) {
   if (planned.name != value.name)
@@ -106,21 +106,21 @@ static Error verifyValue(const PlannedValue &planned, const GraphValue &value,
     return failValue(value, "has " + Twine(value.shape.size()) +
                                 " dimensions, not " +
                                 Twine(planned.sharding.dims.size()));
-  std::vector<bool> used(mesh.atoms().size(), false);
-  auto use = [&](unsigned atom) {
-    bool fresh = atom < used.size() && !used[atom];
+  std::vector<bool> used(mesh.subAxes().size(), false);
+  auto use = [&](unsigned subAxis) {
+    bool fresh = subAxis < used.size() && !used[subAxis];
     if (fresh)
-      used[atom] = true;
+      used[subAxis] = true;
     return fresh;
   };
   for (const DimSharding &dim : planned.sharding.dims) {
     if (dim.interval)
       return failValue(value, "cannot lie in overlapping intervals");
-    if (!all_of(dim.atoms, use))
+    if (!all_of(dim.subAxes, use))
       return failValue(value, "uses a mesh axis twice");
   }
   for (const Partial &partial : planned.sharding.partial)
-    if (!use(partial.atom))
+    if (!use(partial.subAxis))
       return failValue(value, "uses a mesh axis twice");
   return verifyPartial(planned, value, mesh);
 }
@@ -138,9 +138,9 @@ static std::string allChoices(const ModelGraph &graph, const GraphOp &op,
 /// Micro-batches exchange nothing.
 static bool mixesMicroBatches(const GraphOp &op, const Assignment &assignment,
                               const Mesh &mesh) {
-  return any_of(zip_equal(assignment, mesh.atoms()), [&](auto pair) {
-    auto [choice, atom] = pair;
-    return atom.time && choice.kind != Choice::None &&
+  return any_of(zip_equal(assignment, mesh.subAxes()), [&](auto pair) {
+    auto [choice, subAxis] = pair;
+    return subAxis.time && choice.kind != Choice::None &&
            (choice.kind == Choice::Pass ||
             op.rule.factors[choice.index].kind != FactorKind::Parallel);
   });

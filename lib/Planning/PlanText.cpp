@@ -71,8 +71,9 @@ static std::string axisText(const Plan &plan, const ModelGraph &graph,
   std::vector<int64_t> counts(std::size(kOutcomes) + 1); // the last: others
   for (const auto &[index, op] : enumerate(plan.ops)) {
     SmallVector<Choice> choices;
-    for (const auto &[atom, choice] : zip(plan.mesh.atoms(), op.assignment))
-      if (atom.axis == axis && choice.kind == Choice::Split)
+    for (const auto &[subAxis, choice] :
+         zip(plan.mesh.subAxes(), op.assignment))
+      if (subAxis.axis == axis && choice.kind == Choice::Split)
         choices.push_back(choice);
     if (choices.empty())
       continue;
@@ -122,7 +123,7 @@ std::string describe(const Plan &plan, const ModelGraph &graph) {
   text += plan.collectives.empty() ? "no communication\n" : "communication\n";
   for (const PlannedCollective &c : plan.collectives)
     text += formatv("  {0,-14} {1,-16} {2,5} x {3,-10} {4}\n", c.kind,
-                    join(plan.mesh.spell(c.atoms), "+"), c.count,
+                    join(plan.mesh.spell(c.subAxes), "+"), c.count,
                     bytesText(c.bytes), secondsText(c.seconds));
   return text;
 }

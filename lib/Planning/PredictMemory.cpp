@@ -28,7 +28,7 @@ struct StageWork {
   /// Kind of the library calls that read a persistent value packed, by value
   /// and the op's signature.
   std::map<std::pair<unsigned, std::string>, KernelClass> packed;
-  /// Largest message per communicator, by atoms.
+  /// Largest message per communicator, by sub-axes.
   std::map<std::vector<unsigned>, int64_t> messages;
   int64_t channelBytes = 0;
 };
@@ -174,8 +174,8 @@ unsigned MemoryPredictor::reshard(int64_t number, unsigned buffer,
     stage.work.items.push_back(std::move(item));
     if (local)
       continue;
-    int64_t &most = stage.messages[std::vector<unsigned>(step.atoms.begin(),
-                                                         step.atoms.end())];
+    int64_t &most = stage.messages[std::vector<unsigned>(step.subAxes.begin(),
+                                                         step.subAxes.end())];
     most = std::max({most, before, stage.work.buffers[buffer].bytes});
   }
   return buffer;
@@ -325,10 +325,10 @@ int64_t MemoryPredictor::communicationBytes(const StageWork &stage) const {
   if (!onProcessors)
     return 0; // the communication library's own
   int64_t sum = stage.channelBytes;
-  for (const auto &[atoms, bytes] : stage.messages) {
+  for (const auto &[subAxes, bytes] : stage.messages) {
     int64_t members = 1;
-    for (unsigned atom : atoms)
-      members *= plan.mesh.atoms()[atom].size;
+    for (unsigned subAxis : subAxes)
+      members *= plan.mesh.subAxes()[subAxis].size;
     sum += shared_memory::groupBytes(bytes, members);
   }
   return sum;

@@ -133,10 +133,10 @@ Error Reader::readNumbers(const json::Object &in) {
 
 Expected<SmallVector<unsigned>> Reader::axis(StringRef text,
                                              const Twine &where) {
-  std::optional<SmallVector<unsigned>> atoms = plan.mesh.lookup(text);
-  if (!atoms)
+  std::optional<SmallVector<unsigned>> subAxes = plan.mesh.lookup(text);
+  if (!subAxes)
     return fail(where + " names axis '" + text + "', which 'mesh' has not");
-  return *atoms;
+  return *subAxes;
 }
 
 /// What the plan's author foretold; a plan written by hand may leave it out.
@@ -152,11 +152,11 @@ Error Reader::readCollectives(const json::Object &in) {
     PlannedCollective collective;
     collective.kind = object->getString("kind")->str();
     for (const json::Value &item : *axes) {
-      Expected<SmallVector<unsigned>> atoms =
+      Expected<SmallVector<unsigned>> subAxes =
           axis(item.getAsString().value_or(""), "'collectives'");
-      if (!atoms)
-        return atoms.takeError();
-      append_range(collective.atoms, *atoms);
+      if (!subAxes)
+        return subAxes.takeError();
+      append_range(collective.subAxes, *subAxes);
     }
     collective.bytes = object->getInteger("bytes").value_or(0);
     collective.count = object->getInteger("count").value_or(0);
@@ -181,11 +181,11 @@ Error Reader::readValue(StringRef tensor, const json::Value &value) {
       return fail(where + ": each of 'dims' must be a list of axes");
     DimSharding &dim = planned.sharding.dims.emplace_back();
     for (const json::Value &item : *axes) {
-      Expected<SmallVector<unsigned>> atoms =
+      Expected<SmallVector<unsigned>> subAxes =
           axis(item.getAsString().value_or(""), where);
-      if (!atoms)
-        return atoms.takeError();
-      append_range(dim.atoms, *atoms);
+      if (!subAxes)
+        return subAxes.takeError();
+      append_range(dim.subAxes, *subAxes);
     }
   }
   const json::Object *partial = object->getObject("partial");
@@ -194,18 +194,18 @@ Error Reader::readValue(StringRef tensor, const json::Value &value) {
                         "\"sum\"}");
   if (partial)
     for (StringRef name : sortedKeys(*partial)) {
-      Expected<SmallVector<unsigned>> atoms = axis(name, where);
-      if (!atoms)
-        return atoms.takeError();
+      Expected<SmallVector<unsigned>> subAxes = axis(name, where);
+      if (!subAxes)
+        return subAxes.takeError();
       std::optional<ReduceKind> kind =
           symbolizeReduceKind(partial->getString(name).value_or(""));
       if (!kind)
         return fail(where + ": 'partial' takes sum, prod, max or min");
-      for (unsigned atom : *atoms)
-        planned.sharding.partial.push_back({atom, *kind});
+      for (unsigned subAxis : *subAxes)
+        planned.sharding.partial.push_back({subAxis, *kind});
     }
   llvm::sort(planned.sharding.partial, [](const Partial &a, const Partial &b) {
-    return a.atom < b.atom;
+    return a.subAxis < b.subAxis;
   });
   plan.values.push_back(std::move(planned));
   return Error::success();
@@ -231,19 +231,19 @@ Error Reader::readOp(StringRef op, const json::Value &value) {
     return fail(where + " needs an object 'strategy'");
   if (Error error = checkKeys(*object, {"strategy", "stage"}, where + ": "))
     return error;
-  PlannedOp planned{op.str(), Assignment(plan.mesh.atoms().size()), 0};
+  PlannedOp planned{op.str(), Assignment(plan.mesh.subAxes().size()), 0};
   for (StringRef name : sortedKeys(*strategy)) {
-    Expected<SmallVector<unsigned>> atoms = axis(name, where);
-    if (!atoms)
-      return atoms.takeError();
+    Expected<SmallVector<unsigned>> subAxes = axis(name, where);
+    if (!subAxes)
+      return subAxes.takeError();
     Expected<Choice> parsed =
         choice(strategy->getString(name).value_or(""), where);
     if (!parsed)
       return parsed.takeError();
-    for (unsigned atom : *atoms) {
-      if (planned.assignment[atom].kind != Choice::None)
+    for (unsigned subAxis : *subAxes) {
+      if (planned.assignment[subAxis].kind != Choice::None)
         return fail(where + " gives axis '" + name + "' two things to do");
-      planned.assignment[atom] = *parsed;
+      planned.assignment[subAxis] = *parsed;
     }
   }
   if (object->get("stage")) {

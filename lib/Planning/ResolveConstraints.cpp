@@ -27,17 +27,17 @@ Error Resolver::nobody(StringRef what, StringRef other, bool isOther,
               nearest);
 }
 
-Expected<SmallVector<unsigned>> Resolver::atomsOfAxis(StringRef axis) {
+Expected<SmallVector<unsigned>> Resolver::subAxesOfAxis(StringRef axis) {
   SmallVector<unsigned> all;
-  for (const auto &[index, atom] : enumerate(mesh.atoms()))
-    if (!atom.time)
+  for (const auto &[index, subAxis] : enumerate(mesh.subAxes()))
+    if (!subAxis.time)
       all.push_back(index);
   if (axis == kAllAxes)
     return all;
-  std::optional<SmallVector<unsigned>> atoms = mesh.lookup(axis);
-  if (atoms &&
-      all_of(*atoms, [&](unsigned a) { return !mesh.atoms()[a].time; }))
-    return *atoms;
+  std::optional<SmallVector<unsigned>> subAxes = mesh.lookup(axis);
+  if (subAxes &&
+      all_of(*subAxes, [&](unsigned a) { return !mesh.subAxes()[a].time; }))
+    return *subAxes;
   return fail("names axis '" + axis + "'; this mesh has '" +
               join(mesh.spell(all), "', '") +
               "': fix it with --mesh, or write \"all\"");
@@ -81,12 +81,12 @@ Expected<ShardingLimit> Resolver::limitOf(const GraphValue &value) {
                 "; \"...\" stands for all others");
   ShardingLimit limit;
   limit.from = place();
-  std::vector<bool> used(mesh.atoms().size(), false);
-  auto use = [&](StringRef axis, ArrayRef<unsigned> atoms) -> Error {
-    for (unsigned atom : atoms) {
-      if (used[atom])
+  std::vector<bool> used(mesh.subAxes().size(), false);
+  auto use = [&](StringRef axis, ArrayRef<unsigned> subAxes) -> Error {
+    for (unsigned subAxis : subAxes) {
+      if (used[subAxis])
         return fail("axis '" + axis + "' is used twice");
-      used[atom] = true;
+      used[subAxis] = true;
     }
     return Error::success();
   };
@@ -96,25 +96,25 @@ Expected<ShardingLimit> Resolver::limitOf(const GraphValue &value) {
       continue;
     wanted.emplace();
     for (StringRef axis : dim.axes) {
-      Expected<SmallVector<unsigned>> atoms = atomsOfAxis(axis);
-      if (!atoms)
-        return atoms.takeError();
-      if (Error error = use(axis, *atoms))
+      Expected<SmallVector<unsigned>> subAxes = subAxesOfAxis(axis);
+      if (!subAxes)
+        return subAxes.takeError();
+      if (Error error = use(axis, *subAxes))
         return std::move(error);
-      append_range(*wanted, *atoms);
+      append_range(*wanted, *subAxes);
     }
   }
   for (const auto &[axis, kind] : current->sharding->partial) {
-    Expected<SmallVector<unsigned>> atoms = atomsOfAxis(axis);
-    if (!atoms)
-      return atoms.takeError();
-    if (Error error = use(axis, *atoms))
+    Expected<SmallVector<unsigned>> subAxes = subAxesOfAxis(axis);
+    if (!subAxes)
+      return subAxes.takeError();
+    if (Error error = use(axis, *subAxes))
       return std::move(error);
-    for (unsigned atom : *atoms)
-      limit.partial.push_back({atom, kind});
+    for (unsigned subAxis : *subAxes)
+      limit.partial.push_back({subAxis, kind});
   }
   llvm::sort(limit.partial, [](const Partial &a, const Partial &b) {
-    return a.atom < b.atom;
+    return a.subAxis < b.subAxis;
   });
   return limit;
 }

@@ -16,11 +16,12 @@ const std::vector<AxisDemand> &Resolver::demands(StrategyName name,
   return it->second;
 }
 
-/// Constraint by constraint what an atom may do gets less.
-Error Resolver::limitOp(unsigned op, unsigned atom, ArrayRef<Choice> choices) {
+/// Constraint by constraint what an sub-axis may do gets less.
+Error Resolver::limitOp(unsigned op, unsigned subAxis,
+                        ArrayRef<Choice> choices) {
   OpLimit &limit = limits.ops[op];
-  limit.atoms.resize(mesh.atoms().size());
-  AtomLimit &of = limit.atoms[atom];
+  limit.subAxes.resize(mesh.subAxes().size());
+  SubAxisLimit &of = limit.subAxes[subAxis];
   if (current->forbid)
     append_range(of.never, choices);
   else if (!of.only)
@@ -33,50 +34,50 @@ Error Resolver::limitOp(unsigned op, unsigned atom, ArrayRef<Choice> choices) {
               });
   if (none)
     return fail("op " + graph.ops[op].name + ", axis " +
-                mesh.atoms()[atom].name + ": excludes what constraint " +
+                mesh.subAxes()[subAxis].name + ": excludes what constraint " +
                 Twine(constraints.list[limit.from.front()].number) + " says");
   if (limit.from.empty() || limit.from.back() != place())
     limit.from.push_back(place());
   return Error::success();
 }
 
-Error Resolver::refuse(unsigned op, ArrayRef<unsigned> atoms,
+Error Resolver::refuse(unsigned op, ArrayRef<unsigned> subAxes,
                        const Twine &why) {
   return fail("op " + graph.ops[op].name + " cannot: " + why + "; " +
-              possibleChoices(graph, graph.ops[op], atoms, mesh));
+              possibleChoices(graph, graph.ops[op], subAxes, mesh));
 }
 
-/// As many of the atoms, major first, as the op can follow with.
-Error Resolver::limitByName(ArrayRef<unsigned> ops, ArrayRef<unsigned> atoms,
+/// As many of the sub-axes, major first, as the op can follow with.
+Error Resolver::limitByName(ArrayRef<unsigned> ops, ArrayRef<unsigned> subAxes,
                             StrategyName name) {
-  const std::vector<AxisDemand> &wanted = demands(name, mesh.product(atoms));
+  const std::vector<AxisDemand> &wanted = demands(name, mesh.product(subAxes));
   bool followed = false;
   for (unsigned op : ops) {
     if (wanted[op].empty())
       continue;
     followed = true;
-    for (size_t count = 1; count <= atoms.size(); ++count) {
+    for (size_t count = 1; count <= subAxes.size(); ++count) {
       SmallVector<Choice> choices;
       for (const Choice &choice : wanted[op])
         if (choice.kind != Choice::Split ||
             canSplit(graph.ops[op].rule, choice.index,
-                     mesh.product(atoms.take_front(count))))
+                     mesh.product(subAxes.take_front(count))))
           choices.push_back(choice);
       if (choices.empty())
         choices.push_back(Choice());
       if (current->forbid && choices.front() == Choice() &&
           name != StrategyName::Replicated)
         continue;
-      if (Error error = limitOp(op, atoms[count - 1], choices))
+      if (Error error = limitOp(op, subAxes[count - 1], choices))
         return error;
     }
   }
   if (followed || current->forbid)
     return Error::success();
-  return refuse(ops.front(), atoms,
+  return refuse(ops.front(), subAxes,
                 "none of the " + Twine(ops.size()) +
                     " ops of this name can follow '" + stringifyStrategy(name) +
-                    "' over " + Twine(mesh.product(atoms)) + " devices");
+                    "' over " + Twine(mesh.product(subAxes)) + " devices");
 }
 
 Expected<Choice> Resolver::choiceOf(const GraphOp &op, StringRef text) {
@@ -103,37 +104,37 @@ Expected<Choice> Resolver::choiceOf(const GraphOp &op, StringRef text) {
   return Choice{Choice::Split, *factor};
 }
 
-Error Resolver::limitByChoice(unsigned op, ArrayRef<unsigned> atoms,
+Error Resolver::limitByChoice(unsigned op, ArrayRef<unsigned> subAxes,
                               StringRef text) {
   const GraphOp &item = graph.ops[op];
   Expected<Choice> choice = choiceOf(item, text);
   if (!choice)
     return choice.takeError();
-  Assignment alone(mesh.atoms().size());
-  for (unsigned atom : atoms)
-    alone[atom] = *choice;
+  Assignment alone(mesh.subAxes().size());
+  for (unsigned subAxis : subAxes)
+    alone[subAxis] = *choice;
   if (!current->forbid && !shardingsOf(item.rule, alone, mesh))
-    return refuse(op, atoms, whyIllegal(graph, item, alone, mesh));
-  for (unsigned atom : atoms)
-    if (Error error = limitOp(op, atom, *choice))
+    return refuse(op, subAxes, whyIllegal(graph, item, alone, mesh));
+  for (unsigned subAxis : subAxes)
+    if (Error error = limitOp(op, subAxis, *choice))
       return error;
   return Error::success();
 }
 
 Error Resolver::resolveStrategy(ArrayRef<unsigned> ops, StringRef axis,
                                 StringRef text) {
-  Expected<SmallVector<unsigned>> atoms = atomsOfAxis(axis);
-  if (!atoms)
-    return atoms.takeError();
-  if (atoms->empty()) // an axis of one device
+  Expected<SmallVector<unsigned>> subAxes = subAxesOfAxis(axis);
+  if (!subAxes)
+    return subAxes.takeError();
+  if (subAxes->empty()) // an axis of one device
     return Error::success();
   Expected<SmallVector<StrategyName>> names = parseStrategies(text);
   if (names && names->size() == 1 && names->front() != StrategyName::Auto &&
       names->front() != StrategyName::Layer)
-    return limitByName(ops, *atoms, names->front());
+    return limitByName(ops, *subAxes, names->front());
   consumeError(names.takeError());
   for (unsigned op : ops)
-    if (Error error = limitByChoice(op, *atoms, text))
+    if (Error error = limitByChoice(op, *subAxes, text))
       return error;
   return Error::success();
 }

@@ -33,15 +33,16 @@ private:
   llvm::Error resolveStrategy(llvm::ArrayRef<unsigned> ops,
                               llvm::StringRef axis, llvm::StringRef text);
   llvm::Error limitByName(llvm::ArrayRef<unsigned> ops,
-                          llvm::ArrayRef<unsigned> atoms, StrategyName name);
-  llvm::Error limitByChoice(unsigned op, llvm::ArrayRef<unsigned> atoms,
+                          llvm::ArrayRef<unsigned> subAxes, StrategyName name);
+  llvm::Error limitByChoice(unsigned op, llvm::ArrayRef<unsigned> subAxes,
                             llvm::StringRef text);
-  llvm::Error limitOp(unsigned op, unsigned atom,
+  llvm::Error limitOp(unsigned op, unsigned subAxis,
                       llvm::ArrayRef<Choice> choices);
   llvm::Expected<ShardingLimit> limitOf(const GraphValue &value);
-  llvm::Expected<llvm::SmallVector<unsigned>> atomsOfAxis(llvm::StringRef axis);
+  llvm::Expected<llvm::SmallVector<unsigned>>
+  subAxesOfAxis(llvm::StringRef axis);
   llvm::Expected<Choice> choiceOf(const GraphOp &op, llvm::StringRef text);
-  llvm::Error refuse(unsigned op, llvm::ArrayRef<unsigned> atoms,
+  llvm::Error refuse(unsigned op, llvm::ArrayRef<unsigned> subAxes,
                      const llvm::Twine &why);
   llvm::Error nobody(llvm::StringRef what, llvm::StringRef other, bool isOther,
                      const std::string &nearest);

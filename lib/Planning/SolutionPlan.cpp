@@ -20,11 +20,11 @@ void ProblemBuilder::countCollectives(const Solution &solution,
         continue;
       PlannedCollective item;
       item.kind = stringifyReshardKind(step.kind).str();
-      item.atoms = step.atoms;
+      item.subAxes = step.subAxes;
       item.bytes = step.bytes;
       std::string key = item.kind + "," + std::to_string(item.bytes);
-      for (unsigned atom : item.atoms)
-        key += "," + std::to_string(atom);
+      for (unsigned subAxis : item.subAxes)
+        key += "," + std::to_string(subAxis);
       auto [it, inserted] = index.try_emplace(key, plan.collectives.size());
       if (inserted)
         plan.collectives.push_back(std::move(item));

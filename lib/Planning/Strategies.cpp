@@ -20,60 +20,60 @@ int64_t localBytes(const GraphValue &value, const Sharding &sharding,
 //===----------------------------------------------------------------------===//
 
 /// Where two splits are demanded of an axis (height, then width), its major
-/// atoms can make one and the others the other.
-static void addSharedOptions(const AxisDemand &demand, size_t atoms,
+/// sub-axes can make one and the others the other.
+static void addSharedOptions(const AxisDemand &demand, size_t subAxes,
                              SmallVector<Assignment> &options) {
   for (const auto &[index, first] : enumerate(demand))
     for (const Choice &second : ArrayRef(demand).drop_front(index + 1))
-      for (size_t count = 1; count < atoms; ++count) {
-        Assignment option(atoms, second);
+      for (size_t count = 1; count < subAxes; ++count) {
+        Assignment option(subAxes, second);
         std::fill_n(option.begin(), count, first);
         options.push_back(std::move(option));
       }
 }
 
-/// What the atoms of one axis may do, one choice for as many as can make it.
+/// What the sub-axes of one axis may do, one choice for as many as can make it.
 static SmallVector<Assignment> axisOptions(const ShardingRule &rule,
-                                           ArrayRef<MeshAtom> atoms,
+                                           ArrayRef<SubAxis> subAxes,
                                            const AxisDemand &demand) {
-  SmallVector<Assignment> options{Assignment(atoms.size())};
-  bool time = !atoms.empty() && atoms.front().time;
+  SmallVector<Assignment> options{Assignment(subAxes.size())};
+  bool time = !subAxes.empty() && subAxes.front().time;
   for (const auto &[index, factor] : enumerate(rule.factors)) {
     if (factor.size < 2 || (time && factor.kind != FactorKind::Parallel))
       continue;
-    for (size_t count = atoms.size(); count > 0; --count) {
+    for (size_t count = subAxes.size(); count > 0; --count) {
       int64_t parts = 1;
-      for (const MeshAtom &atom : atoms.take_front(count))
-        parts *= atom.size;
+      for (const SubAxis &subAxis : subAxes.take_front(count))
+        parts *= subAxis.size;
       if (!canSplit(rule, index, parts))
         continue;
-      Assignment option(atoms.size());
+      Assignment option(subAxes.size());
       for (size_t i = 0; i < count; ++i)
         option[i] = {Choice::Split, unsigned(index)};
       options.push_back(std::move(option));
       break;
     }
   }
-  if (!time && !atoms.empty())
+  if (!time && !subAxes.empty())
     for (unsigned pass = 0; pass < rule.passes.size(); ++pass) {
-      Assignment option(atoms.size());
+      Assignment option(subAxes.size());
       llvm::fill(option, Choice{Choice::Pass, pass});
       options.push_back(std::move(option));
     }
-  addSharedOptions(demand, atoms.size(), options);
+  addSharedOptions(demand, subAxes.size(), options);
   return options;
 }
 
-/// What the limited ones of an axis's atoms may do; the others do nothing yet.
-/// Where there is a choice, it changes once along the axis at most.
-static SmallVector<Assignment> limitedOptions(ArrayRef<AtomLimit> limits) {
+/// What the limited ones of an axis's sub-axes may do; the others do nothing
+/// yet. Where there is a choice, it changes once along the axis at most.
+static SmallVector<Assignment> limitedOptions(ArrayRef<SubAxisLimit> limits) {
   struct Option {
     Assignment choices;
     std::optional<Choice> last;
     bool changed = false;
   };
   SmallVector<Option> options{{}};
-  for (const AtomLimit &limit : limits) {
+  for (const SubAxisLimit &limit : limits) {
     SmallVector<Option> longer;
     for (const Option &option : options) {
       if (!limit.only) {
@@ -100,20 +100,21 @@ static SmallVector<Assignment> limitedOptions(ArrayRef<AtomLimit> limits) {
   return result;
 }
 
-/// axisOptions where some atoms are limited: those that are not act together.
+/// axisOptions where some sub-axes are limited: those that are not act
+/// together.
 static SmallVector<Assignment> axisOptions(const ShardingRule &rule,
-                                           ArrayRef<MeshAtom> atoms,
+                                           ArrayRef<SubAxis> subAxes,
                                            const AxisDemand &demand,
-                                           ArrayRef<AtomLimit> limits) {
-  SmallVector<MeshAtom> free;
+                                           ArrayRef<SubAxisLimit> limits) {
+  SmallVector<SubAxis> free;
   SmallVector<size_t> places;
   for (const auto &[place, limit] : enumerate(limits))
     if (!limit.only) {
-      free.push_back(atoms[place]);
+      free.push_back(subAxes[place]);
       places.push_back(place);
     }
-  if (limits.empty() || free.size() == atoms.size())
-    return axisOptions(rule, atoms, demand);
+  if (limits.empty() || free.size() == subAxes.size())
+    return axisOptions(rule, subAxes, demand);
   SmallVector<Assignment> options;
   for (const Assignment &limited : limitedOptions(limits))
     for (const Assignment &other : axisOptions(rule, free, demand)) {
@@ -124,12 +125,13 @@ static SmallVector<Assignment> axisOptions(const ShardingRule &rule,
   return options;
 }
 
-/// How many atoms do what is demanded of their axis.
+/// How many sub-axes do what is demanded of their axis.
 static unsigned scoreOf(const Assignment &assignment, const Mesh &mesh,
                         const OpDemand &demand) {
   unsigned score = 0;
-  for (const auto &[choice, atom] : zip_equal(assignment, mesh.atoms()))
-    if (atom.axis < demand.size() && is_contained(demand[atom.axis], choice))
+  for (const auto &[choice, subAxis] : zip_equal(assignment, mesh.subAxes()))
+    if (subAxis.axis < demand.size() &&
+        is_contained(demand[subAxis.axis], choice))
       ++score;
   return score;
 }
@@ -140,17 +142,17 @@ std::vector<OpStrategy> enumerateStrategies(const ShardingRule &rule,
                                             const OpLimit &limit) {
   std::vector<Assignment> combinations{{}};
   for (unsigned axis = 0; axis < mesh.axes().size(); ++axis) {
-    SmallVector<MeshAtom> atoms;
-    SmallVector<AtomLimit> limits;
-    for (const auto &[index, atom] : enumerate(mesh.atoms())) {
-      if (atom.axis != axis)
+    SmallVector<SubAxis> subAxes;
+    SmallVector<SubAxisLimit> limits;
+    for (const auto &[index, subAxis] : enumerate(mesh.subAxes())) {
+      if (subAxis.axis != axis)
         continue;
-      atoms.push_back(atom);
-      if (!limit.atoms.empty())
-        limits.push_back(limit.atoms[index]);
+      subAxes.push_back(subAxis);
+      if (!limit.subAxes.empty())
+        limits.push_back(limit.subAxes[index]);
     }
     SmallVector<Assignment> options =
-        axisOptions(rule, atoms,
+        axisOptions(rule, subAxes,
                     axis < demand.size() ? demand[axis] : AxisDemand(), limits);
     std::vector<Assignment> longer;
     for (const Assignment &prefix : combinations)
@@ -186,7 +188,7 @@ static double shareOf(const ShardingRule &rule, const Assignment &assignment,
                       const Mesh &mesh) {
   double share = 1;
   for (const auto &[index, factor] : enumerate(rule.factors)) {
-    int64_t parts = mesh.product(atomsOf(assignment, index));
+    int64_t parts = mesh.product(subAxesOf(assignment, index));
     if (parts > 1)
       share *= double(ceilDiv(factor.size, parts)) / factor.size;
   }
@@ -221,15 +223,15 @@ static double decomposeSeconds(const ModelGraph &graph, const GraphOp &op,
                                CommunicationModel &communication) {
   double seconds = 0;
   for (const auto &[index, factor] : enumerate(op.rule.factors)) {
-    SmallVector<unsigned, 2> atoms = atomsOf(strategy.assignment, index);
-    if (factor.kind != FactorKind::Decompose || atoms.empty())
+    SmallVector<unsigned, 2> subAxes = subAxesOf(strategy.assignment, index);
+    if (factor.kind != FactorKind::Decompose || subAxes.empty())
       continue;
     ReshardStep step;
     step.kind = ReshardKind::AllReduce;
-    step.atoms = atoms;
+    step.subAxes = subAxes;
     step.bytes = localBytes(graph.values[op.results[0]],
                             strategy.shardings.results[0], mesh) /
-                 ceilDiv(factor.size, mesh.product(atoms));
+                 ceilDiv(factor.size, mesh.product(subAxes));
     seconds += 2 * communication.seconds(step);
   }
   return seconds;

@@ -15,11 +15,11 @@ struct OpStrategy {
 };
 
 /// Every legal assignment in which each axis does nothing, splits one factor
-/// (with as many of its atoms, major first, as the factor allows), or passes a
-/// partial; of those that `limit` allows, the ones that meet the most of
-/// `demand`. Limited atoms of an axis choose for themselves, its other atoms
-/// together. Atoms of the time axis only split, and neither reduced nor
-/// decomposed factors. The first does the least.
+/// (with as many of its sub-axes, major first, as the factor allows), or passes
+/// a partial; of those that `limit` allows, the ones that meet the most of
+/// `demand`. Limited sub-axes of an axis choose for themselves, its other
+/// sub-axes together. Sub-axes of the time axis only split, and neither reduced
+/// nor decomposed factors. The first does the least.
 std::vector<OpStrategy> enumerateStrategies(const ShardingRule &rule,
                                             const Mesh &mesh,
                                             const OpDemand &demand,

@@ -11,9 +11,9 @@ using namespace llvm;
 
 namespace autopar {
 
-static json::Array axesToJSON(ArrayRef<unsigned> atoms, const Mesh &mesh) {
+static json::Array axesToJSON(ArrayRef<unsigned> subAxes, const Mesh &mesh) {
   json::Array axes;
-  for (std::string &name : mesh.spell(atoms))
+  for (std::string &name : mesh.spell(subAxes))
     axes.push_back(std::move(name));
   return axes;
 }
@@ -21,12 +21,12 @@ static json::Array axesToJSON(ArrayRef<unsigned> atoms, const Mesh &mesh) {
 static json::Value shardingToJSON(const Sharding &sharding, const Mesh &mesh) {
   json::Array dims;
   for (const DimSharding &dim : sharding.dims)
-    dims.push_back(axesToJSON(dim.atoms, mesh));
+    dims.push_back(axesToJSON(dim.subAxes, mesh));
   json::Object object{{"dims", std::move(dims)}};
   if (!sharding.partial.empty()) {
     json::Object partial;
     for (const Partial &p : sharding.partial)
-      partial[mesh.atoms()[p.atom].name] = stringifyReduceKind(p.kind);
+      partial[mesh.subAxes()[p.subAxis].name] = stringifyReduceKind(p.kind);
     object["partial"] = std::move(partial);
   }
   return object;
@@ -36,10 +36,11 @@ static json::Value shardingToJSON(const Sharding &sharding, const Mesh &mesh) {
 static json::Object strategyToJSON(const Assignment &assignment,
                                    const Mesh &mesh) {
   json::Object object;
-  for (const auto &[choice, atom] : zip_equal(assignment, mesh.atoms()))
+  for (const auto &[choice, subAxis] : zip_equal(assignment, mesh.subAxes()))
     if (choice.kind != Choice::None)
-      object[atom.name] = (choice.kind == Choice::Split ? "split " : "pass ") +
-                          std::to_string(choice.index);
+      object[subAxis.name] =
+          (choice.kind == Choice::Split ? "split " : "pass ") +
+          std::to_string(choice.index);
   return object;
 }
 
@@ -53,11 +54,12 @@ static json::Array meshToJSON(const Mesh &mesh) {
 static json::Object summary(const Plan &plan) {
   json::Array collectives;
   for (const PlannedCollective &c : plan.collectives)
-    collectives.push_back(json::Object{{"kind", c.kind},
-                                       {"axis", axesToJSON(c.atoms, plan.mesh)},
-                                       {"bytes", c.bytes},
-                                       {"count", c.count},
-                                       {"seconds", c.seconds}});
+    collectives.push_back(
+        json::Object{{"kind", c.kind},
+                     {"axis", axesToJSON(c.subAxes, plan.mesh)},
+                     {"bytes", c.bytes},
+                     {"count", c.count},
+                     {"seconds", c.seconds}});
   return json::Object{
       {"format", 1},
       {"model", plan.model},

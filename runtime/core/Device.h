@@ -69,7 +69,7 @@ public:
   virtual Status endOp() { return Status::success(); }
   /// True while calls are noted to be repeated later. If one fails the step is
   /// run without.
-  virtual bool isRehearsing() const { return false; }
+  virtual bool isCapturing() const { return false; }
   /// Why steps are not repeated in one call where they could be; empty: they
   /// are, or the device knows no such thing.
   virtual std::string repeatRefusal() const { return {}; }

@@ -73,8 +73,8 @@ void aprt_rank::fail(int op, const std::string &cause) {
   if (op >= 0)
     where += std::string("op '") + manifest.opName(op) + "' (" +
              manifest.opKind(op) + "): ";
-  if (device && device->isRehearsing()) {
-    rehearsalFailure = where + cause;
+  if (device && device->isCapturing()) {
+    captureFailure = where + cause;
     return;
   }
   if (record.failed.load())

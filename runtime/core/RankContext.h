@@ -70,7 +70,7 @@ struct aprt_rank {
   double communicationSeconds = 0; // waiting included
   int64_t repeatedBytesSent = 0; // by steps that no call of the transport made
   autopar::runtime::TransportStatistics statisticsAtStart;
-  std::string rehearsalFailure; // see Device::isRehearsing
+  std::string captureFailure; // see Device::isCapturing
 
   autopar::runtime::TraceEvent *trace = nullptr; // null: not traced
   int64_t traceCapacity = 0;

@@ -41,7 +41,7 @@ public:
   const std::string &imageRefusal() const { return kernels->refusal(); }
 
   bool isAsynchronous() const override { return true; }
-  bool isRehearsing() const override { return context->isCapturing(); }
+  bool isCapturing() const override { return context->isCapturing(); }
   std::string repeatRefusal() const override { return graphs->reason(); }
   Status beginOp(int op) override;
   Status endOp() override;

@@ -199,14 +199,14 @@ void RankMain::addChecks(int64_t time, std::vector<Transfer> &transfers) {
 Status RankMain::compute(int64_t time) {
   bool called = false;
   int64_t before = rank->transport->statistics().bytesSent;
-  rank->rehearsalFailure.clear();
+  rank->captureFailure.clear();
   // The program only reads there, though operands' pointers are alike for all.
   for (const HeldInput &held : heldInputs)
     rank->persistent[size_t(held.persistent)].data =
         const_cast<char *>(held.data[size_t(time)]);
   APRT_TRY(rank->transport->beginStep());
   APRT_TRY(rank->device->runStep(time, [&]() -> Status {
-    if (called) { // again, after a rehearsal of no use
+    if (called) { // again, after a capture of no use
       before = rank->transport->statistics().bytesSent;
       APRT_TRY(rank->transport->beginStep());
     }
@@ -215,10 +215,10 @@ Status RankMain::compute(int64_t time) {
         run.program.stages[rank->stage()].step(rank.get(), time);
     if (status == 0)
       return Status::success();
-    return Status::error(rank->rehearsalFailure.empty()
+    return Status::error(rank->captureFailure.empty()
                              ? "the program's step returned status " +
                                    std::to_string(status)
-                             : rank->rehearsalFailure);
+                             : rank->captureFailure);
   }));
   int64_t &sent = bytesSent[size_t(time)];
   if (called)

@@ -25,7 +25,7 @@ BASES = [["--ranks", "2"], ["--ranks", "4", "--mesh", "a=2,b=2"], ["--ranks", "3
 JUNK = [None, True, -1, 0, 1, 2, 3, 1 << 40, 0.5, "", "x", "split 0", "time", [], {}, [[]], ["x"], {"x": "sum"}]
 
 
-def atoms_of(plan):
+def sub_axes_of(plan):
     names = []
     for axis in plan["mesh"]:
         names.append(axis["axis"])
@@ -36,25 +36,25 @@ def atoms_of(plan):
 
 def change_strategy(plan, rng):
     op = plan["ops"][rng.choice(sorted(plan["ops"]))]["strategy"]
-    atom = rng.choice(atoms_of(plan))
+    sub_axis = rng.choice(sub_axes_of(plan))
     if op and rng.random() < 0.3:
         del op[rng.choice(sorted(op))]
     else:
-        op[atom] = f"{rng.choice(['split', 'split', 'split', 'pass'])} {rng.randrange(4)}"
+        op[sub_axis] = f"{rng.choice(['split', 'split', 'split', 'pass'])} {rng.randrange(4)}"
 
 
 def change_tensor(plan, rng):
     tensor = plan["tensors"][rng.choice(sorted(plan["tensors"]))]
-    atom = rng.choice(atoms_of(plan))
+    sub_axis = rng.choice(sub_axes_of(plan))
     for dim in tensor["dims"]:
-        if atom in dim:
-            dim.remove(atom)
+        if sub_axis in dim:
+            dim.remove(sub_axis)
     kind = rng.random()
     if kind < 0.6 and tensor["dims"]:
         dim = rng.choice(tensor["dims"])
-        dim.insert(rng.randrange(len(dim) + 1), atom)
+        dim.insert(rng.randrange(len(dim) + 1), sub_axis)
     elif kind < 0.8:
-        tensor.setdefault("partial", {})[atom] = rng.choice(["sum", "sum", "sum", "max", "min", "prod"])
+        tensor.setdefault("partial", {})[sub_axis] = rng.choice(["sum", "sum", "sum", "max", "min", "prod"])
     else:
         tensor.pop("partial", None)
 
@@ -100,9 +100,9 @@ def move_many(plan, rng):
             dim.clear()
         for axis in plan["mesh"]:
             halves = [axis["axis"] + ".0", axis["axis"] + ".1"] if axis["size"] == 4 and rng.random() < 0.5 else [axis["axis"]]
-            for atom in halves:
+            for sub_axis in halves:
                 if tensor["dims"] and axis["size"] > 1 and rng.random() < 0.8:
-                    rng.choice(tensor["dims"]).append(atom)
+                    rng.choice(tensor["dims"]).append(sub_axis)
 
 
 def mutate_text(text, rng):

@@ -1,4 +1,4 @@
-// Fewer rows and fewer columns than devices: some of the devices' atoms split
+// Fewer rows and fewer columns than devices: some of the devices' sub-axes split
 // the rows, the others the columns. A prime number leaves devices idle.
 // RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=spatial" --autopar-verify-plan -o %t.four
 // RUN: FileCheck %s --check-prefix=FOUR < %t.four

@@ -43,14 +43,14 @@ std::optional<Mutation> doubleCollective(const Mutable &program) {
 
 /// Any list of the mesh's axes.
 static ArrayAttr randomAxes(const Mutable &program) {
-  SmallVector<unsigned> atoms;
-  for (unsigned atom = 0; atom < program.mesh.atoms().size(); ++atom)
+  SmallVector<unsigned> subAxes;
+  for (unsigned subAxis = 0; subAxis < program.mesh.subAxes().size(); ++subAxis)
     if (program.random.chance(60))
-      atoms.push_back(atom);
-  program.random.shuffle(atoms);
+      subAxes.push_back(subAxis);
+  program.random.shuffle(subAxes);
   Builder builder(program.module->getContext());
   SmallVector<Attribute> names;
-  for (const std::string &name : program.mesh.spell(atoms))
+  for (const std::string &name : program.mesh.spell(subAxes))
     names.push_back(builder.getStringAttr(name));
   return builder.getArrayAttr(names);
 }

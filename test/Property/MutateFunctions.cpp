@@ -78,16 +78,16 @@ std::optional<Mutation> exchangeResultNames(const Mutable &program) {
   return mutationOfFunction(*func, "with two results' names exchanged");
 }
 
-/// Each atom to any dimension or none.
+/// Each sub-axis to any dimension or none.
 static ShardingAttr randomLayout(ShardingAttr old, const Mutable &program) {
   Sharding sharding = Sharding::replicated(old.getDims().size());
-  SmallVector<unsigned> atoms =
-      llvm::to_vector(llvm::seq<unsigned>(0, program.mesh.atoms().size()));
-  program.random.shuffle(atoms);
-  for (unsigned atom : atoms)
+  SmallVector<unsigned> subAxes =
+      llvm::to_vector(llvm::seq<unsigned>(0, program.mesh.subAxes().size()));
+  program.random.shuffle(subAxes);
+  for (unsigned subAxis : subAxes)
     if (!sharding.dims.empty() && program.random.chance(70))
-      sharding.dims[program.random.below(sharding.dims.size())].atoms.push_back(
-          atom);
+      sharding.dims[program.random.below(sharding.dims.size())]
+          .subAxes.push_back(subAxis);
   return ShardingAttr::get(old.getMesh(), sharding, program.mesh);
 }
 

@@ -67,28 +67,28 @@ private:
 bool Planner::keepsTimeBlocks(Value value, const Sharding &sharding) {
   auto type = cast<RankedTensorType>(value.getType());
   std::optional<int64_t> dim = timeDimOf(sharding);
-  return !dim || sharding.dims[*dim].atoms.size() == 1 ||
+  return !dim || sharding.dims[*dim].subAxes.size() == 1 ||
          type.getDimSize(*dim) % mesh.pointCount() == 0;
 }
 
-/// Each atom splits any dimension or none; the order of atoms in a dimension is
-/// random too, but for the time axis, which comes first.
+/// Each sub-axis splits any dimension or none; the order of sub-axes in a
+/// dimension is random too, but for the time axis, which comes first.
 Sharding Planner::randomSharding(Value value) {
   int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
   Sharding sharding = Sharding::replicated(rank);
-  SmallVector<unsigned> atoms;
-  for (unsigned i = 0; i < mesh.atoms().size(); ++i) {
-    if (!mesh.atoms()[i].time)
-      atoms.push_back(i);
+  SmallVector<unsigned> subAxes;
+  for (unsigned i = 0; i < mesh.subAxes().size(); ++i) {
+    if (!mesh.subAxes()[i].time)
+      subAxes.push_back(i);
     else if (auto dim = timeDims.find(value); dim != timeDims.end())
-      sharding.dims[dim->second].atoms.push_back(i);
+      sharding.dims[dim->second].subAxes.push_back(i);
   }
-  random.shuffle(atoms);
-  for (unsigned atom : atoms) {
+  random.shuffle(subAxes);
+  for (unsigned subAxis : subAxes) {
     if (rank == 0 || !random.chance(60))
       continue;
     Sharding more = sharding;
-    more.dims[random.below(rank)].atoms.push_back(atom);
+    more.dims[random.below(rank)].subAxes.push_back(subAxis);
     if (keepsTimeBlocks(value, more))
       sharding = std::move(more);
   }
@@ -96,11 +96,11 @@ Sharding Planner::randomSharding(Value value) {
 }
 
 Assignment Planner::randomAssignment(const ShardingRule &rule, Choice time) {
-  Assignment assignment(mesh.atoms().size());
+  Assignment assignment(mesh.subAxes().size());
   for (int attempt = 0; attempt < 20; ++attempt) {
     for (unsigned i = 0; i < assignment.size(); ++i) {
-      assignment[i] = mesh.atoms()[i].time ? time : Choice();
-      if (mesh.atoms()[i].time || attempt == 19)
+      assignment[i] = mesh.subAxes()[i].time ? time : Choice();
+      if (mesh.subAxes()[i].time || attempt == 19)
         continue;
       if (!rule.passes.empty() && random.chance(25))
         assignment[i] = {Choice::Pass,
@@ -133,8 +133,8 @@ void Planner::drawTimeDim(func::FuncOp func, BlockArgument argument) {
 
 std::optional<int64_t> Planner::timeDimOf(const Sharding &sharding) {
   for (auto [index, dim] : llvm::enumerate(sharding.dims))
-    if (llvm::any_of(dim.atoms,
-                     [&](unsigned a) { return mesh.atoms()[a].time; }))
+    if (llvm::any_of(dim.subAxes,
+                     [&](unsigned a) { return mesh.subAxes()[a].time; }))
       return index;
   return std::nullopt;
 }

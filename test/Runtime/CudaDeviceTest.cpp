@@ -263,7 +263,7 @@ TEST_F(CudaDeviceTest, WhatCannotBeCapturedRunsAsItIs) {
   int runs = 0;
   auto body = [&]() -> Status {
     ++runs;
-    if (device->isRehearsing())
+    if (device->isCapturing())
       return Status::error("this library call cannot be captured");
     return step();
   };

@@ -10,7 +10,7 @@
 namespace autopar {
 
 /// How the members of a communicator lie on nodes: the worst over the mesh's
-/// communicators of the same atoms.
+/// communicators of the same sub-axes.
 struct CommunicatorShape {
   int64_t ranks = 1;
   int64_t nodes = 1;
@@ -27,7 +27,7 @@ public:
   /// One message from a device of one stage to its counterpart in the next;
   /// stage s has the devices after those of stages 0 to s-1.
   double sendSeconds(int64_t bytes, int64_t fromStage, int64_t toStage) const;
-  CommunicatorShape shapeOf(llvm::ArrayRef<unsigned> atoms);
+  CommunicatorShape shapeOf(llvm::ArrayRef<unsigned> subAxes);
 
   /// For reshardPath; holds a copy of the model.
   static ReshardCost reshardCost(const Cluster &cluster, const Mesh &mesh);

@@ -18,13 +18,13 @@ namespace autopar {
 
 /// The rows of the table. The first two are local, the others communicate.
 enum class ReshardKind {
-  SliceBlock,    // replicated over `atoms` -> split in `dim`
-  KeepFirst,     // replicated over `atoms` -> partial
-  AllGather,     // the minor `atoms` of `dim` -> replicated
-  ReduceScatter, // partial over `atoms` -> split in `dim`
-  AllToAll,      // the minor `atoms` of `concatDim` -> minor atoms of `dim`
-  AllReduce,     // partial over `atoms` -> replicated
-  Halo,          // plain blocks of `dim` over `atoms` -> an interval
+  SliceBlock,    // replicated over `subAxes` -> split in `dim`
+  KeepFirst,     // replicated over `subAxes` -> partial
+  AllGather,     // the minor `subAxes` of `dim` -> replicated
+  ReduceScatter, // partial over `subAxes` -> split in `dim`
+  AllToAll,  // the minor `subAxes` of `concatDim` -> minor sub-axes of `dim`
+  AllReduce, // partial over `subAxes` -> replicated
+  Halo,      // plain blocks of `dim` over `subAxes` -> an interval
 };
 llvm::StringRef stringifyReshardKind(ReshardKind kind);
 inline bool isLocal(ReshardKind kind) {
@@ -34,9 +34,9 @@ inline bool isLocal(ReshardKind kind) {
 /// One step of a path. What it does to the value is in `after`.
 struct ReshardStep {
   ReshardKind kind;
-  llvm::SmallVector<unsigned, 2> atoms; // major to minor
-  unsigned dim = 0;                     // unused by KeepFirst and AllReduce
-  unsigned concatDim = 0;               // AllToAll only
+  llvm::SmallVector<unsigned, 2> subAxes; // major to minor
+  unsigned dim = 0;                       // unused by KeepFirst and AllReduce
+  unsigned concatDim = 0;                 // AllToAll only
   ReduceKind reduce = ReduceKind::Sum; // of KeepFirst, ReduceScatter, AllReduce
   Sharding after;
   /// What one device holds of the value at the step's wider side (AllGather:
@@ -52,7 +52,7 @@ using ReshardCost = std::function<double(const ReshardStep &)>;
 
 /// The cheapest steps that turn `from` into `to`; ties go to fewer bytes, then
 /// fewer steps, then a fixed order. Empty when both are equal. nullopt: there
-/// is no legal path: `from` has an interval, or atoms of the time axis would
+/// is no legal path: `from` has an interval, or sub-axes of the time axis would
 /// have to communicate.
 std::optional<ReshardPath> reshardPath(const Sharding &from, const Sharding &to,
                                        llvm::ArrayRef<int64_t> shape,

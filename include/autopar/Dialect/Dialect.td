@@ -90,7 +90,7 @@ def Autopar_ShardingAttr : Autopar_Attr<"Sharding", "sharding"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Axis names resolved to the mesh's atoms. The names must exist (verified).
+    /// Axis names resolved to the mesh's sub-axes. The names must exist (verified).
     ::autopar::Sharding toSharding(const ::autopar::Mesh &mesh) const;
     static ShardingAttr get(::mlir::FlatSymbolRefAttr symbol, const ::autopar::Sharding &sharding,
                             const ::autopar::Mesh &mesh);

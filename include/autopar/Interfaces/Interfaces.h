@@ -17,13 +17,13 @@ struct Localization {
   const Mesh &mesh;
   mlir::FlatSymbolRefAttr meshSymbol;
 
-  /// Atoms that split `factor`; empty: it is whole here.
-  llvm::SmallVector<unsigned, 2> atoms(unsigned factor) const {
-    return atomsOf(assignment, factor);
+  /// Sub-axes that split `factor`; empty: it is whole here.
+  llvm::SmallVector<unsigned, 2> subAxes(unsigned factor) const {
+    return subAxesOf(assignment, factor);
   }
   /// Size of the local block of `factor`.
   int64_t block(unsigned factor) const {
-    return ceilDiv(rule.factors[factor].size, mesh.product(atoms(factor)));
+    return ceilDiv(rule.factors[factor].size, mesh.product(subAxes(factor)));
   }
 };
 

@@ -3,9 +3,9 @@
 // No MLIR here: Planning's problems and solvers work on these structs alone.
 //
 // A mesh has named axes. Each axis is held as its prime factors, major first:
-// the *atoms* of the mesh. `"tensor"=4` has the atoms `tensor.0` and
-// `tensor.1`, each of size 2; an axis of prime size has one atom with the
-// axis's own name. Half an axis is a subset of atoms: the only sub-axis
+// the *sub-axes* of the mesh. `"tensor"=4` has the sub-axes `tensor.0` and
+// `tensor.1`, each of size 2; an axis of prime size has one sub-axis with the
+// axis's own name. Half an axis is a subset of sub-axes: the only sub-axis
 // mechanism.
 //
 // A dimension of n elements over k devices is k blocks of B = ceil(n/k); device
@@ -46,8 +46,8 @@ struct MeshAxis {
 /// The axis of this name counts micro-batches, not devices. It comes first.
 inline constexpr llvm::StringLiteral kTimeAxis = "time";
 
-/// One prime factor of an axis. An axis of size 1 has no atoms.
-struct MeshAtom {
+/// One prime factor of an axis. An axis of size 1 has no sub-axes.
+struct SubAxis {
   std::string name;
   unsigned axis;   // index of its axis
   int64_t size;    // a prime
@@ -65,30 +65,32 @@ public:
   explicit Mesh(llvm::ArrayRef<MeshAxis> axes);
 
   llvm::ArrayRef<MeshAxis> axes() const { return axisList; }
-  llvm::ArrayRef<MeshAtom> atoms() const { return atomList; }
+  llvm::ArrayRef<SubAxis> subAxes() const { return subAxisList; }
   int64_t deviceCount() const; // without the time axis
   int64_t timeCount() const;   // 1 without a time axis
   int64_t pointCount() const { return deviceCount() * timeCount(); }
 
-  /// Atoms of "tensor" (all of the axis) or "tensor.1"; nullopt: no such axis.
+  /// Sub-axes of "tensor" (all of the axis) or "tensor.1"; nullopt: no such
+  /// axis.
   std::optional<llvm::SmallVector<unsigned>> lookup(llvm::StringRef ref) const;
   /// The inverse: whole axes are written by their own name.
-  llvm::SmallVector<std::string> spell(llvm::ArrayRef<unsigned> atoms) const;
+  llvm::SmallVector<std::string> spell(llvm::ArrayRef<unsigned> subAxes) const;
 
-  /// Number of blocks that the atoms make together.
-  int64_t product(llvm::ArrayRef<unsigned> atoms) const;
-  /// Linear index of `point` over the atoms, the first atom most significant.
-  int64_t linearIndex(llvm::ArrayRef<unsigned> atoms, int64_t point) const;
-  /// The points that differ from `point` in these atoms only, ordered by
+  /// Number of blocks that the sub-axes make together.
+  int64_t product(llvm::ArrayRef<unsigned> subAxes) const;
+  /// Linear index of `point` over the sub-axes, the first sub-axis most
+  /// significant.
+  int64_t linearIndex(llvm::ArrayRef<unsigned> subAxes, int64_t point) const;
+  /// The points that differ from `point` in these sub-axes only, ordered by
   /// linearIndex: the members of its communicator.
-  llvm::SmallVector<int64_t> group(llvm::ArrayRef<unsigned> atoms,
+  llvm::SmallVector<int64_t> group(llvm::ArrayRef<unsigned> subAxes,
                                    int64_t point) const;
 
   bool operator==(const Mesh &o) const { return axisList == o.axisList; }
 
 private:
   llvm::SmallVector<MeshAxis> axisList;
-  llvm::SmallVector<MeshAtom> atomList;
+  llvm::SmallVector<SubAxis> subAxisList;
 };
 
 //===----------------------------------------------------------------------===//
@@ -107,28 +109,28 @@ struct Interval {
   }
 };
 
-/// Atoms over which a dimension is split, major to minor; empty: whole.
+/// Sub-axes over which a dimension is split, major to minor; empty: whole.
 struct DimSharding {
-  llvm::SmallVector<unsigned, 2> atoms;
+  llvm::SmallVector<unsigned, 2> subAxes;
   std::optional<Interval> interval;
   bool operator==(const DimSharding &o) const {
-    return atoms == o.atoms && interval == o.interval;
+    return subAxes == o.subAxes && interval == o.interval;
   }
 };
 
 struct Partial {
-  unsigned atom;
+  unsigned subAxis;
   ReduceKind kind;
   bool operator==(const Partial &o) const {
-    return atom == o.atom && kind == o.kind;
+    return subAxis == o.subAxis && kind == o.kind;
   }
 };
 
-/// How a value lies on the mesh. A value partial over an atom is the reduction
-/// of what the devices along that atom hold.
+/// How a value lies on the mesh. A value partial over an sub-axis is the
+/// reduction of what the devices along that sub-axis hold.
 struct Sharding {
   llvm::SmallVector<DimSharding> dims;
-  llvm::SmallVector<Partial, 2> partial; // ordered by atom
+  llvm::SmallVector<Partial, 2> partial; // ordered by sub-axis
 
   static Sharding replicated(size_t rank) {
     Sharding s;
@@ -136,7 +138,7 @@ struct Sharding {
     return s;
   }
   bool isReplicated() const;
-  bool usesAtom(unsigned atom) const; // by a dimension or as partial
+  bool usesSubAxis(unsigned subAxis) const; // by a dimension or as partial
   bool operator==(const Sharding &o) const {
     return dims == o.dims && partial == o.partial;
   }
@@ -191,8 +193,9 @@ struct DimFactors {
 };
 using TensorFactors = llvm::SmallVector<DimFactors>;
 
-/// If all these operands are partial over an atom (and the others replicated
-/// along it), so are the results: the op is additive (or monotone) in them.
+/// If all these operands are partial over an sub-axis (and the others
+/// replicated along it), so are the results: the op is additive (or monotone)
+/// in them.
 struct PartialPass {
   llvm::SmallVector<unsigned, 2> operands;
   ReduceKind kind = ReduceKind::Sum;
@@ -215,7 +218,7 @@ struct ShardingRule {
 /// one `0*1`.
 std::string toString(const ShardingRule &rule);
 
-/// What one atom of the mesh does in an op.
+/// What one sub-axis of the mesh does in an op.
 struct Choice {
   enum Kind : uint8_t { None, Split, Pass } kind = None;
   unsigned index = 0; // of the factor or of the pass
@@ -223,12 +226,12 @@ struct Choice {
     return kind == o.kind && (kind == None || index == o.index);
   }
 };
-/// One choice per atom of the mesh: all there is to decide about an op.
+/// One choice per sub-axis of the mesh: all there is to decide about an op.
 using Assignment = llvm::SmallVector<Choice>;
 
-/// Atoms that split `factor`, in mesh order.
-llvm::SmallVector<unsigned, 2> atomsOf(const Assignment &assignment,
-                                       unsigned factor);
+/// Sub-axes that split `factor`, in mesh order.
+llvm::SmallVector<unsigned, 2> subAxesOf(const Assignment &assignment,
+                                         unsigned factor);
 
 /// Whether `factor` may be split into `parts` blocks: a factor that shares a
 /// dimension must be the major one of more than one element there, and divide.

@@ -63,24 +63,24 @@ llvm::Expected<Constraints> readConstraintsFile(llvm::StringRef path);
 // On a graph and a mesh
 //===----------------------------------------------------------------------===//
 
-/// What one atom may do in an op.
-struct AtomLimit {
+/// What one sub-axis may do in an op.
+struct SubAxisLimit {
   std::optional<llvm::SmallVector<Choice, 2>> only; // nullopt: anything
   llvm::SmallVector<Choice, 2> never;
 };
 
 struct OpLimit {
-  llvm::SmallVector<AtomLimit> atoms; // empty: no limit
-  llvm::SmallVector<unsigned> from;   // places in Constraints::list
+  llvm::SmallVector<SubAxisLimit> subAxes; // empty: no limit
+  llvm::SmallVector<unsigned> from;        // places in Constraints::list
   bool allows(const Assignment &assignment) const;
 };
 
-/// A ShardingPattern for one value: per dimension its atoms, or nullopt.
+/// A ShardingPattern for one value: per dimension its sub-axes, or nullopt.
 struct ShardingLimit {
   llvm::SmallVector<std::optional<llvm::SmallVector<unsigned, 2>>> dims;
-  llvm::SmallVector<Partial, 2> partial; // ordered by atom
+  llvm::SmallVector<Partial, 2> partial; // ordered by sub-axis
   unsigned from = 0;
-  /// Whether `sharding`, its time atoms aside, is so.
+  /// Whether `sharding`, its time sub-axes aside, is so.
   bool matches(const Sharding &sharding, const Mesh &mesh) const;
 };
 

@@ -30,8 +30,8 @@ llvm::StringRef stringifyStrategy(StrategyName name);
 llvm::Expected<llvm::SmallVector<StrategyName>>
 parseStrategies(llvm::StringRef text);
 
-/// What the atoms of one axis have to do in an op: one of these choices. None
-/// listed: the search decides.
+/// What the sub-axes of one axis have to do in an op: one of these choices.
+/// None listed: the search decides.
 using AxisDemand = llvm::SmallVector<Choice, 2>;
 /// Per axis of the mesh.
 using OpDemand = llvm::SmallVector<AxisDemand>;

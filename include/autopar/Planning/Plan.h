@@ -30,12 +30,12 @@ struct PlannedValue {
 /// Collectives of one kind, size and place in the mesh, in one step.
 struct PlannedCollective {
   std::string kind;
-  llvm::SmallVector<unsigned, 2> atoms;
+  llvm::SmallVector<unsigned, 2> subAxes;
   int64_t bytes = 0; // of one, per device
   int64_t count = 0;
   double seconds = 0; // of all
   bool operator==(const PlannedCollective &o) const {
-    return kind == o.kind && atoms == o.atoms && bytes == o.bytes;
+    return kind == o.kind && subAxes == o.subAxes && bytes == o.bytes;
   }
 };
 
@@ -59,8 +59,8 @@ struct Plan {
   std::vector<PlannedCollective> collectives;
 };
 
-/// Ops and values of the graph by name, legal assignments and shardings, atoms
-/// and stages that exist, no stage that reads from a later one.
+/// Ops and values of the graph by name, legal assignments and shardings,
+/// sub-axes and stages that exist, no stage that reads from a later one.
 llvm::Error verify(const Plan &plan, const ModelGraph &graph);
 
 /// Puts ops and values in the graph's order, by name; an error where the plan

@@ -12,7 +12,7 @@ static SmallVector<int64_t> blockStart(ArrayRef<int64_t> shape,
                                        const Mesh &mesh, int64_t point) {
   SmallVector<int64_t> start;
   for (const auto &[size, dim] : llvm::zip_equal(shape, sharding.dims)) {
-    int64_t index = mesh.linearIndex(dim.atoms, point);
+    int64_t index = mesh.linearIndex(dim.subAxes, point);
     start.push_back(dim.interval
                         ? index * dim.interval->step + dim.interval->offset
                         : index * localSize(size, dim, mesh));
@@ -69,7 +69,7 @@ static std::vector<TensorRef> reducePartials(ArrayRef<TensorRef> blocks,
     std::vector<TensorRef> next;
     for (int64_t point = 0; point < mesh.pointCount(); ++point) {
       SmallVector<const Tensor *> parts;
-      for (int64_t member : mesh.group(partial.atom, point))
+      for (int64_t member : mesh.group(partial.subAxis, point))
         parts.push_back(current[member].get());
       next.push_back(
           std::make_shared<Tensor>(reduceTensors(partial.kind, parts)));

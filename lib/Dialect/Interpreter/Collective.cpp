@@ -10,18 +10,18 @@ namespace autopar::interpreter {
 
 FailureOr<SmallVector<unsigned>> resolveAxes(Operation *op, ArrayAttr axes,
                                              const Mesh &mesh) {
-  SmallVector<unsigned> atoms;
+  SmallVector<unsigned> subAxes;
   for (auto axis : axes.getAsRange<StringAttr>()) {
     std::optional<SmallVector<unsigned>> found = mesh.lookup(axis);
     if (!found)
       return op->emitError() << "the mesh has no axis " << axis;
-    for (unsigned atom : *found) {
-      if (llvm::is_contained(atoms, atom))
+    for (unsigned subAxis : *found) {
+      if (llvm::is_contained(subAxes, subAxis))
         return op->emitError() << "axis " << axis << " is there twice";
-      atoms.push_back(atom);
+      subAxes.push_back(subAxis);
     }
   }
-  return atoms;
+  return subAxes;
 }
 
 namespace {
@@ -132,20 +132,21 @@ bool isCollective(Operation *op) {
 FailureOr<Everywhere> evaluateCollective(Operation *op, const Everywhere &input,
                                          RankedTensorType type,
                                          const Mesh &mesh) {
-  auto atoms = resolveAxes(op, op->getAttrOfType<ArrayAttr>("axes"), mesh);
-  if (failed(atoms))
+  auto subAxes = resolveAxes(op, op->getAttrOfType<ArrayAttr>("axes"), mesh);
+  if (failed(subAxes))
     return failure();
-  if (llvm::any_of(*atoms,
-                   [&](unsigned atom) { return mesh.atoms()[atom].time; }))
+  if (llvm::any_of(*subAxes, [&](unsigned subAxis) {
+        return mesh.subAxes()[subAxis].time;
+      }))
     return op->emitError() << "devices cannot communicate over time";
   Everywhere results;
   for (int64_t point = 0; point < mesh.pointCount(); ++point) {
     SmallVector<const Tensor *> parts;
-    for (int64_t member : mesh.group(*atoms, point))
+    for (int64_t member : mesh.group(*subAxes, point))
       parts.push_back(input[member].get());
     auto result = std::make_shared<Tensor>(type);
     result->fillGarbage();
-    int64_t index = mesh.linearIndex(*atoms, point);
+    int64_t index = mesh.linearIndex(*subAxes, point);
     llvm::TypeSwitch<Operation *>(op)
         .Case<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, HaloOp>(
             [&](auto typed) { collect(typed, parts, index, *result); });
@@ -197,11 +198,11 @@ bool isPosition(Operation *op) {
 
 FailureOr<Tensor> evaluatePosition(Operation *op, Operands operands,
                                    const Mesh &mesh, int64_t point) {
-  auto atoms = resolveAxes(op, op->getAttrOfType<ArrayAttr>("axes"), mesh);
-  if (failed(atoms))
+  auto subAxes = resolveAxes(op, op->getAttrOfType<ArrayAttr>("axes"), mesh);
+  if (failed(subAxes))
     return failure();
   Tensor result = emptyResult(op);
-  int64_t index = mesh.linearIndex(*atoms, point);
+  int64_t index = mesh.linearIndex(*subAxes, point);
   llvm::TypeSwitch<Operation *>(op)
       .Case<SliceBlockOp, MaskOp, KeepFirstOp, BlockOffsetOp>(
           [&](auto typed) { place(typed, operands, index, result); });

@@ -27,7 +27,7 @@ std::vector<Split> allSplits(const ShardingRule &rule) {
   for (int64_t blocks = 2; blocks <= 5; ++blocks) {
     Mesh mesh(MeshAxis{"x", blocks});
     for (Choice choice : choices)
-      splits.push_back({mesh, Assignment(mesh.atoms().size(), choice)});
+      splits.push_back({mesh, Assignment(mesh.subAxes().size(), choice)});
   }
   Mesh square({MeshAxis{"x", 2}, MeshAxis{"y", 2}});
   for (Choice first : choices)
@@ -78,7 +78,7 @@ namespace {
 /// there are none.
 struct Parts {
   std::vector<Tensor> parts;
-  SmallVector<unsigned> atoms;
+  SmallVector<unsigned> subAxes;
   Tensor whole;
 };
 } // namespace
@@ -87,9 +87,9 @@ static Parts makeParts(Value operand, unsigned number, const Sharding &sharding,
                        const Mesh &mesh, uint64_t seed) {
   Parts result;
   for (const Partial &partial : sharding.partial)
-    result.atoms.push_back(partial.atom);
+    result.subAxes.push_back(partial.subAxis);
   SmallVector<const Tensor *> pointers;
-  int64_t count = mesh.product(result.atoms);
+  int64_t count = mesh.product(result.subAxes);
   for (int64_t i = 0; i < count; ++i)
     result.parts.push_back(randomOperand(
         operand, "operand" + std::to_string(number) + "." + std::to_string(i),
@@ -108,7 +108,7 @@ static void applyMasks(Tensor &block, const TensorFactors &factors,
                        ArrayRef<int64_t> wholeShape, const Mesh &mesh,
                        int64_t point) {
   for (size_t d = 0; d < factors.size(); ++d) {
-    if (sharding.dims[d].atoms.empty() || sharding.dims[d].interval)
+    if (sharding.dims[d].subAxes.empty() || sharding.dims[d].interval)
       continue;
     std::optional<double> mask;
     for (unsigned factor : factors[d].factors)
@@ -117,7 +117,7 @@ static void applyMasks(Tensor &block, const TensorFactors &factors,
     if (!mask)
       continue;
     int64_t start =
-        mesh.linearIndex(sharding.dims[d].atoms, point) * block.dim(d);
+        mesh.linearIndex(sharding.dims[d].subAxes, point) * block.dim(d);
     forEachIndex(block.shape(), [&](ArrayRef<int64_t> index, int64_t i) {
       if (start + index[d] >= wholeShape[d])
         block.set(i, *mask);
@@ -137,7 +137,7 @@ static Everywhere cutOperand(const Parts &parts, const TensorFactors &factors,
                              const Mesh &mesh) {
   Everywhere blocks;
   for (int64_t point = 0; point < mesh.pointCount(); ++point) {
-    const Tensor &part = parts.parts[mesh.linearIndex(parts.atoms, point)];
+    const Tensor &part = parts.parts[mesh.linearIndex(parts.subAxes, point)];
     Tensor block = cutBlock(part, sharding, mesh, point, fillOf(factors));
     applyMasks(block, factors, sharding, rule, part.shape(), mesh, point);
     blocks.push_back(std::make_shared<Tensor>(std::move(block)));

@@ -46,7 +46,7 @@ private:
   Value stackArray(Type type, ValueRange values);
   Value axisIndex(ArrayAttr axes);
   Value position(ArrayAttr axes);
-  Value timeDigit(const MeshAtom &atom);
+  Value timeDigit(const SubAxis &subAxis);
   void check(Value status);
   LLVM::LLVMFuncOp bodyOf(const HostLoop &loop);
 
@@ -237,29 +237,30 @@ Value Emitter::axisIndex(ArrayAttr axes) {
   return ask("aprt_axis_index", i64, int32(program.communicator(axes)));
 }
 
-Value Emitter::timeDigit(const MeshAtom &atom) {
-  Value digit = LLVM::UDivOp::create(builder, loc, time, int64(atom.divisor));
-  return LLVM::URemOp::create(builder, loc, digit, int64(atom.size));
+Value Emitter::timeDigit(const SubAxis &subAxis) {
+  Value digit =
+      LLVM::UDivOp::create(builder, loc, time, int64(subAxis.divisor));
+  return LLVM::URemOp::create(builder, loc, digit, int64(subAxis.size));
 }
 
 /// Without the time axis the runtime knows the index; with it, the index is
-/// put together atom by atom.
+/// put together sub-axis by sub-axis.
 Value Emitter::position(ArrayAttr axes) {
-  SmallVector<unsigned> atoms;
+  SmallVector<unsigned> subAxes;
   for (auto axis : axes.getAsRange<StringAttr>())
     if (auto found = program.mesh.lookup(axis.getValue()))
-      llvm::append_range(atoms, *found);
+      llvm::append_range(subAxes, *found);
   std::vector<int64_t> key{HostArgument::Position};
-  llvm::append_range(key, atoms);
+  llvm::append_range(key, subAxes);
   return once(key, [&]() -> Value {
-    auto isTime = [&](unsigned atom) {
-      return program.mesh.atoms()[atom].time;
+    auto isTime = [&](unsigned subAxis) {
+      return program.mesh.subAxes()[subAxis].time;
     };
-    if (llvm::none_of(atoms, isTime))
+    if (llvm::none_of(subAxes, isTime))
       return axisIndex(axes);
     Value index = int64(0);
-    for (unsigned atom : atoms) {
-      const MeshAtom &what = program.mesh.atoms()[atom];
+    for (unsigned subAxis : subAxes) {
+      const SubAxis &what = program.mesh.subAxes()[subAxis];
       Value digit =
           what.time ? timeDigit(what)
                     : axisIndex(builder.getStrArrayAttr(StringRef(what.name)));

@@ -64,12 +64,12 @@ int32_t HostProgram::addOp(ProgramOp op) {
 int32_t HostProgram::communicator(ArrayAttr axes, int64_t bytes) {
   std::string key;
   ProgramCommunicator made;
-  SmallVector<unsigned> atoms;
+  SmallVector<unsigned> subAxes;
   for (auto axis : axes.getAsRange<StringAttr>()) {
     key += axis.getValue().str() + ",";
     made.axes.push_back(axis.str());
     if (auto found = mesh.lookup(axis.getValue()))
-      llvm::append_range(atoms, *found);
+      llvm::append_range(subAxes, *found);
   }
   auto [it, isNew] = communicatorIndex.try_emplace(key, communicators.size());
   if (!isNew) {
@@ -81,7 +81,7 @@ int32_t HostProgram::communicator(ArrayAttr axes, int64_t bytes) {
   int64_t devices = mesh.deviceCount();
   for (int64_t stage = 0; stage < stages; ++stage)
     for (int64_t device = 0; device < devices; ++device) {
-      SmallVector<int64_t> members = mesh.group(atoms, device);
+      SmallVector<int64_t> members = mesh.group(subAxes, device);
       if (*llvm::min_element(members) != device)
         continue; // each group once, at its first device
       std::vector<int64_t> ranks;

@@ -22,8 +22,8 @@ json::Array dimSlices(ShardingAttr attribute, ArrayRef<int64_t> shape,
   json::Array result;
   for (auto [dim, size] : llvm::zip_equal(sharding.dims, shape)) {
     json::Array split;
-    for (unsigned atom : dim.atoms) {
-      const MeshAtom &what = mesh.atoms()[atom];
+    for (unsigned subAxis : dim.subAxes) {
+      const SubAxis &what = mesh.subAxes()[subAxis];
       split.push_back(json::Array{static_cast<int64_t>(what.axis), what.divisor,
                                   what.size});
     }

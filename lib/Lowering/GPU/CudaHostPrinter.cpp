@@ -73,17 +73,19 @@ std::string HostPrinter::position(ArrayAttr axes) {
     return "aprt_axis_index(rank, " +
            std::to_string(program.communicator(along)) + ")";
   };
-  SmallVector<unsigned> atoms;
+  SmallVector<unsigned> subAxes;
   for (auto axis : axes.getAsRange<StringAttr>())
     if (auto found = program.mesh.lookup(axis.getValue()))
-      llvm::append_range(atoms, *found);
-  auto isTime = [&](unsigned atom) { return program.mesh.atoms()[atom].time; };
-  if (llvm::none_of(atoms, isTime))
+      llvm::append_range(subAxes, *found);
+  auto isTime = [&](unsigned subAxis) {
+    return program.mesh.subAxes()[subAxis].time;
+  };
+  if (llvm::none_of(subAxes, isTime))
     return ask(axes);
   Builder builder(axes.getContext());
   std::string text;
-  for (unsigned atom : atoms) {
-    const MeshAtom &what = program.mesh.atoms()[atom];
+  for (unsigned subAxis : subAxes) {
+    const SubAxis &what = program.mesh.subAxes()[subAxis];
     std::string digit =
         what.time
             ? llvm::formatv("t / {0} % {1}", what.divisor, what.size).str()

@@ -27,8 +27,8 @@ double secondsOf(ReshardKind kind, int64_t nodes, int64_t devices,
   Mesh mesh({{"x", nodes * devices}});
   ReshardStep step;
   step.kind = kind;
-  for (unsigned atom = 0; atom < mesh.atoms().size(); ++atom)
-    step.atoms.push_back(atom);
+  for (unsigned subAxis = 0; subAxis < mesh.subAxes().size(); ++subAxis)
+    step.subAxes.push_back(subAxis);
   step.bytes = int64_t(bytes);
   return CommunicationModel(cluster(nodes, devices), mesh).seconds(step);
 }

@@ -11,10 +11,10 @@ namespace {
 
 Cluster cluster(StringRef spec) { return cantFail(parseCluster(spec)); }
 
-ReshardStep allReduce(SmallVector<unsigned, 2> atoms, int64_t bytes) {
+ReshardStep allReduce(SmallVector<unsigned, 2> subAxes, int64_t bytes) {
   ReshardStep step;
   step.kind = ReshardKind::AllReduce;
-  step.atoms = std::move(atoms);
+  step.subAxes = std::move(subAxes);
   step.bytes = bytes;
   return step;
 }

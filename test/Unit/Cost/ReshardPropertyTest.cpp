@@ -35,23 +35,23 @@ public:
       size = number(1, 13);
     return sizes;
   }
-  /// Each atom splits some dimension, or is partial in the sharding's one way,
-  /// or does nothing.
+  /// Each sub-axis splits some dimension, or is partial in the sharding's one
+  /// way, or does nothing.
   Sharding sharding(size_t rank) {
     Sharding result = Sharding::replicated(rank);
-    std::vector<unsigned> atoms(mesh.atoms().size());
-    std::iota(atoms.begin(), atoms.end(), 0);
-    std::shuffle(atoms.begin(), atoms.end(), random);
+    std::vector<unsigned> subAxes(mesh.subAxes().size());
+    std::iota(subAxes.begin(), subAxes.end(), 0);
+    std::shuffle(subAxes.begin(), subAxes.end(), random);
     ReduceKind kind = number(0, 1) ? ReduceKind::Sum : ReduceKind::Max;
-    for (unsigned atom : atoms) {
+    for (unsigned subAxis : subAxes) {
       int64_t place = number(-2, rank - 1);
       if (place >= 0)
-        result.dims[place].atoms.push_back(atom);
-      else if (place == -1 && !mesh.atoms()[atom].time)
-        result.partial.push_back({atom, kind});
+        result.dims[place].subAxes.push_back(subAxis);
+      else if (place == -1 && !mesh.subAxes()[subAxis].time)
+        result.partial.push_back({subAxis, kind});
     }
     llvm::sort(result.partial, [](const Partial &a, const Partial &b) {
-      return a.atom < b.atom;
+      return a.subAxis < b.subAxis;
     });
     return result;
   }
@@ -59,7 +59,7 @@ public:
   void addInterval(Sharding &sharding, ArrayRef<int64_t> shape) {
     for (const auto &[size, dim] : zip_equal(shape, sharding.dims)) {
       int64_t block = localSize(size, dim, mesh);
-      if (dim.atoms.empty() || number(0, 1))
+      if (dim.subAxes.empty() || number(0, 1))
         continue;
       int64_t before = number(0, 2);
       dim.interval = Interval{block, -before, before + block + number(0, 2)};
@@ -79,42 +79,42 @@ public:
       : mesh(mesh), shape(shape), at(std::move(start)) {}
 
   void follow(const ReshardStep &step) {
-    EXPECT_FALSE(step.atoms.empty() && step.kind != ReshardKind::Halo);
-    for (unsigned atom : step.atoms) {
-      EXPECT_TRUE(isLocal(step.kind) || !mesh.atoms()[atom].time);
+    EXPECT_FALSE(step.subAxes.empty() && step.kind != ReshardKind::Halo);
+    for (unsigned subAxis : step.subAxes) {
+      EXPECT_TRUE(isLocal(step.kind) || !mesh.subAxes()[subAxis].time);
     }
     switch (step.kind) {
     case ReshardKind::SliceBlock:
-      expectUnused(step.atoms);
-      append(step.dim, step.atoms);
+      expectUnused(step.subAxes);
+      append(step.dim, step.subAxes);
       break;
     case ReshardKind::KeepFirst:
-      expectUnused(step.atoms);
-      for (unsigned atom : step.atoms)
-        at.partial.push_back({atom, step.reduce});
+      expectUnused(step.subAxes);
+      for (unsigned subAxis : step.subAxes)
+        at.partial.push_back({subAxis, step.reduce});
       break;
     case ReshardKind::AllGather:
-      removeMinor(step.dim, step.atoms);
+      removeMinor(step.dim, step.subAxes);
       break;
     case ReshardKind::ReduceScatter:
       removePartial(step);
-      append(step.dim, step.atoms);
+      append(step.dim, step.subAxes);
       break;
     case ReshardKind::AllToAll:
-      removeMinor(step.concatDim, step.atoms);
-      append(step.dim, step.atoms);
+      removeMinor(step.concatDim, step.subAxes);
+      append(step.dim, step.subAxes);
       break;
     case ReshardKind::AllReduce:
       removePartial(step);
       break;
     case ReshardKind::Halo:
       EXPECT_FALSE(at.dims[step.dim].interval);
-      EXPECT_FALSE(at.dims[step.dim].atoms.empty());
+      EXPECT_FALSE(at.dims[step.dim].subAxes.empty());
       at.dims[step.dim].interval = step.after.dims[step.dim].interval;
       break;
     }
     llvm::sort(at.partial, [](const Partial &a, const Partial &b) {
-      return a.atom < b.atom;
+      return a.subAxis < b.subAxis;
     });
     EXPECT_EQ(toString(at, mesh), toString(step.after, mesh));
     EXPECT_GE(step.bytes, 0);
@@ -124,9 +124,9 @@ public:
   const Sharding &place() const { return at; }
 
 private:
-  void expectUnused(ArrayRef<unsigned> atoms) {
-    for (unsigned atom : atoms) {
-      EXPECT_FALSE(at.usesAtom(atom));
+  void expectUnused(ArrayRef<unsigned> subAxes) {
+    for (unsigned subAxis : subAxes) {
+      EXPECT_FALSE(at.usesSubAxis(subAxis));
     }
   }
   int64_t block(unsigned dim) const {
@@ -134,23 +134,23 @@ private:
   }
   /// Blocks that are cut further, or put together, must nest, unless one side
   /// is the whole dimension.
-  void append(unsigned dim, ArrayRef<unsigned> atoms) {
-    bool whole = at.dims[dim].atoms.empty();
+  void append(unsigned dim, ArrayRef<unsigned> subAxes) {
+    bool whole = at.dims[dim].subAxes.empty();
     int64_t wide = block(dim);
-    llvm::append_range(at.dims[dim].atoms, atoms);
-    EXPECT_TRUE(whole || wide == block(dim) * mesh.product(atoms));
+    llvm::append_range(at.dims[dim].subAxes, subAxes);
+    EXPECT_TRUE(whole || wide == block(dim) * mesh.product(subAxes));
   }
-  void removeMinor(unsigned dim, ArrayRef<unsigned> atoms) {
-    auto &list = at.dims[dim].atoms;
-    ASSERT_GE(list.size(), atoms.size());
-    EXPECT_TRUE(ArrayRef<unsigned>(list).take_back(atoms.size()) == atoms);
+  void removeMinor(unsigned dim, ArrayRef<unsigned> subAxes) {
+    auto &list = at.dims[dim].subAxes;
+    ASSERT_GE(list.size(), subAxes.size());
+    EXPECT_TRUE(ArrayRef<unsigned>(list).take_back(subAxes.size()) == subAxes);
     int64_t narrow = block(dim);
-    list.truncate(list.size() - atoms.size());
-    EXPECT_TRUE(list.empty() || block(dim) == narrow * mesh.product(atoms));
+    list.truncate(list.size() - subAxes.size());
+    EXPECT_TRUE(list.empty() || block(dim) == narrow * mesh.product(subAxes));
   }
   void removePartial(const ReshardStep &step) {
-    for (unsigned atom : step.atoms) {
-      Partial expected{atom, step.reduce};
+    for (unsigned subAxis : step.subAxes) {
+      Partial expected{subAxis, step.reduce};
       EXPECT_TRUE(is_contained(at.partial, expected));
       llvm::erase(at.partial, expected);
     }

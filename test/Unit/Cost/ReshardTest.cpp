@@ -15,15 +15,15 @@ double ringCost(const ReshardStep &step) {
   return 1 + step.bytes * (step.kind == ReshardKind::AllReduce ? 2.0 : 1.0);
 }
 
-Sharding split(size_t rank, unsigned dim, SmallVector<unsigned, 2> atoms) {
+Sharding split(size_t rank, unsigned dim, SmallVector<unsigned, 2> subAxes) {
   Sharding s = Sharding::replicated(rank);
-  s.dims[dim].atoms = atoms;
+  s.dims[dim].subAxes = subAxes;
   return s;
 }
 
-Sharding sum(size_t rank, unsigned atom) {
+Sharding sum(size_t rank, unsigned subAxis) {
   Sharding s = Sharding::replicated(rank);
-  s.partial.push_back({atom, ReduceKind::Sum});
+  s.partial.push_back({subAxis, ReduceKind::Sum});
   return s;
 }
 
@@ -78,14 +78,14 @@ TEST(Reshard, BlocksThatDoNotNestAreGathered) {
             "all_gather slice_block");
 }
 
-TEST(Reshard, OrderOfAtomsMatters) {
+TEST(Reshard, OrderOfSubAxesMatters) {
   EXPECT_EQ(path(split(2, 0, {0, 1}), split(2, 0, {1, 0})),
             "all_gather slice_block");
   EXPECT_EQ(path(split(2, 0, {0, 1}), split(2, 1, {1})),
             "all_to_all all_gather");
 }
 
-TEST(Reshard, TimeAtomsOnlySlice) {
+TEST(Reshard, TimeSubAxesOnlySlice) {
   Sharding whole = Sharding::replicated(2);
   EXPECT_EQ(path(whole, split(2, 0, {0}), {8, 8}, timeMesh), "slice_block");
   EXPECT_EQ(path(split(2, 0, {0}), whole, {8, 8}, timeMesh), "none");

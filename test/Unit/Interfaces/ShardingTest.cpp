@@ -9,10 +9,10 @@ namespace {
 
 TEST(Mesh, HoldsAxesAsPrimeFactors) {
   Mesh mesh({{"data", 4}, {"tensor", 3}, {"one", 1}});
-  ASSERT_EQ(mesh.atoms().size(), 3u);
-  EXPECT_EQ(mesh.atoms()[0].name, "data.0");
-  EXPECT_EQ(mesh.atoms()[1].name, "data.1");
-  EXPECT_EQ(mesh.atoms()[2].name, "tensor");
+  ASSERT_EQ(mesh.subAxes().size(), 3u);
+  EXPECT_EQ(mesh.subAxes()[0].name, "data.0");
+  EXPECT_EQ(mesh.subAxes()[1].name, "data.1");
+  EXPECT_EQ(mesh.subAxes()[2].name, "tensor");
   EXPECT_EQ(mesh.deviceCount(), 12);
   EXPECT_EQ(mesh.spell({0, 1, 2}),
             (llvm::SmallVector<std::string>{"data", "tensor"}));

@@ -64,7 +64,7 @@ TEST_F(TensorTest, keepsBytes) {
 TEST_F(TensorTest, cutsUnevenAndEmptyBlocks) {
   Mesh mesh(MeshAxis{"x", 5});
   Sharding sharding = Sharding::replicated(1);
-  sharding.dims[0].atoms = {0};
+  sharding.dims[0].subAxes = {0};
   Tensor whole = iota({6}, builder.getF64Type()); // blocks of 2: 2 2 2 0 0
   EXPECT_EQ(cutBlock(whole, sharding, mesh, 2).floats,
             (std::vector<double>{4, 5}));
@@ -75,7 +75,7 @@ TEST_F(TensorTest, cutsUnevenAndEmptyBlocks) {
 TEST_F(TensorTest, cutsIntervalsWithFill) {
   Mesh mesh(MeshAxis{"x", 2});
   Sharding sharding = Sharding::replicated(1);
-  sharding.dims[0].atoms = {0};
+  sharding.dims[0].subAxes = {0};
   sharding.dims[0].interval = Interval{2, -1, 4};
   Tensor whole = iota({4}, builder.getF64Type());
   EXPECT_EQ(cutBlock(whole, sharding, mesh, 0, 7).floats,
@@ -87,8 +87,8 @@ TEST_F(TensorTest, cutsIntervalsWithFill) {
 TEST_F(TensorTest, assemblesWhatItCut) {
   Mesh mesh({MeshAxis{"x", 2}, MeshAxis{"y", 3}});
   Sharding sharding = Sharding::replicated(2);
-  sharding.dims[0].atoms = {1};
-  sharding.dims[1].atoms = {0};
+  sharding.dims[0].subAxes = {1};
+  sharding.dims[1].subAxes = {0};
   Tensor whole = iota({4, 5}, builder.getI64Type());
   std::vector<TensorRef> blocks;
   for (int64_t point = 0; point < mesh.pointCount(); ++point)

@@ -105,7 +105,7 @@ TEST(HeldInputs, RowsOfEqualBlocksAreOnePiece) {
     Sharding sharding = Sharding::replicated(shape.size());
     for (auto [dim, axis] : llvm::zip(sharding.dims, axes))
       if (!axis.empty())
-        llvm::append_range(dim.atoms, *mesh.lookup(axis));
+        llvm::append_range(dim.subAxes, *mesh.lookup(axis));
     return isOnePiece(shape, sharding, mesh);
   };
   EXPECT_TRUE(split({}, {}));
