@@ -1,6 +1,7 @@
 //===- ScheduleOps.cpp - Reshards, kernels, buffers -----------------------===//
 
 #include "OpHelpers.h"
+#include "autopar/Dialect/LibraryCall.h"
 
 using namespace mlir;
 
@@ -32,6 +33,21 @@ static bool holds(Value value, Type type) {
          shaped.getElementType() == tensor.getElementType();
 }
 
+/// The call says what the body computes.
+static LogicalResult verifyLibrary(KernelOp kernel) {
+  LibraryCallAttr call = kernel.getLibraryAttr();
+  if (!call)
+    return success();
+  FailureOr<LibraryCallAttr> computed = libraryCallOf(
+      kernel.getBody().front(), [&] { return kernel.emitOpError(); });
+  if (failed(computed))
+    return failure();
+  if (*computed != call)
+    return kernel.emitOpError() << "says the call " << call
+                                << ", but its body computes " << *computed;
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
   Block &body = getBody().front();
   if (body.getNumArguments() != getInputs().size())
@@ -53,7 +69,7 @@ LogicalResult KernelOp::verify() {
     if (!holds(end, value.getType()))
       return emitOpError() << "yields " << value.getType() << " for "
                            << end.getType();
-  return success();
+  return verifyLibrary(*this);
 }
 
 /// None on tensors; on memrefs it reads its inputs and writes its outputs.

@@ -8,9 +8,9 @@ using namespace mlir;
 namespace autopar {
 
 KernelOp createKernel(OpBuilder &builder, Location loc, TypeRange results,
-                      ValueRange inputs, StringAttr library) {
+                      ValueRange inputs) {
   auto kernel = KernelOp::create(builder, loc, results, inputs,
-                                 /*outputs=*/ValueRange(), library);
+                                 /*outputs=*/ValueRange(), LibraryCallAttr());
   Block &body = kernel.getBody().emplaceBlock();
   for (Value input : inputs)
     body.addArgument(input.getType(), input.getLoc());
@@ -18,8 +18,8 @@ KernelOp createKernel(OpBuilder &builder, Location loc, TypeRange results,
 }
 
 KernelOp createCopy(OpBuilder &builder, Value value) {
-  KernelOp kernel = createKernel(builder, value.getLoc(), value.getType(),
-                                 value, StringAttr());
+  KernelOp kernel =
+      createKernel(builder, value.getLoc(), value.getType(), value);
   kernel->setAttr(schedule::kOp, builder.getStringAttr("copy"));
   Block &body = kernel.getBody().front();
   OpBuilder bodyBuilder = OpBuilder::atBlockEnd(&body);

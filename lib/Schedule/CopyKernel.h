@@ -7,10 +7,9 @@
 
 namespace autopar {
 
-/// A kernel with results of these types and an empty body.
+/// A kernel of loops with results of these types and an empty body.
 KernelOp createKernel(mlir::OpBuilder &builder, mlir::Location loc,
-                      mlir::TypeRange results, mlir::ValueRange inputs,
-                      mlir::StringAttr library);
+                      mlir::TypeRange results, mlir::ValueRange inputs);
 
 /// A kernel whose result is `value` once more, in memory of its own.
 KernelOp createCopy(mlir::OpBuilder &builder, mlir::Value value);

@@ -4,6 +4,7 @@
 #include "autopar/Cost/KernelGroups.h"
 #include "autopar/Cost/WorkOfFunction.h"
 #include "autopar/Dialect/KernelFacts.h"
+#include "autopar/Dialect/LibraryCall.h"
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
 #include "mlir/IR/IRMapping.h"
@@ -32,18 +33,6 @@ static void copyResults(func::FuncOp func) {
     KernelOp kernel = createCopy(builder, value);
     end->setOperand(index, kernel.getResult(0));
   }
-}
-
-static StringAttr libraryName(OpBuilder &builder, GroupKind kind) {
-  switch (kind) {
-  case GroupKind::Contraction:
-    return builder.getStringAttr("contraction");
-  case GroupKind::Convolution:
-    return builder.getStringAttr("convolution");
-  case GroupKind::Loops:
-    return StringAttr();
-  }
-  return StringAttr();
 }
 
 static constexpr llvm::StringLiteral kNames = "autopar.names";
@@ -78,16 +67,31 @@ static void setFacts(OpBuilder &builder, KernelOp kernel,
   kernel->setAttr(schedule::kInPlace, builder.getDenseI64ArrayAttr(inputs));
 }
 
+/// A group that was priced as a library call becomes one, or is an error.
+static LogicalResult setLibrary(KernelOp kernel, GroupKind kind) {
+  if (kind == GroupKind::Loops)
+    return success();
+  FailureOr<LibraryCallAttr> call =
+      libraryCallOf(kernel.getBody().front(), [&] {
+        return kernel.emitError()
+               << "the group of '" << nodeName(kernel.getLoc())
+               << "' was priced as a library call, but ";
+      });
+  if (failed(call))
+    return failure();
+  kernel.setLibraryAttr(*call);
+  return success();
+}
+
 /// Builds the group's kernel on the values that `outside` maps its inputs to,
 /// and maps its outputs to the kernel's results.
-static void buildKernel(OpBuilder &builder, const KernelGroup &group,
-                        IRMapping &outside) {
+static LogicalResult buildKernel(OpBuilder &builder, const KernelGroup &group,
+                                 IRMapping &outside) {
   SmallVector<Value> inputs;
   for (Value input : group.inputs)
     inputs.push_back(outside.lookupOrDefault(input));
   KernelOp kernel = createKernel(builder, group.root->getLoc(),
-                                 ValueRange(group.outputs).getTypes(), inputs,
-                                 libraryName(builder, group.kind));
+                                 ValueRange(group.outputs).getTypes(), inputs);
   setFacts(builder, kernel, group);
   Block &body = kernel.getBody().front();
   IRMapping inside;
@@ -101,9 +105,10 @@ static void buildKernel(OpBuilder &builder, const KernelGroup &group,
     yielded.push_back(inside.lookup(output));
   YieldOp::create(bodyBuilder, kernel.getLoc(), yielded);
   outside.map(group.outputs, kernel.getResults());
+  return setLibrary(kernel, group.kind);
 }
 
-static void formKernels(func::FuncOp func) {
+static LogicalResult formKernels(func::FuncOp func) {
   copyResults(func);
   Block &body = func.getBody().front();
   KernelGroups groups = groupKernels(body);
@@ -117,7 +122,8 @@ static void formKernels(func::FuncOp func) {
   IRMapping values;
   for (const WorkStep &step : groups.steps) {
     if (step.group >= 0) {
-      buildKernel(builder, groups.groups[step.group], values);
+      if (failed(buildKernel(builder, groups.groups[step.group], values)))
+        return failure();
       continue;
     }
     if (step.op == last)
@@ -130,14 +136,15 @@ static void formKernels(func::FuncOp func) {
     operand.set(values.lookupOrDefault(operand.get()));
   for (Operation *op : llvm::drop_begin(llvm::reverse(old)))
     op->erase();
+  return success();
 }
 
 namespace {
 struct FormKernels : impl::FormKernelsBase<FormKernels> {
   void runOnOperation() override {
     for (auto func : getOperation().getOps<func::FuncOp>())
-      if (!func.isExternal())
-        formKernels(func);
+      if (!func.isExternal() && failed(formKernels(func)))
+        return signalPassFailure();
   }
 };
 } // namespace

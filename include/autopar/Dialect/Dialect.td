@@ -177,4 +177,23 @@ def Autopar_NormKindAttr : Autopar_EnumAttr<Autopar_NormKind, "norm_kind">;
 def Autopar_ReduceKindAttr : Autopar_EnumAttr<Autopar_ReduceKind, "reduce_kind">;
 def Autopar_BufferSpaceAttr : Autopar_EnumAttr<Autopar_BufferSpace, "buffer_space">;
 
+//===----------------------------------------------------------------------===//
+// Library calls
+//===----------------------------------------------------------------------===//
+
+def Autopar_LibraryCallAttr : Autopar_Attr<"LibraryCall", "library_call"> {
+  let summary = "the library call that a kernel is: `#autopar.library_call<gemm, a = 0, b = 1, bias = 2, activation = relu>`";
+  let description = [{
+    Operands by their number among the kernel's inputs; -1: none. A GEMM is
+    `activation(a * b + bias) + addend`, a convolution of image `a` with filter
+    `b` is `activation(a * b + bias + addend)`. `bias` holds one value per column
+    or channel, `addend` one per element. Set by form-kernels, and verified
+    against the kernel's body ever after; Lowering emits it as it stands.
+  }];
+  let parameters = (ins EnumParameter<Autopar_CallKind>:$kind, "int64_t":$a, "int64_t":$b,
+    DefaultValuedParameter<"int64_t", "-1">:$bias, DefaultValuedParameter<"int64_t", "-1">:$addend,
+    DefaultValuedParameter<EnumParameter<Autopar_Activation>.cppType, "::autopar::Activation::None">:$activation);
+  let assemblyFormat = "`<` $kind `,` struct($a, $b, $bias, $addend, $activation) `>`";
+}
+
 #endif // AUTOPAR_DIALECT_DIALECT_TD

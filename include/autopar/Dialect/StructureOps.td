@@ -131,11 +131,11 @@ def Autopar_KernelOp : Op<Autopar_Dialect, "kernel",
   let description = [{
     Created by form-kernels on tensors; assign-buffers gives it memref operands and
     destinations (`outputs`) and no results. The body's arguments are tensors with the
-    shapes of `inputs`; it yields one tensor per result or output. `library` names the
-    class that a library call serves (contraction, convolution) or is absent: loops.
+    shapes of `inputs`; it yields one tensor per result or output. With `library` a
+    library computes the body in that call; without it the kernel is loops.
   }];
   let arguments = (ins Variadic<Autopar_Value>:$inputs, Variadic<AnyStridedMemRef>:$outputs,
-                       OptionalAttr<StrAttr>:$library);
+                       OptionalAttr<Autopar_LibraryCallAttr>:$library);
   let results = (outs Variadic<Autopar_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{

@@ -30,11 +30,6 @@ std::optional<int64_t> weightIndex(Value memref) {
   return std::nullopt;
 }
 
-/// How a kernel becomes a call of a library, if it does.
-std::optional<LibraryCall> libraryCall(KernelOp kernel) {
-  return kernel.getLibrary() ? matchLibraryCall(kernel) : std::nullopt;
-}
-
 /// Lowers the functions of one module.
 class Lowering {
 public:
@@ -50,8 +45,8 @@ private:
   LogicalResult lowerBody(HostFunction &host, func::FuncOp function,
                           bool isStep);
   LogicalResult lowerOp(HostFunction &host, Operation *op, bool isStep);
-  void lowerLibraryCall(HostFunction &host, KernelOp kernel, LibraryCall call,
-                        bool isStep);
+  LogicalResult lowerLibraryCall(HostFunction &host, KernelOp kernel,
+                                 bool isStep);
   void findUses(func::FuncOp step, int64_t stage);
 
   HostProgram &program;
@@ -62,44 +57,51 @@ private:
 /// is.
 void Lowering::findUses(func::FuncOp step, int64_t stage) {
   for (Operation &op : step.getBody().front().without_terminator()) {
-    int packed = -1;
-    if (auto kernel = dyn_cast<KernelOp>(op))
-      if (auto call = libraryCall(kernel))
-        packed = call->b;
+    auto kernel = dyn_cast<KernelOp>(op);
+    int64_t packed =
+        kernel && kernel.getLibrary() ? kernel.getLibrary()->getB() : -1;
     for (auto [number, operand] : llvm::enumerate(op.getOperands()))
       if (auto index = weightIndex(operand)) {
         PersistentUse &use = program.persistentUses[{stage, *index}];
-        (static_cast<int>(number) == packed ? use.packed : use.plain) = true;
+        (static_cast<int64_t>(number) == packed ? use.packed : use.plain) =
+            true;
       }
   }
 }
 
-void Lowering::lowerLibraryCall(HostFunction &host, KernelOp kernel,
-                                LibraryCall call, bool isStep) {
-  auto operand = [&](int number) {
+LogicalResult Lowering::lowerLibraryCall(HostFunction &host, KernelOp kernel,
+                                         bool isStep) {
+  FailureOr<LibraryCall> described = describeLibraryCall(kernel);
+  if (failed(described))
+    return failure();
+  LibraryCallAttr call = *kernel.getLibrary();
+  std::vector<int64_t> &descriptor = described->descriptor;
+  auto operand = [&](int64_t number) {
     return number < 0 ? HostArgument{}
-                      : host.address(kernel->getOperand(number));
+                      : host.address(kernel.getInputs()[number]);
   };
-  StringRef kind = call.isGemm ? "gemm" : "convolution";
-  HostArgument op = host.op(describeKernel(kernel, kind));
-  auto weight = weightIndex(kernel->getOperand(call.b));
+  bool isGemm = call.getKind() == CallKind::Gemm;
+  HostArgument op =
+      host.op(describeKernel(kernel, stringifyCallKind(call.getKind())));
+  auto weight = weightIndex(kernel.getInputs()[call.getB()]);
   // A matrix that has to stay as it is serves products too: two copies of a
   // vocabulary's embedding would be most of some models.
-  bool packs =
-      isStep && weight &&
-      !(call.isGemm && program.persistentUses[{host.stage, *weight}].plain);
+  bool packs = isStep && weight &&
+               !(isGemm && program.persistentUses[{host.stage, *weight}].plain);
   if (packs) {
-    PackedWeight packed{call.isGemm ? StringLiteral("aprt_gemm_pack")
-                                    : "aprt_conv_pack",
-                        call.descriptor, call.slotWord, *weight,
-                        static_cast<int32_t>(op.value)};
-    call.descriptor[call.slotWord] =
+    PackedWeight packed{
+        isGemm ? StringLiteral("aprt_gemm_pack") : "aprt_conv_pack", descriptor,
+        described->slotWord, *weight, static_cast<int32_t>(op.value)};
+    descriptor[described->slotWord] =
         program.packedSlot(host.stage, std::move(packed));
   }
-  host.call(call.isGemm ? StringLiteral("aprt_gemm") : "aprt_conv",
-            {op, program.words(call.descriptor, packs ? call.slotWord : -1),
-             operand(call.a), packs ? HostArgument{} : operand(call.b),
-             operand(call.bias), operand(call.addend), operand(call.result)});
+  host.call(isGemm ? StringLiteral("aprt_gemm") : "aprt_conv",
+            {op, program.words(descriptor, packs ? described->slotWord : -1),
+             operand(call.getA()),
+             packs ? HostArgument{} : operand(call.getB()),
+             operand(call.getBias()), operand(call.getAddend()),
+             host.address(kernel.getOutputs()[0])});
+  return success();
 }
 
 LogicalResult Lowering::lowerOp(HostFunction &host, Operation *op,
@@ -109,10 +111,8 @@ LogicalResult Lowering::lowerOp(HostFunction &host, Operation *op,
   auto kernel = dyn_cast<KernelOp>(op);
   if (!kernel)
     return lowerCommunication(host, op);
-  if (auto call = libraryCall(kernel)) {
-    lowerLibraryCall(host, kernel, *call, isStep);
-    return success();
-  }
+  if (kernel.getLibrary())
+    return lowerLibraryCall(host, kernel, isStep);
   bool isEmpty = llvm::all_of(kernel.getOutputs(), [](Value output) {
     return elementsOf(output) == 0;
   });

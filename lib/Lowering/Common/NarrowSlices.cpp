@@ -138,7 +138,7 @@ ConcatOp soleConcat(KernelOp kernel) {
 
 void addCopy(OpBuilder &builder, KernelOp kernel, Value from, Value to) {
   auto copy = KernelOp::create(builder, kernel.getLoc(), TypeRange(), from, to,
-                               /*library=*/StringAttr());
+                               LibraryCallAttr());
   copy->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
   auto type = cast<MemRefType>(from.getType());
   Block &body = copy.getBody().emplaceBlock();

@@ -1,0 +1,30 @@
+//===- LibraryCall.h - The library call that a body is ----------*- C++ -*-===//
+
+#ifndef AUTOPAR_DIALECT_LIBRARYCALL_H
+#define AUTOPAR_DIALECT_LIBRARYCALL_H
+
+#include "autopar/Dialect/Dialect.h"
+
+namespace autopar {
+
+using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
+
+/// The op that a library computes, with what follows as epilogue, in a kernel's
+/// body: the only one of LibraryOpInterface. Null if there is none, or several.
+mlir::Operation *libraryRootOf(mlir::Block &body);
+
+/// The call that computes `body`: one GEMM or convolution on its arguments
+/// (through reshapes, which move nothing) and an epilogue that a call can say.
+///
+///     %p = einsum "mk,kn->mn" %0, %1; %s = broadcast %2 dims = [1]
+///     %t = binary add %p, %s; yield (unary relu %t)
+///     => <gemm, a = 0, b = 1, bias = 2, activation = relu>
+///
+/// Whether a target has such a call is for its table to say. An error names
+/// what no call says.
+mlir::FailureOr<LibraryCallAttr> libraryCallOf(mlir::Block &body,
+                                               EmitError emitError);
+
+} // namespace autopar
+
+#endif // AUTOPAR_DIALECT_LIBRARYCALL_H
