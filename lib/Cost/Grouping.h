@@ -66,7 +66,6 @@ public:
 private:
   void findLive();
   void visit(mlir::Operation *op);
-  void visitSource(mlir::Operation *op);
   void visitView(mlir::Operation *op);
   void visitPointwise(mlir::Operation *op);
   void visitRemap(mlir::Operation *op);

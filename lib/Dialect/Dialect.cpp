@@ -108,6 +108,19 @@ AutoparDialect::verifyOperationAttribute(Operation *op,
       return op->emitError() << kStrategy << " must be #autopar.strategy";
     return verifyAxes(op, strategy.getMesh(), strategy.getAxes());
   }
+  if (attribute.getName() == kNames) {
+    auto names = dyn_cast<ArrayAttr>(attribute.getValue());
+    if (!names || !llvm::all_of(names, llvm::IsaPred<StringAttr>))
+      return op->emitError() << kNames << " must be an array of strings";
+    return success();
+  }
+  for (StringRef text : {kModel, kPlan})
+    if (attribute.getName() == text && !isa<StringAttr>(attribute.getValue()))
+      return op->emitError() << text << " must be a string";
+  for (StringRef number : {kStage, kStages})
+    if (attribute.getName() == number &&
+        !isa<IntegerAttr>(attribute.getValue()))
+      return op->emitError() << number << " must be an integer";
   if (attribute.getName() != kShardings)
     return success();
   auto shardings = dyn_cast<ArrayAttr>(attribute.getValue());

@@ -123,7 +123,8 @@ Value PrecisionAssigner::makeAs(Value value, FloatType type, Location loc) {
     builder.setInsertionPointAfter(source);
     Operation *copy = builder.clone(*source);
     copy->setOperand(0, operand);
-    copy->removeAttr("autopar.names"); // the ONNX names are the original's
+    copy->removeAttr(
+        AutoparDialect::kNames); // the ONNX names are the original's
     setResults(copy, type);
     return copy->getResult(0);
   }

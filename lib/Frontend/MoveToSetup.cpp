@@ -121,7 +121,7 @@ std::string nameOf(Value value, llvm::StringSet<> &taken) {
   Operation *op = value.getDefiningOp();
   unsigned index = cast<OpResult>(value).getResultNumber();
   std::string base;
-  if (auto names = op->getAttrOfType<ArrayAttr>("autopar.names"))
+  if (auto names = op->getAttrOfType<ArrayAttr>(AutoparDialect::kNames))
     if (index < names.size())
       if (auto text = dyn_cast<StringAttr>(names[index]))
         base = text.str();

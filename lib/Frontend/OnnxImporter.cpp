@@ -300,8 +300,8 @@ void OnnxImporter::bindOutputs(const onnx::NodeProto &node, OnnxNode &view) {
       continue;
     }
     Operation *op = value.getDefiningOp();
-    if (op && !isa<ConstantOp>(op) && !op->hasAttr("autopar.names"))
-      op->setAttr("autopar.names",
+    if (op && !isa<ConstantOp>(op) && !op->hasAttr(AutoparDialect::kNames))
+      op->setAttr(AutoparDialect::kNames,
                   builder.getStrArrayAttr({scope->prefix + name}));
   }
 }
@@ -341,7 +341,8 @@ void OnnxImporter::finish() {
 OwningOpRef<ModuleOp> OnnxImporter::run() {
   Location loc = here;
   module = ModuleOp::create(loc);
-  (*module)->setAttr("autopar.model", builder.getStringAttr(contents.fileName));
+  (*module)->setAttr(AutoparDialect::kModel,
+                     builder.getStringAttr(contents.fileName));
   builder.setInsertionPointToEnd(module->getBody());
   step = func::FuncOp::create(builder, loc, "step",
                               builder.getFunctionType({}, {}));

@@ -28,7 +28,6 @@ public:
 
   //===--- What the node is ---===//
 
-  llvm::StringRef opType() const { return op.name; }
   /// The op's version: the newest since-version within the model's opset.
   int64_t version;
   mlir::Location loc;

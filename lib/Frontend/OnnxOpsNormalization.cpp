@@ -247,7 +247,7 @@ Value scaleConvolution(OnnxNode &node, const ScaledConvolution &found,
   OpBuilder::InsertionGuard guard(node.builder);
   Operation *scaled = node.builder.clone(*old);
   scaled->setOperand(1, filter);
-  scaled->removeAttr("autopar.names");
+  scaled->removeAttr(AutoparDialect::kNames);
   return scaled->getResult(0);
 }
 

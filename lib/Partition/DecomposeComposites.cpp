@@ -164,9 +164,9 @@ static void keepPromises(Operation *composite, ValueRange replacements,
     if (lies)
       def->setAttr(AutoparDialect::kShardings,
                    ArrayAttr::get(def->getContext(), lies[index]));
-    if (Attribute names = composite->getAttr("autopar.names");
+    if (Attribute names = composite->getAttr(AutoparDialect::kNames);
         names && composite->getNumResults() == 1)
-      def->setAttr("autopar.names", names);
+      def->setAttr(AutoparDialect::kNames, names);
   }
 }
 

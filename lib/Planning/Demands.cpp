@@ -140,10 +140,6 @@ static DimensionMarks batchMarks(const ModelGraph &graph) {
   return marks;
 }
 
-std::vector<std::optional<unsigned>> batchFactors(const ModelGraph &graph) {
-  return batchMarks(graph).factors;
-}
-
 int64_t batchSize(const ModelGraph &graph) {
   std::optional<int64_t> batch;
   for (const GraphValue &value : graph.values)

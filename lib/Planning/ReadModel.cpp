@@ -169,7 +169,7 @@ static FlopsKind flopsKindOf(Operation *op, bool tf32) {
 
 static std::string resultName(Operation *op, unsigned result,
                               StringRef opName) {
-  if (auto names = op->getAttrOfType<ArrayAttr>("autopar.names"))
+  if (auto names = op->getAttrOfType<ArrayAttr>(AutoparDialect::kNames))
     if (result < names.size())
       if (auto name = dyn_cast<StringAttr>(names[result]);
           name && !name.getValue().empty())
@@ -208,7 +208,6 @@ LogicalResult ModelReader::readOp(Operation *op, bool setup) {
   }
   item.reads.assign(item.operands.size(), true);
   item.writes.assign(item.results.size(), true);
-  item.launches = true;
   graph.ops.push_back(std::move(item));
   return success();
 }
@@ -218,10 +217,8 @@ LogicalResult ModelReader::readOp(Operation *op, bool setup) {
 void ModelReader::readGroups(Block &body, size_t firstOp, bool setup) {
   llvm::DenseMap<Operation *, size_t> index;
   for (Operation &op : body)
-    if (isPlanned(&op)) {
+    if (isPlanned(&op))
       index[&op] = firstOp++;
-      graph.ops[index[&op]].launches = false;
-    }
   KernelGroups groups = groupKernels(body);
   for (const KernelGroup &group : groups.groups) {
     llvm::SmallPtrSet<Operation *, 8> members(group.ops.begin(),
@@ -303,7 +300,7 @@ LogicalResult ModelReader::readFunction(func::FuncOp func, bool setup) {
 }
 
 FailureOr<ModelGraph> ModelReader::read() {
-  if (auto name = module->getAttrOfType<StringAttr>("autopar.model"))
+  if (auto name = module->getAttrOfType<StringAttr>(AutoparDialect::kModel))
     graph.model = name.str();
   graph.communication = targetTable(module).communication;
   graph.readsHeldInputs = targetTable(module).readsHeldInputs;

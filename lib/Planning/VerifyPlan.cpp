@@ -17,7 +17,8 @@ namespace {
 class PlanChecker {
 public:
   PlanChecker(ModuleOp module, const Mesh &mesh) : module(module), mesh(mesh) {
-    if (auto count = module->getAttrOfType<IntegerAttr>("autopar.stages"))
+    if (auto count =
+            module->getAttrOfType<IntegerAttr>(AutoparDialect::kStages))
       stages = count.getInt();
   }
   LogicalResult check();

@@ -12,8 +12,6 @@ using namespace mlir;
 namespace autopar {
 
 static constexpr StringLiteral kMesh = "mesh";
-static constexpr StringLiteral kPlan = "autopar.plan";
-static constexpr StringLiteral kStages = "autopar.stages";
 
 namespace {
 
@@ -48,9 +46,11 @@ void PlanWriter::writeModule() {
   builder.setInsertionPointToStart(module.getBody());
   MeshOp::create(builder, module.getLoc(), kMesh,
                  MeshAttr::get(module.getContext(), plan.mesh));
-  module->setAttr(kStages, builder.getI64IntegerAttr(plan.stages));
-  module->setAttr(kPlan, builder.getStringAttr(
-                             llvm::formatv("{0}", summaryToJSON(plan)).str()));
+  module->setAttr(AutoparDialect::kStages,
+                  builder.getI64IntegerAttr(plan.stages));
+  module->setAttr(
+      AutoparDialect::kPlan,
+      builder.getStringAttr(llvm::formatv("{0}", summaryToJSON(plan)).str()));
 }
 
 /// A result of @setup lies as its users in @step want it; what @step returns is
@@ -102,7 +102,7 @@ FailureOr<Cluster> plannedCluster(ModuleOp module, int64_t deviceCount) {
     emitError(module.getLoc()) << llvm::toString(std::move(error));
     return failure();
   };
-  auto text = module->getAttrOfType<StringAttr>(kPlan);
+  auto text = module->getAttrOfType<StringAttr>(AutoparDialect::kPlan);
   if (!text) {
     llvm::Expected<Cluster> ranks = clusterOfRanks(deviceCount);
     if (!ranks)
@@ -116,7 +116,8 @@ FailureOr<Cluster> plannedCluster(ModuleOp module, int64_t deviceCount) {
   const llvm::json::Value *cluster = object ? object->get("cluster") : nullptr;
   if (!cluster)
     return module.emitError("autopar.plan has no 'cluster'");
-  llvm::Expected<Cluster> parsed = clusterFromJSON(*cluster, "autopar.plan");
+  llvm::Expected<Cluster> parsed =
+      clusterFromJSON(*cluster, AutoparDialect::kPlan);
   if (!parsed)
     return fail(parsed.takeError());
   return *parsed;

@@ -1,8 +1,8 @@
 //===- AssignBuffers.cpp - Give every value a place in memory -------------===//
 
-#include "KernelWork.h"
 #include "Layouts.h"
 #include "PersistentTable.h"
+#include "ScheduledWork.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
@@ -34,7 +34,7 @@ private:
 
   func::FuncOp func;
   PersistentTable &persistent;
-  KernelWork work;
+  ScheduledWork work;
   MemoryPlan plan;
   llvm::DenseMap<unsigned, int64_t> indices; // of persistent buffers
   llvm::DenseMap<Value, Value> buffers;

@@ -35,14 +35,13 @@ static void copyResults(func::FuncOp func) {
   }
 }
 
-static constexpr llvm::StringLiteral kNames = "autopar.names";
-
 /// ONNX names of the group's outputs, "" where one has none; null if none has.
 static ArrayAttr outputNames(OpBuilder &builder, const KernelGroup &group) {
   SmallVector<Attribute> names;
   bool any = false;
   for (Value output : group.outputs) {
-    auto all = output.getDefiningOp()->getAttrOfType<ArrayAttr>(kNames);
+    auto all = output.getDefiningOp()->getAttrOfType<ArrayAttr>(
+        AutoparDialect::kNames);
     unsigned number = cast<OpResult>(output).getResultNumber();
     bool named = all && number < all.size();
     names.push_back(named ? all[number] : builder.getStringAttr(""));
@@ -55,7 +54,7 @@ static void setFacts(OpBuilder &builder, KernelOp kernel,
                      const KernelGroup &group) {
   kernel->setAttr(schedule::kOp, reportName(group.root));
   if (ArrayAttr names = outputNames(builder, group))
-    kernel->setAttr(kNames, names);
+    kernel->setAttr(AutoparDialect::kNames, names);
   if (group.rowRank >= 0)
     kernel->setAttr(schedule::kRowRank,
                     builder.getI64IntegerAttr(group.rowRank));

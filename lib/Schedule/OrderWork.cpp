@@ -1,6 +1,6 @@
 //===- OrderWork.cpp - Put communication early, receives late -------------===//
 
-#include "KernelWork.h"
+#include "ScheduledWork.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
@@ -37,7 +37,7 @@ static void place(Operation *op, Operation *end,
 
 /// Where messages are rendezvous they go in the order of channels: no message
 /// may need one of a higher channel.
-static LogicalResult checkChannels(const KernelWork &work) {
+static LogicalResult checkChannels(const ScheduledWork &work) {
   const WorkList &list = work.work.list;
   if (!list.communication.rendezvous)
     return success();
@@ -58,7 +58,7 @@ static LogicalResult checkChannels(const KernelWork &work) {
 }
 
 static LogicalResult orderFunction(func::FuncOp func, int64_t &sequence) {
-  KernelWork work = workOf(func);
+  ScheduledWork work = workOf(func);
   if (failed(checkChannels(work)))
     return failure();
   Operation *end = func.getBody().front().getTerminator();

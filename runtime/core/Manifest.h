@@ -59,9 +59,7 @@ struct OpEntry {
   std::string name;
   std::string kind;
   int64_t stream = 0;
-  double flops = 0;
   double bytes = 0;
-  double seconds = 0;
 };
 
 /// Where a stage keeps its local part of an input or output.

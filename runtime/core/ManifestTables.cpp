@@ -51,15 +51,10 @@ static OpEntry parseOp(const JsonReader &json) {
   OpEntry op;
   op.name = json.member("name").string();
   op.kind = json.member("kind").string();
-  auto number = [&](const char *key) {
-    JsonReader member = json.member(key, /*optional=*/true);
-    return member.isNull() ? 0.0 : member.number();
-  };
   JsonReader stream = json.member("stream", /*optional=*/true);
   op.stream = stream.isNull() ? 0 : stream.integer(0, maxStreams - 1);
-  op.flops = number("flops");
-  op.bytes = number("bytes");
-  op.seconds = number("seconds");
+  JsonReader bytes = json.member("bytes", /*optional=*/true);
+  op.bytes = bytes.isNull() ? 0.0 : bytes.number();
   return op;
 }
 

@@ -52,7 +52,6 @@ public:
 
   /// "NVIDIA H100 80GB HBM3 (sm_90, driver for CUDA 13.0)".
   const std::string &description() const { return text; }
-  int computeCapability() const { return capability; } // 90: sm_90
   int64_t maxGridBlocks() const { return gridBlocks; }
 
   //===--------------------------------------------------------------------===//

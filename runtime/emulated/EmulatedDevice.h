@@ -65,7 +65,6 @@ template <typename T> T *memoryAs(CUdeviceptr address) {
 }
 /// For work that moves bytes without looking at them: which are initialised.
 bool isInitialised(CUdeviceptr address, size_t bytes);
-void setInitialised(CUdeviceptr address, size_t bytes, bool initialised);
 /// As a copy of `bytes` bytes does. Ranges may be the same, not overlap.
 void copyInitialised(CUdeviceptr to, CUdeviceptr from, size_t bytes);
 

@@ -90,12 +90,6 @@ bool isInitialised(CUdeviceptr address, size_t bytes) {
          begin + bytes;
 }
 
-void setInitialised(CUdeviceptr address, size_t bytes, bool initialised) {
-  Allocation *allocation = gpu().memory.find(address);
-  size_t begin = address - allocation->address;
-  allocation->initialised.set(begin, begin + bytes, initialised);
-}
-
 void copyInitialised(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
   Allocation *target = gpu().memory.find(to);
   Allocation *source = gpu().memory.find(from);

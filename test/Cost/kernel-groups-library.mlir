@@ -3,7 +3,7 @@
 
 // The bias comes through reshapes, the residual is added last and may be overwritten.
 // CHECK-LABEL: func.func @epilogue_through_reshape
-// CHECK: autopar.kernel ins({{.*}}) library "contraction" attributes {autopar.in_place = array<i64: 3>, autopar.op = "einsum"}
+// CHECK: autopar.kernel ins({{.*}}) library <gemm, {{[^>]*}}> attributes {autopar.in_place = array<i64: 3>, autopar.op = "einsum"}
 // CHECK: autopar.einsum
 // CHECK: autopar.binary add
 // CHECK: autopar.reshape
@@ -22,7 +22,7 @@ func.func @epilogue_through_reshape(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %b
 
 // An activation after the residual is not what the library computes.
 // CHECK-LABEL: func.func @wrong_order
-// CHECK: %[[L:.*]] = autopar.kernel {{.*}}library "contraction"
+// CHECK: %[[L:.*]] = autopar.kernel {{.*}}library <gemm, {{[^>]*}}>
 // CHECK: autopar.kernel ins(%[[L]])
 // CHECK: autopar.unary relu
 func.func @wrong_order(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %r: tensor<6x8xf32>) -> tensor<6x8xf32> {
@@ -36,7 +36,7 @@ func.func @wrong_order(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %r: tensor<6x8x
 
 // For a convolution it is.
 // CHECK-LABEL: func.func @convolution_with_residual
-// CHECK: autopar.kernel ins(%arg0, %arg1, %arg2, %arg3) library "convolution" attributes {autopar.in_place = array<i64: 3>
+// CHECK: autopar.kernel ins(%arg0, %arg1, %arg2, %arg3) library <convolution, {{[^>]*}}> attributes {autopar.in_place = array<i64: 3>
 // CHECK-NOT: autopar.kernel
 func.func @convolution_with_residual(%x: tensor<1x3x4x4xf32>, %w: tensor<8x3x1x1xf32>, %b: tensor<8xf32>, %r: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> {
   %0 = autopar.convolution %x, %w strides = [1, 1] dilations = [1, 1] low = [0, 0] high = [0, 0] groups = 1 : (tensor<1x3x4x4xf32>, tensor<8x3x1x1xf32>) -> tensor<1x8x4x4xf32>
@@ -51,7 +51,7 @@ func.func @convolution_with_residual(%x: tensor<1x3x4x4xf32>, %w: tensor<8x3x1x1
 
 // The product is needed by itself too: nothing joins it.
 // CHECK-LABEL: func.func @two_users
-// CHECK: %[[L:.*]] = autopar.kernel {{.*}}library "contraction"
+// CHECK: %[[L:.*]] = autopar.kernel {{.*}}library <gemm, {{[^>]*}}>
 // CHECK: autopar.kernel ins(%[[L]])
 func.func @two_users(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>) -> (tensor<6x8xf32>, tensor<6x8xf32>) {
   %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<6x4xf32>, tensor<4x8xf32>) -> tensor<6x8xf32>
@@ -63,7 +63,7 @@ func.func @two_users(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>) -> (tensor<6x8xf3
 
 // Products of integers are calls; contractions over dimensions apart are loops.
 // CHECK-LABEL: func.func @integers_and_dimensions_apart
-// CHECK: autopar.kernel {{.*}}library "contraction" {{.*}}xi64>
+// CHECK: autopar.kernel {{.*}}library <gemm, {{[^>]*}}> {{.*}}xi64>
 // CHECK: autopar.kernel
 // CHECK-NOT: library
 // CHECK: return
@@ -77,8 +77,8 @@ func.func @integers_and_dimensions_apart(%x: tensor<6x4xi64>, %w: tensor<4x8xi64
 
 // Two sums of one level: the first operand's library call takes the other's result.
 // CHECK-LABEL: func.func @sum_of_products
-// CHECK: %[[B:.*]] = autopar.kernel ins(%arg2, %arg1) library "contraction"
-// CHECK: autopar.kernel ins(%arg0, %arg1, %[[B]]) library "contraction"
+// CHECK: %[[B:.*]] = autopar.kernel ins(%arg2, %arg1) library <gemm, {{[^>]*}}>
+// CHECK: autopar.kernel ins(%arg0, %arg1, %[[B]]) library <gemm, {{[^>]*}}>
 // CHECK-NOT: autopar.kernel
 func.func @sum_of_products(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %y: tensor<6x4xf32>) -> tensor<6x8xf32> {
   %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<6x4xf32>, tensor<4x8xf32>) -> tensor<6x8xf32>
@@ -95,7 +95,7 @@ func.func @sum_of_products(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %y: tensor<
 // CHECK: autopar.pad
 // CHECK: autopar.kernel ins(%arg1)
 // CHECK: autopar.broadcast
-// CHECK: autopar.kernel {{.*}}library "contraction"
+// CHECK: autopar.kernel {{.*}}library <gemm, {{[^>]*}}>
 func.func @operands_in_memory(%x: tensor<6x3xf32>, %v: tensor<4xf32>) -> tensor<6x8xf32> {
   %0 = autopar.pad %x low = [0, 0] high = [0, 1] value = 0.0 : tensor<6x3xf32> -> tensor<6x4xf32>
   %1 = autopar.broadcast %v dims = [0] : tensor<4xf32> -> tensor<4x8xf32>
@@ -107,7 +107,7 @@ func.func @operands_in_memory(%x: tensor<6x3xf32>, %v: tensor<4xf32>) -> tensor<
 
 // x * sigmoid(x) is an activation.
 // CHECK-LABEL: func.func @silu
-// CHECK: autopar.kernel {{.*}}library "contraction"
+// CHECK: autopar.kernel {{.*}}library <gemm, {{[^>]*}}>
 // CHECK: autopar.einsum
 // CHECK-NEXT: autopar.unary sigmoid
 // CHECK-NEXT: autopar.binary mul
@@ -126,7 +126,7 @@ func.func @silu(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>) -> tensor<6x8xf32> {
 // CHECK: autopar.kernel ins(%arg0, %arg1) attributes {autopar.op = "convolution"}
 // CHECK: autopar.convolution
 // CHECK-LABEL: func.func @two_pixels
-// CHECK: autopar.kernel ins(%arg0, %arg1) library "convolution"
+// CHECK: autopar.kernel ins(%arg0, %arg1) library <convolution, {{[^>]*}}>
 module attributes {autopar.target = "cuda"} {
 func.func @one_pixel_grows(%x: tensor<1x3x1x1xf32>, %w: tensor<8x3x1x1xf32>) -> tensor<1x8x3x3xf32> {
   %0 = autopar.convolution %x, %w strides = [1, 1] dilations = [1, 1] low = [1, 1] high = [1, 1] groups = 1 : (tensor<1x3x1x1xf32>, tensor<8x3x1x1xf32>) -> tensor<1x8x3x3xf32>

@@ -160,8 +160,8 @@ func.func @scheduled() {
   autopar.all_reduce %0 outs %1 mesh = @mesh axes = ["data"] {kind = #autopar<reduce_kind sum>} : (memref<4xf32>, memref<4xf32>) -> ()
   // CHECK: autopar.recv outs %{{.*}} channel = 0 from 0 : (memref<4xf32>) -> ()
   autopar.recv outs %0 channel = 0 from 0 : (memref<4xf32>) -> ()
-  // CHECK: autopar.kernel ins(%{{.*}}, %{{.*}}) outs(%{{.*}}) library "contraction" : (memref<4xf32>, memref<4xf32>, memref<4xf32>) -> ()
-  autopar.kernel ins(%0, %1) outs(%0) library "contraction" : (memref<4xf32>, memref<4xf32>, memref<4xf32>) -> () {
+  // CHECK: autopar.kernel ins(%{{.*}}, %{{.*}}) outs(%{{.*}}) library <gemm, {{[^>]*}}> : (memref<4xf32>, memref<4xf32>, memref<4xf32>) -> ()
+  autopar.kernel ins(%0, %1) outs(%0) library <gemm, a = 0, b = 1> : (memref<4xf32>, memref<4xf32>, memref<4xf32>) -> () {
   ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
     %2 = autopar.binary add %a, %b : tensor<4xf32>
     autopar.yield %2 : tensor<4xf32>

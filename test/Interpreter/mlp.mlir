@@ -8,9 +8,9 @@
 // CHECK-NEXT: y = dense<{{\[}}[0.95257{{[0-9]*}}, 0.04742{{[0-9]*}}]]> : tensor<1x2xf32>
 func.func @step(
     %x: tensor<1x2xf32> {autopar.source = #autopar.input<"x">,
-                         autopar.value = dense<[[1.0, 2.0]]> : tensor<1x2xf32>},
-    %w: tensor<2x2xf32> {autopar.value = dense<[[1.0, 0.0], [1.0, 1.0]]> : tensor<2x2xf32>},
-    %b: tensor<2xf32> {autopar.value = dense<[0.0, -4.0]> : tensor<2xf32>})
+                         autopar.given = dense<[[1.0, 2.0]]> : tensor<1x2xf32>},
+    %w: tensor<2x2xf32> {autopar.given = dense<[[1.0, 0.0], [1.0, 1.0]]> : tensor<2x2xf32>},
+    %b: tensor<2xf32> {autopar.given = dense<[0.0, -4.0]> : tensor<2xf32>})
     -> (tensor<1x2xf32> {autopar.result = #autopar.output<"logits">},
         tensor<1x2xf32> {autopar.result = #autopar.output<"y">}) {
   %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<1x2xf32>, tensor<2x2xf32>) -> tensor<1x2xf32>

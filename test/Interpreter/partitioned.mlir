@@ -15,7 +15,7 @@ autopar.mesh @mesh #autopar.mesh<["x"=3]>
 // CHECK: first = dense<[1, 2, 3, 4]> : tensor<4xi64>
 func.func @step_0(
     %a: tensor<2xi64> {autopar.source = #autopar.input<"a">, autopar.sharding = #split, autopar.global_type = tensor<4xi64>,
-                       autopar.value = dense<[1, 2, 3, 4]> : tensor<4xi64>})
+                       autopar.given = dense<[1, 2, 3, 4]> : tensor<4xi64>})
     -> (tensor<i64> {autopar.result = #autopar.output<"sum">, autopar.sharding = #autopar.sharding<@mesh, []>, autopar.global_type = tensor<i64>},
         tensor<4xi64> {autopar.result = #autopar.output<"all">, autopar.sharding = #whole, autopar.global_type = tensor<4xi64>},
         tensor<2xi64> {autopar.result = #autopar.output<"scattered">, autopar.sharding = #split, autopar.global_type = tensor<4xi64>},
@@ -45,7 +45,7 @@ autopar.mesh @mesh #autopar.mesh<["time"=2, "x"=2]>
 // CHECK: y = dense<{{\[\[}}[1, 2], [3, 4]], {{\[}}[5, 6], [7, 8]]]> : tensor<2x2x2xi64>
 func.func @step_0(
     %a: tensor<1x1x2xi64> {autopar.source = #autopar.input<"a">, autopar.sharding = #autopar.sharding<@mesh, [{"time"}, {"x"}, {}]>,
-                         autopar.global_type = tensor<2x2x2xi64>, autopar.value = dense<[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]> : tensor<2x2x2xi64>})
+                         autopar.global_type = tensor<2x2x2xi64>, autopar.given = dense<[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]> : tensor<2x2x2xi64>})
     attributes {autopar.stage = 0 : i64} {
   %0 = autopar.all_to_all %a mesh = @mesh axes = ["x"] {split_dim = 2 : i64, concat_dim = 1 : i64} : (tensor<1x1x2xi64>) -> tensor<1x2x1xi64>
   autopar.send %0 channel = 0 to 1 : tensor<1x2x1xi64>

@@ -26,7 +26,7 @@ module attributes {autopar.model = "m.onnx", autopar.persistent = [[
       %2 = autopar.unary exp %1 : tensor<1x8xf32> -> tensor<1x8xf32>
       autopar.yield %2 : tensor<1x8xf32>
     }
-    autopar.kernel ins(%a, %x) outs(%y) library "contraction" : (memref<1x8xf32>, memref<4x8xf32>, memref<1x4xf32>) -> () {
+    autopar.kernel ins(%a, %x) outs(%y) library <gemm, a = 0, b = 1> : (memref<1x8xf32>, memref<4x8xf32>, memref<1x4xf32>) -> () {
     ^bb0(%0: tensor<1x8xf32>, %1: tensor<4x8xf32>):
       %2 = autopar.einsum "mk,nk->mn" %0, %1 : (tensor<1x8xf32>, tensor<4x8xf32>) -> tensor<1x4xf32>
       autopar.yield %2 : tensor<1x4xf32>

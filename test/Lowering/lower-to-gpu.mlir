@@ -12,7 +12,7 @@ module attributes {autopar.target = "emulated", autopar.persistent = [[
     %b = autopar.buffer arena[128] : memref<8x4xf32>
     %c = autopar.buffer arena[256] : memref<8x4xf32>
     %d = autopar.buffer arena[384] : memref<8x4xf32>
-    autopar.kernel ins(%a, %w) outs(%b) library "contraction" : (memref<8x4xf32>, memref<4x4xf32>, memref<8x4xf32>) -> () {
+    autopar.kernel ins(%a, %w) outs(%b) library <gemm, a = 0, b = 1> : (memref<8x4xf32>, memref<4x4xf32>, memref<8x4xf32>) -> () {
     ^bb0(%0: tensor<8x4xf32>, %1: tensor<4x4xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
       autopar.yield %2 : tensor<8x4xf32>

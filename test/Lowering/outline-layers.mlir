@@ -17,7 +17,7 @@ module attributes {autopar.persistent = [[
     %y = autopar.buffer arena[64] : memref<4x4xf32>
     autopar.all_reduce %x outs %x mesh = @mesh axes = ["data"] {kind = #autopar<reduce_kind sum>} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
     %w0 = autopar.buffer persistent[0] : memref<4x4xf32>
-    autopar.kernel ins(%x, %w0) outs(%y) library "contraction" : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> () {
+    autopar.kernel ins(%x, %w0) outs(%y) library <gemm, a = 0, b = 1> : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> () {
     ^bb0(%0: tensor<4x4xf32>, %1: tensor<4x4xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
       autopar.yield %2 : tensor<4x4xf32>
@@ -28,7 +28,7 @@ module attributes {autopar.persistent = [[
       autopar.yield %1 : tensor<4x4xf32>
     } loc("layer0/exp")
     %w1 = autopar.buffer persistent[1] : memref<4x4xf32>
-    autopar.kernel ins(%x, %w1) outs(%y) library "contraction" : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> () {
+    autopar.kernel ins(%x, %w1) outs(%y) library <gemm, a = 0, b = 1> : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> () {
     ^bb0(%0: tensor<4x4xf32>, %1: tensor<4x4xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
       autopar.yield %2 : tensor<4x4xf32>
@@ -39,7 +39,7 @@ module attributes {autopar.persistent = [[
       autopar.yield %1 : tensor<4x4xf32>
     } loc("layer1/exp")
     %w2 = autopar.buffer persistent[2] : memref<4x4xf32>
-    autopar.kernel ins(%x, %w2) outs(%y) library "contraction" : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> () {
+    autopar.kernel ins(%x, %w2) outs(%y) library <gemm, a = 0, b = 1> : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> () {
     ^bb0(%0: tensor<4x4xf32>, %1: tensor<4x4xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
       autopar.yield %2 : tensor<4x4xf32>
@@ -55,7 +55,7 @@ module attributes {autopar.persistent = [[
     %x = autopar.buffer arena[0] : memref<4x4xf32>
     %y = autopar.buffer arena[64] : memref<4x4xf32>
     %w0 = autopar.buffer persistent[0] : memref<4x4xf32>
-    autopar.kernel ins(%x, %w0) outs(%y) library "contraction" : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> () {
+    autopar.kernel ins(%x, %w0) outs(%y) library <gemm, a = 0, b = 1> : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> () {
     ^bb0(%0: tensor<4x4xf32>, %1: tensor<4x4xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
       autopar.yield %2 : tensor<4x4xf32>
@@ -66,7 +66,7 @@ module attributes {autopar.persistent = [[
       autopar.yield %1 : tensor<4x4xf32>
     } loc("layer3/exp")
     %w1 = autopar.buffer persistent[1] : memref<4x4xf32>
-    autopar.kernel ins(%x, %w1) outs(%y) library "contraction" : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> () {
+    autopar.kernel ins(%x, %w1) outs(%y) library <gemm, a = 0, b = 1> : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> () {
     ^bb0(%0: tensor<4x4xf32>, %1: tensor<4x4xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
       autopar.yield %2 : tensor<4x4xf32>
@@ -77,7 +77,7 @@ module attributes {autopar.persistent = [[
       autopar.yield %1 : tensor<4x4xf32>
     } loc("layer4/exp")
     %w2 = autopar.buffer persistent[2] : memref<4x4xf32>
-    autopar.kernel ins(%x, %w2) outs(%y) library "contraction" : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> () {
+    autopar.kernel ins(%x, %w2) outs(%y) library <gemm, a = 0, b = 1> : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> () {
     ^bb0(%0: tensor<4x4xf32>, %1: tensor<4x4xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
       autopar.yield %2 : tensor<4x4xf32>
@@ -88,7 +88,7 @@ module attributes {autopar.persistent = [[
       autopar.yield %1 : tensor<4x4xf32>
     } loc("layer5/exp")
     %w3 = autopar.buffer persistent[3] : memref<4x4xf32>
-    autopar.kernel ins(%x, %w3) outs(%y) library "contraction" : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> () {
+    autopar.kernel ins(%x, %w3) outs(%y) library <gemm, a = 0, b = 1> : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> () {
     ^bb0(%0: tensor<4x4xf32>, %1: tensor<4x4xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
       autopar.yield %2 : tensor<4x4xf32>

@@ -23,7 +23,7 @@ module attributes {autopar.persistent = [[
     %x = autopar.buffer arena[0] : memref<2x4xf32>
     %t = autopar.buffer persistent[1] : memref<4x8xf32>
     %y = autopar.buffer arena[512] : memref<2x8xf32>
-    autopar.kernel ins(%x, %t) outs(%y) library "contraction" : (memref<2x4xf32>, memref<4x8xf32>, memref<2x8xf32>) -> () {
+    autopar.kernel ins(%x, %t) outs(%y) library <gemm, a = 0, b = 1> : (memref<2x4xf32>, memref<4x8xf32>, memref<2x8xf32>) -> () {
     ^bb0(%0: tensor<2x4xf32>, %1: tensor<4x8xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
       autopar.yield %2 : tensor<2x8xf32>
@@ -43,7 +43,7 @@ module attributes {autopar.persistent = [[
       autopar.yield %1 : tensor<8x4xf32>
     }
     %v = autopar.buffer arena[2048] : memref<2x4xf32>
-    autopar.kernel ins(%z, %e) outs(%v) library "contraction" : (memref<2x8xf32>, memref<8x4xf32>, memref<2x4xf32>) -> () {
+    autopar.kernel ins(%z, %e) outs(%v) library <gemm, a = 0, b = 1> : (memref<2x8xf32>, memref<8x4xf32>, memref<2x4xf32>) -> () {
     ^bb0(%0: tensor<2x8xf32>, %1: tensor<8x4xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
       autopar.yield %2 : tensor<2x4xf32>

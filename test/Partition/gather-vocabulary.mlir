@@ -23,7 +23,7 @@ autopar.mesh @mesh #autopar.mesh<["a"=2, "b"=2]>
 func.func @step(
     %t: tensor<10x4xf32> {autopar.source = #autopar.parameter<"t", "m.onnx", offset = -1, length = 160>, autopar.sharding = #table},
     %i: tensor<8xi64> {autopar.source = #autopar.input<"i">, autopar.sharding = #ids,
-                       autopar.value = dense<[0, 9, 3, 5, 5, 2, 8, 7]> : tensor<8xi64>})
+                       autopar.given = dense<[0, 9, 3, 5, 5, 2, 8, 7]> : tensor<8xi64>})
     -> (tensor<8x4xf32> {autopar.result = #autopar.output<"y">, autopar.sharding = #out}) {
   %0 = autopar.gather %t, %i dim = 0 {autopar.strategy = #autopar.strategy<@mesh, {"a": split 2, "b": split 2}>, autopar.shardings = [#out]}
     : (tensor<10x4xf32>, tensor<8xi64>) -> tensor<8x4xf32>

@@ -4,10 +4,10 @@
 // row-major and copied. Filters stay.
 // CHECK-LABEL: func.func @chain
 // CHECK: %[[X:.*]] = autopar.kernel ins(%arg0) attributes {autopar.layouts = [array<i64: 0, 2, 3, 1>], autopar.op = "copy"}
-// CHECK: %[[C:.*]] = autopar.kernel ins(%[[X]], %arg1) library "convolution" attributes {autopar.layouts = [array<i64: 0, 2, 3, 1>]
+// CHECK: %[[C:.*]] = autopar.kernel ins(%[[X]], %arg1) library <convolution, {{[^>]*}}> attributes {autopar.layouts = [array<i64: 0, 2, 3, 1>]
 // CHECK: %[[P:.*]] = autopar.kernel ins(%[[C]]) attributes {autopar.layouts = [array<i64: 0, 2, 3, 1>]
 // CHECK: autopar.pool
-// CHECK: %[[D:.*]] = autopar.kernel ins(%[[P]], %arg2) library "convolution" attributes {autopar.layouts = [array<i64: 0, 2, 3, 1>]
+// CHECK: %[[D:.*]] = autopar.kernel ins(%[[P]], %arg2) library <convolution, {{[^>]*}}> attributes {autopar.layouts = [array<i64: 0, 2, 3, 1>]
 // CHECK: %[[Y:.*]] = autopar.kernel ins(%[[D]]) attributes {autopar.op = "copy"}
 // CHECK: return %[[Y]]
 func.func @chain(%x: tensor<2x3x8x8xf32>, %v: tensor<4x3x3x3xf32>, %w: tensor<5x4x1x1xf32>) -> tensor<2x5x4x4xf32> {
@@ -28,8 +28,8 @@ func.func @chain(%x: tensor<2x3x8x8xf32>, %v: tensor<4x3x3x3xf32>, %w: tensor<5x
 // CHECK-LABEL: func.func @two_readers
 // CHECK-COUNT-1: autopar.op = "copy"
 // CHECK-NOT: "copy"
-// CHECK: library "convolution"
-// CHECK: library "convolution" attributes {autopar.in_place = array<i64: 2>, autopar.layouts = [array<i64: 0, 2, 3, 1>]
+// CHECK: library <convolution, {{[^>]*}}>
+// CHECK: library <convolution, {{[^>]*}}> attributes {autopar.in_place = array<i64: 2>, autopar.layouts = [array<i64: 0, 2, 3, 1>]
 // CHECK: autopar.op = "copy"
 func.func @two_readers(%x: tensor<2x4x8x8xf32>, %v: tensor<4x4x3x3xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<2x4x8x8xf32> {
   %0 = autopar.convolution %x, %v strides = [1, 1] dilations = [1, 1] low = [1, 1] high = [1, 1] groups = 1
@@ -45,7 +45,7 @@ func.func @two_readers(%x: tensor<2x4x8x8xf32>, %v: tensor<4x4x3x3xf32>, %w: ten
 // A reshape that joins height and width names the same buffer, and the transpose to
 // tokens finds its elements in order: nothing to copy.
 // CHECK-LABEL: func.func @to_tokens
-// CHECK: library "convolution"
+// CHECK: library <convolution, {{[^>]*}}>
 // CHECK: autopar.reshape
 // CHECK-NOT: "copy"
 // CHECK: %[[T:.*]] = autopar.kernel ins({{.*}}) attributes {autopar.op = "transpose"}
@@ -62,7 +62,7 @@ func.func @to_tokens(%x: tensor<2x3x8x8xf32>, %w: tensor<16x3x4x4xf32>) -> tenso
 
 // Groups of channels joined with height and width are in one piece only if row-major.
 // CHECK-LABEL: func.func @groups
-// CHECK: %[[C:.*]] = autopar.kernel {{.*}} library "convolution"
+// CHECK: %[[C:.*]] = autopar.kernel {{.*}} library <convolution, {{[^>]*}}>
 // CHECK: %[[P:.*]] = autopar.kernel ins(%[[C]]) attributes {autopar.op = "copy"}
 // CHECK: autopar.reshape %[[P]]
 // CHECK: autopar.kernel {{.*}}autopar.in_place = array<i64: 0>
@@ -79,11 +79,11 @@ func.func @groups(%x: tensor<2x3x8x8xf32>, %w: tensor<4x3x1x1xf32>) -> tensor<2x
 // Rows of an image are not outermost with channels last: what normalizes them gets a
 // copy, what only sums them up does not.
 // CHECK-LABEL: func.func @rows
-// CHECK: library "convolution"
+// CHECK: library <convolution, {{[^>]*}}>
 // CHECK: autopar.kernel {{.*}}autopar.op = "copy"
 // CHECK: autopar.kernel {{.*}}autopar.in_place = array<i64: 0>, autopar.op = "normalize"
 // CHECK-LABEL: func.func @row_sums
-// CHECK: %[[C:.*]] = autopar.kernel {{.*}} library "convolution"
+// CHECK: %[[C:.*]] = autopar.kernel {{.*}} library <convolution, {{[^>]*}}>
 // CHECK: %[[S:.*]] = autopar.kernel ins(%[[C]]) attributes {autopar.op = "reduce"
 // CHECK: return %[[S]]
 func.func @rows(%x: tensor<2x3x8x8xf32>, %w: tensor<4x3x1x1xf32>) -> tensor<2x4x8x8xf32> {
@@ -105,9 +105,9 @@ func.func @row_sums(%x: tensor<2x3x8x8xf32>, %w: tensor<4x3x1x1xf32>) -> tensor<
 autopar.mesh @mesh #autopar.mesh<["data"=2]>
 // CHECK-LABEL: func.func @step_1
 // CHECK: autopar.recv {{.*}}autopar.layouts = [array<i64: 0, 2, 3, 1>]
-// CHECK-NEXT: autopar.kernel {{.*}} library "convolution"
+// CHECK-NEXT: autopar.kernel {{.*}} library <convolution, {{[^>]*}}>
 // CHECK-LABEL: func.func @step_0
-// CHECK: library "convolution"
+// CHECK: library <convolution, {{[^>]*}}>
 // CHECK: %[[H:.*]] = autopar.halo {{.*}}autopar.layouts = [array<i64: 0, 2, 3, 1>]
 // CHECK: autopar.send %[[H]]
 func.func @step_1(%w: tensor<3x4x3x3xf32>) -> tensor<2x3x4x8xf32> attributes {autopar.stage = 1 : i64} {
@@ -130,7 +130,7 @@ func.func @step_0(%x: tensor<2x3x4x8xf32>, %w: tensor<4x3x1x1xf32>) attributes {
 // The sizes have no common refinement: with channels last no order of the new dimensions
 // names the buffer.
 // CHECK-LABEL: func.func @no_refinement
-// CHECK: %[[C:.*]] = autopar.kernel {{.*}} library "convolution" attributes {autopar.layouts
+// CHECK: %[[C:.*]] = autopar.kernel {{.*}} library <convolution, {{[^>]*}}> attributes {autopar.layouts
 // CHECK: %[[P:.*]] = autopar.kernel ins(%[[C]]) attributes {autopar.op = "copy"}
 // CHECK: autopar.reshape %[[P]]
 func.func @no_refinement(%x: tensor<1x3x6x4xf32>, %w: tensor<9x3x1x1xf32>) -> tensor<1x4x9x6xf32> {
@@ -144,7 +144,7 @@ func.func @no_refinement(%x: tensor<1x3x6x4xf32>, %w: tensor<9x3x1x1xf32>) -> te
 
 // An image one pixel wide and of one row lies row-major: nothing to copy before the reshape.
 // CHECK-LABEL: func.func @pixel
-// CHECK: %[[C:.*]] = autopar.kernel {{.*}} library "convolution" attributes {autopar.op = "convolution"}
+// CHECK: %[[C:.*]] = autopar.kernel {{.*}} library <convolution, {{[^>]*}}> attributes {autopar.op = "convolution"}
 // CHECK-NOT: "copy"
 // CHECK: autopar.reshape %[[C]]
 func.func @pixel(%x: tensor<1x3x1x1xf32>, %w: tensor<8x3x1x1xf32>) -> tensor<1x2x2x2xf32> {
@@ -160,7 +160,7 @@ func.func @pixel(%x: tensor<1x3x1x1xf32>, %w: tensor<8x3x1x1xf32>) -> tensor<1x2
 // Both results read the convolution's, one with channels last, the other row-major: the one
 // may not lie over what the other still reads.
 // CHECK-LABEL: func.func @two_orders
-// CHECK: library "convolution"
+// CHECK: library <convolution, {{[^>]*}}>
 // CHECK: autopar.kernel
 // CHECK-NOT: autopar.in_place = array<i64: 0
 // CHECK: return
@@ -181,17 +181,17 @@ func.func @two_orders(%x: tensor<1x4x6x5xf32>, %w: tensor<8x4x1x1xf32>, %y: tens
 // are so small that their lines leave vectors empty.
 // CHECK-LABEL: func.func @depthwise(
 // CHECK-NOT: "copy"
-// CHECK: %[[C:.*]] = autopar.kernel ins(%arg0, %arg1) library "convolution" attributes {autopar.op = "convolution"}
+// CHECK: %[[C:.*]] = autopar.kernel ins(%arg0, %arg1) library <convolution, {{[^>]*}}> attributes {autopar.op = "convolution"}
 // CHECK-NOT: "copy"
 // CHECK: return
 // CHECK-LABEL: func.func @depthwise_in_a_chain
 // CHECK: %[[X:.*]] = autopar.kernel ins(%arg0) attributes {autopar.layouts = [array<i64: 0, 2, 3, 1>], autopar.op = "copy"}
-// CHECK: %[[C:.*]] = autopar.kernel ins(%[[X]], %arg1) library "convolution" attributes {autopar.layouts = [array<i64: 0, 2, 3, 1>]
+// CHECK: %[[C:.*]] = autopar.kernel ins(%[[X]], %arg1) library <convolution, {{[^>]*}}> attributes {autopar.layouts = [array<i64: 0, 2, 3, 1>]
 // CHECK: %[[E:.*]] = autopar.kernel ins(%[[C]]) attributes {{{.*}}autopar.layouts = [array<i64: 0, 2, 3, 1>]
-// CHECK: autopar.kernel ins(%[[E]], %arg2) library "convolution" attributes {autopar.layouts = [array<i64: 0, 2, 3, 1>]
+// CHECK: autopar.kernel ins(%[[E]], %arg2) library <convolution, {{[^>]*}}> attributes {autopar.layouts = [array<i64: 0, 2, 3, 1>]
 // CHECK-LABEL: func.func @depthwise_of_small_images
 // CHECK: autopar.kernel {{.*}}autopar.op = "copy"
-// CHECK: library "convolution" attributes {autopar.layouts = [array<i64: 0, 2, 3, 1>]
+// CHECK: library <convolution, {{[^>]*}}> attributes {autopar.layouts = [array<i64: 0, 2, 3, 1>]
 func.func @depthwise(%x: tensor<2x8x9x40xf32>, %w: tensor<8x1x3x3xf32>) -> tensor<2x8x9x40xf32> {
   %0 = autopar.convolution %x, %w strides = [1, 1] dilations = [1, 1] low = [1, 1] high = [1, 1] groups = 8
     : (tensor<2x8x9x40xf32>, tensor<8x1x3x3xf32>) -> tensor<2x8x9x40xf32>

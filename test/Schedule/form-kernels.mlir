@@ -1,7 +1,7 @@
 // RUN: autopar-opt %s --autopar-form-kernels --split-input-file | FileCheck %s
 
 // CHECK-LABEL: func.func @bias_and_activation
-// CHECK: %[[H:.*]] = autopar.kernel ins(%arg0, %arg1, %arg2) library "contraction"
+// CHECK: %[[H:.*]] = autopar.kernel ins(%arg0, %arg1, %arg2) library <gemm, {{[^>]*}}>
 // CHECK: ^bb0(%[[X:.*]]: tensor<2x4xf32>, %[[W:.*]]: tensor<4x3xf32>, %[[B:.*]]: tensor<3xf32>):
 // CHECK: %[[P:.*]] = autopar.einsum "mk,kn->mn" %[[X]], %[[W]]
 // CHECK: %[[S:.*]] = autopar.broadcast %[[B]]

@@ -21,6 +21,10 @@ def Autopar_Dialect : Dialect {
 
     | attribute | on | written by | meaning |
     |---|---|---|---|
+    | `autopar.model` | module | import | file name of the model, a string |
+    | `autopar.names` | op | import | array of strings: the ONNX name of each result, "" for none |
+    | `autopar.plan` | module | plan | the plan as JSON (docs/PlanFile.md) |
+    | `autopar.stages` | module | plan | number of pipeline stages |
     | `autopar.source` | function argument | import | `#autopar.input`, `#autopar.parameter`, `#autopar.setup_result` |
     | `autopar.result` | function result | import | `#autopar.output` or `#autopar.setup_value` |
     | `autopar.sharding` | function argument, result | plan | how the value lies |
@@ -37,6 +41,9 @@ def Autopar_Dialect : Dialect {
   let hasRegionResultAttrVerify = 1;
   let hasConstantMaterializer = 1;
   let extraClassDeclaration = [{
+    static constexpr llvm::StringLiteral kModel = "autopar.model";
+    static constexpr llvm::StringLiteral kNames = "autopar.names";
+    static constexpr llvm::StringLiteral kPlan = "autopar.plan";
     static constexpr llvm::StringLiteral kSource = "autopar.source";
     static constexpr llvm::StringLiteral kResult = "autopar.result";
     static constexpr llvm::StringLiteral kSharding = "autopar.sharding";

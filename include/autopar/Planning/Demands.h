@@ -47,9 +47,6 @@ bool anyFollows(llvm::ArrayRef<AxisDemand> demands);
 llvm::Error cannotFollow(const ModelGraph &graph, StrategyName name,
                          int64_t parts);
 
-/// The factor of each op that carries the batch (dimension 0 of the inputs);
-/// nullopt: none.
-std::vector<std::optional<unsigned>> batchFactors(const ModelGraph &graph);
 /// The batch: the least size above one of the inputs' dimension 0; 1 if there
 /// is none.
 int64_t batchSize(const ModelGraph &graph);

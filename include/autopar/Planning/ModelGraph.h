@@ -29,7 +29,7 @@ struct GraphOp {
   llvm::SmallVector<unsigned> operands, results; // values
   /// Per operand the first one that the rule treats in the same way.
   llvm::SmallVector<unsigned> alike;
-  /// The first op of its kernel group: pays the launch.
+  /// The root of its kernel group: pays the launch.
   bool launches = false;
   /// Per operand and result: whether it passes through memory, or stays inside
   /// a kernel group.

@@ -21,7 +21,7 @@ namespace autopar {
 /// A row of the manifest's "ops".
 struct ProgramOp {
   std::string name, kind;
-  double flops = 0, bytes = 0, seconds = 0;
+  double flops = 0, bytes = 0;
   int64_t stream = 0;
 };
 

@@ -211,8 +211,6 @@ json::Object ManifestWriter::persistentEntry(DictionaryAttr entry) {
     name = source.getName().str();
   else if (auto value = entry.getAs<SetupValueAttr>("setup_value"))
     name = value.getName().str();
-  else if (auto text = entry.getAs<StringAttr>("setup_value"))
-    name = text.str();
   else if (input)
     name = input.getName().str();
   Type type = entry.getAs<TypeAttr>("type").getValue();
@@ -277,7 +275,8 @@ void ManifestWriter::addPorts(json::Object &root) {
 void ManifestWriter::addPlan(json::Object &root) {
   root["predicted"] =
       json::Object{{"step_seconds", 0.0}, {"peak_memory_bytes", json::Array{}}};
-  if (auto plan = program.module->getAttrOfType<StringAttr>("autopar.plan")) {
+  if (auto plan =
+          program.module->getAttrOfType<StringAttr>(AutoparDialect::kPlan)) {
     auto parsed = json::parse(plan.getValue());
     if (!parsed)
       llvm::consumeError(parsed.takeError());
@@ -318,7 +317,8 @@ FailureOr<std::string> ManifestWriter::write() {
                     {"arena_bytes", std::move(arenaBytes)},
                     {"setup_arena_bytes", std::move(setupArenaBytes)},
                     {"packed_slots", std::move(packedSlots)}};
-  auto model = program.module->getAttrOfType<StringAttr>("autopar.model");
+  auto model =
+      program.module->getAttrOfType<StringAttr>(AutoparDialect::kModel);
   root["model"] = model ? model.getValue() : "model";
   if (auto entry = program.module->getAttrOfType<StringAttr>(kEntry))
     root["entry"] = entry.getValue();

@@ -80,8 +80,7 @@ static json::Array ops(const HostProgram &program) {
                                   {"kind", op.kind},
                                   {"stream", op.stream},
                                   {"flops", op.flops},
-                                  {"bytes", op.bytes},
-                                  {"seconds", op.seconds}});
+                                  {"bytes", op.bytes}});
   return result;
 }
 

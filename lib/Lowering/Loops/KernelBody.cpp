@@ -56,7 +56,7 @@ std::string bodyKey(KernelOp kernel, ArrayRef<unsigned> slots) {
     for (Value operand : op.getOperands())
       os << numbers[operand] << ' ';
     for (NamedAttribute attribute : op.getAttrDictionary()) {
-      if (attribute.getName() == "autopar.names")
+      if (attribute.getName() == AutoparDialect::kNames)
         continue;
       os << attribute.getName() << '=';
       // Equal tables are one attribute; their text may be long.

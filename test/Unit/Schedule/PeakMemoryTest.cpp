@@ -1,9 +1,10 @@
 //===- PeakMemoryTest.cpp - The predicted memory is the assigned one ------===//
 
-#include "autopar/Cost/PeakMemory.h"
 #include "autopar/Cost/HeldInputs.h"
+#include "autopar/Cost/KernelGroups.h"
 #include "autopar/Cost/TargetTable.h"
-#include "autopar/Dialect/Dialect.h"
+#include "autopar/Cost/WorkOfFunction.h"
+#include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
 #include "mlir/Parser/Parser.h"
@@ -74,6 +75,56 @@ std::string randomProgram(unsigned seed) {
   return text + "  return " + last + ", " + other + ", " + last + " : " + type +
          ", " + type + ", " + type + "\n}\n";
 }
+
+struct PeakMemory {
+  int64_t arenaBytes = 0;
+  /// Parameters and setup values among arguments and results, each once.
+  int64_t persistentBytes = 0;
+};
+
+/// The results that get a buffer of their own by a copy, and where all lie.
+void addReturn(FunctionWork &work, func::FuncOp func) {
+  Operation *end = func.getBody().front().getTerminator();
+  for (auto [index, copied] : llvm::enumerate(resultsToCopy(func))) {
+    unsigned buffer = work.bufferOf(end->getOperand(index));
+    if (copied) {
+      WorkItem item;
+      item.reads.push_back(buffer);
+      buffer = work.list.buffers.size();
+      item.writes.push_back(buffer);
+      WorkBuffer copy;
+      copy.bytes = bytesOf(end->getOperand(index).getType());
+      work.list.buffers.push_back(copy);
+      work.list.items.push_back(std::move(item));
+    }
+    work.addResult(func, index, buffer);
+  }
+}
+
+/// What one device needs for `func`, by the analyses that Planning predicts
+/// with: the groups, the order and the arena.
+PeakMemory peakMemory(func::FuncOp func) {
+  KernelGroups groups = groupKernels(func.getBody().front());
+  FunctionWork work(func);
+  for (const WorkStep &step : groups.steps) {
+    if (step.group >= 0) {
+      const KernelGroup &group = groups.groups[step.group];
+      WorkItem &item = work.add(group.inputs, group.outputs);
+      item.inPlace = group.inPlace;
+    } else if (step.op->hasTrait<OpTrait::IsTerminator>()) {
+      addReturn(work, func);
+    } else if (loopRoleOf(step.op) != LoopRole::View) {
+      work.addCommunication(step.op);
+    }
+  }
+  PeakMemory peak;
+  for (const WorkBuffer &buffer : work.list.buffers)
+    if (buffer.persistent && !buffer.input)
+      peak.persistentBytes += buffer.bytes;
+  peak.arenaBytes = planMemory(orderedWork(work.list)).arenaBytes;
+  return peak;
+}
+
 } // namespace
 
 /// The whole pipeline, its replay included, on random programs for either

@@ -9,7 +9,7 @@ def Interpret : Pass<"autopar-interpret", "::mlir::ModuleOp"> {
   let summary = "run the module with the reference interpreter and print its results";
   let description = [{
     Runs @setup and @step, or every stage of a partitioned module at all points of
-    its mesh. An argument's values are its attribute `autopar.value` (a dense
+    its mesh. An argument's values are its attribute `autopar.given` (a dense
     attribute of its global type), else random by `seed` and the argument's name,
     so that every form of a model gets the same. With `weights`, parameters are
     read from the files in that folder. With `function`, that function

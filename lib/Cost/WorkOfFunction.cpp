@@ -1,10 +1,8 @@
-//===- PeakMemory.cpp - Memory of a function before it is scheduled -------===//
+//===- WorkOfFunction.cpp - From values to buffers of a work list ---------===//
 
-#include "autopar/Cost/PeakMemory.h"
-#include "autopar/Cost/HeldInputs.h"
-#include "autopar/Cost/KernelGroups.h"
-#include "autopar/Cost/TargetTable.h"
 #include "autopar/Cost/WorkOfFunction.h"
+#include "autopar/Cost/HeldInputs.h"
+#include "autopar/Cost/TargetTable.h"
 #include "autopar/Dialect/KernelFacts.h"
 
 using namespace mlir;
@@ -119,47 +117,6 @@ void FunctionWork::addCommunication(Operation *op) {
   } else if (isa<AllReduceOp>(op)) {
     item.inPlace.push_back({0, 0});
   }
-}
-
-/// The results that get a buffer of their own by a copy, and where all lie.
-static void addReturn(FunctionWork &work, func::FuncOp func) {
-  Operation *end = func.getBody().front().getTerminator();
-  for (auto [index, copied] : llvm::enumerate(resultsToCopy(func))) {
-    unsigned buffer = work.bufferOf(end->getOperand(index));
-    if (copied) {
-      WorkItem item;
-      item.reads.push_back(buffer);
-      buffer = work.list.buffers.size();
-      item.writes.push_back(buffer);
-      WorkBuffer copy;
-      copy.bytes = bytesOf(end->getOperand(index).getType());
-      work.list.buffers.push_back(copy);
-      work.list.items.push_back(std::move(item));
-    }
-    work.addResult(func, index, buffer);
-  }
-}
-
-PeakMemory peakMemory(func::FuncOp func) {
-  KernelGroups groups = groupKernels(func.getBody().front());
-  FunctionWork work(func);
-  for (const WorkStep &step : groups.steps) {
-    if (step.group >= 0) {
-      const KernelGroup &group = groups.groups[step.group];
-      WorkItem &item = work.add(group.inputs, group.outputs);
-      item.inPlace = group.inPlace;
-    } else if (step.op->hasTrait<OpTrait::IsTerminator>()) {
-      addReturn(work, func);
-    } else if (loopRoleOf(step.op) != LoopRole::View) {
-      work.addCommunication(step.op);
-    }
-  }
-  PeakMemory peak;
-  for (const WorkBuffer &buffer : work.list.buffers)
-    if (buffer.persistent && !buffer.input)
-      peak.persistentBytes += buffer.bytes;
-  peak.arenaBytes = planMemory(orderedWork(work.list)).arenaBytes;
-  return peak;
 }
 
 } // namespace autopar

@@ -1,6 +1,7 @@
-//===- KernelWork.cpp - The work list of a function of kernels ------------===//
+//===- ScheduledWork.cpp - The work list of a function of kernels
+//------------===//
 
-#include "KernelWork.h"
+#include "ScheduledWork.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Schedule/Names.h"
 
@@ -18,8 +19,8 @@ static void addKernel(FunctionWork &work, KernelOp kernel) {
       item.inPlace.push_back({unsigned(output), unsigned(input)});
 }
 
-KernelWork workOf(func::FuncOp func) {
-  KernelWork result{FunctionWork(func), {}, {}};
+ScheduledWork workOf(func::FuncOp func) {
+  ScheduledWork result{FunctionWork(func), {}, {}};
   Block &body = func.getBody().front();
   for (Operation &op : body.without_terminator()) {
     if (loopRoleOf(&op) == LoopRole::View) {
