@@ -121,7 +121,8 @@ void FunctionWork::addCommunication(Operation *op) {
   }
 }
 
-/// The results that get a buffer of their own by a copy, and where all lie.
+/// The results that get a buffer of their own by a copy, and where all are
+/// stored.
 static void addReturn(FunctionWork &work, func::FuncOp func) {
   Operation *end = func.getBody().front().getTerminator();
   for (auto [index, copied] : llvm::enumerate(resultsToCopy(func))) {

@@ -46,7 +46,7 @@ static TargetTable cpuTable() {
   cpu.contraction.others = true;
   cpu.imagesChannelsLast = true;
   cpu.readsHeldInputs = true;
-  cpu.mostRowMajorProducts = 64; // the runtime's shallowConv
+  cpu.mostRowMajorTerms = 64; // the runtime's shallowConv
   return cpu;
 }
 

@@ -140,7 +140,7 @@ Value keysBefore(OnnxNode &node, RankedTensorType type,
   return node.broadcastDims(counts, type.getShape(), {0});
 }
 
-/// Masks keys by their distance from the query, and what lies beyond a sample's
+/// Masks keys by their distance from the query, and what is beyond a sample's
 /// keys.
 Value maskPositions(OnnxNode &node, Value scores, const AttentionSizes &s) {
   PositionMask mask(node);

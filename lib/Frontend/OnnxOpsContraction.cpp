@@ -235,7 +235,7 @@ bool repeatsLetter(StringRef letters) {
   return false;
 }
 
-/// Keeps what lies on the diagonals of letters that repeat.
+/// Keeps what is on the diagonals of letters that repeat.
 LogicalResult takeDiagonals(OnnxNode &node, Term &term) {
   for (size_t second = 0; second < term.letters.size();) {
     size_t first = term.letters.find(term.letters[second]);

@@ -17,7 +17,8 @@ void buildDecomposePipeline(OpPassManager &manager) {
 }
 
 void buildSplitPipeline(OpPassManager &manager) {
-  // Reshards before stages: what crosses stages already lies as it is wanted.
+  // Reshards before stages: what crosses stages is already sharded as it is
+  // wanted.
   manager.addPass(createInsertReshards());
   manager.addPass(createSplitStages());
   manager.addPass(createPartition());

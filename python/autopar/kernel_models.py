@@ -22,7 +22,7 @@ def shape_text(*shape):
 
 
 def product(group, a, b, *, weight=None, transposed=False):
-    """a @ b (or a @ b with its last two dimensions exchanged, `b` as it lies); `weight`: "a" or "b" is a parameter of the model."""
+    """a @ b (or a @ b with its last two dimensions exchanged, `b` as it is); `weight`: "a" or "b" is a parameter of the model."""
     def make(builder):
         inputs = {}
 

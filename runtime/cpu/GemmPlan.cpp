@@ -153,7 +153,7 @@ bool GemmPlan::createStep(const OneDnn &library, Step &step,
 }
 
 /// Whether matrices are so small that a call for each costs more than they do,
-/// and lie one behind the other as the library's batches are fast.
+/// and are one behind the other as the library's batches are fast.
 static bool isSmallBatch(const aprt_gemm_desc &desc) {
   constexpr double smallMatrix = 1 << 18; // flops
   int64_t r = desc.batch_rank;

@@ -83,7 +83,7 @@ Status CudaGemmPlan::createOperation(bool tf32) {
   return Status::success();
 }
 
-/// A matrix of the library: element (i, j) lies at i * rowStride + j *
+/// A matrix of the library: element (i, j) is at i * rowStride + j *
 /// columnStride, one of which is 1.
 Status CudaGemmPlan::createLayout(int64_t rows, int64_t columns,
                                   int64_t rowStride, int64_t columnStride,

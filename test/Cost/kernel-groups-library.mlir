@@ -121,7 +121,7 @@ func.func @silu(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>) -> tensor<6x8xf32> {
 
 // -----
 
-// On a GPU one pixel is loops: its strides do not tell the library how it lies.
+// On a GPU one pixel is loops: its strides do not tell the library its layout.
 // CHECK-LABEL: func.func @one_pixel_grows
 // CHECK: autopar.kernel ins(%arg0, %arg1) attributes {autopar.op = "convolution"}
 // CHECK: autopar.convolution

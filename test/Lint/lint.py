@@ -192,7 +192,7 @@ def check_root(tree):
     for path in tree.files:
         top = path.split("/")[0]
         if top not in (FOLDERS if "/" in path else ROOT_FILES) and not top.startswith("."):
-            yield path, 1, f"{top} lies in the root of the tree: move it to one of {', '.join(FOLDERS)}"
+            yield path, 1, f"{top} is in the root of the tree: move it to one of {', '.join(FOLDERS)}"
 
 
 RULES = [check_stage_order, check_runtime, check_compute_ops, check_length, check_first_line, check_guards, check_paths,

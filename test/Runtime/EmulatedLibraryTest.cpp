@@ -221,7 +221,7 @@ TEST_F(EmulatedCublasLt, NamesARaceBetweenStreams) {
   expectFault(FaultKind::streamRace, {"/layer0/MatMul", "/layer0/AllReduce"});
 }
 
-/// Columns that lie between those of another matrix are not the matrix.
+/// Columns between those of another matrix are not the matrix.
 TEST_F(EmulatedCublasLt, InterleavedMatricesDoNotRace) {
   left = allocateFilled(2 * bytes);
   set(a, CUBLASLT_MATRIX_LAYOUT_LD, int64_t(16));

@@ -18,7 +18,7 @@
 //       pointwise ops on its result.
 //   Spreads, constants, iotas and arithmetic on scalars are copied into each
 //   group that reads them. Reshapes inside a group keep the innermost
-//   dimension; all others lie between groups and are names of a buffer.
+//   dimension; all others are between groups and are names of a buffer.
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,7 +13,7 @@ struct PeakMemory {
   int64_t persistentBytes = 0;
 };
 
-/// What one device needs for `func`, as Schedule will lay it out: same groups,
+/// What one device needs for `func`, as Schedule will place it: same groups,
 /// same order, same arena.
 PeakMemory peakMemory(mlir::func::FuncOp func);
 

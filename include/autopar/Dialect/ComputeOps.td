@@ -301,7 +301,7 @@ def Autopar_ScanOp : Autopar_Op<"scan", [SameOperandsAndResultType], ["getRowDim
 }
 
 def Autopar_TopKOp : Autopar_Op<"top_k", [], ["getFlops", "getRowDim"]> {
-  let summary = "where the largest (or `smallest`) elements along `dim` lie, best first: `autopar.top_k %x dim = 1 : tensor<4x8xf32> -> tensor<4x2xi64>`";
+  let summary = "where the largest (or `smallest`) elements along `dim` are, best first: `autopar.top_k %x dim = 1 : tensor<4x8xf32> -> tensor<4x2xi64>`";
   let description = [{
     The result's size along `dim` is k. Of equal elements the first is better; NaN is larger
     than any number. The values are `gather_elements` of the operand at these positions.

@@ -1,4 +1,4 @@
-//===- StructureOps.td - Where values lie and what devices exchange -----------===//
+//===- StructureOps.td - Shardings and what devices exchange ------------------===//
 
 #ifndef AUTOPAR_DIALECT_STRUCTUREOPS_TD
 #define AUTOPAR_DIALECT_STRUCTUREOPS_TD
@@ -75,7 +75,7 @@ class Autopar_PositionOp<string mnemonic, dag attributes, list<string> facts = [
 
 def Autopar_SliceBlockOp : Autopar_PositionOp<"slice_block", (ins I64Attr:$dim)> {
   let summary = "the device's own block of `dim` along `axes`: [j*B, j*B + B) of the operand, B the result's size";
-  let description = "What lies past the operand's end is unspecified.";
+  let description = "What is past the operand's end is unspecified.";
 }
 def Autopar_MaskOp : Autopar_PositionOp<"mask", (ins I64Attr:$dim, I64Attr:$size, F64Attr:$value), ["roundsResult"]> {
   let summary = "`value` where the position j*B + i along `dim` is `size` (the global size) or more";

@@ -59,7 +59,7 @@ def Autopar_ComparePredicate : Autopar_Enum<"ComparePredicate", "comparison of t
 def Autopar_NormKind : Autopar_Enum<"NormKind", "what a norm subtracts and divides by", [
   I32EnumCase<"Layer", 0, "layer">, I32EnumCase<"Rms", 1, "rms">]>;
 
-def Autopar_BufferSpace : Autopar_Enum<"BufferSpace", "where a buffer lies", [
+def Autopar_BufferSpace : Autopar_Enum<"BufferSpace", "where a buffer is stored", [
   I32EnumCase<"Arena", 0, "arena">, I32EnumCase<"Persistent", 1, "persistent">]>;
 
 #endif // AUTOPAR_INTERFACES_ENUMS_TD

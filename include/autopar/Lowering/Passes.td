@@ -53,7 +53,7 @@ def ApproximateMath : LoweringPass<"autopar-approximate-math"> {
 }
 
 def TransposeTiles : LoweringPass<"autopar-transpose-tiles"> {
-  let summary = "read tiles that lie across their loops by lines, and transpose them in registers";
+  let summary = "read tiles that run across their loops by lines, and transpose them in registers";
   let description = [{
     A pair of loops over 16 x 16 elements whose inner one reads with a stride gets the
     tile from 16 vector loads, 64 shuffles and a buffer on the stack:

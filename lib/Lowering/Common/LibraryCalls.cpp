@@ -201,10 +201,10 @@ std::optional<Layout> layoutOfResult(KernelOp kernel, Value &value) {
   return layout;
 }
 
-/// Whether image, addend and result lie with channels last or row-major;
-/// nullopt if neither.
-std::optional<bool> liesChannelsLast(KernelOp kernel, ConvolutionOp op,
-                                     const Epilogue &epilogue) {
+/// Whether image, addend and result have channels last (true) or are
+/// row-major (false); nullopt if neither.
+std::optional<bool> isChannelsLast(KernelOp kernel, ConvolutionOp op,
+                                   const Epilogue &epilogue) {
   Value result = kernel.getBody().front().getTerminator()->getOperand(0);
   std::optional<Layout> ofResult = layoutOfResult(kernel, result);
   std::optional<Layout> ofFilter = layoutInside(kernel, op.getFilter());
@@ -219,20 +219,20 @@ std::optional<bool> liesChannelsLast(KernelOp kernel, ConvolutionOp op,
         return std::nullopt;
       images.push_back({read, *layout});
     }
-  auto allLieAs = [&](bool last) {
+  auto allHave = [&](bool last) {
     return llvm::all_of(images, [&](const auto &image) {
       ArrayRef<int64_t> sizes = shapeOf(image.first);
       return sameMemory(sizes, image.second,
                         last ? channelsLast(sizes.size()) : Layout());
     });
   };
-  if (allLieAs(false))
+  if (allHave(false))
     return false;
-  return allLieAs(true) ? std::optional(true) : std::nullopt;
+  return allHave(true) ? std::optional(true) : std::nullopt;
 }
 
 /// Whether every operand is row-major.
-bool liesRowMajor(KernelOp kernel) {
+bool isRowMajor(KernelOp kernel) {
   return llvm::all_of(kernel->getOperands(), [](Value operand) {
     auto type = cast<ShapedType>(operand.getType());
     return sameMemory(type.getShape(), layoutOf(type), {});
@@ -253,7 +253,7 @@ std::optional<LibraryCall> convCall(KernelOp kernel, ConvolutionOp op,
   ArrayRef<int64_t> in = shapeOf(op.getInput()),
                     filter = shapeOf(op.getFilter());
   ArrayRef<int64_t> out = shapeOf(op.getResult());
-  std::optional<bool> last = liesChannelsLast(kernel, op, epilogue);
+  std::optional<bool> last = isChannelsLast(kernel, op, epilogue);
   if (!last)
     return std::nullopt;
   std::vector<int64_t> &words = call.descriptor;
@@ -296,7 +296,7 @@ std::optional<LibraryCall> matchLibraryCall(KernelOp kernel) {
   if (!root || body.getTerminator()->getNumOperands() != 1)
     return std::nullopt;
   std::optional<Epilogue> epilogue = matchEpilogue(root);
-  if (!epilogue || (isa<EinsumOp>(root) && !liesRowMajor(kernel)))
+  if (!epilogue || (isa<EinsumOp>(root) && !isRowMajor(kernel)))
     return std::nullopt;
   std::optional<LibraryCall> call =
       isa<EinsumOp>(root)

@@ -152,7 +152,7 @@ aprt_status aprt_gemm_pack(aprt_rank *rank, int32_t op,
 /// Convolution over 1 to 3 spatial dimensions with a fused epilogue:
 ///   Y = activation(conv(X, W) + bias [+ addend])
 /// X is [n, c, spatial...], W is [o, c/groups, window...], Y is [n, o, ...],
-/// dense; with `channels_last` X, Y and the addend lie as [n, spatial..., c].
+/// dense; with `channels_last` X, Y and the addend are [n, spatial..., c].
 #define APRT_CONV_MAX_SPATIAL 3
 typedef struct aprt_conv_desc {
   int64_t dtype;
