@@ -29,7 +29,7 @@ bool LibraryCalls::take(ArrayRef<EpilogueStep> steps) const {
   });
 }
 
-/// oneDNN, and the runtime's own loops for products of other types.
+/// oneDNN, and the runtime's own loops for GEMMs of other types.
 static TargetTable cpuTable() {
   using Step = EpilogueStep;
   TargetTable cpu;

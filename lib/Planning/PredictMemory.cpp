@@ -297,7 +297,7 @@ void MemoryPredictor::returnResults() {
 // Sums
 //===----------------------------------------------------------------------===//
 
-/// A matrix that is there as it is serves products too. What is packed is there
+/// A matrix that is there as it is serves GEMMs too. What is packed is there
 /// twice while it is packed: one weight at a time, the largest first.
 WeightBytes MemoryPredictor::weightBytes(const StageWork &stage) const {
   auto bytes = [&](unsigned value) {

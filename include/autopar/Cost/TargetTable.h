@@ -51,7 +51,7 @@ struct TargetTable {
   /// there; otherwise, and on other targets, each step copies them.
   bool readsHeldInputs = false;
   /// Depthwise f32 convolutions of lines and images that add at most so many
-  /// products per element are as fast on row-major ones.
+  /// terms per element are as fast on row-major ones.
   int64_t mostRowMajorTerms = 0;
   /// Keeps kernels compilable.
   unsigned maxOps = 64;

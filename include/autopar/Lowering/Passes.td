@@ -14,8 +14,8 @@ class LoweringPass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
 def LowerToCpu : LoweringPass<"autopar-lower-to-cpu"> {
   let summary = "make kernels functions of loops and the schedule calls of the runtime";
   let description = [{
-    One function per distinct kernel body, in scf, arith, math and LLVM; matrix
-    products and convolutions become calls of the runtime's library with a constant
+    One function per distinct kernel body, in scf, arith, math and LLVM; GEMMs
+    and convolutions become calls of the runtime's library with a constant
     descriptor. `@setup_s` and `@step_s` become host functions; `aprt_program_stages`
     and `aprt_program_manifest` are made (docs/RuntimeABI.md).
   }];

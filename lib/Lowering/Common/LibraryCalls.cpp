@@ -47,7 +47,7 @@ std::optional<int64_t> activationOf(UnaryKind kind) {
   }
 }
 
-/// Takes `other`, added to the running value, as bias or addend. A product adds
+/// Takes `other`, added to the running value, as bias or addend. A GEMM adds
 /// its addend after the activation, a convolution before.
 bool takeSummand(Operation *root, Value other, Epilogue &epilogue) {
   bool isConvolution = isa<ConvolutionOp>(root);

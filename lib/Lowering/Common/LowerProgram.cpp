@@ -83,7 +83,7 @@ void Lowering::lowerLibraryCall(HostFunction &host, KernelOp kernel,
   StringRef kind = call.isGemm ? "gemm" : "convolution";
   HostArgument op = host.op(describeKernel(kernel, kind));
   auto weight = weightIndex(kernel->getOperand(call.b));
-  // A matrix that has to stay as it is serves products too: two copies of a
+  // A matrix that has to stay as it is serves GEMMs too: two copies of a
   // vocabulary's embedding would be most of some models.
   bool packs =
       isStep && weight &&

@@ -119,7 +119,7 @@ aprt_status aprt_launch_grid(aprt_rank *rank, int32_t op, int32_t kernel,
                              void *const *buffers, const int64_t *scalars,
                              int64_t blocks);
 
-/// Batched matrix product with a fused epilogue:
+/// Batched GEMM with a fused epilogue:
 ///   C[b...] = activation(A[b...] * B[b...] + bias) + addend
 /// A is [batch..., m, k], B is [batch..., k, n], C is [batch..., m, n], each
 /// with its own element strides (a broadcast batch dimension has stride 0). The
