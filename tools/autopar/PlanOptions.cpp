@@ -40,7 +40,7 @@ void PlanOptions::addTo(CommandLine &line) {
                          "tensor, channel, spatial, layer",
                          strategy));
   options.push_back(text("mesh", "AXIS=N[,AXIS=N]",
-                         "fix the mesh; with several strategies one axis each; "
+                         "fix the mesh; with several demands one axis each; "
                          "layer=N counts stages",
                          mesh));
   options.push_back(number("micro-batches", "K",

@@ -1,4 +1,4 @@
-//===- Attributes.h - What earlier stages tell Lowering ---------*- C++ -*-===//
+//===- Attributes.h - What earlier phases tell Lowering ---------*- C++ -*-===//
 
 #ifndef AUTOPAR_LOWERING_ATTRIBUTES_H
 #define AUTOPAR_LOWERING_ATTRIBUTES_H
