@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def AssignPrecision : Pass<"autopar-assign-precision", "::mlir::ModuleOp"> {
-  let summary = "compute sums of products in bf16 or fp16";
+  let summary = "compute matrix multiplications and convolutions in bf16 or fp16";
   let description = [{
     As the module's `autopar.precision` says (fp32 or absent, tf32: nothing). Matrix
     multiplications and convolutions of f32 values get operands and results of the low

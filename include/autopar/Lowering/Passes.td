@@ -50,6 +50,15 @@ def PrintPtx : Pass<"autopar-print-ptx", "::mlir::ModuleOp"> {
 
 def ApproximateMath : LoweringPass<"autopar-approximate-math"> {
   let summary = "replace functions of f32 by polynomials that vectorize";
+  let description = [{
+    exp, log, tanh and erf, whose relative error is at most 3e-7; sines, whose absolute
+    error would be 3e-6, keep the C library. A logarithm of a number below the smallest
+    normal one, which the polynomial does not know, is that of a larger one:
+
+        log(x)
+        =>
+        x < 2^-126 ? log(x * 2^24) - 24 * log(2) : log(x)
+  }];
 }
 
 def TransposeTiles : LoweringPass<"autopar-transpose-tiles"> {
