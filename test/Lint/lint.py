@@ -96,8 +96,8 @@ def check_library_order(tree):
             if not other or not library:
                 continue
             if other not in order or order.index(other) > order.index(library):
-                yield path, number, (f"{library} includes {name} of a library after it: move the code there, or what it needs "
-                                     f"to a library before both ({LIBRARIES} has the order)")
+                yield path, number, (f"{library} includes {name} of a library after it: move the code there, or what it "
+                                     f"needs to a library before both ({LIBRARIES} has the order)")
             elif library == "Equality" and other not in PROVER:
                 yield path, number, f"Equality includes {name}: it proves by the dialect alone, so write here what it needs"
 
