@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures executables on this host's GPU: small models against their references, gpt2-124m, bert-base and resnet50 beside
-# PyTorch, kernels beside a copy, products beside cuBLASLt. Without a GPU the same is tried on the emulated device. Options go to
+# PyTorch, kernels beside a copy, GEMMs beside cuBLASLt. Without a GPU the same is tried on the emulated device. Options go to
 # test/Execution/bench_gpu.py. AUTOPAR_PYTHON: a Python with torch and transformers beside what tools/install.sh installs.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)

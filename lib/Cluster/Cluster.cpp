@@ -82,7 +82,7 @@ static bool splitShortForm(StringRef spec, int64_t &nodes, int64_t &devices,
 }
 
 /// The type of a name, or of the nodes of a file. Known names come first:
-/// what lies in the working folder does not change them.
+/// what is in the working folder does not change them.
 static Expected<DeviceType> typeOf(StringRef name) {
   Expected<DeviceType> known = lookupDevice(name);
   if (known || !sys::fs::is_regular_file(name))

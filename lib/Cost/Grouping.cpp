@@ -135,7 +135,7 @@ OpenGroup &Grouping::start(Operation *op, GroupKind kind) {
   return groups.back();
 }
 
-/// Gives what lies under `value` a buffer: a spread or a free op gets a group.
+/// Gives the storage of `value` a buffer: a spread or a free op gets a group.
 void Grouping::materialise(Value value) {
   Operation *op = storageOf(value).getDefiningOp();
   if (!op || groupIds.contains(op))
@@ -295,7 +295,7 @@ void Grouping::visitReduction(Operation *op) {
   group.closed = elements == 0;
 }
 
-/// Not a kernel: its operands must lie in memory.
+/// Not a kernel: its operands must be in memory.
 void Grouping::visitOpaque(Operation *op) {
   int64_t level = 0;
   for (Value operand : op->getOperands()) {

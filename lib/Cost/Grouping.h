@@ -16,7 +16,7 @@
 
 namespace autopar {
 
-/// How a group sees an operand: a value that lies in memory or is computed in
+/// How a group sees an operand: a value that is in memory or is computed in
 /// the group (`base`), seen through spreads and reshapes. No base: the operand
 /// is computed from constants and positions alone.
 struct Access {
@@ -49,7 +49,7 @@ public:
 
   /// How `operand` is seen from a loop group.
   Access resolve(mlir::Value operand) const;
-  /// The value whose buffer `value` names: what lies under its reshapes.
+  /// The value whose buffer `value` names: what its reshapes read.
   mlir::Value storageOf(mlir::Value value) const;
   bool isLive(mlir::Operation *op) const { return live.lookup(op); }
   bool hasOneLiveUse(mlir::Value value) const;

@@ -38,7 +38,7 @@ private:
   Grouping &grouping;
   llvm::DenseMap<Operation *, unsigned> numbers; // program order
   llvm::DenseMap<unsigned, unsigned> groupIds;   // open group -> result's
-  /// Values that lie in memory because a step reads them, and the reshapes
+  /// Values that are in memory because a step reads them, and the reshapes
   /// between groups.
   llvm::DenseSet<Value> demanded;
   llvm::SetVector<Operation *> views;
@@ -120,7 +120,7 @@ void Assembly::collectInputs(KernelGroup &group) {
     demand(input);
 }
 
-/// `value` must lie in memory, and so must what its reshapes rename.
+/// `value` must be in memory, and so must what its reshapes rename.
 void Assembly::demand(Value value) {
   Value storage = grouping.storageOf(value);
   while (value != storage && views.insert(value.getDefiningOp()))

@@ -8,7 +8,7 @@
 
 namespace autopar {
 
-/// Sub-axes that lie side by side at the start and in the target move together:
+/// Sub-axes that are side by side at the start and in the target move together:
 /// a mesh of a thousand devices has no more steps than one with as many axes.
 class SubAxisRuns {
 public:

@@ -29,7 +29,7 @@ bool LibraryCalls::take(ArrayRef<EpilogueStep> steps) const {
   });
 }
 
-/// oneDNN, and the runtime's own loops for products of other types.
+/// oneDNN, and the runtime's own loops for GEMMs of other types.
 static TargetTable cpuTable() {
   using Step = EpilogueStep;
   TargetTable cpu;
@@ -46,7 +46,7 @@ static TargetTable cpuTable() {
   cpu.contraction.others = true;
   cpu.imagesChannelsLast = true;
   cpu.readsHeldInputs = true;
-  cpu.mostRowMajorProducts = 64; // the runtime's shallowConv
+  cpu.mostRowMajorTerms = 64; // the runtime's shallowConv
   return cpu;
 }
 

@@ -148,10 +148,11 @@ WorkList orderedWork(const WorkList &work) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Buffers that lie over one another, and the times at which they are alive.
+/// Buffers that are stored over one another, and the times at which they are
+/// alive.
 struct Storage {
   int64_t first = 0, last = 0;
-  unsigned owner = 0; // the first buffer that lies there
+  unsigned owner = 0; // the first buffer that is stored there
 };
 } // namespace
 
@@ -197,7 +198,7 @@ static void extendOverCommunication(const WorkList &work,
   }
 }
 
-/// Lets outputs lie over inputs that die where they are written.
+/// Stores outputs over inputs that die where they are written.
 static std::vector<Storage> shareStorage(const WorkList &work,
                                          const std::vector<Storage> &lives) {
   std::vector<Storage> storages = lives;

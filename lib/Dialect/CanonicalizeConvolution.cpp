@@ -102,8 +102,8 @@ static bool isOnePosition(ConvolutionOp op) {
          llvm::all_of(op.getPadLow(), [](int64_t pad) { return pad == 0; });
 }
 
-/// A window of one position on an image of one -> a matrix product of the
-/// channels, one for each group.
+/// A window of one position on an image of one -> a matrix multiplication
+/// of the channels, one for each group.
 static LogicalResult onePositionToEinsum(ConvolutionOp op,
                                          PatternRewriter &rewriter) {
   if (!isOnePosition(op))
@@ -115,20 +115,20 @@ static LogicalResult onePositionToEinsum(ConvolutionOp op,
   auto reshaped = [&](Value value, ArrayRef<int64_t> shape) {
     return reshapeTo(rewriter, loc, value, shape);
   };
-  Value product;
+  Value einsum;
   if (groups == 1) {
     Value x = reshaped(op.getInput(), {images, inGroup});
     Value w = reshaped(op.getFilter(), {outputs, inGroup});
-    product = EinsumOp::create(rewriter, loc, withShape(x, {images, outputs}),
-                               "nc,oc->no", x, w);
+    einsum = EinsumOp::create(rewriter, loc, withShape(x, {images, outputs}),
+                              "nc,oc->no", x, w);
   } else {
     Value x = reshaped(op.getInput(), {images, groups, inGroup});
     Value w = reshaped(op.getFilter(), {groups, outputs / groups, inGroup});
-    product = EinsumOp::create(rewriter, loc,
-                               withShape(x, {images, groups, outputs / groups}),
-                               "ngc,goc->ngo", x, w);
+    einsum = EinsumOp::create(rewriter, loc,
+                              withShape(x, {images, groups, outputs / groups}),
+                              "ngc,goc->ngo", x, w);
   }
-  Operation *result = ReshapeOp::create(rewriter, loc, op.getType(), product);
+  Operation *result = ReshapeOp::create(rewriter, loc, op.getType(), einsum);
   result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   rewriter.replaceOp(op, result);
   return success();

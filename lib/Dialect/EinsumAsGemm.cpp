@@ -1,4 +1,4 @@
-//===- EinsumAsGemm.cpp - An einsum as one batched matrix product ---------===//
+//===- EinsumAsGemm.cpp - An einsum as one batched GEMM -------------------===//
 
 #include "autopar/Dialect/EinsumAsGemm.h"
 #include "autopar/Dialect/Dialect.h"
@@ -70,7 +70,7 @@ static bool isMatrix(int64_t rows, int64_t rowStride, int64_t columns,
   return rows == 1 || columns == 1 || rowStride == 1 || columnStride == 1;
 }
 
-/// The product with `m` (of lhs) and `n` (of rhs) as matrix dimensions and all
+/// The GEMM with `m` (of lhs) and `n` (of rhs) as matrix dimensions and all
 /// other runs as batch; nullopt where strides forbid it.
 static std::optional<EinsumAsGemm> build(ArrayRef<Run> batch, const Run &m,
                                          const Run &n, const Run &k) {
@@ -117,7 +117,7 @@ static Run mirrored(Run run) {
   return run;
 }
 
-/// Tries every pair of runs as rows and columns and keeps the largest product;
+/// Tries every pair of runs as rows and columns and keeps the largest GEMM;
 /// the other free runs become batch dimensions.
 static std::optional<EinsumAsGemm> choose(const Runs &batch, Runs rows,
                                           Runs columns, const Run &k) {

@@ -171,7 +171,7 @@ factorsOf(Operation *op, const ShardingRule &rule, Value value) {
 }
 
 namespace {
-/// Where the dimensions of one value lie in the memory of another.
+/// Where the dimensions of one value are in the memory of another.
 class Correspondence {
 public:
   Correspondence(Operation *op, Value from, ArrayRef<int64_t> layout, Value to)
@@ -288,7 +288,7 @@ std::optional<Value> imageOperandOf(Operation *op) {
   return std::nullopt;
 }
 
-std::optional<int64_t> depthwiseProducts(Operation *op) {
+std::optional<int64_t> depthwiseTerms(Operation *op) {
   auto convolution = cast<ConvolutionOp>(op);
   ArrayRef<int64_t> filter = shapeOf(convolution.getFilter());
   if (convolution.getGroups() == 1 || filter[1] != 1)

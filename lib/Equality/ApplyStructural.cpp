@@ -40,7 +40,7 @@ private:
   std::string spell(ArrayRef<unsigned> list) const {
     return "\"" + llvm::join(mesh.spell(list), "\", \"") + "\"";
   }
-  std::string lies() const { return toString(held.sharding(), mesh); }
+  std::string sharding() const { return toString(held.sharding(), mesh); }
 
   LogicalResult readAxes(ArrayAttr axes) {
     for (auto axis : axes.getAsRange<StringAttr>()) {
@@ -142,7 +142,7 @@ LogicalResult Structural::endPartial(ReduceKind kind) {
       return error() << "the operand is not partial over axis "
                      << spell(subAxis) << ": reducing would count it "
                      << mesh.subAxes()[subAxis].size
-                     << " times or mix blocks; it lies " << lies()
+                     << " times or mix blocks; it is sharded " << sharding()
                      << ". Remove the op, or name the axis that is partial";
     if (partial->kind != kind)
       return error() << "reduces by " << stringifyReduceKind(kind)
@@ -163,48 +163,50 @@ LogicalResult Structural::endPartial(ReduceKind kind) {
 LogicalResult Structural::removeMinor(int64_t dim) {
   if (failed(checkPlain(dim)))
     return failure();
-  HeldDim &lie = held.dims[dim];
-  if (subAxes.size() > lie.subAxes.size() ||
-      ArrayRef<unsigned>(lie.subAxes).take_back(subAxes.size()) !=
+  HeldDim &heldDim = held.dims[dim];
+  if (subAxes.size() > heldDim.subAxes.size() ||
+      ArrayRef<unsigned>(heldDim.subAxes).take_back(subAxes.size()) !=
           ArrayRef<unsigned>(subAxes))
     return error() << "dimension " << dim
                    << " is not split over these axes as its minor ones: it "
-                      "lies "
-                   << lies() << ". Gather over the last axes of the dimension";
+                      "is sharded "
+                   << sharding()
+                   << ". Gather over the last axes of the dimension";
   ArrayRef<unsigned> rest =
-      ArrayRef<unsigned>(lie.subAxes).drop_back(subAxes.size());
+      ArrayRef<unsigned>(heldDim.subAxes).drop_back(subAxes.size());
   if (!nests(dim, rest, mesh.product(subAxes)))
     return error() << "blocks of " << held.globalShape()[dim]
                    << " elements over " << spell(rest)
                    << " are not whole rows of blocks over "
-                   << spell(lie.subAxes) << ": gather the whole dimension";
-  lie.subAxes.truncate(rest.size());
-  if (lie.subAxes.empty())
-    lie.past.reset();
+                   << spell(heldDim.subAxes) << ": gather the whole dimension";
+  heldDim.subAxes.truncate(rest.size());
+  if (heldDim.subAxes.empty())
+    heldDim.past.reset();
   return success();
 }
 
 LogicalResult Structural::checkUnused() {
   for (unsigned subAxis : subAxes)
     if (held.usesSubAxis(subAxis))
-      return error() << "the operand already lies over axis " << spell(subAxis)
-                     << ": " << lies() << ". Take an axis that it does not use";
+      return error() << "the operand is already sharded over axis "
+                     << spell(subAxis) << ": " << sharding()
+                     << ". Take an axis that it does not use";
   return success();
 }
 
 LogicalResult Structural::appendMinor(int64_t dim) {
   if (failed(checkPlain(dim)) || failed(checkUnused()))
     return failure();
-  HeldDim &lie = held.dims[dim];
-  if (!nests(dim, lie.subAxes, mesh.product(subAxes)))
+  HeldDim &heldDim = held.dims[dim];
+  if (!nests(dim, heldDim.subAxes, mesh.product(subAxes)))
     return error() << "blocks of " << held.globalShape()[dim]
-                   << " elements over " << spell(lie.subAxes)
+                   << " elements over " << spell(heldDim.subAxes)
                    << " do not split into blocks over " << spell(subAxes)
                    << " too: split the whole dimension at once";
-  bool whole = lie.subAxes.empty();
-  llvm::append_range(lie.subAxes, subAxes);
+  bool whole = heldDim.subAxes.empty();
+  llvm::append_range(heldDim.subAxes, subAxes);
   if (whole)
-    lie.past.reset();
+    heldDim.past.reset();
   return success();
 }
 
@@ -241,7 +243,7 @@ LogicalResult Structural::apply(MaskOp mask) {
     return failure();
   if (ArrayRef<unsigned>(subAxes) != ArrayRef<unsigned>(held.dims[dim].subAxes))
     return error() << "its positions are along axes " << spell(subAxes)
-                   << ", but dimension " << dim << " lies over "
+                   << ", but dimension " << dim << " is sharded over "
                    << spell(held.dims[dim].subAxes);
   if (int64_t(mask.getSize()) != held.globalShape()[dim])
     return error() << "masks from position " << mask.getSize()
@@ -259,11 +261,11 @@ LogicalResult Structural::apply(HaloOp halo) {
   int64_t dim = halo.getDim();
   if (failed(checkPlain(dim)))
     return failure();
-  HeldDim &lie = held.dims[dim];
-  if (ArrayRef<unsigned>(subAxes) != ArrayRef<unsigned>(lie.subAxes))
+  HeldDim &heldDim = held.dims[dim];
+  if (ArrayRef<unsigned>(subAxes) != ArrayRef<unsigned>(heldDim.subAxes))
     return error() << "fetches along axes " << spell(subAxes)
-                   << ", but dimension " << dim << " lies over "
-                   << spell(lie.subAxes);
+                   << ", but dimension " << dim << " is sharded over "
+                   << spell(heldDim.subAxes);
   if (int64_t(halo.getSize()) != held.globalShape()[dim])
     return error() << "says dimension " << dim << " has " << halo.getSize()
                    << " elements; it has " << held.globalShape()[dim];
@@ -276,11 +278,12 @@ LogicalResult Structural::apply(HaloOp halo) {
       return error() << "fills with " << fill << " a value that is partial by "
                      << stringifyReduceKind(partial.kind)
                      << ": end the partial value first";
-  lie.interval = Interval{int64_t(halo.getStep()), int64_t(halo.getOffset()),
-                          result.getDimSize(dim)};
-  lie.fill = fill;
-  // What was fetched lies past the extents of the others; what is filled too.
-  lie.past.reset();
+  heldDim.interval =
+      Interval{int64_t(halo.getStep()), int64_t(halo.getOffset()),
+               result.getDimSize(dim)};
+  heldDim.fill = fill;
+  // What was fetched is past the extents of the others; what is filled too.
+  heldDim.past.reset();
   for (HeldDim &other : held.dims)
     if (other.past && *other.past != fill)
       other.past.reset();
@@ -297,7 +300,7 @@ FailureOr<HeldValue> applyStructural(Operation *op, const HeldValue &input,
   if (op->getNumResults() != 1 || op->getResult(0).getType() != expected)
     return op->emitError() << "node '" << nodeName(op->getLoc())
                            << "': the result must be " << expected
-                           << ", which is what lies "
+                           << ", the local type of sharding "
                            << toString(held->sharding(), mesh);
   return held;
 }

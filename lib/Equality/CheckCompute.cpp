@@ -148,12 +148,13 @@ LogicalResult ComputeChecker::checkPartial(unsigned index,
 LogicalResult ComputeChecker::checkPlacement(unsigned index,
                                              const HeldValue &have) {
   const Sharding &want = shardings.operands[index];
-  Sharding lies = have.sharding();
-  if (lies.dims != want.dims)
+  Sharding actual = have.sharding();
+  if (actual.dims != want.dims)
     return noteOperand(
-        std::move(error() << "operand " << index << " lies "
-                          << toString(lies, mesh) << ", but the op reads it as "
-                          << toString(want, mesh) << ": reshard it first"),
+        std::move(error() << "operand " << index << " is sharded "
+                          << toString(actual, mesh)
+                          << ", but the op reads it as " << toString(want, mesh)
+                          << ": reshard it first"),
         index, "the operand is made here");
   for (auto [dim, factors] : llvm::enumerate(rule.operands[index])) {
     if (!want.dims[dim].interval || !factors.window ||
@@ -196,7 +197,8 @@ LogicalResult ComputeChecker::checkResults(SmallVector<HeldValue, 0> &results) {
     Type expected = result.localType(mesh);
     if (local->getResult(index).getType() != expected)
       return error() << "result " << index << " must be " << expected
-                     << ", which is what lies " << toString(sharding, mesh);
+                     << ", the local type of sharding "
+                     << toString(sharding, mesh);
     results.push_back(std::move(result));
   }
   return success();

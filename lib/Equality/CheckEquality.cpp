@@ -167,8 +167,8 @@ FailureOr<Attribute> EqualityChecker::globalSource(func::FuncOp function,
   if (setup.getResultAttr(position, AutoparDialect::kSharding) !=
       function.getArgAttr(index, AutoparDialect::kSharding))
     return function.emitError()
-           << "argument " << index << " does not lie as setup result "
-           << position << " does: give both one sharding";
+           << "argument " << index << " is not sharded as setup result "
+           << position << " is: give both one sharding";
   auto result = global->results.find(
       setup.getResultAttr(position, AutoparDialect::kResult));
   if (result == global->results.end())
@@ -211,7 +211,7 @@ LogicalResult EqualityChecker::checkArgument(func::FuncOp function,
           TypeAttr::get(global.getType()))
     return function.emitError()
            << what << " must be " << value.localType(program.mesh) << ", of "
-           << global.getType() << " that lies "
+           << global.getType() << " sharded "
            << toString(*sharding, program.mesh);
   held[argument] = std::move(value);
   return success();
@@ -320,9 +320,9 @@ LogicalResult EqualityChecker::checkReturned(func::FuncOp function,
     return failure();
   if (value->sharding() != *want) {
     auto error = op.emitError()
-                 << what << " lies "
+                 << what << " is sharded "
                  << toString(value->sharding(), program.mesh)
-                 << ", but is declared to lie " << toString(*want, program.mesh)
+                 << ", but is declared to be " << toString(*want, program.mesh)
                  << ": reshard it first";
     noteOrigin(error, op.getOperand(index), "the value is made here");
     return error;

@@ -13,7 +13,7 @@
 
 namespace autopar {
 
-/// How one dimension of a global value lies on the devices.
+/// How one dimension of a global value is sharded.
 struct HeldDim {
   llvm::SmallVector<unsigned, 2> subAxes; // major to minor; empty: whole
   std::optional<Interval> interval;       // in place of plain blocks

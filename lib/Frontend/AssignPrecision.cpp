@@ -6,7 +6,7 @@
 //   %c = convert %bias : bf16;  %2 = binary add %1, %c
 //   %f = convert %2 : f32;  %3 = softmax %f : f32
 //
-// Later stages see types and know no policy.
+// Later phases see types and know no policy.
 //
 //===----------------------------------------------------------------------===//
 

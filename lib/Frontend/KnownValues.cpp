@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace autopar {
 
-/// An op that does more for an element, as products of matrices do, is none
+/// An op that does more for an element, as matrix multiplications do, is none
 /// that shapes and indices are made of.
 static constexpr int64_t kFlopsPerElement = 64;
 

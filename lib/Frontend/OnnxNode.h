@@ -184,8 +184,8 @@ private:
 };
 
 /// In a row of the table: a builder of several ops that are computed in f32
-/// where the node's type has 16 bits. Never of products: they are fast in 16
-/// bits, with sums in f32.
+/// where the node's type has 16 bits. Never of matrix multiplications: they are
+/// fast in 16 bits, with sums in f32.
 template <OnnxBuilder build> LogicalResult widen(OnnxNode &node) {
   return node.buildWidened(build);
 }

@@ -1,7 +1,8 @@
 //===- OnnxOpsAttention.cpp - ONNX attention and rotary embedding ---------===//
 //
-// Written in parts: products, mask, softmax. Heads that share a key stay apart
-// as a dimension of their own (g), so that keys and values are never repeated.
+// Written in parts: matrix multiplications, mask, softmax. Heads that share a
+// key stay apart as a dimension of their own (g), so that keys and values are
+// never repeated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -108,7 +109,7 @@ FailureOr<Value> spreadMask(OnnxNode &node, const AttentionSizes &s) {
   if ((shape[0] != 1 && shape[0] != s.b) ||
       (shape[1] != 1 && shape[1] != s.h * s.g) ||
       (shape[2] != 1 && shape[2] != s.m))
-    return node.error("the mask does not broadcast to the products");
+    return node.error("the mask does not broadcast to the scores");
   bool perHead = shape[1] != 1;
   mask = node.reshape(mask, {shape[0], perHead ? s.h : 1, perHead ? s.g : 1,
                              shape[2], shape[3]});
@@ -140,7 +141,7 @@ Value keysBefore(OnnxNode &node, RankedTensorType type,
   return node.broadcastDims(counts, type.getShape(), {0});
 }
 
-/// Masks keys by their distance from the query, and what lies beyond a sample's
+/// Masks keys by their distance from the query, and what is beyond a sample's
 /// keys.
 Value maskPositions(OnnxNode &node, Value scores, const AttentionSizes &s) {
   PositionMask mask(node);
@@ -237,7 +238,7 @@ LogicalResult attention(OnnxNode &node) {
                             : ArrayRef<int64_t>({s.b, s.h, s.g, s.m, s.d}));
   StringRef queryLetters = s.flat ? "bmhgd" : "bhgmd";
   Value scores = node.einsum(queryLetters, "bhnd", "bhgmn", queries, *keys);
-  // Between the products, which keep their type, nothing is rounded.
+  // Between the einsums, which keep their type, nothing is rounded.
   scores = node.binary(BinaryKind::Mul, node.widened(scores),
                        node.getFloat("scale", 1 / std::sqrt(double(s.d))));
   showScores(node, 0, scores, s);

@@ -1,4 +1,4 @@
-//===- OnnxOpsContraction.cpp - ONNX matrix products ----------------------===//
+//===- OnnxOpsContraction.cpp - ONNX matrix multiplications ---------------===//
 
 #include "OnnxNode.h"
 #include "llvm/ADT/StringExtras.h"
@@ -19,7 +19,7 @@ LogicalResult requireSameElement(OnnxNode &node, unsigned count) {
 }
 
 //===----------------------------------------------------------------------===//
-// Products of two operands with named dimensions
+// Contractions of two operands with named dimensions
 //===----------------------------------------------------------------------===//
 
 /// An operand with one letter per dimension.
@@ -56,9 +56,9 @@ void sumExcept(OnnxNode &node, Term &term, StringRef keep) {
   term.letters = letters;
 }
 
-/// The product of two terms with the dimensions `keep`, in that order, summed
-/// over all others. A dimension of size 1 that is larger in the other operand
-/// stretches.
+/// The contraction of two terms with the dimensions `keep`, in that order,
+/// summed over all others. A dimension of size 1 that is larger in the other
+/// operand stretches.
 Term contract(OnnxNode &node, Term a, Term b, StringRef keep) {
   for (char letter : std::string(a.letters)) {
     if (!b.has(letter) || a.size(letter) == b.size(letter))
@@ -119,22 +119,22 @@ LogicalResult gemm(OnnxNode &node) {
   if (a.size('k') != b.size('k'))
     return node.error("the inner sizes " + Twine(a.size('k')) + " and " +
                       Twine(b.size('k')) + " differ");
-  Value product = node.einsum(a.letters, b.letters, "mn", a.value, b.value);
+  Value result = node.einsum(a.letters, b.letters, "mn", a.value, b.value);
   double alpha = node.getFloat("alpha", 1), beta = node.getFloat("beta", 1);
   if (alpha != 1)
-    product = node.binary(BinaryKind::Mul, product, alpha);
+    result = node.binary(BinaryKind::Mul, result, alpha);
   if (!node.has(2) || beta == 0)
-    return node.finish(product);
+    return node.finish(result);
   Value bias = node.input(2);
-  FailureOr<SmallVector<int64_t>> shape = node.broadcastShape({product, bias});
+  FailureOr<SmallVector<int64_t>> shape = node.broadcastShape({result, bias});
   if (failed(shape))
     return failure();
-  if (ArrayRef<int64_t>(*shape) != OnnxNode::shapeOf(product))
-    return node.error("its input 2 does not broadcast to the product's shape");
+  if (ArrayRef<int64_t>(*shape) != OnnxNode::shapeOf(result))
+    return node.error("its input 2 does not broadcast to the shape of A * B");
   if (beta != 1)
     bias = node.binary(BinaryKind::Mul, bias, beta);
   return node.finish(
-      node.binary(BinaryKind::Add, product, node.broadcastTo(bias, *shape)));
+      node.binary(BinaryKind::Add, result, node.broadcastTo(bias, *shape)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -235,7 +235,7 @@ bool repeatsLetter(StringRef letters) {
   return false;
 }
 
-/// Keeps what lies on the diagonals of letters that repeat.
+/// Keeps what is on the diagonals of letters that repeat.
 LogicalResult takeDiagonals(OnnxNode &node, Term &term) {
   for (size_t second = 0; second < term.letters.size();) {
     size_t first = term.letters.find(term.letters[second]);

@@ -85,7 +85,7 @@ Value windowElement(OnnxNode &node, Value padded, const WindowSpec &window,
   return node.slice(padded, starts, shape, steps);
 }
 
-/// Where the largest element of each window lies in the flat input; of equal
+/// Where the largest element of each window is in the flat input; of equal
 /// ones the first. `strides`: of the spatial dimensions in flat positions.
 Value largestPositions(OnnxNode &node, const WindowSpec &window,
                        ArrayRef<int64_t> strides) {
@@ -168,7 +168,7 @@ SmallVector<double> countsAlong(const WindowSpec &window, unsigned d, int64_t n,
   SmallVector<double> counts;
   for (int64_t o = 0; o < window.out[d]; ++o) {
     int64_t at = o * window.strides[d] - window.low[d];
-    // How many of its elements lie before `end`.
+    // How many of its elements come before `end`.
     auto before = [&](int64_t end) {
       return std::clamp<int64_t>(
           llvm::divideCeilSigned(end - at, window.dilations[d]), 0,

@@ -1,10 +1,10 @@
 //===- OnnxOpsRecurrent.cpp - ONNX LSTM, GRU and RNN ----------------------===//
 //
-// Unrolled: the products of all inputs with W are one einsum over all steps;
-// then each step is a product with R and elementwise ops (RecurrentCells.h).
-// T steps, B sequences, I inputs, H hidden units, G gates. Of 16-bit floats the
-// products are in the node's type, as is the hidden state that they read; all
-// else is in f32.
+// Unrolled: all inputs are multiplied with W by one einsum over all steps; then
+// each step is a matrix multiplication with R and elementwise ops
+// (RecurrentCells.h). T steps, B sequences, I inputs, H hidden units, G gates.
+// Of 16-bit floats the einsums are in the node's type, as is the hidden state
+// that they read; all else is in f32.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,7 +2,7 @@
 //
 // Resizing works along one dimension after the other. Where a result element
 // reads is known while compiling: it is a weighted sum of a few elements, each
-// a gather with constant indices; of many, a product with the matrix of
+// a gather with constant indices; of many, an einsum with the matrix of
 // weights. Whole multiples of nearest neighbours are broadcasts.
 //
 //===----------------------------------------------------------------------===//
@@ -16,7 +16,7 @@ using llvm::Twine;
 namespace autopar {
 namespace {
 
-/// More weights per result element than this make a matrix product.
+/// More weights per result element than this make a matrix multiplication.
 constexpr size_t kMaxTaps = 8;
 
 //===----------------------------------------------------------------------===//
@@ -200,9 +200,8 @@ Value sumOfTaps(OnnxNode &node, Value x, int64_t d, const ResizeLine &line) {
   return sum ? sum : tapAlong(node, x, d, line, 0);
 }
 
-/// The same as one product with a matrix of weights [out, in].
-Value productOfTaps(OnnxNode &node, Value x, int64_t d,
-                    const ResizeLine &line) {
+/// The same as one einsum with a matrix of weights [out, in].
+Value einsumOfTaps(OnnxNode &node, Value x, int64_t d, const ResizeLine &line) {
   int64_t in = OnnxNode::shapeOf(x)[d], out = line.taps.size();
   SmallVector<double> matrix(in * out, 0);
   for (auto [row, taps] : llvm::enumerate(line.taps))
@@ -223,8 +222,7 @@ Value resizeAlong(OnnxNode &node, Value x, int64_t d, const ResizeSpec &spec) {
   bool wide = line.taps.front().weights.size() > kMaxTaps &&
               OnnxNode::rankOf(x) <= 8 &&
               isa<FloatType>(OnnxNode::elementOf(x));
-  Value y =
-      wide ? productOfTaps(node, x, d, line) : sumOfTaps(node, x, d, line);
+  Value y = wide ? einsumOfTaps(node, x, d, line) : sumOfTaps(node, x, d, line);
   if (!llvm::is_contained(line.isOutside, true))
     return y;
   SmallVector<int64_t> flags(line.isOutside.begin(), line.isOutside.end());

@@ -72,19 +72,20 @@ State gruCell(OnnxNode &node, const Direction &direction, Value x,
   const RecurrentActivation &f = direction.functions[0],
                             &g = direction.functions[1];
   bool linearFirst = node.getInt("linear_before_reset", 0);
-  Value products =
+  Value multiplied =
       direction.recurrent(node, state.hidden, 0, linearFirst ? 3 : 2);
   auto gate = [&](int64_t i) {
-    return f(node, sum(node, take(node, x, 1, i), take(node, products, 1, i)));
+    return f(node,
+             sum(node, take(node, x, 1, i), take(node, multiplied, 1, i)));
   };
   Value update = gate(0), reset = gate(1), candidate;
   if (linearFirst) {
-    Value product = take(node, products, 1, 2);
+    Value candidateSum = take(node, multiplied, 1, 2);
     if (direction.bias)
-      product =
-          node.binaryAlong(BinaryKind::Add, product,
+      candidateSum =
+          node.binaryAlong(BinaryKind::Add, candidateSum,
                            node.widened(take(node, direction.bias, 0, 2)), 1);
-    candidate = times(node, reset, product);
+    candidate = times(node, reset, candidateSum);
   } else {
     Value held = times(node, reset, node.widened(state.hidden));
     held = node.convert(held, OnnxNode::elementOf(state.hidden));

@@ -10,7 +10,7 @@ using namespace llvm;
 namespace autopar {
 namespace {
 
-/// Where result position `at` lies in the input, of `in` elements. Lengths of
+/// Where result position `at` falls in the input, of `in` elements. Lengths of
 /// results are those before they were cut to whole ones, as in the standard's
 /// tests.
 double sourceOf(const ResizeSpec &spec, int64_t dim, double at, double in) {
@@ -68,7 +68,7 @@ ResizeTaps kernelTaps(const ResizeSpec &spec, int64_t dim, double x) {
   return taps;
 }
 
-/// Sums to 1 after what lies outside was dropped, where asked for.
+/// Sums to 1 after what is outside was dropped, where asked for.
 void normalizeTaps(const ResizeSpec &spec, int64_t in, ResizeTaps &taps) {
   double sum = 0;
   for (auto [i, weight] : llvm::enumerate(taps.weights)) {

@@ -22,7 +22,7 @@ struct ResizeSpec {
   bool crops() const { return coordinates == "tf_crop_and_resize"; }
 };
 
-/// Weights of the elements first, first + 1, ... of the input, which may lie
+/// Weights of the elements first, first + 1, ... of the input, which may be
 /// outside of it.
 struct ResizeTaps {
   int64_t first = 0;

@@ -1,4 +1,4 @@
-//===- WireWalker.cpp - Where tensor bytes lie in an ONNX file ------------===//
+//===- WireWalker.cpp - Where tensor bytes are in an ONNX file ------------===//
 
 #include "WireWalker.h"
 #include "files/OnnxWire.h"
@@ -125,7 +125,7 @@ private:
     });
   }
 
-  /// Copies a tensor; large data that lies in one run of plain bytes is left
+  /// Copies a tensor; large data that is one run of plain bytes is left
   /// out.
   Error tensor(const FieldRef &field, std::string &out,
                std::optional<DataRange> &range) {

@@ -1,4 +1,4 @@
-//===- WireWalker.h - Where tensor bytes lie in an ONNX file ----*- C++ -*-===//
+//===- WireWalker.h - Where tensor bytes are in an ONNX file ----*- C++ -*-===//
 
 #ifndef AUTOPAR_LIB_FRONTEND_WIREWALKER_H
 #define AUTOPAR_LIB_FRONTEND_WIREWALKER_H

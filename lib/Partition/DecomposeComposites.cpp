@@ -48,7 +48,7 @@ public:
       : moduleMesh(moduleMesh) {
     for (auto [operand, sharding] : llvm::zip_equal(
              compositeOp->getOperands(), composite.shardings.operands))
-      lies.try_emplace(operand, sharding);
+      shardingOf.try_emplace(operand, sharding);
   }
 
   void add(ShardingRuleOpInterface op) {
@@ -68,21 +68,21 @@ public:
       followUsers(i);
   }
 
-  /// Partial results of parts are ended: values lie as the strategy gives them
-  /// without what is partial.
+  /// Partial results of parts are ended: values are sharded as the
+  /// strategy gives them, without what is partial.
   void annotate(Operation *compositeOp) {
     for (auto [op, plan] : llvm::zip_equal(ops, plans)) {
       auto shardings = shardingsOf(plan.rule, plan.assignment, moduleMesh.mesh);
-      SmallVector<Attribute> lie;
+      SmallVector<Attribute> results;
       for (Sharding &sharding : shardings->results) {
         sharding.partial.clear();
-        lie.push_back(moduleMesh.attr(sharding));
+        results.push_back(moduleMesh.attr(sharding));
       }
       op->setAttr(AutoparDialect::kStrategy,
                   StrategyAttr::get(moduleMesh.symbol, plan.assignment,
                                     moduleMesh.mesh));
       op->setAttr(AutoparDialect::kShardings,
-                  ArrayAttr::get(op->getContext(), lie));
+                  ArrayAttr::get(op->getContext(), results));
       if (Attribute stage = compositeOp->getAttr(AutoparDialect::kStage))
         op->setAttr(AutoparDialect::kStage, stage);
     }
@@ -101,15 +101,15 @@ private:
 
   void followOperands(size_t i) {
     for (auto [index, operand] : llvm::enumerate(ops[i]->getOperands())) {
-      auto it = lies.find(operand);
-      if (it == lies.end())
+      auto it = shardingOf.find(operand);
+      if (it == shardingOf.end())
         continue;
-      for (auto [dim, lie] : llvm::enumerate(it->second.dims)) {
+      for (auto [dim, dimSharding] : llvm::enumerate(it->second.dims)) {
         auto factor =
             splitFactor(plans[i].rule, plans[i].rule.operands[index][dim]);
         if (!factor)
           continue;
-        for (unsigned subAxis : lie.subAxes)
+        for (unsigned subAxis : dimSharding.subAxes)
           if (plans[i].assignment[subAxis].kind == Choice::None)
             trySplit(i, subAxis, *factor);
       }
@@ -119,7 +119,7 @@ private:
     for (auto [result, sharding] :
          llvm::zip_equal(ops[i]->getResults(), shardings->results)) {
       sharding.partial.clear();
-      lies[result] = sharding;
+      shardingOf[result] = sharding;
     }
   }
 
@@ -148,7 +148,7 @@ private:
   const ModuleMesh &moduleMesh;
   SmallVector<ShardingRuleOpInterface> ops;
   SmallVector<OpPlan, 0> plans;
-  DenseMap<Value, Sharding> lies, wanted;
+  DenseMap<Value, Sharding> shardingOf, wanted;
 };
 
 } // namespace
@@ -156,14 +156,15 @@ private:
 /// The names and the layout that users were promised stay with the values.
 static void keepPromises(Operation *composite, ValueRange replacements,
                          ArrayRef<Operation *> parts) {
-  auto lies = composite->getAttrOfType<ArrayAttr>(AutoparDialect::kShardings);
+  auto shardings =
+      composite->getAttrOfType<ArrayAttr>(AutoparDialect::kShardings);
   for (auto [index, value] : llvm::enumerate(replacements)) {
     Operation *def = value.getDefiningOp();
     if (!def || def->getNumResults() != 1 || !llvm::is_contained(parts, def))
       continue;
-    if (lies)
+    if (shardings)
       def->setAttr(AutoparDialect::kShardings,
-                   ArrayAttr::get(def->getContext(), lies[index]));
+                   ArrayAttr::get(def->getContext(), shardings[index]));
     if (Attribute names = composite->getAttr(AutoparDialect::kNames);
         names && composite->getNumResults() == 1)
       def->setAttr(AutoparDialect::kNames, names);

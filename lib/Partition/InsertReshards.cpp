@@ -58,7 +58,7 @@ private:
           moduleMesh, "argument " + Twine(index));
       if (failed(sharding))
         return failure();
-      lies[argument] = *sharding;
+      shardingOf[argument] = *sharding;
     }
     return success();
   }
@@ -75,22 +75,22 @@ private:
     return define(op, *plan);
   }
 
-  /// Results: from what the op gives to how they lie for their users.
+  /// Results: from what the op gives to how they are sharded for their users.
   LogicalResult define(Operation *op, const OpPlan &plan) {
     auto attrs = op->getAttrOfType<ArrayAttr>(AutoparDialect::kShardings);
     builder.setInsertionPointAfter(op);
     for (auto [index, result] : llvm::enumerate(op->getResults())) {
       const Sharding &given = plan.shardings.results[index];
       if (!attrs) {
-        lies[result] = given;
+        shardingOf[result] = given;
         continue;
       }
-      FailureOr<Sharding> lie =
+      FailureOr<Sharding> wanted =
           readSharding(op, attrs[index], moduleMesh, "result " + Twine(index));
-      if (failed(lie))
+      if (failed(wanted))
         return failure();
-      lies[result] = given;
-      Value value = reshard(result, *lie, {}, op);
+      shardingOf[result] = given;
+      Value value = reshard(result, *wanted, {}, op);
       result.replaceAllUsesExcept(value, value.getDefiningOp());
     }
     return success();
@@ -113,7 +113,7 @@ private:
   /// wanted sharding, at the first use; an argument one in each stage.
   void use(OpOperand &operand, const Sharding &want, ArrayAttr fill) {
     Value value = operand.get();
-    if (lies.at(value) == want)
+    if (shardingOf.at(value) == want)
       return;
     Operation *stageOp =
         isa<BlockArgument>(value) ? operand.getOwner() : value.getDefiningOp();
@@ -129,7 +129,7 @@ private:
 
   Value reshard(Value value, const Sharding &to, ArrayAttr fill,
                 Operation *stageOp) {
-    const Sharding from = lies.at(value);
+    const Sharding from = shardingOf.at(value);
     if (from == to)
       return value;
     auto op =
@@ -137,14 +137,14 @@ private:
                           moduleMesh.attr(from), moduleMesh.attr(to), fill);
     if (Attribute stage = stageOp->getAttr(AutoparDialect::kStage))
       op->setAttr(AutoparDialect::kStage, stage);
-    lies[op.getResult()] = to;
+    shardingOf[op.getResult()] = to;
     return op;
   }
 
   func::FuncOp function;
   const ModuleMesh &moduleMesh;
   OpBuilder builder;
-  DenseMap<Value, Sharding> lies;
+  DenseMap<Value, Sharding> shardingOf;
   DenseMap<std::tuple<Value, Attribute, Attribute, int64_t>, Value> reshards;
 };
 

@@ -13,13 +13,17 @@ namespace autopar {
 void buildDecomposePipeline(OpPassManager &manager) {
   // The planned program as it is: the checker decomposes by itself.
   manager.addPass(createKeepGlobal());
+  // Before reshards: parts have shardings of their own to go between.
   manager.addPass(createDecomposeComposites());
 }
 
 void buildSplitPipeline(OpPassManager &manager) {
-  // Reshards before stages: what crosses stages already lies as it is wanted.
+  // Reshards before stages: what crosses stages is already sharded as it is
+  // wanted.
   manager.addPass(createInsertReshards());
+  // Before types are local: send and recv are then localized as all else is.
   manager.addPass(createSplitStages());
+  // Lowers the reshards, so after all that makes them.
   manager.addPass(createPartition());
   // Equal masks, slices and offsets of several users become one. Nothing folds:
   // the checker knows each op by its origin.
@@ -33,7 +37,9 @@ void buildLocalizePipeline(OpPassManager &manager) {
 
 void buildPartitionPipeline(OpPassManager &manager) {
   buildLocalizePipeline(manager);
+  // After the last pass that changes the local program; removes the copies.
   manager.addPass(createCheckEquality());
+  // Last: it finds what any of them left.
   manager.addPass(createVerifyPartition());
 }
 

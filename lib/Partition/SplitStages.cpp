@@ -231,7 +231,7 @@ private:
     return recv.getResult();
   }
 
-  /// How a value of @step lies, as insert-reshards left it.
+  /// How a value of @step is sharded, as insert-reshards left it.
   Attribute shardingOf(Value value) const {
     Operation *def = value.getDefiningOp();
     if (auto reshard = dyn_cast<ReshardOp>(def))

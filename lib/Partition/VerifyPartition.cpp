@@ -35,10 +35,11 @@ static LogicalResult verifyInterface(func::FuncOp function, Attribute sharding,
   if (!type)
     return function.emitError()
            << what << " has no " << AutoparDialect::kGlobalType;
-  FailureOr<Sharding> lie = readSharding(function, sharding, moduleMesh, what);
-  if (failed(lie))
+  FailureOr<Sharding> parsed =
+      readSharding(function, sharding, moduleMesh, what);
+  if (failed(parsed))
     return failure();
-  Type expected = localType(type.getValue(), *lie, moduleMesh.mesh);
+  Type expected = localType(type.getValue(), *parsed, moduleMesh.mesh);
   if (expected == local)
     return success();
   return function.emitError()

@@ -259,7 +259,7 @@ ExecutableFile::create(llvm::StringRef path, bool embedWeights) {
   if (llvm::Error error = toError(runtime::findOutput(path.str(), place)))
     return std::move(error);
   std::unique_ptr<ExecutableFile> file(new ExecutableFile(path));
-  // Beside what is no plain file nothing can lie.
+  // Nothing can be stored beside what is no plain file.
   bool isPlain = place.kind == runtime::OutputPlace::Regular;
   llvm::SmallString<128> home(isPlain ? place.path : std::string("program"));
   if (std::error_code code = llvm::sys::fs::make_absolute(home))

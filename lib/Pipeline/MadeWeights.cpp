@@ -30,7 +30,7 @@ llvm::Error MadeWeights::begin() {
   }
   if (path.empty())
     return llvm::createStringError(
-        "some weights lie in no file as they are (compressed, or as numbers) "
+        "some weights are in no file as they are (compressed, or as numbers) "
         "and need one beside the executable, which is no plain file; add "
         "--embed-weights");
   out = &beside;

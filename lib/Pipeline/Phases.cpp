@@ -1,6 +1,8 @@
-//===- Phases.cpp - The order of the compiler's stages --------------------===//
+//===- Phases.cpp - The order of the compiler's phases --------------------===//
 //
-// The only place that knows which passes run and in what order.
+// The order of the phases, and of the passes of import and plan. The passes of
+// the others are ordered in Partition/Pipeline.cpp, Schedule/Pipeline.cpp,
+// Lowering/CPU/Pipelines.cpp and Lowering/GPU/Pipelines.cpp.
 //
 //===----------------------------------------------------------------------===//
 

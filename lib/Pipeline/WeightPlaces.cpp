@@ -14,7 +14,7 @@ namespace autopar {
 
 namespace {
 
-/// One module's parameters and the files that they lie in.
+/// One module's parameters and the files that hold them.
 class WeightPlacer {
 public:
   WeightPlacer(ModuleOp module, const OnnxModel &model,
@@ -52,7 +52,7 @@ StringAttr WeightPlacer::text(uint64_t hash) {
 // Paths
 //===----------------------------------------------------------------------===//
 
-/// Where `file` lies relative to the executable.
+/// Where `file` is relative to the executable.
 std::string WeightPlacer::besideModel(StringRef file) const {
   std::error_code code;
   fs::path weights = fs::absolute(paths.model, code).parent_path() / file.str();
@@ -108,7 +108,7 @@ llvm::Error WeightPlacer::describe(StringRef file, NamedAttrList &fields) {
   return llvm::Error::success();
 }
 
-/// The model's own file is listed where it says what lies in others, and is
+/// The model's own file is listed where it says what others hold, and is
 /// where a person expects it.
 llvm::Error WeightPlacer::describeFiles() {
   bool isBesideModel =

@@ -15,7 +15,7 @@ struct WeightPaths {
   bool embed = false; // all weights into `made`
 };
 
-/// Says in the scheduled module where each weights file lies relative to the
+/// Says in the scheduled module where each weights file is relative to the
 /// executable, and what it holds now: kWeightFiles, kKnownTensors. Parameters
 /// without a file, or all of them, go to `made`.
 llvm::Error placeWeightFiles(mlir::ModuleOp module, const OnnxModel &model,

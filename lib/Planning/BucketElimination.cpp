@@ -150,9 +150,9 @@ std::vector<unsigned> BucketElimination::takeTables(unsigned node) {
 
 namespace {
 
-/// One table of a join: its rows over the node that is minimised over lie one
-/// after the other, and are walked while the combinations of the join's scope
-/// are counted through.
+/// One table of a join: its rows over the node that is minimised over come
+/// one after the other, and are walked while the combinations of the join's
+/// scope are counted through.
 struct Cursor {
   std::vector<double> cells;
   std::vector<size_t> strides; // per node of the join's scope; 0: not in it

@@ -159,7 +159,7 @@ Error ProblemBuilder::limitCandidates(unsigned valueClass) {
     if (Sharding fitted = limit.fit(sharding, mesh); limit.allows(fitted, mesh))
       offer(valueClass, std::move(fitted));
   if (candidates[valueClass].empty())
-    return cannotLie(limits, value, limit, mesh, known);
+    return cannotShard(limits, value, limit, mesh, known);
   return Error::success();
 }
 
@@ -220,20 +220,20 @@ void ProblemBuilder::addEdge(const EdgeKey &key, double weight) {
   edge.a = opNode(key.op);
   edge.b = valueNode(key.value);
   unsigned type = reshards.typeOf(value);
-  SmallVector<unsigned, 0> lies;
+  SmallVector<unsigned, 0> numbers;
   for (const Sharding &candidate : candidates[key.value])
-    lies.push_back(reshards.numberOf(candidate));
+    numbers.push_back(reshards.numberOf(candidate));
   for (unsigned s = 0; s < strategies[key.op].size(); ++s) {
     const Sharding &side = sideOf(key, s);
     unsigned wanted = reshards.numberOf(side);
     int64_t bytes = localBytes(value, side, mesh);
-    for (const auto &[candidate, lie] :
-         zip_equal(candidates[key.value], lies)) {
-      double seconds = key.result ? reshards.seconds(wanted, lie, type)
-                                  : reshards.seconds(lie, wanted, type);
+    for (const auto &[candidate, number] :
+         zip_equal(candidates[key.value], numbers)) {
+      double seconds = key.result ? reshards.seconds(wanted, number, type)
+                                  : reshards.seconds(number, wanted, type);
       edge.seconds.push_back(seconds * weight);
       // An all-reduce of a result works in place.
-      bool copied = key.result ? side.dims != candidate.dims : lie != wanted;
+      bool copied = key.result ? side.dims != candidate.dims : number != wanted;
       edge.bytes.push_back(copied ? bytes : 0);
     }
   }

@@ -73,7 +73,8 @@ Error verify(const Plan &plan, const ModelGraph &graph,
     unsigned from =
         limit.pins.empty() ? limit.forbids[0].from : limit.pins[0].from;
     return constraints.fail(constraints.list[from],
-                            "in the plan tensor " + value.name + " lies " +
+                            "in the plan tensor " + value.name +
+                                " is sharded " +
                                 toString(value.sharding, plan.mesh));
   }
   return Error::success();

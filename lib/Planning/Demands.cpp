@@ -45,7 +45,8 @@ Expected<SmallVector<StrategyName>> parseStrategies(StringRef text) {
 
 static Choice split(unsigned factor) { return {Choice::Split, factor}; }
 
-static bool isProduct(const GraphOp &op) {
+/// A contraction or a convolution.
+static bool isLinear(const GraphOp &op) {
   return op.kernel == KernelClass::Contraction ||
          op.kernel == KernelClass::Convolution;
 }
@@ -77,32 +78,32 @@ static bool contains(const TensorFactors &tensor, unsigned factor) {
 namespace {
 
 /// A contraction or convolution of an activation with a weight.
-struct Product {
+struct LinearOp {
   unsigned activation, weight; // operands
 };
 
 } // namespace
 
-static std::optional<Product> productOf(const ModelGraph &graph,
+static std::optional<LinearOp> linearOf(const ModelGraph &graph,
                                         const GraphOp &op) {
-  if (!isProduct(op) || op.operands.size() < 2 || op.setup)
+  if (!isLinear(op) || op.operands.size() < 2 || op.setup)
     return std::nullopt;
   for (unsigned weight : {1u, 0u}) {
     unsigned activation = 1 - weight;
     if (graph.values[op.operands[weight]].fromParameter &&
         graph.values[op.operands[activation]].fromInput)
-      return Product{activation, weight};
+      return LinearOp{activation, weight};
   }
   return std::nullopt;
 }
 
 /// The contracted dimension of the weight.
-static std::optional<unsigned> rowFactor(const GraphOp &op, Product product,
+static std::optional<unsigned> rowFactor(const GraphOp &op, LinearOp linear,
                                          int64_t parts) {
-  for (const DimFactors &dim : op.rule.operands[product.weight])
+  for (const DimFactors &dim : op.rule.operands[linear.weight])
     for (unsigned factor : dim.factors)
       if (op.rule.factors[factor].kind == FactorKind::Reduce &&
-          contains(op.rule.operands[product.activation], factor) &&
+          contains(op.rule.operands[linear.activation], factor) &&
           canFollow(op, factor, parts))
         return factor;
   return std::nullopt;
@@ -110,16 +111,16 @@ static std::optional<unsigned> rowFactor(const GraphOp &op, Product product,
 
 /// The weight's output dimension: its own, or else one that it shares with the
 /// activation (the groups of a convolution).
-static std::optional<unsigned> columnFactor(const GraphOp &op, Product product,
+static std::optional<unsigned> columnFactor(const GraphOp &op, LinearOp linear,
                                             int64_t parts) {
   std::optional<unsigned> shared;
-  for (const DimFactors &dim : op.rule.operands[product.weight])
+  for (const DimFactors &dim : op.rule.operands[linear.weight])
     for (unsigned factor : dim.factors) {
       if (op.rule.factors[factor].kind != FactorKind::Parallel ||
           !contains(op.rule.results[0], factor) ||
           !canFollow(op, factor, parts))
         continue;
-      if (!contains(op.rule.operands[product.activation], factor))
+      if (!contains(op.rule.operands[linear.activation], factor))
         return factor;
       if (!shared && op.kernel == KernelClass::Convolution)
         shared = factor;
@@ -186,7 +187,7 @@ static DimensionMarks spatialMarks(const ModelGraph &graph, unsigned dim,
 /// A convolution splits its channels by its outputs or by its inputs.
 static Demands demandChannel(const ModelGraph &graph, int64_t parts) {
   DimensionMarks marks =
-      spatialMarks(graph, 1, [](const GraphOp &op) { return !isProduct(op); });
+      spatialMarks(graph, 1, [](const GraphOp &op) { return !isLinear(op); });
   Demands demands = demandMarked(graph, marks, parts);
   for (const auto &[index, op] : enumerate(graph.ops)) {
     if (op.setup || op.kernel != KernelClass::Convolution)
@@ -228,15 +229,15 @@ static Demands demandSpatial(const ModelGraph &graph, int64_t parts) {
   return demands;
 }
 
-using FactorOfProduct = std::optional<unsigned> (*)(const GraphOp &, Product,
-                                                    int64_t);
+using FactorOfLinearOp = std::optional<unsigned> (*)(const GraphOp &, LinearOp,
+                                                     int64_t);
 
 static Demands demandWeights(const ModelGraph &graph, int64_t parts,
-                             FactorOfProduct factorOf) {
+                             FactorOfLinearOp factorOf) {
   Demands demands(graph.ops.size());
   for (const auto &[index, op] : enumerate(graph.ops))
-    if (std::optional<Product> product = productOf(graph, op))
-      if (std::optional<unsigned> factor = factorOf(op, *product, parts))
+    if (std::optional<LinearOp> linear = linearOf(graph, op))
+      if (std::optional<unsigned> factor = factorOf(op, *linear, parts))
         demands[index] = {split(*factor)};
   return demands;
 }
@@ -271,17 +272,17 @@ static Demands demandTensor(const ModelGraph &graph, int64_t parts) {
   Demands demands(graph.ops.size());
   std::vector<std::optional<unsigned>> dims(graph.values.size());
   for (const auto &[index, op] : enumerate(graph.ops)) {
-    std::optional<Product> product = productOf(graph, op);
-    if (!product) {
+    std::optional<LinearOp> linear = linearOf(graph, op);
+    if (!linear) {
       carrySplit(op, dims);
       continue;
     }
-    std::optional<unsigned> row = rowFactor(op, *product, parts);
-    if (dims[op.operands[product->activation]] && row) {
+    std::optional<unsigned> row = rowFactor(op, *linear, parts);
+    if (dims[op.operands[linear->activation]] && row) {
       demands[index] = {split(*row)};
       continue;
     }
-    std::optional<unsigned> column = columnFactor(op, *product, parts);
+    std::optional<unsigned> column = columnFactor(op, *linear, parts);
     if (!column)
       continue;
     demands[index] = {split(*column)};

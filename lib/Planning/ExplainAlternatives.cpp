@@ -163,9 +163,9 @@ Expected<std::string> explainOp(const Plan &plan, const ModelGraph &graph,
 }
 
 /// All that the value's ops give and want, the planned way aside.
-static std::vector<Sharding> waysToLie(PlanCost &cost, const Plan &plan,
-                                       const ModelGraph &graph,
-                                       unsigned value) {
+static std::vector<Sharding> possibleShardings(PlanCost &cost, const Plan &plan,
+                                               const ModelGraph &graph,
+                                               unsigned value) {
   const GraphValue &item = graph.values[value];
   bool stored = item.source != ValueSource::Op || item.persistent;
   std::vector<Sharding> ways;
@@ -225,14 +225,14 @@ Expected<std::string> explainTensor(const Plan &plan, const ModelGraph &graph,
     return index.takeError();
   PlanCost cost(plan, graph);
   const GraphValue &value = graph.values[*index];
-  const Sharding &lies = plan.values[*index].sharding;
-  double now = cost.valueSeconds(*index, lies);
+  const Sharding &planned = plan.values[*index].sharding;
+  double now = cost.valueSeconds(*index, planned);
   std::string text = formatv(
       "tensor {0} ({1} bytes on a device of {2})\nnow          {3}: {4} "
       "communicating\n",
-      value.name, localBytes(value, lies, plan.mesh),
+      value.name, localBytes(value, planned, plan.mesh),
       localBytes(value, Sharding::replicated(value.shape.size()), plan.mesh),
-      toString(lies, plan.mesh), secondsText(now));
+      toString(planned, plan.mesh), secondsText(now));
   if (value.source == ValueSource::Op)
     text += "  made by op " + graph.ops[value.producer].name + " (" +
             strategyText(plan.ops[value.producer].assignment, plan.mesh) +
@@ -245,7 +245,7 @@ Expected<std::string> explainTensor(const Plan &plan, const ModelGraph &graph,
       text += formatv("  {0,12}  {1}\n", secondsText(place.seconds),
                       reshardText(place, graph, plan.mesh));
   std::vector<Alternative> others;
-  for (const Sharding &way : waysToLie(cost, plan, graph, *index))
+  for (const Sharding &way : possibleShardings(cost, plan, graph, *index))
     others.push_back(otherSharding(cost, *index, way, plan.mesh, value.name));
   return text + alternativesText(std::move(others), now, plan, graph);
 }

@@ -32,11 +32,11 @@ static std::string placeText(const ReshardPlace &place, const ModelGraph &graph,
   std::string name = "tensor " + graph.values[place.value].name;
   std::string from = toString(place.from, mesh), to = toString(place.to, mesh);
   if (!place.op)
-    return name + " lies " + from + ", returned as " + to;
+    return name + " is sharded " + from + ", returned as " + to;
   std::string op = "op " + graph.ops[*place.op].name;
   if (place.result)
     return op + " gives " + name + " as " + from + ", users want " + to;
-  return name + " lies " + from + ", " + op + " wants " + to;
+  return name + " is sharded " + from + ", " + op + " wants " + to;
 }
 
 static std::string stepsText(const ReshardPath &path, const Mesh &mesh) {

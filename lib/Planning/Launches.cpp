@@ -32,8 +32,8 @@ bool LaunchList::moves(unsigned value, const Sharding &from,
 
 /// Whether a value made in a kernel group has to leave it to be read.
 bool LaunchList::isCut(unsigned value, const Sharding &want) const {
-  const Sharding &lies = plan.values[value].sharding;
-  return moves(value, given(value), lies) || moves(value, lies, want);
+  const Sharding &planned = plan.values[value].sharding;
+  return moves(value, given(value), planned) || moves(value, planned, want);
 }
 
 void LaunchList::form() {

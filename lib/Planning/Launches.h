@@ -17,7 +17,8 @@ struct Launch {
   llvm::SmallVector<unsigned> ops;
 };
 
-/// The launches of a plan in order, and how the values between them lie.
+/// The launches of a plan in order, and how the values between them are
+/// sharded.
 class LaunchList {
 public:
   /// All arguments must outlive the list.

@@ -41,7 +41,7 @@ bool ValueLimit::allows(const Sharding &sharding, const Mesh &mesh) const {
   return all_of(pins, matches) && none_of(forbids, matches);
 }
 
-/// Takes an sub-axis from wherever `sharding` uses it.
+/// Takes a sub-axis from wherever `sharding` uses it.
 static void release(Sharding &sharding, unsigned subAxis) {
   for (DimSharding &dim : sharding.dims)
     erase(dim.subAxes, subAxis);
@@ -135,26 +135,27 @@ Error cannotMeet(const Limits &limits, const ModelGraph &graph, unsigned op,
           ": " + why + possible);
 }
 
-Error cannotLie(const Limits &limits, const GraphValue &value,
-                const ValueLimit &limit, const Mesh &mesh,
-                ArrayRef<Sharding> known) {
+Error cannotShard(const Limits &limits, const GraphValue &value,
+                  const ValueLimit &limit, const Mesh &mesh,
+                  ArrayRef<Sharding> known) {
   const Constraints &constraints = *limits.constraints;
   Sharding fitted = limit.fit(Sharding::replicated(value.shape.size()), mesh);
   for (const ShardingLimit &pin : limit.pins)
     if (!pin.matches(fitted, mesh))
       return constraints.fail(
           constraints.list[pin.from],
-          "tensor " + value.name + " cannot lie so and as constraint " +
+          "tensor " + value.name + " cannot be sharded so and as constraint " +
               Twine(constraints.list[limit.pins.back().from].number) +
               " says: " + toString(fitted, mesh));
   std::string tried;
   for (const Sharding &sharding : known.take_front(8))
     tried += (tried.empty() ? "" : ", ") + toString(sharding, mesh);
-  return constraints.fail(constraints.list[limit.forbids.back().from],
-                          "tensor " + value.name +
-                              " can lie in no way that is allowed; its ops "
-                              "give and want " +
-                              tried);
+  return constraints.fail(
+      constraints.list[limit.forbids.back().from],
+      "tensor " + value.name +
+          " can be sharded in no way that is allowed; its ops "
+          "give and want " +
+          tried);
 }
 
 } // namespace autopar

@@ -15,7 +15,8 @@ struct Lifetime {
 } // namespace
 
 /// Of values that @step computes or gets as inputs, by graph.steps. Reshapes
-/// name their operand's memory, and a result may lie over an operand that dies.
+/// name their operand's memory, and a result may be stored over an operand that
+/// dies.
 static std::vector<Lifetime> lifetimes(const ModelGraph &graph) {
   int64_t end = graph.steps.size();
   std::vector<Lifetime> lives(graph.values.size());

@@ -160,8 +160,8 @@ void BatchCutter::cutForward(unsigned index) {
     accept(index, *best, std::move(bestShardings));
 }
 
-/// Whether no op reads a part otherwise than it lies. Where one does, the value
-/// has to be whole, and all begins anew.
+/// Whether no op reads a part otherwise than it is split. Where one does, the
+/// value has to be whole, and all begins anew.
 bool BatchCutter::settle() {
   dims.assign(graph.values.size(), std::nullopt);
   factors.assign(graph.ops.size(), std::nullopt);

@@ -115,7 +115,7 @@ static Error verifyValue(const PlannedValue &planned, const GraphValue &value,
   };
   for (const DimSharding &dim : planned.sharding.dims) {
     if (dim.interval)
-      return failValue(value, "cannot lie in overlapping intervals");
+      return failValue(value, "cannot be sharded in overlapping intervals");
     if (!all_of(dim.subAxes, use))
       return failValue(value, "uses a mesh axis twice");
   }
@@ -166,22 +166,22 @@ static Error verifyOp(const Plan &plan, const PlannedOp &planned,
   return Error::success();
 }
 
-/// Micro-batches exchange nothing: what an op makes or reads must become what
-/// lies there without a message over the time axis.
+/// Micro-batches exchange nothing: what an op makes or reads must reshard
+/// to or from the value's sharding without a message over the time axis.
 static Error verifyTime(const Plan &plan, const ModelGraph &graph) {
   ReshardCache paths(plan.mesh, [](const ReshardStep &) { return 0.0; });
   auto check = [&](const Sharding &side, unsigned index, bool result,
                    const GraphOp &op) -> Error {
     const GraphValue &value = graph.values[index];
-    const Sharding &lies = plan.values[index].sharding;
-    if (paths.get(result ? side : lies, result ? lies : side, value.shape,
-                  value.elementBytes))
+    const Sharding &sharding = plan.values[index].sharding;
+    if (paths.get(result ? side : sharding, result ? sharding : side,
+                  value.shape, value.elementBytes))
       return Error::success();
     return createStringError(
-        "plan: tensor " + value.name + " lies " + toString(lies, plan.mesh) +
-        ", but op " + op.name + (result ? " gives " : " wants ") +
-        toString(side, plan.mesh) + ": micro-batches (axis '" + kTimeAxis +
-        "') exchange nothing");
+        "plan: tensor " + value.name + " is sharded " +
+        toString(sharding, plan.mesh) + ", but op " + op.name +
+        (result ? " gives " : " wants ") + toString(side, plan.mesh) +
+        ": micro-batches (axis '" + kTimeAxis + "') exchange nothing");
   };
   for (const auto &[planned, op] : zip_equal(plan.ops, graph.ops)) {
     OpShardings sides = *shardingsOf(op.rule, planned.assignment, plan.mesh);

@@ -32,7 +32,7 @@ PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph)
     : plan(plan), graph(graph), communicationModel(plan.cluster, plan.mesh),
       table(plan.mesh,
             CommunicationModel::reshardCost(plan.cluster, plan.mesh)) {
-  auto lies = [&](unsigned value) { return plan.values[value].sharding; };
+  auto shardingOf = [&](unsigned value) { return plan.values[value].sharding; };
   for (const auto &[index, op] : enumerate(graph.ops)) {
     const Assignment &assignment = plan.ops[index].assignment;
     strategies.push_back(
@@ -40,16 +40,16 @@ PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph)
     const OpShardings &sides = strategies.back().shardings;
     (op.setup ? setup : compute) += opSeconds(index, strategies.back());
     for (const auto &[side, value] : zip_equal(sides.operands, op.operands))
-      note({value, unsigned(index), false, lies(value), side, {}, 0});
+      note({value, unsigned(index), false, shardingOf(value), side, {}, 0});
     for (const auto &[side, value] : zip_equal(sides.results, op.results))
-      note({value, unsigned(index), true, side, lies(value), {}, 0});
+      note({value, unsigned(index), true, side, shardingOf(value), {}, 0});
   }
   for (unsigned value : graph.stepResults)
     note({value,
           std::nullopt,
           false,
-          lies(value),
-          endPartial(lies(value)),
+          shardingOf(value),
+          endPartial(shardingOf(value)),
           {},
           0});
 }
@@ -74,18 +74,18 @@ double PlanCost::sidesSeconds(unsigned op, const OpStrategy &strategy) {
   return seconds * weight(item.setup);
 }
 
-double PlanCost::valueSeconds(unsigned value, const Sharding &lies) {
+double PlanCost::valueSeconds(unsigned value, const Sharding &sharding) {
   const GraphValue &item = graph.values[value];
   double seconds = 0;
   if (item.source == ValueSource::Op)
     seconds += table.seconds(
-        strategies[item.producer].shardings.results[item.resultIndex], lies,
+        strategies[item.producer].shardings.results[item.resultIndex], sharding,
         item);
   for (const GraphUse &use : item.uses)
     seconds += table.seconds(
-        lies, strategies[use.op].shardings.operands[use.operand], item);
+        sharding, strategies[use.op].shardings.operands[use.operand], item);
   if (item.output)
-    seconds += table.seconds(lies, endPartial(lies), item);
+    seconds += table.seconds(sharding, endPartial(sharding), item);
   return seconds * weight(item.setup && !item.persistent);
 }
 

@@ -28,11 +28,11 @@ public:
 
   /// The op alone, were it to run so.
   double opSeconds(unsigned op, const OpStrategy &strategy);
-  /// The reshards at the op, were it to run so and the values to lie as
-  /// planned.
+  /// The reshards at the op, were it to run so and the values to be
+  /// sharded as planned.
   double sidesSeconds(unsigned op, const OpStrategy &strategy);
-  /// The reshards of a value, were it to lie so and the ops to run as planned.
-  double valueSeconds(unsigned value, const Sharding &lies);
+  /// The reshards of a value, were it sharded so and the ops to run as planned.
+  double valueSeconds(unsigned value, const Sharding &sharding);
   const OpStrategy &strategyOf(unsigned op) const { return strategies[op]; }
 
   double compute = 0, communication = 0; // of @step

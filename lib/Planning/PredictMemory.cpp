@@ -20,7 +20,7 @@ namespace {
 /// The work of one stage while it is listed.
 struct StageWork {
   WorkList work;
-  std::map<unsigned, unsigned> places; // buffer of each value as it lies
+  std::map<unsigned, unsigned> places; // buffer of each value as planned
   /// By value and wanted sharding.
   std::map<std::pair<unsigned, std::string>, unsigned> copies;
   std::map<unsigned, unsigned> persistent; // value by buffer
@@ -53,7 +53,7 @@ public:
   void run();
 
 private:
-  const Sharding &lies(unsigned value) const {
+  const Sharding &shardingOf(unsigned value) const {
     return plan.values[value].sharding;
   }
   const Sharding &given(unsigned value) const { return launches.given(value); }
@@ -100,7 +100,7 @@ unsigned MemoryPredictor::newBuffer(StageWork &stage, unsigned value,
 /// Sent by the stage that makes it, at once; constants are repeated instead.
 unsigned MemoryPredictor::receive(int64_t number, unsigned value) {
   StageWork &stage = stages[number];
-  unsigned buffer = newBuffer(stage, value, lies(value));
+  unsigned buffer = newBuffer(stage, value, shardingOf(value));
   WorkItem arrival;
   arrival.writes.push_back(buffer);
   const GraphOp &producer = graph.ops[graph.values[value].producer];
@@ -123,7 +123,7 @@ unsigned MemoryPredictor::receive(int64_t number, unsigned value) {
   return buffer;
 }
 
-/// The buffer of `value` as it lies, in a stage that reads it.
+/// The buffer of `value` as planned, in a stage that reads it.
 unsigned MemoryPredictor::place(int64_t number, unsigned value) {
   StageWork &stage = stages[number];
   auto [it, isNew] = stage.places.try_emplace(value, 0);
@@ -134,10 +134,10 @@ unsigned MemoryPredictor::place(int64_t number, unsigned value) {
   if (launches.isComputed(value)) {
     buffer = receive(number, value);
   } else {
-    buffer = newBuffer(stage, value, lies(value));
+    buffer = newBuffer(stage, value, shardingOf(value));
     bool input = what.source == ValueSource::Input;
     bool held = input && graph.readsHeldInputs &&
-                isOnePiece(what.shape, lies(value), plan.mesh);
+                isOnePiece(what.shape, shardingOf(value), plan.mesh);
     stage.work.buffers[buffer].input = input;
     stage.work.buffers[buffer].persistent = what.persistent || held;
     if (what.persistent)
@@ -185,14 +185,14 @@ unsigned MemoryPredictor::reshard(int64_t number, unsigned buffer,
 unsigned MemoryPredictor::read(int64_t number, unsigned value,
                                const Sharding &want, bool fused) {
   unsigned buffer = place(number, value);
-  if (lies(value) == want ||
-      (fused && !launches.moves(value, lies(value), want)))
+  if (shardingOf(value) == want ||
+      (fused && !launches.moves(value, shardingOf(value), want)))
     return buffer;
   std::string key;
   appendKey(key, want);
   auto [it, isNew] = stages[number].copies.try_emplace({value, key}, 0);
   if (isNew)
-    it->second = reshard(number, buffer, value, lies(value), want, fused);
+    it->second = reshard(number, buffer, value, shardingOf(value), want, fused);
   return it->second;
 }
 
@@ -208,7 +208,7 @@ void MemoryPredictor::name(const Launch &launch) {
            launches.shardings(op).operands.front(), /*fused=*/false);
   for (unsigned result : graph.ops[op].results)
     stages[launch.stage].places[result] =
-        reshard(launch.stage, buffer, result, given(result), lies(result),
+        reshard(launch.stage, buffer, result, given(result), shardingOf(result),
                 /*fused=*/false);
 }
 
@@ -264,8 +264,9 @@ void MemoryPredictor::launch(const Launch &launch) {
   }
   stage.work.items.push_back(std::move(item));
   for (unsigned value : results)
-    stage.places[value] = reshard(launch.stage, stage.places[value], value,
-                                  given(value), lies(value), /*fused=*/false);
+    stage.places[value] =
+        reshard(launch.stage, stage.places[value], value, given(value),
+                shardingOf(value), /*fused=*/false);
 }
 
 /// A result that is an argument, or another result's memory, is copied.
@@ -275,7 +276,7 @@ void MemoryPredictor::returnResults() {
                          ? plan.ops[graph.values[value].producer].stage
                          : 0;
     StageWork &stage = stages[number];
-    Sharding whole = endPartial(lies(value));
+    Sharding whole = endPartial(shardingOf(value));
     unsigned buffer = read(number, value, whole, /*fused=*/false);
     WorkBuffer what = stage.work.buffers[buffer];
     if (auto constant = stage.persistent.find(buffer);
@@ -296,11 +297,11 @@ void MemoryPredictor::returnResults() {
 // Sums
 //===----------------------------------------------------------------------===//
 
-/// A matrix that is there as it is serves products too. What is packed is there
+/// A matrix that is there as it is serves GEMMs too. What is packed is there
 /// twice while it is packed: one weight at a time, the largest first.
 WeightBytes MemoryPredictor::weightBytes(const StageWork &stage) const {
   auto bytes = [&](unsigned value) {
-    return localBytes(graph.values[value], lies(value), plan.mesh);
+    return localBytes(graph.values[value], shardingOf(value), plan.mesh);
   };
   std::vector<int64_t> packed;
   for (const auto &[use, kind] : stage.packed)

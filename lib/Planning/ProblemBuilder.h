@@ -13,7 +13,7 @@ namespace autopar {
 /// @setup runs once: it counts, but next to nothing.
 inline constexpr double kSetupWeight = 0.01;
 
-/// What an op gives or wants of a value, against how the value lies.
+/// What an op gives or wants of a value, against how the value is sharded.
 struct EdgeKey {
   unsigned op, value; // classes
   bool result;
@@ -24,7 +24,7 @@ struct EdgeKey {
   }
 };
 
-/// Numbers nodes by class, gives them choices, prices what lies between them
+/// Numbers nodes by class, gives them choices, prices what is between them
 /// (BuildProblem.cpp), says what is in memory when (MemoryRows.cpp) and what a
 /// solution means (SolutionPlan.cpp).
 class ProblemBuilder : public PlanProblem {

@@ -163,8 +163,8 @@ static FlopsKind flopsKindOf(Operation *op, bool tf32) {
     return FlopsKind::Bf16;
   if (type.isF16())
     return FlopsKind::Fp16;
-  bool product = precisionClassOf(op) == PrecisionClass::Low;
-  return tf32 && product ? FlopsKind::Tf32 : FlopsKind::Fp32;
+  bool multiplies = precisionClassOf(op) == PrecisionClass::Low;
+  return tf32 && multiplies ? FlopsKind::Tf32 : FlopsKind::Fp32;
 }
 
 static std::string resultName(Operation *op, unsigned result,

@@ -16,7 +16,7 @@ const std::vector<AxisDemand> &Resolver::demands(StrategyName name,
   return it->second;
 }
 
-/// Constraint by constraint what an sub-axis may do gets less.
+/// Constraint by constraint what a sub-axis may do gets less.
 Error Resolver::limitOp(unsigned op, unsigned subAxis,
                         ArrayRef<Choice> choices) {
   OpLimit &limit = limits.ops[op];

@@ -24,7 +24,7 @@ static constexpr size_t kMaxCuts = 400;
 
 namespace {
 
-/// Cuts are numbers of ops of @step that lie before them.
+/// Cuts are numbers of ops of @step that come before them.
 class StageCutter {
 public:
   StageCutter(const ModelGraph &graph, ArrayRef<double> opSeconds,

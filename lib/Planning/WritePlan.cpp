@@ -53,8 +53,8 @@ void PlanWriter::writeModule() {
       builder.getStringAttr(llvm::formatv("{0}", summaryToJSON(plan)).str()));
 }
 
-/// A result of @setup lies as its users in @step want it; what @step returns is
-/// whole.
+/// A result of @setup is sharded as its users in @step want it; what @step
+/// returns is whole.
 void PlanWriter::writeFunction(StringRef name, ArrayRef<unsigned> arguments,
                                ArrayRef<unsigned> results, bool setup) {
   auto func = module.lookupSymbol<func::FuncOp>(name);

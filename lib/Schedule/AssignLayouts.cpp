@@ -47,7 +47,7 @@ private:
   /// Of a value defined before the op that is assigned.
   Layout layoutOf(Value value) { return *layouts.get(value); }
   bool runsAlong(Value output, Value input);
-  bool mayLieOver(KernelOp kernel, Value output, Value input);
+  bool mayOverwrite(KernelOp kernel, Value output, Value input);
   void keepInPlace(KernelOp kernel);
 
   func::FuncOp func;
@@ -65,7 +65,7 @@ static Operation *yieldOf(KernelOp kernel) {
   return kernel.getBody().front().getTerminator();
 }
 
-/// Makes `operand` read a copy of its value if that lies in another layout.
+/// Makes `operand` read a copy of its value if that has another layout.
 void LayoutChoice::want(OpOperand &operand, ArrayRef<int64_t> layout) {
   Value value = operand.get();
   if (sameMemory(shapeOf(value), layoutOf(value), layout))
@@ -105,9 +105,9 @@ static constexpr int64_t kLeastLine = 24;
 
 /// Whether the library has good loops for the convolution on row-major images.
 bool LayoutChoice::mayStayRowMajor(Operation *root) {
-  std::optional<int64_t> products = depthwiseProducts(root);
+  std::optional<int64_t> terms = depthwiseTerms(root);
   auto type = cast<RankedTensorType>(root->getResult(0).getType());
-  return products && *products <= table.mostRowMajorProducts &&
+  return terms && *terms <= table.mostRowMajorTerms &&
          type.getElementType().isF32() && type.getRank() <= 4 &&
          innermostSize(type.getShape().drop_front(2)) >= kLeastLine;
 }
@@ -260,11 +260,11 @@ bool LayoutChoice::runsAlong(Value output, Value input) {
   return order && sameMemory(shapeOf(input), *order, layoutOf(input));
 }
 
-/// Whether `output` may lie over `input` as far as layouts go: each element is
-/// read by all outputs before one is written over it only if all of them run
-/// along the input, and a row is read before it is overwritten only if rows are
-/// outermost.
-bool LayoutChoice::mayLieOver(KernelOp kernel, Value output, Value input) {
+/// Whether `output` may be stored over `input` as far as layouts go: each
+/// element is read by all outputs before one is written over it only if all of
+/// them run along the input, and a row is read before it is overwritten only if
+/// rows are outermost.
+bool LayoutChoice::mayOverwrite(KernelOp kernel, Value output, Value input) {
   if (kernel->hasAttr(schedule::kRowRank))
     return layoutOf(output).empty() && layoutOf(input).empty();
   return llvm::all_of(kernel.getResults(), [&](Value other) {
@@ -278,8 +278,8 @@ void LayoutChoice::keepInPlace(KernelOp kernel) {
     return;
   SmallVector<int64_t> inputs(inPlace.asArrayRef());
   for (auto [number, input] : llvm::enumerate(inputs))
-    if (input >= 0 && !mayLieOver(kernel, kernel.getResult(number),
-                                  kernel.getInputs()[input]))
+    if (input >= 0 && !mayOverwrite(kernel, kernel.getResult(number),
+                                    kernel.getInputs()[input]))
       input = -1;
   if (llvm::all_of(inputs, [](int64_t input) { return input < 0; }))
     kernel->removeAttr(schedule::kInPlace);
@@ -292,7 +292,7 @@ void LayoutChoice::keepInPlace(KernelOp kernel) {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// Both sides of a message and of a collective lie alike.
+/// Both sides of a message and of a collective have one layout.
 void LayoutChoice::assignCommunication(Operation *op) {
   if (auto send = dyn_cast<SendOp>(op)) {
     messages[send.getChannel()].push_back(layoutOf(send.getInput()));

@@ -75,7 +75,7 @@ private:
   };
   using Cells = std::map<int64_t, Cell>; // by begin; no gaps
 
-  /// The first cell at or after `at`, none of which lies over it.
+  /// The first cell at or after `at`, after cutting the one that holds `at`.
   Cells::iterator split(int64_t at) {
     auto it = cells.upper_bound(at);
     auto over = std::prev(it);

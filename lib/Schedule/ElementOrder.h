@@ -1,7 +1,7 @@
 //===- ElementOrder.h - Which place in memory holds what --------*- C++ -*-===//
 //
 // A reshape keeps the row-major number of each element. So two buffers of any
-// shapes are names of one value if and only if equal numbers lie at equal
+// shapes are names of one value if and only if equal numbers are at equal
 // places: memref<6x4xf32> and memref<2x3x4xf32>, or with channels last
 // memref<1x8x9xf32, strided<[72, 1, 8]>> and
 // memref<1x8x3x3xf32, strided<[72, 1, 24, 8]>>.
@@ -22,12 +22,12 @@ public:
   /// their bytes, or not from the first one on.
   static std::optional<ElementOrder> of(mlir::ShapedType type);
 
-  /// Whether every element lies at the same place.
+  /// Whether every element is at the same place.
   bool operator==(const ElementOrder &other) const {
     return loops == other.loops;
   }
-  /// Whether the elements, cut into `rows` equal runs of row-major numbers, lie
-  /// run after run: each in any order within.
+  /// Whether the elements, cut into `rows` equal runs of row-major numbers, are
+  /// stored run after run: each in any order within.
   bool keepsRows(int64_t rows) const;
 
 private:
@@ -39,7 +39,7 @@ private:
   llvm::SmallVector<Loop, 4> loops;
 };
 
-/// Whether dimensions that both have lie in one order in memory: a collective
+/// Whether dimensions that both have are in one order in memory: a collective
 /// along one of them finds the others where its other side puts them.
 bool sameDimensionOrder(mlir::ShapedType a, mlir::ShapedType b);
 

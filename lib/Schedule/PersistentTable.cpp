@@ -1,4 +1,4 @@
-//===- PersistentTable.cpp - What lies outside the arena, by index --------===//
+//===- PersistentTable.cpp - What is outside the arena, by index ----------===//
 
 #include "PersistentTable.h"
 

@@ -1,4 +1,4 @@
-//===- PersistentTable.h - What lies outside the arena ----------*- C++ -*-===//
+//===- PersistentTable.h - What is outside the arena ------------*- C++ -*-===//
 
 #ifndef AUTOPAR_LIB_SCHEDULE_PERSISTENTTABLE_H
 #define AUTOPAR_LIB_SCHEDULE_PERSISTENTTABLE_H
@@ -19,14 +19,14 @@ bool isSetup(mlir::func::FuncOp func);
 /// holds them. Setup functions come first.
 class PersistentTable {
 public:
-  /// The index of a parameter, the same wherever it lies and is split alike, of
+  /// The index of a parameter, one for all functions that split it alike, of
   /// an input, or of the setup value that `argument` is; an error if setup has
   /// none such.
   mlir::FailureOr<int64_t> argument(mlir::func::FuncOp func,
                                     mlir::BlockArgument argument);
   /// A new entry for result `number` of a setup function.
   int64_t addSetupValue(mlir::func::FuncOp func, unsigned number);
-  /// Result `number` of the setup function lies in entry `index`.
+  /// Result `number` of the setup function is entry `index`.
   void nameResult(mlir::func::FuncOp func, unsigned number, int64_t index);
 
   mlir::ArrayAttr toAttribute(mlir::MLIRContext *context) const;

@@ -8,12 +8,18 @@ using namespace mlir;
 namespace autopar {
 
 void buildSchedulePipeline(OpPassManager &manager) {
+  // Before kernels: its converts become part of them.
   manager.addPass(createWidenReductions());
+  // What is ordered and placed from here on: kernels and communication.
   manager.addPass(createFormKernels());
+  // Before buffers, which live as long as this order says.
   manager.addPass(createOrderWork());
+  // Adds copies, which need buffers too; buffers' strides are the layouts.
   manager.addPass(createAssignLayouts());
   manager.addPass(createAssignBuffers());
+  // Two streams wait for each other where they touch the same bytes.
   manager.addPass(createAssignStreams());
+  // After all that moves work or memory.
   manager.addPass(createVerifySchedule());
 }
 

@@ -18,8 +18,8 @@ namespace autopar {
 /// elements, or where a kernel writes over what it reads.
 mlir::LogicalResult replayMemory(mlir::func::FuncOp func);
 
-/// An error where `kernel`, whose output `output` lies over its input `input`,
-/// reads elements of that input which it may have overwritten.
+/// An error where `kernel`, whose output `output` is stored over its input
+/// `input`, reads elements of that input which it may have overwritten.
 mlir::LogicalResult replayInPlace(KernelOp kernel, unsigned output,
                                   unsigned input);
 

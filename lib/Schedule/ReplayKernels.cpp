@@ -2,9 +2,9 @@
 //
 // A kernel's iterations run in any order and at the same time. Iteration i
 // computes of each output the i-th of its elements in memory, or, where rows
-// are reduced, a row of them, and reads before it writes. So an output may lie
-// over an input only if each iteration reads of it no other element than those
-// that it writes, whatever output it reads them for.
+// are reduced, a row of them, and reads before it writes. So an output may be
+// stored over an input only if each iteration reads of it no other element than
+// those that it writes, whatever output it reads them for.
 //
 //===----------------------------------------------------------------------===//
 
@@ -126,7 +126,7 @@ LogicalResult replayInPlace(KernelOp kernel, unsigned output, unsigned input) {
            << "writes result " << output << " over input " << input << ", ";
   };
   if (!(orderOf(written) == orderOf(read)))
-    return error() << "whose elements lie in another order: "
+    return error() << "whose elements are stored in another order: "
                    << written.getType() << " and " << read.getType();
   KernelReach reach(kernel);
   for (auto [reader, buffer] : llvm::enumerate(kernel.getOutputs())) {
@@ -141,7 +141,7 @@ LogicalResult replayInPlace(KernelOp kernel, unsigned output, unsigned input) {
                  orderOf(read).keepsRows(reach.rows);
     if (how.row && (!apart || kernel.getOutputs().size() > 1))
       return error() << "of which result " << reader << " reads rows: they "
-                     << "must lie one after another, and be read for one "
+                     << "must be stored one after another, and be read for one "
                      << "result alone";
   }
   return success();

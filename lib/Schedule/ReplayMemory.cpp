@@ -19,7 +19,7 @@ struct Place {
   ShapedType type;
 };
 
-/// How the elements of a value lie, and who says so.
+/// In which order the elements of a value are stored, and who says so.
 struct Layout {
   ElementOrder order;
   ShapedType type;
@@ -174,9 +174,10 @@ LogicalResult Replay::checkBuffer(BufferOp buffer) {
   int64_t bytes =
       func->getAttrOfType<IntegerAttr>(schedule::kArenaBytes).getInt();
   if (place.begin < 0 || place.end > bytes || place.begin % 64 != 0)
-    return buffer.emitError() << "lies at [" << place.begin << ", " << place.end
-                              << "), not on a multiple of 64 inside of the "
-                              << "arena of " << bytes << " bytes";
+    return buffer.emitError()
+           << "is stored at [" << place.begin << ", " << place.end
+           << "), not on a multiple of 64 inside of the "
+           << "arena of " << bytes << " bytes";
   return success();
 }
 

@@ -21,8 +21,8 @@ def shape_text(*shape):
     return "x".join(str(size) for size in shape)
 
 
-def product(group, a, b, *, weight=None, transposed=False):
-    """a @ b (or a @ b with its last two dimensions exchanged, `b` as it lies); `weight`: "a" or "b" is a parameter of the model."""
+def matmul(group, a, b, *, weight=None, transposed=False):
+    """a @ b (or a @ b with its last two dimensions exchanged, `b` as it is); `weight`: "a" or "b" is a parameter of the model."""
     def make(builder):
         inputs = {}
 
@@ -69,31 +69,31 @@ def convolution(group, x, out, window, *, stride=1, dilation=1, depthwise=False,
 
 def vector_cases():
     group = "matrix times vector"
-    yield product(group, (4096, 4096), (4096, 1), weight="a")
-    yield product(group, (768, 3072), (3072, 1), weight="a")
-    yield product(group, (3072, 768), (768, 1), weight="a")
-    yield product(group, (1001, 333), (333, 1), weight="a")
-    yield product(group, (8, 128, 768), (768, 1), weight="b")
-    yield product(group, (1, 4096), (4096, 4096), weight="b")
-    yield product(group, (1, 768), (768, 3072), weight="b")
-    yield product(group, (1, 3072), (768, 3072), weight="b", transposed=True)
-    yield product(group, (1, 768), (768, 50257), weight="b")
-    yield product(group, (1, 768), (50257, 768), weight="b", transposed=True)
-    yield product(group, (4, 768), (768, 3072), weight="b")
-    yield product(group, (512, 512), (512, 1))
-    yield product(group, (1, 512), (512, 512))
+    yield matmul(group, (4096, 4096), (4096, 1), weight="a")
+    yield matmul(group, (768, 3072), (3072, 1), weight="a")
+    yield matmul(group, (3072, 768), (768, 1), weight="a")
+    yield matmul(group, (1001, 333), (333, 1), weight="a")
+    yield matmul(group, (8, 128, 768), (768, 1), weight="b")
+    yield matmul(group, (1, 4096), (4096, 4096), weight="b")
+    yield matmul(group, (1, 768), (768, 3072), weight="b")
+    yield matmul(group, (1, 3072), (768, 3072), weight="b", transposed=True)
+    yield matmul(group, (1, 768), (768, 50257), weight="b")
+    yield matmul(group, (1, 768), (50257, 768), weight="b", transposed=True)
+    yield matmul(group, (4, 768), (768, 3072), weight="b")
+    yield matmul(group, (512, 512), (512, 1))
+    yield matmul(group, (1, 512), (512, 512))
 
 
 def decode_cases():
     group = "decoding"
-    yield product(group, (8, 12, 1, 64), (8, 12, 64, 512))
-    yield product(group, (8, 12, 1, 64), (8, 12, 512, 64), transposed=True)
-    yield product(group, (8, 12, 1, 512), (8, 12, 512, 64))
-    yield product(group, (8, 12, 1, 512), (8, 12, 64, 512), transposed=True)
-    yield product(group, (1, 12, 1, 64), (1, 12, 64, 128))
-    yield product(group, (1, 32, 1, 128), (1, 32, 1024, 128), transposed=True)
-    yield product(group, (8, 12, 512, 64), (8, 12, 64, 1))
-    yield product(group, (64, 16, 16), (64, 16, 16))
+    yield matmul(group, (8, 12, 1, 64), (8, 12, 64, 512))
+    yield matmul(group, (8, 12, 1, 64), (8, 12, 512, 64), transposed=True)
+    yield matmul(group, (8, 12, 1, 512), (8, 12, 512, 64))
+    yield matmul(group, (8, 12, 1, 512), (8, 12, 64, 512), transposed=True)
+    yield matmul(group, (1, 12, 1, 64), (1, 12, 64, 128))
+    yield matmul(group, (1, 32, 1, 128), (1, 32, 1024, 128), transposed=True)
+    yield matmul(group, (8, 12, 512, 64), (8, 12, 64, 1))
+    yield matmul(group, (64, 16, 16), (64, 16, 16))
 
 
 def line_cases():

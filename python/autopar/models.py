@@ -13,7 +13,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 OPSET = 20
-EXTERNAL = 1 << 20  # bytes from which a weight lies outside the model file
+EXTERNAL = 1 << 20  # bytes from which a weight is stored outside the model file
 
 
 def draw(name, shape, scale):

@@ -34,7 +34,7 @@ struct WeightHome {
   std::string program = "/proc/self/exe";
 };
 
-/// Where a file of the manifest lies.
+/// Where a file of the manifest is.
 std::string pathOf(const WeightFileEntry &entry, const WeightHome &home);
 
 /// Opens a file of the manifest at `path`: large enough for its parameters.
@@ -51,7 +51,7 @@ Status checkContent(const WeightFileEntry &entry, const WeightHome &home,
                     const FileReader &file);
 
 /// checkUnchanged of all files at their places. The model's own file may be
-/// missing where no parameter lies in it.
+/// missing where it holds no parameter.
 Status checkCompiledFiles(const Manifest &manifest, const WeightHome &home);
 
 } // namespace autopar::runtime

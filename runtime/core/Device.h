@@ -32,10 +32,10 @@ struct HostSlice {
   bool parallel = false; // parts may be copied by several threads at once
   /// Of the dense local part.
   int64_t bytes() const { return elementsOf(intervals) * elementBytes; }
-  /// Copies the part of these intervals, which lies dense at `host`. On the way
+  /// Copies the part of these intervals, which is dense at `host`. On the way
   /// to the device every byte is written: zeros outside the global tensor.
   std::function<Status(const std::vector<Interval> &, char *host)> copy;
-  /// Of an output: where the part lies dense in the host's tensor, if it does.
+  /// Of an output: where the part is dense in the host's tensor, if it is.
   char *dense = nullptr;
   /// The memory of that tensor, which stays while there are steps.
   char *tensor = nullptr;
@@ -63,7 +63,7 @@ public:
   virtual ~Device() = default;
 
   /// True if calls only begin work, which is done after synchronize(). Then
-  /// each op's calls, the transport's too, lie between beginOp and endOp.
+  /// each op's calls, the transport's too, are between beginOp and endOp.
   virtual bool isAsynchronous() const = 0;
   virtual Status beginOp(int) { return Status::success(); }
   virtual Status endOp() { return Status::success(); }

@@ -1,4 +1,4 @@
-//===- GemmShape.cpp - Descriptions of matrix products --------------------===//
+//===- GemmShape.cpp - Descriptions of GEMMs ------------------------------===//
 
 #include "GemmShape.h"
 
@@ -20,10 +20,10 @@ Status checkGemm(const aprt_gemm_desc &desc, size_t slots) {
       desc.batch_rank > APRT_GEMM_MAX_BATCH || desc.m < 0 || desc.n < 0 ||
       desc.k < 0 || desc.activation < APRT_ACT_NONE ||
       desc.activation > APRT_ACT_SILU)
-    return Status::error("bad description of a matrix product");
+    return Status::error("bad description of a GEMM");
   for (int64_t d = 0; d < desc.batch_rank; ++d)
     if (desc.batch[d] < 0)
-      return Status::error("bad batch of a matrix product");
+      return Status::error("bad batch of a GEMM");
   if (desc.slot >= int64_t(slots))
     return Status::error("packed weight " + std::to_string(desc.slot) +
                          " does not exist");

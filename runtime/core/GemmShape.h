@@ -1,7 +1,7 @@
-//===- GemmShape.h - Descriptions of matrix products ------------*- C++ -*-===//
+//===- GemmShape.h - Descriptions of GEMMs ----------------------*- C++ -*-===//
 //
 // What every device asks of an aprt_gemm_desc before it looks for a library's
-// own form of the product.
+// own form of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,7 @@ AddendMode addendMode(const aprt_gemm_desc &desc, const GemmOperands &operands);
 Status checkGemm(const aprt_gemm_desc &desc, size_t slots);
 
 /// The words of a description that mean something, the rest zero: equal
-/// products have equal words.
+/// GEMMs have equal words.
 aprt_gemm_desc canonicalGemm(const aprt_gemm_desc &desc);
 
 /// A description with as few batch dimensions as possible: those of size 1 are

@@ -136,7 +136,7 @@ struct Manifest {
   std::string model;
   std::string compiler; // name and version
   Target target = Target::Cpu;
-  bool tf32 = false; // products of f32 may round their operands to tf32
+  bool tf32 = false; // matrix multiplications of f32 may round to tf32
   std::string entry; // "" where the executable has one program only
   std::vector<std::string> cpuFeatures;
   std::vector<std::string> libraries;

@@ -91,7 +91,7 @@ static Port parsePort(const JsonReader &json, const Manifest &manifest) {
       place.arenaOffset = element.member("offset").integer(0, maxBytes);
       if (place.arenaOffset + port.localBytes >
           manifest.arenaBytes[place.stage])
-        element.fail("lies outside the stage's arena");
+        element.fail("is outside the stage's arena");
     }
     port.stages.push_back(place);
   }

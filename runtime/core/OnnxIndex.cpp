@@ -140,7 +140,7 @@ static bool parseBytes(const std::map<std::string, std::string> &places,
   return true;
 }
 
-/// Where the bytes of a tensor of a type that we have lie.
+/// Where the bytes of a tensor of a type that we have are.
 const char *OnnxIndex::place(const TensorMessage &parsed,
                              std::string_view message, NamedTensor &tensor) {
   if (!parsed.isExternal && !parsed.hasRaw) {

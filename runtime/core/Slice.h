@@ -43,7 +43,7 @@ struct Interval {
 std::vector<Interval> intervalsOf(const std::vector<DimSlice> &dims,
                                   const std::vector<int64_t> &coordinates);
 
-/// True if every position of the intervals lies inside its dimension.
+/// True if every position of the intervals is inside its dimension.
 bool isInside(const std::vector<Interval> &intervals);
 
 /// How many positions they hold, inside or not.

@@ -11,7 +11,7 @@
 
 namespace autopar::runtime {
 
-/// A tensor that a file of weights names, and where its bytes lie.
+/// A tensor that a file of weights names, and where its bytes are.
 struct NamedTensor {
   std::string dtype; // as dtypeName; the file's own word if it has no such type
   std::vector<int64_t> shape;

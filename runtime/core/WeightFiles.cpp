@@ -69,7 +69,7 @@ static std::vector<std::string> namedFiles(const Manifest &manifest,
   return files.empty() ? filesOf(folder, ".onnx") : files;
 }
 
-/// Copies of compiled files, whose parameters lie where they did: of the same
+/// Copies of compiled files, whose parameters are where they were: of the same
 /// name, or the only file for the only one. Beside files with names only what
 /// is known to have the same structure.
 Status WeightFiles::takeCopies(const std::string &path, bool isFolder) {

@@ -1,4 +1,4 @@
-//===- BlockedGemm.cpp - Matrix products of any type ----------------------===//
+//===- BlockedGemm.cpp - GEMMs of any type --------------------------------===//
 //
 // A piece of work is a block of rows of one matrix of the batch and a group of
 // its columns. The block's rows are packed once, each panel of columns before
@@ -89,16 +89,16 @@ int64_t blockRows(const aprt_gemm_desc &desc, int64_t sumBytes) {
   return std::min(rows, (desc.m + tileRows - 1) / tileRows * tileRows);
 }
 
-/// One product in elements of type T.
-template <typename T> class Product {
+/// One GEMM in elements of type T.
+template <typename T> class TypedGemm {
 public:
   using E = Element<T>;
   using Compute = typename E::Compute;
   using Sum = SumOf<T>;
   static constexpr int64_t width = panelColumns<Sum>;
 
-  Product(const aprt_gemm_desc &desc, const void *a, const void *b,
-          const void *bias, const void *addend, void *c)
+  TypedGemm(const aprt_gemm_desc &desc, const void *a, const void *b,
+            const void *bias, const void *addend, void *c)
       : desc(desc), a(static_cast<const T *>(a)), b(static_cast<const T *>(b)),
         bias(static_cast<const T *>(bias)),
         addend(static_cast<const T *>(addend)), c(static_cast<T *>(c)),
@@ -140,7 +140,7 @@ private:
 
 /// `count` rows of A, tile by tile: [k][tileRows], zero past the end.
 template <typename T>
-void Product<T>::packRows(const T *from, int64_t count, Sum *to) const {
+void TypedGemm<T>::packRows(const T *from, int64_t count, Sum *to) const {
   for (int64_t first = 0; first < count; first += tileRows)
     for (int64_t k = 0; k < desc.k; ++k)
       for (int64_t i = first; i < first + tileRows; ++i)
@@ -154,7 +154,7 @@ void Product<T>::packRows(const T *from, int64_t count, Sum *to) const {
 /// `count` columns of B: [k][width], zero past the end. Dense ones have a loop
 /// of their own, which becomes vectors.
 template <typename T>
-void Product<T>::packPanel(const T *from, int64_t count, Sum *to) const {
+void TypedGemm<T>::packPanel(const T *from, int64_t count, Sum *to) const {
   for (int64_t k = 0; k < desc.k; ++k, to += width) {
     const T *row = from + k * desc.b_strides[r];
     int64_t stride = desc.b_strides[r + 1];
@@ -169,9 +169,9 @@ void Product<T>::packPanel(const T *from, int64_t count, Sum *to) const {
 }
 
 template <typename T>
-void Product<T>::storeTile(const Sum *sums, int64_t row, int64_t rows,
-                           int64_t column, int64_t columns,
-                           int64_t offset) const {
+void TypedGemm<T>::storeTile(const Sum *sums, int64_t row, int64_t rows,
+                             int64_t column, int64_t columns,
+                             int64_t offset) const {
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) {
       Sum sum = sums[i * width + j];
@@ -187,8 +187,8 @@ void Product<T>::storeTile(const Sum *sums, int64_t row, int64_t rows,
 }
 
 template <typename T>
-void Product<T>::runBlock(int64_t batch, int64_t row, Range columns,
-                          Sum *scratch) const {
+void TypedGemm<T>::runBlock(int64_t batch, int64_t row, Range columns,
+                            Sum *scratch) const {
   int64_t rows = std::min(rowsPerBlock, desc.m - row);
   Sum *packedRows = scratch, *panel = scratch + rowsPerBlock * desc.k;
   packRows(a + gemmOffset(desc, desc.a_strides, batch) +
@@ -212,7 +212,7 @@ void Product<T>::runBlock(int64_t batch, int64_t row, Range columns,
 int64_t blockedGemmScratch(const aprt_gemm_desc &desc) {
   int64_t bytes = 0;
   visitDtype(desc.dtype, [&](auto example) {
-    using P = Product<decltype(example)>;
+    using P = TypedGemm<decltype(example)>;
     int64_t sum = sizeof(typename P::Sum);
     bytes = (blockRows(desc, sum) + P::width) * desc.k * sum;
   });
@@ -223,7 +223,7 @@ void blockedGemm(const aprt_gemm_desc &desc, const void *a, const void *b,
                  const void *bias, const void *addend, void *c,
                  ThreadPool &pool, const Workspace &workspace) {
   visitDtype(desc.dtype, [&](auto example) {
-    Product<decltype(example)>(desc, a, b, bias, addend, c)
+    TypedGemm<decltype(example)>(desc, a, b, bias, addend, c)
         .run(pool, workspace);
   });
 }

@@ -41,31 +41,31 @@ static void narrow(ThreadPool &pool, int64_t dtype, const float *from, void *to,
   });
 }
 
-/// The product that computes images of one pixel with a window of one, if an
-/// epilogue of products can say the convolution's: [n, c] * [o, c]^T.
-static std::optional<aprt_gemm_desc> pixelProduct(const aprt_conv_desc &desc) {
+/// The GEMM that computes images of one pixel with a window of one, if an
+/// epilogue of GEMMs can say the convolution's: [n, c] * [o, c]^T.
+static std::optional<aprt_gemm_desc> pixelGemm(const aprt_conv_desc &desc) {
   for (int64_t d = 0; d < desc.spatial_rank; ++d)
     if (desc.in[d] != 1 || desc.window[d] != 1 || desc.out[d] != 1 ||
         desc.pad_low[d] != 0)
       return std::nullopt;
   if (desc.groups != 1 || (desc.addend && desc.activation != APRT_ACT_NONE))
     return std::nullopt;
-  aprt_gemm_desc product{};
-  product.dtype = desc.dtype;
-  product.m = desc.n;
-  product.n = desc.o;
-  product.k = desc.c;
-  product.a_strides[0] = desc.c;
-  product.a_strides[1] = 1;
-  product.b_strides[0] = 1;
-  product.b_strides[1] = desc.c;
-  product.c_strides[0] = desc.o;
-  product.c_strides[1] = 1;
-  product.bias = desc.bias;
-  product.addend = desc.addend;
-  product.activation = desc.activation;
-  product.slot = desc.slot;
-  return product;
+  aprt_gemm_desc gemm{};
+  gemm.dtype = desc.dtype;
+  gemm.m = desc.n;
+  gemm.n = desc.o;
+  gemm.k = desc.c;
+  gemm.a_strides[0] = desc.c;
+  gemm.a_strides[1] = 1;
+  gemm.b_strides[0] = 1;
+  gemm.b_strides[1] = desc.c;
+  gemm.c_strides[0] = desc.o;
+  gemm.c_strides[1] = 1;
+  gemm.bias = desc.bias;
+  gemm.addend = desc.addend;
+  gemm.activation = desc.activation;
+  gemm.slot = desc.slot;
+  return gemm;
 }
 
 Status Conv::makeEntry(const aprt_conv_desc &desc, Entry &entry) {
@@ -112,8 +112,8 @@ Status Conv::pack(const aprt_conv_desc &desc, const void *w) {
   APRT_TRY(checkConv(desc, plain.size()));
   if (desc.slot < 0)
     return Status::error("a weight to pack names no slot");
-  if (std::optional<aprt_gemm_desc> product = pixelProduct(desc))
-    return products.pack(*product, w);
+  if (std::optional<aprt_gemm_desc> gemm = pixelGemm(desc))
+    return gemms.pack(*gemm, w);
   aprt_conv_desc key = canonicalConv(desc);
   Entry &entry = entries[key];
   APRT_TRY(makeEntry(key, entry));
@@ -163,9 +163,9 @@ Status Conv::runWidened(ConvPlan &plan, const aprt_conv_desc &desc,
 
 Status Conv::run(const aprt_conv_desc &desc, const ConvOperands &operands) {
   APRT_TRY(checkConv(desc, plain.size()));
-  if (std::optional<aprt_gemm_desc> product = pixelProduct(desc))
-    return products.run(*product, {operands.x, operands.w, operands.bias,
-                                   operands.addend, operands.y});
+  if (std::optional<aprt_gemm_desc> gemm = pixelGemm(desc))
+    return gemms.run(*gemm, {operands.x, operands.w, operands.bias,
+                             operands.addend, operands.y});
   aprt_conv_desc key = canonicalConv(desc);
   auto found = entries.find(key);
   if (found == entries.end()) {

@@ -20,14 +20,14 @@ namespace autopar::runtime {
 /// Runs aprt_conv; plans are made once per description, as in Gemm. A packed
 /// weight lives in the plan of the description it was packed with. 16-bit
 /// floats that the library lacks are computed in f32. Images of one pixel are
-/// rows of a matrix product.
+/// rows of a GEMM.
 class Conv {
 public:
   /// Packed weights are counted in `memory`.
   Conv(const OneDnn &library, ThreadPool &pool, Workspace &workspace,
-       MemoryCounter &memory, size_t slots, Gemm &products)
+       MemoryCounter &memory, size_t slots, Gemm &gemms)
       : library(library), pool(pool), workspace(workspace), memory(memory),
-        products(products), plain(slots) {}
+        gemms(gemms), plain(slots) {}
 
   Status run(const aprt_conv_desc &desc, const ConvOperands &operands);
   Status pack(const aprt_conv_desc &desc, const void *w);
@@ -50,7 +50,7 @@ private:
   ThreadPool &pool;
   Workspace &workspace;
   MemoryCounter &memory;
-  Gemm &products;            // of as many slots
+  Gemm &gemms;               // of as many slots
   std::vector<Buffer> plain; // weights of slots that plain loops use
   std::unordered_map<aprt_conv_desc, Entry, WordKeyHash, WordKeyEqual> entries;
 };

@@ -82,7 +82,7 @@ static std::vector<ConvPiece> cutImages(const aprt_conv_desc &desc,
 /// The library computes output channels in blocks of this many.
 static constexpr int64_t channelBlock = 16;
 
-/// One piece per thread that has something to do; none if a piece would lie in
+/// One piece per thread that has something to do; none if a piece would be in
 /// the padding.
 static std::vector<ConvPiece> cutInside(const aprt_conv_desc &desc,
                                         int threads) {

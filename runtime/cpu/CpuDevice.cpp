@@ -9,10 +9,10 @@ namespace autopar::runtime {
 CpuDevice::CpuDevice(const CpuOptions &options, RankMemory &memory)
     : pool(options.threads, options.spin, options.alone),
       workspace(options.threads, memory.workspace),
-      products(library, pool, workspace, memory.packed,
-               size_t(options.packedSlots)),
+      gemms(library, pool, workspace, memory.packed,
+            size_t(options.packedSlots)),
       convolutions(library, pool, workspace, memory.packed,
-                   size_t(options.packedSlots), products) {}
+                   size_t(options.packedSlots), gemms) {}
 
 Status CpuDevice::create(const CpuOptions &options, RankMemory &memory,
                          std::unique_ptr<CpuDevice> &result) {
@@ -83,11 +83,11 @@ Status CpuDevice::launchGrid(int, void *const *, const int64_t *, int64_t) {
 
 Status CpuDevice::gemm(const aprt_gemm_desc &desc,
                        const GemmOperands &operands) {
-  return products.run(desc, operands);
+  return gemms.run(desc, operands);
 }
 
 Status CpuDevice::packGemm(const aprt_gemm_desc &desc, const void *b) {
-  return products.pack(desc, b);
+  return gemms.pack(desc, b);
 }
 
 Status CpuDevice::conv(const aprt_conv_desc &desc,

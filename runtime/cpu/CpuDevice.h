@@ -66,7 +66,7 @@ private:
   ThreadPool pool;
   OneDnn library;
   Workspace workspace;
-  Gemm products;
+  Gemm gemms;
   Conv convolutions;
   std::unordered_map<void *, Buffer> buffers; // by address
   std::vector<Transfer> inputs;               // of the next step

@@ -1,10 +1,10 @@
-//===- Gemm.cpp - Matrix products of one rank -----------------------------===//
+//===- Gemm.cpp - The GEMMs of one rank -----------------------------------===//
 
 #include "Gemm.h"
 
 #include "../core/DataType.h"
 #include "BlockedGemm.h"
-#include "VectorProduct.h"
+#include "Gemv.h"
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ Status Gemm::makeEntry(const Key &key, Entry &entry) {
         desc.k != matrix->desc.k || desc.n != matrix->desc.n ||
         desc.dtype != matrix->desc.dtype)
       return Status::error("packed weight " + std::to_string(desc.slot) +
-                           " was packed for another product, or not at all");
+                           " was packed for another GEMM, or not at all");
   }
   auto attempt = [&](const aprt_gemm_desc &tried, int64_t mode,
                      const PackedMatrix *from) {
@@ -35,7 +35,7 @@ Status Gemm::makeEntry(const Key &key, Entry &entry) {
     entry.copyAddend = key.addendMode == separateAddend;
     return entry.copyAddend && attempt(tried, addendInC, from);
   };
-  bool packed = matrix && !matrix->parts.empty() && !isVectorProduct(desc);
+  bool packed = matrix && !matrix->parts.empty() && !isGemv(desc);
   if (packed && attemptModes(desc, matrix))
     return Status::success();
   entry.copyAddend = false;
@@ -43,10 +43,10 @@ Status Gemm::makeEntry(const Key &key, Entry &entry) {
     APRT_TRY(ensurePlain(*matrix));
     desc = withDenseB(desc, matrix->plainIsTransposed);
   }
-  if (isVectorProduct(desc)) {
+  if (isGemv(desc)) {
     entry.isVector = true;
     entry.plainDesc = desc;
-    return workspace.reserve(vectorProductScratch(desc));
+    return workspace.reserve(gemvScratch(desc));
   }
   if (attemptModes(desc, nullptr))
     return Status::success();
@@ -90,7 +90,7 @@ Status Gemm::run(const aprt_gemm_desc &desc, const GemmOperands &operands) {
   if (entry.isVector) {
     GemmOperands plain = operands;
     plain.b = b;
-    vectorProduct(entry.plainDesc, plain, pool, workspace);
+    gemv(entry.plainDesc, plain, pool, workspace);
     return Status::success();
   }
   if (!entry.plan) {
@@ -103,7 +103,7 @@ Status Gemm::run(const aprt_gemm_desc &desc, const GemmOperands &operands) {
   if (entry.plan->run(pool, operands.a, b, operands.bias, operands.addend,
                       operands.c))
     return Status::success();
-  return Status::error("oneDNN failed to run a matrix product");
+  return Status::error("oneDNN failed to run a GEMM");
 }
 
 } // namespace autopar::runtime

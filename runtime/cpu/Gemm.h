@@ -1,4 +1,4 @@
-//===- Gemm.h - Matrix products of one rank ---------------------*- C++ -*-===//
+//===- Gemm.h - The GEMMs of one rank ---------------------------*- C++ -*-===//
 
 #ifndef AUTOPAR_RUNTIME_CPU_GEMM_H
 #define AUTOPAR_RUNTIME_CPU_GEMM_H
@@ -36,7 +36,7 @@ private:
   struct Entry {
     std::unique_ptr<GemmPlan> plan; // null: the runtime's own loops
     aprt_gemm_desc plainDesc;       // what those compute
-    bool isVector = false;          // by vectorProduct, else by blockedGemm
+    bool isVector = false;          // by gemv, else by blockedGemm
     bool copyAddend = false;        // the plan adds what is in C
   };
 

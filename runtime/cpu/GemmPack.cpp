@@ -2,14 +2,14 @@
 
 #include "../core/DataType.h"
 #include "Gemm.h"
-#include "VectorProduct.h"
+#include "Gemv.h"
 
 #include <cstring>
 
 namespace autopar::runtime {
 
 /// Packs the columns of every distinct matrix into the layout that the library
-/// wants for a product of this many rows. False if it refuses.
+/// wants for a GEMM of this many rows. False if it refuses.
 static bool packPart(const OneDnn &library, const aprt_gemm_desc &desc,
                      int64_t rows, const void *b, MemoryCounter &memory,
                      PackedMatrix::Part &part) {
@@ -92,7 +92,7 @@ Status Gemm::pack(const aprt_gemm_desc &described, const void *b) {
   matrix.desc = desc;
   matrix.matrices = distinctMatrices(desc);
   bool good = library.available() && desc.m > 0 && desc.n > 0 && desc.k > 0 &&
-              matrix.matrices > 0 && !isVectorProduct(desc);
+              matrix.matrices > 0 && !isGemv(desc);
   if (good) {
     std::vector<GemmPiece> pieces = cutGemm(desc, pool.threads(), {});
     bool byColumns = pieces.size() > 1 && pieces[1].columns.begin > 0;

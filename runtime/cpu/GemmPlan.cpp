@@ -1,4 +1,4 @@
-//===- GemmPlan.cpp - One matrix product cut for the threads --------------===//
+//===- GemmPlan.cpp - One GEMM cut for the threads ------------------------===//
 
 #include "GemmPlan.h"
 
@@ -35,7 +35,7 @@ static std::vector<Range> cutRange(int64_t total, int64_t pieces,
 std::vector<GemmPiece> cutGemm(const aprt_gemm_desc &desc, int threads,
                                const std::vector<Range> &columns) {
   constexpr int64_t rowsPerThread = 64, columnsPerThread = 64;
-  constexpr double smallProduct = 1 << 18; // flops not worth a second thread
+  constexpr double smallGemm = 1 << 18; // flops not worth a second thread
   Range allBatches{0, gemmBatches(desc)}, allRows{0, desc.m},
       allColumns{0, desc.n};
   std::vector<GemmPiece> pieces;
@@ -47,7 +47,7 @@ std::vector<GemmPiece> cutGemm(const aprt_gemm_desc &desc, int threads,
   double flops = 2.0 * double(allBatches.end) * double(desc.m) *
                  double(desc.n) * double(desc.k);
   bool mayCutColumns = columns.empty();
-  if (threads == 1 || flops < smallProduct) {
+  if (threads == 1 || flops < smallGemm) {
     pieces.push_back({allBatches, allRows, allColumns});
   } else if (allBatches.end % threads == 0 || allBatches.end >= 4 * threads) {
     for (Range range : cutRange(allBatches.end, threads, 1))
@@ -153,7 +153,7 @@ bool GemmPlan::createStep(const OneDnn &library, Step &step,
 }
 
 /// Whether matrices are so small that a call for each costs more than they do,
-/// and lie one behind the other as the library's batches are fast.
+/// and are one behind the other as the library's batches are fast.
 static bool isSmallBatch(const aprt_gemm_desc &desc) {
   constexpr double smallMatrix = 1 << 18; // flops
   int64_t r = desc.batch_rank;

@@ -1,4 +1,4 @@
-//===- GemmPlan.h - One matrix product cut for the threads ------*- C++ -*-===//
+//===- GemmPlan.h - One GEMM cut for the threads ----------------*- C++ -*-===//
 
 #ifndef AUTOPAR_RUNTIME_CPU_GEMMPLAN_H
 #define AUTOPAR_RUNTIME_CPU_GEMMPLAN_H
@@ -24,7 +24,7 @@ struct GemmPiece {
   Range batch, rows, columns;
 };
 
-/// Cuts a normalized product for `threads`: by batch, by rows, or by columns
+/// Cuts a normalized GEMM for `threads`: by batch, by rows, or by columns
 /// where rows are few. `columns`: cut as B was packed (empty: free choice).
 std::vector<GemmPiece> cutGemm(const aprt_gemm_desc &desc, int threads,
                                const std::vector<Range> &columns);

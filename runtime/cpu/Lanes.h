@@ -17,8 +17,8 @@ namespace autopar::runtime {
 
 inline constexpr int64_t vectorBytes = 64;
 
-/// What products of T are added up in: 16-bit floats in float, integers modulo
-/// 2^n.
+/// What sums of products of T are computed in: 16-bit floats in float, integers
+/// modulo 2^n.
 template <typename T> struct SumType {
   using Compute = typename Element<T>::Compute;
   using type = typename std::conditional_t<std::is_integral_v<Compute>,

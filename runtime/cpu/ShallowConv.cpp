@@ -1,4 +1,4 @@
-//===- ShallowConv.cpp - Convolutions that add few products ---------------===//
+//===- ShallowConv.cpp - Convolutions that add few terms ------------------===//
 //
 // The channels that a group reads are first copied with their padding, cut by
 // the strides: with strides 2 and 3 there are 6 planes, each of every second
@@ -176,12 +176,12 @@ public:
   /// Pieces are groups of images, or where those are few parts of the outputs
   /// of one.
   void run(ThreadPool &pool, const Workspace &workspace) const {
-    constexpr double smallConv = 1 << 16; // products not worth a thread
+    constexpr double smallConv = 1 << 16; // terms not worth a thread
     int64_t groups = desc.n * desc.groups, outputs = desc.n * desc.o;
-    double products = double(countOutputs(desc)) * double(g.taps());
+    double terms = double(countOutputs(desc)) * double(g.taps());
     int64_t unit = groups >= 4 * pool.threads() ? perGroup : 1;
     int64_t units = outputs / unit;
-    int64_t grain = int64_t(smallConv / products * double(units)) + 1;
+    int64_t grain = int64_t(smallConv / terms * double(units)) + 1;
     // A range is one thread's: number it by where it begins.
     int64_t pieces = std::clamp<int64_t>(units / grain, 1, pool.threads());
     pool.run(pieces, [&](int64_t piece) {

@@ -1,4 +1,4 @@
-//===- ShallowConv.h - Convolutions that add few products -------*- C++ -*-===//
+//===- ShallowConv.h - Convolutions that add few terms ----------*- C++ -*-===//
 
 #ifndef AUTOPAR_RUNTIME_CPU_SHALLOWCONV_H
 #define AUTOPAR_RUNTIME_CPU_SHALLOWCONV_H
@@ -10,7 +10,7 @@
 namespace autopar::runtime {
 
 /// Whether each output of a convolution of row-major floats adds at most
-/// mostShallowTaps products, as depthwise ones do: those go along the lines of
+/// mostShallowTaps terms, as depthwise ones do: those go along the lines of
 /// their images, where the library wants channels last.
 bool isShallowConv(const aprt_conv_desc &desc);
 inline constexpr int64_t mostShallowTaps = 64;

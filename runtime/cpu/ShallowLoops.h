@@ -174,7 +174,7 @@ using FinishFunction = void (*)(int64_t activation, float *sums, int64_t count);
   }
 }
 
-/// Copies `rows` lines of `count` floats that lie so many floats apart.
+/// Copies `rows` lines of `count` floats that are so many floats apart.
 using CopyFunction = void (*)(const float *from, int64_t fromPitch, float *to,
                               int64_t toPitch, int64_t rows, int64_t count);
 

@@ -3,7 +3,7 @@
 // A matrix whose rows are dense is multiplied row by row, several at a time;
 // one whose columns are dense is swept along them, several columns at a time
 // being added to sums that stay in the first cache. Either way the order in
-// which one result's products are added, and their rounding, depend on the
+// which one result's terms are added, and their rounding, depend on the
 // length alone.
 //
 //===----------------------------------------------------------------------===//

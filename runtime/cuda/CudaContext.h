@@ -28,7 +28,7 @@ struct CudaOptions {
   bool ownDevice = false; // if only one is to be seen, it is this rank's
   bool spin = true;       // the host has a core for every rank's thread
   bool graphs = true;     // steps are repeated as CUDA graphs
-  bool tf32 = false;      // f32 products may round their operands to tf32
+  bool tf32 = false;      // f32 GEMMs may round their operands to tf32
   std::string planCache;  // folder for cuDNN's plans; "": none
 };
 

@@ -22,7 +22,7 @@ public:
   ~CudaConv();
 
   Status run(const aprt_conv_desc &desc, const ConvOperands &operands);
-  /// Keeps W lying as the images do.
+  /// Keeps W in the images' layout.
   Status pack(const aprt_conv_desc &desc, const void *w);
 
 private:

@@ -61,7 +61,7 @@ Status CudaConvPlan::addEpilogueTensors(CudnnGraph &graph) const {
   return graph.addTensor(tensor(biasId, bias, alignments.bias));
 }
 
-/// result = activation(value + addend + bias); what lies between is in float.
+/// result = activation(value + addend + bias); what is between is in float.
 Status CudaConvPlan::addEpilogue(CudnnGraph &graph, int64_t value,
                                  bool fused) const {
   struct Step {
@@ -95,7 +95,7 @@ Status CudaConvPlan::addEpilogue(CudnnGraph &graph, int64_t value,
 }
 
 //===----------------------------------------------------------------------===//
-// Where operands lie
+// Where operands are
 //===----------------------------------------------------------------------===//
 
 /// Row-major strides of dimensions of these sizes.
@@ -161,7 +161,7 @@ Status CudaConvPlan::placeResult(const Attempt &kind, CudnnConvShape &used) {
                             shape.y.strides);
 }
 
-/// Of operands with all groups, the first one's; the others lie beside it.
+/// Of operands with all groups, the first one's; the others are beside it.
 void CudaConvPlan::takeOneGroup(CudnnConvShape &used) {
   rounds = desc.groups;
   int64_t in = desc.c / rounds, out = desc.o / rounds;

@@ -49,7 +49,7 @@ struct CudnnConvShape {
   cudnnDataType_t type = CUDNN_DATA_FLOAT;
   CudnnImage x, y;
   CudnnImage filter;       // as it is given: row-major
-  CudnnImage wantedFilter; // lying as the images do
+  CudnnImage wantedFilter; // in the images' layout
   CudnnWindow window;
   int64_t xOffset = 0; // elements before the part of X that is not cropped
 
@@ -62,7 +62,7 @@ struct CudnnConvShape {
 
 /// One convolution with its epilogue: a graph that does all, where the library
 /// has an engine for it; else the convolution and then a graph of the epilogue.
-/// Copies before it bring the filter to where the image's channels lie, and
+/// Copies before it bring the filter to the layout of the image, and
 /// pads the image where no engine has such a padding. For images with channels
 /// last it may convolve row-major copies, and the last resort is to convolve
 /// one group of channels after the other: images without padding and groups are
@@ -120,7 +120,7 @@ private:
   bool packedFilter = false;
   std::optional<CudnnTransform> moveFilter, moveImage, moveResult;
   bool copiesImage = false;  // X runs from a copy
-  bool padsImage = false;    // the copy lies in zeros
+  bool padsImage = false;    // zeros surround the copy
   int64_t imageElements = 0; // of the copy
   int64_t imageInside = 0;   // elements before the part that is not padding
   std::unique_ptr<CudnnGraph> convolution, epilogueGraph;

@@ -16,7 +16,7 @@ Status CudaDevice::create(CudaTables tables, const Manifest &manifest,
 
 Status CudaDevice::makeParts(size_t packedSlots, const DeviceImages &images) {
   kernels = std::make_unique<CudaKernels>(*context);
-  products = std::make_unique<CudaGemm>(tables.cublasLt, *context, packedSlots);
+  gemms = std::make_unique<CudaGemm>(tables.cublasLt, *context, packedSlots);
   convolutions =
       std::make_unique<CudaConv>(tables.cudnn, *context, packedSlots);
   uploads = std::make_unique<CudaUpload>(*context);
@@ -60,11 +60,11 @@ Status CudaDevice::launchGrid(int kernel, void *const *buffers,
 
 Status CudaDevice::gemm(const aprt_gemm_desc &desc,
                         const GemmOperands &operands) {
-  return products->run(desc, operands);
+  return gemms->run(desc, operands);
 }
 
 Status CudaDevice::packGemm(const aprt_gemm_desc &desc, const void *b) {
-  return products->pack(desc, b);
+  return gemms->pack(desc, b);
 }
 
 Status CudaDevice::conv(const aprt_conv_desc &desc,

@@ -79,7 +79,7 @@ private:
   const CudaTables tables;
   std::unique_ptr<CudaContext> context; // outlives the others
   std::unique_ptr<CudaKernels> kernels;
-  std::unique_ptr<CudaGemm> products;
+  std::unique_ptr<CudaGemm> gemms;
   std::unique_ptr<CudaConv> convolutions;
   std::unique_ptr<CudaUpload> uploads;
   std::unique_ptr<CudaInputs> inputs;

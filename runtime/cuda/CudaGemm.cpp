@@ -1,4 +1,4 @@
-//===- CudaGemm.cpp - Matrix products of one rank on a GPU ----------------===//
+//===- CudaGemm.cpp - The GEMMs of one rank on a GPU ----------------------===//
 
 #include "CudaGemm.h"
 
@@ -50,7 +50,7 @@ Status CudaGemm::checkPacked(const aprt_gemm_desc &desc) const {
       desc.n == matrix.desc.n && desc.dtype == matrix.desc.dtype)
     return Status::success();
   return Status::error("packed weight " + std::to_string(desc.slot) +
-                       " was packed for another product, or not at all");
+                       " was packed for another GEMM, or not at all");
 }
 
 Status CudaGemm::makePlan(const aprt_gemm_desc &desc, const Key &key,

@@ -1,4 +1,4 @@
-//===- CudaGemm.h - Matrix products of one rank on a GPU --------*- C++ -*-===//
+//===- CudaGemm.h - The GEMMs of one rank on a GPU --------------*- C++ -*-===//
 
 #ifndef AUTOPAR_RUNTIME_CUDA_CUDAGEMM_H
 #define AUTOPAR_RUNTIME_CUDA_CUDAGEMM_H

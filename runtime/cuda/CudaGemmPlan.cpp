@@ -1,4 +1,4 @@
-//===- CudaGemmPlan.cpp - One matrix product on cuBLASLt ------------------===//
+//===- CudaGemmPlan.cpp - One GEMM on cuBLASLt ----------------------------===//
 
 #include "CudaGemmPlan.h"
 
@@ -53,11 +53,10 @@ static bool epilogueOf(const aprt_gemm_desc &desc, uint32_t &epilogue) {
 static Status refuse(const aprt_gemm_desc &desc, const char *what) {
   return Status::error(
       std::string("cuBLASLt has no ") + what + " for a " +
-      dtypeName(desc.dtype) + " product of m=" + std::to_string(desc.m) +
-      " n=" + std::to_string(desc.n) + " k=" + std::to_string(desc.k) +
-      " with bias " + std::to_string(desc.bias) + ", addend " +
-      std::to_string(desc.addend) + ", activation " +
-      std::to_string(desc.activation));
+      dtypeName(desc.dtype) + " GEMM of m=" + std::to_string(desc.m) + " n=" +
+      std::to_string(desc.n) + " k=" + std::to_string(desc.k) + " with bias " +
+      std::to_string(desc.bias) + ", addend " + std::to_string(desc.addend) +
+      ", activation " + std::to_string(desc.activation));
 }
 
 //===----------------------------------------------------------------------===//
@@ -83,7 +82,7 @@ Status CudaGemmPlan::createOperation(bool tf32) {
   return Status::success();
 }
 
-/// A matrix of the library: element (i, j) lies at i * rowStride + j *
+/// A matrix of the library: element (i, j) is at i * rowStride + j *
 /// columnStride, one of which is 1.
 Status CudaGemmPlan::createLayout(int64_t rows, int64_t columns,
                                   int64_t rowStride, int64_t columnStride,

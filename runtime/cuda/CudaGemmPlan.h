@@ -1,4 +1,4 @@
-//===- CudaGemmPlan.h - One matrix product on cuBLASLt ----------*- C++ -*-===//
+//===- CudaGemmPlan.h - One GEMM on cuBLASLt --------------------*- C++ -*-===//
 
 #ifndef AUTOPAR_RUNTIME_CUDA_CUDAGEMMPLAN_H
 #define AUTOPAR_RUNTIME_CUDA_CUDAGEMMPLAN_H
@@ -9,17 +9,17 @@
 
 namespace autopar::runtime {
 
-/// Of each pointer of a product: a power of two that divides it.
+/// Of each pointer of a GEMM: a power of two that divides it.
 struct GemmAlignments {
   int64_t a, b, bias, addend, c;
 };
 
-/// The descriptors and the algorithm of one product. cuBLASLt is column-major:
+/// The descriptors and the algorithm of one GEMM. cuBLASLt is column-major:
 /// it computes C^T = B^T A^T, in which the columns of our C are rows, and a
 /// bias of ours is one value per row, as its epilogues have it.
 class CudaGemmPlan {
 public:
-  /// What the product's algorithm may use of the workspace.
+  /// What the GEMM's algorithm may use of the workspace.
   static constexpr uint64_t mostWorkspaceBytes = 32 << 20;
 
   CudaGemmPlan(const CublasLtApi &library, const aprt_gemm_desc &normalized,
@@ -27,12 +27,12 @@ public:
       : library(library), desc(normalized), addendMode(addendMode) {}
 
   /// Makes the descriptors and asks the library for its best algorithm. Fails
-  /// for a product that the library does not have.
+  /// for a GEMM that the library does not have.
   Status create(cublasLtHandle_t handle, bool tf32,
                 const GemmAlignments &alignments);
   size_t workspaceBytes() const { return bytes; }
 
-  /// Puts the product on `stream`.
+  /// Puts the GEMM on `stream`.
   Status run(cublasLtHandle_t handle, const GemmOperands &operands,
              void *workspace, CUstream stream) const;
 

@@ -50,7 +50,7 @@ private:
   int now = 0;
 };
 
-/// The outputs of a micro-batch go down in order with stream 0. What lies dense
+/// The outputs of a micro-batch go down in order with stream 0. What is dense
 /// in the host's tensor goes straight there, if the driver takes that memory as
 /// pinned; of the rest the host takes its parts from pinned memory while later
 /// micro-batches compute.

@@ -50,7 +50,7 @@ Status CudnnTransform::run(cudnnHandle_t handle, const void *from,
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// Strides of [n, c, spatial...] that lies row-major, or with channels last.
+/// Strides of [n, c, spatial...] that is row-major, or has channels last.
 static std::vector<int64_t> denseStrides(const std::vector<int64_t> &sizes,
                                          bool channelsLast) {
   std::vector<size_t> order(sizes.size()); // outermost first

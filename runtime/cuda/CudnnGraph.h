@@ -30,7 +30,7 @@ struct CudnnWindow {
 
 /// What an engine may do to numbers.
 struct CudnnNumerics {
-  bool tensorCores = true; // false: full float products
+  bool tensorCores = true; // false: multiplies full floats
 };
 
 /// Operations are added, then an engine is looked for, then the graph runs as

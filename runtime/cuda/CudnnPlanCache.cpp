@@ -103,7 +103,7 @@ bool CudnnPlanCache::read(const std::string &graph, std::string &plan) const {
          header.checksum == checksum(key, plan);
 }
 
-/// Makes the folder and those it lies in, for this user alone.
+/// Makes the folder and those it is in, for this user alone.
 static void makeFolders(const std::string &folder) {
   for (size_t slash = folder.find('/', 1);;
        slash = folder.find('/', slash + 1)) {

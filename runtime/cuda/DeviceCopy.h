@@ -10,7 +10,7 @@
 
 namespace autopar::runtime {
 
-/// One dimension of a part that lies in two tensors; strides in bytes.
+/// One dimension of a part that two tensors hold; strides in bytes.
 struct CopyDim {
   int64_t length = 1;
   int64_t fromStride = 0;
@@ -24,8 +24,8 @@ struct CopyBox {
   int64_t run = 0;
 
   int64_t bytes() const;
-  /// Merges dimensions that lie together on both sides; what is left of dims is
-  /// nothing if both sides are contiguous.
+  /// Merges dimensions that are contiguous on both sides; what is left of dims
+  /// is nothing if both sides are contiguous.
   void simplify();
   /// `rows` runs of `run` bytes.
   static CopyBox rows(int64_t rows, int64_t run, int64_t fromPitch,

@@ -20,7 +20,7 @@ static std::vector<std::string> splitPath(const char *text) {
   return parts;
 }
 
-/// Every folder in which a file may lie, in order; "" is the system's search.
+/// Every folder in which a file may be, in order; "" is the system's search.
 static std::vector<std::string> searchFolders(const LibraryRequest &request) {
   std::vector<std::string> folders;
   for (const std::string &root : splitPath(getenv("AUTOPAR_CUDA_PATH"))) {

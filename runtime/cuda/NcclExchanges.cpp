@@ -107,7 +107,7 @@ Status NcclTransport::allToAll(int comm, aprt_dtype dtype,
 // Halo
 //===----------------------------------------------------------------------===//
 
-/// Fills the positions of `out` that lie outside the dimension.
+/// Fills the positions of `out` that are outside the dimension.
 static Status fillOutside(const DeviceCopy &copies, aprt_dtype dtype,
                           const BlockedDim &dim, const HaloWindow &window,
                           int64_t me, char *out) {

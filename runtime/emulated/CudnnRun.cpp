@@ -29,8 +29,8 @@ static cudnnStatus_t bindPointers(const OperationGraph &graph,
   return CUDNN_STATUS_SUCCESS;
 }
 
-/// What the graph touches. Its result may lie where an operand of equal layout
-/// is that is read element by element.
+/// What the graph touches. Its result may be stored over an operand of
+/// equal layout that is read element by element.
 static cudnnStatus_t findRanges(const OperationGraph &graph,
                                 const std::map<int64_t, CUdeviceptr> &memory,
                                 std::vector<Range> &ranges) {

@@ -1,9 +1,9 @@
 //===- DeviceMemory.h - The emulated GPU's memory ---------------*- C++ -*-===//
 //
-// Device addresses lie in a reserved range that nothing can access: a host that
-// dereferences one dies. The bytes lie in a second range, at a fixed distance.
+// Device addresses are in a reserved range that nothing can access: a host that
+// dereferences one dies. The bytes are in a second range, at a fixed distance.
 // Freed addresses are not given again, so that a late use is recognised.
-// Pinned host memory lies in a third range; its device address is its host
+// Pinned host memory is in a third range; its device address is its host
 // address.
 //
 //===----------------------------------------------------------------------===//
@@ -73,9 +73,9 @@ public:
   /// The allocation, live or not, with the largest address not above
   /// `address`; null if there is none.
   Allocation *find(CUdeviceptr address);
-  /// Where the bytes of a device or pinned address lie; null for others.
+  /// Where the bytes of a device or pinned address are; null for others.
   char *bytes(CUdeviceptr address) const;
-  /// The address whose bytes lie there.
+  /// The address whose bytes are there.
   CUdeviceptr addressOf(const char *bytes) const;
   size_t usedBytes() const { return used; }
 

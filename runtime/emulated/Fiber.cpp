@@ -133,7 +133,7 @@ bool FiberPool::reserve(size_t count) {
     return false;
   mappings.push_back({memory, added * each});
 #ifdef APEMU_SANITIZED
-  // Fibers that were left in the middle may have lain here.
+  // Fibers that were left in the middle may have been here.
   __asan_unpoison_memory_region(memory, added * each);
 #endif
   for (size_t i = 0; i < added; ++i) {

@@ -1,4 +1,4 @@
-//===- Matmul.cpp - One product of the emulated cuBLASLt ------------------===//
+//===- Matmul.cpp - One GEMM of the emulated cuBLASLt ---------------------===//
 
 #include "Matmul.h"
 
@@ -138,9 +138,9 @@ std::vector<Range> matmulRanges(const Matmul &p, const MatmulOperands &o) {
 namespace {
 
 /// Elements of T, sums in Sum.
-template <typename T, typename Sum> class Product {
+template <typename T, typename Sum> class TypedMatmul {
 public:
-  Product(const Matmul &p, const MatmulOperands &o) : p(p), o(o) {}
+  TypedMatmul(const Matmul &p, const MatmulOperands &o) : p(p), o(o) {}
 
   void run() {
     uint64_t m = p.d.rows, n = p.d.columns, k = p.depth();
@@ -233,13 +233,13 @@ private:
 void runMatmul(const Matmul &p, const MatmulOperands &o) {
   switch (p.d.type) {
   case CUDA_R_16F:
-    return Product<Float16, float>(p, o).run();
+    return TypedMatmul<Float16, float>(p, o).run();
   case CUDA_R_16BF:
-    return Product<BFloat16, float>(p, o).run();
+    return TypedMatmul<BFloat16, float>(p, o).run();
   case CUDA_R_32F:
-    return Product<float, float>(p, o).run();
+    return TypedMatmul<float, float>(p, o).run();
   case CUDA_R_64F:
-    return Product<double, double>(p, o).run();
+    return TypedMatmul<double, double>(p, o).run();
   }
 }
 

@@ -1,4 +1,4 @@
-//===- Matmul.h - One product of the emulated cuBLASLt ----------*- C++ -*-===//
+//===- Matmul.h - One GEMM of the emulated cuBLASLt -------------*- C++ -*-===//
 
 #ifndef AUTOPAR_RUNTIME_EMULATED_MATMUL_H
 #define AUTOPAR_RUNTIME_EMULATED_MATMUL_H
@@ -54,15 +54,15 @@ struct MatmulOperands {
 
 int64_t elementBytes(cudaDataType type);
 
-/// Success, or the library's status for such a product and why in `text`.
-cublasStatus_t checkMatmul(const Matmul &product, std::string &text);
+/// Success, or the library's status for such a GEMM and why in `text`.
+cublasStatus_t checkMatmul(const Matmul &matmul, std::string &text);
 
 /// The bytes that a call touches; C only if it is read.
-std::vector<Range> matmulRanges(const Matmul &product,
+std::vector<Range> matmulRanges(const Matmul &matmul,
                                 const MatmulOperands &operands);
 
 /// Computes, when the work's turn has come.
-void runMatmul(const Matmul &product, const MatmulOperands &operands);
+void runMatmul(const Matmul &matmul, const MatmulOperands &operands);
 
 } // namespace autopar::runtime::emulated
 

@@ -1,4 +1,4 @@
-//===- MatmulCall.cpp - Products that the emulated cuBLASLt is asked for --===//
+//===- MatmulCall.cpp - GEMMs that the emulated cuBLASLt is asked for -----===//
 
 #include "CublasLtObjects.h"
 #include "Planted.h"
@@ -28,20 +28,20 @@ cublasStatus_t invalid(const std::string &text) {
   return refuse(CUBLAS_STATUS_INVALID_VALUE, text);
 }
 
-/// The product that live descriptors describe; fails as the library does.
+/// The GEMM that live descriptors describe; fails as the library does.
 cublasStatus_t describe(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
                         cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
                         cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
-                        Matmul &product) {
+                        Matmul &matmul) {
   CublasLtState &lib = cublasLtState();
   if (!lib.contexts.find(handle))
     return refuse(CUBLAS_STATUS_NOT_INITIALIZED, "the handle is not alive");
   MatmulOperation *described = lib.operations.find(operation);
   if (!described)
     return invalid("the operation is not alive");
-  product.operation = *described;
+  matmul.operation = *described;
   cublasLtMatrixLayout_t handles[] = {a, b, c, d};
-  MatrixLayout *results[] = {&product.a, &product.b, &product.c, &product.d};
+  MatrixLayout *results[] = {&matmul.a, &matmul.b, &matmul.c, &matmul.d};
   for (int i = 0; i < 4; ++i) {
     MatrixLayout *layout = lib.layouts.find(handles[i]);
     if (!layout)
@@ -50,7 +50,7 @@ cublasStatus_t describe(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
     *results[i] = *layout;
   }
   std::string text;
-  cublasStatus_t status = checkMatmul(product, text);
+  cublasStatus_t status = checkMatmul(matmul, text);
   return status == CUBLAS_STATUS_SUCCESS ? status : refuse(status, text);
 }
 
@@ -105,7 +105,7 @@ cublasStatus_t checkOverlap(const std::vector<Range> &ranges) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t checkCall(const Matmul &product, const MatmulOperands &operands,
+cublasStatus_t checkCall(const Matmul &matmul, const MatmulOperands &operands,
                          const cublasLtMatmulAlgo_t *given,
                          const void *workspace, size_t workspaceBytes,
                          CUstream stream, Algorithm &algorithm) {
@@ -113,8 +113,8 @@ cublasStatus_t checkCall(const Matmul &product, const MatmulOperands &operands,
     return invalid("no algorithm: the heuristic must have found one");
   std::memcpy(static_cast<void *>(&algorithm), given, sizeof(algorithm));
   if (algorithm.magic != Algorithm::magicNumber ||
-      algorithm.problem != problemOf(product))
-    return invalid("the algorithm is that of another product");
+      algorithm.problem != problemOf(matmul))
+    return invalid("the algorithm is that of another GEMM");
   if (workspaceBytes < algorithm.workspaceBytes ||
       (algorithm.workspaceBytes && !workspace))
     return invalid(
@@ -124,19 +124,19 @@ cublasStatus_t checkCall(const Matmul &product, const MatmulOperands &operands,
     return invalid("the workspace is not aligned to 16 bytes");
   if (!operands.a || !operands.b || !operands.d ||
       (!operands.c && operands.beta != 0) ||
-      (!product.operation.bias && product.operation.hasBias()))
+      (!matmul.operation.bias && matmul.operation.hasBias()))
     return invalid("null pointer for a matrix or the bias");
   if (operands.c == operands.d &&
-      problemOf({product.operation, product.a, product.b, product.d,
-                 product.d}) != problemOf(product))
+      problemOf({matmul.operation, matmul.a, matmul.b, matmul.d, matmul.d}) !=
+          problemOf(matmul))
     return invalid("C and D are in one place with different layouts");
   if (!isStream(stream))
     return invalid("the stream is not alive");
   return checkAlignment(algorithm, operands);
 }
 
-double scalar(const Matmul &product, const void *value) {
-  return product.operation.scale == CUDA_R_64F
+double scalar(const Matmul &matmul, const void *value) {
+  return matmul.operation.scale == CUDA_R_64F
              ? *static_cast<const double *>(value)
              : *static_cast<const float *>(value);
 }
@@ -154,16 +154,16 @@ findMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
   if (!preference || requested < 1 || !results || !returned)
     return invalid("bad preference or place for results");
   *returned = 0;
-  Matmul product;
-  if (cublasStatus_t status = describe(handle, operation, a, b, c, d, product))
+  Matmul matmul;
+  if (cublasStatus_t status = describe(handle, operation, a, b, c, d, matmul))
     return status;
   if (int64_t status = planted(Planted::cublasHeuristic))
     return refuse(cublasStatus_t(status), "a refusal that a test asked for");
   if (isPlanted(Planted::cublasHeuristic))
     return CUBLAS_STATUS_SUCCESS; // that knows no algorithm
   Algorithm algorithm;
-  algorithm.problem = problemOf(product);
-  algorithm.workspaceBytes = workspaceFor(product, *preference);
+  algorithm.problem = problemOf(matmul);
+  algorithm.workspaceBytes = workspaceFor(matmul, *preference);
   std::copy_n(preference->alignments, 4, algorithm.alignments);
   // The best one, and one that needs no workspace.
   for (; *returned < std::min(requested, 2); ++*returned) {
@@ -185,29 +185,29 @@ callMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
            const void *c, cublasLtMatrixLayout_t cLayout, void *d,
            cublasLtMatrixLayout_t dLayout, const cublasLtMatmulAlgo_t *given,
            void *workspace, size_t workspaceBytes, CUstream stream) {
-  Matmul product;
+  Matmul matmul;
   if (cublasStatus_t status = describe(handle, operation, aLayout, bLayout,
-                                       cLayout, dLayout, product))
+                                       cLayout, dLayout, matmul))
     return status;
   if (!alpha || !beta)
     return invalid("null pointer for alpha or beta");
   MatmulOperands operands{
-      a, b, c, d, scalar(product, alpha), scalar(product, beta)};
+      a, b, c, d, scalar(matmul, alpha), scalar(matmul, beta)};
   Algorithm algorithm;
-  if (cublasStatus_t status = checkCall(product, operands, given, workspace,
+  if (cublasStatus_t status = checkCall(matmul, operands, given, workspace,
                                         workspaceBytes, stream, algorithm))
     return status;
   Work work;
-  work.name = "cublasLtMatmul " + std::to_string(product.d.rows) + "x" +
-              std::to_string(product.d.columns) + "x" +
-              std::to_string(product.depth());
-  work.ranges = matmulRanges(product, operands);
+  work.name = "cublasLtMatmul " + std::to_string(matmul.d.rows) + "x" +
+              std::to_string(matmul.d.columns) + "x" +
+              std::to_string(matmul.depth());
+  work.ranges = matmulRanges(matmul, operands);
   if (cublasStatus_t status = checkOverlap(work.ranges))
     return status;
   if (algorithm.workspaceBytes)
     work.ranges.push_back({reinterpret_cast<CUdeviceptr>(workspace),
                            algorithm.workspaceBytes, accessWrite, "workspace"});
-  work.body = [=] { runMatmul(product, operands); };
+  work.body = [=] { runMatmul(matmul, operands); };
   if (enqueue(stream, std::move(work)) == CUDA_SUCCESS)
     return CUBLAS_STATUS_SUCCESS;
   return refuse(CUBLAS_STATUS_EXECUTION_FAILED, faultText());

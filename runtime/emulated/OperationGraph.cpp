@@ -108,7 +108,7 @@ struct Dim {
 } // namespace
 
 /// Dimensions of a tensor by falling stride, those of size 1 dropped and those
-/// that lie one after the other joined.
+/// that are one after the other joined.
 static std::vector<Dim> joinedDims(const GraphTensor &tensor) {
   std::vector<Dim> dims;
   for (size_t d = 0; d < tensor.sizes.size(); ++d)

@@ -22,7 +22,7 @@ const char *accessWords(int access) {
 CUresult checkRange(const Range &range, const OpName &op) {
   if (range.bytes == 0 || range.rows == 0 || range.batches == 0)
     return CUDA_SUCCESS;
-  // The pieces lie between the first and the last.
+  // The pieces are between the first and the last.
   size_t bytes = range.bytes + (range.rows - 1) * range.pitch +
                  (range.batches - 1) * range.batchPitch;
   return gpu().memory.checkRange(range.address, bytes,

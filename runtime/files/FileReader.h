@@ -12,7 +12,7 @@
 
 namespace autopar::runtime {
 
-/// A file opened for reading at any offset. Short reads that lie close together
+/// A file opened for reading at any offset. Short reads that are close together
 /// share one system call.
 class FileReader {
 public:

@@ -28,7 +28,7 @@ struct Core {
 
 Status Core::flopsOf(aprt_dtype dtype, double &result) {
   std::vector<float> a(kSide * kSide), b(kSide * kSide), c(kSide * kSide);
-  aprt_gemm_desc desc = squareProduct(dtype, kSide);
+  aprt_gemm_desc desc = squareGemm(dtype, kSide);
   GemmOperands operands{a.data(), b.data(), nullptr, nullptr, c.data()};
   double seconds = 0;
   APRT_TRY(secondsOfCall(

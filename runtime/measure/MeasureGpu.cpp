@@ -142,8 +142,8 @@ Status Gpu::flopsOf(aprt_dtype dtype, bool tf32, double &result) {
     APRT_TRY(block->allocate(bytes));
   for (DeviceBlock *block : {&a, &b})
     APRT_TRY(block->fill(dtype, bytes));
-  CudaGemm products(cublasLt, *context, /*slots=*/0);
-  aprt_gemm_desc desc = squareProduct(dtype, side);
+  CudaGemm gemms(cublasLt, *context, /*slots=*/0);
+  aprt_gemm_desc desc = squareGemm(dtype, side);
   GemmOperands operands{a.address, b.address, nullptr, nullptr, c.address};
   constexpr int kTogether = 4; // so that the host keeps ahead
   double seconds = 0;
@@ -151,7 +151,7 @@ Status Gpu::flopsOf(aprt_dtype dtype, bool tf32, double &result) {
       sizes.seconds,
       [&]() -> Status {
         for (int i = 0; i < kTogether; ++i)
-          APRT_TRY(products.run(desc, operands));
+          APRT_TRY(gemms.run(desc, operands));
         return context->waitForAll();
       },
       seconds));

@@ -14,7 +14,7 @@ static double now() {
       .count();
 }
 
-aprt_gemm_desc squareProduct(aprt_dtype dtype, int64_t side) {
+aprt_gemm_desc squareGemm(aprt_dtype dtype, int64_t side) {
   aprt_gemm_desc desc{};
   desc.dtype = dtype;
   desc.m = desc.n = desc.k = side;

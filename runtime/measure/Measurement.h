@@ -23,7 +23,7 @@ struct Measurement {
   std::string kind;   // "cpu" or "gpu"
   std::string device; // as its maker calls it
   int64_t count = 1;  // devices of the host
-  /// Of matrix products, in flop/s; 0: not measured.
+  /// Of GEMMs, in flop/s; 0: not measured.
   double fp32Flops = 0, tf32Flops = 0, fp16Flops = 0, bf16Flops = 0;
   /// Of a copy, read and written bytes counted; of a device with all busy.
   double bytesPerSecond = 0;
@@ -42,7 +42,7 @@ Status measureCpu(Measurement &result);
 Status measureGpu(bool emulated, bool &found, Measurement &result);
 
 /// Of two row-major matrices of `side` rows and columns, which nothing packs.
-aprt_gemm_desc squareProduct(aprt_dtype dtype, int64_t side);
+aprt_gemm_desc squareGemm(aprt_dtype dtype, int64_t side);
 
 /// Seconds of one call: the best of a few runs of about `seconds` each.
 Status secondsOfCall(double seconds, const std::function<Status()> &call,

@@ -20,7 +20,7 @@ static int fail(const std::string &message, int code = 1) {
 static const char help[] =
     "usage: autopar-measure [--target cpu|cuda|emulated]\n\n"
     "Measures this host and prints JSON, which `autopar calibrate` makes a "
-    "device file of:\nflop/s of matrix products by type, bytes/s of a copy, "
+    "device file of:\nflop/s of GEMMs by type, bytes/s of a copy, "
     "and seconds of one more launch\nof a kernel that does nothing. Keep the "
     "host idle meanwhile.\n\n"
     "  --target KIND  only the cpu, only the GPU (cuda), or the emulated GPU, "

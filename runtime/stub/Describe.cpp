@@ -263,8 +263,9 @@ std::string describeText(const std::vector<Program> &programs) {
       line("versions", "compiled by " + compilerOf(manifest) +
                            ", runtime " AUTOPAR_VERSION ", ABI " +
                            std::to_string(APRT_ABI_VERSION)) +
-      line("target", std::string(targetName(manifest.target)) +
-                         (manifest.tf32 ? ", products in tf32" : "")) +
+      line("target",
+           std::string(targetName(manifest.target)) +
+               (manifest.tf32 ? ", matrix multiplications in tf32" : "")) +
       line("needs", joined(manifest.cpuFeatures));
   for (const Program &program : programs)
     text += entryText(program);

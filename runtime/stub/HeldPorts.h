@@ -7,7 +7,7 @@
 
 namespace autopar::runtime {
 
-/// Where a port lies on a rank.
+/// Where a port is stored on a rank.
 struct LocalPort {
   size_t index = 0; // in manifest.inputs, outputs or checks
   int64_t arenaOffset = 0;

@@ -77,7 +77,7 @@ static Status readMadeWeights(FileReader &file, int64_t end,
   if (trailer.size > uint64_t(INT64_MAX) / 2 ||
       (isEmbedded &&
        (trailer.offset > room || trailer.size != room - trailer.offset)))
-    return Status::error("the executable is damaged: its weights do not lie "
+    return Status::error("the executable is damaged: its weights are not "
                          "where their trailer says");
   made.offset = int64_t(trailer.offset);
   made.size = int64_t(trailer.size);
@@ -90,7 +90,7 @@ static Status readProgram(FileReader &file, int64_t end, const Trailer &trailer,
                           std::vector<char> &bytes) {
   if (trailer.offset > uint64_t(end) || trailer.size == 0 ||
       trailer.size != uint64_t(end) - trailer.offset)
-    return Status::error("the executable is damaged: its program does not lie "
+    return Status::error("the executable is damaged: its program is not "
                          "where its trailer says");
   bytes.resize(trailer.size);
   APRT_TRY(
@@ -101,7 +101,7 @@ static Status readProgram(FileReader &file, int64_t end, const Trailer &trailer,
   return Status::success();
 }
 
-/// Trailers lie back to back with programs: from the last one backwards.
+/// Trailers are back to back with programs: from the last one backwards.
 static Status readPrograms(const std::string &path,
                            std::vector<std::vector<char>> &programs,
                            MadeWeights &made) {

@@ -62,7 +62,7 @@ private:
 
 } // namespace
 
-/// The element of the global tensor at which a part begins, if it lies there in
+/// The element of the global tensor at which a part begins, if it is there in
 /// one piece; none for an empty part.
 static std::optional<int64_t>
 pieceOffset(const std::vector<Interval> &intervals) {

@@ -57,7 +57,7 @@ static nlohmann::ordered_json ifKnown(const RankRecord &record,
   return seconds;
 }
 
-/// What a rank holds in the end, by kind. The ports, which lie in the
+/// What a rank holds in the end, by kind. The ports, which are in the
 /// launcher's memory, and the heap are no part of the peak.
 static nlohmann::ordered_json memoryOf(const RankRecord &record) {
   return {{"weights", record.weightBytes},

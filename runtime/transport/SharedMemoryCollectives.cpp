@@ -251,7 +251,7 @@ Status SharedMemoryTransport::allToAll(int comm, aprt_dtype dtype,
   return exchange(*member, largest.bytes(), in, out);
 }
 
-/// Fills the positions of `out` that lie outside the dimension.
+/// Fills the positions of `out` that are outside the dimension.
 static void fillOutside(aprt_dtype dtype, const BlockedDim &dim,
                         const HaloWindow &window, int64_t me, char *out) {
   int64_t start = me * window.step + window.offset;

@@ -49,7 +49,7 @@ func.func @convolution_with_residual(%x: tensor<1x3x4x4xf32>, %w: tensor<8x3x1x1
 
 // -----
 
-// The product is needed by itself too: nothing joins it.
+// The matrix multiplication is needed by itself too: nothing joins it.
 // CHECK-LABEL: func.func @two_users
 // CHECK: %[[L:.*]] = autopar.kernel {{.*}}library <gemm, {{[^>]*}}>
 // CHECK: autopar.kernel ins(%[[L]])
@@ -61,7 +61,7 @@ func.func @two_users(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>) -> (tensor<6x8xf3
 
 // -----
 
-// Products of integers are calls; contractions over dimensions apart are loops.
+// GEMMs of integers are calls; contractions over dimensions apart are loops.
 // CHECK-LABEL: func.func @integers_and_dimensions_apart
 // CHECK: autopar.kernel {{.*}}library <gemm, {{[^>]*}}> {{.*}}xi64>
 // CHECK: autopar.kernel
@@ -76,11 +76,11 @@ func.func @integers_and_dimensions_apart(%x: tensor<6x4xi64>, %w: tensor<4x8xi64
 // -----
 
 // Two sums of one level: the first operand's library call takes the other's result.
-// CHECK-LABEL: func.func @sum_of_products
+// CHECK-LABEL: func.func @sum_of_einsums
 // CHECK: %[[B:.*]] = autopar.kernel ins(%arg2, %arg1) library <gemm, {{[^>]*}}>
 // CHECK: autopar.kernel ins(%arg0, %arg1, %[[B]]) library <gemm, {{[^>]*}}>
 // CHECK-NOT: autopar.kernel
-func.func @sum_of_products(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %y: tensor<6x4xf32>) -> tensor<6x8xf32> {
+func.func @sum_of_einsums(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %y: tensor<6x4xf32>) -> tensor<6x8xf32> {
   %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<6x4xf32>, tensor<4x8xf32>) -> tensor<6x8xf32>
   %1 = autopar.einsum "mk,kn->mn" %y, %w : (tensor<6x4xf32>, tensor<4x8xf32>) -> tensor<6x8xf32>
   %2 = autopar.binary add %0, %1 : tensor<6x8xf32>
@@ -121,7 +121,7 @@ func.func @silu(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>) -> tensor<6x8xf32> {
 
 // -----
 
-// On a GPU one pixel is loops: its strides do not tell the library how it lies.
+// On a GPU one pixel is loops: its strides do not tell the library its layout.
 // CHECK-LABEL: func.func @one_pixel_grows
 // CHECK: autopar.kernel ins(%arg0, %arg1) attributes {autopar.op = "convolution"}
 // CHECK: autopar.convolution

@@ -40,7 +40,7 @@ func.func @packed_heads(%x: tensor<2x5x4xf32>,
   return %3 : tensor<2x3x5x2xf32>
 }
 
-// Parts that overlap, or another use, keep the product whole.
+// Parts that overlap, or another use, keep the matrix multiplication whole.
 // CHECK-LABEL: func @overlapping
 // CHECK: autopar.einsum {{.*}} -> tensor<3x10xf32>
 // CHECK-NEXT: autopar.slice

@@ -25,10 +25,10 @@
 // EXCHANGE: error: node '': dimension 1 is not split over these axes as its minor ones
 
 // RUN: sed 's/\(all_gather.*\)"b", "a"/\1"a", "b"/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=GATHER
-// GATHER: error: node '': dimension 0 is not split over these axes as its minor ones: it lies [{"b", "a"}, {}]
+// GATHER: error: node '': dimension 0 is not split over these axes as its minor ones: it is sharded [{"b", "a"}, {}]
 
 // RUN: sed '0,/slice_block/s/\(slice_block.*\)"b"/\1"a"/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=SLICE
-// SLICE: error: node '': operand 0 lies [{"a"}, {}], but the op reads it as [{"b"}, {}]: reshard it first
+// SLICE: error: node '': operand 0 is sharded [{"a"}, {}], but the op reads it as [{"b"}, {}]: reshard it first
 // SLICE: note: the operand is made here, by 'autopar.slice_block'
 
 // RUN: sed 's/\(autopar.mask %%arg1 .*\)value = 0.0/\1value = 1.0/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=MASK
@@ -38,13 +38,13 @@
 // SIZE: error: node '': masks from position 6, but dimension 0 has 5 elements
 
 // RUN: sed 's/\(autopar.mask %%arg1 .*\)"a"/\1"b"/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=POSITION
-// POSITION: error: node '': its positions are along axes "b", but dimension 0 lies over "a"
+// POSITION: error: node '': its positions are along axes "b", but dimension 0 is sharded over "a"
 
 // RUN: sed 's/\(autopar.halo.*\)offset = -1/\1offset = 0/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=OFFSET
-// OFFSET: error: node '': operand 0 lies [{}, {}, {"a", step = 2, offset = 0, length = 4}], but the op reads it as [{}, {}, {"a", step = 2, offset = -1, length = 4}]
+// OFFSET: error: node '': operand 0 is sharded [{}, {}, {"a", step = 2, offset = 0, length = 4}], but the op reads it as [{}, {}, {"a", step = 2, offset = -1, length = 4}]
 
 // RUN: sed 's/\(autopar.halo.*\)step = 2/\1step = 3/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=STEP
-// STEP: error: node '': operand 0 lies [{}, {}, {"a", step = 3,
+// STEP: error: node '': operand 0 is sharded [{}, {}, {"a", step = 3,
 
 // RUN: sed 's/\(autopar.halo.*\)fill = 0xFFF0000000000000/\1fill = 0.0/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=FILL
 // FILL: error: node '': operand 0 is filled with 0.000000e+00 outside dimension 2: the op wants -INF

@@ -42,9 +42,9 @@
 // RUN: sed '/@step_0/s/input<"x">/input<"w">/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=INPUT
 // INPUT: error: argument 0 is no argument of the global program
 
-// RUN: sed '/@step_1/,/^  }/s/{"time", "data"}/{"time"}/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=LIES
-// LIES: error: result 0 lies [{"time", "data"}, {}], but is declared to lie [{"time"}, {}]: reshard it first
-// LIES: note: the value is made here, by 'autopar.einsum'
+// RUN: sed '/@step_1/,/^  }/s/{"time", "data"}/{"time"}/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=DECLARED
+// DECLARED: error: result 0 is sharded [{"time", "data"}, {}], but is declared to be [{"time"}, {}]: reshard it first
+// DECLARED: note: the value is made here, by 'autopar.einsum'
 
 // RUN: sed '/@step_0/,/^  }/s/channel = 0 to 1/channel = 0 to 1 {a}/; s/autopar.kept/autopar.gone/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=KEPT
 // KEPT: error: holds no copy of the global program to compare with: run autopar-keep-global before autopar-partition
@@ -53,7 +53,7 @@
 // ORIGIN: error: node '' stems from no op of the global program
 
 // RUN: sed '/@step_1/,/^  }/s/\(autopar.origin = array<i64: 4>.*\)"data": split 0/\1"data": split 2/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=CLAIM
-// CLAIM: error: node '': operand 0 lies [{"time", "data"}, {}], but the op reads it as [{"time"}, {"data"}]
+// CLAIM: error: node '': operand 0 is sharded [{"time", "data"}, {}], but the op reads it as [{"time"}, {"data"}]
 
 // RUN: sed 's/\(@setup_1.*autopar.stage = \)1/\10/' %t | not autopar-opt --autopar-check-equality 2>&1 | FileCheck %s --check-prefix=NAME
 // NAME: error: is of stage 0: it must be @setup_0

@@ -1,4 +1,4 @@
-"""Measures executables on a GPU: right results, speed beside PyTorch, bandwidth of kernels, rate of matrix products.
+"""Measures executables on a GPU: right results, speed beside PyTorch, bandwidth of kernels, rate of GEMMs.
 
     python test/Execution/bench_gpu.py [--parts models,networks,kernels,products] [--folder DIR] [--rounds 5] [--json FILE]
 
@@ -7,7 +7,7 @@
             run: the GPU's time, and end to end with inputs and outputs. Both get the same random inputs, round to tf32 only where the
             row says so, and give fp32 outputs
   kernels   generated elementwise, row and transpose kernels in GB/s, beside a copy of the device's memory
-  products  matrix products in fp32, tf32, fp16 and bf16, beside what cuBLASLt gives when it is called alone
+  products  GEMMs in fp32, tf32, fp16 and bf16, beside what cuBLASLt gives when it is called alone
 
 PyTorch takes part where it is installed with CUDA. Without a GPU everything is tried on the emulated device, with small sizes:
 that shows that the programs are right, and its times say nothing. The last line counts: "N passed, N failed, N skipped".
@@ -268,31 +268,31 @@ def bench_kernels(bench):
             guarded(bench, kernel[0], lambda: bench_kernel(bench, *kernel, dtype))
 
 
-# Products
+# GEMMs
 
 
-def bench_product(bench, m, n, k, precision):
-    path = os.path.join(bench.work, "product.onnx")
+def bench_gemm(bench, m, n, k, precision):
+    path = os.path.join(bench.work, "gemm.onnx")
     random = np.random.default_rng(1)
     weight = random.standard_normal((k, n), dtype=np.float32)
     save_model(path, [helper.make_node("MatMul", ["x", "w"], ["y"])], {"x": [m, k]}, [m, n], {"w": weight})
-    program = autopar.compile(path, os.path.join(bench.work, "product"), ranks=1,
+    program = autopar.compile(path, os.path.join(bench.work, "gemm"), ranks=1,
                               options=["--target", bench.target, "--precision", precision])
     seconds = op_seconds(bench, program, {"x": random.standard_normal((m, k), dtype=np.float32)}, 10 if bench.real else 1, "gemm")
     rate, alone = 2 * m * n * k / seconds, bench.rates[f"{precision}_TF"] * 1e12
-    text = f"product {m}x{k}x{n} {precision}"
+    text = f"GEMM {m}x{k}x{n} {precision}"
     text += f": {rate / 1e12:.1f} TF/s, {rate / alone:.0%} of cuBLASLt's in a loop of 8192x8192x8192" if bench.real else " runs"
     bench.row(True, text, product=[m, n, k], precision=precision, flops=rate, share=rate / alone)
 
 
-def bench_products(bench):
+def bench_gemms(bench):
     for precision in ("fp32", "tf32", "fp16", "bf16"):
         for m, n, k in [(8192, 8192, 8192), (4096, 3072, 768)] if bench.real else [(64, 64, 64)]:
-            guarded(bench, f"product {precision}", lambda: bench_product(bench, m, n, k, precision))
+            guarded(bench, f"GEMM {precision}", lambda: bench_gemm(bench, m, n, k, precision))
 
 
 def main():
-    parts = {"models": bench_models, "networks": bench_networks, "kernels": bench_kernels, "products": bench_products}
+    parts = {"models": bench_models, "networks": bench_networks, "kernels": bench_kernels, "products": bench_gemms}
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--parts", default=",".join(parts))
     arguments.add_argument("--folder", default=os.path.join(ROOT, "build", "full"), help="where networks get their weights")

@@ -1,5 +1,5 @@
-"""Random chains of movement, reductions, products and convolutions of odd shapes and all types, whole and on ranks, against
-onnxruntime.
+"""Random chains of movement, reductions, matrix multiplications and convolutions of odd shapes and all types, whole and on
+ranks, against onnxruntime.
 
     python test/Execution/fuzz_kernels.py AUTOPAR WORK_FOLDER [--target emulated] [--count N] [--seed N]
 
@@ -46,7 +46,7 @@ class Chain:
         self.seen = [("x", list(self.shape))]
         for _ in range(rng.choice([1, 2, 3, 4, 6, 8])):
             rng.choice([self.transpose, self.transpose, self.reshape, self.reshape, self.slice, self.reduce, self.combine,
-                        self.softmax, self.product, self.convolve, self.convolve, self.activate, self.rejoin, self.extend])()
+                        self.softmax, self.matmul, self.convolve, self.convolve, self.activate, self.rejoin, self.extend])()
             if self.seen[-1][0] != self.value:
                 self.seen.append((self.value, list(self.shape)))
             if self.value != "x" and rng.random() < 0.2:
@@ -205,7 +205,7 @@ class Chain:
         self.append("Identity")
         self.outputs = [self.value]
 
-    def product(self):
+    def matmul(self):
         if len(self.shape) < 2 or self.dtype is np.float16:
             return
         other, columns = f"w{len(self.nodes)}", self.rng.choice([1, 5, 19, 40])

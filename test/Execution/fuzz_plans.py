@@ -3,9 +3,9 @@
     python test/Execution/fuzz_plans.py [--count N] [--seed N] [--models NAME,...] [--jobs N]
 
 Plans that are wrong in form (a key, a name, a number, a type) must be refused with exit code 1 to 99 and a message; plans that change
-what an op does, how a tensor lies or which stage an op is in must be refused so, or compile into a program whose outputs are those of
-the model. A signal, an exit code of 100 or more, an error without words and a wrong number fail. The seed and number of a case make
-it again. The models are those of ../shared/models/small. The last line counts.
+what an op does, how a tensor is sharded or which stage an op is in must be refused so, or compile into a program whose
+outputs are those of the model. A signal, an exit code of 100 or more, an error without words and a wrong number fail. The seed
+and number of a case make it again. The models are those of ../shared/models/small. The last line counts.
 """
 
 import copy
@@ -92,7 +92,7 @@ CHANGES = [change_strategy] * 4 + [change_tensor] * 4 + [change_stage, change_me
 
 
 def move_many(plan, rng):
-    """Many tensors lie otherwise: all of that is legal where there are no micro-batches."""
+    """Many tensors are sharded otherwise: all of that is legal where there are no micro-batches."""
     for name in rng.sample(sorted(plan["tensors"]), rng.randrange(1, 1 + len(plan["tensors"]))):
         tensor = plan["tensors"][name]
         tensor.pop("partial", None)

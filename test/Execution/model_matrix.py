@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import onnx
 
-PRODUCTS = {"MatMul", "Gemm", "Conv"}
+LINEAR = {"MatMul", "Gemm", "Conv"}
 WEIGHT_STRATEGIES = ["row", "column", "tensor"]
 CONV_STRATEGIES = ["channel", "spatial"]
 # Meshes of two and three axes, one strategy per axis; of 4, 6 and 8 ranks.
@@ -56,7 +56,7 @@ class Facts:
 
 
 def _weight_sizes(node, shape):
-    """Contracted and output size of a product's weight."""
+    """Contracted and output size of a linear op's weight."""
     if node.op_type == "Conv":
         return shape[1], shape[0]
     transposed = node.op_type == "Gemm" and any(a.name == "transB" and a.i for a in node.attribute)
@@ -83,7 +83,7 @@ def facts_of(path):
             shape = shapes[node.input[0]]
             order = next((list(a.ints) for a in node.attribute if a.name == "perm"), range(len(shape))[::-1])
             shapes[node.output[0]] = [shape[d] for d in order]
-        if node.op_type in PRODUCTS and node.input[0] in moving and fixed and len(shapes.get(fixed[0], [])) > 1:
+        if node.op_type in LINEAR and node.input[0] in moving and fixed and len(shapes.get(fixed[0], [])) > 1:
             rows, columns = _weight_sizes(node, shapes[fixed[0]])
             contracted.append(rows)
             outputs.append(columns)

@@ -56,7 +56,7 @@ CASES = [
     Case("sequence", "llama-tiny", 2, [{"mesh": "seq=2"}, value("rsqrt*", [], ["seq"], []), node("node_Softmax*", strategy={"seq": "dimension 2"})]),
     Case("keys", "bert-tiny", 2, [{"mesh": "seq=2"}, node("node_softmax*", strategy={"seq": "dimension 3"})]),
     Case("heads", "bert-tiny", 2, [{"mesh": "heads=2"}, node("node_softmax*", strategy={"heads": "dimension 1"})]),
-    # Rows of the table of words, and of the product that makes logits.
+    # Rows of the table of words, and of the matrix multiplication that makes logits.
     Case("vocabulary", "gpt2-tiny", 4, [{"mesh": "vocab=4"}, value("m.lm_head.weight", ["vocab"], [])]),
     Case("vocabulary", "gpt2-uneven", 3, [value("m.lm_head.weight", ["all"], []), value("logits", [], [], ["all"])]),
     Case("vocabulary", "bert-tiny", 4, [{"mesh": "data=2,vocab=2"}, value("m.cls.predictions.decoder.weight", ["vocab"], []),

@@ -67,7 +67,7 @@ def split_ops(table, axis, words):
 
 
 def least_splits(name, size, facts):
-    """How many ops an axis of this name has to split: most of the products whose weight has enough rows or columns."""
+    """How many ops an axis of this name has to split: most of the linear ones whose weight has enough rows or columns."""
     sizes = {"row": facts.contracted, "column": facts.outputs, "tensor": facts.outputs}.get(name, ())
     return max(1, sum(n >= size for n in sizes) // 2)
 

@@ -1,4 +1,4 @@
-"""Where the shared models lie, and what a script does where they are absent.
+"""Where the shared models are, and what a script does where they are absent.
 
 AUTOPAR_SHARED names their folder, by default ../shared beside the repository. Without them a script skips what needs them;
 with AUTOPAR_REQUIRE_SHARED=1 that is a failure. lit.cfg.py asks here too.

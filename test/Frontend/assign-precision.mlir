@@ -1,6 +1,6 @@
 // RUN: autopar-opt %s --autopar-assign-precision --split-input-file | FileCheck %s -enable-var-scope
 
-// A product is computed in bf16; its bias follows, below the broadcast; softmax is
+// A matrix multiplication is computed in bf16; its bias follows, below the broadcast; softmax is
 // computed in f32, and the result keeps its type.
 module attributes {autopar.precision = "bf16"} {
 // CHECK-LABEL: func.func @step
@@ -31,7 +31,7 @@ func.func @step(%x: tensor<2x4xf32> {autopar.source = #autopar.input<"x">},
 
 // -----
 
-// A sum with an f32 value of the step is f32; two products in a row need no convert
+// A sum with an f32 value of the step is f32; two einsums in a row need no convert
 // between them, and one input one convert.
 module attributes {autopar.precision = "fp16"} {
 // CHECK-LABEL: func.func @step

@@ -1,6 +1,6 @@
 // RUN: autopar-opt %s --autopar-interpret -o /dev/null | FileCheck %s
 
-// Buffers are bytes: y lies where x was, z half over y. The setup value stays in
+// Buffers are bytes: y is where x was, z half over y. The setup value stays in
 // persistent memory.
 
 // CHECK: ww = dense<[2.000000e+00, 4.000000e+00]> : tensor<2xf32>

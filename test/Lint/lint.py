@@ -17,8 +17,8 @@ from functools import lru_cache
 FOLDERS = ("lib", "include", "runtime", "tools", "test", "python", "docs")
 ROOT_FILES = {"CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", "CONTRIBUTING.md", "CHANGELOG.md"}
 COMPUTE_OPS = "include/autopar/Dialect/ComputeOps.td"
-STAGES = "lib/CMakeLists.txt"
-OPEN_STAGES = ("Cost", "Planning", "Partition", "Schedule")  # they know no compute op
+LIBRARIES = "lib/CMakeLists.txt"
+OPEN_LIBRARIES = ("Cost", "Planning", "Partition", "Schedule")  # they know no compute op
 PROVER = {"Equality", "Dialect", "Interfaces"}  # what Equality includes: nothing that made the program it proves
 MOST_LINES = 400
 INCLUDE = re.compile(r'\s*#?\s*include\s+[<"]([^>"]+)[>"]')
@@ -76,29 +76,29 @@ def walked(root):
         yield from (os.path.relpath(os.path.join(folder, name), root) for name in names)
 
 
-def stage_of(path):
-    """The stage that a path of lib/ or include/autopar/, or an include of `autopar/Stage/...`, belongs to, or ""."""
+def library_of(path):
+    """The library that a path of lib/ or include/autopar/, or an include of `autopar/Library/...`, belongs to, or ""."""
     match = re.match(r"(?:lib|include/autopar|autopar)/([A-Z]\w*)/", path)
     return match[1] if match else ""
 
 
-def check_stage_order(tree):
-    """A stage includes only stages before it in lib/CMakeLists.txt, and Equality the dialect alone."""
-    folders = (re.match(r"\s*add_subdirectory\((\w+)", line) for line in tree.lines(STAGES))
+def check_library_order(tree):
+    """A library includes only libraries before it in lib/CMakeLists.txt, and Equality the dialect alone."""
+    folders = (re.match(r"\s*add_subdirectory\((\w+)", line) for line in tree.lines(LIBRARIES))
     order = list(dict.fromkeys(match[1] for match in folders if match))
     for path in tree.sources(("lib", "include"), (".h", ".cpp", ".td")):
-        stage = stage_of(path)
-        if stage and stage not in order:
-            yield path, 1, f"{stage} is no stage of {STAGES}: add it there, at its place in the order"
+        library = library_of(path)
+        if library and library not in order:
+            yield path, 1, f"{library} is no library of {LIBRARIES}: add it there, at its place in the order"
             continue
         for number, name in tree.includes(path):
-            other = stage_of(name)
-            if not other or not stage:
+            other = library_of(name)
+            if not other or not library:
                 continue
-            if other not in order or order.index(other) > order.index(stage):
-                yield path, number, (f"{stage} includes {name} of a stage after it: move the code there, or what it needs to a "
-                                     f"stage before both ({STAGES} has the order)")
-            elif stage == "Equality" and other not in PROVER:
+            if other not in order or order.index(other) > order.index(library):
+                yield path, number, (f"{library} includes {name} of a library after it: move the code there, or what it "
+                                     f"needs to a library before both ({LIBRARIES} has the order)")
+            elif library == "Equality" and other not in PROVER:
                 yield path, number, f"Equality includes {name}: it proves by the dialect alone, so write here what it needs"
 
 
@@ -106,7 +106,7 @@ def check_runtime(tree):
     """The runtime includes no header of LLVM, MLIR or the compiler."""
     for path in tree.sources(("runtime",), (".h", ".cpp", ".c")):
         for number, name in tree.includes(path):
-            if stage_of(name) or re.match(r"(llvm|mlir|lld|clang)(-c)?/|(lib|include)/", name):
+            if library_of(name) or re.match(r"(llvm|mlir|lld|clang)(-c)?/|(lib|include)/", name):
                 yield path, number, f"the runtime includes {name}: it links no LLVM and no compiler, so share it through runtime/files"
 
 
@@ -117,12 +117,12 @@ def check_compute_ops(tree):
     if not ops:
         yield COMPUTE_OPS, 1, "no `def Autopar_...Op` is here: let the lint find where compute ops are defined"
     for path in tree.sources(("lib", "include"), (".h", ".cpp", ".td")):
-        if stage_of(path) not in OPEN_STAGES:
+        if library_of(path) not in OPEN_LIBRARIES:
             continue
         for number, line in enumerate(tree.lines(path), 1):
             for space, name in re.findall(r"(?:(\w+)::)?\b(\w+Op)\b", line.split("//")[0]):
                 if name in ops and space in ("", "autopar"):
-                    yield path, number, f"{stage_of(path)} names the compute op {name}: ask an interface of the op"
+                    yield path, number, f"{library_of(path)} names the compute op {name}: ask an interface of the op"
 
 
 def check_length(tree):
@@ -192,10 +192,10 @@ def check_root(tree):
     for path in tree.files:
         top = path.split("/")[0]
         if top not in (FOLDERS if "/" in path else ROOT_FILES) and not top.startswith("."):
-            yield path, 1, f"{top} lies in the root of the tree: move it to one of {', '.join(FOLDERS)}"
+            yield path, 1, f"{top} is in the root of the tree: move it to one of {', '.join(FOLDERS)}"
 
 
-RULES = [check_stage_order, check_runtime, check_compute_ops, check_length, check_first_line, check_guards, check_paths,
+RULES = [check_library_order, check_runtime, check_compute_ops, check_length, check_first_line, check_guards, check_paths,
          check_links, check_root]
 
 

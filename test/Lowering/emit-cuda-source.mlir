@@ -19,7 +19,7 @@ module attributes {autopar.target = "emulated", autopar.model = "tiny.onnx", aut
     ^bb0(%0: tensor<8x4xf32>, %1: tensor<4x4xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
       autopar.yield %2 : tensor<8x4xf32>
-    } loc("a product")
+    } loc("a matmul")
     autopar.kernel ins(%b) outs(%c) : (memref<8x4xf32>, memref<8x4xf32>) -> () {
     ^bb0(%0: tensor<8x4xf32>):
       %1 = autopar.unary exp %0 : tensor<8x4xf32> -> tensor<8x4xf32> loc("a node")
@@ -36,20 +36,20 @@ module attributes {autopar.target = "emulated", autopar.model = "tiny.onnx", aut
 // HOST: enum Kernel : int32_t {
 // HOST-NEXT: kernel_0_unary,
 // HOST: //   0: w 4x4xf32
-// HOST: static const aprt_gemm_desc products[] = {
+// HOST: static const aprt_gemm_desc gemms[] = {
 // HOST-NEXT: // 0: 8x4 from 8x4 and 4x4
 // HOST-NEXT: {APRT_F32, /*batch_rank*/ 0, /*batch*/ {0, 0, 0, 0}, /*m*/ 8, /*n*/ 4, /*k*/ 4,
 // HOST: static aprt_status stage_0_step(aprt_rank *rank, int64_t) {
 // HOST-NEXT: char *const arena = static_cast<char *>(aprt_arena(rank));
-// HOST-NEXT: // a product
-// HOST-NEXT: TRY(aprt_gemm(rank, 0, &products[0], arena + 0, nullptr, nullptr, nullptr, arena + 128));
+// HOST-NEXT: // a matmul
+// HOST-NEXT: TRY(aprt_gemm(rank, 0, &gemms[0], arena + 0, nullptr, nullptr, nullptr, arena + 128));
 // HOST-NEXT: // a node
 // HOST-NEXT: TRY(launch(rank, 1, kernel_0_unary, {arena + 128, arena + 256}, {}, 1));
 // HOST: TRY(aprt_event_record(rank, 2, 0));
 // HOST: TRY(aprt_event_wait(rank, 3, 0));
 // HOST: TRY(aprt_all_reduce(rank, 4, 0, APRT_SUM, APRT_F32, 32, arena + 256, arena + 128));
 // HOST-NEXT: return 0;
-// HOST: TRY(aprt_gemm_pack(rank, 0, &products[0], tensor(rank, 0)));
+// HOST: TRY(aprt_gemm_pack(rank, 0, &gemms[0], tensor(rank, 0)));
 // HOST: {stage_0_setup, stage_0_step},
 
 // KERNEL: /// a node: unary(8x4xf32) -> 8x4xf32

@@ -1,6 +1,6 @@
 // RUN: autopar-opt %s --autopar-lower-to-cpu | FileCheck %s
 
-// Layers of a product and an exponential that differ in weights and nodes: three
+// Layers of a matmul and an exponential that differ in weights and nodes: three
 // in stage 0, after another call, and four in stage 1.
 #whole = #autopar.sharding<@mesh, [{}, {}]>
 module attributes {autopar.persistent = [[
@@ -21,7 +21,7 @@ module attributes {autopar.persistent = [[
     ^bb0(%0: tensor<4x4xf32>, %1: tensor<4x4xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
       autopar.yield %2 : tensor<4x4xf32>
-    } loc("layer0/product")
+    } loc("layer0/matmul")
     autopar.kernel ins(%y) outs(%x) : (memref<4x4xf32>, memref<4x4xf32>) -> () {
     ^bb0(%0: tensor<4x4xf32>):
       %1 = autopar.unary exp %0 : tensor<4x4xf32> -> tensor<4x4xf32>
@@ -32,7 +32,7 @@ module attributes {autopar.persistent = [[
     ^bb0(%0: tensor<4x4xf32>, %1: tensor<4x4xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
       autopar.yield %2 : tensor<4x4xf32>
-    } loc("layer1/product")
+    } loc("layer1/matmul")
     autopar.kernel ins(%y) outs(%x) : (memref<4x4xf32>, memref<4x4xf32>) -> () {
     ^bb0(%0: tensor<4x4xf32>):
       %1 = autopar.unary exp %0 : tensor<4x4xf32> -> tensor<4x4xf32>
@@ -43,7 +43,7 @@ module attributes {autopar.persistent = [[
     ^bb0(%0: tensor<4x4xf32>, %1: tensor<4x4xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
       autopar.yield %2 : tensor<4x4xf32>
-    } loc("layer2/product")
+    } loc("layer2/matmul")
     autopar.kernel ins(%y) outs(%x) : (memref<4x4xf32>, memref<4x4xf32>) -> () {
     ^bb0(%0: tensor<4x4xf32>):
       %1 = autopar.unary exp %0 : tensor<4x4xf32> -> tensor<4x4xf32>
@@ -59,7 +59,7 @@ module attributes {autopar.persistent = [[
     ^bb0(%0: tensor<4x4xf32>, %1: tensor<4x4xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
       autopar.yield %2 : tensor<4x4xf32>
-    } loc("layer3/product")
+    } loc("layer3/matmul")
     autopar.kernel ins(%y) outs(%x) : (memref<4x4xf32>, memref<4x4xf32>) -> () {
     ^bb0(%0: tensor<4x4xf32>):
       %1 = autopar.unary exp %0 : tensor<4x4xf32> -> tensor<4x4xf32>
@@ -70,7 +70,7 @@ module attributes {autopar.persistent = [[
     ^bb0(%0: tensor<4x4xf32>, %1: tensor<4x4xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
       autopar.yield %2 : tensor<4x4xf32>
-    } loc("layer4/product")
+    } loc("layer4/matmul")
     autopar.kernel ins(%y) outs(%x) : (memref<4x4xf32>, memref<4x4xf32>) -> () {
     ^bb0(%0: tensor<4x4xf32>):
       %1 = autopar.unary exp %0 : tensor<4x4xf32> -> tensor<4x4xf32>
@@ -81,7 +81,7 @@ module attributes {autopar.persistent = [[
     ^bb0(%0: tensor<4x4xf32>, %1: tensor<4x4xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
       autopar.yield %2 : tensor<4x4xf32>
-    } loc("layer5/product")
+    } loc("layer5/matmul")
     autopar.kernel ins(%y) outs(%x) : (memref<4x4xf32>, memref<4x4xf32>) -> () {
     ^bb0(%0: tensor<4x4xf32>):
       %1 = autopar.unary exp %0 : tensor<4x4xf32> -> tensor<4x4xf32>
@@ -92,7 +92,7 @@ module attributes {autopar.persistent = [[
     ^bb0(%0: tensor<4x4xf32>, %1: tensor<4x4xf32>):
       %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
       autopar.yield %2 : tensor<4x4xf32>
-    } loc("layer6/product")
+    } loc("layer6/matmul")
     autopar.kernel ins(%y) outs(%x) : (memref<4x4xf32>, memref<4x4xf32>) -> () {
     ^bb0(%0: tensor<4x4xf32>):
       %1 = autopar.unary exp %0 : tensor<4x4xf32> -> tensor<4x4xf32>

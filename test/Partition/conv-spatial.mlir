@@ -2,7 +2,7 @@
 // RUN: autopar-opt %s --autopar-partition-pipeline --autopar-interpret='against=%s' -o /dev/null
 
 // Height split over 3 devices, through a strided convolution with padding and a
-// max pooling: each reads an interval of what lies in blocks.
+// max pooling: each reads an interval of what is held in blocks.
 
 #h = #autopar.sharding<@mesh, [{}, {}, {"space"}, {}]>
 #w = #autopar.sharding<@mesh, [{}, {}, {}, {}]>

@@ -33,7 +33,7 @@ func.func @step(
   return %1, %2, %3 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
 
-// What lies outside an interval is filled as each window wants it: two reshards.
+// What is outside an interval is filled as each window wants it: two reshards.
 // CHECK-LABEL: func.func @windows
 // CHECK: autopar.reshard %{{.*}} to <@mesh, {{\[}}{}, {}, {"x", step = 2, offset = -1, length = 4}]> fill = {{\[}}0.000000e+00, 0.000000e+00, 0xFFF0000000000000
 // CHECK: autopar.pool max

@@ -40,9 +40,9 @@
 // CHECK-LABEL: == both
 // CHECK: constraint 2 (node '/up/MatMul'): op /up/MatMul, axis x.0: excludes what constraint 1 says
 // CHECK-LABEL: == values
-// CHECK: constraint 1 (value 'w1'): tensor w1 cannot lie so and as constraint 2 says
+// CHECK: constraint 1 (value 'w1'): tensor w1 cannot be sharded so and as constraint 2 says
 // CHECK-LABEL: == nothing
-// CHECK: constraint 1 (value 'w1'): tensor w1 can lie in no way that is allowed; its ops give and want [{}, {}], {{.*}}"x"
+// CHECK: constraint 1 (value 'w1'): tensor w1 can be sharded in no way that is allowed; its ops give and want [{}, {}], {{.*}}"x"
 // CHECK-LABEL: == clash
 // CHECK: constraint 2 (node '/up/Relu'): op /up/Relu cannot meet this and other constraints: a tensor would be partial in two ways at once
 // CHECK-LABEL: == stageless

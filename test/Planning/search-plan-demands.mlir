@@ -8,7 +8,7 @@
 // COLUMN: einsum {{.*}} autopar.strategy = #autopar.strategy<@mesh, {"column": split 1}>
 // COLUMN: einsum {{.*}} autopar.strategy = #autopar.strategy<@mesh, {"column": split 1}>
 
-// Column, then row: what lies between stays split.
+// Column, then row: what is between stays split.
 // RUN: autopar-opt %s --autopar-plan="ranks=2 strategy=tensor" --autopar-verify-plan | FileCheck %s --check-prefix=TENSOR
 // TENSOR: einsum {{.*}}[{}, {"tensor"}]>], autopar.strategy = #autopar.strategy<@mesh, {"tensor": split 1}>
 // TENSOR: relu {{.*}}[{}, {"tensor"}]>], autopar.strategy = #autopar.strategy<@mesh, {"tensor": split 1}>

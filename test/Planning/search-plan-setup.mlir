@@ -1,4 +1,4 @@
-// @setup is planned with @step: its result lies as the step wants it.
+// @setup is planned with @step: its result is sharded as the step wants it.
 // RUN: autopar-opt %s --autopar-plan="ranks=2 strategy=column" --autopar-verify-plan | FileCheck %s
 module {
   // CHECK: func.func @setup

@@ -10,7 +10,7 @@
 // BOTH: autopar.mesh @mesh <["data"=2, "tensor"=2]>
 // SAME: autopar.mesh @mesh <["replicated"=4]>
 module attributes {autopar.model = "mlp.onnx"} {
-  // The batch lies over data; the weights are whole.
+  // The batch is sharded over data; the weights are whole.
   // DATA: %{{.*}}: tensor<8x16xf32> {autopar.sharding = #autopar.sharding<@mesh, [{"data"}, {}]>
   // DATA-SAME: %{{.*}}: tensor<16x32xf32> {autopar.sharding = #autopar.sharding<@mesh, [{}, {}]>
   // A row split of the first weight, a column and then a row split with tensor.

@@ -1,6 +1,6 @@
 // RUN: autopar-opt %s --autopar-verify-plan | FileCheck %s
 
-// Two stages, a value partial over an axis, one that lies otherwise than it is
+// Two stages, a value partial over an axis, one that is sharded otherwise than it is
 // made, and a constant: nothing to complain about.
 
 // CHECK: autopar.mesh @mesh

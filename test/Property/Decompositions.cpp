@@ -141,10 +141,10 @@ static void setPlan(ModuleOp module, const Split &split,
   MeshOp::create(builder, module.getLoc(), "mesh",
                  MeshAttr::get(module.getContext(), split.mesh));
   auto symbol = FlatSymbolRefAttr::get(module.getContext(), "mesh");
-  auto lies = ShardingAttr::get(symbol, shardings.operands[0], split.mesh);
+  auto wants = ShardingAttr::get(symbol, shardings.operands[0], split.mesh);
   auto gives = ShardingAttr::get(symbol, shardings.results[0], split.mesh);
   auto step = module.lookupSymbol<func::FuncOp>("step");
-  step.setArgAttr(0, AutoparDialect::kSharding, lies);
+  step.setArgAttr(0, AutoparDialect::kSharding, wants);
   step.setResultAttr(0, AutoparDialect::kSharding, gives);
   Operation &op = step.front().front();
   op.setAttr(AutoparDialect::kStrategy,

@@ -173,7 +173,7 @@ Value makeConcat(GraphBuilder &graph) {
 }
 
 //===----------------------------------------------------------------------===//
-// After convolutions, whose results lie with channels last
+// After convolutions, whose results have channels last
 //===----------------------------------------------------------------------===//
 
 /// [n, c, spatial...] as [n, c / block, spatial * block...].

@@ -265,7 +265,7 @@ Value makePool(GraphBuilder &graph) {
   llvm::append_range(shape, windows.results);
   if (!windows.fit)
     return {};
-  // A window that lies in the padding alone is the neutral element: infinite.
+  // A window that is in the padding alone is the neutral element: infinite.
   for (size_t i = 0; i < windows.sizes.size(); ++i)
     if (windows.low[i] >= windows.sizes[i] ||
         windows.high[i] >= windows.sizes[i])

@@ -159,7 +159,7 @@ static void buildBuffers(PassManager &manager) {
 }
 
 /// Kernels, then bytes, still give the same: with layouts, names of one buffer
-/// and results that lie over operands, as some target has them.
+/// and results that are stored over operands, as some target has them.
 bool PropertyTest::runSchedule() {
   OwningOpRef<ModuleOp> scheduled = local->clone();
   StringRef target = random.chance(60) ? kTargetCpu : kTargetEmulated;

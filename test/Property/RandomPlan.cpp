@@ -42,7 +42,7 @@ private:
   bool planOp(ShardingRuleOpInterface op);
   std::optional<Choice> timeChoice(ShardingRuleOpInterface op,
                                    const ShardingRule &rule);
-  bool readsAsItLies(ShardingRuleOpInterface op, const OpShardings &shardings);
+  bool readsAsSharded(ShardingRuleOpInterface op, const OpShardings &shardings);
   void drawTimeDim(func::FuncOp func, BlockArgument argument);
   std::optional<int64_t> timeDimOf(const Sharding &sharding);
   bool keepsTimeBlocks(Value value, const Sharding &sharding);
@@ -63,7 +63,7 @@ private:
 };
 } // namespace
 
-/// Blocks of devices lie within those of a micro-batch.
+/// Blocks of devices are within those of a micro-batch.
 bool Planner::keepsTimeBlocks(Value value, const Sharding &sharding) {
   auto type = cast<RankedTensorType>(value.getType());
   std::optional<int64_t> dim = timeDimOf(sharding);
@@ -163,8 +163,8 @@ std::optional<Choice> Planner::timeChoice(ShardingRuleOpInterface op,
   return choice;
 }
 
-bool Planner::readsAsItLies(ShardingRuleOpInterface op,
-                            const OpShardings &shardings) {
+bool Planner::readsAsSharded(ShardingRuleOpInterface op,
+                             const OpShardings &shardings) {
   for (auto [operand, sharding] :
        llvm::zip_equal(op->getOperands(), shardings.operands)) {
     auto cut = timeDims.find(operand);
@@ -186,21 +186,22 @@ bool Planner::planOp(ShardingRuleOpInterface op) {
     return false;
   Assignment assignment = randomAssignment(rule, *time);
   auto shardings = shardingsOf(rule, assignment, mesh);
-  if (!shardings || !readsAsItLies(op, *shardings))
+  if (!shardings || !readsAsSharded(op, *shardings))
     return false;
   op->setAttr(AutoparDialect::kStrategy,
               StrategyAttr::get(symbol, assignment, mesh));
-  SmallVector<Attribute> lies;
+  SmallVector<Attribute> resultShardings;
   for (auto [result, given] :
        llvm::zip_equal(op->getResults(), shardings->results)) {
     if (auto dim = timeDimOf(given))
       timeDims[result] = *dim;
     if (!keepsTimeBlocks(result, given))
       return false;
-    lies.push_back(attr(random.chance(60) ? given : randomSharding(result)));
+    resultShardings.push_back(
+        attr(random.chance(60) ? given : randomSharding(result)));
   }
   op->setAttr(AutoparDialect::kShardings,
-              ArrayAttr::get(module.getContext(), lies));
+              ArrayAttr::get(module.getContext(), resultShardings));
   return true;
 }
 
@@ -222,7 +223,7 @@ bool Planner::planFunction(func::FuncOp func, bool overTime) {
   return planned;
 }
 
-/// What setup gives lies as the step reads it.
+/// What setup gives is sharded as the step reads it.
 static void matchSetup(func::FuncOp setup, func::FuncOp step) {
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
     if (auto source =

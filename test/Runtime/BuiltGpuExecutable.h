@@ -18,7 +18,7 @@ inline const char gpuText[] = R"json({
   "communicators": [{"axes": ["tensor"], "groups": [[0]], "bytes": 168}],
   "channels": [],
   "ops": [{"name": "/gather", "kind": "all_gather", "stream": 0},
-          {"name": "/product", "kind": "gemm", "stream": 0},
+          {"name": "/matmul", "kind": "gemm", "stream": 0},
           {"name": "/increment", "kind": "kernel", "stream": 0},
           {"name": "/sum", "kind": "all_reduce", "stream": 1},
           {"name": "/ready", "kind": "event", "stream": 0},

@@ -8,7 +8,7 @@
 //   autopar-check-libraries --list  the header and name of every function
 //   autopar-check-libraries --descriptors
 //                                   whether cuBLASLt and cuDNN accept what
-//                                   plans of products and convolutions tell
+//                                   plans of GEMMs and convolutions tell
 //                                   them, as far as that needs no GPU
 //
 //===----------------------------------------------------------------------===//
@@ -111,7 +111,7 @@ struct Descriptors {
   }
 };
 
-static Descriptors describeProducts(CublasLtApi library) {
+static Descriptors describeGemms(CublasLtApi library) {
   Descriptors result;
   // Without a handle older libraries crash in what needs a GPU.
   library.cublasLtMatmulAlgoGetHeuristic =
@@ -153,7 +153,7 @@ static Descriptors describeProducts(CublasLtApi library) {
 
 static Descriptors describeConvolutions(CudnnApi library) {
   Descriptors result;
-  // Graphs, the first that need a GPU, are refused: see describeProducts.
+  // Graphs, the first that need a GPU, are refused: see describeGemms.
   static auto create = library.cudnnBackendCreateDescriptor;
   library.cudnnBackendCreateDescriptor =
       [](cudnnBackendDescriptorType_t type,
@@ -185,13 +185,13 @@ static int describe() {
   for (const Status &status : {blas.load(), dnn.load()})
     if (status.failed())
       return std::printf("%s\n", status.message().c_str()), 1;
-  Descriptors products = describeProducts(blas);
+  Descriptors gemms = describeGemms(blas);
   Descriptors convolutions = describeConvolutions(dnn);
-  std::printf("cuBLASLt: accepts %d products, refuses %d\n", products.accepted,
-              products.refused);
+  std::printf("cuBLASLt: accepts %d GEMMs, refuses %d\n", gemms.accepted,
+              gemms.refused);
   std::printf("cuDNN: accepts %d convolutions, refuses %d\n",
               convolutions.accepted, convolutions.refused);
-  return products.refused + convolutions.refused ? 1 : 0;
+  return gemms.refused + convolutions.refused ? 1 : 0;
 }
 
 int main(int argc, char **argv) {

@@ -143,7 +143,7 @@ protected:
   bool orders = true; // the second stream waits for the first
 };
 
-/// What lies dense in the host's tensor is not staged; the memory is the host's
+/// What is dense in the host's tensor is not staged; the memory is the host's
 /// again in the end.
 TEST_F(CudaDeviceTest, DenseOutputsGoStraightToTheirPlace) {
   start();

@@ -1,4 +1,4 @@
-//===- CudaGemmTest.cpp - Matrix products on the emulated cuBLASLt --------===//
+//===- CudaGemmTest.cpp - GEMMs on the emulated cuBLASLt ------------------===//
 
 #include "cuda/CudaGemm.h"
 #include "EmulatedGpu.h"
@@ -19,16 +19,16 @@ struct Gpu : EmulatedGpu {
   std::unique_ptr<CudaGemm> gemm;
 };
 
-/// A product that the library has in type T.
-template <typename T> Product supportedProduct(std::mt19937 &random) {
-  Product p = randomProduct(random);
+/// A GEMM that the library has in type T.
+template <typename T> GemmProblem supportedProblem(std::mt19937 &random) {
+  GemmProblem p = randomProblem(random);
   aprt_gemm_desc &d = p.desc;
   int64_t r = d.batch_rank;
   bool oddA =
       d.m > 1 && d.k > 1 && d.a_strides[r] != 1 && d.a_strides[r + 1] != 1;
   bool oddC = d.n > 1 && d.c_strides[r + 1] != 1;
   if (oddA || oddC)
-    return supportedProduct<T>(random);
+    return supportedProblem<T>(random);
   d.dtype = dtypeOf<T>();
   constexpr int64_t activations[] = {APRT_ACT_NONE, APRT_ACT_RELU,
                                      APRT_ACT_GELU_TANH};
@@ -40,7 +40,7 @@ template <typename T> Product supportedProduct(std::mt19937 &random) {
   return p;
 }
 
-template <typename T> void checkProduct(Gpu &gpu, Product &p, bool inC) {
+template <typename T> void checkProblem(Gpu &gpu, GemmProblem &p, bool inC) {
   using E = Element<T>;
   bool exact = p.desc.activation != APRT_ACT_GELU_TANH;
   std::vector<T> a = inType<T>(p.a, exact), b = inType<T>(p.b, exact);
@@ -68,27 +68,27 @@ template <typename T> void checkProduct(Gpu &gpu, Product &p, bool inC) {
         << "at " << i << " of " << describe(p.desc);
 }
 
-template <typename T> void checkRandomProducts(int count, int64_t slots) {
+template <typename T> void checkRandomProblems(int count, int64_t slots) {
   std::mt19937 random(17 + sizeof(T));
   for (int i = 0; i < count && !::testing::Test::HasFatalFailure(); ++i) {
     Gpu gpu{uint64_t(i)};
-    Product p = supportedProduct<T>(random);
+    GemmProblem p = supportedProblem<T>(random);
     p.desc.slot = slots ? i % slots : -1;
-    checkProduct<T>(gpu, p, i % 2);
+    checkProblem<T>(gpu, p, i % 2);
   }
 }
 
-TEST(CudaGemm, RandomFloats) { checkRandomProducts<float>(300, 0); }
-TEST(CudaGemm, RandomHalves) { checkRandomProducts<Float16>(150, 0); }
-TEST(CudaGemm, RandomBFloats) { checkRandomProducts<BFloat16>(150, 0); }
-TEST(CudaGemm, RandomDoubles) { checkRandomProducts<double>(80, 0); }
-TEST(CudaGemm, PackedFloats) { checkRandomProducts<float>(100, 4); }
-TEST(CudaGemm, PackedHalves) { checkRandomProducts<Float16>(60, 4); }
+TEST(CudaGemm, RandomFloats) { checkRandomProblems<float>(300, 0); }
+TEST(CudaGemm, RandomHalves) { checkRandomProblems<Float16>(150, 0); }
+TEST(CudaGemm, RandomBFloats) { checkRandomProblems<BFloat16>(150, 0); }
+TEST(CudaGemm, RandomDoubles) { checkRandomProblems<double>(80, 0); }
+TEST(CudaGemm, PackedFloats) { checkRandomProblems<float>(100, 4); }
+TEST(CudaGemm, PackedHalves) { checkRandomProblems<Float16>(60, 4); }
 
 /// Heads between the rows of a batch: one loop of the host, strided batches.
 TEST(CudaGemm, AttentionScoresInPlace) {
   constexpr int64_t b = 3, s = 5, h = 4, d = 8;
-  Product p;
+  GemmProblem p;
   p.desc.dtype = APRT_F32;
   p.desc.batch_rank = 2;
   p.desc = {APRT_F32,
@@ -107,7 +107,7 @@ TEST(CudaGemm, AttentionScoresInPlace) {
   std::mt19937 random(2);
   p.fill(random);
   Gpu gpu;
-  checkProduct<float>(gpu, p, false);
+  checkProblem<float>(gpu, p, false);
 }
 
 /// Tensor cores round operands to ten bits; plain floats do not.
@@ -130,15 +130,15 @@ TEST(CudaGemm, Tf32OnlyWhenAsked) {
 /// Long sums use the workspace: it is counted, and made before a capture.
 TEST(CudaGemm, WorkspaceIsCountedAndReused) {
   Gpu gpu;
-  Product p;
+  GemmProblem p;
   p.desc = {APRT_F32, 0,       {}, 16, 16, 1024, {1024, 1},
             {16, 1},  {16, 1}, 0,  0,  0,  -1};
   std::mt19937 random(1);
   p.fill(random);
-  checkProduct<float>(gpu, p, false);
+  checkProblem<float>(gpu, p, false);
   int64_t held = gpu.memory.workspace.currentBytes();
   EXPECT_GE(held, 16 * 16 * 4 * 2);
-  checkProduct<float>(gpu, p, false);
+  checkProblem<float>(gpu, p, false);
   EXPECT_EQ(gpu.memory.workspace.currentBytes(), held);
 }
 
@@ -156,7 +156,7 @@ TEST(CudaGemm, WhatTheLibraryLacksIsNamed) {
   EXPECT_EQ(message(good), "");
   aprt_gemm_desc desc = good;
   desc.dtype = APRT_I32;
-  EXPECT_NE(message(desc).find("no type or epilogue for a i32 product"),
+  EXPECT_NE(message(desc).find("no type or epilogue for a i32 GEMM"),
             std::string::npos);
   desc = good;
   desc.activation = APRT_ACT_SILU;

@@ -138,11 +138,11 @@ TEST_F(EmulatedCublasLt, RefusesWhatIsNoLongerAlive) {
                 "the handle is not alive");
 }
 
-TEST_F(EmulatedCublasLt, RefusesAnotherProductsAlgorithm) {
+TEST_F(EmulatedCublasLt, RefusesAnotherGemmsAlgorithm) {
   ASSERT_EQ(find(), CUBLAS_STATUS_SUCCESS);
   set(CUBLASLT_MATMUL_DESC_TRANSA, int32_t(CUBLAS_OP_T));
   expectRefusal(run(), CUBLAS_STATUS_INVALID_VALUE,
-                "the algorithm is that of another product");
+                "the algorithm is that of another GEMM");
 }
 
 TEST_F(EmulatedCublasLt, RefusesAMisalignedMatrix) {
@@ -221,7 +221,7 @@ TEST_F(EmulatedCublasLt, NamesARaceBetweenStreams) {
   expectFault(FaultKind::streamRace, {"/layer0/MatMul", "/layer0/AllReduce"});
 }
 
-/// Columns that lie between those of another matrix are not the matrix.
+/// Columns between those of another matrix are not the matrix.
 TEST_F(EmulatedCublasLt, InterleavedMatricesDoNotRace) {
   left = allocateFilled(2 * bytes);
   set(a, CUBLASLT_MATRIX_LAYOUT_LD, int64_t(16));

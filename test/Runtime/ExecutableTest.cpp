@@ -20,7 +20,7 @@ const char programText[] = R"json({
   "channels": [],
   "ops": [{"name": "/gather", "kind": "all_gather", "stream": 0},
           {"name": "/scale", "kind": "kernel", "stream": 0},
-          {"name": "/product", "kind": "gemm", "stream": 0},
+          {"name": "/matmul", "kind": "gemm", "stream": 0},
           {"name": "/sum", "kind": "all_reduce", "stream": 0}],
   "inputs": [
     {"name": "x", "dtype": "f32", "shape": [6, 5],
@@ -287,9 +287,10 @@ TEST_F(Executable, DescribeTellsTheWholeInterface) {
   build("program.c", manifest, 1);
   Outcome outcome = run("--describe --json exe.json");
   ASSERT_EQ(outcome.code, 0) << outcome.text;
-  for (const char *line : {"\ntarget       cpu, products in tf32\n",
-                           "\nfixed        rate = 16000 of i32[]\n",
-                           "\nchecks       the other branch was taken\n"})
+  for (const char *line :
+       {"\ntarget       cpu, matrix multiplications in tf32\n",
+        "\nfixed        rate = 16000 of i32[]\n",
+        "\nchecks       the other branch was taken\n"})
     EXPECT_NE(outcome.text.find(line), std::string::npos) << outcome.text;
   json whole = json::parse(folder.read("exe.json"));
   EXPECT_EQ(whole["tf32"], true);

@@ -1,4 +1,4 @@
-//===- GemmProblem.h - Random matrix products -------------------*- C++ -*-===//
+//===- GemmProblem.h - Random GEMMs -----------------------------*- C++ -*-===//
 
 #ifndef AUTOPAR_TEST_RUNTIME_GEMMPROBLEM_H
 #define AUTOPAR_TEST_RUNTIME_GEMMPROBLEM_H
@@ -23,8 +23,8 @@ inline int64_t extent(int64_t rank, const int64_t *sizes,
   return most;
 }
 
-/// A product with its operands.
-struct Product {
+/// A GEMM with its operands.
+struct GemmProblem {
   aprt_gemm_desc desc{};
   std::vector<float> a, b, bias, addend, c;
 
@@ -51,7 +51,7 @@ struct Product {
 };
 
 /// Dense strides of the last two dimensions in either order, then the batch.
-inline void denseStrides(Product &p, int64_t *strides, int64_t rows,
+inline void denseStrides(GemmProblem &p, int64_t *strides, int64_t rows,
                          int64_t columns, bool transposed, int64_t padding) {
   int64_t r = p.desc.batch_rank;
   strides[r] = transposed ? 1 : columns + padding;
@@ -63,11 +63,11 @@ inline void denseStrides(Product &p, int64_t *strides, int64_t rows,
   }
 }
 
-inline Product randomProduct(std::mt19937 &random) {
+inline GemmProblem randomProblem(std::mt19937 &random) {
   auto pick = [&](std::initializer_list<int64_t> values) {
     return values.begin()[random() % values.size()];
   };
-  Product p;
+  GemmProblem p;
   aprt_gemm_desc &d = p.desc;
   d.dtype = APRT_F32;
   d.batch_rank = pick({0, 0, 1, 1, 2, 3});

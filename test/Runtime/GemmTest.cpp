@@ -1,4 +1,4 @@
-//===- GemmTest.cpp - Matrix products against plain loops -----------------===//
+//===- GemmTest.cpp - GEMMs against plain loops ---------------------------===//
 
 #include "cpu/Gemm.h"
 #include "GemmProblem.h"
@@ -40,7 +40,7 @@ void expectNear(const std::vector<float> &got, const std::vector<float> &wanted,
 
 enum class AddendPlace { Separate, InC };
 
-void checkProduct(Machine &machine, Product &p, AddendPlace place) {
+void checkProblem(Machine &machine, GemmProblem &p, AddendPlace place) {
   std::vector<float> wanted = p.c, got = p.c;
   bool inC = place == AddendPlace::InC;
   naiveGemm(p.desc, p.a.data(), p.b.data(), p.bias.data(),
@@ -59,33 +59,33 @@ void checkProduct(Machine &machine, Product &p, AddendPlace place) {
 class GemmThreads : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Threads, GemmThreads, ::testing::Values(1, 2, 3));
 
-TEST_P(GemmThreads, RandomProducts) {
+TEST_P(GemmThreads, RandomProblems) {
   Machine machine(GetParam());
   std::mt19937 random(7 + GetParam());
   for (int i = 0; i < 300; ++i) {
-    Product p = randomProduct(random);
-    checkProduct(machine, p, i % 2 ? AddendPlace::InC : AddendPlace::Separate);
+    GemmProblem p = randomProblem(random);
+    checkProblem(machine, p, i % 2 ? AddendPlace::InC : AddendPlace::Separate);
     if (HasFatalFailure())
       return;
   }
 }
 
-TEST_P(GemmThreads, PackedProducts) {
+TEST_P(GemmThreads, PackedProblems) {
   Machine machine(GetParam());
   std::mt19937 random(70 + GetParam());
   for (int i = 0; i < 200; ++i) {
-    Product p = randomProduct(random);
+    GemmProblem p = randomProblem(random);
     p.desc.slot = i % 4;
     Status status = machine.gemm->pack(p.desc, p.b.data());
     ASSERT_TRUE(status.ok()) << status.message();
-    checkProduct(machine, p, i % 2 ? AddendPlace::InC : AddendPlace::Separate);
+    checkProblem(machine, p, i % 2 ? AddendPlace::InC : AddendPlace::Separate);
     if (HasFatalFailure())
       return;
   }
 }
 
-/// Products that more than one thread shares: by batch, rows and columns.
-TEST_P(GemmThreads, LargeProducts) {
+/// GEMMs that more than one thread shares: by batch, rows and columns.
+TEST_P(GemmThreads, LargeProblems) {
   Machine machine(GetParam());
   std::mt19937 random(5);
   const int64_t shapes[][4] = {{1, 300, 256, 200}, {1, 5, 1000, 300},
@@ -93,7 +93,7 @@ TEST_P(GemmThreads, LargeProducts) {
                                {1, 131, 70, 513},  {3, 40, 300, 100}};
   for (const auto &shape : shapes)
     for (int packed = 0; packed < 2; ++packed) {
-      Product p;
+      GemmProblem p;
       p.desc.dtype = APRT_F32;
       p.desc.batch_rank = shape[0] > 1;
       p.desc.batch[0] = shape[0];
@@ -111,15 +111,15 @@ TEST_P(GemmThreads, LargeProducts) {
       if (packed) {
         ASSERT_TRUE(fresh.gemm->pack(p.desc, p.b.data()).ok());
       }
-      checkProduct(packed ? fresh : machine, p, AddendPlace::Separate);
-      checkProduct(packed ? fresh : machine, p, AddendPlace::InC);
+      checkProblem(packed ? fresh : machine, p, AddendPlace::Separate);
+      checkProblem(packed ? fresh : machine, p, AddendPlace::InC);
     }
 }
 
 /// Rows keep their bits whatever the number of threads.
 TEST(Gemm, CutByRowsIsBitIdentical) {
   std::mt19937 random(3);
-  Product p;
+  GemmProblem p;
   p.desc = {APRT_F32, 0,        {}, 256, 192, 320, {320, 1},
             {192, 1}, {192, 1}, 0,  0,   0,   -1};
   p.fill(random);
@@ -137,9 +137,9 @@ TEST(Gemm, CutByRowsIsBitIdentical) {
 }
 
 /// A description of dense matrices, one after the other.
-Product denseProduct(int64_t batches, int64_t m, int64_t n, int64_t k,
-                     bool transposedA, bool transposedB) {
-  Product p;
+GemmProblem denseProblem(int64_t batches, int64_t m, int64_t n, int64_t k,
+                         bool transposedA, bool transposedB) {
+  GemmProblem p;
   p.desc.dtype = APRT_F32;
   p.desc.batch_rank = batches > 1;
   p.desc.batch[0] = batches;
@@ -154,11 +154,11 @@ Product denseProduct(int64_t batches, int64_t m, int64_t n, int64_t k,
 }
 
 /// Of [batch, m, n, k]: both orders of the matrices, packed or not, with all
-/// that a product takes along.
+/// that a GEMM takes along.
 void checkForms(int threads, const int64_t (&shape)[4], std::mt19937 &random) {
   for (int form = 0; form < 8; ++form) {
-    Product p = denseProduct(shape[0], shape[1], shape[2], shape[3], form & 1,
-                             form & 2);
+    GemmProblem p = denseProblem(shape[0], shape[1], shape[2], shape[3],
+                                 form & 1, form & 2);
     p.desc.bias = p.desc.addend = 1;
     p.desc.activation = int64_t(random() % 7);
     p.desc.slot = form & 4 ? 0 : -1;
@@ -167,7 +167,7 @@ void checkForms(int threads, const int64_t (&shape)[4], std::mt19937 &random) {
     if (p.desc.slot >= 0) {
       ASSERT_TRUE(machine.gemm->pack(p.desc, p.b.data()).ok());
     }
-    checkProduct(machine, p,
+    checkProblem(machine, p,
                  form % 3 ? AddendPlace::Separate : AddendPlace::InC);
     if (::testing::Test::HasFatalFailure())
       return;
@@ -226,12 +226,12 @@ TEST(Gemm, ActivationsOfVectors) {
 }
 
 /// A result has the same bits among any others and on any thread.
-TEST(Gemm, CutVectorProductsAreBitIdentical) {
+TEST(Gemm, CutGemvsAreBitIdentical) {
   std::mt19937 random(17);
   for (bool transposed : {false, true})
     for (int64_t k : {7, 64, 1003}) {
       constexpr int64_t m = 613;
-      Product p = denseProduct(1, m, 1, k, transposed, false);
+      GemmProblem p = denseProblem(1, m, 1, k, transposed, false);
       p.fill(random);
       auto rows = [&](int threads, int64_t begin, int64_t end) {
         Machine machine(threads);
@@ -258,19 +258,19 @@ TEST(Gemm, PackedOnceUsedWithOtherRows) {
   for (int threads : {1, 2}) {
     Machine machine(threads);
     std::mt19937 random(11);
-    Product p;
+    GemmProblem p;
     p.desc = {APRT_F32, 0,       {}, 64, 96, 80, {80, 1},
               {96, 1},  {96, 1}, 0,  0,  0,  0};
     p.fill(random);
     ASSERT_TRUE(machine.gemm->pack(p.desc, p.b.data()).ok());
     for (int64_t rows : {1, 7, 300}) {
-      Product q = p;
+      GemmProblem q = p;
       q.desc.m = rows;
       q.desc.slot = -1;
       q.fill(random);
       q.b = p.b;
       q.desc.slot = 0;
-      checkProduct(machine, q, AddendPlace::Separate);
+      checkProblem(machine, q, AddendPlace::Separate);
     }
   }
 }
@@ -315,9 +315,9 @@ TEST(Gemm, BFloat16) {
     ASSERT_NEAR(toFloat(c[i]), toFloat(wanted[i]), 0.5) << i;
 }
 
-/// The same product in elements of type T, whose values are small integers:
+/// The same GEMM in elements of type T, whose values are small integers:
 /// exact in every type.
-template <typename T> void checkInType(Machine &machine, const Product &p) {
+template <typename T> void checkInType(Machine &machine, const GemmProblem &p) {
   using E = Element<T>;
   using Compute = typename E::Compute;
   aprt_gemm_desc desc = p.desc;
@@ -354,7 +354,7 @@ TEST_P(GemmThreads, EveryType) {
   Machine machine(GetParam());
   std::mt19937 random(31);
   for (int i = 0; i < 60 && !HasFatalFailure(); ++i) {
-    Product p = randomProduct(random);
+    GemmProblem p = randomProblem(random);
     p.desc.slot = i % 3 ? -1 : 0;
     checkInType<double>(machine, p);
     checkInType<Float16>(machine, p);
@@ -370,16 +370,16 @@ TEST(Gemm, WorksWithoutTheLibrary) {
   Machine machine(2, /*withLibrary=*/false);
   std::mt19937 random(9);
   for (int i = 0; i < 30; ++i) {
-    Product p = randomProduct(random);
+    GemmProblem p = randomProblem(random);
     if (i % 2) {
       p.desc.slot = 1;
       ASSERT_TRUE(machine.gemm->pack(p.desc, p.b.data()).ok());
       Machine fresh(1, false);
       ASSERT_TRUE(fresh.gemm->pack(p.desc, p.b.data()).ok());
-      checkProduct(fresh, p, AddendPlace::Separate);
+      checkProblem(fresh, p, AddendPlace::Separate);
       continue;
     }
-    checkProduct(machine, p, AddendPlace::Separate);
+    checkProblem(machine, p, AddendPlace::Separate);
   }
 }
 

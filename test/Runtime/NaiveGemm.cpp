@@ -1,4 +1,4 @@
-//===- NaiveGemm.cpp - Matrix product by plain loops ----------------------===//
+//===- NaiveGemm.cpp - A GEMM by plain loops ------------------------------===//
 
 #include "NaiveGemm.h"
 #include "core/DataType.h"

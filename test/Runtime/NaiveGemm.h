@@ -1,4 +1,4 @@
-//===- NaiveGemm.h - Matrix product by plain loops --------------*- C++ -*-===//
+//===- NaiveGemm.h - A GEMM by plain loops ----------------------*- C++ -*-===//
 
 #ifndef AUTOPAR_TEST_RUNTIME_NAIVEGEMM_H
 #define AUTOPAR_TEST_RUNTIME_NAIVEGEMM_H

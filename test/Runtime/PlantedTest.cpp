@@ -144,7 +144,7 @@ TEST(Planted, HeuristicsOfCublasLt) {
   EXPECT_EQ(multiply(""), "");
   EXPECT_EQ(multiply("cublaslt-first=15"), ""); // the next one
   expectText(multiply("cublaslt-heuristic=0"),
-             "cuBLASLt has no algorithm for a f32 product of m=2 n=2 k=2");
+             "cuBLASLt has no algorithm for a f32 GEMM of m=2 n=2 k=2");
   expectText(multiply("cublaslt-heuristic=15"), "cuBLASLt has no algorithm");
   expectText(multiply("cublaslt-heuristic=3"), "CUBLAS_STATUS_ALLOC_FAILED");
   expectText(multiply("cublaslt-heuristic=14"), "CUBLAS_STATUS_INTERNAL_ERROR");

@@ -10,7 +10,7 @@ more than a year older, about 3 GB to fetch and unpack, and for each set
     libcuda, which comes with the driver only),
   - loads the libraries, without a GPU too, and resolves every function,
   - sees that a start without a device ends in an error that says so,
-  - has the libraries check the descriptors that plans of products and
+  - has the libraries check the descriptors that plans of GEMMs and
     convolutions make (cuDNN wants to be linked to some libcuda for that: one
     without a device is made).
 Prints a line for each and, at the end, "N passed, M failed".

@@ -37,8 +37,8 @@ func.func @step(%x: tensor<12xf32> {autopar.source = #autopar.input<"x">},
 
 // -----
 
-// Three products in a row need two places, and softmax works in place. The input is
-// read where the host holds it, and nothing lies over it.
+// Three einsums in a row need two places, and softmax works in place. The input is
+// read where the host holds it, and nothing is stored over it.
 // CHECK: autopar.persistent = {{\[}}[{source = #autopar.input<"x">, type = tensor<32x32xf32>}, {source = #autopar.parameter<"w"
 // CHECK-LABEL: func.func @step()
 // CHECK-SAME: autopar.arena_bytes = 8192 : i64

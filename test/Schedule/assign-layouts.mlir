@@ -24,7 +24,7 @@ func.func @chain(%x: tensor<2x3x8x8xf32>, %v: tensor<4x3x3x3xf32>, %w: tensor<5x
 // -----
 
 // One copy for two readers of an argument; the addend comes with channels last as well,
-// and the result may lie over it.
+// and the result may be stored over it.
 // CHECK-LABEL: func.func @two_readers
 // CHECK-COUNT-1: autopar.op = "copy"
 // CHECK-NOT: "copy"
@@ -142,7 +142,7 @@ func.func @no_refinement(%x: tensor<1x3x6x4xf32>, %w: tensor<9x3x1x1xf32>) -> te
 
 // -----
 
-// An image one pixel wide and of one row lies row-major: nothing to copy before the reshape.
+// An image one pixel wide and of one row is row-major: nothing to copy before the reshape.
 // CHECK-LABEL: func.func @pixel
 // CHECK: %[[C:.*]] = autopar.kernel {{.*}} library <convolution, {{[^>]*}}> attributes {autopar.op = "convolution"}
 // CHECK-NOT: "copy"
@@ -158,7 +158,7 @@ func.func @pixel(%x: tensor<1x3x1x1xf32>, %w: tensor<8x3x1x1xf32>) -> tensor<1x2
 // -----
 
 // Both results read the convolution's, one with channels last, the other row-major: the one
-// may not lie over what the other still reads.
+// may not be stored over what the other still reads.
 // CHECK-LABEL: func.func @two_orders
 // CHECK: library <convolution, {{[^>]*}}>
 // CHECK: autopar.kernel

@@ -1,6 +1,6 @@
 // RUN: autopar-opt %s --autopar-form-kernels --split-input-file | FileCheck %s -enable-var-scope
 
-// A GPU's product takes a bias and an activation that its library has.
+// A GPU's GEMM takes a bias and an activation that its library has.
 module attributes {autopar.target = "cuda"} {
 // CHECK-LABEL: func.func @bias_and_relu
 // CHECK: autopar.kernel {{.*}} library <gemm, {{[^>]*}}>
@@ -54,7 +54,7 @@ func.func @addend(%x: tensor<8x8xf16>, %w: tensor<8x8xf16>) -> tensor<8x8xf16> {
 
 // -----
 
-// Products of other types are loops; convolutions of f16 are calls.
+// GEMMs of other types are loops; convolutions of f16 are calls.
 module attributes {autopar.target = "cuda"} {
 // CHECK-LABEL: func.func @types
 // CHECK: autopar.kernel {{.*}} attributes

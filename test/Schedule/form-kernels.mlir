@@ -31,7 +31,7 @@ func.func @names(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Communication stays between kernels; reshapes rename what lies in memory.
+// Communication stays between kernels; reshapes rename what is in memory.
 autopar.mesh @mesh #autopar.mesh<["data"=2]>
 // CHECK-LABEL: func.func @communication_between_kernels
 // CHECK: %[[A:.*]] = autopar.kernel ins(%arg0)
@@ -79,7 +79,7 @@ func.func @constant_result(%x: tensor<4xf32>) -> tensor<2xf32> {
 
 // -----
 
-// A reshape of a constant that lies in memory for one reader and is repeated in
+// A reshape of a constant that is in memory for one reader and is repeated in
 // the kernel of another.
 autopar.mesh @mesh #autopar.mesh<["x"=2]>
 // CHECK-LABEL: func.func @reshape_in_memory_and_in_kernel

@@ -154,12 +154,12 @@ func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments 
 
 // -----
 
-// Element by element, but result and input lie otherwise.
+// Element by element, but result and input are stored otherwise.
 func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = [],
     autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<2x3xf32>, value = 0 : i64}]} {
   %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3xf32>
   %b = autopar.buffer arena[0] {autopar.value = 1 : i64} : memref<2x3xf32, strided<[1, 2]>>
-  // expected-error @+1 {{writes result 0 over input 0, whose elements lie in another order: 'memref<2x3xf32, strided<[1, 2]>>' and 'memref<2x3xf32>'}}
+  // expected-error @+1 {{writes result 0 over input 0, whose elements are stored in another order: 'memref<2x3xf32, strided<[1, 2]>>' and 'memref<2x3xf32>'}}
   autopar.kernel ins(%a) outs(%b) attributes {autopar.in_place = array<i64: 0>} : (memref<2x3xf32>, memref<2x3xf32, strided<[1, 2]>>) -> () {
   ^bb0(%x: tensor<2x3xf32>):
     %0 = autopar.unary relu %x : tensor<2x3xf32> -> tensor<2x3xf32>
@@ -170,7 +170,7 @@ func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = 
 
 // -----
 
-// The result may lie there for its own sake, but the other one reads the same
+// The result may be stored there for its own sake, but the other one reads the same
 // elements at other iterations.
 func.func @step() attributes {autopar.arena_bytes = 128 : i64, autopar.arguments = [], autopar.results = []} {
   %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3xf32, strided<[1, 2]>>
@@ -210,7 +210,7 @@ func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = 
 
 // -----
 
-// Rows are read before they are written only if they lie one after another.
+// Rows are read before they are written only if they are stored one after another.
 func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [], autopar.results = []} {
   %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3xf32, strided<[1, 2]>>
   %b = autopar.buffer arena[0] {autopar.value = 1 : i64} : memref<2x3xf32, strided<[1, 2]>>
@@ -218,7 +218,7 @@ func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments 
     %0 = autopar.constant dense<1.0> : tensor<2x3xf32>
     autopar.yield %0 : tensor<2x3xf32>
   }
-  // expected-error @+1 {{writes result 0 over input 0, of which result 0 reads rows: they must lie one after another, and be read for one result alone}}
+  // expected-error @+1 {{writes result 0 over input 0, of which result 0 reads rows: they must be stored one after another, and be read for one result alone}}
   autopar.kernel ins(%a) outs(%b) attributes {autopar.in_place = array<i64: 0>}
       : (memref<2x3xf32, strided<[1, 2]>>, memref<2x3xf32, strided<[1, 2]>>) -> () {
   ^bb0(%x: tensor<2x3xf32>):
@@ -230,7 +230,7 @@ func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments 
 
 // -----
 
-// A collective moves bytes: both sides lie alike.
+// A collective moves bytes: both sides have one layout.
 autopar.mesh @mesh #autopar.mesh<["x"=2]>
 func.func @step() attributes {autopar.arena_bytes = 128 : i64, autopar.arguments = [], autopar.results = []} {
   %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3xf32>

@@ -30,9 +30,8 @@ CommandLine commandLine(CalibrateOptions &options) {
   CommandLine line;
   line.usage = "autopar calibrate [-o FILE]";
   line.about =
-      "Measures this host into a file that --cluster takes: matrix products "
-      "by type, memory\nbandwidth and the cost of a launch, of its cores and "
-      "of "
+      "Measures this host into a file that --cluster takes: GEMMs by "
+      "type, memory\nbandwidth and the cost of a launch, of its cores and of "
       "its GPU where there is one, with\nthe versions of driver and libraries. "
       "Keep the host idle meanwhile.";
   line.options = {

@@ -29,7 +29,7 @@ CommandLine commandLine(ExplainOptions &options) {
       text("model", "MODEL",
            "the model (default: the plan's, in the plan's folder)",
            options.model),
-      text("tensor", "NAME", "alternatives for how this tensor lies",
+      text("tensor", "NAME", "alternatives for how this tensor is sharded",
            options.tensor),
       text("op", "NAME", "alternatives for what this op does", options.op),
       text("against", "FILE", "compare with this plan of the same model",

@@ -31,16 +31,16 @@ void PlanOptions::addTo(CommandLine &line) {
            target));
   options.push_back(
       text("precision", "TYPE",
-           "fp32 (default: as exported), tf32, bf16 or fp16: matrix products "
-           "and\n                             convolutions in it, with sums in "
-           "fp32",
+           "fp32 (default: as exported), tf32, bf16 or fp16: matrix\n"
+           "                             multiplications and convolutions in "
+           "it, with sums in fp32",
            precision));
   options.push_back(text("strategy", "NAME[,NAME]",
                          "auto (default), replicated, data, row, column, "
                          "tensor, channel, spatial, layer",
                          strategy));
   options.push_back(text("mesh", "AXIS=N[,AXIS=N]",
-                         "fix the mesh; with several strategies one axis each; "
+                         "fix the mesh; with several demands one axis each; "
                          "layer=N counts stages",
                          mesh));
   options.push_back(number("micro-batches", "K",

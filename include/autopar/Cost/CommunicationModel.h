@@ -9,8 +9,8 @@
 
 namespace autopar {
 
-/// How the members of a communicator lie on nodes: the worst over the mesh's
-/// communicators of the same sub-axes.
+/// How the members of a communicator are placed on nodes: the worst over the
+/// mesh's communicators of the same sub-axes.
 struct CommunicatorShape {
   int64_t ranks = 1;
   int64_t nodes = 1;

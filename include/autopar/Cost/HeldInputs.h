@@ -12,7 +12,7 @@
 
 namespace autopar {
 
-/// Every device's block lies in the whole tensor as one piece of row-major
+/// Every device's block is in the whole tensor as one piece of row-major
 /// memory, all of it inside: rows of a batch do, columns do not.
 bool isOnePiece(llvm::ArrayRef<int64_t> shape, const Sharding &sharding,
                 const Mesh &mesh);

@@ -4,7 +4,7 @@
 // Cost prices the groups, Schedule makes them kernels, Lowering emits each.
 //
 // Forms of a group
-//   Contraction   one einsum that is a matrix product by strides, and epilogue
+//   Contraction   one einsum that is a GEMM by strides, and epilogue
 //   Convolution   one convolution, and epilogue
 //   Loops         a connected set of ops that share one space of iterations:
 //     - without reductions (rowRank < 0): every result has as many elements as
@@ -18,7 +18,7 @@
 //       pointwise ops on its result.
 //   Spreads, constants, iotas and arithmetic on scalars are copied into each
 //   group that reads them. Reshapes inside a group keep the innermost
-//   dimension; all others lie between groups and are names of a buffer.
+//   dimension; all others are between groups and are names of a buffer.
 //
 //===----------------------------------------------------------------------===//
 

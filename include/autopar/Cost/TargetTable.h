@@ -31,8 +31,9 @@ struct LibraryCalls {
   bool silu = false;
   /// Element types of calls; what is of another type is loops.
   bool f32 = true, f16 = false, bf16 = false, others = false;
-  /// Images with fewer positions are loops: how one of a single position lies
-  /// is not to be told from its strides, by which a library picks its engines.
+  /// Images with fewer positions are loops: the layout of one of a single
+  /// position is not to be told from its strides, by which a library picks its
+  /// engines.
   int64_t leastPositions = 0;
   /// The library may write its result over the addend.
   bool inPlace = false;
@@ -50,8 +51,8 @@ struct TargetTable {
   /// there; otherwise, and on other targets, each step copies them.
   bool readsHeldInputs = false;
   /// Depthwise f32 convolutions of lines and images that add at most so many
-  /// products per element are as fast on row-major ones.
-  int64_t mostRowMajorProducts = 0;
+  /// terms per element are as fast on row-major ones.
+  int64_t mostRowMajorTerms = 0;
   /// Keeps kernels compilable.
   unsigned maxOps = 64;
   CommunicationRules communication;
@@ -61,7 +62,7 @@ struct TargetTable {
   }
 };
 
-/// The table of the target of the module that `op` is or lies in.
+/// The table of the target of the module that `op` is or is in.
 const TargetTable &targetTable(mlir::Operation *op);
 
 } // namespace autopar

@@ -17,7 +17,7 @@ namespace autopar {
 struct WorkBuffer {
   int64_t bytes = 0;
   /// A parameter, a setup value, or an input that is read where the host holds
-  /// it: not in the arena, and no result lies over it.
+  /// it: not in the arena, and no result is stored over it.
   bool persistent = false;
   bool input = false;  // given at the start: alive until its last read
   bool output = false; // alive from its write to the end
@@ -30,7 +30,8 @@ struct WorkItem {
   WorkKind kind = WorkKind::Compute;
   int64_t channel = -1; // of Send and Recv: in order on each channel
   llvm::SmallVector<unsigned, 4> reads, writes; // buffers
-  /// Pairs (index in writes, index in reads): the one may lie over the other.
+  /// Pairs (index in writes, index in reads): the one may be stored over the
+  /// other.
   llvm::SmallVector<std::pair<unsigned, unsigned>, 1> inPlace;
 };
 

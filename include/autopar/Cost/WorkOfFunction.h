@@ -12,7 +12,7 @@ namespace autopar {
 /// Bytes of a dense tensor or memref; an i1 takes one.
 int64_t bytesOf(mlir::Type type);
 
-/// The value whose memory `value` names: what lies under its reshapes.
+/// The value whose memory `value` names: what its reshapes read.
 mlir::Value storageOf(mlir::Value value);
 
 /// Which results of `func` need a copy because their memory is an argument's or

@@ -70,7 +70,8 @@ def Autopar_BinaryOp : Autopar_Op<"binary", [SameOperandsAndResultType], ["getPr
 }
 
 def Autopar_CompareOp : Autopar_Op<"compare", [SameOperandsAndResultShape, SameTypeOperands]> {
-  let summary = "`autopar.compare lt %a, %b : tensor<2xf32>`; the result is i1";
+  let summary = "whether a comparison holds: `autopar.compare lt %a, %b : tensor<2xf32> -> tensor<2xi1>`";
+  let description = "With NaN only `ne` holds. Rule: every dimension splits; no partial passes.";
   let arguments = (ins Autopar_ComparePredicateAttr:$predicate, Autopar_Tensor:$lhs, Autopar_Tensor:$rhs);
   let results = (outs Autopar_Bool:$result);
   let assemblyFormat = "`` $predicate $lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)";
@@ -80,6 +81,11 @@ def Autopar_CompareOp : Autopar_Op<"compare", [SameOperandsAndResultShape, SameT
 def Autopar_SelectOp : Autopar_Op<"select",
     [SameOperandsAndResultShape, AllTypesMatch<["onTrue", "onFalse", "result"]>], ["roundsResult"]> {
   let summary = "elementwise choice: `autopar.select %c, %a, %b : tensor<2xi1>, tensor<2xf32>`";
+  let description = [{
+    `onTrue` where the condition holds, else `onFalse`; what is not chosen does not
+    matter, NaN included. Rule: every dimension splits; both values may be partial
+    together, by one whole condition.
+  }];
   let arguments = (ins Autopar_Bool:$condition, Autopar_Tensor:$onTrue, Autopar_Tensor:$onFalse);
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "$condition `,` $onTrue `,` $onFalse attr-dict `:` type($condition) `,` type($result)";
@@ -150,6 +156,10 @@ def Autopar_ReshapeOp : Autopar_Op<"reshape"> {
 
 def Autopar_TransposeOp : Autopar_Op<"transpose", [], ["getLoopRole"]> {
   let summary = "result dimension i is operand dimension perm[i]: `autopar.transpose %x perm = [1, 0] : ...`";
+  let description = [{
+    Rule: every dimension splits, and a partial passes. A kernel follows it with
+    loops of its own where the innermost dimension moves.
+  }];
   let arguments = (ins Autopar_Tensor:$input, DenseI64ArrayAttr:$perm);
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "$input `perm` `=` $perm attr-dict `:` type($input) `->` type($result)";
@@ -171,6 +181,10 @@ def Autopar_SliceOp : Autopar_Op<"slice"> {
 
 def Autopar_PadOp : Autopar_Op<"pad"> {
   let summary = "`value` around the operand: low[i] elements before, high[i] after dimension i (none negative)";
+  let description = [{
+    Rule: a dimension without padding splits; a padded one does not. A partial sum
+    passes where `value` is zero.
+  }];
   let arguments = (ins Autopar_Tensor:$input, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, F64Attr:$value);
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "$input `low` `=` $low `high` `=` $high `value` `=` $value attr-dict `:` type($input) `->` type($result)";
@@ -180,6 +194,10 @@ def Autopar_PadOp : Autopar_Op<"pad"> {
 
 def Autopar_ConcatOp : Autopar_Op<"concat"> {
   let summary = "operands one after the other along `dim`";
+  let description = [{
+    They agree in the other dimensions. Rule: all dimensions but `dim` split;
+    operands may be partial together.
+  }];
   let arguments = (ins Variadic<Autopar_Tensor>:$inputs, I64Attr:$dim);
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "$inputs `dim` `=` $dim attr-dict `:` functional-type($inputs, results)";
@@ -205,6 +223,11 @@ def Autopar_GatherOp : Autopar_LocalizedOp<"gather"> {
 
 def Autopar_GatherNdOp : Autopar_Op<"gather_nd", [], ["getLoopRole"]> {
   let summary = "ONNX GatherND: the last dimension of `indices` addresses the dimensions of `data` after `batch_dims`";
+  let description = [{
+    Negative indices and indices outside mean what they mean in gather. Rule: the
+    dimensions of `indices` before the last split, batch dimensions with those of
+    `data`, and so do dimensions of `data` behind the addressed ones, which do not.
+  }];
   let arguments = (ins Autopar_Tensor:$data, Autopar_IntTensor:$indices, I64Attr:$batch_dims);
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "$data `,` $indices `batch_dims` `=` $batch_dims attr-dict `:` functional-type(operands, results)";
@@ -286,6 +309,11 @@ def Autopar_PoolOp : Autopar_LocalizedOp<"pool", [], ["getFlops", "getPrecisionC
 
 def Autopar_ReduceOp : Autopar_Op<"reduce", [], ["getRowRank", "getPrecisionClass", "roundsResult"]> {
   let summary = "reduction over `dims`, which disappear: `autopar.reduce sum %x dims = [1] : ...`";
+  let description = [{
+    Rule: every dimension splits; over one of `dims` the result is partial by
+    `kind`, and bytes past the extent are masked. A partial of that kind passes. A
+    reduction of nothing is the neutral element.
+  }];
   let arguments = (ins Autopar_ReduceKindAttr:$kind, Autopar_Tensor:$input, DenseI64ArrayAttr:$dims);
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "`` $kind $input `dims` `=` $dims attr-dict `:` type($input) `->` type($result)";
@@ -294,6 +322,11 @@ def Autopar_ReduceOp : Autopar_Op<"reduce", [], ["getRowRank", "getPrecisionClas
 
 def Autopar_ScanOp : Autopar_Op<"scan", [SameOperandsAndResultType], ["getRowDim", "getPrecisionClass", "roundsResult"]> {
   let summary = "running reduction along `dim` (sum is a cumulative sum)";
+  let description = [{
+    `exclusive`: an element is the reduction of those before it, the first one the
+    neutral element. `reverse`: from the end. Rule: all dimensions but `dim` split;
+    a partial of `kind` passes.
+  }];
   let arguments = (ins Autopar_ReduceKindAttr:$kind, Autopar_Tensor:$input, I64Attr:$dim, UnitAttr:$exclusive, UnitAttr:$reverse);
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "`` $kind $input `dim` `=` $dim (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` type($result)";
@@ -301,7 +334,7 @@ def Autopar_ScanOp : Autopar_Op<"scan", [SameOperandsAndResultType], ["getRowDim
 }
 
 def Autopar_TopKOp : Autopar_Op<"top_k", [], ["getFlops", "getRowDim"]> {
-  let summary = "where the largest (or `smallest`) elements along `dim` lie, best first: `autopar.top_k %x dim = 1 : tensor<4x8xf32> -> tensor<4x2xi64>`";
+  let summary = "where the largest (or `smallest`) elements along `dim` are, best first: `autopar.top_k %x dim = 1 : tensor<4x8xf32> -> tensor<4x2xi64>`";
   let description = [{
     The result's size along `dim` is k. Of equal elements the first is better; NaN is larger
     than any number. The values are `gather_elements` of the operand at these positions.

@@ -11,7 +11,7 @@ include "autopar/Interfaces/Enums.td"
 def Autopar_Dialect : Dialect {
   let name = "autopar";
   let cppNamespace = "::autopar";
-  let summary = "Tensor programs, how they lie on a mesh of devices, and what the devices exchange";
+  let summary = "Tensor programs, how they are sharded over a mesh of devices, and what the devices exchange";
   let description = [{
     About 40 ops: the smallest set that keeps what matters to a parallel plan
     visible. Shapes are static (symbolic dimensions are bound at import). A module
@@ -27,8 +27,8 @@ def Autopar_Dialect : Dialect {
     | `autopar.stages` | module | plan | number of pipeline stages |
     | `autopar.source` | function argument | import | `#autopar.input`, `#autopar.parameter`, `#autopar.setup_result` |
     | `autopar.result` | function result | import | `#autopar.output` or `#autopar.setup_value` |
-    | `autopar.sharding` | function argument, result | plan | how the value lies |
-    | `autopar.shardings` | op | plan | array: how each result lies for its users |
+    | `autopar.sharding` | function argument, result | plan | how the value is sharded |
+    | `autopar.shardings` | op | plan | array: how each result is sharded for its users |
     | `autopar.strategy` | op | plan | what each axis does in the op |
     | `autopar.stage` | op, function | plan, partition | pipeline stage |
     | `autopar.global_type` | function argument, result | partition | type before the split |
@@ -83,7 +83,7 @@ def Autopar_MeshAttr : Autopar_Attr<"Mesh", "mesh"> {
 }
 
 def Autopar_ShardingAttr : Autopar_Attr<"Sharding", "sharding"> {
-  let summary = "how a value lies on a mesh: `#autopar.sharding<@mesh, [{\"data\"}, {}], partial = {\"tensor\": sum}>`";
+  let summary = "how a value is sharded over a mesh: `#autopar.sharding<@mesh, [{\"data\"}, {}], partial = {\"tensor\": sum}>`";
   let description = [{
     One list of axes per dimension, major to minor; a value may be partial over
     axes, with the reduction that makes it whole. `{"x", step = 4, offset = -1,

@@ -1,4 +1,4 @@
-//===- EinsumAsGemm.h - An einsum as one batched matrix product -*- C++ -*-===//
+//===- EinsumAsGemm.h - An einsum as one batched GEMM -----------*- C++ -*-===//
 
 #ifndef AUTOPAR_DIALECT_EINSUMASGEMM_H
 #define AUTOPAR_DIALECT_EINSUMASGEMM_H
@@ -33,7 +33,7 @@ struct EinsumAsGemm {
 /// At most this many batch dimensions remain after collapsing.
 inline constexpr size_t kMaxGemmBatch = 4;
 
-/// The matrix product that computes the einsum without copies; nullopt if there
+/// The GEMM that computes the einsum without copies; nullopt if there
 /// is none: contracted letters that do not collapse to one dimension, a matrix
 /// without a contiguous dimension, or too many batch dimensions. C's columns
 /// (n) are always contiguous; in A and B either dimension of the matrix is.

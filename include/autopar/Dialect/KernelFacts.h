@@ -32,8 +32,8 @@ std::optional<BinaryKind> binaryKindOf(mlir::Operation *op);
 /// Of a Spread: operand dimension i becomes result dimension dims[i].
 llvm::ArrayRef<int64_t> spreadDimsOf(mlir::Operation *op);
 
-/// Whether `spread` (a Spread) holds one value per column of the matrix
-/// product, or per channel of the convolution, that `libraryOp` computes: its
+/// Whether `spread` (a Spread) holds one value per column of the
+/// GEMM, or per channel of the convolution, that `libraryOp` computes: its
 /// operand is then a bias. Its result is added to the library op's result,
 /// possibly after a reshape.
 bool isBiasOf(mlir::Operation *libraryOp, mlir::Operation *spread);

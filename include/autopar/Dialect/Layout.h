@@ -1,7 +1,7 @@
 //===- Layout.h - The order of a tensor's dimensions in memory --*- C++ -*-===//
 //
-// Tensors have no layout. A buffer has: it is dense, and its dimensions lie in
-// some order. A buffer's memref says so by its strides.
+// Tensors have no layout. A buffer has: it is dense, and its dimensions are
+// stored in some order. A buffer's memref says so by its strides.
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,10 +75,10 @@ std::optional<Layout> carryLayout(mlir::Operation *op, mlir::Value from,
 /// that computes `op` cares for the layout of them and of its result.
 std::optional<mlir::Value> imageOperandOf(mlir::Operation *op);
 
-/// How many products each element of the result of an op that has an
+/// How many terms each element of the result of an op that has an
 /// imageOperandOf adds up, if they are of one channel of many: of a depthwise
 /// convolution.
-std::optional<int64_t> depthwiseProducts(mlir::Operation *op);
+std::optional<int64_t> depthwiseTerms(mlir::Operation *op);
 
 } // namespace autopar
 

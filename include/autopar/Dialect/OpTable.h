@@ -1,7 +1,7 @@
 //===- OpTable.h - One function per op, found by the op ---------*- C++ -*-===//
 //
-// What a stage knows of each op is a set of overloads, one per op, beside the
-// stage's other code. The table is made of all ops of the dialect: an overload
+// What a library knows of each op is a set of overloads, one per op, beside its
+// other code. The table is made of all ops of the dialect: an overload
 // that is added is found, and no list of ops is kept anywhere else.
 //
 //===----------------------------------------------------------------------===//

@@ -18,7 +18,7 @@ PrecisionClass precisionClassOf(mlir::Operation *op);
 mlir::Value convertTo(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value value, mlir::Type element);
 
-/// Whether products of f32 may round their operands to tf32.
+/// Whether matrix multiplications of f32 may round their operands to tf32.
 bool allowsTf32(mlir::ModuleOp module);
 
 } // namespace autopar

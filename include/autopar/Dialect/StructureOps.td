@@ -1,4 +1,4 @@
-//===- StructureOps.td - Where values lie and what devices exchange -----------===//
+//===- StructureOps.td - Shardings and what devices exchange ------------------===//
 
 #ifndef AUTOPAR_DIALECT_STRUCTUREOPS_TD
 #define AUTOPAR_DIALECT_STRUCTUREOPS_TD
@@ -10,13 +10,16 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 def Autopar_MeshOp : Op<Autopar_Dialect, "mesh", [Symbol]> {
   let summary = "the mesh of every stage: `autopar.mesh @mesh #autopar.mesh<[\"data\"=2]>`";
-  let description = "Created by apply-plan; stays to the end.";
+  let description = [{
+    Created by autopar-plan or autopar-apply-plan, in place of one that is there;
+    removed by lowering.
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, Autopar_MeshAttr:$mesh);
   let assemblyFormat = "$sym_name $mesh attr-dict";
 }
 
 def Autopar_ReshardOp : Op<Autopar_Dialect, "reshard", [Pure, AllTypesMatch<["input", "result"]>]> {
-  let summary = "the same global value, laid out otherwise";
+  let summary = "the same global value, sharded otherwise";
   let description = [{
     Types are global. Created by insert-reshards (Partition); removed by partition,
     which lowers it by the shortest path over the table of collectives. `fill` says
@@ -45,6 +48,10 @@ class Autopar_CollectiveOp<string mnemonic, dag attributes, list<Trait> traits =
   let results = (outs Optional<Autopar_Tensor>:$result);
   let assemblyFormat = "$input (`outs` $output^)? `mesh` `=` $mesh `axes` `=` $axes attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
+  let description = [{
+    Created by partition from a reshard, on local types; assign-buffers gives it
+    memrefs and a destination; removed by lowering, which calls the runtime.
+  }];
 }
 
 def Autopar_AllReduceOp : Autopar_CollectiveOp<"all_reduce", (ins Autopar_ReduceKindAttr:$kind)> {
@@ -62,7 +69,10 @@ def Autopar_AllToAllOp : Autopar_CollectiveOp<"all_to_all", (ins I64Attr:$split_
 def Autopar_HaloOp : Autopar_CollectiveOp<"halo",
     (ins I64Attr:$dim, I64Attr:$size, I64Attr:$step, I64Attr:$offset, F64Attr:$fill)> {
   let summary = "from a plain block of dimension `dim` (global `size`) to the interval j*step + offset + [0, result size)";
-  let description = "Positions outside [0, size) get `fill`. The interval may cover several neighbours or none.";
+  let description = [{
+    Positions outside [0, size) get `fill`. The interval may cover several
+    neighbours or none. Created and removed as the other collectives.
+  }];
 }
 
 class Autopar_PositionOp<string mnemonic, dag attributes, list<string> facts = []>
@@ -71,11 +81,19 @@ class Autopar_PositionOp<string mnemonic, dag attributes, list<string> facts = [
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "$input `mesh` `=` $mesh `axes` `=` $axes attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
+  let description = [{
+    Created by partition; form-kernels moves it into a kernel's body, with which
+    lowering removes it.
+  }];
 }
 
 def Autopar_SliceBlockOp : Autopar_PositionOp<"slice_block", (ins I64Attr:$dim)> {
   let summary = "the device's own block of `dim` along `axes`: [j*B, j*B + B) of the operand, B the result's size";
-  let description = "What lies past the operand's end is unspecified.";
+  let description = [{
+    What is past the operand's end is unspecified. Created by partition from a
+    reshard; form-kernels moves it into a kernel's body, with which lowering
+    removes it.
+  }];
 }
 def Autopar_MaskOp : Autopar_PositionOp<"mask", (ins I64Attr:$dim, I64Attr:$size, F64Attr:$value), ["roundsResult"]> {
   let summary = "`value` where the position j*B + i along `dim` is `size` (the global size) or more";
@@ -87,6 +105,11 @@ def Autopar_KeepFirstOp : Autopar_PositionOp<"keep_first", (ins Autopar_ReduceKi
 def Autopar_BlockOffsetOp : Op<Autopar_Dialect, "block_offset",
     [Pure, DeclareOpInterfaceMethods<KernelOpInterface, ["getLoopRole"]>]> {
   let summary = "the device's linear index along `axes` times `block`: where its block begins";
+  let description = [{
+    Created by partition for ops that `localize` with global positions (iota,
+    gather); form-kernels copies it into the bodies that read it, with which
+    lowering removes it.
+  }];
   let arguments = (ins FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes, I64Attr:$block);
   let results = (outs Autopar_Index:$result);
   let assemblyFormat = "`mesh` `=` $mesh `axes` `=` $axes `block` `=` $block attr-dict `:` type($result)";
@@ -101,12 +124,20 @@ def Autopar_BlockOffsetOp : Op<Autopar_Dialect, "block_offset",
 def Autopar_SendOp : Op<Autopar_Dialect, "send",
     [DeclareOpInterfaceMethods<KernelOpInterface>, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "gives a local value to the device with the same place in `to_stage`, over `channel`";
+  let description = [{
+    Created by split-stages; partition makes its operand local, assign-buffers a
+    memref; removed by lowering, which calls the runtime.
+  }];
   let arguments = (ins Autopar_Value:$input, I64Attr:$channel, I64Attr:$to_stage);
   let assemblyFormat = "$input `channel` `=` $channel `to` $to_stage attr-dict `:` type($input)";
 }
 def Autopar_RecvOp : Op<Autopar_Dialect, "recv",
     [DeclareOpInterfaceMethods<KernelOpInterface>, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "takes what `from_stage` sent over `channel`";
+  let description = [{
+    Created by split-stages; partition makes its result local, assign-buffers
+    replaces it by a destination; removed by lowering, which calls the runtime.
+  }];
   let arguments = (ins Optional<AnyStridedMemRef>:$output, I64Attr:$channel, I64Attr:$from_stage);
   let results = (outs Optional<Autopar_Tensor>:$result);
   let assemblyFormat = "(`outs` $output^)? `channel` `=` $channel `from` $from_stage attr-dict `:` functional-type($output, results)";
@@ -119,6 +150,7 @@ def Autopar_RecvOp : Op<Autopar_Dialect, "recv",
 
 def Autopar_YieldOp : Op<Autopar_Dialect, "yield", [Pure, Terminator, ReturnLike]> {
   let summary = "results of a kernel's body";
+  let description = "Created and removed with its kernel.";
   let arguments = (ins Variadic<Autopar_Tensor>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
@@ -133,6 +165,7 @@ def Autopar_KernelOp : Op<Autopar_Dialect, "kernel",
     destinations (`outputs`) and no results. The body's arguments are tensors with the
     shapes of `inputs`; it yields one tensor per result or output. With `library` a
     library computes the body in that call; without it the kernel is loops.
+    Assign-layouts adds kernels that copy. Removed by lowering.
   }];
   let arguments = (ins Variadic<Autopar_Value>:$inputs, Variadic<AnyStridedMemRef>:$outputs,
                        OptionalAttr<Autopar_LibraryCallAttr>:$library);
@@ -162,6 +195,7 @@ def Autopar_BufferOp : Op<Autopar_Dialect, "buffer", [Pure]> {
 class Autopar_EventOp<string mnemonic> : Op<Autopar_Dialect, mnemonic> {
   let arguments = (ins I64Attr:$event, I64Attr:$stream);
   let assemblyFormat = "$event `on` $stream attr-dict";
+  let description = "Created by assign-streams; removed by lowering, which calls the runtime.";
 }
 def Autopar_RecordEventOp : Autopar_EventOp<"record_event"> {
   let summary = "`event` is done when all earlier work of `stream` is";

@@ -31,7 +31,7 @@ public:
   llvm::StringRef fileName() const;
 
   /// Little-endian bytes of the parameter of that name (an initializer, or the
-  /// tensor of a Constant node by its output's name), wherever they lie. For
+  /// tensor of a Constant node by its output's name), wherever they are. For
   /// parameters whose place is not known (offset -1) this is the only way.
   llvm::Expected<std::vector<char>> readParameter(llvm::StringRef name) const;
 
@@ -41,7 +41,7 @@ public:
   /// Initializers of the graph whose values the importer looked at, by name:
   /// the program holds for these values only.
   std::vector<std::string> knownInitializers() const;
-  /// Whether the file is a `.gz`, whose tensors lie in no file.
+  /// Whether the file is a `.gz`, whose tensors are in no file.
   bool isPacked() const;
 
   /// What the importer walks; private to the Frontend.

@@ -6,10 +6,10 @@
 include "mlir/Pass/PassBase.td"
 
 def AssignPrecision : Pass<"autopar-assign-precision", "::mlir::ModuleOp"> {
-  let summary = "compute sums of products in bf16 or fp16";
+  let summary = "compute matrix multiplications and convolutions in bf16 or fp16";
   let description = [{
     As the module's `autopar.precision` says (fp32 or absent, tf32: nothing). Matrix
-    products and convolutions of f32 values get operands and results of the low
+    multiplications and convolutions of f32 values get operands and results of the low
     type; softmax, norms, sums, exp, log and powers keep f32; all other ops follow their
     operands, the widest of them, with biases, scales and other vectors of parameters
     giving way. What depends on no input stays f32 up to its use, inputs and

@@ -67,7 +67,7 @@ def Autopar_Activation : Autopar_Enum<"Activation", "function that a library app
   I32EnumCase<"GeluTanh", 3, "gelu_tanh">, I32EnumCase<"Tanh", 4, "tanh">, I32EnumCase<"Sigmoid", 5, "sigmoid">,
   I32EnumCase<"Silu", 6, "silu">]>;
 
-def Autopar_BufferSpace : Autopar_Enum<"BufferSpace", "where a buffer lies", [
+def Autopar_BufferSpace : Autopar_Enum<"BufferSpace", "where a buffer is stored", [
   I32EnumCase<"Arena", 0, "arena">, I32EnumCase<"Persistent", 1, "persistent">]>;
 
 #endif // AUTOPAR_INTERFACES_ENUMS_TD

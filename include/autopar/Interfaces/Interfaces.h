@@ -49,7 +49,7 @@ enum class LoopRole {
 
 /// What mixed precision does with an op, as PyTorch's autocast classes them.
 enum class PrecisionClass {
-  Low,      // sums of products: in the low type, with sums in fp32
+  Low,      // einsum, convolution: in the low type, with sums in fp32
   Full,     // exp, log, powers, sums, softmax, norms: in fp32
   Operands, // in the widest type of the operands
   Fixed,    // the op itself says its types: convert

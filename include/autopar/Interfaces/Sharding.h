@@ -126,7 +126,7 @@ struct Partial {
   }
 };
 
-/// How a value lies on the mesh. A value partial over an sub-axis is the
+/// How a value is sharded over the mesh. A value partial over a sub-axis is the
 /// reduction of what the devices along that sub-axis hold.
 struct Sharding {
   llvm::SmallVector<DimSharding> dims;
@@ -193,7 +193,7 @@ struct DimFactors {
 };
 using TensorFactors = llvm::SmallVector<DimFactors>;
 
-/// If all these operands are partial over an sub-axis (and the others
+/// If all these operands are partial over a sub-axis (and the others
 /// replicated along it), so are the results: the op is additive (or monotone)
 /// in them.
 struct PartialPass {

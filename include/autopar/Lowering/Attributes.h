@@ -1,4 +1,4 @@
-//===- Attributes.h - What earlier stages tell Lowering ---------*- C++ -*-===//
+//===- Attributes.h - What earlier phases tell Lowering ---------*- C++ -*-===//
 
 #ifndef AUTOPAR_LOWERING_ATTRIBUTES_H
 #define AUTOPAR_LOWERING_ATTRIBUTES_H
@@ -16,7 +16,7 @@ using schedule::kArguments;
 using schedule::kPersistent;
 using schedule::kResults;
 /// Module: per weights file that parameters name a dictionary {name: where it
-/// lies relative to the executable; size, structure, content: what it was
+/// is relative to the executable; size, structure, content: what it was
 /// (docs/RuntimeABI.md), if it was there; made: the compiler wrote it}.
 inline constexpr llvm::StringLiteral kWeightFiles = "autopar.weight_files";
 /// Module: array of {name, bytes, content} of tensors that the program holds

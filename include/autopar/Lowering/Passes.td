@@ -14,8 +14,8 @@ class LoweringPass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
 def LowerToCpu : LoweringPass<"autopar-lower-to-cpu"> {
   let summary = "make kernels functions of loops and the schedule calls of the runtime";
   let description = [{
-    One function per distinct kernel body, in scf, arith, math and LLVM; matrix
-    products and convolutions become calls of the runtime's library with a constant
+    One function per distinct kernel body, in scf, arith, math and LLVM; GEMMs
+    and convolutions become calls of the runtime's library with a constant
     descriptor. `@setup_s` and `@step_s` become host functions; `aprt_program_stages`
     and `aprt_program_manifest` are made (docs/RuntimeABI.md).
   }];
@@ -50,10 +50,19 @@ def PrintPtx : Pass<"autopar-print-ptx", "::mlir::ModuleOp"> {
 
 def ApproximateMath : LoweringPass<"autopar-approximate-math"> {
   let summary = "replace functions of f32 by polynomials that vectorize";
+  let description = [{
+    exp, log, tanh and erf, whose relative error is at most 3e-7; sines, whose absolute
+    error would be 3e-6, keep the C library. A logarithm of a number below the smallest
+    normal one, which the polynomial does not know, is that of a larger one:
+
+        log(x)
+        =>
+        x < 2^-126 ? log(x * 2^24) - 24 * log(2) : log(x)
+  }];
 }
 
 def TransposeTiles : LoweringPass<"autopar-transpose-tiles"> {
-  let summary = "read tiles that lie across their loops by lines, and transpose them in registers";
+  let summary = "read tiles that run across their loops by lines, and transpose them in registers";
   let description = [{
     A pair of loops over 16 x 16 elements whose inner one reads with a stride gets the
     tile from 16 vector loads, 64 shuffles and a buffer on the stack:

@@ -21,8 +21,8 @@ def DecomposeComposites : PartitionPass<"autopar-decompose-composites"> {
 def InsertReshards : PartitionPass<"autopar-insert-reshards"> {
   let summary = "make every change of sharding an autopar.reshard";
   let description = [{
-    Between what an op gives and how its result lies, and between how a value lies
-    and what a user wants. A value gets one reshard per wanted sharding.
+    Between what an op gives and how its result is sharded, and between how a value
+    is sharded and what a user wants. A value gets one reshard per wanted sharding.
   }];
 }
 

@@ -39,7 +39,7 @@ public:
   create(llvm::StringRef path, bool embedWeights);
   ~ExecutableFile();
 
-  /// The folder that the executable will lie in: its weights are beside it.
+  /// The folder that the executable will be in: its weights are beside it.
   const std::string &folder() const { return home; }
   MadeWeights &weights() { return *made; }
   void add(ProgramBytes program) { programs.push_back(std::move(program)); }

@@ -1,4 +1,4 @@
-//===- Phases.h - The order of the compiler's stages ------------*- C++ -*-===//
+//===- Phases.h - The order of the compiler's phases ------------*- C++ -*-===//
 
 #ifndef AUTOPAR_PIPELINE_PHASES_H
 #define AUTOPAR_PIPELINE_PHASES_H

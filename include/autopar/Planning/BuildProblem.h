@@ -23,7 +23,7 @@ struct PlanQuestion {
 };
 
 /// A problem whose nodes are op classes (choices: assignments) and value
-/// classes (choices: how the value lies for its users).
+/// classes (choices: how the value is sharded for its users).
 class PlanProblem {
 public:
   /// An error where some op has no legal assignment.

@@ -134,9 +134,9 @@ llvm::Error verify(const Plan &plan, const ModelGraph &graph,
 /// No assignment of the op is left. The message says what it could do.
 llvm::Error cannotMeet(const Limits &limits, const ModelGraph &graph,
                        unsigned op, const Mesh &mesh);
-llvm::Error cannotLie(const Limits &limits, const GraphValue &value,
-                      const ValueLimit &limit, const Mesh &mesh,
-                      llvm::ArrayRef<Sharding> known);
+llvm::Error cannotShard(const Limits &limits, const GraphValue &value,
+                        const ValueLimit &limit, const Mesh &mesh,
+                        llvm::ArrayRef<Sharding> known);
 
 } // namespace autopar
 

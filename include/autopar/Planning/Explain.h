@@ -16,7 +16,7 @@ std::string explainPlan(const Plan &plan, const ModelGraph &graph);
 /// here, all else as it is, and of the whole step, all else searched anew.
 llvm::Expected<std::string> explainOp(const Plan &plan, const ModelGraph &graph,
                                       llvm::StringRef name);
-/// The same of how a tensor lies.
+/// The same of how a tensor is sharded.
 llvm::Expected<std::string>
 explainTensor(const Plan &plan, const ModelGraph &graph, llvm::StringRef name);
 /// The same parts of two plans side by side, and where they differ.

@@ -25,6 +25,11 @@ def SearchPlan : Pass<"autopar-plan", "::mlir::ModuleOp"> {
 
 def ApplyPlan : Pass<"autopar-apply-plan", "::mlir::ModuleOp"> {
   let summary = "write a plan file as attributes";
+  let description = [{
+    In place of a search. The plan is matched with the module by names and checked
+    (docs/PlanFile.md has the errors); its memory is predicted anew, for the file may
+    have been edited. What it adds is what autopar-plan adds.
+  }];
   let dependentDialects = ["::autopar::AutoparDialect"];
   let options = [Option<"file", "file", "std::string", "\"\"", "the plan, JSON">];
 }

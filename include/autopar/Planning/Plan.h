@@ -21,7 +21,7 @@ struct PlannedOp {
   int64_t stage = 0;
 };
 
-/// How a value lies for its users.
+/// How a value is sharded for its users.
 struct PlannedValue {
   std::string name;
   Sharding sharding;

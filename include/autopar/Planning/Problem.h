@@ -19,9 +19,9 @@ namespace autopar {
 /// Seconds of what is not allowed.
 inline constexpr double kIllegal = std::numeric_limits<double>::infinity();
 
-/// One decision: an op's assignment or how a value lies. Nodes that stand for
-/// the same place in repeated layers are one node: its seconds are those of all
-/// layers together, its bytes those of one.
+/// One decision: an op's assignment or how a value is sharded. Nodes that stand
+/// for the same place in repeated layers are one node: its seconds are those of
+/// all layers together, its bytes those of one.
 struct ProblemNode {
   std::string name;
   std::vector<double> seconds; // per choice

@@ -42,14 +42,14 @@ def OrderWork : SchedulePass<"autopar-order-work"> {
 }
 
 def AssignLayouts : SchedulePass<"autopar-assign-layouts"> {
-  let summary = "choose the order in which dimensions of values lie in memory";
+  let summary = "choose the order in which dimensions of values are stored";
   let description = [{
     Images that a convolution of the library reads, adds and writes have their
     channels last where the target's table says so; a depthwise one that adds few
-    products (`mostRowMajorProducts`) leaves a row-major image as it lies unless
-    another convolution may read its result. Loops take what comes: their results
-    lie like the largest operand. Collectives, messages and reshapes keep the order.
-    Where a value lies otherwise than its reader wants - arguments and
+    terms (`mostRowMajorTerms`) leaves a row-major image as it is unless another
+    convolution may read its result. Loops take what comes: their results have the
+    layout of the largest operand. Collectives, messages and reshapes keep the order.
+    Where a value has another layout than its reader wants - arguments and
     results of functions are row-major - the reader gets a copy.
 
     `autopar.layouts` on a kernel, collective or receive lists for each result its

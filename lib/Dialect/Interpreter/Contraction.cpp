@@ -92,7 +92,7 @@ struct Windows {
   ArrayRef<int64_t> size, strides, dilations, padLow, input;
 
   /// Calls visit(window position, input position) for each element of the
-  /// window of spatial result index `at` that lies inside the input.
+  /// window of spatial result index `at` that is inside the input.
   template <typename Visit> void forEach(ArrayRef<int64_t> at, Visit visit) {
     forEachIndex(size, [&](ArrayRef<int64_t> k, int64_t position) {
       int64_t from = 0;

@@ -34,7 +34,7 @@ Tensor evaluate(ConcatOp op, Operands in);
 Tensor evaluate(GatherOp op, Operands in);
 Tensor evaluate(GatherElementsOp op, Operands in);
 Tensor evaluate(GatherNdOp op, Operands in);
-/// The same global value: where it lies does not matter here.
+/// The same global value: how it is sharded does not matter here.
 Tensor evaluate(ReshardOp op, Operands in);
 
 // Contraction.cpp

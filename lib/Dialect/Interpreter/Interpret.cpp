@@ -32,7 +32,7 @@ static std::map<std::string, Tensor> givenValues(ModuleOp module) {
   return given;
 }
 
-/// Where parameters lie, by name, in all functions or their buffer form.
+/// Where parameters are stored, by name, in all functions or their buffer form.
 static std::map<std::string, ParameterAttr> parametersOf(ModuleOp module) {
   std::map<std::string, ParameterAttr> parameters;
   auto add = [&](Attribute attribute) {

@@ -17,7 +17,7 @@ struct Port {
   std::optional<Place> place; // in buffer form
 };
 
-/// The functions of one stage and what lies in its memory.
+/// The functions of one stage and what is in its memory.
 struct Stage {
   func::FuncOp setup, step;
   std::vector<Everywhere> setupResults;
@@ -86,7 +86,7 @@ static Attribute getEither(DictionaryAttr attributes, StringRef name) {
   return attributes.get(name);
 }
 
-/// `[space, position]`, where a value of `type` lies.
+/// `[space, position]`, where a value of `type` is stored.
 static std::optional<Place> placeOf(DictionaryAttr attributes,
                                     ShapedType type) {
   auto buffer =

@@ -102,7 +102,7 @@ static Parts makeParts(Value operand, unsigned number, const Sharding &sharding,
   return result;
 }
 
-/// Overwrites what lies past the extent of split factors that name a mask.
+/// Overwrites what is past the extent of split factors that name a mask.
 static void applyMasks(Tensor &block, const TensorFactors &factors,
                        const Sharding &sharding, const ShardingRule &rule,
                        ArrayRef<int64_t> wholeShape, const Mesh &mesh,

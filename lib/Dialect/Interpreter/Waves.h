@@ -3,13 +3,13 @@
 // Devices compute a kernel's elements in no order that a program may rely on:
 // threads share them out, loops go along other dimensions than the shape says.
 // What they keep to is this: an iteration is one element of the widest output,
-// in the order of memory, with those of the other outputs that lie there; an
-// iteration reads all that it needs before it writes. A kernel that reduces
-// rows has a row of iterations for one.
+// in the order of memory, with those of the other outputs that are stored
+// there; an iteration reads all that it needs before it writes. A kernel that
+// reduces rows has a row of iterations for one.
 //
-// Where an output lies over an input that makes a difference: what an iteration
-// reads may be what another has written. Such a kernel runs in waves: each
-// reads memory as those before have left it and writes a part of all
+// Where an output is stored over an input that makes a difference: what an
+// iteration reads may be what another has written. Such a kernel runs in waves:
+// each reads memory as those before have left it and writes a part of all
 // iterations, drawn from everywhere. What reads elements of other iterations
 // finds garbage.
 //
@@ -29,7 +29,7 @@ public:
   Waves(KernelOp kernel, bool inPlace);
 
   int64_t count() const { return waves; }
-  /// Whether wave `wave` writes the element that lies `number`-th of an
+  /// Whether wave `wave` writes the element that is `number`-th of an
   /// output's `elements`.
   bool writes(int64_t wave, int64_t number, int64_t elements) const;
 

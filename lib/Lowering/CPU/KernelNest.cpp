@@ -19,7 +19,7 @@ constexpr int64_t kElementsPerIteration = 512;
 /// Sums of so many columns at a time stay in the first cache.
 constexpr int64_t kMostColumns = 512, kLeastColumns = 8;
 /// Sides of tiles that are not square, where one dimension is short: whole
-/// lines of what is read, of few rows, which may all lie in one set of the
+/// lines of what is read, of few rows, which may all be in one set of the
 /// cache.
 constexpr int64_t kTileRead = 32, kTileWritten = 8;
 

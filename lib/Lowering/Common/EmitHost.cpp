@@ -160,7 +160,7 @@ Value Emitter::byteAt(Value base, const HostArgument &bytes) {
                              ArrayRef<LLVM::GEPArg>{place(bytes)});
 }
 
-/// Where it is used: an input lies elsewhere in each micro-batch, a tensor has
+/// Where it is used: an input is elsewhere in each micro-batch, a tensor has
 /// its address from aprt_load on.
 Value Emitter::persistent(const HostArgument &argument) {
   Value tensor = ask("aprt_persistent", pointer, int32Place(argument));

@@ -84,7 +84,7 @@ LogicalResult Lowering::lowerLibraryCall(HostFunction &host, KernelOp kernel,
   HostArgument op =
       host.op(describeKernel(kernel, stringifyCallKind(call.getKind())));
   auto weight = weightIndex(kernel.getInputs()[call.getB()]);
-  // A matrix that has to stay as it is serves products too: two copies of a
+  // A matrix that has to stay as it is serves GEMMs too: two copies of a
   // vocabulary's embedding would be most of some models.
   bool packs = isStep && weight &&
                !(isGemm && program.persistentUses[{host.stage, *weight}].plain);

@@ -69,7 +69,7 @@ void ManifestWriter::addPort(DictionaryAttr entry, StringRef name,
   if (space != BufferSpace::Arena && !held) {
     ModuleOp(program.module).emitError()
         << which << " '" << name
-        << "' does not lie in the arena; assign-buffers must put it there";
+        << "' is not in the arena; assign-buffers must put it there";
     failed = true;
     return;
   }
@@ -162,8 +162,8 @@ json::Object ManifestWriter::weightFile(StringRef file, int64_t bytes) {
   return out;
 }
 
-/// Also the model's own file where it holds no parameter: it says where they
-/// lie in others.
+/// Also the model's own file where it holds no parameter: it says where
+/// others hold them.
 json::Object ManifestWriter::weights() {
   json::Array list, known;
   for (auto &[name, bytes] : files)

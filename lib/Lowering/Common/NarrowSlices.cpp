@@ -149,7 +149,7 @@ void addCopy(OpBuilder &builder, KernelOp kernel, Value from, Value to) {
   YieldOp::create(inside, kernel.getLoc(), body.getArguments());
 }
 
-/// Whether no input lies under the output or in another order.
+/// Whether no input is stored under the output or in another order.
 bool copiesApart(KernelOp kernel, BufferOp output) {
   if (!output || !isAlone(kernel, output))
     return false;

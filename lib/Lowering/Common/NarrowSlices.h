@@ -9,7 +9,7 @@
 namespace autopar {
 
 /// On a buffer op in persistent space: how many bytes after the tensor's begin
-/// it lies. Made and read by Lowering alone.
+/// it begins. Made and read by Lowering alone.
 inline constexpr llvm::StringLiteral kOffset = "autopar.offset";
 
 /// Whether a buffer is an input that is read where the host holds it.

@@ -116,7 +116,7 @@ static std::string descriptorText(ArrayRef<Field> fields,
 }
 
 Descriptors Descriptors::ofGemms() {
-  return {"aprt_gemm_desc", "products", gemmFields};
+  return {"aprt_gemm_desc", "gemms", gemmFields};
 }
 
 Descriptors Descriptors::ofConvs() {

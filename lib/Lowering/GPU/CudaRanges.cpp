@@ -64,7 +64,7 @@ bool isNonNegative(Value value, int depth) {
   if (auto shifted = dyn_cast<arith::ShRUIOp>(op))
     return isPositiveConstant(shifted.getRhs()) ||
            isNonNegative(shifted.getLhs(), depth);
-  // Positions do not overflow: they lie in buffers.
+  // Positions do not overflow: they are in buffers.
   if (isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::RemSIOp,
           arith::DivSIOp, arith::RemUIOp, arith::DivUIOp, arith::AndIOp,
           arith::OrIOp, arith::IndexCastOp, arith::IndexCastUIOp,

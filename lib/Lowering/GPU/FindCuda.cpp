@@ -1,4 +1,4 @@
-//===- FindCuda.cpp - Where NVIDIA's compiler parts lie -------------------===//
+//===- FindCuda.cpp - Where NVIDIA's compiler parts are -------------------===//
 
 #include "FindCuda.h"
 #include "llvm/ADT/SmallString.h"
@@ -40,7 +40,7 @@ std::vector<std::string> inside(std::vector<std::string> folders,
   return folders;
 }
 
-/// Packages of a Python environment lie like a toolkit.
+/// Packages of a Python environment have a toolkit's folders.
 void addPackages(std::vector<std::string> &roots, StringRef environment) {
   for (std::string &root :
        inside({environment.str()},

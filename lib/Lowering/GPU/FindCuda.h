@@ -1,4 +1,4 @@
-//===- FindCuda.h - Where NVIDIA's compiler parts lie -----------*- C++ -*-===//
+//===- FindCuda.h - Where NVIDIA's compiler parts are -----------*- C++ -*-===//
 
 #ifndef AUTOPAR_LIB_LOWERING_GPU_FINDCUDA_H
 #define AUTOPAR_LIB_LOWERING_GPU_FINDCUDA_H

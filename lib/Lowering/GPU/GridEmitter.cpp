@@ -255,7 +255,7 @@ Value GridEmitter::readMemory(Value tensor, ArrayRef<Index> at) {
 }
 
 /// The tile of `tensor`, filled: [written place][read place], rows one longer
-/// than the tile, so that columns of it lie in different banks.
+/// than the tile, so that columns of it are in different banks.
 Value GridEmitter::tileOf(Value tensor, ArrayRef<Index> at, Value flat) {
   auto within = [&](Value other) {
     SmallVector<Index> moved(at);

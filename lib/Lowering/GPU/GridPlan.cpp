@@ -95,7 +95,7 @@ void shareAlongRow(GridPlan &plan, int64_t extent, int64_t vector) {
   group.kept = group.lanes > kMostThreads / 2 ? kKeptOfMany : kKept;
 }
 
-/// Neighbouring threads on neighbouring rows, which lie side by side in memory;
+/// Neighbouring threads on neighbouring rows, which are side by side in memory;
 /// more threads per row where there are few rows, and then fewer rows per
 /// block, as long as neighbours still share what is fetched at once.
 void shareAcrossRows(GridPlan &plan, int64_t extent) {

@@ -29,8 +29,8 @@ struct GridPlan {
   int64_t vector = 1, times = 1, threads = 256;
   /// Tiles: the stride of the part that reads are contiguous along.
   int64_t across = 0;
-  /// Outputs lie over inputs: no thread may read what another one writes but
-  /// for folds, which end before.
+  /// Outputs are stored over inputs: no thread may read what another one writes
+  /// but for folds, which end before.
   bool inPlace = false;
 
   /// Makes it a plan that needs less shared memory, in the end none.

@@ -16,8 +16,7 @@ static constexpr StringLiteral kHead =
 //
 // Written by autopar. Each function computes a group of ONNX nodes; program.cpp
 // launches them. Parameters are called after what the kernel does with them:
-// in, out, inout. Products of matrices, convolutions and communication are in
-// libraries.
+// in, out, inout. GEMMs, convolutions and communication are in libraries.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- EmitMovement.cpp - Elements found elsewhere ------------------------===//
 //
 // Each of these reads one operand element at an index made from the result's.
-// Reads that may lie outside are clamped into the operand and their value is
+// Reads that may be outside are clamped into the operand and their value is
 // replaced afterwards: no branches, so that loops still vectorize.
 //
 //===----------------------------------------------------------------------===//

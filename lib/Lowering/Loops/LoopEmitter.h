@@ -224,7 +224,7 @@ public:
   /// The address of an element; `offset` in elements.
   virtual mlir::Value address(mlir::Value pointer, mlir::Type stored,
                               mlir::Value offset);
-  /// An index that is one of a block of `size` indices, known to lie inside or
+  /// An index that is one of a block of `size` indices, known to be inside or
   /// outside of a dimension of `extent` elements as a whole: first + within.
   struct IndexBlock {
     mlir::Value first;
@@ -293,7 +293,7 @@ protected:
       }};
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Part>> spaces;
   /// Spaces that hold some of another one's parts at the same strides: digits
-  /// that lie in one of them alone are digits of it.
+  /// that are in one of them alone are digits of it.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> views;
   /// By two views of it, in both orders.
   llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> wholes;

@@ -28,19 +28,19 @@ Index LoopEmitter::addSpace(ArrayRef<Part> parts) {
   return {placeholder, 1, size};
 }
 
-/// Whether `border` lies between two digits of the part's loop, or outside.
+/// Whether `border` is between two digits of the part's loop, or outside.
 static bool alignsWith(const Part &part, int64_t border) {
   if (border <= part.stride)
     return part.stride % border == 0;
   return border >= part.stride * part.size || border % part.stride == 0;
 }
 
-/// Whether part of the loop lies in the digits [low, high).
+/// Whether part of the loop is in the digits [low, high).
 static bool touches(const Part &part, int64_t low, int64_t high) {
   return part.stride * part.size > low && part.stride < high && part.size > 1;
 }
 
-/// Whether each loop lies in the digits [low, high), outside of them, or is cut
+/// Whether each loop is in the digits [low, high), outside of them, or is cut
 /// by their borders into whole digits.
 static bool cutsBetween(ArrayRef<Part> parts, int64_t low, int64_t high) {
   return llvm::all_of(parts, [&](const Part &part) {
@@ -189,7 +189,7 @@ void LoopEmitter::addTerms(Index index, int64_t scale,
     int64_t end = part.stride * part.size;
     if (end <= low || part.stride >= high)
       continue;
-    // The digits of this part that lie in [low, high).
+    // The digits of this part that are in [low, high).
     int64_t divisor = std::max<int64_t>(1, low / part.stride);
     int64_t modulus = std::min(end, high) / std::max(low, part.stride);
     Index piece = part.index;

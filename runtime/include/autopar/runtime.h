@@ -119,7 +119,7 @@ aprt_status aprt_launch_grid(aprt_rank *rank, int32_t op, int32_t kernel,
                              void *const *buffers, const int64_t *scalars,
                              int64_t blocks);
 
-/// Batched matrix product with a fused epilogue:
+/// Batched GEMM with a fused epilogue:
 ///   C[b...] = activation(A[b...] * B[b...] + bias) + addend
 /// A is [batch..., m, k], B is [batch..., k, n], C is [batch..., m, n], each
 /// with its own element strides (a broadcast batch dimension has stride 0). The
@@ -152,7 +152,7 @@ aprt_status aprt_gemm_pack(aprt_rank *rank, int32_t op,
 /// Convolution over 1 to 3 spatial dimensions with a fused epilogue:
 ///   Y = activation(conv(X, W) + bias [+ addend])
 /// X is [n, c, spatial...], W is [o, c/groups, window...], Y is [n, o, ...],
-/// dense; with `channels_last` X, Y and the addend lie as [n, spatial..., c].
+/// dense; with `channels_last` X, Y and the addend are [n, spatial..., c].
 #define APRT_CONV_MAX_SPATIAL 3
 typedef struct aprt_conv_desc {
   int64_t dtype;

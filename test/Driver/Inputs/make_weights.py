@@ -28,11 +28,11 @@ tuned = {"w": drawn(8, 8), "b": drawn(8), "scale": base["scale"]}
 
 
 def model(weights, names=("h", "r")):
-    product, active = names
+    multiplied, active = names
     nodes = [
         helper.make_node("Constant", [], ["table"], value=numpy_helper.from_array(table)),
-        helper.make_node("MatMul", ["x", "w"], [product]),
-        helper.make_node("Add", [product, "b"], ["sum"]),
+        helper.make_node("MatMul", ["x", "w"], [multiplied]),
+        helper.make_node("Add", [multiplied, "b"], ["sum"]),
         helper.make_node("Relu", ["sum"], [active]),
         helper.make_node("Mul", [active, "scale"], ["scaled"]),
         helper.make_node("MatMul", ["scaled", "table"], ["y"]),

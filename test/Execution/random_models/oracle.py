@@ -319,7 +319,7 @@ def _sequence_first(node):
 
 
 class RawScores:
-    """Attention whose last output in mode 0 is the product before a cap, as the standard says; onnx.reference caps it."""
+    """Attention whose last output in mode 0 is Q * K^T before a cap, as the standard says; onnx.reference caps it."""
 
     def __init__(self, reference, node, operands, opset):
         self.reference, self.raw = reference, None

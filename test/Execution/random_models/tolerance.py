@@ -1,4 +1,4 @@
-"""How far each element of an output may lie from the oracle's: measured, by moving all values by roundings."""
+"""How far each element of an output may be from the oracle's: measured, by moving all values by roundings."""
 
 import numpy as np
 

@@ -65,7 +65,7 @@ def check(tool, path):
             continue
         with open(os.path.join(os.path.dirname(path), file), "rb") as data:
             data.seek(int(offset))
-            assert data.read(int(length)) == read, f"{path}: {name} lies elsewhere"
+            assert data.read(int(length)) == read, f"{path}: {name} is elsewhere"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// Where the output lies over the input, all threads of a row have read it before
+// Where the output is stored over the input, all threads of a row have read it before
 // one writes, and those without an element of a long row take none again; and there are no tiles, whose ends read elements twice.
 // RUN: autopar-opt %s --autopar-lower-to-gpu | FileCheck %s
 

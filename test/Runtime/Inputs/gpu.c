@@ -17,22 +17,13 @@
 #include <string.h>
 
 enum { rows = 6, inner = 5, columns = 7, blockThreads = 32 };
-enum {
-  opGather,
-  opProduct,
-  opIncrement,
-  opSum,
-  opReady,
-  opWait,
-  opDone,
-  opEnd
-};
+enum { opGather, opGemm, opIncrement, opSum, opReady, opWait, opDone, opEnd };
 // Arena: x [6,5] at 0, y [6,7] at 256.
 enum { resultOffset = 256 };
 
 const char aprt_program_manifest[] = MANIFEST;
 
-static aprt_gemm_desc product(void) {
+static aprt_gemm_desc gemm(void) {
   aprt_gemm_desc desc;
   memset(&desc, 0, sizeof(desc));
   desc.dtype = APRT_F32;
@@ -97,9 +88,9 @@ static aprt_status step(aprt_rank *rank, int64_t t) {
   float *y = (float *)(arena + resultOffset);
   void *buffers[] = {y};
   int64_t addend = 1;
-  aprt_gemm_desc desc = product();
+  aprt_gemm_desc desc = gemm();
   (void)t;
-  TRY(aprt_gemm(rank, opProduct, &desc, arena, aprt_persistent(rank, 1), NULL,
+  TRY(aprt_gemm(rank, opGemm, &desc, arena, aprt_persistent(rank, 1), NULL,
                 NULL, y));
   TRY(aprt_launch_grid(rank, opIncrement, 0, buffers, &addend,
                        (rows * columns + blockThreads - 1) / blockThreads));

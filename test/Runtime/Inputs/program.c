@@ -12,14 +12,14 @@
 #include <unistd.h>
 
 enum { rows = 6, inner = 5, columns = 7 };
-enum { opGather, opScale, opProduct, opSum };
+enum { opGather, opScale, opGemm, opSum };
 // Arena: x [6,5] at 0, mode [1] (i32) at 128, y [6,7] at 192.
 enum { modeOffset = 128, resultOffset = 192 };
 // Persistent: 0 is this rank's rows of w, 1 all of w.
 
 const char aprt_program_manifest[] = MANIFEST;
 
-static aprt_gemm_desc product(void) {
+static aprt_gemm_desc gemm(void) {
   aprt_gemm_desc desc;
   memset(&desc, 0, sizeof(desc));
   desc.dtype = APRT_F32;
@@ -36,7 +36,7 @@ static aprt_gemm_desc product(void) {
 }
 
 static aprt_status setup(aprt_rank *rank) {
-  aprt_gemm_desc desc = product();
+  aprt_gemm_desc desc = gemm();
   aprt_status status = aprt_load(rank, 0);
   if (!status)
     status = aprt_load(rank, 1);
@@ -47,7 +47,7 @@ static aprt_status setup(aprt_rank *rank) {
   if (!status)
     status = aprt_release(rank, 0);
   if (!status)
-    status = aprt_gemm_pack(rank, opProduct, &desc, aprt_persistent(rank, 1));
+    status = aprt_gemm_pack(rank, opGemm, &desc, aprt_persistent(rank, 1));
   return status ? status : aprt_release(rank, 1);
 }
 
@@ -75,11 +75,11 @@ static aprt_status step(aprt_rank *rank, int64_t t) {
   char *arena = aprt_arena(rank);
   float *y = (float *)(arena + resultOffset);
   void *buffers[] = {y};
-  aprt_gemm_desc desc = product();
+  aprt_gemm_desc desc = gemm();
   int mode = *(int *)(arena + modeOffset);
   (void)t;
   aprt_status status =
-      aprt_gemm(rank, opProduct, &desc, arena, NULL, NULL, NULL, y);
+      aprt_gemm(rank, opGemm, &desc, arena, NULL, NULL, NULL, y);
   if (status)
     return status;
   status =

@@ -55,7 +55,7 @@ public:
     });
     return result;
   }
-  /// Some split dimension also holds what lies beside its blocks.
+  /// Some split dimension also holds what is beside its blocks.
   void addInterval(Sharding &sharding, ArrayRef<int64_t> shape) {
     for (const auto &[size, dim] : zip_equal(shape, sharding.dims)) {
       int64_t block = localSize(size, dim, mesh);

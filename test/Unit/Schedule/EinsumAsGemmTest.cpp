@@ -1,4 +1,4 @@
-//===- EinsumAsGemmTest.cpp - Einsums as matrix products by strides -------===//
+//===- EinsumAsGemmTest.cpp - Einsums as GEMMs by strides -----------------===//
 
 #include "autopar/Dialect/EinsumAsGemm.h"
 #include "gtest/gtest.h"
@@ -13,7 +13,7 @@ static std::optional<EinsumAsGemm> gemm(llvm::StringRef lhs,
   return einsumAsGemm(lhs, rhs, result, lhsShape, rhsShape);
 }
 
-/// Computes the product by strides and the einsum by its letters, both on small
+/// Computes the GEMM by strides and the einsum by its letters, both on small
 /// integers, and compares.
 static void expectEqual(llvm::StringRef lhs, llvm::StringRef rhs,
                         llvm::StringRef result, Sizes lhsShape,
@@ -90,7 +90,7 @@ static void expectEqual(llvm::StringRef lhs, llvm::StringRef rhs,
   EXPECT_EQ(expected, actual);
 }
 
-TEST(EinsumAsGemm, PlainProductCollapsesRows) {
+TEST(EinsumAsGemm, PlainGemmCollapsesRows) {
   auto g = gemm("abk", "kn", "abn", {2, 3, 4}, {4, 5});
   ASSERT_TRUE(g.has_value());
   EXPECT_TRUE(g->batch.empty());

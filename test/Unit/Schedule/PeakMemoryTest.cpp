@@ -16,8 +16,8 @@ using namespace mlir;
 
 namespace {
 
-/// A random program on 16x16 values: products, pointwise ops, softmaxes, column
-/// sums, transposes, all-reduces.
+/// A random program on 16x16 values: matrix multiplications, pointwise ops,
+/// softmaxes, column sums, transposes, all-reduces.
 std::string randomProgram(unsigned seed) {
   std::mt19937 random(seed);
   const std::string type = "tensor<16x16xf32>";

@@ -2,7 +2,7 @@
 //
 // A program in buffer form has no values but bytes: an arena, and persistent
 // tensors by number. What a memref names is decided here alone: element i of a
-// memref lies where its strides say, and places that share bytes share them.
+// memref is where its strides say, and places that share bytes share them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ struct Place {
 /// Whether two places have a byte in common.
 bool overlap(const Place &a, const Place &b);
 
-/// Which elements to store, by their number in memory: how many elements lie
+/// Which elements to store, by their number in memory: how many elements come
 /// before them in the place.
 using Chosen = llvm::function_ref<bool(int64_t number)>;
 

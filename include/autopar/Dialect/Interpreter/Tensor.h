@@ -117,7 +117,7 @@ void forEachIndex(llvm::ArrayRef<int64_t> shape, Visit visit) {
 // Blocks
 //===----------------------------------------------------------------------===//
 
-/// What lies at `point` of a value cut by `sharding` (its partial axes are not
+/// What `point` holds of a value cut by `sharding` (its partial axes are not
 /// looked at). Past the extent of a plain block there is garbage, outside an
 /// interval's dimension `fill`.
 Tensor cutBlock(const Tensor &whole, const Sharding &sharding, const Mesh &mesh,

@@ -1,6 +1,6 @@
-//===- VectorProduct.cpp - A matrix times a vector ------------------------===//
+//===- Gemv.cpp - A matrix times a vector ---------------------------------===//
 
-#include "VectorProduct.h"
+#include "Gemv.h"
 
 #include "Activation.h"
 #include "ActivationLanes.h"
@@ -15,7 +15,7 @@ constexpr int64_t bytesPerThread = 96 << 10;
 /// Results whose sums stay in the first cache.
 constexpr int64_t resultsAtOnce = 4096;
 
-/// The product in its own words: results[i] = sum over k of matrix[i][k] *
+/// The GEMV in its own words: results[i] = sum over k of matrix[i][k] *
 /// vector[k], once per batch. Strides in elements.
 struct Shape {
   bool matrixIsA;
@@ -123,12 +123,12 @@ template <typename T> Functions<T> chooseFunctions() {
 // Pieces
 //===----------------------------------------------------------------------===//
 
-/// One product in elements of type T.
-template <typename T> class Product {
+/// One GEMV in elements of type T.
+template <typename T> class TypedGemv {
 public:
   using Sum = SumOf<T>;
 
-  Product(const aprt_gemm_desc &desc, const GemmOperands &operands)
+  TypedGemv(const aprt_gemm_desc &desc, const GemmOperands &operands)
       : desc(desc), shape(desc),
         matrix(
             static_cast<const T *>(shape.matrixIsA ? operands.a : operands.b)),
@@ -211,14 +211,14 @@ private:
 
 } // namespace
 
-bool isVectorProduct(const aprt_gemm_desc &desc) {
+bool isGemv(const aprt_gemm_desc &desc) {
   if (desc.m < 1 || desc.n < 1 || desc.k < 1 || (desc.m > 1 && desc.n > 1))
     return false;
   Shape shape(desc);
   return shape.depthStride == 1 || shape.rowStride == 1;
 }
 
-int64_t vectorProductScratch(const aprt_gemm_desc &desc) {
+int64_t gemvScratch(const aprt_gemm_desc &desc) {
   int64_t bytes = 0;
   visitDtype(desc.dtype, [&](auto example) {
     bytes = desc.k * int64_t(sizeof(SumOf<decltype(example)>));
@@ -226,10 +226,10 @@ int64_t vectorProductScratch(const aprt_gemm_desc &desc) {
   return bytes;
 }
 
-void vectorProduct(const aprt_gemm_desc &desc, const GemmOperands &operands,
-                   ThreadPool &pool, const Workspace &workspace) {
+void gemv(const aprt_gemm_desc &desc, const GemmOperands &operands,
+          ThreadPool &pool, const Workspace &workspace) {
   visitDtype(desc.dtype, [&](auto example) {
-    Product<decltype(example)>(desc, operands).run(pool, workspace);
+    TypedGemv<decltype(example)>(desc, operands).run(pool, workspace);
   });
 }
 

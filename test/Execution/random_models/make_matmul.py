@@ -1,4 +1,4 @@
-"""Products of matrices, attention and rotary positions."""
+"""Matrix multiplications, attention and rotary positions."""
 
 import numpy as np
 
