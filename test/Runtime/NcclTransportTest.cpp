@@ -12,8 +12,8 @@ namespace {
 Manifest deviceManifest(int ranks, int64_t bytes = 4 << 20) {
   Manifest manifest = worldManifest(ranks);
   manifest.communicators[0].bytes = bytes;
-  manifest.ops.push_back({"/sum", "all_reduce", 0, 0, 0, 0});
-  manifest.ops.push_back({"/gather", "all_gather", 0, 0, 0, 0});
+  manifest.ops.push_back({"/sum", "all_reduce", 0, 0});
+  manifest.ops.push_back({"/gather", "all_gather", 0, 0});
   return manifest;
 }
 

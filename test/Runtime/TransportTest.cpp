@@ -35,7 +35,7 @@ enum class On { Host, Device };
 
 std::string runOn(On where, Manifest manifest, const RankBody &body) {
   for (const char *kind : {"all_gather", "all_to_all"})
-    manifest.ops.push_back({kind, kind, 0, 0, 0, 0});
+    manifest.ops.push_back({kind, kind, 0, 0});
   return where == On::Host ? runForked(manifest, 30, body)
                            : runForked(manifest, 30, body, startOnDevice);
 }
