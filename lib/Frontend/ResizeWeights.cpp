@@ -26,12 +26,13 @@ double sourceOf(const ResizeSpec &spec, int64_t dim, double at, double in) {
                              : at * (last - first) * (in - 1) / (out - 1);
     return inside + first * (in - 1);
   }
-  double half = (at + 0.5) / scale - 0.5;
   if (mode == "pytorch_half_pixel" && spec.sizes[dim] == 1)
     return 0;
+  // in / 2 * (1 - size / out) + (at + 0.5) / scale - 0.5, rounded once: whole
+  // numbers come out whole.
   if (mode == "half_pixel_symmetric")
-    return in / 2 * (1 - spec.sizes[dim] / out) + half;
-  return half;
+    return (in - 1) / 2 + (2 * at + 1 - spec.sizes[dim]) / (2 * scale);
+  return (at + 0.5) / scale - 0.5;
 }
 
 /// The kernel of a mode at a distance of `x` elements.

@@ -59,6 +59,20 @@ Value emitTranspose(LoopEmitter &emit, TransposeOp op, ArrayRef<Index> at) {
   return emit.element(op.getInput(), source);
 }
 
+/// Dimensions that both shapes end with keep their indices: what depends on
+/// rows alone is computed once for a row.
+Value emitReshape(LoopEmitter &emit, ReshapeOp op, ArrayRef<Index> at) {
+  ArrayRef<int64_t> to = shapeOf(op.getResult()), from = shapeOf(op.getInput());
+  size_t same = 0;
+  while (same < std::min(to.size(), from.size()) &&
+         to[to.size() - 1 - same] == from[from.size() - 1 - same])
+    ++same;
+  Index flat = emit.linearize(at.drop_back(same), to.drop_back(same));
+  SmallVector<Index> source = emit.delinearize(flat, from.drop_back(same));
+  llvm::append_range(source, at.take_back(same));
+  return emit.element(op.getInput(), source);
+}
+
 Value emitSlice(LoopEmitter &emit, SliceOp op, ArrayRef<Index> at) {
   SmallVector<Index> source;
   for (auto [dim, index] : llvm::enumerate(at)) {
@@ -254,11 +268,7 @@ Value emitMovement(LoopEmitter &emit, Operation *op, ArrayRef<Index> at) {
       .Case<IotaOp>([&](auto o) { return emitIota(emit, o, at); })
       .Case<BroadcastOp>([&](auto o) { return emitBroadcast(emit, o, at); })
       .Case<TransposeOp>([&](auto o) { return emitTranspose(emit, o, at); })
-      .Case<ReshapeOp>([&](ReshapeOp o) {
-        Index flat = emit.linearize(at, shapeOf(o.getResult()));
-        return emit.element(o.getInput(),
-                            emit.delinearize(flat, shapeOf(o.getInput())));
-      })
+      .Case<ReshapeOp>([&](auto o) { return emitReshape(emit, o, at); })
       .Case<SliceOp>([&](auto o) { return emitSlice(emit, o, at); })
       .Case<PadOp>([&](auto o) { return emitPad(emit, o, at); })
       .Case<ConcatOp>([&](auto o) { return emitConcat(emit, o, at); })
