@@ -140,6 +140,7 @@ ResizeSpec specOf(OnnxNode &node, bool old) {
                                     old ? "asymmetric" : "half_pixel");
   spec.rounding =
       node.getString("nearest_mode", old ? "floor" : "round_prefer_floor");
+  spec.shrinksUpwards = old;
   spec.cubic = node.getFloat("cubic_coeff_a", -0.75);
   spec.outside = node.getFloat("extrapolation_value", 0);
   spec.excludeOutside = node.getInt("exclude_outside", 0);

@@ -18,20 +18,21 @@ double sourceOf(const ResizeSpec &spec, int64_t dim, double at, double in) {
   StringRef mode = spec.coordinates;
   if (mode == "align_corners")
     return out == 1 ? 0 : at * (in - 1) / (out - 1);
-  if (mode == "asymmetric")
-    return at / scale;
+  if (mode == "asymmetric") // 7 / 0.7f is 10 in fp32, and more in fp64
+    return spec.shrinksUpwards ? float(at) / float(scale) : at / scale;
   if (mode == "tf_crop_and_resize") {
     auto [first, last] = spec.roi[dim];
     double inside = out == 1 ? (last - first) * (in - 1) / 2
                              : at * (last - first) * (in - 1) / (out - 1);
     return inside + first * (in - 1);
   }
-  double half = (at + 0.5) / scale - 0.5;
   if (mode == "pytorch_half_pixel" && spec.sizes[dim] == 1)
     return 0;
+  // in / 2 * (1 - size / out) + (at + 0.5) / scale - 0.5, rounded once: whole
+  // numbers come out whole.
   if (mode == "half_pixel_symmetric")
-    return in / 2 * (1 - spec.sizes[dim] / out) + half;
-  return half;
+    return (in - 1) / 2 + (2 * at + 1 - spec.sizes[dim]) / (2 * scale);
+  return (at + 0.5) / scale - 0.5;
 }
 
 /// The kernel of a mode at a distance of `x` elements.
@@ -47,12 +48,13 @@ double kernelAt(const ResizeSpec &spec, double x) {
 
 /// Of a position between elements floor(x) and floor(x) + 1, the first of them
 /// if it is no whole number.
-ResizeTaps nearestTaps(const ResizeSpec &spec, double x) {
+ResizeTaps nearestTaps(const ResizeSpec &spec, int64_t dim, double x) {
   double low = std::ceil(x) - 1, ratio = x - low;
-  bool down =
-      ratio != 1 && (spec.rounding == "floor" ||
-                     (spec.rounding == "round_prefer_floor" && ratio <= 0.5) ||
-                     (spec.rounding == "round_prefer_ceil" && ratio < 0.5));
+  bool up = spec.shrinksUpwards && spec.scales[dim] < 1;
+  bool down = ratio != 1 && !up &&
+              (spec.rounding == "floor" ||
+               (spec.rounding == "round_prefer_floor" && ratio <= 0.5) ||
+               (spec.rounding == "round_prefer_ceil" && ratio < 0.5));
   return {int64_t(low) + !down, {1.0}};
 }
 
@@ -90,7 +92,7 @@ ResizeLine resizeLine(const ResizeSpec &spec, int64_t dim, int64_t in) {
     double x = sourceOf(spec, dim, at, in);
     line.isOutside.push_back(spec.crops() && (x < 0 || x > in - 1));
     x = std::clamp(x, -1.0 - in, 2.0 * in + 1);
-    ResizeTaps taps = spec.mode == "nearest" ? nearestTaps(spec, x)
+    ResizeTaps taps = spec.mode == "nearest" ? nearestTaps(spec, dim, x)
                                              : kernelTaps(spec, dim, x);
     normalizeTaps(spec, in, taps);
     line.taps.push_back(std::move(taps));

@@ -15,6 +15,9 @@ struct ResizeSpec {
   llvm::SmallVector<double> scales;                 // the same
   llvm::SmallVector<std::pair<double, double>> roi; // the same
   llvm::StringRef mode, coordinates, rounding;
+  /// Before version 11 the nearest position is the one after, not before,
+  /// where the image shrinks.
+  bool shrinksUpwards = false;
   double cubic = -0.75, outside = 0;
   bool excludeOutside = false, antialias = false;
 

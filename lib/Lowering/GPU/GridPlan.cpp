@@ -2,6 +2,7 @@
 
 #include "GridPlan.h"
 #include "../Loops/KernelBody.h"
+#include "autopar/Dialect/KernelFacts.h"
 
 using namespace mlir;
 
@@ -38,10 +39,10 @@ bool coversAll(ArrayRef<Part> parts, const FoldFinding &fold) {
 }
 
 /// The folds that decide which threads work together.
-SmallVector<FoldFinding> decidingFolds(const Findings &findings,
+SmallVector<FoldFinding> decidingFolds(ArrayRef<FoldFinding> found,
                                        ArrayRef<Part> parts, bool inPlace) {
   SmallVector<FoldFinding> all, rows;
-  for (const FoldFinding &fold : findings.foldsFound)
+  for (const FoldFinding &fold : found)
     if (inPlace || (fold.combines && fold.extent >= kShortFold))
       (coversAll(parts, fold) ? all : rows).push_back(fold);
   return rows.empty() ? all : rows;
@@ -164,6 +165,24 @@ void planFlat(GridPlan &plan, const Findings &findings, int64_t vector) {
     plan.threads = 128;
 }
 
+/// What the kernel folds. Where outputs are stored over inputs all of it is of
+/// the iteration's own row (verify-schedule), though indices may not show it.
+SmallVector<FoldFinding> foldsOf(KernelOp kernel, const Findings &findings,
+                                 int64_t space, bool inPlace) {
+  auto folds = llvm::to_vector(findings.foldsFound);
+  if (!inPlace)
+    return folds;
+  for (Operation &op : kernel.getBody().front()) {
+    if (loopRoleOf(&op) != LoopRole::RowReduction)
+      continue;
+    int64_t rowLength = space / std::max<int64_t>(1, rowCountOf(&op));
+    for (FoldFinding &fold : folds)
+      fold.digits = {{rowLength, space}};
+    break;
+  }
+  return folds;
+}
+
 } // namespace
 
 void GridPlan::shareLess() {
@@ -201,11 +220,13 @@ GridPlan planGrid(KernelOp kernel, const Findings &findings,
   plan.inPlace = inPlace;
   std::set<int64_t> cuts(findings.boundaries);
   loops::cutAtOutputs(kernel, plan.space, cuts);
-  for (const FoldFinding &fold : findings.foldsFound)
+  SmallVector<FoldFinding> found =
+      foldsOf(kernel, findings, plan.space, inPlace);
+  for (const FoldFinding &fold : found)
     for (auto [from, to] : fold.digits)
       cuts.insert({std::max<int64_t>(1, from), to});
   plan.parts = loops::cutSpace(plan.space, cuts);
-  SmallVector<FoldFinding> folds = decidingFolds(findings, plan.parts, inPlace);
+  SmallVector<FoldFinding> folds = decidingFolds(found, plan.parts, inPlace);
   if (!folds.empty())
     planRows(plan, folds, alignedVector);
   else if (!planTiles(plan, findings))

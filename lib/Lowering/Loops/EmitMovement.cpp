@@ -59,6 +59,20 @@ Value emitElement(LoopEmitter &emit, TransposeOp op, ArrayRef<Index> at) {
   return emit.element(op.getInput(), source);
 }
 
+/// Dimensions that both shapes end with keep their indices: what depends on
+/// rows alone is computed once for a row.
+Value emitElement(LoopEmitter &emit, ReshapeOp op, ArrayRef<Index> at) {
+  ArrayRef<int64_t> to = shapeOf(op.getResult()), from = shapeOf(op.getInput());
+  size_t same = 0;
+  while (same < std::min(to.size(), from.size()) &&
+         to[to.size() - 1 - same] == from[from.size() - 1 - same])
+    ++same;
+  Index flat = emit.linearize(at.drop_back(same), to.drop_back(same));
+  SmallVector<Index> source = emit.delinearize(flat, from.drop_back(same));
+  llvm::append_range(source, at.take_back(same));
+  return emit.element(op.getInput(), source);
+}
+
 Value emitElement(LoopEmitter &emit, SliceOp op, ArrayRef<Index> at) {
   SmallVector<Index> source;
   for (auto [dim, index] : llvm::enumerate(at)) {
@@ -244,12 +258,6 @@ Value neutralFor(LoopEmitter &emit, ReduceKind kind, Value tensor) {
   APInt bits = kind == ReduceKind::Max ? APInt::getZero(width)
                                        : APInt::getAllOnes(width);
   return emit.make<arith::ConstantOp>(emit.builder.getIntegerAttr(type, bits));
-}
-
-Value emitElement(LoopEmitter &emit, ReshapeOp op, ArrayRef<Index> at) {
-  Index flat = emit.linearize(at, shapeOf(op.getResult()));
-  return emit.element(op.getInput(),
-                      emit.delinearize(flat, shapeOf(op.getInput())));
 }
 
 Value emitElement(LoopEmitter &emit, BlockOffsetOp op, ArrayRef<Index>) {

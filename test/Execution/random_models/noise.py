@@ -32,6 +32,16 @@ def overflowing(array, count, random):
         return np.where(dropped, 0, array).astype(array.dtype)
 
 
+def overflown(power, base, exponent, random):
+    """Anything where a power of integers is none of theirs, or of doubles: those are cut in other ways than what is multiplied."""
+    if power.dtype.kind not in "iu":
+        return power
+    with np.errstate(all="ignore"):
+        real = np.broadcast_to(np.power(base.astype(np.float64), exponent.astype(np.float64)), power.shape)
+    beyond = ~(np.abs(real) < 2.0 ** min(53, 8 * power.dtype.itemsize - 1))
+    return np.where(beyond, power ^ random.integers(1, 100, power.shape).astype(power.dtype), power)
+
+
 def unordered(product, factors, random):
     """Infinite or 0 where factors above 1, or those below, multiplied first would leave the type's range."""
     if not is_float(factors.dtype):
