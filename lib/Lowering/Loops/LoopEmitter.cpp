@@ -319,7 +319,7 @@ bool hasLoops(Operation *op) {
 
 /// What memory would hold: results do not depend on which ops are one kernel.
 Value LoopEmitter::compute(Operation *op, ArrayRef<Index> at) {
-  Value result = elementTable().find(op)(*this, at);
+  Value result = elementTable().find(op)(op, *this, at);
   return cast<KernelOpInterface>(op).roundsResult()
              ? rounded(result, getElementTypeOrSelf(op->getResult(0)))
              : result;
