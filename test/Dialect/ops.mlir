@@ -156,15 +156,16 @@ func.func @scheduled() {
   %0 = autopar.buffer arena[4096] : memref<4xf32>
   // CHECK: autopar.buffer persistent[0] : memref<4xf32>
   %1 = autopar.buffer persistent[0] : memref<4xf32>
+  %2 = autopar.buffer arena[0] : memref<f32>
   // CHECK: autopar.all_reduce %{{.*}} outs %{{.*}} mesh = @mesh axes = ["data"] {{.*}} : (memref<4xf32>, memref<4xf32>) -> ()
   autopar.all_reduce %0 outs %1 mesh = @mesh axes = ["data"] {kind = #autopar<reduce_kind sum>} : (memref<4xf32>, memref<4xf32>) -> ()
   // CHECK: autopar.recv outs %{{.*}} channel = 0 from 0 : (memref<4xf32>) -> ()
   autopar.recv outs %0 channel = 0 from 0 : (memref<4xf32>) -> ()
-  // CHECK: autopar.kernel ins(%{{.*}}, %{{.*}}) outs(%{{.*}}) library <gemm, {{[^>]*}}> : (memref<4xf32>, memref<4xf32>, memref<4xf32>) -> ()
-  autopar.kernel ins(%0, %1) outs(%0) library <gemm, a = 0, b = 1> : (memref<4xf32>, memref<4xf32>, memref<4xf32>) -> () {
+  // CHECK: autopar.kernel ins(%{{.*}}, %{{.*}}) outs(%{{.*}}) library <gemm, a = 0, b = 1> : (memref<4xf32>, memref<4xf32>, memref<f32>) -> ()
+  autopar.kernel ins(%0, %1) outs(%2) library <gemm, a = 0, b = 1> : (memref<4xf32>, memref<4xf32>, memref<f32>) -> () {
   ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
-    %2 = autopar.binary add %a, %b : tensor<4xf32>
-    autopar.yield %2 : tensor<4xf32>
+    %3 = autopar.einsum "k,k->" %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>
+    autopar.yield %3 : tensor<f32>
   }
   autopar.send %0 channel = 0 to 1 : memref<4xf32>
   return

@@ -13,7 +13,8 @@ module attributes {autopar.persistent = [[
     %b = autopar.buffer arena[128] : memref<8xf32>
     %r = autopar.buffer arena[256] : memref<2x8xf32>
     %y = autopar.buffer arena[512] : memref<2x8xf32>
-    autopar.kernel ins(%x, %w, %b, %r) outs(%y) library <gemm, a = 0, b = 1>
+    autopar.kernel ins(%x, %w, %b, %r) outs(%y)
+      library <gemm, a = 0, b = 1, bias = 2, addend = 3, activation = gelu_erf>
         : (memref<2x4xf32>, memref<4x8xf32>, memref<8xf32>, memref<2x8xf32>, memref<2x8xf32>) -> () {
     ^bb0(%0: tensor<2x4xf32>, %1: tensor<4x8xf32>, %2: tensor<8xf32>, %3: tensor<2x8xf32>):
       %4 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
@@ -26,7 +27,8 @@ module attributes {autopar.persistent = [[
     %i = autopar.buffer arena[1024] : memref<1x3x8x8xf32>
     %f = autopar.buffer persistent[1] : memref<4x3x3x3xf32>
     %o = autopar.buffer arena[2048] : memref<1x4x8x8xf32>
-    autopar.kernel ins(%i, %f) outs(%o) library <convolution, a = 0, b = 1>
+    autopar.kernel ins(%i, %f) outs(%o)
+      library <convolution, a = 0, b = 1, activation = relu>
         : (memref<1x3x8x8xf32>, memref<4x3x3x3xf32>, memref<1x4x8x8xf32>) -> () {
     ^bb0(%0: tensor<1x3x8x8xf32>, %1: tensor<4x3x3x3xf32>):
       %2 = autopar.convolution %0, %1 strides = [1, 1] dilations = [1, 1] low = [1, 1] high = [1, 1] groups = 1
