@@ -3,17 +3,12 @@
 #include "autopar/Cost/WorkOfFunction.h"
 #include "autopar/Cost/HeldInputs.h"
 #include "autopar/Cost/TargetTable.h"
+#include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/KernelFacts.h"
 
 using namespace mlir;
 
 namespace autopar {
-
-int64_t bytesOf(Type type) {
-  auto shaped = cast<ShapedType>(type);
-  return shaped.getNumElements() *
-         llvm::divideCeil(shaped.getElementTypeBitWidth(), 8);
-}
 
 Value storageOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {

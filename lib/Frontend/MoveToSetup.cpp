@@ -1,5 +1,6 @@
 //===- MoveToSetup.cpp - What depends on no input is computed once --------===//
 
+#include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Frontend/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,12 +22,6 @@ namespace {
 /// and results of at most so many bytes are, whatever they are made of.
 constexpr unsigned kShortChain = 8;
 constexpr int64_t kSmallResult = 1 << 20;
-
-int64_t bytesOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return type.getNumElements() *
-         std::max(1u, type.getElementType().getIntOrFloatBitWidth() / 8);
-}
 
 /// Ops of `step` that no input reaches.
 DenseSet<Operation *> findIndependent(func::FuncOp step) {
@@ -60,7 +55,7 @@ bool isFree(Operation *op) {
 /// than what it is made of: stored, it would cost more than it saves. Empty if
 /// `value` is none. What others use, too, begins a chain of its own.
 SmallVector<Operation *> findCheapChain(Value value) {
-  if (!value.hasOneUse() || bytesOf(value) <= kSmallResult)
+  if (!value.hasOneUse() || bytesOf(value.getType()) <= kSmallResult)
     return {};
   SmallVector<Operation *> chain;
   llvm::SmallSetVector<Value, 16> reached;
@@ -69,7 +64,7 @@ SmallVector<Operation *> findCheapChain(Value value) {
   for (unsigned i = 0; i < reached.size(); ++i) {
     Operation *op = reached[i].getDefiningOp();
     if (!op || (!isFree(op) && !reached[i].hasOneUse())) {
-      sourceBytes += bytesOf(reached[i]);
+      sourceBytes += bytesOf(reached[i].getType());
       continue;
     }
     bool pointwise = loopRoleOf(op) == LoopRole::Pointwise;
@@ -80,7 +75,8 @@ SmallVector<Operation *> findCheapChain(Value value) {
       return {};
     reached.insert(op->operand_begin(), op->operand_end());
   }
-  return bytesOf(value) > sourceBytes ? chain : SmallVector<Operation *>();
+  return bytesOf(value.getType()) > sourceBytes ? chain
+                                                : SmallVector<Operation *>();
 }
 
 /// Values that @setup computes for @step, in the order of their ops.

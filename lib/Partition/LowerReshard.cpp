@@ -1,6 +1,7 @@
 //===- LowerReshard.cpp - Collectives from one sharding to another --------===//
 
 #include "LowerReshard.h"
+#include "autopar/Dialect/Bytes.h"
 
 using namespace mlir;
 
@@ -13,17 +14,13 @@ RankedTensorType localType(Type globalType, const Sharding &sharding,
                                tensor.getElementType());
 }
 
-static int64_t elementBytes(Type type) {
-  return ceilDiv(cast<RankedTensorType>(type).getElementTypeBitWidth(), 8);
-}
-
 FailureOr<Value> ReshardLowering::lower(OpBuilder &builder, ReshardOp reshard,
                                         Value input) {
   auto type = cast<RankedTensorType>(reshard.getType());
   const std::optional<ReshardPath> &path =
       cache.get(reshard.getFrom().toSharding(moduleMesh.mesh),
                 reshard.getTo().toSharding(moduleMesh.mesh), type.getShape(),
-                elementBytes(type));
+                elementBytes(type.getElementType()));
   if (!path)
     return reshard.emitError()
            << "node '" << nodeName(reshard.getLoc())

@@ -15,6 +15,7 @@
 
 #include "autopar/Cost/TargetTable.h"
 #include "autopar/Cost/WorkOfFunction.h"
+#include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
@@ -132,8 +133,11 @@ Points Dependences::conflictsOf(Operation *op, unsigned stream, int64_t point) {
     for (Value value : write ? writes : reads) {
       auto buffer = value.getDefiningOp<BufferOp>();
       bool inArena = buffer.getSpace() == BufferSpace::Arena;
-      int64_t begin = buffer.getPosition();
-      int64_t end = begin + (inArena ? bytesOf(buffer.getType()) : 1);
+      int64_t begin = buffer.getPosition(), end = begin + 1;
+      if (inArena) {
+        begin += byteOffset(buffer.getType());
+        end = begin + bytesOf(buffer.getType());
+      }
       if (begin == end)
         continue;
       Accesses &space = inArena ? arena : persistent;

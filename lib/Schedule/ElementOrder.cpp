@@ -14,15 +14,15 @@ static SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// The strides of an element's dimensions; nullopt if they are not known or the
-/// first element is not at the start.
+/// The strides of an element's dimensions; nullopt if they are not known.
 static std::optional<SmallVector<int64_t>> stridesOf(ShapedType type) {
   auto memref = dyn_cast<MemRefType>(type);
   if (!memref)
     return rowMajorStrides(type.getShape());
   SmallVector<int64_t> strides;
   int64_t offset = 0;
-  if (failed(memref.getStridesAndOffset(strides, offset)) || offset != 0)
+  if (failed(memref.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(offset) || offset < 0)
     return std::nullopt;
   return strides;
 }

@@ -18,14 +18,16 @@ namespace autopar {
 
 class ElementOrder {
 public:
-  /// Of a memref or, row-major, a tensor. nullopt: the elements do not fill
-  /// their bytes, or not from the first one on.
+  /// Of a memref, from its first element on, or, row-major, a tensor. nullopt:
+  /// the elements do not fill their bytes.
   static std::optional<ElementOrder> of(mlir::ShapedType type);
 
   /// Whether every element is at the same place.
   bool operator==(const ElementOrder &other) const {
     return loops == other.loops;
   }
+  /// Whether elements are stored by their row-major numbers.
+  bool isRowMajor() const { return loops.size() <= 1; }
   /// Whether the elements, cut into `rows` equal runs of row-major numbers, are
   /// stored run after run: each in any order within.
   bool keepsRows(int64_t rows) const;

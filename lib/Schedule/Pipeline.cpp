@@ -17,6 +17,8 @@ void buildSchedulePipeline(OpPassManager &manager) {
   // Adds copies, which need buffers too; buffers' strides are the layouts.
   manager.addPass(createAssignLayouts());
   manager.addPass(createAssignBuffers());
+  // Before streams, which wait for what they touch alone.
+  manager.addPass(createNarrowSlices());
   // Two streams wait for each other where they touch the same bytes.
   manager.addPass(createAssignStreams());
   // After all that moves work or memory.

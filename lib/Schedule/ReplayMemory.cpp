@@ -2,6 +2,7 @@
 
 #include "ElementOrder.h"
 #include "Replay.h"
+#include "autopar/Dialect/Bytes.h"
 #include "autopar/Schedule/Names.h"
 #include "llvm/ADT/DenseSet.h"
 #include <map>
@@ -14,15 +15,16 @@ namespace {
 /// A buffer as the replay sees it.
 struct Place {
   BufferSpace space;
+  int64_t position;   // of the value: a byte of the arena, or an index
   int64_t begin, end; // bytes of the arena, or index and index + 1
   int64_t value;
   ShapedType type;
 };
 
-/// In which order the elements of a value are stored, and who says so.
-struct Layout {
+/// Where a value is stored and in which order, and who says so.
+struct Whole {
+  Place place;
   ElementOrder order;
-  ShapedType type;
   Operation *from;
 };
 
@@ -80,6 +82,7 @@ public:
   LogicalResult run();
 
 private:
+  LogicalResult noteWhole(Operation *op, const Place &place);
   LogicalResult checkElements(Operation *op, const Place &place);
   LogicalResult checkBuffer(BufferOp buffer);
   LogicalResult step(Operation *op);
@@ -90,21 +93,18 @@ private:
 
   func::FuncOp func;
   Memory arena;
-  llvm::DenseSet<int64_t> persistent;      // indices that hold their tensor
-  llvm::DenseSet<int64_t> owned;           // indices that this function writes
-  llvm::DenseMap<int64_t, Layout> layouts; // by value
+  llvm::DenseSet<int64_t> persistent;    // indices that hold their tensor
+  llvm::DenseSet<int64_t> owned;         // indices that this function writes
+  llvm::DenseMap<int64_t, Whole> wholes; // by value
 };
 } // namespace
 
-static int64_t bytesIn(Type type) {
-  auto shaped = cast<ShapedType>(type);
-  return shaped.getNumElements() * ((shaped.getElementTypeBitWidth() + 7) / 8);
-}
-
 static Place placeAt(BufferSpace space, int64_t position, Type type,
                      int64_t value) {
-  int64_t size = space == BufferSpace::Arena ? bytesIn(type) : 1;
-  return {space, position, position + size, value, cast<ShapedType>(type)};
+  bool isArena = space == BufferSpace::Arena;
+  int64_t begin = position + (isArena ? byteOffset(type) : 0);
+  int64_t end = begin + (isArena ? bytesOf(type) : 1);
+  return {space, position, begin, end, value, cast<ShapedType>(type)};
 }
 
 static Place placeOf(Value memref) {
@@ -139,25 +139,42 @@ FailureOr<SmallVector<Place>> Replay::signature(StringRef name) {
   return places;
 }
 
-/// All buffers of one value name the same element by the same row-major number,
-/// for reshapes, which are no ops any more, keep it. Arguments and results are
-/// row-major.
-LogicalResult Replay::checkElements(Operation *op, const Place &place) {
+/// The buffer of a value that has most of its elements is the whole of it.
+LogicalResult Replay::noteWhole(Operation *op, const Place &place) {
   std::optional<ElementOrder> order = ElementOrder::of(place.type);
   if (!order)
     return op->emitError() << "has strides that leave gaps or overlap: "
                            << place.type;
-  Layout &first =
-      layouts.try_emplace(place.value, Layout{*order, place.type, op})
-          .first->second;
-  if (first.order == *order &&
-      first.type.getNumElements() == place.type.getNumElements() &&
-      first.type.getElementType() == place.type.getElementType())
+  Whole whole{place, *order, op};
+  auto [it, isNew] = wholes.try_emplace(place.value, whole);
+  if (it->second.place.type.getNumElements() < place.type.getNumElements())
+    it->second = whole;
+  return success();
+}
+
+/// All buffers of one value name the same element by the same row-major number,
+/// for reshapes, which are no ops any more, keep it. Arguments and results are
+/// row-major. A part of a value is a run of its elements in a row-major order.
+LogicalResult Replay::checkElements(Operation *op, const Place &place) {
+  const Whole &whole = wholes.find(place.value)->second;
+  ElementOrder order = *ElementOrder::of(place.type);
+  int64_t first = elementOffset(place.type),
+          count = place.type.getNumElements(),
+          all = whole.place.type.getNumElements();
+  bool isWhole = first == 0 && count == all && order == whole.order;
+  bool isPart = count <= all && first <= all - count && order.isRowMajor() &&
+                whole.order.isRowMajor();
+  bool sameElements =
+      whole.place.type.getElementType() == place.type.getElementType();
+  bool samePlace = whole.place.space == place.space &&
+                   whole.place.position == place.position;
+  if ((isWhole || isPart) && sameElements && samePlace)
     return success();
-  InFlightDiagnostic error = op->emitError()
-                             << "has value " << place.value << " as "
-                             << place.type << ", which names other elements";
-  error.attachNote(first.from->getLoc()) << "here it is " << first.type;
+  InFlightDiagnostic error =
+      op->emitError() << "has value " << place.value << " as " << place.type
+                      << (samePlace ? ", which names other elements"
+                                    : ", at another place");
+  error.attachNote(whole.from->getLoc()) << "here it is " << whole.place.type;
   return error;
 }
 
@@ -167,13 +184,11 @@ LogicalResult Replay::checkBuffer(BufferOp buffer) {
            << "does not say which value it holds: " << schedule::kValue
            << " is missing";
   Place place = placeOf(buffer);
-  if (failed(checkElements(buffer, place)))
-    return failure();
   if (buffer.getSpace() == BufferSpace::Persistent)
     return success();
   int64_t bytes =
       func->getAttrOfType<IntegerAttr>(schedule::kArenaBytes).getInt();
-  if (place.begin < 0 || place.end > bytes || place.begin % 64 != 0)
+  if (place.begin < 0 || place.end > bytes || place.position % 64 != 0)
     return buffer.emitError()
            << "is stored at [" << place.begin << ", " << place.end
            << "), not on a multiple of 64 inside of the "
@@ -277,10 +292,6 @@ LogicalResult Replay::run() {
     return failure();
   if (!func->getAttrOfType<IntegerAttr>(schedule::kArenaBytes))
     return func.emitError() << "has no " << schedule::kArenaBytes;
-  for (ArrayRef<Place> places : {ArrayRef(*arguments), ArrayRef(*results)})
-    for (const Place &place : places)
-      if (failed(checkElements(func, place)))
-        return failure();
   for (const Place &place : *arguments) {
     if (place.space == BufferSpace::Persistent)
       persistent.insert(place.begin);
@@ -296,6 +307,16 @@ LogicalResult Replay::run() {
   for (BufferOp buffer : body.getOps<BufferOp>())
     if (failed(checkBuffer(buffer)))
       return failure();
+  SmallVector<std::pair<Operation *, Place>> places;
+  for (ArrayRef<Place> listed : {ArrayRef(*arguments), ArrayRef(*results)})
+    for (const Place &place : listed)
+      places.push_back({func, place});
+  for (BufferOp buffer : body.getOps<BufferOp>())
+    places.push_back({buffer, placeOf(buffer)});
+  for (auto check : {&Replay::noteWhole, &Replay::checkElements})
+    for (auto &[op, place] : places)
+      if (failed((this->*check)(op, place)))
+        return failure();
   for (Operation &op : body.without_terminator())
     if (!isa<BufferOp, RecordEventOp, WaitEventOp>(op) && failed(step(&op)))
       return failure();

@@ -2,6 +2,7 @@
 
 #include "Replay.h"
 #include "autopar/Cost/TargetTable.h"
+#include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Schedule/Names.h"
 #include <map>
@@ -117,11 +118,11 @@ LogicalResult StreamReplay::checkOrdered(const Access &access,
 /// Compares with all who touched the value's memory before, and joins them.
 LogicalResult StreamReplay::touch(Value value, const Access &access) {
   auto buffer = value.getDefiningOp<BufferOp>();
-  auto type = cast<MemRefType>(buffer.getType());
   int64_t begin = buffer.getPosition(), size = 1;
-  if (buffer.getSpace() == BufferSpace::Arena)
-    size = type.getNumElements() *
-           llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  if (buffer.getSpace() == BufferSpace::Arena) {
+    begin += byteOffset(buffer.getType());
+    size = bytesOf(buffer.getType());
+  }
   if (size == 0)
     return success();
   Memory &cells = memory[buffer.getSpace()];

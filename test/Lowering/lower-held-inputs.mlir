@@ -1,4 +1,4 @@
-// RUN: autopar-opt %s --autopar-lower-to-cpu | FileCheck %s
+// RUN: autopar-opt %s --autopar-narrow-slices --autopar-lower-to-cpu | FileCheck %s
 
 // An input that is read where the host holds it has an address of its own in each
 // micro-batch. Its rows are places in it, so that all slices are one kernel; a

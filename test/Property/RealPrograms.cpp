@@ -32,7 +32,7 @@ static llvm::Error problem(const Twine &message) {
 //===----------------------------------------------------------------------===//
 
 static std::vector<uint8_t> bytesOf(const Tensor &tensor) {
-  int64_t width = interpreter::elementBytes(tensor.element());
+  int64_t width = elementBytes(tensor.element());
   std::vector<uint8_t> bytes(tensor.size() * width);
   for (int64_t i = 0; i < tensor.size(); ++i)
     interpreter::storeElement(tensor, i, bytes.data() + i * width);
@@ -53,7 +53,7 @@ static llvm::Expected<Tensor> tensorOf(const runtime::Array &array,
       ArrayRef<int64_t>(array.shape) != type.getShape())
     return problem("an output has another type");
   Tensor tensor(type);
-  int64_t width = interpreter::elementBytes(type.getElementType());
+  int64_t width = elementBytes(type.getElementType());
   for (int64_t i = 0; i < tensor.size(); ++i)
     interpreter::loadElement(
         tensor, i,

@@ -257,3 +257,55 @@ func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = 
   }
   return
 }
+
+// -----
+
+// A part of a value lies within it.
+// expected-note @+1 {{here it is 'tensor<4xf32>'}}
+func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = [],
+    autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 0 : i64}]} {
+  // expected-error @+1 {{has value 0 as 'memref<2xf32, strided<[1], offset: 3>>', which names other elements}}
+  %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2xf32, strided<[1], offset: 3>>
+  return
+}
+
+// -----
+
+// Only row-major values have parts.
+func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [], autopar.results = []} {
+  // expected-note @+1 {{here it is 'memref<2x2xf32, strided<[1, 2]>>'}}
+  %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x2xf32, strided<[1, 2]>>
+  // expected-error @+1 {{has value 0 as 'memref<2xf32, strided<[1], offset: 2>>', which names other elements}}
+  %b = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2xf32, strided<[1], offset: 2>>
+  return
+}
+
+// -----
+
+// A value is in one place.
+func.func @step() attributes {autopar.arena_bytes = 128 : i64, autopar.arguments = [], autopar.results = []} {
+  // expected-note @+1 {{here it is 'memref<4xf32>'}}
+  %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<4xf32>
+  // expected-error @+1 {{has value 0 as 'memref<4xf32>', at another place}}
+  %b = autopar.buffer arena[64] {autopar.value = 0 : i64} : memref<4xf32>
+  return
+}
+
+// -----
+
+// What a part leaves out nobody has written.
+func.func @step() attributes {autopar.arena_bytes = 128 : i64, autopar.arguments = [], autopar.results = []} {
+  %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2xf32, strided<[1], offset: 2>>
+  %b = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<4xf32>
+  %c = autopar.buffer arena[64] {autopar.value = 1 : i64} : memref<4xf32>
+  autopar.kernel ins() outs(%a) : (memref<2xf32, strided<[1], offset: 2>>) -> () {
+    %0 = autopar.constant dense<1.0> : tensor<2xf32>
+    autopar.yield %0 : tensor<2xf32>
+  }
+  // expected-error @+1 {{reads value 0 in arena bytes [0, 16), where nothing was written}}
+  autopar.kernel ins(%b) outs(%c) : (memref<4xf32>, memref<4xf32>) -> () {
+  ^bb0(%x: tensor<4xf32>):
+    autopar.yield %x : tensor<4xf32>
+  }
+  return
+}

@@ -13,7 +13,7 @@ using autopar::interpreter::Tensor;
 /// Elements of `bytes`; all zero if there are too few.
 static Tensor toTensor(ArrayRef<char> bytes, mlir::RankedTensorType type) {
   Tensor tensor(type);
-  int64_t width = autopar::interpreter::elementBytes(type.getElementType());
+  int64_t width = autopar::elementBytes(type.getElementType());
   if (int64_t(bytes.size()) < tensor.size() * width) {
     errs() << "too few bytes for " << type << "\n";
     return tensor;
@@ -25,7 +25,7 @@ static Tensor toTensor(ArrayRef<char> bytes, mlir::RankedTensorType type) {
 }
 
 static void writeTensor(const Tensor &tensor, const Twine &path) {
-  int64_t width = autopar::interpreter::elementBytes(tensor.element());
+  int64_t width = autopar::elementBytes(tensor.element());
   std::vector<uint8_t> bytes(tensor.size() * width);
   for (int64_t i = 0; i < tensor.size(); ++i)
     autopar::interpreter::storeElement(tensor, i, bytes.data() + i * width);

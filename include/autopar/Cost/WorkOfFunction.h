@@ -9,9 +9,6 @@
 
 namespace autopar {
 
-/// Bytes of a dense tensor or memref; an i1 takes one.
-int64_t bytesOf(mlir::Type type);
-
 /// The value whose memory `value` names: what its reshapes read.
 mlir::Value storageOf(mlir::Value value);
 

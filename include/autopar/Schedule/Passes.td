@@ -71,6 +71,25 @@ def AssignBuffers : SchedulePass<"autopar-assign-buffers"> {
   }];
 }
 
+def NarrowSlices : SchedulePass<"autopar-narrow-slices"> {
+  let summary = "let kernels read and write the parts of values that they need";
+  let description = [{
+    Time steps and other repetitions differ in which rows of a value they read or
+    write. Where such rows are one piece of memory, the kernel gets a buffer of
+    them, and all repetitions are one kernel:
+
+    ```mlir
+    %x = autopar.buffer arena[0] {autopar.value = 3 : i64} : memref<20x8xf32>
+    autopar.kernel ins(%x) ...  { slice %x starts = [3, 0] : 20x8 -> 1x8, f }
+    // becomes
+    %x = autopar.buffer arena[0] {autopar.value = 3 : i64} : memref<1x8xf32, strided<[8, 1], offset: 24>>
+    autopar.kernel ins(%x) ...  { f }
+    ```
+
+    and a long concat of such pieces becomes a copy of each.
+  }];
+}
+
 def AssignStreams : SchedulePass<"autopar-assign-streams"> {
   let summary = "put communication on a stream of its own and order streams by events";
   let description = [{
@@ -89,7 +108,7 @@ def VerifySchedule : SchedulePass<"autopar-verify-schedule"> {
   let description = [{
     No tensor outside kernels. Each read sees the write of the value it names, and
     all buffers of one value name the same element by the same row-major number,
-    whatever their shapes and strides. A kernel writes over its own inputs only
+    whatever their shapes and strides, or of a row-major value a run of elements. A kernel writes over its own inputs only
     where it may, and no result reads of such an input other elements, or the same
     in another order of memory, than those that the iteration writes. Every send has its
     receive, and all stages reach their end. All that touches the same memory on

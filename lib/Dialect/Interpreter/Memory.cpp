@@ -18,9 +18,9 @@ static bool forEachElement(ShapedType type, Visit visit) {
   else if (failed(memref.getStridesAndOffset(strides, offset)))
     return false;
   if (ShapedType::isDynamic(offset) || ShapedType::isDynamicShape(strides))
-    return false;
+    return false; // the offset is part of where the place begins
   forEachIndex(type.getShape(), [&](ArrayRef<int64_t> index, int64_t i) {
-    int64_t at = offset;
+    int64_t at = 0;
     for (auto [k, stride] : llvm::zip_equal(index, strides))
       at += k * stride;
     visit(i, at);
@@ -28,17 +28,14 @@ static bool forEachElement(ShapedType type, Visit visit) {
   return true;
 }
 
-static int64_t bytesIn(ShapedType type) {
-  return type.getNumElements() * elementBytes(type.getElementType());
-}
-
 bool overlap(const Place &a, const Place &b) {
   if (a.space != b.space)
     return false;
   if (a.space == BufferSpace::Persistent)
     return a.position == b.position;
-  return a.position < b.position + bytesIn(b.type) &&
-         b.position < a.position + bytesIn(a.type);
+  int64_t first = a.position + byteOffset(a.type),
+          other = b.position + byteOffset(b.type);
+  return first < other + bytesOf(b.type) && other < first + bytesOf(a.type);
 }
 
 RankedTensorType valueType(Type type) {
@@ -54,14 +51,14 @@ static std::vector<uint8_t> freshBytes(int64_t count) {
 void Memory::renewArena(int64_t bytes) { arena = freshBytes(bytes); }
 
 void Memory::addPersistent(ShapedType type) {
-  persistent.push_back(freshBytes(bytesIn(type)));
+  persistent.push_back(freshBytes(bytesOf(type)));
 }
 
 /// The bytes from the place's first one on. `Bytes` is const in a const Memory.
 template <typename Bytes, typename Tensors>
-static auto bytesOf(Bytes &arena, Tensors &persistent, const Place &place) {
-  auto from = [](auto &bytes, size_t first) {
-    first = std::min(first, bytes.size());
+static auto bytesAt(Bytes &arena, Tensors &persistent, const Place &place) {
+  auto from = [&](auto &bytes, size_t first) {
+    first = std::min(first + byteOffset(place.type), bytes.size());
     return std::pair(bytes.data() + first, int64_t(bytes.size() - first));
   };
   if (place.space == BufferSpace::Arena)
@@ -74,7 +71,7 @@ static auto bytesOf(Bytes &arena, Tensors &persistent, const Place &place) {
 std::optional<Tensor> Memory::load(const Place &place) const {
   Tensor tensor(valueType(place.type));
   int64_t width = elementBytes(tensor.element());
-  auto [bytes, count] = bytesOf(arena, persistent, place);
+  auto [bytes, count] = bytesAt(arena, persistent, place);
   bool inside = true;
   auto visit = [&, bytes = bytes, count = count](int64_t i, int64_t number) {
     inside &= number >= 0 && (number + 1) * width <= count;
@@ -87,7 +84,7 @@ std::optional<Tensor> Memory::load(const Place &place) const {
 
 bool Memory::store(const Place &place, const Tensor &tensor, Chosen chosen) {
   int64_t width = elementBytes(tensor.element());
-  auto [bytes, count] = bytesOf(arena, persistent, place);
+  auto [bytes, count] = bytesAt(arena, persistent, place);
   bool inside = true;
   auto visit = [&, bytes = bytes, count = count](int64_t i, int64_t number) {
     inside &= number >= 0 && (number + 1) * width <= count;

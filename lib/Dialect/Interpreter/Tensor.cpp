@@ -260,10 +260,6 @@ SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
 // Bytes
 //===----------------------------------------------------------------------===//
 
-int64_t elementBytes(Type element) {
-  return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-}
-
 void storeElement(const Tensor &tensor, int64_t i, uint8_t *bytes) {
   uint64_t bits = tensor.isFloat()
                       ? toAPFloat(tensor.element(), tensor.floats[i])

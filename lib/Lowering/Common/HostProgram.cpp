@@ -1,7 +1,8 @@
 //===- HostProgram.cpp - The calls that a rank makes ----------------------===//
 
 #include "HostProgram.h"
-#include "NarrowSlices.h"
+#include "autopar/Dialect/Bytes.h"
+#include "autopar/Schedule/HeldInputs.h"
 #include "autopar/Schedule/Names.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -32,18 +33,12 @@ StringRef dtypeName(Type element) {
   return names[dtypeNumber(element)];
 }
 
-int64_t denseBytes(Type shaped) {
-  auto type = cast<ShapedType>(shaped);
-  unsigned width = type.getElementType().getIntOrFloatBitWidth();
-  return type.getNumElements() * std::max(1u, width / 8);
-}
-
 ProgramOp describeOp(Operation *op, StringRef kind) {
   ProgramOp row;
   row.name = nodeName(op->getLoc()).str();
   row.kind = kind.str();
   for (Value operand : op->getOperands())
-    row.bytes += denseBytes(operand.getType());
+    row.bytes += bytesOf(operand.getType());
   if (auto stream = op->getAttrOfType<IntegerAttr>(schedule::kStream))
     row.stream = stream.getInt();
   return row;
@@ -156,12 +151,15 @@ LLVM::LLVMFuncOp HostProgram::declare(StringRef name, Type result,
 
 HostArgument HostFunction::address(Value memref) {
   auto buffer = memref.getDefiningOp<BufferOp>();
+  int64_t position = buffer.getPosition(),
+          offset = byteOffset(memref.getType());
   if (buffer.getSpace() == BufferSpace::Arena)
-    return {
-        HostArgument::Arena, {}, static_cast<int64_t>(buffer.getPosition())};
-  HostArgument tensor = persistent(buffer.getPosition());
-  if (auto offset = buffer->getAttrOfType<IntegerAttr>(kOffset))
-    tensor.elements.push_back({HostArgument::Offset, {}, offset.getInt()});
+    return {HostArgument::Arena, {}, position + offset};
+  HostArgument tensor = persistent(position);
+  // Parts of an input differ in this alone, also the one at its begin.
+  if (!cast<MemRefType>(memref.getType()).getLayout().isIdentity() &&
+      isHeldInput(buffer))
+    tensor.elements.push_back({HostArgument::Offset, {}, offset});
   return tensor;
 }
 

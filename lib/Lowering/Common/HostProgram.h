@@ -165,8 +165,6 @@ void emitHostFunction(HostProgram &program, llvm::StringRef name, bool hasTime,
 /// The number that docs/RuntimeABI.md gives an element type, and its name.
 int32_t dtypeNumber(mlir::Type element);
 llvm::StringRef dtypeName(mlir::Type element);
-/// Bytes of a dense tensor in memory.
-int64_t denseBytes(mlir::Type shaped);
 
 /// The row of an op: its node, its stream, the bytes of its operands.
 ProgramOp describeOp(mlir::Operation *op, llvm::StringRef kind);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostProgram.h"
+#include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/Layout.h"
 #include "autopar/Dialect/Shapes.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -39,8 +40,8 @@ HostArgument record(HostFunction &host, Operation *op) {
 
 /// At least one byte, also where the tensors of every rank are empty.
 template <typename OpT> HostArgument communicator(HostFunction &host, OpT op) {
-  int64_t bytes = std::max<int64_t>(1, denseBytes(op.getInput().getType()));
-  bytes = std::max(bytes, denseBytes(op.getOutput().getType()));
+  int64_t bytes = std::max<int64_t>(1, bytesOf(op.getInput().getType()));
+  bytes = std::max(bytes, bytesOf(op.getOutput().getType()));
   return host.int32(host.program.communicator(op.getAxes(), bytes));
 }
 
@@ -114,7 +115,7 @@ void lower(HostFunction &host, HaloOp op) {
 }
 
 void lower(HostFunction &host, SendOp op) {
-  int64_t bytes = denseBytes(op.getInput().getType());
+  int64_t bytes = bytesOf(op.getInput().getType());
   host.program.useChannel(
       op.getChannel(),
       {host.stage, static_cast<int64_t>(op.getToStage()), bytes});
@@ -123,7 +124,7 @@ void lower(HostFunction &host, SendOp op) {
 }
 
 void lower(HostFunction &host, RecvOp op) {
-  int64_t bytes = denseBytes(op.getOutput().getType());
+  int64_t bytes = bytesOf(op.getOutput().getType());
   host.program.useChannel(
       op.getChannel(),
       {static_cast<int64_t>(op.getFromStage()), host.stage, bytes});

@@ -2,10 +2,11 @@
 
 #include "LowerProgram.h"
 #include "LibraryCalls.h"
-#include "NarrowSlices.h"
 #include "SetupCalls.h"
+#include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/Shapes.h"
 #include "autopar/Lowering/Attributes.h"
+#include "autopar/Schedule/HeldInputs.h"
 
 using namespace mlir;
 
@@ -121,7 +122,6 @@ LogicalResult Lowering::lowerOp(HostFunction &host, Operation *op,
 
 LogicalResult Lowering::lowerBody(HostFunction &host, func::FuncOp function,
                                   bool isStep) {
-  narrowSlices(function);
   for (Operation &op : function.getBody().front().without_terminator()) {
     host.loc = op.getLoc();
     if (failed(lowerOp(host, &op, isStep)))
@@ -147,7 +147,7 @@ std::vector<int64_t> persistentBytes(ModuleOp module, int64_t stage) {
   if (stages && stage < static_cast<int64_t>(stages.size()))
     for (auto entry :
          cast<ArrayAttr>(stages[stage]).getAsRange<DictionaryAttr>())
-      bytes.push_back(denseBytes(entry.getAs<TypeAttr>("type").getValue()));
+      bytes.push_back(bytesOf(entry.getAs<TypeAttr>("type").getValue()));
   return bytes;
 }
 

@@ -7,6 +7,7 @@
 
 #include "HostProgram.h"
 #include "ManifestTables.h"
+#include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Frontend/OnnxImporter.h"
 #include "autopar/Lowering/Attributes.h"
@@ -195,7 +196,7 @@ void ManifestWriter::addParameter(json::Object &out, DictionaryAttr entry,
   }
   Type global = entry.getAs<TypeAttr>("global_type").getValue();
   ArrayRef<int64_t> shape = cast<ShapedType>(global).getShape();
-  int64_t end = source.getOffset() + denseBytes(global);
+  int64_t end = source.getOffset() + bytesOf(global);
   out["file"] = fileIndex(source.getFile().getValue(), end);
   out["offset"] = source.getOffset();
   out["global_shape"] = numbers(shape);

@@ -2,6 +2,7 @@
 
 #include "GridBuilder.h"
 #include "CudaSource.h"
+#include "autopar/Dialect/Bytes.h"
 
 using namespace mlir;
 
@@ -10,7 +11,8 @@ namespace autopar::gpu {
 bool isAligned(Value memref) {
   auto buffer = memref.getDefiningOp<BufferOp>();
   return !buffer || buffer.getSpace() != BufferSpace::Arena ||
-         buffer.getPosition() % kAccessBytes == 0;
+         (buffer.getPosition() + byteOffset(memref.getType())) % kAccessBytes ==
+             0;
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,6 +8,7 @@
 
 #include "GridKernels.h"
 #include "GridBuilder.h"
+#include "autopar/Dialect/Bytes.h"
 
 using namespace mlir;
 
@@ -46,7 +47,7 @@ GridKernelRow rowFor(KernelOp kernel, const KernelSlots &arguments) {
   for (auto [number, slot] : llvm::enumerate(arguments.slots)) {
     auto &buffer = row.buffers[slot];
     buffer.bytes = std::max<int64_t>(
-        buffer.bytes, denseBytes(kernel->getOperand(number).getType()));
+        buffer.bytes, bytesOf(kernel->getOperand(number).getType()));
     (number < inputs ? buffer.reads : buffer.writes) = true;
   }
   return row;

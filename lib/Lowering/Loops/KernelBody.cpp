@@ -1,6 +1,8 @@
 //===- KernelBody.cpp - What every device does with a kernel --------------===//
 
 #include "KernelBody.h"
+#include "autopar/Dialect/Bytes.h"
+#include "autopar/Dialect/Layout.h"
 #include "autopar/Dialect/Shapes.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -8,11 +10,12 @@ using namespace mlir;
 
 namespace autopar::loops {
 
-/// The buffer op behind a memref, as a key.
+/// Where a memref begins, as a key.
 static std::string placeOf(Value memref) {
   if (auto buffer = memref.getDefiningOp<BufferOp>())
     return (stringifyBufferSpace(buffer.getSpace()) + "[" +
-            Twine(buffer.getPosition()) + "]")
+            Twine(buffer.getPosition()) + " + " +
+            Twine(byteOffset(memref.getType())) + "]")
         .str();
   return "";
 }
@@ -46,8 +49,14 @@ std::string bodyKey(KernelOp kernel, ArrayRef<unsigned> slots) {
   for (unsigned slot : slots)
     os << slot << ' ';
   Block &body = kernel.getBody().front();
-  for (Type type : kernel->getOperandTypes())
-    os << type << ' ';
+  // Where a part begins is an argument of the kernel.
+  for (Type type : kernel->getOperandTypes()) {
+    auto shaped = cast<ShapedType>(type);
+    os << bufferType(
+              RankedTensorType::get(shaped.getShape(), shaped.getElementType()),
+              layoutOf(type))
+       << ' ';
+  }
   llvm::DenseMap<Value, unsigned> numbers;
   for (BlockArgument argument : body.getArguments())
     numbers[argument] = numbers.size(), os << argument.getType() << ' ';

@@ -4,6 +4,7 @@
 #include "autopar/Cost/KernelGroups.h"
 #include "autopar/Cost/TargetTable.h"
 #include "autopar/Cost/WorkOfFunction.h"
+#include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"

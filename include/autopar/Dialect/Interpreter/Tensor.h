@@ -9,6 +9,7 @@
 #ifndef AUTOPAR_DIALECT_INTERPRETER_TENSOR_H
 #define AUTOPAR_DIALECT_INTERPRETER_TENSOR_H
 
+#include "autopar/Dialect/Bytes.h"
 #include "autopar/Interfaces/Neutral.h"
 #include "autopar/Interfaces/Sharding.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -138,8 +139,7 @@ Assembled assembleBlocks(llvm::ArrayRef<TensorRef> blocks,
 // Bytes
 //===----------------------------------------------------------------------===//
 
-/// Size of one element in memory; i1 takes a byte.
-int64_t elementBytes(mlir::Type element);
+/// An element in memory, of as many bytes as elementBytes says.
 void storeElement(const Tensor &tensor, int64_t i, uint8_t *bytes);
 void loadElement(Tensor &tensor, int64_t i, const uint8_t *bytes);
 

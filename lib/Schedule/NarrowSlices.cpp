@@ -1,14 +1,20 @@
-//===- NarrowSlices.cpp - Slices of memory as places of their own ---------===//
+//===- NarrowSlices.cpp - Kernels that read and write parts of values
+//---------===//
 
-#include "NarrowSlices.h"
-#include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/Layout.h"
 #include "autopar/Dialect/Shapes.h"
+#include "autopar/Schedule/HeldInputs.h"
 #include "autopar/Schedule/Names.h"
+#include "autopar/Schedule/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 
 namespace autopar {
+#define GEN_PASS_DEF_NARROWSLICES
+#include "autopar/Schedule/Passes.h.inc"
 
 namespace {
 
@@ -23,11 +29,6 @@ BufferOp divisibleBuffer(Value memref) {
     return {};
   bool isArena = buffer.getSpace() == BufferSpace::Arena;
   return isArena || isHeldInput(buffer) ? buffer : BufferOp();
-}
-
-int64_t elementBytes(Type type) {
-  return llvm::divideCeil(
-      cast<ShapedType>(type).getElementType().getIntOrFloatBitWidth(), 8);
 }
 
 /// First element of `part` within row-major `whole`, or none if the part, which
@@ -46,17 +47,19 @@ std::optional<int64_t> pieceOffset(ArrayRef<int64_t> whole,
   return offset;
 }
 
-/// `bytes` into a buffer, with another shape of the same elements.
-Value placeWithin(OpBuilder &builder, BufferOp buffer, int64_t bytes,
-                  ArrayRef<int64_t> shape) {
-  auto type = MemRefType::get(shape, getElementTypeOrSelf(buffer.getType()));
-  bool isArena = buffer.getSpace() == BufferSpace::Arena;
-  auto place = BufferOp::create(
-      builder, buffer.getLoc(), type, buffer.getSpace(),
-      static_cast<int64_t>(buffer.getPosition()) + (isArena ? bytes : 0));
-  if (!isArena)
-    place->setAttr(kOffset, builder.getI64IntegerAttr(bytes));
-  return place;
+/// The part of a buffer that begins at its element `first`, whatever the
+/// buffer's own shape is.
+Value partOf(OpBuilder &builder, BufferOp whole, int64_t first,
+             ArrayRef<int64_t> shape) {
+  auto type = MemRefType::get(
+      shape, getElementTypeOrSelf(whole.getType()),
+      StridedLayoutAttr::get(builder.getContext(),
+                             elementOffset(whole.getType()) + first,
+                             computeSuffixProduct(shape)));
+  auto part = BufferOp::create(builder, whole.getLoc(), type, whole.getSpace(),
+                               whole.getPosition());
+  part->setDiscardableAttrs(whole->getDiscardableAttrDictionary());
+  return part;
 }
 
 //===----------------------------------------------------------------------===//
@@ -99,8 +102,7 @@ void narrowInputs(KernelOp kernel) {
     if (!slice || !isAlone(kernel, buffer))
       continue;
     auto part = cast<RankedTensorType>(slice.getType());
-    operand.set(placeWithin(builder, buffer, offset * elementBytes(part),
-                            part.getShape()));
+    operand.set(partOf(builder, buffer, offset, part.getShape()));
     slice.getResult().replaceAllUsesWith(argument);
     slice.erase();
     argument.setType(part);
@@ -140,6 +142,7 @@ void addCopy(OpBuilder &builder, KernelOp kernel, Value from, Value to) {
   auto copy = KernelOp::create(builder, kernel.getLoc(), TypeRange(), from, to,
                                LibraryCallAttr());
   copy->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
+  copy->removeAttr(schedule::kInPlace);
   auto type = cast<MemRefType>(from.getType());
   Block &body = copy.getBody().emplaceBlock();
   body.addArgument(
@@ -165,34 +168,17 @@ bool splitConcat(KernelOp kernel) {
   if (!copiesApart(kernel, output))
     return false;
   OpBuilder builder(kernel);
-  int64_t bytes = 0;
+  int64_t first = 0; // of the output's elements
   for (Value input : concat.getInputs()) {
     auto argument = cast<BlockArgument>(origin(input));
     Value from = kernel.getInputs()[argument.getArgNumber()];
     auto type = cast<MemRefType>(from.getType());
     addCopy(builder, kernel, from,
-            placeWithin(builder, output, bytes, type.getShape()));
-    bytes += type.getNumElements() * elementBytes(type);
+            partOf(builder, output, first, type.getShape()));
+    first += type.getNumElements();
   }
   kernel.erase();
   return true;
-}
-} // namespace
-
-bool isHeldInput(BufferOp buffer) {
-  if (buffer.getSpace() != BufferSpace::Persistent)
-    return false;
-  auto function = buffer->getParentOfType<func::FuncOp>();
-  auto stage = function->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
-  auto table = function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
-      schedule::kPersistent);
-  size_t number = stage ? stage.getInt() : 0, index = buffer.getPosition();
-  if (!table || number >= table.size())
-    return false;
-  auto rows = cast<ArrayAttr>(table[number]);
-  return index < rows.size() &&
-         isa_and_nonnull<InputAttr>(
-             cast<DictionaryAttr>(rows[index]).get("source"));
 }
 
 void narrowSlices(func::FuncOp function) {
@@ -202,4 +188,13 @@ void narrowSlices(func::FuncOp function) {
       narrowInputs(kernel);
 }
 
+struct NarrowSlices : impl::NarrowSlicesBase<NarrowSlices> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal())
+        narrowSlices(function);
+  }
+};
+
+} // namespace
 } // namespace autopar
