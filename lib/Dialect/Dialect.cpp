@@ -114,9 +114,11 @@ AutoparDialect::verifyOperationAttribute(Operation *op,
       return op->emitError() << kNames << " must be an array of strings";
     return success();
   }
-  for (StringRef text : {kModel, kPlan})
-    if (attribute.getName() == text && !isa<StringAttr>(attribute.getValue()))
-      return op->emitError() << text << " must be a string";
+  if (attribute.getName() == kModel && !isa<StringAttr>(attribute.getValue()))
+    return op->emitError() << kModel << " must be a string";
+  if (attribute.getName() == kPlan &&
+      !isa<DictionaryAttr>(attribute.getValue()))
+    return op->emitError() << kPlan << " must be a dictionary";
   for (StringRef number : {kStage, kStages})
     if (attribute.getName() == number &&
         !isa<IntegerAttr>(attribute.getValue()))

@@ -6,9 +6,7 @@
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/Lowering/Executable.h"
-#include "autopar/Planning/PredictMemory.h"
-#include "autopar/Planning/ReadModel.h"
-#include "autopar/Planning/WritePlan.h"
+#include "autopar/Planning/RequestAttribute.h"
 #include "autopar/Support/Output.h"
 #include "autopar/runtime.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -68,13 +66,56 @@ void Compilation::report(Phase phase) {
   phaseBegan = now;
 }
 
+void printModule(ModuleOp module, llvm::raw_ostream &os) {
+  OpPrintingFlags flags;
+  flags.enableDebugInfo(); // locations carry the nodes' names
+  module->print(os, flags);
+  os << "\n";
+}
+
+/// `DIR/2-plan.mlir`, with `--entry` in a folder per entry.
+llvm::Error Compilation::dump(Phase phase) {
+  if (request.dumpPhases.empty())
+    return llvm::Error::success();
+  llvm::SmallString<128> path(request.dumpPhases);
+  llvm::sys::path::append(path, request.entry);
+  if (std::error_code code = llvm::sys::fs::create_directories(path))
+    return llvm::createStringError(code, "--dump-phases " + path + ": " +
+                                             code.message());
+  llvm::sys::path::append(path, Twine(static_cast<int>(phase) + 1) + "-" +
+                                    stringifyPhase(phase) + ".mlir");
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printModule(*ir, os);
+  return writeFile(path, text);
+}
+
 LogicalResult Compilation::runPasses(Phase phase) {
   PassManager manager(&context);
-  buildPhase(phase, manager, {request.target, request.cudaSource});
+  buildPhase(phase, manager,
+             {request.planFile, request.entry, request.tracePlanning, &planned,
+              request.target, request.cudaSource});
   if (failed(manager.run(*ir)))
     return failure();
   report(phase);
+  if (llvm::Error error = dump(phase))
+    return fail(std::move(error));
   return success();
+}
+
+/// What was asked for, as attributes that passes read.
+void Compilation::describeRequest() {
+  auto set = [&](StringRef name, StringRef value) {
+    (*ir)->setAttr(name, StringAttr::get(&context, value));
+  };
+  if (!request.precision.empty() && request.precision != "fp32")
+    set(kPrecision, request.precision);
+  if (!request.target.empty())
+    set(kTarget, request.target);
+  PlanRequest asked = request.plan;
+  if (!request.planFile.empty() && !request.clusterGiven)
+    asked.cluster = {}; // the plan's
+  (*ir)->setAttr(kRequest, toAttribute(asked, &context));
 }
 
 LogicalResult Compilation::importModel() {
@@ -85,92 +126,19 @@ LogicalResult Compilation::importModel() {
   ir = importOnnx(*file, request.import, &context);
   if (!ir)
     return failure();
-  if (!request.precision.empty() && request.precision != "fp32")
-    (*ir)->setAttr(kPrecision, StringAttr::get(&context, request.precision));
+  describeRequest();
   return runPasses(Phase::Import);
 }
 
-/// The plan of --plan, for as many devices as the command line says.
-llvm::Expected<Plan> Compilation::readPlan() {
-  llvm::Expected<Plan> plan = readPlanFile(request.planFile, request.entry);
-  if (!plan)
-    return plan.takeError();
-  int64_t devices = request.plan.cluster.deviceCount();
-  if (request.clusterGiven && plan->cluster.deviceCount() != devices)
-    return llvm::createStringError(
-        "plan file " + request.planFile + " is for " +
-        Twine(plan->cluster.deviceCount()) +
-        " devices, but --ranks or --cluster says " + Twine(devices));
-  return plan;
-}
-
-/// Whether fp16 was asked for, or the model's weights or inputs are.
-static bool usesHalf(ModuleOp module, llvm::StringRef precision) {
-  auto step = module.lookupSymbol<func::FuncOp>("step");
-  return precision == "fp16" ||
-         llvm::any_of(step.getArgumentTypes(), [](Type type) {
-           return getElementTypeOrSelf(type).isF16();
-         });
-}
-
-/// Code is made for the cluster's kind of device; an emulated GPU is one of
-/// them.
-llvm::Error Compilation::chooseTarget(const Cluster &cluster) {
-  const DeviceType &device = cluster.slowest();
-  bool isCpu = device.kind == "cpu";
-  if (request.target.empty())
-    request.target = (isCpu ? kTargetCpu : kTargetCuda).str();
-  if ((request.target == kTargetCpu) != isCpu)
-    return llvm::createStringError(
-        "--target " + request.target + ": the cluster's devices are " +
-        device.name + "; give one of " + (isCpu ? "GPUs" : "CPUs") +
-        " by --cluster, or leave it to --ranks N");
-  if (isCpu && !request.cudaSource.empty())
-    return llvm::createStringError(
-        "--emit cuda-source: that is of GPU programs; add --target cuda");
-  if (isCpu && usesHalf(*ir, request.precision))
-    llvm::errs()
-        << "autopar: warning: a CPU stores fp16 and computes in fp32, several "
-           "times slower than fp32 itself (9 times where it was measured); "
-           "fp32, or bf16 on a processor with AMX or AVX512-BF16, suits it\n";
-  if (!isCpu)
-    (*ir)->setAttr(kTarget, StringAttr::get(&context, request.target));
-  return llvm::Error::success();
-}
-
 LogicalResult Compilation::makePlan() {
-  std::optional<Plan> given;
-  if (!request.planFile.empty()) {
-    llvm::Expected<Plan> plan = readPlan();
-    if (!plan)
-      return fail(plan.takeError());
-    given = std::move(*plan);
-  }
-  if (llvm::Error error =
-          chooseTarget(given ? given->cluster : request.plan.cluster))
-    return fail(std::move(error));
-  FailureOr<ModelGraph> graph = readModel(*ir);
-  if (failed(graph))
+  if (failed(runPasses(Phase::Plan)))
     return failure();
-  if (given) {
-    chosen = std::move(*given);
-    if (llvm::Error error = alignWith(chosen, *graph))
-      return fail(std::move(error));
-    if (llvm::Error error = verify(chosen, *graph))
-      return fail(std::move(error));
-    if (llvm::Error error = verify(chosen, *graph, request.plan.constraints))
-      return fail(std::move(error));
-    predictMemory(*graph, chosen); // the file may be edited
-  } else {
-    llvm::Expected<Plan> plan = searchPlan(*graph, request.plan);
-    if (!plan)
-      return fail(plan.takeError());
-    chosen = std::move(*plan);
-  }
-  table = describe(chosen, *graph);
-  writePlan(*ir, *graph, chosen);
-  planned = std::move(*graph);
-  return runPasses(Phase::Plan);
+  request.target = targetName(*ir);
+  if (request.target == kTargetCpu && !request.cudaSource.empty())
+    return fail(llvm::createStringError(
+        "--emit cuda-source: that is of GPU programs; add --target cuda"));
+  table = describe(planned.plan, planned.graph);
+  return success();
 }
 
 LogicalResult Compilation::lower(ExecutableFile &to) {
@@ -239,7 +207,7 @@ LogicalResult Compilation::runOn(Phase last, ExecutableFile *to) {
     return fail(std::move(error));
   if (last >= Phase::Plan && failed(makePlan()))
     return failure();
-  if (llvm::Error error = checkRanks(chosen.cluster, last))
+  if (llvm::Error error = checkRanks(planned.plan.cluster, last))
     return fail(std::move(error));
   for (Phase phase : {Phase::Partition, Phase::Schedule})
     if (last >= phase && failed(run(phase)))

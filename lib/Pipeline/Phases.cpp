@@ -51,21 +51,33 @@ static void buildImportPhase(OpPassManager &manager) {
   manager.addPass(createCSEPass());
 }
 
+static void buildPlanPhase(OpPassManager &manager,
+                           const PhaseOptions &options) {
+  if (options.planFile.empty()) {
+    SearchPlanOptions search;
+    search.trace = options.tracePlanning;
+    manager.addPass(createSearchPlan(search, options.planned));
+  } else {
+    manager.addPass(
+        createApplyPlan({options.planFile, options.entry}, options.planned));
+  }
+  manager.addPass(createVerifyPlan());
+}
+
 static void buildLowerPhase(OpPassManager &manager,
-                            const LowerOptions &options) {
+                            const PhaseOptions &options) {
   if (options.target == kTargetCpu)
     return buildLowerToCpuPipeline(manager);
   buildLowerToGpuPipeline(manager, options.cudaSource);
 }
 
 void buildPhase(Phase phase, OpPassManager &manager,
-                const LowerOptions &options) {
+                const PhaseOptions &options) {
   switch (phase) {
   case Phase::Import:
     return buildImportPhase(manager);
-  case Phase::Plan: // the plan itself is written by the search
-    manager.addPass(createVerifyPlan());
-    return;
+  case Phase::Plan:
+    return buildPlanPhase(manager, options);
   case Phase::Partition:
     return buildPartitionPipeline(manager);
   case Phase::Schedule:
@@ -86,19 +98,6 @@ template <Phase phase> static void registerPhase() {
 }
 
 namespace {
-/// What `autopar compile` takes as options of a command line.
-struct PlanPhaseOptions : PassPipelineOptions<PlanPhaseOptions> {
-  Option<int64_t> ranks{*this, "ranks", llvm::cl::desc("CPU ranks"),
-                        llvm::cl::init(1)};
-  Option<std::string> cluster{
-      *this, "cluster",
-      llvm::cl::desc("file or NODESxDEVICES:TYPE; instead of ranks")};
-  Option<std::string> strategy{*this, "strategy",
-                               llvm::cl::desc("a demand per mesh axis"),
-                               llvm::cl::init("auto")};
-  Option<std::string> mesh{*this, "mesh", llvm::cl::desc("axes and sizes")};
-};
-
 struct LowerPhaseOptions : PassPipelineOptions<LowerPhaseOptions> {
   Option<std::string> target{*this, "target",
                              llvm::cl::desc("cpu, cuda or emulated"),
@@ -106,28 +105,17 @@ struct LowerPhaseOptions : PassPipelineOptions<LowerPhaseOptions> {
 };
 } // namespace
 
-static void buildPlanPhase(OpPassManager &manager,
-                           const PlanPhaseOptions &given) {
-  SearchPlanOptions options;
-  options.ranks = given.ranks;
-  options.cluster = given.cluster;
-  options.strategy = given.strategy;
-  options.mesh = given.mesh;
-  manager.addPass(createSearchPlan(options));
-  buildPhase(Phase::Plan, manager);
-}
-
 void registerPhasePipelines() {
   registerPhase<Phase::Import>();
-  static PassPipelineRegistration<PlanPhaseOptions> plan(
-      "autopar-phase-plan", "search a plan and the passes of phase plan",
-      buildPlanPhase);
+  registerPhase<Phase::Plan>();
   registerPhase<Phase::Partition>();
   registerPhase<Phase::Schedule>();
   static PassPipelineRegistration<LowerPhaseOptions> lower(
       "autopar-phase-lower", "the passes of phase lower for a target",
       [](OpPassManager &manager, const LowerPhaseOptions &options) {
-        buildPhase(Phase::Lower, manager, {options.target, ""});
+        PhaseOptions phase;
+        phase.target = options.target;
+        buildPhase(Phase::Lower, manager, phase);
       });
 }
 

@@ -1,9 +1,11 @@
 //===- ApplyPlan.cpp - The pass that takes a plan from a file -------------===//
 
+#include "AssignTarget.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Planning/Passes.h"
 #include "autopar/Planning/PredictMemory.h"
 #include "autopar/Planning/ReadModel.h"
+#include "autopar/Planning/RequestAttribute.h"
 #include "autopar/Planning/WritePlan.h"
 
 using namespace mlir;
@@ -17,20 +19,24 @@ namespace {
 
 struct ApplyPlan : impl::ApplyPlanBase<ApplyPlan> {
   using ApplyPlanBase::ApplyPlanBase;
+  ApplyPlan(ApplyPlanOptions options, PlannedModel *planned)
+      : ApplyPlanBase(std::move(options)), planned(planned) {}
 
   void runOnOperation() override {
-    llvm::Expected<Plan> plan = readPlanFile(file);
+    llvm::Expected<Plan> plan = readPlanFile(file, entry);
     if (!plan)
       return fail(plan.takeError());
+    if (failed(assignTarget(getOperation(), plan->cluster)))
+      return signalPassFailure();
     FailureOr<ModelGraph> graph = readModel(getOperation());
     if (failed(graph))
       return signalPassFailure();
-    if (llvm::Error error = alignWith(*plan, *graph))
-      return fail(std::move(error));
-    if (llvm::Error error = verify(*plan, *graph))
+    if (llvm::Error error = check(*plan, *graph))
       return fail(std::move(error));
     predictMemory(*graph, *plan); // the file may be edited
     writePlan(getOperation(), *graph, *plan);
+    if (planned)
+      *planned = {std::move(*plan), std::move(*graph)};
   }
 
 private:
@@ -38,8 +44,36 @@ private:
     emitError(getOperation().getLoc()) << llvm::toString(std::move(error));
     signalPassFailure();
   }
+
+  /// Whether the plan is of this graph and meets the module's request.
+  llvm::Error check(Plan &plan, const ModelGraph &graph) {
+    if (llvm::Error error = alignWith(plan, graph))
+      return error;
+    if (llvm::Error error = verify(plan, graph))
+      return error;
+    Attribute given = getOperation()->getAttr(kRequest);
+    if (!given)
+      return llvm::Error::success();
+    llvm::Expected<PlanRequest> request = requestFromAttribute(given);
+    if (!request)
+      return request.takeError();
+    int64_t devices = request->cluster.deviceCount();
+    if (devices != 0 && plan.cluster.deviceCount() != devices)
+      return llvm::createStringError(
+          "plan file " + file + " is for " +
+          std::to_string(plan.cluster.deviceCount()) +
+          " devices, but --ranks or --cluster says " + std::to_string(devices));
+    return verify(plan, graph, request->constraints);
+  }
+
+  PlannedModel *planned = nullptr;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createApplyPlan(ApplyPlanOptions options,
+                                      PlannedModel *planned) {
+  return std::make_unique<ApplyPlan>(std::move(options), planned);
+}
 
 } // namespace autopar

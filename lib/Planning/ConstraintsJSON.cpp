@@ -229,6 +229,7 @@ Expected<Constraints> Reader::read(const json::Value &value) {
   for (const json::Value &item : *list)
     if (Error error = readOne(item))
       return std::move(error);
+  constraints.text = value;
   return std::move(constraints);
 }
 

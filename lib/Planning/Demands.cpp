@@ -22,6 +22,10 @@ StringRef stringifyStrategy(StrategyName name) {
   return kNames[unsigned(name)];
 }
 
+std::string stringifyStrategies(ArrayRef<StrategyName> names) {
+  return join(map_range(names, stringifyStrategy), ",");
+}
+
 Expected<SmallVector<StrategyName>> parseStrategies(StringRef text) {
   SmallVector<StringRef> parts;
   text.split(parts, ',');

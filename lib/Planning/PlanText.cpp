@@ -20,7 +20,7 @@ std::string secondsText(double seconds) {
   return formatv("{0:f2} s", seconds);
 }
 
-static std::string meshText(const Mesh &mesh) {
+std::string meshText(const Mesh &mesh) {
   return join(map_range(mesh.axes(),
                         [](const MeshAxis &axis) {
                           return axis.name + "=" + std::to_string(axis.size);

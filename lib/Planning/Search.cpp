@@ -3,21 +3,17 @@
 #include "autopar/Planning/Search.h"
 #include "MeshCandidates.h"
 #include "Stages.h"
+#include "Units.h"
 #include "autopar/Planning/BuildProblem.h"
 #include "autopar/Planning/PredictMemory.h"
 #include "autopar/Planning/Solver.h"
+#include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
 namespace autopar {
-
-static std::string strategyText(const PlanRequest &request) {
-  return join(map_range(request.strategies,
-                        [](StrategyName s) { return stringifyStrategy(s); }),
-              ",");
-}
 
 namespace {
 
@@ -29,8 +25,8 @@ struct Trial {
 
 class PlanSearch {
 public:
-  PlanSearch(const ModelGraph &graph, PlanRequest request)
-      : graph(graph), request(std::move(request)) {}
+  PlanSearch(const ModelGraph &graph, PlanRequest request, raw_ostream *trace)
+      : graph(graph), request(std::move(request)), trace(trace) {}
   Expected<Plan> run();
 
 private:
@@ -41,7 +37,8 @@ private:
                            PlanProblem &problem);
   Expected<Plan> solveOnce(const Trial &trial, const PlanQuestion &question,
                            PlanProblem &problem, int64_t memory);
-  void keepBest(Expected<Plan> plan);
+  void keepBest(const Trial &trial, Expected<Plan> plan);
+  raw_ostream &line(const Trial &trial) const;
   Expected<std::vector<MeshCandidate>> candidatesToTry();
 
   int64_t memoryLimit() const {
@@ -51,6 +48,7 @@ private:
 
   const ModelGraph &graph;
   PlanRequest request;
+  raw_ostream *trace; // null: none
   std::optional<Plan> best;
   /// No plan on the meshes that were tried takes less.
   double leastBound = kIllegal;
@@ -187,7 +185,7 @@ Expected<Plan> PlanSearch::solveOnce(const Trial &trial,
   if (!solution)
     return withMicroBatches(solution.takeError(), trial.microBatches);
   Plan plan;
-  plan.strategy = strategyText(request);
+  plan.strategy = stringifyStrategies(request.strategies);
   problem.writePlan(*solution, plan);
   plan.stages = stages;
   plan.microBatches = trial.microBatches;
@@ -207,14 +205,33 @@ Expected<Plan> PlanSearch::solveOnce(const Trial &trial,
   return plan;
 }
 
-void PlanSearch::keepBest(Expected<Plan> plan) {
+/// The trace's line of a trial up to what came of it.
+raw_ostream &PlanSearch::line(const Trial &trial) const {
+  *trace << "autopar: trial " << meshText(meshOf(trial));
+  if (trial.candidate.stages > 1)
+    *trace << ", " << trial.candidate.stages << " stages";
+  if (trial.candidate.strict)
+    *trace << ", others replicated";
+  return *trace << ": ";
+}
+
+void PlanSearch::keepBest(const Trial &trial, Expected<Plan> plan) {
   if (!plan) {
     std::string complaint = toString(plan.takeError());
+    if (trace)
+      line(trial) << "none: " << complaint << "\n";
     if (firstComplaint.empty())
       firstComplaint = std::move(complaint);
     return;
   }
-  if (!best || plan->predictedStepSeconds < best->predictedStepSeconds)
+  bool better =
+      !best || plan->predictedStepSeconds < best->predictedStepSeconds;
+  if (trace)
+    line(trial) << secondsText(plan->predictedStepSeconds) << ", at least "
+                << secondsText(plan->lowerBoundSeconds) << ", "
+                << bytesText(double(plan->predictedPeakMemoryBytes))
+                << " a device" << (better ? ", best so far\n" : "\n");
+  if (better)
     best = std::move(*plan);
 }
 
@@ -248,7 +265,7 @@ Expected<Plan> PlanSearch::run() {
       if (request.microBatches > 1)
         return createStringError("--micro-batches needs stages: add layer to "
                                  "--strategy or to --mesh");
-      keepBest(tryOne({candidate}));
+      keepBest({candidate}, tryOne({candidate}));
       continue;
     }
     Expected<SmallVector<int64_t>> counts =
@@ -256,7 +273,7 @@ Expected<Plan> PlanSearch::run() {
     if (!counts)
       return counts.takeError();
     for (int64_t count : *counts)
-      keepBest(tryOne({candidate, count}));
+      keepBest({candidate, count}, tryOne({candidate, count}));
   }
   if (!best)
     return createStringError(firstComplaint);
@@ -269,8 +286,9 @@ Expected<Plan> PlanSearch::run() {
   return *best;
 }
 
-Expected<Plan> searchPlan(const ModelGraph &graph, const PlanRequest &request) {
-  return PlanSearch(graph, request).run();
+Expected<Plan> searchPlan(const ModelGraph &graph, const PlanRequest &request,
+                          raw_ostream *trace) {
+  return PlanSearch(graph, request, trace).run();
 }
 
 } // namespace autopar

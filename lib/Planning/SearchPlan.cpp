@@ -1,11 +1,10 @@
 //===- SearchPlan.cpp - The pass that plans -------------------------------===//
 
-#include "autopar/Cost/TargetNames.h"
-#include "autopar/Cost/TargetTable.h"
+#include "AssignTarget.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Planning/Passes.h"
 #include "autopar/Planning/ReadModel.h"
-#include "autopar/Planning/Search.h"
+#include "autopar/Planning/RequestAttribute.h"
 #include "autopar/Planning/WritePlan.h"
 
 using namespace mlir;
@@ -19,26 +18,33 @@ namespace {
 
 struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
   using SearchPlanBase::SearchPlanBase;
+  SearchPlan(SearchPlanOptions options, PlannedModel *planned)
+      : SearchPlanBase(std::move(options)), planned(planned) {}
 
   void runOnOperation() override {
     llvm::Expected<PlanRequest> request = readRequest();
     if (!request)
       return fail(request.takeError());
+    if (request->cluster.nodes.empty())
+      return fail(llvm::createStringError(
+          kRequest +
+          " names no cluster; a plan file may (autopar-apply-plan)"));
     // A program for GPUs is planned by the GPU's table.
-    if (request->cluster.slowest().kind != kTargetCpu &&
-        !getOperation()->hasAttr(kTarget))
-      getOperation()->setAttr(kTarget,
-                              StringAttr::get(&getContext(), kTargetCuda));
+    if (failed(assignTarget(getOperation(), request->cluster)))
+      return signalPassFailure();
     FailureOr<ModelGraph> graph = readModel(getOperation());
     if (failed(graph))
       return signalPassFailure();
-    llvm::Expected<Plan> plan = searchPlan(*graph, *request);
+    llvm::Expected<Plan> plan =
+        searchPlan(*graph, *request, trace ? &llvm::errs() : nullptr);
     if (!plan)
       return fail(plan.takeError());
     writePlan(getOperation(), *graph, *plan);
     if (!saveTo.empty())
       if (llvm::Error error = writePlanFile(EntryPlan{"", *plan}, saveTo))
         return fail(std::move(error));
+    if (planned)
+      *planned = {std::move(*plan), std::move(*graph)};
   }
 
 private:
@@ -54,7 +60,11 @@ private:
     return result;
   }
 
-  llvm::Expected<PlanRequest> readRequest() const {
+  /// The module's request, or what the options say.
+  llvm::Expected<PlanRequest> readRequest() {
+    Attribute given = getOperation()->getAttr(kRequest);
+    if (given && ranks == 0 && cluster.empty())
+      return requestFromAttribute(given);
     PlanRequest request;
     llvm::Expected<Cluster> parsed =
         cluster.empty() ? clusterOfRanks(ranks == 0 ? 1 : int64_t(ranks))
@@ -84,8 +94,15 @@ private:
     request.memoryLimit = memoryLimit;
     return request;
   }
+
+  PlannedModel *planned = nullptr;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createSearchPlan(SearchPlanOptions options,
+                                       PlannedModel *planned) {
+  return std::make_unique<SearchPlan>(std::move(options), planned);
+}
 
 } // namespace autopar

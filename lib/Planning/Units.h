@@ -3,12 +3,14 @@
 #ifndef AUTOPAR_LIB_PLANNING_UNITS_H
 #define AUTOPAR_LIB_PLANNING_UNITS_H
 
+#include "autopar/Interfaces/Sharding.h"
 #include "autopar/Support/Text.h"
 #include <string>
 
 namespace autopar {
 
 std::string secondsText(double seconds); // 12.1 us
+std::string meshText(const Mesh &mesh);  // data=2, tensor=2
 
 } // namespace autopar
 

@@ -3,9 +3,10 @@
 #include "autopar/Planning/WritePlan.h"
 #include "autopar/Cost/CommunicationModel.h"
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Planning/ReadModel.h"
+#include "autopar/Planning/RequestAttribute.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -48,9 +49,9 @@ void PlanWriter::writeModule() {
                  MeshAttr::get(module.getContext(), plan.mesh));
   module->setAttr(AutoparDialect::kStages,
                   builder.getI64IntegerAttr(plan.stages));
-  module->setAttr(
-      AutoparDialect::kPlan,
-      builder.getStringAttr(llvm::formatv("{0}", summaryToJSON(plan)).str()));
+  module->setAttr(AutoparDialect::kPlan,
+                  attributeFromJSON(module.getContext(), summaryToJSON(plan)));
+  module->removeAttr(kRequest); // the plan is its answer
 }
 
 /// A result of @setup is sharded as its users in @step want it; what @step
@@ -102,22 +103,18 @@ FailureOr<Cluster> plannedCluster(ModuleOp module, int64_t deviceCount) {
     emitError(module.getLoc()) << llvm::toString(std::move(error));
     return failure();
   };
-  auto text = module->getAttrOfType<StringAttr>(AutoparDialect::kPlan);
-  if (!text) {
+  auto plan = module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan);
+  if (!plan) {
     llvm::Expected<Cluster> ranks = clusterOfRanks(deviceCount);
     if (!ranks)
       return fail(ranks.takeError());
     return *ranks;
   }
-  llvm::Expected<llvm::json::Value> json = llvm::json::parse(text.getValue());
-  if (!json)
-    return fail(json.takeError());
-  const llvm::json::Object *object = json->getAsObject();
-  const llvm::json::Value *cluster = object ? object->get("cluster") : nullptr;
+  Attribute cluster = plan.get("cluster");
   if (!cluster)
     return module.emitError("autopar.plan has no 'cluster'");
   llvm::Expected<Cluster> parsed =
-      clusterFromJSON(*cluster, AutoparDialect::kPlan);
+      clusterFromJSON(toJSON(cluster), AutoparDialect::kPlan);
   if (!parsed)
     return fail(parsed.takeError());
   return *parsed;

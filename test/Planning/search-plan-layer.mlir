@@ -4,7 +4,7 @@
 // Two stages of one device; the batch of 1024 in micro-batches.
 // CHECK: autopar.stages = 2
 // CHECK: autopar.mesh @mesh <["time"={{[0-9]+}}, "x"=1]>
-// FOUR: \22kind\22:\22send\22
+// FOUR: kind = "send"
 // FOUR-SAME: autopar.stages = 2
 // FOUR: autopar.mesh @mesh <["time"=4, "data"=2]>
 module {

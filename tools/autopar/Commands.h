@@ -25,7 +25,7 @@ struct PlanOptions {
       memoryLimit, constraints;
   std::vector<std::string> bindings, entries;
   int64_t ranks = 0, microBatches = 0;
-  bool allowLinkedWeights = false, verbose = false;
+  bool allowLinkedWeights = false, tracePlanning = false, verbose = false;
 
   void addTo(CommandLine &line);
   /// Where text for a person goes: stdout, unless a plan is written there.

@@ -11,7 +11,7 @@ namespace autopar::driver {
 namespace {
 
 struct CompileOptions {
-  std::string model, output, stopAfter, weights, json, cudaSource;
+  std::string model, output, stopAfter, weights, json, cudaSource, dumpPhases;
   bool embedWeights = false;
   PlanOptions plan;
 };
@@ -49,6 +49,11 @@ CommandLine commandLine(CompileOptions &options) {
            "import, plan, partition, schedule or lower: print that phase's IR",
            options.stopAfter));
   line.options.push_back(
+      text("dump-phases", "DIR",
+           "keep the IR after each phase: DIR/1-import.mlir, DIR/2-plan.mlir, "
+           "...; autopar-opt reads it",
+           options.dumpPhases));
+  line.options.push_back(
       {"emit", "cuda-source DIR",
        "also write the GPU program as CUDA C++, with a CMakeLists.txt",
        [&options](StringRef given) {
@@ -57,17 +62,6 @@ CommandLine commandLine(CompileOptions &options) {
   line.options.push_back(
       text("json", "FILE", "write the plan as JSON", options.json));
   return line;
-}
-
-/// IR with locations, which carry the nodes' names.
-void printModule(mlir::ModuleOp module, std::string &text) {
-  mlir::OpPrintingFlags flags;
-  flags.enableDebugInfo();
-  raw_string_ostream os(text);
-  if (!text.empty())
-    os << "// -----\n";
-  module->print(os, flags);
-  os << "\n";
 }
 
 int writeText(StringRef text, StringRef path) {
@@ -113,8 +107,11 @@ int compileEntries(const CompileOptions &options,
     plans.back().plan = compilation.plan();
     if (last >= Phase::Plan)
       printPlan(os, request.entry, compilation.describePlan());
-    if (stops)
-      printModule(compilation.module(), text);
+    if (stops) {
+      raw_string_ostream ir(text);
+      ir << (text.empty() ? "" : "// -----\n");
+      printModule(compilation.module(), ir);
+    }
   }
   if (last >= Phase::Plan &&
       failed(savePlans(plans, {options.plan.savePlan, options.json})))
@@ -160,6 +157,7 @@ int compile(const CompileOptions &options) {
       request.cudaSource = options.cudaSource +
                            (request.entry.empty() ? "" : "/" + request.entry);
     request.embedWeights = options.embedWeights;
+    request.dumpPhases = options.dumpPhases;
   }
   return compileEntries(options, *requests, stop.value_or(Phase::Executable));
 }

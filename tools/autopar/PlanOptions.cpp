@@ -80,6 +80,12 @@ void PlanOptions::addTo(CommandLine &line) {
       flag("allow-linked-weights",
            "follow links to external data inside the model's folder",
            allowLinkedWeights));
+  options.push_back(
+      flag("trace-planning",
+           "tell of each mesh that the search tries: what its "
+           "best plan takes, or\n                             why "
+           "it has none",
+           tracePlanning));
   options.push_back(flag("verbose", "tell the time of each phase", verbose));
 }
 
@@ -108,6 +114,7 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
   CompileRequest result;
   result.model = model.str();
   result.verbose = verbose;
+  result.tracePlanning = tracePlanning;
   result.planFile = planFile;
   result.import.read.allowLinkedWeights = allowLinkedWeights;
   if (Error error = readBindings(bindings, result.import))

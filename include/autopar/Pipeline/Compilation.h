@@ -6,7 +6,7 @@
 #include "autopar/Frontend/OnnxImporter.h"
 #include "autopar/Lowering/Executable.h"
 #include "autopar/Pipeline/Phases.h"
-#include "autopar/Planning/Plan.h"
+#include "autopar/Planning/Passes.h"
 #include "autopar/Planning/Search.h"
 #include "mlir/IR/MLIRContext.h"
 #include <chrono>
@@ -26,6 +26,8 @@ struct CompileRequest {
   std::string precision;     // "fp32", "tf32", "bf16", "fp16"; empty: fp32
   std::string cudaSource;    // folder for the program as CUDA C++; empty: none
   std::string entry;         // `--entry` as it was written; empty: the only one
+  std::string dumpPhases;    // folder for the IR of each phase; empty: none
+  bool tracePlanning = false;
   bool verbose = false;
 };
 
@@ -57,6 +59,9 @@ private:
   std::vector<ProgramBytes> programs;
 };
 
+/// IR that autopar-opt reads back: with locations, which carry nodes' names.
+void printModule(mlir::ModuleOp module, llvm::raw_ostream &os);
+
 /// Runs phases in order. Messages go to stderr, as `autopar: error: ...`; a
 /// function that returns failure has said why.
 class Compilation {
@@ -74,9 +79,9 @@ public:
   mlir::LogicalResult runOn(Phase last, ExecutableFile *to = nullptr);
 
   mlir::ModuleOp module() { return *ir; }
-  const Plan &plan() const { return chosen; }
   /// What was planned; only after makePlan.
-  const ModelGraph &graph() const { return planned; }
+  const Plan &plan() const { return planned.plan; }
+  const ModelGraph &graph() const { return planned.graph; }
   /// Names and types of the model's inputs; only after importModel.
   std::string describeInputs() const;
   /// The plan as a table; only after makePlan.
@@ -84,11 +89,11 @@ public:
 
 private:
   mlir::LogicalResult runPasses(Phase phase);
-  llvm::Expected<Plan> readPlan();
-  llvm::Error chooseTarget(const Cluster &cluster);
+  void describeRequest();
   static llvm::Error checkRanks(const Cluster &cluster, Phase last);
   mlir::LogicalResult lower(ExecutableFile &to);
   mlir::LogicalResult makeProgram(ExecutableFile &to);
+  llvm::Error dump(Phase phase);
   void report(Phase phase);
   mlir::LogicalResult fail(llvm::Error error);
 
@@ -96,8 +101,7 @@ private:
   mlir::MLIRContext context;
   std::unique_ptr<OnnxModel> file;
   mlir::OwningOpRef<mlir::ModuleOp> ir;
-  Plan chosen;
-  ModelGraph planned;
+  PlannedModel planned;
   std::string table;
   std::chrono::steady_clock::time_point began, phaseBegan;
 };

@@ -17,20 +17,28 @@ llvm::StringRef stringifyPhase(Phase phase);
 /// A phase after which compilation may stop; the executable is no IR.
 std::optional<Phase> parsePhase(llvm::StringRef name);
 
-/// What the passes of Lower need to know.
-struct LowerOptions {
-  std::string target = "cpu"; // or "cuda", "emulated"
-  /// GPU: write the program as CUDA C++ into this folder; empty: do not.
+struct PlannedModel;
+
+/// What passes read and write beside the module.
+struct PhaseOptions {
+  /// Plan: take the plan of `entry` from this file; empty: search one.
+  std::string planFile, entry;
+  /// Plan: tell of each trial on stderr.
+  bool tracePlanning = false;
+  /// Plan: leaves what was planned here, too.
+  PlannedModel *planned = nullptr;
+  /// Lower: "cpu", "cuda", "emulated"
+  std::string target = "cpu";
+  /// Lower, GPU: write the program as CUDA C++ into this folder; empty: do not.
   std::string cudaSource;
 };
 
 /// The passes of a phase, from the IR at the border before it to its own.
-/// Import follows the ONNX importer; Plan's search is no pass of the pipeline
-/// and Executable has none.
+/// Import follows the ONNX importer; Executable has none.
 void buildPhase(Phase phase, mlir::OpPassManager &manager,
-                const LowerOptions &options = {});
+                const PhaseOptions &options = {});
 
-/// `--autopar-phase-import`, `--autopar-phase-plan=ranks=4`, ...,
+/// `--autopar-phase-import`, `--autopar-phase-plan`, ...,
 /// `--autopar-phase-lower=target=emulated` for autopar-opt: each takes the
 /// output of the one before, also that of `autopar compile --stop-after`.
 void registerPhasePipelines();

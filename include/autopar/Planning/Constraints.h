@@ -50,6 +50,7 @@ struct Constraint {
 struct Constraints {
   std::string file; // what messages call it
   std::vector<Constraint> list;
+  llvm::json::Value text = nullptr; // as it was read
   bool empty() const { return list.empty(); }
   /// An error that names the file and the constraint.
   llvm::Error fail(const Constraint &constraint, const llvm::Twine &what) const;

@@ -26,7 +26,9 @@ enum class StrategyName {
   Layer,
 };
 llvm::StringRef stringifyStrategy(StrategyName name);
-/// `data,tensor`; the error lists the names.
+/// `data,tensor`
+std::string stringifyStrategies(llvm::ArrayRef<StrategyName> names);
+/// The inverse; the error lists the names.
 llvm::Expected<llvm::SmallVector<StrategyName>>
 parseStrategies(llvm::StringRef text);
 

@@ -3,13 +3,26 @@
 #ifndef AUTOPAR_PLANNING_PASSES_H
 #define AUTOPAR_PLANNING_PASSES_H
 
+#include "autopar/Planning/Plan.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
 namespace autopar {
 
+/// A plan and what it is of, for who prints or saves it.
+struct PlannedModel {
+  Plan plan;
+  ModelGraph graph;
+};
+
 #define GEN_PASS_DECL
 #include "autopar/Planning/Passes.h.inc"
+
+/// The passes that leave what they planned in `planned`, too.
+std::unique_ptr<mlir::Pass> createSearchPlan(SearchPlanOptions options,
+                                             PlannedModel *planned);
+std::unique_ptr<mlir::Pass> createApplyPlan(ApplyPlanOptions options,
+                                            PlannedModel *planned);
 
 #define GEN_PASS_REGISTRATION
 #include "autopar/Planning/Passes.h.inc"

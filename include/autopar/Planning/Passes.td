@@ -9,7 +9,9 @@ def SearchPlan : Pass<"autopar-plan", "::mlir::ModuleOp"> {
   let summary = "search a plan and write it as attributes";
   let description = [{
     Reads @setup and @step into a problem, solves it, and adds the mesh, the
-    sharding of every value, and the strategy and stage of every op.
+    sharding of every value, and the strategy and stage of every op. What is asked of
+    the plan the module says (`autopar.request`, as `autopar compile` writes it at
+    import), or the options, if they name ranks or a cluster.
   }];
   let dependentDialects = ["::autopar::AutoparDialect"];
   let options = [
@@ -19,6 +21,7 @@ def SearchPlan : Pass<"autopar-plan", "::mlir::ModuleOp"> {
     Option<"mesh", "mesh", "std::string", "\"\"", "axes and sizes, for example data=2+tensor=2">,
     Option<"microBatches", "micro-batches", "int64_t", "0", "micro-batches of a pipeline; 0: searched">,
     Option<"memoryLimit", "memory-limit", "int64_t", "0", "bytes per device; 0: what the cluster says">,
+    Option<"trace", "trace", "bool", "false", "tell of each trial on stderr">,
     Option<"constraints", "constraints", "std::string", "\"\"", "file of constraints, JSON">,
     Option<"saveTo", "save", "std::string", "\"\"", "also write the plan to this file">];
 }
@@ -28,10 +31,13 @@ def ApplyPlan : Pass<"autopar-apply-plan", "::mlir::ModuleOp"> {
   let description = [{
     In place of a search. The plan is matched with the module by names and checked
     (docs/PlanFile.md has the errors); its memory is predicted anew, for the file may
-    have been edited. What it adds is what autopar-plan adds.
+    have been edited. It must meet the module's request, if there is one. What it adds
+    is what autopar-plan adds.
   }];
   let dependentDialects = ["::autopar::AutoparDialect"];
-  let options = [Option<"file", "file", "std::string", "\"\"", "the plan, JSON">];
+  let options = [
+    Option<"file", "file", "std::string", "\"\"", "the plan, JSON">,
+    Option<"entry", "entry", "std::string", "\"\"", "of a file with plans for several entries the one to take">];
 }
 
 def VerifyPlan : Pass<"autopar-verify-plan", "::mlir::ModuleOp"> {

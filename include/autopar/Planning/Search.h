@@ -12,7 +12,7 @@ namespace autopar {
 
 /// The options of `autopar compile` and `autopar plan` that shape a plan.
 struct PlanRequest {
-  Cluster cluster;
+  Cluster cluster; // without nodes: as a plan file says
   llvm::SmallVector<StrategyName> strategies{StrategyName::Auto};
   /// Axes fixed by the user, `layer` among them; empty: searched.
   llvm::SmallVector<MeshAxis> mesh;
@@ -28,9 +28,11 @@ inline constexpr llvm::StringLiteral kStageAxis = "layer";
 llvm::Expected<llvm::SmallVector<MeshAxis>> parseMesh(llvm::StringRef text);
 
 /// Tries the meshes that the request allows and returns the plan with the least
-/// predicted seconds; verified.
+/// predicted seconds; verified. `trace` gets a line for each trial: its mesh,
+/// what its plan takes and at least takes, or why it has none.
 llvm::Expected<Plan> searchPlan(const ModelGraph &graph,
-                                const PlanRequest &request);
+                                const PlanRequest &request,
+                                llvm::raw_ostream *trace = nullptr);
 
 } // namespace autopar
 

@@ -8,6 +8,7 @@
 #include "HostProgram.h"
 #include "ManifestTables.h"
 #include "autopar/Dialect/Bytes.h"
+#include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Frontend/OnnxImporter.h"
 #include "autopar/Lowering/Attributes.h"
@@ -277,13 +278,8 @@ void ManifestWriter::addPlan(json::Object &root) {
   root["predicted"] =
       json::Object{{"step_seconds", 0.0}, {"peak_memory_bytes", json::Array{}}};
   if (auto plan =
-          program.module->getAttrOfType<StringAttr>(AutoparDialect::kPlan)) {
-    auto parsed = json::parse(plan.getValue());
-    if (!parsed)
-      llvm::consumeError(parsed.takeError());
-    else
-      root["plan"] = std::move(*parsed);
-  }
+          program.module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan))
+    root["plan"] = toJSON(plan);
   if (auto *plan = root.getObject("plan")) {
     json::Object &predicted = *root.getObject("predicted");
     if (auto seconds = plan->getNumber("predicted_step_seconds"))
