@@ -210,6 +210,22 @@ ShardingRule SliceOp::getShardingRule() {
 
 KernelClass SliceOp::getKernelClass() { return KernelClass::Movement; }
 
+/// One piece of a row-major tensor: ones, then any, then whole dimensions.
+std::optional<int64_t> SliceOp::getReadRun() {
+  ArrayRef<int64_t> whole = shapeOf(getInput()), part = shapeOf(getResult());
+  if (llvm::any_of(getSteps(), [](int64_t step) { return step != 1; }))
+    return std::nullopt;
+  int64_t first = 0;
+  bool began = false;
+  for (auto [size, taken, start] : llvm::zip_equal(whole, part, getStarts())) {
+    first = first * size + start;
+    if (began && taken != size)
+      return std::nullopt;
+    began |= taken != 1;
+  }
+  return first;
+}
+
 //===----------------------------------------------------------------------===//
 // pad
 //===----------------------------------------------------------------------===//
@@ -283,5 +299,10 @@ ShardingRule ConcatOp::getShardingRule() {
 }
 
 KernelClass ConcatOp::getKernelClass() { return KernelClass::Movement; }
+
+bool ConcatOp::joinsOperands() {
+  return llvm::all_of(getType().getShape().take_front(getDim()),
+                      [](int64_t size) { return size == 1; });
+}
 
 } // namespace autopar

@@ -1,6 +1,7 @@
 //===- NarrowSlices.cpp - Kernels that read and write parts of values
 //---------===//
 
+#include "autopar/Cost/WorkOfFunction.h"
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/Layout.h"
 #include "autopar/Dialect/Shapes.h"
@@ -18,8 +19,8 @@ namespace autopar {
 
 namespace {
 
-/// A concat of fewer operands stays one kernel.
-constexpr unsigned kLongConcat = 16;
+/// A join of fewer operands stays one kernel.
+constexpr unsigned kLeastJoined = 16;
 
 /// A row-major buffer of which parts may be addressed, or null: a GPU's loads
 /// rely on where its parameters begin.
@@ -29,22 +30,6 @@ BufferOp divisibleBuffer(Value memref) {
     return {};
   bool isArena = buffer.getSpace() == BufferSpace::Arena;
   return isArena || isHeldInput(buffer) ? buffer : BufferOp();
-}
-
-/// First element of `part` within row-major `whole`, or none if the part, which
-/// begins at `starts`, is not one piece: ones, then any, then whole dimensions.
-std::optional<int64_t> pieceOffset(ArrayRef<int64_t> whole,
-                                   ArrayRef<int64_t> part,
-                                   ArrayRef<int64_t> starts) {
-  int64_t offset = 0;
-  bool began = false;
-  for (size_t i = 0; i < whole.size(); ++i) {
-    offset = offset * whole[i] + starts[i];
-    if (began && part[i] != whole[i])
-      return std::nullopt;
-    began |= part[i] != 1;
-  }
-  return offset;
 }
 
 /// The part of a buffer that begins at its element `first`, whatever the
@@ -66,20 +51,17 @@ Value partOf(OpBuilder &builder, BufferOp whole, int64_t first,
 // Slices
 //===----------------------------------------------------------------------===//
 
-/// The only reader of a body's argument, if it slices one piece out of it.
-SliceOp soleSlice(BlockArgument argument, int64_t &offset) {
+/// The only reader of a body's argument, if it reads a run of its elements,
+/// which begins at `first`.
+Operation *soleReader(BlockArgument argument, int64_t &first) {
   if (!argument.hasOneUse())
-    return {};
-  auto slice = dyn_cast<SliceOp>(*argument.user_begin());
-  if (!slice ||
-      llvm::any_of(slice.getSteps(), [](int64_t step) { return step != 1; }))
-    return {};
-  std::optional<int64_t> piece =
-      pieceOffset(shapeOf(argument), shapeOf(slice), slice.getStarts());
-  if (!piece)
-    return {};
-  offset = *piece;
-  return slice;
+    return nullptr;
+  auto reader = dyn_cast<KernelOpInterface>(*argument.user_begin());
+  std::optional<int64_t> run = reader ? reader.getReadRun() : std::nullopt;
+  if (!run)
+    return nullptr;
+  first = *run;
+  return reader;
 }
 
 /// Operands that share memory with another one stay as they are.
@@ -97,45 +79,36 @@ void narrowInputs(KernelOp kernel) {
   for (BlockArgument argument : body.getArguments()) {
     OpOperand &operand = kernel->getOpOperand(argument.getArgNumber());
     BufferOp buffer = divisibleBuffer(operand.get());
-    int64_t offset = 0;
-    SliceOp slice = buffer ? soleSlice(argument, offset) : SliceOp();
-    if (!slice || !isAlone(kernel, buffer))
+    int64_t first = 0;
+    Operation *reader = buffer ? soleReader(argument, first) : nullptr;
+    if (!reader || !isAlone(kernel, buffer))
       continue;
-    auto part = cast<RankedTensorType>(slice.getType());
-    operand.set(partOf(builder, buffer, offset, part.getShape()));
-    slice.getResult().replaceAllUsesWith(argument);
-    slice.erase();
+    auto part = cast<RankedTensorType>(reader->getResult(0).getType());
+    operand.set(partOf(builder, buffer, first, part.getShape()));
+    reader->getResult(0).replaceAllUsesWith(argument);
+    reader->erase();
     argument.setType(part);
   }
 }
 
 //===----------------------------------------------------------------------===//
-// Concats
+// Joins
 //===----------------------------------------------------------------------===//
 
-/// Through reshapes, which move nothing.
-Value origin(Value value) {
-  while (auto reshape = value.getDefiningOp<ReshapeOp>())
-    value = reshape.getInput();
-  return value;
-}
-
-/// The long concat that is all a kernel does, if its operands are inputs and
-/// each is one piece of the output.
-ConcatOp soleConcat(KernelOp kernel) {
+/// The op that joins many operands and is all that a kernel does, if each of
+/// them is an input. Views move nothing.
+Operation *soleJoin(KernelOp kernel) {
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
   if (kernel.getOutputs().size() != 1 || yield.getValues().size() != 1)
-    return {};
-  auto concat = origin(yield.getValues().front()).getDefiningOp<ConcatOp>();
-  if (!concat || concat.getInputs().size() < kLongConcat)
-    return {};
-  ArrayRef<int64_t> shape = concat.getType().getShape();
-  bool rows = llvm::all_of(shape.take_front(concat.getDim()),
-                           [](int64_t size) { return size == 1; });
-  bool plain = llvm::all_of(concat.getInputs(), [](Value input) {
-    return isa<BlockArgument>(origin(input));
+    return nullptr;
+  auto join =
+      storageOf(yield.getValues().front()).getDefiningOp<KernelOpInterface>();
+  if (!join || !join.joinsOperands() || join->getNumOperands() < kLeastJoined)
+    return nullptr;
+  bool plain = llvm::all_of(join->getOperands(), [](Value input) {
+    return isa<BlockArgument>(storageOf(input));
   });
-  return rows && plain ? concat : ConcatOp();
+  return plain ? join.getOperation() : nullptr;
 }
 
 void addCopy(OpBuilder &builder, KernelOp kernel, Value from, Value to) {
@@ -161,16 +134,16 @@ bool copiesApart(KernelOp kernel, BufferOp output) {
   });
 }
 
-bool splitConcat(KernelOp kernel) {
-  ConcatOp concat = soleConcat(kernel);
+bool splitJoin(KernelOp kernel) {
+  Operation *join = soleJoin(kernel);
   BufferOp output =
-      concat ? divisibleBuffer(kernel.getOutputs().front()) : BufferOp();
+      join ? divisibleBuffer(kernel.getOutputs().front()) : BufferOp();
   if (!copiesApart(kernel, output))
     return false;
   OpBuilder builder(kernel);
   int64_t first = 0; // of the output's elements
-  for (Value input : concat.getInputs()) {
-    auto argument = cast<BlockArgument>(origin(input));
+  for (Value input : join->getOperands()) {
+    auto argument = cast<BlockArgument>(storageOf(input));
     Value from = kernel.getInputs()[argument.getArgNumber()];
     auto type = cast<MemRefType>(from.getType());
     addCopy(builder, kernel, from,
@@ -184,7 +157,7 @@ bool splitConcat(KernelOp kernel) {
 void narrowSlices(func::FuncOp function) {
   SmallVector<KernelOp> kernels(function.getOps<KernelOp>());
   for (KernelOp kernel : kernels)
-    if (!kernel.getLibrary() && !splitConcat(kernel))
+    if (!kernel.getLibrary() && !splitJoin(kernel))
       narrowInputs(kernel);
 }
 

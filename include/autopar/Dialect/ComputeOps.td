@@ -168,7 +168,7 @@ def Autopar_TransposeOp : Autopar_Op<"transpose", [], ["getLoopRole"]> {
   let hasCanonicalizer = 1;
 }
 
-def Autopar_SliceOp : Autopar_Op<"slice"> {
+def Autopar_SliceOp : Autopar_Op<"slice", [], ["getReadRun"]> {
   let summary = "result index i reads operand index starts + i*steps; steps may be negative";
   let description = "Rule: a dimension that is taken whole splits; a cut one does not.";
   let arguments = (ins Autopar_Tensor:$input, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$steps);
@@ -192,7 +192,7 @@ def Autopar_PadOp : Autopar_Op<"pad"> {
   let hasFolder = 1;
 }
 
-def Autopar_ConcatOp : Autopar_Op<"concat"> {
+def Autopar_ConcatOp : Autopar_Op<"concat", [], ["joinsOperands"]> {
   let summary = "operands one after the other along `dim`";
   let description = [{
     They agree in the other dimensions. Rule: all dimensions but `dim` split;

@@ -77,7 +77,15 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
         until it is rounded: false where elements only move, are chosen, or
         change without a loss. The default follows from its kernel class.
       }], "bool", "roundsResult", (ins), "",
-      [{ return ::autopar::defaultRoundsResult($_op.getOperation()); }]>
+      [{ return ::autopar::defaultRoundsResult($_op.getOperation()); }]>,
+    InterfaceMethod<[{
+        Of an op whose result is a run of its only operand's elements, in
+        row-major order: the number of the first one.
+      }], "std::optional<int64_t>", "getReadRun", (ins), "", [{ return std::nullopt; }]>,
+    InterfaceMethod<[{
+        Whether the operands' elements, operand after operand in row-major
+        order, are the result's.
+      }], "bool", "joinsOperands", (ins), "", [{ return false; }]>
   ];
 }
 
