@@ -9,12 +9,13 @@ struct DtypeRow {
   const char *name;
   int64_t bytes;
 };
-/// In the order of aprt_dtype.
 constexpr DtypeRow dtypeTable[] = {
-    {"bool", 1}, {"i8", 1},  {"u8", 1},  {"i16", 2}, {"u16", 2},
-    {"i32", 4},  {"u32", 4}, {"i64", 8}, {"u64", 8}, {"f16", 2},
-    {"bf16", 2}, {"f32", 4}, {"f64", 8},
+#define APRT_ELEMENT(dtype, number, text, bytes) {text, bytes},
+#include "autopar/runtime.def"
 };
+#define APRT_ELEMENT(dtype, number, text, bytes)                               \
+  static_assert(dtypeTable[dtype].name == std::string_view(text));
+#include "autopar/runtime.def"
 constexpr int64_t dtypeCount = sizeof(dtypeTable) / sizeof(dtypeTable[0]);
 } // namespace
 

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelFunctions.h"
+#include "../Common/RuntimeAbi.h"
 #include "../Loops/KernelBody.h"
 #include "KernelNest.h"
 
@@ -120,18 +121,16 @@ LLVM::LLVMFuncOp KernelBuilder::emit(StringRef name, const Nest &nest) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// `void(void *const *buffers, const int64_t *scalars, begin, end)`: loads the
-/// pointers and calls the body, whose arguments are known not to alias.
+/// An aprt_kernel that loads the pointers and calls the body, whose arguments
+/// are known not to alias.
 LLVM::LLVMFuncOp emitEntry(OpBuilder &builder, StringRef name,
                            LLVM::LLVMFuncOp body, unsigned buffers) {
   MLIRContext *context = builder.getContext();
   Location loc = body.getLoc();
   auto pointer = LLVM::LLVMPointerType::get(context);
-  Type i64 = builder.getI64Type();
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
-                                          {pointer, pointer, i64, i64});
-  auto function = LLVM::LLVMFuncOp::create(builder, loc, name, type,
-                                           LLVM::Linkage::Internal);
+  auto function = LLVM::LLVMFuncOp::create(
+      builder, loc, name, abi::llvmType(context, aprt_kernel()),
+      LLVM::Linkage::Internal);
   Block *entry = function.addEntryBlock(builder);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(entry);

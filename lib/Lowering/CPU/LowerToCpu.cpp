@@ -29,15 +29,16 @@ public:
       return failure();
     if (loop->work == 0)
       return success();
-    std::vector<HostArgument> buffers, scalars;
+    SmallVector<Typed<void *>> buffers;
+    SmallVector<Typed<int64_t>> scalars;
     for (unsigned number : loop->buffers)
       buffers.push_back(host.address(kernel->getOperand(number)));
     for (ArrayAttr axes : loop->positions)
       scalars.push_back(host.position(axes));
-    host.call("aprt_launch", {host.op(describeKernel(kernel, "kernel")),
-                              host.function(loop->function),
-                              host.pointers(buffers), host.words(scalars),
-                              host.int64(loop->work), host.int64(loop->grain)});
+    host.call<aprt_launch>(host.op(describeKernel(kernel, "kernel")),
+                           host.function(loop->function),
+                           host.pointers(buffers), host.words(scalars),
+                           loop->work, loop->grain);
     return success();
   }
 

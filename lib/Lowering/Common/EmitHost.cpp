@@ -26,6 +26,7 @@ public:
   LLVM::LLVMFuncOp finish();
 
 private:
+  static LLVM::LLVMFunctionType typeOf(MLIRContext *context, Form form);
   Value entryValue(function_ref<Value()> build);
   Value once(ArrayRef<int64_t> key, function_ref<Value()> build);
   Value constant(TypedAttr value);
@@ -35,7 +36,7 @@ private:
   Value int64(int64_t value) {
     return constant(builder.getI64IntegerAttr(value));
   }
-  Value ask(StringRef callee, Type result, ValueRange arguments);
+  Value resultOf(const HostCall &call);
   Value wordAt(Value array, Value index);
   Value column(int number);
   Value place(const HostArgument &argument);
@@ -62,19 +63,27 @@ private:
   std::map<const void *, std::pair<LLVM::AllocaOp, int64_t>> stacks;
 };
 
+LLVM::LLVMFunctionType Emitter::typeOf(MLIRContext *context, Form form) {
+  using Body = aprt_status (*)(aprt_rank *, int64_t t, const int64_t *row);
+  switch (form) {
+  case Plain:
+    return abi::llvmType(context, aprt_stage_functions().setup);
+  case WithTime:
+    return abi::llvmType(context, aprt_stage_functions().step);
+  case Repeated:
+    return abi::llvmType(context, Body());
+  }
+  llvm_unreachable("all forms are above");
+}
+
 Emitter::Emitter(HostProgram &program, StringRef name, Form form, Location loc)
     : program(program), builder(program.module.getContext()), loc(loc),
       i32(builder.getI32Type()), i64(builder.getI64Type()),
       pointer(LLVM::LLVMPointerType::get(builder.getContext())) {
   builder.setInsertionPointToEnd(program.module.getBody());
-  SmallVector<Type> arguments{pointer};
-  if (form != Plain)
-    arguments.push_back(i64);
-  if (form == Repeated)
-    arguments.push_back(pointer);
-  function = LLVM::LLVMFuncOp::create(
-      builder, loc, name, LLVM::LLVMFunctionType::get(i32, arguments),
-      LLVM::Linkage::Internal);
+  function = LLVM::LLVMFuncOp::create(builder, loc, name,
+                                      typeOf(builder.getContext(), form),
+                                      LLVM::Linkage::Internal);
   entry = function.addEntryBlock(builder);
   Block *body = builder.createBlock(&function.getBody());
   fail = builder.createBlock(&function.getBody());
@@ -119,12 +128,13 @@ Value Emitter::constant(TypedAttr value) {
   return LLVM::ConstantOp::create(builder, loc, value.getType(), value);
 }
 
-/// The result of a runtime function that has no status.
-Value Emitter::ask(StringRef callee, Type result, ValueRange arguments) {
+Value Emitter::resultOf(const HostCall &call) {
   SmallVector<Value> values{rank};
-  llvm::append_range(values, arguments);
-  auto known = program.declare(callee, result, ValueRange(values).getTypes());
-  return LLVM::CallOp::create(builder, loc, known, values).getResult();
+  for (const HostArgument &given : call.arguments)
+    values.push_back(argument(given));
+  return LLVM::CallOp::create(builder, loc, program.declare(*call.callee),
+                              values)
+      .getResult();
 }
 
 /// Address of a word of an array.
@@ -163,7 +173,10 @@ Value Emitter::byteAt(Value base, const HostArgument &bytes) {
 /// Where it is used: an input is elsewhere in each micro-batch, a tensor has
 /// its address from aprt_load on.
 Value Emitter::persistent(const HostArgument &argument) {
-  Value tensor = ask("aprt_persistent", pointer, int32Place(argument));
+  HostArgument number{HostArgument::Tensor, {}, argument.value};
+  number.column = argument.column;
+  Value tensor =
+      resultOf(makeCall<aprt_persistent>(loc, Typed<int32_t>(number)));
   if (argument.elements.empty())
     return tensor;
   return byteAt(tensor, argument.elements.front());
@@ -174,6 +187,7 @@ Value Emitter::argument(const HostArgument &argument) {
   case HostArgument::Null:
     return LLVM::ZeroOp::create(builder, loc, pointer);
   case HostArgument::Constant:
+  case HostArgument::Kernel:
     return constant(cast<TypedAttr>(argument.attribute));
   case HostArgument::Function:
     return LLVM::AddressOfOp::create(
@@ -194,7 +208,7 @@ Value Emitter::argument(const HostArgument &argument) {
     return int32Place(argument);
   case HostArgument::Arena: {
     Value arena = once({HostArgument::Arena}, [&]() -> Value {
-      return ask("aprt_arena", pointer, {});
+      return resultOf(makeCall<aprt_arena>(loc));
     });
     return byteAt(arena, argument);
   }
@@ -234,7 +248,7 @@ Value Emitter::stackArray(Type type, ValueRange values) {
 //===----------------------------------------------------------------------===//
 
 Value Emitter::axisIndex(ArrayAttr axes) {
-  return ask("aprt_axis_index", i64, int32(program.communicator(axes)));
+  return resultOf(makeCall<aprt_axis_index>(loc, program.communicator(axes)));
 }
 
 Value Emitter::timeDigit(const SubAxis &subAxis) {
@@ -289,10 +303,7 @@ void Emitter::check(Value status) {
 
 void Emitter::call(const HostCall &call) {
   loc = call.loc;
-  SmallVector<Value> values;
-  for (const HostArgument &given : call.arguments)
-    values.push_back(argument(given));
-  check(ask(call.callee, i32, values));
+  check(resultOf(call));
 }
 
 LLVM::LLVMFuncOp Emitter::bodyOf(const HostLoop &loop) {

@@ -6,6 +6,11 @@ using namespace mlir;
 
 namespace autopar {
 
+static_assert(offsetof(aprt_stage_functions, setup) == 0 &&
+                  offsetof(aprt_stage_functions, step) == sizeof(void *) &&
+                  sizeof(aprt_stage_functions) == 2 * sizeof(void *),
+              "the functions of all stages are one array of pointers");
+
 void exportStages(HostProgram &program, ArrayRef<std::string> functions) {
   MLIRContext *context = program.module.getContext();
   OpBuilder builder = OpBuilder::atBlockEnd(program.module.getBody());
@@ -14,7 +19,7 @@ void exportStages(HostProgram &program, ArrayRef<std::string> functions) {
   auto type = LLVM::LLVMArrayType::get(pointer, functions.size());
   auto table = LLVM::GlobalOp::create(
       builder, loc, type, /*isConstant=*/true, LLVM::Linkage::External,
-      "aprt_program_stages", Attribute(), /*alignment=*/8);
+      abi::nameOf<aprt_program_stages>, Attribute(), /*alignment=*/8);
   Block *block = builder.createBlock(&table.getInitializer());
   builder.setInsertionPointToStart(block);
   Value value = LLVM::UndefOp::create(builder, loc, type);
@@ -32,7 +37,7 @@ void exportManifest(HostProgram &program, StringRef text) {
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), zeroEnded.size());
   LLVM::GlobalOp::create(builder, program.module.getLoc(), type,
                          /*isConstant=*/true, LLVM::Linkage::External,
-                         "aprt_program_manifest",
+                         abi::nameOf<aprt_program_manifest>,
                          builder.getStringAttr(zeroEnded));
 }
 

@@ -2,6 +2,7 @@
 
 #include "HostCalls.h"
 #include "Repeats.h"
+#include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
 
@@ -84,12 +85,23 @@ HostLoop makeLoop(MutableArrayRef<HostCall> calls, const Repeat &repeat) {
 
 } // namespace
 
+HostArgument constantArgument(MLIRContext *context, int32_t number) {
+  return {HostArgument::Constant, Builder(context).getI32IntegerAttr(number)};
+}
+
+HostArgument constantArgument(MLIRContext *context, int64_t number) {
+  return {HostArgument::Constant, Builder(context).getI64IntegerAttr(number)};
+}
+
+HostArgument constantArgument(MLIRContext *context, double number) {
+  return {HostArgument::Constant, Builder(context).getF64FloatAttr(number)};
+}
+
 std::vector<int64_t> keyOf(ArrayRef<HostCall> calls, bool places) {
   std::vector<int64_t> key;
   for (const HostCall &call : calls) {
-    llvm::append_values(key, call.callee.size(), call.arguments.size());
-    for (char letter : call.callee)
-      key.push_back(letter);
+    llvm::append_values(key, reinterpret_cast<int64_t>(call.callee),
+                        call.arguments.size());
     for (const HostArgument &argument : call.arguments)
       appendKey(key, argument, places);
   }

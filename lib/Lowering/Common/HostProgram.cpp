@@ -10,28 +10,29 @@ using namespace mlir;
 
 namespace autopar {
 
-int32_t dtypeNumber(Type element) {
+aprt_dtype dtypeOf(Type element) {
   if (element.isF16())
-    return 9;
+    return APRT_F16;
   if (element.isBF16())
-    return 10;
+    return APRT_BF16;
   if (element.isF32())
-    return 11;
+    return APRT_F32;
   if (element.isF64())
-    return 12;
+    return APRT_F64;
   unsigned width = element.getIntOrFloatBitWidth();
   if (width == 1)
-    return 0;
-  int32_t row = width <= 8 ? 0 : width <= 16 ? 1 : width <= 32 ? 2 : 3;
-  return 1 + 2 * row + (element.isUnsignedInteger() ? 1 : 0);
+    return APRT_BOOL;
+  bool isUnsigned = element.isUnsignedInteger();
+  if (width <= 8)
+    return isUnsigned ? APRT_U8 : APRT_I8;
+  if (width <= 16)
+    return isUnsigned ? APRT_U16 : APRT_I16;
+  if (width <= 32)
+    return isUnsigned ? APRT_U32 : APRT_I32;
+  return isUnsigned ? APRT_U64 : APRT_I64;
 }
 
-StringRef dtypeName(Type element) {
-  static const char *const names[] = {"bool", "i8",  "u8",  "i16", "u16",
-                                      "i32",  "u32", "i64", "u64", "f16",
-                                      "bf16", "f32", "f64"};
-  return names[dtypeNumber(element)];
-}
+StringRef dtypeName(Type element) { return abi::dtypeName(dtypeOf(element)); }
 
 ProgramOp describeOp(Operation *op, StringRef kind) {
   ProgramOp row;
@@ -94,27 +95,36 @@ void HostProgram::useChannel(int64_t channel, ProgramChannel what) {
   channels[channel] = what;
 }
 
+static int64_t &slotOf(LibraryCall &call) {
+  return std::visit([](auto &desc) -> int64_t & { return desc.slot; }, call);
+}
+
 int64_t HostProgram::packedSlot(int64_t stage, PackedWeight weight) {
-  weight.descriptor[weight.slotWord] = 0;
+  slotOf(weight.call) = 0;
   std::vector<int64_t> key{stage, weight.persistent,
-                           weight.callee == "aprt_gemm_pack"};
-  llvm::append_range(key, weight.descriptor);
+                           static_cast<int64_t>(weight.call.index())};
+  std::visit(
+      [&](const auto &desc) { llvm::append_range(key, abi::wordsOf(desc)); },
+      weight.call);
   auto [it, isNew] = slots.try_emplace(key, packed[stage].size());
   if (isNew) {
-    weight.descriptor[weight.slotWord] = it->second;
+    slotOf(weight.call) = it->second;
     packed[stage].push_back(std::move(weight));
   }
   return it->second;
 }
 
-HostArgument HostProgram::words(std::vector<int64_t> values, int64_t slotWord) {
-  auto [it, isNew] = wordPlaces.try_emplace(values, allWords.size());
+HostArgument HostProgram::placeWords(ArrayRef<int64_t> values,
+                                     ArrayRef<int64_t> shape) {
+  auto [it, isNew] = wordPlaces.try_emplace(values.vec(), allWords.size());
   if (isNew)
     llvm::append_range(allWords, values);
-  if (slotWord >= 0)
-    values[slotWord] = 0;
-  auto shape = DenseI64ArrayAttr::get(module.getContext(), values);
-  return {HostArgument::Words, shape, it->second};
+  return {HostArgument::Words,
+          DenseI64ArrayAttr::get(module.getContext(), shape), it->second};
+}
+
+Typed<const int64_t *> HostProgram::words(std::vector<int64_t> values) {
+  return Typed<const int64_t *>(placeWords(values, values));
 }
 
 LLVM::GlobalOp HostProgram::makeWords(StringRef name,
@@ -135,77 +145,72 @@ void HostProgram::finishWords() {
     makeWords(kWords, allWords);
 }
 
-LLVM::LLVMFuncOp HostProgram::declare(StringRef name, Type result,
-                                      TypeRange arguments) {
-  if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+LLVM::LLVMFuncOp HostProgram::declare(const abi::Function &callee) {
+  if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(callee.name))
     return known;
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  return LLVM::LLVMFuncOp::create(
-      builder, module.getLoc(), name,
-      LLVM::LLVMFunctionType::get(result, llvm::to_vector(arguments)));
+  return LLVM::LLVMFuncOp::create(builder, module.getLoc(), callee.name,
+                                  abi::llvmType(module.getContext(), callee));
 }
 
 //===----------------------------------------------------------------------===//
 // The list of calls
 //===----------------------------------------------------------------------===//
 
-HostArgument HostFunction::address(Value memref) {
+Typed<void *> HostFunction::address(Value memref) {
   auto buffer = memref.getDefiningOp<BufferOp>();
   int64_t position = buffer.getPosition(),
           offset = byteOffset(memref.getType());
   if (buffer.getSpace() == BufferSpace::Arena)
-    return {HostArgument::Arena, {}, position + offset};
-  HostArgument tensor = persistent(position);
+    return Typed<void *>({HostArgument::Arena, {}, position + offset});
+  Typed<void *> tensor = persistent(position);
   // Parts of an input differ in this alone, also the one at its begin.
   if (!cast<MemRefType>(memref.getType()).getLayout().isIdentity() &&
       isHeldInput(buffer))
-    tensor.elements.push_back({HostArgument::Offset, {}, offset});
+    tensor.argument.elements.push_back({HostArgument::Offset, {}, offset});
   return tensor;
 }
 
-HostArgument HostFunction::persistent(int64_t index) {
-  return {HostArgument::Persistent, {}, index};
+Typed<void *> HostFunction::persistent(int64_t index) {
+  return Typed<void *>({HostArgument::Persistent, {}, index});
 }
 
-HostArgument HostFunction::op(ProgramOp row) {
-  return {HostArgument::Op, {}, program.addOp(std::move(row))};
+Typed<int32_t> HostFunction::op(ProgramOp row) {
+  return Typed<int32_t>({HostArgument::Op, {}, program.addOp(std::move(row))});
 }
 
-HostArgument HostFunction::int32(int64_t value) {
-  return {HostArgument::Constant, builder.getI32IntegerAttr(value)};
+Typed<int32_t> HostFunction::kernel(int32_t number) {
+  return Typed<int32_t>(
+      {HostArgument::Kernel, builder.getI32IntegerAttr(number)});
 }
 
-HostArgument HostFunction::int64(int64_t value) {
-  return {HostArgument::Constant, builder.getI64IntegerAttr(value)};
+Typed<aprt_kernel> HostFunction::function(LLVM::LLVMFuncOp callee) {
+  return Typed<aprt_kernel>(
+      {HostArgument::Function, FlatSymbolRefAttr::get(callee)});
 }
 
-HostArgument HostFunction::float64(double value) {
-  return {HostArgument::Constant, builder.getF64FloatAttr(value)};
+Typed<int64_t> HostFunction::position(ArrayAttr axes) {
+  return Typed<int64_t>({HostArgument::Position, axes});
 }
 
-HostArgument HostFunction::function(LLVM::LLVMFuncOp callee) {
-  return {HostArgument::Function, FlatSymbolRefAttr::get(callee)};
+/// The elements as an array of values of `type`.
+template <typename T>
+static HostArgument arrayOf(Type type, ArrayRef<Typed<T>> elements) {
+  HostArgument array{HostArgument::Array, TypeAttr::get(type)};
+  for (const Typed<T> &element : elements)
+    array.elements.push_back(element.argument);
+  return array;
 }
 
-HostArgument HostFunction::position(ArrayAttr axes) {
-  return {HostArgument::Position, axes};
-}
-
-HostArgument HostFunction::pointers(std::vector<HostArgument> elements) {
+Typed<void *const *> HostFunction::pointers(ArrayRef<Typed<void *>> elements) {
   auto type = LLVM::LLVMPointerType::get(builder.getContext());
-  return {HostArgument::Array, TypeAttr::get(type), 0, std::move(elements)};
+  return Typed<void *const *>(arrayOf(type, elements));
 }
 
-HostArgument HostFunction::words(std::vector<HostArgument> elements) {
+Typed<const int64_t *> HostFunction::words(ArrayRef<Typed<int64_t>> elements) {
   if (elements.empty())
-    return {};
-  return {HostArgument::Array, TypeAttr::get(builder.getI64Type()), 0,
-          std::move(elements)};
-}
-
-void HostFunction::call(StringLiteral callee,
-                        std::vector<HostArgument> arguments) {
-  calls.push_back({callee, std::move(arguments), loc});
+    return nullptr;
+  return Typed<const int64_t *>(arrayOf(builder.getI64Type(), elements));
 }
 
 } // namespace autopar

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <map>
+#include <variant>
 #include <vector>
 
 namespace autopar {
@@ -56,13 +57,14 @@ struct ProgramChannel {
   int64_t fromStage = 0, toStage = 0, bytes = 0;
 };
 
+/// What a library computes in one call.
+using LibraryCall = std::variant<aprt_gemm_desc, aprt_conv_desc>;
+
 /// A constant matrix or filter that setup packs.
 struct PackedWeight {
-  llvm::StringLiteral callee; // aprt_gemm_pack or aprt_conv_pack
-  std::vector<int64_t> descriptor;
-  size_t slotWord = 0;    // the slot's place in the descriptor
+  LibraryCall call;       // that reads it first
   int64_t persistent = 0; // index of the tensor
-  int32_t op = 0;
+  Typed<int32_t> op;
 };
 
 /// A host function as it was emitted, for who wants to write it another way.
@@ -83,16 +85,23 @@ public:
   int32_t communicator(mlir::ArrayAttr axes, int64_t bytes = 0);
   /// Remembers that a stage sends or receives over `channel`.
   void useChannel(int64_t channel, ProgramChannel what);
-  /// Slot of a packed form of persistent tensor `index` of `stage`; calls with
-  /// the same descriptor (its slot aside) share it.
+  /// Slot of a packed form of a persistent tensor of `stage`; calls with the
+  /// same descriptor (its slot aside) share it.
   int64_t packedSlot(int64_t stage, PackedWeight weight);
 
-  /// Constant 64-bit words, once per contents; those at `slotWord`, if any, may
-  /// differ where calls are alike.
-  HostArgument words(std::vector<int64_t> values, int64_t slotWord = -1);
+  /// Constant 64-bit words, once per contents.
+  Typed<const int64_t *> words(std::vector<int64_t> values);
+  /// A constant descriptor. Its slot, if it has one, may differ where calls are
+  /// alike.
+  template <typename T> Typed<const T *> descriptor(const T &value) {
+    T shape = value;
+    if (value.slot >= 0)
+      shape.slot = 0;
+    return Typed<const T *>(
+        placeWords(abi::wordsOf(value), abi::wordsOf(shape)));
+  }
   /// Declares a runtime function at its first use.
-  mlir::LLVM::LLVMFuncOp declare(llvm::StringRef name, mlir::Type result,
-                                 mlir::TypeRange arguments);
+  mlir::LLVM::LLVMFuncOp declare(const abi::Function &callee);
   /// A constant array of 64-bit words in the module.
   mlir::LLVM::GlobalOp makeWords(llvm::StringRef name,
                                  llvm::ArrayRef<int64_t> values);
@@ -116,6 +125,10 @@ public:
   std::vector<HostListing> listings; // of all functions, in order
 
 private:
+  /// `shape`: what of the words is the same where calls are alike.
+  HostArgument placeWords(llvm::ArrayRef<int64_t> values,
+                          llvm::ArrayRef<int64_t> shape);
+
   std::map<std::string, int32_t> communicatorIndex;
   std::map<std::vector<int64_t>, int64_t> wordPlaces;
   std::vector<int64_t> allWords;
@@ -133,22 +146,26 @@ public:
         loc(program.module.getLoc()), stage(stage) {}
 
   /// Address of a memref that an autopar.buffer made.
-  HostArgument address(mlir::Value memref);
-  HostArgument persistent(int64_t index);
-  HostArgument op(ProgramOp row);
-  HostArgument int32(int64_t value);
-  HostArgument int64(int64_t value);
-  HostArgument float64(double value);
-  HostArgument function(mlir::LLVM::LLVMFuncOp callee);
+  Typed<void *> address(mlir::Value memref);
+  Typed<void *> persistent(int64_t index);
+  Typed<int32_t> op(ProgramOp row);
+  /// A row of the manifest's "kernels".
+  Typed<int32_t> kernel(int32_t number);
+  Typed<aprt_kernel> function(mlir::LLVM::LLVMFuncOp callee);
   /// The rank's linear index along mesh axes, the time axis included.
-  HostArgument position(mlir::ArrayAttr axes);
+  Typed<int64_t> position(mlir::ArrayAttr axes);
   /// An array of pointers on the stack.
-  HostArgument pointers(std::vector<HostArgument> elements);
+  Typed<void *const *> pointers(llvm::ArrayRef<Typed<void *>> elements);
   /// An array of 64-bit words on the stack; null without elements.
-  HostArgument words(std::vector<HostArgument> elements);
+  Typed<const int64_t *> words(llvm::ArrayRef<Typed<int64_t>> elements);
 
-  /// status = callee(rank, arguments...); returns it unless it is 0.
-  void call(llvm::StringLiteral callee, std::vector<HostArgument> arguments);
+  /// status = callee(rank, given...); returns it unless it is 0. See makeCall.
+  /// C++ evaluates arguments in any order: what adds to the same table twice
+  /// goes into variables first.
+  template <auto *callee, typename... Given> void call(Given... given) {
+    static_assert(abi::SignatureOf<callee>::returnsStatus);
+    calls.push_back(makeCall<callee>(loc, std::move(given)...));
+  }
 
   HostProgram &program;
   mlir::Builder builder;
@@ -162,8 +179,8 @@ public:
 void emitHostFunction(HostProgram &program, llvm::StringRef name, bool hasTime,
                       std::vector<HostCall> calls);
 
-/// The number that docs/RuntimeABI.md gives an element type, and its name.
-int32_t dtypeNumber(mlir::Type element);
+/// The runtime's element type, and what manifests call it.
+aprt_dtype dtypeOf(mlir::Type element);
 llvm::StringRef dtypeName(mlir::Type element);
 
 /// The row of an op: its node, its stream, the bytes of its operands.

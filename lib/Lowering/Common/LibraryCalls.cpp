@@ -1,12 +1,10 @@
 //===- LibraryCalls.cpp - Kernels that a library computes -----------------===//
 
 #include "LibraryCalls.h"
-#include "HostProgram.h"
 #include "autopar/Dialect/EinsumAsGemm.h"
 #include "autopar/Dialect/Layout.h"
 #include "autopar/Dialect/LibraryCall.h"
 #include "autopar/Dialect/Shapes.h"
-#include "autopar/runtime.h"
 
 using namespace mlir;
 
@@ -14,10 +12,11 @@ namespace autopar {
 
 namespace {
 
-void append(std::vector<int64_t> &words, ArrayRef<int64_t> values, size_t size,
-            int64_t fill) {
+/// The array's first words; those past `values` become `fill`.
+template <size_t size>
+void fill(int64_t (&words)[size], ArrayRef<int64_t> values, int64_t rest) {
   for (size_t i = 0; i < size; ++i)
-    words.push_back(i < values.size() ? values[i] : fill);
+    words[i] = i < values.size() ? values[i] : rest;
 }
 
 /// Whether every operand is row-major.
@@ -28,11 +27,35 @@ bool isRowMajor(KernelOp kernel) {
   });
 }
 
-/// Words of both descriptors: what is there of the epilogue.
-void appendEpilogue(std::vector<int64_t> &words, LibraryCallAttr call) {
-  words.push_back(call.getBias() >= 0);
-  words.push_back(call.getAddend() >= 0);
-  words.push_back(static_cast<int64_t>(call.getActivation()));
+aprt_activation activationOf(Activation activation) {
+  switch (activation) {
+  case Activation::None:
+    return APRT_ACT_NONE;
+  case Activation::Relu:
+    return APRT_ACT_RELU;
+  case Activation::GeluErf:
+    return APRT_ACT_GELU_ERF;
+  case Activation::GeluTanh:
+    return APRT_ACT_GELU_TANH;
+  case Activation::Tanh:
+    return APRT_ACT_TANH;
+  case Activation::Sigmoid:
+    return APRT_ACT_SIGMOID;
+  case Activation::Silu:
+    return APRT_ACT_SILU;
+  }
+  llvm_unreachable("all functions are above");
+}
+
+/// What both descriptors have: type, epilogue, no packed weight.
+template <typename T> T describe(Value result, LibraryCallAttr call) {
+  T desc = {};
+  desc.dtype = dtypeOf(getElementTypeOrSelf(result.getType()));
+  desc.bias = call.getBias() >= 0;
+  desc.addend = call.getAddend() >= 0;
+  desc.activation = activationOf(call.getActivation());
+  desc.slot = -1;
+  return desc;
 }
 
 FailureOr<LibraryCall> gemmCall(KernelOp kernel, EinsumOp op) {
@@ -40,19 +63,16 @@ FailureOr<LibraryCall> gemmCall(KernelOp kernel, EinsumOp op) {
     return kernel.emitOpError("is a GEMM whose operands are not row-major; "
                               "assign-layouts must leave them so");
   std::optional<EinsumAsGemm> gemm = einsumAsGemm(op); // verified
-  LibraryCall call;
-  std::vector<int64_t> &words = call.descriptor;
-  words.push_back(dtypeNumber(op.getType().getElementType()));
-  words.push_back(gemm->batch.size());
-  append(words, gemm->batch, APRT_GEMM_MAX_BATCH, 0);
-  llvm::append_range(words, ArrayRef<int64_t>{gemm->m, gemm->n, gemm->k});
-  append(words, gemm->aStrides, APRT_GEMM_MAX_BATCH + 2, 0);
-  append(words, gemm->bStrides, APRT_GEMM_MAX_BATCH + 2, 0);
-  append(words, gemm->cStrides, APRT_GEMM_MAX_BATCH + 2, 0);
-  appendEpilogue(words, *kernel.getLibrary());
-  call.slotWord = words.size();
-  words.push_back(-1);
-  return call;
+  auto desc = describe<aprt_gemm_desc>(op, *kernel.getLibrary());
+  desc.batch_rank = gemm->batch.size();
+  fill(desc.batch, gemm->batch, 0);
+  desc.m = gemm->m;
+  desc.n = gemm->n;
+  desc.k = gemm->k;
+  fill(desc.a_strides, gemm->aStrides, 0);
+  fill(desc.b_strides, gemm->bStrides, 0);
+  fill(desc.c_strides, gemm->cStrides, 0);
+  return LibraryCall(desc);
 }
 
 /// The layout of `value`, which reshapes make of an argument of the kernel.
@@ -128,44 +148,27 @@ FailureOr<LibraryCall> convCall(KernelOp kernel, ConvolutionOp op) {
         "is a convolution whose images are neither all row-major nor all with "
         "channels last, or whose filter is not row-major; assign-layouts must "
         "leave them so");
-  size_t spatial = op.getStrides().size();
-  LibraryCall call;
   ArrayRef<int64_t> in = shapeOf(op.getInput()),
-                    filter = shapeOf(op.getFilter());
-  ArrayRef<int64_t> out = shapeOf(op.getResult());
-  std::vector<int64_t> &words = call.descriptor;
-  words.push_back(dtypeNumber(op.getType().getElementType()));
-  words.push_back(spatial);
-  llvm::append_range(words,
-                     ArrayRef<int64_t>{in[0], in[1], out[1],
-                                       static_cast<int64_t>(op.getGroups())});
-  append(words, in.drop_front(2), APRT_CONV_MAX_SPATIAL, 1);
-  append(words, filter.drop_front(2), APRT_CONV_MAX_SPATIAL, 1);
-  append(words, out.drop_front(2), APRT_CONV_MAX_SPATIAL, 1);
-  append(words, op.getStrides(), APRT_CONV_MAX_SPATIAL, 1);
-  append(words, op.getDilations(), APRT_CONV_MAX_SPATIAL, 1);
-  append(words, op.getPadLow(), APRT_CONV_MAX_SPATIAL, 0);
-  append(words, op.getPadHigh(), APRT_CONV_MAX_SPATIAL, 0);
-  appendEpilogue(words, *kernel.getLibrary());
-  call.slotWord = words.size();
-  llvm::append_range(words, ArrayRef<int64_t>{-1, *last});
-  return call;
+                    filter = shapeOf(op.getFilter()),
+                    out = shapeOf(op.getResult());
+  auto desc = describe<aprt_conv_desc>(op, *kernel.getLibrary());
+  desc.spatial_rank = op.getStrides().size();
+  desc.n = in[0];
+  desc.c = in[1];
+  desc.o = out[1];
+  desc.groups = op.getGroups();
+  fill(desc.in, in.drop_front(2), 1);
+  fill(desc.window, filter.drop_front(2), 1);
+  fill(desc.out, out.drop_front(2), 1);
+  fill(desc.strides, op.getStrides(), 1);
+  fill(desc.dilations, op.getDilations(), 1);
+  fill(desc.pad_low, op.getPadLow(), 0);
+  fill(desc.pad_high, op.getPadHigh(), 0);
+  desc.channels_last = *last;
+  return LibraryCall(desc);
 }
 
 } // namespace
-
-static_assert(sizeof(aprt_gemm_desc) / sizeof(int64_t) ==
-              2 + APRT_GEMM_MAX_BATCH + 3 + 3 * (APRT_GEMM_MAX_BATCH + 2) + 4);
-static_assert(sizeof(aprt_conv_desc) / sizeof(int64_t) ==
-              6 + 7 * APRT_CONV_MAX_SPATIAL + 5);
-
-static_assert(int(Activation::None) == APRT_ACT_NONE &&
-              int(Activation::Relu) == APRT_ACT_RELU &&
-              int(Activation::GeluErf) == APRT_ACT_GELU_ERF &&
-              int(Activation::GeluTanh) == APRT_ACT_GELU_TANH &&
-              int(Activation::Tanh) == APRT_ACT_TANH &&
-              int(Activation::Sigmoid) == APRT_ACT_SIGMOID &&
-              int(Activation::Silu) == APRT_ACT_SILU);
 
 FailureOr<LibraryCall> describeLibraryCall(KernelOp kernel) {
   Operation *root = libraryRootOf(kernel.getBody().front());

@@ -34,53 +34,61 @@ Around around(Value memref, int64_t dim) {
   return result;
 }
 
-HostArgument record(HostFunction &host, Operation *op) {
+Typed<int32_t> record(HostFunction &host, Operation *op) {
   return host.op(describeOp(op, op->getName().stripDialect()));
 }
 
 /// At least one byte, also where the tensors of every rank are empty.
-template <typename OpT> HostArgument communicator(HostFunction &host, OpT op) {
+template <typename OpT> int32_t communicator(HostFunction &host, OpT op) {
   int64_t bytes = std::max<int64_t>(1, bytesOf(op.getInput().getType()));
   bytes = std::max(bytes, bytesOf(op.getOutput().getType()));
-  return host.int32(host.program.communicator(op.getAxes(), bytes));
+  return host.program.communicator(op.getAxes(), bytes);
 }
 
-HostArgument dtype(HostFunction &host, Value memref) {
-  return host.int32(dtypeNumber(getElementTypeOrSelf(memref.getType())));
+aprt_dtype dtype(Value memref) {
+  return dtypeOf(getElementTypeOrSelf(memref.getType()));
 }
 
-HostArgument reduceKind(HostFunction &host, ReduceKind kind) {
-  return host.int32(static_cast<int32_t>(kind)); // numbered alike
+aprt_reduce reduction(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return APRT_SUM;
+  case ReduceKind::Prod:
+    return APRT_PROD;
+  case ReduceKind::Max:
+    return APRT_MAX;
+  case ReduceKind::Min:
+    return APRT_MIN;
+  }
+  llvm_unreachable("all kinds are above");
 }
 
 void lower(HostFunction &host, AllReduceOp op) {
   auto type = cast<ShapedType>(op.getInput().getType());
-  host.call("aprt_all_reduce",
-            {record(host, op), communicator(host, op),
-             reduceKind(host, op.getKind()), dtype(host, op.getInput()),
-             host.int64(type.getNumElements()), host.address(op.getInput()),
-             host.address(op.getOutput())});
+  host.call<aprt_all_reduce>(record(host, op), communicator(host, op),
+                             reduction(op.getKind()), dtype(op.getInput()),
+                             type.getNumElements(), host.address(op.getInput()),
+                             host.address(op.getOutput()));
 }
 
 void lower(HostFunction &host, AllGatherOp op) {
   Around in = around(op.getInput(), op.getDim());
   Around out = around(op.getOutput(), op.getDim());
-  host.call("aprt_all_gather",
-            {record(host, op), communicator(host, op),
-             dtype(host, op.getInput()), host.int64(out.outer),
-             host.int64(out.size), host.int64(in.size), host.int64(out.inner),
-             host.address(op.getInput()), host.address(op.getOutput())});
+  host.call<aprt_all_gather>(
+      record(host, op), communicator(host, op), dtype(op.getInput()),
+      /*outer=*/out.outer, /*size=*/out.size, /*block=*/in.size,
+      /*inner=*/out.inner, host.address(op.getInput()),
+      host.address(op.getOutput()));
 }
 
 void lower(HostFunction &host, ReduceScatterOp op) {
   Around in = around(op.getInput(), op.getDim());
   Around out = around(op.getOutput(), op.getDim());
-  host.call("aprt_reduce_scatter",
-            {record(host, op), communicator(host, op),
-             reduceKind(host, op.getKind()), dtype(host, op.getInput()),
-             host.int64(in.outer), host.int64(in.size), host.int64(out.size),
-             host.int64(in.inner), host.address(op.getInput()),
-             host.address(op.getOutput())});
+  host.call<aprt_reduce_scatter>(
+      record(host, op), communicator(host, op), reduction(op.getKind()),
+      dtype(op.getInput()), /*outer=*/in.outer, /*size=*/in.size,
+      /*block=*/out.size, /*inner=*/in.inner, host.address(op.getInput()),
+      host.address(op.getOutput()));
 }
 
 void lower(HostFunction &host, AllToAllOp op) {
@@ -88,30 +96,31 @@ void lower(HostFunction &host, AllToAllOp op) {
   auto out = cast<ShapedType>(op.getOutput().getType());
   Layout order = fullLayout(layoutOf(in), in.getRank());
   auto place = [&](int64_t dim) {
-    return host.int32(llvm::find(order, dim) - order.begin());
+    return static_cast<int32_t>(llvm::find(order, dim) - order.begin());
   };
   auto words = [&](ShapedType type) {
     SmallVector<int64_t> sizes = inMemoryOrder(type.getShape(), order);
     return host.program.words({sizes.begin(), sizes.end()});
   };
-  host.call("aprt_all_to_all",
-            {record(host, op), communicator(host, op),
-             dtype(host, op.getInput()), host.int32(in.getRank()), words(in),
-             words(out), place(op.getSplitDim()), place(op.getConcatDim()),
-             host.address(op.getInput()), host.address(op.getOutput())});
+  auto inShape = words(in), outShape = words(out);
+  host.call<aprt_all_to_all>(
+      record(host, op), communicator(host, op), dtype(op.getInput()),
+      static_cast<int32_t>(in.getRank()), inShape, outShape,
+      /*split_dim=*/place(op.getSplitDim()),
+      /*concat_dim=*/place(op.getConcatDim()), host.address(op.getInput()),
+      host.address(op.getOutput()));
 }
 
 void lower(HostFunction &host, HaloOp op) {
   Around in = around(op.getInput(), op.getDim());
   Around out = around(op.getOutput(), op.getDim());
-  host.call("aprt_halo",
-            {record(host, op), communicator(host, op),
-             dtype(host, op.getInput()), host.int64(in.outer),
-             host.int64(op.getSize()), host.int64(in.size),
-             host.int64(in.inner), host.int64(op.getStep()),
-             host.int64(op.getOffset()), host.int64(out.size),
-             host.float64(op.getFill().convertToDouble()),
-             host.address(op.getInput()), host.address(op.getOutput())});
+  host.call<aprt_halo>(
+      record(host, op), communicator(host, op), dtype(op.getInput()),
+      /*outer=*/in.outer, /*size=*/int64_t(op.getSize()), /*block=*/in.size,
+      /*inner=*/in.inner, /*step=*/int64_t(op.getStep()),
+      /*offset=*/int64_t(op.getOffset()), /*length=*/out.size,
+      /*fill=*/op.getFill().convertToDouble(), host.address(op.getInput()),
+      host.address(op.getOutput()));
 }
 
 void lower(HostFunction &host, SendOp op) {
@@ -119,8 +128,8 @@ void lower(HostFunction &host, SendOp op) {
   host.program.useChannel(
       op.getChannel(),
       {host.stage, static_cast<int64_t>(op.getToStage()), bytes});
-  host.call("aprt_send", {record(host, op), host.int32(op.getChannel()),
-                          host.address(op.getInput()), host.int64(bytes)});
+  host.call<aprt_send>(record(host, op), int32_t(op.getChannel()),
+                       host.address(op.getInput()), bytes);
 }
 
 void lower(HostFunction &host, RecvOp op) {
@@ -128,24 +137,23 @@ void lower(HostFunction &host, RecvOp op) {
   host.program.useChannel(
       op.getChannel(),
       {static_cast<int64_t>(op.getFromStage()), host.stage, bytes});
-  host.call("aprt_recv", {record(host, op), host.int32(op.getChannel()),
-                          host.address(op.getOutput()), host.int64(bytes)});
+  host.call<aprt_recv>(record(host, op), int32_t(op.getChannel()),
+                       host.address(op.getOutput()), bytes);
 }
 
 /// The row carries the stream that records or waits.
-template <typename OpT>
-void lowerEvent(HostFunction &host, StringLiteral callee, OpT op) {
+template <typename OpT> Typed<int32_t> eventRow(HostFunction &host, OpT op) {
   ProgramOp row = describeOp(op, "event");
   row.stream = op.getStream();
-  host.call(callee, {host.op(std::move(row)), host.int32(op.getEvent())});
+  return host.op(std::move(row));
 }
 
 void lower(HostFunction &host, RecordEventOp op) {
-  lowerEvent(host, "aprt_event_record", op);
+  host.call<aprt_event_record>(eventRow(host, op), int32_t(op.getEvent()));
 }
 
 void lower(HostFunction &host, WaitEventOp op) {
-  lowerEvent(host, "aprt_event_wait", op);
+  host.call<aprt_event_wait>(eventRow(host, op), int32_t(op.getEvent()));
 }
 
 } // namespace

@@ -31,6 +31,26 @@ std::optional<int64_t> weightIndex(Value memref) {
   return std::nullopt;
 }
 
+/// The functions that compute what a descriptor says and that pack its weight.
+template <typename T> struct Library;
+template <> struct Library<aprt_gemm_desc> {
+  static constexpr auto *compute = aprt_gemm;
+  static constexpr auto *pack = aprt_gemm_pack;
+};
+template <> struct Library<aprt_conv_desc> {
+  static constexpr auto *compute = aprt_conv;
+  static constexpr auto *pack = aprt_conv_pack;
+};
+
+void callPack(HostFunction &host, const PackedWeight &weight) {
+  auto pack = [&](const auto &desc) {
+    host.call<Library<std::decay_t<decltype(desc)>>::pack>(
+        weight.op, host.program.descriptor(desc),
+        host.persistent(weight.persistent));
+  };
+  std::visit(pack, weight.call);
+}
+
 /// Lowers the functions of one module.
 class Lowering {
 public:
@@ -76,32 +96,28 @@ LogicalResult Lowering::lowerLibraryCall(HostFunction &host, KernelOp kernel,
   if (failed(described))
     return failure();
   LibraryCallAttr call = *kernel.getLibrary();
-  std::vector<int64_t> &descriptor = described->descriptor;
-  auto operand = [&](int64_t number) {
-    return number < 0 ? HostArgument{}
-                      : host.address(kernel.getInputs()[number]);
+  auto operand = [&](int64_t number) -> Typed<const void *> {
+    if (number < 0)
+      return nullptr;
+    return host.address(kernel.getInputs()[number]);
   };
   bool isGemm = call.getKind() == CallKind::Gemm;
-  HostArgument op =
+  Typed<int32_t> op =
       host.op(describeKernel(kernel, stringifyCallKind(call.getKind())));
   auto weight = weightIndex(kernel.getInputs()[call.getB()]);
   // A matrix that has to stay as it is serves GEMMs too: two copies of a
   // vocabulary's embedding would be most of some models.
   bool packs = isStep && weight &&
                !(isGemm && program.persistentUses[{host.stage, *weight}].plain);
-  if (packs) {
-    PackedWeight packed{
-        isGemm ? StringLiteral("aprt_gemm_pack") : "aprt_conv_pack", descriptor,
-        described->slotWord, *weight, static_cast<int32_t>(op.value)};
-    descriptor[described->slotWord] =
-        program.packedSlot(host.stage, std::move(packed));
-  }
-  host.call(isGemm ? StringLiteral("aprt_gemm") : "aprt_conv",
-            {op, program.words(descriptor, packs ? described->slotWord : -1),
-             operand(call.getA()),
-             packs ? HostArgument{} : operand(call.getB()),
-             operand(call.getBias()), operand(call.getAddend()),
-             host.address(kernel.getOutputs()[0])});
+  auto compute = [&](auto &desc) {
+    if (packs)
+      desc.slot = program.packedSlot(host.stage, {desc, *weight, op});
+    host.call<Library<std::decay_t<decltype(desc)>>::compute>(
+        op, program.descriptor(desc), operand(call.getA()),
+        operand(packs ? -1 : call.getB()), operand(call.getBias()),
+        operand(call.getAddend()), host.address(kernel.getOutputs()[0]));
+  };
+  std::visit(compute, *described);
   return success();
 }
 
@@ -158,10 +174,7 @@ LogicalResult Lowering::lowerSetup(func::FuncOp setup, StringRef name,
   if (setup && failed(lowerBody(host, setup, /*isStep=*/false)))
     return failure();
   for (const PackedWeight &weight : program.packed[stage])
-    packs.call(weight.callee,
-               {{HostArgument::Op, {}, weight.op},
-                program.words(weight.descriptor, weight.slotWord),
-                packs.persistent(weight.persistent)});
+    callPack(packs, weight);
   emitHostFunction(program, name, /*hasTime=*/false,
                    setupCalls(program, stage, std::move(host.calls),
                               std::move(packs.calls),

@@ -27,8 +27,9 @@ std::vector<int64_t> tensorsOf(const HostCall &call) {
   return tensors;
 }
 
-HostCall lifeCall(StringRef callee, int64_t tensor, Location loc) {
-  return {callee, {{HostArgument::Tensor, {}, tensor}}, loc};
+/// A tensor's number, not its address.
+Typed<int32_t> numberOf(int64_t tensor) {
+  return Typed<int32_t>({HostArgument::Tensor, {}, tensor});
 }
 
 /// Packs behind the call that makes their weight, or at the end.
@@ -82,13 +83,13 @@ std::vector<HostCall> setupCalls(const HostProgram &program, int64_t stage,
     std::vector<int64_t> tensors = tensorsOf(call);
     for (int64_t tensor : tensors)
       if (loaded.insert(tensor).second)
-        result.push_back(lifeCall("aprt_load", tensor, loc));
+        result.push_back(makeCall<aprt_load>(loc, numberOf(tensor)));
     result.push_back(std::move(call));
     for (int64_t tensor : tensors) {
       auto use = program.persistentUses.find({stage, tensor});
       bool kept = use != program.persistentUses.end() && use->second.plain;
       if (last[tensor] == number && !kept)
-        result.push_back(lifeCall("aprt_release", tensor, loc));
+        result.push_back(makeCall<aprt_release>(loc, numberOf(tensor)));
     }
   }
   return result;

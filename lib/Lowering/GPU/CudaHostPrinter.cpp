@@ -35,13 +35,13 @@ private:
                        const HostLoop &loop, PlaceTable &table);
   std::string element(const HostArgument &argument, const HostLoop &loop,
                       PlaceTable &table);
-  std::string constant(const HostCall &call, size_t number, TypedAttr value);
-  std::string words(const HostCall &call, const HostArgument &argument,
-                    const HostLoop &loop, PlaceTable &table);
+  std::string words(const abi::Parameter &parameter,
+                    const HostArgument &argument, const HostLoop &loop,
+                    PlaceTable &table);
   std::string position(ArrayAttr axes);
   std::string repeated(const HostLoop &loop);
   std::string persistentComment(StringRef manifest);
-  Descriptors *descriptorsOf(StringRef callee);
+  Descriptors *descriptorsOf(const abi::Parameter &parameter);
 
   HostProgram &program;
   Descriptors gemms = Descriptors::ofGemms();
@@ -61,17 +61,19 @@ std::vector<int64_t> valuesOf(const HostArgument &argument,
   return values;
 }
 
-Descriptors *HostPrinter::descriptorsOf(StringRef callee) {
-  if (callee.starts_with("aprt_gemm"))
-    return &gemms;
-  return callee.starts_with("aprt_conv") ? &convs : nullptr;
+Descriptors *HostPrinter::descriptorsOf(const abi::Parameter &parameter) {
+  for (Descriptors *known : {&gemms, &convs})
+    if (known->areOf(parameter.descriptor))
+      return known;
+  return nullptr;
 }
 
 /// The rank's index along mesh axes; digits of the time axis from t.
 std::string HostPrinter::position(ArrayAttr axes) {
   auto ask = [&](ArrayAttr along) {
-    return "aprt_axis_index(rank, " +
-           std::to_string(program.communicator(along)) + ")";
+    return llvm::formatv("{0}(rank, {1})", abi::nameOf<aprt_axis_index>,
+                         program.communicator(along))
+        .str();
   };
   SmallVector<unsigned> subAxes;
   for (auto axis : axes.getAsRange<StringAttr>())
@@ -98,44 +100,11 @@ std::string HostPrinter::position(ArrayAttr axes) {
   return text;
 }
 
-/// How the argument of a runtime function (after the rank) is written if it is
-/// of an enum.
-std::string (*enumTextOf(StringRef callee, size_t number))(int64_t) {
-  struct Row {
-    StringRef callee;
-    size_t dtype, reduce;
-  };
-  constexpr size_t none = ~size_t(0);
-  static const Row rows[] = {{"aprt_all_reduce", 3, 2},
-                             {"aprt_all_gather", 2, none},
-                             {"aprt_reduce_scatter", 3, 2},
-                             {"aprt_all_to_all", 2, none},
-                             {"aprt_halo", 2, none}};
-  for (const Row &row : rows) {
-    if (row.callee == callee && row.dtype == number)
-      return dtypeText;
-    if (row.callee == callee && row.reduce == number)
-      return reduceText;
-  }
-  return nullptr;
-}
-
-std::string HostPrinter::constant(const HostCall &call, size_t number,
-                                  TypedAttr value) {
-  if (auto whole = dyn_cast<IntegerAttr>(value)) {
-    if (call.callee == "aprt_launch_grid" && number == 1)
-      return program.kernels[whole.getInt()].name;
-    if (auto text = enumTextOf(call.callee, number))
-      return text(whole.getInt());
-  }
-  return literalText(value).value_or("0");
-}
-
-std::string HostPrinter::words(const HostCall &call,
+std::string HostPrinter::words(const abi::Parameter &parameter,
                                const HostArgument &argument,
                                const HostLoop &loop, PlaceTable &table) {
   std::vector<int64_t> values = valuesOf(argument, loop);
-  if (Descriptors *known = descriptorsOf(call.callee)) {
+  if (Descriptors *known = descriptorsOf(parameter)) {
     for (int64_t &value : values)
       value = known->number(value);
     return llvm::formatv("&{0}[{1}]", known->name(),
@@ -158,6 +127,8 @@ std::string HostPrinter::element(const HostArgument &argument,
     return "nullptr";
   case HostArgument::Constant:
     return literalText(argument.attribute).value_or("0");
+  case HostArgument::Kernel:
+    return program.kernels[cast<IntegerAttr>(argument.attribute).getInt()].name;
   case HostArgument::Position:
     return position(cast<ArrayAttr>(argument.attribute));
   case HostArgument::Arena:
@@ -178,14 +149,21 @@ std::string HostPrinter::element(const HostArgument &argument,
   llvm_unreachable("made by the caller");
 }
 
+/// Whether the program's own function `launch` makes the call.
+bool launches(const HostCall &call) {
+  return call.callee == &abi::function<aprt_launch_grid>;
+}
+
 std::string HostPrinter::argument(const HostCall &call, size_t number,
                                   const HostLoop &loop, PlaceTable &table) {
   const HostArgument &argument = call.arguments[number];
-  bool isLaunch = call.callee == "aprt_launch_grid";
-  if (argument.kind == HostArgument::Constant)
-    return constant(call, number, cast<TypedAttr>(argument.attribute));
+  const abi::Parameter &parameter = call.callee->parameters[number];
+  bool isLaunch = launches(call);
+  if (argument.kind == HostArgument::Constant && !parameter.values.empty())
+    return abi::textOf(parameter.values,
+                       cast<IntegerAttr>(argument.attribute).getInt());
   if (argument.kind == HostArgument::Words)
-    return words(call, argument, loop, table);
+    return words(parameter, argument, loop, table);
   if (isLaunch && argument.kind == HostArgument::Null)
     return "{}";
   if (argument.kind == HostArgument::Op ||
@@ -217,12 +195,22 @@ std::string HostPrinter::call(const HostCall &call, const HostLoop &loop,
   SmallVector<std::string> arguments{"rank"};
   for (size_t number = 0; number < call.arguments.size(); ++number)
     arguments.push_back(argument(call, number, loop, table));
-  StringRef callee =
-      call.callee == "aprt_launch_grid" ? StringRef("launch") : call.callee;
+  StringRef callee = call.callee->name;
+  if (launches(call))
+    callee = "launch";
   return text +
          wrapped(("  TRY(" + callee + "(" + llvm::join(arguments, ", ") + "));")
                      .str()) +
          "\n";
+}
+
+/// Defines `arena` for a body that uses it.
+std::string arenaText(StringRef body) {
+  if (!body.contains("arena + "))
+    return "";
+  return llvm::formatv(
+      "  char *const arena = static_cast<char *>({0}(rank));\n",
+      abi::nameOf<aprt_arena>);
 }
 
 std::string HostPrinter::bodyOf(ArrayRef<HostCall> calls, const HostLoop &loop,
@@ -230,10 +218,7 @@ std::string HostPrinter::bodyOf(ArrayRef<HostCall> calls, const HostLoop &loop,
   std::string text;
   for (const HostCall &each : calls)
     text += call(each, loop, table);
-  if (StringRef(text).contains("arena + "))
-    text =
-        "  char *const arena = static_cast<char *>(aprt_arena(rank));\n" + text;
-  return text;
+  return arenaText(text) + text;
 }
 
 /// A loop over the rows of a table, each a call of the layer's function.
@@ -280,8 +265,7 @@ std::string HostPrinter::function(const HostListing &listing) {
   head += ") {\n";
   if (!listing.hasTime && mentions(body, "t"))
     head += "  const int64_t t = 0;\n";
-  if (StringRef(body).contains("arena + "))
-    head += "  char *const arena = static_cast<char *>(aprt_arena(rank));\n";
+  head += arenaText(body);
   if (!mentions(body, "rank"))
     head += "  (void)rank;\n";
   return head + body + "  return 0;\n}\n";
@@ -337,6 +321,13 @@ constexpr StringLiteral kHead =
 
 )";
 
+// What the text below passes.
+static_assert(
+    std::is_same_v<decltype(aprt_launch_grid),
+                   aprt_status(aprt_rank *, int32_t op, int32_t kernel,
+                               void *const *buffers, const int64_t *scalars,
+                               int64_t blocks)> &&
+    std::is_same_v<decltype(aprt_persistent), void *(aprt_rank *, int32_t)>);
 constexpr StringLiteral kLaunch = R"(
 /// Launches `blocks` blocks of a kernel of kernels.cu: the pointers, then the
 /// numbers, are its arguments.

@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_LIB_LOWERING_GPU_CUDAHOSTTABLES_H
 #define AUTOPAR_LIB_LOWERING_GPU_CUDAHOSTTABLES_H
 
+#include "../Common/RuntimeAbi.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <map>
@@ -11,22 +12,13 @@
 
 namespace autopar::gpu {
 
-/// A word or an array of words of a descriptor, as runtime.h declares them.
-struct Field {
-  llvm::StringRef name;
-  int64_t words;
-};
-
-/// The names that runtime.h gives the values of its enums.
-std::string dtypeText(int64_t number);
-std::string reduceText(int64_t number);
-
 /// Descriptors of one kind: an array in the program.
 class Descriptors {
 public:
   static Descriptors ofGemms();
   static Descriptors ofConvs();
 
+  bool areOf(const abi::Descriptor *other) const { return other == &type; }
   llvm::StringRef name() const { return array; }
   /// The place in the array of the descriptor whose first word this is.
   int64_t number(int64_t word) {
@@ -36,12 +28,14 @@ public:
   std::string text(llvm::ArrayRef<int64_t> words) const;
 
 private:
-  Descriptors(llvm::StringRef type, llvm::StringRef array,
-              llvm::ArrayRef<Field> fields)
-      : type(type), array(array), fields(fields) {}
+  /// What a comment says of a descriptor, by its words and its number.
+  using Title = std::string (*)(llvm::ArrayRef<int64_t> words, int64_t number);
+  Descriptors(const abi::Descriptor &type, llvm::StringRef array, Title title)
+      : type(type), array(array), title(title) {}
 
-  llvm::StringRef type, array;
-  llvm::ArrayRef<Field> fields;
+  const abi::Descriptor &type;
+  llvm::StringRef array;
+  Title title;
   std::map<int64_t, int64_t> numbers; // by first word
 };
 

@@ -40,9 +40,9 @@ Expected<std::unique_ptr<Module>> makeModule(mlir::gpu::GPUModuleOp kernels,
   if (!images)
     return images.takeError();
   auto module = std::make_unique<Module>("device", context);
-  exportBytes(*module, images->code, "aprt_program_device_code");
+  exportBytes(*module, images->code, abi::nameOf<aprt_program_device_code>);
   if (!images->ptx.empty())
-    exportBytes(*module, images->ptx, "aprt_program_device_ptx");
+    exportBytes(*module, images->ptx, abi::nameOf<aprt_program_device_ptx>);
   retarget(*module, machine);
   return module;
 }

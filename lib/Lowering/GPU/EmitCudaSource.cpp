@@ -31,9 +31,9 @@ static constexpr StringLiteral kData =
       ".byte 0\n"                                                              \
       ".previous\n")
 
-EMBED("aprt_program_manifest", MANIFEST);
+EMBED("{0}", MANIFEST);
 #ifdef FATBIN
-EMBED("aprt_program_device_code", FATBIN);
+EMBED("{1}", FATBIN);
 #endif
 )cpp";
 
@@ -202,13 +202,16 @@ LogicalResult emitCudaSource(HostProgram &program,
     return failure();
   printHostProgram(program, functions, manifest, hostStream);
   printEmulatedTable(kernels, rows, emulatedStream);
+  std::string dataText =
+      llvm::formatv(kData.data(), abi::nameOf<aprt_program_manifest>,
+                    abi::nameOf<aprt_program_device_code>);
   std::string readmeText = readme(object.getString("model").value_or("A model"),
                                   weightFiles(object));
   const std::pair<StringRef, std::string> files[] = {
       {"kernels.cu", kernelText},
       {"program.cpp", hostText},
       {"emulated.cpp", emulatedText},
-      {"data.cpp", kData.str()},
+      {"data.cpp", dataText},
       {"CMakeLists.txt", kCMake.str()},
       {"README.md", readmeText},
       {"manifest.json", readable(std::move(object))}};

@@ -182,8 +182,8 @@ public:
       new GlobalVariable(module, root->getType(), /*isConstant=*/true,
                          GlobalValue::ExternalLinkage, root, name);
     };
-    exportModule(APEMU_MAGIC, "aprt_program_device_code");
-    exportModule(APEMU_PTX_MAGIC, "aprt_program_device_ptx");
+    exportModule(APEMU_MAGIC, abi::nameOf<aprt_program_device_code>);
+    exportModule(APEMU_PTX_MAGIC, abi::nameOf<aprt_program_device_ptx>);
   }
 
 private:

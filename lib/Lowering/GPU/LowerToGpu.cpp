@@ -33,15 +33,15 @@ public:
       return failure();
     if (grid->blocks == 0)
       return success();
-    std::vector<HostArgument> buffers, scalars;
+    SmallVector<Typed<void *>> buffers;
+    SmallVector<Typed<int64_t>> scalars;
     for (unsigned number : grid->buffers)
       buffers.push_back(host.address(kernel->getOperand(number)));
     for (ArrayAttr axes : grid->positions)
       scalars.push_back(host.position(axes));
-    host.call("aprt_launch_grid",
-              {host.op(describeKernel(kernel, "kernel")),
-               host.int32(grid->index), host.pointers(buffers),
-               host.words(scalars), host.int64(grid->blocks)});
+    host.call<aprt_launch_grid>(
+        host.op(describeKernel(kernel, "kernel")), host.kernel(grid->index),
+        host.pointers(buffers), host.words(scalars), grid->blocks);
     return success();
   }
 

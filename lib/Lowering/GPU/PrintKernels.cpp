@@ -135,9 +135,10 @@ void printEmulatedTable(mlir::gpu::GPUModuleOp kernels,
   for (const ProgramKernel &row : rows)
     printParameters(row, os);
   if (rows.empty()) {
-    os << "extern \"C\" {\nextern const apemu_module "
-          "aprt_program_device_code;\nconst apemu_module "
-          "aprt_program_device_code = {APEMU_MAGIC, 0, nullptr};\n}\n";
+    os << llvm::formatv("extern \"C\" {{\nextern const apemu_module {0};\n"
+                        "const apemu_module {0} = {{APEMU_MAGIC, 0, nullptr};\n"
+                        "}\n",
+                        abi::nameOf<aprt_program_device_code>);
     return;
   }
   os << "\nstatic const apemu_kernel kernels[] = {\n";
