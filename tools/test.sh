@@ -50,6 +50,7 @@ bin=$AUTOPAR_BUILD/bin
 step unit gtest "$bin/autopar-unit-tests"
 step runtime gtest "$bin/autopar-runtime-tests"
 step runtime-sanitized gtest "$root/tools/sanitize-runtime.sh"
+step tidy plain "$root/tools/tidy.sh" --recent 12 # without arguments it checks the whole tree
 step lit lit "$(llvm-config-22 --bindir)/lit" -j 2 "$AUTOPAR_BUILD/test"
 step lit-sanitized lit "$root/tools/sanitize-compiler.sh"
 step properties plain "$bin/autopar-property-tests"
