@@ -117,6 +117,21 @@ TEST(Solver, WorkCutShortKeepsTheBoundWithMemory) {
   EXPECT_GT(open, 10u);
 }
 
+/// Of these the best is in a branch where small tables find no choices at all.
+TEST(Solver, BranchesWithoutChoicesFoundStayOpen) {
+  SolverOptions options;
+  options.cellLimit = options.roughCellLimit = 2;
+  for (unsigned seed : {9498, 39999}) {
+    Problem problem = randomProblem(seed, /*memory=*/true, /*dense=*/true);
+    Solution oracle = cantFail(solveExhaustively(problem));
+    Solution solution = cantFail(solve(problem, options));
+    EXPECT_GT(solution.seconds, oracle.seconds) << "seed " << seed;
+    EXPECT_LE(solution.lowerBound, oracle.seconds) << "seed " << seed;
+    EXPECT_GT(solution.gap(), 0) << "seed " << seed;
+    EXPECT_EQ(cantFail(solve(problem)).seconds, oracle.seconds);
+  }
+}
+
 TEST(Solver, GapIsTheShareThatMayBeSaved) {
   EXPECT_DOUBLE_EQ((Solution{{}, 10, 0, 8}.gap()), 0.2);
   EXPECT_EQ((Solution{{}, 10, 0, 10}.gap()), 0);
