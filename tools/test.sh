@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs, builds and runs every test: unit tests, runtime tests (plain and sanitized), lit, random programs on simulated and
-# on real ranks, execution of whole against partitioned. Ends with the counts of all of them. Exit code 0: nothing failed.
+# on real ranks, execution of whole against partitioned; clang-tidy on what the newest commits touched. Ends with the counts of
+# all of them. Exit code 0: nothing failed.
 # AUTOPAR_REQUIRE_SHARED=1: where the shared models (AUTOPAR_SHARED, by default ../shared) are absent, tests of them fail rather
 # than skip.
 set -u
