@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs, builds and runs every test: unit tests, runtime tests (plain and sanitized), lit, random programs on simulated and
-# on real ranks, execution of whole against partitioned. Ends with the counts of all of them. Exit code 0: nothing failed.
+# on real ranks, execution of whole against partitioned; clang-tidy on what the newest commits touched. Ends with the counts of
+# all of them. Exit code 0: nothing failed.
 # AUTOPAR_REQUIRE_SHARED=1: where the shared models (AUTOPAR_SHARED, by default ../shared) are absent, tests of them fail rather
 # than skip.
 set -u
@@ -50,6 +51,7 @@ bin=$AUTOPAR_BUILD/bin
 step unit gtest "$bin/autopar-unit-tests"
 step runtime gtest "$bin/autopar-runtime-tests"
 step runtime-sanitized gtest "$root/tools/sanitize-runtime.sh"
+step tidy plain "$root/tools/tidy.sh" --recent 12 # without arguments it checks the whole tree
 step lit lit "$(llvm-config-22 --bindir)/lit" -j 2 "$AUTOPAR_BUILD/test"
 step lit-sanitized lit "$root/tools/sanitize-compiler.sh"
 step properties plain "$bin/autopar-property-tests"

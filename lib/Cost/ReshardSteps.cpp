@@ -51,7 +51,7 @@ SmallVector<SmallVector<unsigned, 2>>
 SubAxisRuns::split(ArrayRef<unsigned> subAxes) const {
   SmallVector<SmallVector<unsigned, 2>> list;
   for (unsigned subAxis : subAxes) {
-    auto run = llvm::find_if(list, [&](const auto &r) {
+    auto *run = llvm::find_if(list, [&](const auto &r) {
       return runOf[r.front()] == runOf[subAxis];
     });
     if (run == list.end())

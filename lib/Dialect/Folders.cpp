@@ -47,7 +47,7 @@ static bool isSplatOf(Attribute constant, double value) {
 // Arithmetic on one element
 //===----------------------------------------------------------------------===//
 
-static std::optional<APFloat> fold(UnaryKind kind, APFloat x) {
+static std::optional<APFloat> fold(UnaryKind kind, const APFloat &x) {
   switch (kind) {
   case UnaryKind::Abs:
     return abs(x);
@@ -65,7 +65,8 @@ static std::optional<APFloat> fold(UnaryKind kind, APFloat x) {
   }
 }
 
-static std::optional<APFloat> fold(BinaryKind kind, APFloat lhs, APFloat rhs) {
+static std::optional<APFloat> fold(BinaryKind kind, APFloat lhs,
+                                   const APFloat &rhs) {
   constexpr auto nearest = APFloat::rmNearestTiesToEven;
   switch (kind) {
   case BinaryKind::Add:

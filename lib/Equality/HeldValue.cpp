@@ -29,7 +29,7 @@ Sharding HeldValue::sharding() const {
 }
 
 const Partial *HeldValue::partialOver(unsigned subAxis) const {
-  auto found = llvm::find_if(
+  const auto *found = llvm::find_if(
       partial, [&](const Partial &p) { return p.subAxis == subAxis; });
   return found == partial.end() ? nullptr : found;
 }

@@ -281,8 +281,12 @@ void MemorySearch::branch(Fixed fixed, ArrayRef<unsigned> choice) {
       return;
     }
     EliminationResult result = minimise(options.cellLimit, fixed);
-    if (result.cost == kIllegal || (best && result.lowerBound >= best->seconds))
+    if (best && result.lowerBound >= best->seconds)
       continue;
+    if (result.cost == kIllegal) { // none there are, or none were found
+      openBound = std::min(openBound, result.lowerBound);
+      continue;
+    }
     branch(fixed, result.choice);
   }
 }

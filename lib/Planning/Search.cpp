@@ -140,12 +140,17 @@ Expected<Plan> PlanSearch::fitMemory(const Trial &trial,
     problem.problem.memoryLimit = limit * trial.candidate.stages;
     Expected<Plan> plan = solveOnce(trial, question, problem, limit);
     if (plan) {
+      int64_t rowBytes = plan->predictedPeakMemoryBytes;
       predictMemory(graph, *plan);
       int64_t peak = plan->predictedPeakMemoryBytes;
       if (!memoryLimit() || peak <= memoryLimit())
         return plan;
       least = least ? std::min(least, peak) : peak;
       high = share;
+      // Rows may hold far less than they are allowed to. Of several stages they
+      // say little: the cut decides what each of them holds.
+      if (trial.candidate.stages == 1)
+        share = std::min(share, double(rowBytes) / double(memoryLimit()));
       share = low > 0 ? (low + high) / 2
                       : share * kMargin * double(memoryLimit()) / double(peak);
       continue;

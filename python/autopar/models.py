@@ -63,6 +63,14 @@ class Builder:
         np.savez(os.path.join(folder, "inputs.npz"), **arrays)
 
 
+def matmul(folder, rows=8, depth=64, columns=32):
+    """One matrix multiplication: x of rows x depth times a weight w of depth x columns."""
+    b = Builder()
+    y = b.node("MatMul", "x", b.weight("w", depth, columns, scale=depth**-0.5))
+    arrays = {"x": draw("x", (rows, depth), 1)}
+    b.save(folder, [("x", TensorProto.FLOAT, [rows, depth])], [(y, TensorProto.FLOAT, [rows, columns])], arrays)
+
+
 def mlp(folder, batch=8, sizes=(784, 256, 256, 10)):
     """Gemm and Relu, a Softmax at the end."""
     b, x = Builder(), "x"
@@ -193,7 +201,7 @@ def llama(folder, batch=4, sequence=64, layers=12, hidden=768, heads=12, groups=
     b.save(folder, [("input_ids", TensorProto.INT64, [batch, sequence])], outputs, {"input_ids": ids})
 
 
-MAKERS = {"mlp": mlp, "convnet": convnet, "gpt2": gpt2, "llama": llama}
+MAKERS = {"matmul": matmul, "mlp": mlp, "convnet": convnet, "gpt2": gpt2, "llama": llama}
 
 
 def main():

@@ -137,7 +137,7 @@ Primitive::~Primitive() {
     library->dnnl_primitive_desc_destroy(description);
 }
 
-void Primitive::swap(Primitive &other) {
+void Primitive::swap(Primitive &other) noexcept {
   std::swap(library, other.library);
   std::swap(description, other.description);
   std::swap(primitive, other.primitive);

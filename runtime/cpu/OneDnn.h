@@ -136,7 +136,7 @@ public:
 
 private:
   bool finish(dnnl_primitive_desc_t description);
-  void swap(Primitive &other);
+  void swap(Primitive &other) noexcept;
 
   static constexpr int maxArguments = 8;
   const OneDnn *library = nullptr;

@@ -53,7 +53,7 @@ CUresult Modules::find(CUmodule handle, const char *name, CUfunction *result) {
     return refuse(CUDA_ERROR_INVALID_HANDLE, "not a loaded module");
   Module &module = **found;
   for (int64_t i = 0; i < module.code->count; ++i) {
-    if (std::strcmp(module.code->kernels[i].name, name))
+    if (std::strcmp(module.code->kernels[i].name, name) != 0)
       continue;
     auto function = std::make_unique<Function>();
     function->kernel = &module.code->kernels[i];

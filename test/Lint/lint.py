@@ -21,6 +21,8 @@ LIBRARIES = "lib/CMakeLists.txt"
 OPEN_LIBRARIES = ("Cost", "Planning", "Partition", "Schedule")  # they know no compute op
 PROVER = {"Equality", "Dialect", "Interfaces"}  # what Equality includes: nothing that made the program it proves
 MOST_LINES = 400
+INTERFACES = "include/autopar/Interfaces/Interfaces.td"
+GUIDES = {"docs/AddingAnOp.md": 6, "docs/AddingAPass.md": 5}  # with the most files that what they add may cost
 INCLUDE = re.compile(r'\s*#?\s*include\s+[<"]([^>"]+)[>"]')
 
 
@@ -187,6 +189,51 @@ def check_links(tree):
                     yield page, number, f"the link to {link} leads nowhere: {target} has no heading #{anchor}"
 
 
+def rows(tree, page, title):
+    """Of each row of the page's tables whose first column has this title: line, table's number, and cells."""
+    table, inside = 0, False
+    for number, line in enumerate(tree.lines(page), 1):
+        cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")] if line.startswith("|") else []
+        if not inside and cells[:1] == [title]:
+            table, inside = table + 1, True
+        elif not cells:
+            inside = False
+        elif inside and set(line) - set("|- "):
+            yield number, table, cells
+
+
+def kernel_facts(tree):
+    """The methods of KernelOpInterface that have a default."""
+    text = "\n".join(tree.lines(INTERFACES))
+    text = text[text.find("def KernelOpInterface"):].split("\ndef ")[0]
+    description = r'(?:\[\{.*?\}\]|"[^"]*")'
+    return set(re.findall(rf'InterfaceMethod<{description},\s*"[^"]*",\s*"(\w+)",\s*\(ins\)', text, re.DOTALL))
+
+
+def check_guides(tree):
+    """What a guide's tables tell one to write is in the files that they name, in few files, and no fact of an op is left out."""
+    for page, most in GUIDES.items():
+        cost = set()
+        for number, table, cells in rows(tree, page, "file"):
+            paths = re.findall("`([^`]+)`", cells[0])
+            cost.update(path for path in paths if table == 1)
+            texts = re.findall("`([^`]+)`", cells[-1])
+            paths += [text for text in texts if "/" in text]
+            patterns = [re.sub("<[^<>]*>", "*", path) for path in paths]
+            files = [path for path in tree.files if any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)]
+            for text in texts:
+                wanted = re.compile(re.escape(text).replace(r"<\.\.\.>", "<.*>"))
+                if "/" not in text and not any(wanted.search(line) for path in files for line in tree.lines(path)):
+                    yield page, number, f"`{text}` is not in {', '.join(paths)}: write what is there now"
+        if len(cost) > most:
+            yield page, 1, f"its first table has {len(cost)} files of at most {most}: let fewer files know of what is added"
+        told = {cells[0].strip("`"): number for number, _, cells in rows(tree, page, "fact")}
+        for name in sorted(told.keys() - kernel_facts(tree)):
+            yield page, told[name], f"KernelOpInterface has no method {name} with a default: {INTERFACES} has them"
+        for name in sorted(kernel_facts(tree) - told.keys()) if told else []:
+            yield page, min(told.values()), f"the table leaves out {name} of KernelOpInterface: add its row"
+
+
 def check_root(tree):
     """The root of the tree has folders and pages that everybody looks for there, and nothing else."""
     for path in tree.files:
@@ -196,7 +243,7 @@ def check_root(tree):
 
 
 RULES = [check_library_order, check_runtime, check_compute_ops, check_length, check_first_line, check_guards, check_paths,
-         check_links, check_root]
+         check_links, check_guides, check_root]
 
 
 def main():

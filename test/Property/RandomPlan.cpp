@@ -149,7 +149,7 @@ std::optional<Choice> Planner::timeChoice(ShardingRuleOpInterface op,
     if (cut == timeDims.end())
       continue;
     const DimFactors &dim = rule.operands[index][cut->second];
-    auto wide = llvm::find_if(dim.factors, [&](unsigned factor) {
+    const auto *wide = llvm::find_if(dim.factors, [&](unsigned factor) {
       return rule.factors[factor].size != 1;
     });
     if (wide == dim.factors.end() || dim.window)

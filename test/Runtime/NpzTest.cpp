@@ -143,7 +143,7 @@ TEST_F(NpzFiles, EveryTruncationIsRefused) {
 TEST_F(NpzFiles, DamagedBytesNeverCrash) {
   ZipOfOne packed(goodNpy);
   packed.deflate();
-  for (std::string bytes : {ZipOfOne(goodNpy).bytes(), packed.bytes()})
+  for (const std::string &bytes : {ZipOfOne(goodNpy).bytes(), packed.bytes()})
     for (size_t i = 0; i < bytes.size(); ++i)
       for (char damage : {'\x00', '\x7f', '\xff'}) {
         std::string damaged = bytes;

@@ -16,7 +16,7 @@ static std::string spelled(const Option &option) {
 }
 
 static const Option *findOption(ArrayRef<Option> options, StringRef dashed) {
-  auto it = find_if(
+  const auto *it = find_if(
       options, [&](const Option &option) { return spelled(option) == dashed; });
   return it == options.end() ? nullptr : it;
 }

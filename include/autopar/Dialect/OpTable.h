@@ -1,8 +1,9 @@
 //===- OpTable.h - One function per op, found by the op ---------*- C++ -*-===//
 //
-// What a library knows of each op is a set of overloads, one per op, beside its
-// other code. The table is made of all ops of the dialect: an overload
-// that is added is found, and no list of ops is kept anywhere else.
+// What a library knows of each op is a set of overloads, one per op, in the
+// file of the op's family. Each family adds its own to the library's table,
+// which tries all ops of the dialect: an overload that is written is found, and
+// no list of ops is kept anywhere else.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,46 +12,50 @@
 
 #include "autopar/Dialect/Dialect.h"
 #include "llvm/ADT/DenseMap.h"
+#include <functional>
 #include <type_traits>
 
 namespace autopar {
 
-/// `Overloads` is a function object, called as (op, arguments...):
+/// Functions of an op that are called as (op, arguments...).
 ///
-///     struct Evaluate {
-///       template <typename Op>
-///       auto operator()(Op op, Operands in) const
-///           -> decltype(evaluate(op, in)) { return evaluate(op, in); }
-///     };
-///     OpTable<Evaluate, Tensor, Operands> table;
+///     using EvaluateTable = OpTable<Tensor, Operands>;
+///     void addReductions(EvaluateTable &table) { // ends Reduction.cpp
+///       table.add([](auto op, Operands in) -> decltype(evaluate(op, in)) {
+///         return evaluate(op, in);
+///       });
+///     }
 ///     auto *function = table.find(op); // null: no overload takes this op
-///
-/// An overload counts if it returns exactly `Result`.
-template <typename Overloads, typename Result, typename... Args> class OpTable {
+template <typename Result, typename... Args> class OpTable {
 public:
-  using Function = Result (*)(mlir::Operation *, Args...);
+  using Function = std::function<Result(mlir::Operation *, Args...)>;
 
-  OpTable() {
-    addAll<
+  /// Adds the ops that `overloads` takes and returns exactly `Result` for.
+  template <typename Overloads> void add(Overloads overloads) {
+    addAll<Overloads,
 #define GET_OP_LIST
 #include "autopar/Dialect/Ops.cpp.inc"
-        >();
+           >(overloads);
   }
 
-  Function find(mlir::Operation *op) const {
-    return functions.lookup(op->getName().getTypeID());
+  const Function *find(mlir::Operation *op) const {
+    auto it = functions.find(op->getName().getTypeID());
+    return it == functions.end() ? nullptr : &it->second;
   }
 
 private:
-  template <typename... Ops> void addAll() { (add<Ops>(), ...); }
+  template <typename Overloads, typename... Ops>
+  void addAll(Overloads overloads) {
+    (addOne<Overloads, Ops>(overloads), ...);
+  }
 
-  template <typename Op> void add() {
+  template <typename Overloads, typename Op> void addOne(Overloads overloads) {
     if constexpr (std::is_invocable_v<Overloads, Op, Args...>)
       if constexpr (std::is_same_v<std::invoke_result_t<Overloads, Op, Args...>,
                                    Result>)
-        functions[mlir::TypeID::get<Op>()] = [](mlir::Operation *op,
-                                                Args... args) -> Result {
-          return Overloads()(mlir::cast<Op>(op), args...);
+        functions[mlir::TypeID::get<Op>()] =
+            [overloads](mlir::Operation *op, Args... args) -> Result {
+          return overloads(mlir::cast<Op>(op), args...);
         };
   }
 

@@ -1,6 +1,7 @@
 //===- Blocks.cpp - Cuts global tensors into local blocks and back --------===//
 
 #include "autopar/Dialect/Interpreter/Tensor.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -84,7 +85,7 @@ static bool sameElement(const Tensor &a, int64_t i, const Tensor &b,
   if (!a.isFloat())
     return a.ints[i] == b.ints[j];
   return a.floats[i] == b.floats[j] ||
-         (a.floats[i] != a.floats[i] && b.floats[j] != b.floats[j]);
+         (std::isnan(a.floats[i]) && std::isnan(b.floats[j]));
 }
 
 Assembled assembleBlocks(ArrayRef<TensorRef> blocks, RankedTensorType wholeType,

@@ -64,7 +64,7 @@ static void contract(ArrayRef<Loop> kept, ArrayRef<Loop> summed, const T *lhs,
   }
 }
 
-Tensor evaluate(EinsumOp op, Operands in) {
+static Tensor evaluate(EinsumOp op, Operands in) {
   StringRef lhs = op.getLhsLetters(), rhs = op.getRhsLetters(),
             kept = op.getResultLetters();
   SmallVector<Loop> keptLoops, summedLoops;
@@ -115,7 +115,7 @@ static int64_t product(ArrayRef<int64_t> sizes) {
   return result;
 }
 
-Tensor evaluate(ConvolutionOp op, Operands in) {
+static Tensor evaluate(ConvolutionOp op, Operands in) {
   const Tensor &input = *in[0], &filter = *in[1];
   Tensor result = emptyResult(op);
   Windows windows{filter.shape().drop_front(2), op.getStrides(),
@@ -144,7 +144,7 @@ Tensor evaluate(ConvolutionOp op, Operands in) {
   return result;
 }
 
-Tensor evaluate(PoolOp op, Operands in) {
+static Tensor evaluate(PoolOp op, Operands in) {
   const Tensor &input = *in[0];
   Tensor result = emptyResult(op);
   Windows windows{op.getWindow(), op.getStrides(), op.getDilations(),
@@ -170,6 +170,12 @@ Tensor evaluate(PoolOp op, Operands in) {
         result.setInt(nc * outPlane + position, intSum);
     });
   return result;
+}
+
+void addContraction(EvaluateTable &table) {
+  table.add([](auto op, Operands in) -> decltype(evaluate(op, in)) {
+    return evaluate(op, in);
+  });
 }
 
 } // namespace autopar::interpreter

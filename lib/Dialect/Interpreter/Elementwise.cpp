@@ -97,7 +97,7 @@ static std::optional<int64_t> unary(UnaryKind kind, int64_t x) {
   }
 }
 
-Tensor evaluate(UnaryOp op, Operands in) {
+static Tensor evaluate(UnaryOp op, Operands in) {
   Tensor result = emptyResult(op);
   for (int64_t i = 0, e = result.size(); i < e; ++i) {
     if (in[0]->isFloat()) {
@@ -225,7 +225,7 @@ static int64_t binary(BinaryKind kind, int64_t a, int64_t b, IntegerType type) {
   llvm_unreachable("all kinds are listed");
 }
 
-Tensor evaluate(BinaryOp op, Operands in) {
+static Tensor evaluate(BinaryOp op, Operands in) {
   Tensor result = emptyResult(op);
   for (int64_t i = 0, e = result.size(); i < e; ++i) {
     if (!result.isFloat()) {
@@ -264,7 +264,7 @@ template <typename T> static bool holds(ComparePredicate predicate, T a, T b) {
   llvm_unreachable("all predicates are listed");
 }
 
-Tensor evaluate(CompareOp op, Operands in) {
+static Tensor evaluate(CompareOp op, Operands in) {
   Tensor result = emptyResult(op);
   for (int64_t i = 0, e = result.size(); i < e; ++i)
     result.ints[i] =
@@ -274,14 +274,14 @@ Tensor evaluate(CompareOp op, Operands in) {
   return result;
 }
 
-Tensor evaluate(SelectOp op, Operands in) {
+static Tensor evaluate(SelectOp op, Operands in) {
   Tensor result = emptyResult(op);
   for (int64_t i = 0, e = result.size(); i < e; ++i)
     result.copy(i, in[0]->ints[i] ? *in[1] : *in[2], i);
   return result;
 }
 
-Tensor evaluate(ConvertOp op, Operands in) {
+static Tensor evaluate(ConvertOp op, Operands in) {
   Tensor result = emptyResult(op);
   for (int64_t i = 0, e = result.size(); i < e; ++i) {
     if (result.element().isInteger(1))
@@ -299,18 +299,24 @@ Tensor evaluate(ConvertOp op, Operands in) {
 // Sources
 //===----------------------------------------------------------------------===//
 
-Tensor evaluate(ConstantOp op, Operands) {
+static Tensor evaluate(ConstantOp op, Operands) {
   FailureOr<Tensor> value = fromElements(op.getValue());
   return succeeded(value) ? *value : Tensor();
 }
 
-Tensor evaluate(IotaOp op, Operands in) {
+static Tensor evaluate(IotaOp op, Operands in) {
   Tensor result = emptyResult(op);
   int64_t offset = in.empty() ? 0 : in[0]->ints[0];
   forEachIndex(result.shape(), [&](ArrayRef<int64_t> index, int64_t i) {
     result.setInt(i, index[op.getDim()] + offset);
   });
   return result;
+}
+
+void addElementwise(EvaluateTable &table) {
+  table.add([](auto op, Operands in) -> decltype(evaluate(op, in)) {
+    return evaluate(op, in);
+  });
 }
 
 } // namespace autopar::interpreter

@@ -2,28 +2,24 @@
 
 #include "autopar/Dialect/Interpreter/Interpreter.h"
 #include "Evaluate.h"
-#include "autopar/Dialect/OpTable.h"
 
 using namespace mlir;
 
 namespace autopar::interpreter {
 
-namespace {
-struct Evaluate {
-  template <typename OpT>
-  auto operator()(OpT op, Operands in) const -> decltype(evaluate(op, in)) {
-    return evaluate(op, in);
-  }
-};
-} // namespace
-
 FailureOr<Tensor> evaluate(Operation *op, ArrayRef<const Tensor *> operands) {
-  static const OpTable<Evaluate, Tensor, Operands> table;
+  static const EvaluateTable table = [] {
+    EvaluateTable all;
+    for (auto *add :
+         {addElementwise, addMovement, addContraction, addReduction})
+      add(all);
+    return all;
+  }();
   auto *meaning = table.find(op);
   if (!meaning)
     return op->emitError() << "the interpreter does not know this op; it runs "
                               "the autopar dialect only";
-  Tensor result = meaning(op, operands);
+  Tensor result = (*meaning)(op, operands);
   if (!result.type)
     return op->emitError() << "the interpreter has no meaning for this op on "
                               "these element types";

@@ -27,7 +27,7 @@ static Tensor moveElements(Operation *op, const Tensor &operand,
   return result;
 }
 
-Tensor evaluate(BroadcastOp op, Operands in) {
+static Tensor evaluate(BroadcastOp op, Operands in) {
   return moveElements(op, *in[0],
                       [&](ArrayRef<int64_t> to, MutableArrayRef<int64_t> from) {
                         for (auto [i, dim] : llvm::enumerate(op.getDims()))
@@ -35,15 +35,15 @@ Tensor evaluate(BroadcastOp op, Operands in) {
                       });
 }
 
-Tensor evaluate(ReshapeOp op, Operands in) {
+static Tensor evaluate(ReshapeOp op, Operands in) {
   Tensor result = *in[0];
   result.type = cast<RankedTensorType>(op.getResult().getType());
   return result;
 }
 
-Tensor evaluate(ReshardOp, Operands in) { return *in[0]; }
+static Tensor evaluate(ReshardOp, Operands in) { return *in[0]; }
 
-Tensor evaluate(TransposeOp op, Operands in) {
+static Tensor evaluate(TransposeOp op, Operands in) {
   return moveElements(op, *in[0],
                       [&](ArrayRef<int64_t> to, MutableArrayRef<int64_t> from) {
                         for (auto [i, dim] : llvm::enumerate(op.getPerm()))
@@ -51,7 +51,7 @@ Tensor evaluate(TransposeOp op, Operands in) {
                       });
 }
 
-Tensor evaluate(SliceOp op, Operands in) {
+static Tensor evaluate(SliceOp op, Operands in) {
   return moveElements(
       op, *in[0], [&](ArrayRef<int64_t> to, MutableArrayRef<int64_t> from) {
         for (size_t d = 0; d < to.size(); ++d)
@@ -59,7 +59,7 @@ Tensor evaluate(SliceOp op, Operands in) {
       });
 }
 
-Tensor evaluate(PadOp op, Operands in) {
+static Tensor evaluate(PadOp op, Operands in) {
   Tensor result = emptyResult(op);
   result.fill(op.getValue().convertToDouble());
   SmallVector<int64_t> to(in[0]->rank());
@@ -71,7 +71,7 @@ Tensor evaluate(PadOp op, Operands in) {
   return result;
 }
 
-Tensor evaluate(ConcatOp op, Operands in) {
+static Tensor evaluate(ConcatOp op, Operands in) {
   Tensor result = emptyResult(op);
   int64_t start = 0;
   for (const Tensor *part : in) {
@@ -102,7 +102,7 @@ static std::optional<int64_t> localRow(OpT op, Operands in, int64_t index) {
   return row >= 0 && row < rows ? std::optional(row) : std::nullopt;
 }
 
-Tensor evaluate(GatherElementsOp op, Operands in) {
+static Tensor evaluate(GatherElementsOp op, Operands in) {
   Tensor result = emptyResult(op);
   SmallVector<int64_t> from;
   forEachIndex(result.shape(), [&](ArrayRef<int64_t> index, int64_t i) {
@@ -116,7 +116,7 @@ Tensor evaluate(GatherElementsOp op, Operands in) {
   return result;
 }
 
-Tensor evaluate(GatherOp op, Operands in) {
+static Tensor evaluate(GatherOp op, Operands in) {
   const Tensor &data = *in[0], &indices = *in[1];
   Tensor result = emptyResult(op);
   int64_t dim = op.getDim(), indexRank = indices.rank();
@@ -136,7 +136,7 @@ Tensor evaluate(GatherOp op, Operands in) {
 
 /// Result index: the batch and row dimensions of `indices`, then the dimensions
 /// of `data` that a row does not address.
-Tensor evaluate(GatherNdOp op, Operands in) {
+static Tensor evaluate(GatherNdOp op, Operands in) {
   const Tensor &data = *in[0], &indices = *in[1];
   Tensor result = emptyResult(op);
   int64_t batch = op.getBatchDims(), rowRank = indices.rank() - 1;
@@ -157,6 +157,12 @@ Tensor evaluate(GatherNdOp op, Operands in) {
     result.copy(i, data, positionOf(from, data.shape()));
   });
   return result;
+}
+
+void addMovement(EvaluateTable &table) {
+  table.add([](auto op, Operands in) -> decltype(evaluate(op, in)) {
+    return evaluate(op, in);
+  });
 }
 
 } // namespace autopar::interpreter

@@ -44,7 +44,7 @@ static std::vector<int64_t> reducedPositions(ArrayRef<int64_t> shape,
   return positions;
 }
 
-Tensor evaluate(ReduceOp op, Operands in) {
+static Tensor evaluate(ReduceOp op, Operands in) {
   Tensor result = emptyResult(op);
   result.fill(neutralElement(op.getKind()));
   auto positions = reducedPositions(in[0]->shape(), op.getDims());
@@ -61,7 +61,7 @@ Tensor evaluate(ReduceOp op, Operands in) {
   return result;
 }
 
-Tensor evaluate(ScanOp op, Operands in) {
+static Tensor evaluate(ScanOp op, Operands in) {
   Tensor result = emptyResult(op);
   Tensor start(RankedTensorType::get({}, result.element()));
   start.set(0, neutralElement(op.getKind()));
@@ -95,7 +95,7 @@ template <typename T> static bool isBetter(T a, T b, bool smallest) {
   return a > b || (a != a && b == b);
 }
 
-Tensor evaluate(TopKOp op, Operands in) {
+static Tensor evaluate(TopKOp op, Operands in) {
   Tensor result = emptyResult(op);
   const Tensor &x = *in[0];
   bool isUnsigned = x.element().isUnsignedInteger();
@@ -120,7 +120,7 @@ Tensor evaluate(TopKOp op, Operands in) {
   return result;
 }
 
-Tensor evaluate(SoftmaxOp op, Operands in) {
+static Tensor evaluate(SoftmaxOp op, Operands in) {
   Tensor result = emptyResult(op);
   const std::vector<double> &x = in[0]->floats;
   Lines lines(result.shape(), op.getDim());
@@ -139,7 +139,7 @@ Tensor evaluate(SoftmaxOp op, Operands in) {
   return result;
 }
 
-Tensor evaluate(NormalizeOp op, Operands in) {
+static Tensor evaluate(NormalizeOp op, Operands in) {
   Tensor result = emptyResult(op);
   const std::vector<double> &x = in[0]->floats;
   auto positions = reducedPositions(in[0]->shape(), op.getDims());
@@ -160,6 +160,12 @@ Tensor evaluate(NormalizeOp op, Operands in) {
     result.set(i, (x[i] - mean[positions[i]]) /
                       std::sqrt(square[positions[i]] + epsilon));
   return result;
+}
+
+void addReduction(EvaluateTable &table) {
+  table.add([](auto op, Operands in) -> decltype(evaluate(op, in)) {
+    return evaluate(op, in);
+  });
 }
 
 } // namespace autopar::interpreter

@@ -41,7 +41,7 @@ bool isOverTile(scf::ForOp loop) {
 std::optional<int64_t> factorOf(Value value, Value index) {
   if (value == index)
     return 1;
-  auto loop = cast<BlockArgument>(index).getOwner()->getParentOp();
+  auto *loop = cast<BlockArgument>(index).getOwner()->getParentOp();
   Operation *op = value.getDefiningOp();
   if (!op || !loop->isAncestor(op))
     return 0;

@@ -80,6 +80,7 @@ std::string PlaceTable::place(StringRef kind,
   if (llvm::all_equal(values))
     return std::to_string(values.front());
   std::vector<int64_t> moves;
+  moves.reserve(values.size());
   for (int64_t value : values)
     moves.push_back(value - values.front());
   auto [it, isNew] = known.try_emplace(moves, columns.size());

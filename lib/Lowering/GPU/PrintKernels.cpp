@@ -79,8 +79,11 @@ LogicalResult printKernels(mlir::gpu::GPUModuleOp kernels,
   Helpers helpers;
   std::string functions;
   OwningOpRef<mlir::gpu::GPUModuleOp> copy;
-  if (kernels && !(copy = simplified(kernels)))
-    return failure();
+  if (kernels) {
+    copy = simplified(kernels);
+    if (!copy)
+      return failure();
+  }
   for (const ProgramKernel &row : rows) {
     auto function = copy->lookupSymbol<mlir::gpu::GPUFuncOp>(row.name);
     if (!function)

@@ -193,7 +193,7 @@ bool isNatural(Type type) {
   return element.isUnsignedInteger() || element.isInteger(1);
 }
 
-Value emitElement(LoopEmitter &emit, UnaryOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, UnaryOp op, ArrayRef<Index> at) {
   Value x = emit.element(op.getInput(), at);
   return isa<FloatType>(x.getType())
              ? emitFloatUnary({emit}, op.getKind(), x)
@@ -201,7 +201,7 @@ Value emitElement(LoopEmitter &emit, UnaryOp op, ArrayRef<Index> at) {
                                 isNatural(op.getType()));
 }
 
-Value emitElement(LoopEmitter &emit, BinaryOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, BinaryOp op, ArrayRef<Index> at) {
   Value x = emit.element(op.getLhs(), at), y = emit.element(op.getRhs(), at);
   return isa<FloatType>(x.getType())
              ? emitFloatBinary({emit}, op.getKind(), x, y)
@@ -209,22 +209,29 @@ Value emitElement(LoopEmitter &emit, BinaryOp op, ArrayRef<Index> at) {
                                  isNatural(op.getType()));
 }
 
-Value emitElement(LoopEmitter &emit, CompareOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, CompareOp op, ArrayRef<Index> at) {
   Value x = emit.element(op.getLhs(), at), y = emit.element(op.getRhs(), at);
   return emitCompare(emit, op.getPredicate(), x, y,
                      isNatural(op.getLhs().getType()));
 }
 
-Value emitElement(LoopEmitter &emit, SelectOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, SelectOp op, ArrayRef<Index> at) {
   Value condition = emit.element(op.getCondition(), at);
   Value onTrue = emit.element(op.getOnTrue(), at);
   Value onFalse = emit.element(op.getOnFalse(), at);
   return Arithmetic{emit}.select(condition, onTrue, onFalse);
 }
 
-Value emitElement(LoopEmitter &emit, ConvertOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, ConvertOp op, ArrayRef<Index> at) {
   return emitConvert(emit, emit.element(op.getInput(), at),
                      op.getInput().getType(), op.getType());
+}
+
+void addElementwise(EmitTable &table) {
+  table.add([](auto op, LoopEmitter &emit,
+               At at) -> decltype(emitElement(emit, op, at)) {
+    return emitElement(emit, op, at);
+  });
 }
 
 } // namespace autopar::loops

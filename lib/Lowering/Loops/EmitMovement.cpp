@@ -45,14 +45,16 @@ static Value readGuarded(LoopEmitter &emit, Value tensor,
   return emit.make<arith::SelectOp>(guarded.inside, read, fill);
 }
 
-Value emitElement(LoopEmitter &emit, BroadcastOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, BroadcastOp op,
+                         ArrayRef<Index> at) {
   SmallVector<Index> source;
   for (auto [size, dim] : llvm::zip_equal(shapeOf(op.getInput()), op.getDims()))
     source.push_back(size == 1 ? emit.constantIndex(0) : at[dim]);
   return emit.element(op.getInput(), source);
 }
 
-Value emitElement(LoopEmitter &emit, TransposeOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, TransposeOp op,
+                         ArrayRef<Index> at) {
   SmallVector<Index> source(at.size());
   for (auto [dim, from] : llvm::enumerate(op.getPerm()))
     source[from] = at[dim];
@@ -61,7 +63,7 @@ Value emitElement(LoopEmitter &emit, TransposeOp op, ArrayRef<Index> at) {
 
 /// Dimensions that both shapes end with keep their indices: what depends on
 /// rows alone is computed once for a row.
-Value emitElement(LoopEmitter &emit, ReshapeOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, ReshapeOp op, ArrayRef<Index> at) {
   ArrayRef<int64_t> to = shapeOf(op.getResult()), from = shapeOf(op.getInput());
   size_t same = 0;
   while (same < std::min(to.size(), from.size()) &&
@@ -73,7 +75,7 @@ Value emitElement(LoopEmitter &emit, ReshapeOp op, ArrayRef<Index> at) {
   return emit.element(op.getInput(), source);
 }
 
-Value emitElement(LoopEmitter &emit, SliceOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, SliceOp op, ArrayRef<Index> at) {
   SmallVector<Index> source;
   for (auto [dim, index] : llvm::enumerate(at)) {
     int64_t start = op.getStarts()[dim], step = op.getSteps()[dim];
@@ -87,7 +89,7 @@ Value emitElement(LoopEmitter &emit, SliceOp op, ArrayRef<Index> at) {
   return emit.element(op.getInput(), source);
 }
 
-Value emitElement(LoopEmitter &emit, PadOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, PadOp op, ArrayRef<Index> at) {
   Guarded guarded;
   for (auto [dim, index] : llvm::enumerate(at)) {
     int64_t low = op.getLow()[dim];
@@ -102,7 +104,7 @@ Value emitElement(LoopEmitter &emit, PadOp op, ArrayRef<Index> at) {
                      op.getValue().convertToDouble());
 }
 
-Value emitElement(LoopEmitter &emit, ConcatOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, ConcatOp op, ArrayRef<Index> at) {
   int64_t dim = op.getDim(), start = 0;
   Value index = emit.value(at[dim]), result;
   for (Value input : op.getInputs()) {
@@ -162,7 +164,8 @@ static void guardRow(LoopEmitter &emit, OpT op, Value index, Guarded &guarded) {
   guard(emit, guarded, emit.make<arith::SubIOp>(index, first), size);
 }
 
-Value emitElement(LoopEmitter &emit, GatherElementsOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, GatherElementsOp op,
+                         ArrayRef<Index> at) {
   Guarded guarded;
   llvm::append_range(guarded.at, at.take_front(op.getDim()));
   guardRow(emit, op, emitIndexElement(emit, op.getIndices(), at), guarded);
@@ -170,7 +173,7 @@ Value emitElement(LoopEmitter &emit, GatherElementsOp op, ArrayRef<Index> at) {
   return readGuarded(emit, op.getData(), guarded, 0);
 }
 
-Value emitElement(LoopEmitter &emit, GatherOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, GatherOp op, ArrayRef<Index> at) {
   unsigned dim = op.getDim(), rank = shapeOf(op.getIndices()).size();
   Value index = emitIndexElement(emit, op.getIndices(), at.slice(dim, rank));
   Guarded guarded;
@@ -180,7 +183,7 @@ Value emitElement(LoopEmitter &emit, GatherOp op, ArrayRef<Index> at) {
   return readGuarded(emit, op.getData(), guarded, 0);
 }
 
-Value emitElement(LoopEmitter &emit, GatherNdOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, GatherNdOp op, ArrayRef<Index> at) {
   ArrayRef<int64_t> indexShape = shapeOf(op.getIndices());
   ArrayRef<int64_t> dataShape = shapeOf(op.getData());
   unsigned outer = indexShape.size() - 1, batch = op.getBatchDims();
@@ -197,7 +200,7 @@ Value emitElement(LoopEmitter &emit, GatherNdOp op, ArrayRef<Index> at) {
   return emit.element(op.getData(), source);
 }
 
-Value emitElement(LoopEmitter &emit, IotaOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, IotaOp op, ArrayRef<Index> at) {
   Value index = emit.value(at[op.getDim()]);
   if (op.getOffset())
     index = emit.addInt(index, emit.element(op.getOffset(), {}));
@@ -209,7 +212,7 @@ Value emitElement(LoopEmitter &emit, IotaOp op, ArrayRef<Index> at) {
   return index;
 }
 
-Value emitElement(LoopEmitter &emit, ConstantOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, ConstantOp op, ArrayRef<Index> at) {
   return emit.constantElement(cast<DenseElementsAttr>(op.getValue()),
                               emit.linearize(at, shapeOf(op.getResult())));
 }
@@ -218,7 +221,8 @@ Value emitElement(LoopEmitter &emit, ConstantOp op, ArrayRef<Index> at) {
 // Ops that read the device's position
 //===----------------------------------------------------------------------===//
 
-Value emitElement(LoopEmitter &emit, SliceBlockOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, SliceBlockOp op,
+                         ArrayRef<Index> at) {
   int64_t dim = op.getDim(), block = shapeOf(op.getResult())[dim];
   Value start = emit.mulInt(emit.position(op.getAxes()), block);
   SmallVector<Index> source(at.begin(), at.end());
@@ -227,7 +231,7 @@ Value emitElement(LoopEmitter &emit, SliceBlockOp op, ArrayRef<Index> at) {
   return emit.element(op.getInput(), source);
 }
 
-Value emitElement(LoopEmitter &emit, MaskOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, MaskOp op, ArrayRef<Index> at) {
   int64_t dim = op.getDim(), block = shapeOf(op.getResult())[dim];
   Value start = emit.mulInt(emit.position(op.getAxes()), block);
   Value where = emit.addInt(start, emit.value(at[dim]));
@@ -240,7 +244,8 @@ Value emitElement(LoopEmitter &emit, MaskOp op, ArrayRef<Index> at) {
   return emit.make<arith::SelectOp>(inside, read, fill);
 }
 
-Value emitElement(LoopEmitter &emit, KeepFirstOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, KeepFirstOp op,
+                         ArrayRef<Index> at) {
   Value first = emit.make<arith::CmpIOp>(arith::CmpIPredicate::eq,
                                          emit.position(op.getAxes()),
                                          emit.constantInt(0));
@@ -260,8 +265,15 @@ Value neutralFor(LoopEmitter &emit, ReduceKind kind, Value tensor) {
   return emit.make<arith::ConstantOp>(emit.builder.getIntegerAttr(type, bits));
 }
 
-Value emitElement(LoopEmitter &emit, BlockOffsetOp op, ArrayRef<Index>) {
+static Value emitElement(LoopEmitter &emit, BlockOffsetOp op, ArrayRef<Index>) {
   return emit.mulInt(emit.position(op.getAxes()), op.getBlock());
+}
+
+void addMovement(EmitTable &table) {
+  table.add([](auto op, LoopEmitter &emit,
+               At at) -> decltype(emitElement(emit, op, at)) {
+    return emitElement(emit, op, at);
+  });
 }
 
 } // namespace autopar::loops

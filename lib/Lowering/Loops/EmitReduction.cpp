@@ -59,7 +59,7 @@ static void noteColumns(LoopEmitter &emit, Operation *op,
 }
 
 /// Neighbouring reduced dimensions make one loop.
-Value emitElement(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
   ArrayRef<int64_t> shape = shapeOf(op.getInput());
   SmallVector<SmallVector<int64_t>> runs;
   SmallVector<int64_t> extents, dims(op.getDims());
@@ -167,7 +167,7 @@ static SoftmaxRow emitSoftmaxRow(LoopEmitter &emit, SoftmaxOp op,
   return {max, sum, exps};
 }
 
-Value emitElement(LoopEmitter &emit, SoftmaxOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, SoftmaxOp op, ArrayRef<Index> at) {
   SoftmaxRow row = emitSoftmaxRow(emit, op, at);
   Type type = row.sum.getType();
   if (row.exps) {
@@ -205,7 +205,8 @@ static Value emitMoment(LoopEmitter &emit, NormalizeOp op, ArrayRef<Index> at,
   return emit.make<arith::MulFOp>(total, emit.constant(type, 1.0 / count));
 }
 
-Value emitElement(LoopEmitter &emit, NormalizeOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, NormalizeOp op,
+                         ArrayRef<Index> at) {
   SmallVector<Index> row;
   for (auto [dim, index] : llvm::enumerate(at))
     if (!llvm::is_contained(op.getDims(), static_cast<int64_t>(dim)))
@@ -265,7 +266,7 @@ static Value readWindow(LoopEmitter &emit, Value tensor,
   return emit.make<arith::SelectOp>(inside, read, fill);
 }
 
-Value emitElement(LoopEmitter &emit, PoolOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, PoolOp op, ArrayRef<Index> at) {
   Value neutral = neutralFor(emit, op.getKind(), op.getInput());
   auto combine = [&](Value acc, Value x) {
     return combineElements(emit, op.getKind(), acc, x,
@@ -284,7 +285,8 @@ Value emitElement(LoopEmitter &emit, PoolOp op, ArrayRef<Index> at) {
 }
 
 /// Naive: where no library call fits.
-Value emitElement(LoopEmitter &emit, ConvolutionOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, ConvolutionOp op,
+                         ArrayRef<Index> at) {
   ArrayRef<int64_t> filter = shapeOf(op.getFilter());
   int64_t perGroup = shapeOf(op.getResult())[1] / op.getGroups();
   Type type = computeType(getElementTypeOrSelf(op.getType()));
@@ -311,7 +313,7 @@ Value emitElement(LoopEmitter &emit, ConvolutionOp op, ArrayRef<Index> at) {
 }
 
 /// Naive: where no library call fits, such as integers.
-Value emitElement(LoopEmitter &emit, EinsumOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, EinsumOp op, ArrayRef<Index> at) {
   StringRef lhs = op.getLhsLetters(), rhs = op.getRhsLetters();
   std::map<char, Index> where;
   for (auto [letter, index] : llvm::zip_equal(op.getResultLetters(), at))
@@ -346,12 +348,19 @@ Value emitElement(LoopEmitter &emit, EinsumOp op, ArrayRef<Index> at) {
       [&](Value a, Value b) { return add(emit, a, b); }, /*sums=*/true);
 }
 
-Value emitElement(LoopEmitter &emit, ScanOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, ScanOp op, ArrayRef<Index> at) {
   return emit.scanElement(op, at);
 }
 
-Value emitElement(LoopEmitter &emit, TopKOp op, ArrayRef<Index> at) {
+static Value emitElement(LoopEmitter &emit, TopKOp op, ArrayRef<Index> at) {
   return emit.topKElement(op, at);
+}
+
+void addReduction(EmitTable &table) {
+  table.add([](auto op, LoopEmitter &emit,
+               At at) -> decltype(emitElement(emit, op, at)) {
+    return emitElement(emit, op, at);
+  });
 }
 
 } // namespace autopar::loops

@@ -1,7 +1,6 @@
 //===- LoopEmitter.cpp - Code for the elements of tensors -----------------===//
 
 #include "Emit.h"
-#include "autopar/Dialect/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -296,20 +295,13 @@ Value LoopEmitter::element(Value tensor, ArrayRef<Index> at) {
   return memo[what] = result;
 }
 
-namespace {
-struct EmitElement {
-  template <typename OpT>
-  auto operator()(OpT op, LoopEmitter &emit, ArrayRef<Index> at) const
-      -> decltype(emitElement(emit, op, at)) {
-    return emitElement(emit, op, at);
-  }
-};
-using ElementTable =
-    OpTable<EmitElement, Value, LoopEmitter &, ArrayRef<Index>>;
-} // namespace
-
-static const ElementTable &elementTable() {
-  static const ElementTable table;
+static const EmitTable &elementTable() {
+  static const EmitTable table = [] {
+    EmitTable all;
+    for (auto *add : {addElementwise, addMovement, addReduction})
+      add(all);
+    return all;
+  }();
   return table;
 }
 
@@ -319,7 +311,7 @@ bool hasLoops(Operation *op) {
 
 /// What memory would hold: results do not depend on which ops are one kernel.
 Value LoopEmitter::compute(Operation *op, ArrayRef<Index> at) {
-  Value result = elementTable().find(op)(op, *this, at);
+  Value result = (*elementTable().find(op))(op, *this, at);
   return cast<KernelOpInterface>(op).roundsResult()
              ? rounded(result, getElementTypeOrSelf(op->getResult(0)))
              : result;

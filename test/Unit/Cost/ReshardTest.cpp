@@ -15,9 +15,9 @@ double ringCost(const ReshardStep &step) {
   return 1 + step.bytes * (step.kind == ReshardKind::AllReduce ? 2.0 : 1.0);
 }
 
-Sharding split(size_t rank, unsigned dim, SmallVector<unsigned, 2> subAxes) {
+Sharding split(size_t rank, unsigned dim, ArrayRef<unsigned> subAxes) {
   Sharding s = Sharding::replicated(rank);
-  s.dims[dim].subAxes = subAxes;
+  s.dims[dim].subAxes.assign(subAxes.begin(), subAxes.end());
   return s;
 }
 
@@ -40,7 +40,7 @@ const Mesh mesh2x2({{"x", 2}, {"y", 2}});
 const Mesh timeMesh({{"time", 2}, {"x", 2}});
 
 std::string path(const Sharding &from, const Sharding &to,
-                 SmallVector<int64_t> shape = {8, 8},
+                 const SmallVector<int64_t> &shape = {8, 8},
                  const Mesh &mesh = mesh2x2) {
   return kinds(reshardPath(from, to, shape, 4, mesh, ringCost));
 }

@@ -9,18 +9,19 @@
 namespace autopar {
 
 /// A connected problem of 2 to 8 nodes with 1 to 4 choices each, some pairs
-/// illegal; with memory rows and a limit where `memory`.
-inline Problem randomProblem(unsigned seed, bool memory) {
+/// illegal; with memory rows and a limit where `memory`. `dense`: of 6 nodes
+/// and more, many edges, and so many illegal pairs that few choices are legal.
+inline Problem randomProblem(unsigned seed, bool memory, bool dense = false) {
   std::mt19937 random(seed);
   auto number = [&](int low, int high) {
     return low + int(random() % unsigned(high - low + 1));
   };
   Problem problem;
-  int nodes = number(2, 8);
+  int nodes = dense ? number(6, 8) : number(2, 8);
   for (int i = 0; i < nodes; ++i) {
     ProblemNode node;
     node.name = "n" + std::to_string(i);
-    int choices = number(1, 4);
+    int choices = dense ? number(3, 4) : number(1, 4);
     for (int c = 0; c < choices; ++c) {
       node.seconds.push_back(number(0, 40));
       node.bytes.push_back(number(0, 30));
@@ -33,7 +34,8 @@ inline Problem randomProblem(unsigned seed, bool memory) {
            columns = problem.nodes[b].choices();
     for (size_t cell = 0; cell < rows * columns; ++cell) {
       // The first choices are always legal together.
-      bool illegal = cell != 0 && number(0, 9) == 0;
+      bool illegal =
+          cell != 0 && (dense ? number(0, 4) < 2 : number(0, 9) == 0);
       edge.seconds.push_back(illegal ? kIllegal : number(0, 40));
       edge.bytes.push_back(number(0, 10));
     }
@@ -41,7 +43,7 @@ inline Problem randomProblem(unsigned seed, bool memory) {
   };
   for (int i = 1; i < nodes; ++i)
     addEdge(number(0, i - 1), i);
-  for (int extra = number(0, 5); extra > 0; --extra)
+  for (int extra = dense ? number(10, 20) : number(0, 5); extra > 0; --extra)
     addEdge(number(0, nodes - 1), number(0, nodes - 1));
   if (!memory)
     return problem;

@@ -88,6 +88,104 @@ TEST(Solver, DeferredNodesKeepTheBound) {
   }
 }
 
+/// Work cut short leaves a gap, never a wrong bound: neither small tables nor
+/// few multipliers and branches may call a solution best that is not.
+TEST(Solver, WorkCutShortKeepsTheBoundWithMemory) {
+  unsigned found = 0, open = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    Problem problem = randomProblem(seed, /*memory=*/true);
+    Expected<Solution> oracle = solveExhaustively(problem);
+    SolverOptions options;
+    options.cellLimit = options.roughCellLimit = seed % 2 ? 8 : 1 << 20;
+    options.multiplierWork = options.branchWork = seed % 3 ? 2e4 : 1e9;
+    Expected<Solution> solution = solve(problem, options);
+    if (!solution || !oracle) {
+      EXPECT_FALSE(bool(solution)) << "seed " << seed;
+      consumeError(solution.takeError());
+      if (!oracle)
+        consumeError(oracle.takeError());
+      continue;
+    }
+    ++found;
+    open += solution->gap() > 0;
+    EXPECT_GE(solution->seconds, oracle->seconds) << "seed " << seed;
+    EXPECT_LE(solution->lowerBound, oracle->seconds * (1 + 1e-9))
+        << "seed " << seed;
+    EXPECT_LE(solution->peakBytes, problem.memoryLimit) << "seed " << seed;
+  }
+  EXPECT_GT(found, 150u);
+  EXPECT_GT(open, 10u);
+}
+
+/// Of these the best is in a branch where small tables find no choices at all.
+TEST(Solver, BranchesWithoutChoicesFoundStayOpen) {
+  SolverOptions options;
+  options.cellLimit = options.roughCellLimit = 2;
+  for (unsigned seed : {9498, 39999}) {
+    Problem problem = randomProblem(seed, /*memory=*/true, /*dense=*/true);
+    Solution oracle = cantFail(solveExhaustively(problem));
+    Solution solution = cantFail(solve(problem, options));
+    EXPECT_GT(solution.seconds, oracle.seconds) << "seed " << seed;
+    EXPECT_LE(solution.lowerBound, oracle.seconds) << "seed " << seed;
+    EXPECT_GT(solution.gap(), 0) << "seed " << seed;
+    EXPECT_EQ(cantFail(solve(problem)).seconds, oracle.seconds);
+  }
+}
+
+TEST(Solver, GapIsTheShareThatMayBeSaved) {
+  EXPECT_DOUBLE_EQ((Solution{{}, 10, 0, 8}.gap()), 0.2);
+  EXPECT_EQ((Solution{{}, 10, 0, 10}.gap()), 0);
+  EXPECT_EQ((Solution{{}, 0, 0, 0}.gap()), 0);
+}
+
+/// As the limit falls from what the fastest takes, the fastest that fits takes
+/// longer; below what anything takes the error says the least.
+TEST(Solver, TakesTheFastestThatFits) {
+  Problem problem;
+  problem.nodes = {{"weights", {1, 2, 5}, {100, 60, 10}},
+                   {"result", {0, 3}, {40, 5}}};
+  problem.edges.push_back({0, 1, {0, 0, 0, 0, 9, 0}, {}});
+  problem.persistent.push_back({0, 1});
+  problem.rows.push_back({"step", {{1, 1}}, {}});
+  for (auto [limit, seconds] :
+       std::initializer_list<std::pair<int64_t, double>>{{0, 1},
+                                                         {140, 1},
+                                                         {139, 2},
+                                                         {100, 2},
+                                                         {99, 5},
+                                                         {65, 5},
+                                                         {64, 8},
+                                                         {15, 8}}) {
+    problem.memoryLimit = limit;
+    Expected<Solution> found = solve(problem);
+    ASSERT_TRUE(bool(found)) << toString(found.takeError());
+    EXPECT_EQ(found->seconds, seconds) << limit << " bytes";
+    EXPECT_EQ(found->gap(), 0) << limit << " bytes";
+  }
+  problem.memoryLimit = 14;
+  EXPECT_EQ(toString(solve(problem).takeError()),
+            "no plan found within the memory limit of 14 B per device; the "
+            "least found is 15 B: use more devices or a higher limit");
+}
+
+/// A solution that costs as much as what is known is of no interest.
+TEST(Solver, CutoffEndsTheSearchOfWhatIsNoBetter) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Problem problem = randomProblem(seed, /*memory=*/true);
+    Expected<Solution> oracle = solveExhaustively(problem);
+    if (!oracle) {
+      consumeError(oracle.takeError());
+      continue;
+    }
+    SolverOptions options;
+    options.cutoff = oracle->seconds + 1;
+    Expected<Solution> below = solve(problem, options);
+    ASSERT_TRUE(bool(below)) << toString(below.takeError());
+    EXPECT_EQ(below->seconds, oracle->seconds) << "seed " << seed;
+    EXPECT_EQ(below->gap(), 0) << "seed " << seed;
+  }
+}
+
 TEST(Problem, CheckAndVerifyComplain) {
   Problem problem;
   problem.nodes.push_back({"a", {1, 2}, {}});

@@ -1,0 +1,231 @@
+//===- EliminationTest.cpp - Graphs of costs against all combinations -----===//
+//
+// What a search of a graph is made of, each part beside the least cost over all
+// combinations of choices: elimination, dead ends, bounds by message passing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RandomGraph.h"
+#include "lib/Planning/BucketElimination.h"
+#include "lib/Planning/DualBound.h"
+#include "gtest/gtest.h"
+
+using namespace autopar;
+using namespace llvm;
+
+namespace {
+
+constexpr size_t kUnlimited = size_t(1) << 24;
+
+/// The graphs that the parts are tried on: from trees to complete ones.
+CostGraph graphOf(unsigned seed) {
+  unsigned nodes = 2 + seed % 6;
+  return seed % 3 == 0 ? randomTree(seed, nodes)
+                       : randomGraph(seed, nodes, seed % 3 == 1 ? 0.5 : 1);
+}
+
+double leastCost(const CostGraph &graph) {
+  return leastCost(graph, allChoices(graph));
+}
+
+TEST(Elimination, FindsTheLeastCostOf300Graphs) {
+  unsigned legal = 0, illegal = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    CostGraph graph = graphOf(seed);
+    double least = leastCost(graph);
+    EliminationResult found = eliminate(graph, kUnlimited);
+    EXPECT_EQ(found.cost, least) << "seed " << seed;
+    EXPECT_EQ(found.lowerBound, least) << "seed " << seed;
+    ++(least < kIllegal ? legal : illegal);
+    if (least < kIllegal) {
+      EXPECT_EQ(costOf(graph, found.choice), least) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(legal, 200u);
+  EXPECT_GT(illegal, 5u);
+}
+
+/// Where tables are too large for an exact answer the bound holds, and what is
+/// said to be best is.
+TEST(Elimination, SmallTablesGiveBoundsThatHold) {
+  unsigned open = 0, proved = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    CostGraph graph = randomGraph(seed, 7, 1);
+    double least = leastCost(graph);
+    EliminationResult found = eliminate(graph, /*cellLimit=*/8);
+    EXPECT_LE(found.lowerBound, least * (1 + 1e-9)) << "seed " << seed;
+    EXPECT_GE(found.cost, least) << "seed " << seed;
+    if (found.cost < kIllegal) {
+      EXPECT_EQ(costOf(graph, found.choice), found.cost) << "seed " << seed;
+      ++(found.lowerBound < found.cost ? open : proved);
+    }
+  }
+  EXPECT_GT(open, 20u);
+  EXPECT_GT(proved, 20u);
+}
+
+/// From the cutoff on nothing is of interest, below it everything is as without
+/// it.
+TEST(Elimination, CutoffChangesNothingBelowIt) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    CostGraph graph = randomGraph(seed, 7, 1);
+    double least = leastCost(graph);
+    if (least == kIllegal)
+      continue;
+    EXPECT_EQ(eliminate(graph, kUnlimited, least + 1).cost, least);
+    for (double cutoff : {least / 2, least + 1})
+      EXPECT_LE(eliminate(graph, 8, cutoff).lowerBound, least * (1 + 1e-9))
+          << "seed " << seed;
+  }
+}
+
+/// Chains cost what their pairs cost, however long they are.
+TEST(Elimination, WorkGrowsWithTheLengthOfAChain) {
+  auto chain = [](unsigned nodes) {
+    CostGraph graph;
+    graph.nodes.assign(nodes, {1, 2, 4});
+    for (unsigned i = 1; i < nodes; ++i)
+      graph.edges.push_back({i - 1, i, {9, 0, 3, 0, 9, 3, 3, 3, 0}});
+    return graph;
+  };
+  EliminationResult found = eliminate(chain(200), /*cellLimit=*/9);
+  EXPECT_EQ(found.cost, 300); // 1 and 2 by turns
+  EXPECT_EQ(found.lowerBound, 300);
+  EXPECT_LE(found.work, 200 * 27);
+}
+
+TEST(BucketElimination, RefusesLargeTablesAndLeavesTheGraph) {
+  CostGraph graph;
+  graph.nodes.assign(5, {3, 1, 2, 5});
+  for (unsigned b = 1; b < 5; ++b)
+    for (unsigned a = 0; a < b; ++a)
+      graph.edges.push_back({a, b, std::vector<double>(16, 1)});
+  Domains domains = allChoices(graph);
+  BucketElimination elimination(graph, domains);
+  EXPECT_FALSE(elimination.eliminateAll(/*cellLimit=*/255));
+  EXPECT_EQ(elimination.work, 0);
+  ASSERT_TRUE(elimination.eliminateAll(/*cellLimit=*/1024));
+  EXPECT_EQ(elimination.constant, 5 + 10);
+  EXPECT_EQ(elimination.decode({}, {}), std::vector<unsigned>(5, 1));
+}
+
+//===----------------------------------------------------------------------===//
+// Dead ends
+//===----------------------------------------------------------------------===//
+
+TEST(DeadEnds, ABestSolutionRemains) {
+  size_t before = 0, after = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    CostGraph graph = graphOf(seed);
+    Domains domains = allChoices(graph);
+    double least = leastCost(graph, domains);
+    for (const std::vector<unsigned> &domain : domains)
+      before += domain.size();
+    dropDeadEnds(graph, domains);
+    for (const std::vector<unsigned> &domain : domains) {
+      EXPECT_FALSE(domain.empty()) << "seed " << seed;
+      after += domain.size();
+    }
+    EXPECT_EQ(leastCost(graph, domains), least) << "seed " << seed;
+  }
+  EXPECT_LT(after, before * 3 / 4);
+}
+
+/// Choice 1 of node 0 costs 5 more and saves 10 beside one choice of node 1;
+/// choice 2 saves as much and costs 6 more. Node 1 takes its choice 1 once the
+/// other costs too much, and node 0 the one that is best there.
+TEST(DeadEnds, DropsWhatIsNeverBetter) {
+  CostGraph graph;
+  graph.nodes = {{0, 5, 6}, {0, 0}};
+  graph.edges = {{0, 1, {0, 10, 0, 0, 0, 0}}};
+  Domains domains = allChoices(graph);
+  dropDeadEnds(graph, domains);
+  EXPECT_EQ(domains, (Domains{{0}, {0}}));
+  graph.nodes[1] = {20, 0};
+  domains = allChoices(graph);
+  dropDeadEnds(graph, domains);
+  EXPECT_EQ(domains, (Domains{{1}, {1}}));
+}
+
+/// Of equal choices the first stays: the same answer whatever their order.
+TEST(DeadEnds, KeepsTheFirstOfEquals) {
+  CostGraph graph;
+  graph.nodes = {{7, 7, 7}, {1, 1}};
+  graph.edges = {{0, 1, {2, 2, 2, 2, 2, 2}}};
+  Domains domains = allChoices(graph);
+  dropDeadEnds(graph, domains);
+  EXPECT_EQ(domains, (Domains{{0}, {0}}));
+}
+
+/// A choice that is cheaper but not legal beside every neighbour's choice rules
+/// nothing out; one that is legal nowhere is ruled out.
+TEST(DeadEnds, IllegalPairs) {
+  CostGraph graph;
+  graph.nodes = {{0, 30}, {0, 0}};
+  graph.edges = {{0, 1, {0, kIllegal, 0, 0}}};
+  Domains domains = allChoices(graph);
+  graph.nodes[1] = {50, 0}; // beside choice 1 of node 1 only 1 of node 0
+  dropDeadEnds(graph, domains);
+  EXPECT_EQ(domains, (Domains{{0, 1}, {0, 1}}));
+  EXPECT_EQ(leastCost(graph, domains), 30);
+  graph.edges[0].cells = {kIllegal, kIllegal, 0, 0};
+  dropDeadEnds(graph, domains);
+  EXPECT_EQ(domains, (Domains{{1}, {1}}));
+}
+
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
+
+/// More than any legal solution of a graph here costs.
+constexpr double kCap = 1e5;
+
+TEST(DualBound, NeverAboveTheLeastCostAndNeverFalls) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    CostGraph graph = graphOf(seed);
+    double least = leastCost(graph);
+    DualBound dual(graph, allChoices(graph), kCap);
+    double before = dual.lowerBound();
+    for (unsigned round = 0; round < 3; ++round) {
+      dual.improve(/*passes=*/10, kIllegal);
+      EXPECT_GE(dual.lowerBound(), before - 1e-6) << "seed " << seed;
+      EXPECT_LE(dual.lowerBound(), least * (1 + 1e-9)) << "seed " << seed;
+      before = dual.lowerBound();
+    }
+  }
+}
+
+TEST(DualBound, IsTheLeastCostOfATree) {
+  unsigned tried = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    CostGraph graph = randomTree(seed, 7);
+    double least = leastCost(graph);
+    if (least == kIllegal)
+      continue;
+    ++tried;
+    DualBound dual(graph, allChoices(graph), kCap);
+    for (unsigned round = 0; round < 20; ++round)
+      dual.improve(/*passes=*/10, kIllegal);
+    EXPECT_NEAR(dual.lowerBound(), least, 1e-6) << "seed " << seed;
+    EXPECT_EQ(costOf(graph, dual.greedy()), least) << "seed " << seed;
+  }
+  EXPECT_GT(tried, 50u);
+}
+
+TEST(DualBound, PrunesNoBestSolution) {
+  size_t dropped = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    CostGraph graph = graphOf(seed);
+    double least = leastCost(graph);
+    if (least == kIllegal)
+      continue;
+    Domains domains = allChoices(graph);
+    DualBound dual(graph, domains, kCap);
+    dual.improve(/*passes=*/50, kIllegal);
+    dropped += dual.prune(domains, /*upperBound=*/least);
+    EXPECT_EQ(leastCost(graph, domains), least) << "seed " << seed;
+  }
+  EXPECT_GT(dropped, 150u);
+}
+
+} // namespace

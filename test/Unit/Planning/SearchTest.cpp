@@ -1,0 +1,353 @@
+//===- SearchTest.cpp - Whole plans of a small model ----------------------===//
+
+#include "autopar/Planning/Search.h"
+#include "SmallModel.h"
+#include "autopar/Planning/BuildProblem.h"
+#include "autopar/Planning/Solver.h"
+#include "lib/Planning/MeshCandidates.h"
+#include "lib/Planning/Stages.h"
+#include "gtest/gtest.h"
+
+using namespace autopar;
+using namespace llvm;
+
+namespace {
+
+PlanRequest requestOf(int64_t ranks) {
+  PlanRequest request;
+  request.cluster = cantFail(clusterOfRanks(ranks));
+  return request;
+}
+
+PlanRequest requestOf(int64_t ranks, StringRef strategies, StringRef mesh) {
+  PlanRequest request = requestOf(ranks);
+  request.strategies = cantFail(parseStrategies(strategies));
+  if (!mesh.empty())
+    request.mesh = cantFail(parseMesh(mesh));
+  return request;
+}
+
+std::string complaintOf(const ModelGraph &graph, const PlanRequest &request) {
+  Expected<Plan> plan = searchPlan(graph, request);
+  return plan ? "" : toString(plan.takeError());
+}
+
+Constraints constraintsOf(StringRef list) {
+  std::string text = "{\"constraints\": " + list.str() + "}";
+  return cantFail(
+      constraintsFromJSON(cantFail(json::parse(text)), "demands.json"));
+}
+
+Sharding shardingOf(const Plan &plan, StringRef name) {
+  for (const PlannedValue &value : plan.values)
+    if (value.name == name)
+      return value.sharding;
+  ADD_FAILURE() << "no value " << name.str();
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// The best
+//===----------------------------------------------------------------------===//
+
+/// What the search is free to choose is no slower than anything that can be
+/// asked for, and its bound is below all of it.
+TEST(Search, NothingAskedForIsFaster) {
+  for (int64_t batch : {2, 8, 512}) {
+    ModelGraph graph = twoLayers(batch);
+    Plan best = cantFail(searchPlan(graph, requestOf(4)));
+    EXPECT_LE(best.lowerBoundSeconds, best.predictedStepSeconds);
+    EXPECT_DOUBLE_EQ(best.gap,
+                     1 - best.lowerBoundSeconds / best.predictedStepSeconds);
+    for (auto [strategies, mesh] :
+         std::initializer_list<std::pair<StringRef, StringRef>>{
+             {"replicated", "x=4"},
+             {"data", "data=4"},
+             {"row", "r=4"},
+             {"column", "c=4"},
+             {"data,tensor", "data=2,tensor=2"},
+             {"auto", "x=2,y=2"},
+             {"auto", "x=4"}}) {
+      Expected<Plan> asked = searchPlan(graph, requestOf(4, strategies, mesh));
+      if (!asked) { // fewer rows than devices
+        consumeError(asked.takeError());
+        continue;
+      }
+      EXPECT_GE(asked->predictedStepSeconds, best.lowerBoundSeconds)
+          << strategies.str();
+      EXPECT_GE(asked->predictedStepSeconds,
+                best.predictedStepSeconds * (1 - 1e-9))
+          << strategies.str();
+    }
+  }
+}
+
+/// The problem of a model on a mesh, solved, is the least over all combinations
+/// of strategies and shardings.
+TEST(Search, ProblemOfAModelIsSolvedExactly) {
+  ModelGraph graph = twoLayers(512);
+  Cluster cluster = cantFail(clusterOfRanks(2));
+  PlanQuestion question{graph,
+                        cluster,
+                        Mesh({{"x", 2}}),
+                        std::vector<OpDemand>(graph.ops.size(), OpDemand(1)),
+                        0,
+                        {}};
+  auto problem = cantFail(PlanProblem::build(question));
+  Solution oracle = cantFail(solveExhaustively(problem->problem));
+  Solution found = cantFail(solve(problem->problem));
+  EXPECT_DOUBLE_EQ(found.seconds, oracle.seconds);
+  EXPECT_EQ(found.gap(), 0);
+  EXPECT_GT(problem->problem.nodes.size(), 4u);
+}
+
+/// Many rows: the batch is split and no weight is. One row and wide weights:
+/// the weights are.
+TEST(Search, SplitsWhatIsLarge) {
+  Plan plan = cantFail(searchPlan(twoLayers(4096), requestOf(2)));
+  EXPECT_EQ(shardingOf(plan, "x").dims[0].subAxes.size(), 1u);
+  EXPECT_TRUE(shardingOf(plan, "w1").isReplicated());
+  EXPECT_TRUE(plan.collectives.empty());
+  SmallModel model;
+  unsigned x = model.input("x", {1, 4096});
+  unsigned w = model.parameter("w", {4096, 4096});
+  plan =
+      cantFail(searchPlan(model.finish(model.matmul("y", x, w)), requestOf(2)));
+  EXPECT_FALSE(shardingOf(plan, "w").isReplicated());
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// The less memory, the slower, and always within it; then an error. Where
+/// sending is slow each device has all weights as long as they fit, also where
+/// the problem's rows leave out what loading them takes.
+TEST(Search, TakesTheFastestPlanThatFits) {
+  ModelGraph graph = twoLayers(16);
+  PlanRequest request;
+  request.cluster = cantFail(parseCluster("2x1:cpu@0.1"));
+  Plan last = cantFail(searchPlan(graph, request));
+  EXPECT_TRUE(shardingOf(last, "w1").isReplicated());
+  unsigned tighter = 0;
+  while (true) {
+    request.memoryLimit = last.predictedPeakMemoryBytes - 1;
+    Expected<Plan> plan = searchPlan(graph, request);
+    if (!plan) {
+      std::string message = toString(plan.takeError());
+      EXPECT_NE(message.find("no plan found within the memory limit of"),
+                std::string::npos)
+          << message;
+      EXPECT_NE(message.find("use more devices or a higher limit"),
+                std::string::npos)
+          << message;
+      break;
+    }
+    EXPECT_LE(plan->predictedPeakMemoryBytes, request.memoryLimit);
+    EXPECT_GE(plan->predictedStepSeconds,
+              last.predictedStepSeconds * (1 - 1e-9));
+    last = std::move(*plan);
+    ASSERT_LT(++tighter, 100u);
+  }
+  EXPECT_GE(tighter, 2u);
+  EXPECT_FALSE(shardingOf(last, "w1").isReplicated());
+}
+
+//===----------------------------------------------------------------------===//
+// Meshes
+//===----------------------------------------------------------------------===//
+
+std::string spell(const MeshCandidate &candidate) {
+  std::string text;
+  for (const auto &[axis, name] : zip_equal(candidate.axes, candidate.names))
+    text += axis.name + "=" + std::to_string(axis.size) + ":" +
+            stringifyStrategy(name).str() + " ";
+  return text + std::to_string(candidate.stages);
+}
+
+std::vector<std::string> meshesOf(const PlanRequest &request, int64_t batch) {
+  std::vector<std::string> texts;
+  for (const MeshCandidate &candidate :
+       cantFail(meshCandidates(request, batch)))
+    texts.push_back(spell(candidate));
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(MeshCandidates, OneAxisTwoAxesAndTwoBesideTheBatch) {
+  EXPECT_EQ(meshesOf(requestOf(1), 8), (Texts{"x=1:auto 1"}));
+  EXPECT_EQ(meshesOf(requestOf(3), 8), (Texts{"x=3:auto 1"}));
+  EXPECT_EQ(meshesOf(requestOf(4), 1),
+            (Texts{"x=4:auto 1", "x=2:auto y=2:auto 1"}));
+  EXPECT_EQ(meshesOf(requestOf(8), 8),
+            (Texts{"x=8:auto 1", "x=2:auto y=4:auto 1", "x=4:auto y=2:auto 1",
+                   "data=2:data x=2:auto y=2:auto 1"}));
+  // No more devices split the batch than it has elements.
+  EXPECT_EQ(meshesOf(requestOf(8), 1).size(), 3u);
+}
+
+TEST(MeshCandidates, NamesGetAxesInTheirOrder) {
+  EXPECT_EQ(meshesOf(requestOf(8, "data,tensor", ""), 8),
+            (Texts{"data=2:data tensor=4:tensor 1",
+                   "data=4:data tensor=2:tensor 1"}));
+  EXPECT_EQ(meshesOf(requestOf(4, "data,data", ""), 8),
+            (Texts{"data=2:data data2=2:data 1"}));
+  EXPECT_EQ(meshesOf(requestOf(4, "layer,data", ""), 8),
+            (Texts{"data=2:data 2"}));
+  EXPECT_EQ(
+      toString(meshCandidates(requestOf(5, "data,tensor", ""), 8).takeError()),
+      "5 devices are no product of 2 axes of 2 or more: name fewer "
+      "strategies or give --mesh");
+}
+
+TEST(MeshCandidates, AFixedMeshIsTheOnlyOne) {
+  EXPECT_EQ(meshesOf(requestOf(4, "auto", "a=2,b=2"), 8),
+            (Texts{"a=2:auto b=2:auto 1"}));
+  // Names of axes that are strategies tell which is which.
+  EXPECT_EQ(meshesOf(requestOf(4, "tensor,data", "data=2,tensor=2"), 8),
+            (Texts{"data=2:data tensor=2:tensor 1"}));
+  EXPECT_EQ(meshesOf(requestOf(4, "auto", "layer=2,x=2"), 8),
+            (Texts{"x=2:auto 2"}));
+  EXPECT_EQ(
+      toString(meshCandidates(requestOf(4, "auto", "a=3"), 8).takeError()),
+      "the mesh has 3 devices, the cluster 4: make them equal");
+  EXPECT_EQ(
+      toString(
+          meshCandidates(requestOf(4, "data,tensor", "a=4"), 8).takeError()),
+      "--strategy names 2, --mesh has 1 axes: give one name per axis");
+}
+
+//===----------------------------------------------------------------------===//
+// Micro-batches
+//===----------------------------------------------------------------------===//
+
+TEST(MicroBatches, CountsDivideTheBatch) {
+  ModelGraph graph = twoLayers(24);
+  EXPECT_EQ(cantFail(microBatchCounts(graph, /*stages=*/2, /*pinned=*/0)),
+            (SmallVector<int64_t>{1, 2, 3, 4, 6, 8}));
+  EXPECT_EQ(cantFail(microBatchCounts(graph, 2, /*pinned=*/12)),
+            (SmallVector<int64_t>{12}));
+  EXPECT_EQ(toString(microBatchCounts(graph, 2, 5).takeError()),
+            "the batch of 24 cannot be cut into 5 micro-batches; choose one "
+            "of 1, 2, 3, 4, 6, 8, 12, 24");
+}
+
+TEST(MicroBatches, TheBatchIsCutOpByOp) {
+  ModelGraph graph = twoLayers(8);
+  for (const AxisDemand &demand : cantFail(microBatchDemands(graph, 4)))
+    EXPECT_EQ(demand, (AxisDemand{Choice{Choice::Split, 0}}));
+}
+
+/// What needs all parts at once is computed whole, with all before it; the rest
+/// is cut.
+TEST(MicroBatches, WhatMixesTheBatchIsWhole) {
+  SmallModel model;
+  unsigned x = model.input("x", {8, 64}), z = model.input("z", {8, 64});
+  unsigned w = model.parameter("w", {64, 64});
+  model.mixBatch("m", model.elementwise("before", x));
+  unsigned y = model.matmul("y", z, w);
+  ModelGraph graph = model.finish(y);
+  std::vector<AxisDemand> demands = cantFail(microBatchDemands(graph, 4));
+  EXPECT_EQ(demands[0], AxisDemand{Choice()});
+  EXPECT_EQ(demands[1], AxisDemand{Choice()});
+  EXPECT_EQ(demands[2], (AxisDemand{Choice{Choice::Split, 0}}));
+  SmallModel alone;
+  x = alone.input("x", {8, 64});
+  EXPECT_EQ(
+      toString(microBatchDemands(alone.finish(alone.mixBatch("m", x)), 4)
+                   .takeError()),
+      "op node_m needs the whole batch, and so does all before it: the model "
+      "cannot be cut into 4 micro-batches");
+}
+
+TEST(Search, StagesGetTheirMicroBatches) {
+  ModelGraph graph = twoLayers(8);
+  PlanRequest request = requestOf(2, "layer", "");
+  request.microBatches = 4;
+  Plan plan = cantFail(searchPlan(graph, request));
+  EXPECT_EQ(plan.stages, 2);
+  EXPECT_EQ(plan.microBatches, 4);
+  EXPECT_EQ(plan.mesh.timeCount(), 4);
+  EXPECT_EQ(plan.ops.front().stage, 0);
+  EXPECT_EQ(plan.ops.back().stage, 1);
+  // The bound is of stages that are equal and of cuts that cost nothing.
+  EXPECT_GT(plan.gap, 0);
+  EXPECT_DOUBLE_EQ(plan.gap,
+                   1 - plan.lowerBoundSeconds / plan.predictedStepSeconds);
+  request.microBatches = 0;
+  Plan searched = cantFail(searchPlan(graph, request));
+  EXPECT_LE(searched.predictedStepSeconds, plan.predictedStepSeconds);
+  request.microBatches = 3;
+  EXPECT_NE(complaintOf(graph, request).find("cannot be cut into 3"),
+            std::string::npos);
+  request = requestOf(2);
+  request.microBatches = 2;
+  EXPECT_EQ(complaintOf(graph, request),
+            "--micro-batches needs stages: add layer to --strategy or to "
+            "--mesh");
+}
+
+//===----------------------------------------------------------------------===//
+// Constraints
+//===----------------------------------------------------------------------===//
+
+TEST(Search, ConstraintsAreMetAndCostNoLess) {
+  ModelGraph graph = twoLayers(512);
+  PlanRequest request = requestOf(2);
+  Plan free = cantFail(searchPlan(graph, request));
+  for (StringRef list :
+       {R"([{"value": "w1", "sharding": [[], ["all"]]}])",
+        R"([{"value": "x", "sharding": [["all"], []], "forbid": true}])",
+        R"([{"node": "node_y", "strategy": {"all": "split 1"}}])",
+        R"([{"node": "*", "strategy": {"all": "replicated"}}])"}) {
+    request.constraints = constraintsOf(list);
+    Plan plan = cantFail(searchPlan(graph, request));
+    EXPECT_EQ(toString(verify(plan, graph, request.constraints)), "")
+        << list.str();
+    EXPECT_GE(plan.predictedStepSeconds, free.predictedStepSeconds * (1 - 1e-9))
+        << list.str();
+  }
+}
+
+TEST(Search, MeshesOfConstraints) {
+  ModelGraph graph = twoLayers(512);
+  PlanRequest request = requestOf(4);
+  request.constraints = constraintsOf(R"([{"mesh": "a=2,b=2"}])");
+  EXPECT_EQ(cantFail(searchPlan(graph, request)).mesh,
+            Mesh({{"a", 2}, {"b", 2}}));
+  request.constraints = constraintsOf(R"([{"mesh": "x=4", "forbid": true}])");
+  EXPECT_EQ(cantFail(searchPlan(graph, request)).mesh.axes().size(), 2u);
+  request.constraints = constraintsOf(
+      R"([{"mesh": "x=4", "forbid": true}, {"mesh": "x=2,y=2", "forbid": true}])");
+  EXPECT_EQ(complaintOf(graph, request),
+            "constraints file demands.json: no mesh is left: each is "
+            "forbidden, or --mesh and the constraints differ");
+  request.constraints = constraintsOf(R"([{"mesh": "a=4"}, {"mesh": "b=4"}])");
+  EXPECT_EQ(complaintOf(graph, request),
+            "constraints file demands.json: constraint 2 (mesh): constraint 1 "
+            "pins another mesh");
+}
+
+/// What cannot be met names the constraint and what the op could do.
+TEST(Search, DeadEndsOfConstraintsAreErrors) {
+  ModelGraph graph = twoLayers(512);
+  PlanRequest request = requestOf(2, "auto", "x=2");
+  for (auto [list, message] :
+       std::initializer_list<std::pair<StringRef, StringRef>>{
+           {R"([{"node": "node_r", "strategy": {"x": "split 7"}}])",
+            "constraint 1 (node 'node_r')"},
+           {R"([{"value": "h", "sharding": [["x"], []]},
+                {"value": "h", "sharding": [[], ["x"]]}])",
+            "as constraint 2 says"},
+           {R"([{"value": "nothing", "sharding": [[]]}])",
+            "no tensor of the model has this name"},
+           {R"([{"value": "h", "sharding": [["z"], []]}])",
+            "names axis 'z'; this mesh has 'x'"}}) {
+    request.constraints = constraintsOf(list);
+    std::string complaint = complaintOf(graph, request);
+    EXPECT_NE(complaint.find(message), std::string::npos) << complaint;
+  }
+}
+
+} // namespace

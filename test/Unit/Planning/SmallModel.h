@@ -1,0 +1,125 @@
+//===- SmallModel.h - A graph to plan, without a module -------------------===//
+
+#ifndef AUTOPAR_TEST_UNIT_PLANNING_SMALLMODEL_H
+#define AUTOPAR_TEST_UNIT_PLANNING_SMALLMODEL_H
+
+#include "autopar/Planning/ModelGraph.h"
+
+namespace autopar {
+
+/// Builds graphs of f32 matrix multiplications and functions of elements, each
+/// of them a kernel of its own.
+class SmallModel {
+public:
+  unsigned input(llvm::StringRef name, llvm::ArrayRef<int64_t> shape) {
+    return argument(name, shape, ValueSource::Input);
+  }
+  unsigned parameter(llvm::StringRef name, llvm::ArrayRef<int64_t> shape) {
+    return argument(name, shape, ValueSource::Parameter);
+  }
+
+  /// `a` of b x k times `b` of k x n.
+  unsigned matmul(llvm::StringRef name, unsigned a, unsigned b) {
+    int64_t rows = shape(a)[0], depth = shape(a)[1], columns = shape(b)[1];
+    GraphOp op;
+    op.kernel = KernelClass::Contraction;
+    op.flops = 2 * rows * depth * columns;
+    op.rule.addFactor(rows);
+    op.rule.addFactor(depth, FactorKind::Reduce);
+    op.rule.addFactor(columns);
+    op.rule.factors[1].mask = 0;
+    op.rule.operands = {{0u, 1u}, {1u, 2u}};
+    op.rule.results = {{0u, 2u}};
+    op.rule.passes = {{{0}}, {{1}}};
+    op.alike = {0, 1};
+    op.operands = {a, b};
+    return add(name, std::move(op), {rows, columns}, /*library=*/true);
+  }
+
+  /// A function of each element.
+  unsigned elementwise(llvm::StringRef name, unsigned a) {
+    GraphOp op;
+    op.kernel = KernelClass::Elementwise;
+    for (int64_t size : shape(a))
+      op.rule.addFactor(size);
+    op.rule.operands = op.rule.results = {{0u, 1u}};
+    op.alike = {0};
+    op.operands = {a};
+    return add(name, std::move(op), shape(a), /*library=*/false);
+  }
+
+  /// Sums over dimension 0, the batch; gives it back as it was.
+  unsigned mixBatch(llvm::StringRef name, unsigned a) {
+    GraphOp op;
+    op.kernel = KernelClass::Reduction;
+    op.rule.addFactor(shape(a)[0], FactorKind::Decompose);
+    op.rule.addFactor(shape(a)[1]);
+    op.rule.operands = op.rule.results = {{0u, 1u}};
+    op.alike = {0};
+    op.operands = {a};
+    return add(name, std::move(op), shape(a), /*library=*/false);
+  }
+
+  ModelGraph finish(unsigned output) {
+    graph.stepResults = {output};
+    finishGraph(graph);
+    return std::move(graph);
+  }
+
+private:
+  llvm::SmallVector<int64_t> shape(unsigned value) const {
+    return graph.values[value].shape;
+  }
+
+  unsigned value(llvm::StringRef name, llvm::ArrayRef<int64_t> shape) {
+    GraphValue &value = graph.values.emplace_back();
+    value.name = name.str();
+    value.shape.assign(shape.begin(), shape.end());
+    value.elementBytes = 4;
+    return graph.values.size() - 1;
+  }
+
+  unsigned argument(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
+                    ValueSource source) {
+    unsigned index = value(name, shape);
+    graph.values[index].source = source;
+    graph.values[index].persistent = source == ValueSource::Parameter;
+    graph.stepArguments.push_back(index);
+    return index;
+  }
+
+  unsigned add(llvm::StringRef name, GraphOp op, llvm::ArrayRef<int64_t> shape,
+               bool library) {
+    unsigned index = graph.ops.size(), result = value(name, shape);
+    graph.values[result].producer = index;
+    op.name = "node_" + name.str();
+    op.signature = op.likeness = toString(op.rule);
+    op.results = {result};
+    op.launches = true;
+    op.reads.assign(op.operands.size(), true);
+    op.writes = {true};
+    graph.ops.push_back(std::move(op));
+    GraphStep &step = graph.steps.emplace_back();
+    step.ops = {index};
+    step.root = index;
+    step.library = library;
+    return result;
+  }
+
+  ModelGraph graph;
+};
+
+/// `batch` rows through two layers: x (batch x 64) -> h (x w1, 64 x 256) ->
+/// r -> y (x w2, 256 x 64).
+inline ModelGraph twoLayers(int64_t batch) {
+  SmallModel model;
+  unsigned x = model.input("x", {batch, 64});
+  unsigned w1 = model.parameter("w1", {64, 256});
+  unsigned w2 = model.parameter("w2", {256, 64});
+  unsigned r = model.elementwise("r", model.matmul("h", x, w1));
+  return model.finish(model.matmul("y", r, w2));
+}
+
+} // namespace autopar
+
+#endif // AUTOPAR_TEST_UNIT_PLANNING_SMALLMODEL_H
