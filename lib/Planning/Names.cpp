@@ -41,7 +41,7 @@ static unsigned editsTo(StringRef text, StringRef name, bool open,
 }
 
 std::string nearestNames(StringRef wanted, size_t count,
-                         std::function<StringRef(size_t)> name) {
+                         function_ref<StringRef(size_t)> name) {
   constexpr size_t kShown = 3;
   std::string plain = wanted.str();
   erase_if(plain, [](char c) { return c == '*'; });

@@ -4,9 +4,9 @@
 #define AUTOPAR_LIB_PLANNING_NAMES_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/JSON.h"
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,7 +19,7 @@ bool matchesName(llvm::StringRef pattern, llvm::StringRef name);
 /// `; nearest: 'wte.weight', 'wpe.weight'`: the names that `wanted` may have
 /// meant, nearest first, ties in the given order; "" if none is near.
 std::string nearestNames(llvm::StringRef wanted, size_t count,
-                         std::function<llvm::StringRef(size_t)> name);
+                         llvm::function_ref<llvm::StringRef(size_t)> name);
 
 /// The first key of `object`, in alphabetic order, that is not known, as
 /// `unknown key 'shard'; known: 'dims', 'partial'`; "" if there is none.

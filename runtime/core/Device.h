@@ -75,7 +75,7 @@ public:
   virtual std::string repeatRefusal() const { return {}; }
   /// An asynchronous device gives `sink` the times of all further ops, in
   /// synchronize().
-  virtual Status startTrace(TraceSink) { return Status::success(); }
+  virtual Status startTrace(const TraceSink &) { return Status::success(); }
 
   //===--------------------------------------------------------------------===//
   // Memory

@@ -73,7 +73,7 @@ public:
 
 private:
   Status map(int64_t bytes, const char *what, int flags);
-  void swap(Buffer &other) {
+  void swap(Buffer &other) noexcept {
     std::swap(base, other.base);
     std::swap(bytes, other.bytes);
     std::swap(counter, other.counter);

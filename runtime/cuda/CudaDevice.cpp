@@ -42,10 +42,10 @@ Status CudaDevice::endOp() {
 }
 
 /// Events inside a graph have no times.
-Status CudaDevice::startTrace(TraceSink sink) {
+Status CudaDevice::startTrace(const TraceSink &sink) {
   graphs->disable("--trace times every op");
   APRT_TRY(context->waitForAll());
-  return trace->start(std::move(sink));
+  return trace->start(sink);
 }
 
 Status CudaDevice::launch(aprt_kernel, void *const *, const int64_t *, int64_t,

@@ -45,7 +45,7 @@ public:
   std::string repeatRefusal() const override { return graphs->reason(); }
   Status beginOp(int op) override;
   Status endOp() override;
-  Status startTrace(TraceSink sink) override;
+  Status startTrace(const TraceSink &sink) override;
 
   Status allocate(int64_t bytes, const char *what, MemoryCounter &counter,
                   void *&result) override;

@@ -79,7 +79,7 @@ cublasStatus_t store(Field &field, const void *value, size_t bytes) {
   if (!value || bytes != sizeof(field))
     return invalid("an attribute of " + std::to_string(sizeof(field)) +
                    " bytes is given " + std::to_string(bytes));
-  std::memcpy(&field, value, bytes);
+  std::memcpy(static_cast<void *>(&field), value, bytes);
   return CUBLAS_STATUS_SUCCESS;
 }
 

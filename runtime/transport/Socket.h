@@ -91,7 +91,7 @@ public:
   bool read(std::string &buffer) const;
 
 private:
-  void swap(Socket &other) { std::swap(descriptor, other.descriptor); }
+  void swap(Socket &other) noexcept { std::swap(descriptor, other.descriptor); }
   Status receiveExactly(void *to, size_t count, double until) const;
 
   int descriptor = -1;

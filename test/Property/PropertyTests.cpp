@@ -187,7 +187,7 @@ bool PropertyTest::runProgram() {
     difference = llvm::toString(results.takeError());
   else
     difference = expected.differs(*results);
-  llvm::sys::fs::remove_directories(folder);
+  (void)llvm::sys::fs::remove_directories(folder);
   return !difference || !fails(*planned, "on real ranks: " + *difference);
 }
 

@@ -41,7 +41,8 @@ protected:
 #undef APRT_ROW
     return source;
   }
-  void expectWords(const Status &status, std::vector<std::string> words) {
+  void expectWords(const Status &status,
+                   const std::vector<std::string> &words) {
     for (const std::string &word : words)
       EXPECT_NE(status.message().find(word), std::string::npos)
           << "no '" << word << "' in: " << status.message();

@@ -165,11 +165,13 @@ TEST_F(OutputFiles, AreWrittenThroughToPipes) {
 
 TEST_F(OutputFiles, KnowStdout) {
   fs::create_symlink("/dev/stdout", folder.path("link"));
-  for (std::string path : {std::string("-"), std::string("/dev/stdout"),
-                           std::string("/dev/fd/1"), folder.path("link")})
+  for (const std::string &path :
+       {std::string("-"), std::string("/dev/stdout"), std::string("/dev/fd/1"),
+        folder.path("link")})
     EXPECT_TRUE(goesToStdout(path)) << path;
-  for (std::string path : {std::string(""), std::string("/dev/stderr"),
-                           folder.path("plain"), std::string("/dev/fd/x")})
+  for (const std::string &path :
+       {std::string(""), std::string("/dev/stderr"), folder.path("plain"),
+        std::string("/dev/fd/x")})
     EXPECT_FALSE(goesToStdout(path)) << path;
   EXPECT_NE(writeWhole(folder.path(""), "x").message().find("is a folder"),
             std::string::npos);

@@ -52,7 +52,7 @@ struct Fixture {
   TemporaryFolder folder;
 };
 
-std::string safetensors(std::string header, const std::string &data) {
+std::string safetensors(const std::string &header, const std::string &data) {
   std::string length;
   for (int i = 0; i < 8; ++i)
     length += char(header.size() >> (8 * i) & 0xff);

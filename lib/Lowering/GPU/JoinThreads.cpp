@@ -128,7 +128,7 @@ LoopEmitter::Values GridEmitter::joinRow(Values mine, CombineMany combine) {
   int64_t width = std::min(group.lanes, kWarp / apart);
   if (group.threads() < kWarp)
     width = 1;
-  Values joined = joinNeighbours(mine, combine, width, apart);
+  Values joined = joinNeighbours(std::move(mine), combine, width, apart);
   if (group.lanes > width)
     joined = joinThroughMemory(joined, combine, group.lanes / width);
   for (Value value : joined)

@@ -23,7 +23,7 @@ protected:
   }
 
   std::string emulate(const std::string &kernels,
-                      std::vector<ProgramKernel> rows) {
+                      const std::vector<ProgramKernel> &rows) {
     auto module = mlir::parseSourceString<mlir::ModuleOp>(
         "gpu.module @kernels {\n" + kernels + "\n}", &mlir);
     EXPECT_TRUE(module);
