@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HeldValue.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "autopar/Dialect/OpTable.h"
 
 using namespace mlir;
 
@@ -56,20 +56,9 @@ private:
     return success();
   }
 
-  LogicalResult dispatch() {
-    bool local = isa<SliceBlockOp, MaskOp, KeepFirstOp>(op);
-    for (unsigned subAxis : subAxes)
-      if (!local && mesh.subAxes()[subAxis].time)
-        return error() << "micro-batches cannot exchange data over axis "
-                       << spell(subAxis) << ": keep the value split over it";
-    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, HaloOp,
-              SliceBlockOp, MaskOp, KeepFirstOp>(
-            [&](auto typed) { return apply(typed); })
-        .Default([&](Operation *) {
-          return op->emitError("is not an op of a local program");
-        });
-  }
+  /// The overloads of `apply`, for the table.
+  struct Apply;
+  LogicalResult dispatch();
 
   LogicalResult apply(AllReduceOp reduce) {
     return endPartial(reduce.getKind());
@@ -133,7 +122,28 @@ private:
   SmallVector<unsigned> subAxes;
 };
 
+struct Structural::Apply {
+  template <typename OpT>
+  auto operator()(OpT op, Structural &structural) const
+      -> decltype(structural.apply(op)) {
+    return structural.apply(op);
+  }
+};
+
 } // namespace
+
+LogicalResult Structural::dispatch() {
+  bool local = isa<SliceBlockOp, MaskOp, KeepFirstOp>(op);
+  for (unsigned subAxis : subAxes)
+    if (!local && mesh.subAxes()[subAxis].time)
+      return error() << "micro-batches cannot exchange data over axis "
+                     << spell(subAxis) << ": keep the value split over it";
+  static const OpTable<Apply, LogicalResult, Structural &> table;
+  auto *applied = table.find(op);
+  if (!applied)
+    return op->emitError("is not an op of a local program");
+  return applied(op, *this);
+}
 
 LogicalResult Structural::endPartial(ReduceKind kind) {
   for (unsigned subAxis : subAxes) {

@@ -52,6 +52,15 @@ class Autopar_CollectiveOp<string mnemonic, dag attributes, list<Trait> traits =
     Created by partition from a reshard, on local types; assign-buffers gives it
     memrefs and a destination; removed by lowering, which calls the runtime.
   }];
+  let extraClassDefinition = [{
+    ::autopar::KernelClass $cppClass::getKernelClass() {
+      return ::autopar::KernelClass::Communication;
+    }
+    void $cppClass::getEffects(::llvm::SmallVectorImpl<
+        ::mlir::SideEffects::EffectInstance<::mlir::MemoryEffects::Effect>> &effects) {
+      ::autopar::collectiveEffects(*this, effects);
+    }
+  }];
 }
 
 def Autopar_AllReduceOp : Autopar_CollectiveOp<"all_reduce", (ins Autopar_ReduceKindAttr:$kind)> {
