@@ -112,6 +112,8 @@ private:
   }
 
   LogicalResult endPartial(ReduceKind kind);
+  /// The value is partial over the op's axes no more.
+  void forgetPartial();
   LogicalResult removeMinor(int64_t dim);
   LogicalResult appendMinor(int64_t dim);
   LogicalResult checkUnused();
@@ -161,13 +163,21 @@ LogicalResult Structural::endPartial(ReduceKind kind) {
                      << spell(subAxis) << ": reduce by "
                      << stringifyReduceKind(partial->kind);
   }
-  llvm::erase_if(held.partial, [&](const Partial &partial) {
-    return llvm::is_contained(subAxes, partial.subAxis);
-  });
+  forgetPartial();
   for (HeldDim &dim : held.dims)
     if (dim.past && *dim.past != neutralElement(kind))
       dim.past.reset();
   return success();
+}
+
+void Structural::forgetPartial() {
+  auto along = [&](unsigned subAxis) {
+    return llvm::is_contained(subAxes, subAxis);
+  };
+  llvm::erase_if(held.partial, [&](const Partial &partial) {
+    return along(partial.subAxis);
+  });
+  llvm::erase_if(held.firstOnly, along);
 }
 
 LogicalResult Structural::removeMinor(int64_t dim) {
@@ -241,6 +251,7 @@ LogicalResult Structural::apply(KeepFirstOp keep) {
                      << " too: their order would matter; end the first before";
   for (unsigned subAxis : subAxes)
     held.partial.push_back({subAxis, keep.getKind()});
+  llvm::append_range(held.firstOnly, subAxes);
   llvm::sort(held.partial, [](const Partial &a, const Partial &b) {
     return a.subAxis < b.subAxis;
   });
