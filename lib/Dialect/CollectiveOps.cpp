@@ -140,6 +140,17 @@ LogicalResult HaloOp::verify() {
   return verifyBlock(*this, getSize(), ends->from.getDimSize(dim), *count);
 }
 
+LogicalResult CollectiveBroadcastOp::verify() {
+  FailureOr<Ends> ends = failure();
+  FailureOr<int64_t> count = verifyCollective(*this, ends);
+  if (failed(count))
+    return failure();
+  if (int64_t root = getRoot(); root < 0 || root >= *count)
+    return emitOpError() << "root " << root << " is none of the " << *count
+                         << " devices along its axes, 0 to " << *count - 1;
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Positions
 //===----------------------------------------------------------------------===//

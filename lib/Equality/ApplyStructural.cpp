@@ -89,6 +89,7 @@ private:
   LogicalResult apply(KeepFirstOp keep);
   LogicalResult apply(MaskOp mask);
   LogicalResult apply(HaloOp halo);
+  LogicalResult apply(CollectiveBroadcastOp broadcast);
 
   LogicalResult checkDim(int64_t dim) {
     if (dim >= 0 && dim < int64_t(held.dims.size()))
@@ -308,6 +309,36 @@ LogicalResult Structural::apply(HaloOp halo) {
   for (HeldDim &other : held.dims)
     if (other.past && *other.past != fill)
       other.past.reset();
+  return success();
+}
+
+/// All get the root's value: it must be what each held before, or the root must
+/// be the one that keep_first left it to.
+LogicalResult Structural::apply(CollectiveBroadcastOp broadcast) {
+  int64_t root = broadcast.getRoot(), rest = root;
+  for (unsigned subAxis : llvm::reverse(subAxes)) {
+    int64_t digit = rest % mesh.subAxes()[subAxis].size;
+    rest /= mesh.subAxes()[subAxis].size;
+    for (auto [index, dim] : llvm::enumerate(held.dims))
+      if (llvm::is_contained(dim.subAxes, subAxis))
+        return error() << "dimension " << index << " is split over axis "
+                       << spell(subAxis) << ": all would hold the block of "
+                       << "device " << root
+                       << " in place of their own. Gather the dimension";
+    if (!held.partialOver(subAxis))
+      continue;
+    if (!llvm::is_contained(held.firstOnly, subAxis))
+      return error() << "the operand is partial over axis " << spell(subAxis)
+                     << ": all would hold the term of device " << root
+                     << " alone. Reduce it";
+    if (digit != 0)
+      return error() << "along axis " << spell(subAxis)
+                     << " the first device holds the value, the others the "
+                        "neutral element, and root "
+                     << root
+                     << " is not the first: take the first device as root";
+  }
+  forgetPartial();
   return success();
 }
 

@@ -55,6 +55,8 @@ struct SplitChange {
 #define APRT_TRANSPORT_CALLS(X)                                                \
   X(allReduce, (int comm, aprt_reduce kind, aprt_dtype dtype, int64_t count,   \
                 const void *in, void *out))                                    \
+  X(broadcast, (int comm, int root, aprt_dtype dtype, int64_t count,           \
+                const void *in, void *out))                                    \
   X(allGather, (int comm, aprt_dtype dtype, const BlockedDim &dim,             \
                 const void *in, void *out))                                    \
   X(reduceScatter, (int comm, aprt_reduce kind, aprt_dtype dtype,              \
@@ -67,6 +69,14 @@ struct SplitChange {
   X(receive, (int channel, void *data, int64_t bytes))
 
 /// Fails where `root` is no member of a group of so many.
+inline Status checkRoot(int root, int64_t members) {
+  if (root >= 0 && root < members)
+    return Status::success();
+  return Status::error("root " + std::to_string(root) +
+                       " is no member of a group of " +
+                       std::to_string(members));
+}
+
 class Transport {
 public:
   virtual ~Transport() = default;

@@ -84,6 +84,14 @@ def Autopar_HaloOp : Autopar_CollectiveOp<"halo",
   }];
 }
 
+def Autopar_CollectiveBroadcastOp : Autopar_CollectiveOp<"collective_broadcast", (ins I64Attr:$root)> {
+  let summary = "every device along `axes` gets the value of device `root` of them, counted major to minor";
+  let description = [{
+    Written by hand so far: partition makes none. assign-buffers gives it memrefs
+    and a destination; removed by lowering, which calls the runtime.
+  }];
+}
+
 class Autopar_PositionOp<string mnemonic, dag attributes, list<string> facts = []>
     : Op<Autopar_Dialect, mnemonic, [Pure, DeclareOpInterfaceMethods<KernelOpInterface, facts>]> {
   let arguments = !con((ins Autopar_Tensor:$input, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes), attributes);

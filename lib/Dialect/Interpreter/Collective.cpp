@@ -126,6 +126,11 @@ static void collect(HaloOp op, Parts parts, int64_t member, Tensor &result) {
   });
 }
 
+static void collect(CollectiveBroadcastOp op, Parts parts, int64_t,
+                    Tensor &result) {
+  result = *parts[op.getRoot()];
+}
+
 namespace {
 struct Collect {
   template <typename OpT>

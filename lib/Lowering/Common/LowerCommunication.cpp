@@ -155,6 +155,15 @@ void lower(HostFunction &host, WaitEventOp op) {
   host.call<aprt_event_wait>(eventRow(host, op), int32_t(op.getEvent()));
 }
 
+void lower(HostFunction &host, CollectiveBroadcastOp op) {
+  auto type = cast<ShapedType>(op.getInput().getType());
+  host.call<aprt_broadcast>(record(host, op), communicator(host, op),
+                            /*root=*/int32_t(op.getRoot()),
+                            dtype(op.getInput()), type.getNumElements(),
+                            host.address(op.getInput()),
+                            host.address(op.getOutput()));
+}
+
 struct Lower {
   template <typename OpT>
   auto operator()(OpT op, HostFunction &host) const
