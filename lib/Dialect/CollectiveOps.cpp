@@ -140,6 +140,17 @@ LogicalResult HaloOp::verify() {
   return verifyBlock(*this, getSize(), ends->from.getDimSize(dim), *count);
 }
 
+LogicalResult CollectiveBroadcastOp::verify() {
+  FailureOr<Ends> ends = failure();
+  FailureOr<int64_t> count = verifyCollective(*this, ends);
+  if (failed(count))
+    return failure();
+  if (int64_t root = getRoot(); root < 0 || root >= *count)
+    return emitOpError() << "root " << root << " is none of the " << *count
+                         << " devices along its axes, 0 to " << *count - 1;
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Positions
 //===----------------------------------------------------------------------===//
@@ -201,13 +212,6 @@ void BlockOffsetOp::build(OpBuilder &builder, OperationState &state,
 // Classes and effects
 //===----------------------------------------------------------------------===//
 
-KernelClass AllReduceOp::getKernelClass() { return KernelClass::Communication; }
-KernelClass AllGatherOp::getKernelClass() { return KernelClass::Communication; }
-KernelClass ReduceScatterOp::getKernelClass() {
-  return KernelClass::Communication;
-}
-KernelClass AllToAllOp::getKernelClass() { return KernelClass::Communication; }
-KernelClass HaloOp::getKernelClass() { return KernelClass::Communication; }
 KernelClass SendOp::getKernelClass() { return KernelClass::Communication; }
 KernelClass RecvOp::getKernelClass() { return KernelClass::Communication; }
 KernelClass SliceBlockOp::getKernelClass() { return KernelClass::Movement; }
@@ -221,31 +225,12 @@ bool MaskOp::roundsResult() { return false; }
 
 bool KeepFirstOp::roundsResult() { return false; }
 
-/// On tensors a collective is a function of what all devices hold, so equal
-/// ones may merge; on memrefs it reads `input` and writes `outs`.
-static void collectiveEffects(OpOperand &input, MutableOperandRange output,
-                              Effects &effects) {
-  if (!isa<BaseMemRefType>(input.get().getType()))
+void collectiveEffects(Operation *op, Effects &effects) {
+  if (!isa<BaseMemRefType>(op->getOperand(0).getType()))
     return;
-  effects.emplace_back(MemoryEffects::Read::get(), &input);
-  for (OpOperand &written : output)
+  effects.emplace_back(MemoryEffects::Read::get(), &op->getOpOperand(0));
+  for (OpOperand &written : op->getOpOperands().drop_front())
     effects.emplace_back(MemoryEffects::Write::get(), &written);
-}
-
-void AllReduceOp::getEffects(Effects &effects) {
-  collectiveEffects(getInputMutable(), getOutputMutable(), effects);
-}
-void AllGatherOp::getEffects(Effects &effects) {
-  collectiveEffects(getInputMutable(), getOutputMutable(), effects);
-}
-void ReduceScatterOp::getEffects(Effects &effects) {
-  collectiveEffects(getInputMutable(), getOutputMutable(), effects);
-}
-void AllToAllOp::getEffects(Effects &effects) {
-  collectiveEffects(getInputMutable(), getOutputMutable(), effects);
-}
-void HaloOp::getEffects(Effects &effects) {
-  collectiveEffects(getInputMutable(), getOutputMutable(), effects);
 }
 
 //===----------------------------------------------------------------------===//

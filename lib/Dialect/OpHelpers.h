@@ -51,6 +51,16 @@ inline bool rounds(ReduceKind kind) {
 }
 
 //===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+/// On tensors a collective is a function of what all devices hold, so equal
+/// ones may merge; on memrefs it reads `input` and writes `outs`.
+void collectiveEffects(mlir::Operation *op,
+                       llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<
+                           mlir::MemoryEffects::Effect>> &effects);
+
+//===----------------------------------------------------------------------===//
 // Verifiers
 //===----------------------------------------------------------------------===//
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HeldValue.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "autopar/Dialect/OpTable.h"
 
 using namespace mlir;
 
@@ -56,20 +56,9 @@ private:
     return success();
   }
 
-  LogicalResult dispatch() {
-    bool local = isa<SliceBlockOp, MaskOp, KeepFirstOp>(op);
-    for (unsigned subAxis : subAxes)
-      if (!local && mesh.subAxes()[subAxis].time)
-        return error() << "micro-batches cannot exchange data over axis "
-                       << spell(subAxis) << ": keep the value split over it";
-    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, HaloOp,
-              SliceBlockOp, MaskOp, KeepFirstOp>(
-            [&](auto typed) { return apply(typed); })
-        .Default([&](Operation *) {
-          return op->emitError("is not an op of a local program");
-        });
-  }
+  /// The overloads of `apply`, for the table.
+  struct Apply;
+  LogicalResult dispatch();
 
   LogicalResult apply(AllReduceOp reduce) {
     return endPartial(reduce.getKind());
@@ -100,6 +89,7 @@ private:
   LogicalResult apply(KeepFirstOp keep);
   LogicalResult apply(MaskOp mask);
   LogicalResult apply(HaloOp halo);
+  LogicalResult apply(CollectiveBroadcastOp broadcast);
 
   LogicalResult checkDim(int64_t dim) {
     if (dim >= 0 && dim < int64_t(held.dims.size()))
@@ -123,6 +113,8 @@ private:
   }
 
   LogicalResult endPartial(ReduceKind kind);
+  /// The value is partial over the op's axes no more.
+  void forgetPartial();
   LogicalResult removeMinor(int64_t dim);
   LogicalResult appendMinor(int64_t dim);
   LogicalResult checkUnused();
@@ -133,7 +125,28 @@ private:
   SmallVector<unsigned> subAxes;
 };
 
+struct Structural::Apply {
+  template <typename OpT>
+  auto operator()(OpT op, Structural &structural) const
+      -> decltype(structural.apply(op)) {
+    return structural.apply(op);
+  }
+};
+
 } // namespace
+
+LogicalResult Structural::dispatch() {
+  bool local = isa<SliceBlockOp, MaskOp, KeepFirstOp>(op);
+  for (unsigned subAxis : subAxes)
+    if (!local && mesh.subAxes()[subAxis].time)
+      return error() << "micro-batches cannot exchange data over axis "
+                     << spell(subAxis) << ": keep the value split over it";
+  static const OpTable<Apply, LogicalResult, Structural &> table;
+  auto *applied = table.find(op);
+  if (!applied)
+    return op->emitError("is not an op of a local program");
+  return applied(op, *this);
+}
 
 LogicalResult Structural::endPartial(ReduceKind kind) {
   for (unsigned subAxis : subAxes) {
@@ -151,13 +164,21 @@ LogicalResult Structural::endPartial(ReduceKind kind) {
                      << spell(subAxis) << ": reduce by "
                      << stringifyReduceKind(partial->kind);
   }
-  llvm::erase_if(held.partial, [&](const Partial &partial) {
-    return llvm::is_contained(subAxes, partial.subAxis);
-  });
+  forgetPartial();
   for (HeldDim &dim : held.dims)
     if (dim.past && *dim.past != neutralElement(kind))
       dim.past.reset();
   return success();
+}
+
+void Structural::forgetPartial() {
+  auto along = [&](unsigned subAxis) {
+    return llvm::is_contained(subAxes, subAxis);
+  };
+  llvm::erase_if(held.partial, [&](const Partial &partial) {
+    return along(partial.subAxis);
+  });
+  llvm::erase_if(held.firstOnly, along);
 }
 
 LogicalResult Structural::removeMinor(int64_t dim) {
@@ -231,6 +252,7 @@ LogicalResult Structural::apply(KeepFirstOp keep) {
                      << " too: their order would matter; end the first before";
   for (unsigned subAxis : subAxes)
     held.partial.push_back({subAxis, keep.getKind()});
+  llvm::append_range(held.firstOnly, subAxes);
   llvm::sort(held.partial, [](const Partial &a, const Partial &b) {
     return a.subAxis < b.subAxis;
   });
@@ -287,6 +309,36 @@ LogicalResult Structural::apply(HaloOp halo) {
   for (HeldDim &other : held.dims)
     if (other.past && *other.past != fill)
       other.past.reset();
+  return success();
+}
+
+/// All get the root's value: it must be what each held before, or the root must
+/// be the one that keep_first left it to.
+LogicalResult Structural::apply(CollectiveBroadcastOp broadcast) {
+  int64_t root = broadcast.getRoot(), rest = root;
+  for (unsigned subAxis : llvm::reverse(subAxes)) {
+    int64_t digit = rest % mesh.subAxes()[subAxis].size;
+    rest /= mesh.subAxes()[subAxis].size;
+    for (auto [index, dim] : llvm::enumerate(held.dims))
+      if (llvm::is_contained(dim.subAxes, subAxis))
+        return error() << "dimension " << index << " is split over axis "
+                       << spell(subAxis) << ": all would hold the block of "
+                       << "device " << root
+                       << " in place of their own. Gather the dimension";
+    if (!held.partialOver(subAxis))
+      continue;
+    if (!llvm::is_contained(held.firstOnly, subAxis))
+      return error() << "the operand is partial over axis " << spell(subAxis)
+                     << ": all would hold the term of device " << root
+                     << " alone. Reduce it";
+    if (digit != 0)
+      return error() << "along axis " << spell(subAxis)
+                     << " the first device holds the value, the others the "
+                        "neutral element, and root "
+                     << root
+                     << " is not the first: take the first device as root";
+  }
+  forgetPartial();
   return success();
 }
 

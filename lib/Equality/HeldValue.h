@@ -28,6 +28,9 @@ struct HeldValue {
   mlir::Value global;
   llvm::SmallVector<HeldDim> dims;
   llvm::SmallVector<Partial, 2> partial; // ordered by sub-axis
+  /// Of the partial sub-axes those along which the first device holds the value
+  /// and the others the neutral element. Unknown of what is declared.
+  llvm::SmallVector<unsigned, 2> firstOnly;
 
   /// What is declared: nothing is known of bytes past the extent.
   static HeldValue of(mlir::Value global, const Sharding &sharding);

@@ -153,6 +153,16 @@ aprt_status aprt_all_reduce(aprt_rank *rank, int32_t op, int32_t comm,
   });
 }
 
+aprt_status aprt_broadcast(aprt_rank *rank, int32_t op, int32_t comm,
+                           int32_t root, aprt_dtype dtype, int64_t count,
+                           const void *in, void *out) {
+  return runOp(rank, op, Activity::Communication, [&]() -> Status {
+    APRT_TRY(checkDtype(dtype));
+    APRT_TRY(checkSizes({count}));
+    return rank->transport->broadcast(comm, root, dtype, count, in, out);
+  });
+}
+
 aprt_status aprt_all_gather(aprt_rank *rank, int32_t op, int32_t comm,
                             aprt_dtype dtype, int64_t outer, int64_t size,
                             int64_t block, int64_t inner, const void *in,

@@ -98,6 +98,28 @@ Status NcclTransport::allReduce(int comm, aprt_reduce kind, aprt_dtype dtype,
 }
 
 //===----------------------------------------------------------------------===//
+// Broadcast
+//===----------------------------------------------------------------------===//
+
+Status NcclTransport::broadcast(int comm, int root, aprt_dtype dtype,
+                                int64_t count, const void *in, void *out) {
+  const NcclGroup *group = nullptr;
+  APRT_TRY(find(comm, group));
+  int64_t members = group->members(), bytes = count * elementBytes(dtype);
+  APRT_TRY(checkRoot(root, members));
+  if (members == 1)
+    return copies().copy(in, out, {{}, bytes});
+  if (bytes == 0)
+    return Status::success();
+  bool isLast = (group->index + 1) % members == root; // of a ring
+  return communicate(*group, /*message=*/false, isLast ? 0 : bytes, [&] {
+    return check(nccl.ncclBroadcast(in, out, size_t(count), movedType(dtype),
+                                    root, group->comm, context.currentStream()),
+                 "ncclBroadcast", *group);
+  });
+}
+
+//===----------------------------------------------------------------------===//
 // Exchange of parts
 //===----------------------------------------------------------------------===//
 

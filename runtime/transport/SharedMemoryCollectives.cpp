@@ -88,6 +88,36 @@ Status SharedMemoryTransport::allReduce(int comm, aprt_reduce kind,
 }
 
 //===----------------------------------------------------------------------===//
+// Broadcast
+//===----------------------------------------------------------------------===//
+
+Status SharedMemoryTransport::broadcast(int comm, int root, aprt_dtype dtype,
+                                        int64_t count, const void *in,
+                                        void *out) {
+  Member *member;
+  APRT_TRY(find(comm, member));
+  SharedGroup &group = *member->group;
+  APRT_TRY(checkRoot(root, group.members()));
+  bool gives = member->index == root;
+  int64_t bytes = count * elementBytes(dtype);
+  if (gives)
+    copy(out, in, bytes);
+  int64_t shared = group.members() == 1 ? 0 : bytes;
+  for (int64_t begin = 0; begin < shared; begin += group.stagingBytes()) {
+    int64_t length = std::min(group.stagingBytes(), bytes - begin);
+    char *staging = group.staging(root, ++member->round);
+    if (gives) {
+      copy(staging, static_cast<const char *>(in) + begin, length);
+      counters.bytesSent += length * (group.members() - 1);
+    }
+    APRT_TRY(meet(*member));
+    if (!gives)
+      copy(static_cast<char *>(out) + begin, staging, length);
+  }
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
 // All-gather and reduce-scatter
 //===----------------------------------------------------------------------===//
 

@@ -19,19 +19,9 @@ public:
                         Patience patience);
 
   int64_t memberIndex(int comm) const override;
-  Status allReduce(int comm, aprt_reduce kind, aprt_dtype dtype, int64_t count,
-                   const void *in, void *out) override;
-  Status allGather(int comm, aprt_dtype dtype, const BlockedDim &dim,
-                   const void *in, void *out) override;
-  Status reduceScatter(int comm, aprt_reduce kind, aprt_dtype dtype,
-                       const BlockedDim &dim, const void *in,
-                       void *out) override;
-  Status allToAll(int comm, aprt_dtype dtype, const SplitChange &change,
-                  const void *in, void *out) override;
-  Status halo(int comm, aprt_dtype dtype, const BlockedDim &dim,
-              const HaloWindow &window, const void *in, void *out) override;
-  Status send(int channel, const void *data, int64_t bytes) override;
-  Status receive(int channel, void *data, int64_t bytes) override;
+#define APRT_OVERRIDE(name, parameters) Status name parameters override;
+  APRT_TRANSPORT_CALLS(APRT_OVERRIDE)
+#undef APRT_OVERRIDE
   Status barrier(bool withDeadline) override;
 
 private:

@@ -1,7 +1,7 @@
 //===- Transport.h - How ranks exchange data --------------------*- C++ -*-===//
 //
 // One implementation per way of connecting ranks. The calls mean what
-// autopar/runtime.h says; a failure's message gives the cause and the ranks
+// autopar/runtime.def says; a failure's message gives the cause and the ranks
 // that are missing, the caller adds rank and op.
 //
 //===----------------------------------------------------------------------===//
@@ -51,6 +51,32 @@ struct SplitChange {
   }
 };
 
+/// X(name, parameters): the collectives and messages that every transport has.
+#define APRT_TRANSPORT_CALLS(X)                                                \
+  X(allReduce, (int comm, aprt_reduce kind, aprt_dtype dtype, int64_t count,   \
+                const void *in, void *out))                                    \
+  X(broadcast, (int comm, int root, aprt_dtype dtype, int64_t count,           \
+                const void *in, void *out))                                    \
+  X(allGather, (int comm, aprt_dtype dtype, const BlockedDim &dim,             \
+                const void *in, void *out))                                    \
+  X(reduceScatter, (int comm, aprt_reduce kind, aprt_dtype dtype,              \
+                    const BlockedDim &dim, const void *in, void *out))         \
+  X(allToAll, (int comm, aprt_dtype dtype, const SplitChange &change,          \
+               const void *in, void *out))                                     \
+  X(halo, (int comm, aprt_dtype dtype, const BlockedDim &dim,                  \
+           const HaloWindow &window, const void *in, void *out))               \
+  X(send, (int channel, const void *data, int64_t bytes))                      \
+  X(receive, (int channel, void *data, int64_t bytes))
+
+/// Fails where `root` is no member of a group of so many.
+inline Status checkRoot(int root, int64_t members) {
+  if (root >= 0 && root < members)
+    return Status::success();
+  return Status::error("root " + std::to_string(root) +
+                       " is no member of a group of " +
+                       std::to_string(members));
+}
+
 class Transport {
 public:
   virtual ~Transport() = default;
@@ -58,19 +84,9 @@ public:
   /// This rank's place in its group of `comm`, or -1 if it is in none.
   virtual int64_t memberIndex(int comm) const = 0;
 
-  virtual Status allReduce(int comm, aprt_reduce kind, aprt_dtype dtype,
-                           int64_t count, const void *in, void *out) = 0;
-  virtual Status allGather(int comm, aprt_dtype dtype, const BlockedDim &dim,
-                           const void *in, void *out) = 0;
-  virtual Status reduceScatter(int comm, aprt_reduce kind, aprt_dtype dtype,
-                               const BlockedDim &dim, const void *in,
-                               void *out) = 0;
-  virtual Status allToAll(int comm, aprt_dtype dtype, const SplitChange &change,
-                          const void *in, void *out) = 0;
-  virtual Status halo(int comm, aprt_dtype dtype, const BlockedDim &dim,
-                      const HaloWindow &window, const void *in, void *out) = 0;
-  virtual Status send(int channel, const void *data, int64_t bytes) = 0;
-  virtual Status receive(int channel, void *data, int64_t bytes) = 0;
+#define APRT_DECLARE(name, parameters) virtual Status name parameters = 0;
+  APRT_TRANSPORT_CALLS(APRT_DECLARE)
+#undef APRT_DECLARE
 
   /// Waits for every rank of the program. Without a deadline only the death of
   /// a rank ends the wait.

@@ -157,3 +157,30 @@ func.func @recv() {
   autopar.recv channel = 0 from 0 : () -> ()
   return
 }
+
+// -----
+
+autopar.mesh @mesh #autopar.mesh<["x"=2, "y"=3]>
+func.func @root(%x: tensor<4xf32>) {
+  // expected-error @below {{root 3 is none of the 3 devices along its axes, 0 to 2}}
+  %0 = autopar.collective_broadcast %x mesh = @mesh axes = ["y"] {root = 3 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+autopar.mesh @mesh #autopar.mesh<["x"=2]>
+func.func @root_negative(%x: tensor<4xf32>) {
+  // expected-error @below {{root -1 is none of the 2 devices along its axes, 0 to 1}}
+  %0 = autopar.collective_broadcast %x mesh = @mesh axes = ["x"] {root = -1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+autopar.mesh @mesh #autopar.mesh<["x"=2]>
+func.func @broadcast_keeps(%x: tensor<4xf32>) {
+  // expected-error @below {{must keep the size of dimension 0}}
+  %0 = autopar.collective_broadcast %x mesh = @mesh axes = ["x"] {root = 0 : i64} : (tensor<4xf32>) -> tensor<8xf32>
+  return
+}

@@ -123,6 +123,8 @@ func.func @collectives(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
   %3 = autopar.all_to_all %2 mesh = @mesh axes = ["data"] {concat_dim = 1 : i64, split_dim = 0 : i64} : (tensor<4x3xf32>) -> tensor<2x6xf32>
   // CHECK: autopar.halo
   %4 = autopar.halo %2 mesh = @mesh axes = ["data"] {dim = 0 : i64, size = 7 : i64, step = 4 : i64, offset = -1 : i64, fill = 0.0 : f64} : (tensor<4x3xf32>) -> tensor<6x3xf32>
+  // CHECK: autopar.collective_broadcast %{{.*}} mesh = @mesh axes = ["data", "tensor.0"] {root = 3 : i64} : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  %b = autopar.collective_broadcast %2 mesh = @mesh axes = ["data", "tensor.0"] {root = 3 : i64} : (tensor<4x3xf32>) -> tensor<4x3xf32>
   // CHECK: autopar.slice_block
   %5 = autopar.slice_block %1 mesh = @mesh axes = ["data"] {dim = 0 : i64} : (tensor<7x3xf32>) -> tensor<4x3xf32>
   // CHECK: autopar.mask

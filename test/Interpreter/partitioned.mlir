@@ -13,6 +13,7 @@ autopar.mesh @mesh #autopar.mesh<["x"=3]>
 // CHECK: scattered = dense<[3, 6, 9, 12]> : tensor<4xi64>
 // CHECK: halo = dense<[-7, 1, 2, 3, 4, -7]> : tensor<6xi64>
 // CHECK: first = dense<[1, 2, 3, 4]> : tensor<4xi64>
+// CHECK: second = dense<[3, 4]> : tensor<2xi64>
 func.func @step_0(
     %a: tensor<2xi64> {autopar.source = #autopar.input<"a">, autopar.sharding = #split, autopar.global_type = tensor<4xi64>,
                        autopar.given = dense<[1, 2, 3, 4]> : tensor<4xi64>})
@@ -20,7 +21,8 @@ func.func @step_0(
         tensor<4xi64> {autopar.result = #autopar.output<"all">, autopar.sharding = #whole, autopar.global_type = tensor<4xi64>},
         tensor<2xi64> {autopar.result = #autopar.output<"scattered">, autopar.sharding = #split, autopar.global_type = tensor<4xi64>},
         tensor<2xi64> {autopar.result = #autopar.output<"halo">, autopar.sharding = #split, autopar.global_type = tensor<6xi64>},
-        tensor<4xi64> {autopar.result = #autopar.output<"first">, autopar.sharding = #whole, autopar.global_type = tensor<4xi64>})
+        tensor<4xi64> {autopar.result = #autopar.output<"first">, autopar.sharding = #whole, autopar.global_type = tensor<4xi64>},
+        tensor<2xi64> {autopar.result = #autopar.output<"second">, autopar.sharding = #whole, autopar.global_type = tensor<2xi64>})
     attributes {autopar.stage = 0 : i64} {
   %masked = autopar.mask %a mesh = @mesh axes = ["x"] {dim = 0 : i64, size = 4 : i64, value = 0.0 : f64} : (tensor<2xi64>) -> tensor<2xi64>
   %part = autopar.reduce sum %masked dims = [0] : tensor<2xi64> -> tensor<i64>
@@ -30,7 +32,9 @@ func.func @step_0(
   %halo = autopar.halo %a mesh = @mesh axes = ["x"] {dim = 0 : i64, size = 4 : i64, step = 2 : i64, offset = -1 : i64, fill = -7.0 : f64} : (tensor<2xi64>) -> tensor<2xi64>
   %kept = autopar.keep_first %all mesh = @mesh axes = ["x"] {kind = #autopar<reduce_kind max>} : (tensor<4xi64>) -> tensor<4xi64>
   %first = autopar.all_reduce %kept mesh = @mesh axes = ["x"] {kind = #autopar<reduce_kind max>} : (tensor<4xi64>) -> tensor<4xi64>
-  return %sum, %all, %scattered, %halo, %first : tensor<i64>, tensor<4xi64>, tensor<2xi64>, tensor<2xi64>, tensor<4xi64>
+  %second = autopar.collective_broadcast %a mesh = @mesh axes = ["x"] {root = 1 : i64} : (tensor<2xi64>) -> tensor<2xi64>
+  return %sum, %all, %scattered, %halo, %first, %second
+    : tensor<i64>, tensor<4xi64>, tensor<2xi64>, tensor<2xi64>, tensor<4xi64>, tensor<2xi64>
 }
 
 // -----

@@ -151,12 +151,11 @@ static llvm::Error runPhase(Phase phase, ModuleOp module, StringRef target) {
   return problem(stringifyPhase(phase) + ": " + message);
 }
 
+/// Compiles a partitioned module.
 static llvm::Error compile(ModuleOp module, StringRef target, StringRef weights,
                            StringRef program) {
-  module->setAttr(kTarget, StringAttr::get(module.getContext(), target));
-  for (Phase phase : {Phase::Partition, Phase::Schedule})
-    if (llvm::Error error = runPhase(phase, module, target))
-      return error;
+  if (llvm::Error error = runPhase(Phase::Schedule, module, target))
+    return error;
   Builder builder(module.getContext());
   SmallVector<Attribute> features;
   for (const std::string &feature : hostCpuFeatures())
@@ -184,19 +183,18 @@ static std::string textOf(StringRef path) {
   return buffer ? (*buffer)->getBuffer().take_front(1000).str() : "";
 }
 
-llvm::Expected<std::vector<NamedTensor>>
-runOnRanks(ModuleOp planned, StringRef target, interpreter::Provider provide,
-           StringRef folder) {
-  OwningOpRef<ModuleOp> module = planned.clone();
-  auto step = planned.lookupSymbol<func::FuncOp>("step");
+/// Builds the program by `build` and runs it.
+static llvm::Expected<std::vector<NamedTensor>>
+run(func::FuncOp step, interpreter::Provider provide, StringRef folder,
+    llvm::function_ref<llvm::Error(StringRef weights, StringRef program)>
+        build) {
   auto file = [&](StringRef name) { return (folder + "/" + name).str(); };
   std::string weights = file("weights.bin"), program = file("program"),
               inputs = file("in.npz"), outputs = file("out.npz"),
               log = file("log");
-  writeWeights(*module, provide, weights);
   if (llvm::Error error = writeInputs(step, provide, inputs))
     return std::move(error);
-  if (llvm::Error error = compile(*module, target, weights, program))
+  if (llvm::Error error = build(weights, program))
     return std::move(error);
   std::optional<StringRef> redirects[] = {std::nullopt, StringRef(log),
                                           StringRef(log)};
@@ -209,6 +207,37 @@ runOnRanks(ModuleOp planned, StringRef target, interpreter::Provider provide,
     return problem("the program ended with " + Twine(code) + " " + message +
                    ": " + textOf(log));
   return readOutputs(step, outputs);
+}
+
+static void setTarget(ModuleOp module, StringRef target) {
+  module->setAttr(kTarget, StringAttr::get(module.getContext(), target));
+}
+
+llvm::Expected<std::vector<NamedTensor>>
+runOnRanks(ModuleOp planned, StringRef target, interpreter::Provider provide,
+           StringRef folder) {
+  OwningOpRef<ModuleOp> module = planned.clone();
+  auto build = [&](StringRef weights, StringRef program) -> llvm::Error {
+    writeWeights(*module, provide, weights);
+    setTarget(*module, target);
+    if (llvm::Error error = runPhase(Phase::Partition, *module, target))
+      return error;
+    return compile(*module, target, weights, program);
+  };
+  return run(planned.lookupSymbol<func::FuncOp>("step"), provide, folder,
+             build);
+}
+
+llvm::Expected<std::vector<NamedTensor>>
+runStagesOnRanks(ModuleOp local, func::FuncOp step, StringRef target,
+                 interpreter::Provider provide, StringRef folder) {
+  OwningOpRef<ModuleOp> module = local.clone();
+  auto build = [&](StringRef weights, StringRef program) -> llvm::Error {
+    writeWeights(*module, provide, weights);
+    setTarget(*module, target);
+    return compile(*module, target, weights, program);
+  };
+  return run(step, provide, folder, build);
 }
 
 } // namespace autopar::property

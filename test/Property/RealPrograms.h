@@ -4,6 +4,7 @@
 #define AUTOPAR_TEST_PROPERTY_REALPROGRAMS_H
 
 #include "autopar/Dialect/Interpreter/Interpreter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace autopar::property {
@@ -14,6 +15,13 @@ namespace autopar::property {
 llvm::Expected<std::vector<interpreter::NamedTensor>>
 runOnRanks(mlir::ModuleOp planned, llvm::StringRef target,
            interpreter::Provider provide, llvm::StringRef folder);
+
+/// The same of a partitioned module. `step` is a planned function with the
+/// inputs and outputs that its stages have, and any body.
+llvm::Expected<std::vector<interpreter::NamedTensor>>
+runStagesOnRanks(mlir::ModuleOp local, mlir::func::FuncOp step,
+                 llvm::StringRef target, interpreter::Provider provide,
+                 llvm::StringRef folder);
 
 } // namespace autopar::property
 

@@ -52,6 +52,13 @@ public:
                               in == out ? from : to);
     });
   }
+  Status broadcast(int comm, int root, aprt_dtype dtype, int64_t count,
+                   const void *in, void *out) override {
+    int64_t bytes = count * elementBytes(dtype);
+    return onDevice(in, bytes, out, bytes, [&](void *from, void *to) {
+      return inner->broadcast(comm, root, dtype, count, from, to);
+    });
+  }
   Status allGather(int comm, aprt_dtype dtype, const BlockedDim &dim,
                    const void *in, void *out) override {
     int64_t row = dim.outer * dim.inner * elementBytes(dtype);

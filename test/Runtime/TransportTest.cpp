@@ -146,6 +146,58 @@ TEST_P(Collectives, AllReduceIsTheSameOnAllRanks) {
   });
 }
 
+/// From each member in turn; the others' operands are not read, and sizes are
+/// smaller and larger than a round.
+TEST_P(Collectives, BroadcastGivesTheRootsValue) {
+  int k = ranks();
+  expectAll([k](int rank, Transport &transport) -> std::string {
+    for (int root = 0; root < k; ++root)
+      for (int64_t count : {0, 1, 5, 4097, 300000, 700001}) {
+        std::vector<float> in = tensorOf(rank, count), out(count, -99);
+        Status status = transport.broadcast(0, root, APRT_F32, count, in.data(),
+                                            out.data());
+        if (status.failed())
+          return status.message();
+        for (int64_t i = 0; i < count; ++i)
+          if (out[i] != valueOf(root, i))
+            return differ("broadcast", i, out[i], valueOf(root, i));
+      }
+    return "";
+  });
+}
+
+TEST_P(Collectives, BroadcastMovesEveryType) {
+  int k = ranks();
+  expectAll([k](int rank, Transport &transport) -> std::string {
+    for (int dtype = APRT_BOOL; dtype <= APRT_F64; ++dtype) {
+      std::vector<uint8_t> in(elementBytes(dtype) * 13, uint8_t(rank % 2));
+      std::vector<uint8_t> out(in.size(), 99);
+      Status status = transport.broadcast(0, k - 1, aprt_dtype(dtype), 13,
+                                          in.data(), out.data());
+      if (status.failed())
+        return status.message();
+      for (size_t i = 0; i < out.size(); ++i)
+        if (out[i] != (k - 1) % 2)
+          return differ(dtypeName(dtype), int64_t(i), out[i], (k - 1) % 2);
+    }
+    return "";
+  });
+}
+
+TEST_P(Collectives, BroadcastRefusesARootThatIsNoMember) {
+  int k = ranks();
+  expectAll([k](int, Transport &transport) -> std::string {
+    float value = 1;
+    for (int root : {-1, k}) {
+      Status status = transport.broadcast(0, root, APRT_F32, 1, &value, &value);
+      if (status.message().find("is no member of a group of " +
+                                std::to_string(k)) == std::string::npos)
+        return "not refused: " + status.message();
+    }
+    return "";
+  });
+}
+
 /// Sizes that are even, uneven, smaller than the ranks, and empty.
 const std::vector<BlockedDim> blockedShapes = {
     {1, 12, 0, 4},   {3, 7, 0, 2},     {2, 4, 0, 5},  {1, 1, 0, 3},

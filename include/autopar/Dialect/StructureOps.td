@@ -52,6 +52,15 @@ class Autopar_CollectiveOp<string mnemonic, dag attributes, list<Trait> traits =
     Created by partition from a reshard, on local types; assign-buffers gives it
     memrefs and a destination; removed by lowering, which calls the runtime.
   }];
+  let extraClassDefinition = [{
+    ::autopar::KernelClass $cppClass::getKernelClass() {
+      return ::autopar::KernelClass::Communication;
+    }
+    void $cppClass::getEffects(::llvm::SmallVectorImpl<
+        ::mlir::SideEffects::EffectInstance<::mlir::MemoryEffects::Effect>> &effects) {
+      ::autopar::collectiveEffects(*this, effects);
+    }
+  }];
 }
 
 def Autopar_AllReduceOp : Autopar_CollectiveOp<"all_reduce", (ins Autopar_ReduceKindAttr:$kind)> {
@@ -72,6 +81,14 @@ def Autopar_HaloOp : Autopar_CollectiveOp<"halo",
   let description = [{
     Positions outside [0, size) get `fill`. The interval may cover several
     neighbours or none. Created and removed as the other collectives.
+  }];
+}
+
+def Autopar_CollectiveBroadcastOp : Autopar_CollectiveOp<"collective_broadcast", (ins I64Attr:$root)> {
+  let summary = "every device along `axes` gets the value of device `root` of them, counted major to minor";
+  let description = [{
+    Written by hand so far: partition makes none. assign-buffers gives it memrefs
+    and a destination; removed by lowering, which calls the runtime.
   }];
 }
 

@@ -2,6 +2,7 @@
 
 #include "Evaluate.h"
 #include "autopar/Dialect/Interpreter/Interpreter.h"
+#include "autopar/Dialect/OpTable.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -125,9 +126,28 @@ static void collect(HaloOp op, Parts parts, int64_t member, Tensor &result) {
   });
 }
 
-bool isCollective(Operation *op) {
-  return isa<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, HaloOp>(op);
+static void collect(CollectiveBroadcastOp op, Parts parts, int64_t,
+                    Tensor &result) {
+  result = *parts[op.getRoot()];
 }
+
+namespace {
+struct Collect {
+  template <typename OpT>
+  auto operator()(OpT op, Parts parts, int64_t member, Tensor &result) const
+      -> decltype(collect(op, parts, member, result)) {
+    collect(op, parts, member, result);
+  }
+};
+} // namespace
+
+/// What computes the result of one member; null for what is no collective.
+static auto collectOf(Operation *op) {
+  static const OpTable<Collect, void, Parts, int64_t, Tensor &> table;
+  return table.find(op);
+}
+
+bool isCollective(Operation *op) { return collectOf(op); }
 
 FailureOr<Everywhere> evaluateCollective(Operation *op, const Everywhere &input,
                                          RankedTensorType type,
@@ -147,9 +167,7 @@ FailureOr<Everywhere> evaluateCollective(Operation *op, const Everywhere &input,
     auto result = std::make_shared<Tensor>(type);
     result->fillGarbage();
     int64_t index = mesh.linearIndex(*subAxes, point);
-    llvm::TypeSwitch<Operation *>(op)
-        .Case<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, HaloOp>(
-            [&](auto typed) { collect(typed, parts, index, *result); });
+    collectOf(op)(op, parts, index, *result);
     results.push_back(std::move(result));
   }
   return results;

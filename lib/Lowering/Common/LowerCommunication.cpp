@@ -8,8 +8,8 @@
 #include "HostProgram.h"
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/Layout.h"
+#include "autopar/Dialect/OpTable.h"
 #include "autopar/Dialect/Shapes.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -156,20 +156,33 @@ void lower(HostFunction &host, WaitEventOp op) {
   host.call<aprt_event_wait>(eventRow(host, op), int32_t(op.getEvent()));
 }
 
+void lower(HostFunction &host, CollectiveBroadcastOp op) {
+  auto type = cast<ShapedType>(op.getInput().getType());
+  host.call<aprt_broadcast>(record(host, op), communicator(host, op),
+                            /*root=*/int32_t(op.getRoot()),
+                            dtype(op.getInput()), type.getNumElements(),
+                            host.address(op.getInput()),
+                            host.address(op.getOutput()));
+}
+
+struct Lower {
+  template <typename OpT>
+  auto operator()(OpT op, HostFunction &host) const
+      -> decltype(lower(host, op)) {
+    lower(host, op);
+  }
+};
+
 } // namespace
 
 LogicalResult lowerCommunication(HostFunction &host, Operation *op) {
-  return TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, HaloOp,
-            SendOp, RecvOp, RecordEventOp, WaitEventOp>(
-          [&](auto communication) {
-            lower(host, communication);
-            return success();
-          })
-      .Default([](Operation *other) {
-        return other->emitOpError("is no call of the runtime; schedule the "
-                                  "function first (autopar-form-kernels)");
-      });
+  static const OpTable<Lower, void, HostFunction &> table;
+  auto *lowered = table.find(op);
+  if (!lowered)
+    return op->emitOpError("is no call of the runtime; schedule the function "
+                           "first (autopar-form-kernels)");
+  lowered(op, host);
+  return success();
 }
 
 } // namespace autopar
