@@ -141,11 +141,11 @@ LogicalResult Structural::dispatch() {
     if (!local && mesh.subAxes()[subAxis].time)
       return error() << "micro-batches cannot exchange data over axis "
                      << spell(subAxis) << ": keep the value split over it";
-  static const OpTable<Apply, LogicalResult, Structural &> table;
+  static const auto table = OpTable<LogicalResult, Structural &>::of(Apply());
   auto *applied = table.find(op);
   if (!applied)
     return op->emitError("is not an op of a local program");
-  return applied(op, *this);
+  return (*applied)(op, *this);
 }
 
 LogicalResult Structural::endPartial(ReduceKind kind) {

@@ -116,7 +116,7 @@ def lower(kernel, way, folder):
     out = os.path.join(folder, f"{kernel}.{way}.mlir")
     if way == "ours":
         scheduled = os.path.join(folder, f"{kernel}.scheduled.mlir")
-        run(OPT, os.path.join(INPUTS, f"{kernel}.autopar.mlir"), "--autopar-phase-plan=ranks=1", "--autopar-phase-partition",
+        run(OPT, os.path.join(INPUTS, f"{kernel}.autopar.mlir"), "--autopar-phase-plan", "--autopar-phase-partition",
             "--autopar-phase-schedule", "-o", scheduled)
         return out, run(OPT, scheduled, "--autopar-phase-lower", "-o", out)
     passes = WAYS[way].replace("SCHEDULE", os.path.join(INPUTS, f"{kernel}.schedule.mlir"))

@@ -145,7 +145,9 @@ static llvm::Error runPhase(Phase phase, ModuleOp module, StringRef target) {
         return success();
       });
   PassManager manager(module.getContext());
-  buildPhase(phase, manager, {target.str(), ""});
+  PhaseOptions options;
+  options.target = target.str();
+  buildPhase(phase, manager, options);
   if (succeeded(manager.run(module)))
     return llvm::Error::success();
   return problem(stringifyPhase(phase) + ": " + message);

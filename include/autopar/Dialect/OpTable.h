@@ -38,6 +38,13 @@ public:
            >(overloads);
   }
 
+  /// A table of one set of overloads.
+  template <typename Overloads> static OpTable of(Overloads overloads) {
+    OpTable table;
+    table.add(overloads);
+    return table;
+  }
+
   const Function *find(mlir::Operation *op) const {
     auto it = functions.find(op->getName().getTypeID());
     return it == functions.end() ? nullptr : &it->second;

@@ -143,7 +143,8 @@ struct Collect {
 
 /// What computes the result of one member; null for what is no collective.
 static auto collectOf(Operation *op) {
-  static const OpTable<Collect, void, Parts, int64_t, Tensor &> table;
+  static const auto table =
+      OpTable<void, Parts, int64_t, Tensor &>::of(Collect());
   return table.find(op);
 }
 
@@ -167,7 +168,7 @@ FailureOr<Everywhere> evaluateCollective(Operation *op, const Everywhere &input,
     auto result = std::make_shared<Tensor>(type);
     result->fillGarbage();
     int64_t index = mesh.linearIndex(*subAxes, point);
-    collectOf(op)(op, parts, index, *result);
+    (*collectOf(op))(op, parts, index, *result);
     results.push_back(std::move(result));
   }
   return results;

@@ -176,12 +176,12 @@ struct Lower {
 } // namespace
 
 LogicalResult lowerCommunication(HostFunction &host, Operation *op) {
-  static const OpTable<Lower, void, HostFunction &> table;
+  static const auto table = OpTable<void, HostFunction &>::of(Lower());
   auto *lowered = table.find(op);
   if (!lowered)
     return op->emitOpError("is no call of the runtime; schedule the function "
                            "first (autopar-form-kernels)");
-  lowered(op, host);
+  (*lowered)(op, host);
   return success();
 }
 
