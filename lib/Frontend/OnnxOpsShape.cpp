@@ -36,7 +36,7 @@ LogicalResult checkShape(OnnxNode &node, ArrayRef<int64_t> shape) {
 // Other shape, same elements
 //===----------------------------------------------------------------------===//
 
-LogicalResult reshapeTo(OnnxNode &node, SmallVector<int64_t> shape) {
+LogicalResult reshapeTo(OnnxNode &node, ArrayRef<int64_t> shape) {
   if (failed(checkShape(node, shape)))
     return failure();
   if (product(shape) != node.type(0).getNumElements())

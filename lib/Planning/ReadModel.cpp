@@ -145,7 +145,7 @@ static SmallVector<unsigned> findAlike(Operation *op,
                                        const ShardingRule &rule) {
   SmallVector<unsigned> alike, firsts;
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-    auto first = llvm::find_if(firsts, [&](unsigned other) {
+    auto *first = llvm::find_if(firsts, [&](unsigned other) {
       return op->getOperand(i).getType() == op->getOperand(other).getType() &&
              areAlike(rule, other, i);
     });

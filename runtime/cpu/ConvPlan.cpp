@@ -107,8 +107,8 @@ static std::vector<ConvPiece> cutInside(const aprt_conv_desc &desc,
 
 std::vector<ConvPiece> cutConv(const aprt_conv_desc &desc, int threads) {
   constexpr double smallConv = 1 << 17; // flops not worth a second thread
-  double flops = 2.0 * double(countOutputs(desc)) *
-                 double(desc.c / desc.groups) *
+  double flops = 2.0 * double(countOutputs(desc)) * double(desc.c) /
+                 double(desc.groups) *
                  double(product(desc.window, desc.spatial_rank));
   if (flops < smallConv)
     return cutImages(desc, 1);

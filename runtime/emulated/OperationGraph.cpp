@@ -74,8 +74,8 @@ std::vector<int64_t> enginesFor(const OperationGraph &graph) {
   cudnnDataType_t type = graph.tensor(first.x).type;
   if (graph.tensor(first.w).type != type)
     return {};
-  const std::vector<int64_t> all = {tensorCoreEngine, nondeterministicEngine,
-                                    plainEngine, otherPlainEngine};
+  std::vector<int64_t> all = {tensorCoreEngine, nondeterministicEngine,
+                              plainEngine, otherPlainEngine};
   if (type != CUDNN_DATA_FLOAT)
     return all;
   bool good = first.padLow == first.padHigh &&

@@ -32,7 +32,7 @@ static int ownDescriptor(const std::string &path) {
                              : "";
     if (!digits.empty() && digits.size() < 7 &&
         digits.find_first_not_of("0123456789") == std::string::npos)
-      return std::atoi(digits.c_str());
+      return static_cast<int>(std::strtol(digits.c_str(), nullptr, 10));
   }
   return -1;
 }

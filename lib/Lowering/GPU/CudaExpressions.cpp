@@ -41,7 +41,7 @@ Text Expression::helper(Helper which, StringRef function) {
 }
 
 /// C++ computes i8 and i16 as int.
-Text Expression::narrow(Text text) {
+Text Expression::narrow(const Text &text) {
   return type.isInteger(8) || type.isInteger(16) ? cast(type, text) : text;
 }
 

@@ -28,7 +28,7 @@ private:
   Text binary(llvm::StringRef symbol, Binding binding, bool associates = false);
   Text call(llvm::StringRef function);
   Text helper(Helper which, llvm::StringRef function);
-  Text narrow(Text text);
+  Text narrow(const Text &text);
   Text integer(llvm::StringRef symbol, llvm::StringRef wrapped, Binding binding,
                mlir::arith::IntegerOverflowFlags flags);
   Text unsignedInteger(llvm::StringRef symbol, Binding binding);

@@ -117,7 +117,7 @@ Expected<std::string> findLibdevice() {
 
 std::optional<std::string> findCudaTool(StringRef name, StringRef beside) {
   if (auto given = sys::Process::GetEnv("AUTOPAR_" + name.upper()))
-    return *given;
+    return given;
   if (!beside.empty())
     if (std::string path = pathIn(sys::path::parent_path(beside), name);
         sys::fs::can_execute(path))
