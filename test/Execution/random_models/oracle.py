@@ -365,6 +365,14 @@ def distrusted(node, operands):
     return node.op_type in DISTRUSTED or node.op_type in DISTRUSTED_OF_INTEGERS and all(a.dtype in INTEGERS for a in operands.values())
 
 
+def order_of(step, operands):
+    """Of the operands of an Equal of floats which is larger; None of other nodes."""
+    if step.node.op_type != "Equal":
+        return None
+    a, b = (operands[name] for name in step.node.input)
+    return np.nan_to_num(np.sign(a.astype(np.float64) - b.astype(np.float64))) if is_float(a.dtype) else None
+
+
 class Oracle:
     """Nodes in order with their oracles."""
 
@@ -376,6 +384,7 @@ class Oracle:
         operands = {name: values[name] for name in operands_of(node)}
         step = NodeOracle(node, operands, self.opset, dtypes)
         results = step(operands)
+        step.order = order_of(step, operands)
         self.steps.append(step)
         return results
 
@@ -385,5 +394,9 @@ class Oracle:
         for step in self.steps:
             operands = {name: values[name] for name in step.names}
             rounds = random is not None and step.node.op_type not in EXACT
-            values.update(step.moved(operands, random, amount) if rounds else step(operands))
+            results = step.moved(operands, random, amount) if rounds else step(operands)
+            if random is not None and step.order is not None:  # what passes the other operand may equal it
+                passed = step.order != order_of(step, operands)
+                results = {name: np.where(passed, random.random(a.shape) < 0.5, a) for name, a in results.items()}
+            values.update(results)
         return values
