@@ -1,12 +1,21 @@
 //===- RequestAttribute.cpp - What is asked of a plan ---------------------===//
 
 #include "autopar/Planning/RequestAttribute.h"
+#include "Names.h"
 #include "autopar/Dialect/JsonAttributes.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
 namespace autopar {
+
+/// Moves what was read to its place, or returns the error.
+template <typename T> static Error moveOr(Expected<T> read, T &into) {
+  if (!read)
+    return read.takeError();
+  into = std::move(*read);
+  return Error::success();
+}
 
 mlir::DictionaryAttr toAttribute(const PlanRequest &request,
                                  mlir::MLIRContext *context) {
@@ -32,48 +41,101 @@ mlir::DictionaryAttr toAttribute(const PlanRequest &request,
       attributeFromJSON(context, std::move(object)));
 }
 
-static Error readConstraints(const json::Object &given, PlanRequest &request) {
-  const json::Value *text = given.get("text");
-  if (!text)
-    return createStringError("autopar.request: constraints without text");
-  Expected<Constraints> constraints =
-      constraintsFromJSON(*text, given.getString("file").value_or("given"));
-  if (!constraints)
-    return constraints.takeError();
-  request.constraints = std::move(*constraints);
+namespace {
+
+/// Reads the fields of one request; each must be of its kind.
+class Reader {
+public:
+  explicit Reader(const json::Object &object) : object(object) {}
+  Expected<PlanRequest> read();
+
+private:
+  Error fail(StringRef key, StringRef kind) const {
+    return createStringError(kRequest + ": '" + key + "' must be " + kind);
+  }
+  Error readText(StringRef key, function_ref<Error(StringRef)> take) const;
+  Error readCount(StringRef key, int64_t &count) const;
+  Error readCluster();
+  Error readConstraints();
+
+  const json::Object &object;
+  PlanRequest request;
+};
+
+} // namespace
+
+Error Reader::readText(StringRef key,
+                       function_ref<Error(StringRef)> take) const {
+  const json::Value *value = object.get(key);
+  if (!value)
+    return Error::success();
+  std::optional<StringRef> text = value->getAsString();
+  return text ? take(*text) : fail(key, "a string");
+}
+
+Error Reader::readCount(StringRef key, int64_t &count) const {
+  const json::Value *value = object.get(key);
+  if (!value)
+    return Error::success();
+  std::optional<int64_t> number = value->getAsInteger();
+  if (!number || *number < 0)
+    return fail(key, "an integer of 0 or more");
+  count = *number;
   return Error::success();
+}
+
+Error Reader::readCluster() {
+  const json::Value *value = object.get("cluster");
+  if (!value)
+    return Error::success();
+  return moveOr(clusterFromJSON(*value, kRequest), request.cluster);
+}
+
+Error Reader::readConstraints() {
+  const json::Value *value = object.get("constraints");
+  if (!value)
+    return Error::success();
+  const json::Object *given = value->getAsObject();
+  const json::Value *text = given ? given->get("text") : nullptr;
+  std::optional<StringRef> file =
+      given ? given->getString("file") : std::nullopt;
+  if (!text || !file)
+    return fail("constraints", "a dictionary of file and text");
+  return moveOr(constraintsFromJSON(*text, *file), request.constraints);
+}
+
+Expected<PlanRequest> Reader::read() {
+  std::string unknown =
+      unknownKey(object, {"cluster", "strategy", "mesh", "micro_batches",
+                          "memory_limit", "constraints"});
+  if (!unknown.empty())
+    return createStringError(kRequest + ": " + unknown);
+  auto strategies = [&](StringRef text) {
+    return moveOr(parseStrategies(text), request.strategies);
+  };
+  auto mesh = [&](StringRef text) {
+    return moveOr(parseMesh(text), request.mesh);
+  };
+  if (Error error = readCluster())
+    return std::move(error);
+  if (Error error = readText("strategy", strategies))
+    return std::move(error);
+  if (Error error = readText("mesh", mesh))
+    return std::move(error);
+  if (Error error = readCount("micro_batches", request.microBatches))
+    return std::move(error);
+  if (Error error = readCount("memory_limit", request.memoryLimit))
+    return std::move(error);
+  if (Error error = readConstraints())
+    return std::move(error);
+  return std::move(request);
 }
 
 Expected<PlanRequest> requestFromAttribute(mlir::Attribute given) {
   if (!isa<mlir::DictionaryAttr>(given))
     return createStringError(kRequest + " must be a dictionary");
   json::Value value = toJSON(given);
-  const json::Object &object = *value.getAsObject();
-  PlanRequest request;
-  if (const json::Value *cluster = object.get("cluster")) {
-    Expected<Cluster> read = clusterFromJSON(*cluster, "autopar.request");
-    if (!read)
-      return read.takeError();
-    request.cluster = std::move(*read);
-  }
-  if (std::optional<StringRef> text = object.getString("strategy")) {
-    auto strategies = parseStrategies(*text);
-    if (!strategies)
-      return strategies.takeError();
-    request.strategies = std::move(*strategies);
-  }
-  if (std::optional<StringRef> text = object.getString("mesh")) {
-    auto mesh = parseMesh(*text);
-    if (!mesh)
-      return mesh.takeError();
-    request.mesh = std::move(*mesh);
-  }
-  request.microBatches = object.getInteger("micro_batches").value_or(0);
-  request.memoryLimit = object.getInteger("memory_limit").value_or(0);
-  if (const json::Object *constraints = object.getObject("constraints"))
-    if (Error error = readConstraints(*constraints, request))
-      return std::move(error);
-  return request;
+  return Reader(*value.getAsObject()).read();
 }
 
 } // namespace autopar

@@ -3,6 +3,7 @@
 #include "ElementOrder.h"
 #include "Replay.h"
 #include "autopar/Dialect/Bytes.h"
+#include "autopar/Schedule/HeldInputs.h"
 #include "autopar/Schedule/Names.h"
 #include "llvm/ADT/DenseSet.h"
 #include <map>
@@ -184,8 +185,12 @@ LogicalResult Replay::checkBuffer(BufferOp buffer) {
            << "does not say which value it holds: " << schedule::kValue
            << " is missing";
   Place place = placeOf(buffer);
-  if (buffer.getSpace() == BufferSpace::Persistent)
-    return success();
+  if (buffer.getSpace() == BufferSpace::Persistent) {
+    if (elementOffset(buffer.getType()) == 0 || isHeldInput(buffer))
+      return success();
+    return buffer.emitError("is a part of a parameter or setup value, which "
+                            "may be packed: only inputs have parts");
+  }
   int64_t bytes =
       func->getAttrOfType<IntegerAttr>(schedule::kArenaBytes).getInt();
   if (place.begin < 0 || place.end > bytes || place.position % 64 != 0)

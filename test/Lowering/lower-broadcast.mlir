@@ -1,7 +1,7 @@
 // RUN: autopar-opt %s --autopar-lower-to-cpu | FileCheck %s
 // RUN: rm -rf %t && autopar-opt %s --autopar-lower-to-gpu=cuda-source=%t -o /dev/null && FileCheck %s --check-prefix=SOURCE < %t/program.cpp
 
-module attributes {autopar.target = "emulated", autopar.model = "m.onnx", autopar.persistent = [[]]} {
+module attributes {autopar.model = "m.onnx", autopar.persistent = [[]]} {
   autopar.mesh @mesh <["x"=3]>
   func.func @step_0() attributes {autopar.arena_bytes = 512 : i64} {
     %a = autopar.buffer arena[0] : memref<7x4xbf16>

@@ -309,3 +309,13 @@ func.func @step() attributes {autopar.arena_bytes = 128 : i64, autopar.arguments
   }
   return
 }
+
+// -----
+
+// A weight may be packed: nobody reads a part of it.
+func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = [],
+    autopar.arguments = [{buffer = [#autopar<buffer_space persistent>, 0], type = tensor<4xf32>, value = 0 : i64}]} {
+  // expected-error @+1 {{is a part of a parameter or setup value, which may be packed: only inputs have parts}}
+  %a = autopar.buffer persistent[0] {autopar.value = 0 : i64} : memref<2xf32, strided<[1], offset: 2>>
+  return
+}

@@ -2,6 +2,7 @@
 
 #include "../Common/LowerProgram.h"
 #include "KernelFunctions.h"
+#include "autopar/Lowering/Attributes.h"
 #include "autopar/Lowering/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -48,6 +49,12 @@ private:
 
 struct LowerToCpuPass : impl::LowerToCpuBase<LowerToCpuPass> {
   void runOnOperation() override {
+    StringRef target = targetName(getOperation());
+    if (target != kTargetCpu) {
+      getOperation().emitError()
+          << "the module was scheduled for " << target << ", not for a CPU";
+      return signalPassFailure();
+    }
     LoopLaunches kernels(getOperation());
     if (failed(lowerProgram(getOperation(), kernels)))
       signalPassFailure();

@@ -88,57 +88,60 @@ std::optional<Layout> layoutInside(KernelOp kernel, Value value) {
   return carryLayout(reshape, reshape.getInput(), *under, value);
 }
 
-/// The layout of the yielded `value` before the reshapes that end the body.
-std::optional<Layout> layoutOfResult(KernelOp kernel, Value &value) {
-  Layout layout = layoutOf(kernel.getOutputs()[0].getType());
-  while (auto reshape = value.getDefiningOp<ReshapeOp>()) {
-    auto under = carryLayout(reshape, value, layout, reshape.getInput());
-    if (!under)
-      return std::nullopt;
-    layout = *under;
+/// Whether `value` is a bias as the result's shape has it.
+bool spreadsBias(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
     value = reshape.getInput();
-  }
-  return layout;
+  return value.getDefiningOp<BroadcastOp>() != nullptr;
 }
 
-/// What the epilogue's reshapes make of the addend: an image like the result.
-Value addendImage(KernelOp kernel) {
-  int64_t number = kernel.getLibrary()->getAddend();
-  if (number < 0)
-    return nullptr;
-  Value value = kernel.getBody().getArgument(number);
-  while (auto reshape = dyn_cast<ReshapeOp>(*value.user_begin()))
-    value = reshape.getResult();
-  return value;
+/// Whether what the kernel reads and writes in memory is stored as it is if the
+/// library reads its image and writes its result in channels-last order, or
+/// row-major. Epilogues take the result on through reshapes, which name the
+/// same memory by other dimensions.
+bool hasImages(KernelOp kernel, ConvolutionOp op, bool channelsAreLast) {
+  auto orderOf = [&](Value image) {
+    return channelsAreLast ? channelsLast(shapeOf(image).size()) : Layout();
+  };
+  auto isStored = [&](Value value, ArrayRef<int64_t> layout) {
+    std::optional<Layout> stored = layoutInside(kernel, value);
+    return stored && sameMemory(shapeOf(value), *stored, layout);
+  };
+  if (!isStored(op.getInput(), orderOf(op.getInput())))
+    return false;
+  llvm::DenseMap<Value, Layout> results{{op.getResult(), orderOf(op)}};
+  for (Operation &next : kernel.getBody().front().without_terminator()) {
+    auto from = llvm::find_if(next.getOperands(), [&](Value operand) {
+      return results.contains(operand);
+    });
+    if (from == next.operand_end())
+      continue;
+    std::optional<Layout> layout = results[*from];
+    if (isa<ReshapeOp>(next)) // the others keep the shape
+      layout = viewLayout(shapeOf(*from), *layout, shapeOf(next.getResult(0)));
+    if (!layout)
+      return false;
+    for (Value operand : next.getOperands())
+      if (!results.contains(operand) && !spreadsBias(operand) &&
+          !isStored(operand, *layout))
+        return false;
+    results[next.getResult(0)] = *layout;
+  }
+  Value end = kernel.getBody().front().getTerminator()->getOperand(0);
+  return sameMemory(shapeOf(end), results[end],
+                    layoutOf(kernel.getOutputs()[0].getType()));
 }
 
 /// Whether image, addend and result have channels last or are row-major;
 /// nullopt if neither.
 std::optional<bool> isChannelsLast(KernelOp kernel, ConvolutionOp op) {
-  Value result = kernel.getBody().front().getTerminator()->getOperand(0);
-  std::optional<Layout> ofResult = layoutOfResult(kernel, result);
   std::optional<Layout> ofFilter = layoutInside(kernel, op.getFilter());
-  if (!ofResult || !ofFilter ||
-      !sameMemory(shapeOf(op.getFilter()), *ofFilter, {}))
+  if (!ofFilter || !sameMemory(shapeOf(op.getFilter()), *ofFilter, {}))
     return std::nullopt;
-  SmallVector<std::pair<Value, Layout>> images{{result, *ofResult}};
-  for (Value read : {Value(op.getInput()), addendImage(kernel)})
-    if (read) {
-      std::optional<Layout> layout = layoutInside(kernel, read);
-      if (!layout)
-        return std::nullopt;
-      images.push_back({read, *layout});
-    }
-  auto allAre = [&](bool last) {
-    return llvm::all_of(images, [&](const auto &image) {
-      ArrayRef<int64_t> sizes = shapeOf(image.first);
-      return sameMemory(sizes, image.second,
-                        last ? channelsLast(sizes.size()) : Layout());
-    });
-  };
-  if (allAre(false))
-    return false;
-  return allAre(true) ? std::optional(true) : std::nullopt;
+  for (bool last : {false, true})
+    if (hasImages(kernel, op, last))
+      return last;
+  return std::nullopt;
 }
 
 FailureOr<LibraryCall> convCall(KernelOp kernel, ConvolutionOp op) {
