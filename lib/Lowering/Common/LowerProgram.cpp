@@ -31,20 +31,24 @@ std::optional<int64_t> weightIndex(Value memref) {
   return std::nullopt;
 }
 
-/// The functions that compute what a descriptor says and that pack its weight.
-template <typename T> struct Library;
-template <> struct Library<aprt_gemm_desc> {
-  static constexpr auto *compute = aprt_gemm;
-  static constexpr auto *pack = aprt_gemm_pack;
-};
-template <> struct Library<aprt_conv_desc> {
-  static constexpr auto *compute = aprt_conv;
-  static constexpr auto *pack = aprt_conv_pack;
-};
+/// The functions that compute what a descriptor says and that pack its weight:
+/// of the runtime, so their addresses are for templates alone.
+template <typename T> constexpr auto *computeOf() {
+  if constexpr (std::is_same_v<T, aprt_gemm_desc>)
+    return aprt_gemm;
+  else
+    return aprt_conv;
+}
+template <typename T> constexpr auto *packOf() {
+  if constexpr (std::is_same_v<T, aprt_gemm_desc>)
+    return aprt_gemm_pack;
+  else
+    return aprt_conv_pack;
+}
 
 void callPack(HostFunction &host, const PackedWeight &weight) {
   auto pack = [&](const auto &desc) {
-    host.call<Library<std::decay_t<decltype(desc)>>::pack>(
+    host.call<packOf<std::decay_t<decltype(desc)>>()>(
         weight.op, host.program.descriptor(desc),
         host.persistent(weight.persistent));
   };
@@ -112,7 +116,7 @@ LogicalResult Lowering::lowerLibraryCall(HostFunction &host, KernelOp kernel,
   auto compute = [&](auto &desc) {
     if (packs)
       desc.slot = program.packedSlot(host.stage, {desc, *weight, op});
-    host.call<Library<std::decay_t<decltype(desc)>>::compute>(
+    host.call<computeOf<std::decay_t<decltype(desc)>>()>(
         op, program.descriptor(desc), operand(call.getA()),
         operand(packs ? -1 : call.getB()), operand(call.getBias()),
         operand(call.getAddend()), host.address(kernel.getOutputs()[0]));

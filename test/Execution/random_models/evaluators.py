@@ -31,4 +31,22 @@ class LocalResponse:
         return [(x / (bias + alpha / size * np.stack(sums, axis=1)) ** beta).astype(x.dtype)]
 
 
+class WholeProducts:
+    """Gemm of integers with whole factors: modulo the type's range, which onnx.reference leaves for doubles."""
+
+    def __init__(self, node):
+        self.node = node
+        self.attributes = {"alpha": 1.0, "beta": 1.0, "transA": 0, "transB": 0} | {
+            a.name: helper.get_attribute_value(a) for a in node.attribute}
+
+    def is_exact(self):
+        return all(float(self.attributes[name]).is_integer() and abs(self.attributes[name]) < 2**31 for name in ("alpha", "beta"))
+
+    def run(self, _, operands):
+        a, b, *c = (operands[name] for name in self.node.input if name)
+        alpha, beta = (np.array(int(self.attributes[name])).astype(a.dtype) for name in ("alpha", "beta"))
+        products = (a.T if self.attributes["transA"] else a) @ (b.T if self.attributes["transB"] else b)
+        return [alpha * products + (beta * c[0] if c else 0)]
+
+
 OWN = {"Pow": RealPower, "LRN": LocalResponse}

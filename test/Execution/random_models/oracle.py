@@ -19,7 +19,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper
 
-from .evaluators import OWN
+from .evaluators import OWN, WholeProducts
 from .noise import NOISE, flushed, moved, overflowing, overflown, unordered
 from .types import BF16, INTEGERS, NUMPY, ONNX, ROUNDING, array_of, info, is_float, largest, tensor
 
@@ -149,6 +149,9 @@ class NodeOracle:
         plain = _sequence_first(node) if self.turned else node
         if node.op_type == "LRN":
             self.reference = OWN["LRN"](node)
+            return
+        if node.op_type == "Gemm" and kinds <= set(INTEGERS) and WholeProducts(node).is_exact():
+            self.reference = WholeProducts(node)
             return
         widens = widens and F32 in kinds and not self.wider and node.op_type not in EXACT | SINGLE | NOT_WIDER
         if widens and self._try(plain, operands, OF_32_BITS):
