@@ -1,5 +1,4 @@
-//===- NarrowSlices.cpp - Kernels that read and write parts of values
-//---------===//
+//===- NarrowSlices.cpp - Kernels read and write parts of values ----------===//
 
 #include "autopar/Cost/WorkOfFunction.h"
 #include "autopar/Dialect/Bytes.h"

@@ -23,7 +23,7 @@ def Autopar_Dialect : Dialect {
     |---|---|---|---|
     | `autopar.model` | module | import | file name of the model, a string |
     | `autopar.names` | op | import | array of strings: the ONNX name of each result, "" for none |
-    | `autopar.plan` | module | plan | the plan as JSON (docs/PlanFile.md) |
+    | `autopar.plan` | module | plan | a dictionary: the fields of a plan file but tensors and ops (docs/PlanFile.md) |
     | `autopar.stages` | module | plan | number of pipeline stages |
     | `autopar.source` | function argument | import | `#autopar.input`, `#autopar.parameter`, `#autopar.setup_result` |
     | `autopar.result` | function result | import | `#autopar.output` or `#autopar.setup_value` |

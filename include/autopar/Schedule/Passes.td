@@ -108,8 +108,8 @@ def VerifySchedule : SchedulePass<"autopar-verify-schedule"> {
   let description = [{
     No tensor outside kernels. Each read sees the write of the value it names, and
     all buffers of one value name the same element by the same row-major number,
-    whatever their shapes and strides, or of a row-major value a run of elements. A kernel writes over its own inputs only
-    where it may, and no result reads of such an input other elements, or the same
+    whatever their shapes and strides, or of a row-major value a run of elements.
+    A kernel writes over its own inputs only where it may, and no result reads of such an input other elements, or the same
     in another order of memory, than those that the iteration writes. Every send has its
     receive, and all stages reach their end. All that touches the same memory on
     two streams is ordered by events, and a step's communication is on one stream.
