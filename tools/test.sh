@@ -60,6 +60,8 @@ step decompositions plain "$bin/autopar-property-tests" --decompositions
 step programs plain "$bin/autopar-property-tests" --graphs=100 --mutants=0 --programs=100 # on real ranks
 step programs-emulated plain "$bin/autopar-property-tests" --seed=5001 --graphs=60 --mutants=0 --programs=60 --target=emulated
 step execution plain "$AUTOPAR_PYTHON" "$root/test/Execution/run_models.py"
+step library-calls plain "$AUTOPAR_PYTHON" "$root/test/Execution/count_library_calls.py"
+step library-calls-emulated plain "$AUTOPAR_PYTHON" "$root/test/Execution/count_library_calls.py" --target emulated
 # Other models with each commit; the line of a failure says how to make its model again.
 seed=$(git -C "$root" rev-parse --short=12 HEAD 2>/dev/null || echo 777)
 step random-models plain "$AUTOPAR_PYTHON" "$root/test/Execution/fuzz_models.py" --minutes 1 --type mixed --seed "$seed"

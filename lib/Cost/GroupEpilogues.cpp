@@ -1,6 +1,7 @@
 //===- GroupEpilogues.cpp - What a library call takes along ---------------===//
 
 #include "Grouping.h"
+#include "autopar/Dialect/LibraryCall.h"
 
 using namespace mlir;
 
@@ -12,7 +13,8 @@ std::optional<EpilogueStep> Grouping::epilogueStep(Operation *op,
                                                    ArrayRef<Access> accesses,
                                                    unsigned at) const {
   if (std::optional<UnaryKind> kind = unaryKindOf(op)) {
-    if (llvm::is_contained(table.calls(group.kind).activations, *kind))
+    std::optional<Activation> activation = activationOf(*kind);
+    if (activation && table.calls(group.kind).take(*activation))
       return EpilogueStep::Activation;
     return std::nullopt;
   }
@@ -71,7 +73,8 @@ bool Grouping::tryEpilogue(Operation *op, ArrayRef<Access> accesses,
 bool Grouping::trySilu(Operation *sigmoid, const Access &access) {
   int64_t id = groupOf(access.base);
   if (unaryKindOf(sigmoid) != UnaryKind::Sigmoid || id < 0 ||
-      groups[id].tail != access.base || !table.calls(groups[id].kind).silu ||
+      groups[id].tail != access.base ||
+      !table.calls(groups[id].kind).take(Activation::Silu) ||
       !access.path.empty() || !hasOneLiveUse(sigmoid->getResult(0)))
     return false;
   Operation *product = nullptr;

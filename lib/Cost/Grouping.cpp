@@ -144,21 +144,20 @@ void Grouping::materialise(Value value) {
     start(op, GroupKind::Loops).closed = true;
 }
 
-/// Whether the target's library computes the op.
-static bool isCalled(Operation *op, const LibraryCalls &calls) {
-  Type type = getElementTypeOrSelf(op->getResult(0).getType());
+std::optional<GroupKind> callOf(Operation *op, const TargetTable &table) {
   auto library = dyn_cast<LibraryOpInterface>(op);
-  return library && library.isLibraryCall() && calls.take(type) &&
-         library.getImagePositions().value_or(calls.leastPositions) >=
-             calls.leastPositions;
+  if (!library || !library.isLibraryCall())
+    return std::nullopt;
+  KernelClass kernel = cast<KernelOpInterface>(op).getKernelClass();
+  GroupKind kind = kernel == KernelClass::Contraction ? GroupKind::Contraction
+                                                      : GroupKind::Convolution;
+  Type type = getElementTypeOrSelf(op->getResult(0).getType());
+  return table.calls(kind).take(type) ? std::optional(kind) : std::nullopt;
 }
 
 /// A group of an op that reads memory only: constants stay in a loop nest.
 void Grouping::startWhole(Operation *op) {
-  KernelClass kind = cast<KernelOpInterface>(op).getKernelClass();
-  GroupKind called = kind == KernelClass::Contraction ? GroupKind::Contraction
-                                                      : GroupKind::Convolution;
-  bool library = isCalled(op, table.calls(called));
+  std::optional<GroupKind> library = callOf(op, table);
   int64_t level = 1;
   for (Value operand : op->getOperands()) {
     Operation *source = operand.getDefiningOp();
@@ -169,8 +168,7 @@ void Grouping::startWhole(Operation *op) {
     level = std::max(level, levelOf(storage) + 1);
     consume(storage);
   }
-  GroupKind groupKind = library ? called : GroupKind::Loops;
-  OpenGroup &group = start(op, groupKind);
+  OpenGroup &group = start(op, library.value_or(GroupKind::Loops));
   group.level = std::max(group.level, level);
   group.whole = !library;
   group.closed = roles.lookup(op) == LoopRole::Scatter;

@@ -16,6 +16,10 @@ bool LibraryCalls::take(Type elementType) const {
   return elementType.isBF16() ? bf16 : others;
 }
 
+bool LibraryCalls::take(Activation activation) const {
+  return llvm::is_contained(activations, activation);
+}
+
 bool LibraryCalls::take(ArrayRef<EpilogueStep> steps) const {
   return llvm::any_of(epilogues, [&](const Epilogue &epilogue) {
     const EpilogueStep *at = epilogue.begin();
@@ -34,19 +38,22 @@ static TargetTable cpuTable() {
   using Step = EpilogueStep;
   TargetTable cpu;
   cpu.contraction.epilogues = {{Step::Bias, Step::Activation, Step::Addend}};
-  cpu.contraction.activations = {UnaryKind::Relu, UnaryKind::GeluErf,
-                                 UnaryKind::GeluTanh, UnaryKind::Tanh,
-                                 UnaryKind::Sigmoid};
-  cpu.contraction.silu = true;
+  cpu.contraction.activations = {Activation::Relu,     Activation::GeluErf,
+                                 Activation::GeluTanh, Activation::Tanh,
+                                 Activation::Sigmoid,  Activation::Silu};
   cpu.contraction.inPlace = true;
   cpu.convolution = cpu.contraction;
+  cpu.contraction.readsPlainConstants = true;
   cpu.convolution.epilogues = {{Step::Bias, Step::Addend, Step::Activation}};
   for (LibraryCalls *calls : {&cpu.contraction, &cpu.convolution})
     calls->f16 = calls->bf16 = true;
   cpu.contraction.others = true;
   cpu.imagesChannelsLast = true;
   cpu.readsHeldInputs = true;
+  cpu.copiesToPack = true;
   cpu.mostRowMajorTerms = 64; // the runtime's shallowConv
+  cpu.leastRowMajorRow = 24;
+  cpu.communication.sharesMemory = true;
   return cpu;
 }
 
@@ -57,27 +64,31 @@ static TargetTable gpuTable() {
   TargetTable gpu;
   gpu.contraction.epilogues = {{Step::Bias, Step::Activation},
                                {Step::Bias, Step::Addend}};
-  gpu.contraction.activations = {UnaryKind::Relu, UnaryKind::GeluTanh};
+  gpu.contraction.activations = {Activation::Relu, Activation::GeluTanh};
   gpu.contraction.inPlace = true;
+  gpu.contraction.readsPlainConstants = true;
   gpu.convolution.epilogues = {{Step::Bias, Step::Addend, Step::Activation}};
-  gpu.convolution.activations = {UnaryKind::Relu};
-  gpu.convolution.leastPositions = 2;
+  gpu.convolution.activations = {Activation::Relu};
   for (LibraryCalls *calls : {&gpu.contraction, &gpu.convolution})
     calls->f16 = calls->bf16 = true;
   gpu.imagesChannelsLast = true;
-  gpu.communication = {/*ownStream=*/true, /*rendezvous=*/true,
-                       /*reducesShortIntegers=*/false}; // NCCL has no such type
+  gpu.communication.ownStream = gpu.communication.rendezvous = true;
+  gpu.communication.reducesShortIntegers = false; // NCCL has no such type
   return gpu;
 }
 
-const TargetTable &targetTable(Operation *op) {
+const TargetTable &targetTable(StringRef target) {
   static const TargetTable cpu = cpuTable(), gpu = gpuTable();
+  bool isGpu = target == kTargetCuda || target == kTargetEmulated;
+  return isGpu ? gpu : cpu;
+}
+
+const TargetTable &targetTable(Operation *op) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
     module = op->getParentOfType<ModuleOp>();
   auto target = module ? module->getAttrOfType<StringAttr>(kTarget) : nullptr;
-  bool isGpu = target && (target == kTargetCuda || target == kTargetEmulated);
-  return isGpu ? gpu : cpu;
+  return targetTable(target ? target.getValue() : StringRef(kTargetCpu));
 }
 
 } // namespace autopar

@@ -81,10 +81,9 @@ static LogicalResult verifyAxes(Operation *op, FlatSymbolRefAttr symbol,
   return success();
 }
 
-/// `attribute` is a sharding of a value of `type`.
-static LogicalResult verifySharding(Operation *op, StringRef name,
-                                    Attribute attribute, Type type) {
-  auto sharding = dyn_cast<ShardingAttr>(attribute);
+LogicalResult verifySharding(Operation *op, StringRef name, Attribute attribute,
+                             Type type) {
+  auto sharding = dyn_cast_or_null<ShardingAttr>(attribute);
   if (!sharding)
     return op->emitError() << name << " must hold #autopar.sharding";
   auto tensor = dyn_cast<RankedTensorType>(type);

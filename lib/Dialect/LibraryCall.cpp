@@ -3,6 +3,10 @@
 #include "autopar/Dialect/LibraryCall.h"
 #include "autopar/Dialect/EinsumAsGemm.h"
 #include "autopar/Dialect/KernelFacts.h"
+#include "autopar/Dialect/Layout.h"
+#include "autopar/Dialect/Shapes.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -46,7 +50,7 @@ static Value throughReshapes(Value value) {
   return value;
 }
 
-static std::optional<Activation> activationOf(UnaryKind kind) {
+std::optional<Activation> activationOf(UnaryKind kind) {
   switch (kind) {
   case UnaryKind::Relu:
     return Activation::Relu;
@@ -187,7 +191,14 @@ FailureOr<LibraryCallAttr> Reader::read() {
     return failure();
   return LibraryCallAttr::get(root->getContext(),
                               isGemm() ? CallKind::Gemm : CallKind::Convolution,
-                              a, b, bias, addend, activation);
+                              a, b, bias, addend, activation,
+                              /*channels_last=*/false, /*packed=*/-1);
+}
+
+LibraryCallAttr LibraryCallAttr::withMemory(bool channelsLast,
+                                            int64_t packed) const {
+  return get(getContext(), getKind(), getA(), getB(), getBias(), getAddend(),
+             getActivation(), channelsLast, packed);
 }
 
 Operation *libraryRootOf(Block &body) {
@@ -207,6 +218,112 @@ FailureOr<LibraryCallAttr> libraryCallOf(Block &body, EmitError emitError) {
     return emitError() << "is no library call: its body has no GEMM or "
                           "convolution, or several";
   return Reader(root, emitError).read();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// The layout of `value`, which reshapes make of an argument of the kernel.
+static std::optional<Layout> layoutInside(KernelOp kernel, Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return layoutOf(kernel.getInputs()[argument.getArgNumber()].getType());
+  auto reshape = value.getDefiningOp<ReshapeOp>();
+  if (!reshape)
+    return std::nullopt;
+  std::optional<Layout> under = layoutInside(kernel, reshape.getInput());
+  if (!under)
+    return std::nullopt;
+  return carryLayout(reshape, reshape.getInput(), *under, value);
+}
+
+/// Whether `value`, an operand of the kernel through reshapes, is stored so.
+static bool isStored(KernelOp kernel, Value value, ArrayRef<int64_t> layout) {
+  std::optional<Layout> stored = layoutInside(kernel, value);
+  return stored && sameMemory(shapeOf(value), *stored, layout);
+}
+
+/// Whether the convolution's image, result and addend are stored in the order
+/// that the call says. Epilogues take the result on through reshapes, which
+/// name the same memory by other dimensions.
+static bool hasImages(KernelOp kernel, ConvolutionOp op) {
+  auto orderOf = [&](Value image) {
+    return kernel.getLibrary()->getChannelsLast()
+               ? channelsLast(shapeOf(image).size())
+               : Layout();
+  };
+  if (!isStored(kernel, op.getInput(), orderOf(op.getInput())))
+    return false;
+  llvm::DenseMap<Value, Layout> results{{op.getResult(), orderOf(op)}};
+  for (Operation &next : kernel.getBody().front().without_terminator()) {
+    auto from = llvm::find_if(next.getOperands(), [&](Value operand) {
+      return results.contains(operand);
+    });
+    if (from == next.operand_end())
+      continue;
+    std::optional<Layout> layout = results[*from];
+    if (isa<ReshapeOp>(next)) // the others keep the shape
+      layout = viewLayout(shapeOf(*from), *layout, shapeOf(next.getResult(0)));
+    if (!layout)
+      return false;
+    for (Value operand : next.getOperands())
+      if (!results.contains(operand) &&
+          !throughReshapes(operand).getDefiningOp<BroadcastOp>() &&
+          !isStored(kernel, operand, *layout))
+        return false;
+    results[next.getResult(0)] = *layout;
+  }
+  Value end = kernel.getBody().front().getTerminator()->getOperand(0);
+  return sameMemory(shapeOf(end), results[end],
+                    layoutOf(kernel.getOutputs()[0].getType()));
+}
+
+std::string packingOf(KernelOp kernel) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  Block &body = kernel.getBody().front();
+  Operation *root = libraryRootOf(body);
+  os << getElementTypeOrSelf(root->getResult(0).getType()) << ' ';
+  if (auto einsum = dyn_cast<EinsumOp>(root)) {
+    std::optional<EinsumAsGemm> gemm = einsumAsGemm(einsum);
+    os << gemm->m << ' ' << gemm->n << ' ' << gemm->k;
+    for (ArrayRef<int64_t> list :
+         {ArrayRef(gemm->batch), ArrayRef(gemm->bStrides)})
+      llvm::interleave(list, os << '|', " ");
+    return text;
+  }
+  os << kernel.getLibrary()->withMemory(kernel.getLibrary()->getChannelsLast(),
+                                        -1);
+  for (Operation &op : body)
+    os << '\n'
+       << op.getName() << op.getAttrDictionary() << op.getOperandTypes();
+  return text;
+}
+
+LogicalResult verifyLibraryMemory(KernelOp kernel) {
+  LibraryCallAttr call = *kernel.getLibrary();
+  auto weight = kernel.getInputs()[call.getB()].getDefiningOp<BufferOp>();
+  if (call.getPacked() >= 0 &&
+      !(weight && weight.getSpace() == BufferSpace::Persistent))
+    return kernel.emitOpError() << "reads input " << call.getB()
+                                << " packed, which is no persistent tensor";
+  Operation *root = libraryRootOf(kernel.getBody().front());
+  if (auto op = dyn_cast<ConvolutionOp>(root)) {
+    if (isStored(kernel, op.getFilter(), {}) && hasImages(kernel, op))
+      return success();
+    return kernel.emitOpError()
+           << "is a convolution of images "
+           << (call.getChannelsLast() ? "with channels last"
+                                      : "in row-major order")
+           << " and a row-major filter, but its buffers are stored otherwise";
+  }
+  bool rowMajor = llvm::all_of(kernel->getOperands(), [](Value operand) {
+    auto type = cast<ShapedType>(operand.getType());
+    return sameMemory(type.getShape(), layoutOf(type), {});
+  });
+  if (rowMajor)
+    return success();
+  return kernel.emitOpError("is a GEMM whose operands are not row-major");
 }
 
 } // namespace autopar

@@ -244,6 +244,9 @@ SmallVector<Value> SoftmaxOp::decompose(OpBuilder &builder) {
   return finishParts(*this, parts.convert(result, elementOf(getInput())));
 }
 
+/// The largest element, then the sum.
+int64_t SoftmaxOp::getReductionCount() { return 2; }
+
 //===----------------------------------------------------------------------===//
 // normalize
 //===----------------------------------------------------------------------===//
@@ -279,6 +282,11 @@ SmallVector<Value> NormalizeOp::decompose(OpBuilder &builder) {
                             parts.binary(BinaryKind::Add, variance, epsilon));
   Value result = parts.binary(BinaryKind::Mul, x, parts.spread(scale, x));
   return finishParts(*this, parts.convert(result, elementOf(getInput())));
+}
+
+/// The mean, if it is taken off, then the mean of squares.
+int64_t NormalizeOp::getReductionCount() {
+  return getKind() == NormKind::Layer ? 2 : 1;
 }
 
 } // namespace autopar

@@ -42,10 +42,12 @@ static LogicalResult verifyLibrary(KernelOp kernel) {
       kernel.getBody().front(), [&] { return kernel.emitOpError(); });
   if (failed(computed))
     return failure();
-  if (*computed != call)
+  if (computed->withMemory(call.getChannelsLast(), call.getPacked()) != call)
     return kernel.emitOpError() << "says the call " << call
                                 << ", but its body computes " << *computed;
-  return success();
+  if (call.getChannelsLast() && call.getKind() != CallKind::Convolution)
+    return kernel.emitOpError("is a GEMM: it has no images, nor channels last");
+  return kernel.getOutputs().empty() ? success() : verifyLibraryMemory(kernel);
 }
 
 LogicalResult KernelOp::verify() {

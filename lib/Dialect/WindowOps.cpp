@@ -157,10 +157,6 @@ bool ConvolutionOp::isLibraryCall() {
   return spatial >= 1 && spatial <= 3;
 }
 
-std::optional<int64_t> ConvolutionOp::getImagePositions() {
-  return ShapedType::getNumElements(shapeOf(getInput()).drop_front(2));
-}
-
 bool ConvolutionOp::takesBias(ArrayRef<int64_t> sizes, ArrayRef<int64_t> dims,
                               ArrayRef<int64_t> shape) {
   return shape == shapeOf(getResult()) && dims.size() == 1 && dims[0] == 1 &&

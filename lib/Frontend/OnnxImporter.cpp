@@ -359,6 +359,10 @@ OwningOpRef<ModuleOp> OnnxImporter::run() {
   if (errors)
     return nullptr;
   finish();
+  if (llvm::Error error = describeKnown()) {
+    emitError(loc) << llvm::toString(std::move(error));
+    return nullptr;
+  }
   if (failed(verify(*module)))
     return nullptr;
   return std::move(module);

@@ -106,6 +106,7 @@ private:
   LogicalResult addOutputs();
   LogicalResult checkOutput(const onnx::ValueInfoProto &info, Value value);
   void finish();
+  llvm::Error describeKnown();
 
   Value parameter(const OnnxTensor &tensor);
   FailureOr<interpreter::Tensor> readTensor(const OnnxTensor &tensor,

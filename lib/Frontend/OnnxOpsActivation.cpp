@@ -56,9 +56,11 @@ LogicalResult prelu(OnnxNode &node) {
   if (OnnxNode::elementOf(x) != OnnxNode::elementOf(slope))
     return node.error("its inputs have different element types");
   ArrayRef<int64_t> shape = OnnxNode::shapeOf(x);
-  // Before version 9 a slope of rank 1 has one value per channel.
-  if (node.version < 9 && node.rank(1) == 1 && node.rank(0) > 1 &&
-      node.shape(1)[0] == shape[1]) {
+  // Before version 7 a slope of rank 1 has one value per channel; some exports
+  // of version 7 mean that too, where it does not broadcast otherwise.
+  bool isChannels = node.version < 9 && node.rank(1) == 1 && node.rank(0) > 1 &&
+                    node.shape(1)[0] == shape[1];
+  if (isChannels && (node.version < 7 || shape[1] != shape.back())) {
     slope = node.broadcastDims(slope, shape, {1});
   } else {
     FailureOr<SmallVector<int64_t>> joint = node.broadcastShape({x, slope});

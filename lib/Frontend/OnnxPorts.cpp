@@ -2,6 +2,7 @@
 
 #include "OnnxImporter.h"
 #include "SymbolicSize.h"
+#include "files/ContentHash.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
@@ -357,6 +358,29 @@ LogicalResult OnnxImporter::addOutputs() {
   builder.setInsertionPointToEnd(body);
   func::ReturnOp::create(builder, builder.getUnknownLoc(), returned);
   return success();
+}
+
+/// Weights by another name than these must agree in what was compiled in.
+llvm::Error OnnxImporter::describeKnown() {
+  SmallVector<Attribute> known;
+  for (const std::string &name : model.knownInitializers()) {
+    auto bytes = model.readParameter(name);
+    if (!bytes)
+      return bytes.takeError();
+    runtime::ContentHash hash;
+    hash.add(bytes->data(), bytes->size());
+    known.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr("name", builder.getStringAttr(name)),
+         builder.getNamedAttr("bytes",
+                              builder.getI64IntegerAttr(bytes->size())),
+         builder.getNamedAttr("content",
+                              builder.getStringAttr(
+
+                                  runtime::formatHash(hash.value())))}));
+  }
+  if (!known.empty())
+    (*module)->setAttr(kKnownTensors, builder.getArrayAttr(known));
+  return llvm::Error::success();
 }
 
 } // namespace autopar

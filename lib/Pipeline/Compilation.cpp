@@ -1,11 +1,9 @@
 //===- Compilation.cpp - One model through all phases ---------------------===//
 
 #include "autopar/Pipeline/Compilation.h"
-#include "WeightPlaces.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Lowering/Attributes.h"
-#include "autopar/Lowering/Executable.h"
 #include "autopar/Planning/RequestAttribute.h"
 #include "autopar/Support/Output.h"
 #include "autopar/runtime.h"
@@ -90,14 +88,28 @@ llvm::Error Compilation::dump(Phase phase) {
   return writeFile(path, text);
 }
 
-LogicalResult Compilation::runPasses(Phase phase) {
+LogicalResult Compilation::runPasses(Phase phase, ExecutableParts *to) {
+  PhaseOptions options;
+  options.planFile = request.planFile;
+  options.entry = request.entry;
+  options.tracePlanning = request.tracePlanning;
+  options.planned = &planned;
+  options.cudaSource = request.cudaSource;
+  options.weights = {request.model, request.output, request.embedWeights,
+                     request.weights};
+  if (to) {
+    to->model = file;
+    options.model = file.get();
+    options.made = &to->made;
+    options.programs = &to->programs;
+  }
   PassManager manager(&context);
-  buildPhase(phase, manager,
-             {request.planFile, request.entry, request.tracePlanning, &planned,
-              request.target, request.cudaSource});
+  buildPhase(phase, manager, options);
   if (failed(manager.run(*ir)))
     return failure();
   report(phase);
+  if (phase == Phase::Executable)
+    return success();
   if (llvm::Error error = dump(phase))
     return fail(std::move(error));
   return success();
@@ -112,6 +124,8 @@ void Compilation::describeRequest() {
     set(kPrecision, request.precision);
   if (!request.target.empty())
     set(kTarget, request.target);
+  if (!request.entry.empty())
+    set(kEntry, request.entry);
   PlanRequest asked = request.plan;
   if (!request.planFile.empty() && !request.clusterGiven)
     asked.cluster = {}; // the plan's
@@ -133,39 +147,14 @@ LogicalResult Compilation::importModel() {
 LogicalResult Compilation::makePlan() {
   if (failed(runPasses(Phase::Plan)))
     return failure();
-  request.target = targetName(*ir);
-  if (request.target == kTargetCpu && !request.cudaSource.empty())
+  if (targetName(*ir) == kTargetCpu && !request.cudaSource.empty())
     return fail(llvm::createStringError(
         "--emit cuda-source: that is of GPU programs; add --target cuda"));
   table = describe(planned.plan, planned.graph);
   return success();
 }
 
-LogicalResult Compilation::lower(ExecutableFile &to) {
-  if (llvm::Error error = placeWeightFiles(
-          *ir, *file,
-          {request.model, to.folder(), request.weights, request.embedWeights},
-          to.weights()))
-    return fail(std::move(error));
-  SmallVector<Attribute> features;
-  for (const std::string &feature : hostCpuFeatures())
-    features.push_back(StringAttr::get(&context, feature));
-  (*ir)->setAttr(kCpuFeatures, ArrayAttr::get(&context, features));
-  if (!request.entry.empty())
-    (*ir)->setAttr(kEntry, StringAttr::get(&context, request.entry));
-  return runPasses(Phase::Lower);
-}
-
-LogicalResult Compilation::makeProgram(ExecutableFile &to) {
-  auto program = compileProgram(*ir, request.target);
-  if (!program)
-    return fail(program.takeError());
-  to.add(std::move(*program));
-  report(Phase::Executable);
-  return success();
-}
-
-LogicalResult Compilation::runThrough(Phase last, ExecutableFile *to) {
+LogicalResult Compilation::runThrough(Phase last, ExecutableParts *to) {
   return success(succeeded(importModel()) && succeeded(runOn(last, to)));
 }
 
@@ -202,72 +191,18 @@ llvm::Error Compilation::checkRanks(const Cluster &cluster, Phase last) {
       " devices; `autopar plan` plans for them");
 }
 
-LogicalResult Compilation::runOn(Phase last, ExecutableFile *to) {
+LogicalResult Compilation::runOn(Phase last, ExecutableParts *to) {
   if (llvm::Error error = checkRanks(request.plan.cluster, last))
     return fail(std::move(error));
   if (last >= Phase::Plan && failed(makePlan()))
     return failure();
   if (llvm::Error error = checkRanks(planned.plan.cluster, last))
     return fail(std::move(error));
-  for (Phase phase : {Phase::Partition, Phase::Schedule})
-    if (last >= phase && failed(run(phase)))
+  for (Phase phase :
+       {Phase::Partition, Phase::Schedule, Phase::Lower, Phase::Executable})
+    if (last >= phase && failed(runPasses(phase, to)))
       return failure();
-  if (last >= Phase::Lower && failed(lower(*to)))
-    return failure();
-  return last == Phase::Executable ? makeProgram(*to) : success();
-}
-
-//===----------------------------------------------------------------------===//
-// The executable
-//===----------------------------------------------------------------------===//
-
-llvm::Expected<std::unique_ptr<ExecutableFile>>
-ExecutableFile::create(llvm::StringRef path, bool embedWeights) {
-  runtime::OutputPlace place;
-  if (llvm::Error error = toError(runtime::findOutput(path.str(), place)))
-    return std::move(error);
-  std::unique_ptr<ExecutableFile> file(new ExecutableFile(path));
-  // Nothing can be stored beside what is no plain file.
-  bool isPlain = place.kind == runtime::OutputPlace::Regular;
-  llvm::SmallString<128> home(isPlain ? place.path : std::string("program"));
-  if (std::error_code code = llvm::sys::fs::make_absolute(home))
-    return llvm::createStringError(code,
-                                   "no working folder: " + code.message());
-  file->home = llvm::sys::path::parent_path(home).str();
-  file->made =
-      std::make_unique<MadeWeights>(isPlain ? place.path + ".weights" : "",
-                                    embedWeights ? &file->writer : nullptr);
-  if (embedWeights)
-    if (llvm::Error error = file->open())
-      return std::move(error);
-  return std::move(file);
-}
-
-ExecutableFile::ExecutableFile(llvm::StringRef path) : path(path) {}
-ExecutableFile::~ExecutableFile() = default;
-
-llvm::Error ExecutableFile::open() {
-  llvm::Expected<std::string> stub = findStub();
-  if (!stub)
-    return stub.takeError();
-  isOpen = true;
-  return writer.open(path, *stub);
-}
-
-llvm::Error ExecutableFile::write() {
-  auto weights = made->finish();
-  if (!weights)
-    return weights.takeError();
-  if (!isOpen)
-    if (llvm::Error error = open())
-      return error;
-  if (*weights)
-    if (llvm::Error error = writer.endWeights(**weights))
-      return error;
-  for (const ProgramBytes &program : programs)
-    if (llvm::Error error = writer.addProgram(program))
-      return error;
-  return writer.finish();
+  return success();
 }
 
 } // namespace autopar

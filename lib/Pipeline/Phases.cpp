@@ -8,7 +8,6 @@
 
 #include "autopar/Pipeline/Phases.h"
 #include "autopar/Frontend/Passes.h"
-#include "autopar/Lowering/Attributes.h"
 #include "autopar/Lowering/Passes.h"
 #include "autopar/Partition/Passes.h"
 #include "autopar/Planning/Passes.h"
@@ -66,9 +65,15 @@ static void buildPlanPhase(OpPassManager &manager,
 
 static void buildLowerPhase(OpPassManager &manager,
                             const PhaseOptions &options) {
-  if (options.target == kTargetCpu)
-    return buildLowerToCpuPipeline(manager);
-  buildLowerToGpuPipeline(manager, options.cudaSource);
+  // What is resumed may have been edited.
+  manager.addPass(createVerifySchedule());
+  manager.addPass(createVerifyProgram());
+  if (options.model)
+    manager.addPass(
+        createPlaceWeights(options.weights, options.model, options.made));
+  else if (!options.weights.executable.empty())
+    manager.addPass(createPlaceWeights(options.weights));
+  manager.addPass(createLower({options.cudaSource}));
 }
 
 void buildPhase(Phase phase, OpPassManager &manager,
@@ -81,11 +86,13 @@ void buildPhase(Phase phase, OpPassManager &manager,
   case Phase::Partition:
     return buildPartitionPipeline(manager);
   case Phase::Schedule:
-    return buildSchedulePipeline(manager);
+    buildSchedulePipeline(manager);
+    // Of whole programs: the pipeline is run on functions alone, too.
+    return manager.addPass(createVerifyProgram());
   case Phase::Lower:
     return buildLowerPhase(manager, options);
   case Phase::Executable:
-    return;
+    return manager.addPass(createWriteExecutable(options.programs));
   }
 }
 
@@ -98,10 +105,17 @@ template <Phase phase> static void registerPhase() {
 }
 
 namespace {
-struct LowerPhaseOptions : PassPipelineOptions<LowerPhaseOptions> {
-  Option<std::string> target{*this, "target",
-                             llvm::cl::desc("cpu, cuda or emulated"),
-                             llvm::cl::init(kTargetCpu.str())};
+/// As text what the driver gives as objects.
+struct WeightOptions : PassPipelineOptions<WeightOptions> {
+  Option<std::string> model{*this, "model", llvm::cl::desc("the ONNX file")};
+  Option<std::string> executable{
+      *this, "executable",
+      llvm::cl::desc("the executable; none: weights have no places")};
+  Option<std::string> weights{*this, "weights",
+                              llvm::cl::desc("file or folder of the weights")};
+  Option<bool> embed{*this, "embed",
+                     llvm::cl::desc("put all weights into the executable"),
+                     llvm::cl::init(false)};
 };
 } // namespace
 
@@ -110,12 +124,19 @@ void registerPhasePipelines() {
   registerPhase<Phase::Plan>();
   registerPhase<Phase::Partition>();
   registerPhase<Phase::Schedule>();
-  static PassPipelineRegistration<LowerPhaseOptions> lower(
-      "autopar-phase-lower", "the passes of phase lower for a target",
-      [](OpPassManager &manager, const LowerPhaseOptions &options) {
+  static PassPipelineRegistration<WeightOptions> lower(
+      "autopar-phase-lower", "the passes of phase lower",
+      [](OpPassManager &manager, const WeightOptions &options) {
         PhaseOptions phase;
-        phase.target = options.target;
+        phase.weights = {options.model, options.executable, options.embed,
+                         options.weights};
         buildPhase(Phase::Lower, manager, phase);
+      });
+  static PassPipelineRegistration<WeightOptions> executable(
+      "autopar-phase-executable", "compile a lowered module, write the file",
+      [](OpPassManager &manager, const WeightOptions &options) {
+        manager.addPass(createWriteExecutable(
+            {options.model, options.executable, options.embed}));
       });
 }
 

@@ -25,9 +25,9 @@ struct StageWork {
   std::map<std::pair<unsigned, std::string>, unsigned> copies;
   std::map<unsigned, unsigned> persistent; // value by buffer
   std::set<unsigned> plain;                // persistent values read as they are
-  /// Kind of the library calls that read a persistent value packed, by value
-  /// and the op's signature.
-  std::map<std::pair<unsigned, std::string>, KernelClass> packed;
+  /// The library calls that read a persistent value, by value and what its
+  /// packed form depends on.
+  std::map<std::pair<unsigned, std::string>, GroupKind> calls;
   /// Largest message per communicator, by sub-axes.
   std::map<std::vector<unsigned>, int64_t> messages;
   int64_t channelBytes = 0;
@@ -45,10 +45,9 @@ public:
         reshards(plan.mesh,
                  CommunicationModel::reshardCost(plan.cluster, plan.mesh)),
         launches(graph, plan, reshards), stages(plan.stages),
-        stored(launches.storedValues()), inLaunch(graph.ops.size(), 0),
-        onProcessors(plan.cluster.slowest().kind == "cpu") {
+        stored(launches.storedValues()), inLaunch(graph.ops.size(), 0) {
     for (StageWork &stage : stages)
-      stage.work.communication = graph.communication;
+      stage.work.communication = graph.table->communication;
   }
   void run();
 
@@ -66,6 +65,7 @@ private:
                 bool fused);
   unsigned reshard(int64_t stage, unsigned buffer, unsigned value,
                    const Sharding &from, const Sharding &to, bool fused);
+  std::string packingOf(const Launch &launch) const;
   void launch(const Launch &launch);
   void name(const Launch &launch);
   void returnResults();
@@ -80,7 +80,6 @@ private:
   std::vector<bool> stored;       // per value: some launch reads it
   std::vector<unsigned> inLaunch; // per op: 1 + the last launch that has it
   int64_t nextChannel = 0;
-  bool onProcessors; // where weights are packed and ranks share memory
 };
 
 } // namespace
@@ -136,7 +135,7 @@ unsigned MemoryPredictor::place(int64_t number, unsigned value) {
   } else {
     buffer = newBuffer(stage, value, shardingOf(value));
     bool input = what.source == ValueSource::Input;
-    bool held = input && graph.readsHeldInputs &&
+    bool held = input && graph.table->readsHeldInputs &&
                 isOnePiece(what.shape, shardingOf(value), plan.mesh);
     stage.work.buffers[buffer].input = input;
     stage.work.buffers[buffer].persistent = what.persistent || held;
@@ -212,11 +211,22 @@ void MemoryPredictor::name(const Launch &launch) {
                 /*fused=*/false);
 }
 
+/// As packingOf in Dialect/LibraryCall.h has it of kernels.
+std::string MemoryPredictor::packingOf(const Launch &launch) const {
+  if (launch.step->kind == GroupKind::Contraction)
+    return graph.ops[launch.step->root].signature;
+  std::string all;
+  for (unsigned op : launch.ops)
+    all += graph.ops[op].signature + '\n';
+  return all;
+}
+
 void MemoryPredictor::launch(const Launch &launch) {
   StageWork &stage = stages[launch.stage];
   unsigned number = 1 + (&launch - launches.all().data());
   for (unsigned op : launch.ops)
     inLaunch[op] = number;
+  bool isCall = launch.step->kind != GroupKind::Loops;
   WorkItem item;
   SmallVector<unsigned> readValues;
   for (unsigned op : launch.ops)
@@ -224,17 +234,16 @@ void MemoryPredictor::launch(const Launch &launch) {
       if (launches.isComputed(value) &&
           inLaunch[graph.values[value].producer] == number)
         continue;
-      bool library =
-          launch.step->library && (op == launch.step->root ||
-                                   graph.ops[op].kernel == KernelClass::View);
+      bool library = isCall && (op == launch.step->root ||
+                                graph.ops[op].kernel == KernelClass::View);
       unsigned buffer =
           read(launch.stage, value, launches.shardings(op).operands[position],
-               /*fused=*/!launch.step->library);
+               /*fused=*/!isCall);
       auto constant = stage.persistent.find(buffer);
       if (constant != stage.persistent.end()) {
         if (library)
-          stage.packed[{constant->second, graph.ops[op].signature}] =
-              graph.ops[launch.step->root].kernel;
+          stage.calls[{constant->second, packingOf(launch)}] =
+              launch.step->kind;
         else
           stage.plain.insert(constant->second);
       } else if (auto origin =
@@ -297,21 +306,21 @@ void MemoryPredictor::returnResults() {
 // Sums
 //===----------------------------------------------------------------------===//
 
-/// A matrix that is there as it is serves GEMMs too. What is packed is there
-/// twice while it is packed: one weight at a time, the largest first.
+/// What is packed is there twice while it is packed: one weight at a time, the
+/// largest first.
 WeightBytes MemoryPredictor::weightBytes(const StageWork &stage) const {
   auto bytes = [&](unsigned value) {
     return localBytes(graph.values[value], shardingOf(value), plan.mesh);
   };
   std::vector<int64_t> packed;
-  for (const auto &[use, kind] : stage.packed)
-    if (kind != KernelClass::Contraction || !stage.plain.count(use.first))
+  for (const auto &[use, kind] : stage.calls)
+    if (graph.table->packs(kind, stage.plain.count(use.first)))
       packed.push_back(bytes(use.first));
   llvm::sort(packed, std::greater<int64_t>());
   WeightBytes result;
   for (int64_t size : packed) {
     result.held += size;
-    if (onProcessors)
+    if (graph.table->copiesToPack)
       result.loading = std::max(result.loading, result.held + size);
   }
   for (unsigned value : stage.plain)
@@ -323,7 +332,7 @@ WeightBytes MemoryPredictor::weightBytes(const StageWork &stage) const {
 /// Two staging buffers per member of each communicator, as the runtime makes
 /// them on a host's processors, and the rings of channels.
 int64_t MemoryPredictor::communicationBytes(const StageWork &stage) const {
-  if (!onProcessors)
+  if (!graph.table->communication.sharesMemory)
     return 0; // the communication library's own
   int64_t sum = stage.channelBytes;
   for (const auto &[subAxes, bytes] : stage.messages) {

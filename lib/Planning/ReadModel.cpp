@@ -190,6 +190,8 @@ LogicalResult ModelReader::readOp(Operation *op, bool setup) {
     item.kernel = kernel.getKernelClass();
     item.flops = kernel.getFlops();
   }
+  if (auto composite = dyn_cast<DecomposeOpInterface>(op))
+    item.reductions = composite.getReductionCount();
   item.likeness = likenessOf(op, item);
   item.alike = findAlike(op, item.rule);
   for (Value operand : op->getOperands()) {
@@ -256,7 +258,7 @@ void ModelReader::readSteps(const KernelGroups &groups,
     } else {
       const KernelGroup &group = groups.groups[work.group];
       ops = group.ops;
-      step.library = group.kind != GroupKind::Loops;
+      step.kind = group.kind;
       if (auto root = index.find(group.root); root != index.end())
         step.root = root->second;
       for (auto [output, input] : group.inPlace)
@@ -302,8 +304,7 @@ LogicalResult ModelReader::readFunction(func::FuncOp func, bool setup) {
 FailureOr<ModelGraph> ModelReader::read() {
   if (auto name = module->getAttrOfType<StringAttr>(AutoparDialect::kModel))
     graph.model = name.str();
-  graph.communication = targetTable(module).communication;
-  graph.readsHeldInputs = targetTable(module).readsHeldInputs;
+  graph.table = &targetTable(module);
   func::FuncOp step = function(module, "step");
   if (!step || step.isExternal())
     return module.emitError("planning needs a function @step; import a model "

@@ -60,11 +60,22 @@ private:
     return result;
   }
 
+  /// Whether an option asks something of the plan.
+  bool isAsked() const {
+    return ranks != 0 || !cluster.empty() || strategy != "auto" ||
+           !mesh.empty() || !constraints.empty() || microBatches != 0 ||
+           memoryLimit != 0;
+  }
+
   /// The module's request, or what the options say.
   llvm::Expected<PlanRequest> readRequest() {
-    Attribute given = getOperation()->getAttr(kRequest);
-    if (given && ranks == 0 && cluster.empty())
+    if (Attribute given = getOperation()->getAttr(kRequest)) {
+      if (isAsked())
+        return llvm::createStringError(
+            "the module says what is asked of its plan (" + kRequest +
+            "), and so do options of the pass; remove one of the two");
       return requestFromAttribute(given);
+    }
     PlanRequest request;
     llvm::Expected<Cluster> parsed =
         cluster.empty() ? clusterOfRanks(ranks == 0 ? 1 : int64_t(ranks))

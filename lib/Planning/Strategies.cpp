@@ -217,7 +217,7 @@ static double trafficOf(const ModelGraph &graph, const GraphOp &op,
   return stored + read;
 }
 
-/// A composite split along its reduced factor exchanges its statistics twice.
+/// A composite split along its reduced factor combines its statistics.
 static double decomposeSeconds(const ModelGraph &graph, const GraphOp &op,
                                const OpStrategy &strategy, const Mesh &mesh,
                                CommunicationModel &communication) {
@@ -232,7 +232,7 @@ static double decomposeSeconds(const ModelGraph &graph, const GraphOp &op,
     step.bytes = localBytes(graph.values[op.results[0]],
                             strategy.shardings.results[0], mesh) /
                  ceilDiv(factor.size, mesh.product(subAxes));
-    seconds += 2 * communication.seconds(step);
+    seconds += op.reductions * communication.seconds(step);
   }
   return seconds;
 }

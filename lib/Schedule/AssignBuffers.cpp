@@ -27,6 +27,7 @@ private:
   void placeResults();
   Value bufferFor(Value value, Operation *user);
   std::pair<BufferSpace, int64_t> placeOf(Value value);
+  void decideInPlace(KernelOp kernel);
   void rewriteKernel(KernelOp kernel);
   void rewriteCommunication(Operation *op);
   void describeSignature();
@@ -92,7 +93,25 @@ Value Placement::bufferFor(Value value, Operation *user) {
   return buffer = op;
 }
 
+/// Of the inputs that results may be written over, those that they are.
+void Placement::decideInPlace(KernelOp kernel) {
+  auto may = kernel->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
+  if (!may)
+    return;
+  SmallVector<int64_t> inputs(may.asArrayRef());
+  for (auto [result, input] : llvm::zip_equal(kernel.getResults(), inputs))
+    if (input >= 0 && placeOf(result) != placeOf(kernel.getInputs()[input]))
+      input = -1;
+  bool none = llvm::all_of(inputs, [](int64_t input) { return input < 0; });
+  if (none)
+    kernel->removeAttr(schedule::kInPlace);
+  else
+    kernel->setAttr(schedule::kInPlace,
+                    DenseI64ArrayAttr::get(kernel.getContext(), inputs));
+}
+
 void Placement::rewriteKernel(KernelOp kernel) {
+  decideInPlace(kernel);
   SmallVector<Value> inputs, outputs;
   for (Value input : kernel.getInputs())
     inputs.push_back(bufferFor(input, kernel));
@@ -103,6 +122,7 @@ void Placement::rewriteKernel(KernelOp kernel) {
                                  outputs, kernel.getLibraryAttr());
   placed->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
   placed->removeDiscardableAttr(schedule::kLayouts);
+  placed->removeDiscardableAttr(schedule::kRowRank);
   placed.getBody().takeBody(kernel.getBody());
 }
 

@@ -100,16 +100,13 @@ static Operation *imageOpOf(Operation *op) {
   return nullptr;
 }
 
-/// Shorter lines leave too much of their vectors empty.
-static constexpr int64_t kLeastLine = 24;
-
 /// Whether the library has good loops for the convolution on row-major images.
 bool LayoutChoice::mayStayRowMajor(Operation *root) {
   std::optional<int64_t> terms = depthwiseTerms(root);
   auto type = cast<RankedTensorType>(root->getResult(0).getType());
   return terms && *terms <= table.mostRowMajorTerms &&
          type.getElementType().isF32() && type.getRank() <= 4 &&
-         innermostSize(type.getShape().drop_front(2)) >= kLeastLine;
+         innermostSize(type.getShape().drop_front(2)) >= table.leastRowMajorRow;
 }
 
 /// Whether `use` makes of a value an image that had better have its channels
@@ -193,6 +190,8 @@ void LayoutChoice::assignLibrary(KernelOp kernel, Operation *root,
        llvm::zip_equal(kernel.getInputsMutable(), body.getArguments()))
     want(operand, known.lookup(argument));
   ValueLayouts::set(kernel, known.lookup(result));
+  kernel.setLibraryAttr(
+      kernel.getLibraryAttr().withMemory(/*channelsLast=*/true, /*packed=*/-1));
 }
 
 /// A kernel that reduces rows and then computes their elements goes row by row:

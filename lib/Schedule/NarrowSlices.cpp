@@ -4,9 +4,9 @@
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/Layout.h"
 #include "autopar/Dialect/Shapes.h"
-#include "autopar/Schedule/HeldInputs.h"
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
+#include "autopar/Schedule/PersistentBuffers.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 

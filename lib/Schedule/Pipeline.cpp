@@ -19,6 +19,8 @@ void buildSchedulePipeline(OpPassManager &manager) {
   manager.addPass(createAssignBuffers());
   // Before streams, which wait for what they touch alone.
   manager.addPass(createNarrowSlices());
+  // After what makes other reads of constants.
+  manager.addPass(createPackWeights());
   // Two streams wait for each other where they touch the same bytes.
   manager.addPass(createAssignStreams());
   // After all that moves work or memory.

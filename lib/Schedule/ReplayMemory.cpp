@@ -3,8 +3,8 @@
 #include "ElementOrder.h"
 #include "Replay.h"
 #include "autopar/Dialect/Bytes.h"
-#include "autopar/Schedule/HeldInputs.h"
 #include "autopar/Schedule/Names.h"
+#include "autopar/Schedule/PersistentBuffers.h"
 #include "llvm/ADT/DenseSet.h"
 #include <map>
 
@@ -231,7 +231,7 @@ static int64_t inPlaceInput(Operation *op, unsigned index) {
   if (isa<AllReduceOp>(op))
     return 0;
   auto inputs = op->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
-  return inputs && index < inputs.size() ? inputs[index] : -1;
+  return inputs && isa<KernelOp>(op) ? inputs[index] : -1;
 }
 
 LogicalResult Replay::checkOverlap(Operation *op, ArrayRef<Place> reads,

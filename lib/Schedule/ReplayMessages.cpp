@@ -63,6 +63,11 @@ static LogicalResult checkPairs(const Stages &stages) {
   for (const auto &[channel, pair] : channels) {
     const auto &[sends, receives] = pair;
     size_t both = std::min(sends.size(), receives.size());
+    Operation *first = (sends.empty() ? receives : sends).front().op;
+    if (channel < 0 || channel >= int64_t(channels.size()))
+      return first->emitError()
+             << "uses channel " << channel << ", but the program has "
+             << channels.size() << ", numbered from 0";
     if (sends.size() > both)
       return sends[both].op->emitError()
              << "stage " << sends[both].peer
@@ -71,6 +76,12 @@ static LogicalResult checkPairs(const Stages &stages) {
       return receives[both].op->emitError()
              << "stage " << receives[both].peer
              << " sends nothing over channel " << channel;
+    for (const Message &send : sends)
+      if (payload(send) != payload(sends.front()) ||
+          send.peer != sends.front().peer || send.stage != sends.front().stage)
+        return send.op->emitError()
+               << "sends another type, or between other stages, than another "
+               << "message over channel " << channel;
     for (auto [send, receive] : llvm::zip(sends, receives)) {
       bool match = payload(send) == payload(receive) &&
                    send.peer == receive.stage && receive.peer == send.stage;

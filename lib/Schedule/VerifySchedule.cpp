@@ -1,11 +1,15 @@
 //===- VerifySchedule.cpp - Replay buffers and messages -------------------===//
 
 #include "Replay.h"
-#include "autopar/Cost/TargetTable.h"
+#include "autopar/Cost/KernelGroups.h"
 #include "autopar/Dialect/KernelFacts.h"
+#include "autopar/Dialect/LibraryCall.h"
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
+#include "autopar/Schedule/PersistentBuffers.h"
 #include "autopar/shared_memory.h"
+#include "mlir/IR/TypeUtilities.h"
+#include <map>
 
 using namespace mlir;
 
@@ -39,6 +43,134 @@ static LogicalResult checkForm(func::FuncOp func) {
   return success();
 }
 
+/// What passes and Lowering read of ops is what it says to be.
+static LogicalResult checkAttributes(func::FuncOp func) {
+  for (Operation &op : func.getBody().front()) {
+    for (StringRef name :
+         {schedule::kValue, schedule::kStream, schedule::kSequence})
+      if (Attribute number = op.getAttr(name);
+          number && !isa<IntegerAttr>(number))
+        return op.emitError() << name << " must be an integer";
+    if (Attribute name = op.getAttr(schedule::kOp);
+        name && !isa<StringAttr>(name))
+      return op.emitError() << schedule::kOp << " must be a string";
+    Attribute inPlace = op.getAttr(schedule::kInPlace);
+    if (!inPlace)
+      continue;
+    auto kernel = dyn_cast<KernelOp>(op);
+    auto inputs = dyn_cast<DenseI64ArrayAttr>(inPlace);
+    int64_t count = kernel ? kernel.getInputs().size() : 0;
+    if (!kernel || !inputs ||
+        inputs.size() != int64_t(kernel.getOutputs().size()) ||
+        llvm::any_of(inputs.asArrayRef(), [&](int64_t input) {
+          return input < -1 || input >= count;
+        }))
+      return op.emitError() << schedule::kInPlace
+                            << " must be, on a kernel, an input or -1 for each "
+                               "output";
+  }
+  return success();
+}
+
+/// Collectives are of device axes, in types that the target adds.
+static LogicalResult checkCollectives(func::FuncOp func) {
+  bool shorts = targetTable(func).communication.reducesShortIntegers;
+  for (Operation &op : func.getBody().front()) {
+    if (!isCommunication(&op))
+      continue;
+    if (auto axes = op.getAttrOfType<ArrayAttr>("axes"))
+      for (Attribute axis : axes)
+        if (cast<StringAttr>(axis).getValue().split('.').first == kTimeAxis)
+          return op.emitError("communicates over time, which has no devices");
+    Type type = getElementTypeOrSelf(op.getOperand(0).getType());
+    if (isa<AllReduceOp, ReduceScatterOp>(op) && !shorts && type.isInteger(16))
+      return op.emitError() << "reduces " << type << ", which the target's "
+                            << "communication does not; run "
+                               "autopar-widen-reductions first";
+  }
+  return success();
+}
+
+/// The library may write over the addend of a call, if over anything.
+static LogicalResult checkInPlace(KernelOp kernel, const LibraryCalls &calls) {
+  auto inPlace = kernel->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
+  int64_t input = inPlace ? inPlace[0] : -1;
+  if (input < 0 || (calls.inPlace && input == kernel.getLibrary()->getAddend()))
+    return success();
+  return kernel.emitError() << "is a library call whose result is stored over "
+                            << "input " << input << ", which the library may "
+                            << "still read";
+}
+
+/// A packed form is of a constant that a step reads, and all that read it can.
+static LogicalResult checkPacked(KernelOp kernel, StringRef function,
+                                 std::map<int64_t, std::string> &forms) {
+  LibraryCallAttr call = *kernel.getLibrary();
+  if (call.getPacked() < 0)
+    return success();
+  std::optional<int64_t> constant =
+      constantIndex(kernel.getInputs()[call.getB()]);
+  if (!constant || !function.starts_with("step_"))
+    return kernel.emitError("reads what @setup cannot pack: only constants "
+                            "that a step reads are packed");
+  std::string form = std::to_string(*constant) + ' ' + packingOf(kernel);
+  if (forms.try_emplace(call.getPacked(), form).first->second == form)
+    return success();
+  return kernel.emitError() << "reads packed form " << call.getPacked()
+                            << ", which is of another constant or call";
+}
+
+/// Whether the body has an op that the target's library computes.
+static bool isCallable(KernelOp kernel, const TargetTable &table) {
+  return llvm::any_of(kernel.getBody().front(),
+                      [&](Operation &op) { return callOf(&op, table); });
+}
+
+/// The target's libraries have the calls, and what they have is no loops.
+static LogicalResult checkCalls(func::FuncOp func) {
+  const TargetTable &table = targetTable(func);
+  std::map<int64_t, std::string> forms;
+  for (auto kernel : func.getOps<KernelOp>()) {
+    LibraryCallAttr call = kernel.getLibraryAttr();
+    if (!call) {
+      if (isCallable(kernel, table))
+        return kernel.emitError("has loops for what the target's library "
+                                "computes; run autopar-form-kernels");
+      continue;
+    }
+    bool isGemm = call.getKind() == CallKind::Gemm;
+    const LibraryCalls &calls =
+        table.calls(isGemm ? GroupKind::Contraction : GroupKind::Convolution);
+    SmallVector<EpilogueStep> steps;
+    if (call.getBias() >= 0)
+      steps.push_back(EpilogueStep::Bias);
+    if (!isGemm && call.getAddend() >= 0)
+      steps.push_back(EpilogueStep::Addend);
+    if (call.getActivation() != Activation::None)
+      steps.push_back(EpilogueStep::Activation);
+    if (isGemm && call.getAddend() >= 0)
+      steps.push_back(EpilogueStep::Addend);
+    Type type = getElementTypeOrSelf(kernel.getOutputs()[0].getType());
+    if (failed(checkPacked(kernel, func.getName(), forms)))
+      return failure();
+    if (!calls.take(type))
+      return kernel.emitError()
+             << "is a library call on " << type
+             << ", a type that the target's library does not compute";
+    if (failed(checkInPlace(kernel, calls)))
+      return failure();
+    if (!calls.take(steps) || (call.getActivation() != Activation::None &&
+                               !calls.take(call.getActivation())))
+      return kernel.emitError()
+             << "is the call " << call
+             << ", whose epilogue the target's library does not apply";
+  }
+  if (!forms.empty() && (forms.begin()->first != 0 ||
+                         forms.rbegin()->first + 1 != int64_t(forms.size())))
+    return func.emitError("reads packed forms that are not numbered from 0 on");
+  return success();
+}
+
 /// Every rank issues its communication in the one global order.
 static LogicalResult checkSequence(func::FuncOp func, int64_t &last) {
   for (Operation &op : func.getBody().front()) {
@@ -63,8 +195,10 @@ struct VerifySchedule : impl::VerifyScheduleBase<VerifySchedule> {
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
-      if (failed(checkForm(func)) || failed(checkSequence(func, last)) ||
-          failed(replayMemory(func)) || failed(replayStreams(func)))
+      if (failed(checkForm(func)) || failed(checkAttributes(func)) ||
+          failed(checkCalls(func)) || failed(checkCollectives(func)) ||
+          failed(checkSequence(func, last)) || failed(replayMemory(func)) ||
+          failed(replayStreams(func)))
         return signalPassFailure();
     }
     bool rendezvous = targetTable(getOperation()).communication.rendezvous;

@@ -1,4 +1,4 @@
-// RUN: rm -rf %t && autopar-opt %s --autopar-lower-to-gpu=cuda-source=%t -o /dev/null
+// RUN: rm -rf %t && autopar-opt %s --autopar-pack-weights --autopar-lower-to-gpu=cuda-source=%t -o /dev/null
 // RUN: FileCheck %s --check-prefix=HOST < %t/program.cpp
 // RUN: FileCheck %s --check-prefix=KERNEL < %t/kernels.cu
 // RUN: FileCheck %s --check-prefix=TABLE < %t/emulated.cpp

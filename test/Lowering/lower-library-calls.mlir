@@ -1,4 +1,4 @@
-// RUN: autopar-opt %s --autopar-lower-to-cpu | FileCheck %s
+// RUN: autopar-opt %s --autopar-pack-weights --autopar-lower-to-cpu | FileCheck %s
 
 #replicated = #autopar.sharding<@mesh, [{}, {}]>
 module attributes {autopar.persistent = [[

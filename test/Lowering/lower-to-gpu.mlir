@@ -1,4 +1,4 @@
-// RUN: autopar-opt %s --autopar-lower-to-gpu | FileCheck %s
+// RUN: autopar-opt %s --autopar-pack-weights --autopar-lower-to-gpu | FileCheck %s
 // RUN: autopar-opt %s --autopar-lower-to-gpu-pipeline | FileCheck %s --check-prefix=NVVM
 
 // The host program is that of any device: kernels are launched by number, work of other streams is ordered by events.

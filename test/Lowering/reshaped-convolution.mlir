@@ -4,7 +4,7 @@
 
 // An epilogue behind a reshape: the result has its channels last in a shape
 // where they are two dimensions.
-// CHECK: library <convolution, a = 0, b = 1, activation = sigmoid>
+// CHECK: library <convolution, a = 0, b = 1, activation = sigmoid, channels_last = true>
 // CHECK: ^bb0(
 // CHECK-NEXT: autopar.convolution
 // CHECK-NEXT: autopar.reshape

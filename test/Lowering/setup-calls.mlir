@@ -1,4 +1,4 @@
-// RUN: autopar-opt %s --autopar-lower-to-cpu | FileCheck %s
+// RUN: autopar-opt %s --autopar-pack-weights --autopar-lower-to-cpu | FileCheck %s
 
 // Steps read the setup value packed: its source goes when it is made, it goes when it is packed. The bias is the runtime's to
 // load; the embedding, read by a kernel as it is, stays and is packed for nobody.

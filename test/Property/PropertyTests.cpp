@@ -69,6 +69,11 @@ static void readSettings(int argc, char **argv) {
       "decompositions", desc("composites split along what they reduce only"));
   ParseCommandLineOptions(argc, argv,
                           "random programs, whole against partitioned\n");
+  if (programs > graphs || (graphs <= 0 && !onlyDecompositions)) {
+    llvm::errs() << "--graphs must be above 0, and --programs at most that: "
+                    "the first of the graphs run\n";
+    std::exit(1);
+  }
   settings = {graphs, mutants, programs,      seed,
               dump,   target,  onlyMutations, onlyDecompositions};
 }

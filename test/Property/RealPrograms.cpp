@@ -9,6 +9,7 @@
 #include "RealPrograms.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/Lowering/Executable.h"
+#include "autopar/Lowering/MadeWeights.h"
 #include "autopar/Pipeline/Phases.h"
 #include "core/Npy.h"
 #include "mlir/IR/Diagnostics.h"
@@ -135,7 +136,7 @@ static llvm::Expected<std::vector<NamedTensor>> readOutputs(func::FuncOp step,
 // Compiling and running
 //===----------------------------------------------------------------------===//
 
-static llvm::Error runPhase(Phase phase, ModuleOp module, StringRef target) {
+static llvm::Error runPhase(Phase phase, ModuleOp module) {
   std::string message;
   ScopedDiagnosticHandler handler(
       module.getContext(), [&](Diagnostic &diagnostic) {
@@ -145,9 +146,7 @@ static llvm::Error runPhase(Phase phase, ModuleOp module, StringRef target) {
         return success();
       });
   PassManager manager(module.getContext());
-  PhaseOptions options;
-  options.target = target.str();
-  buildPhase(phase, manager, options);
+  buildPhase(phase, manager);
   if (succeeded(manager.run(module)))
     return llvm::Error::success();
   return problem(stringifyPhase(phase) + ": " + message);
@@ -156,27 +155,23 @@ static llvm::Error runPhase(Phase phase, ModuleOp module, StringRef target) {
 /// Compiles a partitioned module.
 static llvm::Error compile(ModuleOp module, StringRef target, StringRef weights,
                            StringRef program) {
-  if (llvm::Error error = runPhase(Phase::Schedule, module, target))
+  if (llvm::Error error = runPhase(Phase::Schedule, module))
     return error;
   Builder builder(module.getContext());
-  SmallVector<Attribute> features;
-  for (const std::string &feature : hostCpuFeatures())
-    features.push_back(builder.getStringAttr(feature));
-  module->setAttr(kCpuFeatures, builder.getArrayAttr(features));
   module->setAttr(
       kWeightFiles,
       builder.getDictionaryAttr(builder.getNamedAttr(
           "model.onnx", builder.getDictionaryAttr(builder.getNamedAttr(
                             "name", builder.getStringAttr(weights))))));
-  if (llvm::Error error = runPhase(Phase::Lower, module, target))
+  if (llvm::Error error = runPhase(Phase::Lower, module))
     return error;
-  auto stub = findStub();
-  if (!stub)
-    return stub.takeError();
   auto shared = compileProgram(module, target);
   if (!shared)
     return shared.takeError();
-  return writeExecutable(program, *stub, *shared);
+  auto made = MadeWeights::create(program, /*isEmbedded=*/false);
+  if (!made)
+    return made.takeError();
+  return writeExecutable(program, *shared, *made, /*model=*/nullptr);
 }
 
 /// The first lines of a log.
@@ -222,7 +217,7 @@ runOnRanks(ModuleOp planned, StringRef target, interpreter::Provider provide,
   auto build = [&](StringRef weights, StringRef program) -> llvm::Error {
     writeWeights(*module, provide, weights);
     setTarget(*module, target);
-    if (llvm::Error error = runPhase(Phase::Partition, *module, target))
+    if (llvm::Error error = runPhase(Phase::Partition, *module))
       return error;
     return compile(*module, target, weights, program);
   };

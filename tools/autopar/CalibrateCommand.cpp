@@ -133,7 +133,7 @@ Expected<json::Object> typeOf(const json::Object &measured) {
   type->launchSeconds = number("launch_us") * 1e-6;
   type->gemmEfficiency = type->memoryEfficiency = 1; // rates that were reached
   json::Object object = toJSON(*type);
-  json::Object how{{"device", device}, {"links", "of " + links}};
+  json::Object how{{"device", device.str()}, {"links", "of " + links}};
   if (const json::Object *versions = measured.getObject("versions"))
     how["versions"] = json::Object(*versions);
   object["measured"] = std::move(how);
@@ -145,7 +145,9 @@ Expected<json::Value> clusterFileOf(const json::Value &measurements) {
   json::Array types;
   json::Object node{{"count", 1}};
   const json::Array *list = measurements.getAsArray();
-  for (const json::Value &each : list ? *list : json::Array()) {
+  if (!list)
+    return createStringError("autopar-measure printed no list");
+  for (const json::Value &each : *list) {
     const json::Object *measured = each.getAsObject();
     if (!measured)
       continue;

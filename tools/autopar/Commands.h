@@ -35,6 +35,9 @@ struct PlanOptions {
   requests(llvm::StringRef model) const;
 
 private:
+  void addDemands(std::vector<Option> &options);
+  /// Words that are none, and options that exclude each other.
+  llvm::Error check() const;
   llvm::Expected<CompileRequest> request(llvm::StringRef model) const;
 };
 

@@ -86,10 +86,11 @@ Error checkEntries(ArrayRef<EntryPlan> plans, ArrayRef<std::string> inputs) {
 int compileEntries(const CompileOptions &options,
                    ArrayRef<CompileRequest> requests, Phase last) {
   bool stops = last != Phase::Executable;
-  auto executable = ExecutableFile::create(stops ? "a.out" : options.output,
-                                           options.embedWeights);
-  if (!executable)
-    return complain(toString(executable.takeError()));
+  auto made = MadeWeights::create(stops ? "a.out" : options.output,
+                                  options.embedWeights);
+  if (!made)
+    return complain(toString(made.takeError()));
+  ExecutableParts parts{std::move(*made), {}, nullptr};
   std::vector<EntryPlan> plans;
   std::vector<std::string> inputs;
   std::string text, tables;
@@ -102,7 +103,7 @@ int compileEntries(const CompileOptions &options,
     plans.push_back({request.entry, {}});
     if (Error error = checkEntries(plans, inputs))
       return complain(toString(std::move(error)));
-    if (failed(compilation.runOn(last, executable->get())))
+    if (failed(compilation.runOn(last, &parts)))
       return failedIn(request.entry);
     plans.back().plan = compilation.plan();
     if (last >= Phase::Plan)
@@ -120,7 +121,8 @@ int compileEntries(const CompileOptions &options,
   (isResult ? errs() : options.plan.messages(options.json)) << tables;
   if (stops)
     return writeText(text, options.output);
-  if (Error error = (*executable)->write())
+  if (Error error = writeExecutable(options.output, parts.programs, parts.made,
+                                    parts.model.get()))
     return complain(toString(std::move(error)));
   return 0;
 }
@@ -152,6 +154,8 @@ int compile(const CompileOptions &options) {
   if (!requests)
     return complain(toString(requests.takeError()));
   for (CompileRequest &request : *requests) {
+    if (!stop)
+      request.output = options.output;
     request.weights = options.weights;
     if (!options.cudaSource.empty()) // a folder in it per entry
       request.cudaSource = options.cudaSource +

@@ -13,8 +13,7 @@ int complain(const Twine &message) {
   return 1;
 }
 
-void PlanOptions::addTo(CommandLine &line) {
-  std::vector<Option> &options = line.options;
+void PlanOptions::addDemands(std::vector<Option> &options) {
   options.push_back(
       number("ranks", "N",
              "N ranks on this host (default 1): CPUs, or with --target a node "
@@ -58,6 +57,11 @@ void PlanOptions::addTo(CommandLine &line) {
       text("plan", "FILE", "use this plan instead of searching one", planFile));
   options.push_back(
       text("save-plan", "FILE", "keep the plan as JSON", savePlan));
+}
+
+void PlanOptions::addTo(CommandLine &line) {
+  std::vector<Option> &options = line.options;
+  addDemands(options);
   options.push_back({"bind", "NAME=INT",
                      "size of a symbolic dimension (repeatable); INPUT.DIM=INT "
                      "of one by its\n                             place, "
@@ -105,9 +109,33 @@ static Error readBindings(ArrayRef<std::string> bindings,
 
 /// N ranks on this host, of the target's kind.
 static Expected<Cluster> clusterOf(int64_t ranks, StringRef target) {
-  if (target.empty() || target == "cpu" || ranks > APRT_MAX_RANKS)
+  if (target.empty() || target == kTargetCpu || ranks > APRT_MAX_RANKS)
     return clusterOfRanks(ranks);
   return parseCluster(("1x" + Twine(ranks) + ":h100-80gb").str());
+}
+
+Error PlanOptions::check() const {
+  static constexpr StringRef targets[] = {kTargetCpu, kTargetCuda,
+                                          kTargetEmulated};
+  static constexpr StringRef precisions[] = {"fp32", "tf32", "bf16", "fp16"};
+  if (!target.empty() && !is_contained(targets, target))
+    return createStringError("--target " + target +
+                             ": the targets are cpu, cuda and emulated" +
+                             didYouMean(target, targets));
+  if (!precision.empty() && !is_contained(precisions, precision))
+    return createStringError("--precision " + precision +
+                             ": write fp32, tf32, bf16 or fp16" +
+                             didYouMean(precision, precisions));
+  if (!cluster.empty() && ranks != 0)
+    return createStringError("--ranks and --cluster exclude each other");
+  for (auto [name, given] : {std::pair("strategy", !strategy.empty()),
+                             {"mesh", !mesh.empty()},
+                             {"micro-batches", microBatches != 0},
+                             {"memory-limit", !memoryLimit.empty()}})
+    if (given && !planFile.empty())
+      return createStringError("--plan and --" + Twine(name) +
+                               " exclude each other: a plan says all");
+  return Error::success();
 }
 
 Expected<CompileRequest> PlanOptions::request(StringRef model) const {
@@ -119,27 +147,10 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
   result.import.read.allowLinkedWeights = allowLinkedWeights;
   if (Error error = readBindings(bindings, result.import))
     return std::move(error);
-  static constexpr StringRef targets[] = {"cpu", "cuda", "emulated"};
-  static constexpr StringRef precisions[] = {"fp32", "tf32", "bf16", "fp16"};
-  if (!target.empty() && !is_contained(targets, target))
-    return createStringError("--target " + target +
-                             ": the targets are cpu, cuda and emulated" +
-                             didYouMean(target, targets));
+  if (Error error = check())
+    return std::move(error);
   result.target = target;
-  if (!precision.empty() && !is_contained(precisions, precision))
-    return createStringError("--precision " + precision +
-                             ": write fp32, tf32, bf16 or fp16" +
-                             didYouMean(precision, precisions));
   result.precision = precision;
-  if (!cluster.empty() && ranks != 0)
-    return createStringError("--ranks and --cluster exclude each other");
-  for (auto [name, given] : {std::pair("strategy", !strategy.empty()),
-                             {"mesh", !mesh.empty()},
-                             {"micro-batches", microBatches != 0},
-                             {"memory-limit", !memoryLimit.empty()}})
-    if (given && !planFile.empty())
-      return createStringError("--plan and --" + Twine(name) +
-                               " exclude each other: a plan says all");
   result.clusterGiven = !cluster.empty() || ranks != 0;
   auto machine = cluster.empty() ? clusterOf(ranks == 0 ? 1 : ranks, target)
                                  : parseCluster(cluster);

@@ -62,6 +62,10 @@ struct KernelGroups {
   std::vector<WorkStep> steps;
 };
 
+/// The call by which the target's library computes `op`, whatever its sizes;
+/// nothing if it is loops.
+std::optional<GroupKind> callOf(mlir::Operation *op, const TargetTable &table);
+
 /// Groups the ops of `body` as the module's target fuses them, in time near to
 /// linear. Ops whose results nobody needs are in no group.
 KernelGroups groupKernels(mlir::Block &body);

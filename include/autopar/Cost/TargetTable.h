@@ -26,19 +26,18 @@ struct LibraryCalls {
   /// Alternatives; each a list of steps in the order in which the library
   /// applies them, any of which may be left out.
   llvm::SmallVector<Epilogue, 2> epilogues;
-  llvm::SmallVector<UnaryKind> activations;
-  /// x * sigmoid(x) is an activation too.
-  bool silu = false;
+  llvm::SmallVector<Activation> activations;
   /// Element types of calls; what is of another type is loops.
   bool f32 = true, f16 = false, bf16 = false, others = false;
-  /// Images with fewer positions are loops: the layout of one of a single
-  /// position is not to be told from its strides, by which a library picks its
-  /// engines.
-  int64_t leastPositions = 0;
   /// The library may write its result over the addend.
   bool inPlace = false;
+  /// A constant that other work reads as it is, calls read so too: packed
+  /// beside it, an embedding that is also a vocabulary's matrix would be there
+  /// twice, most of some models.
+  bool readsPlainConstants = false;
 
   bool take(mlir::Type elementType) const;
+  bool take(Activation activation) const;
   /// Some epilogue has these steps in this order.
   bool take(llvm::ArrayRef<EpilogueStep> steps) const;
 };
@@ -50,18 +49,31 @@ struct TargetTable {
   /// Inputs are read where the host holds them if a device's block is one piece
   /// there; otherwise, and on other targets, each step copies them.
   bool readsHeldInputs = false;
-  /// Depthwise f32 convolutions of lines and images that add at most so many
-  /// terms per element are as fast on row-major ones.
-  int64_t mostRowMajorTerms = 0;
+  /// Calls read a constant in a packed form, made of it at load, and both are
+  /// there meanwhile.
+  bool copiesToPack = false;
+  /// Depthwise f32 convolutions of lines and images that add at most
+  /// so many terms per element are as fast on row-major ones, if rows of the
+  /// result have at least so many elements: shorter ones leave too much of
+  /// their vectors empty.
+  int64_t mostRowMajorTerms = 0, leastRowMajorRow = 0;
   /// Keeps kernels compilable.
   unsigned maxOps = 64;
   CommunicationRules communication;
+
+  /// Whether a step's call of `kind` reads a constant packed; `isReadPlain`:
+  /// other work of the step reads it as it is.
+  bool packs(GroupKind kind, bool isReadPlain) const {
+    return !(isReadPlain && calls(kind).readsPlainConstants);
+  }
 
   const LibraryCalls &calls(GroupKind kind) const {
     return kind == GroupKind::Contraction ? contraction : convolution;
   }
 };
 
+/// The table of the target of that name (TargetNames.h).
+const TargetTable &targetTable(llvm::StringRef target);
 /// The table of the target of the module that `op` is or is in.
 const TargetTable &targetTable(mlir::Operation *op);
 

@@ -44,6 +44,9 @@ struct CommunicationRules {
   bool rendezvous = false;
   /// Collectives add and compare integers of 16 bits.
   bool reducesShortIntegers = true;
+  /// Ranks of a host pass collectives and messages through memory that they
+  /// share; otherwise through the communication library's own.
+  bool sharesMemory = false;
 };
 
 struct WorkList {

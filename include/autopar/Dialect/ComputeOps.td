@@ -274,7 +274,7 @@ def Autopar_EinsumOp : Autopar_Op<"einsum",
 }
 
 def Autopar_ConvolutionOp : Autopar_LocalizedOp<"convolution",
-    [DeclareOpInterfaceMethods<LibraryOpInterface, ["getImagePositions"]>], ["getFlops", "getPrecisionClass"]> {
+    [DeclareOpInterfaceMethods<LibraryOpInterface>], ["getFlops", "getPrecisionClass"]> {
   let summary = "cross-correlation of [n, c, spatial...] with [o, c/groups, window...]";
   let description = [{
     Rule: batch n, groups g, output channels o, input channels c (sum), and each

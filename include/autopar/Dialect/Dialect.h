@@ -34,6 +34,11 @@ mlir::FailureOr<Mesh> lookupMesh(mlir::Operation *from,
 /// location made by the importer is NameLoc(node name).
 llvm::StringRef nodeName(mlir::Location loc);
 
+/// An error at `op`, which says `name`, unless `attribute` is a sharding of a
+/// value of `type` over a mesh that exists.
+mlir::LogicalResult verifySharding(mlir::Operation *op, llvm::StringRef name,
+                                   mlir::Attribute attribute, mlir::Type type);
+
 } // namespace autopar
 
 #endif // AUTOPAR_DIALECT_DIALECT_H

@@ -196,11 +196,20 @@ def Autopar_LibraryCallAttr : Autopar_Attr<"LibraryCall", "library_call"> {
     `b` is `activation(a * b + bias + addend)`. `bias` holds one value per column
     or channel, `addend` one per element. Set by form-kernels, and verified
     against the kernel's body ever after; Lowering emits it as it stands.
+
+    `channels_last`, of a convolution: its images are stored so, else row-major;
+    set by assign-layouts. `packed`: the call reads `b` in a form of the library's
+    own that @setup makes of it, the stage's form of that number; set by pack-weights.
   }];
   let parameters = (ins EnumParameter<Autopar_CallKind>:$kind, "int64_t":$a, "int64_t":$b,
     DefaultValuedParameter<"int64_t", "-1">:$bias, DefaultValuedParameter<"int64_t", "-1">:$addend,
-    DefaultValuedParameter<EnumParameter<Autopar_Activation>.cppType, "::autopar::Activation::None">:$activation);
-  let assemblyFormat = "`<` $kind `,` struct($a, $b, $bias, $addend, $activation) `>`";
+    DefaultValuedParameter<EnumParameter<Autopar_Activation>.cppType, "::autopar::Activation::None">:$activation,
+    DefaultValuedParameter<"bool", "false">:$channels_last, DefaultValuedParameter<"int64_t", "-1">:$packed);
+  let assemblyFormat = "`<` $kind `,` struct($a, $b, $bias, $addend, $activation, $channels_last, $packed) `>`";
+  let extraClassDeclaration = [{
+    /// The same call with other `channels_last` and `packed`.
+    LibraryCallAttr withMemory(bool channelsLast, int64_t packed) const;
+  }];
 }
 
 #endif // AUTOPAR_DIALECT_DIALECT_TD

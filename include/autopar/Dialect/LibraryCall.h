@@ -9,6 +9,9 @@ namespace autopar {
 
 using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
+/// The activation that computes `kind`, if one does.
+std::optional<Activation> activationOf(UnaryKind kind);
+
 /// The op that a library computes, with what follows as epilogue, in a kernel's
 /// body: the only one of LibraryOpInterface. Null if there is none, or several.
 mlir::Operation *libraryRootOf(mlir::Block &body);
@@ -24,6 +27,15 @@ mlir::Operation *libraryRootOf(mlir::Block &body);
 /// what no call says.
 mlir::FailureOr<LibraryCallAttr> libraryCallOf(mlir::Block &body,
                                                EmitError emitError);
+
+/// What a packed form of the call's `b` depends on, beside the constant itself:
+/// calls with equal texts can share one. Of a GEMM its sizes and how `b` is
+/// stored; of a convolution all.
+std::string packingOf(KernelOp kernel);
+
+/// An error if the buffers of `kernel`, a library call, are not stored in the
+/// order that the call says.
+mlir::LogicalResult verifyLibraryMemory(KernelOp kernel);
 
 } // namespace autopar
 

@@ -19,6 +19,11 @@ inline constexpr llvm::StringLiteral kFixedInputs = "autopar.fixed_inputs";
 /// true, as `[{output = "If_3/violated/0", message = "node 'If_3' ..."}]`.
 inline constexpr llvm::StringLiteral kChecks = "autopar.checks";
 
+/// On the module: the weights that the program holds for one value only, since
+/// the importer looked at it, as `[{name = "scales", bytes = 16, content =
+/// "..."}]` with the hash of their bytes.
+inline constexpr llvm::StringLiteral kKnownTensors = "autopar.known_tensors";
+
 struct ImportOptions {
   ReadOptions read;
   /// Texts of numbers by what `--bind` gives them to: a symbolic dimension by

@@ -42,7 +42,11 @@ def DecomposeOpInterface : OpInterface<"DecomposeOpInterface"> {
   let methods = [
     InterfaceMethod<"Builds the parts and returns values that replace the results.",
       "::llvm::SmallVector<::mlir::Value>", "decompose",
-      (ins "::mlir::OpBuilder &":$builder)>
+      (ins "::mlir::OpBuilder &":$builder)>,
+    InterfaceMethod<[{
+        How many of the parts reduce over the factor, each on what the one before
+        gave: so often devices combine their statistics when it is split.
+      }], "int64_t", "getReductionCount">
   ];
 }
 
@@ -95,8 +99,6 @@ def LibraryOpInterface : OpInterface<"LibraryOpInterface"> {
   let methods = [
     InterfaceMethod<"Whether a library can compute it at all: its operands are matrices by strides, its image has 1 to 3 dimensions.",
       "bool", "isLibraryCall">,
-    InterfaceMethod<"Of an op that reads an image: how many positions that has.",
-      "std::optional<int64_t>", "getImagePositions", (ins), "", [{ return std::nullopt; }]>,
     InterfaceMethod<[{
         Whether a tensor of `sizes` (none is 1), broadcast along dimensions `dims` of a tensor of
         `shape`, is a bias of the result: one value per column, or per channel.

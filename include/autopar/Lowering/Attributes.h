@@ -19,9 +19,9 @@ using schedule::kResults;
 /// is relative to the executable; size, structure, content: what it was
 /// (docs/RuntimeABI.md), if it was there; made: the compiler wrote it}.
 inline constexpr llvm::StringLiteral kWeightFiles = "autopar.weight_files";
-/// Module: array of {name, bytes, content} of tensors that the program holds
-/// for one value only.
-inline constexpr llvm::StringLiteral kKnownTensors = "autopar.known_tensors";
+/// Module: array of {name, offset, size} of the parameters that the compiler
+/// writes itself (MadeWeights), after Lowering too.
+inline constexpr llvm::StringLiteral kMadeWeights = "autopar.made_weights";
 /// A row of kPersistent: its parameter is a constant of the graph.
 inline constexpr llvm::StringLiteral kConstant = "constant";
 /// Module: the name of the entry (`--entry`) that this program is.

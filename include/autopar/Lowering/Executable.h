@@ -6,15 +6,13 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
-#include <memory>
 #include <string>
 #include <vector>
 
 namespace autopar {
 
-namespace runtime {
-class OutputFile;
-}
+class MadeWeights;
+class OnnxModel;
 
 /// The x86 features of this host that the code will use, as /proc/cpuinfo names
 /// them; for the manifest.
@@ -43,37 +41,13 @@ llvm::Expected<ProgramBytes> compileProgram(mlir::ModuleOp module,
 /// compiler, or where `cmake --install` puts it.
 llvm::Expected<std::string> findStub();
 
-/// Where weights that the compiler wrote are: in the executable, or (offset 0)
-/// in a file beside it.
-struct MadeWeightsPlace {
-  uint64_t offset = 0, size = 0;
-  uint64_t content = 0; // hash
-};
-
-/// An executable file, piece by piece (docs/RuntimeABI.md): the stub; weights,
-/// if there are any; a program per entry. It appears whole or not at all.
-class ExecutableWriter {
-public:
-  ExecutableWriter();
-  ~ExecutableWriter();
-  /// Begins with the stub. Embedded weights may be written to file() then.
-  llvm::Error open(llvm::StringRef path, llvm::StringRef stub);
-  runtime::OutputFile &file() { return *out; }
-  llvm::Error endWeights(const MadeWeightsPlace &place);
-  llvm::Error addProgram(llvm::ArrayRef<char> program);
-  llvm::Error finish();
-
-private:
-  llvm::Error append(llvm::ArrayRef<char> bytes);
-  llvm::Error trailer(llvm::StringRef magic, uint64_t offset, uint64_t size,
-                      uint64_t sum);
-
-  std::unique_ptr<runtime::OutputFile> out;
-};
-
-/// An executable without weights of its own.
-llvm::Error writeExecutable(llvm::StringRef path, llvm::StringRef stub,
-                            llvm::ArrayRef<ProgramBytes> programs);
+/// An executable file (docs/RuntimeABI.md): the stub; the weights of `made`,
+/// unless they go into a file beside it; a program per entry. Files appear
+/// whole or not at all. `model` has the bytes of the weights; it may be null if
+/// there are none.
+llvm::Error writeExecutable(llvm::StringRef path,
+                            llvm::ArrayRef<ProgramBytes> programs,
+                            const MadeWeights &made, const OnnxModel *model);
 
 } // namespace autopar
 

@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_LOWERING_PASSES_H
 #define AUTOPAR_LOWERING_PASSES_H
 
+#include "autopar/Lowering/Executable.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
@@ -14,6 +15,15 @@ namespace autopar {
 
 #define GEN_PASS_REGISTRATION
 #include "autopar/Lowering/Passes.h.inc"
+
+/// Of a model that is read already, and the executable's weights, which several
+/// entries share.
+std::unique_ptr<mlir::Pass> createPlaceWeights(PlaceWeightsOptions options,
+                                               const OnnxModel *model,
+                                               MadeWeights *made);
+/// Adds the program to `programs` and writes nothing.
+std::unique_ptr<mlir::Pass>
+createWriteExecutable(std::vector<ProgramBytes> *programs);
 
 /// From the IR after schedule to the LLVM dialect.
 void buildLowerToCpuPipeline(mlir::OpPassManager &manager);

@@ -11,6 +11,47 @@ class LoweringPass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
     "::mlir::math::MathDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
+class WeightOptions<list<Option> more> {
+  list<Option> all = [
+    Option<"model", "model", "std::string", "\"\"", "the ONNX file, for the weights in it">,
+    Option<"executable", "executable", "std::string", "\"\"", "the executable that the program is for">,
+    Option<"embed", "embed", "bool", "false", "put all weights into the executable">] # more;
+}
+
+def PlaceWeights : Pass<"autopar-place-weights", "::mlir::ModuleOp"> {
+  let summary = "say where the executable finds its weights";
+  let description = [{
+    `autopar.weight_files` says of each file that parameters name where it is relative
+    to the executable and what it holds now. Parameters that are in no file as they
+    are, or with `embed` all of them, go where the compiler writes them
+    (`autopar.made_weights`). Nothing is written yet.
+  }];
+  let options = WeightOptions<[
+    Option<"weights", "weights", "std::string", "\"\"",
+           "file or folder of the weights, relative to the executable; by default beside the model">]>.all;
+  let dependentDialects = ["::autopar::AutoparDialect"];
+}
+
+def Lower : LoweringPass<"autopar-lower"> {
+  let summary = "the pipeline of the module's target, from scheduled IR to the LLVM dialect";
+  let options = [
+    Option<"sourceFolder", "cuda-source", "std::string", "",
+           "of a GPU program: write it as CUDA C++ into this folder">
+  ];
+  let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect", "::mlir::cf::ControlFlowDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::NVVM::NVVMDialect"];
+}
+
+def WriteExecutable : Pass<"autopar-write-executable", "::mlir::ModuleOp"> {
+  let summary = "compile a lowered module and write the executable";
+  let description = [{
+    The options must be those that autopar-place-weights had.
+  }];
+  let options = WeightOptions<[]>.all;
+}
+
 def LowerToCpu : LoweringPass<"autopar-lower-to-cpu"> {
   let summary = "make kernels functions of loops and the schedule calls of the runtime";
   let description = [{

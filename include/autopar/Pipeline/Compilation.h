@@ -4,7 +4,7 @@
 #define AUTOPAR_PIPELINE_COMPILATION_H
 
 #include "autopar/Frontend/OnnxImporter.h"
-#include "autopar/Lowering/Executable.h"
+#include "autopar/Lowering/MadeWeights.h"
 #include "autopar/Pipeline/Phases.h"
 #include "autopar/Planning/Passes.h"
 #include "autopar/Planning/Search.h"
@@ -20,43 +20,23 @@ struct CompileRequest {
   PlanRequest plan;
   std::string planFile;      // take this plan instead of searching
   bool clusterGiven = false; // by the user: a plan's must have as many devices
-  std::string weights;       // where the executable finds the weights
-  bool embedWeights = false; // all of them in the executable
-  std::string target;        // "cpu", "cuda", "emulated"; empty: the cluster's
-  std::string precision;     // "fp32", "tf32", "bf16", "fp16"; empty: fp32
-  std::string cudaSource;    // folder for the program as CUDA C++; empty: none
-  std::string entry;         // `--entry` as it was written; empty: the only one
-  std::string dumpPhases;    // folder for the IR of each phase; empty: none
+  std::string output = "a.out"; // the executable
+  std::string weights;          // where the executable finds the weights
+  bool embedWeights = false;    // all of them in the executable
+  std::string target;     // "cpu", "cuda", "emulated"; empty: the cluster's
+  std::string precision;  // "fp32", "tf32", "bf16", "fp16"; empty: fp32
+  std::string cudaSource; // folder for the program as CUDA C++; empty: none
+  std::string entry;      // `--entry` as it was written; empty: the only one
+  std::string dumpPhases; // folder for the IR of each phase; empty: none
   bool tracePlanning = false;
   bool verbose = false;
 };
 
-class MadeWeights;
-
 /// What the entries of one executable share.
-class ExecutableFile {
-public:
-  /// `path` may be a link, a device or `-`, stdout.
-  static llvm::Expected<std::unique_ptr<ExecutableFile>>
-  create(llvm::StringRef path, bool embedWeights);
-  ~ExecutableFile();
-
-  /// The folder that the executable will be in: its weights are beside it.
-  const std::string &folder() const { return home; }
-  MadeWeights &weights() { return *made; }
-  void add(ProgramBytes program) { programs.push_back(std::move(program)); }
-  /// Writes it, and beside it the weights that no other file holds.
-  llvm::Error write();
-
-private:
-  explicit ExecutableFile(llvm::StringRef path);
-  llvm::Error open();
-
-  std::string path, home;
-  ExecutableWriter writer;
-  bool isOpen = false;
-  std::unique_ptr<MadeWeights> made;
+struct ExecutableParts {
+  MadeWeights made;
   std::vector<ProgramBytes> programs;
+  std::shared_ptr<const OnnxModel> model; // once a program reads it
 };
 
 /// IR that autopar-opt reads back: with locations, which carry nodes' names.
@@ -70,13 +50,11 @@ public:
 
   mlir::LogicalResult importModel();
   mlir::LogicalResult makePlan();
-  /// Partition or Schedule.
-  mlir::LogicalResult run(Phase phase) { return runPasses(phase); }
   /// All phases up to `last`; Executable adds the program to `to`, which Lower
   /// and later phases need.
-  mlir::LogicalResult runThrough(Phase last, ExecutableFile *to = nullptr);
+  mlir::LogicalResult runThrough(Phase last, ExecutableParts *to = nullptr);
   /// The same after importModel.
-  mlir::LogicalResult runOn(Phase last, ExecutableFile *to = nullptr);
+  mlir::LogicalResult runOn(Phase last, ExecutableParts *to = nullptr);
 
   mlir::ModuleOp module() { return *ir; }
   /// What was planned; only after makePlan.
@@ -88,18 +66,16 @@ public:
   std::string describePlan() const { return table; }
 
 private:
-  mlir::LogicalResult runPasses(Phase phase);
+  mlir::LogicalResult runPasses(Phase phase, ExecutableParts *to = nullptr);
   void describeRequest();
   static llvm::Error checkRanks(const Cluster &cluster, Phase last);
-  mlir::LogicalResult lower(ExecutableFile &to);
-  mlir::LogicalResult makeProgram(ExecutableFile &to);
   llvm::Error dump(Phase phase);
   void report(Phase phase);
   mlir::LogicalResult fail(llvm::Error error);
 
   CompileRequest request;
   mlir::MLIRContext context;
-  std::unique_ptr<OnnxModel> file;
+  std::shared_ptr<const OnnxModel> file;
   mlir::OwningOpRef<mlir::ModuleOp> ir;
   PlannedModel planned;
   std::string table;

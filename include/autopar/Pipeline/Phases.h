@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_PIPELINE_PHASES_H
 #define AUTOPAR_PIPELINE_PHASES_H
 
+#include "autopar/Lowering/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
@@ -27,20 +28,27 @@ struct PhaseOptions {
   bool tracePlanning = false;
   /// Plan: leaves what was planned here, too.
   PlannedModel *planned = nullptr;
-  /// Lower: "cpu", "cuda", "emulated"
-  std::string target = "cpu";
+  /// Lower: where weights are; with no executable nobody says. `model`, `made`:
+  /// the files of `weights` as they were read and planned already.
+  PlaceWeightsOptions weights;
+  const OnnxModel *model = nullptr;
+  MadeWeights *made = nullptr;
   /// Lower, GPU: write the program as CUDA C++ into this folder; empty: do not.
   std::string cudaSource;
+  /// Executable: leaves the program here.
+  std::vector<ProgramBytes> *programs = nullptr;
 };
 
 /// The passes of a phase, from the IR at the border before it to its own.
-/// Import follows the ONNX importer; Executable has none.
+/// Import follows the ONNX importer.
 void buildPhase(Phase phase, mlir::OpPassManager &manager,
                 const PhaseOptions &options = {});
 
-/// `--autopar-phase-import`, `--autopar-phase-plan`, ...,
-/// `--autopar-phase-lower=target=emulated` for autopar-opt: each takes the
-/// output of the one before, also that of `autopar compile --stop-after`.
+/// `--autopar-phase-import`, `--autopar-phase-plan`, ..., for autopar-opt: each
+/// takes the output of the one before, also that of `autopar compile
+/// --stop-after`. `--autopar-phase-lower="model=M executable=E"` and
+/// `--autopar-phase-executable="model=M executable=E"` end with the executable
+/// that `autopar compile M -o E` writes.
 void registerPhasePipelines();
 
 } // namespace autopar

@@ -9,7 +9,8 @@
 #define AUTOPAR_PLANNING_MODELGRAPH_H
 
 #include "autopar/Cost/Roofline.h"
-#include "autopar/Cost/WorkList.h"
+#include "autopar/Cost/TargetNames.h"
+#include "autopar/Cost/TargetTable.h"
 #include "autopar/Interfaces/Sharding.h"
 #include <vector>
 
@@ -25,6 +26,7 @@ struct GraphOp {
   KernelClass kernel = KernelClass::None;
   int64_t flops = 0;
   FlopsKind flopsKind = FlopsKind::Fp32;
+  int64_t reductions = 0; // of a composite's parts, one after the other
   bool setup = false;
   llvm::SmallVector<unsigned> operands, results; // values
   /// Per operand the first one that the rule treats in the same way.
@@ -61,7 +63,7 @@ struct GraphValue {
 struct GraphStep {
   llvm::SmallVector<unsigned> ops; // repeated cheap ones included
   unsigned root = 0;
-  bool library = false; // root is computed by a library call
+  GroupKind kind = GroupKind::Loops;
   bool view = false;
   /// Pairs (result, operand): the one may be written over the other.
   llvm::SmallVector<std::pair<unsigned, unsigned>, 1> inPlace;
@@ -75,9 +77,8 @@ struct ModelGraph {
   /// Values in the order of arguments and of returned operands.
   std::vector<unsigned> setupArguments, stepArguments;
   std::vector<unsigned> setupResults, stepResults;
-  std::vector<GraphStep> steps;     // of @step, in the order in which they run
-  CommunicationRules communication; // of the target
-  bool readsHeldInputs = false;     // of the target
+  std::vector<GraphStep> steps; // of @step, in the order in which they run
+  const TargetTable *table = &targetTable(kTargetCpu); // of the target
 };
 
 /// Fills in uses, names made unique, fromInput, fromParameter and hash.

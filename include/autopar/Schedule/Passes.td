@@ -90,6 +90,17 @@ def NarrowSlices : SchedulePass<"autopar-narrow-slices"> {
   }];
 }
 
+def PackWeights : SchedulePass<"autopar-pack-weights"> {
+  let summary = "let library calls of steps read constants packed";
+  let description = [{
+    A GEMM or convolution of a step whose `b` is a parameter or setup value reads it
+    in a form of the library's own, which @setup makes (`packed` on the call, the form's
+    number in the stage). Calls share a form where they can (`packingOf`). Where
+    other work of the step reads the same constant as it is, the target's table says
+    whether the call does so too.
+  }];
+}
+
 def AssignStreams : SchedulePass<"autopar-assign-streams"> {
   let summary = "put communication on a stream of its own and order streams by events";
   let description = [{
@@ -106,13 +117,26 @@ def AssignStreams : SchedulePass<"autopar-assign-streams"> {
 def VerifySchedule : SchedulePass<"autopar-verify-schedule"> {
   let summary = "replay buffers, streams and messages";
   let description = [{
-    No tensor outside kernels. Each read sees the write of the value it names, and
+    No tensor outside kernels. The target's libraries have the calls, and steps alone
+    read constants packed. Each read sees the write of the value it names, and
     all buffers of one value name the same element by the same row-major number,
     whatever their shapes and strides, or of a row-major value a run of elements.
     A kernel writes over its own inputs only where it may, and no result reads of such an input other elements, or the same
     in another order of memory, than those that the iteration writes. Every send has its
     receive, and all stages reach their end. All that touches the same memory on
     two streams is ordered by events, and a step's communication is on one stream.
+  }];
+}
+
+def VerifyProgram : SchedulePass<"autopar-verify-program"> {
+  let summary = "hold a program's functions against what its module says of them";
+  let description = [{
+    One mesh, a known target and precision; `@setup_s` and `@step_s` of each stage and
+    no other function. Types of arguments, results and rows of `autopar.persistent`
+    are what their global types and shardings make. An argument is the row that it
+    names, a setup result the one that the stage's setup leaves there, a buffer no
+    larger than its row; setup writes each of its values once; outputs are in the
+    arena. After autopar-verify-schedule, which looks into the functions.
   }];
 }
 

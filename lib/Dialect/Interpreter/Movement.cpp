@@ -86,11 +86,12 @@ static Tensor evaluate(ConcatOp op, Operands in) {
   return result;
 }
 
-/// A negative index counts from the end; one outside is clamped.
+/// A negative index counts from the end; one outside is clamped, to 0 where
+/// there is nothing.
 static int64_t clampIndex(int64_t index, int64_t size) {
   if (index < 0 && index >= -size)
     index += size;
-  return std::clamp<int64_t>(index, 0, size - 1);
+  return std::max<int64_t>(0, std::min(index, size - 1));
 }
 
 /// The row of the local block that an index means; nullopt: of another block.
@@ -139,6 +140,8 @@ static Tensor evaluate(GatherOp op, Operands in) {
 static Tensor evaluate(GatherNdOp op, Operands in) {
   const Tensor &data = *in[0], &indices = *in[1];
   Tensor result = emptyResult(op);
+  if (data.size() == 0)
+    return result;
   int64_t batch = op.getBatchDims(), rowRank = indices.rank() - 1;
   int64_t depth = indices.dim(rowRank);
   SmallVector<int64_t> from(data.rank());

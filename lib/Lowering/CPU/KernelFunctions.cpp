@@ -184,7 +184,7 @@ FailureOr<LoopKernel> KernelFunctions::get(KernelOp kernel) {
   KernelBuilder emission(builder, kernel, arguments.slots, result.positions,
                          tables);
   emission.emit(name + "_trial", flatNest(space)).erase();
-  if (arguments.writesOverInput(kernel))
+  if (loops::isInPlace(kernel))
     emission.findings.crossStride = 0;
   Nest nest = nestOf(kernel, emission.findings);
   LLVM::LLVMFuncOp body = emission.emit(name + "_body", nest);

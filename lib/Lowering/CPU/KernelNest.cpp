@@ -3,7 +3,6 @@
 #include "KernelNest.h"
 #include "../Loops/KernelBody.h"
 #include "autopar/Dialect/Shapes.h"
-#include "autopar/Schedule/Names.h"
 
 using namespace mlir;
 
@@ -122,9 +121,7 @@ void tile(Nest &nest, const Findings &findings) {
 unsigned mostParallel(KernelOp kernel, const Nest &nest,
                       const Findings &findings) {
   unsigned last = nest.parts.size() - 1;
-  auto inPlace = kernel->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
-  if (!inPlace ||
-      llvm::all_of(inPlace.asArrayRef(), [](int64_t i) { return i < 0; }))
+  if (!loops::isInPlace(kernel))
     return last;
   auto isShared = [&](const Part &part) {
     return llvm::all_of(findings.foldsFound, [&](const auto &fold) {

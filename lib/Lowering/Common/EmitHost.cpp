@@ -93,7 +93,8 @@ Emitter::Emitter(HostProgram &program, StringRef name, Form form, Location loc)
   entryEnd = LLVM::BrOp::create(builder, loc, body);
   builder.setInsertionPointToEnd(body);
   rank = entry->getArgument(0);
-  time = form == Plain ? int64(0) : Value(entry->getArgument(1));
+  time = form == Plain ? entryValue([&] { return int64(0); })
+                       : Value(entry->getArgument(1));
   if (form == Repeated)
     row = entry->getArgument(2);
 }

@@ -2,8 +2,8 @@
 
 #include "HostProgram.h"
 #include "autopar/Dialect/Bytes.h"
-#include "autopar/Schedule/HeldInputs.h"
 #include "autopar/Schedule/Names.h"
+#include "autopar/Schedule/PersistentBuffers.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -95,23 +95,9 @@ void HostProgram::useChannel(int64_t channel, ProgramChannel what) {
   channels[channel] = what;
 }
 
-static int64_t &slotOf(LibraryCall &call) {
-  return std::visit([](auto &desc) -> int64_t & { return desc.slot; }, call);
-}
-
-int64_t HostProgram::packedSlot(int64_t stage, PackedWeight weight) {
-  slotOf(weight.call) = 0;
-  std::vector<int64_t> key{stage, weight.persistent,
-                           static_cast<int64_t>(weight.call.index())};
-  std::visit(
-      [&](const auto &desc) { llvm::append_range(key, abi::wordsOf(desc)); },
-      weight.call);
-  auto [it, isNew] = slots.try_emplace(key, packed[stage].size());
-  if (isNew) {
-    slotOf(weight.call) = it->second;
-    packed[stage].push_back(std::move(weight));
-  }
-  return it->second;
+void HostProgram::usePacked(int64_t stage, int64_t slot,
+                            const PackedWeight &weight) {
+  packed[stage].try_emplace(slot, weight);
 }
 
 HostArgument HostProgram::placeWords(ArrayRef<int64_t> values,
@@ -123,7 +109,7 @@ HostArgument HostProgram::placeWords(ArrayRef<int64_t> values,
           DenseI64ArrayAttr::get(module.getContext(), shape), it->second};
 }
 
-Typed<const int64_t *> HostProgram::words(std::vector<int64_t> values) {
+Typed<const int64_t *> HostProgram::words(ArrayRef<int64_t> values) {
   return Typed<const int64_t *>(placeWords(values, values));
 }
 

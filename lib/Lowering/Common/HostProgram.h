@@ -14,6 +14,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <map>
+#include <set>
 #include <variant>
 #include <vector>
 
@@ -37,12 +38,6 @@ struct ProgramKernel {
   int64_t sharedBytes = 0;
   int64_t scalars = 0; // arguments after the buffers
   std::vector<Buffer> buffers;
-};
-
-/// How the steps of a stage use one persistent tensor.
-struct PersistentUse {
-  bool packed = false; // by calls that read a packed form
-  bool plain = false;  // as it is
 };
 
 /// A row of the manifest's "communicators".
@@ -85,12 +80,12 @@ public:
   int32_t communicator(mlir::ArrayAttr axes, int64_t bytes = 0);
   /// Remembers that a stage sends or receives over `channel`.
   void useChannel(int64_t channel, ProgramChannel what);
-  /// Slot of a packed form of a persistent tensor of `stage`; calls with the
-  /// same descriptor (its slot aside) share it.
-  int64_t packedSlot(int64_t stage, PackedWeight weight);
+  /// Remembers the call that reads a packed form of `stage` first: setup makes
+  /// it by that call's descriptor.
+  void usePacked(int64_t stage, int64_t slot, const PackedWeight &weight);
 
   /// Constant 64-bit words, once per contents.
-  Typed<const int64_t *> words(std::vector<int64_t> values);
+  Typed<const int64_t *> words(llvm::ArrayRef<int64_t> values);
   /// A constant descriptor. Its slot, if it has one, may differ where calls are
   /// alike.
   template <typename T> Typed<const T *> descriptor(const T &value) {
@@ -116,9 +111,9 @@ public:
   std::vector<ProgramKernel> kernels;
   std::vector<ProgramCommunicator> communicators;
   std::vector<ProgramChannel> channels;
-  std::vector<std::vector<PackedWeight>> packed; // by stage
-  /// By stage and index; what @step does not touch is not there.
-  std::map<std::pair<int64_t, int64_t>, PersistentUse> persistentUses;
+  std::vector<std::map<int64_t, PackedWeight>> packed; // by stage and slot
+  /// Persistent tensors that steps read as they are, by stage and index.
+  std::set<std::pair<int64_t, int64_t>> readPlain;
   /// Functions of repeated calls, by the calls.
   std::map<std::vector<int64_t>, mlir::LLVM::LLVMFuncOp> repeated;
   int64_t tables = 0;                // made for repeated calls
@@ -132,7 +127,6 @@ private:
   std::map<std::string, int32_t> communicatorIndex;
   std::map<std::vector<int64_t>, int64_t> wordPlaces;
   std::vector<int64_t> allWords;
-  std::map<std::vector<int64_t>, int64_t> slots;
 };
 
 /// The name of the array that Words arguments point into.

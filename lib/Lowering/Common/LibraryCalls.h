@@ -7,9 +7,8 @@
 
 namespace autopar {
 
-/// The descriptor of a kernel with `library`, without a packed slot. An error
-/// if its buffers have layouts that the call cannot say.
-mlir::FailureOr<LibraryCall> describeLibraryCall(KernelOp kernel);
+/// The descriptor of a kernel with `library`, without a packed slot.
+LibraryCall describeLibraryCall(KernelOp kernel);
 
 } // namespace autopar
 

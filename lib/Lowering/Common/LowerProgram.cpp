@@ -6,7 +6,7 @@
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/Shapes.h"
 #include "autopar/Lowering/Attributes.h"
-#include "autopar/Schedule/HeldInputs.h"
+#include "autopar/Schedule/PersistentBuffers.h"
 
 using namespace mlir;
 
@@ -21,15 +21,6 @@ ProgramOp describeKernel(KernelOp kernel, StringRef kind) {
 }
 
 namespace {
-
-/// The index of a parameter or setup value.
-std::optional<int64_t> weightIndex(Value memref) {
-  auto buffer = memref.getDefiningOp<BufferOp>();
-  if (buffer && buffer.getSpace() == BufferSpace::Persistent &&
-      !isHeldInput(buffer))
-    return buffer.getPosition();
-  return std::nullopt;
-}
 
 /// The functions that compute what a descriptor says and that pack its weight:
 /// of the runtime, so their addresses are for templates alone.
@@ -67,84 +58,74 @@ public:
 private:
   LogicalResult lowerStep(func::FuncOp step, StringRef name, int64_t stage);
   LogicalResult lowerSetup(func::FuncOp setup, StringRef name, int64_t stage);
-  LogicalResult lowerBody(HostFunction &host, func::FuncOp function,
-                          bool isStep);
-  LogicalResult lowerOp(HostFunction &host, Operation *op, bool isStep);
-  LogicalResult lowerLibraryCall(HostFunction &host, KernelOp kernel,
-                                 bool isStep);
-  void findUses(func::FuncOp step, int64_t stage);
+  LogicalResult lowerBody(HostFunction &host, func::FuncOp function);
+  LogicalResult lowerOp(HostFunction &host, Operation *op);
+  void lowerLibraryCall(HostFunction &host, KernelOp kernel);
+  void findPlainReads(func::FuncOp step, int64_t stage);
 
   HostProgram &program;
   TargetKernels &kernels;
 };
 
-/// A tensor all of whose uses in @step may read a packed form is not kept as it
-/// is.
-void Lowering::findUses(func::FuncOp step, int64_t stage) {
+/// A tensor that steps read in packed forms alone is not kept as it is.
+void Lowering::findPlainReads(func::FuncOp step, int64_t stage) {
   for (Operation &op : step.getBody().front().without_terminator()) {
     auto kernel = dyn_cast<KernelOp>(op);
-    int64_t packed =
-        kernel && kernel.getLibrary() ? kernel.getLibrary()->getB() : -1;
+    auto call = kernel ? kernel.getLibrary() : std::nullopt;
+    int64_t packed = call && call->getPacked() >= 0 ? call->getB() : -1;
     for (auto [number, operand] : llvm::enumerate(op.getOperands()))
-      if (auto index = weightIndex(operand)) {
-        PersistentUse &use = program.persistentUses[{stage, *index}];
-        (static_cast<int64_t>(number) == packed ? use.packed : use.plain) =
-            true;
-      }
+      if (auto index = constantIndex(operand);
+          index && static_cast<int64_t>(number) != packed)
+        program.readPlain.insert({stage, *index});
   }
 }
 
-LogicalResult Lowering::lowerLibraryCall(HostFunction &host, KernelOp kernel,
-                                         bool isStep) {
-  FailureOr<LibraryCall> described = describeLibraryCall(kernel);
-  if (failed(described))
-    return failure();
+void Lowering::lowerLibraryCall(HostFunction &host, KernelOp kernel) {
   LibraryCallAttr call = *kernel.getLibrary();
+  bool isPacked = call.getPacked() >= 0;
   auto operand = [&](int64_t number) -> Typed<const void *> {
     if (number < 0)
       return nullptr;
     return host.address(kernel.getInputs()[number]);
   };
-  bool isGemm = call.getKind() == CallKind::Gemm;
   Typed<int32_t> op =
       host.op(describeKernel(kernel, stringifyCallKind(call.getKind())));
-  auto weight = weightIndex(kernel.getInputs()[call.getB()]);
-  // A matrix that has to stay as it is serves GEMMs too: two copies of a
-  // vocabulary's embedding would be most of some models.
-  bool packs = isStep && weight &&
-               !(isGemm && program.persistentUses[{host.stage, *weight}].plain);
   auto compute = [&](auto &desc) {
-    if (packs)
-      desc.slot = program.packedSlot(host.stage, {desc, *weight, op});
+    desc.slot = call.getPacked();
+    if (isPacked) {
+      auto weight = kernel.getInputs()[call.getB()].getDefiningOp<BufferOp>();
+      program.usePacked(host.stage, desc.slot,
+                        {desc, static_cast<int64_t>(weight.getPosition()), op});
+    }
     host.call<computeOf<std::decay_t<decltype(desc)>>()>(
         op, program.descriptor(desc), operand(call.getA()),
-        operand(packs ? -1 : call.getB()), operand(call.getBias()),
+        operand(isPacked ? -1 : call.getB()), operand(call.getBias()),
         operand(call.getAddend()), host.address(kernel.getOutputs()[0]));
   };
-  std::visit(compute, *described);
-  return success();
+  LibraryCall described = describeLibraryCall(kernel);
+  std::visit(compute, described);
 }
 
-LogicalResult Lowering::lowerOp(HostFunction &host, Operation *op,
-                                bool isStep) {
+LogicalResult Lowering::lowerOp(HostFunction &host, Operation *op) {
   if (isa<BufferOp>(op))
     return success();
   auto kernel = dyn_cast<KernelOp>(op);
   if (!kernel)
     return lowerCommunication(host, op);
-  if (kernel.getLibrary())
-    return lowerLibraryCall(host, kernel, isStep);
+  if (kernel.getLibrary()) {
+    lowerLibraryCall(host, kernel);
+    return success();
+  }
   bool isEmpty = llvm::all_of(kernel.getOutputs(), [](Value output) {
     return elementsOf(output) == 0;
   });
   return isEmpty ? success() : kernels.launch(host, kernel);
 }
 
-LogicalResult Lowering::lowerBody(HostFunction &host, func::FuncOp function,
-                                  bool isStep) {
+LogicalResult Lowering::lowerBody(HostFunction &host, func::FuncOp function) {
   for (Operation &op : function.getBody().front().without_terminator()) {
     host.loc = op.getLoc();
-    if (failed(lowerOp(host, &op, isStep)))
+    if (failed(lowerOp(host, &op)))
       return failure();
   }
   return success();
@@ -152,9 +133,9 @@ LogicalResult Lowering::lowerBody(HostFunction &host, func::FuncOp function,
 
 LogicalResult Lowering::lowerStep(func::FuncOp step, StringRef name,
                                   int64_t stage) {
-  findUses(step, stage);
+  findPlainReads(step, stage);
   HostFunction host(program, stage);
-  if (failed(lowerBody(host, step, /*isStep=*/true)))
+  if (failed(lowerBody(host, step)))
     return failure();
   emitHostFunction(program, name, /*hasTime=*/true, std::move(host.calls));
   return success();
@@ -175,9 +156,9 @@ std::vector<int64_t> persistentBytes(ModuleOp module, int64_t stage) {
 LogicalResult Lowering::lowerSetup(func::FuncOp setup, StringRef name,
                                    int64_t stage) {
   HostFunction host(program, stage), packs(program, stage);
-  if (setup && failed(lowerBody(host, setup, /*isStep=*/false)))
+  if (setup && failed(lowerBody(host, setup)))
     return failure();
-  for (const PackedWeight &weight : program.packed[stage])
+  for (const auto &[slot, weight] : program.packed[stage])
     callPack(packs, weight);
   emitHostFunction(program, name, /*hasTime=*/false,
                    setupCalls(program, stage, std::move(host.calls),
@@ -208,6 +189,7 @@ FailureOr<Mesh> meshOf(ModuleOp module) {
   return module.emitError("no autopar.mesh in the module: it was not planned");
 }
 
+/// All but what the executable is made by.
 void eraseScheduled(ModuleOp module) {
   for (auto function :
        llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
@@ -216,7 +198,8 @@ void eraseScheduled(ModuleOp module) {
     mesh.erase();
   SmallVector<StringAttr> names;
   for (NamedAttribute attribute : module->getDiscardableAttrs())
-    if (attribute.getName().getValue().starts_with("autopar."))
+    if (StringRef name = attribute.getName();
+        name.starts_with("autopar.") && name != kTarget && name != kMadeWeights)
       names.push_back(attribute.getName());
   for (StringAttr name : names)
     module->removeDiscardableAttr(name);

@@ -285,7 +285,10 @@ void ManifestWriter::addPlan(json::Object &root) {
     if (auto seconds = plan->getNumber("predicted_step_seconds"))
       predicted["step_seconds"] = *seconds;
     const json::Array *bytes = plan->getArray("predicted_stage_memory_bytes");
-    if (bytes && static_cast<int64_t>(bytes->size()) == program.stages)
+    if (bytes && static_cast<int64_t>(bytes->size()) == program.stages &&
+        llvm::all_of(*bytes, [](const json::Value &each) {
+          return each.getAsInteger().has_value();
+        }))
       predicted["peak_memory_bytes"] = json::Array(*bytes);
   }
 }

@@ -86,8 +86,7 @@ std::vector<HostCall> setupCalls(const HostProgram &program, int64_t stage,
         result.push_back(makeCall<aprt_load>(loc, numberOf(tensor)));
     result.push_back(std::move(call));
     for (int64_t tensor : tensors) {
-      auto use = program.persistentUses.find({stage, tensor});
-      bool kept = use != program.persistentUses.end() && use->second.plain;
+      bool kept = program.readPlain.count({stage, tensor});
       if (last[tensor] == number && !kept)
         result.push_back(makeCall<aprt_release>(loc, numberOf(tensor)));
     }

@@ -5,10 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "autopar/Frontend/OnnxReader.h"
+#include "autopar/Lowering/Attributes.h"
 #include "autopar/Lowering/Executable.h"
+#include "autopar/Lowering/MadeWeights.h"
+#include "autopar/Lowering/Passes.h"
 #include "autopar/Support/Output.h"
+#include "files/ContentHash.h"
 #include "files/OutputFile.h"
 #include "lld/Common/Driver.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MathExtras.h"
@@ -20,6 +29,9 @@ LLD_HAS_DRIVER(elf)
 using namespace llvm;
 
 namespace autopar {
+
+#define GEN_PASS_DEF_WRITEEXECUTABLE
+#include "autopar/Lowering/Passes.h.inc"
 
 namespace {
 
@@ -116,11 +128,31 @@ Expected<std::string> findStub() {
 // The file
 //===----------------------------------------------------------------------===//
 
-ExecutableWriter::ExecutableWriter()
-    : out(std::make_unique<runtime::OutputFile>()) {}
-ExecutableWriter::~ExecutableWriter() = default;
+namespace {
 
-llvm::Error ExecutableWriter::finish() { return toError(out->commit()); }
+/// The file, piece by piece.
+class ExecutableWriter {
+public:
+  /// Begins with the stub.
+  Error open(StringRef path);
+  /// Bytes of weights, from here on until endWeights.
+  runtime::OutputFile &file() { return out; }
+  Error endWeights(uint64_t offset, uint64_t size, uint64_t content) {
+    return trailer("AUTOPARW", offset, size, content);
+  }
+  Error addProgram(ArrayRef<char> program);
+  Error finish() { return toError(out.commit()); }
+
+private:
+  Error append(ArrayRef<char> bytes) {
+    return toError(out.write(bytes.data(), bytes.size()));
+  }
+  Error trailer(StringRef magic, uint64_t offset, uint64_t size, uint64_t sum);
+
+  runtime::OutputFile out;
+};
+
+} // namespace
 
 /// "AUTOPAR1" or "AUTOPARW", then offset, size and checksum.
 Error ExecutableWriter::trailer(StringRef magic, uint64_t offset, uint64_t size,
@@ -131,17 +163,16 @@ Error ExecutableWriter::trailer(StringRef magic, uint64_t offset, uint64_t size,
   return append(bytes);
 }
 
-Error ExecutableWriter::append(ArrayRef<char> bytes) {
-  return toError(out->write(bytes.data(), bytes.size()));
-}
-
-Error ExecutableWriter::open(StringRef path, StringRef stub) {
-  auto base = MemoryBuffer::getFile(stub, /*IsText=*/false,
+Error ExecutableWriter::open(StringRef path) {
+  Expected<std::string> stub = findStub();
+  if (!stub)
+    return stub.takeError();
+  auto base = MemoryBuffer::getFile(*stub, /*IsText=*/false,
                                     /*RequiresNullTerminator=*/false);
   if (!base)
-    return createStringError(base.getError(), "cannot read '" + stub + "': " +
+    return createStringError(base.getError(), "cannot read '" + *stub + "': " +
                                                   base.getError().message());
-  if (Error error = toError(out->open(path.str(), /*isProgram=*/true)))
+  if (Error error = toError(out.open(path.str(), /*isProgram=*/true)))
     return error;
   SmallVector<char, 0> bytes((*base)->getBufferStart(),
                              (*base)->getBufferEnd());
@@ -149,26 +180,143 @@ Error ExecutableWriter::open(StringRef path, StringRef stub) {
   return append(bytes);
 }
 
-Error ExecutableWriter::endWeights(const MadeWeightsPlace &place) {
-  return trailer("AUTOPARW", place.offset, place.size, place.content);
-}
-
 Error ExecutableWriter::addProgram(ArrayRef<char> program) {
-  uint64_t offset = out->position();
+  uint64_t offset = out.position();
   if (Error error = append(program))
     return error;
   return trailer("AUTOPAR1", offset, program.size(), checksum(program));
 }
 
-Error writeExecutable(StringRef path, StringRef stub,
-                      ArrayRef<ProgramBytes> programs) {
+/// Writes the weights, each at its offset from where `out` is; gives their
+/// hash.
+static Expected<uint64_t> writeWeights(const MadeWeights &made,
+                                       const OnnxModel &model,
+                                       runtime::OutputFile &out) {
+  runtime::ContentHash hash;
+  int64_t written = 0;
+  auto append = [&](ArrayRef<char> bytes) {
+    hash.add(bytes.data(), bytes.size());
+    written += bytes.size();
+    return toError(out.write(bytes.data(), bytes.size()));
+  };
+  for (const MadeWeights::Piece &piece : made.all()) {
+    auto bytes = model.readParameter(piece.name);
+    if (!bytes)
+      return bytes.takeError();
+    if (static_cast<int64_t>(bytes->size()) != piece.size)
+      return createStringError("parameter '" + piece.name + "' has " +
+                               Twine(bytes->size()) + " bytes, not " +
+                               Twine(piece.size));
+    if (Error error = append(std::vector<char>(piece.offset - written)))
+      return std::move(error);
+    if (Error error = append(*bytes))
+      return std::move(error);
+  }
+  return hash.value();
+}
+
+/// The weights' own file: it ends with their hash.
+static Expected<uint64_t> writeBeside(const MadeWeights &made,
+                                      const OnnxModel &model) {
+  runtime::OutputFile file;
+  if (Error error = toError(file.open(made.path())))
+    return std::move(error);
+  auto hash = writeWeights(made, model, file);
+  if (!hash)
+    return hash.takeError();
+  SmallString<16> end("AUTOPARW");
+  appendWord(end, *hash);
+  if (Error error = toError(file.write(end.data(), end.size())))
+    return std::move(error);
+  if (Error error = toError(file.commit()))
+    return std::move(error);
+  return hash;
+}
+
+Error writeExecutable(StringRef path, ArrayRef<ProgramBytes> programs,
+                      const MadeWeights &made, const OnnxModel *model) {
   ExecutableWriter writer;
-  if (Error error = writer.open(path, stub))
+  if (Error error = writer.open(path))
     return error;
+  if (!made.all().empty()) {
+    uint64_t begin = made.isEmbedded() ? writer.file().position() : 0;
+    auto hash = made.isEmbedded() ? writeWeights(made, *model, writer.file())
+                                  : writeBeside(made, *model);
+    if (!hash)
+      return hash.takeError();
+    if (Error error = writer.endWeights(begin, made.end(), *hash))
+      return error;
+  }
   for (const ProgramBytes &program : programs)
     if (Error error = writer.addProgram(program))
       return error;
   return writer.finish();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct WriteExecutable : impl::WriteExecutableBase<WriteExecutable> {
+  using WriteExecutableBase::WriteExecutableBase;
+  explicit WriteExecutable(std::vector<ProgramBytes> *programs)
+      : programs(programs) {}
+
+  void getDependentDialects(mlir::DialectRegistry &registry) const override {
+    mlir::registerBuiltinDialectTranslation(registry);
+    mlir::registerLLVMDialectTranslation(registry);
+    mlir::registerGPUDialectTranslation(registry);
+    mlir::registerNVVMDialectTranslation(registry);
+  }
+
+  void runOnOperation() override {
+    if (Error error = run()) {
+      mlir::emitError(getOperation().getLoc()) << toString(std::move(error));
+      signalPassFailure();
+    }
+  }
+
+private:
+  Error run() {
+    mlir::ModuleOp module = getOperation();
+    auto program = compileProgram(module, targetName(module));
+    if (!program)
+      return program.takeError();
+    if (programs) {
+      programs->push_back(std::move(*program));
+      return Error::success();
+    }
+    if (executable.empty())
+      return createStringError("no file to write: give executable=FILE");
+    auto made = MadeWeights::create(
+        executable, embed,
+        module->getAttrOfType<mlir::ArrayAttr>(kMadeWeights));
+    if (!made)
+      return made.takeError();
+    std::unique_ptr<OnnxModel> file;
+    if (!made->all().empty()) {
+      if (model.empty())
+        return createStringError("the executable has weights of the model in "
+                                 "it or beside it: give model=FILE");
+      auto read = OnnxModel::read(model);
+      if (!read)
+        return read.takeError();
+      file = std::move(*read);
+    }
+    return writeExecutable(executable, {std::move(*program)}, *made,
+                           file.get());
+  }
+
+  std::vector<ProgramBytes> *programs = nullptr;
+};
+
+} // namespace
+
+std::unique_ptr<mlir::Pass>
+createWriteExecutable(std::vector<ProgramBytes> *programs) {
+  return std::make_unique<WriteExecutable>(programs);
 }
 
 } // namespace autopar

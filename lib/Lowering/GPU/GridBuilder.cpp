@@ -174,8 +174,9 @@ void GridBuilder::emitFlat(const GridPlan &plan) {
   }
 }
 
-void GridBuilder::emitRows(const GridPlan &plan) {
-  RowGroup group = plan.group;
+/// Which lane of which row of the block a thread is; gives the number of its
+/// row.
+Value GridBuilder::numberRow(RowGroup &group) {
   Value thread = dimension<mlir::gpu::ThreadIdOp>();
   int64_t inner = group.neighbours ? group.lanes : group.rows;
   Value low = digit(thread, 1, inner == group.threads() ? 0 : inner);
@@ -189,8 +190,12 @@ void GridBuilder::emitRows(const GridPlan &plan) {
     group.row = nullptr;
   }
   Value number = dimension<mlir::gpu::BlockIdOp>();
-  if (group.row)
-    number = plus(number, group.row, group.rows);
+  return group.row ? plus(number, group.row, group.rows) : number;
+}
+
+void GridBuilder::emitRows(const GridPlan &plan) {
+  RowGroup group = plan.group;
+  Value number = numberRow(group);
   bool uneven = plan.rowCount % group.rows != 0;
   // Where whole warps have rows of their own, those without one leave; else
   // all threads stay for the barriers, and repeat the last row.

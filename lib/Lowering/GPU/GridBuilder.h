@@ -38,6 +38,7 @@ private:
   mlir::gpu::GPUFuncOp makeFunction(const GridPlan &plan);
   void bindArguments(GridEmitter &emit);
   void emitFlat(const GridPlan &plan);
+  mlir::Value numberRow(RowGroup &group);
   void emitRows(const GridPlan &plan);
   void emitTiles(const GridPlan &plan);
   void store(GridEmitter &emit, llvm::ArrayRef<OutputElement> elements);

@@ -78,8 +78,7 @@ FailureOr<GridKernels::Known> GridKernels::make(KernelOp kernel) {
   std::string name = loops::nameOf(kernel, table.size());
   GridBuilder builder(kernels, *tables, kernel, arguments, name);
   loops::Findings findings = builder.tryOut();
-  GridPlan plan = planGrid(kernel, findings, vectorFor(kernel),
-                           arguments.writesOverInput(kernel));
+  GridPlan plan = planGrid(kernel, findings, vectorFor(kernel));
   GridKernelRow row = rowFor(kernel, arguments);
   row.name = name;
   row.sharedBytes = builder.build(plan);

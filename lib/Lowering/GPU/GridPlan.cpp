@@ -168,16 +168,16 @@ void planFlat(GridPlan &plan, const Findings &findings, int64_t vector) {
 /// What the kernel folds. Where outputs are stored over inputs all of it is of
 /// the iteration's own row (verify-schedule), though indices may not show it.
 SmallVector<FoldFinding> foldsOf(KernelOp kernel, const Findings &findings,
-                                 int64_t space, bool inPlace) {
+                                 const GridPlan &plan) {
   auto folds = llvm::to_vector(findings.foldsFound);
-  if (!inPlace)
+  if (!plan.inPlace)
     return folds;
   for (Operation &op : kernel.getBody().front()) {
     if (loopRoleOf(&op) != LoopRole::RowReduction)
       continue;
-    int64_t rowLength = space / std::max<int64_t>(1, rowCountOf(&op));
+    int64_t rowLength = plan.space / std::max<int64_t>(1, rowCountOf(&op));
     for (FoldFinding &fold : folds)
-      fold.digits = {{rowLength, space}};
+      fold.digits = {{rowLength, plan.space}};
     break;
   }
   return folds;
@@ -214,19 +214,19 @@ int64_t GridPlan::threadCount() const {
 }
 
 GridPlan planGrid(KernelOp kernel, const Findings &findings,
-                  int64_t alignedVector, bool inPlace) {
+                  int64_t alignedVector) {
   GridPlan plan;
   plan.space = loops::spaceOf(kernel);
-  plan.inPlace = inPlace;
+  plan.inPlace = loops::isInPlace(kernel);
   std::set<int64_t> cuts(findings.boundaries);
   loops::cutAtOutputs(kernel, plan.space, cuts);
-  SmallVector<FoldFinding> found =
-      foldsOf(kernel, findings, plan.space, inPlace);
+  SmallVector<FoldFinding> found = foldsOf(kernel, findings, plan);
   for (const FoldFinding &fold : found)
     for (auto [from, to] : fold.digits)
       cuts.insert({std::max<int64_t>(1, from), to});
   plan.parts = loops::cutSpace(plan.space, cuts);
-  SmallVector<FoldFinding> folds = decidingFolds(found, plan.parts, inPlace);
+  SmallVector<FoldFinding> folds =
+      decidingFolds(found, plan.parts, plan.inPlace);
   if (!folds.empty())
     planRows(plan, folds, alignedVector);
   else if (!planTiles(plan, findings))

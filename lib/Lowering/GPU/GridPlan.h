@@ -43,7 +43,7 @@ struct GridPlan {
 /// The plan for what a trial emission over the flat space found out.
 /// `alignedVector`: the most consecutive elements that one access can take.
 GridPlan planGrid(KernelOp kernel, const loops::Findings &findings,
-                  int64_t alignedVector, bool inPlace);
+                  int64_t alignedVector);
 
 } // namespace autopar::gpu
 

@@ -4,20 +4,24 @@
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/Layout.h"
 #include "autopar/Dialect/Shapes.h"
+#include "autopar/Schedule/Names.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
 namespace autopar::loops {
 
-/// Where a memref begins, as a key.
+/// Where a memref begins, as a key: a byte of the arena, or of a persistent
+/// tensor.
 static std::string placeOf(Value memref) {
-  if (auto buffer = memref.getDefiningOp<BufferOp>())
-    return (stringifyBufferSpace(buffer.getSpace()) + "[" +
-            Twine(buffer.getPosition()) + " + " +
-            Twine(byteOffset(memref.getType())) + "]")
-        .str();
-  return "";
+  auto buffer = memref.getDefiningOp<BufferOp>();
+  if (!buffer)
+    return "";
+  int64_t position = buffer.getPosition(),
+          offset = byteOffset(memref.getType());
+  if (buffer.getSpace() == BufferSpace::Arena)
+    return "arena[" + std::to_string(position + offset) + "]";
+  return std::to_string(position) + "[" + std::to_string(offset) + "]";
 }
 
 KernelSlots::KernelSlots(KernelOp kernel) {
@@ -35,19 +39,14 @@ KernelSlots::KernelSlots(KernelOp kernel) {
   });
 }
 
-bool KernelSlots::writesOverInput(KernelOp kernel) const {
-  size_t inputs = kernel.getInputs().size();
-  ArrayRef<unsigned> all(slots);
-  return llvm::any_of(all.drop_front(inputs), [&](unsigned slot) {
-    return llvm::is_contained(all.take_front(inputs), slot);
-  });
-}
+bool isInPlace(KernelOp kernel) { return kernel->hasAttr(schedule::kInPlace); }
 
 std::string bodyKey(KernelOp kernel, ArrayRef<unsigned> slots) {
   std::string text;
   llvm::raw_string_ostream os(text);
   for (unsigned slot : slots)
     os << slot << ' ';
+  os << (isInPlace(kernel) ? "in place " : "");
   Block &body = kernel.getBody().front();
   // Where a part begins is an argument of the kernel.
   for (Type type : kernel->getOperandTypes()) {

@@ -24,8 +24,10 @@ struct KernelSlots {
   llvm::SmallVector<mlir::ArrayAttr> positions;
 
   explicit KernelSlots(KernelOp kernel);
-  bool writesOverInput(KernelOp kernel) const;
 };
+
+/// Whether an output is stored over an input.
+bool isInPlace(KernelOp kernel);
 
 /// Equal for kernels that one function serves.
 std::string bodyKey(KernelOp kernel, llvm::ArrayRef<unsigned> slots);

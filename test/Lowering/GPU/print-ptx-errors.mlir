@@ -1,5 +1,5 @@
 // Functions of math come from libdevice; who lacks it is told what to install.
-// RUN: env AUTOPAR_LIBDEVICE=/nowhere/libdevice.bc not autopar-opt %s --autopar-phase-lower=target=cuda --autopar-print-ptx 2>&1 | FileCheck %s
+// RUN: env AUTOPAR_LIBDEVICE=/nowhere/libdevice.bc not autopar-opt %s --autopar-lower-to-gpu-pipeline --autopar-print-ptx 2>&1 | FileCheck %s
 
 // CHECK: error: AUTOPAR_LIBDEVICE names no file: /nowhere/libdevice.bc
 

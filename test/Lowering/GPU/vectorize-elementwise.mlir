@@ -1,7 +1,7 @@
 // Threads take as many consecutive elements as one access holds, where buffers
 // are aligned; indices of 32 bits, no division where rows join.
 // RUN: autopar-opt %s --autopar-lower-to-gpu | FileCheck %s
-// RUN: autopar-opt %s --autopar-phase-lower=target=cuda --autopar-print-ptx=arch=sm_80 -o /dev/null | FileCheck %s --check-prefix=PTX
+// RUN: autopar-opt %s --autopar-lower-to-gpu-pipeline --autopar-print-ptx=arch=sm_80 -o /dev/null | FileCheck %s --check-prefix=PTX
 
 module attributes {autopar.persistent = [[]]} {
   autopar.mesh @mesh <["x"=1]>

@@ -102,7 +102,7 @@ private:
     GraphStep &step = graph.steps.emplace_back();
     step.ops = {index};
     step.root = index;
-    step.library = library;
+    step.kind = library ? GroupKind::Contraction : GroupKind::Loops;
     return result;
   }
 

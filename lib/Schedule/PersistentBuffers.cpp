@@ -1,6 +1,6 @@
-//===- HeldInputs.cpp - Inputs that are read where the host holds them ----===//
+//===- PersistentBuffers.cpp - What persistent buffers hold ---------------===//
 
-#include "autopar/Schedule/HeldInputs.h"
+#include "autopar/Schedule/PersistentBuffers.h"
 #include "autopar/Schedule/Names.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -19,10 +19,18 @@ bool isHeldInput(BufferOp buffer) {
   size_t number = stage ? stage.getInt() : 0, index = buffer.getPosition();
   if (!table || number >= table.size())
     return false;
-  auto rows = cast<ArrayAttr>(table[number]);
-  return index < rows.size() &&
-         isa_and_nonnull<InputAttr>(
-             cast<DictionaryAttr>(rows[index]).get("source"));
+  auto rows = dyn_cast<ArrayAttr>(table[number]);
+  auto row = rows && index < rows.size() ? dyn_cast<DictionaryAttr>(rows[index])
+                                         : DictionaryAttr();
+  return row && isa_and_nonnull<InputAttr>(row.get("source"));
+}
+
+std::optional<int64_t> constantIndex(Value memref) {
+  auto buffer = memref.getDefiningOp<BufferOp>();
+  if (buffer && buffer.getSpace() == BufferSpace::Persistent &&
+      !isHeldInput(buffer))
+    return buffer.getPosition();
+  return std::nullopt;
 }
 
 } // namespace autopar

@@ -1,8 +1,9 @@
-//===- WeightPlaces.cpp - Where an executable finds its weights -----------===//
+//===- PlaceWeights.cpp - Where an executable finds its weights -----------===//
 
-#include "WeightPlaces.h"
-#include "autopar/Dialect/Dialect.h"
+#include "autopar/Frontend/OnnxReader.h"
 #include "autopar/Lowering/Attributes.h"
+#include "autopar/Lowering/MadeWeights.h"
+#include "autopar/Lowering/Passes.h"
 #include "autopar/Support/Output.h"
 #include "files/FileIdentity.h"
 #include <filesystem>
@@ -12,13 +13,16 @@ namespace fs = std::filesystem;
 
 namespace autopar {
 
+#define GEN_PASS_DEF_PLACEWEIGHTS
+#include "autopar/Lowering/Passes.h.inc"
+
 namespace {
 
 /// One module's parameters and the files that hold them.
 class WeightPlacer {
 public:
   WeightPlacer(ModuleOp module, const OnnxModel &model,
-               const WeightPaths &paths, MadeWeights &made)
+               const PlaceWeightsOptions &paths, MadeWeights &made)
       : module(module), model(model), paths(paths), made(made),
         builder(module.getContext()) {}
 
@@ -27,15 +31,15 @@ public:
 private:
   llvm::Expected<Attribute> placeEntry(DictionaryAttr entry);
   llvm::Error describeFiles();
+  void describeMade();
   llvm::Error describe(StringRef file, NamedAttrList &fields);
-  llvm::Error describeKnown();
   std::string placeOf(StringRef file) const;
   std::string besideModel(StringRef file) const;
   StringAttr text(uint64_t hash);
 
   ModuleOp module;
   const OnnxModel &model;
-  const WeightPaths &paths;
+  const PlaceWeightsOptions &paths;
   MadeWeights &made;
   Builder builder;
   std::map<std::string, std::vector<runtime::ByteRange>> files;
@@ -56,19 +60,19 @@ StringAttr WeightPlacer::text(uint64_t hash) {
 std::string WeightPlacer::besideModel(StringRef file) const {
   std::error_code code;
   fs::path weights = fs::absolute(paths.model, code).parent_path() / file.str();
-  fs::path relative = fs::relative(weights, paths.folder, code);
+  fs::path relative = fs::relative(weights, made.folder(), code);
   return code || relative.empty() ? file.str() : relative.string();
 }
 
 /// `--weights` names the only file, the one of several that is called so, or a
 /// folder that holds them; relative to the executable.
 std::string WeightPlacer::placeOf(StringRef file) const {
-  fs::path given = paths.given;
+  fs::path given = paths.weights;
   if (given.empty())
     return besideModel(file);
   std::error_code ignored;
   if (given.filename().empty() ||
-      fs::is_directory(fs::path(paths.folder) / given, ignored))
+      fs::is_directory(fs::path(made.folder()) / given, ignored))
     return (given / file.str()).string();
   if (files.size() == 1 || given.filename() == fs::path(file.str()).filename())
     return given.string();
@@ -112,7 +116,7 @@ llvm::Error WeightPlacer::describe(StringRef file, NamedAttrList &fields) {
 /// where a person expects it.
 llvm::Error WeightPlacer::describeFiles() {
   bool isBesideModel =
-      paths.given.empty() || fs::path(paths.given).filename().empty();
+      paths.weights.empty() || fs::path(paths.weights).filename().empty();
   NamedAttrList places;
   bool isExternal = llvm::any_of(
       files, [&](auto &file) { return file.first != model.fileName(); });
@@ -137,25 +141,6 @@ llvm::Error WeightPlacer::describeFiles() {
   return llvm::Error::success();
 }
 
-/// Weights by another name than these must agree in what was compiled in.
-llvm::Error WeightPlacer::describeKnown() {
-  SmallVector<Attribute> known;
-  for (const std::string &name : model.knownInitializers()) {
-    auto bytes = model.readParameter(name);
-    if (!bytes)
-      return bytes.takeError();
-    runtime::ContentHash hash;
-    hash.add(bytes->data(), bytes->size());
-    known.push_back(builder.getDictionaryAttr(
-        {builder.getNamedAttr("name", builder.getStringAttr(name)),
-         builder.getNamedAttr("bytes",
-                              builder.getI64IntegerAttr(bytes->size())),
-         builder.getNamedAttr("content", text(hash.value()))}));
-  }
-  module->setAttr(kKnownTensors, builder.getArrayAttr(known));
-  return llvm::Error::success();
-}
-
 //===----------------------------------------------------------------------===//
 // Parameters
 //===----------------------------------------------------------------------===//
@@ -167,8 +152,8 @@ llvm::Expected<Attribute> WeightPlacer::placeEntry(DictionaryAttr entry) {
   NamedAttrList fields(entry);
   if (!model.isGraphInitializer(parameter.getName().getValue()))
     fields.set(kConstant, builder.getUnitAttr());
-  if (paths.embed || parameter.getOffset() < 0) {
-    auto placed = made.place(model, parameter);
+  if (made.isEmbedded() || parameter.getOffset() < 0) {
+    auto placed = made.place(parameter);
     if (!placed)
       return placed.takeError();
     fields.set("source", *placed);
@@ -199,12 +184,66 @@ llvm::Error WeightPlacer::place() {
   module->setAttr(kPersistent, builder.getArrayAttr(stages));
   if (llvm::Error error = describeFiles())
     return error;
-  return describeKnown();
+  describeMade();
+  return llvm::Error::success();
 }
 
-llvm::Error placeWeightFiles(ModuleOp module, const OnnxModel &model,
-                             const WeightPaths &paths, MadeWeights &made) {
-  return WeightPlacer(module, model, paths, made).place();
+/// For what writes the executable.
+void WeightPlacer::describeMade() {
+  SmallVector<Attribute> pieces;
+  for (const MadeWeights::Piece &piece : made.all())
+    pieces.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr("name", builder.getStringAttr(piece.name)),
+         builder.getNamedAttr("offset",
+                              builder.getI64IntegerAttr(piece.offset)),
+         builder.getNamedAttr("size", builder.getI64IntegerAttr(piece.size))}));
+  if (!pieces.empty())
+    module->setAttr(kMadeWeights, builder.getArrayAttr(pieces));
+}
+
+namespace {
+
+struct PlaceWeights : impl::PlaceWeightsBase<PlaceWeights> {
+  using PlaceWeightsBase::PlaceWeightsBase;
+  PlaceWeights(PlaceWeightsOptions options, const OnnxModel *model,
+               MadeWeights *made)
+      : PlaceWeightsBase(std::move(options)), known(model), shared(made) {}
+
+  void runOnOperation() override {
+    if (llvm::Error error = place()) {
+      emitError(getOperation().getLoc()) << llvm::toString(std::move(error));
+      signalPassFailure();
+    }
+  }
+
+private:
+  llvm::Error place() {
+    PlaceWeightsOptions options{model, executable, embed, weights};
+    if (known)
+      return WeightPlacer(getOperation(), *known, options, *shared).place();
+    if (model.empty() || executable.empty())
+      return llvm::createStringError("places of weights lead from the "
+                                     "executable to the model: give both, "
+                                     "model=FILE and executable=FILE");
+    auto read = OnnxModel::read(model);
+    if (!read)
+      return read.takeError();
+    auto made = MadeWeights::create(executable, embed);
+    if (!made)
+      return made.takeError();
+    return WeightPlacer(getOperation(), **read, options, *made).place();
+  }
+
+  const OnnxModel *known = nullptr;
+  MadeWeights *shared = nullptr;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createPlaceWeights(PlaceWeightsOptions options,
+                                         const OnnxModel *model,
+                                         MadeWeights *made) {
+  return std::make_unique<PlaceWeights>(std::move(options), model, made);
 }
 
 } // namespace autopar

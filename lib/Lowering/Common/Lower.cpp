@@ -1,0 +1,44 @@
+//===- Lower.cpp - The pipeline of the module's target --------------------===//
+
+#include "autopar/Dialect/Dialect.h"
+#include "autopar/Lowering/Attributes.h"
+#include "autopar/Lowering/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+#define GEN_PASS_DEF_LOWER
+#include "autopar/Lowering/Passes.h.inc"
+
+namespace {
+
+/// A pipeline is chosen before a module is there; what runs, by the module.
+struct Lower : impl::LowerBase<Lower> {
+  using LowerBase::LowerBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    OpPassManager pipeline(ModuleOp::getOperationName());
+    if (targetName(module) == kTargetCpu)
+      buildLowerToCpuPipeline(pipeline);
+    else
+      buildLowerToGpuPipeline(pipeline, sourceFolder);
+    SmallVector<Attribute> features;
+    for (const std::string &feature : hostCpuFeatures())
+      features.push_back(StringAttr::get(&getContext(), feature));
+    module->setAttr(kCpuFeatures, ArrayAttr::get(&getContext(), features));
+    if (failed(runPipeline(pipeline, module)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace autopar

@@ -1,0 +1,84 @@
+//===- MadeWeights.cpp - Weights that the compiler writes -----------------===//
+
+#include "autopar/Lowering/MadeWeights.h"
+#include "autopar/Lowering/Attributes.h"
+#include "autopar/Support/Output.h"
+#include "files/OutputFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+static constexpr uint64_t kAlignment = 64;
+
+llvm::Expected<MadeWeights>
+MadeWeights::create(StringRef executable, bool isEmbedded, ArrayAttr placed) {
+  runtime::OutputPlace place;
+  if (llvm::Error error = toError(runtime::findOutput(executable.str(), place)))
+    return std::move(error);
+  MadeWeights made;
+  made.embedded = isEmbedded;
+  // Nothing can be stored beside what is no plain file.
+  bool isPlain = place.kind == runtime::OutputPlace::Regular;
+  llvm::SmallString<128> home(isPlain ? place.path : std::string("program"));
+  if (std::error_code code = llvm::sys::fs::make_absolute(home))
+    return llvm::createStringError(code,
+                                   "no working folder: " + code.message());
+  made.home = llvm::sys::path::parent_path(home).str();
+  made.beside = isPlain ? place.path + ".weights" : "";
+  for (Attribute attribute : placed ? placed.getValue() : ArrayRef<Attribute>())
+    if (llvm::Error error = made.restore(attribute))
+      return std::move(error);
+  return made;
+}
+
+llvm::Error MadeWeights::restore(Attribute attribute) {
+  auto piece = dyn_cast<DictionaryAttr>(attribute);
+  auto name = piece ? piece.getAs<StringAttr>("name") : StringAttr();
+  auto offset = piece ? piece.getAs<IntegerAttr>("offset") : IntegerAttr();
+  auto size = piece ? piece.getAs<IntegerAttr>("size") : IntegerAttr();
+  if (!name || !offset || !size || size.getInt() < 0 ||
+      offset.getInt() < end() ||
+      !numbers.try_emplace(name.str(), pieces.size()).second)
+    return llvm::createStringError(
+        kMadeWeights + " must be an array of {name, offset, size}, each "
+                       "parameter once, one behind the other");
+  pieces.push_back({name.str(), offset.getInt(), size.getInt()});
+  return llvm::Error::success();
+}
+
+int64_t MadeWeights::end() const {
+  return pieces.empty() ? 0 : pieces.back().offset + pieces.back().size;
+}
+
+std::string MadeWeights::name() const {
+  return embedded ? "weights" : llvm::sys::path::filename(beside).str();
+}
+
+bool MadeWeights::isFile(StringRef other) const {
+  return !embedded && llvm::sys::fs::equivalent(beside, other);
+}
+
+llvm::Expected<ParameterAttr> MadeWeights::place(ParameterAttr parameter) {
+  if (!embedded && beside.empty())
+    return llvm::createStringError(
+        "some weights are in no file as they are (compressed, or as numbers) "
+        "and need one beside the executable, which is no plain file; add "
+        "--embed-weights");
+  std::string name = parameter.getName().str();
+  auto [it, isNew] = numbers.try_emplace(name, pieces.size());
+  if (isNew)
+    pieces.push_back({name,
+                      static_cast<int64_t>(llvm::alignTo(end(), kAlignment)),
+                      parameter.getLength()});
+  const Piece &piece = pieces[it->second];
+  MLIRContext *context = parameter.getContext();
+  return ParameterAttr::get(context, parameter.getName(),
+                            StringAttr::get(context, file()), piece.offset,
+                            piece.size);
+}
+
+} // namespace autopar
