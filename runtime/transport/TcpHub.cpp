@@ -89,6 +89,7 @@ void TcpHub::serve() {
                 peers.end());
     if (!joined)
       checkDeadline(begun);
+    checkReport();
   }
 }
 
@@ -159,6 +160,18 @@ void TcpHub::checkDeadline(double begun) {
   joined = true; // nobody else is waited for
   fail(missingRanks(absent(), identity.timeoutSeconds) + " at the start of " +
        std::to_string(identity.world) + " ranks" + trouble);
+}
+
+void TcpHub::report(const std::string &text) {
+  if (!reported.empty())
+    return;
+  reported = text;
+  reportedAt = monotonicSeconds();
+}
+
+void TcpHub::checkReport() {
+  if (!reported.empty() && monotonicSeconds() - reportedAt > kReportSeconds)
+    fail(reported);
 }
 
 TcpHub::Peer *TcpHub::peerOf(int rank) {
@@ -307,7 +320,7 @@ void TcpHub::handle(Peer &peer, const Frame &frame) {
       answerProgress(peer, rank);
     return;
   case FrameKind::Failed:
-    return fail(frame.bytes);
+    return report(frame.bytes);
   case FrameKind::Result: {
     std::lock_guard<std::mutex> lock(mutex);
     results[size_t(peer.rank)] = frame.bytes;

@@ -37,6 +37,9 @@ constexpr uint64_t kMostResult = uint64_t(1) << 40;
 /// Who connects has so long to say hello, and so many may be about to.
 constexpr double kHelloSeconds = 5;
 constexpr size_t kMostStrangers = 64;
+/// What a rank reports may be the death of another as its communication saw it:
+/// that one's connection has so long to end, which names the op.
+constexpr double kReportSeconds = 0.3;
 
 /// Bytes of a rank's hello.
 std::string helloBytes(const TcpIdentity &identity, int rank);
@@ -85,6 +88,9 @@ private:
   void pass(const Peer &from, const Frame &frame);
   void lost(Peer &peer);
   void checkDeadline(double begun);
+  /// The first report is a failure after kReportSeconds.
+  void report(const std::string &text);
+  void checkReport();
   Peer *peerOf(int rank);
   std::vector<int> absent();
   /// A peer that cannot be told is lost.
@@ -104,6 +110,8 @@ private:
   uint32_t met = 0;        // barriers that are over
   double acceptsAgain = 0; // when, after a failure
   std::string trouble;     // of accepting
+  std::string reported;    // the first failure that a rank told
+  double reportedAt = 0;
 
   std::mutex mutex;
   std::condition_variable changed;

@@ -134,4 +134,40 @@ TEST_F(Hub, WithoutDescriptorsItWaitsQuietlyForSome) {
   EXPECT_EQ(answer.kind, FrameKind::Welcome);
 }
 
+/// Both ranks have joined.
+class ConnectedRanks : public Hub {
+protected:
+  void SetUp() override {
+    Hub::SetUp();
+    zero = connected();
+    one = connected();
+    EXPECT_EQ(answerTo(zero, identity(), 0).kind, FrameKind::Welcome);
+    EXPECT_EQ(answerTo(one, identity(), 1).kind, FrameKind::Welcome);
+    Frame joined;
+    EXPECT_TRUE(zero.receive(joined, 5, kMostFrame).ok());
+    EXPECT_EQ(joined.kind, FrameKind::Joined);
+  }
+  std::string toldToZero() const {
+    Frame told;
+    EXPECT_TRUE(zero.receive(told, 5, kMostFrame).ok());
+    EXPECT_EQ(told.kind, FrameKind::Abort);
+    return told.bytes;
+  }
+  Socket zero, one;
+};
+
+TEST_F(ConnectedRanks, AReportIsTold) {
+  EXPECT_TRUE(zero.send(FrameKind::Failed, "rank 0: no memory").ok());
+  EXPECT_TRUE(one.send(FrameKind::Failed, "rank 1: rank 0 left").ok());
+  EXPECT_EQ(toldToZero(), "rank 0: no memory");
+}
+
+TEST_F(ConnectedRanks, ADeathExplainsAReportThatCameBefore) {
+  EXPECT_TRUE(zero.send(FrameKind::Failed, "rank 0: rank 1 is gone").ok());
+  pollfd wait = {zero.handle(), POLLIN, 0};
+  EXPECT_EQ(poll(&wait, 1, int(kReportSeconds * 300)), 0);
+  one.close();
+  EXPECT_NE(toldToZero().find("rank 1 died"), std::string::npos);
+}
+
 } // namespace
