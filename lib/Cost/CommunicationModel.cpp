@@ -44,15 +44,6 @@ static double allToAllSeconds(const Link &link, int64_t p, double n) {
   return (p - 1) * latency(link) + transfer(link, n * (p - 1) / p);
 }
 
-/// A pipelined ring (NCCL's performance notes: the root sends all bytes once,
-/// and the first of them pass p - 1 links) or a binomial tree (MPICH's for
-/// little data).
-static double broadcastSeconds(const Link &link, int64_t p, double n) {
-  double ring = (p - 1) * latency(link) + transfer(link, n);
-  double tree = levels(p) * (latency(link) + transfer(link, n));
-  return std::min(ring, tree);
-}
-
 //===----------------------------------------------------------------------===//
 // Steps
 //===----------------------------------------------------------------------===//
@@ -116,14 +107,6 @@ double CommunicationModel::seconds(const ReshardStep &step) {
     break;
   }
   return 0;
-}
-
-double CommunicationModel::broadcastSeconds(ArrayRef<unsigned> subAxes,
-                                            int64_t bytes) {
-  CommunicatorShape shape = shapeOf(subAxes);
-  return autopar::broadcastSeconds(cluster.betweenNodes, shape.nodes, bytes) +
-         autopar::broadcastSeconds(cluster.withinNode, shape.ranksPerNode,
-                                   bytes);
 }
 
 double CommunicationModel::sendSeconds(int64_t bytes, int64_t fromStage,

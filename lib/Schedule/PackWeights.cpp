@@ -37,9 +37,8 @@ static void packWeights(func::FuncOp step) {
       continue;
     std::optional<int64_t> index =
         constantIndex(kernel.getInputs()[call.getB()]);
-    GroupKind kind = call.getKind() == CallKind::Gemm ? GroupKind::Contraction
-                                                      : GroupKind::Convolution;
-    if (!index || !table.packs(kind, plain.contains(*index)))
+    if (!index ||
+        !table.packs(groupKindOf(call.getKind()), plain.contains(*index)))
       continue;
     auto [it, isNew] =
         forms.try_emplace({*index, packingOf(kernel)}, forms.size());

@@ -13,6 +13,7 @@
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
 #include <map>
 
 using namespace mlir;
@@ -68,16 +69,14 @@ LogicalResult Program::verifyModule() {
     return module.emitError()
            << "has " << meshes.size() << " meshes; a program has one";
   mesh = meshes.front().getMesh().toMesh();
-  auto isOneOf = [&](StringRef name, ArrayRef<StringRef> words) {
+  for (auto [name, words] :
+       {std::pair(kTarget, ArrayRef(kTargets)), {kPrecision, kPrecisions}}) {
     Attribute attribute = module->getAttr(name);
     auto word = dyn_cast_or_null<StringAttr>(attribute);
-    return !attribute || (word && llvm::is_contained(words, word.getValue()));
-  };
-  if (!isOneOf(kTarget, {kTargetCpu, kTargetCuda, kTargetEmulated}))
-    return module.emitError() << kTarget << " is none of cpu, cuda, emulated";
-  if (!isOneOf(kPrecision, {"fp32", "tf32", "bf16", "fp16"}))
-    return module.emitError()
-           << kPrecision << " is none of fp32, tf32, bf16, fp16";
+    if (attribute && !(word && llvm::is_contained(words, word.getValue())))
+      return module.emitError()
+             << name << " is none of " << llvm::join(words, ", ");
+  }
   return success();
 }
 

@@ -139,8 +139,7 @@ static LogicalResult checkCalls(func::FuncOp func) {
       continue;
     }
     bool isGemm = call.getKind() == CallKind::Gemm;
-    const LibraryCalls &calls =
-        table.calls(isGemm ? GroupKind::Contraction : GroupKind::Convolution);
+    const LibraryCalls &calls = table.calls(groupKindOf(call.getKind()));
     SmallVector<EpilogueStep> steps;
     if (call.getBias() >= 0)
       steps.push_back(EpilogueStep::Bias);

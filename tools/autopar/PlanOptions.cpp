@@ -1,7 +1,9 @@
 //===- PlanOptions.cpp - Options that shape a plan ------------------------===//
 
 #include "Commands.h"
+#include "autopar/Dialect/Precision.h"
 #include "autopar/runtime.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -115,17 +117,13 @@ static Expected<Cluster> clusterOf(int64_t ranks, StringRef target) {
 }
 
 Error PlanOptions::check() const {
-  static constexpr StringRef targets[] = {kTargetCpu, kTargetCuda,
-                                          kTargetEmulated};
-  static constexpr StringRef precisions[] = {"fp32", "tf32", "bf16", "fp16"};
-  if (!target.empty() && !is_contained(targets, target))
-    return createStringError("--target " + target +
-                             ": the targets are cpu, cuda and emulated" +
-                             didYouMean(target, targets));
-  if (!precision.empty() && !is_contained(precisions, precision))
-    return createStringError("--precision " + precision +
-                             ": write fp32, tf32, bf16 or fp16" +
-                             didYouMean(precision, precisions));
+  for (auto [name, word, known] :
+       {std::tuple("target", StringRef(target), ArrayRef(kTargets)),
+        {"precision", precision, kPrecisions}})
+    if (!word.empty() && !is_contained(known, word))
+      return createStringError("--" + Twine(name) + " " + word +
+                               ": write one of " + join(known, ", ") +
+                               didYouMean(word, known));
   if (!cluster.empty() && ranks != 0)
     return createStringError("--ranks and --cluster exclude each other");
   for (auto [name, given] : {std::pair("strategy", !strategy.empty()),

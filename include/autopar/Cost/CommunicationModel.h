@@ -24,9 +24,6 @@ public:
   CommunicationModel(const Cluster &cluster, const Mesh &mesh);
 
   double seconds(const ReshardStep &step);
-  /// From one device to all others along the sub-axes: first to one of each
-  /// node, then within the nodes. No reshard has such a step.
-  double broadcastSeconds(llvm::ArrayRef<unsigned> subAxes, int64_t bytes);
   /// One message from a device of one stage to its counterpart in the next;
   /// stage s has the devices after those of stages 0 to s-1.
   double sendSeconds(int64_t bytes, int64_t fromStage, int64_t toStage) const;

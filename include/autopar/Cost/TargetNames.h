@@ -11,6 +11,8 @@ namespace autopar {
 inline constexpr llvm::StringLiteral kTargetCpu = "cpu";
 inline constexpr llvm::StringLiteral kTargetCuda = "cuda";
 inline constexpr llvm::StringLiteral kTargetEmulated = "emulated";
+inline constexpr llvm::StringRef kTargets[] = {kTargetCpu, kTargetCuda,
+                                               kTargetEmulated};
 
 } // namespace autopar
 

@@ -18,6 +18,11 @@ namespace autopar {
 inline constexpr llvm::StringLiteral kTarget = "autopar.target";
 
 enum class GroupKind { Contraction, Convolution, Loops };
+/// Of what a library call computes.
+inline GroupKind groupKindOf(CallKind kind) {
+  return kind == CallKind::Gemm ? GroupKind::Contraction
+                                : GroupKind::Convolution;
+}
 enum class EpilogueStep { Bias, Activation, Addend };
 
 /// What calls of one kind compute.

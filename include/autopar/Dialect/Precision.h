@@ -8,8 +8,10 @@
 
 namespace autopar {
 
-/// On the module: "fp32" (or absent), "tf32", "bf16" or "fp16".
+/// On the module: one of kPrecisions; absent: "fp32".
 inline constexpr llvm::StringLiteral kPrecision = "autopar.precision";
+inline constexpr llvm::StringRef kPrecisions[] = {"fp32", "tf32", "bf16",
+                                                  "fp16"};
 
 /// Operands for an op that says nothing.
 PrecisionClass precisionClassOf(mlir::Operation *op);

@@ -3,7 +3,6 @@
 #include "autopar/Cost/CommunicationModel.h"
 #include "gtest/gtest.h"
 #include <cmath>
-#include <numeric>
 
 using namespace autopar;
 using namespace llvm;
@@ -72,24 +71,6 @@ TEST(CollectiveFormulas, AcrossNodesEachDeviceSendsItsShare) {
   expectSeconds(secondsOf(ReshardKind::AllToAll, 2, 4),
                 3 * kNear + kBytes * 3 / 4 * kNearByte + kFar +
                     kBytes / 2 * kFarByte);
-}
-
-double broadcastSeconds(int64_t nodes, int64_t devices, double bytes) {
-  Mesh mesh({{"x", nodes * devices}});
-  std::vector<unsigned> all(mesh.subAxes().size());
-  std::iota(all.begin(), all.end(), 0);
-  return CommunicationModel(cluster(nodes, devices), mesh)
-      .broadcastSeconds(all, int64_t(bytes));
-}
-
-TEST(CollectiveFormulas, BroadcastIsARingOrATree) {
-  // Large: all bytes once through each link. Small: log p messages.
-  expectSeconds(broadcastSeconds(1, 6, kBytes), 5 * kNear + kBytes * kNearByte);
-  expectSeconds(broadcastSeconds(1, 6, 600), 3 * (kNear + 600 * kNearByte));
-  // To each node first, then in it.
-  expectSeconds(broadcastSeconds(2, 4, kBytes),
-                kFar + kBytes * kFarByte + 3 * kNear + kBytes * kNearByte);
-  expectSeconds(broadcastSeconds(2, 1, kBytes), kFar + kBytes * kFarByte);
 }
 
 TEST(CollectiveFormulas, HaloIsOneMessageEachWay) {
