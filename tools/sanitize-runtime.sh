@@ -9,4 +9,7 @@ build=${AUTOPAR_BUILD:-$root/build}/sanitized
 # Objects are found again by later clones in other folders.
 export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 ninja -C "$build"
+# The sanitizer takes a block of thread-local variables that the heap placed 16 bytes into a page for one of an older C library,
+# reads a size before it and ends the leak check: it is told not to look.
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}intercept_tls_get_addr=0
 exec "$(find "$build" -name autopar-runtime-tests -type f | head -n 1)" "$@"

@@ -66,8 +66,8 @@ struct OpEntry {
 struct PortPlacement {
   int stage = 0;
   int64_t arenaOffset = 0;
-  /// Of an input that is read where the host holds it: its persistent tensor;
-  /// -1: it is copied to the arena.
+  /// Of an input that is read where the host holds it, and of a state: its
+  /// persistent tensor; -1: it is in the arena.
   int64_t persistent = -1;
 };
 
@@ -105,7 +105,10 @@ struct PersistentEntry {
   std::vector<int64_t> shape; // local
   bool isParameter = false;
   bool isInput = false; // the host holds it
-  int64_t bytes = 0;    // local
+  bool isState = false; // steps write it; a parameter, too, if it begins as one
+  /// Of a state that begins as no parameter: the bytes of each element.
+  std::string fill;
+  int64_t bytes = 0; // local
 
   // Parameters only.
   int file = 0;
@@ -153,6 +156,8 @@ struct Manifest {
   std::vector<Check> checks;
   std::vector<FixedInput> fixedInputs;
   std::vector<Port> outputs;
+  std::vector<Port> gradients; // of a training step, by parameters' names
+  std::vector<Port> trained;   // the states that begin as parameters
   std::vector<std::vector<PersistentEntry>> persistent; // by stage
   std::vector<int64_t> arenaBytes;                      // by stage
   std::vector<int64_t> setupArenaBytes;                 // by stage
@@ -169,6 +174,8 @@ struct Manifest {
 
   int worldSize() const { return stages * devicesPerStage; }
   bool uses(const std::string &library) const;
+  /// Whether a step trains the model.
+  bool trains() const { return !gradients.empty(); }
   /// The op's name, or a stand-in when the program passes a bad index.
   const char *opName(int op) const;
   const char *opKind(int op) const;

@@ -129,6 +129,16 @@ static FixedInput parseFixedInput(const JsonReader &json) {
   return input;
 }
 
+/// The whole tensor, and which part of it a rank has.
+static void parseBlock(const JsonReader &json, const Manifest &manifest,
+                       PersistentEntry &entry) {
+  entry.globalShape =
+      parseShape(json.member("global_shape"), entry.dtype, entry.globalBytes);
+  entry.dims = parseDims(json.member("dims"), entry.globalShape, manifest);
+  if (lengthsOf(entry.dims) != entry.shape)
+    json.member("shape").fail("does not agree with 'dims'");
+}
+
 static void parseParameter(const JsonReader &json, const Manifest &manifest,
                            PersistentEntry &entry) {
   if (manifest.weightFiles.empty())
@@ -136,13 +146,8 @@ static void parseParameter(const JsonReader &json, const Manifest &manifest,
   entry.file = int(
       json.member("file").integer(0, int64_t(manifest.weightFiles.size()) - 1));
   entry.offset = json.member("offset").integer(0, maxBytes);
-  entry.globalShape =
-      parseShape(json.member("global_shape"), entry.dtype, entry.globalBytes);
-  entry.dims = parseDims(json.member("dims"), entry.globalShape, manifest);
   JsonReader constant = json.member("constant", /*optional=*/true);
   entry.isConstant = !constant.isNull() && constant.boolean();
-  if (lengthsOf(entry.dims) != entry.shape)
-    json.member("shape").fail("does not agree with 'dims'");
   if (entry.offset + entry.globalBytes > manifest.weightFiles[entry.file].bytes)
     json.member("offset").fail("reaches past the end of its file");
 }
@@ -154,10 +159,21 @@ static PersistentEntry parsePersistent(const JsonReader &json,
   entry.dtype = json.member("dtype").dtype();
   entry.shape = parseShape(json.member("shape"), entry.dtype, entry.bytes);
   std::string kind = json.member("kind").string();
-  entry.isParameter = kind == "parameter";
   entry.isInput = kind == "input";
-  if (!entry.isParameter && !entry.isInput && kind != "setup")
-    json.member("kind").fail("must be \"parameter\", \"setup\" or \"input\"");
+  entry.isState = kind == "state";
+  JsonReader fill = json.member("fill", /*optional=*/true);
+  entry.isParameter = kind == "parameter" || (entry.isState && fill.isNull());
+  if (entry.isState && !fill.isNull())
+    for (int64_t byte : fill.integers(0, 255))
+      entry.fill.push_back(char(byte));
+  if (entry.isState && !entry.isParameter &&
+      int64_t(entry.fill.size()) != elementBytes(entry.dtype))
+    fill.fail("has not the bytes of one element");
+  if (!entry.isParameter && !entry.isInput && !entry.isState && kind != "setup")
+    json.member("kind").fail(
+        "must be \"parameter\", \"setup\", \"state\" or \"input\"");
+  if (entry.isParameter || entry.isState)
+    parseBlock(json, manifest, entry);
   if (entry.isParameter)
     parseParameter(json, manifest, entry);
   return entry;
@@ -187,9 +203,27 @@ static void checkHeldInputs(const JsonReader &root, const Manifest &manifest) {
     root.member("persistent").fail("has an input that is none");
 }
 
+/// The states that begin as parameters, as ports.
+static void findTrained(Manifest &manifest) {
+  for (size_t stage = 0; stage < manifest.persistent.size(); ++stage)
+    for (size_t i = 0; i < manifest.persistent[stage].size(); ++i) {
+      const PersistentEntry &entry = manifest.persistent[stage][i];
+      if (!entry.isState || !entry.isParameter)
+        continue;
+      Port port{entry.name, entry.dtype, entry.globalShape, entry.dims, {}};
+      port.stages.push_back({int(stage), 0, int64_t(i)});
+      port.globalBytes = entry.globalBytes;
+      port.localBytes = entry.bytes;
+      manifest.trained.push_back(std::move(port));
+    }
+}
+
 void parseTensors(const JsonReader &root, Manifest &manifest) {
   parsePorts(root.member("inputs"), manifest, manifest.inputs);
   parsePorts(root.member("outputs"), manifest, manifest.outputs);
+  JsonReader gradients = root.member("gradients", /*optional=*/true);
+  if (!gradients.isNull())
+    parsePorts(gradients, manifest, manifest.gradients);
   JsonReader checks = root.member("checks", /*optional=*/true);
   if (!checks.isNull())
     for (const JsonReader &element : checks.elements())
@@ -206,6 +240,7 @@ void parseTensors(const JsonReader &root, Manifest &manifest) {
   }
   manifest.persistent.resize(size_t(manifest.stages)); // where it is damaged
   checkHeldInputs(root, manifest);
+  findTrained(manifest);
 }
 
 } // namespace autopar::runtime

@@ -2,6 +2,7 @@
 
 #include "RankContext.h"
 
+#include <algorithm>
 #include <cstdio>
 
 using namespace autopar::runtime;
@@ -35,14 +36,30 @@ Status aprt_rank::load(int index) {
                          " is an input, which only step may read");
   APRT_TRY(device->allocate(entry.bytes, entry.name.c_str(), memory.persistent,
                             tensor.data));
-  if (!entry.isParameter)
+  if (!entry.isParameter && !entry.isState)
     return Status::success();
   HostSlice slice;
   slice.intervals = intervalsOf(entry.dims, manifest.coordinates(worldRank, 0));
   slice.elementBytes = elementBytes(entry.dtype);
-  slice.copy = [&](const std::vector<Interval> &part, char *host) {
-    return weights.read(entry, part, host);
-  };
+  const Array *given = nullptr;
+  if (entry.isState && states)
+    if (auto found = states->find(entry.name); found != states->end())
+      given = &found->second;
+  if (given)
+    slice.copy = [&](const std::vector<Interval> &part, char *host) {
+      readSlice(part, slice.elementBytes, given->data.data(), host);
+      return Status::success();
+    };
+  else if (entry.isParameter)
+    slice.copy = [&](const std::vector<Interval> &part, char *host) {
+      return weights.read(entry, part, host);
+    };
+  else
+    slice.copy = [&](const std::vector<Interval> &part, char *host) {
+      for (int64_t i = 0, count = elementsOf(part); i < count; ++i)
+        host = std::copy(entry.fill.begin(), entry.fill.end(), host);
+      return Status::success();
+    };
   return device->upload(tensor.data, slice);
 }
 
@@ -51,6 +68,9 @@ Status aprt_rank::release(int index) {
   if (entries()[index].isInput)
     return Status::error("persistent tensor " + std::to_string(index) +
                          " is an input, which is the host's");
+  if (entries()[index].isState)
+    return Status::error("persistent tensor " + std::to_string(index) +
+                         " is a state, which all steps need");
   Persistent &tensor = persistent[index];
   tensor.released = true;
   return device->release(std::exchange(tensor.data, nullptr));
@@ -58,7 +78,8 @@ Status aprt_rank::release(int index) {
 
 Status aprt_rank::loadOthers() {
   for (size_t i = 0; i < persistent.size(); ++i)
-    if (entries()[i].isParameter && !persistent[i].released)
+    if ((entries()[i].isParameter || entries()[i].isState) &&
+        !persistent[i].released)
       APRT_TRY(load(int(i)));
   return Status::success();
 }

@@ -7,6 +7,7 @@
 #include "Device.h"
 #include "Manifest.h"
 #include "Memory.h"
+#include "Npy.h"
 #include "RankRecord.h"
 #include "WeightFiles.h"
 
@@ -53,6 +54,8 @@ struct aprt_rank {
   const int worldRank;
   autopar::runtime::RankRecord &record;
   autopar::runtime::WeightFiles weights;
+  /// States that the user gives, as they begin; null: none.
+  const autopar::runtime::NamedArrays *states = nullptr;
   autopar::runtime::RankMemory memory;
   std::unique_ptr<autopar::runtime::Device> device;
   std::unique_ptr<autopar::runtime::Transport> transport;

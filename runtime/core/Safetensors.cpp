@@ -17,6 +17,8 @@ static constexpr const char *dtypeNames[] = {"BOOL", "I8",  "U8",  "I16", "U16",
                                              "I32",  "U32", "I64", "U64", "F16",
                                              "BF16", "F32", "F64"};
 
+const char *safetensorsTypeName(aprt_dtype dtype) { return dtypeNames[dtype]; }
+
 /// Reads the 8-byte header length; -1 if it cannot be one.
 static int64_t headerLength(FileReader &file) {
   unsigned char bytes[8];

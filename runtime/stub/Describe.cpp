@@ -91,6 +91,19 @@ static Json fixedInputsJson(const Manifest &manifest) {
   return list;
 }
 
+/// States are alike in all stages that hold them.
+static std::vector<Port> statesOf(const Manifest &manifest) {
+  std::vector<Port> states;
+  for (const PersistentEntry &entry : manifest.persistent.front())
+    if (entry.isState) {
+      states.emplace_back();
+      states.back().name = entry.name;
+      states.back().dtype = entry.dtype;
+      states.back().shape = entry.globalShape;
+    }
+  return states;
+}
+
 /// What ends a run.
 static Json checksJson(const Manifest &manifest) {
   Json list = Json::array();
@@ -120,6 +133,7 @@ static Json entryJson(const Program &program) {
   entry["program"] = formatHash(program.checksum);
   entry["inputs"] = portsJson(manifest.inputs);
   entry["fixed_inputs"] = fixedInputsJson(manifest);
+  entry["states"] = portsJson(statesOf(manifest));
   entry["outputs"] = portsJson(manifest.outputs);
   entry["checks"] = checksJson(manifest);
   entry["ranks"] = manifest.worldSize();
@@ -250,6 +264,7 @@ static std::string entryText(const Program &program) {
   return line("entry", manifest.entry) +
          line("program", formatHash(program.checksum)) +
          portsText("inputs", manifest.inputs) + fixedInputsText(manifest) +
+         portsText("states", statesOf(manifest)) +
          portsText("outputs", manifest.outputs) + checksText(manifest) +
          line("ranks", meshText(manifest)) + line("plan", planText(program)) +
          line("predicted", predictedText(manifest)) +

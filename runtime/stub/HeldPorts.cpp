@@ -1,10 +1,10 @@
-//===- HeldPorts.cpp - Inputs and outputs of a rank -----------------------===//
+//===- HeldPorts.cpp - Inputs and results of a rank -----------------------===//
 
 #include "HeldPorts.h"
 
 namespace autopar::runtime {
 
-/// True if no rank before this one holds the same block of an output or check.
+/// True if no rank before this one holds the same block of a result or check.
 static bool isFirstHolder(const Manifest &manifest, const Port &port,
                           int rank) {
   std::vector<int64_t> mine = manifest.coordinates(rank, 0);
@@ -21,36 +21,37 @@ static bool isFirstHolder(const Manifest &manifest, const Port &port,
   return true;
 }
 
-template <typename Wanted>
-static std::vector<LocalPort> portsOf(const Manifest &manifest, int rank,
-                                      const std::vector<Port> &ports,
-                                      const Wanted &wanted) {
-  std::vector<LocalPort> found;
-  for (size_t i = 0; i < ports.size(); ++i)
-    for (const PortPlacement &place : ports[i].stages)
-      if (place.stage == rank / manifest.devicesPerStage && wanted(i))
-        found.push_back({i, place.arenaOffset, place.persistent});
-  return found;
+/// Where the rank's stage has port number `index` of its list.
+static void addPlaces(const Manifest &manifest, int rank, const Port &port,
+                      size_t index, std::vector<LocalPort> &to) {
+  for (const PortPlacement &place : port.stages)
+    if (place.stage == rank / manifest.devicesPerStage)
+      to.push_back({index, place.arenaOffset, place.persistent});
 }
 
 std::vector<LocalPort> inputsOfRank(const Manifest &manifest, int rank) {
-  return portsOf(manifest, rank, manifest.inputs, [](size_t) { return true; });
+  std::vector<LocalPort> found;
+  for (size_t i = 0; i < manifest.inputs.size(); ++i)
+    addPlaces(manifest, rank, manifest.inputs[i], i, found);
+  return found;
 }
 
-std::vector<LocalPort> outputsOfRank(const Manifest &manifest, int rank,
-                                     const std::vector<bool> &wanted) {
-  return portsOf(manifest, rank, manifest.outputs, [&](size_t i) {
-    return wanted[i] && isFirstHolder(manifest, manifest.outputs[i], rank);
-  });
+std::vector<LocalPort> resultsOfRank(const Run &run, int rank) {
+  const Manifest &manifest = run.program.manifest;
+  std::vector<LocalPort> found;
+  for (size_t i = 0; i < run.results.size(); ++i)
+    if (const RunResult &result = run.results[i];
+        result.wanted && isFirstHolder(manifest, *result.port, rank))
+      addPlaces(manifest, rank, *result.port, i, found);
+  return found;
 }
 
 std::vector<LocalPort> checksOfRank(const Manifest &manifest, int rank) {
-  std::vector<Port> ports;
-  for (const Check &check : manifest.checks)
-    ports.push_back(check.port);
-  return portsOf(manifest, rank, ports, [&](size_t i) {
-    return isFirstHolder(manifest, ports[i], rank);
-  });
+  std::vector<LocalPort> found;
+  for (size_t i = 0; i < manifest.checks.size(); ++i)
+    if (isFirstHolder(manifest, manifest.checks[i].port, rank))
+      addPlaces(manifest, rank, manifest.checks[i].port, i, found);
+  return found;
 }
 
 } // namespace autopar::runtime

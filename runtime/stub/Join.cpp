@@ -66,7 +66,7 @@ private:
                   : std::string(" in or after op '") + manifest.opName(op) +
                         "' (" + manifest.opKind(op) + ")";
   }
-  Status agreeOnOutputs();
+  Status agreeOnResults();
   Status collect();
 
   Run &run;
@@ -76,9 +76,11 @@ private:
 };
 } // namespace
 
-/// Rank 0 writes the outputs: what it is asked for is what all bring it.
-Status JoinedRank::agreeOnOutputs() {
-  std::vector<char> asked(run.wanted.begin(), run.wanted.end());
+/// Rank 0 writes the results: what it is asked for is what all bring it.
+Status JoinedRank::agreeOnResults() {
+  std::vector<char> asked;
+  for (const RunResult &result : run.results)
+    asked.push_back(result.wanted);
   constexpr size_t most = size_t(RankFabric::maxShared);
   for (size_t at = 0; at < asked.size(); at += most)
     APRT_TRY(fabric->share(0, &asked[at],
@@ -108,7 +110,7 @@ Status JoinedRank::execute() {
     APRT_TRY(hub.start(place.port));
   APRT_TRY(fabric->join(isFirst ? "127.0.0.1" : place.host,
                         isFirst ? hub.port() : place.port));
-  APRT_TRY(agreeOnOutputs());
+  APRT_TRY(agreeOnResults());
   run.joined = fabric;
   bool ran = runRank(run, place.rank);
   run.joined.reset();

@@ -76,6 +76,41 @@ const OptionRow optionTable[] = {
      [](Options &o, const std::string &v) {
        return storeInteger(v, 0, o.warmUp);
      }},
+    {"--steps", "N",
+     "run N steps with data of their own: arrays of --inputs and\n"
+     "                     --outputs have a leading dimension of steps "
+     "(inputs\n"
+     "                     start over at its end), states go on",
+     [](Options &o, const std::string &v) {
+       return storeInteger(v, 1, o.steps);
+     }},
+    {"--data", "FILE.npz",
+     "of a program that trains: the same as --inputs, with labels",
+     [](Options &o, const std::string &v) {
+       o.inputs.push_back(v);
+       return Status::success();
+     }},
+    {"--log", "FILE",
+     "of a program that trains: a line of JSON per step with loss,\n"
+     "                     grad_norm, learning_rate, seconds",
+     [](Options &o, const std::string &v) {
+       o.log = v;
+       return Status::success();
+     }},
+    {"--final", "FILE",
+     "write the trained parameters and running statistics after the\n"
+     "                     last step (safetensors)",
+     [](Options &o, const std::string &v) {
+       o.final = v;
+       return Status::success();
+     }},
+    {"--gradients", "FILE",
+     "write the gradients of the first step, before clipping\n"
+     "                     (safetensors)",
+     [](Options &o, const std::string &v) {
+       o.gradients = v;
+       return Status::success();
+     }},
     {"--json", "FILE",
      "write the report of the run, or what --describe tells (- is\n"
      "                     stdout, here and for the other results)",
@@ -179,6 +214,12 @@ Status parseOption(int &at, int count, char **arguments, Options &options) {
 Status parseOptions(int count, char **arguments, Options &options) {
   for (int i = 1; i < count && !options.help; ++i)
     APRT_TRY(parseOption(i, count, arguments, options));
+  if (options.steps == 0)
+    return Status::success();
+  if (options.repeat > 1 || options.warmUp > 0)
+    return Status::error("--steps excludes --repeat and --warm-up: each of its "
+                         "steps is measured");
+  options.repeat = options.steps;
   return Status::success();
 }
 
@@ -207,7 +248,11 @@ bool takesStdout(const Options &options) {
     if (parseArrayFile(argument, file).ok() && goesToStdout(file.path))
       return true;
   }
-  return goesToStdout(options.json) || goesToStdout(options.trace);
+  for (const std::string *path : {&options.json, &options.trace, &options.log,
+                                  &options.final, &options.gradients})
+    if (goesToStdout(*path))
+      return true;
+  return false;
 }
 
 static bool endsWith(const std::string &text, const std::string &suffix) {

@@ -11,14 +11,16 @@
 namespace autopar::runtime {
 
 struct Options {
-  std::vector<std::string> inputs;  // FILE.npz or NAME=FILE.npy
-  std::vector<std::string> outputs; // likewise
+  std::vector<std::string> inputs;   // FILE.npz or NAME=FILE.npy
+  std::vector<std::string> outputs;  // likewise
+  std::string log, final, gradients; // of a program that trains
   std::string weights;
   std::string entry; // empty: by the inputs' shapes
   std::string json;
   std::string trace;
-  int64_t repeat = 1;
+  int64_t repeat = 1; // with steps, so many
   int64_t warmUp = 0;
+  int64_t steps = 0;   // with data of their own; 0: one, whose data repeat
   int64_t threads = 0; // 0: the host's cores shared out
   double timeoutSeconds = 60;
   bool graphs = true;         // of a GPU

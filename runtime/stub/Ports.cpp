@@ -1,4 +1,4 @@
-//===- Ports.cpp - Inputs and outputs of a run ----------------------------===//
+//===- Ports.cpp - Inputs of a run ----------------------------------------===//
 
 #include "Ports.h"
 
@@ -8,7 +8,7 @@
 
 namespace autopar::runtime {
 
-static std::string listPorts(const std::vector<Port> &ports) {
+std::string listPorts(const std::vector<Port> &ports) {
   std::string text;
   for (const Port &port : ports)
     text += (text.empty() ? "" : ", ") + port.name + " " +
@@ -16,17 +16,14 @@ static std::string listPorts(const std::vector<Port> &ports) {
   return text.empty() ? "none" : text;
 }
 
-static const Port *findPort(const std::vector<Port> &ports,
-                            const std::string &name) {
+const Port *findPort(const std::vector<Port> &ports, const std::string &name) {
   for (const Port &port : ports)
     if (port.name == name)
       return &port;
   return nullptr;
 }
 
-/// The nearest of the ports' names, as the end of a sentence.
-static std::string meantPort(const std::vector<Port> &ports,
-                             const std::string &name) {
+std::string meantPort(const std::vector<Port> &ports, const std::string &name) {
   std::vector<std::string> names;
   for (const Port &port : ports)
     names.push_back(port.name);
@@ -50,15 +47,29 @@ static Status readArrays(const std::vector<std::string> &arguments,
   return Status::success();
 }
 
-static Status checkArray(const Port &port, const Array &array) {
-  if (array.dtype == port.dtype && array.shape == port.shape)
+std::vector<int64_t> ofSteps(const std::vector<int64_t> &shape, int64_t steps) {
+  std::vector<int64_t> all = shape;
+  if (steps > 0)
+    all.insert(all.begin(), steps);
+  return all;
+}
+
+static Status checkArray(const Port &port, const Array &array, bool ownData) {
+  bool hasSteps = !array.shape.empty() && array.shape.front() > 0 &&
+                  array.shape == ofSteps(port.shape, array.shape.front());
+  if (array.dtype == port.dtype &&
+      (ownData ? hasSteps : array.shape == port.shape))
     return Status::success();
   std::string hint =
       array.dtype == port.dtype ? "" : "; convert it, nothing is cast here";
-  return Status::error("input '" + port.name + "' is " +
-                       describeTensor(array.dtype, array.shape) +
-                       " but the program expects " +
-                       describeTensor(port.dtype, port.shape) + hint);
+  return Status::error(
+      "input '" + port.name + "' is " +
+      describeTensor(array.dtype, array.shape) + " but the program expects " +
+      describeTensor(port.dtype, port.shape) +
+      (ownData    ? " with a leading dimension of steps"
+       : hasSteps ? "; --steps N takes arrays with a leading dimension of steps"
+                  : "") +
+      hint);
 }
 
 static const FixedInput *findFixed(const Manifest &manifest,
@@ -82,14 +93,16 @@ static Status checkFixed(const FixedInput &input, const Array &array) {
 
 /// Whether every input is there and has the shape of this entry, and those
 /// that are fixed have their values.
-static bool fits(const Manifest &manifest, const NamedArrays &given) {
+static bool fits(const Manifest &manifest, const NamedArrays &given,
+                 bool ownData) {
   for (const auto &[name, array] : given)
     if (const FixedInput *fixed = findFixed(manifest, name))
       if (checkFixed(*fixed, array).failed())
         return false;
   for (const Port &port : manifest.inputs) {
     auto found = given.find(port.name);
-    if (found == given.end() || checkArray(port, found->second).failed())
+    if (found == given.end() ||
+        checkArray(port, found->second, ownData).failed())
       return false;
   }
   return true;
@@ -105,15 +118,17 @@ static std::string listEntries(const std::vector<Program> &programs,
 }
 
 static Status chooseEntry(const std::vector<Program> &programs,
-                          const std::string &wanted, const NamedArrays *given,
+                          const Options &options, const NamedArrays *given,
                           size_t &chosen) {
+  const std::string &wanted = options.entry;
   std::vector<size_t> fitting, all;
   for (size_t i = 0; i < programs.size(); ++i) {
     all.push_back(i);
     bool fitsName = wanted.empty() || programs[i].manifest.entry == wanted;
     // What is given for the only candidate is judged later, input by input.
     bool alone = programs.size() == 1 || !wanted.empty();
-    if (fitsName && (!given || alone || fits(programs[i].manifest, *given)))
+    if (fitsName && (!given || alone ||
+                     fits(programs[i].manifest, *given, options.steps > 0)))
       fitting.push_back(i);
   }
   if (fitting.empty() && !wanted.empty())
@@ -131,12 +146,34 @@ static Status chooseEntry(const std::vector<Program> &programs,
   return Status::success();
 }
 
+static const PersistentEntry *findState(const Manifest &manifest,
+                                        const std::string &name) {
+  for (const std::vector<PersistentEntry> &stage : manifest.persistent)
+    for (const PersistentEntry &entry : stage)
+      if (entry.isState && entry.name == name)
+        return &entry;
+  return nullptr;
+}
+
+static Status checkState(const PersistentEntry &state, const Array &array) {
+  if (array.dtype == state.dtype && array.shape == state.globalShape)
+    return Status::success();
+  return Status::error("state '" + state.name + "' is " +
+                       describeTensor(array.dtype, array.shape) +
+                       " but the program's is " +
+                       describeTensor(state.dtype, state.globalShape));
+}
+
 static Status takeInputs(const Manifest &manifest, NamedArrays &given,
-                         std::vector<Array> &arrays) {
-  for (const auto &[name, array] : given)
+                         bool ownData, std::vector<Array> &arrays,
+                         NamedArrays &states) {
+  for (auto &[name, array] : given)
     if (const FixedInput *fixed = findFixed(manifest, name))
       APRT_TRY(checkFixed(*fixed, array));
-    else if (!findPort(manifest.inputs, name))
+    else if (const PersistentEntry *state = findState(manifest, name)) {
+      APRT_TRY(checkState(*state, array));
+      states[name] = std::move(array);
+    } else if (!findPort(manifest.inputs, name))
       return Status::error("the model has no input '" + name +
                            "'; its inputs: " + listPorts(manifest.inputs) +
                            meantPort(manifest.inputs, name));
@@ -146,73 +183,32 @@ static Status takeInputs(const Manifest &manifest, NamedArrays &given,
       return Status::error(
           "input '" + port.name +
           "' is missing; the model's inputs: " + listPorts(manifest.inputs));
-    APRT_TRY(checkArray(port, found->second));
+    APRT_TRY(checkArray(port, found->second, ownData));
     arrays.push_back(std::move(found->second));
+    if (ownData && arrays.back().shape.front() != arrays.front().shape.front())
+      return Status::error("input '" + port.name + "' has " +
+                           std::to_string(arrays.back().shape.front()) +
+                           " steps, but '" + manifest.inputs.front().name +
+                           "' " + std::to_string(arrays.front().shape.front()));
   }
   return Status::success();
 }
 
 Status loadInputs(const std::vector<Program> &programs, const Options &options,
-                  size_t &chosen, std::vector<Array> &arrays) {
+                  size_t &chosen, std::vector<Array> &arrays,
+                  NamedArrays &states) {
   NamedArrays given;
   APRT_TRY(readArrays(options.inputs, given));
   bool zeros = options.inputs.empty();
-  APRT_TRY(
-      chooseEntry(programs, options.entry, zeros ? nullptr : &given, chosen));
+  APRT_TRY(chooseEntry(programs, options, zeros ? nullptr : &given, chosen));
   const Manifest &manifest = programs[chosen].manifest;
+  if (zeros && manifest.trains() && options.steps > 0)
+    return Status::error("--data is missing: there is nothing to train on");
   if (!zeros)
-    return takeInputs(manifest, given, arrays);
+    return takeInputs(manifest, given, options.steps > 0, arrays, states);
   for (const Port &port : manifest.inputs)
     arrays.push_back(
         {port.dtype, port.shape, ArrayBytes(size_t(port.globalBytes))});
-  return Status::success();
-}
-
-Status checkOutputs(const Manifest &manifest,
-                    const std::vector<std::string> &arguments) {
-  for (const std::string &argument : arguments) {
-    ArrayFile file;
-    APRT_TRY(parseArrayFile(argument, file));
-    if (!file.name.empty() && !findPort(manifest.outputs, file.name))
-      return Status::error("the model has no output '" + file.name +
-                           "'; its outputs: " + listPorts(manifest.outputs) +
-                           meantPort(manifest.outputs, file.name));
-  }
-  return Status::success();
-}
-
-/// What does not parse has been refused before.
-std::vector<bool> wantedOutputs(const Manifest &manifest,
-                                const std::vector<std::string> &arguments) {
-  std::vector<bool> wanted(manifest.outputs.size());
-  for (const std::string &argument : arguments) {
-    ArrayFile file;
-    bool known = parseArrayFile(argument, file).ok();
-    for (size_t i = 0; known && i < wanted.size(); ++i)
-      wanted[i] = wanted[i] || file.name.empty() ||
-                  manifest.outputs[i].name == file.name;
-  }
-  return wanted;
-}
-
-Status writeOutputs(const Manifest &manifest,
-                    const std::vector<std::string> &arguments,
-                    const std::vector<Buffer> &buffers) {
-  std::vector<ArrayView> views;
-  for (size_t i = 0; i < buffers.size(); ++i)
-    views.push_back({manifest.outputs[i].name, manifest.outputs[i].dtype,
-                     manifest.outputs[i].shape, buffers[i].data()});
-  for (const std::string &argument : arguments) {
-    ArrayFile file;
-    APRT_TRY(parseArrayFile(argument, file));
-    if (file.name.empty()) {
-      APRT_TRY(writeNpz(file.path, views));
-      continue;
-    }
-    for (const ArrayView &view : views)
-      if (view.name == file.name)
-        APRT_TRY(writeNpy(file.path, view));
-  }
   return Status::success();
 }
 

@@ -1,4 +1,4 @@
-//===- Ports.h - Inputs and outputs of a run --------------------*- C++ -*-===//
+//===- Ports.h - Inputs and results of a run --------------------*- C++ -*-===//
 
 #ifndef AUTOPAR_RUNTIME_STUB_PORTS_H
 #define AUTOPAR_RUNTIME_STUB_PORTS_H
@@ -8,31 +8,42 @@
 #include "../core/Npy.h"
 #include "Options.h"
 #include "Program.h"
+#include "Run.h"
 
 #include <string>
 #include <vector>
 
 namespace autopar::runtime {
 
+/// `x float32[2,3], ...`, or "none".
+std::string listPorts(const std::vector<Port> &ports);
+/// Null if none has the name.
+const Port *findPort(const std::vector<Port> &ports, const std::string &name);
+/// The nearest of the ports' names, as the end of a sentence.
+std::string meantPort(const std::vector<Port> &ports, const std::string &name);
+/// With data of their own the arrays of all steps are one.
+std::vector<int64_t> ofSteps(const std::vector<int64_t> &shape, int64_t steps);
+
 /// Reads the arrays that --inputs names, picks the entry that --entry names or
 /// whose inputs have their shapes, and checks them against it. Without any
 /// array, every input is zero and the first entry is picked. arrays[i] belongs
-/// to inputs[i] of the chosen manifest.
+/// to inputs[i] of the chosen manifest; where steps have data of their own it
+/// has those of some steps one after the other. `states`: by name, as they
+/// begin.
 Status loadInputs(const std::vector<Program> &programs, const Options &options,
-                  size_t &chosen, std::vector<Array> &arrays);
+                  size_t &chosen, std::vector<Array> &arrays,
+                  NamedArrays &states);
 
-/// Which outputs --outputs names.
-std::vector<bool> wantedOutputs(const Manifest &manifest,
-                                const std::vector<std::string> &arguments);
+/// Which of the manifest's outputs, gradients and trained parameters are asked
+/// for.
+std::vector<bool> wantedResults(const Manifest &manifest,
+                                const Options &options);
 
-/// Checks --outputs before the run.
-Status checkOutputs(const Manifest &manifest,
-                    const std::vector<std::string> &arguments);
+/// Checks what is asked for before the run.
+Status checkResults(const Manifest &manifest, const Options &options);
 
-/// Writes the assembled outputs; buffers[i] belongs to manifest.outputs[i].
-Status writeOutputs(const Manifest &manifest,
-                    const std::vector<std::string> &arguments,
-                    const std::vector<Buffer> &buffers);
+/// Writes the assembled results.
+Status writeResults(const Run &run);
 
 } // namespace autopar::runtime
 

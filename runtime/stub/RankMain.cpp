@@ -4,12 +4,10 @@
 #include "../core/RankContext.h"
 #include "HeldPorts.h"
 #include "RankParts.h"
+#include "RankRecords.h"
 #include "Run.h"
+#include "TrainingLog.h"
 
-#include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <malloc.h>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,8 +18,9 @@ namespace {
 
 /// Where the host holds what a rank reads of an input in place.
 struct HeldInput {
-  int64_t persistent = 0;         // index of its tensor
-  std::vector<const char *> data; // by micro-batch
+  int64_t persistent = 0;       // index of its tensor
+  size_t index = 0;             // of the input
+  std::vector<int64_t> offsets; // bytes, by micro-batch
 };
 
 class RankMain {
@@ -41,12 +40,10 @@ private:
   Status compute(int64_t time);
   Status step(bool isLast);
   Status measure();
-  void recordTimes(double total, double barrierWait);
-  void recordCounters(const DeviceCounters &before);
-  void recordMemory();
-  std::vector<Transfer> inputsOf(int64_t time);
-  std::vector<Transfer> outputsOf(int64_t time);
-  Transfer output(const LocalPort &local, int64_t time);
+  std::vector<Transfer> inputsOf(int64_t step, int64_t time);
+  Transfer result(const LocalPort &local, int64_t time);
+  std::vector<Transfer> resultsOf(int64_t time);
+  Status collectAtEnd();
   void addChecks(int64_t time, std::vector<Transfer> &transfers);
   Transfer transfer(const Port &port, const LocalPort &local, int64_t time);
 
@@ -55,9 +52,11 @@ private:
   int worldRank;
   RankRecord &record;
   std::unique_ptr<aprt_rank> rank;
-  std::vector<LocalPort> inputs, outputs, checks;
+  std::vector<LocalPort> inputs, results, checks;
   std::vector<HeldInput> heldInputs;
   std::vector<int64_t> bytesSent; // by the work of each micro-batch
+  int64_t stepNumber = 0;         // of the step whose data are at hand
+  TrainingLog log;                // of rank 0
 };
 
 } // namespace
@@ -117,7 +116,9 @@ Status RankMain::callStage(aprt_status (*function)(aprt_rank *),
 Transfer RankMain::transfer(const Port &port, const LocalPort &local,
                             int64_t time) {
   Transfer result;
-  result.device = static_cast<char *>(rank->arena) + local.arenaOffset;
+  result.device = local.persistent >= 0
+                      ? rank->persistent[size_t(local.persistent)].data
+                      : static_cast<char *>(rank->arena) + local.arenaOffset;
   result.slice.intervals =
       intervalsOf(port.dims, manifest.coordinates(worldRank, time));
   result.slice.elementBytes = elementBytes(port.dtype);
@@ -127,30 +128,28 @@ Transfer RankMain::transfer(const Port &port, const LocalPort &local,
 
 Status RankMain::findHeld(const LocalPort &local) {
   const Port &port = manifest.inputs[local.index];
-  HeldInput held{local.persistent, {}};
+  HeldInput held{local.persistent, local.index, {}};
   for (int64_t time = 0; time < manifest.microBatches; ++time) {
-    const ArrayBytes &whole = run.inputs[local.index].data;
     std::optional<int64_t> offset = pieceOffset(
         intervalsOf(port.dims, manifest.coordinates(worldRank, time)));
     if (!offset && port.localBytes > 0)
       return Status::error("a rank's part of input '" + port.name +
                            "' is not one piece: it must be copied");
-    held.data.push_back((whole.empty() ? "" : whole.data()) +
-                        offset.value_or(0) * elementBytes(port.dtype));
+    held.offsets.push_back(offset.value_or(0) * elementBytes(port.dtype));
   }
   heldInputs.push_back(std::move(held));
   return Status::success();
 }
 
 /// The inputs that a step copies.
-std::vector<Transfer> RankMain::inputsOf(int64_t time) {
+std::vector<Transfer> RankMain::inputsOf(int64_t step, int64_t time) {
   std::vector<Transfer> transfers;
   for (const LocalPort &local : inputs) {
     if (local.persistent >= 0)
       continue;
     transfers.push_back(transfer(manifest.inputs[local.index], local, time));
     HostSlice &slice = transfers.back().slice;
-    const void *from = run.inputs[local.index].data.data();
+    const void *from = run.input(local.index, step);
     slice.copy = [from, element = slice.elementBytes](
                      const std::vector<Interval> &part, char *host) {
       readSlice(part, element, from, host);
@@ -160,27 +159,46 @@ std::vector<Transfer> RankMain::inputsOf(int64_t time) {
   return transfers;
 }
 
-Transfer RankMain::output(const LocalPort &local, int64_t time) {
-  const Port &port = manifest.outputs[local.index];
+Transfer RankMain::result(const LocalPort &local, int64_t time) {
+  const RunResult &what = run.results[local.index];
+  const Port &port = *what.port;
   Transfer result = transfer(port, local, time);
   HostSlice &slice = result.slice;
-  slice.tensor = static_cast<char *>(run.outputs[local.index].data());
-  slice.tensorBytes = port.globalBytes;
-  slice.copy = [to = slice.tensor, element = slice.elementBytes](
+  slice.tensor = static_cast<char *>(what.tensor.data());
+  slice.tensorBytes = run.stepsOf(what) * port.globalBytes;
+  char *whole = run.result(local.index, stepNumber);
+  slice.copy = [to = whole, element = slice.elementBytes](
                    const std::vector<Interval> &part, char *host) {
     writeSlice(part, element, host, to);
     return Status::success();
   };
   if (std::optional<int64_t> offset = pieceOffset(slice.intervals))
-    slice.dense = slice.tensor + *offset * slice.elementBytes;
+    slice.dense = whole + *offset * slice.elementBytes;
   return result;
 }
 
-std::vector<Transfer> RankMain::outputsOf(int64_t time) {
+/// Those that this step delivers.
+std::vector<Transfer> RankMain::resultsOf(int64_t time) {
   std::vector<Transfer> transfers;
-  for (const LocalPort &local : outputs)
-    transfers.push_back(output(local, time));
+  for (const LocalPort &local : results) {
+    RunResult::When when = run.results[local.index].when;
+    if (when == RunResult::EveryStep ||
+        (when == RunResult::FirstStep && stepNumber == 0))
+      transfers.push_back(result(local, time));
+  }
   return transfers;
+}
+
+/// The states as the last step left them.
+Status RankMain::collectAtEnd() {
+  std::vector<Transfer> transfers;
+  for (const LocalPort &local : results)
+    if (run.results[local.index].when == RunResult::AtEnd)
+      transfers.push_back(result(local, 0));
+  if (transfers.empty())
+    return Status::success();
+  APRT_TRY(rank->device->collect(std::move(transfers)));
+  return rank->device->synchronize();
 }
 
 /// Reads the checks; one that is true ends the run.
@@ -203,7 +221,8 @@ Status RankMain::compute(int64_t time) {
   // The program only reads there, though operands' pointers are alike for all.
   for (const HeldInput &held : heldInputs)
     rank->persistent[size_t(held.persistent)].data =
-        const_cast<char *>(held.data[size_t(time)]);
+        const_cast<char *>(run.input(held.index, stepNumber)) +
+        held.offsets[size_t(time)];
   APRT_TRY(rank->transport->beginStep());
   APRT_TRY(rank->device->runStep(time, [&]() -> Status {
     if (called) { // again, after a capture of no use
@@ -234,19 +253,19 @@ Status RankMain::compute(int64_t time) {
 Status RankMain::step(bool isLast) {
   for (int64_t t = 0; t < manifest.microBatches; ++t) {
     APRT_TRY(compute(t));
-    std::vector<Transfer> results = outputsOf(t);
-    addChecks(t, results);
-    APRT_TRY(rank->device->collect(std::move(results)));
+    std::vector<Transfer> transfers = resultsOf(t);
+    addChecks(t, transfers);
+    APRT_TRY(rank->device->collect(std::move(transfers)));
     int64_t next = (t + 1) % manifest.microBatches;
     if (next > 0 || !isLast)
-      APRT_TRY(rank->device->feed(inputsOf(next)));
+      APRT_TRY(rank->device->feed(inputsOf(stepNumber + (next == 0), next)));
   }
   return rank->device->synchronize();
 }
 
 Status RankMain::measure() {
   bytesSent.resize(size_t(manifest.microBatches));
-  APRT_TRY(rank->device->feed(inputsOf(0)));
+  APRT_TRY(rank->device->feed(inputsOf(0, 0)));
   for (int64_t i = 0; i < run.options.warmUp; ++i) {
     APRT_TRY(rank->transport->barrier(/*withDeadline=*/true));
     APRT_TRY(step(/*isLast=*/false));
@@ -259,83 +278,28 @@ Status RankMain::measure() {
     APRT_TRY(rank->transport->barrier(/*withDeadline=*/true));
     barrierWait += rank->transport->statistics().waitSeconds - waited;
     double start = monotonicSeconds();
+    stepNumber = i;
     APRT_TRY(step(i + 1 == run.options.repeat));
     double seconds = monotonicSeconds() - start;
     run.stepSeconds(worldRank, i) = seconds;
     total += seconds;
+    if (worldRank == 0)
+      APRT_TRY(log.add(i, seconds));
   }
-  recordTimes(total, barrierWait);
-  recordCounters(before);
+  recordTimes(*rank, run.options.repeat, total, barrierWait);
+  recordCounters(*rank, run.options.repeat, before);
   return Status::success();
-}
-
-/// What the device counted in the measured steps.
-void RankMain::recordCounters(const DeviceCounters &before) {
-  DeviceCounters now = rank->device->counters();
-  double steps = double(run.options.repeat);
-  record.outputBytes =
-      (now.outputBytes - before.outputBytes) / run.options.repeat;
-  record.gpuSeconds = (now.gpuSeconds - before.gpuSeconds) / steps;
-  record.transferSeconds =
-      (now.transferSeconds - before.transferSeconds) / steps;
-}
-
-/// The parts of the measured steps, which took `total` seconds, without
-/// `barrierWait` seconds before them.
-void RankMain::recordTimes(double total, double barrierWait) {
-  double steps = double(run.options.repeat);
-  const TransportStatistics &now = rank->transport->statistics();
-  const TransportStatistics &then = rank->statisticsAtStart;
-  record.bytesSent =
-      (now.bytesSent - then.bytesSent + rank->repeatedBytesSent) /
-      run.options.repeat;
-  if (rank->device->isAsynchronous()) {
-    std::snprintf(record.graphRefusal, sizeof(record.graphRefusal), "%s",
-                  rank->device->repeatRefusal().c_str());
-    record.partsKnown = rank->trace != nullptr;
-    record.computeSeconds = rank->computeSeconds / steps;
-    record.communicationSeconds = rank->communicationSeconds / steps;
-    record.idleSeconds = std::max(0.0, total - rank->computeSeconds) / steps;
-    return;
-  }
-  double idle = now.waitSeconds - then.waitSeconds - barrierWait;
-  record.idleSeconds = idle / steps;
-  record.communicationSeconds = (rank->communicationSeconds - idle) / steps;
-  record.computeSeconds = (total - rank->communicationSeconds) / steps;
-}
-
-/// The most that this process had in memory, shared libraries and all.
-static int64_t peakResidentBytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.rfind("VmHWM:", 0) == 0)
-      return std::strtoll(line.c_str() + 6, nullptr, 10) * 1024;
-  return 0;
-}
-
-void RankMain::recordMemory() {
-  record.processPeakBytes = peakResidentBytes();
-  record.heapBytes = int64_t(mallinfo2().arena);
-  record.peakMemoryBytes = rank->memory.whole.peakBytes();
-  record.weightBytes = rank->memory.persistent.currentBytes();
-  record.packedBytes = rank->memory.packed.currentBytes();
-  record.arenaBytes = rank->memory.arena.currentBytes();
-  record.workspaceBytes = rank->memory.workspace.currentBytes();
-  record.communicationBytes = rank->memory.communication.currentBytes();
-  record.pinnedBytes = rank->memory.pinned.currentBytes();
-  for (const Port &port : manifest.inputs)
-    record.portBytes += port.globalBytes;
-  for (const LocalPort &local : outputs)
-    record.portBytes +=
-        manifest.outputs[local.index].localBytes * manifest.microBatches;
 }
 
 Status RankMain::execute() {
   double begin = monotonicSeconds();
   APRT_TRY(makeRank(run, worldRank, rank));
+  rank->states = &run.states;
+  if (worldRank == 0)
+    APRT_TRY(log.open(run));
   APRT_TRY(load());
   inputs = inputsOfRank(manifest, worldRank);
-  outputs = outputsOfRank(manifest, worldRank, run.wanted);
+  results = resultsOfRank(run, worldRank);
   checks = checksOfRank(manifest, worldRank);
   for (const LocalPort &local : inputs)
     if (local.persistent >= 0)
@@ -345,7 +309,8 @@ Status RankMain::execute() {
   APRT_TRY(rank->transport->barrier(/*withDeadline=*/false));
   record.startClock = monotonicSeconds();
   APRT_TRY(measure());
-  recordMemory();
+  APRT_TRY(collectAtEnd());
+  recordMemory(run, *rank);
   rank->device->endSteps();
   APRT_TRY(rank->transport->barrier(/*withDeadline=*/true));
   return rank->transport->close();

@@ -10,17 +10,19 @@
 
 namespace autopar::runtime {
 
-/// visit(port, its index, intervals, bytes) for each block of an output that is
-/// asked for and that a rank delivers, micro-batch by micro-batch.
+/// visit(port, its tensor, intervals) for each block of a result that is asked
+/// for and that a rank delivers, step by step and micro-batch by micro-batch.
 template <typename Visit>
 static Status forEachBlock(const Run &run, int rank, const Visit &visit) {
   const Manifest &manifest = run.program.manifest;
-  for (const LocalPort &local : outputsOfRank(manifest, rank, run.wanted))
-    for (int64_t t = 0; t < manifest.microBatches; ++t) {
-      const Port &port = manifest.outputs[local.index];
-      APRT_TRY(visit(port, local.index,
-                     intervalsOf(port.dims, manifest.coordinates(rank, t))));
-    }
+  for (const LocalPort &local : resultsOfRank(run, rank)) {
+    const RunResult &result = run.results[local.index];
+    for (int64_t step = 0; step < run.stepsOf(result); ++step)
+      for (int64_t t = 0; t < manifest.microBatches; ++t)
+        APRT_TRY(visit(
+            *result.port, run.result(local.index, step),
+            intervalsOf(result.port->dims, manifest.coordinates(rank, t))));
+  }
   return Status::success();
 }
 
@@ -32,12 +34,12 @@ std::string packResult(const Run &run, int rank) {
   for (int64_t i = 0; i < record.traceEvents; ++i)
     append(bytes, run.trace(rank)[i]);
   (void)forEachBlock(run, rank,
-                     [&](const Port &port, size_t index,
+                     [&](const Port &port, char *tensor,
                          const std::vector<Interval> &intervals) {
                        size_t at = bytes.size();
                        bytes.resize(at + size_t(port.localBytes));
-                       readSlice(intervals, elementBytes(port.dtype),
-                                 run.outputs[index].data(), &bytes[at]);
+                       readSlice(intervals, elementBytes(port.dtype), tensor,
+                                 &bytes[at]);
                        return Status::success();
                      });
   return bytes;
@@ -64,13 +66,13 @@ Status unpackResult(Run &run, int rank, const std::string &bytes) {
   }
   std::string block;
   APRT_TRY(forEachBlock(run, rank,
-                        [&](const Port &port, size_t index,
+                        [&](const Port &port, char *tensor,
                             const std::vector<Interval> &intervals) {
                           block.resize(size_t(port.localBytes));
                           if (!reader.read(block.data(), block.size()))
                             return damaged;
                           writeSlice(intervals, elementBytes(port.dtype),
-                                     block.data(), run.outputs[index].data());
+                                     block.data(), tensor);
                           return Status::success();
                         }));
   return reader.atEnd() ? Status::success() : damaged;

@@ -38,7 +38,16 @@ Status Run::prepare() {
   // GPUs exchange data themselves.
   bool stagesData = program.manifest.target == Target::Cpu;
   APRT_TRY(fabric.create(program.manifest, stagesData));
-  APRT_TRY(want(wantedOutputs(program.manifest, options.outputs)));
+  for (const auto &[ports, when] :
+       {std::pair(&program.manifest.outputs, RunResult::EveryStep),
+        {&program.manifest.gradients, RunResult::FirstStep},
+        {&program.manifest.trained, RunResult::AtEnd}})
+    for (const Port &port : *ports) {
+      results.emplace_back();
+      results.back().port = &port;
+      results.back().when = when;
+    }
+  APRT_TRY(want(wantedResults(program.manifest, options)));
   for (int rank = 0; rank < world && !options.trace.empty(); ++rank) {
     traces.emplace_back();
     APRT_TRY(traces.back().allocateShared(
@@ -47,15 +56,31 @@ Status Run::prepare() {
   return Status::success();
 }
 
-Status Run::want(std::vector<bool> chosen) {
-  wanted = std::move(chosen);
-  outputs.clear();
-  outputs.resize(wanted.size());
-  for (size_t i = 0; i < wanted.size(); ++i)
-    if (wanted[i])
-      APRT_TRY(outputs[i].allocateShared(
-          program.manifest.outputs[i].globalBytes, "an output"));
+Status Run::want(const std::vector<bool> &chosen) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    RunResult &result = results[i];
+    result.wanted = chosen[i];
+    result.tensor = Buffer();
+    if (result.wanted)
+      APRT_TRY(result.tensor.allocateShared(
+          stepsOf(result) * result.port->globalBytes, "a result"));
+  }
   return Status::success();
+}
+
+const char *Run::input(size_t index, int64_t step) const {
+  const ArrayBytes &all = inputs[index].data;
+  int64_t bytes = program.manifest.inputs[index].globalBytes;
+  if (all.empty())
+    return "";
+  int64_t held = int64_t(all.size()) / bytes;
+  return all.data() + (options.steps > 0 ? step % held * bytes : 0);
+}
+
+char *Run::result(size_t index, int64_t step) const {
+  const RunResult &result = results[index];
+  return static_cast<char *>(result.tensor.data()) +
+         step % stepsOf(result) * result.port->globalBytes;
 }
 
 void Run::abort(int rank) {

@@ -17,6 +17,15 @@
 
 namespace autopar::runtime {
 
+/// A tensor that the ranks bring out of a run.
+struct RunResult {
+  enum When { EveryStep, FirstStep, AtEnd };
+  const Port *port = nullptr; // of the manifest
+  When when = EveryStep;
+  bool wanted = false;
+  Buffer tensor; // shared, of all its steps; unless it is wanted, empty
+};
+
 /// What the launcher prepares and every rank sees. Made before the fork; the
 /// shared parts are written by ranks, the rest is read only.
 class Run {
@@ -26,8 +35,18 @@ public:
 
   /// Allocates the shared memory and decides on threads.
   Status prepare();
-  /// Makes these the outputs that are asked for, and room for them.
-  Status want(std::vector<bool> chosen);
+  /// Makes these the results that are asked for, and room for them.
+  Status want(const std::vector<bool> &chosen);
+
+  /// Steps with outputs of their own.
+  int64_t dataSteps() const { return options.steps > 0 ? options.steps : 1; }
+  /// Steps of which a result is kept.
+  int64_t stepsOf(const RunResult &result) const {
+    return result.when == RunResult::EveryStep ? dataSteps() : 1;
+  }
+  /// The tensor of an input or a result, which is asked for, of a step.
+  const char *input(size_t index, int64_t step) const;
+  char *result(size_t index, int64_t step) const;
 
   int worldSize() const { return program.manifest.worldSize(); }
   RankRecord &record(int rank) const {
@@ -52,9 +71,10 @@ public:
 
   const Program &program;
   const Options &options;
-  std::vector<Array> inputs;   // by manifest.inputs
-  std::vector<Buffer> outputs; // by manifest.outputs, shared; unless
-  std::vector<bool> wanted;    // they are asked for, empty
+  std::vector<Array> inputs; // by manifest.inputs
+  NamedArrays states;        // that are given, as they begin
+  /// The manifest's outputs, gradients and trained parameters.
+  std::vector<RunResult> results;
   SharedFabric fabric;
   LaunchPlace place;                 // of this process
   std::shared_ptr<TcpFabric> joined; // the launcher's ranks; null: alone
@@ -67,6 +87,9 @@ private:
   Buffer failure;
   std::vector<Buffer> traces; // by rank; empty: no --trace
 };
+
+/// Whether a training run shows on a terminal how far it is.
+bool showsProgress(const Manifest &manifest, const Options &options);
 
 /// Everything that one rank does. Failures are left in its record; false then.
 bool runRank(Run &run, int rank);

@@ -17,7 +17,7 @@ using namespace autopar::runtime;
 
 static Status writeReports(const Run &run) {
   const Options &options = run.options;
-  APRT_TRY(writeOutputs(run.program.manifest, options.outputs, run.outputs));
+  APRT_TRY(writeResults(run));
   if (!options.json.empty())
     APRT_TRY(writeWhole(options.json, reportJson(run)));
   if (!options.trace.empty())
@@ -56,11 +56,11 @@ static int execute(const Options &options) {
     std::vector<Program> programs;
     APRT_TRY(loadPrograms(programs));
     size_t chosen = 0;
-    APRT_TRY(loadInputs(programs, options, chosen, run.inputs));
+    APRT_TRY(loadInputs(programs, options, chosen, run.inputs, run.states));
     APRT_TRY(keepProgram(programs, chosen));
     program = std::move(programs[chosen]);
     APRT_TRY(checkLaunchPlace(program.manifest, run.place));
-    APRT_TRY(checkOutputs(program.manifest, options.outputs));
+    APRT_TRY(checkResults(program.manifest, options));
     if (options.weights.empty())
       APRT_TRY(checkCompiledFiles(program.manifest, program.home));
     return run.prepare();

@@ -1,0 +1,25 @@
+//===- RankRecords.h - What a rank notes about its steps --------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_STUB_RANKRECORDS_H
+#define AUTOPAR_RUNTIME_STUB_RANKRECORDS_H
+
+#include "../core/RankContext.h"
+#include "Run.h"
+
+namespace autopar::runtime {
+
+/// What the device counted in `repeat` measured steps.
+void recordCounters(aprt_rank &rank, int64_t repeat,
+                    const DeviceCounters &before);
+
+/// The parts of `repeat` measured steps, which took `total` seconds, without
+/// `barrierWait` seconds before them.
+void recordTimes(aprt_rank &rank, int64_t repeat, double total,
+                 double barrierWait);
+
+/// Memory by what it is for.
+void recordMemory(const Run &run, aprt_rank &rank);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_STUB_RANKRECORDS_H

@@ -1,0 +1,115 @@
+//===- Results.cpp - What a run is asked for ------------------------------===//
+
+#include "../core/Safetensors.h"
+#include "../files/OutputFile.h"
+#include "../files/Text.h"
+#include "Ports.h"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace autopar::runtime {
+
+bool showsProgress(const Manifest &manifest, const Options &options) {
+  return manifest.trains() && options.steps > 0 && isatty(STDERR_FILENO);
+}
+
+/// Outputs of a training step that --log tells of.
+static bool isLogged(const std::string &output) {
+  return output == "loss" || output == "grad_norm" || output == "learning_rate";
+}
+
+/// A plain file that is not committed leaves no trace; a pipe would be ended.
+static Status checkWritable(const std::string &path) {
+  OutputPlace place;
+  APRT_TRY(findOutput(path, place));
+  OutputFile file;
+  return place.kind == OutputPlace::Regular ? file.open(path)
+                                            : Status::success();
+}
+
+Status checkResults(const Manifest &manifest, const Options &options) {
+  for (const std::string &argument : options.outputs) {
+    ArrayFile file;
+    APRT_TRY(parseArrayFile(argument, file));
+    if (!file.name.empty() && !findPort(manifest.outputs, file.name))
+      return Status::error("the model has no output '" + file.name +
+                           "'; its outputs: " + listPorts(manifest.outputs) +
+                           meantPort(manifest.outputs, file.name));
+  }
+  for (const auto &[name, path] : {std::pair("--log", &options.log),
+                                   {"--final", &options.final},
+                                   {"--gradients", &options.gradients}})
+    if (!path->empty() && !manifest.trains())
+      return Status::error(std::string(name) +
+                           ": this program does not train; compile the model "
+                           "with --train RECIPE.json");
+  for (const std::string *path : {&options.final, &options.gradients})
+    if (!path->empty())
+      APRT_TRY(checkWritable(*path));
+  if (manifest.trains() && options.warmUp > 0)
+    return Status::error("--warm-up: each step of this program trains");
+  return Status::success();
+}
+
+/// What does not parse has been refused before.
+static bool isOutputWanted(const Port &port, const Manifest &manifest,
+                           const Options &options) {
+  bool tells = !options.log.empty() || showsProgress(manifest, options);
+  bool wanted = tells && isLogged(port.name);
+  for (const std::string &argument : options.outputs) {
+    ArrayFile file;
+    bool known = parseArrayFile(argument, file).ok();
+    wanted |= known && (file.name.empty() || file.name == port.name);
+  }
+  return wanted;
+}
+
+std::vector<bool> wantedResults(const Manifest &manifest,
+                                const Options &options) {
+  std::vector<bool> wanted;
+  for (const Port &port : manifest.outputs)
+    wanted.push_back(isOutputWanted(port, manifest, options));
+  wanted.resize(wanted.size() + manifest.gradients.size(),
+                !options.gradients.empty());
+  wanted.resize(wanted.size() + manifest.trained.size(),
+                !options.final.empty());
+  return wanted;
+}
+
+/// The wanted results of a kind.
+static std::vector<ArrayView> viewsOf(const Run &run, RunResult::When when) {
+  std::vector<ArrayView> views;
+  for (const RunResult &result : run.results)
+    if (result.when == when && result.wanted)
+      views.push_back({result.port->name, result.port->dtype,
+                       when == RunResult::EveryStep
+                           ? ofSteps(result.port->shape, run.options.steps)
+                           : result.port->shape,
+                       result.tensor.data()});
+  return views;
+}
+
+Status writeResults(const Run &run) {
+  const Options &options = run.options;
+  std::vector<ArrayView> outputs = viewsOf(run, RunResult::EveryStep);
+  for (const std::string &argument : options.outputs) {
+    ArrayFile file;
+    APRT_TRY(parseArrayFile(argument, file));
+    if (file.name.empty()) {
+      APRT_TRY(writeNpz(file.path, outputs));
+      continue;
+    }
+    for (const ArrayView &view : outputs)
+      if (view.name == file.name)
+        APRT_TRY(writeNpy(file.path, view));
+  }
+  if (!options.gradients.empty())
+    APRT_TRY(writeSafetensors(options.gradients,
+                              viewsOf(run, RunResult::FirstStep)));
+  if (!options.final.empty())
+    APRT_TRY(writeSafetensors(options.final, viewsOf(run, RunResult::AtEnd)));
+  return Status::success();
+}
+
+} // namespace autopar::runtime

@@ -1,0 +1,92 @@
+//===- TrainingLog.cpp - What is told of each training step ---------------===//
+
+#include "TrainingLog.h"
+
+#include "../core/Futex.h"
+#include "../files/OutputFile.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace autopar::runtime {
+
+static constexpr double kShowEvery = 0.1; // seconds
+
+Status TrainingLog::open(const Run &of) {
+  if (!of.program.manifest.trains())
+    return Status::success();
+  run = &of;
+  onTerminal = showsProgress(of.program.manifest, of.options);
+  begun = monotonicSeconds();
+  const std::string &path = of.options.log;
+  if (path.empty())
+    return Status::success();
+  file.reset(goesToStdout(path) ? fdopen(dup(STDOUT_FILENO), "w")
+                                : std::fopen(path.c_str(), "w"));
+  return file ? Status::success()
+              : Status::error("--log " + path + ": " + std::strerror(errno));
+}
+
+double TrainingLog::value(const char *output, int64_t step) const {
+  for (size_t i = 0; i < run->results.size(); ++i) {
+    const RunResult &result = run->results[i];
+    if (!result.wanted || result.when != RunResult::EveryStep ||
+        result.port->name != output)
+      continue;
+    const char *bytes = run->result(i, step);
+    if (result.port->dtype == APRT_F64) {
+      double value;
+      std::memcpy(&value, bytes, sizeof(value));
+      return value;
+    }
+    float value;
+    std::memcpy(&value, bytes, sizeof(value));
+    return value;
+  }
+  return NAN;
+}
+
+Status TrainingLog::add(int64_t step, double seconds) {
+  if (!run)
+    return Status::success();
+  if (file) {
+    // JSON has no NaN: null stands for it.
+    nlohmann::ordered_json line = {
+        {"step", step},
+        {"loss", value("loss", step)},
+        {"grad_norm", value("grad_norm", step)},
+        {"learning_rate", value("learning_rate", step)},
+        {"seconds", seconds}};
+    std::string text = line.dump() + "\n";
+    if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
+        std::fflush(file.get()) != 0)
+      return Status::error("--log " + run->options.log + ": " +
+                           std::strerror(errno));
+  }
+  if (onTerminal)
+    show(step, seconds);
+  return Status::success();
+}
+
+void TrainingLog::show(int64_t step, double seconds) {
+  double now = monotonicSeconds();
+  int64_t done = step + 1, all = run->options.steps;
+  if (done < all && now - shown < kShowEvery)
+    return;
+  shown = now;
+  constexpr int width = 24;
+  int filled = int(width * done / all);
+  std::string bar(size_t(filled), '=');
+  bar.resize(width, ' ');
+  std::fprintf(stderr,
+               "\r[%s] %lld/%lld  loss %.6g  %.2f ms  %.0f s left \033[K%s",
+               bar.c_str(), static_cast<long long>(done),
+               static_cast<long long>(all), value("loss", step), seconds * 1e3,
+               (now - begun) / double(done) * double(all - done),
+               done == all ? "\n" : "");
+}
+
+} // namespace autopar::runtime
