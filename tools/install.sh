@@ -24,5 +24,5 @@ fi
 
 mkdir -p "$build"
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-"$venv/bin/python" -c 'import onnx, numpy, onnxruntime' 2>/dev/null ||
-  "$venv/bin/pip" install -q onnx==1.23.2 numpy onnxruntime==1.31.1
+"$venv/bin/python" -c 'import onnx, numpy, onnxruntime, safetensors' 2>/dev/null ||
+  "$venv/bin/pip" install -q onnx==1.23.2 numpy onnxruntime==1.31.1 safetensors==0.6.2

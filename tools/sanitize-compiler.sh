@@ -17,5 +17,5 @@ for tool in "$plain"/bin/autopar-*; do
   *) ln -sf "$tool" "$build/bin/" ;; # follows the plain build when that changes
   esac
 done
-[ $# -gt 0 ] || set -- "$build"/test/{Cost,Dialect,Driver,Equality,Frontend,Interpreter,Lowering,Partition,Planning,Schedule}
+[ $# -gt 0 ] || set -- "$build"/test/{Cost,Dialect,Driver,Equality,Frontend,Interpreter,Lowering,Partition,Planning,Schedule,Training}
 exec "$(llvm-config-22 --bindir)/lit" -j 2 "$@"

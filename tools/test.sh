@@ -56,6 +56,7 @@ step lit lit "$(llvm-config-22 --bindir)/lit" -j 2 "$AUTOPAR_BUILD/test"
 step lit-sanitized lit "$root/tools/sanitize-compiler.sh"
 step properties plain "$bin/autopar-property-tests"
 step mutations plain "$bin/autopar-property-tests" --mutations --seed=3001 --graphs=200 --mutants=2 # of every kind
+step derivatives plain "$bin/autopar-property-tests" --derivatives
 step decompositions plain "$bin/autopar-property-tests" --decompositions
 step programs plain "$bin/autopar-property-tests" --graphs=100 --mutants=0 --programs=100 # on real ranks
 step programs-emulated plain "$bin/autopar-property-tests" --seed=5001 --graphs=60 --mutants=0 --programs=60 --target=emulated

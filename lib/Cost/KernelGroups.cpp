@@ -20,10 +20,12 @@ public:
       unsigned number = numbers.size();
       numbers[&op] = number;
     }
+    findStates(body);
   }
   KernelGroups run(Block &body);
 
 private:
+  void findStates(Block &body);
   void collectBody(const OpenGroup &open, KernelGroup &group);
   void needOperand(Operation *op, Value operand, unsigned id,
                    llvm::SetVector<Operation *> &ops);
@@ -42,8 +44,22 @@ private:
   /// between groups.
   llvm::DenseSet<Value> demanded;
   llvm::SetVector<Operation *> views;
+  /// The states of the function: by the memory of the next value; and all.
+  llvm::DenseMap<Value, Value> states;
+  llvm::DenseSet<Value> isState;
 };
 } // namespace
+
+void Assembly::findStates(Block &body) {
+  auto function = dyn_cast<FunctionOpInterface>(body.getParentOp());
+  for (StatePair pair :
+       function ? statesOf(function) : SmallVector<StatePair>()) {
+    Value state = body.getArgument(pair.argument);
+    states[grouping.storageOf(body.getTerminator()->getOperand(pair.result))] =
+        state;
+    isState.insert(state);
+  }
+}
 
 /// Adds the ops that `op` needs in the group's body to see `operand`.
 void Assembly::needOperand(Operation *op, Value operand, unsigned id,
@@ -200,18 +216,33 @@ void Assembly::findInPlace(KernelGroup &group, const OpenGroup &open) {
       (open.rowLength && group.outputs.size() != 1))
     return;
   SmallVector<bool> taken(group.inputs.size());
-  for (auto [index, output] : llvm::enumerate(group.outputs))
+  auto pairUp = [&](unsigned index, llvm::function_ref<bool(Value)> isWanted) {
+    Value output = group.outputs[index];
     for (auto [at, value] : llvm::enumerate(group.inputs)) {
       auto from = cast<ShapedType>(value.getType());
       auto to = cast<ShapedType>(output.getType());
       if (taken[at] || from.getElementType() != to.getElementType() ||
-          from.getNumElements() != to.getNumElements() ||
+          from.getNumElements() != to.getNumElements() || !isWanted(value) ||
           !readsInPlace(group, value))
         continue;
-      group.inPlace.push_back({unsigned(index), unsigned(at)});
-      taken[at] = true;
-      break;
+      group.inPlace.push_back({index, unsigned(at)});
+      return taken[at] = true;
     }
+    return false;
+  };
+  // States first: they are the only memory that their next values may have.
+  SmallVector<bool> paired(group.outputs.size());
+  for (auto [index, output] : llvm::enumerate(group.outputs))
+    if (Value state = states.lookup(grouping.storageOf(output)))
+      paired[index] = pairUp(index, [&](Value value) {
+        return grouping.storageOf(value) == state;
+      });
+  for (unsigned index = 0; index < group.outputs.size(); ++index)
+    if (!paired[index])
+      pairUp(index, [&](Value value) {
+        return !isState.contains(grouping.storageOf(value));
+      });
+  llvm::sort(group.inPlace);
 }
 
 //===----------------------------------------------------------------------===//

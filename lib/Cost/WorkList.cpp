@@ -10,6 +10,37 @@ using namespace llvm;
 namespace autopar {
 
 //===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+/// Whether `item` may write buffer `out` over `in`, which it reads.
+static bool isInPlace(const WorkItem &item, unsigned out, unsigned in) {
+  return count(item.reads, in) == 1 && any_of(item.inPlace, [&](auto pair) {
+           return item.writes[pair.first] == out &&
+                  item.reads[pair.second] == in;
+         });
+}
+
+std::vector<bool> statesToCopy(const WorkList &work) {
+  std::vector<int64_t> lastRead(work.buffers.size(), -1),
+      writer(work.buffers.size(), -1);
+  for (auto [id, item] : enumerate(work.items)) {
+    for (unsigned buffer : item.reads)
+      lastRead[buffer] = id;
+    for (unsigned buffer : item.writes)
+      writer[buffer] = id;
+  }
+  std::vector<bool> copies;
+  for (WorkState state : work.states) {
+    int64_t write = writer[state.next], read = lastRead[state.argument];
+    bool over = write >= 0 && read == write &&
+                isInPlace(work.items[write], state.next, state.argument);
+    copies.push_back(write < 0 || (read >= write && !over));
+  }
+  return copies;
+}
+
+//===----------------------------------------------------------------------===//
 // Order
 //===----------------------------------------------------------------------===//
 
@@ -49,11 +80,21 @@ void Order::link() {
   missing.resize(count);
   done.resize(count);
   std::vector<int64_t> writer(work.buffers.size(), -1);
+  DenseMap<unsigned, SmallVector<unsigned>> readers; // of states, by next value
+  DenseMap<unsigned, unsigned> nextOf;
+  for (WorkState state : work.states)
+    nextOf[state.argument] = state.next;
   DenseMap<int64_t, unsigned> last;
   for (auto [id, item] : enumerate(work.items)) {
-    for (unsigned buffer : item.reads)
+    for (unsigned buffer : item.writes)
+      if (auto before = readers.find(buffer); before != readers.end())
+        append_range(needs[id], before->second);
+    for (unsigned buffer : item.reads) {
       if (writer[buffer] >= 0)
         needs[id].push_back(writer[buffer]);
+      if (auto next = nextOf.find(buffer); next != nextOf.end())
+        readers[next->second].push_back(id);
+    }
     for (unsigned buffer : item.writes)
       writer[buffer] = id;
     if (item.channel >= 0) {
@@ -137,7 +178,7 @@ std::vector<unsigned> orderWork(const WorkList &work) {
 }
 
 WorkList orderedWork(const WorkList &work) {
-  WorkList ordered{work.buffers, {}, work.communication};
+  WorkList ordered{work.buffers, {}, work.communication, work.states};
   for (unsigned id : orderWork(work))
     ordered.items.push_back(work.items[id]);
   return ordered;

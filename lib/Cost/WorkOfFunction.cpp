@@ -47,16 +47,29 @@ static bool isSetupValue(func::FuncOp func, unsigned result) {
       func.getResultAttr(result, AutoparDialect::kResult));
 }
 
+/// The states, as arguments, by number of the result that is the next value.
+static llvm::DenseMap<unsigned, BlockArgument>
+statesByResult(func::FuncOp func) {
+  llvm::DenseMap<unsigned, BlockArgument> states;
+  for (StatePair state : statesOf(func))
+    states[state.result] = func.getArgument(state.argument);
+  return states;
+}
+
 SmallVector<bool> resultsToCopy(func::FuncOp func) {
   Operation *end = func.getBody().front().getTerminator();
   SmallVector<bool> copies;
   llvm::DenseSet<Value> claimed;
+  llvm::DenseMap<unsigned, BlockArgument> states = statesByResult(func);
   for (OpOperand &result : end->getOpOperands()) {
     Value storage = storageOf(result.get());
     auto argument = dyn_cast<BlockArgument>(storage);
     bool persistent = argument && !isInput(func, argument.getArgNumber());
-    if (persistent && isSetupValue(func, result.getOperandNumber()))
+    unsigned number = result.getOperandNumber();
+    if (persistent && isSetupValue(func, number))
       copies.push_back(false); // one more name of the parameter
+    else if (argument && argument == states.lookup(number))
+      copies.push_back(false); // it stays what it is
     else
       copies.push_back(argument || !claimed.insert(storage).second);
   }
@@ -74,7 +87,7 @@ unsigned FunctionWork::bufferOf(Value value) {
   return it->second;
 }
 
-FunctionWork::FunctionWork(func::FuncOp func) {
+FunctionWork::FunctionWork(func::FuncOp func) : states(statesByResult(func)) {
   list.communication = targetTable(func).communication;
   for (BlockArgument argument : func.getArguments()) {
     WorkBuffer &buffer = list.buffers[bufferOf(argument)];
@@ -88,6 +101,14 @@ void FunctionWork::addResult(func::FuncOp func, unsigned result,
   WorkBuffer &place = list.buffers[buffer];
   place.output = true;
   place.persistent |= isSetupValue(func, result);
+  BlockArgument state = states.lookup(result);
+  if (!state)
+    return;
+  place.persistent = true;
+  if (unsigned argument = bufferOf(state); argument != buffer) {
+    list.states.push_back({argument, buffer});
+    stateResults.push_back(result);
+  }
 }
 
 WorkItem &FunctionWork::add(ValueRange reads, ValueRange writes) {

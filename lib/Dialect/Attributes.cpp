@@ -342,4 +342,16 @@ StrategyAttr StrategyAttr::get(FlatSymbolRefAttr symbol,
   return get(context, symbol, axes, kinds, indices);
 }
 
+//===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+LogicalResult StateAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                StringAttr name, Attribute initial) {
+  if (isa<ParameterAttr, FloatAttr, IntegerAttr>(initial))
+    return success();
+  return emitError() << "state " << name << " begins as " << initial
+                     << ", which is no #autopar.parameter and no number";
+}
+
 } // namespace autopar

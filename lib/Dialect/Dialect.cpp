@@ -1,8 +1,8 @@
 //===- Dialect.cpp - The autopar dialect ----------------------------------===//
 
 #include "autopar/Dialect/Dialect.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/InliningUtils.h"
+#include "llvm/ADT/MapVector.h"
 
 #include "autopar/Dialect/Dialect.cpp.inc"
 
@@ -134,6 +134,89 @@ AutoparDialect::verifyOperationAttribute(Operation *op,
   return success();
 }
 
+SmallVector<StatePair> statesOf(FunctionOpInterface function) {
+  llvm::DenseMap<StringAttr, unsigned> results;
+  for (unsigned result = 0; result < function.getNumResults(); ++result)
+    if (auto next = function.getResultAttrOfType<NextStateAttr>(
+            result, AutoparDialect::kResult))
+      results[next.getName()] = result;
+  SmallVector<StatePair> states;
+  for (unsigned index = 0; index < function.getNumArguments(); ++index)
+    if (auto state = function.getArgAttrOfType<StateAttr>(
+            index, AutoparDialect::kSource))
+      if (auto it = results.find(state.getName()); it != results.end())
+        states.push_back({index, it->second});
+  return states;
+}
+
+/// By name, the results that are the next value of a state.
+using NextStates = llvm::MapVector<StringAttr, SmallVector<unsigned, 1>>;
+
+static LogicalResult verifyState(FunctionOpInterface function,
+                                 unsigned argument, StringAttr name,
+                                 const NextStates &next) {
+  const auto *found = next.find(name);
+  if (found == next.end() || found->second.size() != 1)
+    return function->emitError()
+           << "state " << name << " must have one result that is "
+           << NextStateAttr::get(name.getContext(), name);
+  unsigned result = found->second.front();
+  Type type = function.getArgumentTypes()[argument],
+       nextType = function.getResultTypes()[result];
+  if (type != nextType)
+    return function->emitError() << "state " << name << " is " << type
+                                 << ", but its next value " << nextType;
+  Attribute sharding = function.getArgAttr(argument, AutoparDialect::kSharding);
+  if (sharding != function.getResultAttr(result, AutoparDialect::kSharding))
+    return function->emitError()
+           << "state " << name << " and its next value are sharded unlike";
+  return success();
+}
+
+/// Each state has one next value, and each next value one state.
+static LogicalResult verifyStates(FunctionOpInterface function) {
+  NextStates next;
+  for (unsigned result = 0; result < function.getNumResults(); ++result)
+    if (auto attr = function.getResultAttrOfType<NextStateAttr>(
+            result, AutoparDialect::kResult))
+      next[attr.getName()].push_back(result);
+  llvm::DenseSet<StringAttr> names;
+  for (unsigned index = 0; index < function.getNumArguments(); ++index) {
+    auto state =
+        function.getArgAttrOfType<StateAttr>(index, AutoparDialect::kSource);
+    if (!state)
+      continue;
+    if (!names.insert(state.getName()).second)
+      return function->emitError()
+             << "has two states that are called " << state.getName();
+    if (failed(verifyState(function, index, state.getName(), next)))
+      return failure();
+  }
+  for (const auto &[name, results] : next)
+    if (!names.contains(name))
+      return function->emitError()
+             << "has no state " << name << " for a next value";
+  return success();
+}
+
+/// Whether no argument before this one is a state.
+static bool isFirstState(FunctionOpInterface function, unsigned argument) {
+  for (unsigned index = 0; index < argument; ++index)
+    if (isa_and_nonnull<StateAttr>(
+            function.getArgAttr(index, AutoparDialect::kSource)))
+      return false;
+  return true;
+}
+
+/// Whether no result before this one is a state's next value.
+static bool isFirstNext(FunctionOpInterface function, unsigned result) {
+  for (unsigned index = 0; index < result; ++index)
+    if (isa_and_nonnull<NextStateAttr>(
+            function.getResultAttr(index, AutoparDialect::kResult)))
+      return false;
+  return true;
+}
+
 /// Attributes of an argument or result of a function.
 static LogicalResult
 verifySignatureAttribute(Operation *op, NamedAttribute attribute, Type type) {
@@ -156,6 +239,9 @@ AutoparDialect::verifyRegionArgAttribute(Operation *op, unsigned region,
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function)
     return success();
+  if (attribute.getName() == kSource && isa<StateAttr>(attribute.getValue()) &&
+      isFirstState(function, argument) && failed(verifyStates(function)))
+    return failure();
   return verifySignatureAttribute(op, attribute,
                                   function.getArgumentTypes()[argument]);
 }
@@ -165,6 +251,10 @@ LogicalResult AutoparDialect::verifyRegionResultAttribute(
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function)
     return success();
+  if (attribute.getName() == kResult &&
+      isa<NextStateAttr>(attribute.getValue()) &&
+      isFirstNext(function, result) && failed(verifyStates(function)))
+    return failure();
   return verifySignatureAttribute(op, attribute,
                                   function.getResultTypes()[result]);
 }

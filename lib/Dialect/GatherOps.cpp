@@ -22,9 +22,8 @@ LogicalResult GatherOp::verify() {
   return verifyResult(*this, shape, getData());
 }
 
-/// Index of the factor of data[dim] in the rule; nullopt: it does not split.
-static std::optional<unsigned> rowFactor(const ShardingRule &rule, size_t dim) {
-  const DimFactors &row = rule.operands[0][dim];
+/// Index of the factor of the addressed dimension; nullopt: it does not split.
+static std::optional<unsigned> rowFactor(const DimFactors &row) {
   if (row.factors.empty())
     return std::nullopt;
   return row.factors.front();
@@ -48,27 +47,29 @@ ShardingRule GatherOp::getShardingRule() {
   return rule;
 }
 
-/// Where the rows are split, the local op gets the block's offset and the whole
-/// size.
+/// Where the rows of `tensor`, which `row` are the factors of, are split, the
+/// local op gets the block's offset and the whole size.
 template <typename OpT>
-static Operation *localizeRows(OpT op, OpBuilder &builder, ValueRange operands,
+static Operation *localizeRows(OpT op, Value tensor, const DimFactors &row,
+                               OpBuilder &builder, ValueRange operands,
                                TypeRange resultTypes,
                                const Localization &localization) {
-  std::optional<unsigned> factor = rowFactor(localization.rule, op.getDim());
+  std::optional<unsigned> factor = rowFactor(row);
   if (!factor || localization.subAxes(*factor).empty())
     return cloneLocal(op, builder, operands, resultTypes);
   Value offset =
       BlockOffsetOp::create(builder, op.getLoc(), localization, *factor);
   Operation *local =
       cloneLocal(op, builder, {operands[0], operands[1], offset}, resultTypes);
-  cast<OpT>(local).setSize(shapeOf(op.getData())[op.getDim()]);
+  cast<OpT>(local).setSize(shapeOf(tensor)[op.getDim()]);
   return local;
 }
 
 Operation *GatherOp::localize(OpBuilder &builder, ValueRange operands,
                               TypeRange resultTypes,
                               const Localization &localization) {
-  return localizeRows(*this, builder, operands, resultTypes, localization);
+  return localizeRows(*this, getData(), localization.rule.operands[0][getDim()],
+                      builder, operands, resultTypes, localization);
 }
 
 KernelClass GatherOp::getKernelClass() { return KernelClass::Movement; }
@@ -111,7 +112,8 @@ ShardingRule GatherElementsOp::getShardingRule() {
 Operation *GatherElementsOp::localize(OpBuilder &builder, ValueRange operands,
                                       TypeRange resultTypes,
                                       const Localization &localization) {
-  return localizeRows(*this, builder, operands, resultTypes, localization);
+  return localizeRows(*this, getData(), localization.rule.operands[0][getDim()],
+                      builder, operands, resultTypes, localization);
 }
 
 KernelClass GatherElementsOp::getKernelClass() { return KernelClass::Movement; }
@@ -157,5 +159,69 @@ ShardingRule GatherNdOp::getShardingRule() {
 KernelClass GatherNdOp::getKernelClass() { return KernelClass::Movement; }
 
 LoopRole GatherNdOp::getLoopRole() { return LoopRole::Whole; }
+
+//===----------------------------------------------------------------------===//
+// scatter
+//===----------------------------------------------------------------------===//
+
+LogicalResult ScatterOp::verify() {
+  ArrayRef<int64_t> result = shapeOf(getResult());
+  if (failed(verifyDim(*this, getDim(), result.size())))
+    return failure();
+  if (elementOf(getUpdates()).isInteger(1))
+    return emitOpError("is not defined on i1");
+  if (bool(getOffset()) != getSize().has_value())
+    return emitOpError("needs offset and size together or neither");
+  SmallVector<int64_t> shape(result.take_front(getDim()));
+  llvm::append_range(shape, shapeOf(getIndices()));
+  llvm::append_range(shape, result.drop_front(getDim() + 1));
+  if (getUpdates().getType() !=
+      RankedTensorType::get(shape, elementOf(getResult())))
+    return emitOpError() << "updates must have type "
+                         << RankedTensorType::get(shape,
+                                                  elementOf(getResult()));
+  return success();
+}
+
+ShardingRule ScatterOp::getShardingRule() {
+  ArrayRef<int64_t> to = shapeOf(getResult()), indices = shapeOf(getIndices());
+  size_t row = getDim();
+  ShardingRule rule = wholeRule(*this);
+  for (size_t dim = 0; dim < row; ++dim)
+    addSharedFactor(rule, to[dim], 0, dim, dim);
+  for (size_t dim = 0; dim < indices.size(); ++dim) {
+    unsigned factor = rule.addFactor(indices[dim], FactorKind::Reduce);
+    rule.factors[factor].reduce = ReduceKind::Sum;
+    rule.factors[factor].mask = 0;
+    rule.operands[0][row + dim] = factor;
+    rule.operands[1][dim] = factor;
+  }
+  for (size_t dim = row + 1; dim < to.size(); ++dim)
+    addSharedFactor(rule, to[dim], 0, dim - 1 + indices.size(), dim);
+  if (!getOffset())
+    rule.results[0][row] = rule.addFactor(to[row]);
+  addPass(rule, {0}, ReduceKind::Sum);
+  return rule;
+}
+
+Operation *ScatterOp::localize(OpBuilder &builder, ValueRange operands,
+                               TypeRange resultTypes,
+                               const Localization &localization) {
+  return localizeRows(*this, getResult(),
+                      localization.rule.results[0][getDim()], builder, operands,
+                      resultTypes, localization);
+}
+
+KernelClass ScatterOp::getKernelClass() { return KernelClass::Reduction; }
+
+PrecisionClass ScatterOp::getPrecisionClass() {
+  return precisionClass(ReduceKind::Sum);
+}
+
+/// Each row is compared with each index; each update is added once.
+int64_t ScatterOp::getFlops() {
+  return elementsOf(getUpdates()) +
+         shapeOf(getResult())[getDim()] * elementsOf(getIndices());
+}
 
 } // namespace autopar

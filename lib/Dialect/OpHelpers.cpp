@@ -6,6 +6,14 @@ using namespace mlir;
 
 namespace autopar {
 
+SmallVector<int64_t> keptDims(int64_t rank, ArrayRef<int64_t> reduced) {
+  SmallVector<int64_t> kept;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (!llvm::is_contained(reduced, dim))
+      kept.push_back(dim);
+  return kept;
+}
+
 ShardingRule elementwiseRule(ArrayRef<int64_t> shape, unsigned operands) {
   ShardingRule rule;
   TensorFactors dims;

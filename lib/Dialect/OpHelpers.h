@@ -12,6 +12,10 @@ inline mlir::Type elementOf(mlir::Value value) {
   return llvm::cast<mlir::ShapedType>(value.getType()).getElementType();
 }
 
+/// The dimensions of a tensor of `rank` that are none of `reduced`.
+llvm::SmallVector<int64_t> keptDims(int64_t rank,
+                                    llvm::ArrayRef<int64_t> reduced);
+
 //===----------------------------------------------------------------------===//
 // Rules
 //===----------------------------------------------------------------------===//

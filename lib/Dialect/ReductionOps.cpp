@@ -1,6 +1,7 @@
 //===- ReductionOps.cpp - Reductions and the composites made of them ------===//
 
 #include "OpHelpers.h"
+#include "autopar/Dialect/TensorBuilder.h"
 
 using namespace mlir;
 
@@ -22,14 +23,6 @@ static std::optional<int64_t> rowRank(ArrayRef<int64_t> shape,
 //===----------------------------------------------------------------------===//
 // reduce
 //===----------------------------------------------------------------------===//
-
-static SmallVector<int64_t> keptDims(int64_t rank, ArrayRef<int64_t> reduced) {
-  SmallVector<int64_t> kept;
-  for (int64_t dim = 0; dim < rank; ++dim)
-    if (!llvm::is_contained(reduced, dim))
-      kept.push_back(dim);
-  return kept;
-}
 
 LogicalResult ReduceOp::verify() {
   ArrayRef<int64_t> from = shapeOf(getInput());
@@ -147,54 +140,31 @@ static ShardingRule compositeRule(ArrayRef<int64_t> shape,
 namespace {
 /// Builds the parts of a composite at one place, on elements of at least 32
 /// bits.
-struct Parts {
-  OpBuilder &builder;
-  Location loc;
+struct Parts : TensorBuilder {
   SmallVector<int64_t> dims; // reduced
 
   Parts(OpBuilder &builder, Location loc, ArrayRef<int64_t> dims)
-      : builder(builder), loc(loc), dims(dims) {}
+      : TensorBuilder(builder, loc), dims(dims) {}
 
-  Value convert(Value value, Type element) {
-    if (elementOf(value) == element)
-      return value;
-    auto type = RankedTensorType::get(shapeOf(value), element);
-    return ConvertOp::create(builder, loc, type, value);
-  }
   Value widen(Value value) {
     Type element = elementOf(value);
     return convert(value, element.getIntOrFloatBitWidth() < 32
                               ? builder.getF32Type()
                               : element);
   }
-  Value unary(UnaryKind kind, Value value) {
-    return UnaryOp::create(builder, loc, value.getType(), kind, value);
-  }
-  Value binary(BinaryKind kind, Value lhs, Value rhs) {
-    return BinaryOp::create(builder, loc, kind, lhs, rhs);
-  }
-  Value splat(Value like, double value) {
-    return createSplat(builder, loc, cast<RankedTensorType>(like.getType()),
-                       value);
-  }
   Value reduce(ReduceKind kind, Value value) {
-    SmallVector<int64_t> shape;
-    for (int64_t dim : keptDims(shapeOf(value).size(), dims))
-      shape.push_back(shapeOf(value)[dim]);
-    auto type = RankedTensorType::get(shape, elementOf(value));
-    return ReduceOp::create(builder, loc, type, kind, value, dims);
+    return TensorBuilder::reduce(kind, value, dims);
   }
   /// A reduced value back on the shape of `like`.
   Value spread(Value reduced, Value like) {
-    return BroadcastOp::create(builder, loc, like.getType(), reduced,
-                               keptDims(shapeOf(like).size(), dims));
+    return TensorBuilder::spread(reduced, like, dims);
   }
   Value mean(Value value) {
     int64_t count = 1;
     for (int64_t dim : dims)
       count *= shapeOf(value)[dim];
-    Value sum = reduce(ReduceKind::Sum, value);
-    return binary(BinaryKind::Div, sum, splat(sum, double(count)));
+    return binary(BinaryKind::Div, reduce(ReduceKind::Sum, value),
+                  double(count));
   }
 };
 } // namespace
@@ -277,9 +247,9 @@ SmallVector<Value> NormalizeOp::decompose(OpBuilder &builder) {
   if (getKind() == NormKind::Layer)
     x = parts.binary(BinaryKind::Sub, x, parts.spread(parts.mean(x), x));
   Value variance = parts.mean(parts.binary(BinaryKind::Mul, x, x));
-  Value epsilon = parts.splat(variance, getEpsilon().convertToDouble());
-  Value scale = parts.unary(UnaryKind::Rsqrt,
-                            parts.binary(BinaryKind::Add, variance, epsilon));
+  Value scale = parts.unary(
+      UnaryKind::Rsqrt,
+      parts.binary(BinaryKind::Add, variance, getEpsilon().convertToDouble()));
   Value result = parts.binary(BinaryKind::Mul, x, parts.spread(scale, x));
   return finishParts(*this, parts.convert(result, elementOf(getInput())));
 }

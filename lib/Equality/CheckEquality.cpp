@@ -327,7 +327,7 @@ LogicalResult EqualityChecker::checkReturned(func::FuncOp function,
     noteOrigin(error, op.getOperand(index), "the value is made here");
     return error;
   }
-  if (isa<OutputAttr>(result) && !want->partial.empty())
+  if (isa<OutputAttr, GradientAttr>(result) && !want->partial.empty())
     return op.emitError() << what << " is partial: the user gets whole values";
   if (function.getResultAttr(index, AutoparDialect::kGlobalType) !=
       TypeAttr::get(global.getType()))
@@ -340,7 +340,8 @@ LogicalResult EqualityChecker::checkReturned(func::FuncOp function,
 LogicalResult EqualityChecker::checkOnce(func::FuncOp function,
                                          func::ReturnOp op, unsigned index,
                                          Attribute result) {
-  int64_t stage = isa<OutputAttr>(result) ? 0 : stageOfFunction(function);
+  int64_t stage =
+      isa<OutputAttr, GradientAttr>(result) ? 0 : stageOfFunction(function);
   auto [it, isNew] = returned.try_emplace({result, stage}, op);
   if (isNew)
     return success();
@@ -360,7 +361,8 @@ LogicalResult EqualityChecker::checkAllSaid() {
   func::FuncOp whole = step->function;
   for (unsigned i = 0; i < whole.getNumResults(); ++i) {
     Attribute result = whole.getResultAttr(i, AutoparDialect::kResult);
-    if (isa<OutputAttr>(result) && !returned.contains({result, 0}))
+    if (isa<OutputAttr, GradientAttr, NextStateAttr>(result) &&
+        !returned.contains({result, 0}))
       return module.emitError() << "no stage returns " << result;
   }
   return success();

@@ -63,6 +63,10 @@ public:
   /// value `expected` where this body runs.
   void requireAtRun(Value condition, bool expected, const llvm::Twine &message,
                     mlir::Location loc);
+  bool isTrained() const { return options.isTrained; }
+  /// Makes the parameter a state, whose next value this is. False if it is no
+  /// parameter, or a state already.
+  bool setNextValue(Value parameter, Value next);
   /// Counts `nodes` as unrolled; an error once they are too many.
   LogicalResult unroll(uint64_t nodes, mlir::Location loc);
 
@@ -103,6 +107,7 @@ private:
   void poisonOutputs(const onnx::NodeProto &node);
   void reuseOutputs(OnnxNode &view, llvm::ArrayRef<Value> known);
   std::string valueNumber(const onnx::NodeProto &node, const OnnxNode &view);
+  mlir::Attribute resultOf(llvm::StringRef output, Value value);
   LogicalResult addOutputs();
   LogicalResult checkOutput(const onnx::ValueInfoProto &info, Value value);
   void finish();
@@ -145,6 +150,8 @@ private:
   /// Results of @step that must be false, their outputs and messages.
   llvm::SmallVector<Value> violations;
   llvm::SmallVector<mlir::Attribute> checks;
+  /// Next values of states that no output is, by their names.
+  llvm::SmallVector<std::pair<mlir::StringAttr, Value>> nextValues;
 };
 
 } // namespace autopar

@@ -131,6 +131,13 @@ public:
                                                 const llvm::Twine &place,
                                                 std::string &problem);
   void requireAtRun(Value condition, bool expected, const llvm::Twine &message);
+  /// Whether the model is imported to be trained.
+  bool isTrained() const;
+  /// Makes the parameter that input i is a state; an error if it is none.
+  LogicalResult setNextValue(unsigned i, Value next);
+  /// Makes the parameter that input i is a state that stays what it is, which
+  /// is not trained; nothing if it is none.
+  void keepValue(unsigned i);
   /// Counts what the builder is about to unroll; an error if it is too much.
   LogicalResult unroll(uint64_t nodes);
   Value unary(UnaryKind kind, Value x);

@@ -64,7 +64,8 @@ LogicalResult dropout(OnnxNode &node) {
     if (failed(training))
       return failure();
     if (*training)
-      return node.error("training_mode is not supported in inference");
+      return node.error(
+          "training_mode is not supported; export the model without dropout");
   }
   node.setOutput(0, node.input(0));
   if (node.wantsOutput(1))

@@ -251,16 +251,78 @@ Value scaleConvolution(OnnxNode &node, const ScaledConvolution &found,
   return scaled->getResult(0);
 }
 
+/// With the running statistics, which stay: not folded, so that scale and bias
+/// are operands beside the input.
+LogicalResult frozenBatchNormalization(OnnxNode &node) {
+  Value variance = node.binary(BinaryKind::Add, node.widened(node.input(4)),
+                               node.getFloat("epsilon", 1e-5f));
+  Value x = node.binaryAlong(BinaryKind::Sub, node.widened(node.input(0)),
+                             node.widened(node.input(3)), 1);
+  x = node.binaryAlong(BinaryKind::Mul, x,
+                       node.unary(UnaryKind::Rsqrt, variance), 1);
+  x = node.binaryAlong(BinaryKind::Mul, x, node.widened(node.input(1)), 1);
+  x = node.binaryAlong(BinaryKind::Add, x, node.widened(node.input(2)), 1);
+  for (unsigned statistic : {3, 4})
+    node.keepValue(statistic);
+  return node.finish(node.convert(x, OnnxNode::elementOf(node.input(0))));
+}
+
+/// The statistics of the batch, and the running ones: old * momentum + new *
+/// (1 - momentum), of the population's variance.
+LogicalResult trainedBatchNormalization(OnnxNode &node) {
+  if (!node.isTrained())
+    return node.error("training_mode is not supported in inference; export "
+                      "the model for inference, or train it with --train");
+  SmallVector<int64_t> dims;
+  double count = 1;
+  for (auto [dim, size] : llvm::enumerate(node.shape(0)))
+    if (dim != 1) {
+      dims.push_back(dim);
+      count *= size;
+    }
+  auto meanOf = [&](Value value) {
+    return node.binary(BinaryKind::Mul,
+                       node.reduce(ReduceKind::Sum, value, dims), 1 / count);
+  };
+  Value x = node.widened(node.input(0));
+  Value mean = meanOf(x);
+  Value centred = node.binaryAlong(BinaryKind::Sub, x, mean, 1);
+  Value variance = meanOf(node.binary(BinaryKind::Mul, centred, centred));
+  Value scale =
+      node.binary(BinaryKind::Mul, node.widened(node.input(1)),
+                  node.unary(UnaryKind::Rsqrt,
+                             node.binary(BinaryKind::Add, variance,
+                                         node.getFloat("epsilon", 1e-5f))));
+  Value y = node.binaryAlong(BinaryKind::Mul, centred, scale, 1);
+  y = node.binaryAlong(BinaryKind::Add, y, node.widened(node.input(2)), 1);
+  double momentum = node.getFloat("momentum", 0.9f);
+  for (auto [i, seen] : {std::pair(3u, mean), {4u, variance}}) {
+    Value old = node.widened(node.input(i));
+    Value next = node.convert(
+        node.binary(BinaryKind::Add,
+                    node.binary(BinaryKind::Mul, old, momentum),
+                    node.binary(BinaryKind::Mul, seen, 1 - momentum)),
+        OnnxNode::elementOf(node.input(i)));
+    if (node.wantsOutput(i - 2))
+      node.setOutput(i - 2, next);
+    if (failed(node.setNextValue(i, next)))
+      return failure();
+  }
+  return node.finish(node.convert(y, OnnxNode::elementOf(node.input(0))));
+}
+
 LogicalResult batchNormalization(OnnxNode &node) {
   if (failed(node.requireFloat(0)) || failed(node.requireRank(0, 2, 8)))
     return failure();
   int64_t channels = node.shape(0)[1];
-  if (node.getInt("training_mode", 0))
-    return node.error("training_mode is not supported in inference");
   if (!node.getInt("spatial", 1))
     return node.error("spatial = 0 is not supported");
   if (failed(checkChannels(node, 1, 5, channels)))
     return failure();
+  if (node.getInt("training_mode", 0))
+    return trainedBatchNormalization(node);
+  if (node.isTrained())
+    return frozenBatchNormalization(node);
   Value variance = node.binary(BinaryKind::Add, node.widened(node.input(4)),
                                node.getFloat("epsilon", 1e-5f));
   Value scale = node.binary(BinaryKind::Mul, node.widened(node.input(1)),

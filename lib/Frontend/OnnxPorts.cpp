@@ -1,8 +1,7 @@
-//===- OnnxPorts.cpp - Inputs, parameters and outputs of an ONNX graph ----===//
+//===- OnnxPorts.cpp - Inputs and outputs of an ONNX graph ----------------===//
 
 #include "OnnxImporter.h"
 #include "SymbolicSize.h"
-#include "files/ContentHash.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
@@ -46,6 +45,19 @@ llvm::Error ImportOptions::bind(StringRef text) {
     return llvm::Error::success();
   return llvm::createStringError("'" + name + "' has two values, " +
                                  known->second + " and " + value);
+}
+
+llvm::Error ImportOptions::addState(StringRef text) {
+  auto [in, out] = text.split('=');
+  if (in.empty() || out.empty())
+    return llvm::createStringError(
+        "write IN=OUT: output OUT is input IN of the next step");
+  for (const auto &[input, output] : states)
+    if ((input == in) != (output == out))
+      return llvm::createStringError("'" + input + "=" + output +
+                                     "' is a state already");
+  states.try_emplace(in.str(), out.str());
+  return llvm::Error::success();
 }
 
 /// The size that --bind gives under a name; nothing if it gives none. A size
@@ -160,8 +172,12 @@ LogicalResult OnnxImporter::addInput(const onnx::ValueInfoProto &info) {
   scope->poisoned.erase(info.name());
   Value argument = body->addArgument(RankedTensorType::get(*shape, element),
                                      nameLoc(info.name()));
-  sources.push_back(
-      InputAttr::get(context, builder.getStringAttr(info.name())));
+  StringAttr name = builder.getStringAttr(info.name());
+  if (options.states.count(info.name()))
+    sources.push_back(
+        StateAttr::get(context, name, builder.getI64IntegerAttr(0)));
+  else
+    sources.push_back(InputAttr::get(context, name));
   scope->values[info.name()] = argument;
   return success();
 }
@@ -188,6 +204,14 @@ LogicalResult OnnxImporter::addInputs() {
   for (const onnx::ValueInfoProto &info : contents.proto.graph().input())
     (void)addInput(info);
   checkBindings();
+  for (const auto &[in, out] : options.states)
+    if (llvm::none_of(body->getArguments(), [&](BlockArgument argument) {
+          auto state = dyn_cast<StateAttr>(sources[argument.getArgNumber()]);
+          return state && state.getName() == in;
+        }))
+      (void)error(here, "--state " + in + "=" + out +
+                            ": the model has no input '" + in +
+                            "' that is not bound to a value");
   return success();
 }
 
@@ -197,88 +221,6 @@ void OnnxImporter::checkBindings() {
       (void)error(here, "--bind " + name + "=" + value +
                             ": no input has a symbolic dimension '" + name +
                             "' or is one element and called so");
-}
-
-//===----------------------------------------------------------------------===//
-// Constants and parameters
-//===----------------------------------------------------------------------===//
-
-Value OnnxImporter::constant(DenseElementsAttr elements, Location loc) {
-  Value &value = constants[elements];
-  if (value)
-    return value;
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(body);
-  value = ConstantOp::create(builder, loc, elements);
-  return value;
-}
-
-FailureOr<interpreter::Tensor>
-OnnxImporter::readTensor(const OnnxTensor &tensor, Location loc) {
-  llvm::Expected<std::vector<char>> bytes = contents.read(tensor);
-  if (!bytes) {
-    std::error_code code;
-    std::string message;
-    llvm::handleAllErrors(bytes.takeError(), [&](const llvm::StringError &e) {
-      code = e.convertToErrorCode();
-      message = e.getMessage();
-    });
-    if (code != std::errc::no_such_file_or_directory)
-      (void)error(loc, "tensor '" + tensor.name + "': " + message);
-    return failure(); // absent external data is an error only where needed
-  }
-  contents.known.insert(tensor.name);
-  auto type = RankedTensorType::get(tensor.dims, elementType(tensor.dataType));
-  interpreter::Tensor out(type);
-  unsigned width = onnxElementBytes(tensor.dataType);
-  for (uint64_t i = 0; i < tensor.elements; ++i)
-    interpreter::loadElement(
-        out, i, reinterpret_cast<const uint8_t *>(bytes->data()) + i * width);
-  return out;
-}
-
-/// Small integers are shapes, axes and the like; scalars are scales and
-/// epsilons. Other tensors are parameters even if they are small: they may be
-/// trained.
-static bool becomesConstant(const OnnxTensor &tensor, Type element) {
-  if (tensor.elements > kSmallTensor)
-    return false;
-  return tensor.dims.empty() || isa<IntegerType>(element) ||
-         !tensor.isInitializer;
-}
-
-Value OnnxImporter::parameter(const OnnxTensor &tensor) {
-  Type element = elementType(tensor.dataType);
-  auto type = RankedTensorType::get(tensor.dims, element);
-  Location loc = nameLoc(tensor.name);
-  if (becomesConstant(tensor, element))
-    if (FailureOr<interpreter::Tensor> read = readTensor(tensor, loc);
-        succeeded(read))
-      return constant(interpreter::toElements(*read), loc);
-
-  bool external = tensor.place == OnnxTensor::External;
-  bool placed =
-      external || (tensor.place == OnnxTensor::InFile && !contents.packed);
-  Value argument = body->addArgument(type, loc);
-  sources.push_back(ParameterAttr::get(
-      context, builder.getStringAttr(tensor.name),
-      builder.getStringAttr(external ? StringRef(tensor.file)
-                                     : StringRef(contents.fileName)),
-      placed ? int64_t(tensor.offset) : -1, tensor.bytes));
-  parameters[argument] = &tensor;
-  if (tensor.elements <= kKnownElements)
-    known.noteParameter(argument);
-  return argument;
-}
-
-Value OnnxImporter::tensorValue(const onnx::TensorProto &proto) {
-  const OnnxTensor *tensor = contents.byMessage.lookup(&proto);
-  if (!tensor)
-    return {};
-  Value &value = tensors[tensor];
-  if (!value)
-    value = parameter(*tensor);
-  return value;
 }
 
 //===----------------------------------------------------------------------===//
@@ -327,6 +269,25 @@ LogicalResult OnnxImporter::checkOutput(const onnx::ValueInfoProto &info,
   return success();
 }
 
+/// An output of the model, or the next value of a state.
+Attribute OnnxImporter::resultOf(StringRef output, Value value) {
+  for (const auto &[in, out] : options.states) {
+    Value state = lookup(in);
+    if (out != output || !state)
+      continue;
+    if (state.getType() == value.getType())
+      return NextStateAttr::get(context, builder.getStringAttr(in));
+    std::string types;
+    llvm::raw_string_ostream(types)
+        << "input '" << in << "' is " << state.getType() << ", but output '"
+        << out << "' " << value.getType();
+    (void)error(here, "--state " + in + "=" + out + ": " + types +
+                          "; a state keeps its type (sizes that grow by the "
+                          "step are not supported)");
+  }
+  return OutputAttr::get(context, builder.getStringAttr(output));
+}
+
 LogicalResult OnnxImporter::addOutputs() {
   SmallVector<Value> returned;
   StringSet<> names;
@@ -345,9 +306,12 @@ LogicalResult OnnxImporter::addOutputs() {
     }
     (void)checkOutput(info, value);
     returned.push_back(value);
-    results.push_back(
-        OutputAttr::get(context, builder.getStringAttr(info.name())));
+    results.push_back(resultOf(info.name(), value));
   }
+  for (const auto &[in, out] : options.states)
+    if (!names.contains(out))
+      (void)error(here, "--state " + in + "=" + out +
+                            ": the model has no output '" + out + "'");
   if (contents.proto.graph().output_size() == 0)
     return error(here, "the graph has no outputs");
   for (auto [value, check] : llvm::zip_equal(violations, checks)) {
@@ -355,32 +319,13 @@ LogicalResult OnnxImporter::addOutputs() {
     results.push_back(OutputAttr::get(
         context, cast<DictionaryAttr>(check).getAs<StringAttr>("output")));
   }
+  for (auto [name, next] : nextValues) {
+    returned.push_back(next);
+    results.push_back(NextStateAttr::get(context, name));
+  }
   builder.setInsertionPointToEnd(body);
   func::ReturnOp::create(builder, builder.getUnknownLoc(), returned);
   return success();
-}
-
-/// Weights by another name than these must agree in what was compiled in.
-llvm::Error OnnxImporter::describeKnown() {
-  SmallVector<Attribute> known;
-  for (const std::string &name : model.knownInitializers()) {
-    auto bytes = model.readParameter(name);
-    if (!bytes)
-      return bytes.takeError();
-    runtime::ContentHash hash;
-    hash.add(bytes->data(), bytes->size());
-    known.push_back(builder.getDictionaryAttr(
-        {builder.getNamedAttr("name", builder.getStringAttr(name)),
-         builder.getNamedAttr("bytes",
-                              builder.getI64IntegerAttr(bytes->size())),
-         builder.getNamedAttr("content",
-                              builder.getStringAttr(
-
-                                  runtime::formatHash(hash.value())))}));
-  }
-  if (!known.empty())
-    (*module)->setAttr(kKnownTensors, builder.getArrayAttr(known));
-  return llvm::Error::success();
 }
 
 } // namespace autopar

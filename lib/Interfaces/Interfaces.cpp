@@ -1,9 +1,11 @@
 //===- Interfaces.cpp - Defaults of the op interfaces ---------------------===//
 
 #include "autopar/Interfaces/Interfaces.h"
+#include "autopar/Interfaces/Derivative.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include <limits>
 
+#include "autopar/Interfaces/Derivative.cpp.inc"
 #include "autopar/Interfaces/Interfaces.cpp.inc"
 
 using namespace mlir;

@@ -148,12 +148,12 @@ private:
   }
 
   /// An argument that no op reads stays with the first stage if the user gives
-  /// it or gets it back.
+  /// it or gets it back, or if it is a state.
   void createFunctions() {
     Operation *terminator = step.getBody().front().getTerminator();
     for (BlockArgument argument : step.getArguments()) {
       auto &list = readers[argument];
-      bool kept = isa_and_nonnull<InputAttr>(step.getArgAttr(
+      bool kept = isa_and_nonnull<InputAttr, StateAttr>(step.getArgAttr(
                       argument.getArgNumber(), AutoparDialect::kSource)) ||
                   llvm::is_contained(terminator->getOperands(), argument);
       if (list.empty() && kept)

@@ -2,15 +2,20 @@
 
 #include "autopar/Pipeline/Compilation.h"
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/Planning/RequestAttribute.h"
 #include "autopar/Support/Output.h"
+#include "autopar/Training/Passes.h"
+#include "autopar/Training/Recipe.h"
 #include "autopar/runtime.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -36,6 +41,9 @@ static void printDiagnostic(Diagnostic &diagnostic) {
 Compilation::Compilation(CompileRequest asked)
     : request(std::move(asked)), began(std::chrono::steady_clock::now()),
       phaseBegan(began) {
+  DialectRegistry registry;
+  registerDerivatives(registry);
+  context.appendDialectRegistry(registry);
   context.loadDialect<AutoparDialect, func::FuncDialect>();
   context.printOpOnDiagnostic(false); // whole functions say nothing to users
   context.getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
@@ -115,8 +123,47 @@ LogicalResult Compilation::runPasses(Phase phase, ExecutableParts *to) {
   return success();
 }
 
+/// Whether brackets are in more than so many others: the parser of JSON calls
+/// itself for each.
+static bool isNestedDeeply(StringRef text) {
+  constexpr int64_t kMostLevels = 64;
+  int64_t level = 0;
+  for (char c : text) {
+    level += c == '[' || c == '{';
+    level -= c == ']' || c == '}';
+    if (level > kMostLevels)
+      return true;
+  }
+  return false;
+}
+
+/// The recipe, checked, as the attribute that the passes of training read.
+LogicalResult Compilation::readRecipe() {
+  if (request.recipe.empty())
+    return success();
+  auto buffer = llvm::MemoryBuffer::getFile(request.recipe, /*IsText=*/true);
+  if (!buffer)
+    return fail(llvm::createStringError("--train " + request.recipe + ": " +
+                                        buffer.getError().message()));
+  if (isNestedDeeply((*buffer)->getBuffer()))
+    return fail(llvm::createStringError("recipe " + request.recipe +
+                                        ": it is nested too deeply"));
+  auto value = llvm::json::parse((*buffer)->getBuffer());
+  if (!value)
+    return fail(llvm::createStringError("recipe " + request.recipe + ": " +
+                                        toString(value.takeError())));
+  auto recipe = recipeFromJSON(*value, request.recipe);
+  if (!recipe)
+    return fail(recipe.takeError());
+  if (!request.precision.empty() && request.precision != "fp32")
+    return fail(llvm::createStringError("--precision " + request.precision +
+                                        ": the recipe's is fp32"));
+  (*ir)->setAttr(kRecipe, attributeFromJSON(&context, *value));
+  return success();
+}
+
 /// What was asked for, as attributes that passes read.
-void Compilation::describeRequest() {
+LogicalResult Compilation::describeRequest() {
   auto set = [&](StringRef name, StringRef value) {
     (*ir)->setAttr(name, StringAttr::get(&context, value));
   };
@@ -130,6 +177,7 @@ void Compilation::describeRequest() {
   if (!request.planFile.empty() && !request.clusterGiven)
     asked.cluster = {}; // the plan's
   (*ir)->setAttr(kRequest, toAttribute(asked, &context));
+  return readRecipe();
 }
 
 LogicalResult Compilation::importModel() {
@@ -137,11 +185,36 @@ LogicalResult Compilation::importModel() {
   if (!model)
     return fail(model.takeError());
   file = std::move(*model);
+  request.import.isTrained = !request.recipe.empty();
   ir = importOnnx(*file, request.import, &context);
   if (!ir)
     return failure();
-  describeRequest();
+  if (failed(describeRequest()))
+    return failure();
   return runPasses(Phase::Import);
+}
+
+LogicalResult Compilation::deriveStep() { return runPasses(Phase::Training); }
+
+/// The parameters that are trained, as lines of the plan's table.
+std::string Compilation::describeTraining() {
+  auto step = ir->lookupSymbol<func::FuncOp>("step");
+  if (!(*ir)->hasAttr(kRecipe) || !step)
+    return "";
+  std::string names;
+  int64_t tensors = 0, elements = 0;
+  for (unsigned i = 0; i < step.getNumResults(); ++i) {
+    auto gradient =
+        step.getResultAttrOfType<GradientAttr>(i, AutoparDialect::kResult);
+    if (!gradient)
+      continue;
+    ++tensors;
+    elements += cast<ShapedType>(step.getResultTypes()[i]).getNumElements();
+    names += "\n  " + gradient.getName().str();
+  }
+  return llvm::formatv("trains       {0} parameters, {1:N} elements{2}\n",
+                       tensors, elements, names)
+      .str();
 }
 
 LogicalResult Compilation::makePlan() {
@@ -150,7 +223,7 @@ LogicalResult Compilation::makePlan() {
   if (targetName(*ir) == kTargetCpu && !request.cudaSource.empty())
     return fail(llvm::createStringError(
         "--emit cuda-source: that is of GPU programs; add --target cuda"));
-  table = describe(planned.plan, planned.graph);
+  table = describeTraining() + describe(planned.plan, planned.graph);
   return success();
 }
 
@@ -194,6 +267,8 @@ llvm::Error Compilation::checkRanks(const Cluster &cluster, Phase last) {
 LogicalResult Compilation::runOn(Phase last, ExecutableParts *to) {
   if (llvm::Error error = checkRanks(request.plan.cluster, last))
     return fail(std::move(error));
+  if (last >= Phase::Training && failed(deriveStep()))
+    return failure();
   if (last >= Phase::Plan && failed(makePlan()))
     return failure();
   if (llvm::Error error = checkRanks(planned.plan.cluster, last))

@@ -12,6 +12,7 @@
 #include "autopar/Partition/Passes.h"
 #include "autopar/Planning/Passes.h"
 #include "autopar/Schedule/Passes.h"
+#include "autopar/Training/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -22,13 +23,15 @@ namespace autopar {
 
 llvm::StringRef stringifyPhase(Phase phase) {
   static constexpr llvm::StringLiteral names[] = {
-      "import", "plan", "partition", "schedule", "lower", "executable"};
+      "import",   "training", "plan",      "partition",
+      "schedule", "lower",    "executable"};
   return names[static_cast<unsigned>(phase)];
 }
 
 std::optional<Phase> parsePhase(llvm::StringRef name) {
   return llvm::StringSwitch<std::optional<Phase>>(name)
       .Case("import", Phase::Import)
+      .Case("training", Phase::Training)
       .Case("plan", Phase::Plan)
       .Case("partition", Phase::Partition)
       .Case("schedule", Phase::Schedule)
@@ -36,10 +39,20 @@ std::optional<Phase> parsePhase(llvm::StringRef name) {
       .Default(std::nullopt);
 }
 
-/// What Planning reads: few ops, each doing something.
+/// The graph as it was written: few ops, each doing something.
 static void buildImportPhase(OpPassManager &manager) {
   // Shape arithmetic is folded already; what exporters leave (double
   // transposes, reshapes of reshapes) goes before anything is moved.
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+/// What Planning reads: the step, and what is done once before it.
+static void buildTrainingPhase(OpPassManager &manager) {
+  manager.addPass(createAddLoss());
+  manager.addPass(createDifferentiate());
+  manager.addPass(createAddOptimizer());
+  // Derivatives are built without looking around.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   // Before weights are moved, so that they are converted at load.
@@ -81,6 +94,8 @@ void buildPhase(Phase phase, OpPassManager &manager,
   switch (phase) {
   case Phase::Import:
     return buildImportPhase(manager);
+  case Phase::Training:
+    return buildTrainingPhase(manager);
   case Phase::Plan:
     return buildPlanPhase(manager, options);
   case Phase::Partition:
@@ -121,6 +136,7 @@ struct WeightOptions : PassPipelineOptions<WeightOptions> {
 
 void registerPhasePipelines() {
   registerPhase<Phase::Import>();
+  registerPhase<Phase::Training>();
   registerPhase<Phase::Plan>();
   registerPhase<Phase::Partition>();
   registerPhase<Phase::Schedule>();

@@ -114,7 +114,8 @@ void ProblemBuilder::offer(unsigned valueClass, Sharding sharding) {
   if (any_of(sharding.partial,
              [&](const Partial &p) { return mesh.subAxes()[p.subAxis].time; }))
     return;
-  if (firstValue(valueClass).persistent || firstValue(valueClass).setup)
+  const GraphValue &value = firstValue(valueClass);
+  if (value.persistent || value.setup || value.isNext)
     for (DimSharding &dim : sharding.dims)
       llvm::erase_if(dim.subAxes, [&](unsigned subAxis) {
         return mesh.subAxes()[subAxis].time;
@@ -173,7 +174,7 @@ Error ProblemBuilder::addCandidates(unsigned valueClass) {
       offer(valueClass, endPartial(sharding));
       // What is read from a file or kept from setup comes in blocks.
       if (!key.result && !sharding.partial.empty() &&
-          value.source == ValueSource::Op && !value.persistent)
+          value.source == ValueSource::Op && !value.persistent && !value.isNext)
         offer(valueClass, sharding);
     }
   if (value.persistent && problem.memoryLimit)
@@ -183,14 +184,49 @@ Error ProblemBuilder::addCandidates(unsigned valueClass) {
   return limits.constraints ? limitCandidates(valueClass) : Error::success();
 }
 
+bool ProblemBuilder::allows(unsigned valueClass,
+                            const Sharding &sharding) const {
+  return !limits.constraints ||
+         limits.values[classes.firstValue[valueClass]].allows(sharding, mesh);
+}
+
+/// A state may be sharded as its next value, and the other way round; states
+/// may become one another.
+void ProblemBuilder::shareCandidates() {
+  std::set<std::pair<unsigned, unsigned>> pairs = stateClasses();
+  for (bool changed = !pairs.empty(); std::exchange(changed, false);)
+    for (auto [argument, next] : pairs)
+      for (auto [from, to] : {std::pair(argument, next), {next, argument}})
+        for (const Sharding &sharding : std::vector(candidates[from]))
+          if (allows(to, sharding) && !is_contained(candidates[to], sharding)) {
+            candidates[to].push_back(sharding);
+            changed = true;
+          }
+}
+
+/// A state and its next value are one decision.
+void ProblemBuilder::addStates() {
+  for (auto [argument, next] : stateClasses()) {
+    ProblemEdge edge;
+    edge.a = valueNode(argument);
+    edge.b = valueNode(next);
+    for (const Sharding &of : candidates[argument])
+      for (const Sharding &to : candidates[next])
+        edge.seconds.push_back(of == to ? 0 : kIllegal);
+    problem.edges.push_back(std::move(edge));
+  }
+}
+
 Error ProblemBuilder::addValueNodes() {
   candidates.resize(classes.firstValue.size());
   std::vector<int64_t> outputs(classes.firstValue.size(), 0);
   for (const auto &[index, value] : enumerate(graph.values))
     outputs[classes.ofValue[index]] += value.output;
-  for (const auto &[valueClass, first] : enumerate(classes.firstValue)) {
+  for (unsigned valueClass = 0; valueClass < candidates.size(); ++valueClass)
     if (Error error = addCandidates(valueClass))
       return error;
+  shareCandidates();
+  for (const auto &[valueClass, first] : enumerate(classes.firstValue)) {
     const GraphValue &value = graph.values[first];
     bool stored = value.source != ValueSource::Op ||
                   graph.ops[value.producer].writes[value.resultIndex];
@@ -262,6 +298,7 @@ Error ProblemBuilder::addEdges() {
     edgeIndex[key] = problem.edges.size();
     addEdge(key, weight);
   }
+  addStates();
   return Error::success();
 }
 

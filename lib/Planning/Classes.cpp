@@ -29,12 +29,13 @@ using Colors = std::vector<unsigned>;
 static std::string valueKey(const ModelGraph &graph, const GraphValue &value) {
   std::string key = std::to_string(unsigned(value.source)) +
                     (value.output ? "o" : "") + (value.setup ? "s" : "") +
-                    (value.persistent ? "p" : "") + ":" +
+                    (value.persistent ? "p" : "") + (value.isNext ? "n" : "") +
+                    (value.isGradient ? "g" : "") + ":" +
                     std::to_string(value.elementBytes);
   for (int64_t size : value.shape)
     key += "," + std::to_string(size);
-  // Inputs and outputs are few and each its own.
-  if (value.output || value.source == ValueSource::Input)
+  // Inputs and outputs are few and each its own; gradients are many.
+  if ((value.output && !value.isGradient) || value.source == ValueSource::Input)
     key += " " + value.name;
   return key;
 }

@@ -1,8 +1,8 @@
 //===- ConstraintsJSON.cpp - Constraints from a file ----------------------===//
 
-#include "Names.h"
 #include "autopar/Planning/Constraints.h"
 #include "autopar/Planning/Search.h"
+#include "autopar/Support/Names.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -42,7 +42,7 @@ private:
   Expected<DimPattern> readDim(const json::Value &value);
   Error readPartial(const json::Value &value);
   Error readStrategy(const json::Value &value);
-  Error checkKeys(const json::Object &object, ArrayRef<StringLiteral> known);
+  Error checkKeys(const json::Object &object, ArrayRef<StringRef> known);
   Error fail(const Twine &what) const {
     return constraints.fail(current, what);
   }
@@ -53,8 +53,7 @@ private:
 
 } // namespace
 
-Error Reader::checkKeys(const json::Object &object,
-                        ArrayRef<StringLiteral> known) {
+Error Reader::checkKeys(const json::Object &object, ArrayRef<StringRef> known) {
   std::string unknown = unknownKey(object, known);
   return unknown.empty() ? Error::success() : fail(unknown);
 }

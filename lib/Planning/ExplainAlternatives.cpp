@@ -2,10 +2,10 @@
 
 #include "ChoiceText.h"
 #include "ExplainText.h"
-#include "Names.h"
 #include "Units.h"
 #include "autopar/Planning/Explain.h"
 #include "autopar/Planning/Search.h"
+#include "autopar/Support/Names.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"

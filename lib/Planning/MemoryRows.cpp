@@ -73,7 +73,7 @@ void ProblemBuilder::addMemory() {
     }
     bool used = lives[index].last >= lives[index].first &&
                 lives[index].first < int64_t(graph.steps.size());
-    if (value.setup || !used)
+    if (value.setup || !used || value.isNext) // a next value is the state
       continue;
     begins[lives[index].first].push_back(node);
     if (lives[index].last < int64_t(graph.steps.size()))

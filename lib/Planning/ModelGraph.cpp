@@ -27,8 +27,9 @@ template <typename Range> static void makeUnique(Range &items) {
 
 static void markSources(ModelGraph &graph) {
   for (GraphValue &value : graph.values) {
-    value.fromInput = value.source == ValueSource::Input;
-    value.fromParameter = value.source == ValueSource::Parameter;
+    value.fromInput = value.source == ValueSource::Input ||
+                      (value.source == ValueSource::State && !value.isWeight);
+    value.fromParameter = value.isWeight;
   }
   for (const GraphOp &op : graph.ops) {
     bool input = false, parameter = false;
@@ -61,6 +62,10 @@ static uint64_t hashOf(const ModelGraph &graph) {
   }
   for (unsigned result : graph.stepResults)
     number(result);
+  for (const GraphState &state : graph.states) {
+    number(state.argument);
+    number(state.result);
+  }
   return xxh3_64bits(text);
 }
 
@@ -68,8 +73,13 @@ void finishGraph(ModelGraph &graph) {
   for (const auto &[index, op] : enumerate(graph.ops))
     for (const auto &[operand, value] : enumerate(op.operands))
       graph.values[value].uses.push_back({unsigned(index), unsigned(operand)});
-  for (unsigned value : graph.stepResults)
-    graph.values[value].output = true;
+  std::vector<bool> isNext(graph.stepResults.size(), false);
+  for (const GraphState &state : graph.states) {
+    isNext[state.result] = true;
+    graph.values[state.next].isNext = true;
+  }
+  for (const auto &[result, value] : enumerate(graph.stepResults))
+    graph.values[value].output |= !isNext[result];
   makeUnique(graph.ops);
   makeUnique(graph.values);
   markSources(graph);

@@ -2,8 +2,8 @@
 
 #include "autopar/Planning/Plan.h"
 #include "ChoiceText.h"
-#include "Names.h"
 #include "autopar/Cost/Reshard.h"
+#include "autopar/Support/Names.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -86,7 +86,7 @@ static Error verifyPartial(const PlannedValue &planned, const GraphValue &value,
   ArrayRef<Partial> partials = planned.sharding.partial;
   if (partials.empty())
     return Error::success();
-  if (value.source != ValueSource::Op || value.persistent)
+  if (value.source != ValueSource::Op || value.persistent || value.isNext)
     return failValue(value, "is read in blocks: it cannot be partial");
   for (const Partial &partial : partials) {
     if (partial.kind != partials.front().kind)
@@ -210,6 +210,20 @@ static Error verifyStageOrder(const Plan &plan, const ModelGraph &graph) {
   return Error::success();
 }
 
+/// A state is where its next value will be.
+static Error verifyStates(const Plan &plan, const ModelGraph &graph) {
+  for (const GraphState &state : graph.states)
+    if (plan.values[state.argument].sharding !=
+        plan.values[state.next].sharding)
+      return createStringError(
+          "plan: state " + graph.values[state.argument].name +
+          " and its next value " + graph.values[state.next].name +
+          " are sharded unlike: give both one sharding");
+  if (!graph.states.empty() && plan.stages > 1)
+    return createStringError("plan: a model with states runs in one stage");
+  return Error::success();
+}
+
 Error verify(const Plan &plan, const ModelGraph &graph) {
   if (plan.modelHash != graph.hash)
     return wrongModel(plan, graph);
@@ -236,6 +250,8 @@ Error verify(const Plan &plan, const ModelGraph &graph) {
   if (plan.mesh.timeCount() > 1)
     if (Error error = verifyTime(plan, graph))
       return error;
+  if (Error error = verifyStates(plan, graph))
+    return error;
   return verifyStageOrder(plan, graph);
 }
 

@@ -32,7 +32,7 @@ std::string meshText(const Mesh &mesh) {
 static std::string shardingsText(const Plan &plan, const ModelGraph &graph) {
   std::map<std::string, int64_t> parameters, activations;
   for (const auto &[planned, value] : zip_equal(plan.values, graph.values)) {
-    bool weight = value.source == ValueSource::Parameter || value.setup;
+    bool weight = value.isWeight || value.setup;
     ++(weight ? parameters
               : activations)[toString(planned.sharding, plan.mesh)];
   }

@@ -68,6 +68,9 @@ private:
   std::string packingOf(const Launch &launch) const;
   void launch(const Launch &launch);
   void name(const Launch &launch);
+  void returnResult(unsigned value, std::optional<unsigned> state);
+  unsigned copy(StageWork &stage, unsigned value, unsigned buffer,
+                const Sharding &sharding);
   void returnResults();
   WeightBytes weightBytes(const StageWork &stage) const;
   int64_t communicationBytes(const StageWork &stage) const;
@@ -241,7 +244,8 @@ void MemoryPredictor::launch(const Launch &launch) {
                /*fused=*/!isCall);
       auto constant = stage.persistent.find(buffer);
       if (constant != stage.persistent.end()) {
-        if (library)
+        if (library &&
+            graph.values[constant->second].source != ValueSource::State)
           stage.calls[{constant->second, packingOf(launch)}] =
               launch.step->kind;
         else
@@ -279,26 +283,55 @@ void MemoryPredictor::launch(const Launch &launch) {
 }
 
 /// A result that is an argument, or another result's memory, is copied.
+void MemoryPredictor::returnResult(unsigned value,
+                                   std::optional<unsigned> state) {
+  int64_t number = launches.isComputed(value)
+                       ? plan.ops[graph.values[value].producer].stage
+                       : 0;
+  StageWork &stage = stages[number];
+  Sharding whole = endPartial(shardingOf(value));
+  unsigned buffer = read(number, value, whole, /*fused=*/false);
+  WorkBuffer what = stage.work.buffers[buffer];
+  if (auto constant = stage.persistent.find(buffer);
+      constant != stage.persistent.end())
+    stage.plain.insert(constant->second);
+  if (what.input || what.persistent || what.output)
+    buffer = copy(stage, value, buffer, whole);
+  stage.work.buffers[buffer].output = true;
+  if (state)
+    stage.work.states.push_back({place(number, *state), buffer});
+}
+
+unsigned MemoryPredictor::copy(StageWork &stage, unsigned value,
+                               unsigned buffer, const Sharding &sharding) {
+  WorkItem item;
+  item.reads.push_back(buffer);
+  item.writes.push_back(newBuffer(stage, value, sharding));
+  stage.work.items.push_back(item);
+  return item.writes.front();
+}
+
+/// What a step returns, and where: a state's memory takes its next value.
 void MemoryPredictor::returnResults() {
-  for (unsigned value : graph.stepResults) {
-    int64_t number = launches.isComputed(value)
-                         ? plan.ops[graph.values[value].producer].stage
-                         : 0;
-    StageWork &stage = stages[number];
-    Sharding whole = endPartial(shardingOf(value));
-    unsigned buffer = read(number, value, whole, /*fused=*/false);
-    WorkBuffer what = stage.work.buffers[buffer];
-    if (auto constant = stage.persistent.find(buffer);
-        constant != stage.persistent.end())
-      stage.plain.insert(constant->second);
-    if (what.input || what.persistent || what.output) {
-      WorkItem item;
-      item.reads.push_back(buffer);
-      buffer = newBuffer(stage, value, whole);
-      item.writes.push_back(buffer);
-      stage.work.items.push_back(std::move(item));
+  std::vector<std::optional<unsigned>> states(graph.stepResults.size());
+  for (const GraphState &state : graph.states) {
+    states[state.result] = state.argument;
+    stages.front().plain.insert(state.argument);
+  }
+  std::vector<unsigned> next;
+  for (const auto &[index, value] : enumerate(graph.stepResults)) {
+    returnResult(value, states[index]);
+    if (states[index])
+      next.push_back(value);
+  }
+  WorkList &work = stages.front().work; // states are in one stage
+  for (auto [state, value, copied] :
+       zip_equal(work.states, next, statesToCopy(work))) {
+    if (copied) {
+      work.buffers[state.next].output = false;
+      state.next = copy(stages.front(), value, state.next, shardingOf(value));
     }
-    stage.work.buffers[buffer].output = true;
+    work.buffers[state.next].persistent = true;
   }
 }
 

@@ -7,6 +7,7 @@
 #include "Strategies.h"
 #include "autopar/Planning/BuildProblem.h"
 #include <map>
+#include <set>
 
 namespace autopar {
 
@@ -49,6 +50,9 @@ private:
   llvm::Error addOpNodes();
   llvm::Error addValueNodes();
   llvm::Error addCandidates(unsigned valueClass);
+  bool allows(unsigned valueClass, const Sharding &sharding) const;
+  void shareCandidates();
+  void addStates();
   llvm::Error limitCandidates(unsigned valueClass);
   void offer(unsigned valueClass, Sharding sharding);
   llvm::Error addEdges();
@@ -68,6 +72,15 @@ private:
   }
   const GraphValue &firstValue(unsigned valueClass) const {
     return graph.values[classes.firstValue[valueClass]];
+  }
+  /// The states by class, each pair of argument and next value once.
+  std::set<std::pair<unsigned, unsigned>> stateClasses() const {
+    std::set<std::pair<unsigned, unsigned>> pairs;
+    for (const GraphState &state : graph.states)
+      if (classes.ofValue[state.argument] != classes.ofValue[state.next])
+        pairs.insert(
+            {classes.ofValue[state.argument], classes.ofValue[state.next]});
+    return pairs;
   }
   const Sharding &sideOf(const EdgeKey &key, unsigned strategy) const {
     const OpShardings &s = strategies[key.op][strategy].shardings;

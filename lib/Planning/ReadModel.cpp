@@ -70,7 +70,7 @@ unsigned ModelReader::addValue(Value value, std::string name) {
 
 static std::string sourceName(Attribute source) {
   return llvm::TypeSwitch<Attribute, std::string>(source)
-      .Case<InputAttr, ParameterAttr>(
+      .Case<InputAttr, ParameterAttr, StateAttr>(
           [](auto attr) { return attr.getName().str(); })
       .Default([](Attribute) { return ""; });
 }
@@ -94,10 +94,14 @@ FailureOr<unsigned> ModelReader::readArgument(func::FuncOp func, unsigned index,
   }
   unsigned value = addValue(argument, sourceName(source));
   GraphValue &item = graph.values[value];
-  item.source =
-      isa<InputAttr>(source) ? ValueSource::Input : ValueSource::Parameter;
+  auto state = dyn_cast<StateAttr>(source);
+  item.source = state                    ? ValueSource::State
+                : isa<InputAttr>(source) ? ValueSource::Input
+                                         : ValueSource::Parameter;
+  item.isWeight = state ? isa<ParameterAttr>(state.getInitial())
+                        : item.source == ValueSource::Parameter;
   item.setup = setup;
-  item.persistent = !setup && item.source == ValueSource::Parameter;
+  item.persistent = !setup && item.source != ValueSource::Input;
   return value;
 }
 
@@ -280,6 +284,14 @@ LogicalResult ModelReader::readResults(func::FuncOp func, bool setup) {
       return func.emitOpError("returns a value that no planned op defines");
     (setup ? graph.setupResults : graph.stepResults).push_back(it->second);
   }
+  for (auto [number, operand] :
+       llvm::enumerate(func.front().getTerminator()->getOperands()))
+    if (func.getResultAttrOfType<GradientAttr>(number, AutoparDialect::kResult))
+      graph.values[ids.lookup(operand)].isGradient = true;
+  if (!setup)
+    for (StatePair state : statesOf(func))
+      graph.states.push_back({graph.stepArguments[state.argument],
+                              graph.stepResults[state.result], state.result});
   return success();
 }
 

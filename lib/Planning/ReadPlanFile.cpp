@@ -1,7 +1,7 @@
 //===- ReadPlanFile.cpp - From JSON to a plan -----------------------------===//
 
-#include "Names.h"
 #include "autopar/Planning/Plan.h"
+#include "autopar/Support/Names.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -23,7 +23,7 @@ private:
     return createStringError("plan file " + name + ": " + what);
   }
   Expected<const json::Object *> object(const json::Object &in, StringRef key);
-  Error checkKeys(const json::Object &in, ArrayRef<StringLiteral> known,
+  Error checkKeys(const json::Object &in, ArrayRef<StringRef> known,
                   const Twine &where);
   Expected<int64_t> integer(const json::Object &in, StringRef key,
                             int64_t least);
@@ -50,7 +50,7 @@ Expected<const json::Object *> Reader::object(const json::Object &in,
   return found;
 }
 
-Error Reader::checkKeys(const json::Object &in, ArrayRef<StringLiteral> known,
+Error Reader::checkKeys(const json::Object &in, ArrayRef<StringRef> known,
                         const Twine &where) {
   std::string unknown = unknownKey(in, known);
   return unknown.empty() ? Error::success() : fail(where + unknown);
@@ -256,23 +256,23 @@ Error Reader::readOp(StringRef op, const json::Value &value) {
   return Error::success();
 }
 
-static constexpr StringLiteral kKeys[] = {"format",
-                                          "model",
-                                          "model_hash",
-                                          "cluster",
-                                          "strategy",
-                                          "mesh",
-                                          "stages",
-                                          "micro_batches",
-                                          "schedule",
-                                          "predicted_step_seconds",
-                                          "predicted_peak_memory_bytes",
-                                          "predicted_stage_memory_bytes",
-                                          "lower_bound_seconds",
-                                          "gap",
-                                          "collectives",
-                                          "tensors",
-                                          "ops"};
+static constexpr StringRef kKeys[] = {"format",
+                                      "model",
+                                      "model_hash",
+                                      "cluster",
+                                      "strategy",
+                                      "mesh",
+                                      "stages",
+                                      "micro_batches",
+                                      "schedule",
+                                      "predicted_step_seconds",
+                                      "predicted_peak_memory_bytes",
+                                      "predicted_stage_memory_bytes",
+                                      "lower_bound_seconds",
+                                      "gap",
+                                      "collectives",
+                                      "tensors",
+                                      "ops"};
 
 Expected<Plan> Reader::read(const json::Value &value) {
   const json::Object *in = value.getAsObject();

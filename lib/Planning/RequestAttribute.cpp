@@ -1,8 +1,8 @@
 //===- RequestAttribute.cpp - What is asked of a plan ---------------------===//
 
 #include "autopar/Planning/RequestAttribute.h"
-#include "Names.h"
 #include "autopar/Dialect/JsonAttributes.h"
+#include "autopar/Support/Names.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;

@@ -3,9 +3,9 @@
 #ifndef AUTOPAR_LIB_PLANNING_RESOLVER_H
 #define AUTOPAR_LIB_PLANNING_RESOLVER_H
 
-#include "Names.h"
 #include "autopar/Planning/Constraints.h"
 #include "autopar/Planning/Demands.h"
+#include "autopar/Support/Names.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
 

@@ -254,6 +254,16 @@ Expected<std::vector<MeshCandidate>> PlanSearch::candidatesToTry() {
   erase_if(*candidates, [&](const MeshCandidate &candidate) {
     return !allowsMesh(request.constraints, candidate.axes, candidate.stages);
   });
+  if (!candidates->empty() && !graph.states.empty()) {
+    erase_if(*candidates, [](const MeshCandidate &candidate) {
+      return candidate.stages > 1;
+    });
+    if (candidates->empty())
+      return createStringError(
+          "a model with states ('" +
+          graph.values[graph.states.front().argument].name +
+          "') runs in one stage: leave layer out of --strategy and --mesh");
+  }
   if (candidates->empty())
     return createStringError("constraints file " + request.constraints.file +
                              ": no mesh is left: each is forbidden, or --mesh "

@@ -56,14 +56,20 @@ LogicalResult Placement::placeArguments() {
   return success();
 }
 
-/// Setup values get an entry of the table unless they are a parameter.
+/// Setup values get an entry of the table unless they are a parameter; the next
+/// value of a state has the state's.
 void Placement::placeResults() {
+  for (WorkState state : work.work.list.states)
+    indices[state.next] = indices.lookup(state.argument);
   Operation *end = func.getBody().front().getTerminator();
   for (OpOperand &result : end->getOpOperands()) {
     unsigned buffer = work.work.bufferOf(result.get());
     if (!work.work.list.buffers[buffer].persistent)
       continue;
     unsigned number = result.getOperandNumber();
+    if (!isa_and_nonnull<SetupValueAttr>(
+            func.getResultAttr(number, AutoparDialect::kResult)))
+      continue;
     auto [it, isNew] = indices.try_emplace(buffer, 0);
     if (isNew)
       it->second = persistent.addSetupValue(func, number);

@@ -1,6 +1,7 @@
 //===- FormKernels.cpp - Make each kernel group an autopar.kernel ---------===//
 
 #include "CopyKernel.h"
+#include "ScheduledWork.h"
 #include "autopar/Cost/KernelGroups.h"
 #include "autopar/Cost/WorkOfFunction.h"
 #include "autopar/Dialect/KernelFacts.h"
@@ -33,6 +34,18 @@ static void copyResults(func::FuncOp func) {
     KernelOp kernel = createCopy(builder, value);
     end->setOperand(index, kernel.getResult(0));
   }
+}
+
+/// Next values of states that cannot be computed where the state is.
+static void copyStates(func::FuncOp func) {
+  ScheduledWork work = workOf(func);
+  Operation *end = func.getBody().front().getTerminator();
+  OpBuilder builder(end);
+  for (auto [result, copied] :
+       llvm::zip_equal(work.work.stateResults, statesToCopy(work.work.list)))
+    if (copied)
+      end->setOperand(
+          result, createCopy(builder, end->getOperand(result)).getResult(0));
 }
 
 /// ONNX names of the group's outputs, "" where one has none; null if none has.
@@ -135,6 +148,7 @@ static LogicalResult formKernels(func::FuncOp func) {
     operand.set(values.lookupOrDefault(operand.get()));
   for (Operation *op : llvm::drop_begin(llvm::reverse(old)))
     op->erase();
+  copyStates(func);
   return success();
 }
 

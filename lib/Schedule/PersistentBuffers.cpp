@@ -9,26 +9,35 @@ using namespace mlir;
 
 namespace autopar {
 
-bool isHeldInput(BufferOp buffer) {
+/// What the row of a persistent buffer comes from; null if it has no row.
+static Attribute sourceOf(BufferOp buffer) {
   if (buffer.getSpace() != BufferSpace::Persistent)
-    return false;
+    return {};
   auto function = buffer->getParentOfType<func::FuncOp>();
   auto stage = function->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
   auto table = function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
       schedule::kPersistent);
   size_t number = stage ? stage.getInt() : 0, index = buffer.getPosition();
   if (!table || number >= table.size())
-    return false;
+    return {};
   auto rows = dyn_cast<ArrayAttr>(table[number]);
   auto row = rows && index < rows.size() ? dyn_cast<DictionaryAttr>(rows[index])
                                          : DictionaryAttr();
-  return row && isa_and_nonnull<InputAttr>(row.get("source"));
+  return row ? row.get("source") : Attribute();
+}
+
+bool isHeldInput(BufferOp buffer) {
+  return isa_and_nonnull<InputAttr>(sourceOf(buffer));
+}
+
+bool isState(BufferOp buffer) {
+  return isa_and_nonnull<StateAttr>(sourceOf(buffer));
 }
 
 std::optional<int64_t> constantIndex(Value memref) {
   auto buffer = memref.getDefiningOp<BufferOp>();
   if (buffer && buffer.getSpace() == BufferSpace::Persistent &&
-      !isHeldInput(buffer))
+      !isa_and_nonnull<InputAttr, StateAttr>(sourceOf(buffer)))
     return buffer.getPosition();
   return std::nullopt;
 }

@@ -47,7 +47,7 @@ FailureOr<int64_t> PersistentTable::argument(func::FuncOp func,
            << "argument " << argument.getArgNumber() << " is setup result "
            << setup.getIndex() << ", which the stage's setup does not have";
   }
-  if (!isa_and_nonnull<ParameterAttr, InputAttr>(source))
+  if (!isa_and_nonnull<ParameterAttr, InputAttr, StateAttr>(source))
     return func.emitError() << "argument " << argument.getArgNumber()
                             << " does not say where it comes from: give it "
                             << AutoparDialect::kSource;

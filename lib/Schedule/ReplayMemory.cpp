@@ -94,8 +94,10 @@ private:
 
   func::FuncOp func;
   Memory arena;
-  llvm::DenseSet<int64_t> persistent;    // indices that hold their tensor
-  llvm::DenseSet<int64_t> owned;         // indices that this function writes
+  llvm::DenseSet<int64_t> persistent; // indices that hold their tensor
+  llvm::DenseSet<int64_t> owned;      // indices that this function writes
+  /// The value that each state's index holds, and its next one.
+  llvm::DenseMap<int64_t, std::pair<int64_t, int64_t>> states;
   llvm::DenseMap<int64_t, Whole> wholes; // by value
 };
 } // namespace
@@ -203,6 +205,12 @@ LogicalResult Replay::checkBuffer(BufferOp buffer) {
 
 LogicalResult Replay::read(Operation *op, const Place &place) {
   if (place.space == BufferSpace::Persistent) {
+    auto state = states.find(place.begin);
+    if (state != states.end() && state->second.first != place.value)
+      return op->emitError()
+             << "reads value " << place.value << " of the state in persistent "
+             << "tensor " << place.begin << ", which holds value "
+             << state->second.first << " then";
     if (persistent.contains(place.begin))
       return success();
     return op->emitError() << "reads persistent tensor " << place.begin
@@ -279,8 +287,13 @@ LogicalResult Replay::step(Operation *op) {
   if (failed(checkOverlap(op, reads, writes)))
     return failure();
   for (const Place &place : writes) {
+    auto state = place.space == BufferSpace::Persistent
+                     ? states.find(place.begin)
+                     : states.end();
     if (place.space == BufferSpace::Arena)
       arena.write(place.begin, place.end, place.value, op);
+    else if (state != states.end() && state->second.second == place.value)
+      state->second.first = place.value;
     else if (!owned.contains(place.begin))
       return op->emitError() << "writes persistent tensor " << place.begin
                              << ", which is no result of this function";
@@ -303,10 +316,19 @@ LogicalResult Replay::run() {
     else
       arena.write(place.begin, place.end, place.value, func);
   }
-  for (const Place &place : *results)
-    if (place.space == BufferSpace::Persistent &&
-        !persistent.contains(place.begin))
+  auto entries = func->getAttrOfType<ArrayAttr>(schedule::kArguments);
+  for (auto [entry, place] : llvm::zip_equal(
+           entries ? entries.getValue() : ArrayRef<Attribute>(), *arguments))
+    if (isa_and_nonnull<StateAttr>(cast<DictionaryAttr>(entry).get("source")))
+      states[place.begin] = {place.value, place.value};
+  for (const Place &place : *results) {
+    if (place.space != BufferSpace::Persistent)
+      continue;
+    if (!persistent.contains(place.begin))
       owned.insert(place.begin);
+    if (auto state = states.find(place.begin); state != states.end())
+      state->second.second = place.value;
+  }
 
   Block &body = func.getBody().front();
   for (BufferOp buffer : body.getOps<BufferOp>())

@@ -33,9 +33,9 @@ ScheduledWork workOf(func::FuncOp func) {
       result.work.addCommunication(&op);
     result.ops.push_back(&op);
   }
-  for (OpOperand &result_ : body.getTerminator()->getOpOperands())
-    result.work.addResult(func, result_.getOperandNumber(),
-                          result.work.bufferOf(result_.get()));
+  for (OpOperand &returned : body.getTerminator()->getOpOperands())
+    result.work.addResult(func, returned.getOperandNumber(),
+                          result.work.bufferOf(returned.get()));
   return result;
 }
 
@@ -51,6 +51,15 @@ LogicalResult checkKernelsFormed(func::FuncOp func) {
       return func.emitError()
              << "result " << index
              << " shares its memory with an argument or another result; run "
+                "autopar-form-kernels first";
+  ScheduledWork work = workOf(func);
+  for (auto [result, copied] :
+       llvm::zip_equal(work.work.stateResults, statesToCopy(work.work.list)))
+    if (copied)
+      return func.emitError()
+             << "result " << result << ", "
+             << func.getResultAttr(result, AutoparDialect::kResult)
+             << ", is written while the state is still read; run "
                 "autopar-form-kernels first";
   return success();
 }

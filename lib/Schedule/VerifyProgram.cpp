@@ -48,6 +48,7 @@ private:
   LogicalResult verifyPlace(func::FuncOp func, const Entry &entry);
   LogicalResult verifyArgument(func::FuncOp func, const Entry &entry,
                                ArrayRef<Entry> setupResults);
+  LogicalResult verifyNext(func::FuncOp func, const Entry &entry);
   LogicalResult verifyBuffers(func::FuncOp func);
   LogicalResult verifyWrites(int64_t stage);
 
@@ -164,11 +165,11 @@ LogicalResult Program::readTable() {
       FailureOr<Entry> entry = read(module, row, schedule::kPersistent);
       if (failed(entry))
         return failure();
-      if (!isa_and_nonnull<ParameterAttr, InputAttr, SetupValueAttr>(
+      if (!isa_and_nonnull<ParameterAttr, InputAttr, StateAttr, SetupValueAttr>(
               entry->what))
         return module.emitError()
                << schedule::kPersistent
-               << ": a row is no parameter, input or setup value";
+               << ": a row is no parameter, input, state or setup value";
       if (isa<InputAttr>(entry->what) && !targetTable(module).readsHeldInputs)
         return module.emitError()
                << schedule::kPersistent
@@ -294,6 +295,28 @@ LogicalResult Program::verifyWrites(int64_t stage) {
   return success();
 }
 
+static bool isGoodResult(const Entry &entry, bool isStep) {
+  if (entry.space == BufferSpace::Arena)
+    return isStep && isa_and_nonnull<OutputAttr, GradientAttr>(entry.what);
+  return isStep ? isa_and_nonnull<NextStateAttr>(entry.what)
+                : isa_and_nonnull<SetupValueAttr>(entry.what);
+}
+
+/// The next value of a state is where the state is, and sharded as it is.
+LogicalResult Program::verifyNext(func::FuncOp func, const Entry &entry) {
+  auto next = dyn_cast_or_null<NextStateAttr>(entry.what);
+  if (!next)
+    return success();
+  const Entry &row = table[stageOf(func)][entry.position];
+  auto state = dyn_cast_or_null<StateAttr>(row.what);
+  if (state && state.getName() == next.getName() &&
+      row.sharding == entry.sharding && row.global == entry.global)
+    return success();
+  return func.emitError() << "has persistent tensor " << entry.position
+                          << " for " << entry.what << ", but it is " << row.what
+                          << ", perhaps sharded otherwise";
+}
+
 LogicalResult Program::verifyStage(int64_t stage) {
   std::vector<Entry> setupResults;
   for (func::FuncOp func : {setups[stage], steps[stage]}) {
@@ -309,16 +332,12 @@ LogicalResult Program::verifyStage(int64_t stage) {
         return failure();
     bool isStep = func == steps[stage];
     for (const Entry &entry : *results) {
-      bool good = isStep ? isa_and_nonnull<OutputAttr>(entry.what) &&
-                               entry.space == BufferSpace::Arena
-                         : isa_and_nonnull<SetupValueAttr>(entry.what) &&
-                               entry.space == BufferSpace::Persistent;
-      if (!good)
+      if (!isGoodResult(entry, isStep))
         return func.emitError(isStep ? "has a result that is no output in the "
-                                       "arena"
+                                       "arena and no next value of a state"
                                      : "has a result that is no setup value "
                                        "in a persistent tensor");
-      if (failed(verifyPlace(func, entry)))
+      if (failed(verifyPlace(func, entry)) || failed(verifyNext(func, entry)))
         return failure();
     }
     if (failed(verifyBuffers(func)))

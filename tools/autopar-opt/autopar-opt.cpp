@@ -9,6 +9,7 @@
 #include "autopar/Pipeline/Phases.h"
 #include "autopar/Planning/Passes.h"
 #include "autopar/Schedule/Passes.h"
+#include "autopar/Training/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -34,6 +35,7 @@ int main(int argc, char **argv) {
   autopar::registerTestShardingRules();
   autopar::registerAutoparInterpreterPasses();
   autopar::registerAutoparFrontendPasses();
+  autopar::registerAutoparTrainingPasses();
   autopar::registerAutoparPlanningPasses();
   autopar::registerAutoparEqualityPasses();
   autopar::registerAutoparPartitionPasses();
@@ -50,6 +52,7 @@ int main(int argc, char **argv) {
                   mlir::arith::ArithDialect, mlir::math::MathDialect,
                   mlir::scf::SCFDialect, mlir::func::FuncDialect>();
   mlir::func::registerInlinerExtension(registry);
+  autopar::registerDerivatives(registry);
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "autopar's passes on MLIR files\n", registry));
 }

@@ -21,9 +21,9 @@ int complain(const llvm::Twine &message);
 
 /// The options that shape a plan, of all commands that make one.
 struct PlanOptions {
-  std::string cluster, target, precision, strategy, mesh, planFile, savePlan,
-      memoryLimit, constraints;
-  std::vector<std::string> bindings, entries;
+  std::string cluster, target, precision, recipe, strategy, mesh, planFile,
+      savePlan, memoryLimit, constraints;
+  std::vector<std::string> bindings, states, entries;
   int64_t ranks = 0, microBatches = 0;
   bool allowLinkedWeights = false, tracePlanning = false, verbose = false;
 
@@ -44,7 +44,9 @@ private:
 /// A request that takes the plan from a file, of one entry if it is named.
 llvm::Expected<CompileRequest>
 requestForPlan(llvm::StringRef model, llvm::StringRef planFile,
-               llvm::ArrayRef<std::string> bindings, llvm::StringRef entry);
+               llvm::ArrayRef<std::string> bindings,
+               llvm::ArrayRef<std::string> states, llvm::StringRef recipe,
+               llvm::StringRef entry);
 
 /// Parses; true if the command is done already (help was asked for, or an
 /// error was printed), with its exit code.

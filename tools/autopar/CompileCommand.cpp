@@ -46,13 +46,14 @@ CommandLine commandLine(CompileOptions &options) {
                               options.embedWeights));
   line.options.push_back(
       text("stop-after", "PHASE",
-           "import, plan, partition, schedule or lower: print that phase's IR",
+           "import, training, plan, partition, schedule or lower: print that\n "
+           "                            phase's IR",
            options.stopAfter));
-  line.options.push_back(
-      text("dump-phases", "DIR",
-           "keep the IR after each phase: DIR/1-import.mlir, DIR/2-plan.mlir, "
-           "...; autopar-opt reads it",
-           options.dumpPhases));
+  line.options.push_back(text(
+      "dump-phases", "DIR",
+      "keep the IR after each phase: DIR/1-import.mlir, DIR/2-training.mlir,"
+      "\n                             ...; autopar-opt reads it",
+      options.dumpPhases));
   line.options.push_back(
       {"emit", "cuda-source DIR",
        "also write the GPU program as CUDA C++, with a CMakeLists.txt",
@@ -136,9 +137,10 @@ int compile(const CompileOptions &options) {
     if (!stop)
       return complain(
           "--stop-after " + options.stopAfter +
-          ": the phases are import, plan, partition, schedule, lower" +
-          didYouMean(options.stopAfter,
-                     {"import", "plan", "partition", "schedule", "lower"}));
+          ": the phases are import, training, plan, partition, schedule, "
+          "lower" +
+          didYouMean(options.stopAfter, {"import", "training", "plan",
+                                         "partition", "schedule", "lower"}));
   } else if (options.output.empty()) {
     return complain("no output given; add -o EXE");
   } else if (sys::fs::equivalent(options.model, options.output)) {

@@ -13,8 +13,8 @@ namespace autopar::driver {
 namespace {
 
 struct ExplainOptions {
-  std::string file, model, tensor, op, against, entry;
-  std::vector<std::string> bindings;
+  std::string file, model, tensor, op, against, recipe, entry;
+  std::vector<std::string> bindings, states;
 };
 
 CommandLine commandLine(ExplainOptions &options) {
@@ -36,11 +36,13 @@ CommandLine commandLine(ExplainOptions &options) {
            options.against),
       text("entry", "NAME", "of a file with plans of several entries",
            options.entry),
-      {"bind", "NAME=INT", "size of a symbolic dimension (repeatable)",
-       [&options](StringRef binding) {
-         options.bindings.push_back(binding.str());
-         return Error::success();
-       }}};
+      text("train", "RECIPE.json", "the recipe of a plan of a training step",
+           options.recipe),
+      texts("bind", "NAME=INT", "size of a symbolic dimension (repeatable)",
+            options.bindings),
+      texts("state", "IN=OUT",
+            "output OUT is input IN of the next step (repeatable)",
+            options.states)};
   return line;
 }
 
@@ -64,8 +66,8 @@ int explain(const ExplainOptions &options) {
                           : options.model;
   if (!sys::fs::exists(model))
     return complain("no model '" + model + "': add --model MODEL");
-  auto request =
-      requestForPlan(model, options.file, options.bindings, options.entry);
+  auto request = requestForPlan(model, options.file, options.bindings,
+                                options.states, options.recipe, options.entry);
   if (!request)
     return complain(toString(request.takeError()));
   Compilation compilation(*request);

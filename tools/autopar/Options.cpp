@@ -88,6 +88,15 @@ Option text(std::string name, std::string value, std::string help,
           }};
 }
 
+Option texts(std::string name, std::string value, std::string help,
+             std::vector<std::string> &to) {
+  return {std::move(name), std::move(value), std::move(help),
+          [&to](StringRef given) {
+            to.push_back(given.str());
+            return Error::success();
+          }};
+}
+
 Option number(std::string name, std::string value, std::string help,
               int64_t &to) {
   return {std::move(name), std::move(value), std::move(help),

@@ -34,6 +34,9 @@ struct CommandLine {
 Option flag(std::string name, std::string help, bool &to);
 Option text(std::string name, std::string value, std::string help,
             std::string &to);
+/// A text that may be given several times.
+Option texts(std::string name, std::string value, std::string help,
+             std::vector<std::string> &to);
 Option number(std::string name, std::string value, std::string help,
               int64_t &to);
 

@@ -36,6 +36,11 @@ void PlanOptions::addDemands(std::vector<Option> &options) {
            "                             multiplications and convolutions in "
            "it, with sums in fp32",
            precision));
+  options.push_back(
+      text("train", "RECIPE.json",
+           "compile a training step: loss, optimizer and schedule by this\n"
+           "                             file (docs/Training.md)",
+           recipe));
   options.push_back(text("strategy", "NAME[,NAME]",
                          "auto (default), replicated, data, row, column, "
                          "tensor, channel, spatial, layer",
@@ -64,24 +69,26 @@ void PlanOptions::addDemands(std::vector<Option> &options) {
 void PlanOptions::addTo(CommandLine &line) {
   std::vector<Option> &options = line.options;
   addDemands(options);
-  options.push_back({"bind", "NAME=INT",
-                     "size of a symbolic dimension (repeatable); INPUT.DIM=INT "
-                     "of one by its\n                             place, "
-                     "INPUT=VALUE: a scalar input is this constant",
-                     [this](StringRef binding) {
-                       bindings.push_back(binding.str());
-                       return Error::success();
-                     }});
-  options.push_back({"entry", "NAME=INT[,...]",
-                     "an entry with these sizes (repeatable): one executable "
-                     "that picks by\n                             the inputs' "
-                     "shapes; each entry has a plan of its own, the model,\n"
-                     "                             its weights and the number "
-                     "of ranks are those of all",
-                     [this](StringRef entry) {
-                       entries.push_back(entry.str());
-                       return Error::success();
-                     }});
+  options.push_back(texts("bind", "NAME=INT",
+                          "size of a symbolic dimension (repeatable); "
+                          "INPUT.DIM=INT of one by its\n"
+                          "                             place, INPUT=VALUE: a "
+                          "scalar input is this constant",
+                          bindings));
+  options.push_back(texts("state", "IN=OUT",
+                          "output OUT is input IN of the next step "
+                          "(repeatable); it begins as the\n"
+                          "                             array IN that the "
+                          "executable gets, else as zeros",
+                          states));
+  options.push_back(texts("entry", "NAME=INT[,...]",
+                          "an entry with these sizes (repeatable): one "
+                          "executable that picks by\n"
+                          "                             the inputs' shapes; "
+                          "each entry has a plan of its own, the model,\n"
+                          "                             its weights and the "
+                          "number of ranks are those of all",
+                          entries));
   options.push_back(
       flag("allow-linked-weights",
            "follow links to external data inside the model's folder",
@@ -100,8 +107,13 @@ raw_ostream &PlanOptions::messages(StringRef json) const {
   return isTaken ? errs() : outs();
 }
 
-static Error readBindings(ArrayRef<std::string> bindings,
-                          ImportOptions &options) {
+/// --bind and --state.
+static Error readPorts(ArrayRef<std::string> bindings,
+                       ArrayRef<std::string> states, ImportOptions &options) {
+  for (const std::string &state : states)
+    if (Error error = options.addState(state))
+      return createStringError("--state " + state + ": " +
+                               toString(std::move(error)));
   for (const std::string &binding : bindings)
     if (Error error = options.bind(binding))
       return createStringError("--bind " + binding + ": " +
@@ -142,8 +154,9 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
   result.verbose = verbose;
   result.tracePlanning = tracePlanning;
   result.planFile = planFile;
+  result.recipe = recipe;
   result.import.read.allowLinkedWeights = allowLinkedWeights;
-  if (Error error = readBindings(bindings, result.import))
+  if (Error error = readPorts(bindings, states, result.import))
     return std::move(error);
   if (Error error = check())
     return std::move(error);
@@ -204,11 +217,13 @@ static Error addEntry(StringRef entry, CompileRequest &request) {
 
 Expected<CompileRequest> requestForPlan(StringRef model, StringRef planFile,
                                         ArrayRef<std::string> bindings,
-                                        StringRef entry) {
+                                        ArrayRef<std::string> states,
+                                        StringRef recipe, StringRef entry) {
   CompileRequest request;
   request.model = model.str();
   request.planFile = planFile.str();
-  if (Error error = readBindings(bindings, request.import))
+  request.recipe = recipe.str();
+  if (Error error = readPorts(bindings, states, request.import))
     return std::move(error);
   if (!entry.empty())
     if (Error error = addEntry(entry, request))

@@ -49,13 +49,27 @@ struct CommunicationRules {
   bool sharesMemory = false;
 };
 
+/// A state: the buffer that holds it at the start, and the one of its next
+/// value. Both are the same memory.
+struct WorkState {
+  unsigned argument, next;
+};
+
 struct WorkList {
   std::vector<WorkBuffer> buffers;
   std::vector<WorkItem> items;
   CommunicationRules communication;
+  std::vector<WorkState> states;
 };
 
-/// An order of the items that respects reads after writes: collectives and
+/// Per state whether its next value cannot be computed in the state's memory,
+/// the items taken as they stand: the state is read after it, or by the item
+/// that writes it and not in place. It must then be computed elsewhere, and
+/// copied at the end.
+std::vector<bool> statesToCopy(const WorkList &work);
+
+/// An order of the items that respects reads after writes, and writes of states
+/// after the reads before them: collectives and
 /// sends as soon as their operands are computed, collectives of arguments and
 /// receives just before their first reader, compute items as they stand. Of
 /// two messages of which one needs the other, that one has the higher channel.

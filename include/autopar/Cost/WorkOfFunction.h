@@ -13,7 +13,8 @@ namespace autopar {
 mlir::Value storageOf(mlir::Value value);
 
 /// Which results of `func` need a copy because their memory is an argument's or
-/// another result's. A setup value may be one more name of a parameter.
+/// another result's. A setup value may be one more name of a parameter, and a
+/// state may stay what it is.
 llvm::SmallVector<bool> resultsToCopy(mlir::func::FuncOp func);
 
 /// A work list whose buffers are the storages of a function's values.
@@ -27,9 +28,12 @@ public:
   unsigned bufferOf(mlir::Value value);
 
   WorkList list;
+  /// Of list.states, by number of the result.
+  llvm::SmallVector<unsigned> stateResults;
 
 private:
   llvm::DenseMap<mlir::Value, unsigned> ids;
+  llvm::DenseMap<unsigned, mlir::BlockArgument> states; // by result
 };
 
 } // namespace autopar

@@ -247,6 +247,22 @@ def Autopar_GatherElementsOp : Autopar_LocalizedOp<"gather_elements"> {
   let hasVerifier = 1;
 }
 
+def Autopar_ScatterOp : Autopar_LocalizedOp<"scatter", [], ["getFlops", "getPrecisionClass"]> {
+  let summary = "zeros, and rows of `updates` added where `indices` say along `dim`: the dual of gather";
+  let description = [{
+    `autopar.scatter %u, %i dim = 0 : (tensor<4x8xf32>, tensor<4xi64>) -> tensor<10x8xf32>`: operand and
+    result have the shapes of gather's result and data, and indices mean what they mean in gather. With
+    `offset %o of size` (made by localize when `dim`, of global `size`, is split) a row outside the block is
+    left out. Rule: updates split (the result is partial, sum), and so do the rows of the result, each by
+    all updates.
+  }];
+  let arguments = (ins Autopar_Tensor:$updates, Autopar_IntTensor:$indices, Optional<Autopar_Index>:$offset, I64Attr:$dim,
+                       OptionalAttr<I64Attr>:$size);
+  let results = (outs Autopar_Tensor:$result);
+  let assemblyFormat = "$updates `,` $indices (`offset` $offset^ `of` $size)? `dim` `=` $dim attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Contraction, convolution, windows
 //===----------------------------------------------------------------------===//

@@ -12,6 +12,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -38,6 +39,15 @@ llvm::StringRef nodeName(mlir::Location loc);
 /// value of `type` over a mesh that exists.
 mlir::LogicalResult verifySharding(mlir::Operation *op, llvm::StringRef name,
                                    mlir::Attribute attribute, mlir::Type type);
+
+/// Numbers of the argument that is a state and of the result that is its next
+/// value.
+struct StatePair {
+  unsigned argument, result;
+};
+/// The states of a function, in the order of its arguments; verified to have a
+/// next value each.
+llvm::SmallVector<StatePair> statesOf(mlir::FunctionOpInterface function);
 
 } // namespace autopar
 

@@ -25,8 +25,8 @@ def Autopar_Dialect : Dialect {
     | `autopar.names` | op | import | array of strings: the ONNX name of each result, "" for none |
     | `autopar.plan` | module | plan | a dictionary: the fields of a plan file but tensors and ops (docs/PlanFile.md) |
     | `autopar.stages` | module | plan | number of pipeline stages |
-    | `autopar.source` | function argument | import | `#autopar.input`, `#autopar.parameter`, `#autopar.setup_result` |
-    | `autopar.result` | function result | import | `#autopar.output` or `#autopar.setup_value` |
+    | `autopar.source` | function argument | import | `#autopar.input`, `#autopar.parameter`, `#autopar.state`, `#autopar.setup_result` |
+    | `autopar.result` | function result | import | `#autopar.output`, `#autopar.gradient`, `#autopar.next_state` or `#autopar.setup_value` |
     | `autopar.sharding` | function argument, result | plan | how the value is sharded |
     | `autopar.shardings` | op | plan | array: how each result is sharded for its users |
     | `autopar.strategy` | op | plan | what each axis does in the op |
@@ -158,6 +158,30 @@ def Autopar_SetupResultAttr : Autopar_Attr<"SetupResult", "setup_result"> {
   let summary = "an argument of @step that is result `index` of @setup";
   let parameters = (ins "int64_t":$index);
   let assemblyFormat = "`<` $index `>`";
+}
+
+def Autopar_StateAttr : Autopar_Attr<"State", "state"> {
+  let summary = "an argument of @step that lives from step to step, by its name";
+  let description = [{
+    `initial` says what it is in the first step: `#autopar.parameter<...>`, or a
+    number for all its elements. In the next step it is the result of @step that is
+    `#autopar.next_state` of the same name, which has its type and its sharding.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::Attribute":$initial);
+  let assemblyFormat = "`<` $name `,` $initial `>`";
+  let genVerifyDecl = 1;
+}
+
+def Autopar_NextStateAttr : Autopar_Attr<"NextState", "next_state"> {
+  let summary = "a result of @step: the state of that name in the next step";
+  let parameters = (ins "::mlir::StringAttr":$name);
+  let assemblyFormat = "`<` $name `>`";
+}
+
+def Autopar_GradientAttr : Autopar_Attr<"Gradient", "gradient"> {
+  let summary = "a result of a training step: the loss's gradient by the parameter of that name";
+  let parameters = (ins "::mlir::StringAttr":$name);
+  let assemblyFormat = "`<` $name `>`";
 }
 
 def Autopar_OutputAttr : Autopar_Attr<"Output", "output"> {

@@ -31,6 +31,17 @@ struct ImportOptions {
   /// name, or an input of one element, which is no input then.
   std::map<std::string, std::string> bindings;
 
+  /// Outputs by the inputs that they are in the next step: states, which begin
+  /// as zeros.
+  std::map<std::string, std::string> states;
+
+  /// The model is trained: batch norm with training_mode takes the statistics
+  /// of the batch, and its running statistics are states.
+  bool isTrained = false;
+
+  /// Adds `IN=OUT` to the states. An error if it is no such text, or if IN or
+  /// OUT has another partner already.
+  llvm::Error addState(llvm::StringRef text);
   /// Adds `NAME=VALUE`. An error if it is no such text, or if NAME has another
   /// value already.
   llvm::Error bind(llvm::StringRef text);

@@ -25,6 +25,7 @@ struct CompileRequest {
   bool embedWeights = false;    // all of them in the executable
   std::string target;     // "cpu", "cuda", "emulated"; empty: the cluster's
   std::string precision;  // "fp32", "tf32", "bf16", "fp16"; empty: fp32
+  std::string recipe;     // file: how to train; empty: inference
   std::string cudaSource; // folder for the program as CUDA C++; empty: none
   std::string entry;      // `--entry` as it was written; empty: the only one
   std::string dumpPhases; // folder for the IR of each phase; empty: none
@@ -49,6 +50,7 @@ public:
   explicit Compilation(CompileRequest request);
 
   mlir::LogicalResult importModel();
+  mlir::LogicalResult deriveStep();
   mlir::LogicalResult makePlan();
   /// All phases up to `last`; Executable adds the program to `to`, which Lower
   /// and later phases need.
@@ -67,7 +69,9 @@ public:
 
 private:
   mlir::LogicalResult runPasses(Phase phase, ExecutableParts *to = nullptr);
-  void describeRequest();
+  mlir::LogicalResult describeRequest();
+  mlir::LogicalResult readRecipe();
+  std::string describeTraining();
   static llvm::Error checkRanks(const Cluster &cluster, Phase last);
   llvm::Error dump(Phase phase);
   void report(Phase phase);

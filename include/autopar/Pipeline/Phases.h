@@ -12,7 +12,15 @@
 namespace autopar {
 
 /// Each phase ends at one border of docs/Architecture.md.
-enum class Phase { Import, Plan, Partition, Schedule, Lower, Executable };
+enum class Phase {
+  Import,
+  Training,
+  Plan,
+  Partition,
+  Schedule,
+  Lower,
+  Executable
+};
 
 llvm::StringRef stringifyPhase(Phase phase);
 /// A phase after which compilation may stop; the executable is no IR.
@@ -40,12 +48,13 @@ struct PhaseOptions {
 };
 
 /// The passes of a phase, from the IR at the border before it to its own.
-/// Import follows the ONNX importer.
+/// Import follows the ONNX importer; Training derives the training step of a
+/// module that has a recipe, and moves what no step changes to @setup.
 void buildPhase(Phase phase, mlir::OpPassManager &manager,
                 const PhaseOptions &options = {});
 
-/// `--autopar-phase-import`, `--autopar-phase-plan`, ..., for autopar-opt: each
-/// takes the output of the one before, also that of `autopar compile
+/// `--autopar-phase-import`, `--autopar-phase-training`, ..., for autopar-opt:
+/// each takes the output of the one before, also that of `autopar compile
 /// --stop-after`. `--autopar-phase-lower="model=M executable=E"` and
 /// `--autopar-phase-executable="model=M executable=E"` end with the executable
 /// that `autopar compile M -o E` writes.

@@ -42,7 +42,7 @@ struct GraphUse {
   unsigned op, operand;
 };
 
-enum class ValueSource { Op, Input, Parameter };
+enum class ValueSource { Op, Input, Parameter, State };
 
 struct GraphValue {
   std::string name; // of the ONNX value; unique
@@ -51,8 +51,11 @@ struct GraphValue {
   ValueSource source = ValueSource::Op;
   unsigned producer = 0, resultIndex = 0; // of source Op
   llvm::SmallVector<GraphUse> uses;
-  bool output = false;        // returned by @step
-  bool persistent = false;    // parameter or setup result that @step reads
+  bool output = false;        // returned by @step to the user
+  bool isGradient = false;    // returned as the gradient of a parameter
+  bool isNext = false;        // returned by @step as a state's next value
+  bool isWeight = false;      // a parameter, or a state that begins as one
+  bool persistent = false;    // parameter, state or setup result of @step
   bool setup = false;         // exists before @step
   bool fromInput = false;     // depends on an input
   bool fromParameter = false; // depends on a parameter and on no input
@@ -69,6 +72,12 @@ struct GraphStep {
   llvm::SmallVector<std::pair<unsigned, unsigned>, 1> inPlace;
 };
 
+/// A state as an argument and its value in the next step, which is result
+/// `result` of @step. Both are sharded alike.
+struct GraphState {
+  unsigned argument, next, result;
+};
+
 struct ModelGraph {
   std::string model;
   uint64_t hash = 0;        // of everything but names
@@ -77,6 +86,7 @@ struct ModelGraph {
   /// Values in the order of arguments and of returned operands.
   std::vector<unsigned> setupArguments, stepArguments;
   std::vector<unsigned> setupResults, stepResults;
+  std::vector<GraphState> states;
   std::vector<GraphStep> steps; // of @step, in the order in which they run
   const TargetTable *table = &targetTable(kTargetCpu); // of the target
 };

@@ -11,6 +11,9 @@ namespace autopar {
 /// part of its own where the host holds it.
 bool isHeldInput(BufferOp buffer);
 
+/// Whether a persistent tensor is a state, which a step reads and writes.
+bool isState(BufferOp buffer);
+
 /// The index among its stage's persistent tensors of the parameter or setup
 /// value that `memref` is; nothing of other buffers.
 std::optional<int64_t> constantIndex(mlir::Value memref);

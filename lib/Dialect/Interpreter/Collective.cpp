@@ -114,7 +114,9 @@ static void collect(AllToAllOp op, Parts parts, int64_t member,
 static void collect(HaloOp op, Parts parts, int64_t member, Tensor &result) {
   int64_t dim = op.getDim(), block = parts.front()->dim(dim);
   int64_t start = member * int64_t(op.getStep()) + int64_t(op.getOffset());
-  Tensor outside(parts.front()->type);
+  SmallVector<int64_t> layer(parts.front()->shape());
+  layer[dim] = 1; // blocks may be empty
+  Tensor outside(parts.front()->type.clone(layer));
   outside.fill(op.getFill().convertToDouble());
   pickAlong(result, dim, [&](int64_t d) {
     int64_t position = start + d;

@@ -87,7 +87,8 @@ struct Interpret : autopar::impl::InterpretBase<Interpret> {
       return;
     }
     for (const NamedTensor &result : *results)
-      print(result);
+      if (result.ofSetup || result.step + 1 == steps)
+        print(result);
   }
 
   FailureOr<std::vector<NamedTensor>> run(ModuleOp module);
@@ -107,6 +108,8 @@ FailureOr<std::vector<NamedTensor>> Interpret::run(ModuleOp module) {
   std::string unread;
   auto provider = [&](StringRef name, RankedTensorType type) {
     auto value = given.find(name.str());
+    if (value == given.end()) // what is given holds in all steps
+      value = given.find(name.rsplit('@').first.str());
     if (value != given.end() && value->second.type == type)
       return value->second;
     auto parameter = parameters.find(name.str());
@@ -127,7 +130,7 @@ FailureOr<std::vector<NamedTensor>> Interpret::run(ModuleOp module) {
 FailureOr<std::vector<NamedTensor>> Interpret::runWith(ModuleOp module,
                                                        Provider provider) {
   if (function.empty())
-    return runModule(module, provider);
+    return runModule(module, provider, steps);
   auto func = module.lookupSymbol<func::FuncOp>(function);
   if (!func)
     return emitError(module.getLoc()) << "there is no function @" << function;
@@ -145,7 +148,7 @@ FailureOr<std::vector<NamedTensor>> Interpret::runAlone(func::FuncOp func,
     return failure();
   std::vector<NamedTensor> results;
   for (auto [i, value] : llvm::enumerate(*values))
-    results.push_back({resultName(func, i), value, false});
+    results.push_back({resultName(func, i), value});
   return results;
 }
 

@@ -21,6 +21,7 @@ struct Port {
 struct Stage {
   func::FuncOp setup, step;
   std::vector<Everywhere> setupResults;
+  std::map<std::string, Everywhere> states; // after the first step
   std::vector<Memory> memory;
 };
 
@@ -29,7 +30,8 @@ public:
   Program(ModuleOp module, Provider provider, Mesh mesh)
       : module(module), provider(provider), machine(std::move(mesh)) {}
 
-  FailureOr<std::vector<NamedTensor>> run(std::vector<Stage> stages);
+  FailureOr<std::vector<NamedTensor>> run(std::vector<Stage> stages,
+                                          int64_t steps);
 
 private:
   LogicalResult runFunction(func::FuncOp func, Stage &stage, int64_t number);
@@ -42,10 +44,12 @@ private:
   LogicalResult publish(func::FuncOp func, const Port &port,
                         const Everywhere &value);
   Everywhere cut(const Port &port);
+  Tensor wholeOf(const Port &port);
 
   ModuleOp module;
   Provider provider;
   Machine machine;
+  int64_t stepNumber = 0;
   std::vector<NamedTensor> outputs;
 };
 } // namespace
@@ -59,6 +63,12 @@ static std::string nameOf(Attribute origin, StringRef kind, unsigned index) {
     return input.getName().str();
   if (auto parameter = dyn_cast_or_null<ParameterAttr>(origin))
     return parameter.getName().str();
+  if (auto state = dyn_cast_or_null<StateAttr>(origin))
+    return state.getName().str();
+  if (auto next = dyn_cast_or_null<NextStateAttr>(origin))
+    return next.getName().str();
+  if (auto gradient = dyn_cast_or_null<GradientAttr>(origin))
+    return "gradient/" + gradient.getName().str();
   if (auto output = dyn_cast_or_null<OutputAttr>(origin))
     return output.getName().str();
   if (auto value = dyn_cast_or_null<SetupValueAttr>(origin))
@@ -164,8 +174,35 @@ FailureOr<std::vector<Port>> Program::ports(func::FuncOp func, StringRef kind) {
 // What goes in
 //===----------------------------------------------------------------------===//
 
+std::string inputName(StringRef name, int64_t step) {
+  return step == 0 ? name.str() : (name + "@" + Twine(step)).str();
+}
+
+static Tensor filledTensor(RankedTensorType type, Attribute number) {
+  Tensor tensor(type);
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    if (auto real = dyn_cast<FloatAttr>(number))
+      tensor.set(i, real.getValueAsDouble());
+    else
+      tensor.setInt(i, cast<IntegerAttr>(number).getInt());
+  }
+  return tensor;
+}
+
+/// The global value of an argument: of a state its initial one.
+Tensor Program::wholeOf(const Port &port) {
+  if (isa_and_nonnull<InputAttr>(port.origin))
+    return provider(inputName(port.name, stepNumber), port.whole);
+  auto state = dyn_cast_or_null<StateAttr>(port.origin);
+  if (!state)
+    return provider(port.name, port.whole);
+  if (auto parameter = dyn_cast<ParameterAttr>(state.getInitial()))
+    return provider(parameter.getName(), port.whole);
+  return filledTensor(port.whole, state.getInitial());
+}
+
 Everywhere Program::cut(const Port &port) {
-  Tensor whole = provider(port.name, port.whole);
+  Tensor whole = wholeOf(port);
   const Mesh &mesh = machine.getMesh();
   // A replicated value is one tensor for all.
   if (port.sharding.isReplicated())
@@ -180,6 +217,9 @@ Everywhere Program::cut(const Port &port) {
 
 FailureOr<Everywhere> Program::argument(func::FuncOp func, const Port &port,
                                         const Stage &stage) {
+  if (isa_and_nonnull<StateAttr>(port.origin))
+    if (auto state = stage.states.find(port.name); state != stage.states.end())
+      return state->second;
   auto setup = dyn_cast_or_null<SetupResultAttr>(port.origin);
   if (!setup)
     return cut(port);
@@ -196,7 +236,7 @@ FailureOr<Everywhere> Program::argument(func::FuncOp func, const Port &port,
 }
 
 /// Before a function in buffer form runs: the arena holds nothing that may be
-/// used; persistent tensors that are parameters are loaded once.
+/// used; persistent tensors that are parameters or states are loaded once.
 LogicalResult Program::prepareMemory(func::FuncOp func, Stage &stage,
                                      int64_t number) {
   auto arena = func->getAttrOfType<IntegerAttr>("autopar.arena_bytes");
@@ -220,7 +260,7 @@ LogicalResult Program::prepareMemory(func::FuncOp func, Stage &stage,
     for (Memory &memory : machine.memory)
       memory.addPersistent(type);
     Place place{BufferSpace::Persistent, int64_t(i), type};
-    if (isa_and_nonnull<ParameterAttr>(made->origin) &&
+    if (isa_and_nonnull<ParameterAttr, StateAttr>(made->origin) &&
         failed(machine.store(func, place, cut(*made))))
       return failure();
   }
@@ -245,7 +285,7 @@ LogicalResult Program::publish(func::FuncOp func, const Port &port,
                                "part; the first is point "
                             << *assembled.conflictAt;
   outputs.push_back({port.name, std::move(assembled.whole),
-                     isa_and_nonnull<SetupValueAttr>(port.origin)});
+                     isa_and_nonnull<SetupValueAttr>(port.origin), stepNumber});
   return success();
 }
 
@@ -281,51 +321,27 @@ LogicalResult Program::runFunction(func::FuncOp func, Stage &stage,
   }
   if (func == stage.setup)
     stage.setupResults = *returned;
-  for (auto [port, value] : llvm::zip_equal(*results, *returned))
+  for (auto [port, value] : llvm::zip_equal(*results, *returned)) {
     if (failed(publish(func, port, value)))
       return failure();
+    if (isa_and_nonnull<NextStateAttr>(port.origin))
+      stage.states[port.name] = value;
+  }
   if (!machine.memory.empty())
     stage.memory = std::move(machine.memory);
   return success();
 }
 
-FailureOr<std::vector<NamedTensor>> Program::run(std::vector<Stage> stages) {
+FailureOr<std::vector<NamedTensor>> Program::run(std::vector<Stage> stages,
+                                                 int64_t steps) {
   for (auto [number, stage] : llvm::enumerate(stages))
     if (stage.setup && failed(runFunction(stage.setup, stage, number)))
       return failure();
-  for (auto [number, stage] : llvm::enumerate(stages))
-    if (stage.step && failed(runFunction(stage.step, stage, number)))
-      return failure();
+  for (stepNumber = 0; stepNumber < steps; ++stepNumber)
+    for (auto [number, stage] : llvm::enumerate(stages))
+      if (stage.step && failed(runFunction(stage.step, stage, number)))
+        return failure();
   return std::move(outputs);
-}
-
-static const NamedTensor *find(ArrayRef<NamedTensor> list,
-                               const NamedTensor &like) {
-  for (const NamedTensor &candidate : list)
-    if (candidate.name == like.name && candidate.ofSetup == like.ofSetup &&
-        candidate.value.type == like.value.type)
-      return &candidate;
-  return nullptr;
-}
-
-std::optional<std::string> compareResults(ArrayRef<NamedTensor> expected,
-                                          ArrayRef<NamedTensor> actual,
-                                          double tolerance, double scale) {
-  for (const NamedTensor &result : expected)
-    if (!result.ofSetup && !find(actual, result))
-      return "output " + result.name + " is missing";
-  for (const NamedTensor &result : actual) {
-    const NamedTensor *match = find(expected, result);
-    if (!match && !result.ofSetup)
-      return "output " + result.name + " is new";
-    if (!match)
-      continue;
-    if (auto difference = compare(match->value, result.value, tolerance, scale))
-      return result.name + ": element " + std::to_string(difference->position) +
-             " is " + std::to_string(difference->actual) + ", expected " +
-             std::to_string(difference->expected);
-  }
-  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -358,8 +374,8 @@ static FailureOr<std::vector<Stage>> stagesOf(ModuleOp module,
   return list;
 }
 
-FailureOr<std::vector<NamedTensor>> runModule(ModuleOp module,
-                                              Provider provider) {
+FailureOr<std::vector<NamedTensor>>
+runModule(ModuleOp module, Provider provider, int64_t steps) {
   bool partitioned = false;
   auto stages = stagesOf(module, partitioned);
   if (failed(stages))
@@ -372,7 +388,8 @@ FailureOr<std::vector<NamedTensor>> runModule(ModuleOp module,
              << "a partitioned module needs an autopar.mesh";
     mesh = (*meshes.begin()).getMesh().toMesh();
   }
-  return Program(module, provider, std::move(mesh)).run(std::move(*stages));
+  return Program(module, provider, std::move(mesh))
+      .run(std::move(*stages), steps);
 }
 
 } // namespace autopar::interpreter

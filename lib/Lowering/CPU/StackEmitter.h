@@ -26,6 +26,7 @@ public:
   mlir::Value rowBuffer(mlir::Type element, int64_t size) override;
   mlir::Value scanElement(ScanOp op, llvm::ArrayRef<Index> at) override;
   mlir::Value topKElement(TopKOp op, llvm::ArrayRef<Index> at) override;
+  mlir::Value scatterElement(ScatterOp op, llvm::ArrayRef<Index> at) override;
 
 private:
   struct ColumnFold;

@@ -34,10 +34,13 @@ private:
   void addPort(DictionaryAttr entry, StringRef name, StringRef which,
                int64_t stage);
   void addPorts(json::Object &root);
+  json::Array portsOf(StringRef which);
   json::Array fixedInputs();
   json::Array persistent();
   int64_t arenaOf(StringRef kind, int64_t stage);
   json::Object persistentEntry(DictionaryAttr entry);
+  void addBlock(json::Object &out, DictionaryAttr entry);
+  void addState(json::Object &out, DictionaryAttr entry, StateAttr state);
   void addParameter(json::Object &out, DictionaryAttr entry,
                     ParameterAttr source);
   int64_t fileIndex(StringRef file, int64_t end);
@@ -49,8 +52,8 @@ private:
   const HostProgram &program;
   /// As parameters name them, and where the last of these ends in each.
   std::vector<std::pair<std::string, int64_t>> files;
-  std::map<std::string, json::Object> ports[2]; // inputs, outputs
-  std::vector<std::string> portOrder[2];
+  std::map<StringRef, std::map<std::string, json::Object>> ports; // by kind
+  std::map<StringRef, std::vector<std::string>> portOrder;
   bool failed = false;
 };
 
@@ -75,10 +78,9 @@ void ManifestWriter::addPort(DictionaryAttr entry, StringRef name,
     failed = true;
     return;
   }
-  unsigned side = which == "input" ? 0 : 1;
-  auto [it, isNew] = ports[side].try_emplace(name.str());
+  auto [it, isNew] = ports[which].try_emplace(name.str());
   if (isNew) {
-    portOrder[side].push_back(name.str());
+    portOrder[which].push_back(name.str());
     ArrayRef<int64_t> shape = shapeIn(entry, "global_type");
     Type element =
         getElementTypeOrSelf(entry.getAs<TypeAttr>("global_type").getValue());
@@ -105,7 +107,17 @@ void ManifestWriter::collectPorts(StringRef listName, StringRef which,
       addPort(entry, input.getName(), which, stage);
     if (auto output = entry.getAs<OutputAttr>("result"))
       addPort(entry, output.getName(), which, stage);
+    if (auto gradient = entry.getAs<GradientAttr>("result"))
+      addPort(entry, gradient.getName(), "gradient", stage);
   }
+}
+
+/// The bytes of an element, as they are in memory.
+static json::Array bytesOfElement(const APInt &bits) {
+  json::Array bytes;
+  for (unsigned at = 0; at < bits.getBitWidth(); at += 8)
+    bytes.push_back(static_cast<int64_t>(bits.lshr(at).getRawData()[0] & 0xff));
+  return bytes;
 }
 
 /// Inputs that are constants of the program, with the bytes of their value.
@@ -120,16 +132,12 @@ json::Array ManifestWriter::fixedInputs() {
     APInt bits = isa<FloatType>(element)
                      ? (*value.value_begin<APFloat>()).bitcastToAPInt()
                      : *value.value_begin<APInt>();
-    json::Array bytes;
-    for (unsigned at = 0; at < bits.getBitWidth(); at += 8)
-      bytes.push_back(
-          static_cast<int64_t>(bits.lshr(at).getRawData()[0] & 0xff));
     result.push_back(
         json::Object{{"name", input.getAs<StringAttr>("name").getValue()},
                      {"dtype", dtypeName(element)},
                      {"shape", numbers(value.getType().getShape())},
                      {"value", input.getAs<StringAttr>("text").getValue()},
-                     {"bytes", std::move(bytes)}});
+                     {"bytes", bytesOfElement(bits)}});
   }
   return result;
 }
@@ -195,19 +203,57 @@ void ManifestWriter::addParameter(json::Object &out, DictionaryAttr entry,
            "writes them beside the executable";
     failed = true;
   }
-  Type global = entry.getAs<TypeAttr>("global_type").getValue();
-  ArrayRef<int64_t> shape = cast<ShapedType>(global).getShape();
-  int64_t end = source.getOffset() + bytesOf(global);
+  int64_t end = source.getOffset() +
+                bytesOf(entry.getAs<TypeAttr>("global_type").getValue());
   out["file"] = fileIndex(source.getFile().getValue(), end);
   out["offset"] = source.getOffset();
+  addBlock(out, entry);
+}
+
+/// The whole tensor, and which part of it a rank has.
+void ManifestWriter::addBlock(json::Object &out, DictionaryAttr entry) {
+  ArrayRef<int64_t> shape = shapeIn(entry, "global_type");
   out["global_shape"] = numbers(shape);
   out["dims"] =
       dimSlices(entry.getAs<ShardingAttr>("sharding"), shape, program.mesh);
 }
 
+/// A state begins as a parameter, or with one number in all elements.
+void ManifestWriter::addState(json::Object &out, DictionaryAttr entry,
+                              StateAttr state) {
+  if (auto parameter = dyn_cast<ParameterAttr>(state.getInitial()))
+    return addParameter(out, entry, parameter);
+  Type element = getElementTypeOrSelf(entry.getAs<TypeAttr>("type").getValue());
+  APInt bits;
+  if (auto type = dyn_cast<FloatType>(element)) {
+    auto real = dyn_cast<FloatAttr>(state.getInitial());
+    APFloat value =
+        real ? real.getValue()
+             : APFloat(double(cast<IntegerAttr>(state.getInitial()).getInt()));
+    bool inexact = false;
+    (void)value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                        &inexact);
+    bits = value.bitcastToAPInt();
+  } else {
+    auto number = dyn_cast<IntegerAttr>(state.getInitial());
+    if (!number) {
+      ModuleOp(program.module).emitError()
+          << "state " << state.getName() << " of integers begins as "
+          << state.getInitial();
+      failed = true;
+      return;
+    }
+    bits = number.getValue().sextOrTrunc(
+        std::max(8u, element.getIntOrFloatBitWidth()));
+  }
+  out["fill"] = bytesOfElement(bits);
+  addBlock(out, entry);
+}
+
 json::Object ManifestWriter::persistentEntry(DictionaryAttr entry) {
   auto source = entry.getAs<ParameterAttr>("source");
   auto input = entry.getAs<InputAttr>("source");
+  auto state = entry.getAs<StateAttr>("source");
   std::string name;
   if (source)
     name = source.getName().str();
@@ -215,15 +261,20 @@ json::Object ManifestWriter::persistentEntry(DictionaryAttr entry) {
     name = value.getName().str();
   else if (input)
     name = input.getName().str();
+  else if (state)
+    name = state.getName().str();
   Type type = entry.getAs<TypeAttr>("type").getValue();
   json::Object out{{"name", name},
                    {"dtype", dtypeName(getElementTypeOrSelf(type))},
                    {"shape", numbers(cast<ShapedType>(type).getShape())},
                    {"kind", source  ? "parameter"
                             : input ? "input"
+                            : state ? "state"
                                     : "setup"}};
   if (source)
     addParameter(out, entry, source);
+  if (state)
+    addState(out, entry, state);
   if (entry.contains(kConstant))
     out["constant"] = true;
   return out;
@@ -250,6 +301,12 @@ int64_t ManifestWriter::arenaOf(StringRef kind, int64_t stage) {
   return size ? size.getInt() : 0;
 }
 
+json::Array ManifestWriter::portsOf(StringRef which) {
+  return json::Array(llvm::map_range(portOrder[which], [&](auto &name) {
+    return json::Value(std::move(ports[which][name]));
+  }));
+}
+
 /// All ports of the stages, in the order in which they came.
 void ManifestWriter::addPorts(json::Object &root) {
   llvm::StringMap<StringRef> checks; // messages by outputs
@@ -257,20 +314,20 @@ void ManifestWriter::addPorts(json::Object &root) {
     for (auto check : list.getAsRange<DictionaryAttr>())
       checks[check.getAs<StringAttr>("output").getValue()] =
           check.getAs<StringAttr>("message").getValue();
-  json::Array ins, outs;
-  json::Array checked;
-  for (unsigned side : {0, 1})
-    for (const std::string &name : portOrder[side]) {
-      json::Object &port = ports[side][name];
-      bool isCheck = side == 1 && checks.contains(name);
-      if (isCheck)
-        port["message"] = checks.lookup(name);
-      (side == 0 ? ins : isCheck ? checked : outs).push_back(std::move(port));
-    }
-  root["inputs"] = std::move(ins);
-  root["outputs"] = std::move(outs);
+  root["inputs"] = portsOf("input");
+  if (json::Array gradients = portsOf("gradient"); !gradients.empty())
+    root["gradients"] = std::move(gradients);
+  json::Array outputs, checked;
+  for (json::Value &port : portsOf("output")) {
+    json::Object &fields = *port.getAsObject();
+    StringRef message = checks.lookup(*fields.getString("name"));
+    if (!message.empty())
+      fields["message"] = message;
+    (message.empty() ? outputs : checked).push_back(std::move(port));
+  }
   if (!checked.empty())
     root["checks"] = std::move(checked);
+  root["outputs"] = std::move(outputs);
 }
 
 /// The plan as it was chosen, and what it predicts.

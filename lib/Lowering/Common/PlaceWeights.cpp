@@ -146,7 +146,9 @@ llvm::Error WeightPlacer::describeFiles() {
 //===----------------------------------------------------------------------===//
 
 llvm::Expected<Attribute> WeightPlacer::placeEntry(DictionaryAttr entry) {
-  auto parameter = entry.getAs<ParameterAttr>("source");
+  auto state = entry.getAs<StateAttr>("source");
+  auto parameter = state ? dyn_cast<ParameterAttr>(state.getInitial())
+                         : entry.getAs<ParameterAttr>("source");
   if (!parameter)
     return entry;
   NamedAttrList fields(entry);
@@ -156,7 +158,10 @@ llvm::Expected<Attribute> WeightPlacer::placeEntry(DictionaryAttr entry) {
     auto placed = made.place(parameter);
     if (!placed)
       return placed.takeError();
-    fields.set("source", *placed);
+    fields.set("source",
+               state ? Attribute(StateAttr::get(module.getContext(),
+                                                state.getName(), *placed))
+                     : Attribute(*placed));
     usesMade = true;
   } else {
     int64_t begin = parameter.getOffset();

@@ -183,6 +183,46 @@ static Value emitElement(LoopEmitter &emit, GatherOp op, ArrayRef<Index> at) {
   return readGuarded(emit, op.getData(), guarded, 0);
 }
 
+Value hitsRow(LoopEmitter &emit, ScatterOp op, ArrayRef<Index> at, Index row) {
+  int64_t rows = shapeOf(op.getResult())[op.getDim()];
+  int64_t whole = op.getSize().value_or(rows);
+  Value index = emitIndexElement(emit, op.getIndices(), at);
+  index = emit.clamp(fromEnd(emit, index, whole), whole);
+  Value wanted = emit.value(row);
+  if (op.getOffset())
+    wanted = emit.addInt(wanted, emit.element(op.getOffset(), {}));
+  return emit.make<arith::CmpIOp>(arith::CmpIPredicate::eq, index, wanted);
+}
+
+Value updateAt(LoopEmitter &emit, ScatterOp op, ArrayRef<Index> number,
+               ArrayRef<Index> at) {
+  SmallVector<Index> from(at.take_front(op.getDim()));
+  llvm::append_range(from, number);
+  llvm::append_range(from, at.drop_front(op.getDim() + 1));
+  return emit.element(op.getUpdates(), from);
+}
+
+/// Each element looks at every index.
+Value LoopEmitter::scatterElement(ScatterOp op, ArrayRef<Index> at) {
+  Value zero = neutralFor(*this, ReduceKind::Sum, op.getUpdates());
+  auto add = [&](Value acc, Value x) {
+    return combineElements(*this, ReduceKind::Sum, acc, x,
+                           isNatural(op.getUpdates().getType()));
+  };
+  return fold(
+      shapeOf(op.getIndices()), at, zero,
+      [&](ArrayRef<Index> number, Value acc) {
+        Value hit = hitsRow(*this, op, number, at[op.getDim()]);
+        Value x = updateAt(*this, op, number, at);
+        return add(acc, make<arith::SelectOp>(hit, x, zero));
+      },
+      add, /*sums=*/true);
+}
+
+static Value emitElement(LoopEmitter &emit, ScatterOp op, ArrayRef<Index> at) {
+  return emit.scatterElement(op, at);
+}
+
 static Value emitElement(LoopEmitter &emit, GatherNdOp op, ArrayRef<Index> at) {
   ArrayRef<int64_t> indexShape = shapeOf(op.getIndices());
   ArrayRef<int64_t> dataShape = shapeOf(op.getData());

@@ -237,6 +237,8 @@ public:
   /// positions of the best.
   virtual mlir::Value scanElement(ScanOp op, llvm::ArrayRef<Index> at);
   virtual mlir::Value topKElement(TopKOp op, llvm::ArrayRef<Index> at) = 0;
+  /// The sum of the updates that mean a row.
+  virtual mlir::Value scatterElement(ScatterOp op, llvm::ArrayRef<Index> at);
 
   /// Remembers a value under a key of its own (a stack row, a sum).
   using Key = std::vector<const void *>;
@@ -312,6 +314,13 @@ mlir::Value neutralFor(LoopEmitter &emit, ReduceKind kind, mlir::Value tensor);
 /// number.
 mlir::Value isBetter(LoopEmitter &emit, TopKOp op, mlir::Value a,
                      mlir::Value b);
+/// Whether the index at `at` means the row of the block at `row`.
+mlir::Value hitsRow(LoopEmitter &emit, ScatterOp op, llvm::ArrayRef<Index> at,
+                    Index row);
+/// The update of that row which the index at `number` brings, at `at` of the
+/// result otherwise.
+mlir::Value updateAt(LoopEmitter &emit, ScatterOp op,
+                     llvm::ArrayRef<Index> number, llvm::ArrayRef<Index> at);
 /// Elements without sign: u8 and its kin, booleans.
 bool isNatural(mlir::Type tensorOrElement);
 

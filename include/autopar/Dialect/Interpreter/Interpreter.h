@@ -110,12 +110,16 @@ struct NamedTensor {
   std::string name;
   Tensor value;
   bool ofSetup = false; // a value of setup, no output
+  int64_t step = 0;
 };
 
 /// Name of the input, parameter, output or value of setup that an argument or
 /// result is; otherwise "argument" or "result" and its number.
 std::string argumentName(mlir::func::FuncOp func, unsigned index);
 std::string resultName(mlir::func::FuncOp func, unsigned index);
+
+/// Under what name the provider is asked for an input of a step.
+std::string inputName(llvm::StringRef name, int64_t step);
 
 /// Gives the global value of an input or parameter.
 using Provider = llvm::function_ref<Tensor(llvm::StringRef name,
@@ -129,12 +133,13 @@ std::optional<std::string> compareResults(llvm::ArrayRef<NamedTensor> expected,
                                           llvm::ArrayRef<NamedTensor> actual,
                                           double tolerance, double scale = 0);
 
-/// Runs @setup and @step, or @setup_s and @step_s of every stage s in order, at
-/// all points of the mesh, in any form from import to buffers. Returns the
-/// outputs of the step and the values of setup as global tensors. Devices that
-/// disagree on a replicated result, and partial results, are errors.
-mlir::FailureOr<std::vector<NamedTensor>> runModule(mlir::ModuleOp module,
-                                                    Provider provider);
+/// Runs @setup and `steps` times @step, or @setup_s and @step_s of every stage
+/// s in order, at all points of the mesh, in any form from import to buffers.
+/// Returns the outputs and states of each step and the values of setup as
+/// global tensors. Devices that disagree on a replicated result, and partial
+/// results, are errors.
+mlir::FailureOr<std::vector<NamedTensor>>
+runModule(mlir::ModuleOp module, Provider provider, int64_t steps = 1);
 
 } // namespace autopar::interpreter
 

@@ -11,7 +11,9 @@ def Interpret : Pass<"autopar-interpret", "::mlir::ModuleOp"> {
     Runs @setup and @step, or every stage of a partitioned module at all points of
     its mesh. An argument's values are its attribute `autopar.given` (a dense
     attribute of its global type), else random by `seed` and the argument's name,
-    so that every form of a model gets the same. With `weights`, parameters are
+    so that every form of a model gets the same. With `steps`, @step runs so often: states
+    go from step to step, later steps have other random inputs, and the states of the last
+    step are printed, too. With `weights`, parameters are
     read from the files in that folder. With `function`, that function
     alone runs on one device. Prints `name = dense<...> : type` per result.
     With `against`, the results are compared with those of another file instead
@@ -20,6 +22,7 @@ def Interpret : Pass<"autopar-interpret", "::mlir::ModuleOp"> {
   let options = [
     Option<"function", "function", "std::string", "\"\"", "run this function alone">,
     Option<"seed", "seed", "uint64_t", "0", "seed of random arguments">,
+    Option<"steps", "steps", "int64_t", "1", "how often @step runs">,
     Option<"weights", "weights", "std::string", "\"\"", "folder of the parameters' files">,
     Option<"against", "against", "std::string", "\"\"", "MLIR file whose results must be equal">,
     Option<"tolerance", "tolerance", "double", "1e-4", "of floats against another file, relative to rms plus value">,

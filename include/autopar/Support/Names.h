@@ -1,7 +1,7 @@
 //===- Names.h - Names that people write ------------------------*- C++ -*-===//
 
-#ifndef AUTOPAR_LIB_PLANNING_NAMES_H
-#define AUTOPAR_LIB_PLANNING_NAMES_H
+#ifndef AUTOPAR_SUPPORT_NAMES_H
+#define AUTOPAR_SUPPORT_NAMES_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -24,11 +24,11 @@ std::string nearestNames(llvm::StringRef wanted, size_t count,
 /// The first key of `object`, in alphabetic order, that is not known, as
 /// `unknown key 'shard'; known: 'dims', 'partial'`; "" if there is none.
 std::string unknownKey(const llvm::json::Object &object,
-                       llvm::ArrayRef<llvm::StringLiteral> known);
+                       llvm::ArrayRef<llvm::StringRef> known);
 
 /// The keys of `object` in alphabetic order: the object itself has none.
 std::vector<llvm::StringRef> sortedKeys(const llvm::json::Object &object);
 
 } // namespace autopar
 
-#endif // AUTOPAR_LIB_PLANNING_NAMES_H
+#endif // AUTOPAR_SUPPORT_NAMES_H

@@ -1,6 +1,6 @@
 //===- Names.cpp - Names that people write --------------------------------===//
 
-#include "Names.h"
+#include "autopar/Support/Names.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -69,8 +69,7 @@ std::vector<StringRef> sortedKeys(const json::Object &object) {
   return keys;
 }
 
-std::string unknownKey(const json::Object &object,
-                       ArrayRef<StringLiteral> known) {
+std::string unknownKey(const json::Object &object, ArrayRef<StringRef> known) {
   for (StringRef key : sortedKeys(object)) {
     if (is_contained(known, key))
       continue;

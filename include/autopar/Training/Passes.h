@@ -1,0 +1,22 @@
+//===- Passes.h - From the forward graph to the training step ---*- C++ -*-===//
+
+#ifndef AUTOPAR_TRAINING_PASSES_H
+#define AUTOPAR_TRAINING_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace autopar {
+
+#define GEN_PASS_DECL
+#include "autopar/Training/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "autopar/Training/Passes.h.inc"
+
+/// Gives the dialect's ops their derivatives wherever it is loaded.
+void registerDerivatives(mlir::DialectRegistry &registry);
+
+} // namespace autopar
+
+#endif // AUTOPAR_TRAINING_PASSES_H

@@ -1,0 +1,63 @@
+//===- Recipe.h - How a model is trained ------------------------*- C++ -*-===//
+//
+// A recipe file, as --train takes it: JSON with the loss, the optimizer, the
+// schedule of its learning rate, clipping. On a module it stands as the
+// attribute `autopar.recipe` of the same structure.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_TRAINING_RECIPE_H
+#define AUTOPAR_TRAINING_RECIPE_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace autopar {
+
+inline constexpr llvm::StringLiteral kRecipe = "autopar.recipe";
+
+struct OptimizerRecipe {
+  std::string kind;
+  /// Every hyperparameter of the kind by its name in torch.optim, with its
+  /// default where the recipe has none; of `betas` both, flags as 0 or 1.
+  std::map<std::string, std::vector<double>> values;
+  /// Names of parameters; nothing: all.
+  std::optional<std::vector<std::string>> weightDecayParameters;
+
+  double value(llvm::StringRef name, unsigned index = 0) const;
+  bool flag(llvm::StringRef name) const { return value(name) != 0; }
+};
+
+/// Learning rate of a step; steps count from 0.
+struct ScheduleRecipe {
+  std::string kind = "constant";
+  int64_t warmupSteps = 0;
+  double minimum = 0, gamma = 0.1, power = 1;
+  int64_t stepSize = 1;
+  std::vector<double> perStep; // not empty: these, after them the last one
+};
+
+struct Recipe {
+  std::string loss;
+  std::string output; // of the model; empty: the only one
+  std::string labels; // the array's name
+  OptimizerRecipe optimizer;
+  ScheduleRecipe schedule;
+  std::optional<double> clipGlobalNorm, clipValue;
+  std::optional<std::vector<std::string>> trainable; // names of initializers
+  int64_t steps = 0; // for schedules that need the total; 0: not given
+};
+
+/// An error names the key, what is wrong with it and what is known. `file` is
+/// for messages.
+llvm::Expected<Recipe> recipeFromJSON(const llvm::json::Value &value,
+                                      llvm::StringRef file);
+
+} // namespace autopar
+
+#endif // AUTOPAR_TRAINING_RECIPE_H

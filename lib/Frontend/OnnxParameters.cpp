@@ -1,0 +1,139 @@
+//===- OnnxParameters.cpp - Constants and parameters of an ONNX graph -----===//
+
+#include "OnnxImporter.h"
+#include "OnnxNode.h"
+#include "files/ContentHash.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace autopar {
+
+Value OnnxImporter::constant(DenseElementsAttr elements, Location loc) {
+  Value &value = constants[elements];
+  if (value)
+    return value;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(body);
+  value = ConstantOp::create(builder, loc, elements);
+  return value;
+}
+
+FailureOr<interpreter::Tensor>
+OnnxImporter::readTensor(const OnnxTensor &tensor, Location loc) {
+  llvm::Expected<std::vector<char>> bytes = contents.read(tensor);
+  if (!bytes) {
+    std::error_code code;
+    std::string message;
+    llvm::handleAllErrors(bytes.takeError(), [&](const llvm::StringError &e) {
+      code = e.convertToErrorCode();
+      message = e.getMessage();
+    });
+    if (code != std::errc::no_such_file_or_directory)
+      (void)error(loc, "tensor '" + tensor.name + "': " + message);
+    return failure(); // absent external data is an error only where needed
+  }
+  contents.known.insert(tensor.name);
+  auto type = RankedTensorType::get(tensor.dims, elementType(tensor.dataType));
+  interpreter::Tensor out(type);
+  unsigned width = onnxElementBytes(tensor.dataType);
+  for (uint64_t i = 0; i < tensor.elements; ++i)
+    interpreter::loadElement(
+        out, i, reinterpret_cast<const uint8_t *>(bytes->data()) + i * width);
+  return out;
+}
+
+/// Small integers are shapes, axes and the like; scalars are scales and
+/// epsilons. Other tensors are parameters even if they are small: they may be
+/// trained.
+static bool becomesConstant(const OnnxTensor &tensor, Type element) {
+  if (tensor.elements > kSmallTensor)
+    return false;
+  return tensor.dims.empty() || isa<IntegerType>(element) ||
+         !tensor.isInitializer;
+}
+
+Value OnnxImporter::parameter(const OnnxTensor &tensor) {
+  Type element = elementType(tensor.dataType);
+  auto type = RankedTensorType::get(tensor.dims, element);
+  Location loc = nameLoc(tensor.name);
+  if (becomesConstant(tensor, element))
+    if (FailureOr<interpreter::Tensor> read = readTensor(tensor, loc);
+        succeeded(read))
+      return constant(interpreter::toElements(*read), loc);
+
+  bool external = tensor.place == OnnxTensor::External;
+  bool placed =
+      external || (tensor.place == OnnxTensor::InFile && !contents.packed);
+  Value argument = body->addArgument(type, loc);
+  sources.push_back(ParameterAttr::get(
+      context, builder.getStringAttr(tensor.name),
+      builder.getStringAttr(external ? StringRef(tensor.file)
+                                     : StringRef(contents.fileName)),
+      placed ? int64_t(tensor.offset) : -1, tensor.bytes));
+  parameters[argument] = &tensor;
+  if (tensor.elements <= kKnownElements)
+    known.noteParameter(argument);
+  return argument;
+}
+
+bool OnnxImporter::setNextValue(Value parameter, Value next) {
+  auto argument = dyn_cast<BlockArgument>(parameter);
+  if (!argument || argument.getOwner() != body)
+    return false;
+  Attribute &source = sources[argument.getArgNumber()];
+  auto initial = dyn_cast<ParameterAttr>(source);
+  if (!initial)
+    return false;
+  source = StateAttr::get(context, initial.getName(), initial);
+  nextValues.push_back({initial.getName(), next});
+  return true;
+}
+
+bool OnnxNode::isTrained() const { return importer.isTrained(); }
+
+void OnnxNode::keepValue(unsigned i) {
+  (void)importer.setNextValue(inputs[i], inputs[i]);
+}
+
+LogicalResult OnnxNode::setNextValue(unsigned i, Value next) {
+  if (importer.setNextValue(inputs[i], next))
+    return success();
+  return error("its input " + Twine(i) +
+               " must be an initializer that no other node changes, for it is "
+               "a state of the training");
+}
+
+Value OnnxImporter::tensorValue(const onnx::TensorProto &proto) {
+  const OnnxTensor *tensor = contents.byMessage.lookup(&proto);
+  if (!tensor)
+    return {};
+  Value &value = tensors[tensor];
+  if (!value)
+    value = parameter(*tensor);
+  return value;
+}
+
+/// Weights by another name than these must agree in what was compiled in.
+llvm::Error OnnxImporter::describeKnown() {
+  SmallVector<Attribute> known;
+  for (const std::string &name : model.knownInitializers()) {
+    auto bytes = model.readParameter(name);
+    if (!bytes)
+      return bytes.takeError();
+    runtime::ContentHash hash;
+    hash.add(bytes->data(), bytes->size());
+    known.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr("name", builder.getStringAttr(name)),
+         builder.getNamedAttr("bytes",
+                              builder.getI64IntegerAttr(bytes->size())),
+         builder.getNamedAttr(
+             "content",
+             builder.getStringAttr(runtime::formatHash(hash.value())))}));
+  }
+  if (!known.empty())
+    (*module)->setAttr(kKnownTensors, builder.getArrayAttr(known));
+  return llvm::Error::success();
+}
+
+} // namespace autopar

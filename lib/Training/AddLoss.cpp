@@ -1,0 +1,206 @@
+//===- AddLoss.cpp - @step returns the loss -------------------------------===//
+
+#include "Losses.h"
+#include "StepFunction.h"
+#include "autopar/Dialect/Shapes.h"
+#include "autopar/Frontend/OnnxImporter.h"
+#include "autopar/Training/Passes.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace autopar {
+#define GEN_PASS_DEF_ADDLOSS
+#include "autopar/Training/Passes.h.inc"
+} // namespace autopar
+
+using namespace mlir;
+
+namespace autopar {
+namespace {
+
+/// Builds the loss of one recipe.
+class LossBuilder {
+public:
+  LossBuilder(const Recipe &recipe, func::FuncOp function)
+      : recipe(recipe), row(*findLoss(recipe.loss)), step(function),
+        module(function->getParentOfType<ModuleOp>()) {}
+  LogicalResult run();
+
+private:
+  InFlightDiagnostic fail() {
+    return module.emitError() << "recipe: loss " << recipe.loss << ": ";
+  }
+  bool isCheck(const StepFunction::Result &result) const;
+  FailureOr<Value> findOutput();
+  FailureOr<Value> findLabels(Value output);
+  FailureOr<std::string> labelsName(ArrayRef<int64_t> shape);
+  Value toCheck(TensorBuilder &b, Value labels, int64_t classes);
+  void addCheck(Value violated, const Twine &message);
+
+  const Recipe &recipe;
+  const LossRow &row;
+  StepFunction step;
+  ModuleOp module;
+};
+
+} // namespace
+
+/// Whether the result is a check that the importer asks for, no output.
+bool LossBuilder::isCheck(const StepFunction::Result &result) const {
+  auto checks = module->getAttrOfType<ArrayAttr>(kChecks);
+  auto output = dyn_cast_or_null<OutputAttr>(result.what);
+  return checks && output &&
+         llvm::any_of(checks.getAsRange<DictionaryAttr>(),
+                      [&](DictionaryAttr check) {
+                        return check.get("output") == output.getName();
+                      });
+}
+
+FailureOr<Value> LossBuilder::findOutput() {
+  SmallVector<StringRef> names;
+  Value found;
+  for (const StepFunction::Result &result : step.results) {
+    auto output = dyn_cast_or_null<OutputAttr>(result.what);
+    if (!output || isCheck(result))
+      continue;
+    names.push_back(output.getName());
+    if (recipe.output.empty() || recipe.output == output.getName())
+      found = result.value;
+  }
+  if (!found || (recipe.output.empty() && names.size() > 1))
+    return fail() << (found ? "'output' must say which one"
+                            : "there is no output '" + recipe.output + "'")
+                  << "; the model's outputs: " << llvm::join(names, ", ");
+  if (!isa<FloatType>(cast<ShapedType>(found.getType()).getElementType()))
+    return fail() << "the output is " << found.getType()
+                  << ", which holds no floating-point numbers";
+  return found;
+}
+
+/// The labels' name in the data: without one, the only integer input of their
+/// shape.
+FailureOr<std::string> LossBuilder::labelsName(ArrayRef<int64_t> shape) {
+  if (!recipe.labels.empty())
+    return recipe.labels;
+  SmallVector<std::string> names;
+  for (BlockArgument argument : step.body().getArguments()) {
+    auto input = dyn_cast_or_null<InputAttr>(step.source(argument));
+    auto type = cast<RankedTensorType>(argument.getType());
+    if (input && type.getShape() == shape &&
+        isa<IntegerType>(type.getElementType()))
+      names.push_back(input.getName().str());
+  }
+  if (llvm::is_contained(names, "input_ids"))
+    return std::string("input_ids");
+  if (names.size() == 1)
+    return names.front();
+  return fail() << "'labels' must name the tokens; integer inputs of their "
+                   "shape: "
+                << (names.empty() ? "none" : llvm::join(names, ", "));
+}
+
+/// An input of the model, or one more.
+FailureOr<Value> LossBuilder::findLabels(Value output) {
+  auto shape = row.labelShape(shapeOf(output));
+  if (!shape)
+    return fail() << "the output is " << output.getType() << "; it takes "
+                  << row.shapes;
+  FailureOr<std::string> name = labelsName(*shape);
+  if (failed(name))
+    return failure();
+  Builder builder(module.getContext());
+  Type element = row.classes
+                     ? builder.getI64Type()
+                     : cast<ShapedType>(output.getType()).getElementType();
+  BlockArgument input = step.input(*name);
+  if (!input)
+    return step.addArgument(
+        RankedTensorType::get(*shape, element),
+        InputAttr::get(module.getContext(), builder.getStringAttr(*name)),
+        *name);
+  auto type = cast<RankedTensorType>(input.getType());
+  bool fits = row.classes ? isa<IntegerType>(type.getElementType())
+                          : type.getElementType() == element;
+  if (fits && type.getShape() == ArrayRef(*shape))
+    return Value(input);
+  return fail() << "the output is " << output.getType() << " and the labels '"
+                << *name << "' are " << type << "; it takes " << row.shapes;
+}
+
+/// 1 where a label is no class, else 0.
+Value LossBuilder::toCheck(TensorBuilder &b, Value labels, int64_t classes) {
+  Value low = b.compare(ComparePredicate::Lt, labels, 0.0);
+  Value high = b.compare(ComparePredicate::Ge, labels, double(classes));
+  Type count = b.builder.getI32Type();
+  Value outside =
+      b.binary(BinaryKind::Max, b.convert(low, count), b.convert(high, count));
+  if (row.ignores) {
+    Value ignored = b.compare(ComparePredicate::Eq, labels, kIgnoredLabel);
+    outside = b.select(ignored, b.splatLike(outside, 0), outside);
+  }
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(shapeOf(labels).size()));
+  return b.compare(ComparePredicate::Ne,
+                   b.reduce(ReduceKind::Max, outside, dims), 0.0);
+}
+
+void LossBuilder::addCheck(Value violated, const Twine &message) {
+  Builder builder(module.getContext());
+  StringAttr name = builder.getStringAttr("labels/violated");
+  step.results.push_back(
+      {violated, OutputAttr::get(module.getContext(), name)});
+  SmallVector<Attribute> checks;
+  if (auto known = module->getAttrOfType<ArrayAttr>(kChecks))
+    llvm::append_range(checks, known);
+  checks.push_back(builder.getDictionaryAttr(
+      {builder.getNamedAttr("output", name),
+       builder.getNamedAttr("message", builder.getStringAttr(message))}));
+  module->setAttr(kChecks, builder.getArrayAttr(checks));
+}
+
+LogicalResult LossBuilder::run() {
+  FailureOr<Value> output = findOutput();
+  if (failed(output))
+    return failure();
+  FailureOr<Value> labels = findLabels(*output);
+  if (failed(labels))
+    return failure();
+  OpBuilder builder = step.builder();
+  Location loc = NameLoc::get(builder.getStringAttr("loss"));
+  TensorBuilder b(builder, loc);
+  Type f32 = builder.getF32Type();
+  bool isNarrow = cast<ShapedType>(output->getType()).getElementTypeBitWidth() <
+                  f32.getIntOrFloatBitWidth();
+  Value wide = isNarrow ? b.convert(*output, f32) : *output;
+  Value target = row.classes ? b.convert(*labels, builder.getI64Type())
+                 : isNarrow  ? b.convert(*labels, f32)
+                             : *labels;
+  Value loss = row.build(b, wide, target);
+  llvm::erase_if(step.results, [&](const StepFunction::Result &result) {
+    return isa_and_nonnull<OutputAttr>(result.what) && !isCheck(result);
+  });
+  step.results.insert(step.results.begin(),
+                      {loss, OutputAttr::get(module.getContext(),
+                                             builder.getStringAttr("loss"))});
+  if (row.classes) {
+    int64_t classes = shapeOf(*output)[row.classDim(shapeOf(*output).size())];
+    addCheck(toCheck(b, target, classes),
+             "a label is no class: they are 0 to " + Twine(classes - 1) +
+                 (row.ignores ? ", or -100 where none is" : ""));
+  }
+  step.finish();
+  return success();
+}
+
+namespace {
+struct AddLoss : impl::AddLossBase<AddLoss> {
+  void runOnOperation() final {
+    auto trained = trainedModule(getOperation());
+    if (failed(trained))
+      return signalPassFailure();
+    if (*trained &&
+        failed(LossBuilder((*trained)->recipe, (*trained)->step).run()))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace autopar

@@ -1,0 +1,24 @@
+//===- LearningRate.h - The table of schedules ------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_TRAINING_LEARNINGRATE_H
+#define AUTOPAR_LIB_TRAINING_LEARNINGRATE_H
+
+#include "autopar/Dialect/TensorBuilder.h"
+#include "autopar/Training/Recipe.h"
+
+namespace autopar {
+
+/// Whether the recipe's schedule is a known kind; some need the total of steps.
+bool isSchedule(llvm::StringRef kind);
+bool needsSteps(llvm::StringRef kind);
+/// The kinds, for messages.
+std::string scheduleKinds();
+
+/// The learning rate of step `step`, a scalar of i64 that counts from 0, as a
+/// scalar of f64.
+mlir::Value learningRate(TensorBuilder &b, const Recipe &recipe,
+                         mlir::Value step);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_TRAINING_LEARNINGRATE_H

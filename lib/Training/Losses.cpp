@@ -1,0 +1,129 @@
+//===- Losses.cpp - The table of losses -----------------------------------===//
+//
+// Means over all elements, with the natural logarithm. What is chosen by a
+// label is a select on the position, not a gather: it splits along every
+// dimension, and so does its gradient.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Losses.h"
+#include "autopar/Dialect/Shapes.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+namespace {
+
+/// Minus the sum of the logarithms of what each label's class got. Labels that
+/// are no class add nothing.
+Value negativeLogLikelihood(TensorBuilder &b, Value logits, Value labels,
+                            int64_t classDim) {
+  Value log = SoftmaxOp::create(b.builder, b.loc, logits.getType(), logits,
+                                classDim, /*log=*/true);
+  ArrayRef<int64_t> shape = shapeOf(logits);
+  Type element = cast<ShapedType>(labels.getType()).getElementType();
+  Value isLabel =
+      b.compare(ComparePredicate::Eq, b.iota(shape, element, classDim),
+                b.spread(labels, logits, classDim));
+  return b.unary(UnaryKind::Neg, b.sum(b.selectOrZero(isLabel, log)));
+}
+
+Value softmaxCrossEntropy(TensorBuilder &b, Value logits, Value labels) {
+  return b.mul(negativeLogLikelihood(b, logits, labels, 1),
+               1.0 / elementsOf(labels));
+}
+
+Value maskedCrossEntropy(TensorBuilder &b, Value logits, Value labels) {
+  int64_t classDim = shapeOf(logits).size() - 1;
+  Type element = cast<ShapedType>(logits.getType()).getElementType();
+  Value counts = b.convert(
+      b.compare(ComparePredicate::Ne, labels, kIgnoredLabel), element);
+  return b.div(negativeLogLikelihood(b, logits, labels, classDim),
+               b.sum(counts));
+}
+
+/// Position t predicts label t + 1: labels move up by one, and a label that is
+/// no class comes after the last.
+Value causalCrossEntropy(TensorBuilder &b, Value logits, Value labels) {
+  int64_t tokens = shapeOf(labels)[1];
+  Type element = cast<ShapedType>(labels.getType()).getElementType();
+  Value next = b.slice(labels, 1, 1, tokens - 1);
+  auto none = RankedTensorType::get({shapeOf(labels)[0], 1}, element);
+  Value shifted = b.concat({next, b.splat(none, kIgnoredLabel)}, 1);
+  return b.mul(negativeLogLikelihood(b, logits, shifted, 2),
+               1.0 / elementsOf(next));
+}
+
+Value meanSquaredError(TensorBuilder &b, Value output, Value labels) {
+  Value difference = b.sub(output, labels);
+  return b.mul(b.sum(b.mul(difference, difference)), 1.0 / elementsOf(output));
+}
+
+/// (x + |x|)/2 - x * t + log(1 + exp(-|x|)), whose gradient at 0 is 1/2 - t.
+Value bceWithLogits(TensorBuilder &b, Value x, Value labels) {
+  Value size = b.unary(UnaryKind::Abs, x);
+  Value positive = b.mul(b.add(x, size), 0.5);
+  Value tail = b.unary(
+      UnaryKind::Log,
+      b.binary(BinaryKind::Add,
+               b.unary(UnaryKind::Exp, b.unary(UnaryKind::Neg, size)), 1));
+  Value terms = b.add(b.sub(positive, b.mul(x, labels)), tail);
+  return b.mul(b.sum(terms), 1.0 / elementsOf(x));
+}
+
+using Shape = std::optional<SmallVector<int64_t>>;
+
+/// [N, classes, ...]: the labels are [N, ...].
+Shape withoutSecond(ArrayRef<int64_t> output) {
+  if (output.size() < 2)
+    return std::nullopt;
+  SmallVector<int64_t> shape(output);
+  shape.erase(shape.begin() + 1);
+  return shape;
+}
+
+Shape withoutLast(ArrayRef<int64_t> output) {
+  if (output.size() < 2)
+    return std::nullopt;
+  return SmallVector<int64_t>(output.drop_back());
+}
+
+Shape ofTokens(ArrayRef<int64_t> output) {
+  if (output.size() != 3 || output[1] < 2)
+    return std::nullopt;
+  return SmallVector<int64_t>(output.drop_back());
+}
+
+Shape same(ArrayRef<int64_t> output) { return SmallVector<int64_t>(output); }
+
+} // namespace
+
+ArrayRef<LossRow> losses() {
+  auto second = [](int64_t) -> int64_t { return 1; };
+  auto last = [](int64_t rank) { return rank - 1; };
+  static const LossRow table[] = {
+      {"softmax_cross_entropy_mean", true, false, false, softmaxCrossEntropy,
+       withoutSecond, second,
+       "an output [N, classes, ...] and labels [N, ...]"},
+      {"masked_cross_entropy_mean", true, true, false, maskedCrossEntropy,
+       withoutLast, last, "an output [..., classes] and labels [...]"},
+      {"causal_lm_shifted_cross_entropy_mean", true, false, true,
+       causalCrossEntropy, ofTokens, last,
+       "an output [batch, tokens, classes] and labels [batch, tokens], of 2 "
+       "tokens or more"},
+      {"mse_mean", false, false, false, meanSquaredError, same, last,
+       "labels like the output"},
+      {"bce_with_logits_mean", false, false, false, bceWithLogits, same, last,
+       "labels like the output"}};
+  return table;
+}
+
+const LossRow *findLoss(StringRef kind) {
+  for (const LossRow &row : losses())
+    if (row.kind == kind)
+      return &row;
+  return nullptr;
+}
+
+} // namespace autopar

@@ -1,0 +1,40 @@
+//===- Losses.h - The table of losses ---------------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_TRAINING_LOSSES_H
+#define AUTOPAR_LIB_TRAINING_LOSSES_H
+
+#include "autopar/Dialect/TensorBuilder.h"
+
+namespace autopar {
+
+/// A loss of an output and labels; the definitions are PyTorch's.
+struct LossRow {
+  llvm::StringLiteral kind;
+  /// Labels are classes, of i64; else numbers like the output.
+  bool classes;
+  /// Whether labels of kIgnoredLabel do not count.
+  bool ignores;
+  /// Without `labels` in the recipe they are the tokens that the model reads.
+  bool labelsAreTokens;
+  /// A scalar of the output's type. Output and labels have the shapes that
+  /// labelShape asks for.
+  mlir::Value (*build)(TensorBuilder &b, mlir::Value output,
+                       mlir::Value labels);
+  /// The labels' shape for an output of a shape; nothing if it has no loss.
+  std::optional<llvm::SmallVector<int64_t>> (*labelShape)(
+      llvm::ArrayRef<int64_t> output);
+  /// The output's dimension of the classes, of a loss of classes.
+  int64_t (*classDim)(int64_t rank);
+  /// The shapes in words, for messages.
+  llvm::StringLiteral shapes;
+};
+
+llvm::ArrayRef<LossRow> losses();
+const LossRow *findLoss(llvm::StringRef kind);
+
+/// The class that does not count.
+inline constexpr int64_t kIgnoredLabel = -100;
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_TRAINING_LOSSES_H

@@ -1,0 +1,80 @@
+//===- Optimizers.h - The table of optimizers -------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_TRAINING_OPTIMIZERS_H
+#define AUTOPAR_LIB_TRAINING_OPTIMIZERS_H
+
+#include "autopar/Dialect/TensorBuilder.h"
+#include "autopar/Training/Recipe.h"
+#include <limits>
+
+namespace autopar {
+
+/// What all parameters share in a step, scalars of f64.
+struct StepScalars {
+  mlir::Value rate;  // learning rate
+  mlir::Value count; // of the step, from 1
+};
+
+/// The update of one parameter while it is built: `b` builds at its place.
+class Update {
+public:
+  using AddState = llvm::function_ref<mlir::Value(
+      llvm::StringRef name, mlir::RankedTensorType type, double fill)>;
+  using SetNext = llvm::function_ref<void(llvm::StringRef, mlir::Value)>;
+
+  Update(TensorBuilder b, const OptimizerRecipe &recipe, StepScalars scalars,
+         mlir::Value parameter, mlir::Value gradient, bool decays,
+         AddState addState, SetNext setNext)
+      : b(b), recipe(recipe), scalars(scalars), parameter(parameter),
+        gradient(gradient), weightDecay(decays ? value("weight_decay") : 0),
+        addState(addState), setNext(setNext) {}
+
+  double value(llvm::StringRef name, unsigned index = 0) const {
+    return recipe.value(name, index);
+  }
+  /// A state like the parameter, or of another shape, that begins filled.
+  mlir::Value state(llvm::StringRef name, double fill = 0);
+  mlir::Value state(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
+                    double fill = 0);
+  void next(llvm::StringRef name, mlir::Value value) { setNext(name, value); }
+  /// A scalar of f64, as an element of the parameter's type everywhere.
+  mlir::Value spread(mlir::Value scalar);
+  /// old * factor + new * (1 - factor).
+  mlir::Value average(mlir::Value old, mlir::Value value, double factor);
+  /// 1 - factor^count, a scalar.
+  mlir::Value correction(double factor);
+
+  TensorBuilder b;
+  const OptimizerRecipe &recipe;
+  StepScalars scalars;
+  mlir::Value parameter, gradient;
+  double weightDecay; // of this parameter
+
+private:
+  AddState addState;
+  SetNext setNext;
+};
+
+/// A hyperparameter by its name in torch.optim, with its default: several
+/// numbers are a list.
+struct Hyperparameter {
+  llvm::StringLiteral name;
+  std::vector<double> byDefault;
+  bool isFlag = false;
+  /// What torch.optim takes: least <= value < below.
+  double least = 0, below = std::numeric_limits<double>::infinity();
+};
+
+struct OptimizerRow {
+  llvm::StringLiteral kind;
+  std::vector<Hyperparameter> hyperparameters;
+  /// The parameter's next value.
+  mlir::Value (*update)(Update &update);
+};
+
+llvm::ArrayRef<OptimizerRow> optimizers();
+const OptimizerRow *findOptimizer(llvm::StringRef kind);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_TRAINING_OPTIMIZERS_H
