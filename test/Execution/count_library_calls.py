@@ -49,10 +49,10 @@ def count(case, work, target):
     code, text = run(command)
     if code:
         raise ValueError(f"compile ended with {code}: {text[-600:]}")
-    code, whole = run([find_tool("autopar-opt"), os.path.join(dumps, "2-plan.mlir"), "--autopar-form-kernels"])
+    code, whole = run([find_tool("autopar-opt"), os.path.join(dumps, "3-plan.mlir"), "--autopar-form-kernels"])
     if code:
         raise ValueError(f"autopar-opt ended with {code}: {whole[-600:]}")
-    with open(os.path.join(dumps, "4-schedule.mlir")) as file:
+    with open(os.path.join(dumps, "5-schedule.mlir")) as file:
         scheduled = list(library_ops(file.read()))
     priced = {op for op, called in library_ops(whole) if called}
     return len(priced), sum(called for _, called in scheduled), [op for op, called in scheduled if op in priced and not called]

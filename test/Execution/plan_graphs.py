@@ -28,7 +28,7 @@ from shared_models import GRAPHS, REQUIRED, absence_of  # noqa: E402
 
 CLUSTERS = ["8x8:a100-80gb", "8x8:h100-80gb", "128x8:h100-80gb"]
 SAMPLE = {"bert-base": CLUSTERS, "gpt3-175b": CLUSTERS[1:2], "dlrm-click-logs": CLUSTERS[:1], "resnet50": CLUSTERS[2:]}
-PHASES = ("import", "plan", "partition", "schedule")
+PHASES = ("import", "training", "plan", "partition", "schedule")
 SCHEDULE_MEGABYTES = 30
 SMALL = {
     "gpt2": dict(batch=2, sequence=16, hidden=32, heads=2, vocabulary=64, positions=16),
@@ -63,7 +63,7 @@ def plan_graph(tool, path, cluster, options):
         command = [tool, "compile", path, "--cluster", cluster, "--stop-after", "partition", "-o", os.path.join(work, "ir"),
                    "--verbose", "--json", kept]
         code, seconds, busy, peak, text = measure(command, 20 * options.seconds)
-        phases = [re.search(rf"{phase} +([0-9.]+) s", text) for phase in PHASES[:3]]
+        phases = [re.search(rf"{phase} +([0-9.]+) s", text) for phase in PHASES[:-1]]
         columns = [f"{float(m.group(1)):6.2f}" if m else "     -" for m in phases] + [f"{s:6.2f}" for s in (seconds, busy)]
         columns.append(f"{peak / 2**20:6.0f}")
         if code:

@@ -3,7 +3,8 @@
 // Each result element is an operand element: which one.
 
 func.func @step() -> (tensor<2x3xi64>, tensor<2x2xi64>, tensor<3x2xi64>, tensor<3x2xi64>, tensor<2x2xi64>, tensor<3x4xi64>,
-                      tensor<2x4xi64>, tensor<4x3xi64>, tensor<3xi64>, tensor<2x3xi64>, tensor<2xi64>, tensor<2x1xi64>, tensor<3xi64>) {
+                      tensor<2x4xi64>, tensor<4x3xi64>, tensor<3xi64>, tensor<2x3xi64>, tensor<2xi64>, tensor<2x1xi64>, tensor<3xi64>,
+                      tensor<3x2xi64>, tensor<2x2xi64>) {
   %m = autopar.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi64>
   %row = autopar.constant dense<[7, 8, 9]> : tensor<3xi64>
   // CHECK: result0 = dense<{{\[}}[7, 8, 9], [7, 8, 9]]>
@@ -41,7 +42,14 @@ func.func @step() -> (tensor<2x3xi64>, tensor<2x2xi64>, tensor<3x2xi64>, tensor<
   %11 = autopar.gather_nd %m, %each batch_dims = 1 : (tensor<2x3xi64>, tensor<2x1x1xi64>) -> tensor<2x1xi64>
   // CHECK: result12 = dense<[1, 2, 3]>
   %12 = autopar.iota dim = 0 offset %scalar : (tensor<i64>) -> tensor<3xi64>
-  return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12
+  // A row that is meant twice gets the sum; one outside is clamped, another block's left out.
+  %updates = autopar.constant dense<[[1, 2], [3, 4], [5, 6], [7, 8]]> : tensor<4x2xi64>
+  %places = autopar.constant dense<[2, 0, -1, 9]> : tensor<4xi64>
+  // CHECK: result13 = dense<{{\[}}[3, 4], [0, 0], [13, 16]]>
+  %13 = autopar.scatter %updates, %places dim = 0 : (tensor<4x2xi64>, tensor<4xi64>) -> tensor<3x2xi64>
+  // CHECK: result14 = dense<{{\[}}[1, 2], [12, 14]]>
+  %14 = autopar.scatter %updates, %places offset %two of 4 dim = 0 : (tensor<4x2xi64>, tensor<4xi64>, tensor<i64>) -> tensor<2x2xi64>
+  return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14
     : tensor<2x3xi64>, tensor<2x2xi64>, tensor<3x2xi64>, tensor<3x2xi64>, tensor<2x2xi64>, tensor<3x4xi64>, tensor<2x4xi64>,
-      tensor<4x3xi64>, tensor<3xi64>, tensor<2x3xi64>, tensor<2xi64>, tensor<2x1xi64>, tensor<3xi64>
+      tensor<4x3xi64>, tensor<3xi64>, tensor<2x3xi64>, tensor<2xi64>, tensor<2x1xi64>, tensor<3xi64>, tensor<3x2xi64>, tensor<2x2xi64>
 }

@@ -116,6 +116,13 @@ func.func @gather(%t: tensor<7x3xf32>, %i: tensor<2x3xi64>, %s: tensor<i32>, %m:
   return
 }
 
+func.func @scatter(%u: tensor<2x3x3xf32>, %i: tensor<2x3xi64>, %v: tensor<7x2x3xf32>, %s: tensor<i32>, %e: tensor<4x6xi64>) {
+  %0 = autopar.scatter %u, %i dim = 0 : (tensor<2x3x3xf32>, tensor<2x3xi64>) -> tensor<7x3xf32>
+  %1 = autopar.scatter %v, %i dim = 1 : (tensor<7x2x3xf32>, tensor<2x3xi64>) -> tensor<7x3xf32>
+  %2 = autopar.scatter %e, %s dim = 1 : (tensor<4x6xi64>, tensor<i32>) -> tensor<4x5x6xi64>
+  return
+}
+
 func.func @gather_nd(%e: tensor<4x5x6xf32>, %i: tensor<3x2xi64>, %j: tensor<4x3x1xi64>, %k: tensor<3x3xi64>) {
   %0 = autopar.gather_nd %e, %i batch_dims = 0 : (tensor<4x5x6xf32>, tensor<3x2xi64>) -> tensor<3x6xf32>
   %1 = autopar.gather_nd %e, %j batch_dims = 1 : (tensor<4x5x6xf32>, tensor<4x3x1xi64>) -> tensor<4x3x6xf32>

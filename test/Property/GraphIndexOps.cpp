@@ -31,6 +31,25 @@ Value makeGather(GraphBuilder &graph) {
                           indices, Value(), dim, IntegerAttr());
 }
 
+Value makeScatter(GraphBuilder &graph) {
+  Value updates = pickNumber(graph, 1, 5);
+  int64_t rank = shapeOf(updates).size();
+  int64_t dim = graph.random.below(rank),
+          depth = graph.random.between(0, std::min<int64_t>(2, rank - dim));
+  Value indices = graph.pickOf(
+      graph.type(shapeOf(updates).slice(dim, depth), graph.indexType()));
+  SmallVector<int64_t> shape(shapeOf(updates).take_front(dim));
+  shape.push_back(graph.random.between(1, 9));
+  llvm::append_range(shape, shapeOf(updates).drop_front(dim + depth));
+  if (elementCount(shape) > kMaxElements || shape.size() > kMaxRank)
+    return {};
+  Value result =
+      ScatterOp::create(graph.builder, graph.loc, like(updates, shape), updates,
+                        indices, Value(), dim, IntegerAttr());
+  Type element = cast<RankedTensorType>(result.getType()).getElementType();
+  return element == graph.floatType() ? graph.bounded(result) : result;
+}
+
 Value makeGatherNd(GraphBuilder &graph) {
   Value data = pickNumber(graph, 2, 5);
   ArrayRef<int64_t> from = shapeOf(data);

@@ -67,6 +67,22 @@ Value makeBinary(GraphBuilder &graph) {
   return kind == BinaryKind::Mul ? graph.bounded(result) : result;
 }
 
+/// Of values between 1 and 3, so that neither a root nor a quotient is large.
+Value makeQuotient(GraphBuilder &graph) {
+  static const BinaryKind kinds[] = {BinaryKind::Div, BinaryKind::Pow,
+                                     BinaryKind::Mod, BinaryKind::FMod};
+  auto safe = [&](Value x) {
+    Value two = graph.splat(cast<RankedTensorType>(x.getType()), 2);
+    return binary(graph, BinaryKind::Add, graph.bounded(x), two);
+  };
+  Value a = graph.pick(graph.floatType());
+  auto type = cast<RankedTensorType>(a.getType());
+  Value b =
+      graph.random.chance(20) ? graph.splat(type, 2) : safe(graph.pickOf(type));
+  return binary(graph, graph.random.pick(ArrayRef<BinaryKind>(kinds)), safe(a),
+                b);
+}
+
 Value makeIntBinary(GraphBuilder &graph) {
   static const BinaryKind kinds[] = {
       BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul,  BinaryKind::Div,

@@ -9,8 +9,12 @@
 // 3. The first of them (--programs) compiled and run on as many processes as
 //    their plans have devices give the same too.
 //
+// A third of the graphs is differentiated first: gradients are results, too.
+//
 // 4. --decompositions: every composite, split along what it reduces, on random
 //    and on edge values, and nothing else.
+// 5. --derivatives: gradients of every op against finite differences, and
+//    nothing else.
 //
 // Every op with a sharding rule must be in some graph, and every collective in
 // some partitioned program.
@@ -19,6 +23,7 @@
 
 #include "Comparison.h"
 #include "Decompositions.h"
+#include "Derivatives.h"
 #include "MutantTest.h"
 #include "RandomGraph.h"
 #include "RandomPlan.h"
@@ -29,6 +34,7 @@
 #include "autopar/Equality/Passes.h"
 #include "autopar/Partition/Passes.h"
 #include "autopar/Schedule/Passes.h"
+#include "autopar/Training/Passes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
@@ -47,7 +53,7 @@ struct Settings {
   int64_t graphs, mutants, programs;
   uint64_t seed;
   std::string dumpFolder, target;
-  bool onlyMutations, onlyDecompositions;
+  bool onlyMutations, onlyDecompositions, onlyDerivatives;
 };
 } // namespace
 
@@ -67,15 +73,18 @@ static void readSettings(int argc, char **argv) {
                                  desc("of real ranks: cpu or emulated"));
   static opt<bool> onlyDecompositions(
       "decompositions", desc("composites split along what they reduce only"));
+  static opt<bool> onlyDerivatives(
+      "derivatives", desc("gradients against finite differences only"));
   ParseCommandLineOptions(argc, argv,
                           "random programs, whole against partitioned\n");
-  if (programs > graphs || (graphs <= 0 && !onlyDecompositions)) {
+  if (programs > graphs ||
+      (graphs <= 0 && !onlyDecompositions && !onlyDerivatives)) {
     llvm::errs() << "--graphs must be above 0, and --programs at most that: "
                     "the first of the graphs run\n";
     std::exit(1);
   }
-  settings = {graphs, mutants, programs,      seed,
-              dump,   target,  onlyMutations, onlyDecompositions};
+  settings = {graphs, mutants,       programs,           seed,           dump,
+              target, onlyMutations, onlyDecompositions, onlyDerivatives};
 }
 
 namespace {
@@ -84,6 +93,7 @@ namespace {
 struct Counts {
   int64_t passed = 0, failed = 0;
   int64_t overTime = 0; // of those passed
+  int64_t trained = 0;  // of those passed: with gradients
   int64_t programs = 0; // equal on real ranks
   MutantTable mutants;
   std::map<StringRef, int64_t> graphsWith; // this op, and local programs
@@ -216,7 +226,9 @@ void PropertyTest::testMutants() {
 }
 
 void PropertyTest::run() {
-  OwningOpRef<ModuleOp> graph = makeGraph(context, random);
+  bool trained = seed % 3 == 0;
+  OwningOpRef<ModuleOp> graph = makeGraph(context, random, trained);
+  trained = trained && differentiateGraph(*graph);
   mesh = &random.pick(planMeshes());
   planned = graph->clone();
   // Most stages for mutants: there are messages to exchange.
@@ -244,6 +256,7 @@ void PropertyTest::run() {
   }
   ++counts.passed;
   counts.overTime += overTime;
+  counts.trained += trained;
   if (settings.mutants > 0)
     testMutants();
 }
@@ -283,21 +296,32 @@ static int runDecompositions(MLIRContext &context) {
   return counts.failed != 0;
 }
 
+static int runDerivatives(MLIRContext &context) {
+  DerivativeCounts counts = testDerivatives(context, settings.seed);
+  llvm::outs() << "derivatives of " << counts.ops << " random ops\n"
+               << counts.passed << " passed, " << counts.failed << " failed\n";
+  return counts.failed != 0;
+}
+
 int main(int argc, char **argv) {
   readSettings(argc, argv);
   DialectRegistry registry;
   registry.insert<AutoparDialect, func::FuncDialect>();
+  registerDerivatives(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   if (settings.onlyDecompositions)
     return runDecompositions(context);
+  if (settings.onlyDerivatives)
+    return runDerivatives(context);
   Counts counts;
   for (int64_t i = 0; i < settings.graphs; ++i)
     PropertyTest(context, settings.seed + i, counts).run();
   MutantCounts mutants = sum(counts.mutants);
   llvm::outs() << "graphs: " << counts.passed
                << " equal the whole and pass the checker, " << counts.overTime
-               << " of them in micro-batches\n"
+               << " of them in micro-batches, " << counts.trained
+               << " with gradients\n"
                << "mutants: " << mutants.made << " made, " << mutants.changed
                << " change a result, " << mutants.reported()
                << " of them are reported (" << mutants.atPlace

@@ -10,9 +10,10 @@
 namespace autopar::property {
 
 /// A module as import makes it: @step, sometimes @setup, of 5 to 20 compute ops
-/// on small tensors whose values stay well conditioned.
-mlir::OwningOpRef<mlir::ModuleOp> makeGraph(mlir::MLIRContext &context,
-                                            Random &random);
+/// on small tensors whose values stay well conditioned. `differentiable`: of
+/// ops that have a derivative.
+mlir::OwningOpRef<mlir::ModuleOp>
+makeGraph(mlir::MLIRContext &context, Random &random, bool differentiable);
 
 } // namespace autopar::property
 

@@ -1,0 +1,87 @@
+"""Compiles a small model with one wrong recipe after the other and prints what is said of each.
+
+    python wrong_recipes.py TOOL FOLDER
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+GOOD = {"loss": "softmax_cross_entropy_mean", "optimizer": {"kind": "sgd"}}
+
+
+def recipe(optimizer=None, **changes):
+    made = {**GOOD, **changes}
+    if optimizer:
+        made["optimizer"] = {**GOOD["optimizer"], **optimizer}
+    return {key: value for key, value in made.items() if value != "absent"}
+
+
+WRONG = {
+    "list": [1, 2],
+    "key": recipe(optimiser={}),
+    "no-loss": recipe(loss="absent"),
+    "loss": recipe(loss="cross_entropy"),
+    "output": recipe(output="probabilities"),
+    "labels": recipe(labels="x"),
+    "tokens": recipe(loss="causal_lm_shifted_cross_entropy_mean"),
+    "no-optimizer": recipe(optimizer=None) | {"optimizer": "sgd"},
+    "optimizer": recipe({"kind": "adm"}),
+    "hyperparameter": recipe({"betas": [0.9, 0.99]}),
+    "learning-rate": recipe({"lr": "small"}),
+    "negative": recipe({"lr": -1}),
+    "betas": recipe({"kind": "adam", "betas": 0.9}),
+    "beta": recipe({"kind": "adam", "betas": [0.9, 1.0]}),
+    "flag": recipe({"nesterov": 1}),
+    "nesterov": recipe({"nesterov": True}),
+    "decay": recipe({"weight_decay_parameters": ["w"]}),
+    "schedule": recipe(schedule={"kind": "exponential"}),
+    "schedule-key": recipe(schedule={"kind": "step", "every": 3}),
+    "step": recipe(schedule={"kind": "step"}),
+    "total": recipe(schedule={"kind": "cosine"}),
+    "rates": recipe(schedule={"lr_per_step": [0.1, None]}),
+    "clip": recipe(clip_global_norm=0),
+    "trainable": recipe(trainable=["fc.wieght"]),
+    "trainable-kind": recipe(trainable=["table"]),
+    "twice": recipe(trainable=["fc.weight", "fc.weight"]),
+    "precision": recipe(precision="int8"),
+    "accumulation": recipe(accumulation=4),
+}
+
+
+def save_model(path):
+    random = np.random.default_rng(1)
+    values = {"fc.weight": random.standard_normal((3, 4)).astype(np.float32), "fc.bias": np.zeros(3, np.float32),
+              "table": np.arange(12, dtype=np.int64).reshape(4, 3)}
+    nodes = [helper.make_node("Gemm", ["x", "fc.weight", "fc.bias"], ["logits"], name="fc", transB=1),
+             helper.make_node("Gather", ["table", "i"], ["rows"], name="rows")]
+    tensor = helper.make_tensor_value_info
+    graph = helper.make_graph(nodes, "wrong", [tensor("x", TensorProto.FLOAT, [2, 4]), tensor("i", TensorProto.INT64, [2])],
+                              [tensor("logits", TensorProto.FLOAT, [2, 3]), tensor("rows", TensorProto.INT64, [2, 3])],
+                              [onnx.numpy_helper.from_array(value, name) for name, value in values.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+def main():
+    tool, folder = sys.argv[1:]
+    model, path, program = (os.path.join(folder, name) for name in ("model.onnx", "recipe.json", "program"))
+    save_model(model)
+    texts = {name: json.dumps({"output": "logits", **wrong} if isinstance(wrong, dict) else wrong) for name, wrong in WRONG.items()}
+    texts["json"] = '{"loss": '
+    texts["none"] = texts["json"]
+    for name, text in texts.items():
+        with open(path, "w") as file:
+            file.write(text)
+        given = os.path.join(folder, "absent.json") if name == "none" else path
+        done = subprocess.run([tool, "compile", model, "-o", program, "--train", given], capture_output=True, text=True)
+        said = done.stderr.strip().replace(folder + "/", "")
+        print(f"{name}: {done.returncode} {said}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+"""Every optimizer with each of its options, every schedule and both ways to clip, against NumPy in float64 over 20 steps.
+
+    python test/Execution/run_optimizers.py TOOL FOLDER [--ranks N]
+
+The formulas here are those of torch.optim (and of You et al. 2020 for LAMB), written down a second time. Parameters must agree to 1e-5
+of their norm, learning rates to 1e-12. The last line counts.
+"""
+
+import argparse
+import json
+import math
+import os
+import subprocess
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+from safetensors.numpy import load_file
+
+STEPS, BATCH, FEATURES, TARGETS = 20, 6, 5, 4
+
+OPTIMIZERS = [
+    {"kind": "sgd", "lr": 0.1},
+    {"kind": "sgd", "lr": 0.1, "momentum": 0.9},
+    {"kind": "sgd", "lr": 0.1, "momentum": 0.8, "dampening": 0.3, "weight_decay": 0.05},
+    {"kind": "sgd", "lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.01},
+    {"kind": "sgd", "lr": 0.01, "maximize": True},
+    {"kind": "adam", "lr": 0.05},
+    {"kind": "adam", "lr": 0.05, "betas": [0.7, 0.9], "eps": 1e-3, "weight_decay": 0.1},
+    {"kind": "adam", "lr": 0.05, "amsgrad": True},
+    {"kind": "adamw", "lr": 0.05},
+    {"kind": "adamw", "lr": 0.05, "weight_decay": 0.2, "weight_decay_parameters": ["fc.weight"]},
+    {"kind": "adamw", "lr": 0.05, "amsgrad": True, "maximize": True},
+    {"kind": "rmsprop", "lr": 0.02},
+    {"kind": "rmsprop", "lr": 0.02, "alpha": 0.8, "momentum": 0.5, "weight_decay": 0.1, "eps": 1e-4},
+    {"kind": "rmsprop", "lr": 0.02, "centered": True},
+    {"kind": "adagrad", "lr": 0.1},
+    {"kind": "adagrad", "lr": 0.1, "lr_decay": 0.1, "weight_decay": 0.1, "initial_accumulator_value": 0.5, "eps": 1e-6},
+    {"kind": "lamb", "lr": 0.05},
+    {"kind": "lamb", "lr": 0.05, "betas": [0.8, 0.95], "weight_decay": 0.1},
+    {"kind": "adafactor", "lr": 0.05},
+    {"kind": "adafactor", "lr": 0.5, "beta2_decay": -0.5, "d": 1.5, "weight_decay": 0.1, "eps": [None, 0.01]},
+]
+SGD = {"kind": "sgd", "lr": 0.1}
+RECIPES = [{"optimizer": optimizer} for optimizer in OPTIMIZERS] + [
+    {"optimizer": SGD, "schedule": {"kind": "constant", "warmup_steps": 5}},
+    {"optimizer": SGD, "schedule": {"kind": "step", "step_size": 4, "gamma": 0.5, "min_lr": 0.02, "warmup_steps": 2}},
+    {"optimizer": SGD, "schedule": {"kind": "cosine", "min_lr": 0.01}},
+    {"optimizer": SGD, "schedule": {"kind": "cosine", "min_lr": 0.01, "warmup_steps": 4}},
+    {"optimizer": SGD, "schedule": {"kind": "linear", "min_lr": 0.01, "warmup_steps": 3}},
+    {"optimizer": SGD, "schedule": {"kind": "polynomial", "power": 2, "min_lr": 0.01, "warmup_steps": 3}},
+    {"optimizer": SGD, "schedule": {"kind": "warmup_linear", "warmup_steps": 3}},
+    {"optimizer": SGD, "schedule": {"kind": "constant", "lr_per_step": [0.1, 0.3, 0.05]}},
+    {"optimizer": SGD, "clip_global_norm": 0.5},
+    {"optimizer": SGD, "clip_value": 0.1},
+    {"optimizer": {"kind": "adamw", "lr": 0.05}, "clip_global_norm": 0.2, "clip_value": 0.05, "schedule": {"kind": "linear"}},
+]
+DEFAULTS = {"momentum": 0, "dampening": 0, "weight_decay": 0, "nesterov": False, "maximize": False, "betas": [0.9, 0.999], "eps": 1e-8,
+            "amsgrad": False, "alpha": 0.99, "centered": False, "lr_decay": 0, "initial_accumulator_value": 0, "beta2_decay": -0.8, "d": 1}
+OWN_DEFAULTS = {"adamw": {"weight_decay": 0.01}, "adagrad": {"eps": 1e-10}, "lamb": {"eps": 1e-6}, "adafactor": {"eps": [None, 1e-3]}}
+
+
+def learning_rate(recipe, step):
+    lr, schedule = recipe["optimizer"]["lr"], recipe.get("schedule", {"kind": "constant"})
+    if "lr_per_step" in schedule:
+        return schedule["lr_per_step"][min(step, len(schedule["lr_per_step"]) - 1)]
+    warm, low, kind = schedule.get("warmup_steps", 0), schedule.get("min_lr", 0), schedule["kind"]
+    if step < warm:
+        return lr * (step + 1) / warm
+    f = (step - warm) / max(1, STEPS - warm)
+    if kind == "step":
+        return max(low, lr * schedule.get("gamma", 0.1) ** ((step - warm) // schedule["step_size"]))
+    if kind == "cosine":
+        return low + (lr - low) * 0.5 * (1 + math.cos(math.pi * f))
+    if kind in ("linear", "warmup_linear"):
+        return low + (lr - low) * (1 - f)
+    return low + (lr - low) * (1 - f) ** schedule["power"] if kind == "polynomial" else lr
+
+
+def update(kind, o, w, g, lr, t, s):
+    """The parameter after step t, counted from 1; `s` is its state."""
+    decay = o["weight_decay"]
+    g = -g if o["maximize"] else g
+    if kind in ("sgd", "adam", "rmsprop", "adagrad"):
+        g = g + decay * w
+    if kind == "sgd":
+        if o["momentum"]:
+            s["v"] = g if t == 1 else o["momentum"] * s["v"] + (1 - o["dampening"]) * g
+            g = g + o["momentum"] * s["v"] if o["nesterov"] else s["v"]
+        return w - lr * g
+    if kind in ("adam", "adamw", "lamb"):
+        b1, b2 = o["betas"]
+        s["m"] = b1 * s.get("m", 0) + (1 - b1) * g
+        s["v"] = b2 * s.get("v", 0) + (1 - b2) * g * g
+        m, v = s["m"] / (1 - b1 ** t), s["v"]
+        if o["amsgrad"]:
+            v = s["max"] = np.maximum(s.get("max", 0), v)
+        r = m / (np.sqrt(v / (1 - b2 ** t)) + o["eps"])
+        if kind == "lamb":
+            r = r + decay * w
+            norms = np.linalg.norm(w), np.linalg.norm(r)
+            return w - lr * (norms[0] / norms[1] if all(norms) else 1) * r
+        return (w * (1 - lr * decay) if kind == "adamw" else w) - lr * r
+    if kind == "rmsprop":
+        s["v"] = o["alpha"] * s.get("v", 0) + (1 - o["alpha"]) * g * g
+        v = s["v"]
+        if o["centered"]:
+            s["a"] = o["alpha"] * s.get("a", 0) + (1 - o["alpha"]) * g
+            v = v - s["a"] ** 2
+        r = g / (np.sqrt(v) + o["eps"])
+        if o["momentum"]:
+            r = s["b"] = o["momentum"] * s.get("b", 0) + r
+        return w - lr * r
+    if kind == "adagrad":
+        s["s"] = s.get("s", o["initial_accumulator_value"]) + g * g
+        return w - lr / (1 + (t - 1) * o["lr_decay"]) * g / (np.sqrt(s["s"]) + o["eps"])
+    rest, eps1, eps2 = t ** o["beta2_decay"], float(np.finfo(np.float32).eps), o["eps"][1]
+    rate = max(eps2, np.linalg.norm(w) / math.sqrt(w.size)) * min(lr, 1 / math.sqrt(t))
+    if w.ndim > 1:
+        s["r"] = s.get("r", 0) * (1 - rest) + rest * (g * g).mean(-1, keepdims=True)
+        s["c"] = s.get("c", 0) * (1 - rest) + rest * (g * g).mean(-2, keepdims=True)
+        v = s["r"] * s["c"] / np.maximum(s["r"].mean(-2, keepdims=True), eps1)
+    else:
+        v = s["v"] = s.get("v", 0) * (1 - rest) + rest * g * g
+    r = g / np.sqrt(np.maximum(v, eps1 * eps1))
+    return w * (1 - lr * decay) - rate / max(1, np.linalg.norm(r) / math.sqrt(r.size) / o["d"]) * r
+
+
+def expected(recipe, data, values):
+    """Learning rates, norms and the parameters after the last step."""
+    given = recipe["optimizer"]
+    o = {**DEFAULTS, **OWN_DEFAULTS.get(given["kind"], {}), **given}
+    w = {name: value.astype(np.float64) for name, value in values.items()}
+    states, rates, norms = {name: {} for name in w}, [], []
+    for step in range(STEPS):
+        x, y = data["x"][step].astype(np.float64), data["labels"][step].astype(np.float64)
+        slope = 2 * (x @ w["fc.weight"].T + w["fc.bias"] - y) / y.size
+        gradients = {"fc.weight": slope.T @ x, "fc.bias": slope.sum(0)}
+        norms.append(math.sqrt(sum((g ** 2).sum() for g in gradients.values())))
+        rates.append(learning_rate(recipe, step))
+        for name, g in gradients.items():
+            g = g * min(1, recipe.get("clip_global_norm", math.inf) / (norms[-1] + 1e-6))
+            g = np.clip(g, -recipe.get("clip_value", math.inf), recipe.get("clip_value", math.inf))
+            own = o if name in o.get("weight_decay_parameters", w) else {**o, "weight_decay": 0}
+            w[name] = update(o["kind"], own, w[name], g, rates[-1], step + 1, states[name])
+    return rates, norms, w
+
+
+def save_model(path, values):
+    tensor = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [helper.make_node("Gemm", ["x", "fc.weight", "fc.bias"], ["y"], name="fc", transB=1)], "linear",
+        [tensor("x", TensorProto.FLOAT, [BATCH, FEATURES])], [tensor("y", TensorProto.FLOAT, [BATCH, TARGETS])],
+        [onnx.numpy_helper.from_array(value, name) for name, value in values.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+def attempt(tool, folder, recipe, data, values, ranks):
+    """What is wrong, or None."""
+    path = {name: os.path.join(folder, name) for name in ("model.onnx", "recipe.json", "program", "data.npz", "log", "final")}
+    with open(path["recipe.json"], "w") as file:
+        json.dump({"loss": "mse_mean", "steps": STEPS, **recipe}, file)
+    for command in ([tool, "compile", path["model.onnx"], "--train", path["recipe.json"], "--ranks", str(ranks), "-o", path["program"]],
+                    [path["program"], "--data", path["data.npz"], "--steps", str(STEPS), "--log", path["log"], "--final", path["final"]]):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        if done.returncode:
+            return done.stderr.strip()[-300:]
+    rates, norms, want = expected(recipe, data, values)
+    with open(path["log"]) as file:
+        log = [json.loads(line) for line in file]
+    if not np.allclose([line["learning_rate"] for line in log], rates, rtol=1e-12, atol=0):
+        return "the learning rates differ"
+    if not np.allclose([line["grad_norm"] for line in log], norms, rtol=1e-5, atol=0):
+        return "the gradient norms differ"
+    got = load_file(path["final"])
+    for name in want:
+        difference = np.linalg.norm(got[name] - want[name]) / np.linalg.norm(want[name])
+        if not difference <= 1e-5:
+            return f"{name} differs by {difference:.1e}"
+    return None
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("tool")
+    arguments.add_argument("folder")
+    arguments.add_argument("--ranks", type=int, default=1)
+    options = arguments.parse_args()
+    random = np.random.default_rng(7)
+    values = {"fc.weight": random.standard_normal((TARGETS, FEATURES)).astype(np.float32), "fc.bias": random.standard_normal(TARGETS).astype(np.float32)}
+    data = {"x": random.standard_normal((STEPS, BATCH, FEATURES)).astype(np.float32), "labels": random.standard_normal((STEPS, BATCH, TARGETS)).astype(np.float32)}
+    save_model(os.path.join(options.folder, "model.onnx"), values)
+    np.savez(os.path.join(options.folder, "data.npz"), **data)
+    failed = 0
+    for recipe in RECIPES:
+        error = attempt(options.tool, options.folder, recipe, data, values, options.ranks)
+        failed += error is not None
+        print(f"FAIL: {json.dumps(recipe)}: {error}" if error else f"ok: {json.dumps(recipe)}", flush=True)
+    print(f"{len(RECIPES) - failed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,116 @@
+"""Training runs against PyTorch's, step by step: losses, gradient norms and final parameters of the cases in ../shared/training.
+
+    python test/Execution/run_training.py TOOL FOLDER [CASE ...] [--full] [--target emulated]
+
+Without names, every case that the compiler supports; without --full each on one way of running it and a sample of the others. Each
+loss, norm and tensor must be within five times the tolerance that its run.json measured. The last line counts.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import subprocess
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+from safetensors.numpy import load_file
+
+from shared_models import SHARED, end_without
+
+# Cases with something that recipes may not ask for yet.
+UNSUPPORTED = {"gpt2-tiny-accum", "gpt2-tiny-bf16"}
+MARGIN = 5
+MOMENTUM = 0.9  # of the references' batch norms
+WAYS = ["--ranks 1", "--ranks 2", "--ranks 3", "--ranks 4", "--ranks 2 --strategy data", "--ranks 4 --strategy data",
+        "--ranks 2 --strategy tensor", "--ranks 4 --strategy tensor", "--ranks 4 --strategy data,tensor --mesh data=2,tensor=2"]
+
+
+def run(*command):
+    """The error that the command ended with, or None."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return (done.stderr.strip()[-400:] or f"ended with {done.returncode}") if done.returncode else None
+
+
+def worst(got, want, tolerance):
+    """The largest relative difference, and where, if it is above the margin."""
+    difference = np.abs(np.asarray(got, np.float64) - want) / np.maximum(np.abs(want), 1e-30)
+    step = int(np.argmax(difference))
+    return None if difference[step] <= MARGIN * tolerance else f"step {step} differs by {difference[step]:.2e}"
+
+
+def compare(folder, recipe, out):
+    """What is wrong with the log and the final parameters in `out`, or None."""
+    with open(out + ".jsonl") as file:
+        log = [json.loads(line) for line in file]
+    for key, name in (("loss", "losses"), ("grad_norm", "grad_norms")):
+        want = np.load(os.path.join(folder, name + ".npy"))
+        if len(log) != len(want):
+            return f"the log has {len(log)} lines, not {len(want)}"
+        if wrong := worst([line[key] for line in log], want, recipe["tolerance"][key]):
+            return f"{key}: {wrong}"
+    got, want = load_file(out + ".safetensors"), load_file(os.path.join(folder, "final.safetensors"))
+    for name in [name for name in want if name.endswith(".population")]:  # as ONNX defines the variance
+        want[name.removesuffix(".population")] = want.pop(name)
+    # The export ran the model once: the file's running statistics are not the 0 and 1 with which the reference began.
+    initial = {tensor.name: numpy_helper.to_array(tensor) for tensor in onnx.load(os.path.join(folder, "model.onnx")).graph.initializer}
+    running = [name for name in want if name.endswith((".running_mean", ".running_var"))]
+    if sorted(got) != sorted(recipe["trainable"] + running):
+        return f"the final parameters are {sorted(got)}"
+    for name in running:
+        want[name] = want[name] + MOMENTUM ** recipe["steps"] * (initial[name] - name.endswith("var"))
+    for name, tensor in got.items():
+        size = np.linalg.norm(want[name].astype(np.float64))
+        difference = np.linalg.norm(tensor.astype(np.float64) - want[name]) / size
+        if not difference <= MARGIN * recipe["final"].get(name, {"tolerance": 1e-5})["tolerance"]:
+            return f"{name} differs by {difference:.2e}"
+    return None
+
+
+def sample(pairs):
+    """Of all pairs with a way each: every case, and every way."""
+    return [pair for number, pair in enumerate(pairs) if number % len(WAYS) in (0, 1 + number // len(WAYS) % (len(WAYS) - 1))]
+
+
+def attempt(tool, folder, out, way):
+    """Trains one case in one way; what is wrong, or None."""
+    path = {name: os.path.join(folder, name) for name in ("model.onnx", "run.json", "data.npz")}
+    with open(path["run.json"]) as file:
+        recipe = json.load(file)
+    bindings = ["--bind", f"batch={recipe['batch']}"] if recipe["symbolic_batch"] else []
+    if error := run(tool, "compile", path["model.onnx"], "-o", out, "--train", path["run.json"], *bindings, *way.split()):
+        return error
+    if error := run(out, "--data", path["data.npz"], "--steps", str(recipe["steps"]), "--log", out + ".jsonl", "--final", out + ".safetensors"):
+        return error
+    return compare(folder, recipe, out)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("tool")
+    arguments.add_argument("folder")
+    arguments.add_argument("cases", nargs="*")
+    arguments.add_argument("--full", action="store_true")
+    arguments.add_argument("--target")
+    options = arguments.parse_args()
+    training = os.path.join(SHARED, "training")
+    end_without(training)
+    cases = options.cases or sorted(set(os.listdir(training)) - UNSUPPORTED)
+    cases = [case for case in cases if os.path.exists(os.path.join(training, case, "run.json"))]
+    os.makedirs(options.folder, exist_ok=True)
+    pairs = list(itertools.product(cases, WAYS))
+    pairs = pairs if options.full else sample(pairs)
+    failed = 0
+    for number, (case, way) in enumerate(pairs):
+        if options.target:
+            way += f" --target {options.target}"
+        error = attempt(options.tool, os.path.join(training, case), os.path.join(options.folder, str(number)), way)
+        failed += error is not None
+        print(f"FAIL: {case} {way}: {error}" if error else f"ok: {case} {way}", flush=True)
+    print(f"{len(pairs) - failed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

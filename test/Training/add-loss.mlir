@@ -1,0 +1,57 @@
+// RUN: autopar-opt %s --split-input-file --autopar-add-loss | FileCheck %s
+
+// Labels become an input; what a label chooses is a select, so that it splits. A label that is no class ends the run.
+// CHECK: module attributes {autopar.checks = [{message = "a label is no class: they are 0 to 4", output = "labels/violated"}]
+// CHECK: func.func @step(%[[X:.*]]: tensor<6x5xf32> {autopar.source = #autopar.input<"x">}, %[[T:.*]]: tensor<6xi64> {autopar.source = #autopar.input<"labels">})
+// CHECK-SAME: -> (tensor<f32> {autopar.result = #autopar.output<"loss">}, tensor<i1> {autopar.result = #autopar.output<"labels/violated">})
+// CHECK: %[[LOG:.*]] = autopar.softmax %[[X]] dim = 1 log
+// CHECK: %[[IS:.*]] = autopar.compare eq
+// CHECK: %[[OWN:.*]] = autopar.select %[[IS]], %[[LOG]],
+// CHECK: autopar.reduce sum %[[OWN]] dims = [0, 1] : tensor<6x5xf32> -> tensor<f32>
+module attributes {autopar.recipe = {loss = "softmax_cross_entropy_mean", optimizer = {kind = "sgd"}}} {
+  func.func @step(%x: tensor<6x5xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<6x5xf32> {autopar.result = #autopar.output<"y">}) {
+    return %x : tensor<6x5xf32>
+  }
+}
+
+// -----
+// The labels of the causal loss are the tokens, moved up by one.
+// CHECK: func.func @step(%{{.*}}: tensor<2x4x5xf32> {{.*}}, %[[T:.*]]: tensor<2x4xi64> {autopar.source = #autopar.input<"input_ids">})
+// CHECK: %[[NEXT:.*]] = autopar.slice %[[T]] starts = [0, 1] steps = [1, 1] : tensor<2x4xi64> -> tensor<2x3xi64>
+// CHECK: autopar.concat %[[NEXT]], %{{.*}} dim = 1 : (tensor<2x3xi64>, tensor<2x1xi64>) -> tensor<2x4xi64>
+module attributes {autopar.recipe = {loss = "causal_lm_shifted_cross_entropy_mean", optimizer = {kind = "sgd"}}} {
+  func.func @step(%x: tensor<2x4x5xf32> {autopar.source = #autopar.input<"x">}, %t: tensor<2x4xi64> {autopar.source = #autopar.input<"input_ids">})
+      -> (tensor<2x4x5xf32> {autopar.result = #autopar.output<"y">}) {
+    return %x : tensor<2x4x5xf32>
+  }
+}
+
+// -----
+// Narrow outputs are widened first.
+// CHECK: autopar.convert %{{.*}} : tensor<3xbf16> -> tensor<3xf32>
+// CHECK: autopar.convert %{{.*}} : tensor<3xbf16> -> tensor<3xf32>
+// CHECK: autopar.reduce sum %{{.*}} dims = [0] : tensor<3xf32> -> tensor<f32>
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+  func.func @step(%x: tensor<3xbf16> {autopar.source = #autopar.input<"x">}) -> (tensor<3xbf16> {autopar.result = #autopar.output<"y">}) {
+    return %x : tensor<3xbf16>
+  }
+}
+
+// -----
+// Without a recipe nothing changes.
+// CHECK: func.func @step(%{{.*}}: tensor<3xf32> {{.*}}) -> (tensor<3xf32> {autopar.result = #autopar.output<"y">})
+func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<3xf32> {autopar.result = #autopar.output<"y">}) {
+  return %x : tensor<3xf32>
+}
+
+// -----
+// Labels of a narrow type hold neither all classes nor -100: they are widened first.
+// CHECK: %[[WIDE:.*]] = autopar.convert %arg1 : tensor<2xui8> -> tensor<2xi64>
+// CHECK: autopar.iota dim = 1 : () -> tensor<2x1000xi64>
+// CHECK: autopar.constant dense<1000> : tensor<2xi64>
+module attributes {autopar.recipe = {loss = "masked_cross_entropy_mean", optimizer = {kind = "sgd"}}} {
+  func.func @step(%x: tensor<2x1000xf32> {autopar.source = #autopar.input<"x">}, %t: tensor<2xui8> {autopar.source = #autopar.input<"labels">})
+      -> (tensor<2x1000xf32> {autopar.result = #autopar.output<"y">}) {
+    return %x : tensor<2x1000xf32>
+  }
+}

@@ -1,0 +1,39 @@
+// RUN: autopar-opt %s --split-input-file --autopar-add-optimizer --canonicalize --cse | FileCheck %s
+
+// The parameter and its momentum become states; the learning rate of the schedule is computed from the number of the step.
+// CHECK: func.func @step(%[[X:.*]]: tensor<3xf32> {{.*}}, %[[W:.*]]: tensor<3xf32> {autopar.source = #autopar.state<"w", #autopar.parameter<"w", "m", offset = 0, length = 12>>},
+// CHECK-SAME: %[[N:.*]]: tensor<i64> {autopar.source = #autopar.state<"optimizer/step", 0 : i64>}, %[[V:.*]]: tensor<3xf32> {autopar.source = #autopar.state<"w/momentum_buffer", 0.000000e+00 : f64>})
+// CHECK-SAME: tensor<3xf32> {autopar.result = #autopar.gradient<"w">}, tensor<f32> {autopar.result = #autopar.output<"grad_norm">}, tensor<f64> {autopar.result = #autopar.output<"learning_rate">},
+// CHECK-SAME: tensor<3xf32> {autopar.result = #autopar.next_state<"w/momentum_buffer">}, tensor<3xf32> {autopar.result = #autopar.next_state<"w">}, tensor<i64> {autopar.result = #autopar.next_state<"optimizer/step">}
+// CHECK-DAG: %[[NORM:.*]] = autopar.unary sqrt
+// CHECK-DAG: %[[RATE:.*]] = autopar.select %{{.*}} : tensor<i1>, tensor<f64>
+// CHECK-DAG: %[[OLD:.*]] = autopar.binary mul %[[V]], %{{.*}} : tensor<3xf32>
+// CHECK-DAG: %[[NEW:.*]] = autopar.binary add %[[OLD]], %[[X]] : tensor<3xf32>
+// CHECK-DAG: %[[ALL:.*]] = autopar.broadcast %{{.*}} dims = [] : tensor<f32> -> tensor<3xf32>
+// CHECK-DAG: %[[STEP:.*]] = autopar.binary mul %[[ALL]], %[[NEW]] : tensor<3xf32>
+// CHECK-DAG: %[[NEXT:.*]] = autopar.binary sub %[[W]], %[[STEP]] : tensor<3xf32>
+// CHECK-DAG: %[[COUNT:.*]] = autopar.binary add %[[N]], %{{.*}} : tensor<i64>
+// CHECK: return %[[X]], %[[NORM]], %[[RATE]], %[[NEW]], %[[NEXT]], %[[COUNT]]
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd", momentum = 0.9}, schedule = {kind = "linear", warmup_steps = 2 : i64}, steps = 9 : i64}} {
+  func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">},
+      %w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
+      -> (tensor<3xf32> {autopar.result = #autopar.gradient<"w">}) {
+    return %x : tensor<3xf32>
+  }
+}
+
+// -----
+// One norm for all gradients, and one factor.
+// CHECK: %[[SUM:.*]] = autopar.binary add %{{.*}}, %{{.*}} : tensor<f32>
+// CHECK: %[[NORM:.*]] = autopar.unary sqrt %[[SUM]]
+// CHECK: %[[FACTOR:.*]] = autopar.binary min %{{.*}}, %{{.*}} : tensor<f32>
+// CHECK-DAG: autopar.broadcast %[[FACTOR]] dims = [] : tensor<f32> -> tensor<3xf32>
+// CHECK-DAG: autopar.broadcast %[[FACTOR]] dims = [] : tensor<f32> -> tensor<2x2xf32>
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, clip_global_norm = 1.0}} {
+  func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">}, %y: tensor<2x2xf32> {autopar.source = #autopar.input<"y">},
+      %v: tensor<3xf32> {autopar.source = #autopar.parameter<"v", "m", offset = 0, length = 12>},
+      %w: tensor<2x2xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 12, length = 16>})
+      -> (tensor<3xf32> {autopar.result = #autopar.gradient<"v">}, tensor<2x2xf32> {autopar.result = #autopar.gradient<"w">}) {
+    return %x, %y : tensor<3xf32>, tensor<2x2xf32>
+  }
+}

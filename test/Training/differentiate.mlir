@@ -1,0 +1,110 @@
+// RUN: autopar-opt %s --split-input-file --autopar-differentiate --canonicalize --cse | FileCheck %s
+
+// Two layers with a shared weight, whose gradients are added; the gradient of the bias is a sum over the batch.
+// CHECK: func.func @step(%[[X:.*]]: tensor<6x5xf32> {{.*}}, %[[W:.*]]: tensor<5x5xf32> {{.*}}, %[[B:.*]]: tensor<5xf32> {{.*}} offset = 100, length = 20>})
+// CHECK-SAME: -> (tensor<f32> {autopar.result = #autopar.output<"loss">}, tensor<5x5xf32> {autopar.result = #autopar.gradient<"w">}, tensor<5xf32> {autopar.result = #autopar.gradient<"b">})
+// CHECK: %[[Z:.*]] = autopar.einsum "bi,ij->bj" %[[X]], %[[W]]
+// CHECK: %[[H:.*]] = autopar.unary tanh
+// CHECK: autopar.einsum "bj,jk->bk" %[[H]], %[[W]]
+// CHECK-DAG: %[[SECOND:.*]] = autopar.einsum "bj,bk->jk" %[[H]], %{{.*}} : (tensor<6x5xf32>, tensor<6x5xf32>) -> tensor<5x5xf32>
+// CHECK-DAG: %[[FIRST:.*]] = autopar.einsum "bi,bj->ij" %[[X]], %[[GZ:[^ ]*]] : (tensor<6x5xf32>, tensor<6x5xf32>) -> tensor<5x5xf32>
+// CHECK-DAG: %[[BOTH:.*]] = autopar.binary add %[[SECOND]], %[[FIRST]] : tensor<5x5xf32>
+// CHECK-DAG: %[[BIAS:.*]] = autopar.reduce sum %[[GZ]] dims = [0] : tensor<6x5xf32> -> tensor<5xf32>
+// CHECK: return %{{.*}}, %[[BOTH]], %[[BIAS]]
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+  func.func @step(%x: tensor<6x5xf32> {autopar.source = #autopar.input<"x">},
+      %w: tensor<5x5xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 100>},
+      %b: tensor<5xf32> {autopar.source = #autopar.parameter<"b", "m", offset = 100, length = 20>})
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+    %z = autopar.einsum "bi,ij->bj" %x, %w : (tensor<6x5xf32>, tensor<5x5xf32>) -> tensor<6x5xf32>
+    %bias = autopar.broadcast %b dims = [1] : tensor<5xf32> -> tensor<6x5xf32>
+    %zb = autopar.binary add %z, %bias : tensor<6x5xf32>
+    %h = autopar.unary tanh %zb : tensor<6x5xf32> -> tensor<6x5xf32>
+    %y = autopar.einsum "bj,jk->bk" %h, %w : (tensor<6x5xf32>, tensor<5x5xf32>) -> tensor<6x5xf32>
+    %loss = autopar.reduce sum %y dims = [0, 1] : tensor<6x5xf32> -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
+
+// -----
+// By default what is an operand beside something that depends on an input is trained, also through what moves it: neither the
+// table that only other constants meet, nor a scalar.
+// CHECK: #autopar.output<"loss">}, tensor<2x2xf32> {autopar.result = #autopar.gradient<"moved">}) {
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+  func.func @step(%x: tensor<4xf32> {autopar.source = #autopar.input<"x">},
+      %moved: tensor<2x2xf32> {autopar.source = #autopar.parameter<"moved", "m", offset = 0, length = 16>},
+      %table: tensor<4xf32> {autopar.source = #autopar.parameter<"table", "m", offset = 16, length = 16>},
+      %scalar: tensor<f32> {autopar.source = #autopar.parameter<"scalar", "m", offset = 32, length = 4>})
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+    %half = autopar.constant dense<0.5> : tensor<4xf32>
+    %halved = autopar.binary mul %table, %half : tensor<4xf32>
+    %wave = autopar.unary cos %halved : tensor<4xf32> -> tensor<4xf32>
+    %turned = autopar.transpose %moved perm = [1, 0] : tensor<2x2xf32> -> tensor<2x2xf32>
+    %flat = autopar.reshape %turned : tensor<2x2xf32> -> tensor<4xf32>
+    %a = autopar.binary mul %x, %flat : tensor<4xf32>
+    %c = autopar.binary mul %a, %wave : tensor<4xf32>
+    %s = autopar.broadcast %scalar dims = [] : tensor<f32> -> tensor<4xf32>
+    %d = autopar.binary mul %c, %s : tensor<4xf32>
+    %loss = autopar.reduce sum %d dims = [0] : tensor<4xf32> -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
+
+// -----
+// What the loss does not depend on has the gradient zero.
+// CHECK: %[[ZERO:.*]] = autopar.constant dense<0.000000e+00> : tensor<3xf32>
+// CHECK: return %{{.*}}, %[[ZERO]] : tensor<f32>, tensor<3xf32>
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}} {
+  func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">},
+      %w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+    %loss = autopar.reduce sum %x dims = [0] : tensor<3xf32> -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
+
+// -----
+// A gather's rows are added where they came from.
+// CHECK: %[[G:.*]] = autopar.constant dense<1.000000e+00> : tensor<2x4xf32>
+// CHECK: autopar.scatter %[[G]], %arg0 dim = 0 : (tensor<2x4xf32>, tensor<2xi64>) -> tensor<9x4xf32>
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+  func.func @step(%i: tensor<2xi64> {autopar.source = #autopar.input<"i">},
+      %t: tensor<9x4xf32> {autopar.source = #autopar.parameter<"t", "m", offset = 0, length = 144>})
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+    %rows = autopar.gather %t, %i dim = 0 : (tensor<9x4xf32>, tensor<2xi64>) -> tensor<2x4xf32>
+    %loss = autopar.reduce sum %rows dims = [0, 1] : tensor<2x4xf32> -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
+
+// -----
+// The gradient by the filter: batch and channels exchanged, strides and dilations, too.
+// CHECK: %[[Y:.*]] = autopar.convolution %arg0, %arg1 strides = [2] dilations = [1] low = [1] high = [0] groups = 1
+// CHECK-DAG: %[[X:.*]] = autopar.transpose %arg0 perm = [1, 0, 2] : tensor<4x3x8xf32> -> tensor<3x4x8xf32>
+// CHECK-DAG: %[[G:.*]] = autopar.transpose %{{.*}} perm = [1, 0, 2] : tensor<4x5x4xf32> -> tensor<5x4x4xf32>
+// CHECK: %[[W:.*]] = autopar.convolution %[[X]], %[[G]] strides = [1] dilations = [2] low = [1] high = [0] groups = 1 : (tensor<3x4x8xf32>, tensor<5x4x4xf32>) -> tensor<3x5x3xf32>
+// CHECK: autopar.transpose %[[W]] perm = [1, 0, 2] : tensor<3x5x3xf32> -> tensor<5x3x3xf32>
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+  func.func @step(%x: tensor<4x3x8xf32> {autopar.source = #autopar.input<"x">},
+      %w: tensor<5x3x3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 180>})
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+    %y = autopar.convolution %x, %w strides = [2] dilations = [1] low = [1] high = [0] groups = 1 : (tensor<4x3x8xf32>, tensor<5x3x3xf32>) -> tensor<4x5x4xf32>
+    %t = autopar.unary tanh %y : tensor<4x5x4xf32> -> tensor<4x5x4xf32>
+    %loss = autopar.reduce sum %t dims = [0, 1, 2] : tensor<4x5x4xf32> -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
+
+// -----
+// Windows that read nothing but padding: the gradient by the input is zero.
+// CHECK: %[[ZERO:.*]] = autopar.constant dense<0.000000e+00> : tensor<1x1x1xf32>
+// CHECK: return %{{.*}}, %[[ZERO]] : tensor<f32>, tensor<1x1x1xf32>
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["x"]}} {
+  func.func @step(%x: tensor<1x1x1xf32> {autopar.source = #autopar.parameter<"x", "m", offset = 0, length = 4>},
+      %w: tensor<1x1x1xf32> {autopar.source = #autopar.input<"w">})
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+    %y = autopar.convolution %x, %w strides = [3] dilations = [1] low = [5] high = [0] groups = 1 : (tensor<1x1x1xf32>, tensor<1x1x1xf32>) -> tensor<1x1x2xf32>
+    %loss = autopar.reduce sum %y dims = [0, 1, 2] : tensor<1x1x2xf32> -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
