@@ -3,7 +3,7 @@
 #include "autopar/Cost/Reshard.h"
 #include "ReshardSteps.h"
 #include "llvm/ADT/STLExtras.h"
-#include <queue>
+#include <deque>
 
 using namespace llvm;
 
@@ -53,8 +53,7 @@ namespace {
 
 /// A sharding that the search has reached, and by which step.
 struct Reached {
-  Sharding sharding;
-  ReshardStep step;
+  ReshardStep step; // of where the path begins only what is after it
   int previous = -1;
   double seconds = 0;
   int64_t bytes = 0;
@@ -76,7 +75,7 @@ public:
              const ReshardCost &cost)
       : to(to), table(std::move(table)), cost(cost) {
     Reached first;
-    first.sharding = from;
+    first.step.after = from;
     add(std::move(first));
   }
 
@@ -85,7 +84,7 @@ public:
       int next = nearest();
       if (next < 0)
         return std::nullopt;
-      if (reached[next].sharding == to)
+      if (reached[next].step.after == to)
         return pathTo(next);
       expand(next);
     }
@@ -93,9 +92,14 @@ public:
 
 private:
   void add(Reached item) {
-    std::string key;
-    appendKey(key, item.sharding);
+    // No path through what costs more than the whole of one.
+    if (target >= 0 && item.seconds > reached[target].seconds)
+      return;
+    key.clear();
+    appendKey(key, item.step.after);
     auto [it, inserted] = index.try_emplace(key, reached.size());
+    if (item.step.after == to)
+      target = it->second;
     if (inserted)
       reached.push_back(std::move(item));
     else if (item.betterThan(reached[it->second]))
@@ -112,11 +116,10 @@ private:
 
   void expand(int from) {
     reached[from].done = true;
-    for (ReshardStep &step : table.steps(reached[from].sharding)) {
+    for (ReshardStep &step : table.steps(reached[from].step.after)) {
       step.seconds = cost(step);
       Reached item;
       item.previous = from;
-      item.sharding = step.after;
       item.seconds = reached[from].seconds + step.seconds;
       item.bytes = reached[from].bytes + (isLocal(step.kind) ? 0 : step.bytes);
       item.steps = reached[from].steps + 1;
@@ -136,8 +139,10 @@ private:
   const Sharding &to;
   StepTable table;
   const ReshardCost &cost;
-  std::vector<Reached> reached;
+  std::deque<Reached> reached;
   StringMap<int> index;
+  int target = -1; // where `to` is in `reached`
+  std::string key; // of add
 };
 
 } // namespace

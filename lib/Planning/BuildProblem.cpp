@@ -1,14 +1,19 @@
 //===- BuildProblem.cpp - From a graph and a mesh to a problem ------------===//
 
 #include "ProblemBuilder.h"
+#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/STLExtras.h"
+#include <numeric>
 
 using namespace llvm;
 
 namespace autopar {
 
-/// Two layers are alike if their ops are so to this distance.
-static constexpr unsigned kClassRounds = 6;
+/// Two layers are alike if their ops are so to this distance; to a smaller one,
+/// down to the second, where else there are more classes than these: what
+/// joins the first and last layers to the others costs little, decisions that
+/// the search cannot weigh cost more.
+static constexpr ClassRounds kClassRounds = {2, 6, 500};
 /// Layers are folded if that leaves this share of the ops, or where there are
 /// very many: folding closes cycles, which make elimination dearer.
 static constexpr unsigned kWorthFolding = 2;
@@ -43,7 +48,23 @@ void ProblemBuilder::makeClasses() {
   classes = classify(graph, marks, kClassRounds);
   bool folds = classes.firstOp.size() * kWorthFolding <= graph.ops.size();
   if (!folds && graph.ops.size() <= kMaxUnfolded)
-    classes = classify(graph, marks, /*rounds=*/graph.ops.size());
+    classes = classify(graph, marks, {unsigned(graph.ops.size())});
+}
+
+std::vector<std::vector<unsigned>> ProblemBuilder::stateClasses() const {
+  EquivalenceClasses<unsigned> sets;
+  for (const GraphState &state : graph.states)
+    sets.unionSets(classes.ofValue[state.argument],
+                   classes.ofValue[state.next]);
+  std::vector<std::vector<unsigned>> result;
+  for (const auto *set : sets)
+    if (set->isLeader()) {
+      auto members = sets.members(*set);
+      result.emplace_back(members.begin(), members.end());
+      llvm::sort(result.back());
+    }
+  llvm::sort(result);
+  return result;
 }
 
 /// Nodes in the order of the program: what is near is near.
@@ -53,15 +74,24 @@ void ProblemBuilder::numberNodes() {
   valueNodes.assign(classes.firstValue.size(), kNone);
   unsigned next = 0;
   auto number = [&](unsigned &node) { node = node == kNone ? next++ : node; };
+  std::vector<unsigned> decided(valueNodes.size()); // whose node a class has
+  std::iota(decided.begin(), decided.end(), 0);
+  for (const std::vector<unsigned> &members : stateClasses())
+    for (unsigned member : members)
+      decided[member] = members.front();
+  auto numberValue = [&](unsigned valueClass) {
+    number(valueNodes[decided[valueClass]]);
+    valueNodes[valueClass] = valueNodes[decided[valueClass]];
+  };
   for (const auto &[index, op] : enumerate(graph.ops)) {
     for (unsigned value : op.operands)
-      number(valueNodes[classes.ofValue[value]]);
+      numberValue(classes.ofValue[value]);
     number(opNodes[classes.ofOp[index]]);
     for (unsigned value : op.results)
-      number(valueNodes[classes.ofValue[value]]);
+      numberValue(classes.ofValue[value]);
   }
-  for (unsigned &node : valueNodes) // arguments that nobody reads
-    number(node);
+  for (unsigned valueClass = 0; valueClass < valueNodes.size(); ++valueClass)
+    numberValue(valueClass); // arguments that nobody reads
   problem.nodes.resize(next);
 }
 
@@ -190,31 +220,25 @@ bool ProblemBuilder::allows(unsigned valueClass,
          limits.values[classes.firstValue[valueClass]].allows(sharding, mesh);
 }
 
-/// A state may be sharded as its next value, and the other way round; states
-/// may become one another.
-void ProblemBuilder::shareCandidates() {
-  std::set<std::pair<unsigned, unsigned>> pairs = stateClasses();
-  for (bool changed = !pairs.empty(); std::exchange(changed, false);)
-    for (auto [argument, next] : pairs)
-      for (auto [from, to] : {std::pair(argument, next), {next, argument}})
-        for (const Sharding &sharding : std::vector(candidates[from]))
-          if (allows(to, sharding) && !is_contained(candidates[to], sharding)) {
-            candidates[to].push_back(sharding);
-            changed = true;
-          }
-}
-
-/// A state and its next value are one decision.
-void ProblemBuilder::addStates() {
-  for (auto [argument, next] : stateClasses()) {
-    ProblemEdge edge;
-    edge.a = valueNode(argument);
-    edge.b = valueNode(next);
-    for (const Sharding &of : candidates[argument])
-      for (const Sharding &to : candidates[next])
-        edge.seconds.push_back(of == to ? 0 : kIllegal);
-    problem.edges.push_back(std::move(edge));
+/// A state and its next value, which are one node, get the candidates of both
+/// that constraints allow both.
+Error ProblemBuilder::shareCandidates() {
+  for (const std::vector<unsigned> &members : stateClasses()) {
+    std::vector<Sharding> shared;
+    for (unsigned from : members)
+      for (const Sharding &sharding : candidates[from])
+        if (!is_contained(shared, sharding) &&
+            all_of(members, [&](unsigned to) { return allows(to, sharding); }))
+          shared.push_back(sharding);
+    if (shared.empty())
+      return createStringError(
+          "constraints: state '" + firstValue(members.front()).name +
+          "' and its next value '" + firstValue(members.back()).name +
+          "' must be sharded alike, and no sharding is allowed for both");
+    for (unsigned member : members)
+      candidates[member] = shared;
   }
+  return Error::success();
 }
 
 Error ProblemBuilder::addValueNodes() {
@@ -225,12 +249,15 @@ Error ProblemBuilder::addValueNodes() {
   for (unsigned valueClass = 0; valueClass < candidates.size(); ++valueClass)
     if (Error error = addCandidates(valueClass))
       return error;
-  shareCandidates();
+  if (Error error = shareCandidates())
+    return error;
   for (const auto &[valueClass, first] : enumerate(classes.firstValue)) {
     const GraphValue &value = graph.values[first];
-    bool stored = value.source != ValueSource::Op ||
+    bool stored = value.source != ValueSource::Op || value.isNext ||
                   graph.ops[value.producer].writes[value.resultIndex];
-    ProblemNode node;
+    ProblemNode &node = problem.nodes[valueNode(valueClass)];
+    if (node.choices() > 0) // of a state: its next value has no other memory
+      continue;
     node.name = "value " + value.name;
     for (const Sharding &candidate : candidates[valueClass]) {
       double seconds = 0;
@@ -241,7 +268,6 @@ Error ProblemBuilder::addValueNodes() {
       node.bytes.push_back(stored ? localBytes(value, candidate, mesh) : 0);
     }
     node.deferred = value.setup && !value.persistent;
-    problem.nodes[valueNode(valueClass)] = std::move(node);
   }
   return Error::success();
 }
@@ -298,7 +324,6 @@ Error ProblemBuilder::addEdges() {
     edgeIndex[key] = problem.edges.size();
     addEdge(key, weight);
   }
-  addStates();
   return Error::success();
 }
 

@@ -86,7 +86,7 @@ static std::vector<unsigned> firstOf(const Colors &colors) {
 }
 
 GraphClasses classify(const ModelGraph &graph, ArrayRef<std::string> marks,
-                      unsigned rounds) {
+                      ClassRounds rounds) {
   GraphClasses classes;
   Numbering<std::string> opNumber, valueNumber;
   for (const auto &[op, mark] : zip_equal(graph.ops, marks))
@@ -95,12 +95,17 @@ GraphClasses classify(const ModelGraph &graph, ArrayRef<std::string> marks,
   for (const GraphValue &value : graph.values)
     classes.ofValue.push_back(valueNumber(valueKey(graph, value)));
   size_t before = 0;
-  for (unsigned round = 0; round < rounds; ++round) {
-    size_t count = refineValues(graph, classes.ofOp, classes.ofValue);
-    count += refineOps(graph, classes.ofValue, classes.ofOp);
-    if (count == before)
+  for (unsigned round = 0; round < std::max(rounds.least, rounds.most);
+       ++round) {
+    Colors ops = classes.ofOp, values = classes.ofValue;
+    size_t valueCount = refineValues(graph, ops, values);
+    size_t opCount = refineOps(graph, values, ops);
+    if (valueCount + opCount == before ||
+        (round >= rounds.least && opCount > rounds.mostClasses))
       break;
-    before = count;
+    before = valueCount + opCount;
+    classes.ofOp = std::move(ops);
+    classes.ofValue = std::move(values);
   }
   classes.firstOp = firstOf(classes.ofOp);
   classes.firstValue = firstOf(classes.ofValue);

@@ -140,7 +140,7 @@ static DimensionMarks batchMarks(const ModelGraph &graph) {
   DimensionMarks marks(graph);
   for (const auto &[index, value] : enumerate(graph.values))
     if (value.source == ValueSource::Input && !value.shape.empty())
-      marks.dims[index] = 0;
+      marks.dims[index] = value.rowDim;
   propagateForward(graph, marks, [](const GraphOp &) { return true; });
   return marks;
 }
@@ -148,9 +148,9 @@ static DimensionMarks batchMarks(const ModelGraph &graph) {
 int64_t batchSize(const ModelGraph &graph) {
   std::optional<int64_t> batch;
   for (const GraphValue &value : graph.values)
-    if (value.source == ValueSource::Input && !value.shape.empty() &&
-        value.shape[0] > 1)
-      batch = std::min(batch.value_or(value.shape[0]), value.shape[0]);
+    if (value.source == ValueSource::Input && !value.shape.empty())
+      if (int64_t rows = value.shape[value.rowDim]; rows > 1)
+        batch = std::min(batch.value_or(rows), rows);
   return batch.value_or(1);
 }
 

@@ -112,7 +112,7 @@ void DualBound::improve(unsigned passes, double upperBound) {
       pass();
     double after = lowerBound();
     double room = upperBound < kIllegal ? upperBound - after : after;
-    if (after - before <= 5e-3 * room)
+    if (room <= 0 || after - before <= 5e-3 * room)
       return;
     before = after;
   }

@@ -7,7 +7,6 @@
 #include "Strategies.h"
 #include "autopar/Planning/BuildProblem.h"
 #include <map>
-#include <set>
 
 namespace autopar {
 
@@ -51,8 +50,7 @@ private:
   llvm::Error addValueNodes();
   llvm::Error addCandidates(unsigned valueClass);
   bool allows(unsigned valueClass, const Sharding &sharding) const;
-  void shareCandidates();
-  void addStates();
+  llvm::Error shareCandidates();
   llvm::Error limitCandidates(unsigned valueClass);
   void offer(unsigned valueClass, Sharding sharding);
   llvm::Error addEdges();
@@ -73,15 +71,9 @@ private:
   const GraphValue &firstValue(unsigned valueClass) const {
     return graph.values[classes.firstValue[valueClass]];
   }
-  /// The states by class, each pair of argument and next value once.
-  std::set<std::pair<unsigned, unsigned>> stateClasses() const {
-    std::set<std::pair<unsigned, unsigned>> pairs;
-    for (const GraphState &state : graph.states)
-      if (classes.ofValue[state.argument] != classes.ofValue[state.next])
-        pairs.insert(
-            {classes.ofValue[state.argument], classes.ofValue[state.next]});
-    return pairs;
-  }
+  /// The classes that states and their next values are of: those that must be
+  /// sharded alike together, each set of them once.
+  std::vector<std::vector<unsigned>> stateClasses() const;
   const Sharding &sideOf(const EdgeKey &key, unsigned strategy) const {
     const OpShardings &s = strategies[key.op][strategy].shardings;
     return (key.result ? s.results : s.operands)[key.position];

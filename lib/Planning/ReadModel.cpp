@@ -98,6 +98,8 @@ FailureOr<unsigned> ModelReader::readArgument(func::FuncOp func, unsigned index,
   item.source = state                    ? ValueSource::State
                 : isa<InputAttr>(source) ? ValueSource::Input
                                          : ValueSource::Parameter;
+  if (auto input = dyn_cast<InputAttr>(source))
+    item.rowDim = input.getBlocks() && item.shape.size() > 1;
   item.isWeight = state ? isa<ParameterAttr>(state.getInitial())
                         : item.source == ValueSource::Parameter;
   item.setup = setup;

@@ -10,6 +10,7 @@
 #include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include <future>
 
 using namespace llvm;
 
@@ -23,6 +24,13 @@ struct Trial {
   int64_t microBatches = 1;
 };
 
+/// What is asked of a trial, and the problem that this is.
+struct TrialProblem {
+  PlanQuestion question;
+  std::unique_ptr<PlanProblem> problem;
+};
+using ExpectedProblem = Expected<std::unique_ptr<TrialProblem>>;
+
 class PlanSearch {
 public:
   PlanSearch(const ModelGraph &graph, PlanRequest request, raw_ostream *trace)
@@ -32,7 +40,10 @@ public:
 private:
   Expected<std::vector<OpDemand>> demandsOfAxes(const Trial &trial) const;
   Mesh meshOf(const Trial &trial) const;
-  Expected<Plan> tryOne(const Trial &trial);
+  Expected<std::vector<Trial>>
+  trialsOf(ArrayRef<MeshCandidate> candidates) const;
+  ExpectedProblem build(const Trial &trial) const;
+  Expected<Plan> solve(const Trial &trial, ExpectedProblem built);
   Expected<Plan> fitMemory(const Trial &trial, const PlanQuestion &question,
                            PlanProblem &problem);
   Expected<Plan> solveOnce(const Trial &trial, const PlanQuestion &question,
@@ -100,28 +111,44 @@ PlanSearch::demandsOfAxes(const Trial &trial) const {
   return demands;
 }
 
-Expected<Plan> PlanSearch::tryOne(const Trial &trial) {
+/// Depends on nothing that other trials came to.
+ExpectedProblem PlanSearch::build(const Trial &trial) const {
   Expected<std::vector<OpDemand>> demands = demandsOfAxes(trial);
   if (!demands)
     return demands.takeError();
   int64_t stages = trial.candidate.stages;
-  PlanQuestion question{graph,
-                        request.cluster,
-                        meshOf(trial),
-                        std::move(*demands),
-                        memoryLimit() * stages,
-                        {}};
+  auto built =
+      std::make_unique<TrialProblem>(TrialProblem{{graph,
+                                                   request.cluster,
+                                                   meshOf(trial),
+                                                   std::move(*demands),
+                                                   memoryLimit() * stages,
+                                                   {}},
+                                                  nullptr});
   if (!request.constraints.empty()) {
     Expected<Limits> limits =
-        resolve(request.constraints, graph, question.mesh, stages);
+        resolve(request.constraints, graph, built->question.mesh, stages);
     if (!limits)
       return limits.takeError();
-    question.limits = std::move(*limits);
+    built->question.limits = std::move(*limits);
   }
-  Expected<std::unique_ptr<PlanProblem>> problem = PlanProblem::build(question);
+  Expected<std::unique_ptr<PlanProblem>> problem =
+      PlanProblem::build(built->question);
   if (!problem)
     return problem.takeError();
-  return fitMemory(trial, question, **problem);
+  built->problem = std::move(*problem);
+  return std::move(built);
+}
+
+Expected<Plan> PlanSearch::solve(const Trial &trial, ExpectedProblem built) {
+  if (!built)
+    return built.takeError();
+  PlanProblem &problem = *(*built)->problem;
+  if (trace)
+    line(trial) << problem.problem.nodes.size() << " decisions for "
+                << graph.ops.size() << " ops, " << problem.problem.edges.size()
+                << " pairs of them\n";
+  return fitMemory(trial, (*built)->question, problem);
 }
 
 /// Rows of memory are close to what Partition and Schedule will make of a plan,
@@ -139,6 +166,9 @@ Expected<Plan> PlanSearch::fitMemory(const Trial &trial,
     int64_t limit = int64_t(share * double(memoryLimit()));
     problem.problem.memoryLimit = limit * trial.candidate.stages;
     Expected<Plan> plan = solveOnce(trial, question, problem, limit);
+    if (plan && best &&
+        plan->predictedStepSeconds >= best->predictedStepSeconds)
+      return plan; // whether it fits does not matter any more
     if (plan) {
       int64_t rowBytes = plan->predictedPeakMemoryBytes;
       predictMemory(graph, *plan);
@@ -186,7 +216,7 @@ Expected<Plan> PlanSearch::solveOnce(const Trial &trial,
   SolverOptions options;
   if (best && stages == 1)
     options.cutoff = best->predictedStepSeconds;
-  Expected<Solution> solution = solve(problem.problem, options);
+  Expected<Solution> solution = autopar::solve(problem.problem, options);
   if (!solution)
     return withMicroBatches(solution.takeError(), trial.microBatches);
   Plan plan;
@@ -271,16 +301,15 @@ Expected<std::vector<MeshCandidate>> PlanSearch::candidatesToTry() {
   return candidates;
 }
 
-Expected<Plan> PlanSearch::run() {
-  Expected<std::vector<MeshCandidate>> candidates = candidatesToTry();
-  if (!candidates)
-    return candidates.takeError();
-  for (const MeshCandidate &candidate : *candidates) {
+Expected<std::vector<Trial>>
+PlanSearch::trialsOf(ArrayRef<MeshCandidate> candidates) const {
+  std::vector<Trial> trials;
+  for (const MeshCandidate &candidate : candidates) {
     if (candidate.stages == 1) {
       if (request.microBatches > 1)
         return createStringError("--micro-batches needs stages: add layer to "
                                  "--strategy or to --mesh");
-      keepBest({candidate}, tryOne({candidate}));
+      trials.push_back({candidate});
       continue;
     }
     Expected<SmallVector<int64_t>> counts =
@@ -288,7 +317,32 @@ Expected<Plan> PlanSearch::run() {
     if (!counts)
       return counts.takeError();
     for (int64_t count : *counts)
-      keepBest({candidate, count}, tryOne({candidate, count}));
+      trials.push_back({candidate, count});
+  }
+  return std::move(trials);
+}
+
+/// One trial after the other, since each is cut off by the best so far; the
+/// next one's problem is built meanwhile.
+Expected<Plan> PlanSearch::run() {
+  Expected<std::vector<MeshCandidate>> candidates = candidatesToTry();
+  if (!candidates)
+    return candidates.takeError();
+  Expected<std::vector<Trial>> trials = trialsOf(*candidates);
+  if (!trials)
+    return trials.takeError();
+  auto begin = [&](size_t index) {
+    return index < trials->size()
+               ? std::async(
+                     std::launch::async,
+                     [&, index] { return build((*trials)[index]); })
+               : std::future<ExpectedProblem>();
+  };
+  std::future<ExpectedProblem> next = begin(0);
+  for (size_t index = 0; index < trials->size(); ++index) {
+    ExpectedProblem built = next.get();
+    next = begin(index + 1);
+    keepBest((*trials)[index], solve((*trials)[index], std::move(built)));
   }
   if (!best)
     return createStringError(firstComplaint);

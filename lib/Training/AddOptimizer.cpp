@@ -107,16 +107,16 @@ void OptimizerBuilder::addOutput(StringRef name, Value value) {
                                                  builder.getStringAttr(name))});
 }
 
-/// The root of the sum of squares of all gradients.
+/// The root of the sum of squares of all gradients: one sum over a vector of
+/// them, which is one all-reduce where shards hold parts of them.
 Value OptimizerBuilder::globalNorm() {
-  Value sum;
+  SmallVector<Value> squares;
   for (const Trained &item : trained) {
     TensorBuilder own(builder, locationOf(item.name.getValue() + "/norm"));
     Value wide = own.convert(item.gradient, builder.getF32Type());
-    Value square = own.sum(own.mul(wide, wide));
-    sum = sum ? b.add(sum, square) : square;
+    squares.push_back(own.reshape(own.sum(own.mul(wide, wide)), {1}));
   }
-  return b.unary(UnaryKind::Sqrt, sum);
+  return b.unary(UnaryKind::Sqrt, b.sum(b.concat(squares, 0)));
 }
 
 /// All gradients by min(1, clip/(norm + 1e-6)), as

@@ -23,8 +23,9 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 }
 
 // -----
-// One norm for all gradients, and one factor.
-// CHECK: %[[SUM:.*]] = autopar.binary add %{{.*}}, %{{.*}} : tensor<f32>
+// One norm for all gradients, the sum over a vector of their squares, and one factor.
+// CHECK: %[[SQUARES:.*]] = autopar.concat %{{.*}}, %{{.*}} dim = 0 : (tensor<1xf32>, tensor<1xf32>) -> tensor<2xf32>
+// CHECK: %[[SUM:.*]] = autopar.reduce sum %[[SQUARES]] dims = [0] : tensor<2xf32> -> tensor<f32>
 // CHECK: %[[NORM:.*]] = autopar.unary sqrt %[[SUM]]
 // CHECK: %[[FACTOR:.*]] = autopar.binary min %{{.*}}, %{{.*}} : tensor<f32>
 // CHECK-DAG: autopar.broadcast %[[FACTOR]] dims = [] : tensor<f32> -> tensor<3xf32>

@@ -51,6 +51,7 @@ struct GraphValue {
   ValueSource source = ValueSource::Op;
   unsigned producer = 0, resultIndex = 0; // of source Op
   llvm::SmallVector<GraphUse> uses;
+  unsigned rowDim = 0;        // of an input: the batch; behind blocks of it
   bool output = false;        // returned by @step to the user
   bool isGradient = false;    // returned as the gradient of a parameter
   bool isNext = false;        // returned by @step as a state's next value
@@ -101,10 +102,17 @@ struct GraphClasses {
   std::vector<unsigned> firstOp, firstValue; // representative per class
 };
 
+/// How many steps along operands and uses ops are compared: `least`, and up to
+/// `most` as long as that makes no more than `mostClasses` classes of ops.
+struct ClassRounds {
+  unsigned least, most = 0;
+  size_t mostClasses = 0;
+};
+
 /// Color refinement: two ops share a class if they look alike as far as
-/// `rounds` steps along operands and uses. `marks` (per op) are told apart too.
+/// `rounds` says. `marks` (per op) are told apart too.
 GraphClasses classify(const ModelGraph &graph,
-                      llvm::ArrayRef<std::string> marks, unsigned rounds);
+                      llvm::ArrayRef<std::string> marks, ClassRounds rounds);
 
 } // namespace autopar
 
