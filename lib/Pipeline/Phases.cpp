@@ -51,6 +51,7 @@ static void buildImportPhase(OpPassManager &manager) {
 static void buildTrainingPhase(OpPassManager &manager) {
   manager.addPass(createAddLoss());
   manager.addPass(createDifferentiate());
+  manager.addPass(createAccumulateGradients());
   manager.addPass(createAddOptimizer());
   // Derivatives are built without looking around.
   manager.addPass(createCanonicalizerPass());

@@ -39,9 +39,9 @@ public:
   ReverseMode(OpBuilder &builder, ArrayRef<BlockArgument> parameters)
       : builder(builder), active(parameters.begin(), parameters.end()) {}
 
-  /// The gradients of `loss` by the parameters; null where it does not depend
-  /// on one.
-  FailureOr<SmallVector<Value>> run(Block &body, Value loss,
+  /// The gradients of `loss` times `factor` by the parameters; null where it
+  /// does not depend on one.
+  FailureOr<SmallVector<Value>> run(Block &body, Value loss, double factor,
                                     ArrayRef<BlockArgument> parameters);
 
 private:
@@ -112,14 +112,15 @@ LogicalResult ReverseMode::visit(Operation *op) {
 }
 
 FailureOr<SmallVector<Value>>
-ReverseMode::run(Block &body, Value loss, ArrayRef<BlockArgument> parameters) {
+ReverseMode::run(Block &body, Value loss, double factor,
+                 ArrayRef<BlockArgument> parameters) {
   findActive(body, loss);
   SmallVector<Operation *> forward;
   for (Operation &op : body.without_terminator())
     forward.push_back(&op);
   TensorBuilder seed(builder, loss.getLoc());
   if (active.contains(loss))
-    gradients[loss] = seed.splatLike(loss, 1);
+    gradients[loss] = seed.splatLike(loss, factor);
   for (Operation *op : llvm::reverse(forward))
     if (failed(visit(op)))
       return failure();
@@ -252,8 +253,10 @@ LogicalResult Differentiate::derive(const TrainedModule &trained) {
     return step.function.emitError()
            << "recipe: the model has no parameter to train";
   OpBuilder builder = step.builder();
-  auto gradients = ReverseMode(builder, *parameters)
-                       .run(step.body(), loss->value, *parameters);
+  auto gradients =
+      ReverseMode(builder, *parameters)
+          .run(step.body(), loss->value,
+               1.0 / double(trained.recipe.accumulation), *parameters);
   if (failed(gradients))
     return failure();
   for (auto [parameter, gradient] : llvm::zip_equal(*parameters, *gradients)) {

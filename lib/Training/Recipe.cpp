@@ -356,7 +356,7 @@ Expected<Recipe> Reader::read() {
     return std::move(error);
   if (Error error = readClip("clip_value", recipe.clipValue))
     return std::move(error);
-  if (Error error = refuse("accumulation", 1))
+  if (Error error = readCount(object, "accumulation", 1, recipe.accumulation))
     return std::move(error);
   if (Error error = refuse("precision", "fp32"))
     return std::move(error);

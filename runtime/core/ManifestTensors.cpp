@@ -98,11 +98,24 @@ static Port parsePort(const JsonReader &json, const Manifest &manifest) {
   return port;
 }
 
+/// Of an input in blocks, files have blocks and rows as one dimension.
+static void joinBlocks(const JsonReader &json, Port &port) {
+  JsonReader blocks = json.member("blocks", /*optional=*/true);
+  if (blocks.isNull())
+    return;
+  int64_t count = blocks.integer(1, maxCount);
+  if (port.shape.size() < 2 || port.shape.front() != count)
+    return blocks.fail("is not the first dimension");
+  port.shape.erase(port.shape.begin());
+  port.shape.front() *= count;
+}
+
 static void parsePorts(const JsonReader &json, const Manifest &manifest,
                        std::vector<Port> &ports) {
   std::set<std::string> names;
   for (const JsonReader &element : json.elements()) {
     ports.push_back(parsePort(element, manifest));
+    joinBlocks(element, ports.back());
     if (!names.insert(ports.back().name).second)
       element.fail("has the name of another one, '" + ports.back().name + "'");
   }

@@ -140,8 +140,13 @@ def Autopar_StrategyAttr : Autopar_Attr<"Strategy", "strategy"> {
 
 def Autopar_InputAttr : Autopar_Attr<"Input", "input"> {
   let summary = "an argument that the user gives each step, by its ONNX name";
-  let parameters = (ins "::mlir::StringAttr":$name);
-  let assemblyFormat = "`<` $name `>`";
+  let description = [{
+    `blocks`, where there are any: the number of blocks of rows that a step takes, the argument's first dimension. The user's
+    array has blocks and rows as one dimension.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, OptionalParameter<"int64_t">:$blocks);
+  let assemblyFormat = "`<` $name (`,` `blocks` `=` $blocks^)? `>`";
+  let builders = [AttrBuilder<(ins "::mlir::StringAttr":$name), "return $_get($_ctxt, name, int64_t(0));">];
 }
 
 def Autopar_ParameterAttr : Autopar_Attr<"Parameter", "parameter"> {

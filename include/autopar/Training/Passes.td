@@ -25,6 +25,16 @@ def Differentiate : Pass<"autopar-differentiate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
 }
 
+def AccumulateGradients : Pass<"autopar-accumulate-gradients", "::mlir::ModuleOp"> {
+  let summary = "repeat @step for the blocks of the recipe's `accumulation`";
+  let description = [{
+    Inputs [rows, ...] become [blocks, rows, ...], of which block after block takes its rows; a scalar is that of all blocks. The
+    loss is the mean over blocks; gradients, which autopar-differentiate made those of the loss by the number of blocks, add up;
+    states, as running statistics, go from block to block. Without a recipe or with one block: nothing.
+  }];
+  let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
+}
+
 def AddOptimizer : Pass<"autopar-add-optimizer", "::mlir::ModuleOp"> {
   let summary = "update the parameters of which @step returns gradients";
   let description = [{

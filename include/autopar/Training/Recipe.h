@@ -50,7 +50,8 @@ struct Recipe {
   ScheduleRecipe schedule;
   std::optional<double> clipGlobalNorm, clipValue;
   std::optional<std::vector<std::string>> trainable; // names of initializers
-  int64_t steps = 0; // for schedules that need the total; 0: not given
+  int64_t accumulation = 1; // blocks of a step, one after the other
+  int64_t steps = 0;        // for schedules that need the total; 0: not given
 };
 
 /// An error names the key, what is wrong with it and what is known. `file` is

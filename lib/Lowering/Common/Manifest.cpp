@@ -91,6 +91,9 @@ void ManifestWriter::addPort(DictionaryAttr entry, StringRef name,
                      {"dims", dimSlices(entry.getAs<ShardingAttr>("sharding"),
                                         shape, program.mesh)},
                      {"stages", json::Array{}}};
+    if (auto input = entry.getAs<InputAttr>("source");
+        input && input.getBlocks())
+      it->second["blocks"] = input.getBlocks();
   }
   it->second.getArray("stages")->push_back(json::Object{
       {"stage", stage}, {held ? "persistent" : "offset", position}});

@@ -50,7 +50,7 @@ WRONG = {
     "trainable-kind": recipe(trainable=["table"]),
     "twice": recipe(trainable=["fc.weight", "fc.weight"]),
     "precision": recipe(precision="int8"),
-    "accumulation": recipe(accumulation=4),
+    "accumulation": recipe(accumulation=0),
 }
 
 

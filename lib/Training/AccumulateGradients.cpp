@@ -1,0 +1,142 @@
+//===- AccumulateGradients.cpp - @step takes several blocks of the batch --===//
+//
+// The blocks stand one after the other in @step: what follows shards, proves,
+// schedules and emits them as anything else, their buffers have the same
+// memory, and equal layers are one kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepFunction.h"
+#include "autopar/Dialect/TensorBuilder.h"
+#include "autopar/Training/Passes.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace autopar {
+#define GEN_PASS_DEF_ACCUMULATEGRADIENTS
+#include "autopar/Training/Passes.h.inc"
+} // namespace autopar
+
+using namespace mlir;
+
+namespace autopar {
+namespace {
+
+class BlockRepeater {
+public:
+  BlockRepeater(const Recipe &recipe, func::FuncOp function)
+      : blocks(recipe.accumulation), step(function), builder(step.builder()),
+        sums(step.results.size()) {}
+  void run();
+
+private:
+  void widenInputs();
+  IRMapping argumentsOf(int64_t block);
+  void take(unsigned result, Value value);
+  void finishSums();
+
+  int64_t blocks;
+  StepFunction step;
+  OpBuilder builder;
+  /// Per result of @step what it is after the blocks so far.
+  SmallVector<Value> sums;
+};
+
+} // namespace
+
+/// Inputs get a leading dimension of blocks; scalars are those of all blocks.
+void BlockRepeater::widenInputs() {
+  for (BlockArgument argument : step.body().getArguments()) {
+    auto input = dyn_cast_or_null<InputAttr>(step.source(argument));
+    auto type = cast<RankedTensorType>(argument.getType());
+    if (!input || type.getRank() == 0)
+      continue;
+    SmallVector<int64_t> shape{blocks};
+    llvm::append_range(shape, type.getShape());
+    argument.setType(type.clone(shape));
+    step.setSource(argument, InputAttr::get(builder.getContext(),
+                                            input.getName(), blocks));
+  }
+}
+
+/// What the arguments are in a block: its rows of an input; a state as the
+/// block before left it.
+IRMapping BlockRepeater::argumentsOf(int64_t block) {
+  IRMapping map;
+  for (BlockArgument argument : step.body().getArguments()) {
+    Attribute source = step.source(argument);
+    auto type = cast<RankedTensorType>(argument.getType());
+    if (isa_and_nonnull<InputAttr>(source) && type.getRank() > 0) {
+      TensorBuilder b(builder, argument.getLoc());
+      map.map(argument, b.reshape(b.slice(argument, 0, block, 1),
+                                  type.getShape().drop_front()));
+    }
+    auto state = dyn_cast_or_null<StateAttr>(source);
+    for (auto [result, sum] : llvm::zip_equal(step.results, sums))
+      if (auto next = dyn_cast_or_null<NextStateAttr>(result.what);
+          state && next && sum && next.getName() == state.getName())
+        map.map(argument, sum);
+  }
+  return map;
+}
+
+/// Gradients and loss add up as soon as they are there, a check holds if it
+/// holds in a block, a state goes on.
+void BlockRepeater::take(unsigned result, Value value) {
+  Value &sum = sums[result];
+  bool isState = isa_and_nonnull<NextStateAttr>(step.results[result].what);
+  auto type = cast<RankedTensorType>(value.getType());
+  BinaryKind kind =
+      type.getElementType().isInteger(1) ? BinaryKind::Or : BinaryKind::Add;
+  sum = isState || !sum
+            ? value
+            : TensorBuilder(builder, value.getLoc()).binary(kind, sum, value);
+}
+
+/// Gradients are those of the loss of a block by the number of blocks.
+void BlockRepeater::finishSums() {
+  for (auto [result, sum] : llvm::zip_equal(step.results, sums)) {
+    auto output = dyn_cast_or_null<OutputAttr>(result.what);
+    result.value = sum;
+    if (output && output.getName() == "loss")
+      result.value = TensorBuilder(builder, sum.getLoc())
+                         .binary(BinaryKind::Div, sum, double(blocks));
+  }
+}
+
+void BlockRepeater::run() {
+  SmallVector<Operation *> once;
+  for (Operation &op : step.body().without_terminator())
+    once.push_back(&op);
+  llvm::DenseMap<Value, SmallVector<unsigned, 1>> resultsOf;
+  for (auto [index, result] : llvm::enumerate(step.results))
+    resultsOf[result.value].push_back(index);
+  widenInputs();
+  for (int64_t block = 0; block < blocks; ++block) {
+    IRMapping map = argumentsOf(block);
+    for (BlockArgument argument : step.body().getArguments())
+      for (unsigned result : resultsOf.lookup(argument))
+        take(result, map.lookupOrDefault(argument));
+    for (Operation *op : once)
+      for (auto [value, copy] : llvm::zip_equal(
+               op->getResults(), builder.clone(*op, map)->getResults()))
+        for (unsigned result : resultsOf.lookup(value))
+          take(result, copy);
+  }
+  finishSums();
+  step.finish();
+}
+
+namespace {
+struct AccumulateGradients
+    : impl::AccumulateGradientsBase<AccumulateGradients> {
+  void runOnOperation() final {
+    auto trained = trainedModule(getOperation());
+    if (failed(trained))
+      return signalPassFailure();
+    if (*trained && (*trained)->recipe.accumulation > 1)
+      BlockRepeater((*trained)->recipe, (*trained)->step).run();
+  }
+};
+} // namespace
+
+} // namespace autopar
