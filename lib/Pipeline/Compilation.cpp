@@ -152,12 +152,18 @@ LogicalResult Compilation::readRecipe() {
   if (!value)
     return fail(llvm::createStringError("recipe " + request.recipe + ": " +
                                         toString(value.takeError())));
+  llvm::json::Object *object = value->getAsObject();
+  if (object && !request.precision.empty() && !object->get("precision"))
+    (*object)["precision"] = request.precision;
   auto recipe = recipeFromJSON(*value, request.recipe);
   if (!recipe)
     return fail(recipe.takeError());
-  if (!request.precision.empty() && request.precision != "fp32")
+  if (!request.precision.empty() && request.precision != recipe->precision)
     return fail(llvm::createStringError("--precision " + request.precision +
-                                        ": the recipe's is fp32"));
+                                        ": the recipe's is " +
+                                        recipe->precision));
+  if (recipe->precision != "fp32")
+    (*ir)->setAttr(kPrecision, StringAttr::get(&context, recipe->precision));
   (*ir)->setAttr(kRecipe, attributeFromJSON(&context, *value));
   return success();
 }

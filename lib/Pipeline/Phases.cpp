@@ -50,15 +50,16 @@ static void buildImportPhase(OpPassManager &manager) {
 /// What Planning reads: the step, and what is done once before it.
 static void buildTrainingPhase(OpPassManager &manager) {
   manager.addPass(createAddLoss());
+  // Before weights are moved, so that they are converted at load, and before
+  // derivatives, which are of the types of what they derive.
+  manager.addPass(createAssignPrecision());
   manager.addPass(createDifferentiate());
   manager.addPass(createAccumulateGradients());
   manager.addPass(createAddOptimizer());
   // Derivatives are built without looking around.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
-  // Before weights are moved, so that they are converted at load.
-  manager.addPass(createAssignPrecision());
-  // Then weights that are only re-ordered or folded are computed at load.
+  // Weights that are only re-ordered or folded are computed at load.
   manager.addPass(createMoveToSetup());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());

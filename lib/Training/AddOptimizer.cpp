@@ -1,6 +1,7 @@
 //===- AddOptimizer.cpp - @step updates what it trains --------------------===//
 
 #include "LearningRate.h"
+#include "LossScale.h"
 #include "Optimizers.h"
 #include "StepFunction.h"
 #include "autopar/Dialect/Shapes.h"
@@ -40,6 +41,7 @@ private:
   LogicalResult findDecayed();
   Value addState(StringRef name, RankedTensorType type, Attribute initial);
   void setNext(StringRef name, Value value);
+  void unscale();
   void addOutput(StringRef name, Value value);
   Value globalNorm();
   void clip(Value norm);
@@ -51,6 +53,7 @@ private:
   TensorBuilder b; // of what all parameters share
   std::vector<Trained> trained;
   llvm::StringSet<> decayed;
+  Value finite; // whether the step is not skipped; null: it never is
 };
 
 } // namespace
@@ -96,10 +99,32 @@ Value OptimizerBuilder::addState(StringRef name, RankedTensorType type,
                           name);
 }
 
+/// A step that is skipped leaves the state as it is.
 void OptimizerBuilder::setNext(StringRef name, Value value) {
-  step.results.push_back(
-      {value,
-       NextStateAttr::get(builder.getContext(), builder.getStringAttr(name))});
+  if (finite) {
+    TensorBuilder own(builder, value.getLoc());
+    value = own.select(own.broadcast(finite, shapeOf(value)), value,
+                       step.state(name));
+  }
+  step.setNext(name, value);
+}
+
+/// Divides the gradients by the scale that the loss had.
+void OptimizerBuilder::unscale() {
+  if (recipe.lossScale.isOne())
+    return;
+  Value inverse = lossScaleOf(step, b, recipe.lossScale);
+  inverse = b.div(b.splatLike(inverse, 1), inverse);
+  for (Trained &item : trained) {
+    TensorBuilder own(builder, locationOf(item.name.getValue() + "/unscale"));
+    Type element = cast<ShapedType>(item.gradient.getType()).getElementType();
+    Value factor =
+        own.broadcast(own.convert(inverse, element), shapeOf(item.gradient));
+    Value scaled = std::exchange(item.gradient, own.mul(item.gradient, factor));
+    for (StepFunction::Result &result : step.results)
+      if (isa_and_nonnull<GradientAttr>(result.what) && result.value == scaled)
+        result.value = item.gradient;
+  }
 }
 
 void OptimizerBuilder::addOutput(StringRef name, Value value) {
@@ -158,9 +183,9 @@ void OptimizerBuilder::update(const Trained &item, StepScalars scalars) {
   Update update(own, recipe.optimizer, scalars, item.parameter, item.gradient,
                 decayed.contains(item.name.getValue()), add, next);
   Value value = findOptimizer(recipe.optimizer.kind)->update(update);
-  setNext(item.name.getValue(), value);
   step.setSource(item.parameter, StateAttr::get(builder.getContext(), item.name,
                                                 step.source(item.parameter)));
+  setNext(item.name.getValue(), value);
 }
 
 LogicalResult OptimizerBuilder::run() {
@@ -172,10 +197,19 @@ LogicalResult OptimizerBuilder::run() {
   Type i64 = builder.getI64Type(), f64 = builder.getF64Type();
   Value number = addState("optimizer/step", RankedTensorType::get({}, i64),
                           builder.getI64IntegerAttr(0));
+  unscale();
   Value norm = globalNorm();
   Value rate = learningRate(b, recipe, number);
   addOutput("grad_norm", norm);
   addOutput("learning_rate", rate);
+  if (!recipe.lossScale.isOne()) {
+    finite = b.compare(ComparePredicate::Le, norm,
+                       double(std::numeric_limits<float>::max()));
+    addOutput("loss_scale", lossScaleOf(step, b, recipe.lossScale));
+    addOutput("skipped", b.unary(UnaryKind::Not, finite));
+  }
+  if (recipe.lossScale.dynamic)
+    updateLossScale(step, b, finite);
   clip(norm);
   Value next = b.binary(BinaryKind::Add, number, 1);
   for (const Trained &item : trained)

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "StepFunction.h"
+#include "LossScale.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/TensorBuilder.h"
 #include "autopar/Interfaces/Derivative.h"
@@ -39,9 +39,9 @@ public:
   ReverseMode(OpBuilder &builder, ArrayRef<BlockArgument> parameters)
       : builder(builder), active(parameters.begin(), parameters.end()) {}
 
-  /// The gradients of `loss` times `factor` by the parameters; null where it
-  /// does not depend on one.
-  FailureOr<SmallVector<Value>> run(Block &body, Value loss, double factor,
+  /// The gradients of `loss` times `factor`, a scalar of its type, by the
+  /// parameters; null where it does not depend on one.
+  FailureOr<SmallVector<Value>> run(Block &body, Value loss, Value factor,
                                     ArrayRef<BlockArgument> parameters);
 
 private:
@@ -112,15 +112,14 @@ LogicalResult ReverseMode::visit(Operation *op) {
 }
 
 FailureOr<SmallVector<Value>>
-ReverseMode::run(Block &body, Value loss, double factor,
+ReverseMode::run(Block &body, Value loss, Value factor,
                  ArrayRef<BlockArgument> parameters) {
   findActive(body, loss);
   SmallVector<Operation *> forward;
   for (Operation &op : body.without_terminator())
     forward.push_back(&op);
-  TensorBuilder seed(builder, loss.getLoc());
   if (active.contains(loss))
-    gradients[loss] = seed.splatLike(loss, factor);
+    gradients[loss] = factor;
   for (Operation *op : llvm::reverse(forward))
     if (failed(visit(op)))
       return failure();
@@ -253,10 +252,15 @@ LogicalResult Differentiate::derive(const TrainedModule &trained) {
     return step.function.emitError()
            << "recipe: the model has no parameter to train";
   OpBuilder builder = step.builder();
-  auto gradients =
-      ReverseMode(builder, *parameters)
-          .run(step.body(), loss->value,
-               1.0 / double(trained.recipe.accumulation), *parameters);
+  Value ofLoss = loss->value;
+  TensorBuilder b(builder, ofLoss.getLoc());
+  // By the number of blocks that add up, times the scale.
+  Value factor =
+      b.convert(b.mul(addLossScale(step, b, trained.recipe.lossScale),
+                      1.0 / double(trained.recipe.accumulation)),
+                cast<ShapedType>(ofLoss.getType()).getElementType());
+  auto gradients = ReverseMode(builder, *parameters)
+                       .run(step.body(), ofLoss, factor, *parameters);
   if (failed(gradients))
     return failure();
   for (auto [parameter, gradient] : llvm::zip_equal(*parameters, *gradients)) {

@@ -4,6 +4,7 @@
 #include "LearningRate.h"
 #include "Losses.h"
 #include "Optimizers.h"
+#include "autopar/Dialect/Precision.h"
 #include "autopar/Support/Names.h"
 #include "autopar/Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
@@ -66,6 +67,7 @@ private:
   Error checkHyperparameters() const;
   Error readSchedule();
   Error readRates(const json::Object &in);
+  Error readPrecision();
 
   const json::Object &object;
   StringRef file;
@@ -327,6 +329,32 @@ Error Reader::readSchedule() {
 }
 
 //===----------------------------------------------------------------------===//
+// Precision
+//===----------------------------------------------------------------------===//
+
+/// The scale of fp16 is dynamic, others are 1, if the recipe has none.
+Error Reader::readPrecision() {
+  if (Error error = readText("precision", recipe.precision))
+    return error;
+  if (!is_contained(kPrecisions, StringRef(recipe.precision)))
+    return fail("'precision': '" + recipe.precision + "' is none of " +
+                join(ArrayRef(kPrecisions), ", "));
+  LossScaleRecipe &scale = recipe.lossScale;
+  const json::Value *value = given(object, "loss_scale");
+  scale.dynamic = value ? value->getAsString() == StringRef("dynamic")
+                        : recipe.precision == "fp16";
+  constexpr double kFirst = 65536; // as torch.amp.GradScaler
+  if (scale.dynamic || !value) {
+    scale.initial = scale.dynamic ? kFirst : 1;
+    return Error::success();
+  }
+  scale.initial = value->getAsNumber().value_or(0);
+  return std::isfinite(scale.initial) && scale.initial > 0
+             ? Error::success()
+             : fail("'loss_scale' must be a number above 0, or \"dynamic\"");
+}
+
+//===----------------------------------------------------------------------===//
 // All
 //===----------------------------------------------------------------------===//
 
@@ -358,9 +386,7 @@ Expected<Recipe> Reader::read() {
     return std::move(error);
   if (Error error = readCount(object, "accumulation", 1, recipe.accumulation))
     return std::move(error);
-  if (Error error = refuse("precision", "fp32"))
-    return std::move(error);
-  if (Error error = refuse("loss_scale", 1))
+  if (Error error = readPrecision())
     return std::move(error);
   if (Error error = refuse("dropout", 0))
     return std::move(error);

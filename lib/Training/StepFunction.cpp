@@ -32,6 +32,25 @@ BlockArgument StepFunction::input(StringRef name) {
   return {};
 }
 
+BlockArgument StepFunction::state(StringRef name) {
+  for (BlockArgument argument : body().getArguments())
+    if (auto state = dyn_cast_or_null<StateAttr>(source(argument));
+        state && state.getName() == name)
+      return argument;
+  return {};
+}
+
+void StepFunction::setNext(StringRef name, Value value) {
+  auto what = NextStateAttr::get(function.getContext(),
+                                 StringAttr::get(function.getContext(), name));
+  for (Result &result : results)
+    if (result.what == what) {
+      result.value = value;
+      return;
+    }
+  results.push_back({value, what});
+}
+
 void StepFunction::finish() {
   Operation *end = body().getTerminator();
   SmallVector<Value> returned;

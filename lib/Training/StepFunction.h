@@ -33,6 +33,10 @@ public:
   }
   /// The argument that is the input of that name; null if there is none.
   mlir::BlockArgument input(llvm::StringRef name);
+  /// The argument that is the state of that name; null if there is none.
+  mlir::BlockArgument state(llvm::StringRef name);
+  /// Sets what the state is in the next step.
+  void setNext(llvm::StringRef name, mlir::Value value);
   /// Writes the lists into the function. Ops without a use go.
   void finish();
 

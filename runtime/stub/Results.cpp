@@ -16,7 +16,9 @@ bool showsProgress(const Manifest &manifest, const Options &options) {
 
 /// Outputs of a training step that --log tells of.
 static bool isLogged(const std::string &output) {
-  return output == "loss" || output == "grad_norm" || output == "learning_rate";
+  return output == "loss" || output == "grad_norm" ||
+         output == "learning_rate" || output == "loss_scale" ||
+         output == "skipped";
 }
 
 /// A plain file that is not committed leaves no trace; a pipe would be ended.

@@ -42,6 +42,8 @@ double TrainingLog::value(const char *output, int64_t step) const {
       std::memcpy(&value, bytes, sizeof(value));
       return value;
     }
+    if (result.port->dtype == APRT_BOOL)
+      return bytes[0] != 0;
     float value;
     std::memcpy(&value, bytes, sizeof(value));
     return value;
@@ -58,8 +60,12 @@ Status TrainingLog::add(int64_t step, double seconds) {
         {"step", step},
         {"loss", value("loss", step)},
         {"grad_norm", value("grad_norm", step)},
-        {"learning_rate", value("learning_rate", step)},
-        {"seconds", seconds}};
+        {"learning_rate", value("learning_rate", step)}};
+    if (double scale = value("loss_scale", step); !std::isnan(scale)) {
+      line["loss_scale"] = scale;
+      line["skipped"] = value("skipped", step) != 0;
+    }
+    line["seconds"] = seconds;
     std::string text = line.dump() + "\n";
     if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
         std::fflush(file.get()) != 0)

@@ -6,14 +6,19 @@ import subprocess
 import onnxruntime
 
 
+def error_of(*command, timeout=300):
+    """The error that the command ended with, or None."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+    return (done.stderr.strip()[-400:] or f"{os.path.basename(command[0])} ended with {done.returncode}") if done.returncode else None
+
+
 def compile_and_run(tool, folder, *options, run=(), timeout=120):
     """Compiles the folder's model.onnx and runs it, with the options `run`, on inputs.npz to out.npz; the error that one ended with, or None."""
     path = {name: os.path.join(folder, name) for name in ("model.onnx", "program", "inputs.npz", "out.npz")}
     for command in ([tool, "compile", path["model.onnx"], "-o", path["program"], *options],
                     [path["program"], "--inputs", path["inputs.npz"], "--outputs", path["out.npz"], *run]):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
-        if done.returncode:
-            return done.stderr.strip()[-300:] or f"{os.path.basename(command[0])} ended with {done.returncode}"
+        if error := error_of(*command, timeout=timeout):
+            return error
     return None
 
 

@@ -10,12 +10,13 @@ import argparse
 import json
 import math
 import os
-import subprocess
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
 from safetensors.numpy import load_file
+
+from programs import error_of
 
 STEPS, BATCH, FEATURES, TARGETS = 20, 6, 5, 4
 
@@ -162,9 +163,8 @@ def attempt(tool, folder, recipe, data, values, ranks):
         json.dump({"loss": "mse_mean", "steps": STEPS, **recipe}, file)
     for command in ([tool, "compile", path["model.onnx"], "--train", path["recipe.json"], "--ranks", str(ranks), "-o", path["program"]],
                     [path["program"], "--data", path["data.npz"], "--steps", str(STEPS), "--log", path["log"], "--final", path["final"]]):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        if done.returncode:
-            return done.stderr.strip()[-300:]
+        if error := error_of(*command):
+            return error
     rates, norms, want = expected(recipe, data, values)
     with open(path["log"]) as file:
         log = [json.loads(line) for line in file]

@@ -2,7 +2,7 @@
 
     python test/Execution/run_training.py TOOL FOLDER [CASE ...] [--full] [--target emulated]
 
-Without names, every case that the compiler supports; without --full each on one way of running it and a sample of the others. A case
+Without names, every case; without --full each on one way of running it and a sample of the others. A case
 of symbolic batch also runs in 2 and 4 blocks of its rows, which changes no number. Each loss, norm and tensor must be within five
 times the tolerance that its run.json measured. The last line counts.
 """
@@ -11,27 +11,19 @@ import argparse
 import itertools
 import json
 import os
-import subprocess
 
 import numpy as np
 import onnx
 from onnx import numpy_helper
 from safetensors.numpy import load_file
 
+from programs import error_of
 from shared_models import SHARED, end_without
 
-# Cases with something that recipes may not ask for yet.
-UNSUPPORTED = {"gpt2-tiny-bf16"}
 MARGIN = 5
 MOMENTUM = 0.9  # of the references' batch norms
 WAYS = ["--ranks 1", "--ranks 2", "--ranks 3", "--ranks 4", "--ranks 2 --strategy data", "--ranks 4 --strategy data",
         "--ranks 2 --strategy tensor", "--ranks 4 --strategy tensor", "--ranks 4 --strategy data,tensor --mesh data=2,tensor=2"]
-
-
-def run(*command):
-    """The error that the command ended with, or None."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    return (done.stderr.strip()[-400:] or f"ended with {done.returncode}") if done.returncode else None
 
 
 def worst(got, want, tolerance):
@@ -42,15 +34,19 @@ def worst(got, want, tolerance):
 
 
 def compare(folder, recipe, out):
-    """What is wrong with the log and the final parameters in `out`, or None."""
+    """What is wrong with the log and the final parameters in `out`, or None. In low precision the losses alone are compared: what
+    rounds differs between implementations."""
     with open(out + ".jsonl") as file:
         log = [json.loads(line) for line in file]
-    for key, name in (("loss", "losses"), ("grad_norm", "grad_norms")):
+    low = recipe["precision"] != "fp32"
+    for key, name in [("loss", "losses")] if low else [("loss", "losses"), ("grad_norm", "grad_norms")]:
         want = np.load(os.path.join(folder, name + ".npy"))
         if len(log) != len(want):
             return f"the log has {len(log)} lines, not {len(want)}"
         if wrong := worst([line[key] for line in log], want, recipe["tolerance"][key]):
             return f"{key}: {wrong}"
+    if low:
+        return None
     got, want = load_file(out + ".safetensors"), load_file(os.path.join(folder, "final.safetensors"))
     for name in [name for name in want if name.endswith(".population")]:  # as ONNX defines the variance
         want[name.removesuffix(".population")] = want.pop(name)
@@ -93,9 +89,9 @@ def attempt(tool, case, blocks, out, way):
     with open(out + ".json", "w") as file:
         json.dump(recipe, file)
     bindings = ["--bind", f"batch={recipe['batch'] // blocks}"] if recipe["symbolic_batch"] else []
-    if error := run(tool, "compile", path["model.onnx"], "-o", out, "--train", out + ".json", *bindings, *way.split()):
+    if error := error_of(tool, "compile", path["model.onnx"], "-o", out, "--train", out + ".json", *bindings, *way.split()):
         return error
-    if error := run(out, "--data", path["data.npz"], "--steps", str(recipe["steps"]), "--log", out + ".jsonl", "--final", out + ".safetensors"):
+    if error := error_of(out, "--data", path["data.npz"], "--steps", str(recipe["steps"]), "--log", out + ".jsonl", "--final", out + ".safetensors"):
         return error
     return compare(folder, recipe, out)
 
@@ -110,7 +106,7 @@ def main():
     options = arguments.parse_args()
     training = os.path.join(SHARED, "training")
     end_without(training)
-    cases = options.cases or sorted(set(os.listdir(training)) - UNSUPPORTED)
+    cases = options.cases or sorted(os.listdir(training))
     cases = [case for case in cases if os.path.exists(os.path.join(training, case, "run.json"))]
     os.makedirs(options.folder, exist_ok=True)
     cases = [(case, blocks) for case in cases for blocks in blocks_of(case)]

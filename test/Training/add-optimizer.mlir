@@ -38,3 +38,23 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
     return %x, %y : tensor<3xf32>, tensor<2x2xf32>
   }
 }
+
+// -----
+// Gradients are divided by the scale of the loss; a step of which one is not finite leaves everything as it is, and says so.
+// CHECK: func.func @step(%{{[^,]*}}, %[[W:[^:]*]]: tensor<3xf32> {{.*}}, %[[N:[^:]*]]: tensor<i64>
+// CHECK-SAME: -> (tensor<3xf32> {autopar.result = #autopar.gradient<"w">}, tensor<f32> {autopar.result = #autopar.output<"grad_norm">}, tensor<f64> {autopar.result = #autopar.output<"learning_rate">}, tensor<f32> {autopar.result = #autopar.output<"loss_scale">}, tensor<i1> {autopar.result = #autopar.output<"skipped">}, tensor<3xf32> {autopar.result = #autopar.next_state<"w">}, tensor<i64> {autopar.result = #autopar.next_state<"optimizer/step">})
+// CHECK-DAG: %[[G:.*]] = autopar.binary mul %{{.*}}, %{{.*}} : tensor<3xf32>
+// CHECK-DAG: %[[NORM:.*]] = autopar.unary sqrt
+// CHECK-DAG: %[[FINITE:.*]] = autopar.compare le %[[NORM]], %{{.*}} : tensor<f32> -> tensor<i1>
+// CHECK-DAG: %[[SKIPPED:.*]] = autopar.unary not %[[FINITE]]
+// CHECK-DAG: %[[ALL:.*]] = autopar.broadcast %[[FINITE]] dims = [] : tensor<i1> -> tensor<3xi1>
+// CHECK-DAG: %[[NEXT:.*]] = autopar.select %[[ALL]], %{{.*}}, %[[W]] : tensor<3xi1>, tensor<3xf32>
+// CHECK-DAG: %[[COUNT:.*]] = autopar.select %[[FINITE]], %{{.*}}, %[[N]] : tensor<i1>, tensor<i64>
+// CHECK: return %[[G]], %[[NORM]], %{{.*}}, %{{.*}}, %[[SKIPPED]], %[[NEXT]], %[[COUNT]]
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, loss_scale = 8.0}} {
+  func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">},
+      %w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
+      -> (tensor<3xf32> {autopar.result = #autopar.gradient<"w">}) {
+    return %x : tensor<3xf32>
+  }
+}

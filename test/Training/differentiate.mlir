@@ -108,3 +108,19 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
     return %loss : tensor<f32>
   }
 }
+
+// -----
+// The loss is scaled for its gradients: a dynamic scale is a state that stays until the optimizer sets it.
+// CHECK: func.func @step(%[[X:.*]]: tensor<4xf32> {{.*}}, %{{.*}}: tensor<i64> {autopar.source = #autopar.state<"loss_scale/finite_steps", 0 : i64>}, %[[SCALE:.*]]: tensor<f32> {autopar.source = #autopar.state<"loss_scale/scale", 6.553600e+04 : f64>})
+// CHECK-DAG: %[[SEED:.*]] = autopar.broadcast %[[SCALE]] dims = [] : tensor<f32> -> tensor<4xf32>
+// CHECK-DAG: %[[G:.*]] = autopar.binary mul %[[SEED]], %[[X]] : tensor<4xf32>
+// CHECK: return %{{.*}}, %{{.*}}, %[[SCALE]], %[[G]]
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, loss_scale = "dynamic"}} {
+  func.func @step(%x: tensor<4xf32> {autopar.source = #autopar.input<"x">},
+      %w: tensor<4xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 16>})
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+    %y = autopar.binary mul %x, %w : tensor<4xf32>
+    %loss = autopar.reduce sum %y dims = [0] : tensor<4xf32> -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}

@@ -42,6 +42,13 @@ struct ScheduleRecipe {
   std::vector<double> perStep; // not empty: these, after them the last one
 };
 
+/// What the loss is multiplied with for its gradients.
+struct LossScaleRecipe {
+  double initial = 1;
+  bool dynamic = false; // changed by what the gradients come to
+  bool isOne() const { return initial == 1 && !dynamic; }
+};
+
 struct Recipe {
   std::string loss;
   std::string output; // of the model; empty: the only one
@@ -50,6 +57,8 @@ struct Recipe {
   ScheduleRecipe schedule;
   std::optional<double> clipGlobalNorm, clipValue;
   std::optional<std::vector<std::string>> trainable; // names of initializers
+  std::string precision = "fp32";                    // one of kPrecisions
+  LossScaleRecipe lossScale;
   int64_t accumulation = 1; // blocks of a step, one after the other
   int64_t steps = 0;        // for schedules that need the total; 0: not given
 };

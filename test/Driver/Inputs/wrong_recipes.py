@@ -50,6 +50,7 @@ WRONG = {
     "trainable-kind": recipe(trainable=["table"]),
     "twice": recipe(trainable=["fc.weight", "fc.weight"]),
     "precision": recipe(precision="int8"),
+    "loss-scale": recipe(loss_scale=-1),
     "accumulation": recipe(accumulation=0),
 }
 

@@ -1,0 +1,58 @@
+//===- LossScale.cpp - Gradients that fit into a narrow type --------------===//
+
+#include "LossScale.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+static constexpr llvm::StringLiteral kScale = "loss_scale/scale";
+static constexpr llvm::StringLiteral kFiniteSteps = "loss_scale/finite_steps";
+
+/// The defaults of torch.amp.GradScaler.
+static constexpr double kGrowth = 2, kBackoff = 0.5;
+static constexpr int64_t kGrowthInterval = 2000;
+
+/// A scalar state that stays as it is until its next value is set.
+static Value addState(StepFunction &step, Type type, StringRef name,
+                      Attribute initial) {
+  StringAttr attr = StringAttr::get(type.getContext(), name);
+  Value state =
+      step.addArgument(RankedTensorType::get({}, type),
+                       StateAttr::get(type.getContext(), attr, initial), name);
+  step.results.push_back({state, NextStateAttr::get(type.getContext(), attr)});
+  return state;
+}
+
+Value addLossScale(StepFunction &step, TensorBuilder &b,
+                   const LossScaleRecipe &recipe) {
+  if (!recipe.dynamic)
+    return lossScaleOf(step, b, recipe);
+  addState(step, b.builder.getI64Type(), kFiniteSteps,
+           b.builder.getI64IntegerAttr(0));
+  return addState(step, b.builder.getF32Type(), kScale,
+                  b.builder.getF64FloatAttr(recipe.initial));
+}
+
+Value lossScaleOf(StepFunction &step, TensorBuilder &b,
+                  const LossScaleRecipe &recipe) {
+  return recipe.dynamic ? Value(step.state(kScale))
+                        : b.scalar(b.builder.getF32Type(), recipe.initial);
+}
+
+void updateLossScale(StepFunction &step, TensorBuilder &b, Value finite) {
+  Value scale = step.state(kScale), count = step.state(kFiniteSteps);
+  Value more = b.binary(BinaryKind::Add, count, 1);
+  Value grows = b.compare(ComparePredicate::Ge, more, double(kGrowthInterval));
+  Value grown = b.mul(scale, kGrowth);
+  // It stays below infinity.
+  Value fits = b.compare(ComparePredicate::Le, grown,
+                         double(std::numeric_limits<float>::max()));
+  Value raised = b.select(b.binary(BinaryKind::And, grows, fits), grown, scale);
+  step.setNext(kScale, b.select(finite, raised, b.mul(scale, kBackoff)));
+  Value none = b.splatLike(count, 0);
+  step.setNext(kFiniteSteps,
+               b.select(finite, b.select(grows, none, more), none));
+}
+
+} // namespace autopar

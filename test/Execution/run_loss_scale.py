@@ -1,0 +1,123 @@
+"""Training in fp16 with losses that are scaled: steps whose gradients are not finite are skipped on all ranks.
+
+    python test/Execution/run_loss_scale.py TOOL FOLDER
+
+A model of two layers. A step of data that overflows must leave parameters, optimizer and schedule as they were, as a run without that
+step shows, and halve a dynamic scale, which 2,000 other steps in a row double. The last line counts.
+"""
+
+import argparse
+import json
+import os
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+from safetensors.numpy import load_file
+
+from programs import error_of
+
+WAYS = ["--ranks 1", "--ranks 3", "--ranks 4 --strategy data,tensor --mesh data=2,tensor=2", "--ranks 2 --target emulated --strategy data"]
+STEPS, BAD, GROWTH = 8, (0, 3), 2000
+RECIPE = {"loss": "mse_mean", "optimizer": {"kind": "adam", "lr": 0.01}, "schedule": {"kind": "cosine", "warmup_steps": 2},
+          "steps": STEPS, "clip_global_norm": 1.0, "precision": "fp16"}
+
+
+def write_model(path, random):
+    node = helper.make_node
+    nodes = [node("MatMul", ["x", "w1"], ["z"], name="z"), node("Relu", ["z"], ["h"], name="h"), node("MatMul", ["h", "w2"], ["y"], name="y")]
+    weights = [onnx.numpy_helper.from_array(random.standard_normal(shape).astype(np.float32) / 2, name)
+               for name, shape in (("w1", (5, 8)), ("w2", (8, 4)))]
+    graph = helper.make_graph(nodes, "layers", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [12, 5])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [12, 4])], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+class Runs:
+    """Trains the folder's model on one way, with other data and recipes."""
+
+    def __init__(self, tool, folder, way):
+        self.tool, self.folder, self.way = tool, folder, way
+
+    def train(self, data, **recipe):
+        path = {name: os.path.join(self.folder, name) for name in ("model.onnx", "recipe.json", "data.npz", "log.jsonl", "final.safetensors")}
+        with open(path["recipe.json"], "w") as file:
+            json.dump({**RECIPE, **recipe}, file)
+        np.savez(path["data.npz"], **data)
+        program = os.path.join(self.folder, "model")
+        for command in ([self.tool, "compile", path["model.onnx"], "-o", program, "--train", path["recipe.json"], *self.way.split()],
+                        [program, "--data", path["data.npz"], "--steps", str(len(data["x"])), "--log", path["log.jsonl"],
+                         "--final", path["final.safetensors"]]):
+            error = error_of(*command)
+            assert not error, error
+        with open(path["log.jsonl"]) as file:
+            return [json.loads(line) for line in file], load_file(path["final.safetensors"])
+
+
+def check_skips(runs, data, overflowing):
+    log, final = runs.train(overflowing)
+    assert [step for step, line in enumerate(log) if line["skipped"]] == list(BAD), log
+    scales = [65536 / 2 ** sum(bad < step for bad in BAD) for step in range(len(log))]
+    assert [line["loss_scale"] for line in log] == scales, log
+    others = [step for step in range(len(log)) if step not in BAD]
+    whole_log, whole = runs.train(data)
+    assert not any(line["skipped"] for line in whole_log), whole_log
+    for key in ("loss", "learning_rate", "grad_norm"):
+        np.testing.assert_allclose([log[step][key] for step in others], [line[key] for line in whole_log], rtol=2e-3)
+    for name, value in whole.items():
+        np.testing.assert_allclose(final[name], value, rtol=2e-3, atol=1e-4)
+
+
+def check_static(runs, data):
+    """A scale of which all gradients overflow changes nothing; one that they do not overflow of, only roundings."""
+    log, final = runs.train(data, loss_scale=1e30)
+    assert all(line["skipped"] and line["loss_scale"] == np.float32(1e30) for line in log), log
+    first = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in onnx.load(os.path.join(runs.folder, "model.onnx")).graph.initializer}
+    for name, value in first.items():
+        assert np.array_equal(final[name], value), name
+    scaled, unscaled = (runs.train(data, loss_scale=scale)[1] for scale in (1024, 1))
+    for name, value in scaled.items():
+        np.testing.assert_allclose(unscaled[name], value, rtol=2e-2, atol=1e-3)
+
+
+def check_growth(runs, data):
+    log, _ = runs.train({name: np.tile(array, (GROWTH // STEPS * 2, 1, 1)) for name, array in data.items()}, optimizer={"kind": "sgd", "lr": 1e-4})
+    scales = [line["loss_scale"] for line in log]
+    skipped = [line["skipped"] for line in log]
+    finite = 0
+    for step in range(1, len(log)):
+        finite = 0 if skipped[step - 1] else finite + 1
+        want = scales[step - 1] * (0.5 if skipped[step - 1] else 2 if finite and finite % GROWTH == 0 else 1)
+        assert scales[step] == want, (step, scales[step], want)
+    assert any(later > earlier for earlier, later in zip(scales, scales[1:])), "it never grew"
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("tool")
+    arguments.add_argument("folder")
+    options = arguments.parse_args()
+    os.makedirs(options.folder, exist_ok=True)
+    random = np.random.Generator(np.random.PCG64(11))
+    write_model(os.path.join(options.folder, "model.onnx"), random)
+    data = {"x": random.standard_normal((STEPS, 12, 5)).astype(np.float32), "labels": random.standard_normal((STEPS, 12, 4)).astype(np.float32)}
+    overflowing = {name: np.insert(array, [bad - number for number, bad in enumerate(BAD)], 3e4, axis=0) for name, array in data.items()}
+    passed = failed = 0
+    for way in WAYS:
+        runs = Runs(options.tool, options.folder, way)
+        checks = [lambda: check_skips(runs, data, overflowing), lambda: check_static(runs, data)]
+        if way == WAYS[0]:
+            checks.append(lambda: check_growth(runs, data))
+        for number, check in enumerate(checks):
+            try:
+                check()
+                passed += 1
+            except AssertionError as error:
+                failed += 1
+                print(f"FAIL: {way}, check {number}: {str(error)[:600]}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
