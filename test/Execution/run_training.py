@@ -65,9 +65,13 @@ def compare(folder, recipe, out):
     return None
 
 
-def sample(pairs):
-    """Of all pairs with a way each: every case, and every way."""
-    return [pair for number, pair in enumerate(pairs) if number % len(WAYS) in (0, 1 + number // len(WAYS) % (len(WAYS) - 1))]
+def sample(cases):
+    """Every case on one rank and in another way; in other blocks than its own in one way."""
+    pairs = []
+    for number, (case, blocks) in enumerate(cases):
+        own = blocks == recipe_of(case)["accumulation"]
+        pairs += [((case, blocks), WAYS[0])] * own + [((case, blocks), WAYS[1 + number % (len(WAYS) - 1)])]
+    return pairs
 
 
 def recipe_of(case):
@@ -110,8 +114,7 @@ def main():
     cases = [case for case in cases if os.path.exists(os.path.join(training, case, "run.json"))]
     os.makedirs(options.folder, exist_ok=True)
     cases = [(case, blocks) for case in cases for blocks in blocks_of(case)]
-    pairs = list(itertools.product(cases, WAYS))
-    pairs = pairs if options.full else sample(pairs)
+    pairs = list(itertools.product(cases, WAYS)) if options.full else sample(cases)
     failed = 0
     for number, ((case, blocks), way) in enumerate(pairs):
         if options.target:
