@@ -2,7 +2,9 @@
 # Times five models (from the shared full-size graphs, with made weights) beside onnxruntime, or where those graphs are absent
 # the repository's own GPT-2. Arguments: model folders (model.onnx, inputs.npz) to time instead; options of autopar.bench, such
 # as --quick. Made folders go to AUTOPAR_FULL (default: build/full). With --kernels first: single kernels beside onnxruntime
-# (matrix times vector, decoding, convolutions of lines, depthwise and 1x1 ones) by autopar.bench_kernels and its options.
+# (matrix times vector, decoding, convolutions of lines, depthwise and 1x1 ones) by autopar.bench_kernels and its options. With
+# --training first: training steps beside PyTorch's by autopar.bench_training and its options; AUTOPAR_PYTHON is then a Python with
+# torch, transformers, torchvision, onnx and onnxscript.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 export AUTOPAR_BUILD=${AUTOPAR_BUILD:-$root/build}
@@ -14,6 +16,11 @@ export PYTHONPATH=$root/python AUTOPAR_BIN=$AUTOPAR_BUILD/bin
 if [ "${1:-}" = --kernels ]; then
   shift
   exec "$python" -m autopar.bench_kernels "$@"
+fi
+
+if [ "${1:-}" = --training ]; then
+  shift
+  exec "${AUTOPAR_PYTHON:-$python}" -m autopar.bench_training "$@"
 fi
 
 folders=()

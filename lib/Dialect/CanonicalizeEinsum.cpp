@@ -1,6 +1,7 @@
 //===- CanonicalizeEinsum.cpp - Contractions and powers -------------------===//
 
 #include "Canonicalize.h"
+#include "autopar/Dialect/EinsumAsGemm.h"
 
 using namespace mlir;
 
@@ -18,6 +19,13 @@ static std::string beforeTranspose(StringRef letters, TransposeOp transpose) {
   return before;
 }
 
+/// Whether a GEMM would become loops.
+static bool losesGemm(EinsumOp op, Value lhs, StringRef left, Value rhs,
+                      StringRef right, StringRef result) {
+  return einsumAsGemm(op) &&
+         !einsumAsGemm(left, right, result, shapeOf(lhs), shapeOf(rhs));
+}
+
 /// einsum "mk,kn->mn" (transpose(a), b) -> einsum "km,kn->mn" (a, b)
 static LogicalResult absorbOperandTransposes(EinsumOp op,
                                              PatternRewriter &rewriter) {
@@ -29,6 +37,10 @@ static LogicalResult absorbOperandTransposes(EinsumOp op,
       lhs ? beforeTranspose(op.getLhsLetters(), lhs) : op.getLhsLetters().str();
   std::string right =
       rhs ? beforeTranspose(op.getRhsLetters(), rhs) : op.getRhsLetters().str();
+  if (losesGemm(op, lhs ? lhs.getInput() : op.getLhs(), left,
+                rhs ? rhs.getInput() : op.getRhs(), right,
+                op.getResultLetters()))
+    return failure();
   std::string equation = equationOf(left, right, op.getResultLetters());
   rewriter.modifyOpInPlace(op, [&] {
     if (lhs)
@@ -50,6 +62,9 @@ static LogicalResult absorbResultTranspose(TransposeOp op,
   std::string result;
   for (int64_t dim : op.getPerm())
     result.push_back(einsum.getResultLetters()[dim]);
+  if (losesGemm(einsum, einsum.getLhs(), einsum.getLhsLetters(),
+                einsum.getRhs(), einsum.getRhsLetters(), result))
+    return failure();
   std::string equation =
       equationOf(einsum.getLhsLetters(), einsum.getRhsLetters(), result);
   Operation *absorbed =

@@ -133,13 +133,17 @@ void OptimizerBuilder::addOutput(StringRef name, Value value) {
 }
 
 /// The root of the sum of squares of all gradients: one sum over a vector of
-/// them, which is one all-reduce where shards hold parts of them.
+/// them, which is one all-reduce where shards hold parts of them. Rows come
+/// first, for threads to share.
 Value OptimizerBuilder::globalNorm() {
   SmallVector<Value> squares;
   for (const Trained &item : trained) {
     TensorBuilder own(builder, locationOf(item.name.getValue() + "/norm"));
     Value wide = own.convert(item.gradient, builder.getF32Type());
-    squares.push_back(own.reshape(own.sum(own.mul(wide, wide)), {1}));
+    auto inRow = llvm::to_vector(
+        llvm::seq<int64_t>(1, std::max<size_t>(1, shapeOf(wide).size())));
+    Value rows = own.reduce(ReduceKind::Sum, own.mul(wide, wide), inRow);
+    squares.push_back(own.reshape(own.sum(rows), {1}));
   }
   return b.unary(UnaryKind::Sqrt, b.sum(b.concat(squares, 0)));
 }

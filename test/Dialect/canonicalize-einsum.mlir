@@ -51,3 +51,15 @@ func.func @powers(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3x
   %4 = autopar.binary pow %x, %one : tensor<3xf32>
   return %0, %1, %2, %3, %4 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
 }
+
+// A transpose stays where without it the contraction would be no GEMM: images between channels and points.
+// CHECK-LABEL: func @keeps_gemm
+// CHECK: %[[A:.*]] = autopar.transpose %{{.*}} perm = [1, 0, 2]
+// CHECK: %[[B:.*]] = autopar.transpose %{{.*}} perm = [1, 0, 2]
+// CHECK: autopar.einsum "{{.*}}" %[[A]], %[[B]] : (tensor<4x2x9xf32>, tensor<3x2x9xf32>) -> tensor<4x3xf32>
+func.func @keeps_gemm(%a: tensor<2x4x9xf32>, %b: tensor<2x3x9xf32>) -> tensor<4x3xf32> {
+  %at = autopar.transpose %a perm = [1, 0, 2] : tensor<2x4x9xf32> -> tensor<4x2x9xf32>
+  %bt = autopar.transpose %b perm = [1, 0, 2] : tensor<2x3x9xf32> -> tensor<3x2x9xf32>
+  %0 = autopar.einsum "opx,ipx->oi" %at, %bt : (tensor<4x2x9xf32>, tensor<3x2x9xf32>) -> tensor<4x3xf32>
+  return %0 : tensor<4x3xf32>
+}

@@ -56,14 +56,60 @@ struct ConvolutionDerivative
   static Gradients build(ConvolutionOp op, TensorBuilder &b, Value g,
                          ArrayRef<bool> wanted) {
     SmallVector<Value> gradients(2);
+    bool pointwise = isPointwise(op);
     if (wanted[0])
-      gradients[0] = ofInput(op, b, g);
+      gradients[0] = pointwise ? ofPoints(op, b, g) : ofInput(op, b, g);
     if (wanted[1])
-      gradients[1] = ofFilter(op, b, g);
+      gradients[1] = pointwise ? ofPointwise(op, b, g) : ofFilter(op, b, g);
     return gradients;
   }
 
 private:
+  /// Each element of the result is computed from one point of the image.
+  static bool isPointwise(ConvolutionOp op) {
+    return op.getGroups() == 1 &&
+           llvm::all_of(shapeOf(op.getFilter()).drop_front(2),
+                        [](int64_t size) { return size == 1; }) &&
+           llvm::all_of(op.getPadLow(), [](int64_t pad) { return pad == 0; }) &&
+           llvm::all_of(op.getPadHigh(), [](int64_t pad) { return pad <= 0; });
+  }
+
+  static SmallVector<int64_t> stepsOf(ConvolutionOp op) {
+    SmallVector<int64_t> steps{1, 1};
+    llvm::append_range(steps, op.getStrides());
+    return steps;
+  }
+
+  /// The gradient times the filter, at the points that were read.
+  static Value ofPoints(ConvolutionOp op, TensorBuilder &b, Value g) {
+    SmallVector<int64_t> shape(shapeOf(g)), ones(op.getStrides().size(), 1),
+        zeros(ones.size(), 0), starts(shape.size(), 0);
+    shape[1] = shapeOf(op.getInput())[1];
+    Value points = ConvolutionOp::create(
+        b.builder, b.loc, cast<RankedTensorType>(g.getType()).clone(shape), g,
+        turnedFilter(op, b), ones, ones, zeros, zeros, /*groups=*/1);
+    return b.place(points, starts, stepsOf(op), shapeOf(op.getInput()));
+  }
+
+  /// A contraction of the points that were read with the gradient.
+  static Value ofPointwise(ConvolutionOp op, TensorBuilder &b, Value g) {
+    SmallVector<int64_t> starts(shapeOf(g).size(), 0), shape(shapeOf(g));
+    shape[1] = shapeOf(op.getInput())[1];
+    Value points = b.slice(op.getInput(), starts, shape, stepsOf(op));
+    Value filter = b.einsum("op,ip->oi", byChannel(b, g), byChannel(b, points));
+    return b.reshape(filter, shapeOf(op.getFilter()));
+  }
+
+  /// [images, channels, space...] -> [channels, images * space].
+  static Value byChannel(TensorBuilder &b, Value x) {
+    ArrayRef<int64_t> shape = shapeOf(x);
+    SmallVector<int64_t> perm =
+        llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
+    std::swap(perm[0], perm[1]);
+    int64_t rest = shape[1] ? elementsOf(x) / shape[1] : 0;
+    return b.reshape(b.transpose(x, perm), {shape[1], rest});
+  }
+
   /// [groups * o, c, window...] -> [groups * c, o, window...], mirrored.
   static Value turnedFilter(ConvolutionOp op, TensorBuilder &b) {
     Value w = op.getFilter();
