@@ -153,7 +153,8 @@ LogicalResult Compilation::readRecipe() {
     return fail(llvm::createStringError("recipe " + request.recipe + ": " +
                                         toString(value.takeError())));
   llvm::json::Object *object = value->getAsObject();
-  if (object && !request.precision.empty() && !object->get("precision"))
+  const llvm::json::Value *given = object ? object->get("precision") : nullptr;
+  if (object && !request.precision.empty() && (!given || given->getAsNull()))
     (*object)["precision"] = request.precision;
   auto recipe = recipeFromJSON(*value, request.recipe);
   if (!recipe)

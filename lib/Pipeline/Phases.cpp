@@ -49,10 +49,11 @@ static void buildImportPhase(OpPassManager &manager) {
 
 /// What Planning reads: the step, and what is done once before it.
 static void buildTrainingPhase(OpPassManager &manager) {
-  manager.addPass(createAddLoss());
   // Before weights are moved, so that they are converted at load, and before
-  // derivatives, which are of the types of what they derive.
+  // losses, which are of the full type, and derivatives, which are of the types
+  // of what they derive.
   manager.addPass(createAssignPrecision());
+  manager.addPass(createAddLoss());
   manager.addPass(createDifferentiate());
   manager.addPass(createAccumulateGradients());
   manager.addPass(createAddOptimizer());

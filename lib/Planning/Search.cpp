@@ -334,7 +334,8 @@ Expected<Plan> PlanSearch::run() {
   auto begin = [&](size_t index) {
     return index < trials->size()
                ? std::async(
-                     std::launch::async,
+                     trials->size() > 1 ? std::launch::async
+                                        : std::launch::deferred,
                      [&, index] { return build((*trials)[index]); })
                : std::future<ExpectedProblem>();
   };

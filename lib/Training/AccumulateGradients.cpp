@@ -26,9 +26,10 @@ public:
   BlockRepeater(const Recipe &recipe, func::FuncOp function)
       : blocks(recipe.accumulation), step(function), builder(step.builder()),
         sums(step.results.size()) {}
-  void run();
+  LogicalResult run();
 
 private:
+  LogicalResult checkOutputs();
   void widenInputs();
   IRMapping argumentsOf(int64_t block);
   void take(unsigned result, Value value);
@@ -103,7 +104,23 @@ void BlockRepeater::finishSums() {
   }
 }
 
-void BlockRepeater::run() {
+/// What it means for blocks is known of the loss and of checks alone.
+LogicalResult BlockRepeater::checkOutputs() {
+  for (const StepFunction::Result &result : step.results) {
+    auto output = dyn_cast_or_null<OutputAttr>(result.what);
+    auto type = cast<ShapedType>(result.value.getType());
+    if (output && output.getName() != "loss" &&
+        !type.getElementType().isInteger(1))
+      return step.function.emitError()
+             << "recipe: accumulation: the output '"
+             << output.getName().getValue() << "' has no value for all blocks";
+  }
+  return success();
+}
+
+LogicalResult BlockRepeater::run() {
+  if (failed(checkOutputs()))
+    return failure();
   SmallVector<Operation *> once;
   for (Operation &op : step.body().without_terminator())
     once.push_back(&op);
@@ -124,6 +141,7 @@ void BlockRepeater::run() {
   }
   finishSums();
   step.finish();
+  return success();
 }
 
 namespace {
@@ -133,8 +151,9 @@ struct AccumulateGradients
     auto trained = trainedModule(getOperation());
     if (failed(trained))
       return signalPassFailure();
-    if (*trained && (*trained)->recipe.accumulation > 1)
-      BlockRepeater((*trained)->recipe, (*trained)->step).run();
+    if (*trained && (*trained)->recipe.accumulation > 1 &&
+        failed(BlockRepeater((*trained)->recipe, (*trained)->step).run()))
+      signalPassFailure();
   }
 };
 } // namespace

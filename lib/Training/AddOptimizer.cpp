@@ -41,7 +41,7 @@ private:
   LogicalResult findDecayed();
   Value addState(StringRef name, RankedTensorType type, Attribute initial);
   void setNext(StringRef name, Value value);
-  void unscale();
+  LogicalResult unscale();
   void addOutput(StringRef name, Value value);
   Value globalNorm();
   void clip(Value norm);
@@ -110,14 +110,20 @@ void OptimizerBuilder::setNext(StringRef name, Value value) {
 }
 
 /// Divides the gradients by the scale that the loss had.
-void OptimizerBuilder::unscale() {
+LogicalResult OptimizerBuilder::unscale() {
   if (recipe.lossScale.isOne())
-    return;
+    return success();
   Value inverse = lossScaleOf(step, b, recipe.lossScale);
   inverse = b.div(b.splatLike(inverse, 1), inverse);
   for (Trained &item : trained) {
     TensorBuilder own(builder, locationOf(item.name.getValue() + "/unscale"));
     Type element = cast<ShapedType>(item.gradient.getType()).getElementType();
+    if (element.isF16())
+      return step.function.emitError()
+             << "recipe: loss_scale: the gradient of '" << item.name.getValue()
+             << "' would not fit into f16 without the scale; export the model "
+                "with fp32 parameters, of which \"precision\": \"fp16\" "
+                "computes in fp16";
     Value factor =
         own.broadcast(own.convert(inverse, element), shapeOf(item.gradient));
     Value scaled = std::exchange(item.gradient, own.mul(item.gradient, factor));
@@ -125,6 +131,7 @@ void OptimizerBuilder::unscale() {
       if (isa_and_nonnull<GradientAttr>(result.what) && result.value == scaled)
         result.value = item.gradient;
   }
+  return success();
 }
 
 void OptimizerBuilder::addOutput(StringRef name, Value value) {
@@ -201,7 +208,8 @@ LogicalResult OptimizerBuilder::run() {
   Type i64 = builder.getI64Type(), f64 = builder.getF64Type();
   Value number = addState("optimizer/step", RankedTensorType::get({}, i64),
                           builder.getI64IntegerAttr(0));
-  unscale();
+  if (failed(unscale()))
+    return failure();
   Value norm = globalNorm();
   Value rate = learningRate(b, recipe, number);
   addOutput("grad_norm", norm);

@@ -18,6 +18,9 @@ double OptimizerRecipe::value(StringRef name, unsigned index) const {
   return values.at(name.str()).at(index);
 }
 
+/// More of them would be too large a program.
+static constexpr int64_t kMostBlocks = 1024;
+
 namespace {
 
 /// The keys of a recipe, and those that a reference run has beside them.
@@ -349,9 +352,11 @@ Error Reader::readPrecision() {
     return Error::success();
   }
   scale.initial = value->getAsNumber().value_or(0);
-  return std::isfinite(scale.initial) && scale.initial > 0
+  float narrow = scale.initial, inverse = 1 / narrow;
+  return narrow > 0 && std::isnormal(narrow) && std::isnormal(inverse)
              ? Error::success()
-             : fail("'loss_scale' must be a number above 0, or \"dynamic\"");
+             : fail("'loss_scale' must be \"dynamic\" or a number above 0 that "
+                    "fp32 holds, and its inverse");
 }
 
 //===----------------------------------------------------------------------===//
@@ -386,6 +391,9 @@ Expected<Recipe> Reader::read() {
     return std::move(error);
   if (Error error = readCount(object, "accumulation", 1, recipe.accumulation))
     return std::move(error);
+  if (recipe.accumulation > kMostBlocks)
+    return fail("'accumulation' must be at most " + Twine(kMostBlocks) +
+                ": each block is ops of its own");
   if (Error error = readPrecision())
     return std::move(error);
   if (Error error = refuse("dropout", 0))

@@ -107,7 +107,8 @@ static void joinBlocks(const JsonReader &json, Port &port) {
   if (port.shape.size() < 2 || port.shape.front() != count)
     return blocks.fail("is not the first dimension");
   port.shape.erase(port.shape.begin());
-  port.shape.front() *= count;
+  if (!checkedMultiply(port.shape.front(), count, port.shape.front()))
+    blocks.fail("is too large");
 }
 
 static void parsePorts(const JsonReader &json, const Manifest &manifest,

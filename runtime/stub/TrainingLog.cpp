@@ -34,7 +34,8 @@ double TrainingLog::value(const char *output, int64_t step) const {
   for (size_t i = 0; i < run->results.size(); ++i) {
     const RunResult &result = run->results[i];
     if (!result.wanted || result.when != RunResult::EveryStep ||
-        result.port->name != output)
+        result.port->name != output ||
+        result.port->globalBytes != elementBytes(result.port->dtype))
       continue;
     const char *bytes = run->result(i, step);
     if (result.port->dtype == APRT_F64) {
@@ -44,6 +45,8 @@ double TrainingLog::value(const char *output, int64_t step) const {
     }
     if (result.port->dtype == APRT_BOOL)
       return bytes[0] != 0;
+    if (result.port->dtype != APRT_F32)
+      return NAN;
     float value;
     std::memcpy(&value, bytes, sizeof(value));
     return value;

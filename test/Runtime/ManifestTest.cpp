@@ -133,6 +133,15 @@ TEST(Manifest, PredictionsMayBeEmpty) {
   EXPECT_EQ(parseMessage(document), "");
 }
 
+TEST(Manifest, BlocksAndRowsAreOneDimensionOfArrays) {
+  json document = goodManifest();
+  document["inputs"][0]["blocks"] = 4;
+  Manifest manifest;
+  ASSERT_EQ(parseManifest(document.dump().c_str(), manifest).message(), "");
+  EXPECT_EQ(manifest.inputs[0].shape, std::vector<int64_t>{12});
+  EXPECT_EQ(manifest.inputs[0].dims.size(), 2u);
+}
+
 TEST(Manifest, NoJsonIsRefused) {
   Manifest manifest;
   for (const char *text : {"", "{", "[]", "3", "\"x\"", "{\"abi\":1,}"})
@@ -174,6 +183,8 @@ TEST(Manifest, BadValuesAreNamed) {
   expectRefused("/inputs/0/dtype", "f8", "unknown dtype 'f8'");
   expectRefused("/inputs/0/shape", json({4, 4}), "does not agree");
   expectRefused("/inputs/0/shape", json::array({4}), "does not agree");
+  expectRefused("/inputs/0/blocks", 3, "is not the first dimension");
+  expectRefused("/inputs/0/blocks", 0, "integer from 1");
   expectRefused("/inputs/0/stages/0/offset", 120, "outside the stage's arena");
   expectRefused("/inputs/0/stages/0/stage", 2, "integer from 0 to 1");
   expectRefused("/inputs/0/dims/0/split/0/0", 2, "integer from 0 to 1");

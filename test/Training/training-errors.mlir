@@ -1,4 +1,4 @@
-// RUN: autopar-opt %s --split-input-file --verify-diagnostics --autopar-differentiate
+// RUN: autopar-opt %s --split-input-file --verify-diagnostics --autopar-differentiate --autopar-accumulate-gradients --autopar-add-optimizer
 
 // expected-error @+1 {{recipe autopar.recipe: 'loss' is missing}}
 module attributes {autopar.recipe = {optimizer = {kind = "sgd"}}} {
@@ -39,6 +39,31 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
     // expected-error @+1 {{has a derivative for sums only}}
     %c = autopar.scan max %b dim = 1 : tensor<2x3xf32>
     %loss = autopar.reduce sum %c dims = [0, 1] : tensor<2x3xf32> -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
+
+// -----
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, accumulation = 2 : i64}} {
+  // expected-error @+1 {{recipe: accumulation: the output 'y' has no value for all blocks}}
+  func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">},
+      %w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}, tensor<3xf32> {autopar.result = #autopar.output<"y">}) {
+    %y = autopar.binary mul %x, %w : tensor<3xf32>
+    %loss = autopar.reduce sum %y dims = [0] : tensor<3xf32> -> tensor<f32>
+    return %loss, %y : tensor<f32>, tensor<3xf32>
+  }
+}
+
+// -----
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, loss_scale = 8.0}} {
+  // expected-error @+1 {{recipe: loss_scale: the gradient of 'w' would not fit into f16 without the scale}}
+  func.func @step(%x: tensor<3xf16> {autopar.source = #autopar.input<"x">},
+      %w: tensor<3xf16> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 6>})
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+    %y = autopar.binary mul %x, %w : tensor<3xf16>
+    %wide = autopar.convert %y : tensor<3xf16> -> tensor<3xf32>
+    %loss = autopar.reduce sum %wide dims = [0] : tensor<3xf32> -> tensor<f32>
     return %loss : tensor<f32>
   }
 }

@@ -39,6 +39,15 @@ Value geluTanhSlope(TensorBuilder &b, Value x) {
   return b.add(half, b.mul(x, b.mul(rest, slope)));
 }
 
+/// The slope at `x`, computed in f32 at least: its parts cancel.
+Value wideSlope(TensorBuilder &b, Value x,
+                Value (*slope)(TensorBuilder &, Value)) {
+  Type element = cast<ShapedType>(x.getType()).getElementType();
+  Type wide =
+      element.getIntOrFloatBitWidth() < 32 ? b.builder.getF32Type() : element;
+  return b.convert(slope(b, b.convert(x, wide)), element);
+}
+
 struct UnaryDerivative : Derivative<UnaryDerivative, UnaryOp> {
   static Gradients build(UnaryOp op, TensorBuilder &b, Value g,
                          ArrayRef<bool>) {
@@ -61,9 +70,9 @@ private:
     case UnaryKind::Exp:
       return b.mul(g, y);
     case UnaryKind::GeluErf:
-      return b.mul(g, geluErfSlope(b, x));
+      return b.mul(g, wideSlope(b, x, geluErfSlope));
     case UnaryKind::GeluTanh:
-      return b.mul(g, geluTanhSlope(b, x));
+      return b.mul(g, wideSlope(b, x, geluTanhSlope));
     case UnaryKind::Log:
       return b.div(g, x);
     case UnaryKind::Neg:

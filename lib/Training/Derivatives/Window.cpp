@@ -71,7 +71,7 @@ private:
            llvm::all_of(shapeOf(op.getFilter()).drop_front(2),
                         [](int64_t size) { return size == 1; }) &&
            llvm::all_of(op.getPadLow(), [](int64_t pad) { return pad == 0; }) &&
-           llvm::all_of(op.getPadHigh(), [](int64_t pad) { return pad <= 0; });
+           llvm::all_of(op.getPadHigh(), [](int64_t pad) { return pad == 0; });
   }
 
   static SmallVector<int64_t> stepsOf(ConvolutionOp op) {

@@ -50,7 +50,8 @@ WRONG = {
     "trainable-kind": recipe(trainable=["table"]),
     "twice": recipe(trainable=["fc.weight", "fc.weight"]),
     "precision": recipe(precision="int8"),
-    "loss-scale": recipe(loss_scale=-1),
+    "loss-scale": recipe(loss_scale=1e39),
+    "blocks": recipe(accumulation=1 << 40),
     "accumulation": recipe(accumulation=0),
 }
 
