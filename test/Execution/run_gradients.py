@@ -14,7 +14,8 @@ import os
 import numpy as np
 from safetensors.numpy import load_file
 
-from run_training import WAYS, run, sample
+from programs import error_of
+from run_training import WAYS, sample
 from shared_models import SMALL, end_without
 
 
@@ -29,9 +30,9 @@ def attempt(tool, model, out, way):
     with open(out + ".json", "w") as file:
         json.dump({"loss": "masked_cross_entropy_mean", "optimizer": {"kind": "sgd"}, "trainable": sorted(gradients)}, file)
     np.savez(out + ".npz", **{name: value[None] for name, value in {**inputs, "labels": want["labels"]}.items()})
-    if error := run(tool, "compile", os.path.join(folder, "model.onnx"), "-o", out, "--train", out + ".json", *way.split()):
+    if error := error_of(tool, "compile", os.path.join(folder, "model.onnx"), "-o", out, "--train", out + ".json", *way.split()):
         return error
-    if error := run(out, "--data", out + ".npz", "--steps", "1", "--log", out + ".jsonl", "--gradients", out + ".safetensors"):
+    if error := error_of(out, "--data", out + ".npz", "--steps", "1", "--log", out + ".jsonl", "--gradients", out + ".safetensors"):
         return error
     with open(out + ".jsonl") as file:
         loss = json.loads(file.readline())["loss"]
@@ -61,7 +62,7 @@ def main():
     models = options.models or sorted(name for name in os.listdir(SMALL) if name.endswith("-train"))
     pairs = list(itertools.product(models, WAYS))
     failed = 0
-    pairs = pairs if options.full else sample(pairs)
+    pairs = pairs if options.full else sample(models)
     for number, (model, way) in enumerate(pairs):
         way += f" --target {options.target}" if options.target else ""
         error = attempt(options.tool, model, os.path.join(options.folder, str(number)), way)

@@ -66,12 +66,8 @@ def compare(folder, recipe, out):
 
 
 def sample(cases):
-    """Every case on one rank and in another way; in other blocks than its own in one way."""
-    pairs = []
-    for number, (case, blocks) in enumerate(cases):
-        own = blocks == recipe_of(case)["accumulation"]
-        pairs += [((case, blocks), WAYS[0])] * own + [((case, blocks), WAYS[1 + number % (len(WAYS) - 1)])]
-    return pairs
+    """Each case on one rank and in another way."""
+    return [(case, WAYS[way]) for number, case in enumerate(cases) for way in (0, 1 + number % (len(WAYS) - 1))]
 
 
 def recipe_of(case):
@@ -114,7 +110,10 @@ def main():
     cases = [case for case in cases if os.path.exists(os.path.join(training, case, "run.json"))]
     os.makedirs(options.folder, exist_ok=True)
     cases = [(case, blocks) for case in cases for blocks in blocks_of(case)]
-    pairs = list(itertools.product(cases, WAYS)) if options.full else sample(cases)
+    own = [(case, blocks) for case, blocks in cases if blocks == recipe_of(case)["accumulation"]]
+    others = [case for case in cases if case not in own]
+    # Other blocks than the case's own are not sampled on one rank.
+    pairs = list(itertools.product(cases, WAYS)) if options.full else sample(own) + sample(others)[1::2]
     failed = 0
     for number, ((case, blocks), way) in enumerate(pairs):
         if options.target:

@@ -41,8 +41,7 @@ private:
   json::Object persistentEntry(DictionaryAttr entry);
   void addBlock(json::Object &out, DictionaryAttr entry);
   void addState(json::Object &out, DictionaryAttr entry, StateAttr state);
-  void addParameter(json::Object &out, DictionaryAttr entry,
-                    ParameterAttr source);
+  void addParameter(json::Object &, DictionaryAttr entry, ParameterAttr source);
   int64_t fileIndex(StringRef file, int64_t end);
 
   json::Object weights();
@@ -82,18 +81,16 @@ void ManifestWriter::addPort(DictionaryAttr entry, StringRef name,
   if (isNew) {
     portOrder[which].push_back(name.str());
     ArrayRef<int64_t> shape = shapeIn(entry, "global_type");
-    Type element =
-        getElementTypeOrSelf(entry.getAs<TypeAttr>("global_type").getValue());
+    Type type = entry.getAs<TypeAttr>("global_type").getValue();
     it->second =
         json::Object{{"name", name},
-                     {"dtype", dtypeName(element)},
+                     {"dtype", dtypeName(getElementTypeOrSelf(type))},
                      {"shape", numbers(shape)},
                      {"dims", dimSlices(entry.getAs<ShardingAttr>("sharding"),
                                         shape, program.mesh)},
                      {"stages", json::Array{}}};
-    if (auto input = entry.getAs<InputAttr>("source");
-        input && input.getBlocks())
-      it->second["blocks"] = input.getBlocks();
+    if (auto of = entry.getAs<InputAttr>("source"); of && of.getBlocks())
+      it->second["blocks"] = of.getBlocks();
   }
   it->second.getArray("stages")->push_back(json::Object{
       {"stage", stage}, {held ? "persistent" : "offset", position}});

@@ -1,0 +1,73 @@
+//===- RecipeReader.h - Reads a recipe part by part -------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_TRAINING_RECIPEREADER_H
+#define AUTOPAR_LIB_TRAINING_RECIPEREADER_H
+
+#include "autopar/Support/Names.h"
+#include "autopar/Support/Text.h"
+#include "autopar/Training/Recipe.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace autopar {
+
+struct Hyperparameter;
+
+/// Recipe.cpp has what concerns the whole and its small parts,
+/// RecipeOptimizer.cpp the optimizer and its schedule. Errors name file and
+/// key.
+class RecipeReader {
+public:
+  RecipeReader(const llvm::json::Object &object, llvm::StringRef file)
+      : object(object), file(file) {}
+  llvm::Expected<Recipe> read();
+
+private:
+  llvm::Error fail(const llvm::Twine &what) const {
+    return llvm::createStringError("recipe " + file + ": " + what);
+  }
+  /// The value of a key that is there and not null.
+  static const llvm::json::Value *given(const llvm::json::Object &in,
+                                        llvm::StringRef key);
+  llvm::Error checkKeys();
+  llvm::Error refuse(llvm::StringRef key, const llvm::json::Value &only) const;
+  llvm::Error readText(llvm::StringRef key, std::string &to) const;
+  llvm::Error readNames(const llvm::json::Object &in, llvm::StringRef key,
+                        std::optional<std::vector<std::string>> &to) const;
+  llvm::Error readNumber(const llvm::json::Object &in, llvm::StringRef key,
+                         double least, double &to) const;
+  llvm::Error readCount(const llvm::json::Object &in, llvm::StringRef key,
+                        int64_t least, int64_t &to) const;
+  llvm::Error readClip(llvm::StringRef key, std::optional<double> &to) const;
+  llvm::Error readLoss();
+  llvm::Error readOptimizer();
+  llvm::Error readHyperparameter(const llvm::json::Object &in,
+                                 const Hyperparameter &what);
+  llvm::Error checkHyperparameters() const;
+  llvm::Error readSchedule();
+  llvm::Error readRates(const llvm::json::Object &in);
+  llvm::Error readPrecision();
+  llvm::Error readAccumulation();
+  llvm::Error readClips();
+
+  const llvm::json::Object &object;
+  llvm::StringRef file;
+  Recipe recipe;
+};
+
+/// For a kind that is missing or none of the table's.
+template <typename Row>
+std::string wrongKind(std::optional<llvm::StringRef> kind,
+                      llvm::ArrayRef<Row> rows) {
+  llvm::SmallVector<llvm::StringRef> known;
+  for (const Row &row : rows)
+    known.push_back(row.kind);
+  std::string list = llvm::join(known, ", ");
+  if (!kind || kind->empty())
+    return "is missing; known: " + list;
+  return "is '" + kind->str() + "', which is none of " + list +
+         didYouMean(*kind, known);
+}
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_TRAINING_RECIPEREADER_H
