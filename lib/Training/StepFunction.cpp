@@ -24,20 +24,21 @@ Value StepFunction::addArgument(RankedTensorType type, Attribute source,
       type, NameLoc::get(StringAttr::get(type.getContext(), name)));
 }
 
-BlockArgument StepFunction::input(StringRef name) {
+template <typename Source>
+BlockArgument StepFunction::argument(StringRef name) {
   for (BlockArgument argument : body().getArguments())
-    if (auto input = dyn_cast_or_null<InputAttr>(source(argument));
-        input && input.getName() == name)
+    if (auto of = dyn_cast_or_null<Source>(source(argument));
+        of && of.getName() == name)
       return argument;
   return {};
 }
 
+BlockArgument StepFunction::input(StringRef name) {
+  return argument<InputAttr>(name);
+}
+
 BlockArgument StepFunction::state(StringRef name) {
-  for (BlockArgument argument : body().getArguments())
-    if (auto state = dyn_cast_or_null<StateAttr>(source(argument));
-        state && state.getName() == name)
-      return argument;
-  return {};
+  return argument<StateAttr>(name);
 }
 
 void StepFunction::setNext(StringRef name, Value value) {

@@ -44,6 +44,8 @@ public:
   std::vector<Result> results;
 
 private:
+  template <typename Source> mlir::BlockArgument argument(llvm::StringRef name);
+
   std::vector<mlir::Attribute> sources; // autopar.source
 };
 

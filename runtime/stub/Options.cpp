@@ -92,7 +92,9 @@ const OptionRow optionTable[] = {
      }},
     {"--log", "FILE",
      "of a program that trains: a line of JSON per step with loss,\n"
-     "                     grad_norm, learning_rate, seconds",
+     "                     grad_norm, learning_rate, seconds; of a scaled "
+     "loss\n"
+     "                     also loss_scale, skipped",
      [](Options &o, const std::string &v) {
        o.log = v;
        return Status::success();
