@@ -7,15 +7,12 @@ step shows, and halve a dynamic scale, which 2,000 other steps in a row double. 
 """
 
 import argparse
-import json
-import os
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
-from safetensors.numpy import load_file
 
-from programs import error_of
+from training_runs import Runs, report, write_model
 
 WAYS = ["--ranks 1", "--ranks 3", "--ranks 4 --strategy data,tensor --mesh data=2,tensor=2", "--ranks 2 --target emulated --strategy data"]
 STEPS, BAD, GROWTH = 8, (0, 3), 2000
@@ -23,35 +20,11 @@ RECIPE = {"loss": "mse_mean", "optimizer": {"kind": "adam", "lr": 0.01}, "schedu
           "steps": STEPS, "clip_global_norm": 1.0, "precision": "fp16"}
 
 
-def write_model(path, random):
+def write_layers(folder, random):
     node = helper.make_node
     nodes = [node("MatMul", ["x", "w1"], ["z"], name="z"), node("Relu", ["z"], ["h"], name="h"), node("MatMul", ["h", "w2"], ["y"], name="y")]
-    weights = [onnx.numpy_helper.from_array(random.standard_normal(shape).astype(np.float32) / 2, name)
-               for name, shape in (("w1", (5, 8)), ("w2", (8, 4)))]
-    graph = helper.make_graph(nodes, "layers", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [12, 5])],
-                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [12, 4])], weights)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
-
-
-class Runs:
-    """Trains the folder's model on one way, with other data and recipes."""
-
-    def __init__(self, tool, folder, way):
-        self.tool, self.folder, self.way = tool, folder, way
-
-    def train(self, data, **recipe):
-        path = {name: os.path.join(self.folder, name) for name in ("model.onnx", "recipe.json", "data.npz", "log.jsonl", "final.safetensors")}
-        with open(path["recipe.json"], "w") as file:
-            json.dump({**RECIPE, **recipe}, file)
-        np.savez(path["data.npz"], **data)
-        program = os.path.join(self.folder, "model")
-        for command in ([self.tool, "compile", path["model.onnx"], "-o", program, "--train", path["recipe.json"], *self.way.split()],
-                        [program, "--data", path["data.npz"], "--steps", str(len(data["x"])), "--log", path["log.jsonl"],
-                         "--final", path["final.safetensors"]]):
-            error = error_of(*command)
-            assert not error, error
-        with open(path["log.jsonl"]) as file:
-            return [json.loads(line) for line in file], load_file(path["final.safetensors"])
+    weights = {name: random.standard_normal(shape).astype(np.float32) / 2 for name, shape in (("w1", (5, 8)), ("w2", (8, 4)))}
+    write_model(folder, nodes, {"x": (TensorProto.FLOAT, [12, 5])}, {"y": (TensorProto.FLOAT, [12, 4])}, weights)
 
 
 def check_skips(runs, data, overflowing):
@@ -72,7 +45,7 @@ def check_static(runs, data):
     """A scale of which all gradients overflow changes nothing; one that they do not overflow of, only roundings."""
     log, final = runs.train(data, loss_scale=1e30)
     assert all(line["skipped"] and line["loss_scale"] == np.float32(1e30) for line in log), log
-    first = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in onnx.load(os.path.join(runs.folder, "model.onnx")).graph.initializer}
+    first = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in onnx.load(runs.path("model.onnx")).graph.initializer}
     for name, value in first.items():
         assert np.array_equal(final[name], value), name
     scaled, unscaled = (runs.train(data, loss_scale=scale)[1] for scale in (1024, 1))
@@ -97,26 +70,17 @@ def main():
     arguments.add_argument("tool")
     arguments.add_argument("folder")
     options = arguments.parse_args()
-    os.makedirs(options.folder, exist_ok=True)
     random = np.random.Generator(np.random.PCG64(11))
-    write_model(os.path.join(options.folder, "model.onnx"), random)
+    write_layers(options.folder, random)
     data = {"x": random.standard_normal((STEPS, 12, 5)).astype(np.float32), "labels": random.standard_normal((STEPS, 12, 4)).astype(np.float32)}
     overflowing = {name: np.insert(array, [bad - number for number, bad in enumerate(BAD)], 3e4, axis=0) for name, array in data.items()}
-    passed = failed = 0
+    checks = []
     for way in WAYS:
-        runs = Runs(options.tool, options.folder, way)
-        checks = [lambda: check_skips(runs, data, overflowing), lambda: check_static(runs, data)]
-        if way == WAYS[0]:
-            checks.append(lambda: check_growth(runs, data))
-        for number, check in enumerate(checks):
-            try:
-                check()
-                passed += 1
-            except AssertionError as error:
-                failed += 1
-                print(f"FAIL: {way}, check {number}: {str(error)[:600]}", flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+        runs = Runs(options.tool, options.folder, way, RECIPE)
+        checks += [(f"{way}, skips", lambda runs=runs: check_skips(runs, data, overflowing)),
+                   (f"{way}, static", lambda runs=runs: check_static(runs, data))]
+    checks.append((f"{WAYS[0]}, growth", lambda: check_growth(Runs(options.tool, options.folder, WAYS[0], RECIPE), data)))
+    return report(checks)
 
 
 if __name__ == "__main__":

@@ -72,6 +72,20 @@ static json::Array trainable(func::FuncOp step) {
   return names;
 }
 
+void nameGradients(ModuleOp module) {
+  auto step = module.lookupSymbol<func::FuncOp>("step");
+  MLIRContext *context = module.getContext();
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    if (auto gradient =
+            step.getResultAttrOfType<GradientAttr>(i, AutoparDialect::kResult))
+      step.setResultAttr(
+          i, AutoparDialect::kResult,
+          OutputAttr::get(
+              context,
+              StringAttr::get(context,
+                              "gradient/" + gradient.getName().getValue())));
+}
+
 bool differentiateGraph(ModuleOp module) {
   OwningOpRef<ModuleOp> trained = module.clone();
   auto step = trained->lookupSymbol<func::FuncOp>("step");
@@ -93,16 +107,7 @@ bool differentiateGraph(ModuleOp module) {
   Diagnostics diagnostics(context);
   if (failed(manager.run(*trained)))
     return false;
-  step = trained->lookupSymbol<func::FuncOp>("step");
-  for (unsigned i = 0; i < step.getNumResults(); ++i)
-    if (auto gradient =
-            step.getResultAttrOfType<GradientAttr>(i, AutoparDialect::kResult))
-      step.setResultAttr(
-          i, AutoparDialect::kResult,
-          OutputAttr::get(
-              context,
-              StringAttr::get(context,
-                              "gradient/" + gradient.getName().getValue())));
+  nameGradients(*trained);
   module.getBodyRegion().takeBody(trained->getBodyRegion());
   return true;
 }

@@ -6,11 +6,12 @@
 #include "Random.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <cstdint>
+#include <string>
 
 namespace autopar::property {
 
 struct DerivativeCounts {
-  int64_t ops = 0; // kinds of random op
+  int64_t ops = 0; // kinds of random op, or models
   int64_t passed = 0, failed = 0;
 };
 
@@ -18,6 +19,15 @@ struct DerivativeCounts {
 /// the derivative along a random direction of each operand against the central
 /// difference. Failures are printed.
 DerivativeCounts testDerivatives(mlir::MLIRContext &context, uint64_t seed);
+
+/// Of imported models with a recipe: the derivative of the loss by all trained
+/// parameters at once along random directions, in f64, against the central
+/// difference. Weights and data are random.
+DerivativeCounts testWholeModels(mlir::MLIRContext &context, uint64_t seed,
+                                 llvm::ArrayRef<std::string> files);
+
+/// Results that are gradients become the outputs `gradient/NAME`.
+void nameGradients(mlir::ModuleOp module);
 
 /// Makes @step of a random graph return, beside what it did, a random linear
 /// function of its results as output `loss`, and its gradients by the float

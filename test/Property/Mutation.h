@@ -107,6 +107,14 @@ std::optional<Mutation> exchangeResultNames(const Mutable &program);
 std::optional<Mutation> exchangeChannels(const Mutable &program);
 std::optional<Mutation> exchangeStages(const Mutable &program);
 
+// MutateTraining.cpp: nullopt of programs without states.
+std::optional<Mutation> dropGradientSum(const Mutable &program);
+std::optional<Mutation> doubleGradientSum(const Mutable &program);
+std::optional<Mutation> averageGradientSum(const Mutable &program);
+std::optional<Mutation> skipInNorm(const Mutable &program);
+std::optional<Mutation> updateReplicaOtherwise(const Mutable &program);
+std::optional<Mutation> dropGradientTerm(const Mutable &program);
+
 } // namespace autopar::property
 
 #endif // AUTOPAR_TEST_PROPERTY_MUTATION_H

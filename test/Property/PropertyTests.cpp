@@ -10,11 +10,14 @@
 //    their plans have devices give the same too.
 //
 // A third of the graphs is differentiated first: gradients are results, too.
+// With files, planned programs (autopar compile --stop-after plan) take the
+// place of random ones.
 //
 // 4. --decompositions: every composite, split along what it reduces, on random
 //    and on edge values, and nothing else.
 // 5. --derivatives: gradients of every op against finite differences, and
-//    nothing else.
+//    nothing else; with files, of whole models that a recipe trains (autopar
+//    compile --train RECIPE --stop-after import).
 //
 // Every op with a sharding rule must be in some graph, and every collective in
 // some partitioned program.
@@ -37,6 +40,7 @@
 #include "autopar/Training/Passes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -54,6 +58,7 @@ struct Settings {
   uint64_t seed;
   std::string dumpFolder, target;
   bool onlyMutations, onlyDecompositions, onlyDerivatives;
+  std::vector<std::string> files;
 };
 } // namespace
 
@@ -75,6 +80,7 @@ static void readSettings(int argc, char **argv) {
       "decompositions", desc("composites split along what they reduce only"));
   static opt<bool> onlyDerivatives(
       "derivatives", desc("gradients against finite differences only"));
+  static list<std::string> files(Positional, desc("[FILE ...]"));
   ParseCommandLineOptions(argc, argv,
                           "random programs, whole against partitioned\n");
   if (programs > graphs ||
@@ -83,8 +89,16 @@ static void readSettings(int argc, char **argv) {
                     "the first of the graphs run\n";
     std::exit(1);
   }
-  settings = {graphs, mutants,       programs,           seed,           dump,
-              target, onlyMutations, onlyDecompositions, onlyDerivatives};
+  settings = {graphs,
+              mutants,
+              programs,
+              seed,
+              dump,
+              target,
+              onlyMutations,
+              onlyDecompositions,
+              onlyDerivatives,
+              {files.begin(), files.end()}};
 }
 
 namespace {
@@ -105,8 +119,11 @@ public:
       : context(context), seed(seed), random(seed), counts(counts) {}
 
   void run();
+  /// The same of a planned program.
+  void run(StringRef file);
 
 private:
+  bool test(ModuleOp whole);
   bool fails(ModuleOp module, const Twine &what);
   bool runPartition();
   bool runSchedule();
@@ -119,7 +136,7 @@ private:
   uint64_t seed;
   Random random;
   Counts &counts;
-  const Mesh *mesh = nullptr;
+  Mesh mesh;
   OwningOpRef<ModuleOp> planned, local;
   WholeResults expected;
 };
@@ -217,7 +234,7 @@ void PropertyTest::countOps(ModuleOp module) {
 /// Some mutants of random kinds, or some of each kind.
 void PropertyTest::testMutants() {
   auto fail = [&](ModuleOp mutant, const Twine &what) { fails(mutant, what); };
-  MutantTest test(*planned, *local, *mesh, expected, random);
+  MutantTest test(*planned, *local, mesh, expected, random);
   int64_t kinds = mutators().size();
   int64_t count = settings.mutants * (settings.onlyMutations ? kinds : 1);
   for (int64_t i = 0; i < count; ++i)
@@ -225,30 +242,50 @@ void PropertyTest::testMutants() {
              counts.mutants, fail);
 }
 
+/// Whether the planned program and what is made of it equal the whole.
+bool PropertyTest::test(ModuleOp whole) {
+  if (failed(expected.run(whole)))
+    return !fails(*planned, "the whole program does not run");
+  if (!runPartition())
+    return false;
+  numberLocations(*local);
+  if (!checkResults() || (!settings.onlyMutations && !runSchedule()))
+    return false;
+  countOps(whole);
+  countOps(*local);
+  return true;
+}
+
+void PropertyTest::run(StringRef file) {
+  planned = parseSourceFile<ModuleOp>(file, &context);
+  if (!planned || planned->getOps<MeshOp>().empty()) {
+    ++counts.failed;
+    llvm::outs() << file << ": no planned program\n";
+    return;
+  }
+  mesh = (*planned->getOps<MeshOp>().begin()).getMesh().toMesh();
+  if (!test(*planned))
+    return;
+  ++counts.passed;
+  if (settings.mutants > 0)
+    testMutants();
+}
+
 void PropertyTest::run() {
   bool trained = seed % 3 == 0;
   OwningOpRef<ModuleOp> graph = makeGraph(context, random, trained);
   trained = trained && differentiateGraph(*graph);
-  mesh = &random.pick(planMeshes());
+  mesh = random.pick(planMeshes());
   planned = graph->clone();
   // Most stages for mutants: there are messages to exchange.
   bool overTime =
-      makePlan(*planned, *mesh, random, settings.onlyMutations ? 75 : 25);
+      makePlan(*planned, mesh, random, settings.onlyMutations ? 75 : 25);
   if (failed(verify(*planned))) {
     fails(*planned, "the random plan does not verify");
     return;
   }
-  if (failed(expected.run(*graph))) {
-    fails(*planned, "the whole program does not run");
+  if (!test(*graph))
     return;
-  }
-  if (!runPartition())
-    return;
-  numberLocations(*local);
-  if (!checkResults() || (!settings.onlyMutations && !runSchedule()))
-    return;
-  countOps(*graph);
-  countOps(*local);
   if (seed < settings.seed + uint64_t(settings.programs)) {
     if (!runProgram())
       return;
@@ -297,8 +334,12 @@ static int runDecompositions(MLIRContext &context) {
 }
 
 static int runDerivatives(MLIRContext &context) {
-  DerivativeCounts counts = testDerivatives(context, settings.seed);
-  llvm::outs() << "derivatives of " << counts.ops << " random ops\n"
+  DerivativeCounts counts =
+      settings.files.empty()
+          ? testDerivatives(context, settings.seed)
+          : testWholeModels(context, settings.seed, settings.files);
+  llvm::outs() << "derivatives of " << counts.ops
+               << (settings.files.empty() ? " random ops" : " models") << "\n"
                << counts.passed << " passed, " << counts.failed << " failed\n";
   return counts.failed != 0;
 }
@@ -315,7 +356,9 @@ int main(int argc, char **argv) {
   if (settings.onlyDerivatives)
     return runDerivatives(context);
   Counts counts;
-  for (int64_t i = 0; i < settings.graphs; ++i)
+  for (const std::string &file : settings.files)
+    PropertyTest(context, settings.seed, counts).run(file);
+  for (int64_t i = 0; i < settings.graphs && settings.files.empty(); ++i)
     PropertyTest(context, settings.seed + i, counts).run();
   MutantCounts mutants = sum(counts.mutants);
   llvm::outs() << "graphs: " << counts.passed

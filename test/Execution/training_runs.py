@@ -1,0 +1,67 @@
+"""Training runs of a small model that a test writes: compiled in one way, run on data, its log and its tensors."""
+
+import json
+import os
+
+import numpy as np
+import onnx
+from safetensors.numpy import load_file
+
+from programs import error_of
+
+
+def write_model(folder, nodes, inputs, outputs, weights, opset=17):
+    """`model.onnx` in the folder; inputs and outputs as {name: (type, shape)}, weights as {name: array}."""
+    ports = [[onnx.helper.make_tensor_value_info(name, *port) for name, port in side.items()] for side in (inputs, outputs)]
+    tensors = [onnx.numpy_helper.from_array(value, name) for name, value in weights.items()]
+    graph = onnx.helper.make_graph(nodes, "model", *ports, tensors)
+    os.makedirs(folder, exist_ok=True)
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=8),
+              os.path.join(folder, "model.onnx"))
+
+
+class Runs:
+    """Trains the folder's model on one way, with the recipe and what a run changes of it."""
+
+    def __init__(self, tool, folder, way, recipe):
+        self.tool, self.folder, self.way, self.recipe = tool, folder, way, recipe
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def compile(self, *options, **recipe):
+        """What is wrong, or None."""
+        with open(self.path("recipe.json"), "w") as file:
+            json.dump({**self.recipe, **recipe}, file)
+        return error_of(self.tool, "compile", self.path("model.onnx"), "-o", self.path("model"), "--train", self.path("recipe.json"),
+                        *self.way.split(), *options)
+
+    def run(self, data):
+        """What is wrong, or None. As many steps as the data has."""
+        np.savez(self.path("data.npz"), **data)
+        steps = len(next(iter(data.values())))
+        return error_of(self.path("model"), "--data", self.path("data.npz"), "--steps", str(steps), "--log", self.path("log.jsonl"),
+                        "--final", self.path("final.safetensors"), "--gradients", self.path("gradients.safetensors"))
+
+    def train(self, data, **recipe):
+        """The log and the final tensors; `gradients` has the first step's."""
+        error = self.compile(**recipe) or self.run(data)
+        assert not error, error
+        with open(self.path("log.jsonl")) as file:
+            return [json.loads(line) for line in file], load_file(self.path("final.safetensors"))
+
+    def gradients(self):
+        return load_file(self.path("gradients.safetensors"))
+
+
+def report(checks):
+    """Runs each (name, function); prints those that fail and the counts. True: some failed."""
+    failed = 0
+    for name, check in checks:
+        try:
+            check()
+        except AssertionError as error:
+            failed += 1
+            print(f"FAIL: {name}: {str(error)[:600]}", flush=True)
+    print(f"{len(checks) - failed} passed, {failed} failed")
+    return failed > 0
