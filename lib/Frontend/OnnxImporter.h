@@ -63,7 +63,11 @@ public:
   /// value `expected` where this body runs.
   void requireAtRun(Value condition, bool expected, const llvm::Twine &message,
                     mlir::Location loc);
-  bool isTrained() const { return options.isTrained; }
+  const std::optional<TrainedNodes> &trained() const { return options.trained; }
+  /// The number of the step in the sequence of random numbers: a state.
+  Value randomStep();
+  /// Tells nodes that draw random numbers, and their copies, apart.
+  unsigned nextRandomNumber() { return randomNumbers++; }
   /// Makes the parameter a state, whose next value this is. False if it is no
   /// parameter, or a state already.
   bool setNextValue(Value parameter, Value next);
@@ -127,6 +131,8 @@ private:
   mlir::Block *body = nullptr;
   unsigned errors = 0;
   uint64_t unrolled = 0;
+  unsigned randomNumbers = 0;
+  Value randomState;
   /// The node being imported, for errors about the tensors it uses.
   mlir::Location here;
 

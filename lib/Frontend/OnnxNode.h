@@ -5,6 +5,7 @@
 
 #include "OnnxOps.h"
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Frontend/OnnxImporter.h"
 #include "onnx-ml.pb.h"
 
 namespace autopar {
@@ -131,8 +132,11 @@ public:
                                                 const llvm::Twine &place,
                                                 std::string &problem);
   void requireAtRun(Value condition, bool expected, const llvm::Twine &message);
-  /// Whether the model is imported to be trained.
-  bool isTrained() const;
+  /// How the model is trained, if it is.
+  const std::optional<TrainedNodes> &trained() const;
+  /// See OnnxImporter.
+  Value randomStep();
+  unsigned nextRandomNumber();
   /// Makes the parameter that input i is a state; an error if it is none.
   LogicalResult setNextValue(unsigned i, Value next);
   /// Makes the parameter that input i is a state that stays what it is, which

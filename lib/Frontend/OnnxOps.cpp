@@ -14,7 +14,7 @@ static ArrayRef<OnnxOp> (*const kTables[])() = {
     windowOps,      convTransposeOps, reductionOps,   normalizationOps,
     shapeOps,       indexingOps,      sourceOps,      selectionOps,
     resizeOps,      scatterOps,       mathOps,        poolOps,
-    recurrentOps,   controlOps};
+    recurrentOps,   controlOps,       randomOps};
 
 static SmallVector<int64_t> versions(const OnnxOp &op) {
   SmallVector<int64_t> out;

@@ -54,6 +54,7 @@ llvm::ArrayRef<OnnxOp> mathOps();
 llvm::ArrayRef<OnnxOp> poolOps();
 llvm::ArrayRef<OnnxOp> recurrentOps();
 llvm::ArrayRef<OnnxOp> controlOps();
+llvm::ArrayRef<OnnxOp> randomOps();
 
 /// The oldest and newest version of the standard that the table covers.
 constexpr int64_t kOldestOpset = 6, kNewestOpset = 28;

@@ -57,23 +57,6 @@ LogicalResult isInf(OnnxNode &node) {
 
 LogicalResult identity(OnnxNode &node) { return node.finish(node.input(0)); }
 
-/// Inference: nothing is dropped.
-LogicalResult dropout(OnnxNode &node) {
-  if (node.has(2)) {
-    FailureOr<int64_t> training = node.scalarInt(2);
-    if (failed(training))
-      return failure();
-    if (*training)
-      return node.error(
-          "training_mode is not supported; export the model without dropout");
-  }
-  node.setOutput(0, node.input(0));
-  if (node.wantsOutput(1))
-    node.setOutput(1,
-                   node.splat(node.type(0).clone(node.builder.getI1Type()), 1));
-  return success();
-}
-
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
@@ -284,9 +267,6 @@ const OnnxOp kOps[] = {
     {"Sin", "7 22", 1, 1, "", unaryOfFloat<UnaryKind::Sin>},
     {"Sqrt", "6 13", 1, 1, "", unaryOfFloat<UnaryKind::Sqrt>},
     {"Identity", "1 13 14 16 19 21 23 24 25", 1, 1, "", identity},
-    {"Dropout", "6", 1, 1, "is_test:int ratio:float", dropout},
-    {"Dropout", "7 10", 1, 1, "ratio:float", dropout},
-    {"Dropout", "12 13 22", 1, 3, "seed:int", dropout},
     {"Cast", "6 9 13", 1, 1, "to:int!", cast},
     {"Cast", "19 21 23", 1, 1, "saturate:int to:int!", cast},
     {"Cast", "24 25 28", 1, 1, "round_mode:string saturate:int to:int!", cast},

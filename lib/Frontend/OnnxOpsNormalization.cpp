@@ -270,7 +270,7 @@ LogicalResult frozenBatchNormalization(OnnxNode &node) {
 /// The statistics of the batch, and the running ones: old * momentum + new *
 /// (1 - momentum), of the population's variance.
 LogicalResult trainedBatchNormalization(OnnxNode &node) {
-  if (!node.isTrained())
+  if (!node.trained())
     return node.error("training_mode is not supported in inference; export "
                       "the model for inference, or train it with --train");
   SmallVector<int64_t> dims;
@@ -321,7 +321,7 @@ LogicalResult batchNormalization(OnnxNode &node) {
     return failure();
   if (node.getInt("training_mode", 0))
     return trainedBatchNormalization(node);
-  if (node.isTrained())
+  if (node.trained())
     return frozenBatchNormalization(node);
   Value variance = node.binary(BinaryKind::Add, node.widened(node.input(4)),
                                node.getFloat("epsilon", 1e-5f));

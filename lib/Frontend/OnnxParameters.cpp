@@ -9,6 +9,9 @@ using llvm::Twine;
 
 namespace autopar {
 
+/// The state that counts the steps of random numbers.
+static constexpr llvm::StringLiteral kRandomStep = "random/step";
+
 Value OnnxImporter::constant(DenseElementsAttr elements, Location loc) {
   Value &value = constants[elements];
   if (value)
@@ -90,7 +93,31 @@ bool OnnxImporter::setNextValue(Value parameter, Value next) {
   return true;
 }
 
-bool OnnxNode::isTrained() const { return importer.isTrained(); }
+Value OnnxImporter::randomStep() {
+  if (randomState)
+    return randomState;
+  Location loc = nameLoc(kRandomStep);
+  StringAttr name = builder.getStringAttr(kRandomStep);
+  randomState =
+      body->addArgument(RankedTensorType::get({}, builder.getI64Type()), loc);
+  sources.push_back(
+      StateAttr::get(context, name, builder.getI64IntegerAttr(0)));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(body);
+  Value one = constant(DenseElementsAttr::get(
+                           cast<ShapedType>(randomState.getType()), int64_t(1)),
+                       loc);
+  builder.setInsertionPointAfterValue(one);
+  nextValues.push_back({name, BinaryOp::create(builder, loc, BinaryKind::Add,
+                                               randomState, one)});
+  return randomState;
+}
+
+const std::optional<TrainedNodes> &OnnxNode::trained() const {
+  return importer.trained();
+}
+Value OnnxNode::randomStep() { return importer.randomStep(); }
+unsigned OnnxNode::nextRandomNumber() { return importer.nextRandomNumber(); }
 
 void OnnxNode::keepValue(unsigned i) {
   (void)importer.setNextValue(inputs[i], inputs[i]);

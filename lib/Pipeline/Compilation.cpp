@@ -137,7 +137,7 @@ static bool isNestedDeeply(StringRef text) {
   return false;
 }
 
-/// The recipe, checked, as the attribute that the passes of training read.
+/// The recipe, checked, and what it says of the import and the precision.
 LogicalResult Compilation::readRecipe() {
   if (request.recipe.empty())
     return success();
@@ -156,21 +156,21 @@ LogicalResult Compilation::readRecipe() {
   const llvm::json::Value *given = object ? object->get("precision") : nullptr;
   if (object && !request.precision.empty() && (!given || given->getAsNull()))
     (*object)["precision"] = request.precision;
-  auto recipe = recipeFromJSON(*value, request.recipe);
-  if (!recipe)
-    return fail(recipe.takeError());
-  if (!request.precision.empty() && request.precision != recipe->precision)
+  auto read = recipeFromJSON(*value, request.recipe);
+  if (!read)
+    return fail(read.takeError());
+  if (!request.precision.empty() && request.precision != read->precision)
     return fail(llvm::createStringError("--precision " + request.precision +
                                         ": the recipe's is " +
-                                        recipe->precision));
-  if (recipe->precision != "fp32")
-    (*ir)->setAttr(kPrecision, StringAttr::get(&context, recipe->precision));
-  (*ir)->setAttr(kRecipe, attributeFromJSON(&context, *value));
+                                        read->precision));
+  request.precision = read->precision;
+  request.import.trained = TrainedNodes{read->dropout, read->seed};
+  recipe = attributeFromJSON(&context, *value);
   return success();
 }
 
 /// What was asked for, as attributes that passes read.
-LogicalResult Compilation::describeRequest() {
+void Compilation::describeRequest() {
   auto set = [&](StringRef name, StringRef value) {
     (*ir)->setAttr(name, StringAttr::get(&context, value));
   };
@@ -184,7 +184,8 @@ LogicalResult Compilation::describeRequest() {
   if (!request.planFile.empty() && !request.clusterGiven)
     asked.cluster = {}; // the plan's
   (*ir)->setAttr(kRequest, toAttribute(asked, &context));
-  return readRecipe();
+  if (recipe)
+    (*ir)->setAttr(kRecipe, recipe);
 }
 
 LogicalResult Compilation::importModel() {
@@ -192,12 +193,12 @@ LogicalResult Compilation::importModel() {
   if (!model)
     return fail(model.takeError());
   file = std::move(*model);
-  request.import.isTrained = !request.recipe.empty();
+  if (failed(readRecipe()))
+    return failure();
   ir = importOnnx(*file, request.import, &context);
   if (!ir)
     return failure();
-  if (failed(describeRequest()))
-    return failure();
+  describeRequest();
   return runPasses(Phase::Import);
 }
 

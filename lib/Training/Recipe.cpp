@@ -22,9 +22,9 @@ namespace {
 
 /// The keys of a recipe, and those that a reference run has beside them.
 constexpr StringRef kKeys[] = {
-    "loss",       "output",       "labels",          "optimizer", "schedule",
-    "clip_value", "accumulation", "precision",       "trainable", "steps",
-    "dropout",    "loss_scale",   "clip_global_norm"};
+    "loss",       "output",       "labels",           "optimizer", "schedule",
+    "clip_value", "accumulation", "precision",        "trainable", "steps",
+    "dropout",    "loss_scale",   "clip_global_norm", "seed"};
 constexpr StringRef kReferenceKeys[] = {"case",
                                         "batch",
                                         "exporter",
@@ -170,13 +170,19 @@ Error RecipeReader::readPrecision() {
 // All
 //===----------------------------------------------------------------------===//
 
-/// What only one value is supported of.
-Error RecipeReader::refuse(StringRef key, const json::Value &only) const {
-  const json::Value *value = given(object, key);
-  if (!value || *value == only)
+/// Of random numbers.
+Error RecipeReader::readDropout() {
+  if (Error error = readCount(object, "seed", 0, recipe.seed))
+    return error;
+  if (!given(object, "dropout"))
     return Error::success();
-  return fail("'" + key + "': " + formatv("{0}", *value).str() +
-              " is not supported; leave it out");
+  double value = 0;
+  if (Error error = readNumber(object, "dropout", 0, value))
+    return error;
+  if (value >= 1)
+    return fail("'dropout' must be below 1, the probability to drop all");
+  recipe.dropout = value;
+  return Error::success();
 }
 
 Error RecipeReader::readAccumulation() {
@@ -198,12 +204,10 @@ Expected<Recipe> RecipeReader::read() {
   for (auto part : {&RecipeReader::checkKeys, &RecipeReader::readLoss,
                     &RecipeReader::readOptimizer, &RecipeReader::readSchedule,
                     &RecipeReader::readClips, &RecipeReader::readAccumulation,
-                    &RecipeReader::readPrecision})
+                    &RecipeReader::readPrecision, &RecipeReader::readDropout})
     if (Error error = (this->*part)())
       return std::move(error);
   if (Error error = readNames(object, "trainable", recipe.trainable))
-    return std::move(error);
-  if (Error error = refuse("dropout", 0))
     return std::move(error);
   return std::move(recipe);
 }

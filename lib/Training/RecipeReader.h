@@ -29,7 +29,6 @@ private:
   static const llvm::json::Value *given(const llvm::json::Object &in,
                                         llvm::StringRef key);
   llvm::Error checkKeys();
-  llvm::Error refuse(llvm::StringRef key, const llvm::json::Value &only) const;
   llvm::Error readText(llvm::StringRef key, std::string &to) const;
   llvm::Error readNames(const llvm::json::Object &in, llvm::StringRef key,
                         std::optional<std::vector<std::string>> &to) const;
@@ -48,6 +47,7 @@ private:
   llvm::Error readPrecision();
   llvm::Error readAccumulation();
   llvm::Error readClips();
+  llvm::Error readDropout();
 
   const llvm::json::Object &object;
   llvm::StringRef file;

@@ -7,6 +7,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <map>
+#include <optional>
 
 namespace autopar {
 
@@ -24,6 +25,13 @@ inline constexpr llvm::StringLiteral kChecks = "autopar.checks";
 /// "..."}]` with the hash of their bytes.
 inline constexpr llvm::StringLiteral kKnownTensors = "autopar.known_tensors";
 
+/// What a recipe says of nodes that act otherwise in training.
+struct TrainedNodes {
+  /// Probability of all Dropout nodes, in [0, 1); nothing: as each says.
+  std::optional<double> dropout;
+  int64_t seed = 0; // of random numbers
+};
+
 struct ImportOptions {
   ReadOptions read;
   /// Texts of numbers by what `--bind` gives them to: a symbolic dimension by
@@ -36,8 +44,8 @@ struct ImportOptions {
   std::map<std::string, std::string> states;
 
   /// The model is trained: batch norm with training_mode takes the statistics
-  /// of the batch, and its running statistics are states.
-  bool isTrained = false;
+  /// of the batch, and its running statistics are states; Dropout drops.
+  std::optional<TrainedNodes> trained;
 
   /// Adds `IN=OUT` to the states. An error if it is no such text, or if IN or
   /// OUT has another partner already.

@@ -23,10 +23,10 @@ struct CompileRequest {
   std::string output = "a.out"; // the executable
   std::string weights;          // where the executable finds the weights
   bool embedWeights = false;    // all of them in the executable
-  std::string target;     // "cpu", "cuda", "emulated"; empty: the cluster's
-  std::string precision;  // "fp32", "tf32", "bf16", "fp16"; empty: fp32
-  std::string recipe;     // file: how to train; empty: inference
-  std::string cudaSource; // folder for the program as CUDA C++; empty: none
+  std::string target;         // "cpu", "cuda", "emulated"; empty: the cluster's
+  std::string precision;      // "fp32", "tf32", "bf16", "fp16"; empty: fp32
+  std::string recipe;         // file: how to train; empty: inference
+  std::string cudaSource;     // folder for the program as CUDA C++; empty: none
   std::string entry;      // `--entry` as it was written; empty: the only one
   std::string dumpPhases; // folder for the IR of each phase; empty: none
   bool tracePlanning = false;
@@ -69,7 +69,7 @@ public:
 
 private:
   mlir::LogicalResult runPasses(Phase phase, ExecutableParts *to = nullptr);
-  mlir::LogicalResult describeRequest();
+  void describeRequest();
   mlir::LogicalResult readRecipe();
   std::string describeTraining();
   static llvm::Error checkRanks(const Cluster &cluster, Phase last);
@@ -80,6 +80,7 @@ private:
   CompileRequest request;
   mlir::MLIRContext context;
   std::shared_ptr<const OnnxModel> file;
+  mlir::Attribute recipe; // null: inference
   mlir::OwningOpRef<mlir::ModuleOp> ir;
   PlannedModel planned;
   std::string table;

@@ -59,8 +59,10 @@ struct Recipe {
   std::optional<std::vector<std::string>> trainable; // names of initializers
   std::string precision = "fp32";                    // one of kPrecisions
   LossScaleRecipe lossScale;
-  int64_t accumulation = 1; // blocks of a step, one after the other
-  int64_t steps = 0;        // for schedules that need the total; 0: not given
+  std::optional<double> dropout; // of Dropout nodes; nothing: as each says
+  int64_t seed = 0;              // of random numbers
+  int64_t accumulation = 1;      // blocks of a step, one after the other
+  int64_t steps = 0; // for schedules that need the total; 0: not given
 };
 
 /// An error names the key, what is wrong with it and what is known. `file` is

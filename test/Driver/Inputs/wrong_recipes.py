@@ -51,6 +51,8 @@ WRONG = {
     "twice": recipe(trainable=["fc.weight", "fc.weight"]),
     "precision": recipe(precision="int8"),
     "loss-scale": recipe(loss_scale=1e39),
+    "dropout": recipe(dropout=1),
+    "seed": recipe(seed=-1),
     "blocks": recipe(accumulation=1 << 40),
     "accumulation": recipe(accumulation=0),
 }
