@@ -39,7 +39,7 @@ Value TensorBuilder::convert(Value value, Type element) {
 }
 
 Value TensorBuilder::unary(UnaryKind kind, Value value) {
-  return UnaryOp::create(builder, loc, value.getType(), kind, value);
+  return UnaryOp::create(builder, loc, kind, value);
 }
 
 Value TensorBuilder::binary(BinaryKind kind, Value lhs, Value rhs) {

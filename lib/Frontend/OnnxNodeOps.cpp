@@ -75,10 +75,7 @@ Value OnnxNode::ownTensor() {
 }
 
 Value OnnxNode::unary(UnaryKind kind, Value x) {
-  RankedTensorType type = typeOf(x);
-  if (kind == UnaryKind::IsNan || kind == UnaryKind::IsInf)
-    type = type.clone(builder.getI1Type());
-  return create<UnaryOp>(type, kind, x);
+  return create<UnaryOp>(kind, x);
 }
 
 /// A constant with only zeros.

@@ -251,6 +251,22 @@ void OnnxImporter::requireAtRun(Value condition, bool expected,
        builder.getNamedAttr("output", builder.getStringAttr(name))}));
 }
 
+void addCheck(ModuleOp module, StringAttr output, const Twine &message,
+              ArrayRef<std::string> places) {
+  Builder builder(module.getContext());
+  SmallVector<Attribute> checks;
+  if (auto known = module->getAttrOfType<ArrayAttr>(kChecks))
+    llvm::append_range(checks, known);
+  NamedAttrList check;
+  check.append("message", builder.getStringAttr(message));
+  check.append("output", output);
+  SmallVector<StringRef> texts(places.begin(), places.end());
+  if (!places.empty())
+    check.append("places", builder.getStrArrayAttr(texts));
+  checks.push_back(check.getDictionary(module.getContext()));
+  module->setAttr(kChecks, builder.getArrayAttr(checks));
+}
+
 //===----------------------------------------------------------------------===//
 // Functions of the model
 //===----------------------------------------------------------------------===//

@@ -186,6 +186,8 @@ void Compilation::describeRequest() {
   (*ir)->setAttr(kRequest, toAttribute(asked, &context));
   if (recipe)
     (*ir)->setAttr(kRecipe, recipe);
+  if (request.checkNumerics)
+    (*ir)->setAttr(kCheckNumerics, UnitAttr::get(&context));
 }
 
 LogicalResult Compilation::importModel() {

@@ -60,6 +60,7 @@ static void buildTrainingPhase(OpPassManager &manager) {
   // Derivatives are built without looking around.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  manager.addPass(createCheckNumerics());
   // Weights that are only re-ordered or folded are computed at load.
   manager.addPass(createMoveToSetup());
   manager.addPass(createCanonicalizerPass());

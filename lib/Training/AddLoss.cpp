@@ -143,17 +143,10 @@ Value LossBuilder::toCheck(TensorBuilder &b, Value labels, int64_t classes) {
 }
 
 void LossBuilder::addCheck(Value violated, const Twine &message) {
-  Builder builder(module.getContext());
-  StringAttr name = builder.getStringAttr("labels/violated");
+  auto name = StringAttr::get(module.getContext(), "labels/violated");
   step.results.push_back(
       {violated, OutputAttr::get(module.getContext(), name)});
-  SmallVector<Attribute> checks;
-  if (auto known = module->getAttrOfType<ArrayAttr>(kChecks))
-    llvm::append_range(checks, known);
-  checks.push_back(builder.getDictionaryAttr(
-      {builder.getNamedAttr("output", name),
-       builder.getNamedAttr("message", builder.getStringAttr(message))}));
-  module->setAttr(kChecks, builder.getArrayAttr(checks));
+  autopar::addCheck(module, name, message);
 }
 
 LogicalResult LossBuilder::run() {

@@ -84,10 +84,13 @@ struct Port {
   int64_t localBytes = 0;
 };
 
-/// A boolean that each step computes; true ends the run with the message.
+/// A boolean that each step computes; true ends the run with the message. With
+/// places an i32: if it is above 0, the message and the place of that number,
+/// from 1 on, end the run.
 struct Check {
   Port port;
   std::string message;
+  std::vector<std::string> places;
 };
 
 /// An input of one element that the program was compiled for a value of.

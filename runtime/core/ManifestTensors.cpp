@@ -123,9 +123,15 @@ static void parsePorts(const JsonReader &json, const Manifest &manifest,
 }
 
 static Check parseCheck(const JsonReader &json, const Manifest &manifest) {
-  Check check{parsePort(json, manifest), json.member("message").string()};
-  if (check.port.dtype != APRT_BOOL || check.port.localBytes != 1)
-    json.fail("must be one boolean");
+  Check check{parsePort(json, manifest), json.member("message").string(), {}};
+  JsonReader places = json.member("places", /*optional=*/true);
+  if (!places.isNull())
+    for (const JsonReader &place : places.elements())
+      check.places.push_back(place.string());
+  bool isNumber = !check.places.empty();
+  if (check.port.dtype != (isNumber ? APRT_I32 : APRT_BOOL) ||
+      check.port.localBytes != (isNumber ? 4 : 1))
+    json.fail(isNumber ? "must be one i32" : "must be one boolean");
   return check;
 }
 

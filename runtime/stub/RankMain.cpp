@@ -8,6 +8,7 @@
 #include "Run.h"
 #include "TrainingLog.h"
 
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -201,14 +202,32 @@ Status RankMain::collectAtEnd() {
   return rank->device->synchronize();
 }
 
-/// Reads the checks; one that is true ends the run.
+/// What ends the run, by the value of a check; empty: nothing.
+static std::string violation(const Check &check, const char *value) {
+  if (check.places.empty())
+    return *value == 0 ? "" : check.message;
+  int32_t number;
+  std::memcpy(&number, value, sizeof(number));
+  if (number <= 0)
+    return "";
+  bool isKnown = size_t(number) <= check.places.size();
+  return check.message + " " +
+         (isKnown ? check.places[size_t(number) - 1]
+                  : "place " + std::to_string(number));
+}
+
+/// Reads the checks; one that is violated ends the run.
 void RankMain::addChecks(int64_t time, std::vector<Transfer> &transfers) {
   for (const LocalPort &local : checks) {
     const Check &check = manifest.checks[local.index];
     transfers.push_back(transfer(check.port, local, time));
-    transfers.back().slice.copy = [&check](const std::vector<Interval> &,
-                                           char *host) {
-      return *host == 0 ? Status::success() : Status::error(check.message);
+    std::string where = run.options.repeat > 1
+                            ? "step " + std::to_string(stepNumber) + ": "
+                            : "";
+    transfers.back().slice.copy = [&check, where](const std::vector<Interval> &,
+                                                  char *host) {
+      std::string what = violation(check, host);
+      return what.empty() ? Status::success() : Status::error(where + what);
     };
   }
 }

@@ -65,6 +65,25 @@ TEST(Manifest, GoodOneParses) {
   EXPECT_STREQ(manifest.opName(9), "(start)");
 }
 
+/// A check without places is a boolean, one with them the number of a place.
+TEST(Manifest, ChecksAreOneNumber) {
+  json document = goodManifest();
+  json check = {{"name", "check"},         {"dtype", "i32"},
+                {"shape", json::array()},  {"dims", json::array()},
+                {"message", "the first:"}, {"places", {"here", "there"}}};
+  check["stages"] = {{{"stage", 0}, {"offset", 0}}};
+  document["checks"] = json::array({check});
+  Manifest manifest;
+  ASSERT_EQ(parseManifest(document.dump().c_str(), manifest).message(), "");
+  EXPECT_EQ(manifest.checks[0].places[1], "there");
+  document["checks"][0]["dtype"] = "bool";
+  EXPECT_NE(parseMessage(document).find("must be one i32"), std::string::npos);
+  document["checks"][0]["dtype"] = "i32";
+  document["checks"][0].erase("places");
+  EXPECT_NE(parseMessage(document).find("must be one boolean"),
+            std::string::npos);
+}
+
 TEST(Manifest, KernelsOfAGpuParse) {
   json document = goodManifest();
   document["target"] = "emulated";

@@ -93,6 +93,10 @@ void PlanOptions::addTo(CommandLine &line) {
       flag("allow-linked-weights",
            "follow links to external data inside the model's folder",
            allowLinkedWeights));
+  options.push_back(flag("check-numerics",
+                         "end a run at its first NaN or infinity, naming step, "
+                         "tensor and op (slower)",
+                         checkNumerics));
   options.push_back(
       flag("trace-planning",
            "tell of each mesh that the search tries: what its "
@@ -155,6 +159,7 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
   result.tracePlanning = tracePlanning;
   result.planFile = planFile;
   result.recipe = recipe;
+  result.checkNumerics = checkNumerics;
   result.import.read.allowLinkedWeights = allowLinkedWeights;
   if (Error error = readPorts(bindings, states, result.import))
     return std::move(error);

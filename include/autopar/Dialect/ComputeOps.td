@@ -49,6 +49,11 @@ def Autopar_UnaryOp : Autopar_Op<"unary", [SameOperandsAndResultShape], ["getPre
   let arguments = (ins Autopar_UnaryKindAttr:$kind, Autopar_Tensor:$input);
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "`` $kind $input attr-dict `:` type($input) `->` type($result)";
+  let builders = [OpBuilder<(ins "::autopar::UnaryKind":$kind, "::mlir::Value":$input), [{
+    auto type = ::llvm::cast<::mlir::RankedTensorType>(input.getType());
+    bool isTest = kind == UnaryKind::IsNan || kind == UnaryKind::IsInf;
+    build($_builder, $_state, isTest ? type.clone($_builder.getI1Type()) : type, kind, input);
+  }]>];
   let hasVerifier = 1;
   let hasFolder = 1;
 }

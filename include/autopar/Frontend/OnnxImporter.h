@@ -17,8 +17,15 @@ namespace autopar {
 inline constexpr llvm::StringLiteral kFixedInputs = "autopar.fixed_inputs";
 
 /// On the module: results of @step, one boolean each, that a run may not find
-/// true, as `[{output = "If_3/violated/0", message = "node 'If_3' ..."}]`.
+/// true, as `[{output = "If_3/violated/0", message = "node 'If_3' ..."}]`. With
+/// `places = ["a NaN in ...", ...]` the result is an i32 that may not be above
+/// 0: the number of the place that ends the message, from 1 on.
 inline constexpr llvm::StringLiteral kChecks = "autopar.checks";
+
+/// Adds one to the module; without `places`, a boolean.
+void addCheck(mlir::ModuleOp module, mlir::StringAttr output,
+              const llvm::Twine &message,
+              llvm::ArrayRef<std::string> places = {});
 
 /// On the module: the weights that the program holds for one value only, since
 /// the importer looked at it, as `[{name = "scales", bytes = 16, content =

@@ -26,6 +26,7 @@ struct CompileRequest {
   std::string target;         // "cpu", "cuda", "emulated"; empty: the cluster's
   std::string precision;      // "fp32", "tf32", "bf16", "fp16"; empty: fp32
   std::string recipe;         // file: how to train; empty: inference
+  bool checkNumerics = false; // end a run at the first NaN or infinity
   std::string cudaSource;     // folder for the program as CUDA C++; empty: none
   std::string entry;      // `--entry` as it was written; empty: the only one
   std::string dumpPhases; // folder for the IR of each phase; empty: none

@@ -309,21 +309,21 @@ json::Array ManifestWriter::portsOf(StringRef which) {
 
 /// All ports of the stages, in the order in which they came.
 void ManifestWriter::addPorts(json::Object &root) {
-  llvm::StringMap<StringRef> checks; // messages by outputs
+  llvm::StringMap<DictionaryAttr> checks; // by outputs
   if (auto list = program.module->getAttrOfType<ArrayAttr>(kChecks))
     for (auto check : list.getAsRange<DictionaryAttr>())
-      checks[check.getAs<StringAttr>("output").getValue()] =
-          check.getAs<StringAttr>("message").getValue();
+      checks[check.getAs<StringAttr>("output").getValue()] = check;
   root["inputs"] = portsOf("input");
   if (json::Array gradients = portsOf("gradient"); !gradients.empty())
     root["gradients"] = std::move(gradients);
   json::Array outputs, checked;
   for (json::Value &port : portsOf("output")) {
     json::Object &fields = *port.getAsObject();
-    StringRef message = checks.lookup(*fields.getString("name"));
-    if (!message.empty())
-      fields["message"] = message;
-    (message.empty() ? outputs : checked).push_back(std::move(port));
+    DictionaryAttr check = checks.lookup(*fields.getString("name"));
+    for (StringRef key : {"message", "places"})
+      if (Attribute value = check ? check.get(key) : Attribute())
+        fields[key] = toJSON(value);
+    (check ? checked : outputs).push_back(std::move(port));
   }
   if (!checked.empty())
     root["checks"] = std::move(checked);
