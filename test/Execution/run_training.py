@@ -21,7 +21,7 @@ from programs import error_of
 from shared_models import SHARED, end_without
 
 MARGIN = 5
-MOMENTUM = 0.9  # of the references' batch norms
+MOMENTUM = 0.9  # of the references' batch norms, by the block
 WAYS = ["--ranks 1", "--ranks 2", "--ranks 3", "--ranks 4", "--ranks 2 --strategy data", "--ranks 4 --strategy data",
         "--ranks 2 --strategy tensor", "--ranks 4 --strategy tensor", "--ranks 4 --strategy data,tensor --mesh data=2,tensor=2"]
 
@@ -56,7 +56,7 @@ def compare(folder, recipe, out):
     if sorted(got) != sorted(recipe["trainable"] + running):
         return f"the final parameters are {sorted(got)}"
     for name in running:
-        want[name] = want[name] + MOMENTUM ** recipe["steps"] * (initial[name] - name.endswith("var"))
+        want[name] = want[name] + MOMENTUM ** (recipe["steps"] * recipe["accumulation"]) * (initial[name] - name.endswith("var"))
     for name, tensor in got.items():
         size = np.linalg.norm(want[name].astype(np.float64))
         difference = np.linalg.norm(tensor.astype(np.float64) - want[name]) / size
@@ -81,14 +81,12 @@ def blocks_of(case):
     return [1, 2, 4] if recipe["symbolic_batch"] else [recipe["accumulation"]]
 
 
-def attempt(tool, case, blocks, out, way):
-    """Trains one case in one way; what is wrong, or None."""
-    folder = os.path.join(SHARED, "training", case)
+def attempt(tool, folder, recipe, out, way):
+    """Trains a folder's model by the recipe in one way and compares the run with the folder's; what is wrong, or None."""
     path = {name: os.path.join(folder, name) for name in ("model.onnx", "data.npz")}
-    recipe = dict(recipe_of(case), accumulation=blocks)
     with open(out + ".json", "w") as file:
         json.dump(recipe, file)
-    bindings = ["--bind", f"batch={recipe['batch'] // blocks}"] if recipe["symbolic_batch"] else []
+    bindings = ["--bind", f"batch={recipe['batch'] // recipe['accumulation']}"] if recipe["symbolic_batch"] else []
     if error := error_of(tool, "compile", path["model.onnx"], "-o", out, "--train", out + ".json", *bindings, *way.split()):
         return error
     if error := error_of(out, "--data", path["data.npz"], "--steps", str(recipe["steps"]), "--log", out + ".jsonl", "--final", out + ".safetensors"):
@@ -118,7 +116,8 @@ def main():
     for number, ((case, blocks), way) in enumerate(pairs):
         if options.target:
             way += f" --target {options.target}"
-        error = attempt(options.tool, case, blocks, os.path.join(options.folder, str(number)), way)
+        recipe = dict(recipe_of(case), accumulation=blocks)
+        error = attempt(options.tool, os.path.join(training, case), recipe, os.path.join(options.folder, str(number)), way)
         failed += error is not None
         name = f"{case} of {blocks} blocks {way}" if blocks > 1 else f"{case} {way}"
         print(f"FAIL: {name}: {error}" if error else f"ok: {name}", flush=True)
