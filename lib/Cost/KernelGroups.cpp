@@ -35,6 +35,7 @@ private:
   void name(KernelGroup &group, const OpenGroup &open);
   void findInPlace(KernelGroup &group, const OpenGroup &open);
   bool readsInPlace(const KernelGroup &group, Value input) const;
+  bool foldsNone(const KernelGroup &group, Value input) const;
   void order(KernelGroups &result, Block &body);
 
   Grouping &grouping;
@@ -196,6 +197,21 @@ bool Assembly::readsInPlace(const KernelGroup &group, Value input) const {
   return true;
 }
 
+/// Whatever the group makes of an element of `input`, it makes at the same
+/// index: no row of it is reduced.
+bool Assembly::foldsNone(const KernelGroup &group, Value input) const {
+  llvm::DenseSet<Value> made{input};
+  for (Operation *op : group.ops) {
+    if (llvm::none_of(op->getOperands(),
+                      [&](Value operand) { return made.contains(operand); }))
+      continue;
+    if (grouping.roles.lookup(op) != LoopRole::Pointwise)
+      return false;
+    made.insert(op->result_begin(), op->result_end());
+  }
+  return true;
+}
+
 void Assembly::findInPlace(KernelGroup &group, const OpenGroup &open) {
   auto input = [&](Value value) -> int {
     auto *it = llvm::find(group.inputs, value);
@@ -212,9 +228,10 @@ void Assembly::findInPlace(KernelGroup &group, const OpenGroup &open) {
       group.inPlace.push_back({0u, unsigned(at)});
     return;
   }
-  if (open.whole || open.remapped ||
-      (open.rowLength && group.outputs.size() != 1))
+  if (open.whole || open.remapped)
     return;
+  // One result is stored once its row is read, another may read it later.
+  bool onlyElements = open.rowLength && group.outputs.size() > 1;
   SmallVector<bool> taken(group.inputs.size());
   auto pairUp = [&](unsigned index, llvm::function_ref<bool(Value)> isWanted) {
     Value output = group.outputs[index];
@@ -223,7 +240,8 @@ void Assembly::findInPlace(KernelGroup &group, const OpenGroup &open) {
       auto to = cast<ShapedType>(output.getType());
       if (taken[at] || from.getElementType() != to.getElementType() ||
           from.getNumElements() != to.getNumElements() || !isWanted(value) ||
-          !readsInPlace(group, value))
+          !readsInPlace(group, value) ||
+          (onlyElements && !foldsNone(group, value)))
         continue;
       group.inPlace.push_back({index, unsigned(at)});
       return taken[at] = true;
