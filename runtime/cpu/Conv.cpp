@@ -103,7 +103,7 @@ Status Conv::packWeights(Entry &entry, const aprt_conv_desc &desc,
     widen(pool, desc.dtype, w, static_cast<float *>(wide.data()), count);
     w = wide.data();
   }
-  if (entry.plan->packWeights(library, w))
+  if (entry.plan->packWeights(pool, w))
     return Status::success();
   return Status::error("oneDNN failed to pack a convolution's weights");
 }

@@ -186,8 +186,7 @@ static bool sameLayout(const dnnl_memory_desc_t &a,
   return std::memcmp(&a, &b, sizeof(a)) == 0;
 }
 
-bool ConvPlan::createStep(const OneDnn &library, Step &step,
-                          Workspace &workspace, MemoryCounter &memory) {
+bool ConvPlan::createStep(const OneDnn &library, Step &step) {
   ConvLayouts layouts;
   dnnl_convolution_desc_t operation;
   if (!convLayouts(library, step.piece.desc, layouts) ||
@@ -200,7 +199,7 @@ bool ConvPlan::createStep(const OneDnn &library, Step &step,
   dnnl_primitive_attr_t attributes = epilogue.attributes();
   Primitive &primitive = step.primitive;
   if (!epilogue.ok() ||
-      !primitive.create(library, &operation, attributes, &workspace,
+      !primitive.create(library, &operation, attributes, workspace,
                         steps.size() - 1) ||
       !primitive.addArgument(DNNL_ARG_SRC, layouts.x) ||
       !primitive.addArgument(DNNL_ARG_WEIGHTS, primitive.weightsLayout()) ||
@@ -218,10 +217,48 @@ bool ConvPlan::createStep(const OneDnn &library, Step &step,
   weights.back().offset = offset;
   weights.back().source = layouts.weightSource;
   weights.back().layout = primitive.weightsLayout();
-  size_t bytes = library.dnnl_memory_desc_get_size(&weights.back().layout);
-  return weights.back()
-      .data.allocate(int64_t(bytes), "a packed weight", &memory)
-      .ok();
+  return true;
+}
+
+/// Output channels, or groups, that a layout stores together.
+static int64_t leadingBlock(const dnnl_memory_desc_t &layout) {
+  const dnnl_blocking_desc_t &blocking = layout.format_desc.blocking;
+  int64_t block = 1;
+  for (int i = 0; i < blocking.inner_nblks; ++i)
+    if (blocking.inner_idxs[i] == 0)
+      block *= blocking.inner_blks[i];
+  return block;
+}
+
+/// One for each piece of the output channels, or one for all of them where they
+/// cannot be cut.
+bool ConvPlan::createReorders(const OneDnn &library, size_t part,
+                              int64_t pieces) {
+  constexpr int64_t worthCutting = 32 << 10; // elements
+  const Weights &whole = weights[part];
+  int64_t channels = whole.layout.dims[0];
+  int64_t block = leadingBlock(whole.layout);
+  bool isCut = channels % block == 0 &&
+               product(whole.layout.dims, whole.layout.ndims) >= worthCutting;
+  int64_t length =
+      isCut ? (channels / block + pieces - 1) / pieces * block : channels;
+  for (int64_t begin = 0; begin < channels; begin += length) {
+    dnnl_dims_t sizes, offsets = {begin};
+    std::copy_n(whole.layout.dims, whole.layout.ndims, sizes);
+    sizes[0] = std::min(length, channels - begin);
+    dnnl_memory_desc_t from = whole.source, to = whole.layout;
+    bool isPart = sizes[0] < channels;
+    if (isPart && (library.dnnl_memory_desc_init_submemory(
+                       &from, &whole.source, sizes, offsets) != dnnl_success ||
+                   library.dnnl_memory_desc_init_submemory(
+                       &to, &whole.layout, sizes, offsets) != dnnl_success))
+      return false;
+    reorders.emplace_back();
+    reorders.back().weights = part;
+    if (!reorders.back().primitive.createReorder(library, from, to))
+      return false;
+  }
+  return true;
 }
 
 /// Whether some output position of dimension `d` reads padding only: oneDNN 2.6
@@ -239,32 +276,45 @@ static bool readsOnlyPadding(const aprt_conv_desc &desc, int64_t d) {
   return false;
 }
 
-bool ConvPlan::create(const OneDnn &library, int threads, Workspace &workspace,
+bool ConvPlan::create(const OneDnn &library, int threads, Workspace &scratch,
                       MemoryCounter &memory) {
+  workspace = &scratch;
   for (int64_t d = 0; desc.channels_last && d < desc.spatial_rank; ++d)
     if (readsOnlyPadding(desc, d))
       return false;
   for (const ConvPiece &piece : cutConv(desc, threads)) {
     steps.emplace_back();
     steps.back().piece = piece;
-    if (!createStep(library, steps.back(), workspace, memory))
+    if (!createStep(library, steps.back()))
       return false;
   }
-  return true;
+  int64_t bytes = 0;
+  for (size_t part = 0; part < weights.size(); ++part) {
+    constexpr int64_t line = 64;
+    weights[part].place = bytes;
+    int64_t size =
+        int64_t(library.dnnl_memory_desc_get_size(&weights[part].layout));
+    bytes += (size + line - 1) / line * line;
+    if (!createReorders(library, part, threads))
+      return false;
+  }
+  return (desc.slot < 0 ? scratch.reserveFilter(bytes)
+                        : kept.allocate(bytes, "a packed weight", &memory))
+      .ok();
 }
 
-bool ConvPlan::packWeights(const OneDnn &library, const void *w) {
-  for (Weights &part : weights) {
-    Primitive reorder;
-    if (!reorder.createReorder(library, part.source, part.layout))
-      return false;
+bool ConvPlan::packWeights(ThreadPool &pool, const void *w) {
+  std::atomic<bool> good{true};
+  pool.run(int64_t(reorders.size()), [&](int64_t i) {
+    Primitive &reorder = reorders[i].primitive;
+    const Weights &part = weights[reorders[i].weights];
     reorder.bind(DNNL_ARG_FROM, static_cast<const char *>(w) +
                                     part.offset * elementBytes(desc.dtype));
-    reorder.bind(DNNL_ARG_TO, part.data.data());
+    reorder.bind(DNNL_ARG_TO, packed() + part.place);
     if (!reorder.execute())
-      return false;
-  }
-  return true;
+      good.store(false);
+  });
+  return good.load();
 }
 
 bool ConvPlan::runStep(Step &step, const char *x, const char *bias, char *y) {
@@ -273,7 +323,7 @@ bool ConvPlan::runStep(Step &step, const char *x, const char *bias, char *y) {
   int64_t xImage = desc.c * product(desc.in, s);
   int64_t yImage = desc.o * product(desc.out, s);
   Primitive &primitive = step.primitive;
-  primitive.bind(DNNL_ARG_WEIGHTS, weights[step.weights].data.data());
+  primitive.bind(DNNL_ARG_WEIGHTS, packed() + weights[step.weights].place);
   if (desc.bias)
     primitive.bind(DNNL_ARG_BIAS, bias + piece.o * element);
   for (int64_t i = piece.image; i < piece.imageEnd; i += piece.desc.n) {

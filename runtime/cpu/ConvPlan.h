@@ -34,8 +34,9 @@ public:
   bool create(const OneDnn &library, int threads, Workspace &workspace,
               MemoryCounter &memory);
 
-  /// Brings W into the layout that the library chose.
-  bool packWeights(const OneDnn &library, const void *w);
+  /// Brings W into the layout that the library chose: where the plan keeps it
+  /// if it names a slot, else into the workspace, for the next run.
+  bool packWeights(ThreadPool &pool, const void *w);
 
   bool run(ThreadPool &pool, const void *x, const void *bias, void *y);
 
@@ -47,16 +48,28 @@ private:
   };
   struct Weights {
     int64_t offset = 0; // elements of W before this part
+    int64_t place = 0;  // bytes of the packed filter before this part
     dnnl_memory_desc_t source, layout;
-    Buffer data;
   };
-  bool createStep(const OneDnn &library, Step &step, Workspace &workspace,
-                  MemoryCounter &memory);
+  /// Of some output channels of a part.
+  struct Reorder {
+    size_t weights = 0; // index into weights
+    Primitive primitive;
+  };
+  bool createStep(const OneDnn &library, Step &step);
+  bool createReorders(const OneDnn &library, size_t part, int64_t pieces);
+  char *packed() const {
+    return static_cast<char *>(kept.data() ? kept.data()
+                                           : workspace->filterBlock());
+  }
   bool runStep(Step &step, const char *x, const char *bias, char *y);
 
   aprt_conv_desc desc;
   std::vector<Step> steps;
   std::vector<Weights> weights;
+  std::vector<Reorder> reorders;
+  Workspace *workspace = nullptr;
+  Buffer kept; // of a plan that names a slot
 };
 
 } // namespace autopar::runtime

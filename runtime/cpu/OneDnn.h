@@ -25,6 +25,7 @@
   X(dnnl_memory_desc_get_size)                                                 \
   X(dnnl_memory_desc_init_by_strides)                                          \
   X(dnnl_memory_desc_init_by_tag)                                              \
+  X(dnnl_memory_desc_init_submemory)                                           \
   X(dnnl_memory_destroy)                                                       \
   X(dnnl_memory_set_data_handle)                                               \
   X(dnnl_post_ops_append_binary)                                               \

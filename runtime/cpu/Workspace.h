@@ -7,9 +7,9 @@
 
 namespace autopar::runtime {
 
-/// One block of scratch per thread of a rank, and one for all of them, each as
-/// large as the largest that any library call asked for. A call's scratch means
-/// nothing after the call.
+/// One block of scratch per thread of a rank, one for all of them and one for a
+/// filter in the library's layout, each as large as the largest that any
+/// library call asked for. A call's scratch means nothing after the call.
 class Workspace {
 public:
   Workspace(int threads, MemoryCounter &memory)
@@ -30,24 +30,29 @@ public:
   }
 
   /// Makes the block that all threads of a call share at least so large.
-  Status reserveShared(int64_t bytes) {
-    if (bytes <= shared.size())
-      return Status::success();
-    shared.release();
-    return shared.allocate(bytes, "a call's workspace", &memory);
-  }
+  Status reserveShared(int64_t bytes) { return grow(shared, bytes); }
+  /// The same for a call's filter.
+  Status reserveFilter(int64_t bytes) { return grow(filter, bytes); }
 
   void *sharedBlock() const { return shared.data(); }
+  void *filterBlock() const { return filter.data(); }
 
   void *block(int64_t thread) const {
     return static_cast<char *>(blocks.data()) + thread % threads * blockBytes;
   }
 
 private:
+  Status grow(Buffer &buffer, int64_t bytes) {
+    if (bytes <= buffer.size())
+      return Status::success();
+    buffer.release();
+    return buffer.allocate(bytes, "a call's workspace", &memory);
+  }
+
   int threads;
   MemoryCounter &memory;
   int64_t blockBytes = 0;
-  Buffer blocks, shared;
+  Buffer blocks, shared, filter;
 };
 
 } // namespace autopar::runtime

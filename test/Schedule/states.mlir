@@ -50,3 +50,33 @@ func.func @step(%a: tensor<4xf32> {autopar.source = #autopar.state<"a", 0.0 : f3
     -> (tensor<4xf32> {autopar.result = #autopar.next_state<"a">}, tensor<4xf32> {autopar.result = #autopar.next_state<"b">}) {
   return %b, %a : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// A reduction in the same kernel keeps a state from being written over if it is of the state alone.
+// CHECK-LABEL: func.func @other()
+// CHECK: autopar.kernel ins(%{{.*}}, %{{.*}}) outs(%{{.*}}, %{{.*}}) attributes {autopar.in_place = array<i64: -1, 1>
+// CHECK: autopar.reduce
+// CHECK-NOT: autopar.kernel
+func.func @other(%g: tensor<4x8xf32> {autopar.source = #autopar.input<"g">},
+                %a: tensor<4x8xf32> {autopar.source = #autopar.state<"a", 0.0 : f32>})
+    -> (tensor<4xf32> {autopar.result = #autopar.output<"norm">}, tensor<4x8xf32> {autopar.result = #autopar.next_state<"a">}) {
+  %positive = autopar.unary relu %g : tensor<4x8xf32> -> tensor<4x8xf32>
+  %norm = autopar.reduce sum %positive dims = [1] : tensor<4x8xf32> -> tensor<4xf32>
+  %next = autopar.binary sub %a, %positive : tensor<4x8xf32>
+  return %norm, %next : tensor<4xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @own()
+// CHECK: autopar.kernel {{.*}}autopar.op = "reduce"
+// CHECK-NOT: in_place
+// CHECK: autopar.kernel {{.*}}autopar.op = "copy"
+func.func @own(%g: tensor<4x8xf32> {autopar.source = #autopar.input<"g">},
+                %a: tensor<4x8xf32> {autopar.source = #autopar.state<"a", 0.0 : f32>})
+    -> (tensor<4xf32> {autopar.result = #autopar.output<"norm">}, tensor<4x8xf32> {autopar.result = #autopar.next_state<"a">}) {
+  %next = autopar.binary sub %a, %g : tensor<4x8xf32>
+  %norm = autopar.reduce sum %next dims = [1] : tensor<4x8xf32> -> tensor<4xf32>
+  return %norm, %next : tensor<4xf32>, tensor<4x8xf32>
+}
