@@ -153,6 +153,26 @@ TEST_P(ConvThreads, LinesAndPixels) {
   }
 }
 
+/// Large filters are packed by all threads, those of no slot into memory that
+/// the calls share; channels are no multiple of the library's blocks, too.
+TEST_P(ConvThreads, WideFilters) {
+  std::mt19937 random(31 + GetParam());
+  Machine machine(GetParam());
+  int64_t unpacked = 0;
+  for (int i = 0; i < 24 && !HasFatalFailure(); ++i) {
+    Convolution conv = randomConvolution(random);
+    aprt_conv_desc &d = conv.desc;
+    if (d.groups > 2)
+      continue;
+    d.c = d.groups * 64;
+    d.o = d.groups * (i % 2 ? 96 : 83);
+    fill(conv, random);
+    check(machine, conv, i % 3 == 0);
+    unpacked += d.slot < 0;
+  }
+  EXPECT_GT(unpacked, 2);
+}
+
 /// Nothing but the shape of the description changes.
 TEST(Conv, LinesAreImagesOfHeightOne) {
   aprt_conv_desc desc{};
