@@ -47,11 +47,11 @@ Value randomBits(OnnxNode &node, ArrayRef<int64_t> shape) {
           .str();
   uint64_t salt = llvm::xxh3_64bits(what);
   Value step = node.convert(node.randomStep(), bits);
-  auto key = [&](uint32_t salt) {
-    Value mixed = node.binary(BinaryKind::Xor, step, double(salt));
+  auto key = [&](uint32_t half) {
+    Value mixed = node.binary(BinaryKind::Xor, step, double(half));
     return node.broadcastDims(scramble(node, scramble(node, mixed)), shape, {});
   };
-  Value x = key(salt);
+  Value x = key(uint32_t(salt));
   int64_t stride = 1;
   for (int64_t dim = shape.size() - 1; dim >= 0; --dim) {
     if (double(stride) * shape[dim] > kTwo32) { // positions of 32 bits
@@ -68,15 +68,15 @@ Value randomBits(OnnxNode &node, ArrayRef<int64_t> shape) {
     stride *= shape[dim];
   }
   x = scramble(node, x);
-  x = node.binary(BinaryKind::Xor, x, key(salt >> 32));
+  x = node.binary(BinaryKind::Xor, x, key(uint32_t(salt >> 32)));
   return scramble(node, x);
 }
 
 /// The probability with which a node drops elements: in training the recipe's,
 /// else its own where it is in training mode. Dropout before version 12 has no
-/// mode: it drops in training.
+/// mode: it drops in training, but for `is_test`.
 FailureOr<double> dropoutRatio(OnnxNode &node, bool hasMode) {
-  bool drops = !hasMode;
+  bool drops = !hasMode && !node.getInt("is_test", 0);
   if (hasMode && node.has(2)) {
     FailureOr<int64_t> training = node.scalarInt(2);
     if (failed(training))
@@ -113,6 +113,10 @@ template <bool hasMode> LogicalResult dropout(OnnxNode &node) {
   Value x = node.input(0);
   Value kept = node.splat(node.type(0).clone(node.builder.getI1Type()), 1);
   if (*ratio > 0) {
+    for (int64_t size : node.shape(0))
+      if (double(size) > kTwo32)
+        return node.error("a dimension of more than 2^32 elements has no "
+                          "random numbers of its own");
     Value bits = randomBits(node, node.shape(0));
     double below = std::min(std::round(*ratio * kTwo32), kTwo32 - 1);
     kept =

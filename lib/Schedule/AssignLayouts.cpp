@@ -265,7 +265,9 @@ bool LayoutChoice::runsAlong(Value output, Value input) {
 /// rows are outermost.
 bool LayoutChoice::mayOverwrite(KernelOp kernel, Value output, Value input) {
   if (kernel->hasAttr(schedule::kRowRank))
-    return layoutOf(output).empty() && layoutOf(input).empty();
+    return layoutOf(input).empty() &&
+           llvm::all_of(kernel.getResults(),
+                        [&](Value other) { return layoutOf(other).empty(); });
   return llvm::all_of(kernel.getResults(), [&](Value other) {
     return elementsOf(other) == elementsOf(input) && runsAlong(other, input);
   });

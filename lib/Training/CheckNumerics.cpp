@@ -28,13 +28,16 @@ namespace {
 
 enum Code : int32_t { kFinite, kInfinite, kNan };
 
-/// The code of one value and the largest of those that it is made of, as places
-/// in the vector.
+/// A value by its number in the vector of codes, those that it is made of, and
+/// what a message says of it.
 struct Suspect {
   int64_t code;
   SmallVector<int64_t> from;
-  std::string place;
+  std::string text;
 };
+
+/// More operands than these are one code, the largest of theirs.
+constexpr size_t kMostOperands = 4;
 
 class NumericsChecker {
 public:
@@ -48,11 +51,12 @@ private:
   int64_t constantCode(Code code) { return add(b.scalar(i32, code)); }
   int64_t add(Value code);
   int64_t codeOf(Value value);
-  Value compute(Value value);
+  Value codeOfElements(Value value);
+  Value largestOf(ArrayRef<int64_t> numbers);
   SmallVector<int64_t> codesOfOperands(Operation &op);
-  void suspectInputs();
+  void suspectArguments();
   void suspect(Operation &op);
-  Value choose(Value vector, ArrayRef<int64_t> places);
+  Value choose(Value vector, ArrayRef<int64_t> numbers);
   Value firstSuspect();
   void addCheck(Value number);
 
@@ -74,7 +78,8 @@ static bool isFloat(Value value) {
 /// The operand whose elements, and no others, the op's result has; null if it
 /// computes.
 static Value movedBy(Operation *op) {
-  KernelClass kernel = cast<KernelOpInterface>(op).getKernelClass();
+  auto facts = dyn_cast<KernelOpInterface>(op);
+  KernelClass kernel = facts ? facts.getKernelClass() : KernelClass::None;
   bool moves = kernel == KernelClass::View || kernel == KernelClass::Movement;
   SmallVector<Value> floats =
       llvm::to_vector(llvm::make_filter_range(op->getOperands(), isFloat));
@@ -87,7 +92,7 @@ int64_t NumericsChecker::add(Value code) {
 }
 
 /// The largest code of the elements.
-Value NumericsChecker::compute(Value value) {
+Value NumericsChecker::codeOfElements(Value value) {
   auto shape = cast<ShapedType>(value.getType()).getShape();
   auto all = [&](Code code) {
     return b.splat(RankedTensorType::get(shape, i32), code);
@@ -103,40 +108,75 @@ Value NumericsChecker::compute(Value value) {
 }
 
 int64_t NumericsChecker::codeOf(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    Value moved = movedBy(op);
+    if (!moved)
+      break;
+    value = moved;
+  }
   auto found = codeOfValue.find(value);
   if (found != codeOfValue.end())
     return found->second;
-  Operation *op = value.getDefiningOp();
-  Value moved = op ? movedBy(op) : Value();
-  int64_t code = moved ? codeOf(moved) : add(compute(value));
+  int64_t code = add(codeOfElements(value));
   return codeOfValue[value] = code;
 }
 
-/// Where none is a float: of a place that is finite.
-SmallVector<int64_t> NumericsChecker::codesOfOperands(Operation &op) {
-  llvm::SmallSetVector<int64_t, 4> places;
-  for (Value operand : op.getOperands())
-    if (isFloat(operand))
-      places.insert(codeOf(operand));
-  return places.takeVector();
+Value NumericsChecker::largestOf(ArrayRef<int64_t> numbers) {
+  SmallVector<Value> chosen;
+  for (int64_t number : numbers)
+    chosen.push_back(codes[number]);
+  return b.reduce(ReduceKind::Max, b.concat(chosen, 0), {0});
 }
 
-/// Infinities of inputs, which masks have, are the user's.
-void NumericsChecker::suspectInputs() {
+/// None where no operand is a float.
+SmallVector<int64_t> NumericsChecker::codesOfOperands(Operation &op) {
+  llvm::SmallSetVector<int64_t, kMostOperands> numbers;
+  for (Value operand : op.getOperands())
+    if (isFloat(operand))
+      numbers.insert(codeOf(operand));
+  if (numbers.size() > kMostOperands)
+    return {add(largestOf(numbers.getArrayRef()))};
+  return SmallVector<int64_t>(numbers.begin(), numbers.end());
+}
+
+/// The name of the first node that does more than to move the argument; "" if
+/// there is none.
+static StringRef readerOf(BlockArgument argument) {
+  SmallVector<Value> moved{argument};
+  Operation *first = nullptr;
+  for (size_t i = 0; i < moved.size(); ++i)
+    for (Operation *user : moved[i].getUsers())
+      if (movedBy(user))
+        moved.push_back(user->getResult(0));
+      else if (!first || user->isBeforeInBlock(first))
+        first = user;
+  return first ? nodeName(first->getLoc()) : StringRef();
+}
+
+/// What a message calls an argument; "" if a NaN in it says nothing.
+static std::string textOf(Attribute source) {
+  auto named = [](const char *what, auto attr) {
+    return (Twine(what) + " '" + attr.getName().getValue() + "'").str();
+  };
+  if (auto input = dyn_cast_or_null<InputAttr>(source))
+    return named("input", input);
+  if (auto state = dyn_cast_or_null<StateAttr>(source))
+    return named("state", state);
+  if (auto parameter = dyn_cast_or_null<ParameterAttr>(source))
+    return named("parameter", parameter);
+  return "";
+}
+
+/// A NaN of an argument begins there; infinities, which masks have, are the
+/// user's.
+void NumericsChecker::suspectArguments() {
   for (BlockArgument argument : step.body().getArguments()) {
-    auto input = dyn_cast_or_null<InputAttr>(step.source(argument));
-    if (!input || !isFloat(argument) || argument.use_empty())
+    std::string text = textOf(step.source(argument));
+    if (text.empty() || !isFloat(argument) || argument.use_empty())
       continue;
-    Operation *reader = *argument.getUsers().begin();
-    for (Operation *user : argument.getUsers())
-      if (user->isBeforeInBlock(reader))
-        reader = user;
-    suspects.push_back(
-        {codeOf(argument),
-         {constantCode(kInfinite)},
-         ("input '" + input.getName().getValue() + "', which node '" +
-          nodeName(reader->getLoc()) + "' reads")
-             .str()});
+    if (StringRef reader = readerOf(argument); !reader.empty())
+      text += (", which node '" + reader + "' reads").str();
+    suspects.push_back({codeOf(argument), {constantCode(kInfinite)}, text});
   }
 }
 
@@ -148,23 +188,23 @@ void NumericsChecker::suspect(Operation &op) {
   for (OpResult result : op.getResults()) {
     if (!isFloat(result))
       continue;
-    std::string place = ("node '" + nodeName(op.getLoc()) + "' (" +
-                         op.getName().stripDialect() + ")")
-                            .str();
+    std::string text = ("node '" + nodeName(op.getLoc()) + "' (" +
+                        op.getName().stripDialect() + ")")
+                           .str();
     unsigned number = result.getResultNumber();
     if (names && number < names.size())
       if (auto name = dyn_cast<StringAttr>(names[number]))
-        place = "tensor '" + name.str() + "' of " + place;
-    suspects.push_back({codeOf(result), from, place});
+        text = "tensor '" + name.str() + "' of " + text;
+    suspects.push_back({codeOf(result), from, text});
   }
 }
 
-/// The codes at these places.
-Value NumericsChecker::choose(Value vector, ArrayRef<int64_t> places) {
+/// The codes of these numbers.
+Value NumericsChecker::choose(Value vector, ArrayRef<int64_t> numbers) {
   auto type =
-      RankedTensorType::get({int64_t(places.size())}, builder.getI64Type());
+      RankedTensorType::get({int64_t(numbers.size())}, builder.getI64Type());
   Value indices =
-      ConstantOp::create(builder, b.loc, DenseElementsAttr::get(type, places));
+      ConstantOp::create(builder, b.loc, DenseElementsAttr::get(type, numbers));
   return GatherOp::create(
       builder, b.loc,
       cast<RankedTensorType>(vector.getType()).clone(type.getShape()), vector,
@@ -178,8 +218,8 @@ Value NumericsChecker::firstSuspect() {
     most = std::max(most, suspect.from.size());
   int64_t finite = constantCode(kFinite);
   Value vector = codes.size() == 1 ? codes.front() : b.concat(codes, 0);
-  auto chosen = [&](llvm::function_ref<int64_t(const Suspect &)> place) {
-    return choose(vector, llvm::map_to_vector(suspects, place));
+  auto chosen = [&](llvm::function_ref<int64_t(const Suspect &)> number) {
+    return choose(vector, llvm::map_to_vector(suspects, number));
   };
   Value own = chosen([](const Suspect &suspect) { return suspect.code; });
   Value before = b.splatLike(own, kFinite);
@@ -204,7 +244,7 @@ void NumericsChecker::addCheck(Value number) {
   std::vector<std::string> places;
   for (const Suspect &suspect : suspects)
     for (StringRef what : {"Inf", "NaN"})
-      places.push_back((what + " in " + suspect.place).str());
+      places.push_back((what + " in " + suspect.text).str());
   autopar::addCheck(step.function->getParentOfType<ModuleOp>(), name,
                     "the first number that is not finite:", places);
 }
@@ -224,7 +264,7 @@ void NumericsChecker::run(bool onlyLoss) {
   for (Operation &op : step.body().without_terminator())
     if (cone.contains(&op))
       ops.push_back(&op);
-  suspectInputs();
+  suspectArguments();
   for (Operation *op : ops)
     suspect(*op);
   if (suspects.empty())
@@ -242,7 +282,8 @@ struct CheckNumerics : impl::CheckNumericsBase<CheckNumerics> {
     auto trained = trainedModule(getOperation());
     if (failed(trained))
       return signalPassFailure();
-    NumericsChecker(step).run(*trained && (*trained)->recipe.lossScale.dynamic);
+    NumericsChecker(step).run(*trained &&
+                              !(*trained)->recipe.lossScale.isOne());
   }
 };
 } // namespace

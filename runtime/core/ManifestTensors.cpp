@@ -128,7 +128,9 @@ static Check parseCheck(const JsonReader &json, const Manifest &manifest) {
   if (!places.isNull())
     for (const JsonReader &place : places.elements())
       check.places.push_back(place.string());
-  bool isNumber = !check.places.empty();
+  bool isNumber = !places.isNull();
+  if (isNumber && check.places.empty())
+    json.fail("has no places");
   if (check.port.dtype != (isNumber ? APRT_I32 : APRT_BOOL) ||
       check.port.localBytes != (isNumber ? 4 : 1))
     json.fail(isNumber ? "must be one i32" : "must be one boolean");

@@ -86,8 +86,8 @@ Status Conv::makeEntry(const aprt_conv_desc &desc, Entry &entry) {
     tried.dtype = widened ? int64_t(APRT_F32) : desc.dtype;
     entry.plan = std::make_unique<ConvPlan>(imageConv(tried));
     entry.widened = widened;
-    if (entry.plan->create(library, pool.threads(), workspace, memory))
-      return Status::success();
+    if (entry.plan->create(library, pool.threads(), workspace))
+      return entry.plan->allocate(memory);
   }
   entry = Entry();
   return Status::success();

@@ -255,7 +255,7 @@ bool ConvPlan::createReorders(const OneDnn &library, size_t part,
       return false;
     reorders.emplace_back();
     reorders.back().weights = part;
-    if (!reorders.back().primitive.createReorder(library, from, to))
+    if (!reorders.back().primitive.createReorder(library, from, to, workspace))
       return false;
   }
   return true;
@@ -276,8 +276,7 @@ static bool readsOnlyPadding(const aprt_conv_desc &desc, int64_t d) {
   return false;
 }
 
-bool ConvPlan::create(const OneDnn &library, int threads, Workspace &scratch,
-                      MemoryCounter &memory) {
+bool ConvPlan::create(const OneDnn &library, int threads, Workspace &scratch) {
   workspace = &scratch;
   for (int64_t d = 0; desc.channels_last && d < desc.spatial_rank; ++d)
     if (readsOnlyPadding(desc, d))
@@ -288,24 +287,27 @@ bool ConvPlan::create(const OneDnn &library, int threads, Workspace &scratch,
     if (!createStep(library, steps.back()))
       return false;
   }
-  int64_t bytes = 0;
-  for (size_t part = 0; part < weights.size(); ++part) {
+  int64_t parts = int64_t(weights.size());
+  for (int64_t part = 0; part < parts; ++part) {
     constexpr int64_t line = 64;
-    weights[part].place = bytes;
+    weights[part].place = packedBytes;
     int64_t size =
         int64_t(library.dnnl_memory_desc_get_size(&weights[part].layout));
-    bytes += (size + line - 1) / line * line;
-    if (!createReorders(library, part, threads))
+    packedBytes += (size + line - 1) / line * line;
+    if (!createReorders(library, part, (threads + parts - 1) / parts))
       return false;
   }
-  return (desc.slot < 0 ? scratch.reserveFilter(bytes)
-                        : kept.allocate(bytes, "a packed weight", &memory))
-      .ok();
+  return true;
+}
+
+Status ConvPlan::allocate(MemoryCounter &memory) {
+  return desc.slot < 0 ? workspace->reserveFilter(packedBytes)
+                       : kept.allocate(packedBytes, "a packed weight", &memory);
 }
 
 bool ConvPlan::packWeights(ThreadPool &pool, const void *w) {
   std::atomic<bool> good{true};
-  pool.run(int64_t(reorders.size()), [&](int64_t i) {
+  auto pack = [&](int64_t i) {
     Primitive &reorder = reorders[i].primitive;
     const Weights &part = weights[reorders[i].weights];
     reorder.bind(DNNL_ARG_FROM, static_cast<const char *>(w) +
@@ -313,7 +315,14 @@ bool ConvPlan::packWeights(ThreadPool &pool, const void *w) {
     reorder.bind(DNNL_ARG_TO, packed() + part.place);
     if (!reorder.execute())
       good.store(false);
+  };
+  bool oneByOne = std::any_of(reorders.begin(), reorders.end(), [](auto &it) {
+    return it.primitive.needsScratch();
   });
+  for (size_t i = 0; i < reorders.size() && oneByOne; ++i)
+    pack(int64_t(i));
+  if (!oneByOne)
+    pool.run(int64_t(reorders.size()), pack);
   return good.load();
 }
 

@@ -31,8 +31,10 @@ public:
   explicit ConvPlan(const aprt_conv_desc &desc) : desc(desc) {}
 
   /// False if the library refuses.
-  bool create(const OneDnn &library, int threads, Workspace &workspace,
-              MemoryCounter &memory);
+  bool create(const OneDnn &library, int threads, Workspace &workspace);
+  /// Memory for the packed filter: of its own if the plan names a slot, else
+  /// the workspace's.
+  Status allocate(MemoryCounter &memory);
 
   /// Brings W into the layout that the library chose: where the plan keeps it
   /// if it names a slot, else into the workspace, for the next run.
@@ -68,6 +70,7 @@ private:
   std::vector<Step> steps;
   std::vector<Weights> weights;
   std::vector<Reorder> reorders;
+  int64_t packedBytes = 0; // of all parts
   Workspace *workspace = nullptr;
   Buffer kept; // of a plan that names a slot
 };

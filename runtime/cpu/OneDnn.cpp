@@ -147,22 +147,10 @@ void Primitive::swap(Primitive &other) noexcept {
   std::swap(thread, other.thread);
 }
 
-bool Primitive::finish(dnnl_primitive_desc_t created) {
-  description = created;
-  return library->dnnl_primitive_create(&primitive, description) ==
-         dnnl_success;
-}
-
-bool Primitive::create(const OneDnn &onednn, const void *operation,
-                       dnnl_primitive_attr_t attributes, Workspace *scratch,
+bool Primitive::finish(dnnl_primitive_desc_t created, Workspace *scratch,
                        int64_t onThread) {
-  library = &onednn;
-  dnnl_primitive_desc_t created = nullptr;
-  if (library->dnnl_primitive_desc_create(&created, operation, attributes,
-                                          library->engine,
-                                          nullptr) != dnnl_success)
-    return false;
-  if (!finish(created))
+  description = created;
+  if (library->dnnl_primitive_create(&primitive, description) != dnnl_success)
     return false;
   const dnnl_memory_desc_t *layout = library->dnnl_primitive_desc_query_md(
       description, dnnl_query_scratchpad_md, 0);
@@ -175,15 +163,30 @@ bool Primitive::create(const OneDnn &onednn, const void *operation,
          addArgument(DNNL_ARG_SCRATCHPAD, *layout);
 }
 
-bool Primitive::createReorder(const OneDnn &onednn,
-                              const dnnl_memory_desc_t &from,
-                              const dnnl_memory_desc_t &to) {
+bool Primitive::create(const OneDnn &onednn, const void *operation,
+                       dnnl_primitive_attr_t attributes, Workspace *scratch,
+                       int64_t onThread) {
   library = &onednn;
   dnnl_primitive_desc_t created = nullptr;
-  return library->dnnl_reorder_primitive_desc_create(
-             &created, &from, library->engine, &to, library->engine, nullptr) ==
-             dnnl_success &&
-         finish(created) && addArgument(DNNL_ARG_FROM, from) &&
+  return library->dnnl_primitive_desc_create(&created, operation, attributes,
+                                             library->engine,
+                                             nullptr) == dnnl_success &&
+         finish(created, scratch, onThread);
+}
+
+bool Primitive::createReorder(const OneDnn &onednn,
+                              const dnnl_memory_desc_t &from,
+                              const dnnl_memory_desc_t &to,
+                              Workspace *scratch) {
+  library = &onednn;
+  PostOps none(onednn);
+  dnnl_primitive_attr_t attributes = scratch ? none.attributes() : nullptr;
+  dnnl_primitive_desc_t created = nullptr;
+  return none.ok() &&
+         library->dnnl_reorder_primitive_desc_create(
+             &created, &from, library->engine, &to, library->engine,
+             attributes) == dnnl_success &&
+         finish(created, scratch, 0) && addArgument(DNNL_ARG_FROM, from) &&
          addArgument(DNNL_ARG_TO, to);
 }
 

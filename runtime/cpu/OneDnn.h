@@ -125,8 +125,11 @@ public:
   bool create(const OneDnn &library, const void *description,
               dnnl_primitive_attr_t attributes, Workspace *workspace,
               int64_t thread = 0);
+  /// Its scratch, if it needs any, is that of `workspace`'s first thread; null:
+  /// only the thread that makes it runs it.
   bool createReorder(const OneDnn &library, const dnnl_memory_desc_t &from,
-                     const dnnl_memory_desc_t &to);
+                     const dnnl_memory_desc_t &to,
+                     Workspace *workspace = nullptr);
   bool addArgument(int argument, const dnnl_memory_desc_t &type);
 
   /// The layout that the library chose for an argument.
@@ -134,9 +137,11 @@ public:
 
   void bind(int argument, const void *data);
   bool execute();
+  bool needsScratch() const { return workspace != nullptr; }
 
 private:
-  bool finish(dnnl_primitive_desc_t description);
+  bool finish(dnnl_primitive_desc_t description, Workspace *workspace,
+              int64_t thread);
   void swap(Primitive &other) noexcept;
 
   static constexpr int maxArguments = 8;

@@ -46,7 +46,7 @@ def masks(runs, steps=1, **recipe):
     """What the last of some steps keeps of a and of b, of data of ones with labels of zeros."""
     data = {"x": np.ones((steps, ROWS, WIDTH), np.float32), "labels": np.zeros((steps, ROWS, 2 * WIDTH), np.float32)}
     finals = []
-    for count in {steps - 1, steps} - {0}:
+    for count in sorted({steps - 1, steps} - {0}):
         finals.append(runs.train({name: value[:count] for name, value in data.items()}, **recipe)[1])
     before = finals[0] if steps > 1 else {"a": 0, "b": 0}
     return [finals[-1][name] - before[name] != 0 for name in "ab"]
@@ -59,11 +59,19 @@ def check_kept(kept, ratio):
         assert abs(values.mean() - (1 - ratio)) < 5 * deviation, (values.mean(), values.size)
 
 
+def second_block(runs, first):
+    """What the second of two blocks keeps of a, by the gradient: it has the terms of both."""
+    data = {"x": np.ones((1, 2 * ROWS, WIDTH), np.float32), "labels": np.zeros((1, 2 * ROWS, 2 * WIDTH), np.float32)}
+    _, final = runs.train(data, accumulation=2)
+    terms = final["a"] / final["a"].min()  # 0, 1/2 or 1: kept in no block, in one, in both
+    return terms - first / 2 > 0.25
+
+
 def check_masks(runs):
     a, b = masks(runs)
     check_kept(a, RATIO)
     check_kept(b, RATIO)
-    others = {"node": b, "step": masks(runs, steps=2)[0], "seed": masks(runs, seed=1)[0]}
+    others = {"node": b, "step": masks(runs, steps=2)[0], "seed": masks(runs, seed=1)[0], "block": second_block(runs, a)}
     for name, other in others.items():
         check_kept(other, RATIO)
         agree = (a == other).mean()  # of two that know nothing of each other

@@ -6,6 +6,7 @@ The last line counts.
 """
 
 import argparse
+import json
 
 import numpy as np
 from onnx import TensorProto, helper
@@ -30,11 +31,17 @@ def write_log(folder):
 
 def check(runs, value, message, **recipe):
     """What the run says if one number of step AT's data is this one; a message of None: it ends well."""
+    blocks = recipe.get("accumulation", 1)
     error = runs.compile("--check-numerics", **recipe)
     assert not error, error
     data = {"x": np.ones((STEPS, ROWS, 5), np.float32), "labels": np.ones((STEPS, ROWS, 4), np.float32)}
     data["x"][AT, 7, 2] = value
+    if blocks > 1:
+        data = {name: np.concatenate([np.ones_like(array)] * (blocks - 1) + [array], axis=1) for name, array in data.items()}
     said = runs.run(data)
+    if "loss_scale" in recipe:  # what it lets pass is there
+        with open(runs.path("log.jsonl")) as file:
+            assert any(json.loads(line)["skipped"] for line in file), "no gradient overflowed"
     assert said is None if message is None else said and f"step {AT}: the first number that is not finite: {message}" in said, said
 
 
@@ -50,7 +57,8 @@ def main():
         checks += [(f"{way}: all finite", lambda runs=runs: check(runs, 1, None)),
                    (f"{way}: NaN in data", lambda runs=runs: check(runs, np.nan, "NaN in input 'x', which node 'first' reads")),
                    (f"{way}: log of 0", lambda runs=runs: check(runs, -1000, "Inf in tensor 'l' of node 'logarithm' (unary)")),
-                   (f"{way}: gradients of fp16", lambda runs=runs: check(runs, 1, None, precision="fp16", loss_scale="dynamic"))]
+                   (f"{way}: gradients of fp16", lambda runs=runs: check(runs, 1, None, precision="fp16", loss_scale=2.0 ** 40)),
+                   (f"{way}: NaN in blocks", lambda runs=runs: check(runs, np.nan, "NaN in input 'x', which node 'first' reads", accumulation=2))]
     return report(checks)
 
 

@@ -47,6 +47,7 @@ def main():
     print(done.stdout, end="")
     rows = [line.split(None, 4) for line in done.stdout.splitlines() if " training: " in line]
     assert len(rows) == 6 and all(int(row[1]) > 0 for row in rows), "a kind of mutant is not there"
+    assert all(int(row[3]) == 0 for row in rows), "a mutant is missed"
     return done.returncode
 
 

@@ -15,14 +15,19 @@ static bool isState(func::FuncOp func, unsigned argument) {
              func.getArgAttr(argument, AutoparDialect::kSource));
 }
 
-/// A sum over devices of a value that is a part of a parameter's gradient or
-/// all of it: of the type of a state.
-static Operation *pickReduction(const Mutable &program, bool keepsType) {
-  llvm::DenseSet<Type> states;
+static llvm::DenseSet<Type> stateTypes(const Mutable &program) {
+  llvm::DenseSet<Type> types;
   for (func::FuncOp func : program.functions())
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       if (isState(func, i))
-        states.insert(func.getArgumentTypes()[i]);
+        types.insert(func.getArgumentTypes()[i]);
+  return types;
+}
+
+/// A sum over devices of a value that is a part of a parameter's gradient or
+/// all of it: of the type of a state.
+static Operation *pickReduction(const Mutable &program, bool keepsType) {
+  llvm::DenseSet<Type> states = stateTypes(program);
   return program.pickOp([&](Operation *op) {
     auto kind = op->getAttrOfType<ReduceKindAttr>("kind");
     return isa<AllReduceOp, ReduceScatterOp>(op) &&
@@ -139,11 +144,7 @@ std::optional<Mutation> updateReplicaOtherwise(const Mutable &program) {
 /// Of a sum of two parts of a gradient one is left out: a block of an
 /// accumulation, one use of a tied parameter.
 std::optional<Mutation> dropGradientTerm(const Mutable &program) {
-  llvm::DenseSet<Type> states;
-  for (func::FuncOp func : program.functions())
-    for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      if (isState(func, i))
-        states.insert(func.getArgumentTypes()[i]);
+  llvm::DenseSet<Type> states = stateTypes(program);
   Operation *op = program.pickOp([&](Operation *op) {
     auto add = dyn_cast<BinaryOp>(op);
     return add && add.getKind() == BinaryKind::Add &&

@@ -107,7 +107,7 @@ std::optional<Mutation> exchangeResultNames(const Mutable &program);
 std::optional<Mutation> exchangeChannels(const Mutable &program);
 std::optional<Mutation> exchangeStages(const Mutable &program);
 
-// MutateTraining.cpp: nullopt of programs without states.
+// MutateTraining.cpp: of training steps.
 std::optional<Mutation> dropGradientSum(const Mutable &program);
 std::optional<Mutation> doubleGradientSum(const Mutable &program);
 std::optional<Mutation> averageGradientSum(const Mutable &program);

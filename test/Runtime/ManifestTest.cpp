@@ -79,6 +79,8 @@ TEST(Manifest, ChecksAreOneNumber) {
   document["checks"][0]["dtype"] = "bool";
   EXPECT_NE(parseMessage(document).find("must be one i32"), std::string::npos);
   document["checks"][0]["dtype"] = "i32";
+  document["checks"][0]["places"] = json::array();
+  EXPECT_NE(parseMessage(document).find("has no places"), std::string::npos);
   document["checks"][0].erase("places");
   EXPECT_NE(parseMessage(document).find("must be one boolean"),
             std::string::npos);

@@ -1,9 +1,10 @@
 // RUN: autopar-opt %s --split-input-file --autopar-check-numerics --canonicalize --cse | FileCheck %s
 
 // Codes: 2 of a NaN, 1 of an infinity. What is moved has the code of what it is moved from; an op is the first whose code is above those
-// of its operands, an input if it has a NaN. Constants and parameters are no places, and neither is the condition.
+// of its operands, an input or a parameter if it has a NaN.
 // CHECK: autopar.checks = [{message = "the first number that is not finite:", output = "numerics/first", places = [
 // CHECK-SAME: "Inf in input 'x', which node 'log' reads", "NaN in input 'x', which node 'log' reads",
+// CHECK-SAME: "Inf in parameter 'w', which node 'mul' reads", "NaN in parameter 'w', which node 'mul' reads",
 // CHECK-SAME: "Inf in node 'log' (unary)", "NaN in node 'log' (unary)",
 // CHECK-SAME: "Inf in tensor 'product' of node 'mul' (binary)", "NaN in tensor 'product' of node 'mul' (binary)"]}]
 // CHECK: func.func @step(%[[X:.*]]: tensor<2x3xf32> {{.*}}, %[[W:.*]]: tensor<2x3xf32> {{.*}}) -> (tensor<3x2xf32> {{.*}}, tensor<i32> {autopar.result = #autopar.output<"numerics/first">})
@@ -15,13 +16,13 @@
 // CHECK: autopar.select %[[INF]]
 // CHECK: autopar.select %[[NAN]]
 // CHECK: autopar.reduce max %{{.*}} dims = [0, 1] : tensor<2x3xi32> -> tensor<i32>
-// CHECK: autopar.unary is_nan %[[LOG]]
 // CHECK: autopar.unary is_nan %[[W]]
+// CHECK: autopar.unary is_nan %[[LOG]]
 // CHECK: autopar.unary is_nan %[[MUL]]
 // CHECK-NOT: autopar.unary is_nan
 // CHECK: autopar.concat
-// CHECK: autopar.compare gt %{{.*}} : tensor<3xi32> -> tensor<3xi1>
-// CHECK: %[[FIRST:.*]] = autopar.reduce min %{{.*}} dims = [0] : tensor<3xi32> -> tensor<i32>
+// CHECK: autopar.compare gt %{{.*}} : tensor<4xi32> -> tensor<4xi1>
+// CHECK: %[[FIRST:.*]] = autopar.reduce min %{{.*}} dims = [0] : tensor<4xi32> -> tensor<i32>
 // CHECK: %[[NUMBER:.*]] = autopar.select %{{.*}}, %{{.*}}, %[[FIRST]]
 // CHECK: return %[[MOVED]], %[[NUMBER]]
 module attributes {autopar.check_numerics} {
@@ -38,7 +39,7 @@ module attributes {autopar.check_numerics} {
 // -----
 
 // Gradients may overflow where a scaled loss skips such steps: only the loss counts.
-// CHECK: places = ["Inf in node 'loss' (unary)", "NaN in node 'loss' (unary)"]
+// CHECK: places = ["Inf in state 'w', which node 'loss' reads", "NaN in state 'w', which node 'loss' reads", "Inf in node 'loss' (unary)", "NaN in node 'loss' (unary)"]
 module attributes {autopar.check_numerics, autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, loss_scale = "dynamic"}} {
   func.func @step(%w: tensor<f32> {autopar.source = #autopar.state<"w", 1.0 : f32>})
       -> (tensor<f32> {autopar.result = #autopar.output<"loss">}, tensor<f32> {autopar.result = #autopar.next_state<"w">}) {

@@ -50,7 +50,7 @@ def CheckNumerics : Pass<"autopar-check-numerics", "::mlir::ModuleOp"> {
   let description = [{
     Of a module with `autopar.check_numerics`, training step or not: @step returns the i32 `numerics/first`, 0 or the place
     of a check (`autopar.checks`): the first op, in the order of @step, one of whose results has a NaN or an infinity that none of
-    its operands has. Of inputs a NaN counts, of parameters and constants nothing. Of a loss that is scaled dynamically,
+    its operands has, or the first input, parameter or state that has a NaN. Of a loss that is scaled,
     whose gradients may overflow, what the loss depends on is looked at alone.
   }];
   let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
