@@ -133,7 +133,7 @@ public:
                                                 std::string &problem);
   void requireAtRun(Value condition, bool expected, const llvm::Twine &message);
   /// How the model is trained, if it is.
-  const std::optional<TrainedNodes> &trained() const;
+  const std::optional<TrainingOptions> &trained() const;
   /// See OnnxImporter.
   Value randomStep();
   unsigned nextRandomNumber();

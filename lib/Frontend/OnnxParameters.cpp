@@ -47,10 +47,13 @@ OnnxImporter::readTensor(const OnnxTensor &tensor, Location loc) {
 }
 
 /// Small integers are shapes, axes and the like; scalars are scales and
-/// epsilons. Other tensors are parameters even if they are small: they may be
-/// trained.
-static bool becomesConstant(const OnnxTensor &tensor, Type element) {
-  if (tensor.elements > kSmallTensor)
+/// epsilons, unless a recipe names them. Other tensors are parameters even if
+/// they are small: they may be trained.
+bool OnnxImporter::becomesConstant(const OnnxTensor &tensor,
+                                   Type element) const {
+  bool isNamed = options.trained && isa<FloatType>(element) &&
+                 options.trained->parameters.count(tensor.name);
+  if (tensor.elements > kSmallTensor || isNamed)
     return false;
   return tensor.dims.empty() || isa<IntegerType>(element) ||
          !tensor.isInitializer;
@@ -73,7 +76,8 @@ Value OnnxImporter::parameter(const OnnxTensor &tensor) {
       context, builder.getStringAttr(tensor.name),
       builder.getStringAttr(external ? StringRef(tensor.file)
                                      : StringRef(contents.fileName)),
-      placed ? int64_t(tensor.offset) : -1, tensor.bytes));
+      placed ? int64_t(tensor.offset) : -1, tensor.bytes,
+      !tensor.isInitializer));
   parameters[argument] = &tensor;
   if (tensor.elements <= kKnownElements)
     known.noteParameter(argument);
@@ -113,7 +117,7 @@ Value OnnxImporter::randomStep() {
   return randomState;
 }
 
-const std::optional<TrainedNodes> &OnnxNode::trained() const {
+const std::optional<TrainingOptions> &OnnxNode::trained() const {
   return importer.trained();
 }
 Value OnnxNode::randomStep() { return importer.randomStep(); }

@@ -164,7 +164,10 @@ LogicalResult Compilation::readRecipe() {
                                         ": the recipe's is " +
                                         read->precision));
   request.precision = read->precision;
-  request.import.trained = TrainedNodes{read->dropout, read->seed};
+  request.import.trained = TrainingOptions{read->dropout, read->seed, {}};
+  if (read->trainable)
+    request.import.trained->parameters.insert(read->trainable->begin(),
+                                              read->trainable->end());
   recipe = attributeFromJSON(&context, *value);
   return success();
 }
@@ -206,7 +209,8 @@ LogicalResult Compilation::importModel() {
 
 LogicalResult Compilation::deriveStep() { return runPasses(Phase::Training); }
 
-/// The parameters that are trained, as lines of the plan's table.
+/// The parameters that are trained and the tensors of floats that are not, as
+/// lines of the plan's table.
 std::string Compilation::describeTraining() {
   auto step = ir->lookupSymbol<func::FuncOp>("step");
   if (!(*ir)->hasAttr(kRecipe) || !step)
@@ -222,9 +226,21 @@ std::string Compilation::describeTraining() {
     elements += cast<ShapedType>(step.getResultTypes()[i]).getNumElements();
     names += "\n  " + gradient.getName().str();
   }
-  return llvm::formatv("trains       {0} parameters, {1:N} elements{2}\n",
-                       tensors, elements, names)
-      .str();
+  std::set<std::string> others;
+  ir->walk([&](func::FuncOp function) {
+    for (BlockArgument argument : function.getArguments())
+      if (auto parameter = function.getArgAttrOfType<ParameterAttr>(
+              argument.getArgNumber(), AutoparDialect::kSource);
+          parameter && isa<FloatType>(getElementTypeOrSelf(argument)))
+        others.insert(parameter.getName().str());
+  });
+  std::string text =
+      llvm::formatv("trains       {0} parameters, {1:N} elements{2}\n", tensors,
+                    elements, names);
+  if (!others.empty())
+    text += "leaves       " + std::to_string(others.size()) +
+            " other tensors of floats\n  " + llvm::join(others, "\n  ") + "\n";
+  return text;
 }
 
 LogicalResult Compilation::makePlan() {

@@ -7,13 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "LossScale.h"
-#include "autopar/Dialect/KernelFacts.h"
+#include "TrainedParameters.h"
 #include "autopar/Dialect/TensorBuilder.h"
 #include "autopar/Interfaces/Derivative.h"
 #include "autopar/Support/Names.h"
 #include "autopar/Training/Passes.h"
-#include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace autopar {
 #define GEN_PASS_DEF_DIFFERENTIATE
@@ -23,10 +21,6 @@ namespace autopar {
 using namespace mlir;
 
 namespace autopar {
-
-static bool isFloat(Value value) {
-  return isa<FloatType>(cast<ShapedType>(value.getType()).getElementType());
-}
 
 //===----------------------------------------------------------------------===//
 // Reverse mode
@@ -63,7 +57,7 @@ void ReverseMode::findActive(Block &body, Value loss) {
     if (llvm::any_of(op.getOperands(),
                      [&](Value operand) { return active.contains(operand); }))
       for (Value result : op.getResults())
-        if (isFloat(result))
+        if (isa<FloatType>(getElementTypeOrSelf(result)))
           active.insert(result);
 }
 
@@ -129,97 +123,6 @@ ReverseMode::run(Block &body, Value loss, Value factor,
 }
 
 //===----------------------------------------------------------------------===//
-// What is trained
-//===----------------------------------------------------------------------===//
-
-/// Values of `body` that depend on an input.
-static DenseSet<Value> dependentValues(StepFunction &step) {
-  DenseSet<Value> dependent;
-  for (BlockArgument argument : step.body().getArguments())
-    if (!isa_and_nonnull<ParameterAttr>(step.source(argument)))
-      dependent.insert(argument);
-  for (Operation &op : step.body().without_terminator())
-    if (llvm::any_of(op.getOperands(), [&](Value operand) {
-          return dependent.contains(operand);
-        }))
-      dependent.insert(op.result_begin(), op.result_end());
-  return dependent;
-}
-
-/// Whether each element of the results is an element of an operand, perhaps of
-/// another type.
-static bool movesElements(Operation *op) {
-  if (isa<ConvertOp>(op))
-    return true;
-  auto kernel = dyn_cast<KernelOpInterface>(op);
-  return kernel && (kernel.getKernelClass() == KernelClass::View ||
-                    kernel.getKernelClass() == KernelClass::Movement ||
-                    kernel.getLoopRole() == LoopRole::Spread);
-}
-
-/// Whether the parameter, perhaps moved, is an operand of an op of which
-/// another operand depends on an input: a weight, a bias, a scale, a table.
-static bool isInParameterSlot(BlockArgument parameter,
-                              const DenseSet<Value> &dependent) {
-  llvm::SmallSetVector<Value, 8> reached;
-  reached.insert(parameter);
-  for (unsigned i = 0; i < reached.size(); ++i)
-    for (Operation *user : reached[i].getUsers()) {
-      if (llvm::any_of(user->getOperands(), [&](Value operand) {
-            return dependent.contains(operand);
-          }))
-        return true;
-      if (movesElements(user))
-        reached.insert(user->result_begin(), user->result_end());
-    }
-  return false;
-}
-
-/// By default: float initializers of rank 1 and above in a parameter slot.
-static SmallVector<BlockArgument> defaultTrainable(StepFunction &step) {
-  DenseSet<Value> dependent = dependentValues(step);
-  SmallVector<BlockArgument> trained;
-  for (BlockArgument argument : step.body().getArguments())
-    if (isa_and_nonnull<ParameterAttr>(step.source(argument)) &&
-        isFloat(argument) &&
-        cast<ShapedType>(argument.getType()).getRank() > 0 &&
-        isInParameterSlot(argument, dependent))
-      trained.push_back(argument);
-  return trained;
-}
-
-static FailureOr<SmallVector<BlockArgument>>
-findTrainable(StepFunction &step, const Recipe &recipe) {
-  if (!recipe.trainable)
-    return defaultTrainable(step);
-  SmallVector<StringRef> known;
-  llvm::StringMap<BlockArgument> parameters;
-  for (BlockArgument argument : step.body().getArguments())
-    if (auto parameter =
-            dyn_cast_or_null<ParameterAttr>(step.source(argument))) {
-      known.push_back(parameter.getName());
-      parameters[parameter.getName()] = argument;
-    }
-  llvm::SmallSetVector<BlockArgument, 16> trained;
-  for (const std::string &name : *recipe.trainable) {
-    BlockArgument argument = parameters.lookup(name);
-    if (!argument)
-      return step.function.emitError()
-             << "recipe: trainable: the model has no initializer '" << name
-             << "' that is a tensor"
-             << nearestNames(name, known.size(),
-                             [&](size_t i) { return known[i]; });
-    if (!isFloat(argument))
-      return step.function.emitError()
-             << "recipe: trainable: '" << name << "' is " << argument.getType();
-    if (!trained.insert(argument))
-      return step.function.emitError()
-             << "recipe: trainable: '" << name << "' is there twice";
-  }
-  return SmallVector<BlockArgument>(trained.getArrayRef());
-}
-
-//===----------------------------------------------------------------------===//
 // Pass
 //===----------------------------------------------------------------------===//
 
@@ -245,12 +148,9 @@ LogicalResult Differentiate::derive(const TrainedModule &trained) {
   if (loss == step.results.end())
     return step.function.emitError()
            << "has no output 'loss'; run autopar-add-loss first";
-  auto parameters = findTrainable(step, trained.recipe);
+  auto parameters = findTrained(step, trained.recipe);
   if (failed(parameters))
     return failure();
-  if (parameters->empty())
-    return step.function.emitError()
-           << "recipe: the model has no parameter to train";
   OpBuilder builder = step.builder();
   Value ofLoss = loss->value;
   TensorBuilder b(builder, ofLoss.getLoc());

@@ -56,7 +56,8 @@ Value GraphBuilder::newArgument(RankedTensorType type) {
   if (parameter)
     source = ParameterAttr::get(context, nameAttr,
                                 builder.getStringAttr("model.onnx"), -1,
-                                type.getNumElements());
+                                type.getNumElements(),
+                                /*constant=*/false);
   auto attributes = builder.getDictionaryAttr(
       builder.getNamedAttr(AutoparDialect::kSource, source));
   if (failed(func.insertArgument(index, type, attributes, loc)))

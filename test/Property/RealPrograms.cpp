@@ -83,10 +83,10 @@ static void writeWeights(ModuleOp module, interpreter::Provider provide,
       os.write_zeros(llvm::alignTo(os.tell(), 64) - os.tell());
       std::vector<uint8_t> bytes = bytesOf(provide(
           parameter.getName(), cast<RankedTensorType>(argument.getType())));
-      func.setArgAttr(index, AutoparDialect::kSource,
-                      ParameterAttr::get(context, parameter.getName(),
-                                         parameter.getFile(), os.tell(),
-                                         bytes.size()));
+      func.setArgAttr(
+          index, AutoparDialect::kSource,
+          ParameterAttr::get(context, parameter.getName(), parameter.getFile(),
+                             os.tell(), bytes.size(), parameter.getConstant()));
       os.write(reinterpret_cast<const char *>(bytes.data()), bytes.size());
     }
 }

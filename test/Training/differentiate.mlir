@@ -27,21 +27,27 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 }
 
 // -----
-// By default what is an operand beside something that depends on an input is trained, also through what moves it: neither the
-// table that only other constants meet, nor a scalar.
-// CHECK: #autopar.output<"loss">}, tensor<2x2xf32> {autopar.result = #autopar.gradient<"moved">}) {
+// By default what is an operand beside something that depends on an input is trained, also through what moves it and through arithmetic
+// with other parameters and with scalars: neither the table that another table meets, nor a scalar, nor the tensor of a node.
+// CHECK: #autopar.output<"loss">}, tensor<2x2xf32> {autopar.result = #autopar.gradient<"moved">}, tensor<4xf32> {autopar.result = #autopar.gradient<"added">}) {
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
   func.func @step(%x: tensor<4xf32> {autopar.source = #autopar.input<"x">},
       %moved: tensor<2x2xf32> {autopar.source = #autopar.parameter<"moved", "m", offset = 0, length = 16>},
       %table: tensor<4xf32> {autopar.source = #autopar.parameter<"table", "m", offset = 16, length = 16>},
-      %scalar: tensor<f32> {autopar.source = #autopar.parameter<"scalar", "m", offset = 32, length = 4>})
+      %scalar: tensor<f32> {autopar.source = #autopar.parameter<"scalar", "m", offset = 32, length = 4>},
+      %added: tensor<4xf32> {autopar.source = #autopar.parameter<"added", "m", offset = 36, length = 16>},
+      %start: tensor<4xf32> {autopar.source = #autopar.parameter<"start", "m", offset = 52, length = 16, constant = true>})
       -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
     %half = autopar.constant dense<0.5> : tensor<4xf32>
-    %halved = autopar.binary mul %table, %half : tensor<4xf32>
+    %places = autopar.iota dim = 0 : () -> tensor<4xf32>
+    %halved = autopar.binary mul %table, %places : tensor<4xf32>
     %wave = autopar.unary cos %halved : tensor<4xf32> -> tensor<4xf32>
     %turned = autopar.transpose %moved perm = [1, 0] : tensor<2x2xf32> -> tensor<2x2xf32>
     %flat = autopar.reshape %turned : tensor<2x2xf32> -> tensor<4xf32>
-    %a = autopar.binary mul %x, %flat : tensor<4xf32>
+    %scaled = autopar.binary mul %added, %half : tensor<4xf32>
+    %weight = autopar.binary add %flat, %scaled : tensor<4xf32>
+    %product = autopar.binary mul %x, %weight : tensor<4xf32>
+    %a = autopar.binary add %product, %start : tensor<4xf32>
     %c = autopar.binary mul %a, %wave : tensor<4xf32>
     %s = autopar.broadcast %scalar dims = [] : tensor<f32> -> tensor<4xf32>
     %d = autopar.binary mul %c, %s : tensor<4xf32>

@@ -22,7 +22,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 
 // -----
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
-  // expected-error @+1 {{recipe: the model has no parameter to train}}
+  // expected-error @+1 {{recipe: no parameter is trained: no initializer of floats of rank 1 or above meets an input; name tensors in 'trainable'}}
   func.func @step(%x: tensor<f32> {autopar.source = #autopar.input<"x">}) -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
     return %x : tensor<f32>
   }

@@ -153,10 +153,13 @@ def Autopar_ParameterAttr : Autopar_Attr<"Parameter", "parameter"> {
   let summary = "an argument read once from a file: name, file, offset and length in bytes";
   let description = [{
     `file` is relative to the model's folder; the model itself holds inline
-    weights. An offset of -1: the bytes' place is not known.
+    weights. An offset of -1: the bytes' place is not known. `constant`: the tensor
+    of a node, which a training does not change unless the recipe names it.
   }];
-  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::StringAttr":$file, "int64_t":$offset, "int64_t":$length);
-  let assemblyFormat = "`<` $name `,` $file `,` `offset` `=` $offset `,` `length` `=` $length `>`";
+  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::StringAttr":$file, "int64_t":$offset, "int64_t":$length,
+                        OptionalParameter<"bool">:$constant);
+  let assemblyFormat = "`<` $name `,` $file `,` `offset` `=` $offset `,` `length` `=` $length "
+                       "(`,` `constant` `=` $constant^)? `>`";
 }
 
 def Autopar_SetupResultAttr : Autopar_Attr<"SetupResult", "setup_result"> {

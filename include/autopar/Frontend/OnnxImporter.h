@@ -8,6 +8,8 @@
 #include "mlir/IR/OwningOpRef.h"
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 
 namespace autopar {
 
@@ -32,11 +34,13 @@ void addCheck(mlir::ModuleOp module, mlir::StringAttr output,
 /// "..."}]` with the hash of their bytes.
 inline constexpr llvm::StringLiteral kKnownTensors = "autopar.known_tensors";
 
-/// What a recipe says of nodes that act otherwise in training.
-struct TrainedNodes {
+/// What a recipe says of the import of a model.
+struct TrainingOptions {
   /// Probability of all Dropout nodes, in [0, 1); nothing: as each says.
   std::optional<double> dropout;
   int64_t seed = 0; // of random numbers
+  /// Names of tensors of floats that are parameters even if they are scalars.
+  std::set<std::string> parameters;
 };
 
 struct ImportOptions {
@@ -52,7 +56,7 @@ struct ImportOptions {
 
   /// The model is trained: batch norm with training_mode takes the statistics
   /// of the batch, and its running statistics are states; Dropout drops.
-  std::optional<TrainedNodes> trained;
+  std::optional<TrainingOptions> trained;
 
   /// Adds `IN=OUT` to the states. An error if it is no such text, or if IN or
   /// OUT has another partner already.

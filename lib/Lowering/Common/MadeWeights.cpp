@@ -78,7 +78,7 @@ llvm::Expected<ParameterAttr> MadeWeights::place(ParameterAttr parameter) {
   MLIRContext *context = parameter.getContext();
   return ParameterAttr::get(context, parameter.getName(),
                             StringAttr::get(context, file()), piece.offset,
-                            piece.size);
+                            piece.size, parameter.getConstant());
 }
 
 } // namespace autopar

@@ -1,0 +1,147 @@
+//===- TrainedParameters.cpp - Which parameters are trained ---------------===//
+
+#include "TrainedParameters.h"
+#include "autopar/Dialect/KernelFacts.h"
+#include "autopar/Support/Names.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+static bool isFloat(Value value) {
+  return isa<FloatType>(getElementTypeOrSelf(value));
+}
+
+static ParameterAttr parameterOf(StepFunction &step, BlockArgument argument) {
+  return dyn_cast_or_null<ParameterAttr>(step.source(argument));
+}
+
+/// Whether each element of the results is an element of an operand, perhaps of
+/// another type.
+static bool movesElements(Operation *op) {
+  if (isa<ConvertOp>(op))
+    return true;
+  auto kernel = dyn_cast<KernelOpInterface>(op);
+  return kernel && (kernel.getKernelClass() == KernelClass::View ||
+                    kernel.getKernelClass() == KernelClass::Movement ||
+                    kernel.getLoopRole() == LoopRole::Spread);
+}
+
+namespace {
+
+/// Tells parameters that a training changes from tables of constants, as the
+/// frequencies of a rotary embedding that are multiplied with all positions.
+class DefaultParameters {
+public:
+  explicit DefaultParameters(StepFunction &step);
+  SmallVector<BlockArgument> find();
+
+private:
+  bool meetsInput(BlockArgument parameter);
+  bool hasOperandIn(Operation *op, const DenseSet<Value> &values) {
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      return values.contains(operand);
+    });
+  }
+
+  StepFunction &step;
+  DenseSet<Value> dependent; // on an input
+  /// Whose elements differ, from constants of the model.
+  DenseSet<Value> tables;
+};
+
+} // namespace
+
+DefaultParameters::DefaultParameters(StepFunction &step) : step(step) {
+  for (BlockArgument argument : step.body().getArguments()) {
+    ParameterAttr parameter = parameterOf(step, argument);
+    if (!parameter)
+      dependent.insert(argument);
+    else if (parameter.getConstant() || !isFloat(argument))
+      tables.insert(argument);
+  }
+  for (Operation &op : step.body().without_terminator()) {
+    auto constant = dyn_cast<ConstantOp>(op);
+    bool isTable = (constant && !constant.getValue().isSplat()) ||
+                   isa<IotaOp>(op) || hasOperandIn(&op, tables);
+    for (Value result : op.getResults()) {
+      if (isTable)
+        tables.insert(result);
+      if (hasOperandIn(&op, dependent))
+        dependent.insert(result);
+    }
+  }
+}
+
+bool DefaultParameters::meetsInput(BlockArgument parameter) {
+  llvm::SmallSetVector<Value, 8> reached;
+  reached.insert(parameter);
+  for (unsigned i = 0; i < reached.size(); ++i)
+    for (Operation *user : reached[i].getUsers()) {
+      if (hasOperandIn(user, dependent))
+        return true;
+      if (movesElements(user) || !hasOperandIn(user, tables))
+        reached.insert(user->result_begin(), user->result_end());
+    }
+  return false;
+}
+
+SmallVector<BlockArgument> DefaultParameters::find() {
+  SmallVector<BlockArgument> trained;
+  for (BlockArgument argument : step.body().getArguments()) {
+    ParameterAttr parameter = parameterOf(step, argument);
+    if (parameter && !parameter.getConstant() && isFloat(argument) &&
+        cast<ShapedType>(argument.getType()).getRank() > 0 &&
+        meetsInput(argument))
+      trained.push_back(argument);
+  }
+  return trained;
+}
+
+static FailureOr<SmallVector<BlockArgument>>
+findNamed(StepFunction &step, ArrayRef<std::string> names) {
+  SmallVector<StringRef> known;
+  llvm::StringMap<BlockArgument> parameters;
+  for (BlockArgument argument : step.body().getArguments())
+    if (ParameterAttr parameter = parameterOf(step, argument)) {
+      known.push_back(parameter.getName());
+      parameters[parameter.getName()] = argument;
+    }
+  llvm::SmallSetVector<BlockArgument, 16> trained;
+  for (const std::string &name : names) {
+    BlockArgument argument = parameters.lookup(name);
+    if (!argument)
+      return step.function.emitError()
+             << "recipe: trainable: the model has no tensor '" << name
+             << "' of floats"
+             << nearestNames(name, known.size(),
+                             [&](size_t i) { return known[i]; });
+    if (!isFloat(argument))
+      return step.function.emitError()
+             << "recipe: trainable: '" << name << "' is " << argument.getType();
+    if (!trained.insert(argument))
+      return step.function.emitError()
+             << "recipe: trainable: '" << name << "' is there twice";
+  }
+  return SmallVector<BlockArgument>(trained.getArrayRef());
+}
+
+FailureOr<SmallVector<BlockArgument>> findTrained(StepFunction &step,
+                                                  const Recipe &recipe) {
+  FailureOr<SmallVector<BlockArgument>> trained =
+      recipe.trainable ? findNamed(step, *recipe.trainable)
+                       : DefaultParameters(step).find();
+  if (succeeded(trained) && trained->empty())
+    return step.function.emitError()
+           << "recipe: no parameter is trained"
+           << (recipe.trainable
+                   ? ""
+                   : ": no initializer of floats of rank 1 or above meets an "
+                     "input; name tensors in 'trainable'");
+  return trained;
+}
+
+} // namespace autopar
