@@ -185,7 +185,10 @@ LogicalResult SoftmaxOp::verify() {
 }
 
 ShardingRule SoftmaxOp::getShardingRule() {
-  return compositeRule(getType().getShape(), int64_t(getDim()));
+  ShardingRule rule = compositeRule(getType().getShape(), int64_t(getDim()));
+  rule.factors[getDim()].mask =
+      neutralElement(ReduceKind::Max, elementOf(getInput()));
+  return rule;
 }
 
 KernelClass SoftmaxOp::getKernelClass() { return KernelClass::Reduction; }

@@ -14,12 +14,12 @@ namespace autopar {
 static constexpr unsigned kErrorLimit = 100;
 
 OnnxImporter::OnnxImporter(const OnnxModel &model, const ImportOptions &options,
-                           MLIRContext *context)
+                           MLIRContext *context, bool keepsAll)
     : known([this](Value parameter) {
         return readTensor(*parameters.lookup(parameter), parameter.getLoc());
       }),
-      builder(context), model(model), contents(model.contents()),
-      options(options), context(context),
+      builder(context), keepsAll(keepsAll), model(model),
+      contents(model.contents()), options(options), context(context),
       here(FileLineColLoc::get(context, contents.fileName, 0, 0)) {
   context->loadDialect<AutoparDialect, func::FuncDialect>();
 }
@@ -366,12 +366,6 @@ OwningOpRef<ModuleOp> OnnxImporter::run() {
   if (failed(verify(*module)))
     return nullptr;
   return std::move(module);
-}
-
-OwningOpRef<ModuleOp> importOnnx(const OnnxModel &model,
-                                 const ImportOptions &options,
-                                 MLIRContext *context) {
-  return OnnxImporter(model, options, context).run();
 }
 
 OwningOpRef<ModuleOp> importOnnx(StringRef path, const ImportOptions &options,

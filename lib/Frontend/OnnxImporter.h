@@ -24,8 +24,10 @@ constexpr uint64_t kUnrollLimit = 200000;
 /// Walks a graph and builds @step. Knows no operator: the table does.
 class OnnxImporter {
 public:
+  /// With `keepsAll` no op goes because constants or sizes are what they are:
+  /// the model at another size has the same ops.
   OnnxImporter(const OnnxModel &model, const ImportOptions &options,
-               mlir::MLIRContext *context);
+               mlir::MLIRContext *context, bool keepsAll = false);
 
   mlir::OwningOpRef<mlir::ModuleOp> run();
 
@@ -63,7 +65,9 @@ public:
   /// value `expected` where this body runs.
   void requireAtRun(Value condition, bool expected, const llvm::Twine &message,
                     mlir::Location loc);
-  const std::optional<TrainedNodes> &trained() const { return options.trained; }
+  const std::optional<TrainingOptions> &trained() const {
+    return options.trained;
+  }
   /// The number of the step in the sequence of random numbers: a state.
   Value randomStep();
   /// Tells nodes that draw random numbers, and their copies, apart.
@@ -75,6 +79,7 @@ public:
   LogicalResult unroll(uint64_t nodes, mlir::Location loc);
 
   mlir::OpBuilder builder;
+  const bool keepsAll;
 
 private:
   LogicalResult checkModel();
@@ -117,6 +122,7 @@ private:
   void finish();
   llvm::Error describeKnown();
 
+  bool becomesConstant(const OnnxTensor &tensor, mlir::Type element) const;
   Value parameter(const OnnxTensor &tensor);
   FailureOr<interpreter::Tensor> readTensor(const OnnxTensor &tensor,
                                             mlir::Location loc);

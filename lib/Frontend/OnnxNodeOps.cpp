@@ -24,10 +24,10 @@ static bool isWorthFolding(Operation *op) {
 /// arithmetic on shapes leaves nothing behind.
 Value OnnxNode::fold(Operation *op) {
   Value result = op->getResult(0);
-  bool isConstant =
-      isWorthFolding(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
-        return importer.known.followsFromConstants(operand);
-      });
+  bool isConstant = !importer.keepsAll && isWorthFolding(op) &&
+                    llvm::all_of(op->getOperands(), [&](Value operand) {
+                      return importer.known.followsFromConstants(operand);
+                    });
   FailureOr<interpreter::Tensor> value = failure();
   if (isConstant)
     value = importer.known.evaluate(op);
@@ -159,7 +159,7 @@ Value OnnxNode::slice(Value x, ArrayRef<int64_t> starts,
   if (steps.empty())
     steps = ones;
   bool whole = llvm::all_of(steps, [](int64_t step) { return step == 1; });
-  if (whole && shapeOf(x) == sizes)
+  if (whole && shapeOf(x) == sizes && !importer.keepsAll)
     return x;
   return create<SliceOp>(RankedTensorType::get(sizes, elementOf(x)), x, starts,
                          steps);

@@ -282,8 +282,8 @@ Attribute OnnxImporter::resultOf(StringRef output, Value value) {
         << "input '" << in << "' is " << state.getType() << ", but output '"
         << out << "' " << value.getType();
     (void)error(here, "--state " + in + "=" + out + ": " + types +
-                          "; a state keeps its type (sizes that grow by the "
-                          "step are not supported)");
+                          "; a state keeps its type, or grows along a "
+                          "symbolic size that --bind gives its largest value");
   }
   return OutputAttr::get(context, builder.getStringAttr(output));
 }

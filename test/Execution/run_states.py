@@ -2,18 +2,20 @@
 
     python test/Execution/run_states.py TOOL FOLDER [--steps N]
 
-Gradient descent written in ONNX, an average with two states that change places, and a window over the last inputs that the same step
-reads; on ranks and on the emulated device, with N steps (default 20; one case has 50 times as many). The last line counts.
+Gradient descent written in ONNX, an average with two states that change places, a window over the last inputs that the same step
+reads, a decoder whose cache grows; on ranks and on the emulated device, with N steps (default 20; one case has 50 times as many). The last line counts.
 """
 
 import argparse
 import os
+import re
 
 import numpy as np
 import onnx
 import onnxruntime
 from onnx import TensorProto, helper
 
+from decoder_model import decoder
 from programs import compile_and_run
 
 F32, I64 = TensorProto.FLOAT, TensorProto.INT64
@@ -73,13 +75,31 @@ def window(random):
     return made, {"kept": "kept.next"}, {}
 
 
-MODELS = {"descent": descent, "exchange": exchange, "window": window}
+MODELS = {"descent": descent, "exchange": exchange, "window": window, "decoder": decoder,
+          "decoder-pairs": lambda random: decoder(random, tokens=2), "decoder-goes-on": lambda random: decoder(random, cached=3)}
 CASES = [("descent", "--ranks 1"), ("descent", "--ranks 2 --strategy data"), ("descent", "--ranks 2"), ("descent", "--ranks 3"),
          ("descent", "--ranks 4 --strategy data"), ("descent", "--ranks 5"),
          ("descent", "--ranks 1 --target emulated"), ("descent", "--ranks 2 --target emulated --strategy data"),
          ("descent", "--ranks 3 --target emulated"), ("exchange", "--ranks 1"), ("exchange", "--ranks 2"),
          ("exchange", "--ranks 3 --strategy data"), ("exchange", "--ranks 2 --target emulated --strategy data"), ("window", "--ranks 1"),
-         ("window", "--ranks 2 --strategy data"), ("window", "--ranks 3"), ("window", "--ranks 2 --target emulated --strategy data")]
+         ("window", "--ranks 2 --strategy data"), ("window", "--ranks 3"), ("window", "--ranks 2 --target emulated --strategy data"),
+         *(("decoder", f"--bind past=24 --ranks {how}") for how in
+           ("1", "2", "3 --strategy data", "4 --strategy tensor", "4 --mesh batch=2,heads=2", "2 --target emulated --strategy tensor")),
+         ("decoder-pairs", "--bind past=40 --ranks 1"), ("decoder-pairs", "--bind past=40 --ranks 3"),
+         ("decoder-goes-on", "--bind past=24 --ranks 2")]
+
+
+def held(first, options):
+    """What states begin as, as the program takes it: rows of a cache stand at the start of its buffer."""
+    size = re.search(r"past=(\d+)", options)
+    if not size:
+        return first
+    arrays = {}
+    for name, array in first.items():
+        arrays[name] = np.zeros((*array.shape[:2], int(size.group(1)), array.shape[3]), array.dtype)
+        arrays[name][:, :, :array.shape[2]] = array
+        arrays["past/extent"] = np.int64(array.shape[2])
+    return arrays
 
 
 def expected(folder, data, states, first, shapes, steps):
@@ -105,8 +125,9 @@ def attempt(tool, folder, name, options, steps):
     shapes = {info.name: ([dim.dim_value for dim in info.type.tensor_type.shape.dim], kinds[info.type.tensor_type.elem_type])
               for info in made.graph.input}
     # Fewer than steps: they start over.
-    data = {key: random.standard_normal([min(steps, 13), *shape]).astype(dtype) for key, (shape, dtype) in shapes.items() if key not in states}
-    np.savez(os.path.join(folder, "inputs.npz"), **data, **first)
+    data = {key: (5 * random.standard_normal([min(steps, 13), *shape]) % 29).astype(dtype) if dtype == np.int64 else
+            random.standard_normal([min(steps, 13), *shape]).astype(dtype) for key, (shape, dtype) in shapes.items() if key not in states}
+    np.savez(os.path.join(folder, "inputs.npz"), **data, **held(first, options))
     demands = [word for state, output in states.items() for word in ("--state", f"{state}={output}")]
     if error := compile_and_run(tool, folder, *options.split(), *demands, run=["--steps", str(steps)]):
         return error

@@ -79,7 +79,9 @@ void PlanOptions::addTo(CommandLine &line) {
                           "output OUT is input IN of the next step "
                           "(repeatable); it begins as the\n"
                           "                             array IN that the "
-                          "executable gets, else as zeros",
+                          "executable gets, else as zeros; one that grows\n"
+                          "                             by the step holds "
+                          "what --bind says",
                           states));
   options.push_back(texts("entry", "NAME=INT[,...]",
                           "an entry with these sizes (repeatable): one "
