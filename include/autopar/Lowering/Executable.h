@@ -20,8 +20,10 @@ std::vector<std::string> hostCpuFeatures();
 
 using ProgramBytes = llvm::SmallVector<char, 0>;
 
-/// Optimizes (O3) and compiles a module of the LLVM dialect for this host.
-llvm::Expected<ProgramBytes> compileToObject(mlir::ModuleOp module);
+/// Optimizes (O3) and compiles a module of the LLVM dialect for this host: in
+/// objects, on all cores, where it has many kernels.
+llvm::Expected<std::vector<ProgramBytes>>
+compileToObjects(mlir::ModuleOp module);
 
 /// What a program for a GPU exports as `aprt_program_device_code`, as an
 /// object: target "cuda": a fatbin; "emulated": the kernels as host code.

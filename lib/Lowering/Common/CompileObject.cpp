@@ -5,14 +5,18 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/Parallel.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/Utils/SplitModule.h"
 
 using namespace llvm;
 
@@ -125,7 +129,63 @@ Expected<SmallVector<char, 0>> emitObject(Module &module,
   return object;
 }
 
-Expected<SmallVector<char, 0>> compileToObject(mlir::ModuleOp op) {
+//===----------------------------------------------------------------------===//
+// In parts
+//===----------------------------------------------------------------------===//
+
+/// A part is worth a thread from so many kernels on; at most so many parts,
+/// whatever the host, so that the same program is the same bytes.
+static constexpr size_t kKernelsPerPart = 8, kMostParts = 8;
+
+/// Functions that others only pass on: each can be compiled alone, with what it
+/// alone calls.
+static std::vector<Function *> findKernels(Module &module) {
+  std::vector<Function *> kernels;
+  for (Function &function : module)
+    if (function.hasLocalLinkage() && function.hasAddressTaken())
+      kernels.push_back(&function);
+  return kernels;
+}
+
+/// The module as bitcode, in parts.
+static std::vector<SmallVector<char, 0>> splitModule(Module &module) {
+  std::vector<Function *> kernels = findKernels(module);
+  for (Function *kernel : kernels) {
+    kernel->setLinkage(GlobalValue::ExternalLinkage);
+    kernel->setVisibility(GlobalValue::HiddenVisibility);
+  }
+  size_t count =
+      std::clamp<size_t>(kernels.size() / kKernelsPerPart, 1, kMostParts);
+  std::vector<SmallVector<char, 0>> parts;
+  auto add = [&](const Module &part) {
+    raw_svector_ostream os(parts.emplace_back());
+    WriteBitcodeToFile(part, os);
+  };
+  if (count == 1)
+    add(module);
+  else
+    SplitModule(
+        module, count, [&](std::unique_ptr<Module> part) { add(*part); },
+        /*PreserveLocals=*/true);
+  return parts;
+}
+
+/// In a context of its own.
+static Expected<SmallVector<char, 0>> compilePart(ArrayRef<char> bitcode) {
+  auto machine = createHostMachine();
+  if (!machine)
+    return machine.takeError();
+  LLVMContext context;
+  auto module = parseBitcodeFile(
+      MemoryBufferRef(StringRef(bitcode.data(), bitcode.size()), "program"),
+      context);
+  if (!module)
+    return module.takeError();
+  optimize(**module, **machine, OptimizationLevel::O3, Vectorize::Yes);
+  return emitObject(**module, **machine);
+}
+
+Expected<std::vector<ProgramBytes>> compileToObjects(mlir::ModuleOp op) {
   auto machine = createHostMachine();
   if (!machine)
     return machine.takeError();
@@ -137,8 +197,18 @@ Expected<SmallVector<char, 0>> compileToObject(mlir::ModuleOp op) {
   if (!module)
     return createStringError("the program does not translate to LLVM IR");
   retarget(*module, **machine);
-  optimize(*module, **machine, OptimizationLevel::O3, Vectorize::Yes);
-  return emitObject(*module, **machine);
+  std::vector<SmallVector<char, 0>> parts = splitModule(*module);
+  std::vector<ProgramBytes> objects(parts.size());
+  if (Error error = parallelForEachError(seq<size_t>(0, parts.size()),
+                                         [&](size_t i) -> Error {
+                                           auto object = compilePart(parts[i]);
+                                           if (!object)
+                                             return object.takeError();
+                                           objects[i] = std::move(*object);
+                                           return Error::success();
+                                         }))
+    return std::move(error);
+  return objects;
 }
 
 } // namespace autopar

@@ -73,10 +73,10 @@ Expected<ProgramBytes> compileProgram(mlir::ModuleOp module, StringRef target) {
       return device.takeError();
     objects.push_back(std::move(*device));
   }
-  auto host = compileToObject(module);
+  auto host = compileToObjects(module);
   if (!host)
     return host.takeError();
-  objects.push_back(std::move(*host));
+  std::move(host->begin(), host->end(), std::back_inserter(objects));
   return linkSharedObject(objects);
 }
 
