@@ -8,7 +8,6 @@
 
 #include "FollowExtent.h"
 #include "RuntimeExtent.h"
-#include "autopar/Frontend/OnnxImporter.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -151,10 +150,9 @@ LogicalResult ExtentFollower::visitConcat(ConcatOp op) {
   if (grown)
     head = TensorBuilder(builder, op.getLoc())
                .concat(ArrayRef(operands).take_front(grown + 1), dim);
-  bool isClean =
-      llvm::all_of(ArrayRef(operands).take_front(grown + 1), [&](Value v) {
-        return clean.contains(v) || !sized.grows(v, dim);
-      });
+  bool isClean = llvm::all_of(operands, [&](Value operand) {
+    return clean.contains(operand) || !sized.grows(operand);
+  });
   int64_t size = type.getDimSize(dim),
           begin = cast<ShapedType>(head.getType()).getDimSize(dim);
   Value all = widened.lookup(head);
@@ -195,10 +193,13 @@ bool ExtentFollower::followsWithoutRule(Operation *op, Value value,
 bool ExtentFollower::keepsZeros(Operation *op) const {
   if (auto softmax = dyn_cast<SoftmaxOp>(op))
     return !softmax.getLog() &&
-           sized.grows(softmax.getResult(), softmax.getDim());
+           sized.growth(softmax.getResult()) ==
+               SmallVector<int64_t>{int64_t(softmax.getDim())};
   if (op->getNumOperands() == 0 || !clean.contains(op->getOperand(0)))
     return false;
-  return isa<TransposeOp, ReshapeOp, BroadcastOp, ConvertOp>(op);
+  return isa<TransposeOp, ReshapeOp, BroadcastOp, ConvertOp>(op) &&
+         sized.growth(op->getResult(0)).size() ==
+             sized.growth(op->getOperand(0)).size();
 }
 
 /// By the factors of its sharding rule: one that is split may be cut short.
@@ -213,9 +214,10 @@ LogicalResult ExtentFollower::visitByRule(Operation *op) {
         if (followsWithoutRule(op, value, dim))
           continue;
         int64_t size = cast<ShapedType>(value.getType()).getDimSize(dim);
-        auto whole = llvm::find_if(dims[i][dim].factors, [&](unsigned factor) {
-          return rule.factors[factor].size == size;
-        });
+        const auto *whole =
+            llvm::find_if(dims[i][dim].factors, [&](unsigned factor) {
+              return rule.factors[factor].size == size;
+            });
         if (whole == dims[i][dim].factors.end() || dims[i][dim].window)
           return sized.refuse(op, "dimension " + Twine(dim) + " of its " +
                                       what + " " + Twine(i));
@@ -276,6 +278,13 @@ LogicalResult ExtentFollower::visit(const Sample<Operation *> &ops) {
   if (auto concat = dyn_cast<ConcatOp>(op);
       concat && sized.grows(concat.getResult(), concat.getDim()))
     return visitConcat(concat);
+  if (auto gather = dyn_cast<GatherElementsOp>(op);
+      gather && sized.grows(gather.getData(), gather.getDim())) {
+    builder.setInsertionPoint(op);
+    gather.getIndicesMutable().assign(extent.fromStart(
+        builder, gather.getIndices(),
+        gather.getData().getType().getDimSize(gather.getDim())));
+  }
   if (auto gather = dyn_cast<GatherOp>(op);
       gather && sized.grows(gather.getData(), gather.getDim())) {
     builder.setInsertionPoint(op);
@@ -343,27 +352,6 @@ void ExtentFollower::finish() {
                                             builder.getStringAttr(state.in)));
     }
   }
-  TensorBuilder b(builder, extent.value().getLoc());
-  int64_t rows = sized.sizes[0] + sized.growing.growth;
-  Value next =
-      b.binary(BinaryKind::Add, extent.value(), double(sized.growing.growth));
-  Value isFull = b.compare(ComparePredicate::Gt, next, double(rows));
-  StringAttr check = builder.getStringAttr(extent.name().getValue() + "/full");
-  MLIRContext *context = builder.getContext();
-  auto addResult = [&](Value value, Attribute what) {
-    (void)step.insertResult(step.getNumResults(), value.getType(),
-                            builder.getDictionaryAttr(builder.getNamedAttr(
-                                AutoparDialect::kResult, what)));
-    end->insertOperands(end->getNumOperands(), value);
-  };
-  addResult(isFull, OutputAttr::get(context, check));
-  addResult(next, NextStateAttr::get(context, extent.name()));
-  addCheck(step->getParentOfType<ModuleOp>(), check,
-           "the states that grow along '" + sized.growing.symbol +
-               "' are full: they hold " + Twine(rows) + " rows (--bind " +
-               sized.growing.symbol + "=" + Twine(rows) + ")");
-  step.setType(builder.getFunctionType(
-      step.getBody().front().getArgumentTypes(), end->getOperandTypes()));
 }
 
 LogicalResult ExtentFollower::run() {
@@ -372,7 +360,10 @@ LogicalResult ExtentFollower::run() {
   for (const Sample<Operation *> &op : sized.ops().drop_back())
     if (failed(visit(op)))
       return failure();
+  if (failed(fixConstants(sized.ops().back())))
+    return failure();
   finish();
+  extent.addResults();
   return success();
 }
 

@@ -36,7 +36,7 @@ public:
 
 private:
   std::vector<GrowingSize> findCandidates() const;
-  LogicalResult findGrowth();
+  LogicalResult findGrowth(std::string &problem);
   OwningOpRef<ModuleOp> importGrowing();
   OwningOpRef<ModuleOp> importAt(int64_t size);
   LogicalResult error(const Twine &message) {
@@ -104,8 +104,9 @@ static RankedTensorType outputType(func::FuncOp step, StringRef name) {
   return {};
 }
 
-/// By how much the states grow, all by the same; 0: they do not.
-LogicalResult GrowingStates::findGrowth() {
+/// By how much the states grow, all by the same; 0: they do not, or not along
+/// this size, which is a problem unless they grow along another one.
+LogicalResult GrowingStates::findGrowth(std::string &problem) {
   func::FuncOp step = stepOf(*modules[2]);
   for (const GrowingState &state : growing.states) {
     std::string name = "--state " + state.in + "=" + state.out + ": ";
@@ -122,12 +123,13 @@ LogicalResult GrowingStates::findGrowth() {
     shape[state.dim] += by;
     if (from.clone(shape) != to || by < 0 ||
         (&state != &growing.states[0] && by != growing.growth)) {
-      std::string types;
-      llvm::raw_string_ostream(types) << from << " and " << to;
-      return error(name + "with '" + growing.symbol +
-                   "' = " + Twine(kSmallestSize) + " their types are " + types +
-                   "; a state keeps its type, or grows along '" +
-                   growing.symbol + "', all by the same number of rows");
+      llvm::raw_string_ostream(problem)
+          << name << "with '" << growing.symbol << "' = " << kSmallestSize
+          << " their types are " << from << " and " << to
+          << "; a state keeps its type, or grows along '" << growing.symbol
+          << "', all by the same number of rows";
+      growing.growth = 0;
+      return success();
     }
     growing.growth = by;
   }
@@ -161,16 +163,21 @@ OwningOpRef<ModuleOp> GrowingStates::importGrowing() {
 }
 
 OwningOpRef<ModuleOp> GrowingStates::import() {
+  std::string problem;
   for (const GrowingSize &candidate : findCandidates()) {
     growing = candidate;
     options = given;
     for (const GrowingState &state : growing.states)
       options.states.erase(state.in);
     modules[2] = importAt(kSmallestSize);
-    if (!modules[2] || failed(findGrowth()))
+    if (!modules[2] || failed(findGrowth(problem)))
       return nullptr;
     if (growing.growth)
       return importGrowing();
+  }
+  if (!problem.empty()) {
+    (void)error(problem);
+    return nullptr;
   }
   return OnnxImporter(model, given, context).run();
 }

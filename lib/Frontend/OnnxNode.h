@@ -132,6 +132,9 @@ public:
                                                 const llvm::Twine &place,
                                                 std::string &problem);
   void requireAtRun(Value condition, bool expected, const llvm::Twine &message);
+  /// The same of a condition that is known, where another size of the model
+  /// could make it another one.
+  void requireKnown(Value condition, bool expected, const llvm::Twine &message);
   /// How the model is trained, if it is.
   const std::optional<TrainingOptions> &trained() const;
   /// See OnnxImporter.

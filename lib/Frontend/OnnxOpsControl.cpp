@@ -98,6 +98,10 @@ LogicalResult ifOp(OnnxNode &node) {
                            : node.importGraph("else_branch", {}, "else/");
   if (failed(outputs))
     return failure();
+  if (condition)
+    node.requireKnown(node.reshape(node.input(0), {}), condition->front() != 0,
+                      "node '" + nodeName(node.loc) +
+                          "': its other branch is taken at this size");
   return finishAll(node, *outputs);
 }
 

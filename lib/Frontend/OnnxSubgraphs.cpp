@@ -187,6 +187,12 @@ void OnnxNode::requireAtRun(Value condition, bool expected,
   importer.requireAtRun(condition, expected, message, loc);
 }
 
+void OnnxNode::requireKnown(Value condition, bool expected,
+                            const Twine &message) {
+  if (importer.keepsAll)
+    importer.requireAtRun(condition, expected, message, loc);
+}
+
 LogicalResult OnnxNode::unroll(uint64_t nodes) {
   return importer.unroll(nodes, loc);
 }

@@ -2,9 +2,11 @@
 
 #include "RuntimeExtent.h"
 #include "autopar/Dialect/Interpreter/Tensor.h"
+#include "autopar/Frontend/OnnxImporter.h"
 
 using namespace mlir;
 using autopar::interpreter::Tensor;
+using llvm::Twine;
 
 namespace autopar {
 
@@ -116,6 +118,56 @@ Value RuntimeExtent::fromStart(OpBuilder &at, Value indices, int64_t size) {
   Value isNegative = b.compare(ComparePredicate::Lt, wide, 0);
   Value chosen = b.select(isNegative, counted, wide);
   return b.convert(chosen, type.getElementType());
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+void RuntimeExtent::addResult(Value value, Attribute what) {
+  func::FuncOp step = sized.step();
+  (void)step.insertResult(step.getNumResults(), value.getType(),
+                          builder.getDictionaryAttr(builder.getNamedAttr(
+                              AutoparDialect::kResult, what)));
+  Operation *end = step.getBody().front().getTerminator();
+  end->insertOperands(end->getNumOperands(), value);
+  step.setType(builder.getFunctionType(
+      step.getBody().front().getArgumentTypes(), end->getOperandTypes()));
+}
+
+void RuntimeExtent::addCheckedResult(Value violated, StringRef name,
+                                     const Twine &message) {
+  StringAttr output = builder.getStringAttr(Twine(stateName.getValue()) + name);
+  addResult(violated, OutputAttr::get(builder.getContext(), output));
+  addCheck(sized.step()->getParentOfType<ModuleOp>(), output, message);
+}
+
+void RuntimeExtent::addResults() {
+  const GrowingSize &growing = sized.growing;
+  const SizedSteps::LeastExtent &least = sized.leastExtent();
+  int64_t rows = sized.sizes[0] + growing.growth;
+  Value next = hoisted([&](TensorBuilder &b) {
+    return b.binary(BinaryKind::Add, extent, double(growing.growth));
+  });
+  Value isFull = hoisted([&](TensorBuilder &b) {
+    return b.compare(ComparePredicate::Gt, next, double(rows));
+  });
+  Value isShort = hoisted([&](TensorBuilder &b) {
+    return b.compare(ComparePredicate::Lt, extent, double(least.rows));
+  });
+  addCheckedResult(isFull, "/full",
+                   "the states that grow along '" + growing.symbol +
+                       "' are full: they hold " + Twine(rows) +
+                       " rows (--bind " + growing.symbol + "=" + Twine(rows) +
+                       ")");
+  std::string tooShort = "the number of rows in use is negative";
+  if (least.rows)
+    tooShort = ("node '" + Twine(least.node) + "' needs " + Twine(least.rows) +
+                " rows of the states that grow along '" + growing.symbol +
+                "'; begin with arrays of them")
+                   .str();
+  addCheckedResult(isShort, "/short", tooShort);
+  addResult(next, NextStateAttr::get(builder.getContext(), stateName));
 }
 
 //===----------------------------------------------------------------------===//

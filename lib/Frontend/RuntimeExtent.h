@@ -23,8 +23,9 @@ public:
   /// Adds the extent to the first step: the state `SYMBOL/extent`.
   explicit RuntimeExtent(SizedSteps &sized);
 
-  mlir::StringAttr name() const { return stateName; }
-  mlir::Value value() const { return extent; }
+  /// What the step returns of it: its next value, and that there are rows
+  /// enough and not too many, which the run checks.
+  void addResults();
 
   /// first - slope * deficit, a scalar of i64.
   mlir::Value number(int64_t first, int64_t slope);
@@ -50,6 +51,9 @@ public:
   mlir::Value hoisted(llvm::function_ref<mlir::Value(TensorBuilder &)> build);
 
 private:
+  void addResult(mlir::Value value, mlir::Attribute what);
+  void addCheckedResult(mlir::Value violated, llvm::StringRef name,
+                        const llvm::Twine &message);
   mlir::FailureOr<mlir::Value>
   prefix(const Sample<mlir::DenseElementsAttr> &constants, mlir::Operation *op);
   mlir::FailureOr<mlir::Value>

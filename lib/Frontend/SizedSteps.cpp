@@ -16,8 +16,10 @@ LogicalResult SizedSteps::refuse(Operation *op, const Twine &why) const {
 }
 
 LogicalResult SizedSteps::differ(Operation *op) const {
-  return op->emitError() << "node '" << nodeName(op->getLoc())
-                         << "': the graph is another one where '"
+  std::string node;
+  if (!isa<func::FuncOp>(op))
+    node = "node '" + nodeName(op->getLoc()).str() + "': ";
+  return op->emitError() << node << "the graph is another one where '"
                          << growing.symbol << "', which grows by the step, is "
                          << sizes[0] << ", " << sizes[1] << " and " << sizes[2]
                          << "; try another size";
@@ -68,6 +70,31 @@ void SizedSteps::copyGrowth(Value from, Value to) {
   SmallVector<int64_t> dims = growth(from);
   if (!dims.empty())
     grown[to] = dims;
+}
+
+void SizedSteps::need(int64_t rows, Operation *op) {
+  if (rows > least.rows)
+    least = {rows, nodeName(op->getLoc()).str()};
+}
+
+void SizedSteps::noteNeed(const Sample<Operation *> &ops) {
+  for (Value result : ops[0]->getResults())
+    for (int64_t dim : growth(result))
+      need(sizes[0] - cast<ShapedType>(result.getType()).getDimSize(dim),
+           ops[0]);
+  auto op = dyn_cast<SliceOp>(ops[0]);
+  for (int64_t dim = 0; op && dim < op.getInput().getType().getRank(); ++dim) {
+    int64_t start = op.getStarts()[dim];
+    int64_t last = start + (op.getResult().getType().getDimSize(dim) - 1) *
+                               op.getSteps()[dim];
+    int64_t slope = start - cast<SliceOp>(ops[1]).getStarts()[dim];
+    if (slope > 0)
+      need(sizes[0] - std::min(start, last) / slope, op);
+    else if (grows(op.getInput(), dim) && !grows(op.getResult(), dim))
+      need(sizes[0] + std::max(start, last) + 1 -
+               op.getInput().getType().getDimSize(dim),
+           op);
+  }
 }
 
 LogicalResult SizedSteps::alignArguments() {
@@ -125,6 +152,7 @@ LogicalResult SizedSteps::align() {
       if (failed(noteGrowth(op[0]->getResult(r), types, op[0]->getLoc())))
         return failure();
     }
+    noteNeed(op);
     aligned.push_back(op);
   }
   return success();

@@ -46,6 +46,15 @@ public:
   /// In order, the terminator last.
   llvm::ArrayRef<Sample<mlir::Operation *>> ops() const { return aligned; }
 
+  /// Where fewer rows are in use than at the three sizes, ONNX cuts slices
+  /// short, which the first step does not: the least extent at which none is,
+  /// and the node that needs it.
+  struct LeastExtent {
+    int64_t rows = 0;
+    std::string node;
+  };
+  const LeastExtent &leastExtent() const { return least; }
+
   /// Of a value of the first step: the dimensions that grow, and whether one
   /// does.
   llvm::SmallVector<int64_t> growth(mlir::Value value) const {
@@ -75,10 +84,13 @@ public:
 
 private:
   llvm::LogicalResult alignArguments();
+  void need(int64_t rows, mlir::Operation *op);
+  void noteNeed(const Sample<mlir::Operation *> &ops);
   llvm::LogicalResult differ(mlir::Operation *op) const;
 
   Sample<mlir::func::FuncOp> steps;
   std::vector<Sample<mlir::Operation *>> aligned;
+  LeastExtent least;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int64_t>> grown;
 };
 
