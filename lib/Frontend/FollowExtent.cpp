@@ -278,20 +278,16 @@ LogicalResult ExtentFollower::visit(const Sample<Operation *> &ops) {
   if (auto concat = dyn_cast<ConcatOp>(op);
       concat && sized.grows(concat.getResult(), concat.getDim()))
     return visitConcat(concat);
-  if (auto gather = dyn_cast<GatherElementsOp>(op);
-      gather && sized.grows(gather.getData(), gather.getDim())) {
+  auto indexFromStart = [&](auto gather) {
+    if (!gather || !sized.grows(gather.getData(), gather.getDim()))
+      return;
     builder.setInsertionPoint(op);
     gather.getIndicesMutable().assign(extent.fromStart(
         builder, gather.getIndices(),
         gather.getData().getType().getDimSize(gather.getDim())));
-  }
-  if (auto gather = dyn_cast<GatherOp>(op);
-      gather && sized.grows(gather.getData(), gather.getDim())) {
-    builder.setInsertionPoint(op);
-    gather.getIndicesMutable().assign(extent.fromStart(
-        builder, gather.getIndices(),
-        gather.getData().getType().getDimSize(gather.getDim())));
-  }
+  };
+  indexFromStart(dyn_cast<GatherElementsOp>(op));
+  indexFromStart(dyn_cast<GatherOp>(op));
   if (auto scan = dyn_cast<ScanOp>(op);
       scan && scan.getReverse() && sized.grows(scan.getInput(), scan.getDim()))
     return sized.refuse(op, "it begins at the end");

@@ -246,15 +246,26 @@ OnnxImporter::tryBranch(const onnx::GraphProto &graph, Value condition,
   return failure();
 }
 
+/// An entry of `kChecks`.
+static DictionaryAttr makeCheck(StringAttr output, const Twine &message,
+                                ArrayRef<std::string> places = {}) {
+  Builder builder(output.getContext());
+  NamedAttrList check;
+  check.append("message", builder.getStringAttr(message));
+  check.append("output", output);
+  SmallVector<StringRef> texts(places.begin(), places.end());
+  if (!places.empty())
+    check.append("places", builder.getStrArrayAttr(texts));
+  return check.getDictionary(output.getContext());
+}
+
 void OnnxImporter::requireAtRun(Value condition, bool expected,
                                 const Twine &message, Location loc) {
   violations.push_back(
       both(builder, loc, runs, holds(condition, !expected, loc)));
   std::string name =
       (nodeName(loc) + "/violated/" + Twine(checks.size())).str();
-  checks.push_back(builder.getDictionaryAttr(
-      {builder.getNamedAttr("message", builder.getStringAttr(message)),
-       builder.getNamedAttr("output", builder.getStringAttr(name))}));
+  checks.push_back(makeCheck(builder.getStringAttr(name), message));
 }
 
 void addCheck(ModuleOp module, StringAttr output, const Twine &message,
@@ -263,13 +274,7 @@ void addCheck(ModuleOp module, StringAttr output, const Twine &message,
   SmallVector<Attribute> checks;
   if (auto known = module->getAttrOfType<ArrayAttr>(kChecks))
     llvm::append_range(checks, known);
-  NamedAttrList check;
-  check.append("message", builder.getStringAttr(message));
-  check.append("output", output);
-  SmallVector<StringRef> texts(places.begin(), places.end());
-  if (!places.empty())
-    check.append("places", builder.getStrArrayAttr(texts));
-  checks.push_back(check.getDictionary(module.getContext()));
+  checks.push_back(makeCheck(output, message, places));
   module->setAttr(kChecks, builder.getArrayAttr(checks));
 }
 
