@@ -10,7 +10,9 @@
 #include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include <deque>
 #include <future>
+#include <thread>
 
 using namespace llvm;
 
@@ -22,6 +24,7 @@ namespace {
 struct Trial {
   const MeshCandidate &candidate;
   int64_t microBatches = 1;
+  unsigned index = 0; // of equally good plans the lowest's is kept
 };
 
 /// What is asked of a trial, and the problem that this is.
@@ -48,6 +51,7 @@ private:
                            PlanProblem &problem);
   Expected<Plan> solveOnce(const Trial &trial, const PlanQuestion &question,
                            PlanProblem &problem, int64_t memory);
+  double secondsToBeat(const Trial &trial) const;
   void keepBest(const Trial &trial, Expected<Plan> plan);
   raw_ostream &line(const Trial &trial) const;
   Expected<std::vector<MeshCandidate>> candidatesToTry();
@@ -61,6 +65,7 @@ private:
   PlanRequest request;
   raw_ostream *trace; // null: none
   std::optional<Plan> best;
+  unsigned bestIndex = 0; // of its trial
   /// No plan on the meshes that were tried takes less.
   double leastBound = kIllegal;
   std::string firstComplaint;
@@ -166,8 +171,7 @@ Expected<Plan> PlanSearch::fitMemory(const Trial &trial,
     int64_t limit = int64_t(share * double(memoryLimit()));
     problem.problem.memoryLimit = limit * trial.candidate.stages;
     Expected<Plan> plan = solveOnce(trial, question, problem, limit);
-    if (plan && best &&
-        plan->predictedStepSeconds >= best->predictedStepSeconds)
+    if (plan && plan->predictedStepSeconds >= secondsToBeat(trial))
       return plan; // whether it fits does not matter any more
     if (plan) {
       int64_t rowBytes = plan->predictedPeakMemoryBytes;
@@ -214,8 +218,8 @@ Expected<Plan> PlanSearch::solveOnce(const Trial &trial,
                                      PlanProblem &problem, int64_t memory) {
   int64_t stages = trial.candidate.stages;
   SolverOptions options;
-  if (best && stages == 1)
-    options.cutoff = best->predictedStepSeconds;
+  if (stages == 1)
+    options.cutoff = secondsToBeat(trial);
   Expected<Solution> solution = autopar::solve(problem.problem, options);
   if (!solution)
     return withMicroBatches(solution.takeError(), trial.microBatches);
@@ -250,6 +254,16 @@ raw_ostream &PlanSearch::line(const Trial &trial) const {
   return *trace << ": ";
 }
 
+/// From here on a plan is of no use. Sums of the same seconds in another order
+/// are equally good.
+double PlanSearch::secondsToBeat(const Trial &trial) const {
+  constexpr double kEqual = 1e-9;
+  if (!best)
+    return kIllegal;
+  return best->predictedStepSeconds *
+         (trial.index < bestIndex ? 1 + kEqual : 1 - kEqual);
+}
+
 void PlanSearch::keepBest(const Trial &trial, Expected<Plan> plan) {
   if (!plan) {
     std::string complaint = toString(plan.takeError());
@@ -259,15 +273,16 @@ void PlanSearch::keepBest(const Trial &trial, Expected<Plan> plan) {
       firstComplaint = std::move(complaint);
     return;
   }
-  bool better =
-      !best || plan->predictedStepSeconds < best->predictedStepSeconds;
+  bool better = plan->predictedStepSeconds < secondsToBeat(trial);
   if (trace)
     line(trial) << secondsText(plan->predictedStepSeconds) << ", at least "
                 << secondsText(plan->lowerBoundSeconds) << ", "
                 << bytesText(double(plan->predictedPeakMemoryBytes))
                 << " a device" << (better ? ", best so far\n" : "\n");
-  if (better)
-    best = std::move(*plan);
+  if (!better)
+    return;
+  best = std::move(*plan);
+  bestIndex = trial.index;
 }
 
 /// The meshes that the request, its constraints included, allows.
@@ -309,7 +324,7 @@ PlanSearch::trialsOf(ArrayRef<MeshCandidate> candidates) const {
       if (request.microBatches > 1)
         return createStringError("--micro-batches needs stages: add layer to "
                                  "--strategy or to --mesh");
-      trials.push_back({candidate});
+      trials.push_back({candidate, 1, unsigned(trials.size())});
       continue;
     }
     Expected<SmallVector<int64_t>> counts =
@@ -317,13 +332,31 @@ PlanSearch::trialsOf(ArrayRef<MeshCandidate> candidates) const {
     if (!counts)
       return counts.takeError();
     for (int64_t count : *counts)
-      trials.push_back({candidate, count});
+      trials.push_back({candidate, count, unsigned(trials.size())});
   }
   return std::move(trials);
 }
 
+/// The most even meshes first: what they find is near the best, so that it cuts
+/// off the others soon. Returns the order of the trials.
+static std::vector<const Trial *> evenestFirst(ArrayRef<Trial> trials) {
+  auto unevenness = [](const Trial *trial) {
+    int64_t longest = 1;
+    for (const MeshAxis &axis : trial->candidate.axes)
+      longest = std::max(longest, axis.size);
+    return std::pair(trial->candidate.stages, longest);
+  };
+  std::vector<const Trial *> order;
+  for (const Trial &trial : trials)
+    order.push_back(&trial);
+  llvm::stable_sort(order, [&](const Trial *a, const Trial *b) {
+    return unevenness(a) < unevenness(b);
+  });
+  return order;
+}
+
 /// One trial after the other, since each is cut off by the best so far; the
-/// next one's problem is built meanwhile.
+/// next ones' problems are built meanwhile.
 Expected<Plan> PlanSearch::run() {
   Expected<std::vector<MeshCandidate>> candidates = candidatesToTry();
   if (!candidates)
@@ -331,19 +364,18 @@ Expected<Plan> PlanSearch::run() {
   Expected<std::vector<Trial>> trials = trialsOf(*candidates);
   if (!trials)
     return trials.takeError();
-  auto begin = [&](size_t index) {
-    return index < trials->size()
-               ? std::async(
-                     trials->size() > 1 ? std::launch::async
-                                        : std::launch::deferred,
-                     [&, index] { return build((*trials)[index]); })
-               : std::future<ExpectedProblem>();
-  };
-  std::future<ExpectedProblem> next = begin(0);
-  for (size_t index = 0; index < trials->size(); ++index) {
-    ExpectedProblem built = next.get();
-    next = begin(index + 1);
-    keepBest((*trials)[index], solve((*trials)[index], std::move(built)));
+  std::vector<const Trial *> order = evenestFirst(*trials);
+  size_t ahead = std::max(1u, std::thread::hardware_concurrency());
+  std::deque<std::future<ExpectedProblem>> building;
+  size_t begun = 0;
+  for (const Trial *trial : order) {
+    for (; begun < order.size() && building.size() < ahead; ++begun)
+      building.push_back(std::async(
+          order.size() > 1 ? std::launch::async : std::launch::deferred,
+          [this, next = order[begun]] { return build(*next); }));
+    ExpectedProblem built = building.front().get();
+    building.pop_front();
+    keepBest(*trial, solve(*trial, std::move(built)));
   }
   if (!best)
     return createStringError(firstComplaint);
