@@ -3,7 +3,6 @@
 #include "autopar/Cost/Reshard.h"
 #include "ReshardSteps.h"
 #include "llvm/ADT/STLExtras.h"
-#include <deque>
 
 using namespace llvm;
 
@@ -67,13 +66,14 @@ struct Reached {
   }
 };
 
-/// Dijkstra; the few reached shardings are scanned, so that ties go to the one
+/// Dijkstra; the reached shardings are few and are scanned: ties go to the one
 /// that was found first.
 class PathSearch {
 public:
   PathSearch(const Sharding &from, const Sharding &to, StepTable table,
              const ReshardCost &cost)
       : to(to), table(std::move(table)), cost(cost) {
+    reached.reserve(32); // seldom more
     Reached first;
     first.step.after = from;
     add(std::move(first));
@@ -95,15 +95,15 @@ private:
     // No path through what costs more than the whole of one.
     if (target >= 0 && item.seconds > reached[target].seconds)
       return;
-    key.clear();
-    appendKey(key, item.step.after);
-    auto [it, inserted] = index.try_emplace(key, reached.size());
+    auto *known = llvm::find_if(reached, [&](const Reached &other) {
+      return other.step.after == item.step.after;
+    });
     if (item.step.after == to)
-      target = it->second;
-    if (inserted)
+      target = known - reached.begin();
+    if (known == reached.end())
       reached.push_back(std::move(item));
-    else if (item.betterThan(reached[it->second]))
-      reached[it->second] = std::move(item);
+    else if (item.betterThan(*known))
+      *known = std::move(item);
   }
 
   int nearest() const {
@@ -139,10 +139,8 @@ private:
   const Sharding &to;
   StepTable table;
   const ReshardCost &cost;
-  std::deque<Reached> reached;
-  StringMap<int> index;
+  SmallVector<Reached, 0> reached;
   int target = -1; // where `to` is in `reached`
-  std::string key; // of add
 };
 
 } // namespace

@@ -65,7 +65,7 @@ SubAxisRuns::split(ArrayRef<unsigned> subAxes) const {
 // The table
 //===----------------------------------------------------------------------===//
 
-SmallVector<ReshardStep> StepTable::steps(const Sharding &from) {
+SmallVector<ReshardStep, 0> StepTable::steps(const Sharding &from) {
   result.clear();
   current = &from;
   bool inHalo = any_of(from.dims, [](const DimSharding &dim) {

@@ -39,7 +39,7 @@ public:
       : to(to), shape(shape), elementBytes(elementBytes), mesh(mesh),
         runs(from, to, mesh) {}
 
-  llvm::SmallVector<ReshardStep> steps(const Sharding &from);
+  llvm::SmallVector<ReshardStep, 0> steps(const Sharding &from);
 
 private:
   bool isTime(unsigned subAxis) const { return mesh.subAxes()[subAxis].time; }
@@ -75,7 +75,7 @@ private:
   const Mesh &mesh;
   SubAxisRuns runs;
   const Sharding *current = nullptr;
-  llvm::SmallVector<ReshardStep> result;
+  llvm::SmallVector<ReshardStep, 0> result;
 };
 
 } // namespace autopar

@@ -129,7 +129,7 @@ struct Partial {
 /// How a value is sharded over the mesh. A value partial over a sub-axis is the
 /// reduction of what the devices along that sub-axis hold.
 struct Sharding {
-  llvm::SmallVector<DimSharding> dims;
+  llvm::SmallVector<DimSharding, 3> dims;
   llvm::SmallVector<Partial, 2> partial; // ordered by sub-axis
 
   static Sharding replicated(size_t rank) {
