@@ -50,8 +50,12 @@ void BoundedSearch::offer(std::vector<unsigned> choice) {
 /// can be best, so is what it finds.
 bool BoundedSearch::tryExact(const Domains &over, size_t limit, bool complete) {
   BucketElimination elimination(graph, over);
-  if (!elimination.eliminateAll(limit))
+  double largest = elimination.largestTable(kHugeTable);
+  if (complete)
+    best.largestTable = largest;
+  if (largest > double(limit))
     return false;
+  elimination.eliminateAll();
   work += elimination.work;
   if (elimination.constant < kIllegal)
     offer(elimination.decode({}, {}));

@@ -11,6 +11,8 @@ class DualBound;
 
 /// Tables that are computed without much thought.
 inline constexpr size_t kSmallTable = size_t(1) << 19;
+/// Tables that nobody computes.
+inline constexpr size_t kHugeTable = size_t(1) << 30;
 
 /// Seconds of these choices.
 double costOf(const CostGraph &graph, llvm::ArrayRef<unsigned> choice);

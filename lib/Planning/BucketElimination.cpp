@@ -56,7 +56,8 @@ double BucketElimination::costOf(unsigned node) const {
 }
 
 /// Goes through the elimination with sizes alone.
-bool BucketElimination::isAffordable(size_t cellLimit) const {
+double BucketElimination::largestTable(double enough) const {
+  double largest = 0;
   std::vector<std::set<unsigned>> around = neighbours;
   std::set<std::pair<double, unsigned>> order;
   std::vector<double> costs(domains.size());
@@ -65,8 +66,9 @@ bool BucketElimination::isAffordable(size_t cellLimit) const {
       order.insert({costs[node] = costOf(node), node});
   while (!order.empty()) {
     auto [cost, node] = *order.begin();
-    if (cost > double(cellLimit))
-      return false;
+    largest = std::max(largest, cost);
+    if (largest > enough)
+      return largest;
     order.erase(order.begin());
     for (unsigned other : around[node]) {
       order.erase({costs[other], other});
@@ -77,7 +79,7 @@ bool BucketElimination::isAffordable(size_t cellLimit) const {
           {costs[other] = cellsOf(domains, other, around[other]), other});
     }
   }
-  return true;
+  return largest;
 }
 
 void BucketElimination::requeue(unsigned node, size_t maxNeighbours) {
@@ -90,14 +92,11 @@ void BucketElimination::requeue(unsigned node, size_t maxNeighbours) {
   queue.insert({queued[node], node});
 }
 
-bool BucketElimination::eliminateAll(size_t cellLimit) {
-  if (!isAffordable(cellLimit))
-    return false;
+void BucketElimination::eliminateAll() {
   for (unsigned node = 0; node < domains.size(); ++node)
     requeue(node, domains.size());
   while (!queue.empty())
     eliminateCheapest(domains.size());
-  return true;
 }
 
 void BucketElimination::eliminateChains(size_t cellLimit) {

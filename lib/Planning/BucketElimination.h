@@ -22,9 +22,10 @@ public:
   /// Both must outlive this.
   BucketElimination(const CostGraph &graph, const Domains &domains);
 
-  /// Eliminates all nodes, or none if a table would have more than `cellLimit`
-  /// cells: whether it did.
-  bool eliminateAll(size_t cellLimit);
+  /// Cells of the largest table that eliminating all nodes computes, or some
+  /// number above `enough`.
+  double largestTable(double enough) const;
+  void eliminateAll();
   /// Eliminates nodes of at most two neighbours: what is left has costs of
   /// nodes and of pairs of them again.
   void eliminateChains(size_t cellLimit);
@@ -51,7 +52,6 @@ private:
 
   size_t size(unsigned node) const { return domains[node].size(); }
   double costOf(unsigned node) const;
-  bool isAffordable(size_t cellLimit) const;
   void requeue(unsigned node, size_t maxNeighbours);
   void eliminateCheapest(size_t maxNeighbours);
   std::vector<unsigned> takeTables(unsigned node);

@@ -16,8 +16,11 @@ DualBound::DualBound(const CostGraph &graph, const Domains &domains, double cap)
   }
   for (const CostGraph::Edge &edge : graph.edges) {
     size_t columns = graph.nodes[edge.b].size();
-    Edge item{
-        edge.a, edge.b, domains[edge.a].size(), domains[edge.b].size(), {}};
+    Edge item{edge.a,
+              edge.b,
+              {},
+              std::vector<double>(domains[edge.a].size(), 0),
+              std::vector<double>(domains[edge.b].size(), 0)};
     for (unsigned a : domains[edge.a])
       for (unsigned b : domains[edge.b])
         item.cells.push_back(std::min(edge.cells[a * columns + b], cap));
@@ -27,43 +30,68 @@ DualBound::DualBound(const CostGraph &graph, const Domains &domains, double cap)
   }
 }
 
-/// Per row of the matrix its least cell, which is taken from the row.
-static void takeFromRows(MutableArrayRef<double> cells, size_t columns,
-                         MutableArrayRef<double> sum) {
-  double *row = cells.data();
-  for (double &total : sum) {
-    double least = row[0];
-    for (size_t column = 1; column < columns; ++column)
-      least = std::min(least, row[column]);
-    for (size_t column = 0; column < columns; ++column)
-      row[column] -= least;
-    total += least;
+/// Per row its least cell beside what the columns were given.
+static void leastOfRows(ArrayRef<double> cells, ArrayRef<double> ofColumns,
+                        MutableArrayRef<double> least) {
+  constexpr size_t kLanes = 8; // side by side: a compiler makes vectors of them
+  size_t columns = ofColumns.size();
+  const double *row = cells.data();
+  for (double &result : least) {
+    double lanes[kLanes];
+    std::fill_n(lanes, kLanes, kIllegal);
+    size_t column = 0;
+    for (; column + kLanes <= columns; column += kLanes)
+      for (size_t lane = 0; lane < kLanes; ++lane)
+        lanes[lane] = std::min(lanes[lane],
+                               row[column + lane] + ofColumns[column + lane]);
+    for (; column < columns; ++column)
+      lanes[0] = std::min(lanes[0], row[column] + ofColumns[column]);
+    result = *std::min_element(lanes, lanes + kLanes);
     row += columns;
   }
 }
 
 /// The same per column, row by row through memory.
-static void takeFromColumns(MutableArrayRef<double> cells, size_t columns,
-                            MutableArrayRef<double> sum) {
-  SmallVector<double, 64> least(cells.begin(), cells.begin() + columns);
-  for (size_t start = columns; start < cells.size(); start += columns)
-    for (size_t column = 0; column < columns; ++column)
-      least[column] = std::min(least[column], cells[start + column]);
-  for (size_t start = 0; start < cells.size(); start += columns)
-    for (size_t column = 0; column < columns; ++column)
-      cells[start + column] -= least[column];
-  for (size_t column = 0; column < columns; ++column)
-    sum[column] += least[column];
+static void leastOfColumns(ArrayRef<double> cells, ArrayRef<double> ofRows,
+                           MutableArrayRef<double> least) {
+  llvm::fill(least, kIllegal);
+  const double *cell = cells.data();
+  for (double ofRow : ofRows)
+    for (double &result : least)
+      result = std::min(result, *cell++ + ofRow);
+}
+
+std::vector<double> DualBound::Edge::leastPerRow() const {
+  std::vector<double> least(ofRows.size());
+  leastOfRows(cells, ofColumns, least);
+  for (auto [result, given] : zip_equal(least, ofRows))
+    result += given;
+  return least;
+}
+
+std::vector<double> DualBound::Edge::leastPerColumn() const {
+  std::vector<double> least(ofColumns.size());
+  leastOfColumns(cells, ofRows, least);
+  for (auto [result, given] : zip_equal(least, ofColumns))
+    result += given;
+  return least;
 }
 
 /// Takes from every edge what it costs at least beside each choice of `node`.
 void DualBound::pull(unsigned node) {
+  SmallVector<double, 64> least(nodes[node].size());
   for (unsigned index : edgesOf[node]) {
     Edge &edge = edges[index];
-    if (edge.a == node)
-      takeFromRows(edge.cells, edge.columns, nodes[node]);
+    bool isRow = edge.a == node;
+    if (isRow)
+      leastOfRows(edge.cells, edge.ofColumns, least);
     else
-      takeFromColumns(edge.cells, edge.columns, nodes[node]);
+      leastOfColumns(edge.cells, edge.ofRows, least);
+    std::vector<double> &given = isRow ? edge.ofRows : edge.ofColumns;
+    for (auto [cost, own, other] : zip_equal(nodes[node], given, least)) {
+      cost += own + other;
+      own = -other;
+    }
   }
 }
 
@@ -86,10 +114,9 @@ void DualBound::push(unsigned node, bool forward) {
   }
   for (unsigned index : ahead) {
     Edge &edge = edges[index];
-    bool isRow = edge.a == node;
-    for (size_t row = 0; row < edge.rows; ++row)
-      for (size_t column = 0; column < edge.columns; ++column)
-        edge.cells[row * edge.columns + column] += parts[isRow ? row : column];
+    for (auto [given, part] :
+         zip_equal(edge.a == node ? edge.ofRows : edge.ofColumns, parts))
+      given += part;
   }
 }
 
@@ -123,7 +150,7 @@ double DualBound::lowerBound() const {
   for (const std::vector<double> &node : nodes)
     bound += *llvm::min_element(node);
   for (const Edge &edge : edges)
-    bound += *llvm::min_element(edge.cells);
+    bound += *llvm::min_element(edge.leastPerRow());
   return bound;
 }
 
@@ -135,19 +162,13 @@ std::vector<std::vector<double>> DualBound::slacks() const {
       cost -= least;
   }
   for (const Edge &edge : edges) {
-    double least = *llvm::min_element(edge.cells);
-    std::vector<double> rows(edge.rows, kIllegal),
-        columns(edge.columns, kIllegal);
-    for (size_t row = 0; row < edge.rows; ++row)
-      for (size_t column = 0; column < edge.columns; ++column) {
-        double cost = edge.cells[row * edge.columns + column] - least;
-        rows[row] = std::min(rows[row], cost);
-        columns[column] = std::min(columns[column], cost);
-      }
+    std::vector<double> rows = edge.leastPerRow(),
+                        columns = edge.leastPerColumn();
+    double least = *llvm::min_element(rows);
     for (auto [slack, row] : zip_equal(slacks[edge.a], rows))
-      slack += row;
+      slack += row - least;
     for (auto [slack, column] : zip_equal(slacks[edge.b], columns))
-      slack += column;
+      slack += column - least;
   }
   return slacks;
 }
@@ -178,9 +199,8 @@ std::vector<unsigned> DualBound::greedy() const {
       unsigned other = fromA ? edge.b : edge.a;
       if (other < node)
         for (size_t mine = 0; mine < costs.size(); ++mine)
-          costs[mine] +=
-              fromA ? edge.cells[mine * edge.columns + position[other]]
-                    : edge.cells[position[other] * edge.columns + mine];
+          costs[mine] += fromA ? edge.at(mine, position[other])
+                               : edge.at(position[other], mine);
     }
     position[node] = llvm::min_element(costs) - costs.begin();
     choice.push_back(domains[node][position[node]]);

@@ -31,10 +31,18 @@ public:
   std::vector<unsigned> greedy() const;
 
 private:
+  /// A cell costs what it says and what its row and its column were given.
   struct Edge {
     unsigned a, b;
-    size_t rows, columns;
     std::vector<double> cells; // over the domains
+    std::vector<double> ofRows, ofColumns;
+
+    double at(size_t row, size_t column) const {
+      return cells[row * ofColumns.size() + column] + ofRows[row] +
+             ofColumns[column];
+    }
+    std::vector<double> leastPerRow() const;
+    std::vector<double> leastPerColumn() const;
   };
   void pass();
   void pull(unsigned node);

@@ -27,8 +27,10 @@ static EliminationResult solveRest(const CostGraph &graph, size_t cellLimit,
     return illegal();
   dropDeadEnds(graph, domains);
   BucketElimination whole(graph, domains);
-  if (!whole.eliminateAll(std::min(cellLimit, kSmallTable)))
+  double limit = std::min(cellLimit, kSmallTable);
+  if (whole.largestTable(limit) > limit)
     return BoundedSearch(graph, std::move(domains), cellLimit, cutoff).run();
+  whole.eliminateAll();
   if (whole.constant == kIllegal)
     return illegal();
   EliminationResult result;

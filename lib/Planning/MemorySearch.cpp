@@ -296,7 +296,9 @@ EliminationResult MemorySearch::relax() {
   EliminationResult result = minimise(options.roughCellLimit);
   bool exact = result.cost <= result.lowerBound;
   bool cutOff = result.lowerBound >= options.cutoff;
-  if (exact || cutOff || (result.cost < kIllegal && !fits(result.choice)))
+  bool tooLarge = result.largestTable > double(options.cellLimit);
+  if (exact || cutOff || tooLarge ||
+      (result.cost < kIllegal && !fits(result.choice)))
     return result;
   return minimise(options.cellLimit);
 }

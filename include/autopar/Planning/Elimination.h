@@ -22,6 +22,9 @@ struct EliminationResult {
   double cost = 0; // kIllegal: there are no legal choices
   double lowerBound = 0;
   double work = 0; // table cells computed
+  /// Cells of the table that an exact answer would have taken in the end: below
+  /// so many, another limit changes nothing. 0: it is exact, or of no interest.
+  double largestTable = 0;
 };
 
 /// Removes choices that another choice of the node is never worse than
