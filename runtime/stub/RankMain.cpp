@@ -307,6 +307,8 @@ Status RankMain::measure() {
   }
   recordTimes(*rank, run.options.repeat, total, barrierWait);
   recordCounters(*rank, run.options.repeat, before);
+  if (worldRank == 0)
+    log.end();
   return Status::success();
 }
 

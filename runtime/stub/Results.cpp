@@ -16,9 +16,12 @@ bool showsProgress(const Manifest &manifest, const Options &options) {
 
 /// Outputs of a training step that --log tells of.
 static bool isLogged(const std::string &output) {
-  return output == "loss" || output == "grad_norm" ||
-         output == "learning_rate" || output == "loss_scale" ||
-         output == "skipped";
+  return output == "loss" || output == "grad_norm" || output == "learning_rate";
+}
+
+/// Those of a scaled loss, of which the run tells in any case.
+static bool isOfScale(const std::string &output) {
+  return output == "loss_scale" || output == "skipped";
 }
 
 /// A plain file that is not committed leaves no trace; a pipe would be ended.
@@ -58,7 +61,8 @@ Status checkResults(const Manifest &manifest, const Options &options) {
 static bool isOutputWanted(const Port &port, const Manifest &manifest,
                            const Options &options) {
   bool tells = !options.log.empty() || showsProgress(manifest, options);
-  bool wanted = tells && isLogged(port.name);
+  bool wanted = manifest.trains() &&
+                ((tells && isLogged(port.name)) || isOfScale(port.name));
   for (const std::string &argument : options.outputs) {
     ArrayFile file;
     bool known = parseArrayFile(argument, file).ok();

@@ -57,6 +57,7 @@ double TrainingLog::value(const char *output, int64_t step) const {
 Status TrainingLog::add(int64_t step, double seconds) {
   if (!run)
     return Status::success();
+  skipped += value("skipped", step) == 1;
   if (file) {
     // JSON has no NaN: null stands for it.
     nlohmann::ordered_json line = {
@@ -78,6 +79,20 @@ Status TrainingLog::add(int64_t step, double seconds) {
   if (onTerminal)
     show(step, seconds);
   return Status::success();
+}
+
+void TrainingLog::end() const {
+  if (!run || skipped == 0 || skipped < run->options.repeat)
+    return;
+  std::fprintf(
+      stderr,
+      "warning: all %lld steps were skipped, the model is what it was: "
+      "with a loss_scale of %g their gradients were not finite; give "
+      "the recipe a smaller loss_scale, or none for one that adapts, "
+      "or look for what overflows with autopar compile "
+      "--check-numerics\n",
+      static_cast<long long>(skipped),
+      value("loss_scale", run->options.repeat - 1));
 }
 
 void TrainingLog::show(int64_t step, double seconds) {

@@ -7,6 +7,7 @@ step shows, and halve a dynamic scale, which 2,000 other steps in a row double. 
 """
 
 import argparse
+import subprocess
 
 import numpy as np
 import onnx
@@ -41,6 +42,12 @@ def check_skips(runs, data, overflowing):
         np.testing.assert_allclose(final[name], value, rtol=2e-3, atol=1e-4)
 
 
+def told(runs):
+    """What the program says on data that is there already, of which nothing is written."""
+    return subprocess.run([runs.path("model"), "--data", runs.path("data.npz"), "--steps", str(STEPS)],
+                          check=True, capture_output=True, text=True, timeout=300).stderr
+
+
 def check_static(runs, data):
     """A scale of which all gradients overflow changes nothing; one that they do not overflow of, only roundings."""
     log, final = runs.train(data, loss_scale=1e30)
@@ -48,9 +55,11 @@ def check_static(runs, data):
     first = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in onnx.load(runs.path("model.onnx")).graph.initializer}
     for name, value in first.items():
         assert np.array_equal(final[name], value), name
+    assert "warning: all 8 steps were skipped" in told(runs), "a run without a log does not tell that it learned nothing"
     scaled, unscaled = (runs.train(data, loss_scale=scale)[1] for scale in (1024, 1))
     for name, value in scaled.items():
         np.testing.assert_allclose(unscaled[name], value, rtol=2e-2, atol=1e-3)
+    assert told(runs) == "", told(runs)
 
 
 def check_growth(runs, data):
