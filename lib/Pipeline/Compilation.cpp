@@ -12,6 +12,8 @@
 #include "autopar/runtime.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -137,6 +139,27 @@ static bool isNestedDeeply(StringRef text) {
   return false;
 }
 
+/// A plan is of the model in one precision, which its file says.
+LogicalResult Compilation::followPlan() {
+  if (request.planFile.empty())
+    return success();
+  llvm::Expected<Plan> plan = readPlanFile(request.planFile, request.entry);
+  if (!plan)
+    return fail(plan.takeError());
+  const std::string &precision = plan->precision;
+  if (!llvm::is_contained(kPrecisions, StringRef(precision)))
+    return fail(llvm::createStringError(
+        "plan file " + request.planFile + ": 'precision' is '" + precision +
+        "', not one of " + llvm::join(ArrayRef(kPrecisions), ", ")));
+  if (!request.precision.empty() && request.precision != precision)
+    return fail(llvm::createStringError("--precision " + request.precision +
+                                        ": plan file " + request.planFile +
+                                        " is of the model in " + precision));
+  if (precision != kPrecisions[0])
+    request.precision = precision;
+  return success();
+}
+
 /// The recipe, checked, and what it says of the import and the precision.
 LogicalResult Compilation::readRecipe() {
   if (request.recipe.empty())
@@ -198,7 +221,7 @@ LogicalResult Compilation::importModel() {
   if (!model)
     return fail(model.takeError());
   file = std::move(*model);
-  if (failed(readRecipe()))
+  if (failed(followPlan()) || failed(readRecipe()))
     return failure();
   ir = importOnnx(*file, request.import, &context);
   if (!ir)

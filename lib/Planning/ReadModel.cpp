@@ -318,6 +318,8 @@ LogicalResult ModelReader::readFunction(func::FuncOp func, bool setup) {
 FailureOr<ModelGraph> ModelReader::read() {
   if (auto name = module->getAttrOfType<StringAttr>(AutoparDialect::kModel))
     graph.model = name.str();
+  if (auto precision = module->getAttrOfType<StringAttr>(kPrecision))
+    graph.precision = precision.str();
   graph.table = &targetTable(module);
   func::FuncOp step = function(module, "step");
   if (!step || step.isExternal())

@@ -97,6 +97,8 @@ Error Reader::readHeader(const json::Object &in) {
   plan.model = in.getString("model").value_or("").str();
   if (in.getString("model_hash").value_or("").getAsInteger(16, plan.modelHash))
     return fail("needs 'model_hash', 16 hexadecimal digits");
+  if (std::optional<StringRef> precision = in.getString("precision"))
+    plan.precision = precision->str();
   const json::Value *cluster = in.get("cluster");
   if (!cluster)
     return fail("needs 'cluster'");
@@ -259,6 +261,7 @@ Error Reader::readOp(StringRef op, const json::Value &value) {
 static constexpr StringRef kKeys[] = {"format",
                                       "model",
                                       "model_hash",
+                                      "precision",
                                       "cluster",
                                       "strategy",
                                       "mesh",

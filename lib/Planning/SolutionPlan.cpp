@@ -71,6 +71,7 @@ std::vector<double> ProblemBuilder::opSeconds(const Solution &solution) const {
 void ProblemBuilder::writePlan(const Solution &solution, Plan &plan) const {
   plan.model = graph.model;
   plan.modelHash = graph.hash;
+  plan.precision = graph.precision;
   plan.cluster = cluster;
   plan.mesh = mesh;
   plan.predictedStepSeconds = solution.seconds;

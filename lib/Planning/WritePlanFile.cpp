@@ -60,7 +60,7 @@ static json::Object summary(const Plan &plan) {
                      {"bytes", c.bytes},
                      {"count", c.count},
                      {"seconds", c.seconds}});
-  return json::Object{
+  json::Object object{
       {"format", 1},
       {"model", plan.model},
       {"model_hash", utohexstr(plan.modelHash, /*LowerCase=*/true, 16)},
@@ -77,6 +77,9 @@ static json::Object summary(const Plan &plan) {
       {"lower_bound_seconds", plan.lowerBoundSeconds},
       {"gap", plan.gap},
       {"collectives", std::move(collectives)}};
+  if (plan.precision != Plan().precision)
+    object["precision"] = plan.precision;
+  return object;
 }
 
 json::Value summaryToJSON(const Plan &plan) { return summary(plan); }

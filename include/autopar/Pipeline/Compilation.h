@@ -23,9 +23,10 @@ struct CompileRequest {
   std::string output = "a.out"; // the executable
   std::string weights;          // where the executable finds the weights
   bool embedWeights = false;    // all of them in the executable
-  std::string target;         // "cpu", "cuda", "emulated"; empty: the cluster's
-  std::string precision;      // "fp32", "tf32", "bf16", "fp16"; empty: fp32
-  std::string recipe;         // file: how to train; empty: inference
+  std::string target;    // "cpu", "cuda", "emulated"; empty: the cluster's
+  std::string precision; // "fp32", "tf32", "bf16", "fp16"; empty: the recipe's,
+                         // the plan file's, or else fp32
+  std::string recipe;    // file: how to train; empty: inference
   bool checkNumerics = false; // end a run at the first NaN or infinity
   std::string cudaSource;     // folder for the program as CUDA C++; empty: none
   std::string entry;      // `--entry` as it was written; empty: the only one
@@ -71,6 +72,7 @@ public:
 private:
   mlir::LogicalResult runPasses(Phase phase, ExecutableParts *to = nullptr);
   void describeRequest();
+  mlir::LogicalResult followPlan();
   mlir::LogicalResult readRecipe();
   std::string describeTraining();
   static llvm::Error checkRanks(const Cluster &cluster, Phase last);

@@ -81,8 +81,9 @@ struct GraphState {
 
 struct ModelGraph {
   std::string model;
-  uint64_t hash = 0;        // of everything but names
-  std::vector<GraphOp> ops; // setup's, then step's, in program order
+  uint64_t hash = 0;              // of everything but names
+  std::string precision = "fp32"; // that it was brought to
+  std::vector<GraphOp> ops;       // setup's, then step's, in program order
   std::vector<GraphValue> values;
   /// Values in the order of arguments and of returned operands.
   std::vector<unsigned> setupArguments, stepArguments;

@@ -42,6 +42,7 @@ struct PlannedCollective {
 struct Plan {
   std::string model;
   uint64_t modelHash = 0;
+  std::string precision = "fp32"; // that the model was brought to
   Cluster cluster;
   std::string strategy = "auto"; // as it was asked for
   Mesh mesh;                     // of every stage; "time" first
