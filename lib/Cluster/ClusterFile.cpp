@@ -33,6 +33,7 @@ private:
   Error readType(const json::Value &value);
   Expected<DeviceType> typeCalled(StringRef typeName) const;
   Error readNode(const json::Value &value);
+  Error readKind(const json::Object &object, Link &link) const;
   Error readLink(const json::Value &value);
 
   StringRef name;
@@ -100,6 +101,27 @@ Error Reader::readNode(const json::Value &value) {
   return Error::success();
 }
 
+/// A link of another kind than the device's own is as fast as the file says.
+Error Reader::readKind(const json::Object &object, Link &link) const {
+  if (!object.get("kind"))
+    return Error::success();
+  std::optional<StringRef> kind = object.getString("kind");
+  if (!kind || !is_contained(kLinkKinds, *kind))
+    return fail("'kind' of a link must be one of " +
+                join(ArrayRef(kLinkKinds), ", "));
+  bool same = *kind == link.kind ||
+              (*kind == "nvswitch" && link.kind == "nvlink"); // links to it
+  link.free = *kind == "free";
+  if (!same && !link.free)
+    for (StringRef key : {"GBps", "latency_us"})
+      if (!object.get(key))
+        return fail("a link of kind '" + *kind + "' needs '" + key +
+                    "': what is known of the cluster's devices is of kind '" +
+                    link.kind + "'");
+  link.kind = kind->str();
+  return Error::success();
+}
+
 Error Reader::readLink(const json::Value &value) {
   const json::Object *object = value.getAsObject();
   if (!object)
@@ -113,9 +135,8 @@ Error Reader::readLink(const json::Value &value) {
     return fail("a link is either {\"within\": \"node\"} or {\"between\": "
                 "\"nodes\"}");
   Link &link = within ? cluster.withinNode : cluster.betweenNodes;
-  if (std::optional<StringRef> kind = object->getString("kind"))
-    link.kind = kind->str();
-  link.free = link.kind == "free";
+  if (Error error = readKind(*object, link))
+    return error;
   if (object->get("GBps")) {
     std::optional<double> speed = object->getNumber("GBps");
     if (!speed || !(*speed > 0))

@@ -164,6 +164,9 @@ Expected<DeviceType> deviceFromJSON(const json::Object &object,
   StringRef kind = *object.getString("kind");
   if (kind != "cpu" && kind != "gpu")
     return fail("the 'kind' of a type is cpu or gpu, not '" + kind + "'");
+  if (!is_contained(kLinkKinds, *object.getString("within")))
+    return fail("'within' of a type must be one of " +
+                join(ArrayRef(kLinkKinds), ", "));
   for (StringRef column : numberColumns) {
     std::optional<double> number = object.getNumber(column);
     if (!number || !(*number >= 0) || *number > 1e9)

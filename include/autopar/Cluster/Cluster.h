@@ -16,12 +16,17 @@
 
 namespace autopar {
 
+/// What a link can be; "free" costs nothing at all.
+inline constexpr llvm::StringRef kLinkKinds[] = {
+    "nvlink",  "nvswitch",   "pcie",     "shared-memory",
+    "network", "infiniband", "ethernet", "free"};
+
 /// A message of b bytes takes latencySeconds + b / bytesPerSecond.
 struct Link {
-  std::string kind;
+  std::string kind; // one of kLinkKinds
   double latencySeconds = 0;
   double bytesPerSecond = 0;
-  bool free = false; // costs nothing at all
+  bool free = false;
 };
 
 /// One row of data/devices.csv, in units of seconds, bytes and flops.

@@ -178,6 +178,8 @@ TEST(Cluster, EveryMistakeInATypeIsNamed) {
   expectError("{\"types\": [1]}", "each of 'types' must be an object");
   expectError(withType("\"name\"", "\"nom\""), "a type needs the text 'name'");
   expectError(withType("\"gpu\"", "\"tpu\""), "cpu or gpu, not 'tpu'");
+  expectError(withType("\"within\": \"", "\"within\": \"un"),
+              "'within' of a type must be one of nvlink,");
   expectError(withType("50.25", "\"fast\""), "a type needs 'fp32_TF'");
   expectError(withType("50.25", "0"), "'fp32_TF' of a type must be above 0");
   expectError(withType("\"gemm\": 1", "\"gemm\": 1, \"x\": 1"),
@@ -197,6 +199,17 @@ TEST(Cluster, EveryMistakeInALinkIsNamed) {
               "a link is either");
   expectError(withLink("[{\"within\": \"node\", \"speed\": 1}]"),
               "unknown key 'speed'; known keys: within, between, kind, GBps");
+  expectError(withLink("[{\"within\": \"node\", \"kind\": 1}]"),
+              "'kind' of a link must be one of nvlink, nvswitch, pcie, "
+              "shared-memory, network, infiniband, ethernet, free");
+  expectError(withLink("[{\"within\": \"node\", \"kind\": \"nvlnk\"}]"),
+              "'kind' of a link must be one of nvlink,");
+  expectError(withLink("[{\"within\": \"node\", \"kind\": \"pcie\"}]"),
+              "a link of kind 'pcie' needs 'GBps': what is known of the "
+              "cluster's devices is of kind 'shared-memory'");
+  expectError(withLink("[{\"within\": \"node\", \"kind\": \"pcie\", "
+                       "\"GBps\": 25}]"),
+              "a link of kind 'pcie' needs 'latency_us'");
   expectError(withLink("[{\"within\": \"node\", \"GBps\": 0}]"),
               "'GBps' of a link must be a number above 0");
   expectError(withLink("[{\"within\": \"node\", \"latency_us\": -1}]"),
