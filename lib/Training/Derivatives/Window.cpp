@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Derivatives.h"
+#include <functional>
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 
@@ -51,6 +53,46 @@ struct Backward {
   }
 };
 
+/// Positions first, first + step, ... of a window.
+struct Positions {
+  int64_t first, step, count;
+};
+
+/// Points start, start + stride, ... of a dimension that windows read with the
+/// same positions.
+struct Phase {
+  Positions positions;
+  int64_t start, count; // of the points
+  int64_t offset;       // the window that reads `start` with the first position
+  int64_t dilation;     // windows from one position to the next
+
+  /// Those that the window reads with position `first` and none before it.
+  static std::optional<Phase> of(int64_t first, int64_t window, int64_t stride,
+                                 int64_t dilation, int64_t padLow,
+                                 int64_t size) {
+    int64_t step = stride / std::gcd(stride, dilation);
+    if (first >= step)
+      return std::nullopt;
+    // Point offset * stride + first * dilation - padLow.
+    int64_t shift = padLow - first * dilation;
+    int64_t offset = llvm::divideCeilSigned(shift, stride);
+    int64_t start = offset * stride - shift;
+    if (start >= size)
+      return std::nullopt;
+    return Phase{{first, step, (window - first + step - 1) / step},
+                 start,
+                 (size - start + stride - 1) / stride,
+                 offset,
+                 step * dilation / stride};
+  }
+};
+
+/// Of each spatial dimension.
+using Phases = SmallVector<SmallVector<Phase>>;
+
+/// More are one convolution of a gradient that is spread apart by the strides.
+constexpr int64_t kMostPhases = 16;
+
 struct ConvolutionDerivative
     : Derivative<ConvolutionDerivative, ConvolutionOp> {
   static Gradients build(ConvolutionOp op, TensorBuilder &b, Value g,
@@ -87,7 +129,8 @@ private:
     shape[1] = shapeOf(op.getInput())[1];
     Value points = ConvolutionOp::create(
         b.builder, b.loc, cast<RankedTensorType>(g.getType()).clone(shape), g,
-        turnedFilter(op, b), ones, ones, zeros, zeros, /*groups=*/1);
+        turnedFilter(op, b, wholeWindow(op)), ones, ones, zeros, zeros,
+        /*groups=*/1);
     return b.place(points, starts, stepsOf(op), shapeOf(op.getInput()));
   }
 
@@ -110,14 +153,18 @@ private:
     return b.reshape(b.transpose(x, perm), {shape[1], rest});
   }
 
-  /// [groups * o, c, window...] -> [groups * c, o, window...], mirrored.
-  static Value turnedFilter(ConvolutionOp op, TensorBuilder &b) {
+  /// `positions` of the window, one list for each spatial dimension, of the
+  /// filter: [groups * o, c, window...] -> [groups * c, o, positions...],
+  /// mirrored.
+  static Value turnedFilter(ConvolutionOp op, TensorBuilder &b,
+                            ArrayRef<Positions> positions) {
     Value w = op.getFilter();
     SmallVector<int64_t> shape(shapeOf(w)), starts(shape.size(), 0),
         steps(shape.size(), 1);
-    for (unsigned d = 2; d < shape.size(); ++d) {
-      starts[d] = shape[d] - 1;
-      steps[d] = shape[d] > 1 ? -1 : 1;
+    for (auto [i, list] : llvm::enumerate(positions)) {
+      starts[i + 2] = list.first + (list.count - 1) * list.step;
+      steps[i + 2] = list.count > 1 ? -list.step : 1;
+      shape[i + 2] = list.count;
     }
     w = b.slice(w, starts, shape, steps);
     int64_t groups = op.getGroups(), o = shape[0] / groups, c = shape[1];
@@ -131,16 +178,98 @@ private:
     return b.reshape(b.transpose(b.reshape(w, split), perm), merged);
   }
 
+  /// All positions of the window.
+  static SmallVector<Positions> wholeWindow(ConvolutionOp op) {
+    return llvm::map_to_vector(
+        shapeOf(op.getFilter()).drop_front(2),
+        [](int64_t size) { return Positions{0, 1, size}; });
+  }
+
   /// Zero where the windows read nothing but padding.
   static Value ofInput(ConvolutionOp op, TensorBuilder &b, Value g) {
+    if (std::optional<Phases> phases = phasesOf(op))
+      return ofPhases(op, b, g, *phases);
     Backward back(b, g, shapeOf(op.getFilter()).drop_front(2), op.getStrides(),
                   op.getDilations(), op.getPadLow(), shapeOf(op.getInput()));
     if (elementsOf(back.gradient) == 0)
       return b.splatLike(op.getInput(), 0);
-    return ConvolutionOp::create(b.builder, b.loc, op.getInput().getType(),
-                                 back.gradient, turnedFilter(op, b),
-                                 back.strides, op.getDilations(), back.low,
-                                 back.high, op.getGroups());
+    return ConvolutionOp::create(
+        b.builder, b.loc, op.getInput().getType(), back.gradient,
+        turnedFilter(op, b, wholeWindow(op)), back.strides, op.getDilations(),
+        back.low, back.high, op.getGroups());
+  }
+
+  /// The phases of each spatial dimension; nullopt if the strides are 1 or
+  /// there are too many phases.
+  static std::optional<Phases> phasesOf(ConvolutionOp op) {
+    ArrayRef<int64_t> from = shapeOf(op.getInput()).drop_front(2),
+                      window = shapeOf(op.getFilter()).drop_front(2);
+    int64_t count = 1;
+    for (auto [stride, size] : llvm::zip_equal(op.getStrides(), window)) {
+      count *= std::min(stride, size);
+      if (count > kMostPhases)
+        return std::nullopt;
+    }
+    Phases phases;
+    for (auto [i, stride] : llvm::enumerate(op.getStrides())) {
+      phases.emplace_back();
+      for (int64_t first = 0; first < std::min(stride, window[i]); ++first)
+        if (auto phase = Phase::of(first, window[i], stride,
+                                   op.getDilations()[i], op.getPadLow()[i],
+                                   from[i]))
+          phases.back().push_back(*phase);
+    }
+    bool strided =
+        llvm::any_of(op.getStrides(), [](int64_t stride) { return stride > 1; });
+    return strided ? std::optional(phases) : std::nullopt;
+  }
+
+  /// The points of the input that are as many strides apart read the same
+  /// positions of the window: their gradient is a convolution of stride 1.
+  static Value ofPhases(ConvolutionOp op, TensorBuilder &b, Value g,
+                        const Phases &phases) {
+    Value sum;
+    SmallVector<const Phase *> chosen(phases.size());
+    std::function<void(size_t)> choose = [&](size_t i) {
+      if (i == phases.size()) {
+        if (Value part = ofPhase(op, b, g, chosen))
+          sum = sum ? b.add(sum, part) : part;
+        return;
+      }
+      for (const Phase &phase : phases[i]) {
+        chosen[i] = &phase;
+        choose(i + 1);
+      }
+    };
+    choose(0);
+    return sum ? sum : b.splatLike(op.getInput(), 0);
+  }
+
+  /// The gradient at the points of one phase, zero elsewhere; null if windows
+  /// read nothing of them.
+  static Value ofPhase(ConvolutionOp op, TensorBuilder &b, Value g,
+                       ArrayRef<const Phase *> phases) {
+    ArrayRef<int64_t> input = shapeOf(op.getInput());
+    SmallVector<Positions> positions;
+    SmallVector<int64_t> ones(phases.size(), 1), dilations, low, high,
+        starts{0, 0}, shape{input[0], input[1]};
+    for (auto [i, phase] : llvm::enumerate(phases)) {
+      int64_t reach = (phase->positions.count - 1) * phase->dilation;
+      positions.push_back(phase->positions);
+      dilations.push_back(phase->dilation);
+      starts.push_back(phase->start);
+      shape.push_back(phase->count);
+      low.push_back(reach - phase->offset);
+      high.push_back(phase->count - shapeOf(g)[i + 2] - low.back() + reach);
+      g = cut(b, g, i + 2, low.back(), high.back());
+    }
+    if (elementsOf(g) == 0)
+      return nullptr;
+    Value part = ConvolutionOp::create(
+        b.builder, b.loc, cast<RankedTensorType>(g.getType()).clone(shape), g,
+        turnedFilter(op, b, positions), ones, dilations, low, high,
+        op.getGroups());
+    return b.place(part, starts, stepsOf(op), input);
   }
 
   /// The input with the gradient for a filter: the images of the batch are the
