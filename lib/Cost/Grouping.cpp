@@ -1,6 +1,7 @@
 //===- Grouping.cpp - Which group an op joins -----------------------------===//
 
 #include "Grouping.h"
+#include "autopar/Dialect/LibraryCall.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -104,8 +105,10 @@ Value Grouping::storageOf(Value value) const {
 /// Such an op finds its operands in memory: no index of its own reaches them.
 bool Grouping::readsMemoryOnly(Operation *op) const {
   int64_t group = groupOf(op);
-  if (group < 0 || groups[group].root != op)
+  if (group < 0)
     return false;
+  if (groups[group].root != op)
+    return isPartOfFilterGradient(op);
   return groups[group].whole || groups[group].kind != GroupKind::Loops;
 }
 
@@ -155,13 +158,34 @@ std::optional<GroupKind> callOf(Operation *op, const TargetTable &table) {
   return table.calls(kind).take(type) ? std::optional(kind) : std::nullopt;
 }
 
+bool Grouping::isFilterGradient(Operation *op) const {
+  return table.convolution.filterGradients && filterGradientOf(op) &&
+         callOf(op, table) &&
+         getElementTypeOrSelf(op->getResult(0).getType()).isF32();
+}
+
+/// What a library does along with the filter's gradient that alone reads it.
+bool Grouping::isPartOfFilterGradient(Operation *op) const {
+  Operation *gradient = filterGradientReading(op);
+  return gradient && isFilterGradient(gradient);
+}
+
+/// The ops of group `other`, which nothing but `group` reads, are its own.
+void Grouping::absorb(OpenGroup &group, unsigned id, unsigned other) {
+  group.ops.append(groups[other].ops);
+  groups[other].ops.clear();
+  parents[other] = id;
+}
+
 /// A group of an op that reads memory only: constants stay in a loop nest.
 void Grouping::startWhole(Operation *op) {
   std::optional<GroupKind> library = callOf(op, table);
+  bool isPart = isPartOfFilterGradient(op);
   int64_t level = 1;
   for (Value operand : op->getOperands()) {
     Operation *source = operand.getDefiningOp();
-    if (!library && source && source->hasTrait<OpTrait::ConstantLike>())
+    if (!library && !isPart && source &&
+        source->hasTrait<OpTrait::ConstantLike>())
       continue;
     materialise(operand);
     Value storage = storageOf(operand);
@@ -171,8 +195,11 @@ void Grouping::startWhole(Operation *op) {
   OpenGroup &group = start(op, library.value_or(GroupKind::Loops));
   group.level = std::max(group.level, level);
   group.whole = !library;
-  group.closed = roles.lookup(op) == LoopRole::Scatter;
-  if (library)
+  group.closed = isPart || roles.lookup(op) == LoopRole::Scatter;
+  if (isFilterGradient(op))
+    for (Value operand : op->getOperands())
+      absorb(group, groupOf(op), groupOf(operand));
+  else if (library)
     group.tail = op->getResult(0);
 }
 
@@ -248,6 +275,8 @@ void Grouping::visitPointwise(Operation *op) {
 /// Movement computes its operands' elements where it reads them, if that does
 /// not multiply the work.
 void Grouping::visitRemap(Operation *op) {
+  if (isPartOfFilterGradient(op))
+    return startWhole(op);
   SmallVector<unsigned> absorbed;
   int64_t read = 0;
   for (Value operand : op->getOperands()) {
@@ -263,9 +292,7 @@ void Grouping::visitRemap(Operation *op) {
   for (unsigned other : absorbed) {
     if (find(other) == id)
       continue;
-    group.ops.append(groups[other].ops);
-    groups[other].ops.clear();
-    parents[other] = id;
+    absorb(group, id, other);
     group.remapped = true;
   }
 }

@@ -75,6 +75,9 @@ private:
 
   OpenGroup &start(mlir::Operation *op, GroupKind kind);
   void startWhole(mlir::Operation *op);
+  bool isFilterGradient(mlir::Operation *op) const;
+  bool isPartOfFilterGradient(mlir::Operation *op) const;
+  void absorb(OpenGroup &group, unsigned id, unsigned other);
   void add(mlir::Operation *op, unsigned group);
   void materialise(mlir::Value value);
   void consume(mlir::Value base);

@@ -44,6 +44,7 @@ static TargetTable cpuTable() {
   cpu.contraction.inPlace = true;
   cpu.convolution = cpu.contraction;
   cpu.contraction.readsPlainConstants = true;
+  cpu.convolution.filterGradients = true;
   cpu.convolution.epilogues = {{Step::Bias, Step::Addend, Step::Activation}};
   for (LibraryCalls *calls : {&cpu.contraction, &cpu.convolution})
     calls->f16 = calls->bf16 = true;

@@ -27,6 +27,12 @@ Layout channelsLast(size_t rank) {
   return shortLayout(layout);
 }
 
+Layout batchExchanged(size_t rank) {
+  Layout layout = fullLayout({}, rank);
+  std::swap(layout[0], layout[1]);
+  return layout;
+}
+
 /// `wide`, the dimensions that have more than one element, and the others.
 static Layout addNarrowDims(ArrayRef<int64_t> shape, Layout wide) {
   for (auto [dim, size] : llvm::enumerate(shape))

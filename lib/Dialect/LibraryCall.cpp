@@ -32,6 +32,12 @@ private:
   FailureOr<int64_t> argumentOf(Value value);
 
   bool isGemm() const { return isa<EinsumOp>(root); }
+  CallKind kind() const {
+    if (isGemm())
+      return CallKind::Gemm;
+    return filterGradientOf(root) ? CallKind::FilterGradient
+                                  : CallKind::Convolution;
+  }
   InFlightDiagnostic error(Operation *op) {
     return emitError() << "is no library call: '" << op->getName() << "' ";
   }
@@ -100,6 +106,10 @@ LogicalResult Reader::readOperands() {
   if (auto einsum = dyn_cast<EinsumOp>(root);
       einsum && einsumAsGemm(einsum)->swapped)
     std::swap(left, right);
+  if (std::optional<FilterGradient> filter = filterGradientOf(root)) {
+    left = filter->images.getInput();
+    right = filter->gradient.getInput();
+  }
   FailureOr<int64_t> ofLeft = argumentOf(left), ofRight = failure();
   if (succeeded(ofLeft))
     ofRight = argumentOf(right);
@@ -183,15 +193,16 @@ LogicalResult Reader::readEpilogue() {
   }
   if (end->getNumOperands() != 1)
     return error(end) << "gives more than one result";
+  if (kind() == CallKind::FilterGradient && value != root->getResult(0))
+    return error(root) << "is the gradient of a filter and has an epilogue";
   return success();
 }
 
 FailureOr<LibraryCallAttr> Reader::read() {
   if (failed(readOperands()) || failed(readEpilogue()))
     return failure();
-  return LibraryCallAttr::get(root->getContext(),
-                              isGemm() ? CallKind::Gemm : CallKind::Convolution,
-                              a, b, bias, addend, activation,
+  return LibraryCallAttr::get(root->getContext(), kind(), a, b, bias, addend,
+                              activation,
                               /*channels_last=*/false, /*packed=*/-1);
 }
 
@@ -210,6 +221,31 @@ Operation *libraryRootOf(Block &body) {
       root = &op;
     }
   return root;
+}
+
+static TransposeOp batchExchangeOf(Value value) {
+  auto transpose = value.getDefiningOp<TransposeOp>();
+  bool exchanges =
+      transpose && transpose->hasOneUse() &&
+      Layout(transpose.getPerm()) == batchExchanged(shapeOf(value).size());
+  return exchanges ? transpose : nullptr;
+}
+
+std::optional<FilterGradient> filterGradientOf(Operation *op) {
+  auto convolution = dyn_cast<ConvolutionOp>(op);
+  if (!convolution || convolution.getGroups() != 1)
+    return std::nullopt;
+  FilterGradient filter{batchExchangeOf(convolution.getInput()),
+                        batchExchangeOf(convolution.getFilter())};
+  return filter.images && filter.gradient ? std::optional(filter)
+                                          : std::nullopt;
+}
+
+Operation *filterGradientReading(Operation *op) {
+  if (!isa<TransposeOp>(op) || !op->hasOneUse())
+    return nullptr;
+  Operation *user = *op->user_begin();
+  return filterGradientOf(user) ? user : nullptr;
 }
 
 FailureOr<LibraryCallAttr> libraryCallOf(Block &body, EmitError emitError) {
@@ -278,6 +314,22 @@ static bool hasImages(KernelOp kernel, ConvolutionOp op) {
                     layoutOf(kernel.getOutputs()[0].getType()));
 }
 
+/// The same of a filter's gradient: its images, the gradient that it reads, and
+/// its result, row-major once batch and channels have changed places again.
+static bool hasFilterMemory(KernelOp kernel, FilterGradient filter) {
+  auto isImage = [&](Value image) {
+    return isStored(kernel, image,
+                    kernel.getLibrary()->getChannelsLast()
+                        ? channelsLast(shapeOf(image).size())
+                        : Layout());
+  };
+  auto type = cast<MemRefType>(kernel.getOutputs()[0].getType());
+  return isImage(filter.images.getInput()) &&
+         isImage(filter.gradient.getInput()) &&
+         sameMemory(type.getShape(), layoutOf(type),
+                    batchExchanged(type.getRank()));
+}
+
 std::string packingOf(KernelOp kernel) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -308,6 +360,12 @@ LogicalResult verifyLibraryMemory(KernelOp kernel) {
     return kernel.emitOpError() << "reads input " << call.getB()
                                 << " packed, which is no persistent tensor";
   Operation *root = libraryRootOf(kernel.getBody().front());
+  if (std::optional<FilterGradient> filter = filterGradientOf(root)) {
+    if (hasFilterMemory(kernel, *filter))
+      return success();
+    return kernel.emitOpError("is the gradient of a filter whose buffers are "
+                              "stored otherwise than its call says");
+  }
   if (auto op = dyn_cast<ConvolutionOp>(root)) {
     if (isStored(kernel, op.getFilter(), {}) && hasImages(kernel, op))
       return success();

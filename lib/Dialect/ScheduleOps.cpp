@@ -45,7 +45,7 @@ static LogicalResult verifyLibrary(KernelOp kernel) {
   if (computed->withMemory(call.getChannelsLast(), call.getPacked()) != call)
     return kernel.emitOpError() << "says the call " << call
                                 << ", but its body computes " << *computed;
-  if (call.getChannelsLast() && call.getKind() != CallKind::Convolution)
+  if (call.getChannelsLast() && call.getKind() == CallKind::Gemm)
     return kernel.emitOpError("is a GEMM: it has no images, nor channels last");
   return kernel.getOutputs().empty() ? success() : verifyLibraryMemory(kernel);
 }

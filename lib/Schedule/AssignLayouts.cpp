@@ -4,6 +4,7 @@
 #include "Layouts.h"
 #include "autopar/Cost/TargetTable.h"
 #include "autopar/Dialect/KernelFacts.h"
+#include "autopar/Dialect/LibraryCall.h"
 #include "autopar/Dialect/Shapes.h"
 #include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
@@ -38,7 +39,7 @@ private:
   bool mayStayRowMajor(Operation *root);
   bool staysRowMajor(KernelOp kernel, Operation *root);
   void assign(Operation *op);
-  void assignLibrary(KernelOp kernel, Operation *root, Value image);
+  void assignLibrary(KernelOp kernel, Operation *root);
   void assignLoops(KernelOp kernel);
   void keepRowsOutermost(KernelOp kernel);
   void assignCommunication(Operation *op);
@@ -175,16 +176,23 @@ bool LayoutChoice::staysRowMajor(KernelOp kernel, Operation *root) {
 }
 
 /// The library takes the image, the result and what is added to it with
-/// channels last, or all of them row-major.
-void LayoutChoice::assignLibrary(KernelOp kernel, Operation *root,
-                                 Value image) {
+/// channels last, or all of them row-major. A filter's gradient is row-major
+/// where the filter is.
+void LayoutChoice::assignLibrary(KernelOp kernel, Operation *root) {
   Block &body = kernel.getBody().front();
   KnownLayouts known;
-  known[root->getResult(0)] = channelsLast(shapeOf(root->getResult(0)).size());
-  known[image] = channelsLast(shapeOf(image).size());
+  SmallVector<Value, 2> images{*imageOperandOf(root)};
+  size_t rank = shapeOf(root->getResult(0)).size();
+  known[root->getResult(0)] = channelsLast(rank);
+  if (std::optional<FilterGradient> filter = filterGradientOf(root)) {
+    images = {filter->images.getInput(), filter->gradient.getInput()};
+    known[root->getResult(0)] = batchExchanged(rank);
+  }
+  for (Value image : images)
+    known[image] = channelsLast(rank);
   carryThrough(body, root, /*backward=*/true, known);
   Value result = yieldOf(kernel)->getOperand(0);
-  if (!known.count(result) || !known.count(image))
+  if (!known.count(result))
     return rowMajorOperands(kernel);
   for (auto [operand, argument] :
        llvm::zip_equal(kernel.getInputsMutable(), body.getArguments()))
@@ -327,7 +335,7 @@ void LayoutChoice::assign(Operation *op) {
   if (!kernel.getLibrary())
     assignLoops(kernel);
   else if (root && table.imagesChannelsLast && !staysRowMajor(kernel, root))
-    assignLibrary(kernel, root, *imageOperandOf(root));
+    assignLibrary(kernel, root);
   else
     rowMajorOperands(op);
   keepInPlace(kernel);

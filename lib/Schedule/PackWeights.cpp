@@ -33,7 +33,7 @@ static void packWeights(func::FuncOp step) {
   std::map<std::pair<int64_t, std::string>, int64_t> forms;
   for (auto kernel : step.getOps<KernelOp>()) {
     LibraryCallAttr call = kernel.getLibraryAttr();
-    if (!call)
+    if (!call || call.getKind() == CallKind::FilterGradient)
       continue;
     std::optional<int64_t> index =
         constantIndex(kernel.getInputs()[call.getB()]);

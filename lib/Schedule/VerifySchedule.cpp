@@ -140,6 +140,9 @@ static LogicalResult checkCalls(func::FuncOp func) {
     }
     bool isGemm = call.getKind() == CallKind::Gemm;
     const LibraryCalls &calls = table.calls(groupKindOf(call.getKind()));
+    if (call.getKind() == CallKind::FilterGradient && !calls.filterGradients)
+      return kernel.emitError() << "is the call " << call
+                                << ", which the target's library has not";
     SmallVector<EpilogueStep> steps;
     if (call.getBias() >= 0)
       steps.push_back(EpilogueStep::Bias);

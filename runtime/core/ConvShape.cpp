@@ -18,6 +18,9 @@ Status checkConv(const aprt_conv_desc &desc, size_t slots) {
   for (int64_t d = 0; good && d < desc.spatial_rank; ++d)
     good = desc.in[d] >= 0 && desc.out[d] >= 0 && desc.window[d] >= 0 &&
            desc.strides[d] >= 1 && desc.dilations[d] >= 1;
+  if (desc.filter_gradient)
+    good &= desc.groups == 1 && !desc.bias && !desc.addend &&
+            desc.activation == APRT_ACT_NONE && desc.slot < 0;
   if (!good)
     return Status::error("bad description of a convolution");
   if (desc.slot >= int64_t(slots))

@@ -161,8 +161,30 @@ Status Conv::runWidened(ConvPlan &plan, const aprt_conv_desc &desc,
   return Status::success();
 }
 
+Status Conv::runFilterGradient(const aprt_conv_desc &desc,
+                               const ConvOperands &operands) {
+  auto [found, isNew] = gradients.try_emplace(desc);
+  std::unique_ptr<FilterGradientPlan> &plan = found->second;
+  bool empty = countInputs(desc) == 0 || countOutputs(desc) == 0 ||
+               countWeights(desc) == 0;
+  if (isNew && !empty && library.available()) {
+    plan = std::make_unique<FilterGradientPlan>(imageConv(desc));
+    if (!plan->create(library, pool.threads(), workspace))
+      plan.reset();
+    else
+      APRT_TRY(plan->allocate());
+  }
+  if (!plan)
+    naiveFilterGradient(desc, operands.x, operands.w, operands.y, pool);
+  else if (!plan->run(pool, operands))
+    return Status::error("oneDNN failed to compute the gradient of a filter");
+  return Status::success();
+}
+
 Status Conv::run(const aprt_conv_desc &desc, const ConvOperands &operands) {
   APRT_TRY(checkConv(desc, plain.size()));
+  if (desc.filter_gradient)
+    return runFilterGradient(canonicalConv(desc), operands);
   if (std::optional<aprt_gemm_desc> gemm = pixelGemm(desc))
     return gemms.run(*gemm, {operands.x, operands.w, operands.bias,
                              operands.addend, operands.y});

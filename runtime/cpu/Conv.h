@@ -7,6 +7,7 @@
 #include "../core/Memory.h"
 #include "../core/WordKey.h"
 #include "ConvPlan.h"
+#include "FilterGradientPlan.h"
 #include "Gemm.h"
 #include "OneDnn.h"
 #include "ThreadPool.h"
@@ -40,6 +41,8 @@ private:
   };
 
   Status makeEntry(const aprt_conv_desc &desc, Entry &entry);
+  Status runFilterGradient(const aprt_conv_desc &desc,
+                           const ConvOperands &operands);
   Status packWeights(Entry &entry, const aprt_conv_desc &desc, const void *w);
   Status runPlan(ConvPlan &plan, const aprt_conv_desc &desc,
                  const ConvOperands &operands);
@@ -52,7 +55,12 @@ private:
   MemoryCounter &memory;
   Gemm &gemms;               // of as many slots
   std::vector<Buffer> plain; // weights of slots that plain loops use
-  std::unordered_map<aprt_conv_desc, Entry, WordKeyHash, WordKeyEqual> entries;
+  template <typename T>
+  using ByDescription =
+      std::unordered_map<aprt_conv_desc, T, WordKeyHash, WordKeyEqual>;
+  ByDescription<Entry> entries;
+  /// Null: the runtime's own loops.
+  ByDescription<std::unique_ptr<FilterGradientPlan>> gradients;
 };
 
 } // namespace autopar::runtime

@@ -4,19 +4,13 @@
 
 #include "../core/ConvShape.h"
 #include "../core/DataType.h"
+#include "ConvLayouts.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
 namespace autopar::runtime {
-
-static int64_t product(const int64_t *sizes, int64_t rank) {
-  int64_t result = 1;
-  for (int64_t d = 0; d < rank; ++d)
-    result *= sizes[d];
-  return result;
-}
 
 //===----------------------------------------------------------------------===//
 // Cutting
@@ -124,60 +118,15 @@ std::vector<ConvPiece> cutConv(const aprt_conv_desc &desc, int threads) {
 // Primitives
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Layout tags by spatial rank.
-constexpr dnnl_format_tag_t plainTags[] = {dnnl_ncw, dnnl_nchw, dnnl_ncdhw};
-constexpr dnnl_format_tag_t lastTags[] = {dnnl_nwc, dnnl_nhwc, dnnl_ndhwc};
-constexpr dnnl_format_tag_t weightTags[] = {dnnl_oiw, dnnl_oihw, dnnl_oidhw};
-constexpr dnnl_format_tag_t groupedTags[] = {dnnl_goiw, dnnl_goihw,
-                                             dnnl_goidhw};
-
-struct ConvLayouts {
-  dnnl_memory_desc_t x, y, bias, weightSource, weights;
-};
-} // namespace
-
-static bool convLayouts(const OneDnn &library, const aprt_conv_desc &desc,
-                        ConvLayouts &layouts) {
-  dnnl_data_type_t type = oneDnnType(desc.dtype);
-  if (type == dnnl_data_type_undef)
-    return false;
-  int64_t s = desc.spatial_rank;
-  auto init = [&](dnnl_memory_desc_t &layout, const dnnl_dims_t sizes,
-                  int64_t rank, dnnl_format_tag_t tag) {
-    return library.dnnl_memory_desc_init_by_tag(&layout, int(rank), sizes, type,
-                                                tag) == dnnl_success;
-  };
-  dnnl_dims_t x = {desc.n, desc.c}, y = {desc.n, desc.o}, bias = {desc.o};
-  dnnl_dims_t w = {desc.groups, desc.o / desc.groups, desc.c / desc.groups};
-  std::copy_n(desc.in, s, x + 2);
-  std::copy_n(desc.out, s, y + 2);
-  std::copy_n(desc.window, s, w + 3);
-  bool grouped = desc.groups > 1;
-  const int64_t *weightSizes = grouped ? w : w + 1;
-  int64_t weightRank = grouped ? s + 3 : s + 2;
-  dnnl_format_tag_t image =
-      desc.channels_last ? lastTags[s - 1] : plainTags[s - 1];
-  return init(layouts.x, x, s + 2, image) && init(layouts.y, y, s + 2, image) &&
-         init(layouts.bias, bias, 1, dnnl_a) &&
-         init(layouts.weightSource, weightSizes, weightRank,
-              grouped ? groupedTags[s - 1] : weightTags[s - 1]) &&
-         init(layouts.weights, weightSizes, weightRank, dnnl_format_tag_any);
-}
-
 static bool convOperation(const OneDnn &library, const aprt_conv_desc &desc,
                           const ConvLayouts &layouts,
                           dnnl_convolution_desc_t &operation) {
-  dnnl_dims_t dilations, padHigh;
-  for (int64_t d = 0; d < desc.spatial_rank; ++d) {
-    dilations[d] = desc.dilations[d] - 1;
-    padHigh[d] = effectivePadHigh(desc, d);
-  }
+  ConvSteps steps(desc);
   return library.dnnl_dilated_convolution_forward_desc_init(
              &operation, dnnl_forward_inference, dnnl_convolution_direct,
              &layouts.x, &layouts.weights, desc.bias ? &layouts.bias : nullptr,
-             &layouts.y, desc.strides, dilations, desc.pad_low,
-             padHigh) == dnnl_success;
+             &layouts.y, desc.strides, steps.dilations, desc.pad_low,
+             steps.padHigh) == dnnl_success;
 }
 
 /// Descriptors of equal bytes are equal; different bytes may still be.
@@ -189,7 +138,7 @@ static bool sameLayout(const dnnl_memory_desc_t &a,
 bool ConvPlan::createStep(const OneDnn &library, Step &step) {
   ConvLayouts layouts;
   dnnl_convolution_desc_t operation;
-  if (!convLayouts(library, step.piece.desc, layouts) ||
+  if (!layouts.init(library, step.piece.desc) ||
       !convOperation(library, step.piece.desc, layouts, operation))
     return false;
   PostOps epilogue(library);
@@ -202,7 +151,8 @@ bool ConvPlan::createStep(const OneDnn &library, Step &step) {
       !primitive.create(library, &operation, attributes, workspace,
                         steps.size() - 1) ||
       !primitive.addArgument(DNNL_ARG_SRC, layouts.x) ||
-      !primitive.addArgument(DNNL_ARG_WEIGHTS, primitive.weightsLayout()) ||
+      !primitive.addArgument(DNNL_ARG_WEIGHTS,
+                             primitive.layoutOf(dnnl_query_weights_md)) ||
       !primitive.addArgument(DNNL_ARG_DST, layouts.y) ||
       (desc.bias && !primitive.addArgument(DNNL_ARG_BIAS, layouts.bias)))
     return false;
@@ -211,23 +161,14 @@ bool ConvPlan::createStep(const OneDnn &library, Step &step) {
                    product(desc.window, desc.spatial_rank);
   for (step.weights = 0; step.weights < weights.size(); ++step.weights)
     if (weights[step.weights].offset == offset &&
-        sameLayout(weights[step.weights].layout, primitive.weightsLayout()))
+        sameLayout(weights[step.weights].layout,
+                   primitive.layoutOf(dnnl_query_weights_md)))
       return true;
   weights.emplace_back();
   weights.back().offset = offset;
   weights.back().source = layouts.weightSource;
-  weights.back().layout = primitive.weightsLayout();
+  weights.back().layout = primitive.layoutOf(dnnl_query_weights_md);
   return true;
-}
-
-/// Output channels, or groups, that a layout stores together.
-static int64_t leadingBlock(const dnnl_memory_desc_t &layout) {
-  const dnnl_blocking_desc_t &blocking = layout.format_desc.blocking;
-  int64_t block = 1;
-  for (int i = 0; i < blocking.inner_nblks; ++i)
-    if (blocking.inner_idxs[i] == 0)
-      block *= blocking.inner_blks[i];
-  return block;
 }
 
 /// One for each piece of the output channels, or one for all of them where they
@@ -261,26 +202,10 @@ bool ConvPlan::createReorders(const OneDnn &library, size_t part,
   return true;
 }
 
-/// Whether some output position of dimension `d` reads padding only: oneDNN 2.6
-/// crashes there with channels last.
-static bool readsOnlyPadding(const aprt_conv_desc &desc, int64_t d) {
-  for (int64_t out = 0; out < desc.out[d]; ++out) {
-    bool inside = false;
-    for (int64_t tap = 0; tap < desc.window[d]; ++tap) {
-      int64_t at = out * desc.strides[d] + tap * desc.dilations[d];
-      inside |= at >= desc.pad_low[d] && at < desc.pad_low[d] + desc.in[d];
-    }
-    if (!inside)
-      return true;
-  }
-  return false;
-}
-
 bool ConvPlan::create(const OneDnn &library, int threads, Workspace &scratch) {
   workspace = &scratch;
-  for (int64_t d = 0; desc.channels_last && d < desc.spatial_rank; ++d)
-    if (readsOnlyPadding(desc, d))
-      return false;
+  if (desc.channels_last && readsOnlyPadding(desc))
+    return false;
   for (const ConvPiece &piece : cutConv(desc, threads)) {
     steps.emplace_back();
     steps.back().piece = piece;

@@ -29,7 +29,7 @@ static bool packPart(const OneDnn &library, const aprt_gemm_desc &desc,
                                     &layouts.c) != dnnl_success ||
       !probe.create(library, &operation, none.attributes(), nullptr))
     return false;
-  part.layout = probe.weightsLayout();
+  part.layout = probe.layoutOf(dnnl_query_weights_md);
   part.matrixBytes =
       int64_t(library.dnnl_memory_desc_get_size(&part.layout) + 63) / 64 * 64;
   int64_t matrices = distinctMatrices(desc);

@@ -90,7 +90,53 @@ void convPlane(const aprt_conv_desc &desc, const Geometry &g, const T *x,
   }
 }
 
+/// The sum over images and positions for one element of the filter.
+template <typename T>
+typename Element<T>::Compute
+gradientAt(const aprt_conv_desc &desc, const Geometry &g, const T *x,
+           const T *gradient, int64_t o, int64_t c, const int64_t *tap) {
+  using E = Element<T>;
+  typename E::Compute sum = 0;
+  for (int64_t pixel = 0; pixel < g.y.pixels; ++pixel) {
+    int64_t rest = pixel, from = 0, scale = 1;
+    bool inside = true;
+    for (int d = maxSpatial - 1; d >= 0; --d) {
+      int64_t i =
+          rest % g.out[d] * g.strides[d] - g.pad[d] + tap[d] * g.dilations[d];
+      rest /= g.out[d];
+      inside &= i >= 0 && i < g.in[d];
+      from += i * scale;
+      scale *= g.in[d];
+    }
+    for (int64_t n = 0; inside && n < desc.n; ++n)
+      sum += E::load(x[g.x.at(n, c, from)]) *
+             E::load(gradient[g.y.at(n, o, pixel)]);
+  }
+  return sum;
+}
+
 } // namespace
+
+void naiveFilterGradient(const aprt_conv_desc &desc, const void *x,
+                         const void *gradient, void *w, ThreadPool &pool) {
+  Geometry g(desc);
+  int64_t windowSize = g.window[0] * g.window[1] * g.window[2];
+  visitDtype(desc.dtype, [&](auto example) {
+    using T = decltype(example);
+    pool.split(desc.o * desc.c, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin * windowSize; i < end * windowSize; ++i) {
+        int64_t rest = i % windowSize, filter = i / windowSize;
+        int64_t tap[maxSpatial] = {rest / (g.window[1] * g.window[2]),
+                                   rest / g.window[2] % g.window[1],
+                                   rest % g.window[2]};
+        static_cast<T *>(w)[i] = Element<T>::store(
+            gradientAt(desc, g, static_cast<const T *>(x),
+                       static_cast<const T *>(gradient), filter / desc.c,
+                       filter % desc.c, tap));
+      }
+    });
+  });
+}
 
 void naiveConv(const aprt_conv_desc &desc, const void *x, const void *w,
                const void *bias, const void *addend, void *y,

@@ -16,6 +16,10 @@ namespace autopar::runtime {
 void naiveConv(const aprt_conv_desc &desc, const void *x, const void *w,
                const void *bias, const void *addend, void *y, ThreadPool &pool);
 
+/// The same for a `filter_gradient`: `gradient` is of Y, `w` is the result.
+void naiveFilterGradient(const aprt_conv_desc &desc, const void *x,
+                         const void *gradient, void *w, ThreadPool &pool);
+
 } // namespace autopar::runtime
 
 #endif // AUTOPAR_RUNTIME_CPU_NAIVECONV_H

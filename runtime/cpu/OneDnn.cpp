@@ -165,24 +165,27 @@ bool Primitive::finish(dnnl_primitive_desc_t created, Workspace *scratch,
 
 bool Primitive::create(const OneDnn &onednn, const void *operation,
                        dnnl_primitive_attr_t attributes, Workspace *scratch,
-                       int64_t onThread) {
+                       int64_t onThread, const Primitive *forward) {
   library = &onednn;
   dnnl_primitive_desc_t created = nullptr;
-  return library->dnnl_primitive_desc_create(&created, operation, attributes,
-                                             library->engine,
-                                             nullptr) == dnnl_success &&
+  return library->dnnl_primitive_desc_create(
+             &created, operation, attributes, library->engine,
+             forward ? forward->description : nullptr) == dnnl_success &&
          finish(created, scratch, onThread);
 }
 
 bool Primitive::createReorder(const OneDnn &onednn,
                               const dnnl_memory_desc_t &from,
-                              const dnnl_memory_desc_t &to,
-                              Workspace *scratch) {
+                              const dnnl_memory_desc_t &to, Workspace *scratch,
+                              bool adds) {
   library = &onednn;
-  PostOps none(onednn);
-  dnnl_primitive_attr_t attributes = scratch ? none.attributes() : nullptr;
+  PostOps epilogue(onednn);
+  if (adds)
+    epilogue.sum();
+  dnnl_primitive_attr_t attributes =
+      scratch || adds ? epilogue.attributes() : nullptr;
   dnnl_primitive_desc_t created = nullptr;
-  return none.ok() &&
+  return epilogue.ok() &&
          library->dnnl_reorder_primitive_desc_create(
              &created, &from, library->engine, &to, library->engine,
              attributes) == dnnl_success &&
@@ -200,9 +203,8 @@ bool Primitive::addArgument(int argument, const dnnl_memory_desc_t &type) {
   return true;
 }
 
-dnnl_memory_desc_t Primitive::weightsLayout() const {
-  return *library->dnnl_primitive_desc_query_md(description,
-                                                dnnl_query_weights_md, 0);
+dnnl_memory_desc_t Primitive::layoutOf(dnnl_query_t argument) const {
+  return *library->dnnl_primitive_desc_query_md(description, argument, 0);
 }
 
 void Primitive::bind(int argument, const void *data) {

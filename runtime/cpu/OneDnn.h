@@ -16,7 +16,7 @@
 
 /// Every function of the library that the runtime calls.
 #define APRT_ONEDNN_FUNCTIONS(X)                                               \
-  X(dnnl_convolution_forward_desc_init)                                        \
+  X(dnnl_dilated_convolution_backward_weights_desc_init)                       \
   X(dnnl_dilated_convolution_forward_desc_init)                                \
   X(dnnl_engine_create)                                                        \
   X(dnnl_engine_destroy)                                                       \
@@ -122,18 +122,19 @@ public:
   /// `description` is the operation's descriptor. False if the library refuses.
   /// `workspace` gives the scratch, of the thread that will execute it; null
   /// for a primitive that is only asked for its layouts.
+  /// `forward` is that of the operation whose gradient this one is.
   bool create(const OneDnn &library, const void *description,
               dnnl_primitive_attr_t attributes, Workspace *workspace,
-              int64_t thread = 0);
+              int64_t thread = 0, const Primitive *forward = nullptr);
   /// Its scratch, if it needs any, is that of `workspace`'s first thread; null:
-  /// only the thread that makes it runs it.
+  /// only the thread that makes it runs it. `adds`: to what `to` holds.
   bool createReorder(const OneDnn &library, const dnnl_memory_desc_t &from,
                      const dnnl_memory_desc_t &to,
-                     Workspace *workspace = nullptr);
+                     Workspace *workspace = nullptr, bool adds = false);
   bool addArgument(int argument, const dnnl_memory_desc_t &type);
 
   /// The layout that the library chose for an argument.
-  dnnl_memory_desc_t weightsLayout() const;
+  dnnl_memory_desc_t layoutOf(dnnl_query_t argument) const;
 
   void bind(int argument, const void *data);
   bool execute();

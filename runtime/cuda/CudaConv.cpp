@@ -55,6 +55,9 @@ static Status packedElsewhere(int64_t slot) {
 Status CudaConv::run(const aprt_conv_desc &described,
                      const ConvOperands &given) {
   APRT_TRY(checkConv(described, packed.size()));
+  if (described.filter_gradient)
+    return Status::error("a GPU computes the gradient of a filter as a "
+                         "convolution of transposed images");
   aprt_conv_desc desc = canonicalConv(described);
   ConvOperands operands = given;
   if (desc.slot >= 0) {

@@ -43,8 +43,8 @@ module attributes {autopar.persistent = [[
 // dtype, batch rank, batch, m, n, k, strides of a, b, c; bias, addend, gelu, slot 0.
 // CHECK: llvm.mlir.global internal constant @words(dense<[11, 0, 0, 0, 0, 0, 2, 8, 4, 4, 1, 0, 0, 0, 0, 8, 1, 0, 0, 0, 0, 8, 1, 0, 0, 0, 0, 1, 1, 2, 0,
 // dtype, spatial rank, n, c, o, groups, in, window, out, ...; no bias, no addend,
-// relu, slot 1.
-// CHECK-SAME: 11, 2, 1, 3, 4, 1, 8, 8, 1, 3, 3, 1, 8, 8, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 0, 0, 0, 1, 1, 0]>
+// relu, slot 1, row-major, no gradient.
+// CHECK-SAME: 11, 2, 1, 3, 4, 1, 8, 8, 1, 3, 3, 1, 8, 8, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 0, 0, 0, 1, 1, 0, 0]>
 
 // CHECK-LABEL: llvm.func internal @stage_0_step(
 // CHECK: llvm.call @aprt_gemm(

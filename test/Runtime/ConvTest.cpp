@@ -231,6 +231,46 @@ TEST(Conv, PaddingThatDoesNotFitTheOutput) {
     }
 }
 
+/// Those of the library and of plain loops, against the definition.
+TEST_P(ConvThreads, FilterGradients) {
+  std::mt19937 random(53 + GetParam());
+  Machine machine(GetParam());
+  for (int i = 0; i < 60; ++i) {
+    Convolution conv = randomConvolution(random);
+    aprt_conv_desc &d = conv.desc;
+    d.spatial_rank = std::min<int64_t>(d.spatial_rank, 2);
+    d.c = i % 8 ? d.c / d.groups : 64;
+    d.o = i % 8 ? d.o / d.groups : 64;
+    d.n = int64_t(1 + random() % 5);
+    d.groups = 1;
+    d.bias = d.addend = d.activation = 0;
+    d.slot = -1;
+    fill(conv, random);
+    // The filter's gradient: what the convolution of a filter of a single one
+    // gives, times the gradient of the result.
+    std::vector<float> gradient = conv.y, got(conv.w.size()), loops = got;
+    d.filter_gradient = 1;
+    Status status = machine.conv->run(
+        d, {conv.x.data(), gradient.data(), nullptr, nullptr, got.data()});
+    ASSERT_TRUE(status.ok()) << status.message();
+    naiveFilterGradient(d, conv.x.data(), gradient.data(), loops.data(),
+                        machine.pool);
+    d.filter_gradient = 0;
+    for (size_t at = 0; at < got.size(); ++at)
+      ASSERT_NEAR(got[at], loops[at], 1e-3) << "at " << at << describe(d);
+    for (size_t at = 0; at < got.size(); at += 1 + got.size() / 4) {
+      std::fill(conv.w.begin(), conv.w.end(), 0.0f);
+      conv.w[at] = 1;
+      naiveConv(d, conv.x.data(), conv.w.data(), nullptr, nullptr,
+                conv.y.data(), machine.pool);
+      double wanted = 0;
+      for (size_t j = 0; j < conv.y.size(); ++j)
+        wanted += double(conv.y[j]) * gradient[j];
+      ASSERT_NEAR(loops[at], wanted, 1e-3) << "at " << at << describe(d);
+    }
+  }
+}
+
 TEST(Conv, EmptyBatchAndBadDescriptions) {
   Machine machine(2);
   aprt_conv_desc desc{APRT_F32, 1,   0,   4,   4, 1, {8}, {3}, {8},

@@ -210,3 +210,17 @@ func.func @depthwise_of_small_images(%x: tensor<2x8x7x7xf32>, %w: tensor<8x1x3x3
     : (tensor<2x8x7x7xf32>, tensor<8x1x3x3xf32>) -> tensor<2x8x7x7xf32>
   return %0 : tensor<2x8x7x7xf32>
 }
+
+// -----
+
+// The gradient of a filter reads images with channels last and is stored as the filter is, so that what exchanges its
+// channels reads it in order.
+// CHECK-LABEL: func.func @filter_gradient
+// CHECK: library <filter_gradient, {{.*}}channels_last = true> attributes {autopar.layouts = [array<i64: 1, 0, 2, 3>]
+func.func @filter_gradient(%x: tensor<8x3x9x9xf32>, %g: tensor<8x5x9x9xf32>) -> tensor<5x3x3x3xf32> {
+  %0 = autopar.transpose %x perm = [1, 0, 2, 3] : tensor<8x3x9x9xf32> -> tensor<3x8x9x9xf32>
+  %1 = autopar.transpose %g perm = [1, 0, 2, 3] : tensor<8x5x9x9xf32> -> tensor<5x8x9x9xf32>
+  %2 = autopar.convolution %0, %1 strides = [1, 1] dilations = [1, 1] low = [1, 1] high = [1, 1] groups = 1 : (tensor<3x8x9x9xf32>, tensor<5x8x9x9xf32>) -> tensor<3x5x3x3xf32>
+  %3 = autopar.transpose %2 perm = [1, 0, 2, 3] : tensor<3x5x3x3xf32> -> tensor<5x3x3x3xf32>
+  return %3 : tensor<5x3x3x3xf32>
+}

@@ -97,3 +97,25 @@ func.func @reshape_in_memory_and_in_kernel() -> (tensor<7xf64>, tensor<7xf64>) {
   %u = autopar.all_reduce %r mesh = @mesh axes = ["x"] {kind = #autopar<reduce_kind sum>} : (tensor<7xf64>) -> tensor<7xf64>
   return %z, %u : tensor<7xf64>, tensor<7xf64>
 }
+
+// -----
+
+// The gradient of a filter takes its transposes along, whatever else their operands are for; one that something else
+// reads stays a kernel of its own.
+// CHECK-LABEL: func.func @filter_gradient
+// CHECK: autopar.kernel ins(%arg0, %arg1) library <filter_gradient, a = 0, b = 1>
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: autopar.transpose
+// CHECK-NEXT: autopar.transpose
+// CHECK-NEXT: autopar.convolution
+// CHECK: %[[T:.*]] = autopar.kernel ins(%arg0) attributes
+// CHECK: library <convolution, a = 0, b = 1>
+func.func @filter_gradient(%x: tensor<8x3x9x9xf32>, %g: tensor<8x5x9x9xf32>) -> (tensor<3x5x3x3xf32>, tensor<3x8x9x9xf32>, tensor<3x5x3x3xf32>) {
+  %0 = autopar.transpose %x perm = [1, 0, 2, 3] : tensor<8x3x9x9xf32> -> tensor<3x8x9x9xf32>
+  %1 = autopar.transpose %g perm = [1, 0, 2, 3] : tensor<8x5x9x9xf32> -> tensor<5x8x9x9xf32>
+  %2 = autopar.convolution %0, %1 strides = [1, 1] dilations = [1, 1] low = [1, 1] high = [1, 1] groups = 1 : (tensor<3x8x9x9xf32>, tensor<5x8x9x9xf32>) -> tensor<3x5x3x3xf32>
+  %3 = autopar.transpose %x perm = [1, 0, 2, 3] : tensor<8x3x9x9xf32> -> tensor<3x8x9x9xf32>
+  %4 = autopar.transpose %g perm = [1, 0, 2, 3] : tensor<8x5x9x9xf32> -> tensor<5x8x9x9xf32>
+  %5 = autopar.convolution %3, %4 strides = [1, 1] dilations = [1, 1] low = [1, 1] high = [1, 1] groups = 1 : (tensor<3x8x9x9xf32>, tensor<5x8x9x9xf32>) -> tensor<3x5x3x3xf32>
+  return %2, %3, %5 : tensor<3x5x3x3xf32>, tensor<3x8x9x9xf32>, tensor<3x5x3x3xf32>
+}

@@ -104,3 +104,53 @@ func.func @images_stored_otherwise() {
   }
   return
 }
+
+// -----
+
+module attributes {autopar.target = "cuda"} {
+  func.func @step_0() attributes {autopar.arena_bytes = 4096 : i64, autopar.results = [], autopar.arguments = [
+      {buffer = [#autopar<buffer_space arena>, 0], type = tensor<2x3x5x5xf32>, value = 0 : i64},
+      {buffer = [#autopar<buffer_space arena>, 1024], type = tensor<2x4x5x5xf32>, value = 1 : i64}]} {
+    %x = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3x5x5xf32>
+    %g = autopar.buffer arena[1024] {autopar.value = 1 : i64} : memref<2x4x5x5xf32>
+    %y = autopar.buffer arena[2048] {autopar.value = 2 : i64} : memref<3x4x3x3xf32, strided<[9, 27, 3, 1]>>
+    // expected-error @+1 {{is the call #autopar.library_call<filter_gradient, a = 0, b = 1>, which the target's library has not}}
+    autopar.kernel ins(%x, %g) outs(%y) library <filter_gradient, a = 0, b = 1> : (memref<2x3x5x5xf32>, memref<2x4x5x5xf32>, memref<3x4x3x3xf32, strided<[9, 27, 3, 1]>>) -> () {
+    ^bb0(%0: tensor<2x3x5x5xf32>, %1: tensor<2x4x5x5xf32>):
+      %2 = autopar.transpose %0 perm = [1, 0, 2, 3] : tensor<2x3x5x5xf32> -> tensor<3x2x5x5xf32>
+      %3 = autopar.transpose %1 perm = [1, 0, 2, 3] : tensor<2x4x5x5xf32> -> tensor<4x2x5x5xf32>
+      %4 = autopar.convolution %2, %3 strides = [1, 1] dilations = [1, 1] low = [1, 1] high = [1, 1] groups = 1 : (tensor<3x2x5x5xf32>, tensor<4x2x5x5xf32>) -> tensor<3x4x3x3xf32>
+      autopar.yield %4 : tensor<3x4x3x3xf32>
+    }
+    return
+  }
+}
+
+// -----
+
+func.func @epilogue(%x: tensor<2x3x5x5xf32>, %g: tensor<2x4x5x5xf32>) -> tensor<3x4x3x3xf32> {
+  // expected-error @+1 {{is no library call: 'autopar.convolution' is the gradient of a filter and has an epilogue}}
+  %y = autopar.kernel ins(%x, %g) library <filter_gradient, a = 0, b = 1, activation = relu> : (tensor<2x3x5x5xf32>, tensor<2x4x5x5xf32>) -> tensor<3x4x3x3xf32> {
+  ^bb0(%0: tensor<2x3x5x5xf32>, %1: tensor<2x4x5x5xf32>):
+    %2 = autopar.transpose %0 perm = [1, 0, 2, 3] : tensor<2x3x5x5xf32> -> tensor<3x2x5x5xf32>
+    %3 = autopar.transpose %1 perm = [1, 0, 2, 3] : tensor<2x4x5x5xf32> -> tensor<4x2x5x5xf32>
+    %4 = autopar.convolution %2, %3 strides = [1, 1] dilations = [1, 1] low = [1, 1] high = [1, 1] groups = 1 : (tensor<3x2x5x5xf32>, tensor<4x2x5x5xf32>) -> tensor<3x4x3x3xf32>
+    %5 = autopar.unary relu %4 : tensor<3x4x3x3xf32> -> tensor<3x4x3x3xf32>
+    autopar.yield %5 : tensor<3x4x3x3xf32>
+  }
+  return %y : tensor<3x4x3x3xf32>
+}
+
+// -----
+
+func.func @stored(%x: memref<2x3x5x5xf32>, %g: memref<2x4x5x5xf32>, %y: memref<3x4x3x3xf32>) {
+  // expected-error @+1 {{is the gradient of a filter whose buffers are stored otherwise than its call says}}
+  autopar.kernel ins(%x, %g) outs(%y) library <filter_gradient, a = 0, b = 1> : (memref<2x3x5x5xf32>, memref<2x4x5x5xf32>, memref<3x4x3x3xf32>) -> () {
+  ^bb0(%0: tensor<2x3x5x5xf32>, %1: tensor<2x4x5x5xf32>):
+    %2 = autopar.transpose %0 perm = [1, 0, 2, 3] : tensor<2x3x5x5xf32> -> tensor<3x2x5x5xf32>
+    %3 = autopar.transpose %1 perm = [1, 0, 2, 3] : tensor<2x4x5x5xf32> -> tensor<4x2x5x5xf32>
+    %4 = autopar.convolution %2, %3 strides = [1, 1] dilations = [1, 1] low = [1, 1] high = [1, 1] groups = 1 : (tensor<3x2x5x5xf32>, tensor<4x2x5x5xf32>) -> tensor<3x4x3x3xf32>
+    autopar.yield %4 : tensor<3x4x3x3xf32>
+  }
+  return
+}

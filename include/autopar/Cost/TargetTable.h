@@ -40,6 +40,9 @@ struct LibraryCalls {
   /// beside it, an embedding that is also a vocabulary's matrix would be there
   /// twice, most of some models.
   bool readsPlainConstants = false;
+  /// Of convolutions: f32 filters' gradients are computed from images as they
+  /// are, without epilogues (CallKind::FilterGradient).
+  bool filterGradients = false;
 
   bool take(mlir::Type elementType) const;
   bool take(Activation activation) const;

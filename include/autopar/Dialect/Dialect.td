@@ -225,11 +225,13 @@ def Autopar_LibraryCallAttr : Autopar_Attr<"LibraryCall", "library_call"> {
   let description = [{
     Operands by their number among the kernel's inputs; -1: none. A GEMM is
     `activation(a * b + bias) + addend`, a convolution of image `a` with filter
-    `b` is `activation(a * b + bias + addend)`. `bias` holds one value per column
+    `b` is `activation(a * b + bias + addend)`. A filter gradient, of images `a`
+    and the gradient `b` of their convolution, is a convolution of both with batch
+    and channels exchanged, and has no epilogue. `bias` holds one value per column
     or channel, `addend` one per element. Set by form-kernels, and verified
     against the kernel's body ever after; Lowering emits it as it stands.
 
-    `channels_last`, of a convolution: its images are stored so, else row-major;
+    `channels_last`, of the last two: their images are stored so, else row-major;
     set by assign-layouts. `packed`: the call reads `b` in a form of the library's
     own that @setup makes of it, the stage's form of that number; set by pack-weights.
   }];

@@ -25,6 +25,9 @@ Layout shortLayout(llvm::ArrayRef<int64_t> layout);
 /// [n, c, spatial...] as [n, spatial..., c].
 Layout channelsLast(size_t rank);
 
+/// [n, c, ...] as [c, n, ...].
+Layout batchExchanged(size_t rank);
+
 /// The one name of a layout of `shape` among those that name the same memory: a
 /// dimension of size 1 follows the one before it in the shape. Empty also where
 /// that makes it row-major, and for tensors without elements.

@@ -16,6 +16,17 @@ std::optional<Activation> activationOf(UnaryKind kind);
 /// body: the only one of LibraryOpInterface. Null if there is none, or several.
 mlir::Operation *libraryRootOf(mlir::Block &body);
 
+/// What the gradient of a convolution's filter is computed from.
+struct FilterGradient {
+  TransposeOp images, gradient; // both [n, c, ...] -> [c, n, ...]
+};
+/// `op` as a filter's gradient: a convolution of one group whose operands are
+/// transposes that nothing else reads.
+std::optional<FilterGradient> filterGradientOf(mlir::Operation *op);
+
+/// The filter's gradient that `op` is one of the transposes of, or null.
+mlir::Operation *filterGradientReading(mlir::Operation *op);
+
 /// The call that computes `body`: one GEMM or convolution on its arguments
 /// (through reshapes, which move nothing) and an epilogue that a call can say.
 ///

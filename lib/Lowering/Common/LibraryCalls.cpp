@@ -84,6 +84,34 @@ LibraryCall convCall(LibraryCallAttr call, ConvolutionOp op) {
   return desc;
 }
 
+/// As the convolution whose filter's gradient it is: strides and dilations have
+/// their places back.
+LibraryCall filterGradientCall(LibraryCallAttr call, ConvolutionOp op,
+                               FilterGradient filter) {
+  ArrayRef<int64_t> images = shapeOf(filter.images.getInput()),
+                    gradient = shapeOf(filter.gradient.getInput()),
+                    window = shapeOf(op.getResult());
+  auto desc = describe<aprt_conv_desc>(op, call);
+  desc.spatial_rank = op.getStrides().size();
+  desc.n = images[0];
+  desc.c = images[1];
+  desc.o = gradient[1];
+  desc.groups = 1;
+  fill(desc.in, images.drop_front(2), 1);
+  fill(desc.window, window.drop_front(2), 1);
+  fill(desc.out, gradient.drop_front(2), 1);
+  fill(desc.strides, op.getDilations(), 1);
+  fill(desc.dilations, op.getStrides(), 1);
+  fill(desc.pad_low, op.getPadLow(), 0);
+  for (int64_t d = 0; d < desc.spatial_rank; ++d) // as much as is read
+    desc.pad_high[d] = (desc.out[d] - 1) * desc.strides[d] +
+                       (desc.window[d] - 1) * desc.dilations[d] + 1 -
+                       desc.in[d] - desc.pad_low[d];
+  desc.channels_last = call.getChannelsLast();
+  desc.filter_gradient = 1;
+  return desc;
+}
+
 } // namespace
 
 LibraryCall describeLibraryCall(KernelOp kernel) {
@@ -91,7 +119,10 @@ LibraryCall describeLibraryCall(KernelOp kernel) {
   Operation *root = libraryRootOf(kernel.getBody().front());
   if (auto einsum = dyn_cast<EinsumOp>(root))
     return gemmCall(call, einsum);
-  return convCall(call, cast<ConvolutionOp>(root));
+  auto convolution = cast<ConvolutionOp>(root);
+  if (std::optional<FilterGradient> filter = filterGradientOf(root))
+    return filterGradientCall(call, convolution, *filter);
+  return convCall(call, convolution);
 }
 
 } // namespace autopar

@@ -214,13 +214,13 @@ private:
     for (auto [i, stride] : llvm::enumerate(op.getStrides())) {
       phases.emplace_back();
       for (int64_t first = 0; first < std::min(stride, window[i]); ++first)
-        if (auto phase = Phase::of(first, window[i], stride,
-                                   op.getDilations()[i], op.getPadLow()[i],
-                                   from[i]))
+        if (auto phase =
+                Phase::of(first, window[i], stride, op.getDilations()[i],
+                          op.getPadLow()[i], from[i]))
           phases.back().push_back(*phase);
     }
-    bool strided =
-        llvm::any_of(op.getStrides(), [](int64_t stride) { return stride > 1; });
+    bool strided = llvm::any_of(op.getStrides(),
+                                [](int64_t stride) { return stride > 1; });
     return strided ? std::optional(phases) : std::nullopt;
   }
 
