@@ -116,6 +116,22 @@ def TransposeTiles : LoweringPass<"autopar-transpose-tiles"> {
   }];
 }
 
+def ShareKernels : LoweringPass<"autopar-share-kernels"> {
+  let summary = "make kernels that differ in sizes one function that takes them";
+  let description = [{
+    Of functions that are called once and are equal but for constants that loops take
+    as sizes the first one stays. It has an argument for each size that differs, and is not
+    inlined:
+
+        a() { for i < 64: body }     b() { for i < 512: body }
+        =>
+        a(n) { for i < n: body }     // called with 64 and with 512
+
+    Sizes that may be unrolled, and strides of innermost loops, differ in functions of
+    their own.
+  }];
+}
+
 def LimitUnrolling : LoweringPass<"autopar-limit-unrolling"> {
   let summary = "tell LLVM which loops around loops stay loops";
   let description = [{

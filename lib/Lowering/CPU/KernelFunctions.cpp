@@ -122,7 +122,7 @@ LLVM::LLVMFuncOp KernelBuilder::emit(StringRef name, const Nest &nest) {
 //===----------------------------------------------------------------------===//
 
 /// An aprt_kernel that loads the pointers and calls the body, whose arguments
-/// are known not to alias.
+/// are known not to alias. It is not worth LLVM's time.
 LLVM::LLVMFuncOp emitEntry(OpBuilder &builder, StringRef name,
                            LLVM::LLVMFuncOp body, unsigned buffers) {
   MLIRContext *context = builder.getContext();
@@ -131,6 +131,8 @@ LLVM::LLVMFuncOp emitEntry(OpBuilder &builder, StringRef name,
   auto function = LLVM::LLVMFuncOp::create(
       builder, loc, name, abi::llvmType(context, aprt_kernel()),
       LLVM::Linkage::Internal);
+  function.setOptimizeNone(true);
+  function.setNoInline(true);
   Block *entry = function.addEntryBlock(builder);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(entry);

@@ -14,6 +14,7 @@ void buildLowerToCpuPipeline(OpPassManager &manager) {
   arith::ArithExpandOpsPassOptions expansion;
   expansion.includeBf16 = true; // few processors round to it
   manager.addPass(createLowerToCpu());
+  manager.addPass(createShareKernels());
   // Duplicate index arithmetic goes before functions become polynomials.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());

@@ -84,6 +84,9 @@ Emitter::Emitter(HostProgram &program, StringRef name, Form form, Location loc)
   function = LLVM::LLVMFuncOp::create(builder, loc, name,
                                       typeOf(builder.getContext(), form),
                                       LLVM::Linkage::Internal);
+  // A long line of calls, which wait for what they call.
+  function.setOptimizeNone(true);
+  function.setNoInline(true);
   entry = function.addEntryBlock(builder);
   Block *body = builder.createBlock(&function.getBody());
   fail = builder.createBlock(&function.getBody());
