@@ -65,7 +65,7 @@ SubAxisRuns::split(ArrayRef<unsigned> subAxes) const {
 // The table
 //===----------------------------------------------------------------------===//
 
-SmallVector<ReshardStep, 0> StepTable::steps(const Sharding &from) {
+MutableArrayRef<ReshardStep> StepTable::steps(const Sharding &from) {
   result.clear();
   current = &from;
   bool inHalo = any_of(from.dims, [](const DimSharding &dim) {
@@ -80,7 +80,7 @@ SmallVector<ReshardStep, 0> StepTable::steps(const Sharding &from) {
     allReduce();
   }
   halo();
-  return std::move(result);
+  return result;
 }
 
 /// Whether splitting blocks over `major` again over `minor` gives the blocks

@@ -39,7 +39,8 @@ public:
       : to(to), shape(shape), elementBytes(elementBytes), mesh(mesh),
         runs(from, to, mesh) {}
 
-  llvm::SmallVector<ReshardStep, 0> steps(const Sharding &from);
+  /// They are there until the next call.
+  llvm::MutableArrayRef<ReshardStep> steps(const Sharding &from);
 
 private:
   bool isTime(unsigned subAxis) const { return mesh.subAxes()[subAxis].time; }

@@ -36,12 +36,15 @@ private:
     int64_t elementBytes;
   };
 
+  double search(unsigned from, unsigned to, const Type &type);
+
   Mesh mesh;
   ReshardCost cost;
   std::unordered_map<std::string, unsigned> shardingNumbers, typeNumbers;
   std::vector<Sharding> shardings;
   std::vector<Type> types;
-  std::unordered_map<uint64_t, double> prices;
+  std::unordered_map<uint64_t, double> prices;      // by numbers
+  std::unordered_map<std::string, double> searched; // by what they depend on
 };
 
 } // namespace autopar
