@@ -41,6 +41,16 @@ static double idleSeconds(const Run &run, int rank) {
   return run.record(rank).idleSeconds + tail / double(run.options.repeat);
 }
 
+/// Of a step's communication what compute does not hide. On a CPU a rank does
+/// one after the other; on a GPU streams run beside each other, and compute's
+/// stands still while communication goes on alone.
+static double exposedSeconds(const Run &run, int rank) {
+  const RankRecord &record = run.record(rank);
+  if (run.program.manifest.target == Target::Cpu)
+    return record.communicationSeconds;
+  return std::min(record.communicationSeconds, record.idleSeconds);
+}
+
 template <typename Value>
 static nlohmann::ordered_json perRank(const Run &run, const Value &value) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -99,6 +109,9 @@ std::string reportJson(const Run &run) {
   report["communication_seconds"] = perRank(run, [&](int rank) {
     return ifKnown(run.record(rank), run.record(rank).communicationSeconds);
   });
+  report["exposed_communication_seconds"] = perRank(run, [&](int rank) {
+    return ifKnown(run.record(rank), exposedSeconds(run, rank));
+  });
   report["idle_seconds"] = perRank(run, [&](int rank) {
     return ifKnown(run.record(rank), idleSeconds(run, rank));
   });
@@ -132,20 +145,24 @@ std::string reportJson(const Run &run) {
 
 /// Of all ranks together; empty where it is not known.
 static std::string timesText(const Run &run) {
-  double compute = 0, communication = 0, idle = 0;
+  double compute = 0, communication = 0, exposed = 0, idle = 0;
   for (int rank = 0; rank < run.worldSize(); ++rank) {
     const RankRecord &record = run.record(rank);
     if (!record.partsKnown)
       return "";
     compute += record.computeSeconds;
     communication += record.communicationSeconds;
+    exposed += exposedSeconds(run, rank);
     idle += idleSeconds(run, rank);
   }
   double total = std::max(compute + communication + idle, 1e-12);
-  char text[128];
+  char hidden[64] = "", text[160];
+  if (run.program.manifest.target != Target::Cpu)
+    std::snprintf(hidden, sizeof(hidden), " (%.0f%% hidden behind compute)",
+                  100 * (communication - exposed) / total);
   std::snprintf(text, sizeof(text),
-                "time: %.0f%% compute, %.0f%% communication, %.0f%% idle\n",
-                100 * compute / total, 100 * communication / total,
+                "time: %.0f%% compute, %.0f%% communication%s, %.0f%% idle\n",
+                100 * compute / total, 100 * communication / total, hidden,
                 100 * idle / total);
   return text;
 }

@@ -124,9 +124,13 @@ TEST_P(ExecutableOnRanks, ComputesTheSum) {
   EXPECT_LE(report["seconds_per_step"]["min"],
             report["seconds_per_step"]["max"]);
   for (const char *key :
-       {"compute_seconds", "communication_seconds", "idle_seconds",
-        "bytes_sent", "peak_memory_bytes", "predicted_peak_memory_bytes"})
+       {"compute_seconds", "communication_seconds",
+        "exposed_communication_seconds", "idle_seconds", "bytes_sent",
+        "peak_memory_bytes", "predicted_peak_memory_bytes"})
     EXPECT_EQ(report[key].size(), size_t(ranks)) << key;
+  // Ranks on a CPU hide nothing.
+  EXPECT_EQ(report["exposed_communication_seconds"],
+            report["communication_seconds"]);
   EXPECT_EQ(report["predicted_step_seconds"], 0.25);
   // The weight is released once it is packed; the arena is as the manifest
   // says.
