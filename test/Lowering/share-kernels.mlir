@@ -29,6 +29,7 @@ llvm.func internal @rows(%p: !llvm.ptr, %row: i64) {
   llvm.return
 }
 
+// What nothing uses is no difference.
 // CHECK-NOT: @more_rows
 llvm.func internal @more_rows(%p: !llvm.ptr, %row: i64) {
   %zero = arith.constant 0 : i64
@@ -42,6 +43,8 @@ llvm.func internal @more_rows(%p: !llvm.ptr, %row: i64) {
     scf.for %k = %zero to %depth step %one : i64 {
       scf.for %j = %zero to %three step %one : i64 {
         %at = arith.addi %first, %i : i64
+        %unused = arith.muli %i, %depth : i64
+        %also = arith.addi %unused, %j : i64
         %place = llvm.getelementptr %p[%at] : (!llvm.ptr, i64) -> !llvm.ptr, f32
         llvm.store %x, %place : f32, !llvm.ptr
       }

@@ -13,6 +13,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
 
@@ -56,6 +58,14 @@ SmallVector<Kernel> findKernels(ModuleOp module) {
       kernels.push_back({function, callers.front()});
   }
   return kernels;
+}
+
+/// Indices that the emitter asked for and no access needed tell kernels apart.
+void eraseUnused(LLVM::LLVMFuncOp function) {
+  function->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
 }
 
 /// The loops right inside `loop`.
@@ -267,6 +277,7 @@ struct ShareKernelsPass : impl::ShareKernelsBase<ShareKernelsPass> {
                     std::map<std::vector<const void *>, unsigned>>
         groups;
     for (Kernel kernel : findKernels(getOperation())) {
+      eraseUnused(kernel.function);
       Description description = Describer().describe(kernel.function);
       groups[description.key].add(kernel, std::move(description));
     }
