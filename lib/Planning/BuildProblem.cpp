@@ -285,9 +285,20 @@ void ProblemBuilder::addEdge(const EdgeKey &key, double weight) {
   SmallVector<unsigned, 0> numbers;
   for (const Sharding &candidate : candidates[key.value])
     numbers.push_back(reshards.numberOf(candidate));
+  // Strategies that want the value alike have equal rows.
+  DenseMap<unsigned, unsigned> firstOf;
+  unsigned columns = numbers.size();
   for (unsigned s = 0; s < strategies[key.op].size(); ++s) {
     const Sharding &side = sideOf(key, s);
     unsigned wanted = reshards.numberOf(side);
+    auto [first, isNew] = firstOf.try_emplace(wanted, s);
+    if (!isNew) {
+      for (unsigned c = 0; c < columns; ++c) {
+        edge.seconds.push_back(edge.seconds[first->second * columns + c]);
+        edge.bytes.push_back(edge.bytes[first->second * columns + c]);
+      }
+      continue;
+    }
     int64_t bytes = localBytes(value, side, mesh);
     for (const auto &[candidate, number] :
          zip_equal(candidates[key.value], numbers)) {
