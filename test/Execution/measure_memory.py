@@ -13,7 +13,7 @@ takes models that the repository makes itself. They run on one rank, on 2 by `da
              with `tensor` on 4 ranks
   process    growth of the process's peak over that of an empty program, over the same growth of what the runtime reports:
              held, inputs and outputs, heap; between 1/1.1 and 1.1, where 6 MB more or less do not count: a rank without
-             GEMMs, or without convolutions, held 5 MB less of oneDNN's code (on a processor without AVX-512)
+             GEMMs, or without convolutions, held 5 MB less, most likely of oneDNN (without AVX-512)
 
 The last line counts: "N passed, N failed, N skipped".
 """
