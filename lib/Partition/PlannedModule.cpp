@@ -78,6 +78,11 @@ ArrayAttr fillOf(Builder &builder, const TensorFactors &operand,
   return any ? builder.getF64ArrayAttr(fill) : ArrayAttr();
 }
 
+bool changesBySteps(func::FuncOp step, BlockArgument argument) {
+  return !isa_and_nonnull<ParameterAttr, SetupResultAttr>(
+      step.getArgAttr(argument.getArgNumber(), AutoparDialect::kSource));
+}
+
 int64_t stageOf(Operation *op) {
   auto stage = op->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
   return stage ? stage.getInt() : 0;

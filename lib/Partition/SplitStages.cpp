@@ -5,8 +5,8 @@
 //   @step_0: %1 = ...; send %1 channel 0 to 1
 //   @step_1: %r = recv channel 0 from 0; %2 = ... %r
 //
-// Ops without operands are repeated where they are used. Setup is repeated too:
-// each stage's setup computes what its step reads, and sends nothing.
+// What depends on no input is never sent: each stage's step repeats what it
+// reads of it, and each stage's setup computes what its step reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -85,8 +85,8 @@ public:
     createFunctions();
     Block &body = step.getBody().front();
     for (Operation &op : body.without_terminator())
-      if (!isRepeated(&op) && failed(place(&op)))
-        return failure();
+      if (!repeated.contains(&op))
+        place(&op);
     for (OpOperand &operand : body.getTerminator()->getOpOperands())
       placeResult(operand.get(), operand.getOperandNumber());
     for (StageFunction &stage : functions)
@@ -97,39 +97,52 @@ public:
   SmallVector<StageFunction, 0> functions;
 
 private:
-  /// Made anew in each stage that uses it: constants and their reshards.
-  bool isRepeated(Operation *op) const { return repeated.contains(op); }
-
-  /// Who reads what: stages of arguments, stages that a value is sent to.
+  /// Who reads what: stages of arguments, stages that a value is sent to,
+  /// stages that compute a repeated one.
   LogicalResult collect() {
-    for (Operation &op : step.getBody().front().without_terminator()) {
+    Block &body = step.getBody().front();
+    for (Operation &op : body.without_terminator()) {
       int64_t stage = stageOf(&op);
       if (stage < 0 || stage >= stages)
         return op.emitError()
                << "node '" << nodeName(op.getLoc()) << "' is in stage " << stage
                << ", but autopar.stages is " << stages;
-      if (op.getNumOperands() == 0 ||
-          (isa<ReshardOp>(op) && op.getOperand(0).getDefiningOp() &&
-           isRepeated(op.getOperand(0).getDefiningOp()))) {
+      if (llvm::none_of(op.getOperands(),
+                        [&](Value operand) { return dependsOnInput(operand); }))
         repeated.insert(&op);
-        continue;
-      }
-      for (Value operand : op.getOperands())
-        if (failed(collectUse(operand, &op, stage)))
-          return failure();
     }
+    for (Value result : body.getTerminator()->getOperands())
+      if (Operation *def = result.getDefiningOp(); repeated.contains(def))
+        addOnce(readers[result], stageOf(def));
+    for (Operation &op : llvm::reverse(body.without_terminator()))
+      for (int64_t stage : stagesThatCompute(&op))
+        for (Value operand : op.getOperands())
+          if (failed(collectUse(operand, &op, stage)))
+            return failure();
     return success();
   }
 
+  bool dependsOnInput(Value value) const {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return changesBySteps(step, argument);
+    return !repeated.contains(value.getDefiningOp());
+  }
+
+  /// Of a repeated op, whose readers come later: those of its results.
+  SmallVector<int64_t, 2> stagesThatCompute(Operation *op) {
+    if (!repeated.contains(op))
+      return {stageOf(op)};
+    SmallVector<int64_t, 2> result;
+    for (Value value : op->getResults())
+      for (int64_t stage : readers[value])
+        addOnce(result, stage);
+    return result;
+  }
+
   LogicalResult collectUse(Value value, Operation *user, int64_t stage) {
-    if (isa<BlockArgument>(value)) {
-      addOnce(readers[value], stage);
-      return success();
-    }
     Operation *def = value.getDefiningOp();
-    if (isRepeated(def) || stageOf(def) == stage)
-      return success();
-    if (stageOf(def) > stage) {
+    bool inOneStage = def && !repeated.contains(def);
+    if (inOneStage && stageOf(def) > stage) {
       auto error = user->emitError()
                    << "node '" << nodeName(user->getLoc()) << "' in stage "
                    << stage << " reads a value of stage " << stageOf(def)
@@ -138,7 +151,8 @@ private:
       error.attachNote(def->getLoc()) << "the value is made here";
       return error;
     }
-    addOnce(readers[value], stage);
+    if (!inOneStage || stageOf(def) != stage)
+      addOnce(readers[value], stage);
     return success();
   }
 
@@ -168,26 +182,22 @@ private:
     }
   }
 
-  LogicalResult place(Operation *op) {
+  void place(Operation *op) {
     int64_t stage = stageOf(op);
     for (Value operand : op->getOperands())
       bring(operand, stage);
     Operation *placed =
         functions[stage].builder.clone(*op, functions[stage].map);
-    for (Value result : op->getResults())
-      if (failed(
-              send(result,
-                   placed->getResult(cast<OpResult>(result).getResultNumber()),
-                   stage)))
-        return failure();
-    return success();
+    for (auto [whole, local] :
+         llvm::zip_equal(op->getResults(), placed->getResults()))
+      send(whole, local, stage);
   }
 
   /// One channel per value and reading stage.
-  LogicalResult send(Value whole, Value local, int64_t stage) {
+  void send(Value whole, Value local, int64_t stage) {
     auto it = readers.find(whole);
     if (it == readers.end())
-      return success();
+      return;
     for (int64_t to : it->second) {
       OpBuilder &builder = functions[stage].builder;
       SendOp::create(builder, local.getLoc(), local,
@@ -195,7 +205,6 @@ private:
                      builder.getI64IntegerAttr(to));
       channels[{whole, to}] = nextChannel++;
     }
-    return success();
   }
 
   /// Makes `value` known in `stage`.
@@ -204,20 +213,27 @@ private:
     if (target.map.contains(value))
       return;
     Operation *def = value.getDefiningOp();
-    if (isRepeated(def)) {
-      bringRepeated(def, target);
-      return;
-    }
-    target.map.map(value, receive(value, stage));
+    if (repeated.contains(def))
+      repeat(def, target);
+    else
+      target.map.map(value, receive(value, stage));
   }
 
-  void bringRepeated(Operation *def, StageFunction &target) {
-    SmallVector<Operation *> chain{def};
-    while (chain.back()->getNumOperands() != 0 &&
-           !target.map.contains(chain.back()->getOperand(0)))
-      chain.push_back(chain.back()->getOperand(0).getDefiningOp());
-    for (Operation *op : llvm::reverse(chain))
-      target.builder.clone(*op, target.map);
+  /// Clones the op after what it reads, unless these are there.
+  void repeat(Operation *op, StageFunction &target) {
+    SmallVector<Operation *> open{op};
+    while (!open.empty()) {
+      Operation *next = open.back();
+      size_t ready = open.size();
+      for (Value operand : next->getOperands())
+        if (!target.map.contains(operand))
+          open.push_back(operand.getDefiningOp());
+      if (open.size() != ready)
+        continue;
+      open.pop_back();
+      if (!target.map.contains(next->getResult(0)))
+        target.builder.clone(*next, target.map);
+    }
   }
 
   Value receive(Value value, int64_t stage) {
@@ -252,7 +268,9 @@ private:
   func::FuncOp step;
   int64_t stages;
   const ModuleMesh &moduleMesh;
-  DenseSet<Operation *> repeated;
+  DenseSet<Operation *> repeated; // depend on no input
+  /// Of arguments, values that are sent and repeated ones: the stages that read
+  /// them, in order.
   DenseMap<Value, SmallVector<int64_t, 2>> readers;
   DenseMap<std::pair<Value, int64_t>, int64_t> channels;
   int64_t nextChannel = 0;

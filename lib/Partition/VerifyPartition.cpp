@@ -47,6 +47,26 @@ static LogicalResult verifyInterface(func::FuncOp function, Attribute sharding,
          << "; its global type and sharding make " << expected;
 }
 
+/// What depends on no input is repeated in each stage that reads it.
+static LogicalResult verifySends(func::FuncOp function) {
+  DenseSet<Value> fromInput;
+  for (BlockArgument argument : function.getArguments())
+    if (changesBySteps(function, argument))
+      fromInput.insert(argument);
+  for (Operation &op : function.getBody().front()) {
+    bool depends =
+        isa<RecvOp>(op) || llvm::any_of(op.getOperands(), [&](Value operand) {
+          return fromInput.contains(operand);
+        });
+    if (depends)
+      fromInput.insert(op.result_begin(), op.result_end());
+    else if (isa<SendOp>(op))
+      return op.emitError("sends what depends on no input: each stage that "
+                          "reads it must compute it (autopar-split-stages)");
+  }
+  return success();
+}
+
 static LogicalResult verifyFunction(func::FuncOp function,
                                     const ModuleMesh &moduleMesh) {
   if (!function->hasAttr(AutoparDialect::kStage))
@@ -68,7 +88,7 @@ static LogicalResult verifyFunction(func::FuncOp function,
   for (Operation &op : function.getBody().front())
     if (failed(verifyOp(&op)))
       return failure();
-  return success();
+  return verifySends(function);
 }
 
 namespace {

@@ -36,19 +36,34 @@ bool LaunchList::isCut(unsigned value, const Sharding &want) const {
   return moves(value, given(value), planned) || moves(value, planned, want);
 }
 
+/// Per op of the step the stage that runs it. What depends on no input is run
+/// where the step reads it.
+SmallVector<int64_t> LaunchList::stagesOf(const GraphStep &step) const {
+  SmallVector<int64_t> result(step.ops.size());
+  std::optional<int64_t> reader;
+  for (size_t i = step.ops.size(); i-- > 0;) {
+    unsigned op = step.ops[i];
+    bool repeated = graph.isRepeated(graph.ops[op]);
+    result[i] = repeated && reader ? *reader : plan.ops[op].stage;
+    if (!repeated)
+      reader = result[i];
+  }
+  return result;
+}
+
 void LaunchList::form() {
   std::vector<unsigned> launchOf(graph.ops.size(), 0); // counted from 1
   for (const GraphStep &step : graph.steps) {
     bool fresh = true;
-    for (unsigned op : step.ops) {
-      fresh = fresh || plan.ops[op].stage != launches.back().stage;
+    for (auto [op, stage] : zip_equal(step.ops, stagesOf(step))) {
+      fresh = fresh || stage != launches.back().stage;
       for (const auto &[position, value] : enumerate(graph.ops[op].operands))
         fresh = fresh ||
                 (isComputed(value) &&
                  launchOf[graph.values[value].producer] == launches.size() &&
                  isCut(value, sides[op].operands[position]));
       if (std::exchange(fresh, false))
-        launches.push_back({plan.ops[op].stage, &step, {}});
+        launches.push_back({stage, &step, {}});
       launches.back().ops.push_back(op);
       launchOf[op] = launches.size();
     }

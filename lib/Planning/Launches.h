@@ -44,6 +44,7 @@ public:
   std::vector<bool> storedValues() const;
 
 private:
+  llvm::SmallVector<int64_t> stagesOf(const GraphStep &step) const;
   void form();
   bool isCut(unsigned value, const Sharding &want) const;
 

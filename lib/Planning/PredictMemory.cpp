@@ -2,9 +2,9 @@
 
 #include "autopar/Planning/PredictMemory.h"
 #include "Launches.h"
+#include "StageWork.h"
 #include "Strategies.h"
 #include "autopar/Cost/HeldInputs.h"
-#include "autopar/Cost/WorkList.h"
 #include "autopar/shared_memory.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -16,27 +16,6 @@ using namespace llvm;
 namespace autopar {
 
 namespace {
-
-/// The work of one stage while it is listed.
-struct StageWork {
-  WorkList work;
-  std::map<unsigned, unsigned> places; // buffer of each value as planned
-  /// By value and wanted sharding.
-  std::map<std::pair<unsigned, std::string>, unsigned> copies;
-  std::map<unsigned, unsigned> persistent; // value by buffer
-  std::set<unsigned> plain;                // persistent values read as they are
-  /// The library calls that read a persistent value, by value and what its
-  /// packed form depends on.
-  std::map<std::pair<unsigned, std::string>, GroupKind> calls;
-  /// Largest message per communicator, by sub-axes.
-  std::map<std::vector<unsigned>, int64_t> messages;
-  int64_t channelBytes = 0;
-};
-
-/// Weights after load, and the most while they are loaded.
-struct WeightBytes {
-  int64_t held = 0, loading = 0;
-};
 
 class MemoryPredictor {
 public:
@@ -60,6 +39,7 @@ private:
   unsigned newBuffer(StageWork &stage, unsigned value,
                      const Sharding &sharding);
   unsigned place(int64_t stage, unsigned value);
+  unsigned repeat(int64_t stage, unsigned value);
   unsigned receive(int64_t stage, unsigned value);
   unsigned read(int64_t stage, unsigned value, const Sharding &want,
                 bool fused);
@@ -72,8 +52,6 @@ private:
   unsigned copy(StageWork &stage, unsigned value, unsigned buffer,
                 const Sharding &sharding);
   void returnResults();
-  WeightBytes weightBytes(const StageWork &stage) const;
-  int64_t communicationBytes(const StageWork &stage) const;
 
   const ModelGraph &graph;
   Plan &plan;
@@ -99,16 +77,34 @@ unsigned MemoryPredictor::newBuffer(StageWork &stage, unsigned value,
   return stage.work.buffers.size() - 1;
 }
 
-/// Sent by the stage that makes it, at once; constants are repeated instead.
+/// What depends on no input is computed again, with what that reads.
+unsigned MemoryPredictor::repeat(int64_t number, unsigned value) {
+  StageWork &stage = stages[number];
+  unsigned op = graph.values[value].producer;
+  WorkItem item;
+  for (auto [operand, want] :
+       zip_equal(graph.ops[op].operands, launches.shardings(op).operands)) {
+    if (auto constant = stage.persistent.find(place(number, operand));
+        constant != stage.persistent.end())
+      stage.plain.insert(constant->second);
+    item.reads.push_back(read(number, operand, want, /*fused=*/true));
+  }
+  unsigned buffer = newBuffer(stage, value, given(value));
+  item.writes.push_back(buffer);
+  stage.work.items.push_back(std::move(item));
+  return reshard(number, buffer, value, given(value), shardingOf(value),
+                 /*fused=*/false);
+}
+
+/// Sent by the stage that makes it, at once.
 unsigned MemoryPredictor::receive(int64_t number, unsigned value) {
   StageWork &stage = stages[number];
   unsigned buffer = newBuffer(stage, value, shardingOf(value));
   WorkItem arrival;
   arrival.writes.push_back(buffer);
-  const GraphOp &producer = graph.ops[graph.values[value].producer];
   StageWork &from = stages[plan.ops[graph.values[value].producer].stage];
   auto source = from.places.find(value);
-  if (!producer.operands.empty() && source != from.places.end()) {
+  if (source != from.places.end()) {
     arrival.kind = WorkKind::Recv;
     arrival.channel = nextChannel++;
     WorkItem departure;
@@ -134,7 +130,9 @@ unsigned MemoryPredictor::place(int64_t number, unsigned value) {
   const GraphValue &what = graph.values[value];
   unsigned buffer;
   if (launches.isComputed(value)) {
-    buffer = receive(number, value);
+    const GraphOp &producer = graph.ops[graph.values[value].producer];
+    buffer = graph.isRepeated(producer) ? repeat(number, value)
+                                        : receive(number, value);
   } else {
     buffer = newBuffer(stage, value, shardingOf(value));
     bool input = what.source == ValueSource::Input;
@@ -335,59 +333,18 @@ void MemoryPredictor::returnResults() {
   }
 }
 
-//===----------------------------------------------------------------------===//
-// Sums
-//===----------------------------------------------------------------------===//
-
-/// What is packed is there twice while it is packed: one weight at a time, the
-/// largest first.
-WeightBytes MemoryPredictor::weightBytes(const StageWork &stage) const {
-  auto bytes = [&](unsigned value) {
-    return localBytes(graph.values[value], shardingOf(value), plan.mesh);
-  };
-  std::vector<int64_t> packed;
-  for (const auto &[use, kind] : stage.calls)
-    if (graph.table->packs(kind, stage.plain.count(use.first)))
-      packed.push_back(bytes(use.first));
-  llvm::sort(packed, std::greater<int64_t>());
-  WeightBytes result;
-  for (int64_t size : packed) {
-    result.held += size;
-    if (graph.table->copiesToPack)
-      result.loading = std::max(result.loading, result.held + size);
-  }
-  for (unsigned value : stage.plain)
-    result.held += bytes(value);
-  result.loading = std::max(result.loading, result.held);
-  return result;
-}
-
-/// Two staging buffers per member of each communicator, as the runtime makes
-/// them on a host's processors, and the rings of channels.
-int64_t MemoryPredictor::communicationBytes(const StageWork &stage) const {
-  if (!graph.table->communication.sharesMemory)
-    return 0; // the communication library's own
-  int64_t sum = stage.channelBytes;
-  for (const auto &[subAxes, bytes] : stage.messages) {
-    int64_t members = 1;
-    for (unsigned subAxis : subAxes)
-      members *= plan.mesh.subAxes()[subAxis].size;
-    sum += shared_memory::groupBytes(bytes, members);
-  }
-  return sum;
-}
-
 void MemoryPredictor::run() {
   for (const Launch &item : launches.all())
     item.step->view ? name(item) : launch(item);
   returnResults();
   plan.predictedStageMemoryBytes.clear();
   for (const StageWork &stage : stages) {
-    WeightBytes weights = weightBytes(stage);
+    WeightBytes weights = weightBytes(stage, graph, plan);
     int64_t running =
         weights.held + planMemory(orderedWork(stage.work)).arenaBytes;
     plan.predictedStageMemoryBytes.push_back(
-        std::max(weights.loading, running) + communicationBytes(stage));
+        std::max(weights.loading, running) +
+        communicationBytes(stage, graph, plan));
   }
   plan.predictedPeakMemoryBytes =
       *llvm::max_element(plan.predictedStageMemoryBytes);

@@ -40,17 +40,18 @@ private:
   void countMisplaced();
   void measureCrossings();
   void chooseCuts();
-  void measureParameters();
+  void measureRuns();
+  void addHeld(unsigned op);
   bool fits(size_t stage, size_t from, size_t to) const {
     if (limits.constraints &&
         misplaced[stage][cuts[to]] != misplaced[stage][cuts[from]])
       return false;
-    return !memoryLimit || parameterBytes[from][to] <= memoryLimit;
+    return !memoryLimit || runs[from][to].bytes <= memoryLimit;
   }
   Error noCut() const;
   double load(size_t from, size_t to) const {
-    return before[cuts[to]] - before[cuts[from]] + sendSeconds[from] +
-           sendSeconds[to];
+    return before[cuts[to]] - before[cuts[from]] + runs[from][to].seconds +
+           sendSeconds[from] + sendSeconds[to];
   }
   std::optional<std::vector<size_t>> cutWithin(double bound) const;
   double leastBound() const;
@@ -72,12 +73,23 @@ private:
   std::vector<int64_t> earliest;    // stage that each op can be in
   std::vector<unsigned> ops;        // of @step
   std::vector<unsigned> positionOf; // per op
-  std::vector<double> before;       // seconds of the ops before each position
-  std::vector<int64_t> crossing;    // bytes per position
-  std::vector<int64_t> messages;    // values per position
-  std::vector<size_t> cuts;         // positions, the first and last included
-  std::vector<double> sendSeconds;  // per cut
-  std::vector<std::vector<int64_t>> parameterBytes; // per pair of cuts
+  std::vector<double>
+      before; // seconds of what depends on an input, per position
+  std::vector<int64_t> crossing;   // bytes per position
+  std::vector<int64_t> messages;   // values per position
+  std::vector<size_t> cuts;        // positions, the first and last included
+  std::vector<double> sendSeconds; // per cut
+  /// What the ops between two cuts need for themselves: bytes of the distinct
+  /// arguments that they read, seconds of what depends on no input and is
+  /// repeated for them.
+  struct Held {
+    int64_t bytes = 0;
+    double seconds = 0;
+  };
+  std::vector<std::vector<Held>> runs;   // per pair of cuts
+  Held held;                             // while a row of `runs` is measured
+  std::vector<size_t> seenOp, seenValue; // the last row that has it, from 1
+  double repeatedSeconds = 0;            // of all ops that depend on no input
   /// Per stage and position: ops before it that must not be in that stage.
   std::vector<std::vector<unsigned>> misplaced;
 };
@@ -126,7 +138,10 @@ void StageCutter::collectOps() {
       ops, [&](unsigned a, unsigned b) { return earliest[a] < earliest[b]; });
   for (const auto &[position, index] : enumerate(ops)) {
     positionOf[index] = position;
-    before.push_back(before.back() + opSeconds[index]);
+    double seconds = opSeconds[index];
+    if (graph.isRepeated(graph.ops[index]))
+      repeatedSeconds += std::exchange(seconds, 0);
+    before.push_back(before.back() + seconds);
   }
 }
 
@@ -145,8 +160,7 @@ void StageCutter::measureCrossings() {
   crossing.assign(ops.size() + 2, 0);
   messages.assign(ops.size() + 2, 0);
   for (const auto &[index, value] : enumerate(graph.values)) {
-    if (value.source != ValueSource::Op || value.setup ||
-        graph.ops[value.producer].operands.empty())
+    if (value.source != ValueSource::Op || !value.fromInput)
       continue;
     size_t made = positionOf[value.producer], last = made;
     for (const GraphUse &use : value.uses)
@@ -190,22 +204,35 @@ void StageCutter::chooseCuts() {
   }
 }
 
-/// Bytes of the distinct arguments that the ops between two cuts read.
-void StageCutter::measureParameters() {
-  parameterBytes.assign(cuts.size(), std::vector<int64_t>(cuts.size(), 0));
-  std::vector<size_t> seen(graph.values.size(), 0);
-  size_t round = 0;
-  for (size_t from = 0; from + 1 < cuts.size(); ++from) {
-    ++round;
-    int64_t bytes = 0;
+/// Adds what the op needs and its row has not yet.
+void StageCutter::addHeld(unsigned op) {
+  size_t row = runs.size();
+  SmallVector<unsigned> open{op};
+  while (!open.empty())
+    for (unsigned operand : graph.ops[open.pop_back_val()].operands) {
+      const GraphValue &value = graph.values[operand];
+      if (value.persistent && std::exchange(seenValue[operand], row) != row)
+        held.bytes += bytesOf(operand);
+      if (value.source != ValueSource::Op ||
+          !graph.isRepeated(graph.ops[value.producer]) ||
+          std::exchange(seenOp[value.producer], row) == row)
+        continue;
+      held.seconds += opSeconds[value.producer];
+      open.push_back(value.producer);
+    }
+}
+
+void StageCutter::measureRuns() {
+  seenOp.assign(graph.ops.size(), 0);
+  seenValue.assign(graph.values.size(), 0);
+  for (size_t from = 0; from < cuts.size(); ++from) {
+    held = {};
+    runs.emplace_back(cuts.size());
     for (size_t to = from + 1; to < cuts.size(); ++to) {
       for (size_t position = cuts[to - 1]; position < cuts[to]; ++position)
-        for (unsigned value : graph.ops[ops[position]].operands)
-          if (graph.values[value].persistent && seen[value] != round) {
-            seen[value] = round;
-            bytes += bytesOf(value);
-          }
-      parameterBytes[from][to] = bytes;
+        if (!graph.isRepeated(graph.ops[ops[position]]))
+          addHeld(ops[position]);
+      runs[from][to] = held;
     }
   }
 }
@@ -241,9 +268,9 @@ std::optional<std::vector<size_t>> StageCutter::cutWithin(double bound) const {
 }
 
 double StageCutter::leastBound() const {
-  double high = before.back() + 1e-9;
+  double all = before.back() + repeatedSeconds + 1e-9, high = all;
   for (double seconds : sendSeconds)
-    high = std::max(high, before.back() + 2 * seconds + 1e-9);
+    high = std::max(high, all + 2 * seconds);
   double low = before.back() / plan.stages;
   constexpr unsigned kSteps = 20;
   for (unsigned step = 0; step < kSteps; ++step) {
@@ -282,8 +309,7 @@ void StageCutter::writeStages(ArrayRef<size_t> chosen) {
 /// A value goes once to each later stage that reads it, per micro-batch.
 void StageCutter::countSends() {
   for (const auto &[index, value] : enumerate(graph.values)) {
-    if (value.source != ValueSource::Op || value.setup ||
-        graph.ops[value.producer].operands.empty())
+    if (value.source != ValueSource::Op || !value.fromInput)
       continue;
     std::set<int64_t> readers;
     int64_t from = plan.ops[value.producer].stage;
@@ -329,7 +355,7 @@ Error StageCutter::run() {
                              " stages");
   measureCrossings();
   chooseCuts();
-  measureParameters();
+  measureRuns();
   double least = leastBound();
   std::optional<std::vector<size_t>> best;
   for (double slack : {1.0, 1.02, 1.1, 1.3})

@@ -1,6 +1,7 @@
 """Plans and partitions full-size graphs without weights, within limits of time and memory; and shows that the IR stays flat.
 
-    python test/Execution/plan_graphs.py [--sample] [--graphs TEXT] [--clusters SPEC ...] [--seconds S] [--gigabytes G]
+    python test/Execution/plan_graphs.py [--sample] [--graphs TEXT] [--clusters SPEC ...] [--strategy S]
+                                       [--seconds S] [--gigabytes G]
 
 For each graph of ../shared/models/graphs and each cluster one line: seconds of import, plan and partition as the compiler
 tells them, of the whole, and of the processor (the compiler has one thread: it is these that the limit counts, since a busy
@@ -60,8 +61,8 @@ def plan_graph(tool, path, cluster, options):
     """Whether the graph was planned and partitioned within the limits, and the table's columns."""
     with tempfile.TemporaryDirectory() as work:
         kept = os.path.join(work, "plan.json")
-        command = [tool, "compile", path, "--cluster", cluster, "--stop-after", "partition", "-o", os.path.join(work, "ir"),
-                   "--verbose", "--json", kept]
+        command = [tool, "compile", path, "--cluster", cluster, "--strategy", options.strategy, "--stop-after", "partition",
+                   "-o", os.path.join(work, "ir"), "--verbose", "--json", kept]
         code, seconds, busy, peak, text = measure(command, 20 * options.seconds)
         phases = [re.search(rf"{phase} +([0-9.]+) s", text) for phase in PHASES[:-1]]
         columns = [f"{float(m.group(1)):6.2f}" if m else "     -" for m in phases] + [f"{s:6.2f}" for s in (seconds, busy)]
@@ -131,6 +132,7 @@ def main():
     parser.add_argument("--sample", action="store_true", help="a few graphs and clusters of each kind")
     parser.add_argument("--graphs", default="", metavar="TEXT", help="only graphs with this in their name")
     parser.add_argument("--clusters", nargs="+", default=CLUSTERS, metavar="SPEC")
+    parser.add_argument("--strategy", default="auto", help="of the plans")
     parser.add_argument("--seconds", type=float, default=60, help="limit of the processor's time for each")
     parser.add_argument("--gigabytes", type=float, default=4, help="limit of resident memory")
     parser.add_argument("--no-sizes", action="store_true", help="leave out the sizes of IR")

@@ -39,7 +39,7 @@ func.func @step(%a: tensor<4xf32>) {
 
 autopar.mesh @mesh #autopar.mesh<["x"=2]>
 // expected-error @below {{reads setup result 0, but @setup has 0 results}}
-func.func @step(%a: tensor<4xf32> {autopar.source = #autopar.setup_result<0>}) {
+func.func @step(%a: tensor<4xf32> {autopar.source = #autopar.setup_result<0>}) -> tensor<4xf32> {
   %0 = autopar.unary tanh %a : tensor<4xf32> -> tensor<4xf32>
-  return
+  return %0 : tensor<4xf32>
 }

@@ -50,3 +50,15 @@ func.func @step_0(%a: tensor<4xf32> {autopar.sharding = #autopar.sharding<@mesh,
   %0 = autopar.unary tanh %a {autopar.strategy = #autopar.strategy<@mesh, {}>} : tensor<4xf32> -> tensor<4xf32>
   return
 }
+
+// -----
+
+autopar.mesh @mesh #autopar.mesh<["x"=2]>
+func.func @step_0(%a: tensor<4xf32> {autopar.source = #autopar.parameter<"a", "m.onnx", offset = 0, length = 16>,
+    autopar.sharding = #autopar.sharding<@mesh, [{}]>, autopar.global_type = tensor<4xf32>})
+    attributes {autopar.stage = 0 : i64} {
+  %0 = autopar.unary tanh %a : tensor<4xf32> -> tensor<4xf32>
+  // expected-error @below {{sends what depends on no input: each stage that reads it must compute it (autopar-split-stages)}}
+  autopar.send %0 channel = 0 to 1 : tensor<4xf32>
+  return
+}

@@ -29,8 +29,10 @@ def InsertReshards : PartitionPass<"autopar-insert-reshards"> {
 def SplitStages : PartitionPass<"autopar-split-stages"> {
   let summary = "make one function per stage, with send and recv between them";
   let description = [{
-    `@step` becomes `@step_0`, `@step_1`, ...; a stage's `@setup_s` computes all
-    setup values that its step reads.
+    `@step` becomes `@step_0`, `@step_1`, ... What depends on no input (constants,
+    broadcasts of setup values) is never sent, but computed in each stage that
+    reads it, whatever stage its op is in; a stage's `@setup_s` computes all setup
+    values that its step reads.
   }];
 }
 
@@ -47,7 +49,8 @@ def VerifyPartition : PartitionPass<"autopar-verify-partition"> {
   let summary = "state what no longer exists after partition";
   let description = [{
     No reshard, no strategy, no global copy; every argument and result has a
-    sharding and a global type that make its local type.
+    sharding and a global type that make its local type. Nothing is sent that
+    depends on no input.
   }];
 }
 

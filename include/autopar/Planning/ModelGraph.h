@@ -12,6 +12,7 @@
 #include "autopar/Cost/TargetNames.h"
 #include "autopar/Cost/TargetTable.h"
 #include "autopar/Interfaces/Sharding.h"
+#include "llvm/ADT/STLExtras.h"
 #include <vector>
 
 namespace autopar {
@@ -91,6 +92,14 @@ struct ModelGraph {
   std::vector<GraphState> states;
   std::vector<GraphStep> steps; // of @step, in the order in which they run
   const TargetTable *table = &targetTable(kTargetCpu); // of the target
+
+  /// An op of @step that depends on no input: never sent, but computed in each
+  /// stage that reads it.
+  bool isRepeated(const GraphOp &op) const {
+    return !op.setup && llvm::none_of(op.results, [&](unsigned result) {
+      return values[result].fromInput;
+    });
+  }
 };
 
 /// Fills in uses, names made unique, fromInput, fromParameter and hash.

@@ -1,0 +1,43 @@
+//===- StageWork.h - What a stage runs and holds ----------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_PLANNING_STAGEWORK_H
+#define AUTOPAR_LIB_PLANNING_STAGEWORK_H
+
+#include "autopar/Cost/WorkList.h"
+#include "autopar/Planning/ModelGraph.h"
+#include "autopar/Planning/Plan.h"
+#include <map>
+#include <set>
+
+namespace autopar {
+
+/// The work of one stage while it is listed.
+struct StageWork {
+  WorkList work;
+  std::map<unsigned, unsigned> places; // buffer of each value as planned
+  /// By value and wanted sharding.
+  std::map<std::pair<unsigned, std::string>, unsigned> copies;
+  std::map<unsigned, unsigned> persistent; // value by buffer
+  std::set<unsigned> plain;                // persistent values read as they are
+  /// The library calls that read a persistent value, by value and what its
+  /// packed form depends on.
+  std::map<std::pair<unsigned, std::string>, GroupKind> calls;
+  /// Largest message per communicator, by sub-axes.
+  std::map<std::vector<unsigned>, int64_t> messages;
+  int64_t channelBytes = 0;
+};
+
+/// Weights after load, and the most while they are loaded.
+struct WeightBytes {
+  int64_t held = 0, loading = 0;
+};
+WeightBytes weightBytes(const StageWork &stage, const ModelGraph &graph,
+                        const Plan &plan);
+
+/// Of collectives and messages, on a device.
+int64_t communicationBytes(const StageWork &stage, const ModelGraph &graph,
+                           const Plan &plan);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_STAGEWORK_H
