@@ -55,8 +55,8 @@ static std::string partsText(PlanCost &cost, const Plan &plan,
     text += formatv("at load      {0}, once\n", secondsText(cost.setup));
   if (plan.stages > 1)
     text += formatv("pipeline     {0} stages, {1} micro-batches: the parts "
-                    "above are of all devices together\n",
-                    plan.stages, plan.microBatches);
+                    "above are of all stages together; of a device\n{2}",
+                    plan.stages, plan.microBatches, stagesText(cost, plan));
   return text;
 }
 

@@ -54,6 +54,29 @@ std::string reshardText(const ReshardPlace &place, const ModelGraph &graph,
   return stepsText(place.path, mesh) + ": " + placeText(place, graph, mesh);
 }
 
+std::string stagesText(const PlanCost &cost, const Plan &plan) {
+  constexpr size_t kShownStages = 32;
+  std::string text;
+  for (auto [index, stage] :
+       enumerate(ArrayRef(cost.stages).take_front(kShownStages))) {
+    double busy = stage.compute + stage.communication + stage.messages;
+    text +=
+        formatv("  {0,-11}{1} computing, {2} communication",
+                plan.stages > 1 ? formatv("stage {0}", index).str()
+                                : std::string("a device"),
+                secondsText(stage.compute), secondsText(stage.communication));
+    if (plan.stages > 1)
+      text +=
+          formatv(", {0} messages, {1} idle", secondsText(stage.messages),
+                  secondsText(std::max(0.0, plan.predictedStepSeconds - busy)));
+    text += "\n";
+  }
+  if (cost.stages.size() > kShownStages)
+    text +=
+        formatv("  and {0} other stages\n", cost.stages.size() - kShownStages);
+  return text;
+}
+
 std::string signedSeconds(double seconds) {
   return (seconds < 0 ? "-" : "+") + secondsText(std::abs(seconds));
 }

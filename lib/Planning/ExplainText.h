@@ -18,6 +18,10 @@ std::string strategyText(const Assignment &assignment, const Mesh &mesh);
 std::string reshardText(const ReshardPlace &place, const ModelGraph &graph,
                         const Mesh &mesh);
 
+/// What a device of each stage does, a line per stage, which adds up to the
+/// step. Only devices of pipelines have messages and are idle.
+std::string stagesText(const PlanCost &cost, const Plan &plan);
+
 /// `+12.1 us`
 std::string signedSeconds(double seconds);
 

@@ -2,10 +2,35 @@
 
 #include "PlanCost.h"
 #include "llvm/ADT/STLExtras.h"
+#include <set>
 
 using namespace llvm;
 
 namespace autopar {
+
+/// What depends on no input runs in each stage that reads it.
+void PlanCost::findStages() {
+  stages.resize(plan.stages);
+  stagesOf.resize(graph.ops.size());
+  for (unsigned value : graph.stepResults)
+    if (graph.values[value].source == ValueSource::Op) {
+      unsigned op = graph.values[value].producer;
+      stagesOf[op] = {plan.ops[op].stage};
+    }
+  for (size_t index = graph.ops.size(); index-- > 0;) {
+    const GraphOp &op = graph.ops[index];
+    SmallVector<int64_t, 1> &list = stagesOf[index];
+    if (!graph.isRepeated(op)) {
+      list = {plan.ops[index].stage};
+      continue;
+    }
+    for (unsigned result : op.results)
+      for (const GraphUse &use : graph.values[result].uses)
+        list.append(stagesOf[use.op]);
+    llvm::sort(list);
+    list.erase(llvm::unique(list), list.end());
+  }
+}
 
 void PlanCost::note(ReshardPlace place) {
   if (place.from == place.to)
@@ -22,23 +47,58 @@ void PlanCost::note(ReshardPlace place) {
     setup += place.seconds;
     return;
   }
-  communication += place.seconds;
+  const GraphValue &value = graph.values[place.value];
+  SmallVector<int64_t, 1> where{0}; // a returned argument
+  if (place.op || value.source == ValueSource::Op)
+    where = stagesOf[place.op ? *place.op : value.producer];
+  for (int64_t stage : where) {
+    stages[stage].communication += place.seconds;
+    communication += place.seconds;
+  }
   if (any_of(place.path,
              [](const ReshardStep &step) { return !isLocal(step.kind); }))
     reshards.push_back(std::move(place));
+}
+
+/// One per value and stage that reads it, of each micro-batch.
+void PlanCost::addMessages() {
+  for (const auto &[index, value] : enumerate(graph.values)) {
+    if (value.source != ValueSource::Op || !value.fromInput)
+      continue;
+    int64_t from = plan.ops[value.producer].stage;
+    std::set<int64_t> readers;
+    for (const GraphUse &use : value.uses)
+      readers.insert(stagesOf[use.op].begin(), stagesOf[use.op].end());
+    readers.erase(from);
+    int64_t bytes = localBytes(value, plan.values[index].sharding, plan.mesh);
+    for (int64_t to : readers) {
+      double seconds =
+          communicationModel.sendSeconds(bytes, from, to) * weight(false);
+      stages[from].messages += seconds;
+      stages[to].messages += seconds;
+    }
+  }
 }
 
 PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph)
     : plan(plan), graph(graph), communicationModel(plan.cluster, plan.mesh),
       table(plan.mesh,
             CommunicationModel::reshardCost(plan.cluster, plan.mesh)) {
+  findStages();
   auto shardingOf = [&](unsigned value) { return plan.values[value].sharding; };
   for (const auto &[index, op] : enumerate(graph.ops)) {
     const Assignment &assignment = plan.ops[index].assignment;
     strategies.push_back(
         {assignment, *shardingsOf(op.rule, assignment, plan.mesh)});
     const OpShardings &sides = strategies.back().shardings;
-    (op.setup ? setup : compute) += opSeconds(index, strategies.back());
+    double seconds = opSeconds(index, strategies.back());
+    if (op.setup)
+      setup += seconds;
+    else
+      for (int64_t stage : stagesOf[index]) {
+        stages[stage].compute += seconds;
+        compute += seconds;
+      }
     for (const auto &[side, value] : zip_equal(sides.operands, op.operands))
       note({value, unsigned(index), false, shardingOf(value), side, {}, 0});
     for (const auto &[side, value] : zip_equal(sides.results, op.results))
@@ -52,6 +112,7 @@ PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph)
           endPartial(shardingOf(value)),
           {},
           0});
+  addMessages();
 }
 
 double PlanCost::opSeconds(unsigned op, const OpStrategy &strategy) {

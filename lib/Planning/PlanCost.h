@@ -20,6 +20,13 @@ struct ReshardPlace {
   double seconds = 0; // of a step
 };
 
+/// What a device of one stage does in a step, in seconds. The rest of the step
+/// it waits for other stages.
+struct StageCost {
+  double compute = 0, communication = 0;
+  double messages = 0; // sent and received
+};
+
 /// Seconds of one step by op and by reshard, as BuildProblem prices them; all
 /// micro-batches together.
 class PlanCost {
@@ -35,21 +42,25 @@ public:
   double valueSeconds(unsigned value, const Sharding &sharding);
   const OpStrategy &strategyOf(unsigned op) const { return strategies[op]; }
 
-  double compute = 0, communication = 0; // of @step
-  double setup = 0;                      // once, at load
-  std::vector<ReshardPlace> reshards;    // that communicate, in program order
+  double compute = 0, communication = 0; // of @step, of all stages
+  std::vector<StageCost> stages;
+  double setup = 0;                   // once, at load
+  std::vector<ReshardPlace> reshards; // that communicate, in program order
 
 private:
   double weight(bool setup) const {
     return setup ? 1 : double(plan.mesh.timeCount());
   }
+  void findStages();
   void note(ReshardPlace place);
+  void addMessages();
 
   const Plan &plan;
   const ModelGraph &graph;
   CommunicationModel communicationModel;
   ReshardTable table;
   std::vector<OpStrategy> strategies;
+  std::vector<llvm::SmallVector<int64_t, 1>> stagesOf; // that run it, per op
 };
 
 } // namespace autopar

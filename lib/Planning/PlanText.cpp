@@ -1,8 +1,11 @@
 //===- PlanText.cpp - The table that a person reads -----------------------===//
 
+#include "DimensionNames.h"
+#include "ExplainText.h"
 #include "Units.h"
 #include "autopar/Planning/Demands.h"
 #include "autopar/Planning/Plan.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -62,44 +65,79 @@ static constexpr std::pair<StrategyName, StringLiteral> kOutcomes[] = {
     {StrategyName::Channel, "channels"},
     {StrategyName::Spatial, "height or width"}};
 
-/// How many ops an axis splits, by outcome: `the batch in 9 ops, ...`.
+namespace {
+
+/// Ops that an axis splits with one outcome, and of the blocks of the factor
+/// with the largest share of empty ones, how many are empty.
+struct Outcome {
+  int64_t ops = 0, empty = 0, blocks = 1;
+
+  void add(const Factor &factor, int64_t parts) {
+    ++ops;
+    int64_t block = std::max<int64_t>(1, ceilDiv(factor.size, parts));
+    int64_t used = ceilDiv(factor.size, block);
+    if ((parts - used) * blocks > empty * parts) {
+      empty = parts - used;
+      blocks = parts;
+    }
+  }
+  std::string text(StringRef what) const {
+    std::string result = formatv("{0} in {1} ops", what, ops);
+    if (empty)
+      result += formatv(" ({0} of {1} groups idle)", empty, blocks);
+    return result;
+  }
+};
+
+} // namespace
+
+/// How many ops an axis splits, by outcome: `the batch in 9 ops, ...`, and
+/// whether it leaves devices without work.
 static std::string axisText(const Plan &plan, const ModelGraph &graph,
+                            ArrayRef<NamedDimension> dimensions,
                             unsigned axis) {
   std::vector<std::vector<AxisDemand>> demands;
   for (const auto &[name, text] : kOutcomes)
     demands.push_back(demandsOf(graph, name, plan.mesh.axes()[axis].size));
-  std::vector<int64_t> counts(std::size(kOutcomes) + 1); // the last: others
-  for (const auto &[index, op] : enumerate(plan.ops)) {
-    SmallVector<Choice> choices;
+  auto nameOf = [&](unsigned op, const Choice &choice) -> StringRef {
+    for (const auto &[demand, outcome] : zip_equal(demands, kOutcomes))
+      if (is_contained(demand[op], choice))
+        return outcome.second;
+    for (const NamedDimension &dimension : dimensions)
+      if (dimension.marks.factors[op] == choice.index)
+        return dimension.name;
+    return "other dimensions";
+  };
+  MapVector<StringRef, Outcome> outcomes; // in the order of the program
+  for (const auto &[index, op] : enumerate(plan.ops))
     for (const auto &[subAxis, choice] :
          zip(plan.mesh.subAxes(), op.assignment))
-      if (subAxis.axis == axis && choice.kind == Choice::Split)
-        choices.push_back(choice);
-    if (choices.empty())
-      continue;
-    auto fits = find_if(demands, [&](const std::vector<AxisDemand> &demand) {
-      return is_contained(demand[index], choices.front());
-    });
-    ++counts[fits - demands.begin()];
-  }
-  SmallVector<std::string> parts;
-  for (const auto &[index, count] : enumerate(counts)) {
-    StringRef what = index < std::size(kOutcomes) ? kOutcomes[index].second
-                                                  : "other dimensions";
-    if (count)
-      parts.push_back(formatv("{0} in {1} ops", what, count));
-  }
-  return parts.empty() ? "nothing: all devices compute the same"
-                       : join(parts, ", ");
+      if (subAxis.axis == axis && choice.kind == Choice::Split) {
+        outcomes[nameOf(index, choice)].add(
+            graph.ops[index].rule.factors[choice.index],
+            plan.mesh.product(subAxesOf(op.assignment, choice.index)));
+        break; // an op counts once
+      }
+  if (outcomes.empty())
+    return "nothing: all devices compute the same";
+  auto list = outcomes.takeVector();
+  llvm::stable_sort(list, [](const auto &a, const auto &b) {
+    return a.second.ops > b.second.ops;
+  });
+  return join(
+      map_range(list,
+                [](const auto &item) { return item.second.text(item.first); }),
+      ", ");
 }
 
 /// One line per axis of more than one device.
 static std::string outcomesText(const Plan &plan, const ModelGraph &graph) {
+  std::vector<NamedDimension> dimensions = nameDimensions(graph);
   std::string text;
   for (const auto &[index, axis] : enumerate(plan.mesh.axes()))
     if (axis.size > 1 && axis.name != kTimeAxis)
       text += formatv("{0,-12} splits {1}\n", axis.name,
-                      axisText(plan, graph, index));
+                      axisText(plan, graph, dimensions, index));
   return text;
 }
 
@@ -116,11 +154,15 @@ std::string describe(const Plan &plan, const ModelGraph &graph) {
       (plan.gap > 5e-4
            ? formatv(", at most {0:f1}% above the best\n", plan.gap * 100).str()
            : ", best of this search\n");
+  if (plan.stages > 1 || !plan.collectives.empty())
+    text += stagesText(PlanCost(plan, graph), plan);
   text += "memory       " + bytesText(plan.predictedPeakMemoryBytes) +
           " per device" + (plan.stages > 1 ? " of the fullest stage" : "") +
           " predicted\n";
   text += "shardings\n" + shardingsText(plan, graph);
-  text += plan.collectives.empty() ? "no communication\n" : "communication\n";
+  text += plan.collectives.empty() ? "no communication\n"
+          : plan.stages > 1        ? "communication of all stages\n"
+                                   : "communication\n";
   for (const PlannedCollective &c : plan.collectives)
     text += formatv("  {0,-14} {1,-16} {2,5} x {3,-10} {4}\n", c.kind,
                     join(plan.mesh.spell(c.subAxes), "+"), c.count,

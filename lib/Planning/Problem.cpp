@@ -77,13 +77,27 @@ static size_t cellOf(const Problem &problem, const ProblemEdge &edge,
   return choice[edge.a] * problem.nodes[edge.b].choices() + choice[edge.b];
 }
 
-double Problem::secondsOf(ArrayRef<unsigned> choice) const {
+static double secondsOf(const Problem &problem, ArrayRef<unsigned> choice,
+                        bool deferred) {
   double seconds = 0;
-  for (const auto &[node, c] : zip_equal(nodes, choice))
-    seconds += node.seconds[c];
-  for (const ProblemEdge &edge : edges)
-    seconds += edge.seconds[cellOf(*this, edge, choice)];
+  auto counts = [&](const ProblemNode &node) {
+    return deferred || !node.deferred;
+  };
+  for (const auto &[node, c] : zip_equal(problem.nodes, choice))
+    if (counts(node))
+      seconds += node.seconds[c];
+  for (const ProblemEdge &edge : problem.edges)
+    if (counts(problem.nodes[edge.a]) && counts(problem.nodes[edge.b]))
+      seconds += edge.seconds[cellOf(problem, edge, choice)];
   return seconds;
+}
+
+double Problem::secondsOf(ArrayRef<unsigned> choice) const {
+  return autopar::secondsOf(*this, choice, /*deferred=*/true);
+}
+
+double Problem::undeferredSecondsOf(ArrayRef<unsigned> choice) const {
+  return autopar::secondsOf(*this, choice, /*deferred=*/false);
 }
 
 static int64_t nodeBytes(const Problem &problem, ArrayRef<MemoryTerm> terms,

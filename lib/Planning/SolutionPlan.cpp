@@ -74,10 +74,11 @@ void ProblemBuilder::writePlan(const Solution &solution, Plan &plan) const {
   plan.precision = graph.precision;
   plan.cluster = cluster;
   plan.mesh = mesh;
-  plan.predictedStepSeconds = solution.seconds;
+  // Setup runs once, whatever the search weighs it.
+  plan.predictedStepSeconds = problem.undeferredSecondsOf(solution.choice);
   plan.predictedPeakMemoryBytes = solution.peakBytes;
-  plan.lowerBoundSeconds = solution.lowerBound;
-  plan.gap = solution.gap();
+  plan.lowerBoundSeconds =
+      std::min(solution.lowerBound, plan.predictedStepSeconds);
   plan.ops.clear();
   for (const auto &[index, op] : enumerate(graph.ops))
     plan.ops.push_back({op.name, opStrategy(solution, index).assignment, 0});

@@ -62,6 +62,8 @@ struct Problem {
   llvm::Error check() const;
 
   double secondsOf(llvm::ArrayRef<unsigned> choice) const;
+  /// The same without deferred nodes and their edges.
+  double undeferredSecondsOf(llvm::ArrayRef<unsigned> choice) const;
   int64_t bytesOf(llvm::ArrayRef<unsigned> choice, const MemoryRow &row) const;
   int64_t persistentBytes(llvm::ArrayRef<unsigned> choice) const;
   /// Of the fullest row; the persistent terms alone if there are no rows.

@@ -1,0 +1,23 @@
+//===- DimensionNames.h - What people call dimensions -----------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_PLANNING_DIMENSIONNAMES_H
+#define AUTOPAR_LIB_PLANNING_DIMENSIONNAMES_H
+
+#include "DimensionMarks.h"
+
+namespace autopar {
+
+struct NamedDimension {
+  llvm::StringLiteral name;
+  DimensionMarks marks;
+};
+
+/// Dimensions by where they come from in the model, followed through all ops:
+/// the batch of inputs, the sequence of tokens, heads (what products of two
+/// activations are made for, one by one), experts (the same of an activation
+/// and weights of its own each), rows of tables.
+std::vector<NamedDimension> nameDimensions(const ModelGraph &graph);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_DIMENSIONNAMES_H
