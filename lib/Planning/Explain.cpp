@@ -27,7 +27,8 @@ secondsByClass(PlanCost &cost, const ModelGraph &graph) {
   for (const auto &[index, op] : enumerate(graph.ops))
     if (!op.setup)
       sums[stringifyKernelClass(op.kernel).str()] +=
-          cost.opSeconds(index, cost.strategyOf(index));
+          cost.opSeconds(index, cost.strategyOf(index)) *
+          cost.stageCount(index);
   std::vector<std::pair<double, std::string>> list;
   for (const auto &[name, seconds] : sums)
     if (seconds > 0)
@@ -105,9 +106,10 @@ static std::string dearestOps(PlanCost &cost, const Plan &plan,
   for (const auto &[index, op] : enumerate(graph.ops)) {
     double seconds = cost.opSeconds(index, cost.strategyOf(index));
     std::string strategy = strategyText(plan.ops[index].assignment, plan.mesh);
-    if (!op.setup && seconds > 0)
-      rows.add(op.signature + strategy + std::to_string(seconds),
-               op.name + " (" + strategy + ")", seconds);
+    for (size_t i = 0; i < cost.stageCount(index); ++i)
+      if (!op.setup && seconds > 0)
+        rows.add(op.signature + strategy + std::to_string(seconds),
+                 op.name + " (" + strategy + ")", seconds);
   }
   return "dearest ops\n" + rows.text();
 }

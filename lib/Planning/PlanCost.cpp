@@ -1,8 +1,8 @@
 //===- PlanCost.cpp - What each part of a plan costs ----------------------===//
 
 #include "PlanCost.h"
+#include "Messages.h"
 #include "llvm/ADT/STLExtras.h"
-#include <set>
 
 using namespace llvm;
 
@@ -60,23 +60,12 @@ void PlanCost::note(ReshardPlace place) {
     reshards.push_back(std::move(place));
 }
 
-/// One per value and stage that reads it, of each micro-batch.
 void PlanCost::addMessages() {
-  for (const auto &[index, value] : enumerate(graph.values)) {
-    if (value.source != ValueSource::Op || !value.fromInput)
-      continue;
-    int64_t from = plan.ops[value.producer].stage;
-    std::set<int64_t> readers;
-    for (const GraphUse &use : value.uses)
-      readers.insert(stagesOf[use.op].begin(), stagesOf[use.op].end());
-    readers.erase(from);
-    int64_t bytes = localBytes(value, plan.values[index].sharding, plan.mesh);
-    for (int64_t to : readers) {
-      double seconds =
-          communicationModel.sendSeconds(bytes, from, to) * weight(false);
-      stages[from].messages += seconds;
-      stages[to].messages += seconds;
-    }
+  for (const StageMessage &message :
+       messagesOf(graph, plan, communicationModel)) {
+    double seconds = message.seconds * weight(false);
+    stages[message.from].messages += seconds;
+    stages[message.to].messages += seconds;
   }
 }
 

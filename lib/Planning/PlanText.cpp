@@ -72,10 +72,10 @@ namespace {
 struct Outcome {
   int64_t ops = 0, empty = 0, blocks = 1;
 
-  void add(const Factor &factor, int64_t parts) {
+  void add(int64_t size, int64_t parts) {
     ++ops;
-    int64_t block = std::max<int64_t>(1, ceilDiv(factor.size, parts));
-    int64_t used = ceilDiv(factor.size, block);
+    int64_t block = std::max<int64_t>(1, ceilDiv(size, parts));
+    int64_t used = ceilDiv(size, block);
     if ((parts - used) * blocks > empty * parts) {
       empty = parts - used;
       blocks = parts;
@@ -113,9 +113,16 @@ static std::string axisText(const Plan &plan, const ModelGraph &graph,
     for (const auto &[subAxis, choice] :
          zip(plan.mesh.subAxes(), op.assignment))
       if (subAxis.axis == axis && choice.kind == Choice::Split) {
+        // Of one micro-batch.
+        int64_t times = 1, parts = 1;
+        for (unsigned other : subAxesOf(op.assignment, choice.index)) {
+          const SubAxis &part = plan.mesh.subAxes()[other];
+          bool time = plan.mesh.axes()[part.axis].name == kTimeAxis;
+          (time ? times : parts) *= part.size;
+        }
         outcomes[nameOf(index, choice)].add(
-            graph.ops[index].rule.factors[choice.index],
-            plan.mesh.product(subAxesOf(op.assignment, choice.index)));
+            ceilDiv(graph.ops[index].rule.factors[choice.index].size, times),
+            parts);
         break; // an op counts once
       }
   if (outcomes.empty())

@@ -39,6 +39,11 @@ private:
   unsigned newBuffer(StageWork &stage, unsigned value,
                      const Sharding &sharding);
   unsigned place(int64_t stage, unsigned value);
+  bool isRepeated(unsigned value) const {
+    return launches.isComputed(value) &&
+           graph.isRepeated(graph.ops[graph.values[value].producer]);
+  }
+  void repeatAll(int64_t stage, unsigned value);
   unsigned repeat(int64_t stage, unsigned value);
   unsigned receive(int64_t stage, unsigned value);
   unsigned read(int64_t stage, unsigned value, const Sharding &want,
@@ -77,7 +82,28 @@ unsigned MemoryPredictor::newBuffer(StageWork &stage, unsigned value,
   return stage.work.buffers.size() - 1;
 }
 
-/// What depends on no input is computed again, with what that reads.
+/// What depends on no input is computed again, after what it reads of that.
+void MemoryPredictor::repeatAll(int64_t number, unsigned value) {
+  StageWork &stage = stages[number];
+  SmallVector<unsigned> open{value};
+  while (!open.empty()) {
+    unsigned next = open.back();
+    size_t ready = open.size();
+    if (!stage.places.count(next))
+      for (unsigned operand : graph.ops[graph.values[next].producer].operands)
+        if (isRepeated(operand) && !stage.places.count(operand))
+          open.push_back(operand);
+    if (open.size() != ready)
+      continue;
+    open.pop_back();
+    if (!stage.places.count(next)) {
+      unsigned buffer = repeat(number, next);
+      stage.places[next] = buffer;
+    }
+  }
+}
+
+/// `value`, whose operands have places.
 unsigned MemoryPredictor::repeat(int64_t number, unsigned value) {
   StageWork &stage = stages[number];
   unsigned op = graph.values[value].producer;
@@ -124,15 +150,16 @@ unsigned MemoryPredictor::receive(int64_t number, unsigned value) {
 /// The buffer of `value` as planned, in a stage that reads it.
 unsigned MemoryPredictor::place(int64_t number, unsigned value) {
   StageWork &stage = stages[number];
-  auto [it, isNew] = stage.places.try_emplace(value, 0);
-  if (!isNew)
-    return it->second;
+  if (auto known = stage.places.find(value); known != stage.places.end())
+    return known->second;
   const GraphValue &what = graph.values[value];
   unsigned buffer;
+  if (isRepeated(value)) {
+    repeatAll(number, value);
+    return stage.places.at(value);
+  }
   if (launches.isComputed(value)) {
-    const GraphOp &producer = graph.ops[graph.values[value].producer];
-    buffer = graph.isRepeated(producer) ? repeat(number, value)
-                                        : receive(number, value);
+    buffer = receive(number, value);
   } else {
     buffer = newBuffer(stage, value, shardingOf(value));
     bool input = what.source == ValueSource::Input;

@@ -8,12 +8,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Stages.h"
+#include "Messages.h"
 #include "Strategies.h"
 #include "Units.h"
 #include "autopar/Planning/Problem.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
-#include <set>
 
 using namespace llvm;
 
@@ -58,6 +58,7 @@ private:
   double totalSeconds(ArrayRef<size_t> chosen) const;
   void writeStages(ArrayRef<size_t> chosen);
   void countSends();
+  void predictStep(ArrayRef<size_t> chosen);
 
   int64_t bytesOf(unsigned value) const {
     return localBytes(graph.values[value], plan.values[value].sharding,
@@ -73,8 +74,8 @@ private:
   std::vector<int64_t> earliest;    // stage that each op can be in
   std::vector<unsigned> ops;        // of @step
   std::vector<unsigned> positionOf; // per op
-  std::vector<double>
-      before; // seconds of what depends on an input, per position
+  /// Per position the seconds of the ops before it that depend on an input.
+  std::vector<double> before;
   std::vector<int64_t> crossing;   // bytes per position
   std::vector<int64_t> messages;   // values per position
   std::vector<size_t> cuts;        // positions, the first and last included
@@ -90,6 +91,8 @@ private:
   Held held;                             // while a row of `runs` is measured
   std::vector<size_t> seenOp, seenValue; // the last row that has it, from 1
   double repeatedSeconds = 0;            // of all ops that depend on no input
+  /// Per stage of the plan, of each micro-batch: sent and received.
+  std::vector<double> messageSeconds;
   /// Per stage and position: ops before it that must not be in that stage.
   std::vector<std::vector<unsigned>> misplaced;
 };
@@ -207,30 +210,42 @@ void StageCutter::chooseCuts() {
 /// Adds what the op needs and its row has not yet.
 void StageCutter::addHeld(unsigned op) {
   size_t row = runs.size();
-  SmallVector<unsigned> open{op};
+  SmallVector<unsigned> open;
+  auto add = [&](unsigned next) {
+    if (graph.isRepeated(graph.ops[next])) {
+      if (std::exchange(seenOp[next], row) == row)
+        return;
+      held.seconds += opSeconds[next];
+    }
+    open.push_back(next);
+  };
+  add(op);
   while (!open.empty())
     for (unsigned operand : graph.ops[open.pop_back_val()].operands) {
       const GraphValue &value = graph.values[operand];
       if (value.persistent && std::exchange(seenValue[operand], row) != row)
         held.bytes += bytesOf(operand);
-      if (value.source != ValueSource::Op ||
-          !graph.isRepeated(graph.ops[value.producer]) ||
-          std::exchange(seenOp[value.producer], row) == row)
-        continue;
-      held.seconds += opSeconds[value.producer];
-      open.push_back(value.producer);
+      if (value.source == ValueSource::Op &&
+          graph.isRepeated(graph.ops[value.producer]))
+        add(value.producer);
     }
 }
 
+/// What depends on no input counts where it is read, or returned.
 void StageCutter::measureRuns() {
   seenOp.assign(graph.ops.size(), 0);
   seenValue.assign(graph.values.size(), 0);
+  auto counts = [&](const GraphOp &op) {
+    return any_of(op.results, [&](unsigned result) {
+      return graph.values[result].fromInput || graph.values[result].output;
+    });
+  };
   for (size_t from = 0; from < cuts.size(); ++from) {
     held = {};
     runs.emplace_back(cuts.size());
     for (size_t to = from + 1; to < cuts.size(); ++to) {
       for (size_t position = cuts[to - 1]; position < cuts[to]; ++position)
-        if (!graph.isRepeated(graph.ops[ops[position]]))
+        if (counts(graph.ops[ops[position]]))
           addHeld(ops[position]);
       runs[from][to] = held;
     }
@@ -306,28 +321,34 @@ void StageCutter::writeStages(ArrayRef<size_t> chosen) {
   }
 }
 
-/// A value goes once to each later stage that reads it, per micro-batch.
 void StageCutter::countSends() {
-  for (const auto &[index, value] : enumerate(graph.values)) {
-    if (value.source != ValueSource::Op || !value.fromInput)
-      continue;
-    std::set<int64_t> readers;
-    int64_t from = plan.ops[value.producer].stage;
-    for (const GraphUse &use : value.uses)
-      if (plan.ops[use.op].stage != from)
-        readers.insert(plan.ops[use.op].stage);
-    for (int64_t to : readers) {
-      PlannedCollective send;
-      send.kind = "send";
-      send.bytes = bytesOf(index);
-      auto known = llvm::find(plan.collectives, send);
-      if (known == plan.collectives.end())
-        known = plan.collectives.insert(known, send);
-      known->count += plan.microBatches;
-      known->seconds +=
-          plan.microBatches * communication.sendSeconds(send.bytes, from, to);
-    }
+  messageSeconds.assign(plan.stages, 0);
+  for (const StageMessage &message : messagesOf(graph, plan, communication)) {
+    PlannedCollective send;
+    send.kind = "send";
+    send.bytes = message.bytes;
+    auto known = llvm::find(plan.collectives, send);
+    if (known == plan.collectives.end())
+      known = plan.collectives.insert(known, send);
+    known->count += plan.microBatches;
+    known->seconds += plan.microBatches * message.seconds;
+    messageSeconds[message.from] += message.seconds;
+    messageSeconds[message.to] += message.seconds;
   }
+}
+
+/// As totalSeconds, but with each message from the stage that sends it to one
+/// that reads it, which is more where a value passes several cuts.
+void StageCutter::predictStep(ArrayRef<size_t> chosen) {
+  double sum = 0, slowest = 0;
+  for (int64_t stage = 0; stage < plan.stages; ++stage) {
+    size_t from = chosen[stage], to = chosen[stage + 1];
+    double seconds = before[cuts[to]] - before[cuts[from]] +
+                     runs[from][to].seconds + messageSeconds[stage];
+    sum += seconds - messageSeconds[stage] / 2; // of both ends, once
+    slowest = std::max(slowest, seconds);
+  }
+  plan.predictedStepSeconds = sum + (plan.microBatches - 1) * slowest;
 }
 
 Error StageCutter::noCut() const {
@@ -366,7 +387,7 @@ Error StageCutter::run() {
     return noCut();
   writeStages(*best);
   countSends();
-  plan.predictedStepSeconds = totalSeconds(*best);
+  predictStep(*best);
   return Error::success();
 }
 
