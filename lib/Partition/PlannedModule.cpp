@@ -78,7 +78,7 @@ ArrayAttr fillOf(Builder &builder, const TensorFactors &operand,
   return any ? builder.getF64ArrayAttr(fill) : ArrayAttr();
 }
 
-bool changesBySteps(func::FuncOp step, BlockArgument argument) {
+bool differsBetweenSteps(func::FuncOp step, BlockArgument argument) {
   return !isa_and_nonnull<ParameterAttr, SetupResultAttr>(
       step.getArgAttr(argument.getArgNumber(), AutoparDialect::kSource));
 }

@@ -54,7 +54,7 @@ mlir::ArrayAttr fillOf(mlir::Builder &builder, const TensorFactors &operand,
 
 /// Whether an argument may differ between steps: it is neither a parameter nor
 /// a setup result.
-bool changesBySteps(mlir::func::FuncOp step, mlir::BlockArgument argument);
+bool differsBetweenSteps(mlir::func::FuncOp step, mlir::BlockArgument argument);
 
 /// Stage of an op (0 without the attribute).
 int64_t stageOf(mlir::Operation *op);

@@ -124,7 +124,7 @@ private:
 
   bool dependsOnInput(Value value) const {
     if (auto argument = dyn_cast<BlockArgument>(value))
-      return changesBySteps(step, argument);
+      return differsBetweenSteps(step, argument);
     return !repeated.contains(value.getDefiningOp());
   }
 

@@ -51,7 +51,7 @@ static LogicalResult verifyInterface(func::FuncOp function, Attribute sharding,
 static LogicalResult verifySends(func::FuncOp function) {
   DenseSet<Value> fromInput;
   for (BlockArgument argument : function.getArguments())
-    if (changesBySteps(function, argument))
+    if (differsBetweenSteps(function, argument))
       fromInput.insert(argument);
   for (Operation &op : function.getBody().front()) {
     bool depends =

@@ -150,7 +150,7 @@ Error Resolver::resolveStage(ArrayRef<unsigned> ops) {
                 Twine(stages) + ", from 0");
   bool applied = false;
   for (unsigned op : ops) {
-    if (graph.ops[op].setup)
+    if (!graph.dependsOnInput(graph.ops[op]))
       continue;
     applied = true;
     StageLimit &limit = limits.stages[op];
@@ -165,8 +165,8 @@ Error Resolver::resolveStage(ArrayRef<unsigned> ops) {
     limit.from = place();
   }
   if (!applied)
-    return fail("its ops are computed once, at load, in the stage that reads "
-                "them first: they have no stage of their own");
+    return fail("its ops depend on no input: each stage that reads them "
+                "computes them, they have no stage of their own");
   return Error::success();
 }
 

@@ -63,9 +63,11 @@ static Problem withoutDeferred(const Problem &problem,
 }
 
 /// First what weighs; then the deferred beside it. nullopt: they do not fit
-/// beside it, or the first part has no solution alone.
+/// beside it, or the first part has no solution alone; `bound` is of the first
+/// part if it has one.
 static std::optional<Solution> solveInTwo(const Problem &problem,
-                                          const SolverOptions &options) {
+                                          const SolverOptions &options,
+                                          std::optional<double> &bound) {
   std::vector<unsigned> kept;
   Problem part = withoutDeferred(problem, kept);
   Expected<Solution> first = searchWithMemory(part, options);
@@ -73,6 +75,7 @@ static std::optional<Solution> solveInTwo(const Problem &problem,
     consumeError(first.takeError());
     return std::nullopt;
   }
+  bound = first->lowerBound;
   Problem rest = problem;
   for (const auto &[node, choice] : zip_equal(kept, first->choice))
     for (size_t other = 0; other < rest.nodes[node].choices(); ++other)
@@ -85,7 +88,6 @@ static std::optional<Solution> solveInTwo(const Problem &problem,
     consumeError(second.takeError());
     return std::nullopt;
   }
-  second->lowerBound = std::min(first->lowerBound, second->seconds);
   return std::move(*second);
 }
 
@@ -97,12 +99,18 @@ Expected<Solution> solve(const Problem &problem, const SolverOptions &options) {
   if (Error error = problem.check())
     return std::move(error);
   std::optional<Solution> inTwo;
+  std::optional<double> bound; // of what is not deferred
   if (any_of(problem.nodes, [](const auto &node) { return node.deferred; }))
-    inTwo = solveInTwo(problem, options);
+    inTwo = solveInTwo(problem, options, bound);
+  SolverOptions wholeOptions = options;
+  if (bound) // what is deferred must not cut off a solution
+    wholeOptions.cutoff = kIllegal;
   Expected<Solution> solution = inTwo ? Expected<Solution>(std::move(*inTwo))
-                                      : searchWithMemory(problem, options);
+                                      : searchWithMemory(problem, wholeOptions);
   if (!solution)
     return solution;
+  if (bound)
+    solution->lowerBound = std::min(*bound, solution->seconds);
   if (Error error = verify(problem, *solution))
     return std::move(error);
   return solution;

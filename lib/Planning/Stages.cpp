@@ -105,12 +105,12 @@ Error StageCutter::findEarliest() {
   if (!limits.constraints)
     return Error::success();
   for (const auto &[index, op] : enumerate(graph.ops)) {
-    if (op.setup)
+    if (!graph.dependsOnInput(op))
       continue;
     const GraphOp *latest = nullptr;
     for (unsigned operand : op.operands) {
       const GraphValue &value = graph.values[operand];
-      if (value.source == ValueSource::Op && !value.setup &&
+      if (value.source == ValueSource::Op &&
           earliest[value.producer] > earliest[index]) {
         earliest[index] = earliest[value.producer];
         latest = &graph.ops[value.producer];
@@ -135,16 +135,15 @@ void StageCutter::collectOps() {
   positionOf.assign(graph.ops.size(), 0);
   before.push_back(0);
   for (const auto &[index, op] : enumerate(graph.ops))
-    if (!op.setup)
+    if (graph.dependsOnInput(op))
       ops.push_back(index);
+    else if (!op.setup)
+      repeatedSeconds += opSeconds[index];
   llvm::stable_sort(
       ops, [&](unsigned a, unsigned b) { return earliest[a] < earliest[b]; });
   for (const auto &[position, index] : enumerate(ops)) {
     positionOf[index] = position;
-    double seconds = opSeconds[index];
-    if (graph.isRepeated(graph.ops[index]))
-      repeatedSeconds += std::exchange(seconds, 0);
-    before.push_back(before.back() + seconds);
+    before.push_back(before.back() + opSeconds[index]);
   }
 }
 
@@ -231,22 +230,21 @@ void StageCutter::addHeld(unsigned op) {
     }
 }
 
-/// What depends on no input counts where it is read, or returned.
+/// The last stage also has what depends on no input, is returned and not read.
 void StageCutter::measureRuns() {
   seenOp.assign(graph.ops.size(), 0);
   seenValue.assign(graph.values.size(), 0);
-  auto counts = [&](const GraphOp &op) {
-    return any_of(op.results, [&](unsigned result) {
-      return graph.values[result].fromInput || graph.values[result].output;
-    });
-  };
   for (size_t from = 0; from < cuts.size(); ++from) {
     held = {};
     runs.emplace_back(cuts.size());
     for (size_t to = from + 1; to < cuts.size(); ++to) {
       for (size_t position = cuts[to - 1]; position < cuts[to]; ++position)
-        if (counts(graph.ops[ops[position]]))
-          addHeld(ops[position]);
+        addHeld(ops[position]);
+      if (to + 1 == cuts.size())
+        for (unsigned result : graph.stepResults)
+          if (const GraphValue &value = graph.values[result];
+              value.source == ValueSource::Op && value.uses.empty())
+            addHeld(value.producer);
       runs[from][to] = held;
     }
   }
@@ -305,13 +303,14 @@ double StageCutter::totalSeconds(ArrayRef<size_t> chosen) const {
   return sum + (plan.microBatches - 1) * slowest;
 }
 
-/// Setup follows the first stage that reads what it makes.
+/// What depends on no input follows the first stage that reads it; what none
+/// reads is in the last.
 void StageCutter::writeStages(ArrayRef<size_t> chosen) {
   for (size_t stage = 0; stage + 1 < chosen.size(); ++stage)
     for (size_t p = cuts[chosen[stage]]; p < cuts[chosen[stage + 1]]; ++p)
       plan.ops[ops[p]].stage = stage;
   for (size_t index = graph.ops.size(); index-- > 0;) {
-    if (!graph.ops[index].setup)
+    if (graph.dependsOnInput(graph.ops[index]))
       continue;
     int64_t stage = plan.stages - 1;
     for (unsigned result : graph.ops[index].results)
@@ -372,8 +371,8 @@ Error StageCutter::run() {
   countMisplaced();
   if (int64_t(ops.size()) < plan.stages)
     return createStringError("the model has " + Twine(ops.size()) +
-                             " ops, too few for " + Twine(plan.stages) +
-                             " stages");
+                             " ops that depend on an input, too few for " +
+                             Twine(plan.stages) + " stages");
   measureCrossings();
   chooseCuts();
   measureRuns();

@@ -19,7 +19,7 @@
 // PRIME: error: 3 devices are no product of 2 axes of 2 or more
 // MICRO: error: the batch of 8 cannot be cut into 3 micro-batches; choose one of 1, 2, 4, 8
 // STAGES: error: --micro-batches needs stages: add layer to --strategy or to --mesh
-// FEW: error: the model has 1 ops, too few for 4 stages
+// FEW: error: the model has 1 ops that depend on an input, too few for 4 stages
 // DEVICE: error: unknown device type 'z80'; known types: {{.*}}a100-80gb
 module {
   func.func @step(%x: tensor<8x16xf32> {autopar.source = #autopar.input<"x">},

@@ -93,12 +93,15 @@ struct ModelGraph {
   std::vector<GraphStep> steps; // of @step, in the order in which they run
   const TargetTable *table = &targetTable(kTargetCpu); // of the target
 
+  /// Other ops have no stage of their own: they follow those that read them.
+  bool dependsOnInput(const GraphOp &op) const {
+    return llvm::any_of(
+        op.results, [&](unsigned result) { return values[result].fromInput; });
+  }
   /// An op of @step that depends on no input: never sent, but computed in each
   /// stage that reads it.
   bool isRepeated(const GraphOp &op) const {
-    return !op.setup && llvm::none_of(op.results, [&](unsigned result) {
-      return values[result].fromInput;
-    });
+    return !op.setup && !dependsOnInput(op);
   }
 };
 

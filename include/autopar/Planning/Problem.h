@@ -77,7 +77,7 @@ struct Solution {
   std::vector<unsigned> choice;
   double seconds = 0;
   int64_t peakBytes = 0;
-  /// No choices that fit the memory limit take less.
+  /// No choices that fit the memory limit take less, what is deferred left out.
   double lowerBound = 0;
   /// 0 where the solution is proved to be best.
   double gap() const {
