@@ -37,7 +37,7 @@ private:
   Error readLink(const json::Value &value);
 
   StringRef name;
-  SmallVector<DeviceType> types; // that the file describes
+  std::vector<DeviceType> types; // that the file describes
   Cluster cluster;
 };
 
@@ -101,7 +101,8 @@ Error Reader::readNode(const json::Value &value) {
   return Error::success();
 }
 
-/// A link of another kind than the device's own is as fast as the file says.
+/// A link of another kind than the device's own is as fast as the file says;
+/// latencies of networks are known.
 Error Reader::readKind(const json::Object &object, Link &link) const {
   if (!object.get("kind"))
     return Error::success();
@@ -112,9 +113,12 @@ Error Reader::readKind(const json::Object &object, Link &link) const {
   bool same = *kind == link.kind ||
               (*kind == "nvswitch" && link.kind == "nvlink"); // links to it
   link.free = *kind == "free";
+  std::optional<Network> network = lookupNetwork(*kind);
+  if (!same && network)
+    link.latencySeconds = network->latencySeconds;
   if (!same && !link.free)
     for (StringRef key : {"GBps", "latency_us"})
-      if (!object.get(key))
+      if (!object.get(key) && !(network && key == "latency_us"))
         return fail("a link of kind '" + *kind + "' needs '" + key +
                     "': what is known of the cluster's devices is of kind '" +
                     link.kind + "'");

@@ -1,8 +1,9 @@
 //===- Devices.cpp - The table of device types ----------------------------===//
 
-#include "DeviceData.h"
 #include "autopar/Cluster/Cluster.h"
+#include "autopar/Support/Csv.h"
 #include "autopar/Support/Text.h"
+#include "data/devices.csv.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -11,53 +12,15 @@ using namespace llvm;
 
 namespace autopar {
 
-namespace {
+using Row = CsvTable::Row;
 
-/// The rows of the table by column name, in the file's order.
-class DeviceTable {
-public:
-  DeviceTable() {
-    SmallVector<StringRef> lines;
-    StringRef(kDeviceTable).split(lines, '\n');
-    for (StringRef line : lines) {
-      if (line.trim().empty() || line.starts_with("#"))
-        continue;
-      SmallVector<StringRef> cells;
-      line.split(cells, ',');
-      (header.empty() ? header : rows.emplace_back()) = std::move(cells);
-    }
-  }
+/// The rows of the table, in the file's order.
+static const CsvTable &deviceTable() {
+  static const CsvTable table = cantFail(CsvTable::parse(kDeviceTable));
+  return table;
+}
 
-  using Row = SmallVector<StringRef>;
-  ArrayRef<Row> all() const { return rows; }
-
-  const Row *find(StringRef name) const {
-    for (const Row &row : rows)
-      if (row.front() == name)
-        return &row;
-    return nullptr;
-  }
-
-  SmallVector<StringRef> names() const {
-    return to_vector(
-        map_range(rows, [](const Row &row) { return row.front(); }));
-  }
-
-  StringRef text(const Row &row, StringRef column) const {
-    return row[llvm::find(header, column) - header.begin()];
-  }
-  double number(const Row &row, StringRef column) const {
-    double value = 0;
-    text(row, column).getAsDouble(value);
-    return value;
-  }
-
-private:
-  Row header;
-  SmallVector<Row> rows;
-};
-
-} // namespace
+static StringRef nameOf(const Row &row) { return row.front(); }
 
 /// A type from its columns: of the table, or of a file.
 static DeviceType deviceOf(StringRef name,
@@ -65,7 +28,7 @@ static DeviceType deviceOf(StringRef name,
                            function_ref<double(StringRef column)> number) {
   auto link = [&](StringRef kind, StringRef which) {
     return Link{kind.str(), number((which + "_us").str()) * 1e-6,
-                number((which + "_GBps").str()) * 1e9, false};
+                number((which + "_GBps").str()) * 1e9};
   };
   DeviceType type;
   type.name = name.str();
@@ -79,27 +42,32 @@ static DeviceType deviceOf(StringRef name,
   type.launchSeconds = number("launch_us") * 1e-6;
   type.gemmEfficiency = number("gemm");
   type.memoryEfficiency = number("memory");
+  type.collectiveSeconds = number("collective_us") * 1e-6;
+  type.collectiveBytesPerSecond = number("collective_GBps") * 1e9;
+  type.lowLatencyBytesPerSecond = number("ll_GBps") * 1e9;
+  type.switchesReduce = number("nvls") != 0;
   type.within = link(text("within"), "within");
   type.between = link("network", "between");
   return type;
 }
 
-static DeviceType deviceOfRow(const DeviceTable &table,
-                              const DeviceTable::Row &row) {
+static DeviceType deviceOfRow(const Row &row) {
+  const CsvTable &table = deviceTable();
   return deviceOf(
-      row.front(), [&](StringRef column) { return table.text(row, column); },
+      nameOf(row), [&](StringRef column) { return table.text(row, column); },
       [&](StringRef column) { return table.number(row, column); });
 }
 
 Expected<DeviceType> lookupDevice(StringRef name) {
-  DeviceTable table;
-  const DeviceTable::Row *row = table.find(name);
-  if (!row)
-    return createStringError("unknown device type '" + name +
-                             "'; known types: " + join(table.names(), ", ") +
-                             ", and files that `autopar calibrate` wrote" +
-                             didYouMean(name, table.names()));
-  return deviceOfRow(table, *row);
+  SmallVector<StringRef> names;
+  for (const Row &row : deviceTable().rows()) {
+    if (nameOf(row) == name)
+      return deviceOfRow(row);
+    names.push_back(nameOf(row));
+  }
+  return createStringError(
+      "unknown device type '" + name + "'; known types: " + join(names, ", ") +
+      ", and files that `autopar calibrate` wrote" + didYouMean(name, names));
 }
 
 /// Whether `words` are in `text` as whole words: "L4" is not in "L40S".
@@ -116,11 +84,10 @@ static bool hasWords(StringRef text, StringRef words) {
 }
 
 std::optional<DeviceType> deviceOfDriverName(StringRef driverName) {
-  DeviceTable table;
-  const DeviceTable::Row *best = nullptr;
+  const Row *best = nullptr;
   size_t most = 0;
-  for (const DeviceTable::Row &row : table.all()) {
-    StringRef words = table.text(row, "driver_name");
+  for (const Row &row : deviceTable().rows()) {
+    StringRef words = deviceTable().text(row, "driver_name");
     if (words.size() <= most || !hasWords(driverName, words))
       continue;
     best = &row;
@@ -128,14 +95,13 @@ std::optional<DeviceType> deviceOfDriverName(StringRef driverName) {
   }
   if (!best)
     return std::nullopt;
-  return deviceOfRow(table, *best);
+  return deviceOfRow(*best);
 }
 
 DeviceType slowestLinkedGpu() {
-  DeviceTable table;
   DeviceType slowest;
-  for (const DeviceTable::Row &row : table.all()) {
-    DeviceType type = deviceOfRow(table, row);
+  for (const Row &row : deviceTable().rows()) {
+    DeviceType type = deviceOfRow(row);
     if (type.kind == "gpu" &&
         (slowest.name.empty() ||
          type.within.bytesPerSecond < slowest.within.bytesPerSecond))
@@ -152,6 +118,14 @@ static constexpr StringLiteral numberColumns[] = {
     "fp32_TF",  "tf32_TF",     "fp16_TF",   "bf16_TF",      "mem_GB",
     "mem_TBps", "within_GBps", "within_us", "between_GBps", "between_us",
     "gemm",     "memory",      "launch_us"};
+/// 0 where a file does not say them.
+static constexpr StringLiteral collectiveColumns[] = {
+    "collective_us", "collective_GBps", "ll_GBps", "nvls"};
+
+/// A number that a type can have: finite, not negative.
+static bool isNumberOfType(std::optional<double> number) {
+  return number && *number >= 0 && *number <= 1e9;
+}
 
 Expected<DeviceType> deviceFromJSON(const json::Object &object,
                                     StringRef name) {
@@ -167,24 +141,26 @@ Expected<DeviceType> deviceFromJSON(const json::Object &object,
   if (!is_contained(kLinkKinds, *object.getString("within")))
     return fail("'within' of a type must be one of " +
                 join(ArrayRef(kLinkKinds), ", "));
-  for (StringRef column : numberColumns) {
-    std::optional<double> number = object.getNumber(column);
-    if (!number || !(*number >= 0) || *number > 1e9)
+  for (StringRef column : numberColumns)
+    if (!isNumberOfType(object.getNumber(column)))
       return fail("a type needs '" + column + "', a number of 0 or more");
-  }
+  for (StringRef column : collectiveColumns)
+    if (object.get(column) && !isNumberOfType(object.getNumber(column)))
+      return fail("'" + column + "' of a type is a number of 0 or more");
   for (StringRef column :
        {"fp32_TF", "mem_TBps", "within_GBps", "between_GBps", "gemm", "memory"})
     if (*object.getNumber(column) == 0)
       return fail("'" + column + "' of a type must be above 0");
   for (const auto &entry : object)
     if (!is_contained(numberColumns, StringRef(entry.first)) &&
+        !is_contained(collectiveColumns, StringRef(entry.first)) &&
         !is_contained({"name", "kind", "within", "measured"},
                       StringRef(entry.first)))
       return fail("unknown key '" + StringRef(entry.first) + "' of a type");
   DeviceType type = deviceOf(
       *object.getString("name"),
       [&](StringRef column) { return *object.getString(column); },
-      [&](StringRef column) { return *object.getNumber(column); });
+      [&](StringRef column) { return object.getNumber(column).value_or(0); });
   type.fromFile = true;
   return type;
 }
@@ -196,7 +172,7 @@ json::Object toJSON(const DeviceType &type) {
     StringRef(formatv("{0:e5}", value).str()).getAsDouble(rounded);
     return rounded;
   };
-  return json::Object{
+  json::Object object{
       {"name", type.name},
       {"kind", type.kind},
       {"fp32_TF", digits(type.fp32Flops / 1e12)},
@@ -213,6 +189,13 @@ json::Object toJSON(const DeviceType &type) {
       {"gemm", type.gemmEfficiency},
       {"memory", type.memoryEfficiency},
       {"launch_us", digits(type.launchSeconds * 1e6)}};
+  if (type.kind == "cpu")
+    return object;
+  object["collective_us"] = digits(type.collectiveSeconds * 1e6);
+  object["collective_GBps"] = digits(type.collectiveBytesPerSecond / 1e9);
+  object["ll_GBps"] = digits(type.lowLatencyBytesPerSecond / 1e9);
+  object["nvls"] = int64_t(type.switchesReduce);
+  return object;
 }
 
 } // namespace autopar

@@ -15,6 +15,7 @@ int compileCommand(llvm::ArrayRef<const char *> arguments);
 int planCommand(llvm::ArrayRef<const char *> arguments);
 int explainCommand(llvm::ArrayRef<const char *> arguments);
 int calibrateCommand(llvm::ArrayRef<const char *> arguments);
+int predictCommand(llvm::ArrayRef<const char *> arguments);
 
 /// Prints `autopar: error: ...`; returns 1.
 int complain(const llvm::Twine &message);

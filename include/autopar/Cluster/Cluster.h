@@ -18,8 +18,8 @@ namespace autopar {
 
 /// What a link can be; "free" costs nothing at all.
 inline constexpr llvm::StringRef kLinkKinds[] = {
-    "nvlink",  "nvswitch",   "pcie",     "shared-memory",
-    "network", "infiniband", "ethernet", "free"};
+    "nvlink",     "nvswitch", "pcie", "shared-memory", "network",
+    "infiniband", "ethernet", "efa",  "free"};
 
 /// A message of b bytes takes latencySeconds + b / bytesPerSecond.
 struct Link {
@@ -27,6 +27,13 @@ struct Link {
   double latencySeconds = 0;
   double bytesPerSecond = 0;
   bool free = false;
+};
+
+/// One row of data/networks.csv: a kind of link between nodes.
+struct Network {
+  std::string kind;
+  double latencySeconds = 0;
+  bool inOrder = true; // messages arrive in the order sent
 };
 
 /// One row of data/devices.csv, in units of seconds, bytes and flops.
@@ -39,6 +46,11 @@ struct DeviceType {
   double launchSeconds = 0;
   /// Share of the peaks that large kernels reach.
   double gemmEfficiency = 1, memoryEfficiency = 1;
+  /// NCCL's kernels: one launch beyond its hops; the rate of a tensor through a
+  /// kernel and of its LL protocol, 0 where neither is a limit; NVLS.
+  double collectiveSeconds = 0;
+  double collectiveBytesPerSecond = 0, lowLatencyBytesPerSecond = 0;
+  bool switchesReduce = false;
   Link within, between;  // unless the cluster says otherwise
   bool fromFile = false; // described in a cluster file, not in the table
 };
@@ -70,6 +82,12 @@ std::optional<DeviceType> deviceOfDriverName(llvm::StringRef driverName);
 
 /// The known GPU that talks slowest to its neighbours.
 DeviceType slowestLinkedGpu();
+
+/// The row of data/networks.csv; none for links within a node.
+std::optional<Network> lookupNetwork(llvm::StringRef kind);
+
+/// The network that words such as "EFA 8x50GB/s" name.
+std::optional<Network> networkOfDescription(llvm::StringRef description);
 
 /// A type as a cluster file's "types" describe it: the columns of the table.
 /// `name` is what messages call the file.

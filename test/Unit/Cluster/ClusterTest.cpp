@@ -201,7 +201,7 @@ TEST(Cluster, EveryMistakeInALinkIsNamed) {
               "unknown key 'speed'; known keys: within, between, kind, GBps");
   expectError(withLink("[{\"within\": \"node\", \"kind\": 1}]"),
               "'kind' of a link must be one of nvlink, nvswitch, pcie, "
-              "shared-memory, network, infiniband, ethernet, free");
+              "shared-memory, network, infiniband, ethernet, efa, free");
   expectError(withLink("[{\"within\": \"node\", \"kind\": \"nvlnk\"}]"),
               "'kind' of a link must be one of nvlink,");
   expectError(withLink("[{\"within\": \"node\", \"kind\": \"pcie\"}]"),
@@ -214,6 +214,40 @@ TEST(Cluster, EveryMistakeInALinkIsNamed) {
               "'GBps' of a link must be a number above 0");
   expectError(withLink("[{\"within\": \"node\", \"latency_us\": -1}]"),
               "'latency_us' of a link must be a number of 0 or more");
+}
+
+TEST(Cluster, NetworksHaveTheirLatencies) {
+  Cluster cluster = cantFail(fromText(
+      "{\"nodes\":[{\"count\":4,\"type\":\"b200\",\"devices\":8}],"
+      "\"links\":[{\"between\":\"nodes\",\"kind\":\"efa\",\"GBps\":50}]}"));
+  EXPECT_EQ(cluster.betweenNodes.kind, "efa");
+  EXPECT_EQ(cluster.betweenNodes.latencySeconds,
+            lookupNetwork("efa")->latencySeconds);
+  EXPECT_FALSE(lookupNetwork("efa")->inOrder);
+  EXPECT_FALSE(lookupNetwork("nvlink"));
+}
+
+TEST(Cluster, DescriptionsNameNetworks) {
+  for (auto [description, kind] :
+       std::initializer_list<std::pair<StringRef, StringRef>>{
+           {"EFA 8x50GB/s", "efa"},
+           {"AWS P5en EFAv3", "efa"},
+           {"4x25GB/s (HDR)", "infiniband"},
+           {"RoCE 8x50GB/s", "ethernet"}}) {
+    std::optional<Network> network = networkOfDescription(description);
+    ASSERT_TRUE(network.has_value()) << description.str();
+    EXPECT_EQ(network->kind, kind.str());
+  }
+  EXPECT_FALSE(networkOfDescription("8x25GB/s"));
+}
+
+TEST(Cluster, TypesKeepWhatTheirCollectivesCost) {
+  DeviceType type = cantFail(lookupDevice("h200"));
+  DeviceType again = cantFail(deviceFromJSON(toJSON(type), "test.json"));
+  EXPECT_EQ(again.collectiveSeconds, type.collectiveSeconds);
+  EXPECT_EQ(again.collectiveBytesPerSecond, type.collectiveBytesPerSecond);
+  EXPECT_EQ(again.lowLatencyBytesPerSecond, type.lowLatencyBytesPerSecond);
+  EXPECT_TRUE(again.switchesReduce);
 }
 
 TEST(Cluster, ShortFormsThatAreNone) {

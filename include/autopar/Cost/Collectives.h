@@ -1,0 +1,53 @@
+//===- Collectives.h - Seconds of collectives on a cluster ------*- C++ -*-===//
+//
+// GPUs run NCCL's algorithms and protocols, processors the runtime's own. The
+// formulas are in docs/PlanFile.md ("What things cost").
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_COST_COLLECTIVES_H
+#define AUTOPAR_COST_COLLECTIVES_H
+
+#include "autopar/Cluster/Cluster.h"
+#include "autopar/Cost/Reshard.h"
+
+namespace autopar {
+
+/// How the members of a communicator are placed on nodes: the worst over the
+/// mesh's communicators of the same sub-axes.
+struct CommunicatorShape {
+  int64_t ranks = 1;
+  int64_t nodes = 1;
+  int64_t ranksPerNode = 1; // the most on one node
+};
+
+/// One way to run a collective. Names and shares live as long as the program.
+struct CollectiveAlgorithm {
+  llvm::StringRef name, protocol; // "ring", "LL128"; "doubling", ""
+  double latencySeconds = 0;
+  double secondsPerByte = 0;
+  /// What is reached of that rate, by log2(bytes / 64), the last for all that
+  /// is larger; none: all of it.
+  llvm::ArrayRef<double> shares = {};
+
+  /// `bytes` as in ReshardStep.
+  double seconds(double bytes) const;
+};
+using CollectiveAlgorithms = llvm::SmallVector<CollectiveAlgorithm, 8>;
+
+/// Every way to run a communicating `kind` on communicators of that shape, in
+/// a fixed order; at least one.
+CollectiveAlgorithms collectiveAlgorithms(const Cluster &cluster,
+                                          ReshardKind kind,
+                                          const CommunicatorShape &shape);
+
+/// The ways of one message of a device to another, in its node or beyond.
+CollectiveAlgorithms messageAlgorithms(const Cluster &cluster, bool sameNode);
+
+/// The fastest for that many bytes, the first of equals; null of none.
+const CollectiveAlgorithm *
+fastest(llvm::ArrayRef<CollectiveAlgorithm> algorithms, double bytes);
+
+} // namespace autopar
+
+#endif // AUTOPAR_COST_COLLECTIVES_H

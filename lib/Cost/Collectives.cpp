@@ -1,0 +1,64 @@
+//===- Collectives.cpp - Seconds of collectives on a cluster --------------===//
+
+#include "autopar/Cost/Collectives.h"
+#include "CollectiveFormulas.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace autopar {
+
+double latency(const Link &link) { return link.free ? 0 : link.latencySeconds; }
+
+double secondsPerByte(const Link &link) {
+  return link.free ? 0 : 1 / link.bytesPerSecond;
+}
+
+double CollectiveAlgorithm::seconds(double bytes) const {
+  double share = 1;
+  if (!shares.empty()) {
+    auto row = size_t(std::log2(std::max(bytes / 64, 1.0)));
+    share = shares[std::min(row, shares.size() - 1)];
+  }
+  return latencySeconds + bytes * secondsPerByte / share;
+}
+
+/// Whether a communicator of that many nodes uses links that cost nothing.
+static bool isFree(const Cluster &cluster, int64_t nodes) {
+  return cluster.withinNode.free && (nodes == 1 || cluster.betweenNodes.free);
+}
+
+CollectiveAlgorithms collectiveAlgorithms(const Cluster &cluster,
+                                          ReshardKind kind,
+                                          const CommunicatorShape &shape) {
+  if (isFree(cluster, shape.nodes))
+    return {{"free", ""}};
+  if (cluster.slowest().kind == "gpu")
+    return ncclAlgorithms(cluster, kind, shape);
+  return runtimeAlgorithms(cluster, kind, shape);
+}
+
+CollectiveAlgorithms messageAlgorithms(const Cluster &cluster, bool sameNode) {
+  const Link &link = sameNode ? cluster.withinNode : cluster.betweenNodes;
+  if (link.free)
+    return {{"free", ""}};
+  if (cluster.slowest().kind == "gpu")
+    return ncclMessages(cluster.slowest(), link);
+  return {{"message", "", latency(link), secondsPerByte(link)}};
+}
+
+const CollectiveAlgorithm *fastest(ArrayRef<CollectiveAlgorithm> algorithms,
+                                   double bytes) {
+  const CollectiveAlgorithm *best = nullptr;
+  double least = HUGE_VAL;
+  for (const CollectiveAlgorithm &algorithm : algorithms) {
+    double seconds = algorithm.seconds(bytes);
+    if (seconds >= least)
+      continue;
+    least = seconds;
+    best = &algorithm;
+  }
+  return best;
+}
+
+} // namespace autopar
