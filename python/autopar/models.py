@@ -1,10 +1,12 @@
 """Writes models with seeded random weights: `python -m autopar.models gpt2 DIR`.
 
 Each maker writes DIR/model.onnx (weights of a megabyte or more beside it in weights.bin) and DIR/inputs.npz. The contents
-depend only on the arguments: weights are drawn by numpy's PCG64, seeded by the tensor's name.
+depend only on the arguments: weights are drawn by numpy's PCG64, seeded by the tensor's name. With --no-weights the model
+names a weights.bin that is not written: `autopar plan` needs none, however large the model is.
 """
 
 import argparse
+import math
 import os
 import zlib
 
@@ -24,15 +26,25 @@ def draw(name, shape, scale):
 class Builder:
     """Collects nodes and initializers; every method returns the name of the value it makes."""
 
+    draws_weights = True
+
     def __init__(self):
-        self.nodes, self.initializers, self.count = [], [], 0
+        self.nodes, self.initializers, self.count, self.absent = [], [], 0, 0
 
     def constant(self, name, array):
         self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
         return name
 
     def weight(self, name, *shape, scale=0.02):
-        return self.constant(name, draw(name, shape, scale))
+        if self.draws_weights:
+            return self.constant(name, draw(name, shape, scale))
+        tensor = TensorProto(name=name, dims=shape, data_type=TensorProto.FLOAT, data_location=TensorProto.EXTERNAL)
+        size = 4 * math.prod(shape)
+        for key, value in {"location": "weights.bin", "offset": self.absent, "length": size}.items():
+            tensor.external_data.add(key=key, value=str(value))
+        self.absent += size
+        self.initializers.append(tensor)
+        return name
 
     def norm_scale(self, name, size):
         return self.constant(name, 1 + draw(name, (size,), 0.02))
@@ -59,7 +71,8 @@ class Builder:
         for stale in (path, os.path.join(folder, "weights.bin")):
             if os.path.exists(stale):
                 os.remove(stale)
-        onnx.save_model(model, path, save_as_external_data=True, location="weights.bin", size_threshold=EXTERNAL)
+        external = {"save_as_external_data": True, "location": "weights.bin", "size_threshold": EXTERNAL} if self.draws_weights else {}
+        onnx.save_model(model, path, **external)
         np.savez(os.path.join(folder, "inputs.npz"), **arrays)
 
 
@@ -209,7 +222,9 @@ def main():
     arguments.add_argument("name", choices=sorted(MAKERS))
     arguments.add_argument("folder")
     arguments.add_argument("options", nargs="*", metavar="KEY=INT", help="sizes, e.g. batch=2 layers=4 (see the maker's arguments)")
-    options = arguments.parse_args()
+    arguments.add_argument("--no-weights", action="store_true", help="name the weights' file, but do not write it")
+    options = arguments.parse_intermixed_args()
+    Builder.draws_weights = not options.no_weights
     MAKERS[options.name](options.folder, **{k: int(v) for k, v in (o.split("=") for o in options.options)})
 
 
