@@ -15,11 +15,14 @@ CommunicationModel::CommunicationModel(const Cluster &cluster, const Mesh &mesh)
 
 CommunicationModel::Communicator &
 CommunicationModel::communicatorOf(ArrayRef<unsigned> subAxes) {
-  std::vector<unsigned> key(subAxes.begin(), subAxes.end());
-  llvm::sort(key);
-  auto [it, inserted] = communicators.try_emplace(key);
+  uint64_t members = 0;
+  for (unsigned subAxis : subAxes)
+    members |= uint64_t(1) << subAxis;
+  auto [it, inserted] = communicators.try_emplace(members);
   if (!inserted)
     return it->second;
+  SmallVector<unsigned> key(subAxes);
+  llvm::sort(key);
   CommunicatorShape &shape = it->second.shape;
   shape.ranks = mesh.product(key);
   for (int64_t device = 0; device < mesh.deviceCount(); ++device) {
@@ -46,7 +49,7 @@ double CommunicationModel::seconds(const ReshardStep &step) {
   if (isLocal(step.kind))
     return localSeconds(step, cluster.slowest());
   Communicator &communicator = communicatorOf(step.subAxes);
-  CollectiveAlgorithms &algorithms = communicator.algorithms[step.kind];
+  CollectiveAlgorithms &algorithms = communicator.algorithms[size_t(step.kind)];
   if (algorithms.empty())
     algorithms = collectiveAlgorithms(cluster, step.kind, communicator.shape);
   return fastest(algorithms, double(step.bytes))->seconds(double(step.bytes));

@@ -52,9 +52,9 @@ namespace {
 
 /// A sharding that the search has reached, and by which step.
 struct Reached {
-  ReshardStep step; // of where the path begins only what is after it
+  ReshardMove move; // of where the path begins only what is after it
   int previous = -1;
-  double seconds = 0;
+  double stepSeconds = 0, seconds = 0;
   int64_t bytes = 0;
   unsigned steps = 0;
   bool done = false;
@@ -70,35 +70,58 @@ struct Reached {
 /// that was found first.
 class PathSearch {
 public:
-  PathSearch(const Sharding &from, const Sharding &to, StepTable table,
-             const ReshardCost &cost)
-      : to(to), table(std::move(table)), cost(cost) {
+  PathSearch(const Sharding &from, const Sharding &to, ArrayRef<int64_t> shape,
+             int64_t elementBytes, const Mesh &mesh, const ReshardCost &cost)
+      : runs(from, to, mesh), table(from, to, shape, elementBytes, runs),
+        cost(cost) {
     reached.reserve(32); // seldom more
     Reached first;
-    first.step.after = from;
+    first.move.after = table.start();
     add(std::move(first));
   }
 
   std::optional<ReshardPath> run() {
+    std::optional<int> last = search();
+    if (!last)
+      return std::nullopt;
+    return pathTo(*last);
+  }
+
+  std::optional<double> seconds() {
+    std::optional<int> last = search();
+    if (!last)
+      return std::nullopt;
+    // Added up as secondsOf adds the path's.
+    SmallVector<double, 8> steps;
+    for (int at = *last; reached[at].previous >= 0; at = reached[at].previous)
+      steps.push_back(reached[at].stepSeconds);
+    double sum = 0;
+    for (double step : llvm::reverse(steps))
+      sum += step;
+    return sum;
+  }
+
+private:
+  /// Where the path ends in `reached`.
+  std::optional<int> search() {
     while (true) {
       int next = nearest();
       if (next < 0)
         return std::nullopt;
-      if (reached[next].step.after == to)
-        return pathTo(next);
+      if (reached[next].move.after == table.target())
+        return next;
       expand(next);
     }
   }
 
-private:
   void add(Reached item) {
     // No path through what costs more than the whole of one.
     if (target >= 0 && item.seconds > reached[target].seconds)
       return;
     auto *known = llvm::find_if(reached, [&](const Reached &other) {
-      return other.step.after == item.step.after;
+      return other.move.after == item.move.after;
     });
-    if (item.step.after == to)
+    if (item.move.after == table.target())
       target = known - reached.begin();
     if (known == reached.end())
       reached.push_back(std::move(item));
@@ -116,32 +139,62 @@ private:
 
   void expand(int from) {
     reached[from].done = true;
-    for (ReshardStep &step : table.steps(reached[from].step.after)) {
-      step.seconds = cost(step);
+    for (ReshardMove &move : table.steps(reached[from].move.after)) {
       Reached item;
       item.previous = from;
-      item.seconds = reached[from].seconds + step.seconds;
-      item.bytes = reached[from].bytes + (isLocal(step.kind) ? 0 : step.bytes);
+      item.stepSeconds = secondsOf(move);
+      item.seconds = reached[from].seconds + item.stepSeconds;
+      item.bytes = reached[from].bytes + (isLocal(move.kind) ? 0 : move.bytes);
       item.steps = reached[from].steps + 1;
-      item.step = std::move(step);
+      item.move = std::move(move);
       add(std::move(item));
     }
   }
 
-  ReshardPath pathTo(int last) {
+  double secondsOf(const ReshardMove &move) {
+    priced.kind = move.kind;
+    priced.bytes = move.bytes;
+    priced.subAxes.clear();
+    runs.append(move.runs, priced.subAxes);
+    return cost(priced);
+  }
+
+  ReshardPath pathTo(int last) const {
     ReshardPath path;
-    for (; reached[last].previous >= 0; last = reached[last].previous)
-      path.push_back(std::move(reached[last].step));
+    for (int at = last; reached[at].previous >= 0; at = reached[at].previous) {
+      const ReshardMove &move = reached[at].move;
+      ReshardStep step;
+      step.kind = move.kind;
+      runs.append(move.runs, step.subAxes);
+      if (move.kind == ReshardKind::AllReduce ||
+          move.kind == ReshardKind::KeepFirst)
+        llvm::sort(step.subAxes); // of no dimension, which would order them
+      step.dim = move.dim;
+      step.concatDim = move.concatDim;
+      step.reduce = move.reduce;
+      step.after = table.shardingOf(move.after);
+      step.bytes = move.bytes;
+      step.seconds = reached[at].stepSeconds;
+      path.push_back(std::move(step));
+    }
     std::reverse(path.begin(), path.end());
     return path;
   }
 
-  const Sharding &to;
+  SubAxisRuns runs;
   StepTable table;
   const ReshardCost &cost;
+  ReshardStep priced; // what `cost` is asked for
   SmallVector<Reached, 0> reached;
-  int target = -1; // where `to` is in `reached`
+  int target = -1; // where the target is in `reached`
 };
+
+/// Intervals overlap: no step leads on from them.
+bool hasInterval(const Sharding &sharding) {
+  return any_of(sharding.dims, [](const DimSharding &dim) {
+    return dim.interval.has_value();
+  });
+}
 
 } // namespace
 
@@ -151,11 +204,20 @@ std::optional<ReshardPath> reshardPath(const Sharding &from, const Sharding &to,
                                        const ReshardCost &cost) {
   if (from == to)
     return ReshardPath();
-  if (any_of(from.dims,
-             [](const DimSharding &dim) { return dim.interval.has_value(); }))
+  if (hasInterval(from))
     return std::nullopt;
-  StepTable table(from, to, shape, elementBytes, mesh);
-  return PathSearch(from, to, std::move(table), cost).run();
+  return PathSearch(from, to, shape, elementBytes, mesh, cost).run();
+}
+
+std::optional<double> reshardSeconds(const Sharding &from, const Sharding &to,
+                                     ArrayRef<int64_t> shape,
+                                     int64_t elementBytes, const Mesh &mesh,
+                                     const ReshardCost &cost) {
+  if (from == to)
+    return 0;
+  if (hasInterval(from))
+    return std::nullopt;
+  return PathSearch(from, to, shape, elementBytes, mesh, cost).seconds();
 }
 
 const std::optional<ReshardPath> &ReshardCache::get(const Sharding &from,

@@ -8,70 +8,94 @@ using namespace llvm;
 namespace autopar {
 
 //===----------------------------------------------------------------------===//
-// Sub-axes that move together
+// States
 //===----------------------------------------------------------------------===//
 
-/// Where a sharding has each sub-axis: in neighbouring places of a dimension
-/// numbers follow each other; partial ones of a kind, and those that are
-/// nowhere, have one negative number each.
-static SmallVector<int> placesOf(const Sharding &sharding, size_t subAxes) {
-  SmallVector<int> places(subAxes, -1);
-  for (const auto &[dim, item] : enumerate(sharding.dims))
-    for (const auto &[position, subAxis] : enumerate(item.subAxes))
-      places[subAxis] = dim * (subAxes + 1) + position;
-  for (const Partial &partial : sharding.partial)
-    places[partial.subAxis] = -2 - int(partial.kind);
-  return places;
-}
-
-static bool sideBySide(int a, int b) { return a < 0 ? a == b : b == a + 1; }
-
-SubAxisRuns::SubAxisRuns(const Sharding &from, const Sharding &to,
-                         const Mesh &mesh) {
-  ArrayRef<SubAxis> subAxes = mesh.subAxes();
-  SmallVector<int> fromPlaces = placesOf(from, subAxes.size());
-  SmallVector<int> toPlaces = placesOf(to, subAxes.size());
-  for (unsigned subAxis = 0; subAxis < subAxes.size(); ++subAxis)
-    runOf.push_back(subAxis);
-  for (unsigned a = 0; a < subAxes.size(); ++a)
-    for (unsigned b = 0; b < subAxes.size(); ++b)
-      if (a != b && subAxes[a].time == subAxes[b].time &&
-          sideBySide(fromPlaces[a], fromPlaces[b]) &&
-          sideBySide(toPlaces[a], toPlaces[b]))
-        join(a, b);
-}
-
-void SubAxisRuns::join(unsigned a, unsigned b) {
-  unsigned into = std::min(runOf[a], runOf[b]),
-           gone = std::max(runOf[a], runOf[b]);
-  llvm::replace(runOf, gone, into);
-}
-
-SmallVector<SmallVector<unsigned, 2>>
-SubAxisRuns::split(ArrayRef<unsigned> subAxes) const {
-  SmallVector<SmallVector<unsigned, 2>> list;
-  for (unsigned subAxis : subAxes) {
-    auto *run = llvm::find_if(list, [&](const auto &r) {
-      return runOf[r.front()] == runOf[subAxis];
-    });
-    if (run == list.end())
-      run = list.insert(list.end(), SmallVector<unsigned, 2>());
-    run->push_back(subAxis);
+StepTable::StepTable(const Sharding &from, const Sharding &to,
+                     ArrayRef<int64_t> shape, int64_t elementBytes,
+                     const SubAxisRuns &runs)
+    : shape(shape), elementBytes(elementBytes), runs(runs), dims(shape.size()) {
+  Sharding start = runs.ofRuns(from), target = runs.ofRuns(to);
+  for (auto [dim, size, before, after] :
+       zip_equal(dims, shape, start.dims, target.dims)) {
+    dim.from.append(before.subAxes);
+    dim.to.append(after.subAxes);
+    dim.interval = after.interval;
+    addPlaces(dim, size);
   }
-  return list;
+  partials.append(start.partial.begin(), start.partial.end());
+  for (const Partial &partial : target.partial)
+    if (!is_contained(partials, partial))
+      partials.push_back(partial);
+  llvm::stable_sort(partials, [](const Partial &a, const Partial &b) {
+    return a.subAxis < b.subAxis;
+  });
+  startState = stateOf(start);
+  targetState = stateOf(target);
+}
+
+/// First the prefixes of the start's list, then those of the target's that are
+/// not among them.
+void StepTable::addPlaces(Dim &dim, int64_t size) const {
+  size_t common = 0;
+  while (common < std::min(dim.from.size(), dim.to.size()) &&
+         dim.from[common] == dim.to[common])
+    ++common;
+  auto add = [&](ArrayRef<unsigned> list, bool isTarget) {
+    Place place{list, 0, ceilDiv(size, runs.product(list)), std::nullopt};
+    for (unsigned run : list)
+      place.members |= uint64_t(1) << run;
+    if (isTarget) {
+      place.met = list.size();
+      dim.ofTarget.push_back(dim.places.size());
+    }
+    dim.places.push_back(place);
+  };
+  for (size_t length = 0; length <= dim.from.size(); ++length)
+    add(ArrayRef(dim.from).take_front(length), length <= common);
+  for (size_t length = common + 1; length <= dim.to.size(); ++length)
+    add(ArrayRef(dim.to).take_front(length), true);
+}
+
+ReshardState StepTable::stateOf(const Sharding &sharding) const {
+  ReshardState state;
+  for (const auto &[index, dim] : enumerate(sharding.dims)) {
+    const auto *found =
+        llvm::find_if(dims[index].places, [&](const Place &place) {
+          return place.runs == ArrayRef<unsigned>(dim.subAxes);
+        });
+    state.places.push_back(found - dims[index].places.begin());
+    if (dim.interval)
+      state.intervals |= uint64_t(1) << index;
+  }
+  for (const auto &[index, partial] : enumerate(partials))
+    if (is_contained(sharding.partial, partial))
+      state.partial |= uint64_t(1) << index;
+  return state;
+}
+
+Sharding StepTable::shardingOf(const ReshardState &state) const {
+  Sharding ofRuns = Sharding::replicated(dims.size());
+  for (const auto &[index, dim] : enumerate(ofRuns.dims)) {
+    dim.subAxes.append(placeOf(index, state).runs.begin(),
+                       placeOf(index, state).runs.end());
+    if (state.intervals >> index & 1)
+      dim.interval = dims[index].interval;
+  }
+  for (const auto &[index, partial] : enumerate(partials))
+    if (state.partial >> index & 1)
+      ofRuns.partial.push_back(partial);
+  return runs.ofSubAxes(ofRuns);
 }
 
 //===----------------------------------------------------------------------===//
 // The table
 //===----------------------------------------------------------------------===//
 
-MutableArrayRef<ReshardStep> StepTable::steps(const Sharding &from) {
+MutableArrayRef<ReshardMove> StepTable::steps(const ReshardState &from) {
   result.clear();
   current = &from;
-  bool inHalo = any_of(from.dims, [](const DimSharding &dim) {
-    return dim.interval.has_value();
-  });
-  if (!inHalo) {
+  if (!from.intervals) {
     slice();
     keepFirst();
     gather();
@@ -89,167 +113,185 @@ bool StepTable::nests(unsigned dim, ArrayRef<unsigned> major,
                       ArrayRef<unsigned> minor) const {
   if (major.empty())
     return true;
-  int64_t k = mesh.product(major), m = mesh.product(minor);
+  int64_t k = runs.product(major), m = runs.product(minor);
   return ceilDiv(shape[dim], k) == m * ceilDiv(shape[dim], k * m);
 }
 
 /// What the target still wants in `dim` after what is there; empty where what
 /// is there is in the way.
 ArrayRef<unsigned> StepTable::wanted(unsigned dim) const {
-  ArrayRef<unsigned> have = subAxes(dim), want = to.dims[dim].subAxes;
-  if (have.size() >= want.size() || want.take_front(have.size()) != have)
-    return {};
-  return want.drop_front(have.size());
+  std::optional<size_t> met = place(dim).met;
+  return met ? ArrayRef(dims[dim].to).drop_front(*met) : ArrayRef<unsigned>();
 }
 
-int64_t StepTable::localBytes(const Sharding &sharding) const {
-  int64_t bytes = elementBytes;
-  for (auto [size, dim] : zip_equal(shape, sharding.dims))
-    bytes *= localSize(size, dim, mesh);
-  return bytes;
+uint8_t StepTable::prefix(unsigned dim, size_t length) const {
+  // Those of the start are the first places, by length.
+  return place(dim).met ? dims[dim].ofTarget[length] : length;
 }
 
-/// The kind by which all of `subAxes` are partial, if they are.
-static std::optional<ReduceKind> partialKind(const Sharding &sharding,
-                                             ArrayRef<unsigned> subAxes) {
+std::optional<size_t> StepTable::partialOf(unsigned run) const {
+  for (const auto &[index, partial] : enumerate(partials))
+    if (partial.subAxis == run && (current->partial >> index & 1))
+      return index;
+  return std::nullopt;
+}
+
+/// The kind by which all of `list` are partial, if they are.
+std::optional<ReduceKind>
+StepTable::partialKind(ArrayRef<unsigned> list) const {
   std::optional<ReduceKind> kind;
-  for (unsigned subAxis : subAxes) {
-    const Partial *found =
-        llvm::find_if(sharding.partial,
-                      [&](const Partial &p) { return p.subAxis == subAxis; });
-    if (found == sharding.partial.end() || (kind && *kind != found->kind))
+  for (unsigned run : list) {
+    std::optional<size_t> partial = partialOf(run);
+    if (!partial || (kind && *kind != partials[*partial].kind))
       return std::nullopt;
-    kind = found->kind;
+    kind = partials[*partial].kind;
   }
   return kind;
 }
 
-static void sortPartial(Sharding &sharding) {
-  llvm::sort(sharding.partial, [](const Partial &a, const Partial &b) {
-    return a.subAxis < b.subAxis;
-  });
+uint64_t StepTable::usedRuns() const {
+  uint64_t used = 0;
+  for (unsigned dim = 0; dim < dims.size(); ++dim)
+    used |= place(dim).members;
+  for (const auto &[index, partial] : enumerate(partials))
+    if (current->partial >> index & 1)
+      used |= uint64_t(1) << partial.subAxis;
+  return used;
 }
 
-static void dropPartial(Sharding &sharding, ArrayRef<unsigned> subAxes) {
-  llvm::erase_if(sharding.partial, [&](const Partial &p) {
-    return is_contained(subAxes, p.subAxis);
-  });
+int64_t StepTable::localBytes(const ReshardState &state) const {
+  int64_t bytes = elementBytes;
+  for (const auto &[index, dim] : enumerate(dims))
+    bytes *= state.intervals >> index & 1 ? dim.interval->length
+                                          : placeOf(index, state).localSize;
+  return bytes;
 }
 
-ReshardStep StepTable::start(ReshardKind kind, ArrayRef<unsigned> subAxes,
-                             unsigned dim) const {
-  ReshardStep step;
-  step.kind = kind;
-  step.subAxes.assign(subAxes.begin(), subAxes.end());
-  step.dim = dim;
-  step.after = *current;
-  return step;
+ReshardMove &StepTable::start(ReshardKind kind, ArrayRef<unsigned> list,
+                              unsigned dim) {
+  ReshardMove &move = result.emplace_back();
+  move.kind = kind;
+  move.runs.assign(list.begin(), list.end());
+  move.dim = dim;
+  move.after = *current;
+  return move;
 }
 
-void StepTable::finish(ReshardStep step, bool operandIsWider) {
-  step.bytes = localBytes(operandIsWider ? *current : step.after);
-  result.push_back(std::move(step));
+void StepTable::finish(ReshardMove &move, bool operandIsWider) {
+  move.bytes = localBytes(operandIsWider ? *current : move.after);
+}
+
+void StepTable::dropPartial(ReshardState &state,
+                            ArrayRef<unsigned> list) const {
+  for (unsigned run : list)
+    if (std::optional<size_t> partial = partialOf(run))
+      state.partial &= ~(uint64_t(1) << *partial);
 }
 
 void StepTable::slice() {
-  for (unsigned dim = 0; dim < to.dims.size(); ++dim) {
+  uint64_t used = usedRuns();
+  for (unsigned dim = 0; dim < dims.size(); ++dim) {
     ArrayRef<unsigned> want = wanted(dim);
     for (size_t count = 1; count <= want.size(); ++count) {
       ArrayRef<unsigned> added = want.take_front(count);
-      if (current->usesSubAxis(added.back()))
+      if (used >> added.back() & 1)
         break;
-      if (!runs.cutsAt(want, count) || !nests(dim, subAxes(dim), added))
+      if (!nests(dim, place(dim).runs, added))
         continue;
-      ReshardStep step = start(ReshardKind::SliceBlock, added, dim);
-      append_range(step.after.dims[dim].subAxes, added);
-      finish(std::move(step), /*operandIsWider=*/false);
+      ReshardMove &move = start(ReshardKind::SliceBlock, added, dim);
+      move.after.places[dim] = prefix(dim, place(dim).runs.size() + count);
+      finish(move, /*operandIsWider=*/false);
     }
   }
 }
 
 void StepTable::keepFirst() {
+  uint64_t used = usedRuns();
   for (unsigned kind = 0; kind <= getMaxEnumValForReduceKind(); ++kind) {
-    SmallVector<unsigned, 2> added;
-    for (const Partial &partial : to.partial)
-      if (unsigned(partial.kind) == kind &&
-          !current->usesSubAxis(partial.subAxis) && !isTime(partial.subAxis))
-        added.push_back(partial.subAxis);
-    // Reductions of two kinds do not commute: the first one must end before.
-    bool mixed = any_of(current->partial, [&](const Partial &partial) {
-      return unsigned(partial.kind) != kind;
-    });
+    SmallVector<unsigned, 4> added;
+    uint64_t after = current->partial;
+    bool mixed = false;
+    for (const auto &[index, partial] : enumerate(partials)) {
+      bool ofKind = unsigned(partial.kind) == kind;
+      // Reductions of two kinds do not commute: the first must end before.
+      mixed |= (current->partial >> index & 1) && !ofKind;
+      if (!ofKind || !isWantedPartial(index) || (used >> partial.subAxis & 1) ||
+          runs.isTime(partial.subAxis))
+        continue;
+      added.push_back(partial.subAxis);
+      after |= uint64_t(1) << index;
+    }
     if (added.empty() || mixed)
       continue;
-    ReshardStep step = start(ReshardKind::KeepFirst, added);
-    step.reduce = ReduceKind(kind);
-    for (unsigned subAxis : added)
-      step.after.partial.push_back({subAxis, step.reduce});
-    sortPartial(step.after);
-    finish(std::move(step), /*operandIsWider=*/false);
+    ReshardMove &move = start(ReshardKind::KeepFirst, added);
+    move.reduce = ReduceKind(kind);
+    move.after.partial = after;
+    finish(move, /*operandIsWider=*/false);
   }
 }
 
 void StepTable::gather() {
-  for (unsigned dim = 0; dim < to.dims.size(); ++dim) {
-    ArrayRef<unsigned> have = subAxes(dim);
+  for (unsigned dim = 0; dim < dims.size(); ++dim) {
+    ArrayRef<unsigned> have = place(dim).runs;
     for (size_t kept = have.size(); kept-- > 0;) {
       ArrayRef<unsigned> removed = have.drop_front(kept);
       if (anyTime(removed))
         break;
-      if (!runs.cutsAt(have, kept) ||
-          !nests(dim, have.take_front(kept), removed))
+      if (!nests(dim, have.take_front(kept), removed))
         continue;
-      ReshardStep step = start(ReshardKind::AllGather, removed, dim);
-      step.after.dims[dim].subAxes.truncate(kept);
-      finish(std::move(step), /*operandIsWider=*/false);
+      ReshardMove &move = start(ReshardKind::AllGather, removed, dim);
+      move.after.places[dim] = prefix(dim, kept);
+      finish(move, /*operandIsWider=*/false);
     }
   }
 }
 
 void StepTable::reduceScatter() {
-  for (unsigned dim = 0; dim < to.dims.size(); ++dim) {
+  if (!current->partial)
+    return;
+  for (unsigned dim = 0; dim < dims.size(); ++dim) {
     ArrayRef<unsigned> want = wanted(dim);
     for (size_t count = 1; count <= want.size(); ++count) {
       ArrayRef<unsigned> moved = want.take_front(count);
-      std::optional<ReduceKind> kind = partialKind(*current, moved);
-      if (!kind || isTime(moved.back()))
+      std::optional<ReduceKind> kind = partialKind(moved);
+      if (!kind || runs.isTime(moved.back()))
         break;
-      if (!runs.cutsAt(want, count) || !nests(dim, subAxes(dim), moved))
+      if (!nests(dim, place(dim).runs, moved))
         continue;
-      ReshardStep step = start(ReshardKind::ReduceScatter, moved, dim);
-      step.reduce = *kind;
-      append_range(step.after.dims[dim].subAxes, moved);
-      dropPartial(step.after, moved);
-      finish(std::move(step), /*operandIsWider=*/true);
+      ReshardMove &move = start(ReshardKind::ReduceScatter, moved, dim);
+      move.reduce = *kind;
+      move.after.places[dim] = prefix(dim, place(dim).runs.size() + count);
+      dropPartial(move.after, moved);
+      finish(move, /*operandIsWider=*/true);
     }
   }
 }
 
 void StepTable::allToAll() {
-  for (unsigned dim = 0; dim < to.dims.size(); ++dim)
-    for (unsigned concat = 0; concat < to.dims.size(); ++concat)
-      if (concat != dim && !anyTime(subAxes(concat)))
+  for (unsigned dim = 0; dim < dims.size(); ++dim)
+    for (unsigned concat = 0; concat < dims.size(); ++concat)
+      if (concat != dim && !anyTime(place(concat).runs))
         allToAll(dim, concat);
 }
 
 void StepTable::allToAll(unsigned dim, unsigned concat) {
-  ArrayRef<unsigned> want = wanted(dim), have = subAxes(concat);
+  ArrayRef<unsigned> want = wanted(dim), have = place(concat).runs;
   for (size_t count = 1; count <= std::min(want.size(), have.size()); ++count) {
     ArrayRef<unsigned> moved = want.take_front(count);
-    if (have.take_back(count) != moved || !runs.cutsAt(want, count) ||
-        !runs.cutsAt(have, have.size() - count) ||
-        !nests(dim, subAxes(dim), moved) ||
+    if (have.take_back(count) != moved || !nests(dim, place(dim).runs, moved) ||
         !nests(concat, have.drop_back(count), moved))
       continue;
-    ReshardStep step = start(ReshardKind::AllToAll, moved, dim);
-    step.concatDim = concat;
-    append_range(step.after.dims[dim].subAxes, moved);
-    step.after.dims[concat].subAxes.truncate(have.size() - count);
-    finish(std::move(step), /*operandIsWider=*/true);
+    ReshardMove &move = start(ReshardKind::AllToAll, moved, dim);
+    move.concatDim = concat;
+    move.after.places[dim] = prefix(dim, place(dim).runs.size() + count);
+    move.after.places[concat] = prefix(concat, have.size() - count);
+    finish(move, /*operandIsWider=*/true);
   }
 }
 
 void StepTable::allReduce() {
+  if (!current->partial)
+    return;
   for (unsigned kind = 0; kind <= getMaxEnumValForReduceKind(); ++kind)
     allReduce(ReduceKind(kind));
 }
@@ -258,46 +300,40 @@ void StepTable::allReduce() {
 /// be scattered.
 void StepTable::allReduce(ReduceKind kind) {
   SmallVector<unsigned> all;
-  for (const Partial &partial : current->partial)
-    if (partial.kind == kind && !isTime(partial.subAxis) &&
-        !is_contained(to.partial, partial))
+  for (const auto &[index, partial] : enumerate(partials))
+    if ((current->partial >> index & 1) && partial.kind == kind &&
+        !runs.isTime(partial.subAxis) && !isWantedPartial(index))
       all.push_back(partial.subAxis);
-  SmallVector<SmallVector<unsigned, 2>> parts = runs.split(all);
-  for (uint64_t subset = 1; subset < (uint64_t(1) << parts.size()); ++subset) {
-    SmallVector<unsigned, 2> moved;
-    for (const auto &[index, part] : enumerate(parts))
+  for (uint64_t subset = 1; subset < (uint64_t(1) << all.size()); ++subset) {
+    ReshardMove &move = start(ReshardKind::AllReduce, {});
+    for (const auto &[index, run] : enumerate(all))
       if (subset >> index & 1)
-        append_range(moved, part);
-    llvm::sort(moved);
-    ReshardStep step = start(ReshardKind::AllReduce, moved);
-    step.reduce = kind;
-    dropPartial(step.after, moved);
-    finish(std::move(step), /*operandIsWider=*/true);
+        move.runs.push_back(run);
+    move.reduce = kind;
+    dropPartial(move.after, move.runs);
+    finish(move, /*operandIsWider=*/true);
   }
 }
 
 /// Halos come last: everything else is already as the target has it.
 void StepTable::halo() {
-  if (current->partial != to.partial)
+  if (current->partial != targetState.partial ||
+      current->places != targetState.places)
     return;
-  for (const auto &[have, want] : zip_equal(current->dims, to.dims))
-    if (have.subAxes != want.subAxes)
-      return;
-  for (const auto &[dim, want] : enumerate(to.dims)) {
-    if (!want.interval || current->dims[dim].interval || anyTime(want.subAxes))
+  for (const auto &[index, dim] : enumerate(dims)) {
+    if (!dim.interval || (current->intervals >> index & 1) || anyTime(dim.to))
       continue;
-    ReshardStep step = start(ReshardKind::Halo, want.subAxes, dim);
-    step.after.dims[dim].interval = want.interval;
-    step.bytes = haloBytes(dim);
-    result.push_back(std::move(step));
+    ReshardMove &move = start(ReshardKind::Halo, dim.to, index);
+    move.after.intervals |= uint64_t(1) << index;
+    move.bytes = haloBytes(index);
     return;
   }
 }
 
 /// What the busiest device does not hold of its interval yet.
 int64_t StepTable::haloBytes(unsigned dim) const {
-  const Interval &interval = *to.dims[dim].interval;
-  int64_t parts = mesh.product(to.dims[dim].subAxes), n = shape[dim];
+  const Interval &interval = *dims[dim].interval;
+  int64_t parts = runs.product(dims[dim].to), n = shape[dim];
   int64_t block = ceilDiv(n, parts), missing = 0;
   for (int64_t j = 0; j < parts; ++j) {
     int64_t low = std::max<int64_t>(0, j * interval.step + interval.offset);
@@ -309,9 +345,10 @@ int64_t StepTable::haloBytes(unsigned dim) const {
                                     std::max<int64_t>(0, heldHigh - heldLow));
   }
   int64_t bytes = missing * elementBytes;
-  for (const auto &[other, size] : enumerate(shape))
+  for (unsigned other = 0; other < dims.size(); ++other)
     if (other != dim)
-      bytes *= localSize(size, current->dims[other], mesh);
+      bytes *= current->intervals >> other & 1 ? dims[other].interval->length
+                                               : place(other).localSize;
   return bytes;
 }
 

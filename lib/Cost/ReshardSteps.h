@@ -3,61 +3,94 @@
 #ifndef AUTOPAR_LIB_COST_RESHARDSTEPS_H
 #define AUTOPAR_LIB_COST_RESHARDSTEPS_H
 
+#include "SubAxisRuns.h"
 #include "autopar/Cost/Reshard.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace autopar {
 
-/// Sub-axes that are side by side at the start and in the target move together:
-/// a mesh of a thousand devices has no more steps than one with as many axes.
-class SubAxisRuns {
-public:
-  SubAxisRuns(const Sharding &from, const Sharding &to, const Mesh &mesh);
-  /// Whether steps may move `subAxes` before `index` without those after.
-  bool cutsAt(llvm::ArrayRef<unsigned> subAxes, size_t index) const {
-    return index == 0 || index >= subAxes.size() ||
-           runOf[subAxes[index - 1]] != runOf[subAxes[index]];
+/// A sharding on the way from the start to the target. A dimension only ever
+/// holds a prefix of its runs at the start or in the target: no other place
+/// brings a value nearer.
+struct ReshardState {
+  llvm::SmallVector<uint8_t, 6> places; // per dimension, of StepTable's
+  uint64_t partial = 0;                 // a bit per partial of StepTable's
+  uint64_t intervals = 0; // a bit per dimension that is an interval
+  bool operator==(const ReshardState &o) const {
+    return partial == o.partial && intervals == o.intervals &&
+           places == o.places;
   }
-  /// `subAxes` run by run.
-  llvm::SmallVector<llvm::SmallVector<unsigned, 2>>
-  split(llvm::ArrayRef<unsigned> subAxes) const;
-
-private:
-  void join(unsigned a, unsigned b);
-
-  llvm::SmallVector<unsigned> runOf; // per sub-axis: the first of its run
 };
 
-/// Lists the steps that lead from a sharding towards the target. A dimension
-/// only ever holds a prefix of its sub-axes at the start or in the target: no
-/// other place brings a value nearer.
+/// A step between states, of runs.
+struct ReshardMove {
+  ReshardKind kind;
+  llvm::SmallVector<unsigned, 4> runs; // major to minor
+  unsigned dim = 0, concatDim = 0;     // as in ReshardStep
+  ReduceKind reduce = ReduceKind::Sum;
+  ReshardState after;
+  int64_t bytes = 0; // as in ReshardStep
+};
+
+/// Lists the steps that lead from a sharding towards the target.
 class StepTable {
 public:
+  /// Keeps references to `shape` and `runs`.
   StepTable(const Sharding &from, const Sharding &to,
             llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
-            const Mesh &mesh)
-      : to(to), shape(shape), elementBytes(elementBytes), mesh(mesh),
-        runs(from, to, mesh) {}
+            const SubAxisRuns &runs);
+  StepTable(const StepTable &) = delete; // places point into lists
 
+  const ReshardState &start() const { return startState; }
+  const ReshardState &target() const { return targetState; }
   /// They are there until the next call.
-  llvm::MutableArrayRef<ReshardStep> steps(const Sharding &from);
+  llvm::MutableArrayRef<ReshardMove> steps(const ReshardState &from);
+  /// The sharding, over sub-axes.
+  Sharding shardingOf(const ReshardState &state) const;
 
 private:
-  bool isTime(unsigned subAxis) const { return mesh.subAxes()[subAxis].time; }
-  bool anyTime(llvm::ArrayRef<unsigned> subAxes) const {
-    return llvm::any_of(subAxes,
-                        [&](unsigned subAxis) { return isTime(subAxis); });
+  /// What a dimension can hold: a prefix of one of its two lists.
+  struct Place {
+    llvm::ArrayRef<unsigned> runs;
+    uint64_t members = 0;      // a bit per run
+    int64_t localSize = 0;     // of a block
+    std::optional<size_t> met; // how much of the target this is, if it is any
+  };
+  struct Dim {
+    llvm::SmallVector<unsigned, 4> from, to;
+    std::optional<Interval> interval; // of the target
+    llvm::SmallVector<Place, 8> places;
+    llvm::SmallVector<uint8_t, 8> ofTarget; // places by length
+  };
+
+  void addPlaces(Dim &dim, int64_t size) const;
+  ReshardState stateOf(const Sharding &sharding) const;
+
+  bool anyTime(llvm::ArrayRef<unsigned> list) const {
+    return llvm::any_of(list, [&](unsigned run) { return runs.isTime(run); });
   }
-  llvm::ArrayRef<unsigned> subAxes(unsigned dim) const {
-    return current->dims[dim].subAxes;
+  const Place &placeOf(unsigned dim, const ReshardState &state) const {
+    return dims[dim].places[state.places[dim]];
   }
+  const Place &place(unsigned dim) const { return placeOf(dim, *current); }
+  /// That many runs of what the dimension holds.
+  uint8_t prefix(unsigned dim, size_t length) const;
+  llvm::ArrayRef<unsigned> wanted(unsigned dim) const;
   bool nests(unsigned dim, llvm::ArrayRef<unsigned> major,
              llvm::ArrayRef<unsigned> minor) const;
-  llvm::ArrayRef<unsigned> wanted(unsigned dim) const;
-  int64_t localBytes(const Sharding &sharding) const;
-  ReshardStep start(ReshardKind kind, llvm::ArrayRef<unsigned> subAxes,
-                    unsigned dim = 0) const;
-  void finish(ReshardStep step, bool operandIsWider);
+  bool isWantedPartial(size_t index) const {
+    return targetState.partial >> index & 1;
+  }
+  /// The partial of `run` in the current state, if it is.
+  std::optional<size_t> partialOf(unsigned run) const;
+  std::optional<ReduceKind> partialKind(llvm::ArrayRef<unsigned> list) const;
+  uint64_t usedRuns() const;
+  int64_t localBytes(const ReshardState &state) const;
+
+  ReshardMove &start(ReshardKind kind, llvm::ArrayRef<unsigned> list,
+                     unsigned dim = 0);
+  void finish(ReshardMove &move, bool operandIsWider);
+  void dropPartial(ReshardState &state, llvm::ArrayRef<unsigned> list) const;
 
   void slice();
   void keepFirst();
@@ -70,13 +103,14 @@ private:
   void halo();
   int64_t haloBytes(unsigned dim) const;
 
-  const Sharding &to;
   llvm::ArrayRef<int64_t> shape;
   int64_t elementBytes;
-  const Mesh &mesh;
-  SubAxisRuns runs;
-  const Sharding *current = nullptr;
-  llvm::SmallVector<ReshardStep, 0> result;
+  const SubAxisRuns &runs;
+  llvm::SmallVector<Dim, 4> dims;
+  llvm::SmallVector<Partial, 4> partials; // of both sides, by run
+  ReshardState startState, targetState;
+  const ReshardState *current = nullptr;
+  llvm::SmallVector<ReshardMove, 0> result;
 };
 
 } // namespace autopar

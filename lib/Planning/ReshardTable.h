@@ -5,6 +5,7 @@
 
 #include "autopar/Cost/Reshard.h"
 #include "autopar/Planning/ModelGraph.h"
+#include "llvm/ADT/DenseMap.h"
 #include <unordered_map>
 
 namespace autopar {
@@ -36,15 +37,12 @@ private:
     int64_t elementBytes;
   };
 
-  double search(unsigned from, unsigned to, const Type &type);
-
   Mesh mesh;
   ReshardCost cost;
   std::unordered_map<std::string, unsigned> shardingNumbers, typeNumbers;
   std::vector<Sharding> shardings;
   std::vector<Type> types;
-  std::unordered_map<uint64_t, double> prices;      // by numbers
-  std::unordered_map<std::string, double> searched; // by what they depend on
+  llvm::DenseMap<uint64_t, double> prices; // by numbers
 };
 
 } // namespace autopar

@@ -4,6 +4,7 @@
 #define AUTOPAR_COST_COMMUNICATIONMODEL_H
 
 #include "autopar/Cost/Collectives.h"
+#include <array>
 #include <map>
 
 namespace autopar {
@@ -30,11 +31,11 @@ private:
   Mesh mesh;
   struct Communicator {
     CommunicatorShape shape;
-    std::map<ReshardKind, CollectiveAlgorithms> algorithms; // asked for so far
+    std::array<CollectiveAlgorithms, 7> algorithms; // per kind, if asked for
   };
   Communicator &communicatorOf(llvm::ArrayRef<unsigned> subAxes);
 
-  std::map<std::vector<unsigned>, Communicator> communicators; // sorted
+  std::map<uint64_t, Communicator> communicators; // a bit per sub-axis
   CollectiveAlgorithms nearMessages, farMessages;
 };
 

@@ -47,7 +47,8 @@ struct ReshardStep {
 };
 using ReshardPath = llvm::SmallVector<ReshardStep, 2>;
 
-/// Seconds of a step whose `seconds` is not filled in yet; never negative.
+/// Seconds of a step by its kind, sub-axes and bytes: nothing else is filled in
+/// yet. Never negative.
 using ReshardCost = std::function<double(const ReshardStep &)>;
 
 /// The cheapest steps that turn `from` into `to`; ties go to fewer bytes, then
@@ -58,6 +59,12 @@ std::optional<ReshardPath> reshardPath(const Sharding &from, const Sharding &to,
                                        llvm::ArrayRef<int64_t> shape,
                                        int64_t elementBytes, const Mesh &mesh,
                                        const ReshardCost &cost);
+
+/// secondsOf the path.
+std::optional<double> reshardSeconds(const Sharding &from, const Sharding &to,
+                                     llvm::ArrayRef<int64_t> shape,
+                                     int64_t elementBytes, const Mesh &mesh,
+                                     const ReshardCost &cost);
 
 /// Sum of the steps' seconds.
 double secondsOf(const ReshardPath &path);
