@@ -74,7 +74,6 @@ public:
              int64_t elementBytes, const Mesh &mesh, const ReshardCost &cost)
       : runs(from, to, mesh), table(from, to, shape, elementBytes, runs),
         cost(cost) {
-    reached.reserve(32); // seldom more
     Reached first;
     first.move.after = table.start();
     add(std::move(first));
@@ -184,9 +183,9 @@ private:
   SubAxisRuns runs;
   StepTable table;
   const ReshardCost &cost;
-  ReshardStep priced; // what `cost` is asked for
-  SmallVector<Reached, 0> reached;
-  int target = -1; // where the target is in `reached`
+  ReshardStep priced;               // what `cost` is asked for
+  SmallVector<Reached, 24> reached; // seldom more: no allocation
+  int target = -1;                  // where the target is in `reached`
 };
 
 /// Intervals overlap: no step leads on from them.

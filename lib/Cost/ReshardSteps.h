@@ -110,7 +110,7 @@ private:
   llvm::SmallVector<Partial, 4> partials; // of both sides, by run
   ReshardState startState, targetState;
   const ReshardState *current = nullptr;
-  llvm::SmallVector<ReshardMove, 0> result;
+  llvm::SmallVector<ReshardMove, 16> result; // seldom more: no allocation
 };
 
 } // namespace autopar
