@@ -139,4 +139,8 @@ double PlanCost::valueSeconds(unsigned value, const Sharding &sharding) {
   return seconds * weight(item.setup && !item.persistent);
 }
 
+std::vector<StageCost> stageCosts(const Plan &plan, const ModelGraph &graph) {
+  return PlanCost(plan, graph).stages;
+}
+
 } // namespace autopar

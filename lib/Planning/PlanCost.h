@@ -5,6 +5,7 @@
 
 #include "ReshardTable.h"
 #include "Strategies.h"
+#include "autopar/Planning/Explain.h"
 #include "autopar/Planning/Plan.h"
 
 namespace autopar {
@@ -18,13 +19,6 @@ struct ReshardPlace {
   Sharding from, to;
   ReshardPath path;
   double seconds = 0; // of a step
-};
-
-/// What a device of one stage does in a step, in seconds. The rest of the step
-/// it waits for other stages.
-struct StageCost {
-  double compute = 0, communication = 0;
-  double messages = 0; // sent and received
 };
 
 /// Seconds of one step by op and by reshard, as BuildProblem prices them; all

@@ -15,14 +15,6 @@ using namespace llvm;
 
 namespace autopar {
 
-std::string secondsText(double seconds) {
-  if (seconds < 1e-3)
-    return formatv("{0:f1} us", seconds * 1e6);
-  if (seconds < 1)
-    return formatv("{0:f2} ms", seconds * 1e3);
-  return formatv("{0:f2} s", seconds);
-}
-
 std::string meshText(const Mesh &mesh) {
   return join(map_range(mesh.axes(),
                         [](const MeshAxis &axis) {

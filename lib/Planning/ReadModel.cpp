@@ -2,6 +2,7 @@
 
 #include "autopar/Planning/ReadModel.h"
 #include "autopar/Cost/KernelGroups.h"
+#include "autopar/Cost/KernelWork.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Precision.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -160,17 +161,6 @@ static SmallVector<unsigned> findAlike(Operation *op,
       firsts.push_back(i);
   }
   return alike;
-}
-
-static FlopsKind flopsKindOf(Operation *op, bool tf32) {
-  Type type =
-      cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
-  if (type.isBF16())
-    return FlopsKind::Bf16;
-  if (type.isF16())
-    return FlopsKind::Fp16;
-  bool multiplies = precisionClassOf(op) == PrecisionClass::Low;
-  return tf32 && multiplies ? FlopsKind::Tf32 : FlopsKind::Fp32;
 }
 
 static std::string resultName(Operation *op, unsigned result,

@@ -9,8 +9,7 @@
 
 namespace autopar {
 
-std::string secondsText(double seconds); // 12.1 us
-std::string meshText(const Mesh &mesh);  // data=2, tensor=2
+std::string meshText(const Mesh &mesh); // data=2, tensor=2
 
 } // namespace autopar
 

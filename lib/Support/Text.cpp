@@ -2,6 +2,7 @@
 
 #include "autopar/Support/Text.h"
 #include "files/Text.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace autopar {
 
@@ -11,6 +12,14 @@ std::string didYouMean(llvm::StringRef given,
   for (llvm::StringRef word : known)
     words.push_back(word.str());
   return runtime::didYouMean(given.str(), words);
+}
+
+std::string secondsText(double seconds) {
+  if (seconds < 1e-3)
+    return llvm::formatv("{0:f1} us", seconds * 1e6);
+  if (seconds < 1)
+    return llvm::formatv("{0:f2} ms", seconds * 1e3);
+  return llvm::formatv("{0:f2} s", seconds);
 }
 
 std::string bytesText(double bytes) { return runtime::bytesText(bytes); }

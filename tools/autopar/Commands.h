@@ -16,6 +16,7 @@ int planCommand(llvm::ArrayRef<const char *> arguments);
 int explainCommand(llvm::ArrayRef<const char *> arguments);
 int calibrateCommand(llvm::ArrayRef<const char *> arguments);
 int predictCommand(llvm::ArrayRef<const char *> arguments);
+int simulateCommand(llvm::ArrayRef<const char *> arguments);
 
 /// Prints `autopar: error: ...`; returns 1.
 int complain(const llvm::Twine &message);
@@ -49,6 +50,16 @@ requestForPlan(llvm::StringRef model, llvm::StringRef planFile,
                llvm::ArrayRef<std::string> bindings,
                llvm::ArrayRef<std::string> states, llvm::StringRef recipe,
                llvm::StringRef entry);
+
+/// The plan file that a command is about, and what else its model needs.
+struct PlanFileOptions {
+  std::string file, model, recipe, entry;
+  std::vector<std::string> bindings, states;
+
+  void addTo(CommandLine &line);
+  /// Of the plan's model, in the plan's folder unless it is named.
+  llvm::Expected<CompileRequest> request() const;
+};
 
 /// Parses; true if the command is done already (help was asked for, or an
 /// error was printed), with its exit code.

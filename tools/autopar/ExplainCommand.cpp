@@ -2,8 +2,6 @@
 
 #include "Commands.h"
 #include "autopar/Planning/Explain.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -13,8 +11,8 @@ namespace autopar::driver {
 namespace {
 
 struct ExplainOptions {
-  std::string file, model, tensor, op, against, recipe, entry;
-  std::vector<std::string> bindings, states;
+  PlanFileOptions plan;
+  std::string tensor, op, against;
 };
 
 CommandLine commandLine(ExplainOptions &options) {
@@ -24,50 +22,24 @@ CommandLine commandLine(ExplainOptions &options) {
   line.about = "Says why a plan is as it is: what each part costs, where each "
                "collective comes from,\nwhat else an op or a tensor could do "
                "and what that would cost.";
-  line.positional = &options.file;
-  line.options = {
-      text("model", "MODEL",
-           "the model (default: the plan's, in the plan's folder)",
-           options.model),
-      text("tensor", "NAME", "alternatives for how this tensor is sharded",
-           options.tensor),
-      text("op", "NAME", "alternatives for what this op does", options.op),
-      text("against", "FILE", "compare with this plan of the same model",
-           options.against),
-      text("entry", "NAME", "of a file with plans of several entries",
-           options.entry),
-      text("train", "RECIPE.json", "the recipe of a plan of a training step",
-           options.recipe),
-      texts("bind", "NAME=INT", "size of a symbolic dimension (repeatable)",
-            options.bindings),
-      texts("state", "IN=OUT",
-            "output OUT is input IN of the next step (repeatable)",
-            options.states)};
+  options.plan.addTo(line);
+  line.options.insert(
+      line.options.end(),
+      {text("tensor", "NAME", "alternatives for how this tensor is sharded",
+            options.tensor),
+       text("op", "NAME", "alternatives for what this op does", options.op),
+       text("against", "FILE", "compare with this plan of the same model",
+            options.against)});
   return line;
 }
 
-std::string modelBeside(StringRef planFile, StringRef model) {
-  SmallString<128> path = sys::path::parent_path(planFile);
-  sys::path::append(path, model);
-  return path.str().str();
-}
-
 int explain(const ExplainOptions &options) {
-  if (options.file.empty())
+  if (options.plan.file.empty())
     return complain("no plan given; usage: autopar explain PLAN.json");
   if (!options.tensor.empty() + !options.op.empty() + !options.against.empty() >
       1)
     return complain("--tensor, --op and --against exclude each other");
-  Expected<Plan> plan = readPlanFile(options.file, options.entry);
-  if (!plan)
-    return complain(toString(plan.takeError()));
-  std::string model = options.model.empty()
-                          ? modelBeside(options.file, plan->model)
-                          : options.model;
-  if (!sys::fs::exists(model))
-    return complain("no model '" + model + "': add --model MODEL");
-  auto request = requestForPlan(model, options.file, options.bindings,
-                                options.states, options.recipe, options.entry);
+  auto request = options.plan.request();
   if (!request)
     return complain(toString(request.takeError()));
   Compilation compilation(*request);
@@ -87,7 +59,7 @@ int explain(const ExplainOptions &options) {
     return print(explainOp(chosen, graph, options.op));
   if (options.against.empty())
     return print(compilation.describePlan() + explainPlan(chosen, graph));
-  Expected<Plan> other = readPlanFile(options.against, options.entry);
+  Expected<Plan> other = readPlanFile(options.against, options.plan.entry);
   if (!other)
     return complain(toString(other.takeError()));
   if (Error error = alignWith(*other, graph))

@@ -22,6 +22,8 @@ constexpr Command commands[] = {
     {"plan", "search and print the best plan for a cluster", planCommand},
     {"explain", "say why a plan is as it is and what else would cost",
      explainCommand},
+    {"simulate", "replay a plan's step on its cluster, without devices",
+     simulateCommand},
     {"predict", "say what measured collectives should have taken",
      predictCommand},
     {"calibrate", "measure this host into a file that --cluster takes",

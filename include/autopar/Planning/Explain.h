@@ -9,6 +9,14 @@ namespace autopar {
 
 /// All take a plan that `verify` accepts for the graph.
 
+/// What a device of one stage does in a step, in seconds. The rest of the step
+/// it waits for other stages.
+struct StageCost {
+  double compute = 0, communication = 0;
+  double messages = 0; // sent and received
+};
+std::vector<StageCost> stageCosts(const Plan &plan, const ModelGraph &graph);
+
 /// Seconds by part, the dearest ops, and where each collective comes from.
 std::string explainPlan(const Plan &plan, const ModelGraph &graph);
 

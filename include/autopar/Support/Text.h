@@ -14,6 +14,9 @@ namespace autopar {
 std::string didYouMean(llvm::StringRef given,
                        llvm::ArrayRef<llvm::StringRef> known);
 
+/// `12.1 us`, `3.40 ms`.
+std::string secondsText(double seconds);
+
 /// `484.4 MiB`, `1.2 GiB`.
 std::string bytesText(double bytes);
 

@@ -1,0 +1,93 @@
+//===- Simulate.h - A scheduled program on a cluster, without devices -----===//
+//
+// What a device of each stage does, on plain data; ReadSchedule.h makes it of a
+// module.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef AUTOPAR_SIMULATE_SIMULATE_H
+#define AUTOPAR_SIMULATE_SIMULATE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace autopar {
+
+enum class ActivityKind {
+  Kernel,
+  Collective,
+  Send,
+  Recv,
+  RecordEvent,
+  WaitEvent
+};
+
+/// One thing that a device does in a micro-batch, in the order in which the
+/// host starts it.
+struct Activity {
+  ActivityKind kind = ActivityKind::Kernel;
+  std::string name; // of the node it is of
+  int64_t stream = 0;
+  double seconds = 0;     // of kernels and communication, once it can begin
+  int64_t channel = 0;    // of sends and receives
+  int64_t event = 0;      // of records and waits
+  int64_t arenaBytes = 0; // in use while it runs
+};
+
+/// What each device of one stage does; they are alike.
+struct StageProgram {
+  std::vector<Activity> activities;
+  int64_t streams = 1;
+  int64_t weightBytes = 0; // parameters, states and inputs, all the time
+};
+
+struct SimulatedProgram {
+  std::vector<StageProgram> stages;
+  int64_t microBatches = 1;
+  int64_t devicesPerStage = 1;
+  /// Messages that a channel holds before they are received; 0: a send ends
+  /// with its receive.
+  int64_t channelSlots = 0;
+};
+
+/// An activity that took place, in seconds from the begin of the step.
+struct TimelineEntry {
+  int64_t stage, activity, microBatch; // activity: index in its stage
+  double start, end;
+};
+
+/// What a device of one stage did in a step, in seconds.
+struct StageTimes {
+  double computing = 0;
+  double communication = 0; // collectives
+  double messages = 0;      // sent and received, waiting not counted
+  /// Of collectives and messages, what no kernel ran beside.
+  double exposed = 0;
+  double idle = 0; // nothing ran
+  int64_t peakBytes = 0;
+};
+
+struct Timeline {
+  std::vector<TimelineEntry> entries; // of each stage in order
+  std::vector<StageTimes> stages;
+  double seconds = 0; // a step
+};
+
+/// Replays all stages, each micro-batch once its device is done with the one
+/// before. All messages must arrive: what verify-schedule accepts.
+Timeline simulate(const SimulatedProgram &program);
+
+/// Utilisation, communication and memory by stage, as a table.
+std::string timelineText(const SimulatedProgram &program,
+                         const Timeline &timeline);
+
+/// The trace-event format that Perfetto and chrome://tracing open: a process
+/// per stage, a thread per stream, memory as a counter. Times in microseconds.
+std::string traceText(const SimulatedProgram &program,
+                      const Timeline &timeline);
+
+} // namespace autopar
+
+#endif // AUTOPAR_SIMULATE_SIMULATE_H

@@ -1,0 +1,234 @@
+//===- ReadSchedule.cpp - What a scheduled module does and takes ----------===//
+
+#include "autopar/Simulate/ReadSchedule.h"
+#include "autopar/Cost/CommunicationModel.h"
+#include "autopar/Cost/KernelWork.h"
+#include "autopar/Cost/TargetTable.h"
+#include "autopar/Dialect/Bytes.h"
+#include "autopar/Dialect/Precision.h"
+#include "autopar/Planning/WritePlan.h"
+#include "autopar/Schedule/Names.h"
+#include "autopar/shared_memory.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+namespace {
+
+/// A value of the arena: where it is, and the activities that touch it.
+struct ArenaValue {
+  int64_t begin = 0, end = 0; // bytes
+  size_t first = 0, last = 0; // activities
+};
+
+/// Reads the step of one stage.
+class StageReader {
+public:
+  StageReader(ModuleOp module, const Cluster &cluster, const Mesh &mesh)
+      : cluster(cluster), communication(cluster, mesh), mesh(mesh),
+        tf32(allowsTf32(module)) {}
+
+  LogicalResult read(func::FuncOp func, StageProgram &stage);
+
+private:
+  LogicalResult readOp(Operation &op, int64_t stageNumber, StageProgram &stage);
+  FailureOr<double> collectiveSeconds(Operation &op, ReshardKind kind);
+  void touch(Operation &op, size_t activity);
+  void addMemory(StageProgram &stage) const;
+  static int64_t persistentBytes(func::FuncOp func);
+
+  const Cluster &cluster;
+  CommunicationModel communication;
+  const Mesh &mesh;
+  bool tf32;
+  llvm::MapVector<int64_t, ArenaValue> values; // by number
+};
+
+} // namespace
+
+static int64_t stageOf(func::FuncOp func) {
+  auto stage = func->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
+  return stage ? stage.getInt() : 0;
+}
+
+static std::optional<ReshardKind> collectiveKind(Operation &op) {
+  return llvm::TypeSwitch<Operation *, std::optional<ReshardKind>>(&op)
+      .Case([](AllReduceOp) { return ReshardKind::AllReduce; })
+      .Case([](AllGatherOp) { return ReshardKind::AllGather; })
+      .Case([](ReduceScatterOp) { return ReshardKind::ReduceScatter; })
+      .Case([](AllToAllOp) { return ReshardKind::AllToAll; })
+      .Case([](HaloOp) { return ReshardKind::Halo; })
+      .Default(std::nullopt);
+}
+
+/// Bytes as ReshardStep counts them: of a halo what is not the device's own.
+FailureOr<double> StageReader::collectiveSeconds(Operation &op,
+                                                 ReshardKind kind) {
+  int64_t input = bytesOf(op.getOperand(0).getType());
+  int64_t output = bytesOf(op.getOperand(1).getType());
+  ReshardStep step;
+  step.kind = kind;
+  step.bytes = kind == ReshardKind::Halo ? std::max<int64_t>(0, output - input)
+                                         : std::max(input, output);
+  for (auto axis :
+       op.getAttrOfType<ArrayAttr>("axes").getAsRange<StringAttr>()) {
+    std::optional<SmallVector<unsigned>> subAxes = mesh.lookup(axis.getValue());
+    if (!subAxes)
+      return op.emitError() << "the mesh has no axis " << axis;
+    step.subAxes.append(subAxes->begin(), subAxes->end());
+  }
+  return communication.seconds(step);
+}
+
+/// Notes the arena's values that an op reads or writes.
+void StageReader::touch(Operation &op, size_t activity) {
+  for (Value operand : op.getOperands()) {
+    auto buffer = operand.getDefiningOp<BufferOp>();
+    auto number =
+        buffer ? buffer->getAttrOfType<IntegerAttr>(schedule::kValue) : nullptr;
+    if (!number || buffer.getSpace() != BufferSpace::Arena)
+      continue;
+    int64_t begin = buffer.getPosition();
+    int64_t end =
+        begin + byteOffset(operand.getType()) + bytesOf(operand.getType());
+    auto [it, inserted] = values.insert(
+        {number.getInt(), ArenaValue{begin, end, activity, activity}});
+    it->second.end = std::max(it->second.end, end);
+    it->second.last = activity;
+  }
+}
+
+/// Bytes of the arena that values in use cover, at each activity.
+void StageReader::addMemory(StageProgram &stage) const {
+  size_t count = stage.activities.size();
+  std::vector<SmallVector<const ArenaValue *, 2>> begins(count), ends(count);
+  for (const auto &[number, value] : values) {
+    begins[value.first].push_back(&value);
+    ends[value.last].push_back(&value);
+  }
+  // What is stored over another value shares its bytes.
+  std::multimap<int64_t, int64_t> live; // begin to end
+  for (size_t i = 0; i < count; ++i) {
+    for (const ArenaValue *value : begins[i])
+      live.insert({value->begin, value->end});
+    int64_t bytes = 0, covered = 0;
+    for (auto [begin, end] : live) {
+      bytes += std::max<int64_t>(0, end - std::max(begin, covered));
+      covered = std::max(covered, end);
+    }
+    stage.activities[i].arenaBytes = bytes;
+    for (const ArenaValue *value : ends[i])
+      for (auto [it, last] = live.equal_range(value->begin); it != last; ++it)
+        if (it->second == value->end) {
+          live.erase(it);
+          break;
+        }
+  }
+}
+
+/// Of the persistent tensors that the step reads or writes, once each: what
+/// only
+/// @setup reads is gone by then.
+int64_t StageReader::persistentBytes(func::FuncOp func) {
+  std::map<int64_t, int64_t> bytesOfTensor;
+  for (auto buffer : func.getOps<BufferOp>()) {
+    if (buffer.getSpace() != BufferSpace::Persistent)
+      continue;
+    int64_t &bytes = bytesOfTensor[buffer.getPosition()];
+    Type type = buffer.getType();
+    bytes = std::max(bytes, byteOffset(type) + bytesOf(type));
+  }
+  int64_t sum = 0;
+  for (auto [tensor, bytes] : bytesOfTensor)
+    sum += bytes;
+  return sum;
+}
+
+LogicalResult StageReader::readOp(Operation &op, int64_t stageNumber,
+                                  StageProgram &stage) {
+  if (isa<BufferOp, func::ReturnOp>(op))
+    return success();
+  Activity activity;
+  if (auto name = op.getAttrOfType<StringAttr>(schedule::kOp))
+    activity.name = name.str();
+  if (auto stream = op.getAttrOfType<IntegerAttr>(schedule::kStream))
+    activity.stream = stream.getInt();
+  if (auto kernel = dyn_cast<KernelOp>(op)) {
+    activity.seconds = kernelSeconds(cluster.slowest(), workOf(kernel, tf32));
+  } else if (std::optional<ReshardKind> kind = collectiveKind(op)) {
+    FailureOr<double> seconds = collectiveSeconds(op, *kind);
+    if (failed(seconds))
+      return failure();
+    activity.kind = ActivityKind::Collective;
+    activity.seconds = *seconds;
+    activity.name =
+        (stringifyReshardKind(*kind) + " of " + activity.name).str();
+  } else if (auto send = dyn_cast<SendOp>(op)) {
+    activity.kind = ActivityKind::Send;
+    activity.channel = send.getChannel();
+    activity.seconds = communication.sendSeconds(
+        bytesOf(send.getInput().getType()), stageNumber, send.getToStage());
+    activity.name = "send of " + activity.name;
+  } else if (auto recv = dyn_cast<RecvOp>(op)) {
+    activity.kind = ActivityKind::Recv;
+    activity.channel = recv.getChannel();
+    activity.seconds = communication.sendSeconds(
+        bytesOf(recv.getOutput().getType()), recv.getFromStage(), stageNumber);
+    activity.name = "receive of " + activity.name;
+  } else if (auto record = dyn_cast<RecordEventOp>(op)) {
+    activity.kind = ActivityKind::RecordEvent;
+    activity.event = record.getEvent();
+    activity.stream = record.getStream();
+  } else if (auto wait = dyn_cast<WaitEventOp>(op)) {
+    activity.kind = ActivityKind::WaitEvent;
+    activity.event = wait.getEvent();
+    activity.stream = wait.getStream();
+  } else {
+    return op.emitError() << "has no place in a simulation: only scheduled "
+                             "programs have one";
+  }
+  stage.streams = std::max(stage.streams, activity.stream + 1);
+  touch(op, stage.activities.size());
+  stage.activities.push_back(std::move(activity));
+  return success();
+}
+
+LogicalResult StageReader::read(func::FuncOp func, StageProgram &stage) {
+  for (Operation &op : func.getBody().front())
+    if (failed(readOp(op, stageOf(func), stage)))
+      return failure();
+  addMemory(stage);
+  stage.weightBytes = persistentBytes(func);
+  return success();
+}
+
+FailureOr<SimulatedProgram> readSchedule(ModuleOp module) {
+  auto meshes = module.getOps<MeshOp>();
+  if (meshes.empty())
+    return module.emitError("there is no autopar.mesh: plan the module first");
+  Mesh mesh = (*meshes.begin()).getMesh().toMesh();
+  SimulatedProgram program;
+  std::map<int64_t, func::FuncOp> steps;
+  for (auto func : module.getOps<func::FuncOp>())
+    if (!func.isExternal() && func.getName().starts_with("step"))
+      steps[stageOf(func)] = func;
+  FailureOr<Cluster> cluster =
+      plannedCluster(module, mesh.deviceCount() * int64_t(steps.size()));
+  if (failed(cluster))
+    return failure();
+  program.microBatches = mesh.timeCount();
+  program.devicesPerStage = mesh.deviceCount();
+  bool rendezvous = targetTable(module).communication.rendezvous;
+  program.channelSlots = rendezvous ? 0 : shared_memory::kChannelSlots;
+  for (auto [number, func] : steps)
+    if (failed(StageReader(module, *cluster, mesh)
+                   .read(func, program.stages.emplace_back())))
+      return failure();
+  return program;
+}
+
+} // namespace autopar

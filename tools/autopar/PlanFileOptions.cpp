@@ -1,0 +1,42 @@
+//===- PlanFileOptions.cpp - Commands that take a plan file ---------------===//
+
+#include "Commands.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace autopar::driver {
+
+void PlanFileOptions::addTo(CommandLine &line) {
+  line.positional = &file;
+  line.options.insert(
+      line.options.end(),
+      {text("model", "MODEL",
+            "the model (default: the plan's, in the plan's folder)", model),
+       text("entry", "NAME", "of a file with plans of several entries", entry),
+       text("train", "RECIPE.json", "the recipe of a plan of a training step",
+            recipe),
+       texts("bind", "NAME=INT", "size of a symbolic dimension (repeatable)",
+             bindings),
+       texts("state", "IN=OUT",
+             "output OUT is input IN of the next step (repeatable)", states)});
+}
+
+static std::string modelBeside(StringRef planFile, StringRef model) {
+  SmallString<128> path = sys::path::parent_path(planFile);
+  sys::path::append(path, model);
+  return path.str().str();
+}
+
+Expected<CompileRequest> PlanFileOptions::request() const {
+  Expected<Plan> plan = readPlanFile(file, entry);
+  if (!plan)
+    return plan.takeError();
+  std::string path = model.empty() ? modelBeside(file, plan->model) : model;
+  if (!sys::fs::exists(path))
+    return createStringError("no model '" + path + "': add --model MODEL");
+  return requestForPlan(path, file, bindings, states, recipe, entry);
+}
+
+} // namespace autopar::driver

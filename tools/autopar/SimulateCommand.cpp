@@ -1,0 +1,67 @@
+//===- SimulateCommand.cpp - autopar simulate -----------------------------===//
+
+#include "Commands.h"
+#include "autopar/Simulate/ReadSchedule.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace autopar::driver {
+
+namespace {
+
+struct SimulateOptions {
+  PlanFileOptions plan;
+  std::string trace;
+};
+
+CommandLine commandLine(SimulateOptions &options) {
+  CommandLine line;
+  line.usage = "autopar simulate PLAN.json [--model MODEL] [--trace FILE]";
+  line.about =
+      "Replays one step of the plan's program on its cluster, without devices: "
+      "kernels, collectives\nand messages in the order and on the streams of "
+      "the schedule, each as long as the cost\nmodel says. Tells what a device "
+      "of each stage does, and where that differs from the plan.";
+  options.plan.addTo(line);
+  line.options.push_back(
+      text("trace", "FILE",
+           "write the timeline as trace events, which Perfetto and "
+           "chrome://tracing open",
+           options.trace));
+  return line;
+}
+
+int simulate(const SimulateOptions &options) {
+  if (options.plan.file.empty())
+    return complain("no plan given; usage: autopar simulate PLAN.json");
+  auto request = options.plan.request();
+  if (!request)
+    return complain(toString(request.takeError()));
+  Compilation compilation(*request);
+  if (failed(compilation.runThrough(Phase::Schedule)))
+    return 1;
+  auto program = readSchedule(compilation.module());
+  if (failed(program))
+    return 1;
+  Timeline timeline = autopar::simulate(*program);
+  raw_ostream &messages = goesToStdout(options.trace) ? errs() : outs();
+  messages << timelineText(*program, timeline)
+           << againstPlanText(timeline, compilation.plan(),
+                              compilation.graph());
+  if (options.trace.empty())
+    return 0;
+  Error error = writeFile(options.trace, traceText(*program, timeline));
+  return error ? complain(toString(std::move(error))) : 0;
+}
+
+} // namespace
+
+int simulateCommand(ArrayRef<const char *> arguments) {
+  SimulateOptions options;
+  int code = 0;
+  return parseOrExit(commandLine(options), arguments, code) ? code
+                                                            : simulate(options);
+}
+
+} // namespace autopar::driver
