@@ -15,6 +15,9 @@ namespace autopar {
 
 Expected<Cluster> parseShortForm(StringRef spec);
 
+/// What is beyond these is a typing error, and no number to compute with.
+static constexpr double kLeastGBps = 1e-9, kMostOfLink = 1e9;
+
 namespace {
 
 /// Reads one cluster; every complaint names the file.
@@ -113,7 +116,9 @@ Error Reader::readKind(const json::Object &object, Link &link) const {
   bool same = *kind == link.kind ||
               (*kind == "nvswitch" && link.kind == "nvlink"); // links to it
   link.free = *kind == "free";
-  std::optional<Network> network = lookupNetwork(*kind);
+  std::optional<Network> network;
+  if (cluster.slowest().kind == "gpu") // the table's latencies are NCCL's
+    network = lookupNetwork(*kind);
   if (!same && network)
     link.latencySeconds = network->latencySeconds;
   if (!same && !link.free)
@@ -143,14 +148,16 @@ Error Reader::readLink(const json::Value &value) {
     return error;
   if (object->get("GBps")) {
     std::optional<double> speed = object->getNumber("GBps");
-    if (!speed || !(*speed > 0))
-      return fail("'GBps' of a link must be a number above 0");
+    if (!speed || !(*speed >= kLeastGBps) || *speed > kMostOfLink)
+      return fail(
+          "'GBps' of a link must be a number above 0, from 1e-9 to 1e9");
     link.bytesPerSecond = *speed * 1e9;
   }
   if (object->get("latency_us")) {
     std::optional<double> latency = object->getNumber("latency_us");
-    if (!latency || !(*latency >= 0))
-      return fail("'latency_us' of a link must be a number of 0 or more");
+    if (!latency || !(*latency >= 0) || *latency > kMostOfLink)
+      return fail("'latency_us' of a link must be a number of 0 or more, up to "
+                  "1e9");
     link.latencySeconds = *latency * 1e-6;
   }
   return Error::success();

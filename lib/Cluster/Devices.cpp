@@ -149,8 +149,8 @@ Expected<DeviceType> deviceFromJSON(const json::Object &object,
       return fail("'" + column + "' of a type is a number of 0 or more");
   for (StringRef column :
        {"fp32_TF", "mem_TBps", "within_GBps", "between_GBps", "gemm", "memory"})
-    if (*object.getNumber(column) == 0)
-      return fail("'" + column + "' of a type must be above 0");
+    if (*object.getNumber(column) < 1e-9)
+      return fail("'" + column + "' of a type must be above 0, from 1e-9");
   for (const auto &entry : object)
     if (!is_contained(numberColumns, StringRef(entry.first)) &&
         !is_contained(collectiveColumns, StringRef(entry.first)) &&

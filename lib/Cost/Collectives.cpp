@@ -23,15 +23,16 @@ double CollectiveAlgorithm::seconds(double bytes) const {
   return latencySeconds + bytes * secondsPerByte / share;
 }
 
-/// Whether a communicator of that many nodes uses links that cost nothing.
-static bool isFree(const Cluster &cluster, int64_t nodes) {
-  return cluster.withinNode.free && (nodes == 1 || cluster.betweenNodes.free);
+/// Whether a communicator uses no link that costs anything.
+static bool isFree(const Cluster &cluster, const CommunicatorShape &shape) {
+  return (shape.ranksPerNode == 1 || cluster.withinNode.free) &&
+         (shape.nodes == 1 || cluster.betweenNodes.free);
 }
 
 CollectiveAlgorithms collectiveAlgorithms(const Cluster &cluster,
                                           ReshardKind kind,
                                           const CommunicatorShape &shape) {
-  if (isFree(cluster, shape.nodes))
+  if (isFree(cluster, shape))
     return {{"free", ""}};
   if (cluster.slowest().kind == "gpu")
     return ncclAlgorithms(cluster, kind, shape);
@@ -47,18 +48,18 @@ CollectiveAlgorithms messageAlgorithms(const Cluster &cluster, bool sameNode) {
   return {{"message", "", latency(link), secondsPerByte(link)}};
 }
 
-const CollectiveAlgorithm *fastest(ArrayRef<CollectiveAlgorithm> algorithms,
+const CollectiveAlgorithm &fastest(ArrayRef<CollectiveAlgorithm> algorithms,
                                    double bytes) {
-  const CollectiveAlgorithm *best = nullptr;
-  double least = HUGE_VAL;
-  for (const CollectiveAlgorithm &algorithm : algorithms) {
+  const CollectiveAlgorithm *best = &algorithms.front();
+  double least = best->seconds(bytes);
+  for (const CollectiveAlgorithm &algorithm : algorithms.drop_front()) {
     double seconds = algorithm.seconds(bytes);
     if (seconds >= least)
       continue;
     least = seconds;
     best = &algorithm;
   }
-  return best;
+  return *best;
 }
 
 } // namespace autopar

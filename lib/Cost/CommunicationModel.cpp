@@ -8,32 +8,43 @@ using namespace llvm;
 
 namespace autopar {
 
-CommunicationModel::CommunicationModel(const Cluster &cluster, const Mesh &mesh)
-    : cluster(cluster), mesh(mesh),
+CommunicationModel::CommunicationModel(const Cluster &cluster, const Mesh &mesh,
+                                       int64_t firstDevice)
+    : cluster(cluster), mesh(mesh), firstDevice(firstDevice),
       nearMessages(messageAlgorithms(cluster, /*sameNode=*/true)),
       farMessages(messageAlgorithms(cluster, /*sameNode=*/false)) {}
 
-CommunicationModel::Communicator &
-CommunicationModel::communicatorOf(ArrayRef<unsigned> subAxes) {
+CommunicatorShape CommunicationModel::shapeOf(ArrayRef<int64_t> members) const {
+  std::map<int64_t, int64_t> ranksOfNode;
+  for (int64_t member : members)
+    ++ranksOfNode[cluster.nodeOf(firstDevice + member)];
+  CommunicatorShape shape;
+  shape.ranks = shape.fewestPerNode = int64_t(members.size());
+  shape.nodes = int64_t(ranksOfNode.size());
+  for (auto [node, ranks] : ranksOfNode) {
+    shape.ranksPerNode = std::max(shape.ranksPerNode, ranks);
+    shape.fewestPerNode = std::min(shape.fewestPerNode, ranks);
+  }
+  return shape;
+}
+
+CommunicationModel::Communicators &
+CommunicationModel::communicatorsOf(ArrayRef<unsigned> subAxes) {
   uint64_t members = 0;
   for (unsigned subAxis : subAxes)
     members |= uint64_t(1) << subAxis;
   auto [it, inserted] = communicators.try_emplace(members);
   if (!inserted)
     return it->second;
-  SmallVector<unsigned> key(subAxes);
-  llvm::sort(key);
-  CommunicatorShape &shape = it->second.shape;
-  shape.ranks = mesh.product(key);
+  SmallVector<unsigned> sorted(subAxes);
+  llvm::sort(sorted);
+  SmallVector<CommunicatorShape, 1> &shapes = it->second.shapes;
   for (int64_t device = 0; device < mesh.deviceCount(); ++device) {
-    if (mesh.linearIndex(key, device) != 0)
+    if (mesh.linearIndex(sorted, device) != 0)
       continue;
-    std::map<int64_t, int64_t> ranksOfNode;
-    for (int64_t member : mesh.group(key, device))
-      ++ranksOfNode[cluster.nodeOf(member)];
-    shape.nodes = std::max<int64_t>(shape.nodes, ranksOfNode.size());
-    for (auto [node, ranks] : ranksOfNode)
-      shape.ranksPerNode = std::max(shape.ranksPerNode, ranks);
+    CommunicatorShape shape = shapeOf(mesh.group(sorted, device));
+    if (!is_contained(shapes, shape))
+      shapes.push_back(shape);
   }
   return it->second;
 }
@@ -48,11 +59,16 @@ static double localSeconds(const ReshardStep &step, const DeviceType &device) {
 double CommunicationModel::seconds(const ReshardStep &step) {
   if (isLocal(step.kind))
     return localSeconds(step, cluster.slowest());
-  Communicator &communicator = communicatorOf(step.subAxes);
-  CollectiveAlgorithms &algorithms = communicator.algorithms[size_t(step.kind)];
+  Communicators &all = communicatorsOf(step.subAxes);
+  SmallVector<CollectiveAlgorithms, 1> &algorithms =
+      all.algorithms[size_t(step.kind)];
   if (algorithms.empty())
-    algorithms = collectiveAlgorithms(cluster, step.kind, communicator.shape);
-  return fastest(algorithms, double(step.bytes))->seconds(double(step.bytes));
+    for (const CommunicatorShape &shape : all.shapes)
+      algorithms.push_back(collectiveAlgorithms(cluster, step.kind, shape));
+  double slowest = 0, bytes = double(step.bytes);
+  for (const CollectiveAlgorithms &ofShape : algorithms)
+    slowest = std::max(slowest, fastest(ofShape, bytes).seconds(bytes));
+  return slowest;
 }
 
 double CommunicationModel::sendSeconds(int64_t bytes, int64_t fromStage,
@@ -63,7 +79,7 @@ double CommunicationModel::sendSeconds(int64_t bytes, int64_t fromStage,
     sameNode &= cluster.nodeOf(fromStage * devices + device) ==
                 cluster.nodeOf(toStage * devices + device);
   const CollectiveAlgorithms &messages = sameNode ? nearMessages : farMessages;
-  return fastest(messages, double(bytes))->seconds(double(bytes));
+  return fastest(messages, double(bytes)).seconds(double(bytes));
 }
 
 ReshardCost CommunicationModel::reshardCost(const Cluster &cluster,

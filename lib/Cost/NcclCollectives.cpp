@@ -101,8 +101,8 @@ static double perByte(double bytesPerSecond) {
   return bytesPerSecond > 0 ? 1 / bytesPerSecond : 0;
 }
 
-static double networkSecondsPerByte(const Link &link) {
-  return secondsPerByte(link) / kNetworkShare;
+static double wireSecondsPerByte(const Link &link) {
+  return secondsPerByte(link) / (lookupNetwork(link.kind) ? kNetworkShare : 1);
 }
 
 namespace {
@@ -114,7 +114,7 @@ public:
            const CommunicatorShape &shape)
       : device(cluster.slowest()), near(cluster.withinNode),
         far(cluster.betweenNodes), kind(kind), p(shape.ranks), k(shape.nodes),
-        g(shape.ranksPerNode) {}
+        g(shape.ranksPerNode), fewest(shape.fewestPerNode) {}
 
   /// None where NCCL has not that algorithm or protocol for it.
   std::optional<CollectiveAlgorithm> by(const Protocol &protocol) const;
@@ -143,7 +143,8 @@ private:
   const DeviceType &device;
   const Link &near, &far;
   ReshardKind kind;
-  int64_t p, k, g; // ranks, nodes, ranks on one node
+  int64_t p, k, g; // ranks, nodes, ranks on the node with the most
+  int64_t fewest;  // ranks on the node with the fewest
 };
 
 } // namespace
@@ -152,9 +153,10 @@ double Formulas::transfer(const Protocol &protocol, double wire,
                           double passes) const {
   double seconds = passes * perByte(device.collectiveBytesPerSecond);
   if (g > 1)
-    seconds += wire * secondsPerByte(near);
+    seconds += wire * wireSecondsPerByte(near);
   if (k > 1) // a node's devices have an adapter each for the way out
-    seconds = std::max(seconds, wire / double(g) * networkSecondsPerByte(far));
+    seconds =
+        std::max(seconds, wire / double(fewest) * wireSecondsPerByte(far));
   seconds /= protocol.share;
   if (protocol.name != "LL")
     return seconds;
@@ -191,10 +193,10 @@ CollectiveAlgorithm Formulas::exchange(const Protocol &protocol) const {
   bool halo = kind == ReshardKind::Halo;
   double messages = halo ? 2 : double(p - 1);
   double inside = halo ? double(k == 1) : double(g - 1) / double(p);
-  double outside = halo ? double(k > 1) : double(p - g) / double(p);
+  double outside = halo ? double(k > 1) : double(p - fewest) / double(p);
   double hop = hopSeconds(protocol, k == 1 ? near : far);
-  double links = std::max(inside * secondsPerByte(near),
-                          outside * networkSecondsPerByte(far));
+  double links = std::max(inside * wireSecondsPerByte(near),
+                          outside * wireSecondsPerByte(far));
   double kernel = perByte(device.collectiveBytesPerSecond) / 2;
   return line(protocol, std::ceil(messages / kMessagesAtOnce) * hop,
               (links + kernel) / protocol.share);
@@ -202,7 +204,7 @@ CollectiveAlgorithm Formulas::exchange(const Protocol &protocol) const {
 
 std::optional<CollectiveAlgorithm>
 Formulas::by(const Protocol &protocol) const {
-  if (k > 1 && !carries(far, protocol))
+  if ((g > 1 && !carries(near, protocol)) || (k > 1 && !carries(far, protocol)))
     return std::nullopt;
   if (exchanges())
     return sendsMessages(protocol) ? std::optional(exchange(protocol))
@@ -230,8 +232,7 @@ CollectiveAlgorithms ncclAlgorithms(const Cluster &cluster, ReshardKind kind,
 
 CollectiveAlgorithms ncclMessages(const DeviceType &device, const Link &link) {
   CollectiveAlgorithms algorithms;
-  double wire = lookupNetwork(link.kind) ? networkSecondsPerByte(link)
-                                         : secondsPerByte(link);
+  double wire = wireSecondsPerByte(link);
   double kernel = perByte(device.collectiveBytesPerSecond) / 2;
   for (const Protocol &protocol : protocols())
     if (sendsMessages(protocol) && carries(link, protocol))

@@ -88,31 +88,36 @@ Expected<CommunicatorShape> Measurement::shape() const {
     return createStringError(Twine(*ranks) +
                              " ranks do not spread evenly over " +
                              Twine(*nodes) + " nodes");
-  return CommunicatorShape{*ranks, *nodes, *ranks / *nodes};
+  int64_t perNode = *ranks / *nodes;
+  return CommunicatorShape{*ranks, *nodes, perNode, perNode};
 }
 
 /// Nodes that have as many devices as they have ranks.
 Expected<Cluster> Measurement::cluster(const CommunicatorShape &shape) const {
-  Expected<Cluster> cluster =
-      parseCluster((Twine(shape.nodes) + "x" + Twine(shape.ranksPerNode) + ":" +
-                    text("device"))
-                       .str());
-  if (!cluster || shape.nodes == 1)
+  Expected<DeviceType> type = lookupDevice(text("device").trim());
+  if (!type)
+    return type.takeError();
+  Cluster cluster;
+  cluster.nodes.push_back({shape.nodes, *type, shape.ranksPerNode});
+  cluster.withinNode = type->within;
+  cluster.betweenNodes = type->between;
+  if (shape.nodes == 1)
     return cluster;
   static const Regex adapters("([0-9]+)x([0-9.]+) *GB/s");
   SmallVector<StringRef> found;
   double count = 0, gigabytes = 0;
   if (!adapters.match(text("inter_node"), &found) ||
       found[1].getAsDouble(count) || found[2].getAsDouble(gigabytes) ||
-      !(count * gigabytes > 0))
+      !(count * gigabytes >= 1e-9) || count * gigabytes > 1e9)
     return createStringError("'inter_node' is '" + text("inter_node") +
                              "', not as in 8x25GB/s or EFA 8x50GB/s");
-  Link &link = cluster->betweenNodes;
+  Link &link = cluster.betweenNodes;
   link.bytesPerSecond = count * gigabytes * 1e9 / double(shape.ranksPerNode);
   if (std::optional<Network> network =
           networkOfDescription(text("inter_node"))) {
     link.kind = network->kind;
-    link.latencySeconds = network->latencySeconds;
+    if (type->kind == "gpu") // the table's latencies are NCCL's
+      link.latencySeconds = network->latencySeconds;
   }
   return cluster;
 }
@@ -168,7 +173,7 @@ Expected<double> Measurement::seconds() const {
   if (!ways)
     return ways.takeError();
   double whole = double(*bytes);
-  return fastest(*ways, whole)->seconds(whole) +
+  return fastest(*ways, whole).seconds(whole) +
          besides(*devices, *collective, placed->ranks, whole);
 }
 

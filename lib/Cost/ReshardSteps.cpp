@@ -66,7 +66,7 @@ ReshardState StepTable::stateOf(const Sharding &sharding) const {
         });
     state.places.push_back(found - dims[index].places.begin());
     if (dim.interval)
-      state.intervals |= uint64_t(1) << index;
+      state.intervals |= intervalBit(index);
   }
   for (const auto &[index, partial] : enumerate(partials))
     if (is_contained(sharding.partial, partial))
@@ -79,7 +79,7 @@ Sharding StepTable::shardingOf(const ReshardState &state) const {
   for (const auto &[index, dim] : enumerate(ofRuns.dims)) {
     dim.subAxes.append(placeOf(index, state).runs.begin(),
                        placeOf(index, state).runs.end());
-    if (state.intervals >> index & 1)
+    if (isInterval(state, index))
       dim.interval = dims[index].interval;
   }
   for (const auto &[index, partial] : enumerate(partials))
@@ -162,8 +162,8 @@ uint64_t StepTable::usedRuns() const {
 int64_t StepTable::localBytes(const ReshardState &state) const {
   int64_t bytes = elementBytes;
   for (const auto &[index, dim] : enumerate(dims))
-    bytes *= state.intervals >> index & 1 ? dim.interval->length
-                                          : placeOf(index, state).localSize;
+    bytes *= isInterval(state, index) ? dim.interval->length
+                                      : placeOf(index, state).localSize;
   return bytes;
 }
 
@@ -321,10 +321,10 @@ void StepTable::halo() {
       current->places != targetState.places)
     return;
   for (const auto &[index, dim] : enumerate(dims)) {
-    if (!dim.interval || (current->intervals >> index & 1) || anyTime(dim.to))
+    if (!dim.interval || isInterval(*current, index) || anyTime(dim.to))
       continue;
     ReshardMove &move = start(ReshardKind::Halo, dim.to, index);
-    move.after.intervals |= uint64_t(1) << index;
+    move.after.intervals |= intervalBit(index);
     move.bytes = haloBytes(index);
     return;
   }
@@ -332,24 +332,28 @@ void StepTable::halo() {
 
 /// What the busiest device does not hold of its interval yet.
 int64_t StepTable::haloBytes(unsigned dim) const {
-  const Interval &interval = *dims[dim].interval;
-  int64_t parts = runs.product(dims[dim].to), n = shape[dim];
-  int64_t block = ceilDiv(n, parts), missing = 0;
+  int64_t bytes =
+      elementBytes *
+      haloSize(shape[dim], runs.product(dims[dim].to), *dims[dim].interval);
+  for (unsigned other = 0; other < dims.size(); ++other)
+    if (other != dim)
+      bytes *= isInterval(*current, other) ? dims[other].interval->length
+                                           : place(other).localSize;
+  return bytes;
+}
+
+int64_t haloSize(int64_t size, int64_t parts, const Interval &interval) {
+  int64_t block = ceilDiv(size, parts), most = 0;
   for (int64_t j = 0; j < parts; ++j) {
     int64_t low = std::max<int64_t>(0, j * interval.step + interval.offset);
     int64_t high =
-        std::min(n, j * interval.step + interval.offset + interval.length);
+        std::min(size, j * interval.step + interval.offset + interval.length);
     int64_t heldLow = std::max(low, j * block);
-    int64_t heldHigh = std::min({high, (j + 1) * block, n});
-    missing = std::max(missing, std::max<int64_t>(0, high - low) -
-                                    std::max<int64_t>(0, heldHigh - heldLow));
+    int64_t heldHigh = std::min({high, (j + 1) * block, size});
+    most = std::max(most, std::max<int64_t>(0, high - low) -
+                              std::max<int64_t>(0, heldHigh - heldLow));
   }
-  int64_t bytes = missing * elementBytes;
-  for (unsigned other = 0; other < dims.size(); ++other)
-    if (other != dim)
-      bytes *= current->intervals >> other & 1 ? dims[other].interval->length
-                                               : place(other).localSize;
-  return bytes;
+  return most;
 }
 
 } // namespace autopar

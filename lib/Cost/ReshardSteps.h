@@ -15,7 +15,7 @@ namespace autopar {
 struct ReshardState {
   llvm::SmallVector<uint8_t, 6> places; // per dimension, of StepTable's
   uint64_t partial = 0;                 // a bit per partial of StepTable's
-  uint64_t intervals = 0; // a bit per dimension that is an interval
+  uint64_t intervals = 0; // a bit per dimension that is an interval, to 63
   bool operator==(const ReshardState &o) const {
     return partial == o.partial && intervals == o.intervals &&
            places == o.places;
@@ -64,6 +64,13 @@ private:
   };
 
   void addPlaces(Dim &dim, int64_t size) const;
+  /// None past dimension 63: no path leads to an interval there.
+  static uint64_t intervalBit(size_t dim) {
+    return dim < 64 ? uint64_t(1) << dim : 0;
+  }
+  static bool isInterval(const ReshardState &state, size_t dim) {
+    return state.intervals & intervalBit(dim);
+  }
   ReshardState stateOf(const Sharding &sharding) const;
 
   bool anyTime(llvm::ArrayRef<unsigned> list) const {

@@ -58,18 +58,20 @@ CollectiveAlgorithms runtimeAlgorithms(const Cluster &cluster, ReshardKind kind,
                                        const CommunicatorShape &shape) {
   const Link &near = cluster.withinNode, &far = cluster.betweenNodes;
   int64_t g = shape.ranksPerNode, k = shape.nodes;
+  int64_t sharers = shape.fewestPerNode; // of what crosses nodes
   switch (kind) {
   case ReshardKind::AllReduce:
     if (k == 1)
       return {(scatter(near, g) * 2).named("scatter and gather"),
               doubling(near, g).named("doubling")};
-    return {((scatter(near, g) + scatter(far, k).ofShare(g)) * 2)
+    return {((scatter(near, g) + scatter(far, k).ofShare(sharers)) * 2)
                 .named("scatter and gather"),
-            (scatter(near, g) * 2 + doubling(far, k).ofShare(g))
+            (scatter(near, g) * 2 + doubling(far, k).ofShare(sharers))
                 .named("scatter, doubling and gather")};
   case ReshardKind::AllGather:
   case ReshardKind::ReduceScatter:
-    return {(scatter(near, g) + scatter(far, k).ofShare(g)).named("ring")};
+    return {
+        (scatter(near, g) + scatter(far, k).ofShare(sharers)).named("ring")};
   case ReshardKind::AllToAll:
     return {(pairwise(near, g) + pairwise(far, k)).named("pairwise")};
   case ReshardKind::Halo: {

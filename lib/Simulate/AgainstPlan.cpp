@@ -16,7 +16,9 @@ static double busySeconds(const StageTimes &stage) {
 std::string againstPlanText(const Timeline &timeline, const Plan &plan,
                             const ModelGraph &graph) {
   double predicted = plan.predictedStepSeconds;
-  double share = predicted > 0 ? timeline.seconds / predicted - 1 : 0;
+  if (!(predicted > 0))
+    return "plan         predicts no seconds\n";
+  double share = timeline.seconds / predicted - 1;
   std::string text =
       formatv("plan         {0} predicted: simulated are {1:f1}% {2}\n",
               secondsText(predicted), 100 * std::abs(share),

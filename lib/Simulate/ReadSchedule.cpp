@@ -28,22 +28,26 @@ struct ArenaValue {
 /// Reads the step of one stage.
 class StageReader {
 public:
-  StageReader(ModuleOp module, const Cluster &cluster, const Mesh &mesh)
-      : cluster(cluster), communication(cluster, mesh), mesh(mesh),
-        tf32(allowsTf32(module)) {}
+  StageReader(ModuleOp module, const Cluster &cluster, const Mesh &mesh,
+              int64_t stageNumber)
+      : cluster(cluster),
+        communication(cluster, mesh, stageNumber * mesh.deviceCount()),
+        mesh(mesh), stageNumber(stageNumber), tf32(allowsTf32(module)) {}
 
   LogicalResult read(func::FuncOp func, StageProgram &stage);
 
 private:
-  LogicalResult readOp(Operation &op, int64_t stageNumber, StageProgram &stage);
+  LogicalResult readOp(Operation &op, StageProgram &stage);
   FailureOr<double> collectiveSeconds(Operation &op, ReshardKind kind);
   void touch(Operation &op, size_t activity);
+  void holdResults(func::FuncOp func, const StageProgram &stage);
   void addMemory(StageProgram &stage) const;
   static int64_t persistentBytes(func::FuncOp func);
 
   const Cluster &cluster;
   CommunicationModel communication;
   const Mesh &mesh;
+  int64_t stageNumber;
   bool tf32;
   llvm::MapVector<int64_t, ArenaValue> values; // by number
 };
@@ -65,21 +69,26 @@ static std::optional<ReshardKind> collectiveKind(Operation &op) {
       .Default(std::nullopt);
 }
 
-/// Bytes as ReshardStep counts them: of a halo what is not the device's own.
+/// Bytes as ReshardStep counts them.
 FailureOr<double> StageReader::collectiveSeconds(Operation &op,
                                                  ReshardKind kind) {
-  int64_t input = bytesOf(op.getOperand(0).getType());
-  int64_t output = bytesOf(op.getOperand(1).getType());
   ReshardStep step;
   step.kind = kind;
-  step.bytes = kind == ReshardKind::Halo ? std::max<int64_t>(0, output - input)
-                                         : std::max(input, output);
   for (auto axis :
        op.getAttrOfType<ArrayAttr>("axes").getAsRange<StringAttr>()) {
     std::optional<SmallVector<unsigned>> subAxes = mesh.lookup(axis.getValue());
     if (!subAxes)
       return op.emitError() << "the mesh has no axis " << axis;
     step.subAxes.append(subAxes->begin(), subAxes->end());
+  }
+  auto output = cast<ShapedType>(op.getOperand(1).getType());
+  step.bytes = std::max(bytesOf(op.getOperand(0).getType()), bytesOf(output));
+  if (auto halo = dyn_cast<HaloOp>(op)) {
+    int64_t length = output.getDimSize(halo.getDim());
+    Interval interval{int64_t(halo.getStep()), int64_t(halo.getOffset()),
+                      length};
+    step.bytes = bytesOf(output) / length *
+                 haloSize(halo.getSize(), mesh.product(step.subAxes), interval);
   }
   return communication.seconds(step);
 }
@@ -102,6 +111,17 @@ void StageReader::touch(Operation &op, size_t activity) {
   }
 }
 
+/// What a step returns is there until its end.
+void StageReader::holdResults(func::FuncOp func, const StageProgram &stage) {
+  auto results = func->getAttrOfType<ArrayAttr>(schedule::kResults);
+  if (!results || stage.activities.empty())
+    return;
+  for (auto result : results.getAsRange<DictionaryAttr>())
+    if (auto number = result.getAs<IntegerAttr>("value"))
+      if (auto it = values.find(number.getInt()); it != values.end())
+        it->second.last = stage.activities.size() - 1;
+}
+
 /// Bytes of the arena that values in use cover, at each activity.
 void StageReader::addMemory(StageProgram &stage) const {
   size_t count = stage.activities.size();
@@ -120,7 +140,7 @@ void StageReader::addMemory(StageProgram &stage) const {
       bytes += std::max<int64_t>(0, end - std::max(begin, covered));
       covered = std::max(covered, end);
     }
-    stage.activities[i].arenaBytes = bytes;
+    stage.activities[i].bytesInUse = bytes;
     for (const ArenaValue *value : ends[i])
       for (auto [it, last] = live.equal_range(value->begin); it != last; ++it)
         if (it->second == value->end) {
@@ -148,8 +168,7 @@ int64_t StageReader::persistentBytes(func::FuncOp func) {
   return sum;
 }
 
-LogicalResult StageReader::readOp(Operation &op, int64_t stageNumber,
-                                  StageProgram &stage) {
+LogicalResult StageReader::readOp(Operation &op, StageProgram &stage) {
   if (isa<BufferOp, func::ReturnOp>(op))
     return success();
   Activity activity;
@@ -188,8 +207,7 @@ LogicalResult StageReader::readOp(Operation &op, int64_t stageNumber,
     activity.event = wait.getEvent();
     activity.stream = wait.getStream();
   } else {
-    return op.emitError() << "has no place in a simulation: only scheduled "
-                             "programs have one";
+    return op.emitError("has no price: no plan leads to such an op");
   }
   stage.streams = std::max(stage.streams, activity.stream + 1);
   touch(op, stage.activities.size());
@@ -199,11 +217,19 @@ LogicalResult StageReader::readOp(Operation &op, int64_t stageNumber,
 
 LogicalResult StageReader::read(func::FuncOp func, StageProgram &stage) {
   for (Operation &op : func.getBody().front())
-    if (failed(readOp(op, stageOf(func), stage)))
+    if (failed(readOp(op, stage)))
       return failure();
+  holdResults(func, stage);
   addMemory(stage);
+  if (auto arena = func->getAttrOfType<IntegerAttr>(schedule::kArenaBytes))
+    stage.arenaBytes = arena.getInt();
   stage.weightBytes = persistentBytes(func);
   return success();
+}
+
+/// `@step` or `@step_1`, not `@setup_1`.
+static bool isStep(func::FuncOp func) {
+  return func.getName() == "step" || func.getName().starts_with("step_");
 }
 
 FailureOr<SimulatedProgram> readSchedule(ModuleOp module) {
@@ -214,7 +240,7 @@ FailureOr<SimulatedProgram> readSchedule(ModuleOp module) {
   SimulatedProgram program;
   std::map<int64_t, func::FuncOp> steps;
   for (auto func : module.getOps<func::FuncOp>())
-    if (!func.isExternal() && func.getName().starts_with("step"))
+    if (!func.isExternal() && isStep(func))
       steps[stageOf(func)] = func;
   FailureOr<Cluster> cluster =
       plannedCluster(module, mesh.deviceCount() * int64_t(steps.size()));
@@ -225,7 +251,7 @@ FailureOr<SimulatedProgram> readSchedule(ModuleOp module) {
   bool rendezvous = targetTable(module).communication.rendezvous;
   program.channelSlots = rendezvous ? 0 : shared_memory::kChannelSlots;
   for (auto [number, func] : steps)
-    if (failed(StageReader(module, *cluster, mesh)
+    if (failed(StageReader(module, *cluster, mesh, number)
                    .read(func, program.stages.emplace_back())))
       return failure();
   return program;

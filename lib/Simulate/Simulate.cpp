@@ -176,7 +176,7 @@ static StageTimes timesOf(const StageProgram &stage,
                       return a.start < b.start;
                     });
   StageTimes times;
-  times.peakBytes = stage.weightBytes;
+  times.heldBytes = stage.weightBytes + stage.arenaBytes;
   Cover kernels, all;
   for (const TimelineEntry &entry : entries) {
     const Activity &activity = stage.activities[entry.activity];
@@ -188,11 +188,10 @@ static StageTimes timesOf(const StageProgram &stage,
     if (kernel)
       kernels.add(entry);
     all.add(entry);
-    times.peakBytes =
-        std::max(times.peakBytes, stage.weightBytes + activity.arenaBytes);
   }
-  times.exposed = all.seconds - kernels.seconds;
-  times.idle = step - all.seconds;
+  // Sums of the same numbers in another order may differ in the last digit.
+  times.exposed = std::max(0.0, all.seconds - kernels.seconds);
+  times.idle = std::max(0.0, step - all.seconds);
   return times;
 }
 

@@ -31,7 +31,7 @@ std::string timelineText(const SimulatedProgram &program,
       text += formatv(", {0} messages", secondsText(stage.messages));
     text +=
         formatv(" ({0} exposed), {1} idle, {2}\n", secondsText(stage.exposed),
-                secondsText(stage.idle), bytesText(double(stage.peakBytes)));
+                secondsText(stage.idle), bytesText(double(stage.heldBytes)));
   }
   if (timeline.stages.size() > kShownStages)
     text += formatv("  and {0} other stages\n",

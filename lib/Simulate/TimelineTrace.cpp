@@ -98,7 +98,7 @@ private:
       json.attributeObject("args", [&] {
         json.attribute("weights", stage.weightBytes);
         json.attribute("activations",
-                       stage.activities[entry.activity].arenaBytes);
+                       stage.activities[entry.activity].bytesInUse);
       });
     });
   }

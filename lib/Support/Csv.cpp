@@ -79,6 +79,7 @@ private:
 } // namespace
 
 Expected<CsvTable> CsvTable::parse(StringRef text) {
+  text.consume_front("\xef\xbb\xbf"); // which some editors put first
   Reader reader(text);
   CsvTable table;
   reader.skip(/*comments=*/true);
@@ -135,7 +136,8 @@ static void write(std::string &text, const CsvTable::Row &row) {
   for (auto [index, cell] : llvm::enumerate(row)) {
     if (index > 0)
       text += ',';
-    if (StringRef(cell).find_first_of(",\"\r\n") == StringRef::npos) {
+    if (StringRef(cell).find_first_of(",\"\r\n") == StringRef::npos &&
+        !StringRef(cell).starts_with("#")) {
       text += cell;
       continue;
     }

@@ -13,12 +13,17 @@
 
 namespace autopar {
 
-/// How the members of a communicator are placed on nodes: the worst over the
-/// mesh's communicators of the same sub-axes.
+/// How the members of a communicator are placed on nodes.
 struct CommunicatorShape {
   int64_t ranks = 1;
   int64_t nodes = 1;
-  int64_t ranksPerNode = 1; // the most on one node
+  int64_t ranksPerNode = 1;  // the most on one node
+  int64_t fewestPerNode = 1; // the fewest: a node has an adapter for each
+
+  bool operator==(const CommunicatorShape &o) const {
+    return ranks == o.ranks && nodes == o.nodes &&
+           ranksPerNode == o.ranksPerNode && fewestPerNode == o.fewestPerNode;
+  }
 };
 
 /// One way to run a collective. Names and shares live as long as the program.
@@ -44,8 +49,8 @@ CollectiveAlgorithms collectiveAlgorithms(const Cluster &cluster,
 /// The ways of one message of a device to another, in its node or beyond.
 CollectiveAlgorithms messageAlgorithms(const Cluster &cluster, bool sameNode);
 
-/// The fastest for that many bytes, the first of equals; null of none.
-const CollectiveAlgorithm *
+/// The fastest of at least one for that many bytes, the first of equals.
+const CollectiveAlgorithm &
 fastest(llvm::ArrayRef<CollectiveAlgorithm> algorithms, double bytes);
 
 } // namespace autopar

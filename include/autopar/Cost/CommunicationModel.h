@@ -10,17 +10,20 @@
 namespace autopar {
 
 /// Seconds of each step of a reshard, by the fastest algorithm, for a mesh laid
-/// row-major over the cluster's devices.
+/// row-major over the cluster's devices from `firstDevice` on: the slowest of
+/// the communicators of its sub-axes.
 class CommunicationModel {
 public:
-  CommunicationModel(const Cluster &cluster, const Mesh &mesh);
+  CommunicationModel(const Cluster &cluster, const Mesh &mesh,
+                     int64_t firstDevice = 0);
 
   double seconds(const ReshardStep &step);
-  /// One message from a device of one stage to its counterpart in the next;
+  /// One message from a device of one stage to its counterpart in another;
   /// stage s has the devices after those of stages 0 to s-1.
   double sendSeconds(int64_t bytes, int64_t fromStage, int64_t toStage) const;
-  CommunicatorShape shapeOf(llvm::ArrayRef<unsigned> subAxes) {
-    return communicatorOf(subAxes).shape;
+  /// Those that differ, of all communicators of the sub-axes.
+  llvm::ArrayRef<CommunicatorShape> shapesOf(llvm::ArrayRef<unsigned> subAxes) {
+    return communicatorsOf(subAxes).shapes;
   }
 
   /// For reshardPath; holds a copy of the model.
@@ -29,13 +32,16 @@ public:
 private:
   Cluster cluster;
   Mesh mesh;
-  struct Communicator {
-    CommunicatorShape shape;
-    std::array<CollectiveAlgorithms, 7> algorithms; // per kind, if asked for
+  int64_t firstDevice;
+  struct Communicators {
+    llvm::SmallVector<CommunicatorShape, 1> shapes;
+    /// Per kind, if it was asked for, and shape.
+    std::array<llvm::SmallVector<CollectiveAlgorithms, 1>, 7> algorithms;
   };
-  Communicator &communicatorOf(llvm::ArrayRef<unsigned> subAxes);
+  CommunicatorShape shapeOf(llvm::ArrayRef<int64_t> members) const;
+  Communicators &communicatorsOf(llvm::ArrayRef<unsigned> subAxes);
 
-  std::map<uint64_t, Communicator> communicators; // a bit per sub-axis
+  std::map<uint64_t, Communicators> communicators; // a bit per sub-axis
   CollectiveAlgorithms nearMessages, farMessages;
 };
 

@@ -47,6 +47,10 @@ struct ReshardStep {
 };
 using ReshardPath = llvm::SmallVector<ReshardStep, 2>;
 
+/// Of a dimension of `size` in `parts` blocks: how many positions of its
+/// interval the busiest device does not hold, fill values not counted.
+int64_t haloSize(int64_t size, int64_t parts, const Interval &interval);
+
 /// Seconds of a step by its kind, sub-axes and bytes: nothing else is filled in
 /// yet. Never negative.
 using ReshardCost = std::function<double(const ReshardStep &)>;

@@ -33,14 +33,15 @@ struct Activity {
   double seconds = 0;     // of kernels and communication, once it can begin
   int64_t channel = 0;    // of sends and receives
   int64_t event = 0;      // of records and waits
-  int64_t arenaBytes = 0; // in use while it runs
+  int64_t bytesInUse = 0; // of the arena, while it runs
 };
 
 /// What each device of one stage does; they are alike.
 struct StageProgram {
   std::vector<Activity> activities;
   int64_t streams = 1;
-  int64_t weightBytes = 0; // parameters, states and inputs, all the time
+  int64_t weightBytes = 0; // parameters, states and inputs that steps read
+  int64_t arenaBytes = 0;  // of the arena, which is there all the time
 };
 
 struct SimulatedProgram {
@@ -65,8 +66,8 @@ struct StageTimes {
   double messages = 0;      // sent and received, waiting not counted
   /// Of collectives and messages, what no kernel ran beside.
   double exposed = 0;
-  double idle = 0; // nothing ran
-  int64_t peakBytes = 0;
+  double idle = 0;       // nothing ran
+  int64_t heldBytes = 0; // weights and arena
 };
 
 struct Timeline {

@@ -212,6 +212,10 @@ TEST(Cluster, EveryMistakeInALinkIsNamed) {
               "a link of kind 'pcie' needs 'latency_us'");
   expectError(withLink("[{\"within\": \"node\", \"GBps\": 0}]"),
               "'GBps' of a link must be a number above 0");
+  expectError(withLink("[{\"within\": \"node\", \"GBps\": 1e-320}]"),
+              "'GBps' of a link must be a number above 0, from 1e-9 to 1e9");
+  expectError(withLink("[{\"within\": \"node\", \"latency_us\": 1e400}]"),
+              "'latency_us' of a link must be a number of 0 or more");
   expectError(withLink("[{\"within\": \"node\", \"latency_us\": -1}]"),
               "'latency_us' of a link must be a number of 0 or more");
 }

@@ -22,11 +22,31 @@ ReshardStep allReduce(SmallVector<unsigned, 2> subAxes, int64_t bytes) {
 TEST(CommunicationModel, PlacementFollowsTheMesh) {
   Mesh mesh({{"data", 2}, {"tensor", 4}});
   CommunicationModel model(cluster("2x4:a100-80gb"), mesh);
-  CommunicatorShape data = model.shapeOf({0}), tensor = model.shapeOf({1, 2});
+  ASSERT_EQ(model.shapesOf({0}).size(), 1u);
+  CommunicatorShape data = model.shapesOf({0}).front(),
+                    tensor = model.shapesOf({1, 2}).front();
   EXPECT_EQ(data.nodes, 2);
   EXPECT_EQ(data.ranksPerNode, 1);
   EXPECT_EQ(tensor.nodes, 1);
   EXPECT_EQ(tensor.ranksPerNode, 4);
+}
+
+TEST(CommunicationModel, TheSlowestCommunicatorCounts) {
+  // Of {0,1}, {2,3}, {4,5} on nodes of three, the second is on both.
+  Mesh mesh({{"data", 3}, {"tensor", 2}});
+  CommunicationModel straddling(cluster("2x3:a100-80gb"), mesh);
+  CommunicationModel apart(cluster("6x1:a100-80gb"), mesh);
+  EXPECT_EQ(straddling.shapesOf({1}).size(), 2u);
+  EXPECT_EQ(straddling.seconds(allReduce({1}, 1 << 24)),
+            apart.seconds(allReduce({1}, 1 << 24)));
+}
+
+TEST(CommunicationModel, LaterStagesHaveTheirOwnDevices) {
+  Mesh mesh({{"tensor", 2}});
+  CommunicationModel first(cluster("2x3:a100-80gb"), mesh);
+  CommunicationModel second(cluster("2x3:a100-80gb"), mesh, /*firstDevice=*/2);
+  EXPECT_GT(second.seconds(allReduce({0}, 1 << 24)),
+            first.seconds(allReduce({0}, 1 << 24)));
 }
 
 TEST(CommunicationModel, NodesAreDearerAndBytesCount) {

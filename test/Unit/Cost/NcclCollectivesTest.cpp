@@ -22,7 +22,8 @@ Cluster cluster(StringRef spec) { return cantFail(parseCluster(spec)); }
 /// Over all devices of nodes that are alike.
 CommunicatorShape shapeOf(const Cluster &cluster) {
   int64_t nodes = cluster.nodes.front().count;
-  return {cluster.deviceCount(), nodes, cluster.deviceCount() / nodes};
+  int64_t perNode = cluster.deviceCount() / nodes;
+  return {cluster.deviceCount(), nodes, perNode, perNode};
 }
 
 CollectiveAlgorithms algorithms(const Cluster &cluster, ReshardKind kind) {
@@ -32,13 +33,13 @@ CollectiveAlgorithms algorithms(const Cluster &cluster, ReshardKind kind) {
 /// "ring Simple" of what is fastest.
 std::string nameOf(const Cluster &cluster, ReshardKind kind, double bytes) {
   CollectiveAlgorithms all = algorithms(cluster, kind);
-  const CollectiveAlgorithm *best = fastest(all, bytes);
-  return (best->name + " " + best->protocol).str();
+  const CollectiveAlgorithm &best = fastest(all, bytes);
+  return (best.name + " " + best.protocol).str();
 }
 
 double secondsOf(const Cluster &cluster, ReshardKind kind, double bytes) {
   CollectiveAlgorithms all = algorithms(cluster, kind);
-  return fastest(all, bytes)->seconds(bytes);
+  return fastest(all, bytes).seconds(bytes);
 }
 
 TEST(NcclCollectives, ProtocolsChangeWithSize) {
@@ -123,9 +124,25 @@ TEST(NcclCollectives, MessagesTakeTheirLink) {
   CollectiveAlgorithms near = messageAlgorithms(nodes, /*sameNode=*/true);
   CollectiveAlgorithms far = messageAlgorithms(nodes, /*sameNode=*/false);
   double n = 1024 * kMiB, expected = n * (1 / 300e9 + 0.5 / 530e9);
-  EXPECT_NEAR(fastest(near, n)->seconds(n), expected, 0.02 * expected);
-  EXPECT_EQ(fastest(near, 64)->protocol, "LL");
-  EXPECT_GT(fastest(far, n)->seconds(n), 5 * fastest(near, n)->seconds(n));
+  EXPECT_NEAR(fastest(near, n).seconds(n), expected, 0.02 * expected);
+  EXPECT_EQ(fastest(near, 64).protocol, "LL");
+  EXPECT_GT(fastest(far, n).seconds(n), 5 * fastest(near, n).seconds(n));
+}
+
+TEST(NcclCollectives, FreeLinksCostNothing) {
+  Cluster nodes = cluster("2x1:a100-80gb");
+  nodes.betweenNodes.free = true; // nothing goes over the link in a node
+  EXPECT_EQ(secondsOf(nodes, ReshardKind::AllReduce, kMiB), 0);
+}
+
+TEST(NcclCollectives, ANodeOfOneDeviceHasOneAdapter) {
+  Cluster nodes = cluster("5x1:a100-80gb");
+  double alone = secondsOf(nodes, ReshardKind::AllGather, 4096 * kMiB);
+  CommunicatorShape uneven{5, 2, 4, 1};
+  CollectiveAlgorithms all =
+      collectiveAlgorithms(nodes, ReshardKind::AllGather, uneven);
+  EXPECT_NEAR(fastest(all, 4096 * kMiB).seconds(4096 * kMiB), alone,
+              0.01 * alone);
 }
 
 TEST(NcclCollectives, MoreBytesTakeLonger) {

@@ -118,14 +118,13 @@ TEST(Simulate, StreamsOverlapUpToTheirEvents) {
   EXPECT_NEAR(timeline.stages[0].idle, 0, 1e-9);
 }
 
-TEST(Simulate, MemoryIsWhatTheFullestActivityHas) {
+TEST(Simulate, MemoryIsWeightsAndArena) {
   SimulatedProgram program;
   StageProgram &stage = program.stages.emplace_back();
   stage.weightBytes = 100;
-  stage.activities = {kernel(1), kernel(1)};
-  stage.activities[0].arenaBytes = 30;
-  stage.activities[1].arenaBytes = 20;
-  EXPECT_EQ(simulate(program).stages[0].peakBytes, 130);
+  stage.arenaBytes = 30;
+  stage.activities = {kernel(1)};
+  EXPECT_EQ(simulate(program).stages[0].heldBytes, 130);
 }
 
 TEST(Simulate, TracesAreJson) {

@@ -40,6 +40,12 @@ TEST(Csv, AppendedColumnsComeLast) {
   EXPECT_EQ(table.str(), "a,b\n1,\"x,y\"\n2,\n");
 }
 
+TEST(Csv, WhatSpreadsheetsWriteIsRead) {
+  CsvTable table = cantFail(CsvTable::parse("\xef\xbb\xbf\"#a\",b\n1,2\n"));
+  EXPECT_TRUE(table.has("#a"));
+  EXPECT_EQ(table.str(), "\"#a\",b\n1,2\n");
+}
+
 TEST(Csv, LaterLinesAreNoComments) {
   CsvTable table = cantFail(CsvTable::parse("a\n#1\n"));
   ASSERT_EQ(table.rows().size(), 1u);
