@@ -118,7 +118,7 @@ void StageReader::holdResults(func::FuncOp func, const StageProgram &stage) {
     return;
   for (auto result : results.getAsRange<DictionaryAttr>())
     if (auto number = result.getAs<IntegerAttr>("value"))
-      if (auto it = values.find(number.getInt()); it != values.end())
+      if (auto *it = values.find(number.getInt()); it != values.end())
         it->second.last = stage.activities.size() - 1;
 }
 
