@@ -15,7 +15,6 @@ class SubAxisRuns {
 public:
   SubAxisRuns(const Sharding &from, const Sharding &to, const Mesh &mesh);
 
-  size_t count() const { return runs.size(); }
   bool isTime(unsigned run) const { return runs[run].time; }
   int64_t product(llvm::ArrayRef<unsigned> numbers) const;
   /// The sub-axes of these runs, one after the other.

@@ -150,9 +150,8 @@ void StageReader::addMemory(StageProgram &stage) const {
   }
 }
 
-/// Of the persistent tensors that the step reads or writes, once each: what
-/// only
-/// @setup reads is gone by then.
+/// Of the persistent tensors that the step reads or writes, once each. Those
+/// that setup alone reads are gone by then.
 int64_t StageReader::persistentBytes(func::FuncOp func) {
   std::map<int64_t, int64_t> bytesOfTensor;
   for (auto buffer : func.getOps<BufferOp>()) {

@@ -23,7 +23,7 @@ struct StageState {
 /// The messages of a channel, in order.
 struct Channel {
   std::vector<double> sent, received; // when each was
-  /// Of a rendezvous: when the sender came, where the receiver has not yet.
+  /// Of a rendezvous: when the sender came.
   std::vector<double> offered;
 };
 
@@ -58,13 +58,13 @@ private:
 
 } // namespace
 
-/// With slots a message waits in its channel; without, the sender waits for the
-/// receiver, who notes both.
+/// With slots a message waits in its channel; without, the sender waits until
+/// the receiver has it.
 bool Replay::send(size_t stage, const Activity &activity) {
   Channel &channel = channels[activity.channel];
   double &clock = states[stage].streams[activity.stream];
   if (program.channelSlots == 0) {
-    // Sent in an earlier call, and received since?
+    // First the message is offered; done is the send once it was received.
     size_t number = channel.sent.size();
     if (channel.offered.size() == number) {
       channel.offered.push_back(clock);
