@@ -92,11 +92,12 @@ EliminationResult BoundedSearch::run() {
   constexpr unsigned kRounds = 3, kPasses = 200;
   double lowerBound = 0;
   for (unsigned round = 0; round < kRounds; ++round) {
-    DualBound dual(graph, domains, cap());
+    DualBound dual(graph, domains, cap(), messages);
     dual.improve(kPasses, std::min(best.cost, cutoff));
     offer(dual.greedy());
     tryNarrow(dual);
     lowerBound = std::max(lowerBound, dual.lowerBound());
+    messages = dual.messages();
     if (lowerBound >= cutoff)
       break;
     if (best.cost == kIllegal)

@@ -3,11 +3,9 @@
 #ifndef AUTOPAR_LIB_PLANNING_BOUNDEDSEARCH_H
 #define AUTOPAR_LIB_PLANNING_BOUNDEDSEARCH_H
 
-#include "DeadEnds.h"
+#include "DualBound.h"
 
 namespace autopar {
-
-class DualBound;
 
 /// Tables that are computed without much thought.
 inline constexpr size_t kSmallTable = size_t(1) << 19;
@@ -21,10 +19,11 @@ double costOf(const CostGraph &graph, llvm::ArrayRef<unsigned> choice);
 /// choices until elimination is affordable.
 class BoundedSearch {
 public:
+  /// `messages`: where bounds start; gets where they ended.
   BoundedSearch(const CostGraph &graph, Domains domains, size_t cellLimit,
-                double cutoff)
+                double cutoff, MessageTable &messages)
       : graph(graph), domains(std::move(domains)), cellLimit(cellLimit),
-        cutoff(cutoff) {
+        cutoff(cutoff), messages(messages) {
     best.cost = kIllegal;
   }
   /// Its lower bound equals its cost where it is proved to be best.
@@ -40,6 +39,7 @@ private:
   Domains domains;
   size_t cellLimit;
   double cutoff;
+  MessageTable &messages;
   EliminationResult best;
   double work = 0;
 };

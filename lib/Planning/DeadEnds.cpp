@@ -42,92 +42,133 @@ Domains allChoices(const CostGraph &graph) {
   return domains;
 }
 
-/// How much more `better` may cost on this edge than `worse`; kIllegal where
-/// only `better` can be illegal, -kIllegal where `worse` always is.
-static double worstLoss(const Side &side, ArrayRef<unsigned> others,
-                        unsigned better, unsigned worse) {
+namespace {
+
+/// The costs of an edge over the domains of its nodes as one of them sees it.
+struct Matrix {
+  size_t own, others;
+  std::vector<double> perOwn;     // the choices of `own` one after the other
+  std::vector<double> perOther;   // the same transposed
+  std::vector<size_t> bestBeside; // per own choice the cheapest other one
+
+  Matrix(const Side &side, ArrayRef<unsigned> ownDomain,
+         ArrayRef<unsigned> otherDomain);
+  const double *rowOf(size_t choice) const {
+    return perOwn.data() + choice * others;
+  }
+};
+
+/// What the choices of one node cost by themselves and beside its neighbours'.
+struct Star {
+  std::vector<double> costs;
+  std::vector<Matrix> matrices;
+
+  /// Whether `better` costs no more than `worse` whatever the neighbours
+  /// choose.
+  bool dominates(size_t better, size_t worse) const;
+  /// Per choice what it costs more than `worse` at the neighbours' choices that
+  /// are best for `worse`: with every choice of theirs the loss is no less.
+  /// Nothing is known where `worse` is illegal there.
+  void leastLosses(size_t worse, MutableArrayRef<double> losses) const;
+};
+
+} // namespace
+
+Matrix::Matrix(const Side &side, ArrayRef<unsigned> ownDomain,
+               ArrayRef<unsigned> otherDomain)
+    : own(ownDomain.size()), others(otherDomain.size()), perOwn(own * others),
+      perOther(own * others), bestBeside(own, 0) {
+  for (size_t choice = 0; choice < own; ++choice)
+    for (size_t other = 0; other < others; ++other)
+      perOwn[choice * others + other] = perOther[other * own + choice] =
+          side.at(ownDomain[choice], otherDomain[other]);
+  for (size_t choice = 0; choice < own; ++choice)
+    bestBeside[choice] =
+        std::min_element(rowOf(choice), rowOf(choice) + others) - rowOf(choice);
+}
+
+/// How much more `better` may cost at most; kIllegal where only `better` can be
+/// illegal, -kIllegal where `worse` always is.
+static double worstLoss(const double *better, const double *worse,
+                        size_t others) {
   double loss = -kIllegal;
-  for (unsigned other : others) {
-    double worseCost = side.at(worse, other);
-    if (worseCost == kIllegal)
-      continue;
-    loss = std::max(loss, side.at(better, other) - worseCost);
-  }
+  // Where both are illegal their difference is no number, and passed over.
+  for (size_t other = 0; other < others; ++other)
+    loss = std::max(loss, better[other] - worse[other]);
   return loss;
 }
 
-/// What `better` costs more than `worse` at the neighbours' choices that are
-/// best for `worse`: with every choice of theirs the loss is no less.
-static double leastLoss(const CostGraph &graph, ArrayRef<Side> sides,
-                        ArrayRef<SmallVector<unsigned, 0>> bestOthers,
-                        unsigned node, unsigned better, unsigned worse) {
-  double loss = graph.nodes[node][better] - graph.nodes[node][worse];
-  for (const auto &[side, best] : zip_equal(sides, bestOthers)) {
-    double worseCost = side.at(worse, best[worse]);
-    if (worseCost == kIllegal)
-      return -kIllegal;
-    loss += side.at(better, best[worse]) - worseCost;
-  }
-  return loss;
-}
-
-static bool dominates(const CostGraph &graph, const Domains &domains,
-                      ArrayRef<Side> sides, unsigned node, unsigned better,
-                      unsigned worse) {
-  double loss = graph.nodes[node][better] - graph.nodes[node][worse];
-  for (const Side &side : sides) {
-    double edgeLoss = worstLoss(side, domains[side.other], better, worse);
-    if (edgeLoss == -kIllegal)
+bool Star::dominates(size_t better, size_t worse) const {
+  double loss = costs[better] - costs[worse];
+  for (const Matrix &matrix : matrices) {
+    double ofEdge =
+        worstLoss(matrix.rowOf(better), matrix.rowOf(worse), matrix.others);
+    if (ofEdge == -kIllegal)
       return true;
-    loss += edgeLoss;
+    loss += ofEdge;
     if (loss == kIllegal)
       return false;
   }
   return loss < 0 || (loss == 0 && better < worse);
 }
 
-/// Per choice of a node the choice of the neighbour that costs least beside it.
-static SmallVector<unsigned, 0> bestBeside(const Side &side, size_t choices,
-                                           ArrayRef<unsigned> own,
-                                           ArrayRef<unsigned> others) {
-  SmallVector<unsigned, 0> best(choices, others.front());
-  for (unsigned choice : own)
-    for (unsigned other : others)
-      if (side.at(choice, other) < side.at(choice, best[choice]))
-        best[choice] = other;
-  return best;
+void Star::leastLosses(size_t worse, MutableArrayRef<double> losses) const {
+  for (auto [loss, cost] : zip_equal(losses, costs))
+    loss = cost - costs[worse];
+  for (const Matrix &matrix : matrices) {
+    size_t other = matrix.bestBeside[worse];
+    double worseCost = matrix.rowOf(worse)[other];
+    if (worseCost == kIllegal)
+      return llvm::fill(losses, -kIllegal);
+    const double *beside = matrix.perOther.data() + other * matrix.own;
+    for (size_t better = 0; better < losses.size(); ++better)
+      losses[better] += beside[better] - worseCost;
+  }
 }
 
 static bool dropOfNode(const CostGraph &graph, Domains &domains,
                        ArrayRef<Side> sides, unsigned node) {
-  std::vector<unsigned> kept = domains[node];
-  SmallVector<SmallVector<unsigned, 0>, 4> bestOthers;
+  std::vector<unsigned> &domain = domains[node];
+  size_t choices = domain.size();
+  Star star;
+  for (unsigned choice : domain)
+    star.costs.push_back(graph.nodes[node][choice]);
   for (const Side &side : sides)
-    bestOthers.push_back(
-        bestBeside(side, graph.nodes[node].size(), kept, domains[side.other]));
-  for (size_t i = 0; i < kept.size();) {
-    bool dead = any_of(kept, [&](unsigned better) {
-      return better != kept[i] &&
-             leastLoss(graph, sides, bestOthers, node, better, kept[i]) <= 0 &&
-             dominates(graph, domains, sides, node, better, kept[i]);
-    });
-    if (dead)
-      kept.erase(kept.begin() + i);
-    else
-      ++i;
+    star.matrices.emplace_back(side, domain, domains[side.other]);
+  std::vector<bool> alive(choices, true);
+  std::vector<double> losses(choices);
+  for (size_t worse = 0; worse < choices; ++worse) {
+    star.leastLosses(worse, losses);
+    for (size_t better = 0; better < choices && alive[worse]; ++better)
+      if (losses[better] <= 0 && better != worse && alive[better] &&
+          star.dominates(better, worse))
+        alive[worse] = false;
   }
-  bool changed = kept.size() != domains[node].size();
-  domains[node] = std::move(kept);
-  return changed;
+  std::vector<unsigned> kept;
+  for (size_t choice = 0; choice < choices; ++choice)
+    if (alive[choice])
+      kept.push_back(domain[choice]);
+  domain = std::move(kept);
+  return domain.size() != choices;
 }
 
 void dropDeadEnds(const CostGraph &graph, Domains &domains) {
   Adjacency sides = adjacencyOf(graph);
   constexpr unsigned kSweeps = 8;
+  // What a node can drop depends on its neighbours' domains.
+  std::vector<bool> open(graph.nodes.size(), true);
   for (unsigned sweep = 0; sweep < kSweeps; ++sweep) {
     bool changed = false;
-    for (unsigned node = 0; node < graph.nodes.size(); ++node)
-      changed |= dropOfNode(graph, domains, sides[node], node);
+    for (unsigned node = 0; node < graph.nodes.size(); ++node) {
+      if (!open[node])
+        continue;
+      open[node] = false;
+      if (!dropOfNode(graph, domains, sides[node], node))
+        continue;
+      changed = true;
+      for (const Side &side : sides[node])
+        open[side.other] = true;
+    }
     if (!changed)
       return;
   }

@@ -5,25 +5,51 @@
 
 using namespace llvm;
 
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+// The best code of the host is chosen at load; all give the same numbers.
+#define AUTOPAR_VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define AUTOPAR_VECTOR_CLONES
+#endif
+
 namespace autopar {
 
-DualBound::DualBound(const CostGraph &graph, const Domains &domains, double cap)
-    : domains(domains), edgesOf(graph.nodes.size()) {
+/// Sums of some numbers up to it are finite as floats.
+static constexpr double kLargest = 1e30;
+
+static unsigned otherEnd(const CostGraph::Edge &edge, unsigned node) {
+  return edge.a == node ? edge.b : edge.a;
+}
+
+DualBound::DualBound(const CostGraph &graph, const Domains &domains, double cap,
+                     const MessageTable &start)
+    : graph(graph), domains(domains), cap(std::min(cap, kLargest)),
+      edgesOf(graph.nodes.size()) {
   for (const auto &[costs, domain] : zip_equal(graph.nodes, domains)) {
     std::vector<double> &node = nodes.emplace_back();
     for (unsigned choice : domain)
-      node.push_back(std::min(costs[choice], cap));
+      node.push_back(std::min(costs[choice], this->cap));
   }
+  auto give = [&](unsigned node, ArrayRef<double> messages) {
+    std::vector<double> given(domains[node].size(), 0);
+    if (!messages.empty())
+      for (auto [message, cost, choice] :
+           zip_equal(given, nodes[node], domains[node])) {
+        message = std::clamp(messages[choice], -this->cap, this->cap);
+        cost -= message;
+      }
+    return given;
+  };
   for (const CostGraph::Edge &edge : graph.edges) {
+    auto from = start.find({edge.a, edge.b});
+    const EdgeMessages none, &given = from == start.end() ? none : from->second;
+    Edge item{edge, {}, give(edge.a, given.ofA), give(edge.b, given.ofB)};
+    item.cells.reserve(item.ofRows.size() * item.ofColumns.size());
     size_t columns = graph.nodes[edge.b].size();
-    Edge item{edge.a,
-              edge.b,
-              {},
-              std::vector<double>(domains[edge.a].size(), 0),
-              std::vector<double>(domains[edge.b].size(), 0)};
     for (unsigned a : domains[edge.a])
       for (unsigned b : domains[edge.b])
-        item.cells.push_back(std::min(edge.cells[a * columns + b], cap));
+        item.cells.push_back(
+            float(std::min(edge.cells[a * columns + b], this->cap)));
     edgesOf[edge.a].push_back(edges.size());
     edgesOf[edge.b].push_back(edges.size());
     edges.push_back(std::move(item));
@@ -31,66 +57,73 @@ DualBound::DualBound(const CostGraph &graph, const Domains &domains, double cap)
 }
 
 /// Per row its least cell beside what the columns were given.
-static void leastOfRows(ArrayRef<double> cells, ArrayRef<double> ofColumns,
-                        MutableArrayRef<double> least) {
-  constexpr size_t kLanes = 8; // side by side: a compiler makes vectors of them
-  size_t columns = ofColumns.size();
-  const double *row = cells.data();
-  for (double &result : least) {
-    double lanes[kLanes];
-    std::fill_n(lanes, kLanes, kIllegal);
+AUTOPAR_VECTOR_CLONES
+static void leastOfRows(const float *cells, const float *ofColumns,
+                        size_t columns, float *least, size_t rows) {
+  constexpr size_t kLanes =
+      16; // side by side: a compiler makes vectors of them
+  for (size_t row = 0; row < rows; ++row, cells += columns) {
+    float lanes[kLanes];
+    std::fill_n(lanes, kLanes, std::numeric_limits<float>::infinity());
     size_t column = 0;
     for (; column + kLanes <= columns; column += kLanes)
       for (size_t lane = 0; lane < kLanes; ++lane)
         lanes[lane] = std::min(lanes[lane],
-                               row[column + lane] + ofColumns[column + lane]);
+                               cells[column + lane] + ofColumns[column + lane]);
     for (; column < columns; ++column)
-      lanes[0] = std::min(lanes[0], row[column] + ofColumns[column]);
-    result = *std::min_element(lanes, lanes + kLanes);
-    row += columns;
+      lanes[0] = std::min(lanes[0], cells[column] + ofColumns[column]);
+    least[row] = *std::min_element(lanes, lanes + kLanes);
   }
 }
 
 /// The same per column, row by row through memory.
-static void leastOfColumns(ArrayRef<double> cells, ArrayRef<double> ofRows,
-                           MutableArrayRef<double> least) {
-  llvm::fill(least, kIllegal);
-  const double *cell = cells.data();
-  for (double ofRow : ofRows)
-    for (double &result : least)
-      result = std::min(result, *cell++ + ofRow);
+AUTOPAR_VECTOR_CLONES
+static void leastOfColumns(const float *cells, const float *ofRows,
+                           size_t columns, float *least, size_t rows) {
+  std::fill_n(least, columns, std::numeric_limits<float>::infinity());
+  for (size_t row = 0; row < rows; ++row, cells += columns)
+    for (size_t column = 0; column < columns; ++column)
+      least[column] = std::min(least[column], cells[column] + ofRows[row]);
 }
 
-std::vector<double> DualBound::Edge::leastPerRow() const {
-  std::vector<double> least(ofRows.size());
-  leastOfRows(cells, ofColumns, least);
-  for (auto [result, given] : zip_equal(least, ofRows))
-    result += given;
-  return least;
+double DualBound::at(const Edge &edge, size_t row, size_t column) const {
+  unsigned a = domains[edge.exact.a][row], b = domains[edge.exact.b][column];
+  size_t columns = graph.nodes[edge.exact.b].size();
+  return std::min(edge.exact.cells[a * columns + b], cap) + edge.ofRows[row] +
+         edge.ofColumns[column];
 }
 
-std::vector<double> DualBound::Edge::leastPerColumn() const {
-  std::vector<double> least(ofColumns.size());
-  leastOfColumns(cells, ofRows, least);
-  for (auto [result, given] : zip_equal(least, ofColumns))
-    result += given;
-  return least;
+std::pair<std::vector<double>, std::vector<double>>
+DualBound::leastOf(const Edge &edge) const {
+  std::vector<double> ofRows(edge.ofRows.size(), kIllegal),
+      ofColumns(edge.ofColumns.size(), kIllegal);
+  for (size_t row = 0; row < ofRows.size(); ++row)
+    for (size_t column = 0; column < ofColumns.size(); ++column) {
+      double cost = at(edge, row, column);
+      ofRows[row] = std::min(ofRows[row], cost);
+      ofColumns[column] = std::min(ofColumns[column], cost);
+    }
+  return {std::move(ofRows), std::move(ofColumns)};
 }
 
 /// Takes from every edge what it costs at least beside each choice of `node`.
 void DualBound::pull(unsigned node) {
-  SmallVector<double, 64> least(nodes[node].size());
+  SmallVector<float, 256> least(nodes[node].size()), beside;
   for (unsigned index : edgesOf[node]) {
     Edge &edge = edges[index];
-    bool isRow = edge.a == node;
+    bool isRow = edge.exact.a == node;
+    const std::vector<double> &other = isRow ? edge.ofColumns : edge.ofRows;
+    beside.assign(other.begin(), other.end());
     if (isRow)
-      leastOfRows(edge.cells, edge.ofColumns, least);
+      leastOfRows(edge.cells.data(), beside.data(), edge.ofColumns.size(),
+                  least.data(), edge.ofRows.size());
     else
-      leastOfColumns(edge.cells, edge.ofRows, least);
+      leastOfColumns(edge.cells.data(), beside.data(), edge.ofColumns.size(),
+                     least.data(), edge.ofRows.size());
     std::vector<double> &given = isRow ? edge.ofRows : edge.ofColumns;
-    for (auto [cost, own, other] : zip_equal(nodes[node], given, least)) {
-      cost += own + other;
-      own = -other;
+    for (auto [cost, own, taken] : zip_equal(nodes[node], given, least)) {
+      cost += own + double(taken);
+      own = -double(taken);
     }
   }
 }
@@ -99,7 +132,7 @@ void DualBound::pull(unsigned node) {
 void DualBound::push(unsigned node, bool forward) {
   SmallVector<unsigned> ahead;
   for (unsigned index : edgesOf[node]) {
-    unsigned other = edges[index].a == node ? edges[index].b : edges[index].a;
+    unsigned other = otherEnd(edges[index].exact, node);
     if ((other > node) == forward)
       ahead.push_back(index);
   }
@@ -115,7 +148,7 @@ void DualBound::push(unsigned node, bool forward) {
   for (unsigned index : ahead) {
     Edge &edge = edges[index];
     for (auto [given, part] :
-         zip_equal(edge.a == node ? edge.ofRows : edge.ofColumns, parts))
+         zip_equal(edge.exact.a == node ? edge.ofRows : edge.ofColumns, parts))
       given += part;
   }
 }
@@ -150,8 +183,10 @@ double DualBound::lowerBound() const {
   for (const std::vector<double> &node : nodes)
     bound += *llvm::min_element(node);
   for (const Edge &edge : edges)
-    bound += *llvm::min_element(edge.leastPerRow());
-  return bound;
+    bound += *llvm::min_element(leastOf(edge).first);
+  // Sums of messages, which are about `cap` at most, are rounded.
+  constexpr double kRounding = 1e-14;
+  return bound - kRounding * cap * double(nodes.size() + edges.size());
 }
 
 std::vector<std::vector<double>> DualBound::slacks() const {
@@ -162,12 +197,11 @@ std::vector<std::vector<double>> DualBound::slacks() const {
       cost -= least;
   }
   for (const Edge &edge : edges) {
-    std::vector<double> rows = edge.leastPerRow(),
-                        columns = edge.leastPerColumn();
+    auto [rows, columns] = leastOf(edge);
     double least = *llvm::min_element(rows);
-    for (auto [slack, row] : zip_equal(slacks[edge.a], rows))
+    for (auto [slack, row] : zip_equal(slacks[edge.exact.a], rows))
       slack += row - least;
-    for (auto [slack, column] : zip_equal(slacks[edge.b], columns))
+    for (auto [slack, column] : zip_equal(slacks[edge.exact.b], columns))
       slack += column - least;
   }
   return slacks;
@@ -195,17 +229,32 @@ std::vector<unsigned> DualBound::greedy() const {
     std::vector<double> costs = nodes[node];
     for (unsigned index : edgesOf[node]) {
       const Edge &edge = edges[index];
-      bool fromA = edge.a == node;
-      unsigned other = fromA ? edge.b : edge.a;
+      bool fromA = edge.exact.a == node;
+      unsigned other = otherEnd(edge.exact, node);
       if (other < node)
         for (size_t mine = 0; mine < costs.size(); ++mine)
-          costs[mine] += fromA ? edge.at(mine, position[other])
-                               : edge.at(position[other], mine);
+          costs[mine] += fromA ? at(edge, mine, position[other])
+                               : at(edge, position[other], mine);
     }
     position[node] = llvm::min_element(costs) - costs.begin();
     choice.push_back(domains[node][position[node]]);
   }
   return choice;
+}
+
+MessageTable DualBound::messages() const {
+  MessageTable table;
+  auto spread = [&](unsigned node, ArrayRef<double> given) {
+    std::vector<double> messages(graph.nodes[node].size(), 0);
+    for (auto [message, choice] : zip_equal(given, domains[node]))
+      messages[choice] = message;
+    return messages;
+  };
+  for (const Edge &edge : edges)
+    table[{edge.exact.a, edge.exact.b}] = {
+        spread(edge.exact.a, edge.ofRows),
+        spread(edge.exact.b, edge.ofColumns)};
+  return table;
 }
 
 } // namespace autopar

@@ -13,8 +13,11 @@ namespace autopar {
 /// node's least cannot be in a solution below a known upper bound.
 class DualBound {
 public:
-  /// Costs above `cap` are as good as illegal.
-  DualBound(const CostGraph &graph, const Domains &domains, double cap);
+  /// Costs above `cap` are as good as illegal. `start`: messages of a graph
+  /// alike, from which fewer passes lead as far; edges may be missing. `graph`
+  /// must outlive this.
+  DualBound(const CostGraph &graph, const Domains &domains, double cap,
+            const MessageTable &start = {});
 
   /// At most so many passes over all nodes, forth and back; fewer once the
   /// bound hardly comes nearer to `upperBound`.
@@ -29,26 +32,29 @@ public:
   std::vector<std::vector<double>> slacks() const;
   /// Chooses node after node what costs least beside those before.
   std::vector<unsigned> greedy() const;
+  /// A `start` for a graph alike: choices outside the domains get nothing.
+  MessageTable messages() const;
 
 private:
-  /// A cell costs what it says and what its row and its column were given.
+  /// A cell costs what it says and what its row and its column were given: a
+  /// bound whatever they were given, so that messages may be computed from
+  /// rounded cells.
   struct Edge {
-    unsigned a, b;
-    std::vector<double> cells; // over the domains
-    std::vector<double> ofRows, ofColumns;
-
-    double at(size_t row, size_t column) const {
-      return cells[row * ofColumns.size() + column] + ofRows[row] +
-             ofColumns[column];
-    }
-    std::vector<double> leastPerRow() const;
-    std::vector<double> leastPerColumn() const;
+    const CostGraph::Edge &exact;
+    std::vector<float> cells;                // rounded, over the domains
+    std::vector<double> ofRows, ofColumns{}; // over the domains
   };
+  /// Per row and per column of an edge the least that it costs.
+  std::pair<std::vector<double>, std::vector<double>>
+  leastOf(const Edge &edge) const;
+  double at(const Edge &edge, size_t row, size_t column) const;
   void pass();
   void pull(unsigned node);
   void push(unsigned node, bool forward);
 
+  const CostGraph &graph;
   Domains domains;
+  double cap;
   std::vector<std::vector<double>> nodes; // over the domains
   std::vector<Edge> edges;
   std::vector<std::vector<unsigned>> edgesOf; // per node

@@ -19,9 +19,50 @@ static EliminationResult illegal() {
   return result;
 }
 
+/// Messages of a graph of some of the nodes, `nodes`, over positions in their
+/// domains, from those of the whole graph.
+static MessageTable messagesOfPart(const MessageTable &whole,
+                                   const CostGraph &part,
+                                   ArrayRef<unsigned> nodes,
+                                   const Domains &domains) {
+  MessageTable result;
+  auto pick = [&](unsigned node, ArrayRef<double> messages) {
+    std::vector<double> picked;
+    for (unsigned choice : domains[nodes[node]])
+      picked.push_back(messages[choice]);
+    return picked;
+  };
+  for (const CostGraph::Edge &edge : part.edges) {
+    auto found = whole.find({nodes[edge.a], nodes[edge.b]});
+    if (found != whole.end())
+      result[{edge.a, edge.b}] = {pick(edge.a, found->second.ofA),
+                                  pick(edge.b, found->second.ofB)};
+  }
+  return result;
+}
+
+/// The other way round: choices outside the domains get nothing.
+static MessageTable messagesOfWhole(const MessageTable &part,
+                                    const CostGraph &whole,
+                                    ArrayRef<unsigned> nodes,
+                                    const Domains &domains) {
+  MessageTable result;
+  auto spread = [&](unsigned node, ArrayRef<double> messages) {
+    std::vector<double> all(whole.nodes[node].size(), 0);
+    for (auto [choice, message] : zip_equal(domains[node], messages))
+      all[choice] = message;
+    return all;
+  };
+  for (const auto &[edge, messages] : part) {
+    unsigned a = nodes[edge.first], b = nodes[edge.second];
+    result[{a, b}] = {spread(a, messages.ofA), spread(b, messages.ofB)};
+  }
+  return result;
+}
+
 /// What chains of nodes have left: exactly if that is cheap, else by bounds.
 static EliminationResult solveRest(const CostGraph &graph, size_t cellLimit,
-                                   double cutoff) {
+                                   double cutoff, MessageTable &messages) {
   Domains domains = allChoices(graph);
   if (anyEmpty(domains))
     return illegal();
@@ -29,7 +70,8 @@ static EliminationResult solveRest(const CostGraph &graph, size_t cellLimit,
   BucketElimination whole(graph, domains);
   double limit = std::min(cellLimit, kSmallTable);
   if (whole.largestTable(limit) > limit)
-    return BoundedSearch(graph, std::move(domains), cellLimit, cutoff).run();
+    return BoundedSearch(graph, std::move(domains), cellLimit, cutoff, messages)
+        .run();
   whole.eliminateAll();
   if (whole.constant == kIllegal)
     return illegal();
@@ -41,7 +83,7 @@ static EliminationResult solveRest(const CostGraph &graph, size_t cellLimit,
 }
 
 EliminationResult eliminate(const CostGraph &graph, size_t cellLimit,
-                            double cutoff) {
+                            double cutoff, MessageTable *messages) {
   Domains domains = allChoices(graph);
   if (anyEmpty(domains))
     return illegal();
@@ -50,8 +92,13 @@ EliminationResult eliminate(const CostGraph &graph, size_t cellLimit,
   chains.eliminateChains(std::min(cellLimit, kSmallTable));
   std::vector<unsigned> nodes;
   CostGraph rest = chains.rest(nodes);
+  MessageTable ofRest;
+  if (messages)
+    ofRest = messagesOfPart(*messages, rest, nodes, domains);
   EliminationResult result =
-      solveRest(rest, cellLimit, cutoff - chains.constant);
+      solveRest(rest, cellLimit, cutoff - chains.constant, ofRest);
+  if (messages)
+    *messages = messagesOfWhole(ofRest, graph, nodes, domains);
   result.work += chains.work;
   result.lowerBound += chains.constant;
   if (result.cost == kIllegal || chains.constant == kIllegal) {

@@ -9,9 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MemorySearch.h"
-#include "autopar/Planning/Elimination.h"
 #include "llvm/ADT/STLExtras.h"
-#include <map>
 
 using namespace llvm;
 
@@ -20,64 +18,11 @@ namespace autopar {
 /// In larger problems branch and bound gets nowhere.
 static constexpr size_t kSmallProblem = 100;
 
-namespace {
-
-struct ActiveRow {
-  size_t row;
-  double multiplier = 0; // seconds per byte
-};
-
-/// Choices that branching has fixed: node -> choice.
-using Fixed = std::map<unsigned, unsigned>;
-
-class MemorySearch {
-public:
-  MemorySearch(const Problem &problem, const SolverOptions &options)
-      : problem(problem), options(options) {
-    fullRows = problem.rows;
-    if (fullRows.empty())
-      fullRows.emplace_back();
-  }
-
-  Expected<Solution> run();
-
-private:
-  EliminationResult minimise(size_t cellLimit, const Fixed &fixed = {});
-  CostGraph graphOf(const Fixed &fixed) const;
-  int64_t bytesOf(ArrayRef<unsigned> choice, size_t row) const {
-    return problem.persistentBytes(choice) +
-           problem.bytesOf(choice, fullRows[row]);
-  }
-  size_t fullestRow(ArrayRef<unsigned> choice) const {
-    return problem.rows.empty() ? 0 : problem.fullestRow(choice);
-  }
-  bool fits(ArrayRef<unsigned> choice) const {
-    return !problem.memoryLimit ||
-           problem.peakBytes(choice) <= problem.memoryLimit;
-  }
-  void offer(const std::vector<unsigned> &choice);
-  EliminationResult relax();
-  bool isGapOfInterest() const;
-  bool isCutOff() const { return lowerBound >= options.cutoff; }
-  bool findMultipliers(std::vector<unsigned> choice);
-  bool raiseMultiplier(size_t active, std::vector<unsigned> &choice);
-  void branch(Fixed fixed, ArrayRef<unsigned> choice);
-  std::optional<unsigned> branchNode(const Fixed &fixed,
-                                     ArrayRef<unsigned> choice) const;
-
-  const Problem &problem;
-  const SolverOptions &options;
-  std::vector<MemoryRow> fullRows;
-  std::vector<ActiveRow> active;
-  std::optional<Solution> best;
-  double lowerBound = 0;
-  double work = 0, workLimit = 0;
-  int64_t leastBytes = std::numeric_limits<int64_t>::max();
-  /// Least bound of the branches that were cut short.
-  double openBound = kIllegal;
-};
-
-} // namespace
+MemorySearch::MemorySearch(const Problem &problem, const SolverOptions &options)
+    : problem(problem), options(options), fullRows(problem.rows) {
+  if (fullRows.empty())
+    fullRows.emplace_back();
+}
 
 //===----------------------------------------------------------------------===//
 // Costs with multipliers
@@ -141,7 +86,7 @@ CostGraph MemorySearch::graphOf(const Fixed &fixed) const {
 /// Its lower bound is one for all that fits.
 EliminationResult MemorySearch::minimise(size_t cellLimit, const Fixed &fixed) {
   EliminationResult result = eliminate(
-      graphOf(fixed), cellLimit, active.empty() ? options.cutoff : kIllegal);
+      graphOf(fixed), cellLimit, active.empty() ? cutoff : kIllegal, &messages);
   // Small tables cost more than their cells.
   constexpr double kNodeWork = 1000;
   work += result.work + kNodeWork * double(problem.nodes.size());
@@ -291,16 +236,26 @@ void MemorySearch::branch(Fixed fixed, ArrayRef<unsigned> choice) {
   }
 }
 
-/// Without multipliers: roughly first, which is enough where memory is short.
-EliminationResult MemorySearch::relax() {
-  EliminationResult result = minimise(options.roughCellLimit);
-  bool exact = result.cost <= result.lowerBound;
-  bool cutOff = result.lowerBound >= options.cutoff;
-  bool tooLarge = result.largestTable > double(options.cellLimit);
-  if (exact || cutOff || tooLarge ||
-      (result.cost < kIllegal && !fits(result.choice)))
-    return result;
-  return minimise(options.cellLimit);
+const EliminationResult &MemorySearch::relax(double cutoff) {
+  if (!relaxed) {
+    this->cutoff = cutoff;
+    relaxed = minimise(options.roughCellLimit);
+  }
+  return *relaxed;
+}
+
+/// Exactly, unless roughly is enough: where memory is short, or nothing of
+/// interest is there.
+void MemorySearch::relaxFully() {
+  relax(cutoff);
+  if (relaxed->cost < kIllegal)
+    offer(relaxed->choice);
+  bool exact = relaxed->cost <= relaxed->lowerBound;
+  bool cutOff = relaxed->lowerBound >= cutoff;
+  bool tooLarge = relaxed->largestTable > double(options.cellLimit);
+  bool tooFull = relaxed->cost < kIllegal && !fits(relaxed->choice);
+  if (!exact && !cutOff && !tooLarge && !tooFull)
+    relaxed = minimise(options.cellLimit);
 }
 
 /// Whether what is not proved yet is worth branch and bound.
@@ -311,25 +266,31 @@ bool MemorySearch::isGapOfInterest() const {
   return problem.nodes.size() <= kSmallProblem && gap > 1e-9 * best->seconds;
 }
 
-Expected<Solution> MemorySearch::run() {
-  EliminationResult first = relax();
-  if (first.cost == kIllegal)
+Expected<Solution> MemorySearch::run(double cutoffSeconds) {
+  active.clear();
+  best.reset();
+  work = 0;
+  leastBytes = std::numeric_limits<int64_t>::max();
+  openBound = kIllegal;
+  cutoff = cutoffSeconds;
+  relaxFully();
+  lowerBound = relaxed->lowerBound;
+  if (relaxed->cost == kIllegal || isCutOff())
     return createStringError(
-        options.cutoff < kIllegal && first.lowerBound >= options.cutoff
+        cutoff < kIllegal && isCutOff()
             ? "nothing cheaper than what is known"
             : "no shardings of the ops fit together on this mesh");
-  lowerBound = first.lowerBound;
-  if (best && fits(first.choice)) {
+  if (best && fits(relaxed->choice)) {
     best->lowerBound = std::min(best->seconds, lowerBound);
     return *best;
   }
   workLimit = options.multiplierWork;
-  findMultipliers(first.choice);
+  findMultipliers(relaxed->choice);
   if (isCutOff())
     return createStringError("nothing cheaper than what is known");
   if (isGapOfInterest()) {
     workLimit = work + options.branchWork;
-    branch({}, first.choice);
+    branch({}, relaxed->choice);
     if (best)
       lowerBound = std::max(lowerBound, std::min(openBound, best->seconds));
   }
@@ -337,11 +298,6 @@ Expected<Solution> MemorySearch::run() {
     return make_error<NotEnoughMemory>(problem.memoryLimit, leastBytes);
   best->lowerBound = std::min(best->seconds, lowerBound);
   return *best;
-}
-
-Expected<Solution> searchWithMemory(const Problem &problem,
-                                    const SolverOptions &options) {
-  return MemorySearch(problem, options).run();
 }
 
 } // namespace autopar

@@ -1,18 +1,16 @@
 //===- Search.cpp - The best plan for what was asked ----------------------===//
 
 #include "autopar/Planning/Search.h"
-#include "MeshCandidates.h"
 #include "Stages.h"
+#include "Trials.h"
 #include "Units.h"
 #include "autopar/Planning/BuildProblem.h"
 #include "autopar/Planning/PredictMemory.h"
 #include "autopar/Planning/Solver.h"
 #include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include <deque>
-#include <future>
-#include <thread>
+#include "llvm/Support/Parallel.h"
+#include <numeric>
 
 using namespace llvm;
 
@@ -20,17 +18,13 @@ namespace autopar {
 
 namespace {
 
-/// One mesh with a number of stages and micro-batches.
-struct Trial {
-  const MeshCandidate &candidate;
-  int64_t microBatches = 1;
-  unsigned index = 0; // of equally good plans the lowest's is kept
-};
-
-/// What is asked of a trial, and the problem that this is.
+/// What is asked of a trial, the problem that this is, and what a first look at
+/// it promises.
 struct TrialProblem {
   PlanQuestion question;
   std::unique_ptr<PlanProblem> problem;
+  std::unique_ptr<Solver> solver;
+  Solver::Outlook outlook;
 };
 using ExpectedProblem = Expected<std::unique_ptr<TrialProblem>>;
 
@@ -41,20 +35,19 @@ public:
   Expected<Plan> run();
 
 private:
-  Expected<std::vector<OpDemand>> demandsOfAxes(const Trial &trial) const;
-  Mesh meshOf(const Trial &trial) const;
-  Expected<std::vector<Trial>>
-  trialsOf(ArrayRef<MeshCandidate> candidates) const;
   ExpectedProblem build(const Trial &trial) const;
   Expected<Plan> solve(const Trial &trial, ExpectedProblem built);
-  Expected<Plan> fitMemory(const Trial &trial, const PlanQuestion &question,
-                           PlanProblem &problem);
-  Expected<Plan> solveOnce(const Trial &trial, const PlanQuestion &question,
-                           PlanProblem &problem, int64_t memory);
+  Expected<Plan> fitMemory(const Trial &trial, TrialProblem &built);
+  Expected<Plan> solveOnce(const Trial &trial, TrialProblem &built,
+                           int64_t memory);
+  void tryAll(ArrayRef<Trial> trials);
   double secondsToBeat(const Trial &trial) const;
+  double cutoffOf(const Trial &trial) const {
+    // What stages take depends on where they are cut.
+    return trial.candidate.stages == 1 ? secondsToBeat(trial) : kIllegal;
+  }
   void keepBest(const Trial &trial, Expected<Plan> plan);
   raw_ostream &line(const Trial &trial) const;
-  Expected<std::vector<MeshCandidate>> candidatesToTry();
 
   int64_t memoryLimit() const {
     return request.memoryLimit ? request.memoryLimit
@@ -73,52 +66,9 @@ private:
 
 } // namespace
 
-/// The time axis first; an axis of one device where a stage has no other.
-Mesh PlanSearch::meshOf(const Trial &trial) const {
-  SmallVector<MeshAxis> axes;
-  if (trial.microBatches > 1)
-    axes.push_back({kTimeAxis.str(), trial.microBatches});
-  append_range(axes, trial.candidate.axes);
-  if (trial.candidate.axes.empty())
-    axes.push_back({"x", 1});
-  return Mesh(axes);
-}
-
-/// What each axis demands of each op. An axis whose name nobody can follow is
-/// an error.
-Expected<std::vector<OpDemand>>
-PlanSearch::demandsOfAxes(const Trial &trial) const {
-  std::vector<OpDemand> demands(graph.ops.size());
-  auto append = [&](std::vector<AxisDemand> ofAxis) {
-    for (auto [demand, item] : zip_equal(demands, ofAxis))
-      demand.push_back(std::move(item));
-  };
-  if (trial.microBatches > 1) {
-    Expected<std::vector<AxisDemand>> time =
-        microBatchDemands(graph, trial.microBatches);
-    if (!time)
-      return time.takeError();
-    append(std::move(*time));
-  }
-  for (const auto &[axis, name] :
-       zip_equal(trial.candidate.axes, trial.candidate.names)) {
-    std::vector<AxisDemand> ofAxis = demandsOf(graph, name, axis.size);
-    if (name != StrategyName::Auto && axis.size > 1 && !anyFollows(ofAxis))
-      return cannotFollow(graph, name, axis.size);
-    if (trial.candidate.strict && name != StrategyName::Auto)
-      for (AxisDemand &demand : ofAxis)
-        if (demand.empty())
-          demand.push_back(Choice());
-    append(std::move(ofAxis));
-  }
-  if (trial.candidate.axes.empty())
-    append(std::vector<AxisDemand>(graph.ops.size()));
-  return demands;
-}
-
-/// Depends on nothing that other trials came to.
+/// Of what other trials came to it depends on the best alone.
 ExpectedProblem PlanSearch::build(const Trial &trial) const {
-  Expected<std::vector<OpDemand>> demands = demandsOfAxes(trial);
+  Expected<std::vector<OpDemand>> demands = demandsOf(graph, trial);
   if (!demands)
     return demands.takeError();
   int64_t stages = trial.candidate.stages;
@@ -129,7 +79,9 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
                                                    std::move(*demands),
                                                    memoryLimit() * stages,
                                                    {}},
-                                                  nullptr});
+                                                  nullptr,
+                                                  nullptr,
+                                                  {}});
   if (!request.constraints.empty()) {
     Expected<Limits> limits =
         resolve(request.constraints, graph, built->question.mesh, stages);
@@ -142,26 +94,25 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
   if (!problem)
     return problem.takeError();
   built->problem = std::move(*problem);
+  built->solver = std::make_unique<Solver>(built->problem->problem);
+  built->outlook = built->solver->look(cutoffOf(trial));
   return std::move(built);
 }
 
 Expected<Plan> PlanSearch::solve(const Trial &trial, ExpectedProblem built) {
   if (!built)
     return built.takeError();
-  PlanProblem &problem = *(*built)->problem;
+  const Problem &problem = (*built)->problem->problem;
   if (trace)
-    line(trial) << problem.problem.nodes.size() << " decisions for "
-                << graph.ops.size() << " ops, " << problem.problem.edges.size()
-                << " pairs of them\n";
-  return fitMemory(trial, (*built)->question, problem);
+    line(trial) << problem.nodes.size() << " decisions for " << graph.ops.size()
+                << " ops, " << problem.edges.size() << " pairs of them\n";
+  return fitMemory(trial, **built);
 }
 
 /// Rows of memory are close to what Partition and Schedule will make of a plan,
 /// not equal to it: they get a lower limit where the plan takes more, and a
 /// higher one where they leave nothing.
-Expected<Plan> PlanSearch::fitMemory(const Trial &trial,
-                                     const PlanQuestion &question,
-                                     PlanProblem &problem) {
+Expected<Plan> PlanSearch::fitMemory(const Trial &trial, TrialProblem &built) {
   constexpr unsigned kTries = 4;
   constexpr double kHighest = 1.3, kMargin = 0.99;
   // Shares of the limit: too little for any plan, and for plans that fit.
@@ -169,8 +120,8 @@ Expected<Plan> PlanSearch::fitMemory(const Trial &trial,
   int64_t least = 0;
   for (unsigned attempt = 0; attempt < kTries; ++attempt) {
     int64_t limit = int64_t(share * double(memoryLimit()));
-    problem.problem.memoryLimit = limit * trial.candidate.stages;
-    Expected<Plan> plan = solveOnce(trial, question, problem, limit);
+    built.problem->problem.memoryLimit = limit * trial.candidate.stages;
+    Expected<Plan> plan = solveOnce(trial, built, limit);
     if (plan && plan->predictedStepSeconds >= secondsToBeat(trial))
       return plan; // whether it fits does not matter any more
     if (plan) {
@@ -212,15 +163,12 @@ static Error withMicroBatches(Error error, int64_t microBatches) {
                            Twine(microBatches) + " micro-batches");
 }
 
-/// `memory`: of one device; `problem` has its own limit.
-Expected<Plan> PlanSearch::solveOnce(const Trial &trial,
-                                     const PlanQuestion &question,
-                                     PlanProblem &problem, int64_t memory) {
+/// `memory`: of one device; the problem has its own limit.
+Expected<Plan> PlanSearch::solveOnce(const Trial &trial, TrialProblem &built,
+                                     int64_t memory) {
   int64_t stages = trial.candidate.stages;
-  SolverOptions options;
-  if (stages == 1)
-    options.cutoff = secondsToBeat(trial);
-  Expected<Solution> solution = autopar::solve(problem.problem, options);
+  PlanProblem &problem = *built.problem;
+  Expected<Solution> solution = built.solver->solve(cutoffOf(trial));
   if (!solution)
     return withMicroBatches(solution.takeError(), trial.microBatches);
   Plan plan;
@@ -234,7 +182,7 @@ Expected<Plan> PlanSearch::solveOnce(const Trial &trial,
   }
   plan.schedule = "gpipe";
   if (Error error = cutStages(graph, problem.opSeconds(*solution), memory,
-                              question.limits, plan))
+                              built.question.limits, plan))
     return std::move(error);
   // Each micro-batch passes all stages, the slowest of which is no faster than
   // their mean.
@@ -285,98 +233,35 @@ void PlanSearch::keepBest(const Trial &trial, Expected<Plan> plan) {
   bestIndex = trial.index;
 }
 
-/// The meshes that the request, its constraints included, allows.
-Expected<std::vector<MeshCandidate>> PlanSearch::candidatesToTry() {
-  Expected<SmallVector<MeshAxis>> pinned = pinnedMesh(request.constraints);
-  if (!pinned)
-    return pinned.takeError();
-  if (request.mesh.empty())
-    request.mesh = std::move(*pinned);
-  Expected<std::vector<MeshCandidate>> candidates =
-      meshCandidates(request, batchSize(graph));
-  if (!candidates)
-    return candidates;
-  erase_if(*candidates, [&](const MeshCandidate &candidate) {
-    return !allowsMesh(request.constraints, candidate.axes, candidate.stages);
-  });
-  if (!candidates->empty() && !graph.states.empty()) {
-    erase_if(*candidates, [](const MeshCandidate &candidate) {
-      return candidate.stages > 1;
-    });
-    if (candidates->empty())
-      return createStringError(
-          "a model with states ('" +
-          graph.values[graph.states.front().argument].name +
-          "') runs in one stage: leave layer out of --strategy and --mesh");
-  }
-  if (candidates->empty())
-    return createStringError("constraints file " + request.constraints.file +
-                             ": no mesh is left: each is forbidden, or --mesh "
-                             "and the constraints differ");
-  return candidates;
-}
-
-Expected<std::vector<Trial>>
-PlanSearch::trialsOf(ArrayRef<MeshCandidate> candidates) const {
-  std::vector<Trial> trials;
-  for (const MeshCandidate &candidate : candidates) {
-    if (candidate.stages == 1) {
-      if (request.microBatches > 1)
-        return createStringError("--micro-batches needs stages: add layer to "
-                                 "--strategy or to --mesh");
-      trials.push_back({candidate, 1, unsigned(trials.size())});
-      continue;
-    }
-    Expected<SmallVector<int64_t>> counts =
-        microBatchCounts(graph, candidate.stages, request.microBatches);
-    if (!counts)
-      return counts.takeError();
-    for (int64_t count : *counts)
-      trials.push_back({candidate, count, unsigned(trials.size())});
-  }
-  return std::move(trials);
-}
-
-/// The most even meshes first: what they find is near the best, so that it cuts
-/// off the others soon. Returns the order of the trials.
-static std::vector<const Trial *> evenestFirst(ArrayRef<Trial> trials) {
-  auto unevenness = [](const Trial *trial) {
-    int64_t longest = 1;
-    for (const MeshAxis &axis : trial->candidate.axes)
-      longest = std::max(longest, axis.size);
-    return std::pair(trial->candidate.stages, longest);
+/// All get a first look, side by side; then what promises most comes first,
+/// since what is found cuts off the others.
+void PlanSearch::tryAll(ArrayRef<Trial> trials) {
+  std::vector<std::optional<ExpectedProblem>> built(trials.size());
+  parallelFor(0, trials.size(),
+              [&](size_t i) { built[i].emplace(build(trials[i])); });
+  std::vector<size_t> order(trials.size());
+  std::iota(order.begin(), order.end(), 0);
+  auto promise = [&](size_t i) {
+    return *built[i] ? (**built[i])->outlook.found : kIllegal;
   };
-  std::vector<const Trial *> order;
-  for (const Trial &trial : trials)
-    order.push_back(&trial);
-  llvm::stable_sort(order, [&](const Trial *a, const Trial *b) {
-    return unevenness(a) < unevenness(b);
-  });
-  return order;
+  llvm::stable_sort(
+      order, [&](size_t a, size_t b) { return promise(a) < promise(b); });
+  for (size_t i : order) {
+    keepBest(trials[i], solve(trials[i], std::move(*built[i])));
+    built[i].reset();
+  }
 }
 
-/// One trial after the other, since each is cut off by the best so far; the
-/// next ones' problems are built meanwhile.
 Expected<Plan> PlanSearch::run() {
-  Expected<std::vector<MeshCandidate>> candidates = candidatesToTry();
-  if (!candidates)
-    return candidates.takeError();
-  Expected<std::vector<Trial>> trials = trialsOf(*candidates);
+  Expected<std::vector<Trial>> trials = trialsOf(graph, request);
   if (!trials)
     return trials.takeError();
-  std::vector<const Trial *> order = evenestFirst(*trials);
-  size_t ahead = std::max(1u, std::thread::hardware_concurrency());
-  std::deque<std::future<ExpectedProblem>> building;
-  size_t begun = 0;
-  for (const Trial *trial : order) {
-    for (; begun < order.size() && building.size() < ahead; ++begun)
-      building.push_back(std::async(
-          order.size() > 1 ? std::launch::async : std::launch::deferred,
-          [this, next = order[begun]] { return build(*next); }));
-    ExpectedProblem built = building.front().get();
-    building.pop_front();
-    keepBest(*trial, solve(*trial, std::move(built)));
-  }
+  // So many problems are held at once, however many cores there are: same
+  // input, same plan.
+  constexpr size_t kAtOnce = 8;
+  for (ArrayRef<Trial> rest = *trials; !rest.empty();
+       rest = rest.drop_front(std::min(kAtOnce, rest.size())))
+    tryAll(rest.take_front(kAtOnce));
   if (!best)
     return createStringError(firstComplaint);
   best->lowerBoundSeconds = std::min(leastBound, best->predictedStepSeconds);

@@ -17,10 +17,6 @@ void NotEnoughMemory::log(raw_ostream &os) const {
      << ": use more devices or a higher limit";
 }
 
-//===----------------------------------------------------------------------===//
-// Deferred nodes
-//===----------------------------------------------------------------------===//
-
 /// The problem of the nodes that are not deferred: without costs that are never
 /// negative, so that its lower bound is one of the whole. `kept` gets their
 /// numbers.
@@ -62,28 +58,47 @@ static Problem withoutDeferred(const Problem &problem,
   return part;
 }
 
+//===----------------------------------------------------------------------===//
+// Solver
+//===----------------------------------------------------------------------===//
+
+Solver::Solver(const Problem &problem, const SolverOptions &options)
+    : problem(problem), options(options) {
+  if (any_of(problem.nodes, [](const auto &node) { return node.deferred; }))
+    part = withoutDeferred(problem, kept);
+  first = std::make_unique<MemorySearch>(kept.empty() ? problem : part,
+                                         this->options);
+}
+
+Solver::~Solver() = default;
+
+Solver::Outlook Solver::look(double cutoff) {
+  if (Error error = problem.check()) { // solve() says which
+    consumeError(std::move(error));
+    return {kIllegal, 0};
+  }
+  const EliminationResult &relaxed = first->relax(cutoff);
+  return {relaxed.cost, relaxed.lowerBound};
+}
+
 /// First what weighs; then the deferred beside it. nullopt: they do not fit
 /// beside it, or the first part has no solution alone; `bound` is of the first
 /// part if it has one.
-static std::optional<Solution> solveInTwo(const Problem &problem,
-                                          const SolverOptions &options,
-                                          std::optional<double> &bound) {
-  std::vector<unsigned> kept;
-  Problem part = withoutDeferred(problem, kept);
-  Expected<Solution> first = searchWithMemory(part, options);
-  if (!first) {
-    consumeError(first.takeError());
+std::optional<Solution> Solver::solveInTwo(double cutoff,
+                                           std::optional<double> &bound) {
+  part.memoryLimit = problem.memoryLimit;
+  Expected<Solution> ofPart = first->run(cutoff);
+  if (!ofPart) {
+    consumeError(ofPart.takeError());
     return std::nullopt;
   }
-  bound = first->lowerBound;
+  bound = ofPart->lowerBound;
   Problem rest = problem;
-  for (const auto &[node, choice] : zip_equal(kept, first->choice))
+  for (const auto &[node, choice] : zip_equal(kept, ofPart->choice))
     for (size_t other = 0; other < rest.nodes[node].choices(); ++other)
       if (other != choice)
         rest.nodes[node].seconds[other] = kIllegal;
-  SolverOptions restOptions = options;
-  restOptions.cutoff = kIllegal;
-  Expected<Solution> second = searchWithMemory(rest, restOptions);
+  Expected<Solution> second = MemorySearch(rest, options).run(kIllegal);
   if (!second) {
     consumeError(second.takeError());
     return std::nullopt;
@@ -91,22 +106,19 @@ static std::optional<Solution> solveInTwo(const Problem &problem,
   return std::move(*second);
 }
 
-//===----------------------------------------------------------------------===//
-// Entry points
-//===----------------------------------------------------------------------===//
-
-Expected<Solution> solve(const Problem &problem, const SolverOptions &options) {
+Expected<Solution> Solver::solve(double cutoff) {
   if (Error error = problem.check())
     return std::move(error);
   std::optional<Solution> inTwo;
   std::optional<double> bound; // of what is not deferred
-  if (any_of(problem.nodes, [](const auto &node) { return node.deferred; }))
-    inTwo = solveInTwo(problem, options, bound);
-  SolverOptions wholeOptions = options;
-  if (bound) // what is deferred must not cut off a solution
-    wholeOptions.cutoff = kIllegal;
-  Expected<Solution> solution = inTwo ? Expected<Solution>(std::move(*inTwo))
-                                      : searchWithMemory(problem, wholeOptions);
+  if (!kept.empty())
+    inTwo = solveInTwo(cutoff, bound);
+  // What is deferred must not cut off a solution.
+  Expected<Solution> solution =
+      inTwo ? Expected<Solution>(std::move(*inTwo))
+      : kept.empty()
+          ? first->run(cutoff)
+          : MemorySearch(problem, options).run(bound ? kIllegal : cutoff);
   if (!solution)
     return solution;
   if (bound)

@@ -4,6 +4,7 @@
 #define AUTOPAR_PLANNING_ELIMINATION_H
 
 #include "autopar/Planning/Problem.h"
+#include <map>
 
 namespace autopar {
 
@@ -16,6 +17,13 @@ struct CostGraph {
   };
   std::vector<Edge> edges;
 };
+
+/// By two nodes that an edge joins: what message passing moved from the edge to
+/// their choices, in seconds, with the sign of what the edge was given.
+struct EdgeMessages {
+  std::vector<double> ofA, ofB; // per choice
+};
+using MessageTable = std::map<std::pair<unsigned, unsigned>, EdgeMessages>;
 
 struct EliminationResult {
   std::vector<unsigned> choice;
@@ -35,9 +43,12 @@ struct EliminationResult {
 /// Where a table would have more than `cellLimit` cells, message passing moves
 /// costs until its lower bound and the best solution so far rule out enough
 /// choices. If that does not suffice either, the best solution found is given
-/// with the bound. From `cutoff` on nothing is of interest.
+/// with the bound. From `cutoff` on nothing is of interest. `messages`: where
+/// message passing starts, and gets where it ended: on a graph of the same
+/// nodes with costs alike it is soon done.
 EliminationResult eliminate(const CostGraph &graph, size_t cellLimit,
-                            double cutoff = kIllegal);
+                            double cutoff = kIllegal,
+                            MessageTable *messages = nullptr);
 
 } // namespace autopar
 

@@ -4,8 +4,12 @@
 #define AUTOPAR_PLANNING_SOLVER_H
 
 #include "autopar/Planning/Problem.h"
+#include <memory>
+#include <optional>
 
 namespace autopar {
+
+class MemorySearch;
 
 struct SolverOptions {
   /// Largest elimination table; beyond it the search is a heuristic with a gap.
@@ -13,9 +17,6 @@ struct SolverOptions {
   /// The same while multipliers of memory are searched: bounds hold all the
   /// same.
   size_t roughCellLimit = size_t(1) << 20;
-  /// Solutions that cost as much or more are of no interest: the search may
-  /// stop with a large gap.
-  double cutoff = kIllegal;
   /// Table cells to compute in search of memory multipliers, and in branch and
   /// bound to close the gap that they leave. Work, not time: same input, same
   /// answer.
@@ -35,10 +36,39 @@ struct NotEnoughMemory : llvm::ErrorInfo<NotEnoughMemory> {
   int64_t limitBytes, leastBytes;
 };
 
-/// The cheapest choices within the memory limit; verified. NotEnoughMemory
-/// where none fits.
-llvm::Expected<Solution> solve(const Problem &problem,
-                               const SolverOptions &options = {});
+/// The choices of a problem, in two looks: a first one without regard to memory
+/// tells whether a second is worth while.
+class Solver {
+public:
+  /// `problem` must outlive this; only its memory limit may change meanwhile.
+  explicit Solver(const Problem &problem, const SolverOptions &options = {});
+  ~Solver();
+
+  /// Of all that is not deferred, in seconds.
+  struct Outlook {
+    double found;      // a solution's; kIllegal: none was found
+    double lowerBound; // no solution takes less
+  };
+  /// Solutions of `cutoff` seconds and more are of no interest, here and below:
+  /// the search may stop with a large gap.
+  Outlook look(double cutoff = kIllegal);
+
+  /// The cheapest choices within the memory limit; verified. NotEnoughMemory
+  /// where none fits.
+  llvm::Expected<Solution> solve(double cutoff = kIllegal);
+
+private:
+  std::optional<Solution> solveInTwo(double cutoff,
+                                     std::optional<double> &bound);
+
+  const Problem &problem;
+  SolverOptions options;
+  /// What is not deferred, and the numbers of its nodes; empty where nothing is
+  /// deferred.
+  Problem part;
+  std::vector<unsigned> kept;
+  std::unique_ptr<MemorySearch> first;
+};
 
 /// Tries every combination: the oracle of tests.
 llvm::Expected<Solution> solveExhaustively(const Problem &problem);

@@ -131,7 +131,7 @@ TEST(Solver, FoldedLayersEqualExhaustiveSearchOverAllLayersOn200Problems) {
   for (unsigned seed = 0; seed < 200; ++seed, ++problems) {
     RepeatedLayers model(seed);
     std::optional<double> least = leastOfEqualLayers(model);
-    Expected<Solution> found = solve(model.folded);
+    Expected<Solution> found = Solver(model.folded).solve();
     ASSERT_EQ(bool(found), least.has_value()) << "seed " << seed;
     if (!found) {
       consumeError(found.takeError());
@@ -144,7 +144,7 @@ TEST(Solver, FoldedLayersEqualExhaustiveSearchOverAllLayersOn200Problems) {
     EXPECT_EQ(model.unfolded.peakBytes(all), found->peakBytes);
     ++solved;
     model.folded.memoryLimit = 0;
-    limited += cantFail(solve(model.folded)).seconds < found->seconds;
+    limited += cantFail(Solver(model.folded).solve()).seconds < found->seconds;
   }
   EXPECT_EQ(problems, 200u);
   EXPECT_GT(solved, 100u);
@@ -158,7 +158,7 @@ TEST(Solver, DeferredNodesKeepTheBound) {
     RepeatedLayers model(seed);
     model.folded.nodes.back().deferred = true;
     Expected<Solution> oracle = solveExhaustively(model.folded);
-    Expected<Solution> found = solve(model.folded);
+    Expected<Solution> found = Solver(model.folded).solve();
     ASSERT_EQ(bool(oracle), bool(found)) << "seed " << seed;
     if (!found) {
       consumeError(oracle.takeError());

@@ -95,7 +95,7 @@ TEST(Search, ProblemOfAModelIsSolvedExactly) {
                         {}};
   auto problem = cantFail(PlanProblem::build(question));
   Solution oracle = cantFail(solveExhaustively(problem->problem));
-  Solution found = cantFail(solve(problem->problem));
+  Solution found = cantFail(Solver(problem->problem).solve());
   EXPECT_DOUBLE_EQ(found.seconds, oracle.seconds);
   EXPECT_EQ(found.gap(), 0);
   EXPECT_GT(problem->problem.nodes.size(), 4u);
