@@ -9,7 +9,7 @@
 
 // A round device reads 0.1 MB a us and computes 1 MF a us; of n bytes an all-reduce of two takes 1 + n / 10000 us, an all-gather or
 // a reduce-scatter 1 + n / 20000 us. The seven weights are 20 MiB, 210 us to read; what else the 8 tokens read and write
-// is 0.5 MB at most, 5 us, and all products are 84 MF, 84 us beside the 210.
+// is 0.5 MB at most, 5 us; all products are 84 MF, 84 us beside the 210.
 // - Tokens split (data): no device reads less of the weights, 210 us and more.
 // - Weights split: 105 us. Columns then rows: 8 x 512 sums of 4 bytes are reduced twice, 2 x 2.64 = 5.3 us.
 // - As reduce-scatter and all-gather they take 2 x 1.82 = 3.6 us each, 1 us more, and the norms that this would split
