@@ -5,10 +5,10 @@
 
 For each graph of ../shared/models/graphs and each cluster one line: seconds of import, plan and partition as the compiler
 tells them, of the whole, and of the processor (the compiler has one thread: it is these that the limit counts, since a busy
-machine does not change them), peak resident memory, the plan (mesh, step, certified gap, predicted memory of a device). Then the size of gpt3-175b's IR
-after `schedule`, and for models of 12 and of 96 layers the number of functions after `lower`, which must be equal. Without
-the shared graphs only the layers are counted (a failure with AUTOPAR_REQUIRE_SHARED=1). The last line counts: "N passed, N
-failed, N skipped".
+machine does not change them), peak resident memory, the plan (mesh, step, certified gap, predicted memory of a device). Stages
+must send each other what the plan foretells. Then the size of gpt3-175b's IR after `schedule`, and for models of 12 and of 96
+layers the number of functions after `lower`, which must be equal. Without the shared graphs only the layers are counted (a
+failure with AUTOPAR_REQUIRE_SHARED=1). The last line counts: "N passed, N failed, N skipped".
 """
 
 import argparse
@@ -57,12 +57,20 @@ def describe(plan):
             f"{plan['predicted_peak_memory_bytes'] / 2**30:.1f} GiB")
 
 
+def missed_sends(plan, ir):
+    """What the partitioned step sends and the plan does not foretell, or the other way round; empty if they agree."""
+    with open(ir) as file:
+        sends = plan["micro_batches"] * sum(line.lstrip().startswith("autopar.send ") for line in file)
+    foretold = sum(item["count"] for item in plan["collectives"] if item["kind"] == "send")
+    return "" if sends == foretold else f"the step sends {sends} messages, the plan foretells {foretold}"
+
+
 def plan_graph(tool, path, cluster, options):
     """Whether the graph was planned and partitioned within the limits, and the table's columns."""
     with tempfile.TemporaryDirectory() as work:
-        kept = os.path.join(work, "plan.json")
+        kept, ir = os.path.join(work, "plan.json"), os.path.join(work, "ir")
         command = [tool, "compile", path, "--cluster", cluster, "--strategy", options.strategy, "--stop-after", "partition",
-                   "-o", os.path.join(work, "ir"), "--verbose", "--json", kept]
+                   "-o", ir, "--verbose", "--json", kept]
         code, seconds, busy, peak, text = measure(command, 20 * options.seconds)
         phases = [re.search(rf"{phase} +([0-9.]+) s", text) for phase in PHASES[:-1]]
         columns = [f"{float(m.group(1)):6.2f}" if m else "     -" for m in phases] + [f"{s:6.2f}" for s in (seconds, busy)]
@@ -70,7 +78,10 @@ def plan_graph(tool, path, cluster, options):
         if code:
             return False, columns, text.strip().splitlines()[-1][-300:] if text.strip() else f"exit code {code}"
         with open(kept) as file:
-            what = describe(json.load(file))
+            plan = json.load(file)
+        what = describe(plan)
+        if missed := missed_sends(plan, ir):
+            return False, columns, f"{missed}: {what}"
     if busy > options.seconds or peak > options.gigabytes * 2**30:
         return False, columns, "over the limit: " + what
     return True, columns, what
