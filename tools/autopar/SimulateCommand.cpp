@@ -2,6 +2,7 @@
 
 #include "Commands.h"
 #include "autopar/Simulate/ReadSchedule.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -12,12 +13,13 @@ namespace {
 
 struct SimulateOptions {
   PlanFileOptions plan;
-  std::string trace;
+  std::string trace, json;
 };
 
 CommandLine commandLine(SimulateOptions &options) {
   CommandLine line;
-  line.usage = "autopar simulate PLAN.json [--model MODEL] [--trace FILE]";
+  line.usage = "autopar simulate PLAN.json [--model MODEL] [--trace FILE] "
+               "[--json FILE]";
   line.about =
       "Replays one step of the plan's program on its cluster, without devices: "
       "kernels, collectives\nand messages in the order and on the streams of "
@@ -29,7 +31,25 @@ CommandLine commandLine(SimulateOptions &options) {
            "write the timeline as trace events, which Perfetto and "
            "chrome://tracing open",
            options.trace));
+  line.options.push_back(text("json", "FILE",
+                              "write the step and each stage's seconds as JSON",
+                              options.json));
   return line;
+}
+
+/// Both files, as far as they are asked for.
+Error writeOutputs(const SimulateOptions &options,
+                   const SimulatedProgram &program, const Timeline &timeline,
+                   const Plan &plan) {
+  if (!options.trace.empty())
+    if (Error error = writeFile(options.trace, traceText(program, timeline)))
+      return error;
+  if (options.json.empty())
+    return Error::success();
+  json::Object object = toJSON(program, timeline);
+  object["predicted_step_seconds"] = plan.predictedStepSeconds;
+  return writeFile(options.json,
+                   formatv("{0:2}\n", json::Value(std::move(object))).str());
 }
 
 int simulate(const SimulateOptions &options) {
@@ -45,13 +65,12 @@ int simulate(const SimulateOptions &options) {
   if (failed(program))
     return 1;
   Timeline timeline = autopar::simulate(*program);
-  raw_ostream &messages = goesToStdout(options.trace) ? errs() : outs();
+  bool toStdout = goesToStdout(options.trace) || goesToStdout(options.json);
+  raw_ostream &messages = toStdout ? errs() : outs();
   messages << timelineText(*program, timeline)
            << againstPlanText(timeline, compilation.plan(),
                               compilation.graph());
-  if (options.trace.empty())
-    return 0;
-  Error error = writeFile(options.trace, traceText(*program, timeline));
+  Error error = writeOutputs(options, *program, timeline, compilation.plan());
   return error ? complain(toString(std::move(error))) : 0;
 }
 

@@ -9,6 +9,7 @@
 #define AUTOPAR_SIMULATE_SIMULATE_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/JSON.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -83,6 +84,10 @@ Timeline simulate(const SimulatedProgram &program);
 /// Utilisation, communication and memory by stage, as a table.
 std::string timelineText(const SimulatedProgram &program,
                          const Timeline &timeline);
+
+/// What timelineText tells, of all stages, in seconds and bytes.
+llvm::json::Object toJSON(const SimulatedProgram &program,
+                          const Timeline &timeline);
 
 /// The trace-event format that Perfetto and chrome://tracing open: a process
 /// per stage, a thread per stream, memory as a counter. Times in microseconds.
