@@ -7,6 +7,14 @@ using namespace llvm;
 
 namespace autopar {
 
+StringRef stringifyOutcome(Outcome outcome) {
+  static constexpr StringLiteral kNames[] = {
+      "the batch",       "weights by columns", "weights by rows", "channels",
+      "height or width", "the sequence",       "heads",           "experts",
+      "rows of tables",  "other dimensions"};
+  return kNames[unsigned(outcome)];
+}
+
 namespace {
 
 /// Marks dimensions and follows them.
@@ -105,11 +113,11 @@ std::vector<NamedDimension> nameDimensions(const ModelGraph &graph) {
   DimensionMarks batch = batchOf(graph);
   DimensionMarks heads = sharedByBoth(graph, batch, activations);
   DimensionMarks experts = sharedByBoth(graph, batch, withWeight);
-  return {{"the batch", std::move(batch)},
-          {"the sequence", sequence(graph)},
-          {"heads", std::move(heads)},
-          {"experts", std::move(experts)},
-          {"rows of tables", tableRows(graph)}};
+  return {{Outcome::Batch, std::move(batch)},
+          {Outcome::Sequence, sequence(graph)},
+          {Outcome::Heads, std::move(heads)},
+          {Outcome::Experts, std::move(experts)},
+          {Outcome::TableRows, tableRows(graph)}};
 }
 
 } // namespace autopar

@@ -7,8 +7,24 @@
 
 namespace autopar {
 
+/// What people call it when an axis splits an op.
+enum class Outcome {
+  Batch,
+  Columns, // of weights
+  Rows,    // of weights
+  Channels,
+  Spatial,
+  Sequence,
+  Heads,
+  Experts,
+  TableRows,
+  Other,
+};
+/// `the batch`, `weights by columns`, ...
+llvm::StringRef stringifyOutcome(Outcome outcome);
+
 struct NamedDimension {
-  llvm::StringLiteral name;
+  Outcome outcome;
   DimensionMarks marks;
 };
 

@@ -1,9 +1,8 @@
 //===- PlanText.cpp - The table that a person reads -----------------------===//
 
-#include "DimensionNames.h"
+#include "AxisOutcomes.h"
 #include "ExplainText.h"
 #include "Units.h"
-#include "autopar/Planning/Demands.h"
 #include "autopar/Planning/Plan.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -49,19 +48,11 @@ static std::string shardingsText(const Plan &plan, const ModelGraph &graph) {
   return text;
 }
 
-/// What a person calls the outcome of an axis in an op; the first that fits.
-static constexpr std::pair<StrategyName, StringLiteral> kOutcomes[] = {
-    {StrategyName::Data, "the batch"},
-    {StrategyName::Column, "weights by columns"},
-    {StrategyName::Row, "weights by rows"},
-    {StrategyName::Channel, "channels"},
-    {StrategyName::Spatial, "height or width"}};
-
 namespace {
 
 /// Ops that an axis splits with one outcome, and of the blocks of the factor
 /// with the largest share of empty ones, how many are empty.
-struct Outcome {
+struct SplitOps {
   int64_t ops = 0, empty = 0, blocks = 1;
 
   void add(int64_t size, int64_t parts) {
@@ -86,21 +77,8 @@ struct Outcome {
 /// How many ops an axis splits, by outcome: `the batch in 9 ops, ...`, and
 /// whether it leaves devices without work.
 static std::string axisText(const Plan &plan, const ModelGraph &graph,
-                            ArrayRef<NamedDimension> dimensions,
-                            unsigned axis) {
-  std::vector<std::vector<AxisDemand>> demands;
-  for (const auto &[name, text] : kOutcomes)
-    demands.push_back(demandsOf(graph, name, plan.mesh.axes()[axis].size));
-  auto nameOf = [&](unsigned op, const Choice &choice) -> StringRef {
-    for (const auto &[demand, outcome] : zip_equal(demands, kOutcomes))
-      if (is_contained(demand[op], choice))
-        return outcome.second;
-    for (const NamedDimension &dimension : dimensions)
-      if (dimension.marks.factors[op] == choice.index)
-        return dimension.name;
-    return "other dimensions";
-  };
-  MapVector<StringRef, Outcome> outcomes; // in the order of the program
+                            const AxisOutcomes &names, unsigned axis) {
+  MapVector<Outcome, SplitOps> outcomes; // in the order of the program
   for (const auto &[index, op] : enumerate(plan.ops))
     for (const auto &[subAxis, choice] :
          zip(plan.mesh.subAxes(), op.assignment))
@@ -112,7 +90,7 @@ static std::string axisText(const Plan &plan, const ModelGraph &graph,
           bool time = plan.mesh.axes()[part.axis].name == kTimeAxis;
           (time ? times : parts) *= part.size;
         }
-        outcomes[nameOf(index, choice)].add(
+        outcomes[names.of(index, axis, choice)].add(
             ceilDiv(graph.ops[index].rule.factors[choice.index].size, times),
             parts);
         break; // an op counts once
@@ -123,20 +101,21 @@ static std::string axisText(const Plan &plan, const ModelGraph &graph,
   llvm::stable_sort(list, [](const auto &a, const auto &b) {
     return a.second.ops > b.second.ops;
   });
-  return join(
-      map_range(list,
-                [](const auto &item) { return item.second.text(item.first); }),
-      ", ");
+  return join(map_range(list,
+                        [](const auto &item) {
+                          return item.second.text(stringifyOutcome(item.first));
+                        }),
+              ", ");
 }
 
 /// One line per axis of more than one device.
 static std::string outcomesText(const Plan &plan, const ModelGraph &graph) {
-  std::vector<NamedDimension> dimensions = nameDimensions(graph);
+  AxisOutcomes names(graph, plan.mesh);
   std::string text;
   for (const auto &[index, axis] : enumerate(plan.mesh.axes()))
     if (axis.size > 1 && axis.name != kTimeAxis)
       text += formatv("{0,-12} splits {1}\n", axis.name,
-                      axisText(plan, graph, dimensions, index));
+                      axisText(plan, graph, names, index));
   return text;
 }
 

@@ -31,8 +31,9 @@ struct PlanOptions {
        checkNumerics = false;
 
   void addTo(CommandLine &line);
-  /// Where text for a person goes: stdout, unless a plan is written there.
-  llvm::raw_ostream &messages(llvm::StringRef json) const;
+  /// Where text for a person goes: stdout, unless the plan or one of these
+  /// other files is written there.
+  llvm::raw_ostream &messages(llvm::ArrayRef<llvm::StringRef> files) const;
   /// Everything checked and parsed; one request per entry, or a single one.
   llvm::Expected<std::vector<CompileRequest>>
   requests(llvm::StringRef model) const;

@@ -1,6 +1,9 @@
 //===- PlanCommand.cpp - autopar plan -------------------------------------===//
 
 #include "Commands.h"
+#include "autopar/Planning/Export.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -8,16 +11,55 @@ using namespace llvm;
 
 namespace autopar::driver {
 
+namespace {
+
+/// `--export SYSTEM FILE`
+struct ExportOption {
+  std::string system, file;
+
+  Error parse(StringRef given) {
+    auto [first, second] = given.split(' ');
+    system = first.str();
+    file = second.str();
+    if (!is_contained(exportSystems(), first))
+      return createStringError(
+          "'" + first +
+          "' is none of the systems that a plan is exported to: " +
+          join(exportSystems(), ", ") + didYouMean(first, exportSystems()));
+    return Error::success();
+  }
+  /// Writes the file; what it cannot say becomes warnings.
+  Error write(const Compilation &compilation) const {
+    Expected<ExportedPlan> exported =
+        exportPlan(compilation.plan(), compilation.graph(), system);
+    if (!exported)
+      return createStringError("--export " + system + ": " +
+                               toString(exported.takeError()));
+    for (const std::string &remark : exported->remarks)
+      errs() << "autopar: warning: --export " << system << ": " << remark
+             << "\n";
+    return writeFile(file, exported->text);
+  }
+};
+
+} // namespace
+
 int planCommand(ArrayRef<const char *> arguments) {
   std::string model, json;
   PlanOptions options;
   CommandLine line;
+  ExportOption exported;
   line.usage = "autopar plan MODEL --cluster SPEC [--json PLAN.json] [options]";
   line.about = "Searches the best plan for a cluster without devices and "
                "without the weights' bytes.";
   line.positional = &model;
   options.addTo(line);
   line.options.push_back(text("json", "FILE", "write the plan as JSON", json));
+  line.options.push_back(
+      {"export", "SYSTEM FILE",
+       "write the plan as settings of megatron, vllm or deepspeed, and warn of "
+       "what\n                             they cannot say (docs/Export.md)",
+       [&](StringRef given) { return exported.parse(given); }});
   int code = 0;
   if (parseOrExit(line, arguments, code))
     return code;
@@ -26,6 +68,10 @@ int planCommand(ArrayRef<const char *> arguments) {
   auto requests = options.requests(model);
   if (!requests)
     return complain(toString(requests.takeError()));
+  if (!exported.file.empty() && requests->size() > 1)
+    return complain("--export " + exported.system +
+                    ": a plan of one entry, not of " + Twine(requests->size()) +
+                    "; plan each for itself");
   auto began = std::chrono::steady_clock::now();
   std::vector<EntryPlan> plans;
   std::string tables;
@@ -36,12 +82,15 @@ int planCommand(ArrayRef<const char *> arguments) {
       return failedIn(request.entry);
     plans.push_back({request.entry, compilation.plan()});
     printPlan(os, request.entry, compilation.describePlan());
+    if (!exported.file.empty())
+      if (Error error = exported.write(compilation))
+        return complain(toString(std::move(error)));
   }
   if (failed(savePlans(plans, {options.savePlan, json})))
     return 1;
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  options.messages(json) << tables
-                         << format("planned in %.2f s\n", took.count());
+  options.messages({json, exported.file})
+      << tables << format("planned in %.2f s\n", took.count());
   return 0;
 }
 

@@ -108,8 +108,8 @@ void PlanOptions::addTo(CommandLine &line) {
   options.push_back(flag("verbose", "tell the time of each phase", verbose));
 }
 
-raw_ostream &PlanOptions::messages(StringRef json) const {
-  bool isTaken = goesToStdout(savePlan) || goesToStdout(json);
+raw_ostream &PlanOptions::messages(ArrayRef<StringRef> files) const {
+  bool isTaken = goesToStdout(savePlan) || any_of(files, goesToStdout);
   return isTaken ? errs() : outs();
 }
 

@@ -1,0 +1,47 @@
+//===- AxisOutcomes.cpp - What axes split in ops --------------------------===//
+
+#include "AxisOutcomes.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+/// Strategies whose outcome has a name; the first that fits.
+static constexpr std::pair<StrategyName, Outcome> kOutcomes[] = {
+    {StrategyName::Data, Outcome::Batch},
+    {StrategyName::Column, Outcome::Columns},
+    {StrategyName::Row, Outcome::Rows},
+    {StrategyName::Channel, Outcome::Channels},
+    {StrategyName::Spatial, Outcome::Spatial}};
+
+AxisOutcomes::AxisOutcomes(const ModelGraph &graph, const Mesh &mesh)
+    : dimensions(nameDimensions(graph)) {
+  for (const MeshAxis &axis : mesh.axes()) {
+    std::vector<std::vector<AxisDemand>> &ofAxis = demands.emplace_back();
+    if (axis.size > 1)
+      for (const auto &[name, outcome] : kOutcomes)
+        ofAxis.push_back(demandsOf(graph, name, axis.size));
+  }
+}
+
+Outcome AxisOutcomes::of(unsigned op, unsigned axis,
+                         const Choice &choice) const {
+  for (const auto &[demand, named] : zip(demands[axis], kOutcomes))
+    if (is_contained(demand[op], choice))
+      return named.second;
+  for (const NamedDimension &dimension : dimensions)
+    if (dimension.marks.factors[op] == choice.index)
+      return dimension.outcome;
+  return Outcome::Other;
+}
+
+std::optional<unsigned> AxisOutcomes::factorOf(unsigned op,
+                                               Outcome outcome) const {
+  for (const NamedDimension &dimension : dimensions)
+    if (dimension.outcome == outcome)
+      return dimension.marks.factors[op];
+  return std::nullopt;
+}
+
+} // namespace autopar

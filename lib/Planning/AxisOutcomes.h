@@ -1,0 +1,32 @@
+//===- AxisOutcomes.h - What axes split in ops ------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_PLANNING_AXISOUTCOMES_H
+#define AUTOPAR_LIB_PLANNING_AXISOUTCOMES_H
+
+#include "DimensionNames.h"
+#include "autopar/Planning/Demands.h"
+
+namespace autopar {
+
+/// Calls what the axes of a mesh do in a graph's ops by the words that people
+/// use.
+class AxisOutcomes {
+public:
+  AxisOutcomes(const ModelGraph &graph, const Mesh &mesh);
+
+  /// Of a choice that splits `op` over a sub-axis of `axis`: the first word
+  /// that fits.
+  Outcome of(unsigned op, unsigned axis, const Choice &choice) const;
+  /// The factor of `op` that is called so by where it comes from (the batch,
+  /// the sequence, heads, experts, rows of tables); nullopt where none is.
+  std::optional<unsigned> factorOf(unsigned op, Outcome outcome) const;
+
+private:
+  /// Per axis, per strategy with a word of its own, per op.
+  std::vector<std::vector<std::vector<AxisDemand>>> demands;
+  std::vector<NamedDimension> dimensions;
+};
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_AXISOUTCOMES_H

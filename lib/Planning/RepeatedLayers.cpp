@@ -1,0 +1,64 @@
+//===- RepeatedLayers.cpp - Layers of a model, as they repeat -------------===//
+
+#include "RepeatedLayers.h"
+#include "llvm/ADT/STLExtras.h"
+#include <map>
+
+using namespace llvm;
+
+namespace autopar {
+
+static bool multipliesWeight(const ModelGraph &graph, const GraphOp &op) {
+  if (op.setup || op.kernel != KernelClass::Contraction ||
+      op.operands.size() != 2)
+    return false;
+  const GraphValue &a = graph.values[op.operands[0]];
+  const GraphValue &b = graph.values[op.operands[1]];
+  return (a.fromInput && b.fromParameter) || (a.fromParameter && b.fromInput);
+}
+
+namespace {
+
+/// `count` times `period` places of a sequence, from `first` on.
+struct Repeat {
+  size_t first = 0, period = 0, count = 0;
+  size_t covered() const { return period * count; }
+};
+
+} // namespace
+
+/// The repeat that covers most places; the shortest period, the first place of
+/// equals.
+static Repeat longestRepeat(ArrayRef<unsigned> places) {
+  Repeat best;
+  for (size_t period = 1; period <= places.size() / 2; ++period)
+    for (size_t first = 0; first + 2 * period <= places.size();) {
+      size_t end = first + period;
+      while (end < places.size() && places[end] == places[end - period])
+        ++end;
+      Repeat found{first, period, (end - first) / period};
+      if (found.count > 1 && found.covered() > best.covered())
+        best = found;
+      first = end - period + 1;
+    }
+  return best;
+}
+
+std::vector<SmallVector<unsigned>> repeatedLayers(const ModelGraph &graph) {
+  std::map<StringRef, unsigned> kinds;
+  std::vector<unsigned> ops, places;
+  for (const auto &[index, op] : enumerate(graph.ops))
+    if (multipliesWeight(graph, op)) {
+      ops.push_back(index);
+      places.push_back(
+          kinds.try_emplace(op.signature, kinds.size()).first->second);
+    }
+  Repeat repeat = longestRepeat(places);
+  std::vector<SmallVector<unsigned>> layers;
+  for (size_t layer = 0; layer < repeat.count; ++layer)
+    layers.emplace_back(ArrayRef(ops).slice(
+        repeat.first + layer * repeat.period, repeat.period));
+  return layers;
+}
+
+} // namespace autopar
