@@ -38,6 +38,7 @@ public:
 
 private:
   void compareOps(const ExportUnit &unit);
+  void readSequenceParallel(const ExportUnit &unit);
   void compareLinear(const ExportUnit &unit);
   void readRows();
   void readLayers();
@@ -61,7 +62,8 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// Ops in which the unit does something else than elsewhere, or nothing where
-/// it could do the same.
+/// it could do the same. What an optimizer does to parameters is no matter: it
+/// follows how they are stored.
 void SizeReader::compareOps(const ExportUnit &unit) {
   MapVector<Outcome, Counted> others;
   Counted idle;
@@ -70,10 +72,9 @@ void SizeReader::compareOps(const ExportUnit &unit) {
                                                : Outcome::Heads;
   for (const auto &[index, op] : enumerate(graph.ops)) {
     std::optional<Outcome> outcome = units.outcomeOf(index, unit);
-    if (outcome && !units.fits(index, *outcome, unit))
+    if (outcome && !units.fits(index, *outcome, unit) &&
+        (units.isWork(index) || !sizes.training))
       others[*outcome].add(op.name);
-    if (outcome == Outcome::Sequence && unit.role == Role::Tensor)
-      sizes.sequenceParallel |= system.sequenceParallel && !units.isWork(index);
     std::optional<unsigned> factor = units.factorOf(index, named);
     if (!outcome && !op.setup && units.isWork(index) && factor &&
         op.rule.factors[*factor].size > 1)
@@ -87,6 +88,31 @@ void SizeReader::compareOps(const ExportUnit &unit) {
   if (idle.count > 0)
     remark(units.nameOf(unit) + " does not split " + stringifyOutcome(named) +
            idle.text("op") + ": " + system.name + " does");
+}
+
+/// Between contractions the devices of a tensor axis may hold blocks of the
+/// sequence; blocks of the batch come near to it.
+void SizeReader::readSequenceParallel(const ExportUnit &unit) {
+  Counted batch;
+  int64_t sequence = 0, whole = 0;
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    if (op.setup || !graph.dependsOnInput(op) ||
+        (op.kernel != KernelClass::Elementwise &&
+         op.kernel != KernelClass::Reduction))
+      continue;
+    std::optional<Outcome> outcome = units.outcomeOf(index, unit);
+    sequence += outcome == Outcome::Sequence;
+    whole += !outcome;
+    if (outcome == Outcome::Batch)
+      batch.add(op.name);
+  }
+  bool isSplit = sequence + batch.count > whole;
+  sizes.sequenceParallel |= system.sequenceParallel && isSplit;
+  if (batch.count > 0)
+    remark(units.nameOf(unit) + " splits the batch between contractions" +
+           batch.text("op") + ": " + system.name +
+           (sizes.sequenceParallel ? " splits the sequence there"
+                                   : " has it whole there"));
 }
 
 /// Against weights by columns, then by rows, as all three systems have it.
@@ -259,8 +285,10 @@ Expected<ExportSizes> SizeReader::read() {
              " devices split the batch in the settings");
     else
       compareOps(unit);
-    if (unit.role == Role::Tensor)
+    if (unit.role == Role::Tensor) {
+      readSequenceParallel(unit);
       compareLinear(unit);
+    }
   }
   checkOrder();
   checkBlocks();

@@ -129,8 +129,9 @@ bool ExportUnits::fits(unsigned op, Outcome outcome,
     return unit.experts || !isWork(op);
   if (outcome == Outcome::Other)
     return !isWork(op);
-  if (unit.role == Role::Tensor && outcome == Outcome::Sequence)
-    return system.sequenceParallel && !isWork(op);
+  if (unit.role == Role::Tensor && !isWork(op) &&
+      (outcome == Outcome::Batch || outcome == Outcome::Sequence))
+    return outcome == Outcome::Batch || system.sequenceParallel;
   return roleOf(op, outcome) == unit.role;
 }
 

@@ -34,7 +34,8 @@ public:
   /// Of the first sub-axis that does not fit the unit's role, else of the first
   /// one; nullopt where it splits nothing.
   std::optional<Outcome> outcomeOf(unsigned op, const ExportUnit &unit) const;
-  /// Whether a unit of that role does so in the system too.
+  /// Whether a unit of that role does so in the system too. What tensor axes
+  /// do between contractions is `sequenceParallel`.
   bool fits(unsigned op, Outcome outcome, const ExportUnit &unit) const;
   std::optional<unsigned> factorOf(unsigned op, Outcome outcome) const {
     return names.factorOf(op, outcome);

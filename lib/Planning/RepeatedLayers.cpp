@@ -2,6 +2,7 @@
 
 #include "RepeatedLayers.h"
 #include "llvm/ADT/STLExtras.h"
+#include <functional>
 #include <map>
 
 using namespace llvm;
@@ -44,6 +45,24 @@ static Repeat longestRepeat(ArrayRef<unsigned> places) {
   return best;
 }
 
+/// The longest repeat, and beside it those of periods that are not much shorter
+/// (an encoder's beside a decoder's), in order.
+static std::vector<Repeat> allRepeats(ArrayRef<unsigned> places) {
+  Repeat longest = longestRepeat(places);
+  std::vector<Repeat> found;
+  std::function<void(size_t, size_t)> search = [&](size_t begin, size_t end) {
+    Repeat repeat = longestRepeat(places.slice(begin, end - begin));
+    if (repeat.count == 0 || 2 * repeat.period < longest.period)
+      return;
+    repeat.first += begin;
+    search(begin, repeat.first);
+    found.push_back(repeat);
+    search(repeat.first + repeat.covered(), end);
+  };
+  search(0, places.size());
+  return found;
+}
+
 std::vector<SmallVector<unsigned>> repeatedLayers(const ModelGraph &graph) {
   std::map<StringRef, unsigned> kinds;
   std::vector<unsigned> ops, places;
@@ -53,11 +72,11 @@ std::vector<SmallVector<unsigned>> repeatedLayers(const ModelGraph &graph) {
       places.push_back(
           kinds.try_emplace(op.signature, kinds.size()).first->second);
     }
-  Repeat repeat = longestRepeat(places);
   std::vector<SmallVector<unsigned>> layers;
-  for (size_t layer = 0; layer < repeat.count; ++layer)
-    layers.emplace_back(ArrayRef(ops).slice(
-        repeat.first + layer * repeat.period, repeat.period));
+  for (const Repeat &repeat : allRepeats(places))
+    for (size_t layer = 0; layer < repeat.count; ++layer)
+      layers.emplace_back(ArrayRef(ops).slice(
+          repeat.first + layer * repeat.period, repeat.period));
   return layers;
 }
 

@@ -9,7 +9,9 @@ namespace autopar {
 
 /// Of each layer the contractions of an activation with a weight, in program
 /// order. Layers are what repeats in the sequence of all such ops: the same
-/// ops again and again, over as many ops as possible. Empty: nothing repeats.
+/// ops again and again, over as many ops as possible. Where an
+/// encoder and a decoder repeat each by themselves, both are layers. Empty:
+/// nothing repeats.
 std::vector<llvm::SmallVector<unsigned>>
 repeatedLayers(const ModelGraph &graph);
 
