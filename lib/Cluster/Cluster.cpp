@@ -1,6 +1,6 @@
 //===- Cluster.cpp - Questions about a cluster, and the short form --------===//
 
-#include "autopar/Cluster/Cluster.h"
+#include "ClusterLimits.h"
 #include "autopar/runtime.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -9,9 +9,6 @@
 using namespace llvm;
 
 namespace autopar {
-
-/// More devices than any plan is made for: a typing error.
-static constexpr int64_t kMaxDevices = 1 << 20;
 
 int64_t Cluster::deviceCount() const {
   int64_t count = 0;
@@ -103,6 +100,9 @@ Expected<Cluster> parseShortForm(StringRef spec) {
         "cluster '" + spec +
         "' is no file and not of the form NODESxDEVICES:TYPE[@GBps], for "
         "example 2x8:a100-80gb@25");
+  if (gigabytes != 0 && !(gigabytes >= kLeastGBps && gigabytes <= kMostOfLink))
+    return createStringError("cluster '" + spec +
+                             "': the GBps must be from 1e-9 to 1e9");
   Expected<DeviceType> type = typeOf(typeName);
   if (!type)
     return type.takeError();

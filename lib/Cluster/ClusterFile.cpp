@@ -1,22 +1,17 @@
 //===- ClusterFile.cpp - Clusters as JSON ---------------------------------===//
 
-#include "autopar/Cluster/Cluster.h"
+#include "ClusterLimits.h"
+#include "autopar/Support/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <cmath>
 
 using namespace llvm;
 
 namespace autopar {
-
-Expected<Cluster> parseShortForm(StringRef spec);
-
-/// What is beyond these is a typing error, and no number to compute with.
-static constexpr double kLeastGBps = 1e-9, kMostOfLink = 1e9;
 
 namespace {
 
@@ -40,7 +35,8 @@ private:
   Error readLink(const json::Value &value);
 
   StringRef name;
-  std::vector<DeviceType> types; // that the file describes
+  std::vector<DeviceType> types;                // that the file describes
+  bool withinTold = false, betweenTold = false; // by a link
   Cluster cluster;
 };
 
@@ -59,8 +55,10 @@ Expected<int64_t> Reader::count(const json::Object &node, StringRef key) const {
   if (!node.get(key))
     return 1;
   std::optional<int64_t> value = node.getInteger(key);
-  if (!value || *value < 1 || *value > (1 << 20))
-    return fail("'" + key + "' of a node must be an integer of 1 or more");
+  if (!value || *value < 1 || *value > kMaxDevices)
+    return fail("'" + key +
+                "' of a node must be an integer of 1 or more, at most " +
+                Twine(kMaxDevices));
   return *value;
 }
 
@@ -101,6 +99,12 @@ Error Reader::readNode(const json::Value &value) {
   if (!devices)
     return devices.takeError();
   cluster.nodes.push_back({*nodes, *type, *devices});
+  if (cluster.deviceCount() > kMaxDevices)
+    return fail("the nodes have more than " + Twine(kMaxDevices) + " devices");
+  if (type->kind != cluster.nodes.front().type.kind)
+    return fail("the nodes have devices of kind '" +
+                cluster.nodes.front().type.kind + "' and of kind '" +
+                type->kind + "': a program is for one kind");
   return Error::success();
 }
 
@@ -143,6 +147,11 @@ Error Reader::readLink(const json::Value &value) {
   if (within == between)
     return fail("a link is either {\"within\": \"node\"} or {\"between\": "
                 "\"nodes\"}");
+  bool &isTold = within ? withinTold : betweenTold;
+  if (std::exchange(isTold, true))
+    return fail("two links are " +
+                Twine(within ? "within a node" : "between nodes") +
+                ": there is one of each");
   Link &link = within ? cluster.withinNode : cluster.betweenNodes;
   if (Error error = readKind(*object, link))
     return error;
@@ -202,15 +211,9 @@ Expected<Cluster> clusterFromJSON(const json::Value &value, StringRef name) {
 Expected<Cluster> parseCluster(StringRef spec) {
   if (!sys::fs::exists(spec))
     return parseShortForm(spec);
-  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer =
-      MemoryBuffer::getFile(spec, /*IsText=*/true);
-  if (!buffer)
-    return createStringError("cannot read cluster file " + spec + ": " +
-                             buffer.getError().message());
-  Expected<json::Value> value = json::parse((*buffer)->getBuffer());
+  Expected<json::Value> value = readJsonFile("cluster file", spec);
   if (!value)
-    return createStringError("cluster file " + spec +
-                             " is not JSON: " + toString(value.takeError()));
+    return value.takeError();
   return clusterFromJSON(*value, spec);
 }
 

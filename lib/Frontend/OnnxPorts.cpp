@@ -2,6 +2,7 @@
 
 #include "OnnxImporter.h"
 #include "SymbolicSize.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
@@ -215,12 +216,25 @@ LogicalResult OnnxImporter::addInputs() {
   return success();
 }
 
+/// `'batch', 'seq'`: the names of sizes that inputs leave open.
+static std::string symbolicSizes(const onnx::GraphProto &graph) {
+  llvm::SetVector<StringRef> names;
+  for (const onnx::ValueInfoProto &info : graph.input())
+    for (const auto &dim : info.type().tensor_type().shape().dim())
+      if (!dim.dim_param().empty())
+        names.insert(dim.dim_param());
+  return names.empty() ? "" : "'" + llvm::join(names, "', '") + "'";
+}
+
 void OnnxImporter::checkBindings() {
+  std::string known = symbolicSizes(contents.proto.graph());
   for (const auto &[name, value] : options.bindings)
     if (!usedBindings.contains(name))
       (void)error(here, "--bind " + name + "=" + value +
                             ": no input has a symbolic dimension '" + name +
-                            "' or is one element and called so");
+                            "' or is one element and called so; " +
+                            (known.empty() ? "no dimension is symbolic"
+                                           : "symbolic are " + known));
 }
 
 //===----------------------------------------------------------------------===//

@@ -6,6 +6,7 @@
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/Planning/RequestAttribute.h"
+#include "autopar/Support/Json.h"
 #include "autopar/Support/Output.h"
 #include "autopar/Training/Passes.h"
 #include "autopar/Training/Recipe.h"
@@ -125,20 +126,6 @@ LogicalResult Compilation::runPasses(Phase phase, ExecutableParts *to) {
   return success();
 }
 
-/// Whether brackets are in more than so many others: the parser of JSON calls
-/// itself for each.
-static bool isNestedDeeply(StringRef text) {
-  constexpr int64_t kMostLevels = 64;
-  int64_t level = 0;
-  for (char c : text) {
-    level += c == '[' || c == '{';
-    level -= c == ']' || c == '}';
-    if (level > kMostLevels)
-      return true;
-  }
-  return false;
-}
-
 /// A plan is of the model in one precision, which its file says.
 LogicalResult Compilation::followPlan() {
   if (request.planFile.empty())
@@ -168,10 +155,7 @@ LogicalResult Compilation::readRecipe() {
   if (!buffer)
     return fail(llvm::createStringError("--train " + request.recipe + ": " +
                                         buffer.getError().message()));
-  if (isNestedDeeply((*buffer)->getBuffer()))
-    return fail(llvm::createStringError("recipe " + request.recipe +
-                                        ": it is nested too deeply"));
-  auto value = llvm::json::parse((*buffer)->getBuffer());
+  auto value = parseJson((*buffer)->getBuffer());
   if (!value)
     return fail(llvm::createStringError("recipe " + request.recipe + ": " +
                                         toString(value.takeError())));

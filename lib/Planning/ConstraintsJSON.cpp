@@ -2,9 +2,9 @@
 
 #include "autopar/Planning/Constraints.h"
 #include "autopar/Planning/Search.h"
+#include "autopar/Support/Json.h"
 #include "autopar/Support/Names.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 
@@ -238,15 +238,9 @@ Expected<Constraints> constraintsFromJSON(const json::Value &value,
 }
 
 Expected<Constraints> readConstraintsFile(StringRef path) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer =
-      MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!buffer)
-    return createStringError("cannot read constraints file " + path + ": " +
-                             buffer.getError().message());
-  Expected<json::Value> value = json::parse((*buffer)->getBuffer());
+  Expected<json::Value> value = readJsonFile("constraints file", path);
   if (!value)
-    return createStringError("constraints file " + path +
-                             " is not JSON: " + toString(value.takeError()));
+    return value.takeError();
   return constraintsFromJSON(*value, path);
 }
 

@@ -1,10 +1,10 @@
 //===- ReadPlanFile.cpp - From JSON to a plan -----------------------------===//
 
 #include "autopar/Planning/Plan.h"
+#include "autopar/Support/Json.h"
 #include "autopar/Support/Names.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 
@@ -61,7 +61,7 @@ Expected<int64_t> Reader::integer(const json::Object &in, StringRef key,
   std::optional<int64_t> value = in.getInteger(key);
   if (!value || *value < least || *value > (1 << 20))
     return fail("'" + key + "' must be an integer of " + Twine(least) +
-                " or more");
+                " or more, at most 1048576");
   return *value;
 }
 
@@ -332,15 +332,9 @@ findEntry(const json::Value &value, StringRef path, StringRef entry) {
 }
 
 Expected<Plan> readPlanFile(StringRef path, StringRef entry) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer =
-      MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!buffer)
-    return createStringError("cannot read plan file " + path + ": " +
-                             buffer.getError().message());
-  Expected<json::Value> value = json::parse((*buffer)->getBuffer());
+  Expected<json::Value> value = readJsonFile("plan file", path);
   if (!value)
-    return createStringError("plan file " + path +
-                             " is not JSON: " + toString(value.takeError()));
+    return value.takeError();
   Expected<const json::Value *> found = findEntry(*value, path, entry);
   if (!found)
     return found.takeError();

@@ -355,13 +355,14 @@ Error StageCutter::noCut() const {
   if (limits.constraints)
     for (const Constraint &constraint : limits.constraints->list)
       if (constraint.stage)
-        pins += (pins.empty() ? " and constraints " : ", ") +
+        pins += (pins.empty() ? " and meets constraints " : ", ") +
                 std::to_string(constraint.number);
   return createStringError(
       "no cut into " + Twine(plan.stages) +
       " stages, each with an op, fits the memory limit of " +
       bytesText(double(memoryLimit)) + " per device" + pins +
-      (pins.empty() ? std::string() : " of " + limits.constraints->file));
+      (pins.empty() ? std::string() : " of " + limits.constraints->file) +
+      ": take fewer stages, more devices or a higher limit");
 }
 
 Error StageCutter::run() {

@@ -82,7 +82,9 @@ Option flag(std::string name, std::string help, bool &to) {
 Option text(std::string name, std::string value, std::string help,
             std::string &to) {
   return {std::move(name), std::move(value), std::move(help),
-          [&to](StringRef given) {
+          [&to](StringRef given) -> Error {
+            if (given.empty())
+              return createStringError("its value is empty");
             to = given.str();
             return Error::success();
           }};

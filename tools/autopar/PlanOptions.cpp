@@ -197,7 +197,8 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
   if (!memoryLimit.empty()) {
     auto bytes = parseSize(memoryLimit);
     if (!bytes)
-      return bytes.takeError();
+      return createStringError("--memory-limit: " +
+                               toString(bytes.takeError()));
     result.plan.memoryLimit = *bytes;
   }
   return result;
