@@ -1,6 +1,7 @@
 //===- AxisOutcomes.cpp - What axes split in ops --------------------------===//
 
 #include "AxisOutcomes.h"
+#include "ExplainText.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -16,7 +17,7 @@ static constexpr std::pair<StrategyName, Outcome> kOutcomes[] = {
     {StrategyName::Spatial, Outcome::Spatial}};
 
 AxisOutcomes::AxisOutcomes(const ModelGraph &graph, const Mesh &mesh)
-    : dimensions(nameDimensions(graph)) {
+    : mesh(mesh), dimensions(nameDimensions(graph)) {
   for (const MeshAxis &axis : mesh.axes()) {
     std::vector<std::vector<AxisDemand>> &ofAxis = demands.emplace_back();
     if (axis.size > 1)
@@ -34,6 +35,18 @@ Outcome AxisOutcomes::of(unsigned op, unsigned axis,
     if (dimension.marks.factors[op] == choice.index)
       return dimension.outcome;
   return Outcome::Other;
+}
+
+std::string AxisOutcomes::strategyText(unsigned op,
+                                       const Assignment &assignment) const {
+  return autopar::strategyText(
+      assignment, mesh, [&](unsigned axis, const Choice &choice) {
+        const MeshAxis &meshAxis = mesh.axes()[axis];
+        if (choice.kind != Choice::Split || meshAxis.size == 1 ||
+            meshAxis.name == kTimeAxis)
+          return std::string();
+        return (" (" + stringifyOutcome(of(op, axis, choice)) + ")").str();
+      });
 }
 
 std::optional<unsigned> AxisOutcomes::factorOf(unsigned op,

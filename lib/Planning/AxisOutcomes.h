@@ -12,16 +12,21 @@ namespace autopar {
 /// use.
 class AxisOutcomes {
 public:
+  /// `mesh` must outlive this.
   AxisOutcomes(const ModelGraph &graph, const Mesh &mesh);
 
   /// Of a choice that splits `op` over a sub-axis of `axis`: the first word
   /// that fits.
   Outcome of(unsigned op, unsigned axis, const Choice &choice) const;
+  /// `data: split 0 (the batch), tensor: pass 1`; an axis whose primes do
+  /// different things is told prime by prime.
+  std::string strategyText(unsigned op, const Assignment &assignment) const;
   /// The factor of `op` that is called so by where it comes from (the batch,
   /// the sequence, heads, experts, rows of tables); nullopt where none is.
   std::optional<unsigned> factorOf(unsigned op, Outcome outcome) const;
 
 private:
+  const Mesh &mesh;
   /// Per axis, per strategy with a word of its own, per op.
   std::vector<std::vector<std::vector<AxisDemand>>> demands;
   std::vector<NamedDimension> dimensions;

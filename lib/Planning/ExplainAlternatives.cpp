@@ -1,9 +1,9 @@
 //===- ExplainAlternatives.cpp - What else, and at what cost --------------===//
 
+#include "AxisOutcomes.h"
 #include "ChoiceText.h"
 #include "ExplainText.h"
 #include "Units.h"
-#include "autopar/Planning/Explain.h"
 #include "autopar/Planning/Search.h"
 #include "autopar/Support/Names.h"
 #include "llvm/ADT/STLExtras.h"
@@ -64,14 +64,18 @@ static Expected<Plan> searchAgain(const Plan &plan, const ModelGraph &graph,
   return searchPlan(graph, request);
 }
 
-/// The cheapest of the alternatives first; of some the whole step too.
-static std::string alternativesText(std::vector<Alternative> list, double now,
-                                    const Plan &plan, const ModelGraph &graph) {
-  if (list.empty())
-    return "no alternative on this mesh\n";
+static void sortByPrice(std::vector<Alternative> &list) {
   llvm::stable_sort(list, [](const Alternative &a, const Alternative &b) {
     return a.seconds < b.seconds;
   });
+}
+
+/// Of the first ones the whole step too.
+static std::string alternativesText(const std::vector<Alternative> &list,
+                                    double now, const Plan &plan,
+                                    const ModelGraph &graph) {
+  if (list.empty())
+    return "no alternative on this mesh\n";
   std::string text = "alternatives: here, all else as it is; of the step, all "
                      "else searched anew on this mesh without constraints "
                      "and memory limit\n";
@@ -110,9 +114,9 @@ static Expected<unsigned> find(const std::vector<Item> &items, StringRef name,
 
 static Alternative otherStrategy(PlanCost &cost, unsigned op,
                                  const OpStrategy &strategy, const Mesh &mesh,
-                                 StringRef name) {
+                                 const AxisOutcomes &names, StringRef name) {
   Alternative item;
-  item.text = strategyText(strategy.assignment, mesh);
+  item.text = names.strategyText(op, strategy.assignment);
   item.seconds = cost.opSeconds(op, strategy) + cost.sidesSeconds(op, strategy);
   item.pin.kind = Constraint::Node;
   item.pin.number = 1;
@@ -126,12 +130,29 @@ static Alternative otherStrategy(PlanCost &cost, unsigned op,
   return item;
 }
 
+/// Other legal strategies, cheapest first.
+static std::vector<Alternative>
+strategiesBeside(PlanCost &cost, const Plan &plan, const ModelGraph &graph,
+                 const AxisOutcomes &names, unsigned index) {
+  const GraphOp &op = graph.ops[index];
+  std::vector<Alternative> others;
+  for (const OpStrategy &strategy : enumerateStrategies(op.rule, plan.mesh, {}))
+    if (strategy.assignment != cost.strategyOf(index).assignment)
+      others.push_back(
+          otherStrategy(cost, index, strategy, plan.mesh, names, op.name));
+  erase_if(others,
+           [](const Alternative &a) { return !std::isfinite(a.seconds); });
+  sortByPrice(others);
+  return others;
+}
+
 Expected<std::string> explainOp(const Plan &plan, const ModelGraph &graph,
                                 StringRef name) {
   Expected<unsigned> index = find(graph.ops, name, "op");
   if (!index)
     return index.takeError();
   PlanCost cost(plan, graph);
+  AxisOutcomes names(graph, plan.mesh);
   const GraphOp &op = graph.ops[*index];
   const OpStrategy &chosen = cost.strategyOf(*index);
   double compute = cost.opSeconds(*index, chosen);
@@ -140,26 +161,36 @@ Expected<std::string> explainOp(const Plan &plan, const ModelGraph &graph,
       "op {0} ({1}{2}), stage {3}\nnow          {4}: {5} computing, {6} "
       "communicating\n",
       op.name, stringifyKernelClass(op.kernel), op.setup ? ", at load" : "",
-      plan.ops[*index].stage, strategyText(chosen.assignment, plan.mesh),
+      plan.ops[*index].stage, names.strategyText(*index, chosen.assignment),
       secondsText(compute), secondsText(sides));
   for (const ReshardPlace &place : cost.reshards)
     if (place.op == *index)
       text += formatv("  {0,12}  {1}\n", secondsText(place.seconds),
                       reshardText(place, graph, plan.mesh));
-  std::vector<Alternative> others;
-  for (const OpStrategy &strategy : enumerateStrategies(op.rule, plan.mesh, {}))
-    if (strategy.assignment != chosen.assignment)
-      others.push_back(
-          otherStrategy(cost, *index, strategy, plan.mesh, op.name));
-  erase_if(others,
-           [](const Alternative &a) { return !std::isfinite(a.seconds); });
   for (const MeshAxis &axis : plan.mesh.axes())
     if (axis.size > 1)
       text +=
           possibleChoices(graph, op, *plan.mesh.lookup(axis.name), plan.mesh) +
           "\n";
   return text +
-         alternativesText(std::move(others), compute + sides, plan, graph);
+         alternativesText(strategiesBeside(cost, plan, graph, names, *index),
+                          compute + sides, plan, graph);
+}
+
+/// Seconds beside what is paid now.
+static std::vector<OtherWay> waysOf(std::vector<Alternative> list, double now) {
+  std::vector<OtherWay> ways;
+  for (Alternative &item : list)
+    ways.push_back({std::move(item.text), item.seconds - now});
+  return ways;
+}
+
+std::vector<OtherWay> otherWaysOfOp(PlanCost &cost, const Plan &plan,
+                                    const ModelGraph &graph,
+                                    const AxisOutcomes &names, unsigned op) {
+  const OpStrategy &chosen = cost.strategyOf(op);
+  return waysOf(strategiesBeside(cost, plan, graph, names, op),
+                cost.opSeconds(op, chosen) + cost.sidesSeconds(op, chosen));
 }
 
 /// All that the value's ops give and want, the planned way aside.
@@ -218,6 +249,19 @@ static Alternative otherSharding(PlanCost &cost, unsigned value,
   return item;
 }
 
+/// Other possible shardings, cheapest first.
+static std::vector<Alternative> shardingsBeside(PlanCost &cost,
+                                                const Plan &plan,
+                                                const ModelGraph &graph,
+                                                unsigned value) {
+  std::vector<Alternative> others;
+  for (const Sharding &way : possibleShardings(cost, plan, graph, value))
+    others.push_back(
+        otherSharding(cost, value, way, plan.mesh, graph.values[value].name));
+  sortByPrice(others);
+  return others;
+}
+
 Expected<std::string> explainTensor(const Plan &plan, const ModelGraph &graph,
                                     StringRef name) {
   Expected<unsigned> index = find(graph.values, name, "tensor");
@@ -244,10 +288,15 @@ Expected<std::string> explainTensor(const Plan &plan, const ModelGraph &graph,
     if (place.value == *index)
       text += formatv("  {0,12}  {1}\n", secondsText(place.seconds),
                       reshardText(place, graph, plan.mesh));
-  std::vector<Alternative> others;
-  for (const Sharding &way : possibleShardings(cost, plan, graph, *index))
-    others.push_back(otherSharding(cost, *index, way, plan.mesh, value.name));
-  return text + alternativesText(std::move(others), now, plan, graph);
+  return text + alternativesText(shardingsBeside(cost, plan, graph, *index),
+                                 now, plan, graph);
+}
+
+std::vector<OtherWay> otherWaysOfValue(PlanCost &cost, const Plan &plan,
+                                       const ModelGraph &graph,
+                                       unsigned value) {
+  return waysOf(shardingsBeside(cost, plan, graph, value),
+                cost.valueSeconds(value, plan.values[value].sharding));
 }
 
 } // namespace autopar

@@ -11,9 +11,11 @@ using namespace llvm;
 
 namespace autopar {
 
-std::string strategyText(const Assignment &assignment, const Mesh &mesh) {
+std::string strategyText(
+    const Assignment &assignment, const Mesh &mesh,
+    function_ref<std::string(unsigned axis, const Choice &choice)> note) {
   SmallVector<std::string> parts;
-  for (const MeshAxis &axis : mesh.axes()) {
+  for (const auto &[index, axis] : enumerate(mesh.axes())) {
     SmallVector<unsigned> subAxes = *mesh.lookup(axis.name);
     bool same = all_of(subAxes, [&](unsigned subAxis) {
       return assignment[subAxis] == assignment[subAxes.front()];
@@ -22,7 +24,8 @@ std::string strategyText(const Assignment &assignment, const Mesh &mesh) {
          same ? ArrayRef(subAxes).take_front(1) : ArrayRef(subAxes))
       if (assignment[subAxis].kind != Choice::None)
         parts.push_back((same ? axis.name : mesh.subAxes()[subAxis].name) +
-                        ": " + toString(assignment[subAxis]));
+                        ": " + toString(assignment[subAxis]) +
+                        note(index, assignment[subAxis]));
   }
   return parts.empty() ? "replicated" : join(parts, ", ");
 }
@@ -54,11 +57,10 @@ std::string reshardText(const ReshardPlace &place, const ModelGraph &graph,
   return stepsText(place.path, mesh) + ": " + placeText(place, graph, mesh);
 }
 
-std::string stagesText(const PlanCost &cost, const Plan &plan) {
+std::string stagesText(ArrayRef<StageCost> stages, const Plan &plan) {
   constexpr size_t kShownStages = 32;
   std::string text;
-  for (auto [index, stage] :
-       enumerate(ArrayRef(cost.stages).take_front(kShownStages))) {
+  for (auto [index, stage] : enumerate(stages.take_front(kShownStages))) {
     double busy = stage.compute + stage.communication + stage.messages;
     text +=
         formatv("  {0,-11}{1} computing, {2} communication",
@@ -71,9 +73,8 @@ std::string stagesText(const PlanCost &cost, const Plan &plan) {
                   secondsText(std::max(0.0, plan.predictedStepSeconds - busy)));
     text += "\n";
   }
-  if (cost.stages.size() > kShownStages)
-    text +=
-        formatv("  and {0} other stages\n", cost.stages.size() - kShownStages);
+  if (stages.size() > kShownStages)
+    text += formatv("  and {0} other stages\n", stages.size() - kShownStages);
   return text;
 }
 

@@ -35,8 +35,9 @@ public:
   /// The reshards of a value, were it sharded so and the ops to run as planned.
   double valueSeconds(unsigned value, const Sharding &sharding);
   const OpStrategy &strategyOf(unsigned op) const { return strategies[op]; }
-  /// In how many stages the op runs.
-  size_t stageCount(unsigned op) const { return stagesOf[op].size(); }
+  llvm::ArrayRef<int64_t> stagesThatRun(unsigned op) const {
+    return stagesOf[op];
+  }
 
   double compute = 0, communication = 0; // of @step, of all stages
   std::vector<StageCost> stages;

@@ -133,7 +133,7 @@ std::string describe(const Plan &plan, const ModelGraph &graph) {
            ? formatv(", at most {0:f1}% above the best\n", plan.gap * 100).str()
            : ", best of this search\n");
   if (plan.stages > 1 || !plan.collectives.empty())
-    text += stagesText(PlanCost(plan, graph), plan);
+    text += stagesText(stageCosts(plan, graph), plan);
   text += "memory       " + bytesText(plan.predictedPeakMemoryBytes) +
           " per device" + (plan.stages > 1 ? " of the fullest stage" : "") +
           " predicted\n";

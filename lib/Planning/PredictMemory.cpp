@@ -19,7 +19,7 @@ namespace {
 
 class MemoryPredictor {
 public:
-  MemoryPredictor(const ModelGraph &graph, Plan &plan)
+  MemoryPredictor(const ModelGraph &graph, const Plan &plan)
       : graph(graph), plan(plan),
         reshards(plan.mesh,
                  CommunicationModel::reshardCost(plan.cluster, plan.mesh)),
@@ -28,7 +28,7 @@ public:
     for (StageWork &stage : stages)
       stage.work.communication = graph.table->communication;
   }
-  void run();
+  std::vector<StageWork> run();
 
 private:
   const Sharding &shardingOf(unsigned value) const {
@@ -59,7 +59,7 @@ private:
   void returnResults();
 
   const ModelGraph &graph;
-  Plan &plan;
+  const Plan &plan;
   ReshardCache reshards;
   LaunchList launches;
   std::vector<StageWork> stages;
@@ -79,6 +79,7 @@ unsigned MemoryPredictor::newBuffer(StageWork &stage, unsigned value,
   WorkBuffer buffer;
   buffer.bytes = localBytes(graph.values[value], sharding, plan.mesh);
   stage.work.buffers.push_back(buffer);
+  stage.values.push_back(value);
   return stage.work.buffers.size() - 1;
 }
 
@@ -360,12 +361,20 @@ void MemoryPredictor::returnResults() {
   }
 }
 
-void MemoryPredictor::run() {
+std::vector<StageWork> MemoryPredictor::run() {
   for (const Launch &item : launches.all())
     item.step->view ? name(item) : launch(item);
   returnResults();
+  return std::move(stages);
+}
+
+std::vector<StageWork> workOfStages(const ModelGraph &graph, const Plan &plan) {
+  return MemoryPredictor(graph, plan).run();
+}
+
+void predictMemory(const ModelGraph &graph, Plan &plan) {
   plan.predictedStageMemoryBytes.clear();
-  for (const StageWork &stage : stages) {
+  for (const StageWork &stage : workOfStages(graph, plan)) {
     WeightBytes weights = weightBytes(stage, graph, plan);
     int64_t running =
         weights.held + planMemory(orderedWork(stage.work)).arenaBytes;
@@ -375,10 +384,6 @@ void MemoryPredictor::run() {
   }
   plan.predictedPeakMemoryBytes =
       *llvm::max_element(plan.predictedStageMemoryBytes);
-}
-
-void predictMemory(const ModelGraph &graph, Plan &plan) {
-  MemoryPredictor(graph, plan).run();
 }
 
 } // namespace autopar

@@ -34,6 +34,8 @@ public:
       : graph(graph), request(std::move(request)), trace(trace) {}
   Expected<Plan> run();
 
+  std::vector<SearchTrial> tried; // in the order of the search
+
 private:
   ExpectedProblem build(const Trial &trial) const;
   Expected<Plan> solve(const Trial &trial, ExpectedProblem built);
@@ -47,7 +49,7 @@ private:
     return trial.candidate.stages == 1 ? secondsToBeat(trial) : kIllegal;
   }
   void keepBest(const Trial &trial, Expected<Plan> plan);
-  raw_ostream &line(const Trial &trial) const;
+  std::string nameOf(const Trial &trial) const;
 
   int64_t memoryLimit() const {
     return request.memoryLimit ? request.memoryLimit
@@ -61,7 +63,6 @@ private:
   unsigned bestIndex = 0; // of its trial
   /// No plan on the meshes that were tried takes less.
   double leastBound = kIllegal;
-  std::string firstComplaint;
 };
 
 } // namespace
@@ -104,8 +105,9 @@ Expected<Plan> PlanSearch::solve(const Trial &trial, ExpectedProblem built) {
     return built.takeError();
   const Problem &problem = (*built)->problem->problem;
   if (trace)
-    line(trial) << problem.nodes.size() << " decisions for " << graph.ops.size()
-                << " ops, " << problem.edges.size() << " pairs of them\n";
+    *trace << "autopar: trial " << nameOf(trial) << ": " << problem.nodes.size()
+           << " decisions for " << graph.ops.size() << " ops, "
+           << problem.edges.size() << " pairs of them\n";
   return fitMemory(trial, **built);
 }
 
@@ -192,14 +194,12 @@ Expected<Plan> PlanSearch::solveOnce(const Trial &trial, TrialProblem &built,
   return plan;
 }
 
-/// The trace's line of a trial up to what came of it.
-raw_ostream &PlanSearch::line(const Trial &trial) const {
-  *trace << "autopar: trial " << meshText(meshOf(trial));
+/// `x=4, y=2, 3 stages`
+std::string PlanSearch::nameOf(const Trial &trial) const {
+  std::string name = meshText(meshOf(trial));
   if (trial.candidate.stages > 1)
-    *trace << ", " << trial.candidate.stages << " stages";
-  if (trial.candidate.strict)
-    *trace << ", others replicated";
-  return *trace << ": ";
+    name += ", " + std::to_string(trial.candidate.stages) + " stages";
+  return trial.candidate.strict ? name + ", others replicated" : name;
 }
 
 /// From here on a plan is of no use. Sums of the same seconds in another order
@@ -213,21 +213,19 @@ double PlanSearch::secondsToBeat(const Trial &trial) const {
 }
 
 void PlanSearch::keepBest(const Trial &trial, Expected<Plan> plan) {
-  if (!plan) {
-    std::string complaint = toString(plan.takeError());
-    if (trace)
-      line(trial) << "none: " << complaint << "\n";
-    if (firstComplaint.empty())
-      firstComplaint = std::move(complaint);
-    return;
+  SearchTrial &noted = tried.emplace_back();
+  noted.name = nameOf(trial);
+  if (plan) {
+    noted.seconds = plan->predictedStepSeconds;
+    noted.lowerBoundSeconds = plan->lowerBoundSeconds;
+    noted.peakMemoryBytes = plan->predictedPeakMemoryBytes;
+    noted.best = noted.seconds < secondsToBeat(trial);
+  } else {
+    noted.complaint = toString(plan.takeError());
   }
-  bool better = plan->predictedStepSeconds < secondsToBeat(trial);
   if (trace)
-    line(trial) << secondsText(plan->predictedStepSeconds) << ", at least "
-                << secondsText(plan->lowerBoundSeconds) << ", "
-                << bytesText(double(plan->predictedPeakMemoryBytes))
-                << " a device" << (better ? ", best so far\n" : "\n");
-  if (!better)
+    *trace << "autopar: trial " << toString(noted) << "\n";
+  if (!noted.best)
     return;
   best = std::move(*plan);
   bestIndex = trial.index;
@@ -263,7 +261,7 @@ Expected<Plan> PlanSearch::run() {
        rest = rest.drop_front(std::min(kAtOnce, rest.size())))
     tryAll(rest.take_front(kAtOnce));
   if (!best)
-    return createStringError(firstComplaint);
+    return createStringError(tried.front().complaint);
   best->lowerBoundSeconds = std::min(leastBound, best->predictedStepSeconds);
   best->gap = best->predictedStepSeconds > 0
                   ? 1 - best->lowerBoundSeconds / best->predictedStepSeconds
@@ -274,8 +272,12 @@ Expected<Plan> PlanSearch::run() {
 }
 
 Expected<Plan> searchPlan(const ModelGraph &graph, const PlanRequest &request,
-                          raw_ostream *trace) {
-  return PlanSearch(graph, request, trace).run();
+                          raw_ostream *trace, std::vector<SearchTrial> *tried) {
+  PlanSearch search(graph, request, trace);
+  Expected<Plan> plan = search.run();
+  if (tried)
+    *tried = std::move(search.tried);
+  return plan;
 }
 
 } // namespace autopar

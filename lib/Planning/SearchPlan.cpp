@@ -35,8 +35,9 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
     FailureOr<ModelGraph> graph = readModel(getOperation());
     if (failed(graph))
       return signalPassFailure();
+    std::vector<SearchTrial> tried;
     llvm::Expected<Plan> plan =
-        searchPlan(*graph, *request, trace ? &llvm::errs() : nullptr);
+        searchPlan(*graph, *request, trace ? &llvm::errs() : nullptr, &tried);
     if (!plan)
       return fail(plan.takeError());
     writePlan(getOperation(), *graph, *plan);
@@ -44,7 +45,7 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
       if (llvm::Error error = writePlanFile(EntryPlan{"", *plan}, saveTo))
         return fail(std::move(error));
     if (planned)
-      *planned = {std::move(*plan), std::move(*graph)};
+      *planned = {std::move(*plan), std::move(*graph), std::move(tried)};
   }
 
 private:

@@ -14,6 +14,7 @@ namespace autopar {
 /// The work of one stage while it is listed.
 struct StageWork {
   WorkList work;
+  std::vector<unsigned> values;        // per buffer, what it first holds
   std::map<unsigned, unsigned> places; // buffer of each value as planned
   /// By value and wanted sharding.
   std::map<std::pair<unsigned, std::string>, unsigned> copies;
@@ -26,6 +27,9 @@ struct StageWork {
   std::map<std::vector<unsigned>, int64_t> messages;
   int64_t channelBytes = 0;
 };
+
+/// The work of each stage, listed as Partition and Schedule will have it.
+std::vector<StageWork> workOfStages(const ModelGraph &graph, const Plan &plan);
 
 /// Weights after load, and the most while they are loaded.
 struct WeightBytes {

@@ -4,6 +4,7 @@
 #define AUTOPAR_PLANNING_PASSES_H
 
 #include "autopar/Planning/Plan.h"
+#include "autopar/Planning/Search.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
@@ -13,6 +14,7 @@ namespace autopar {
 struct PlannedModel {
   Plan plan;
   ModelGraph graph;
+  std::vector<SearchTrial> tried; // none of a plan that was given
 };
 
 #define GEN_PASS_DECL
