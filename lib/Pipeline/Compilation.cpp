@@ -5,6 +5,7 @@
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Lowering/Attributes.h"
+#include "autopar/Planning/RemarkOnPlan.h"
 #include "autopar/Planning/RequestAttribute.h"
 #include "autopar/Support/Json.h"
 #include "autopar/Support/Output.h"
@@ -30,6 +31,7 @@ static void printDiagnostic(Diagnostic &diagnostic) {
   StringRef severity =
       diagnostic.getSeverity() == DiagnosticSeverity::Error     ? "error"
       : diagnostic.getSeverity() == DiagnosticSeverity::Warning ? "warning"
+      : diagnostic.getSeverity() == DiagnosticSeverity::Remark  ? "remark"
                                                                 : "note";
   std::string text = diagnostic.str();
   StringRef node = nodeName(diagnostic.getLocation());
@@ -49,8 +51,9 @@ Compilation::Compilation(CompileRequest asked)
   context.appendDialectRegistry(registry);
   context.loadDialect<AutoparDialect, func::FuncDialect>();
   context.printOpOnDiagnostic(false); // whole functions say nothing to users
-  context.getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
+  bool remarks = request.remarks;
+  context.getDiagEngine().registerHandler([remarks](Diagnostic &diagnostic) {
+    if (remarks || diagnostic.getSeverity() != DiagnosticSeverity::Remark)
       printDiagnostic(diagnostic);
     return success();
   });
@@ -256,6 +259,8 @@ LogicalResult Compilation::makePlan() {
   if (targetName(*ir) == kTargetCpu && !request.cudaSource.empty())
     return fail(llvm::createStringError(
         "--emit cuda-source: that is of GPU programs; add --target cuda"));
+  if (request.remarks)
+    remarkOnPlan(*ir, planned.graph, planned.plan);
   table = describeTraining() + describe(planned.plan, planned.graph);
   return success();
 }
@@ -304,6 +309,10 @@ LogicalResult Compilation::runOn(Phase last, ExecutableParts *to) {
     return failure();
   if (last >= Phase::Plan && failed(makePlan()))
     return failure();
+  return runPlanned(last, to);
+}
+
+LogicalResult Compilation::runPlanned(Phase last, ExecutableParts *to) {
   if (llvm::Error error = checkRanks(planned.plan.cluster, last))
     return fail(std::move(error));
   for (Phase phase :

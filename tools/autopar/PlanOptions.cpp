@@ -105,6 +105,10 @@ void PlanOptions::addTo(CommandLine &line) {
            "best plan takes, or\n                             why "
            "it has none",
            tracePlanning));
+  options.push_back(flag("remarks",
+                         "tell what was decided at each node, and why it "
+                         "communicates",
+                         remarks));
   options.push_back(flag("verbose", "tell the time of each phase", verbose));
 }
 
@@ -159,6 +163,7 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
   result.model = model.str();
   result.verbose = verbose;
   result.tracePlanning = tracePlanning;
+  result.remarks = remarks;
   result.planFile = planFile;
   result.recipe = recipe;
   result.checkNumerics = checkNumerics;

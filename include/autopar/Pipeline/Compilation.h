@@ -32,6 +32,7 @@ struct CompileRequest {
   std::string entry;      // `--entry` as it was written; empty: the only one
   std::string dumpPhases; // folder for the IR of each phase; empty: none
   bool tracePlanning = false;
+  bool remarks = false; // print remarks, those of the plan's decisions too
   bool verbose = false;
 };
 
@@ -59,11 +60,15 @@ public:
   mlir::LogicalResult runThrough(Phase last, ExecutableParts *to = nullptr);
   /// The same after importModel.
   mlir::LogicalResult runOn(Phase last, ExecutableParts *to = nullptr);
+  /// The same after makePlan.
+  mlir::LogicalResult runPlanned(Phase last, ExecutableParts *to = nullptr);
 
   mlir::ModuleOp module() { return *ir; }
   /// What was planned; only after makePlan.
   const Plan &plan() const { return planned.plan; }
   const ModelGraph &graph() const { return planned.graph; }
+  /// What the search tried; none where the plan was given.
+  llvm::ArrayRef<SearchTrial> tried() const { return planned.tried; }
   /// Names and types of the model's inputs; only after importModel.
   std::string describeInputs() const;
   /// The plan as a table; only after makePlan.
