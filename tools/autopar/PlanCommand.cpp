@@ -2,6 +2,8 @@
 
 #include "Commands.h"
 #include "autopar/Planning/Export.h"
+#include "autopar/Report/PlanPage.h"
+#include "autopar/Simulate/ReadSchedule.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -42,14 +44,33 @@ struct ExportOption {
   }
 };
 
+/// What `--html` shows of a plan: its program is made up to the schedule, and
+/// replayed.
+mlir::FailureOr<json::Value> factsOfEntry(Compilation &compilation,
+                                          const CompileRequest &request) {
+  if (failed(compilation.runPlanned(Phase::Schedule)))
+    return mlir::failure();
+  auto program = readSchedule(compilation.module());
+  if (failed(program))
+    return mlir::failure();
+  Timeline timeline = simulate(*program);
+  const Plan &plan = compilation.plan();
+  int64_t limit = request.plan.memoryLimit;
+  return factsToJSON({request.entry, plan, compilation.graph(),
+                      compilation.describePlan(), compilation.tried(),
+                      limit ? limit : plan.cluster.memoryBytes(), *program,
+                      timeline});
+}
+
 } // namespace
 
 int planCommand(ArrayRef<const char *> arguments) {
-  std::string model, json;
+  std::string model, json, html;
   PlanOptions options;
   CommandLine line;
   ExportOption exported;
-  line.usage = "autopar plan MODEL --cluster SPEC [--json PLAN.json] [options]";
+  line.usage = "autopar plan MODEL --cluster SPEC [--json PLAN.json] "
+               "[--html PAGE.html] [options]";
   line.about = "Searches the best plan for a cluster without devices and "
                "without the weights' bytes.";
   line.positional = &model;
@@ -60,6 +81,12 @@ int planCommand(ArrayRef<const char *> arguments) {
        "write the plan as settings of megatron, vllm or deepspeed, and warn of "
        "what\n                             they cannot say (docs/Export.md)",
        [&](StringRef given) { return exported.parse(given); }});
+  line.options.push_back(
+      text("html", "FILE",
+           "write one page that draws the plan: layers, devices and links, a "
+           "step's\n                             timeline, memory, costs, "
+           "alternatives",
+           html));
   int code = 0;
   if (parseOrExit(line, arguments, code))
     return code;
@@ -74,6 +101,7 @@ int planCommand(ArrayRef<const char *> arguments) {
                     "; plan each for itself");
   auto began = std::chrono::steady_clock::now();
   std::vector<EntryPlan> plans;
+  json::Array facts;
   std::string tables;
   raw_string_ostream os(tables);
   for (const CompileRequest &request : *requests) {
@@ -85,11 +113,20 @@ int planCommand(ArrayRef<const char *> arguments) {
     if (!exported.file.empty())
       if (Error error = exported.write(compilation))
         return complain(toString(std::move(error)));
+    if (html.empty())
+      continue;
+    auto shown = factsOfEntry(compilation, request);
+    if (failed(shown))
+      return failedIn(request.entry);
+    facts.push_back(std::move(*shown));
   }
   if (failed(savePlans(plans, {options.savePlan, json})))
     return 1;
+  if (!html.empty())
+    if (Error error = writeFile(html, planPage(std::move(facts))))
+      return complain(toString(std::move(error)));
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  options.messages({json, exported.file})
+  options.messages({json, exported.file, html})
       << tables << format("planned in %.2f s\n", took.count());
   return 0;
 }

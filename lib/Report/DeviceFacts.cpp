@@ -1,0 +1,81 @@
+//===- DeviceFacts.cpp - Devices, links and what goes over them -----------===//
+
+#include "PageFacts.h"
+#include "autopar/Cost/CommunicationModel.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+static json::Object linkToJSON(const Link &link) {
+  return json::Object{{"kind", link.kind},
+                      {"free", link.free},
+                      {"latency_seconds", link.latencySeconds},
+                      {"bytes_per_second", link.bytesPerSecond}};
+}
+
+static json::Array nodesToJSON(const Cluster &cluster) {
+  json::Array groups;
+  for (const NodeGroup &group : cluster.nodes)
+    groups.push_back(json::Object{{"count", group.count},
+                                  {"devices", group.devices},
+                                  {"type", readable(group.type.name)},
+                                  {"memory_bytes", group.type.memoryBytes}});
+  return groups;
+}
+
+/// With the devices that device 0 talks to, and the most nodes that a
+/// communicator of the first stage is on.
+static json::Object collectiveToJSON(const PlannedCollective &item,
+                                     const Plan &plan,
+                                     CommunicationModel &model) {
+  int64_t nodes = 1;
+  for (const CommunicatorShape &shape : model.shapesOf(item.subAxes))
+    nodes = std::max(nodes, shape.nodes);
+  json::Array axes, members;
+  for (std::string &axis : plan.mesh.spell(item.subAxes))
+    axes.push_back(std::move(axis));
+  for (int64_t device : plan.mesh.group(item.subAxes, 0))
+    members.push_back(device);
+  return json::Object{{"kind", item.kind},
+                      {"axes", std::move(axes)},
+                      {"bytes", item.bytes},
+                      {"count", item.count},
+                      {"seconds", item.seconds},
+                      {"nodes", nodes},
+                      {"members", std::move(members)}};
+}
+
+/// Whether devices of the stages and their counterparts share a node.
+static bool shareNodes(const Plan &plan, int64_t from, int64_t to) {
+  int64_t devices = plan.mesh.deviceCount();
+  return llvm::all_of(llvm::seq(devices), [&](int64_t device) {
+    return plan.cluster.nodeOf(from * devices + device) ==
+           plan.cluster.nodeOf(to * devices + device);
+  });
+}
+
+json::Object devicesToJSON(const PlanFacts &facts, const PlanReport &report) {
+  const Plan &plan = report.plan;
+  CommunicationModel model(plan.cluster, plan.mesh);
+  json::Array collectives, messages;
+  for (const PlannedCollective &item : plan.collectives)
+    collectives.push_back(collectiveToJSON(item, plan, model));
+  for (const StageTraffic &item : facts.traffic)
+    messages.push_back(
+        json::Object{{"from", item.from},
+                     {"to", item.to},
+                     {"messages", item.messages},
+                     {"bytes", item.bytes},
+                     {"seconds", item.seconds},
+                     {"same_node", shareNodes(plan, item.from, item.to)}});
+  return json::Object{{"nodes", nodesToJSON(plan.cluster)},
+                      {"devices_per_stage", plan.mesh.deviceCount()},
+                      {"within_node", linkToJSON(plan.cluster.withinNode)},
+                      {"between_nodes", linkToJSON(plan.cluster.betweenNodes)},
+                      {"collectives", std::move(collectives)},
+                      {"messages", std::move(messages)}};
+}
+
+} // namespace autopar

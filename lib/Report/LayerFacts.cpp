@@ -1,0 +1,114 @@
+//===- LayerFacts.cpp - A model's layers and how they are sharded ---------===//
+
+#include "PageFacts.h"
+#include "autopar/Report/RepeatedRuns.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+namespace {
+
+class LayerWriter {
+public:
+  LayerWriter(const PlanFacts &facts, const PlanReport &report,
+              PageTexts &texts)
+      : facts(facts), report(report), texts(texts) {}
+
+  json::Array write();
+
+private:
+  json::Object stage(int64_t number, ArrayRef<const OpFacts *> ops);
+  json::Object op(const OpFacts &item);
+  json::Array tensors(ArrayRef<unsigned> values);
+  std::string keyOf(const OpFacts &item) const;
+
+  const PlanFacts &facts;
+  const PlanReport &report;
+  PageTexts &texts;
+};
+
+} // namespace
+
+/// Of ops that look alike on the page.
+std::string LayerWriter::keyOf(const OpFacts &item) const {
+  std::string key = report.graph.ops[item.op].signature + "|" + item.strategy +
+                    "|" + std::to_string(item.compute * 1e9) + "|" +
+                    std::to_string(item.communication * 1e9);
+  for (const std::string &outcome : item.outcomes)
+    key += "|" + outcome;
+  return key;
+}
+
+/// Triples: name, shape, sharding.
+json::Array LayerWriter::tensors(ArrayRef<unsigned> values) {
+  json::Array list;
+  for (unsigned index : values) {
+    const GraphValue &value = report.graph.values[index];
+    const Sharding &sharding = report.plan.values[index].sharding;
+    list.push_back(json::Array{
+        readable(value.name),
+        texts.number(
+            join(map_range(value.shape,
+                           [](int64_t size) { return std::to_string(size); }),
+                 " x ")),
+        texts.number(toString(sharding, report.plan.mesh))});
+  }
+  return list;
+}
+
+json::Object LayerWriter::op(const OpFacts &item) {
+  const GraphOp &what = report.graph.ops[item.op];
+  json::Array outcomes, reshards;
+  for (const std::string &outcome : item.outcomes)
+    outcomes.push_back(texts.number(outcome));
+  for (const std::string &reshard : item.reshards)
+    reshards.push_back(readable(reshard));
+  return json::Object{{"name", readable(what.name)},
+                      {"kind", texts.number(stringifyKernelClass(what.kernel))},
+                      {"strategy", texts.number(item.strategy)},
+                      {"outcomes", std::move(outcomes)},
+                      {"compute_seconds", item.compute},
+                      {"communication_seconds", item.communication},
+                      {"reshards", std::move(reshards)},
+                      {"reads", tensors(what.operands)},
+                      {"writes", tensors(what.results)}};
+}
+
+json::Object LayerWriter::stage(int64_t number, ArrayRef<const OpFacts *> ops) {
+  std::map<std::string, unsigned> numbers;
+  std::vector<unsigned> keys;
+  for (const OpFacts *item : ops)
+    keys.push_back(
+        numbers.try_emplace(keyOf(*item), numbers.size()).first->second);
+  json::Array runs;
+  for (const RepeatedRun &run : repeatedRuns(keys)) {
+    json::Array items;
+    for (const OpFacts *item : ops.slice(run.begin, run.length))
+      items.push_back(op(*item));
+    runs.push_back(
+        json::Object{{"count", run.count}, {"ops", std::move(items)}});
+  }
+  return json::Object{{"stage", number}, {"runs", std::move(runs)}};
+}
+
+/// What depends on no input is in each stage that reads it.
+json::Array LayerWriter::write() {
+  std::map<int64_t, std::vector<const OpFacts *>> stages;
+  for (const OpFacts &item : facts.ops)
+    for (int64_t stage : item.stages)
+      stages[stage].push_back(&item);
+  json::Array list;
+  for (const auto &[number, ops] : stages)
+    list.push_back(stage(number, ops));
+  return list;
+}
+
+json::Array layersToJSON(const PlanFacts &facts, const PlanReport &report,
+                         PageTexts &texts) {
+  return LayerWriter(facts, report, texts).write();
+}
+
+} // namespace autopar

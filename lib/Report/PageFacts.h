@@ -1,0 +1,42 @@
+//===- PageFacts.h - Parts of the facts of a page ---------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_REPORT_PAGEFACTS_H
+#define AUTOPAR_LIB_REPORT_PAGEFACTS_H
+
+#include "autopar/Planning/PlanFacts.h"
+#include "autopar/Report/PlanPage.h"
+#include <map>
+
+namespace autopar {
+
+/// Texts that occur again and again, once each: facts have their numbers.
+class PageTexts {
+public:
+  unsigned number(llvm::StringRef text);
+  llvm::json::Array take() { return std::move(list); }
+
+private:
+  std::map<std::string, unsigned> numbers;
+  llvm::json::Array list;
+};
+
+/// Whatever bytes a model's names have.
+std::string readable(llvm::StringRef text);
+
+/// Runs of ops in the order of the program, a list per stage; what repeats is
+/// told once, with a count.
+llvm::json::Array layersToJSON(const PlanFacts &facts, const PlanReport &report,
+                               PageTexts &texts);
+
+/// Nodes, links, the collectives of each communicator and what stages send.
+llvm::json::Object devicesToJSON(const PlanFacts &facts,
+                                 const PlanReport &report);
+
+/// Per stage what its streams do when, in whole nanoseconds, what a device
+/// holds, and sums in seconds. No more than some thousand numbers, however long
+/// the step: what is too short to be seen is merged with what is beside it.
+llvm::json::Array timelineToJSON(const PlanReport &report, PageTexts &texts);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_REPORT_PAGEFACTS_H

@@ -1,0 +1,61 @@
+"""Reads a page of `autopar plan --html` as a browser would, and says what it holds: check_page.py PAGE"""
+
+import json
+import sys
+from html.parser import HTMLParser
+
+
+class Page(HTMLParser):
+    """The texts of the page's scripts, and the attributes that could load something."""
+
+    def __init__(self):
+        super().__init__()
+        self.scripts, self.loads, self.kind = [], [], None
+
+    def handle_starttag(self, tag, attrs):
+        self.loads += [value for name, value in attrs if name in ("src", "href", "data", "action")] + [tag] * (tag in ("link", "iframe", "img"))
+        if tag == "script":
+            self.scripts.append("")
+            self.kind = tag
+
+    def handle_endtag(self, tag):
+        self.kind = None
+
+    def handle_data(self, data):
+        if self.kind == "script":
+            self.scripts[-1] += data
+
+
+def check_entry(facts):
+    """Counts that must agree with the plan."""
+    plan, texts = facts["plan"], facts["texts"]
+    stages = range(plan["stages"])
+    assert [stage["stage"] for stage in facts["layers"]] == list(stages), "a stage has no layers"
+    assert len(facts["timeline"]) == len(facts["stage_costs"]) == len(plan["predicted_stage_memory_bytes"]) == plan["stages"]
+    ops = [op for stage in facts["layers"] for run in stage["runs"] for op in run["ops"] * run["count"]]
+    computed = sum(part["seconds"] for part in facts["parts"] if part["name"] != "communication")
+    assert abs(sum(op["compute_seconds"] for op in ops) / computed - 1) < 1e-6, "the ops' seconds are not those of the parts"
+    for op in ops:
+        assert len(op["outcomes"]) == len(facts["axes"])
+        assert all(0 <= number < len(texts) for number in [op["kind"], op["strategy"], *op["outcomes"]])
+    for stage in facts["timeline"]:
+        for rows in stage["streams"]:
+            assert all(a[0] + a[1] <= b[0] + 1 for a, b in zip(rows, rows[1:])), "a stream does two things at once"
+            assert rows == [] or rows[-1][0] + rows[-1][1] <= facts["simulated_seconds"] * 1e9 + 1
+        assert all(bytes <= stage["arena_bytes"] for _, bytes in stage["memory"])
+    repeated = max(run["count"] for stage in facts["layers"] for run in stage["runs"])
+    print(f"{facts['entry'] or 'the plan'}: {plan['stages']} stages, {len(ops)} ops, repeated {repeated} times, {len(facts['tried'])} tried, "
+          f"{len(facts['devices']['messages'])} pairs send")
+    return ops
+
+
+with open(sys.argv[1], encoding="utf-8") as file:
+    text = file.read()
+page = Page()
+page.feed(text)
+assert len(page.scripts) == 2, f"{len(page.scripts)} scripts: a name has ended one"
+assert not page.loads, f"the page loads {page.loads}"
+assert "http" not in text.replace(page.scripts[0], ""), "the page names an address"
+for entry in json.loads(page.scripts[0])["entries"]:
+    ops = check_entry(entry)
+print("first", ops[0]["name"])
