@@ -38,7 +38,11 @@ Expected<SmallVector<StrategyName>> parseStrategies(StringRef text) {
           "'; known: " + join(ArrayRef(kNames), ", ") +
           didYouMean(part.trim(), SmallVector<StringRef>(std::begin(kNames),
                                                          std::end(kNames))));
-    names.push_back(StrategyName(found - std::begin(kNames)));
+    StrategyName name = StrategyName(found - std::begin(kNames));
+    if (name == StrategyName::Layer && is_contained(names, name))
+      return createStringError("strategy 'layer' is given twice: one axis "
+                               "counts stages");
+    names.push_back(name);
   }
   return names;
 }

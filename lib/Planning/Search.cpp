@@ -1,12 +1,12 @@
 //===- Search.cpp - The best plan for what was asked ----------------------===//
 
 #include "autopar/Planning/Search.h"
+#include "NearestFit.h"
 #include "Stages.h"
 #include "Trials.h"
 #include "Units.h"
 #include "autopar/Planning/BuildProblem.h"
 #include "autopar/Planning/PredictMemory.h"
-#include "autopar/Planning/Solver.h"
 #include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Parallel.h"
@@ -33,6 +33,8 @@ public:
   PlanSearch(const ModelGraph &graph, PlanRequest request, raw_ostream *trace)
       : graph(graph), request(std::move(request)), trace(trace) {}
   Expected<Plan> run();
+  /// Any plan, with little work.
+  Expected<Plan> runToFirst();
 
   std::vector<SearchTrial> tried; // in the order of the search
 
@@ -63,6 +65,9 @@ private:
   unsigned bestIndex = 0; // of its trial
   /// No plan on the meshes that were tried takes less.
   double leastBound = kIllegal;
+  std::optional<NotEnoughMemory> shortage; // the least of all trials
+  SolverOptions options;
+  bool anyPlan = false; // not only the best
 };
 
 } // namespace
@@ -95,7 +100,7 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
   if (!problem)
     return problem.takeError();
   built->problem = std::move(*problem);
-  built->solver = std::make_unique<Solver>(built->problem->problem);
+  built->solver = std::make_unique<Solver>(built->problem->problem, options);
   built->outlook = built->solver->look(cutoffOf(trial));
   return std::move(built);
 }
@@ -119,7 +124,7 @@ Expected<Plan> PlanSearch::fitMemory(const Trial &trial, TrialProblem &built) {
   constexpr double kHighest = 1.3, kMargin = 0.99;
   // Shares of the limit: too little for any plan, and for plans that fit.
   double low = 0, high = kHighest, share = 1;
-  int64_t least = 0;
+  int64_t least = 0, leastRows = 0;
   for (unsigned attempt = 0; attempt < kTries; ++attempt) {
     int64_t limit = int64_t(share * double(memoryLimit()));
     built.problem->problem.memoryLimit = limit * trial.candidate.stages;
@@ -149,12 +154,13 @@ Expected<Plan> PlanSearch::fitMemory(const Trial &trial, TrialProblem &built) {
     handleAllErrors(std::move(error), [&](const NotEnoughMemory &what) {
       found = what.leastBytes / trial.candidate.stages;
     });
+    leastRows = found;
     if (least == 0 && found > int64_t(kHighest * double(memoryLimit())))
       return make_error<NotEnoughMemory>(memoryLimit(), found);
     low = share;
     share = high == kHighest ? kHighest : (low + high) / 2;
   }
-  return make_error<NotEnoughMemory>(memoryLimit(), least);
+  return make_error<NotEnoughMemory>(memoryLimit(), least ? least : leastRows);
 }
 
 /// Says into how many micro-batches the batch was cut when no plan was found.
@@ -221,7 +227,13 @@ void PlanSearch::keepBest(const Trial &trial, Expected<Plan> plan) {
     noted.peakMemoryBytes = plan->predictedPeakMemoryBytes;
     noted.best = noted.seconds < secondsToBeat(trial);
   } else {
-    noted.complaint = toString(plan.takeError());
+    Error error = handleErrors(plan.takeError(),
+                               [&](std::unique_ptr<NotEnoughMemory> what) {
+                                 if (!shortage || what->isLessThan(*shortage))
+                                   shortage = *what;
+                                 return Error(std::move(what));
+                               });
+    noted.complaint = toString(std::move(error));
   }
   if (trace)
     *trace << "autopar: trial " << toString(noted) << "\n";
@@ -245,6 +257,10 @@ void PlanSearch::tryAll(ArrayRef<Trial> trials) {
   llvm::stable_sort(
       order, [&](size_t a, size_t b) { return promise(a) < promise(b); });
   for (size_t i : order) {
+    if (anyPlan && best) {
+      consumeError(built[i]->takeError());
+      continue;
+    }
     keepBest(trials[i], solve(trials[i], std::move(*built[i])));
     built[i].reset();
   }
@@ -257,9 +273,11 @@ Expected<Plan> PlanSearch::run() {
   // So many problems are held at once, however many cores there are: same
   // input, same plan.
   constexpr size_t kAtOnce = 8;
-  for (ArrayRef<Trial> rest = *trials; !rest.empty();
+  for (ArrayRef<Trial> rest = *trials; !rest.empty() && !(anyPlan && best);
        rest = rest.drop_front(std::min(kAtOnce, rest.size())))
     tryAll(rest.take_front(kAtOnce));
+  if (!best && shortage)
+    return make_error<NotEnoughMemory>(*shortage);
   if (!best)
     return createStringError(tried.front().complaint);
   best->lowerBoundSeconds = std::min(leastBound, best->predictedStepSeconds);
@@ -271,13 +289,26 @@ Expected<Plan> PlanSearch::run() {
   return *best;
 }
 
+Expected<Plan> PlanSearch::runToFirst() {
+  anyPlan = true;
+  options.multiplierWork = 1e7;
+  options.branchWork = 1e6;
+  return run();
+}
+
 Expected<Plan> searchPlan(const ModelGraph &graph, const PlanRequest &request,
                           raw_ostream *trace, std::vector<SearchTrial> *tried) {
   PlanSearch search(graph, request, trace);
   Expected<Plan> plan = search.run();
   if (tried)
     *tried = std::move(search.tried);
-  return plan;
+  if (plan)
+    return plan;
+  return handleErrors(plan.takeError(), [&](const NotEnoughMemory &shortage) {
+    return nearestFit(request, shortage, [&](const PlanRequest &other) {
+      return PlanSearch(graph, other, nullptr).runToFirst();
+    });
+  });
 }
 
 } // namespace autopar

@@ -13,8 +13,10 @@ char NotEnoughMemory::ID = 0;
 
 void NotEnoughMemory::log(raw_ostream &os) const {
   os << "no plan found within the memory limit of " << bytesText(limitBytes)
-     << " per device; the least found is " << bytesText(leastBytes)
-     << ": use more devices or a higher limit";
+     << " per device";
+  if (leastBytes > 0)
+    os << "; the least found is " << bytesText(leastBytes);
+  os << ": use more devices or a higher limit";
 }
 
 /// The problem of the nodes that are not deferred: without costs that are never

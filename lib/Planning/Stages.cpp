@@ -11,7 +11,7 @@
 #include "Messages.h"
 #include "Strategies.h"
 #include "Units.h"
-#include "autopar/Planning/Problem.h"
+#include "autopar/Planning/Solver.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
 
@@ -357,12 +357,13 @@ Error StageCutter::noCut() const {
       if (constraint.stage)
         pins += (pins.empty() ? " and meets constraints " : ", ") +
                 std::to_string(constraint.number);
+  if (pins.empty())
+    return make_error<NotEnoughMemory>(memoryLimit, 0);
   return createStringError(
       "no cut into " + Twine(plan.stages) +
       " stages, each with an op, fits the memory limit of " +
-      bytesText(double(memoryLimit)) + " per device" + pins +
-      (pins.empty() ? std::string() : " of " + limits.constraints->file) +
-      ": take fewer stages, more devices or a higher limit");
+      bytesText(double(memoryLimit)) + " per device" + pins + " of " +
+      limits.constraints->file + ": take fewer stages or a higher limit");
 }
 
 Error StageCutter::run() {

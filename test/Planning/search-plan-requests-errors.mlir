@@ -14,11 +14,11 @@
 // DOT: error: mesh axis 'a.b' has a quote, dot or blank in its name
 
 // RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=2 memory-limit=100" 2>&1 | FileCheck %s --check-prefix=MEMORY
-// MEMORY: error: no plan found within the memory limit of 100 B per device; the least found is {{[0-9.]+ [KM]?i?B}}: use more devices or a higher limit
+// MEMORY: error: no plan found within the memory limit of 100 B per device; the least found is {{[0-9.]+ KiB}}, {{[0-9.]+ KiB}} more: there is a plan with a limit of {{[0-9.]+KiB}}{{$}}
 // RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=2 strategy=layer micro-batches=1 memory-limit=4000" 2>&1 | FileCheck %s --check-prefix=PIPELINE
 // PIPELINE: error: no plan found within the memory limit of 3.9 KiB per device; the least found is {{[0-9.]+ [KM]?i?B}}
 // RUN: not autopar-opt %t/uneven.mlir --autopar-plan="ranks=2 strategy=layer memory-limit=12000" 2>&1 | FileCheck %s --check-prefix=CUT
-// CUT: error: no cut into 2 stages, each with an op, fits the memory limit of 11.7 KiB per device
+// CUT: error: no plan found within the memory limit of 11.7 KiB per device; the least found is {{[0-9.]+ KiB}}, {{[0-9.]+ KiB}} more: there is a plan with a limit of {{[0-9.]+KiB}}{{$}}
 // RUN: not autopar-opt %t/mixed.mlir --autopar-plan="ranks=2 strategy=layer micro-batches=2" 2>&1 | FileCheck %s --check-prefix=MIXED
 // MIXED: error: op {{.*}} needs the whole batch, and so does all before it: the model cannot be cut into 2 micro-batches
 // RUN: not autopar-opt %t/vectors.mlir --autopar-plan="ranks=4 strategy=layer+data mesh=layer=2,data=2 micro-batches=2" 2>&1 | FileCheck %s --check-prefix=VECTORS

@@ -24,7 +24,8 @@ struct SolverOptions {
   double branchWork = 3e8;
 };
 
-/// No choices within the limit were found; the least bytes that were.
+/// No choices within the limit were found; the least bytes that were, 0 where
+/// that is not known.
 struct NotEnoughMemory : llvm::ErrorInfo<NotEnoughMemory> {
   static char ID;
   NotEnoughMemory(int64_t limitBytes, int64_t leastBytes)
@@ -32,6 +33,11 @@ struct NotEnoughMemory : llvm::ErrorInfo<NotEnoughMemory> {
   void log(llvm::raw_ostream &os) const override;
   std::error_code convertToErrorCode() const override {
     return llvm::inconvertibleErrorCode();
+  }
+  /// What is not known is no less than anything.
+  bool isLessThan(const NotEnoughMemory &other) const {
+    return leastBytes > 0 &&
+           (other.leastBytes == 0 || leastBytes < other.leastBytes);
   }
   int64_t limitBytes, leastBytes;
 };

@@ -1,0 +1,21 @@
+//===- NearestFit.h - What would do where memory is short -------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_PLANNING_NEARESTFIT_H
+#define AUTOPAR_LIB_PLANNING_NEARESTFIT_H
+
+#include "autopar/Planning/Search.h"
+#include "autopar/Planning/Solver.h"
+
+namespace autopar {
+
+/// Any plan for a request, or why there is none.
+using AnyPlan = llvm::function_ref<llvm::Expected<Plan>(const PlanRequest &)>;
+
+/// An error that says by how much the memory limit is short, and, of a few that
+/// are tried, the least limit and the fewest devices for which there is a plan.
+llvm::Error nearestFit(const PlanRequest &request,
+                       const NotEnoughMemory &shortage, AnyPlan search);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_NEARESTFIT_H
