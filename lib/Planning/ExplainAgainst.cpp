@@ -46,10 +46,10 @@ struct Side {
 class Columns {
 public:
   void add(StringRef name, const Twine &a, const Twine &b) {
-    text += formatv("{0,-22} {1,16} {2,16}\n", name, a.str(), b.str());
+    text += formatv("{0,-22} {1,26} {2,26}\n", name, a.str(), b.str());
   }
   void addSeconds(StringRef name, double a, double b) {
-    text += formatv("{0,-22} {1,16} {2,16} {3,12}\n", name, secondsText(a),
+    text += formatv("{0,-22} {1,26} {2,26} {3,12}\n", name, secondsText(a),
                     secondsText(b), signedSeconds(b - a));
   }
   std::string text;

@@ -20,7 +20,7 @@ public:
   json::Array write();
 
 private:
-  json::Object stage(int64_t number, ArrayRef<const OpFacts *> ops);
+  json::Array runs(ArrayRef<const OpFacts *> ops, ArrayRef<unsigned> keys);
   json::Object op(const OpFacts &item);
   json::Array tensors(ArrayRef<unsigned> values);
   std::string keyOf(const OpFacts &item) const;
@@ -77,32 +77,41 @@ json::Object LayerWriter::op(const OpFacts &item) {
                       {"writes", tensors(what.results)}};
 }
 
-json::Object LayerWriter::stage(int64_t number, ArrayRef<const OpFacts *> ops) {
-  std::map<std::string, unsigned> numbers;
-  std::vector<unsigned> keys;
-  for (const OpFacts *item : ops)
-    keys.push_back(
-        numbers.try_emplace(keyOf(*item), numbers.size()).first->second);
-  json::Array runs;
-  for (const RepeatedRun &run : repeatedRuns(keys)) {
+json::Array LayerWriter::runs(ArrayRef<const OpFacts *> ops,
+                              ArrayRef<unsigned> keys) {
+  constexpr size_t kLeastLeftOut = 12; // worth a frame of its own
+  json::Array list;
+  for (const RepeatedRun &run : repeatedRuns(keys, kLeastLeftOut)) {
     json::Array items;
     for (const OpFacts *item : ops.slice(run.begin, run.length))
       items.push_back(op(*item));
-    runs.push_back(
+    list.push_back(
         json::Object{{"count", run.count}, {"ops", std::move(items)}});
   }
-  return json::Object{{"stage", number}, {"runs", std::move(runs)}};
+  return list;
 }
 
-/// What depends on no input is in each stage that reads it.
+/// What depends on no input is in each stage that reads it. Stages that follow
+/// each other and look alike are told once.
 json::Array LayerWriter::write() {
-  std::map<int64_t, std::vector<const OpFacts *>> stages;
+  std::vector<std::vector<const OpFacts *>> stages(report.plan.stages);
   for (const OpFacts &item : facts.ops)
     for (int64_t stage : item.stages)
       stages[stage].push_back(&item);
+  std::map<std::string, unsigned> numbers;
+  std::vector<unsigned> before;
   json::Array list;
-  for (const auto &[number, ops] : stages)
-    list.push_back(stage(number, ops));
+  for (const auto &[number, ops] : enumerate(stages)) {
+    std::vector<unsigned> keys;
+    for (const OpFacts *item : ops)
+      keys.push_back(
+          numbers.try_emplace(keyOf(*item), numbers.size()).first->second);
+    if (list.empty() || keys != before)
+      list.push_back(json::Object{{"first_stage", int64_t(number)},
+                                  {"runs", runs(ops, keys)}});
+    (*list.back().getAsObject())["last_stage"] = int64_t(number);
+    before = std::move(keys);
+  }
   return list;
 }
 

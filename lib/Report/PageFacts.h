@@ -24,7 +24,7 @@ private:
 std::string readable(llvm::StringRef text);
 
 /// Runs of ops in the order of the program, a list per stage; what repeats is
-/// told once, with a count.
+/// told once, with a count, and so are stages that look alike.
 llvm::json::Array layersToJSON(const PlanFacts &facts, const PlanReport &report,
                                PageTexts &texts);
 

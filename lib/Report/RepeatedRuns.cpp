@@ -7,14 +7,13 @@ using namespace llvm;
 
 namespace autopar {
 
-/// No longer layer is looked for, nor more repeats, nor any that leaves out
-/// less.
-static constexpr size_t kLongest = 2000, kMostRepeats = 64, kLeastLeftOut = 4;
+/// No longer layer is looked for, and no more repeats.
+static constexpr size_t kLongest = 2000, kMostRepeats = 64;
 
 /// The repeat that leaves out most; of equals the shortest, then the first.
-static RepeatedRun longestRepeat(ArrayRef<unsigned> keys) {
+static RepeatedRun longestRepeat(ArrayRef<unsigned> keys, size_t least) {
   RepeatedRun best{0, keys.size(), 1};
-  size_t most = kLeastLeftOut - 1;
+  size_t most = least - 1;
   for (size_t period = 1; period <= std::min(kLongest, keys.size() / 2);
        ++period) {
     size_t same = 0; // items from here on that are equal to those a period on
@@ -31,7 +30,7 @@ static RepeatedRun longestRepeat(ArrayRef<unsigned> keys) {
   return best;
 }
 
-std::vector<RepeatedRun> repeatedRuns(ArrayRef<unsigned> keys) {
+std::vector<RepeatedRun> repeatedRuns(ArrayRef<unsigned> keys, size_t least) {
   std::vector<RepeatedRun> runs;
   std::vector<std::pair<size_t, size_t>> open{{0, keys.size()}};
   size_t found = 0;
@@ -42,7 +41,7 @@ std::vector<RepeatedRun> repeatedRuns(ArrayRef<unsigned> keys) {
       continue;
     RepeatedRun run{0, end - begin, 1};
     if (found < kMostRepeats)
-      run = longestRepeat(keys.slice(begin, end - begin));
+      run = longestRepeat(keys.slice(begin, end - begin), least);
     run.begin += begin;
     runs.push_back(run);
     if (run.count == 1)

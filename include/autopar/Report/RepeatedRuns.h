@@ -15,8 +15,10 @@ struct RepeatedRun {
 
 /// Cuts a sequence into runs, such that long repeats are told once: the repeat
 /// that leaves out most items first, then the same before and after it.
-/// `a b c b c b c d` -> `a`, 3 x `b c`, `d`. Equal keys are equal items.
-std::vector<RepeatedRun> repeatedRuns(llvm::ArrayRef<unsigned> keys);
+/// `a b c b c b c d` -> `a`, 3 x `b c`, `d`. Equal keys are equal items. A
+/// repeat that leaves out less than `least` items is none.
+std::vector<RepeatedRun> repeatedRuns(llvm::ArrayRef<unsigned> keys,
+                                      size_t least);
 
 } // namespace autopar
 

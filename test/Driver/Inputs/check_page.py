@@ -29,21 +29,24 @@ class Page(HTMLParser):
 def check_entry(facts):
     """Counts that must agree with the plan."""
     plan, texts = facts["plan"], facts["texts"]
-    stages = range(plan["stages"])
-    assert [stage["stage"] for stage in facts["layers"]] == list(stages), "a stage has no layers"
+    groups = [(range(group["first_stage"], group["last_stage"] + 1), group["runs"]) for group in facts["layers"]]
+    assert [stage for stages, _ in groups for stage in stages] == list(range(plan["stages"])), "a stage has no layers"
     assert len(facts["timeline"]) == len(facts["stage_costs"]) == len(plan["predicted_stage_memory_bytes"]) == plan["stages"]
-    ops = [op for stage in facts["layers"] for run in stage["runs"] for op in run["ops"] * run["count"]]
+    ops = [op for stages, runs in groups for _ in stages for run in runs for op in run["ops"] * run["count"]]
     computed = sum(part["seconds"] for part in facts["parts"] if part["name"] != "communication")
     assert abs(sum(op["compute_seconds"] for op in ops) / computed - 1) < 1e-6, "the ops' seconds are not those of the parts"
     for op in ops:
         assert len(op["outcomes"]) == len(facts["axes"])
         assert all(0 <= number < len(texts) for number in [op["kind"], op["strategy"], *op["outcomes"]])
+    assert abs(facts["changed_clusters"][0]["step_seconds"] / plan["predicted_step_seconds"] - 1) < 1e-6
+    assert all(changed["step_seconds"] <= facts["changed_clusters"][0]["step_seconds"] for changed in facts["changed_clusters"])
+    assert len(facts["held_tensors"]) == plan["stages"] and all(facts["held_tensors"])
     for stage in facts["timeline"]:
         for rows in stage["streams"]:
             assert all(a[0] + a[1] <= b[0] + 1 for a, b in zip(rows, rows[1:])), "a stream does two things at once"
             assert rows == [] or rows[-1][0] + rows[-1][1] <= facts["simulated_seconds"] * 1e9 + 1
         assert all(bytes <= stage["arena_bytes"] for _, bytes in stage["memory"])
-    repeated = max(run["count"] for stage in facts["layers"] for run in stage["runs"])
+    repeated = max(run["count"] for _, runs in groups for run in runs)
     print(f"{facts['entry'] or 'the plan'}: {plan['stages']} stages, {len(ops)} ops, repeated {repeated} times, {len(facts['tried'])} tried, "
           f"{len(facts['devices']['messages'])} pairs send")
     return ops

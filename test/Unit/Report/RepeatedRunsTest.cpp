@@ -13,7 +13,7 @@ std::string cut(llvm::StringRef text) {
   std::vector<unsigned> keys(text.bytes_begin(), text.bytes_end());
   std::string result;
   size_t next = 0;
-  for (const RepeatedRun &run : repeatedRuns(keys)) {
+  for (const RepeatedRun &run : repeatedRuns(keys, /*least=*/4)) {
     EXPECT_EQ(run.begin, next);
     next += run.length * run.count;
     llvm::StringRef items = text.substr(run.begin, run.length);
