@@ -36,8 +36,9 @@ public:
 private:
   std::vector<Lifetime> lifetimes() const;
   std::string itemName(int64_t place) const;
-  std::string keyOf(unsigned value, int64_t bytes) const;
-  AlikeBuffers &alike(unsigned value, int64_t bytes, StringRef kind);
+  std::string keyOf(const BufferContents &what, int64_t bytes) const;
+  AlikeBuffers &alike(const BufferContents &what, int64_t bytes,
+                      StringRef kind);
   void addWeights();
   void addBuffers();
 
@@ -90,15 +91,16 @@ std::vector<Lifetime> StageReader::lifetimes() const {
 std::string StageReader::itemName(int64_t place) const {
   const WorkItem &item = stage.work.items[order[place]];
   ArrayRef<unsigned> buffers = item.writes.empty() ? item.reads : item.writes;
-  const GraphValue &value = graph.values[stage.values[buffers.front()]];
+  const GraphValue &value = graph.values[stage.contents[buffers.front()].value];
   return value.source == ValueSource::Op
              ? "op " + graph.ops[value.producer].name
              : "the read of " + value.name;
 }
 
-std::string StageReader::keyOf(unsigned index, int64_t bytes) const {
-  const GraphValue &value = graph.values[index];
-  std::string key = std::to_string(bytes);
+std::string StageReader::keyOf(const BufferContents &what,
+                               int64_t bytes) const {
+  const GraphValue &value = graph.values[what.value];
+  std::string key = std::to_string(bytes) + toString(what.sharding, plan.mesh);
   for (int64_t size : value.shape)
     key += "," + std::to_string(size);
   if (value.source == ValueSource::Op)
@@ -108,14 +110,14 @@ std::string StageReader::keyOf(unsigned index, int64_t bytes) const {
   return key;
 }
 
-AlikeBuffers &StageReader::alike(unsigned value, int64_t bytes,
+AlikeBuffers &StageReader::alike(const BufferContents &what, int64_t bytes,
                                  StringRef kind) {
   auto [it, isNew] =
-      places.try_emplace(kind.str() + keyOf(value, bytes), groups.size());
+      places.try_emplace(kind.str() + keyOf(what, bytes), groups.size());
   if (isNew) {
     HeldTensor &held = groups.emplace_back().held;
-    held.tensor = graph.values[value].name;
-    held.sharding = toString(plan.values[value].sharding, plan.mesh);
+    held.tensor = graph.values[what.value].name;
+    held.sharding = toString(what.sharding, plan.mesh);
     held.bytes = bytes;
   }
   ++groups[it->second].held.count;
@@ -131,9 +133,10 @@ void StageReader::addWeights() {
     if (graph.table->packs(kind, stage.plain.count(use.first)))
       ++copies[use.first];
   for (auto [value, count] : copies) {
-    int64_t bytes = count * localBytes(graph.values[value],
-                                       plan.values[value].sharding, plan.mesh);
-    HeldTensor &held = alike(value, bytes, "weight").held;
+    const Sharding &sharding = plan.values[value].sharding;
+    int64_t bytes =
+        count * localBytes(graph.values[value], sharding, plan.mesh);
+    HeldTensor &held = alike({value, sharding}, bytes, "weight").held;
     held.atOnce = held.count;
   }
 }
@@ -143,7 +146,7 @@ void StageReader::addBuffers() {
     const WorkBuffer &buffer = stage.work.buffers[index];
     if (buffer.persistent || life.first < 0)
       continue;
-    alike(stage.values[index], buffer.bytes, "buffer")
+    alike(stage.contents[index], buffer.bytes, "buffer")
         .lifetimes.push_back(life);
   }
   for (AlikeBuffers &group : groups) {

@@ -79,7 +79,7 @@ unsigned MemoryPredictor::newBuffer(StageWork &stage, unsigned value,
   WorkBuffer buffer;
   buffer.bytes = localBytes(graph.values[value], sharding, plan.mesh);
   stage.work.buffers.push_back(buffer);
-  stage.values.push_back(value);
+  stage.contents.push_back({value, sharding});
   return stage.work.buffers.size() - 1;
 }
 

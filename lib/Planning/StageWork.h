@@ -11,11 +11,17 @@
 
 namespace autopar {
 
+/// What a buffer holds at first.
+struct BufferContents {
+  unsigned value;
+  Sharding sharding;
+};
+
 /// The work of one stage while it is listed.
 struct StageWork {
   WorkList work;
-  std::vector<unsigned> values;        // per buffer, what it first holds
-  std::map<unsigned, unsigned> places; // buffer of each value as planned
+  std::vector<BufferContents> contents; // per buffer
+  std::map<unsigned, unsigned> places;  // buffer of each value as planned
   /// By value and wanted sharding.
   std::map<std::pair<unsigned, std::string>, unsigned> copies;
   std::map<unsigned, unsigned> persistent; // value by buffer
