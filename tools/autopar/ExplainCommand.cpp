@@ -20,8 +20,9 @@ CommandLine commandLine(ExplainOptions &options) {
   line.usage = "autopar explain PLAN.json [--model MODEL] [--tensor NAME | "
                "--op NAME | --against OTHER.json]";
   line.about = "Says why a plan is as it is: what each part costs, where each "
-               "collective comes from,\nwhat else an op or a tensor could do "
-               "and what that would cost.";
+               "collective comes from,\nwhat takes most memory and when, what "
+               "a step would take on another cluster, what else\nan op or a "
+               "tensor could do and what that would cost.";
   options.plan.addTo(line);
   line.options.insert(
       line.options.end(),

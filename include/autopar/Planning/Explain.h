@@ -17,7 +17,8 @@ struct StageCost {
 };
 std::vector<StageCost> stageCosts(const Plan &plan, const ModelGraph &graph);
 
-/// Seconds by part, the dearest ops, and where each collective comes from.
+/// Seconds by part, the dearest ops, where each collective comes from, what
+/// takes most memory and when, and the step on other clusters.
 std::string explainPlan(const Plan &plan, const ModelGraph &graph);
 
 /// What an op does and costs, what else it could do, and what that would cost:
@@ -27,7 +28,8 @@ llvm::Expected<std::string> explainOp(const Plan &plan, const ModelGraph &graph,
 /// The same of how a tensor is sharded.
 llvm::Expected<std::string>
 explainTensor(const Plan &plan, const ModelGraph &graph, llvm::StringRef name);
-/// The same parts of two plans side by side, and where they differ.
+/// The same parts of two plans side by side, and the ops and tensors that
+/// differ, repeated layers told once.
 std::string explainAgainst(const Plan &plan, const Plan &other,
                            const ModelGraph &graph);
 

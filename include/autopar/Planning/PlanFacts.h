@@ -42,7 +42,7 @@ struct OpFacts {
   llvm::SmallVector<int64_t, 1> stages; // that run it
   std::string strategy; // `data: split 0 (the batch), tensor: pass 1`
   /// What people call it, per axis of several devices: `the batch`, `heads`,
-  /// `sums` (a partial value passes), "" (nothing).
+  /// `partial sums` (a partial value passes), "" (nothing).
   std::vector<std::string> outcomes;
   double compute = 0, communication = 0;
   std::vector<std::string> reshards; // at the op, that communicate
@@ -78,7 +78,7 @@ struct PlanFacts {
   std::vector<CostRow> dearest;      // ops, those that cost most together first
   std::vector<CostRow> origins;      // of collectives, the same
   std::vector<StageTraffic> traffic; // by stages
-  std::vector<ChangedCluster> changes;
+  std::vector<ChangedCluster> changes; // none first, then each alone
 };
 
 /// Of a plan that `verify` accepts for the graph.
