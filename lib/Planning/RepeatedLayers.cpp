@@ -1,8 +1,8 @@
 //===- RepeatedLayers.cpp - Layers of a model, as they repeat -------------===//
 
 #include "RepeatedLayers.h"
+#include "autopar/Support/RepeatedRuns.h"
 #include "llvm/ADT/STLExtras.h"
-#include <functional>
 #include <map>
 
 using namespace llvm;
@@ -18,49 +18,21 @@ static bool multipliesWeight(const ModelGraph &graph, const GraphOp &op) {
   return (a.fromInput && b.fromParameter) || (a.fromParameter && b.fromInput);
 }
 
-namespace {
-
-/// `count` times `period` places of a sequence, from `first` on.
-struct Repeat {
-  size_t first = 0, period = 0, count = 0;
-  size_t covered() const { return period * count; }
-};
-
-} // namespace
-
-/// The repeat that covers most places; the shortest period, the first place of
-/// equals.
-static Repeat longestRepeat(ArrayRef<unsigned> places) {
-  Repeat best;
-  for (size_t period = 1; period <= places.size() / 2; ++period)
-    for (size_t first = 0; first + 2 * period <= places.size();) {
-      size_t end = first + period;
-      while (end < places.size() && places[end] == places[end - period])
-        ++end;
-      Repeat found{first, period, (end - first) / period};
-      if (found.count > 1 && found.covered() > best.covered())
-        best = found;
-      first = end - period + 1;
-    }
-  return best;
-}
-
-/// The longest repeat, and beside it those of periods that are not much shorter
-/// (an encoder's beside a decoder's), in order.
-static std::vector<Repeat> allRepeats(ArrayRef<unsigned> places) {
-  Repeat longest = longestRepeat(places);
-  std::vector<Repeat> found;
-  std::function<void(size_t, size_t)> search = [&](size_t begin, size_t end) {
-    Repeat repeat = longestRepeat(places.slice(begin, end - begin));
-    if (repeat.count == 0 || 2 * repeat.period < longest.period)
-      return;
-    repeat.first += begin;
-    search(begin, repeat.first);
-    found.push_back(repeat);
-    search(repeat.first + repeat.covered(), end);
+/// The repeats, and of them only those that are not much shorter than the
+/// longest (an encoder's beside a decoder's), in order.
+static std::vector<RepeatedRun> longRepeats(ArrayRef<unsigned> places) {
+  std::vector<RepeatedRun> runs = repeatedRuns(places, /*least=*/1);
+  auto leftOut = [](const RepeatedRun &run) {
+    return run.length * (run.count - 1);
   };
-  search(0, places.size());
-  return found;
+  RepeatedRun longest;
+  for (const RepeatedRun &run : runs)
+    if (leftOut(run) > leftOut(longest))
+      longest = run;
+  erase_if(runs, [&](const RepeatedRun &run) {
+    return run.count == 1 || 2 * run.length < longest.length;
+  });
+  return runs;
 }
 
 std::vector<SmallVector<unsigned>> repeatedLayers(const ModelGraph &graph) {
@@ -73,10 +45,10 @@ std::vector<SmallVector<unsigned>> repeatedLayers(const ModelGraph &graph) {
           kinds.try_emplace(op.signature, kinds.size()).first->second);
     }
   std::vector<SmallVector<unsigned>> layers;
-  for (const Repeat &repeat : allRepeats(places))
-    for (size_t layer = 0; layer < repeat.count; ++layer)
-      layers.emplace_back(ArrayRef(ops).slice(
-          repeat.first + layer * repeat.period, repeat.period));
+  for (const RepeatedRun &run : longRepeats(places))
+    for (size_t layer = 0; layer < run.count; ++layer)
+      layers.emplace_back(
+          ArrayRef(ops).slice(run.begin + layer * run.length, run.length));
   return layers;
 }
 

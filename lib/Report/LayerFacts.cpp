@@ -1,7 +1,7 @@
 //===- LayerFacts.cpp - A model's layers and how they are sharded ---------===//
 
 #include "PageFacts.h"
-#include "autopar/Report/RepeatedRuns.h"
+#include "autopar/Support/RepeatedRuns.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

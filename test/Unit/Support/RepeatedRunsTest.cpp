@@ -1,6 +1,6 @@
 //===- RepeatedRunsTest.cpp - Repeated layers in a sequence ---------------===//
 
-#include "autopar/Report/RepeatedRuns.h"
+#include "autopar/Support/RepeatedRuns.h"
 #include "llvm/ADT/StringRef.h"
 #include "gtest/gtest.h"
 

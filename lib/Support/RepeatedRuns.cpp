@@ -1,6 +1,6 @@
 //===- RepeatedRuns.cpp - Repeated layers in a sequence -------------------===//
 
-#include "autopar/Report/RepeatedRuns.h"
+#include "autopar/Support/RepeatedRuns.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

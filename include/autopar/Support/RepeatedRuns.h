@@ -1,7 +1,7 @@
 //===- RepeatedRuns.h - Repeated layers in a sequence ---------------------===//
 
-#ifndef AUTOPAR_REPORT_REPEATEDRUNS_H
-#define AUTOPAR_REPORT_REPEATEDRUNS_H
+#ifndef AUTOPAR_SUPPORT_REPEATEDRUNS_H
+#define AUTOPAR_SUPPORT_REPEATEDRUNS_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include <vector>
@@ -22,4 +22,4 @@ std::vector<RepeatedRun> repeatedRuns(llvm::ArrayRef<unsigned> keys,
 
 } // namespace autopar
 
-#endif // AUTOPAR_REPORT_REPEATEDRUNS_H
+#endif // AUTOPAR_SUPPORT_REPEATEDRUNS_H
