@@ -105,6 +105,7 @@ llvm::Error Compilation::dump(Phase phase) {
 LogicalResult Compilation::runPasses(Phase phase, ExecutableParts *to) {
   PhaseOptions options;
   options.planFile = request.planFile;
+  options.fromPlan = request.fromPlan;
   options.entry = request.entry;
   options.tracePlanning = request.tracePlanning;
   options.planned = &planned;
@@ -129,31 +130,47 @@ LogicalResult Compilation::runPasses(Phase phase, ExecutableParts *to) {
   return success();
 }
 
-/// A plan is of the model in one precision, which its file says.
-LogicalResult Compilation::followPlan() {
-  if (request.planFile.empty())
-    return success();
-  llvm::Expected<Plan> plan = readPlanFile(request.planFile, request.entry);
+/// A plan is of the model in one precision, which its file says; "": fp32, or
+/// there is no file.
+FailureOr<std::string> Compilation::precisionOfPlan(StringRef path) {
+  if (path.empty())
+    return std::string();
+  llvm::Expected<Plan> plan = readPlanFile(path, request.entry);
   if (!plan)
     return fail(plan.takeError());
   const std::string &precision = plan->precision;
   if (!llvm::is_contained(kPrecisions, StringRef(precision)))
     return fail(llvm::createStringError(
-        "plan file " + request.planFile + ": 'precision' is '" + precision +
+        "plan file " + path + ": 'precision' is '" + precision +
         "', not one of " + llvm::join(ArrayRef(kPrecisions), ", ")));
-  if (!request.precision.empty() && request.precision != precision)
+  return precision == kPrecisions[0] ? "" : precision;
+}
+
+LogicalResult Compilation::followPlan() {
+  FailureOr<std::string> precision = precisionOfPlan(request.planFile);
+  if (failed(precision) || request.planFile.empty())
+    return precision;
+  StringRef is = precision->empty() ? StringRef(kPrecisions[0]) : *precision;
+  if (!request.precision.empty() && request.precision != is)
     return fail(llvm::createStringError("--precision " + request.precision +
                                         ": plan file " + request.planFile +
-                                        " is of the model in " + precision));
-  if (precision != kPrecisions[0])
-    request.precision = precision;
+                                        " is of the model in " + is));
+  if (!precision->empty())
+    request.precision = *precision;
   return success();
 }
 
-/// The recipe, checked, and what it says of the import and the precision.
+/// The recipe, checked, and what it says of the import and the precision. What
+/// neither it nor the request says of that is as in the old plan.
 LogicalResult Compilation::readRecipe() {
-  if (request.recipe.empty())
+  FailureOr<std::string> old = precisionOfPlan(request.fromPlan);
+  if (failed(old))
+    return failure();
+  std::string precision = request.precision.empty() ? *old : request.precision;
+  if (request.recipe.empty()) {
+    request.precision = precision;
     return success();
+  }
   auto buffer = llvm::MemoryBuffer::getFile(request.recipe, /*IsText=*/true);
   if (!buffer)
     return fail(llvm::createStringError("--train " + request.recipe + ": " +
@@ -164,8 +181,8 @@ LogicalResult Compilation::readRecipe() {
                                         toString(value.takeError())));
   llvm::json::Object *object = value->getAsObject();
   const llvm::json::Value *given = object ? object->get("precision") : nullptr;
-  if (object && !request.precision.empty() && (!given || given->getAsNull()))
-    (*object)["precision"] = request.precision;
+  if (object && !precision.empty() && (!given || given->getAsNull()))
+    (*object)["precision"] = precision;
   auto read = recipeFromJSON(*value, request.recipe);
   if (!read)
     return fail(read.takeError());
@@ -194,8 +211,10 @@ void Compilation::describeRequest() {
   if (!request.entry.empty())
     set(kEntry, request.entry);
   PlanRequest asked = request.plan;
-  if (!request.planFile.empty() && !request.clusterGiven)
+  if (!request.clusterGiven &&
+      !(request.planFile.empty() && request.fromPlan.empty()))
     asked.cluster = {}; // the plan's
+  asked.bindings = request.import.bindings;
   (*ir)->setAttr(kRequest, toAttribute(asked, &context));
   if (recipe)
     (*ir)->setAttr(kRecipe, recipe);
@@ -261,7 +280,7 @@ LogicalResult Compilation::makePlan() {
         "--emit cuda-source: that is of GPU programs; add --target cuda"));
   if (request.remarks)
     remarkOnPlan(*ir, planned.graph, planned.plan);
-  table = describeTraining() + describe(planned.plan, planned.graph);
+  table = planned.kept + describeTraining() + describe(planned.plan, planned.graph);
   return success();
 }
 

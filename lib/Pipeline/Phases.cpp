@@ -72,6 +72,8 @@ static void buildPlanPhase(OpPassManager &manager,
   if (options.planFile.empty()) {
     SearchPlanOptions search;
     search.trace = options.tracePlanning;
+    search.from = options.fromPlan;
+    search.entry = options.entry;
     manager.addPass(createSearchPlan(search, options.planned));
   } else {
     manager.addPass(

@@ -33,6 +33,7 @@ struct ApplyPlan : impl::ApplyPlanBase<ApplyPlan> {
       return signalPassFailure();
     if (llvm::Error error = check(*plan, *graph))
       return fail(std::move(error));
+    identify(*plan, *graph);
     predictMemory(*graph, *plan); // the file may be edited
     writePlan(getOperation(), *graph, *plan);
     if (planned)

@@ -20,6 +20,10 @@ static std::string describeConstraint(const Constraint &constraint) {
 }
 
 Error Constraints::fail(const Constraint &constraint, const Twine &what) const {
+  if (constraint.kind == Constraint::Kept)
+    return createStringError("what is kept of plan file " + constraint.name +
+                             " excludes itself here: " + what +
+                             "; leave --from out");
   return createStringError("constraints file " + file + ": " +
                            describeConstraint(constraint) + ": " + what);
 }

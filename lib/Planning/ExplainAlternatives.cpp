@@ -28,24 +28,6 @@ struct Alternative {
 
 } // namespace
 
-/// The mesh that the plan chose, as a user writes it: names of strategies
-/// match axes by position.
-static SmallVector<MeshAxis> writtenMesh(const Plan &plan,
-                                         ArrayRef<StrategyName> strategies) {
-  SmallVector<MeshAxis> axes;
-  for (const MeshAxis &axis : plan.mesh.axes())
-    if (axis.name != kTimeAxis && axis.size > 1)
-      axes.push_back(axis);
-  const StrategyName *layer = llvm::find(strategies, StrategyName::Layer);
-  bool named = layer != strategies.end();
-  if (plan.stages > 1 || named) {
-    size_t index = named ? layer - strategies.begin() : 0;
-    axes.insert(axes.begin() + std::min(index, axes.size()),
-                {kStageAxis.str(), plan.stages});
-  }
-  return axes;
-}
-
 /// The best plan with `pin` for the plan's strategy, mesh and micro-batches. A
 /// plan does not tell its memory limit and constraints: these are not asked
 /// again.

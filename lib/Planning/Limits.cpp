@@ -82,13 +82,26 @@ static std::string keyOf(const OpLimit &limit) {
   return key;
 }
 
-/// Constraints that apply to a value say all about its limit.
+static std::string keyOf(const ShardingLimit &limit) {
+  std::string key;
+  for (const auto &dim : limit.dims) {
+    key += dim ? "[" : "*";
+    if (dim)
+      for (unsigned subAxis : *dim)
+        key += std::to_string(subAxis) + ",";
+  }
+  for (const Partial &partial : limit.partial)
+    key += "p" + std::to_string(partial.subAxis) +
+           stringifyReduceKind(partial.kind).str();
+  return key;
+}
+
 static std::string keyOf(const ValueLimit &limit) {
   std::string key;
   for (const ShardingLimit &pin : limit.pins)
-    key += "p" + std::to_string(pin.from);
+    key += "o" + keyOf(pin);
   for (const ShardingLimit &forbid : limit.forbids)
-    key += "f" + std::to_string(forbid.from);
+    key += "n" + keyOf(forbid);
   return key;
 }
 

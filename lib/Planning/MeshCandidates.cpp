@@ -90,33 +90,33 @@ fixedMesh(const PlanRequest &request) {
 // The search chooses
 //===----------------------------------------------------------------------===//
 
-/// All ways to write `devices` as `count` factors above one, or the one way to
-/// have a single factor.
-static void factorise(int64_t devices, size_t count,
+/// All ways to write `devices` as `count` factors of `least` or more, or the
+/// one way to have a single factor.
+static void factorise(int64_t devices, size_t count, int64_t least,
                       SmallVector<int64_t> &prefix,
                       std::vector<SmallVector<int64_t>> &result) {
   if (count == 1) {
-    if (devices > 1 || prefix.empty()) {
+    if (devices >= least || prefix.empty()) {
       prefix.push_back(devices);
       result.push_back(prefix);
       prefix.pop_back();
     }
     return;
   }
-  for (int64_t size = 2; size <= devices; ++size) {
+  for (int64_t size = least; size <= devices; ++size) {
     if (devices % size != 0)
       continue;
     prefix.push_back(size);
-    factorise(devices / size, count - 1, prefix, result);
+    factorise(devices / size, count - 1, least, prefix, result);
     prefix.pop_back();
   }
 }
 
-static std::vector<SmallVector<int64_t>> factorisations(int64_t devices,
-                                                        size_t count) {
+static std::vector<SmallVector<int64_t>>
+factorisations(int64_t devices, size_t count, int64_t least = 2) {
   std::vector<SmallVector<int64_t>> result;
   SmallVector<int64_t> prefix;
-  factorise(devices, count, prefix, result);
+  factorise(devices, count, least, prefix, result);
   return result;
 }
 
@@ -206,11 +206,34 @@ namedMeshes(ArrayRef<StrategyName> strategies, int64_t devices) {
   return candidates;
 }
 
+/// Axes of these names; of one device each where there are too few.
+static Expected<std::vector<MeshCandidate>>
+meshesOfAxes(const PlanRequest &request) {
+  int64_t devices = request.cluster.deviceCount();
+  size_t count = request.axes.size();
+  std::vector<SmallVector<int64_t>> list = factorisations(devices, count);
+  if (list.empty())
+    list = factorisations(devices, count, /*least=*/1);
+  std::vector<MeshCandidate> candidates;
+  for (ArrayRef<int64_t> sizes : list) {
+    SmallVector<MeshAxis> axes;
+    for (const auto &[name, size] : zip_equal(request.axes, sizes))
+      axes.push_back({name, size});
+    Expected<MeshCandidate> candidate = nameAxes(axes, request.strategies);
+    if (!candidate)
+      return candidate.takeError();
+    candidates.push_back(std::move(*candidate));
+  }
+  return candidates;
+}
+
 Expected<std::vector<MeshCandidate>> meshCandidates(const PlanRequest &request,
                                                     int64_t batch) {
   int64_t devices = request.cluster.deviceCount();
   if (!request.mesh.empty())
     return fixedMesh(request);
+  if (!request.axes.empty())
+    return meshesOfAxes(request);
   if (request.strategies.size() == 1 &&
       request.strategies[0] == StrategyName::Auto)
     return searchedMeshes(devices, batch);

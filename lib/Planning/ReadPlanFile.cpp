@@ -92,11 +92,21 @@ Error Reader::readMesh(const json::Object &in) {
 }
 
 Error Reader::readHeader(const json::Object &in) {
-  if (in.getInteger("format") != 1)
-    return fail("'format' must be 1");
+  int64_t format = in.getInteger("format").value_or(0);
+  if (format < 1 || format > kPlanFormat)
+    return fail("'format' must be 1 to " + Twine(kPlanFormat) +
+                ": plan again with this version of autopar");
   plan.model = in.getString("model").value_or("").str();
   if (in.getString("model_hash").value_or("").getAsInteger(16, plan.modelHash))
     return fail("needs 'model_hash', 16 hexadecimal digits");
+  if (in.get("structure_hash") && in.getString("structure_hash")
+                                      .value_or("")
+                                      .getAsInteger(16, plan.structureHash))
+    return fail("'structure_hash' must be 16 hexadecimal digits");
+  if (in.get("request") && !in.getObject("request"))
+    return fail("'request' must be an object");
+  if (const json::Object *request = in.getObject("request"))
+    plan.request = *request;
   if (std::optional<StringRef> precision = in.getString("precision"))
     plan.precision = precision->str();
   const json::Value *cluster = in.get("cluster");
@@ -231,9 +241,9 @@ Error Reader::readOp(StringRef op, const json::Value &value) {
       object ? object->getObject("strategy") : nullptr;
   if (!strategy)
     return fail(where + " needs an object 'strategy'");
-  if (Error error = checkKeys(*object, {"strategy", "stage"}, where + ": "))
+  if (Error error = checkKeys(*object, {"strategy", "stage", "rule"}, where + ": "))
     return error;
-  PlannedOp planned{op.str(), Assignment(plan.mesh.subAxes().size()), 0};
+  PlannedOp planned{op.str(), Assignment(plan.mesh.subAxes().size()), 0, ""};
   for (StringRef name : sortedKeys(*strategy)) {
     Expected<SmallVector<unsigned>> subAxes = axis(name, where);
     if (!subAxes)
@@ -254,6 +264,7 @@ Error Reader::readOp(StringRef op, const json::Value &value) {
       return stage.takeError();
     planned.stage = *stage;
   }
+  planned.rule = object->getString("rule").value_or("").str();
   plan.ops.push_back(std::move(planned));
   return Error::success();
 }
@@ -261,9 +272,11 @@ Error Reader::readOp(StringRef op, const json::Value &value) {
 static constexpr StringRef kKeys[] = {"format",
                                       "model",
                                       "model_hash",
+                                      "structure_hash",
                                       "precision",
                                       "cluster",
                                       "strategy",
+                                      "request",
                                       "mesh",
                                       "stages",
                                       "micro_batches",

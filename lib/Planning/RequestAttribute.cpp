@@ -4,6 +4,8 @@
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Support/Names.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace llvm;
 
@@ -17,8 +19,8 @@ template <typename T> static Error moveOr(Expected<T> read, T &into) {
   return Error::success();
 }
 
-mlir::DictionaryAttr toAttribute(const PlanRequest &request,
-                                 mlir::MLIRContext *context) {
+/// All but constraints.
+static json::Object requestToJSON(const PlanRequest &request) {
   json::Object object;
   if (!request.cluster.nodes.empty())
     object["cluster"] = toJSON(request.cluster);
@@ -34,6 +36,29 @@ mlir::DictionaryAttr toAttribute(const PlanRequest &request,
     object["micro_batches"] = request.microBatches;
   if (request.memoryLimit != 0)
     object["memory_limit"] = request.memoryLimit;
+  json::Object bindings;
+  for (const auto &[name, size] : request.bindings)
+    bindings[name] = size;
+  if (!bindings.empty())
+    object["bindings"] = std::move(bindings);
+  return object;
+}
+
+json::Object requestOfPlan(const PlanRequest &request) {
+  json::Object object = requestToJSON(request);
+  object.erase("cluster");
+  object.erase("strategy");
+  std::string constraints;
+  raw_string_ostream(constraints) << request.constraints.text;
+  if (!request.constraints.empty())
+    object["constraints_hash"] =
+        utohexstr(xxh3_64bits(constraints), /*LowerCase=*/true, 16);
+  return object;
+}
+
+mlir::DictionaryAttr toAttribute(const PlanRequest &request,
+                                 mlir::MLIRContext *context) {
+  json::Object object = requestToJSON(request);
   if (!request.constraints.empty())
     object["constraints"] = json::Object{{"file", request.constraints.file},
                                          {"text", request.constraints.text}};
@@ -57,6 +82,7 @@ private:
   Error readCount(StringRef key, int64_t &count) const;
   Error readCluster();
   Error readConstraints();
+  Error readBindings();
 
   const json::Object &object;
   PlanRequest request;
@@ -104,10 +130,26 @@ Error Reader::readConstraints() {
   return moveOr(constraintsFromJSON(*text, *file), request.constraints);
 }
 
+Error Reader::readBindings() {
+  const json::Value *value = object.get("bindings");
+  if (!value)
+    return Error::success();
+  const json::Object *given = value->getAsObject();
+  if (!given)
+    return fail("bindings", "a dictionary of strings");
+  for (StringRef name : sortedKeys(*given)) {
+    std::optional<StringRef> size = given->getString(name);
+    if (!size)
+      return fail("bindings", "a dictionary of strings");
+    request.bindings[name.str()] = size->str();
+  }
+  return Error::success();
+}
+
 Expected<PlanRequest> Reader::read() {
   std::string unknown =
       unknownKey(object, {"cluster", "strategy", "mesh", "micro_batches",
-                          "memory_limit", "constraints"});
+                          "memory_limit", "constraints", "bindings"});
   if (!unknown.empty())
     return createStringError(kRequest + ": " + unknown);
   auto strategies = [&](StringRef text) {
@@ -127,6 +169,8 @@ Expected<PlanRequest> Reader::read() {
   if (Error error = readCount("memory_limit", request.memoryLimit))
     return std::move(error);
   if (Error error = readConstraints())
+    return std::move(error);
+  if (Error error = readBindings())
     return std::move(error);
   return std::move(request);
 }

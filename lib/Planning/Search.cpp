@@ -6,6 +6,7 @@
 #include "Trials.h"
 #include "Units.h"
 #include "autopar/Planning/BuildProblem.h"
+#include "autopar/Planning/KeepDecisions.h"
 #include "autopar/Planning/PredictMemory.h"
 #include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
@@ -93,6 +94,7 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
         resolve(request.constraints, graph, built->question.mesh, stages);
     if (!limits)
       return limits.takeError();
+    keepDecisions(request, graph, built->question.mesh, stages, *limits);
     built->question.limits = std::move(*limits);
   }
   Expected<std::unique_ptr<PlanProblem>> problem =
@@ -298,16 +300,23 @@ Expected<Plan> PlanSearch::runToFirst() {
 
 Expected<Plan> searchPlan(const ModelGraph &graph, const PlanRequest &request,
                           raw_ostream *trace, std::vector<SearchTrial> *tried) {
-  PlanSearch search(graph, request, trace);
+  Expected<PlanRequest> asked = askAsBefore(request, graph);
+  if (!asked)
+    return asked.takeError();
+  PlanSearch search(graph, std::move(*asked), trace);
   Expected<Plan> plan = search.run();
   if (tried)
     *tried = std::move(search.tried);
-  if (plan)
+  if (plan) {
+    identify(*plan, graph);
     return plan;
+  }
   return handleErrors(plan.takeError(), [&](const NotEnoughMemory &shortage) {
-    return nearestFit(request, shortage, [&](const PlanRequest &other) {
+    auto quick = [&](const PlanRequest &other) {
       return PlanSearch(graph, other, nullptr).runToFirst();
-    });
+    };
+    return request.from ? keptDoNotFit(request, shortage.limitBytes, quick)
+                        : nearestFit(request, shortage, quick);
   });
 }
 

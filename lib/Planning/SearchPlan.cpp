@@ -2,6 +2,7 @@
 
 #include "AssignTarget.h"
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Planning/KeepDecisions.h"
 #include "autopar/Planning/Passes.h"
 #include "autopar/Planning/ReadModel.h"
 #include "autopar/Planning/RequestAttribute.h"
@@ -25,6 +26,8 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
     llvm::Expected<PlanRequest> request = readRequest();
     if (!request)
       return fail(request.takeError());
+    if (llvm::Error error = readOldPlan(*request))
+      return fail(std::move(error));
     if (request->cluster.nodes.empty())
       return fail(llvm::createStringError(
           kRequest +
@@ -40,18 +43,37 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
         searchPlan(*graph, *request, trace ? &llvm::errs() : nullptr, &tried);
     if (!plan)
       return fail(plan.takeError());
+    plan->request = requestOfPlan(*request);
+    if (request->from)
+      takeBound(*plan, request->from->plan);
+    std::string kept = describeKept(*request, *graph, *plan);
     writePlan(getOperation(), *graph, *plan);
     if (!saveTo.empty())
       if (llvm::Error error = writePlanFile(EntryPlan{"", *plan}, saveTo))
         return fail(std::move(error));
     if (planned)
-      *planned = {std::move(*plan), std::move(*graph), std::move(tried)};
+      *planned = {std::move(*plan), std::move(*graph), std::move(tried),
+                  std::move(kept)};
   }
 
 private:
   void fail(llvm::Error error) {
     emitError(getOperation().getLoc()) << llvm::toString(std::move(error));
     signalPassFailure();
+  }
+
+  /// Its cluster, where the request names none.
+  llvm::Error readOldPlan(PlanRequest &request) {
+    if (from.empty())
+      return llvm::Error::success();
+    llvm::Expected<Plan> old = readPlanFile(from, entry);
+    if (!old)
+      return old.takeError();
+    if (request.cluster.nodes.empty())
+      request.cluster = old->cluster;
+    request.from =
+        std::make_shared<const OldPlan>(OldPlan{from, std::move(*old)});
+    return llvm::Error::success();
   }
 
   /// Pass options take `+` where the command line takes a comma.

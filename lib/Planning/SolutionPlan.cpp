@@ -69,9 +69,7 @@ std::vector<double> ProblemBuilder::opSeconds(const Solution &solution) const {
 }
 
 void ProblemBuilder::writePlan(const Solution &solution, Plan &plan) const {
-  plan.model = graph.model;
   plan.modelHash = graph.hash;
-  plan.precision = graph.precision;
   plan.cluster = cluster;
   plan.mesh = mesh;
   // Setup runs once, whatever the search weighs it.

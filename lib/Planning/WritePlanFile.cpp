@@ -61,7 +61,7 @@ static json::Object summary(const Plan &plan) {
                      {"count", c.count},
                      {"seconds", c.seconds}});
   json::Object object{
-      {"format", 1},
+      {"format", kPlanFormat},
       {"model", plan.model},
       {"model_hash", utohexstr(plan.modelHash, /*LowerCase=*/true, 16)},
       {"cluster", toJSON(plan.cluster)},
@@ -77,8 +77,13 @@ static json::Object summary(const Plan &plan) {
       {"lower_bound_seconds", plan.lowerBoundSeconds},
       {"gap", plan.gap},
       {"collectives", std::move(collectives)}};
+  if (plan.structureHash != 0)
+    object["structure_hash"] =
+        utohexstr(plan.structureHash, /*LowerCase=*/true, 16);
   if (plan.precision != Plan().precision)
     object["precision"] = plan.precision;
+  if (!plan.request.empty())
+    object["request"] = json::Object(plan.request);
   return object;
 }
 
@@ -92,6 +97,8 @@ json::Value toJSON(const Plan &plan) {
     json::Object item{{"strategy", strategyToJSON(op.assignment, plan.mesh)}};
     if (plan.stages > 1)
       item["stage"] = op.stage;
+    if (!op.rule.empty())
+      item["rule"] = op.rule;
     ops[op.name] = std::move(item);
   }
   object["tensors"] = std::move(tensors);

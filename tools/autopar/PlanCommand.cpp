@@ -70,12 +70,19 @@ int planCommand(ArrayRef<const char *> arguments) {
   CommandLine line;
   ExportOption exported;
   line.usage = "autopar plan MODEL --cluster SPEC [--json PLAN.json] "
-               "[--html PAGE.html] [options]";
+               "[--html PAGE.html] [--from OLD.json] [options]";
   line.about = "Searches the best plan for a cluster without devices and "
                "without the weights' bytes.";
   line.positional = &model;
   options.addTo(line);
   line.options.push_back(text("json", "FILE", "write the plan as JSON", json));
+  line.options.push_back(text("o", "FILE", "the same as --json", json));
+  line.options.push_back(
+      text("from", "OLD.json",
+           "keep what still fits of this plan, of other sizes, another "
+           "cluster,\n                             precision or model, search "
+           "the rest, and tell what was dropped",
+           options.fromPlan));
   line.options.push_back(
       {"export", "SYSTEM FILE",
        "write the plan as settings of megatron, vllm or deepspeed, and warn of "

@@ -155,6 +155,9 @@ Error PlanOptions::check() const {
     if (given && !planFile.empty())
       return createStringError("--plan and --" + Twine(name) +
                                " exclude each other: a plan says all");
+  if (!planFile.empty() && !fromPlan.empty())
+    return createStringError("--plan and --from exclude each other: a plan is "
+                             "taken as it is, or followed where it fits");
   return Error::success();
 }
 
@@ -165,6 +168,7 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
   result.tracePlanning = tracePlanning;
   result.remarks = remarks;
   result.planFile = planFile;
+  result.fromPlan = fromPlan;
   result.recipe = recipe;
   result.checkNumerics = checkNumerics;
   result.import.read.allowLinkedWeights = allowLinkedWeights;

@@ -19,13 +19,14 @@ struct CompileRequest {
   ImportOptions import;
   PlanRequest plan;
   std::string planFile;      // take this plan instead of searching
+  std::string fromPlan;      // search a plan that keeps what fits of this one
   bool clusterGiven = false; // by the user: a plan's must have as many devices
   std::string output = "a.out"; // the executable
   std::string weights;          // where the executable finds the weights
   bool embedWeights = false;    // all of them in the executable
   std::string target;    // "cpu", "cuda", "emulated"; empty: the cluster's
   std::string precision; // "fp32", "tf32", "bf16", "fp16"; empty: the recipe's,
-                         // the plan file's, or else fp32
+                         // the plan file's, the old plan's, or else fp32
   std::string recipe;    // file: how to train; empty: inference
   bool checkNumerics = false; // end a run at the first NaN or infinity
   std::string cudaSource;     // folder for the program as CUDA C++; empty: none
@@ -78,6 +79,7 @@ private:
   mlir::LogicalResult runPasses(Phase phase, ExecutableParts *to = nullptr);
   void describeRequest();
   mlir::LogicalResult followPlan();
+  mlir::FailureOr<std::string> precisionOfPlan(llvm::StringRef path);
   mlir::LogicalResult readRecipe();
   std::string describeTraining();
   static llvm::Error checkRanks(const Cluster &cluster, Phase last);

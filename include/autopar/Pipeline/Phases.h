@@ -32,6 +32,9 @@ struct PlannedModel;
 struct PhaseOptions {
   /// Plan: take the plan of `entry` from this file; empty: search one.
   std::string planFile, entry;
+  /// Plan: search one that keeps what fits of this file's plan; empty: a free
+  /// one.
+  std::string fromPlan;
   /// Plan: tell of each trial on stderr.
   bool tracePlanning = false;
   /// Plan: leaves what was planned here, too.

@@ -35,7 +35,8 @@ struct ShardingPattern {
 };
 
 struct Constraint {
-  enum Kind { Value, Node, MeshOfPlan } kind = Value;
+  /// Kept stands for all that is kept of an old plan; `name` is its file.
+  enum Kind { Value, Node, MeshOfPlan, Kept } kind = Value;
   unsigned number = 0; // in the file, from 1
   std::string name;    // where it applies; may have `*` and `?`
   bool forbid = false; // what is said must not be

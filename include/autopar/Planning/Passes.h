@@ -15,6 +15,7 @@ struct PlannedModel {
   Plan plan;
   ModelGraph graph;
   std::vector<SearchTrial> tried; // none of a plan that was given
+  std::string kept; // of an old plan, lines for the table; "": there was none
 };
 
 #define GEN_PASS_DECL

@@ -23,7 +23,9 @@ def SearchPlan : Pass<"autopar-plan", "::mlir::ModuleOp"> {
     Option<"memoryLimit", "memory-limit", "int64_t", "0", "bytes per device; 0: what the cluster says">,
     Option<"trace", "trace", "bool", "false", "tell of each trial on stderr">,
     Option<"constraints", "constraints", "std::string", "\"\"", "file of constraints, JSON">,
-    Option<"saveTo", "save", "std::string", "\"\"", "also write the plan to this file">];
+    Option<"saveTo", "save", "std::string", "\"\"", "also write the plan to this file">,
+    Option<"from", "from", "std::string", "\"\"", "keep what fits of this plan, JSON">,
+    Option<"entry", "entry", "std::string", "\"\"", "of a file with plans for several entries the one to keep from">];
 }
 
 def ApplyPlan : Pass<"autopar-apply-plan", "::mlir::ModuleOp"> {

@@ -19,6 +19,9 @@ struct PlannedOp {
   std::string name;
   Assignment assignment;
   int64_t stage = 0;
+  /// What the assignment numbers: the op's kind and its sharding rule without
+  /// sizes, `matmul ([0, 2], [2, 1]) -> ([0, 1])`; "": a file that does not say.
+  std::string rule;
 };
 
 /// How a value is sharded for its users.
@@ -42,9 +45,12 @@ struct PlannedCollective {
 struct Plan {
   std::string model;
   uint64_t modelHash = 0;
+  uint64_t structureHash = 0; // of the graph without sizes; 0: a file of format
+                              // 1, which has none
   std::string precision = "fp32"; // that the model was brought to
   Cluster cluster;
   std::string strategy = "auto"; // as it was asked for
+  llvm::json::Object request;    // what else was asked, for who compares it
   Mesh mesh;                     // of every stage; "time" first
   int64_t stages = 1;
   int64_t microBatches = 1;
@@ -68,8 +74,17 @@ llvm::Error verify(const Plan &plan, const ModelGraph &graph);
 /// and the graph do not have the same ones.
 llvm::Error alignWith(Plan &plan, const ModelGraph &graph);
 
+/// `matmul ([0, 2], [2, 1]) -> ([0, 1])`
+std::string ruleWithoutSizes(const GraphOp &op);
+/// Writes down of which graph a plan is that is aligned with it: name, hashes,
+/// rules.
+void identify(Plan &plan, const ModelGraph &graph);
+
 /// How a returned value leaves: what it is partial over is ended.
 Sharding endPartial(Sharding sharding);
+
+/// The `format` of what is written; older ones are read too.
+inline constexpr int64_t kPlanFormat = 2;
 
 llvm::json::Value toJSON(const Plan &plan);
 /// All but `tensors` and `ops`: what a planned module carries.

@@ -7,8 +7,16 @@
 #include "autopar/Planning/Constraints.h"
 #include "autopar/Planning/Demands.h"
 #include "autopar/Planning/Plan.h"
+#include <map>
+#include <memory>
 
 namespace autopar {
+
+/// A plan whose decisions are kept where they fit.
+struct OldPlan {
+  std::string file; // what messages call it
+  Plan plan;
+};
 
 /// The options of `autopar compile` and `autopar plan` that shape a plan.
 struct PlanRequest {
@@ -16,9 +24,17 @@ struct PlanRequest {
   llvm::SmallVector<StrategyName> strategies{StrategyName::Auto};
   /// Axes fixed by the user, `layer` among them; empty: searched.
   llvm::SmallVector<MeshAxis> mesh;
+  /// Names of axes whose sizes are searched; empty: as `mesh` and `strategies`
+  /// say.
+  llvm::SmallVector<std::string> axes;
   int64_t microBatches = 0; // 0: searched
   int64_t memoryLimit = 0;  // bytes per device; 0: what the cluster's have
   Constraints constraints;
+  /// Null: none. Its decisions that fit are constraints too, weaker than the
+  /// others (Planning/KeepDecisions.h).
+  std::shared_ptr<const OldPlan> from;
+  /// `--bind`, which shaped the graph already: for the record.
+  std::map<std::string, std::string> bindings;
 };
 
 /// The axis of a mesh, as users write it, that counts pipeline stages.
@@ -37,6 +53,11 @@ struct SearchTrial {
 };
 /// `x=4: 12.1 us, at least 11.0 us, 1.0 MiB a device, best so far`
 std::string toString(const SearchTrial &trial);
+
+/// The mesh that the plan chose, as a user writes it: names of strategies match
+/// axes by position.
+llvm::SmallVector<MeshAxis>
+writtenMesh(const Plan &plan, llvm::ArrayRef<StrategyName> strategies);
 
 /// Tries the meshes that the request allows and returns the plan with the least
 /// predicted seconds; verified. `trace` gets lines for each trial; `tried` gets

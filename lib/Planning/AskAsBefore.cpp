@@ -1,0 +1,100 @@
+//===- AskAsBefore.cpp - A request that follows an old plan ---------------===//
+
+#include "Stages.h"
+#include "autopar/Planning/KeepDecisions.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+SmallVector<MeshAxis> writtenMesh(const Plan &plan,
+                                  ArrayRef<StrategyName> strategies) {
+  SmallVector<MeshAxis> axes;
+  for (const MeshAxis &axis : plan.mesh.axes())
+    if (axis.name != kTimeAxis)
+      axes.push_back(axis);
+  bool onePerName = strategies != ArrayRef(StrategyName::Auto) &&
+                    axes.size() == count_if(strategies, [](StrategyName name) {
+                      return name != StrategyName::Layer;
+                    });
+  if (!onePerName)
+    erase_if(axes, [](const MeshAxis &axis) { return axis.size == 1; });
+  const StrategyName *layer = llvm::find(strategies, StrategyName::Layer);
+  bool named = layer != strategies.end();
+  if (plan.stages > 1 || named) {
+    size_t index = named ? layer - strategies.begin() : 0;
+    axes.insert(axes.begin() + std::min(index, axes.size()),
+                {kStageAxis.str(), plan.stages});
+  }
+  return axes;
+}
+
+/// `matmul` of `matmul ([0, 2], [2, 1]) -> ([0, 1])`.
+static StringRef kindOf(StringRef rule) { return rule.split(' ').first; }
+
+/// An old plan of a model of which hardly an op is left helps nobody.
+static Error checkModel(const OldPlan &old, const ModelGraph &graph) {
+  StringMap<StringRef> rules;
+  for (const PlannedOp &op : old.plan.ops)
+    rules[op.name] = op.rule;
+  size_t same = count_if(graph.ops, [&](const GraphOp &op) {
+    auto it = rules.find(op.name);
+    return it != rules.end() &&
+           (it->second.empty() ||
+            kindOf(it->second) == kindOf(ruleWithoutSizes(op)));
+  });
+  if (same > 0 && 2 * same >= std::min(graph.ops.size(), old.plan.ops.size()))
+    return Error::success();
+  return createStringError(
+      "--from " + old.file + ": a plan of another model (" + old.plan.model +
+      "): of its " + Twine(old.plan.ops.size()) + " ops " + Twine(same) +
+      " are among the " + Twine(graph.ops.size()) + " of " + graph.model +
+      ", by name and kind; leave --from out");
+}
+
+/// The mesh where the cluster has as many devices, else its axes.
+static void askForMesh(PlanRequest &request) {
+  const Plan &old = request.from->plan;
+  SmallVector<MeshAxis> axes = writtenMesh(old, request.strategies);
+  if (old.cluster.deviceCount() == request.cluster.deviceCount())
+    request.mesh = std::move(axes);
+  else
+    for (MeshAxis &axis : axes)
+      request.axes.push_back(std::move(axis.name));
+}
+
+Expected<PlanRequest> askAsBefore(const PlanRequest &given,
+                                  const ModelGraph &graph) {
+  PlanRequest request = given;
+  if (!request.from)
+    return request;
+  const Plan &old = request.from->plan;
+  if (Error error = checkModel(*request.from, graph))
+    return std::move(error);
+  Constraint &kept = request.constraints.list.emplace_back();
+  kept.kind = Constraint::Kept;
+  kept.name = request.from->file;
+  Expected<SmallVector<StrategyName>> strategies =
+      parseStrategies(old.strategy);
+  bool free = request.strategies == ArrayRef(StrategyName::Auto);
+  if (!strategies)
+    consumeError(strategies.takeError()); // a hand-written word
+  else if (free)
+    request.strategies = *strategies;
+  else if (request.strategies != *strategies)
+    return request; // who asks for other axes gets them
+  Expected<SmallVector<MeshAxis>> pinned = pinnedMesh(request.constraints);
+  if (!pinned)
+    return pinned.takeError();
+  if (!request.mesh.empty() || !pinned->empty())
+    return request;
+  askForMesh(request);
+  if (request.microBatches == 0 && old.stages > 1 && !request.mesh.empty() &&
+      batchSize(graph) % old.microBatches == 0)
+    request.microBatches = old.microBatches;
+  return request;
+}
+
+} // namespace autopar

@@ -1,0 +1,59 @@
+//===- IdentifyPlan.cpp - Of which graph a plan is ------------------------===//
+
+#include "autopar/Planning/Plan.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+/// A signature begins with the op's name: `autopar.matmul{...}(...)`.
+static StringRef kindOf(const GraphOp &op) {
+  StringRef name = StringRef(op.signature).take_while([](char c) {
+    return isAlnum(c) || c == '_' || c == '.';
+  });
+  return name.contains('.') ? name.split('.').second : name;
+}
+
+std::string ruleWithoutSizes(const GraphOp &op) {
+  std::string rule = toString(op.rule); // its sizes are in braces
+  return (kindOf(op) + " " + StringRef(rule).split(" {").first).str();
+}
+
+/// Of ops, edges and types. Rules depend on sizes: a dimension of one element
+/// is none of their factors.
+static uint64_t structureHashOf(const ModelGraph &graph) {
+  std::string text;
+  auto number = [&](uint64_t n) { text += std::to_string(n) + ","; };
+  for (const GraphValue &value : graph.values) {
+    number(unsigned(value.source));
+    number(value.elementBytes);
+    number(value.shape.size());
+  }
+  for (const GraphOp &op : graph.ops) {
+    text += kindOf(op);
+    for (ArrayRef<unsigned> list : {op.operands, op.results}) {
+      text += ';';
+      for_each(list, number);
+    }
+  }
+  text += ';';
+  for_each(graph.stepResults, number);
+  for (const GraphState &state : graph.states) {
+    number(state.argument);
+    number(state.result);
+  }
+  return xxh3_64bits(text);
+}
+
+void identify(Plan &plan, const ModelGraph &graph) {
+  plan.model = graph.model;
+  plan.modelHash = graph.hash;
+  plan.structureHash = structureHashOf(graph);
+  plan.precision = graph.precision;
+  for (const auto &[planned, op] : zip_equal(plan.ops, graph.ops))
+    planned.rule = ruleWithoutSizes(op);
+}
+
+} // namespace autopar
