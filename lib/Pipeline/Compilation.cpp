@@ -130,12 +130,9 @@ LogicalResult Compilation::runPasses(Phase phase, ExecutableParts *to) {
   return success();
 }
 
-/// A plan is of the model in one precision, which its file says; "": fp32, or
-/// there is no file.
-FailureOr<std::string> Compilation::precisionOfPlan(StringRef path) {
-  if (path.empty())
-    return std::string();
-  llvm::Expected<Plan> plan = readPlanFile(path, request.entry);
+/// A plan is of the model in one precision, which its file says; "": fp32.
+FailureOr<std::string> Compilation::precisionOfPlan(StringRef path,
+                                                    llvm::Expected<Plan> plan) {
   if (!plan)
     return fail(plan.takeError());
   const std::string &precision = plan->precision;
@@ -147,9 +144,12 @@ FailureOr<std::string> Compilation::precisionOfPlan(StringRef path) {
 }
 
 LogicalResult Compilation::followPlan() {
-  FailureOr<std::string> precision = precisionOfPlan(request.planFile);
-  if (failed(precision) || request.planFile.empty())
-    return precision;
+  if (request.planFile.empty())
+    return success();
+  FailureOr<std::string> precision = precisionOfPlan(
+      request.planFile, readPlanFile(request.planFile, request.entry));
+  if (failed(precision))
+    return failure();
   StringRef is = precision->empty() ? StringRef(kPrecisions[0]) : *precision;
   if (!request.precision.empty() && request.precision != is)
     return fail(llvm::createStringError("--precision " + request.precision +
@@ -163,10 +163,14 @@ LogicalResult Compilation::followPlan() {
 /// The recipe, checked, and what it says of the import and the precision. What
 /// neither it nor the request says of that is as in the old plan.
 LogicalResult Compilation::readRecipe() {
-  FailureOr<std::string> old = precisionOfPlan(request.fromPlan);
-  if (failed(old))
-    return failure();
-  std::string precision = request.precision.empty() ? *old : request.precision;
+  std::string precision = request.precision;
+  if (precision.empty() && !request.fromPlan.empty()) {
+    FailureOr<std::string> old = precisionOfPlan(
+        request.fromPlan, readOldPlanFile(request.fromPlan, request.entry));
+    if (failed(old))
+      return failure();
+    precision = *old;
+  }
   if (request.recipe.empty()) {
     request.precision = precision;
     return success();
@@ -280,7 +284,8 @@ LogicalResult Compilation::makePlan() {
         "--emit cuda-source: that is of GPU programs; add --target cuda"));
   if (request.remarks)
     remarkOnPlan(*ir, planned.graph, planned.plan);
-  table = planned.kept + describeTraining() + describe(planned.plan, planned.graph);
+  table =
+      planned.kept + describeTraining() + describe(planned.plan, planned.graph);
   return success();
 }
 

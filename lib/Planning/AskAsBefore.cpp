@@ -1,9 +1,9 @@
 //===- AskAsBefore.cpp - A request that follows an old plan ---------------===//
 
+#include "MatchPlan.h"
 #include "Stages.h"
 #include "autopar/Planning/KeepDecisions.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
 
 using namespace llvm;
 
@@ -31,19 +31,14 @@ SmallVector<MeshAxis> writtenMesh(const Plan &plan,
   return axes;
 }
 
-/// `matmul` of `matmul ([0, 2], [2, 1]) -> ([0, 1])`.
-static StringRef kindOf(StringRef rule) { return rule.split(' ').first; }
-
 /// An old plan of a model of which hardly an op is left helps nobody.
 static Error checkModel(const OldPlan &old, const ModelGraph &graph) {
-  StringMap<StringRef> rules;
-  for (const PlannedOp &op : old.plan.ops)
-    rules[op.name] = op.rule;
-  size_t same = count_if(graph.ops, [&](const GraphOp &op) {
-    auto it = rules.find(op.name);
-    return it != rules.end() &&
-           (it->second.empty() ||
-            kindOf(it->second) == kindOf(ruleWithoutSizes(op)));
+  std::vector<const PlannedOp *> found = matchPlan(old.plan, graph).ops;
+  size_t same = count_if(zip_equal(found, graph.ops), [](auto pair) {
+    auto [planned, op] = pair;
+    return planned &&
+           (planned->rule.empty() ||
+            kindOfRule(planned->rule) == kindOfRule(ruleWithoutSizes(op)));
   });
   if (same > 0 && 2 * same >= std::min(graph.ops.size(), old.plan.ops.size()))
     return Error::success();
@@ -52,6 +47,16 @@ static Error checkModel(const OldPlan &old, const ModelGraph &graph) {
       "): of its " + Twine(old.plan.ops.size()) + " ops " + Twine(same) +
       " are among the " + Twine(graph.ops.size()) + " of " + graph.model +
       ", by name and kind; leave --from out");
+}
+
+/// The old strategies, but for those that no op of this graph can follow.
+static void askForStrategies(PlanRequest &request, const ModelGraph &graph,
+                             ArrayRef<StrategyName> strategies) {
+  request.strategies.assign(strategies.begin(), strategies.end());
+  for (StrategyName &name : request.strategies)
+    if (name != StrategyName::Layer && name != StrategyName::Auto &&
+        !anyFollows(demandsOf(graph, name, /*parts=*/2)))
+      name = StrategyName::Auto;
 }
 
 /// The mesh where the cluster has as many devices, else its axes.
@@ -82,7 +87,7 @@ Expected<PlanRequest> askAsBefore(const PlanRequest &given,
   if (!strategies)
     consumeError(strategies.takeError()); // a hand-written word
   else if (free)
-    request.strategies = *strategies;
+    askForStrategies(request, graph, *strategies);
   else if (request.strategies != *strategies)
     return request; // who asks for other axes gets them
   Expected<SmallVector<MeshAxis>> pinned = pinnedMesh(request.constraints);

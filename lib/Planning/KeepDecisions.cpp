@@ -2,10 +2,11 @@
 
 #include "autopar/Planning/KeepDecisions.h"
 #include "ChoiceText.h"
+#include "MatchPlan.h"
 #include "Stages.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringExtras.h"
+#include <map>
 
 using namespace llvm;
 
@@ -21,9 +22,9 @@ struct AxisPair {
   bool sameSize;
 
   std::string notInParts() const {
-    return now.empty() ? "axis '" + name + "' is gone"
-                       : "axis '" + name +
-                             "' has another size and was used in parts";
+    return now.empty()
+               ? "axis '" + name + "' is gone"
+               : "axis '" + name + "' has another size and was used in parts";
   }
 };
 
@@ -36,18 +37,19 @@ public:
          int64_t stages, Limits &limits)
       : old(request.from->plan), graph(graph), mesh(mesh), stages(stages),
         limits(limits), place(request.constraints.list.size() - 1),
-        sameSizes(old.modelHash == graph.hash), keptOps(graph.ops.size()) {}
+        match(matchPlan(old, graph)), keptOps(graph.ops.size()) {}
   KeptDecisions run();
 
 private:
   void pairAxes();
   void keepOp(unsigned index, const PlannedOp &planned);
-  std::optional<std::string> whyOther(const GraphOp &op,
-                                      const PlannedOp &planned) const;
-  bool translate(const PlannedOp &planned, Assignment &assignment,
-                 SmallVector<unsigned> &pinned);
-  bool allows(const OpLimit &limit, const Assignment &assignment,
-              ArrayRef<unsigned> pinned) const;
+  SmallVector<Choice> choicesOver(const AxisPair &axis,
+                                  const PlannedOp &planned) const;
+  std::optional<std::string> whyNot(unsigned index,
+                                    Assignment assignment) const;
+  std::optional<std::string> addAxis(const AxisPair &axis, unsigned index,
+                                     const PlannedOp &planned,
+                                     Assignment &assignment) const;
   void keepValue(unsigned index, const PlannedValue &planned);
   bool isUsedAsBefore(const GraphValue &value) const;
   std::optional<std::string> translate(ArrayRef<unsigned> before,
@@ -63,11 +65,12 @@ private:
             Twine(size) + " elements into " + Twine(mesh.product(subAxes)))
         .str();
   }
-  template <typename Item, typename Node>
-  void dropAbsent(const std::vector<Item> &items,
-                  const std::vector<Node> &nodes, StringRef what);
+  template <typename Item>
+  void dropAbsent(const std::vector<Item> &items, ArrayRef<const Item *> found,
+                  DecisionKind kind);
   void keepStages();
-  void drop(StringRef what, StringRef reason, StringRef name, const Twine &why);
+  void drop(DecisionKind kind, StringRef reason, StringRef name,
+            const Twine &why);
 
   const Plan &old;
   const ModelGraph &graph;
@@ -75,25 +78,25 @@ private:
   int64_t stages;
   Limits &limits;
   unsigned place; // of what is kept, among the constraints
-  bool sameSizes;
+  PlanMatch match;
+  bool sameSizes = false; // of the model and of all axes
   SmallVector<AxisPair> axes;
-  bool hasNewAxis = false; // one of several devices
+  bool hasNewAxis = false;      // one of several devices
   std::vector<AxisDemand> time; // what ops do along the time axis
-  StringMap<const PlannedOp *> ops;
   std::vector<bool> keptOps;
-  StringMap<size_t> groups; // of KeptDecisions::dropped, by kind and reason
+  /// Places in KeptDecisions::dropped.
+  std::map<std::pair<DecisionKind, std::string>, size_t> groups;
   KeptDecisions kept;
 };
 
 } // namespace
 
-void Keeper::drop(StringRef what, StringRef reason, StringRef name,
+void Keeper::drop(DecisionKind kind, StringRef reason, StringRef name,
                   const Twine &why) {
   constexpr size_t kNames = 3;
-  auto [it, inserted] =
-      groups.try_emplace((what + " " + reason).str(), kept.dropped.size());
+  auto [it, inserted] = groups.try_emplace({kind, reason}, kept.dropped.size());
   if (inserted)
-    kept.dropped.push_back({what.str(), why.str(), 0, {}});
+    kept.dropped.push_back({kind, why.str(), 0, {}});
   DroppedDecisions &group = kept.dropped[it->second];
   ++group.count;
   if (group.names.size() < kNames)
@@ -109,6 +112,8 @@ void Keeper::pairAxes() {
     axes.push_back({axis.name, *old.mesh.lookup(axis.name), now,
                     mesh.product(now) == axis.size});
   }
+  sameSizes = old.modelHash == graph.hash &&
+              all_of(axes, [](const AxisPair &axis) { return axis.sameSize; });
   hasNewAxis = any_of(mesh.axes(), [&](const MeshAxis &axis) {
     return axis.name != kTimeAxis && axis.size > 1 &&
            none_of(axes,
@@ -120,79 +125,85 @@ void Keeper::pairAxes() {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// Why the old strategy does not speak of this op.
-std::optional<std::string> Keeper::whyOther(const GraphOp &op,
-                                            const PlannedOp &planned) const {
-  std::string rule = ruleWithoutSizes(op);
-  if (planned.rule.empty() || planned.rule == rule)
-    return std::nullopt;
-  return "was " + planned.rule + ", is " + rule;
-}
-
 /// What the op did over each axis, over the axis of that name. An axis of
 /// another size does the same with all its devices.
-bool Keeper::translate(const PlannedOp &planned, Assignment &assignment,
-                       SmallVector<unsigned> &pinned) {
-  for (const AxisPair &axis : axes) {
-    SmallVector<Choice> choices;
-    for (unsigned subAxis : axis.before)
-      choices.push_back(planned.assignment[subAxis]);
-    if (axis.now.empty()) {
-      if (!all_equal(choices) || choices.front().kind != Choice::None)
-        drop("op", axis.name, planned.name, axis.notInParts());
-      continue;
-    }
-    if (!axis.sameSize) {
-      if (!all_equal(choices)) {
-        drop("op", axis.name, planned.name, axis.notInParts());
-        return false;
-      }
-      choices.assign(axis.now.size(), Choice(choices.front()));
-    }
-    for (const auto &[subAxis, choice] : zip_equal(axis.now, choices)) {
-      assignment[subAxis] = choice;
-      pinned.push_back(subAxis);
-    }
-  }
-  return true;
+SmallVector<Choice> Keeper::choicesOver(const AxisPair &axis,
+                                        const PlannedOp &planned) const {
+  SmallVector<Choice> choices;
+  for (unsigned subAxis : axis.before)
+    choices.push_back(planned.assignment[subAxis]);
+  if (axis.sameSize || !all_equal(choices))
+    return choices;
+  return SmallVector<Choice>(axis.now.size(), choices.front());
 }
 
-bool Keeper::allows(const OpLimit &limit, const Assignment &assignment,
-                    ArrayRef<unsigned> pinned) const {
-  return limit.subAxes.empty() || all_of(pinned, [&](unsigned subAxis) {
-           const SubAxisLimit &of = limit.subAxes[subAxis];
-           return (!of.only || is_contained(*of.only, assignment[subAxis])) &&
-                  !is_contained(of.never, assignment[subAxis]);
-         });
-}
-
-void Keeper::keepOp(unsigned index, const PlannedOp &planned) {
+/// Whether what the op is to do is legal with what it does over time.
+std::optional<std::string> Keeper::whyNot(unsigned index,
+                                          Assignment assignment) const {
   const GraphOp &op = graph.ops[index];
-  if (std::optional<std::string> why = whyOther(op, planned))
-    return drop("op", "rule", op.name, *why);
-  Assignment assignment(mesh.subAxes().size());
-  SmallVector<unsigned> pinned;
-  if (!translate(planned, assignment, pinned) || pinned.empty())
-    return;
   for (const auto &[choice, subAxis] : zip_equal(assignment, mesh.subAxes()))
     if (subAxis.time && !time.empty() && !time[index].empty())
       choice = time[index].front();
   if (!shardingsOf(op.rule, assignment, mesh))
-    return drop("op", "illegal", op.name,
-                whyIllegal(graph, op, assignment, mesh));
+    return whyIllegal(graph, op, assignment, mesh);
   for (const auto &[factor, item] : enumerate(op.rule.factors))
     if (SmallVector<unsigned, 2> subAxes = subAxesOf(assignment, factor);
         isTooSmall(item.size, subAxes))
-      return drop("op", "small", op.name, tooSmall(item.size, subAxes));
+      return tooSmall(item.size, subAxes);
+  return std::nullopt;
+}
+
+/// Adds what the op does over one axis if it can do that; why not.
+std::optional<std::string> Keeper::addAxis(const AxisPair &axis, unsigned index,
+                                           const PlannedOp &planned,
+                                           Assignment &assignment) const {
+  SmallVector<Choice> choices = choicesOver(axis, planned);
+  if (choices.size() != axis.now.size()) {
+    bool idle = all_of(choices, [](const Choice &choice) {
+      return choice.kind == Choice::None;
+    });
+    return idle ? std::nullopt : std::optional(axis.notInParts());
+  }
+  Assignment longer = assignment;
+  for (const auto &[subAxis, choice] : zip_equal(axis.now, choices)) {
+    longer[subAxis] = choice;
+    if (!limits.ops[index].subAxes.empty() &&
+        !limits.ops[index].subAxes[subAxis].allows(choice))
+      return kDemanded.str();
+  }
+  if (std::optional<std::string> why = whyNot(index, longer))
+    return why;
+  assignment = std::move(longer);
+  return std::nullopt;
+}
+
+void Keeper::keepOp(unsigned index, const PlannedOp &planned) {
+  const GraphOp &op = graph.ops[index];
+  std::string rule = ruleWithoutSizes(op);
+  if (!planned.rule.empty() && planned.rule != rule)
+    return drop(DecisionKind::Op, "rule", op.name,
+                "was " + planned.rule + ", is " + rule);
+  Assignment assignment(mesh.subAxes().size());
+  SmallVector<unsigned> pinned;
+  bool whole = true;
+  for (const AxisPair &axis : axes) {
+    if (std::optional<std::string> why =
+            addAxis(axis, index, planned, assignment)) {
+      drop(DecisionKind::Op, axis.name, op.name, *why);
+      whole = false;
+    } else {
+      append_range(pinned, axis.now);
+    }
+  }
+  keptOps[index] = whole;
+  kept.ops += whole;
+  if (pinned.empty())
+    return;
   OpLimit &limit = limits.ops[index];
-  if (!allows(limit, assignment, pinned))
-    return drop("op", "demand", op.name, kDemanded);
   limit.subAxes.resize(mesh.subAxes().size());
   for (unsigned subAxis : pinned)
     limit.subAxes[subAxis].only = SmallVector<Choice, 2>{assignment[subAxis]};
   limit.from.push_back(place);
-  keptOps[index] = true;
-  ++kept.ops;
 }
 
 //===----------------------------------------------------------------------===//
@@ -200,8 +211,9 @@ void Keeper::keepOp(unsigned index, const PlannedOp &planned) {
 //===----------------------------------------------------------------------===//
 
 /// The sub-axes of the axes of these names; why they cannot be told.
-std::optional<std::string> Keeper::translate(ArrayRef<unsigned> before,
-                                             SmallVectorImpl<unsigned> &now) const {
+std::optional<std::string>
+Keeper::translate(ArrayRef<unsigned> before,
+                  SmallVectorImpl<unsigned> &now) const {
   while (!before.empty()) {
     if (old.mesh.subAxes()[before.front()].time) {
       before = before.drop_front();
@@ -216,7 +228,8 @@ std::optional<std::string> Keeper::translate(ArrayRef<unsigned> before,
       before = before.drop_front();
       continue;
     }
-    if (before.take_front(axis->before.size()) != ArrayRef(axis->before))
+    if (axis->now.empty() ||
+        before.take_front(axis->before.size()) != ArrayRef(axis->before))
       return axis->notInParts();
     append_range(now, axis->now);
     before = before.drop_front(axis->before.size());
@@ -264,24 +277,24 @@ void Keeper::keepValue(unsigned index, const PlannedValue &planned) {
   const GraphValue &value = graph.values[index];
   size_t rank = planned.sharding.dims.size();
   if (rank != value.shape.size())
-    return drop("tensor", "rank", value.name,
+    return drop(DecisionKind::Tensor, "rank", value.name,
                 "had " + Twine(rank) + " dimensions, has " +
                     Twine(value.shape.size()));
   if (axes.empty())
     return;
   if (hasNewAxis)
-    return drop("tensor", "axis", value.name,
+    return drop(DecisionKind::Tensor, "axis", value.name,
                 "the mesh has an axis that the old one has not");
   if (!isUsedAsBefore(value))
-    return drop("tensor", "ops", value.name,
+    return drop(DecisionKind::Tensor, "ops", value.name,
                 value.source == ValueSource::Op ? "so is what makes it"
                                                 : "so is what reads it");
   Sharding sharding;
   if (std::optional<std::string> why =
           translate(value, planned.sharding, sharding))
-    return drop("tensor", "sharding", value.name, *why);
+    return drop(DecisionKind::Tensor, "sharding", value.name, *why);
   if (!limits.values[index].allows(sharding, mesh))
-    return drop("tensor", "demand", value.name, kDemanded);
+    return drop(DecisionKind::Tensor, "demand", value.name, kDemanded);
   ShardingLimit pin;
   for (const DimSharding &dim : sharding.dims)
     pin.dims.push_back(dim.subAxes);
@@ -301,7 +314,7 @@ void Keeper::keepStages() {
     return;
   std::vector<int64_t> earliest(graph.ops.size(), 0);
   for (const auto &[index, op] : enumerate(graph.ops)) {
-    const PlannedOp *planned = ops.lookup(op.name);
+    const PlannedOp *planned = match.ops[index];
     if (!graph.dependsOnInput(op))
       continue;
     for (unsigned operand : op.operands)
@@ -313,13 +326,14 @@ void Keeper::keepStages() {
     StageLimit &limit = limits.stages[index];
     int64_t stage = planned->stage;
     if (old.stages != stages)
-      drop("stage of op", "count", op.name,
+      drop(DecisionKind::Stage, "count", op.name,
            "there were " + Twine(old.stages) + " stages, there are " +
                Twine(stages));
     else if (stage < earliest[index])
-      drop("stage of op", "order", op.name, "it reads from a later stage");
+      drop(DecisionKind::Stage, "order", op.name,
+           "it reads from a later stage");
     else if (!limit.allows(stage))
-      drop("stage of op", "demand", op.name, kDemanded);
+      drop(DecisionKind::Stage, "demand", op.name, kDemanded);
     else {
       limit.only = earliest[index] = stage;
       limit.from = place;
@@ -328,15 +342,16 @@ void Keeper::keepStages() {
   }
 }
 
-template <typename Item, typename Node>
+template <typename Item>
 void Keeper::dropAbsent(const std::vector<Item> &items,
-                        const std::vector<Node> &nodes, StringRef what) {
-  StringSet<> names;
-  for (const Node &node : nodes)
-    names.insert(node.name);
-  for (const Item &item : items)
-    if (!names.contains(item.name))
-      drop(what, "absent", item.name, "the model has none of this name");
+                        ArrayRef<const Item *> found, DecisionKind kind) {
+  std::vector<bool> isFound(items.size(), false);
+  for (const Item *item : found)
+    if (item)
+      isFound[item - items.data()] = true;
+  for (const auto &[item, there] : zip_equal(items, isFound))
+    if (!there)
+      drop(kind, "absent", item.name, "the model has it no more");
 }
 
 KeptDecisions Keeper::run() {
@@ -350,26 +365,13 @@ KeptDecisions Keeper::run() {
     else
       consumeError(demands.takeError());
   }
-  for (const PlannedOp &op : old.ops)
-    ops[op.name] = &op;
-  StringMap<const PlannedValue *> values;
-  for (const PlannedValue &value : old.values)
-    values[value.name] = &value;
-  for (const auto &[index, op] : enumerate(graph.ops)) {
-    if (const PlannedOp *planned = ops.lookup(op.name))
-      keepOp(index, *planned);
-    else
-      ++kept.newOps;
-  }
-  for (const auto &[index, value] : enumerate(graph.values)) {
-    if (const PlannedValue *planned = values.lookup(value.name))
-      keepValue(index, *planned);
-    else
-      ++kept.newValues;
-  }
+  for (const auto &[index, planned] : enumerate(match.ops))
+    planned ? keepOp(index, *planned) : void(++kept.newOps);
+  for (const auto &[index, planned] : enumerate(match.values))
+    planned ? keepValue(index, *planned) : void(++kept.newValues);
   keepStages();
-  dropAbsent(old.ops, graph.ops, "op");
-  dropAbsent(old.values, graph.values, "tensor");
+  dropAbsent(old.ops, ArrayRef(match.ops), DecisionKind::Op);
+  dropAbsent(old.values, ArrayRef(match.values), DecisionKind::Tensor);
   return std::move(kept);
 }
 

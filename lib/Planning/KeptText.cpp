@@ -10,20 +10,34 @@ using namespace llvm;
 
 namespace autopar {
 
-/// `same graph`, `same ops, other sizes`, `another graph`.
 static StringRef relation(const Plan &old, const Plan &plan) {
   if (old.modelHash == plan.modelHash)
-    return "the same model";
-  return old.structureHash == plan.structureHash ? "the model in other sizes"
-                                                 : "another model";
+    return "this graph";
+  return old.structureHash == plan.structureHash ? "this graph in other sizes"
+                                                 : "another graph";
+}
+
+/// `data=2, tensor=2, 2 stages, 4 micro-batches`
+static std::string meshOf(const Plan &plan) {
+  SmallVector<MeshAxis> axes;
+  copy_if(plan.mesh.axes(), std::back_inserter(axes),
+          [](const MeshAxis &axis) { return axis.name != kTimeAxis; });
+  std::string text = meshText(Mesh(axes));
+  if (plan.stages > 1)
+    text += formatv(", {0} stages, {1} micro-batches", plan.stages,
+                    plan.microBatches);
+  return text;
 }
 
 /// `12 ops (fc1, fc2, fc3, ...): why the first is`.
 static std::string groupText(const DroppedDecisions &group) {
+  static constexpr StringLiteral kOne[] = {"op", "tensor", "stage of op"},
+                                 kMany[] = {"ops", "tensors", "stages of ops"};
   if (group.count == 1)
-    return group.what + " " + group.names.front() + ": " + group.why;
-  return formatv("{0} {1}s ({2}{3}): {4}", group.count, group.what,
-                 join(group.names, ", "),
+    return formatv("{0} {1}: {2}", kOne[unsigned(group.kind)],
+                   group.names.front(), group.why);
+  return formatv("{0} {1} ({2}{3}): {4}", group.count,
+                 kMany[unsigned(group.kind)], join(group.names, ", "),
                  group.count > group.names.size() ? ", ..." : "", group.why);
 }
 
@@ -43,7 +57,9 @@ std::string describeKept(const PlanRequest &request, const ModelGraph &graph,
       keepDecisions(*asked, graph, plan.mesh, plan.stages, *limits);
   std::string text =
       formatv("from         {0}, a plan of {1} on {2}\n", request.from->file,
-              relation(old, plan), meshText(old.mesh));
+              relation(old, plan), meshOf(old));
+  if (old.cluster.deviceCount() == 1)
+    return text + "kept         nothing: one device leaves nothing to decide\n";
   text += formatv("kept         {0} of {1} ops, {2} of {3} tensors", kept.ops,
                   old.ops.size(), kept.values, old.values.size());
   if (kept.stages)
@@ -51,7 +67,10 @@ std::string describeKept(const PlanRequest &request, const ModelGraph &graph,
   text += "\n";
   for (const DroppedDecisions &group : kept.dropped)
     text += "dropped      " + groupText(group) + "\n";
-  if (old.microBatches != plan.microBatches)
+  if (old.strategy != plan.strategy)
+    text += formatv("dropped      strategy {0}: now {1}\n", old.strategy,
+                    plan.strategy);
+  if (old.stages > 1 && old.microBatches != plan.microBatches)
     text += formatv("dropped      {0} micro-batches: now {1}\n",
                     old.microBatches, plan.microBatches);
   if (kept.newOps + kept.newValues > 0)
@@ -60,29 +79,12 @@ std::string describeKept(const PlanRequest &request, const ModelGraph &graph,
   return text;
 }
 
-Error keptDoNotFit(const PlanRequest &request, int64_t limitBytes,
-                   function_ref<Expected<Plan>(const PlanRequest &)> search) {
-  PlanRequest free = request;
-  free.from = nullptr;
-  Expected<Plan> plan = search(free);
-  std::string without =
-      plan ? "there is one: leave --from out"
-           : "there is none either, or none is found quickly";
-  if (!plan)
-    consumeError(plan.takeError());
-  return createStringError(
-      "with what is kept of " + request.from->file +
-      " no plan fits the memory limit of " + bytesText(double(limitBytes)) +
-      " per device; without it " + without);
-}
-
 void takeBound(Plan &plan, const Plan &old) {
   constexpr double kEqual = 1e-9;
   json::Value was = toJSON(old), is = toJSON(plan);
-  for (StringRef key :
-       {"model_hash", "structure_hash", "precision", "cluster", "strategy",
-        "request", "mesh", "micro_batches", "predicted_peak_memory_bytes",
-        "tensors", "ops"})
+  for (StringRef key : {"model_hash", "structure_hash", "precision", "cluster",
+                        "strategy", "request", "mesh", "micro_batches",
+                        "predicted_peak_memory_bytes", "tensors", "ops"})
     if (const json::Value *a = was.getAsObject()->get(key),
         *b = is.getAsObject()->get(key);
         a && b ? *a != *b : a != b)

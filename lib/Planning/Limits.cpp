@@ -12,8 +12,7 @@ namespace autopar {
 bool OpLimit::allows(const Assignment &assignment) const {
   return all_of(zip(subAxes, assignment), [](auto pair) {
     const auto &[limit, choice] = pair;
-    return (!limit.only || is_contained(*limit.only, choice)) &&
-           !is_contained(limit.never, choice);
+    return limit.allows(choice);
   });
 }
 

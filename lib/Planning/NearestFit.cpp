@@ -126,4 +126,22 @@ Error nearestFit(const PlanRequest &request, const NotEnoughMemory &shortage,
       (devices.empty() ? "" : ", and with " + devices));
 }
 
+Error keptDoNotFit(const PlanRequest &request, int64_t limitBytes,
+                   AnyPlan search) {
+  PlanRequest free = request;
+  free.from = nullptr;
+  Expected<Plan> plan = search(free);
+  std::string without = "one does: leave --from out";
+  if (!plan)
+    without = "neither: " +
+              toString(handleErrors(plan.takeError(),
+                                    [&](const NotEnoughMemory &shortage) {
+                                      return nearestFit(free, shortage, search);
+                                    }));
+  return createStringError("with what is kept of " + request.from->file +
+                           " no plan fits the memory limit of " +
+                           bytesText(double(limitBytes)) +
+                           " per device; without it " + without);
+}
+
 } // namespace autopar

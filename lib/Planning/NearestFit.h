@@ -16,6 +16,11 @@ using AnyPlan = llvm::function_ref<llvm::Expected<Plan>(const PlanRequest &)>;
 llvm::Error nearestFit(const PlanRequest &request,
                        const NotEnoughMemory &shortage, AnyPlan search);
 
+/// The same where decisions of an old plan are kept: whether a plan without
+/// them fits.
+llvm::Error keptDoNotFit(const PlanRequest &request, int64_t limitBytes,
+                         AnyPlan search);
+
 } // namespace autopar
 
 #endif // AUTOPAR_LIB_PLANNING_NEARESTFIT_H

@@ -241,7 +241,8 @@ Error Reader::readOp(StringRef op, const json::Value &value) {
       object ? object->getObject("strategy") : nullptr;
   if (!strategy)
     return fail(where + " needs an object 'strategy'");
-  if (Error error = checkKeys(*object, {"strategy", "stage", "rule"}, where + ": "))
+  if (Error error =
+          checkKeys(*object, {"strategy", "stage", "rule"}, where + ": "))
     return error;
   PlannedOp planned{op.str(), Assignment(plan.mesh.subAxes().size()), 0, ""};
   for (StringRef name : sortedKeys(*strategy)) {
@@ -344,15 +345,29 @@ findEntry(const json::Value &value, StringRef path, StringRef entry) {
   return fail("has no plan for --entry " + entry + "; it has '" + known + "'");
 }
 
-Expected<Plan> readPlanFile(StringRef path, StringRef entry) {
-  Expected<json::Value> value = readJsonFile("plan file", path);
-  if (!value)
-    return value.takeError();
-  Expected<const json::Value *> found = findEntry(*value, path, entry);
+static Expected<Plan> readPlan(const json::Value &value, StringRef path,
+                               StringRef entry) {
+  Expected<const json::Value *> found = findEntry(value, path, entry);
   if (!found)
     return found.takeError();
   return planFromJSON(
       **found, entry.empty() ? path.str() : (path + ", entry " + entry).str());
+}
+
+Expected<Plan> readPlanFile(StringRef path, StringRef entry) {
+  Expected<json::Value> value = readJsonFile("plan file", path);
+  if (!value)
+    return value.takeError();
+  return readPlan(*value, path, entry);
+}
+
+Expected<Plan> readOldPlanFile(StringRef path, StringRef entry) {
+  Expected<json::Value> value = readJsonFile("plan file", path);
+  if (!value)
+    return value.takeError();
+  const json::Object *object = value->getAsObject();
+  bool hasEntries = object && object->get("entries");
+  return readPlan(*value, path, hasEntries ? entry : "");
 }
 
 } // namespace autopar

@@ -66,7 +66,7 @@ private:
   llvm::Error readOldPlan(PlanRequest &request) {
     if (from.empty())
       return llvm::Error::success();
-    llvm::Expected<Plan> old = readPlanFile(from, entry);
+    llvm::Expected<Plan> old = readOldPlanFile(from, entry);
     if (!old)
       return old.takeError();
     if (request.cluster.nodes.empty())

@@ -16,9 +16,9 @@
 // DEFINE: %{check} = %python %S/Inputs/edit_plan.py %{plan} %t.edited.json %{changes} && not autopar-opt %s --autopar-apply-plan="file=%t.edited.json" 2>&1 | FileCheck %s --check-prefix=%{prefix}
 
 // REDEFINE: %{prefix} = FORMAT
-// REDEFINE: %{changes} = format=2
+// REDEFINE: %{changes} = format=3
 // RUN: %{check}
-// FORMAT: error: plan file {{.*}}: 'format' must be 1
+// FORMAT: error: plan file {{.*}}: 'format' must be 1 to 2: plan again with this version of autopar
 
 // REDEFINE: %{prefix} = HASH
 // REDEFINE: %{changes} = model_hash='"z"'

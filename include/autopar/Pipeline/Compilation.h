@@ -79,7 +79,8 @@ private:
   mlir::LogicalResult runPasses(Phase phase, ExecutableParts *to = nullptr);
   void describeRequest();
   mlir::LogicalResult followPlan();
-  mlir::FailureOr<std::string> precisionOfPlan(llvm::StringRef path);
+  mlir::FailureOr<std::string> precisionOfPlan(llvm::StringRef path,
+                                               llvm::Expected<Plan> plan);
   mlir::LogicalResult readRecipe();
   std::string describeTraining();
   static llvm::Error checkRanks(const Cluster &cluster, Phase last);

@@ -69,6 +69,10 @@ llvm::Expected<Constraints> readConstraintsFile(llvm::StringRef path);
 struct SubAxisLimit {
   std::optional<llvm::SmallVector<Choice, 2>> only; // nullopt: anything
   llvm::SmallVector<Choice, 2> never;
+  bool allows(const Choice &choice) const {
+    return (!only || llvm::is_contained(*only, choice)) &&
+           !llvm::is_contained(never, choice);
+  }
 };
 
 struct OpLimit {

@@ -13,17 +13,20 @@
 
 namespace autopar {
 
-/// Decisions of one kind that are not kept for one reason.
+enum class DecisionKind { Op, Tensor, Stage };
+
+/// Decisions of one kind that are not kept, or not over one axis, for one
+/// reason.
 struct DroppedDecisions {
-  std::string what; // `op`, `tensor`
-  std::string why;  // of the first
+  DecisionKind kind;
+  std::string why; // of the first
   unsigned count = 0;
   llvm::SmallVector<std::string, 3> names; // of the first few
 };
 
 struct KeptDecisions {
-  unsigned ops = 0, values = 0, stages = 0;
-  unsigned newOps = 0, newValues = 0; // that the old plan has not
+  unsigned ops = 0, values = 0, stages = 0; // of which nothing was dropped
+  unsigned newOps = 0, newValues = 0;       // that the old plan has not
   std::vector<DroppedDecisions> dropped;
 };
 
@@ -37,13 +40,6 @@ llvm::Expected<PlanRequest> askAsBefore(const PlanRequest &request,
 /// old plan; nothing if there is none. `request` is one of askAsBefore.
 KeptDecisions keepDecisions(const PlanRequest &request, const ModelGraph &graph,
                             const Mesh &mesh, int64_t stages, Limits &limits);
-
-/// Where nothing fits memory with what is kept: whether there is a plan without
-/// it. `search` is a quick one.
-llvm::Error
-keptDoNotFit(const PlanRequest &request, int64_t limitBytes,
-             llvm::function_ref<llvm::Expected<Plan>(const PlanRequest &)>
-                 search);
 
 /// Where the old plan answers the same request of the same model and decides
 /// the same, the new one gets the old one's bound, which is of a search that

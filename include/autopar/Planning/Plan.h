@@ -20,7 +20,8 @@ struct PlannedOp {
   Assignment assignment;
   int64_t stage = 0;
   /// What the assignment numbers: the op's kind and its sharding rule without
-  /// sizes, `matmul ([0, 2], [2, 1]) -> ([0, 1])`; "": a file that does not say.
+  /// sizes, `matmul ([0, 2], [2, 1]) -> ([0, 1])`; "": a file that does not
+  /// say.
   std::string rule;
 };
 
@@ -101,6 +102,9 @@ struct EntryPlan {
 /// Of a file with several entries the plan of `entry`.
 llvm::Expected<Plan> readPlanFile(llvm::StringRef path,
                                   llvm::StringRef entry = "");
+/// The same of a plan to keep decisions of: one without entries serves each.
+llvm::Expected<Plan> readOldPlanFile(llvm::StringRef path,
+                                     llvm::StringRef entry);
 /// One plan as it is; plans of entries under `{"entries": {NAME: PLAN}}`.
 llvm::Error writePlanFile(llvm::ArrayRef<EntryPlan> plans,
                           llvm::StringRef path);
