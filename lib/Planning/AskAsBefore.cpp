@@ -9,17 +9,25 @@ using namespace llvm;
 
 namespace autopar {
 
+static SmallVector<MeshAxis> deviceAxes(const Mesh &mesh) {
+  SmallVector<MeshAxis> axes;
+  copy_if(mesh.axes(), std::back_inserter(axes),
+          [](const MeshAxis &axis) { return axis.name != kTimeAxis; });
+  return axes;
+}
+
+/// Whether each axis is one of the names other than `layer`.
+static bool isNamed(ArrayRef<MeshAxis> axes,
+                    ArrayRef<StrategyName> strategies) {
+  return strategies != ArrayRef(StrategyName::Auto) &&
+         axes.size() + is_contained(strategies, StrategyName::Layer) ==
+             strategies.size();
+}
+
 SmallVector<MeshAxis> writtenMesh(const Plan &plan,
                                   ArrayRef<StrategyName> strategies) {
-  SmallVector<MeshAxis> axes;
-  for (const MeshAxis &axis : plan.mesh.axes())
-    if (axis.name != kTimeAxis)
-      axes.push_back(axis);
-  bool onePerName = strategies != ArrayRef(StrategyName::Auto) &&
-                    axes.size() == count_if(strategies, [](StrategyName name) {
-                      return name != StrategyName::Layer;
-                    });
-  if (!onePerName)
+  SmallVector<MeshAxis> axes = deviceAxes(plan.mesh);
+  if (!isNamed(axes, strategies))
     erase_if(axes, [](const MeshAxis &axis) { return axis.size == 1; });
   const StrategyName *layer = llvm::find(strategies, StrategyName::Layer);
   bool named = layer != strategies.end();
@@ -52,11 +60,20 @@ static Error checkModel(const OldPlan &old, const ModelGraph &graph) {
 /// The old strategies, but for those that no op of this graph can follow.
 static void askForStrategies(PlanRequest &request, const ModelGraph &graph,
                              ArrayRef<StrategyName> strategies) {
+  const Plan &old = request.from->plan;
+  SmallVector<MeshAxis> axes = deviceAxes(old.mesh);
+  bool sizesKnown = isNamed(axes, strategies) &&
+                    old.cluster.deviceCount() == request.cluster.deviceCount();
   request.strategies.assign(strategies.begin(), strategies.end());
-  for (StrategyName &name : request.strategies)
-    if (name != StrategyName::Layer && name != StrategyName::Auto &&
-        !anyFollows(demandsOf(graph, name, /*parts=*/2)))
+  const MeshAxis *axis = axes.begin();
+  for (StrategyName &name : request.strategies) {
+    if (name == StrategyName::Layer)
+      continue;
+    int64_t parts = sizesKnown ? (axis++)->size : 2;
+    if (name != StrategyName::Auto && parts > 1 &&
+        !anyFollows(demandsOf(graph, name, parts)))
       name = StrategyName::Auto;
+  }
 }
 
 /// The mesh where the cluster has as many devices, else its axes.

@@ -94,7 +94,8 @@ private:
 void Keeper::drop(DecisionKind kind, StringRef reason, StringRef name,
                   const Twine &why) {
   constexpr size_t kNames = 3;
-  auto [it, inserted] = groups.try_emplace({kind, reason}, kept.dropped.size());
+  auto [it, inserted] =
+      groups.try_emplace(std::pair(kind, reason.str()), kept.dropped.size());
   if (inserted)
     kept.dropped.push_back({kind, why.str(), 0, {}});
   DroppedDecisions &group = kept.dropped[it->second];
