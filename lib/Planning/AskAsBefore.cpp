@@ -1,6 +1,7 @@
 //===- AskAsBefore.cpp - A request that follows an old plan ---------------===//
 
 #include "MatchPlan.h"
+#include "MeshCandidates.h"
 #include "Stages.h"
 #include "autopar/Planning/KeepDecisions.h"
 #include "llvm/ADT/STLExtras.h"
@@ -76,13 +77,14 @@ static void askForStrategies(PlanRequest &request, const ModelGraph &graph,
   }
 }
 
-/// The mesh where the cluster has as many devices, else its axes.
+/// The mesh where the cluster has as many devices, else its axes; axes that
+/// were searched are searched again.
 static void askForMesh(PlanRequest &request) {
   const Plan &old = request.from->plan;
   SmallVector<MeshAxis> axes = writtenMesh(old, request.strategies);
   if (old.cluster.deviceCount() == request.cluster.deviceCount())
     request.mesh = std::move(axes);
-  else
+  else if (!isSearched(axes, request.strategies))
     for (MeshAxis &axis : axes)
       request.axes.push_back(std::move(axis.name));
 }

@@ -130,10 +130,19 @@ static std::vector<SmallVector<int64_t>> evenFirst(int64_t devices,
   return list;
 }
 
+static constexpr StringLiteral kFreeAxes[] = {"x", "y"};
+
+bool isSearched(ArrayRef<MeshAxis> axes, ArrayRef<StrategyName> strategies) {
+  return strategies == ArrayRef(StrategyName::Auto) &&
+         all_of(axes, [](const MeshAxis &axis) {
+           return is_contained(kFreeAxes, axis.name) ||
+                  axis.name == stringifyStrategy(StrategyName::Data);
+         });
+}
+
 static MeshCandidate freeAxes(ArrayRef<int64_t> sizes) {
-  static constexpr StringLiteral names[] = {"x", "y"};
   MeshCandidate candidate;
-  for (const auto &[name, size] : zip(names, sizes)) {
+  for (const auto &[name, size] : zip(kFreeAxes, sizes)) {
     candidate.axes.push_back({name.str(), size});
     candidate.names.push_back(StrategyName::Auto);
   }

@@ -21,6 +21,10 @@ struct MeshCandidate {
 llvm::Expected<std::vector<MeshCandidate>>
 meshCandidates(const PlanRequest &request, int64_t batch);
 
+/// Whether the search calls the axes of a mesh so where nothing fixes it.
+bool isSearched(llvm::ArrayRef<MeshAxis> axes,
+                llvm::ArrayRef<StrategyName> strategies);
+
 } // namespace autopar
 
 #endif // AUTOPAR_LIB_PLANNING_MESHCANDIDATES_H
