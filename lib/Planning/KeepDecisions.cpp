@@ -43,8 +43,9 @@ public:
 private:
   void pairAxes();
   void keepOp(unsigned index, const PlannedOp &planned);
-  SmallVector<Choice> choicesOver(const AxisPair &axis,
-                                  const PlannedOp &planned) const;
+  std::optional<std::string> choicesOver(const AxisPair &axis,
+                                         const PlannedOp &planned,
+                                         SmallVector<Choice> &choices) const;
   std::optional<std::string> whyNot(unsigned index,
                                     Assignment assignment) const;
   std::optional<std::string> addAxis(const AxisPair &axis, unsigned index,
@@ -126,16 +127,20 @@ void Keeper::pairAxes() {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// What the op did over each axis, over the axis of that name. An axis of
-/// another size does the same with all its devices.
-SmallVector<Choice> Keeper::choicesOver(const AxisPair &axis,
-                                        const PlannedOp &planned) const {
-  SmallVector<Choice> choices;
+/// What the op did over an axis, for the axis of that name: one of another size
+/// does the same with all its devices. Why it cannot.
+std::optional<std::string>
+Keeper::choicesOver(const AxisPair &axis, const PlannedOp &planned,
+                    SmallVector<Choice> &choices) const {
   for (unsigned subAxis : axis.before)
     choices.push_back(planned.assignment[subAxis]);
-  if (axis.sameSize || !all_equal(choices))
-    return choices;
-  return SmallVector<Choice>(axis.now.size(), choices.front());
+  if (axis.sameSize)
+    return std::nullopt;
+  bool isOne = all_equal(choices);
+  Choice first = choices.front();
+  choices.assign(axis.now.size(), first);
+  bool isLost = axis.now.empty() && first.kind != Choice::None;
+  return isOne && !isLost ? std::nullopt : std::optional(axis.notInParts());
 }
 
 /// Whether what the op is to do is legal with what it does over time.
@@ -158,13 +163,9 @@ std::optional<std::string> Keeper::whyNot(unsigned index,
 std::optional<std::string> Keeper::addAxis(const AxisPair &axis, unsigned index,
                                            const PlannedOp &planned,
                                            Assignment &assignment) const {
-  SmallVector<Choice> choices = choicesOver(axis, planned);
-  if (choices.size() != axis.now.size()) {
-    bool idle = all_of(choices, [](const Choice &choice) {
-      return choice.kind == Choice::None;
-    });
-    return idle ? std::nullopt : std::optional(axis.notInParts());
-  }
+  SmallVector<Choice> choices;
+  if (std::optional<std::string> why = choicesOver(axis, planned, choices))
+    return why;
   Assignment longer = assignment;
   for (const auto &[subAxis, choice] : zip_equal(axis.now, choices)) {
     longer[subAxis] = choice;
