@@ -84,7 +84,7 @@ private:
   SmallVector<AxisPair> axes;
   bool hasNewAxis = false;      // one of several devices
   std::vector<AxisDemand> time; // what ops do along the time axis
-  std::vector<bool> keptOps;
+  std::vector<bool> keptOps;    // over all axes that are there
   /// Places in KeptDecisions::dropped.
   std::map<std::pair<DecisionKind, std::string>, size_t> groups;
   KeptDecisions kept;
@@ -188,16 +188,17 @@ void Keeper::keepOp(unsigned index, const PlannedOp &planned) {
   Assignment assignment(mesh.subAxes().size());
   SmallVector<unsigned> pinned;
   bool whole = true;
+  keptOps[index] = true;
   for (const AxisPair &axis : axes) {
     if (std::optional<std::string> why =
             addAxis(axis, index, planned, assignment)) {
       drop(DecisionKind::Op, axis.name, op.name, *why);
       whole = false;
+      keptOps[index] = keptOps[index] && axis.now.empty();
     } else {
       append_range(pinned, axis.now);
     }
   }
-  keptOps[index] = whole;
   kept.ops += whole;
   if (pinned.empty())
     return;
@@ -212,7 +213,8 @@ void Keeper::keepOp(unsigned index, const PlannedOp &planned) {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// The sub-axes of the axes of these names; why they cannot be told.
+/// The sub-axes of the axes of these names, without those of axes that are
+/// gone; why they cannot be told.
 std::optional<std::string>
 Keeper::translate(ArrayRef<unsigned> before,
                   SmallVectorImpl<unsigned> &now) const {
@@ -225,13 +227,13 @@ Keeper::translate(ArrayRef<unsigned> before,
       return is_contained(p.before, before.front());
     });
     size_t part = find(axis->before, before.front()) - axis->before.begin();
-    if (axis->sameSize) {
-      now.push_back(axis->now[part]);
+    if (axis->sameSize || axis->now.empty()) {
+      if (axis->sameSize)
+        now.push_back(axis->now[part]);
       before = before.drop_front();
       continue;
     }
-    if (axis->now.empty() ||
-        before.take_front(axis->before.size()) != ArrayRef(axis->before))
+    if (before.take_front(axis->before.size()) != ArrayRef(axis->before))
       return axis->notInParts();
     append_range(now, axis->now);
     before = before.drop_front(axis->before.size());
@@ -289,8 +291,7 @@ void Keeper::keepValue(unsigned index, const PlannedValue &planned) {
                 "the mesh has an axis that the old one has not");
   if (!isUsedAsBefore(value))
     return drop(DecisionKind::Tensor, "ops", value.name,
-                value.source == ValueSource::Op ? "so is what makes it"
-                                                : "so is what reads it");
+                "so is what the ops do that make or read it");
   Sharding sharding;
   if (std::optional<std::string> why =
           translate(value, planned.sharding, sharding))
@@ -303,6 +304,14 @@ void Keeper::keepValue(unsigned index, const PlannedValue &planned) {
   pin.partial = sharding.partial;
   pin.from = place;
   limits.values[index].pins.push_back(std::move(pin));
+  const AxisPair *gone = find_if(axes, [&](const AxisPair &axis) {
+    return axis.now.empty() && any_of(axis.before, [&](unsigned subAxis) {
+             return planned.sharding.usesSubAxis(subAxis);
+           });
+  });
+  if (gone != axes.end())
+    return drop(DecisionKind::Tensor, gone->name, value.name,
+                gone->notInParts());
   ++kept.values;
 }
 
