@@ -181,6 +181,25 @@ static std::vector<MeshCandidate> searchedMeshes(int64_t devices,
   return candidates;
 }
 
+/// One axis or two of each stage's devices: too many to try them all where a
+/// model fits in one stage.
+static std::vector<MeshCandidate> stagedMeshes(int64_t devices) {
+  std::vector<MeshCandidate> candidates;
+  for (int64_t stages = 2; stages <= devices; ++stages) {
+    if (devices % stages != 0)
+      continue;
+    for (size_t count : {1, 2})
+      for (ArrayRef<int64_t> sizes : evenFirst(devices / stages, count)) {
+        if (count == 1 && sizes.front() == 1)
+          sizes = {}; // each stage has one device
+        candidates.push_back(freeAxes(sizes));
+        candidates.back().stages = stages;
+        candidates.back().lastResort = true;
+      }
+  }
+  return candidates;
+}
+
 /// Axes are called what they do; a name given twice gets a number.
 static SmallVector<std::string> axisNames(ArrayRef<StrategyName> strategies) {
   SmallVector<std::string> names;
@@ -244,8 +263,11 @@ Expected<std::vector<MeshCandidate>> meshCandidates(const PlanRequest &request,
   if (!request.axes.empty())
     return meshesOfAxes(request);
   if (request.strategies.size() == 1 &&
-      request.strategies[0] == StrategyName::Auto)
-    return searchedMeshes(devices, batch);
+      request.strategies[0] == StrategyName::Auto) {
+    std::vector<MeshCandidate> candidates = searchedMeshes(devices, batch);
+    append_range(candidates, stagedMeshes(devices));
+    return candidates;
+  }
   return namedMeshes(request.strategies, devices);
 }
 

@@ -15,6 +15,8 @@ struct MeshCandidate {
   int64_t stages = 1;
   /// Ops of which a name demands nothing do nothing along its axis.
   bool strict = false;
+  /// Tried only where no other has a plan.
+  bool lastResort = false;
 };
 
 /// `batch`: of the model's inputs.

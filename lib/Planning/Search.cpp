@@ -27,6 +27,10 @@ struct TrialProblem {
   std::unique_ptr<Solver> solver;
   Solver::Outlook outlook;
 };
+/// So many problems are held at once, however many cores there are: same input,
+/// same plan.
+constexpr size_t kAtOnce = 8;
+
 using ExpectedProblem = Expected<std::unique_ptr<TrialProblem>>;
 
 class PlanSearch {
@@ -54,9 +58,9 @@ private:
   void keepBest(const Trial &trial, Expected<Plan> plan);
   std::string nameOf(const Trial &trial) const;
 
-  int64_t memoryLimit() const {
+  int64_t memoryLimitOf(const Trial &trial) const {
     return request.memoryLimit ? request.memoryLimit
-                               : request.cluster.memoryBytes();
+                               : trial.cluster.memoryBytes();
   }
 
   const ModelGraph &graph;
@@ -81,10 +85,10 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
   int64_t stages = trial.candidate.stages;
   auto built =
       std::make_unique<TrialProblem>(TrialProblem{{graph,
-                                                   request.cluster,
+                                                   trial.cluster,
                                                    meshOf(trial),
                                                    std::move(*demands),
-                                                   memoryLimit() * stages,
+                                                   memoryLimitOf(trial) * stages,
                                                    {}},
                                                   nullptr,
                                                   nullptr,
@@ -128,7 +132,7 @@ Expected<Plan> PlanSearch::fitMemory(const Trial &trial, TrialProblem &built) {
   double low = 0, high = kHighest, share = 1;
   int64_t least = 0, leastRows = 0;
   for (unsigned attempt = 0; attempt < kTries; ++attempt) {
-    int64_t limit = int64_t(share * double(memoryLimit()));
+    int64_t limit = int64_t(share * double(memoryLimitOf(trial)));
     built.problem->problem.memoryLimit = limit * trial.candidate.stages;
     Expected<Plan> plan = solveOnce(trial, built, limit);
     if (plan && plan->predictedStepSeconds >= secondsToBeat(trial))
@@ -137,16 +141,16 @@ Expected<Plan> PlanSearch::fitMemory(const Trial &trial, TrialProblem &built) {
       int64_t rowBytes = plan->predictedPeakMemoryBytes;
       predictMemory(graph, *plan);
       int64_t peak = plan->predictedPeakMemoryBytes;
-      if (!memoryLimit() || peak <= memoryLimit())
+      if (!memoryLimitOf(trial) || peak <= memoryLimitOf(trial))
         return plan;
       least = least ? std::min(least, peak) : peak;
       high = share;
       // Rows may hold far less than they are allowed to. Of several stages they
       // say little: the cut decides what each of them holds.
       if (trial.candidate.stages == 1)
-        share = std::min(share, double(rowBytes) / double(memoryLimit()));
+        share = std::min(share, double(rowBytes) / double(memoryLimitOf(trial)));
       share = low > 0 ? (low + high) / 2
-                      : share * kMargin * double(memoryLimit()) / double(peak);
+                      : share * kMargin * double(memoryLimitOf(trial)) / double(peak);
       continue;
     }
     Error error = plan.takeError();
@@ -157,12 +161,12 @@ Expected<Plan> PlanSearch::fitMemory(const Trial &trial, TrialProblem &built) {
       found = what.leastBytes / trial.candidate.stages;
     });
     leastRows = found;
-    if (least == 0 && found > int64_t(kHighest * double(memoryLimit())))
-      return make_error<NotEnoughMemory>(memoryLimit(), found);
+    if (least == 0 && found > int64_t(kHighest * double(memoryLimitOf(trial))))
+      return make_error<NotEnoughMemory>(memoryLimitOf(trial), found);
     low = share;
     share = high == kHighest ? kHighest : (low + high) / 2;
   }
-  return make_error<NotEnoughMemory>(memoryLimit(), least ? least : leastRows);
+  return make_error<NotEnoughMemory>(memoryLimitOf(trial), least ? least : leastRows);
 }
 
 /// Says into how many micro-batches the batch was cut when no plan was found.
@@ -207,6 +211,8 @@ std::string PlanSearch::nameOf(const Trial &trial) const {
   std::string name = meshText(meshOf(trial));
   if (trial.candidate.stages > 1)
     name += ", " + std::to_string(trial.candidate.stages) + " stages";
+  if (trial.cluster.deviceCount() < request.cluster.deviceCount())
+    name += " of " + StringRef(describe(trial.cluster)).split(", ").first.str();
   return trial.candidate.strict ? name + ", others replicated" : name;
 }
 
@@ -272,12 +278,29 @@ Expected<Plan> PlanSearch::run() {
   Expected<std::vector<Trial>> trials = trialsOf(graph, request);
   if (!trials)
     return trials.takeError();
-  // So many problems are held at once, however many cores there are: same
-  // input, same plan.
-  constexpr size_t kAtOnce = 8;
-  for (ArrayRef<Trial> rest = *trials; !rest.empty() && !(anyPlan && best);
-       rest = rest.drop_front(std::min(kAtOnce, rest.size())))
-    tryAll(rest.take_front(kAtOnce));
+  // One stage of the whole cluster comes first, in the order of the trials; of
+  // the others what promises most.
+  auto others = llvm::find_if(*trials, [&](const Trial &trial) {
+    return trial.candidate.stages > 1 ||
+           trial.cluster.deviceCount() < request.cluster.deviceCount();
+  });
+  std::vector<double> least(trials->size());
+  for (auto [seconds, trial] : zip_equal(least, *trials))
+    seconds = leastSeconds(graph, trial);
+  std::vector<size_t> order(trials->size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin() + (others - trials->begin()), order.end(),
+                   [&](size_t a, size_t b) { return least[a] < least[b]; });
+  ArrayRef<size_t> rest = order;
+  while (!rest.empty() && !(anyPlan && best)) {
+    std::vector<Trial> wave;
+    for (; !rest.empty() && wave.size() < kAtOnce; rest = rest.drop_front())
+      if (const Trial &trial = (*trials)[rest.front()];
+          least[rest.front()] < secondsToBeat(trial) &&
+          !(trial.candidate.lastResort && (best || anyPlan)))
+        wave.push_back(trial);
+    tryAll(wave);
+  }
   if (!best && shortage)
     return make_error<NotEnoughMemory>(*shortage);
   if (!best)

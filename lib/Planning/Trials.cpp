@@ -2,6 +2,8 @@
 
 #include "Trials.h"
 #include "Stages.h"
+#include "Strategies.h"
+#include "autopar/Cost/Roofline.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -80,27 +82,50 @@ candidatesOf(const ModelGraph &graph, PlanRequest request) {
   return candidates;
 }
 
-/// Meshes of one long axis come after those of several alike.
-static std::pair<int64_t, int64_t> unevenness(const Trial &trial) {
-  int64_t longest = 1;
-  for (const MeshAxis &axis : trial.candidate.axes)
-    longest = std::max(longest, axis.size);
-  return {trial.candidate.stages, longest};
+/// Parts of the cluster that may do better than all of it, or as well: nodes of
+/// one kind, which wait for no slower device; where the fewest devices are
+/// asked for, fewer nodes, and fewer devices of one node.
+static std::vector<Cluster> partsOf(const PlanRequest &request) {
+  std::vector<Cluster> parts;
+  auto add = [&](NodeGroup group) {
+    parts.push_back(request.cluster);
+    parts.back().nodes = {std::move(group)};
+  };
+  auto divided = [](int64_t count) {
+    int64_t factor = 2;
+    while (count % factor != 0)
+      ++factor;
+    return count / factor;
+  };
+  for (NodeGroup group : request.cluster.nodes) {
+    if (request.cluster.nodes.size() > 1)
+      add(group);
+    while (request.fewestDevices && group.count * group.devices > 1) {
+      int64_t &count = group.count > 1 ? group.count : group.devices;
+      count = divided(count);
+      add(group);
+    }
+  }
+  return parts;
 }
 
-Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
-                                      const PlanRequest &request) {
+/// Of one cluster or part.
+static Error addTrials(const ModelGraph &graph, const PlanRequest &request,
+                       std::vector<Trial> &trials) {
   Expected<std::vector<MeshCandidate>> candidates =
       candidatesOf(graph, request);
   if (!candidates)
     return candidates.takeError();
-  std::vector<Trial> trials;
+  bool anyStages = any_of(*candidates, [](const MeshCandidate &candidate) {
+    return candidate.stages > 1;
+  });
+  if (request.microBatches > 1 && !anyStages)
+    return createStringError("--micro-batches needs stages: add layer to "
+                             "--strategy or to --mesh");
   for (const MeshCandidate &candidate : *candidates) {
     if (candidate.stages == 1) {
-      if (request.microBatches > 1)
-        return createStringError("--micro-batches needs stages: add layer to "
-                                 "--strategy or to --mesh");
-      trials.push_back({candidate, 1, unsigned(trials.size())});
+      if (request.microBatches <= 1)
+        trials.push_back({request.cluster, candidate});
       continue;
     }
     Expected<SmallVector<int64_t>> counts =
@@ -108,12 +133,68 @@ Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
     if (!counts)
       return counts.takeError();
     for (int64_t count : *counts)
-      trials.push_back({candidate, count, unsigned(trials.size())});
+      trials.push_back({request.cluster, candidate, count});
   }
+  return Error::success();
+}
+
+/// Meshes of one long axis come after those of several alike.
+static std::tuple<int64_t, int64_t, int64_t> unevenness(const Trial &trial) {
+  int64_t longest = 1;
+  for (const MeshAxis &axis : trial.candidate.axes)
+    longest = std::max(longest, axis.size);
+  return {-trial.cluster.deviceCount(), trial.candidate.stages, longest};
+}
+
+Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
+                                      const PlanRequest &request) {
+  std::vector<Trial> trials;
+  if (Error error = addTrials(graph, request, trials))
+    return std::move(error);
+  Expected<SmallVector<MeshAxis>> pinned = pinnedMesh(request.constraints);
+  bool searched = request.strategies.front() == StrategyName::Auto &&
+                  request.strategies.size() == 1 && request.mesh.empty() &&
+                  pinned->empty();
+  PlanRequest smaller = request;
+  if (searched)
+    for (Cluster &part : partsOf(request)) {
+      smaller.cluster = std::move(part);
+      consumeError(addTrials(graph, smaller, trials)); // it is none to try
+    }
+  // Of equally good plans that of the most devices, or the fewest.
+  for (auto [index, trial] : enumerate(trials))
+    trial.index = request.fewestDevices ? trials.size() - index : index;
   llvm::stable_sort(trials, [](const Trial &a, const Trial &b) {
     return unevenness(a) < unevenness(b);
   });
   return std::move(trials);
+}
+
+double leastSeconds(const ModelGraph &graph, const Trial &trial) {
+  int64_t stages = trial.candidate.stages;
+  double devices = double(trial.cluster.deviceCount()) / stages, seconds = 0;
+  Mesh mesh = meshOf(trial);
+  for (const GraphOp &op : graph.ops) {
+    if (op.setup || op.kernel == KernelClass::View ||
+        op.kernel == KernelClass::None)
+      continue;
+    KernelWork work;
+    work.launches = op.launches ? 1 : 0;
+    work.kind = op.flopsKind;
+    work.flops = op.flops / (devices * trial.microBatches);
+    if (op.kernel != KernelClass::Movement)
+      for (const auto &[operand, value] : enumerate(op.operands))
+        if (op.reads[operand] && graph.values[value].persistent)
+          work.bytes +=
+              localBytes(graph.values[value],
+                         Sharding::replicated(graph.values[value].shape.size()),
+                         mesh) /
+              devices;
+    seconds += kernelSeconds(trial.cluster.slowest(), work);
+  }
+  // Each micro-batch passes all stages, the slowest of which is no faster than
+  // their mean.
+  return seconds * (1 + double(trial.microBatches - 1) / stages);
 }
 
 } // namespace autopar

@@ -8,16 +8,18 @@
 
 namespace autopar {
 
-/// One mesh with a number of stages and micro-batches.
+/// One mesh of a cluster or a part of it, with a number of stages and
+/// micro-batches.
 struct Trial {
+  Cluster cluster;
   MeshCandidate candidate;
   int64_t microBatches = 1;
   unsigned index = 0; // of equally good plans the lowest's is kept
 };
 
-/// What the request, its constraints included, allows. The most even meshes
-/// come first: what they find is near the best, so that it cuts off the others
-/// soon.
+/// What the request, its constraints included, allows: the whole cluster in one
+/// stage first, and the most even meshes of it. What they find is near the
+/// best, so that it cuts off the others soon.
 llvm::Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
                                             const PlanRequest &request);
 
@@ -28,6 +30,10 @@ Mesh meshOf(const Trial &trial);
 /// an error.
 llvm::Expected<std::vector<OpDemand>> demandsOf(const ModelGraph &graph,
                                                 const Trial &trial);
+
+/// Seconds that no plan of the trial is below: all of a stage's devices share
+/// each op's work and the weights that it reads, and none communicates.
+double leastSeconds(const ModelGraph &graph, const Trial &trial);
 
 } // namespace autopar
 

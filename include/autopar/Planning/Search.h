@@ -29,6 +29,8 @@ struct PlanRequest {
   llvm::SmallVector<std::string> axes;
   int64_t microBatches = 0; // 0: searched
   int64_t memoryLimit = 0;  // bytes per device; 0: what the cluster's have
+  /// Of the cluster, to use no more devices than the fastest step needs.
+  bool fewestDevices = false;
   Constraints constraints;
   /// Null: none. Its decisions that fit are constraints too, weaker than the
   /// others (Planning/KeepDecisions.h).
