@@ -122,6 +122,11 @@ static std::string outcomesText(const Plan &plan, const ModelGraph &graph) {
 std::string describe(const Plan &plan, const ModelGraph &graph) {
   std::string text;
   text += "cluster      " + describe(plan.cluster) + "\n";
+  if (std::optional<int64_t> all = plan.request.getInteger(kAllDevices))
+    text +=
+        formatv("devices      {0} of {1}: the others would not make the step "
+                "faster\n",
+                plan.cluster.deviceCount(), *all);
   text += "mesh         " + meshText(plan.mesh) + "\n";
   text += outcomesText(plan, graph);
   if (plan.stages > 1)

@@ -36,6 +36,8 @@ static json::Object requestToJSON(const PlanRequest &request) {
     object["micro_batches"] = request.microBatches;
   if (request.memoryLimit != 0)
     object["memory_limit"] = request.memoryLimit;
+  if (request.fewestDevices)
+    object["fewest_devices"] = true;
   json::Object bindings;
   for (const auto &[name, size] : request.bindings)
     bindings[name] = size;
@@ -147,9 +149,9 @@ Error Reader::readBindings() {
 }
 
 Expected<PlanRequest> Reader::read() {
-  std::string unknown =
-      unknownKey(object, {"cluster", "strategy", "mesh", "micro_batches",
-                          "memory_limit", "constraints", "bindings"});
+  std::string unknown = unknownKey(
+      object, {"cluster", "strategy", "mesh", "micro_batches", "memory_limit",
+               "fewest_devices", "constraints", "bindings"});
   if (!unknown.empty())
     return createStringError(kRequest + ": " + unknown);
   auto strategies = [&](StringRef text) {
@@ -168,6 +170,11 @@ Expected<PlanRequest> Reader::read() {
     return std::move(error);
   if (Error error = readCount("memory_limit", request.memoryLimit))
     return std::move(error);
+  if (const json::Value *fewest = object.get("fewest_devices")) {
+    if (!fewest->getAsBoolean())
+      return fail("fewest_devices", "true or false");
+    request.fewestDevices = *fewest->getAsBoolean();
+  }
   if (Error error = readConstraints())
     return std::move(error);
   if (Error error = readBindings())

@@ -83,16 +83,16 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
   if (!demands)
     return demands.takeError();
   int64_t stages = trial.candidate.stages;
-  auto built =
-      std::make_unique<TrialProblem>(TrialProblem{{graph,
-                                                   trial.cluster,
-                                                   meshOf(trial),
-                                                   std::move(*demands),
-                                                   memoryLimitOf(trial) * stages,
-                                                   {}},
-                                                  nullptr,
-                                                  nullptr,
-                                                  {}});
+  auto built = std::make_unique<TrialProblem>(
+      TrialProblem{{graph,
+                    trial.cluster,
+                    meshOf(trial),
+                    std::move(*demands),
+                    memoryLimitOf(trial) * stages,
+                    {}},
+                   nullptr,
+                   nullptr,
+                   {}});
   if (!request.constraints.empty()) {
     Expected<Limits> limits =
         resolve(request.constraints, graph, built->question.mesh, stages);
@@ -148,9 +148,11 @@ Expected<Plan> PlanSearch::fitMemory(const Trial &trial, TrialProblem &built) {
       // Rows may hold far less than they are allowed to. Of several stages they
       // say little: the cut decides what each of them holds.
       if (trial.candidate.stages == 1)
-        share = std::min(share, double(rowBytes) / double(memoryLimitOf(trial)));
+        share =
+            std::min(share, double(rowBytes) / double(memoryLimitOf(trial)));
       share = low > 0 ? (low + high) / 2
-                      : share * kMargin * double(memoryLimitOf(trial)) / double(peak);
+                      : share * kMargin * double(memoryLimitOf(trial)) /
+                            double(peak);
       continue;
     }
     Error error = plan.takeError();
@@ -166,7 +168,8 @@ Expected<Plan> PlanSearch::fitMemory(const Trial &trial, TrialProblem &built) {
     low = share;
     share = high == kHighest ? kHighest : (low + high) / 2;
   }
-  return make_error<NotEnoughMemory>(memoryLimitOf(trial), least ? least : leastRows);
+  return make_error<NotEnoughMemory>(memoryLimitOf(trial),
+                                     least ? least : leastRows);
 }
 
 /// Says into how many micro-batches the batch was cut when no plan was found.
@@ -279,7 +282,7 @@ Expected<Plan> PlanSearch::run() {
   if (!trials)
     return trials.takeError();
   // One stage of the whole cluster comes first, in the order of the trials; of
-  // the others what promises most.
+  // the others what promises most, last resorts at the end.
   auto others = llvm::find_if(*trials, [&](const Trial &trial) {
     return trial.candidate.stages > 1 ||
            trial.cluster.deviceCount() < request.cluster.deviceCount();
@@ -289,16 +292,23 @@ Expected<Plan> PlanSearch::run() {
     seconds = leastSeconds(graph, trial);
   std::vector<size_t> order(trials->size());
   std::iota(order.begin(), order.end(), 0);
+  auto promise = [&](size_t i) {
+    return std::pair((*trials)[i].candidate.lastResort, least[i]);
+  };
   std::stable_sort(order.begin() + (others - trials->begin()), order.end(),
-                   [&](size_t a, size_t b) { return least[a] < least[b]; });
+                   [&](size_t a, size_t b) { return promise(a) < promise(b); });
   ArrayRef<size_t> rest = order;
   while (!rest.empty() && !(anyPlan && best)) {
     std::vector<Trial> wave;
-    for (; !rest.empty() && wave.size() < kAtOnce; rest = rest.drop_front())
-      if (const Trial &trial = (*trials)[rest.front()];
-          least[rest.front()] < secondsToBeat(trial) &&
-          !(trial.candidate.lastResort && (best || anyPlan)))
+    for (; !rest.empty() && wave.size() < kAtOnce; rest = rest.drop_front()) {
+      const Trial &trial = (*trials)[rest.front()];
+      bool last = trial.candidate.lastResort;
+      if (!wave.empty() && last != wave.front().candidate.lastResort)
+        break;
+      bool spared = last && (best || (anyPlan && !tried.empty()));
+      if (!spared && least[rest.front()] < secondsToBeat(trial))
         wave.push_back(trial);
+    }
     tryAll(wave);
   }
   if (!best && shortage)

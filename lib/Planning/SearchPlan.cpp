@@ -44,6 +44,9 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
     if (!plan)
       return fail(plan.takeError());
     plan->request = requestOfPlan(*request);
+    if (int64_t all = request->cluster.deviceCount();
+        plan->cluster.deviceCount() < all)
+      plan->request[kAllDevices] = all;
     if (request->from)
       takeBound(*plan, request->from->plan);
     std::string kept = describeKept(*request, *graph, *plan);
@@ -87,7 +90,7 @@ private:
   bool isAsked() const {
     return ranks != 0 || !cluster.empty() || strategy != "auto" ||
            !mesh.empty() || !constraints.empty() || microBatches != 0 ||
-           memoryLimit != 0;
+           memoryLimit != 0 || fewestDevices;
   }
 
   /// The module's request, or what the options say.
@@ -126,6 +129,7 @@ private:
     }
     request.microBatches = microBatches;
     request.memoryLimit = memoryLimit;
+    request.fewestDevices = fewestDevices;
     return request;
   }
 

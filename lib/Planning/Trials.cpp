@@ -194,7 +194,7 @@ double leastSeconds(const ModelGraph &graph, const Trial &trial) {
   }
   // Each micro-batch passes all stages, the slowest of which is no faster than
   // their mean.
-  return seconds * (1 + double(trial.microBatches - 1) / stages);
+  return seconds * (1 + double(trial.microBatches - 1) / double(stages));
 }
 
 } // namespace autopar

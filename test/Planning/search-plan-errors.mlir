@@ -6,7 +6,7 @@
 // RUN: not autopar-opt %s --autopar-plan="ranks=2 strategy=data+row mesh=data=2" 2>&1 | FileCheck %s --check-prefix=AXES
 // RUN: not autopar-opt %s --autopar-plan="ranks=3 strategy=data+row" 2>&1 | FileCheck %s --check-prefix=PRIME
 // RUN: not autopar-opt %s --autopar-plan="ranks=2 strategy=layer micro-batches=3" 2>&1 | FileCheck %s --check-prefix=MICRO
-// RUN: not autopar-opt %s --autopar-plan="ranks=2 micro-batches=2" 2>&1 | FileCheck %s --check-prefix=STAGES
+// RUN: not autopar-opt %s --autopar-plan="ranks=2 mesh=x=2 micro-batches=2" 2>&1 | FileCheck %s --check-prefix=STAGES
 // RUN: not autopar-opt %s --autopar-plan="ranks=4 strategy=layer" 2>&1 | FileCheck %s --check-prefix=FEW
 // RUN: not autopar-opt %s --autopar-plan="cluster=2x2:z80" 2>&1 | FileCheck %s --check-prefix=DEVICE
 

@@ -27,8 +27,8 @@ struct PlanOptions {
       fromPlan, savePlan, memoryLimit, constraints;
   std::vector<std::string> bindings, states, entries;
   int64_t ranks = 0, microBatches = 0;
-  bool allowLinkedWeights = false, tracePlanning = false, remarks = false,
-       verbose = false, checkNumerics = false;
+  bool fewestDevices = false, allowLinkedWeights = false, tracePlanning = false,
+       remarks = false, verbose = false, checkNumerics = false;
 
   void addTo(CommandLine &line);
   /// Where text for a person goes: stdout, unless the plan or one of these

@@ -52,6 +52,10 @@ void PlanOptions::addDemands(std::vector<Option> &options) {
   options.push_back(number("micro-batches", "K",
                            "micro-batches of a pipeline (default: searched)",
                            microBatches));
+  options.push_back(flag("fewest-devices",
+                         "use no more of the cluster's devices than the "
+                         "fastest step needs",
+                         fewestDevices));
   options.push_back(
       text("memory-limit", "SIZE",
            "bytes per device, e.g. 16GiB (default: what the cluster says)",
@@ -151,6 +155,7 @@ Error PlanOptions::check() const {
   for (auto [name, given] : {std::pair("strategy", !strategy.empty()),
                              {"mesh", !mesh.empty()},
                              {"micro-batches", microBatches != 0},
+                             {"fewest-devices", fewestDevices},
                              {"memory-limit", !memoryLimit.empty()}})
     if (given && !planFile.empty())
       return createStringError("--plan and --" + Twine(name) +
@@ -203,6 +208,7 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
     result.plan.constraints = std::move(*read);
   }
   result.plan.microBatches = microBatches;
+  result.plan.fewestDevices = fewestDevices;
   if (!memoryLimit.empty()) {
     auto bytes = parseSize(memoryLimit);
     if (!bytes)

@@ -21,6 +21,7 @@ def SearchPlan : Pass<"autopar-plan", "::mlir::ModuleOp"> {
     Option<"mesh", "mesh", "std::string", "\"\"", "axes and sizes, for example data=2+tensor=2">,
     Option<"microBatches", "micro-batches", "int64_t", "0", "micro-batches of a pipeline; 0: searched">,
     Option<"memoryLimit", "memory-limit", "int64_t", "0", "bytes per device; 0: what the cluster says">,
+    Option<"fewestDevices", "fewest-devices", "bool", "false", "no more devices than the fastest step needs">,
     Option<"trace", "trace", "bool", "false", "tell of each trial on stderr">,
     Option<"constraints", "constraints", "std::string", "\"\"", "file of constraints, JSON">,
     Option<"saveTo", "save", "std::string", "\"\"", "also write the plan to this file">,

@@ -67,6 +67,9 @@ struct Plan {
   std::vector<PlannedCollective> collectives;
 };
 
+/// In `request`, of a plan for a part of the cluster: the devices of all of it.
+inline constexpr llvm::StringLiteral kAllDevices = "cluster_devices";
+
 /// Ops and values of the graph by name, legal assignments and shardings,
 /// sub-axes and stages that exist, no stage that reads from a later one.
 llvm::Error verify(const Plan &plan, const ModelGraph &graph);
