@@ -283,6 +283,8 @@ TEST(Search, StagesGetTheirMicroBatches) {
             std::string::npos);
   request = requestOf(2);
   request.microBatches = 2;
+  EXPECT_EQ(cantFail(searchPlan(graph, request)).stages, 2);
+  request.mesh = {{"x", 2}};
   EXPECT_EQ(complaintOf(graph, request),
             "--micro-batches needs stages: add layer to --strategy or to "
             "--mesh");
@@ -320,9 +322,12 @@ TEST(Search, MeshesOfConstraints) {
   EXPECT_EQ(cantFail(searchPlan(graph, request)).mesh.axes().size(), 2u);
   request.constraints = constraintsOf(
       R"([{"mesh": "x=4", "forbid": true}, {"mesh": "x=2,y=2", "forbid": true}])");
+  EXPECT_GT(cantFail(searchPlan(graph, request)).stages, 1);
+  request.mesh = {{"x", 4}};
   EXPECT_EQ(complaintOf(graph, request),
             "constraints file demands.json: no mesh is left: each is "
             "forbidden, or --mesh and the constraints differ");
+  request.mesh.clear();
   request.constraints = constraintsOf(R"([{"mesh": "a=4"}, {"mesh": "b=4"}])");
   EXPECT_EQ(complaintOf(graph, request),
             "constraints file demands.json: constraint 2 (mesh): constraint 1 "
