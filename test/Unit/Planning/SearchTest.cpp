@@ -165,11 +165,13 @@ std::string spell(const MeshCandidate &candidate) {
   return text + std::to_string(candidate.stages);
 }
 
-std::vector<std::string> meshesOf(const PlanRequest &request, int64_t batch) {
+std::vector<std::string> meshesOf(const PlanRequest &request, int64_t batch,
+                                  bool lastResort = false) {
   std::vector<std::string> texts;
   for (const MeshCandidate &candidate :
        cantFail(meshCandidates(request, batch)))
-    texts.push_back(spell(candidate));
+    if (candidate.lastResort == lastResort)
+      texts.push_back(spell(candidate));
   return texts;
 }
 
@@ -185,6 +187,11 @@ TEST(MeshCandidates, OneAxisTwoAxesAndTwoBesideTheBatch) {
                    "data=2:data x=2:auto y=2:auto 1"}));
   // No more devices split the batch than it has elements.
   EXPECT_EQ(meshesOf(requestOf(8), 1).size(), 3u);
+}
+
+TEST(MeshCandidates, StagesAreTheLastResort) {
+  EXPECT_EQ(meshesOf(requestOf(1), 8, true), Texts());
+  EXPECT_EQ(meshesOf(requestOf(4), 8, true), (Texts{"x=2:auto 2", "4"}));
 }
 
 TEST(MeshCandidates, NamesGetAxesInTheirOrder) {
