@@ -10,13 +10,6 @@ using namespace llvm;
 
 namespace autopar {
 
-static SmallVector<MeshAxis> deviceAxes(const Mesh &mesh) {
-  SmallVector<MeshAxis> axes;
-  copy_if(mesh.axes(), std::back_inserter(axes),
-          [](const MeshAxis &axis) { return axis.name != kTimeAxis; });
-  return axes;
-}
-
 /// Whether each axis is one of the names other than `layer`.
 static bool isNamed(ArrayRef<MeshAxis> axes,
                     ArrayRef<StrategyName> strategies) {

@@ -1,5 +1,6 @@
 //===- CheckConstraints.cpp - Meshes and plans under constraints ----------===//
 
+#include "MeshCandidates.h"
 #include "autopar/Planning/Search.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -46,10 +47,7 @@ Expected<SmallVector<MeshAxis>> pinnedMesh(const Constraints &constraints) {
 
 Error verify(const Plan &plan, const ModelGraph &graph,
              const Constraints &constraints) {
-  SmallVector<MeshAxis> axes;
-  for (const MeshAxis &axis : plan.mesh.axes())
-    if (axis.name != kTimeAxis)
-      axes.push_back(axis);
+  SmallVector<MeshAxis> axes = deviceAxes(plan.mesh);
   for (const Constraint &constraint : constraints.list)
     if (!allowsMesh({constraints.file, {constraint}}, axes, plan.stages))
       return constraints.fail(constraint, "the plan has another mesh or a "

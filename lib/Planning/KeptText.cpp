@@ -1,5 +1,6 @@
 //===- KeptText.cpp - What was kept of an old plan, in words --------------===//
 
+#include "MeshCandidates.h"
 #include "Units.h"
 #include "autopar/Planning/KeepDecisions.h"
 #include "llvm/ADT/STLExtras.h"
@@ -19,10 +20,7 @@ static StringRef relation(const Plan &old, const Plan &plan) {
 
 /// `data=2, tensor=2, 2 stages, 4 micro-batches`
 static std::string meshOf(const Plan &plan) {
-  SmallVector<MeshAxis> axes;
-  copy_if(plan.mesh.axes(), std::back_inserter(axes),
-          [](const MeshAxis &axis) { return axis.name != kTimeAxis; });
-  std::string text = meshText(Mesh(axes));
+  std::string text = meshText(Mesh(deviceAxes(plan.mesh)));
   if (plan.stages > 1)
     text += formatv(", {0} stages, {1} micro-batches", plan.stages,
                     plan.microBatches);

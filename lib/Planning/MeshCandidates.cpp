@@ -8,6 +8,13 @@ using namespace llvm;
 
 namespace autopar {
 
+SmallVector<MeshAxis> deviceAxes(const Mesh &mesh) {
+  SmallVector<MeshAxis> axes;
+  copy_if(mesh.axes(), std::back_inserter(axes),
+          [](const MeshAxis &axis) { return axis.name != kTimeAxis; });
+  return axes;
+}
+
 Expected<SmallVector<MeshAxis>> parseMesh(StringRef text) {
   SmallVector<MeshAxis> axes;
   SmallVector<StringRef> parts;

@@ -27,6 +27,9 @@ meshCandidates(const PlanRequest &request, int64_t batch);
 bool isSearched(llvm::ArrayRef<MeshAxis> axes,
                 llvm::ArrayRef<StrategyName> strategies);
 
+/// The axes of a stage's devices: all but time.
+llvm::SmallVector<MeshAxis> deviceAxes(const Mesh &mesh);
+
 } // namespace autopar
 
 #endif // AUTOPAR_LIB_PLANNING_MESHCANDIDATES_H

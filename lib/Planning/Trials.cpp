@@ -151,10 +151,9 @@ Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
   std::vector<Trial> trials;
   if (Error error = addTrials(graph, request, trials))
     return std::move(error);
-  Expected<SmallVector<MeshAxis>> pinned = pinnedMesh(request.constraints);
-  bool searched = request.strategies.front() == StrategyName::Auto &&
-                  request.strategies.size() == 1 && request.mesh.empty() &&
-                  pinned->empty();
+  bool searched = request.strategies == ArrayRef(StrategyName::Auto) &&
+                  request.mesh.empty() &&
+                  cantFail(pinnedMesh(request.constraints)).empty();
   PlanRequest smaller = request;
   if (searched)
     for (Cluster &part : partsOf(request)) {
