@@ -18,6 +18,8 @@
 // 5. --derivatives: gradients of every op against finite differences, and
 //    nothing else; with files, of whole models that a recipe trains (autopar
 //    compile --train RECIPE --stop-after import).
+// 6. --plans: searched plans of small programs against all their plans, and
+//    nothing else.
 //
 // Every op with a sharding rule must be in some graph, and every collective in
 // some partitioned program.
@@ -28,6 +30,7 @@
 #include "Decompositions.h"
 #include "Derivatives.h"
 #include "MutantTest.h"
+#include "PlanQuality.h"
 #include "RandomGraph.h"
 #include "RandomPlan.h"
 #include "RealPrograms.h"
@@ -44,6 +47,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -57,7 +61,7 @@ struct Settings {
   int64_t graphs, mutants, programs;
   uint64_t seed;
   std::string dumpFolder, target;
-  bool onlyMutations, onlyDecompositions, onlyDerivatives;
+  bool onlyMutations, onlyDecompositions, onlyDerivatives, onlyPlans;
   std::vector<std::string> files;
 };
 } // namespace
@@ -80,6 +84,9 @@ static void readSettings(int argc, char **argv) {
       "decompositions", desc("composites split along what they reduce only"));
   static opt<bool> onlyDerivatives(
       "derivatives", desc("gradients against finite differences only"));
+  static opt<bool> onlyPlans(
+      "plans", desc("searched plans against all plans of --graphs programs "
+                    "only, by default 60"));
   static list<std::string> files(Positional, desc("[FILE ...]"));
   ParseCommandLineOptions(argc, argv,
                           "random programs, whole against partitioned\n");
@@ -89,6 +96,9 @@ static void readSettings(int argc, char **argv) {
                     "the first of the graphs run\n";
     std::exit(1);
   }
+  constexpr int64_t kPlans = 60;
+  if (onlyPlans && graphs.getNumOccurrences() == 0)
+    graphs = kPlans;
   settings = {graphs,
               mutants,
               programs,
@@ -98,6 +108,7 @@ static void readSettings(int argc, char **argv) {
               onlyMutations,
               onlyDecompositions,
               onlyDerivatives,
+              onlyPlans,
               {files.begin(), files.end()}};
 }
 
@@ -344,6 +355,27 @@ static int runDerivatives(MLIRContext &context) {
   return counts.failed != 0;
 }
 
+/// Most plans must be the best of all.
+static int runPlans(MLIRContext &context) {
+  constexpr double kBestShare = 0.95;
+  PlanCounts counts =
+      testPlanQuality(context, settings.seed, settings.graphs);
+  int64_t compared = counts.problems - counts.skipped;
+  bool few = double(counts.best) < kBestShare * double(compared);
+  counts.failed += few;
+  llvm::outs() << "plans: " << counts.problems << " problems, "
+               << counts.withMemory << " with a memory limit, "
+               << counts.withStages << " with stages; " << counts.best << " of "
+               << compared << " have the best plan of all"
+               << (few ? ", which is too few" : "")
+               << llvm::formatv(", the worst takes {0:f3} times as long; ",
+                                counts.worstRatio)
+               << counts.aboveBest << " lower bounds above the best\n"
+               << compared - counts.failed << " passed, " << counts.failed
+               << " failed, " << counts.skipped << " skipped\n";
+  return counts.failed != 0;
+}
+
 int main(int argc, char **argv) {
   readSettings(argc, argv);
   DialectRegistry registry;
@@ -355,6 +387,8 @@ int main(int argc, char **argv) {
     return runDecompositions(context);
   if (settings.onlyDerivatives)
     return runDerivatives(context);
+  if (settings.onlyPlans)
+    return runPlans(context);
   Counts counts;
   for (const std::string &file : settings.files)
     PropertyTest(context, settings.seed, counts).run(file);

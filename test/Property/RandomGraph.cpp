@@ -71,4 +71,14 @@ OwningOpRef<ModuleOp> makeGraph(MLIRContext &context, Random &random,
   return module;
 }
 
+OwningOpRef<ModuleOp> makeStep(MLIRContext &context, Random &random,
+                               int64_t ops) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+  GraphBuilder graph(*module, "step", random, Builder(&context).getF32Type(),
+                     /*onlyParameters=*/false);
+  fillFunction(graph, ops);
+  graph.finish();
+  return module;
+}
+
 } // namespace autopar::property

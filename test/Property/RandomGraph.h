@@ -15,6 +15,10 @@ namespace autopar::property {
 mlir::OwningOpRef<mlir::ModuleOp>
 makeGraph(mlir::MLIRContext &context, Random &random, bool differentiable);
 
+/// The same of `ops` compute ops, without @setup, in f32.
+mlir::OwningOpRef<mlir::ModuleOp> makeStep(mlir::MLIRContext &context,
+                                           Random &random, int64_t ops);
+
 } // namespace autopar::property
 
 #endif // AUTOPAR_TEST_PROPERTY_RANDOMGRAPH_H
