@@ -6,6 +6,10 @@
 // all that fits. What gap remains between it and the best that fits, branch and
 // bound closes as far as its budget goes.
 //
+// Where outcomes say what choices really come to, rows lead to choices that fit
+// but prove nothing: the bound is that of the persistent terms, which every
+// outcome holds.
+//
 //===----------------------------------------------------------------------===//
 
 #include "MemorySearch.h"
@@ -18,10 +22,35 @@ namespace autopar {
 /// In larger problems branch and bound gets nowhere.
 static constexpr size_t kSmallProblem = 100;
 
-MemorySearch::MemorySearch(const Problem &problem, const SolverOptions &options)
-    : problem(problem), options(options), fullRows(problem.rows) {
+/// All rows as one.
+static MemoryRow sumOf(ArrayRef<MemoryRow> rows) {
+  std::map<unsigned, int64_t> nodes, edges;
+  for (const MemoryRow &row : rows) {
+    for (const MemoryTerm &term : row.nodes)
+      nodes[term.index] += term.count;
+    for (const MemoryTerm &term : row.edges)
+      edges[term.index] += term.count;
+  }
+  MemoryRow sum;
+  for (auto [index, count] : nodes)
+    sum.nodes.push_back({index, count});
+  for (auto [index, count] : edges)
+    sum.edges.push_back({index, count});
+  return sum;
+}
+
+MemorySearch::MemorySearch(const Problem &problem, const SolverOptions &options,
+                           std::optional<Outcomes> outcomes)
+    : problem(problem), options(options), outcomes(std::move(outcomes)),
+      fullRows(problem.rows) {
   if (fullRows.empty())
     fullRows.emplace_back();
+  fullRows.emplace_back();
+  fullRows.push_back(sumOf(problem.rows));
+}
+
+bool MemorySearch::isSmall() const {
+  return problem.nodes.size() <= kSmallProblem;
 }
 
 //===----------------------------------------------------------------------===//
@@ -85,27 +114,36 @@ CostGraph MemorySearch::graphOf(const Fixed &fixed) const {
 
 /// Its lower bound is one for all that fits.
 EliminationResult MemorySearch::minimise(size_t cellLimit, const Fixed &fixed) {
-  EliminationResult result = eliminate(
-      graphOf(fixed), cellLimit, active.empty() ? cutoff : kIllegal, &messages);
+  EliminationResult result =
+      eliminate(graphOf(fixed), cellLimit,
+                active.empty() ? cutoff / leastShare() : kIllegal, &messages);
   // Small tables cost more than their cells.
   constexpr double kNodeWork = 1000;
   work += result.work + kNodeWork * double(problem.nodes.size());
   for (const ActiveRow &row : active)
     result.lowerBound -= row.multiplier * problem.memoryLimit;
-  if (result.cost < kIllegal)
-    offer(result.choice);
   return result;
 }
 
+/// Told once per run.
+Outcome MemorySearch::outcomeOf(const std::vector<unsigned> &choice) {
+  if (isExact())
+    return {problem.secondsOf(choice), problem.peakBytes(choice)};
+  auto [it, isNew] = known.try_emplace(choice);
+  if (isNew) {
+    constexpr double kNodeWork = 5000;
+    work += kNodeWork * double(problem.nodes.size());
+    it->second = outcomes->of(choice);
+  }
+  return it->second;
+}
+
 void MemorySearch::offer(const std::vector<unsigned> &choice) {
-  int64_t bytes = problem.peakBytes(choice);
-  leastBytes = std::min(leastBytes, bytes);
-  if (problem.memoryLimit && bytes > problem.memoryLimit)
+  Outcome outcome = outcomeOf(choice);
+  leastBytes = std::min(leastBytes, outcome.bytes);
+  if (!fits(choice) || outcome.seconds >= (best ? best->seconds : kIllegal))
     return;
-  double seconds = problem.secondsOf(choice);
-  if (best && best->seconds <= seconds)
-    return;
-  best = Solution{choice, seconds, bytes, 0};
+  best = Solution{choice, outcome.seconds, outcome.bytes, 0};
 }
 
 //===----------------------------------------------------------------------===//
@@ -115,7 +153,8 @@ void MemorySearch::offer(const std::vector<unsigned> &choice) {
 /// Raises the multiplier until the row fits. Then the lines that the solutions
 /// below and above draw (costs against multiplier) meet where the bound may be
 /// best: that is tried next, until nothing new comes. `choice` ends as the
-/// solution of the smallest multiplier found under which the row fits.
+/// solution of the smallest multiplier found under which the row fits; it is all
+/// that has to fit where rows are not exact.
 bool MemorySearch::raiseMultiplier(size_t index,
                                    std::vector<unsigned> &choice) {
   size_t row = active[index].row;
@@ -135,23 +174,34 @@ bool MemorySearch::raiseMultiplier(size_t index,
     active[index].multiplier = multiplier;
     EliminationResult result =
         minimise(rough ? options.roughCellLimit : options.cellLimit);
-    lowerBound = std::max(lowerBound, result.lowerBound);
+    double &bound = isExact() ? lowerBound : estimate;
+    bound = std::max(bound, leastShare() * result.lowerBound);
     if (result.cost == kIllegal)
       return false;
+    offer(result.choice);
     Point point = pointOf(multiplier, result.choice);
-    bool fit = point.bytes <= problem.memoryLimit;
+    bool fit = isExact() ? point.bytes <= problem.memoryLimit
+                         : fits(result.choice);
     (fit ? high : low) = point;
     if (fit)
       choice = std::move(result.choice);
     return fit;
   };
-  constexpr unsigned kRaises = 20, kMeetings = 6;
-  double multiplier =
-      std::max(2 * low.multiplier,
-               1e-15 + low.cost / double(low.bytes - problem.memoryLimit + 1));
-  for (unsigned raise = 0; !tryAt(multiplier); ++raise, multiplier *= 8)
-    if (raise == kRaises || work > workLimit || isCutOff())
+  constexpr unsigned kRaises = 20, kUnchanged = 3, kMeetings = 6;
+  // By rows that are not exact there may seem to be enough.
+  int64_t excess = std::max(low.bytes - problem.memoryLimit,
+                            isExact() ? 0 : low.bytes / 100);
+  double multiplier = std::max(2 * low.multiplier,
+                               1e-15 + low.cost / double(excess + 1));
+  int64_t before = low.bytes;
+  unsigned unchanged = 0; // raises that came to the same bytes
+  for (unsigned raise = 0; !tryAt(multiplier); ++raise, multiplier *= 8) {
+    unchanged = low.bytes == before ? unchanged + 1 : 0;
+    before = low.bytes;
+    if (raise == kRaises || (!isExact() && unchanged == kUnchanged) ||
+        work > workLimit || isCutOff())
       return false;
+  }
   for (unsigned i = 0; i < kMeetings && work < workLimit && !isCutOff(); ++i) {
     double meeting = (high.cost - low.cost) / double(low.bytes - high.bytes);
     if (!(meeting > low.multiplier && meeting < high.multiplier))
@@ -169,12 +219,12 @@ bool MemorySearch::raiseMultiplier(size_t index,
 }
 
 /// Gives multipliers to the rows that are too full until all fit.
-bool MemorySearch::findMultipliers(std::vector<unsigned> choice) {
+void MemorySearch::findMultipliers(std::vector<unsigned> choice) {
   constexpr unsigned kRounds = 30;
   for (unsigned round = 0; round < kRounds && work < workLimit && !isCutOff();
        ++round) {
     if (fits(choice))
-      return true;
+      return;
     size_t row = fullestRow(choice);
     size_t index = 0;
     while (index < active.size() && active[index].row != row)
@@ -182,9 +232,59 @@ bool MemorySearch::findMultipliers(std::vector<unsigned> choice) {
     if (index == active.size())
       active.push_back({row});
     if (!raiseMultiplier(index, choice))
-      return best.has_value();
+      return;
   }
-  return best.has_value();
+}
+
+/// Rows that are not exact lead to choices that fit: the fullest, or else all
+/// of them; of a small problem both.
+void MemorySearch::leadByRows(const std::vector<unsigned> &choice) {
+  for (size_t row : {fullestRow(choice), sumOfRows()}) {
+    active = {{row}};
+    std::vector<unsigned> led = choice;
+    if (raiseMultiplier(0, led) && !isSmall())
+      break;
+    if (work > workLimit || isCutOff())
+      break;
+  }
+  if (!best && !isHopeless() && !isCutOff()) {
+    workLimit = work + options.branchWork;
+    branch();
+  }
+  boundByPersistent();
+  active.clear();
+}
+
+/// Whether what is held all the time is too much, whatever is chosen.
+bool MemorySearch::isHopeless() const {
+  int64_t least = 0;
+  for (const MemoryTerm &term : problem.persistent)
+    if (ArrayRef<int64_t> bytes = problem.nodes[term.index].bytes;
+        !bytes.empty())
+      least += term.count * *llvm::min_element(bytes);
+  return problem.memoryLimit && least > problem.memoryLimit;
+}
+
+/// The bound of the persistent terms, which every outcome holds.
+void MemorySearch::boundByPersistent() {
+  constexpr unsigned kHalvings = 4;
+  double low = 0, high = active.front().multiplier;
+  for (unsigned i = 0; i < kHalvings && !isCutOff(); ++i) {
+    double multiplier = i == 0 ? high : (low + high) / 2;
+    active = {{persistentRow(), multiplier}};
+    EliminationResult result = minimise(options.roughCellLimit);
+    double rounding = 1e-12 * multiplier * double(problem.memoryLimit);
+    lowerBound =
+        std::max(lowerBound, leastShare() * (result.lowerBound - rounding));
+    if (result.cost == kIllegal)
+      break;
+    offer(result.choice);
+    bool full =
+        problem.persistentBytes(result.choice) > problem.memoryLimit;
+    (full ? low : high) = multiplier;
+    if (full && i == 0)
+      break;
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,8 +292,7 @@ bool MemorySearch::findMultipliers(std::vector<unsigned> choice) {
 //===----------------------------------------------------------------------===//
 
 /// The node whose choices differ most in bytes, or else any that is open.
-std::optional<unsigned>
-MemorySearch::branchNode(const Fixed &fixed, ArrayRef<unsigned> choice) const {
+std::optional<unsigned> MemorySearch::branchNode(const Fixed &fixed) const {
   std::optional<unsigned> widest;
   int64_t widestRange = -1;
   for (const auto &[index, node] : enumerate(problem.nodes)) {
@@ -210,31 +309,60 @@ MemorySearch::branchNode(const Fixed &fixed, ArrayRef<unsigned> choice) const {
   return widest;
 }
 
-/// Depth first: what the relaxation chose comes first.
-void MemorySearch::branch(Fixed fixed, ArrayRef<unsigned> choice) {
-  std::optional<unsigned> node = branchNode(fixed, choice);
-  if (!node)
-    return;
-  SmallVector<unsigned> order{choice[*node]};
-  for (unsigned other = 0; other < problem.nodes[*node].choices(); ++other)
-    if (other != choice[*node])
-      order.push_back(other);
-  for (unsigned candidate : order) {
-    fixed[*node] = candidate;
-    if (work > workLimit) {
-      openBound = std::min(openBound, lowerBound);
+/// What promises most comes first. Where rows are not exact, their multipliers
+/// lead to a first outcome that fits; without them choices come in the order of
+/// their seconds.
+void MemorySearch::branch() {
+  bool proves = isExact() || active.empty();
+  auto isLater = [](const Branch &a, const Branch &b) {
+    return a.lowerBound > b.lowerBound;
+  };
+  std::vector<Branch> open;
+  double openBound = kIllegal; // of branches where nothing was found
+  auto add = [&](Fixed fixed) {
+    EliminationResult result = minimise(options.cellLimit, fixed);
+    double bound = leastShare() * result.lowerBound;
+    if (result.cost == kIllegal) { // none there are, or none were found
+      openBound = std::min(openBound, bound);
       return;
     }
-    EliminationResult result = minimise(options.cellLimit, fixed);
-    if (best && result.lowerBound >= best->seconds)
-      continue;
-    if (result.cost == kIllegal) { // none there are, or none were found
-      openBound = std::min(openBound, result.lowerBound);
-      continue;
+    if (bound >= std::min(best ? best->seconds : kIllegal, cutoff))
+      return;
+    offer(result.choice);
+    open.push_back({bound, std::move(fixed), std::move(result.choice)});
+    std::push_heap(open.begin(), open.end(), isLater);
+  };
+  add({});
+  while (!open.empty() && work < workLimit && (proves || !best)) {
+    std::pop_heap(open.begin(), open.end(), isLater);
+    Branch next = std::move(open.back());
+    open.pop_back();
+    if (best && next.lowerBound >= best->seconds) {
+      open.clear();
+      break;
     }
-    branch(fixed, result.choice);
+    std::optional<unsigned> node = branchNode(next.fixed);
+    if (!node)
+      continue;
+    for (unsigned other = 0; other < problem.nodes[*node].choices(); ++other)
+      if (other != next.choice[*node]) {
+        Fixed fixed = next.fixed;
+        fixed[*node] = other;
+        add(std::move(fixed));
+      }
+    next.fixed[*node] = next.choice[*node];
+    open.push_back(std::move(next));
+    std::push_heap(open.begin(), open.end(), isLater);
   }
+  for (const Branch &rest : open)
+    openBound = std::min(openBound, rest.lowerBound);
+  if (best && proves)
+    lowerBound = std::max(lowerBound, std::min(openBound, best->seconds));
 }
+
+//===----------------------------------------------------------------------===//
+// Both
+//===----------------------------------------------------------------------===//
 
 const EliminationResult &MemorySearch::relax(double cutoff) {
   if (!relaxed) {
@@ -248,56 +376,57 @@ const EliminationResult &MemorySearch::relax(double cutoff) {
 /// interest is there.
 void MemorySearch::relaxFully() {
   relax(cutoff);
-  if (relaxed->cost < kIllegal)
-    offer(relaxed->choice);
   bool exact = relaxed->cost <= relaxed->lowerBound;
-  bool cutOff = relaxed->lowerBound >= cutoff;
+  bool cutOff = leastShare() * relaxed->lowerBound >= cutoff;
   bool tooLarge = relaxed->largestTable > double(options.cellLimit);
-  bool tooFull = relaxed->cost < kIllegal && !fits(relaxed->choice);
+  bool tooFull = relaxed->cost < kIllegal && problem.memoryLimit &&
+                 problem.peakBytes(relaxed->choice) > problem.memoryLimit;
   if (!exact && !cutOff && !tooLarge && !tooFull)
     relaxed = minimise(options.cellLimit);
 }
 
 /// Whether what is not proved yet is worth branch and bound.
-bool MemorySearch::isGapOfInterest() const {
+bool MemorySearch::isOpen() const {
   if (!best)
     return true;
-  double gap = best->seconds - lowerBound;
-  return problem.nodes.size() <= kSmallProblem && gap > 1e-9 * best->seconds;
+  return isSmall() && best->seconds - lowerBound > 1e-9 * best->seconds;
 }
 
 Expected<Solution> MemorySearch::run(double cutoffSeconds) {
   active.clear();
+  known.clear();
   best.reset();
   work = 0;
   leastBytes = std::numeric_limits<int64_t>::max();
-  openBound = kIllegal;
   cutoff = cutoffSeconds;
+  estimate = 0;
   relaxFully();
-  lowerBound = relaxed->lowerBound;
+  lowerBound = leastShare() * relaxed->lowerBound;
   if (relaxed->cost == kIllegal || isCutOff())
     return createStringError(
         cutoff < kIllegal && isCutOff()
             ? "nothing cheaper than what is known"
             : "no shardings of the ops fit together on this mesh");
-  if (best && fits(relaxed->choice)) {
-    best->lowerBound = std::min(best->seconds, lowerBound);
-    return *best;
+  // Its outcome is of no interest.
+  if (!isExact() && leastShare() * relaxed->cost >= cutoff)
+    return withBound({relaxed->choice, problem.secondsOf(relaxed->choice),
+                      problem.peakBytes(relaxed->choice), 0});
+  offer(relaxed->choice);
+  if (best && (leastShare() == 1 || !isOpen()))
+    return withBound(*best);
+  if (!fits(relaxed->choice)) {
+    workLimit = options.multiplierWork;
+    isExact() ? findMultipliers(relaxed->choice) : leadByRows(relaxed->choice);
   }
-  workLimit = options.multiplierWork;
-  findMultipliers(relaxed->choice);
-  if (isCutOff())
+  if (isCutOff() && !(best && best->seconds < cutoff))
     return createStringError("nothing cheaper than what is known");
-  if (isGapOfInterest()) {
+  if (isOpen() && (isExact() || (isSmall() && !isHopeless()))) {
     workLimit = work + options.branchWork;
-    branch({}, relaxed->choice);
-    if (best)
-      lowerBound = std::max(lowerBound, std::min(openBound, best->seconds));
+    branch();
   }
   if (!best)
-    return make_error<NotEnoughMemory>(problem.memoryLimit, leastBytes);
-  best->lowerBound = std::min(best->seconds, lowerBound);
-  return *best;
+    return make_error<NotEnoughMemory>(memoryLimit(), leastBytes);
+  return withBound(*best);
 }
 
 } // namespace autopar

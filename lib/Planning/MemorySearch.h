@@ -6,7 +6,6 @@
 #include "autopar/Planning/Elimination.h"
 #include "autopar/Planning/Solver.h"
 #include <map>
-#include <optional>
 
 namespace autopar {
 
@@ -14,8 +13,10 @@ namespace autopar {
 /// `options` goes.
 class MemorySearch {
 public:
-  /// Both must outlive this; only the memory limit may change meanwhile.
-  MemorySearch(const Problem &problem, const SolverOptions &options);
+  /// The problem and the options must outlive this; only the memory limit may
+  /// change meanwhile.
+  MemorySearch(const Problem &problem, const SolverOptions &options,
+               std::optional<Outcomes> outcomes = std::nullopt);
 
   /// The best without regard to memory, roughly; searched once.
   const EliminationResult &relax(double cutoff);
@@ -30,6 +31,13 @@ private:
   };
   /// Choices that branching has fixed: node -> choice.
   using Fixed = std::map<unsigned, unsigned>;
+  /// What is left to search: the bound of all that is fixed so, and the best of
+  /// the problem's seconds.
+  struct Branch {
+    double lowerBound;
+    Fixed fixed;
+    std::vector<unsigned> choice;
+  };
 
   EliminationResult minimise(size_t cellLimit, const Fixed &fixed = {});
   CostGraph graphOf(const Fixed &fixed) const;
@@ -40,22 +48,43 @@ private:
   size_t fullestRow(llvm::ArrayRef<unsigned> choice) const {
     return problem.rows.empty() ? 0 : problem.fullestRow(choice);
   }
-  bool fits(llvm::ArrayRef<unsigned> choice) const {
-    return !problem.memoryLimit ||
-           problem.peakBytes(choice) <= problem.memoryLimit;
+  size_t persistentRow() const { return fullRows.size() - 2; }
+  size_t sumOfRows() const { return fullRows.size() - 1; }
+
+  /// Whether the problem's seconds and bytes are what counts.
+  bool isExact() const { return !outcomes; }
+  double leastShare() const { return isExact() ? 1 : outcomes->leastShare; }
+  int64_t memoryLimit() const {
+    return isExact() ? problem.memoryLimit : outcomes->memoryLimit;
+  }
+  Outcome outcomeOf(const std::vector<unsigned> &choice);
+  bool fits(const std::vector<unsigned> &choice) {
+    return !memoryLimit() || outcomeOf(choice).bytes <= memoryLimit();
   }
   void offer(const std::vector<unsigned> &choice);
   void relaxFully();
-  bool isGapOfInterest() const;
-  bool isCutOff() const { return lowerBound >= cutoff; }
-  bool findMultipliers(std::vector<unsigned> choice);
+  bool isSmall() const;
+  bool isHopeless() const;
+  bool isOpen() const;
+  /// Whether nothing of interest is there; of a large problem, nothing likely.
+  bool isCutOff() const {
+    return std::max(lowerBound, isSmall() ? 0 : estimate) >= cutoff;
+  }
+  void findMultipliers(std::vector<unsigned> choice);
+  void leadByRows(const std::vector<unsigned> &choice);
   bool raiseMultiplier(size_t active, std::vector<unsigned> &choice);
-  void branch(Fixed fixed, llvm::ArrayRef<unsigned> choice);
-  std::optional<unsigned> branchNode(const Fixed &fixed,
-                                     llvm::ArrayRef<unsigned> choice) const;
+  void boundByPersistent();
+  void branch();
+  std::optional<unsigned> branchNode(const Fixed &fixed) const;
+  Solution withBound(Solution solution) const {
+    solution.lowerBound = std::min(solution.seconds, lowerBound);
+    return solution;
+  }
 
   const Problem &problem;
   const SolverOptions &options;
+  std::optional<Outcomes> outcomes;
+  /// The problem's, at least one; what is persistent alone; all rows together.
   std::vector<MemoryRow> fullRows;
   std::optional<EliminationResult> relaxed;
   MessageTable messages; // of the last elimination
@@ -63,12 +92,12 @@ private:
   // Of one run.
   double cutoff = kIllegal;
   std::vector<ActiveRow> active;
+  std::map<std::vector<unsigned>, Outcome> known;
   std::optional<Solution> best;
   double lowerBound = 0;
+  double estimate = 0; // of the bound, by rows that are not exact
   double work = 0, workLimit = 0;
   int64_t leastBytes = 0;
-  /// Least bound of the branches that were cut short.
-  double openBound = kIllegal;
 };
 
 } // namespace autopar

@@ -140,15 +140,21 @@ int64_t Problem::peakBytes(ArrayRef<unsigned> choice) const {
                       : bytes + bytesOf(choice, rows[fullestRow(choice)]);
 }
 
-Error verify(const Problem &problem, const Solution &solution) {
+Error verifyChoices(const Problem &problem, const Solution &solution) {
   if (solution.choice.size() != problem.nodes.size())
     return createStringError("a solution must choose for every node");
   for (const auto &[node, choice] : zip_equal(problem.nodes, solution.choice))
     if (choice >= node.choices())
       return createStringError(node.name + ": choice does not exist");
-  double seconds = problem.secondsOf(solution.choice);
-  if (!(seconds < kIllegal))
+  if (!(problem.secondsOf(solution.choice) < kIllegal))
     return createStringError("a choice is not legal beside another");
+  return Error::success();
+}
+
+Error verify(const Problem &problem, const Solution &solution) {
+  if (Error error = verifyChoices(problem, solution))
+    return error;
+  double seconds = problem.secondsOf(solution.choice);
   if (std::abs(seconds - solution.seconds) > 1e-9 * (1 + seconds))
     return createStringError("seconds are not those of the choices");
   int64_t peak = problem.peakBytes(solution.choice);

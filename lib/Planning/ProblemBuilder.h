@@ -39,8 +39,11 @@ public:
   }
 
   llvm::Error build();
+  void writeDecisions(llvm::ArrayRef<unsigned> choice,
+                      Plan &plan) const override;
   void writePlan(const Solution &solution, Plan &plan) const override;
-  std::vector<double> opSeconds(const Solution &solution) const override;
+  std::vector<double>
+  opSeconds(llvm::ArrayRef<unsigned> choice) const override;
 
 private:
   void makeClasses();
@@ -78,16 +81,17 @@ private:
     const OpShardings &s = strategies[key.op][strategy].shardings;
     return (key.result ? s.results : s.operands)[key.position];
   }
-  const Sharding &valueSharding(const Solution &solution,
+  const Sharding &valueSharding(llvm::ArrayRef<unsigned> choice,
                                 unsigned value) const {
     unsigned valueClass = classes.ofValue[value];
-    return candidates[valueClass][solution.choice[valueNode(valueClass)]];
+    return candidates[valueClass][choice[valueNode(valueClass)]];
   }
-  const OpStrategy &opStrategy(const Solution &solution, unsigned op) const {
+  const OpStrategy &opStrategy(llvm::ArrayRef<unsigned> choice,
+                               unsigned op) const {
     unsigned opClass = classes.ofOp[op];
-    return strategies[opClass][solution.choice[opNode(opClass)]];
+    return strategies[opClass][choice[opNode(opClass)]];
   }
-  void countCollectives(const Solution &solution, Plan &plan) const;
+  void countCollectives(llvm::ArrayRef<unsigned> choice, Plan &plan) const;
 
   const ModelGraph &graph;
   const Cluster &cluster;

@@ -26,6 +26,8 @@ struct TrialProblem {
   std::unique_ptr<PlanProblem> problem;
   std::unique_ptr<Solver> solver;
   Solver::Outlook outlook;
+  std::optional<Plan> best; // of those finished that fit
+  std::string complaint;    // of those that are none
 };
 /// So many problems are held at once, however many cores there are: same input,
 /// same plan.
@@ -46,15 +48,11 @@ public:
 private:
   ExpectedProblem build(const Trial &trial) const;
   Expected<Plan> solve(const Trial &trial, ExpectedProblem built);
-  Expected<Plan> fitMemory(const Trial &trial, TrialProblem &built);
-  Expected<Plan> solveOnce(const Trial &trial, TrialProblem &built,
-                           int64_t memory);
+  Outcome finish(const Trial &trial, TrialProblem &built,
+                 ArrayRef<unsigned> choice) const;
+  Expected<Plan> solve(const Trial &trial, TrialProblem &built);
   void tryAll(ArrayRef<Trial> trials);
   double secondsToBeat(const Trial &trial) const;
-  double cutoffOf(const Trial &trial) const {
-    // What stages take depends on where they are cut.
-    return trial.candidate.stages == 1 ? secondsToBeat(trial) : kIllegal;
-  }
   void keepBest(const Trial &trial, Expected<Plan> plan);
   std::string nameOf(const Trial &trial) const;
 
@@ -76,6 +74,13 @@ private:
 };
 
 } // namespace
+
+/// Each micro-batch passes all stages, the slowest of which is no faster than
+/// their mean: the least share of what all of them take one after the other.
+static double leastShare(const Trial &trial) {
+  double batches = double(trial.microBatches);
+  return (1 + (batches - 1) / double(trial.candidate.stages)) / batches;
+}
 
 /// Of what other trials came to it depends on the best alone.
 ExpectedProblem PlanSearch::build(const Trial &trial) const {
@@ -106,8 +111,13 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
   if (!problem)
     return problem.takeError();
   built->problem = std::move(*problem);
-  built->solver = std::make_unique<Solver>(built->problem->problem, options);
-  built->outlook = built->solver->look(cutoffOf(trial));
+  auto finished = [this, trial, it = built.get()](ArrayRef<unsigned> choice) {
+    return finish(trial, *it, choice);
+  };
+  built->solver = std::make_unique<Solver>(
+      built->problem->problem, options,
+      Outcomes{finished, leastShare(trial), memoryLimitOf(trial)});
+  built->outlook = built->solver->look(secondsToBeat(trial));
   return std::move(built);
 }
 
@@ -119,57 +129,35 @@ Expected<Plan> PlanSearch::solve(const Trial &trial, ExpectedProblem built) {
     *trace << "autopar: trial " << nameOf(trial) << ": " << problem.nodes.size()
            << " decisions for " << graph.ops.size() << " ops, "
            << problem.edges.size() << " pairs of them\n";
-  return fitMemory(trial, **built);
+  return solve(trial, **built);
 }
 
-/// Rows of memory are close to what Partition and Schedule will make of a plan,
-/// not equal to it: they get a lower limit where the plan takes more, and a
-/// higher one where they leave nothing.
-Expected<Plan> PlanSearch::fitMemory(const Trial &trial, TrialProblem &built) {
-  constexpr unsigned kTries = 4;
-  constexpr double kHighest = 1.3, kMargin = 0.99;
-  // Shares of the limit: too little for any plan, and for plans that fit.
-  double low = 0, high = kHighest, share = 1;
-  int64_t least = 0, leastRows = 0;
-  for (unsigned attempt = 0; attempt < kTries; ++attempt) {
-    int64_t limit = int64_t(share * double(memoryLimitOf(trial)));
-    built.problem->problem.memoryLimit = limit * trial.candidate.stages;
-    Expected<Plan> plan = solveOnce(trial, built, limit);
-    if (plan && plan->predictedStepSeconds >= secondsToBeat(trial))
-      return plan; // whether it fits does not matter any more
-    if (plan) {
-      int64_t rowBytes = plan->predictedPeakMemoryBytes;
-      predictMemory(graph, *plan);
-      int64_t peak = plan->predictedPeakMemoryBytes;
-      if (!memoryLimitOf(trial) || peak <= memoryLimitOf(trial))
-        return plan;
-      least = least ? std::min(least, peak) : peak;
-      high = share;
-      // Rows may hold far less than they are allowed to. Of several stages they
-      // say little: the cut decides what each of them holds.
-      if (trial.candidate.stages == 1)
-        share =
-            std::min(share, double(rowBytes) / double(memoryLimitOf(trial)));
-      share = low > 0 ? (low + high) / 2
-                      : share * kMargin * double(memoryLimitOf(trial)) /
-                            double(peak);
-      continue;
-    }
-    Error error = plan.takeError();
-    if (!error.isA<NotEnoughMemory>())
-      return std::move(error);
-    int64_t found = 0;
-    handleAllErrors(std::move(error), [&](const NotEnoughMemory &what) {
-      found = what.leastBytes / trial.candidate.stages;
-    });
-    leastRows = found;
-    if (least == 0 && found > int64_t(kHighest * double(memoryLimitOf(trial))))
-      return make_error<NotEnoughMemory>(memoryLimitOf(trial), found);
-    low = share;
-    share = high == kHighest ? kHighest : (low + high) / 2;
+/// Cut into stages, and with the memory that Partition and Schedule will make of
+/// it: a problem's rows are close to that, not equal.
+Outcome PlanSearch::finish(const Trial &trial, TrialProblem &built,
+                           ArrayRef<unsigned> choice) const {
+  const PlanProblem &problem = *built.problem;
+  Plan plan;
+  plan.stages = trial.candidate.stages;
+  plan.microBatches = trial.microBatches;
+  problem.writeDecisions(choice, plan);
+  if (plan.stages == 1) {
+    plan.predictedStepSeconds = problem.problem.undeferredSecondsOf(choice);
+    predictMemory(graph, plan);
+  } else if (Error error = cutStages(graph, problem.opSeconds(choice),
+                                     memoryLimitOf(trial), built.question.limits,
+                                     plan)) {
+    handleAllErrors(
+        std::move(error), [](const NotEnoughMemory &) {},
+        [&](const ErrorInfoBase &what) { built.complaint = what.message(); });
+    return {kIllegal, std::numeric_limits<int64_t>::max()};
   }
-  return make_error<NotEnoughMemory>(memoryLimitOf(trial),
-                                     least ? least : leastRows);
+  Outcome outcome{plan.predictedStepSeconds, plan.predictedPeakMemoryBytes};
+  bool fits = !memoryLimitOf(trial) || outcome.bytes <= memoryLimitOf(trial);
+  if (fits && (!built.best ||
+               outcome.seconds < built.best->predictedStepSeconds))
+    built.best = std::move(plan);
+  return outcome;
 }
 
 /// Says into how many micro-batches the batch was cut when no plan was found.
@@ -180,32 +168,34 @@ static Error withMicroBatches(Error error, int64_t microBatches) {
                            Twine(microBatches) + " micro-batches");
 }
 
-/// `memory`: of one device; the problem has its own limit.
-Expected<Plan> PlanSearch::solveOnce(const Trial &trial, TrialProblem &built,
-                                     int64_t memory) {
-  int64_t stages = trial.candidate.stages;
-  PlanProblem &problem = *built.problem;
-  Expected<Solution> solution = built.solver->solve(cutoffOf(trial));
+/// A plan that is no better than what is known may lack its stages.
+Expected<Plan> PlanSearch::solve(const Trial &trial, TrialProblem &built) {
+  Expected<Solution> solution = built.solver->solve(secondsToBeat(trial));
+  if (!solution && !built.complaint.empty()) {
+    consumeError(solution.takeError());
+    return createStringError(built.complaint);
+  }
   if (!solution)
     return withMicroBatches(solution.takeError(), trial.microBatches);
   Plan plan;
   plan.strategy = stringifyStrategies(request.strategies);
-  problem.writePlan(*solution, plan);
-  plan.stages = stages;
+  built.problem->writePlan(*solution, plan);
+  plan.stages = trial.candidate.stages;
   plan.microBatches = trial.microBatches;
-  if (stages == 1) {
-    leastBound = std::min(leastBound, plan.lowerBoundSeconds);
+  plan.schedule = plan.stages == 1 ? "none" : "gpipe";
+  plan.lowerBoundSeconds = solution->lowerBound;
+  leastBound = std::min(leastBound, plan.lowerBoundSeconds);
+  if (!built.best) {
+    plan.predictedStepSeconds *= leastShare(trial);
     return plan;
   }
-  plan.schedule = "gpipe";
-  if (Error error = cutStages(graph, problem.opSeconds(*solution), memory,
-                              built.question.limits, plan))
-    return std::move(error);
-  // Each micro-batch passes all stages, the slowest of which is no faster than
-  // their mean.
-  double once = plan.lowerBoundSeconds / plan.microBatches;
-  plan.lowerBoundSeconds = once * (1 + double(plan.microBatches - 1) / stages);
-  leastBound = std::min(leastBound, plan.lowerBoundSeconds);
+  for (auto [op, finished] : zip_equal(plan.ops, built.best->ops))
+    op.stage = finished.stage;
+  plan.predictedStepSeconds = built.best->predictedStepSeconds;
+  plan.predictedPeakMemoryBytes = built.best->predictedPeakMemoryBytes;
+  plan.predictedStageMemoryBytes = built.best->predictedStageMemoryBytes;
+  if (plan.stages > 1)
+    countMessages(graph, plan);
   return plan;
 }
 
@@ -263,7 +253,8 @@ void PlanSearch::tryAll(ArrayRef<Trial> trials) {
   std::vector<size_t> order(trials.size());
   std::iota(order.begin(), order.end(), 0);
   auto promise = [&](size_t i) {
-    return *built[i] ? (**built[i])->outlook.found : kIllegal;
+    return *built[i] ? (**built[i])->outlook.found * leastShare(trials[i])
+                     : kIllegal;
   };
   llvm::stable_sort(
       order, [&](size_t a, size_t b) { return promise(a) < promise(b); });

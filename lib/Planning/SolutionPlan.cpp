@@ -7,7 +7,7 @@ using namespace llvm;
 
 namespace autopar {
 
-void ProblemBuilder::countCollectives(const Solution &solution,
+void ProblemBuilder::countCollectives(ArrayRef<unsigned> choice,
                                       Plan &plan) const {
   std::map<std::string, size_t> index;
   auto count = [&](const Sharding &from, const Sharding &to,
@@ -35,56 +35,61 @@ void ProblemBuilder::countCollectives(const Solution &solution,
   for (const auto &[opIndex, op] : enumerate(graph.ops)) {
     if (op.setup)
       continue;
-    const OpShardings &s = opStrategy(solution, opIndex).shardings;
+    const OpShardings &s = opStrategy(choice, opIndex).shardings;
     for (const auto &[position, value] : enumerate(op.operands))
-      count(valueSharding(solution, value), s.operands[position],
+      count(valueSharding(choice, value), s.operands[position],
             graph.values[value], weightOf(false));
     for (const auto &[position, value] : enumerate(op.results))
-      count(s.results[position], valueSharding(solution, value),
+      count(s.results[position], valueSharding(choice, value),
             graph.values[value], weightOf(false));
   }
   for (unsigned value : graph.stepResults)
-    count(valueSharding(solution, value),
-          endPartial(valueSharding(solution, value)), graph.values[value],
+    count(valueSharding(choice, value),
+          endPartial(valueSharding(choice, value)), graph.values[value],
           weightOf(false));
 }
 
-std::vector<double> ProblemBuilder::opSeconds(const Solution &solution) const {
+std::vector<double> ProblemBuilder::opSeconds(ArrayRef<unsigned> choice) const {
   std::vector<double> seconds;
   for (const auto &[index, op] : enumerate(graph.ops)) {
-    const OpStrategy &strategy = opStrategy(solution, index);
+    const OpStrategy &strategy = opStrategy(choice, index);
     double sum = strategySeconds(graph, op, strategy, mesh, cluster.slowest(),
                                  communication);
     for (const auto &[position, value] : enumerate(op.operands))
-      sum += reshards.seconds(valueSharding(solution, value),
+      sum += reshards.seconds(valueSharding(choice, value),
                               strategy.shardings.operands[position],
                               graph.values[value]);
     for (const auto &[position, value] : enumerate(op.results))
       sum +=
           reshards.seconds(strategy.shardings.results[position],
-                           valueSharding(solution, value), graph.values[value]);
+                           valueSharding(choice, value), graph.values[value]);
     seconds.push_back(sum);
   }
   return seconds;
 }
 
-void ProblemBuilder::writePlan(const Solution &solution, Plan &plan) const {
+void ProblemBuilder::writeDecisions(ArrayRef<unsigned> choice,
+                                    Plan &plan) const {
   plan.modelHash = graph.hash;
   plan.cluster = cluster;
   plan.mesh = mesh;
+  plan.ops.clear();
+  for (const auto &[index, op] : enumerate(graph.ops))
+    plan.ops.push_back({op.name, opStrategy(choice, index).assignment, 0});
+  plan.values.clear();
+  for (const auto &[index, value] : enumerate(graph.values))
+    plan.values.push_back({value.name, valueSharding(choice, index)});
+}
+
+void ProblemBuilder::writePlan(const Solution &solution, Plan &plan) const {
+  writeDecisions(solution.choice, plan);
   // Setup runs once, whatever the search weighs it.
   plan.predictedStepSeconds = problem.undeferredSecondsOf(solution.choice);
   plan.predictedPeakMemoryBytes = solution.peakBytes;
   plan.lowerBoundSeconds =
       std::min(solution.lowerBound, plan.predictedStepSeconds);
-  plan.ops.clear();
-  for (const auto &[index, op] : enumerate(graph.ops))
-    plan.ops.push_back({op.name, opStrategy(solution, index).assignment, 0});
-  plan.values.clear();
-  for (const auto &[index, value] : enumerate(graph.values))
-    plan.values.push_back({value.name, valueSharding(solution, index)});
   plan.collectives.clear();
-  countCollectives(solution, plan);
+  countCollectives(solution.choice, plan);
 }
 
 } // namespace autopar

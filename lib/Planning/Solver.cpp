@@ -64,12 +64,28 @@ static Problem withoutDeferred(const Problem &problem,
 // Solver
 //===----------------------------------------------------------------------===//
 
-Solver::Solver(const Problem &problem, const SolverOptions &options)
-    : problem(problem), options(options) {
+Solver::Solver(const Problem &problem, const SolverOptions &options,
+               std::optional<Outcomes> outcomes)
+    : problem(problem), options(options), outcomes(std::move(outcomes)) {
   if (any_of(problem.nodes, [](const auto &node) { return node.deferred; }))
     part = withoutDeferred(problem, kept);
   first = std::make_unique<MemorySearch>(kept.empty() ? problem : part,
-                                         this->options);
+                                         this->options, ofKept());
+}
+
+/// Outcomes of choices of the nodes that are not deferred: they depend on
+/// these alone.
+std::optional<Outcomes> Solver::ofKept() const {
+  if (!outcomes || kept.empty())
+    return outcomes;
+  Outcomes ofPart = *outcomes;
+  ofPart.of = [this](ArrayRef<unsigned> choice) {
+    std::vector<unsigned> all(problem.nodes.size(), 0);
+    for (auto [node, c] : zip_equal(kept, choice))
+      all[node] = c;
+    return outcomes->of(all);
+  };
+  return ofPart;
 }
 
 Solver::~Solver() = default;
@@ -96,6 +112,8 @@ std::optional<Solution> Solver::solveInTwo(double cutoff,
   }
   bound = ofPart->lowerBound;
   Problem rest = problem;
+  if (outcomes)
+    rest.memoryLimit = 0;
   for (const auto &[node, choice] : zip_equal(kept, ofPart->choice))
     for (size_t other = 0; other < rest.nodes[node].choices(); ++other)
       if (other != choice)
@@ -105,27 +123,36 @@ std::optional<Solution> Solver::solveInTwo(double cutoff,
     consumeError(second.takeError());
     return std::nullopt;
   }
+  if (outcomes) {
+    second->seconds = ofPart->seconds;
+    second->peakBytes = ofPart->peakBytes;
+  }
   return std::move(*second);
+}
+
+Expected<Solution> Solver::solveWhole(double cutoff) {
+  if (kept.empty())
+    return first->run(cutoff);
+  std::optional<double> bound; // of what is not deferred
+  std::optional<Solution> inTwo = solveInTwo(cutoff, bound);
+  // What is deferred must not cut off a solution.
+  Expected<Solution> solution =
+      inTwo ? Expected<Solution>(std::move(*inTwo))
+            : MemorySearch(problem, options, outcomes)
+                  .run(bound ? kIllegal : cutoff);
+  if (solution && bound)
+    solution->lowerBound = std::min(*bound, solution->seconds);
+  return solution;
 }
 
 Expected<Solution> Solver::solve(double cutoff) {
   if (Error error = problem.check())
     return std::move(error);
-  std::optional<Solution> inTwo;
-  std::optional<double> bound; // of what is not deferred
-  if (!kept.empty())
-    inTwo = solveInTwo(cutoff, bound);
-  // What is deferred must not cut off a solution.
-  Expected<Solution> solution =
-      inTwo ? Expected<Solution>(std::move(*inTwo))
-      : kept.empty()
-          ? first->run(cutoff)
-          : MemorySearch(problem, options).run(bound ? kIllegal : cutoff);
+  Expected<Solution> solution = solveWhole(cutoff);
   if (!solution)
     return solution;
-  if (bound)
-    solution->lowerBound = std::min(*bound, solution->seconds);
-  if (Error error = verify(problem, *solution))
+  if (Error error = outcomes ? verifyChoices(problem, *solution)
+                             : verify(problem, *solution))
     return std::move(error);
   return solution;
 }

@@ -11,6 +11,7 @@
 #include "Messages.h"
 #include "Strategies.h"
 #include "Units.h"
+#include "autopar/Planning/PredictMemory.h"
 #include "autopar/Planning/Solver.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
@@ -46,7 +47,7 @@ private:
     if (limits.constraints &&
         misplaced[stage][cuts[to]] != misplaced[stage][cuts[from]])
       return false;
-    return !memoryLimit || runs[from][to].bytes <= memoryLimit;
+    return !memoryLimit || runs[from][to].bytes <= heldLimit;
   }
   Error noCut() const;
   double load(size_t from, size_t to) const {
@@ -55,9 +56,9 @@ private:
   }
   std::optional<std::vector<size_t>> cutWithin(double bound) const;
   double leastBound() const;
-  double totalSeconds(ArrayRef<size_t> chosen) const;
+  std::vector<std::vector<size_t>> promisingCuts() const;
+  bool tryCuts();
   void writeStages(ArrayRef<size_t> chosen);
-  void countSends();
   void predictStep(ArrayRef<size_t> chosen);
 
   int64_t bytesOf(unsigned value) const {
@@ -91,8 +92,8 @@ private:
   Held held;                             // while a row of `runs` is measured
   std::vector<size_t> seenOp, seenValue; // the last row that has it, from 1
   double repeatedSeconds = 0;            // of all ops that depend on no input
-  /// Per stage of the plan, of each micro-batch: sent and received.
-  std::vector<double> messageSeconds;
+  /// Bytes of a device that a cut leaves to parameters.
+  int64_t heldLimit = 0;
   /// Per stage and position: ops before it that must not be in that stage.
   std::vector<std::vector<unsigned>> misplaced;
 };
@@ -293,16 +294,6 @@ double StageCutter::leastBound() const {
   return high;
 }
 
-double StageCutter::totalSeconds(ArrayRef<size_t> chosen) const {
-  double sum = 0, slowest = 0;
-  for (size_t stage = 0; stage + 1 < chosen.size(); ++stage) {
-    double seconds = load(chosen[stage], chosen[stage + 1]);
-    sum += seconds - sendSeconds[chosen[stage]];
-    slowest = std::max(slowest, seconds);
-  }
-  return sum + (plan.microBatches - 1) * slowest;
-}
-
 /// What depends on no input follows the first stage that reads it; what none
 /// reads is in the last.
 void StageCutter::writeStages(ArrayRef<size_t> chosen) {
@@ -320,25 +311,14 @@ void StageCutter::writeStages(ArrayRef<size_t> chosen) {
   }
 }
 
-void StageCutter::countSends() {
-  messageSeconds.assign(plan.stages, 0);
+/// As `load` has it, but with each message from the stage that sends it to one
+/// that reads it, which is more where a value passes several cuts.
+void StageCutter::predictStep(ArrayRef<size_t> chosen) {
+  std::vector<double> messageSeconds(plan.stages, 0);
   for (const StageMessage &message : messagesOf(graph, plan, communication)) {
-    PlannedCollective send;
-    send.kind = "send";
-    send.bytes = message.bytes;
-    auto known = llvm::find(plan.collectives, send);
-    if (known == plan.collectives.end())
-      known = plan.collectives.insert(known, send);
-    known->count += plan.microBatches;
-    known->seconds += plan.microBatches * message.seconds;
     messageSeconds[message.from] += message.seconds;
     messageSeconds[message.to] += message.seconds;
   }
-}
-
-/// As totalSeconds, but with each message from the stage that sends it to one
-/// that reads it, which is more where a value passes several cuts.
-void StageCutter::predictStep(ArrayRef<size_t> chosen) {
   double sum = 0, slowest = 0;
   for (int64_t stage = 0; stage < plan.stages; ++stage) {
     size_t from = chosen[stage], to = chosen[stage + 1];
@@ -366,6 +346,57 @@ Error StageCutter::noCut() const {
       limits.constraints->file + ": take fewer stages or a higher limit");
 }
 
+/// All cuts where there are few; else those of the dynamic program under some
+/// bounds.
+std::vector<std::vector<size_t>> StageCutter::promisingCuts() const {
+  constexpr size_t kFewPlaces = 16;
+  std::vector<std::vector<size_t>> list;
+  auto add = [&](std::optional<std::vector<size_t>> chosen) {
+    if (chosen && !is_contained(list, *chosen))
+      list.push_back(std::move(*chosen));
+  };
+  double least = leastBound();
+  for (double slack : {1.0, 1.02, 1.1, 1.3})
+    add(cutWithin(least * slack));
+  if (plan.stages != 2 || cuts.size() > kFewPlaces)
+    return list;
+  size_t last = cuts.size() - 1;
+  for (size_t cut = 1; cut < last; ++cut)
+    if (fits(0, 0, cut) && fits(1, cut, last))
+      add(std::vector<size_t>{0, cut, last});
+  return list;
+}
+
+/// Leaves in the plan the fastest of the promising cuts that fits, or else the
+/// one that takes the least; false if there are none.
+bool StageCutter::tryCuts() {
+  std::vector<std::vector<size_t>> list = promisingCuts();
+  std::vector<std::pair<double, size_t>> order;
+  for (const auto &[index, chosen] : enumerate(list)) {
+    writeStages(chosen);
+    predictStep(chosen);
+    order.push_back({plan.predictedStepSeconds, index});
+  }
+  llvm::sort(order);
+  std::optional<std::pair<int64_t, size_t>> least;
+  auto take = [&](size_t index) {
+    writeStages(list[index]);
+    predictStep(list[index]);
+    predictMemory(graph, plan);
+  };
+  for (auto [seconds, index] : order) {
+    take(index);
+    int64_t bytes = plan.predictedPeakMemoryBytes;
+    if (!memoryLimit || bytes <= memoryLimit)
+      return true;
+    if (!least || bytes < least->first)
+      least = {bytes, index};
+  }
+  if (least)
+    take(least->second);
+  return least.has_value();
+}
+
 Error StageCutter::run() {
   if (Error error = findEarliest())
     return error;
@@ -378,18 +409,32 @@ Error StageCutter::run() {
   measureCrossings();
   chooseCuts();
   measureRuns();
-  double least = leastBound();
-  std::optional<std::vector<size_t>> best;
-  for (double slack : {1.0, 1.02, 1.1, 1.3})
-    if (std::optional<std::vector<size_t>> chosen = cutWithin(least * slack))
-      if (!best || totalSeconds(*chosen) < totalSeconds(*best))
-        best = std::move(chosen);
-  if (!best)
-    return noCut();
-  writeStages(*best);
-  countSends();
-  predictStep(*best);
+  // Parameters are not all that a stage holds.
+  constexpr unsigned kTries = 4;
+  heldLimit = memoryLimit;
+  for (unsigned attempt = 0; attempt < kTries; ++attempt) {
+    if (!tryCuts())
+      return attempt == 0 ? noCut() : Error::success();
+    int64_t excess = plan.predictedPeakMemoryBytes - memoryLimit;
+    if (!memoryLimit || excess <= 0)
+      return Error::success();
+    heldLimit = std::max<int64_t>(heldLimit - excess, 0);
+  }
   return Error::success();
+}
+
+void countMessages(const ModelGraph &graph, Plan &plan) {
+  CommunicationModel communication(plan.cluster, plan.mesh);
+  for (const StageMessage &message : messagesOf(graph, plan, communication)) {
+    PlannedCollective send;
+    send.kind = "send";
+    send.bytes = message.bytes;
+    auto known = llvm::find(plan.collectives, send);
+    if (known == plan.collectives.end())
+      known = plan.collectives.insert(known, send);
+    known->count += plan.microBatches;
+    known->seconds += plan.microBatches * message.seconds;
+  }
 }
 
 Error cutStages(const ModelGraph &graph, ArrayRef<double> opSeconds,

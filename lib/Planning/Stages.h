@@ -13,9 +13,13 @@ namespace autopar {
 /// dynamic program over their seconds (per op and micro-batch), what crosses
 /// each cut, and the parameters of each stage. Ops that `limits` pins to a
 /// stage, and what depends on them, come later in that order. Fills in stages
-/// and predicted seconds of `plan`. memoryLimit 0: none.
+/// and predictions of `plan`: of the cuts that promise most, the fastest that
+/// fits, or else that takes the least memory. memoryLimit 0: none.
 llvm::Error cutStages(const ModelGraph &graph, llvm::ArrayRef<double> opSeconds,
                       int64_t memoryLimit, const Limits &limits, Plan &plan);
+
+/// Adds to the plan's collectives what stages send each other.
+void countMessages(const ModelGraph &graph, Plan &plan);
 
 /// What each op does along the time axis so that the step runs in
 /// micro-batches: what carries the batch splits it, but for what an op needs of

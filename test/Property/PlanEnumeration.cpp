@@ -191,19 +191,15 @@ void TrialPlans::choose(unsigned node, double sum, BestPlan &best) {
 }
 
 Plan TrialPlans::writePlan() const {
-  Solution solution;
-  solution.choice = choice;
   Plan plan;
-  built->writePlan(solution, plan);
+  built->writeDecisions(choice, plan);
   plan.stages = trial.candidate.stages;
   plan.microBatches = trial.microBatches;
   return plan;
 }
 
 void TrialPlans::priceCuts(BestPlan &best) {
-  Solution solution;
-  solution.choice = choice;
-  std::vector<double> ofOps = built->opSeconds(solution);
+  std::vector<double> ofOps = built->opSeconds(choice);
   std::optional<Plan> plan;
   for (const std::vector<int64_t> &stages : cuts) {
     if (loadSeconds(ofOps, stages) >= best.seconds)

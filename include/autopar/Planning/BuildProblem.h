@@ -32,10 +32,14 @@ public:
   virtual ~PlanProblem() = default;
 
   Problem problem;
-  /// Fills strategies, shardings, collectives and predictions of a plan.
+  /// Fills strategies and shardings of a plan.
+  virtual void writeDecisions(llvm::ArrayRef<unsigned> choice,
+                              Plan &plan) const = 0;
+  /// And collectives and predictions.
   virtual void writePlan(const Solution &solution, Plan &plan) const = 0;
   /// Seconds of each op, the reshards at it included, for one micro-batch.
-  virtual std::vector<double> opSeconds(const Solution &solution) const = 0;
+  virtual std::vector<double>
+  opSeconds(llvm::ArrayRef<unsigned> choice) const = 0;
 };
 
 } // namespace autopar

@@ -85,6 +85,8 @@ struct Solution {
   }
 };
 
+/// Whether the choices of `solution` are there and legal.
+llvm::Error verifyChoices(const Problem &problem, const Solution &solution);
 /// Whether `solution` is what it says, legal, and within the memory limit.
 llvm::Error verify(const Problem &problem, const Solution &solution);
 

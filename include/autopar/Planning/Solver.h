@@ -4,6 +4,7 @@
 #define AUTOPAR_PLANNING_SOLVER_H
 
 #include "autopar/Planning/Problem.h"
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -22,6 +23,21 @@ struct SolverOptions {
   /// answer.
   double multiplierWork = 1e9;
   double branchWork = 3e8;
+};
+
+/// What choices come to.
+struct Outcome {
+  double seconds = kIllegal;
+  int64_t bytes = 0;
+};
+
+/// What choices really come to, where a problem's seconds and rows of memory
+/// only estimate it: seconds of what is not deferred.
+struct Outcomes {
+  std::function<Outcome(llvm::ArrayRef<unsigned> choice)> of;
+  /// Nothing takes less than this times the problem's seconds.
+  double leastShare = 1;
+  int64_t memoryLimit = 0; // of their bytes; 0: none
 };
 
 /// No choices within the limit were found; the least bytes that were, 0 where
@@ -46,11 +62,13 @@ struct NotEnoughMemory : llvm::ErrorInfo<NotEnoughMemory> {
 /// tells whether a second is worth while.
 class Solver {
 public:
-  /// `problem` must outlive this; only its memory limit may change meanwhile.
-  explicit Solver(const Problem &problem, const SolverOptions &options = {});
+  /// `problem` must outlive this. `outcomes`: what counts in place of its seconds
+  /// and bytes, which then lead the search.
+  explicit Solver(const Problem &problem, const SolverOptions &options = {},
+                  std::optional<Outcomes> outcomes = std::nullopt);
   ~Solver();
 
-  /// Of all that is not deferred, in seconds.
+  /// Of all that is not deferred, in seconds of the problem.
   struct Outlook {
     double found;      // a solution's; kIllegal: none was found
     double lowerBound; // no solution takes less
@@ -60,15 +78,19 @@ public:
   Outlook look(double cutoff = kIllegal);
 
   /// The cheapest choices within the memory limit; verified. NotEnoughMemory
-  /// where none fits.
+  /// where none fits. Seconds, bytes and the bound are those of outcomes, if
+  /// there are any; choices that reach the cutoff keep those of the problem.
   llvm::Expected<Solution> solve(double cutoff = kIllegal);
 
 private:
+  std::optional<Outcomes> ofKept() const;
+  llvm::Expected<Solution> solveWhole(double cutoff);
   std::optional<Solution> solveInTwo(double cutoff,
                                      std::optional<double> &bound);
 
   const Problem &problem;
   SolverOptions options;
+  std::optional<Outcomes> outcomes;
   /// What is not deferred, and the numbers of its nodes; empty where nothing is
   /// deferred.
   Problem part;

@@ -194,6 +194,59 @@ TEST(Solver, TakesTheFastestThatFits) {
             "least found is 15 B: use more devices or a higher limit");
 }
 
+/// The best outcome over all choices; kIllegal: none fits.
+static double bestOutcome(const Problem &problem, const Outcomes &outcomes) {
+  double best = kIllegal;
+  std::vector<unsigned> choice(problem.nodes.size(), 0);
+  for (size_t node = 0; node < choice.size();) {
+    Outcome outcome = outcomes.of(choice);
+    if (outcome.bytes <= outcomes.memoryLimit)
+      best = std::min(best, outcome.seconds);
+    for (node = 0; node < choice.size() &&
+                   ++choice[node] == problem.nodes[node].choices();
+         ++node)
+      choice[node] = 0;
+  }
+  return best;
+}
+
+/// What counts is what choices come to: more or less bytes than rows say, and
+/// from half of the seconds upwards.
+TEST(Solver, OutcomesTakeThePlaceOfEstimates) {
+  unsigned solved = 0, misled = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    Problem problem = randomProblem(seed, /*memory=*/true);
+    problem.persistent.clear();
+    Outcomes outcomes;
+    outcomes.leastShare = seed % 2 ? 1 : 0.5;
+    outcomes.memoryLimit = problem.memoryLimit;
+    outcomes.of = [&](ArrayRef<unsigned> choice) -> Outcome {
+      unsigned mark = 0;
+      for (unsigned c : choice)
+        mark = 5 * mark + c;
+      double share = seed % 2 ? 1 : 0.5 + 0.1 * (mark % 7);
+      return {problem.secondsOf(choice) * share,
+              problem.peakBytes(choice) * int64_t(3 + mark % 4) / 4};
+    };
+    double best = bestOutcome(problem, outcomes);
+    Expected<Solution> found = Solver(problem, {}, outcomes).solve();
+    ASSERT_EQ(bool(found), best < kIllegal) << "seed " << seed;
+    if (!found) {
+      consumeError(found.takeError());
+      continue;
+    }
+    ++solved;
+    EXPECT_DOUBLE_EQ(found->seconds, best) << "seed " << seed;
+    EXPECT_EQ(found->gap(), 0) << "seed " << seed;
+    Outcome outcome = outcomes.of(found->choice);
+    EXPECT_EQ(outcome.seconds, found->seconds) << "seed " << seed;
+    EXPECT_EQ(outcome.bytes, found->peakBytes) << "seed " << seed;
+    misled += problem.peakBytes(found->choice) > problem.memoryLimit;
+  }
+  EXPECT_GT(solved, 100u);
+  EXPECT_GT(misled, 10u);
+}
+
 /// A solution that costs as much as what is known is of no interest.
 TEST(Solver, CutoffEndsTheSearchOfWhatIsNoBetter) {
   for (unsigned seed = 0; seed < 100; ++seed) {
