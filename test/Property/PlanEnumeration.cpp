@@ -172,7 +172,7 @@ void TrialPlans::choose(unsigned node, double sum, BestPlan &best) {
   if (leastSeconds(sum + leastAfter[node]) >= best.seconds || !best.complete)
     return;
   if (node == choice.size()) {
-    if (cuts.size() == 1)
+    if (trial.candidate.stages == 1)
       predict(writePlan(), sum, best);
     else
       priceCuts(best);
@@ -223,8 +223,10 @@ void TrialPlans::predict(Plan plan, double seconds, BestPlan &best) {
   }
   if (memoryLimit)
     predictMemory(graph, plan);
-  if (plan.predictedPeakMemoryBytes <= memoryLimit || !memoryLimit)
-    best.seconds = seconds;
+  if (memoryLimit && plan.predictedPeakMemoryBytes > memoryLimit)
+    return;
+  best.seconds = seconds;
+  best.plan = std::move(plan);
 }
 
 void TrialPlans::findBest(BestPlan &best) { choose(0, 0, best); }
@@ -261,7 +263,7 @@ double countPlans(const ModelGraph &graph, const PlanRequest &request) {
 
 BestPlan enumeratePlans(const ModelGraph &graph, const PlanRequest &request,
                         double seconds) {
-  BestPlan best{seconds, true};
+  BestPlan best{seconds, true, std::nullopt};
   for (TrialPlans &plans : trialPlans(graph, request))
     plans.findBest(best);
   return best;

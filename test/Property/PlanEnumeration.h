@@ -16,8 +16,9 @@ double countPlans(const ModelGraph &graph, const PlanRequest &request);
 
 /// What an enumeration came to.
 struct BestPlan {
-  double seconds = 0; // of the best that is within the memory limit
-  bool complete = true; // it was not given up
+  double seconds = 0;       // of the best that is within the memory limit
+  bool complete = true;     // it was not given up
+  std::optional<Plan> plan; // of so many seconds, if it was looked at
 };
 
 /// The least seconds over all plans, as predictMemory and stageCosts have them;

@@ -76,7 +76,23 @@ static std::optional<Question> drawQuestion(MLIRContext &context,
   return question;
 }
 
-/// The plan, and counts it as right or wrong; the text says what is wrong.
+/// `2 stages, 4 micro-batches, time=4 x=2, op a in stage 0, op b in stage 1`
+static std::string describe(const Plan &plan) {
+  std::string text =
+      llvm::formatv("{0} stages, {1} micro-batches,", plan.stages,
+                    plan.microBatches);
+  for (const MeshAxis &axis : plan.mesh.axes())
+    text += llvm::formatv(" {0}={1}", axis.name, axis.size);
+  for (const PlannedOp &op : plan.ops)
+    text += llvm::formatv(", op {0} in stage {1}", op.name, op.stage);
+  return text;
+}
+
+static std::string describe(const std::optional<Plan> &plan) {
+  return plan ? " (" + describe(*plan) + ")" : "";
+}
+
+/// Counts the plan as right or wrong; the text says what is wrong.
 static std::string compare(const Question &question, const Plan *plan,
                            PlanCounts &counts) {
   double found = plan ? plan->predictedStepSeconds : INFINITY;
@@ -97,13 +113,14 @@ static std::string compare(const Question &question, const Plan *plan,
   counts.best += ratio <= 1 + 2 * kEqual;
   if (plan && plan->lowerBoundSeconds > best.seconds * (1 + 2 * kEqual)) {
     ++counts.aboveBest;
-    return llvm::formatv("the lower bound of {0:e6} s is above the best, {1:e6} s",
-                         plan->lowerBoundSeconds, best.seconds);
+    return llvm::formatv("the lower bound of {0:e6} s is above the best, {1:e6} s{2}",
+                         plan->lowerBoundSeconds, best.seconds,
+                         describe(best.plan));
   }
   if (ratio <= kWorse)
     return "";
-  return llvm::formatv("the plan takes {0:e6} s, the best {1:e6} s", found,
-                       best.seconds);
+  return llvm::formatv("the plan takes {0:e6} s, the best {1:e6} s{2}", found,
+                       best.seconds, describe(best.plan));
 }
 
 static void test(Question question, Random &random, uint64_t seed,
