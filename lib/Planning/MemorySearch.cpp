@@ -153,10 +153,10 @@ void MemorySearch::offer(const std::vector<unsigned> &choice) {
 /// Raises the multiplier until the row fits. Then the lines that the solutions
 /// below and above draw (costs against multiplier) meet where the bound may be
 /// best: that is tried next, until nothing new comes. `choice` ends as the
-/// solution of the smallest multiplier found under which the row fits; it is all
-/// that has to fit where rows are not exact.
-bool MemorySearch::raiseMultiplier(size_t index,
-                                   std::vector<unsigned> &choice) {
+/// solution of the smallest multiplier found under which the row fits, or its
+/// outcome unless `byRow`.
+bool MemorySearch::raiseMultiplier(size_t index, std::vector<unsigned> &choice,
+                                   bool byRow) {
   size_t row = active[index].row;
   struct Point {
     double multiplier, cost; // cost without this row's multiplier
@@ -180,25 +180,23 @@ bool MemorySearch::raiseMultiplier(size_t index,
       return false;
     offer(result.choice);
     Point point = pointOf(multiplier, result.choice);
-    bool fit = isExact() ? point.bytes <= problem.memoryLimit
-                         : fits(result.choice);
+    bool fit = byRow ? point.bytes <= rowLimit : fits(result.choice);
     (fit ? high : low) = point;
     if (fit)
       choice = std::move(result.choice);
     return fit;
   };
   constexpr unsigned kRaises = 20, kUnchanged = 3, kMeetings = 6;
-  // By rows that are not exact there may seem to be enough.
-  int64_t excess = std::max(low.bytes - problem.memoryLimit,
-                            isExact() ? 0 : low.bytes / 100);
-  double multiplier = std::max(2 * low.multiplier,
-                               1e-15 + low.cost / double(excess + 1));
+  // By its row there may seem to be enough.
+  int64_t excess = std::max(low.bytes - rowLimit, byRow ? 0 : low.bytes / 100);
+  double multiplier =
+      std::max(2 * low.multiplier, 1e-15 + low.cost / double(excess + 1));
   int64_t before = low.bytes;
   unsigned unchanged = 0; // raises that came to the same bytes
   for (unsigned raise = 0; !tryAt(multiplier); ++raise, multiplier *= 8) {
     unchanged = low.bytes == before ? unchanged + 1 : 0;
     before = low.bytes;
-    if (raise == kRaises || (!isExact() && unchanged == kUnchanged) ||
+    if (raise == kRaises || (!byRow && unchanged == kUnchanged) ||
         work > workLimit || isCutOff())
       return false;
   }
@@ -219,11 +217,11 @@ bool MemorySearch::raiseMultiplier(size_t index,
 }
 
 /// Gives multipliers to the rows that are too full until all fit.
-void MemorySearch::findMultipliers(std::vector<unsigned> choice) {
+void MemorySearch::findMultipliers(std::vector<unsigned> &choice) {
   constexpr unsigned kRounds = 30;
   for (unsigned round = 0; round < kRounds && work < workLimit && !isCutOff();
        ++round) {
-    if (fits(choice))
+    if (fitsRows(choice))
       return;
     size_t row = fullestRow(choice);
     size_t index = 0;
@@ -231,27 +229,52 @@ void MemorySearch::findMultipliers(std::vector<unsigned> choice) {
       ++index;
     if (index == active.size())
       active.push_back({row});
-    if (!raiseMultiplier(index, choice))
+    if (!raiseMultiplier(index, choice, /*byRow=*/true))
       return;
   }
 }
 
-/// Rows that are not exact lead to choices that fit: the fullest, or else all
-/// of them; of a small problem both.
-void MemorySearch::leadByRows(const std::vector<unsigned> &choice) {
-  for (size_t row : {fullestRow(choice), sumOfRows()}) {
-    active = {{row}};
-    std::vector<unsigned> led = choice;
-    if (raiseMultiplier(0, led) && !isSmall())
+bool MemorySearch::leadByRow(size_t row, std::vector<unsigned> choice) {
+  active = {{row}};
+  return raiseMultiplier(0, choice, /*byRow=*/false);
+}
+
+/// Under limits that leave to rows what outcomes take beside them.
+void MemorySearch::leadByAllRows(std::vector<unsigned> choice) {
+  constexpr unsigned kTries = 4;
+  for (unsigned attempt = 0;
+       attempt < kTries && work < workLimit && !isCutOff(); ++attempt) {
+    int64_t excess = outcomeOf(choice).bytes - memoryLimit();
+    int64_t limit = problem.peakBytes(choice) - excess;
+    if (excess <= 0 || limit <= 0)
       break;
-    if (work > workLimit || isCutOff())
+    rowLimit = limit;
+    active.clear();
+    findMultipliers(choice);
+    if (!fitsRows(choice))
       break;
   }
+  rowLimit = problem.memoryLimit;
+}
+
+/// Rows that are not exact lead to choices that fit: the fullest, or else all
+/// of them, as one or each with a multiplier; of a small problem all of these.
+void MemorySearch::leadByRows(const std::vector<unsigned> &choice) {
+  double highest = 0;
+  auto goesOn = [&](bool found) {
+    for (const ActiveRow &row : active)
+      highest = std::max(highest, row.multiplier);
+    return (!found || isSmall()) && work < workLimit && !isCutOff();
+  };
+  if (goesOn(leadByRow(fullestRow(choice), choice)) &&
+      goesOn(leadByRow(sumOfRows(), choice)))
+    leadByAllRows(choice);
   if (!best && !isHopeless() && !isCutOff()) {
+    active = {{sumOfRows(), highest}};
     workLimit = work + options.branchWork;
     branch();
   }
-  boundByPersistent();
+  boundByPersistent(highest);
   active.clear();
 }
 
@@ -265,10 +288,11 @@ bool MemorySearch::isHopeless() const {
   return problem.memoryLimit && least > problem.memoryLimit;
 }
 
-/// The bound of the persistent terms, which every outcome holds.
-void MemorySearch::boundByPersistent() {
+/// The bound of the persistent terms, which every outcome holds, under
+/// multipliers up to that.
+void MemorySearch::boundByPersistent(double high) {
   constexpr unsigned kHalvings = 4;
-  double low = 0, high = active.front().multiplier;
+  double low = 0;
   for (unsigned i = 0; i < kHalvings && !isCutOff(); ++i) {
     double multiplier = i == 0 ? high : (low + high) / 2;
     active = {{persistentRow(), multiplier}};
@@ -279,8 +303,7 @@ void MemorySearch::boundByPersistent() {
     if (result.cost == kIllegal)
       break;
     offer(result.choice);
-    bool full =
-        problem.persistentBytes(result.choice) > problem.memoryLimit;
+    bool full = problem.persistentBytes(result.choice) > problem.memoryLimit;
     (full ? low : high) = multiplier;
     if (full && i == 0)
       break;
@@ -400,6 +423,7 @@ Expected<Solution> MemorySearch::run(double cutoffSeconds) {
   leastBytes = std::numeric_limits<int64_t>::max();
   cutoff = cutoffSeconds;
   estimate = 0;
+  rowLimit = problem.memoryLimit;
   relaxFully();
   lowerBound = leastShare() * relaxed->lowerBound;
   if (relaxed->cost == kIllegal || isCutOff())
@@ -416,7 +440,8 @@ Expected<Solution> MemorySearch::run(double cutoffSeconds) {
     return withBound(*best);
   if (!fits(relaxed->choice)) {
     workLimit = options.multiplierWork;
-    isExact() ? findMultipliers(relaxed->choice) : leadByRows(relaxed->choice);
+    std::vector<unsigned> choice = relaxed->choice;
+    isExact() ? findMultipliers(choice) : leadByRows(choice);
   }
   if (isCutOff() && !(best && best->seconds < cutoff))
     return createStringError("nothing cheaper than what is known");

@@ -70,10 +70,16 @@ private:
   bool isCutOff() const {
     return std::max(lowerBound, isSmall() ? 0 : estimate) >= cutoff;
   }
-  void findMultipliers(std::vector<unsigned> choice);
+  bool fitsRows(llvm::ArrayRef<unsigned> choice) const {
+    return !problem.memoryLimit || problem.peakBytes(choice) <= rowLimit;
+  }
+  void findMultipliers(std::vector<unsigned> &choice);
   void leadByRows(const std::vector<unsigned> &choice);
-  bool raiseMultiplier(size_t active, std::vector<unsigned> &choice);
-  void boundByPersistent();
+  bool leadByRow(size_t row, std::vector<unsigned> choice);
+  void leadByAllRows(std::vector<unsigned> choice);
+  bool raiseMultiplier(size_t active, std::vector<unsigned> &choice,
+                       bool byRow);
+  void boundByPersistent(double high);
   void branch();
   std::optional<unsigned> branchNode(const Fixed &fixed) const;
   Solution withBound(Solution solution) const {
@@ -96,6 +102,7 @@ private:
   std::optional<Solution> best;
   double lowerBound = 0;
   double estimate = 0; // of the bound, by rows that are not exact
+  int64_t rowLimit = 0;
   double work = 0, workLimit = 0;
   int64_t leastBytes = 0;
 };

@@ -42,8 +42,7 @@ public:
   void writeDecisions(llvm::ArrayRef<unsigned> choice,
                       Plan &plan) const override;
   void writePlan(const Solution &solution, Plan &plan) const override;
-  std::vector<double>
-  opSeconds(llvm::ArrayRef<unsigned> choice) const override;
+  std::vector<double> opSeconds(llvm::ArrayRef<unsigned> choice) const override;
 
 private:
   void makeClasses();

@@ -132,8 +132,8 @@ Expected<Plan> PlanSearch::solve(const Trial &trial, ExpectedProblem built) {
   return solve(trial, **built);
 }
 
-/// Cut into stages, and with the memory that Partition and Schedule will make of
-/// it: a problem's rows are close to that, not equal.
+/// Cut into stages, and with the memory that Partition and Schedule will make
+/// of it: a problem's rows are close to that, not equal.
 Outcome PlanSearch::finish(const Trial &trial, TrialProblem &built,
                            ArrayRef<unsigned> choice) const {
   const PlanProblem &problem = *built.problem;
@@ -144,9 +144,9 @@ Outcome PlanSearch::finish(const Trial &trial, TrialProblem &built,
   if (plan.stages == 1) {
     plan.predictedStepSeconds = problem.problem.undeferredSecondsOf(choice);
     predictMemory(graph, plan);
-  } else if (Error error = cutStages(graph, problem.opSeconds(choice),
-                                     memoryLimitOf(trial), built.question.limits,
-                                     plan)) {
+  } else if (Error error =
+                 cutStages(graph, problem.opSeconds(choice), memoryLimitOf(trial),
+                           built.question.limits, plan)) {
     handleAllErrors(
         std::move(error), [](const NotEnoughMemory &) {},
         [&](const ErrorInfoBase &what) { built.complaint = what.message(); });
@@ -154,8 +154,8 @@ Outcome PlanSearch::finish(const Trial &trial, TrialProblem &built,
   }
   Outcome outcome{plan.predictedStepSeconds, plan.predictedPeakMemoryBytes};
   bool fits = !memoryLimitOf(trial) || outcome.bytes <= memoryLimitOf(trial);
-  if (fits && (!built.best ||
-               outcome.seconds < built.best->predictedStepSeconds))
+  if (fits &&
+      (!built.best || outcome.seconds < built.best->predictedStepSeconds))
     built.best = std::move(plan);
   return outcome;
 }

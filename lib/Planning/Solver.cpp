@@ -136,10 +136,9 @@ Expected<Solution> Solver::solveWhole(double cutoff) {
   std::optional<double> bound; // of what is not deferred
   std::optional<Solution> inTwo = solveInTwo(cutoff, bound);
   // What is deferred must not cut off a solution.
-  Expected<Solution> solution =
-      inTwo ? Expected<Solution>(std::move(*inTwo))
-            : MemorySearch(problem, options, outcomes)
-                  .run(bound ? kIllegal : cutoff);
+  Expected<Solution> solution = inTwo ? Expected<Solution>(std::move(*inTwo))
+                                      : MemorySearch(problem, options, outcomes)
+                                            .run(bound ? kIllegal : cutoff);
   if (solution && bound)
     solution->lowerBound = std::min(*bound, solution->seconds);
   return solution;

@@ -79,9 +79,8 @@ namespace {
 
 class TrialPlans {
 public:
-  static Expected<TrialPlans> of(const ModelGraph &graph,
-                                 const PlanRequest &request,
-                                 const Trial &trial);
+  static Expected<TrialPlans>
+  of(const ModelGraph &graph, const PlanRequest &request, const Trial &trial);
   double count() const;
   void findBest(BestPlan &best);
 

@@ -49,12 +49,10 @@ static Cluster randomCluster(Random &random, int64_t devices) {
 }
 
 /// nullopt: the model has too few or too many plans.
-static std::optional<Question> drawQuestion(MLIRContext &context,
-                                            Random &random, bool stages,
-                                            bool limit) {
-  OwningOpRef<ModuleOp> module =
-      makeStep(context, random, stages ? random.between(3, 5)
-                                       : random.between(2, 6));
+static std::optional<Question>
+drawQuestion(MLIRContext &context, Random &random, bool stages, bool limit) {
+  OwningOpRef<ModuleOp> module = makeStep(
+      context, random, stages ? random.between(3, 5) : random.between(2, 6));
   Question question;
   question.hasLimit = limit;
   PlanRequest &request = question.request;
@@ -71,16 +69,16 @@ static std::optional<Question> drawQuestion(MLIRContext &context,
     return std::nullopt;
   question.graph = std::move(*graph);
   double plans = countPlans(question.graph, request);
-  if (plans < kFewPlans || plans > (stages || limit ? kManyDearPlans : kManyPlans))
+  if (plans < kFewPlans ||
+      plans > (stages || limit ? kManyDearPlans : kManyPlans))
     return std::nullopt;
   return question;
 }
 
 /// `2 stages, 4 micro-batches, time=4 x=2, op a in stage 0, op b in stage 1`
 static std::string describe(const Plan &plan) {
-  std::string text =
-      llvm::formatv("{0} stages, {1} micro-batches,", plan.stages,
-                    plan.microBatches);
+  std::string text = llvm::formatv("{0} stages, {1} micro-batches,",
+                                   plan.stages, plan.microBatches);
   for (const MeshAxis &axis : plan.mesh.axes())
     text += llvm::formatv(" {0}={1}", axis.name, axis.size);
   for (const PlannedOp &op : plan.ops)
@@ -102,8 +100,8 @@ static std::string compare(const Question &question, const Plan *plan,
       return llvm::formatv("the plan takes {0:e6} s, its parts {1:e6} s", found,
                            told);
   }
-  BestPlan best = enumeratePlans(question.graph, question.request,
-                                 found * (1 - kEqual));
+  BestPlan best =
+      enumeratePlans(question.graph, question.request, found * (1 - kEqual));
   if (!best.complete) {
     ++counts.skipped;
     return "";
@@ -113,9 +111,9 @@ static std::string compare(const Question &question, const Plan *plan,
   counts.best += ratio <= 1 + 2 * kEqual;
   if (plan && plan->lowerBoundSeconds > best.seconds * (1 + 2 * kEqual)) {
     ++counts.aboveBest;
-    return llvm::formatv("the lower bound of {0:e6} s is above the best, {1:e6} s{2}",
-                         plan->lowerBoundSeconds, best.seconds,
-                         describe(best.plan));
+    return llvm::formatv(
+        "the lower bound of {0:e6} s is above the best, {1:e6} s{2}",
+        plan->lowerBoundSeconds, best.seconds, describe(best.plan));
   }
   if (ratio <= kWorse)
     return "";
@@ -128,14 +126,15 @@ static void test(Question question, Random &random, uint64_t seed,
   llvm::Expected<Plan> free = searchPlan(question.graph, question.request);
   if (!free) {
     ++counts.failed;
-    llvm::outs() << "seed " << seed << ": "
-                 << llvm::toString(free.takeError()) << "\n";
+    llvm::outs() << "seed " << seed << ": " << llvm::toString(free.takeError())
+                 << "\n";
     return;
   }
   llvm::Expected<Plan> plan = std::move(free);
   if (question.hasLimit) {
     question.request.memoryLimit =
-        plan->predictedPeakMemoryBytes * random.between(random.chance(70) ? 85 : 60, 99) / 100;
+        plan->predictedPeakMemoryBytes *
+        random.between(random.chance(70) ? 85 : 60, 99) / 100;
     plan = searchPlan(question.graph, question.request);
     ++counts.withMemory;
   }

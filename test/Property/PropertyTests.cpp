@@ -358,8 +358,7 @@ static int runDerivatives(MLIRContext &context) {
 /// Most plans must be the best of all.
 static int runPlans(MLIRContext &context) {
   constexpr double kBestShare = 0.95;
-  PlanCounts counts =
-      testPlanQuality(context, settings.seed, settings.graphs);
+  PlanCounts counts = testPlanQuality(context, settings.seed, settings.graphs);
   int64_t compared = counts.problems - counts.skipped;
   bool few = double(counts.best) < kBestShare * double(compared);
   llvm::outs() << "plans: " << counts.problems << " problems, "

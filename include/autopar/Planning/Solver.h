@@ -62,8 +62,8 @@ struct NotEnoughMemory : llvm::ErrorInfo<NotEnoughMemory> {
 /// tells whether a second is worth while.
 class Solver {
 public:
-  /// `problem` must outlive this. `outcomes`: what counts in place of its seconds
-  /// and bytes, which then lead the search.
+  /// `problem` must outlive this. `outcomes`: what counts in place of its
+  /// seconds and bytes, which then lead the search.
   explicit Solver(const Problem &problem, const SolverOptions &options = {},
                   std::optional<Outcomes> outcomes = std::nullopt);
   ~Solver();
