@@ -58,7 +58,7 @@ step properties plain "$bin/autopar-property-tests"
 step mutations plain "$bin/autopar-property-tests" --mutations --seed=3001 --graphs=200 --mutants=2 # of every kind
 step derivatives plain "$bin/autopar-property-tests" --derivatives
 step decompositions plain "$bin/autopar-property-tests" --decompositions
-step plans plain "$bin/autopar-property-tests" --plans --graphs=30 # against all plans of small programs
+step plans plain "$bin/autopar-property-tests" --plans --graphs=20 # against all plans of small programs
 step programs plain "$bin/autopar-property-tests" --graphs=100 --mutants=0 --programs=100 # on real ranks
 step programs-emulated plain "$bin/autopar-property-tests" --seed=5001 --graphs=60 --mutants=0 --programs=60 --target=emulated
 step execution plain "$AUTOPAR_PYTHON" "$root/test/Execution/run_models.py"

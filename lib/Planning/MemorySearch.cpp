@@ -131,7 +131,7 @@ Outcome MemorySearch::outcomeOf(const std::vector<unsigned> &choice) {
     return {problem.secondsOf(choice), problem.peakBytes(choice)};
   auto [it, isNew] = known.try_emplace(choice);
   if (isNew) {
-    constexpr double kNodeWork = 5000;
+    constexpr double kNodeWork = 20000;
     work += kNodeWork * double(problem.nodes.size());
     it->second = outcomes->of(choice);
   }

@@ -14,7 +14,7 @@ namespace autopar::property {
 
 static constexpr double kFewPlans = 1e4, kManyPlans = 1e7;
 /// Many of these are priced, or their memory is predicted, one by one.
-static constexpr double kManyDearPlans = 3e5;
+static constexpr double kManyDearPlans = 1e5;
 static constexpr double kWorse = 1.02;
 static constexpr double kEqual = 1e-9;
 

@@ -86,7 +86,7 @@ static void readSettings(int argc, char **argv) {
       "derivatives", desc("gradients against finite differences only"));
   static opt<bool> onlyPlans(
       "plans", desc("searched plans against all plans of --graphs programs "
-                    "only, by default 60"));
+                    "only, by default 40"));
   static list<std::string> files(Positional, desc("[FILE ...]"));
   ParseCommandLineOptions(argc, argv,
                           "random programs, whole against partitioned\n");
@@ -96,7 +96,7 @@ static void readSettings(int argc, char **argv) {
                     "the first of the graphs run\n";
     std::exit(1);
   }
-  constexpr int64_t kPlans = 60;
+  constexpr int64_t kPlans = 40;
   if (onlyPlans && graphs.getNumOccurrences() == 0)
     graphs = kPlans;
   settings = {graphs,
