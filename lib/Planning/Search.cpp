@@ -1,6 +1,7 @@
 //===- Search.cpp - The best plan for what was asked ----------------------===//
 
 #include "autopar/Planning/Search.h"
+#include "Messages.h"
 #include "NearestFit.h"
 #include "Stages.h"
 #include "Trials.h"

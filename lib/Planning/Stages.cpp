@@ -7,9 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Stages.h"
-#include "Messages.h"
-#include "Strategies.h"
+#include "StageCutter.h"
 #include "Units.h"
 #include "autopar/Planning/PredictMemory.h"
 #include "autopar/Planning/Solver.h"
@@ -22,83 +20,6 @@ namespace autopar {
 
 /// Enough places to cut at; more cost time and gain nothing.
 static constexpr size_t kMaxCuts = 400;
-
-namespace {
-
-/// Cuts are numbers of ops of @step that come before them.
-class StageCutter {
-public:
-  StageCutter(const ModelGraph &graph, ArrayRef<double> opSeconds,
-              int64_t memoryLimit, const Limits &limits, Plan &plan)
-      : graph(graph), opSeconds(opSeconds), memoryLimit(memoryLimit),
-        limits(limits), plan(plan), communication(plan.cluster, plan.mesh) {}
-
-  Error run();
-
-private:
-  Error findEarliest();
-  void collectOps();
-  void countMisplaced();
-  void measureCrossings();
-  void chooseCuts();
-  void measureRuns();
-  void addHeld(unsigned op);
-  bool fits(size_t stage, size_t from, size_t to) const {
-    if (limits.constraints &&
-        misplaced[stage][cuts[to]] != misplaced[stage][cuts[from]])
-      return false;
-    return !memoryLimit || runs[from][to].bytes <= heldLimit;
-  }
-  Error noCut() const;
-  double load(size_t from, size_t to) const {
-    return before[cuts[to]] - before[cuts[from]] + runs[from][to].seconds +
-           sendSeconds[from] + sendSeconds[to];
-  }
-  std::optional<std::vector<size_t>> cutWithin(double bound) const;
-  double leastBound() const;
-  std::vector<std::vector<size_t>> promisingCuts() const;
-  bool tryCuts();
-  void writeStages(ArrayRef<size_t> chosen);
-  void predictStep(ArrayRef<size_t> chosen);
-
-  int64_t bytesOf(unsigned value) const {
-    return localBytes(graph.values[value], plan.values[value].sharding,
-                      plan.mesh);
-  }
-
-  const ModelGraph &graph;
-  ArrayRef<double> opSeconds;
-  int64_t memoryLimit;
-  const Limits &limits;
-  Plan &plan;
-  CommunicationModel communication;
-  std::vector<int64_t> earliest;    // stage that each op can be in
-  std::vector<unsigned> ops;        // of @step
-  std::vector<unsigned> positionOf; // per op
-  /// Per position the seconds of the ops before it that depend on an input.
-  std::vector<double> before;
-  std::vector<int64_t> crossing;   // bytes per position
-  std::vector<int64_t> messages;   // values per position
-  std::vector<size_t> cuts;        // positions, the first and last included
-  std::vector<double> sendSeconds; // per cut
-  /// What the ops between two cuts need for themselves: bytes of the distinct
-  /// arguments that they read, seconds of what depends on no input and is
-  /// repeated for them.
-  struct Held {
-    int64_t bytes = 0;
-    double seconds = 0;
-  };
-  std::vector<std::vector<Held>> runs;   // per pair of cuts
-  Held held;                             // while a row of `runs` is measured
-  std::vector<size_t> seenOp, seenValue; // the last row that has it, from 1
-  double repeatedSeconds = 0;            // of all ops that depend on no input
-  /// Bytes of a device that a cut leaves to parameters.
-  int64_t heldLimit = 0;
-  /// Per stage and position: ops before it that must not be in that stage.
-  std::vector<std::vector<unsigned>> misplaced;
-};
-
-} // namespace
 
 /// No op comes before what it reads, and pinned ones are where they are pinned.
 Error StageCutter::findEarliest() {
@@ -421,20 +342,6 @@ Error StageCutter::run() {
     heldLimit = std::max<int64_t>(heldLimit - excess, 0);
   }
   return Error::success();
-}
-
-void countMessages(const ModelGraph &graph, Plan &plan) {
-  CommunicationModel communication(plan.cluster, plan.mesh);
-  for (const StageMessage &message : messagesOf(graph, plan, communication)) {
-    PlannedCollective send;
-    send.kind = "send";
-    send.bytes = message.bytes;
-    auto known = llvm::find(plan.collectives, send);
-    if (known == plan.collectives.end())
-      known = plan.collectives.insert(known, send);
-    known->count += plan.microBatches;
-    known->seconds += plan.microBatches * message.seconds;
-  }
 }
 
 Error cutStages(const ModelGraph &graph, ArrayRef<double> opSeconds,

@@ -18,9 +18,6 @@ namespace autopar {
 llvm::Error cutStages(const ModelGraph &graph, llvm::ArrayRef<double> opSeconds,
                       int64_t memoryLimit, const Limits &limits, Plan &plan);
 
-/// Adds to the plan's collectives what stages send each other.
-void countMessages(const ModelGraph &graph, Plan &plan);
-
 /// What each op does along the time axis so that the step runs in
 /// micro-batches: what carries the batch splits it, but for what an op needs of
 /// all micro-batches at once. An error where that is everything.

@@ -1,0 +1,170 @@
+//===- Multipliers.cpp - Seconds per byte of what is too full -------------===//
+
+#include "MemorySearch.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+/// Raises the multiplier until the row fits. Then the lines that the solutions
+/// below and above draw (costs against multiplier) meet where the bound may be
+/// best: that is tried next, until nothing new comes. `choice` ends as the
+/// solution of the smallest multiplier found under which the row fits, or its
+/// outcome unless `byRow`.
+bool MemorySearch::raiseMultiplier(size_t index, std::vector<unsigned> &choice,
+                                   bool byRow) {
+  size_t row = active[index].row;
+  struct Point {
+    double multiplier, cost; // cost without this row's multiplier
+    int64_t bytes;
+  };
+  auto pointOf = [&](double multiplier, ArrayRef<unsigned> solution) {
+    double cost = problem.secondsOf(solution);
+    for (const ActiveRow &other : active)
+      if (other.row != row)
+        cost += other.multiplier * bytesOf(solution, other.row);
+    return Point{multiplier, cost, bytesOf(solution, row)};
+  };
+  Point low = pointOf(active[index].multiplier, choice), high = low;
+  auto tryAt = [&](double multiplier, bool rough = true) {
+    active[index].multiplier = multiplier;
+    EliminationResult result =
+        minimise(rough ? options.roughCellLimit : options.cellLimit);
+    double &bound = isExact() ? lowerBound : estimate;
+    bound = std::max(bound, leastShare() * result.lowerBound);
+    if (result.cost == kIllegal)
+      return false;
+    offer(result.choice);
+    Point point = pointOf(multiplier, result.choice);
+    bool fit = byRow ? point.bytes <= rowLimit : fits(result.choice);
+    (fit ? high : low) = point;
+    if (fit)
+      choice = std::move(result.choice);
+    return fit;
+  };
+  constexpr unsigned kRaises = 20, kUnchanged = 3, kMeetings = 6;
+  // By its row there may seem to be enough.
+  int64_t excess = std::max(low.bytes - rowLimit, byRow ? 0 : low.bytes / 100);
+  double multiplier =
+      std::max(2 * low.multiplier, 1e-15 + low.cost / double(excess + 1));
+  int64_t before = low.bytes;
+  unsigned unchanged = 0; // raises that came to the same bytes
+  for (unsigned raise = 0; !tryAt(multiplier); ++raise, multiplier *= 8) {
+    unchanged = low.bytes == before ? unchanged + 1 : 0;
+    before = low.bytes;
+    if (raise == kRaises || (!byRow && unchanged == kUnchanged) ||
+        work > workLimit || isCutOff())
+      return false;
+  }
+  for (unsigned i = 0; i < kMeetings && work < workLimit && !isCutOff(); ++i) {
+    double meeting = (high.cost - low.cost) / double(low.bytes - high.bytes);
+    if (!(meeting > low.multiplier && meeting < high.multiplier))
+      break;
+    tryAt(meeting);
+  }
+  // The solutions that fit with the least multiplier are the cheapest.
+  constexpr unsigned kHalvings = 3;
+  for (unsigned i = 0; i < kHalvings && work < workLimit && !isCutOff(); ++i)
+    tryAt((low.multiplier + high.multiplier) / 2);
+  if (!isCutOff())
+    tryAt(high.multiplier, /*rough=*/false);
+  active[index].multiplier = high.multiplier;
+  return true;
+}
+
+/// Gives multipliers to the rows that are too full until all fit.
+void MemorySearch::findMultipliers(std::vector<unsigned> &choice) {
+  constexpr unsigned kRounds = 30;
+  for (unsigned round = 0; round < kRounds && work < workLimit && !isCutOff();
+       ++round) {
+    if (fitsRows(choice))
+      return;
+    size_t row = fullestRow(choice);
+    size_t index = 0;
+    while (index < active.size() && active[index].row != row)
+      ++index;
+    if (index == active.size())
+      active.push_back({row});
+    if (!raiseMultiplier(index, choice, /*byRow=*/true))
+      return;
+  }
+}
+
+bool MemorySearch::leadByRow(size_t row, std::vector<unsigned> choice) {
+  active = {{row}};
+  return raiseMultiplier(0, choice, /*byRow=*/false);
+}
+
+/// Under limits that leave to rows what outcomes take beside them.
+void MemorySearch::leadByAllRows(std::vector<unsigned> choice) {
+  constexpr unsigned kTries = 4;
+  for (unsigned attempt = 0;
+       attempt < kTries && work < workLimit && !isCutOff(); ++attempt) {
+    int64_t excess = outcomeOf(choice).bytes - memoryLimit();
+    int64_t limit = problem.peakBytes(choice) - excess;
+    if (excess <= 0 || limit <= 0)
+      break;
+    rowLimit = limit;
+    active.clear();
+    findMultipliers(choice);
+    if (!fitsRows(choice))
+      break;
+  }
+  rowLimit = problem.memoryLimit;
+}
+
+/// Rows that are not exact lead to choices that fit: the fullest, or else all
+/// of them, as one or each with a multiplier; of a small problem all of these.
+void MemorySearch::leadByRows(const std::vector<unsigned> &choice) {
+  double highest = 0;
+  auto goesOn = [&](bool found) {
+    for (const ActiveRow &row : active)
+      highest = std::max(highest, row.multiplier);
+    return (!found || isSmall()) && work < workLimit && !isCutOff();
+  };
+  if (goesOn(leadByRow(fullestRow(choice), choice)) &&
+      goesOn(leadByRow(sumOfRows(), choice)))
+    leadByAllRows(choice);
+  if (!best && !isHopeless() && !isCutOff()) {
+    active = {{sumOfRows(), highest}};
+    workLimit = work + options.branchWork;
+    branch();
+  }
+  boundByPersistent(highest);
+  active.clear();
+}
+
+/// Whether what is held all the time is too much, whatever is chosen.
+bool MemorySearch::isHopeless() const {
+  int64_t least = 0;
+  for (const MemoryTerm &term : problem.persistent)
+    if (ArrayRef<int64_t> bytes = problem.nodes[term.index].bytes;
+        !bytes.empty())
+      least += term.count * *llvm::min_element(bytes);
+  return problem.memoryLimit && least > problem.memoryLimit;
+}
+
+/// The bound of the persistent terms, which every outcome holds, under
+/// multipliers up to that.
+void MemorySearch::boundByPersistent(double high) {
+  constexpr unsigned kHalvings = 4;
+  double low = 0;
+  for (unsigned i = 0; i < kHalvings && !isCutOff(); ++i) {
+    double multiplier = i == 0 ? high : (low + high) / 2;
+    active = {{persistentRow(), multiplier}};
+    EliminationResult result = minimise(options.roughCellLimit);
+    double rounding = 1e-12 * multiplier * double(problem.memoryLimit);
+    lowerBound =
+        std::max(lowerBound, leastShare() * (result.lowerBound - rounding));
+    if (result.cost == kIllegal)
+      break;
+    offer(result.choice);
+    bool full = problem.persistentBytes(result.choice) > problem.memoryLimit;
+    (full ? low : high) = multiplier;
+    if (full && i == 0)
+      break;
+  }
+}
+
+} // namespace autopar

@@ -1,0 +1,87 @@
+//===- StageCutter.h - Where a pipeline's stages begin ----------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_PLANNING_STAGECUTTER_H
+#define AUTOPAR_LIB_PLANNING_STAGECUTTER_H
+
+#include "Messages.h"
+#include "Stages.h"
+#include "Strategies.h"
+
+namespace autopar {
+
+/// Cuts are numbers of ops of @step that come before them.
+class StageCutter {
+public:
+  StageCutter(const ModelGraph &graph, llvm::ArrayRef<double> opSeconds,
+              int64_t memoryLimit, const Limits &limits, Plan &plan)
+      : graph(graph), opSeconds(opSeconds), memoryLimit(memoryLimit),
+        limits(limits), plan(plan), communication(plan.cluster, plan.mesh) {}
+
+  llvm::Error run();
+
+private:
+  llvm::Error findEarliest();
+  void collectOps();
+  void countMisplaced();
+  void measureCrossings();
+  void chooseCuts();
+  void measureRuns();
+  void addHeld(unsigned op);
+  bool fits(size_t stage, size_t from, size_t to) const {
+    if (limits.constraints &&
+        misplaced[stage][cuts[to]] != misplaced[stage][cuts[from]])
+      return false;
+    return !memoryLimit || runs[from][to].bytes <= heldLimit;
+  }
+  llvm::Error noCut() const;
+  double load(size_t from, size_t to) const {
+    return before[cuts[to]] - before[cuts[from]] + runs[from][to].seconds +
+           sendSeconds[from] + sendSeconds[to];
+  }
+  std::optional<std::vector<size_t>> cutWithin(double bound) const;
+  double leastBound() const;
+  std::vector<std::vector<size_t>> promisingCuts() const;
+  bool tryCuts();
+  void writeStages(llvm::ArrayRef<size_t> chosen);
+  void predictStep(llvm::ArrayRef<size_t> chosen);
+
+  int64_t bytesOf(unsigned value) const {
+    return localBytes(graph.values[value], plan.values[value].sharding,
+                      plan.mesh);
+  }
+
+  const ModelGraph &graph;
+  llvm::ArrayRef<double> opSeconds;
+  int64_t memoryLimit;
+  const Limits &limits;
+  Plan &plan;
+  CommunicationModel communication;
+  std::vector<int64_t> earliest;    // stage that each op can be in
+  std::vector<unsigned> ops;        // of @step
+  std::vector<unsigned> positionOf; // per op
+  /// Per position the seconds of the ops before it that depend on an input.
+  std::vector<double> before;
+  std::vector<int64_t> crossing;   // bytes per position
+  std::vector<int64_t> messages;   // values per position
+  std::vector<size_t> cuts;        // positions, the first and last included
+  std::vector<double> sendSeconds; // per cut
+  /// What the ops between two cuts need for themselves: bytes of the distinct
+  /// arguments that they read, seconds of what depends on no input and is
+  /// repeated for them.
+  struct Held {
+    int64_t bytes = 0;
+    double seconds = 0;
+  };
+  std::vector<std::vector<Held>> runs;   // per pair of cuts
+  Held held;                             // while a row of `runs` is measured
+  std::vector<size_t> seenOp, seenValue; // the last row that has it, from 1
+  double repeatedSeconds = 0;            // of all ops that depend on no input
+  /// Bytes of a device that a cut leaves to parameters.
+  int64_t heldLimit = 0;
+  /// Per stage and position: ops before it that must not be in that stage.
+  std::vector<std::vector<unsigned>> misplaced;
+};
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_STAGECUTTER_H
