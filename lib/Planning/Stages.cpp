@@ -165,7 +165,8 @@ void StageCutter::measureRuns() {
       if (to + 1 == cuts.size())
         for (unsigned result : graph.stepResults)
           if (const GraphValue &value = graph.values[result];
-              value.source == ValueSource::Op && value.uses.empty())
+              value.source == ValueSource::Op && value.uses.empty() &&
+              graph.isRepeated(graph.ops[value.producer]))
             addHeld(value.producer);
       runs[from][to] = held;
     }

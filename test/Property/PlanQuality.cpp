@@ -97,8 +97,8 @@ static std::string compare(const Question &question, const Plan *plan,
   if (plan) {
     double told = stepSeconds(*plan, question.graph);
     if (std::abs(told - found) > kEqual * found)
-      return llvm::formatv("the plan takes {0:e6} s, its parts {1:e6} s", found,
-                           told);
+      return llvm::formatv("the plan takes {0:e6} s, its parts {1:e6} s ({2})",
+                           found, told, describe(*plan));
   }
   BestPlan best =
       enumeratePlans(question.graph, question.request, found * (1 - kEqual));
