@@ -106,6 +106,9 @@ static std::string compare(const Question &question, const Plan *plan,
     ++counts.skipped;
     return "";
   }
+  counts.withMemory += question.hasLimit;
+  counts.withStages += question.hasStages();
+  counts.withNone += best.seconds == INFINITY;
   double ratio = found == best.seconds ? 1 : found / best.seconds;
   counts.worstRatio = std::max(counts.worstRatio, ratio);
   counts.best += ratio <= 1 + 2 * kEqual;
@@ -136,9 +139,7 @@ static void test(Question question, Random &random, uint64_t seed,
         plan->predictedPeakMemoryBytes *
         random.between(random.chance(70) ? 85 : 60, 99) / 100;
     plan = searchPlan(question.graph, question.request);
-    ++counts.withMemory;
   }
-  counts.withStages += question.hasStages();
   std::string wrong = compare(question, plan ? &*plan : nullptr, counts);
   if (!plan)
     llvm::consumeError(plan.takeError());

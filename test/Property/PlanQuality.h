@@ -9,12 +9,14 @@ namespace autopar::property {
 
 struct PlanCounts {
   int64_t problems = 0;
-  int64_t withMemory = 0; // of these, where a limit rules out the fastest plan
+  int64_t skipped = 0;    // of these; none of the others' counts has them
+  int64_t withMemory = 0; // where a limit rules out the fastest plan
   int64_t withStages = 0;
+  int64_t withNone = 0;  // where nothing fits the limit
   int64_t best = 0;      // whose plan is the best of all
   int64_t aboveBest = 0; // whose lower bound is above that
   double worstRatio = 1; // of a plan's seconds to those of the best
-  int64_t failed = 0, skipped = 0;
+  int64_t failed = 0;
 };
 
 /// Random programs on random clusters of two to four devices, with and without

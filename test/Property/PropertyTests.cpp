@@ -361,10 +361,11 @@ static int runPlans(MLIRContext &context) {
   PlanCounts counts = testPlanQuality(context, settings.seed, settings.graphs);
   int64_t compared = counts.problems - counts.skipped;
   bool few = double(counts.best) < kBestShare * double(compared);
-  llvm::outs() << "plans: " << counts.problems << " problems, "
-               << counts.withMemory << " with a memory limit, "
-               << counts.withStages << " with stages; " << counts.best << " of "
-               << compared << " have the best plan of all"
+  llvm::outs() << "plans: of " << compared << " problems, " << counts.withMemory
+               << " with a memory limit (" << counts.withNone
+               << " that nothing fits) and " << counts.withStages
+               << " with stages, " << counts.best
+               << " have the best plan of all"
                << (few ? ", which is too few" : "")
                << llvm::formatv(", the worst takes {0:f3} times as long; ",
                                 counts.worstRatio)
