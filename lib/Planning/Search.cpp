@@ -76,13 +76,6 @@ private:
 
 } // namespace
 
-/// Each micro-batch passes all stages, the slowest of which is no faster than
-/// their mean: the least share of what all of them take one after the other.
-static double leastShare(const Trial &trial) {
-  double batches = double(trial.microBatches);
-  return (1 + (batches - 1) / double(trial.candidate.stages)) / batches;
-}
-
 /// Of what other trials came to it depends on the best alone.
 ExpectedProblem PlanSearch::build(const Trial &trial) const {
   Expected<std::vector<OpDemand>> demands = demandsOf(graph, trial);

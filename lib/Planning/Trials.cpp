@@ -169,6 +169,11 @@ Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
   return std::move(trials);
 }
 
+double leastShare(const Trial &trial) {
+  double batches = double(trial.microBatches);
+  return (1 + (batches - 1) / double(trial.candidate.stages)) / batches;
+}
+
 double leastSeconds(const ModelGraph &graph, const Trial &trial) {
   int64_t stages = trial.candidate.stages;
   double devices = double(trial.cluster.deviceCount()) / stages, seconds = 0;
@@ -191,9 +196,7 @@ double leastSeconds(const ModelGraph &graph, const Trial &trial) {
               devices;
     seconds += kernelSeconds(trial.cluster.slowest(), work);
   }
-  // Each micro-batch passes all stages, the slowest of which is no faster than
-  // their mean.
-  return seconds * (1 + double(trial.microBatches - 1) / double(stages));
+  return seconds * double(trial.microBatches) * leastShare(trial);
 }
 
 } // namespace autopar

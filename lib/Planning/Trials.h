@@ -31,6 +31,11 @@ Mesh meshOf(const Trial &trial);
 llvm::Expected<std::vector<OpDemand>> demandsOf(const ModelGraph &graph,
                                                 const Trial &trial);
 
+/// The least share that a step takes of what all stages take for all
+/// micro-batches one after the other: each micro-batch passes all stages, the
+/// slowest of which is no faster than their mean.
+double leastShare(const Trial &trial);
+
 /// Seconds that no plan of the trial is below: all of a stage's devices share
 /// each op's work and the weights that it reads, and none communicates.
 double leastSeconds(const ModelGraph &graph, const Trial &trial);
