@@ -35,8 +35,8 @@ double ReshardTable::seconds(unsigned from, unsigned to, unsigned type) {
   auto [it, inserted] = prices.try_emplace(key, kIllegal);
   if (inserted)
     if (std::optional<double> seconds =
-            reshardSeconds(shardings[from], shardings[to], types[type].shape,
-                           types[type].elementBytes, mesh, cost))
+            paths.seconds(shardings[from], shardings[to], types[type].shape,
+                          types[type].elementBytes))
       it->second = *seconds;
   return it->second;
 }

@@ -15,7 +15,7 @@ namespace autopar {
 class ReshardTable {
 public:
   ReshardTable(const Mesh &mesh, ReshardCost cost)
-      : mesh(mesh), cost(std::move(cost)) {}
+      : mesh(mesh), cost(cost), paths(mesh, std::move(cost)) {}
 
   unsigned numberOf(const Sharding &sharding);
   /// Of the value's shape and element size.
@@ -39,6 +39,7 @@ private:
 
   Mesh mesh;
   ReshardCost cost;
+  ReshardPrices paths;
   std::unordered_map<std::string, unsigned> shardingNumbers, typeNumbers;
   std::vector<Sharding> shardings;
   std::vector<Type> types;

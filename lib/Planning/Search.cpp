@@ -139,8 +139,8 @@ Outcome PlanSearch::finish(const Trial &trial, TrialProblem &built,
     plan.predictedStepSeconds = problem.problem.undeferredSecondsOf(choice);
     predictMemory(graph, plan);
   } else if (Error error =
-                 cutStages(graph, problem.opSeconds(choice), memoryLimitOf(trial),
-                           built.question.limits, plan)) {
+                 cutStages(graph, problem.opSeconds(choice),
+                           memoryLimitOf(trial), built.question.limits, plan)) {
     handleAllErrors(
         std::move(error), [](const NotEnoughMemory &) {},
         [&](const ErrorInfoBase &what) { built.complaint = what.message(); });

@@ -238,4 +238,33 @@ TEST(ReshardProperty, SamePathEveryTime) {
   }
 }
 
+/// Prices of values of several dimensions, some of which stay as they are.
+TEST(ReshardProperty, PricesAreThoseOfPaths) {
+  Cluster cluster = cantFail(parseCluster("2x3:a100-80gb"));
+  unsigned kept = 0;
+  for (const Mesh &mesh : meshes()) {
+    ReshardCost cost = CommunicationModel::reshardCost(cluster, mesh);
+    ReshardPrices prices(mesh, cost);
+    for (unsigned seed = 0; seed < 600; ++seed) {
+      Draw draw(seed, mesh);
+      SmallVector<int64_t> shape = draw.shape();
+      Sharding from = draw.sharding(shape.size());
+      Sharding to = draw.sharding(shape.size());
+      if (draw.number(0, 2) == 0)
+        draw.addInterval(to, shape);
+      for (const auto &[a, b] : zip_equal(from.dims, to.dims))
+        kept += a == b && !a.subAxes.empty();
+      auto path = reshardPath(from, to, shape, 4, mesh, cost);
+      auto seconds = prices.seconds(from, to, shape, 4);
+      ASSERT_EQ(bool(seconds), bool(path)) << "seed " << seed;
+      if (!path)
+        continue;
+      EXPECT_EQ(*seconds, secondsOf(*path))
+          << "seed " << seed << ": " << toString(from, mesh) << " -> "
+          << toString(to, mesh);
+    }
+  }
+  EXPECT_GT(kept, 100u);
+}
+
 } // namespace
