@@ -208,42 +208,15 @@ std::optional<ReshardPath> reshardPath(const Sharding &from, const Sharding &to,
   return PathSearch(from, to, shape, elementBytes, mesh, cost).run();
 }
 
-std::optional<double> ReshardPrices::seconds(const Sharding &from,
-                                             const Sharding &to,
-                                             ArrayRef<int64_t> shape,
-                                             int64_t elementBytes) {
+std::optional<double> reshardSeconds(const Sharding &from, const Sharding &to,
+                                     ArrayRef<int64_t> shape,
+                                     int64_t elementBytes, const Mesh &mesh,
+                                     const ReshardCost &cost) {
   if (from == to)
     return 0;
   if (hasInterval(from))
     return std::nullopt;
-  SmallVector<std::pair<std::string, unsigned>, 4> changed;
-  for (const auto &[dim, size] : enumerate(shape)) {
-    if (from.dims[dim] == to.dims[dim]) {
-      elementBytes *= localSize(size, from.dims[dim], mesh);
-      continue;
-    }
-    std::string key;
-    appendKey(key, Sharding{{from.dims[dim], to.dims[dim]}, {}});
-    changed.emplace_back(key + std::to_string(size), dim);
-  }
-  llvm::sort(changed);
-  std::string key;
-  Sharding before{{}, from.partial}, after{{}, to.partial};
-  SmallVector<int64_t, 4> sizes;
-  for (const auto &[ofDim, dim] : changed) {
-    key += ofDim;
-    before.dims.push_back(from.dims[dim]);
-    after.dims.push_back(to.dims[dim]);
-    sizes.push_back(shape[dim]);
-  }
-  appendKey(key, Sharding{{}, from.partial});
-  appendKey(key, Sharding{{}, to.partial});
-  key += std::to_string(elementBytes);
-  auto [it, inserted] = prices.try_emplace(key);
-  if (inserted)
-    it->second =
-        PathSearch(before, after, sizes, elementBytes, mesh, cost).seconds();
-  return it->second;
+  return PathSearch(from, to, shape, elementBytes, mesh, cost).seconds();
 }
 
 const std::optional<ReshardPath> &ReshardCache::get(const Sharding &from,

@@ -262,7 +262,8 @@ Error ProblemBuilder::addValueNodes() {
     for (const Sharding &candidate : candidates[valueClass]) {
       double seconds = 0;
       if (outputs[valueClass] && !candidate.partial.empty())
-        seconds = reshards.seconds(candidate, endPartial(candidate), value);
+        seconds = reshards.seconds(candidate, endPartial(candidate),
+                                   value.shape, value.elementBytes);
       node.seconds.push_back(seconds * outputs[valueClass] *
                              weightOf(value.setup));
       node.bytes.push_back(stored ? localBytes(value, candidate, mesh) : 0);
@@ -281,7 +282,7 @@ void ProblemBuilder::addEdge(const EdgeKey &key, double weight) {
   ProblemEdge edge;
   edge.a = opNode(key.op);
   edge.b = valueNode(key.value);
-  unsigned type = reshards.typeOf(value);
+  unsigned type = reshards.typeOf(value.shape, value.elementBytes);
   SmallVector<unsigned, 0> numbers;
   for (const Sharding &candidate : candidates[key.value])
     numbers.push_back(reshards.numberOf(candidate));

@@ -35,19 +35,18 @@ void PlanCost::findStages() {
 void PlanCost::note(ReshardPlace place) {
   if (place.from == place.to)
     return;
+  const GraphValue &value = graph.values[place.value];
   std::optional<ReshardPath> path =
-      table.path(place.from, place.to, graph.values[place.value]);
+      table.path(place.from, place.to, value.shape, value.elementBytes);
   if (!path)
     return;
-  bool atSetup = graph.values[place.value].setup &&
-                 (!place.op || graph.ops[*place.op].setup);
+  bool atSetup = value.setup && (!place.op || graph.ops[*place.op].setup);
   place.path = std::move(*path);
   place.seconds = secondsOf(place.path) * weight(atSetup);
   if (atSetup) {
     setup += place.seconds;
     return;
   }
-  const GraphValue &value = graph.values[place.value];
   SmallVector<int64_t, 1> where{0}; // a returned argument
   if (place.op || value.source == ValueSource::Op)
     where = stagesOf[place.op ? *place.op : value.producer];
@@ -110,17 +109,22 @@ double PlanCost::opSeconds(unsigned op, const OpStrategy &strategy) {
          weight(graph.ops[op].setup);
 }
 
+double PlanCost::reshardSeconds(const Sharding &from, const Sharding &to,
+                                const GraphValue &value) {
+  return table.seconds(from, to, value.shape, value.elementBytes);
+}
+
 double PlanCost::sidesSeconds(unsigned op, const OpStrategy &strategy) {
   const GraphOp &item = graph.ops[op];
   double seconds = 0;
   for (const auto &[side, value] :
        zip_equal(strategy.shardings.operands, item.operands))
     seconds +=
-        table.seconds(plan.values[value].sharding, side, graph.values[value]);
+        reshardSeconds(plan.values[value].sharding, side, graph.values[value]);
   for (const auto &[side, value] :
        zip_equal(strategy.shardings.results, item.results))
     seconds +=
-        table.seconds(side, plan.values[value].sharding, graph.values[value]);
+        reshardSeconds(side, plan.values[value].sharding, graph.values[value]);
   return seconds * weight(item.setup);
 }
 
@@ -128,14 +132,14 @@ double PlanCost::valueSeconds(unsigned value, const Sharding &sharding) {
   const GraphValue &item = graph.values[value];
   double seconds = 0;
   if (item.source == ValueSource::Op)
-    seconds += table.seconds(
+    seconds += reshardSeconds(
         strategies[item.producer].shardings.results[item.resultIndex], sharding,
         item);
   for (const GraphUse &use : item.uses)
-    seconds += table.seconds(
+    seconds += reshardSeconds(
         sharding, strategies[use.op].shardings.operands[use.operand], item);
   if (item.output)
-    seconds += table.seconds(sharding, endPartial(sharding), item);
+    seconds += reshardSeconds(sharding, endPartial(sharding), item);
   return seconds * weight(item.setup && !item.persistent);
 }
 

@@ -3,8 +3,8 @@
 #ifndef AUTOPAR_LIB_PLANNING_PLANCOST_H
 #define AUTOPAR_LIB_PLANNING_PLANCOST_H
 
-#include "ReshardTable.h"
 #include "Strategies.h"
+#include "autopar/Cost/ReshardTable.h"
 #include "autopar/Planning/Explain.h"
 #include "autopar/Planning/Plan.h"
 
@@ -49,6 +49,8 @@ private:
     return setup ? 1 : double(plan.mesh.timeCount());
   }
   void findStages();
+  double reshardSeconds(const Sharding &from, const Sharding &to,
+                        const GraphValue &value);
   void note(ReshardPlace place);
   void addMessages();
 

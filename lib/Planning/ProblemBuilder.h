@@ -3,8 +3,8 @@
 #ifndef AUTOPAR_LIB_PLANNING_PROBLEMBUILDER_H
 #define AUTOPAR_LIB_PLANNING_PROBLEMBUILDER_H
 
-#include "ReshardTable.h"
 #include "Strategies.h"
+#include "autopar/Cost/ReshardTable.h"
 #include "autopar/Planning/BuildProblem.h"
 #include <map>
 

@@ -12,7 +12,8 @@ void ProblemBuilder::countCollectives(ArrayRef<unsigned> choice,
   std::map<std::string, size_t> index;
   auto count = [&](const Sharding &from, const Sharding &to,
                    const GraphValue &value, double weight) {
-    std::optional<ReshardPath> path = reshards.path(from, to, value);
+    std::optional<ReshardPath> path =
+        reshards.path(from, to, value.shape, value.elementBytes);
     if (!path)
       return;
     for (const ReshardStep &step : *path) {
@@ -55,14 +56,16 @@ std::vector<double> ProblemBuilder::opSeconds(ArrayRef<unsigned> choice) const {
     const OpStrategy &strategy = opStrategy(choice, index);
     double sum = strategySeconds(graph, op, strategy, mesh, cluster.slowest(),
                                  communication);
+    auto add = [&](const Sharding &from, const Sharding &to, unsigned value) {
+      const GraphValue &item = graph.values[value];
+      sum += reshards.seconds(from, to, item.shape, item.elementBytes);
+    };
     for (const auto &[position, value] : enumerate(op.operands))
-      sum += reshards.seconds(valueSharding(choice, value),
-                              strategy.shardings.operands[position],
-                              graph.values[value]);
+      add(valueSharding(choice, value), strategy.shardings.operands[position],
+          value);
     for (const auto &[position, value] : enumerate(op.results))
-      sum +=
-          reshards.seconds(strategy.shardings.results[position],
-                           valueSharding(choice, value), graph.values[value]);
+      add(strategy.shardings.results[position], valueSharding(choice, value),
+          value);
     seconds.push_back(sum);
   }
   return seconds;

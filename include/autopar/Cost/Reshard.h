@@ -64,6 +64,12 @@ std::optional<ReshardPath> reshardPath(const Sharding &from, const Sharding &to,
                                        int64_t elementBytes, const Mesh &mesh,
                                        const ReshardCost &cost);
 
+/// secondsOf the path.
+std::optional<double> reshardSeconds(const Sharding &from, const Sharding &to,
+                                     llvm::ArrayRef<int64_t> shape,
+                                     int64_t elementBytes, const Mesh &mesh,
+                                     const ReshardCost &cost);
+
 /// Sum of the steps' seconds.
 double secondsOf(const ReshardPath &path);
 
@@ -81,23 +87,6 @@ private:
   Mesh mesh;
   ReshardCost cost;
   llvm::StringMap<std::optional<ReshardPath>> paths;
-};
-
-/// Remembers the seconds of paths by what they depend on: a dimension that
-/// stays as it is only scales the bytes, and the others may come in any order.
-class ReshardPrices {
-public:
-  ReshardPrices(const Mesh &mesh, ReshardCost cost)
-      : mesh(mesh), cost(std::move(cost)) {}
-  /// secondsOf reshardPath.
-  std::optional<double> seconds(const Sharding &from, const Sharding &to,
-                                llvm::ArrayRef<int64_t> shape,
-                                int64_t elementBytes);
-
-private:
-  Mesh mesh;
-  ReshardCost cost;
-  llvm::StringMap<std::optional<double>> prices;
 };
 
 /// Short text that tells shardings of one mesh apart.

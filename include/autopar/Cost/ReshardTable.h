@@ -1,0 +1,62 @@
+//===- ReshardTable.h - Prices of reshards, remembered ----------*- C++ -*-===//
+
+#ifndef AUTOPAR_COST_RESHARDTABLE_H
+#define AUTOPAR_COST_RESHARDTABLE_H
+
+#include "autopar/Cost/Reshard.h"
+#include "llvm/ADT/DenseMap.h"
+#include <vector>
+
+namespace autopar {
+
+/// Prices of reshards on one mesh. Shardings and types are numbered, so that a
+/// price asked for again is one look-up. One that is not known yet is computed
+/// once for all that it is equal for: a dimension that stays as it is only
+/// scales the bytes, and the others may come in any order.
+class ReshardTable {
+public:
+  ReshardTable(const Mesh &mesh, ReshardCost cost)
+      : mesh(mesh), cost(std::move(cost)) {}
+
+  unsigned numberOf(const Sharding &sharding);
+  unsigned typeOf(llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
+  /// secondsOf reshardPath from one numbered sharding to another; infinity
+  /// where there is no path.
+  double seconds(unsigned from, unsigned to, unsigned type);
+  double seconds(const Sharding &from, const Sharding &to,
+                 llvm::ArrayRef<int64_t> shape, int64_t elementBytes) {
+    return seconds(numberOf(from), numberOf(to), typeOf(shape, elementBytes));
+  }
+  std::optional<ReshardPath> path(const Sharding &from, const Sharding &to,
+                                  llvm::ArrayRef<int64_t> shape,
+                                  int64_t elementBytes) const {
+    return reshardPath(from, to, shape, elementBytes, mesh, cost);
+  }
+
+private:
+  struct Numbered {
+    llvm::SmallVector<unsigned, 6> dims; // their numbers
+    unsigned partial;                    // the number of all of it
+  };
+  struct Type {
+    llvm::SmallVector<int64_t> shape;
+    int64_t elementBytes;
+  };
+  double secondsOfChange(const Numbered &from, const Numbered &to,
+                         const Type &type);
+
+  Mesh mesh;
+  ReshardCost cost;
+  llvm::StringMap<unsigned> shardingNumbers, dimNumbers, partialNumbers,
+      typeNumbers;
+  std::vector<Numbered> shardings;
+  std::vector<DimSharding> dims;
+  std::vector<llvm::SmallVector<Partial, 2>> partials;
+  std::vector<Type> types;
+  llvm::DenseMap<uint64_t, double> prices; // by numbers
+  llvm::StringMap<double> pricesOfChanges; // by what they depend on
+};
+
+} // namespace autopar
+
+#endif // AUTOPAR_COST_RESHARDTABLE_H

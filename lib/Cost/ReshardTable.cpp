@@ -1,0 +1,101 @@
+//===- ReshardTable.cpp - Prices of reshards, remembered ------------------===//
+
+#include "autopar/Cost/ReshardTable.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+static constexpr double kNoPath = std::numeric_limits<double>::infinity();
+
+/// The number of `key`, a new one with `item` added to `list` if there is none.
+template <typename List, typename Item>
+static unsigned numberIn(StringMap<unsigned> &numbers, StringRef key,
+                         List &list, Item &&item) {
+  auto [it, isNew] = numbers.try_emplace(key, list.size());
+  if (isNew)
+    list.push_back(std::forward<Item>(item));
+  return it->second;
+}
+
+unsigned ReshardTable::numberOf(const Sharding &sharding) {
+  std::string key;
+  appendKey(key, sharding);
+  auto [it, isNew] = shardingNumbers.try_emplace(key, shardings.size());
+  if (!isNew)
+    return it->second;
+  Numbered numbered;
+  for (const DimSharding &dim : sharding.dims) {
+    key.clear();
+    appendKey(key, Sharding{{dim}, {}});
+    numbered.dims.push_back(numberIn(dimNumbers, key, dims, dim));
+  }
+  key.clear();
+  appendKey(key, Sharding{{}, sharding.partial});
+  numbered.partial = numberIn(partialNumbers, key, partials, sharding.partial);
+  shardings.push_back(std::move(numbered));
+  return it->second;
+}
+
+unsigned ReshardTable::typeOf(ArrayRef<int64_t> shape, int64_t elementBytes) {
+  std::string key = std::to_string(elementBytes) + ":";
+  for (int64_t size : shape)
+    key += std::to_string(size) + ",";
+  return numberIn(typeNumbers, key, types,
+                  Type{SmallVector<int64_t>(shape), elementBytes});
+}
+
+double ReshardTable::seconds(unsigned from, unsigned to, unsigned type) {
+  if (from == to)
+    return 0;
+  uint64_t key = uint64_t(from) << 42 | uint64_t(to) << 21 | type;
+  auto [it, isNew] = prices.try_emplace(key, kNoPath);
+  if (isNew)
+    it->second = secondsOfChange(shardings[from], shardings[to], types[type]);
+  return it->second;
+}
+
+double ReshardTable::secondsOfChange(const Numbered &from, const Numbered &to,
+                                     const Type &type) {
+  struct Change {
+    int64_t size;
+    unsigned from, to; // numbers of dimensions
+    bool operator<(const Change &o) const {
+      return std::tie(size, from, to) < std::tie(o.size, o.from, o.to);
+    }
+  };
+  SmallVector<Change, 6> changes;
+  int64_t bytes = type.elementBytes;
+  for (auto [size, before, after] : zip_equal(type.shape, from.dims, to.dims)) {
+    if (dims[before].interval) // no path leads on from it
+      return kNoPath;
+    if (before == after)
+      bytes *= localSize(size, dims[before], mesh);
+    else
+      changes.push_back({size, before, after});
+  }
+  llvm::sort(changes);
+  SmallVector<int64_t, 24> key{bytes, from.partial, to.partial};
+  for (const Change &change : changes)
+    key.append({change.size, change.from, change.to});
+  auto [it, isNew] = pricesOfChanges.try_emplace(
+      StringRef(reinterpret_cast<const char *>(key.data()),
+                key.size() * sizeof(key.front())),
+      kNoPath);
+  if (!isNew)
+    return it->second;
+  Sharding before{{}, partials[from.partial]}, after{{}, partials[to.partial]};
+  SmallVector<int64_t, 6> sizes;
+  for (const Change &change : changes) {
+    before.dims.push_back(dims[change.from]);
+    after.dims.push_back(dims[change.to]);
+    sizes.push_back(change.size);
+  }
+  if (std::optional<double> seconds =
+          reshardSeconds(before, after, sizes, bytes, mesh, cost))
+    it->second = *seconds;
+  return it->second;
+}
+
+} // namespace autopar
