@@ -105,33 +105,43 @@ bool ProblemBuilder::meetsTime(const Assignment &assignment,
   });
 }
 
+/// `op` is of the kind.
+Error ProblemBuilder::makeKind(unsigned op, OpKind &kind) {
+  const GraphOp &item = graph.ops[op];
+  kind.strategies =
+      enumerateStrategies(item.rule, mesh, demands[op], limitOf(op));
+  if (kind.strategies.empty() && limits.constraints)
+    return cannotMeet(limits, graph, op, mesh);
+  if (kind.strategies.empty())
+    return createStringError("op " + item.name +
+                             " cannot run on this mesh at all: its sharding "
+                             "rule allows no assignment");
+  if (!meetsTime(kind.strategies.front().assignment, demands[op]))
+    return createStringError("op " + item.name +
+                             " cannot split the batch over micro-batches and "
+                             "over devices");
+  for (const OpStrategy &strategy : kind.strategies)
+    kind.seconds.push_back(strategySeconds(graph, item, strategy, mesh,
+                                           cluster.slowest(), communication));
+  return Error::success();
+}
+
 Error ProblemBuilder::addOpNodes() {
   std::vector<double> count(classes.firstOp.size(), 0);
   for (unsigned opClass : classes.ofOp)
     ++count[opClass];
+  kinds.resize(classes.kinds);
   for (const auto &[opClass, first] : enumerate(classes.firstOp)) {
+    OpKind &kind = kinds[kindNumber(opClass)];
+    if (kind.strategies.empty())
+      if (Error error = makeKind(first, kind))
+        return error;
     const GraphOp &op = graph.ops[first];
-    std::vector<OpStrategy> list =
-        enumerateStrategies(op.rule, mesh, demands[first], limitOf(first));
-    if (list.empty() && limits.constraints)
-      return cannotMeet(limits, graph, first, mesh);
-    if (list.empty())
-      return createStringError("op " + op.name +
-                               " cannot run on this mesh at all: its sharding "
-                               "rule allows no assignment");
-    if (!meetsTime(list.front().assignment, demands[first]))
-      return createStringError("op " + op.name +
-                               " cannot split the batch over micro-batches and "
-                               "over devices");
-    ProblemNode node;
+    ProblemNode &node = problem.nodes[opNode(opClass)];
     node.name = "op " + op.name;
-    for (const OpStrategy &strategy : list)
-      node.seconds.push_back(strategySeconds(graph, op, strategy, mesh,
-                                             cluster.slowest(), communication) *
-                             weightOf(op.setup) * count[opClass]);
+    for (double seconds : kind.seconds)
+      node.seconds.push_back(seconds * weightOf(op.setup) * count[opClass]);
     node.deferred = op.setup;
-    problem.nodes[opNode(opClass)] = std::move(node);
-    strategies.push_back(std::move(list));
   }
   return Error::success();
 }
@@ -199,7 +209,7 @@ Error ProblemBuilder::addCandidates(unsigned valueClass) {
   if (value.source != ValueSource::Op)
     offer(valueClass, Sharding::replicated(value.shape.size()));
   for (const EdgeKey &key : keysOfValue[valueClass])
-    for (unsigned s = 0; s < strategies[key.op].size(); ++s) {
+    for (unsigned s = 0; s < kindOf(key.op).strategies.size(); ++s) {
       const Sharding &sharding = sideOf(key, s);
       offer(valueClass, endPartial(sharding));
       // What is read from a file or kept from setup comes in blocks.
@@ -277,11 +287,9 @@ Error ProblemBuilder::addValueNodes() {
 // Edges
 //===----------------------------------------------------------------------===//
 
-void ProblemBuilder::addEdge(const EdgeKey &key, double weight) {
+EdgeTable ProblemBuilder::tableOf(const EdgeKey &key) {
   const GraphValue &value = firstValue(key.value);
-  ProblemEdge edge;
-  edge.a = opNode(key.op);
-  edge.b = valueNode(key.value);
+  EdgeTable table;
   unsigned type = reshards.typeOf(value.shape, value.elementBytes);
   SmallVector<unsigned, 0> numbers;
   for (const Sharding &candidate : candidates[key.value])
@@ -289,29 +297,29 @@ void ProblemBuilder::addEdge(const EdgeKey &key, double weight) {
   // Strategies that want the value alike have equal rows.
   DenseMap<unsigned, unsigned> firstOf;
   unsigned columns = numbers.size();
-  for (unsigned s = 0; s < strategies[key.op].size(); ++s) {
+  for (unsigned s = 0; s < kindOf(key.op).strategies.size(); ++s) {
     const Sharding &side = sideOf(key, s);
     unsigned wanted = reshards.numberOf(side);
     auto [first, isNew] = firstOf.try_emplace(wanted, s);
     if (!isNew) {
       for (unsigned c = 0; c < columns; ++c) {
-        edge.seconds.push_back(edge.seconds[first->second * columns + c]);
-        edge.bytes.push_back(edge.bytes[first->second * columns + c]);
+        table.seconds.push_back(table.seconds[first->second * columns + c]);
+        table.bytes.push_back(table.bytes[first->second * columns + c]);
       }
       continue;
     }
     int64_t bytes = localBytes(value, side, mesh);
     for (const auto &[candidate, number] :
          zip_equal(candidates[key.value], numbers)) {
-      double seconds = key.result ? reshards.seconds(wanted, number, type)
-                                  : reshards.seconds(number, wanted, type);
-      edge.seconds.push_back(seconds * weight);
+      table.seconds.push_back(key.result
+                                  ? reshards.seconds(wanted, number, type)
+                                  : reshards.seconds(number, wanted, type));
       // An all-reduce of a result works in place.
       bool copied = key.result ? side.dims != candidate.dims : number != wanted;
-      edge.bytes.push_back(copied ? bytes : 0);
+      table.bytes.push_back(copied ? bytes : 0);
     }
   }
-  problem.edges.push_back(std::move(edge));
+  return table;
 }
 
 Error ProblemBuilder::addEdges() {
@@ -332,9 +340,23 @@ Error ProblemBuilder::addEdges() {
   }
   if (Error error = addValueNodes())
     return error;
+  std::map<std::vector<unsigned>, EdgeTable> tables; // by what they depend on
   for (const auto &[key, weight] : weights) {
+    const GraphValue &value = firstValue(key.value);
+    std::vector<unsigned> facts{
+        kindNumber(key.op), key.result, key.position,
+        reshards.typeOf(value.shape, value.elementBytes)};
+    for (const Sharding &candidate : candidates[key.value])
+      facts.push_back(reshards.numberOf(candidate));
+    auto [table, isNew] = tables.try_emplace(std::move(facts));
+    if (isNew)
+      table->second = tableOf(key);
     edgeIndex[key] = problem.edges.size();
-    addEdge(key, weight);
+    ProblemEdge edge{opNode(key.op), valueNode(key.value),
+                     table->second.seconds, table->second.bytes};
+    for (double &seconds : edge.seconds)
+      seconds *= weight;
+    problem.edges.push_back(std::move(edge));
   }
   return Error::success();
 }

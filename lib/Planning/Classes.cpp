@@ -92,6 +92,8 @@ GraphClasses classify(const ModelGraph &graph, ArrayRef<std::string> marks,
   for (const auto &[op, mark] : zip_equal(graph.ops, marks))
     classes.ofOp.push_back(
         opNumber((op.setup ? "s" : "") + op.likeness + "|" + mark));
+  classes.kindOfOp = classes.ofOp;
+  classes.kinds = opNumber.size();
   for (const GraphValue &value : graph.values)
     classes.ofValue.push_back(valueNumber(valueKey(graph, value)));
   size_t before = 0;

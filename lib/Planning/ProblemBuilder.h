@@ -24,6 +24,18 @@ struct EdgeKey {
   }
 };
 
+/// What ops of a kind have in common.
+struct OpKind {
+  std::vector<OpStrategy> strategies;
+  std::vector<double> seconds; // of each, once
+};
+
+/// Seconds and bytes of an edge's choices, once.
+struct EdgeTable {
+  std::vector<double> seconds;
+  std::vector<int64_t> bytes;
+};
+
 /// Numbers nodes by class, gives them choices, prices what is between them
 /// (BuildProblem.cpp), says what is in memory when (MemoryRows.cpp) and what a
 /// solution means (SolutionPlan.cpp).
@@ -48,6 +60,7 @@ private:
   void makeClasses();
   void numberNodes();
   bool meetsTime(const Assignment &assignment, const OpDemand &demand) const;
+  llvm::Error makeKind(unsigned op, OpKind &kind);
   llvm::Error addOpNodes();
   llvm::Error addValueNodes();
   llvm::Error addCandidates(unsigned valueClass);
@@ -56,7 +69,7 @@ private:
   llvm::Error limitCandidates(unsigned valueClass);
   void offer(unsigned valueClass, Sharding sharding);
   llvm::Error addEdges();
-  void addEdge(const EdgeKey &key, double weight);
+  EdgeTable tableOf(const EdgeKey &key);
   void addMemory();
   void addCopies(const GraphStep &step, MemoryRow &row);
 
@@ -66,6 +79,12 @@ private:
   unsigned opNode(unsigned opClass) const { return opNodes[opClass]; }
   unsigned valueNode(unsigned valueClass) const {
     return valueNodes[valueClass];
+  }
+  unsigned kindNumber(unsigned opClass) const {
+    return classes.kindOfOp[classes.firstOp[opClass]];
+  }
+  const OpKind &kindOf(unsigned opClass) const {
+    return kinds[kindNumber(opClass)];
   }
   OpLimit limitOf(unsigned op) const {
     return limits.constraints ? limits.ops[op] : OpLimit();
@@ -77,7 +96,7 @@ private:
   /// sharded alike together, each set of them once.
   std::vector<std::vector<unsigned>> stateClasses() const;
   const Sharding &sideOf(const EdgeKey &key, unsigned strategy) const {
-    const OpShardings &s = strategies[key.op][strategy].shardings;
+    const OpShardings &s = kindOf(key.op).strategies[strategy].shardings;
     return (key.result ? s.results : s.operands)[key.position];
   }
   const Sharding &valueSharding(llvm::ArrayRef<unsigned> choice,
@@ -88,7 +107,7 @@ private:
   const OpStrategy &opStrategy(llvm::ArrayRef<unsigned> choice,
                                unsigned op) const {
     unsigned opClass = classes.ofOp[op];
-    return strategies[opClass][choice[opNode(opClass)]];
+    return kindOf(opClass).strategies[choice[opNode(opClass)]];
   }
   void countCollectives(llvm::ArrayRef<unsigned> choice, Plan &plan) const;
 
@@ -100,10 +119,10 @@ private:
   mutable CommunicationModel communication;
   mutable ReshardTable reshards;
   GraphClasses classes;
-  std::vector<unsigned> opNodes, valueNodes;       // per class
-  std::vector<std::vector<OpStrategy>> strategies; // per op class
-  std::vector<std::vector<Sharding>> candidates;   // per value class
-  std::vector<std::vector<EdgeKey>> keysOfValue;   // per value class
+  std::vector<unsigned> opNodes, valueNodes; // per class
+  std::vector<OpKind> kinds;
+  std::vector<std::vector<Sharding>> candidates; // per value class
+  std::vector<std::vector<EdgeKey>> keysOfValue; // per value class
   std::map<EdgeKey, unsigned> edgeIndex;
 };
 

@@ -109,10 +109,12 @@ struct ModelGraph {
 void finishGraph(ModelGraph &graph);
 
 /// Ops and values that stand for the same place in repeated layers share a
-/// class.
+/// class, ops that are alike by themselves, wherever they are, a kind.
 struct GraphClasses {
   std::vector<unsigned> ofOp, ofValue;       // class per op, per value
   std::vector<unsigned> firstOp, firstValue; // representative per class
+  std::vector<unsigned> kindOfOp;            // per op
+  unsigned kinds = 0;
 };
 
 /// How many steps along operands and uses ops are compared: `least`, and up to
