@@ -262,11 +262,11 @@ Expected<Solution> MemorySearch::run(double cutoffSeconds) {
   rowLimit = problem.memoryLimit;
   relaxFully();
   lowerBound = leastShare() * relaxed->lowerBound;
-  if (relaxed->cost == kIllegal || isCutOff())
+  if (isCutOff() || (relaxed->cost == kIllegal && cutoff < kIllegal))
+    return make_error<NothingCheaper>();
+  if (relaxed->cost == kIllegal)
     return createStringError(
-        cutoff < kIllegal && isCutOff()
-            ? "nothing cheaper than what is known"
-            : "no shardings of the ops fit together on this mesh");
+        "no shardings of the ops fit together on this mesh");
   // Its outcome is of no interest.
   if (!isExact() && leastShare() * relaxed->cost >= cutoff)
     return withBound({relaxed->choice, problem.secondsOf(relaxed->choice),
@@ -280,7 +280,7 @@ Expected<Solution> MemorySearch::run(double cutoffSeconds) {
     isExact() ? findMultipliers(choice) : leadByRows(choice);
   }
   if (isCutOff() && !(best && best->seconds < cutoff))
-    return createStringError("nothing cheaper than what is known");
+    return make_error<NothingCheaper>();
   if (isOpen() && (isExact() || (isSmall() && !isHopeless()))) {
     workLimit = work + options.branchWork;
     branch();

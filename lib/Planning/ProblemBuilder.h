@@ -44,7 +44,7 @@ public:
   explicit ProblemBuilder(const PlanQuestion &question)
       : graph(question.graph), cluster(question.cluster), mesh(question.mesh),
         demands(question.demands), limits(question.limits),
-        communication(question.cluster, question.mesh),
+        cutoff(question.cutoff), communication(question.cluster, question.mesh),
         reshards(question.mesh,
                  CommunicationModel::reshardCost(cluster, mesh)) {
     problem.memoryLimit = question.memoryLimit;
@@ -62,6 +62,7 @@ private:
   bool meetsTime(const Assignment &assignment, const OpDemand &demand) const;
   llvm::Error makeKind(unsigned op, OpKind &kind);
   llvm::Error addOpNodes();
+  llvm::Error dropDearStrategies();
   llvm::Error addValueNodes();
   llvm::Error addCandidates(unsigned valueClass);
   bool allows(unsigned valueClass, const Sharding &sharding) const;
@@ -95,8 +96,8 @@ private:
   /// The classes that states and their next values are of: those that must be
   /// sharded alike together, each set of them once.
   std::vector<std::vector<unsigned>> stateClasses() const;
-  const Sharding &sideOf(const EdgeKey &key, unsigned strategy) const {
-    const OpShardings &s = kindOf(key.op).strategies[strategy].shardings;
+  const Sharding &sideOf(const EdgeKey &key, const OpStrategy &strategy) const {
+    const OpShardings &s = strategy.shardings;
     return (key.result ? s.results : s.operands)[key.position];
   }
   const Sharding &valueSharding(llvm::ArrayRef<unsigned> choice,
@@ -107,7 +108,8 @@ private:
   const OpStrategy &opStrategy(llvm::ArrayRef<unsigned> choice,
                                unsigned op) const {
     unsigned opClass = classes.ofOp[op];
-    return kindOf(opClass).strategies[choice[opNode(opClass)]];
+    return kindOf(opClass)
+        .strategies[offered[opClass][choice[opNode(opClass)]]];
   }
   void countCollectives(llvm::ArrayRef<unsigned> choice, Plan &plan) const;
 
@@ -116,11 +118,14 @@ private:
   Mesh mesh;
   const std::vector<OpDemand> &demands;
   const Limits &limits;
+  double cutoff;
   mutable CommunicationModel communication;
   mutable ReshardTable reshards;
   GraphClasses classes;
   std::vector<unsigned> opNodes, valueNodes; // per class
   std::vector<OpKind> kinds;
+  /// Per op class the strategies of its kind that are choices.
+  std::vector<std::vector<unsigned>> offered;
   std::vector<std::vector<Sharding>> candidates; // per value class
   std::vector<std::vector<EdgeKey>> keysOfValue; // per value class
   std::map<EdgeKey, unsigned> edgeIndex;

@@ -100,6 +100,7 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
     keepDecisions(request, graph, built->question.mesh, stages, *limits);
     built->question.limits = std::move(*limits);
   }
+  built->question.cutoff = secondsToBeat(trial) / leastShare(trial);
   Expected<std::unique_ptr<PlanProblem>> problem =
       PlanProblem::build(built->question);
   if (!problem)

@@ -9,7 +9,12 @@ using namespace llvm;
 
 namespace autopar {
 
+char NothingCheaper::ID = 0;
 char NotEnoughMemory::ID = 0;
+
+void NothingCheaper::log(raw_ostream &os) const {
+  os << "nothing cheaper than what is known";
+}
 
 void NotEnoughMemory::log(raw_ostream &os) const {
   os << "no plan found within the memory limit of " << bytesText(limitBytes)

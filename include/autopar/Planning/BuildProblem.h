@@ -8,7 +8,7 @@
 #include "autopar/Planning/Constraints.h"
 #include "autopar/Planning/Demands.h"
 #include "autopar/Planning/Plan.h"
-#include "autopar/Planning/Problem.h"
+#include "autopar/Planning/Solver.h"
 
 namespace autopar {
 
@@ -20,13 +20,17 @@ struct PlanQuestion {
   std::vector<OpDemand> demands; // per op
   int64_t memoryLimit = 0;       // bytes per device; 0: none
   Limits limits;                 // what the user's constraints leave
+  /// In seconds of the problem, without what is deferred: solutions that take
+  /// as much are of no interest.
+  double cutoff = kIllegal;
 };
 
 /// A problem whose nodes are op classes (choices: assignments) and value
 /// classes (choices: how the value is sharded for its users).
 class PlanProblem {
 public:
-  /// An error where some op has no legal assignment.
+  /// An error where some op has no legal assignment; NothingCheaper where all
+  /// reach the cutoff.
   static llvm::Expected<std::unique_ptr<PlanProblem>>
   build(const PlanQuestion &question);
   virtual ~PlanProblem() = default;

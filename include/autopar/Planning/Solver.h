@@ -40,6 +40,15 @@ struct Outcomes {
   int64_t memoryLimit = 0; // of their bytes; 0: none
 };
 
+/// Whatever is chosen reaches the cutoff.
+struct NothingCheaper : llvm::ErrorInfo<NothingCheaper> {
+  void log(llvm::raw_ostream &os) const override;
+  std::error_code convertToErrorCode() const override {
+    return llvm::inconvertibleErrorCode();
+  }
+  static char ID;
+};
+
 /// No choices within the limit were found; the least bytes that were, 0 where
 /// that is not known.
 struct NotEnoughMemory : llvm::ErrorInfo<NotEnoughMemory> {
