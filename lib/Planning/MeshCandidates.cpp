@@ -3,6 +3,7 @@
 #include "MeshCandidates.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include <cmath>
 
 using namespace llvm;
 
@@ -143,6 +144,7 @@ bool isSearched(ArrayRef<MeshAxis> axes, ArrayRef<StrategyName> strategies) {
   return strategies == ArrayRef(StrategyName::Auto) &&
          all_of(axes, [](const MeshAxis &axis) {
            return is_contained(kFreeAxes, axis.name) ||
+                  axis.name == kReplicaAxis ||
                   axis.name == stringifyStrategy(StrategyName::Data);
          });
 }
@@ -186,6 +188,50 @@ static std::vector<MeshCandidate> searchedMeshes(int64_t devices,
       candidate.strict = true;
     }
   return candidates;
+}
+
+/// By what the axes of two meshes of as many axes differ: the sum of their
+/// ratios' logarithms.
+static double distance(ArrayRef<MeshAxis> a, ArrayRef<int64_t> sizes) {
+  double sum = 0;
+  for (const auto &[axis, size] : zip_equal(a, sizes))
+    sum += std::abs(std::log(double(axis.size) / double(size)));
+  return sum;
+}
+
+int64_t smallestFactor(int64_t number) {
+  int64_t factor = 2;
+  while (number % factor != 0)
+    ++factor;
+  return factor;
+}
+
+std::vector<MeshCandidate> moreReplicas(const MeshCandidate &candidate) {
+  constexpr size_t kNearest = 4;
+  std::vector<MeshCandidate> result;
+  int64_t devices = 1;
+  for (const MeshAxis &axis : candidate.axes)
+    devices *= axis.size;
+  if (devices == 1)
+    return result;
+  int64_t factor = smallestFactor(devices);
+  std::vector<SmallVector<int64_t>> list =
+      factorisations(devices / factor, candidate.axes.size(), /*least=*/1);
+  llvm::stable_sort(list, [&](const auto &a, const auto &b) {
+    return distance(candidate.axes, a) < distance(candidate.axes, b);
+  });
+  for (ArrayRef<int64_t> sizes : ArrayRef(list).take_front(kNearest)) {
+    MeshCandidate &next = result.emplace_back(candidate);
+    next.replicas *= factor;
+    for (size_t axis = sizes.size(); axis-- > 0;) {
+      next.axes[axis].size = sizes[axis];
+      if (sizes[axis] > 1)
+        continue;
+      next.axes.erase(next.axes.begin() + axis);
+      next.names.erase(next.names.begin() + axis);
+    }
+  }
+  return result;
 }
 
 /// One axis or two of each stage's devices: too many to try them all where a

@@ -33,6 +33,8 @@ struct TrialProblem {
 /// So many problems are held at once, however many cores there are: same input,
 /// same plan.
 constexpr size_t kAtOnce = 8;
+/// The first ones, whose best plan cuts off the others.
+constexpr size_t kFirst = 2;
 
 using ExpectedProblem = Expected<std::unique_ptr<TrialProblem>>;
 
@@ -66,7 +68,7 @@ private:
   PlanRequest request;
   raw_ostream *trace; // null: none
   std::optional<Plan> best;
-  unsigned bestIndex = 0; // of its trial
+  Trial bestTrial;
   /// No plan on the meshes that were tried takes less.
   double leastBound = kIllegal;
   std::optional<NotEnoughMemory> shortage; // the least of all trials
@@ -211,7 +213,7 @@ double PlanSearch::secondsToBeat(const Trial &trial) const {
   if (!best)
     return kIllegal;
   return best->predictedStepSeconds *
-         (trial.index < bestIndex ? 1 + kEqual : 1 - kEqual);
+         (trial.index < bestTrial.index ? 1 + kEqual : 1 - kEqual);
 }
 
 void PlanSearch::keepBest(const Trial &trial, Expected<Plan> plan) {
@@ -236,7 +238,7 @@ void PlanSearch::keepBest(const Trial &trial, Expected<Plan> plan) {
   if (!noted.best)
     return;
   best = std::move(*plan);
-  bestIndex = trial.index;
+  bestTrial = trial;
 }
 
 /// All get a first look, side by side; then what promises most comes first,
@@ -286,7 +288,8 @@ Expected<Plan> PlanSearch::run() {
   ArrayRef<size_t> rest = order;
   while (!rest.empty() && !(anyPlan && best)) {
     std::vector<Trial> wave;
-    for (; !rest.empty() && wave.size() < kAtOnce; rest = rest.drop_front()) {
+    size_t atOnce = tried.empty() ? kFirst : kAtOnce;
+    for (; !rest.empty() && wave.size() < atOnce; rest = rest.drop_front()) {
       const Trial &trial = (*trials)[rest.front()];
       bool last = trial.candidate.lastResort;
       if (!wave.empty() && last != wave.front().candidate.lastResort)
@@ -296,6 +299,11 @@ Expected<Plan> PlanSearch::run() {
         wave.push_back(trial);
     }
     tryAll(wave);
+  }
+  int64_t replicas = 0;
+  while (best && !anyPlan && bestTrial.candidate.replicas != replicas) {
+    replicas = bestTrial.candidate.replicas;
+    tryAll(replicaTrials(request, bestTrial));
   }
   if (!best && shortage)
     return make_error<NotEnoughMemory>(*shortage);

@@ -14,6 +14,8 @@ Mesh meshOf(const Trial &trial) {
   SmallVector<MeshAxis> axes;
   if (trial.microBatches > 1)
     axes.push_back({kTimeAxis.str(), trial.microBatches});
+  if (trial.candidate.replicas > 1)
+    axes.push_back({kReplicaAxis.str(), trial.candidate.replicas});
   append_range(axes, trial.candidate.axes);
   if (trial.candidate.axes.empty())
     axes.push_back({"x", 1});
@@ -34,6 +36,8 @@ Expected<std::vector<OpDemand>> demandsOf(const ModelGraph &graph,
       return time.takeError();
     append(std::move(*time));
   }
+  if (trial.candidate.replicas > 1)
+    append(std::vector<AxisDemand>(graph.ops.size(), AxisDemand{Choice()}));
   for (const auto &[axis, name] :
        zip_equal(trial.candidate.axes, trial.candidate.names)) {
     std::vector<AxisDemand> ofAxis = demandsOf(graph, name, axis.size);
@@ -82,6 +86,13 @@ candidatesOf(const ModelGraph &graph, PlanRequest request) {
   return candidates;
 }
 
+/// Whether meshes are the search's to choose.
+static bool isMeshSearched(const PlanRequest &request) {
+  return request.strategies == ArrayRef(StrategyName::Auto) &&
+         request.mesh.empty() && request.axes.empty() &&
+         cantFail(pinnedMesh(request.constraints)).empty();
+}
+
 /// Parts of the cluster that may do better than all of it, or as well: nodes of
 /// one kind, which wait for no slower device; where the fewest devices are
 /// asked for, fewer nodes, and fewer devices of one node.
@@ -91,18 +102,12 @@ static std::vector<Cluster> partsOf(const PlanRequest &request) {
     parts.push_back(request.cluster);
     parts.back().nodes = {std::move(group)};
   };
-  auto divided = [](int64_t count) {
-    int64_t factor = 2;
-    while (count % factor != 0)
-      ++factor;
-    return count / factor;
-  };
   for (NodeGroup group : request.cluster.nodes) {
     if (request.cluster.nodes.size() > 1)
       add(group);
     while (request.fewestDevices && group.count * group.devices > 1) {
       int64_t &count = group.count > 1 ? group.count : group.devices;
-      count = divided(count);
+      count /= smallestFactor(count);
       add(group);
     }
   }
@@ -151,11 +156,8 @@ Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
   std::vector<Trial> trials;
   if (Error error = addTrials(graph, request, trials))
     return std::move(error);
-  bool searched = request.strategies == ArrayRef(StrategyName::Auto) &&
-                  request.mesh.empty() &&
-                  cantFail(pinnedMesh(request.constraints)).empty();
   PlanRequest smaller = request;
-  if (searched)
+  if (isMeshSearched(request))
     for (Cluster &part : partsOf(request)) {
       smaller.cluster = std::move(part);
       consumeError(addTrials(graph, smaller, trials)); // it is none to try
@@ -169,6 +171,23 @@ Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
   return std::move(trials);
 }
 
+std::vector<Trial> replicaTrials(const PlanRequest &request,
+                                 const Trial &best) {
+  std::vector<Trial> trials;
+  if (!isMeshSearched(request) || request.fewestDevices ||
+      best.candidate.stages > 1)
+    return trials;
+  for (MeshCandidate &candidate : moreReplicas(best.candidate)) {
+    Trial &trial = trials.emplace_back(best);
+    trial.candidate = std::move(candidate);
+    trial.index = std::numeric_limits<unsigned>::max();
+  }
+  erase_if(trials, [&](const Trial &trial) {
+    return !allowsMesh(request.constraints, deviceAxes(meshOf(trial)), 1);
+  });
+  return trials;
+}
+
 double leastShare(const Trial &trial) {
   double batches = double(trial.microBatches);
   return (1 + (batches - 1) / double(trial.candidate.stages)) / batches;
@@ -176,7 +195,9 @@ double leastShare(const Trial &trial) {
 
 double leastSeconds(const ModelGraph &graph, const Trial &trial) {
   int64_t stages = trial.candidate.stages;
-  double devices = double(trial.cluster.deviceCount()) / stages, seconds = 0;
+  double devices = double(trial.cluster.deviceCount()) /
+                   double(stages * trial.candidate.replicas);
+  double seconds = 0;
   Mesh mesh = meshOf(trial);
   for (const GraphOp &op : graph.ops) {
     if (op.setup || op.kernel == KernelClass::View ||
