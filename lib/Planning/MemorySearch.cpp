@@ -262,7 +262,7 @@ Expected<Solution> MemorySearch::run(double cutoffSeconds) {
   rowLimit = problem.memoryLimit;
   relaxFully();
   lowerBound = leastShare() * relaxed->lowerBound;
-  if (isCutOff() || (relaxed->cost == kIllegal && cutoff < kIllegal))
+  if (cutoff < kIllegal && (relaxed->cost == kIllegal || isCutOff()))
     return make_error<NothingCheaper>();
   if (relaxed->cost == kIllegal)
     return createStringError(
