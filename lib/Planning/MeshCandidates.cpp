@@ -144,7 +144,7 @@ bool isSearched(ArrayRef<MeshAxis> axes, ArrayRef<StrategyName> strategies) {
   return strategies == ArrayRef(StrategyName::Auto) &&
          all_of(axes, [](const MeshAxis &axis) {
            return is_contained(kFreeAxes, axis.name) ||
-                  axis.name == kReplicaAxis ||
+                  axis.name == stringifyStrategy(StrategyName::Replicated) ||
                   axis.name == stringifyStrategy(StrategyName::Data);
          });
 }
@@ -206,29 +206,50 @@ int64_t smallestFactor(int64_t number) {
   return factor;
 }
 
-std::vector<MeshCandidate> moreReplicas(const MeshCandidate &candidate) {
+int64_t replicasOf(const MeshCandidate &candidate) {
+  int64_t replicas = 1;
+  for (const auto &[axis, name] : zip_equal(candidate.axes, candidate.names))
+    if (name == StrategyName::Replicated)
+      replicas *= axis.size;
+  return replicas;
+}
+
+void addReplicas(MeshCandidate &candidate, int64_t factor) {
+  if (replicasOf(candidate) > 1) {
+    candidate.axes.front().size *= factor;
+    return;
+  }
+  candidate.axes.insert(
+      candidate.axes.begin(),
+      {stringifyStrategy(StrategyName::Replicated).str(), factor});
+  candidate.names.insert(candidate.names.begin(), StrategyName::Replicated);
+}
+
+std::vector<MeshCandidate> smallerMeshes(const MeshCandidate &candidate,
+                                         int64_t &factor) {
   constexpr size_t kNearest = 4;
   std::vector<MeshCandidate> result;
+  size_t kept = replicasOf(candidate) > 1 ? 1 : 0; // axes in front
+  ArrayRef<MeshAxis> axes = ArrayRef(candidate.axes).drop_front(kept);
   int64_t devices = 1;
-  for (const MeshAxis &axis : candidate.axes)
+  for (const MeshAxis &axis : axes)
     devices *= axis.size;
   if (devices == 1)
     return result;
-  int64_t factor = smallestFactor(devices);
+  factor = smallestFactor(devices);
   std::vector<SmallVector<int64_t>> list =
-      factorisations(devices / factor, candidate.axes.size(), /*least=*/1);
+      factorisations(devices / factor, axes.size(), /*least=*/1);
   llvm::stable_sort(list, [&](const auto &a, const auto &b) {
-    return distance(candidate.axes, a) < distance(candidate.axes, b);
+    return distance(axes, a) < distance(axes, b);
   });
   for (ArrayRef<int64_t> sizes : ArrayRef(list).take_front(kNearest)) {
     MeshCandidate &next = result.emplace_back(candidate);
-    next.replicas *= factor;
     for (size_t axis = sizes.size(); axis-- > 0;) {
-      next.axes[axis].size = sizes[axis];
+      next.axes[kept + axis].size = sizes[axis];
       if (sizes[axis] > 1)
         continue;
-      next.axes.erase(next.axes.begin() + axis);
-      next.names.erase(next.names.begin() + axis);
+      next.axes.erase(next.axes.begin() + kept + axis);
+      next.names.erase(next.names.begin() + kept + axis);
     }
   }
   return result;

@@ -7,18 +7,12 @@
 
 namespace autopar {
 
-/// Along this axis of a searched mesh everything is replicated: a model may be
-/// too small for all devices, or two axes too few to say what some would do.
-inline constexpr llvm::StringLiteral kReplicaAxis = "replica";
-
 /// Axes of one stage's devices with what each is demanded to do, and the number
 /// of stages.
 struct MeshCandidate {
   llvm::SmallVector<MeshAxis> axes;
   llvm::SmallVector<StrategyName> names; // per axis
   int64_t stages = 1;
-  /// Size of the replica axis, which is not among `axes`.
-  int64_t replicas = 1;
   /// Ops of which a name demands nothing do nothing along its axis.
   bool strict = false;
   /// Tried only where no other has a plan.
@@ -32,9 +26,16 @@ meshCandidates(const PlanRequest &request, int64_t batch);
 /// The smallest factor of a number of 2 or more, but for 1.
 int64_t smallestFactor(int64_t number);
 
-/// Meshes like that of `candidate` with more replicas, as few more as can be:
-/// the nearest first, a few.
-std::vector<MeshCandidate> moreReplicas(const MeshCandidate &candidate);
+/// Along so many devices everything is replicated: a model may be too small for
+/// all devices, or two axes too few to say what each would do.
+int64_t replicasOf(const MeshCandidate &candidate);
+
+/// Meshes like that of `candidate` for fewer devices, as few fewer as can be: a
+/// few, the nearest first. What `factor` they are fewer by goes to replicas or
+/// to stages.
+std::vector<MeshCandidate> smallerMeshes(const MeshCandidate &candidate,
+                                         int64_t &factor);
+void addReplicas(MeshCandidate &candidate, int64_t factor);
 
 /// Whether the search calls the axes of a mesh so where nothing fixes it.
 bool isSearched(llvm::ArrayRef<MeshAxis> axes,

@@ -300,10 +300,14 @@ Expected<Plan> PlanSearch::run() {
     }
     tryAll(wave);
   }
-  int64_t replicas = 0;
-  while (best && !anyPlan && bestTrial.candidate.replicas != replicas) {
-    replicas = bestTrial.candidate.replicas;
-    tryAll(replicaTrials(request, bestTrial));
+  for (bool better = best && !anyPlan; better;) {
+    double seconds = best->predictedStepSeconds;
+    std::vector<Trial> near = neighbours(graph, request, bestTrial);
+    erase_if(near, [&](const Trial &trial) {
+      return leastSeconds(graph, trial) >= secondsToBeat(trial);
+    });
+    tryAll(near);
+    better = best->predictedStepSeconds < seconds;
   }
   if (!best && shortage)
     return make_error<NotEnoughMemory>(*shortage);

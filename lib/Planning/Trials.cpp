@@ -14,8 +14,6 @@ Mesh meshOf(const Trial &trial) {
   SmallVector<MeshAxis> axes;
   if (trial.microBatches > 1)
     axes.push_back({kTimeAxis.str(), trial.microBatches});
-  if (trial.candidate.replicas > 1)
-    axes.push_back({kReplicaAxis.str(), trial.candidate.replicas});
   append_range(axes, trial.candidate.axes);
   if (trial.candidate.axes.empty())
     axes.push_back({"x", 1});
@@ -36,8 +34,6 @@ Expected<std::vector<OpDemand>> demandsOf(const ModelGraph &graph,
       return time.takeError();
     append(std::move(*time));
   }
-  if (trial.candidate.replicas > 1)
-    append(std::vector<AxisDemand>(graph.ops.size(), AxisDemand{Choice()}));
   for (const auto &[axis, name] :
        zip_equal(trial.candidate.axes, trial.candidate.names)) {
     std::vector<AxisDemand> ofAxis = demandsOf(graph, name, axis.size);
@@ -171,20 +167,40 @@ Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
   return std::move(trials);
 }
 
-std::vector<Trial> replicaTrials(const PlanRequest &request,
-                                 const Trial &best) {
+std::vector<Trial> neighbours(const ModelGraph &graph,
+                              const PlanRequest &request, const Trial &best) {
+  constexpr size_t kCounts = 2; // of micro-batches
   std::vector<Trial> trials;
-  if (!isMeshSearched(request) || request.fewestDevices ||
-      best.candidate.stages > 1)
+  if (!isMeshSearched(request))
     return trials;
-  for (MeshCandidate &candidate : moreReplicas(best.candidate)) {
-    Trial &trial = trials.emplace_back(best);
-    trial.candidate = std::move(candidate);
-    trial.index = std::numeric_limits<unsigned>::max();
+  auto add = [&](const MeshCandidate &candidate, int64_t microBatches) {
+    if (!allowsMesh(request.constraints, candidate.axes, candidate.stages))
+      return;
+    trials.push_back({best.cluster, candidate, microBatches,
+                      std::numeric_limits<unsigned>::max()});
+  };
+  int64_t factor = 1;
+  for (const MeshCandidate &mesh : smallerMeshes(best.candidate, factor)) {
+    if (mesh.stages == 1 && !request.fewestDevices) {
+      MeshCandidate replicated = mesh;
+      addReplicas(replicated, factor);
+      add(replicated, best.microBatches);
+    }
+    if (!graph.states.empty() || replicasOf(mesh) > 1)
+      continue;
+    MeshCandidate staged = mesh;
+    staged.stages *= factor;
+    Expected<SmallVector<int64_t>> counts =
+        microBatchCounts(graph, staged.stages, request.microBatches);
+    if (!counts) {
+      consumeError(counts.takeError());
+      continue;
+    }
+    // One micro-batch would leave all stages but one idle.
+    erase_if(*counts, [](int64_t count) { return count == 1; });
+    for (int64_t count : ArrayRef(*counts).take_back(kCounts))
+      add(staged, count);
   }
-  erase_if(trials, [&](const Trial &trial) {
-    return !allowsMesh(request.constraints, deviceAxes(meshOf(trial)), 1);
-  });
   return trials;
 }
 
@@ -196,7 +212,7 @@ double leastShare(const Trial &trial) {
 double leastSeconds(const ModelGraph &graph, const Trial &trial) {
   int64_t stages = trial.candidate.stages;
   double devices = double(trial.cluster.deviceCount()) /
-                   double(stages * trial.candidate.replicas);
+                   double(stages * replicasOf(trial.candidate));
   double seconds = 0;
   Mesh mesh = meshOf(trial);
   for (const GraphOp &op : graph.ops) {

@@ -24,10 +24,11 @@ llvm::Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
                                             const PlanRequest &request);
 
 /// What the request allows of meshes like that of `best`, the best so far, with
-/// more replicas; none where the request fixes the mesh.
-std::vector<Trial> replicaTrials(const PlanRequest &request, const Trial &best);
+/// more replicas or stages; none where the request fixes the mesh.
+std::vector<Trial> neighbours(const ModelGraph &graph,
+                              const PlanRequest &request, const Trial &best);
 
-/// The time axis first, then the replicas; an axis of one device where a stage
+/// The time axis first; an axis of one device where a stage
 /// has no other.
 Mesh meshOf(const Trial &trial);
 
