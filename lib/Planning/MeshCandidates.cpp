@@ -239,6 +239,15 @@ std::vector<MeshCandidate> smallerMeshes(const MeshCandidate &candidate,
   factor = smallestFactor(devices);
   std::vector<SmallVector<int64_t>> list =
       factorisations(devices / factor, axes.size(), /*least=*/1);
+  // Axes of one device fall away, the last ones of a name.
+  ArrayRef<StrategyName> names = ArrayRef(candidate.names).drop_front(kept);
+  erase_if(list, [&](ArrayRef<int64_t> sizes) {
+    for (size_t axis = 0; axis + 1 < sizes.size(); ++axis)
+      if (sizes[axis] == 1 && sizes[axis + 1] > 1 &&
+          names[axis] == names[axis + 1])
+        return true;
+    return false;
+  });
   llvm::stable_sort(list, [&](const auto &a, const auto &b) {
     return distance(axes, a) < distance(axes, b);
   });

@@ -300,6 +300,8 @@ Expected<Plan> PlanSearch::run() {
     }
     tryAll(wave);
   }
+  // A gain says that a further step may bring one.
+  constexpr double kGain = 0.99;
   for (bool better = best && !anyPlan; better;) {
     double seconds = best->predictedStepSeconds;
     std::vector<Trial> near = neighbours(graph, request, bestTrial);
@@ -307,7 +309,7 @@ Expected<Plan> PlanSearch::run() {
       return leastSeconds(graph, trial) >= secondsToBeat(trial);
     });
     tryAll(near);
-    better = best->predictedStepSeconds < seconds;
+    better = best->predictedStepSeconds < kGain * seconds;
   }
   if (!best && shortage)
     return make_error<NotEnoughMemory>(*shortage);
