@@ -75,7 +75,11 @@ double ReshardTable::secondsOfChange(const Numbered &from, const Numbered &to,
     else
       changes.push_back({size, before, after});
   }
-  llvm::sort(changes);
+  // The halos of several intervals are exchanged in the order of dimensions.
+  if (count_if(changes, [&](const Change &change) {
+        return dims[change.to].interval.has_value();
+      }) < 2)
+    llvm::sort(changes);
   SmallVector<int64_t, 24> key{bytes, from.partial, to.partial};
   for (const Change &change : changes)
     key.append({change.size, change.from, change.to});

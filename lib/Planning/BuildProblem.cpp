@@ -158,17 +158,19 @@ Error ProblemBuilder::dropDearStrategies() {
         !node.deferred)
       least += *llvm::min_element(node.seconds);
   if (least >= cutoff)
-    return make_error<NothingCheaper>();
+    return make_error<NothingCheaper>(least);
   for (unsigned opClass = 0; opClass < offered.size(); ++opClass) {
     ProblemNode &node = problem.nodes[opNode(opClass)];
     if (node.deferred)
       continue;
-    double others = least - *llvm::min_element(node.seconds);
-    erase_if(offered[opClass], [&](unsigned strategy) {
-      return others + node.seconds[strategy] >= cutoff;
-    });
-    erase_if(node.seconds,
-             [&](double seconds) { return others + seconds >= cutoff; });
+    double cheapest = *llvm::min_element(node.seconds);
+    double others = least - cheapest;
+    auto isDear = [&](double seconds) {
+      return seconds > cheapest && others + seconds >= cutoff;
+    };
+    erase_if(offered[opClass],
+             [&](unsigned strategy) { return isDear(node.seconds[strategy]); });
+    erase_if(node.seconds, isDear);
   }
   return Error::success();
 }

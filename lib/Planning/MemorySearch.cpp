@@ -140,7 +140,8 @@ Outcome MemorySearch::outcomeOf(const std::vector<unsigned> &choice) {
 
 void MemorySearch::offer(const std::vector<unsigned> &choice) {
   Outcome outcome = outcomeOf(choice);
-  leastBytes = std::min(leastBytes, outcome.bytes);
+  if (outcome.seconds < kIllegal)
+    leastBytes = std::min(leastBytes.value_or(outcome.bytes), outcome.bytes);
   if (!fits(choice) || outcome.seconds >= (best ? best->seconds : kIllegal))
     return;
   best = Solution{choice, outcome.seconds, outcome.bytes, 0};
@@ -185,8 +186,10 @@ void MemorySearch::branch() {
       openBound = std::min(openBound, bound);
       return;
     }
-    if (bound >= std::min(best ? best->seconds : kIllegal, cutoff))
+    if (proves && bound >= std::min(best ? best->seconds : kIllegal, cutoff)) {
+      openBound = std::min(openBound, bound);
       return;
+    }
     offer(result.choice);
     open.push_back({bound, std::move(fixed), std::move(result.choice)});
     std::push_heap(open.begin(), open.end(), isLater);
@@ -256,14 +259,14 @@ Expected<Solution> MemorySearch::run(double cutoffSeconds) {
   known.clear();
   best.reset();
   work = 0;
-  leastBytes = std::numeric_limits<int64_t>::max();
+  leastBytes.reset();
   cutoff = cutoffSeconds;
   estimate = 0;
   rowLimit = problem.memoryLimit;
   relaxFully();
   lowerBound = leastShare() * relaxed->lowerBound;
   if (cutoff < kIllegal && (relaxed->cost == kIllegal || isCutOff()))
-    return make_error<NothingCheaper>();
+    return make_error<NothingCheaper>(lowerBound);
   if (relaxed->cost == kIllegal)
     return createStringError(
         "no shardings of the ops fit together on this mesh");
@@ -280,13 +283,13 @@ Expected<Solution> MemorySearch::run(double cutoffSeconds) {
     isExact() ? findMultipliers(choice) : leadByRows(choice);
   }
   if (isCutOff() && !(best && best->seconds < cutoff))
-    return make_error<NothingCheaper>();
+    return make_error<NothingCheaper>(lowerBound);
   if (isOpen() && (isExact() || (isSmall() && !isHopeless()))) {
     workLimit = work + options.branchWork;
     branch();
   }
   if (!best)
-    return make_error<NotEnoughMemory>(memoryLimit(), leastBytes);
+    return make_error<NotEnoughMemory>(memoryLimit(), leastBytes.value_or(0));
   return withBound(*best);
 }
 

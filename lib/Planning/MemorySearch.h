@@ -104,7 +104,7 @@ private:
   double estimate = 0; // of the bound, by rows that are not exact
   int64_t rowLimit = 0;
   double work = 0, workLimit = 0;
-  int64_t leastBytes = 0;
+  std::optional<int64_t> leastBytes; // of all outcomes
 };
 
 } // namespace autopar

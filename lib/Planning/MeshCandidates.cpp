@@ -46,7 +46,7 @@ Expected<SmallVector<MeshAxis>> parseMesh(StringRef text) {
 //===----------------------------------------------------------------------===//
 
 /// One name per axis: by the axes' names where these are the strategies, else
-/// in order.
+/// in order. Where all is searched an axis may be `replicated` all the same.
 static Expected<MeshCandidate> nameAxes(ArrayRef<MeshAxis> axes,
                                         ArrayRef<StrategyName> strategies) {
   MeshCandidate candidate;
@@ -68,6 +68,8 @@ static Expected<MeshCandidate> nameAxes(ArrayRef<MeshAxis> axes,
     StrategyName name = searchAll ? StrategyName::Auto : strategies[index];
     if (allNamed)
       name = *byName(axis);
+    if (searchAll && axis.name == stringifyStrategy(StrategyName::Replicated))
+      name = StrategyName::Replicated;
     if (axis.name == kStageAxis || name == StrategyName::Layer) {
       candidate.stages *= axis.size;
       continue;
@@ -225,10 +227,9 @@ void addReplicas(MeshCandidate &candidate, int64_t factor) {
   candidate.names.insert(candidate.names.begin(), StrategyName::Replicated);
 }
 
-std::vector<MeshCandidate> smallerMeshes(const MeshCandidate &candidate,
-                                         int64_t &factor) {
+SmallerMeshes smallerMeshes(const MeshCandidate &candidate) {
   constexpr size_t kNearest = 4;
-  std::vector<MeshCandidate> result;
+  SmallerMeshes result;
   size_t kept = replicasOf(candidate) > 1 ? 1 : 0; // axes in front
   ArrayRef<MeshAxis> axes = ArrayRef(candidate.axes).drop_front(kept);
   int64_t devices = 1;
@@ -236,9 +237,9 @@ std::vector<MeshCandidate> smallerMeshes(const MeshCandidate &candidate,
     devices *= axis.size;
   if (devices == 1)
     return result;
-  factor = smallestFactor(devices);
+  result.factor = smallestFactor(devices);
   std::vector<SmallVector<int64_t>> list =
-      factorisations(devices / factor, axes.size(), /*least=*/1);
+      factorisations(devices / result.factor, axes.size(), /*least=*/1);
   // Axes of one device fall away, the last ones of a name.
   ArrayRef<StrategyName> names = ArrayRef(candidate.names).drop_front(kept);
   erase_if(list, [&](ArrayRef<int64_t> sizes) {
@@ -252,7 +253,7 @@ std::vector<MeshCandidate> smallerMeshes(const MeshCandidate &candidate,
     return distance(axes, a) < distance(axes, b);
   });
   for (ArrayRef<int64_t> sizes : ArrayRef(list).take_front(kNearest)) {
-    MeshCandidate &next = result.emplace_back(candidate);
+    MeshCandidate &next = result.meshes.emplace_back(candidate);
     for (size_t axis = sizes.size(); axis-- > 0;) {
       next.axes[kept + axis].size = sizes[axis];
       if (sizes[axis] > 1)
@@ -260,6 +261,7 @@ std::vector<MeshCandidate> smallerMeshes(const MeshCandidate &candidate,
       next.axes.erase(next.axes.begin() + kept + axis);
       next.names.erase(next.names.begin() + kept + axis);
     }
+    next.strict &= is_contained(next.names, StrategyName::Data);
   }
   return result;
 }

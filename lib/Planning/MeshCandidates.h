@@ -30,11 +30,13 @@ int64_t smallestFactor(int64_t number);
 /// all devices, or two axes too few to say what each would do.
 int64_t replicasOf(const MeshCandidate &candidate);
 
-/// Meshes like that of `candidate` for fewer devices, as few fewer as can be: a
-/// few, the nearest first. What `factor` they are fewer by goes to replicas or
-/// to stages.
-std::vector<MeshCandidate> smallerMeshes(const MeshCandidate &candidate,
-                                         int64_t &factor);
+/// Meshes of fewer devices like another.
+struct SmallerMeshes {
+  int64_t factor = 1; // so many times fewer: it goes to replicas or to stages
+  std::vector<MeshCandidate> meshes; // the nearest first
+};
+/// As few fewer as can be, and a few of their meshes; replicas stay.
+SmallerMeshes smallerMeshes(const MeshCandidate &candidate);
 void addReplicas(MeshCandidate &candidate, int64_t factor);
 
 /// Whether the search calls the axes of a mesh so where nothing fixes it.

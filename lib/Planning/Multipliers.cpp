@@ -31,8 +31,11 @@ bool MemorySearch::raiseMultiplier(size_t index, std::vector<unsigned> &choice,
     active[index].multiplier = multiplier;
     EliminationResult result =
         minimise(rough ? options.roughCellLimit : options.cellLimit);
-    double &bound = isExact() ? lowerBound : estimate;
-    bound = std::max(bound, leastShare() * result.lowerBound);
+    double bound = leastShare() * result.lowerBound;
+    if (isExact())
+      lowerBound = std::max(lowerBound, bound);
+    else if (row != sumOfRows()) // which fits where no row needs to
+      estimate = std::max(estimate, bound);
     if (result.cost == kIllegal)
       return false;
     offer(result.choice);

@@ -27,8 +27,9 @@ struct TrialProblem {
   std::unique_ptr<PlanProblem> problem;
   std::unique_ptr<Solver> solver;
   Solver::Outlook outlook;
-  std::optional<Plan> best; // of those finished that fit
-  std::string complaint;    // of those that are none
+  std::optional<Plan> best;         // of those finished that fit
+  std::vector<unsigned> bestChoice; // that `best` is of
+  std::string complaint;            // of those that are none
 };
 /// So many problems are held at once, however many cores there are: same input,
 /// same plan.
@@ -93,6 +94,9 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
                     {}},
                    nullptr,
                    nullptr,
+                   {},
+                   {},
+                   {},
                    {}});
   if (!request.constraints.empty()) {
     Expected<Limits> limits =
@@ -152,14 +156,26 @@ Outcome PlanSearch::finish(const Trial &trial, TrialProblem &built,
   Outcome outcome{plan.predictedStepSeconds, plan.predictedPeakMemoryBytes};
   bool fits = !memoryLimitOf(trial) || outcome.bytes <= memoryLimitOf(trial);
   if (fits &&
-      (!built.best || outcome.seconds < built.best->predictedStepSeconds))
+      (!built.best || outcome.seconds < built.best->predictedStepSeconds)) {
     built.best = std::move(plan);
+    built.bestChoice = choice.vec();
+  }
   return outcome;
+}
+
+/// Whether all but what is deferred is chosen so.
+static bool isSamePlan(const Problem &problem, ArrayRef<unsigned> a,
+                       ArrayRef<unsigned> b) {
+  for (const auto &[index, node] : enumerate(problem.nodes))
+    if (!node.deferred && a[index] != b[index])
+      return false;
+  return true;
 }
 
 /// Says into how many micro-batches the batch was cut when no plan was found.
 static Error withMicroBatches(Error error, int64_t microBatches) {
-  if (microBatches == 1 || error.isA<NotEnoughMemory>())
+  if (microBatches == 1 || error.isA<NotEnoughMemory>() ||
+      error.isA<NothingCheaper>())
     return error;
   return createStringError(toString(std::move(error)) + " with " +
                            Twine(microBatches) + " micro-batches");
@@ -168,12 +184,19 @@ static Error withMicroBatches(Error error, int64_t microBatches) {
 /// A plan that is no better than what is known may lack its stages.
 Expected<Plan> PlanSearch::solve(const Trial &trial, TrialProblem &built) {
   Expected<Solution> solution = built.solver->solve(secondsToBeat(trial));
-  if (!solution && !built.complaint.empty()) {
-    consumeError(solution.takeError());
-    return createStringError(built.complaint);
-  }
   if (!solution)
-    return withMicroBatches(solution.takeError(), trial.microBatches);
+    return handleErrors(
+        withMicroBatches(solution.takeError(), trial.microBatches),
+        [&](std::unique_ptr<NothingCheaper> what) {
+          leastBound = std::min(leastBound, what->lowerBound);
+          return Error(std::move(what));
+        },
+        [&](std::unique_ptr<NotEnoughMemory> what) {
+          // Nothing was cut into stages, which may have a reason of its own.
+          return what->leastBytes > 0 || built.complaint.empty()
+                     ? Error(std::move(what))
+                     : createStringError(built.complaint);
+        });
   Plan plan;
   plan.strategy = stringifyStrategies(request.strategies);
   built.problem->writePlan(*solution, plan);
@@ -184,7 +207,12 @@ Expected<Plan> PlanSearch::solve(const Trial &trial, TrialProblem &built) {
   leastBound = std::min(leastBound, plan.lowerBoundSeconds);
   if (!built.best) {
     plan.predictedStepSeconds *= leastShare(trial);
+    plan.predictedPeakMemoryBytes /= plan.stages;
     return plan;
+  }
+  if (!isSamePlan(built.problem->problem, built.bestChoice, solution->choice)) {
+    built.best.reset();
+    finish(trial, built, solution->choice);
   }
   for (auto [op, finished] : zip_equal(plan.ops, built.best->ops))
     op.stage = finished.stage;
@@ -306,7 +334,10 @@ Expected<Plan> PlanSearch::run() {
     double seconds = best->predictedStepSeconds;
     std::vector<Trial> near = neighbours(graph, request, bestTrial);
     erase_if(near, [&](const Trial &trial) {
-      return leastSeconds(graph, trial) >= secondsToBeat(trial);
+      return leastSeconds(graph, trial) >= secondsToBeat(trial) ||
+             any_of(tried, [&](const SearchTrial &before) {
+               return before.name == nameOf(trial);
+             });
     });
     tryAll(near);
     better = best->predictedStepSeconds < kGain * seconds;

@@ -63,9 +63,12 @@ std::vector<double> ProblemBuilder::opSeconds(ArrayRef<unsigned> choice) const {
     for (const auto &[position, value] : enumerate(op.operands))
       add(valueSharding(choice, value), strategy.shardings.operands[position],
           value);
-    for (const auto &[position, value] : enumerate(op.results))
-      add(strategy.shardings.results[position], valueSharding(choice, value),
-          value);
+    for (const auto &[position, value] : enumerate(op.results)) {
+      const Sharding &sharding = valueSharding(choice, value);
+      add(strategy.shardings.results[position], sharding, value);
+      if (graph.values[value].output)
+        add(sharding, endPartial(sharding), value);
+    }
     seconds.push_back(sum);
   }
   return seconds;

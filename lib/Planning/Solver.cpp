@@ -104,48 +104,41 @@ Solver::Outlook Solver::look(double cutoff) {
   return {relaxed.cost, relaxed.lowerBound};
 }
 
-/// First what weighs; then the deferred beside it. nullopt: they do not fit
-/// beside it, or the first part has no solution alone; `bound` is of the first
-/// part if it has one.
-std::optional<Solution> Solver::solveInTwo(double cutoff,
-                                           std::optional<double> &bound) {
-  part.memoryLimit = problem.memoryLimit;
-  Expected<Solution> ofPart = first->run(cutoff);
-  if (!ofPart) {
-    consumeError(ofPart.takeError());
-    return std::nullopt;
-  }
-  bound = ofPart->lowerBound;
+/// The best of the deferred beside the others; nullopt: they do not fit there.
+std::optional<Solution> Solver::withDeferred(const Solution &ofKept) const {
   Problem rest = problem;
   if (outcomes)
     rest.memoryLimit = 0;
-  for (const auto &[node, choice] : zip_equal(kept, ofPart->choice))
+  for (const auto &[node, choice] : zip_equal(kept, ofKept.choice))
     for (size_t other = 0; other < rest.nodes[node].choices(); ++other)
       if (other != choice)
         rest.nodes[node].seconds[other] = kIllegal;
-  Expected<Solution> second = MemorySearch(rest, options).run(kIllegal);
-  if (!second) {
-    consumeError(second.takeError());
+  Expected<Solution> whole = MemorySearch(rest, options).run(kIllegal);
+  if (!whole) {
+    consumeError(whole.takeError());
     return std::nullopt;
   }
   if (outcomes) {
-    second->seconds = ofPart->seconds;
-    second->peakBytes = ofPart->peakBytes;
+    whole->seconds = ofKept.seconds;
+    whole->peakBytes = ofKept.peakBytes;
   }
-  return std::move(*second);
+  return std::move(*whole);
 }
 
+/// First what weighs, without which there is nothing; then the deferred beside
+/// it.
 Expected<Solution> Solver::solveWhole(double cutoff) {
-  if (kept.empty())
-    return first->run(cutoff);
-  std::optional<double> bound; // of what is not deferred
-  std::optional<Solution> inTwo = solveInTwo(cutoff, bound);
+  part.memoryLimit = problem.memoryLimit;
+  Expected<Solution> ofPart = first->run(cutoff);
+  if (!ofPart || kept.empty())
+    return ofPart;
   // What is deferred must not cut off a solution.
-  Expected<Solution> solution = inTwo ? Expected<Solution>(std::move(*inTwo))
-                                      : MemorySearch(problem, options, outcomes)
-                                            .run(bound ? kIllegal : cutoff);
-  if (solution && bound)
-    solution->lowerBound = std::min(*bound, solution->seconds);
+  std::optional<Solution> inTwo = withDeferred(*ofPart);
+  Expected<Solution> solution =
+      inTwo ? Expected<Solution>(std::move(*inTwo))
+            : MemorySearch(problem, options, outcomes).run(kIllegal);
+  if (solution)
+    solution->lowerBound = std::min(ofPart->lowerBound, solution->seconds);
   return solution;
 }
 

@@ -41,6 +41,7 @@ private:
   std::optional<std::vector<size_t>> cutWithin(double bound) const;
   double leastBound() const;
   std::vector<std::vector<size_t>> promisingCuts() const;
+  void take(llvm::ArrayRef<size_t> chosen);
   bool tryCuts();
   void writeStages(llvm::ArrayRef<size_t> chosen);
   void predictStep(llvm::ArrayRef<size_t> chosen);
@@ -78,6 +79,10 @@ private:
   double repeatedSeconds = 0;            // of all ops that depend on no input
   /// Bytes of a device that a cut leaves to parameters.
   int64_t heldLimit = 0;
+  /// Of the cuts that were taken those that need the least memory, where none
+  /// fits.
+  std::vector<size_t> leastCuts;
+  int64_t leastBytes = 0;
   /// Per stage and position: ops before it that must not be in that stage.
   std::vector<std::vector<unsigned>> misplaced;
 };

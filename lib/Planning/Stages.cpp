@@ -289,8 +289,14 @@ std::vector<std::vector<size_t>> StageCutter::promisingCuts() const {
   return list;
 }
 
-/// Leaves in the plan the fastest of the promising cuts that fits, or else the
-/// one that takes the least; false if there are none.
+void StageCutter::take(ArrayRef<size_t> chosen) {
+  writeStages(chosen);
+  predictStep(chosen);
+  predictMemory(graph, plan);
+}
+
+/// Leaves in the plan the fastest of the promising cuts that fits, if any;
+/// false if there are no cuts.
 bool StageCutter::tryCuts() {
   std::vector<std::vector<size_t>> list = promisingCuts();
   std::vector<std::pair<double, size_t>> order;
@@ -300,23 +306,17 @@ bool StageCutter::tryCuts() {
     order.push_back({plan.predictedStepSeconds, index});
   }
   llvm::sort(order);
-  std::optional<std::pair<int64_t, size_t>> least;
-  auto take = [&](size_t index) {
-    writeStages(list[index]);
-    predictStep(list[index]);
-    predictMemory(graph, plan);
-  };
   for (auto [seconds, index] : order) {
-    take(index);
+    take(list[index]);
     int64_t bytes = plan.predictedPeakMemoryBytes;
     if (!memoryLimit || bytes <= memoryLimit)
       return true;
-    if (!least || bytes < least->first)
-      least = {bytes, index};
+    if (leastCuts.empty() || bytes < leastBytes) {
+      leastBytes = bytes;
+      leastCuts = list[index];
+    }
   }
-  if (least)
-    take(least->second);
-  return least.has_value();
+  return !list.empty();
 }
 
 Error StageCutter::run() {
@@ -334,14 +334,15 @@ Error StageCutter::run() {
   // Parameters are not all that a stage holds.
   constexpr unsigned kTries = 4;
   heldLimit = memoryLimit;
-  for (unsigned attempt = 0; attempt < kTries; ++attempt) {
-    if (!tryCuts())
-      return attempt == 0 ? noCut() : Error::success();
+  for (unsigned attempt = 0; attempt < kTries && tryCuts(); ++attempt) {
     int64_t excess = plan.predictedPeakMemoryBytes - memoryLimit;
     if (!memoryLimit || excess <= 0)
       return Error::success();
     heldLimit = std::max<int64_t>(heldLimit - excess, 0);
   }
+  if (leastCuts.empty())
+    return noCut();
+  take(leastCuts);
   return Error::success();
 }
 

@@ -37,8 +37,6 @@ static SmallVector<Assignment> axisOptions(const ShardingRule &rule,
                                            ArrayRef<SubAxis> subAxes,
                                            const AxisDemand &demand) {
   SmallVector<Assignment> options{Assignment(subAxes.size())};
-  if (demand.size() == 1 && demand.front() == Choice())
-    return options; // nothing is demanded, which every op can do
   bool time = !subAxes.empty() && subAxes.front().time;
   for (const auto &[index, factor] : enumerate(rule.factors)) {
     if (factor.size < 2 || (time && factor.kind != FactorKind::Parallel))
@@ -108,6 +106,8 @@ static SmallVector<Assignment> axisOptions(const ShardingRule &rule,
                                            ArrayRef<SubAxis> subAxes,
                                            const AxisDemand &demand,
                                            ArrayRef<SubAxisLimit> limits) {
+  if (limits.empty() && demand.size() == 1 && demand.front() == Choice())
+    return {Assignment(subAxes.size())}; // which every op can do
   SmallVector<SubAxis> free;
   SmallVector<size_t> places;
   for (const auto &[place, limit] : enumerate(limits))

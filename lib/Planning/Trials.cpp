@@ -85,7 +85,7 @@ candidatesOf(const ModelGraph &graph, PlanRequest request) {
 /// Whether meshes are the search's to choose.
 static bool isMeshSearched(const PlanRequest &request) {
   return request.strategies == ArrayRef(StrategyName::Auto) &&
-         request.mesh.empty() && request.axes.empty() &&
+         request.mesh.empty() &&
          cantFail(pinnedMesh(request.constraints)).empty();
 }
 
@@ -171,7 +171,7 @@ std::vector<Trial> neighbours(const ModelGraph &graph,
                               const PlanRequest &request, const Trial &best) {
   constexpr size_t kCounts = 2; // of micro-batches
   std::vector<Trial> trials;
-  if (!isMeshSearched(request))
+  if (!isMeshSearched(request) || !request.axes.empty())
     return trials;
   auto add = [&](const MeshCandidate &candidate, int64_t microBatches) {
     if (!allowsMesh(request.constraints, candidate.axes, candidate.stages))
@@ -179,8 +179,8 @@ std::vector<Trial> neighbours(const ModelGraph &graph,
     trials.push_back({best.cluster, candidate, microBatches,
                       std::numeric_limits<unsigned>::max()});
   };
-  int64_t factor = 1;
-  for (const MeshCandidate &mesh : smallerMeshes(best.candidate, factor)) {
+  const auto &[factor, meshes] = smallerMeshes(best.candidate);
+  for (const MeshCandidate &mesh : meshes) {
     if (mesh.stages == 1 && !request.fewestDevices) {
       MeshCandidate replicated = mesh;
       addReplicas(replicated, factor);

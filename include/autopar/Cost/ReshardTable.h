@@ -12,7 +12,8 @@ namespace autopar {
 /// Prices of reshards on one mesh. Shardings and types are numbered, so that a
 /// price asked for again is one look-up. One that is not known yet is computed
 /// once for all that it is equal for: a dimension that stays as it is only
-/// scales the bytes, and the others may come in any order.
+/// scales the bytes, and the others may come in any order, unless several of
+/// them get halos.
 class ReshardTable {
 public:
   ReshardTable(const Mesh &mesh, ReshardCost cost)
@@ -35,8 +36,8 @@ public:
 
 private:
   struct Numbered {
-    llvm::SmallVector<unsigned, 6> dims; // their numbers
-    unsigned partial;                    // the number of all of it
+    llvm::SmallVector<unsigned, 6> dims; // places in `dims` of the table
+    unsigned partial;                    // place in `partials`
   };
   struct Type {
     llvm::SmallVector<int64_t> shape;

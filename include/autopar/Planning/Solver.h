@@ -40,13 +40,16 @@ struct Outcomes {
   int64_t memoryLimit = 0; // of their bytes; 0: none
 };
 
-/// Whatever is chosen reaches the cutoff.
+/// Whatever is chosen reaches the cutoff, or is likely to: proved is only that
+/// it takes no less than `lowerBound`.
 struct NothingCheaper : llvm::ErrorInfo<NothingCheaper> {
+  explicit NothingCheaper(double lowerBound) : lowerBound(lowerBound) {}
   void log(llvm::raw_ostream &os) const override;
   std::error_code convertToErrorCode() const override {
     return llvm::inconvertibleErrorCode();
   }
   static char ID;
+  double lowerBound; // seconds
 };
 
 /// No choices within the limit were found; the least bytes that were, 0 where
@@ -94,8 +97,7 @@ public:
 private:
   std::optional<Outcomes> ofKept() const;
   llvm::Expected<Solution> solveWhole(double cutoff);
-  std::optional<Solution> solveInTwo(double cutoff,
-                                     std::optional<double> &bound);
+  std::optional<Solution> withDeferred(const Solution &ofKept) const;
 
   const Problem &problem;
   SolverOptions options;

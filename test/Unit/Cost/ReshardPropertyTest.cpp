@@ -55,15 +55,14 @@ public:
     });
     return result;
   }
-  /// Some split dimension also holds what is beside its blocks.
-  void addInterval(Sharding &sharding, ArrayRef<int64_t> shape) {
+  /// Some split dimensions also hold what is beside their blocks.
+  void addIntervals(Sharding &sharding, ArrayRef<int64_t> shape) {
     for (const auto &[size, dim] : zip_equal(shape, sharding.dims)) {
       int64_t block = localSize(size, dim, mesh);
       if (dim.subAxes.empty() || number(0, 1))
         continue;
       int64_t before = number(0, 2);
       dim.interval = Interval{block, -before, before + block + number(0, 2)};
-      return;
     }
   }
 
@@ -174,7 +173,7 @@ TEST(ReshardProperty, EveryStepIsLegalAndThePathEndsAtTheTarget) {
       Sharding from = draw.sharding(shape.size());
       Sharding to = draw.sharding(shape.size());
       if (draw.number(0, 2) == 0)
-        draw.addInterval(to, shape);
+        draw.addIntervals(to, shape);
       SCOPED_TRACE("seed " + std::to_string(seed) + ": " +
                    toString(from, mesh) + " -> " + toString(to, mesh));
       auto path = reshardPath(from, to, shape, 4, mesh, cost);
@@ -251,7 +250,7 @@ TEST(ReshardProperty, PricesAreThoseOfPaths) {
       Sharding from = draw.sharding(shape.size());
       Sharding to = draw.sharding(shape.size());
       if (draw.number(0, 2) == 0)
-        draw.addInterval(to, shape);
+        draw.addIntervals(to, shape);
       for (const auto &[a, b] : zip_equal(from.dims, to.dims))
         kept += a == b && !a.subAxes.empty();
       auto path = reshardPath(from, to, shape, 4, mesh, cost);

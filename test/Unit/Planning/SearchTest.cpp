@@ -1,10 +1,10 @@
 //===- SearchTest.cpp - Whole plans of a small model ----------------------===//
 
 #include "autopar/Planning/Search.h"
+#include "Requests.h"
 #include "SmallModel.h"
 #include "autopar/Planning/BuildProblem.h"
 #include "autopar/Planning/Solver.h"
-#include "lib/Planning/MeshCandidates.h"
 #include "lib/Planning/Stages.h"
 #include "gtest/gtest.h"
 
@@ -12,20 +12,6 @@ using namespace autopar;
 using namespace llvm;
 
 namespace {
-
-PlanRequest requestOf(int64_t ranks) {
-  PlanRequest request;
-  request.cluster = cantFail(clusterOfRanks(ranks));
-  return request;
-}
-
-PlanRequest requestOf(int64_t ranks, StringRef strategies, StringRef mesh) {
-  PlanRequest request = requestOf(ranks);
-  request.strategies = cantFail(parseStrategies(strategies));
-  if (!mesh.empty())
-    request.mesh = cantFail(parseMesh(mesh));
-  return request;
-}
 
 std::string complaintOf(const ModelGraph &graph, const PlanRequest &request) {
   Expected<Plan> plan = searchPlan(graph, request);
@@ -151,78 +137,6 @@ TEST(Search, TakesTheFastestPlanThatFits) {
   }
   EXPECT_GE(tighter, 2u);
   EXPECT_FALSE(shardingOf(last, "w1").isReplicated());
-}
-
-//===----------------------------------------------------------------------===//
-// Meshes
-//===----------------------------------------------------------------------===//
-
-std::string spell(const MeshCandidate &candidate) {
-  std::string text;
-  for (const auto &[axis, name] : zip_equal(candidate.axes, candidate.names))
-    text += axis.name + "=" + std::to_string(axis.size) + ":" +
-            stringifyStrategy(name).str() + " ";
-  return text + std::to_string(candidate.stages);
-}
-
-std::vector<std::string> meshesOf(const PlanRequest &request, int64_t batch,
-                                  bool lastResort = false) {
-  std::vector<std::string> texts;
-  for (const MeshCandidate &candidate :
-       cantFail(meshCandidates(request, batch)))
-    if (candidate.lastResort == lastResort)
-      texts.push_back(spell(candidate));
-  return texts;
-}
-
-using Texts = std::vector<std::string>;
-
-TEST(MeshCandidates, OneAxisTwoAxesAndTwoBesideTheBatch) {
-  EXPECT_EQ(meshesOf(requestOf(1), 8), (Texts{"x=1:auto 1"}));
-  EXPECT_EQ(meshesOf(requestOf(3), 8), (Texts{"x=3:auto 1"}));
-  EXPECT_EQ(meshesOf(requestOf(4), 1),
-            (Texts{"x=4:auto 1", "x=2:auto y=2:auto 1"}));
-  EXPECT_EQ(meshesOf(requestOf(8), 8),
-            (Texts{"x=8:auto 1", "x=2:auto y=4:auto 1", "x=4:auto y=2:auto 1",
-                   "data=2:data x=2:auto y=2:auto 1"}));
-  // No more devices split the batch than it has elements.
-  EXPECT_EQ(meshesOf(requestOf(8), 1).size(), 3u);
-}
-
-TEST(MeshCandidates, StagesAreTheLastResort) {
-  EXPECT_EQ(meshesOf(requestOf(1), 8, true), Texts());
-  EXPECT_EQ(meshesOf(requestOf(4), 8, true), (Texts{"x=2:auto 2", "4"}));
-}
-
-TEST(MeshCandidates, NamesGetAxesInTheirOrder) {
-  EXPECT_EQ(meshesOf(requestOf(8, "data,tensor", ""), 8),
-            (Texts{"data=2:data tensor=4:tensor 1",
-                   "data=4:data tensor=2:tensor 1"}));
-  EXPECT_EQ(meshesOf(requestOf(4, "data,data", ""), 8),
-            (Texts{"data=2:data data2=2:data 1"}));
-  EXPECT_EQ(meshesOf(requestOf(4, "layer,data", ""), 8),
-            (Texts{"data=2:data 2"}));
-  EXPECT_EQ(
-      toString(meshCandidates(requestOf(5, "data,tensor", ""), 8).takeError()),
-      "5 devices are no product of 2 axes of 2 or more: name fewer "
-      "strategies or give --mesh");
-}
-
-TEST(MeshCandidates, AFixedMeshIsTheOnlyOne) {
-  EXPECT_EQ(meshesOf(requestOf(4, "auto", "a=2,b=2"), 8),
-            (Texts{"a=2:auto b=2:auto 1"}));
-  // Names of axes that are strategies tell which is which.
-  EXPECT_EQ(meshesOf(requestOf(4, "tensor,data", "data=2,tensor=2"), 8),
-            (Texts{"data=2:data tensor=2:tensor 1"}));
-  EXPECT_EQ(meshesOf(requestOf(4, "auto", "layer=2,x=2"), 8),
-            (Texts{"x=2:auto 2"}));
-  EXPECT_EQ(
-      toString(meshCandidates(requestOf(4, "auto", "a=3"), 8).takeError()),
-      "the mesh has 3 devices, the cluster 4: make them equal");
-  EXPECT_EQ(
-      toString(
-          meshCandidates(requestOf(4, "data,tensor", "a=4"), 8).takeError()),
-      "--strategy names 2, --mesh has 1 axes: give one name per axis");
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,27 @@
+//===- Requests.h - What tests ask of the search ----------------*- C++ -*-===//
+
+#ifndef AUTOPAR_TEST_UNIT_PLANNING_REQUESTS_H
+#define AUTOPAR_TEST_UNIT_PLANNING_REQUESTS_H
+
+#include "autopar/Planning/Search.h"
+
+namespace autopar {
+
+inline PlanRequest requestOf(int64_t ranks) {
+  PlanRequest request;
+  request.cluster = llvm::cantFail(clusterOfRanks(ranks));
+  return request;
+}
+
+inline PlanRequest requestOf(int64_t ranks, llvm::StringRef strategies,
+                             llvm::StringRef mesh) {
+  PlanRequest request = requestOf(ranks);
+  request.strategies = llvm::cantFail(parseStrategies(strategies));
+  if (!mesh.empty())
+    request.mesh = llvm::cantFail(parseMesh(mesh));
+  return request;
+}
+
+} // namespace autopar
+
+#endif // AUTOPAR_TEST_UNIT_PLANNING_REQUESTS_H
