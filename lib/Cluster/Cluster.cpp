@@ -43,6 +43,29 @@ int64_t Cluster::memoryBytes() const {
   return bytes;
 }
 
+Cluster Cluster::part(int64_t first, int64_t count) const {
+  Cluster part = *this;
+  part.nodes.clear();
+  auto add = [&](const NodeGroup &group, int64_t nodeCount, int64_t devices) {
+    if (nodeCount > 0 && devices > 0)
+      part.nodes.push_back({nodeCount, group.type, devices});
+  };
+  for (const NodeGroup &group : nodes) {
+    int64_t size = group.count * group.devices;
+    int64_t skipped = std::min(first, size);
+    int64_t taken = std::min(count, size - skipped);
+    first -= skipped;
+    count -= taken;
+    // The rest of a node, whole nodes, the beginning of one.
+    int64_t used = skipped % group.devices;
+    int64_t head = used ? std::min(taken, group.devices - used) : 0;
+    add(group, 1, head);
+    add(group, (taken - head) / group.devices, group.devices);
+    add(group, 1, (taken - head) % group.devices);
+  }
+  return part;
+}
+
 static Cluster uniformCluster(int64_t nodeCount, int64_t devices,
                               const DeviceType &type) {
   Cluster cluster;

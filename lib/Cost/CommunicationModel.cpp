@@ -8,16 +8,15 @@ using namespace llvm;
 
 namespace autopar {
 
-CommunicationModel::CommunicationModel(const Cluster &cluster, const Mesh &mesh,
-                                       int64_t firstDevice)
-    : cluster(cluster), mesh(mesh), firstDevice(firstDevice),
+CommunicationModel::CommunicationModel(const Cluster &cluster, const Mesh &mesh)
+    : cluster(cluster), mesh(mesh),
       nearMessages(messageAlgorithms(cluster, /*sameNode=*/true)),
       farMessages(messageAlgorithms(cluster, /*sameNode=*/false)) {}
 
 CommunicatorShape CommunicationModel::shapeOf(ArrayRef<int64_t> members) const {
   std::map<int64_t, int64_t> ranksOfNode;
   for (int64_t member : members)
-    ++ranksOfNode[cluster.nodeOf(firstDevice + member)];
+    ++ranksOfNode[cluster.nodeOf(member)];
   CommunicatorShape shape;
   shape.ranks = shape.fewestPerNode = int64_t(members.size());
   shape.nodes = int64_t(ranksOfNode.size());

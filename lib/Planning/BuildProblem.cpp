@@ -19,6 +19,21 @@ static constexpr ClassRounds kClassRounds = {2, 6, 500};
 static constexpr unsigned kWorthFolding = 2;
 static constexpr size_t kMaxUnfolded = 3000;
 
+ReshardCost ProblemBuilder::leastCost(const StagePlaces &places,
+                                      const Mesh &mesh) {
+  std::vector<ReshardCost> costs;
+  for (const Cluster &place : places.kinds)
+    costs.push_back(CommunicationModel::reshardCost(place, mesh));
+  if (costs.size() == 1)
+    return costs.front();
+  return [costs](const ReshardStep &step) {
+    double least = kIllegal;
+    for (const ReshardCost &cost : costs)
+      least = std::min(least, cost(step));
+    return least;
+  };
+}
+
 //===----------------------------------------------------------------------===//
 // Nodes
 //===----------------------------------------------------------------------===//
@@ -120,9 +135,12 @@ Error ProblemBuilder::makeKind(unsigned op, OpKind &kind) {
     return createStringError("op " + item.name +
                              " cannot split the batch over micro-batches and "
                              "over devices");
-  for (const OpStrategy &strategy : kind.strategies)
-    kind.seconds.push_back(strategySeconds(graph, item, strategy, mesh,
-                                           cluster.slowest(), communication));
+  for (const OpStrategy &strategy : kind.strategies) {
+    double least = kIllegal;
+    for (PlacePrices &place : prices)
+      least = std::min(least, place.opSeconds(graph, item, strategy));
+    kind.seconds.push_back(least);
+  }
   return Error::success();
 }
 

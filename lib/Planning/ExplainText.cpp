@@ -60,6 +60,7 @@ std::string reshardText(const ReshardPlace &place, const ModelGraph &graph,
 std::string stagesText(ArrayRef<StageCost> stages, const Plan &plan) {
   constexpr size_t kShownStages = 32;
   std::string text;
+  StagePlaces places(plan.cluster, plan.stages);
   for (auto [index, stage] : enumerate(stages.take_front(kShownStages))) {
     double busy = stage.compute + stage.communication + stage.messages;
     text +=
@@ -71,6 +72,8 @@ std::string stagesText(ArrayRef<StageCost> stages, const Plan &plan) {
       text +=
           formatv(", {0} messages, {1} idle", secondsText(stage.messages),
                   secondsText(std::max(0.0, plan.predictedStepSeconds - busy)));
+    if (plan.cluster.nodes.size() > 1)
+      text += " on " + places.of(index).slowest().name;
     text += "\n";
   }
   if (stages.size() > kShownStages)

@@ -28,18 +28,4 @@ std::vector<StageMessage> messagesOf(const ModelGraph &graph, const Plan &plan,
   return messages;
 }
 
-void countMessages(const ModelGraph &graph, Plan &plan) {
-  CommunicationModel communication(plan.cluster, plan.mesh);
-  for (const StageMessage &message : messagesOf(graph, plan, communication)) {
-    PlannedCollective send;
-    send.kind = "send";
-    send.bytes = message.bytes;
-    auto known = llvm::find(plan.collectives, send);
-    if (known == plan.collectives.end())
-      known = plan.collectives.insert(known, send);
-    known->count += plan.microBatches;
-    known->seconds += plan.microBatches * message.seconds;
-  }
-}
-
 } // namespace autopar

@@ -19,9 +19,6 @@ struct StageMessage {
 std::vector<StageMessage> messagesOf(const ModelGraph &graph, const Plan &plan,
                                      const CommunicationModel &communication);
 
-/// Adds to the plan's collectives what stages send each other.
-void countMessages(const ModelGraph &graph, Plan &plan);
-
 } // namespace autopar
 
 #endif // AUTOPAR_LIB_PLANNING_MESSAGES_H

@@ -3,6 +3,7 @@
 #include "PlanCost.h"
 #include "Messages.h"
 #include "llvm/ADT/STLExtras.h"
+#include <map>
 
 using namespace llvm;
 
@@ -32,9 +33,29 @@ void PlanCost::findStages() {
   }
 }
 
+PlacePrices &PlanCost::pricesOfOp(unsigned op) {
+  return pricesIn(stagesOf[op].empty() ? plan.ops[op].stage
+                                       : stagesOf[op].front());
+}
+
+/// Once for all stages in places alike.
 void PlanCost::note(ReshardPlace place) {
   if (place.from == place.to)
     return;
+  const GraphValue &value = graph.values[place.value];
+  SmallVector<int64_t, 1> where{0}; // a returned argument
+  if (place.op || value.source == ValueSource::Op)
+    where = stagesOf[place.op ? *place.op : value.producer];
+  for (unsigned kind = 0; kind < prices.size(); ++kind) {
+    place.stages.clear();
+    copy_if(where, std::back_inserter(place.stages),
+            [&](int64_t stage) { return places.kindOf[stage] == kind; });
+    if (!place.stages.empty())
+      noteIn(place, prices[kind].reshards);
+  }
+}
+
+void PlanCost::noteIn(ReshardPlace place, const ReshardTable &table) {
   const GraphValue &value = graph.values[place.value];
   std::optional<ReshardPath> path =
       table.path(place.from, place.to, value.shape, value.elementBytes);
@@ -47,10 +68,7 @@ void PlanCost::note(ReshardPlace place) {
     setup += place.seconds;
     return;
   }
-  SmallVector<int64_t, 1> where{0}; // a returned argument
-  if (place.op || value.source == ValueSource::Op)
-    where = stagesOf[place.op ? *place.op : value.producer];
-  for (int64_t stage : where) {
+  for (int64_t stage : place.stages) {
     stages[stage].communication += place.seconds;
     communication += place.seconds;
   }
@@ -60,8 +78,8 @@ void PlanCost::note(ReshardPlace place) {
 }
 
 void PlanCost::addMessages() {
-  for (const StageMessage &message :
-       messagesOf(graph, plan, communicationModel)) {
+  CommunicationModel model(plan.cluster, plan.mesh);
+  for (const StageMessage &message : messagesOf(graph, plan, model)) {
     double seconds = message.seconds * weight(false);
     stages[message.from].messages += seconds;
     stages[message.to].messages += seconds;
@@ -69,9 +87,8 @@ void PlanCost::addMessages() {
 }
 
 PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph)
-    : plan(plan), graph(graph), communicationModel(plan.cluster, plan.mesh),
-      table(plan.mesh,
-            CommunicationModel::reshardCost(plan.cluster, plan.mesh)) {
+    : plan(plan), graph(graph), places(plan.cluster, plan.stages),
+      prices(pricesOf(places, plan.mesh)) {
   findStages();
   auto shardingOf = [&](unsigned value) { return plan.values[value].sharding; };
   for (const auto &[index, op] : enumerate(graph.ops)) {
@@ -79,18 +96,20 @@ PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph)
     strategies.push_back(
         {assignment, *shardingsOf(op.rule, assignment, plan.mesh)});
     const OpShardings &sides = strategies.back().shardings;
-    double seconds = opSeconds(index, strategies.back());
     if (op.setup)
-      setup += seconds;
+      setup += opSeconds(index, strategies.back());
     else
       for (int64_t stage : stagesOf[index]) {
+        double seconds =
+            pricesIn(stage).opSeconds(graph, op, strategies.back()) *
+            weight(false);
         stages[stage].compute += seconds;
         compute += seconds;
       }
     for (const auto &[side, value] : zip_equal(sides.operands, op.operands))
-      note({value, unsigned(index), false, shardingOf(value), side, {}, 0});
+      note({value, unsigned(index), false, shardingOf(value), side, {}, {}, 0});
     for (const auto &[side, value] : zip_equal(sides.results, op.results))
-      note({value, unsigned(index), true, side, shardingOf(value), {}, 0});
+      note({value, unsigned(index), true, side, shardingOf(value), {}, {}, 0});
   }
   for (unsigned value : graph.stepResults)
     note({value,
@@ -99,52 +118,86 @@ PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph)
           shardingOf(value),
           endPartial(shardingOf(value)),
           {},
+          {},
           0});
   addMessages();
 }
 
 double PlanCost::opSeconds(unsigned op, const OpStrategy &strategy) {
-  return strategySeconds(graph, graph.ops[op], strategy, plan.mesh,
-                         plan.cluster.slowest(), communicationModel) *
-         weight(graph.ops[op].setup);
-}
-
-double PlanCost::reshardSeconds(const Sharding &from, const Sharding &to,
-                                const GraphValue &value) {
-  return table.seconds(from, to, value.shape, value.elementBytes);
+  const GraphOp &item = graph.ops[op];
+  return pricesOfOp(op).opSeconds(graph, item, strategy) * weight(item.setup);
 }
 
 double PlanCost::sidesSeconds(unsigned op, const OpStrategy &strategy) {
   const GraphOp &item = graph.ops[op];
+  PlacePrices &place = pricesOfOp(op);
   double seconds = 0;
   for (const auto &[side, value] :
        zip_equal(strategy.shardings.operands, item.operands))
-    seconds +=
-        reshardSeconds(plan.values[value].sharding, side, graph.values[value]);
+    seconds += place.reshardSeconds(plan.values[value].sharding, side,
+                                    graph.values[value]);
   for (const auto &[side, value] :
        zip_equal(strategy.shardings.results, item.results))
-    seconds +=
-        reshardSeconds(side, plan.values[value].sharding, graph.values[value]);
+    seconds += place.reshardSeconds(side, plan.values[value].sharding,
+                                    graph.values[value]);
   return seconds * weight(item.setup);
 }
 
 double PlanCost::valueSeconds(unsigned value, const Sharding &sharding) {
   const GraphValue &item = graph.values[value];
+  bool made = item.source == ValueSource::Op;
   double seconds = 0;
-  if (item.source == ValueSource::Op)
-    seconds += reshardSeconds(
-        strategies[item.producer].shardings.results[item.resultIndex], sharding,
-        item);
+  if (made)
+    seconds +=
+        pricesOfOp(item.producer)
+            .reshardSeconds(
+                strategies[item.producer].shardings.results[item.resultIndex],
+                sharding, item);
   for (const GraphUse &use : item.uses)
-    seconds += reshardSeconds(
+    seconds += pricesOfOp(use.op).reshardSeconds(
         sharding, strategies[use.op].shardings.operands[use.operand], item);
-  if (item.output)
-    seconds += reshardSeconds(sharding, endPartial(sharding), item);
+  if (item.output) {
+    PlacePrices &place = made ? pricesOfOp(item.producer) : pricesIn(0);
+    seconds += place.reshardSeconds(sharding, endPartial(sharding), item);
+  }
   return seconds * weight(item.setup && !item.persistent);
 }
 
 std::vector<StageCost> stageCosts(const Plan &plan, const ModelGraph &graph) {
   return PlanCost(plan, graph).stages;
+}
+
+void countCollectives(const ModelGraph &graph, Plan &plan) {
+  plan.collectives.clear();
+  std::map<std::string, size_t> index;
+  int64_t times = plan.mesh.timeCount();
+  auto add = [&](PlannedCollective item, int64_t count, double seconds) {
+    std::string key = item.kind + "," + std::to_string(item.bytes);
+    for (unsigned subAxis : item.subAxes)
+      key += "," + std::to_string(subAxis);
+    auto [it, inserted] = index.try_emplace(key, plan.collectives.size());
+    if (inserted)
+      plan.collectives.push_back(std::move(item));
+    plan.collectives[it->second].count += count;
+    plan.collectives[it->second].seconds += double(count) * seconds;
+  };
+  for (const ReshardPlace &place : PlanCost(plan, graph).reshards)
+    for (const ReshardStep &step : place.path) {
+      if (isLocal(step.kind))
+        continue;
+      PlannedCollective item;
+      item.kind = stringifyReshardKind(step.kind).str();
+      item.subAxes = step.subAxes;
+      item.bytes = step.bytes;
+      add(std::move(item), times * int64_t(place.stages.size()), step.seconds);
+    }
+  CommunicationModel model(plan.cluster, plan.mesh);
+  for (const StageMessage &message : messagesOf(graph, plan, model)) {
+    PlannedCollective send;
+    send.kind = "send";
+    send.bytes = message.bytes;
+    add(std::move(send), times, message.seconds);
+  }
 }
 
 } // namespace autopar

@@ -3,8 +3,7 @@
 #ifndef AUTOPAR_LIB_PLANNING_PLANCOST_H
 #define AUTOPAR_LIB_PLANNING_PLANCOST_H
 
-#include "Strategies.h"
-#include "autopar/Cost/ReshardTable.h"
+#include "StagePlaces.h"
 #include "autopar/Planning/Explain.h"
 #include "autopar/Planning/Plan.h"
 
@@ -17,19 +16,20 @@ struct ReshardPlace {
   std::optional<unsigned> op; // nullopt: the step's result
   bool result = false;        // of op, not an operand
   Sharding from, to;
+  llvm::SmallVector<int64_t, 1> stages; // in places alike
   ReshardPath path;
-  double seconds = 0; // of a step
+  double seconds = 0; // of a step, in one of the stages
 };
 
-/// Seconds of one step by op and by reshard, as BuildProblem prices them; all
-/// micro-batches together.
+/// Seconds of one step by op and by reshard, where each is; all micro-batches
+/// together.
 class PlanCost {
 public:
   PlanCost(const Plan &plan, const ModelGraph &graph);
 
-  /// The op alone, were it to run so.
+  /// The op alone, were it to run so, in the first stage that runs it.
   double opSeconds(unsigned op, const OpStrategy &strategy);
-  /// The reshards at the op, were it to run so and the values to be
+  /// The reshards at the op, there, were it to run so and the values to be
   /// sharded as planned.
   double sidesSeconds(unsigned op, const OpStrategy &strategy);
   /// The reshards of a value, were it sharded so and the ops to run as planned.
@@ -49,18 +49,23 @@ private:
     return setup ? 1 : double(plan.mesh.timeCount());
   }
   void findStages();
-  double reshardSeconds(const Sharding &from, const Sharding &to,
-                        const GraphValue &value);
+  PlacePrices &pricesIn(int64_t stage) { return prices[places.kindOf[stage]]; }
+  PlacePrices &pricesOfOp(unsigned op);
   void note(ReshardPlace place);
+  void noteIn(ReshardPlace place, const ReshardTable &table);
   void addMessages();
 
   const Plan &plan;
   const ModelGraph &graph;
-  CommunicationModel communicationModel;
-  ReshardTable table;
+  StagePlaces places;
+  std::vector<PlacePrices> prices; // per kind of place
   std::vector<OpStrategy> strategies;
   std::vector<llvm::SmallVector<int64_t, 1>> stagesOf; // that run it, per op
 };
+
+/// Fills in the plan's collectives: of all stages and micro-batches, in the
+/// order of the program, then what stages send each other.
+void countCollectives(const ModelGraph &graph, Plan &plan);
 
 } // namespace autopar
 

@@ -3,8 +3,7 @@
 #ifndef AUTOPAR_LIB_PLANNING_PROBLEMBUILDER_H
 #define AUTOPAR_LIB_PLANNING_PROBLEMBUILDER_H
 
-#include "Strategies.h"
-#include "autopar/Cost/ReshardTable.h"
+#include "StagePlaces.h"
 #include "autopar/Planning/BuildProblem.h"
 #include <map>
 
@@ -44,9 +43,9 @@ public:
   explicit ProblemBuilder(const PlanQuestion &question)
       : graph(question.graph), cluster(question.cluster), mesh(question.mesh),
         demands(question.demands), limits(question.limits),
-        cutoff(question.cutoff), communication(question.cluster, question.mesh),
-        reshards(question.mesh,
-                 CommunicationModel::reshardCost(cluster, mesh)) {
+        cutoff(question.cutoff), places(cluster, question.stages),
+        prices(pricesOf(places, mesh)),
+        reshards(mesh, leastCost(places, mesh)) {
     problem.memoryLimit = question.memoryLimit;
   }
 
@@ -54,7 +53,8 @@ public:
   void writeDecisions(llvm::ArrayRef<unsigned> choice,
                       Plan &plan) const override;
   void writePlan(const Solution &solution, Plan &plan) const override;
-  std::vector<double> opSeconds(llvm::ArrayRef<unsigned> choice) const override;
+  std::vector<std::vector<double>>
+  opSeconds(llvm::ArrayRef<unsigned> choice) const override;
 
 private:
   void makeClasses();
@@ -111,7 +111,7 @@ private:
     return kindOf(opClass)
         .strategies[offered[opClass][choice[opNode(opClass)]]];
   }
-  void countCollectives(llvm::ArrayRef<unsigned> choice, Plan &plan) const;
+  static ReshardCost leastCost(const StagePlaces &places, const Mesh &mesh);
 
   const ModelGraph &graph;
   const Cluster &cluster;
@@ -119,8 +119,9 @@ private:
   const std::vector<OpDemand> &demands;
   const Limits &limits;
   double cutoff;
-  mutable CommunicationModel communication;
-  mutable ReshardTable reshards;
+  StagePlaces places;
+  mutable std::vector<PlacePrices> prices; // per kind of place
+  ReshardTable reshards;                   // where they cost the least
   GraphClasses classes;
   std::vector<unsigned> opNodes, valueNodes; // per class
   std::vector<OpKind> kinds;

@@ -1,8 +1,8 @@
 //===- Search.cpp - The best plan for what was asked ----------------------===//
 
 #include "autopar/Planning/Search.h"
-#include "Messages.h"
 #include "NearestFit.h"
+#include "PlanCost.h"
 #include "Stages.h"
 #include "Trials.h"
 #include "Units.h"
@@ -85,19 +85,24 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
   if (!demands)
     return demands.takeError();
   int64_t stages = trial.candidate.stages;
-  auto built = std::make_unique<TrialProblem>(
-      TrialProblem{{graph,
-                    trial.cluster,
-                    meshOf(trial),
-                    std::move(*demands),
-                    memoryLimitOf(trial) * stages,
-                    {}},
-                   nullptr,
-                   nullptr,
-                   {},
-                   {},
-                   {},
-                   {}});
+  StagePlaces places(trial.cluster, stages);
+  int64_t memoryLimit = 0; // of a device of each stage, together
+  for (int64_t stage = 0; stage < stages; ++stage)
+    memoryLimit += places.memoryLimit(stage, request.memoryLimit);
+  auto built = std::make_unique<TrialProblem>(TrialProblem{{graph,
+                                                            trial.cluster,
+                                                            meshOf(trial),
+                                                            std::move(*demands),
+                                                            memoryLimit,
+                                                            {},
+                                                            kIllegal,
+                                                            stages},
+                                                           nullptr,
+                                                           nullptr,
+                                                           {},
+                                                           {},
+                                                           {},
+                                                           {}});
   if (!request.constraints.empty()) {
     Expected<Limits> limits =
         resolve(request.constraints, graph, built->question.mesh, stages);
@@ -147,15 +152,18 @@ Outcome PlanSearch::finish(const Trial &trial, TrialProblem &built,
     predictMemory(graph, plan);
   } else if (Error error =
                  cutStages(graph, problem.opSeconds(choice),
-                           memoryLimitOf(trial), built.question.limits, plan)) {
+                           request.memoryLimit, built.question.limits, plan)) {
     handleAllErrors(
         std::move(error), [](const NotEnoughMemory &) {},
         [&](const ErrorInfoBase &what) { built.complaint = what.message(); });
     return {kIllegal, std::numeric_limits<int64_t>::max()};
   }
-  Outcome outcome{plan.predictedStepSeconds, plan.predictedPeakMemoryBytes};
-  bool fits = !memoryLimitOf(trial) || outcome.bytes <= memoryLimitOf(trial);
-  if (fits &&
+  int64_t excess = excessBytes(plan, request.memoryLimit);
+  // Of devices that differ, as if all had the least.
+  Outcome outcome{plan.predictedStepSeconds,
+                  memoryLimitOf(trial) ? memoryLimitOf(trial) + excess
+                                       : plan.predictedPeakMemoryBytes};
+  if (excess <= 0 &&
       (!built.best || outcome.seconds < built.best->predictedStepSeconds)) {
     built.best = std::move(plan);
     built.bestChoice = choice.vec();
@@ -219,8 +227,6 @@ Expected<Plan> PlanSearch::solve(const Trial &trial, TrialProblem &built) {
   plan.predictedStepSeconds = built.best->predictedStepSeconds;
   plan.predictedPeakMemoryBytes = built.best->predictedPeakMemoryBytes;
   plan.predictedStageMemoryBytes = built.best->predictedStageMemoryBytes;
-  if (plan.stages > 1)
-    countMessages(graph, plan);
   return plan;
 }
 
@@ -346,6 +352,7 @@ Expected<Plan> PlanSearch::run() {
     return make_error<NotEnoughMemory>(*shortage);
   if (!best)
     return createStringError(tried.front().complaint);
+  countCollectives(graph, *best);
   best->lowerBoundSeconds = std::min(leastBound, best->predictedStepSeconds);
   best->gap = best->predictedStepSeconds > 0
                   ? 1 - best->lowerBoundSeconds / best->predictedStepSeconds

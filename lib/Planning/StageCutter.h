@@ -4,18 +4,19 @@
 #define AUTOPAR_LIB_PLANNING_STAGECUTTER_H
 
 #include "Messages.h"
+#include "StagePlaces.h"
 #include "Stages.h"
-#include "Strategies.h"
 
 namespace autopar {
 
 /// Cuts are numbers of ops of @step that come before them.
 class StageCutter {
 public:
-  StageCutter(const ModelGraph &graph, llvm::ArrayRef<double> opSeconds,
+  StageCutter(const ModelGraph &graph, SecondsAtPlaces opSeconds,
               int64_t memoryLimit, const Limits &limits, Plan &plan)
       : graph(graph), opSeconds(opSeconds), memoryLimit(memoryLimit),
-        limits(limits), plan(plan), communication(plan.cluster, plan.mesh) {}
+        limits(limits), plan(plan), places(plan.cluster, plan.stages),
+        communication(plan.cluster, plan.mesh) {}
 
   llvm::Error run();
 
@@ -31,12 +32,18 @@ private:
     if (limits.constraints &&
         misplaced[stage][cuts[to]] != misplaced[stage][cuts[from]])
       return false;
-    return !memoryLimit || runs[from][to].bytes <= heldLimit;
+    int64_t limit = places.memoryLimit(stage, memoryLimit);
+    return !limit || runs[from][to].bytes <= std::max<int64_t>(limit - kept, 0);
   }
   llvm::Error noCut() const;
-  double load(size_t from, size_t to) const {
-    return before[cuts[to]] - before[cuts[from]] + runs[from][to].seconds +
-           sendSeconds[from] + sendSeconds[to];
+  double computeSeconds(size_t stage, size_t from, size_t to) const {
+    unsigned kind = places.kindOf[stage];
+    return before[kind][cuts[to]] - before[kind][cuts[from]] +
+           runs[from][to].seconds[kind];
+  }
+  double load(size_t stage, size_t from, size_t to) const {
+    return computeSeconds(stage, from, to) + sendSeconds[from] +
+           sendSeconds[to];
   }
   std::optional<std::vector<size_t>> cutWithin(double bound) const;
   double leastBound() const;
@@ -52,37 +59,40 @@ private:
   }
 
   const ModelGraph &graph;
-  llvm::ArrayRef<double> opSeconds;
-  int64_t memoryLimit;
+  SecondsAtPlaces opSeconds;
+  int64_t memoryLimit; // that was asked for
   const Limits &limits;
   Plan &plan;
+  StagePlaces places;
   CommunicationModel communication;
   std::vector<int64_t> earliest;    // stage that each op can be in
   std::vector<unsigned> ops;        // of @step
   std::vector<unsigned> positionOf; // per op
-  /// Per position the seconds of the ops before it that depend on an input.
-  std::vector<double> before;
+  /// Per kind of place and position the seconds of the ops before it that
+  /// depend on an input.
+  std::vector<std::vector<double>> before;
   std::vector<int64_t> crossing;   // bytes per position
   std::vector<int64_t> messages;   // values per position
   std::vector<size_t> cuts;        // positions, the first and last included
   std::vector<double> sendSeconds; // per cut
   /// What the ops between two cuts need for themselves: bytes of the distinct
-  /// arguments that they read, seconds of what depends on no input and is
-  /// repeated for them.
+  /// arguments that they read, seconds per kind of place of what depends on no
+  /// input and is repeated for them.
   struct Held {
     int64_t bytes = 0;
-    double seconds = 0;
+    llvm::SmallVector<double, 2> seconds;
   };
   std::vector<std::vector<Held>> runs;   // per pair of cuts
   Held held;                             // while a row of `runs` is measured
   std::vector<size_t> seenOp, seenValue; // the last row that has it, from 1
-  double repeatedSeconds = 0;            // of all ops that depend on no input
-  /// Bytes of a device that a cut leaves to parameters.
-  int64_t heldLimit = 0;
-  /// Of the cuts that were taken those that need the least memory, where none
-  /// fits.
+  /// Per kind of place: of all ops that depend on no input.
+  std::vector<double> repeatedSeconds;
+  /// Bytes of a device that a cut keeps from parameters.
+  int64_t kept = 0;
+  /// Of the cuts that were taken those that exceed the memory the least, where
+  /// none fits.
   std::vector<size_t> leastCuts;
-  int64_t leastBytes = 0;
+  int64_t leastExcess = 0;
   /// Per stage and position: ops before it that must not be in that stage.
   std::vector<std::vector<unsigned>> misplaced;
 };

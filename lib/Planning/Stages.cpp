@@ -5,6 +5,8 @@
 // stage a dynamic program finds the cuts with the least to send; bounds are
 // tried from the least possible upwards.
 //
+// Seconds are those at the place where a stage lies.
+//
 //===----------------------------------------------------------------------===//
 
 #include "StageCutter.h"
@@ -55,17 +57,21 @@ Error StageCutter::findEarliest() {
 /// In program order, ops that can be early first.
 void StageCutter::collectOps() {
   positionOf.assign(graph.ops.size(), 0);
-  before.push_back(0);
+  repeatedSeconds.assign(opSeconds.size(), 0);
   for (const auto &[index, op] : enumerate(graph.ops))
     if (graph.dependsOnInput(op))
       ops.push_back(index);
     else if (!op.setup)
-      repeatedSeconds += opSeconds[index];
+      for (auto [sum, seconds] : zip_equal(repeatedSeconds, opSeconds))
+        sum += seconds[index];
   llvm::stable_sort(
       ops, [&](unsigned a, unsigned b) { return earliest[a] < earliest[b]; });
-  for (const auto &[position, index] : enumerate(ops)) {
+  for (const auto &[position, index] : enumerate(ops))
     positionOf[index] = position;
-    before.push_back(before.back() + opSeconds[index]);
+  for (ArrayRef<double> seconds : opSeconds) {
+    std::vector<double> &sums = before.emplace_back(1, 0);
+    for (unsigned index : ops)
+      sums.push_back(sums.back() + seconds[index]);
   }
 }
 
@@ -136,7 +142,8 @@ void StageCutter::addHeld(unsigned op) {
     if (graph.isRepeated(graph.ops[next])) {
       if (std::exchange(seenOp[next], row) == row)
         return;
-      held.seconds += opSeconds[next];
+      for (auto [sum, seconds] : zip_equal(held.seconds, opSeconds))
+        sum += seconds[next];
     }
     open.push_back(next);
   };
@@ -157,7 +164,8 @@ void StageCutter::measureRuns() {
   seenOp.assign(graph.ops.size(), 0);
   seenValue.assign(graph.values.size(), 0);
   for (size_t from = 0; from < cuts.size(); ++from) {
-    held = {};
+    held.bytes = 0;
+    held.seconds.assign(opSeconds.size(), 0);
     runs.emplace_back(cuts.size());
     for (size_t to = from + 1; to < cuts.size(); ++to) {
       for (size_t position = cuts[to - 1]; position < cuts[to]; ++position)
@@ -185,10 +193,11 @@ std::optional<std::vector<size_t>> StageCutter::cutWithin(double bound) const {
     for (size_t to = stage; to <= last; ++to)
       for (size_t from = to; from-- > stage - 1;) {
         // Loads grow backwards; what is sent at `from` may differ, a little.
-        if (before[cuts[to]] - before[cuts[from]] > bound)
+        ArrayRef<double> sums = before[places.kindOf[stage - 1]];
+        if (sums[cuts[to]] - sums[cuts[from]] > bound)
           break;
         double total = cost[stage - 1][from] + sendSeconds[from];
-        if (total < cost[stage][to] && load(from, to) <= bound &&
+        if (total < cost[stage][to] && load(stage - 1, from, to) <= bound &&
             fits(stage - 1, from, to)) {
           cost[stage][to] = total;
           previous[stage][to] = from;
@@ -204,10 +213,14 @@ std::optional<std::vector<size_t>> StageCutter::cutWithin(double bound) const {
 }
 
 double StageCutter::leastBound() const {
-  double all = before.back() + repeatedSeconds + 1e-9, high = all;
+  double all = 0, low = kIllegal;
+  for (auto [sums, repeated] : zip_equal(before, repeatedSeconds)) {
+    all = std::max(all, sums.back() + repeated + 1e-9);
+    low = std::min(low, sums.back() / plan.stages);
+  }
+  double high = all;
   for (double seconds : sendSeconds)
     high = std::max(high, all + 2 * seconds);
-  double low = before.back() / plan.stages;
   constexpr unsigned kSteps = 20;
   for (unsigned step = 0; step < kSteps; ++step) {
     double middle = (low + high) / 2;
@@ -244,8 +257,7 @@ void StageCutter::predictStep(ArrayRef<size_t> chosen) {
   double sum = 0, slowest = 0;
   for (int64_t stage = 0; stage < plan.stages; ++stage) {
     size_t from = chosen[stage], to = chosen[stage + 1];
-    double seconds = before[cuts[to]] - before[cuts[from]] +
-                     runs[from][to].seconds + messageSeconds[stage];
+    double seconds = computeSeconds(stage, from, to) + messageSeconds[stage];
     sum += seconds - messageSeconds[stage] / 2; // of both ends, once
     slowest = std::max(slowest, seconds);
   }
@@ -253,6 +265,7 @@ void StageCutter::predictStep(ArrayRef<size_t> chosen) {
 }
 
 Error StageCutter::noCut() const {
+  int64_t leastLimit = memoryLimit ? memoryLimit : plan.cluster.memoryBytes();
   std::string pins;
   if (limits.constraints)
     for (const Constraint &constraint : limits.constraints->list)
@@ -260,11 +273,11 @@ Error StageCutter::noCut() const {
         pins += (pins.empty() ? " and meets constraints " : ", ") +
                 std::to_string(constraint.number);
   if (pins.empty())
-    return make_error<NotEnoughMemory>(memoryLimit, 0);
+    return make_error<NotEnoughMemory>(leastLimit, 0);
   return createStringError(
       "no cut into " + Twine(plan.stages) +
       " stages, each with an op, fits the memory limit of " +
-      bytesText(double(memoryLimit)) + " per device" + pins + " of " +
+      bytesText(double(leastLimit)) + " per device" + pins + " of " +
       limits.constraints->file + ": take fewer stages or a higher limit");
 }
 
@@ -308,11 +321,11 @@ bool StageCutter::tryCuts() {
   llvm::sort(order);
   for (auto [seconds, index] : order) {
     take(list[index]);
-    int64_t bytes = plan.predictedPeakMemoryBytes;
-    if (!memoryLimit || bytes <= memoryLimit)
+    int64_t excess = excessBytes(plan, memoryLimit);
+    if (excess <= 0)
       return true;
-    if (leastCuts.empty() || bytes < leastBytes) {
-      leastBytes = bytes;
+    if (leastCuts.empty() || excess < leastExcess) {
+      leastExcess = excess;
       leastCuts = list[index];
     }
   }
@@ -333,12 +346,11 @@ Error StageCutter::run() {
   measureRuns();
   // Parameters are not all that a stage holds.
   constexpr unsigned kTries = 4;
-  heldLimit = memoryLimit;
   for (unsigned attempt = 0; attempt < kTries && tryCuts(); ++attempt) {
-    int64_t excess = plan.predictedPeakMemoryBytes - memoryLimit;
-    if (!memoryLimit || excess <= 0)
+    int64_t excess = excessBytes(plan, memoryLimit);
+    if (excess <= 0)
       return Error::success();
-    heldLimit = std::max<int64_t>(heldLimit - excess, 0);
+    kept += excess;
   }
   if (leastCuts.empty())
     return noCut();
@@ -346,7 +358,7 @@ Error StageCutter::run() {
   return Error::success();
 }
 
-Error cutStages(const ModelGraph &graph, ArrayRef<double> opSeconds,
+Error cutStages(const ModelGraph &graph, SecondsAtPlaces opSeconds,
                 int64_t memoryLimit, const Limits &limits, Plan &plan) {
   return StageCutter(graph, opSeconds, memoryLimit, limits, plan).run();
 }

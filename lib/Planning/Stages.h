@@ -9,13 +9,17 @@
 
 namespace autopar {
 
+/// Per kind of place of stages (StagePlaces) the seconds of each op, once.
+using SecondsAtPlaces = llvm::ArrayRef<std::vector<double>>;
+
 /// Cuts the ops of @step, in program order, into plan.stages runs of ops, by a
-/// dynamic program over their seconds (per op and micro-batch), what crosses
-/// each cut, and the parameters of each stage. Ops that `limits` pins to a
+/// dynamic program over their seconds (in one micro-batch), what crosses each
+/// cut, and the parameters of each stage. Ops that `limits` pins to a
 /// stage, and what depends on them, come later in that order. Fills in stages
 /// and predictions of `plan`: of the cuts that promise most, the fastest that
-/// fits, or else that takes the least memory. memoryLimit 0: none.
-llvm::Error cutStages(const ModelGraph &graph, llvm::ArrayRef<double> opSeconds,
+/// fits, or else that exceeds the memory the least. memoryLimit 0: what the
+/// devices of each stage have.
+llvm::Error cutStages(const ModelGraph &graph, SecondsAtPlaces opSeconds,
                       int64_t memoryLimit, const Limits &limits, Plan &plan);
 
 /// What each op does along the time axis so that the step runs in

@@ -4,6 +4,7 @@
 #include "Stages.h"
 #include "Strategies.h"
 #include "autopar/Cost/Roofline.h"
+#include "autopar/Planning/Problem.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -110,6 +111,16 @@ static std::vector<Cluster> partsOf(const PlanRequest &request) {
   return parts;
 }
 
+/// Whether stages let each device do as much as it can: of a cluster of several
+/// kinds of nodes each stage has devices of one kind.
+static bool evensOut(const Cluster &cluster, int64_t stages) {
+  int64_t devices = cluster.deviceCount() / stages;
+  return cluster.nodes.size() > 1 &&
+         all_of(cluster.nodes, [&](const NodeGroup &group) {
+           return group.count * group.devices % devices == 0;
+         });
+}
+
 /// Of one cluster or part.
 static Error addTrials(const ModelGraph &graph, const PlanRequest &request,
                        std::vector<Trial> &trials) {
@@ -123,7 +134,8 @@ static Error addTrials(const ModelGraph &graph, const PlanRequest &request,
   if (request.microBatches > 1 && !anyStages)
     return createStringError("--micro-batches needs stages: add layer to "
                              "--strategy or to --mesh");
-  for (const MeshCandidate &candidate : *candidates) {
+  for (MeshCandidate &candidate : *candidates) {
+    candidate.lastResort &= !evensOut(request.cluster, candidate.stages);
     if (candidate.stages == 1) {
       if (request.microBatches <= 1)
         trials.push_back({request.cluster, candidate});
@@ -231,7 +243,13 @@ double leastSeconds(const ModelGraph &graph, const Trial &trial) {
                          Sharding::replicated(graph.values[value].shape.size()),
                          mesh) /
               devices;
-    seconds += kernelSeconds(trial.cluster.slowest(), work);
+    double least = kIllegal; // an even split waits for the slowest
+    if (stages == 1)
+      least = kernelSeconds(trial.cluster.slowest(), work);
+    else
+      for (const NodeGroup &group : trial.cluster.nodes)
+        least = std::min(least, kernelSeconds(group.type, work));
+    seconds += least;
   }
   return seconds * double(trial.microBatches) * leastShare(trial);
 }

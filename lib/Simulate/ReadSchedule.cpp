@@ -30,9 +30,10 @@ class StageReader {
 public:
   StageReader(ModuleOp module, const Cluster &cluster, const Mesh &mesh,
               int64_t stageNumber)
-      : cluster(cluster),
-        communication(cluster, mesh, stageNumber * mesh.deviceCount()),
-        mesh(mesh), stageNumber(stageNumber), tf32(allowsTf32(module)) {}
+      : place(
+            cluster.part(stageNumber * mesh.deviceCount(), mesh.deviceCount())),
+        communication(place, mesh), messages(cluster, mesh), mesh(mesh),
+        stageNumber(stageNumber), tf32(allowsTf32(module)) {}
 
   LogicalResult read(func::FuncOp func, StageProgram &stage);
 
@@ -44,8 +45,9 @@ private:
   void addMemory(StageProgram &stage) const;
   static int64_t persistentBytes(func::FuncOp func);
 
-  const Cluster &cluster;
+  Cluster place; // of the stage
   CommunicationModel communication;
+  CommunicationModel messages; // between stages
   const Mesh &mesh;
   int64_t stageNumber;
   bool tf32;
@@ -176,7 +178,7 @@ LogicalResult StageReader::readOp(Operation &op, StageProgram &stage) {
   if (auto stream = op.getAttrOfType<IntegerAttr>(schedule::kStream))
     activity.stream = stream.getInt();
   if (auto kernel = dyn_cast<KernelOp>(op)) {
-    activity.seconds = kernelSeconds(cluster.slowest(), workOf(kernel, tf32));
+    activity.seconds = kernelSeconds(place.slowest(), workOf(kernel, tf32));
   } else if (std::optional<ReshardKind> kind = collectiveKind(op)) {
     FailureOr<double> seconds = collectiveSeconds(op, *kind);
     if (failed(seconds))
@@ -188,14 +190,14 @@ LogicalResult StageReader::readOp(Operation &op, StageProgram &stage) {
   } else if (auto send = dyn_cast<SendOp>(op)) {
     activity.kind = ActivityKind::Send;
     activity.channel = send.getChannel();
-    activity.seconds = communication.sendSeconds(
-        bytesOf(send.getInput().getType()), stageNumber, send.getToStage());
+    activity.seconds = messages.sendSeconds(bytesOf(send.getInput().getType()),
+                                            stageNumber, send.getToStage());
     activity.name = "send of " + activity.name;
   } else if (auto recv = dyn_cast<RecvOp>(op)) {
     activity.kind = ActivityKind::Recv;
     activity.channel = recv.getChannel();
-    activity.seconds = communication.sendSeconds(
-        bytesOf(recv.getOutput().getType()), recv.getFromStage(), stageNumber);
+    activity.seconds = messages.sendSeconds(bytesOf(recv.getOutput().getType()),
+                                            recv.getFromStage(), stageNumber);
     activity.name = "receive of " + activity.name;
   } else if (auto record = dyn_cast<RecordEventOp>(op)) {
     activity.kind = ActivityKind::RecordEvent;

@@ -4,6 +4,8 @@
 #include "autopar/Planning/BuildProblem.h"
 #include "autopar/Planning/Explain.h"
 #include "autopar/Planning/PredictMemory.h"
+#include "lib/Planning/StagePlaces.h"
+#include "lib/Planning/Stages.h"
 #include "lib/Planning/Trials.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -88,11 +90,12 @@ private:
   TrialPlans(const ModelGraph &graph, const PlanRequest &request,
              const Trial &trial)
       : graph(graph), trial(trial), memoryLimit(request.memoryLimit),
-        cuts(cutsOf(graph, trial.candidate.stages)) {}
+        cuts(cutsOf(graph, trial.candidate.stages)),
+        places(request.cluster, trial.candidate.stages) {}
 
   const Problem &problem() const { return built->problem; }
   double leastSeconds(double sum) const;
-  double loadSeconds(ArrayRef<double> ofOps, ArrayRef<int64_t> stages) const;
+  double loadSeconds(SecondsAtPlaces ofOps, ArrayRef<int64_t> stages) const;
   void choose(unsigned node, double sum, BestPlan &best);
   void priceCuts(BestPlan &best);
   Plan writePlan() const;
@@ -102,6 +105,7 @@ private:
   Trial trial;
   int64_t memoryLimit;
   std::vector<std::vector<int64_t>> cuts;
+  StagePlaces places;
   std::unique_ptr<PlanProblem> built;
   std::vector<SmallVector<unsigned>> edgesOf; // per node: to those before it
   std::vector<double> leastAfter; // of the nodes from this one on, each alone
@@ -124,7 +128,9 @@ Expected<TrialPlans> TrialPlans::of(const ModelGraph &graph,
                           meshOf(trial),
                           std::move(*demands),
                           request.memoryLimit,
-                          {}});
+                          {},
+                          kIllegal,
+                          trial.candidate.stages});
   if (!built)
     return built.takeError();
   plans.built = std::move(*built);
@@ -155,13 +161,16 @@ double TrialPlans::leastSeconds(double sum) const {
 }
 
 /// Of a step without messages and what stages repeat.
-double TrialPlans::loadSeconds(ArrayRef<double> ofOps,
+double TrialPlans::loadSeconds(SecondsAtPlaces ofOps,
                                ArrayRef<int64_t> stages) const {
   SmallVector<double> loads(trial.candidate.stages, 0);
   double sum = 0;
-  for (auto [op, seconds, stage] : zip_equal(graph.ops, ofOps, stages)) {
-    loads[stage] += op.setup ? 0 : seconds;
-    sum += op.setup ? 0 : seconds;
+  for (auto [index, stage] : enumerate(stages)) {
+    if (graph.ops[index].setup)
+      continue;
+    double seconds = ofOps[places.kindOf[stage]][index];
+    loads[stage] += seconds;
+    sum += seconds;
   }
   return sum + double(trial.microBatches - 1) * *llvm::max_element(loads);
 }
@@ -198,7 +207,7 @@ Plan TrialPlans::writePlan() const {
 }
 
 void TrialPlans::priceCuts(BestPlan &best) {
-  std::vector<double> ofOps = built->opSeconds(choice);
+  std::vector<std::vector<double>> ofOps = built->opSeconds(choice);
   std::optional<Plan> plan;
   for (const std::vector<int64_t> &stages : cuts) {
     if (loadSeconds(ofOps, stages) >= best.seconds)

@@ -30,17 +30,27 @@ struct Question {
 } // namespace
 
 /// Of rates at which tensors of a few kilobytes take as long as latencies.
-static Cluster randomCluster(Random &random, int64_t devices) {
+/// `mixed`: on two nodes, each with devices of a type of its own.
+static Cluster randomCluster(Random &random, int64_t devices,
+                             bool mixed = false) {
   llvm::StringRef type = random.chance(50) ? "cpu" : "a100-80gb";
   Cluster cluster = llvm::cantFail(
       parseCluster(llvm::formatv("1x{0}:{1}", devices, type).str()));
   auto draw = [&](double low) { return low * double(random.between(1, 100)); };
-  DeviceType &device = cluster.nodes.front().type;
-  device.fp32Flops = device.tf32Flops = device.fp16Flops = device.bf16Flops =
-      draw(1e8);
-  device.memoryBytesPerSecond = draw(1e8);
-  device.launchSeconds = draw(2e-8);
-  device.collectiveSeconds = 0;
+  if (mixed) {
+    cluster.nodes.front().devices = devices / 2;
+    cluster.nodes.push_back(cluster.nodes.front());
+    cluster.nodes.back().devices = devices - devices / 2;
+    cluster.nodes.back().type.name = "other";
+  }
+  for (NodeGroup &group : cluster.nodes) {
+    DeviceType &device = group.type;
+    device.fp32Flops = device.tf32Flops = device.fp16Flops = device.bf16Flops =
+        draw(1e8);
+    device.memoryBytesPerSecond = draw(1e8);
+    device.launchSeconds = draw(2e-8);
+    device.collectiveSeconds = 0;
+  }
   for (Link *link : {&cluster.withinNode, &cluster.betweenNodes}) {
     link->latencySeconds = draw(2e-8);
     link->bytesPerSecond = draw(1e8);
@@ -58,7 +68,8 @@ drawQuestion(MLIRContext &context, Random &random, bool stages, bool limit) {
   PlanRequest &request = question.request;
   if (stages) {
     request.strategies = {StrategyName::Layer, StrategyName::Auto};
-    request.cluster = randomCluster(random, random.chance(80) ? 4 : 6);
+    int64_t devices = random.chance(80) ? 4 : 6;
+    request.cluster = randomCluster(random, devices, random.chance(50));
   } else {
     request.cluster = randomCluster(random, random.between(2, 4));
   }

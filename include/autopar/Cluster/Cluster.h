@@ -72,6 +72,8 @@ struct Cluster {
   const DeviceType &slowest() const;
   /// The least memory that a device has.
   int64_t memoryBytes() const;
+  /// `count` devices from `first` on, on the nodes that they are on.
+  Cluster part(int64_t first, int64_t count) const;
 };
 
 /// The type of that name; the error lists those known.

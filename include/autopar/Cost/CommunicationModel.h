@@ -10,16 +10,17 @@
 namespace autopar {
 
 /// Seconds of each step of a reshard, by the fastest algorithm, for a mesh laid
-/// row-major over the cluster's devices from `firstDevice` on: the slowest of
-/// the communicators of its sub-axes.
+/// row-major over the cluster's devices: the slowest of the communicators of
+/// its sub-axes. Of several stages each has a part of the cluster
+/// (Cluster::part).
 class CommunicationModel {
 public:
-  CommunicationModel(const Cluster &cluster, const Mesh &mesh,
-                     int64_t firstDevice = 0);
+  CommunicationModel(const Cluster &cluster, const Mesh &mesh);
 
   double seconds(const ReshardStep &step);
-  /// One message from a device of one stage to its counterpart in another;
-  /// stage s has the devices after those of stages 0 to s-1.
+  /// One message from a device of one stage to its counterpart in another, in a
+  /// cluster of all stages; stage s has the devices after those of stages 0 to
+  /// s-1.
   double sendSeconds(int64_t bytes, int64_t fromStage, int64_t toStage) const;
   /// Those that differ, of all communicators of the sub-axes.
   llvm::ArrayRef<CommunicatorShape> shapesOf(llvm::ArrayRef<unsigned> subAxes) {
@@ -32,7 +33,6 @@ public:
 private:
   Cluster cluster;
   Mesh mesh;
-  int64_t firstDevice;
   struct Communicators {
     llvm::SmallVector<CommunicatorShape, 1> shapes;
     /// Per kind, if it was asked for, and shape.

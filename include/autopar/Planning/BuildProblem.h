@@ -23,6 +23,9 @@ struct PlanQuestion {
   /// In seconds of the problem, without what is deferred: solutions that take
   /// as much are of no interest.
   double cutoff = kIllegal;
+  /// The cluster is shared by so many stages; it is open in which of them an op
+  /// will be: it costs what it does where it costs the least.
+  int64_t stages = 1;
 };
 
 /// A problem whose nodes are op classes (choices: assignments) and value
@@ -39,10 +42,11 @@ public:
   /// Fills strategies and shardings of a plan.
   virtual void writeDecisions(llvm::ArrayRef<unsigned> choice,
                               Plan &plan) const = 0;
-  /// And collectives and predictions.
+  /// And predictions.
   virtual void writePlan(const Solution &solution, Plan &plan) const = 0;
-  /// Seconds of each op, the reshards at it included, for one micro-batch.
-  virtual std::vector<double>
+  /// Per kind of place of stages (StagePlaces) the seconds of each op, the
+  /// reshards at it included, for one micro-batch.
+  virtual std::vector<std::vector<double>>
   opSeconds(llvm::ArrayRef<unsigned> choice) const = 0;
 };
 

@@ -281,6 +281,33 @@ TEST(Cluster, MixedNodesWaitForTheSlowest) {
             "node, network 12.50 GB/s between nodes");
 }
 
+std::string nodesOf(const Cluster &cluster) {
+  std::string text;
+  for (const NodeGroup &group : cluster.nodes)
+    text += std::to_string(group.count) + "x" + std::to_string(group.devices) +
+            ":" + group.type.name + " ";
+  return text;
+}
+
+TEST(Cluster, PartsAreOnTheNodesOfTheWhole) {
+  Cluster cluster = cantFail(parseCluster("3x4:a100-80gb"));
+  EXPECT_EQ(nodesOf(cluster.part(0, 12)), "3x4:a100-80gb ");
+  EXPECT_EQ(nodesOf(cluster.part(5, 2)), "1x2:a100-80gb ");
+  EXPECT_EQ(nodesOf(cluster.part(2, 4)), "1x2:a100-80gb 1x2:a100-80gb ");
+  EXPECT_EQ(nodesOf(cluster.part(1, 10)),
+            "1x3:a100-80gb 1x4:a100-80gb 1x3:a100-80gb ");
+  llvm::append_range(cluster.nodes, cantFail(parseCluster("1x2:l4")).nodes);
+  EXPECT_EQ(nodesOf(cluster.part(10, 3)), "1x2:a100-80gb 1x1:l4 ");
+  for (int64_t first = 0; first < 14; ++first)
+    for (int64_t count = 1; first + count <= 14; ++count) {
+      Cluster part = cluster.part(first, count);
+      ASSERT_EQ(part.deviceCount(), count);
+      for (int64_t device = 0; device < count; ++device)
+        EXPECT_EQ(part.nodeOf(device) - part.nodeOf(0),
+                  cluster.nodeOf(first + device) - cluster.nodeOf(first));
+    }
+}
+
 TEST(Cluster, FilesAreRead) {
   SmallString<128> path;
   int file;

@@ -5,6 +5,7 @@
 #include "SmallModel.h"
 #include "autopar/Planning/BuildProblem.h"
 #include "autopar/Planning/Solver.h"
+#include "lib/Planning/StagePlaces.h"
 #include "gtest/gtest.h"
 
 using namespace autopar;
@@ -166,6 +167,55 @@ TEST(Neighbours, WhatIsFixedStays) {
   PlanRequest named = requestOf(4);
   named.axes = {"model"};
   EXPECT_EQ(neighboursOf(graph, named, "model=4"), Texts());
+}
+
+//===----------------------------------------------------------------------===//
+// Places of stages
+//===----------------------------------------------------------------------===//
+
+TEST(StagePlaces, StagesOnNodesAlikeAreOfAKind) {
+  Cluster even = cantFail(parseCluster("2x4:a100-80gb"));
+  for (int64_t stages : {1, 2, 4, 8})
+    EXPECT_EQ(StagePlaces(even, stages).kinds.size(), 1u) << stages;
+  // The second of three stages is on both nodes.
+  StagePlaces uneven(cantFail(parseCluster("2x3:a100-80gb")), 3);
+  EXPECT_EQ(uneven.kindOf, (std::vector<unsigned>{0, 1, 0}));
+  EXPECT_EQ(uneven.of(1).nodes.size(), 2u);
+}
+
+TEST(StagePlaces, EachStageHasItsTypeAndMemory) {
+  Cluster mixed = cantFail(parseCluster("1x2:a100-80gb"));
+  append_range(mixed.nodes, cantFail(parseCluster("1x2:l4")).nodes);
+  StagePlaces places(mixed, 4);
+  EXPECT_EQ(places.kindOf, (std::vector<unsigned>{0, 0, 1, 1}));
+  EXPECT_EQ(places.of(3).slowest().name, "l4");
+  EXPECT_GT(places.memoryLimit(0, /*asked=*/0),
+            places.memoryLimit(3, /*asked=*/0));
+  EXPECT_EQ(places.memoryLimit(3, /*asked=*/1000), 1000);
+}
+
+/// The stage on the faster device gets more of a chain of equal layers.
+TEST(StagePlaces, FasterDevicesGetMoreOps) {
+  SmallModel model;
+  unsigned value = model.input("x", {4096, 1024});
+  constexpr int kLayers = 12;
+  for (int layer = 0; layer < kLayers; ++layer)
+    value = model.matmul(
+        "y" + std::to_string(layer), value,
+        model.parameter("w" + std::to_string(layer), {1024, 1024}));
+  ModelGraph graph = model.finish(value);
+  PlanRequest request = requestOf(2, "layer", "");
+  request.cluster = cantFail(parseCluster("2x1:l4"));
+  request.cluster.nodes.front().count = 1;
+  request.cluster.nodes.push_back(request.cluster.nodes.front());
+  DeviceType &fast = request.cluster.nodes.front().type;
+  fast.name = "twice";
+  for (double *rate : {&fast.fp32Flops, &fast.tf32Flops, &fast.fp16Flops,
+                       &fast.bf16Flops, &fast.memoryBytesPerSecond})
+    *rate *= 2;
+  Plan plan = cantFail(searchPlan(graph, request));
+  EXPECT_EQ(count_if(plan.ops, [](const auto &op) { return op.stage == 0; }),
+            kLayers * 2 / 3);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,64 @@
+//===- StagePlaces.h - Where stages lie, and prices there -------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_PLANNING_STAGEPLACES_H
+#define AUTOPAR_LIB_PLANNING_STAGEPLACES_H
+
+#include "Strategies.h"
+#include "autopar/Cost/ReshardTable.h"
+#include "autopar/Planning/Plan.h"
+
+namespace autopar {
+
+/// Where the stages of a pipeline lie: each has as many devices as the others,
+/// those after the devices of the stages before it. Places are of a kind if
+/// their devices are of the same types and on nodes alike.
+struct StagePlaces {
+  StagePlaces(const Cluster &cluster, int64_t stages);
+
+  const Cluster &of(int64_t stage) const { return kinds[kindOf[stage]]; }
+  /// Bytes of a device of a stage: what was asked for, or what it has; 0: no
+  /// limit.
+  int64_t memoryLimit(int64_t stage, int64_t asked) const {
+    return asked ? asked : of(stage).memoryBytes();
+  }
+
+  std::vector<Cluster> kinds;
+  std::vector<unsigned> kindOf; // per stage
+};
+
+/// By how many bytes the device that has the least to spare is too full;
+/// negative: so many are free. `asked`: a limit for all of them; 0: what they
+/// have.
+int64_t excessBytes(const Plan &plan, int64_t asked);
+
+/// Seconds of ops and reshards at one kind of place.
+class PlacePrices {
+public:
+  PlacePrices(const Cluster &place, const Mesh &mesh)
+      : reshards(mesh, CommunicationModel::reshardCost(place, mesh)),
+        device(place.slowest()), mesh(mesh), communication(place, mesh) {}
+
+  /// Of the op alone, once.
+  double opSeconds(const ModelGraph &graph, const GraphOp &op,
+                   const OpStrategy &strategy) {
+    return strategySeconds(graph, op, strategy, mesh, device, communication);
+  }
+  double reshardSeconds(const Sharding &from, const Sharding &to,
+                        const GraphValue &value) {
+    return reshards.seconds(from, to, value.shape, value.elementBytes);
+  }
+
+  ReshardTable reshards;
+
+private:
+  DeviceType device;
+  Mesh mesh;
+  CommunicationModel communication;
+};
+
+/// Per kind of place.
+std::vector<PlacePrices> pricesOf(const StagePlaces &places, const Mesh &mesh);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_STAGEPLACES_H
