@@ -73,22 +73,100 @@ static int64_t rounded(int64_t bytes) {
   return alignTo(std::max<int64_t>(bytes, 1), kArenaAlignment);
 }
 
-/// The smallest gap of at least `bytes` between `taken` (offset, end); past all
-/// of them if there is none.
-static int64_t bestFit(SmallVectorImpl<std::pair<int64_t, int64_t>> &taken,
-                       int64_t bytes) {
-  sort(taken);
-  int64_t end = 0, best = -1, bestGap = 0;
-  for (auto [offset, stop] : taken) {
-    int64_t gap = offset - end;
+namespace {
+
+/// How many of some times come before one: a Fenwick tree.
+class TimeCounts {
+public:
+  explicit TimeCounts(int64_t times) : sums(times + 1, 0) {}
+  void add(int64_t time) {
+    for (size_t i = time + 1; i < sums.size(); i += i & -i)
+      ++sums[i];
+  }
+  size_t before(int64_t time) const {
+    size_t sum = 0;
+    for (size_t i = time; i > 0; i -= i & -i)
+      sum += sums[i];
+    return sum;
+  }
+
+private:
+  std::vector<size_t> sums;
+};
+
+/// A request that has its place.
+struct Placed {
+  int64_t offset, end; // bytes
+  int64_t first, last;
+  bool operator<(const Placed &other) const { return offset < other.offset; }
+};
+
+/// Finds the smallest gap between requests that come by their offsets.
+class BestFit {
+public:
+  explicit BestFit(int64_t bytes) : bytes(bytes) {}
+  void pass(const Placed &taken) {
+    int64_t gap = taken.offset - end;
     if (gap >= bytes && (best < 0 || gap < bestGap)) {
       best = end;
       bestGap = gap;
     }
-    end = std::max(end, stop);
+    end = std::max(end, taken.end);
   }
-  return best < 0 ? end : best;
-}
+  /// Past all of them if there is no gap.
+  int64_t offset() const { return best < 0 ? end : best; }
+
+private:
+  int64_t bytes, end = 0, best = -1, bestGap = 0;
+};
+
+/// The requests that have places, to be looked up by lifetime: where few of
+/// them are alive by these, else by passing over all.
+class Places {
+public:
+  Places(size_t requests, int64_t times)
+      : lifetimes(times), begins(times), ends(times), stamps(requests, ~0u) {}
+
+  int64_t bestFit(const ArenaRequest &request, unsigned id) {
+    BestFit fit(rounded(request.bytes));
+    size_t alive = begins.before(request.last + 1) - ends.before(request.first);
+    if (alive * Log2_64_Ceil(alive + 2) < byOffset.size()) {
+      SmallVector<Placed> taken;
+      lifetimes.overlapping(request.first, request.last, [&](unsigned other) {
+        if (std::exchange(stamps[other], id) != id)
+          taken.push_back(ofId[other]);
+      });
+      sort(taken);
+      for (const Placed &other : taken)
+        fit.pass(other);
+    } else {
+      for (const Placed &other : byOffset)
+        if (other.first <= request.last && request.first <= other.last)
+          fit.pass(other);
+    }
+    return fit.offset();
+  }
+
+  void insert(const ArenaRequest &request, unsigned id, int64_t offset) {
+    Placed placed{offset, offset + rounded(request.bytes), request.first,
+                  request.last};
+    lifetimes.insert(id, request.first, request.last);
+    begins.add(request.first);
+    ends.add(request.last);
+    ofId.resize(std::max<size_t>(ofId.size(), id + 1));
+    ofId[id] = placed;
+    byOffset.insert(llvm::upper_bound(byOffset, placed), placed);
+  }
+
+private:
+  Lifetimes lifetimes;
+  TimeCounts begins, ends;
+  std::vector<unsigned> stamps; // the last request that met each
+  std::vector<Placed> ofId;
+  std::vector<Placed> byOffset;
+};
+
+} // namespace
 
 ArenaPlan planArena(ArrayRef<ArenaRequest> requests) {
   int64_t times = 0;
@@ -105,20 +183,12 @@ ArenaPlan planArena(ArrayRef<ArenaRequest> requests) {
 
   ArenaPlan plan;
   plan.offsets.resize(requests.size());
-  Lifetimes placed(times);
-  std::vector<unsigned> stamps(requests.size(), ~0u);
+  Places places(requests.size(), times);
   for (unsigned id : order) {
-    const ArenaRequest &request = requests[id];
-    SmallVector<std::pair<int64_t, int64_t>> taken;
-    placed.overlapping(request.first, request.last, [&](unsigned other) {
-      if (std::exchange(stamps[other], id) != id)
-        taken.push_back({plan.offsets[other],
-                         plan.offsets[other] + rounded(requests[other].bytes)});
-    });
-    int64_t bytes = rounded(request.bytes);
-    plan.offsets[id] = bestFit(taken, bytes);
-    plan.bytes = std::max(plan.bytes, plan.offsets[id] + bytes);
-    placed.insert(id, request.first, request.last);
+    plan.offsets[id] = places.bestFit(requests[id], id);
+    plan.bytes =
+        std::max(plan.bytes, plan.offsets[id] + rounded(requests[id].bytes));
+    places.insert(requests[id], id, plan.offsets[id]);
   }
   return plan;
 }

@@ -275,8 +275,8 @@ void PlanSearch::keepBest(const Trial &trial, Expected<Plan> plan) {
   bestTrial = trial;
 }
 
-/// All get a first look, side by side; then what promises most comes first,
-/// since what is found cuts off the others.
+/// All get a first look, side by side; then what fits and promises most comes
+/// first, since what is found cuts off the others.
 void PlanSearch::tryAll(ArrayRef<Trial> trials) {
   std::vector<std::optional<ExpectedProblem>> built(trials.size());
   parallelFor(0, trials.size(),
@@ -284,8 +284,10 @@ void PlanSearch::tryAll(ArrayRef<Trial> trials) {
   std::vector<size_t> order(trials.size());
   std::iota(order.begin(), order.end(), 0);
   auto promise = [&](size_t i) {
-    return *built[i] ? (**built[i])->outlook.found * leastShare(trials[i])
-                     : kIllegal;
+    if (!*built[i])
+      return std::pair(true, kIllegal);
+    const Solver::Outlook &outlook = (**built[i])->outlook;
+    return std::pair(!outlook.fits, outlook.found * leastShare(trials[i]));
   };
   llvm::stable_sort(
       order, [&](size_t a, size_t b) { return promise(a) < promise(b); });

@@ -98,10 +98,14 @@ Solver::~Solver() = default;
 Solver::Outlook Solver::look(double cutoff) {
   if (Error error = problem.check()) { // solve() says which
     consumeError(std::move(error));
-    return {kIllegal, 0};
+    return {kIllegal, 0, false};
   }
   const EliminationResult &relaxed = first->relax(cutoff);
-  return {relaxed.cost, relaxed.lowerBound};
+  const Problem &looked = kept.empty() ? problem : part;
+  return {relaxed.cost, relaxed.lowerBound,
+          relaxed.cost < kIllegal &&
+              (!looked.memoryLimit ||
+               looked.peakBytes(relaxed.choice) <= looked.memoryLimit)};
 }
 
 /// The best of the deferred beside the others; nullopt: they do not fit there.

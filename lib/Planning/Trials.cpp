@@ -6,6 +6,7 @@
 #include "autopar/Cost/Roofline.h"
 #include "autopar/Planning/Problem.h"
 #include "llvm/ADT/STLExtras.h"
+#include <map>
 
 using namespace llvm;
 
@@ -151,12 +152,34 @@ static Error addTrials(const ModelGraph &graph, const PlanRequest &request,
   return Error::success();
 }
 
-/// Meshes of one long axis come after those of several alike.
-static std::tuple<int64_t, int64_t, int64_t> unevenness(const Trial &trial) {
-  int64_t longest = 1;
-  for (const MeshAxis &axis : trial.candidate.axes)
-    longest = std::max(longest, axis.size);
-  return {-trial.cluster.deviceCount(), trial.candidate.stages, longest};
+/// Meshes of one long axis come after those of several alike; those that split
+/// the batch and those that are free to do so take turns.
+static void sortEvenFirst(std::vector<Trial> &trials) {
+  auto longest = [](const Trial &trial) {
+    int64_t size = 1;
+    for (const MeshAxis &axis : trial.candidate.axes)
+      size = std::max(size, axis.size);
+    return size;
+  };
+  llvm::stable_sort(trials, [&](const Trial &a, const Trial &b) {
+    return longest(a) < longest(b);
+  });
+  auto groupOf = [](const Trial &trial) {
+    return std::tuple(-trial.cluster.deviceCount(), trial.candidate.stages);
+  };
+  std::map<std::tuple<int64_t, int64_t, bool>, size_t> counts;
+  std::vector<std::pair<size_t, Trial>> turns;
+  for (Trial &trial : trials) {
+    size_t &turn = counts[std::tuple_cat(groupOf(trial),
+                                         std::tuple(trial.candidate.strict))];
+    turns.push_back({turn++, std::move(trial)});
+  }
+  llvm::stable_sort(turns, [&](const auto &a, const auto &b) {
+    return std::tuple(groupOf(a.second), a.first) <
+           std::tuple(groupOf(b.second), b.first);
+  });
+  for (auto [trial, turn] : zip_equal(trials, turns))
+    trial = std::move(turn.second);
 }
 
 Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
@@ -173,9 +196,7 @@ Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
   // Of equally good plans that of the most devices, or the fewest.
   for (auto [index, trial] : enumerate(trials))
     trial.index = request.fewestDevices ? trials.size() - index : index;
-  llvm::stable_sort(trials, [](const Trial &a, const Trial &b) {
-    return unevenness(a) < unevenness(b);
-  });
+  sortEvenFirst(trials);
   return std::move(trials);
 }
 

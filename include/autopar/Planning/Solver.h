@@ -84,6 +84,7 @@ public:
   struct Outlook {
     double found;      // a solution's; kIllegal: none was found
     double lowerBound; // no solution takes less
+    bool fits;         // the solution, the problem's memory
   };
   /// Solutions of `cutoff` seconds and more are of no interest, here and below:
   /// the search may stop with a large gap.
