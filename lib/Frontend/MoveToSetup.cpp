@@ -1,6 +1,7 @@
 //===- MoveToSetup.cpp - What depends on no input is computed once --------===//
 
 #include "autopar/Dialect/Bytes.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Frontend/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -171,18 +172,18 @@ func::FuncOp createSetup(func::FuncOp step, ArrayRef<Value> values) {
   func::ReturnOp::create(builder, step.getLoc(), returned);
   setup.setType(builder.getFunctionType(body->getArgumentTypes(),
                                         TypeRange(ValueRange(returned))));
-  for (auto [i, source] : llvm::enumerate(sources))
-    setup.setArgAttr(i, AutoparDialect::kSource, source);
+  setArgAttrs(setup, AutoparDialect::kSource, sources);
   return setup;
 }
 
 void nameResults(func::FuncOp setup, ArrayRef<Value> values) {
   llvm::StringSet<> taken;
-  for (auto [i, value] : llvm::enumerate(values)) {
+  SmallVector<Attribute> names;
+  for (Value value : values) {
     auto name = StringAttr::get(setup.getContext(), nameOf(value, taken));
-    setup.setResultAttr(i, AutoparDialect::kResult,
-                        SetupValueAttr::get(setup.getContext(), name));
+    names.push_back(SetupValueAttr::get(setup.getContext(), name));
   }
+  setResultAttrs(setup, AutoparDialect::kResult, names);
 }
 
 /// Step takes the values as arguments, between its inputs and parameters.

@@ -1,6 +1,7 @@
 //===- OnnxImporter.cpp - ONNX graph to the autopar dialect ---------------===//
 
 #include "OnnxImporter.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/Interpreter/Interpreter.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
@@ -328,10 +329,8 @@ void OnnxImporter::finish() {
   body->eraseArguments(dead);
   step.setType(builder.getFunctionType(
       body->getArgumentTypes(), body->getTerminator()->getOperandTypes()));
-  for (auto [i, source] : llvm::enumerate(kept))
-    step.setArgAttr(i, AutoparDialect::kSource, source);
-  for (auto [i, result] : llvm::enumerate(results))
-    step.setResultAttr(i, AutoparDialect::kResult, result);
+  setArgAttrs(step, AutoparDialect::kSource, kept);
+  setResultAttrs(step, AutoparDialect::kResult, results);
   if (!checks.empty())
     (*module)->setAttr(kChecks, builder.getArrayAttr(checks));
   if (!fixedInputs.empty())

@@ -2,6 +2,7 @@
 
 #include "LowerReshard.h"
 #include "PlannedModule.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Partition/Passes.h"
 #include "autopar/Planning/WritePlan.h"
 
@@ -43,6 +44,7 @@ private:
     for (Operation &op : body)
       globalOps.push_back(&op);
     globalArguments = body.getNumArguments();
+    SmallVector<Attribute> types;
     for (unsigned i = 0; i < globalArguments; ++i) {
       Type type = body.getArgument(i).getType();
       FailureOr<Sharding> sharding = readSharding(
@@ -50,11 +52,12 @@ private:
           moduleMesh, "argument " + Twine(i));
       if (failed(sharding))
         return failure();
-      function.setArgAttr(i, AutoparDialect::kGlobalType, TypeAttr::get(type));
+      types.push_back(TypeAttr::get(type));
       local[body.getArgument(i)] =
           body.addArgument(localType(type, *sharding, moduleMesh.mesh),
                            body.getArgument(i).getLoc());
     }
+    setArgAttrs(function, AutoparDialect::kGlobalType, types);
     return success();
   }
 
@@ -142,9 +145,10 @@ private:
   /// Removes what is global and gives the function its local type.
   LogicalResult finish() {
     auto global = function.getFunctionType();
-    for (auto [i, type] : llvm::enumerate(global.getResults()))
-      function.setResultAttr(i, AutoparDialect::kGlobalType,
-                             TypeAttr::get(type));
+    SmallVector<Attribute> types;
+    for (Type type : global.getResults())
+      types.push_back(TypeAttr::get(type));
+    setResultAttrs(function, AutoparDialect::kGlobalType, types);
     for (Operation *op : llvm::reverse(globalOps))
       op->erase();
     Block &body = function.getBody().front();

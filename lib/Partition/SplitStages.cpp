@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlannedModule.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Partition/Passes.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -286,6 +287,7 @@ private:
 /// stage's own setup; returns which results of the whole setup these are.
 static SmallVector<unsigned> renumberSetupResults(func::FuncOp stageStep) {
   SmallVector<unsigned> wanted;
+  SmallVector<Attribute> sources(stageStep.getNumArguments());
   for (unsigned i = 0; i < stageStep.getNumArguments(); ++i) {
     auto source = dyn_cast_or_null<SetupResultAttr>(
         stageStep.getArgAttr(i, AutoparDialect::kSource));
@@ -294,10 +296,9 @@ static SmallVector<unsigned> renumberSetupResults(func::FuncOp stageStep) {
     auto position = llvm::find(wanted, source.getIndex()) - wanted.begin();
     if (size_t(position) == wanted.size())
       wanted.push_back(source.getIndex());
-    stageStep.setArgAttr(
-        i, AutoparDialect::kSource,
-        SetupResultAttr::get(stageStep.getContext(), position));
+    sources[i] = SetupResultAttr::get(stageStep.getContext(), position);
   }
+  setArgAttrs(stageStep, AutoparDialect::kSource, sources);
   return wanted;
 }
 

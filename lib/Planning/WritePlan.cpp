@@ -3,6 +3,7 @@
 #include "autopar/Planning/WritePlan.h"
 #include "autopar/Cost/CommunicationModel.h"
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Planning/ReadModel.h"
 #include "autopar/Planning/RequestAttribute.h"
@@ -61,14 +62,15 @@ void PlanWriter::writeFunction(StringRef name, ArrayRef<unsigned> arguments,
   auto func = module.lookupSymbol<func::FuncOp>(name);
   if (!func)
     return;
-  for (const auto &[index, value] : llvm::enumerate(arguments))
-    func.setArgAttr(index, AutoparDialect::kSharding,
-                    attr(plan.values[value].sharding));
-  for (const auto &[index, value] : llvm::enumerate(results)) {
+  SmallVector<Attribute> taken, given;
+  for (unsigned value : arguments)
+    taken.push_back(attr(plan.values[value].sharding));
+  for (unsigned value : results) {
     const Sharding &sharding = plan.values[value].sharding;
-    func.setResultAttr(index, AutoparDialect::kSharding,
-                       attr(setup ? sharding : endPartial(sharding)));
+    given.push_back(attr(setup ? sharding : endPartial(sharding)));
   }
+  setArgAttrs(func, AutoparDialect::kSharding, taken);
+  setResultAttrs(func, AutoparDialect::kSharding, given);
 }
 
 void PlanWriter::writeOp(Operation *op, unsigned index) {

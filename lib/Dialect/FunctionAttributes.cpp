@@ -1,0 +1,38 @@
+//===- FunctionAttributes.cpp - Attributes of arguments and results -------===//
+
+#include "autopar/Dialect/FunctionAttributes.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+/// What there is, with one more attribute.
+static DictionaryAttr with(MLIRContext *context, DictionaryAttr attributes,
+                           StringRef name, Attribute attribute) {
+  NamedAttrList list(attributes ? attributes : DictionaryAttr::get(context));
+  if (attribute)
+    list.set(name, attribute);
+  return list.getDictionary(context);
+}
+
+void setArgAttrs(func::FuncOp function, StringRef name,
+                 ArrayRef<Attribute> attributes) {
+  SmallVector<DictionaryAttr> all;
+  for (auto [index, attribute] : llvm::enumerate(attributes))
+    all.push_back(with(function.getContext(), function.getArgAttrDict(index),
+                       name, attribute));
+  function.setAllArgAttrs(all);
+}
+
+void setResultAttrs(func::FuncOp function, StringRef name,
+                    ArrayRef<Attribute> attributes) {
+  SmallVector<DictionaryAttr> all;
+  for (auto [index, attribute] : llvm::enumerate(attributes))
+    all.push_back(with(function.getContext(), function.getResultAttrDict(index),
+                       name, attribute));
+  function.setAllResultAttrs(all);
+}
+
+} // namespace autopar
