@@ -19,6 +19,17 @@ static unsigned numberIn(StringMap<unsigned> &numbers, StringRef key,
   return it->second;
 }
 
+double ReshardPrices::of(StringRef key, function_ref<double()> compute) {
+  {
+    std::lock_guard lock(mutex);
+    if (auto it = prices.find(key); it != prices.end())
+      return it->second;
+  }
+  double seconds = compute(); // by two threads at once it is the same
+  std::lock_guard lock(mutex);
+  return prices.try_emplace(key, seconds).first->second;
+}
+
 unsigned ReshardTable::numberOf(const Sharding &sharding) {
   std::string key;
   appendKey(key, sharding);
@@ -29,11 +40,13 @@ unsigned ReshardTable::numberOf(const Sharding &sharding) {
   for (const DimSharding &dim : sharding.dims) {
     key.clear();
     appendKey(key, Sharding{{dim}, {}});
-    numbered.dims.push_back(numberIn(dimNumbers, key, dims, dim));
+    numbered.dims.push_back(
+        numberIn(dimNumbers, key, dims, std::pair(key, dim)));
   }
   key.clear();
   appendKey(key, Sharding{{}, sharding.partial});
-  numbered.partial = numberIn(partialNumbers, key, partials, sharding.partial);
+  numbered.partial =
+      numberIn(partialNumbers, key, partials, std::pair(key, sharding.partial));
   shardings.push_back(std::move(numbered));
   return it->second;
 }
@@ -61,45 +74,41 @@ double ReshardTable::secondsOfChange(const Numbered &from, const Numbered &to,
   struct Change {
     int64_t size;
     unsigned from, to; // numbers of dimensions
-    bool operator<(const Change &o) const {
-      return std::tie(size, from, to) < std::tie(o.size, o.from, o.to);
-    }
   };
   SmallVector<Change, 6> changes;
   int64_t bytes = type.elementBytes;
   for (auto [size, before, after] : zip_equal(type.shape, from.dims, to.dims)) {
-    if (dims[before].interval) // no path leads on from it
+    if (dims[before].second.interval) // no path leads on from it
       return kNoPath;
     if (before == after)
-      bytes *= localSize(size, dims[before], mesh);
+      bytes *= localSize(size, dims[before].second, mesh);
     else
       changes.push_back({size, before, after});
   }
   // The halos of several intervals are exchanged in the order of dimensions.
   if (count_if(changes, [&](const Change &change) {
-        return dims[change.to].interval.has_value();
+        return dims[change.to].second.interval.has_value();
       }) < 2)
-    llvm::sort(changes);
-  SmallVector<int64_t, 24> key{bytes, from.partial, to.partial};
-  for (const Change &change : changes)
-    key.append({change.size, change.from, change.to});
-  auto [it, isNew] = pricesOfChanges.try_emplace(
-      StringRef(reinterpret_cast<const char *>(key.data()),
-                key.size() * sizeof(key.front())),
-      kNoPath);
-  if (!isNew)
-    return it->second;
-  Sharding before{{}, partials[from.partial]}, after{{}, partials[to.partial]};
+    llvm::sort(changes, [&](const Change &a, const Change &b) {
+      return std::tie(a.size, dims[a.from].first, dims[a.to].first) <
+             std::tie(b.size, dims[b.from].first, dims[b.to].first);
+    });
+  std::string key = std::to_string(bytes) + partials[from.partial].first + ">" +
+                    partials[to.partial].first;
+  Sharding before{{}, partials[from.partial].second},
+      after{{}, partials[to.partial].second};
   SmallVector<int64_t, 6> sizes;
   for (const Change &change : changes) {
-    before.dims.push_back(dims[change.from]);
-    after.dims.push_back(dims[change.to]);
+    key += ";" + std::to_string(change.size) + dims[change.from].first + ">" +
+           dims[change.to].first;
+    before.dims.push_back(dims[change.from].second);
+    after.dims.push_back(dims[change.to].second);
     sizes.push_back(change.size);
   }
-  if (std::optional<double> seconds =
-          reshardSeconds(before, after, sizes, bytes, mesh, cost))
-    it->second = *seconds;
-  return it->second;
+  return shared->of(key, [&] {
+    return reshardSeconds(before, after, sizes, bytes, mesh, cost)
+        .value_or(kNoPath);
+  });
 }
 
 } // namespace autopar

@@ -60,10 +60,13 @@ void ProblemBuilder::makeClasses() {
     mark += limits.markOf(graph, index);
     marks.push_back(std::move(mark));
   }
-  classes = classify(graph, marks, kClassRounds);
-  bool folds = classes.firstOp.size() * kWorthFolding <= graph.ops.size();
-  if (!folds && graph.ops.size() <= kMaxUnfolded)
-    classes = classify(graph, marks, {unsigned(graph.ops.size())});
+  classes = *shared->classes(marks, [&] {
+    GraphClasses near = classify(graph, marks, kClassRounds);
+    bool folds = near.firstOp.size() * kWorthFolding <= graph.ops.size();
+    return folds || graph.ops.size() > kMaxUnfolded
+               ? near
+               : classify(graph, marks, {unsigned(graph.ops.size())});
+  });
 }
 
 std::vector<std::vector<unsigned>> ProblemBuilder::stateClasses() const {

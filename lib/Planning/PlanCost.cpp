@@ -88,7 +88,7 @@ void PlanCost::addMessages() {
 
 PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph)
     : plan(plan), graph(graph), places(plan.cluster, plan.stages),
-      prices(pricesOf(places, plan.mesh)) {
+      prices(pricesOf(places, plan.mesh, shared)) {
   findStages();
   auto shardingOf = [&](unsigned value) { return plan.values[value].sharding; };
   for (const auto &[index, op] : enumerate(graph.ops)) {

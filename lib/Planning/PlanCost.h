@@ -58,6 +58,7 @@ private:
   const Plan &plan;
   const ModelGraph &graph;
   StagePlaces places;
+  SharedWork shared;
   std::vector<PlacePrices> prices; // per kind of place
   std::vector<OpStrategy> strategies;
   std::vector<llvm::SmallVector<int64_t, 1>> stagesOf; // that run it, per op

@@ -44,8 +44,11 @@ public:
       : graph(question.graph), cluster(question.cluster), mesh(question.mesh),
         demands(question.demands), limits(question.limits),
         cutoff(question.cutoff), places(cluster, question.stages),
-        prices(pricesOf(places, mesh)),
-        reshards(mesh, leastCost(places, mesh)) {
+        shared(question.shared ? question.shared
+                               : std::make_shared<SharedWork>()),
+        prices(pricesOf(places, mesh, *shared)),
+        reshards(mesh, leastCost(places, mesh),
+                 shared->prices(places.kinds, mesh)) {
     problem.memoryLimit = question.memoryLimit;
   }
 
@@ -120,6 +123,7 @@ private:
   const Limits &limits;
   double cutoff;
   StagePlaces places;
+  std::shared_ptr<SharedWork> shared;
   mutable std::vector<PlacePrices> prices; // per kind of place
   ReshardTable reshards;                   // where they cost the least
   GraphClasses classes;

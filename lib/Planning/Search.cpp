@@ -23,10 +23,13 @@ namespace {
 /// What is asked of a trial, the problem that this is, and what a first look at
 /// it promises.
 struct TrialProblem {
+  explicit TrialProblem(PlanQuestion question)
+      : question(std::move(question)) {}
+
   PlanQuestion question;
   std::unique_ptr<PlanProblem> problem;
   std::unique_ptr<Solver> solver;
-  Solver::Outlook outlook;
+  Solver::Outlook outlook = {};
   std::optional<Plan> best;         // of those finished that fit
   std::vector<unsigned> bestChoice; // that `best` is of
   std::string complaint;            // of those that are none
@@ -74,6 +77,7 @@ private:
   double leastBound = kIllegal;
   std::optional<NotEnoughMemory> shortage; // the least of all trials
   SolverOptions options;
+  std::shared_ptr<SharedWork> shared = std::make_shared<SharedWork>();
   bool anyPlan = false; // not only the best
 };
 
@@ -89,20 +93,14 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
   int64_t memoryLimit = 0; // of a device of each stage, together
   for (int64_t stage = 0; stage < stages; ++stage)
     memoryLimit += places.memoryLimit(stage, request.memoryLimit);
-  auto built = std::make_unique<TrialProblem>(TrialProblem{{graph,
-                                                            trial.cluster,
-                                                            meshOf(trial),
-                                                            std::move(*demands),
-                                                            memoryLimit,
-                                                            {},
-                                                            kIllegal,
-                                                            stages},
-                                                           nullptr,
-                                                           nullptr,
-                                                           {},
-                                                           {},
-                                                           {},
+  auto built = std::make_unique<TrialProblem>(PlanQuestion{graph,
+                                                           trial.cluster,
+                                                           meshOf(trial),
+                                                           std::move(*demands),
+                                                           memoryLimit,
                                                            {}});
+  built->question.stages = stages;
+  built->question.shared = shared;
   if (!request.constraints.empty()) {
     Expected<Limits> limits =
         resolve(request.constraints, graph, built->question.mesh, stages);

@@ -44,10 +44,11 @@ int64_t excessBytes(const Plan &plan, int64_t asked) {
   return excess;
 }
 
-std::vector<PlacePrices> pricesOf(const StagePlaces &places, const Mesh &mesh) {
+std::vector<PlacePrices> pricesOf(const StagePlaces &places, const Mesh &mesh,
+                                  SharedWork &shared) {
   std::vector<PlacePrices> prices;
   for (const Cluster &place : places.kinds)
-    prices.emplace_back(place, mesh);
+    prices.emplace_back(place, mesh, shared);
   return prices;
 }
 

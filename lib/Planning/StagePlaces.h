@@ -3,8 +3,8 @@
 #ifndef AUTOPAR_LIB_PLANNING_STAGEPLACES_H
 #define AUTOPAR_LIB_PLANNING_STAGEPLACES_H
 
+#include "SharedWork.h"
 #include "Strategies.h"
-#include "autopar/Cost/ReshardTable.h"
 #include "autopar/Planning/Plan.h"
 
 namespace autopar {
@@ -34,8 +34,9 @@ int64_t excessBytes(const Plan &plan, int64_t asked);
 /// Seconds of ops and reshards at one kind of place.
 class PlacePrices {
 public:
-  PlacePrices(const Cluster &place, const Mesh &mesh)
-      : reshards(mesh, CommunicationModel::reshardCost(place, mesh)),
+  PlacePrices(const Cluster &place, const Mesh &mesh, SharedWork &shared)
+      : reshards(mesh, CommunicationModel::reshardCost(place, mesh),
+                 shared.prices(place, mesh)),
         device(place.slowest()), mesh(mesh), communication(place, mesh) {}
 
   /// Of the op alone, once.
@@ -57,7 +58,8 @@ private:
 };
 
 /// Per kind of place.
-std::vector<PlacePrices> pricesOf(const StagePlaces &places, const Mesh &mesh);
+std::vector<PlacePrices> pricesOf(const StagePlaces &places, const Mesh &mesh,
+                                  SharedWork &shared);
 
 } // namespace autopar
 

@@ -5,9 +5,24 @@
 
 #include "autopar/Cost/Reshard.h"
 #include "llvm/ADT/DenseMap.h"
+#include <memory>
+#include <mutex>
 #include <vector>
 
 namespace autopar {
+
+/// Prices of changes, which depend on the sub-axes of a mesh, not on its axes:
+/// tables of meshes with the same sub-axes on the same devices may share them,
+/// from any number of threads.
+class ReshardPrices {
+public:
+  /// The price that the key stands for, computed if nobody has yet.
+  double of(llvm::StringRef key, llvm::function_ref<double()> compute);
+
+private:
+  std::mutex mutex;
+  llvm::StringMap<double> prices;
+};
 
 /// Prices of reshards on one mesh. Shardings and types are numbered, so that a
 /// price asked for again is one look-up. One that is not known yet is computed
@@ -16,8 +31,10 @@ namespace autopar {
 /// them get halos.
 class ReshardTable {
 public:
-  ReshardTable(const Mesh &mesh, ReshardCost cost)
-      : mesh(mesh), cost(std::move(cost)) {}
+  ReshardTable(
+      const Mesh &mesh, ReshardCost cost,
+      std::shared_ptr<ReshardPrices> shared = std::make_shared<ReshardPrices>())
+      : mesh(mesh), cost(std::move(cost)), shared(std::move(shared)) {}
 
   unsigned numberOf(const Sharding &sharding);
   unsigned typeOf(llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
@@ -48,14 +65,15 @@ private:
 
   Mesh mesh;
   ReshardCost cost;
+  std::shared_ptr<ReshardPrices> shared;
   llvm::StringMap<unsigned> shardingNumbers, dimNumbers, partialNumbers,
       typeNumbers;
   std::vector<Numbered> shardings;
-  std::vector<DimSharding> dims;
-  std::vector<llvm::SmallVector<Partial, 2>> partials;
+  /// With what stands for them in keys.
+  std::vector<std::pair<std::string, DimSharding>> dims;
+  std::vector<std::pair<std::string, llvm::SmallVector<Partial, 2>>> partials;
   std::vector<Type> types;
   llvm::DenseMap<uint64_t, double> prices; // by numbers
-  llvm::StringMap<double> pricesOfChanges; // by what they depend on
 };
 
 } // namespace autopar

@@ -12,6 +12,8 @@
 
 namespace autopar {
 
+class SharedWork;
+
 /// What the mesh's axes have to do, and within what memory.
 struct PlanQuestion {
   const ModelGraph &graph;
@@ -26,6 +28,8 @@ struct PlanQuestion {
   /// The cluster is shared by so many stages; it is open in which of them an op
   /// will be: it costs what it does where it costs the least.
   int64_t stages = 1;
+  /// What it shares with other questions about the graph; null: nothing.
+  std::shared_ptr<SharedWork> shared;
 };
 
 /// A problem whose nodes are op classes (choices: assignments) and value

@@ -1,0 +1,42 @@
+//===- SharedWork.cpp - What problems of a graph have in common -----------===//
+
+#include "SharedWork.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+std::shared_ptr<const GraphClasses>
+SharedWork::classes(ArrayRef<std::string> marks,
+                    function_ref<GraphClasses()> compute) {
+  std::shared_ptr<Classes> entry;
+  {
+    std::lock_guard lock(mutex);
+    std::shared_ptr<Classes> &known = classesOfMarks[join(marks, "\n")];
+    if (!known)
+      known = std::make_shared<Classes>();
+    entry = known;
+  }
+  std::call_once(entry->once, [&] {
+    entry->classes = std::make_shared<const GraphClasses>(compute());
+  });
+  return entry->classes;
+}
+
+std::shared_ptr<ReshardPrices> SharedWork::prices(ArrayRef<Cluster> places,
+                                                  const Mesh &mesh) {
+  std::string key;
+  for (const Cluster &place : places)
+    key += formatv("{0}", toJSON(place));
+  for (const SubAxis &subAxis : mesh.subAxes())
+    key += (subAxis.time ? " time " : " ") + std::to_string(subAxis.size);
+  std::lock_guard lock(mutex);
+  std::shared_ptr<ReshardPrices> &known = pricesOfPlaces[key];
+  if (!known)
+    known = std::make_shared<ReshardPrices>();
+  return known;
+}
+
+} // namespace autopar
