@@ -28,12 +28,21 @@ int64_t Cluster::nodeOf(int64_t device) const {
   return firstNode;
 }
 
-const DeviceType &Cluster::slowest() const {
+DeviceType NodeGroup::sharedType() const {
+  DeviceType shared = type;
+  for (double *rate : {&shared.fp32Flops, &shared.tf32Flops, &shared.fp16Flops,
+                       &shared.bf16Flops, &shared.memoryBytesPerSecond})
+    *rate *= share;
+  return shared;
+}
+
+DeviceType Cluster::slowest() const {
   return llvm::min_element(nodes,
                            [](const NodeGroup &a, const NodeGroup &b) {
-                             return a.type.fp32Flops < b.type.fp32Flops;
+                             return a.share * a.type.fp32Flops <
+                                    b.share * b.type.fp32Flops;
                            })
-      ->type;
+      ->sharedType();
 }
 
 int64_t Cluster::memoryBytes() const {
@@ -48,7 +57,8 @@ Cluster Cluster::part(int64_t first, int64_t count) const {
   part.nodes.clear();
   auto add = [&](const NodeGroup &group, int64_t nodeCount, int64_t devices) {
     if (nodeCount > 0 && devices > 0)
-      part.nodes.push_back({nodeCount, group.type, devices});
+      part.nodes.push_back(
+          {nodeCount, group.type, devices, group.cores, group.share});
   };
   for (const NodeGroup &group : nodes) {
     int64_t size = group.count * group.devices;

@@ -84,7 +84,7 @@ Error Reader::readNode(const json::Value &value) {
   const json::Object *node = value.getAsObject();
   if (!node)
     return fail("each of 'nodes' must be an object");
-  if (Error error = unknownKeys(*node, {"count", "type", "devices"}))
+  if (Error error = unknownKeys(*node, {"count", "type", "devices", "cores"}))
     return error;
   std::optional<StringRef> typeName = node->getString("type");
   if (!typeName)
@@ -98,7 +98,19 @@ Error Reader::readNode(const json::Value &value) {
   Expected<int64_t> devices = count(*node, "devices");
   if (!devices)
     return devices.takeError();
-  cluster.nodes.push_back({*nodes, *type, *devices});
+  int64_t cores = 0;
+  if (node->get("cores")) {
+    Expected<int64_t> given = count(*node, "cores");
+    if (!given)
+      return given.takeError();
+    if (type->kind != "cpu")
+      return fail("'cores' are shared by ranks on processors: type '" +
+                  type->name + "' has none");
+    cores = *given;
+  }
+  double share =
+      cores > 0 ? std::min(1.0, double(cores) / double(*devices)) : 1;
+  cluster.nodes.push_back({*nodes, *type, *devices, cores, share});
   if (cluster.deviceCount() > kMaxDevices)
     return fail("the nodes have more than " + Twine(kMaxDevices) + " devices");
   if (type->kind != cluster.nodes.front().type.kind)
@@ -234,10 +246,14 @@ json::Value toJSON(const Cluster &cluster) {
   for (const NodeGroup &group : cluster.nodes)
     if (group.type.fromFile && described.insert(group.type.name).second)
       types.push_back(toJSON(group.type));
-  for (const NodeGroup &group : cluster.nodes)
-    nodes.push_back(json::Object{{"count", group.count},
-                                 {"type", group.type.name},
-                                 {"devices", group.devices}});
+  for (const NodeGroup &group : cluster.nodes) {
+    json::Object node{{"count", group.count},
+                      {"type", group.type.name},
+                      {"devices", group.devices}};
+    if (group.cores > 0)
+      node["cores"] = group.cores;
+    nodes.push_back(std::move(node));
+  }
   json::Object object{
       {"nodes", std::move(nodes)},
       {"links",

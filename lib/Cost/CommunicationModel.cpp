@@ -8,9 +8,18 @@ using namespace llvm;
 
 namespace autopar {
 
+/// Cores copy what is sent in a node: where ranks share them, at their share.
+static Cluster withShares(Cluster cluster) {
+  double least = 1;
+  for (const NodeGroup &group : cluster.nodes)
+    least = std::min(least, group.share);
+  cluster.withinNode.bytesPerSecond *= least;
+  return cluster;
+}
+
 CommunicationModel::CommunicationModel(const Cluster &cluster, const Mesh &mesh)
-    : cluster(cluster), mesh(mesh),
-      nearMessages(messageAlgorithms(cluster, /*sameNode=*/true)),
+    : cluster(withShares(cluster)), device(cluster.slowest()), mesh(mesh),
+      nearMessages(messageAlgorithms(this->cluster, /*sameNode=*/true)),
       farMessages(messageAlgorithms(cluster, /*sameNode=*/false)) {}
 
 CommunicatorShape CommunicationModel::shapeOf(ArrayRef<int64_t> members) const {
@@ -57,7 +66,7 @@ static double localSeconds(const ReshardStep &step, const DeviceType &device) {
 
 double CommunicationModel::seconds(const ReshardStep &step) {
   if (isLocal(step.kind))
-    return localSeconds(step, cluster.slowest());
+    return localSeconds(step, device);
   Communicators &all = communicatorsOf(step.subAxes);
   SmallVector<CollectiveAlgorithms, 1> &algorithms =
       all.algorithms[size_t(step.kind)];

@@ -140,7 +140,7 @@ private:
   /// `passes * n` through its kernel.
   double transfer(const Protocol &protocol, double wire, double passes) const;
 
-  const DeviceType &device;
+  DeviceType device;
   const Link &near, &far;
   ReshardKind kind;
   int64_t p, k, g; // ranks, nodes, ranks on the node with the most

@@ -11,7 +11,7 @@ static bool isAlike(const Cluster &a, const Cluster &b) {
   return llvm::equal(a.nodes, b.nodes,
                      [](const NodeGroup &x, const NodeGroup &y) {
                        return x.count == y.count && x.devices == y.devices &&
-                              x.type.name == y.type.name;
+                              x.share == y.share && x.type.name == y.type.name;
                      });
 }
 

@@ -246,6 +246,11 @@ double leastSeconds(const ModelGraph &graph, const Trial &trial) {
   int64_t stages = trial.candidate.stages;
   double devices = double(trial.cluster.deviceCount()) /
                    double(stages * replicasOf(trial.candidate));
+  std::vector<DeviceType> types; // of which each stage has the slowest
+  for (const NodeGroup &group : trial.cluster.nodes)
+    types.push_back(group.sharedType());
+  if (stages == 1)
+    types = {trial.cluster.slowest()};
   double seconds = 0;
   Mesh mesh = meshOf(trial);
   for (const GraphOp &op : graph.ops) {
@@ -264,12 +269,9 @@ double leastSeconds(const ModelGraph &graph, const Trial &trial) {
                          Sharding::replicated(graph.values[value].shape.size()),
                          mesh) /
               devices;
-    double least = kIllegal; // an even split waits for the slowest
-    if (stages == 1)
-      least = kernelSeconds(trial.cluster.slowest(), work);
-    else
-      for (const NodeGroup &group : trial.cluster.nodes)
-        least = std::min(least, kernelSeconds(group.type, work));
+    double least = kIllegal;
+    for (const DeviceType &type : types)
+      least = std::min(least, kernelSeconds(type, work));
     seconds += least;
   }
   return seconds * double(trial.microBatches) * leastShare(trial);

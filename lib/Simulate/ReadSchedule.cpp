@@ -25,13 +25,38 @@ struct ArenaValue {
   size_t first = 0, last = 0; // activities
 };
 
+/// Numbers the ways in which collectives' sub-axes split a stage's devices into
+/// communicators.
+class Splits {
+public:
+  Splits(const Mesh &mesh, SimulatedProgram &program)
+      : mesh(mesh), program(program) {}
+  size_t numberOf(ArrayRef<unsigned> subAxes) {
+    SmallVector<unsigned> sorted(subAxes);
+    llvm::sort(sorted);
+    auto [it, isNew] = numbers.try_emplace(
+        std::vector<unsigned>(sorted.begin(), sorted.end()), numbers.size());
+    if (isNew) {
+      std::vector<int64_t> &first = program.communicators.emplace_back();
+      for (int64_t device = 0; device < mesh.deviceCount(); ++device)
+        first.push_back(mesh.group(sorted, device).front());
+    }
+    return it->second;
+  }
+
+private:
+  const Mesh &mesh;
+  SimulatedProgram &program;
+  std::map<std::vector<unsigned>, size_t> numbers;
+};
+
 /// Reads the step of one stage.
 class StageReader {
 public:
   StageReader(ModuleOp module, const Cluster &cluster, const Mesh &mesh,
-              int64_t stageNumber)
-      : place(
-            cluster.part(stageNumber * mesh.deviceCount(), mesh.deviceCount())),
+              int64_t stageNumber, Splits &splits)
+      : splits(splits), place(cluster.part(stageNumber * mesh.deviceCount(),
+                                           mesh.deviceCount())),
         communication(place, mesh), messages(cluster, mesh), mesh(mesh),
         stageNumber(stageNumber), tf32(allowsTf32(module)) {}
 
@@ -39,12 +64,13 @@ public:
 
 private:
   LogicalResult readOp(Operation &op, StageProgram &stage);
-  FailureOr<double> collectiveSeconds(Operation &op, ReshardKind kind);
+  FailureOr<ReshardStep> stepOf(Operation &op, ReshardKind kind);
   void touch(Operation &op, size_t activity);
   void holdResults(func::FuncOp func, const StageProgram &stage);
   void addMemory(StageProgram &stage) const;
   static int64_t persistentBytes(func::FuncOp func);
 
+  Splits &splits;
   Cluster place; // of the stage
   CommunicationModel communication;
   CommunicationModel messages; // between stages
@@ -72,8 +98,7 @@ static std::optional<ReshardKind> collectiveKind(Operation &op) {
 }
 
 /// Bytes as ReshardStep counts them.
-FailureOr<double> StageReader::collectiveSeconds(Operation &op,
-                                                 ReshardKind kind) {
+FailureOr<ReshardStep> StageReader::stepOf(Operation &op, ReshardKind kind) {
   ReshardStep step;
   step.kind = kind;
   for (auto axis :
@@ -92,7 +117,7 @@ FailureOr<double> StageReader::collectiveSeconds(Operation &op,
     step.bytes = bytesOf(output) / length *
                  haloSize(halo.getSize(), mesh.product(step.subAxes), interval);
   }
-  return communication.seconds(step);
+  return step;
 }
 
 /// Notes the arena's values that an op reads or writes.
@@ -180,11 +205,12 @@ LogicalResult StageReader::readOp(Operation &op, StageProgram &stage) {
   if (auto kernel = dyn_cast<KernelOp>(op)) {
     activity.seconds = kernelSeconds(place.slowest(), workOf(kernel, tf32));
   } else if (std::optional<ReshardKind> kind = collectiveKind(op)) {
-    FailureOr<double> seconds = collectiveSeconds(op, *kind);
-    if (failed(seconds))
+    FailureOr<ReshardStep> step = stepOf(op, *kind);
+    if (failed(step))
       return failure();
     activity.kind = ActivityKind::Collective;
-    activity.seconds = *seconds;
+    activity.seconds = communication.seconds(*step);
+    activity.communicators = splits.numberOf(step->subAxes);
     activity.name =
         (stringifyReshardKind(*kind) + " of " + activity.name).str();
   } else if (auto send = dyn_cast<SendOp>(op)) {
@@ -251,8 +277,14 @@ FailureOr<SimulatedProgram> readSchedule(ModuleOp module) {
   program.devicesPerStage = mesh.deviceCount();
   bool rendezvous = targetTable(module).communication.rendezvous;
   program.channelSlots = rendezvous ? 0 : shared_memory::kChannelSlots;
+  for (int64_t device = 0; device < cluster->deviceCount(); ++device)
+    program.nodeOf.push_back(cluster->nodeOf(device));
+  for (const NodeGroup &group : cluster->nodes)
+    program.coresOfNode.insert(program.coresOfNode.end(), group.count,
+                               group.cores);
+  Splits splits(mesh, program);
   for (auto [number, func] : steps)
-    if (failed(StageReader(module, *cluster, mesh, number)
+    if (failed(StageReader(module, *cluster, mesh, number, splits)
                    .read(func, program.stages.emplace_back())))
       return failure();
   return program;

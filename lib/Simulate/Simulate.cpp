@@ -1,6 +1,6 @@
 //===- Simulate.cpp - Replay of a schedule with durations -----------------===//
 
-#include "autopar/Simulate/Simulate.h"
+#include "Replay.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -169,8 +169,8 @@ struct Cover {
 
 } // namespace
 
-static StageTimes timesOf(const StageProgram &stage,
-                          std::vector<TimelineEntry> entries, double step) {
+StageTimes timesOf(const StageProgram &stage,
+                   std::vector<TimelineEntry> entries, double step) {
   llvm::stable_sort(entries,
                     [](const TimelineEntry &a, const TimelineEntry &b) {
                       return a.start < b.start;
@@ -217,7 +217,8 @@ Timeline Replay::run() {
 }
 
 Timeline simulate(const SimulatedProgram &program) {
-  return Replay(program).run();
+  return sharesCores(program) ? simulateOnCores(program)
+                              : Replay(program).run();
 }
 
 } // namespace autopar

@@ -23,7 +23,6 @@ from autopar import find_tool, models  # noqa: E402
 from programs import error_of  # noqa: E402
 
 NEAR_STEP, NEAR_IDLE = 0.2, 0.1
-RATES = ("fp32_TF", "tf32_TF", "fp16_TF", "bf16_TF", "mem_TBps", "within_GBps", "between_GBps")
 MODELS = {
     "mlp": lambda folder: models.mlp(folder, batch=256, sizes=(1024, 2048, 2048, 2048, 1024)),
     "gpt2": lambda folder: models.gpt2(folder, batch=8, sequence=64, layers=4, hidden=384, heads=6, vocabulary=2048, positions=64),
@@ -55,17 +54,10 @@ CASES = [
 
 
 def write_cluster(device, ranks, path):
-    """So many ranks of the device on one node, at their share of this host's cores."""
+    """So many ranks of the device on one node, which share this host's cores."""
     with open(device) as file:
         cluster = json.load(file)
-    share = min(1, len(os.sched_getaffinity(0)) / ranks)
-    name = cluster["nodes"][0]["type"]
-    for kind in cluster["types"]:
-        kind.update({rate: share * kind[rate] for rate in RATES})
-    for link in cluster.get("links", []):
-        if "GBps" in link:
-            link["GBps"] *= share
-    cluster["nodes"] = [{"type": name, "devices": ranks}]
+    cluster["nodes"] = [{"type": cluster["nodes"][0]["type"], "devices": ranks, "cores": len(os.sched_getaffinity(0))}]
     with open(path, "w") as file:
         json.dump(cluster, file)
 

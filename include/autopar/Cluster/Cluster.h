@@ -59,6 +59,14 @@ struct NodeGroup {
   int64_t count = 1;
   DeviceType type;
   int64_t devices = 1; // on each node
+  /// Of each node, which its devices share: ranks on processors; 0: each device
+  /// has its own.
+  int64_t cores = 0;
+  /// Of a core, for each device when all of them work.
+  double share = 1;
+
+  /// The type, at the rates of the share.
+  DeviceType sharedType() const;
 };
 
 /// Devices are numbered node by node.
@@ -69,7 +77,7 @@ struct Cluster {
   int64_t deviceCount() const;
   int64_t nodeOf(int64_t device) const;
   /// The type that every even split waits for.
-  const DeviceType &slowest() const;
+  DeviceType slowest() const;
   /// The least memory that a device has.
   int64_t memoryBytes() const;
   /// `count` devices from `first` on, on the nodes that they are on.

@@ -32,6 +32,7 @@ public:
 
 private:
   Cluster cluster;
+  DeviceType device; // the slowest
   Mesh mesh;
   struct Communicators {
     llvm::SmallVector<CommunicatorShape, 1> shapes;

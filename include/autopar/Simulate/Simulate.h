@@ -31,9 +31,11 @@ struct Activity {
   ActivityKind kind = ActivityKind::Kernel;
   std::string name; // of the node it is of
   int64_t stream = 0;
-  double seconds = 0;     // of kernels and communication, once it can begin
-  int64_t channel = 0;    // of sends and receives
-  int64_t event = 0;      // of records and waits
+  double seconds = 0;  // of kernels and communication, once it can begin
+  int64_t channel = 0; // of sends and receives
+  int64_t event = 0;   // of records and waits
+  /// Of collectives: the place in SimulatedProgram::communicators.
+  size_t communicators = 0;
   int64_t bytesInUse = 0; // of the arena, while it runs
 };
 
@@ -52,6 +54,13 @@ struct SimulatedProgram {
   /// Messages that a channel holds before they are received; 0: a send ends
   /// with its receive.
   int64_t channelSlots = 0;
+  /// Per split of a stage's devices into communicators the one that each device
+  /// is in; empty: all of a stage are in one.
+  std::vector<std::vector<int64_t>> communicators;
+  /// The node of each device, of all stages, and the cores of each node: ranks
+  /// on processors share them, and the seconds of their activities are those
+  /// when all of a node's ranks work. 0: each has its own.
+  std::vector<int64_t> nodeOf, coresOfNode;
 };
 
 /// An activity that took place, in seconds from the begin of the step.
@@ -72,13 +81,14 @@ struct StageTimes {
 };
 
 struct Timeline {
-  std::vector<TimelineEntry> entries; // of each stage in order
-  std::vector<StageTimes> stages;
-  double seconds = 0; // a step
+  std::vector<TimelineEntry> entries; // of a device of each stage in order
+  std::vector<StageTimes> stages;     // means of its devices
+  double seconds = 0;                 // a step
 };
 
 /// Replays all stages, each micro-batch once its device is done with the one
-/// before. All messages must arrive: what verify-schedule accepts.
+/// before. All messages must arrive: what verify-schedule accepts. Where ranks
+/// share cores they take turns, which lets others wait.
 Timeline simulate(const SimulatedProgram &program);
 
 /// Utilisation, communication and memory by stage, as a table.

@@ -100,8 +100,12 @@ TEST(Cluster, EveryMistakeInAFileIsNamed) {
   expectError("{\"nodes\": [{}]}", "a node needs a 'type', for example");
   expectError("{\"nodes\": [{\"type\": \"z80\"}]}",
               "unknown device type 'z80'; known types: ");
-  expectError("{\"nodes\": [{\"type\": \"cpu\", \"cores\": 2}]}",
-              "unknown key 'cores'; known keys: count, type, devices");
+  expectError("{\"nodes\": [{\"type\": \"cpu\", \"threads\": 2}]}",
+              "unknown key 'threads'; known keys: count, type, devices, cores");
+  expectError("{\"nodes\": [{\"type\": \"cpu\", \"cores\": 0}]}",
+              "'cores' of a node must be an integer of 1 or more");
+  expectError("{\"nodes\": [{\"type\": \"l4\", \"cores\": 2}]}",
+              "'cores' are shared by ranks on processors: type 'l4' has none");
   expectError("{\"nodes\": [{\"type\": \"cpu\", \"devices\": 0}]}",
               "'devices' of a node must be an integer of 1 or more");
   expectError("{\"nodes\": [{\"type\": \"cpu\", \"count\": \"2\"}]}",
@@ -279,6 +283,23 @@ TEST(Cluster, MixedNodesWaitForTheSlowest) {
   EXPECT_EQ(describe(cluster),
             "2x2:a100-80gb + 1x3:l4 + 1x1:v100-16gb, nvlink 150.00 GB/s in a "
             "node, network 12.50 GB/s between nodes");
+}
+
+TEST(Cluster, RanksShareCores) {
+  Cluster cluster = cantFail(fromText(
+      "{\"nodes\": [{\"type\": \"cpu\", \"devices\": 4, \"cores\": 3}, "
+      "{\"type\": \"cpu\", \"devices\": 2, \"cores\": 2}]}"));
+  DeviceType alone = cantFail(lookupDevice("cpu"));
+  EXPECT_DOUBLE_EQ(cluster.slowest().fp32Flops, 0.75 * alone.fp32Flops);
+  EXPECT_DOUBLE_EQ(cluster.slowest().memoryBytesPerSecond,
+                   0.75 * alone.memoryBytesPerSecond);
+  EXPECT_EQ(cluster.part(4, 2).slowest().fp32Flops, alone.fp32Flops);
+  // A part of the ranks has its part of the cores.
+  EXPECT_DOUBLE_EQ(cluster.part(0, 1).slowest().fp32Flops,
+                   0.75 * alone.fp32Flops);
+  Cluster again = cantFail(clusterFromJSON(toJSON(cluster), "again"));
+  EXPECT_EQ(toJSON(again), toJSON(cluster));
+  EXPECT_EQ(again.nodes.front().cores, 3);
 }
 
 std::string nodesOf(const Cluster &cluster) {

@@ -127,6 +127,68 @@ TEST(Simulate, MemoryIsWeightsAndArena) {
   EXPECT_EQ(simulate(program).stages[0].heldBytes, 130);
 }
 
+/// So many ranks on the cores of one node.
+SimulatedProgram onCores(SimulatedProgram program, int64_t cores) {
+  program.nodeOf.assign(program.stages.size() * size_t(program.devicesPerStage),
+                        0);
+  program.coresOfNode = {cores};
+  return program;
+}
+
+TEST(SharedCores, CoresForAllChangeNothing) {
+  SimulatedProgram program = pipeline({1, 3, 1}, 4, 2, 0.1);
+  Timeline apart = simulate(program), own = simulate(onCores(program, 3));
+  EXPECT_EQ(own.seconds, apart.seconds);
+  EXPECT_EQ(own.entries.size(), apart.entries.size());
+}
+
+/// Seconds are those when all work, each with half of a core: a stage that
+/// works while the other waits is twice as fast.
+TEST(SharedCores, WhoWaitsLeavesItsCore) {
+  SimulatedProgram program = onCores(pipeline({1, 1}, 1, 2), 1);
+  Timeline timeline = simulate(program);
+  EXPECT_NEAR(timeline.seconds, 0.5 + 0.5, 1e-9);
+  EXPECT_NEAR(timeline.stages[0].computing, 0.5, 1e-9);
+  EXPECT_NEAR(timeline.stages[0].idle, 0.5, 1e-9);
+  // However long the pipeline, the core is never idle.
+  timeline = simulate(onCores(pipeline({1, 1, 1}, 8, 2), 1));
+  EXPECT_NEAR(timeline.seconds, 3 * 8 * 1.0 / 3, 1e-9);
+}
+
+/// Ranks that are alike take turns; short work ends before the other begins.
+TEST(SharedCores, RanksTakeTurns) {
+  for (double seconds : {1.0, 1e-3}) {
+    SimulatedProgram program;
+    program.devicesPerStage = 2;
+    StageProgram &stage = program.stages.emplace_back();
+    stage.activities = {kernel(seconds),
+                        work(ActivityKind::Collective, seconds)};
+    Timeline timeline = simulate(onCores(program, 1));
+    EXPECT_NEAR(timeline.seconds, 2 * seconds, 1e-9);
+    // A rank of short work waits while the other one works.
+    double idle = timeline.stages[0].idle / timeline.seconds;
+    if (seconds == 1)
+      EXPECT_LT(idle, 0.01);
+    else
+      EXPECT_GT(idle, 0.2);
+  }
+}
+
+/// Two of four ranks may go on while the others still have to meet.
+TEST(SharedCores, CommunicatorsMeetByThemselves) {
+  SimulatedProgram program;
+  program.devicesPerStage = 4;
+  program.communicators = {{0, 0, 2, 2}, {0, 0, 0, 0}};
+  StageProgram &stage = program.stages.emplace_back();
+  Activity pairs = work(ActivityKind::Collective, 1),
+           all = work(ActivityKind::Collective, 1);
+  all.communicators = 1;
+  stage.activities = {kernel(1), pairs, all};
+  Timeline timeline = simulate(onCores(program, 2));
+  EXPECT_NEAR(timeline.seconds, 3, 0.01);
+  EXPECT_EQ(timeline.entries.size(), 3u); // of the first rank
+}
+
 TEST(Simulate, TracesAreJson) {
   SimulatedProgram program = pipeline({1e-3, 2e-3}, 2, 2, 1e-4);
   program.devicesPerStage = 4;

@@ -1,0 +1,287 @@
+//===- SharedCores.cpp - Replay of ranks that take turns on cores ---------===//
+//
+// Every rank of every stage is replayed: which of them waits decides who works
+// meanwhile, at the rate of a whole core. A rank keeps its core for a time
+// slice or until it waits; then the rank that is ready for the longest time has
+// it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Replay.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/ErrorHandling.h"
+#include <deque>
+#include <map>
+
+using namespace llvm;
+
+namespace autopar {
+
+/// Linux's base slice is 0.7 ms * (1 + log2(cores)), 1.4 ms on two cores, and
+/// ends a little late, at a tick; as long as here runs of four ranks on two
+/// cores wait as replayed.
+static constexpr double kSliceSeconds = 1.6e-3;
+
+namespace {
+
+struct Rank {
+  size_t stage;
+  int64_t device; // of its stage
+  int64_t node;
+  size_t next = 0;
+  int64_t microBatch = 0;
+  double remaining = 0; // seconds on a core of the activity that it is at
+  std::optional<double> start;
+  std::vector<TimelineEntry> entries;
+};
+
+struct Core {
+  std::optional<size_t> rank;
+  double since = 0, sliceEnd = 0;
+};
+
+struct Node {
+  double share = 1; // of a core, for each of its ranks when all work
+  std::vector<Core> cores;
+  std::deque<size_t> ready; // ranks that wait for a core
+};
+
+/// Messages from a device of one stage to its counterpart.
+struct Channel {
+  int64_t sent = 0, received = 0;
+  std::optional<size_t> sender, receiver; // that wait
+};
+
+class SharedReplay {
+public:
+  explicit SharedReplay(const SimulatedProgram &program);
+  Timeline run();
+
+private:
+  const Activity &activityOf(const Rank &rank) const {
+    return program.stages[rank.stage].activities[rank.next];
+  }
+  bool isDone(const Rank &rank) const {
+    return rank.microBatch == program.microBatches ||
+           program.stages[rank.stage].activities.empty();
+  }
+  Channel &channelOf(const Rank &rank) {
+    return channels[{activityOf(rank).channel, rank.device}];
+  }
+  bool proceed(size_t number);
+  bool meet(size_t number);
+  void complete(size_t number);
+  void wake(std::optional<size_t> &number);
+  void giveCores(Node &node);
+  bool advance();
+
+  const SimulatedProgram &program;
+  std::vector<Rank> ranks;
+  std::vector<Node> nodes;
+  std::map<std::pair<int64_t, int64_t>, Channel> channels;
+  /// Ranks that came to a collective: by stage, activity, communicator. None
+  /// comes to the next before all have come.
+  std::map<std::tuple<size_t, size_t, int64_t>, SmallVector<size_t>> meetings;
+  double now = 0;
+};
+
+} // namespace
+
+SharedReplay::SharedReplay(const SimulatedProgram &program)
+    : program(program), nodes(program.coresOfNode.size()) {
+  std::vector<int64_t> ranksOf(nodes.size(), 0);
+  for (size_t device = 0; device < program.nodeOf.size(); ++device) {
+    int64_t node = program.nodeOf[device];
+    ++ranksOf[node];
+    ranks.push_back({device / size_t(program.devicesPerStage),
+                     int64_t(device) % program.devicesPerStage, node});
+  }
+  for (auto [node, count, cores] :
+       zip_equal(nodes, ranksOf, program.coresOfNode)) {
+    node.cores.resize(cores > 0 ? std::min(cores, count) : count);
+    node.share = count > 0 ? double(node.cores.size()) / double(count) : 1;
+  }
+}
+
+/// Comes to a collective; the last one of its communicator lets all begin.
+bool SharedReplay::meet(size_t number) {
+  const Rank &rank = ranks[number];
+  int64_t communicator = communicatorOf(program, activityOf(rank), rank.device);
+  SmallVector<size_t> &here = meetings[{rank.stage, rank.next, communicator}];
+  here.push_back(number);
+  int64_t members = 0;
+  for (int64_t device = 0; device < program.devicesPerStage; ++device)
+    members +=
+        communicatorOf(program, activityOf(rank), device) == communicator;
+  if (int64_t(here.size()) < members)
+    return false;
+  for (size_t other : ArrayRef(here).drop_back())
+    nodes[ranks[other].node].ready.push_back(other);
+  here.clear();
+  return true;
+}
+
+/// To the next activity that takes time; whether the rank can begin it.
+bool SharedReplay::proceed(size_t number) {
+  Rank &rank = ranks[number];
+  const std::vector<Activity> &all = program.stages[rank.stage].activities;
+  while (!isDone(rank)) {
+    if (rank.next == all.size()) {
+      rank.next = 0;
+      ++rank.microBatch;
+      continue;
+    }
+    const Activity &activity = activityOf(rank);
+    rank.remaining = activity.seconds * nodes[rank.node].share;
+    switch (activity.kind) {
+    case ActivityKind::Kernel:
+      return true;
+    case ActivityKind::Collective:
+      return meet(number);
+    case ActivityKind::Send:
+      if (Channel &channel = channelOf(rank);
+          channel.sent - channel.received >= program.channelSlots) {
+        channel.sender = number;
+        return false;
+      }
+      return true;
+    case ActivityKind::Recv:
+      if (Channel &channel = channelOf(rank);
+          channel.received == channel.sent) {
+        channel.receiver = number;
+        return false;
+      }
+      return true;
+    case ActivityKind::RecordEvent:
+    case ActivityKind::WaitEvent:
+      ++rank.next; // there is one stream
+    }
+  }
+  return false;
+}
+
+void SharedReplay::wake(std::optional<size_t> &number) {
+  if (number)
+    nodes[ranks[*number].node].ready.push_back(*number);
+  number.reset();
+}
+
+void SharedReplay::complete(size_t number) {
+  Rank &rank = ranks[number];
+  rank.entries.push_back({int64_t(rank.stage), int64_t(rank.next),
+                          rank.microBatch, *rank.start, now});
+  rank.start.reset();
+  if (activityOf(rank).kind == ActivityKind::Send) {
+    ++channelOf(rank).sent;
+    wake(channelOf(rank).receiver);
+  } else if (activityOf(rank).kind == ActivityKind::Recv) {
+    ++channelOf(rank).received;
+    wake(channelOf(rank).sender);
+  }
+  ++rank.next;
+}
+
+void SharedReplay::giveCores(Node &node) {
+  for (Core &core : node.cores) {
+    if (core.rank || node.ready.empty())
+      continue;
+    core = {node.ready.front(), now, now + kSliceSeconds};
+    node.ready.pop_front();
+    if (Rank &rank = ranks[*core.rank]; !rank.start)
+      rank.start = now;
+  }
+}
+
+/// To the next moment at which a core's rank is done or its slice over; false
+/// if none works.
+bool SharedReplay::advance() {
+  Core *first = nullptr;
+  Node *itsNode = nullptr;
+  double end = 0;
+  for (Node &node : nodes)
+    for (Core &core : node.cores) {
+      if (!core.rank)
+        continue;
+      double done = core.since + ranks[*core.rank].remaining;
+      if (!first || std::min(done, core.sliceEnd) < end) {
+        end = std::min(done, core.sliceEnd);
+        first = &core;
+        itsNode = &node;
+      }
+    }
+  if (!first)
+    return false;
+  now = std::max(now, end);
+  size_t number = *first->rank;
+  Rank &rank = ranks[number];
+  bool done = first->since + rank.remaining <= end;
+  rank.remaining -= end - first->since;
+  first->since = now;
+  bool goesOn = true;
+  if (done) {
+    complete(number);
+    goesOn = proceed(number);
+    if (goesOn)
+      rank.start = now;
+  }
+  if (goesOn && now >= first->sliceEnd) {
+    if (itsNode->ready.empty()) {
+      first->sliceEnd = now + kSliceSeconds;
+    } else {
+      itsNode->ready.push_back(number);
+      goesOn = false;
+    }
+  }
+  if (!goesOn)
+    first->rank.reset();
+  for (Node &node : nodes)
+    giveCores(node);
+  return true;
+}
+
+Timeline SharedReplay::run() {
+  for (size_t number = 0; number < ranks.size(); ++number)
+    if (proceed(number))
+      nodes[ranks[number].node].ready.push_back(number);
+  for (Node &node : nodes)
+    giveCores(node);
+  while (advance())
+    ;
+  Timeline timeline;
+  timeline.seconds = now;
+  timeline.stages.resize(program.stages.size());
+  for (Rank &rank : ranks) {
+    if (!isDone(rank))
+      report_fatal_error("a rank waits for ever; verify-schedule refuses that");
+    StageTimes times =
+        timesOf(program.stages[rank.stage], rank.entries, timeline.seconds);
+    StageTimes &mean = timeline.stages[rank.stage];
+    double part = 1 / double(program.devicesPerStage);
+    mean.computing += part * times.computing;
+    mean.communication += part * times.communication;
+    mean.messages += part * times.messages;
+    mean.exposed += part * times.exposed;
+    mean.idle += part * times.idle;
+    mean.heldBytes = times.heldBytes;
+    if (rank.device == 0)
+      append_range(timeline.entries, rank.entries);
+  }
+  return timeline;
+}
+
+bool sharesCores(const SimulatedProgram &program) {
+  std::vector<int64_t> ranksOf(program.coresOfNode.size(), 0);
+  for (int64_t node : program.nodeOf)
+    ++ranksOf[node];
+  for (auto [count, cores] : zip_equal(ranksOf, program.coresOfNode))
+    if (cores > 0 && cores < count)
+      return true;
+  return false;
+}
+
+Timeline simulateOnCores(const SimulatedProgram &program) {
+  return SharedReplay(program).run();
+}
+
+} // namespace autopar
