@@ -120,6 +120,7 @@ EliminationResult MemorySearch::minimise(size_t cellLimit, const Fixed &fixed) {
   // Small tables cost more than their cells.
   constexpr double kNodeWork = 1000;
   work += result.work + kNodeWork * double(problem.nodes.size());
+  isOptimum = result.cost <= result.lowerBound;
   for (const ActiveRow &row : active)
     result.lowerBound -= row.multiplier * problem.memoryLimit;
   return result;

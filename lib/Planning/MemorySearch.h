@@ -93,7 +93,8 @@ private:
   /// The problem's, at least one; what is persistent alone; all rows together.
   std::vector<MemoryRow> fullRows;
   std::optional<EliminationResult> relaxed;
-  MessageTable messages; // of the last elimination
+  MessageTable messages;  // of the last elimination
+  bool isOptimum = false; // what the last elimination found
 
   // Of one run.
   double cutoff = kIllegal;

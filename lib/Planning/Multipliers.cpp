@@ -18,15 +18,17 @@ bool MemorySearch::raiseMultiplier(size_t index, std::vector<unsigned> &choice,
   struct Point {
     double multiplier, cost; // cost without this row's multiplier
     int64_t bytes;
+    bool exact; // no other solution is cheaper under the multiplier
   };
   auto pointOf = [&](double multiplier, ArrayRef<unsigned> solution) {
     double cost = problem.secondsOf(solution);
     for (const ActiveRow &other : active)
       if (other.row != row)
         cost += other.multiplier * bytesOf(solution, other.row);
-    return Point{multiplier, cost, bytesOf(solution, row)};
+    return Point{multiplier, cost, bytesOf(solution, row), isOptimum};
   };
   Point low = pointOf(active[index].multiplier, choice), high = low;
+  low.exact = high.exact = false; // of which run it is, is not known
   auto tryAt = [&](double multiplier, bool rough = true) {
     active[index].multiplier = multiplier;
     EliminationResult result =
@@ -60,17 +62,27 @@ bool MemorySearch::raiseMultiplier(size_t index, std::vector<unsigned> &choice,
         work > workLimit || isCutOff())
       return false;
   }
+  bool isSettled = false;
   for (unsigned i = 0; i < kMeetings && work < workLimit && !isCutOff(); ++i) {
     double meeting = (high.cost - low.cost) / double(low.bytes - high.bytes);
     if (!(meeting > low.multiplier && meeting < high.multiplier))
       break;
-    tryAt(meeting);
+    Point lowBefore = low, highBefore = high;
+    bool fit = tryAt(meeting);
+    const Point &before = fit ? highBefore : lowBefore;
+    const Point &now = fit ? high : low;
+    // Nothing is below both lines: between them there are no others.
+    isSettled =
+        now.exact && now.cost == before.cost && now.bytes == before.bytes;
+    if (isSettled)
+      break;
   }
   // The solutions that fit with the least multiplier are the cheapest.
   constexpr unsigned kHalvings = 3;
-  for (unsigned i = 0; i < kHalvings && work < workLimit && !isCutOff(); ++i)
+  for (unsigned i = 0;
+       i < kHalvings && !isSettled && work < workLimit && !isCutOff(); ++i)
     tryAt((low.multiplier + high.multiplier) / 2);
-  if (!isCutOff())
+  if (!isCutOff() && !high.exact)
     tryAt(high.multiplier, /*rough=*/false);
   active[index].multiplier = high.multiplier;
   return true;
@@ -152,15 +164,17 @@ bool MemorySearch::isHopeless() const {
 /// multipliers up to that.
 void MemorySearch::boundByPersistent(double high) {
   constexpr unsigned kHalvings = 4;
+  constexpr double kGain = 1e-3; // of the bound, that another try is worth
   double low = 0;
   for (unsigned i = 0; i < kHalvings && !isCutOff(); ++i) {
     double multiplier = i == 0 ? high : (low + high) / 2;
     active = {{persistentRow(), multiplier}};
     EliminationResult result = minimise(options.roughCellLimit);
     double rounding = 1e-12 * multiplier * double(problem.memoryLimit);
-    lowerBound =
-        std::max(lowerBound, leastShare() * (result.lowerBound - rounding));
-    if (result.cost == kIllegal)
+    double bound = leastShare() * (result.lowerBound - rounding);
+    bool gains = bound > (1 + kGain) * lowerBound;
+    lowerBound = std::max(lowerBound, bound);
+    if (result.cost == kIllegal || (i > 0 && !gains))
       break;
     offer(result.choice);
     bool full = problem.persistentBytes(result.choice) > problem.memoryLimit;
