@@ -33,6 +33,7 @@ struct TrialProblem {
   std::optional<Plan> best;         // of those finished that fit
   std::vector<unsigned> bestChoice; // that `best` is of
   std::string complaint;            // of those that are none
+  bool isTooFull = false;           // some of those finished did not fit
 };
 /// So many problems are held at once, however many cores there are: same input,
 /// same plan.
@@ -76,6 +77,7 @@ private:
   /// No plan on the meshes that were tried takes less.
   double leastBound = kIllegal;
   std::optional<NotEnoughMemory> shortage; // the least of all trials
+  bool memoryBinds = false;                // a trial would do better with more
   SolverOptions options;
   std::shared_ptr<SharedWork> shared = std::make_shared<SharedWork>();
   bool anyPlan = false; // not only the best
@@ -133,7 +135,9 @@ Expected<Plan> PlanSearch::solve(const Trial &trial, ExpectedProblem built) {
     *trace << "autopar: trial " << nameOf(trial) << ": " << problem.nodes.size()
            << " decisions for " << graph.ops.size() << " ops, "
            << problem.edges.size() << " pairs of them\n";
-  return solve(trial, **built);
+  Expected<Plan> plan = solve(trial, **built);
+  memoryBinds |= !(*built)->outlook.fits || (*built)->isTooFull;
+  return plan;
 }
 
 /// Cut into stages, and with the memory that Partition and Schedule will make
@@ -161,6 +165,7 @@ Outcome PlanSearch::finish(const Trial &trial, TrialProblem &built,
   Outcome outcome{plan.predictedStepSeconds,
                   memoryLimitOf(trial) ? memoryLimitOf(trial) + excess
                                        : plan.predictedPeakMemoryBytes};
+  built.isTooFull |= excess > 0;
   if (excess <= 0 &&
       (!built.best || outcome.seconds < built.best->predictedStepSeconds)) {
     built.best = std::move(plan);
@@ -319,16 +324,24 @@ Expected<Plan> PlanSearch::run() {
   };
   std::stable_sort(order.begin() + (others - trials->begin()), order.end(),
                    [&](size_t a, size_t b) { return promise(a) < promise(b); });
+  // Last resorts fit into less memory than what was found. Where the limit
+  // binds and they are few and small, they are tried all the same.
+  constexpr size_t kFewOps = 20000; // of all of them
+  size_t lastResorts = count_if(
+      *trials, [](const Trial &trial) { return trial.candidate.lastResort; });
+  bool isFew = lastResorts * graph.ops.size() <= kFewOps;
   ArrayRef<size_t> rest = order;
   while (!rest.empty() && !(anyPlan && best)) {
     std::vector<Trial> wave;
+    bool isWorthTrying = isFew && memoryBinds;
     size_t atOnce = tried.empty() ? kFirst : kAtOnce;
     for (; !rest.empty() && wave.size() < atOnce; rest = rest.drop_front()) {
       const Trial &trial = (*trials)[rest.front()];
       bool last = trial.candidate.lastResort;
       if (!wave.empty() && last != wave.front().candidate.lastResort)
         break;
-      bool spared = last && (best || (anyPlan && !tried.empty()));
+      bool spared =
+          last && (anyPlan ? best || !tried.empty() : best && !isWorthTrying);
       if (!spared && least[rest.front()] < secondsToBeat(trial))
         wave.push_back(trial);
     }

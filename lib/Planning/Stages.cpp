@@ -14,6 +14,7 @@
 #include "autopar/Planning/PredictMemory.h"
 #include "autopar/Planning/Solver.h"
 #include "llvm/ADT/STLExtras.h"
+#include <functional>
 #include <numeric>
 
 using namespace llvm;
@@ -281,10 +282,18 @@ Error StageCutter::noCut() const {
       limits.constraints->file + ": take fewer stages or a higher limit");
 }
 
+/// Of so many places.
+static double waysToChoose(size_t places, size_t count) {
+  double ways = 1;
+  for (size_t i = 0; i < count; ++i)
+    ways *= double(places - i) / double(count - i);
+  return ways;
+}
+
 /// All cuts where there are few; else those of the dynamic program under some
 /// bounds.
 std::vector<std::vector<size_t>> StageCutter::promisingCuts() const {
-  constexpr size_t kFewPlaces = 16;
+  constexpr double kFewCuts = 20;
   std::vector<std::vector<size_t>> list;
   auto add = [&](std::optional<std::vector<size_t>> chosen) {
     if (chosen && !is_contained(list, *chosen))
@@ -293,12 +302,21 @@ std::vector<std::vector<size_t>> StageCutter::promisingCuts() const {
   double least = leastBound();
   for (double slack : {1.0, 1.02, 1.1, 1.3})
     add(cutWithin(least * slack));
-  if (plan.stages != 2 || cuts.size() > kFewPlaces)
+  if (waysToChoose(cuts.size() - 2, plan.stages - 1) > kFewCuts)
     return list;
-  size_t last = cuts.size() - 1;
-  for (size_t cut = 1; cut < last; ++cut)
-    if (fits(0, 0, cut) && fits(1, cut, last))
-      add(std::vector<size_t>{0, cut, last});
+  std::vector<size_t> chosen{0};
+  std::function<void()> addAll = [&] {
+    size_t stage = chosen.size() - 1, later = plan.stages - 1 - stage;
+    size_t last = cuts.size() - 1, from = chosen.back();
+    for (size_t to = later ? from + 1 : last; to + later <= last; ++to) {
+      if (!fits(stage, from, to))
+        continue;
+      chosen.push_back(to);
+      later ? addAll() : add(chosen);
+      chosen.pop_back();
+    }
+  };
+  addAll();
   return list;
 }
 
