@@ -1,10 +1,8 @@
 //===- SplitStages.cpp - One function per stage ---------------------------===//
 //
-//   @step: %1 = ... {stage 0}; %2 = ... %1 {stage 1}
-// becomes
+//   @step: %1 = ... {stage 0}; %2 = ... %1 {stage 1} becomes
 //   @step_0: %1 = ...; send %1 channel 0 to 1
 //   @step_1: %r = recv channel 0 from 0; %2 = ... %r
-//
 // What depends on no input is never sent: each stage's step repeats what it
 // reads of it, and each stage's setup computes what its step reads.
 //
@@ -283,8 +281,8 @@ private:
 // Setup
 //===----------------------------------------------------------------------===//
 
-/// Gives the stage's arguments that are setup results their place in the
-/// stage's own setup; returns which results of the whole setup these are.
+/// Gives arguments that are setup results their place in the stage's own setup;
+/// returns which results of the whole setup these are.
 static SmallVector<unsigned> renumberSetupResults(func::FuncOp stageStep) {
   SmallVector<unsigned> wanted;
   SmallVector<Attribute> sources(stageStep.getNumArguments());
@@ -293,10 +291,11 @@ static SmallVector<unsigned> renumberSetupResults(func::FuncOp stageStep) {
         stageStep.getArgAttr(i, AutoparDialect::kSource));
     if (!source)
       continue;
-    auto position = llvm::find(wanted, source.getIndex()) - wanted.begin();
-    if (size_t(position) == wanted.size())
+    const unsigned *known = llvm::find(wanted, source.getIndex());
+    sources[i] =
+        SetupResultAttr::get(stageStep.getContext(), known - wanted.begin());
+    if (known == wanted.end())
       wanted.push_back(source.getIndex());
-    sources[i] = SetupResultAttr::get(stageStep.getContext(), position);
   }
   setArgAttrs(stageStep, AutoparDialect::kSource, sources);
   return wanted;

@@ -308,41 +308,23 @@ Expected<Plan> PlanSearch::run() {
   Expected<std::vector<Trial>> trials = trialsOf(graph, request);
   if (!trials)
     return trials.takeError();
-  // One stage of the whole cluster comes first, in the order of the trials; of
-  // the others what promises most, last resorts at the end.
-  auto others = llvm::find_if(*trials, [&](const Trial &trial) {
-    return trial.candidate.stages > 1 ||
-           trial.cluster.deviceCount() < request.cluster.deviceCount();
-  });
-  std::vector<double> least(trials->size());
-  for (auto [seconds, trial] : zip_equal(least, *trials))
-    seconds = leastSeconds(graph, trial);
-  std::vector<size_t> order(trials->size());
-  std::iota(order.begin(), order.end(), 0);
-  auto promise = [&](size_t i) {
-    return std::pair((*trials)[i].candidate.lastResort, least[i]);
-  };
-  std::stable_sort(order.begin() + (others - trials->begin()), order.end(),
-                   [&](size_t a, size_t b) { return promise(a) < promise(b); });
   // Last resorts fit into less memory than what was found. Where the limit
   // binds and they are few and small, they are tried all the same.
   constexpr size_t kFewOps = 20000; // of all of them
   size_t lastResorts = count_if(
       *trials, [](const Trial &trial) { return trial.candidate.lastResort; });
   bool isFew = lastResorts * graph.ops.size() <= kFewOps;
-  ArrayRef<size_t> rest = order;
+  ArrayRef<Trial> rest = *trials;
   while (!rest.empty() && !(anyPlan && best)) {
     std::vector<Trial> wave;
-    bool isWorthTrying = isFew && memoryBinds;
+    bool isSpared = anyPlan ? !tried.empty() : best && !(isFew && memoryBinds);
     size_t atOnce = tried.empty() ? kFirst : kAtOnce;
     for (; !rest.empty() && wave.size() < atOnce; rest = rest.drop_front()) {
-      const Trial &trial = (*trials)[rest.front()];
+      const Trial &trial = rest.front();
       bool last = trial.candidate.lastResort;
       if (!wave.empty() && last != wave.front().candidate.lastResort)
         break;
-      bool spared =
-          last && (anyPlan ? best || !tried.empty() : best && !isWorthTrying);
-      if (!spared && least[rest.front()] < secondsToBeat(trial))
+      if (!(last && isSpared) && trial.leastSeconds < secondsToBeat(trial))
         wave.push_back(trial);
     }
     tryAll(wave);
@@ -353,7 +335,7 @@ Expected<Plan> PlanSearch::run() {
     double seconds = best->predictedStepSeconds;
     std::vector<Trial> near = neighbours(graph, request, bestTrial);
     erase_if(near, [&](const Trial &trial) {
-      return leastSeconds(graph, trial) >= secondsToBeat(trial) ||
+      return trial.leastSeconds >= secondsToBeat(trial) ||
              any_of(tried, [&](const SearchTrial &before) {
                return before.name == nameOf(trial);
              });

@@ -182,67 +182,12 @@ static void sortEvenFirst(std::vector<Trial> &trials) {
     trial = std::move(turn.second);
 }
 
-Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
-                                      const PlanRequest &request) {
-  std::vector<Trial> trials;
-  if (Error error = addTrials(graph, request, trials))
-    return std::move(error);
-  PlanRequest smaller = request;
-  if (isMeshSearched(request))
-    for (Cluster &part : partsOf(request)) {
-      smaller.cluster = std::move(part);
-      consumeError(addTrials(graph, smaller, trials)); // it is none to try
-    }
-  // Of equally good plans that of the most devices, or the fewest.
-  for (auto [index, trial] : enumerate(trials))
-    trial.index = request.fewestDevices ? trials.size() - index : index;
-  sortEvenFirst(trials);
-  return std::move(trials);
-}
-
-std::vector<Trial> neighbours(const ModelGraph &graph,
-                              const PlanRequest &request, const Trial &best) {
-  constexpr size_t kCounts = 2; // of micro-batches
-  std::vector<Trial> trials;
-  if (!isMeshSearched(request) || !request.axes.empty())
-    return trials;
-  auto add = [&](const MeshCandidate &candidate, int64_t microBatches) {
-    if (!allowsMesh(request.constraints, candidate.axes, candidate.stages))
-      return;
-    trials.push_back({best.cluster, candidate, microBatches,
-                      std::numeric_limits<unsigned>::max()});
-  };
-  const auto &[factor, meshes] = smallerMeshes(best.candidate);
-  for (const MeshCandidate &mesh : meshes) {
-    if (mesh.stages == 1 && !request.fewestDevices) {
-      MeshCandidate replicated = mesh;
-      addReplicas(replicated, factor);
-      add(replicated, best.microBatches);
-    }
-    if (!graph.states.empty() || replicasOf(mesh) > 1)
-      continue;
-    MeshCandidate staged = mesh;
-    staged.stages *= factor;
-    Expected<SmallVector<int64_t>> counts =
-        microBatchCounts(graph, staged.stages, request.microBatches);
-    if (!counts) {
-      consumeError(counts.takeError());
-      continue;
-    }
-    // One micro-batch would leave all stages but one idle.
-    erase_if(*counts, [](int64_t count) { return count == 1; });
-    for (int64_t count : ArrayRef(*counts).take_back(kCounts))
-      add(staged, count);
-  }
-  return trials;
-}
-
 double leastShare(const Trial &trial) {
   double batches = double(trial.microBatches);
   return (1 + (batches - 1) / double(trial.candidate.stages)) / batches;
 }
 
-double leastSeconds(const ModelGraph &graph, const Trial &trial) {
+static double leastSeconds(const ModelGraph &graph, const Trial &trial) {
   int64_t stages = trial.candidate.stages;
   double devices = double(trial.cluster.deviceCount()) /
                    double(stages * replicasOf(trial.candidate));
@@ -275,6 +220,73 @@ double leastSeconds(const ModelGraph &graph, const Trial &trial) {
     seconds += least;
   }
   return seconds * double(trial.microBatches) * leastShare(trial);
+}
+
+Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
+                                      const PlanRequest &request) {
+  std::vector<Trial> trials;
+  if (Error error = addTrials(graph, request, trials))
+    return std::move(error);
+  PlanRequest smaller = request;
+  if (isMeshSearched(request))
+    for (Cluster &part : partsOf(request)) {
+      smaller.cluster = std::move(part);
+      consumeError(addTrials(graph, smaller, trials)); // it is none to try
+    }
+  // Of equally good plans that of the most devices, or the fewest.
+  for (auto [index, trial] : enumerate(trials))
+    trial.index = request.fewestDevices ? trials.size() - index : index;
+  for (Trial &trial : trials)
+    trial.leastSeconds = leastSeconds(graph, trial);
+  sortEvenFirst(trials);
+  auto others = llvm::find_if(trials, [&](const Trial &trial) {
+    return trial.candidate.stages > 1 ||
+           trial.cluster.deviceCount() < request.cluster.deviceCount();
+  });
+  std::stable_sort(others, trials.end(), [](const Trial &a, const Trial &b) {
+    return std::pair(a.candidate.lastResort, a.leastSeconds) <
+           std::pair(b.candidate.lastResort, b.leastSeconds);
+  });
+  return std::move(trials);
+}
+
+std::vector<Trial> neighbours(const ModelGraph &graph,
+                              const PlanRequest &request, const Trial &best) {
+  constexpr size_t kCounts = 2; // of micro-batches
+  std::vector<Trial> trials;
+  if (!isMeshSearched(request) || !request.axes.empty())
+    return trials;
+  auto add = [&](const MeshCandidate &candidate, int64_t microBatches) {
+    if (!allowsMesh(request.constraints, candidate.axes, candidate.stages))
+      return;
+    Trial &trial =
+        trials.emplace_back(Trial{best.cluster, candidate, microBatches,
+                                  std::numeric_limits<unsigned>::max()});
+    trial.leastSeconds = leastSeconds(graph, trial);
+  };
+  const auto &[factor, meshes] = smallerMeshes(best.candidate);
+  for (const MeshCandidate &mesh : meshes) {
+    if (mesh.stages == 1 && !request.fewestDevices) {
+      MeshCandidate replicated = mesh;
+      addReplicas(replicated, factor);
+      add(replicated, best.microBatches);
+    }
+    if (!graph.states.empty() || replicasOf(mesh) > 1)
+      continue;
+    MeshCandidate staged = mesh;
+    staged.stages *= factor;
+    Expected<SmallVector<int64_t>> counts =
+        microBatchCounts(graph, staged.stages, request.microBatches);
+    if (!counts) {
+      consumeError(counts.takeError());
+      continue;
+    }
+    // One micro-batch would leave all stages but one idle.
+    erase_if(*counts, [](int64_t count) { return count == 1; });
+    for (int64_t count : ArrayRef(*counts).take_back(kCounts))
+      add(staged, count);
+  }
+  return trials;
 }
 
 } // namespace autopar

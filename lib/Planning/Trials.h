@@ -15,11 +15,15 @@ struct Trial {
   MeshCandidate candidate;
   int64_t microBatches = 1;
   unsigned index = 0; // of equally good plans the lowest's is kept
+  /// No plan of the trial is below: all of a stage's devices share each op's
+  /// work and the weights that it reads, and none communicates.
+  double leastSeconds = 0;
 };
 
 /// What the request, its constraints included, allows: the whole cluster in one
 /// stage first, and the most even meshes of it. What they find is near the
-/// best, so that it cuts off the others soon.
+/// best, so that it cuts off the others soon: of these what promises most comes
+/// first, and last resorts at the end.
 llvm::Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
                                             const PlanRequest &request);
 
@@ -41,10 +45,6 @@ llvm::Expected<std::vector<OpDemand>> demandsOf(const ModelGraph &graph,
 /// micro-batches one after the other: each micro-batch passes all stages, the
 /// slowest of which is no faster than their mean.
 double leastShare(const Trial &trial);
-
-/// Seconds that no plan of the trial is below: all of a stage's devices share
-/// each op's work and the weights that it reads, and none communicates.
-double leastSeconds(const ModelGraph &graph, const Trial &trial);
 
 } // namespace autopar
 
