@@ -32,33 +32,36 @@ DeviceType NodeGroup::sharedType() const {
   DeviceType shared = type;
   for (double *rate : {&shared.fp32Flops, &shared.tf32Flops, &shared.fp16Flops,
                        &shared.bf16Flops, &shared.memoryBytesPerSecond})
-    *rate *= share;
+    *rate *= share();
   return shared;
 }
 
 DeviceType Cluster::slowest() const {
   return llvm::min_element(nodes,
                            [](const NodeGroup &a, const NodeGroup &b) {
-                             return a.share * a.type.fp32Flops <
-                                    b.share * b.type.fp32Flops;
+                             return a.share() * a.type.fp32Flops <
+                                    b.share() * b.type.fp32Flops;
                            })
       ->sharedType();
 }
 
 int64_t Cluster::memoryBytes() const {
-  int64_t bytes = nodes.front().type.memoryBytes;
+  int64_t least = 0;
   for (const NodeGroup &group : nodes)
-    bytes = std::min(bytes, group.type.memoryBytes);
-  return bytes;
+    if (int64_t bytes = group.type.memoryBytes)
+      least = least ? std::min(least, bytes) : bytes;
+  return least;
 }
 
 Cluster Cluster::part(int64_t first, int64_t count) const {
-  Cluster part = *this;
-  part.nodes.clear();
+  Cluster part;
+  part.withinNode = withinNode;
+  part.betweenNodes = betweenNodes;
   auto add = [&](const NodeGroup &group, int64_t nodeCount, int64_t devices) {
     if (nodeCount > 0 && devices > 0)
       part.nodes.push_back(
-          {nodeCount, group.type, devices, group.cores, group.share});
+          {nodeCount, group.type, devices, group.cores,
+           devices < group.devices ? group.share() : group.partShare});
   };
   for (const NodeGroup &group : nodes) {
     int64_t size = group.count * group.devices;

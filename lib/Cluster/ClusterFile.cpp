@@ -108,9 +108,7 @@ Error Reader::readNode(const json::Value &value) {
                   type->name + "' has none");
     cores = *given;
   }
-  double share =
-      cores > 0 ? std::min(1.0, double(cores) / double(*devices)) : 1;
-  cluster.nodes.push_back({*nodes, *type, *devices, cores, share});
+  cluster.nodes.push_back({*nodes, *type, *devices, cores});
   if (cluster.deviceCount() > kMaxDevices)
     return fail("the nodes have more than " + Twine(kMaxDevices) + " devices");
   if (type->kind != cluster.nodes.front().type.kind)

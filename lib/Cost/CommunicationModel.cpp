@@ -12,7 +12,7 @@ namespace autopar {
 static Cluster withShares(Cluster cluster) {
   double least = 1;
   for (const NodeGroup &group : cluster.nodes)
-    least = std::min(least, group.share);
+    least = std::min(least, group.share());
   cluster.withinNode.bytesPerSecond *= least;
   return cluster;
 }

@@ -21,12 +21,12 @@ static unsigned numberIn(StringMap<unsigned> &numbers, StringRef key,
 
 double ReshardPrices::of(StringRef key, function_ref<double()> compute) {
   {
-    std::lock_guard lock(mutex);
+    std::lock_guard<std::mutex> lock(mutex);
     if (auto it = prices.find(key); it != prices.end())
       return it->second;
   }
   double seconds = compute(); // by two threads at once it is the same
-  std::lock_guard lock(mutex);
+  std::lock_guard<std::mutex> lock(mutex);
   return prices.try_emplace(key, seconds).first->second;
 }
 
@@ -106,9 +106,24 @@ double ReshardTable::secondsOfChange(const Numbered &from, const Numbered &to,
     sizes.push_back(change.size);
   }
   return shared->of(key, [&] {
-    return reshardSeconds(before, after, sizes, bytes, mesh, cost)
-        .value_or(kNoPath);
+    if (!price)
+      return reshardSeconds(before, after, sizes, bytes, mesh, cost)
+          .value_or(kNoPath);
+    std::optional<ReshardPath> steps = path(before, after, sizes, bytes);
+    return steps ? secondsOf(*steps) : kNoPath;
   });
+}
+
+std::optional<ReshardPath> ReshardTable::path(const Sharding &from,
+                                              const Sharding &to,
+                                              ArrayRef<int64_t> shape,
+                                              int64_t elementBytes) const {
+  std::optional<ReshardPath> path =
+      reshardPath(from, to, shape, elementBytes, mesh, cost);
+  if (path && price)
+    for (ReshardStep &step : *path)
+      step.seconds = price(step);
+  return path;
 }
 
 } // namespace autopar

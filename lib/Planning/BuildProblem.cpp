@@ -19,13 +19,13 @@ static constexpr ClassRounds kClassRounds = {2, 6, 500};
 static constexpr unsigned kWorthFolding = 2;
 static constexpr size_t kMaxUnfolded = 3000;
 
-ReshardCost ProblemBuilder::leastCost(const StagePlaces &places,
-                                      const Mesh &mesh) {
+ReshardCost ProblemBuilder::leastPrice(const StagePlaces &places,
+                                       const Mesh &mesh) {
   std::vector<ReshardCost> costs;
   for (const Cluster &place : places.kinds)
     costs.push_back(CommunicationModel::reshardCost(place, mesh));
   if (costs.size() == 1)
-    return costs.front();
+    return nullptr;
   return [costs](const ReshardStep &step) {
     double least = kIllegal;
     for (const ReshardCost &cost : costs)

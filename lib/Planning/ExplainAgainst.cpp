@@ -67,12 +67,11 @@ static std::string wholeMeshText(const Plan &plan) {
 static std::map<std::string, double> secondsByKind(const PlanCost &cost) {
   std::map<std::string, double> sums;
   for (const ReshardPlace &place : cost.reshards) {
-    size_t stages = place.op ? cost.stagesThatRun(*place.op).size() : 1;
     double whole = secondsOf(place.path);
     for (const ReshardStep &step : place.path)
       if (whole > 0)
         sums[stringifyReshardKind(step.kind).str()] +=
-            double(stages) * place.seconds * step.seconds / whole;
+            double(place.stages.size()) * place.seconds * step.seconds / whole;
   }
   return sums;
 }

@@ -29,6 +29,7 @@ bool MemorySearch::raiseMultiplier(size_t index, std::vector<unsigned> &choice,
   };
   Point low = pointOf(active[index].multiplier, choice), high = low;
   low.exact = high.exact = false; // of which run it is, is not known
+  bool isFound = false;           // anything, at the last try
   auto tryAt = [&](double multiplier, bool rough = true) {
     active[index].multiplier = multiplier;
     EliminationResult result =
@@ -38,7 +39,8 @@ bool MemorySearch::raiseMultiplier(size_t index, std::vector<unsigned> &choice,
       lowerBound = std::max(lowerBound, bound);
     else if (row != sumOfRows()) // which fits where no row needs to
       estimate = std::max(estimate, bound);
-    if (result.cost == kIllegal)
+    isFound = result.cost < kIllegal;
+    if (!isFound)
       return false;
     offer(result.choice);
     Point point = pointOf(multiplier, result.choice);
@@ -72,8 +74,8 @@ bool MemorySearch::raiseMultiplier(size_t index, std::vector<unsigned> &choice,
     const Point &before = fit ? highBefore : lowBefore;
     const Point &now = fit ? high : low;
     // Nothing is below both lines: between them there are no others.
-    isSettled =
-        now.exact && now.cost == before.cost && now.bytes == before.bytes;
+    isSettled = isFound && now.exact && now.cost == before.cost &&
+                now.bytes == before.bytes;
     if (isSettled)
       break;
   }
@@ -174,9 +176,11 @@ void MemorySearch::boundByPersistent(double high) {
     double bound = leastShare() * (result.lowerBound - rounding);
     bool gains = bound > (1 + kGain) * lowerBound;
     lowerBound = std::max(lowerBound, bound);
-    if (result.cost == kIllegal || (i > 0 && !gains))
+    if (result.cost == kIllegal)
       break;
     offer(result.choice);
+    if (i > 0 && !gains)
+      break;
     bool full = problem.persistentBytes(result.choice) > problem.memoryLimit;
     (full ? low : high) = multiplier;
     if (full && i == 0)

@@ -50,7 +50,7 @@ static std::string keyOf(const ReshardPlace &place, const ModelGraph &graph,
                          const Mesh &mesh) {
   const GraphValue &value = graph.values[place.value];
   std::string key = toString(place.from, mesh) + toString(place.to, mesh) +
-                    (place.result ? "r" : "o");
+                    (place.result ? "r" : "o") + std::to_string(place.seconds);
   for (int64_t size : value.shape)
     key += "," + std::to_string(size);
   if (value.source == ValueSource::Op)
@@ -113,8 +113,9 @@ static std::vector<OpFacts> opFacts(PlanCost &cost, const Plan &plan,
     if (!place.op && value.source != ValueSource::Op)
       continue; // an argument that is returned
     unsigned at = placeOf[place.op ? *place.op : value.producer];
-    if (at == graph.ops.size())
-      continue;
+    if (at == graph.ops.size() ||
+        !is_contained(place.stages, list[at].stages.front()))
+      continue; // as what it computes, of the first stage
     list[at].communication += place.seconds;
     list[at].reshards.push_back(reshardText(place, graph, plan.mesh));
   }

@@ -47,8 +47,9 @@ public:
         shared(question.shared ? question.shared
                                : std::make_shared<SharedWork>()),
         prices(pricesOf(places, mesh, *shared)),
-        reshards(mesh, leastCost(places, mesh),
-                 shared->prices(places.kinds, mesh)) {
+        reshards(mesh, places.pathCost(mesh),
+                 shared->prices(cluster, places.kinds, mesh),
+                 leastPrice(places, mesh)) {
     problem.memoryLimit = question.memoryLimit;
   }
 
@@ -114,7 +115,7 @@ private:
     return kindOf(opClass)
         .strategies[offered[opClass][choice[opNode(opClass)]]];
   }
-  static ReshardCost leastCost(const StagePlaces &places, const Mesh &mesh);
+  static ReshardCost leastPrice(const StagePlaces &places, const Mesh &mesh);
 
   const ModelGraph &graph;
   const Cluster &cluster;

@@ -92,17 +92,16 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
     return demands.takeError();
   int64_t stages = trial.candidate.stages;
   StagePlaces places(trial.cluster, stages);
-  int64_t memoryLimit = 0; // of a device of each stage, together
-  for (int64_t stage = 0; stage < stages; ++stage)
-    memoryLimit += places.memoryLimit(stage, request.memoryLimit);
+  int64_t memoryLimit = places.memoryLimits(request.memoryLimit);
   auto built = std::make_unique<TrialProblem>(PlanQuestion{graph,
                                                            trial.cluster,
                                                            meshOf(trial),
                                                            std::move(*demands),
                                                            memoryLimit,
-                                                           {}});
-  built->question.stages = stages;
-  built->question.shared = shared;
+                                                           {},
+                                                           kIllegal,
+                                                           stages,
+                                                           shared});
   if (!request.constraints.empty()) {
     Expected<Limits> limits =
         resolve(request.constraints, graph, built->question.mesh, stages);
@@ -136,7 +135,9 @@ Expected<Plan> PlanSearch::solve(const Trial &trial, ExpectedProblem built) {
            << " decisions for " << graph.ops.size() << " ops, "
            << problem.edges.size() << " pairs of them\n";
   Expected<Plan> plan = solve(trial, **built);
-  memoryBinds |= !(*built)->outlook.fits || (*built)->isTooFull;
+  const Solver::Outlook &outlook = (*built)->outlook;
+  memoryBinds |=
+      (outlook.found < kIllegal && !outlook.fits) || (*built)->isTooFull;
   return plan;
 }
 
@@ -160,7 +161,8 @@ Outcome PlanSearch::finish(const Trial &trial, TrialProblem &built,
         [&](const ErrorInfoBase &what) { built.complaint = what.message(); });
     return {kIllegal, std::numeric_limits<int64_t>::max()};
   }
-  int64_t excess = excessBytes(plan, request.memoryLimit);
+  StagePlaces places(trial.cluster, plan.stages);
+  int64_t excess = excessBytes(plan, places, request.memoryLimit);
   // Of devices that differ, as if all had the least.
   Outcome outcome{plan.predictedStepSeconds,
                   memoryLimitOf(trial) ? memoryLimitOf(trial) + excess
@@ -219,11 +221,15 @@ Expected<Plan> PlanSearch::solve(const Trial &trial, TrialProblem &built) {
   if (!built.best) {
     plan.predictedStepSeconds *= leastShare(trial);
     plan.predictedPeakMemoryBytes /= plan.stages;
+    if (plan.predictedStepSeconds < secondsToBeat(trial)) // it has no stages
+      return make_error<NothingCheaper>(solution->lowerBound);
     return plan;
   }
   if (!isSamePlan(built.problem->problem, built.bestChoice, solution->choice)) {
     built.best.reset();
     finish(trial, built, solution->choice);
+    if (!built.best)
+      return make_error<NothingCheaper>(solution->lowerBound);
   }
   for (auto [op, finished] : zip_equal(plan.ops, built.best->ops))
     op.stage = finished.stage;

@@ -13,7 +13,7 @@ SharedWork::classes(ArrayRef<std::string> marks,
                     function_ref<GraphClasses()> compute) {
   std::shared_ptr<Classes> entry;
   {
-    std::lock_guard lock(mutex);
+    std::lock_guard<std::mutex> lock(mutex);
     std::shared_ptr<Classes> &known = classesOfMarks[join(marks, "\n")];
     if (!known)
       known = std::make_shared<Classes>();
@@ -25,14 +25,23 @@ SharedWork::classes(ArrayRef<std::string> marks,
   return entry->classes;
 }
 
-std::shared_ptr<ReshardPrices> SharedWork::prices(ArrayRef<Cluster> places,
+/// A part of a node has its share from the whole.
+static std::string keyOf(const Cluster &place) {
+  std::string key = formatv("{0}", toJSON(place));
+  for (const NodeGroup &group : place.nodes)
+    key += formatv(" {0}", group.share());
+  return key;
+}
+
+std::shared_ptr<ReshardPrices> SharedWork::prices(const Cluster &whole,
+                                                  ArrayRef<Cluster> places,
                                                   const Mesh &mesh) {
-  std::string key;
+  std::string key = keyOf(whole);
   for (const Cluster &place : places)
-    key += formatv("{0}", toJSON(place));
+    key += keyOf(place);
   for (const SubAxis &subAxis : mesh.subAxes())
     key += (subAxis.time ? " time " : " ") + std::to_string(subAxis.size);
-  std::lock_guard lock(mutex);
+  std::lock_guard<std::mutex> lock(mutex);
   std::shared_ptr<ReshardPrices> &known = pricesOfPlaces[key];
   if (!known)
     known = std::make_shared<ReshardPrices>();

@@ -20,8 +20,9 @@ public:
   classes(llvm::ArrayRef<std::string> marks,
           llvm::function_ref<GraphClasses()> compute);
 
-  /// Of all meshes with these sub-axes on such places.
-  std::shared_ptr<ReshardPrices> prices(llvm::ArrayRef<Cluster> places,
+  /// Of all meshes with these sub-axes: of paths across `whole` on such places.
+  std::shared_ptr<ReshardPrices> prices(const Cluster &whole,
+                                        llvm::ArrayRef<Cluster> places,
                                         const Mesh &mesh);
 
 private:

@@ -40,7 +40,7 @@ void ProblemBuilder::writeDecisions(ArrayRef<unsigned> choice,
   plan.mesh = mesh;
   plan.ops.clear();
   for (const auto &[index, op] : enumerate(graph.ops))
-    plan.ops.push_back({op.name, opStrategy(choice, index).assignment, 0});
+    plan.ops.push_back({op.name, opStrategy(choice, index).assignment, 0, {}});
   plan.values.clear();
   for (const auto &[index, value] : enumerate(graph.values))
     plan.values.push_back({value.name, valueSharding(choice, index)});

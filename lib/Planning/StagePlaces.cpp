@@ -8,15 +8,15 @@ using namespace llvm;
 namespace autopar {
 
 static bool isAlike(const Cluster &a, const Cluster &b) {
-  return llvm::equal(a.nodes, b.nodes,
-                     [](const NodeGroup &x, const NodeGroup &y) {
-                       return x.count == y.count && x.devices == y.devices &&
-                              x.share == y.share && x.type.name == y.type.name;
-                     });
+  return llvm::equal(
+      a.nodes, b.nodes, [](const NodeGroup &x, const NodeGroup &y) {
+        return x.count == y.count && x.devices == y.devices &&
+               x.share() == y.share() && x.type.name == y.type.name;
+      });
 }
 
 StagePlaces::StagePlaces(const Cluster &cluster, int64_t stages)
-    : kindOf(stages, 0) {
+    : whole(cluster), kindOf(stages, 0) {
   int64_t devices = cluster.deviceCount() / stages;
   kinds.push_back(cluster.part(0, devices));
   if (stages == 1)
@@ -35,8 +35,19 @@ StagePlaces::StagePlaces(const Cluster &cluster, int64_t stages)
   }
 }
 
-int64_t excessBytes(const Plan &plan, int64_t asked) {
-  StagePlaces places(plan.cluster, plan.stages);
+int64_t StagePlaces::memoryLimits(int64_t asked) const {
+  int64_t sum = 0;
+  for (size_t stage = 0; stage < kindOf.size(); ++stage) {
+    int64_t limit = memoryLimit(stage, asked);
+    if (limit == 0)
+      return 0;
+    sum += limit;
+  }
+  return sum;
+}
+
+int64_t excessBytes(const Plan &plan, const StagePlaces &places,
+                    int64_t asked) {
   int64_t excess = std::numeric_limits<int64_t>::min();
   for (int64_t stage = 0; stage < plan.stages; ++stage)
     if (int64_t limit = places.memoryLimit(stage, asked))
@@ -44,11 +55,27 @@ int64_t excessBytes(const Plan &plan, int64_t asked) {
   return excess;
 }
 
+/// Null where all stages are where the whole mesh is.
+static ReshardCost priceAt(const StagePlaces &places, unsigned kind,
+                           const Mesh &mesh) {
+  if (places.kinds.size() == 1)
+    return nullptr;
+  return CommunicationModel::reshardCost(places.kinds[kind], mesh);
+}
+
+PlacePrices::PlacePrices(const StagePlaces &places, unsigned kind,
+                         const Mesh &mesh, SharedWork &shared)
+    : reshards(mesh, places.pathCost(mesh),
+               shared.prices(places.whole, places.kinds[kind], mesh),
+               priceAt(places, kind, mesh)),
+      device(places.kinds[kind].slowest()), mesh(mesh),
+      communication(places.kinds[kind], mesh) {}
+
 std::vector<PlacePrices> pricesOf(const StagePlaces &places, const Mesh &mesh,
                                   SharedWork &shared) {
   std::vector<PlacePrices> prices;
-  for (const Cluster &place : places.kinds)
-    prices.emplace_back(place, mesh, shared);
+  for (unsigned kind = 0; kind < places.kinds.size(); ++kind)
+    prices.emplace_back(places, kind, mesh, shared);
   return prices;
 }
 

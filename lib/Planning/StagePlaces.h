@@ -15,12 +15,20 @@ namespace autopar {
 struct StagePlaces {
   StagePlaces(const Cluster &cluster, int64_t stages);
 
+  /// By which reshards find their way, whatever the stage.
+  ReshardCost pathCost(const Mesh &mesh) const {
+    return CommunicationModel::reshardCost(whole, mesh);
+  }
   const Cluster &of(int64_t stage) const { return kinds[kindOf[stage]]; }
   /// Bytes of a device of a stage: what was asked for, or what it has; 0: no
   /// limit.
   int64_t memoryLimit(int64_t stage, int64_t asked) const {
     return asked ? asked : of(stage).memoryBytes();
   }
+
+  Cluster whole;
+  /// Of a device of each stage, together; 0: some have no limit.
+  int64_t memoryLimits(int64_t asked) const;
 
   std::vector<Cluster> kinds;
   std::vector<unsigned> kindOf; // per stage
@@ -29,15 +37,14 @@ struct StagePlaces {
 /// By how many bytes the device that has the least to spare is too full;
 /// negative: so many are free. `asked`: a limit for all of them; 0: what they
 /// have.
-int64_t excessBytes(const Plan &plan, int64_t asked);
+int64_t excessBytes(const Plan &plan, const StagePlaces &places, int64_t asked);
 
-/// Seconds of ops and reshards at one kind of place.
+/// Seconds of ops and reshards at one kind of place. Reshards go the way that
+/// is shortest on the mesh of the whole cluster, as Partition has them go.
 class PlacePrices {
 public:
-  PlacePrices(const Cluster &place, const Mesh &mesh, SharedWork &shared)
-      : reshards(mesh, CommunicationModel::reshardCost(place, mesh),
-                 shared.prices(place, mesh)),
-        device(place.slowest()), mesh(mesh), communication(place, mesh) {}
+  PlacePrices(const StagePlaces &places, unsigned kind, const Mesh &mesh,
+              SharedWork &shared);
 
   /// Of the op alone, once.
   double opSeconds(const ModelGraph &graph, const GraphOp &op,

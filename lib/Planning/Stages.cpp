@@ -339,7 +339,7 @@ bool StageCutter::tryCuts() {
   llvm::sort(order);
   for (auto [seconds, index] : order) {
     take(list[index]);
-    int64_t excess = excessBytes(plan, memoryLimit);
+    int64_t excess = excessBytes(plan, places, memoryLimit);
     if (excess <= 0)
       return true;
     if (leastCuts.empty() || excess < leastExcess) {
@@ -365,7 +365,7 @@ Error StageCutter::run() {
   // Parameters are not all that a stage holds.
   constexpr unsigned kTries = 4;
   for (unsigned attempt = 0; attempt < kTries && tryCuts(); ++attempt) {
-    int64_t excess = excessBytes(plan, memoryLimit);
+    int64_t excess = excessBytes(plan, places, memoryLimit);
     if (excess <= 0)
       return Error::success();
     kept += excess;

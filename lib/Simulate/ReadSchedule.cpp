@@ -37,9 +37,12 @@ public:
     auto [it, isNew] = numbers.try_emplace(
         std::vector<unsigned>(sorted.begin(), sorted.end()), numbers.size());
     if (isNew) {
-      std::vector<int64_t> &first = program.communicators.emplace_back();
+      std::vector<int64_t> &first =
+          program.communicators.emplace_back(size_t(mesh.deviceCount()), -1);
       for (int64_t device = 0; device < mesh.deviceCount(); ++device)
-        first.push_back(mesh.group(sorted, device).front());
+        if (first[device] < 0)
+          for (int64_t member : mesh.group(sorted, device))
+            first[member] = device;
     }
     return it->second;
   }
@@ -50,15 +53,23 @@ private:
   std::map<std::vector<unsigned>, size_t> numbers;
 };
 
+/// Where ranks share cores the replay lets them take turns.
+Cluster onOwnCores(Cluster cluster) {
+  for (NodeGroup &group : cluster.nodes)
+    group.cores = group.partShare = 0;
+  return cluster;
+}
+
 /// Reads the step of one stage.
 class StageReader {
 public:
   StageReader(ModuleOp module, const Cluster &cluster, const Mesh &mesh,
               int64_t stageNumber, Splits &splits)
-      : splits(splits), place(cluster.part(stageNumber * mesh.deviceCount(),
-                                           mesh.deviceCount())),
-        communication(place, mesh), messages(cluster, mesh), mesh(mesh),
-        stageNumber(stageNumber), tf32(allowsTf32(module)) {}
+      : splits(splits),
+        place(onOwnCores(cluster.part(stageNumber * mesh.deviceCount(),
+                                      mesh.deviceCount()))),
+        communication(place, mesh), messages(onOwnCores(cluster), mesh),
+        mesh(mesh), stageNumber(stageNumber), tf32(allowsTf32(module)) {}
 
   LogicalResult read(func::FuncOp func, StageProgram &stage);
 

@@ -12,7 +12,9 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <deque>
+#include <limits>
 #include <map>
+#include <set>
 
 using namespace llvm;
 
@@ -23,6 +25,8 @@ namespace autopar {
 /// cores wait as replayed.
 static constexpr double kSliceSeconds = 1.6e-3;
 
+static constexpr double kNever = std::numeric_limits<double>::infinity();
+
 namespace {
 
 struct Rank {
@@ -32,8 +36,8 @@ struct Rank {
   size_t next = 0;
   int64_t microBatch = 0;
   double remaining = 0; // seconds on a core of the activity that it is at
-  std::optional<double> start;
-  std::vector<TimelineEntry> entries;
+  std::optional<double> start = std::nullopt;
+  std::vector<TimelineEntry> entries = {};
 };
 
 struct Core {
@@ -42,9 +46,9 @@ struct Core {
 };
 
 struct Node {
-  double share = 1; // of a core, for each of its ranks when all work
   std::vector<Core> cores;
   std::deque<size_t> ready; // ranks that wait for a core
+  double end = kNever;      // at which something happens
 };
 
 /// Messages from a device of one stage to its counterpart.
@@ -74,15 +78,26 @@ private:
   void complete(size_t number);
   void wake(std::optional<size_t> &number);
   void giveCores(Node &node);
+  double endOf(const Core &core, const Node &node) const;
+  void update();
   bool advance();
+  void makeReady(size_t number) {
+    nodes[ranks[number].node].ready.push_back(number);
+    changed.push_back(ranks[number].node);
+  }
 
   const SimulatedProgram &program;
+  double sliceSeconds = kSliceSeconds;
   std::vector<Rank> ranks;
   std::vector<Node> nodes;
   std::map<std::pair<int64_t, int64_t>, Channel> channels;
   /// Ranks that came to a collective: by stage, activity, communicator. None
   /// comes to the next before all have come.
   std::map<std::tuple<size_t, size_t, int64_t>, SmallVector<size_t>> meetings;
+  /// Per split of devices how many each communicator has.
+  std::vector<std::map<int64_t, size_t>> sizes;
+  std::set<std::pair<double, size_t>> ends; // of nodes where ranks work
+  std::vector<size_t> changed;              // nodes, since `ends` is as it is
   double now = 0;
 };
 
@@ -100,7 +115,19 @@ SharedReplay::SharedReplay(const SimulatedProgram &program)
   for (auto [node, count, cores] :
        zip_equal(nodes, ranksOf, program.coresOfNode)) {
     node.cores.resize(cores > 0 ? std::min(cores, count) : count);
-    node.share = count > 0 ? double(node.cores.size()) / double(count) : 1;
+  }
+  for (const std::vector<int64_t> &split : program.communicators) {
+    std::map<int64_t, size_t> &counts = sizes.emplace_back();
+    for (int64_t communicator : split)
+      ++counts[communicator];
+  }
+  // Of a step that takes for ever the slices are longer.
+  constexpr double kMostSlices = 1e5;
+  for (const StageProgram &stage : program.stages) {
+    double seconds = 0;
+    for (const Activity &activity : stage.activities)
+      seconds += activity.seconds * double(program.microBatches);
+    sliceSeconds = std::max(sliceSeconds, seconds / kMostSlices);
   }
 }
 
@@ -110,14 +137,13 @@ bool SharedReplay::meet(size_t number) {
   int64_t communicator = communicatorOf(program, activityOf(rank), rank.device);
   SmallVector<size_t> &here = meetings[{rank.stage, rank.next, communicator}];
   here.push_back(number);
-  int64_t members = 0;
-  for (int64_t device = 0; device < program.devicesPerStage; ++device)
-    members +=
-        communicatorOf(program, activityOf(rank), device) == communicator;
-  if (int64_t(here.size()) < members)
+  size_t members = program.communicators.empty()
+                       ? size_t(program.devicesPerStage)
+                       : sizes[activityOf(rank).communicators][communicator];
+  if (here.size() < members)
     return false;
   for (size_t other : ArrayRef(here).drop_back())
-    nodes[ranks[other].node].ready.push_back(other);
+    makeReady(other);
   here.clear();
   return true;
 }
@@ -133,7 +159,7 @@ bool SharedReplay::proceed(size_t number) {
       continue;
     }
     const Activity &activity = activityOf(rank);
-    rank.remaining = activity.seconds * nodes[rank.node].share;
+    rank.remaining = activity.seconds;
     switch (activity.kind) {
     case ActivityKind::Kernel:
       return true;
@@ -163,7 +189,7 @@ bool SharedReplay::proceed(size_t number) {
 
 void SharedReplay::wake(std::optional<size_t> &number) {
   if (number)
-    nodes[ranks[*number].node].ready.push_back(*number);
+    makeReady(*number);
   number.reset();
 }
 
@@ -186,66 +212,73 @@ void SharedReplay::giveCores(Node &node) {
   for (Core &core : node.cores) {
     if (core.rank || node.ready.empty())
       continue;
-    core = {node.ready.front(), now, now + kSliceSeconds};
+    core = {node.ready.front(), now, now + sliceSeconds};
     node.ready.pop_front();
     if (Rank &rank = ranks[*core.rank]; !rank.start)
       rank.start = now;
   }
 }
 
+/// When the core's rank is done or, if others wait, its slice over.
+double SharedReplay::endOf(const Core &core, const Node &node) const {
+  if (!core.rank)
+    return kNever;
+  double done = core.since + ranks[*core.rank].remaining;
+  return node.ready.empty() ? done
+                            : std::min(done, std::max(core.sliceEnd, now));
+}
+
+/// Of nodes where ranks became ready or left a core: who is next on the cores,
+/// and when something happens.
+void SharedReplay::update() {
+  for (size_t number : std::exchange(changed, {})) {
+    Node &node = nodes[number];
+    giveCores(node);
+    ends.erase({node.end, number});
+    node.end = kNever;
+    for (const Core &core : node.cores)
+      node.end = std::min(node.end, endOf(core, node));
+    if (node.end < kNever)
+      ends.insert({node.end, number});
+  }
+}
+
 /// To the next moment at which a core's rank is done or its slice over; false
 /// if none works.
 bool SharedReplay::advance() {
-  Core *first = nullptr;
-  Node *itsNode = nullptr;
-  double end = 0;
-  for (Node &node : nodes)
-    for (Core &core : node.cores) {
-      if (!core.rank)
-        continue;
-      double done = core.since + ranks[*core.rank].remaining;
-      if (!first || std::min(done, core.sliceEnd) < end) {
-        end = std::min(done, core.sliceEnd);
-        first = &core;
-        itsNode = &node;
-      }
-    }
-  if (!first)
+  update();
+  if (ends.empty())
     return false;
+  auto [end, nodeNumber] = *ends.begin();
+  Node &node = nodes[nodeNumber];
+  Core &core = *llvm::find_if(
+      node.cores, [&](const Core &c) { return endOf(c, node) <= end; });
   now = std::max(now, end);
-  size_t number = *first->rank;
+  size_t number = *core.rank;
   Rank &rank = ranks[number];
-  bool done = first->since + rank.remaining <= end;
-  rank.remaining -= end - first->since;
-  first->since = now;
+  bool isAtEnd = core.since + rank.remaining <= now;
+  rank.remaining -= now - core.since;
+  core.since = now;
+  changed.push_back(nodeNumber);
   bool goesOn = true;
-  if (done) {
+  if (isAtEnd) {
     complete(number);
     goesOn = proceed(number);
     if (goesOn)
       rank.start = now;
   }
-  if (goesOn && now >= first->sliceEnd) {
-    if (itsNode->ready.empty()) {
-      first->sliceEnd = now + kSliceSeconds;
-    } else {
-      itsNode->ready.push_back(number);
-      goesOn = false;
-    }
-  }
-  if (!goesOn)
-    first->rank.reset();
-  for (Node &node : nodes)
-    giveCores(node);
+  if (goesOn && (node.ready.empty() || now < core.sliceEnd))
+    return true;
+  core.rank.reset();
+  if (goesOn)
+    makeReady(number);
   return true;
 }
 
 Timeline SharedReplay::run() {
   for (size_t number = 0; number < ranks.size(); ++number)
     if (proceed(number))
-      nodes[ranks[number].node].ready.push_back(number);
-  for (Node &node : nodes)
-    giveCores(node);
+      makeReady(number);
   while (advance())
     ;
   Timeline timeline;

@@ -62,9 +62,16 @@ struct NodeGroup {
   /// Of each node, which its devices share: ranks on processors; 0: each device
   /// has its own.
   int64_t cores = 0;
-  /// Of a core, for each device when all of them work.
-  double share = 1;
+  /// Of the devices of a part of a node: the share that they have in the whole;
+  /// 0: the node is whole.
+  double partShare = 0;
 
+  /// Of a core, for each device when all of them work.
+  double share() const {
+    if (partShare > 0)
+      return partShare;
+    return cores > 0 && cores < devices ? double(cores) / double(devices) : 1;
+  }
   /// The type, at the rates of the share.
   DeviceType sharedType() const;
 };
@@ -78,7 +85,7 @@ struct Cluster {
   int64_t nodeOf(int64_t device) const;
   /// The type that every even split waits for.
   DeviceType slowest() const;
-  /// The least memory that a device has.
+  /// The least memory that a device has; 0: that of none is known.
   int64_t memoryBytes() const;
   /// `count` devices from `first` on, on the nodes that they are on.
   Cluster part(int64_t first, int64_t count) const;

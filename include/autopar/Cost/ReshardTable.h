@@ -31,10 +31,14 @@ private:
 /// them get halos.
 class ReshardTable {
 public:
+  /// `price`: of the steps of the path that is shortest by `cost`, where they
+  /// cost something else; null: `cost`.
   ReshardTable(
       const Mesh &mesh, ReshardCost cost,
-      std::shared_ptr<ReshardPrices> shared = std::make_shared<ReshardPrices>())
-      : mesh(mesh), cost(std::move(cost)), shared(std::move(shared)) {}
+      std::shared_ptr<ReshardPrices> shared = std::make_shared<ReshardPrices>(),
+      ReshardCost price = nullptr)
+      : mesh(mesh), cost(std::move(cost)), price(std::move(price)),
+        shared(std::move(shared)) {}
 
   unsigned numberOf(const Sharding &sharding);
   unsigned typeOf(llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
@@ -47,9 +51,7 @@ public:
   }
   std::optional<ReshardPath> path(const Sharding &from, const Sharding &to,
                                   llvm::ArrayRef<int64_t> shape,
-                                  int64_t elementBytes) const {
-    return reshardPath(from, to, shape, elementBytes, mesh, cost);
-  }
+                                  int64_t elementBytes) const;
 
 private:
   struct Numbered {
@@ -64,7 +66,7 @@ private:
                          const Type &type);
 
   Mesh mesh;
-  ReshardCost cost;
+  ReshardCost cost, price;
   std::shared_ptr<ReshardPrices> shared;
   llvm::StringMap<unsigned> shardingNumbers, dimNumbers, partialNumbers,
       typeNumbers;

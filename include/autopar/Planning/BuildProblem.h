@@ -29,15 +29,15 @@ struct PlanQuestion {
   /// will be: it costs what it does where it costs the least.
   int64_t stages = 1;
   /// What it shares with other questions about the graph; null: nothing.
-  std::shared_ptr<SharedWork> shared;
+  std::shared_ptr<SharedWork> shared = nullptr;
 };
 
 /// A problem whose nodes are op classes (choices: assignments) and value
 /// classes (choices: how the value is sharded for its users).
 class PlanProblem {
 public:
-  /// An error where some op has no legal assignment; NothingCheaper where all
-  /// reach the cutoff.
+  /// An error where some op has no legal assignment; NothingCheaper, in the
+  /// problem's seconds, where all reach the cutoff.
   static llvm::Expected<std::unique_ptr<PlanProblem>>
   build(const PlanQuestion &question);
   virtual ~PlanProblem() = default;

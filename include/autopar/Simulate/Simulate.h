@@ -57,9 +57,9 @@ struct SimulatedProgram {
   /// Per split of a stage's devices into communicators the one that each device
   /// is in; empty: all of a stage are in one.
   std::vector<std::vector<int64_t>> communicators;
-  /// The node of each device, of all stages, and the cores of each node: ranks
-  /// on processors share them, and the seconds of their activities are those
-  /// when all of a node's ranks work. 0: each has its own.
+  /// The node of each device, of all stages, and the cores of each node, which
+  /// ranks on processors share; 0: each has its own. Seconds of activities are
+  /// those on a core.
   std::vector<int64_t> nodeOf, coresOfNode;
 };
 

@@ -142,17 +142,16 @@ TEST(SharedCores, CoresForAllChangeNothing) {
   EXPECT_EQ(own.entries.size(), apart.entries.size());
 }
 
-/// Seconds are those when all work, each with half of a core: a stage that
-/// works while the other waits is twice as fast.
+/// Who waits for a message leaves its core to others.
 TEST(SharedCores, WhoWaitsLeavesItsCore) {
   SimulatedProgram program = onCores(pipeline({1, 1}, 1, 2), 1);
   Timeline timeline = simulate(program);
-  EXPECT_NEAR(timeline.seconds, 0.5 + 0.5, 1e-9);
-  EXPECT_NEAR(timeline.stages[0].computing, 0.5, 1e-9);
-  EXPECT_NEAR(timeline.stages[0].idle, 0.5, 1e-9);
+  EXPECT_NEAR(timeline.seconds, 1 + 1, 1e-9);
+  EXPECT_NEAR(timeline.stages[0].computing, 1, 1e-9);
+  EXPECT_NEAR(timeline.stages[0].idle, 1, 1e-9);
   // However long the pipeline, the core is never idle.
   timeline = simulate(onCores(pipeline({1, 1, 1}, 8, 2), 1));
-  EXPECT_NEAR(timeline.seconds, 3 * 8 * 1.0 / 3, 1e-9);
+  EXPECT_NEAR(timeline.seconds, 3 * 8, 1e-9);
 }
 
 /// Ranks that are alike take turns; short work ends before the other begins.
@@ -164,7 +163,7 @@ TEST(SharedCores, RanksTakeTurns) {
     stage.activities = {kernel(seconds),
                         work(ActivityKind::Collective, seconds)};
     Timeline timeline = simulate(onCores(program, 1));
-    EXPECT_NEAR(timeline.seconds, 2 * seconds, 1e-9);
+    EXPECT_NEAR(timeline.seconds, 2 * 2 * seconds, 1e-9);
     // A rank of short work waits while the other one works.
     double idle = timeline.stages[0].idle / timeline.seconds;
     if (seconds == 1)
@@ -185,7 +184,7 @@ TEST(SharedCores, CommunicatorsMeetByThemselves) {
   all.communicators = 1;
   stage.activities = {kernel(1), pairs, all};
   Timeline timeline = simulate(onCores(program, 2));
-  EXPECT_NEAR(timeline.seconds, 3, 0.01);
+  EXPECT_NEAR(timeline.seconds, 2 * 3, 0.01);
   EXPECT_EQ(timeline.entries.size(), 3u); // of the first rank
 }
 
