@@ -194,6 +194,43 @@ TEST(StagePlaces, EachStageHasItsTypeAndMemory) {
   EXPECT_EQ(places.memoryLimit(3, /*asked=*/1000), 1000);
 }
 
+/// Half of a node of four ranks on two cores is slower than a node of two ranks
+/// on two cores, though both are two ranks: each has prices of its own. A
+/// machine may be described in several ways.
+TEST(StagePlaces, PartsOfNodesKeepTheirShare) {
+  Cluster shared = cantFail(parseCluster("1x4:cpu"));
+  shared.nodes.front().cores = 2;
+  NodeGroup own = shared.nodes.front();
+  own.devices = 2;
+  shared.nodes.push_back(own);
+  StagePlaces places(shared, 3);
+  EXPECT_EQ(places.kindOf, (std::vector<unsigned>{0, 0, 1}));
+  EXPECT_DOUBLE_EQ(2 * places.of(0).slowest().fp32Flops,
+                   places.of(2).slowest().fp32Flops);
+  PlanRequest request = requestOf(6, "layer,data", "layer=3,data=2");
+  request.cluster = shared;
+  ModelGraph graph = twoLayers(512);
+  double seconds = cantFail(searchPlan(graph, request)).predictedStepSeconds;
+  request.cluster.nodes.back().cores = 3; // more than there are ranks
+  EXPECT_EQ(cantFail(searchPlan(graph, request)).predictedStepSeconds, seconds);
+}
+
+/// What is known of one type's memory is no limit of the others'.
+TEST(StagePlaces, UnknownMemoryIsNoLimit) {
+  Cluster mixed = cantFail(parseCluster("1x2:cpu"));
+  mixed.nodes.push_back(mixed.nodes.front());
+  mixed.nodes.front().type.name = "other";
+  mixed.nodes.front().type.memoryBytes = 0;
+  EXPECT_EQ(mixed.memoryBytes(), mixed.nodes.back().type.memoryBytes);
+  StagePlaces places(mixed, 2);
+  EXPECT_EQ(places.memoryLimits(/*asked=*/0), 0);
+  EXPECT_EQ(places.memoryLimits(/*asked=*/100), 200);
+  Plan plan;
+  plan.predictedStageMemoryBytes = {int64_t(1) << 50, mixed.memoryBytes() + 7};
+  plan.stages = 2;
+  EXPECT_EQ(excessBytes(plan, places, /*asked=*/0), 7);
+}
+
 /// The stage on the faster device gets more of a chain of equal layers.
 TEST(StagePlaces, FasterDevicesGetMoreOps) {
   SmallModel model;
