@@ -156,9 +156,12 @@ static std::string describe(const Link &link) {
 
 std::string describe(const Cluster &cluster) {
   std::string text;
-  for (const NodeGroup &group : cluster.nodes)
+  for (const NodeGroup &group : cluster.nodes) {
     text += formatv("{0}{1}x{2}:{3}", text.empty() ? "" : " + ", group.count,
                     group.devices, group.type.name);
+    if (group.cores > 0)
+      text += formatv(" on {0} cores", group.cores);
+  }
   text += ", " + describe(cluster.withinNode) + " in a node";
   if (cluster.nodeOf(cluster.deviceCount() - 1) > 0)
     text += ", " + describe(cluster.betweenNodes) + " between nodes";

@@ -300,6 +300,8 @@ TEST(Cluster, RanksShareCores) {
   Cluster again = cantFail(clusterFromJSON(toJSON(cluster), "again"));
   EXPECT_EQ(toJSON(again), toJSON(cluster));
   EXPECT_EQ(again.nodes.front().cores, 3);
+  EXPECT_EQ(describe(cluster).find("1x4:cpu on 3 cores + 1x2:cpu on 2 cores, "),
+            0u);
 }
 
 std::string nodesOf(const Cluster &cluster) {
