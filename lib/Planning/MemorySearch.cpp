@@ -276,7 +276,10 @@ Expected<Solution> MemorySearch::run(double cutoffSeconds) {
     return withBound({relaxed->choice, problem.secondsOf(relaxed->choice),
                       problem.peakBytes(relaxed->choice), 0});
   offer(relaxed->choice);
-  if (best && (leastShare() == 1 || !isOpen()))
+  // Its outcome may be more: stages send, and lie on slower devices.
+  constexpr double kEqual = 1e-9;
+  bool isOutcome = best && best->seconds <= (1 + kEqual) * relaxed->cost;
+  if (best && ((leastShare() == 1 && isOutcome) || !isOpen()))
     return withBound(*best);
   if (!fits(relaxed->choice)) {
     workLimit = options.multiplierWork;
