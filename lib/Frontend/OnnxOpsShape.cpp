@@ -350,6 +350,8 @@ LogicalResult slice(OnnxNode &node) {
     int64_t size = node.shape(0)[axis];
     if (step == 0 || step == INT64_MIN)
       return node.error("a step is " + Twine(step));
+    if (size == 0) // Its slices are empty, whatever they start at.
+      continue;
     auto clamp = [&](int64_t at, int64_t low, int64_t high) {
       at = at < 0 ? (at < -size ? -1 : at + size) : at;
       return std::clamp(at, low, high);

@@ -1,6 +1,7 @@
 """Measures executables on a GPU: right results, speed beside PyTorch, bandwidth of kernels, rate of GEMMs.
 
-    python test/Execution/bench_gpu.py [--parts models,networks,kernels,products] [--folder DIR] [--rounds 5] [--json FILE]
+    python test/Execution/bench_gpu.py [--parts models,networks,kernels,products] [--networks NAME,...] [--precisions fp32,tf32,bf16]
+        [--against eager,torch.compile] [--folder DIR] [--rounds 5] [--json FILE]
 
   models    every small model of ../shared on one GPU, against its references (test/Execution/run_models.py)
   networks  gpt2-124m, bert-base and resnet50 in fp32, tf32 and bf16 beside PyTorch eager and torch.compile, which take turns in one
@@ -36,6 +37,8 @@ from autopar.compare import compare  # noqa: E402
 from shared_models import MAKE_WEIGHTS, REQUIRED, SMALL, absence_of  # noqa: E402
 
 NETWORKS = ["gpt2-124m", "bert-base", "resnet50"]
+PRECISIONS = ["fp32", "tf32", "bf16"]  # of the networks
+RIVALS = ["eager", "torch.compile"]
 GOALS = {"torch.compile": 0.9, "copy": 0.85}  # time of theirs on the GPU over ours; our GB/s over the copy's
 
 
@@ -46,6 +49,9 @@ class Bench:
     folder: str  # models with weights
     work: str
     rounds: int
+    networks: list
+    precisions: list
+    against: list  # of RIVALS
     rows: list = field(default_factory=list)
     passed: int = 0
     failed: int = 0
@@ -179,7 +185,8 @@ def bench_network(bench, torch, name, precision):
     if torch:
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
         model, values = torch_network(torch, name, inputs, torch.bfloat16 if precision == "bf16" else torch.float32)
-        models = {"eager": model, "torch.compile": torch.compile(model, mode="max-autotune-no-cudagraphs")}
+        rivals = {"eager": lambda: model, "torch.compile": lambda: torch.compile(model, mode="max-autotune-no-cudagraphs")}
+        models = {who: rivals[who]() for who in bench.against}
     for _ in range(bench.rounds if bench.real else 1):
         report = program.run(inputs, options=["--warm-up", 3, "--repeat", repeat])[1]
         times["autopar"].append((report["seconds_per_step"]["median"], report["gpu_seconds"][0]))
@@ -197,13 +204,13 @@ def bench_network(bench, torch, name, precision):
 
 
 def bench_networks(bench):
-    torch = torch_with_cuda()
-    if bench.real and not torch:
+    torch = torch_with_cuda() if bench.against else None
+    if bench.real and bench.against and not torch:
         print("PyTorch with CUDA is absent: networks are timed alone")
     if absence := absence_of(MAKE_WEIGHTS if bench.real else SMALL):
         return bench.row(False if REQUIRED else None, f"networks: {absence}")
-    for name in NETWORKS if bench.real else ["gpt2-tiny", "bert-tiny", "resnet50-narrow"]:
-        for precision in ("fp32", "tf32", "bf16") if bench.real else ("fp32", "bf16"):
+    for name in bench.networks if bench.real else ["gpt2-tiny", "bert-tiny", "resnet50-narrow"]:
+        for precision in bench.precisions if bench.real else ("fp32", "bf16"):
             guarded(bench, f"{name} {precision}", lambda: bench_network(bench, torch, name, precision))
 
 
@@ -295,6 +302,8 @@ def main():
     parts = {"models": bench_models, "networks": bench_networks, "kernels": bench_kernels, "products": bench_gemms}
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--parts", default=",".join(parts))
+    for option, values in {"networks": NETWORKS, "precisions": PRECISIONS, "against": RIVALS}.items():
+        arguments.add_argument(f"--{option}", default=",".join(values), help=f"default: %(default)s{' (empty: none)' * (option == 'against')}")
     arguments.add_argument("--folder", default=os.path.join(ROOT, "build", "full"), help="where networks get their weights")
     arguments.add_argument("--rounds", type=int, default=5)
     arguments.add_argument("--json", help="write all rows here")
@@ -305,7 +314,8 @@ def main():
     if target == "emulated":
         print("no GPU: tried on the emulated device with small sizes; its times say nothing")
     with tempfile.TemporaryDirectory() as work:
-        bench = Bench(target, rates, options.folder, work, options.rounds)
+        lists = [[word for word in text.split(",") if word] for text in (options.networks, options.precisions, options.against)]
+        bench = Bench(target, rates, options.folder, work, options.rounds, *lists)
         for part in options.parts.split(","):
             guarded(bench, part, lambda: parts[part](bench))
     if options.json:
