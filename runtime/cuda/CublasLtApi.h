@@ -62,7 +62,15 @@ enum cublasLtMatrixLayoutAttribute_t {
   CUBLASLT_MATRIX_LAYOUT_COLS = 3,
   CUBLASLT_MATRIX_LAYOUT_LD = 4,
   CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT = 5,
-  CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6
+  CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6,
+  CUBLASLT_MATRIX_LAYOUT_BATCH_MODE = 8 // of newer libraries
+};
+
+/// Of newer libraries. Pointer array: operands are addresses, in the GPU's
+/// memory, of arrays of each matrix's address.
+enum cublasLtBatchMode_t {
+  CUBLASLT_BATCH_MODE_STRIDED = 0,
+  CUBLASLT_BATCH_MODE_POINTER_ARRAY = 1
 };
 
 enum cublasLtOrder_t { CUBLASLT_ORDER_COL = 0, CUBLASLT_ORDER_ROW = 1 };

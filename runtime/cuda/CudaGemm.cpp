@@ -13,6 +13,9 @@ CudaGemm::~CudaGemm() {
     return;
   for (PackedMatrix &matrix : packed)
     (void)context.release(matrix.data);
+  for (auto &[key, plan] : plans)
+    if (plan)
+      plan->release(context);
 }
 
 /// The largest power of two, up to 256, that divides the address of every
@@ -85,8 +88,7 @@ Status CudaGemm::run(const aprt_gemm_desc &described,
     APRT_TRY(makePlan(desc, key, made));
     plan = std::move(made);
   }
-  return plan->run(handle.get(), operands, context.workspace(),
-                   context.currentStream());
+  return plan->run(handle.get(), operands, context);
 }
 
 /// The library has no sums of nothing: sums of one zero are the same.

@@ -88,7 +88,8 @@ Status CudaGemmPlan::createLayout(int64_t rows, int64_t columns,
                                   int64_t rowStride, int64_t columnStride,
                                   int64_t batchStride,
                                   cublasOperation_t &transpose,
-                                  Owned<cublasLtMatrixLayout_t> &layout) {
+                                  Owned<cublasLtMatrixLayout_t> &layout,
+                                  bool &isKnown) {
   // The stride of a dimension of size 1 means nothing.
   bool plain = rowStride == 1 || rows == 1;
   bool transposed = !plain && (columnStride == 1 || columns == 1);
@@ -112,21 +113,29 @@ Status CudaGemmPlan::createLayout(int64_t rows, int64_t columns,
   int32_t count = int32_t(matrices);
   APRT_CUBLASLT(library, cublasLtMatrixLayoutSetAttribute, made,
                 CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof(count));
+  if (byAddress) { // which older libraries do not know
+    uint32_t mode = CUBLASLT_BATCH_MODE_POINTER_ARRAY;
+    isKnown &= library.cublasLtMatrixLayoutSetAttribute(
+                   made, CUBLASLT_MATRIX_LAYOUT_BATCH_MODE, &mode,
+                   sizeof(mode)) == CUBLAS_STATUS_SUCCESS;
+    return Status::success();
+  }
   APRT_CUBLASLT(library, cublasLtMatrixLayoutSetAttribute, made,
                 CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &batchStride,
                 sizeof(batchStride));
   return Status::success();
 }
 
-Status CudaGemmPlan::createLayouts() {
+/// `areKnown`: the library has such batches.
+Status CudaGemmPlan::createLayouts(bool &areKnown) {
   int64_t r = desc.batch_rank;
   cublasOperation_t left, right, result;
   APRT_TRY(createLayout(desc.n, desc.k, desc.b_strides[r + 1],
-                        desc.b_strides[r], bStep, left, bLayout));
+                        desc.b_strides[r], bStep, left, bLayout, areKnown));
   APRT_TRY(createLayout(desc.k, desc.m, desc.a_strides[r + 1],
-                        desc.a_strides[r], aStep, right, aLayout));
+                        desc.a_strides[r], aStep, right, aLayout, areKnown));
   APRT_TRY(createLayout(desc.n, desc.m, desc.c_strides[r + 1],
-                        desc.c_strides[r], cStep, result, cLayout));
+                        desc.c_strides[r], cStep, result, cLayout, areKnown));
   if (result != CUBLAS_OP_N)
     return refuse(desc, "transposed result");
   int32_t transposes[] = {left, right};
@@ -139,7 +148,9 @@ Status CudaGemmPlan::createLayouts() {
 
 /// Gives the library the largest batch dimension; the host loops over others.
 void CudaGemmPlan::takeStridedBatch() {
-  outer = desc = joinBatches(desc);
+  byAddress = false;
+  outer = desc;
+  matrices = 1;
   int64_t r = desc.batch_rank;
   if (r == 0)
     return;
@@ -151,12 +162,21 @@ void CudaGemmPlan::takeStridedBatch() {
   dropBatch(outer, taken);
 }
 
+/// One call for a batch of several strides, such as the heads of an attention:
+/// a loop of small calls leaves most of the GPU idle.
+void CudaGemmPlan::takeBatchByAddress() {
+  byAddress = true;
+  outer = desc;
+  matrices = gemmBatches(desc);
+}
+
 //===----------------------------------------------------------------------===//
 // The algorithm
 //===----------------------------------------------------------------------===//
 
 Status CudaGemmPlan::chooseAlgorithm(cublasLtHandle_t handle,
-                                     const GemmAlignments &alignments) {
+                                     const GemmAlignments &alignments,
+                                     bool &isFound) {
   cublasLtMatmulPreference_t made = nullptr;
   APRT_CUBLASLT(library, cublasLtMatmulPreferenceCreate, &made);
   Owned<cublasLtMatmulPreference_t> preference{
@@ -205,45 +225,122 @@ Status CudaGemmPlan::chooseAlgorithm(cublasLtHandle_t handle,
       continue;
     algorithm = results[i].algo;
     bytes = results[i].workspaceSize;
-    return Status::success();
+    isFound = true;
+    break;
   }
-  return refuse(desc, "algorithm");
+  return Status::success();
+}
+
+Status CudaGemmPlan::tryBatch(cublasLtHandle_t handle,
+                              const GemmAlignments &alignments, bool &isFound) {
+  bool areKnown = true;
+  APRT_TRY(createLayouts(areKnown));
+  if (!areKnown)
+    return Status::success();
+  return chooseAlgorithm(handle, alignments, isFound);
 }
 
 Status CudaGemmPlan::create(cublasLtHandle_t handle, bool tf32,
                             const GemmAlignments &alignments) {
-  takeStridedBatch();
+  desc = joinBatches(desc);
   APRT_TRY(createOperation(tf32));
-  APRT_TRY(createLayouts());
-  return chooseAlgorithm(handle, alignments);
+  bool isFound = false;
+  if (desc.batch_rank > 1 && gemmBatches(desc) <= INT32_MAX) {
+    takeBatchByAddress();
+    APRT_TRY(tryBatch(handle, alignments, isFound));
+  }
+  if (!isFound) {
+    takeStridedBatch();
+    APRT_TRY(tryBatch(handle, alignments, isFound));
+  }
+  return isFound ? Status::success() : refuse(desc, "algorithm");
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+static GemmOperands operandsOf(const aprt_gemm_desc &outer, int64_t i,
+                               const GemmOperands &whole) {
+  auto at = [&](const void *base, const int64_t *strides) -> const void * {
+    return base ? static_cast<const char *>(base) +
+                      gemmOffset(outer, strides, i) * elementBytes(outer.dtype)
+                : nullptr;
+  };
+  GemmOperands one = whole;
+  one.a = at(whole.a, outer.a_strides);
+  one.b = at(whole.b, outer.b_strides);
+  one.addend = at(whole.addend, outer.c_strides);
+  one.c = const_cast<void *>(at(whole.c, outer.c_strides));
+  return one;
+}
+
+/// Puts the addresses of all matrices into the GPU's memory, once.
+Status CudaGemmPlan::findAddresses(const GemmOperands &operands,
+                                   CudaContext &context, void *&found) {
+  if (auto known = addresses.find(operands); known != addresses.end()) {
+    found = known->second;
+    return Status::success();
+  }
+  if (context.isCapturing())
+    return Status::error("a batch's matrices have moved since the last step");
+  std::vector<CUdeviceptr> host(size_t(4 * matrices));
+  for (int64_t i = 0; i < matrices; ++i) {
+    GemmOperands one = operandsOf(outer, i, operands);
+    const void *of[] = {one.b, one.a, one.addend, one.c};
+    for (int64_t j = 0; j < 4; ++j)
+      host[size_t(j * matrices + i)] = deviceAddress(of[j]);
+  }
+  size_t size = host.size() * sizeof(CUdeviceptr);
+  APRT_TRY(context.allocate(int64_t(size), "addresses of a batch's matrices",
+                            context.memory.workspace, found));
+  addresses.emplace(operands, found);
+  APRT_CUDA(context.driver, cuMemcpyHtoDAsync_v2, deviceAddress(found),
+            host.data(), size, context.currentStream());
+  return context.waitForAll(); // `host` ends here
+}
+
+void CudaGemmPlan::release(CudaContext &context) {
+  for (auto &[operands, array] : addresses)
+    (void)context.release(array);
+  addresses.clear();
+}
+
+Status CudaGemmPlan::call(cublasLtHandle_t handle, const GemmOperands &operands,
+                          CudaContext &context) const {
+  float one = 1, beta = addendMode == noAddend ? 0 : 1;
+  double wideOne = 1, wideBeta = beta;
+  bool wide = desc.dtype == APRT_F64;
+  const void *addend =
+      addendMode == separateAddend ? operands.addend : operands.c;
+  APRT_CUBLASLT(library, cublasLtMatmul, handle, operation.get(),
+                wide ? static_cast<const void *>(&wideOne) : &one, operands.b,
+                bLayout.get(), operands.a, aLayout.get(),
+                wide ? static_cast<const void *>(&wideBeta) : &beta, addend,
+                cLayout.get(), operands.c, cLayout.get(), &algorithm,
+                context.workspace(), bytes, context.currentStream());
+  return Status::success();
 }
 
 Status CudaGemmPlan::run(cublasLtHandle_t handle, const GemmOperands &operands,
-                         void *workspace, CUstream stream) const {
+                         CudaContext &context) {
   if (desc.bias)
     APRT_CUBLASLT(library, cublasLtMatmulDescSetAttribute, operation.get(),
                   CUBLASLT_MATMUL_DESC_BIAS_POINTER, &operands.bias,
                   sizeof(operands.bias));
-  float one = 1, beta = addendMode == noAddend ? 0 : 1;
-  double wideOne = 1, wideBeta = beta;
-  bool wide = desc.dtype == APRT_F64;
-  auto at = [&](const void *base, const int64_t *strides, int64_t i) {
-    return static_cast<const char *>(base) +
-           gemmOffset(outer, strides, i) * elementBytes(desc.dtype);
-  };
-  for (int64_t i = 0; i < gemmBatches(outer); ++i) {
-    char *c = const_cast<char *>(at(operands.c, outer.c_strides, i));
-    const void *addend = addendMode == separateAddend
-                             ? at(operands.addend, outer.c_strides, i)
-                             : c;
-    APRT_CUBLASLT(library, cublasLtMatmul, handle, operation.get(),
-                  wide ? static_cast<const void *>(&wideOne) : &one,
-                  at(operands.b, outer.b_strides, i), bLayout.get(),
-                  at(operands.a, outer.a_strides, i), aLayout.get(),
-                  wide ? static_cast<const void *>(&wideBeta) : &beta, addend,
-                  cLayout.get(), c, cLayout.get(), &algorithm, workspace, bytes,
-                  stream);
+  if (byAddress) {
+    void *found = nullptr;
+    APRT_TRY(findAddresses(operands, context, found));
+    auto *arrays = static_cast<CUdeviceptr *>(found);
+    GemmOperands given = operands;
+    given.b = arrays;
+    given.a = arrays + matrices;
+    given.addend = arrays + 2 * matrices;
+    given.c = arrays + 3 * matrices;
+    return call(handle, given, context);
   }
+  for (int64_t i = 0; i < gemmBatches(outer); ++i)
+    APRT_TRY(call(handle, operandsOf(outer, i, operands), context));
   return Status::success();
 }
 

@@ -4,8 +4,13 @@
 #define AUTOPAR_RUNTIME_CUDA_CUDAGEMMPLAN_H
 
 #include "../core/GemmShape.h"
+#include "../core/WordKey.h"
 #include "CublasLtApi.h"
+#include "CudaContext.h"
 #include "LibraryHandle.h"
+
+#include <unordered_map>
+#include <vector>
 
 namespace autopar::runtime {
 
@@ -32,29 +37,43 @@ public:
                 const GemmAlignments &alignments);
   size_t workspaceBytes() const { return bytes; }
 
-  /// Puts the GEMM on `stream`.
+  /// Puts the GEMM on the context's current stream. New operands may need
+  /// memory, which cannot be had while a step is captured.
   Status run(cublasLtHandle_t handle, const GemmOperands &operands,
-             void *workspace, CUstream stream) const;
+             CudaContext &context);
+  /// Gives back what run() has needed.
+  void release(CudaContext &context);
 
 private:
   template <typename T> using Owned = LibraryHandle<T, cublasStatus_t>;
 
   Status createOperation(bool tf32);
-  Status createLayouts();
+  Status createLayouts(bool &areKnown);
   Status createLayout(int64_t rows, int64_t columns, int64_t rowStride,
                       int64_t columnStride, int64_t batchStride,
                       cublasOperation_t &operation,
-                      Owned<cublasLtMatrixLayout_t> &layout);
+                      Owned<cublasLtMatrixLayout_t> &layout, bool &isKnown);
   Status chooseAlgorithm(cublasLtHandle_t handle,
-                         const GemmAlignments &alignments);
+                         const GemmAlignments &alignments, bool &isFound);
+  Status tryBatch(cublasLtHandle_t handle, const GemmAlignments &alignments,
+                  bool &isFound);
   void takeStridedBatch();
+  void takeBatchByAddress();
+  Status findAddresses(const GemmOperands &operands, CudaContext &context,
+                       void *&found);
+  Status call(cublasLtHandle_t handle, const GemmOperands &operands,
+              CudaContext &context) const;
 
   const CublasLtApi &library;
-  aprt_gemm_desc desc; // of one call: a loop over `outer`, if it has one
+  aprt_gemm_desc desc;
   const AddendMode addendMode;
-  aprt_gemm_desc outer{}; // batch dimensions that the host loops over
-  int64_t matrices = 1;   // of one call: [matrices] with these strides
+  aprt_gemm_desc outer{}; // batch dimensions that the library has no stride of
+  int64_t matrices = 1;   // of one call: [matrices] with these strides, or
   int64_t aStep = 0, bStep = 0, cStep = 0;
+  bool byAddress = false; // each of `outer` given by its address
+  /// For the operands of a call, in the GPU's memory: the addresses of B's
+  /// matrices, A's, the addend's and C's, `matrices` each.
+  std::unordered_map<GemmOperands, void *, WordKeyHash, WordKeyEqual> addresses;
   Owned<cublasLtMatmulDesc_t> operation;
   Owned<cublasLtMatrixLayout_t> aLayout, bLayout, cLayout;
   cublasLtMatmulAlgo_t algorithm{};

@@ -3,6 +3,7 @@
 #include "EmulatedCublasLt.h"
 
 #include "CublasLtObjects.h"
+#include "Planted.h"
 
 #include <cstring>
 
@@ -123,6 +124,10 @@ cublasStatus_t setLayout(cublasLtMatrixLayout_t handle,
     return store(layout->batches, value, bytes);
   case CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET:
     return store(layout->batchStride, value, bytes);
+  case CUBLASLT_MATRIX_LAYOUT_BATCH_MODE:
+    if (isPlanted(Planted::cublasStrided))
+      break; // as of an older library
+    return store(layout->mode, value, bytes);
   }
   return invalid("unknown attribute of a matrix layout");
 }

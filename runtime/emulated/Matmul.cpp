@@ -78,13 +78,18 @@ cublasStatus_t checkMatmul(const Matmul &p, std::string &text) {
   uint64_t n = plainB ? p.b.columns : p.b.rows;
   bool shapes = sameShape(p.b, plainB ? k : n, plainB ? n : k) &&
                 sameShape(p.c, m, n) && sameShape(p.d, m, n);
-  bool batches = p.b.batches == p.a.batches && p.c.batches == p.a.batches &&
-                 p.d.batches == p.a.batches;
-  if (!shapes || !batches) {
-    text = shapes ? "batch counts differ" : "rows and columns do not agree";
+  bool batches = true, modes = true;
+  for (const MatrixLayout *layout : layouts) {
+    batches &= layout->batches == p.a.batches;
+    modes &= layout->mode == p.a.mode;
+  }
+  if (!shapes || !batches || !modes) {
+    text = !shapes    ? "rows and columns do not agree"
+           : !batches ? "batch counts differ"
+                      : "batch modes differ";
     return CUBLAS_STATUS_INVALID_VALUE;
   }
-  if (p.d.batches > 1 && p.d.batchStride == 0) {
+  if (p.d.batches > 1 && p.d.batchStride == 0 && !p.d.byAddress()) {
     text = "the matrices of D's batch are one";
     return CUBLAS_STATUS_INVALID_VALUE;
   }
@@ -100,34 +105,74 @@ cublasStatus_t checkMatmul(const Matmul &p, std::string &text) {
 // What a call touches
 //===----------------------------------------------------------------------===//
 
-static Range matrixRange(const MatrixLayout &layout, const void *address,
-                         int access, const char *name) {
+/// The array of addresses of a batch by address.
+static Range addressRange(const MatrixLayout &layout, const void *array,
+                          const char *name) {
+  return {reinterpret_cast<CUdeviceptr>(array),
+          size_t(layout.batches) * sizeof(CUdeviceptr), accessRead, name};
+}
+
+bool addressesAreKnown(const Matmul &p, const MatmulOperands &o) {
+  auto areKnown = [](const MatrixLayout &layout, const void *array) {
+    Range range = addressRange(layout, array, "");
+    return !layout.byAddress() ||
+           (memory(range.address) && isInitialised(range.address, range.bytes));
+  };
+  return areKnown(p.a, o.a) && areKnown(p.b, o.b) && areKnown(p.d, o.d) &&
+         (o.beta == 0 || areKnown(p.c, o.c));
+}
+
+CUdeviceptr matrixAddress(const MatrixLayout &layout, const void *base,
+                          int64_t i) {
+  auto address = reinterpret_cast<CUdeviceptr>(base);
+  return layout.byAddress() ? memoryAs<CUdeviceptr>(address)[i]
+                            : address + CUdeviceptr(i * layout.batchStride *
+                                                    elementBytes(layout.type));
+}
+
+/// Of the matrices at `base` alone, not of their array of addresses.
+static void addMatrices(const MatrixLayout &layout, const void *base,
+                        int access, const char *name,
+                        std::vector<Range> &ranges) {
   size_t element = size_t(elementBytes(layout.type));
   Range range;
-  range.address = reinterpret_cast<CUdeviceptr>(address);
   range.bytes = layout.lineLength() * element;
   range.access = access;
   range.name = name;
   range.rows = layout.lines();
   range.pitch = size_t(layout.leading) * element;
   bool distinct = layout.batches > 1 && layout.batchStride != 0;
-  range.batches = distinct ? size_t(layout.batches) : 1;
-  range.batchPitch = distinct ? size_t(layout.batchStride) * element : 0;
-  return range;
+  if (distinct && !layout.byAddress()) {
+    range.batches = size_t(layout.batches);
+    range.batchPitch = size_t(layout.batchStride) * element;
+  }
+  for (int64_t i = 0; i < (layout.byAddress() ? layout.batches : 1); ++i) {
+    range.address = matrixAddress(layout, base, i);
+    ranges.push_back(range);
+  }
 }
 
-std::vector<Range> matmulRanges(const Matmul &p, const MatmulOperands &o) {
+MatmulRanges matmulRanges(const Matmul &p, const MatmulOperands &o) {
   bool readsC = o.beta != 0, inPlace = o.c == o.d;
-  std::vector<Range> ranges = {matrixRange(p.a, o.a, accessRead, "A"),
-                               matrixRange(p.b, o.b, accessRead, "B")};
+  MatmulRanges ranges;
+  auto read = [&](const MatrixLayout &layout, const void *base,
+                  const char *name) {
+    addMatrices(layout, base, accessRead, name, ranges.read);
+    if (layout.byAddress())
+      ranges.read.push_back(addressRange(layout, base, name));
+  };
+  read(p.a, o.a, "A");
+  read(p.b, o.b, "B");
   if (p.operation.hasBias())
-    ranges.push_back({reinterpret_cast<CUdeviceptr>(p.operation.bias),
-                      p.d.rows * size_t(elementBytes(p.d.type)), accessRead,
-                      "bias"});
+    ranges.read.push_back({reinterpret_cast<CUdeviceptr>(p.operation.bias),
+                           p.d.rows * size_t(elementBytes(p.d.type)),
+                           accessRead, "bias"});
   if (readsC && !inPlace)
-    ranges.push_back(matrixRange(p.c, o.c, accessRead, "C"));
-  ranges.push_back(matrixRange(
-      p.d, o.d, readsC && inPlace ? accessReadWrite : accessWrite, "D"));
+    read(p.c, o.c, "C");
+  if (p.d.byAddress())
+    ranges.read.push_back(addressRange(p.d, o.d, "the addresses of D"));
+  addMatrices(p.d, o.d, readsC && inPlace ? accessReadWrite : accessWrite, "D",
+              ranges.written);
   return ranges;
 }
 
@@ -146,9 +191,9 @@ public:
     uint64_t m = p.d.rows, n = p.d.columns, k = p.depth();
     std::vector<Sum> left(m * k), right(k * n), sums(m * n);
     for (int64_t i = 0; i < p.d.batches; ++i) {
-      if (i == 0 || p.a.batchStride != 0)
+      if (i == 0 || p.a.batchStride != 0 || p.a.byAddress())
         read(matrix(o.a, p.a, i), p.a, p.operation.transposeA, left.data());
-      if (i == 0 || p.b.batchStride != 0)
+      if (i == 0 || p.b.batchStride != 0 || p.b.byAddress())
         read(matrix(o.b, p.b, i), p.b, p.operation.transposeB, right.data());
       multiply(left.data(), right.data(), sums.data());
       write(sums.data(), i);
@@ -159,8 +204,7 @@ private:
   using E = Element<T>;
 
   const T *matrix(const void *base, const MatrixLayout &layout, int64_t i) {
-    return memoryAs<T>(reinterpret_cast<CUdeviceptr>(base)) +
-           i * layout.batchStride;
+    return memoryAs<T>(matrixAddress(layout, base, i));
   }
 
   /// op(matrix), dense by columns.

@@ -16,7 +16,9 @@ struct MatrixLayout {
   int64_t leading = 0;
   int32_t batches = 1;
   int64_t batchStride = 0;
+  uint32_t mode = CUBLASLT_BATCH_MODE_STRIDED;
 
+  bool byAddress() const { return mode == CUBLASLT_BATCH_MODE_POINTER_ARRAY; }
   bool byColumn() const { return order == CUBLASLT_ORDER_COL; }
   uint64_t lines() const { return byColumn() ? columns : rows; }
   uint64_t lineLength() const { return byColumn() ? rows : columns; }
@@ -45,7 +47,7 @@ struct Matmul {
   }
 };
 
-/// The operands of a call.
+/// The operands of a call; of a batch by address the arrays of addresses.
 struct MatmulOperands {
   const void *a = nullptr, *b = nullptr, *c = nullptr;
   void *d = nullptr;
@@ -57,9 +59,18 @@ int64_t elementBytes(cudaDataType type);
 /// Success, or the library's status for such a GEMM and why in `text`.
 cublasStatus_t checkMatmul(const Matmul &matmul, std::string &text);
 
-/// The bytes that a call touches; C only if it is read.
-std::vector<Range> matmulRanges(const Matmul &matmul,
-                                const MatmulOperands &operands);
+/// The bytes that a call touches; C only if it is read. Addresses must be in
+/// memory already: later than the real library wants them.
+struct MatmulRanges {
+  std::vector<Range> read, written;
+};
+MatmulRanges matmulRanges(const Matmul &matmul, const MatmulOperands &operands);
+/// Whether the arrays of addresses, if the batch has them, are in memory.
+bool addressesAreKnown(const Matmul &matmul, const MatmulOperands &operands);
+
+/// Where matrix `i` of a batch begins; `base` as in the operands.
+CUdeviceptr matrixAddress(const MatrixLayout &layout, const void *base,
+                          int64_t i);
 
 /// Computes, when the work's turn has come.
 void runMatmul(const Matmul &matmul, const MatmulOperands &operands);

@@ -67,7 +67,7 @@ uint64_t problemOf(const Matmul &p) {
     for (uint64_t word :
          {uint64_t(layout->type), uint64_t(layout->order), layout->rows,
           layout->columns, uint64_t(layout->leading), uint64_t(layout->batches),
-          uint64_t(layout->batchStride)})
+          uint64_t(layout->batchStride), uint64_t(layout->mode)})
       add(word);
   return hash;
 }
@@ -83,25 +83,33 @@ uint64_t workspaceFor(const Matmul &p, const MatmulPreference &preference) {
   return cut ? bytes : 0;
 }
 
-/// Whether the pointers are as aligned as the algorithm was told.
-cublasStatus_t checkAlignment(const Algorithm &algorithm,
+/// Whether all matrices are as aligned as the algorithm was told.
+cublasStatus_t checkAlignment(const Algorithm &algorithm, const Matmul &matmul,
                               const MatmulOperands &operands) {
-  const void *pointers[] = {operands.a, operands.b, operands.c, operands.d};
+  const MatrixLayout *layouts[] = {&matmul.a, &matmul.b, &matmul.c, &matmul.d};
+  const void *bases[] = {operands.a, operands.b, operands.c, operands.d};
   for (int i = 0; i < 4; ++i)
-    if (reinterpret_cast<uintptr_t>(pointers[i]) %
-        std::max(1u, algorithm.alignments[i]))
-      return invalid(std::string("matrix ") + "ABCD"[i] +
-                     " is not aligned to the " +
-                     std::to_string(algorithm.alignments[i]) +
-                     " bytes of the algorithm's preference");
+    for (int64_t j = 0; j < (layouts[i]->byAddress() ? matmul.d.batches : 1);
+         ++j)
+      if (matrixAddress(*layouts[i], bases[i], j) %
+          std::max(1u, algorithm.alignments[i]))
+        return invalid(std::string("matrix ") + "ABCD"[i] +
+                       " is not aligned to the " +
+                       std::to_string(algorithm.alignments[i]) +
+                       " bytes of the algorithm's preference");
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// D is written while the others are read.
-cublasStatus_t checkOverlap(const std::vector<Range> &ranges) {
-  for (size_t i = 0; i + 1 < ranges.size(); ++i)
-    if (rangesOverlap(ranges[i], ranges.back()))
-      return invalid(std::string("D overlaps ") + ranges[i].name);
+/// Matrices of D are written while the others are read, and each other too.
+cublasStatus_t checkOverlap(const MatmulRanges &ranges) {
+  for (size_t i = 0; i < ranges.written.size(); ++i) {
+    for (const Range &read : ranges.read)
+      if (rangesOverlap(read, ranges.written[i]))
+        return invalid(std::string("D overlaps ") + read.name);
+    for (size_t j = 0; j < i; ++j)
+      if (rangesOverlap(ranges.written[j], ranges.written[i]))
+        return invalid("matrices of D overlap");
+  }
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -132,7 +140,9 @@ cublasStatus_t checkCall(const Matmul &matmul, const MatmulOperands &operands,
     return invalid("C and D are in one place with different layouts");
   if (!isStream(stream))
     return invalid("the stream is not alive");
-  return checkAlignment(algorithm, operands);
+  if (!addressesAreKnown(matmul, operands))
+    return invalid("addresses of matrices are not in the GPU's memory yet");
+  return checkAlignment(algorithm, matmul, operands);
 }
 
 double scalar(const Matmul &matmul, const void *value) {
@@ -201,9 +211,12 @@ callMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
   work.name = "cublasLtMatmul " + std::to_string(matmul.d.rows) + "x" +
               std::to_string(matmul.d.columns) + "x" +
               std::to_string(matmul.depth());
-  work.ranges = matmulRanges(matmul, operands);
-  if (cublasStatus_t status = checkOverlap(work.ranges))
+  MatmulRanges ranges = matmulRanges(matmul, operands);
+  if (cublasStatus_t status = checkOverlap(ranges))
     return status;
+  work.ranges = std::move(ranges.read);
+  work.ranges.insert(work.ranges.end(), ranges.written.begin(),
+                     ranges.written.end());
   if (algorithm.workspaceBytes)
     work.ranges.push_back({reinterpret_cast<CUdeviceptr>(workspace),
                            algorithm.workspaceBytes, accessWrite, "workspace"});

@@ -5,10 +5,19 @@
 #include "GemmProblem.h"
 #include "NaiveGemm.h"
 #include "emulated/EmulatedCublasLt.h"
+#include "emulated/Planted.h"
+
+#include <optional>
 
 using namespace autopar::runtime;
 
 namespace {
+
+/// A library without batches by address, while it lives.
+struct OlderLibrary {
+  OlderLibrary() { EXPECT_TRUE(emulated::plant("cublaslt-strided=1").ok()); }
+  ~OlderLibrary() { EXPECT_TRUE(emulated::plant("").ok()); }
+};
 
 struct Gpu : EmulatedGpu {
   explicit Gpu(uint64_t seed = 0, bool tf32 = false) : EmulatedGpu(seed, tf32) {
@@ -72,6 +81,9 @@ template <typename T> void checkRandomProblems(int count, int64_t slots) {
   std::mt19937 random(17 + sizeof(T));
   for (int i = 0; i < count && !::testing::Test::HasFatalFailure(); ++i) {
     Gpu gpu{uint64_t(i)};
+    std::optional<OlderLibrary> older;
+    if (i % 3 == 0)
+      older.emplace();
     GemmProblem p = supportedProblem<T>(random);
     p.desc.slot = slots ? i % slots : -1;
     checkProblem<T>(gpu, p, i % 2);
@@ -85,12 +97,10 @@ TEST(CudaGemm, RandomDoubles) { checkRandomProblems<double>(80, 0); }
 TEST(CudaGemm, PackedFloats) { checkRandomProblems<float>(100, 4); }
 TEST(CudaGemm, PackedHalves) { checkRandomProblems<Float16>(60, 4); }
 
-/// Heads between the rows of a batch: one loop of the host, strided batches.
-TEST(CudaGemm, AttentionScoresInPlace) {
+/// Heads between the rows of a batch: no stride goes through all matrices.
+GemmProblem attentionScores() {
   constexpr int64_t b = 3, s = 5, h = 4, d = 8;
   GemmProblem p;
-  p.desc.dtype = APRT_F32;
-  p.desc.batch_rank = 2;
   p.desc = {APRT_F32,
             2,
             {b, h},
@@ -106,8 +116,31 @@ TEST(CudaGemm, AttentionScoresInPlace) {
             -1};
   std::mt19937 random(2);
   p.fill(random);
+  return p;
+}
+
+TEST(CudaGemm, AttentionScores) {
+  GemmProblem p = attentionScores();
+  for (bool isOlder : {false, true}) {
+    Gpu gpu;
+    std::optional<OlderLibrary> older;
+    if (isOlder)
+      older.emplace();
+    checkProblem<float>(gpu, p, false);
+    // The addresses of 12 matrices of A, B, the addend and C.
+    EXPECT_EQ(gpu.memory.workspace.currentBytes(), isOlder ? 0 : 12 * 4 * 8);
+  }
+}
+
+/// Addresses are put into the GPU's memory once for each place of operands.
+TEST(CudaGemm, AddressesAreKept) {
+  GemmProblem p = attentionScores();
   Gpu gpu;
-  checkProblem<float>(gpu, p, false);
+  float *a = gpu.upload(p.a), *b = gpu.upload(p.b), *c = gpu.upload(p.c);
+  float *other = gpu.upload(p.c);
+  for (float *result : {c, c, other, c, other})
+    ASSERT_TRUE(gpu.gemm->run(p.desc, {a, b, nullptr, nullptr, result}).ok());
+  EXPECT_EQ(gpu.memory.workspace.currentBytes(), 2 * 12 * 4 * 8);
 }
 
 /// Tensor cores round operands to ten bits; plain floats do not.

@@ -109,6 +109,39 @@ TEST_F(EmulatedCublasLt, RefusesLayoutsThatDoNotFit) {
                 "the matrices of D's batch are one");
 }
 
+/// A batch of two, whose matrices are given by their addresses.
+TEST_F(EmulatedCublasLt, ReadsAddressesOfABatch) {
+  for (cublasLtMatrixLayout_t layout : {a, b, d}) {
+    set(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, int32_t(2));
+    set(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_MODE, uint32_t(layout != b));
+  }
+  expectRefusal(find(), CUBLAS_STATUS_INVALID_VALUE, "batch modes differ");
+  set(b, CUBLASLT_MATRIX_LAYOUT_BATCH_MODE, uint32_t(1));
+  ASSERT_EQ(find(), CUBLAS_STATUS_SUCCESS);
+  CUdeviceptr matrices[] = {left, right, result, allocate(bytes)};
+  auto upload = [&](CUdeviceptr one, CUdeviceptr other) {
+    CUdeviceptr array = allocate(2 * sizeof(first)), both[] = {one, other};
+    EXPECT_EQ(api.cuMemcpyHtoDAsync_v2(array, both, sizeof(both), first),
+              CUDA_SUCCESS);
+    EXPECT_EQ(api.cuStreamSynchronize(first), CUDA_SUCCESS);
+    return array;
+  };
+  left = upload(matrices[0], matrices[1]);
+  right = upload(matrices[1], matrices[1]);
+  result = allocate(2 * sizeof(CUdeviceptr));
+  expectRefusal(run(), CUBLAS_STATUS_INVALID_VALUE,
+                "addresses of matrices are not in the GPU's memory yet");
+  result = upload(matrices[2], matrices[2]);
+  expectRefusal(run(), CUBLAS_STATUS_INVALID_VALUE, "matrices of D overlap");
+  result = upload(matrices[2], matrices[0]);
+  expectRefusal(run(), CUBLAS_STATUS_INVALID_VALUE, "D overlaps A");
+  result = upload(matrices[2], matrices[3]);
+  ASSERT_EQ(run(), CUBLAS_STATUS_SUCCESS);
+  for (CUdeviceptr matrix : {matrices[2], matrices[3]})
+    EXPECT_EQ(download<float>(matrix, 64), std::vector<float>(64, 0.0f));
+  expectNoFault();
+}
+
 TEST_F(EmulatedCublasLt, RefusesTypesAndEpiloguesThatDoNotExist) {
   set(b, CUBLASLT_MATRIX_LAYOUT_TYPE, CUDA_R_16F);
   expectRefusal(find(), CUBLAS_STATUS_NOT_SUPPORTED, "combination of types");
