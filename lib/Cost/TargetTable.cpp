@@ -68,6 +68,7 @@ static TargetTable gpuTable() {
   gpu.contraction.activations = {Activation::Relu, Activation::GeluTanh};
   gpu.contraction.inPlace = true;
   gpu.contraction.readsPlainConstants = true;
+  gpu.contraction.alignedBytes = 16;
   gpu.convolution.epilogues = {{Step::Bias, Step::Addend, Step::Activation}};
   gpu.convolution.activations = {Activation::Relu};
   for (LibraryCalls *calls : {&gpu.contraction, &gpu.convolution})

@@ -1,9 +1,15 @@
 //===- EinsumAsGemm.cpp - An einsum as one batched GEMM -------------------===//
 
 #include "autopar/Dialect/EinsumAsGemm.h"
+#include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/Shapes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
+using mlir::Operation;
+using mlir::Value;
 
 namespace autopar {
 namespace {
@@ -192,6 +198,50 @@ std::optional<EinsumAsGemm> einsumAsGemm(EinsumOp op) {
   return einsumAsGemm(op.getLhsLetters(), op.getRhsLetters(),
                       op.getResultLetters(), op.getLhs().getType().getShape(),
                       op.getRhs().getType().getShape());
+}
+
+//===----------------------------------------------------------------------===//
+// Alignment
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Letters that grow, with their new sizes.
+using Sizes = llvm::SmallMapVector<char, int64_t, 2>;
+} // namespace
+
+static SmallVector<int64_t> growthOf(StringRef letters, Value value,
+                                     const Sizes &sizes) {
+  SmallVector<int64_t> growth;
+  for (auto [letter, size] : llvm::zip_equal(letters, shapeOf(value))) {
+    const auto *larger = sizes.find(letter);
+    growth.push_back(larger == sizes.end() ? 0 : larger->second - size);
+  }
+  return growth;
+}
+
+std::optional<GemmGrowth> alignedGrowth(Operation *op, int64_t bytes) {
+  auto einsum = dyn_cast<EinsumOp>(op);
+  auto gemm = einsum ? einsumAsGemm(einsum) : std::nullopt;
+  if (!gemm)
+    return std::nullopt;
+  int64_t element = elementBytes(getElementTypeOrSelf(einsum.getResult()));
+  Sizes sizes;
+  auto align = [&](StringRef letters, Value value) {
+    // A row of several dimensions is not aligned by padding one of them.
+    int64_t size = letters.empty() ? 1 : shapeOf(value).back();
+    bool isRow = size == gemm->m || size == gemm->n || size == gemm->k;
+    if (isRow && size > 1 && size * element % bytes != 0)
+      sizes[letters.back()] = llvm::alignTo(size, bytes / element);
+  };
+  align(einsum.getLhsLetters(), einsum.getLhs());
+  align(einsum.getRhsLetters(), einsum.getRhs());
+  align(einsum.getResultLetters(), einsum.getResult());
+  if (sizes.empty())
+    return std::nullopt;
+  return GemmGrowth{
+      growthOf(einsum.getLhsLetters(), einsum.getLhs(), sizes),
+      growthOf(einsum.getRhsLetters(), einsum.getRhs(), sizes),
+      growthOf(einsum.getResultLetters(), einsum.getResult(), sizes)};
 }
 
 } // namespace autopar

@@ -350,11 +350,9 @@ LogicalResult slice(OnnxNode &node) {
     int64_t size = node.shape(0)[axis];
     if (step == 0 || step == INT64_MIN)
       return node.error("a step is " + Twine(step));
-    if (size == 0) // Its slices are empty, whatever they start at.
-      continue;
     auto clamp = [&](int64_t at, int64_t low, int64_t high) {
       at = at < 0 ? (at < -size ? -1 : at + size) : at;
-      return std::clamp(at, low, high);
+      return std::min(std::max(at, low), high); // of no elements high < low
     };
     int64_t first = step > 0 ? clamp(spec->starts[i], 0, size)
                              : clamp(spec->starts[i], 0, size - 1);

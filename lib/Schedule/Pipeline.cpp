@@ -10,6 +10,8 @@ namespace autopar {
 void buildSchedulePipeline(OpPassManager &manager) {
   // Before kernels: its converts become part of them.
   manager.addPass(createWidenReductions());
+  // Before kernels too: padding joins what makes or reads a value.
+  manager.addPass(createAlignOperands());
   // What is ordered and placed from here on: kernels and communication.
   manager.addPass(createFormKernels());
   // Before buffers, which live as long as this order says.

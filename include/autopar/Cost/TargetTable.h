@@ -40,6 +40,9 @@ struct LibraryCalls {
   /// beside it, an embedding that is also a vocabulary's matrix would be there
   /// twice, most of some models.
   bool readsPlainConstants = false;
+  /// Of GEMMs that tensor cores compute: rows in memory are a multiple of so
+  /// many bytes, or kernels are several times slower. 0: they need not be.
+  int64_t alignedBytes = 0;
   /// Of convolutions: f32 filters' gradients are computed from images as they
   /// are, without epilogues (CallKind::FilterGradient).
   bool filterGradients = false;

@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_DIALECT_EINSUMASGEMM_H
 #define AUTOPAR_DIALECT_EINSUMASGEMM_H
 
+#include "mlir/IR/Operation.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -43,6 +44,17 @@ std::optional<EinsumAsGemm> einsumAsGemm(llvm::StringRef lhsLetters,
                                          llvm::ArrayRef<int64_t> lhsShape,
                                          llvm::ArrayRef<int64_t> rhsShape);
 std::optional<EinsumAsGemm> einsumAsGemm(EinsumOp op);
+
+/// How many elements further each dimension of a GEMM's tensors goes so that
+/// their rows in memory are aligned.
+struct GemmGrowth {
+  llvm::SmallVector<int64_t> lhs, rhs, result;
+};
+/// Of an einsum that is a GEMM: the growth that makes its contiguous rows
+/// multiples of `bytes`. Padded with zeros, operands give the same sums, and a
+/// result whose first elements are the unpadded one's. Nullopt: no einsum, no
+/// GEMM, or aligned already.
+std::optional<GemmGrowth> alignedGrowth(mlir::Operation *op, int64_t bytes);
 
 } // namespace autopar
 

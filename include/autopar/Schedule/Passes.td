@@ -18,6 +18,22 @@ def WidenReductions : SchedulePass<"autopar-widen-reductions"> {
   }];
 }
 
+def AlignOperands : SchedulePass<"autopar-align-operands"> {
+  let summary = "pad GEMMs whose rows are not aligned as fast kernels want them";
+  let description = [{
+    On a target whose table names `alignedBytes`, the rows in memory of the operands
+    and the result of a 16-bit or tf32 GEMM become a multiple of these, if it
+    multiplies enough for that. Constants are padded in @setup.
+
+    ```mlir
+    %y = autopar.einsum "mk,nk->mn" %x, %w : 4096x768, 50257x768 -> 4096x50257
+    // becomes, with %v = pad %w in @setup
+    %z = autopar.einsum "mk,nk->mn" %x, %v : 4096x768, 50264x768 -> 4096x50264
+    %y = autopar.slice %z starts = [0, 0] ... -> 4096x50257
+    ```
+  }];
+}
+
 def FormKernels : SchedulePass<"autopar-form-kernels"> {
   let summary = "make each kernel group an autopar.kernel";
   let description = [{
