@@ -26,7 +26,10 @@ Value negativeLogLikelihood(TensorBuilder &b, Value logits, Value labels,
   Value isLabel =
       b.compare(ComparePredicate::Eq, b.iota(shape, element, classDim),
                 b.spread(labels, logits, classDim));
-  return b.unary(UnaryKind::Neg, b.sum(b.selectOrZero(isLabel, log)));
+  // By row first: what a row's softmax computes is summed where it is.
+  Value rows =
+      b.reduce(ReduceKind::Sum, b.selectOrZero(isLabel, log), classDim);
+  return b.unary(UnaryKind::Neg, b.sum(rows));
 }
 
 Value softmaxCrossEntropy(TensorBuilder &b, Value logits, Value labels) {

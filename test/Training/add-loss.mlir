@@ -1,13 +1,14 @@
 // RUN: autopar-opt %s --split-input-file --autopar-add-loss | FileCheck %s
 
-// Labels become an input; what a label chooses is a select, so that it splits. A label that is no class ends the run.
+// Labels become an input; what a label chooses is a select, so that it splits, and is summed by row first. A label that is no class ends the run.
 // CHECK: module attributes {autopar.checks = [{message = "a label is no class: they are 0 to 4", output = "labels/violated"}]
 // CHECK: func.func @step(%[[X:.*]]: tensor<6x5xf32> {autopar.source = #autopar.input<"x">}, %[[T:.*]]: tensor<6xi64> {autopar.source = #autopar.input<"labels">})
 // CHECK-SAME: -> (tensor<f32> {autopar.result = #autopar.output<"loss">}, tensor<i1> {autopar.result = #autopar.output<"labels/violated">})
 // CHECK: %[[LOG:.*]] = autopar.softmax %[[X]] dim = 1 log
 // CHECK: %[[IS:.*]] = autopar.compare eq
 // CHECK: %[[OWN:.*]] = autopar.select %[[IS]], %[[LOG]],
-// CHECK: autopar.reduce sum %[[OWN]] dims = [0, 1] : tensor<6x5xf32> -> tensor<f32>
+// CHECK: %[[ROWS:.*]] = autopar.reduce sum %[[OWN]] dims = [1] : tensor<6x5xf32> -> tensor<6xf32>
+// CHECK: autopar.reduce sum %[[ROWS]] dims = [0] : tensor<6xf32> -> tensor<f32>
 module attributes {autopar.recipe = {loss = "softmax_cross_entropy_mean", optimizer = {kind = "sgd"}}} {
   func.func @step(%x: tensor<6x5xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<6x5xf32> {autopar.result = #autopar.output<"y">}) {
     return %x : tensor<6x5xf32>

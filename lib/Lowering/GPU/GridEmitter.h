@@ -97,6 +97,7 @@ public:
                    bool sums) override;
   mlir::Value scanElement(ScanOp op, llvm::ArrayRef<Index> at) override;
   mlir::Value topKElement(TopKOp op, llvm::ArrayRef<Index> at) override;
+  mlir::Value scatterElement(ScatterOp op, llvm::ArrayRef<Index> at) override;
   mlir::Value address(mlir::Value pointer, mlir::Type stored,
                       mlir::Value offset) override;
   IndexBlock blockOf(mlir::Value index, int64_t extent) override;
@@ -133,6 +134,11 @@ private:
   Values bestAfter(TopKOp op, llvm::ArrayRef<Index> at, mlir::ValueRange last,
                    mlir::Value isFirst, bool together);
   int64_t strideOfKept(mlir::Operation *op, int64_t size, int64_t bytes);
+  /// Which indices mean a row: a bit of a word in shared memory for each.
+  struct Hits {
+    mlir::Value words, count; // those to look at: none where no bit is set
+  };
+  Hits findHits(ScatterOp op, Index row, int64_t words);
   mlir::Value bestRow(TopKOp op, llvm::ArrayRef<Index> at, int64_t stride);
   mlir::Value scanRow(ScanOp op, llvm::ArrayRef<Index> at, int64_t stride);
   mlir::Value scanFrom(ScanOp op, llvm::ArrayRef<Index> at, mlir::Value start,

@@ -1,0 +1,103 @@
+//===- GridScatter.cpp - Rows that updates are added to -------------------===//
+//
+// The threads of a row find the indices that mean it, each a part, and note
+// them in shared memory; then each adds up the updates for elements of its own,
+// in the same order in every run.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GridEmitter.h"
+#include "autopar/Dialect/Shapes.h"
+
+using namespace mlir;
+
+namespace autopar::gpu {
+
+/// Fewer words of hits are not worth sharing a row for.
+static constexpr int64_t kLeastWords = 16;
+/// Indices of a word: number b * words + w is bit b of word w, so that
+/// neighbouring threads read neighbouring indices.
+static constexpr int64_t kBits = 32;
+
+GridEmitter::Hits GridEmitter::findHits(ScatterOp op, Index row,
+                                        int64_t words) {
+  Value &array = remembered(key(op, row));
+  Value &count = remembered(key(op.getResult().getAsOpaquePointer(), row));
+  if (array)
+    return {array, count};
+  ArrayRef<int64_t> shape = shapeOf(op.getIndices());
+  int64_t size = elementsOf(op.getIndices());
+  Type i64 = builder.getI64Type();
+  unsigned depth = this->depth(row);
+  Value made = sharedArray(i64, words * group.rows);
+  if (depth > 0)
+    barrier(depth);
+  Value base = mulInt(rowNumber(), words), zero = constantInt(0);
+  auto fill = [&](Index w, ValueRange any, Value alive) -> Values {
+    Value number = value(w);
+    Value word = foldRange(
+        constantInt(kBits), this->depth(number), zero,
+        [&](Index b, Value bits) {
+          Value at = addInt(mulInt(b.value, words), number);
+          Value isIndex = make<arith::CmpIOp>(arith::CmpIPredicate::slt, at,
+                                              constantInt(size));
+          at = make<arith::MinSIOp>(at, constantInt(size - 1));
+          Value hit = hitsRow(*this, op, delinearize({at}, shape), row);
+          hit = make<arith::AndIOp>(hit, isIndex);
+          Value bit =
+              make<arith::ShLIOp>(make<arith::ExtUIOp>(i64, hit), b.value);
+          return make<arith::OrIOp>(bits, bit);
+        });
+    storeShared(word, made, i64, addInt(base, number), alive,
+                this->depth(word));
+    return {make<arith::OrIOp>(any.front(), word)};
+  };
+  Values mine = forElements(words, depth, zero, fill);
+  Value any = joinRow(mine, [&](ValueRange a, ValueRange b) -> Values {
+                return {make<arith::OrIOp>(a.front(), b.front())};
+              }).front();
+  barrier(depth);
+  Value isNone = make<arith::CmpIOp>(arith::CmpIPredicate::eq, any, zero);
+  count = make<arith::SelectOp>(isNone, zero, constantInt(words));
+  array = pin(made, depth);
+  return {array, count};
+}
+
+/// The threads of a row find its updates together, and each adds them up for
+/// elements of its own.
+Value GridEmitter::scatterElement(ScatterOp op, ArrayRef<Index> at) {
+  Index row = at[op.getDim()];
+  ArrayRef<int64_t> shape = shapeOf(op.getIndices());
+  int64_t size = elementsOf(op.getIndices());
+  int64_t words = llvm::divideCeil(size, kBits);
+  bool isLong = words >= kLeastWords;
+  if (isLong)
+    findings.foldsFound.push_back({digitsOf(row), words, true, false});
+  int64_t bytes = words * group.rows * int64_t(sizeof(int64_t));
+  if (!isLong || !sharesRows() || varies(row) ||
+      bytes > (kMostSharedBytes - shared) / 2)
+    return LoopEmitter::scatterElement(op, at);
+  Hits hits = findHits(op, row, words);
+  Value base = mulInt(rowNumber(), words), zero = constantInt(0);
+  Value none = loops::neutralFor(*this, ReduceKind::Sum, op.getUpdates());
+  bool natural = loops::isNatural(op.getUpdates().getType());
+  unsigned depth = std::max(this->depth(at), this->depth(hits.count));
+  auto addWord = [&](Index w, Value sum) {
+    Value word =
+        load(hits.words, builder.getI64Type(), {addInt(base, w.value)});
+    Value isNone = make<arith::CmpIOp>(arith::CmpIPredicate::eq, word, zero);
+    Value bits = make<arith::SelectOp>(isNone, zero, constantInt(kBits));
+    return foldRange(bits, this->depth(bits), sum, [&](Index b, Value sum) {
+      Value number = addInt(mulInt(b.value, words), w.value);
+      number = make<arith::MinSIOp>(number, constantInt(size - 1));
+      Value bit = make<arith::ShRUIOp>(word, b.value);
+      Value hit = make<arith::TruncIOp>(builder.getI1Type(), bit);
+      Value x = updateAt(*this, op, delinearize({number}, shape), at);
+      x = make<arith::SelectOp>(hit, x, none);
+      return combineElements(*this, ReduceKind::Sum, sum, x, natural);
+    });
+  };
+  return foldRange(hits.count, depth, none, addWord);
+}
+
+} // namespace autopar::gpu
