@@ -2,12 +2,14 @@
 
 #include "DualBound.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cstring>
 
 using namespace llvm;
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 // The best code of the host is chosen at load; all give the same numbers.
-#define AUTOPAR_VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
+#define AUTOPAR_VECTOR_CLONES                                                  \
+  __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define AUTOPAR_VECTOR_CLONES
 #endif
@@ -43,67 +45,104 @@ DualBound::DualBound(const CostGraph &graph, const Domains &domains, double cap,
   for (const CostGraph::Edge &edge : graph.edges) {
     auto from = start.find({edge.a, edge.b});
     const EdgeMessages none, &given = from == start.end() ? none : from->second;
-    Edge item{edge, {}, give(edge.a, given.ofA), give(edge.b, given.ofB)};
+    Edge item{edge, {}, {}, give(edge.a, given.ofA), give(edge.b, given.ofB)};
     item.cells.reserve(item.ofRows.size() * item.ofColumns.size());
     size_t columns = graph.nodes[edge.b].size();
     for (unsigned a : domains[edge.a])
       for (unsigned b : domains[edge.b])
-        item.cells.push_back(
-            float(std::min(edge.cells[a * columns + b], this->cap)));
+        item.cells.push_back(std::min(edge.cells[a * columns + b], this->cap));
+    item.rounded.assign(item.cells.begin(), item.cells.end());
     edgesOf[edge.a].push_back(edges.size());
     edgesOf[edge.b].push_back(edges.size());
     edges.push_back(std::move(item));
   }
 }
 
+constexpr size_t kLanes = 16; // side by side
+using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
+
 /// Per row its least cell beside what the columns were given.
 AUTOPAR_VECTOR_CLONES
 static void leastOfRows(const float *cells, const float *ofColumns,
                         size_t columns, float *least, size_t rows) {
-  constexpr size_t kLanes =
-      16; // side by side: a compiler makes vectors of them
   for (size_t row = 0; row < rows; ++row, cells += columns) {
-    float lanes[kLanes];
-    std::fill_n(lanes, kLanes, std::numeric_limits<float>::infinity());
+    Lanes lanes = Lanes{} + std::numeric_limits<float>::infinity();
     size_t column = 0;
-    for (; column + kLanes <= columns; column += kLanes)
-      for (size_t lane = 0; lane < kLanes; ++lane)
-        lanes[lane] = std::min(lanes[lane],
-                               cells[column + lane] + ofColumns[column + lane]);
+    for (; column + kLanes <= columns; column += kLanes) {
+      Lanes costs, given;
+      std::memcpy(&costs, cells + column, sizeof(Lanes));
+      std::memcpy(&given, ofColumns + column, sizeof(Lanes));
+      costs += given;
+      lanes = costs < lanes ? costs : lanes;
+    }
+    float best = lanes[0];
+    for (size_t lane = 1; lane < kLanes; ++lane)
+      best = std::min(best, lanes[lane]);
     for (; column < columns; ++column)
-      lanes[0] = std::min(lanes[0], cells[column] + ofColumns[column]);
-    least[row] = *std::min_element(lanes, lanes + kLanes);
+      best = std::min(best, cells[column] + ofColumns[column]);
+    least[row] = best;
   }
 }
 
 /// The same per column, row by row through memory.
 AUTOPAR_VECTOR_CLONES
 static void leastOfColumns(const float *cells, const float *ofRows,
-                           size_t columns, float *least, size_t rows) {
+                           size_t columns, float *__restrict least,
+                           size_t rows) {
   std::fill_n(least, columns, std::numeric_limits<float>::infinity());
-  for (size_t row = 0; row < rows; ++row, cells += columns)
-    for (size_t column = 0; column < columns; ++column)
-      least[column] = std::min(least[column], cells[column] + ofRows[row]);
+  for (size_t row = 0; row < rows; ++row, cells += columns) {
+    float given = ofRows[row];
+    size_t column = 0;
+    for (; column + kLanes <= columns; column += kLanes) {
+      Lanes costs, before;
+      std::memcpy(&costs, cells + column, sizeof(Lanes));
+      std::memcpy(&before, least + column, sizeof(Lanes));
+      costs += given;
+      costs = costs < before ? costs : before;
+      std::memcpy(least + column, &costs, sizeof(Lanes));
+    }
+    for (; column < columns; ++column)
+      least[column] = std::min(least[column], cells[column] + given);
+  }
+}
+
+/// What each row and column costs at least; the columns' are taken down to it.
+AUTOPAR_VECTOR_CLONES
+static void leastOfBoth(const double *cells, const double *ofRows,
+                        const double *ofColumns, size_t columns,
+                        double *rowsLeast, double *columnsLeast, size_t rows) {
+  for (size_t row = 0; row < rows; ++row, cells += columns) {
+    double lanes[kLanes], own = ofRows[row];
+    std::fill_n(lanes, kLanes, kIllegal);
+    size_t column = 0;
+    for (; column + kLanes <= columns; column += kLanes)
+      for (size_t lane = 0; lane < kLanes; ++lane) {
+        size_t at = column + lane;
+        double cost = cells[at] + own + ofColumns[at];
+        lanes[lane] = std::min(lanes[lane], cost);
+        columnsLeast[at] = std::min(columnsLeast[at], cost);
+      }
+    for (; column < columns; ++column) {
+      double cost = cells[column] + own + ofColumns[column];
+      lanes[0] = std::min(lanes[0], cost);
+      columnsLeast[column] = std::min(columnsLeast[column], cost);
+    }
+    rowsLeast[row] = *std::min_element(lanes, lanes + kLanes);
+  }
 }
 
 double DualBound::at(const Edge &edge, size_t row, size_t column) const {
-  unsigned a = domains[edge.exact.a][row], b = domains[edge.exact.b][column];
-  size_t columns = graph.nodes[edge.exact.b].size();
-  return std::min(edge.exact.cells[a * columns + b], cap) + edge.ofRows[row] +
+  return edge.cells[row * edge.ofColumns.size() + column] + edge.ofRows[row] +
          edge.ofColumns[column];
 }
 
 std::pair<std::vector<double>, std::vector<double>>
 DualBound::leastOf(const Edge &edge) const {
-  std::vector<double> ofRows(edge.ofRows.size(), kIllegal),
-      ofColumns(edge.ofColumns.size(), kIllegal);
-  for (size_t row = 0; row < ofRows.size(); ++row)
-    for (size_t column = 0; column < ofColumns.size(); ++column) {
-      double cost = at(edge, row, column);
-      ofRows[row] = std::min(ofRows[row], cost);
-      ofColumns[column] = std::min(ofColumns[column], cost);
-    }
-  return {std::move(ofRows), std::move(ofColumns)};
+  size_t rows = edge.ofRows.size(), columns = edge.ofColumns.size();
+  std::vector<double> rowsLeast(rows), columnsLeast(columns, kIllegal);
+  leastOfBoth(edge.cells.data(), edge.ofRows.data(), edge.ofColumns.data(),
+              columns, rowsLeast.data(), columnsLeast.data(), rows);
+  return {std::move(rowsLeast), std::move(columnsLeast)};
 }
 
 /// Takes from every edge what it costs at least beside each choice of `node`.
@@ -115,10 +154,10 @@ void DualBound::pull(unsigned node) {
     const std::vector<double> &other = isRow ? edge.ofColumns : edge.ofRows;
     beside.assign(other.begin(), other.end());
     if (isRow)
-      leastOfRows(edge.cells.data(), beside.data(), edge.ofColumns.size(),
+      leastOfRows(edge.rounded.data(), beside.data(), edge.ofColumns.size(),
                   least.data(), edge.ofRows.size());
     else
-      leastOfColumns(edge.cells.data(), beside.data(), edge.ofColumns.size(),
+      leastOfColumns(edge.rounded.data(), beside.data(), edge.ofColumns.size(),
                      least.data(), edge.ofRows.size());
     std::vector<double> &given = isRow ? edge.ofRows : edge.ofColumns;
     for (auto [cost, own, taken] : zip_equal(nodes[node], given, least)) {

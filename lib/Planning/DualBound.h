@@ -41,7 +41,8 @@ private:
   /// rounded cells.
   struct Edge {
     const CostGraph::Edge &exact;
-    std::vector<float> cells;                // rounded, over the domains
+    std::vector<double> cells; // over the domains, `cap` at most
+    std::vector<float> rounded;
     std::vector<double> ofRows, ofColumns{}; // over the domains
   };
   /// Per row and per column of an edge the least that it costs.
