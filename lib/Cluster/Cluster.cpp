@@ -53,15 +53,27 @@ int64_t Cluster::memoryBytes() const {
   return least;
 }
 
-Cluster Cluster::part(int64_t first, int64_t count) const {
+/// Of a core, for each of `devices` of a node of which `atOnce` times as many
+/// work at a time.
+static double shareOfPart(const NodeGroup &group, int64_t devices,
+                          int64_t atOnce) {
+  int64_t working =
+      atOnce > 0 ? std::min(atOnce * devices, group.devices) : group.devices;
+  if (group.partShare > 0 || group.cores == 0)
+    return group.share();
+  return std::min(1.0, double(group.cores) / double(working));
+}
+
+Cluster Cluster::part(int64_t first, int64_t count, int64_t atOnce) const {
   Cluster part;
   part.withinNode = withinNode;
   part.betweenNodes = betweenNodes;
   auto add = [&](const NodeGroup &group, int64_t nodeCount, int64_t devices) {
     if (nodeCount > 0 && devices > 0)
-      part.nodes.push_back(
-          {nodeCount, group.type, devices, group.cores,
-           devices < group.devices ? group.share() : group.partShare});
+      part.nodes.push_back({nodeCount, group.type, devices, group.cores,
+                            devices < group.devices
+                                ? shareOfPart(group, devices, atOnce)
+                                : group.partShare});
   };
   for (const NodeGroup &group : nodes) {
     int64_t size = group.count * group.devices;

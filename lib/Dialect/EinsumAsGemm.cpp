@@ -219,18 +219,36 @@ static SmallVector<int64_t> growthOf(StringRef letters, Value value,
   return growth;
 }
 
+/// The letters that play the role of `letter`: in the same ones of the three
+/// tensors. A GEMM has them as one dimension.
+static size_t lettersAlike(EinsumOp op, char letter) {
+  auto isIn = [](StringRef letters, char one) { return letters.contains(one); };
+  std::string all = (op.getLhsLetters() + op.getResultLetters()).str();
+  for (char other : op.getRhsLetters())
+    if (!isIn(all, other))
+      all += other;
+  llvm::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return llvm::count_if(all, [&](char other) {
+    return llvm::all_of(
+        ArrayRef{op.getLhsLetters(), op.getRhsLetters(), op.getResultLetters()},
+        [&](StringRef letters) {
+          return isIn(letters, letter) == isIn(letters, other);
+        });
+  });
+}
+
 std::optional<GemmGrowth> alignedGrowth(Operation *op, int64_t bytes) {
   auto einsum = dyn_cast<EinsumOp>(op);
-  auto gemm = einsum ? einsumAsGemm(einsum) : std::nullopt;
-  if (!gemm)
+  if (!einsum || !einsumAsGemm(einsum))
     return std::nullopt;
   int64_t element = elementBytes(getElementTypeOrSelf(einsum.getResult()));
   Sizes sizes;
   auto align = [&](StringRef letters, Value value) {
-    // A row of several dimensions is not aligned by padding one of them.
     int64_t size = letters.empty() ? 1 : shapeOf(value).back();
-    bool isRow = size == gemm->m || size == gemm->n || size == gemm->k;
-    if (isRow && size > 1 && size * element % bytes != 0)
+    // A row of several dimensions is not aligned by padding one of them.
+    if (size > 1 && size * element % bytes != 0 &&
+        lettersAlike(einsum, letters.back()) == 1)
       sizes[letters.back()] = llvm::alignTo(size, bytes / element);
   };
   align(einsum.getLhsLetters(), einsum.getLhs());

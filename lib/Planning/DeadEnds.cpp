@@ -15,7 +15,7 @@ struct Side {
   unsigned other;
   size_t stride, otherStride;
   double at(unsigned choice, unsigned otherChoice) const {
-    return edge->cells.data()[choice * stride + otherChoice * otherStride];
+    return edge->cells[choice * stride + otherChoice * otherStride];
   }
 };
 
@@ -78,10 +78,9 @@ Matrix::Matrix(const Side &side, ArrayRef<unsigned> ownDomain,
                ArrayRef<unsigned> otherDomain)
     : own(ownDomain.size()), others(otherDomain.size()), perOwn(own * others),
       perOther(own * others), bestBeside(own, 0) {
-  double *rows = perOwn.data(), *columns = perOther.data();
   for (size_t choice = 0; choice < own; ++choice)
     for (size_t other = 0; other < others; ++other)
-      rows[choice * others + other] = columns[other * own + choice] =
+      perOwn[choice * others + other] = perOther[other * own + choice] =
           side.at(ownDomain[choice], otherDomain[other]);
   for (size_t choice = 0; choice < own; ++choice)
     bestBeside[choice] =

@@ -110,7 +110,8 @@ static void leastOfColumns(const float *cells, const float *ofRows,
 AUTOPAR_VECTOR_CLONES
 static void leastOfBoth(const double *cells, const double *ofRows,
                         const double *ofColumns, size_t columns,
-                        double *rowsLeast, double *columnsLeast, size_t rows) {
+                        double *rowsLeast, double *__restrict columnsLeast,
+                        size_t rows) {
   for (size_t row = 0; row < rows; ++row, cells += columns) {
     double lanes[kLanes], own = ofRows[row];
     std::fill_n(lanes, kLanes, kIllegal);

@@ -87,7 +87,8 @@ void PlanCost::addMessages() {
 }
 
 PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph)
-    : plan(plan), graph(graph), places(plan.cluster, plan.stages),
+    : plan(plan), graph(graph),
+      places(plan.cluster, plan.stages, plan.microBatches),
       prices(pricesOf(places, plan.mesh, shared)) {
   findStages();
   auto shardingOf = [&](unsigned value) { return plan.values[value].sharding; };

@@ -91,7 +91,7 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
   if (!demands)
     return demands.takeError();
   int64_t stages = trial.candidate.stages;
-  StagePlaces places(trial.cluster, stages);
+  StagePlaces places(trial.cluster, stages, trial.microBatches);
   int64_t memoryLimit = places.memoryLimits(request.memoryLimit);
   auto built = std::make_unique<TrialProblem>(PlanQuestion{graph,
                                                            trial.cluster,
@@ -161,7 +161,7 @@ Outcome PlanSearch::finish(const Trial &trial, TrialProblem &built,
         [&](const ErrorInfoBase &what) { built.complaint = what.message(); });
     return {kIllegal, std::numeric_limits<int64_t>::max()};
   }
-  StagePlaces places(trial.cluster, plan.stages);
+  StagePlaces places(trial.cluster, plan.stages, plan.microBatches);
   int64_t excess = excessBytes(plan, places, request.memoryLimit);
   // Of devices that differ, as if all had the least.
   Outcome outcome{plan.predictedStepSeconds,

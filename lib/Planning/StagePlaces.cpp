@@ -15,10 +15,11 @@ static bool isAlike(const Cluster &a, const Cluster &b) {
       });
 }
 
-StagePlaces::StagePlaces(const Cluster &cluster, int64_t stages)
+StagePlaces::StagePlaces(const Cluster &cluster, int64_t stages,
+                         int64_t microBatches)
     : whole(cluster), kindOf(stages, 0) {
   int64_t devices = cluster.deviceCount() / stages;
-  kinds.push_back(cluster.part(0, devices));
+  kinds.push_back(cluster.part(0, devices, microBatches));
   if (stages == 1)
     return;
   const NodeGroup &first = cluster.nodes.front();
@@ -26,7 +27,7 @@ StagePlaces::StagePlaces(const Cluster &cluster, int64_t stages)
       (first.devices % devices == 0 || devices % first.devices == 0))
     return; // all are alike
   for (int64_t stage = 1; stage < stages; ++stage) {
-    Cluster place = cluster.part(stage * devices, devices);
+    Cluster place = cluster.part(stage * devices, devices, microBatches);
     auto kind = llvm::find_if(
         kinds, [&](const Cluster &other) { return isAlike(place, other); });
     kindOf[stage] = kind - kinds.begin();

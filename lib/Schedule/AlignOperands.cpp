@@ -1,16 +1,15 @@
 //===- AlignOperands.cpp - Sizes that fast kernels of GEMMs take ----------===//
 
 #include "PersistentTable.h"
+#include "SetupPadding.h"
 #include "autopar/Cost/KernelGroups.h"
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/EinsumAsGemm.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Dialect/Shapes.h"
 #include "autopar/Dialect/TensorBuilder.h"
+#include "autopar/Planning/WritePlan.h"
 #include "autopar/Schedule/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -18,80 +17,176 @@ namespace autopar {
 #define GEN_PASS_DEF_ALIGNOPERANDS
 #include "autopar/Schedule/Passes.h.inc"
 
+/// Padding moves its operands and results once more, and their epilogue is a
+/// kernel beside the GEMM: worth it where it multiplies so often for each of
+/// their bytes. (An H100 with cuBLASLt 13.1: 95 TF/s without, 700 with, beside
+/// 3 TB/s.)
+static constexpr double kLeastFlopsPerByte = 64;
+/// A smaller GEMM takes no longer than the launch of that kernel.
+static constexpr double kLeastFlops = 2.5e8;
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
 namespace {
+/// What a device of a stage holds by the plan, and may.
+class StageMemory {
+public:
+  StageMemory(ModuleOp module, int64_t stage) : module(module), stage(stage) {}
+  LogicalResult read();
 
-/// Padding moves its operands and results once more: worth it where a GEMM
-/// multiplies so often for each of their bytes. (An H100 with cuBLASLt 13.1: 95
-/// TF/s without, 700 with, beside 3 TB/s.)
-constexpr double kLeastFlopsPerByte = 64;
-/// A smaller GEMM takes no longer than a launch, which its epilogue may then
-/// cost.
-constexpr double kLeastFlops = 2.5e8;
+  /// Whether a GEMM fits beside what was taken: `constants` stay, `others` are
+  /// there while it runs. If so they are taken.
+  bool take(int64_t constants, int64_t others);
+  /// Says in the plan what was taken.
+  void write();
 
-/// No input of a step reaches it.
-bool isConstant(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  auto func =
-      argument ? dyn_cast<func::FuncOp>(value.getParentBlock()->getParentOp())
-               : func::FuncOp();
-  return func &&
-         isa_and_nonnull<ParameterAttr, SetupResultAttr>(
-             func.getArgAttr(argument.getArgNumber(), AutoparDialect::kSource));
+private:
+  DictionaryAttr plan() {
+    return module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan);
+  }
+
+  ModuleOp module;
+  int64_t stage;
+  std::optional<int64_t> room; // none: no limit is known
+  int64_t taken = 0, most = 0;
+};
+} // namespace
+
+static ArrayAttr predictedBytes(DictionaryAttr plan) {
+  return plan ? plan.getAs<ArrayAttr>("predicted_stage_memory_bytes")
+              : ArrayAttr();
 }
 
-bool isZero(ArrayRef<int64_t> values) {
+static IntegerAttr ofStage(ArrayAttr bytes, int64_t stage) {
+  return bytes && stage < int64_t(bytes.size())
+             ? dyn_cast<IntegerAttr>(bytes[stage])
+             : IntegerAttr();
+}
+
+LogicalResult StageMemory::read() {
+  IntegerAttr predicted = ofStage(predictedBytes(plan()), stage);
+  if (!predicted)
+    return success();
+  auto request = plan().getAs<DictionaryAttr>("request");
+  auto asked =
+      request ? request.getAs<IntegerAttr>("memory_limit") : IntegerAttr();
+  FailureOr<Cluster> cluster = plannedCluster(module, 1);
+  if (failed(cluster))
+    return failure();
+  if (int64_t limit = asked ? asked.getInt() : cluster->memoryBytes())
+    room = limit - predicted.getInt();
+  return success();
+}
+
+bool StageMemory::take(int64_t constants, int64_t others) {
+  int64_t whole = std::max(taken + constants + others, most + constants);
+  if (room && whole > *room)
+    return false;
+  taken += constants;
+  most = whole;
+  return true;
+}
+
+void StageMemory::write() {
+  ArrayAttr bytes = predictedBytes(plan());
+  IntegerAttr predicted = ofStage(bytes, stage);
+  if (!predicted || most == 0)
+    return;
+  Builder builder(module.getContext());
+  SmallVector<Attribute> stages(bytes.getValue());
+  stages[stage] = builder.getI64IntegerAttr(predicted.getInt() + most);
+  int64_t peak = 0;
+  for (int64_t i = 0; i < int64_t(stages.size()); ++i)
+    if (IntegerAttr one = ofStage(builder.getArrayAttr(stages), i))
+      peak = std::max(peak, one.getInt());
+  NamedAttrList fields(plan());
+  fields.set("predicted_stage_memory_bytes", builder.getArrayAttr(stages));
+  fields.set("predicted_peak_memory_bytes", builder.getI64IntegerAttr(peak));
+  module->setAttr(AutoparDialect::kPlan,
+                  fields.getDictionary(module.getContext()));
+}
+
+//===----------------------------------------------------------------------===//
+// Padding
+//===----------------------------------------------------------------------===//
+
+static bool isZero(ArrayRef<int64_t> values) {
   return llvm::all_of(values, [](int64_t value) { return value == 0; });
 }
 
+static SmallVector<int64_t> larger(Value value, ArrayRef<int64_t> more) {
+  SmallVector<int64_t> shape(shapeOf(value));
+  for (auto [size, by] : llvm::zip_equal(shape, more))
+    size += by;
+  return shape;
+}
+
+namespace {
 class Aligner {
 public:
-  explicit Aligner(const TargetTable &table, bool tf32)
-      : table(table), tf32(tf32) {}
+  Aligner(const TargetTable &table, bool tf32, StageMemory &memory)
+      : table(table), tf32(tf32), memory(memory) {}
   void align(Operation *op);
   /// What it has made of operands.
   ArrayRef<Operation *> pads() const { return made; }
 
 private:
-  bool isWorthIt(Operation *op, const GemmGrowth &growth) const;
+  bool isWorthIt(Operation *op, const GemmGrowth &growth);
   Value pad(OpBuilder &builder, Location loc, Value value,
             ArrayRef<int64_t> more);
+  Value *findPad(Value value, ArrayRef<int64_t> more);
 
   const TargetTable &table;
   const bool tf32;
+  StageMemory &memory;
   /// Values that several GEMMs read are padded once.
   llvm::DenseMap<Value, SmallVector<std::pair<SmallVector<int64_t>, Value>, 1>>
       padded;
   SmallVector<Operation *> made;
 };
-
 } // namespace
 
-bool Aligner::isWorthIt(Operation *op, const GemmGrowth &growth) const {
+Value *Aligner::findPad(Value value, ArrayRef<int64_t> more) {
+  for (auto &[by, result] : padded[value])
+    if (ArrayRef(by) == more)
+      return &result;
+  return nullptr;
+}
+
+/// It multiplies enough for what it moves, and there is memory for it.
+bool Aligner::isWorthIt(Operation *op, const GemmGrowth &growth) {
   double moved = 0;
-  auto add = [&](Value value, ArrayRef<int64_t> more) {
-    if (!isZero(more) && !isConstant(value))
-      moved += 2.0 * double(bytesOf(value.getType()));
+  int64_t constants = 0, others = 0;
+  auto add = [&](Value value, ArrayRef<int64_t> more, bool isResult) {
+    if (isZero(more) || (!isResult && findPad(value, more)))
+      return;
+    auto type = cast<RankedTensorType>(value.getType());
+    int64_t bytes = bytesOf(type.clone(larger(value, more)));
+    bool isConstant = !isResult && constantOf(value);
+    (isConstant ? constants : others) += bytes;
+    moved += isConstant ? 0 : 2.0 * double(bytes);
   };
-  add(op->getOperand(0), growth.lhs);
-  add(op->getOperand(1), growth.rhs);
-  add(op->getResult(0), growth.result);
+  add(op->getOperand(0), growth.lhs, false);
+  add(op->getOperand(1), growth.rhs, false);
+  add(op->getResult(0), growth.result, true);
   double flops = cast<KernelOpInterface>(op).getFlops();
-  return flops >= std::max(kLeastFlops, kLeastFlopsPerByte * moved);
+  return flops >= std::max(kLeastFlops, kLeastFlopsPerByte * moved) &&
+         memory.take(constants, others);
 }
 
 Value Aligner::pad(OpBuilder &builder, Location loc, Value value,
                    ArrayRef<int64_t> more) {
   if (isZero(more))
     return value;
-  auto &known = padded[value];
-  for (auto &[by, result] : known)
-    if (ArrayRef(by) == more)
-      return result;
+  if (Value *known = findPad(value, more))
+    return *known;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(value);
   Value result = TensorBuilder(builder, loc)
                      .pad(value, SmallVector<int64_t>(more.size(), 0), more);
-  known.push_back({SmallVector<int64_t>(more), result});
+  padded[value].push_back({SmallVector<int64_t>(more), result});
   made.push_back(result.getDefiningOp());
   return result;
 }
@@ -114,200 +209,45 @@ void Aligner::align(Operation *op) {
   if (isZero(growth->result))
     return;
   Value result = op->getResult(0);
-  SmallVector<int64_t> shape(shapeOf(result)), larger;
-  for (auto [size, more] : llvm::zip_equal(shape, growth->result))
-    larger.push_back(size + more);
-  result.setType(RankedTensorType::get(larger, element));
+  SmallVector<int64_t> shape(shapeOf(result));
+  result.setType(
+      RankedTensorType::get(larger(result, growth->result), element));
   builder.setInsertionPointAfter(op);
   SmallVector<int64_t> zeros(shape.size(), 0), ones(shape.size(), 1);
   Value part = TensorBuilder(builder, loc).slice(result, zeros, shape, ones);
   Operation *slice = part.getDefiningOp();
   slice->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  op->removeDiscardableAttr(AutoparDialect::kNames);
   result.replaceAllUsesExcept(part, slice);
 }
 
-//===----------------------------------------------------------------------===//
-// Constants are padded in @setup
-//===----------------------------------------------------------------------===//
-
-namespace {
-class SetupPadding {
-public:
-  SetupPadding(ModuleOp module, func::FuncOp step, Mesh mesh)
-      : module(module), step(step), mesh(std::move(mesh)) {}
-  void move(Operation *pad);
-
-private:
-  Attribute attribute(BlockArgument argument, StringRef name) {
-    return step.getArgAttr(argument.getArgNumber(), name);
-  }
-  RankedTensorType globalType(Value padded, ShardingAttr sharding) const;
-  func::FuncOp findSetup();
-  Value inSetup(BlockArgument argument);
-  StringAttr nameOf(BlockArgument argument);
-  void replace(BlockArgument argument, Value value, RankedTensorType global);
-  Value append(BlockArgument argument, Value value, RankedTensorType global);
-
-  Operation *setupEnd() { return setup.getBody().front().getTerminator(); }
-
-  ModuleOp module;
-  func::FuncOp step, setup;
-  Mesh mesh;
-};
-} // namespace
-
-/// A type that the sharding cuts into the padded blocks; null: none.
-RankedTensorType SetupPadding::globalType(Value padded,
-                                          ShardingAttr sharding) const {
-  Sharding cut = sharding.toSharding(mesh);
-  SmallVector<int64_t> global;
-  for (auto [size, dim] : llvm::zip_equal(shapeOf(padded), cut.dims))
-    global.push_back(size * mesh.product(dim.subAxes));
-  if (ArrayRef(localShape(global, cut, mesh)) != shapeOf(padded))
-    return {};
-  return cast<RankedTensorType>(padded.getType()).clone(global);
-}
-
-/// Makes it where there is none.
-func::FuncOp SetupPadding::findSetup() {
-  std::string name = ("setup_" + Twine(stageOf(step))).str();
-  if (auto found = module.lookupSymbol<func::FuncOp>(name))
-    return found;
-  OpBuilder builder(step);
-  auto made = func::FuncOp::create(builder, step.getLoc(), name,
-                                   builder.getFunctionType({}, {}));
-  if (Attribute stage = step->getAttr(AutoparDialect::kStage))
-    made->setAttr(AutoparDialect::kStage, stage);
-  builder.setInsertionPointToEnd(made.addEntryBlock());
-  func::ReturnOp::create(builder, step.getLoc());
-  return made;
-}
-
-/// The same constant in @setup.
-Value SetupPadding::inSetup(BlockArgument argument) {
-  Attribute source = attribute(argument, AutoparDialect::kSource);
-  if (auto result = dyn_cast<SetupResultAttr>(source))
-    return setupEnd()->getOperand(result.getIndex());
-  auto same = [&](unsigned number, StringRef name) {
-    return setup.getArgAttr(number, name) == attribute(argument, name);
-  };
-  unsigned count = setup.getNumArguments();
-  for (unsigned number = 0; number < count; ++number)
-    if (same(number, AutoparDialect::kSource) &&
-        same(number, AutoparDialect::kSharding))
-      return setup.getArgument(number);
-  (void)setup.insertArgument(count, argument.getType(),
-                             step.getArgAttrDict(argument.getArgNumber()),
-                             argument.getLoc());
-  return setup.getArgument(count);
-}
-
-/// A name that no value of @setup has.
-StringAttr SetupPadding::nameOf(BlockArgument argument) {
-  llvm::StringSet<> taken;
-  for (unsigned i = 0; i < setup.getNumResults(); ++i)
-    if (auto value = setup.getResultAttrOfType<SetupValueAttr>(
-            i, AutoparDialect::kResult))
-      taken.insert(value.getName().getValue());
-  std::string base;
-  Attribute source = attribute(argument, AutoparDialect::kSource);
-  if (auto parameter = dyn_cast<ParameterAttr>(source))
-    base = parameter.getName().str();
-  else if (auto value = setup.getResultAttrOfType<SetupValueAttr>(
-               cast<SetupResultAttr>(source).getIndex(),
-               AutoparDialect::kResult))
-    base = value.getName().str();
-  std::string name = base + "/aligned";
-  for (unsigned i = 1; taken.contains(name); ++i)
-    name = base + "/aligned/" + std::to_string(i);
-  return StringAttr::get(module.getContext(), name);
-}
-
-/// `value` takes the place of the setup value that nothing else reads.
-void SetupPadding::replace(BlockArgument argument, Value value,
-                           RankedTensorType global) {
-  auto source =
-      cast<SetupResultAttr>(attribute(argument, AutoparDialect::kSource));
-  auto type = TypeAttr::get(global);
-  setupEnd()->setOperand(source.getIndex(), value);
-  setup.setResultAttr(source.getIndex(), AutoparDialect::kGlobalType, type);
-  argument.setType(value.getType());
-  step.setArgAttr(argument.getArgNumber(), AutoparDialect::kGlobalType, type);
-}
-
-/// `value` becomes a setup value beside the constant; the step's argument.
-Value SetupPadding::append(BlockArgument argument, Value value,
-                           RankedTensorType global) {
-  Builder builder(module.getContext());
-  auto entry = [&](StringRef name, Attribute what) {
-    return builder.getDictionaryAttr(
-        {builder.getNamedAttr(name, what),
-         builder.getNamedAttr(AutoparDialect::kGlobalType,
-                              TypeAttr::get(global)),
-         builder.getNamedAttr(AutoparDialect::kSharding,
-                              attribute(argument, AutoparDialect::kSharding))});
-  };
-  unsigned result = setup.getNumResults(), number = step.getNumArguments();
-  auto what = SetupValueAttr::get(module.getContext(), nameOf(argument));
-  setupEnd()->insertOperands(result, value);
-  (void)setup.insertResult(result, value.getType(),
-                           entry(AutoparDialect::kResult, what));
-  (void)step.insertArgument(
-      number, value.getType(),
-      entry(AutoparDialect::kSource,
-            SetupResultAttr::get(module.getContext(), result)),
-      argument.getLoc());
-  return step.getArgument(number);
-}
-
-void SetupPadding::move(Operation *pad) {
-  auto argument = dyn_cast<BlockArgument>(pad->getOperand(0));
-  if (!argument || !isConstant(argument))
-    return;
-  RankedTensorType global = globalType(
-      pad->getResult(0),
-      cast<ShardingAttr>(attribute(argument, AutoparDialect::kSharding)));
-  if (!global)
-    return;
-  setup = findSetup();
-  OpBuilder builder(setupEnd());
-  IRMapping map;
-  map.map(argument, inSetup(argument));
-  Value value = builder.clone(*pad, map)->getResult(0);
-  Value read = argument;
-  if (argument.hasOneUse() &&
-      isa<SetupResultAttr>(attribute(argument, AutoparDialect::kSource)))
-    replace(argument, value, global);
-  else
-    read = append(argument, value, global);
-  pad->getResult(0).replaceAllUsesWith(read);
-  pad->erase();
-  if (argument.use_empty()) // a parameter that @setup alone reads now
-    (void)step.eraseArgument(argument.getArgNumber());
-  for (func::FuncOp func : {setup, step})
-    func.setType(builder.getFunctionType(
-        func.getBody().front().getArgumentTypes(),
-        func.getBody().front().getTerminator()->getOperandTypes()));
+static LogicalResult alignStep(ModuleOp module, func::FuncOp step,
+                               const Mesh &mesh) {
+  StageMemory memory(module, stageOf(step));
+  if (failed(memory.read()))
+    return failure();
+  Aligner aligner(targetTable(module), allowsTf32(module), memory);
+  for (Operation &op : llvm::make_early_inc_range(step.getBody().front()))
+    aligner.align(&op);
+  SetupPadding padding(module, step, mesh);
+  for (Operation *pad : aligner.pads())
+    padding.move(pad);
+  memory.write();
+  return success();
 }
 
 namespace {
 struct AlignOperands : impl::AlignOperandsBase<AlignOperands> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    const TargetTable &table = targetTable(module);
     SmallVector<MeshOp> meshes(module.getOps<MeshOp>());
-    if (table.contraction.alignedBytes == 0 || meshes.size() != 1)
+    if (targetTable(module).contraction.alignedBytes == 0 || meshes.size() != 1)
       return;
-    for (auto step : llvm::to_vector(module.getOps<func::FuncOp>())) {
-      if (!step.getName().starts_with("step_"))
-        continue;
-      Aligner aligner(table, allowsTf32(module));
-      for (Operation &op : llvm::make_early_inc_range(step.getBody().front()))
-        aligner.align(&op);
-      SetupPadding padding(module, step, meshes.front().getMesh().toMesh());
-      for (Operation *pad : aligner.pads())
-        padding.move(pad);
-    }
+    Mesh mesh = meshes.front().getMesh().toMesh();
+    for (auto step : llvm::to_vector(module.getOps<func::FuncOp>()))
+      if (step.getName().starts_with("step_") &&
+          failed(alignStep(module, step, mesh)))
+        return signalPassFailure();
   }
 };
 } // namespace

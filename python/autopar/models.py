@@ -118,6 +118,26 @@ def convnet(folder, batch=4, channels=8, size=16, classes=10, layers=2):
     b.save(folder, [("image", TensorProto.FLOAT, [batch, 3, size, size])], [(x, TensorProto.FLOAT, [batch, classes])], arrays)
 
 
+def separable(folder, batch=4, channels=32, size=32, classes=10, layers=4):
+    """Blocks of a depthwise and a pointwise convolution, each other one with stride 2 and twice the channels; pooling, a classifier."""
+    b = Builder()
+
+    def conv(x, name, o, c, k, stride=1, group=1):
+        w = b.weight(f"{name}.w", o, c // group, k, k, scale=(c // group * k * k) ** -0.5)
+        y = b.node("Conv", x, w, b.weight(f"{name}.b", o, scale=0.1), pads=[k // 2] * 4, strides=[stride] * 2, group=group)
+        return b.node("Relu", y)
+
+    x = conv("image", "stem", channels, 3, 3)
+    for i in range(layers):
+        out = channels * (1 + i % 2)
+        x = conv(x, f"block{i}.depthwise", channels, channels, 3, 1 + i % 2, channels)
+        x, channels = conv(x, f"block{i}.pointwise", out, channels, 1), out
+    x = b.node("Flatten", b.node("GlobalAveragePool", x))
+    x = b.node("Gemm", x, b.weight("head.w", classes, channels, scale=channels**-0.5), b.weight("head.b", classes, scale=0.1), transB=1)
+    arrays = {"image": draw("image", (batch, 3, size, size), 1)}
+    b.save(folder, [("image", TensorProto.FLOAT, [batch, 3, size, size])], [(x, TensorProto.FLOAT, [batch, classes])], arrays)
+
+
 def gpt2(folder, batch=4, sequence=64, layers=12, hidden=768, heads=12, vocabulary=50257, positions=1024):
     """GPT-2 (Radford et al. 2019); the defaults are the 124M model. Input: token ids; output: logits."""
     b = Builder()
@@ -214,7 +234,7 @@ def llama(folder, batch=4, sequence=64, layers=12, hidden=768, heads=12, groups=
     b.save(folder, [("input_ids", TensorProto.INT64, [batch, sequence])], outputs, {"input_ids": ids})
 
 
-MAKERS = {"matmul": matmul, "mlp": mlp, "convnet": convnet, "gpt2": gpt2, "llama": llama}
+MAKERS = {"matmul": matmul, "mlp": mlp, "convnet": convnet, "separable": separable, "gpt2": gpt2, "llama": llama}
 
 
 def main():

@@ -13,8 +13,9 @@
 namespace autopar::runtime {
 
 /// Runs aprt_gemm on cuBLASLt, on the stream of the current op. A plan is made
-/// at the first call of a description and kept: later calls allocate nothing
-/// and may be captured in a graph.
+/// at the first call of a description and kept, and so are the addresses of a
+/// batch's matrices at the first call of these operands: later calls allocate
+/// nothing and may be captured in a graph.
 class CudaGemm {
 public:
   CudaGemm(const CublasLtApi &library, CudaContext &context, size_t slots)

@@ -5,6 +5,7 @@
 #include "../core/DataType.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace autopar::runtime {
 
@@ -216,7 +217,9 @@ Status CudaGemmPlan::chooseAlgorithm(cublasLtHandle_t handle,
   cublasStatus_t status = library.cublasLtMatmulAlgoGetHeuristic(
       handle, operation.get(), bLayout.get(), aLayout.get(), cLayout.get(),
       cLayout.get(), made, mostResults, results, &found);
-  if (status != CUBLAS_STATUS_NOT_SUPPORTED)
+  // Libraries may know batches by address and have no such GEMM.
+  if (status != CUBLAS_STATUS_NOT_SUPPORTED &&
+      !(byAddress && status == CUBLAS_STATUS_INVALID_VALUE))
     APRT_TRY(library.check(status, "cublasLtMatmulAlgoGetHeuristic"));
   // Best first; each says whether it can be used.
   for (int i = 0; i < found && status == CUBLAS_STATUS_SUCCESS; ++i) {
@@ -294,10 +297,11 @@ Status CudaGemmPlan::findAddresses(const GemmOperands &operands,
   size_t size = host.size() * sizeof(CUdeviceptr);
   APRT_TRY(context.allocate(int64_t(size), "addresses of a batch's matrices",
                             context.memory.workspace, found));
-  addresses.emplace(operands, found);
   APRT_CUDA(context.driver, cuMemcpyHtoDAsync_v2, deviceAddress(found),
             host.data(), size, context.currentStream());
-  return context.waitForAll(); // `host` ends here
+  APRT_TRY(context.waitForAll()); // `host` ends here
+  addresses.emplace(operands, found);
+  return Status::success();
 }
 
 void CudaGemmPlan::release(CudaContext &context) {

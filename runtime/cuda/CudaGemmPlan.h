@@ -10,7 +10,6 @@
 #include "LibraryHandle.h"
 
 #include <unordered_map>
-#include <vector>
 
 namespace autopar::runtime {
 

@@ -125,7 +125,7 @@ cublasStatus_t setLayout(cublasLtMatrixLayout_t handle,
   case CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET:
     return store(layout->batchStride, value, bytes);
   case CUBLASLT_MATRIX_LAYOUT_BATCH_MODE:
-    if (isPlanted(Planted::cublasStrided))
+    if (planted(Planted::cublasStrided) == 1)
       break; // as of an older library
     return store(layout->mode, value, bytes);
   }

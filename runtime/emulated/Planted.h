@@ -25,7 +25,8 @@ namespace autopar::runtime::emulated {
   X(cublasFirst, "cublaslt-first",                                             \
     "the state of the first algorithm that the heuristics return")             \
   X(cublasStrided, "cublaslt-strided",                                         \
-    "1: cuBLASLt knows strided batches alone, as older ones do")               \
+    "1: cuBLASLt knows strided batches alone, as older ones do; "              \
+    "2: its heuristics refuse others")                                         \
   X(cudnnCreate, "cudnn-create", "the status of making a handle")              \
   X(cudnnGraph, "cudnn-graph", "the status of a convolution's graph")          \
   X(cudnnHeuristic, "cudnn-heuristic",                                         \

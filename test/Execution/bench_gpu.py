@@ -314,7 +314,11 @@ def main():
     if target == "emulated":
         print("no GPU: tried on the emulated device with small sizes; its times say nothing")
     with tempfile.TemporaryDirectory() as work:
-        lists = [[word for word in text.split(",") if word] for text in (options.networks, options.precisions, options.against)]
+        lists = []
+        for name, known in {"networks": NETWORKS, "precisions": PRECISIONS, "against": RIVALS}.items():
+            lists.append([word for word in getattr(options, name).split(",") if word])
+            if unknown := [word for word in lists[-1] if word not in known]:
+                arguments.error(f"--{name} knows {', '.join(known)}, not {', '.join(unknown)}")
         bench = Bench(target, rates, options.folder, work, options.rounds, *lists)
         for part in options.parts.split(","):
             guarded(bench, part, lambda: parts[part](bench))

@@ -62,8 +62,8 @@ struct NodeGroup {
   /// Of each node, which its devices share: ranks on processors; 0: each device
   /// has its own.
   int64_t cores = 0;
-  /// Of the devices of a part of a node: the share that they have in the whole;
-  /// 0: the node is whole.
+  /// Of the devices of a part of a node: the share that they have beside the
+  /// other parts that work; 0: the node is whole.
   double partShare = 0;
 
   /// Of a core, for each device when all of them work.
@@ -87,8 +87,9 @@ struct Cluster {
   DeviceType slowest() const;
   /// The least memory that a device has; 0: that of none is known.
   int64_t memoryBytes() const;
-  /// `count` devices from `first` on, on the nodes that they are on.
-  Cluster part(int64_t first, int64_t count) const;
+  /// `count` devices from `first` on, on the nodes that they are on. `atOnce`:
+  /// how many such parts work at a time, and share a node's cores; 0: all.
+  Cluster part(int64_t first, int64_t count, int64_t atOnce = 0) const;
 };
 
 /// The type of that name; the error lists those known.

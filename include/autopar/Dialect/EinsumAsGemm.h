@@ -52,8 +52,8 @@ struct GemmGrowth {
 };
 /// Of an einsum that is a GEMM: the growth that makes its contiguous rows
 /// multiples of `bytes`. Padded with zeros, operands give the same sums, and a
-/// result whose first elements are the unpadded one's. Nullopt: no einsum, no
-/// GEMM, or aligned already.
+/// result whose first elements are the unpadded one's. Rows of several
+/// dimensions stay as they are. Nullopt: no einsum, no GEMM, nothing to align.
 std::optional<GemmGrowth> alignedGrowth(mlir::Operation *op, int64_t bytes);
 
 } // namespace autopar

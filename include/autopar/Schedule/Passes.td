@@ -23,7 +23,9 @@ def AlignOperands : SchedulePass<"autopar-align-operands"> {
   let description = [{
     On a target whose table names `alignedBytes`, the rows in memory of the operands
     and the result of a 16-bit or tf32 GEMM become a multiple of these, if it
-    multiplies enough for that. Constants are padded in @setup.
+    multiplies enough for that and the plan leaves memory for it, of which
+    `predicted_stage_memory_bytes` then tells. Constants are padded in @setup. What was
+    an epilogue of a padded GEMM is a kernel after it.
 
     ```mlir
     %y = autopar.einsum "mk,nk->mn" %x, %w : 4096x768, 50257x768 -> 4096x50257

@@ -156,6 +156,7 @@ private:
   };
   std::map<Key, Element> elements;
   llvm::DenseMap<mlir::Operation *, int64_t> strides;
+  std::map<Key, Hits> hitsOf; // by op and row; without words: too many
   int64_t shared = 0;
   unsigned sharedArrays = 0;
 };

@@ -4,6 +4,7 @@
 // once more with what comes before it. Best elements: one by one, each the best
 // of those after the last. Of rows that are too long for shared memory every
 // few elements one is kept there, from which the next few are found again.
+//
 //===----------------------------------------------------------------------===//
 
 #include "GridEmitter.h"

@@ -2,7 +2,9 @@
 //
 // The threads of a row find the indices that mean it, each a part, and note
 // them in shared memory; then each adds up the updates for elements of its own,
-// in the same order in every run.
+// in the same order in every run. Of more indices than have a bit in the half
+// of a block's shared memory, some 196,000 for a row, each element looks at
+// all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,15 +23,11 @@ static constexpr int64_t kBits = 32;
 
 GridEmitter::Hits GridEmitter::findHits(ScatterOp op, Index row,
                                         int64_t words) {
-  Value &array = remembered(key(op, row));
-  Value &count = remembered(key(op.getResult().getAsOpaquePointer(), row));
-  if (array)
-    return {array, count};
   ArrayRef<int64_t> shape = shapeOf(op.getIndices());
   int64_t size = elementsOf(op.getIndices());
-  Type i64 = builder.getI64Type();
+  Type i64 = builder.getI64Type(), stored = builder.getI32Type();
   unsigned depth = this->depth(row);
-  Value made = sharedArray(i64, words * group.rows);
+  Value made = sharedArray(stored, words * group.rows);
   if (depth > 0)
     barrier(depth);
   Value base = mulInt(rowNumber(), words), zero = constantInt(0);
@@ -48,8 +46,8 @@ GridEmitter::Hits GridEmitter::findHits(ScatterOp op, Index row,
               make<arith::ShLIOp>(make<arith::ExtUIOp>(i64, hit), b.value);
           return make<arith::OrIOp>(bits, bit);
         });
-    storeShared(word, made, i64, addInt(base, number), alive,
-                this->depth(word));
+    storeShared(make<arith::TruncIOp>(stored, word), made, stored,
+                addInt(base, number), alive, this->depth(word));
     return {make<arith::OrIOp>(any.front(), word)};
   };
   Values mine = forElements(words, depth, zero, fill);
@@ -58,9 +56,8 @@ GridEmitter::Hits GridEmitter::findHits(ScatterOp op, Index row,
               }).front();
   barrier(depth);
   Value isNone = make<arith::CmpIOp>(arith::CmpIPredicate::eq, any, zero);
-  count = make<arith::SelectOp>(isNone, zero, constantInt(words));
-  array = pin(made, depth);
-  return {array, count};
+  return {pin(made, depth),
+          make<arith::SelectOp>(isNone, zero, constantInt(words))};
 }
 
 /// The threads of a row find its updates together, and each adds them up for
@@ -73,18 +70,31 @@ Value GridEmitter::scatterElement(ScatterOp op, ArrayRef<Index> at) {
   bool isLong = words >= kLeastWords;
   if (isLong)
     findings.foldsFound.push_back({digitsOf(row), words, true, false});
-  int64_t bytes = words * group.rows * int64_t(sizeof(int64_t));
-  if (!isLong || !sharesRows() || varies(row) ||
-      bytes > (kMostSharedBytes - shared) / 2)
+  // Threads of other rows look at other updates: none may need what only those
+  // of one row compute together.
+  bool areRead =
+      memory.contains(op.getUpdates()) && memory.contains(op.getIndices());
+  if (!isLong || !areRead || !sharesRows() || varies(row))
     return LoopEmitter::scatterElement(op, at);
-  Hits hits = findHits(op, row, words);
+  auto known = hitsOf.find(key(op, row));
+  if (known == hitsOf.end()) {
+    int64_t bytes = words * group.rows * int64_t(sizeof(int32_t));
+    bool fits = bytes <= (kMostSharedBytes - shared) / 2;
+    known = hitsOf.try_emplace(key(op, row)).first;
+    if (fits)
+      known->second = findHits(op, row, words);
+  }
+  Hits hits = known->second;
+  if (!hits.words)
+    return LoopEmitter::scatterElement(op, at);
   Value base = mulInt(rowNumber(), words), zero = constantInt(0);
   Value none = loops::neutralFor(*this, ReduceKind::Sum, op.getUpdates());
   bool natural = loops::isNatural(op.getUpdates().getType());
   unsigned depth = std::max(this->depth(at), this->depth(hits.count));
   auto addWord = [&](Index w, Value sum) {
-    Value word =
-        load(hits.words, builder.getI64Type(), {addInt(base, w.value)});
+    Value word = make<arith::ExtUIOp>(
+        builder.getI64Type(),
+        load(hits.words, builder.getI32Type(), {addInt(base, w.value)}));
     Value isNone = make<arith::CmpIOp>(arith::CmpIPredicate::eq, word, zero);
     Value bits = make<arith::SelectOp>(isNone, zero, constantInt(kBits));
     return foldRange(bits, this->depth(bits), sum, [&](Index b, Value sum) {

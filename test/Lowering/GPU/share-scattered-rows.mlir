@@ -25,7 +25,7 @@ module attributes {autopar.persistent = [[]]} {
   }
 }
 
-// CHECK: llvm.mlir.global internal @shared_kernel_0{{.*}} : !llvm.array<512 x i64>
+// CHECK: llvm.mlir.global internal @shared_kernel_0{{.*}} : !llvm.array<512 x i32>
 // CHECK: gpu.func @kernel_0{{.*}}known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 250, 1, 1>
 // CHECK: arith.shli
 // CHECK: llvm.store {{.*}}<3>

@@ -297,6 +297,11 @@ TEST(Cluster, RanksShareCores) {
   // A part of the ranks has its part of the cores.
   EXPECT_DOUBLE_EQ(cluster.part(0, 1).slowest().fp32Flops,
                    0.75 * alone.fp32Flops);
+  // If but one or two such parts work at a time, it has more.
+  EXPECT_EQ(cluster.part(0, 1, 2).slowest().fp32Flops, alone.fp32Flops);
+  EXPECT_EQ(cluster.part(0, 2, 1).slowest().fp32Flops, alone.fp32Flops);
+  EXPECT_DOUBLE_EQ(cluster.part(0, 2, 2).slowest().fp32Flops,
+                   0.75 * alone.fp32Flops);
   Cluster again = cantFail(clusterFromJSON(toJSON(cluster), "again"));
   EXPECT_EQ(toJSON(again), toJSON(cluster));
   EXPECT_EQ(again.nodes.front().cores, 3);
