@@ -113,3 +113,20 @@ func.func @step_0(%x: tensor<4096x768xf32>, %w: tensor<768x3001xf32>) -> tensor<
   return %0 : tensor<4096x3001xf32>
 }
 }
+
+// -----
+
+// The plan leaves 1.8 MB of its limit: the first GEMM's constant and result fit, the second's do not beside the constant. The plan
+// tells of the first's 1024 x 520 and 512 x 520 elements.
+module attributes {autopar.target = "emulated", autopar.plan = {cluster = {links = [{within = "node", kind = "nvlink"}], nodes = [{count = 1 : i64, devices = 1 : i64, type = "h100-80gb"}]}, predicted_peak_memory_bytes = 10000000 : i64, predicted_stage_memory_bytes = [10000000], request = {memory_limit = 11800000 : i64}}} {
+autopar.mesh @mesh #autopar.mesh<["x"=1]>
+// CHECK: module attributes {autopar.plan = {{.*}}predicted_peak_memory_bytes = 11597440 : i64, predicted_stage_memory_bytes = [11597440]
+// CHECK-LABEL: func.func @step_0
+// CHECK: autopar.einsum {{.*}} -> tensor<512x520xf16>
+// CHECK: autopar.einsum {{.*}} -> tensor<512x517xf16>
+func.func @step_0(%x: tensor<512x1024xf16>, %w: tensor<1024x515xf16> {autopar.global_type = tensor<1024x515xf16>, autopar.sharding = #autopar.sharding<@mesh, [{}, {}]>, autopar.source = #autopar.parameter<"w", "m.onnx", offset = 0, length = 4>}, %v: tensor<1024x517xf16> {autopar.global_type = tensor<1024x517xf16>, autopar.sharding = #autopar.sharding<@mesh, [{}, {}]>, autopar.source = #autopar.parameter<"v", "m.onnx", offset = 0, length = 4>}) -> (tensor<512x515xf16>, tensor<512x517xf16>) {
+  %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<512x1024xf16>, tensor<1024x515xf16>) -> tensor<512x515xf16>
+  %1 = autopar.einsum "mk,kn->mn" %x, %v : (tensor<512x1024xf16>, tensor<1024x517xf16>) -> tensor<512x517xf16>
+  return %0, %1 : tensor<512x515xf16>, tensor<512x517xf16>
+}
+}
