@@ -91,7 +91,7 @@ private:
              const Trial &trial)
       : graph(graph), trial(trial), memoryLimit(request.memoryLimit),
         cuts(cutsOf(graph, trial.candidate.stages)),
-        places(request.cluster, trial.candidate.stages) {}
+        places(request.cluster, trial.candidate.stages, trial.microBatches) {}
 
   const Problem &problem() const { return built->problem; }
   double leastSeconds(double sum) const;

@@ -120,7 +120,7 @@ TEST_F(EmulatedCublasLt, ReadsAddressesOfABatch) {
   ASSERT_EQ(find(), CUBLAS_STATUS_SUCCESS);
   CUdeviceptr matrices[] = {left, right, result, allocate(bytes)};
   auto upload = [&](CUdeviceptr one, CUdeviceptr other) {
-    CUdeviceptr array = allocate(2 * sizeof(first)), both[] = {one, other};
+    CUdeviceptr both[] = {one, other}, array = allocate(sizeof(both));
     EXPECT_EQ(api.cuMemcpyHtoDAsync_v2(array, both, sizeof(both), first),
               CUDA_SUCCESS);
     EXPECT_EQ(api.cuStreamSynchronize(first), CUDA_SUCCESS);
