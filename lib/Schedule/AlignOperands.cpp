@@ -37,7 +37,9 @@ public:
   LogicalResult read();
 
   /// Whether a GEMM fits beside what was taken: `constants` stay, `others` are
-  /// there while it runs. If so they are taken.
+  /// there while it runs. If so they are taken. An estimate: padded constants
+  /// count beside those that they may replace, pads that a later GEMM reads too
+  /// until the first has run.
   bool take(int64_t constants, int64_t others);
   /// Says in the plan what was taken.
   void write();

@@ -94,6 +94,14 @@ def mlp(folder, batch=8, sizes=(784, 256, 256, 10)):
     b.save(folder, [("x", TensorProto.FLOAT, [batch, sizes[0]])], [(x, TensorProto.FLOAT, [batch, sizes[-1]])], arrays)
 
 
+def save_classifier(b, folder, x, batch, channels, size, classes):
+    """Pools the maps `x` of so many channels and classifies them; the input is `image`, of `size` x `size`."""
+    x = b.node("Flatten", b.node("GlobalAveragePool", x))
+    x = b.node("Gemm", x, b.weight("head.w", classes, channels, scale=channels**-0.5), b.weight("head.b", classes, scale=0.1), transB=1)
+    arrays = {"image": draw("image", (batch, 3, size, size), 1)}
+    b.save(folder, [("image", TensorProto.FLOAT, [batch, 3, size, size])], [(x, TensorProto.FLOAT, [batch, classes])], arrays)
+
+
 def convnet(folder, batch=4, channels=8, size=16, classes=10, layers=2):
     """Convolution, residual blocks (the second with stride 2), pooling, a classifier."""
     b = Builder()
@@ -112,10 +120,7 @@ def convnet(folder, batch=4, channels=8, size=16, classes=10, layers=2):
         if stride != 1:
             x = conv(x, f"block{i}.skip", out, channels, 1, stride)
         x, channels = b.node("Relu", b.node("Add", x, y)), out
-    x = b.node("Flatten", b.node("GlobalAveragePool", x))
-    x = b.node("Gemm", x, b.weight("head.w", classes, channels, scale=channels**-0.5), b.weight("head.b", classes, scale=0.1), transB=1)
-    arrays = {"image": draw("image", (batch, 3, size, size), 1)}
-    b.save(folder, [("image", TensorProto.FLOAT, [batch, 3, size, size])], [(x, TensorProto.FLOAT, [batch, classes])], arrays)
+    save_classifier(b, folder, x, batch, channels, size, classes)
 
 
 def separable(folder, batch=4, channels=32, size=32, classes=10, layers=4):
@@ -132,10 +137,7 @@ def separable(folder, batch=4, channels=32, size=32, classes=10, layers=4):
         out = channels * (1 + i % 2)
         x = conv(x, f"block{i}.depthwise", channels, channels, 3, 1 + i % 2, channels)
         x, channels = conv(x, f"block{i}.pointwise", out, channels, 1), out
-    x = b.node("Flatten", b.node("GlobalAveragePool", x))
-    x = b.node("Gemm", x, b.weight("head.w", classes, channels, scale=channels**-0.5), b.weight("head.b", classes, scale=0.1), transB=1)
-    arrays = {"image": draw("image", (batch, 3, size, size), 1)}
-    b.save(folder, [("image", TensorProto.FLOAT, [batch, 3, size, size])], [(x, TensorProto.FLOAT, [batch, classes])], arrays)
+    save_classifier(b, folder, x, batch, channels, size, classes)
 
 
 def gpt2(folder, batch=4, sequence=64, layers=12, hidden=768, heads=12, vocabulary=50257, positions=1024):

@@ -4,9 +4,10 @@
 
 12 models that the repository makes itself, each on 1, 2 and 4 ranks by `auto` and by each strategy that applies, after
 `autopar calibrate`. The programs of a model take turns; a time is the median of the rounds' medians. A model counts if one core's
-GEMM, timed before and after it, is within 5% of the calibration's; if not it is measured again, twice at most, and these repeats
-are counted. A line per program: predicted, measured, their ratio; per model and number of ranks how `auto` compares with the
-fastest. Then how far the calibrations are apart. It is no test: only a program that ends with an error makes the exit code 1.
+GEMM, timed before and after it, is within 5% of the calibration's; if not it is measured again, twice at most, and then its
+programs are shown and not counted. A line per program: predicted, measured, their ratio; per model and number of ranks how `auto`
+compares with the fastest. Then how far the calibrations are apart. It is no test: only a program that ends with an error makes the
+exit code 1.
 """
 
 import argparse
@@ -105,7 +106,7 @@ def programs_of(folder, device, strategies):
 
 
 def measure(programs, rate, options):
-    """How often the host was not steady; the last measurement stands."""
+    """How often the programs were measured again, and whether the host was steady in the end."""
     for repeats in range(MOST_REPEATS + 1):
         for program in programs:
             program.medians.clear()
@@ -114,8 +115,8 @@ def measure(programs, rate, options):
             for program in programs:
                 program.run(options.repeat)
         if all(abs(now / rate - 1) <= STEADY for now in (before, gemm_rate())):
-            break
-    return repeats
+            return repeats, True
+    return repeats, False
 
 
 def main():
@@ -126,7 +127,7 @@ def main():
     arguments.add_argument("--calibrations", type=int, default=5)
     arguments.add_argument("--json", metavar="FILE", help="write all rows here")
     options = arguments.parse_args()
-    rows, failed, repeats, near, choices, good = [], 0, 0, 0, 0, 0
+    rows, failed, repeats, counted, near, choices, good = [], 0, 0, 0, 0, 0, 0
     with tempfile.TemporaryDirectory() as work:
         device, rate, apart = calibrate(work, options.calibrations)
         for name, (make, sizes) in MODELS.items():
@@ -138,27 +139,30 @@ def main():
             failed += len(errors)
             for error in errors:
                 print(f"{name} {error}", flush=True)
-            unsteady = measure(programs, rate, options)
-            repeats += unsteady
+            again, steady = measure(programs, rate, options)
+            repeats += again
+            counted += len(programs) * steady
+            if not steady:
+                print(f"{name}: the host is not as it was calibrated: not counted", flush=True)
             for program in programs:
                 ratio = program.predicted / program.measured
-                near += abs(ratio - 1) <= NEAR
+                near += steady and abs(ratio - 1) <= NEAR
                 rows.append({"model": name, "ranks": program.ranks, "strategy": program.strategy, "predicted": program.predicted,
-                             "measured": program.measured, "spread": program.spread, "unsteady": unsteady})
+                             "measured": program.measured, "spread": program.spread, "steady": steady})
                 print(f"{name:14} x{program.ranks} {program.strategy:8}{1e3 * program.predicted:>9.2f} ms predicted"
                       f"{1e3 * program.measured:>9.2f} ms measured{ratio:>7.2f}{program.spread:>7.1%} spread", flush=True)
             for ranks in (2, 4):
                 auto, *others = sorted((p for p in programs if p.ranks == ranks), key=lambda p: p.strategy != "auto")
                 best = min([auto, *others], key=lambda p: p.measured)
-                choices += 1
-                good += auto.measured <= best.measured * (1 + max(AS_GOOD, auto.spread, best.spread))
+                choices += steady
+                good += steady and auto.measured <= best.measured * (1 + max(AS_GOOD, auto.spread, best.spread))
                 print(f"{name:14} x{ranks} auto takes {auto.measured / best.measured:.2f} of the fastest ({best.strategy})", flush=True)
     if options.json:
         with open(options.json, "w") as file:
             json.dump({"rows": rows, "calibrations": apart}, file, indent=1)
     print(f"{options.calibrations} calibrations: " + ", ".join(f"{key} within {value - 1:.1%}" for key, value in apart.items()))
-    print(f"{len(rows)} programs: {near} predicted within {NEAR:.0%}; {good} of {choices} plans chosen as good as the fastest; "
-          f"{repeats} repeats on an unsteady host; {failed} failed")
+    print(f"{len(rows)} programs, {counted} of them counted: {near} predicted within {NEAR:.0%}; {good} of {choices} plans chosen as good "
+          f"as the fastest; {repeats} repeats on an unsteady host; {failed} failed")
     return int(failed > 0)
 
 
