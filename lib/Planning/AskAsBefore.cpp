@@ -90,6 +90,8 @@ Expected<PlanRequest> askAsBefore(const PlanRequest &given,
   const Plan &old = request.from->plan;
   if (Error error = checkModel(*request.from, graph))
     return std::move(error);
+  if (!request.objective)
+    request.objective = old.objective;
   Constraint &kept = request.constraints.list.emplace_back();
   kept.kind = Constraint::Kept;
   kept.name = request.from->file;

@@ -42,6 +42,7 @@ static Expected<Plan> searchAgain(const Plan &plan, const ModelGraph &graph,
     consumeError(names.takeError()); // a hand-written word
   request.mesh = writtenMesh(plan, request.strategies);
   request.microBatches = plan.stages > 1 ? plan.microBatches : 0;
+  request.objective = plan.objective;
   request.constraints = {"explain", {pin}};
   return searchPlan(graph, request);
 }

@@ -11,7 +11,7 @@ using namespace llvm;
 namespace autopar {
 
 /// As the search adds up a step: of a message between stages half at each end,
-/// once; the slowest stage again for each further micro-batch.
+/// once.
 static double stepSeconds(const PlanCost &cost, const Plan &plan) {
   double times = double(plan.microBatches), sum = 0, slowest = 0;
   for (const StageCost &stage : cost.stages) {
@@ -19,7 +19,7 @@ static double stepSeconds(const PlanCost &cost, const Plan &plan) {
     sum += (busy - stage.messages / 2) / times;
     slowest = std::max(slowest, busy / times);
   }
-  return sum + (times - 1) * slowest;
+  return plan.pipeline().stepSeconds(sum, slowest);
 }
 
 static void computeTwiceAsFast(DeviceType &type) {

@@ -60,7 +60,7 @@ std::string reshardText(const ReshardPlace &place, const ModelGraph &graph,
 std::string stagesText(ArrayRef<StageCost> stages, const Plan &plan) {
   constexpr size_t kShownStages = 32;
   std::string text;
-  StagePlaces places(plan.cluster, plan.stages, plan.microBatches);
+  StagePlaces places(plan.cluster, plan.pipeline());
   for (auto [index, stage] : enumerate(stages.take_front(kShownStages))) {
     double busy = stage.compute + stage.communication + stage.messages;
     text +=

@@ -80,9 +80,10 @@ std::string describeKept(const PlanRequest &request, const ModelGraph &graph,
 void takeBound(Plan &plan, const Plan &old) {
   constexpr double kEqual = 1e-9;
   json::Value was = toJSON(old), is = toJSON(plan);
-  for (StringRef key : {"model_hash", "structure_hash", "precision", "cluster",
-                        "strategy", "request", "mesh", "micro_batches",
-                        "predicted_peak_memory_bytes", "tensors", "ops"})
+  for (StringRef key :
+       {"model_hash", "structure_hash", "precision", "cluster", "strategy",
+        "request", "objective", "mesh", "micro_batches",
+        "predicted_peak_memory_bytes", "tensors", "ops"})
     if (const json::Value *a = was.getAsObject()->get(key),
         *b = is.getAsObject()->get(key);
         a && b ? *a != *b : a != b)

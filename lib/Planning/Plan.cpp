@@ -4,6 +4,7 @@
 #include "ChoiceText.h"
 #include "autopar/Cost/Reshard.h"
 #include "autopar/Support/Names.h"
+#include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -222,6 +223,19 @@ static Error verifyStates(const Plan &plan, const ModelGraph &graph) {
   if (!graph.states.empty() && plan.stages > 1)
     return createStringError("plan: a model with states runs in one stage");
   return Error::success();
+}
+
+StringRef stringifyObjective(Objective objective) {
+  return kObjectives[unsigned(objective)];
+}
+
+Expected<Objective> parseObjective(StringRef text) {
+  const StringRef *found = llvm::find(kObjectives, text);
+  if (found != std::end(kObjectives))
+    return Objective(found - std::begin(kObjectives));
+  return createStringError("'" + text + "' is no objective: write one of " +
+                           join(ArrayRef(kObjectives), ", ") +
+                           didYouMean(text, kObjectives));
 }
 
 Error verify(const Plan &plan, const ModelGraph &graph) {

@@ -87,8 +87,7 @@ void PlanCost::addMessages() {
 }
 
 PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph)
-    : plan(plan), graph(graph),
-      places(plan.cluster, plan.stages, plan.microBatches),
+    : plan(plan), graph(graph), places(plan.cluster, plan.pipeline()),
       prices(pricesOf(places, plan.mesh, shared)) {
   findStages();
   auto shardingOf = [&](unsigned value) { return plan.values[value].sharding; };

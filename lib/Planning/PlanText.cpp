@@ -133,7 +133,9 @@ std::string describe(const Plan &plan, const ModelGraph &graph) {
     text += formatv("pipeline     {0} stages, {1} micro-batches, {2}\n",
                     plan.stages, plan.microBatches, plan.schedule);
   text +=
-      "step         " + secondsText(plan.predictedStepSeconds) + " predicted" +
+      "step         " + secondsText(plan.predictedStepSeconds) +
+      (plan.pipeline().stepsOverlap() ? " from one to the next" : "") +
+      " predicted" +
       (plan.gap > 5e-4
            ? formatv(", at most {0:f1}% above the best\n", plan.gap * 100).str()
            : ", best of this search\n");

@@ -43,8 +43,7 @@ public:
   explicit ProblemBuilder(const PlanQuestion &question)
       : graph(question.graph), cluster(question.cluster), mesh(question.mesh),
         demands(question.demands), limits(question.limits),
-        cutoff(question.cutoff),
-        places(cluster, question.stages, question.mesh.timeCount()),
+        cutoff(question.cutoff), places(cluster, question.pipeline),
         shared(question.shared ? question.shared
                                : std::make_shared<SharedWork>()),
         prices(pricesOf(places, mesh, *shared)),

@@ -109,6 +109,13 @@ Error Reader::readHeader(const json::Object &in) {
     plan.request = *request;
   if (std::optional<StringRef> precision = in.getString("precision"))
     plan.precision = precision->str();
+  if (in.get("objective")) {
+    Expected<Objective> objective =
+        parseObjective(in.getString("objective").value_or(""));
+    if (!objective)
+      return fail("'objective': " + toString(objective.takeError()));
+    plan.objective = *objective;
+  }
   const json::Value *cluster = in.get("cluster");
   if (!cluster)
     return fail("needs 'cluster'");
@@ -282,6 +289,7 @@ static constexpr StringRef kKeys[] = {"format",
                                       "stages",
                                       "micro_batches",
                                       "schedule",
+                                      "objective",
                                       "predicted_step_seconds",
                                       "predicted_peak_memory_bytes",
                                       "predicted_stage_memory_bytes",

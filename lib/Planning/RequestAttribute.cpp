@@ -36,6 +36,8 @@ static json::Object requestToJSON(const PlanRequest &request) {
     object["micro_batches"] = request.microBatches;
   if (request.memoryLimit != 0)
     object["memory_limit"] = request.memoryLimit;
+  if (request.objective)
+    object["objective"] = stringifyObjective(*request.objective);
   if (request.fewestDevices)
     object["fewest_devices"] = true;
   json::Object bindings;
@@ -50,6 +52,7 @@ json::Object requestOfPlan(const PlanRequest &request) {
   json::Object object = requestToJSON(request);
   object.erase("cluster");
   object.erase("strategy");
+  object.erase("objective");
   std::string constraints;
   raw_string_ostream(constraints) << request.constraints.text;
   if (!request.constraints.empty())
@@ -151,7 +154,7 @@ Error Reader::readBindings() {
 Expected<PlanRequest> Reader::read() {
   std::string unknown = unknownKey(
       object, {"cluster", "strategy", "mesh", "micro_batches", "memory_limit",
-               "fewest_devices", "constraints", "bindings"});
+               "objective", "fewest_devices", "constraints", "bindings"});
   if (!unknown.empty())
     return createStringError(kRequest + ": " + unknown);
   auto strategies = [&](StringRef text) {
@@ -161,6 +164,11 @@ Expected<PlanRequest> Reader::read() {
     return moveOr(parseMesh(text), request.mesh);
   };
   if (Error error = readCluster())
+    return std::move(error);
+  auto objective = [&](StringRef text) {
+    return moveOr(parseObjective(text), request.objective.emplace());
+  };
+  if (Error error = readText("objective", objective))
     return std::move(error);
   if (Error error = readText("strategy", strategies))
     return std::move(error);

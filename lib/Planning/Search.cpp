@@ -91,7 +91,7 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
   if (!demands)
     return demands.takeError();
   int64_t stages = trial.candidate.stages;
-  StagePlaces places(trial.cluster, stages, trial.microBatches);
+  StagePlaces places(trial.cluster, trial.pipeline());
   int64_t memoryLimit = places.memoryLimits(request.memoryLimit);
   auto built = std::make_unique<TrialProblem>(PlanQuestion{graph,
                                                            trial.cluster,
@@ -100,7 +100,7 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
                                                            memoryLimit,
                                                            {},
                                                            kIllegal,
-                                                           stages,
+                                                           trial.pipeline(),
                                                            shared});
   if (!request.constraints.empty()) {
     Expected<Limits> limits =
@@ -110,7 +110,7 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
     keepDecisions(request, graph, built->question.mesh, stages, *limits);
     built->question.limits = std::move(*limits);
   }
-  built->question.cutoff = secondsToBeat(trial) / leastShare(trial);
+  built->question.cutoff = secondsToBeat(trial) / trial.pipeline().leastShare();
   Expected<std::unique_ptr<PlanProblem>> problem =
       PlanProblem::build(built->question);
   if (!problem)
@@ -121,7 +121,7 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
   };
   built->solver = std::make_unique<Solver>(
       built->problem->problem, options,
-      Outcomes{finished, leastShare(trial), memoryLimitOf(trial)});
+      Outcomes{finished, trial.pipeline().leastShare(), memoryLimitOf(trial)});
   built->outlook = built->solver->look(secondsToBeat(trial));
   return std::move(built);
 }
@@ -149,6 +149,7 @@ Outcome PlanSearch::finish(const Trial &trial, TrialProblem &built,
   Plan plan;
   plan.stages = trial.candidate.stages;
   plan.microBatches = trial.microBatches;
+  plan.objective = trial.objective;
   problem.writeDecisions(choice, plan);
   if (plan.stages == 1) {
     plan.predictedStepSeconds = problem.problem.undeferredSecondsOf(choice);
@@ -161,7 +162,7 @@ Outcome PlanSearch::finish(const Trial &trial, TrialProblem &built,
         [&](const ErrorInfoBase &what) { built.complaint = what.message(); });
     return {kIllegal, std::numeric_limits<int64_t>::max()};
   }
-  StagePlaces places(trial.cluster, plan.stages, plan.microBatches);
+  StagePlaces places(trial.cluster, trial.pipeline());
   int64_t excess = excessBytes(plan, places, request.memoryLimit);
   // Of devices that differ, as if all had the least.
   Outcome outcome{plan.predictedStepSeconds,
@@ -215,11 +216,12 @@ Expected<Plan> PlanSearch::solve(const Trial &trial, TrialProblem &built) {
   built.problem->writePlan(*solution, plan);
   plan.stages = trial.candidate.stages;
   plan.microBatches = trial.microBatches;
+  plan.objective = trial.objective;
   plan.schedule = plan.stages == 1 ? "none" : "gpipe";
   plan.lowerBoundSeconds = solution->lowerBound;
   leastBound = std::min(leastBound, plan.lowerBoundSeconds);
   if (!built.best) {
-    plan.predictedStepSeconds *= leastShare(trial);
+    plan.predictedStepSeconds *= trial.pipeline().leastShare();
     plan.predictedPeakMemoryBytes /= plan.stages;
     if (plan.predictedStepSeconds < secondsToBeat(trial)) // it has no stages
       return make_error<NothingCheaper>(solution->lowerBound);
@@ -296,7 +298,8 @@ void PlanSearch::tryAll(ArrayRef<Trial> trials) {
     if (!*built[i])
       return std::pair(true, kIllegal);
     const Solver::Outlook &outlook = (**built[i])->outlook;
-    return std::pair(!outlook.fits, outlook.found * leastShare(trials[i]));
+    return std::pair(!outlook.fits,
+                     outlook.found * trials[i].pipeline().leastShare());
   };
   llvm::stable_sort(
       order, [&](size_t a, size_t b) { return promise(a) < promise(b); });
@@ -314,16 +317,18 @@ Expected<Plan> PlanSearch::run() {
   Expected<std::vector<Trial>> trials = trialsOf(graph, request);
   if (!trials)
     return trials.takeError();
-  // Last resorts fit into less memory than what was found. Where the limit
-  // binds and they are few and small, they are tried all the same.
+  // Last resorts fit into less memory, and let steps overlap. Where that counts
+  // and they are few and small, they are tried all the same.
   constexpr size_t kFewOps = 20000; // of all of them
   size_t lastResorts = count_if(
       *trials, [](const Trial &trial) { return trial.candidate.lastResort; });
   bool isFew = lastResorts * graph.ops.size() <= kFewOps;
+  bool overlap = request.objective == Objective::Throughput;
   ArrayRef<Trial> rest = *trials;
   while (!rest.empty() && !(anyPlan && best)) {
     std::vector<Trial> wave;
-    bool isSpared = anyPlan ? !tried.empty() : best && !(isFew && memoryBinds);
+    bool isSpared =
+        anyPlan ? !tried.empty() : best && !(isFew && (memoryBinds || overlap));
     size_t atOnce = tried.empty() ? kFirst : kAtOnce;
     for (; !rest.empty() && wave.size() < atOnce; rest = rest.drop_front()) {
       const Trial &trial = rest.front();

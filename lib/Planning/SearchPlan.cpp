@@ -90,7 +90,7 @@ private:
   bool isAsked() const {
     return ranks != 0 || !cluster.empty() || strategy != "auto" ||
            !mesh.empty() || !constraints.empty() || microBatches != 0 ||
-           memoryLimit != 0 || fewestDevices;
+           memoryLimit != 0 || fewestDevices || !objective.empty();
   }
 
   /// The module's request, or what the options say.
@@ -126,6 +126,12 @@ private:
       if (!read)
         return read.takeError();
       request.constraints = std::move(*read);
+    }
+    if (!objective.empty()) {
+      llvm::Expected<Objective> least = parseObjective(objective);
+      if (!least)
+        return least.takeError();
+      request.objective = *least;
     }
     request.microBatches = microBatches;
     request.memoryLimit = memoryLimit;

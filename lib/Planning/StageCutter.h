@@ -15,8 +15,7 @@ public:
   StageCutter(const ModelGraph &graph, SecondsAtPlaces opSeconds,
               int64_t memoryLimit, const Limits &limits, Plan &plan)
       : graph(graph), opSeconds(opSeconds), memoryLimit(memoryLimit),
-        limits(limits), plan(plan),
-        places(plan.cluster, plan.stages, plan.microBatches),
+        limits(limits), plan(plan), places(plan.cluster, plan.pipeline()),
         communication(plan.cluster, plan.mesh) {}
 
   llvm::Error run();

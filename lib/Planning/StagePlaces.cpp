@@ -15,11 +15,11 @@ static bool isAlike(const Cluster &a, const Cluster &b) {
       });
 }
 
-StagePlaces::StagePlaces(const Cluster &cluster, int64_t stages,
-                         int64_t microBatches)
-    : whole(cluster), kindOf(stages, 0) {
+StagePlaces::StagePlaces(const Cluster &cluster, const Pipeline &pipeline)
+    : whole(cluster), kindOf(pipeline.stages, 0) {
+  int64_t stages = pipeline.stages, atOnce = pipeline.stagesAtOnce();
   int64_t devices = cluster.deviceCount() / stages;
-  kinds.push_back(cluster.part(0, devices, microBatches));
+  kinds.push_back(cluster.part(0, devices, atOnce));
   if (stages == 1)
     return;
   const NodeGroup &first = cluster.nodes.front();
@@ -27,7 +27,7 @@ StagePlaces::StagePlaces(const Cluster &cluster, int64_t stages,
       (first.devices % devices == 0 || devices % first.devices == 0))
     return; // all are alike
   for (int64_t stage = 1; stage < stages; ++stage) {
-    Cluster place = cluster.part(stage * devices, devices, microBatches);
+    Cluster place = cluster.part(stage * devices, devices, atOnce);
     auto kind = llvm::find_if(
         kinds, [&](const Cluster &other) { return isAlike(place, other); });
     kindOf[stage] = kind - kinds.begin();

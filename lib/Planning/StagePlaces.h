@@ -11,10 +11,9 @@ namespace autopar {
 
 /// Where the stages of a pipeline lie: each has as many devices as the others,
 /// those after the devices of the stages before it. Places are of a kind if
-/// their devices are of the same types and on nodes alike. No more stages work
-/// at a time than there are micro-batches.
+/// their devices are of the same types and on nodes alike.
 struct StagePlaces {
-  StagePlaces(const Cluster &cluster, int64_t stages, int64_t microBatches);
+  StagePlaces(const Cluster &cluster, const Pipeline &pipeline);
 
   /// By which reshards find their way, whatever the stage.
   ReshardCost pathCost(const Mesh &mesh) const {

@@ -1,9 +1,9 @@
 //===- Stages.cpp - A graph cut into pipeline stages ----------------------===//
 //
 // K micro-batches through stages of t_1, t_2, ... seconds (computing and
-// sending) take t_1 + t_2 + ... + (K - 1) * max t. For a bound on the slowest
-// stage a dynamic program finds the cuts with the least to send; bounds are
-// tried from the least possible upwards.
+// sending) take t_1 + t_2 + ... + (K - 1) * max t, or where steps overlap
+// K * max t. For a bound on the slowest stage a dynamic program finds the cuts
+// with the least to send; bounds are tried from the least possible upwards.
 //
 // Seconds are those at the place where a stage lies.
 //
@@ -262,7 +262,7 @@ void StageCutter::predictStep(ArrayRef<size_t> chosen) {
     sum += seconds - messageSeconds[stage] / 2; // of both ends, once
     slowest = std::max(slowest, seconds);
   }
-  plan.predictedStepSeconds = sum + (plan.microBatches - 1) * slowest;
+  plan.predictedStepSeconds = plan.pipeline().stepSeconds(sum, slowest);
 }
 
 Error StageCutter::noCut() const {

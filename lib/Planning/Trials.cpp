@@ -135,11 +135,12 @@ static Error addTrials(const ModelGraph &graph, const PlanRequest &request,
   if (request.microBatches > 1 && !anyStages)
     return createStringError("--micro-batches needs stages: add layer to "
                              "--strategy or to --mesh");
+  Objective objective = request.objective.value_or(Objective::Latency);
   for (MeshCandidate &candidate : *candidates) {
     candidate.lastResort &= !evensOut(request.cluster, candidate.stages);
     if (candidate.stages == 1) {
       if (request.microBatches <= 1)
-        trials.push_back({request.cluster, candidate});
+        trials.push_back({request.cluster, candidate, 1, objective});
       continue;
     }
     Expected<SmallVector<int64_t>> counts =
@@ -147,7 +148,7 @@ static Error addTrials(const ModelGraph &graph, const PlanRequest &request,
     if (!counts)
       return counts.takeError();
     for (int64_t count : *counts)
-      trials.push_back({request.cluster, candidate, count});
+      trials.push_back({request.cluster, candidate, count, objective});
   }
   return Error::success();
 }
@@ -182,11 +183,6 @@ static void sortEvenFirst(std::vector<Trial> &trials) {
     trial = std::move(turn.second);
 }
 
-double leastShare(const Trial &trial) {
-  double batches = double(trial.microBatches);
-  return (1 + (batches - 1) / double(trial.candidate.stages)) / batches;
-}
-
 static double leastSeconds(const ModelGraph &graph, const Trial &trial) {
   int64_t stages = trial.candidate.stages;
   double devices = double(trial.cluster.deviceCount()) /
@@ -219,7 +215,7 @@ static double leastSeconds(const ModelGraph &graph, const Trial &trial) {
       least = std::min(least, kernelSeconds(type, work));
     seconds += least;
   }
-  return seconds * double(trial.microBatches) * leastShare(trial);
+  return seconds * double(trial.microBatches) * trial.pipeline().leastShare();
 }
 
 Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
@@ -259,9 +255,9 @@ std::vector<Trial> neighbours(const ModelGraph &graph,
   auto add = [&](const MeshCandidate &candidate, int64_t microBatches) {
     if (!allowsMesh(request.constraints, candidate.axes, candidate.stages))
       return;
-    Trial &trial =
-        trials.emplace_back(Trial{best.cluster, candidate, microBatches,
-                                  std::numeric_limits<unsigned>::max()});
+    Trial &trial = trials.emplace_back(
+        Trial{best.cluster, candidate, microBatches, best.objective,
+              std::numeric_limits<unsigned>::max()});
     trial.leastSeconds = leastSeconds(graph, trial);
   };
   const auto &[factor, meshes] = smallerMeshes(best.candidate);
@@ -279,6 +275,12 @@ std::vector<Trial> neighbours(const ModelGraph &graph,
         microBatchCounts(graph, staged.stages, request.microBatches);
     if (!counts) {
       consumeError(counts.takeError());
+      continue;
+    }
+    if (best.objective == Objective::Throughput) {
+      // The fewest have the least overhead, and no stage waits for others.
+      for (int64_t count : ArrayRef(*counts).take_front(kCounts))
+        add(staged, count);
       continue;
     }
     // One micro-batch would leave all stages but one idle.

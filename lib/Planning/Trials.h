@@ -14,10 +14,15 @@ struct Trial {
   Cluster cluster;
   MeshCandidate candidate;
   int64_t microBatches = 1;
+  Objective objective = Objective::Latency;
   unsigned index = 0; // of equally good plans the lowest's is kept
   /// No plan of the trial is below: all of a stage's devices share each op's
   /// work and the weights that it reads, and none communicates.
   double leastSeconds = 0;
+
+  Pipeline pipeline() const {
+    return {candidate.stages, microBatches, objective};
+  }
 };
 
 /// What the request, its constraints included, allows: the whole cluster in one
@@ -40,11 +45,6 @@ Mesh meshOf(const Trial &trial);
 /// an error.
 llvm::Expected<std::vector<OpDemand>> demandsOf(const ModelGraph &graph,
                                                 const Trial &trial);
-
-/// The least share that a step takes of what all stages take for all
-/// micro-batches one after the other: each micro-batch passes all stages, the
-/// slowest of which is no faster than their mean.
-double leastShare(const Trial &trial);
 
 } // namespace autopar
 

@@ -122,6 +122,12 @@ FailureOr<Cluster> plannedCluster(ModuleOp module, int64_t deviceCount) {
   return *parsed;
 }
 
+bool stepsOverlap(ModuleOp module) {
+  auto plan = module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan);
+  auto text = plan ? plan.getAs<StringAttr>("objective") : StringAttr();
+  return text && text == stringifyObjective(Objective::Throughput);
+}
+
 FailureOr<ReshardCost> plannedReshardCost(ModuleOp module, const Mesh &mesh) {
   FailureOr<Cluster> cluster = plannedCluster(module, mesh.deviceCount());
   if (failed(cluster))

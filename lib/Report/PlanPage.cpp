@@ -116,6 +116,8 @@ json::Value factsToJSON(const PlanReport &report) {
                       {"layers", layersToJSON(facts, report, texts)},
                       {"devices", devicesToJSON(facts, report)},
                       {"simulated_seconds", report.timeline.seconds},
+                      {"replayed_steps", report.program.steps},
+                      {"replay_end_seconds", report.timeline.end},
                       {"timeline", timelineToJSON(report, texts)},
                       {"parts", partsToJSON(facts.parts)},
                       {"setup_seconds", facts.setupSeconds},

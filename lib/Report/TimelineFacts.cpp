@@ -157,8 +157,8 @@ json::Array timelineToJSON(const PlanReport &report, PageTexts &texts) {
   int64_t lanes = 0;
   for (const StageProgram &stage : report.program.stages)
     lanes += stage.streams;
-  double resolution = timeline.seconds /
-                      double(std::min(kPartsOfLane, kPartsOfPage / lanes + 1));
+  double resolution =
+      timeline.end / double(std::min(kPartsOfLane, kPartsOfPage / lanes + 1));
   json::Array stages;
   auto next = timeline.entries.begin();
   for (const auto &[index, stage] : enumerate(report.program.stages)) {
@@ -167,8 +167,8 @@ json::Array timelineToJSON(const PlanReport &report, PageTexts &texts) {
          ++next)
       entries.push_back(*next);
     stages.push_back(stageToJSON(stage, timeline.stages[index],
-                                 std::move(entries), timeline.seconds,
-                                 resolution, texts));
+                                 std::move(entries), timeline.end, resolution,
+                                 texts));
   }
   return stages;
 }

@@ -270,6 +270,12 @@ static bool isStep(func::FuncOp func) {
   return func.getName() == "step" || func.getName().starts_with("step_");
 }
 
+/// Where steps overlap in stages, enough for each stage to be at work on one.
+static int64_t stepsToReplay(ModuleOp module, size_t stages) {
+  bool overlap = stages > 1 && stepsOverlap(module);
+  return overlap ? std::clamp<int64_t>(4 * int64_t(stages), 8, 16) : 1;
+}
+
 FailureOr<SimulatedProgram> readSchedule(ModuleOp module) {
   auto meshes = module.getOps<MeshOp>();
   if (meshes.empty())
@@ -285,6 +291,7 @@ FailureOr<SimulatedProgram> readSchedule(ModuleOp module) {
   if (failed(cluster))
     return failure();
   program.microBatches = mesh.timeCount();
+  program.steps = stepsToReplay(module, steps.size());
   program.devicesPerStage = mesh.deviceCount();
   bool rendezvous = targetTable(module).communication.rendezvous;
   program.channelSlots = rendezvous ? 0 : shared_memory::kChannelSlots;

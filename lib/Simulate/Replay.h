@@ -7,9 +7,16 @@
 
 namespace autopar {
 
-/// Sums up what one device did in a step of so many seconds.
+/// Sets the seconds of a step by what all devices did until `end`.
+void setSeconds(const SimulatedProgram &program,
+                llvm::ArrayRef<llvm::ArrayRef<TimelineEntry>> entries,
+                double end, Timeline &timeline);
+
+/// Sums up what one device did in a step of so many seconds, by what it did in
+/// all of them.
 StageTimes timesOf(const StageProgram &stage,
-                   std::vector<TimelineEntry> entries, double step);
+                   std::vector<TimelineEntry> entries, int64_t steps,
+                   double step);
 
 /// Whether some node has fewer cores than ranks.
 bool sharesCores(const SimulatedProgram &program);

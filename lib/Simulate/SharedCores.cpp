@@ -67,7 +67,7 @@ private:
     return program.stages[rank.stage].activities[rank.next];
   }
   bool isDone(const Rank &rank) const {
-    return rank.microBatch == program.microBatches ||
+    return rank.microBatch == program.microBatches * program.steps ||
            program.stages[rank.stage].activities.empty();
   }
   Channel &channelOf(const Rank &rank) {
@@ -126,7 +126,8 @@ SharedReplay::SharedReplay(const SimulatedProgram &program)
   for (const StageProgram &stage : program.stages) {
     double seconds = 0;
     for (const Activity &activity : stage.activities)
-      seconds += activity.seconds * double(program.microBatches);
+      seconds +=
+          activity.seconds * double(program.microBatches * program.steps);
     sliceSeconds = std::max(sliceSeconds, seconds / kMostSlices);
   }
 }
@@ -282,13 +283,16 @@ Timeline SharedReplay::run() {
   while (advance())
     ;
   Timeline timeline;
-  timeline.seconds = now;
+  SmallVector<ArrayRef<TimelineEntry>> all;
+  for (const Rank &rank : ranks)
+    all.push_back(rank.entries);
+  setSeconds(program, all, now, timeline);
   timeline.stages.resize(program.stages.size());
   for (Rank &rank : ranks) {
     if (!isDone(rank))
       report_fatal_error("a rank waits for ever; verify-schedule refuses that");
-    StageTimes times =
-        timesOf(program.stages[rank.stage], rank.entries, timeline.seconds);
+    StageTimes times = timesOf(program.stages[rank.stage], rank.entries,
+                               program.steps, timeline.seconds);
     StageTimes &mean = timeline.stages[rank.stage];
     double part = 1 / double(program.devicesPerStage);
     mean.computing += part * times.computing;

@@ -39,7 +39,7 @@ public:
 
 private:
   bool isDone(size_t stage) const {
-    return states[stage].microBatch == program.microBatches;
+    return states[stage].microBatch == program.microBatches * program.steps;
   }
   bool advance(size_t stage);
   bool step(size_t stage, const Activity &activity);
@@ -169,8 +169,26 @@ struct Cover {
 
 } // namespace
 
+void setSeconds(const SimulatedProgram &program,
+                ArrayRef<ArrayRef<TimelineEntry>> entries, double end,
+                Timeline &timeline) {
+  timeline.seconds = timeline.end = end;
+  if (program.steps == 1)
+    return;
+  std::vector<double> ends(program.steps, 0);
+  for (ArrayRef<TimelineEntry> ofDevice : entries)
+    for (const TimelineEntry &entry : ofDevice) {
+      double &last = ends[entry.microBatch / program.microBatches];
+      last = std::max(last, entry.end);
+    }
+  // The first ones fill the stages, the last ones leave them.
+  size_t from = program.steps / 4, to = program.steps - 1 - from;
+  timeline.seconds = (ends[to] - ends[from]) / double(to - from);
+}
+
 StageTimes timesOf(const StageProgram &stage,
-                   std::vector<TimelineEntry> entries, double step) {
+                   std::vector<TimelineEntry> entries, int64_t steps,
+                   double step) {
   llvm::stable_sort(entries,
                     [](const TimelineEntry &a, const TimelineEntry &b) {
                       return a.start < b.start;
@@ -191,7 +209,10 @@ StageTimes timesOf(const StageProgram &stage,
   }
   // Sums of the same numbers in another order may differ in the last digit.
   times.exposed = std::max(0.0, all.seconds - kernels.seconds);
-  times.idle = std::max(0.0, step - all.seconds);
+  for (double *seconds : {&times.computing, &times.communication,
+                          &times.messages, &times.exposed})
+    *seconds /= double(steps);
+  times.idle = std::max(0.0, step - all.seconds / double(steps));
   return times;
 }
 
@@ -201,16 +222,20 @@ Timeline Replay::run() {
     for (size_t stage = 0; stage < states.size(); ++stage)
       moved |= advance(stage);
   }
-  Timeline timeline;
+  double last = 0;
   for (size_t stage = 0; stage < states.size(); ++stage) {
     if (!isDone(stage))
       report_fatal_error(
           "a stage waits for ever; verify-schedule refuses that");
     for (double end : states[stage].streams)
-      timeline.seconds = std::max(timeline.seconds, end);
+      last = std::max(last, end);
   }
+  Timeline timeline;
+  SmallVector<ArrayRef<TimelineEntry>> all(perStage.begin(), perStage.end());
+  setSeconds(program, all, last, timeline);
   for (auto [stage, entries] : zip_equal(program.stages, perStage)) {
-    timeline.stages.push_back(timesOf(stage, entries, timeline.seconds));
+    timeline.stages.push_back(
+        timesOf(stage, entries, program.steps, timeline.seconds));
     append_range(timeline.entries, entries);
   }
   return timeline;

@@ -18,6 +18,7 @@ json::Object toJSON(const SimulatedProgram &program, const Timeline &timeline) {
                      {"held_bytes", stage.heldBytes}});
   return json::Object{{"step_seconds", timeline.seconds},
                       {"micro_batches", program.microBatches},
+                      {"replayed_steps", program.steps},
                       {"devices_per_stage", program.devicesPerStage},
                       {"stages", std::move(stages)}};
 }

@@ -17,6 +17,8 @@ std::string timelineText(const SimulatedProgram &program,
   if (program.stages.size() > 1)
     text += formatv(", {0} stages, {1} micro-batches", program.stages.size(),
                     program.microBatches);
+  if (program.steps > 1)
+    text += formatv(", {0} steps that overlap", program.steps);
   text += "\n";
   for (auto [index, stage] :
        enumerate(ArrayRef(timeline.stages).take_front(kShownStages))) {

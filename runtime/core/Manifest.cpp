@@ -94,7 +94,11 @@ static std::vector<int64_t> perStageIntegers(const JsonReader &json, int stages,
   return result;
 }
 
-static void parsePredicted(const JsonReader &root, Manifest &manifest) {
+static void parsePlan(const JsonReader &root, Manifest &manifest) {
+  if (JsonReader plan = root.member("plan", /*optional=*/true); !plan.isNull())
+    if (JsonReader objective = plan.member("objective", /*optional=*/true);
+        !objective.isNull())
+      manifest.stepsOverlap = objective.string() == "throughput";
   JsonReader predicted = root.member("predicted", /*optional=*/true);
   if (predicted.isNull())
     return;
@@ -139,7 +143,7 @@ static void parseRoot(const JsonReader &root, Manifest &manifest) {
   manifest.packedSlots =
       perStageIntegers(root.member("packed_slots"), stages, maxCount);
   parseTensors(root, manifest);
-  parsePredicted(root, manifest);
+  parsePlan(root, manifest);
 }
 
 Status parseManifest(const char *text, Manifest &manifest) {

@@ -165,6 +165,7 @@ struct Manifest {
   std::vector<int64_t> arenaBytes;                      // by stage
   std::vector<int64_t> setupArenaBytes;                 // by stage
   std::vector<int64_t> packedSlots;                     // by stage
+  bool stepsOverlap = false; // one begins before others end
   double predictedStepSeconds = 0;
   std::vector<double> predictedPeakMemoryBytes; // by stage; may be empty
 

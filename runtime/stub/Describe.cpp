@@ -233,8 +233,9 @@ static std::string planText(const Program &program) {
 
 static std::string predictedText(const Manifest &manifest) {
   char step[64];
-  std::snprintf(step, sizeof(step), "%.3f ms a step",
-                manifest.predictedStepSeconds * 1e3);
+  std::snprintf(step, sizeof(step), "%.3f ms a step%s",
+                manifest.predictedStepSeconds * 1e3,
+                manifest.stepsOverlap ? " of many that overlap" : "");
   double most = 0;
   for (double bytes : manifest.predictedPeakMemoryBytes)
     most = std::max(most, bytes);

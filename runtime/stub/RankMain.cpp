@@ -292,14 +292,19 @@ Status RankMain::measure() {
   APRT_TRY(rank->startStatistics(run.trace(worldRank), Run::traceCapacity));
   DeviceCounters before = rank->device->counters();
   double total = 0, barrierWait = 0;
+  double end = 0;
   for (int64_t i = 0; i < run.options.repeat; ++i) {
-    double waited = rank->transport->statistics().waitSeconds;
-    APRT_TRY(rank->transport->barrier(/*withDeadline=*/true));
-    barrierWait += rank->transport->statistics().waitSeconds - waited;
-    double start = monotonicSeconds();
+    bool begins = i == 0 || !manifest.stepsOverlap;
+    if (begins) {
+      double waited = rank->transport->statistics().waitSeconds;
+      APRT_TRY(rank->transport->barrier(/*withDeadline=*/true));
+      barrierWait += rank->transport->statistics().waitSeconds - waited;
+    }
+    double start = begins ? monotonicSeconds() : end;
     stepNumber = i;
     APRT_TRY(step(i + 1 == run.options.repeat));
-    double seconds = monotonicSeconds() - start;
+    end = monotonicSeconds();
+    double seconds = end - start;
     run.stepSeconds(worldRank, i) = seconds;
     total += seconds;
     if (worldRank == 0)

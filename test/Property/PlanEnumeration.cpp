@@ -20,7 +20,7 @@ double stepSeconds(const Plan &plan, const ModelGraph &graph) {
     sum += seconds - stage.messages / 2; // of both ends, once
     slowest = std::max(slowest, seconds);
   }
-  return (sum + (batches - 1) * slowest) / batches;
+  return plan.pipeline().stepSeconds(sum, slowest) / batches;
 }
 
 //===----------------------------------------------------------------------===//
@@ -91,7 +91,7 @@ private:
              const Trial &trial)
       : graph(graph), trial(trial), memoryLimit(request.memoryLimit),
         cuts(cutsOf(graph, trial.candidate.stages)),
-        places(request.cluster, trial.candidate.stages, trial.microBatches) {}
+        places(request.cluster, trial.pipeline()) {}
 
   const Problem &problem() const { return built->problem; }
   double leastSeconds(double sum) const;
@@ -130,7 +130,7 @@ Expected<TrialPlans> TrialPlans::of(const ModelGraph &graph,
                           request.memoryLimit,
                           {},
                           kIllegal,
-                          trial.candidate.stages});
+                          trial.pipeline()});
   if (!built)
     return built.takeError();
   plans.built = std::move(*built);
@@ -156,8 +156,9 @@ double TrialPlans::count() const {
 /// Of a step whose ops take `sum` over all micro-batches: with stages that are
 /// equal.
 double TrialPlans::leastSeconds(double sum) const {
-  double batches = double(trial.microBatches);
-  return sum / batches * (1 + (batches - 1) / double(trial.candidate.stages));
+  double once = sum / double(trial.microBatches);
+  return trial.pipeline().stepSeconds(once,
+                                      once / double(trial.candidate.stages));
 }
 
 /// Of a step without messages and what stages repeat.
@@ -172,7 +173,7 @@ double TrialPlans::loadSeconds(SecondsAtPlaces ofOps,
     loads[stage] += seconds;
     sum += seconds;
   }
-  return sum + double(trial.microBatches - 1) * *llvm::max_element(loads);
+  return trial.pipeline().stepSeconds(sum, *llvm::max_element(loads));
 }
 
 /// Depth first, but for what takes no less than the best that is known.
@@ -203,6 +204,7 @@ Plan TrialPlans::writePlan() const {
   built->writeDecisions(choice, plan);
   plan.stages = trial.candidate.stages;
   plan.microBatches = trial.microBatches;
+  plan.objective = trial.objective;
   return plan;
 }
 

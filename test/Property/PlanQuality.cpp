@@ -70,6 +70,8 @@ drawQuestion(MLIRContext &context, Random &random, bool stages, bool limit) {
     request.strategies = {StrategyName::Layer, StrategyName::Auto};
     int64_t devices = random.chance(80) ? 4 : 6;
     request.cluster = randomCluster(random, devices, random.chance(50));
+    if (random.chance(40))
+      request.objective = Objective::Throughput;
   } else {
     request.cluster = randomCluster(random, random.between(2, 4));
   }
@@ -86,9 +88,11 @@ drawQuestion(MLIRContext &context, Random &random, bool stages, bool limit) {
   return question;
 }
 
-/// `2 stages, 4 micro-batches, time=4 x=2, op a in stage 0, op b in stage 1`
+/// `latency, 2 stages, 4 micro-batches, time=4 x=2, op a in stage 0, op b in
+/// stage 1`
 static std::string describe(const Plan &plan) {
-  std::string text = llvm::formatv("{0} stages, {1} micro-batches,",
+  std::string text = llvm::formatv("{0}, {1} stages, {2} micro-batches,",
+                                   stringifyObjective(plan.objective),
                                    plan.stages, plan.microBatches);
   for (const MeshAxis &axis : plan.mesh.axes())
     text += llvm::formatv(" {0}={1}", axis.name, axis.size);

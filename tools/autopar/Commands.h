@@ -24,7 +24,7 @@ int complain(const llvm::Twine &message);
 /// The options that shape a plan, of all commands that make one.
 struct PlanOptions {
   std::string cluster, target, precision, recipe, strategy, mesh, planFile,
-      fromPlan, savePlan, memoryLimit, constraints;
+      fromPlan, savePlan, memoryLimit, constraints, objective;
   std::vector<std::string> bindings, states, entries;
   int64_t ranks = 0, microBatches = 0;
   bool fewestDevices = false, allowLinkedWeights = false, tracePlanning = false,

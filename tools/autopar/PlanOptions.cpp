@@ -52,6 +52,13 @@ void PlanOptions::addDemands(std::vector<Option> &options) {
   options.push_back(number("micro-batches", "K",
                            "micro-batches of a pipeline (default: searched)",
                            microBatches));
+  options.push_back(
+      text("objective", "NAME",
+           "what the plan makes least: latency (default), a step's seconds; "
+           "throughput, the\n                             seconds from one "
+           "step to the next, begun before it ends; step, a training step\n"
+           "                             (default with --train)",
+           objective));
   options.push_back(flag("fewest-devices",
                          "use no more of the cluster's devices than the "
                          "fastest step needs",
@@ -155,6 +162,7 @@ Error PlanOptions::check() const {
   for (auto [name, given] : {std::pair("strategy", !strategy.empty()),
                              {"mesh", !mesh.empty()},
                              {"micro-batches", microBatches != 0},
+                             {"objective", !objective.empty()},
                              {"fewest-devices", fewestDevices},
                              {"memory-limit", !memoryLimit.empty()}})
     if (given && !planFile.empty())
@@ -206,6 +214,14 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
     if (!read)
       return read.takeError();
     result.plan.constraints = std::move(*read);
+  }
+  if (!objective.empty()) {
+    auto least = parseObjective(objective);
+    if (!least)
+      return createStringError("--objective: " + toString(least.takeError()));
+    result.plan.objective = *least;
+  } else if (!recipe.empty()) {
+    result.plan.objective = Objective::Step;
   }
   result.plan.microBatches = microBatches;
   result.plan.fewestDevices = fewestDevices;

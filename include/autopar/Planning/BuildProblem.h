@@ -25,9 +25,9 @@ struct PlanQuestion {
   /// In seconds of the problem, without what is deferred: solutions that take
   /// as much are of no interest.
   double cutoff = kIllegal;
-  /// The cluster is shared by so many stages; it is open in which of them an op
+  /// The cluster is shared by its stages; it is open in which of them an op
   /// will be: it costs what it does where it costs the least.
-  int64_t stages = 1;
+  Pipeline pipeline = {};
   /// What it shares with other questions about the graph; null: nothing.
   std::shared_ptr<SharedWork> shared = nullptr;
 };

@@ -20,6 +20,7 @@ def SearchPlan : Pass<"autopar-plan", "::mlir::ModuleOp"> {
     Option<"strategy", "strategy", "std::string", "\"auto\"", "auto, or a demand per mesh axis, for example data+tensor">,
     Option<"mesh", "mesh", "std::string", "\"\"", "axes and sizes, for example data=2+tensor=2">,
     Option<"microBatches", "micro-batches", "int64_t", "0", "micro-batches of a pipeline; 0: searched">,
+    Option<"objective", "objective", "std::string", "\"\"", "latency (default), throughput or step">,
     Option<"memoryLimit", "memory-limit", "int64_t", "0", "bytes per device; 0: what the cluster says">,
     Option<"fewestDevices", "fewest-devices", "bool", "false", "no more devices than the fastest step needs">,
     Option<"trace", "trace", "bool", "false", "tell of each trial on stderr">,

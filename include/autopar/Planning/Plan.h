@@ -15,6 +15,46 @@
 
 namespace autopar {
 
+/// What a plan makes least.
+enum class Objective {
+  Latency,    // seconds from the inputs of a step to its outputs
+  Throughput, // seconds between the ends of steps, each begun before others end
+  Step        // seconds of a training step
+};
+/// By number; as users write them.
+inline constexpr llvm::StringRef kObjectives[] = {"latency", "throughput",
+                                                  "step"};
+llvm::StringRef stringifyObjective(Objective objective);
+/// An error lists them.
+llvm::Expected<Objective> parseObjective(llvm::StringRef text);
+
+/// How steps pass the stages.
+struct Pipeline {
+  int64_t stages = 1;
+  int64_t microBatches = 1;
+  Objective objective = Objective::Latency;
+
+  bool stepsOverlap() const { return objective == Objective::Throughput; }
+  /// That work at a time, at most.
+  int64_t stagesAtOnce() const {
+    return stepsOverlap() ? stages : std::min(stages, microBatches);
+  }
+  /// Seconds of a step whose stages take `sum` together for one micro-batch and
+  /// the slowest of them `slowest`: each micro-batch passes all stages, the
+  /// others follow it as fast as the slowest lets them. Where steps overlap,
+  /// they follow those of the step before.
+  double stepSeconds(double sum, double slowest) const {
+    return stepsOverlap() ? double(microBatches) * slowest
+                          : sum + double(microBatches - 1) * slowest;
+  }
+  /// The least share that a step takes of what all stages take for all
+  /// micro-batches one after the other: the slowest is no faster than the mean.
+  double leastShare() const {
+    double of = 1 / double(microBatches);
+    return stepSeconds(of, of / double(stages));
+  }
+};
+
 struct PlannedOp {
   std::string name;
   Assignment assignment;
@@ -55,8 +95,9 @@ struct Plan {
   Mesh mesh;                     // of every stage; "time" first
   int64_t stages = 1;
   int64_t microBatches = 1;
-  std::string schedule = "none"; // "gpipe" for several stages
-  double predictedStepSeconds = 0;
+  Objective objective = Objective::Latency;
+  std::string schedule = "none";        // "gpipe" for several stages
+  double predictedStepSeconds = 0;      // what the objective says
   int64_t predictedPeakMemoryBytes = 0; // of a device of the fullest stage
   std::vector<int64_t> predictedStageMemoryBytes; // of a device of each stage
   double lowerBoundSeconds = 0;
@@ -65,6 +106,8 @@ struct Plan {
   std::vector<PlannedOp> ops;
   std::vector<PlannedValue> values;
   std::vector<PlannedCollective> collectives;
+
+  Pipeline pipeline() const { return {stages, microBatches, objective}; }
 };
 
 /// In `request`, of a plan for a part of the cluster: the devices of all of it.

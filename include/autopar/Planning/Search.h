@@ -27,8 +27,9 @@ struct PlanRequest {
   /// Names of axes whose sizes are searched; empty: as `mesh` and `strategies`
   /// say.
   llvm::SmallVector<std::string> axes;
-  int64_t microBatches = 0; // 0: searched
-  int64_t memoryLimit = 0;  // bytes per device; 0: what the cluster's have
+  int64_t microBatches = 0;           // 0: searched
+  std::optional<Objective> objective; // nullopt: latency
+  int64_t memoryLimit = 0; // bytes per device; 0: what the cluster's have
   /// Of the cluster, to use no more devices than the fastest step needs.
   bool fewestDevices = false;
   Constraints constraints;
@@ -61,9 +62,9 @@ std::string toString(const SearchTrial &trial);
 llvm::SmallVector<MeshAxis>
 writtenMesh(const Plan &plan, llvm::ArrayRef<StrategyName> strategies);
 
-/// Tries the meshes that the request allows and returns the plan with the least
-/// predicted seconds; verified. `trace` gets lines for each trial; `tried` gets
-/// the trials in their order.
+/// Tries the meshes that the request allows and returns the plan that predicts
+/// the least seconds of what the objective says; verified. `trace` gets lines
+/// for each trial; `tried` gets the trials in their order.
 llvm::Expected<Plan> searchPlan(const ModelGraph &graph,
                                 const PlanRequest &request,
                                 llvm::raw_ostream *trace = nullptr,

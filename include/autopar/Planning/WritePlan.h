@@ -19,6 +19,9 @@ void writePlan(mlir::ModuleOp module, const ModelGraph &graph,
 mlir::FailureOr<Cluster> plannedCluster(mlir::ModuleOp module,
                                         int64_t deviceCount);
 
+/// Whether steps overlap in the module's plan.
+bool stepsOverlap(mlir::ModuleOp module);
+
 /// What reshards cost in the module's plan: with it reshardPath gives the steps
 /// that Planning priced.
 mlir::FailureOr<ReshardCost> plannedReshardCost(mlir::ModuleOp module,

@@ -49,7 +49,9 @@ struct StageProgram {
 
 struct SimulatedProgram {
   std::vector<StageProgram> stages;
-  int64_t microBatches = 1;
+  int64_t microBatches = 1; // of a step
+  /// That are replayed; several overlap.
+  int64_t steps = 1;
   int64_t devicesPerStage = 1;
   /// Messages that a channel holds before they are received; 0: a send ends
   /// with its receive.
@@ -63,13 +65,14 @@ struct SimulatedProgram {
   std::vector<int64_t> nodeOf, coresOfNode;
 };
 
-/// An activity that took place, in seconds from the begin of the step.
+/// An activity that took place, in seconds from the begin of the first step.
 struct TimelineEntry {
-  int64_t stage, activity, microBatch; // activity: index in its stage
+  int64_t stage, activity; // activity: index in its stage
+  int64_t microBatch;      // of all steps
   double start, end;
 };
 
-/// What a device of one stage did in a step, in seconds.
+/// What a device of one stage did in a step, in seconds: the mean of all steps.
 struct StageTimes {
   double computing = 0;
   double communication = 0; // collectives
@@ -83,7 +86,9 @@ struct StageTimes {
 struct Timeline {
   std::vector<TimelineEntry> entries; // of a device of each stage in order
   std::vector<StageTimes> stages;     // means of its devices
-  double seconds = 0;                 // a step
+  /// A step; where steps overlap, from the end of one to the end of the next.
+  double seconds = 0;
+  double end = 0; // of the last step
 };
 
 /// Replays all stages, each micro-batch once its device is done with the one

@@ -4,6 +4,7 @@
 #include "Requests.h"
 #include "SmallModel.h"
 #include "autopar/Planning/BuildProblem.h"
+#include "autopar/Planning/Explain.h"
 #include "autopar/Planning/Solver.h"
 #include "lib/Planning/Stages.h"
 #include "gtest/gtest.h"
@@ -227,6 +228,40 @@ TEST(Search, ConstraintsAreMetAndCostNoLess) {
         << list.str();
     EXPECT_GE(plan.predictedStepSeconds, free.predictedStepSeconds * (1 - 1e-9))
         << list.str();
+  }
+}
+
+/// Where steps overlap none takes longer than alone, and no plan asked for is
+/// better than the one found.
+TEST(Search, ThroughputOverlapsSteps) {
+  for (int64_t batch : {1, 8, 512}) {
+    ModelGraph graph = twoLayers(batch);
+    PlanRequest request = requestOf(4);
+    double latency = cantFail(searchPlan(graph, request)).predictedStepSeconds;
+    request.objective = Objective::Throughput;
+    Plan best = cantFail(searchPlan(graph, request));
+    EXPECT_EQ(best.objective, Objective::Throughput);
+    EXPECT_LE(best.predictedStepSeconds, latency * (1 + 1e-9));
+    EXPECT_LE(best.lowerBoundSeconds, best.predictedStepSeconds);
+    for (StringRef mesh : {"layer=2,x=2", "layer=2,data=2"}) {
+      PlanRequest asked = requestOf(
+          4, mesh.contains("data") ? "layer,data" : "layer,auto", mesh);
+      asked.objective = Objective::Throughput;
+      Expected<Plan> staged = searchPlan(graph, asked);
+      if (!staged) { // fewer rows than devices
+        consumeError(staged.takeError());
+        continue;
+      }
+      EXPECT_GE(staged->predictedStepSeconds,
+                best.predictedStepSeconds * (1 - 1e-9))
+          << mesh.str();
+      std::vector<StageCost> stages = stageCosts(*staged, graph);
+      double slowest = 0;
+      for (const StageCost &stage : stages)
+        slowest = std::max(slowest, stage.compute + stage.communication +
+                                        stage.messages);
+      EXPECT_NEAR(staged->predictedStepSeconds / slowest, 1, 1e-9);
+    }
   }
 }
 

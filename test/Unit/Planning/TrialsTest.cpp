@@ -176,9 +176,9 @@ TEST(Neighbours, WhatIsFixedStays) {
 TEST(StagePlaces, StagesOnNodesAlikeAreOfAKind) {
   Cluster even = cantFail(parseCluster("2x4:a100-80gb"));
   for (int64_t stages : {1, 2, 4, 8})
-    EXPECT_EQ(StagePlaces(even, stages, 1).kinds.size(), 1u) << stages;
+    EXPECT_EQ(StagePlaces(even, Pipeline{stages}).kinds.size(), 1u) << stages;
   // The second of three stages is on both nodes.
-  StagePlaces uneven(cantFail(parseCluster("2x3:a100-80gb")), 3, 1);
+  StagePlaces uneven(cantFail(parseCluster("2x3:a100-80gb")), Pipeline{3});
   EXPECT_EQ(uneven.kindOf, (std::vector<unsigned>{0, 1, 0}));
   EXPECT_EQ(uneven.of(1).nodes.size(), 2u);
 }
@@ -186,7 +186,7 @@ TEST(StagePlaces, StagesOnNodesAlikeAreOfAKind) {
 TEST(StagePlaces, EachStageHasItsTypeAndMemory) {
   Cluster mixed = cantFail(parseCluster("1x2:a100-80gb"));
   append_range(mixed.nodes, cantFail(parseCluster("1x2:l4")).nodes);
-  StagePlaces places(mixed, 4, 4);
+  StagePlaces places(mixed, Pipeline{4, 4});
   EXPECT_EQ(places.kindOf, (std::vector<unsigned>{0, 0, 1, 1}));
   EXPECT_EQ(places.of(3).slowest().name, "l4");
   EXPECT_GT(places.memoryLimit(0, /*asked=*/0),
@@ -203,7 +203,7 @@ TEST(StagePlaces, PartsOfNodesKeepTheirShare) {
   NodeGroup own = shared.nodes.front();
   own.devices = 2;
   shared.nodes.push_back(own);
-  StagePlaces places(shared, 3, 3);
+  StagePlaces places(shared, Pipeline{3, 3});
   EXPECT_EQ(places.kindOf, (std::vector<unsigned>{0, 0, 1}));
   EXPECT_DOUBLE_EQ(2 * places.of(0).slowest().fp32Flops,
                    places.of(2).slowest().fp32Flops);
@@ -222,7 +222,7 @@ TEST(StagePlaces, UnknownMemoryIsNoLimit) {
   mixed.nodes.front().type.name = "other";
   mixed.nodes.front().type.memoryBytes = 0;
   EXPECT_EQ(mixed.memoryBytes(), mixed.nodes.back().type.memoryBytes);
-  StagePlaces places(mixed, 2, 2);
+  StagePlaces places(mixed, Pipeline{2, 2});
   EXPECT_EQ(places.memoryLimits(/*asked=*/0), 0);
   EXPECT_EQ(places.memoryLimits(/*asked=*/100), 200);
   Plan plan;

@@ -51,6 +51,26 @@ SimulatedProgram pipeline(ArrayRef<double> seconds, int64_t microBatches,
   return program;
 }
 
+TEST(Simulate, OverlappingStepsFollowTheSlowestStage) {
+  for (int64_t slots : {0, 2})
+    for (int64_t microBatches : {1, 3}) {
+      SimulatedProgram program = pipeline({1, 4, 2}, microBatches, slots);
+      program.steps = 16;
+      Timeline timeline = simulate(program);
+      double batches = double(microBatches);
+      EXPECT_DOUBLE_EQ(timeline.seconds, 4 * batches);
+      EXPECT_DOUBLE_EQ(timeline.end, 3 + 16 * 4 * batches);
+      EXPECT_DOUBLE_EQ(timeline.stages[0].computing, batches);
+      EXPECT_DOUBLE_EQ(timeline.stages[1].idle, 0);
+      EXPECT_DOUBLE_EQ(timeline.stages[2].idle, 2 * batches);
+      // The stages' ranks on cores of their own, and all three on one.
+      program.channelSlots = 2;
+      program.nodeOf = {0, 0, 0};
+      program.coresOfNode = {1};
+      EXPECT_NEAR(simulate(program).seconds, 7 * batches, 1e-2);
+    }
+}
+
 TEST(Simulate, EqualStagesTakeTheFormulaOfGPipe) {
   // (m + s - 1) turns; all but m of them idle at each stage.
   for (int64_t stages : {1, 2, 4, 7})
