@@ -17,15 +17,59 @@ int64_t Cluster::deviceCount() const {
   return count;
 }
 
-int64_t Cluster::nodeOf(int64_t device) const {
+namespace {
+
+/// Where a device is.
+struct Place {
+  int64_t node, position;
+};
+
+} // namespace
+
+static Place placeOf(const Cluster &cluster, int64_t device) {
   int64_t firstNode = 0;
-  for (const NodeGroup &group : nodes) {
+  for (const NodeGroup &group : cluster.nodes) {
     if (device < group.count * group.devices)
-      return firstNode + device / group.devices;
+      return {firstNode + device / group.devices, device % group.devices};
     device -= group.count * group.devices;
     firstNode += group.count;
   }
-  return firstNode;
+  return {firstNode, device};
+}
+
+int64_t Cluster::nodeOf(int64_t device) const {
+  return placeOf(*this, device).node;
+}
+
+SmallVector<Link> Cluster::links() const {
+  SmallVector<Link> all;
+  auto add = [&](ArrayRef<LinkGroups> levels, const Link &outermost) {
+    for (const LinkGroups &level : levels)
+      all.push_back(level.link);
+    all.push_back(outermost);
+  };
+  add(deviceGroups, withinNode);
+  add(nodeGroups, betweenNodes);
+  return all;
+}
+
+/// The first level whose groups have both, or how many levels there are.
+static unsigned levelOf(ArrayRef<LinkGroups> levels, int64_t a, int64_t b) {
+  return llvm::find_if(levels,
+                       [&](const LinkGroups &level) {
+                         return a / level.size == b / level.size;
+                       }) -
+         levels.begin();
+}
+
+unsigned Cluster::linkBetween(int64_t a, int64_t b) const {
+  Place one = placeOf(*this, a), other = placeOf(*this, b);
+  if (one.node != other.node)
+    return deviceGroups.size() + 1 +
+           levelOf(nodeGroups, nodesBefore + one.node,
+                   nodesBefore + other.node);
+  int64_t before = one.node == 0 ? devicesBefore : 0;
+  return levelOf(deviceGroups, before + one.position, before + other.position);
 }
 
 DeviceType NodeGroup::sharedType() const {
@@ -68,6 +112,15 @@ Cluster Cluster::part(int64_t first, int64_t count, int64_t atOnce) const {
   Cluster part;
   part.withinNode = withinNode;
   part.betweenNodes = betweenNodes;
+  part.deviceGroups = deviceGroups;
+  part.nodeGroups = nodeGroups;
+  Place begin = placeOf(*this, first);
+  if (!deviceGroups.empty())
+    part.devicesBefore =
+        (begin.position + (begin.node == 0 ? devicesBefore : 0)) %
+        deviceGroups.back().size;
+  if (!nodeGroups.empty())
+    part.nodesBefore = (begin.node + nodesBefore) % nodeGroups.back().size;
   auto add = [&](const NodeGroup &group, int64_t nodeCount, int64_t devices) {
     if (nodeCount > 0 && devices > 0)
       part.nodes.push_back({nodeCount, group.type, devices, group.cores,
@@ -174,10 +227,17 @@ std::string describe(const Cluster &cluster) {
     if (group.cores > 0)
       text += formatv(" on {0} cores", group.cores);
   }
+  auto add = [&](ArrayRef<LinkGroups> levels, StringRef what) {
+    for (const LinkGroups &level : levels)
+      text += formatv(", {0} among {1} {2}", describe(level.link), level.size,
+                      what);
+  };
+  add(cluster.deviceGroups, "devices");
   text += ", " + describe(cluster.withinNode) + " in a node";
-  if (cluster.nodeOf(cluster.deviceCount() - 1) > 0)
-    text += ", " + describe(cluster.betweenNodes) + " between nodes";
-  return text;
+  if (cluster.nodeOf(cluster.deviceCount() - 1) == 0)
+    return text;
+  add(cluster.nodeGroups, "nodes");
+  return text + ", " + describe(cluster.betweenNodes) + " between nodes";
 }
 
 } // namespace autopar

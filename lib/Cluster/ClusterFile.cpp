@@ -33,6 +33,10 @@ private:
   Error readNode(const json::Value &value);
   Error readKind(const json::Object &object, Link &link) const;
   Error readLink(const json::Value &value);
+  Error readSpeed(const json::Object &object, Link &link) const;
+  Expected<Link *> addGroups(const json::Object &object, StringRef key);
+  Error checkGroups(ArrayRef<LinkGroups> levels, StringRef key,
+                    int64_t most) const;
 
   StringRef name;
   std::vector<DeviceType> types;                // that the file describes
@@ -145,35 +149,83 @@ Error Reader::readKind(const json::Object &object, Link &link) const {
   return Error::success();
 }
 
+/// A level of groups of as many devices or nodes as `key` says.
+Expected<Link *> Reader::addGroups(const json::Object &object, StringRef key) {
+  bool within = key == "devices";
+  std::optional<int64_t> size = object.getInteger(key);
+  if (!size || *size < 2 || *size > kMaxDevices)
+    return fail("'" + key +
+                "' of a link is how many neighbours it connects: 2 or more, at "
+                "most " +
+                Twine(kMaxDevices));
+  SmallVector<LinkGroups, 0> &levels =
+      within ? cluster.deviceGroups : cluster.nodeGroups;
+  LinkGroups *at = llvm::find_if(
+      levels, [&](const LinkGroups &other) { return other.size >= *size; });
+  if (at != levels.end() && at->size == *size)
+    return fail("two links connect " + Twine(*size) + " " + key);
+  if (!object.get("GBps") && object.getString("kind") != StringRef("free"))
+    return fail(
+        "the link among " + Twine(*size) + " " + key +
+        " needs 'GBps', or to be \"free\": without it is as others are");
+  const DeviceType slowest = cluster.slowest();
+  at = levels.insert(at, {*size, within ? slowest.within : slowest.between});
+  return &at->link;
+}
+
+/// Groups lie in groups, and the largest in what it is a part of.
+Error Reader::checkGroups(ArrayRef<LinkGroups> levels, StringRef key,
+                          int64_t most) const {
+  for (size_t i = 1; i < levels.size(); ++i)
+    if (levels[i].size % levels[i - 1].size != 0)
+      return fail("groups of " + Twine(levels[i - 1].size) + " " + key +
+                  " do not fill groups of " + Twine(levels[i].size));
+  if (!levels.empty() && levels.back().size >= most)
+    return fail("a link among " + Twine(levels.back().size) + " " + key +
+                " connects all there are (" + Twine(most) + "): leave '" + key +
+                "' out");
+  return Error::success();
+}
+
 Error Reader::readLink(const json::Value &value) {
   const json::Object *object = value.getAsObject();
   if (!object)
     return fail("each of 'links' must be an object");
-  if (Error error = unknownKeys(
-          *object, {"within", "between", "kind", "GBps", "latency_us"}))
-    return error;
   bool within = object->getString("within") == StringRef("node");
   bool between = object->getString("between") == StringRef("nodes");
   if (within == between)
     return fail("a link is either {\"within\": \"node\"} or {\"between\": "
                 "\"nodes\"}");
-  bool &isTold = within ? withinTold : betweenTold;
-  if (std::exchange(isTold, true))
-    return fail("two links are " +
-                Twine(within ? "within a node" : "between nodes") +
-                ": there is one of each");
-  Link &link = within ? cluster.withinNode : cluster.betweenNodes;
-  if (Error error = readKind(*object, link))
+  StringRef size = within ? "devices" : "nodes";
+  if (Error error = unknownKeys(*object, {within ? "within" : "between", size,
+                                          "kind", "GBps", "latency_us"}))
     return error;
-  if (object->get("GBps")) {
-    std::optional<double> speed = object->getNumber("GBps");
+  Link *link = within ? &cluster.withinNode : &cluster.betweenNodes;
+  if (object->get(size)) {
+    Expected<Link *> added = addGroups(*object, size);
+    if (!added)
+      return added.takeError();
+    link = *added;
+  } else if (std::exchange(within ? withinTold : betweenTold, true)) {
+    return fail(
+        "two links are " + Twine(within ? "within a node" : "between nodes") +
+        ": there is one of each, beside those among fewer '" + size + "'");
+  }
+  if (Error error = readKind(*object, *link))
+    return error;
+  return readSpeed(*object, *link);
+}
+
+Error Reader::readSpeed(const json::Object &object, Link &link) const {
+  if (object.get("GBps")) {
+    std::optional<double> speed = object.getNumber("GBps");
     if (!speed || !(*speed >= kLeastGBps) || *speed > kMostOfLink)
       return fail(
           "'GBps' of a link must be a number above 0, from 1e-9 to 1e9");
     link.bytesPerSecond = *speed * 1e9;
   }
-  if (object->get("latency_us")) {
-    std::optional<double> latency = object->getNumber("latency_us");
+  if (object.get("latency_us")) {
+    std::optional<double> latency = object.getNumber("latency_us");
     if (!latency || !(*latency >= 0) || *latency > kMostOfLink)
       return fail("'latency_us' of a link must be a number of 0 or more, up to "
                   "1e9");
@@ -211,6 +263,15 @@ Expected<Cluster> Reader::read(const json::Value &value) {
   for (const json::Value &link : *links)
     if (Error error = readLink(link))
       return std::move(error);
+  int64_t mostDevices = 0, nodeCount = 0;
+  for (const NodeGroup &group : cluster.nodes) {
+    mostDevices = std::max(mostDevices, group.devices);
+    nodeCount += group.count;
+  }
+  if (Error error = checkGroups(cluster.deviceGroups, "devices", mostDevices))
+    return std::move(error);
+  if (Error error = checkGroups(cluster.nodeGroups, "nodes", nodeCount))
+    return std::move(error);
   return std::move(cluster);
 }
 
@@ -227,8 +288,8 @@ Expected<Cluster> parseCluster(StringRef spec) {
   return clusterFromJSON(*value, spec);
 }
 
-static json::Value linkToJSON(const Link &link, StringRef key,
-                              StringRef value) {
+static json::Object linkToJSON(const Link &link, StringRef key,
+                               StringRef value) {
   json::Object object{{key, value}, {"kind", link.kind}};
   if (!link.free) {
     object["GBps"] = link.bytesPerSecond / 1e9;
@@ -252,11 +313,19 @@ json::Value toJSON(const Cluster &cluster) {
       node["cores"] = group.cores;
     nodes.push_back(std::move(node));
   }
-  json::Object object{
-      {"nodes", std::move(nodes)},
-      {"links",
-       json::Array{linkToJSON(cluster.withinNode, "within", "node"),
-                   linkToJSON(cluster.betweenNodes, "between", "nodes")}}};
+  json::Array links;
+  auto add = [&](ArrayRef<LinkGroups> levels, const Link &outermost,
+                 StringRef key, StringRef value, StringRef size) {
+    links.push_back(linkToJSON(outermost, key, value));
+    for (const LinkGroups &level : levels) {
+      json::Object link = linkToJSON(level.link, key, value);
+      link[size] = level.size;
+      links.push_back(std::move(link));
+    }
+  };
+  add(cluster.deviceGroups, cluster.withinNode, "within", "node", "devices");
+  add(cluster.nodeGroups, cluster.betweenNodes, "between", "nodes", "nodes");
+  json::Object object{{"nodes", std::move(nodes)}, {"links", std::move(links)}};
   if (!types.empty())
     object["types"] = std::move(types);
   return object;

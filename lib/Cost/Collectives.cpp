@@ -29,9 +29,15 @@ static bool isFree(const Cluster &cluster, const CommunicatorShape &shape) {
          (shape.nodes == 1 || cluster.betweenNodes.free);
 }
 
-CollectiveAlgorithms collectiveAlgorithms(const Cluster &cluster,
+CollectiveAlgorithms collectiveAlgorithms(const Cluster &whole,
                                           ReshardKind kind,
                                           const CommunicatorShape &shape) {
+  Cluster cluster = whole;
+  SmallVector<Link> links = whole.links();
+  if (shape.near)
+    cluster.withinNode = links[*shape.near];
+  if (shape.far)
+    cluster.betweenNodes = links[*shape.far];
   if (isFree(cluster, shape))
     return {{"free", ""}};
   if (cluster.slowest().kind == "gpu")
@@ -39,8 +45,8 @@ CollectiveAlgorithms collectiveAlgorithms(const Cluster &cluster,
   return runtimeAlgorithms(cluster, kind, shape);
 }
 
-CollectiveAlgorithms messageAlgorithms(const Cluster &cluster, bool sameNode) {
-  const Link &link = sameNode ? cluster.withinNode : cluster.betweenNodes;
+CollectiveAlgorithms messageAlgorithms(const Cluster &cluster,
+                                       const Link &link) {
   if (link.free)
     return {{"free", ""}};
   if (cluster.slowest().kind == "gpu")

@@ -14,19 +14,30 @@ static Cluster withShares(Cluster cluster) {
   for (const NodeGroup &group : cluster.nodes)
     least = std::min(least, group.share());
   cluster.withinNode.bytesPerSecond *= least;
+  for (LinkGroups &level : cluster.deviceGroups)
+    level.link.bytesPerSecond *= least;
   return cluster;
 }
 
 CommunicationModel::CommunicationModel(const Cluster &cluster, const Mesh &mesh)
-    : cluster(withShares(cluster)), device(cluster.slowest()), mesh(mesh),
-      nearMessages(messageAlgorithms(this->cluster, /*sameNode=*/true)),
-      farMessages(messageAlgorithms(cluster, /*sameNode=*/false)) {}
+    : cluster(withShares(cluster)), device(cluster.slowest()), mesh(mesh) {
+  for (const Link &link : this->cluster.links())
+    messages.push_back(messageAlgorithms(this->cluster, link));
+}
 
 CommunicatorShape CommunicationModel::shapeOf(ArrayRef<int64_t> members) const {
   std::map<int64_t, int64_t> ranksOfNode;
-  for (int64_t member : members)
-    ++ranksOfNode[cluster.nodeOf(member)];
   CommunicatorShape shape;
+  for (auto [index, member] : enumerate(members)) {
+    ++ranksOfNode[cluster.nodeOf(member)];
+    if (index == 0)
+      continue;
+    // Groups have neighbours, and members come in order.
+    unsigned link = cluster.linkBetween(members[index - 1], member);
+    std::optional<unsigned> &most =
+        link <= cluster.deviceGroups.size() ? shape.near : shape.far;
+    most = std::max(most.value_or(0), link);
+  }
   shape.ranks = shape.fewestPerNode = int64_t(members.size());
   shape.nodes = int64_t(ranksOfNode.size());
   for (auto [node, ranks] : ranksOfNode) {
@@ -82,12 +93,16 @@ double CommunicationModel::seconds(const ReshardStep &step) {
 double CommunicationModel::sendSeconds(int64_t bytes, int64_t fromStage,
                                        int64_t toStage) const {
   int64_t devices = mesh.deviceCount();
-  bool sameNode = true;
+  SmallVector<bool> used(messages.size(), false);
   for (int64_t device = 0; device < devices; ++device)
-    sameNode &= cluster.nodeOf(fromStage * devices + device) ==
-                cluster.nodeOf(toStage * devices + device);
-  const CollectiveAlgorithms &messages = sameNode ? nearMessages : farMessages;
-  return fastest(messages, double(bytes)).seconds(double(bytes));
+    used[cluster.linkBetween(fromStage * devices + device,
+                             toStage * devices + device)] = true;
+  double slowest = 0;
+  for (auto [isUsed, algorithms] : zip_equal(used, messages))
+    if (isUsed)
+      slowest = std::max(
+          slowest, fastest(algorithms, double(bytes)).seconds(double(bytes)));
+  return slowest;
 }
 
 ReshardCost CommunicationModel::reshardCost(const Cluster &cluster,

@@ -52,17 +52,22 @@ std::vector<ChangedCluster> changedClusters(const Plan &plan,
     list.push_back(
         {text.str(), stepSeconds(PlanCost(changed, graph), changed)});
   };
-  auto faster = [&](StringRef text, Link Cluster::*link) {
+  auto faster = [&](StringRef text, Link Cluster::*link,
+                    SmallVector<LinkGroups, 0> Cluster::*levels) {
     Cluster cluster = plan.cluster;
     (cluster.*link).bytesPerSecond *= 2;
+    for (LinkGroups &level : cluster.*levels)
+      level.link.bytesPerSecond *= 2;
     add(text, std::move(cluster));
   };
   add("as it is", plan.cluster);
   if (any_of(plan.cluster.nodes,
              [](const NodeGroup &group) { return group.devices > 1; }))
-    faster("links in a node of twice the rate", &Cluster::withinNode);
+    faster("links in a node of twice the rate", &Cluster::withinNode,
+           &Cluster::deviceGroups);
   if (plan.cluster.nodeOf(plan.cluster.deviceCount() - 1) > 0)
-    faster("links between nodes of twice the rate", &Cluster::betweenNodes);
+    faster("links between nodes of twice the rate", &Cluster::betweenNodes,
+           &Cluster::nodeGroups);
   add("devices of twice the operations per second",
       changedTypes(plan.cluster, computeTwiceAsFast));
   add("devices of twice the memory bandwidth",

@@ -8,6 +8,8 @@ using namespace llvm;
 namespace autopar {
 
 static bool isAlike(const Cluster &a, const Cluster &b) {
+  if (a.devicesBefore != b.devicesBefore || a.nodesBefore != b.nodesBefore)
+    return false; // in another place of a group
   return llvm::equal(
       a.nodes, b.nodes, [](const NodeGroup &x, const NodeGroup &y) {
         return x.count == y.count && x.devices == y.devices &&
@@ -23,7 +25,8 @@ StagePlaces::StagePlaces(const Cluster &cluster, const Pipeline &pipeline)
   if (stages == 1)
     return;
   const NodeGroup &first = cluster.nodes.front();
-  if (cluster.nodes.size() == 1 &&
+  bool hasGroups = !cluster.deviceGroups.empty() || !cluster.nodeGroups.empty();
+  if (cluster.nodes.size() == 1 && !hasGroups &&
       (first.devices % devices == 0 || devices % first.devices == 0))
     return; // all are alike
   for (int64_t stage = 1; stage < stages; ++stage) {

@@ -1,6 +1,11 @@
-// Of two axes that both communicate the one that does so most is inside the nodes.
+// Of two axes that both communicate the one that does so most is inside the nodes. So it is inside pairs of devices of one node that have a faster link, and in pairs of
+// nodes: with the same rates the plan is the same.
 
 // RUN: autopar-opt %s --autopar-plan="cluster=2x2:%S/Inputs/round.json@1 save=%t" -o /dev/null
+// RUN: %python %S/Inputs/show_plan.py %t | FileCheck %s
+// RUN: autopar-opt %s --autopar-plan="cluster=%S/Inputs/pairs.json save=%t" -o /dev/null
+// RUN: %python %S/Inputs/show_plan.py %t | FileCheck %s
+// RUN: autopar-opt %s --autopar-plan="cluster=%S/Inputs/racks.json save=%t" -o /dev/null
 // RUN: %python %S/Inputs/show_plan.py %t | FileCheck %s
 // RUN: echo '{"constraints": [{"mesh": "x=2,y=2"}, {"node": "up", "strategy": {"x": "split 1", "y": "split 0"}}, {"node": "down", "strategy": {"x": "split 2", "y": "split 0"}}]}' > %t.json
 // RUN: autopar-opt %s --autopar-plan="cluster=2x2:%S/Inputs/round.json@1 constraints=%t.json save=%t" -o /dev/null

@@ -76,13 +76,32 @@ struct NodeGroup {
   DeviceType sharedType() const;
 };
 
+/// The link among neighbours: the first `size` devices of a node, or nodes of
+/// the cluster, the next ones, and so on.
+struct LinkGroups {
+  int64_t size;
+  Link link;
+};
+
 /// Devices are numbered node by node.
 struct Cluster {
   llvm::SmallVector<NodeGroup, 1> nodes;
   Link withinNode, betweenNodes;
+  /// Levels below these two, the smallest groups first; each size is a multiple
+  /// of the one before.
+  llvm::SmallVector<LinkGroups, 0> deviceGroups, nodeGroups;
+  /// Of a part of a cluster: devices of its first node, and nodes, before it,
+  /// of the groups that it begins in.
+  int64_t devicesBefore = 0, nodesBefore = 0;
 
   int64_t deviceCount() const;
   int64_t nodeOf(int64_t device) const;
+  /// All links, nearest first: of groups of devices, within a node, of groups
+  /// of nodes, between nodes.
+  llvm::SmallVector<Link> links() const;
+  /// Which of them two devices talk over: that of the smallest group that both
+  /// are in.
+  unsigned linkBetween(int64_t a, int64_t b) const;
   /// The type that every even split waits for.
   DeviceType slowest() const;
   /// The least memory that a device has; 0: that of none is known.

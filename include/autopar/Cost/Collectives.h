@@ -19,10 +19,14 @@ struct CommunicatorShape {
   int64_t nodes = 1;
   int64_t ranksPerNode = 1;  // the most on one node
   int64_t fewestPerNode = 1; // the fewest: a node has an adapter for each
+  /// Of Cluster::links those that reach all members on a node, and all nodes;
+  /// nullopt: withinNode and betweenNodes.
+  std::optional<unsigned> near, far;
 
   bool operator==(const CommunicatorShape &o) const {
     return ranks == o.ranks && nodes == o.nodes &&
-           ranksPerNode == o.ranksPerNode && fewestPerNode == o.fewestPerNode;
+           ranksPerNode == o.ranksPerNode && fewestPerNode == o.fewestPerNode &&
+           near == o.near && far == o.far;
   }
 };
 
@@ -46,8 +50,9 @@ CollectiveAlgorithms collectiveAlgorithms(const Cluster &cluster,
                                           ReshardKind kind,
                                           const CommunicatorShape &shape);
 
-/// The ways of one message of a device to another, in its node or beyond.
-CollectiveAlgorithms messageAlgorithms(const Cluster &cluster, bool sameNode);
+/// The ways of one message of a device to another over the link.
+CollectiveAlgorithms messageAlgorithms(const Cluster &cluster,
+                                       const Link &link);
 
 /// The fastest of at least one for that many bytes, the first of equals.
 const CollectiveAlgorithm &

@@ -43,7 +43,7 @@ private:
   Communicators &communicatorsOf(llvm::ArrayRef<unsigned> subAxes);
 
   std::map<uint64_t, Communicators> communicators; // a bit per sub-axis
-  CollectiveAlgorithms nearMessages, farMessages;
+  std::vector<CollectiveAlgorithms> messages;      // per link of the cluster
 };
 
 } // namespace autopar

@@ -137,6 +137,49 @@ TEST(Cluster, TypesInAFile) {
   EXPECT_EQ(again->slowest().bf16Flops, type.bf16Flops);
 }
 
+TEST(Cluster, LevelsOfLinks) {
+  Expected<Cluster> read = fromText(R"({
+    "nodes": [{"type": "a100-80gb", "count": 6, "devices": 8}],
+    "links": [{"between": "nodes", "nodes": 3, "GBps": 40},
+              {"within": "node", "kind": "pcie", "GBps": 25, "latency_us": 9},
+              {"within": "node", "devices": 4, "kind": "pcie", "GBps": 50,
+               "latency_us": 8},
+              {"within": "node", "devices": 2, "GBps": 300}]})");
+  ASSERT_TRUE(bool(read)) << toString(read.takeError());
+  const Cluster &cluster = *read;
+  SmallVector<double> rates;
+  for (const Link &link : cluster.links())
+    rates.push_back(link.bytesPerSecond / 1e9);
+  EXPECT_EQ(rates, (SmallVector<double>{300, 50, 25, 40, 25}));
+  EXPECT_EQ(cluster.links().front().kind, "nvlink");
+  // Pairs, fours, a node, three nodes, all.
+  EXPECT_EQ(cluster.linkBetween(2, 3), 0u);
+  EXPECT_EQ(cluster.linkBetween(1, 2), 1u);
+  EXPECT_EQ(cluster.linkBetween(3, 4), 2u);
+  EXPECT_EQ(cluster.linkBetween(7, 8), 3u);
+  EXPECT_EQ(cluster.linkBetween(0, 23), 3u);
+  EXPECT_EQ(cluster.linkBetween(23, 24), 4u);
+  // Devices of a part are in the groups that they are in.
+  for (int64_t first : {0, 1, 5, 11, 21}) {
+    Cluster part = cluster.part(first, 13);
+    for (int64_t a = 0; a < 13; ++a)
+      for (int64_t b = 0; b < 13; ++b)
+        EXPECT_EQ(part.linkBetween(a, b),
+                  cluster.linkBetween(first + a, first + b))
+            << first << " " << a << " " << b;
+    EXPECT_EQ(part.part(3, 5).linkBetween(0, 4),
+              cluster.linkBetween(first + 3, first + 7));
+  }
+  EXPECT_EQ(describe(cluster),
+            "6x8:a100-80gb, nvlink 300.00 GB/s among 2 devices, pcie 50.00 "
+            "GB/s among 4 devices, pcie 25.00 GB/s in a node, network 40.00 "
+            "GB/s among 3 nodes, network 25.00 GB/s between nodes");
+  json::Value text = toJSON(cluster);
+  Expected<Cluster> again = clusterFromJSON(text, "again");
+  ASSERT_TRUE(bool(again)) << toString(again.takeError());
+  EXPECT_EQ(toJSON(*again), text);
+}
+
 TEST(Cluster, TypesOfFilesInTheShortForm) {
   SmallString<128> path;
   int descriptor;
@@ -202,7 +245,7 @@ TEST(Cluster, EveryMistakeInALinkIsNamed) {
   expectError(withLink("[{\"within\": \"node\", \"between\": \"nodes\"}]"),
               "a link is either");
   expectError(withLink("[{\"within\": \"node\", \"speed\": 1}]"),
-              "unknown key 'speed'; known keys: within, between, kind, GBps");
+              "unknown key 'speed'; known keys: within, devices, kind, GBps");
   expectError(withLink("[{\"within\": \"node\", \"kind\": 1}]"),
               "'kind' of a link must be one of nvlink, nvswitch, pcie, "
               "shared-memory, network, infiniband, ethernet, efa, free");

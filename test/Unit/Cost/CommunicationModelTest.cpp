@@ -50,6 +50,28 @@ TEST(CommunicationModel, LaterStagesHaveTheirOwnDevices) {
             first.seconds(allReduce({0}, 1 << 24)));
 }
 
+/// What lies in one group talks over its link, what does not over the next
+/// larger one's.
+TEST(CommunicationModel, GroupsHaveTheirOwnLinks) {
+  Mesh mesh({{"x", 2}, {"y", 2}});
+  Cluster pcie = cluster("1x4:a100-80gb");
+  pcie.withinNode = {"pcie", 5e-6, 25e9, false};
+  Cluster pairs = pcie;
+  pairs.deviceGroups.push_back({2, cluster("1x4:a100-80gb").withinNode});
+  CommunicationModel flat(pcie, mesh), fast(cluster("1x4:a100-80gb"), mesh),
+      mixed(pairs, mesh);
+  ReshardStep inner = allReduce({1}, 1 << 24), outer = allReduce({0}, 1 << 24),
+              both = allReduce({0, 1}, 1 << 24);
+  EXPECT_EQ(mixed.seconds(inner), fast.seconds(inner));
+  EXPECT_EQ(mixed.seconds(outer), flat.seconds(outer));
+  EXPECT_EQ(mixed.seconds(both), flat.seconds(both));
+  Mesh one({{"x", 1}});
+  CommunicationModel stages(pairs, one), near(cluster("1x4:a100-80gb"), one),
+      far(pcie, one);
+  EXPECT_EQ(stages.sendSeconds(1 << 20, 0, 1), near.sendSeconds(1 << 20, 0, 1));
+  EXPECT_EQ(stages.sendSeconds(1 << 20, 1, 2), far.sendSeconds(1 << 20, 1, 2));
+}
+
 TEST(CommunicationModel, NodesAreDearerAndBytesCount) {
   Mesh mesh({{"data", 2}, {"tensor", 2}});
   CommunicationModel model(cluster("2x2:a100-80gb"), mesh);

@@ -121,8 +121,8 @@ TEST(NcclCollectives, ExchangesSendTheirOwnParts) {
 
 TEST(NcclCollectives, MessagesTakeTheirLink) {
   Cluster nodes = cluster("2x4:a100-80gb");
-  CollectiveAlgorithms near = messageAlgorithms(nodes, /*sameNode=*/true);
-  CollectiveAlgorithms far = messageAlgorithms(nodes, /*sameNode=*/false);
+  CollectiveAlgorithms near = messageAlgorithms(nodes, nodes.withinNode);
+  CollectiveAlgorithms far = messageAlgorithms(nodes, nodes.betweenNodes);
   double n = 1024 * kMiB, expected = n * (1 / 300e9 + 0.5 / 530e9);
   EXPECT_NEAR(fastest(near, n).seconds(n), expected, 0.02 * expected);
   EXPECT_EQ(fastest(near, 64).protocol, "LL");
