@@ -3,6 +3,9 @@
 #include "autopar/Cost/CommunicationModel.h"
 #include "autopar/Cost/Roofline.h"
 #include "llvm/ADT/STLExtras.h"
+#include <atomic>
+#include <map>
+#include <mutex>
 
 using namespace llvm;
 
@@ -19,8 +22,52 @@ static Cluster withShares(Cluster cluster) {
   return cluster;
 }
 
+/// Communicators by their sub-axes, a bit each, made by whoever asks first.
+/// What is there is read without a lock.
+class CommunicationModel::Known {
+public:
+  explicit Known(size_t subAxes)
+      : few(subAxes <= kFew ? size_t(1) << subAxes : 0) {}
+  ~Known() {
+    for (std::atomic<const Communicators *> &entry : few)
+      delete entry.load();
+  }
+
+  const Communicators &
+  get(uint64_t members, function_ref<std::unique_ptr<Communicators>()> make) {
+    if (members >= few.size())
+      return getOfMany(members, make);
+    std::atomic<const Communicators *> &entry = few[members];
+    if (const Communicators *made = entry.load(std::memory_order_acquire))
+      return *made;
+    std::unique_ptr<Communicators> made = make();
+    const Communicators *before = nullptr;
+    if (!entry.compare_exchange_strong(before, made.get()))
+      return *before; // another thread's are the same
+    return *made.release();
+  }
+
+private:
+  static constexpr size_t kFew = 14; // sub-axes
+
+  const Communicators &
+  getOfMany(uint64_t members,
+            function_ref<std::unique_ptr<Communicators>()> make) {
+    std::lock_guard<std::mutex> lock(mutex);
+    std::unique_ptr<Communicators> &entry = many[members];
+    if (!entry)
+      entry = make();
+    return *entry;
+  }
+
+  std::vector<std::atomic<const Communicators *>> few;
+  std::mutex mutex;
+  std::map<uint64_t, std::unique_ptr<Communicators>> many;
+};
+
 CommunicationModel::CommunicationModel(const Cluster &cluster, const Mesh &mesh)
-    : cluster(withShares(cluster)), device(cluster.slowest()), mesh(mesh) {
+    : cluster(withShares(cluster)), device(cluster.slowest()), mesh(mesh),
+      known(std::make_shared<Known>(mesh.subAxes().size())) {
   for (const Link &link : this->cluster.links())
     messages.push_back(messageAlgorithms(this->cluster, link));
 }
@@ -47,25 +94,32 @@ CommunicatorShape CommunicationModel::shapeOf(ArrayRef<int64_t> members) const {
   return shape;
 }
 
-CommunicationModel::Communicators &
-CommunicationModel::communicatorsOf(ArrayRef<unsigned> subAxes) {
-  uint64_t members = 0;
-  for (unsigned subAxis : subAxes)
-    members |= uint64_t(1) << subAxis;
-  auto [it, inserted] = communicators.try_emplace(members);
-  if (!inserted)
-    return it->second;
+std::unique_ptr<CommunicationModel::Communicators>
+CommunicationModel::makeCommunicators(ArrayRef<unsigned> subAxes) const {
+  auto made = std::make_unique<Communicators>();
   SmallVector<unsigned> sorted(subAxes);
   llvm::sort(sorted);
-  SmallVector<CommunicatorShape, 1> &shapes = it->second.shapes;
   for (int64_t device = 0; device < mesh.deviceCount(); ++device) {
     if (mesh.linearIndex(sorted, device) != 0)
       continue;
     CommunicatorShape shape = shapeOf(mesh.group(sorted, device));
-    if (!is_contained(shapes, shape))
-      shapes.push_back(shape);
+    if (!is_contained(made->shapes, shape))
+      made->shapes.push_back(shape);
   }
-  return it->second;
+  for (auto [kind, algorithms] : enumerate(made->algorithms))
+    if (!isLocal(ReshardKind(kind)))
+      for (const CommunicatorShape &shape : made->shapes)
+        algorithms.push_back(
+            collectiveAlgorithms(cluster, ReshardKind(kind), shape));
+  return made;
+}
+
+const CommunicationModel::Communicators &
+CommunicationModel::communicatorsOf(ArrayRef<unsigned> subAxes) const {
+  uint64_t members = 0;
+  for (unsigned subAxis : subAxes)
+    members |= uint64_t(1) << subAxis;
+  return known->get(members, [&] { return makeCommunicators(subAxes); });
 }
 
 static double localSeconds(const ReshardStep &step, const DeviceType &device) {
@@ -75,17 +129,12 @@ static double localSeconds(const ReshardStep &step, const DeviceType &device) {
   return kernelSeconds(device, work);
 }
 
-double CommunicationModel::seconds(const ReshardStep &step) {
+double CommunicationModel::seconds(const ReshardStep &step) const {
   if (isLocal(step.kind))
     return localSeconds(step, device);
-  Communicators &all = communicatorsOf(step.subAxes);
-  SmallVector<CollectiveAlgorithms, 1> &algorithms =
-      all.algorithms[size_t(step.kind)];
-  if (algorithms.empty())
-    for (const CommunicatorShape &shape : all.shapes)
-      algorithms.push_back(collectiveAlgorithms(cluster, step.kind, shape));
+  const Communicators &all = communicatorsOf(step.subAxes);
   double slowest = 0, bytes = double(step.bytes);
-  for (const CollectiveAlgorithms &ofShape : algorithms)
+  for (const CollectiveAlgorithms &ofShape : all.algorithms[size_t(step.kind)])
     slowest = std::max(slowest, fastest(ofShape, bytes).seconds(bytes));
   return slowest;
 }

@@ -19,15 +19,19 @@ static unsigned numberIn(StringMap<unsigned> &numbers, StringRef key,
   return it->second;
 }
 
-double ReshardPrices::of(StringRef key, function_ref<double()> compute) {
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    if (auto it = prices.find(key); it != prices.end())
-      return it->second;
-  }
-  double seconds = compute(); // by two threads at once it is the same
-  std::lock_guard<std::mutex> lock(mutex);
-  return prices.try_emplace(key, seconds).first->second;
+std::optional<double> ReshardPrices::find(StringRef key) {
+  uint32_t hash = StringMapImpl::hash(key);
+  Part &part = parts[hash % parts.size()];
+  std::lock_guard<std::mutex> lock(part.mutex);
+  auto it = part.prices.find(key, hash);
+  return it == part.prices.end() ? std::nullopt : std::optional(it->second);
+}
+
+void ReshardPrices::add(StringRef key, double seconds) {
+  uint32_t hash = StringMapImpl::hash(key);
+  Part &part = parts[hash % parts.size()];
+  std::lock_guard<std::mutex> lock(part.mutex);
+  part.prices.try_emplace_with_hash(key, hash, seconds);
 }
 
 unsigned ReshardTable::numberOf(const Sharding &sharding) {
@@ -59,59 +63,74 @@ unsigned ReshardTable::typeOf(ArrayRef<int64_t> shape, int64_t elementBytes) {
                   Type{SmallVector<int64_t>(shape), elementBytes});
 }
 
-double ReshardTable::seconds(unsigned from, unsigned to, unsigned type) {
+double ReshardTable::seconds(unsigned from, unsigned to, unsigned type,
+                             Prices &known) const {
   if (from == to)
     return 0;
   uint64_t key = uint64_t(from) << 42 | uint64_t(to) << 21 | type;
-  auto [it, isNew] = prices.try_emplace(key, kNoPath);
-  if (isNew)
-    it->second = secondsOfChange(shardings[from], shardings[to], types[type]);
-  return it->second;
+  auto [it, isNew] = known.try_emplace(key, kNoPath);
+  if (!isNew)
+    return it->second;
+  std::optional<Reduced> reduced =
+      reduce(shardings[from], shardings[to], types[type]);
+  if (!reduced)
+    return kNoPath;
+  std::optional<double> price = shared->find(reduced->key);
+  if (!price) {
+    price = secondsOf(*reduced); // by two threads at once it is the same
+    shared->add(reduced->key, *price);
+  }
+  return it->second = *price;
 }
 
-double ReshardTable::secondsOfChange(const Numbered &from, const Numbered &to,
-                                     const Type &type) {
-  struct Change {
+std::optional<ReshardTable::Reduced>
+ReshardTable::reduce(const Numbered &from, const Numbered &to,
+                     const Type &type) const {
+  struct DimChange {
     int64_t size;
     unsigned from, to; // numbers of dimensions
   };
-  SmallVector<Change, 6> changes;
-  int64_t bytes = type.elementBytes;
+  SmallVector<DimChange, 6> changes;
+  Reduced result;
+  result.bytes = type.elementBytes;
   for (auto [size, before, after] : zip_equal(type.shape, from.dims, to.dims)) {
     if (dims[before].second.interval) // no path leads on from it
-      return kNoPath;
+      return std::nullopt;
     if (before == after)
-      bytes *= localSize(size, dims[before].second, mesh);
+      result.bytes *= localSize(size, dims[before].second, mesh);
     else
       changes.push_back({size, before, after});
   }
   // The halos of several intervals are exchanged in the order of dimensions.
-  if (count_if(changes, [&](const Change &change) {
+  if (count_if(changes, [&](const DimChange &change) {
         return dims[change.to].second.interval.has_value();
       }) < 2)
-    llvm::sort(changes, [&](const Change &a, const Change &b) {
+    llvm::sort(changes, [&](const DimChange &a, const DimChange &b) {
       return std::tie(a.size, dims[a.from].first, dims[a.to].first) <
              std::tie(b.size, dims[b.from].first, dims[b.to].first);
     });
-  std::string key = std::to_string(bytes) + partials[from.partial].first + ">" +
-                    partials[to.partial].first;
-  Sharding before{{}, partials[from.partial].second},
-      after{{}, partials[to.partial].second};
-  SmallVector<int64_t, 6> sizes;
-  for (const Change &change : changes) {
-    key += ";" + std::to_string(change.size) + dims[change.from].first + ">" +
-           dims[change.to].first;
-    before.dims.push_back(dims[change.from].second);
-    after.dims.push_back(dims[change.to].second);
-    sizes.push_back(change.size);
+  result.key = std::to_string(result.bytes) + partials[from.partial].first +
+               ">" + partials[to.partial].first;
+  result.from.partial = partials[from.partial].second;
+  result.to.partial = partials[to.partial].second;
+  for (const DimChange &change : changes) {
+    result.key += ";" + std::to_string(change.size) + dims[change.from].first +
+                  ">" + dims[change.to].first;
+    result.from.dims.push_back(dims[change.from].second);
+    result.to.dims.push_back(dims[change.to].second);
+    result.sizes.push_back(change.size);
   }
-  return shared->of(key, [&] {
-    if (!price)
-      return reshardSeconds(before, after, sizes, bytes, mesh, cost)
-          .value_or(kNoPath);
-    std::optional<ReshardPath> steps = path(before, after, sizes, bytes);
-    return steps ? secondsOf(*steps) : kNoPath;
-  });
+  return result;
+}
+
+double ReshardTable::secondsOf(const Reduced &change) const {
+  if (!price)
+    return reshardSeconds(change.from, change.to, change.sizes, change.bytes,
+                          mesh, cost)
+        .value_or(kNoPath);
+  std::optional<ReshardPath> steps =
+      path(change.from, change.to, change.sizes, change.bytes);
+  return steps ? autopar::secondsOf(*steps) : kNoPath;
 }
 
 std::optional<ReshardPath> ReshardTable::path(const Sharding &from,

@@ -3,6 +3,8 @@
 #include "ProblemBuilder.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Parallel.h"
+#include <atomic>
 #include <numeric>
 
 using namespace llvm;
@@ -232,19 +234,29 @@ Error ProblemBuilder::addValueNodes() {
 // Edges
 //===----------------------------------------------------------------------===//
 
-EdgeTable ProblemBuilder::tableOf(const EdgeKey &key) {
+/// The numbers that tableOf needs.
+TableJob ProblemBuilder::jobOf(const EdgeKey &key, EdgeTable &table) {
   const GraphValue &value = firstValue(key.value);
-  EdgeTable table;
-  unsigned type = reshards.typeOf(value.shape, value.elementBytes);
-  SmallVector<unsigned, 0> numbers;
+  TableJob job{&key, &table, reshards.typeOf(value.shape, value.elementBytes)};
   for (const Sharding &candidate : candidates[key.value])
-    numbers.push_back(reshards.numberOf(candidate));
+    job.candidates.push_back(reshards.numberOf(candidate));
+  for (unsigned strategy : offered[key.op])
+    job.sides.push_back(
+        reshards.numberOf(sideOf(key, kindOf(key.op).strategies[strategy])));
+  return job;
+}
+
+void ProblemBuilder::fillTable(const TableJob &job,
+                               ReshardTable::Prices &known) const {
+  const EdgeKey &key = *job.key;
+  const GraphValue &value = firstValue(key.value);
+  EdgeTable &table = *job.table;
   // Strategies that want the value alike have equal rows.
   DenseMap<unsigned, unsigned> firstOf;
-  unsigned columns = numbers.size();
+  unsigned columns = job.candidates.size();
   for (const auto &[row, strategy] : enumerate(offered[key.op])) {
     const Sharding &side = sideOf(key, kindOf(key.op).strategies[strategy]);
-    unsigned wanted = reshards.numberOf(side);
+    unsigned wanted = job.sides[row];
     auto [first, isNew] = firstOf.try_emplace(wanted, row);
     if (!isNew) {
       for (unsigned c = 0; c < columns; ++c) {
@@ -255,16 +267,27 @@ EdgeTable ProblemBuilder::tableOf(const EdgeKey &key) {
     }
     int64_t bytes = localBytes(value, side, mesh);
     for (const auto &[candidate, number] :
-         zip_equal(candidates[key.value], numbers)) {
-      table.seconds.push_back(key.result
-                                  ? reshards.seconds(wanted, number, type)
-                                  : reshards.seconds(number, wanted, type));
+         zip_equal(candidates[key.value], job.candidates)) {
+      table.seconds.push_back(
+          key.result ? reshards.seconds(wanted, number, job.type, known)
+                     : reshards.seconds(number, wanted, job.type, known));
       // An all-reduce of a result works in place.
       bool copied = key.result ? side.dims != candidate.dims : number != wanted;
       table.bytes.push_back(copied ? bytes : 0);
     }
   }
-  return table;
+}
+
+/// On all cores: each takes the next table that none has, in turn from both
+/// ends, for neighbours need the same prices.
+void ProblemBuilder::fillTables(ArrayRef<TableJob> jobs) const {
+  size_t threads = parallel::strategy.compute_thread_count();
+  std::atomic<size_t> next = 0;
+  parallelFor(0, threads, [&](size_t) {
+    ReshardTable::Prices known;
+    for (size_t turn = next++; turn < jobs.size(); turn = next++)
+      fillTable(jobs[turn % 2 ? jobs.size() - 1 - turn / 2 : turn / 2], known);
+  });
 }
 
 Error ProblemBuilder::addEdges() {
@@ -286,6 +309,8 @@ Error ProblemBuilder::addEdges() {
   if (Error error = addValueNodes())
     return error;
   std::map<std::vector<unsigned>, EdgeTable> tables; // by what they depend on
+  std::vector<EdgeTable *> tableOfEdge;
+  std::vector<TableJob> jobs;
   for (const auto &[key, weight] : weights) {
     const GraphValue &value = firstValue(key.value);
     std::vector<unsigned> facts{
@@ -296,11 +321,16 @@ Error ProblemBuilder::addEdges() {
     for (const Sharding &candidate : candidates[key.value])
       facts.push_back(reshards.numberOf(candidate));
     auto [table, isNew] = tables.try_emplace(std::move(facts));
+    tableOfEdge.push_back(&table->second);
     if (isNew)
-      table->second = tableOf(key);
+      jobs.push_back(jobOf(key, table->second));
+  }
+  fillTables(jobs);
+  for (const auto &[item, table] : zip_equal(weights, tableOfEdge)) {
+    const auto &[key, weight] = item;
     edgeIndex[key] = problem.edges.size();
-    ProblemEdge edge{opNode(key.op), valueNode(key.value),
-                     table->second.seconds, table->second.bytes};
+    ProblemEdge edge{opNode(key.op), valueNode(key.value), table->seconds,
+                     table->bytes};
     for (double &seconds : edge.seconds)
       seconds *= weight;
     problem.edges.push_back(std::move(edge));

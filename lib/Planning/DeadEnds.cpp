@@ -14,9 +14,6 @@ struct Side {
   const CostGraph::Edge *edge;
   unsigned other;
   size_t stride, otherStride;
-  double at(unsigned choice, unsigned otherChoice) const {
-    return edge->cells[choice * stride + otherChoice * otherStride];
-  }
 };
 
 using Adjacency = std::vector<SmallVector<Side, 4>>;
@@ -74,14 +71,45 @@ struct Star {
 
 } // namespace
 
+/// The rows and columns of `cells` that are listed.
+static void compress(const double *cells, size_t stride,
+                     ArrayRef<unsigned> rows, ArrayRef<unsigned> columns,
+                     std::vector<double> &result) {
+  double *out = result.data();
+  bool whole = columns.size() == stride; // ascending: all of them
+  for (unsigned row : rows) {
+    const double *from = cells + row * stride;
+    if (whole)
+      out = std::copy(from, from + stride, out);
+    else
+      for (unsigned column : columns)
+        *out++ = from[column];
+  }
+}
+
+/// Block by block, so that what is read across rows stays near.
+static void transpose(const std::vector<double> &from, size_t rows,
+                      size_t columns, std::vector<double> &to) {
+  constexpr size_t kBlock = 16;
+  for (size_t r = 0; r < rows; r += kBlock)
+    for (size_t c = 0; c < columns; c += kBlock)
+      for (size_t column = c; column < std::min(c + kBlock, columns); ++column)
+        for (size_t row = r; row < std::min(r + kBlock, rows); ++row)
+          to[column * rows + row] = from[row * columns + column];
+}
+
 Matrix::Matrix(const Side &side, ArrayRef<unsigned> ownDomain,
                ArrayRef<unsigned> otherDomain)
     : own(ownDomain.size()), others(otherDomain.size()), perOwn(own * others),
       perOther(own * others), bestBeside(own, 0) {
-  for (size_t choice = 0; choice < own; ++choice)
-    for (size_t other = 0; other < others; ++other)
-      perOwn[choice * others + other] = perOther[other * own + choice] =
-          side.at(ownDomain[choice], otherDomain[other]);
+  const double *cells = side.edge->cells.data();
+  if (side.otherStride == 1) {
+    compress(cells, side.stride, ownDomain, otherDomain, perOwn);
+    transpose(perOwn, own, others, perOther);
+  } else {
+    compress(cells, side.otherStride, otherDomain, ownDomain, perOther);
+    transpose(perOther, others, own, perOwn);
+  }
   for (size_t choice = 0; choice < own; ++choice)
     bestBeside[choice] =
         std::min_element(rowOf(choice), rowOf(choice) + others) - rowOf(choice);

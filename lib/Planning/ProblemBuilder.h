@@ -35,6 +35,15 @@ struct EdgeTable {
   std::vector<int64_t> bytes;
 };
 
+/// A table to fill: `sides` has what each strategy gives or wants of the value,
+/// by numbers of the reshard table.
+struct TableJob {
+  const EdgeKey *key;
+  EdgeTable *table;
+  unsigned type;
+  llvm::SmallVector<unsigned, 0> candidates, sides;
+};
+
 /// Numbers nodes by class, gives them choices, prices what is between them
 /// (BuildProblem.cpp), says what is in memory when (MemoryRows.cpp) and what a
 /// solution means (SolutionPlan.cpp).
@@ -74,7 +83,9 @@ private:
   llvm::Error limitCandidates(unsigned valueClass);
   void offer(unsigned valueClass, Sharding sharding);
   llvm::Error addEdges();
-  EdgeTable tableOf(const EdgeKey &key);
+  TableJob jobOf(const EdgeKey &key, EdgeTable &table);
+  void fillTable(const TableJob &job, ReshardTable::Prices &known) const;
+  void fillTables(llvm::ArrayRef<TableJob> jobs) const;
   void addMemory();
   void addCopies(const GraphStep &step, MemoryRow &row);
 

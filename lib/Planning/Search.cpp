@@ -290,8 +290,11 @@ void PlanSearch::keepBest(const Trial &trial, Expected<Plan> plan) {
 /// first, since what is found cuts off the others.
 void PlanSearch::tryAll(ArrayRef<Trial> trials) {
   std::vector<std::optional<ExpectedProblem>> built(trials.size());
-  parallelFor(0, trials.size(),
-              [&](size_t i) { built[i].emplace(build(trials[i])); });
+  auto buildOne = [&](size_t i) { built[i].emplace(build(trials[i])); };
+  if (trials.size() == 1)
+    buildOne(0); // its parts have all cores
+  else
+    parallelFor(0, trials.size(), buildOne);
   std::vector<size_t> order(trials.size());
   std::iota(order.begin(), order.end(), 0);
   auto promise = [&](size_t i) {

@@ -5,6 +5,7 @@
 
 #include "autopar/Cost/Reshard.h"
 #include "llvm/ADT/DenseMap.h"
+#include <array>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -16,12 +17,17 @@ namespace autopar {
 /// from any number of threads.
 class ReshardPrices {
 public:
-  /// The price that the key stands for, computed if nobody has yet.
-  double of(llvm::StringRef key, llvm::function_ref<double()> compute);
+  /// The price that the key stands for, if somebody has computed it.
+  std::optional<double> find(llvm::StringRef key);
+  void add(llvm::StringRef key, double seconds);
 
 private:
-  std::mutex mutex;
-  llvm::StringMap<double> prices;
+  /// Threads seldom meet at one of many.
+  struct Part {
+    std::mutex mutex;
+    llvm::StringMap<double> prices;
+  };
+  std::array<Part, 32> parts; // by hash
 };
 
 /// Prices of reshards on one mesh. Shardings and types are numbered, so that a
@@ -44,7 +50,14 @@ public:
   unsigned typeOf(llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
   /// secondsOf reshardPath from one numbered sharding to another; infinity
   /// where there is no path.
-  double seconds(unsigned from, unsigned to, unsigned type);
+  double seconds(unsigned from, unsigned to, unsigned type) {
+    return seconds(from, to, type, prices);
+  }
+  /// By numbers.
+  using Prices = llvm::DenseMap<uint64_t, double>;
+  /// The same, remembered in `known`: from several threads with one each.
+  double seconds(unsigned from, unsigned to, unsigned type,
+                 Prices &known) const;
   double seconds(const Sharding &from, const Sharding &to,
                  llvm::ArrayRef<int64_t> shape, int64_t elementBytes) {
     return seconds(numberOf(from), numberOf(to), typeOf(shape, elementBytes));
@@ -62,8 +75,17 @@ private:
     llvm::SmallVector<int64_t> shape;
     int64_t elementBytes;
   };
-  double secondsOfChange(const Numbered &from, const Numbered &to,
-                         const Type &type);
+  /// A change without what it has no price for, and what stands for it.
+  struct Reduced {
+    std::string key;
+    Sharding from, to;
+    llvm::SmallVector<int64_t, 6> sizes;
+    int64_t bytes;
+  };
+  /// nullopt: there is no path.
+  std::optional<Reduced> reduce(const Numbered &from, const Numbered &to,
+                                const Type &type) const;
+  double secondsOf(const Reduced &change) const;
 
   Mesh mesh;
   ReshardCost cost, price;
@@ -75,7 +97,7 @@ private:
   std::vector<std::pair<std::string, DimSharding>> dims;
   std::vector<std::pair<std::string, llvm::SmallVector<Partial, 2>>> partials;
   std::vector<Type> types;
-  llvm::DenseMap<uint64_t, double> prices; // by numbers
+  Prices prices;
 };
 
 } // namespace autopar
