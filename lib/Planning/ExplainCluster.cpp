@@ -10,16 +10,17 @@ using namespace llvm;
 
 namespace autopar {
 
-/// As the search adds up a step: of a message between stages half at each end,
-/// once.
+/// As the search adds up a step.
 static double stepSeconds(const PlanCost &cost, const Plan &plan) {
-  double times = double(plan.microBatches), sum = 0, slowest = 0;
+  double times = double(plan.microBatches);
+  std::vector<double> seconds, messages;
   for (const StageCost &stage : cost.stages) {
     double busy = stage.compute + stage.communication + stage.messages;
-    sum += (busy - stage.messages / 2) / times;
-    slowest = std::max(slowest, busy / times);
+    seconds.push_back(busy / times);
+    messages.push_back(stage.messages / times);
   }
-  return plan.pipeline().stepSeconds(sum, slowest);
+  return StagePlaces(plan.cluster, plan.pipeline())
+      .stepSeconds(seconds, messages);
 }
 
 static void computeTwiceAsFast(DeviceType &type) {

@@ -163,8 +163,19 @@ double PlanCost::valueSeconds(unsigned value, const Sharding &sharding) {
   return seconds * weight(item.setup && !item.persistent);
 }
 
+/// Of a stage that has more than its share of cores, as other stages wait, it
+/// is what it takes then.
 std::vector<StageCost> stageCosts(const Plan &plan, const ModelGraph &graph) {
-  return PlanCost(plan, graph).stages;
+  std::vector<StageCost> stages = PlanCost(plan, graph).stages;
+  for (StageCost &stage : stages) {
+    double busy = stage.compute + stage.communication + stage.messages;
+    if (plan.predictedStepSeconds <= 0 || busy <= plan.predictedStepSeconds)
+      continue;
+    double share = plan.predictedStepSeconds / busy;
+    for (double *part : {&stage.compute, &stage.communication, &stage.messages})
+      *part *= share;
+  }
+  return stages;
 }
 
 void countCollectives(const ModelGraph &graph, Plan &plan) {

@@ -62,7 +62,6 @@ private:
   void tryAll(ArrayRef<Trial> trials);
   double secondsToBeat(const Trial &trial) const;
   void keepBest(const Trial &trial, Expected<Plan> plan);
-  std::string nameOf(const Trial &trial) const;
 
   int64_t memoryLimitOf(const Trial &trial) const {
     return request.memoryLimit ? request.memoryLimit
@@ -110,7 +109,7 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
     keepDecisions(request, graph, built->question.mesh, stages, *limits);
     built->question.limits = std::move(*limits);
   }
-  built->question.cutoff = secondsToBeat(trial) / trial.pipeline().leastShare();
+  built->question.cutoff = secondsToBeat(trial) / leastShare(trial);
   Expected<std::unique_ptr<PlanProblem>> problem =
       PlanProblem::build(built->question);
   if (!problem)
@@ -121,7 +120,7 @@ ExpectedProblem PlanSearch::build(const Trial &trial) const {
   };
   built->solver = std::make_unique<Solver>(
       built->problem->problem, options,
-      Outcomes{finished, trial.pipeline().leastShare(), memoryLimitOf(trial)});
+      Outcomes{finished, leastShare(trial), memoryLimitOf(trial)});
   built->outlook = built->solver->look(secondsToBeat(trial));
   return std::move(built);
 }
@@ -131,9 +130,9 @@ Expected<Plan> PlanSearch::solve(const Trial &trial, ExpectedProblem built) {
     return built.takeError();
   const Problem &problem = (*built)->problem->problem;
   if (trace)
-    *trace << "autopar: trial " << nameOf(trial) << ": " << problem.nodes.size()
-           << " decisions for " << graph.ops.size() << " ops, "
-           << problem.edges.size() << " pairs of them\n";
+    *trace << "autopar: trial " << nameOf(trial, request.cluster) << ": "
+           << problem.nodes.size() << " decisions for " << graph.ops.size()
+           << " ops, " << problem.edges.size() << " pairs of them\n";
   Expected<Plan> plan = solve(trial, **built);
   const Solver::Outlook &outlook = (*built)->outlook;
   memoryBinds |=
@@ -221,7 +220,7 @@ Expected<Plan> PlanSearch::solve(const Trial &trial, TrialProblem &built) {
   plan.lowerBoundSeconds = solution->lowerBound;
   leastBound = std::min(leastBound, plan.lowerBoundSeconds);
   if (!built.best) {
-    plan.predictedStepSeconds *= trial.pipeline().leastShare();
+    plan.predictedStepSeconds *= leastShare(trial);
     plan.predictedPeakMemoryBytes /= plan.stages;
     if (plan.predictedStepSeconds < secondsToBeat(trial)) // it has no stages
       return make_error<NothingCheaper>(solution->lowerBound);
@@ -241,16 +240,6 @@ Expected<Plan> PlanSearch::solve(const Trial &trial, TrialProblem &built) {
   return plan;
 }
 
-/// `x=4, y=2, 3 stages`
-std::string PlanSearch::nameOf(const Trial &trial) const {
-  std::string name = meshText(meshOf(trial));
-  if (trial.candidate.stages > 1)
-    name += ", " + std::to_string(trial.candidate.stages) + " stages";
-  if (trial.cluster.deviceCount() < request.cluster.deviceCount())
-    name += " of " + StringRef(describe(trial.cluster)).split(", ").first.str();
-  return trial.candidate.strict ? name + ", others replicated" : name;
-}
-
 /// From here on a plan is of no use. Sums of the same seconds in another order
 /// are equally good.
 double PlanSearch::secondsToBeat(const Trial &trial) const {
@@ -263,7 +252,7 @@ double PlanSearch::secondsToBeat(const Trial &trial) const {
 
 void PlanSearch::keepBest(const Trial &trial, Expected<Plan> plan) {
   SearchTrial &noted = tried.emplace_back();
-  noted.name = nameOf(trial);
+  noted.name = nameOf(trial, request.cluster);
   if (plan) {
     noted.seconds = plan->predictedStepSeconds;
     noted.lowerBoundSeconds = plan->lowerBoundSeconds;
@@ -301,8 +290,7 @@ void PlanSearch::tryAll(ArrayRef<Trial> trials) {
     if (!*built[i])
       return std::pair(true, kIllegal);
     const Solver::Outlook &outlook = (**built[i])->outlook;
-    return std::pair(!outlook.fits,
-                     outlook.found * trials[i].pipeline().leastShare());
+    return std::pair(!outlook.fits, outlook.found * leastShare(trials[i]));
   };
   llvm::stable_sort(
       order, [&](size_t a, size_t b) { return promise(a) < promise(b); });
@@ -351,7 +339,7 @@ Expected<Plan> PlanSearch::run() {
     erase_if(near, [&](const Trial &trial) {
       return trial.leastSeconds >= secondsToBeat(trial) ||
              any_of(tried, [&](const SearchTrial &before) {
-               return before.name == nameOf(trial);
+               return before.name == nameOf(trial, request.cluster);
              });
     });
     tryAll(near);

@@ -1,7 +1,9 @@
 //===- StagePlaces.cpp - Where stages lie, and prices there ---------------===//
 
 #include "StagePlaces.h"
+#include "autopar/Planning/Problem.h"
 #include "llvm/ADT/STLExtras.h"
+#include <map>
 
 using namespace llvm;
 
@@ -18,7 +20,7 @@ static bool isAlike(const Cluster &a, const Cluster &b) {
 }
 
 StagePlaces::StagePlaces(const Cluster &cluster, const Pipeline &pipeline)
-    : whole(cluster), kindOf(pipeline.stages, 0) {
+    : whole(cluster), pipeline(pipeline), kindOf(pipeline.stages, 0) {
   int64_t stages = pipeline.stages, atOnce = pipeline.stagesAtOnce();
   int64_t devices = cluster.deviceCount() / stages;
   kinds.push_back(cluster.part(0, devices, atOnce));
@@ -48,6 +50,51 @@ int64_t StagePlaces::memoryLimits(int64_t asked) const {
     sum += limit;
   }
   return sum;
+}
+
+double StagePlaces::shareOf(int64_t stage) const {
+  double least = 1;
+  for (const NodeGroup &group : of(stage).nodes)
+    least = std::min(least, group.share());
+  return least;
+}
+
+double StagePlaces::devicesPerCore(int64_t stage) const {
+  double least = kIllegal;
+  for (const NodeGroup &group : of(stage).nodes)
+    least = std::min(
+        least, group.cores ? double(group.devices) / double(group.cores) : 0);
+  return least;
+}
+
+int64_t StagePlaces::nodeOf(int64_t stage) const {
+  return whole.nodeOf(stage * (whole.deviceCount() / pipeline.stages));
+}
+
+double StagePlaces::stepSeconds(ArrayRef<double> stages,
+                                ArrayRef<double> messages) const {
+  double sum = 0, slowest = 0, busiest = 0;
+  std::map<int64_t, double> busy; // cores, by node
+  for (auto [stage, seconds] : enumerate(stages)) {
+    double share = shareOf(stage);
+    sum += share * (seconds - messages[stage] / 2);
+    slowest = std::max(slowest, share * seconds);
+    double &ofNode = busy[nodeOf(stage)];
+    ofNode += share * seconds * devicesPerCore(stage);
+    busiest = std::max(busiest, ofNode);
+  }
+  return std::max(pipeline.stepSeconds(sum, slowest),
+                  double(pipeline.microBatches) * busiest);
+}
+
+double StagePlaces::leastShare() const {
+  double least = 1, crowded = kIllegal;
+  for (int64_t stage = 0; stage < pipeline.stages; ++stage) {
+    least = std::min(least, shareOf(stage));
+    crowded = std::min(crowded, shareOf(stage) * devicesPerCore(stage));
+  }
+  double nodes = double(whole.nodeOf(whole.deviceCount() - 1) + 1);
+  return std::max(least * pipeline.leastShare(), crowded / nodes);
 }
 
 int64_t excessBytes(const Plan &plan, const StagePlaces &places,

@@ -26,12 +26,30 @@ struct StagePlaces {
     return asked ? asked : of(stage).memoryBytes();
   }
 
-  Cluster whole;
   /// Of a device of each stage, together; 0: some have no limit.
   int64_t memoryLimits(int64_t asked) const;
+  /// Seconds of a step by what each stage takes for one micro-batch, messages
+  /// included, at its share of the cores, and what its messages take of that:
+  /// half of each is the other end's. Stages that share cores take turns: none
+  /// is slower than alone on whole cores, unless all cores of its node are busy
+  /// for the whole step.
+  double stepSeconds(llvm::ArrayRef<double> stages,
+                     llvm::ArrayRef<double> messages) const;
+  /// The least share that a step takes of what all stages take for all
+  /// micro-batches one after the other.
+  double leastShare() const;
 
+  Cluster whole;
+  Pipeline pipeline;
   std::vector<Cluster> kinds;
   std::vector<unsigned> kindOf; // per stage
+
+private:
+  /// Of a core that a device of the stage has while as many stages work as can;
+  /// devices of the stage per core of its node, 0 where each has its own core.
+  double shareOf(int64_t stage) const;
+  double devicesPerCore(int64_t stage) const;
+  int64_t nodeOf(int64_t stage) const; // the first
 };
 
 /// By how many bytes the device that has the least to spare is too full;

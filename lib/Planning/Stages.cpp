@@ -2,8 +2,9 @@
 //
 // K micro-batches through stages of t_1, t_2, ... seconds (computing and
 // sending) take t_1 + t_2 + ... + (K - 1) * max t, or where steps overlap
-// K * max t. For a bound on the slowest stage a dynamic program finds the cuts
-// with the least to send; bounds are tried from the least possible upwards.
+// K * max t (StagePlaces has stages that share cores). For a bound on the
+// slowest stage a dynamic program finds the cuts with the least to send; bounds
+// are tried from the least possible upwards.
 //
 // Seconds are those at the place where a stage lies.
 //
@@ -255,14 +256,11 @@ void StageCutter::predictStep(ArrayRef<size_t> chosen) {
     messageSeconds[message.from] += message.seconds;
     messageSeconds[message.to] += message.seconds;
   }
-  double sum = 0, slowest = 0;
-  for (int64_t stage = 0; stage < plan.stages; ++stage) {
-    size_t from = chosen[stage], to = chosen[stage + 1];
-    double seconds = computeSeconds(stage, from, to) + messageSeconds[stage];
-    sum += seconds - messageSeconds[stage] / 2; // of both ends, once
-    slowest = std::max(slowest, seconds);
-  }
-  plan.predictedStepSeconds = plan.pipeline().stepSeconds(sum, slowest);
+  std::vector<double> seconds;
+  for (int64_t stage = 0; stage < plan.stages; ++stage)
+    seconds.push_back(computeSeconds(stage, chosen[stage], chosen[stage + 1]) +
+                      messageSeconds[stage]);
+  plan.predictedStepSeconds = places.stepSeconds(seconds, messageSeconds);
 }
 
 Error StageCutter::noCut() const {

@@ -1,8 +1,10 @@
 //===- Trials.cpp - Meshes, stages and micro-batches to try ---------------===//
 
 #include "Trials.h"
+#include "StagePlaces.h"
 #include "Stages.h"
 #include "Strategies.h"
+#include "Units.h"
 #include "autopar/Cost/Roofline.h"
 #include "autopar/Planning/Problem.h"
 #include "llvm/ADT/STLExtras.h"
@@ -20,6 +22,15 @@ Mesh meshOf(const Trial &trial) {
   if (trial.candidate.axes.empty())
     axes.push_back({"x", 1});
   return Mesh(axes);
+}
+
+std::string nameOf(const Trial &trial, const Cluster &whole) {
+  std::string name = meshText(meshOf(trial));
+  if (trial.candidate.stages > 1)
+    name += ", " + std::to_string(trial.candidate.stages) + " stages";
+  if (trial.cluster.deviceCount() < whole.deviceCount())
+    name += " of " + StringRef(describe(trial.cluster)).split(", ").first.str();
+  return trial.candidate.strict ? name + ", others replicated" : name;
 }
 
 Expected<std::vector<OpDemand>> demandsOf(const ModelGraph &graph,
@@ -183,15 +194,18 @@ static void sortEvenFirst(std::vector<Trial> &trials) {
     trial = std::move(turn.second);
 }
 
+double leastShare(const Trial &trial) {
+  return StagePlaces(trial.cluster, trial.pipeline()).leastShare();
+}
+
 static double leastSeconds(const ModelGraph &graph, const Trial &trial) {
   int64_t stages = trial.candidate.stages;
   double devices = double(trial.cluster.deviceCount()) /
                    double(stages * replicasOf(trial.candidate));
+  StagePlaces places(trial.cluster, trial.pipeline());
   std::vector<DeviceType> types; // of which each stage has the slowest
-  for (const NodeGroup &group : trial.cluster.nodes)
-    types.push_back(group.sharedType());
-  if (stages == 1)
-    types = {trial.cluster.slowest()};
+  for (const Cluster &place : places.kinds)
+    types.push_back(place.slowest());
   double seconds = 0;
   Mesh mesh = meshOf(trial);
   for (const GraphOp &op : graph.ops) {

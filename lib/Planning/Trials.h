@@ -41,10 +41,16 @@ std::vector<Trial> neighbours(const ModelGraph &graph,
 /// has no other.
 Mesh meshOf(const Trial &trial);
 
+/// `x=4, y=2, 3 stages`, and which part it is of the `whole` cluster.
+std::string nameOf(const Trial &trial, const Cluster &whole);
+
 /// What each axis demands of each op. An axis whose name nobody can follow is
 /// an error.
 llvm::Expected<std::vector<OpDemand>> demandsOf(const ModelGraph &graph,
                                                 const Trial &trial);
+
+/// StagePlaces::leastShare.
+double leastShare(const Trial &trial);
 
 } // namespace autopar
 

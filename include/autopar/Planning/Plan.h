@@ -40,9 +40,10 @@ struct Pipeline {
     return stepsOverlap() ? stages : std::min(stages, microBatches);
   }
   /// Seconds of a step whose stages take `sum` together for one micro-batch and
-  /// the slowest of them `slowest`: each micro-batch passes all stages, the
-  /// others follow it as fast as the slowest lets them. Where steps overlap,
-  /// they follow those of the step before.
+  /// the slowest of them `slowest`, each on devices that it has for itself:
+  /// each micro-batch passes all stages, the others follow it as fast as the
+  /// slowest lets them. Where steps overlap, they follow those of the step
+  /// before.
   double stepSeconds(double sum, double slowest) const {
     return stepsOverlap() ? double(microBatches) * slowest
                           : sum + double(microBatches - 1) * slowest;

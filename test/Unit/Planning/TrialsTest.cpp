@@ -215,6 +215,40 @@ TEST(StagePlaces, PartsOfNodesKeepTheirShare) {
   EXPECT_EQ(cantFail(searchPlan(graph, request)).predictedStepSeconds, seconds);
 }
 
+/// Stages that share cores are as fast as the cores are busy, or as they would
+/// be on cores of their own; seconds are those at their shares.
+TEST(StagePlaces, StagesTakeTurnsOnCores) {
+  auto step = [](int64_t cores, Pipeline pipeline, ArrayRef<double> stages) {
+    Cluster node = cantFail(parseCluster("1x4:cpu"));
+    node.nodes.front().cores = cores;
+    StagePlaces places(node, pipeline);
+    double seconds =
+        places.stepSeconds(stages, SmallVector<double>(stages.size(), 0));
+    double sum = 0;
+    for (double stage : stages)
+      sum += stage;
+    EXPECT_LE(places.leastShare() * sum * double(pipeline.microBatches),
+              seconds * (1 + 1e-12));
+    return seconds;
+  };
+  // Cores of their own: 8 micro-batches follow each other through 4 stages.
+  EXPECT_DOUBLE_EQ(step(0, {4, 8}, {1, 1, 1, 1}), 11);
+  EXPECT_DOUBLE_EQ(step(4, {4, 8}, {1, 1, 1, 1}), 11);
+  // On two, at half of a core each: 32 times half of 2 seconds on two cores.
+  EXPECT_DOUBLE_EQ(step(2, {4, 8}, {2, 2, 2, 2}), 16);
+  // One stage is 13 of 16 seconds on whole cores: it waits for none.
+  EXPECT_DOUBLE_EQ(step(2, {4, 8}, {2, 26, 2, 2}), 16 + 7 * 13);
+  // One micro-batch has whole cores, two are on both.
+  EXPECT_DOUBLE_EQ(step(2, {4, 1}, {1, 2, 3, 4}), 10);
+  EXPECT_DOUBLE_EQ(step(2, {4, 2}, {1, 2, 3, 4}), 14);
+  EXPECT_DOUBLE_EQ(step(1, {4, 8}, {4, 4, 4, 4}), 32);
+  // Steps that overlap.
+  EXPECT_DOUBLE_EQ(step(0, {4, 2, Objective::Throughput}, {1, 2, 3, 4}), 8);
+  EXPECT_DOUBLE_EQ(step(2, {4, 2, Objective::Throughput}, {2, 2, 2, 2}), 4);
+  // Stages of two ranks each.
+  EXPECT_DOUBLE_EQ(step(2, {2, 4}, {2, 2}), 8);
+}
+
 /// What is known of one type's memory is no limit of the others'.
 TEST(StagePlaces, UnknownMemoryIsNoLimit) {
   Cluster mixed = cantFail(parseCluster("1x2:cpu"));
