@@ -108,19 +108,36 @@ static double shareOfPart(const NodeGroup &group, int64_t devices,
   return std::min(1.0, double(group.cores) / double(working));
 }
 
+/// Leaves the levels below the first whose group has all from `before` to
+/// `last` after it, whose link is then the outermost.
+static void keepLevels(SmallVector<LinkGroups, 0> &levels, int64_t before,
+                       int64_t last, Link &outermost) {
+  unsigned level = levelOf(levels, before, before + last);
+  if (level < levels.size()) {
+    outermost = levels[level].link;
+    levels.truncate(level);
+  }
+}
+
 Cluster Cluster::part(int64_t first, int64_t count, int64_t atOnce) const {
   Cluster part;
   part.withinNode = withinNode;
   part.betweenNodes = betweenNodes;
   part.deviceGroups = deviceGroups;
   part.nodeGroups = nodeGroups;
-  Place begin = placeOf(*this, first);
-  if (!deviceGroups.empty())
-    part.devicesBefore =
-        (begin.position + (begin.node == 0 ? devicesBefore : 0)) %
-        deviceGroups.back().size;
-  if (!nodeGroups.empty())
-    part.nodesBefore = (begin.node + nodesBefore) % nodeGroups.back().size;
+  Place begin = placeOf(*this, first), end = placeOf(*this, first + count - 1);
+  int64_t before = begin.position + (begin.node == 0 ? devicesBefore : 0);
+  if (begin.node == end.node) {
+    part.nodeGroups.clear();
+    keepLevels(part.deviceGroups, before, end.position - begin.position,
+               part.withinNode);
+  }
+  if (!part.deviceGroups.empty())
+    part.devicesBefore = before % part.deviceGroups.back().size;
+  before = nodesBefore + begin.node;
+  keepLevels(part.nodeGroups, before, end.node - begin.node, part.betweenNodes);
+  if (!part.nodeGroups.empty())
+    part.nodesBefore = before % part.nodeGroups.back().size;
   auto add = [&](const NodeGroup &group, int64_t nodeCount, int64_t devices) {
     if (nodeCount > 0 && devices > 0)
       part.nodes.push_back({nodeCount, group.type, devices, group.cores,

@@ -35,8 +35,8 @@ private:
   Error readLink(const json::Value &value);
   Error readSpeed(const json::Object &object, Link &link) const;
   Expected<Link *> addGroups(const json::Object &object, StringRef key);
-  Error checkGroups(ArrayRef<LinkGroups> levels, StringRef key,
-                    int64_t most) const;
+  Error checkGroups(const json::Object &object, ArrayRef<LinkGroups> levels,
+                    StringRef key, int64_t most, int64_t &before) const;
 
   StringRef name;
   std::vector<DeviceType> types;                // that the file describes
@@ -173,14 +173,26 @@ Expected<Link *> Reader::addGroups(const json::Object &object, StringRef key) {
   return &at->link;
 }
 
-/// Groups lie in groups, and the largest in what it is a part of.
-Error Reader::checkGroups(ArrayRef<LinkGroups> levels, StringRef key,
-                          int64_t most) const {
+/// Groups lie in groups, and the largest in what it is a part of. Reads where
+/// in it the cluster begins.
+Error Reader::checkGroups(const json::Object &object,
+                          ArrayRef<LinkGroups> levels, StringRef key,
+                          int64_t most, int64_t &before) const {
+  std::string begin = (key + "_before").str();
+  if (object.get(begin)) {
+    int64_t size = levels.empty() ? 1 : levels.back().size;
+    std::optional<int64_t> given = object.getInteger(begin);
+    if (!given || *given < 0 || *given >= size)
+      return fail("'" + begin + "' must be an integer from 0 to " +
+                  Twine(size - 1) + ": how many " + key +
+                  " of the first group are no part of the cluster");
+    before = *given;
+  }
   for (size_t i = 1; i < levels.size(); ++i)
     if (levels[i].size % levels[i - 1].size != 0)
       return fail("groups of " + Twine(levels[i - 1].size) + " " + key +
                   " do not fill groups of " + Twine(levels[i].size));
-  if (!levels.empty() && levels.back().size >= most)
+  if (!levels.empty() && before == 0 && levels.back().size >= most)
     return fail("a link among " + Twine(levels.back().size) + " " + key +
                 " connects all there are (" + Twine(most) + "): leave '" + key +
                 "' out");
@@ -238,7 +250,8 @@ Expected<Cluster> Reader::read(const json::Value &value) {
   const json::Object *object = value.getAsObject();
   if (!object)
     return fail("must be a JSON object with 'nodes' and 'links'");
-  if (Error error = unknownKeys(*object, {"nodes", "links", "types"}))
+  if (Error error = unknownKeys(*object, {"nodes", "links", "types",
+                                          "devices_before", "nodes_before"}))
     return std::move(error);
   if (object->get("types") && !object->getArray("types"))
     return fail("'types' must be a list");
@@ -268,9 +281,11 @@ Expected<Cluster> Reader::read(const json::Value &value) {
     mostDevices = std::max(mostDevices, group.devices);
     nodeCount += group.count;
   }
-  if (Error error = checkGroups(cluster.deviceGroups, "devices", mostDevices))
+  if (Error error = checkGroups(*object, cluster.deviceGroups, "devices",
+                                mostDevices, cluster.devicesBefore))
     return std::move(error);
-  if (Error error = checkGroups(cluster.nodeGroups, "nodes", nodeCount))
+  if (Error error = checkGroups(*object, cluster.nodeGroups, "nodes", nodeCount,
+                                cluster.nodesBefore))
     return std::move(error);
   return std::move(cluster);
 }
@@ -328,6 +343,10 @@ json::Value toJSON(const Cluster &cluster) {
   json::Object object{{"nodes", std::move(nodes)}, {"links", std::move(links)}};
   if (!types.empty())
     object["types"] = std::move(types);
+  if (cluster.devicesBefore > 0)
+    object["devices_before"] = cluster.devicesBefore;
+  if (cluster.nodesBefore > 0)
+    object["nodes_before"] = cluster.nodesBefore;
   return object;
 }
 

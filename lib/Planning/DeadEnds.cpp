@@ -13,7 +13,8 @@ namespace {
 struct Side {
   const CostGraph::Edge *edge;
   unsigned other;
-  size_t stride, otherStride;
+  bool isRows; // the other's choices are columns
+  size_t columns;
 };
 
 using Adjacency = std::vector<SmallVector<Side, 4>>;
@@ -24,8 +25,8 @@ static Adjacency adjacencyOf(const CostGraph &graph) {
   Adjacency sides(graph.nodes.size());
   for (const CostGraph::Edge &edge : graph.edges) {
     size_t columns = graph.nodes[edge.b].size();
-    sides[edge.a].push_back({&edge, edge.b, columns, 1});
-    sides[edge.b].push_back({&edge, edge.a, 1, columns});
+    sides[edge.a].push_back({&edge, edge.b, true, columns});
+    sides[edge.b].push_back({&edge, edge.a, false, columns});
   }
   return sides;
 }
@@ -103,11 +104,11 @@ Matrix::Matrix(const Side &side, ArrayRef<unsigned> ownDomain,
     : own(ownDomain.size()), others(otherDomain.size()), perOwn(own * others),
       perOther(own * others), bestBeside(own, 0) {
   const double *cells = side.edge->cells.data();
-  if (side.otherStride == 1) {
-    compress(cells, side.stride, ownDomain, otherDomain, perOwn);
+  if (side.isRows) {
+    compress(cells, side.columns, ownDomain, otherDomain, perOwn);
     transpose(perOwn, own, others, perOther);
   } else {
-    compress(cells, side.otherStride, otherDomain, ownDomain, perOther);
+    compress(cells, side.columns, otherDomain, ownDomain, perOther);
     transpose(perOther, others, own, perOwn);
   }
   for (size_t choice = 0; choice < own; ++choice)

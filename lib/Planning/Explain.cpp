@@ -20,8 +20,7 @@ static std::string partsText(const PlanFacts &facts, const Plan &plan) {
   for (const CostPart &part : facts.parts)
     whole += part.seconds;
   std::string text =
-      formatv("step         {0} predicted, at least {1} on this mesh\n",
-              secondsText(plan.predictedStepSeconds),
+      formatv("step         {0}, at least {1} on this mesh\n", stepText(plan),
               secondsText(plan.lowerBoundSeconds));
   for (const CostPart &part : facts.parts)
     text += formatv("  {0,-18} {1,12} {2,7}\n", part.name,

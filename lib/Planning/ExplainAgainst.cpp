@@ -102,6 +102,9 @@ static std::string partsText(Side &first, Side &second,
   columns.add("", "this plan", "the other");
   columns.add("strategy", first.plan.strategy, second.plan.strategy);
   columns.add("mesh", wholeMeshText(first.plan), wholeMeshText(second.plan));
+  if (first.plan.objective != second.plan.objective)
+    columns.add("objective", stringifyObjective(first.plan.objective).str(),
+                stringifyObjective(second.plan.objective).str());
   columns.addSeconds("step", first.plan.predictedStepSeconds,
                      second.plan.predictedStepSeconds);
   auto classes = [&](Side &side) {

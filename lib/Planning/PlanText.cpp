@@ -14,6 +14,12 @@ using namespace llvm;
 
 namespace autopar {
 
+std::string stepText(const Plan &plan) {
+  return secondsText(plan.predictedStepSeconds) +
+         (plan.pipeline().stepsOverlap() ? " from one to the next" : "") +
+         " predicted";
+}
+
 std::string meshText(const Mesh &mesh) {
   return join(map_range(mesh.axes(),
                         [](const MeshAxis &axis) {
@@ -133,9 +139,7 @@ std::string describe(const Plan &plan, const ModelGraph &graph) {
     text += formatv("pipeline     {0} stages, {1} micro-batches, {2}\n",
                     plan.stages, plan.microBatches, plan.schedule);
   text +=
-      "step         " + secondsText(plan.predictedStepSeconds) +
-      (plan.pipeline().stepsOverlap() ? " from one to the next" : "") +
-      " predicted" +
+      "step         " + stepText(plan) +
       (plan.gap > 5e-4
            ? formatv(", at most {0:f1}% above the best\n", plan.gap * 100).str()
            : ", best of this search\n");

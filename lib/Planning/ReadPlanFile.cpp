@@ -109,6 +109,8 @@ Error Reader::readHeader(const json::Object &in) {
     plan.request = *request;
   if (std::optional<StringRef> precision = in.getString("precision"))
     plan.precision = precision->str();
+  if (in.get("objective") && !in.getString("objective"))
+    return fail("'objective' must be a string");
   if (in.get("objective")) {
     Expected<Objective> objective =
         parseObjective(in.getString("objective").value_or(""));

@@ -107,18 +107,21 @@ static bool isMeshSearched(const PlanRequest &request) {
 /// asked for, fewer nodes, and fewer devices of one node.
 static std::vector<Cluster> partsOf(const PlanRequest &request) {
   std::vector<Cluster> parts;
-  auto add = [&](NodeGroup group) {
-    parts.push_back(request.cluster);
-    parts.back().nodes = {std::move(group)};
+  int64_t first = 0; // device of the nodes
+  auto add = [&](int64_t devices) {
+    Cluster &part = parts.emplace_back(request.cluster.part(first, devices));
+    part.nodes.front().partShare = 0; // nothing works beside it
   };
-  for (NodeGroup group : request.cluster.nodes) {
+  for (const NodeGroup &group : request.cluster.nodes) {
+    int64_t count = group.count, devices = group.devices;
     if (request.cluster.nodes.size() > 1)
-      add(group);
-    while (request.fewestDevices && group.count * group.devices > 1) {
-      int64_t &count = group.count > 1 ? group.count : group.devices;
-      count /= smallestFactor(count);
-      add(group);
+      add(count * devices);
+    while (request.fewestDevices && count * devices > 1) {
+      int64_t &fewer = count > 1 ? count : devices;
+      fewer /= smallestFactor(fewer);
+      add(count * devices);
     }
+    first += group.count * group.devices;
   }
   return parts;
 }

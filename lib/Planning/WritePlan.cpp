@@ -125,7 +125,9 @@ FailureOr<Cluster> plannedCluster(ModuleOp module, int64_t deviceCount) {
 bool stepsOverlap(ModuleOp module) {
   auto plan = module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan);
   auto text = plan ? plan.getAs<StringAttr>("objective") : StringAttr();
-  return text && text == stringifyObjective(Objective::Throughput);
+  auto stages = plan ? plan.getAs<IntegerAttr>("stages") : IntegerAttr();
+  return text && text == stringifyObjective(Objective::Throughput) && stages &&
+         stages.getInt() > 1;
 }
 
 FailureOr<ReshardCost> plannedReshardCost(ModuleOp module, const Mesh &mesh) {

@@ -72,6 +72,8 @@ json::Object devicesToJSON(const PlanFacts &facts, const PlanReport &report) {
                      {"same_node", shareNodes(plan, item.from, item.to)}});
   return json::Object{{"nodes", nodesToJSON(plan.cluster)},
                       {"devices_per_stage", plan.mesh.deviceCount()},
+                      {"device_groups", !plan.cluster.deviceGroups.empty()},
+                      {"node_groups", !plan.cluster.nodeGroups.empty()},
                       {"within_node", linkToJSON(plan.cluster.withinNode)},
                       {"between_nodes", linkToJSON(plan.cluster.betweenNodes)},
                       {"collectives", std::move(collectives)},

@@ -272,8 +272,8 @@ static bool isStep(func::FuncOp func) {
 
 /// Where steps overlap in stages, enough for each stage to be at work on one.
 static int64_t stepsToReplay(ModuleOp module, size_t stages) {
-  bool overlap = stages > 1 && stepsOverlap(module);
-  return overlap ? std::clamp<int64_t>(4 * int64_t(stages), 8, 16) : 1;
+  return stepsOverlap(module) ? std::clamp<int64_t>(4 * int64_t(stages), 8, 16)
+                              : 1;
 }
 
 FailureOr<SimulatedProgram> readSchedule(ModuleOp module) {

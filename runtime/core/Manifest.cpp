@@ -98,7 +98,8 @@ static void parsePlan(const JsonReader &root, Manifest &manifest) {
   if (JsonReader plan = root.member("plan", /*optional=*/true); !plan.isNull())
     if (JsonReader objective = plan.member("objective", /*optional=*/true);
         !objective.isNull())
-      manifest.stepsOverlap = objective.string() == "throughput";
+      manifest.stepsOverlap =
+          manifest.stages > 1 && objective.string() == "throughput";
   JsonReader predicted = root.member("predicted", /*optional=*/true);
   if (predicted.isNull())
     return;

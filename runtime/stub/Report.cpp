@@ -11,18 +11,28 @@
 
 namespace autopar::runtime {
 
-/// A step takes as long as its slowest rank.
-static double slowestRank(const Run &run, int64_t step) {
-  double seconds = 0;
-  for (int rank = 0; rank < run.worldSize(); ++rank)
-    seconds = std::max(seconds, run.stepSeconds(rank, step));
-  return seconds;
+/// A step takes as long as its slowest rank; where steps overlap, from the end
+/// of the one before on the rank that ends it last to its own.
+static std::vector<double> secondsOfSteps(const Run &run) {
+  std::vector<double> steps, ends(size_t(run.worldSize()), 0);
+  double before = 0;
+  for (int64_t step = 0; step < run.options.repeat; ++step) {
+    double slowest = 0;
+    for (int rank = 0; rank < run.worldSize(); ++rank) {
+      double seconds = run.stepSeconds(rank, step);
+      ends[size_t(rank)] += seconds;
+      slowest = std::max(slowest, run.program.manifest.stepsOverlap
+                                      ? ends[size_t(rank)] - before
+                                      : seconds);
+    }
+    before += slowest;
+    steps.push_back(slowest);
+  }
+  return steps;
 }
 
 static std::vector<double> sortedSteps(const Run &run) {
-  std::vector<double> steps;
-  for (int64_t i = 0; i < run.options.repeat; ++i)
-    steps.push_back(slowestRank(run, i));
+  std::vector<double> steps = secondsOfSteps(run);
   std::sort(steps.begin(), steps.end());
   return steps;
 }
@@ -33,11 +43,14 @@ static double median(const std::vector<double> &sorted) {
                            : (sorted[half - 1] + sorted[half]) / 2;
 }
 
-/// Waiting inside operations, and for slower ranks at the end of steps.
+/// Waiting inside operations, and for slower ranks at the end of steps: of all
+/// of them where steps overlap.
 static double idleSeconds(const Run &run, int rank) {
   double tail = 0;
+  for (double seconds : secondsOfSteps(run))
+    tail += seconds;
   for (int64_t i = 0; i < run.options.repeat; ++i)
-    tail += slowestRank(run, i) - run.stepSeconds(rank, i);
+    tail -= run.stepSeconds(rank, i);
   return run.record(rank).idleSeconds + tail / double(run.options.repeat);
 }
 

@@ -90,8 +90,8 @@ struct Cluster {
   /// Levels below these two, the smallest groups first; each size is a multiple
   /// of the one before.
   llvm::SmallVector<LinkGroups, 0> deviceGroups, nodeGroups;
-  /// Of a part of a cluster: devices of its first node, and nodes, before it,
-  /// of the groups that it begins in.
+  /// Of a part of a cluster: how many devices of its first node, and nodes,
+  /// come before it in the largest groups that it begins in.
   int64_t devicesBefore = 0, nodesBefore = 0;
 
   int64_t deviceCount() const;
@@ -106,8 +106,9 @@ struct Cluster {
   DeviceType slowest() const;
   /// The least memory that a device has; 0: that of none is known.
   int64_t memoryBytes() const;
-  /// `count` devices from `first` on, on the nodes that they are on. `atOnce`:
-  /// how many such parts work at a time, and share a node's cores; 0: all.
+  /// `count` devices from `first` on, on the nodes that they are on, without
+  /// the levels that all of them are in a group of. `atOnce`: how many such
+  /// parts work at a time, and share a node's cores; 0: all.
   Cluster part(int64_t first, int64_t count, int64_t atOnce = 0) const;
 };
 

@@ -34,7 +34,9 @@ struct Pipeline {
   int64_t microBatches = 1;
   Objective objective = Objective::Latency;
 
-  bool stepsOverlap() const { return objective == Objective::Throughput; }
+  bool stepsOverlap() const {
+    return objective == Objective::Throughput && stages > 1;
+  }
   /// That work at a time, at most.
   int64_t stagesAtOnce() const {
     return stepsOverlap() ? stages : std::min(stages, microBatches);

@@ -159,17 +159,31 @@ TEST(Cluster, LevelsOfLinks) {
   EXPECT_EQ(cluster.linkBetween(7, 8), 3u);
   EXPECT_EQ(cluster.linkBetween(0, 23), 3u);
   EXPECT_EQ(cluster.linkBetween(23, 24), 4u);
-  // Devices of a part are in the groups that they are in.
-  for (int64_t first : {0, 1, 5, 11, 21}) {
-    Cluster part = cluster.part(first, 13);
-    for (int64_t a = 0; a < 13; ++a)
-      for (int64_t b = 0; b < 13; ++b)
-        EXPECT_EQ(part.linkBetween(a, b),
-                  cluster.linkBetween(first + a, first + b))
-            << first << " " << a << " " << b;
-    EXPECT_EQ(part.part(3, 5).linkBetween(0, 4),
-              cluster.linkBetween(first + 3, first + 7));
-  }
+  // Devices of a part talk over the links that they do in the whole, also of a
+  // part of it and of one that was written and read.
+  auto rateOf = [](const Cluster &of, int64_t a, int64_t b) {
+    return of.links()[of.linkBetween(a, b)].bytesPerSecond;
+  };
+  for (int64_t first : {0, 1, 2, 5, 11, 21, 24, 26})
+    for (int64_t count : {2, 3, 4, 8, 13, 22}) {
+      Cluster part = cluster.part(first, count);
+      Expected<Cluster> again = clusterFromJSON(toJSON(part), "again");
+      ASSERT_TRUE(bool(again)) << toString(again.takeError());
+      for (int64_t a = 0; a < count; ++a)
+        for (int64_t b = 0; b < count; ++b) {
+          if (a == b)
+            continue;
+          double rate = rateOf(cluster, first + a, first + b);
+          EXPECT_EQ(rateOf(part, a, b), rate) << first << " " << a << " " << b;
+          EXPECT_EQ(rateOf(*again, a, b), rate) << first << " " << count;
+          if (a > 0 && b > 0) {
+            EXPECT_EQ(rateOf(part.part(1, count - 1), a - 1, b - 1), rate);
+          }
+        }
+    }
+  EXPECT_TRUE(cluster.part(2, 2).deviceGroups.empty());
+  EXPECT_EQ(cluster.part(2, 2).withinNode.bytesPerSecond, 300e9);
+  EXPECT_EQ(cluster.part(24, 24).betweenNodes.bytesPerSecond, 40e9);
   EXPECT_EQ(describe(cluster),
             "6x8:a100-80gb, nvlink 300.00 GB/s among 2 devices, pcie 50.00 "
             "GB/s among 4 devices, pcie 25.00 GB/s in a node, network 40.00 "
