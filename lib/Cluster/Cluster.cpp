@@ -233,6 +233,8 @@ Expected<Cluster> parseShortForm(StringRef spec) {
 static std::string describe(const Link &link) {
   if (link.free)
     return "free links";
+  if (link.bytesPerSecond < 1e7)
+    return formatv("{0} {1} MB/s", link.kind, link.bytesPerSecond / 1e6);
   return formatv("{0} {1} GB/s", link.kind, link.bytesPerSecond / 1e9);
 }
 

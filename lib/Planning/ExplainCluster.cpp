@@ -82,12 +82,12 @@ std::vector<ChangedCluster> changedClusters(const Plan &plan,
 }
 
 static std::string memoryText(const Plan &plan) {
-  int64_t has = plan.cluster.memoryBytes();
-  if (!has)
+  int64_t half = plan.cluster.memoryBytes() / 2;
+  if (!half)
     return "";
-  bool fits = plan.predictedPeakMemoryBytes <= has / 2;
+  bool fits = plan.predictedPeakMemoryBytes <= half;
   return formatv("  half the memory ({0}): the plan {1}, it takes {2}\n",
-                 bytesText(double(has / 2)),
+                 bytesText(double(half)),
                  fits ? "still fits" : "does not fit any more",
                  bytesText(double(plan.predictedPeakMemoryBytes)));
 }

@@ -41,7 +41,7 @@ struct TableJob {
   const EdgeKey *key;
   EdgeTable *table;
   unsigned type;
-  llvm::SmallVector<unsigned, 0> candidates, sides;
+  llvm::SmallVector<unsigned, 0> candidates = {}, sides = {};
 };
 
 /// Numbers nodes by class, gives them choices, prices what is between them

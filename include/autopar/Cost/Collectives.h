@@ -21,7 +21,7 @@ struct CommunicatorShape {
   int64_t fewestPerNode = 1; // the fewest: a node has an adapter for each
   /// Of Cluster::links those that reach all members on a node, and all nodes;
   /// nullopt: withinNode and betweenNodes.
-  std::optional<unsigned> near, far;
+  std::optional<unsigned> near = std::nullopt, far = std::nullopt;
 
   bool operator==(const CommunicatorShape &o) const {
     return ranks == o.ranks && nodes == o.nodes &&
