@@ -234,7 +234,7 @@ Error ProblemBuilder::addValueNodes() {
 // Edges
 //===----------------------------------------------------------------------===//
 
-/// The numbers that tableOf needs.
+/// The numbers that fillTable needs.
 TableJob ProblemBuilder::jobOf(const EdgeKey &key, EdgeTable &table) {
   const GraphValue &value = firstValue(key.value);
   TableJob job{&key, &table, reshards.typeOf(value.shape, value.elementBytes)};
