@@ -42,6 +42,7 @@ static DeviceType deviceOf(StringRef name,
   type.launchSeconds = number("launch_us") * 1e-6;
   type.gemmEfficiency = number("gemm");
   type.memoryEfficiency = number("memory");
+  type.overlap = number("overlap");
   type.collectiveSeconds = number("collective_us") * 1e-6;
   type.collectiveBytesPerSecond = number("collective_GBps") * 1e9;
   type.lowLatencyBytesPerSecond = number("ll_GBps") * 1e9;
@@ -118,9 +119,19 @@ static constexpr StringLiteral numberColumns[] = {
     "fp32_TF",  "tf32_TF",     "fp16_TF",   "bf16_TF",      "mem_GB",
     "mem_TBps", "within_GBps", "within_us", "between_GBps", "between_us",
     "gemm",     "memory",      "launch_us"};
-/// 0 where a file does not say them.
-static constexpr StringLiteral collectiveColumns[] = {
-    "collective_us", "collective_GBps", "ll_GBps", "nvls"};
+struct OptionalColumn {
+  StringLiteral name;
+  double otherwise; // where a file does not say it
+};
+static constexpr OptionalColumn optionalColumns[] = {{"overlap", 1},
+                                                     {"collective_us", 0},
+                                                     {"collective_GBps", 0},
+                                                     {"ll_GBps", 0},
+                                                     {"nvls", 0}};
+static const OptionalColumn *optionalColumn(StringRef name) {
+  return find_if(optionalColumns,
+                 [&](auto &column) { return column.name == name; });
+}
 
 /// A number that a type can have: finite, not negative.
 static bool isNumberOfType(std::optional<double> number) {
@@ -144,23 +155,29 @@ Expected<DeviceType> deviceFromJSON(const json::Object &object,
   for (StringRef column : numberColumns)
     if (!isNumberOfType(object.getNumber(column)))
       return fail("a type needs '" + column + "', a number of 0 or more");
-  for (StringRef column : collectiveColumns)
+  for (auto [column, otherwise] : optionalColumns)
     if (object.get(column) && !isNumberOfType(object.getNumber(column)))
       return fail("'" + column + "' of a type is a number of 0 or more");
+  if (object.getNumber("overlap").value_or(1) > 1)
+    return fail("'overlap' of a type is a share, 0 to 1");
   for (StringRef column :
        {"fp32_TF", "mem_TBps", "within_GBps", "between_GBps", "gemm", "memory"})
     if (*object.getNumber(column) < 1e-9)
       return fail("'" + column + "' of a type must be above 0, from 1e-9");
   for (const auto &entry : object)
     if (!is_contained(numberColumns, StringRef(entry.first)) &&
-        !is_contained(collectiveColumns, StringRef(entry.first)) &&
+        optionalColumn(entry.first) == std::end(optionalColumns) &&
         !is_contained({"name", "kind", "within", "measured"},
                       StringRef(entry.first)))
       return fail("unknown key '" + StringRef(entry.first) + "' of a type");
   DeviceType type = deviceOf(
       *object.getString("name"),
       [&](StringRef column) { return *object.getString(column); },
-      [&](StringRef column) { return object.getNumber(column).value_or(0); });
+      [&](StringRef column) {
+        if (std::optional<double> number = object.getNumber(column))
+          return *number;
+        return optionalColumn(column)->otherwise;
+      });
   type.fromFile = true;
   return type;
 }
@@ -188,6 +205,7 @@ json::Object toJSON(const DeviceType &type) {
       {"between_us", digits(type.between.latencySeconds * 1e6)},
       {"gemm", type.gemmEfficiency},
       {"memory", type.memoryEfficiency},
+      {"overlap", digits(type.overlap)},
       {"launch_us", digits(type.launchSeconds * 1e6)}};
   if (type.kind == "cpu")
     return object;

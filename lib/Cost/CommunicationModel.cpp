@@ -11,14 +11,19 @@ using namespace llvm;
 
 namespace autopar {
 
-/// Cores copy what is sent in a node: where ranks share them, at their share.
+/// Cores copy what is sent in a node: where ranks share them, at their share,
+/// and who is waited for gets its turn so much later.
 static Cluster withShares(Cluster cluster) {
   double least = 1;
   for (const NodeGroup &group : cluster.nodes)
     least = std::min(least, group.share());
-  cluster.withinNode.bytesPerSecond *= least;
+  auto slow = [&](Link &link) {
+    link.bytesPerSecond *= least;
+    link.latencySeconds /= least;
+  };
+  slow(cluster.withinNode);
   for (LinkGroups &level : cluster.deviceGroups)
-    level.link.bytesPerSecond *= least;
+    slow(level.link);
   return cluster;
 }
 

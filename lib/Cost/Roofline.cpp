@@ -24,7 +24,8 @@ double kernelSeconds(const DeviceType &device, const KernelWork &work) {
       work.flops / (peakFlops(device, work.kind) * device.gemmEfficiency);
   double memory =
       work.bytes / (device.memoryBytesPerSecond * device.memoryEfficiency);
-  return work.launches * device.launchSeconds + std::max(compute, memory);
+  return work.launches * device.launchSeconds + std::max(compute, memory) +
+         (1 - device.overlap) * std::min(compute, memory);
 }
 
 } // namespace autopar

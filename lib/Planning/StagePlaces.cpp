@@ -71,20 +71,54 @@ int64_t StagePlaces::nodeOf(int64_t stage) const {
   return whole.nodeOf(stage * (whole.deviceCount() / pipeline.stages));
 }
 
+namespace {
+
+/// What the cores of a node do in a step, in seconds of all of them.
+struct CoresOfNode {
+  double busy = 0; // for one micro-batch
+  /// Before the first micro-batch came, or after the last one went, to as many
+  /// stages as there are cores.
+  double idle = 0;
+  double devices = 0, arrived = 0; // per core
+
+  /// The next stage, in the order in which the micro-batch comes.
+  void comes(double seconds, double devicesOfStage) {
+    idle += std::max(1 - devices, 0.0) * (seconds - arrived);
+    devices += devicesOfStage;
+    arrived = seconds;
+  }
+};
+
+} // namespace
+
 double StagePlaces::stepSeconds(ArrayRef<double> stages,
                                 ArrayRef<double> messages) const {
-  double sum = 0, slowest = 0, busiest = 0;
-  std::map<int64_t, double> busy; // cores, by node
-  for (auto [stage, seconds] : enumerate(stages)) {
-    double share = shareOf(stage);
-    sum += share * (seconds - messages[stage] / 2);
-    slowest = std::max(slowest, share * seconds);
-    double &ofNode = busy[nodeOf(stage)];
-    ofNode += share * seconds * devicesPerCore(stage);
-    busiest = std::max(busiest, ofNode);
+  double sum = 0, slowest = 0;
+  std::map<int64_t, CoresOfNode> first, last;
+  auto pathOf = [&](int64_t stage) {
+    return shareOf(stage) * (stages[stage] - messages[stage] / 2);
+  };
+  for (int64_t stage = 0; stage < pipeline.stages; ++stage) {
+    CoresOfNode &cores = first[nodeOf(stage)];
+    cores.comes(sum, devicesPerCore(stage));
+    cores.busy += shareOf(stage) * stages[stage] * devicesPerCore(stage);
+    sum += pathOf(stage);
+    slowest = std::max(slowest, shareOf(stage) * stages[stage]);
   }
-  return std::max(pipeline.stepSeconds(sum, slowest),
-                  double(pipeline.microBatches) * busiest);
+  double after = 0;
+  for (int64_t stage = pipeline.stages; stage-- > 0;) {
+    last[nodeOf(stage)].comes(after, devicesPerCore(stage));
+    after += pathOf(stage);
+  }
+  double seconds = pipeline.stepSeconds(sum, slowest);
+  for (auto &[node, cores] : first) {
+    double busy = double(pipeline.microBatches) * cores.busy;
+    if (busy == 0)
+      continue; // each device has its own core
+    double idle = pipeline.stepsOverlap() ? 0 : cores.idle + last[node].idle;
+    seconds = std::max(seconds, busy + idle);
+  }
+  return seconds;
 }
 
 double StagePlaces::leastShare() const {

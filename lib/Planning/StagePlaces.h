@@ -32,7 +32,7 @@ struct StagePlaces {
   /// included, at its share of the cores, and what its messages take of that:
   /// half of each is the other end's. Stages that share cores take turns: none
   /// is slower than alone on whole cores, unless all cores of its node are busy
-  /// for the whole step.
+  /// from when micro-batches have come to as many stages as there are cores.
   double stepSeconds(llvm::ArrayRef<double> stages,
                      llvm::ArrayRef<double> messages) const;
   /// The least share that a step takes of what all stages take for all

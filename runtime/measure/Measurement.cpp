@@ -53,6 +53,8 @@ static nlohmann::ordered_json toJson(const Measurement &measurement) {
       {"mem_GB", double(measurement.memoryBytes) / 1e9},
       {"mem_TBps", measurement.bytesPerSecond / 1e12},
       {"launch_us", measurement.launchSeconds * 1e6},
+      {"overlap", measurement.overlap},
+      {"within_GBps", measurement.sentPerSecond / 1e9},
       {"emulated", measurement.emulated}};
   for (const auto &[name, version] : measurement.versions)
     json["versions"][name] = version;

@@ -29,6 +29,12 @@ struct Measurement {
   double bytesPerSecond = 0;
   int64_t memoryBytes = 0; // of a device
   double launchSeconds = 0;
+  /// Of a GEMM's computing and its memory traffic: the share of the shorter
+  /// that goes on while the longer does; 1: not measured.
+  double overlap = 1;
+  double sentPerSecond = 0; // measureExchange; 0: not measured
+  /// How much longer than the best round of GEMMs the worst one took, a share.
+  double unsteadiness = 0;
   bool emulated = false;
   /// What was measured with: ("driver", "13.0").
   std::vector<std::pair<std::string, std::string>> versions;
@@ -36,6 +42,9 @@ struct Measurement {
 
 /// One rank per core, all at once.
 Status measureCpu(Measurement &result);
+/// What each of two ranks with a core each sends a second while they gather
+/// much; what was more before stays.
+Status measureExchange(double &sentPerSecond);
 /// The first GPU. `emulated`: the one that the host plays, with tiny sizes;
 /// its speed says nothing. `found` is false, and nothing else is said, where
 /// there is no driver or no device.

@@ -12,6 +12,9 @@
 
 using namespace autopar::runtime;
 
+/// What rounds on an idle host differ by.
+static constexpr double kSteady = 0.1;
+
 static int fail(const std::string &message, int code = 1) {
   std::fprintf(stderr, "error: %s\n", message.c_str());
   return code;
@@ -21,8 +24,9 @@ static const char help[] =
     "usage: autopar-measure [--target cpu|cuda|emulated]\n\n"
     "Measures this host and prints JSON, which `autopar calibrate` makes a "
     "device file of:\nflop/s of GEMMs by type, bytes/s of a copy, "
-    "and seconds of one more launch\nof a kernel that does nothing. Keep the "
-    "host idle meanwhile.\n\n"
+    "seconds of one more launch of a kernel\nthat does nothing; of cores how "
+    "far computing and memory traffic overlap, too, and what\ntwo ranks send "
+    "each other. Keep the host idle meanwhile.\n\n"
     "  --target KIND  only the cpu, only the GPU (cuda), or the emulated GPU, "
     "whose speed says\n                 nothing (default: the CPU, and a GPU "
     "where there is one)\n"
@@ -64,6 +68,12 @@ int main(int count, char **arguments) {
     Measurement cpu;
     if (Status status = measureCpu(cpu); status.failed())
       return fail(status.message());
+    if (cpu.unsteadiness > kSteady)
+      std::fprintf(stderr,
+                   "warning: this host was busy: the same GEMMs took %.0f%% "
+                   "longer in one round than in another; measure again while "
+                   "it is idle\n",
+                   100 * cpu.unsteadiness);
     measurements.push_back(cpu);
   }
   if (target != "cpu")

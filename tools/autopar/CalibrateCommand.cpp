@@ -31,8 +31,9 @@ CommandLine commandLine(CalibrateOptions &options) {
   line.usage = "autopar calibrate [-o FILE]";
   line.about =
       "Measures this host into a file that --cluster takes: GEMMs by "
-      "type, memory\nbandwidth and the cost of a launch, of its cores and of "
-      "its GPU where there is one, with\nthe versions of driver and libraries. "
+      "type, memory\nbandwidth, how far the two overlap and the cost of a "
+      "launch, of its cores and of its GPU where\nthere is one, and what two "
+      "ranks on cores exchange, with the versions of driver and\nlibraries. "
       "Keep the host idle meanwhile.";
   line.options = {
       text("o", "FILE", "where to write it (default: -, standard output)",
@@ -96,8 +97,8 @@ std::string shortName(StringRef device) {
   return name;
 }
 
-/// The row of the table whose links the device's are taken to be: they are not
-/// measured.
+/// The row of the table whose links the device's are taken to be where they are
+/// not measured.
 Expected<DeviceType> modelOfLinks(StringRef kind, StringRef device) {
   if (kind == "cpu")
     return lookupDevice("cpu");
@@ -132,8 +133,14 @@ Expected<json::Object> typeOf(const json::Object &measured) {
   type->memoryBytesPerSecond = number("mem_TBps") * 1e12;
   type->launchSeconds = number("launch_us") * 1e-6;
   type->gemmEfficiency = type->memoryEfficiency = 1; // rates that were reached
+  type->overlap = number("overlap");
+  links = "of " + links;
+  if (number("within_GBps") > 0) {
+    type->within.bytesPerSecond = number("within_GBps") * 1e9;
+    links = "within_GBps measured, others " + links;
+  }
   json::Object object = toJSON(*type);
-  json::Object how{{"device", device.str()}, {"links", "of " + links}};
+  json::Object how{{"device", device.str()}, {"links", links}};
   if (const json::Object *versions = measured.getObject("versions"))
     how["versions"] = json::Object(*versions);
   object["measured"] = std::move(how);

@@ -46,6 +46,9 @@ struct DeviceType {
   double launchSeconds = 0;
   /// Share of the peaks that large kernels reach.
   double gemmEfficiency = 1, memoryEfficiency = 1;
+  /// Of a kernel's computing and its memory traffic: the share of the shorter
+  /// that goes on while the longer does (0 to 1).
+  double overlap = 1;
   /// NCCL's kernels: one launch beyond its hops; the rate of a tensor through a
   /// kernel and of its LL protocol, 0 where neither is a limit; NVLS.
   double collectiveSeconds = 0;

@@ -19,7 +19,8 @@ struct KernelWork {
 };
 
 /// launches * launch time + max(flops / peak, bytes / bandwidth), at the shares
-/// of the peaks that large kernels reach.
+/// of the peaks that large kernels reach, and of the shorter of the two what
+/// does not overlap with the longer.
 double kernelSeconds(const DeviceType &device, const KernelWork &work);
 
 } // namespace autopar

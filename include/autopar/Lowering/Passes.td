@@ -89,6 +89,20 @@ def PrintPtx : Pass<"autopar-print-ptx", "::mlir::ModuleOp"> {
   ];
 }
 
+def VectorizableExtrema : LoweringPass<"autopar-vectorizable-extrema"> {
+  let summary = "keep maxima and minima of reductions in one operation each";
+  let description = [{
+    LLVM vectorizes a reduction by its intrinsic, but not by the comparisons and choices
+    that let a NaN through. It is faster than they are where the sign of a zero does not
+    matter, which is so in reductions:
+
+        arith.maximumf %acc, %x fastmath<nsz> : f32
+        =>
+        llvm.intr.maximum(%acc, %x) {fastmathFlags = #llvm.fastmath<nsz>}
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def ApproximateMath : LoweringPass<"autopar-approximate-math"> {
   let summary = "replace functions of f32 by polynomials that vectorize";
   let description = [{

@@ -24,7 +24,7 @@ def take_advice(*demands, limit):
             print("those devices: exit code", plan("--cluster", devices[1], "--memory-limit", limit).returncode)
 
 
-take_advice(limit="80KiB")
-take_advice("--mesh", "x=2", limit="100KiB")
+take_advice(limit="500KiB")
+take_advice("--mesh", "x=2", limit="600KiB")
 take_advice("--strategy", "layer", limit="20KiB")
 print(plan("--ranks", "4", "--strategy", "layer,layer").stderr, end="")

@@ -13,24 +13,31 @@ constexpr double kNear = 3e-6, kFar = 20e-6; // seconds per message
 constexpr double kNearByte = 1 / 100e9, kFarByte = 1 / 10e9; // per byte
 constexpr double kBytes = 6e6;
 
-Cluster cluster(int64_t nodes, int64_t devices) {
+Cluster cluster(int64_t nodes, int64_t devices, StringRef within = "network") {
   Cluster result = cantFail(parseCluster(std::to_string(nodes) + "x" +
                                          std::to_string(devices) + ":cpu"));
-  result.withinNode = {"shared-memory", kNear, 1 / kNearByte, false};
+  result.withinNode = {within.str(), kNear, 1 / kNearByte, false};
   result.betweenNodes = {"network", kFar, 1 / kFarByte, false};
   return result;
 }
 
 /// Seconds of a step over all devices.
-double secondsOf(ReshardKind kind, int64_t nodes, int64_t devices,
-                 double bytes = kBytes) {
-  Mesh mesh({{"x", nodes * devices}});
+double secondsOf(ReshardKind kind, const Cluster &cluster, double bytes) {
+  Mesh mesh({{"x", cluster.deviceCount()}});
   ReshardStep step;
   step.kind = kind;
   for (unsigned subAxis = 0; subAxis < mesh.subAxes().size(); ++subAxis)
     step.subAxes.push_back(subAxis);
   step.bytes = int64_t(bytes);
-  return CommunicationModel(cluster(nodes, devices), mesh).seconds(step);
+  return CommunicationModel(cluster, mesh).seconds(step);
+}
+double secondsOf(ReshardKind kind, int64_t nodes, int64_t devices,
+                 double bytes = kBytes) {
+  return secondsOf(kind, cluster(nodes, devices), bytes);
+}
+double secondsInMemory(ReshardKind kind, int64_t devices,
+                       double bytes = kBytes) {
+  return secondsOf(kind, cluster(1, devices, "shared-memory"), bytes);
 }
 
 void expectSeconds(double found, double expected) {
@@ -71,6 +78,43 @@ TEST(CollectiveFormulas, AcrossNodesEachDeviceSendsItsShare) {
   expectSeconds(secondsOf(ReshardKind::AllToAll, 2, 4),
                 3 * kNear + kBytes * 3 / 4 * kNearByte + kFar +
                     kBytes / 2 * kFarByte);
+}
+
+TEST(CollectiveFormulas, MemoryMovesWhatIsReadAndWritten) {
+  const double moved = kBytes * kNearByte / 4;
+  // Of two ranks each sends a half, at the rate of the link.
+  expectSeconds(secondsInMemory(ReshardKind::AllGather, 2),
+                kNear + kBytes / 2 * kNearByte);
+  // A quarter, the three quarters of the others, and all of the result.
+  expectSeconds(secondsInMemory(ReshardKind::AllGather, 4), kNear + moved * 2);
+  // All, the quarters of three others, and a quarter of the result.
+  expectSeconds(secondsInMemory(ReshardKind::ReduceScatter, 4),
+                kNear + moved * 2);
+  expectSeconds(secondsInMemory(ReshardKind::AllToAll, 4),
+                kNear + moved * 2.75);
+  // Little: all that the others gave. Much: a slice of it, and their slices.
+  expectSeconds(secondsInMemory(ReshardKind::AllReduce, 2), kNear + moved * 3);
+  expectSeconds(secondsInMemory(ReshardKind::AllReduce, 5),
+                2 * kNear + moved * 3.6);
+  expectSeconds(secondsInMemory(ReshardKind::AllReduce, 5, 600),
+                kNear + 600 * kNearByte / 4 * 6);
+}
+
+TEST(CollectiveFormulas, MemoryAndTheNetworkAddUp) {
+  Cluster nodes = cluster(2, 4, "shared-memory");
+  double far = kFar + kBytes / 4 / 2 * kFarByte;
+  expectSeconds(secondsOf(ReshardKind::AllGather, nodes, kBytes),
+                secondsInMemory(ReshardKind::AllGather, 4) + far);
+  expectSeconds(secondsOf(ReshardKind::AllReduce, nodes, kBytes),
+                secondsInMemory(ReshardKind::AllReduce, 4) +
+                    std::min(2 * far, kFar + kBytes / 4 * kFarByte));
+}
+
+TEST(CollectiveFormulas, WhoSharesACoreWaitsForHisTurn) {
+  Cluster shared = cluster(1, 4, "shared-memory");
+  shared.nodes[0].cores = 2;
+  expectSeconds(secondsOf(ReshardKind::AllToAll, shared, kBytes),
+                2 * secondsInMemory(ReshardKind::AllToAll, 4));
 }
 
 TEST(CollectiveFormulas, HaloIsOneMessageEachWay) {

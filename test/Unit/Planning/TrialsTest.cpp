@@ -215,8 +215,9 @@ TEST(StagePlaces, PartsOfNodesKeepTheirShare) {
   EXPECT_EQ(cantFail(searchPlan(graph, request)).predictedStepSeconds, seconds);
 }
 
-/// Stages that share cores are as fast as the cores are busy, or as they would
-/// be on cores of their own; seconds are those at their shares.
+/// Stages that share cores are as fast as the cores are busy once there is work
+/// for all, or as they would be on cores of their own; seconds are those at
+/// their shares.
 TEST(StagePlaces, StagesTakeTurnsOnCores) {
   auto step = [](int64_t cores, Pipeline pipeline, ArrayRef<double> stages) {
     Cluster node = cantFail(parseCluster("1x4:cpu"));
@@ -234,8 +235,11 @@ TEST(StagePlaces, StagesTakeTurnsOnCores) {
   // Cores of their own: 8 micro-batches follow each other through 4 stages.
   EXPECT_DOUBLE_EQ(step(0, {4, 8}, {1, 1, 1, 1}), 11);
   EXPECT_DOUBLE_EQ(step(4, {4, 8}, {1, 1, 1, 1}), 11);
-  // On two, at half of a core each: 32 times half of 2 seconds on two cores.
-  EXPECT_DOUBLE_EQ(step(2, {4, 8}, {2, 2, 2, 2}), 16);
+  // On two, at half of a core each: 32 times half of 2 seconds on two cores, of
+  // which one has nothing to do in the first and in the last second.
+  EXPECT_DOUBLE_EQ(step(2, {4, 8}, {2, 2, 2, 2}), 17);
+  // On three: two idle for a second, one for another, at both ends.
+  EXPECT_DOUBLE_EQ(step(3, {4, 9}, {4. / 3, 4. / 3, 4. / 3, 4. / 3}), 14);
   // One stage is 13 of 16 seconds on whole cores: it waits for none.
   EXPECT_DOUBLE_EQ(step(2, {4, 8}, {2, 26, 2, 2}), 16 + 7 * 13);
   // One micro-batch has whole cores, two are on both.
@@ -247,6 +251,8 @@ TEST(StagePlaces, StagesTakeTurnsOnCores) {
   EXPECT_DOUBLE_EQ(step(2, {4, 2, Objective::Throughput}, {2, 2, 2, 2}), 4);
   // Stages of two ranks each.
   EXPECT_DOUBLE_EQ(step(2, {2, 4}, {2, 2}), 8);
+  // Short ends leave no core idle for long.
+  EXPECT_DOUBLE_EQ(step(2, {4, 8}, {2, 4, 4, 6}), 8 * 4 + 0.5 * (1 + 3));
 }
 
 /// What is known of one type's memory is no limit of the others'.
