@@ -1,15 +1,14 @@
 //===- MeasureExchange.cpp - What two ranks of this host exchange ---------===//
 //
 // An all-gather of two ranks with a core each, as a program has it: a kernel
-// has just written what a rank gives, and what it gets lies where caches do not
-// hold it.
+// has just made what a rank gives of what it got before, and what it gets now
+// lies where caches do not hold it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "../transport/SharedMemoryTransport.h"
 #include "Measurement.h"
 
-#include <algorithm>
 #include <thread>
 
 namespace autopar::runtime {
@@ -17,33 +16,30 @@ namespace autopar::runtime {
 namespace {
 
 constexpr int kRanks = 2;
-constexpr int64_t kBytes = 4 << 20;    // of the whole
-constexpr int64_t kResults = 64 << 20; // larger than caches
-constexpr int kExchanges = 100;
+constexpr int64_t kElements = 4 << 20; // of the whole
+constexpr int64_t kBytes = kElements * int64_t(sizeof(float));
+constexpr int kResults = 4; // larger than caches, together
+constexpr int kExchanges = 40;
 
 /// One rank's part; `seconds` of each time.
 Status gather(SharedMemoryTransport &transport, std::vector<double> &seconds) {
-  std::vector<float> given(kBytes / kRanks / int64_t(sizeof(float)));
-  std::vector<char> results(kResults);
+  constexpr int64_t part = kElements / kRanks;
+  std::vector<float> given(part), results(kResults * kElements);
   BlockedDim dim;
-  dim.size = kBytes / int64_t(sizeof(float));
-  dim.block = dim.size / kRanks;
+  dim.size = kElements;
+  dim.block = part;
+  float *last = &results[(kResults - 1) * kElements];
   for (int i = 0; i < kExchanges; ++i) {
-    for (float &value : given)
-      value += 1;
+    for (int64_t j = 0; j < part; ++j)
+      given[j] = last[j] + last[part + j];
+    float *next = &results[i % kResults * kElements];
     APRT_TRY(transport.barrier(/*withDeadline=*/true));
     double start = monotonicSeconds();
-    APRT_TRY(transport.allGather(0, APRT_F32, dim, given.data(),
-                                 &results[i * kBytes % kResults]));
+    APRT_TRY(transport.allGather(0, APRT_F32, dim, given.data(), next));
     seconds.push_back(monotonicSeconds() - start);
+    last = next;
   }
   return Status::success();
-}
-
-double median(std::vector<double> &values) {
-  auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 Status gather(SharedFabric &fabric, const Manifest &manifest, int rank,
@@ -54,7 +50,7 @@ Status gather(SharedFabric &fabric, const Manifest &manifest, int rank,
                                   Patience::ownCore());
   std::vector<double> seconds;
   APRT_TRY(gather(transport, seconds));
-  medianSeconds = median(seconds);
+  medianSeconds = median(std::move(seconds));
   return Status::success();
 }
 
@@ -73,9 +69,7 @@ Status measureExchange(double &sentPerSecond) {
   second.join();
   APRT_TRY(first);
   APRT_TRY(status);
-  double sent = double(kBytes) / kRanks;
-  sentPerSecond =
-      std::max(sentPerSecond, sent * kRanks / (seconds[0] + seconds[1]));
+  sentPerSecond = double(kBytes) / (seconds[0] + seconds[1]);
   return Status::success();
 }
 

@@ -41,6 +41,12 @@ Status secondsOfCall(double seconds, const std::function<Status()> &call,
   return Status::success();
 }
 
+double median(std::vector<double> values) {
+  auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 static nlohmann::ordered_json toJson(const Measurement &measurement) {
   nlohmann::ordered_json json = {
       {"kind", measurement.kind},

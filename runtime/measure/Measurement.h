@@ -43,7 +43,7 @@ struct Measurement {
 /// One rank per core, all at once.
 Status measureCpu(Measurement &result);
 /// What each of two ranks with a core each sends a second while they gather
-/// much; what was more before stays.
+/// much.
 Status measureExchange(double &sentPerSecond);
 /// The first GPU. `emulated`: the one that the host plays, with tiny sizes;
 /// its speed says nothing. `found` is false, and nothing else is said, where
@@ -56,6 +56,9 @@ aprt_gemm_desc squareGemm(aprt_dtype dtype, int64_t side);
 /// Seconds of one call: the best of a few runs of about `seconds` each.
 Status secondsOfCall(double seconds, const std::function<Status()> &call,
                      double &result);
+
+/// Of at least one.
+double median(std::vector<double> values);
 
 std::string toJson(const std::vector<Measurement> &measurements);
 

@@ -57,7 +57,7 @@ def calibrate(work, count):
         with open(path) as file:
             found.append(json.load(file)["types"][0])
     apart = {key: max(one[key] for one in found) / min(one[key] for one in found)
-             for key in ("fp32_TF", "bf16_TF", "fp16_TF", "mem_TBps", "launch_us")}
+             for key in ("fp32_TF", "bf16_TF", "fp16_TF", "mem_TBps", "launch_us", "overlap", "within_GBps")}
     middle = sorted(range(count), key=lambda i: found[i]["fp32_TF"])[count // 2]
     return os.path.join(work, f"host{middle}.json"), found[middle]["fp32_TF"], apart
 
