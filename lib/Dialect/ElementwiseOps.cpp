@@ -79,6 +79,41 @@ ShardingRule UnaryOp::getShardingRule() {
 
 KernelClass UnaryOp::getKernelClass() { return KernelClass::Elementwise; }
 
+/// Of the polynomials that Lowering has (MLIR's PolynomialApproximation), and
+/// of what evaluates the others one element at a time, about: as many as a
+/// GEMM does in the time that they take on a core with AVX-512.
+int64_t UnaryOp::getFlops() {
+  int64_t each = 1;
+  switch (getKind()) {
+  case UnaryKind::Reciprocal:
+  case UnaryKind::Rsqrt:
+  case UnaryKind::Sqrt:
+    each = 10;
+    break;
+  case UnaryKind::Exp:
+    each = kExpFlops;
+    break;
+  case UnaryKind::Erf:
+  case UnaryKind::GeluErf:
+  case UnaryKind::GeluTanh:
+  case UnaryKind::Sigmoid:
+  case UnaryKind::Tanh:
+    each = 30;
+    break;
+  case UnaryKind::Log:
+    each = 40;
+    break;
+  case UnaryKind::Atan:
+  case UnaryKind::Cos:
+  case UnaryKind::Sin:
+    each = 300;
+    break;
+  default:
+    break;
+  }
+  return each * getType().getNumElements();
+}
+
 PrecisionClass UnaryOp::getPrecisionClass() {
   switch (getKind()) {
   case UnaryKind::Exp:

@@ -8,6 +8,9 @@
 
 namespace autopar {
 
+/// Operations of an exponential, see UnaryOp::getFlops.
+inline constexpr int64_t kExpFlops = 20;
+
 inline mlir::Type elementOf(mlir::Value value) {
   return llvm::cast<mlir::ShapedType>(value.getType()).getElementType();
 }

@@ -201,7 +201,9 @@ std::optional<int64_t> SoftmaxOp::getRowDim() { return getDim(); }
 
 PrecisionClass SoftmaxOp::getPrecisionClass() { return PrecisionClass::Full; }
 
-int64_t SoftmaxOp::getFlops() { return 5 * getType().getNumElements(); }
+int64_t SoftmaxOp::getFlops() {
+  return (kExpFlops + 4) * getType().getNumElements();
+}
 
 SmallVector<Value> SoftmaxOp::decompose(OpBuilder &builder) {
   Parts parts(builder, getLoc(), int64_t(getDim()));

@@ -40,7 +40,7 @@ class Autopar_LocalizedOp<string mnemonic, list<Trait> traits = [], list<string>
 // Elementwise
 //===----------------------------------------------------------------------===//
 
-def Autopar_UnaryOp : Autopar_Op<"unary", [SameOperandsAndResultShape], ["getPrecisionClass", "roundsResult"]> {
+def Autopar_UnaryOp : Autopar_Op<"unary", [SameOperandsAndResultShape], ["getFlops", "getPrecisionClass", "roundsResult"]> {
   let summary = "a function of each element: `autopar.unary tanh %x : tensor<2xf32> -> tensor<2xf32>`";
   let description = [{
     Result type is the operand's, except is_nan and is_inf (i1). `round` is half
