@@ -79,9 +79,9 @@ ShardingRule UnaryOp::getShardingRule() {
 
 KernelClass UnaryOp::getKernelClass() { return KernelClass::Elementwise; }
 
-/// Of the polynomials that Lowering has (MLIR's PolynomialApproximation), and
-/// of what evaluates the others one element at a time, about: as many as a
-/// GEMM does in the time that they take on a core with AVX-512.
+/// About those of the polynomials that Lowering has (MLIR's
+/// PolynomialApproximation), divisions and roots as the operations that they
+/// take the place of in a pipeline; of what the C library computes, many.
 int64_t UnaryOp::getFlops() {
   int64_t each = 1;
   switch (getKind()) {
@@ -106,7 +106,7 @@ int64_t UnaryOp::getFlops() {
   case UnaryKind::Atan:
   case UnaryKind::Cos:
   case UnaryKind::Sin:
-    each = 300;
+    each = 100;
     break;
   default:
     break;

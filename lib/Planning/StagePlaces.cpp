@@ -73,16 +73,14 @@ int64_t StagePlaces::nodeOf(int64_t stage) const {
 
 namespace {
 
-/// What the cores of a node do in a step, in seconds of all of them.
-struct CoresOfNode {
-  double busy = 0; // for one micro-batch
-  /// Before the first micro-batch came, or after the last one went, to as many
-  /// stages as there are cores.
-  double idle = 0;
-  double devices = 0, arrived = 0; // per core
+/// Until a micro-batch has come to as many stages of a node as it has cores, or
+/// has gone from them.
+struct Arrivals {
+  double idle = 0;                 // seconds of all cores
+  double devices = 0, arrived = 0; // devices per core; seconds
 
-  /// The next stage, in the order in which the micro-batch comes.
-  void comes(double seconds, double devicesOfStage) {
+  /// To the next stage, in the order in which the micro-batch comes.
+  void at(double seconds, double devicesOfStage) {
     idle += std::max(1 - devices, 0.0) * (seconds - arrived);
     devices += devicesOfStage;
     arrived = seconds;
@@ -94,29 +92,30 @@ struct CoresOfNode {
 double StagePlaces::stepSeconds(ArrayRef<double> stages,
                                 ArrayRef<double> messages) const {
   double sum = 0, slowest = 0;
-  std::map<int64_t, CoresOfNode> first, last;
+  std::map<int64_t, double> busyCores; // for one micro-batch, by node
+  std::map<int64_t, Arrivals> first, last;
   auto pathOf = [&](int64_t stage) {
     return shareOf(stage) * (stages[stage] - messages[stage] / 2);
   };
   for (int64_t stage = 0; stage < pipeline.stages; ++stage) {
-    CoresOfNode &cores = first[nodeOf(stage)];
-    cores.comes(sum, devicesPerCore(stage));
-    cores.busy += shareOf(stage) * stages[stage] * devicesPerCore(stage);
+    first[nodeOf(stage)].at(sum, devicesPerCore(stage));
+    busyCores[nodeOf(stage)] +=
+        shareOf(stage) * stages[stage] * devicesPerCore(stage);
     sum += pathOf(stage);
     slowest = std::max(slowest, shareOf(stage) * stages[stage]);
   }
   double after = 0;
   for (int64_t stage = pipeline.stages; stage-- > 0;) {
-    last[nodeOf(stage)].comes(after, devicesPerCore(stage));
+    last[nodeOf(stage)].at(after, devicesPerCore(stage));
     after += pathOf(stage);
   }
   double seconds = pipeline.stepSeconds(sum, slowest);
-  for (auto &[node, cores] : first) {
-    double busy = double(pipeline.microBatches) * cores.busy;
+  for (auto [node, busy] : busyCores) {
     if (busy == 0)
       continue; // each device has its own core
-    double idle = pipeline.stepsOverlap() ? 0 : cores.idle + last[node].idle;
-    seconds = std::max(seconds, busy + idle);
+    double idle =
+        pipeline.stepsOverlap() ? 0 : first[node].idle + last[node].idle;
+    seconds = std::max(seconds, double(pipeline.microBatches) * busy + idle);
   }
   return seconds;
 }

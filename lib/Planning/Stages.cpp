@@ -2,7 +2,8 @@
 //
 // K micro-batches through stages of t_1, t_2, ... seconds (computing and
 // sending) take t_1 + t_2 + ... + (K - 1) * max t, or where steps overlap
-// K * max t (StagePlaces has stages that share cores). For a bound on the
+// K * max t (StagePlaces has stages that share cores, and what their cores
+// wait for; cuts do not look at that). For a bound on the
 // slowest stage a dynamic program finds the cuts with the least to send; bounds
 // are tried from the least possible upwards.
 //

@@ -68,17 +68,18 @@ int main(int count, char **arguments) {
     Measurement cpu;
     if (Status status = measureCpu(cpu); status.failed())
       return fail(status.message());
-    if (cpu.unsteadiness > kSteady)
-      std::fprintf(stderr,
-                   "warning: this host was busy: the same GEMMs took %.0f%% "
-                   "longer in one round than in another; measure again while "
-                   "it is idle\n",
-                   100 * cpu.unsteadiness);
     measurements.push_back(cpu);
   }
   if (target != "cpu")
     if (int code = addGpu(target, measurements))
       return code;
+  for (const Measurement &each : measurements)
+    if (each.unsteadiness > kSteady)
+      std::fprintf(stderr,
+                   "warning: this host was busy: the same GEMMs took %.0f%% "
+                   "longer in one round than in another; measure again while "
+                   "it is idle\n",
+                   100 * each.unsteadiness);
   std::fputs(toJson(measurements).c_str(), stdout);
   return 0;
 }

@@ -31,10 +31,10 @@ CommandLine commandLine(CalibrateOptions &options) {
   line.usage = "autopar calibrate [-o FILE]";
   line.about =
       "Measures this host into a file that --cluster takes: GEMMs by "
-      "type, memory\nbandwidth, how far the two overlap and the cost of a "
-      "launch, of its cores and of its GPU where\nthere is one, and what two "
-      "ranks on cores exchange, with the versions of driver and\nlibraries. "
-      "Keep the host idle meanwhile.";
+      "type, memory\nbandwidth and the cost of a launch, of its cores and of "
+      "its GPU where there is one; of cores\nalso how far computing and "
+      "memory traffic overlap and what two ranks exchange. The versions\nof "
+      "driver and libraries stand beside. Keep the host idle meanwhile.";
   line.options = {
       text("o", "FILE", "where to write it (default: -, standard output)",
            options.output),

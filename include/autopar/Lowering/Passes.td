@@ -89,7 +89,7 @@ def PrintPtx : Pass<"autopar-print-ptx", "::mlir::ModuleOp"> {
   ];
 }
 
-def VectorizableExtrema : LoweringPass<"autopar-vectorizable-extrema"> {
+def KeepExtrema : LoweringPass<"autopar-keep-extrema"> {
   let summary = "keep maxima and minima of reductions in one operation each";
   let description = [{
     LLVM vectorizes a reduction by its intrinsic, but not by the comparisons and choices

@@ -20,7 +20,7 @@ void buildLowerToCpuPipeline(OpPassManager &manager) {
   manager.addPass(createCSEPass());
   manager.addPass(createTransposeTiles());
   manager.addPass(createLimitUnrolling());
-  manager.addPass(createVectorizableExtrema());
+  manager.addPass(createKeepExtrema());
   manager.addPass(createApproximateMath());
   manager.addPass(createSCFToControlFlowPass());
   // What has an LLVM intrinsic first; the C library for the rest.

@@ -243,6 +243,8 @@ TEST(Cluster, EveryMistakeInATypeIsNamed) {
               "'within' of a type must be one of nvlink,");
   expectError(withType("50.25", "\"fast\""), "a type needs 'fp32_TF'");
   expectError(withType("50.25", "0"), "'fp32_TF' of a type must be above 0");
+  expectError(withType("\"gemm\": 1", "\"gemm\": 1, \"overlap\": 1.5"),
+              "'overlap' of a type is a share, 0 to 1");
   expectError(withType("\"gemm\": 1", "\"gemm\": 1, \"x\": 1"),
               "unknown key 'x' of a type");
 }

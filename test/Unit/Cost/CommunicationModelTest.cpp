@@ -95,6 +95,8 @@ TEST(Roofline, TakesTheSlowerOfComputeAndMemory) {
   EXPECT_NEAR(kernelSeconds(device, work), 1, 1e-9);
   work.bytes = 2 * 2e12 * 0.92;
   EXPECT_NEAR(kernelSeconds(device, work), 2, 1e-9);
+  device.overlap = 0.75; // a quarter of the second that is shorter
+  EXPECT_NEAR(kernelSeconds(device, work), 2.25, 1e-9);
 }
 
 } // namespace

@@ -251,6 +251,14 @@ TEST(StagePlaces, StagesTakeTurnsOnCores) {
   EXPECT_DOUBLE_EQ(step(2, {4, 2, Objective::Throughput}, {2, 2, 2, 2}), 4);
   // Stages of two ranks each.
   EXPECT_DOUBLE_EQ(step(2, {2, 4}, {2, 2}), 8);
+  // On two nodes of one core each: 16 times two seconds, and two until the
+  // first micro-batch comes to the second node, or since the last one left the
+  // first.
+  Cluster nodes = cantFail(parseCluster("2x2:cpu"));
+  nodes.nodes.front().cores = 1;
+  EXPECT_DOUBLE_EQ(StagePlaces(nodes, {4, 16})
+                       .stepSeconds({2, 2, 2, 2}, SmallVector<double>(4, 0)),
+                   16 * 2 + 2);
   // Short ends leave no core idle for long.
   EXPECT_DOUBLE_EQ(step(2, {4, 8}, {2, 4, 4, 6}), 8 * 4 + 0.5 * (1 + 3));
 }

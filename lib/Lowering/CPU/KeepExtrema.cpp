@@ -1,4 +1,4 @@
-//===- VectorizableExtrema.cpp - Maxima that the vectorizer knows ---------===//
+//===- KeepExtrema.cpp - Maxima that the vectorizer knows ---------===//
 
 #include "autopar/Lowering/Passes.h"
 #include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace autopar {
 
-#define GEN_PASS_DEF_VECTORIZABLEEXTREMA
+#define GEN_PASS_DEF_KEEPEXTREMA
 #include "autopar/Lowering/Passes.h.inc"
 
 namespace {
@@ -27,8 +27,7 @@ template <typename From, typename To> void keepAsIntrinsic(From op) {
   op.erase();
 }
 
-struct VectorizableExtremaPass
-    : impl::VectorizableExtremaBase<VectorizableExtremaPass> {
+struct KeepExtremaPass : impl::KeepExtremaBase<KeepExtremaPass> {
   void runOnOperation() override {
     getOperation()->walk([](Operation *op) {
       if (auto maximum = dyn_cast<arith::MaximumFOp>(op))

@@ -1,4 +1,4 @@
-// RUN: autopar-opt %s --autopar-vectorizable-extrema | FileCheck %s
+// RUN: autopar-opt %s --autopar-keep-extrema | FileCheck %s
 
 // CHECK-LABEL: func.func @extrema
 func.func @extrema(%x: f32, %y: f32, %a: f64, %b: f64) -> (f32, f64) {
