@@ -339,6 +339,7 @@ def Autopar_ReduceOp : Autopar_Op<"reduce", [], ["getRowRank", "getPrecisionClas
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "`` $kind $input `dims` `=` $dims attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Autopar_ScanOp : Autopar_Op<"scan", [SameOperandsAndResultType], ["getRowDim", "getPrecisionClass", "roundsResult"]> {
