@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Derivatives.h"
+#include "Phases.h"
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -53,42 +54,8 @@ struct Backward {
   }
 };
 
-/// Positions first, first + step, ... of a window.
-struct Positions {
-  int64_t first, step, count;
-};
-
-/// Points start, start + stride, ... of a dimension that windows read with the
-/// same positions.
-struct Phase {
-  Positions positions;
-  int64_t start, count; // of the points
-  int64_t offset;       // the window that reads `start` with the first position
-  int64_t dilation;     // windows from one position to the next
-
-  /// Those that the window reads with position `first` and none before it.
-  static std::optional<Phase> of(int64_t first, int64_t window, int64_t stride,
-                                 int64_t dilation, int64_t padLow,
-                                 int64_t size) {
-    int64_t step = stride / std::gcd(stride, dilation);
-    if (first >= step)
-      return std::nullopt;
-    // Point offset * stride + first * dilation - padLow.
-    int64_t shift = padLow - first * dilation;
-    int64_t offset = llvm::divideCeilSigned(shift, stride);
-    int64_t start = offset * stride - shift;
-    if (start >= size)
-      return std::nullopt;
-    return Phase{{first, step, (window - first + step - 1) / step},
-                 start,
-                 (size - start + stride - 1) / stride,
-                 offset,
-                 step * dilation / stride};
-  }
-};
-
 /// Of each spatial dimension.
-using Phases = SmallVector<SmallVector<Phase>>;
+using PhaseLists = SmallVector<SmallVector<Phase>>;
 
 /// More are one convolution of a gradient that is spread apart by the strides.
 constexpr int64_t kMostPhases = 16;
@@ -187,7 +154,7 @@ private:
 
   /// Zero where the windows read nothing but padding.
   static Value ofInput(ConvolutionOp op, TensorBuilder &b, Value g) {
-    if (std::optional<Phases> phases = phasesOf(op))
+    if (std::optional<PhaseLists> phases = phasesOf(op))
       return ofPhases(op, b, g, *phases);
     Backward back(b, g, shapeOf(op.getFilter()).drop_front(2), op.getStrides(),
                   op.getDilations(), op.getPadLow(), shapeOf(op.getInput()));
@@ -201,7 +168,7 @@ private:
 
   /// The phases of each spatial dimension; nullopt if the strides are 1 or
   /// there are too many phases.
-  static std::optional<Phases> phasesOf(ConvolutionOp op) {
+  static std::optional<PhaseLists> phasesOf(ConvolutionOp op) {
     ArrayRef<int64_t> from = shapeOf(op.getInput()).drop_front(2),
                       window = shapeOf(op.getFilter()).drop_front(2);
     int64_t count = 1;
@@ -210,7 +177,7 @@ private:
       if (count > kMostPhases)
         return std::nullopt;
     }
-    Phases phases;
+    PhaseLists phases;
     for (auto [i, stride] : llvm::enumerate(op.getStrides())) {
       phases.emplace_back();
       for (int64_t first = 0; first < std::min(stride, window[i]); ++first)
@@ -227,28 +194,24 @@ private:
   /// The points of the input that are as many strides apart read the same
   /// positions of the window: their gradient is a convolution of stride 1.
   static Value ofPhases(ConvolutionOp op, TensorBuilder &b, Value g,
-                        const Phases &phases) {
-    Value sum;
+                        const PhaseLists &phases) {
+    Interleaving whole(b, stepsOf(op), shapeOf(op.getInput()));
     SmallVector<const Phase *> chosen(phases.size());
     std::function<void(size_t)> choose = [&](size_t i) {
-      if (i == phases.size()) {
-        if (Value part = ofPhase(op, b, g, chosen))
-          sum = sum ? b.add(sum, part) : part;
-        return;
-      }
+      if (i == phases.size())
+        return addPhase(op, b, g, chosen, whole);
       for (const Phase &phase : phases[i]) {
         chosen[i] = &phase;
         choose(i + 1);
       }
     };
     choose(0);
-    return sum ? sum : b.splatLike(op.getInput(), 0);
+    return whole.isEmpty() ? b.splatLike(op.getInput(), 0) : whole.join();
   }
 
-  /// The gradient at the points of one phase, zero elsewhere; null if windows
-  /// read nothing of them.
-  static Value ofPhase(ConvolutionOp op, TensorBuilder &b, Value g,
-                       ArrayRef<const Phase *> phases) {
+  /// The gradient at the points of one phase, if windows read any of them.
+  static void addPhase(ConvolutionOp op, TensorBuilder &b, Value g,
+                       ArrayRef<const Phase *> phases, Interleaving &whole) {
     ArrayRef<int64_t> input = shapeOf(op.getInput());
     SmallVector<Positions> positions;
     SmallVector<int64_t> ones(phases.size(), 1), dilations, low, high,
@@ -264,12 +227,12 @@ private:
       g = cut(b, g, i + 2, low.back(), high.back());
     }
     if (elementsOf(g) == 0)
-      return nullptr;
+      return;
     Value part = ConvolutionOp::create(
         b.builder, b.loc, cast<RankedTensorType>(g.getType()).clone(shape), g,
         turnedFilter(op, b, positions), ones, dilations, low, high,
         op.getGroups());
-    return b.place(part, starts, stepsOf(op), input);
+    whole.add(starts, part);
   }
 
   /// The input with the gradient for a filter: the images of the batch are the
@@ -356,25 +319,23 @@ private:
     llvm::append_range(low, op.getPadLow());
     llvm::append_range(high, op.getPadHigh());
     llvm::append_range(steps, op.getStrides());
-    Value x = op.getInput(), y = op.getResult(), sum, taken;
-    SmallVector<int64_t> inner(shapeOf(x)), ones(steps.size(), 1);
-    SmallVector<int64_t> outer(inner);
-    for (auto [dim, size] : llvm::enumerate(outer))
-      size += low[dim] + high[dim];
-    bool isPadded = outer != inner;
-    if (isPadded)
+    Value x = op.getInput(), y = op.getResult(), taken;
+    Interleaving whole(b, steps, shapeOf(x));
+    if (llvm::any_of(llvm::concat<int64_t>(low, high),
+                     [](int64_t pad) { return pad > 0; }))
       x = b.pad(x, low, high, -std::numeric_limits<double>::infinity());
-    for (const SmallVector<int64_t> &starts : placesOf(op)) {
+    for (SmallVector<int64_t> starts : placesOf(op)) {
       Value hit = b.compare(ComparePredicate::Eq,
                             b.slice(x, starts, shapeOf(y), steps), y);
       Value first = hit;
       if (taken)
         first = b.binary(BinaryKind::And, hit, b.unary(UnaryKind::Not, taken));
       taken = taken ? b.binary(BinaryKind::Or, taken, hit) : hit;
-      Value placed = b.place(b.selectOrZero(first, g), starts, steps, outer);
-      sum = sum ? b.add(sum, placed) : placed;
+      for (auto [start, pad] : llvm::zip_equal(starts, low))
+        start -= pad;
+      whole.add(starts, b.selectOrZero(first, g));
     }
-    return isPadded ? b.slice(sum, low, inner, ones) : sum;
+    return whole.join();
   }
 };
 

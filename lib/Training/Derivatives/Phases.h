@@ -1,0 +1,57 @@
+//===- Phases.h - Points that are as many strides apart ---------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_TRAINING_DERIVATIVES_PHASES_H
+#define AUTOPAR_LIB_TRAINING_DERIVATIVES_PHASES_H
+
+#include "autopar/Dialect/TensorBuilder.h"
+#include <map>
+
+namespace autopar {
+
+/// Positions first, first + step, ... of a window.
+struct Positions {
+  int64_t first, step, count;
+};
+
+/// Points start, start + stride, ... of a dimension that windows read with the
+/// same positions.
+struct Phase {
+  Positions positions;
+  int64_t start, count; // of the points
+  int64_t offset;       // the window that reads `start` with the first position
+  int64_t dilation;     // windows from one position to the next
+
+  /// Those that the window reads with position `first` and none before it.
+  static std::optional<Phase> of(int64_t first, int64_t window, int64_t stride,
+                                 int64_t dilation, int64_t padLow,
+                                 int64_t size);
+};
+
+/// A tensor that is put together from its phases: one has every strides-th
+/// point of each dimension.
+class Interleaving {
+public:
+  using Sizes = llvm::ArrayRef<int64_t>;
+
+  Interleaving(TensorBuilder &b, Sizes strides, Sizes shape)
+      : b(b), strides(strides), shape(shape) {}
+
+  /// Adds `part` to what is at starts, starts + strides, ..., as many points as
+  /// it has; what would be outside is cut off.
+  void add(Sizes starts, mlir::Value part);
+  bool isEmpty() const { return phases.empty(); }
+  /// Zero where nothing was added.
+  mlir::Value join() const;
+
+private:
+  using Starts = llvm::SmallVector<int64_t>;
+  mlir::Value joined(Starts &starts, size_t dim) const;
+
+  TensorBuilder &b;
+  llvm::SmallVector<int64_t> strides, shape;
+  std::map<Starts, mlir::Value> phases; // by their first points
+};
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_TRAINING_DERIVATIVES_PHASES_H
