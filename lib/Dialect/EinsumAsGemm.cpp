@@ -3,6 +3,7 @@
 #include "autopar/Dialect/EinsumAsGemm.h"
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/Layout.h"
 #include "autopar/Dialect/Shapes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -198,6 +199,32 @@ std::optional<EinsumAsGemm> einsumAsGemm(EinsumOp op) {
   return einsumAsGemm(op.getLhsLetters(), op.getRhsLetters(),
                       op.getResultLetters(), op.getLhs().getType().getShape(),
                       op.getRhs().getType().getShape());
+}
+
+/// In memory a tensor is a row-major one whose letters have another order.
+std::optional<EinsumAsGemm> einsumAsGemm(EinsumOp op,
+                                         ArrayRef<int64_t> lhsLayout,
+                                         ArrayRef<int64_t> rhsLayout) {
+  auto letters = [](StringRef all, ArrayRef<int64_t> layout) {
+    return std::string(
+        inMemoryOrder(ArrayRef(all.data(), all.size()), layout).data(),
+        all.size());
+  };
+  std::optional<EinsumAsGemm> plain = einsumAsGemm(op),
+                              stored = einsumAsGemm(
+                                  letters(op.getLhsLetters(), lhsLayout),
+                                  letters(op.getRhsLetters(), rhsLayout),
+                                  op.getResultLetters(),
+                                  inMemoryOrder(shapeOf(op.getLhs()),
+                                                lhsLayout),
+                                  inMemoryOrder(shapeOf(op.getRhs()),
+                                                rhsLayout));
+  auto facts = [](const EinsumAsGemm &gemm) {
+    return std::tie(gemm.swapped, gemm.batch, gemm.m, gemm.n, gemm.k,
+                    gemm.columnShape);
+  };
+  bool same = plain && stored && facts(*plain) == facts(*stored);
+  return same ? stored : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

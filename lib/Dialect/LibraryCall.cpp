@@ -1,9 +1,7 @@
 //===- LibraryCall.cpp - The library call that a body is ------------------===//
 
 #include "autopar/Dialect/LibraryCall.h"
-#include "autopar/Dialect/EinsumAsGemm.h"
 #include "autopar/Dialect/KernelFacts.h"
-#include "autopar/Dialect/Layout.h"
 #include "autopar/Dialect/Shapes.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/raw_ostream.h"
@@ -53,6 +51,15 @@ private:
 static Value throughReshapes(Value value) {
   while (auto reshape = value.getDefiningOp<ReshapeOp>())
     value = reshape.getInput();
+  return value;
+}
+
+static Value throughViews(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<ReshapeOp, TransposeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
   return value;
 }
 
@@ -109,6 +116,10 @@ LogicalResult Reader::readOperands() {
   if (std::optional<FilterGradient> filter = filterGradientOf(root)) {
     left = filter->images.getInput();
     right = filter->gradient.getInput();
+  }
+  if (isGemm()) {
+    left = throughViews(left);
+    right = throughViews(right);
   }
   FailureOr<int64_t> ofLeft = argumentOf(left), ofRight = failure();
   if (succeeded(ofLeft))
@@ -260,22 +271,33 @@ FailureOr<LibraryCallAttr> libraryCallOf(Block &body, EmitError emitError) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// The layout of `value`, which reshapes make of an argument of the kernel.
-static std::optional<Layout> layoutInside(KernelOp kernel, Value value) {
+using StoredAs = llvm::function_ref<Layout(BlockArgument)>;
+
+/// The layout of `value`, another name of an argument that is stored so:
+/// reshapes and transposes make it.
+static std::optional<Layout> layoutInside(Value value, StoredAs storedAs) {
   if (auto argument = dyn_cast<BlockArgument>(value))
-    return layoutOf(kernel.getInputs()[argument.getArgNumber()].getType());
-  auto reshape = value.getDefiningOp<ReshapeOp>();
-  if (!reshape)
+    return storedAs(argument);
+  Operation *op = value.getDefiningOp();
+  if (!isa<ReshapeOp, TransposeOp>(op))
     return std::nullopt;
-  std::optional<Layout> under = layoutInside(kernel, reshape.getInput());
+  std::optional<Layout> under = layoutInside(op->getOperand(0), storedAs);
   if (!under)
     return std::nullopt;
-  return carryLayout(reshape, reshape.getInput(), *under, value);
+  return carryLayout(op, op->getOperand(0), *under, value);
 }
 
-/// Whether `value`, an operand of the kernel through reshapes, is stored so.
+/// How the kernel's buffers are stored.
+static Layout storedIn(KernelOp kernel, BlockArgument argument) {
+  return layoutOf(kernel.getInputs()[argument.getArgNumber()].getType());
+}
+
+/// Whether `value`, another name of an operand of the kernel, is stored so.
 static bool isStored(KernelOp kernel, Value value, ArrayRef<int64_t> layout) {
-  std::optional<Layout> stored = layoutInside(kernel, value);
+  std::optional<Layout> stored =
+      layoutInside(value, [&](BlockArgument argument) {
+        return storedIn(kernel, argument);
+      });
   return stored && sameMemory(shapeOf(value), *stored, layout);
 }
 
@@ -330,14 +352,26 @@ static bool hasFilterMemory(KernelOp kernel, FilterGradient filter) {
                     batchExchanged(type.getRank()));
 }
 
+std::optional<EinsumAsGemm> gemmOf(EinsumOp root, StoredAs storedAs) {
+  std::optional<Layout> lhs = layoutInside(root.getLhs(), storedAs),
+                        rhs = layoutInside(root.getRhs(), storedAs);
+  return lhs && rhs ? einsumAsGemm(root, *lhs, *rhs) : std::nullopt;
+}
+
+std::optional<EinsumAsGemm> gemmOf(KernelOp kernel) {
+  auto root = cast<EinsumOp>(libraryRootOf(kernel.getBody().front()));
+  return gemmOf(
+      root, [&](BlockArgument argument) { return storedIn(kernel, argument); });
+}
+
 std::string packingOf(KernelOp kernel) {
   std::string text;
   llvm::raw_string_ostream os(text);
   Block &body = kernel.getBody().front();
   Operation *root = libraryRootOf(body);
   os << getElementTypeOrSelf(root->getResult(0).getType()) << ' ';
-  if (auto einsum = dyn_cast<EinsumOp>(root)) {
-    std::optional<EinsumAsGemm> gemm = einsumAsGemm(einsum);
+  if (isa<EinsumOp>(root)) {
+    std::optional<EinsumAsGemm> gemm = gemmOf(kernel); // verified
     os << gemm->m << ' ' << gemm->n << ' ' << gemm->k;
     for (ArrayRef<int64_t> list :
          {ArrayRef(gemm->batch), ArrayRef(gemm->bStrides)})
@@ -375,13 +409,18 @@ LogicalResult verifyLibraryMemory(KernelOp kernel) {
                                       : "in row-major order")
            << " and a row-major filter, but its buffers are stored otherwise";
   }
-  bool rowMajor = llvm::all_of(kernel->getOperands(), [](Value operand) {
+  if (!gemmOf(kernel))
+    return kernel.emitOpError("is a GEMM whose operands are stored so that no "
+                              "GEMM reads them");
+  for (auto [number, operand] : llvm::enumerate(kernel->getOperands())) {
     auto type = cast<ShapedType>(operand.getType());
-    return sameMemory(type.getShape(), layoutOf(type), {});
-  });
-  if (rowMajor)
-    return success();
-  return kernel.emitOpError("is a GEMM whose operands are not row-major");
+    bool isMatrix =
+        int64_t(number) == call.getA() || int64_t(number) == call.getB();
+    if (!isMatrix && !sameMemory(type.getShape(), layoutOf(type), {}))
+      return kernel.emitOpError("is a GEMM whose result or epilogue is not "
+                                "row-major");
+  }
+  return success();
 }
 
 } // namespace autopar

@@ -1,6 +1,7 @@
 //===- AssignLayouts.cpp - Choose the layouts of buffers ------------------===//
 
 #include "CopyKernel.h"
+#include "GemmLayouts.h"
 #include "Layouts.h"
 #include "autopar/Cost/TargetTable.h"
 #include "autopar/Dialect/KernelFacts.h"
@@ -40,6 +41,7 @@ private:
   bool staysRowMajor(KernelOp kernel, Operation *root);
   void assign(Operation *op);
   void assignLibrary(KernelOp kernel, Operation *root);
+  void assignGemm(KernelOp kernel, EinsumOp root);
   void assignLoops(KernelOp kernel);
   void keepRowsOutermost(KernelOp kernel);
   void assignCommunication(Operation *op);
@@ -202,6 +204,16 @@ void LayoutChoice::assignLibrary(KernelOp kernel, Operation *root) {
       kernel.getLibraryAttr().withMemory(/*channelsLast=*/true, /*packed=*/-1));
 }
 
+/// What a GEMM reads has the layouts that readImages says, all else of it is
+/// row-major.
+void LayoutChoice::assignGemm(KernelOp kernel, EinsumOp root) {
+  SmallVector<Layout> wanted =
+      readImages(kernel, root, [&](Value value) { return layoutOf(value); });
+  for (auto [operand, layout] :
+       llvm::zip_equal(kernel.getInputsMutable(), wanted))
+    want(operand, layout);
+}
+
 /// A kernel that reduces rows and then computes their elements goes row by row:
 /// what it reads has rows outermost, or is copied.
 void LayoutChoice::keepRowsOutermost(KernelOp kernel) {
@@ -336,6 +348,9 @@ void LayoutChoice::assign(Operation *op) {
     assignLoops(kernel);
   else if (root && table.imagesChannelsLast && !staysRowMajor(kernel, root))
     assignLibrary(kernel, root);
+  else if (auto einsum =
+               dyn_cast<EinsumOp>(libraryRootOf(kernel.getBody().front())))
+    assignGemm(kernel, einsum);
   else
     rowMajorOperands(op);
   keepInPlace(kernel);
@@ -348,6 +363,9 @@ void LayoutChoice::run() {
     ops.push_back(&op);
   for (Operation *op : ops)
     assign(op);
+  for (Operation *op : llvm::reverse(ops))
+    if (onlyTransposeOf(op) && op->use_empty())
+      op->erase();
 }
 
 namespace {

@@ -224,3 +224,55 @@ func.func @filter_gradient(%x: tensor<8x3x9x9xf32>, %g: tensor<8x5x9x9xf32>) -> 
   %3 = autopar.transpose %2 perm = [1, 0, 2, 3] : tensor<3x5x3x3xf32> -> tensor<5x3x3x3xf32>
   return %3 : tensor<5x3x3x3xf32>
 }
+
+// -----
+
+// A GEMM reads images where they are, through transposes and reshapes: a filter's gradient of a convolution of one position,
+// and scores between channels. A transpose that something else reads is made all the same. Where images with channels last
+// would make many small GEMMs of one, they are copied.
+// CHECK-LABEL: func.func @contract_images
+// CHECK: %[[A:.*]] = autopar.kernel {{.*}} library <convolution, {{[^>]*}}>
+// CHECK: %[[B:.*]] = autopar.kernel {{.*}} library <convolution, {{[^>]*}}>
+// CHECK-NOT: autopar.op = "transpose"
+// CHECK-NOT: autopar.op = "copy"
+// CHECK: autopar.kernel ins(%[[A]], %[[B]]) library <gemm, a = 0, b = 1> attributes {autopar.op = "einsum"} : (tensor<2x6x4x4xf32>, tensor<2x5x4x4xf32>)
+// CHECK: autopar.transpose
+// CHECK: autopar.transpose
+// CHECK: autopar.einsum "opab,ipab->oi"
+// CHECK-NOT: autopar.op = "copy"
+// CHECK: return
+// CHECK-LABEL: func.func @contract_and_keep
+// CHECK: %[[C:.*]] = autopar.kernel {{.*}} library <convolution, {{[^>]*}}>
+// CHECK: autopar.kernel ins(%[[C]]) {{.*}}autopar.op = "transpose"
+// CHECK: autopar.kernel ins(%[[C]], %arg2) library <gemm
+// CHECK: return
+// CHECK-LABEL: func.func @contract_lines
+// CHECK: library <convolution, {{[^>]*}}>
+// CHECK: %[[L:.*]] = autopar.kernel {{.*}}autopar.op = "copy"
+// CHECK: autopar.kernel ins(%[[L]], %arg2) library <gemm
+func.func @contract_images(%x: tensor<2x3x4x4xf32>, %v: tensor<6x3x1x1xf32>, %w: tensor<5x3x1x1xf32>) -> (tensor<6x5xf32>, tensor<2x6x5xf32>) {
+  %0 = autopar.convolution %x, %v strides = [1, 1] dilations = [1, 1] low = [0, 0] high = [0, 0] groups = 1
+    : (tensor<2x3x4x4xf32>, tensor<6x3x1x1xf32>) -> tensor<2x6x4x4xf32>
+  %1 = autopar.convolution %x, %w strides = [1, 1] dilations = [1, 1] low = [0, 0] high = [0, 0] groups = 1
+    : (tensor<2x3x4x4xf32>, tensor<5x3x1x1xf32>) -> tensor<2x5x4x4xf32>
+  %2 = autopar.transpose %0 perm = [1, 0, 2, 3] : tensor<2x6x4x4xf32> -> tensor<6x2x4x4xf32>
+  %3 = autopar.transpose %1 perm = [1, 0, 2, 3] : tensor<2x5x4x4xf32> -> tensor<5x2x4x4xf32>
+  %4 = autopar.einsum "opab,ipab->oi" %2, %3 : (tensor<6x2x4x4xf32>, tensor<5x2x4x4xf32>) -> tensor<6x5xf32>
+  %5 = autopar.reshape %0 : tensor<2x6x4x4xf32> -> tensor<2x6x16xf32>
+  %6 = autopar.reshape %1 : tensor<2x5x4x4xf32> -> tensor<2x5x16xf32>
+  %7 = autopar.einsum "bcn,bdn->bcd" %5, %6 : (tensor<2x6x16xf32>, tensor<2x5x16xf32>) -> tensor<2x6x5xf32>
+  return %4, %7 : tensor<6x5xf32>, tensor<2x6x5xf32>
+}
+func.func @contract_and_keep(%x: tensor<2x3x4x4xf32>, %v: tensor<6x3x1x1xf32>, %y: tensor<5x2x4x4xf32>) -> (tensor<6x5xf32>, tensor<6x2x4x4xf32>) {
+  %0 = autopar.convolution %x, %v strides = [1, 1] dilations = [1, 1] low = [0, 0] high = [0, 0] groups = 1
+    : (tensor<2x3x4x4xf32>, tensor<6x3x1x1xf32>) -> tensor<2x6x4x4xf32>
+  %1 = autopar.transpose %0 perm = [1, 0, 2, 3] : tensor<2x6x4x4xf32> -> tensor<6x2x4x4xf32>
+  %2 = autopar.einsum "opab,ipab->oi" %1, %y : (tensor<6x2x4x4xf32>, tensor<5x2x4x4xf32>) -> tensor<6x5xf32>
+  return %2, %1 : tensor<6x5xf32>, tensor<6x2x4x4xf32>
+}
+func.func @contract_lines(%x: tensor<2x3x4x4xf32>, %v: tensor<6x3x1x1xf32>, %y: tensor<4x5xf32>) -> tensor<2x6x4x5xf32> {
+  %0 = autopar.convolution %x, %v strides = [1, 1] dilations = [1, 1] low = [0, 0] high = [0, 0] groups = 1
+    : (tensor<2x3x4x4xf32>, tensor<6x3x1x1xf32>) -> tensor<2x6x4x4xf32>
+  %1 = autopar.einsum "nchw,wk->nchk" %0, %y : (tensor<2x6x4x4xf32>, tensor<4x5xf32>) -> tensor<2x6x4x5xf32>
+  return %1 : tensor<2x6x4x5xf32>
+}

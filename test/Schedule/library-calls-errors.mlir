@@ -92,6 +92,37 @@ func.func @gemm_of_images() {
 
 // -----
 
+func.func @result_of_gemm_stored_otherwise() {
+  %x = autopar.buffer arena[0] : memref<2x4xf32>
+  %w = autopar.buffer arena[64] : memref<4x8xf32>
+  %y = autopar.buffer arena[256] : memref<2x8xf32, strided<[1, 2]>>
+  // expected-error @+1 {{is a GEMM whose result or epilogue is not row-major}}
+  autopar.kernel ins(%x, %w) outs(%y) library <gemm, a = 0, b = 1> : (memref<2x4xf32>, memref<4x8xf32>, memref<2x8xf32, strided<[1, 2]>>) -> () {
+  ^bb0(%0: tensor<2x4xf32>, %1: tensor<4x8xf32>):
+    %2 = autopar.einsum "mk,kn->mn" %0, %1 : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
+    autopar.yield %2 : tensor<2x8xf32>
+  }
+  return
+}
+
+// -----
+
+// Its rows would be no dimension of the memory any more.
+func.func @matrix_stored_otherwise() {
+  %x = autopar.buffer arena[0] : memref<2x3x4xf32, strided<[1, 8, 2]>>
+  %w = autopar.buffer arena[128] : memref<4x8xf32>
+  %y = autopar.buffer arena[256] : memref<2x3x8xf32>
+  // expected-error @+1 {{is a GEMM whose operands are stored so that no GEMM reads them}}
+  autopar.kernel ins(%x, %w) outs(%y) library <gemm, a = 0, b = 1> : (memref<2x3x4xf32, strided<[1, 8, 2]>>, memref<4x8xf32>, memref<2x3x8xf32>) -> () {
+  ^bb0(%0: tensor<2x3x4xf32>, %1: tensor<4x8xf32>):
+    %2 = autopar.einsum "abk,kn->abn" %0, %1 : (tensor<2x3x4xf32>, tensor<4x8xf32>) -> tensor<2x3x8xf32>
+    autopar.yield %2 : tensor<2x3x8xf32>
+  }
+  return
+}
+
+// -----
+
 func.func @images_stored_otherwise() {
   %x = autopar.buffer arena[0] : memref<1x3x4x4xf32>
   %w = autopar.buffer arena[256] : memref<8x3x1x1xf32>

@@ -44,6 +44,11 @@ std::optional<EinsumAsGemm> einsumAsGemm(llvm::StringRef lhsLetters,
                                          llvm::ArrayRef<int64_t> lhsShape,
                                          llvm::ArrayRef<int64_t> rhsShape);
 std::optional<EinsumAsGemm> einsumAsGemm(EinsumOp op);
+/// The same GEMM on operands that are stored in these layouts; nullopt where it
+/// is another one, or none.
+std::optional<EinsumAsGemm> einsumAsGemm(EinsumOp op,
+                                         llvm::ArrayRef<int64_t> lhsLayout,
+                                         llvm::ArrayRef<int64_t> rhsLayout);
 
 /// How many elements further each dimension of a GEMM's tensors goes so that
 /// their rows in memory are aligned.

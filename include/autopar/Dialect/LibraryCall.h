@@ -4,6 +4,8 @@
 #define AUTOPAR_DIALECT_LIBRARYCALL_H
 
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/EinsumAsGemm.h"
+#include "autopar/Dialect/Layout.h"
 
 namespace autopar {
 
@@ -28,7 +30,8 @@ std::optional<FilterGradient> filterGradientOf(mlir::Operation *op);
 mlir::Operation *filterGradientReading(mlir::Operation *op);
 
 /// The call that computes `body`: one GEMM or convolution on its arguments
-/// (through reshapes, which move nothing) and an epilogue that a call can say.
+/// (through reshapes, and of a GEMM through transposes: they only name memory)
+/// and an epilogue that a call can say.
 ///
 ///     %p = einsum "mk,kn->mn" %0, %1; %s = broadcast %2 dims = [1]
 ///     %t = binary add %p, %s; yield (unary relu %t)
@@ -38,6 +41,13 @@ mlir::Operation *filterGradientReading(mlir::Operation *op);
 /// what no call says.
 mlir::FailureOr<LibraryCallAttr> libraryCallOf(mlir::Block &body,
                                                EmitError emitError);
+
+/// The GEMM of `root`, an einsum in a library kernel's body, on arguments that
+/// are stored so; nullopt where it is no GEMM there.
+std::optional<EinsumAsGemm>
+gemmOf(EinsumOp root, llvm::function_ref<Layout(mlir::BlockArgument)> storedAs);
+/// The same of a kernel whose operands are buffers.
+std::optional<EinsumAsGemm> gemmOf(KernelOp kernel);
 
 /// What a packed form of the call's `b` depends on, beside the constant itself:
 /// calls with equal texts can share one. Of a GEMM its sizes and how `b` is

@@ -1,7 +1,6 @@
 //===- LibraryCalls.cpp - Kernels that a library computes -----------------===//
 
 #include "LibraryCalls.h"
-#include "autopar/Dialect/EinsumAsGemm.h"
 #include "autopar/Dialect/LibraryCall.h"
 #include "autopar/Dialect/Shapes.h"
 
@@ -49,9 +48,9 @@ template <typename T> T describe(Value result, LibraryCallAttr call) {
   return desc;
 }
 
-LibraryCall gemmCall(LibraryCallAttr call, EinsumOp op) {
-  std::optional<EinsumAsGemm> gemm = einsumAsGemm(op); // verified
-  auto desc = describe<aprt_gemm_desc>(op, call);
+LibraryCall gemmCall(KernelOp kernel, EinsumOp op) {
+  std::optional<EinsumAsGemm> gemm = gemmOf(kernel); // verified
+  auto desc = describe<aprt_gemm_desc>(op, *kernel.getLibrary());
   desc.batch_rank = gemm->batch.size();
   fill(desc.batch, gemm->batch, 0);
   desc.m = gemm->m;
@@ -118,7 +117,7 @@ LibraryCall describeLibraryCall(KernelOp kernel) {
   LibraryCallAttr call = *kernel.getLibrary();
   Operation *root = libraryRootOf(kernel.getBody().front());
   if (auto einsum = dyn_cast<EinsumOp>(root))
-    return gemmCall(call, einsum);
+    return gemmCall(kernel, einsum);
   auto convolution = cast<ConvolutionOp>(root);
   if (std::optional<FilterGradient> filter = filterGradientOf(root))
     return filterGradientCall(call, convolution, *filter);

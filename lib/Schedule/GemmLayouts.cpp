@@ -1,0 +1,120 @@
+//===- GemmLayouts.cpp - How a GEMM reads its operands --------------------===//
+
+#include "GemmLayouts.h"
+#include "autopar/Dialect/LibraryCall.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+using LayoutOf = llvm::function_ref<Layout(Value)>;
+
+namespace {
+/// A way to read an operand.
+struct OperandMemory {
+  Layout layout;  // of the operand
+  unsigned moves; // kernels that move its elements for that
+  /// What holds the elements, and the transposes and reshapes, the last one
+  /// first, that make the operand of it.
+  Value source;
+  SmallVector<Operation *> views = {};
+};
+} // namespace
+
+TransposeOp onlyTransposeOf(Operation *op) {
+  auto kernel = dyn_cast_if_present<KernelOp>(op);
+  if (!kernel || kernel.getLibrary() || kernel.getInputs().size() != 1 ||
+      kernel->getNumResults() != 1)
+    return nullptr;
+  Value yielded = kernel.getBody().front().getTerminator()->getOperand(0);
+  auto transpose = yielded.getDefiningOp<TransposeOp>();
+  return transpose && isa<BlockArgument>(transpose.getInput()) ? transpose
+                                                               : nullptr;
+}
+
+/// As it is, row-major, and where an image was before kernels transposed it.
+static SmallVector<OperandMemory, 3> memoriesOf(Value value,
+                                                LayoutOf layoutOf) {
+  OperandMemory asIs{layoutOf(value), 0, value}, before{{}, 0, value};
+  for (Operation *op = value.getDefiningOp(); op;
+       op = before.source.getDefiningOp()) {
+    if (TransposeOp transpose = onlyTransposeOf(op))
+      before.views.push_back(transpose);
+    else if (isa<ReshapeOp>(op))
+      before.views.push_back(op);
+    else
+      break;
+    before.source = op->getOperand(0);
+  }
+  while (!before.views.empty() && isa<ReshapeOp>(before.views.back()))
+    before.source = before.views.pop_back_val()->getResult(0);
+  asIs.moves = before.views.empty() ? 0 : 1;
+  SmallVector<OperandMemory, 3> memories{asIs};
+  if (!asIs.layout.empty())
+    memories.push_back({{}, asIs.moves + 1, value});
+  // Of row-major tensors the canonicalizer has absorbed what it could.
+  std::optional<Layout> layout = layoutOf(before.source);
+  if (before.views.empty() || layout->empty())
+    return memories;
+  for (Operation *view : llvm::reverse(before.views))
+    if (layout)
+      layout =
+          carryLayout(view, view->getOperand(0), *layout, view->getResult(0));
+  if (layout) {
+    before.layout = *layout;
+    memories.push_back(std::move(before));
+  }
+  return memories;
+}
+
+/// Makes the kernel read what is under the views, which become part of it.
+static void readUnder(OpOperand &operand, const OperandMemory &memory) {
+  Block &body = cast<KernelOp>(operand.getOwner()).getBody().front();
+  BlockArgument argument = body.getArgument(operand.getOperandNumber());
+  OpOperand &use = *argument.use_begin();
+  operand.set(memory.source);
+  argument.setType(memory.source.getType());
+  OpBuilder builder = OpBuilder::atBlockBegin(&body);
+  Value value = argument;
+  for (Operation *view : llvm::reverse(memory.views)) {
+    IRMapping mapping;
+    mapping.map(view->getOperand(0), value);
+    value = builder.clone(*view, mapping)->getResult(0);
+  }
+  use.set(value);
+}
+
+SmallVector<Layout> readImages(KernelOp kernel, EinsumOp root,
+                               LayoutOf layoutOf) {
+  Block &body = kernel.getBody().front();
+  SmallVector<Layout> wanted(kernel.getInputs().size());
+  unsigned a = kernel.getLibrary()->getA(), b = kernel.getLibrary()->getB();
+  if (a == b || !body.getArgument(a).hasOneUse() ||
+      !body.getArgument(b).hasOneUse())
+    return wanted;
+  auto ofA = memoriesOf(kernel.getInputs()[a], layoutOf),
+       ofB = memoriesOf(kernel.getInputs()[b], layoutOf);
+  const OperandMemory *bestA = nullptr, *bestB = nullptr;
+  for (const OperandMemory &one : ofA)
+    for (const OperandMemory &other : ofB) {
+      bool isBetter =
+          !bestA || one.moves + other.moves < bestA->moves + bestB->moves;
+      if (isBetter && gemmOf(root, [&](BlockArgument argument) {
+            return argument.getArgNumber() == a ? one.layout : other.layout;
+          }))
+        std::tie(bestA, bestB) = std::pair(&one, &other);
+    }
+  for (auto [number, memory] : {std::pair(a, bestA), std::pair(b, bestB)}) {
+    OpOperand &operand = kernel.getInputsMutable()[number];
+    if (memory->views.empty()) {
+      wanted[number] = memory->layout;
+    } else {
+      readUnder(operand, *memory);
+      wanted[number] = layoutOf(memory->source);
+    }
+  }
+  return wanted;
+}
+
+} // namespace autopar
