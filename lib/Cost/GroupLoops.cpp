@@ -145,4 +145,37 @@ bool Grouping::isAbsorbed(Operation *op, const Access &access) const {
   return true;
 }
 
+/// `value` is in memory for others than `user`, whose group may compute it.
+bool Grouping::isReadElsewhere(Value value, Operation *user) const {
+  int64_t id = groupOf(user);
+  if (groupOf(value) != id)
+    return true;
+  return llvm::any_of(value.getUsers(), [&](Operation *other) {
+    LoopRole role = roles.lookup(other);
+    bool isSeenThrough = role == LoopRole::Spread || role == LoopRole::View;
+    return other != user && isLive(other) && groupOf(other) != id &&
+           !isSeenThrough;
+  });
+}
+
+/// A reduction computes a function of elements itself that nothing else reads
+/// and whose operands are in memory anyway: nobody writes what it sums.
+void Grouping::takeOperandIn(Operation *reduction) {
+  Value value = reduction->getOperand(0);
+  Operation *source = value.getDefiningOp();
+  int64_t from = groupOf(value);
+  if (from < 0 || roles.lookup(source) != LoopRole::Pointwise ||
+      groups[from].kind != GroupKind::Loops || groups[from].closed ||
+      groups[from].rowLength != 0 || !hasOneLiveUse(value))
+    return;
+  bool reads = llvm::all_of(source->getOperands(), [&](Value operand) {
+    Access access = resolve(operand);
+    return !access.base || isReadElsewhere(access.base, source);
+  });
+  if (!reads)
+    return;
+  llvm::erase(groups[from].ops, source);
+  add(source, groupOf(reduction));
+}
+
 } // namespace autopar

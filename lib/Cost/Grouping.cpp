@@ -364,8 +364,12 @@ void Grouping::visit(Operation *op) {
   case LoopRole::Remap:
     return visitRemap(op);
   case LoopRole::Scatter:
-  case LoopRole::Whole:
     return startWhole(op);
+  case LoopRole::Whole:
+    startWhole(op);
+    if (cast<KernelOpInterface>(op).getKernelClass() == KernelClass::Reduction)
+      takeOperandIn(op);
+    return;
   case LoopRole::Opaque:
     return visitOpaque(op);
   }

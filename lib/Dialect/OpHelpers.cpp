@@ -136,4 +136,10 @@ Attribute splatElement(Attribute constant) {
   return splat ? splat.getSplatValue<Attribute>() : Attribute();
 }
 
+Value throughReshapes(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getInput();
+  return value;
+}
+
 } // namespace autopar

@@ -104,6 +104,9 @@ mlir::TypedAttr elementAttr(mlir::Type type, double value);
 /// Every value of the float type `from` is a value of `to`.
 bool isWidening(mlir::FloatType from, mlir::FloatType to);
 
+/// What reshapes make `value` of.
+mlir::Value throughReshapes(mlir::Value value);
+
 /// The element that all elements of a constant are, or null.
 mlir::Attribute splatElement(mlir::Attribute constant);
 

@@ -1,9 +1,9 @@
 //===- AssignLayouts.cpp - Choose the layouts of buffers ------------------===//
 
 #include "CopyKernel.h"
-#include "GemmLayouts.h"
 #include "Layouts.h"
 #include "autopar/Cost/TargetTable.h"
+#include "autopar/Dialect/GemmLayouts.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/LibraryCall.h"
 #include "autopar/Dialect/Shapes.h"
@@ -41,7 +41,7 @@ private:
   bool staysRowMajor(KernelOp kernel, Operation *root);
   void assign(Operation *op);
   void assignLibrary(KernelOp kernel, Operation *root);
-  void assignGemm(KernelOp kernel, EinsumOp root);
+  void assignGemm(KernelOp kernel);
   void assignLoops(KernelOp kernel);
   void keepRowsOutermost(KernelOp kernel);
   void assignCommunication(Operation *op);
@@ -206,9 +206,9 @@ void LayoutChoice::assignLibrary(KernelOp kernel, Operation *root) {
 
 /// What a GEMM reads has the layouts that readImages says, all else of it is
 /// row-major.
-void LayoutChoice::assignGemm(KernelOp kernel, EinsumOp root) {
+void LayoutChoice::assignGemm(KernelOp kernel) {
   SmallVector<Layout> wanted =
-      readImages(kernel, root, [&](Value value) { return layoutOf(value); });
+      readImages(kernel, [&](Value value) { return layoutOf(value); });
   for (auto [operand, layout] :
        llvm::zip_equal(kernel.getInputsMutable(), wanted))
     want(operand, layout);
@@ -348,9 +348,8 @@ void LayoutChoice::assign(Operation *op) {
     assignLoops(kernel);
   else if (root && table.imagesChannelsLast && !staysRowMajor(kernel, root))
     assignLibrary(kernel, root);
-  else if (auto einsum =
-               dyn_cast<EinsumOp>(libraryRootOf(kernel.getBody().front())))
-    assignGemm(kernel, einsum);
+  else if (kernel.getLibrary()->getKind() == CallKind::Gemm)
+    assignGemm(kernel);
   else
     rowMajorOperands(op);
   keepInPlace(kernel);
@@ -364,7 +363,7 @@ void LayoutChoice::run() {
   for (Operation *op : ops)
     assign(op);
   for (Operation *op : llvm::reverse(ops))
-    if (onlyTransposeOf(op) && op->use_empty())
+    if (isTransposing(op) && op->use_empty())
       op->erase();
 }
 

@@ -119,3 +119,34 @@ func.func @filter_gradient(%x: tensor<8x3x9x9xf32>, %g: tensor<8x5x9x9xf32>) -> 
   %5 = autopar.convolution %3, %4 strides = [1, 1] dilations = [1, 1] low = [1, 1] high = [1, 1] groups = 1 : (tensor<3x8x9x9xf32>, tensor<5x8x9x9xf32>) -> tensor<3x5x3x3xf32>
   return %2, %3, %5 : tensor<3x5x3x3xf32>, tensor<3x8x9x9xf32>, tensor<3x5x3x3xf32>
 }
+
+// -----
+
+// A sum over images makes its summands itself where their factors are in memory anyway, so that none is stored: the difference
+// is a result. A product of values that only one kernel has stays in that kernel.
+// CHECK-LABEL: func.func @sums_of_products
+// CHECK: %[[D:.*]] = autopar.kernel ins(%arg0, %arg1)
+// CHECK: autopar.binary sub
+// CHECK: %[[V:.*]] = autopar.kernel ins(%[[D]])
+// CHECK: autopar.binary mul
+// CHECK: autopar.reduce sum
+// CHECK: %[[P:.*]]:2 = autopar.kernel ins(%[[V]], %[[D]], %arg1)
+// CHECK: autopar.unary exp
+// CHECK: autopar.binary mul
+// CHECK: autopar.kernel ins(%[[P]]#{{[01]}})
+// CHECK-NOT: autopar.binary
+// CHECK: autopar.reduce sum
+// CHECK: return %[[D]], %[[V]]
+func.func @sums_of_products(%x: tensor<8x3x6x5xf32>, %y: tensor<8x3x6x5xf32>)
+    -> (tensor<8x3x6x5xf32>, tensor<3xf32>, tensor<3xf32>, tensor<8x3x6x5xf32>) {
+  %0 = autopar.binary sub %x, %y : tensor<8x3x6x5xf32>
+  %1 = autopar.binary mul %0, %0 : tensor<8x3x6x5xf32>
+  %2 = autopar.reduce sum %1 dims = [0, 2, 3] : tensor<8x3x6x5xf32> -> tensor<3xf32>
+  %3 = autopar.broadcast %2 dims = [1] : tensor<3xf32> -> tensor<8x3x6x5xf32>
+  %4 = autopar.binary add %0, %3 : tensor<8x3x6x5xf32>
+  %5 = autopar.unary exp %4 : tensor<8x3x6x5xf32> -> tensor<8x3x6x5xf32>
+  %6 = autopar.binary mul %5, %4 : tensor<8x3x6x5xf32>
+  %7 = autopar.reduce sum %6 dims = [0, 2, 3] : tensor<8x3x6x5xf32> -> tensor<3xf32>
+  %8 = autopar.binary mul %4, %y : tensor<8x3x6x5xf32>
+  return %0, %2, %7, %8 : tensor<8x3x6x5xf32>, tensor<3xf32>, tensor<3xf32>, tensor<8x3x6x5xf32>
+}

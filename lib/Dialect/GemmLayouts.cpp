@@ -1,6 +1,6 @@
 //===- GemmLayouts.cpp - How a GEMM reads its operands --------------------===//
 
-#include "GemmLayouts.h"
+#include "autopar/Dialect/GemmLayouts.h"
 #include "autopar/Dialect/LibraryCall.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -22,7 +22,8 @@ struct OperandMemory {
 };
 } // namespace
 
-TransposeOp onlyTransposeOf(Operation *op) {
+/// The transpose that is all that a kernel of loops does, or null.
+static TransposeOp onlyTransposeOf(Operation *op) {
   auto kernel = dyn_cast_if_present<KernelOp>(op);
   if (!kernel || kernel.getLibrary() || kernel.getInputs().size() != 1 ||
       kernel->getNumResults() != 1)
@@ -32,6 +33,8 @@ TransposeOp onlyTransposeOf(Operation *op) {
   return transpose && isa<BlockArgument>(transpose.getInput()) ? transpose
                                                                : nullptr;
 }
+
+bool isTransposing(Operation *op) { return onlyTransposeOf(op) != nullptr; }
 
 /// As it is, row-major, and where an image was before kernels transposed it.
 static SmallVector<OperandMemory, 3> memoriesOf(Value value,
@@ -85,9 +88,9 @@ static void readUnder(OpOperand &operand, const OperandMemory &memory) {
   use.set(value);
 }
 
-SmallVector<Layout> readImages(KernelOp kernel, EinsumOp root,
-                               LayoutOf layoutOf) {
+SmallVector<Layout> readImages(KernelOp kernel, LayoutOf layoutOf) {
   Block &body = kernel.getBody().front();
+  auto root = cast<EinsumOp>(libraryRootOf(body));
   SmallVector<Layout> wanted(kernel.getInputs().size());
   unsigned a = kernel.getLibrary()->getA(), b = kernel.getLibrary()->getB();
   if (a == b || !body.getArgument(a).hasOneUse() ||

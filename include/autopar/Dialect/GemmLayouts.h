@@ -1,7 +1,7 @@
 //===- GemmLayouts.h - How a GEMM reads its operands ------------*- C++ -*-===//
 
-#ifndef AUTOPAR_LIB_SCHEDULE_GEMMLAYOUTS_H
-#define AUTOPAR_LIB_SCHEDULE_GEMMLAYOUTS_H
+#ifndef AUTOPAR_DIALECT_GEMMLAYOUTS_H
+#define AUTOPAR_DIALECT_GEMMLAYOUTS_H
 
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Layout.h"
@@ -13,12 +13,11 @@ namespace autopar {
 /// GEMM, and those that kernels transpose are read where they were, which
 /// changes the kernel's operands and body. All else is row-major.
 llvm::SmallVector<Layout>
-readImages(KernelOp kernel, EinsumOp root,
-           llvm::function_ref<Layout(mlir::Value)> layoutOf);
+readImages(KernelOp kernel, llvm::function_ref<Layout(mlir::Value)> layoutOf);
 
-/// The transpose that is all that a kernel of loops does, or null.
-TransposeOp onlyTransposeOf(mlir::Operation *op);
+/// Whether `op` is a kernel that does no more than transpose its operand.
+bool isTransposing(mlir::Operation *op);
 
 } // namespace autopar
 
-#endif // AUTOPAR_LIB_SCHEDULE_GEMMLAYOUTS_H
+#endif // AUTOPAR_DIALECT_GEMMLAYOUTS_H
