@@ -145,21 +145,23 @@ bool Grouping::isAbsorbed(Operation *op, const Access &access) const {
   return true;
 }
 
-/// `value` is in memory for others than `user`, whose group may compute it.
-bool Grouping::isReadElsewhere(Value value, Operation *user) const {
-  int64_t id = groupOf(user);
-  if (groupOf(value) != id)
-    return true;
-  return llvm::any_of(value.getUsers(), [&](Operation *other) {
-    LoopRole role = roles.lookup(other);
+/// Whether what group `id` computes is in memory for others: other groups read
+/// it, or what is no group.
+bool Grouping::isReadOutside(Value value, int64_t id) const {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (!isLive(user))
+      return false;
+    if (int64_t other = groupOf(user); other >= 0)
+      return other != id;
+    LoopRole role = roles.lookup(user);
     bool isSeenThrough = role == LoopRole::Spread || role == LoopRole::View;
-    return other != user && isLive(other) && groupOf(other) != id &&
-           !isSeenThrough;
+    return !isSeenThrough || isReadOutside(user->getResult(0), id);
   });
 }
 
 /// A reduction computes a function of elements itself that nothing else reads
-/// and whose operands are in memory anyway: nobody writes what it sums.
+/// and whose operands are in memory anyway: nobody writes what it sums up. All
+/// groups are known by then.
 void Grouping::takeOperandIn(Operation *reduction) {
   Value value = reduction->getOperand(0);
   Operation *source = value.getDefiningOp();
@@ -170,7 +172,8 @@ void Grouping::takeOperandIn(Operation *reduction) {
     return;
   bool reads = llvm::all_of(source->getOperands(), [&](Value operand) {
     Access access = resolve(operand);
-    return !access.base || isReadElsewhere(access.base, source);
+    bool isInside = access.base && groupOf(access.base) == from;
+    return !access.spread && (!isInside || isReadOutside(access.base, from));
   });
   if (!reads)
     return;

@@ -364,21 +364,29 @@ void Grouping::visit(Operation *op) {
   case LoopRole::Remap:
     return visitRemap(op);
   case LoopRole::Scatter:
-    return startWhole(op);
   case LoopRole::Whole:
-    startWhole(op);
-    if (cast<KernelOpInterface>(op).getKernelClass() == KernelClass::Reduction)
-      takeOperandIn(op);
-    return;
+    return startWhole(op);
   case LoopRole::Opaque:
     return visitOpaque(op);
   }
+}
+
+/// Whether the op folds dimensions that are not the last ones, of which it
+/// reads each element once.
+static bool foldsColumns(Operation *op, LoopRole role) {
+  auto kernel = dyn_cast<KernelOpInterface>(op);
+  return role == LoopRole::Whole &&
+         kernel.getKernelClass() == KernelClass::Reduction &&
+         !kernel.getRowDim();
 }
 
 void Grouping::run() {
   for (Operation &op : body)
     if (isLive(&op))
       visit(&op);
+  for (Operation &op : body)
+    if (isLive(&op) && foldsColumns(&op, roles.lookup(&op)))
+      takeOperandIn(&op);
 }
 
 } // namespace autopar

@@ -78,7 +78,7 @@ private:
   bool isFilterGradient(mlir::Operation *op) const;
   bool isPartOfFilterGradient(mlir::Operation *op) const;
   void absorb(OpenGroup &group, unsigned id, unsigned other);
-  bool isReadElsewhere(mlir::Value value, mlir::Operation *user) const;
+  bool isReadOutside(mlir::Value value, int64_t id) const;
   void takeOperandIn(mlir::Operation *reduction);
   void add(mlir::Operation *op, unsigned group);
   void materialise(mlir::Value value);

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace autopar {
 
 /// sum(-x) => -sum(x), which negates fewer elements: derivatives of differences
-/// are full of it.
+/// are full of it. A sum that is zero may change its sign.
 static LogicalResult negateSum(ReduceOp op, PatternRewriter &rewriter) {
   auto negation = op.getInput().getDefiningOp<UnaryOp>();
   if (op.getKind() != ReduceKind::Sum || !negation ||

@@ -55,7 +55,7 @@ static SmallVector<OperandMemory, 3> memoriesOf(Value value,
   asIs.moves = before.views.empty() ? 0 : 1;
   SmallVector<OperandMemory, 3> memories{asIs};
   if (!asIs.layout.empty())
-    memories.push_back({{}, asIs.moves + 1, value});
+    memories.push_back({{}, asIs.moves + 1, value}); // a copy
   // Of row-major tensors the canonicalizer has absorbed what it could.
   std::optional<Layout> layout = layoutOf(before.source);
   if (before.views.empty() || layout->empty())
@@ -108,6 +108,8 @@ SmallVector<Layout> readImages(KernelOp kernel, LayoutOf layoutOf) {
           }))
         std::tie(bestA, bestB) = std::pair(&one, &other);
     }
+  if (!bestA) // the verifier of the buffers tells
+    return wanted;
   for (auto [number, memory] : {std::pair(a, bestA), std::pair(b, bestB)}) {
     OpOperand &operand = kernel.getInputsMutable()[number];
     if (memory->views.empty()) {

@@ -4,8 +4,6 @@
 #include "OpHelpers.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/Shapes.h"
-#include "mlir/IR/TypeUtilities.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 

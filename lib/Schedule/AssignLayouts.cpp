@@ -363,7 +363,8 @@ void LayoutChoice::run() {
   for (Operation *op : ops)
     assign(op);
   for (Operation *op : llvm::reverse(ops))
-    if (isTransposing(op) && op->use_empty())
+    if (op->use_empty() &&
+        (isTransposing(op) || loopRoleOf(op) == LoopRole::View))
       op->erase();
 }
 

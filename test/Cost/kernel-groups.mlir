@@ -70,19 +70,21 @@ func.func @statistics_across_rows(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// Reductions over other dimensions stand alone, with pointwise ops after them.
+// Reductions over other dimensions have at most one pointwise op before them, and others after them.
 // CHECK-LABEL: func.func @column_sum
 // CHECK: autopar.kernel ins(%arg0)
-// CHECK: autopar.unary exp
+// CHECK: autopar.unary tanh
 // CHECK: autopar.kernel
+// CHECK: autopar.unary exp
 // CHECK: autopar.reduce
 // CHECK: autopar.unary log
 // CHECK: return
-func.func @column_sum(%x: tensor<8x4xf32>) -> tensor<4xf32> {
-  %0 = autopar.unary exp %x : tensor<8x4xf32> -> tensor<8x4xf32>
-  %1 = autopar.reduce sum %0 dims = [0] : tensor<8x4xf32> -> tensor<4xf32>
-  %2 = autopar.unary log %1 : tensor<4xf32> -> tensor<4xf32>
-  return %2 : tensor<4xf32>
+func.func @column_sum(%x: tensor<8x4xf32>) -> (tensor<4xf32>, tensor<8x4xf32>) {
+  %0 = autopar.unary tanh %x : tensor<8x4xf32> -> tensor<8x4xf32>
+  %1 = autopar.unary exp %0 : tensor<8x4xf32> -> tensor<8x4xf32>
+  %2 = autopar.reduce sum %1 dims = [0] : tensor<8x4xf32> -> tensor<4xf32>
+  %3 = autopar.unary log %2 : tensor<4xf32> -> tensor<4xf32>
+  return %3, %0 : tensor<4xf32>, tensor<8x4xf32>
 }
 
 // -----

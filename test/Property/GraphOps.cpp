@@ -229,7 +229,7 @@ struct RandomWindows {
   RandomWindows(Random &random, ArrayRef<int64_t> spatial) {
     for (int64_t size : spatial) {
       sizes.push_back(random.between(1, 3));
-      strides.push_back(random.between(1, 2));
+      strides.push_back(random.between(1, 3));
       dilations.push_back(random.chance(20) ? 2 : 1);
       low.push_back(random.below(2));
       high.push_back(random.below(2));

@@ -246,6 +246,15 @@ func.func @filter_gradient(%x: tensor<8x3x9x9xf32>, %g: tensor<8x5x9x9xf32>) -> 
 // CHECK: autopar.kernel ins(%[[C]]) {{.*}}autopar.op = "transpose"
 // CHECK: autopar.kernel ins(%[[C]], %arg2) library <gemm
 // CHECK: return
+// CHECK-LABEL: func.func @contract_flat
+// CHECK: %[[F:.*]] = autopar.kernel {{.*}} library <convolution, {{[^>]*}}>
+// CHECK-NOT: autopar.op = "transpose"
+// CHECK: autopar.kernel ins(%[[F]], %arg2) library <gemm
+// CHECK: autopar.transpose
+// CHECK: autopar.reshape
+// CHECK: autopar.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: return
 // CHECK-LABEL: func.func @contract_lines
 // CHECK: library <convolution, {{[^>]*}}>
 // CHECK: %[[L:.*]] = autopar.kernel {{.*}}autopar.op = "copy"
@@ -269,6 +278,14 @@ func.func @contract_and_keep(%x: tensor<2x3x4x4xf32>, %v: tensor<6x3x1x1xf32>, %
   %1 = autopar.transpose %0 perm = [1, 0, 2, 3] : tensor<2x6x4x4xf32> -> tensor<6x2x4x4xf32>
   %2 = autopar.einsum "opab,ipab->oi" %1, %y : (tensor<6x2x4x4xf32>, tensor<5x2x4x4xf32>) -> tensor<6x5xf32>
   return %2, %1 : tensor<6x5xf32>, tensor<6x2x4x4xf32>
+}
+func.func @contract_flat(%x: tensor<2x3x4x4xf32>, %v: tensor<6x3x1x1xf32>, %y: tensor<5x32xf32>) -> tensor<6x5xf32> {
+  %0 = autopar.convolution %x, %v strides = [1, 1] dilations = [1, 1] low = [0, 0] high = [0, 0] groups = 1
+    : (tensor<2x3x4x4xf32>, tensor<6x3x1x1xf32>) -> tensor<2x6x4x4xf32>
+  %1 = autopar.transpose %0 perm = [1, 0, 2, 3] : tensor<2x6x4x4xf32> -> tensor<6x2x4x4xf32>
+  %2 = autopar.reshape %1 : tensor<6x2x4x4xf32> -> tensor<6x32xf32>
+  %3 = autopar.einsum "ok,ik->oi" %2, %y : (tensor<6x32xf32>, tensor<5x32xf32>) -> tensor<6x5xf32>
+  return %3 : tensor<6x5xf32>
 }
 func.func @contract_lines(%x: tensor<2x3x4x4xf32>, %v: tensor<6x3x1x1xf32>, %y: tensor<4x5xf32>) -> tensor<2x6x4x5xf32> {
   %0 = autopar.convolution %x, %v strides = [1, 1] dilations = [1, 1] low = [0, 0] high = [0, 0] groups = 1

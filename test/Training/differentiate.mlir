@@ -102,6 +102,40 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 }
 
 // -----
+// The gradient of a maximum: points that are two apart are in the same windows, one phase after the other is interleaved. The
+// first phase has one place of the window, the second two.
+// CHECK: autopar.select
+// CHECK: %[[FIRST:.*]] = autopar.select {{.*}} : tensor<1x1x4xi1>, tensor<1x1x4xf32>
+// CHECK: %[[SECOND:.*]] = autopar.binary add {{.*}} : tensor<1x1x4xf32>
+// CHECK-DAG: %[[A:.*]] = autopar.reshape %[[FIRST]] : tensor<1x1x4xf32> -> tensor<1x1x4x1xf32>
+// CHECK-DAG: %[[B:.*]] = autopar.reshape %[[SECOND]] : tensor<1x1x4xf32> -> tensor<1x1x4x1xf32>
+// CHECK: %[[C:.*]] = autopar.concat %[[A]], %[[B]] dim = 3
+// CHECK: autopar.reshape %[[C]] : tensor<1x1x4x2xf32> -> tensor<1x1x8xf32>
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["x"]}} {
+  func.func @step(%x: tensor<1x1x8xf32> {autopar.source = #autopar.parameter<"x", "m", offset = 0, length = 32>})
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+    %y = autopar.pool max %x window = [3] strides = [2] dilations = [1] low = [1] high = [0] : (tensor<1x1x8xf32>) -> tensor<1x1x4xf32>
+    %loss = autopar.reduce sum %y dims = [0, 1, 2] : tensor<1x1x4xf32> -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
+
+// -----
+// Strides longer than the window: the phase of the one point is placed, the one before it is padding.
+// CHECK: %[[MAX:.*]] = autopar.pool max
+// CHECK: autopar.compare eq
+// CHECK-NOT: autopar.concat
+// CHECK: return %{{.*}} : tensor<f32>, tensor<1x1x1xf32>
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["x"]}} {
+  func.func @step(%x: tensor<1x1x1xf32> {autopar.source = #autopar.parameter<"x", "m", offset = 0, length = 4>})
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+    %y = autopar.pool max %x window = [2] strides = [3] dilations = [1] low = [1] high = [0] : (tensor<1x1x1xf32>) -> tensor<1x1x1xf32>
+    %loss = autopar.reduce sum %y dims = [0, 1, 2] : tensor<1x1x1xf32> -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
+
+// -----
 // Windows that read nothing but padding: the gradient by the input is zero.
 // CHECK: %[[ZERO:.*]] = autopar.constant dense<0.000000e+00> : tensor<1x1x1xf32>
 // CHECK: return %{{.*}}, %[[ZERO]] : tensor<f32>, tensor<1x1x1xf32>

@@ -43,7 +43,9 @@ static Value alternating(TensorBuilder &b, ValueRange values, int64_t dim) {
 
 /// Phases are all as long as the longest.
 void Interleaving::add(Sizes starts, Value part) {
+  ArrayRef<int64_t> shape = shapeOf(like);
   Starts first;
+  bool isInside = true;
   SmallVector<int64_t> cut, kept, low, high, ones(shape.size(), 1);
   for (auto [dim, start] : llvm::enumerate(starts)) {
     int64_t stride = strides[dim], size = shapeOf(part)[dim],
@@ -54,7 +56,10 @@ void Interleaving::add(Sizes starts, Value part) {
     low.push_back(std::min(points, std::max<int64_t>(0, before)));
     kept.push_back(std::min(size - cut.back(), points - low.back()));
     high.push_back(points - low.back() - kept.back());
+    isInside &= first.back() < shape[dim] && kept.back() > 0;
   }
+  if (!isInside)
+    return;
   if (ArrayRef(kept) != shapeOf(part))
     part = b.slice(part, cut, kept, ones);
   if (llvm::any_of(llvm::concat<int64_t>(low, high),
@@ -75,14 +80,13 @@ Value Interleaving::joined(Starts &starts, size_t dim) const {
 }
 
 Value Interleaving::join() const {
+  ArrayRef<int64_t> shape = shapeOf(like);
   Starts zeros(shape.size(), 0);
   SmallVector<int64_t> ones(shape.size(), 1);
   if (int64_t(phases.size()) == llvm::product_of(strides)) {
     Starts starts = zeros;
     Value whole = joined(starts, 0);
-    return shapeOf(whole) == ArrayRef(shape)
-               ? whole
-               : b.slice(whole, zeros, shape, ones);
+    return shapeOf(whole) == shape ? whole : b.slice(whole, zeros, shape, ones);
   }
   Value sum;
   for (const auto &[starts, phase] : phases) {
@@ -93,7 +97,7 @@ Value Interleaving::join() const {
         b.place(b.slice(phase, zeros, points, ones), starts, strides, shape);
     sum = sum ? b.add(sum, placed) : placed;
   }
-  return sum;
+  return sum ? sum : b.splatLike(like, 0);
 }
 
 } // namespace autopar

@@ -33,13 +33,13 @@ class Interleaving {
 public:
   using Sizes = llvm::ArrayRef<int64_t>;
 
-  Interleaving(TensorBuilder &b, Sizes strides, Sizes shape)
-      : b(b), strides(strides), shape(shape) {}
+  /// It has the type of `like`.
+  Interleaving(TensorBuilder &b, Sizes strides, mlir::Value like)
+      : b(b), strides(strides), like(like) {}
 
   /// Adds `part` to what is at starts, starts + strides, ..., as many points as
   /// it has; what would be outside is cut off.
   void add(Sizes starts, mlir::Value part);
-  bool isEmpty() const { return phases.empty(); }
   /// Zero where nothing was added.
   mlir::Value join() const;
 
@@ -48,7 +48,8 @@ private:
   mlir::Value joined(Starts &starts, size_t dim) const;
 
   TensorBuilder &b;
-  llvm::SmallVector<int64_t> strides, shape;
+  llvm::SmallVector<int64_t> strides;
+  mlir::Value like;
   std::map<Starts, mlir::Value> phases; // by their first points
 };
 

@@ -9,7 +9,6 @@
 #include "Phases.h"
 #include <functional>
 #include <limits>
-#include <numeric>
 
 using namespace mlir;
 
@@ -195,7 +194,7 @@ private:
   /// positions of the window: their gradient is a convolution of stride 1.
   static Value ofPhases(ConvolutionOp op, TensorBuilder &b, Value g,
                         const PhaseLists &phases) {
-    Interleaving whole(b, stepsOf(op), shapeOf(op.getInput()));
+    Interleaving whole(b, stepsOf(op), op.getInput());
     SmallVector<const Phase *> chosen(phases.size());
     std::function<void(size_t)> choose = [&](size_t i) {
       if (i == phases.size())
@@ -206,7 +205,7 @@ private:
       }
     };
     choose(0);
-    return whole.isEmpty() ? b.splatLike(op.getInput(), 0) : whole.join();
+    return whole.join();
   }
 
   /// The gradient at the points of one phase, if windows read any of them.
@@ -320,7 +319,7 @@ private:
     llvm::append_range(high, op.getPadHigh());
     llvm::append_range(steps, op.getStrides());
     Value x = op.getInput(), y = op.getResult(), taken;
-    Interleaving whole(b, steps, shapeOf(x));
+    Interleaving whole(b, steps, x);
     if (llvm::any_of(llvm::concat<int64_t>(low, high),
                      [](int64_t pad) { return pad > 0; }))
       x = b.pad(x, low, high, -std::numeric_limits<double>::infinity());
