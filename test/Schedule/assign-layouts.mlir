@@ -293,3 +293,19 @@ func.func @contract_lines(%x: tensor<2x3x4x4xf32>, %v: tensor<6x3x1x1xf32>, %y: 
   %1 = autopar.einsum "nchw,wk->nchk" %0, %y : (tensor<2x6x4x4xf32>, tensor<4x5xf32>) -> tensor<2x6x4x5xf32>
   return %1 : tensor<2x6x4x5xf32>
 }
+
+// -----
+
+// Transposes of row-major tensors that no GEMM reads through: the kernel stays as it is, and the verifier of buffers tells.
+// CHECK-LABEL: func.func @no_gemm_of_rows
+// CHECK: autopar.kernel ins(%arg0, %arg1) library <gemm
+func.func @no_gemm_of_rows(%x: tensor<2x6x4xf32>, %y: tensor<2x5x4xf32>) -> tensor<6x5xf32> {
+  %0 = autopar.kernel ins(%x, %y) library <gemm, a = 0, b = 1> attributes {autopar.op = "einsum"} : (tensor<2x6x4xf32>, tensor<2x5x4xf32>) -> tensor<6x5xf32> {
+  ^bb0(%a: tensor<2x6x4xf32>, %b: tensor<2x5x4xf32>):
+    %1 = autopar.transpose %a perm = [1, 0, 2] : tensor<2x6x4xf32> -> tensor<6x2x4xf32>
+    %2 = autopar.transpose %b perm = [1, 0, 2] : tensor<2x5x4xf32> -> tensor<5x2x4xf32>
+    %3 = autopar.einsum "opa,ipa->oi" %1, %2 : (tensor<6x2x4xf32>, tensor<5x2x4xf32>) -> tensor<6x5xf32>
+    autopar.yield %3 : tensor<6x5xf32>
+  }
+  return %0 : tensor<6x5xf32>
+}

@@ -15,7 +15,8 @@
 //       one element per row; reductions run over the columns of one row;
 //     - one op with a loop nest of its own (pool, scan, transpose of the
 //       innermost dimension, reduction over other dimensions), followed by
-//       pointwise ops on its result.
+//       pointwise ops on its result; before such a reduction one pointwise op
+//       that it alone reads.
 //   Spreads, constants, iotas and arithmetic on scalars are copied into each
 //   group that reads them. Reshapes inside a group keep the innermost
 //   dimension; all others are between groups and are names of a buffer.
