@@ -35,6 +35,11 @@ LogicalResult OnnxImporter::error(Location loc, const Twine &message) {
   return failure();
 }
 
+void OnnxImporter::warnOnce(Location loc, StringRef message) {
+  if (warnings.insert(message).second)
+    emitWarning(loc) << "node '" << nodeName(loc) << "': " << message;
+}
+
 //===----------------------------------------------------------------------===//
 // The model as a whole
 //===----------------------------------------------------------------------===//
@@ -92,7 +97,7 @@ Type OnnxImporter::elementType(int64_t onnxDataType) {
 
 /// Stands for the operator where a node calls a function of the model.
 static const OnnxOp kFunctionCall{
-    "call of a function", "", 0, kVariadic, "", nullptr};
+    "call of a function", "", 0, kVariadic, "", nullptr, 0, true};
 
 void OnnxImporter::poisonOutputs(const onnx::NodeProto &node) {
   for (const std::string &name : node.output())
@@ -235,7 +240,12 @@ LogicalResult OnnxImporter::resolveInputs(const onnx::NodeProto &node,
   for (const std::string &name : node.input()) {
     bool absent = name.empty() || isAbsent(name);
     view.inputs.push_back(absent ? Value() : lookup(name));
-    if (absent || view.inputs.back())
+    Value input = view.inputs.back();
+    if (input && OnnxNode::isSequence(input) && !view.op.takesSequences)
+      return view.error("its input '" + name +
+                        "' is a sequence of tensors; SequenceAt or "
+                        "ConcatFromSequence makes a tensor of it");
+    if (absent || input)
       continue;
     poison = true;
     if (!isPoisoned(name))
@@ -290,8 +300,8 @@ void OnnxImporter::bindOutputs(const onnx::NodeProto &node, OnnxNode &view) {
       scope->poisoned.insert(name);
       continue;
     }
-    auto type = cast<RankedTensorType>(value.getType());
-    if (!countElements(type.getShape(), 16)) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (type && !countElements(type.getShape(), 16)) {
       (void)view.error("its output '" + name + "' is too large");
       scope->poisoned.insert(name);
       continue;
@@ -301,7 +311,8 @@ void OnnxImporter::bindOutputs(const onnx::NodeProto &node, OnnxNode &view) {
       continue;
     }
     Operation *op = value.getDefiningOp();
-    if (op && !isa<ConstantOp>(op) && !op->hasAttr(AutoparDialect::kNames))
+    if (type && op && !isa<ConstantOp>(op) &&
+        !op->hasAttr(AutoparDialect::kNames))
       op->setAttr(AutoparDialect::kNames,
                   builder.getStrArrayAttr({scope->prefix + name}));
   }

@@ -35,6 +35,7 @@ public:
 
   /// Reports and counts an error; further ones follow.
   LogicalResult error(mlir::Location loc, const llvm::Twine &message);
+  void warnOnce(mlir::Location loc, llvm::StringRef message);
   /// The dialect's type of an ONNX element type, or null.
   mlir::Type elementType(int64_t onnxDataType);
   /// The constant, made once.
@@ -136,6 +137,7 @@ private:
   mlir::func::FuncOp step;
   mlir::Block *body = nullptr;
   unsigned errors = 0;
+  llvm::StringSet<> warnings; // that were told
   uint64_t unrolled = 0;
   unsigned randomNumbers = 0;
   Value randomState;

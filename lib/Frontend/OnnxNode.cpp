@@ -21,6 +21,10 @@ LogicalResult OnnxNode::error(const Twine &message) {
                                  "): " + message);
 }
 
+void OnnxNode::warnOnce(StringRef message) {
+  importer.warnOnce(loc, message);
+}
+
 //===----------------------------------------------------------------------===//
 // Inputs
 //===----------------------------------------------------------------------===//

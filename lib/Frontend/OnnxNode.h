@@ -36,6 +36,8 @@ public:
 
   /// "node 'x' (Softmax, version 13): " + message, at the node's location.
   LogicalResult error(const llvm::Twine &message);
+  /// A warning that is told of the first node alone.
+  void warnOnce(llvm::StringRef message);
 
   //===--- Inputs and outputs ---===//
 
@@ -83,6 +85,15 @@ public:
   /// The same for a list, which must not repeat an axis; sorted.
   FailureOr<llvm::SmallVector<int64_t>>
   normalizeAxes(llvm::ArrayRef<int64_t> axes, int64_t rank);
+
+  //===--- Sequences ---===//
+
+  /// A sequence of tensors is a value that the builders of sequences alone see.
+  static bool isSequence(Value value) {
+    return llvm::isa<mlir::TupleType>(value.getType());
+  }
+  Value sequence(llvm::ArrayRef<Value> tensors);
+  static llvm::SmallVector<Value> tensorsOf(Value sequence);
 
   //===--- Types ---===//
 

@@ -39,6 +39,16 @@ Value OnnxNode::fold(Operation *op) {
   return importer.constant(interpreter::toElements(*value), loc);
 }
 
+Value OnnxNode::sequence(ArrayRef<Value> tensors) {
+  auto type = TupleType::get(builder.getContext(), TypeRange(tensors));
+  return UnrealizedConversionCastOp::create(builder, loc, type, tensors)
+      .getResult(0);
+}
+
+SmallVector<Value> OnnxNode::tensorsOf(Value sequence) {
+  return sequence.getDefiningOp<UnrealizedConversionCastOp>().getInputs();
+}
+
 static Attribute numberAttr(Type element, double value) {
   if (auto type = dyn_cast<FloatType>(element))
     return FloatAttr::get(type, value);

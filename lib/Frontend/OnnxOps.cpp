@@ -12,9 +12,9 @@ namespace autopar {
 static ArrayRef<OnnxOp> (*const kTables[])() = {
     elementwiseOps, activationOps,    contractionOps, attentionOps,
     windowOps,      convTransposeOps, reductionOps,   normalizationOps,
-    shapeOps,       indexingOps,      sourceOps,      selectionOps,
-    resizeOps,      scatterOps,       mathOps,        poolOps,
-    recurrentOps,   controlOps,       randomOps};
+    shapeOps,       sequenceOps,      indexingOps,    sourceOps,
+    selectionOps,   resizeOps,        scatterOps,     mathOps,
+    poolOps,        recurrentOps,     controlOps,     randomOps};
 
 static SmallVector<int64_t> versions(const OnnxOp &op) {
   SmallVector<int64_t> out;

@@ -32,6 +32,9 @@ struct OnnxOp {
   OnnxBuilder build;
   /// Inputs before this one may be left out by an empty name.
   unsigned firstRequired = 0;
+  /// Inputs may be sequences of tensors: the builder looks which are. Those of
+  /// other operators are tensors.
+  bool takesSequences = false;
 };
 
 /// Rows by concept; an operator's rows are in one of them, by ascending
@@ -45,6 +48,7 @@ llvm::ArrayRef<OnnxOp> convTransposeOps();
 llvm::ArrayRef<OnnxOp> reductionOps();
 llvm::ArrayRef<OnnxOp> normalizationOps();
 llvm::ArrayRef<OnnxOp> shapeOps();
+llvm::ArrayRef<OnnxOp> sequenceOps();
 llvm::ArrayRef<OnnxOp> indexingOps();
 llvm::ArrayRef<OnnxOp> sourceOps();
 llvm::ArrayRef<OnnxOp> selectionOps();

@@ -68,7 +68,7 @@ FailureOr<Values> selectBranch(OnnxNode &node) {
                       Twine(onFalse->size()) + " outputs");
   Values outputs;
   for (auto [a, b] : llvm::zip_equal(*onTrue, *onFalse)) {
-    if (a.getType() != b.getType())
+    if (a.getType() != b.getType() || OnnxNode::isSequence(a))
       return node.error("its condition is not known while compiling, and its "
                         "branches give different types: " +
                         Twine(OnnxNode::typeText(a)) + " and " +
@@ -122,6 +122,8 @@ FailureOr<Value> stack(OnnxNode &node, ArrayRef<Value> rows, int64_t axis) {
     return Value();
   Values parts;
   for (Value row : rows) {
+    if (OnnxNode::isSequence(row))
+      return node.error("a scan output is a sequence of tensors");
     if (row.getType() != rows.front().getType())
       return node.error("a scan output changes its type between iterations: " +
                         Twine(OnnxNode::typeText(rows.front())) + " and " +
@@ -317,8 +319,9 @@ constexpr StringLiteral kIf = "then_branch:graph! else_branch:graph!";
 
 const OnnxOp kOps[] = {
     {"If", "1 11 13 16 19 21 23 24 25", 1, 1, kIf, ifOp},
-    {"Loop", "1", 3, kVariadic, "body:graph!", loop, 2},
-    {"Loop", "11 13 16 19 21 23 24 25", 2, kVariadic, "body:graph!", loop, 2},
+    {"Loop", "1", 3, kVariadic, "body:graph!", loop, 2, true},
+    {"Loop", "11 13 16 19 21 23 24 25", 2, kVariadic, "body:graph!", loop, 2,
+     true},
     {"Scan", "8", 2, kVariadic,
      "body:graph! directions:ints num_scan_inputs:int!", scanOfBatches, 1},
     {"Scan", "9 11 16 19 21 23 24 25", 1, kVariadic,

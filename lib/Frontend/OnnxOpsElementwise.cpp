@@ -266,7 +266,7 @@ const OnnxOp kOps[] = {
     {"Sign", "9 13", 1, 1, "", unary<UnaryKind::Sign>},
     {"Sin", "7 22", 1, 1, "", unaryOfFloat<UnaryKind::Sin>},
     {"Sqrt", "6 13", 1, 1, "", unaryOfFloat<UnaryKind::Sqrt>},
-    {"Identity", "1 13 14 16 19 21 23 24 25", 1, 1, "", identity},
+    {"Identity", "1 13 14 16 19 21 23 24 25", 1, 1, "", identity, 0, true},
     {"Cast", "6 9 13", 1, 1, "to:int!", cast},
     {"Cast", "19 21 23", 1, 1, "saturate:int to:int!", cast},
     {"Cast", "24 25 28", 1, 1, "round_mode:string saturate:int to:int!", cast},

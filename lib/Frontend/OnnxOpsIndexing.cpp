@@ -42,6 +42,10 @@ LogicalResult gatherNd(OnnxNode &node) {
   if (depth < 1 || depth > int64_t(data.size()) - batch)
     return node.error("indices of " + Twine(depth) +
                       " numbers do not fit data of rank " + Twine(data.size()));
+  if (batch == 0 && depth == 1) {
+    Value rows = node.reshape(node.input(1), indices.drop_back());
+    return node.finish(node.gather(node.input(0), rows, 0));
+  }
   SmallVector<int64_t> shape(indices.drop_back());
   llvm::append_range(shape, data.drop_front(batch + depth));
   return node.finish(node.create<GatherNdOp>(

@@ -231,79 +231,8 @@ LogicalResult tile(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Joining and cutting
+// Slices
 //===----------------------------------------------------------------------===//
-
-LogicalResult concat(OnnxNode &node) {
-  SmallVector<Value> values;
-  FailureOr<int64_t> axis =
-      node.normalizeAxis(node.getInt("axis", 1), node.rank(0));
-  if (failed(axis))
-    return failure();
-  for (unsigned i = 0; i < node.numInputs(); ++i) {
-    if (!node.has(i))
-      return node.error("its input " + Twine(i) + " is missing");
-    if (node.rank(i) != node.rank(0) || OnnxNode::elementOf(node.input(i)) !=
-                                            OnnxNode::elementOf(node.input(0)))
-      return node.error("its inputs 0 and " + Twine(i) +
-                        " differ in rank or element type");
-    for (int64_t d = 0; d < node.rank(0); ++d)
-      if (d != *axis && node.shape(i)[d] != node.shape(0)[d])
-        return node.error("its inputs 0 and " + Twine(i) +
-                          " differ in dimension " + Twine(d));
-    if (node.shape(i)[*axis] != 0)
-      values.push_back(node.input(i));
-  }
-  if (values.empty())
-    return node.finish(node.input(0));
-  return node.finish(node.concat(values, *axis));
-}
-
-FailureOr<SmallVector<int64_t>> splitSizes(OnnxNode &node, int64_t size) {
-  if (node.has(1))
-    return node.ints(1);
-  if (node.hasAttribute("split"))
-    return node.getInts("split");
-  int64_t count = node.numOutputs();
-  if (node.getInt("num_outputs", count) != count)
-    return node.error("num_outputs is " + Twine(node.getInt("num_outputs", 0)) +
-                      ", but it has " + Twine(count) + " outputs");
-  int64_t block = (size + count - 1) / count;
-  if (node.version < 18 && size % count)
-    return node.error("size " + Twine(size) + " does not split evenly into " +
-                      Twine(count));
-  SmallVector<int64_t> sizes;
-  for (int64_t left = size; int64_t(sizes.size()) < count; left -= block)
-    sizes.push_back(std::clamp<int64_t>(left, 0, block));
-  return sizes;
-}
-
-LogicalResult split(OnnxNode &node) {
-  FailureOr<int64_t> axis =
-      node.normalizeAxis(node.getInt("axis", 0), node.rank(0));
-  if (failed(axis))
-    return failure();
-  FailureOr<SmallVector<int64_t>> sizes =
-      splitSizes(node, node.shape(0)[*axis]);
-  if (failed(sizes) || failed(checkShape(node, *sizes)))
-    return failure();
-  if (sizes->size() != node.numOutputs())
-    return node.error("it names " + Twine(sizes->size()) + " sizes for " +
-                      Twine(node.numOutputs()) + " outputs");
-  SmallVector<int64_t> starts(node.rank(0), 0), shape(node.shape(0));
-  for (auto [i, size] : llvm::enumerate(*sizes)) {
-    if (size > node.shape(0)[*axis] - starts[*axis])
-      return node.error("its sizes do not add up to " +
-                        Twine(node.shape(0)[*axis]));
-    shape[*axis] = size;
-    node.setOutput(i, node.slice(node.input(0), starts, shape));
-    starts[*axis] += size;
-  }
-  if (starts[*axis] != node.shape(0)[*axis])
-    return node.error("its sizes do not add up to " +
-                      Twine(node.shape(0)[*axis]));
-  return success();
-}
 
 /// What Slice says of its axes.
 struct SliceSpec {
@@ -367,8 +296,6 @@ LogicalResult slice(OnnxNode &node) {
   return node.finish(node.slice(node.input(0), starts, shape, steps));
 }
 
-constexpr StringLiteral kOldSplit = "axis:int split:ints";
-
 const OnnxOp kOps[] = {
     {"Reshape", "5 13", 2, 2, "", reshape},
     {"Reshape", "14 19 21 23 24 25", 2, 2, "allowzero:int", reshape},
@@ -385,10 +312,6 @@ const OnnxOp kOps[] = {
     {"SpaceToDepth", "28", 1, 1, "blocksize:int! mode:string", spaceToDepth},
     {"Expand", "8 13", 2, 2, "", expand},
     {"Tile", "6 13", 2, 2, "", tile},
-    {"Concat", "4 11 13", 1, kVariadic, "axis:int!", concat},
-    {"Split", "2 11", 1, 1, kOldSplit, split},
-    {"Split", "13", 1, 2, "axis:int", split},
-    {"Split", "18", 1, 2, "axis:int num_outputs:int", split},
     {"Slice", "1", 1, 1, "axes:ints ends:ints! starts:ints!", slice},
     {"Slice", "10 11 13", 3, 5, "", slice},
 };

@@ -318,6 +318,10 @@ LogicalResult OnnxImporter::addOutputs() {
                     "output '" + info.name() + "' is not made by any node");
       continue;
     }
+    if (OnnxNode::isSequence(value))
+      return error(here, "output '" + info.name() +
+                             "' is a sequence of tensors; give its tensors "
+                             "outputs of their own (SequenceAt)");
     (void)checkOutput(info, value);
     returned.push_back(value);
     results.push_back(resultOf(info.name(), value));

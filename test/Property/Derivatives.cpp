@@ -247,7 +247,8 @@ DerivativeCounts testDerivatives(MLIRContext &context, uint64_t seed) {
       {"softmax", makeSoftmax},     {"normalize", makeNormalize},
       {"movements", makeMovements}, {"gather", makeGather},
       {"scatter", makeScatter},     {"convolution", makeConvolution},
-      {"pool", makePool},           {"gather elements", makeGatherElements}};
+      {"pool", makePool},           {"gather elements", makeGatherElements},
+      {"gather nd", makeGatherNd}};
   DerivativeCounts counts;
   for (const auto &[name, maker] : makers) {
     Random random(seed + counts.ops++);

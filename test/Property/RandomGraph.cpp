@@ -23,14 +23,14 @@ static const Maker kMakers[] = {
 };
 
 static const Maker kDifferentiable[] = {
-    makeUnary,         makeSafeUnary, makeBinary,      makeBinary,
-    makeQuotient,      makeSelect,    makeCompare,     makeConstant,
-    makeBroadcast,     makeReshape,   makeReshape,     makeTranspose,
-    makeSlice,         makePad,       makeConcat,      makeEinsum,
-    makeEinsum,        makeEinsum,    makeReduce,      makeReduce,
-    makeScan,          makeSoftmax,   makeNormalize,   makeMovements,
-    makeGather,        makeScatter,   makeConvolution, makePool,
-    makeGatherElements};
+    makeUnary,          makeSafeUnary, makeBinary,      makeBinary,
+    makeQuotient,       makeSelect,    makeCompare,     makeConstant,
+    makeBroadcast,      makeReshape,   makeReshape,     makeTranspose,
+    makeSlice,          makePad,       makeConcat,      makeEinsum,
+    makeEinsum,         makeEinsum,    makeReduce,      makeReduce,
+    makeScan,           makeSoftmax,   makeNormalize,   makeMovements,
+    makeGather,         makeScatter,   makeConvolution, makePool,
+    makeGatherElements, makeGatherNd};
 
 static void fillFunction(GraphBuilder &graph, int64_t ops,
                          ArrayRef<Maker> makers = kMakers) {

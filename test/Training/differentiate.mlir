@@ -84,6 +84,22 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 }
 
 // -----
+// Two indices are one of the table with both dimensions as one; each means what it means in gather_nd.
+// CHECK: autopar.slice %arg0 starts = [0, 0] {{.*}} -> tensor<2x1xi64>
+// CHECK: %[[ROWS:.*]] = autopar.reshape %{{.*}} : tensor<2x1xi64> -> tensor<2xi64>
+// CHECK: autopar.scatter %{{.*}}, %[[ROWS]] dim = 0 : (tensor<2x4xf32>, tensor<2xi64>) -> tensor<27x4xf32>
+// CHECK: autopar.reshape %{{.*}} : tensor<27x4xf32> -> tensor<9x3x4xf32>
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+  func.func @step(%i: tensor<2x2xi64> {autopar.source = #autopar.input<"i">},
+      %t: tensor<9x3x4xf32> {autopar.source = #autopar.parameter<"t", "m", offset = 0, length = 432>})
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+    %rows = autopar.gather_nd %t, %i batch_dims = 0 : (tensor<9x3x4xf32>, tensor<2x2xi64>) -> tensor<2x4xf32>
+    %loss = autopar.reduce sum %rows dims = [0, 1] : tensor<2x4xf32> -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
+
+// -----
 // The gradient by the filter: batch and channels exchanged, strides and dilations, too.
 // CHECK: %[[Y:.*]] = autopar.convolution %arg0, %arg1 strides = [2] dilations = [1] low = [1] high = [0] groups = 1
 // CHECK-DAG: %[[X:.*]] = autopar.transpose %arg0 perm = [1, 0, 2] : tensor<4x3x8xf32> -> tensor<3x4x8xf32>

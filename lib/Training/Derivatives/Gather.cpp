@@ -8,14 +8,58 @@ namespace autopar {
 
 namespace {
 
+/// The rows of `size` that indices mean: negative ones count from the end, and
+/// those outside are clamped.
+Value wrapped(TensorBuilder &b, Value indices, double size) {
+  indices = b.convert(indices, b.builder.getI64Type());
+  indices = b.select(b.compare(ComparePredicate::Lt, indices, 0.0),
+                     b.binary(BinaryKind::Add, indices, size), indices);
+  return b.binary(BinaryKind::Max, b.binary(BinaryKind::Min, indices, size - 1),
+                  0.0);
+}
+
+Value scatterRows(TensorBuilder &b, RankedTensorType type, Value updates,
+                  Value indices, int64_t dim) {
+  return ScatterOp::create(b.builder, b.loc, type, updates, indices, Value(),
+                           dim, IntegerAttr());
+}
+
 /// A row that is read several times gets the sum.
 struct GatherDerivative : Derivative<GatherDerivative, GatherOp> {
   static Gradients build(GatherOp op, TensorBuilder &b, Value g,
                          ArrayRef<bool>) {
-    Value rows =
-        ScatterOp::create(b.builder, b.loc, op.getData().getType(), g,
-                          op.getIndices(), Value(), op.getDim(), IntegerAttr());
+    Value rows = scatterRows(b, cast<RankedTensorType>(op.getData().getType()),
+                             g, op.getIndices(), op.getDim());
     return SmallVector<Value>{rows, Value()};
+  }
+};
+
+/// What several indices address is a row of the data with the batch dimensions
+/// and those addressed as one.
+struct GatherNdDerivative : Derivative<GatherNdDerivative, GatherNdOp> {
+  static Gradients build(GatherNdOp op, TensorBuilder &b, Value g,
+                         ArrayRef<bool>) {
+    auto data = cast<RankedTensorType>(op.getData().getType());
+    ArrayRef<int64_t> indices = shapeOf(op.getIndices());
+    ArrayRef<int64_t> points = indices.drop_back();
+    int64_t batch = op.getBatchDims(), depth = indices.back();
+    Value row;
+    int64_t rows = 1;
+    auto append = [&](Value index, int64_t size) {
+      row = row ? b.add(b.mul(row, double(size)), index) : index;
+      rows *= size;
+    };
+    for (int64_t dim = 0; dim < batch; ++dim)
+      append(b.iota(points, b.builder.getI64Type(), dim), data.getDimSize(dim));
+    for (int64_t at = 0; at < depth; ++at) {
+      Value index = b.slice(op.getIndices(), points.size(), at, 1);
+      int64_t size = data.getDimSize(batch + at);
+      append(wrapped(b, b.reshape(index, points), double(size)), size);
+    }
+    SmallVector<int64_t> shape{rows};
+    llvm::append_range(shape, data.getShape().drop_front(batch + depth));
+    Value flat = scatterRows(b, data.clone(shape), g, row, 0);
+    return SmallVector<Value>{b.reshape(flat, data.getShape()), Value()};
   }
 };
 
@@ -35,7 +79,8 @@ struct GatherElementsDerivative
     : Derivative<GatherElementsDerivative, GatherElementsOp> {
   static Gradients build(GatherElementsOp op, TensorBuilder &b, Value g,
                          ArrayRef<bool>) {
-    Value indices = spreadLast(op, b, wrapped(op, b));
+    double size = shapeOf(op.getData())[op.getDim()];
+    Value indices = spreadLast(op, b, wrapped(b, op.getIndices(), size));
     Type element = cast<ShapedType>(indices.getType()).getElementType();
     Value hit = b.compare(ComparePredicate::Eq, indices,
                           b.iota(shapeOf(indices), element, op.getDim()));
@@ -45,15 +90,6 @@ struct GatherElementsDerivative
   }
 
 private:
-  /// The rows that the indices mean.
-  static Value wrapped(GatherElementsOp op, TensorBuilder &b) {
-    double size = shapeOf(op.getData())[op.getDim()];
-    Value indices = b.convert(op.getIndices(), b.builder.getI64Type());
-    indices = b.select(b.compare(ComparePredicate::Lt, indices, 0.0),
-                       b.binary(BinaryKind::Add, indices, size), indices);
-    return b.binary(BinaryKind::Max,
-                    b.binary(BinaryKind::Min, indices, size - 1), 0.0);
-  }
   /// [..., k, ...], of k elements along the op's dimension, as [data..., k].
   static Value spreadLast(GatherElementsOp op, TensorBuilder &b, Value x) {
     int64_t dim = op.getDim(), rank = shapeOf(x).size();
@@ -74,6 +110,7 @@ private:
 void registerGatherDerivatives(MLIRContext *context) {
   GatherOp::attachInterface<GatherDerivative>(*context);
   GatherElementsOp::attachInterface<GatherElementsDerivative>(*context);
+  GatherNdOp::attachInterface<GatherNdDerivative>(*context);
   ScatterOp::attachInterface<ScatterDerivative>(*context);
 }
 
