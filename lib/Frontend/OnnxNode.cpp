@@ -21,9 +21,7 @@ LogicalResult OnnxNode::error(const Twine &message) {
                                  "): " + message);
 }
 
-void OnnxNode::warnOnce(StringRef message) {
-  importer.warnOnce(loc, message);
-}
+void OnnxNode::warnOnce(StringRef message) { importer.warnOnce(loc, message); }
 
 //===----------------------------------------------------------------------===//
 // Inputs
