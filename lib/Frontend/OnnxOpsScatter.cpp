@@ -1,9 +1,9 @@
 //===- OnnxOpsScatter.cpp - ONNX operators that write at indices ----------===//
 //
-// A scatter is turned round: each element of the result finds the last update
-// that hits it, by comparing its own position with all indices along one
-// dimension. So it is made of ops that split like any others. An index outside
-// hits nothing.
+// Updates that are added are autopar.scatter. Any other scatter is turned
+// round: each element of the result finds the last update that hits it, by
+// comparing its own position with all indices along one dimension. So it is
+// made of ops that split like any others. An index outside hits nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -88,6 +88,37 @@ Value combineHits(OnnxNode &node, ReduceKind kind, Value data, Value hit,
   return node.convert(node.binary(binaryOf(kind), data, found), element);
 }
 
+/// Whether updates are summed in a type that has sums.
+bool isAdded(Combination combination, Value data) {
+  return combination == ReduceKind::Sum &&
+         !OnnxNode::elementOf(data).isInteger(1);
+}
+
+/// Updates added to those rows of `data` along `dim` that `rows` [n] numbers;
+/// -1 is none.
+Value addRows(OnnxNode &node, Value data, Value rows, Value updates,
+              int64_t dim) {
+  Type element = OnnxNode::elementOf(data);
+  data = node.widened(data);
+  updates = node.widened(updates);
+  Value hits = node.broadcastDims(notNegative(node, rows),
+                                  OnnxNode::shapeOf(updates), {dim});
+  updates = node.select(hits, updates, node.splatLike(updates, 0));
+  Value sums = node.create<ScatterOp>(OnnxNode::typeOf(data), updates, rows,
+                                      Value(), dim, IntegerAttr());
+  return node.convert(node.binary(BinaryKind::Add, data, sums), element);
+}
+
+/// Wrapped indices, or -1 where one is outside of `size`.
+Value placesOf(OnnxNode &node, Value indices, int64_t size) {
+  indices = wrapIndices(node, indices, size);
+  Value inside =
+      node.binary(BinaryKind::And, notNegative(node, indices),
+                  node.compare(ComparePredicate::Lt, indices,
+                               node.splatLike(indices, double(size))));
+  return node.select(inside, indices, node.splatLike(indices, -1));
+}
+
 LogicalResult requireUpdates(OnnxNode &node) {
   if (!isa<IntegerType>(OnnxNode::elementOf(node.input(1))))
     return node.error("its input 1 must be of an integer type");
@@ -115,9 +146,55 @@ Value spreadLast(OnnxNode &node, Value x, Value data, int64_t axis) {
   return node.broadcastDims(node.transpose(x, perm), shape, dims);
 }
 
+/// The indices along `axis`, if they are the same in all rows, as
+/// torch.index_add makes them; null if they may differ.
+Value sharedIndices(OnnxNode &node, Value indices, int64_t axis) {
+  int64_t count = OnnxNode::shapeOf(indices)[axis];
+  if (auto spread = indices.getDefiningOp<BroadcastOp>()) {
+    Value from = spread.getOperand();
+    for (auto [dim, size] :
+         llvm::zip_equal(spread.getDims(), OnnxNode::shapeOf(from)))
+      if (dim == axis ? size != count : size != 1)
+        return nullptr;
+    return llvm::is_contained(spread.getDims(), axis)
+               ? node.reshape(from, {count})
+               : Value();
+  }
+  return OnnxNode::typeOf(indices).getNumElements() == count
+             ? node.reshape(indices, {count})
+             : Value();
+}
+
+/// Updates added to data that agrees with the indices in all dimensions but
+/// `axis`: by rows, or each to an element of the flattened data.
+Value addElements(OnnxNode &node, Value data, Value indices, Value updates,
+                  int64_t axis) {
+  SmallVector<int64_t> shape(OnnxNode::shapeOf(data));
+  if (Value shared = sharedIndices(node, indices, axis))
+    return addRows(node, data, placesOf(node, shared, shape[axis]), updates,
+                   axis);
+  Value place = placesOf(node, indices, shape[axis]), flat;
+  for (int64_t d = 0; d < int64_t(shape.size()); ++d) {
+    Value digit = d == axis ? place : node.iota(OnnxNode::typeOf(place), d);
+    flat =
+        flat ? node.binary(BinaryKind::Add,
+                           node.binary(BinaryKind::Mul, flat, shape[d]), digit)
+             : digit;
+  }
+  flat = node.select(notNegative(node, place), flat, node.splatLike(flat, -1));
+  int64_t count = OnnxNode::typeOf(indices).getNumElements();
+  int64_t size = OnnxNode::typeOf(data).getNumElements();
+  Value sums =
+      addRows(node, node.reshape(data, {size}), node.reshape(flat, {count}),
+              node.reshape(updates, {count}), 0);
+  return node.reshape(sums, shape);
+}
+
 /// Data that agrees with the indices in all dimensions but `axis`.
 Value scatterWhole(OnnxNode &node, Value data, Value indices, Value updates,
                    int64_t axis, Combination combination) {
+  if (isAdded(combination, data))
+    return addElements(node, data, indices, updates, axis);
   indices = wrapIndices(node, indices, OnnxNode::shapeOf(data)[axis]);
   Value wanted = spreadLast(node, indices, data, axis);
   Value hits = node.compare(ComparePredicate::Eq, wanted,
@@ -179,11 +256,9 @@ Value rowPositions(OnnxNode &node, int64_t rows, int64_t depth) {
   Value position, inside;
   for (int64_t k = 0; k < depth; ++k) {
     int64_t size = node.shape(0)[k];
-    Value index = wrapIndices(
+    Value index = placesOf(
         node, node.reshape(node.slice(table, {0, k}, {rows, 1}), {rows}), size);
-    Value here = node.binary(BinaryKind::And, notNegative(node, index),
-                             node.compare(ComparePredicate::Lt, index,
-                                          node.splatLike(index, double(size))));
+    Value here = notNegative(node, index);
     inside = inside ? node.binary(BinaryKind::And, inside, here) : here;
     position =
         position
@@ -227,11 +302,15 @@ LogicalResult scatterNd(OnnxNode &node) {
   llvm::append_range(flatUpdates, shape.drop_front(depth));
   Value data = node.reshape(node.input(0), flat);
   Value updates = node.reshape(node.input(2), flatUpdates);
+  Value positions = rowPositions(node, rows, depth);
+  if (isAdded(combination, data))
+    return node.finish(
+        node.reshape(addRows(node, data, positions, updates, 0), shape));
   auto table = RankedTensorType::get({places, rows}, node.builder.getI64Type());
-  Value hits = node.compare(ComparePredicate::Eq,
-                            node.broadcastDims(rowPositions(node, rows, depth),
-                                               table.getShape(), {1}),
-                            node.iota(table, 0));
+  Value hits =
+      node.compare(ComparePredicate::Eq,
+                   node.broadcastDims(positions, table.getShape(), {1}),
+                   node.iota(table, 0));
   if (combination) {
     SmallVector<int64_t> perm, wide(flat), dims;
     for (int64_t d = 1; d < int64_t(flat.size()); ++d)

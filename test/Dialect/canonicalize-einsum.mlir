@@ -63,3 +63,19 @@ func.func @keeps_gemm(%a: tensor<2x4x9xf32>, %b: tensor<2x3x9xf32>) -> tensor<4x
   %0 = autopar.einsum "opx,ipx->oi" %at, %bt : (tensor<4x2x9xf32>, tensor<3x2x9xf32>) -> tensor<4x3xf32>
   return %0 : tensor<4x3xf32>
 }
+
+// What is contracted in two orders is a GEMM of a transpose, of the smaller tensor here; small contractions are loops.
+// CHECK-LABEL: func @transposes_for_gemm
+// CHECK: %[[T:.*]] = autopar.transpose %arg1 perm = [0, 2, 1, 3] : tensor<2x32x8x16xf32> -> tensor<2x8x32x16xf32>
+// CHECK: autopar.einsum "bijk,bjkl->bil" %arg0, %[[T]] : (tensor<2x64x8x32xf32>, tensor<2x8x32x16xf32>) -> tensor<2x64x16xf32>
+// CHECK-NEXT: return
+func.func @transposes_for_gemm(%a: tensor<2x64x8x32xf32>, %b: tensor<2x32x8x16xf32>) -> tensor<2x64x16xf32> {
+  %0 = autopar.einsum "bijk,bkjl->bil" %a, %b : (tensor<2x64x8x32xf32>, tensor<2x32x8x16xf32>) -> tensor<2x64x16xf32>
+  return %0 : tensor<2x64x16xf32>
+}
+// CHECK-LABEL: func @keeps_small
+// CHECK-NEXT: autopar.einsum "ijk,kjl->il"
+func.func @keeps_small(%a: tensor<4x8x4xf32>, %b: tensor<4x8x4xf32>) -> tensor<4x4xf32> {
+  %0 = autopar.einsum "ijk,kjl->il" %a, %b : (tensor<4x8x4xf32>, tensor<4x8x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}

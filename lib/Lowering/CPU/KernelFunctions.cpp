@@ -109,6 +109,7 @@ LLVM::LLVMFuncOp KernelBuilder::emit(StringRef name, const Nest &nest) {
   builder.setInsertionPoint(done);
   StackEmitter emit(builder, loc, entry, tables);
   emit.findings.columnReductions = findings.columnReductions;
+  emit.findings.scatters = findings.scatters;
   bindArguments(emit, entry);
   Index flat = openNest(emit, entry, nest);
   storeOutputs(emit, kernel, slots, entry->getArguments(),

@@ -17,6 +17,9 @@ namespace {
 constexpr int64_t kElementsPerIteration = 512;
 /// Sums of so many columns at a time stay in the first cache.
 constexpr int64_t kMostColumns = 512, kLeastColumns = 8;
+/// Sums of a scatter's rows that are kept together at most, and how many blocks
+/// of them there are at least, by the elements of a row.
+constexpr int64_t kMostScattered = 16384, kFewBlocks = 4, kManyBlocks = 16;
 /// Sides of tiles that are not square, where one dimension is short: whole
 /// lines of what is read, of few rows, which may all be in one set of the
 /// cache.
@@ -39,6 +42,30 @@ void cutColumns(int64_t space, const Findings &findings,
         cuts.insert(block);
         break;
       }
+}
+
+/// Cuts what the rows of a scatter have together into blocks. Each looks at all
+/// indices, so there are few where that is most of the work, and some for each
+/// core where rows are long; they fit into the second cache. Rows that nothing
+/// divides so are one block, if they are few.
+void cutScatters(int64_t space, const Findings &findings,
+                 std::set<int64_t> &cuts) {
+  for (const auto &[op, rows] : findings.scatters) {
+    cuts.insert(rows.elements);
+    auto fits = [&](int64_t block) {
+      return llvm::all_of(cuts, [&](int64_t cut) { return cut % block == 0; });
+    };
+    int64_t least = std::clamp(rows.width, kFewBlocks, kManyBlocks);
+    int64_t block =
+        std::min(kMostScattered, std::max(kLeastColumns, space / least));
+    while (block > 1 && !fits(block))
+      --block;
+    if (space / block > 4 * least && rows.elements <= kMaxStackRow &&
+        fits(rows.elements))
+      block = rows.elements;
+    if (block >= kLeastColumns)
+      cuts.insert(block);
+  }
 }
 
 bool hasRows(KernelOp kernel) {
@@ -170,11 +197,14 @@ Nest nestOf(KernelOp kernel, const Findings &findings) {
   int64_t space = spaceOf(kernel);
   std::set<int64_t> cuts(findings.boundaries);
   loops::cutAtOutputs(kernel, space, cuts);
+  cutScatters(space, findings, cuts);
   cutColumns(space, findings, cuts);
   std::pair<int64_t, int64_t> row = rowPiece(kernel, space);
   Nest nest = cutNest(space, cuts, row);
   tile(nest, findings);
-  if (findings.wholeFolds && space > 1) {
+  bool isOneBlock = nest.parts.size() == 1 && !findings.scatters.empty() &&
+                    space <= kMaxStackRow;
+  if ((findings.wholeFolds || isOneBlock) && space > 1) {
     nest.inner = space;
     return nest;
   }

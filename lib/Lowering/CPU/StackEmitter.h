@@ -30,6 +30,8 @@ public:
 
 private:
   struct ColumnFold;
+  mlir::Value scatterList(ScatterOp op, llvm::ArrayRef<Index> at);
+  mlir::Value scatterBlock(ScatterOp op, llvm::ArrayRef<Index> at);
   void loopAt(unsigned depth, mlir::Value extent,
               llvm::function_ref<void(Index)> body);
   std::optional<Index> moveColumn(Index index, mlir::Value from,

@@ -155,42 +155,4 @@ Value StackEmitter::topKElement(TopKOp op, ArrayRef<Index> at) {
   return emit.load(row, i64, at[dim]);
 }
 
-//===----------------------------------------------------------------------===//
-// scatter
-//===----------------------------------------------------------------------===//
-
-/// The numbers of the indices that mean a row are found once per row.
-Value StackEmitter::scatterElement(ScatterOp op, ArrayRef<Index> at) {
-  LoopEmitter &emit = *this;
-  ArrayRef<int64_t> shape = shapeOf(op.getIndices());
-  int64_t size = elementsOf(op.getIndices());
-  if (size > kMaxStackRow || size == 0)
-    return LoopEmitter::scatterElement(op, at);
-  Index row = at[op.getDim()];
-  Type i64 = emit.builder.getI64Type();
-  Value &count = emit.remembered(emit.key(op, row));
-  Value &list =
-      emit.remembered(emit.key(op.getResult().getAsOpaquePointer(), row));
-  if (!count) {
-    Value buffer = emit.stackBuffer(i64, size);
-    auto body = [&](ArrayRef<Index> i, Value found) {
-      emit.store(emit.value(i[0]), buffer, i64, {found});
-      Value hit = hitsRow(emit, op, emit.delinearize(i[0], shape), row);
-      return emit.addInt(found, emit.make<arith::ExtUIOp>(i64, hit));
-    };
-    count = emit.fold({size}, row, emit.constantInt(0), body, nullptr);
-    list = emit.pin(buffer, emit.depth(count));
-  }
-  Value numbers = list;
-  bool natural = isNatural(op.getUpdates().getType());
-  return emit.foldRange(
-      count, std::max(emit.depth(at), emit.depth(count)),
-      neutralFor(emit, ReduceKind::Sum, op.getUpdates()),
-      [&](Index i, Value acc) {
-        Index number = {emit.load(numbers, i64, i)};
-        Value x = updateAt(emit, op, emit.delinearize(number, shape), at);
-        return combineElements(emit, ReduceKind::Sum, acc, x, natural);
-      });
-}
-
 } // namespace autopar::cpu

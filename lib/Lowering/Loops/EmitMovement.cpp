@@ -183,11 +183,23 @@ static Value emitElement(LoopEmitter &emit, GatherOp op, ArrayRef<Index> at) {
   return readGuarded(emit, op.getData(), guarded, 0);
 }
 
-Value hitsRow(LoopEmitter &emit, ScatterOp op, ArrayRef<Index> at, Index row) {
+/// Of the whole dimension.
+static Value wholeRow(LoopEmitter &emit, ScatterOp op, ArrayRef<Index> at) {
   int64_t rows = shapeOf(op.getResult())[op.getDim()];
   int64_t whole = op.getSize().value_or(rows);
   Value index = emitIndexElement(emit, op.getIndices(), at);
-  index = emit.clamp(fromEnd(emit, index, whole), whole);
+  return emit.clamp(fromEnd(emit, index, whole), whole);
+}
+
+Value rowOfIndex(LoopEmitter &emit, ScatterOp op, ArrayRef<Index> at) {
+  Value row = wholeRow(emit, op, at);
+  if (op.getOffset())
+    row = emit.make<arith::SubIOp>(row, emit.element(op.getOffset(), {}));
+  return row;
+}
+
+Value hitsRow(LoopEmitter &emit, ScatterOp op, ArrayRef<Index> at, Index row) {
+  Value index = wholeRow(emit, op, at);
   Value wanted = emit.value(row);
   if (op.getOffset())
     wanted = emit.addInt(wanted, emit.element(op.getOffset(), {}));

@@ -62,6 +62,11 @@ struct FoldFinding {
   bool columns;  // most of what it reads is contiguous along the space
 };
 
+/// Elements of all rows of a scatter together, and of one.
+struct ScatterFinding {
+  int64_t elements, width;
+};
+
 /// What one emission of a kernel finds out for the next.
 struct Findings {
   /// Places where used digits of the flat space begin or end.
@@ -74,6 +79,8 @@ struct Findings {
   int64_t crossStride = 0;
   /// Reductions over rows whose columns, so many, are contiguous.
   llvm::MapVector<mlir::Operation *, int64_t> columnReductions;
+  /// Scatters whose rows are contiguous.
+  llvm::MapVector<mlir::Operation *, ScatterFinding> scatters;
 };
 
 class LoopEmitter {
@@ -314,6 +321,10 @@ mlir::Value neutralFor(LoopEmitter &emit, ReduceKind kind, mlir::Value tensor);
 /// number.
 mlir::Value isBetter(LoopEmitter &emit, TopKOp op, mlir::Value a,
                      mlir::Value b);
+/// The row of the block that the index at `at` means; one outside of the block
+/// is no row of it.
+mlir::Value rowOfIndex(LoopEmitter &emit, ScatterOp op,
+                       llvm::ArrayRef<Index> at);
 /// Whether the index at `at` means the row of the block at `row`.
 mlir::Value hitsRow(LoopEmitter &emit, ScatterOp op, llvm::ArrayRef<Index> at,
                     Index row);

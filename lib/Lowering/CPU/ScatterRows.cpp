@@ -1,0 +1,139 @@
+//===- ScatterRows.cpp - Rows that updates are added to -------------------===//
+//
+//   for r: for c: acc = 0                    block[0 .. C) = 0
+//          for i: if index[i] == r:     =>   for i: for c of row index[i] that
+//                   acc += u[i, c]               is in the block:
+//          use acc                                 block[at] += u[i, c]
+//                                            for at: use block[at]
+//
+// Each index is looked at once for a block of the result, and the sums of a row
+// are made in the order of the indices.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StackEmitter.h"
+#include "autopar/Dialect/Shapes.h"
+
+using namespace mlir;
+
+namespace autopar::cpu {
+
+using namespace loops;
+
+/// The numbers of the indices that mean a row are found once per row.
+Value StackEmitter::scatterList(ScatterOp op, ArrayRef<Index> at) {
+  LoopEmitter &emit = *this;
+  ArrayRef<int64_t> shape = shapeOf(op.getIndices());
+  int64_t size = elementsOf(op.getIndices());
+  if (size > kMaxStackRow || size == 0)
+    return LoopEmitter::scatterElement(op, at);
+  Index row = at[op.getDim()];
+  Type i64 = emit.builder.getI64Type();
+  Value &count = emit.remembered(emit.key(op, row));
+  Value &list =
+      emit.remembered(emit.key(op.getResult().getAsOpaquePointer(), row));
+  if (!count) {
+    Value buffer = emit.stackBuffer(i64, size);
+    auto body = [&](ArrayRef<Index> i, Value found) {
+      emit.store(emit.value(i[0]), buffer, i64, {found});
+      Value hit = hitsRow(emit, op, emit.delinearize(i[0], shape), row);
+      return emit.addInt(found, emit.make<arith::ExtUIOp>(i64, hit));
+    };
+    count = emit.fold({size}, row, emit.constantInt(0), body, nullptr);
+    list = emit.pin(buffer, emit.depth(count));
+  }
+  Value numbers = list;
+  bool natural = isNatural(op.getUpdates().getType());
+  return emit.foldRange(
+      count, std::max(emit.depth(at), emit.depth(count)),
+      neutralFor(emit, ReduceKind::Sum, op.getUpdates()),
+      [&](Index i, Value acc) {
+        Index number = {emit.load(numbers, i64, i)};
+        Value x = updateAt(emit, op, emit.delinearize(number, shape), at);
+        return combineElements(emit, ReduceKind::Sum, acc, x, natural);
+      });
+}
+
+/// What the row dimension and those behind it have as a flat index.
+static Index flatRow(StackEmitter &emit, ScatterOp op, ArrayRef<Index> at) {
+  return emit.linearize(at.drop_front(op.getDim()),
+                        shapeOf(op.getResult()).drop_front(op.getDim()));
+}
+
+/// All sums of the innermost open loop at once, if that is a part of the rows
+/// that is contiguous; null if not.
+Value StackEmitter::scatterBlock(ScatterOp op, ArrayRef<Index> at) {
+  auto open = dyn_cast_or_null<scf::ForOp>(scopes.back().loop);
+  std::optional<int64_t> size =
+      open ? getConstantIntValue(open.getUpperBound()) : std::nullopt;
+  if (!size || *size > kMaxStackRow || open.getNumRegionIterArgs() != 0)
+    return nullptr;
+  Value column = open.getInductionVar();
+  SmallVector<Index> first;
+  for (const Index &index : at) {
+    std::optional<Index> moved = moveColumn(index, column, constantInt(0));
+    if (!moved)
+      return nullptr;
+    first.push_back(*moved);
+  }
+  Index row = flatRow(*this, op, at);
+  unsigned outside = scopes.size() - 2;
+  if (!spaces.contains(row.value) || row.divisor != 1 ||
+      depth(ArrayRef(first)) > outside || depth(row) <= outside)
+    return nullptr;
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
+  ArrayRef<int64_t> inner = shape.drop_front(op.getDim() + 1);
+  int64_t width = llvm::product_of(inner);
+  Value base = value(flatRow(*this, op, first));
+  Value none = neutralFor(*this, ReduceKind::Sum, op.getUpdates());
+  Type type = none.getType();
+  Value block = stackBuffer(storageType(type), *size);
+  loopAt(outside, constantInt(*size),
+         [&](Index c) { store(none, block, type, c); });
+  block = pin(block, outside);
+  int64_t count = elementsOf(op.getIndices());
+  loopAt(outside, constantInt(count), [&](Index number) {
+    SmallVector<Index> where = delinearize(number, shapeOf(op.getIndices()));
+    // The columns [from, to) of the row are in the block.
+    Value begin =
+        make<arith::SubIOp>(mulInt(rowOfIndex(*this, op, where), width), base);
+    Value zero = constantInt(0);
+    Value from = make<arith::MaxSIOp>(make<arith::SubIOp>(zero, begin), zero);
+    Value to = make<arith::MinSIOp>(
+        make<arith::SubIOp>(constantInt(*size), begin), constantInt(width));
+    Value columns = make<arith::MaxSIOp>(make<arith::SubIOp>(to, from), zero);
+    loopAt(outside + 1, columns, [&](Index step) {
+      Index c = {addInt(from, step.value)};
+      SmallVector<Index> element(at.take_front(op.getDim() + 1));
+      llvm::append_range(element, delinearize(c, inner));
+      Value x = updateAt(*this, op, where, element);
+      Index place = {addInt(begin, c.value)};
+      Value sum =
+          combineElements(*this, ReduceKind::Sum, load(block, type, place), x,
+                          isNatural(op.getUpdates().getType()));
+      store(sum, block, type, place);
+    });
+  });
+  return load(pin(block, outside), type, {column});
+}
+
+Value StackEmitter::scatterElement(ScatterOp op, ArrayRef<Index> at) {
+  bool isSecond = findings.scatters.contains(op);
+  if (isSecond)
+    if (Value sum = scatterBlock(op, at))
+      return sum;
+  Index row = flatRow(*this, op, at);
+  auto space = spaces.find(row.value);
+  if (isSecond || space == spaces.end() || row.divisor != 1 ||
+      elementsOf(op.getIndices()) == 0)
+    return scatterList(op, at);
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
+  findings.scatters[op] = {llvm::product_of(shape.drop_front(op.getDim())),
+                           llvm::product_of(shape.drop_front(op.getDim() + 1))};
+  findings.foldsFound.push_back(
+      {digitsOf(at), elementsOf(op.getIndices()), false, true});
+  findings.folds = true;
+  return neutralFor(*this, ReduceKind::Sum, op.getUpdates());
+}
+
+} // namespace autopar::cpu
