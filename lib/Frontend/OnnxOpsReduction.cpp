@@ -130,6 +130,45 @@ LogicalResult logSumExp(OnnxNode &node) {
   return node.finish(result);
 }
 
+/// Longer running sums are made of blocks of so many elements, for an element
+/// of one alone looks at all before it, or a row of them is kept.
+constexpr int64_t kLongScan = 8192, kScanBlock = 512;
+
+/// A running sum or product along `axis`: of each block, combined with that of
+/// all blocks before it.
+Value runningFold(OnnxNode &node, ReduceKind kind, Value x, int64_t axis,
+                  bool exclusive, bool reverse) {
+  auto scan = [&](Value of, int64_t dim, bool without) {
+    return node.create<ScanOp>(OnnxNode::typeOf(of), kind, of, dim, without,
+                               reverse);
+  };
+  SmallVector<int64_t> shape(OnnxNode::shapeOf(x));
+  if (shape[axis] <= kLongScan)
+    return scan(x, axis, exclusive);
+  bool isSum = kind == ReduceKind::Sum;
+  int64_t count = llvm::divideCeil(shape[axis], kScanBlock);
+  SmallVector<int64_t> low(shape.size(), 0), high(low), blocks(shape);
+  high[axis] = count * kScanBlock - shape[axis];
+  blocks[axis] += high[axis];
+  if (high[axis] > 0)
+    x = node.create<PadOp>(OnnxNode::typeOf(x).clone(blocks), x, low, high,
+                           llvm::APFloat(isSum ? 0.0 : 1.0));
+  SmallVector<int64_t> padded(blocks);
+  blocks[axis] = kScanBlock;
+  blocks.insert(blocks.begin() + axis, count);
+  x = node.reshape(x, blocks);
+  Value totals = runningFold(node, kind, node.reduce(kind, x, {axis + 1}), axis,
+                             /*exclusive=*/true, reverse);
+  SmallVector<int64_t> dims;
+  for (int64_t d = 0; d < int64_t(blocks.size()); ++d)
+    if (d != axis + 1)
+      dims.push_back(d);
+  Value running = node.binary(isSum ? BinaryKind::Add : BinaryKind::Mul,
+                              node.broadcastDims(totals, blocks, dims),
+                              scan(x, axis + 1, exclusive));
+  return node.slice(node.reshape(running, padded), low, shape);
+}
+
 template <ReduceKind kind> LogicalResult cumulative(OnnxNode &node) {
   FailureOr<int64_t> given = node.scalarInt(1);
   if (failed(given))
@@ -137,9 +176,11 @@ template <ReduceKind kind> LogicalResult cumulative(OnnxNode &node) {
   FailureOr<int64_t> axis = node.normalizeAxis(*given, node.rank(0));
   if (failed(axis))
     return failure();
-  return node.finish(node.create<ScanOp>(
-      node.type(0), kind, node.input(0), *axis,
-      bool(node.getInt("exclusive", 0)), bool(node.getInt("reverse", 0))));
+  bool isLong = node.shape(0)[*axis] > kLongScan;
+  Value x = isLong ? node.widened(node.input(0)) : node.input(0);
+  Value running = runningFold(node, kind, x, *axis, node.getInt("exclusive", 0),
+                              node.getInt("reverse", 0));
+  return node.finish(node.convert(running, OnnxNode::elementOf(node.input(0))));
 }
 
 constexpr StringLiteral kAxes = "axes:ints keepdims:int";
