@@ -43,19 +43,58 @@ bool isWhole(const WindowSpec &window, ArrayRef<int64_t> spatial) {
   return true;
 }
 
+/// Windows so large that one dimension after the other reads far less.
+bool isSeparable(const WindowSpec &window) {
+  constexpr int64_t kGain = 2;
+  int64_t whole = 1, apart = 0;
+  for (int64_t size : window.size) {
+    whole *= size;
+    apart += size;
+  }
+  return whole > kGain * apart;
+}
+
+/// The same window along dimension `d`, over one element of the others.
+WindowSpec along(const WindowSpec &window, unsigned d,
+                 ArrayRef<int64_t> spatial) {
+  WindowSpec one = window;
+  for (unsigned other = 0; other < spatial.size(); ++other) {
+    if (other == d)
+      continue;
+    one.size[other] = one.strides[other] = one.dilations[other] = 1;
+    one.low[other] = one.high[other] = 0;
+    one.out[other] = spatial[other];
+  }
+  return one;
+}
+
 Value pool(OnnxNode &node, Value x, ReduceKind kind, WindowSpec window) {
-  ArrayRef<int64_t> spatial = node.shape(0).drop_front(2);
+  SmallVector<int64_t> spatial(node.shape(0).drop_front(2));
   for (unsigned d = 0; d < spatial.size(); ++d)
     trimWindow(window, d, spatial[d]);
-  SmallVector<int64_t> shape(node.shape(0).take_front(2));
-  llvm::append_range(shape, window.out);
+  auto shapeOf = [&](const WindowSpec &by) {
+    SmallVector<int64_t> shape(node.shape(0).take_front(2));
+    llvm::append_range(shape, by.out);
+    return shape;
+  };
   if (isWhole(window, spatial)) {
     auto dims = llvm::to_vector(llvm::seq<int64_t>(2, node.rank(0)));
-    return node.reshape(node.reduce(kind, x, dims), shape);
+    return node.reshape(node.reduce(kind, x, dims), shapeOf(window));
   }
-  return node.create<PoolOp>(OnnxNode::typeOf(x).clone(shape), kind, x,
-                             window.size, window.strides, window.dilations,
-                             window.low, window.high);
+  auto create = [&](Value of, const WindowSpec &by) {
+    return node.create<PoolOp>(OnnxNode::typeOf(of).clone(shapeOf(by)), kind,
+                               of, by.size, by.strides, by.dilations, by.low,
+                               by.high);
+  };
+  if (!isSeparable(window))
+    return create(x, window);
+  for (unsigned d = spatial.size(); d-- > 0;) {
+    WindowSpec one = along(window, d, spatial);
+    spatial[d] = window.out[d];
+    if (one.size[d] > 1 || one.strides[d] > 1)
+      x = create(x, one);
+  }
+  return x;
 }
 
 /// Calls `visit(position)` for each element of a window, in order.

@@ -24,6 +24,9 @@ public:
                           llvm::ArrayRef<Index> at, mlir::Value init,
                           ColumnBody body, Combine combine, bool sums) override;
   mlir::Value rowBuffer(mlir::Type element, int64_t size) override;
+  mlir::Value elementOfMany(mlir::ValueRange tensors, Index which,
+                            llvm::ArrayRef<Index> at) override;
+  mlir::Value poolElement(PoolOp op, llvm::ArrayRef<Index> at) override;
   mlir::Value scanElement(ScanOp op, llvm::ArrayRef<Index> at) override;
   mlir::Value topKElement(TopKOp op, llvm::ArrayRef<Index> at) override;
   mlir::Value scatterElement(ScatterOp op, llvm::ArrayRef<Index> at) override;

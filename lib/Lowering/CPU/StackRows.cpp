@@ -41,6 +41,33 @@ Value StackEmitter::rowBuffer(Type element, int64_t size) {
   return size <= kMaxStackRow ? stackBuffer(element, size) : Value();
 }
 
+/// By a table of their addresses.
+Value StackEmitter::elementOfMany(ValueRange tensors, Index which,
+                                  ArrayRef<Index> at) {
+  auto type = cast<RankedTensorType>(tensors.front().getType());
+  for (Value tensor : tensors)
+    if (!memory.contains(tensor) || tensor.getType() != type ||
+        memory[tensor].layout != memory[tensors.front()].layout)
+      return nullptr;
+  Layout layout = memory[tensors.front()].layout;
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Key what{this};
+  for (Value tensor : tensors)
+    what.push_back(tensor.getAsOpaquePointer());
+  Value table = remembered(what);
+  if (!table) {
+    table = stackBuffer(pointer, tensors.size());
+    for (auto [number, tensor] : llvm::enumerate(tensors))
+      store(memory[tensor].pointer, table, pointer, constantIndex(number));
+    table = remembered(what) = pin(table, 0);
+  }
+  auto places = inMemoryOrder(at, layout);
+  auto shape = inMemoryOrder(type.getShape(), layout);
+  noteRead(places, shape);
+  return load(load(table, pointer, which), type.getElementType(),
+              linearize(places, shape));
+}
+
 //===----------------------------------------------------------------------===//
 // scan
 //===----------------------------------------------------------------------===//

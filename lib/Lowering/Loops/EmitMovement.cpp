@@ -104,7 +104,23 @@ static Value emitElement(LoopEmitter &emit, PadOp op, ArrayRef<Index> at) {
                      op.getValue().convertToDouble());
 }
 
+/// Of many operands of one size, which one it is follows from the index; null:
+/// there are few, or it does not.
+static Value emitOneOfMany(LoopEmitter &emit, ConcatOp op, ArrayRef<Index> at) {
+  constexpr int64_t kMany = 8;
+  int64_t dim = op.getDim(), count = op.getInputs().size();
+  int64_t size = shapeOf(op.getInputs().front())[dim];
+  if (count <= kMany || size * count != shapeOf(op.getResult())[dim])
+    return nullptr;
+  SmallVector<Index> source(at);
+  source[dim] = emit.digit(at[dim], 1, size);
+  return emit.elementOfMany(op.getInputs(), emit.digit(at[dim], size, count),
+                            source);
+}
+
 static Value emitElement(LoopEmitter &emit, ConcatOp op, ArrayRef<Index> at) {
+  if (Value one = emitOneOfMany(emit, op, at))
+    return one;
   int64_t dim = op.getDim(), start = 0;
   Value index = emit.value(at[dim]), result;
   for (Value input : op.getInputs()) {

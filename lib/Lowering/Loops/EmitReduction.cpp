@@ -266,22 +266,26 @@ static Value readWindow(LoopEmitter &emit, Value tensor,
   return emit.make<arith::SelectOp>(inside, read, fill);
 }
 
-static Value emitElement(LoopEmitter &emit, PoolOp op, ArrayRef<Index> at) {
-  Value neutral = neutralFor(emit, op.getKind(), op.getInput());
+Value LoopEmitter::poolElement(PoolOp op, ArrayRef<Index> at) {
+  Value neutral = neutralFor(*this, op.getKind(), op.getInput());
   auto combine = [&](Value acc, Value x) {
-    return combineElements(emit, op.getKind(), acc, x,
+    return combineElements(*this, op.getKind(), acc, x,
                            isNatural(op.getInput().getType()));
   };
-  return emit.fold(
+  return fold(
       op.getWindow(), at, neutral,
       [&](ArrayRef<Index> in, Value acc) {
-        Value x = readWindow(emit, op.getInput(),
+        Value x = readWindow(*this, op.getInput(),
                              SmallVector<Index>(at.take_front(2)),
                              at.drop_front(2), in, op.getStrides(),
                              op.getDilations(), op.getPadLow(), neutral);
         return combine(acc, x);
       },
       combine);
+}
+
+static Value emitElement(LoopEmitter &emit, PoolOp op, ArrayRef<Index> at) {
+  return emit.poolElement(op, at);
 }
 
 /// Naive: where no library call fits.

@@ -240,6 +240,14 @@ public:
   virtual IndexBlock blockOf(mlir::Value index, int64_t extent) {
     return {index};
   }
+  /// The element of tensor `which` of several that are in memory alike. Null:
+  /// each element is chosen among those of all.
+  virtual mlir::Value elementOfMany(mlir::ValueRange tensors, Index which,
+                                    llvm::ArrayRef<Index> at) {
+    return nullptr;
+  }
+  /// One element of a pooling.
+  virtual mlir::Value poolElement(PoolOp op, llvm::ArrayRef<Index> at);
   /// Elements of rows that cannot be had one by one: a running sum, the
   /// positions of the best.
   virtual mlir::Value scanElement(ScanOp op, llvm::ArrayRef<Index> at);
