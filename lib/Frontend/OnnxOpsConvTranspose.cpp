@@ -1,12 +1,12 @@
 //===- OnnxOpsConvTranspose.cpp - ONNX transposed convolution -------------===//
 //
-// A convolution of the input, spread apart by the strides, with the filter
-// mirrored and its channels exchanged.
+// The transpose of a convolution, which the gradient of one is, too.
 //
 //===----------------------------------------------------------------------===//
 
 #include "OnnxNode.h"
 #include "WindowAttributes.h"
+#include "autopar/Dialect/TransposedWindows.h"
 
 using namespace mlir;
 using llvm::Twine;
@@ -81,50 +81,6 @@ FailureOr<Geometry> geometryOf(OnnxNode &node) {
   return geometry;
 }
 
-/// Zeros between the elements of the spatial dimensions: [h, w] becomes
-/// [h, 1, w, 1], padded to [h, s, w, s], then [h * s, w * s] without the end.
-Value spreadApart(OnnxNode &node, Value x, ArrayRef<int64_t> strides) {
-  SmallVector<int64_t> split(OnnxNode::shapeOf(x).take_front(2));
-  SmallVector<int64_t> low(2, 0), high(2, 0), merged = split, cut = split;
-  for (auto [size, stride] :
-       llvm::zip_equal(OnnxNode::shapeOf(x).drop_front(2), strides)) {
-    split.append({size, 1});
-    low.append({0, 0});
-    high.append({0, stride - 1});
-    merged.push_back(size * stride);
-    cut.push_back((size - 1) * stride + 1);
-  }
-  if (llvm::all_of(strides, [](int64_t stride) { return stride == 1; }))
-    return x;
-  SmallVector<int64_t> padded = split;
-  for (unsigned i = 0; i < padded.size(); ++i)
-    padded[i] += high[i];
-  x = node.create<PadOp>(OnnxNode::typeOf(x).clone(padded),
-                         node.reshape(x, split), low, high, llvm::APFloat(0.0));
-  SmallVector<int64_t> zeros(merged.size(), 0);
-  return node.slice(node.reshape(x, merged), zeros, cut);
-}
-
-/// [groups * c, o, window...] -> [groups * o, c, window...], windows mirrored.
-Value turnFilter(OnnxNode &node, Value w, int64_t groups) {
-  SmallVector<int64_t> shape(OnnxNode::shapeOf(w)), starts(shape.size(), 0);
-  SmallVector<int64_t> steps(shape.size(), 1);
-  for (unsigned d = 2; d < shape.size(); ++d) {
-    starts[d] = shape[d] - 1;
-    steps[d] = shape[d] > 1 ? -1 : 1;
-  }
-  w = node.slice(w, starts, shape, steps);
-  int64_t c = shape[0] / groups, o = shape[1];
-  SmallVector<int64_t> split = {groups, c, o}, perm = {0, 2, 1};
-  SmallVector<int64_t> merged = {groups * o, c};
-  for (unsigned d = 2; d < shape.size(); ++d) {
-    split.push_back(shape[d]);
-    perm.push_back(d + 1);
-    merged.push_back(shape[d]);
-  }
-  return node.reshape(node.transpose(node.reshape(w, split), perm), merged);
-}
-
 LogicalResult checkChannels(OnnxNode &node, int64_t groups) {
   if (failed(node.requireFloat(0)) || failed(node.requireRank(0, 3, 5)) ||
       failed(node.requireRank(1, node.rank(0), node.rank(0))))
@@ -151,28 +107,19 @@ LogicalResult convTranspose(OnnxNode &node) {
   FailureOr<Geometry> geometry = geometryOf(node);
   if (failed(geometry))
     return failure();
-  Value x = spreadApart(node, node.input(0), geometry->strides);
   SmallVector<int64_t> shape = {node.shape(0)[0], node.shape(1)[1] * groups};
-  SmallVector<int64_t> low, high, starts(2, 0), ones, cut = shape;
   for (unsigned d = 0; d + 2 < node.rank(0); ++d) {
-    int64_t span = spanOf(node, *geometry, d);
-    int64_t below = span - 1 - geometry->low[d];
-    int64_t above = span - 1 - geometry->high[d] + geometry->outputPadding[d];
-    low.push_back(std::max<int64_t>(below, 0));
-    high.push_back(std::max<int64_t>(above, 0));
-    int64_t padded = OnnxNode::shapeOf(x)[d + 2] + low[d] + high[d] - span + 1;
-    starts.push_back(std::max<int64_t>(-below, 0));
-    cut.push_back(padded - starts.back() - std::max<int64_t>(-above, 0));
-    if (padded < 1 || cut.back() < 1)
+    shape.push_back(geometry->strides[d] * (node.shape(0)[d + 2] - 1) +
+                    geometry->outputPadding[d] + spanOf(node, *geometry, d) -
+                    geometry->low[d] - geometry->high[d]);
+    if (shape.back() < 1)
       return node.error("its padding leaves nothing of dimension " +
                         Twine(d + 2));
-    shape.push_back(padded);
-    ones.push_back(1);
   }
-  Value y = node.create<ConvolutionOp>(
-      node.type(0).clone(shape), x, turnFilter(node, node.input(1), groups),
-      ones, geometry->dilations, low, high, groups);
-  y = node.slice(y, starts, cut);
+  TensorBuilder b(node.builder, node.loc);
+  Value y = transposedConvolution(
+      b, node.input(0), node.input(1), node.type(0).clone(shape),
+      {geometry->strides, geometry->dilations, geometry->low}, groups);
   if (node.has(2))
     y = node.binaryAlong(BinaryKind::Add, y, node.input(2), 1);
   return node.finish(y);

@@ -44,6 +44,24 @@ Value combineElements(LoopEmitter &emit, ReduceKind kind, Value acc, Value x,
              : emit.make<arith::MinimumFOp>(acc, x, nsz);
 }
 
+/// Whether elements of `op` come from others that a loop makes: for each column
+/// once, but again for each row where the rows are the outer loop.
+static bool readsFolds(const LoopEmitter &emit, Operation *op) {
+  SmallVector<Value> open(op->getOperands());
+  llvm::DenseSet<Value> seen;
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    auto source = value.getDefiningOp<KernelOpInterface>();
+    if (!source || emit.isInMemory(value) || !seen.insert(value).second)
+      continue;
+    KernelClass kind = source.getKernelClass();
+    if (kind == KernelClass::Reduction || kind == KernelClass::Window)
+      return true;
+    llvm::append_range(open, source->getOperands());
+  }
+  return false;
+}
+
 /// Remembers that the reduction's operands are contiguous along what it keeps.
 static void noteColumns(LoopEmitter &emit, Operation *op,
                         ArrayRef<Read> reads) {
@@ -54,7 +72,7 @@ static void noteColumns(LoopEmitter &emit, Operation *op,
     if (read.stride == 1)
       columns = std::max(columns, read.size);
   }
-  if (columns > 1)
+  if (columns > 1 && !readsFolds(emit, op))
     emit.findings.columnReductions[op] = columns;
 }
 

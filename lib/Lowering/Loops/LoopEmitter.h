@@ -94,6 +94,7 @@ public:
   void bind(mlir::Value tensor, mlir::Value pointer, Layout layout) {
     memory[tensor] = {pointer, std::move(layout)};
   }
+  bool isInMemory(mlir::Value tensor) const { return memory.contains(tensor); }
   /// The device's linear index along `axes`.
   void bindPosition(mlir::ArrayAttr axes, mlir::Value value) {
     positions[axes] = value;

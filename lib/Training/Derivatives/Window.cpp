@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Derivatives.h"
-#include "Phases.h"
-#include <functional>
+#include "autopar/Dialect/Phases.h"
+#include "autopar/Dialect/TransposedWindows.h"
 #include <limits>
 
 using namespace mlir;
@@ -16,59 +16,18 @@ namespace autopar {
 
 namespace {
 
-/// Padding of dimension `dim` that a window may have: what is negative is cut
-/// off the operand.
-Value cut(TensorBuilder &b, Value x, int64_t dim, int64_t &low, int64_t &high) {
-  int64_t size = shapeOf(x)[dim];
-  int64_t first = std::min(size, std::max<int64_t>(0, -low));
-  int64_t end = std::max(first, size - std::max<int64_t>(0, -high));
-  low = std::max<int64_t>(0, low);
-  high = std::max<int64_t>(0, high);
-  return end - first == size ? x : b.slice(x, dim, first, end - first);
-}
-
-/// The gradient of what windows gave, as what windows read it again: spread
-/// apart by the strides, with padding from which it gets the shape `to`.
-struct Backward {
-  Value gradient;
-  SmallVector<int64_t> low, high, strides;
-
-  Backward(TensorBuilder &b, Value g, ArrayRef<int64_t> window,
-           ArrayRef<int64_t> by, ArrayRef<int64_t> dilations,
-           ArrayRef<int64_t> padLow, ArrayRef<int64_t> to)
-      : strides(window.size(), 1) {
-    SmallVector<int64_t> shape(shapeOf(g)), starts(shape.size(), 0),
-        steps(shape.size(), 1);
-    for (auto [i, stride] : llvm::enumerate(by)) {
-      steps[i + 2] = stride;
-      shape[i + 2] = (shape[i + 2] - 1) * stride + 1;
-    }
-    gradient = b.place(g, starts, steps, shape);
-    for (auto [i, size] : llvm::enumerate(window)) {
-      int64_t reach = (size - 1) * dilations[i];
-      low.push_back(reach - padLow[i]);
-      high.push_back(to[i + 2] + reach - shape[i + 2] - low[i]);
-      gradient = cut(b, gradient, i + 2, low[i], high[i]);
-    }
-  }
-};
-
-/// Of each spatial dimension.
-using PhaseLists = SmallVector<SmallVector<Phase>>;
-
-/// More are one convolution of a gradient that is spread apart by the strides.
-constexpr int64_t kMostPhases = 16;
-
 struct ConvolutionDerivative
     : Derivative<ConvolutionDerivative, ConvolutionOp> {
   static Gradients build(ConvolutionOp op, TensorBuilder &b, Value g,
                          ArrayRef<bool> wanted) {
     SmallVector<Value> gradients(2);
-    bool pointwise = isPointwise(op);
     if (wanted[0])
-      gradients[0] = pointwise ? ofPoints(op, b, g) : ofInput(op, b, g);
+      gradients[0] = transposedConvolution(
+          b, g, op.getFilter(), op.getInput().getType(),
+          {op.getStrides(), op.getDilations(), op.getPadLow()}, op.getGroups());
     if (wanted[1])
-      gradients[1] = pointwise ? ofPointwise(op, b, g) : ofFilter(op, b, g);
+      gradients[1] =
+          isPointwise(op) ? ofPointwise(op, b, g) : ofFilter(op, b, g);
     return gradients;
   }
 
@@ -88,18 +47,6 @@ private:
     return steps;
   }
 
-  /// The gradient times the filter, at the points that were read.
-  static Value ofPoints(ConvolutionOp op, TensorBuilder &b, Value g) {
-    SmallVector<int64_t> shape(shapeOf(g)), ones(op.getStrides().size(), 1),
-        zeros(ones.size(), 0), starts(shape.size(), 0);
-    shape[1] = shapeOf(op.getInput())[1];
-    Value points = ConvolutionOp::create(
-        b.builder, b.loc, cast<RankedTensorType>(g.getType()).clone(shape), g,
-        turnedFilter(op, b, wholeWindow(op)), ones, ones, zeros, zeros,
-        /*groups=*/1);
-    return b.place(points, starts, stepsOf(op), shapeOf(op.getInput()));
-  }
-
   /// A contraction of the points that were read with the gradient.
   static Value ofPointwise(ConvolutionOp op, TensorBuilder &b, Value g) {
     SmallVector<int64_t> starts(shapeOf(g).size(), 0), shape(shapeOf(g));
@@ -117,121 +64,6 @@ private:
     std::swap(perm[0], perm[1]);
     int64_t rest = shape[1] ? elementsOf(x) / shape[1] : 0;
     return b.reshape(b.transpose(x, perm), {shape[1], rest});
-  }
-
-  /// `positions` of the window, one list for each spatial dimension, of the
-  /// filter: [groups * o, c, window...] -> [groups * c, o, positions...],
-  /// mirrored.
-  static Value turnedFilter(ConvolutionOp op, TensorBuilder &b,
-                            ArrayRef<Positions> positions) {
-    Value w = op.getFilter();
-    SmallVector<int64_t> shape(shapeOf(w)), starts(shape.size(), 0),
-        steps(shape.size(), 1);
-    for (auto [i, list] : llvm::enumerate(positions)) {
-      starts[i + 2] = list.first + (list.count - 1) * list.step;
-      steps[i + 2] = list.count > 1 ? -list.step : 1;
-      shape[i + 2] = list.count;
-    }
-    w = b.slice(w, starts, shape, steps);
-    int64_t groups = op.getGroups(), o = shape[0] / groups, c = shape[1];
-    SmallVector<int64_t> split{groups, o, c}, perm{0, 2, 1},
-        merged{groups * c, o};
-    for (unsigned d = 2; d < shape.size(); ++d) {
-      split.push_back(shape[d]);
-      perm.push_back(d + 1);
-      merged.push_back(shape[d]);
-    }
-    return b.reshape(b.transpose(b.reshape(w, split), perm), merged);
-  }
-
-  /// All positions of the window.
-  static SmallVector<Positions> wholeWindow(ConvolutionOp op) {
-    return llvm::map_to_vector(
-        shapeOf(op.getFilter()).drop_front(2),
-        [](int64_t size) { return Positions{0, 1, size}; });
-  }
-
-  /// Zero where the windows read nothing but padding.
-  static Value ofInput(ConvolutionOp op, TensorBuilder &b, Value g) {
-    if (std::optional<PhaseLists> phases = phasesOf(op))
-      return ofPhases(op, b, g, *phases);
-    Backward back(b, g, shapeOf(op.getFilter()).drop_front(2), op.getStrides(),
-                  op.getDilations(), op.getPadLow(), shapeOf(op.getInput()));
-    if (elementsOf(back.gradient) == 0)
-      return b.splatLike(op.getInput(), 0);
-    return ConvolutionOp::create(
-        b.builder, b.loc, op.getInput().getType(), back.gradient,
-        turnedFilter(op, b, wholeWindow(op)), back.strides, op.getDilations(),
-        back.low, back.high, op.getGroups());
-  }
-
-  /// The phases of each spatial dimension; nullopt if the strides are 1 or
-  /// there are too many phases.
-  static std::optional<PhaseLists> phasesOf(ConvolutionOp op) {
-    ArrayRef<int64_t> from = shapeOf(op.getInput()).drop_front(2),
-                      window = shapeOf(op.getFilter()).drop_front(2);
-    int64_t count = 1;
-    for (auto [stride, size] : llvm::zip_equal(op.getStrides(), window)) {
-      count *= std::min(stride, size);
-      if (count > kMostPhases)
-        return std::nullopt;
-    }
-    PhaseLists phases;
-    for (auto [i, stride] : llvm::enumerate(op.getStrides())) {
-      phases.emplace_back();
-      for (int64_t first = 0; first < std::min(stride, window[i]); ++first)
-        if (auto phase =
-                Phase::of(first, window[i], stride, op.getDilations()[i],
-                          op.getPadLow()[i], from[i]))
-          phases.back().push_back(*phase);
-    }
-    bool strided = llvm::any_of(op.getStrides(),
-                                [](int64_t stride) { return stride > 1; });
-    return strided ? std::optional(phases) : std::nullopt;
-  }
-
-  /// The points of the input that are as many strides apart read the same
-  /// positions of the window: their gradient is a convolution of stride 1.
-  static Value ofPhases(ConvolutionOp op, TensorBuilder &b, Value g,
-                        const PhaseLists &phases) {
-    Interleaving whole(b, stepsOf(op), op.getInput());
-    SmallVector<const Phase *> chosen(phases.size());
-    std::function<void(size_t)> choose = [&](size_t i) {
-      if (i == phases.size())
-        return addPhase(op, b, g, chosen, whole);
-      for (const Phase &phase : phases[i]) {
-        chosen[i] = &phase;
-        choose(i + 1);
-      }
-    };
-    choose(0);
-    return whole.join();
-  }
-
-  /// The gradient at the points of one phase, if windows read any of them.
-  static void addPhase(ConvolutionOp op, TensorBuilder &b, Value g,
-                       ArrayRef<const Phase *> phases, Interleaving &whole) {
-    ArrayRef<int64_t> input = shapeOf(op.getInput());
-    SmallVector<Positions> positions;
-    SmallVector<int64_t> ones(phases.size(), 1), dilations, low, high,
-        starts{0, 0}, shape{input[0], input[1]};
-    for (auto [i, phase] : llvm::enumerate(phases)) {
-      int64_t reach = (phase->positions.count - 1) * phase->dilation;
-      positions.push_back(phase->positions);
-      dilations.push_back(phase->dilation);
-      starts.push_back(phase->start);
-      shape.push_back(phase->count);
-      low.push_back(reach - phase->offset);
-      high.push_back(phase->count - shapeOf(g)[i + 2] - low.back() + reach);
-      g = cut(b, g, i + 2, low.back(), high.back());
-    }
-    if (elementsOf(g) == 0)
-      return;
-    Value part = ConvolutionOp::create(
-        b.builder, b.loc, cast<RankedTensorType>(g.getType()).clone(shape), g,
-        turnedFilter(op, b, positions), ones, dilations, low, high,
-        op.getGroups());
-    whole.add(starts, part);
   }
 
   /// The input with the gradient for a filter: the images of the batch are the
@@ -255,7 +87,7 @@ private:
       int64_t reach = (shapeOf(g)[i + 2] - 1) * op.getStrides()[i] + 1;
       high.push_back(reach + (to[i + 2] - 1) * op.getDilations()[i] -
                      from[i + 2] - low[i]);
-      x = cut(b, x, i + 2, low[i], high[i]);
+      x = cutPadding(b, x, i + 2, low[i], high[i]);
     }
     if (elementsOf(x) == 0)
       return b.splatLike(op.getFilter(), 0);
@@ -286,12 +118,13 @@ struct PoolDerivative : Derivative<PoolDerivative, PoolOp> {
 private:
   /// Each element sums the gradients of the windows that it is in.
   static Value ofSum(PoolOp op, TensorBuilder &b, Value g) {
-    Backward back(b, g, op.getWindow(), op.getStrides(), op.getDilations(),
-                  op.getPadLow(), shapeOf(op.getInput()));
-    if (elementsOf(back.gradient) == 0)
+    TransposedWindows back(b, g, op.getWindow(),
+                           {op.getStrides(), op.getDilations(), op.getPadLow()},
+                           shapeOf(op.getInput()).drop_front(2));
+    if (elementsOf(back.image) == 0)
       return b.splatLike(op.getInput(), 0);
     return PoolOp::create(b.builder, b.loc, op.getInput().getType(),
-                          ReduceKind::Sum, back.gradient, op.getWindow(),
+                          ReduceKind::Sum, back.image, op.getWindow(),
                           back.strides, op.getDilations(), back.low, back.high);
   }
 
@@ -319,7 +152,7 @@ private:
     llvm::append_range(high, op.getPadHigh());
     llvm::append_range(steps, op.getStrides());
     Value x = op.getInput(), y = op.getResult(), taken;
-    Interleaving whole(b, steps, x);
+    Interleaving whole(b, steps, op.getInput().getType());
     if (llvm::any_of(llvm::concat<int64_t>(low, high),
                      [](int64_t pad) { return pad > 0; }))
       x = b.pad(x, low, high, -std::numeric_limits<double>::infinity());

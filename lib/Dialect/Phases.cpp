@@ -1,6 +1,6 @@
 //===- Phases.cpp - Points that are as many strides apart -----------------===//
 
-#include "Phases.h"
+#include "autopar/Dialect/Phases.h"
 #include "autopar/Dialect/Shapes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -43,7 +43,7 @@ static Value alternating(TensorBuilder &b, ValueRange values, int64_t dim) {
 
 /// Phases are all as long as the longest.
 void Interleaving::add(Sizes starts, Value part) {
-  ArrayRef<int64_t> shape = shapeOf(like);
+  ArrayRef<int64_t> shape = type.getShape();
   Starts first;
   bool isInside = true;
   SmallVector<int64_t> cut, kept, low, high, ones(shape.size(), 1);
@@ -80,7 +80,7 @@ Value Interleaving::joined(Starts &starts, size_t dim) const {
 }
 
 Value Interleaving::join() const {
-  ArrayRef<int64_t> shape = shapeOf(like);
+  ArrayRef<int64_t> shape = type.getShape();
   Starts zeros(shape.size(), 0);
   SmallVector<int64_t> ones(shape.size(), 1);
   if (int64_t(phases.size()) == llvm::product_of(strides)) {
@@ -97,7 +97,7 @@ Value Interleaving::join() const {
         b.place(b.slice(phase, zeros, points, ones), starts, strides, shape);
     sum = sum ? b.add(sum, placed) : placed;
   }
-  return sum ? sum : b.splatLike(like, 0);
+  return sum ? sum : b.splat(type, 0);
 }
 
 } // namespace autopar

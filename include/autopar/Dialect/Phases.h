@@ -1,7 +1,7 @@
 //===- Phases.h - Points that are as many strides apart ---------*- C++ -*-===//
 
-#ifndef AUTOPAR_LIB_TRAINING_DERIVATIVES_PHASES_H
-#define AUTOPAR_LIB_TRAINING_DERIVATIVES_PHASES_H
+#ifndef AUTOPAR_DIALECT_PHASES_H
+#define AUTOPAR_DIALECT_PHASES_H
 
 #include "autopar/Dialect/TensorBuilder.h"
 #include <map>
@@ -33,9 +33,8 @@ class Interleaving {
 public:
   using Sizes = llvm::ArrayRef<int64_t>;
 
-  /// It has the type of `like`.
-  Interleaving(TensorBuilder &b, Sizes strides, mlir::Value like)
-      : b(b), strides(strides), like(like) {}
+  Interleaving(TensorBuilder &b, Sizes strides, mlir::RankedTensorType type)
+      : b(b), strides(strides), type(type) {}
 
   /// Adds `part` to what is at starts, starts + strides, ..., as many points as
   /// it has; what would be outside is cut off.
@@ -49,10 +48,10 @@ private:
 
   TensorBuilder &b;
   llvm::SmallVector<int64_t> strides;
-  mlir::Value like;
+  mlir::RankedTensorType type;
   std::map<Starts, mlir::Value> phases; // by their first points
 };
 
 } // namespace autopar
 
-#endif // AUTOPAR_LIB_TRAINING_DERIVATIVES_PHASES_H
+#endif // AUTOPAR_DIALECT_PHASES_H
