@@ -13,8 +13,8 @@ namespace autopar {
 static constexpr unsigned kMaxFreeCost = 16;
 /// Longest chain of spreads and reshapes that groups look through.
 static constexpr unsigned kMaxPath = 16;
-/// Of more operands, each element is of one of many, which is not looked for
-/// among what all of them would compute.
+/// An op of more operands is a group of its own: an element is of one of many,
+/// which is not looked for among what all of them would compute.
 static constexpr unsigned kMostAbsorbing = 8;
 
 bool isTrivialReshape(Operation *view) {
@@ -290,8 +290,8 @@ void Grouping::visitRemap(Operation *op) {
   }
   OpenGroup &group = start(op, GroupKind::Loops);
   unsigned id = groupOf(op);
-  if (elementsOf(op->getResult(0)) > 2 * read ||
-      op->getNumOperands() > kMostAbsorbing)
+  group.closed = op->getNumOperands() > kMostAbsorbing;
+  if (elementsOf(op->getResult(0)) > 2 * read || group.closed)
     return;
   for (unsigned other : absorbed) {
     if (find(other) == id)

@@ -74,10 +74,11 @@ State gruCell(OnnxNode &node, const Direction &direction, Value x,
   bool linearFirst = node.getInt("linear_before_reset", 0);
   Value multiplied =
       direction.recurrent(node, state.hidden, 0, linearFirst ? 3 : 2);
-  auto gate = [&](int64_t i) {
-    return f(node,
-             sum(node, take(node, x, 1, i), take(node, multiplied, 1, i)));
-  };
+  // Gates are taken from sums: one product stays one.
+  SmallVector<int64_t> shape(OnnxNode::shapeOf(multiplied)),
+      starts(shape.size(), 0);
+  Value sums = sum(node, node.slice(x, starts, shape), multiplied);
+  auto gate = [&](int64_t i) { return f(node, take(node, sums, 1, i)); };
   Value update = gate(0), reset = gate(1), candidate;
   if (linearFirst) {
     Value candidateSum = take(node, multiplied, 1, 2);

@@ -2,6 +2,7 @@
 
 #include "autopar/Cost/WorkOfFunction.h"
 #include "autopar/Dialect/Bytes.h"
+#include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/Layout.h"
 #include "autopar/Dialect/Shapes.h"
 #include "autopar/Schedule/Names.h"
@@ -50,17 +51,11 @@ Value partOf(OpBuilder &builder, BufferOp whole, int64_t first,
 // Slices
 //===----------------------------------------------------------------------===//
 
-/// The only reader of a body's argument, if it reads a run of its elements,
-/// which begins at `first`.
-Operation *soleReader(BlockArgument argument, int64_t &first) {
-  if (!argument.hasOneUse())
-    return nullptr;
-  auto reader = dyn_cast<KernelOpInterface>(*argument.user_begin());
-  std::optional<int64_t> run = reader ? reader.getReadRun() : std::nullopt;
-  if (!run)
-    return nullptr;
-  first = *run;
-  return reader;
+/// The only reader of a body's argument, or null.
+KernelOpInterface soleReader(BlockArgument argument) {
+  return argument.hasOneUse()
+             ? dyn_cast<KernelOpInterface>(*argument.user_begin())
+             : KernelOpInterface();
 }
 
 /// Operands that share memory with another one stay as they are.
@@ -78,15 +73,24 @@ void narrowInputs(KernelOp kernel) {
   for (BlockArgument argument : body.getArguments()) {
     OpOperand &operand = kernel->getOpOperand(argument.getArgNumber());
     BufferOp buffer = divisibleBuffer(operand.get());
-    int64_t first = 0;
-    Operation *reader = buffer ? soleReader(argument, first) : nullptr;
+    KernelOpInterface reader =
+        buffer ? soleReader(argument) : KernelOpInterface();
     if (!reader || !isAlone(kernel, buffer))
       continue;
-    auto part = cast<RankedTensorType>(reader->getResult(0).getType());
-    operand.set(partOf(builder, buffer, first, part.getShape()));
-    reader->getResult(0).replaceAllUsesWith(argument);
-    reader->erase();
-    argument.setType(part);
+    auto read = [&](int64_t first, ArrayRef<int64_t> shape) {
+      operand.set(partOf(builder, buffer, first, shape));
+      auto type = cast<RankedTensorType>(argument.getType());
+      argument.setType(type.clone(shape));
+    };
+    if (std::optional<int64_t> first = reader.getReadRun()) {
+      Value part = reader->getResult(0);
+      read(*first, shapeOf(part));
+      part.replaceAllUsesWith(argument);
+      reader->erase();
+    } else if (std::optional<ReadBlock> block = readBlockOf(reader)) {
+      read(block->first, block->shape);
+      readFromBlock(reader);
+    }
   }
 }
 

@@ -32,6 +32,19 @@ std::optional<BinaryKind> binaryKindOf(mlir::Operation *op);
 /// Of a Spread: operand dimension i becomes result dimension dims[i].
 llvm::ArrayRef<int64_t> spreadDimsOf(mlir::Operation *op);
 
+/// A part of an operand that is one run of its elements.
+struct ReadBlock {
+  int64_t first; // row-major
+  llvm::SmallVector<int64_t> shape;
+};
+
+/// For an op that takes one index of each leading dimension and a part of
+/// others: the block with those indices. nullopt: there is no smaller one than
+/// the operand.
+std::optional<ReadBlock> readBlockOf(mlir::Operation *op);
+/// From now on the op's operand is that block.
+void readFromBlock(mlir::Operation *op);
+
 /// Whether `spread` (a Spread) holds one value per column of the
 /// GEMM, or per channel of the convolution, that `libraryOp` computes: its
 /// operand is then a bias. Its result is added to the library op's result,

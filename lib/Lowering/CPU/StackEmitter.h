@@ -33,6 +33,8 @@ public:
 
 private:
   struct ColumnFold;
+  mlir::Value sortRow(TopKOp op, llvm::ArrayRef<Index> at,
+                      mlir::Value positions);
   mlir::Value scatterList(ScatterOp op, llvm::ArrayRef<Index> at);
   mlir::Value scatterBlock(ScatterOp op, llvm::ArrayRef<Index> at);
   void loopAt(unsigned depth, mlir::Value extent,

@@ -23,6 +23,9 @@ SmallVector<Index> with(ArrayRef<Index> at, int64_t dim, Value index) {
   return result;
 }
 
+/// A longer list of the best is the beginning of the sorted row.
+constexpr int64_t kLongList = 64;
+
 /// The row of `op` through `at`, which `fill` computes once: it returns a value
 /// that is there when the row is done.
 Value rowOf(LoopEmitter &emit, Operation *op, ArrayRef<Index> at, int64_t dim,
@@ -158,9 +161,82 @@ void BestList::insert(Value x, Value number) {
 
 } // namespace
 
+/// Runs of 1, 2, 4, ... elements are merged in pairs, from one half of the
+/// buffers into the other; of equal elements those of the first run are first.
+Value StackEmitter::sortRow(TopKOp op, ArrayRef<Index> at, Value positions) {
+  int64_t dim = op.getDim(), size = shapeOf(op.getInput())[dim];
+  Type type = computeType(getElementTypeOrSelf(op.getInput().getType()));
+  Type i64 = builder.getI64Type();
+  SmallVector<Index> fixed(at);
+  fixed.erase(fixed.begin() + dim);
+  unsigned outside = depth(fixed);
+  findings.folds = true;
+  findings.wholeFolds |= outside == 0;
+  findings.foldsFound.push_back({digitsOf(fixed), size, false, false});
+  Value values = stackBuffer(type, 2 * size);
+  loopAt(outside, constantInt(size), [&](Index i) {
+    store(element(op.getInput(), with(at, dim, i.value)), values, type, i);
+    store(i.value, positions, i64, i);
+  });
+  values = pin(values, outside);
+  positions = pin(positions, outside);
+  Value one = constantInt(1), all = constantInt(size);
+  auto minimum = [&](Value a, Value b) { return make<arith::MinSIOp>(a, b); };
+  auto merge = [&](Value from, Value to, Value start, Value width) {
+    Value middle = minimum(addInt(start, width), all);
+    Value end = minimum(addInt(middle, width), all);
+    auto step = [&](Index number, ValueRange next) -> Values {
+      Value left = next[0], right = next[1], last = constantInt(size - 1);
+      auto read = [&](Value i) {
+        return load(values, type, {addInt(from, minimum(i, last))});
+      };
+      Value a = read(left), b = read(right);
+      using P = arith::CmpIPredicate;
+      Value isOver = make<arith::CmpIOp>(P::sge, left, middle);
+      Value wins = make<arith::OrIOp>(isOver, isBetter(*this, op, b, a));
+      wins = make<arith::AndIOp>(wins, make<arith::CmpIOp>(P::slt, right, end));
+      Value place = addInt(addInt(to, start), number.value);
+      Value taken = make<arith::SelectOp>(wins, right, left);
+      store(make<arith::SelectOp>(wins, b, a), values, type, {place});
+      store(load(positions, i64, {addInt(from, taken)}), positions, i64,
+            {place});
+      Value moved = make<arith::ExtUIOp>(i64, wins);
+      return {addInt(left, make<arith::SubIOp>(one, moved)),
+              addInt(right, moved)};
+    };
+    foldRange(make<arith::SubIOp>(end, start), depth(start),
+              ValueRange{start, middle}, step);
+  };
+  int64_t passes = llvm::Log2_64_Ceil(size);
+  loopAt(outside, constantInt(passes), [&](Index pass) {
+    Value width = make<arith::ShLIOp>(one, pass.value);
+    Value twice = addInt(width, width);
+    Value from = mulInt(make<arith::AndIOp>(pass.value, one), size);
+    Value to = make<arith::SubIOp>(all, from);
+    Value pairs = make<arith::DivUIOp>(
+        addInt(all, make<arith::SubIOp>(twice, one)), twice);
+    loopAt(outside + 1, pairs, [&](Index pair) {
+      merge(from, to, make<arith::MulIOp>(pair.value, twice), width);
+    });
+  });
+  Value sorted = pin(positions, outside);
+  return address(sorted, i64, constantInt(passes % 2 * size));
+}
+
 Value StackEmitter::topKElement(TopKOp op, ArrayRef<Index> at) {
   LoopEmitter &emit = *this;
   int64_t dim = op.getDim(), count = shapeOf(op.getResult())[dim];
+  int64_t size = shapeOf(op.getInput())[dim];
+  if (count > kLongList && size <= kMaxStackRow) {
+    SmallVector<Index> fixed(at);
+    fixed.erase(fixed.begin() + dim);
+    Key row = key(op, fixed);
+    if (!remembered(row)) {
+      Value positions = stackBuffer(builder.getI64Type(), 2 * size);
+      remembered(row) = sortRow(op, at, positions);
+    }
+    return load(remembered(row), builder.getI64Type(), at[dim]);
+  }
   Type element = getElementTypeOrSelf(op.getInput().getType());
   Type i64 = emit.builder.getI64Type();
   BestList list{emit,

@@ -83,14 +83,14 @@ std::vector<Repeat> findRepeats(ArrayRef<unsigned> tokens, size_t least) {
       if (!hashes.equal(i, j, period))
         continue;
       Repeat repeat{i, period, 1 + hashes.common(i, j) / period};
-      if (repeat.saved() > best.saved())
+      if (best.count == 1 || repeat.gain() > best.gain())
         best = repeat;
     }
     if (best.saved() >= least)
       found.push_back(best);
   }
   llvm::stable_sort(found, [](const Repeat &a, const Repeat &b) {
-    return a.saved() > b.saved();
+    return std::pair(a.gain(), a.saved()) > std::pair(b.gain(), b.saved());
   });
   std::map<size_t, Repeat> taken; // by begin
   for (const Repeat &repeat : found) {

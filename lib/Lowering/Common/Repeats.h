@@ -13,11 +13,14 @@ namespace autopar {
 struct Repeat {
   size_t begin, period, count;
   size_t saved() const { return period * (count - 1); }
+  /// What it saves less what it leaves: of steps there and back, which are
+  /// twice many times the same, those are found that are most often.
+  int64_t gain() const { return int64_t(saved()) - int64_t(period); }
   size_t end() const { return begin + period * count; }
 };
 
-/// Disjoint repeats in order; those that save most tokens are taken first, and
-/// none that saves fewer than `least`. O(n log n).
+/// Disjoint repeats in order; those that gain most are taken first, and none
+/// that saves fewer than `least` tokens. O(n log n).
 std::vector<Repeat> findRepeats(llvm::ArrayRef<unsigned> tokens, size_t least);
 
 } // namespace autopar
