@@ -159,3 +159,20 @@ func.func @moved_and_read(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x4xf
   %1 = autopar.slice %0 starts = [0, 4] steps = [1, 1] : tensor<4x8xf32> -> tensor<4x4xf32>
   return %0, %1 : tensor<4x8xf32>, tensor<4x4xf32>
 }
+
+// -----
+
+// What joins many is a group of its own: each operand is made first, and what reads the whole reads memory.
+// CHECK-LABEL: func.func @many
+// CHECK: %[[E:.*]] = autopar.kernel ins(%arg0)
+// CHECK: autopar.unary exp
+// CHECK: %[[ALL:.*]] = autopar.kernel ins(%arg0, %[[E]])
+// CHECK: autopar.concat
+// CHECK: autopar.kernel ins(%[[ALL]])
+// CHECK: autopar.slice
+func.func @many(%x: tensor<1x8xf32>) -> tensor<9x4xf32> {
+  %0 = autopar.unary exp %x : tensor<1x8xf32> -> tensor<1x8xf32>
+  %1 = autopar.concat %x, %x, %x, %x, %x, %x, %x, %x, %0 dim = 0 : (tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<9x8xf32>
+  %2 = autopar.slice %1 starts = [0, 4] steps = [1, 1] : tensor<9x8xf32> -> tensor<9x4xf32>
+  return %2 : tensor<9x4xf32>
+}

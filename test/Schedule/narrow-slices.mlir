@@ -44,6 +44,24 @@ func.func @pieces() attributes {autopar.arena_bytes = 256 : i64, autopar.results
   return
 }
 
+// Of columns of one row, the row is read.
+// CHECK-LABEL: func.func @columns
+func.func @columns() attributes {autopar.arena_bytes = 256 : i64, autopar.results = [],
+    autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4x2x4xf32>, value = 0 : i64}]} {
+  %x = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<4x2x4xf32>
+  %y = autopar.buffer arena[128] {autopar.value = 1 : i64} : memref<1x2x1xf32>
+  // CHECK: %[[BLOCK:.*]] = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<1x2x4xf32, strided<[8, 4, 1], offset: 16>>
+  // CHECK: autopar.kernel ins(%[[BLOCK]])
+  // CHECK-NEXT: ^bb0(%[[IN:.*]]: tensor<1x2x4xf32>):
+  // CHECK-NEXT: autopar.slice %[[IN]] starts = [0, 0, 3] steps = [1, 1, 1] : tensor<1x2x4xf32> -> tensor<1x2x1xf32>
+  autopar.kernel ins(%x) outs(%y) : (memref<4x2x4xf32>, memref<1x2x1xf32>) -> () {
+  ^bb0(%0: tensor<4x2x4xf32>):
+    %1 = autopar.slice %0 starts = [2, 0, 3] steps = [1, 1, 1] : tensor<4x2x4xf32> -> tensor<1x2x1xf32>
+    autopar.yield %1 : tensor<1x2x1xf32>
+  }
+  return
+}
+
 // CHECK-LABEL: func.func @concat
 func.func @concat() attributes {autopar.arena_bytes = 192 : i64, autopar.results = [
       {buffer = [#autopar<buffer_space arena>, 64], type = tensor<16x2xf32>, value = 1 : i64}],
