@@ -13,9 +13,6 @@ namespace autopar {
 static constexpr unsigned kMaxFreeCost = 16;
 /// Longest chain of spreads and reshapes that groups look through.
 static constexpr unsigned kMaxPath = 16;
-/// An op of more operands is a group of its own: an element is of one of many,
-/// which is not looked for among what all of them would compute.
-static constexpr unsigned kMostAbsorbing = 8;
 
 bool isTrivialReshape(Operation *view) {
   return innermostSize(shapeOf(view->getOperand(0))) ==
@@ -290,7 +287,7 @@ void Grouping::visitRemap(Operation *op) {
   }
   OpenGroup &group = start(op, GroupKind::Loops);
   unsigned id = groupOf(op);
-  group.closed = op->getNumOperands() > kMostAbsorbing;
+  group.closed = op->getNumOperands() > kManyOperands;
   if (elementsOf(op->getResult(0)) > 2 * read || group.closed)
     return;
   for (unsigned other : absorbed) {

@@ -218,11 +218,11 @@ PrecisionClass ScatterOp::getPrecisionClass() {
   return precisionClass(ReduceKind::Sum);
 }
 
-/// Each update is added once; each index is looked at for some blocks of the
-/// result, about as many for any number of rows.
+/// Each row is compared with each index, on CPUs each block of rows; each
+/// update is added once.
 int64_t ScatterOp::getFlops() {
-  constexpr int64_t kBlocks = 16;
-  return elementsOf(getUpdates()) + kBlocks * elementsOf(getIndices());
+  return elementsOf(getUpdates()) +
+         shapeOf(getResult())[getDim()] * elementsOf(getIndices());
 }
 
 } // namespace autopar

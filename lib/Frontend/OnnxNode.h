@@ -88,11 +88,13 @@ public:
 
   //===--- Sequences ---===//
 
-  /// A sequence of tensors is a value that the builders of sequences alone see.
+  /// A sequence of tensors is a value that the builders of sequences alone see,
+  /// of one type for all sequences.
   static bool isSequence(Value value) {
     return llvm::isa<mlir::TupleType>(value.getType());
   }
-  Value sequence(llvm::ArrayRef<Value> tensors);
+  /// An error if such lists become too much.
+  FailureOr<Value> sequence(llvm::ArrayRef<Value> tensors);
   static llvm::SmallVector<Value> tensorsOf(Value sequence);
 
   //===--- Types ---===//
@@ -173,6 +175,12 @@ public:
   Value broadcastDims(Value x, llvm::ArrayRef<int64_t> shape,
                       llvm::ArrayRef<int64_t> dims);
   Value reshape(Value x, llvm::ArrayRef<int64_t> shape);
+  /// With one more dimension, of size 1, at `dim`.
+  Value insertDim(Value x, int64_t dim);
+  /// Without dimension `dim`, whose size is 1.
+  Value dropDim(Value x, int64_t dim);
+  /// Element `at` along dimension `dim`, which disappears.
+  Value take(Value x, int64_t dim, int64_t at);
   Value transpose(Value x, llvm::ArrayRef<int64_t> perm);
   Value slice(Value x, llvm::ArrayRef<int64_t> starts,
               llvm::ArrayRef<int64_t> sizes,

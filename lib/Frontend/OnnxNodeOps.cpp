@@ -39,8 +39,11 @@ Value OnnxNode::fold(Operation *op) {
   return importer.constant(interpreter::toElements(*value), loc);
 }
 
-Value OnnxNode::sequence(ArrayRef<Value> tensors) {
-  auto type = TupleType::get(builder.getContext(), TypeRange(tensors));
+FailureOr<Value> OnnxNode::sequence(ArrayRef<Value> tensors) {
+  constexpr size_t kTensorsPerNode = 64; // in memory and time
+  if (failed(unroll(1 + tensors.size() / kTensorsPerNode)))
+    return failure();
+  auto type = TupleType::get(builder.getContext());
   return UnrealizedConversionCastOp::create(builder, loc, type, tensors)
       .getResult(0);
 }
@@ -151,6 +154,25 @@ Value OnnxNode::reshape(Value x, ArrayRef<int64_t> shape) {
     if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
       return importer.constant(dense.reshape(type), loc);
   return create<ReshapeOp>(type, x);
+}
+
+Value OnnxNode::insertDim(Value x, int64_t dim) {
+  SmallVector<int64_t> shape(shapeOf(x));
+  shape.insert(shape.begin() + dim, 1);
+  return reshape(x, shape);
+}
+
+Value OnnxNode::dropDim(Value x, int64_t dim) {
+  SmallVector<int64_t> shape(shapeOf(x));
+  shape.erase(shape.begin() + dim);
+  return reshape(x, shape);
+}
+
+Value OnnxNode::take(Value x, int64_t dim, int64_t at) {
+  SmallVector<int64_t> shape(shapeOf(x)), starts(shape.size(), 0);
+  starts[dim] = at;
+  shape[dim] = 1;
+  return dropDim(slice(x, starts, shape), dim);
 }
 
 Value OnnxNode::transpose(Value x, ArrayRef<int64_t> perm) {

@@ -68,7 +68,10 @@ FailureOr<Values> selectBranch(OnnxNode &node) {
                       Twine(onFalse->size()) + " outputs");
   Values outputs;
   for (auto [a, b] : llvm::zip_equal(*onTrue, *onFalse)) {
-    if (a.getType() != b.getType() || OnnxNode::isSequence(a))
+    if (OnnxNode::isSequence(a) || OnnxNode::isSequence(b))
+      return node.error("its condition is not known while compiling, and its "
+                        "branches give sequences of tensors");
+    if (a.getType() != b.getType())
       return node.error("its condition is not known while compiling, and its "
                         "branches give different types: " +
                         Twine(OnnxNode::typeText(a)) + " and " +
@@ -109,13 +112,6 @@ LogicalResult ifOp(OnnxNode &node) {
 // What Loop and Scan share
 //===----------------------------------------------------------------------===//
 
-/// One row of a scan output: x with a dimension of size 1 at `axis`.
-Value asRow(OnnxNode &node, Value x, int64_t axis) {
-  SmallVector<int64_t> shape(OnnxNode::shapeOf(x));
-  shape.insert(shape.begin() + axis, 1);
-  return node.reshape(x, shape);
-}
-
 /// Rows of all iterations, one after the other along `axis`; null without any.
 FailureOr<Value> stack(OnnxNode &node, ArrayRef<Value> rows, int64_t axis) {
   if (rows.empty())
@@ -128,7 +124,7 @@ FailureOr<Value> stack(OnnxNode &node, ArrayRef<Value> rows, int64_t axis) {
       return node.error("a scan output changes its type between iterations: " +
                         Twine(OnnxNode::typeText(rows.front())) + " and " +
                         OnnxNode::typeText(row));
-    parts.push_back(asRow(node, row, axis));
+    parts.push_back(node.insertDim(row, axis));
   }
   return node.concat(parts, axis);
 }
@@ -169,6 +165,9 @@ FailureOr<bool> holds(OnnxNode &node, Value condition, StringRef what) {
 }
 
 LogicalResult loop(OnnxNode &node) {
+  for (unsigned i : {0, 1})
+    if (node.has(i) && OnnxNode::isSequence(node.input(i)))
+      return node.error("its input " + Twine(i) + " must be a tensor");
   FailureOr<int64_t> trips =
       node.has(0) ? node.scalarInt(0) : FailureOr<int64_t>(INT64_MAX);
   FailureOr<bool> go = node.has(1) ? holds(node, node.input(1), "its condition")
@@ -242,12 +241,8 @@ scanAxes(OnnxNode &node, size_t count, StringRef kind,
 
 /// Element `at` of x along an axis, which disappears.
 Value takeRow(OnnxNode &node, Value x, ScanAxis along, int64_t at) {
-  SmallVector<int64_t> shape(OnnxNode::shapeOf(x)), starts(shape.size(), 0);
-  starts[along.axis] = along.backward ? shape[along.axis] - 1 - at : at;
-  shape[along.axis] = 1;
-  Value row = node.slice(x, starts, shape);
-  shape.erase(shape.begin() + along.axis);
-  return node.reshape(row, shape);
+  int64_t size = OnnxNode::shapeOf(x)[along.axis];
+  return node.take(x, along.axis, along.backward ? size - 1 - at : at);
 }
 
 /// The number of iterations: the size of all cut dimensions.

@@ -90,8 +90,10 @@ Value pool(OnnxNode &node, Value x, ReduceKind kind, WindowSpec window) {
     return create(x, window);
   for (unsigned d = spatial.size(); d-- > 0;) {
     WindowSpec one = along(window, d, spatial);
+    bool changes = one.size[d] > 1 || one.strides[d] > 1 || one.low[d] > 0 ||
+                   window.out[d] != spatial[d];
     spatial[d] = window.out[d];
-    if (one.size[d] > 1 || one.strides[d] > 1)
+    if (changes)
       x = create(x, one);
   }
   return x;

@@ -122,21 +122,20 @@ Direction Recurrence::direction(int64_t d) {
   int64_t gates = kind.gates;
   Direction out;
   Value weights =
-      node.reshape(take(node, node.input(1), 0, d), {gates, hidden, inputs});
+      node.reshape(node.take(node.input(1), 0, d), {gates, hidden, inputs});
   out.weights =
-      node.reshape(take(node, node.input(2), 0, d), {gates, hidden, hidden});
+      node.reshape(node.take(node.input(2), 0, d), {gates, hidden, hidden});
   out.projected = node.einsum("tbi", "ghi", "tbgh", sequence, weights);
   out.functions = ArrayRef(functions).slice(d * kind.functions.size(),
                                             kind.functions.size());
   if (node.has(7))
-    out.peepholes = node.widened(
-        node.reshape(take(node, node.input(7), 0, d), {3, hidden}));
+    out.peepholes =
+        node.widened(node.reshape(node.take(node.input(7), 0, d), {3, hidden}));
   if (!node.has(3))
     return out;
-  Value both =
-      node.reshape(take(node, node.input(3), 0, d), {2, gates, hidden});
-  Value bias = take(node, both, 0, 0);
-  out.bias = take(node, both, 0, 1);
+  Value both = node.reshape(node.take(node.input(3), 0, d), {2, gates, hidden});
+  Value bias = node.take(both, 0, 0);
+  out.bias = node.take(both, 0, 1);
   // The bias of a gate that the reset gate scales is not part of the sum.
   bool scaled = node.getInt("linear_before_reset", 0);
   Value other = out.bias;
@@ -159,7 +158,7 @@ Value Recurrence::initialOf(unsigned i, int64_t d) {
                                     OnnxNode::elementOf(node.input(0)));
   if (!node.has(i))
     return node.splat(type, 0);
-  return take(node, node.input(i), batchFirst ? 1 : 0, d);
+  return node.take(node.input(i), batchFirst ? 1 : 0, d);
 }
 
 State Recurrence::initial(int64_t d) {
@@ -186,7 +185,7 @@ State Recurrence::unroll(int64_t d, SmallVector<Value> &outputs) {
   outputs.resize(steps);
   for (int64_t i = 0; i < steps; ++i) {
     int64_t step = backward ? steps - 1 - i : i;
-    Value x = node.widened(take(node, with.projected, 0, step));
+    Value x = node.widened(node.take(with.projected, 0, step));
     State next = kind.cell(node, with, x, state);
     next.hidden = node.convert(next.hidden, OnnxNode::elementOf(state.hidden));
     outputs[step] = keep(next.hidden, node.splatLike(next.hidden, 0), step);

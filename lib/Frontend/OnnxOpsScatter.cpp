@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OnnxNode.h"
+#include "AddedUpdates.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -48,19 +48,6 @@ BinaryKind binaryOf(ReduceKind kind) {
   llvm_unreachable("all kinds are listed");
 }
 
-/// Indices as i64, negative ones counted from the end of `size`.
-Value wrapIndices(OnnxNode &node, Value indices, int64_t size) {
-  Value wide = node.convert(indices, node.builder.getI64Type());
-  Value negative =
-      node.compare(ComparePredicate::Lt, wide, node.splatLike(wide, 0));
-  return node.select(negative, node.binary(BinaryKind::Add, wide, double(size)),
-                     wide);
-}
-
-Value notNegative(OnnxNode &node, Value x) {
-  return node.compare(ComparePredicate::Ge, x, node.splatLike(x, 0));
-}
-
 /// Of `hit` [..., n], the position of the last true element per row, or -1.
 Value lastHit(OnnxNode &node, Value hit) {
   int64_t last = OnnxNode::rankOf(hit) - 1;
@@ -94,31 +81,6 @@ bool isAdded(Combination combination, Value data) {
          !OnnxNode::elementOf(data).isInteger(1);
 }
 
-/// Updates added to those rows of `data` along `dim` that `rows` [n] numbers;
-/// -1 is none.
-Value addRows(OnnxNode &node, Value data, Value rows, Value updates,
-              int64_t dim) {
-  Type element = OnnxNode::elementOf(data);
-  data = node.widened(data);
-  updates = node.widened(updates);
-  Value hits = node.broadcastDims(notNegative(node, rows),
-                                  OnnxNode::shapeOf(updates), {dim});
-  updates = node.select(hits, updates, node.splatLike(updates, 0));
-  Value sums = node.create<ScatterOp>(OnnxNode::typeOf(data), updates, rows,
-                                      Value(), dim, IntegerAttr());
-  return node.convert(node.binary(BinaryKind::Add, data, sums), element);
-}
-
-/// Wrapped indices, or -1 where one is outside of `size`.
-Value placesOf(OnnxNode &node, Value indices, int64_t size) {
-  indices = wrapIndices(node, indices, size);
-  Value inside =
-      node.binary(BinaryKind::And, notNegative(node, indices),
-                  node.compare(ComparePredicate::Lt, indices,
-                               node.splatLike(indices, double(size))));
-  return node.select(inside, indices, node.splatLike(indices, -1));
-}
-
 LogicalResult requireUpdates(OnnxNode &node) {
   if (!isa<IntegerType>(OnnxNode::elementOf(node.input(1))))
     return node.error("its input 1 must be of an integer type");
@@ -146,55 +108,12 @@ Value spreadLast(OnnxNode &node, Value x, Value data, int64_t axis) {
   return node.broadcastDims(node.transpose(x, perm), shape, dims);
 }
 
-/// The indices along `axis`, if they are the same in all rows, as
-/// torch.index_add makes them; null if they may differ.
-Value sharedIndices(OnnxNode &node, Value indices, int64_t axis) {
-  int64_t count = OnnxNode::shapeOf(indices)[axis];
-  if (auto spread = indices.getDefiningOp<BroadcastOp>()) {
-    Value from = spread.getOperand();
-    for (auto [dim, size] :
-         llvm::zip_equal(spread.getDims(), OnnxNode::shapeOf(from)))
-      if (dim == axis ? size != count : size != 1)
-        return nullptr;
-    return llvm::is_contained(spread.getDims(), axis)
-               ? node.reshape(from, {count})
-               : Value();
-  }
-  return OnnxNode::typeOf(indices).getNumElements() == count
-             ? node.reshape(indices, {count})
-             : Value();
-}
-
-/// Updates added to data that agrees with the indices in all dimensions but
-/// `axis`: by rows, or each to an element of the flattened data.
-Value addElements(OnnxNode &node, Value data, Value indices, Value updates,
-                  int64_t axis) {
-  SmallVector<int64_t> shape(OnnxNode::shapeOf(data));
-  if (Value shared = sharedIndices(node, indices, axis))
-    return addRows(node, data, placesOf(node, shared, shape[axis]), updates,
-                   axis);
-  Value place = placesOf(node, indices, shape[axis]), flat;
-  for (int64_t d = 0; d < int64_t(shape.size()); ++d) {
-    Value digit = d == axis ? place : node.iota(OnnxNode::typeOf(place), d);
-    flat =
-        flat ? node.binary(BinaryKind::Add,
-                           node.binary(BinaryKind::Mul, flat, shape[d]), digit)
-             : digit;
-  }
-  flat = node.select(notNegative(node, place), flat, node.splatLike(flat, -1));
-  int64_t count = OnnxNode::typeOf(indices).getNumElements();
-  int64_t size = OnnxNode::typeOf(data).getNumElements();
-  Value sums =
-      addRows(node, node.reshape(data, {size}), node.reshape(flat, {count}),
-              node.reshape(updates, {count}), 0);
-  return node.reshape(sums, shape);
-}
-
 /// Data that agrees with the indices in all dimensions but `axis`.
 Value scatterWhole(OnnxNode &node, Value data, Value indices, Value updates,
                    int64_t axis, Combination combination) {
   if (isAdded(combination, data))
-    return addElements(node, data, indices, updates, axis);
+    if (Value added = addElements(node, data, indices, updates, axis))
+      return added;
   indices = wrapIndices(node, indices, OnnxNode::shapeOf(data)[axis]);
   Value wanted = spreadLast(node, indices, data, axis);
   Value hits = node.compare(ComparePredicate::Eq, wanted,
@@ -256,7 +175,7 @@ Value rowPositions(OnnxNode &node, int64_t rows, int64_t depth) {
   Value position, inside;
   for (int64_t k = 0; k < depth; ++k) {
     int64_t size = node.shape(0)[k];
-    Value index = placesOf(
+    Value index = indicesInside(
         node, node.reshape(node.slice(table, {0, k}, {rows, 1}), {rows}), size);
     Value here = notNegative(node, index);
     inside = inside ? node.binary(BinaryKind::And, inside, here) : here;

@@ -127,9 +127,16 @@ LogicalResult requireTensor(OnnxNode &node, unsigned i) {
   return node.error("its input " + Twine(i) + " must be a tensor");
 }
 
+LogicalResult finish(OnnxNode &node, ArrayRef<Value> tensors) {
+  FailureOr<Value> sequence = node.sequence(tensors);
+  return failed(sequence) ? failure() : node.finish(*sequence);
+}
+
 /// The position that input i is, counted from the front, before `end`.
 FailureOr<int64_t> position(OnnxNode &node, unsigned i, int64_t count,
                             int64_t end) {
+  if (failed(requireTensor(node, i)))
+    return failure();
   FailureOr<int64_t> at = node.scalarInt(i);
   if (failed(at))
     return failure();
@@ -148,12 +155,10 @@ LogicalResult sequenceConstruct(OnnxNode &node) {
       return failure();
     tensors.push_back(node.input(i));
   }
-  return node.finish(node.sequence(tensors));
+  return finish(node, tensors);
 }
 
-LogicalResult sequenceEmpty(OnnxNode &node) {
-  return node.finish(node.sequence({}));
-}
+LogicalResult sequenceEmpty(OnnxNode &node) { return finish(node, {}); }
 
 LogicalResult sequenceLength(OnnxNode &node) {
   if (failed(requireSequence(node, 0)))
@@ -182,7 +187,7 @@ LogicalResult sequenceInsert(OnnxNode &node) {
   if (failed(at))
     return failure();
   tensors.insert(tensors.begin() + *at, node.input(1));
-  return node.finish(node.sequence(tensors));
+  return finish(node, tensors);
 }
 
 LogicalResult sequenceErase(OnnxNode &node) {
@@ -197,19 +202,7 @@ LogicalResult sequenceErase(OnnxNode &node) {
   if (*at < 0)
     return node.error("its sequence is empty");
   tensors.erase(tensors.begin() + *at);
-  return node.finish(node.sequence(tensors));
-}
-
-/// x without or with a dimension of size 1 at `axis`.
-Value withoutDim(OnnxNode &node, Value x, int64_t axis) {
-  SmallVector<int64_t> shape(OnnxNode::shapeOf(x));
-  shape.erase(shape.begin() + axis);
-  return node.reshape(x, shape);
-}
-Value withDim(OnnxNode &node, Value x, int64_t axis) {
-  SmallVector<int64_t> shape(OnnxNode::shapeOf(x));
-  shape.insert(shape.begin() + axis, 1);
-  return node.reshape(x, shape);
+  return finish(node, tensors);
 }
 
 /// By one size for all parts but the last, or one size for each.
@@ -242,8 +235,8 @@ LogicalResult splitToSequence(OnnxNode &node) {
     return failure();
   if (!node.has(1) && !node.getInt("keepdims", 1))
     for (Value &part : *parts)
-      part = withoutDim(node, part, *axis);
-  return node.finish(node.sequence(*parts));
+      part = node.dropDim(part, *axis);
+  return finish(node, *parts);
 }
 
 LogicalResult concatFromSequence(OnnxNode &node) {
@@ -262,7 +255,7 @@ LogicalResult concatFromSequence(OnnxNode &node) {
     for (Value &tensor : tensors) {
       if (OnnxNode::rankOf(tensor) < *axis)
         return node.error("its tensors differ in rank");
-      tensor = withDim(node, tensor, *axis);
+      tensor = node.insertDim(tensor, *axis);
     }
   return join(node, tensors, *axis, "tensor");
 }
@@ -299,8 +292,12 @@ LogicalResult sequenceMap(OnnxNode &node) {
     for (auto [i, list] : llvm::enumerate(outputs))
       list.push_back((*made)[i]);
   }
-  for (auto [i, list] : llvm::enumerate(outputs))
-    node.setOutput(i, node.sequence(list));
+  for (auto [i, list] : llvm::enumerate(outputs)) {
+    FailureOr<Value> sequence = node.sequence(list);
+    if (failed(sequence))
+      return failure();
+    node.setOutput(i, *sequence);
+  }
   return success();
 }
 

@@ -6,15 +6,6 @@ using namespace mlir;
 
 namespace autopar::recurrent {
 
-Value take(OnnxNode &node, Value x, int64_t dim, int64_t at) {
-  SmallVector<int64_t> shape(OnnxNode::shapeOf(x)), starts(shape.size(), 0);
-  starts[dim] = at;
-  shape[dim] = 1;
-  Value row = node.slice(x, starts, shape);
-  shape.erase(shape.begin() + dim);
-  return node.reshape(row, shape);
-}
-
 /// Sum of two values, of which one may be null.
 static Value sum(OnnxNode &node, Value a, Value b) {
   if (!a || !b)
@@ -48,12 +39,12 @@ State lstmCell(OnnxNode &node, const Direction &direction, Value x,
   const auto &[f, g, h] = std::tie(
       direction.functions[0], direction.functions[1], direction.functions[2]);
   Value sums = sum(node, x, direction.recurrent(node, state.hidden, 0, 4));
-  auto gate = [&](int64_t i) { return take(node, sums, 1, i); };
+  auto gate = [&](int64_t i) { return node.take(sums, 1, i); };
   auto peep = [&](Value x, int64_t i, Value cell) {
     if (!direction.peepholes)
       return x;
     return sum(node, x,
-               scale(node, cell, take(node, direction.peepholes, 0, i)));
+               scale(node, cell, node.take(direction.peepholes, 0, i)));
   };
   bool coupled = node.getInt("input_forget", 0);
   Value input = f(node, peep(gate(0), 0, state.cell));
@@ -78,21 +69,21 @@ State gruCell(OnnxNode &node, const Direction &direction, Value x,
   SmallVector<int64_t> shape(OnnxNode::shapeOf(multiplied)),
       starts(shape.size(), 0);
   Value sums = sum(node, node.slice(x, starts, shape), multiplied);
-  auto gate = [&](int64_t i) { return f(node, take(node, sums, 1, i)); };
+  auto gate = [&](int64_t i) { return f(node, node.take(sums, 1, i)); };
   Value update = gate(0), reset = gate(1), candidate;
   if (linearFirst) {
-    Value candidateSum = take(node, multiplied, 1, 2);
+    Value candidateSum = node.take(multiplied, 1, 2);
     if (direction.bias)
       candidateSum =
           node.binaryAlong(BinaryKind::Add, candidateSum,
-                           node.widened(take(node, direction.bias, 0, 2)), 1);
+                           node.widened(node.take(direction.bias, 0, 2)), 1);
     candidate = times(node, reset, candidateSum);
   } else {
     Value held = times(node, reset, node.widened(state.hidden));
     held = node.convert(held, OnnxNode::elementOf(state.hidden));
-    candidate = take(node, direction.recurrent(node, held, 2, 1), 1, 0);
+    candidate = node.take(direction.recurrent(node, held, 2, 1), 1, 0);
   }
-  candidate = g(node, sum(node, take(node, x, 1, 2), candidate));
+  candidate = g(node, sum(node, node.take(x, 1, 2), candidate));
   return {sum(node, times(node, complement(node, update), candidate),
               times(node, update, node.widened(state.hidden))),
           Value()};
@@ -101,7 +92,7 @@ State gruCell(OnnxNode &node, const Direction &direction, Value x,
 State rnnCell(OnnxNode &node, const Direction &direction, Value x,
               State state) {
   Value sums = sum(node, x, direction.recurrent(node, state.hidden, 0, 1));
-  return {direction.functions[0](node, take(node, sums, 1, 0)), Value()};
+  return {direction.functions[0](node, node.take(sums, 1, 0)), Value()};
 }
 
 } // namespace autopar::recurrent

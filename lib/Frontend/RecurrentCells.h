@@ -11,9 +11,6 @@
 
 namespace autopar::recurrent {
 
-/// Element `at` of x along dimension `dim`, which disappears.
-Value take(OnnxNode &node, Value x, int64_t dim, int64_t at);
-
 struct State {
   Value hidden; // [B, H]
   Value cell;   // [B, H], widened; of LSTM only

@@ -20,6 +20,13 @@ module attributes {autopar.persistent = [[]]} {
       %s = autopar.scatter %x, %n dim = 1 : (tensor<2x500xf32>, tensor<500xi64>) -> tensor<2x7xf32>
       autopar.yield %s : tensor<2x7xf32>
     }
+    %w = autopar.buffer arena[589824] : memref<500xf32>
+    %q = autopar.buffer arena[655360] : memref<20011xf32>
+    autopar.kernel ins(%w, %i) outs(%q) : (memref<500xf32>, memref<500xi64>, memref<20011xf32>) -> () {
+    ^bb0(%x: tensor<500xf32>, %n: tensor<500xi64>):
+      %s = autopar.scatter %x, %n dim = 0 : (tensor<500xf32>, tensor<500xi64>) -> tensor<20011xf32>
+      autopar.yield %s : tensor<20011xf32>
+    }
     return
   }
 }
@@ -48,3 +55,11 @@ module attributes {autopar.persistent = [[]]} {
 // CHECK: llvm.alloca %[[ROWS]] x f32
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[ROWS]]
 // CHECK: llvm.store
+
+// A prime number of rows goes in blocks, too; the last one moves back.
+// CHECK-LABEL: llvm.func internal @kernel_2_scatter_body(
+// CHECK-DAG: %[[BLOCK:.*]] = arith.constant 5002 : i64
+// CHECK-DAG: %[[LAST:.*]] = arith.constant 15009 : i64
+// CHECK-DAG: llvm.alloca %[[BLOCK]] x f32
+// CHECK: arith.minsi %{{.*}}, %[[LAST]]
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[BLOCK]]

@@ -13,6 +13,10 @@
 
 namespace autopar {
 
+/// Of an op of more operands an element is of one of many: all are in memory,
+/// and which one it is follows from its index.
+constexpr unsigned kManyOperands = 8;
+
 /// Opaque for an op that is no kernel.
 LoopRole loopRoleOf(mlir::Operation *op);
 

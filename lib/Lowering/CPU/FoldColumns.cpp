@@ -35,6 +35,15 @@ void StackEmitter::loopAt(unsigned depth, Value extent,
 /// from `from` in another way than as digits.
 std::optional<Index> StackEmitter::moveColumn(Index index, Value from,
                                               Value to) {
+  // The position in a block is added to where the block begins.
+  auto moved = [&](Value value) {
+    if (value == from)
+      return to;
+    auto sum = value.getDefiningOp<arith::AddIOp>();
+    return sum && sum.getRhs() == from && depth(sum.getLhs()) < depth(from)
+               ? addInt(sum.getLhs(), to)
+               : Value();
+  };
   if (index.value == from)
     return Index{to, index.divisor, index.modulus};
   auto space = spaces.find(index.value);
@@ -42,15 +51,16 @@ std::optional<Index> StackEmitter::moveColumn(Index index, Value from,
     return depth(index.value) < depth(from) ? std::optional(index)
                                             : std::nullopt;
   SmallVector<Part> parts(space->second);
-  bool moved = false;
+  bool hasMoved = false;
   for (Part &part : parts) {
-    if (part.index.value != from && depth(part.index.value) >= depth(from))
+    Value there = moved(part.index.value);
+    if (!there && depth(part.index.value) >= depth(from))
       return std::nullopt;
-    moved |= part.index.value == from;
-    if (part.index.value == from)
-      part.index.value = to;
+    hasMoved |= bool(there);
+    if (there)
+      part.index.value = there;
   }
-  if (!moved)
+  if (!hasMoved)
     return index;
   // One copy per space: its digits still join.
   Value &copy = memo[key(to.getAsOpaquePointer(), Index{index.value})];

@@ -46,26 +46,40 @@ void cutColumns(int64_t space, const Findings &findings,
 
 /// Cuts what the rows of a scatter have together into blocks. Each looks at all
 /// indices, so there are few where that is most of the work, and some for each
-/// core where rows are long; they fit into the second cache. Rows that nothing
-/// divides so are one block, if they are few.
-void cutScatters(int64_t space, const Findings &findings,
-                 std::set<int64_t> &cuts) {
+/// core where rows are long; they fit into the second cache. Returns the length
+/// of blocks that do not divide the rows, for they have no such divisor; 0:
+/// they are cut.
+int64_t cutScatters(int64_t space, const Findings &findings,
+                    std::set<int64_t> &cuts) {
+  constexpr int64_t kGoodShare = 4; // of the wanted length, at least
+  int64_t uneven = 0;
   for (const auto &[op, rows] : findings.scatters) {
+    bool isWhole = llvm::all_of(
+        cuts, [&](int64_t cut) { return cut % rows.elements == 0; });
     cuts.insert(rows.elements);
     auto fits = [&](int64_t block) {
       return llvm::all_of(cuts, [&](int64_t cut) { return cut % block == 0; });
     };
     int64_t least = std::clamp(rows.width, kFewBlocks, kManyBlocks);
-    int64_t block =
+    int64_t wanted =
         std::min(kMostScattered, std::max(kLeastColumns, space / least));
+    int64_t block = wanted;
     while (block > 1 && !fits(block))
       --block;
-    if (space / block > 4 * least && rows.elements <= kMaxStackRow &&
-        fits(rows.elements))
-      block = rows.elements;
-    if (block >= kLeastColumns)
+    bool isGood = block * kGoodShare >= wanted;
+    if (!isGood && isWhole && rows.elements > wanted)
+      uneven = wanted;
+    else if (block >= kLeastColumns)
       cuts.insert(block);
   }
+  return uneven;
+}
+
+/// Blocks of the innermost part, if it is more than one.
+void blockRows(Nest &nest, int64_t block) {
+  if (block > 0 && !nest.parts.empty() && nest.parts.back().stride == 1 &&
+      nest.parts.back().size > block)
+    nest.blocks.back() = block;
 }
 
 bool hasRows(KernelOp kernel) {
@@ -149,7 +163,7 @@ unsigned mostParallel(KernelOp kernel, const Nest &nest,
                       const Findings &findings) {
   unsigned last = nest.parts.size() - 1;
   if (!loops::isInPlace(kernel))
-    return last;
+    return !findings.scatters.empty() && nest.blocks.back() ? last + 1 : last;
   auto isShared = [&](const Part &part) {
     return llvm::all_of(findings.foldsFound, [&](const auto &fold) {
       return llvm::any_of(fold.digits, [&](auto digit) {
@@ -197,18 +211,22 @@ Nest nestOf(KernelOp kernel, const Findings &findings) {
   int64_t space = spaceOf(kernel);
   std::set<int64_t> cuts(findings.boundaries);
   loops::cutAtOutputs(kernel, space, cuts);
-  cutScatters(space, findings, cuts);
+  int64_t uneven = cutScatters(space, findings, cuts);
   cutColumns(space, findings, cuts);
   std::pair<int64_t, int64_t> row = rowPiece(kernel, space);
   Nest nest = cutNest(space, cuts, row);
   tile(nest, findings);
-  bool isOneBlock = nest.parts.size() == 1 && !findings.scatters.empty() &&
-                    space <= kMaxStackRow;
+  // The last block moves back: what it computes again must still be there.
+  if (!loops::isInPlace(kernel))
+    blockRows(nest, uneven);
+  bool isOneBlock = nest.parts.size() == 1 && nest.blocks.back() == 0 &&
+                    !findings.scatters.empty() && space <= kMaxStackRow;
   if ((findings.wholeFolds || isOneBlock) && space > 1) {
     nest.inner = space;
     return nest;
   }
-  if (nest.parts.size() <= 1 && row.second <= 1)
+  bool isBlocked = !nest.blocks.empty() && nest.blocks.back() != 0;
+  if (nest.parts.size() <= 1 && row.second <= 1 && !isBlocked)
     return flatNest(space);
   shareOut(nest, space, hasRows(kernel), mostParallel(kernel, nest, findings));
   return nest;

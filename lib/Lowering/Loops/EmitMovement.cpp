@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emit.h"
+#include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/Shapes.h"
 
 using namespace mlir;
@@ -107,10 +108,10 @@ static Value emitElement(LoopEmitter &emit, PadOp op, ArrayRef<Index> at) {
 /// Of many operands of one size, which one it is follows from the index; null:
 /// there are few, or it does not.
 static Value emitOneOfMany(LoopEmitter &emit, ConcatOp op, ArrayRef<Index> at) {
-  constexpr int64_t kMany = 8;
   int64_t dim = op.getDim(), count = op.getInputs().size();
   int64_t size = shapeOf(op.getInputs().front())[dim];
-  if (count <= kMany || size * count != shapeOf(op.getResult())[dim])
+  if (count <= int64_t(kManyOperands) ||
+      size * count != shapeOf(op.getResult())[dim])
     return nullptr;
   SmallVector<Index> source(at);
   source[dim] = emit.digit(at[dim], 1, size);
