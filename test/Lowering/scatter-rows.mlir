@@ -31,9 +31,9 @@ module attributes {autopar.persistent = [[]]} {
   }
 }
 
-// Eight blocks of 64 sums: zeros, all 500 indices, and of each the columns of its row that are in the block.
+// Two blocks of 256 sums: zeros, all 500 indices, and of each the columns of its row that are in the block.
 // CHECK-LABEL: llvm.func internal @kernel_0_binary_body(
-// CHECK-DAG: %[[BLOCK:.*]] = arith.constant 64 : i64
+// CHECK-DAG: %[[BLOCK:.*]] = arith.constant 256 : i64
 // CHECK-DAG: %[[COUNT:.*]] = arith.constant 500 : i64
 // CHECK-DAG: llvm.alloca %[[BLOCK]] x f32
 // CHECK: scf.for
@@ -49,7 +49,7 @@ module attributes {autopar.persistent = [[]]} {
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[BLOCK]]
 // CHECK: arith.addf
 
-// Seven rows, which nothing divides, are one block.
+// Where a row is one element, all rows are one block.
 // CHECK-LABEL: llvm.func internal @kernel_1_scatter_body(
 // CHECK-DAG: %[[ROWS:.*]] = arith.constant 7 : i64
 // CHECK: llvm.alloca %[[ROWS]] x f32
@@ -58,8 +58,8 @@ module attributes {autopar.persistent = [[]]} {
 
 // A prime number of rows goes in blocks, too; the last one moves back.
 // CHECK-LABEL: llvm.func internal @kernel_2_scatter_body(
-// CHECK-DAG: %[[BLOCK:.*]] = arith.constant 5002 : i64
-// CHECK-DAG: %[[LAST:.*]] = arith.constant 15009 : i64
+// CHECK-DAG: %[[BLOCK:.*]] = arith.constant 16384 : i64
+// CHECK-DAG: %[[LAST:.*]] = arith.constant 3627 : i64
 // CHECK-DAG: llvm.alloca %[[BLOCK]] x f32
 // CHECK: arith.minsi %{{.*}}, %[[LAST]]
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[BLOCK]]

@@ -17,9 +17,11 @@ namespace {
 constexpr int64_t kElementsPerIteration = 512;
 /// Sums of so many columns at a time stay in the first cache.
 constexpr int64_t kMostColumns = 512, kLeastColumns = 8;
-/// Sums of a scatter's rows that are kept together at most, and how many blocks
-/// of them there are at least, by the elements of a row.
-constexpr int64_t kMostScattered = 16384, kFewBlocks = 4, kManyBlocks = 16;
+/// Sums of a scatter's rows that are kept together at most, a second cache.
+/// Each block looks at all indices, which takes as long as adding so many
+/// elements: of shorter rows one block is as fast as many.
+constexpr int64_t kMostScattered = 16384, kMostBlocks = 16,
+                  kElementsPerBlock = 4;
 /// Sides of tiles that are not square, where one dimension is short: whole
 /// lines of what is read, of few rows, which may all be in one set of the
 /// cache.
@@ -44,11 +46,9 @@ void cutColumns(int64_t space, const Findings &findings,
       }
 }
 
-/// Cuts what the rows of a scatter have together into blocks. Each looks at all
-/// indices, so there are few where that is most of the work, and some for each
-/// core where rows are long; they fit into the second cache. Returns the length
-/// of blocks that do not divide the rows, for they have no such divisor; 0:
-/// they are cut.
+/// Cuts what the rows of a scatter have together into blocks. Returns the
+/// length of blocks that do not divide the rows, for they have no such divisor;
+/// 0: they are cut.
 int64_t cutScatters(int64_t space, const Findings &findings,
                     std::set<int64_t> &cuts) {
   constexpr int64_t kGoodShare = 4; // of the wanted length, at least
@@ -60,7 +60,8 @@ int64_t cutScatters(int64_t space, const Findings &findings,
     auto fits = [&](int64_t block) {
       return llvm::all_of(cuts, [&](int64_t cut) { return cut % block == 0; });
     };
-    int64_t least = std::clamp(rows.width, kFewBlocks, kManyBlocks);
+    int64_t least =
+        std::clamp<int64_t>(rows.width / kElementsPerBlock, 1, kMostBlocks);
     int64_t wanted =
         std::min(kMostScattered, std::max(kLeastColumns, space / least));
     int64_t block = wanted;
