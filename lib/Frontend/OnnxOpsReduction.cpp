@@ -3,7 +3,6 @@
 #include "OnnxNode.h"
 
 using namespace mlir;
-using llvm::Twine;
 
 namespace autopar {
 namespace {
@@ -25,7 +24,8 @@ FailureOr<std::optional<SmallVector<int64_t>>> reducedDims(OnnxNode &node) {
   FailureOr<SmallVector<int64_t>> dims = node.normalizeAxes(axes, node.rank(0));
   if (failed(dims))
     return failure();
-  return std::optional<SmallVector<int64_t>>(*dims);
+  axes = *dims;
+  return std::optional(std::move(axes));
 }
 
 /// Gives reduced dimensions back as size 1.
