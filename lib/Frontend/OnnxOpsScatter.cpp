@@ -155,7 +155,7 @@ LogicalResult scatterElements(OnnxNode &node) {
     if (shape[d] > node.shape(0)[d])
       return node.error("the indices are larger than the data in dimension " +
                         Twine(d));
-  if (node.type(1).getNumElements() == 0)
+  if (node.type(1).getNumElements() == 0 || node.type(0).getNumElements() == 0)
     return node.finish(node.input(0));
   Value block = node.slice(node.input(0), starts, shape);
   Value result = scatterWhole(node, block, node.input(1), node.input(2), *axis,

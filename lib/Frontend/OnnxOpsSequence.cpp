@@ -215,6 +215,8 @@ FailureOr<SmallVector<int64_t>> sequenceSizes(OnnxNode &node, int64_t size) {
     return failure();
   if (*block < 1)
     return node.error("its parts have " + Twine(*block) + " elements");
+  if (failed(node.unroll(llvm::divideCeil(size, *block))))
+    return failure();
   SmallVector<int64_t> sizes;
   for (int64_t left = size; left > 0; left -= sizes.back())
     sizes.push_back(std::min(left, *block));
@@ -228,7 +230,7 @@ LogicalResult splitToSequence(OnnxNode &node) {
     return failure();
   FailureOr<SmallVector<int64_t>> sizes =
       sequenceSizes(node, node.shape(0)[*axis]);
-  if (failed(sizes) || failed(node.unroll(sizes->size())))
+  if (failed(sizes))
     return failure();
   FailureOr<Values> parts = cut(node, *axis, *sizes);
   if (failed(parts))

@@ -125,7 +125,7 @@ Value StackEmitter::scatterElement(ScatterOp op, ArrayRef<Index> at) {
   Index row = flatRow(*this, op, at);
   auto space = spaces.find(row.value);
   if (isSecond || space == spaces.end() || row.divisor != 1 ||
-      elementsOf(op.getIndices()) == 0)
+      elementsOf(op.getIndices()) == 0 || elementsOf(op.getResult()) == 0)
     return scatterList(op, at);
   ArrayRef<int64_t> shape = shapeOf(op.getResult());
   findings.scatters[op] = {llvm::product_of(shape.drop_front(op.getDim())),

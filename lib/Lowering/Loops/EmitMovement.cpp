@@ -110,7 +110,7 @@ static Value emitElement(LoopEmitter &emit, PadOp op, ArrayRef<Index> at) {
 static Value emitOneOfMany(LoopEmitter &emit, ConcatOp op, ArrayRef<Index> at) {
   int64_t dim = op.getDim(), count = op.getInputs().size();
   int64_t size = shapeOf(op.getInputs().front())[dim];
-  if (count <= int64_t(kManyOperands) ||
+  if (count <= int64_t(kManyOperands) || size == 0 ||
       size * count != shapeOf(op.getResult())[dim])
     return nullptr;
   SmallVector<Index> source(at);
