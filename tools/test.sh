@@ -19,13 +19,13 @@ add() { passed=$((passed + $1)); failed=$((failed + $2)); skipped=$((skipped + $
 # count LOG PATTERN: the last number that PATTERN's first group matches in LOG, or 0.
 count() { local n; n=$(sed -nE "s/$2/\1/p" "$1" | tail -n 1); echo "${n:-0}"; }
 
-# step NAME KIND COMMAND...: runs it, shows the end of its output, counts by the runner's own closing lines.
+# step NAME KIND COMMAND...: runs it, shows the end of its output (more where it failed), counts by the runner's own closing lines.
 step() {
   local name=$1 kind=$2 log=$logs/$1.log code=0 p=0 f=0 s=0
   shift 2
   echo "== $name"
   "$@" >"$log" 2>&1 || code=$?
-  tail -n 12 "$log"
+  tail -n "$((code == 0 ? 12 : 120))" "$log" # a sanitizer's report has a hundred lines
   case $kind in
   gtest)
     p=$(count "$log" '^\[  PASSED  \] ([0-9]+) tests?.*')

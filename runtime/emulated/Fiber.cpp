@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <sys/mman.h>
+#include <utility>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define APEMU_SANITIZED 1
@@ -68,10 +69,15 @@ static void leave(void **state, const void *stack, size_t bytes) {
 static void arrive(void *state, const void **stack, size_t *bytes) {
   __sanitizer_finish_switch_fiber(state, stack, bytes);
 }
+/// Frames of fibers that never ended have left marks there.
+static void clearMarks(const void *memory, size_t bytes) {
+  __asan_unpoison_memory_region(memory, bytes);
+}
 #else
 static constexpr size_t stackBytes = 64 * 1024;
 static void leave(void **, const void *, size_t) {}
 static void arrive(void *, const void **, size_t *) {}
+static void clearMarks(const void *, size_t) {}
 #endif
 
 //===----------------------------------------------------------------------===//
@@ -82,6 +88,7 @@ void Fiber::main(Fiber *fiber) {
   FiberPool &pool = *fiber->resumedBy;
   arrive(nullptr, &pool.hostStack, &pool.hostStackBytes);
   fiber->entry(fiber->argument);
+  fiber->ended = true;
   fiber->suspend(*fiber->resumedBy);
   __builtin_unreachable(); // an ended fiber is not resumed
 }
@@ -90,6 +97,8 @@ void Fiber::start(Entry newEntry, void *newArgument) {
   entry = newEntry;
   argument = newArgument;
   sanitizerState = nullptr;
+  if (!std::exchange(ended, false))
+    clearMarks(stack, bytes);
   // As apemuSwitch leaves a stack: r15, r14, r13, r12, rbx, rbp, return
   // address. apemuStart begins with a stack pointer that is a multiple of 16.
   auto *top = reinterpret_cast<uintptr_t *>(stack + bytes) - 9;
@@ -118,8 +127,10 @@ void Fiber::suspend(FiberPool &pool) {
 //===----------------------------------------------------------------------===//
 
 FiberPool::~FiberPool() {
-  for (const Mapping &mapping : mappings)
+  for (const Mapping &mapping : mappings) {
+    clearMarks(mapping.memory, mapping.bytes); // of whoever is there next
     munmap(mapping.memory, mapping.bytes);
+  }
 }
 
 bool FiberPool::reserve(size_t count) {
@@ -132,10 +143,6 @@ bool FiberPool::reserve(size_t count) {
   if (memory == MAP_FAILED)
     return false;
   mappings.push_back({memory, added * each});
-#ifdef APEMU_SANITIZED
-  // Fibers that were left in the middle may have been here.
-  __asan_unpoison_memory_region(memory, added * each);
-#endif
   for (size_t i = 0; i < added; ++i) {
     char *guard = static_cast<char *>(memory) + i * each;
     mprotect(guard, Fiber::guardBytes, PROT_NONE);

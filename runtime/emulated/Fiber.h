@@ -43,6 +43,7 @@ private:
   void *argument = nullptr;
   FiberPool *resumedBy = nullptr;
   void *sanitizerState = nullptr;
+  bool ended = true; // what was started last
 };
 
 /// The fibers of one block; their stacks are used again by the next one.

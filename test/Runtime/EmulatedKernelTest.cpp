@@ -2,6 +2,8 @@
 
 #include "EmulatedDriver.h"
 
+#include <sys/mman.h>
+
 namespace autopar::runtime::emulated {
 namespace {
 
@@ -484,6 +486,30 @@ TEST_F(EmulatedKernels, NamesAStackThatIsTooSmall) {
   };
   ASSERT_EQ(launch({entry, {}}, 1, 4, {}), CUDA_SUCCESS);
   expectFault(FaultKind::stackOverflow, {"kernel_0_test", "local memory"});
+}
+
+/// A sanitizer marks what is around a frame's arrays until the frame ends; that
+/// of a thread that waits when its kernel fails never does.
+TEST_F(EmulatedKernels, LeavesNoMarksOfFramesBehind) {
+  constexpr size_t page = 4096;
+  static volatile char *local;
+  auto entry = [](void *const *, apemu_thread *thread) {
+    volatile char frame[512] = {};
+    if (thread->thread_index[0] == 0) {
+      local = frame;
+      apemu_barrier(thread);
+    }
+  };
+  ASSERT_EQ(launch({entry, {}}, 1, 2, {}), CUDA_SUCCESS);
+  expectFault(FaultKind::divergentBarrier, {"thread 0 of block 0"});
+  restart(Options()); // gives the stacks back
+  void *place = reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(local) /
+                                         page * page);
+  void *next = mmap(place, page, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  ASSERT_EQ(next, place);
+  std::memset(next, 1, page);
+  munmap(next, page);
 }
 
 TEST_F(EmulatedKernels, NamesADivisionByZero) {
