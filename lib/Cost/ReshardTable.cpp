@@ -10,28 +10,38 @@ namespace autopar {
 static constexpr double kNoPath = std::numeric_limits<double>::infinity();
 
 /// The number of `key`, a new one with `item` added to `list` if there is none.
-template <typename List, typename Item>
+template <typename Item>
 static unsigned numberIn(StringMap<unsigned> &numbers, StringRef key,
-                         List &list, Item &&item) {
+                         std::vector<Item> &list, Item item) {
   auto [it, isNew] = numbers.try_emplace(key, list.size());
   if (isNew)
-    list.push_back(std::forward<Item>(item));
+    list.push_back(std::move(item));
   return it->second;
 }
 
-std::optional<double> ReshardPrices::find(StringRef key) {
-  uint32_t hash = StringMapImpl::hash(key);
+uint64_t ReshardPrices::numberOf(StringRef text) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return numbers.try_emplace(text, numbers.size()).first->second;
+}
+
+static StringRef bytesOf(ArrayRef<uint64_t> key) {
+  return {reinterpret_cast<const char *>(key.data()),
+          key.size() * sizeof(uint64_t)};
+}
+
+std::optional<double> ReshardPrices::find(ArrayRef<uint64_t> key) {
+  uint32_t hash = StringMapImpl::hash(bytesOf(key));
   Part &part = parts[hash % parts.size()];
   std::lock_guard<std::mutex> lock(part.mutex);
-  auto it = part.prices.find(key, hash);
+  auto it = part.prices.find(bytesOf(key), hash);
   return it == part.prices.end() ? std::nullopt : std::optional(it->second);
 }
 
-void ReshardPrices::add(StringRef key, double seconds) {
-  uint32_t hash = StringMapImpl::hash(key);
+void ReshardPrices::add(ArrayRef<uint64_t> key, double seconds) {
+  uint32_t hash = StringMapImpl::hash(bytesOf(key));
   Part &part = parts[hash % parts.size()];
   std::lock_guard<std::mutex> lock(part.mutex);
-  part.prices.try_emplace_with_hash(key, hash, seconds);
+  part.prices.try_emplace_with_hash(bytesOf(key), hash, seconds);
 }
 
 unsigned ReshardTable::numberOf(const Sharding &sharding) {
@@ -41,16 +51,16 @@ unsigned ReshardTable::numberOf(const Sharding &sharding) {
   if (!isNew)
     return it->second;
   Numbered numbered;
-  for (const DimSharding &dim : sharding.dims) {
+  auto partOf = [&](auto &numbers, auto &parts, const auto &what,
+                    const Sharding &alone) {
     key.clear();
-    appendKey(key, Sharding{{dim}, {}});
-    numbered.dims.push_back(
-        numberIn(dimNumbers, key, dims, std::pair(key, dim)));
-  }
-  key.clear();
-  appendKey(key, Sharding{{}, sharding.partial});
-  numbered.partial =
-      numberIn(partialNumbers, key, partials, std::pair(key, sharding.partial));
+    appendKey(key, alone);
+    return numberIn(numbers, key, parts, {key, shared->numberOf(key), what});
+  };
+  for (const DimSharding &dim : sharding.dims)
+    numbered.dims.push_back(partOf(dimNumbers, dims, dim, {{dim}, {}}));
+  numbered.partial = partOf(partialNumbers, partials, sharding.partial,
+                            {{}, sharding.partial});
   shardings.push_back(std::move(numbered));
   return it->second;
 }
@@ -60,7 +70,7 @@ unsigned ReshardTable::typeOf(ArrayRef<int64_t> shape, int64_t elementBytes) {
   for (int64_t size : shape)
     key += std::to_string(size) + ",";
   return numberIn(typeNumbers, key, types,
-                  Type{SmallVector<int64_t>(shape), elementBytes});
+                  {SmallVector<int64_t>(shape), elementBytes});
 }
 
 double ReshardTable::seconds(unsigned from, unsigned to, unsigned type,
@@ -75,10 +85,11 @@ double ReshardTable::seconds(unsigned from, unsigned to, unsigned type,
       reduce(shardings[from], shardings[to], types[type]);
   if (!reduced)
     return kNoPath;
-  std::optional<double> price = shared->find(reduced->key);
+  SmallVector<uint64_t, 16> sharedKey = keyOf(*reduced);
+  std::optional<double> price = shared->find(sharedKey);
   if (!price) {
     price = secondsOf(*reduced); // by two threads at once it is the same
-    shared->add(reduced->key, *price);
+    shared->add(sharedKey, *price);
   }
   return it->second = *price;
 }
@@ -86,50 +97,50 @@ double ReshardTable::seconds(unsigned from, unsigned to, unsigned type,
 std::optional<ReshardTable::Reduced>
 ReshardTable::reduce(const Numbered &from, const Numbered &to,
                      const Type &type) const {
-  struct DimChange {
-    int64_t size;
-    unsigned from, to; // numbers of dimensions
-  };
-  SmallVector<DimChange, 6> changes;
-  Reduced result;
-  result.bytes = type.elementBytes;
+  Reduced result{{}, from.partial, to.partial, type.elementBytes};
   for (auto [size, before, after] : zip_equal(type.shape, from.dims, to.dims)) {
-    if (dims[before].second.interval) // no path leads on from it
+    if (dims[before].what.interval) // no path leads on from it
       return std::nullopt;
     if (before == after)
-      result.bytes *= localSize(size, dims[before].second, mesh);
+      result.bytes *= localSize(size, dims[before].what, mesh);
     else
-      changes.push_back({size, before, after});
+      result.dims.push_back({size, before, after});
   }
   // The halos of several intervals are exchanged in the order of dimensions.
-  if (count_if(changes, [&](const DimChange &change) {
-        return dims[change.to].second.interval.has_value();
+  // Numbers say who came first, of several threads: they are no order.
+  if (count_if(result.dims, [&](const DimChange &change) {
+        return dims[change.to].what.interval.has_value();
       }) < 2)
-    llvm::sort(changes, [&](const DimChange &a, const DimChange &b) {
-      return std::tie(a.size, dims[a.from].first, dims[a.to].first) <
-             std::tie(b.size, dims[b.from].first, dims[b.to].first);
+    llvm::sort(result.dims, [&](const DimChange &a, const DimChange &b) {
+      return std::tie(a.size, dims[a.from].text, dims[a.to].text) <
+             std::tie(b.size, dims[b.from].text, dims[b.to].text);
     });
-  result.key = std::to_string(result.bytes) + partials[from.partial].first +
-               ">" + partials[to.partial].first;
-  result.from.partial = partials[from.partial].second;
-  result.to.partial = partials[to.partial].second;
-  for (const DimChange &change : changes) {
-    result.key += ";" + std::to_string(change.size) + dims[change.from].first +
-                  ">" + dims[change.to].first;
-    result.from.dims.push_back(dims[change.from].second);
-    result.to.dims.push_back(dims[change.to].second);
-    result.sizes.push_back(change.size);
-  }
   return result;
 }
 
+SmallVector<uint64_t, 16> ReshardTable::keyOf(const Reduced &change) const {
+  SmallVector<uint64_t, 16> key{uint64_t(change.bytes),
+                                partials[change.from].number,
+                                partials[change.to].number};
+  for (const DimChange &dim : change.dims)
+    key.append(
+        {uint64_t(dim.size), dims[dim.from].number, dims[dim.to].number});
+  return key;
+}
+
 double ReshardTable::secondsOf(const Reduced &change) const {
+  Sharding from{{}, partials[change.from].what},
+      to{{}, partials[change.to].what};
+  SmallVector<int64_t> sizes;
+  for (const DimChange &dim : change.dims) {
+    from.dims.push_back(dims[dim.from].what);
+    to.dims.push_back(dims[dim.to].what);
+    sizes.push_back(dim.size);
+  }
   if (!price)
-    return reshardSeconds(change.from, change.to, change.sizes, change.bytes,
-                          mesh, cost)
+    return reshardSeconds(from, to, sizes, change.bytes, mesh, cost)
         .value_or(kNoPath);
-  std::optional<ReshardPath> steps =
-      path(change.from, change.to, change.sizes, change.bytes);
+  std::optional<ReshardPath> steps = path(from, to, sizes, change.bytes);
   return steps ? autopar::secondsOf(*steps) : kNoPath;
 }
 

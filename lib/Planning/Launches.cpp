@@ -10,6 +10,7 @@ namespace autopar {
 LaunchList::LaunchList(const ModelGraph &graph, const Plan &plan,
                        ReshardCache &reshards)
     : graph(graph), plan(plan), reshards(reshards) {
+  sides.reserve(graph.ops.size());
   for (const auto &[index, op] : enumerate(graph.ops)) {
     std::optional<OpShardings> known =
         shardingsOf(op.rule, plan.ops[index].assignment, plan.mesh);

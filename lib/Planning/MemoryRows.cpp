@@ -61,9 +61,8 @@ static std::vector<Lifetime> lifetimes(const ModelGraph &graph) {
 /// One row per launch: what is live while it runs, and the copies that its
 /// reshards make. predictMemory says what the chosen plan takes.
 void ProblemBuilder::addMemory() {
-  std::map<unsigned, int64_t> persistent, live;
-  std::vector<std::vector<unsigned>> begins(graph.steps.size()),
-      ends(graph.steps.size());
+  std::map<unsigned, int64_t> persistent;
+  problem.rows.resize(graph.steps.size());
   std::vector<Lifetime> lives = lifetimes(graph);
   for (const auto &[index, value] : enumerate(graph.values)) {
     unsigned node = valueNode(classes.ofValue[index]);
@@ -75,25 +74,14 @@ void ProblemBuilder::addMemory() {
                 lives[index].first < int64_t(graph.steps.size());
     if (value.setup || !used || value.isNext) // a next value is the state
       continue;
-    begins[lives[index].first].push_back(node);
+    problem.rows[lives[index].first].begins.push_back({node, 1});
     if (lives[index].last < int64_t(graph.steps.size()))
-      ends[lives[index].last].push_back(node);
+      problem.rows[lives[index].last].ends.push_back({node, 1});
   }
   for (auto [node, count] : persistent)
     problem.persistent.push_back({node, count});
-  for (const auto &[time, step] : enumerate(graph.steps)) {
-    for (unsigned node : begins[time])
-      ++live[node];
-    MemoryRow row;
-    row.name = graph.ops[step.ops.front()].name;
-    for (auto [node, count] : live)
-      row.nodes.push_back({node, count});
+  for (auto [step, row] : zip_equal(graph.steps, problem.rows))
     addCopies(step, row);
-    problem.rows.push_back(std::move(row));
-    for (unsigned node : ends[time])
-      if (auto it = live.find(node); --it->second == 0)
-        live.erase(it);
-  }
 }
 
 void ProblemBuilder::addCopies(const GraphStep &step, MemoryRow &row) {

@@ -22,31 +22,16 @@ namespace autopar {
 /// In larger problems branch and bound gets nowhere.
 static constexpr size_t kSmallProblem = 100;
 
-/// All rows as one.
-static MemoryRow sumOf(ArrayRef<MemoryRow> rows) {
-  std::map<unsigned, int64_t> nodes, edges;
-  for (const MemoryRow &row : rows) {
-    for (const MemoryTerm &term : row.nodes)
-      nodes[term.index] += term.count;
-    for (const MemoryTerm &term : row.edges)
-      edges[term.index] += term.count;
-  }
-  MemoryRow sum;
-  for (auto [index, count] : nodes)
-    sum.nodes.push_back({index, count});
-  for (auto [index, count] : edges)
-    sum.edges.push_back({index, count});
-  return sum;
-}
-
 MemorySearch::MemorySearch(const Problem &problem, const SolverOptions &options,
                            std::optional<Outcomes> outcomes)
-    : problem(problem), options(options), outcomes(std::move(outcomes)),
-      fullRows(problem.rows) {
-  if (fullRows.empty())
-    fullRows.emplace_back();
-  fullRows.emplace_back();
-  fullRows.push_back(sumOf(problem.rows));
+    : problem(problem), options(options), outcomes(std::move(outcomes)) {}
+
+MemorySearch::ActiveRow MemorySearch::activeRow(size_t row,
+                                                double multiplier) const {
+  if (row == persistentRow())
+    return {row, multiplier, {}};
+  return {row, multiplier,
+          row == sumOfRows() ? problem.termsOfAll() : problem.termsOf(row)};
 }
 
 bool MemorySearch::isSmall() const {
@@ -57,26 +42,36 @@ bool MemorySearch::isSmall() const {
 // Costs with multipliers
 //===----------------------------------------------------------------------===//
 
-/// Adds an edge's matrix to the graph; an edge to itself is a cost of its node.
+/// Adds an edge's matrix, its bytes at `weight` seconds each, to the graph; an
+/// edge to itself is a cost of its node.
 static void addEdge(CostGraph &graph,
                     std::map<std::pair<unsigned, unsigned>, size_t> &index,
-                    const ProblemEdge &edge, ArrayRef<double> cells) {
+                    const ProblemEdge &edge, double weight) {
   size_t rows = graph.nodes[edge.a].size(),
          columns = graph.nodes[edge.b].size();
+  bool isHeld = weight > 0 && !edge.bytes.empty();
+  auto costOf = [&](size_t cell) {
+    return isHeld ? edge.seconds[cell] + weight * double(edge.bytes[cell])
+                  : edge.seconds[cell];
+  };
   if (edge.a == edge.b) {
     for (size_t choice = 0; choice < rows; ++choice)
-      graph.nodes[edge.a][choice] += cells[choice * columns + choice];
+      graph.nodes[edge.a][choice] += costOf(choice * columns + choice);
     return;
   }
   unsigned a = std::min(edge.a, edge.b), b = std::max(edge.a, edge.b);
   auto [it, inserted] = index.try_emplace({a, b}, graph.edges.size());
+  if (inserted && edge.a == a && !isHeld) {
+    graph.edges.push_back({a, b, edge.seconds});
+    return;
+  }
   if (inserted)
     graph.edges.push_back({a, b, std::vector<double>(rows * columns, 0)});
   std::vector<double> &sum = graph.edges[it->second].cells;
   for (size_t row = 0; row < rows; ++row)
     for (size_t column = 0; column < columns; ++column)
       sum[edge.a == a ? row * columns + column : column * rows + row] +=
-          cells[row * columns + column];
+          costOf(row * columns + column);
 }
 
 CostGraph MemorySearch::graphOf(const Fixed &fixed) const {
@@ -85,9 +80,9 @@ CostGraph MemorySearch::graphOf(const Fixed &fixed) const {
   for (const ActiveRow &row : active) {
     for (const MemoryTerm &term : problem.persistent)
       nodeWeight[term.index] += row.multiplier * term.count;
-    for (const MemoryTerm &term : fullRows[row.row].nodes)
+    for (const MemoryTerm &term : row.terms.nodes)
       nodeWeight[term.index] += row.multiplier * term.count;
-    for (const MemoryTerm &term : fullRows[row.row].edges)
+    for (const MemoryTerm &term : row.terms.edges)
       edgeWeight[term.index] += row.multiplier * term.count;
   }
   CostGraph graph;
@@ -98,13 +93,8 @@ CostGraph MemorySearch::graphOf(const Fixed &fixed) const {
         graph.nodes.back()[choice] += nodeWeight[index] * node.bytes[choice];
   }
   std::map<std::pair<unsigned, unsigned>, size_t> index;
-  for (const auto &[position, edge] : enumerate(problem.edges)) {
-    std::vector<double> cells = edge.seconds;
-    if (edgeWeight[position] > 0 && !edge.bytes.empty())
-      for (size_t cell = 0; cell < cells.size(); ++cell)
-        cells[cell] += edgeWeight[position] * edge.bytes[cell];
-    addEdge(graph, index, edge, cells);
-  }
+  for (const auto &[position, edge] : enumerate(problem.edges))
+    addEdge(graph, index, edge, edgeWeight[position]);
   for (auto [node, choice] : fixed)
     for (size_t other = 0; other < graph.nodes[node].size(); ++other)
       if (other != choice)

@@ -27,7 +27,8 @@ public:
 private:
   struct ActiveRow {
     size_t row;
-    double multiplier = 0; // seconds per byte
+    double multiplier; // seconds per byte
+    MemoryTerms terms;
   };
   /// Choices that branching has fixed: node -> choice.
   using Fixed = std::map<unsigned, unsigned>;
@@ -41,15 +42,14 @@ private:
 
   EliminationResult minimise(size_t cellLimit, const Fixed &fixed = {});
   CostGraph graphOf(const Fixed &fixed) const;
-  int64_t bytesOf(llvm::ArrayRef<unsigned> choice, size_t row) const {
-    return problem.persistentBytes(choice) +
-           problem.bytesOf(choice, fullRows[row]);
+  int64_t bytesOf(llvm::ArrayRef<unsigned> choice, const ActiveRow &row) const {
+    return problem.persistentBytes(choice) + problem.bytesOf(choice, row.terms);
   }
-  size_t fullestRow(llvm::ArrayRef<unsigned> choice) const {
-    return problem.rows.empty() ? 0 : problem.fullestRow(choice);
-  }
-  size_t persistentRow() const { return fullRows.size() - 2; }
-  size_t sumOfRows() const { return fullRows.size() - 1; }
+  /// Rows beside the problem's: of the persistent terms alone, of all rows as
+  /// one.
+  size_t persistentRow() const { return problem.rows.size(); }
+  size_t sumOfRows() const { return problem.rows.size() + 1; }
+  ActiveRow activeRow(size_t row, double multiplier = 0) const;
 
   /// Whether the problem's seconds and bytes are what counts.
   bool isExact() const { return !outcomes; }
@@ -90,8 +90,6 @@ private:
   const Problem &problem;
   const SolverOptions &options;
   std::optional<Outcomes> outcomes;
-  /// The problem's, at least one; what is persistent alone; all rows together.
-  std::vector<MemoryRow> fullRows;
   std::optional<EliminationResult> relaxed;
   MessageTable messages;  // of the last elimination
   bool isOptimum = false; // what the last elimination found

@@ -24,8 +24,8 @@ bool MemorySearch::raiseMultiplier(size_t index, std::vector<unsigned> &choice,
     double cost = problem.secondsOf(solution);
     for (const ActiveRow &other : active)
       if (other.row != row)
-        cost += other.multiplier * bytesOf(solution, other.row);
-    return Point{multiplier, cost, bytesOf(solution, row), isOptimum};
+        cost += other.multiplier * double(bytesOf(solution, other));
+    return Point{multiplier, cost, bytesOf(solution, active[index]), isOptimum};
   };
   Point low = pointOf(active[index].multiplier, choice), high = low;
   low.exact = high.exact = false; // of which run it is, is not known
@@ -97,19 +97,19 @@ void MemorySearch::findMultipliers(std::vector<unsigned> &choice) {
        ++round) {
     if (fitsRows(choice))
       return;
-    size_t row = fullestRow(choice);
+    size_t row = problem.fullestRow(choice);
     size_t index = 0;
     while (index < active.size() && active[index].row != row)
       ++index;
     if (index == active.size())
-      active.push_back({row});
+      active.push_back(activeRow(row));
     if (!raiseMultiplier(index, choice, /*byRow=*/true))
       return;
   }
 }
 
 bool MemorySearch::leadByRow(size_t row, std::vector<unsigned> choice) {
-  active = {{row}};
+  active = {activeRow(row)};
   return raiseMultiplier(0, choice, /*byRow=*/false);
 }
 
@@ -140,11 +140,11 @@ void MemorySearch::leadByRows(const std::vector<unsigned> &choice) {
       highest = std::max(highest, row.multiplier);
     return (!found || isSmall()) && work < workLimit && !isCutOff();
   };
-  if (goesOn(leadByRow(fullestRow(choice), choice)) &&
+  if (goesOn(leadByRow(problem.fullestRow(choice), choice)) &&
       goesOn(leadByRow(sumOfRows(), choice)))
     leadByAllRows(choice);
   if (!best && !isHopeless() && !isCutOff()) {
-    active = {{sumOfRows(), highest}};
+    active = {activeRow(sumOfRows(), highest)};
     workLimit = work + options.branchWork;
     branch();
   }
@@ -170,7 +170,7 @@ void MemorySearch::boundByPersistent(double high) {
   double low = 0;
   for (unsigned i = 0; i < kHalvings && !isCutOff(); ++i) {
     double multiplier = i == 0 ? high : (low + high) / 2;
-    active = {{persistentRow(), multiplier}};
+    active = {activeRow(persistentRow(), multiplier)};
     EliminationResult result = minimise(options.roughCellLimit);
     double rounding = 1e-12 * multiplier * double(problem.memoryLimit);
     double bound = leastShare() * (result.lowerBound - rounding);

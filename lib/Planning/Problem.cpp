@@ -50,6 +50,24 @@ static Error checkTerms(ArrayRef<MemoryTerm> terms, size_t count) {
   return Error::success();
 }
 
+static Error checkRows(const Problem &problem) {
+  std::vector<int64_t> held(problem.nodes.size(), 0);
+  for (const MemoryRow &row : problem.rows) {
+    for (ArrayRef<MemoryTerm> terms : {row.begins, row.ends})
+      if (Error error = checkTerms(terms, problem.nodes.size()))
+        return error;
+    if (Error error = checkTerms(row.edges, problem.edges.size()))
+      return error;
+    for (const MemoryTerm &term : row.begins)
+      held[term.index] += term.count;
+    for (const MemoryTerm &term : row.ends)
+      if ((held[term.index] -= term.count) < 0)
+        return createStringError(problem.nodes[term.index].name +
+                                 ": ends to be held before it begins");
+  }
+  return Error::success();
+}
+
 Error Problem::check() const {
   for (const ProblemNode &node : nodes)
     if (Error error = checkNode(node))
@@ -59,13 +77,7 @@ Error Problem::check() const {
       return error;
   if (Error error = checkTerms(persistent, nodes.size()))
     return error;
-  for (const MemoryRow &row : rows) {
-    if (Error error = checkTerms(row.nodes, nodes.size()))
-      return error;
-    if (Error error = checkTerms(row.edges, edges.size()))
-      return error;
-  }
-  return Error::success();
+  return checkRows(*this);
 }
 
 //===----------------------------------------------------------------------===//
@@ -114,30 +126,78 @@ int64_t Problem::persistentBytes(ArrayRef<unsigned> choice) const {
   return nodeBytes(*this, persistent, choice);
 }
 
-int64_t Problem::bytesOf(ArrayRef<unsigned> choice,
-                         const MemoryRow &row) const {
-  int64_t bytes = nodeBytes(*this, row.nodes, choice);
-  for (const MemoryTerm &term : row.edges)
-    if (const ProblemEdge &edge = edges[term.index]; !edge.bytes.empty())
-      bytes += term.count * edge.bytes[cellOf(*this, edge, choice)];
+static int64_t edgeBytes(const Problem &problem, ArrayRef<MemoryTerm> terms,
+                         ArrayRef<unsigned> choice) {
+  int64_t bytes = 0;
+  for (const MemoryTerm &term : terms)
+    if (const ProblemEdge &edge = problem.edges[term.index];
+        !edge.bytes.empty())
+      bytes += term.count * edge.bytes[cellOf(problem, edge, choice)];
   return bytes;
 }
 
+int64_t Problem::bytesOf(ArrayRef<unsigned> choice,
+                         const MemoryTerms &terms) const {
+  return nodeBytes(*this, terms.nodes, choice) +
+         edgeBytes(*this, terms.edges, choice);
+}
+
+/// Those that are there, by index.
+static std::vector<MemoryTerm> termsOfCounts(ArrayRef<int64_t> counts) {
+  std::vector<MemoryTerm> terms;
+  for (const auto &[index, count] : enumerate(counts))
+    if (count)
+      terms.push_back({unsigned(index), count});
+  return terms;
+}
+
+MemoryTerms Problem::termsOf(size_t row) const {
+  std::vector<int64_t> held(nodes.size(), 0);
+  for (size_t before = 0; before <= row; ++before) {
+    for (const MemoryTerm &term : rows[before].begins)
+      held[term.index] += term.count;
+    if (before < row)
+      for (const MemoryTerm &term : rows[before].ends)
+        held[term.index] -= term.count;
+  }
+  return {termsOfCounts(held), rows[row].edges};
+}
+
+MemoryTerms Problem::termsOfAll() const {
+  std::vector<int64_t> ofNodes(nodes.size(), 0), ofEdges(edges.size(), 0);
+  for (const auto &[index, row] : enumerate(rows)) {
+    int64_t later = rows.size() - index - 1;
+    for (const MemoryTerm &term : row.begins)
+      ofNodes[term.index] += term.count * (later + 1);
+    for (const MemoryTerm &term : row.ends)
+      ofNodes[term.index] -= term.count * later;
+    for (const MemoryTerm &term : row.edges)
+      ofEdges[term.index] += term.count;
+  }
+  return {termsOfCounts(ofNodes), termsOfCounts(ofEdges)};
+}
+
+/// The fullest row, and what it takes.
+static std::pair<size_t, int64_t> fullest(const Problem &problem,
+                                          ArrayRef<unsigned> choice) {
+  std::pair<size_t, int64_t> most = {0, 0};
+  int64_t held = 0;
+  for (const auto &[index, row] : enumerate(problem.rows)) {
+    held += nodeBytes(problem, row.begins, choice);
+    int64_t bytes = held + edgeBytes(problem, row.edges, choice);
+    if (bytes > most.second)
+      most = {index, bytes};
+    held -= nodeBytes(problem, row.ends, choice);
+  }
+  return most;
+}
+
 size_t Problem::fullestRow(ArrayRef<unsigned> choice) const {
-  size_t fullest = 0;
-  int64_t most = -1;
-  for (const auto &[index, row] : enumerate(rows))
-    if (int64_t bytes = bytesOf(choice, row); bytes > most) {
-      most = bytes;
-      fullest = index;
-    }
-  return fullest;
+  return fullest(*this, choice).first;
 }
 
 int64_t Problem::peakBytes(ArrayRef<unsigned> choice) const {
-  int64_t bytes = persistentBytes(choice);
-  return rows.empty() ? bytes
-                      : bytes + bytesOf(choice, rows[fullestRow(choice)]);
+  return persistentBytes(choice) + fullest(*this, choice).second;
 }
 
 Error verifyChoices(const Problem &problem, const Solution &solution) {

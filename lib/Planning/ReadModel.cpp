@@ -6,6 +6,8 @@
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Precision.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Threading.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -25,7 +27,7 @@ private:
   LogicalResult readFunction(func::FuncOp func, bool setup);
   FailureOr<unsigned> readArgument(func::FuncOp func, unsigned index,
                                    bool setup);
-  LogicalResult readOp(Operation *op, bool setup);
+  LogicalResult readOp(Operation *op, GraphOp item, bool setup);
   LogicalResult readResults(func::FuncOp func, bool setup);
   unsigned addValue(Value value, std::string name);
   void readGroups(Block &body, size_t firstOp, bool setup);
@@ -108,28 +110,26 @@ FailureOr<unsigned> ModelReader::readArgument(func::FuncOp func, unsigned index,
   return value;
 }
 
-static std::string describe(Operation *op, const Twine &attributes) {
+static std::string describe(Operation *op, const Twine &attributes,
+                            AsmState &state) {
   std::string text;
   llvm::raw_string_ostream os(text);
+  auto print = [&](Type type) { type.print(os, state); };
   os << op->getName() << attributes << '(';
-  llvm::interleaveComma(op->getOperandTypes(), os);
+  llvm::interleaveComma(op->getOperandTypes(), os, print);
   os << ")(";
-  llvm::interleaveComma(op->getResultTypes(), os);
+  llvm::interleaveComma(op->getResultTypes(), os, print);
   os << ')';
   return text;
 }
 
 /// Name, attributes and types, without names and places.
-static std::string signatureOf(Operation *op) {
+static std::string signatureOf(Operation *op, AsmState &state) {
   std::string attributes;
-  llvm::raw_string_ostream(attributes) << op->getPropertiesAsAttribute();
-  return describe(op, attributes);
-}
-
-static std::string likenessOf(Operation *op, const GraphOp &item) {
-  bool moves =
-      item.kernel == KernelClass::Movement || item.kernel == KernelClass::None;
-  return moves ? describe(op, toString(item.rule)) : item.signature;
+  llvm::raw_string_ostream os(attributes);
+  if (Attribute properties = op->getPropertiesAsAttribute())
+    properties.print(os, state);
+  return describe(op, attributes, state);
 }
 
 static bool sameFactors(const TensorFactors &a, const TensorFactors &b) {
@@ -173,14 +173,15 @@ static std::string resultName(Operation *op, unsigned result,
   return opName.str() + (result ? ":" + std::to_string(result) : "");
 }
 
-LogicalResult ModelReader::readOp(Operation *op, bool setup) {
+/// What an op says of itself.
+static GraphOp factsOf(Operation *op, bool tf32) {
+  AsmState state(op->getContext());
   GraphOp item;
   item.name = nodeName(op->getLoc()).str();
   if (item.name.empty())
     item.name = op->getName().stripDialect().str();
-  item.signature = signatureOf(op);
+  item.signature = signatureOf(op, state);
   item.rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
-  item.setup = setup;
   item.flopsKind = flopsKindOf(op, tf32);
   if (auto kernel = dyn_cast<KernelOpInterface>(op)) {
     item.kernel = kernel.getKernelClass();
@@ -188,8 +189,19 @@ LogicalResult ModelReader::readOp(Operation *op, bool setup) {
   }
   if (auto composite = dyn_cast<DecomposeOpInterface>(op))
     item.reductions = composite.getReductionCount();
-  item.likeness = likenessOf(op, item);
+  bool moves =
+      item.kernel == KernelClass::Movement || item.kernel == KernelClass::None;
+  item.likeness =
+      moves ? describe(op, toString(item.rule), state) : item.signature;
   item.alike = findAlike(op, item.rule);
+  item.reads.assign(op->getNumOperands(), true);
+  item.writes.assign(op->getNumResults(), true);
+  return item;
+}
+
+/// Adds `item`, which has its facts, with its operands and results.
+LogicalResult ModelReader::readOp(Operation *op, GraphOp item, bool setup) {
+  item.setup = setup;
   for (Value operand : op->getOperands()) {
     auto it = ids.find(operand);
     if (it == ids.end())
@@ -204,8 +216,6 @@ LogicalResult ModelReader::readOp(Operation *op, bool setup) {
     graph.values[value].setup = setup;
     item.results.push_back(value);
   }
-  item.reads.assign(item.operands.size(), true);
-  item.writes.assign(item.results.size(), true);
   graph.ops.push_back(std::move(item));
   return success();
 }
@@ -295,12 +305,20 @@ LogicalResult ModelReader::readFunction(func::FuncOp func, bool setup) {
       return failure();
     (setup ? graph.setupArguments : graph.stepArguments).push_back(*value);
   }
+  SmallVector<Operation *> ops;
   for (Operation &op : func.front().without_terminator()) {
     if (!isPlanned(&op))
       return op.emitOpError("has no sharding rule: it cannot be planned");
-    if (failed(readOp(&op, setup)))
-      return failure();
+    ops.push_back(&op);
   }
+  std::vector<GraphOp> items(ops.size());
+  parallelFor(module.getContext(), 0, ops.size(),
+              [&](size_t i) { items[i] = factsOf(ops[i], tf32); });
+  graph.ops.reserve(firstOp + ops.size());
+  graph.values.reserve(graph.values.size() + ops.size());
+  for (auto [op, item] : llvm::zip_equal(ops, items))
+    if (failed(readOp(op, std::move(item), setup)))
+      return failure();
   readGroups(func.front(), firstOp, setup);
   return readResults(func, setup);
 }

@@ -39,9 +39,11 @@ void ProblemBuilder::writeDecisions(ArrayRef<unsigned> choice,
   plan.cluster = cluster;
   plan.mesh = mesh;
   plan.ops.clear();
+  plan.ops.reserve(graph.ops.size());
   for (const auto &[index, op] : enumerate(graph.ops))
     plan.ops.push_back({op.name, opStrategy(choice, index).assignment, 0, {}});
   plan.values.clear();
+  plan.values.reserve(graph.values.size());
   for (const auto &[index, value] : enumerate(graph.values))
     plan.values.push_back({value.name, valueSharding(choice, index)});
 }

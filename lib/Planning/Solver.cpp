@@ -56,11 +56,11 @@ static Problem withoutDeferred(const Problem &problem,
         to.push_back({index[term.index], term.count});
   };
   append(part.persistent, problem.persistent, nodeIndex);
-  for (const MemoryRow &row : problem.rows) {
-    MemoryRow &partRow = part.rows.emplace_back();
-    partRow.name = row.name;
-    append(partRow.nodes, row.nodes, nodeIndex);
-    append(partRow.edges, row.edges, edgeIndex);
+  part.rows.resize(problem.rows.size());
+  for (auto [to, from] : zip_equal(part.rows, problem.rows)) {
+    append(to.begins, from.begins, nodeIndex);
+    append(to.edges, from.edges, edgeIndex);
+    append(to.ends, from.ends, nodeIndex);
   }
   return part;
 }

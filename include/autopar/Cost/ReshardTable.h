@@ -17,17 +17,21 @@ namespace autopar {
 /// from any number of threads.
 class ReshardPrices {
 public:
+  /// A number for `text`, which keys have in its place.
+  uint64_t numberOf(llvm::StringRef text);
   /// The price that the key stands for, if somebody has computed it.
-  std::optional<double> find(llvm::StringRef key);
-  void add(llvm::StringRef key, double seconds);
+  std::optional<double> find(llvm::ArrayRef<uint64_t> key);
+  void add(llvm::ArrayRef<uint64_t> key, double seconds);
 
 private:
   /// Threads seldom meet at one of many.
   struct Part {
     std::mutex mutex;
-    llvm::StringMap<double> prices;
+    llvm::StringMap<double> prices; // by a key's bytes
   };
   std::array<Part, 32> parts; // by hash
+  std::mutex mutex;
+  llvm::StringMap<uint64_t> numbers;
 };
 
 /// Prices of reshards on one mesh. Shardings and types are numbered, so that a
@@ -75,16 +79,20 @@ private:
     llvm::SmallVector<int64_t> shape;
     int64_t elementBytes;
   };
-  /// A change without what it has no price for, and what stands for it.
+  struct DimChange {
+    int64_t size;
+    unsigned from, to; // places in `dims`
+  };
+  /// A change without what has no price.
   struct Reduced {
-    std::string key;
-    Sharding from, to;
-    llvm::SmallVector<int64_t, 6> sizes;
+    llvm::SmallVector<DimChange, 6> dims;
+    unsigned from, to; // places in `partials`
     int64_t bytes;
   };
   /// nullopt: there is no path.
   std::optional<Reduced> reduce(const Numbered &from, const Numbered &to,
                                 const Type &type) const;
+  llvm::SmallVector<uint64_t, 16> keyOf(const Reduced &change) const;
   double secondsOf(const Reduced &change) const;
 
   Mesh mesh;
@@ -93,9 +101,13 @@ private:
   llvm::StringMap<unsigned> shardingNumbers, dimNumbers, partialNumbers,
       typeNumbers;
   std::vector<Numbered> shardings;
-  /// With what stands for them in keys.
-  std::vector<std::pair<std::string, DimSharding>> dims;
-  std::vector<std::pair<std::string, llvm::SmallVector<Partial, 2>>> partials;
+  template <typename What> struct Part {
+    std::string text;
+    uint64_t number; // in keys
+    What what;
+  };
+  std::vector<Part<DimSharding>> dims;
+  std::vector<Part<llvm::SmallVector<Partial, 2>>> partials;
   std::vector<Type> types;
   Prices prices;
 };

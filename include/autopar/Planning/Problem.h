@@ -44,10 +44,17 @@ struct MemoryTerm {
   int64_t count;
 };
 
-/// What one device holds at one moment, beside the persistent terms.
-struct MemoryRow {
-  std::string name;
+/// What one device holds together.
+struct MemoryTerms {
   std::vector<MemoryTerm> nodes, edges;
+};
+
+/// What one device holds at one moment, beside the persistent terms, said by
+/// what changes: much is held for long.
+struct MemoryRow {
+  std::vector<MemoryTerm> begins; // nodes that are held from this row on
+  std::vector<MemoryTerm> edges;  // held in this row alone
+  std::vector<MemoryTerm> ends;   // nodes that are not held after it
 };
 
 struct Problem {
@@ -58,17 +65,22 @@ struct Problem {
   int64_t memoryLimit = 0; // bytes per device; 0: none
 
   /// Whether the parts fit together: indices, sizes, no negative numbers, at
-  /// least one legal choice everywhere.
+  /// least one legal choice everywhere, nothing ends that did not begin.
   llvm::Error check() const;
 
   double secondsOf(llvm::ArrayRef<unsigned> choice) const;
   /// The same without deferred nodes and their edges.
   double undeferredSecondsOf(llvm::ArrayRef<unsigned> choice) const;
-  int64_t bytesOf(llvm::ArrayRef<unsigned> choice, const MemoryRow &row) const;
+  int64_t bytesOf(llvm::ArrayRef<unsigned> choice,
+                  const MemoryTerms &terms) const;
+  /// What a row holds.
+  MemoryTerms termsOf(size_t row) const;
+  /// What all rows hold, as one.
+  MemoryTerms termsOfAll() const;
   int64_t persistentBytes(llvm::ArrayRef<unsigned> choice) const;
   /// Of the fullest row; the persistent terms alone if there are no rows.
   int64_t peakBytes(llvm::ArrayRef<unsigned> choice) const;
-  /// Index of the fullest row; the first of equals. There must be one.
+  /// Index of the fullest row; the first of equals, and 0 if there is none.
   size_t fullestRow(llvm::ArrayRef<unsigned> choice) const;
 };
 

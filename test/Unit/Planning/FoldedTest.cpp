@@ -87,12 +87,13 @@ private:
       unfolded.persistent.push_back({l * size, 1});
     for (unsigned i = 0; i < size; ++i) {
       unsigned edge = number(0, folded.edges.size() - 1);
-      folded.rows.push_back({"row", {{i, 1}, {size - 1, 1}}, {{edge, 1}}});
+      std::vector<MemoryTerm> held = {{i, 1}, {size - 1, 1}};
+      folded.rows.push_back({held, {{edge, 1}}, held});
       // Copies of the first layer; the others have the same bytes.
       unsigned first = 0;
       while (unfolded.edges[first].bytes != folded.edges[edge].bytes)
         ++first;
-      unfolded.rows.push_back({"row", {{i, 1}, {size - 1, 1}}, {{first, 1}}});
+      unfolded.rows.push_back({held, {{first, 1}}, held});
     }
     folded.memoryLimit = unfolded.memoryLimit = number(30, 160);
   }

@@ -5,6 +5,7 @@
 
 #include "autopar/Planning/Problem.h"
 #include <random>
+#include <utility>
 
 namespace autopar {
 
@@ -49,11 +50,17 @@ inline Problem randomProblem(unsigned seed, bool memory, bool dense = false) {
     return problem;
   for (int i = 0; i < nodes; i += 3)
     problem.persistent.push_back({unsigned(i), 1});
+  std::vector<int64_t> held(nodes, 0);
   for (int r = number(1, 3); r > 0; --r) {
     MemoryRow row;
-    for (int i = 0; i < nodes; ++i)
-      if (number(0, 1))
-        row.nodes.push_back({unsigned(i), number(1, 2)});
+    for (int i = 0; i < nodes; ++i) {
+      int64_t count = number(0, 1) ? number(1, 2) : 0;
+      int64_t more = count - std::exchange(held[i], count);
+      if (more > 0)
+        row.begins.push_back({unsigned(i), more});
+      else if (more < 0)
+        problem.rows.back().ends.push_back({unsigned(i), -more});
+    }
     row.edges.push_back({unsigned(number(0, problem.edges.size() - 1)), 1});
     problem.rows.push_back(std::move(row));
   }

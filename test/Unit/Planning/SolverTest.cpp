@@ -164,6 +164,42 @@ TEST(Solver, GapIsTheShareThatMayBeSaved) {
   EXPECT_EQ((Solution{{}, 0, 0, 0}.gap()), 0);
 }
 
+/// Rows say what changes; what each holds is the same, told by changes or
+/// whole.
+TEST(Problem, RowsHoldWhatHasBegunAndNotEnded) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Problem problem = randomProblem(seed, /*memory=*/true);
+    std::vector<unsigned> choice;
+    for (const ProblemNode &node : problem.nodes)
+      choice.push_back(seed % node.choices());
+    std::vector<int64_t> held(problem.nodes.size(), 0);
+    int64_t most = 0, sum = 0;
+    for (const auto &[index, row] : enumerate(problem.rows)) {
+      for (const MemoryTerm &term : row.begins)
+        held[term.index] += term.count;
+      int64_t bytes = 0;
+      for (const auto &[node, count] : enumerate(held))
+        bytes += count * problem.nodes[node].bytes[choice[node]];
+      bytes += problem.bytesOf(choice, {{}, row.edges});
+      EXPECT_EQ(problem.bytesOf(choice, problem.termsOf(index)), bytes);
+      most = std::max(most, bytes);
+      sum += bytes;
+      for (const MemoryTerm &term : row.ends)
+        held[term.index] -= term.count;
+    }
+    EXPECT_EQ(problem.bytesOf(choice, problem.termsOfAll()), sum);
+    EXPECT_EQ(problem.peakBytes(choice),
+              problem.persistentBytes(choice) + most);
+  }
+}
+
+TEST(Problem, NothingEndsThatDidNotBegin) {
+  Problem problem;
+  problem.nodes = {{"a", {1}, {1}}};
+  problem.rows = {{{{0, 1}}, {}, {{0, 1}}}, {{}, {}, {{0, 1}}}};
+  EXPECT_EQ(toString(problem.check()), "a: ends to be held before it begins");
+}
+
 /// As the limit falls from what the fastest takes, the fastest that fits takes
 /// longer; below what anything takes the error says the least.
 TEST(Solver, TakesTheFastestThatFits) {
@@ -172,7 +208,7 @@ TEST(Solver, TakesTheFastestThatFits) {
                    {"result", {0, 3}, {40, 5}}};
   problem.edges.push_back({0, 1, {0, 0, 0, 0, 9, 0}, {}});
   problem.persistent.push_back({0, 1});
-  problem.rows.push_back({"step", {{1, 1}}, {}});
+  problem.rows.push_back({{{1, 1}}, {}, {}});
   for (auto [limit, seconds] :
        std::initializer_list<std::pair<int64_t, double>>{{0, 1},
                                                          {140, 1},
