@@ -127,8 +127,7 @@ static std::string describe(Operation *op, const Twine &attributes,
 static std::string signatureOf(Operation *op, AsmState &state) {
   std::string attributes;
   llvm::raw_string_ostream os(attributes);
-  if (Attribute properties = op->getPropertiesAsAttribute())
-    properties.print(os, state);
+  op->getPropertiesAsAttribute().print(os, state);
   return describe(op, attributes, state);
 }
 
