@@ -1,4 +1,6 @@
 // RUN: autopar-opt %s --autopar-plan="ranks=2 strategy=data save=%t.json" -o /dev/null
+// Plan files of earlier programs stay valid: a model's hash does not change.
+// RUN: FileCheck %s --input-file=%t.json --check-prefix=SAVED
 // RUN: not autopar-opt %s --autopar-apply-plan="file=%t.none.json" 2>&1 | FileCheck %s --check-prefix=READ
 // RUN: sed 's/"split 0"/"halve 0"/' %t.json > %t.halve.json
 // RUN: not autopar-opt %s --autopar-apply-plan="file=%t.halve.json" 2>&1 | FileCheck %s --check-prefix=HALVE
@@ -12,6 +14,8 @@
 // RUN: not autopar-opt %s --autopar-apply-plan="file=%t.axis.json" 2>&1 | FileCheck %s --check-prefix=AXIS
 // RUN: sed 's/"stages": 1/"stages": 0/' %t.json > %t.stages.json
 // RUN: not autopar-opt %s --autopar-apply-plan="file=%t.stages.json" 2>&1 | FileCheck %s --check-prefix=STAGES
+
+// SAVED: "model_hash": "d694a235879dfb24"
 
 // READ: error: cannot read plan file
 // HALVE: error: plan file {{.*}}: op 'fc': 'halve 0' is neither 'split N' nor 'pass N'
