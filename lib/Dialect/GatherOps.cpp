@@ -165,15 +165,23 @@ LoopRole GatherNdOp::getLoopRole() { return LoopRole::Whole; }
 //===----------------------------------------------------------------------===//
 
 LogicalResult ScatterOp::verify() {
-  ArrayRef<int64_t> result = shapeOf(getResult());
+  ArrayRef<int64_t> result = shapeOf(getResult()),
+                    indices = shapeOf(getIndices());
   if (failed(verifyDim(*this, getDim(), result.size())))
     return failure();
+  if (getKind() == ReduceKind::Prod)
+    return emitOpError("has no kind prod");
   if (elementOf(getUpdates()).isInteger(1))
     return emitOpError("is not defined on i1");
   if (bool(getOffset()) != getSize().has_value())
     return emitOpError("needs offset and size together or neither");
+  size_t batch = getBatchRank();
+  if (indices.size() < batch ||
+      indices.take_front(batch) != result.take_front(batch))
+    return emitOpError("batched indices must begin with the dimensions of the "
+                       "result before dim");
   SmallVector<int64_t> shape(result.take_front(getDim()));
-  llvm::append_range(shape, shapeOf(getIndices()));
+  llvm::append_range(shape, getPointShape());
   llvm::append_range(shape, result.drop_front(getDim() + 1));
   if (getUpdates().getType() !=
       RankedTensorType::get(shape, elementOf(getResult())))
@@ -184,23 +192,27 @@ LogicalResult ScatterOp::verify() {
 }
 
 ShardingRule ScatterOp::getShardingRule() {
-  ArrayRef<int64_t> to = shapeOf(getResult()), indices = shapeOf(getIndices());
-  size_t row = getDim();
+  ArrayRef<int64_t> to = shapeOf(getResult()), points = getPointShape();
+  size_t row = getDim(), batch = getBatchRank();
   ShardingRule rule = wholeRule(*this);
-  for (size_t dim = 0; dim < row; ++dim)
-    addSharedFactor(rule, to[dim], 0, dim, dim);
-  for (size_t dim = 0; dim < indices.size(); ++dim) {
-    unsigned factor = rule.addFactor(indices[dim], FactorKind::Reduce);
-    rule.factors[factor].reduce = ReduceKind::Sum;
-    rule.factors[factor].mask = 0;
+  for (size_t dim = 0; dim < row; ++dim) {
+    unsigned factor = addSharedFactor(rule, to[dim], 0, dim, dim);
+    if (dim < batch)
+      rule.operands[1][dim] = factor;
+  }
+  for (size_t dim = 0; dim < points.size(); ++dim) {
+    unsigned factor = rule.addFactor(points[dim], FactorKind::Reduce);
+    rule.factors[factor].reduce = getKind();
+    rule.factors[factor].mask =
+        neutralElement(getKind(), elementOf(getUpdates()));
     rule.operands[0][row + dim] = factor;
-    rule.operands[1][dim] = factor;
+    rule.operands[1][batch + dim] = factor;
   }
   for (size_t dim = row + 1; dim < to.size(); ++dim)
-    addSharedFactor(rule, to[dim], 0, dim - 1 + indices.size(), dim);
+    addSharedFactor(rule, to[dim], 0, dim - 1 + points.size(), dim);
   if (!getOffset())
     rule.results[0][row] = rule.addFactor(to[row]);
-  addPass(rule, {0}, ReduceKind::Sum);
+  addPass(rule, {0}, getKind());
   return rule;
 }
 
@@ -215,7 +227,7 @@ Operation *ScatterOp::localize(OpBuilder &builder, ValueRange operands,
 KernelClass ScatterOp::getKernelClass() { return KernelClass::Reduction; }
 
 PrecisionClass ScatterOp::getPrecisionClass() {
-  return precisionClass(ReduceKind::Sum);
+  return precisionClass(getKind());
 }
 
 /// Each row is compared with each index, on CPUs each block of rows; each

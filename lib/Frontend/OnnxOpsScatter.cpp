@@ -1,13 +1,14 @@
 //===- OnnxOpsScatter.cpp - ONNX operators that write at indices ----------===//
 //
-// Updates that are added are autopar.scatter. Any other scatter is turned
-// round: each element of the result finds the last update that hits it, by
-// comparing its own position with all indices along one dimension. So it is
-// made of ops that split like any others. An index outside hits nothing.
+// Updates are brought to their rows by autopar.scatter: themselves where they
+// are added or the greatest or least counts, their numbers where the last one
+// replaces what was there. A few updates, and products, are turned round: each
+// element of the result compares its own position with all indices along one
+// dimension, which needs no pass of its own. An index outside hits nothing.
 //
 //===----------------------------------------------------------------------===//
 
-#include "AddedUpdates.h"
+#include "ScatterUpdates.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -32,20 +33,6 @@ LogicalResult readCombination(OnnxNode &node, Combination &combination) {
     return success();
   return node.error("unknown value '" + name +
                     "' of reduction (known: none, add, mul, max, min)");
-}
-
-BinaryKind binaryOf(ReduceKind kind) {
-  switch (kind) {
-  case ReduceKind::Sum:
-    return BinaryKind::Add;
-  case ReduceKind::Prod:
-    return BinaryKind::Mul;
-  case ReduceKind::Max:
-    return BinaryKind::Max;
-  case ReduceKind::Min:
-    return BinaryKind::Min;
-  }
-  llvm_unreachable("all kinds are listed");
 }
 
 /// Of `hit` [..., n], the position of the last true element per row, or -1.
@@ -75,10 +62,11 @@ Value combineHits(OnnxNode &node, ReduceKind kind, Value data, Value hit,
   return node.convert(node.binary(binaryOf(kind), data, found), element);
 }
 
-/// Whether updates are summed in a type that has sums.
-bool isAdded(Combination combination, Value data) {
-  return combination == ReduceKind::Sum &&
-         !OnnxNode::elementOf(data).isInteger(1);
+/// Whether so many updates for each row are compared with all positions.
+bool areCompared(Combination combination, Value data, int64_t updates) {
+  constexpr int64_t kFew = 4;
+  return combination ? !isScattered(*combination, OnnxNode::elementOf(data))
+                     : updates <= kFew;
 }
 
 LogicalResult requireUpdates(OnnxNode &node) {
@@ -111,9 +99,10 @@ Value spreadLast(OnnxNode &node, Value x, Value data, int64_t axis) {
 /// Data that agrees with the indices in all dimensions but `axis`.
 Value scatterWhole(OnnxNode &node, Value data, Value indices, Value updates,
                    int64_t axis, Combination combination) {
-  if (isAdded(combination, data))
-    if (Value added = addElements(node, data, indices, updates, axis))
-      return added;
+  if (!areCompared(combination, data, OnnxNode::shapeOf(indices)[axis]))
+    return combination ? combineElements(node, *combination, data, indices,
+                                         updates, axis)
+                       : replaceElements(node, data, indices, updates, axis);
   indices = wrapIndices(node, indices, OnnxNode::shapeOf(data)[axis]);
   Value wanted = spreadLast(node, indices, data, axis);
   Value hits = node.compare(ComparePredicate::Eq, wanted,
@@ -222,9 +211,18 @@ LogicalResult scatterNd(OnnxNode &node) {
   Value data = node.reshape(node.input(0), flat);
   Value updates = node.reshape(node.input(2), flatUpdates);
   Value positions = rowPositions(node, rows, depth);
-  if (isAdded(combination, data))
-    return node.finish(
-        node.reshape(addRows(node, data, positions, updates, 0), shape));
+  bool compared = areCompared(combination, data, rows);
+  if (combination && !compared)
+    return node.finish(node.reshape(
+        combineRows(node, *combination, data, positions, updates, 0), shape));
+  auto replace = [&](Value last) {
+    Value found =
+        node.gather(updates, node.binary(BinaryKind::Max, last, 0.0), 0);
+    Value hit = node.broadcastDims(notNegative(node, last), flat, {0});
+    return node.finish(node.reshape(node.select(hit, found, data), shape));
+  };
+  if (!compared)
+    return replace(lastOfRows(node, positions, places));
   auto table = RankedTensorType::get({places, rows}, node.builder.getI64Type());
   Value hits =
       node.compare(ComparePredicate::Eq,
@@ -244,11 +242,7 @@ LogicalResult scatterNd(OnnxNode &node) {
     return node.finish(node.reshape(
         combineHits(node, *combination, data, hits, spread), shape));
   }
-  Value from = lastHit(node, hits);
-  Value found =
-      node.gather(updates, node.binary(BinaryKind::Max, from, 0.0), 0);
-  Value hit = node.broadcastDims(notNegative(node, from), flat, {0});
-  return node.finish(node.reshape(node.select(hit, found, data), shape));
+  return replace(lastHit(node, hits));
 }
 
 //===----------------------------------------------------------------------===//

@@ -4,7 +4,7 @@
 
 func.func @step() -> (tensor<2x3xi64>, tensor<2x2xi64>, tensor<3x2xi64>, tensor<3x2xi64>, tensor<2x2xi64>, tensor<3x4xi64>,
                       tensor<2x4xi64>, tensor<4x3xi64>, tensor<3xi64>, tensor<2x3xi64>, tensor<2xi64>, tensor<2x1xi64>, tensor<3xi64>,
-                      tensor<3x2xi64>, tensor<2x2xi64>) {
+                      tensor<3x2xi64>, tensor<2x2xi64>, tensor<2x3xi32>, tensor<2x3xi32>) {
   %m = autopar.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi64>
   %row = autopar.constant dense<[7, 8, 9]> : tensor<3xi64>
   // CHECK: result0 = dense<{{\[}}[7, 8, 9], [7, 8, 9]]>
@@ -46,10 +46,18 @@ func.func @step() -> (tensor<2x3xi64>, tensor<2x2xi64>, tensor<3x2xi64>, tensor<
   %updates = autopar.constant dense<[[1, 2], [3, 4], [5, 6], [7, 8]]> : tensor<4x2xi64>
   %places = autopar.constant dense<[2, 0, -1, 9]> : tensor<4xi64>
   // CHECK: result13 = dense<{{\[}}[3, 4], [0, 0], [13, 16]]>
-  %13 = autopar.scatter %updates, %places dim = 0 : (tensor<4x2xi64>, tensor<4xi64>) -> tensor<3x2xi64>
+  %13 = autopar.scatter sum %updates, %places dim = 0 : (tensor<4x2xi64>, tensor<4xi64>) -> tensor<3x2xi64>
   // CHECK: result14 = dense<{{\[}}[1, 2], [12, 14]]>
-  %14 = autopar.scatter %updates, %places offset %two of 4 dim = 0 : (tensor<4x2xi64>, tensor<4xi64>, tensor<i64>) -> tensor<2x2xi64>
-  return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14
+  %14 = autopar.scatter sum %updates, %places offset %two of 4 dim = 0 : (tensor<4x2xi64>, tensor<4xi64>, tensor<i64>) -> tensor<2x2xi64>
+  // The greatest of each row's own indices; a row that none means has the least number there is.
+  %own = autopar.constant dense<[[2, 0, 2, 2], [1, 1, 0, 1]]> : tensor<2x4xi64>
+  %some = autopar.constant dense<[[1, 7, 9, 4], [5, 8, 6, 2]]> : tensor<2x4xi32>
+  // CHECK: result15 = dense<{{\[}}[7, -2147483648, 9], [6, 8, -2147483648]]>
+  %15 = autopar.scatter max %some, %own dim = 1 batched : (tensor<2x4xi32>, tensor<2x4xi64>) -> tensor<2x3xi32>
+  // CHECK: result16 = dense<{{\[}}[7, 2147483647, 1], [6, 2, 2147483647]]>
+  %16 = autopar.scatter min %some, %own dim = 1 batched : (tensor<2x4xi32>, tensor<2x4xi64>) -> tensor<2x3xi32>
+  return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16
     : tensor<2x3xi64>, tensor<2x2xi64>, tensor<3x2xi64>, tensor<3x2xi64>, tensor<2x2xi64>, tensor<3x4xi64>, tensor<2x4xi64>,
-      tensor<4x3xi64>, tensor<3xi64>, tensor<2x3xi64>, tensor<2xi64>, tensor<2x1xi64>, tensor<3xi64>, tensor<3x2xi64>, tensor<2x2xi64>
+      tensor<4x3xi64>, tensor<3xi64>, tensor<2x3xi64>, tensor<2xi64>, tensor<2x1xi64>, tensor<3xi64>, tensor<3x2xi64>, tensor<2x2xi64>, tensor<2x3xi32>,
+      tensor<2x3xi32>
 }

@@ -116,10 +116,14 @@ func.func @gather(%t: tensor<7x3xf32>, %i: tensor<2x3xi64>, %s: tensor<i32>, %m:
   return
 }
 
-func.func @scatter(%u: tensor<2x3x3xf32>, %i: tensor<2x3xi64>, %v: tensor<7x2x3xf32>, %s: tensor<i32>, %e: tensor<4x6xi64>) {
-  %0 = autopar.scatter %u, %i dim = 0 : (tensor<2x3x3xf32>, tensor<2x3xi64>) -> tensor<7x3xf32>
-  %1 = autopar.scatter %v, %i dim = 1 : (tensor<7x2x3xf32>, tensor<2x3xi64>) -> tensor<7x3xf32>
-  %2 = autopar.scatter %e, %s dim = 1 : (tensor<4x6xi64>, tensor<i32>) -> tensor<4x5x6xi64>
+func.func @scatter(%u: tensor<2x3x3xf32>, %i: tensor<2x3xi64>, %v: tensor<7x2x3xf32>, %s: tensor<i32>, %e: tensor<4x6xi64>,
+                   %j: tensor<7x2xi64>, %r: tensor<7xi64>, %w: tensor<7x3xi32>) {
+  %0 = autopar.scatter sum %u, %i dim = 0 : (tensor<2x3x3xf32>, tensor<2x3xi64>) -> tensor<7x3xf32>
+  %1 = autopar.scatter sum %v, %i dim = 1 : (tensor<7x2x3xf32>, tensor<2x3xi64>) -> tensor<7x3xf32>
+  %2 = autopar.scatter sum %e, %s dim = 1 : (tensor<4x6xi64>, tensor<i32>) -> tensor<4x5x6xi64>
+  %3 = autopar.scatter max %v, %j dim = 1 batched : (tensor<7x2x3xf32>, tensor<7x2xi64>) -> tensor<7x5x3xf32>
+  %4 = autopar.scatter min %w, %r dim = 1 batched : (tensor<7x3xi32>, tensor<7xi64>) -> tensor<7x4x3xi32>
+  %5 = autopar.scatter sum %v, %i dim = 1 : (tensor<7x2x3xf32>, tensor<2x3xi64>) -> tensor<7x3xf32>
   return
 }
 

@@ -36,18 +36,31 @@ Value makeScatter(GraphBuilder &graph) {
   int64_t rank = shapeOf(updates).size();
   int64_t dim = graph.random.below(rank),
           depth = graph.random.between(0, std::min<int64_t>(2, rank - dim));
-  Value indices = graph.pickOf(
-      graph.type(shapeOf(updates).slice(dim, depth), graph.indexType()));
+  bool batched = graph.random.chance(40);
+  ArrayRef<int64_t> indexShape = batched
+                                     ? shapeOf(updates).take_front(dim + depth)
+                                     : shapeOf(updates).slice(dim, depth);
+  Value indices = graph.pickOf(graph.type(indexShape, graph.indexType()));
   SmallVector<int64_t> shape(shapeOf(updates).take_front(dim));
   shape.push_back(graph.random.between(1, 9));
   llvm::append_range(shape, shapeOf(updates).drop_front(dim + depth));
   if (elementCount(shape) > kMaxElements || shape.size() > kMaxRank)
     return {};
+  constexpr ReduceKind kinds[] = {ReduceKind::Sum, ReduceKind::Max,
+                                  ReduceKind::Min};
+  ReduceKind kind = kinds[graph.random.below(3)];
+  RankedTensorType type = like(updates, shape);
   Value result =
-      ScatterOp::create(graph.builder, graph.loc, like(updates, shape), updates,
-                        indices, Value(), dim, IntegerAttr());
-  Type element = cast<RankedTensorType>(result.getType()).getElementType();
-  return element == graph.floatType() ? graph.bounded(result) : result;
+      ScatterOp::create(graph.builder, graph.loc, type, kind, updates, indices,
+                        Value(), dim, IntegerAttr(), batched);
+  // Rows that no index means are as large or small as can be.
+  if (kind != ReduceKind::Sum)
+    return BinaryOp::create(graph.builder, graph.loc,
+                            kind == ReduceKind::Max ? BinaryKind::Max
+                                                    : BinaryKind::Min,
+                            result, graph.splat(type, 0));
+  return type.getElementType() == graph.floatType() ? graph.bounded(result)
+                                                    : result;
 }
 
 Value makeGatherNd(GraphBuilder &graph) {
@@ -69,7 +82,7 @@ Value makeGatherElements(GraphBuilder &graph) {
   Value data = pickNumber(graph, 1, kMaxRank);
   SmallVector<int64_t> shape(shapeOf(data));
   size_t dim = graph.random.below(shape.size());
-  shape[dim] = graph.random.between(1, 6);
+  shape[dim] = graph.random.between(1, graph.random.chance(30) ? 12 : 6);
   if (elementCount(shape) > kMaxElements)
     return {};
   Value indices = graph.pickOf(graph.type(shape, graph.indexType()));

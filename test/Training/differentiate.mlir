@@ -72,7 +72,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // -----
 // A gather's rows are added where they came from.
 // CHECK: %[[G:.*]] = autopar.constant dense<1.000000e+00> : tensor<2x4xf32>
-// CHECK: autopar.scatter %[[G]], %arg0 dim = 0 : (tensor<2x4xf32>, tensor<2xi64>) -> tensor<9x4xf32>
+// CHECK: autopar.scatter sum %[[G]], %arg0 dim = 0 : (tensor<2x4xf32>, tensor<2xi64>) -> tensor<9x4xf32>
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
   func.func @step(%i: tensor<2xi64> {autopar.source = #autopar.input<"i">},
       %t: tensor<9x4xf32> {autopar.source = #autopar.parameter<"t", "m", offset = 0, length = 144>})
@@ -87,7 +87,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // Two indices are one of the table with both dimensions as one; each means what it means in gather_nd.
 // CHECK: autopar.slice %arg0 starts = [0, 0] {{.*}} -> tensor<2x1xi64>
 // CHECK: %[[ROWS:.*]] = autopar.reshape %{{.*}} : tensor<2x1xi64> -> tensor<2xi64>
-// CHECK: autopar.scatter %{{.*}}, %[[ROWS]] dim = 0 : (tensor<2x4xf32>, tensor<2xi64>) -> tensor<27x4xf32>
+// CHECK: autopar.scatter sum %{{.*}}, %[[ROWS]] dim = 0 : (tensor<2x4xf32>, tensor<2xi64>) -> tensor<27x4xf32>
 // CHECK: autopar.reshape %{{.*}} : tensor<27x4xf32> -> tensor<9x3x4xf32>
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
   func.func @step(%i: tensor<2x2xi64> {autopar.source = #autopar.input<"i">},
@@ -177,6 +177,26 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
       -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
     %y = autopar.binary mul %x, %w : tensor<4xf32>
     %loss = autopar.reduce sum %y dims = [0] : tensor<4xf32> -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
+
+// -----
+// Of the greatest updates of a row, those that equal it share its gradient.
+// CHECK: %[[Y:.*]] = autopar.scatter max %{{.*}}, %{{.*}} dim = 1 batched : (tensor<2x4xf32>, tensor<2x4xi64>) -> tensor<2x3xf32>
+// CHECK: autopar.reshape %arg0 : tensor<2x4xi64> -> tensor<2x4x1xi64>
+// CHECK: %[[KEPT:.*]] = autopar.gather_nd %[[Y]], %{{.*}} batch_dims = 1 : (tensor<2x3xf32>, tensor<2x4x1xi64>) -> tensor<2x4xf32>
+// CHECK: %[[FOUND:.*]] = autopar.compare eq %{{.*}}, %[[KEPT]]
+// CHECK: autopar.scatter sum %{{.*}}, %arg0 dim = 1 batched : (tensor<2x4xf32>, tensor<2x4xi64>) -> tensor<2x3xf32>
+// CHECK: autopar.binary div
+// CHECK: %[[SHARE:.*]] = autopar.gather_nd %{{.*}}, %{{.*}} batch_dims = 1
+// CHECK: autopar.select %[[FOUND]], %[[SHARE]]
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+  func.func @step(%i: tensor<2x4xi64> {autopar.source = #autopar.input<"i">},
+      %u: tensor<2x4xf32> {autopar.source = #autopar.parameter<"u", "m", offset = 0, length = 32>})
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+    %rows = autopar.scatter max %u, %i dim = 1 batched : (tensor<2x4xf32>, tensor<2x4xi64>) -> tensor<2x3xf32>
+    %loss = autopar.reduce sum %rows dims = [0, 1] : tensor<2x3xf32> -> tensor<f32>
     return %loss : tensor<f32>
   }
 }

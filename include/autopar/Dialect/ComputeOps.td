@@ -253,19 +253,30 @@ def Autopar_GatherElementsOp : Autopar_LocalizedOp<"gather_elements"> {
 }
 
 def Autopar_ScatterOp : Autopar_LocalizedOp<"scatter", [], ["getFlops", "getPrecisionClass"]> {
-  let summary = "zeros, and rows of `updates` added where `indices` say along `dim`: the dual of gather";
+  let summary = "rows of `updates` reduced where `indices` say along `dim`, neutral elements elsewhere: the dual of gather";
   let description = [{
-    `autopar.scatter %u, %i dim = 0 : (tensor<4x8xf32>, tensor<4xi64>) -> tensor<10x8xf32>`: operand and
-    result have the shapes of gather's result and data, and indices mean what they mean in gather. With
-    `offset %o of size` (made by localize when `dim`, of global `size`, is split) a row outside the block is
-    left out. Rule: updates split (the result is partial, sum), and so do the rows of the result, each by
-    all updates.
+    `autopar.scatter sum %u, %i dim = 0 : (tensor<4x8xf32>, tensor<4xi64>) -> tensor<10x8xf32>`: operand and
+    result have the shapes of gather's result and data, and indices mean what they mean in gather. `batched`:
+    the dimensions before `dim` are the indices' first ones too, each point of them has indices of its own:
+    `autopar.scatter max %u, %i dim = 1 batched : (tensor<3x4xf32>, tensor<3x4xi64>) -> tensor<3x10xf32>`.
+    With `offset %o of size` (made by localize when `dim`, of global `size`, is split) a row outside the block
+    is left out. Kinds: sum (not of i1), max, min. Rule: updates split (the result is partial by `kind`), and
+    so do the rows of the result, each by all updates.
   }];
-  let arguments = (ins Autopar_Tensor:$updates, Autopar_IntTensor:$indices, Optional<Autopar_Index>:$offset, I64Attr:$dim,
-                       OptionalAttr<I64Attr>:$size);
+  let arguments = (ins Autopar_ReduceKindAttr:$kind, Autopar_Tensor:$updates, Autopar_IntTensor:$indices,
+                       Optional<Autopar_Index>:$offset, I64Attr:$dim, OptionalAttr<I64Attr>:$size, UnitAttr:$batched);
   let results = (outs Autopar_Tensor:$result);
-  let assemblyFormat = "$updates `,` $indices (`offset` $offset^ `of` $size)? `dim` `=` $dim attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = [{ `` $kind $updates `,` $indices (`offset` $offset^ `of` $size)? `dim` `=` $dim
+    (`batched` $batched^)? attr-dict `:` functional-type(operands, results) }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// How many of the indices' dimensions come first in the result too.
+    int64_t getBatchRank() { return getBatched() ? getDim() : 0; }
+    /// Of the indices at one point of the batch.
+    llvm::ArrayRef<int64_t> getPointShape() {
+      return getIndices().getType().getShape().drop_front(getBatchRank());
+    }
+  }];
 }
 
 //===----------------------------------------------------------------------===//

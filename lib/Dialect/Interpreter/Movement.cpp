@@ -138,23 +138,28 @@ static Tensor evaluate(GatherOp op, Operands in) {
 static Tensor evaluate(ScatterOp op, Operands in) {
   const Tensor &updates = *in[0], &indices = *in[1];
   Tensor result = emptyResult(op);
-  int64_t dim = op.getDim(), indexRank = indices.rank();
+  result.fill(neutralElement(op.getKind()));
+  int64_t dim = op.getDim(), points = op.getPointShape().size();
   int64_t rows = result.dim(dim);
   int64_t first = op.getOffset() ? in[2]->ints[0] : 0;
   SmallVector<int64_t> to(result.rank());
   forEachIndex(updates.shape(), [&](ArrayRef<int64_t> index, int64_t i) {
-    int64_t number = positionOf(index.slice(dim, indexRank), indices.shape());
+    SmallVector<int64_t> at(index.take_front(op.getBatchRank()));
+    llvm::append_range(at, index.slice(dim, points));
+    int64_t number = positionOf(at, indices.shape());
     int64_t row =
         clampIndex(indices.ints[number], op.getSize().value_or(rows)) - first;
     if (row < 0 || row >= rows)
       return;
     for (int64_t d = 0; d < result.rank(); ++d)
-      to[d] = d < dim ? index[d] : d == dim ? row : index[d + indexRank - 1];
+      to[d] = d < dim ? index[d] : d == dim ? row : index[d + points - 1];
     int64_t place = positionOf(to, result.shape());
     if (result.isFloat())
-      result.set(place, result.floats[place] + updates.floats[i]);
+      result.set(place, combine(op.getKind(), result.floats[place],
+                                updates.floats[i]));
     else
-      result.setInt(place, result.ints[place] + updates.ints[i]);
+      result.setInt(place,
+                    combine(op.getKind(), result.ints[place], updates.ints[i]));
   });
   return result;
 }

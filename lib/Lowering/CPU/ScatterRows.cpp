@@ -1,13 +1,13 @@
 //===- ScatterRows.cpp - Rows that updates are added to -------------------===//
 //
-//   for r: for c: acc = 0                    block[0 .. C) = 0
+//   for r: for c: acc = none                 block[0 .. C) = none
 //          for i: if index[i] == r:     =>   for i: for c of row index[i] that
 //                   acc += u[i, c]               is in the block:
 //          use acc                                 block[at] += u[i, c]
 //                                            for at: use block[at]
 //
-// Each index is looked at once for a block of the result, and the sums of a row
-// are made in the order of the indices.
+// Each index is looked at once for a block of the result, and a row is reduced
+// in the order of the indices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +20,15 @@ namespace autopar::cpu {
 
 using namespace loops;
 
-/// The numbers of the indices that mean a row are found once per row.
+/// The points of the indices that mean a row are found once per row.
 Value StackEmitter::scatterList(ScatterOp op, ArrayRef<Index> at) {
   LoopEmitter &emit = *this;
-  ArrayRef<int64_t> shape = shapeOf(op.getIndices());
-  int64_t size = elementsOf(op.getIndices());
+  ArrayRef<int64_t> shape = op.getPointShape();
+  int64_t size = llvm::product_of(shape);
   if (size > kMaxStackRow || size == 0)
     return LoopEmitter::scatterElement(op, at);
-  Index row = at[op.getDim()];
+  Index number = at[op.getDim()];
+  SmallVector<Index> row = indexAt(op, at, number); // of its batch
   Type i64 = emit.builder.getI64Type();
   Value &count = emit.remembered(emit.key(op, row));
   Value &list =
@@ -36,7 +37,8 @@ Value StackEmitter::scatterList(ScatterOp op, ArrayRef<Index> at) {
     Value buffer = emit.stackBuffer(i64, size);
     auto body = [&](ArrayRef<Index> i, Value found) {
       emit.store(emit.value(i[0]), buffer, i64, {found});
-      Value hit = hitsRow(emit, op, emit.delinearize(i[0], shape), row);
+      Value hit = hitsRow(
+          emit, op, indexAt(op, at, emit.delinearize(i[0], shape)), number);
       return emit.addInt(found, emit.make<arith::ExtUIOp>(i64, hit));
     };
     count = emit.fold({size}, row, emit.constantInt(0), body, nullptr);
@@ -46,11 +48,10 @@ Value StackEmitter::scatterList(ScatterOp op, ArrayRef<Index> at) {
   bool natural = isNatural(op.getUpdates().getType());
   return emit.foldRange(
       count, std::max(emit.depth(at), emit.depth(count)),
-      neutralFor(emit, ReduceKind::Sum, op.getUpdates()),
-      [&](Index i, Value acc) {
-        Index number = {emit.load(numbers, i64, i)};
-        Value x = updateAt(emit, op, emit.delinearize(number, shape), at);
-        return combineElements(emit, ReduceKind::Sum, acc, x, natural);
+      neutralFor(emit, op.getKind(), op.getUpdates()), [&](Index i, Value acc) {
+        Index point = {emit.load(numbers, i64, i)};
+        Value x = updateAt(emit, op, emit.delinearize(point, shape), at);
+        return combineElements(emit, op.getKind(), acc, x, natural);
       });
 }
 
@@ -60,8 +61,8 @@ static Index flatRow(StackEmitter &emit, ScatterOp op, ArrayRef<Index> at) {
                         shapeOf(op.getResult()).drop_front(op.getDim()));
 }
 
-/// All sums of the innermost open loop at once, if that is a part of the rows
-/// that is contiguous; null if not.
+/// All elements of the innermost open loop at once, if that is a part of the
+/// rows that is contiguous; null if not.
 Value StackEmitter::scatterBlock(ScatterOp op, ArrayRef<Index> at) {
   auto open = dyn_cast_or_null<scf::ForOp>(scopes.back().loop);
   std::optional<int64_t> size =
@@ -85,18 +86,18 @@ Value StackEmitter::scatterBlock(ScatterOp op, ArrayRef<Index> at) {
   ArrayRef<int64_t> inner = shape.drop_front(op.getDim() + 1);
   int64_t width = llvm::product_of(inner);
   Value base = value(flatRow(*this, op, first));
-  Value none = neutralFor(*this, ReduceKind::Sum, op.getUpdates());
+  Value none = neutralFor(*this, op.getKind(), op.getUpdates());
   Type type = none.getType();
   Value block = stackBuffer(storageType(type), *size);
   loopAt(outside, constantInt(*size),
          [&](Index c) { store(none, block, type, c); });
   block = pin(block, outside);
-  int64_t count = elementsOf(op.getIndices());
+  int64_t count = llvm::product_of(op.getPointShape());
   loopAt(outside, constantInt(count), [&](Index number) {
-    SmallVector<Index> where = delinearize(number, shapeOf(op.getIndices()));
+    SmallVector<Index> point = delinearize(number, op.getPointShape());
+    Value row = rowOfIndex(*this, op, indexAt(op, first, point));
     // The columns [from, to) of the row are in the block.
-    Value begin =
-        make<arith::SubIOp>(mulInt(rowOfIndex(*this, op, where), width), base);
+    Value begin = make<arith::SubIOp>(mulInt(row, width), base);
     Value zero = constantInt(0);
     Value from = make<arith::MaxSIOp>(make<arith::SubIOp>(zero, begin), zero);
     Value to = make<arith::MinSIOp>(
@@ -106,11 +107,10 @@ Value StackEmitter::scatterBlock(ScatterOp op, ArrayRef<Index> at) {
       Index c = {addInt(from, step.value)};
       SmallVector<Index> element(at.take_front(op.getDim() + 1));
       llvm::append_range(element, delinearize(c, inner));
-      Value x = updateAt(*this, op, where, element);
+      Value x = updateAt(*this, op, point, element);
       Index place = {addInt(begin, c.value)};
-      Value sum =
-          combineElements(*this, ReduceKind::Sum, load(block, type, place), x,
-                          isNatural(op.getUpdates().getType()));
+      Value sum = combineElements(*this, op.getKind(), load(block, type, place),
+                                  x, isNatural(op.getUpdates().getType()));
       store(sum, block, type, place);
     });
   });
@@ -131,9 +131,9 @@ Value StackEmitter::scatterElement(ScatterOp op, ArrayRef<Index> at) {
   findings.scatters[op] = {llvm::product_of(shape.drop_front(op.getDim())),
                            llvm::product_of(shape.drop_front(op.getDim() + 1))};
   findings.foldsFound.push_back(
-      {digitsOf(at), elementsOf(op.getIndices()), false, true});
+      {digitsOf(at), llvm::product_of(op.getPointShape()), false, true});
   findings.folds = true;
-  return neutralFor(*this, ReduceKind::Sum, op.getUpdates());
+  return neutralFor(*this, op.getKind(), op.getUpdates());
 }
 
 } // namespace autopar::cpu

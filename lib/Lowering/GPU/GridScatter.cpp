@@ -3,8 +3,8 @@
 // The threads of a row find the indices that mean it, each a part, and note
 // them in shared memory; then each adds up the updates for elements of its own,
 // in the same order in every run. Of more indices than have a bit in the half
-// of a block's shared memory, some 196,000 for a row, each element looks at
-// all.
+// of a block's shared memory, some 196,000 for a row, or of a batch, each
+// element looks at all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -68,13 +68,13 @@ Value GridEmitter::scatterElement(ScatterOp op, ArrayRef<Index> at) {
   int64_t size = elementsOf(op.getIndices());
   int64_t words = llvm::divideCeil(size, kBits);
   bool isLong = words >= kLeastWords;
-  if (isLong)
+  if (isLong && !op.getBatched())
     findings.foldsFound.push_back({digitsOf(row), words, true, false});
   // Threads of other rows look at other updates: none may need what only those
   // of one row compute together.
   bool areRead =
       memory.contains(op.getUpdates()) && memory.contains(op.getIndices());
-  if (!isLong || !areRead || !sharesRows() || varies(row))
+  if (!isLong || !areRead || !sharesRows() || varies(row) || op.getBatched())
     return LoopEmitter::scatterElement(op, at);
   auto known = hitsOf.find(key(op, row));
   if (known == hitsOf.end()) {
@@ -88,7 +88,7 @@ Value GridEmitter::scatterElement(ScatterOp op, ArrayRef<Index> at) {
   if (!hits.words)
     return LoopEmitter::scatterElement(op, at);
   Value base = mulInt(rowNumber(), words), zero = constantInt(0);
-  Value none = loops::neutralFor(*this, ReduceKind::Sum, op.getUpdates());
+  Value none = loops::neutralFor(*this, op.getKind(), op.getUpdates());
   bool natural = loops::isNatural(op.getUpdates().getType());
   unsigned depth = std::max(this->depth(at), this->depth(hits.count));
   auto addWord = [&](Index w, Value sum) {
@@ -104,7 +104,7 @@ Value GridEmitter::scatterElement(ScatterOp op, ArrayRef<Index> at) {
       Value hit = make<arith::TruncIOp>(builder.getI1Type(), bit);
       Value x = updateAt(*this, op, delinearize({number}, shape), at);
       x = make<arith::SelectOp>(hit, x, none);
-      return combineElements(*this, ReduceKind::Sum, sum, x, natural);
+      return combineElements(*this, op.getKind(), sum, x, natural);
     });
   };
   return foldRange(hits.count, depth, none, addWord);

@@ -223,29 +223,36 @@ Value hitsRow(LoopEmitter &emit, ScatterOp op, ArrayRef<Index> at, Index row) {
   return emit.make<arith::CmpIOp>(arith::CmpIPredicate::eq, index, wanted);
 }
 
-Value updateAt(LoopEmitter &emit, ScatterOp op, ArrayRef<Index> number,
+SmallVector<Index> indexAt(ScatterOp op, ArrayRef<Index> at,
+                           ArrayRef<Index> point) {
+  SmallVector<Index> index(at.take_front(op.getBatchRank()));
+  llvm::append_range(index, point);
+  return index;
+}
+
+Value updateAt(LoopEmitter &emit, ScatterOp op, ArrayRef<Index> point,
                ArrayRef<Index> at) {
   SmallVector<Index> from(at.take_front(op.getDim()));
-  llvm::append_range(from, number);
+  llvm::append_range(from, point);
   llvm::append_range(from, at.drop_front(op.getDim() + 1));
   return emit.element(op.getUpdates(), from);
 }
 
 /// Each element looks at every index.
 Value LoopEmitter::scatterElement(ScatterOp op, ArrayRef<Index> at) {
-  Value zero = neutralFor(*this, ReduceKind::Sum, op.getUpdates());
+  Value none = neutralFor(*this, op.getKind(), op.getUpdates());
   auto add = [&](Value acc, Value x) {
-    return combineElements(*this, ReduceKind::Sum, acc, x,
+    return combineElements(*this, op.getKind(), acc, x,
                            isNatural(op.getUpdates().getType()));
   };
   return fold(
-      shapeOf(op.getIndices()), at, zero,
-      [&](ArrayRef<Index> number, Value acc) {
-        Value hit = hitsRow(*this, op, number, at[op.getDim()]);
-        Value x = updateAt(*this, op, number, at);
-        return add(acc, make<arith::SelectOp>(hit, x, zero));
+      op.getPointShape(), at, none,
+      [&](ArrayRef<Index> point, Value acc) {
+        Value hit = hitsRow(*this, op, indexAt(op, at, point), at[op.getDim()]);
+        Value x = updateAt(*this, op, point, at);
+        return add(acc, make<arith::SelectOp>(hit, x, none));
       },
-      add, /*sums=*/true);
+      add, /*sums=*/op.getKind() == ReduceKind::Sum);
 }
 
 static Value emitElement(LoopEmitter &emit, ScatterOp op, ArrayRef<Index> at) {

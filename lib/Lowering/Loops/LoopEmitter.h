@@ -337,10 +337,14 @@ mlir::Value rowOfIndex(LoopEmitter &emit, ScatterOp op,
 /// Whether the index at `at` means the row of the block at `row`.
 mlir::Value hitsRow(LoopEmitter &emit, ScatterOp op, llvm::ArrayRef<Index> at,
                     Index row);
-/// The update of that row which the index at `number` brings, at `at` of the
+/// Where the index at `point` of the batch that element `at` of the result is
+/// in stands among the indices.
+llvm::SmallVector<Index> indexAt(ScatterOp op, llvm::ArrayRef<Index> at,
+                                 llvm::ArrayRef<Index> point);
+/// The update of that row which the index at `point` brings, at `at` of the
 /// result otherwise.
 mlir::Value updateAt(LoopEmitter &emit, ScatterOp op,
-                     llvm::ArrayRef<Index> number, llvm::ArrayRef<Index> at);
+                     llvm::ArrayRef<Index> point, llvm::ArrayRef<Index> at);
 /// Elements without sign: u8 and its kin, booleans.
 bool isNatural(mlir::Type tensorOrElement);
 

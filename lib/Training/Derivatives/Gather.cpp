@@ -20,8 +20,9 @@ Value wrapped(TensorBuilder &b, Value indices, double size) {
 
 Value scatterRows(TensorBuilder &b, RankedTensorType type, Value updates,
                   Value indices, int64_t dim) {
-  return ScatterOp::create(b.builder, b.loc, type, updates, indices, Value(),
-                           dim, IntegerAttr());
+  return ScatterOp::create(b.builder, b.loc, type, ReduceKind::Sum, updates,
+                           indices, Value(), dim, IntegerAttr(),
+                           /*batched=*/false);
 }
 
 /// A row that is read several times gets the sum.
@@ -63,22 +64,50 @@ struct GatherNdDerivative : Derivative<GatherNdDerivative, GatherNdOp> {
   }
 };
 
+/// Of a greatest or least update: updates that equal it share it, as in
+/// torch.scatter_reduce.
 struct ScatterDerivative : Derivative<ScatterDerivative, ScatterOp> {
   static Gradients build(ScatterOp op, TensorBuilder &b, Value g,
                          ArrayRef<bool>) {
-    Value rows =
-        GatherOp::create(b.builder, b.loc, op.getUpdates().getType(), g,
-                         op.getIndices(), Value(), op.getDim(), IntegerAttr());
-    return SmallVector<Value>{rows, Value()};
+    if (op.getKind() == ReduceKind::Sum)
+      return SmallVector<Value>{rowsOf(op, b, g), Value()};
+    Value updates = op.getUpdates();
+    Value found =
+        b.compare(ComparePredicate::Eq, updates, rowsOf(op, b, op.getResult()));
+    Value count = ScatterOp::create(
+        b.builder, b.loc, op.getResult().getType(), ReduceKind::Sum,
+        b.convert(found, op.getUpdates().getType().getElementType()),
+        op.getIndices(), Value(), op.getDim(), IntegerAttr(), op.getBatched());
+    Value share = b.div(g, b.binary(BinaryKind::Max, count, 1.0));
+    return SmallVector<Value>{b.selectOrZero(found, rowsOf(op, b, share)),
+                              Value()};
+  }
+
+private:
+  /// The rows of x, which is like the result, in the place of the updates.
+  static Value rowsOf(ScatterOp op, TensorBuilder &b, Value x) {
+    Type type = op.getUpdates().getType();
+    Value indices = op.getIndices();
+    if (!op.getBatched())
+      return GatherOp::create(b.builder, b.loc, type, x, indices, Value(),
+                              op.getDim(), IntegerAttr());
+    SmallVector<int64_t> shape(shapeOf(indices));
+    shape.push_back(1);
+    return GatherNdOp::create(b.builder, b.loc, type, x,
+                              b.reshape(indices, shape), op.getDim());
   }
 };
 
-/// Each element sums the gradients of the indices in its row that mean it: few
-/// where the indices are the best of a row.
+/// Gradients are added where they came from in their row. Of a few indices, as
+/// the best of a row or a target's, each element looks which mean it: that
+/// needs no pass of its own.
 struct GatherElementsDerivative
     : Derivative<GatherElementsDerivative, GatherElementsOp> {
   static Gradients build(GatherElementsOp op, TensorBuilder &b, Value g,
                          ArrayRef<bool>) {
+    constexpr int64_t kFew = 8;
+    if (shapeOf(op.getIndices())[op.getDim()] > kFew)
+      return SmallVector<Value>{scattered(op, b, g), Value()};
     double size = shapeOf(op.getData())[op.getDim()];
     Value indices = spreadLast(op, b, wrapped(b, op.getIndices(), size));
     Type element = cast<ShapedType>(indices.getType()).getElementType();
@@ -90,6 +119,24 @@ struct GatherElementsDerivative
   }
 
 private:
+  static Value scattered(GatherElementsOp op, TensorBuilder &b, Value g) {
+    int64_t dim = op.getDim(), rank = shapeOf(g).size();
+    SmallVector<int64_t> last, back(rank), shape;
+    for (int64_t other = 0; other < rank; ++other)
+      if (other != dim)
+        last.push_back(other);
+    last.push_back(dim);
+    for (auto [place, other] : llvm::enumerate(last)) {
+      back[other] = place;
+      shape.push_back(shapeOf(op.getData())[other]);
+    }
+    Value rows = ScatterOp::create(
+        b.builder, b.loc, cast<RankedTensorType>(g.getType()).clone(shape),
+        ReduceKind::Sum, b.transpose(g, last),
+        b.transpose(op.getIndices(), last), Value(), rank - 1, IntegerAttr(),
+        /*batched=*/true);
+    return b.transpose(rows, back);
+  }
   /// [..., k, ...], of k elements along the op's dimension, as [data..., k].
   static Value spreadLast(GatherElementsOp op, TensorBuilder &b, Value x) {
     int64_t dim = op.getDim(), rank = shapeOf(x).size();

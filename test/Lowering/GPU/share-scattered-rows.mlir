@@ -13,12 +13,12 @@ module attributes {autopar.persistent = [[]]} {
     %z = autopar.buffer arena[2099264] : memref<1000x64xf32>
     autopar.kernel ins(%u, %i) outs(%y) attributes {autopar.op = "many"} : (memref<4096x64xf32>, memref<4096xi64>, memref<1000x64xf32>) -> () {
     ^bb0(%u_: tensor<4096x64xf32>, %i_: tensor<4096xi64>):
-      %t_ = autopar.scatter %u_, %i_ dim = 0 : (tensor<4096x64xf32>, tensor<4096xi64>) -> tensor<1000x64xf32>
+      %t_ = autopar.scatter sum %u_, %i_ dim = 0 : (tensor<4096x64xf32>, tensor<4096xi64>) -> tensor<1000x64xf32>
       autopar.yield %t_ : tensor<1000x64xf32>
     }
     autopar.kernel ins(%v, %j) outs(%z) attributes {autopar.op = "few"} : (memref<8x64xf32>, memref<8xi64>, memref<1000x64xf32>) -> () {
     ^bb0(%v_: tensor<8x64xf32>, %j_: tensor<8xi64>):
-      %t_ = autopar.scatter %v_, %j_ dim = 0 : (tensor<8x64xf32>, tensor<8xi64>) -> tensor<1000x64xf32>
+      %t_ = autopar.scatter sum %v_, %j_ dim = 0 : (tensor<8x64xf32>, tensor<8xi64>) -> tensor<1000x64xf32>
       autopar.yield %t_ : tensor<1000x64xf32>
     }
     return

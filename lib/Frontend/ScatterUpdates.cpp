@@ -1,0 +1,169 @@
+//===- ScatterUpdates.cpp - Updates brought to their rows -----------------===//
+
+#include "ScatterUpdates.h"
+
+using namespace mlir;
+
+namespace autopar {
+
+Value wrapIndices(OnnxNode &node, Value indices, int64_t size) {
+  Value wide = node.convert(indices, node.builder.getI64Type());
+  Value negative =
+      node.compare(ComparePredicate::Lt, wide, node.splatLike(wide, 0));
+  return node.select(negative, node.binary(BinaryKind::Add, wide, double(size)),
+                     wide);
+}
+
+Value notNegative(OnnxNode &node, Value x) {
+  return node.compare(ComparePredicate::Ge, x, node.splatLike(x, 0));
+}
+
+Value indicesInside(OnnxNode &node, Value indices, int64_t size) {
+  indices = wrapIndices(node, indices, size);
+  Value inside =
+      node.binary(BinaryKind::And, notNegative(node, indices),
+                  node.compare(ComparePredicate::Lt, indices,
+                               node.splatLike(indices, double(size))));
+  return node.select(inside, indices, node.splatLike(indices, -1));
+}
+
+bool isScattered(ReduceKind kind, Type element) {
+  switch (kind) {
+  case ReduceKind::Sum:
+  case ReduceKind::Max:
+    return !element.isInteger(1);
+  case ReduceKind::Min: // whose neutral element is a double
+    return !element.isInteger(1) && !element.isInteger(64);
+  case ReduceKind::Prod:
+    return false;
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+/// Rows of updates [..., n, ...] along `dim` at indices [n], or at indices
+/// [..., n] if `batched`, in `size` rows; the index -1 is none.
+static Value scatter(OnnxNode &node, ReduceKind kind, Value updates,
+                     Value indices, int64_t dim, int64_t size,
+                     bool batched = false) {
+  SmallVector<int64_t> shape(OnnxNode::shapeOf(updates));
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(batched ? 0 : dim, dim + 1));
+  Value hits = node.broadcastDims(notNegative(node, indices), shape, dims);
+  Value none = node.splatLike(
+      updates, neutralElement(kind, OnnxNode::elementOf(updates)));
+  shape[dim] = size;
+  return node.create<ScatterOp>(OnnxNode::typeOf(updates).clone(shape), kind,
+                                node.select(hits, updates, none), indices,
+                                Value(), dim, IntegerAttr(), batched);
+}
+
+BinaryKind binaryOf(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return BinaryKind::Add;
+  case ReduceKind::Prod:
+    return BinaryKind::Mul;
+  case ReduceKind::Max:
+    return BinaryKind::Max;
+  case ReduceKind::Min:
+    return BinaryKind::Min;
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+/// `data` combined with what `scattered` makes of the updates.
+static Value combineWith(OnnxNode &node, ReduceKind kind, Value data,
+                         Value updates,
+                         llvm::function_ref<Value(Value)> scattered) {
+  Type element = OnnxNode::elementOf(data);
+  if (kind == ReduceKind::Sum) {
+    data = node.widened(data);
+    updates = node.widened(updates);
+  }
+  return node.convert(node.binary(binaryOf(kind), data, scattered(updates)),
+                      element);
+}
+
+Value combineRows(OnnxNode &node, ReduceKind kind, Value data, Value rows,
+                  Value updates, int64_t dim) {
+  int64_t size = OnnxNode::shapeOf(data)[dim];
+  return combineWith(node, kind, data, updates, [&](Value updates) {
+    return scatter(node, kind, updates, rows, dim, size);
+  });
+}
+
+Value lastOfRows(OnnxNode &node, Value rows, int64_t size) {
+  return scatter(node, ReduceKind::Max, node.iota(OnnxNode::typeOf(rows), 0),
+                 rows, 0, size);
+}
+
+/// The indices along `axis`, if they are the same in all rows, as
+/// torch.index_add makes them; null if they may differ.
+static Value sharedIndices(OnnxNode &node, Value indices, int64_t axis) {
+  int64_t count = OnnxNode::shapeOf(indices)[axis];
+  if (auto spread = indices.getDefiningOp<BroadcastOp>()) {
+    Value from = spread.getOperand();
+    for (auto [dim, size] :
+         llvm::zip_equal(spread.getDims(), OnnxNode::shapeOf(from)))
+      if (dim == axis ? size != count : size != 1)
+        return nullptr;
+    return llvm::is_contained(spread.getDims(), axis)
+               ? node.reshape(from, {count})
+               : Value();
+  }
+  return OnnxNode::typeOf(indices).getNumElements() == count
+             ? node.reshape(indices, {count})
+             : Value();
+}
+
+/// The order of dimensions with `axis` last, and back.
+static std::pair<SmallVector<int64_t>, SmallVector<int64_t>>
+axisLast(int64_t rank, int64_t axis) {
+  SmallVector<int64_t> to, back(rank);
+  for (int64_t d = 0; d < rank; ++d)
+    if (d != axis)
+      to.push_back(d);
+  to.push_back(axis);
+  for (auto [place, dim] : llvm::enumerate(to))
+    back[dim] = place;
+  return {to, back};
+}
+
+Value combineElements(OnnxNode &node, ReduceKind kind, Value data,
+                      Value indices, Value updates, int64_t axis) {
+  int64_t size = OnnxNode::shapeOf(data)[axis], rank = OnnxNode::rankOf(data);
+  if (Value shared = sharedIndices(node, indices, axis))
+    return combineRows(node, kind, data, indicesInside(node, shared, size),
+                       updates, axis);
+  auto [perm, back] = axisLast(rank, axis);
+  indices = node.transpose(indicesInside(node, indices, size), perm);
+  return combineWith(node, kind, data, updates, [&](Value updates) {
+    Value rows = scatter(node, kind, node.transpose(updates, perm), indices,
+                         rank - 1, size, /*batched=*/true);
+    return node.transpose(rows, back);
+  });
+}
+
+Value replaceElements(OnnxNode &node, Value data, Value indices, Value updates,
+                      int64_t axis) {
+  int64_t size = OnnxNode::shapeOf(data)[axis], rank = OnnxNode::rankOf(data);
+  if (Value shared = sharedIndices(node, indices, axis)) {
+    Value last = lastOfRows(node, indicesInside(node, shared, size), size);
+    Value found =
+        node.gather(updates, node.binary(BinaryKind::Max, last, 0.0), axis);
+    return node.select(node.broadcastDims(notNegative(node, last),
+                                          OnnxNode::shapeOf(data), {axis}),
+                       found, data);
+  }
+  auto [perm, back] = axisLast(rank, axis);
+  indices = node.transpose(indicesInside(node, indices, size), perm);
+  Value last =
+      node.transpose(scatter(node, ReduceKind::Max,
+                             node.iota(OnnxNode::typeOf(indices), rank - 1),
+                             indices, rank - 1, size, /*batched=*/true),
+                     back);
+  Value found = node.gatherElements(
+      updates, node.binary(BinaryKind::Max, last, 0.0), axis);
+  return node.select(notNegative(node, last), found, data);
+}
+
+} // namespace autopar

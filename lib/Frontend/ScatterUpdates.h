@@ -1,0 +1,39 @@
+//===- ScatterUpdates.h - Updates brought to their rows ---------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_FRONTEND_SCATTERUPDATES_H
+#define AUTOPAR_LIB_FRONTEND_SCATTERUPDATES_H
+
+#include "OnnxNode.h"
+
+namespace autopar {
+
+/// Indices as i64, negative ones counted from the end of `size`.
+Value wrapIndices(OnnxNode &node, Value indices, int64_t size);
+Value notNegative(OnnxNode &node, Value x);
+/// Wrapped indices, or -1 where one is outside of `size`.
+Value indicesInside(OnnxNode &node, Value indices, int64_t size);
+
+BinaryKind binaryOf(ReduceKind kind);
+/// Whether autopar.scatter combines updates of this type so.
+bool isScattered(ReduceKind kind, mlir::Type element);
+
+/// `data` combined with the updates of those rows along `dim` that `rows` [n]
+/// numbers; -1 is none.
+Value combineRows(OnnxNode &node, ReduceKind kind, Value data, Value rows,
+                  Value updates, int64_t dim);
+/// Of each of `size` rows the last update that `rows` [n] brings there, as its
+/// number; negative: none does.
+Value lastOfRows(OnnxNode &node, Value rows, int64_t size);
+
+/// Data combined with updates; it agrees with the indices in all dimensions but
+/// `axis`.
+Value combineElements(OnnxNode &node, ReduceKind kind, Value data,
+                      Value indices, Value updates, int64_t axis);
+/// Such data with the last of its updates in place of each element that has
+/// any.
+Value replaceElements(OnnxNode &node, Value data, Value indices, Value updates,
+                      int64_t axis);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_FRONTEND_SCATTERUPDATES_H
