@@ -27,6 +27,13 @@ static bool isFloat(Value value) {
       cast<RankedTensorType>(value.getType()).getElementType());
 }
 
+/// Whether rows that no index means are infinite: what bounds them is a result
+/// too.
+static bool isUnbounded(Value value) {
+  auto scatter = value.getDefiningOp<ScatterOp>();
+  return scatter && scatter.getKind() != ReduceKind::Sum;
+}
+
 /// The sum of all float results, each element times a weight of its own that
 /// the random input `loss/<number>` gives; null if there is none.
 static Value addLoss(func::FuncOp step) {
@@ -35,7 +42,7 @@ static Value addLoss(func::FuncOp step) {
   TensorBuilder b(builder, NameLoc::get(builder.getStringAttr("loss")));
   Value loss;
   for (auto [index, result] : llvm::enumerate(end->getOperands())) {
-    if (!isFloat(result))
+    if (!isFloat(result) || isUnbounded(result))
       continue;
     std::string name = "loss/" + std::to_string(index);
     auto source =
