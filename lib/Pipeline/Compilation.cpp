@@ -14,6 +14,7 @@
 #include "autopar/runtime.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -119,8 +120,14 @@ LogicalResult Compilation::runPasses(Phase phase, ExecutableParts *to) {
     options.programs = &to->programs;
   }
   PassManager manager(&context);
+#ifdef NDEBUG
+  constexpr bool afterEachPass = false; // it takes as long as many passes do
+#else
+  constexpr bool afterEachPass = true;
+#endif
+  manager.enableVerifier(afterEachPass);
   buildPhase(phase, manager, options);
-  if (failed(manager.run(*ir)))
+  if (failed(manager.run(*ir)) || (!afterEachPass && failed(verify(*ir))))
     return failure();
   report(phase);
   if (phase == Phase::Executable)
