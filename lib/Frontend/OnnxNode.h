@@ -182,6 +182,8 @@ public:
   /// Element `at` along dimension `dim`, which disappears.
   Value take(Value x, int64_t dim, int64_t at);
   Value transpose(Value x, llvm::ArrayRef<int64_t> perm);
+  /// Dimensions `a` and `b` exchanged.
+  Value swapDims(Value x, int64_t a, int64_t b);
   Value slice(Value x, llvm::ArrayRef<int64_t> starts,
               llvm::ArrayRef<int64_t> sizes,
               llvm::ArrayRef<int64_t> steps = {});

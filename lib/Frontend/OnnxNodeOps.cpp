@@ -185,6 +185,12 @@ Value OnnxNode::transpose(Value x, ArrayRef<int64_t> perm) {
                              perm);
 }
 
+Value OnnxNode::swapDims(Value x, int64_t a, int64_t b) {
+  auto perm = llvm::to_vector(llvm::seq<int64_t>(0, rankOf(x)));
+  std::swap(perm[a], perm[b]);
+  return transpose(x, perm);
+}
+
 Value OnnxNode::slice(Value x, ArrayRef<int64_t> starts,
                       ArrayRef<int64_t> sizes, ArrayRef<int64_t> steps) {
   SmallVector<int64_t> ones(starts.size(), 1);

@@ -115,55 +115,41 @@ static Value sharedIndices(OnnxNode &node, Value indices, int64_t axis) {
              : Value();
 }
 
-/// The order of dimensions with `axis` last, and back.
-static std::pair<SmallVector<int64_t>, SmallVector<int64_t>>
-axisLast(int64_t rank, int64_t axis) {
-  SmallVector<int64_t> to, back(rank);
-  for (int64_t d = 0; d < rank; ++d)
-    if (d != axis)
-      to.push_back(d);
-  to.push_back(axis);
-  for (auto [place, dim] : llvm::enumerate(to))
-    back[dim] = place;
-  return {to, back};
-}
-
 Value combineElements(OnnxNode &node, ReduceKind kind, Value data,
                       Value indices, Value updates, int64_t axis) {
-  int64_t size = OnnxNode::shapeOf(data)[axis], rank = OnnxNode::rankOf(data);
+  int64_t size = OnnxNode::shapeOf(data)[axis];
   if (Value shared = sharedIndices(node, indices, axis))
     return combineRows(node, kind, data, indicesInside(node, shared, size),
                        updates, axis);
-  auto [perm, back] = axisLast(rank, axis);
-  indices = node.transpose(indicesInside(node, indices, size), perm);
+  int64_t last = OnnxNode::rankOf(data) - 1;
+  indices = node.swapDims(indicesInside(node, indices, size), axis, last);
   return combineWith(node, kind, data, updates, [&](Value updates) {
-    Value rows = scatter(node, kind, node.transpose(updates, perm), indices,
-                         rank - 1, size, /*batched=*/true);
-    return node.transpose(rows, back);
+    Value rows = scatter(node, kind, node.swapDims(updates, axis, last),
+                         indices, last, size, /*batched=*/true);
+    return node.swapDims(rows, axis, last);
   });
 }
 
 Value replaceElements(OnnxNode &node, Value data, Value indices, Value updates,
                       int64_t axis) {
-  int64_t size = OnnxNode::shapeOf(data)[axis], rank = OnnxNode::rankOf(data);
+  int64_t size = OnnxNode::shapeOf(data)[axis];
   if (Value shared = sharedIndices(node, indices, axis)) {
-    Value last = lastOfRows(node, indicesInside(node, shared, size), size);
+    Value from = lastOfRows(node, indicesInside(node, shared, size), size);
     Value found =
-        node.gather(updates, node.binary(BinaryKind::Max, last, 0.0), axis);
-    return node.select(node.broadcastDims(notNegative(node, last),
+        node.gather(updates, node.binary(BinaryKind::Max, from, 0.0), axis);
+    return node.select(node.broadcastDims(notNegative(node, from),
                                           OnnxNode::shapeOf(data), {axis}),
                        found, data);
   }
-  auto [perm, back] = axisLast(rank, axis);
-  indices = node.transpose(indicesInside(node, indices, size), perm);
-  Value last =
-      node.transpose(scatter(node, ReduceKind::Max,
-                             node.iota(OnnxNode::typeOf(indices), rank - 1),
-                             indices, rank - 1, size, /*batched=*/true),
-                     back);
+  int64_t last = OnnxNode::rankOf(data) - 1;
+  indices = node.swapDims(indicesInside(node, indices, size), axis, last);
+  Value number = node.iota(OnnxNode::typeOf(indices), last);
+  Value from = scatter(node, ReduceKind::Max, number, indices, last, size,
+                       /*batched=*/true);
+  from = node.swapDims(from, axis, last);
   Value found = node.gatherElements(
-      updates, node.binary(BinaryKind::Max, last, 0.0), axis);
-  return node.select(notNegative(node, last), found, data);
+      updates, node.binary(BinaryKind::Max, from, 0.0), axis);
+  return node.select(notNegative(node, from), found, data);
 }
 
 } // namespace autopar
