@@ -159,9 +159,28 @@ void PrecisionAssigner::setResults(Operation *op, FloatType type) {
       result.setType(cast<RankedTensorType>(result.getType()).clone(type));
 }
 
+/// Whether an op's results become integers: what was summed are whole numbers,
+/// as products of quantized values, which the low type does not hold.
+static bool makesIntegers(Operation *op) {
+  SmallVector<Operation *> open(op->getUsers());
+  for (unsigned i = 0; i < open.size(); ++i) {
+    if (auto convert = dyn_cast<ConvertOp>(open[i]);
+        convert && isa<IntegerType>(elementOf(convert.getResult())))
+      continue;
+    auto unary = dyn_cast<UnaryOp>(open[i]);
+    bool passes = loopRoleOf(open[i]) == LoopRole::View ||
+                  (unary && unary.getKind() == UnaryKind::Round);
+    if (!passes)
+      return false;
+    open.append(open[i]->user_begin(), open[i]->user_end());
+  }
+  return !op->use_empty();
+}
+
 void PrecisionAssigner::assign(Operation *op) {
   PrecisionClass kind = precisionClassOf(op);
-  if (kind == PrecisionClass::Fixed)
+  if (kind == PrecisionClass::Fixed ||
+      (kind == PrecisionClass::Low && makesIntegers(op)))
     return;
   if (kind == PrecisionClass::Operands) {
     bool anyLow = false, anyFull = false;

@@ -52,11 +52,26 @@ bool isFree(Operation *op) {
          role == LoopRole::View;
 }
 
+/// Whether a library reads `value`, which has one use: no kernel computes it
+/// where it is read, and a stored constant can be packed.
+bool isReadByLibrary(Value value) {
+  while (value.hasOneUse()) {
+    Operation *user = *value.user_begin();
+    if (auto library = dyn_cast<LibraryOpInterface>(user))
+      return library.isLibraryCall();
+    if (loopRoleOf(user) != LoopRole::View || user->getNumResults() != 1)
+      return false;
+    value = user->getResult(0);
+  }
+  return false;
+}
+
 /// The ops of a short elementwise chain with one use, whose result is larger
 /// than what it is made of: stored, it would cost more than it saves. Empty if
 /// `value` is none. What others use, too, begins a chain of its own.
 SmallVector<Operation *> findCheapChain(Value value) {
-  if (!value.hasOneUse() || bytesOf(value.getType()) <= kSmallResult)
+  if (!value.hasOneUse() || bytesOf(value.getType()) <= kSmallResult ||
+      isReadByLibrary(value))
     return {};
   SmallVector<Operation *> chain;
   llvm::SmallSetVector<Value, 16> reached;

@@ -14,7 +14,8 @@ static ArrayRef<OnnxOp> (*const kTables[])() = {
     windowOps,      convTransposeOps, reductionOps,   normalizationOps,
     shapeOps,       sequenceOps,      indexingOps,    sourceOps,
     selectionOps,   resizeOps,        scatterOps,     mathOps,
-    poolOps,        recurrentOps,     controlOps,     randomOps};
+    poolOps,        recurrentOps,     controlOps,     randomOps,
+    quantizedOps,   integerProductOps};
 
 static SmallVector<int64_t> versions(const OnnxOp &op) {
   SmallVector<int64_t> out;

@@ -59,6 +59,12 @@ llvm::ArrayRef<OnnxOp> poolOps();
 llvm::ArrayRef<OnnxOp> recurrentOps();
 llvm::ArrayRef<OnnxOp> controlOps();
 llvm::ArrayRef<OnnxOp> randomOps();
+llvm::ArrayRef<OnnxOp> quantizedOps();
+llvm::ArrayRef<OnnxOp> integerProductOps();
+llvm::ArrayRef<OnnxOp> samplingOps();
+llvm::ArrayRef<OnnxOp> regionOps();
+llvm::ArrayRef<OnnxOp> lossOps();
+llvm::ArrayRef<OnnxOp> signalOps();
 
 /// The oldest and newest version of the standard that the table covers.
 constexpr int64_t kOldestOpset = 6, kNewestOpset = 28;
@@ -67,6 +73,10 @@ constexpr int64_t kOldestOpset = 6, kNewestOpset = 28;
 /// null if the operator is unknown, or began later (`version` is then its first
 /// one, else 0).
 const OnnxOp *findOnnxOp(llvm::StringRef name, int64_t opset, int64_t &version);
+
+/// Why the operator is none of the table's, and what to do instead; "" if there
+/// is no more to say than that.
+llvm::StringRef whyUnsupported(llvm::StringRef name);
 
 } // namespace autopar
 

@@ -1,6 +1,6 @@
 //===- OnnxOpsContraction.cpp - ONNX matrix multiplications ---------------===//
 
-#include "OnnxNode.h"
+#include "Contraction.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -21,18 +21,6 @@ LogicalResult requireSameElement(OnnxNode &node, unsigned count) {
 //===----------------------------------------------------------------------===//
 // Contractions of two operands with named dimensions
 //===----------------------------------------------------------------------===//
-
-/// An operand with one letter per dimension.
-struct Term {
-  Value value;
-  std::string letters;
-
-  size_t find(char letter) const { return letters.find(letter); }
-  bool has(char letter) const { return find(letter) != std::string::npos; }
-  int64_t size(char letter) const {
-    return OnnxNode::shapeOf(value)[find(letter)];
-  }
-};
 
 /// Drops dimension `letter` of size 1.
 void dropDim(OnnxNode &node, Term &term, char letter) {
@@ -56,9 +44,8 @@ void sumExcept(OnnxNode &node, Term &term, StringRef keep) {
   term.letters = letters;
 }
 
-/// The contraction of two terms with the dimensions `keep`, in that order,
-/// summed over all others. A dimension of size 1 that is larger in the other
-/// operand stretches.
+} // namespace
+
 Term contract(OnnxNode &node, Term a, Term b, StringRef keep) {
   for (char letter : std::string(a.letters)) {
     if (!b.has(letter) || a.size(letter) == b.size(letter))
@@ -75,20 +62,16 @@ Term contract(OnnxNode &node, Term a, Term b, StringRef keep) {
 // MatMul and Gemm
 //===----------------------------------------------------------------------===//
 
-constexpr StringLiteral kLetters =
-    "abcdefghijlopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"; // not k, m, n
+constexpr static StringLiteral kLetters =
+    "abdefghijlopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"; // not c, k, m, n
 
-/// numpy.matmul: the last two dimensions are multiplied, those before
-/// broadcast.
-LogicalResult matmul(OnnxNode &node) {
-  if (failed(requireSameElement(node, 2)))
-    return failure();
-  int64_t lhsRank = node.rank(0), rhsRank = node.rank(1);
+FailureOr<MatrixProduct> matrixProductOf(OnnxNode &node, Value lhs, Value rhs) {
+  int64_t lhsRank = OnnxNode::rankOf(lhs), rhsRank = OnnxNode::rankOf(rhs);
   int64_t batch = std::max<int64_t>(std::max(lhsRank, rhsRank) - 2, 0);
   if (lhsRank == 0 || rhsRank == 0 || batch > int64_t(kLetters.size()))
     return node.error("its inputs must have 1 to 50 dimensions");
   StringRef letters = kLetters.take_front(batch);
-  Term a{node.input(0), "k"}, b{node.input(1), "k"};
+  Term a{lhs, "k"}, b{rhs, "k"};
   std::string result = letters.str();
   if (lhsRank > 1) {
     a.letters = (letters.take_back(lhsRank - 2) + "mk").str();
@@ -106,6 +89,18 @@ LogicalResult matmul(OnnxNode &node) {
         a.size(letter) != 1 && b.size(letter) != 1)
       return node.error("the batch sizes " + Twine(a.size(letter)) + " and " +
                         Twine(b.size(letter)) + " do not broadcast");
+  return MatrixProduct{a, b, result};
+}
+
+namespace {
+LogicalResult matmul(OnnxNode &node) {
+  if (failed(requireSameElement(node, 2)))
+    return failure();
+  FailureOr<MatrixProduct> product =
+      matrixProductOf(node, node.input(0), node.input(1));
+  if (failed(product))
+    return failure();
+  auto &[a, b, result] = *product;
   return node.finish(contract(node, a, b, result).value);
 }
 

@@ -109,21 +109,12 @@ FailureOr<WindowSpec> windowOf(OnnxNode &node, ArrayRef<int64_t> size,
   return window;
 }
 
-namespace {
-
 //===----------------------------------------------------------------------===//
 // Convolution
 //===----------------------------------------------------------------------===//
 
-LogicalResult checkConvolution(OnnxNode &node, int64_t groups) {
-  if (failed(node.requireFloat(0)) || failed(node.requireRank(0, 3, 5)) ||
-      failed(node.requireRank(1, node.rank(0), node.rank(0))))
-    return failure();
-  ArrayRef<int64_t> x = node.shape(0), w = node.shape(1);
-  for (unsigned i = 1; i < node.numInputs(); ++i)
-    if (node.has(i) && OnnxNode::elementOf(node.input(i)) !=
-                           OnnxNode::elementOf(node.input(0)))
-      return node.error("its inputs have different element types");
+LogicalResult checkFilter(OnnxNode &node, ArrayRef<int64_t> x,
+                          ArrayRef<int64_t> w, int64_t groups) {
   if (groups < 1 || groups > w[0] || w[0] % groups)
     return node.error("group " + Twine(groups) + " does not divide the " +
                       Twine(w[0]) + " output channels");
@@ -134,25 +125,49 @@ LogicalResult checkConvolution(OnnxNode &node, int64_t groups) {
   if (node.hasAttribute("kernel_shape") &&
       ArrayRef<int64_t>(node.getInts("kernel_shape")) != w.drop_front(2))
     return node.error("kernel_shape differs from the filter's shape");
-  if (node.has(2) && node.shape(2) != ArrayRef<int64_t>({w[0]}))
+  return success();
+}
+
+LogicalResult checkBias(OnnxNode &node, unsigned i, int64_t channels) {
+  if (node.has(i) && node.shape(i) != ArrayRef<int64_t>({channels}))
     return node.error("the bias must have one value per output channel");
   return success();
+}
+
+Value convolve(OnnxNode &node, Value x, Value w, const WindowSpec &window,
+               int64_t groups) {
+  SmallVector<int64_t> shape = {OnnxNode::shapeOf(x)[0],
+                                OnnxNode::shapeOf(w)[0]};
+  llvm::append_range(shape, window.out);
+  return node.create<ConvolutionOp>(OnnxNode::typeOf(x).clone(shape), x, w,
+                                    window.strides, window.dilations,
+                                    window.low, window.high, groups);
+}
+
+namespace {
+
+LogicalResult checkConvolution(OnnxNode &node, int64_t groups) {
+  if (failed(node.requireFloat(0)) || failed(node.requireRank(0, 3, 5)) ||
+      failed(node.requireRank(1, node.rank(0), node.rank(0))))
+    return failure();
+  for (unsigned i = 1; i < node.numInputs(); ++i)
+    if (node.has(i) && OnnxNode::elementOf(node.input(i)) !=
+                           OnnxNode::elementOf(node.input(0)))
+      return node.error("its inputs have different element types");
+  if (failed(checkFilter(node, node.shape(0), node.shape(1), groups)))
+    return failure();
+  return checkBias(node, 2, node.shape(1)[0]);
 }
 
 LogicalResult convolution(OnnxNode &node) {
   int64_t groups = node.getInt("group", 1);
   if (failed(checkConvolution(node, groups)))
     return failure();
-  ArrayRef<int64_t> x = node.shape(0), w = node.shape(1);
   FailureOr<WindowSpec> window =
-      windowOf(node, w.drop_front(2), x.drop_front(2));
+      windowOf(node, node.shape(1).drop_front(2), node.shape(0).drop_front(2));
   if (failed(window))
     return failure();
-  SmallVector<int64_t> shape = {x[0], w[0]};
-  llvm::append_range(shape, window->out);
-  Value y = node.create<ConvolutionOp>(
-      node.type(0).clone(shape), node.input(0), node.input(1), window->strides,
-      window->dilations, window->low, window->high, groups);
+  Value y = convolve(node, node.input(0), node.input(1), *window, groups);
   if (node.has(2))
     y = node.binaryAlong(BinaryKind::Add, y, node.input(2), 1);
   return node.finish(y);

@@ -30,6 +30,15 @@ struct WindowSpec {
 FailureOr<WindowSpec> windowOf(OnnxNode &node, llvm::ArrayRef<int64_t> size,
                                llvm::ArrayRef<int64_t> spatial);
 
+/// An error unless a filter of shape `w` in `groups` fits an input of shape
+/// `x`.
+LogicalResult checkFilter(OnnxNode &node, llvm::ArrayRef<int64_t> x,
+                          llvm::ArrayRef<int64_t> w, int64_t groups);
+/// An error unless input i is missing or has one value per output channel.
+LogicalResult checkBias(OnnxNode &node, unsigned i, int64_t channels);
+Value convolve(OnnxNode &node, Value x, Value w, const WindowSpec &window,
+               int64_t groups);
+
 } // namespace autopar
 
 #endif // AUTOPAR_LIB_FRONTEND_WINDOWATTRIBUTES_H

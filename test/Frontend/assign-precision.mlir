@@ -129,3 +129,19 @@ func.func @step(%x: tensor<4x4xf32> {autopar.source = #autopar.input<"x">}) -> (
   return %0 : tensor<4x4xf32>
 }
 }
+
+// -----
+
+// Whole numbers that become integers: a low type does not hold their sums.
+// CHECK-LABEL: func.func @step(
+// CHECK: einsum {{.*}} -> tensor<2x4xf32>
+module attributes {autopar.precision = "bf16"} {
+  func.func @step(%x: tensor<2x300xf32> {autopar.source = #autopar.input<"x">}, %w: tensor<300x4xf32> {autopar.source = #autopar.input<"w">})
+      -> (tensor<4x2xi32> {autopar.result = #autopar.output<"y">}) {
+    %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<2x300xf32>, tensor<300x4xf32>) -> tensor<2x4xf32>
+    %1 = autopar.unary round %0 : tensor<2x4xf32> -> tensor<2x4xf32>
+    %2 = autopar.reshape %1 : tensor<2x4xf32> -> tensor<4x2xf32>
+    %3 = autopar.convert %2 : tensor<4x2xf32> -> tensor<4x2xi32>
+    return %3 : tensor<4x2xi32>
+  }
+}

@@ -78,3 +78,20 @@ func.func @step(%v: tensor<3xf32> {autopar.source = #autopar.parameter<"v", "m.o
   %z = autopar.unary exp %v : tensor<3xf32> -> tensor<3xf32> loc("node")
   return %y, %z : tensor<3xf32>, tensor<3xf32>
 }
+
+// -----
+
+// What a library reads is stored even if it is larger than what it is made of: no kernel makes it where it is read.
+// CHECK-LABEL: func.func @setup(
+// CHECK: autopar.convert
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: tensor<1024x512xf32> {autopar.source = #autopar.setup_result<0>}
+// CHECK-NOT: convert
+func.func @step(%x: tensor<2x2x512xf32> {autopar.source = #autopar.input<"x">},
+                %w: tensor<1024x512xi8> {autopar.source = #autopar.parameter<"w", "m.onnx", offset = 0, length = 524288>})
+    -> (tensor<2x2x512xf32> {autopar.result = #autopar.output<"y">}) {
+  %wide = autopar.convert %w : tensor<1024x512xi8> -> tensor<1024x512xf32>
+  %parts = autopar.reshape %wide : tensor<1024x512xf32> -> tensor<2x512x512xf32>
+  %y = autopar.einsum "cmk,ckn->cmn" %x, %parts : (tensor<2x2x512xf32>, tensor<2x512x512xf32>) -> tensor<2x2x512xf32>
+  return %y : tensor<2x2x512xf32>
+}
