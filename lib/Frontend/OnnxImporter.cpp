@@ -130,8 +130,11 @@ void OnnxImporter::importNode(const onnx::NodeProto &node, unsigned index) {
   if (!op && version)
     return reject("the operator exists from opset " + Twine(version) +
                   " on only");
-  if (!op)
-    return reject("the operator is not supported");
+  if (!op) {
+    StringRef why = whyUnsupported(node.op_type());
+    return reject("the operator is not supported" +
+                  (why.empty() ? Twine() : ": " + why));
+  }
 
   OnnxNode view(*this, node, *op, version, loc);
   bool poison = false;

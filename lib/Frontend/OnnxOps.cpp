@@ -10,12 +10,13 @@ using namespace llvm;
 namespace autopar {
 
 static ArrayRef<OnnxOp> (*const kTables[])() = {
-    elementwiseOps, activationOps,    contractionOps, attentionOps,
-    windowOps,      convTransposeOps, reductionOps,   normalizationOps,
-    shapeOps,       sequenceOps,      indexingOps,    sourceOps,
-    selectionOps,   resizeOps,        scatterOps,     mathOps,
-    poolOps,        recurrentOps,     controlOps,     randomOps,
-    quantizedOps,   integerProductOps};
+    elementwiseOps, activationOps,     contractionOps, attentionOps,
+    windowOps,      convTransposeOps,  reductionOps,   normalizationOps,
+    shapeOps,       sequenceOps,       indexingOps,    sourceOps,
+    selectionOps,   resizeOps,         scatterOps,     mathOps,
+    poolOps,        recurrentOps,      controlOps,     randomOps,
+    quantizedOps,   integerProductOps, samplingOps,    regionOps,
+    lossOps,        signalOps,         tableOps,       unpoolOps};
 
 static SmallVector<int64_t> versions(const OnnxOp &op) {
   SmallVector<int64_t> out;

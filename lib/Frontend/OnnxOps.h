@@ -65,6 +65,8 @@ llvm::ArrayRef<OnnxOp> samplingOps();
 llvm::ArrayRef<OnnxOp> regionOps();
 llvm::ArrayRef<OnnxOp> lossOps();
 llvm::ArrayRef<OnnxOp> signalOps();
+llvm::ArrayRef<OnnxOp> tableOps();
+llvm::ArrayRef<OnnxOp> unpoolOps();
 
 /// The oldest and newest version of the standard that the table covers.
 constexpr int64_t kOldestOpset = 6, kNewestOpset = 28;

@@ -132,14 +132,30 @@ LogicalResult mish(OnnxNode &node) {
       BinaryKind::Mul, x, node.unary(UnaryKind::Tanh, softplusOf(node, x))));
 }
 
-LogicalResult swish(OnnxNode &node) {
-  if (failed(node.requireFloat(0)))
-    return failure();
+/// x * sigmoid(alpha * x) of input 0.
+Value swishOfInput(OnnxNode &node) {
   Value x = node.input(0);
   double alpha = node.getFloat("alpha", 1.0);
   Value scaled = alpha == 1 ? x : node.binary(BinaryKind::Mul, x, alpha);
+  return node.binary(BinaryKind::Mul, x,
+                     node.unary(UnaryKind::Sigmoid, scaled));
+}
+
+LogicalResult swish(OnnxNode &node) {
+  if (failed(node.requireFloat(0)))
+    return failure();
+  return node.finish(swishOfInput(node));
+}
+
+LogicalResult swiGlu(OnnxNode &node) {
+  if (failed(node.requireFloat(0)))
+    return failure();
+  if (node.type(0) != node.type(1))
+    return node.error("its inputs are " + OnnxNode::typeText(node.input(0)) +
+                      " and " + OnnxNode::typeText(node.input(1)) +
+                      "; they must be of one type");
   return node.finish(
-      node.binary(BinaryKind::Mul, x, node.unary(UnaryKind::Sigmoid, scaled)));
+      node.binary(BinaryKind::Mul, swishOfInput(node), node.input(1)));
 }
 
 LogicalResult hardSigmoid(OnnxNode &node) {
@@ -217,6 +233,7 @@ const OnnxOp kOps[] = {
     {"Softsign", "1 22", 1, 1, "", widen<softsign>},
     {"Mish", "18 22", 1, 1, "", widen<mish>},
     {"Swish", "24", 1, 1, "alpha:float", widen<swish>},
+    {"SwiGLU", "28", 2, 2, "alpha:float", widen<swiGlu>},
     {"HardSigmoid", "6 22", 1, 1, "alpha:float beta:float", widen<hardSigmoid>},
     {"HardSwish", "14 22", 1, 1, "", widen<hardSwish>},
     {"Clip", "6", 1, 1, "max:float min:float", clipByAttributes},

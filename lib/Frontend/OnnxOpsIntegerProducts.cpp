@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Contraction.h"
+#include "OnnxTensor.h"
 #include "QuantizedValues.h"
 #include "WindowAttributes.h"
 #include "llvm/Support/MathExtras.h"
@@ -135,6 +136,12 @@ FailureOr<Value> wholeMatrixProduct(OnnxNode &node, const Places &at) {
   if (parts.count == 1)
     return node.convert(contract(node, a, b, result).value,
                         node.builder.getI32Type());
+  SmallVector<int64_t> sums{parts.count};
+  for (char letter : result)
+    sums.push_back(std::max<int64_t>(a.has(letter) ? a.size(letter) : 1,
+                                     b.has(letter) ? b.size(letter) : 1));
+  if (!countElements(sums, 16))
+    return node.error("its sums are too many");
   for (Term *term : {&a, &b}) {
     size_t dim = term->find('k');
     term->value = cutAlong(node, term->value, dim, parts);
@@ -292,6 +299,10 @@ FailureOr<Value> wholeConvolution(OnnxNode &node, const Places &at) {
       windowOf(node, w.drop_front(2), x.drop_front(2));
   if (failed(window))
     return failure();
+  SmallVector<int64_t> sums{x[0], w[0], w[1]}; // at most w[1] parts
+  llvm::append_range(sums, window->out);
+  if (!countElements(sums, 16))
+    return node.error("its sums are too many");
   auto factor = [&](unsigned i, unsigned zeroAt, bool one) {
     if (!node.has(zeroAt))
       return wholeFactor(node, node.input(i), Value(), std::nullopt);

@@ -232,6 +232,46 @@ LogicalResult shrink(OnnxNode &node) {
   return node.finish(node.convert(result, element));
 }
 
+/// Of these `rows`, and the columns from `column` on, of the matrix in the last
+/// two dimensions.
+Value determinantOf(OnnxNode &node, Value x, ArrayRef<int64_t> rows,
+                    int64_t column) {
+  int64_t rank = OnnxNode::rankOf(x);
+  auto element = [&](int64_t row) {
+    return node.take(node.take(x, rank - 1, column), rank - 2, row);
+  };
+  if (rows.size() == 1)
+    return element(rows[0]);
+  Value sum;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    SmallVector<int64_t> others(rows);
+    others.erase(others.begin() + i);
+    Value term = node.binary(BinaryKind::Mul, element(rows[i]),
+                             determinantOf(node, x, others, column + 1));
+    sum = !sum ? term
+               : node.binary(i % 2 ? BinaryKind::Sub : BinaryKind::Add, sum,
+                             term);
+  }
+  return sum;
+}
+
+/// By its definition: of larger matrices that would be too much.
+LogicalResult determinant(OnnxNode &node) {
+  constexpr int64_t kMostRows = 4;
+  if (failed(node.requireFloat(0)))
+    return failure();
+  int64_t rank = node.rank(0);
+  if (rank < 2 || node.shape(0)[rank - 1] != node.shape(0)[rank - 2])
+    return node.error("its input is " + OnnxNode::typeText(node.input(0)) +
+                      "; it must hold square matrices");
+  int64_t rows = node.shape(0).back();
+  if (rows < 1 || rows > kMostRows)
+    return node.error("its matrices have " + Twine(rows) +
+                      " rows; it takes 1 to " + Twine(kMostRows));
+  return node.finish(determinantOf(
+      node, node.input(0), llvm::to_vector(llvm::seq<int64_t>(0, rows)), 0));
+}
+
 /// Sample b has its first lengths[b] elements in reverse order.
 LogicalResult reverseSequence(OnnxNode &node) {
   int64_t batch = node.getInt("batch_axis", 1),
@@ -299,6 +339,7 @@ const OnnxOp kOps[] = {
     {"Asinh", "9 22", 1, 1, "", floatFunction<areaSine>},
     {"Acosh", "9 22", 1, 1, "", floatFunction<areaCosine>},
     {"Atanh", "9 22", 1, 1, "", floatFunction<areaTangent>},
+    {"Det", "11 22", 1, 1, "", widen<determinant>},
     {"BitwiseAnd", "18", 2, 2, "", bitwise<BinaryKind::And>},
     {"BitwiseOr", "18", 2, 2, "", bitwise<BinaryKind::Or>},
     {"BitwiseXor", "18", 2, 2, "", bitwise<BinaryKind::Xor>},

@@ -119,7 +119,8 @@ LogicalResult nonZero(OnnxNode &node) {
   std::optional<SmallVector<double>> known = node.knownNumbers(0);
   if (!known)
     return node.error("its input 0 must be known while compiling, for the "
-                      "result's size depends on it");
+                      "result's size depends on it: compute it outside of the "
+                      "model, or export a result of a fixed size (Where)");
   SmallVector<SmallVector<int64_t>> rows(node.rank(0));
   for (auto [position, value] : llvm::enumerate(*known)) {
     if (value == 0)
@@ -143,7 +144,8 @@ LogicalResult compress(OnnxNode &node) {
   std::optional<SmallVector<double>> known = node.knownNumbers(1);
   if (!known)
     return node.error("its input 1 must be known while compiling, for the "
-                      "result's size depends on it");
+                      "result's size depends on it: compute it outside of the "
+                      "model, or export a result of a fixed size (Where)");
   Value x = node.input(0);
   int64_t axis = 0;
   if (node.hasAttribute("axis")) {
