@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx
 
-from . import make_control, make_elementwise, make_indexing, make_matmul, make_reduction, make_shape, make_window  # noqa: F401, they register
+from . import make_control, make_elementwise, make_indexing, make_matmul, make_quantized, make_reduction, make_shape, make_window  # noqa: F401, they register
 from .graph import Graph, Skip, schema_of
 from .makers import MAKERS
 from .types import FLOATS, newest_opset

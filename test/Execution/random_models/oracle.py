@@ -48,7 +48,7 @@ ADDED_UP = {"ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceSumSquare"
             "GroupNormalization", "BatchNormalization", "LpNormalization", "Softmax", "LogSoftmax"}
 MOST_TERMS, TERMS_OF_A_ROUNDING = 2048, 32
 # Which read between elements, at places that are numbers of fp32.
-PLACES = {"Resize", "Upsample"}
+PLACES = {"Resize", "Upsample", "GridSample"}
 # Whose kernel for doubles makes numbers of rows with NaN and infinity.
 NOT_WIDER = {"LogSoftmax", "Softmax"}
 # From which operand on they say what to do and are no numbers to compute with.
