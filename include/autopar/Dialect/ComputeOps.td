@@ -218,8 +218,7 @@ def Autopar_GatherOp : Autopar_LocalizedOp<"gather"> {
     done on the global index, then row index - offset is read; a row outside the block
     reads as zero: the result is partial (sum).
   }];
-  let arguments = (ins Autopar_Tensor:$data, Autopar_IntTensor:$indices, Optional<Autopar_Index>:$offset, I64Attr:$dim,
-                       OptionalAttr<I64Attr>:$size);
+  let arguments = (ins Autopar_Tensor:$data, Autopar_IntTensor:$indices, Optional<Autopar_Index>:$offset, I64Attr:$dim, OptionalAttr<I64Attr>:$size);
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "$data `,` $indices (`offset` $offset^ `of` $size)? `dim` `=` $dim attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
@@ -245,8 +244,7 @@ def Autopar_GatherElementsOp : Autopar_LocalizedOp<"gather_elements"> {
     Data and indices agree in the other dimensions. Indices outside, and `offset %o of
     size`, mean what they mean in gather: rows split, the result is partial (sum).
   }];
-  let arguments = (ins Autopar_Tensor:$data, Autopar_IntTensor:$indices, Optional<Autopar_Index>:$offset, I64Attr:$dim,
-                       OptionalAttr<I64Attr>:$size);
+  let arguments = (ins Autopar_Tensor:$data, Autopar_IntTensor:$indices, Optional<Autopar_Index>:$offset, I64Attr:$dim, OptionalAttr<I64Attr>:$size);
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "$data `,` $indices (`offset` $offset^ `of` $size)? `dim` `=` $dim attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
@@ -313,9 +311,8 @@ def Autopar_ConvolutionOp : Autopar_LocalizedOp<"convolution",
     spatial dimension through its window. A split spatial dimension reads an
     overlapping interval (halo) and has no padding left.
   }];
-  let arguments = (ins Autopar_Float:$input, Autopar_Float:$filter, DenseI64ArrayAttr:$strides,
-                       DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high,
-                       I64Attr:$groups);
+  let arguments = (ins Autopar_Float:$input, Autopar_Float:$filter, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
+                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high, I64Attr:$groups);
   let results = (outs Autopar_Float:$result);
   let assemblyFormat = [{ $input `,` $filter `strides` `=` $strides `dilations` `=` $dilations `low` `=` $pad_low
     `high` `=` $pad_high `groups` `=` $groups attr-dict `:` functional-type(operands, results) }];
@@ -327,8 +324,7 @@ def Autopar_PoolOp : Autopar_LocalizedOp<"pool", [], ["getFlops", "getPrecisionC
   let summary = "reduction (sum or max) over windows of the spatial dimensions of [n, c, spatial...]";
   let description = "Padding reads as the reduction's neutral element. An average is a sum times a count.";
   let arguments = (ins Autopar_ReduceKindAttr:$kind, Autopar_Tensor:$input, DenseI64ArrayAttr:$window,
-                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pad_low,
-                       DenseI64ArrayAttr:$pad_high);
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = [{ `` $kind $input `window` `=` $window `strides` `=` $strides `dilations` `=` $dilations
     `low` `=` $pad_low `high` `=` $pad_high attr-dict `:` functional-type(operands, results) }];
