@@ -138,13 +138,9 @@ constexpr int64_t kLongScan = 8192, kScanBlock = 512;
 /// all blocks before it.
 Value runningFold(OnnxNode &node, ReduceKind kind, Value x, int64_t axis,
                   bool exclusive, bool reverse) {
-  // Along rows: other dimensions would be read with strides.
   auto scan = [&](Value of, int64_t dim, bool without) {
-    int64_t last = OnnxNode::rankOf(of) - 1;
-    of = node.swapDims(of, dim, last);
-    return node.swapDims(node.create<ScanOp>(OnnxNode::typeOf(of), kind, of,
-                                             last, without, reverse),
-                         dim, last);
+    return node.create<ScanOp>(OnnxNode::typeOf(of), kind, of, dim, without,
+                               reverse);
   };
   SmallVector<int64_t> shape(OnnxNode::shapeOf(x));
   if (shape[axis] <= kLongScan)
