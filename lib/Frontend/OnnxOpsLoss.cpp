@@ -3,7 +3,6 @@
 #include "OnnxNode.h"
 
 using namespace mlir;
-using llvm::Twine;
 
 namespace autopar {
 namespace {

@@ -64,11 +64,12 @@ FailureOr<SmallVector<int64_t>> triangleEdges(OnnxNode &node, int64_t bins,
   auto [rate, lower, upper] = numbers;
   auto mels = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   double low = mels(lower), step = (mels(upper) - low) / double(bins + 2);
+  int64_t last = length / 2;
   SmallVector<int64_t> edges;
   for (int64_t i = 0; i < bins + 2; ++i) {
     double hertz = 700 * (std::pow(10, (low + step * i) / 2595) - 1);
     double edge = std::floor(double(length + 1) * hertz / rate);
-    if (!(edge >= 0 && edge <= double(length / 2)))
+    if (!(edge >= 0 && edge <= double(last)))
       return node.error("its frequencies are not between 0 and half of the "
                         "sample rate");
     edges.push_back(int64_t(edge));
