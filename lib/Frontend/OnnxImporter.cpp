@@ -122,7 +122,8 @@ void OnnxImporter::importNode(const onnx::NodeProto &node, unsigned index) {
   };
   const onnx::FunctionProto *function = findFunction(node);
   if (!function && !isStandardDomain(node.domain()))
-    return reject("operator domain '" + node.domain() + "' is not supported");
+    return reject("operator domain '" + node.domain() + "' is not supported" +
+                  whyUnsupportedDomain(node.domain()));
   int64_t version = scope->opset;
   const OnnxOp *op = function
                          ? &kFunctionCall

@@ -79,6 +79,9 @@ const OnnxOp *findOnnxOp(llvm::StringRef name, int64_t opset, int64_t &version);
 /// Why the operator is none of the table's, and what to do instead; "" if there
 /// is no more to say than that.
 llvm::StringRef whyUnsupported(llvm::StringRef name);
+/// What to do instead of importing operators of that domain, after ": "; "" if
+/// that is not known.
+llvm::StringRef whyUnsupportedDomain(llvm::StringRef domain);
 
 } // namespace autopar
 

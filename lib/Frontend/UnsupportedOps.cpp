@@ -24,6 +24,7 @@ static constexpr StringLiteral kOptional =
     "the case that is needed";
 static constexpr StringLiteral kImages =
     "it decodes files: do it outside of the model, which takes the pixels";
+
 StringRef whyUnsupported(StringRef name) {
   return llvm::StringSwitch<StringRef>(name)
       .Case("Unique", kSizes)
@@ -42,6 +43,13 @@ StringRef whyUnsupported(StringRef name) {
       .Case("MaxRoiPool", "the size of its windows depends on data: export "
                           "RoiAlign, whose samples are a fixed number")
       .Default("");
+}
+
+StringRef whyUnsupportedDomain(StringRef domain) {
+  return domain == "com.microsoft"
+             ? ": export the model before onnxruntime optimises it, and "
+               "quantize it with QuantFormat.QDQ"
+             : "";
 }
 
 } // namespace autopar

@@ -21,6 +21,14 @@ module attributes {autopar.persistent = [[]]} {
       %t_ = autopar.scatter sum %v_, %j_ dim = 0 : (tensor<8x64xf32>, tensor<8xi64>) -> tensor<1000x64xf32>
       autopar.yield %t_ : tensor<1000x64xf32>
     }
+    %w = autopar.buffer arena[3145728] : memref<64x4096xf32>
+    %k = autopar.buffer arena[4194304] : memref<64x4096xi64>
+    %x = autopar.buffer arena[6291456] : memref<64x1000xf32>
+    autopar.kernel ins(%w, %k) outs(%x) attributes {autopar.op = "own"} : (memref<64x4096xf32>, memref<64x4096xi64>, memref<64x1000xf32>) -> () {
+    ^bb0(%w_: tensor<64x4096xf32>, %k_: tensor<64x4096xi64>):
+      %t_ = autopar.scatter max %w_, %k_ dim = 1 batched : (tensor<64x4096xf32>, tensor<64x4096xi64>) -> tensor<64x1000xf32>
+      autopar.yield %t_ : tensor<64x1000xf32>
+    }
     return
   }
 }
@@ -34,3 +42,9 @@ module attributes {autopar.persistent = [[]]} {
 // CHECK: gpu.func @kernel_1
 // CHECK-NOT: arith.shli
 // CHECK-NOT: gpu.barrier
+
+// Of a batch, each element looks at the indices of its row, its threads at a part each.
+// CHECK: gpu.func @kernel_2
+// CHECK-NOT: arith.shli
+// CHECK: arith.maximumf
+// CHECK-NOT: arith.shli
