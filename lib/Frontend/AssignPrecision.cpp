@@ -179,9 +179,10 @@ static bool makesIntegers(Operation *op) {
 
 void PrecisionAssigner::assign(Operation *op) {
   PrecisionClass kind = precisionClassOf(op);
-  if (kind == PrecisionClass::Fixed ||
-      (kind == PrecisionClass::Low && makesIntegers(op)))
+  if (kind == PrecisionClass::Fixed)
     return;
+  if (kind == PrecisionClass::Low && makesIntegers(op))
+    kind = PrecisionClass::Full;
   if (kind == PrecisionClass::Operands) {
     bool anyLow = false, anyFull = false;
     for (Value operand : op->getOperands()) {

@@ -1,5 +1,4 @@
-//===- Contraction.h - Products of operands with named dimensions -*- C++
-//-*-===//
+//===- Contraction.h - Products of named dimensions -------------*- C++ -*-===//
 
 #ifndef AUTOPAR_LIB_FRONTEND_CONTRACTION_H
 #define AUTOPAR_LIB_FRONTEND_CONTRACTION_H

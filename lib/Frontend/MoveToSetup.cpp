@@ -55,7 +55,7 @@ bool isFree(Operation *op) {
 /// Whether a library reads `value`, which has one use: no kernel computes it
 /// where it is read, and a stored constant can be packed.
 bool isReadByLibrary(Value value) {
-  while (value.hasOneUse()) {
+  for (unsigned steps = 0; steps < kShortChain && value.hasOneUse(); ++steps) {
     Operation *user = *value.user_begin();
     if (auto library = dyn_cast<LibraryOpInterface>(user))
       return library.isLibraryCall();

@@ -186,9 +186,13 @@ Value requantize(OnnxNode &node, Value sums, Value factor, Value zero) {
 }
 
 LogicalResult requireScales(OnnxNode &node, ArrayRef<unsigned> inputs) {
-  for (unsigned i : inputs)
+  for (unsigned i : inputs) {
     if (failed(node.requireFloat(i)))
       return failure();
+    if (OnnxNode::elementOf(node.input(i)).isF64())
+      return node.error("its input " + Twine(i) +
+                        ", a scale, must not be of type DOUBLE");
+  }
   return success();
 }
 

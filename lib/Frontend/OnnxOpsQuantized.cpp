@@ -190,8 +190,10 @@ LogicalResult dynamicQuantizeLinear(OnnxNode &node) {
   Value width = node.binary(BinaryKind::Sub, most, least);
   Value isFlat =
       node.compare(ComparePredicate::Eq, width, node.splatLike(width, 0));
-  width = node.select(isFlat, node.splatLike(width, 1), width);
-  Value scale = node.binary(BinaryKind::Div, width, node.splatLike(width, 255));
+  Value one = node.splatLike(width, 1); // of zeros alone, as in onnxruntime
+  Value scale = node.select(
+      isFlat, one,
+      node.binary(BinaryKind::Div, width, node.splatLike(width, 255)));
   Type byte = node.builder.getIntegerType(8, false);
   Value zero = saturate(
       node,

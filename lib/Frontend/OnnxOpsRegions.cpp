@@ -1,7 +1,7 @@
 //===- OnnxOpsRegions.cpp - ONNX parts of images, taken and put together --===//
 
-#include "OnnxNode.h"
 #include "OnnxTensor.h"
+#include "ScatterUpdates.h"
 #include "WindowAttributes.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -230,10 +230,32 @@ Value addRuns(OnnxNode &node, Value x, int64_t dim, int64_t size,
   return sum ? sum : node.splat(OnnxNode::typeOf(x).clone(shape), 0);
 }
 
+/// Where element `b` of block `i` is in the image.
+int64_t placeOf(const WindowSpec &window, unsigned d, int64_t b, int64_t i) {
+  return i * window.strides[d] - window.low[d] + b * window.dilations[d];
+}
+
+/// Blocks of which too many elements may reach one of the image.
+Value scatterBlocks(OnnxNode &node, Value x, int64_t dim,
+                    ArrayRef<int64_t> shape, const WindowSpec &window,
+                    unsigned d) {
+  SmallVector<int64_t> rows;
+  for (int64_t b = 0; b < window.size[d]; ++b)
+    for (int64_t i = 0; i < window.out[d]; ++i) {
+      int64_t to = placeOf(window, d, b, i);
+      rows.push_back(to < shape[dim] ? std::max<int64_t>(to, -1) : -1);
+    }
+  int64_t count = rows.size();
+  return combineRows(node, ReduceKind::Sum,
+                     node.splat(OnnxNode::typeOf(x).clone(shape), 0),
+                     node.scalarInts(rows, {count}), x, dim);
+}
+
 /// Blocks [..., block * count, ...] along `dim` put together to `size`
 /// elements: each reads those that reach it, with constant indices.
 Value foldAlong(OnnxNode &node, Value x, int64_t dim, int64_t size,
                 const WindowSpec &window, unsigned d) {
+  constexpr int64_t kMostTerms = 64;
   SmallVector<int64_t> shape(OnnxNode::shapeOf(x));
   shape[dim] = size;
   bool touches = window.size[d] == window.strides[d] &&
@@ -241,16 +263,16 @@ Value foldAlong(OnnxNode &node, Value x, int64_t dim, int64_t size,
                  size == window.size[d] * window.out[d];
   if (touches)
     return putSideBySide(node, x, dim, window.size[d]);
+  if (window.size[d] >
+      kMostTerms * (window.dilations[d] > 1 ? 1 : window.strides[d]))
+    return scatterBlocks(node, x, dim, shape, window, d);
   if (window.strides[d] == 1)
     return addRuns(node, x, dim, size, window, d);
   SmallVector<SmallVector<int64_t>> sources(size);
   for (int64_t b = 0; b < window.size[d]; ++b)
-    for (int64_t i = 0; i < window.out[d]; ++i) {
-      int64_t to =
-          i * window.strides[d] - window.low[d] + b * window.dilations[d];
-      if (to >= 0 && to < size)
+    for (int64_t i = 0; i < window.out[d]; ++i)
+      if (int64_t to = placeOf(window, d, b, i); to >= 0 && to < size)
         sources[to].push_back(b * window.out[d] + i);
-    }
   size_t most = 0;
   for (const auto &list : sources)
     most = std::max(most, list.size());
@@ -286,7 +308,7 @@ FailureOr<WindowSpec> blocksOf(OnnxNode &node, ArrayRef<int64_t> image,
   if (failed(window))
     return failure();
   for (auto [taps, places] : llvm::zip_equal(window->size, window->out))
-    if (places > kMostElements || taps > 64 * kMostElements / places)
+    if (places > kMostElements || taps > 8 * kMostElements / places)
       return node.error("its blocks are too many");
   return window;
 }

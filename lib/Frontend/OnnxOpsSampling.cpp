@@ -123,9 +123,11 @@ Value Line::positionOf(Value place) const {
                                         : position;
 }
 
-/// What is between an outer element and its border stays there.
+/// What is between an outer element and its border stays there. The borders of
+/// cubic samples are those of their taps, as in onnxruntime and PyTorch.
 Value Line::broughtInside(Value position) const {
-  if (sampling.padding == Padding::Zeros)
+  if (sampling.padding == Padding::Zeros ||
+      (sampling.padding == Padding::Border && sampling.mode == Mode::Cubic))
     return position;
   Value moved = sampling.padding == Padding::Border
                     ? clampTo(node, position, 0, size - 1)

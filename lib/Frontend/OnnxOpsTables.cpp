@@ -30,10 +30,17 @@ double blackman(double turn) {
   return 0.42 - 0.5 * std::cos(turn) + 0.08 * std::cos(2 * turn);
 }
 
-template <Window window> LogicalResult windowTable(OnnxNode &node) {
-  FailureOr<int64_t> size = node.scalarInt(0);
+FailureOr<Type> tableType(OnnxNode &node) {
   FailureOr<Type> element = node.elementType(
       node.getInt("output_datatype", onnx::TensorProto::FLOAT));
+  if (succeeded(element) && element->isInteger(1))
+    return node.error("its output_datatype must not be BOOL");
+  return element;
+}
+
+template <Window window> LogicalResult windowTable(OnnxNode &node) {
+  FailureOr<int64_t> size = node.scalarInt(0);
+  FailureOr<Type> element = tableType(node);
   if (failed(size) || failed(element))
     return failure();
   if (*size < 0 || *size > kMostElements)
@@ -82,8 +89,7 @@ FailureOr<SmallVector<int64_t>> triangleEdges(OnnxNode &node, int64_t bins,
 
 LogicalResult melWeightMatrix(OnnxNode &node) {
   FailureOr<int64_t> bins = node.scalarInt(0), length = node.scalarInt(1);
-  FailureOr<Type> element = node.elementType(
-      node.getInt("output_datatype", onnx::TensorProto::FLOAT));
+  FailureOr<Type> element = tableType(node);
   if (failed(bins) || failed(length) || failed(element))
     return failure();
   if (*bins < 1 || *length < 1 || *bins > kMostElements ||

@@ -145,3 +145,20 @@ module attributes {autopar.precision = "bf16"} {
     return %3 : tensor<4x2xi32>
   }
 }
+
+// -----
+
+// What they are made of may be low: it is converted.
+// CHECK-LABEL: func.func @step(
+// CHECK: %[[LOW:.*]] = autopar.einsum {{.*}} -> tensor<2x3xbf16>
+// CHECK: %[[FULL:.*]] = autopar.convert %[[LOW]] : tensor<2x3xbf16> -> tensor<2x3xf32>
+// CHECK: autopar.einsum "mk,kn->mn" %[[FULL]], %{{.*}} -> tensor<2x4xf32>
+module attributes {autopar.precision = "bf16"} {
+  func.func @step(%x: tensor<2x300xf32> {autopar.source = #autopar.input<"x">}, %v: tensor<300x3xf32> {autopar.source = #autopar.input<"v">},
+      %w: tensor<3x4xf32> {autopar.source = #autopar.input<"w">}) -> (tensor<2x4xi32> {autopar.result = #autopar.output<"y">}) {
+    %0 = autopar.einsum "mk,kn->mn" %x, %v : (tensor<2x300xf32>, tensor<300x3xf32>) -> tensor<2x3xf32>
+    %1 = autopar.einsum "mk,kn->mn" %0, %w : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+    %2 = autopar.convert %1 : tensor<2x4xf32> -> tensor<2x4xi32>
+    return %2 : tensor<2x4xi32>
+  }
+}
