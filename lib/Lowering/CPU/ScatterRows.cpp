@@ -1,4 +1,4 @@
-//===- ScatterRows.cpp - Rows that updates are added to -------------------===//
+//===- ScatterRows.cpp - Rows that updates are reduced into ---------------===//
 //
 //   for r: for c: acc = none                 block[0 .. C) = none
 //          for i: if index[i] == r:     =>   for i: for c of row index[i] that
@@ -109,9 +109,10 @@ Value StackEmitter::scatterBlock(ScatterOp op, ArrayRef<Index> at) {
       llvm::append_range(element, delinearize(c, inner));
       Value x = updateAt(*this, op, point, element);
       Index place = {addInt(begin, c.value)};
-      Value sum = combineElements(*this, op.getKind(), load(block, type, place),
-                                  x, isNatural(op.getUpdates().getType()));
-      store(sum, block, type, place);
+      Value reduced =
+          combineElements(*this, op.getKind(), load(block, type, place), x,
+                          isNatural(op.getUpdates().getType()));
+      store(reduced, block, type, place);
     });
   });
   return load(pin(block, outside), type, {column});
@@ -120,8 +121,8 @@ Value StackEmitter::scatterBlock(ScatterOp op, ArrayRef<Index> at) {
 Value StackEmitter::scatterElement(ScatterOp op, ArrayRef<Index> at) {
   bool isSecond = findings.scatters.contains(op);
   if (isSecond)
-    if (Value sum = scatterBlock(op, at))
-      return sum;
+    if (Value reduced = scatterBlock(op, at))
+      return reduced;
   Index row = flatRow(*this, op, at);
   auto space = spaces.find(row.value);
   if (isSecond || space == spaces.end() || row.divisor != 1 ||

@@ -1,7 +1,7 @@
-//===- GridScatter.cpp - Rows that updates are added to -------------------===//
+//===- GridScatter.cpp - Rows that updates are reduced into ---------------===//
 //
 // The threads of a row find the indices that mean it, each a part, and note
-// them in shared memory; then each adds up the updates for elements of its own,
+// them in shared memory; then each reduces the updates for elements of its own,
 // in the same order in every run. Of more indices than have a bit in the half
 // of a block's shared memory, some 196,000 for a row, or of a batch, each
 // element looks at all.
@@ -60,7 +60,7 @@ GridEmitter::Hits GridEmitter::findHits(ScatterOp op, Index row,
           make<arith::SelectOp>(isNone, zero, constantInt(words))};
 }
 
-/// The threads of a row find its updates together, and each adds them up for
+/// The threads of a row find its updates together, and each reduces them for
 /// elements of its own.
 Value GridEmitter::scatterElement(ScatterOp op, ArrayRef<Index> at) {
   Index row = at[op.getDim()];
@@ -91,23 +91,23 @@ Value GridEmitter::scatterElement(ScatterOp op, ArrayRef<Index> at) {
   Value none = loops::neutralFor(*this, op.getKind(), op.getUpdates());
   bool natural = loops::isNatural(op.getUpdates().getType());
   unsigned depth = std::max(this->depth(at), this->depth(hits.count));
-  auto addWord = [&](Index w, Value sum) {
+  auto reduceWord = [&](Index w, Value acc) {
     Value word = make<arith::ExtUIOp>(
         builder.getI64Type(),
         load(hits.words, builder.getI32Type(), {addInt(base, w.value)}));
     Value isNone = make<arith::CmpIOp>(arith::CmpIPredicate::eq, word, zero);
     Value bits = make<arith::SelectOp>(isNone, zero, constantInt(kBits));
-    return foldRange(bits, this->depth(bits), sum, [&](Index b, Value sum) {
+    return foldRange(bits, this->depth(bits), acc, [&](Index b, Value acc) {
       Value number = addInt(mulInt(b.value, words), w.value);
       number = make<arith::MinSIOp>(number, constantInt(size - 1));
       Value bit = make<arith::ShRUIOp>(word, b.value);
       Value hit = make<arith::TruncIOp>(builder.getI1Type(), bit);
       Value x = updateAt(*this, op, delinearize({number}, shape), at);
       x = make<arith::SelectOp>(hit, x, none);
-      return combineElements(*this, op.getKind(), sum, x, natural);
+      return combineElements(*this, op.getKind(), acc, x, natural);
     });
   };
-  return foldRange(hits.count, depth, none, addWord);
+  return foldRange(hits.count, depth, none, reduceWord);
 }
 
 } // namespace autopar::gpu

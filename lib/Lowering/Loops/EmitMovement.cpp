@@ -241,7 +241,7 @@ Value updateAt(LoopEmitter &emit, ScatterOp op, ArrayRef<Index> point,
 /// Each element looks at every index.
 Value LoopEmitter::scatterElement(ScatterOp op, ArrayRef<Index> at) {
   Value none = neutralFor(*this, op.getKind(), op.getUpdates());
-  auto add = [&](Value acc, Value x) {
+  auto combine = [&](Value acc, Value x) {
     return combineElements(*this, op.getKind(), acc, x,
                            isNatural(op.getUpdates().getType()));
   };
@@ -250,9 +250,9 @@ Value LoopEmitter::scatterElement(ScatterOp op, ArrayRef<Index> at) {
       [&](ArrayRef<Index> point, Value acc) {
         Value hit = hitsRow(*this, op, indexAt(op, at, point), at[op.getDim()]);
         Value x = updateAt(*this, op, point, at);
-        return add(acc, make<arith::SelectOp>(hit, x, none));
+        return combine(acc, make<arith::SelectOp>(hit, x, none));
       },
-      add, /*sums=*/op.getKind() == ReduceKind::Sum);
+      combine, /*sums=*/op.getKind() == ReduceKind::Sum);
 }
 
 static Value emitElement(LoopEmitter &emit, ScatterOp op, ArrayRef<Index> at) {
