@@ -60,10 +60,12 @@ static Error checkRows(const Problem &problem) {
       return error;
     for (const MemoryTerm &term : row.begins)
       held[term.index] += term.count;
-    for (const MemoryTerm &term : row.ends)
-      if ((held[term.index] -= term.count) < 0)
+    for (const MemoryTerm &term : row.ends) {
+      held[term.index] -= term.count;
+      if (held[term.index] < 0)
         return createStringError(problem.nodes[term.index].name +
                                  ": ends to be held before it begins");
+    }
   }
   return Error::success();
 }
