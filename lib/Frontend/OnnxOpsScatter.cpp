@@ -216,10 +216,8 @@ LogicalResult scatterNd(OnnxNode &node) {
     return node.finish(node.reshape(
         combineRows(node, *combination, data, positions, updates, 0), shape));
   auto replace = [&](Value last) {
-    Value found =
-        node.gather(updates, node.binary(BinaryKind::Max, last, 0.0), 0);
-    Value hit = node.broadcastDims(notNegative(node, last), flat, {0});
-    return node.finish(node.reshape(node.select(hit, found, data), shape));
+    return node.finish(
+        node.reshape(replaceRows(node, data, last, updates, 0), shape));
   };
   if (!compared)
     return replace(lastOfRows(node, positions, places));

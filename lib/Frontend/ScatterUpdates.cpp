@@ -96,6 +96,15 @@ Value lastOfRows(OnnxNode &node, Value rows, int64_t size) {
                  rows, 0, size);
 }
 
+Value replaceRows(OnnxNode &node, Value data, Value last, Value updates,
+                  int64_t dim) {
+  Value found =
+      node.gather(updates, node.binary(BinaryKind::Max, last, 0.0), dim);
+  Value hit = node.broadcastDims(notNegative(node, last),
+                                 OnnxNode::shapeOf(data), {dim});
+  return node.select(hit, found, data);
+}
+
 /// The indices along `axis`, if they are the same in all rows, as
 /// torch.index_add makes them; null if they may differ.
 static Value sharedIndices(OnnxNode &node, Value indices, int64_t axis) {
@@ -133,14 +142,10 @@ Value combineElements(OnnxNode &node, ReduceKind kind, Value data,
 Value replaceElements(OnnxNode &node, Value data, Value indices, Value updates,
                       int64_t axis) {
   int64_t size = OnnxNode::shapeOf(data)[axis];
-  if (Value shared = sharedIndices(node, indices, axis)) {
-    Value from = lastOfRows(node, indicesInside(node, shared, size), size);
-    Value found =
-        node.gather(updates, node.binary(BinaryKind::Max, from, 0.0), axis);
-    return node.select(node.broadcastDims(notNegative(node, from),
-                                          OnnxNode::shapeOf(data), {axis}),
-                       found, data);
-  }
+  if (Value shared = sharedIndices(node, indices, axis))
+    return replaceRows(
+        node, data, lastOfRows(node, indicesInside(node, shared, size), size),
+        updates, axis);
   int64_t last = OnnxNode::rankOf(data) - 1;
   indices = node.swapDims(indicesInside(node, indices, size), axis, last);
   Value number = node.iota(OnnxNode::typeOf(indices), last);

@@ -24,6 +24,9 @@ Value combineRows(OnnxNode &node, ReduceKind kind, Value data, Value rows,
 /// Of each of `size` rows the last update that `rows` [n] brings there, as its
 /// number; negative: none does.
 Value lastOfRows(OnnxNode &node, Value rows, int64_t size);
+/// `data` with those updates in place of its rows along `dim`.
+Value replaceRows(OnnxNode &node, Value data, Value last, Value updates,
+                  int64_t dim);
 
 /// Data combined with updates; it agrees with the indices in all dimensions but
 /// `axis`.
