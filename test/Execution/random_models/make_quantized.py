@@ -21,6 +21,8 @@ def zero_point(g, dtype, shape=()):
 def matmul_integer(g, op):
     x = g.pick(g.dtype(op, "T1"), low=1, high=4)
     a, columns = g.of(x).shape, g.rng.choice(g.sizes)
+    if a[-1] == 0:
+        raise Skip("onnxruntime leaves sums of nothing as the memory was")
     other = [a[-1]] if g.chance(0.15) else ([] if len(a) < 2 else batches(g, a[:-2])) + [a[-1], columns]
     y = pick_shape(g, g.rng.choice(BYTES), other)
     inputs = [x, y]
