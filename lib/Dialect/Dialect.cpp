@@ -46,6 +46,8 @@ FailureOr<Mesh> lookupMesh(Operation *from, FlatSymbolRefAttr symbol) {
 }
 
 StringRef nodeName(Location loc) {
+  if (auto named = dyn_cast<NameLoc>(loc)) // most are, and a walk costs
+    return named.getName();
   StringRef name;
   loc->walk([&](Location part) {
     auto named = dyn_cast<NameLoc>(part);

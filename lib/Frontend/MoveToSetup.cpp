@@ -201,29 +201,42 @@ void nameResults(func::FuncOp setup, ArrayRef<Value> values) {
   setResultAttrs(setup, AutoparDialect::kResult, names);
 }
 
-/// Step takes the values as arguments, between its inputs and parameters.
+/// Step takes the values as arguments, between its inputs and parameters. It
+/// gets a new block: arguments inserted one by one would move those behind them
+/// each time.
 void replaceInStep(func::FuncOp step, ArrayRef<Value> values) {
-  unsigned position = 0;
-  while (position < step.getNumArguments() &&
-         isa_and_nonnull<InputAttr>(
-             step.getArgAttr(position, AutoparDialect::kSource)))
-    ++position;
-  SmallVector<Type> types;
+  Block *before = &step.getBody().front(), *body = new Block;
   SmallVector<DictionaryAttr> attributes;
-  SmallVector<Location> locations;
+  auto isInput = [&](BlockArgument argument) {
+    return isa_and_nonnull<InputAttr>(
+        step.getArgAttr(argument.getArgNumber(), AutoparDialect::kSource));
+  };
+  auto keep = [&](BlockArgument argument) {
+    argument.replaceAllUsesWith(
+        body->addArgument(argument.getType(), argument.getLoc()));
+    attributes.push_back(
+        function_interface_impl::getArgAttrDict(step, argument.getArgNumber()));
+  };
   Builder builder(step.getContext());
-  for (auto [i, value] : llvm::enumerate(values)) {
-    types.push_back(value.getType());
-    locations.push_back(value.getLoc());
-    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
-        AutoparDialect::kSource, SetupResultAttr::get(step.getContext(), i))));
-  }
-  SmallVector<unsigned> positions(values.size(), position);
-  (void)step.insertArguments(positions, types, attributes, locations);
-  for (unsigned i = 0; i < values.size(); ++i) {
-    Value value = values[i];
-    value.replaceAllUsesWith(step.getArgument(position + i));
-  }
+  auto take = [&](Value value, size_t index) {
+    value.replaceAllUsesWith(
+        body->addArgument(value.getType(), value.getLoc()));
+    attributes.push_back(builder.getDictionaryAttr(
+        builder.getNamedAttr(AutoparDialect::kSource,
+                             SetupResultAttr::get(step.getContext(), index))));
+  };
+  ArrayRef<BlockArgument> rest = before->getArguments();
+  for (; !rest.empty() && isInput(rest.front()); rest = rest.drop_front())
+    keep(rest.front());
+  for (auto [index, value] : llvm::enumerate(values))
+    take(value, index);
+  llvm::for_each(rest, keep);
+  body->getOperations().splice(body->end(), before->getOperations());
+  step.getBody().push_back(body);
+  before->erase();
+  step.setType(builder.getFunctionType(body->getArgumentTypes(),
+                                       step.getFunctionType().getResults()));
+  step.setAllArgAttrs(attributes);
 }
 
 void eraseUnused(func::FuncOp step) {

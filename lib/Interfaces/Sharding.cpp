@@ -278,10 +278,12 @@ static std::optional<Sharding> tensorSharding(const ShardingRule &rule,
 
 static bool isLegal(const ShardingRule &rule, const Assignment &assignment,
                     const Mesh &mesh) {
-  for (const Choice &choice : assignment) {
+  for (const auto &[subAxis, choice] : enumerate(assignment)) {
     if (choice.kind == Choice::Pass && choice.index >= rule.passes.size())
       return false;
-    if (choice.kind != Choice::Split)
+    bool isKnown =
+        is_contained(ArrayRef(assignment).take_front(subAxis), choice);
+    if (choice.kind != Choice::Split || isKnown)
       continue;
     if (choice.index >= rule.factors.size())
       return false;
@@ -305,6 +307,8 @@ std::optional<OpShardings> shardingsOf(const ShardingRule &rule,
   if (!isLegal(rule, assignment, mesh))
     return std::nullopt;
   OpShardings shardings;
+  shardings.operands.reserve(rule.operands.size());
+  shardings.results.reserve(rule.results.size());
   auto append = [&](const TensorFactors &tensor, SmallVector<Sharding> &list) {
     std::optional<Sharding> s = tensorSharding(rule, tensor, assignment, mesh);
     if (s)

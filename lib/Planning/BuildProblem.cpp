@@ -1,6 +1,7 @@
 //===- BuildProblem.cpp - From a graph and a mesh to a problem ------------===//
 
 #include "ProblemBuilder.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Parallel.h"
@@ -146,7 +147,28 @@ Error ProblemBuilder::makeKind(unsigned op, OpKind &kind) {
       least = std::min(least, place.opSeconds(graph, item, strategy));
     kind.seconds.push_back(least);
   }
+  addSides(kind);
   return Error::success();
+}
+
+void ProblemBuilder::addSides(OpKind &kind) {
+  auto add = [&](size_t count, std::vector<OpKind::Side> &sides,
+                 SmallVector<Sharding> OpShardings::*list) {
+    sides.resize(count);
+    for (const auto &[position, side] : enumerate(sides)) {
+      DenseSet<unsigned> known;
+      for (const auto &[index, strategy] : enumerate(kind.strategies)) {
+        unsigned number =
+            reshards.numberOf((strategy.shardings.*list)[position]);
+        side.numbers.push_back(number);
+        if (known.insert(number).second)
+          side.distinct.push_back(index);
+      }
+    }
+  };
+  const OpShardings &first = kind.strategies.front().shardings;
+  add(first.operands.size(), kind.operands, &OpShardings::operands);
+  add(first.results.size(), kind.results, &OpShardings::results);
 }
 
 Error ProblemBuilder::addOpNodes() {
@@ -240,9 +262,9 @@ TableJob ProblemBuilder::jobOf(const EdgeKey &key, EdgeTable &table) {
   TableJob job{&key, &table, reshards.typeOf(value.shape, value.elementBytes)};
   for (const Sharding &candidate : candidates[key.value])
     job.candidates.push_back(reshards.numberOf(candidate));
+  const OpKind::Side &side = sideOf(key);
   for (unsigned strategy : offered[key.op])
-    job.sides.push_back(
-        reshards.numberOf(sideOf(key, kindOf(key.op).strategies[strategy])));
+    job.sides.push_back(side.numbers[strategy]);
   return job;
 }
 

@@ -19,6 +19,75 @@ namespace autopar {
 /// Sums of some numbers up to it are finite as floats.
 static constexpr double kLargest = 1e30;
 
+constexpr size_t kLanes = 16; // side by side
+using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
+constexpr float kAbove = std::numeric_limits<float>::infinity();
+
+static size_t paddedTo(size_t columns) {
+  return (columns + kLanes - 1) / kLanes * kLanes;
+}
+
+/// As floats, each row filled up to full lanes with what is never the least.
+static std::vector<float> padded(ArrayRef<double> cells, size_t rows) {
+  size_t columns = rows == 0 ? 0 : cells.size() / rows;
+  std::vector<float> result(rows * paddedTo(columns), kAbove);
+  for (size_t row = 0; row < rows; ++row)
+    llvm::copy(cells.slice(row * columns, columns),
+               result.begin() + row * paddedTo(columns));
+  return result;
+}
+
+static inline void takeLeast(Lanes &lanes, const Lanes &others) {
+  lanes = others < lanes ? others : lanes;
+}
+
+/// The least of all lanes, which are halved until one is left.
+static inline float leastLane(const Lanes &lanes) {
+  Lanes l = lanes;
+  takeLeast(l, __builtin_shufflevector(l, l, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1,
+                                       2, 3, 4, 5, 6, 7));
+  takeLeast(l, __builtin_shufflevector(l, l, 4, 5, 6, 7, 0, 1, 2, 3, 8, 9, 10,
+                                       11, 12, 13, 14, 15));
+  takeLeast(l, __builtin_shufflevector(l, l, 2, 3, 0, 1, 4, 5, 6, 7, 8, 9, 10,
+                                       11, 12, 13, 14, 15));
+  return std::min(l[0], l[1]);
+}
+
+/// Per row its least cell beside what the columns were given. `columns` are
+/// full lanes.
+AUTOPAR_VECTOR_CLONES
+static void leastOfRows(const float *cells, const float *ofColumns,
+                        size_t columns, float *result, size_t rows) {
+  for (size_t row = 0; row < rows; ++row, cells += columns) {
+    Lanes lanes = Lanes{} + kAbove;
+    for (size_t column = 0; column < columns; column += kLanes) {
+      Lanes costs, given;
+      std::memcpy(&costs, cells + column, sizeof(Lanes));
+      std::memcpy(&given, ofColumns + column, sizeof(Lanes));
+      costs += given;
+      takeLeast(lanes, costs);
+    }
+    result[row] = leastLane(lanes);
+  }
+}
+
+/// The same per column; lanes are columns side by side.
+AUTOPAR_VECTOR_CLONES
+static void leastOfColumns(const float *cells, const float *ofRows,
+                           size_t columns, float *result, size_t rows) {
+  for (size_t column = 0; column < columns; column += kLanes) {
+    Lanes lanes = Lanes{} + kAbove;
+    const float *cell = cells + column;
+    for (size_t row = 0; row < rows; ++row, cell += columns) {
+      Lanes costs;
+      std::memcpy(&costs, cell, sizeof(Lanes));
+      costs += ofRows[row];
+      takeLeast(lanes, costs);
+    }
+    std::memcpy(result + column, &lanes, sizeof(Lanes));
+  }
+}
+
 static unsigned otherEnd(const CostGraph::Edge &edge, unsigned node) {
   return edge.a == node ? edge.b : edge.a;
 }
@@ -51,58 +120,10 @@ DualBound::DualBound(const CostGraph &graph, const Domains &domains, double cap,
     for (unsigned a : domains[edge.a])
       for (unsigned b : domains[edge.b])
         item.cells.push_back(std::min(edge.cells[a * columns + b], this->cap));
-    item.rounded.assign(item.cells.begin(), item.cells.end());
+    item.rounded = padded(item.cells, item.ofRows.size());
     edgesOf[edge.a].push_back(edges.size());
     edgesOf[edge.b].push_back(edges.size());
     edges.push_back(std::move(item));
-  }
-}
-
-constexpr size_t kLanes = 16; // side by side
-using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
-
-/// Per row its least cell beside what the columns were given.
-AUTOPAR_VECTOR_CLONES
-static void leastOfRows(const float *cells, const float *ofColumns,
-                        size_t columns, float *least, size_t rows) {
-  for (size_t row = 0; row < rows; ++row, cells += columns) {
-    Lanes lanes = Lanes{} + std::numeric_limits<float>::infinity();
-    size_t column = 0;
-    for (; column + kLanes <= columns; column += kLanes) {
-      Lanes costs, given;
-      std::memcpy(&costs, cells + column, sizeof(Lanes));
-      std::memcpy(&given, ofColumns + column, sizeof(Lanes));
-      costs += given;
-      lanes = costs < lanes ? costs : lanes;
-    }
-    float best = lanes[0];
-    for (size_t lane = 1; lane < kLanes; ++lane)
-      best = std::min(best, lanes[lane]);
-    for (; column < columns; ++column)
-      best = std::min(best, cells[column] + ofColumns[column]);
-    least[row] = best;
-  }
-}
-
-/// The same per column, row by row through memory.
-AUTOPAR_VECTOR_CLONES
-static void leastOfColumns(const float *cells, const float *ofRows,
-                           size_t columns, float *__restrict least,
-                           size_t rows) {
-  std::fill_n(least, columns, std::numeric_limits<float>::infinity());
-  for (size_t row = 0; row < rows; ++row, cells += columns) {
-    float given = ofRows[row];
-    size_t column = 0;
-    for (; column + kLanes <= columns; column += kLanes) {
-      Lanes costs, before;
-      std::memcpy(&costs, cells + column, sizeof(Lanes));
-      std::memcpy(&before, least + column, sizeof(Lanes));
-      costs += given;
-      costs = costs < before ? costs : before;
-      std::memcpy(least + column, &costs, sizeof(Lanes));
-    }
-    for (; column < columns; ++column)
-      least[column] = std::min(least[column], cells[column] + given);
   }
 }
 
@@ -148,18 +169,24 @@ DualBound::leastOf(const Edge &edge) const {
 
 /// Takes from every edge what it costs at least beside each choice of `node`.
 void DualBound::pull(unsigned node) {
-  SmallVector<float, 256> least(nodes[node].size()), beside;
+  SmallVector<float, 256> least, beside;
   for (unsigned index : edgesOf[node]) {
     Edge &edge = edges[index];
     bool isRow = edge.exact.a == node;
     const std::vector<double> &other = isRow ? edge.ofColumns : edge.ofRows;
     beside.assign(other.begin(), other.end());
-    if (isRow)
-      leastOfRows(edge.rounded.data(), beside.data(), edge.ofColumns.size(),
-                  least.data(), edge.ofRows.size());
-    else
-      leastOfColumns(edge.rounded.data(), beside.data(), edge.ofColumns.size(),
-                     least.data(), edge.ofRows.size());
+    size_t columns = paddedTo(edge.ofColumns.size());
+    if (isRow) {
+      beside.resize(columns, 0); // of padding
+      least.resize(edge.ofRows.size());
+      leastOfRows(edge.rounded.data(), beside.data(), columns, least.data(),
+                  edge.ofRows.size());
+    } else {
+      least.resize(columns);
+      leastOfColumns(edge.rounded.data(), beside.data(), columns, least.data(),
+                     edge.ofRows.size());
+      least.truncate(edge.ofColumns.size());
+    }
     std::vector<double> &given = isRow ? edge.ofRows : edge.ofColumns;
     for (auto [cost, own, taken] : zip_equal(nodes[node], given, least)) {
       cost += own + double(taken);

@@ -41,8 +41,8 @@ private:
   /// rounded cells.
   struct Edge {
     const CostGraph::Edge &exact;
-    std::vector<double> cells; // over the domains, `cap` at most
-    std::vector<float> rounded;
+    std::vector<double> cells;               // over the domains, `cap` at most
+    std::vector<float> rounded;              // rows filled up to full lanes
     std::vector<double> ofRows, ofColumns{}; // over the domains
   };
   /// Per row and per column of an edge the least that it costs.

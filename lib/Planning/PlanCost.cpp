@@ -90,6 +90,7 @@ PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph)
     : plan(plan), graph(graph), places(plan.cluster, plan.pipeline()),
       prices(pricesOf(places, plan.mesh, shared)) {
   findStages();
+  strategies.reserve(graph.ops.size());
   auto shardingOf = [&](unsigned value) { return plan.values[value].sharding; };
   for (const auto &[index, op] : enumerate(graph.ops)) {
     const Assignment &assignment = plan.ops[index].assignment;

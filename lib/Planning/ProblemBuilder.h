@@ -25,8 +25,15 @@ struct EdgeKey {
 
 /// What ops of a kind have in common.
 struct OpKind {
+  /// How an operand or result is sharded.
+  struct Side {
+    std::vector<unsigned> numbers;  // per strategy: of the reshard table
+    std::vector<unsigned> distinct; // strategies, the first of each number
+  };
+
   std::vector<OpStrategy> strategies;
   std::vector<double> seconds; // of each, once
+  std::vector<Side> operands, results;
 };
 
 /// Seconds and bytes of an edge's choices, once.
@@ -74,6 +81,7 @@ private:
   void numberNodes();
   bool meetsTime(const Assignment &assignment, const OpDemand &demand) const;
   llvm::Error makeKind(unsigned op, OpKind &kind);
+  void addSides(OpKind &kind);
   llvm::Error addOpNodes();
   llvm::Error dropDearStrategies();
   llvm::Error addValueNodes();
@@ -111,6 +119,10 @@ private:
   /// The classes that states and their next values are of: those that must be
   /// sharded alike together, each set of them once.
   std::vector<std::vector<unsigned>> stateClasses() const;
+  const OpKind::Side &sideOf(const EdgeKey &key) const {
+    const OpKind &kind = kindOf(key.op);
+    return (key.result ? kind.results : kind.operands)[key.position];
+  }
   const Sharding &sideOf(const EdgeKey &key, const OpStrategy &strategy) const {
     const OpShardings &s = strategy.shardings;
     return (key.result ? s.results : s.operands)[key.position];

@@ -70,8 +70,9 @@ Error ProblemBuilder::addCandidates(unsigned valueClass) {
   if (value.source != ValueSource::Op)
     offer(valueClass, Sharding::replicated(value.shape.size()));
   for (const EdgeKey &key : keysOfValue[valueClass])
-    for (const OpStrategy &strategy : kindOf(key.op).strategies) {
-      const Sharding &sharding = sideOf(key, strategy);
+    for (unsigned strategy : sideOf(key).distinct) {
+      const Sharding &sharding =
+          sideOf(key, kindOf(key.op).strategies[strategy]);
       offer(valueClass, endPartial(sharding));
       // What is read from a file or kept from setup comes in blocks.
       if (!key.result && !sharding.partial.empty() &&

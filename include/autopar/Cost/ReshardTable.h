@@ -5,6 +5,8 @@
 
 #include "autopar/Cost/Reshard.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Allocator.h"
 #include <array>
 #include <memory>
 #include <mutex>
@@ -27,7 +29,7 @@ private:
   /// Threads seldom meet at one of many.
   struct Part {
     std::mutex mutex;
-    llvm::StringMap<double> prices; // by a key's bytes
+    llvm::StringMap<double, llvm::BumpPtrAllocator> prices; // by keys' bytes
   };
   std::array<Part, 32> parts; // by hash
   std::mutex mutex;

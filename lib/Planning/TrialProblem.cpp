@@ -1,0 +1,171 @@
+//===- TrialProblem.cpp - The best plan of one trial ----------------------===//
+
+#include "TrialProblem.h"
+#include "StagePlaces.h"
+#include "Stages.h"
+#include "autopar/Planning/KeepDecisions.h"
+#include "autopar/Planning/PredictMemory.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+Expected<std::unique_ptr<TrialProblem>>
+TrialProblem::build(const TrialSettings &settings, const Trial &trial,
+                    double secondsToBeat) {
+  Expected<std::vector<OpDemand>> demands = demandsOf(settings.graph, trial);
+  if (!demands)
+    return demands.takeError();
+  StagePlaces places(trial.cluster, trial.pipeline());
+  std::unique_ptr<TrialProblem> built(new TrialProblem(
+      settings, trial,
+      PlanQuestion{settings.graph,
+                   trial.cluster,
+                   meshOf(trial),
+                   std::move(*demands),
+                   places.memoryLimits(settings.request.memoryLimit),
+                   {},
+                   secondsToBeat / leastShare(trial),
+                   trial.pipeline(),
+                   settings.shared}));
+  if (Error error = built->limit())
+    return std::move(error);
+  Expected<std::unique_ptr<PlanProblem>> problem =
+      PlanProblem::build(built->question);
+  if (!problem)
+    return problem.takeError();
+  built->problem = std::move(*problem);
+  auto finished = [it = built.get()](ArrayRef<unsigned> choice) {
+    return it->finish(choice);
+  };
+  built->solver = std::make_unique<Solver>(
+      built->problem->problem, settings.options,
+      Outcomes{finished, leastShare(trial), built->memoryLimit()});
+  return std::move(built);
+}
+
+/// By the constraints and the decisions that are kept.
+Error TrialProblem::limit() {
+  const PlanRequest &request = settings.request;
+  if (request.constraints.empty())
+    return Error::success();
+  int64_t stages = trial.candidate.stages;
+  Expected<Limits> limits =
+      resolve(request.constraints, settings.graph, question.mesh, stages);
+  if (!limits)
+    return limits.takeError();
+  keepDecisions(request, settings.graph, question.mesh, stages, *limits);
+  question.limits = std::move(*limits);
+  return Error::success();
+}
+
+SolvedTrial TrialProblem::solve(double secondsToBeat) {
+  double lowerBound = kIllegal;
+  SolvedTrial solved{solve(secondsToBeat, lowerBound)};
+  solved.lowerBound = lowerBound;
+  solved.memoryBinds = (outlook.found < kIllegal && !outlook.fits) || isTooFull;
+  solved.decisions = problem->problem.nodes.size();
+  solved.pairs = problem->problem.edges.size();
+  return solved;
+}
+
+Plan TrialProblem::emptyPlan() const {
+  Plan plan;
+  plan.stages = trial.candidate.stages;
+  plan.microBatches = trial.microBatches;
+  plan.objective = trial.objective;
+  return plan;
+}
+
+/// Cut into stages, and with the memory that Partition and Schedule will make
+/// of it: a problem's rows are close to that, not equal.
+Outcome TrialProblem::finish(ArrayRef<unsigned> choice) {
+  int64_t asked = settings.request.memoryLimit;
+  Plan plan = emptyPlan();
+  problem->writeDecisions(choice, plan);
+  if (plan.stages == 1) {
+    plan.predictedStepSeconds = problem->problem.undeferredSecondsOf(choice);
+    predictMemory(settings.graph, plan);
+  } else if (Error error = cutStages(settings.graph, problem->opSeconds(choice),
+                                     asked, question.limits, plan)) {
+    handleAllErrors(
+        std::move(error), [](const NotEnoughMemory &) {},
+        [&](const ErrorInfoBase &what) { complaint = what.message(); });
+    return {kIllegal, std::numeric_limits<int64_t>::max()};
+  }
+  StagePlaces places(trial.cluster, trial.pipeline());
+  int64_t excess = excessBytes(plan, places, asked);
+  // Of devices that differ, as if all had the least.
+  Outcome outcome{plan.predictedStepSeconds,
+                  memoryLimit() ? memoryLimit() + excess
+                                : plan.predictedPeakMemoryBytes};
+  isTooFull |= excess > 0;
+  if (excess <= 0 && (!best || outcome.seconds < best->predictedStepSeconds)) {
+    best = std::move(plan);
+    bestChoice = choice.vec();
+  }
+  return outcome;
+}
+
+/// Whether all but what is deferred is chosen so.
+static bool isSamePlan(const Problem &problem, ArrayRef<unsigned> a,
+                       ArrayRef<unsigned> b) {
+  for (const auto &[index, node] : enumerate(problem.nodes))
+    if (!node.deferred && a[index] != b[index])
+      return false;
+  return true;
+}
+
+/// Says into how many micro-batches the batch was cut when no plan was found.
+static Error withMicroBatches(Error error, int64_t microBatches) {
+  if (microBatches == 1 || error.isA<NotEnoughMemory>() ||
+      error.isA<NothingCheaper>())
+    return error;
+  return createStringError(toString(std::move(error)) + " with " +
+                           Twine(microBatches) + " micro-batches");
+}
+
+/// A plan that is no better than what is known may lack its stages.
+Expected<Plan> TrialProblem::solve(double secondsToBeat, double &lowerBound) {
+  Expected<Solution> solution = solver->solve(secondsToBeat);
+  if (!solution)
+    return handleErrors(
+        withMicroBatches(solution.takeError(), trial.microBatches),
+        [&](std::unique_ptr<NothingCheaper> what) {
+          lowerBound = what->lowerBound;
+          return Error(std::move(what));
+        },
+        [&](std::unique_ptr<NotEnoughMemory> what) {
+          // Nothing was cut into stages, which may have a reason of its own.
+          return what->leastBytes > 0 || complaint.empty()
+                     ? Error(std::move(what))
+                     : createStringError(complaint);
+        });
+  Plan plan = emptyPlan();
+  plan.strategy = stringifyStrategies(settings.request.strategies);
+  plan.schedule = plan.stages == 1 ? "none" : "gpipe";
+  problem->writePlan(*solution, plan);
+  lowerBound = plan.lowerBoundSeconds = solution->lowerBound;
+  if (!best) {
+    plan.predictedStepSeconds *= leastShare(trial);
+    plan.predictedPeakMemoryBytes /= plan.stages;
+    if (plan.predictedStepSeconds < secondsToBeat) // it has no stages
+      return make_error<NothingCheaper>(solution->lowerBound);
+    return plan;
+  }
+  if (!isSamePlan(problem->problem, bestChoice, solution->choice)) {
+    best.reset();
+    finish(solution->choice);
+    if (!best)
+      return make_error<NothingCheaper>(solution->lowerBound);
+  }
+  for (auto [op, finished] : zip_equal(plan.ops, best->ops))
+    op.stage = finished.stage;
+  plan.predictedStepSeconds = best->predictedStepSeconds;
+  plan.predictedPeakMemoryBytes = best->predictedPeakMemoryBytes;
+  plan.predictedStageMemoryBytes = best->predictedStageMemoryBytes;
+  return plan;
+}
+
+} // namespace autopar
