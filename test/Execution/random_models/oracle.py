@@ -238,10 +238,11 @@ class NodeOracle:
         """By a bound that is left out: the largest number of the type itself, where the wider one has larger ones."""
         bounds = {a.name: a.f for a in self.node.attribute}
         bounds |= {part: operands[name] for part, name in zip(("min", "max"), self.node.input[1:]) if name}
+        most = largest(array.dtype)  # `where` gives numbers of a wider type
         if "max" not in bounds:
-            array = np.where(np.isposinf(array), largest(array.dtype), array)
+            array = np.where(np.isposinf(array), most, array)
         if "min" not in bounds and not np.isneginf(bounds.get("max", 0)).any():
-            array = np.where(np.isneginf(array), -largest(array.dtype), array)
+            array = np.where(np.isneginf(array), -most, array)
         return array.astype(self.dtypes[self.node.output[0]])
 
     def moved(self, operands, random, amount):
