@@ -137,7 +137,7 @@ public:
         if (std::exchange(stamps[other], id) != id)
           taken.push_back(ofId[other]);
       });
-      sort(taken, std::less<>()); // without it a slower one, of C
+      sort(taken, std::less<>()); // else by qsort, slower
       for (const Placed &other : taken)
         fit.pass(other);
     } else {

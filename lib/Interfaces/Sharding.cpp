@@ -281,9 +281,10 @@ static bool isLegal(const ShardingRule &rule, const Assignment &assignment,
   for (const auto &[subAxis, choice] : enumerate(assignment)) {
     if (choice.kind == Choice::Pass && choice.index >= rule.passes.size())
       return false;
-    bool isKnown =
-        is_contained(ArrayRef(assignment).take_front(subAxis), choice);
-    if (choice.kind != Choice::Split || isKnown)
+    if (choice.kind != Choice::Split)
+      continue;
+    // What is split once more is as legal as the first time.
+    if (is_contained(ArrayRef(assignment).take_front(subAxis), choice))
       continue;
     if (choice.index >= rule.factors.size())
       return false;

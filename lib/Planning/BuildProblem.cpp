@@ -277,7 +277,7 @@ void ProblemBuilder::fillTable(const TableJob &job,
   DenseMap<unsigned, unsigned> firstOf;
   unsigned columns = job.candidates.size();
   for (const auto &[row, strategy] : enumerate(offered[key.op])) {
-    const Sharding &side = sideOf(key, kindOf(key.op).strategies[strategy]);
+    const Sharding &side = shardingAt(key, kindOf(key.op).strategies[strategy]);
     unsigned wanted = job.sides[row];
     auto [first, isNew] = firstOf.try_emplace(wanted, row);
     if (!isNew) {

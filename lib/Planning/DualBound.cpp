@@ -19,9 +19,9 @@ namespace autopar {
 /// Sums of some numbers up to it are finite as floats.
 static constexpr double kLargest = 1e30;
 
-constexpr size_t kLanes = 16; // side by side
+static constexpr size_t kLanes = 16; // side by side
 using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
-constexpr float kAbove = std::numeric_limits<float>::infinity();
+static constexpr float kAbove = std::numeric_limits<float>::infinity();
 
 static size_t paddedTo(size_t columns) {
   return (columns + kLanes - 1) / kLanes * kLanes;

@@ -123,7 +123,8 @@ private:
     const OpKind &kind = kindOf(key.op);
     return (key.result ? kind.results : kind.operands)[key.position];
   }
-  const Sharding &sideOf(const EdgeKey &key, const OpStrategy &strategy) const {
+  const Sharding &shardingAt(const EdgeKey &key,
+                             const OpStrategy &strategy) const {
     const OpShardings &s = strategy.shardings;
     return (key.result ? s.results : s.operands)[key.position];
   }

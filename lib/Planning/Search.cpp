@@ -3,10 +3,9 @@
 #include "autopar/Planning/Search.h"
 #include "NearestFit.h"
 #include "PlanCost.h"
+#include "SharedWork.h"
 #include "TrialProblem.h"
-#include "Units.h"
 #include "autopar/Planning/KeepDecisions.h"
-#include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Parallel.h"
 #include <numeric>
@@ -29,6 +28,7 @@ class PlanSearch {
 public:
   PlanSearch(const ModelGraph &graph, PlanRequest request, raw_ostream *trace)
       : graph(graph), request(std::move(request)), trace(trace) {}
+  PlanSearch(const PlanSearch &) = delete; // `settings` refers to it
   Expected<Plan> run();
   /// Any plan, with little work.
   Expected<Plan> runToFirst();
@@ -38,6 +38,7 @@ public:
 private:
   void tryAll(ArrayRef<Trial> trials);
   double secondsToBeat(const Trial &trial) const;
+  void tellOf(const Trial &trial, const Problem &problem) const;
   void keepBest(const Trial &trial, SolvedTrial solved);
 
   const ModelGraph &graph;
@@ -67,21 +68,25 @@ double PlanSearch::secondsToBeat(const Trial &trial) const {
          (trial.index < bestTrial.index ? 1 + kEqual : 1 - kEqual);
 }
 
+void PlanSearch::tellOf(const Trial &trial, const Problem &problem) const {
+  if (trace)
+    *trace << "autopar: trial " << nameOf(trial, request.cluster) << ": "
+           << problem.nodes.size() << " decisions for " << graph.ops.size()
+           << " ops, " << problem.edges.size() << " pairs of them\n";
+}
+
 void PlanSearch::keepBest(const Trial &trial, SolvedTrial solved) {
   Expected<Plan> &plan = solved.plan;
   leastBound = std::min(leastBound, solved.lowerBound);
   memoryBinds |= solved.memoryBinds;
-  if (trace && solved.decisions)
-    *trace << "autopar: trial " << nameOf(trial, request.cluster) << ": "
-           << solved.decisions << " decisions for " << graph.ops.size()
-           << " ops, " << solved.pairs << " pairs of them\n";
   SearchTrial &noted = tried.emplace_back();
   noted.name = nameOf(trial, request.cluster);
   if (plan) {
     noted.seconds = plan->predictedStepSeconds;
     noted.lowerBoundSeconds = plan->lowerBoundSeconds;
     noted.peakMemoryBytes = plan->predictedPeakMemoryBytes;
-    noted.best = noted.seconds < secondsToBeat(trial);
+    noted.best =
+        noted.seconds < std::min(secondsToBeat(trial), solved.secondsToBeat);
   } else {
     Error error = handleErrors(plan.takeError(),
                                [&](std::unique_ptr<NotEnoughMemory> what) {
@@ -125,7 +130,7 @@ void PlanSearch::tryAll(ArrayRef<Trial> trials) {
   auto promise = [&](size_t i) {
     if (!problems[i])
       return std::pair(true, kIllegal);
-    const Solver::Outlook &outlook = problems[i]->outlook;
+    const Solver::Outlook &outlook = problems[i]->outlook();
     return std::pair(!outlook.fits, outlook.found * leastShare(trials[i]));
   };
   llvm::stable_sort(
@@ -134,6 +139,9 @@ void PlanSearch::tryAll(ArrayRef<Trial> trials) {
   for (ArrayRef<size_t> rest = order; !rest.empty() && !(anyPlan && best);) {
     ArrayRef<size_t> next = rest.take_front(atOnce);
     rest = rest.drop_front(next.size());
+    for (size_t i : next)
+      if (problems[i])
+        tellOf(trials[i], problems[i]->problem());
     parallelFor(0, next.size(), [&](size_t n) {
       size_t i = next[n];
       if (problems[i])

@@ -18,7 +18,7 @@ TrialProblem::build(const TrialSettings &settings, const Trial &trial,
   if (!demands)
     return demands.takeError();
   StagePlaces places(trial.cluster, trial.pipeline());
-  std::unique_ptr<TrialProblem> built(new TrialProblem(
+  std::unique_ptr<TrialProblem> result(new TrialProblem(
       settings, trial,
       PlanQuestion{settings.graph,
                    trial.cluster,
@@ -29,20 +29,20 @@ TrialProblem::build(const TrialSettings &settings, const Trial &trial,
                    secondsToBeat / leastShare(trial),
                    trial.pipeline(),
                    settings.shared}));
-  if (Error error = built->limit())
+  if (Error error = result->limit())
     return std::move(error);
-  Expected<std::unique_ptr<PlanProblem>> problem =
-      PlanProblem::build(built->question);
-  if (!problem)
-    return problem.takeError();
-  built->problem = std::move(*problem);
-  auto finished = [it = built.get()](ArrayRef<unsigned> choice) {
+  Expected<std::unique_ptr<PlanProblem>> built =
+      PlanProblem::build(result->question);
+  if (!built)
+    return built.takeError();
+  result->built = std::move(*built);
+  auto finished = [it = result.get()](ArrayRef<unsigned> choice) {
     return it->finish(choice);
   };
-  built->solver = std::make_unique<Solver>(
-      built->problem->problem, settings.options,
-      Outcomes{finished, leastShare(trial), built->memoryLimit()});
-  return std::move(built);
+  result->solver = std::make_unique<Solver>(
+      result->problem(), settings.options,
+      Outcomes{finished, leastShare(trial), result->memoryLimit()});
+  return std::move(result);
 }
 
 /// By the constraints and the decisions that are kept.
@@ -61,12 +61,10 @@ Error TrialProblem::limit() {
 }
 
 SolvedTrial TrialProblem::solve(double secondsToBeat) {
-  double lowerBound = kIllegal;
-  SolvedTrial solved{solve(secondsToBeat, lowerBound)};
+  SolvedTrial solved{solvePlan(secondsToBeat)};
   solved.lowerBound = lowerBound;
-  solved.memoryBinds = (outlook.found < kIllegal && !outlook.fits) || isTooFull;
-  solved.decisions = problem->problem.nodes.size();
-  solved.pairs = problem->problem.edges.size();
+  solved.memoryBinds = (seen.found < kIllegal && !seen.fits) || isTooFull;
+  solved.secondsToBeat = secondsToBeat;
   return solved;
 }
 
@@ -83,11 +81,11 @@ Plan TrialProblem::emptyPlan() const {
 Outcome TrialProblem::finish(ArrayRef<unsigned> choice) {
   int64_t asked = settings.request.memoryLimit;
   Plan plan = emptyPlan();
-  problem->writeDecisions(choice, plan);
+  built->writeDecisions(choice, plan);
   if (plan.stages == 1) {
-    plan.predictedStepSeconds = problem->problem.undeferredSecondsOf(choice);
+    plan.predictedStepSeconds = problem().undeferredSecondsOf(choice);
     predictMemory(settings.graph, plan);
-  } else if (Error error = cutStages(settings.graph, problem->opSeconds(choice),
+  } else if (Error error = cutStages(settings.graph, built->opSeconds(choice),
                                      asked, question.limits, plan)) {
     handleAllErrors(
         std::move(error), [](const NotEnoughMemory &) {},
@@ -127,7 +125,7 @@ static Error withMicroBatches(Error error, int64_t microBatches) {
 }
 
 /// A plan that is no better than what is known may lack its stages.
-Expected<Plan> TrialProblem::solve(double secondsToBeat, double &lowerBound) {
+Expected<Plan> TrialProblem::solvePlan(double secondsToBeat) {
   Expected<Solution> solution = solver->solve(secondsToBeat);
   if (!solution)
     return handleErrors(
@@ -145,7 +143,7 @@ Expected<Plan> TrialProblem::solve(double secondsToBeat, double &lowerBound) {
   Plan plan = emptyPlan();
   plan.strategy = stringifyStrategies(settings.request.strategies);
   plan.schedule = plan.stages == 1 ? "none" : "gpipe";
-  problem->writePlan(*solution, plan);
+  built->writePlan(*solution, plan);
   lowerBound = plan.lowerBoundSeconds = solution->lowerBound;
   if (!best) {
     plan.predictedStepSeconds *= leastShare(trial);
@@ -154,7 +152,7 @@ Expected<Plan> TrialProblem::solve(double secondsToBeat, double &lowerBound) {
       return make_error<NothingCheaper>(solution->lowerBound);
     return plan;
   }
-  if (!isSamePlan(problem->problem, bestChoice, solution->choice)) {
+  if (!isSamePlan(problem(), bestChoice, solution->choice)) {
     best.reset();
     finish(solution->choice);
     if (!best)

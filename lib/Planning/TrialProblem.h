@@ -8,7 +8,7 @@
 
 namespace autopar {
 
-/// What all trials of a search have in common; must outlive them.
+/// What all trials of a search have in common.
 struct TrialSettings {
   const ModelGraph &graph;
   const PlanRequest &request;
@@ -19,26 +19,27 @@ struct TrialSettings {
 /// What solving a trial's problem came to.
 struct SolvedTrial {
   llvm::Expected<Plan> plan;
-  double lowerBound = kIllegal; // no plan of its mesh takes less
-  bool memoryBinds = false;     // with more memory it would do better
-  size_t decisions = 0, pairs = 0;
+  double lowerBound = kIllegal;    // no plan of its mesh takes less
+  bool memoryBinds = false;        // with more memory it would do better
+  double secondsToBeat = kIllegal; // a plan that takes as much is of no use
 };
 
-/// What is asked of a trial and the problem that this is. Of what other trials
-/// came to, all of it depends on the seconds to beat alone; each may be on a
-/// thread of its own.
+/// What is asked of a trial and the problem that this is. Of other trials it
+/// knows the seconds to beat alone, so that each may be on a thread of its own.
 class TrialProblem {
 public:
   /// An error where the trial has no plan that takes less than `secondsToBeat`.
+  /// Settings and trial must outlive the problem.
   static llvm::Expected<std::unique_ptr<TrialProblem>>
   build(const TrialSettings &settings, const Trial &trial,
         double secondsToBeat);
 
-  /// A first look at what it promises, kept as `outlook`.
-  void look(double secondsToBeat) { outlook = solver->look(secondsToBeat); }
+  /// A first look at what it promises, kept as outlook().
+  void look(double secondsToBeat) { seen = solver->look(secondsToBeat); }
+  const Solver::Outlook &outlook() const { return seen; }
   SolvedTrial solve(double secondsToBeat);
-
-  Solver::Outlook outlook = {};
+  /// What is solved.
+  const Problem &problem() const { return built->problem; }
 
 private:
   TrialProblem(const TrialSettings &settings, const Trial &trial,
@@ -48,17 +49,19 @@ private:
   llvm::Error limit();
   Outcome finish(llvm::ArrayRef<unsigned> choice);
   Plan emptyPlan() const;
-  llvm::Expected<Plan> solve(double secondsToBeat, double &lowerBound);
+  llvm::Expected<Plan> solvePlan(double secondsToBeat);
   int64_t memoryLimit() const {
     int64_t asked = settings.request.memoryLimit;
     return asked ? asked : trial.cluster.memoryBytes();
   }
 
   const TrialSettings &settings;
-  Trial trial;
+  const Trial &trial;
   PlanQuestion question;
-  std::unique_ptr<PlanProblem> problem;
+  std::unique_ptr<PlanProblem> built;
   std::unique_ptr<Solver> solver;
+  Solver::Outlook seen = {};
+  double lowerBound = kIllegal;     // of what was solved
   std::optional<Plan> best;         // of those finished that fit
   std::vector<unsigned> bestChoice; // that `best` is of
   std::string complaint;            // of those that are none

@@ -72,7 +72,7 @@ Error ProblemBuilder::addCandidates(unsigned valueClass) {
   for (const EdgeKey &key : keysOfValue[valueClass])
     for (unsigned strategy : sideOf(key).distinct) {
       const Sharding &sharding =
-          sideOf(key, kindOf(key.op).strategies[strategy]);
+          shardingAt(key, kindOf(key.op).strategies[strategy]);
       offer(valueClass, endPartial(sharding));
       // What is read from a file or kept from setup comes in blocks.
       if (!key.result && !sharding.partial.empty() &&
