@@ -80,39 +80,17 @@ public:
   }
 
   std::optional<ReshardPath> run() {
-    std::optional<int> last = search();
-    if (!last)
-      return std::nullopt;
-    return pathTo(*last);
-  }
-
-  std::optional<double> seconds() {
-    std::optional<int> last = search();
-    if (!last)
-      return std::nullopt;
-    // Added up as secondsOf adds the path's.
-    SmallVector<double, 8> steps;
-    for (int at = *last; reached[at].previous >= 0; at = reached[at].previous)
-      steps.push_back(reached[at].stepSeconds);
-    double sum = 0;
-    for (double step : llvm::reverse(steps))
-      sum += step;
-    return sum;
-  }
-
-private:
-  /// Where the path ends in `reached`.
-  std::optional<int> search() {
     while (true) {
       int next = nearest();
       if (next < 0)
         return std::nullopt;
       if (reached[next].move.after == table.target())
-        return next;
+        return pathTo(next);
       expand(next);
     }
   }
 
+private:
   void add(Reached item) {
     // No path through what costs more than the whole of one.
     if (target >= 0 && item.seconds > reached[target].seconds)
@@ -206,17 +184,6 @@ std::optional<ReshardPath> reshardPath(const Sharding &from, const Sharding &to,
   if (hasInterval(from))
     return std::nullopt;
   return PathSearch(from, to, shape, elementBytes, mesh, cost).run();
-}
-
-std::optional<double> reshardSeconds(const Sharding &from, const Sharding &to,
-                                     ArrayRef<int64_t> shape,
-                                     int64_t elementBytes, const Mesh &mesh,
-                                     const ReshardCost &cost) {
-  if (from == to)
-    return 0;
-  if (hasInterval(from))
-    return std::nullopt;
-  return PathSearch(from, to, shape, elementBytes, mesh, cost).seconds();
 }
 
 const std::optional<ReshardPath> &ReshardCache::get(const Sharding &from,

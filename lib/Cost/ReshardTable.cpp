@@ -1,7 +1,9 @@
 //===- ReshardTable.cpp - Prices of reshards, remembered ------------------===//
 
 #include "autopar/Cost/ReshardTable.h"
+#include "ReshardGraph.h"
 #include "llvm/ADT/STLExtras.h"
+#include <numeric>
 
 using namespace llvm;
 
@@ -24,24 +26,18 @@ uint64_t ReshardPrices::numberOf(StringRef text) {
   return numbers.try_emplace(text, numbers.size()).first->second;
 }
 
-static StringRef bytesOf(ArrayRef<uint64_t> key) {
-  return {reinterpret_cast<const char *>(key.data()),
-          key.size() * sizeof(uint64_t)};
-}
+ReshardPrices::ReshardPrices() = default;
+ReshardPrices::~ReshardPrices() = default;
+ReshardPrices::Change::Change() = default;
+ReshardPrices::Change::~Change() = default;
 
-std::optional<double> ReshardPrices::find(ArrayRef<uint64_t> key) {
-  uint32_t hash = StringMapImpl::hash(bytesOf(key));
+ReshardPrices::Change &ReshardPrices::changeOf(ArrayRef<uint64_t> key) {
+  StringRef bytes(reinterpret_cast<const char *>(key.data()),
+                  key.size() * sizeof(uint64_t));
+  uint32_t hash = StringMapImpl::hash(bytes);
   Part &part = parts[hash % parts.size()];
   std::lock_guard<std::mutex> lock(part.mutex);
-  auto it = part.prices.find(bytesOf(key), hash);
-  return it == part.prices.end() ? std::nullopt : std::optional(it->second);
-}
-
-void ReshardPrices::add(ArrayRef<uint64_t> key, double seconds) {
-  uint32_t hash = StringMapImpl::hash(bytesOf(key));
-  Part &part = parts[hash % parts.size()];
-  std::lock_guard<std::mutex> lock(part.mutex);
-  part.prices.try_emplace_with_hash(bytesOf(key), hash, seconds);
+  return part.changes.try_emplace_with_hash(bytes, hash).first->second;
 }
 
 unsigned ReshardTable::numberOf(const Sharding &sharding) {
@@ -85,13 +81,25 @@ double ReshardTable::seconds(unsigned from, unsigned to, unsigned type,
       reduce(shardings[from], shardings[to], types[type]);
   if (!reduced)
     return kNoPath;
-  SmallVector<uint64_t, 16> sharedKey = keyOf(*reduced);
-  std::optional<double> price = shared->find(sharedKey);
-  if (!price) {
-    price = secondsOf(*reduced); // by two threads at once it is the same
-    shared->add(sharedKey, *price);
-  }
-  return it->second = *price;
+  ReshardPrices::Change &change = shared->changeOf(keyOf(*reduced));
+  std::lock_guard<std::mutex> lock(change.mutex);
+  auto [price, isFirst] = change.seconds.try_emplace(reduced->bytes, kNoPath);
+  if (isFirst)
+    price->second = secondsOf(*reduced, change);
+  return it->second = price->second;
+}
+
+/// A dimension that divides evenly whatever it is split over on the way is as
+/// good as the least such one, of elements so many times larger.
+void ReshardTable::scaleDown(DimChange &dim, int64_t &bytes) const {
+  if (dims[dim.to].what.interval)
+    return;
+  int64_t parts = std::lcm(mesh.product(dims[dim.from].what.subAxes),
+                           mesh.product(dims[dim.to].what.subAxes));
+  if (dim.size == 0 || dim.size % parts != 0)
+    return;
+  bytes *= dim.size / parts;
+  dim.size = parts;
 }
 
 std::optional<ReshardTable::Reduced>
@@ -106,6 +114,8 @@ ReshardTable::reduce(const Numbered &from, const Numbered &to,
     else
       result.dims.push_back({size, before, after});
   }
+  for (DimChange &dim : result.dims)
+    scaleDown(dim, result.bytes);
   // The halos of several intervals are exchanged in the order of dimensions.
   // Numbers say who came first, of several threads: they are no order.
   if (count_if(result.dims, [&](const DimChange &change) {
@@ -118,9 +128,9 @@ ReshardTable::reduce(const Numbered &from, const Numbered &to,
   return result;
 }
 
+/// All but the bytes.
 SmallVector<uint64_t, 16> ReshardTable::keyOf(const Reduced &change) const {
-  SmallVector<uint64_t, 16> key{uint64_t(change.bytes),
-                                partials[change.from].number,
+  SmallVector<uint64_t, 16> key{partials[change.from].number,
                                 partials[change.to].number};
   for (const DimChange &dim : change.dims)
     key.append(
@@ -128,19 +138,22 @@ SmallVector<uint64_t, 16> ReshardTable::keyOf(const Reduced &change) const {
   return key;
 }
 
-double ReshardTable::secondsOf(const Reduced &change) const {
-  Sharding from{{}, partials[change.from].what},
-      to{{}, partials[change.to].what};
+/// Not known yet.
+double ReshardTable::secondsOf(const Reduced &reduced,
+                               ReshardPrices::Change &known) const {
+  Sharding from{{}, partials[reduced.from].what},
+      to{{}, partials[reduced.to].what};
   SmallVector<int64_t> sizes;
-  for (const DimChange &dim : change.dims) {
+  for (const DimChange &dim : reduced.dims) {
     from.dims.push_back(dims[dim.from].what);
     to.dims.push_back(dims[dim.to].what);
     sizes.push_back(dim.size);
   }
-  if (!price)
-    return reshardSeconds(from, to, sizes, change.bytes, mesh, cost)
-        .value_or(kNoPath);
-  std::optional<ReshardPath> steps = path(from, to, sizes, change.bytes);
+  if (!price && !known.graph)
+    known.graph = ReshardGraph::build(from, to, sizes, mesh);
+  if (!price && *known.graph)
+    return (*known.graph)->seconds(reduced.bytes, cost).value_or(kNoPath);
+  std::optional<ReshardPath> steps = path(from, to, sizes, reduced.bytes);
   return steps ? autopar::secondsOf(*steps) : kNoPath;
 }
 

@@ -3,6 +3,7 @@
 #include "BoundedSearch.h"
 #include "BucketElimination.h"
 #include "DualBound.h"
+#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
 
@@ -88,20 +89,79 @@ void BoundedSearch::tryNarrow(const DualBound &dual) {
   }
 }
 
+/// Nodes that make trees with their edges: a node after the other, from `first`
+/// on and round, that closes no cycle with those before.
+static std::vector<bool>
+forestFrom(const std::vector<SmallVector<unsigned, 4>> &neighbours,
+           unsigned first, bool backwards) {
+  size_t count = neighbours.size();
+  std::vector<bool> isMember(count, false);
+  EquivalenceClasses<unsigned> trees;
+  for (size_t i = 0; i < count; ++i) {
+    unsigned place = (first + i) % count;
+    unsigned node = backwards ? count - 1 - place : place;
+    SmallVector<unsigned, 4> touched;
+    bool closes = any_of(neighbours[node], [&](unsigned other) {
+      if (!isMember[other])
+        return false;
+      unsigned tree = trees.getLeaderValue(other);
+      bool isKnown = is_contained(touched, tree);
+      touched.push_back(tree);
+      return isKnown;
+    });
+    if (closes)
+      continue;
+    isMember[node] = true;
+    trees.insert(node);
+    for (unsigned tree : touched)
+      trees.unionSets(node, tree);
+  }
+  return isMember;
+}
+
+/// A large-neighbourhood search: all choices of trees of nodes at once beside
+/// the others as they are, of other trees each time, until none is better.
+void BoundedSearch::tryForests() {
+  constexpr unsigned kMost = 16, kInVain = 4, kStarts = 7;
+  size_t count = graph.nodes.size();
+  std::vector<SmallVector<unsigned, 4>> neighbours(count);
+  for (const CostGraph::Edge &edge : graph.edges) {
+    neighbours[edge.a].push_back(edge.b);
+    neighbours[edge.b].push_back(edge.a);
+  }
+  unsigned inVain = 0;
+  for (unsigned turn = 0; turn < kMost && inVain < kInVain; ++turn) {
+    std::vector<bool> isFree =
+        forestFrom(neighbours, turn * count / kStarts % count, turn % 2 == 1);
+    Domains over(count);
+    for (unsigned node = 0; node < count; ++node) {
+      unsigned now = best.choice[node];
+      bool isWhole = isFree[node] && is_contained(domains[node], now);
+      over[node] = isWhole ? domains[node] : std::vector<unsigned>{now};
+    }
+    double before = best.cost;
+    tryExact(over, std::min(cellLimit, kSmallTable), /*complete=*/false);
+    inVain = best.cost < before ? 0 : inVain + 1;
+  }
+}
+
 EliminationResult BoundedSearch::run() {
   constexpr unsigned kRounds = 3, kPasses = 200;
-  double lowerBound = 0;
+  double lowerBound = 0, improved = kIllegal; // what trees made of the best
   for (unsigned round = 0; round < kRounds; ++round) {
     DualBound dual(graph, domains, cap(), messages);
     dual.improve(kPasses, std::min(best.cost, cutoff));
-    offer(dual.greedy());
-    tryNarrow(dual);
     lowerBound = std::max(lowerBound, dual.lowerBound());
     messages = dual.messages();
     if (lowerBound >= cutoff)
       break;
+    offer(dual.greedy());
+    tryNarrow(dual);
     if (best.cost == kIllegal)
       continue;
+    if (best.cost < improved)
+      tryForests();
+    improved = best.cost;
     bool changed = dual.prune(domains, best.cost);
     dropDeadEnds(graph, domains);
     if (tryExact(domains, cellLimit, /*complete=*/true)) {

@@ -32,6 +32,7 @@ public:
 private:
   bool tryExact(const Domains &over, size_t limit, bool complete);
   void tryNarrow(const DualBound &dual);
+  void tryForests();
   void offer(std::vector<unsigned> choice);
   double cap() const;
 

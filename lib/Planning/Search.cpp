@@ -7,6 +7,7 @@
 #include "TrialProblem.h"
 #include "autopar/Planning/KeepDecisions.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Parallel.h"
 #include <numeric>
 
@@ -37,6 +38,7 @@ public:
 
 private:
   void tryAll(ArrayRef<Trial> trials);
+  void climb();
   double secondsToBeat(const Trial &trial) const;
   void tellOf(const Trial &trial, const Problem &problem) const;
   void keepBest(const Trial &trial, SolvedTrial solved);
@@ -158,6 +160,34 @@ void PlanSearch::tryAll(ArrayRef<Trial> trials) {
       consumeError(left->plan.takeError());
 }
 
+/// From the best trial to its neighbours, from theirs where none is better, as
+/// long as that gains something.
+void PlanSearch::climb() {
+  constexpr unsigned kInVain = 2; // steps in a row
+  constexpr double kGain = 0.99;
+  std::vector<Trial> from{bestTrial};
+  for (unsigned inVain = 0; inVain < kInVain;) {
+    double seconds = best->predictedStepSeconds;
+    std::vector<Trial> near;
+    StringSet<> known;
+    for (const SearchTrial &before : tried)
+      known.insert(before.name);
+    for (const Trial &center : from)
+      for (Trial &trial : neighbours(graph, request, center))
+        if (trial.leastSeconds < secondsToBeat(trial) &&
+            known.insert(nameOf(trial, request.cluster)).second)
+          near.push_back(std::move(trial));
+    for (ArrayRef<Trial> rest = near; !rest.empty();) {
+      ArrayRef<Trial> wave = rest.take_front(kAtOnce);
+      rest = rest.drop_front(wave.size());
+      tryAll(wave);
+    }
+    bool gains = best->predictedStepSeconds < kGain * seconds;
+    inVain = gains ? 0 : inVain + 1;
+    from = gains ? std::vector<Trial>{bestTrial} : std::move(near);
+  }
+}
+
 Expected<Plan> PlanSearch::run() {
   Expected<std::vector<Trial>> trials = trialsOf(graph, request);
   if (!trials)
@@ -185,20 +215,8 @@ Expected<Plan> PlanSearch::run() {
     }
     tryAll(wave);
   }
-  // A gain says that a further step may bring one.
-  constexpr double kGain = 0.99;
-  for (bool better = best && !anyPlan; better;) {
-    double seconds = best->predictedStepSeconds;
-    std::vector<Trial> near = neighbours(graph, request, bestTrial);
-    erase_if(near, [&](const Trial &trial) {
-      return trial.leastSeconds >= secondsToBeat(trial) ||
-             any_of(tried, [&](const SearchTrial &before) {
-               return before.name == nameOf(trial, request.cluster);
-             });
-    });
-    tryAll(near);
-    better = best->predictedStepSeconds < kGain * seconds;
-  }
+  if (best && !anyPlan)
+    climb();
   if (!best && shortage)
     return make_error<NotEnoughMemory>(*shortage);
   if (!best)

@@ -4,7 +4,6 @@
 #include "autopar/Support/Output.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -91,35 +90,99 @@ static json::Object summary(const Plan &plan) {
 
 json::Value summaryToJSON(const Plan &plan) { return summary(plan); }
 
+static json::Object opToJSON(const PlannedOp &op, const Plan &plan) {
+  json::Object item{{"strategy", strategyToJSON(op.assignment, plan.mesh)}};
+  if (plan.stages > 1)
+    item["stage"] = op.stage;
+  if (!op.rule.empty())
+    item["rule"] = op.rule;
+  return item;
+}
+
 json::Value toJSON(const Plan &plan) {
   json::Object object = summary(plan), tensors, ops;
   for (const PlannedValue &value : plan.values)
     tensors[value.name] = shardingToJSON(value.sharding, plan.mesh);
-  for (const PlannedOp &op : plan.ops) {
-    json::Object item{{"strategy", strategyToJSON(op.assignment, plan.mesh)}};
-    if (plan.stages > 1)
-      item["stage"] = op.stage;
-    if (!op.rule.empty())
-      item["rule"] = op.rule;
-    ops[op.name] = std::move(item);
-  }
+  for (const PlannedOp &op : plan.ops)
+    ops[op.name] = opToJSON(op, plan);
   object["tensors"] = std::move(tensors);
   object["ops"] = std::move(ops);
   return object;
 }
 
-static json::Value entriesToJSON(ArrayRef<EntryPlan> plans) {
+//===----------------------------------------------------------------------===//
+// The file
+//===----------------------------------------------------------------------===//
+
+/// `{"NAME": VALUE}` of all items in the order of their names, which differ;
+/// one value at a time, for there may be very many.
+template <typename Item, typename ToJSON>
+static void writeByName(json::OStream &json, ArrayRef<Item> items,
+                        ToJSON toJSON) {
+  std::vector<const Item *> sorted;
+  for (const Item &item : items)
+    sorted.push_back(&item);
+  llvm::sort(sorted, [](const Item *a, const Item *b) {
+    return std::tie(a->name, a) < std::tie(b->name, b);
+  });
+  json.object([&] {
+    for (const Item *item : sorted)
+      json.attribute(item->name, toJSON(*item));
+  });
+}
+
+/// toJSON of the plan, as it prints.
+static void write(json::OStream &json, const Plan &plan) {
+  json::Object object = summary(plan);
+  std::vector<StringRef> keys{"ops", "tensors"};
+  for (const auto &[key, value] : object)
+    keys.push_back(key);
+  llvm::sort(keys);
+  json.object([&] {
+    for (StringRef key : keys) {
+      json.attributeBegin(key);
+      if (key == "ops")
+        writeByName(json, ArrayRef(plan.ops),
+                    [&](const PlannedOp &op) { return opToJSON(op, plan); });
+      else if (key == "tensors")
+        writeByName(json, ArrayRef(plan.values),
+                    [&](const PlannedValue &value) {
+                      return shardingToJSON(value.sharding, plan.mesh);
+                    });
+      else
+        json.value(std::move(object[key]));
+      json.attributeEnd();
+    }
+  });
+}
+
+static void write(json::OStream &json, ArrayRef<EntryPlan> plans) {
   if (plans.size() == 1 && plans.front().entry.empty())
-    return toJSON(plans.front().plan);
-  json::Object entries;
+    return write(json, plans.front().plan);
+  std::vector<const EntryPlan *> sorted;
   for (const EntryPlan &item : plans)
-    entries[item.entry] = toJSON(item.plan);
-  return json::Object{{"entries", std::move(entries)}};
+    sorted.push_back(&item);
+  llvm::sort(sorted, [](const EntryPlan *a, const EntryPlan *b) {
+    return a->entry < b->entry;
+  });
+  json.object([&] {
+    json.attributeObject("entries", [&] {
+      for (const EntryPlan *item : sorted) {
+        json.attributeBegin(item->entry);
+        write(json, item->plan);
+        json.attributeEnd();
+      }
+    });
+  });
 }
 
 Error writePlanFile(ArrayRef<EntryPlan> plans, StringRef path) {
   std::string text;
-  raw_string_ostream(text) << formatv("{0:2}", entriesToJSON(plans)) << '\n';
+  raw_string_ostream os(text);
+  json::OStream json(os, /*IndentSize=*/2);
+  write(json, plans);
+  json.flush();
+  os << '\n';
   if (Error error = writeFile(path, text))
     return createStringError("plan file: " + toString(std::move(error)));
   return Error::success();

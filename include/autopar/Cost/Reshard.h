@@ -64,12 +64,6 @@ std::optional<ReshardPath> reshardPath(const Sharding &from, const Sharding &to,
                                        int64_t elementBytes, const Mesh &mesh,
                                        const ReshardCost &cost);
 
-/// secondsOf the path.
-std::optional<double> reshardSeconds(const Sharding &from, const Sharding &to,
-                                     llvm::ArrayRef<int64_t> shape,
-                                     int64_t elementBytes, const Mesh &mesh,
-                                     const ReshardCost &cost);
-
 /// Sum of the steps' seconds.
 double secondsOf(const ReshardPath &path);
 

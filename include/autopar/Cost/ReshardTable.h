@@ -14,22 +14,35 @@
 
 namespace autopar {
 
+class ReshardGraph;
+
 /// Prices of changes, which depend on the sub-axes of a mesh, not on its axes:
 /// tables of meshes with the same sub-axes on the same devices may share them,
 /// from any number of threads.
 class ReshardPrices {
 public:
+  ReshardPrices();
+  ~ReshardPrices();
   /// A number for `text`, which keys have in its place.
   uint64_t numberOf(llvm::StringRef text);
-  /// The price that the key stands for, if somebody has computed it.
-  std::optional<double> find(llvm::ArrayRef<uint64_t> key);
-  void add(llvm::ArrayRef<uint64_t> key, double seconds);
+
+  /// What is known of a change.
+  struct Change {
+    std::mutex mutex;
+    llvm::SmallDenseMap<int64_t, double, 4> seconds; // by bytes of an element
+    /// Made for the first price; null where the change has too many steps.
+    std::optional<std::unique_ptr<const ReshardGraph>> graph;
+    Change();
+    ~Change();
+  };
+  /// The change that the key stands for. It stays where it is.
+  Change &changeOf(llvm::ArrayRef<uint64_t> key);
 
 private:
   /// Threads seldom meet at one of many.
   struct Part {
     std::mutex mutex;
-    llvm::StringMap<double, llvm::BumpPtrAllocator> prices; // by keys' bytes
+    llvm::StringMap<Change, llvm::BumpPtrAllocator> changes; // by keys' bytes
   };
   std::array<Part, 32> parts; // by hash
   std::mutex mutex;
@@ -38,9 +51,9 @@ private:
 
 /// Prices of reshards on one mesh. Shardings and types are numbered, so that a
 /// price asked for again is one look-up. One that is not known yet is computed
-/// once for all that it is equal for: a dimension that stays as it is only
-/// scales the bytes, and the others may come in any order, unless several of
-/// them get halos.
+/// once for all that it is equal for: a dimension that stays as it is, or that
+/// divides evenly whatever it is split over, only scales the bytes, and the
+/// others may come in any order, unless several of them get halos.
 class ReshardTable {
 public:
   /// `price`: of the steps of the path that is shortest by `cost`, where they
@@ -89,13 +102,14 @@ private:
   struct Reduced {
     llvm::SmallVector<DimChange, 6> dims;
     unsigned from, to; // places in `partials`
-    int64_t bytes;
+    int64_t bytes;     // of an element
   };
   /// nullopt: there is no path.
   std::optional<Reduced> reduce(const Numbered &from, const Numbered &to,
                                 const Type &type) const;
+  void scaleDown(DimChange &dim, int64_t &bytes) const;
   llvm::SmallVector<uint64_t, 16> keyOf(const Reduced &change) const;
-  double secondsOf(const Reduced &change) const;
+  double secondsOf(const Reduced &reduced, ReshardPrices::Change &known) const;
 
   Mesh mesh;
   ReshardCost cost, price;

@@ -2,6 +2,7 @@
 
 #include "autopar/Cost/CommunicationModel.h"
 #include "autopar/Cost/ReshardTable.h"
+#include "lib/Cost/ReshardGraph.h"
 #include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
 #include <numeric>
@@ -29,10 +30,10 @@ public:
   int64_t number(int64_t low, int64_t high) {
     return low + int64_t(random() % uint64_t(high - low + 1));
   }
-  SmallVector<int64_t> shape() {
+  SmallVector<int64_t> shape(int64_t most = 13) {
     SmallVector<int64_t> sizes(number(1, 3));
     for (int64_t &size : sizes)
-      size = number(1, 13);
+      size = number(1, most);
     return sizes;
   }
   /// Each sub-axis splits some dimension, or is partial in the sharding's one
@@ -262,6 +263,49 @@ TEST(ReshardProperty, PricesAreThoseOfPaths) {
     }
   }
   EXPECT_GT(kept, 100u);
+}
+
+/// One graph per change gives the prices of all elements; those that have too
+/// many shardings on the way are few, and have the prices of paths, too.
+TEST(ReshardProperty, AGraphHasThePricesOfAllElements) {
+  Cluster cluster = cantFail(parseCluster("2x8:a100-80gb"));
+  std::vector<Mesh> large;
+  large.push_back(Mesh({{"x", 8}, {"y", 2}}));
+  large.push_back(Mesh({{"x", 4}, {"y", 4}}));
+  large.push_back(Mesh({{"time", 2}, {"x", 2}, {"y", 2}, {"z", 4}}));
+  unsigned graphs = 0, tooLarge = 0, pathless = 0;
+  for (const Mesh &mesh : large) {
+    ReshardCost cost = CommunicationModel::reshardCost(cluster, mesh);
+    ReshardTable table(mesh, cost);
+    for (unsigned seed = 0; seed < 300; ++seed) {
+      Draw draw(seed, mesh);
+      SmallVector<int64_t> shape = draw.shape(/*most=*/64);
+      Sharding from = draw.sharding(shape.size());
+      Sharding to = draw.sharding(shape.size());
+      if (draw.number(0, 2) == 0)
+        draw.addIntervals(to, shape);
+      auto graph = ReshardGraph::build(from, to, shape, mesh);
+      ++(graph ? graphs : tooLarge);
+      for (int64_t elementBytes : {2, 4096, 1 << 20}) {
+        auto path = reshardPath(from, to, shape, elementBytes, mesh, cost);
+        pathless += !path;
+        std::optional<double> seconds =
+            path ? std::optional(secondsOf(*path)) : std::nullopt;
+        auto what = [&] {
+          return "seed " + std::to_string(seed) + ": " + toString(from, mesh) +
+                 " -> " + toString(to, mesh);
+        };
+        if (graph)
+          EXPECT_EQ(graph->seconds(elementBytes, cost), seconds) << what();
+        EXPECT_EQ(table.seconds(from, to, shape, elementBytes),
+                  seconds.value_or(std::numeric_limits<double>::infinity()))
+            << what();
+      }
+    }
+  }
+  EXPECT_GT(graphs, 700u);
+  EXPECT_GT(tooLarge, 5u);
+  EXPECT_GT(pathless, 5u);
 }
 
 } // namespace

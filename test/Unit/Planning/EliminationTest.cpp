@@ -79,6 +79,42 @@ TEST(Elimination, CutoffChangesNothingBelowIt) {
   }
 }
 
+/// Nodes with neighbours up to three places away: exact with large tables.
+CostGraph band(unsigned seed, unsigned nodes, unsigned choices) {
+  std::mt19937 random(seed);
+  CostGraph graph;
+  for (unsigned b = 0; b < nodes; ++b) {
+    std::vector<double> &costs = graph.nodes.emplace_back();
+    for (unsigned c = 0; c < choices; ++c)
+      costs.push_back(random() % 10);
+    for (unsigned a = b < 3 ? 0 : b - 3; a < b; ++a) {
+      std::vector<double> cells;
+      for (unsigned cell = 0; cell < choices * choices; ++cell)
+        cells.push_back(random() % 100);
+      graph.edges.push_back({a, b, std::move(cells)});
+    }
+  }
+  return graph;
+}
+
+/// Where tables are too large, what is found comes close to the best all the
+/// same: trees of nodes change together.
+TEST(Elimination, SmallTablesFindWhatIsNearlyBest) {
+  double sum = 0, most = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    CostGraph graph = band(seed, /*nodes=*/40, /*choices=*/6);
+    EliminationResult exact = eliminate(graph, kUnlimited);
+    ASSERT_EQ(exact.cost, exact.lowerBound);
+    EliminationResult found = eliminate(graph, /*cellLimit=*/36);
+    EXPECT_GE(found.cost, exact.cost);
+    EXPECT_LE(found.lowerBound, exact.cost);
+    sum += found.cost / exact.cost - 1;
+    most = std::max(most, found.cost / exact.cost - 1);
+  }
+  EXPECT_LT(sum / 20, 0.05);
+  EXPECT_LT(most, 0.1);
+}
+
 /// Chains cost what their pairs cost, however long they are.
 TEST(Elimination, WorkGrowsWithTheLengthOfAChain) {
   auto chain = [](unsigned nodes) {
