@@ -65,6 +65,7 @@ private:
   void relaxFully();
   bool isSmall() const;
   bool isHopeless() const;
+  bool nearlyFits() const;
   bool isOpen() const;
   /// Whether nothing of interest is there; of a large problem, nothing likely.
   bool isCutOff() const {

@@ -143,7 +143,7 @@ void MemorySearch::leadByRows(const std::vector<unsigned> &choice) {
   if (goesOn(leadByRow(problem.fullestRow(choice), choice)) &&
       goesOn(leadByRow(sumOfRows(), choice)))
     leadByAllRows(choice);
-  if (!best && !isHopeless() && !isCutOff()) {
+  if (!best && !isHopeless() && !isCutOff() && (isSmall() || nearlyFits())) {
     active = {activeRow(sumOfRows(), highest)};
     workLimit = work + options.branchWork;
     branch();
@@ -160,6 +160,13 @@ bool MemorySearch::isHopeless() const {
         !bytes.empty())
       least += term.count * *llvm::min_element(bytes);
   return problem.memoryLimit && least > problem.memoryLimit;
+}
+
+/// Whether the least outcome that rows led to is so near the limit that others
+/// of theirs may fit.
+bool MemorySearch::nearlyFits() const {
+  constexpr double kNear = 1.1;
+  return leastBytes && double(*leastBytes) <= kNear * double(memoryLimit());
 }
 
 /// The bound of the persistent terms, which every outcome holds, under
