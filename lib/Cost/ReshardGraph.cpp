@@ -1,8 +1,9 @@
-//===- ReshardGraph.cpp - All steps of a change, for any element ----------===//
+//===- ReshardGraph.cpp - All steps of a change ---------------------------===//
 
 #include "ReshardGraph.h"
 #include "ReshardSteps.h"
 #include "llvm/ADT/STLExtras.h"
+#include <limits>
 
 using namespace llvm;
 
@@ -29,7 +30,7 @@ std::unique_ptr<ReshardGraph> ReshardGraph::build(const Sharding &from,
     graph->firstMove.push_back(graph->moves.size());
     if (states[state] == table.target())
       continue; // the path ends
-    for (ReshardMove &move : table.steps(ReshardState(states[state]))) {
+    for (ReshardMove &move : table.steps(states[state])) {
       Step step{move.kind, {}, move.bytes};
       runs.append(move.runs, step.subAxes);
       graph->moves.push_back({placeIn(states, std::move(move.after)),

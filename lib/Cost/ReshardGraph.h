@@ -1,5 +1,4 @@
-//===- ReshardGraph.h - All steps of a change, for any element ---*- C++
-//-*-===//
+//===- ReshardGraph.h - All steps of a change -------------------*- C++ -*-===//
 
 #ifndef AUTOPAR_LIB_COST_RESHARDGRAPH_H
 #define AUTOPAR_LIB_COST_RESHARDGRAPH_H

@@ -138,7 +138,7 @@ SmallVector<uint64_t, 16> ReshardTable::keyOf(const Reduced &change) const {
   return key;
 }
 
-/// Not known yet.
+/// Computed; the caller holds `known.mutex`.
 double ReshardTable::secondsOf(const Reduced &reduced,
                                ReshardPrices::Change &known) const {
   Sharding from{{}, partials[reduced.from].what},

@@ -162,11 +162,11 @@ bool MemorySearch::isHopeless() const {
   return problem.memoryLimit && least > problem.memoryLimit;
 }
 
-/// Whether the least outcome that rows led to is so near the limit that others
-/// of theirs may fit.
+/// Whether the least outcome that rows led to, where there was one, is so near
+/// the limit that others of theirs may fit.
 bool MemorySearch::nearlyFits() const {
   constexpr double kNear = 1.1;
-  return leastBytes && double(*leastBytes) <= kNear * double(memoryLimit());
+  return !leastBytes || double(*leastBytes) <= kNear * double(memoryLimit());
 }
 
 /// The bound of the persistent terms, which every outcome holds, under

@@ -160,8 +160,8 @@ void PlanSearch::tryAll(ArrayRef<Trial> trials) {
       consumeError(left->plan.takeError());
 }
 
-/// From the best trial to its neighbours, from theirs where none is better, as
-/// long as that gains something.
+/// Tries the best trial's neighbours, and where none gains the neighbours of
+/// those; ends after two such steps in vain.
 void PlanSearch::climb() {
   constexpr unsigned kInVain = 2; // steps in a row
   constexpr double kGain = 0.99;

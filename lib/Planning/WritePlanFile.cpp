@@ -150,7 +150,7 @@ static void write(json::OStream &json, const Plan &plan) {
                       return shardingToJSON(value.sharding, plan.mesh);
                     });
       else
-        json.value(std::move(object[key]));
+        json.value(object[key]);
       json.attributeEnd();
     }
   });

@@ -27,7 +27,7 @@ using MessageTable = std::map<std::pair<unsigned, unsigned>, EdgeMessages>;
 
 struct EliminationResult {
   std::vector<unsigned> choice;
-  double cost = 0; // kIllegal: there are no legal choices
+  double cost = 0; // kIllegal: no choices are legal, or of interest
   double lowerBound = 0;
   double work = 0; // table cells computed
   /// Cells of the table that an exact answer would have taken in the end: below
