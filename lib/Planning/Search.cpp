@@ -139,7 +139,10 @@ void PlanSearch::tryAll(ArrayRef<Trial> trials) {
       order, [&](size_t a, size_t b) { return promise(a) < promise(b); });
   size_t atOnce = anyPlan ? 1 : kSolvedAtOnce;
   for (ArrayRef<size_t> rest = order; !rest.empty() && !(anyPlan && best);) {
-    ArrayRef<size_t> next = rest.take_front(atOnce);
+    // Where memory is short the search is long: what fits cuts that off first.
+    ArrayRef<size_t> next = rest.take_front(atOnce).take_while([&](size_t i) {
+      return promise(i).first == promise(rest.front()).first;
+    });
     rest = rest.drop_front(next.size());
     for (size_t i : next)
       if (problems[i])
