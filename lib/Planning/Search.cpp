@@ -111,22 +111,21 @@ void PlanSearch::keepBest(const Trial &trial, SolvedTrial solved) {
 void PlanSearch::tryAll(ArrayRef<Trial> trials) {
   std::vector<std::unique_ptr<TrialProblem>> problems(trials.size());
   std::vector<std::optional<SolvedTrial>> solved(trials.size());
-  auto build = [&](size_t i) {
+  auto look = [&](size_t i) {
+    double toBeat = secondsToBeat(trials[i]);
     Expected<std::unique_ptr<TrialProblem>> built =
-        TrialProblem::build(settings, trials[i], secondsToBeat(trials[i]));
-    if (built)
-      problems[i] = std::move(*built);
-    else
+        TrialProblem::build(settings, trials[i], toBeat);
+    if (!built) {
       solved[i].emplace(SolvedTrial{built.takeError()});
+      return;
+    }
+    problems[i] = std::move(*built);
+    problems[i]->look(toBeat);
   };
   if (trials.size() == 1)
-    build(0); // its parts have all cores
+    look(0); // its parts have all cores
   else
-    parallelFor(0, trials.size(), build);
-  parallelFor(0, trials.size(), [&](size_t i) {
-    if (problems[i])
-      problems[i]->look(secondsToBeat(trials[i]));
-  });
+    parallelFor(0, trials.size(), look);
   std::vector<size_t> order(trials.size());
   std::iota(order.begin(), order.end(), 0);
   auto promise = [&](size_t i) {
