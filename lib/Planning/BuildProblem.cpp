@@ -130,7 +130,7 @@ bool ProblemBuilder::meetsTime(const Assignment &assignment,
 Error ProblemBuilder::makeKind(unsigned op, OpKind &kind) {
   const GraphOp &item = graph.ops[op];
   kind.strategies =
-      enumerateStrategies(item.rule, mesh, demands[op], limitOf(op));
+      enumerateStrategies(item.facts->rule, mesh, demands[op], limitOf(op));
   if (kind.strategies.empty() && limits.constraints)
     return cannotMeet(limits, graph, op, mesh);
   if (kind.strategies.empty())
@@ -326,7 +326,7 @@ Error ProblemBuilder::addEdges() {
     for (const auto &[position, value] : enumerate(op.results))
       note(index, value, true, position);
     for (const auto &[position, value] : enumerate(op.operands))
-      note(index, value, false, op.alike[position]);
+      note(index, value, false, op.facts->alike[position]);
   }
   if (Error error = addValueNodes())
     return error;

@@ -27,22 +27,24 @@ static std::string placeOf(const ModelGraph &graph, const GraphOp &op,
                  graph.values[value].name;
     return "";
   };
-  std::string place = find(op.rule.results, op.results);
-  return place.empty() ? find(op.rule.operands, op.operands) : place;
+  std::string place = find(op.facts->rule.results, op.results);
+  return place.empty() ? find(op.facts->rule.operands, op.operands) : place;
 }
 
 static std::string describeFactor(const ModelGraph &graph, const GraphOp &op,
                                   unsigned factor) {
   return "split " + std::to_string(factor) + " (" + placeOf(graph, op, factor) +
-         ", " + std::to_string(op.rule.factors[factor].size) + " elements" +
-         (op.rule.factors[factor].kind == FactorKind::Reduce ? ", summed up"
-                                                             : "") +
+         ", " + std::to_string(op.facts->rule.factors[factor].size) +
+         " elements" +
+         (op.facts->rule.factors[factor].kind == FactorKind::Reduce
+              ? ", summed up"
+              : "") +
          ")";
 }
 
 static std::string describePass(const ModelGraph &graph, const GraphOp &op,
                                 unsigned pass) {
-  const PartialPass &item = op.rule.passes[pass];
+  const PartialPass &item = op.facts->rule.passes[pass];
   SmallVector<std::string> names;
   for (unsigned operand : item.operands)
     names.push_back(graph.values[op.operands[operand]].name);
@@ -54,18 +56,21 @@ static std::string describePass(const ModelGraph &graph, const GraphOp &op,
 /// Why one choice of some sub-axes, alone, is not legal; "" if it is.
 static std::string whyChoice(const ModelGraph &graph, const GraphOp &op,
                              const Choice &choice, int64_t parts) {
-  if (choice.kind == Choice::Pass && choice.index >= op.rule.passes.size())
-    return "the op has " + std::to_string(op.rule.passes.size()) + " passes";
+  if (choice.kind == Choice::Pass &&
+      choice.index >= op.facts->rule.passes.size())
+    return "the op has " + std::to_string(op.facts->rule.passes.size()) +
+           " passes";
   if (choice.kind != Choice::Split)
     return "";
-  if (choice.index >= op.rule.factors.size())
-    return "the op has " + std::to_string(op.rule.factors.size()) + " factors";
-  if (canSplit(op.rule, choice.index, parts))
+  if (choice.index >= op.facts->rule.factors.size())
+    return "the op has " + std::to_string(op.facts->rule.factors.size()) +
+           " factors";
+  if (canSplit(op.facts->rule, choice.index, parts))
     return "";
   return placeOf(graph, op, choice.index) + " is made of several factors, of " +
          "which only the outermost can be cut, and only evenly: it has " +
-         std::to_string(op.rule.factors[choice.index].size) + " elements for " +
-         std::to_string(parts) + " blocks";
+         std::to_string(op.facts->rule.factors[choice.index].size) +
+         " elements for " + std::to_string(parts) + " blocks";
 }
 
 std::string whyIllegal(const ModelGraph &graph, const GraphOp &op,
@@ -92,9 +97,9 @@ std::string whyIllegal(const ModelGraph &graph, const GraphOp &op,
                  " would be split at once";
     return "";
   };
-  std::string why = clash(op.rule.results, op.results);
+  std::string why = clash(op.facts->rule.results, op.results);
   if (why.empty())
-    why = clash(op.rule.operands, op.operands);
+    why = clash(op.facts->rule.operands, op.operands);
   return why.empty() ? "a tensor would be partial in two ways at once" : why;
 }
 
@@ -103,11 +108,11 @@ std::string possibleChoices(const ModelGraph &graph, const GraphOp &op,
   SmallVector<std::string> texts;
   int64_t parts = mesh.product(subAxes);
   bool time = !subAxes.empty() && mesh.subAxes()[subAxes.front()].time;
-  for (const auto &[index, factor] : enumerate(op.rule.factors))
-    if (factor.size > 1 && canSplit(op.rule, index, parts) &&
+  for (const auto &[index, factor] : enumerate(op.facts->rule.factors))
+    if (factor.size > 1 && canSplit(op.facts->rule, index, parts) &&
         (!time || factor.kind == FactorKind::Parallel))
       texts.push_back(describeFactor(graph, op, index));
-  for (unsigned pass = 0; pass < op.rule.passes.size() && !time; ++pass)
+  for (unsigned pass = 0; pass < op.facts->rule.passes.size() && !time; ++pass)
     texts.push_back(describePass(graph, op, pass));
   if (texts.empty())
     return "over axis " + join(mesh.spell(subAxes), ", ") +

@@ -65,7 +65,8 @@ static size_t refineValues(const ModelGraph &graph, const Colors &ops,
     }
     std::vector<std::pair<unsigned, unsigned>> users;
     for (const GraphUse &use : value.uses)
-      users.push_back({ops[use.op], graph.ops[use.op].alike[use.operand]});
+      users.push_back(
+          {ops[use.op], graph.ops[use.op].facts->alike[use.operand]});
     llvm::sort(users);
     users.erase(std::unique(users.begin(), users.end()), users.end());
     for (auto [op, operand] : users) {
@@ -91,7 +92,7 @@ GraphClasses classify(const ModelGraph &graph, ArrayRef<std::string> marks,
   Numbering<std::string> opNumber, valueNumber;
   for (const auto &[op, mark] : zip_equal(graph.ops, marks))
     classes.ofOp.push_back(
-        opNumber((op.setup ? "s" : "") + op.likeness + "|" + mark));
+        opNumber((op.setup ? "s" : "") + op.facts->likeness + "|" + mark));
   classes.kindOfOp = classes.ofOp;
   classes.kinds = opNumber.size();
   for (const GraphValue &value : graph.values)

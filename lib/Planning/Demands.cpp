@@ -55,25 +55,25 @@ static Choice split(unsigned factor) { return {Choice::Split, factor}; }
 
 /// A contraction or a convolution.
 static bool isLinear(const GraphOp &op) {
-  return op.kernel == KernelClass::Contraction ||
-         op.kernel == KernelClass::Convolution;
+  return op.facts->kernel == KernelClass::Contraction ||
+         op.facts->kernel == KernelClass::Convolution;
 }
 /// Works on [batch, channels, spatial...].
 static bool isSpatial(const GraphOp &op) {
-  return op.kernel == KernelClass::Convolution ||
-         op.kernel == KernelClass::Window;
+  return op.facts->kernel == KernelClass::Convolution ||
+         op.facts->kernel == KernelClass::Window;
 }
 
 /// Whether some of an axis's devices can get blocks of the factor: all of them,
 /// or those of its first prime factor.
 static bool canFollow(const GraphOp &op, unsigned factor, int64_t parts) {
-  if (op.rule.factors[factor].size < 2)
+  if (op.facts->rule.factors[factor].size < 2)
     return false;
-  if (canSplit(op.rule, factor, parts))
+  if (canSplit(op.facts->rule, factor, parts))
     return true;
   for (int64_t prime = 2; prime <= parts; ++prime)
     if (parts % prime == 0)
-      return canSplit(op.rule, factor, prime);
+      return canSplit(op.facts->rule, factor, prime);
   return false;
 }
 
@@ -108,10 +108,10 @@ static std::optional<LinearOp> linearOf(const ModelGraph &graph,
 /// The contracted dimension of the weight.
 static std::optional<unsigned> rowFactor(const GraphOp &op, LinearOp linear,
                                          int64_t parts) {
-  for (const DimFactors &dim : op.rule.operands[linear.weight])
+  for (const DimFactors &dim : op.facts->rule.operands[linear.weight])
     for (unsigned factor : dim.factors)
-      if (op.rule.factors[factor].kind == FactorKind::Reduce &&
-          contains(op.rule.operands[linear.activation], factor) &&
+      if (op.facts->rule.factors[factor].kind == FactorKind::Reduce &&
+          contains(op.facts->rule.operands[linear.activation], factor) &&
           canFollow(op, factor, parts))
         return factor;
   return std::nullopt;
@@ -122,15 +122,15 @@ static std::optional<unsigned> rowFactor(const GraphOp &op, LinearOp linear,
 static std::optional<unsigned> columnFactor(const GraphOp &op, LinearOp linear,
                                             int64_t parts) {
   std::optional<unsigned> shared;
-  for (const DimFactors &dim : op.rule.operands[linear.weight])
+  for (const DimFactors &dim : op.facts->rule.operands[linear.weight])
     for (unsigned factor : dim.factors) {
-      if (op.rule.factors[factor].kind != FactorKind::Parallel ||
-          !contains(op.rule.results[0], factor) ||
+      if (op.facts->rule.factors[factor].kind != FactorKind::Parallel ||
+          !contains(op.facts->rule.results[0], factor) ||
           !canFollow(op, factor, parts))
         continue;
-      if (!contains(op.rule.operands[linear.activation], factor))
+      if (!contains(op.facts->rule.operands[linear.activation], factor))
         return factor;
-      if (!shared && op.kernel == KernelClass::Convolution)
+      if (!shared && op.facts->kernel == KernelClass::Convolution)
         shared = factor;
     }
   return shared;
@@ -198,11 +198,12 @@ static Demands demandChannel(const ModelGraph &graph, int64_t parts) {
       spatialMarks(graph, 1, [](const GraphOp &op) { return !isLinear(op); });
   Demands demands = demandMarked(graph, marks, parts);
   for (const auto &[index, op] : enumerate(graph.ops)) {
-    if (op.setup || op.kernel != KernelClass::Convolution)
+    if (op.setup || op.facts->kernel != KernelClass::Convolution)
       continue;
     for (const TensorFactors *tensor :
-         {&op.rule.results[0], &op.rule.operands[0]})
-      if (std::optional<unsigned> factor = majorFactor(op.rule, (*tensor)[1]))
+         {&op.facts->rule.results[0], &op.facts->rule.operands[0]})
+      if (std::optional<unsigned> factor =
+              majorFactor(op.facts->rule, (*tensor)[1]))
         if (canFollow(op, *factor, parts) &&
             !is_contained(demands[index], split(*factor)))
           demands[index].push_back(split(*factor));
@@ -214,7 +215,7 @@ static Demands demandChannel(const ModelGraph &graph, int64_t parts) {
 /// columns too, either or some of the devices the one and some the other.
 static Demands demandSpatial(const ModelGraph &graph, int64_t parts) {
   OpFilter through = [](const GraphOp &op) {
-    return op.kernel != KernelClass::Contraction;
+    return op.facts->kernel != KernelClass::Contraction;
   };
   DimensionMarks height = spatialMarks(graph, 2, through);
   DimensionMarks width = spatialMarks(graph, 3, through);
@@ -229,7 +230,7 @@ static Demands demandSpatial(const ModelGraph &graph, int64_t parts) {
           !is_contained(demand, split(*factor)))
         demand.push_back(split(*factor));
     const Choice *enough = llvm::find_if(demand, [&](const Choice &choice) {
-      return op.rule.factors[choice.index].size >= parts;
+      return op.facts->rule.factors[choice.index].size >= parts;
     });
     if (enough != demand.end())
       demand = {Choice(*enough)};
@@ -258,17 +259,18 @@ static void carrySplit(const GraphOp &op,
   for (const auto &[operand, value] : enumerate(op.operands)) {
     if (!dims[value])
       continue;
-    const DimFactors &dim = op.rule.operands[operand][*dims[value]];
-    std::optional<unsigned> factor = majorFactor(op.rule, dim);
+    const DimFactors &dim = op.facts->rule.operands[operand][*dims[value]];
+    std::optional<unsigned> factor = majorFactor(op.facts->rule, dim);
     for (const auto &[result, tensor] :
-         zip_equal(op.results, op.rule.results)) {
+         zip_equal(op.results, op.facts->rule.results)) {
       if (!factor && dim.factors.empty() &&
-          tensor.size() == op.rule.operands[operand].size())
+          tensor.size() == op.facts->rule.operands[operand].size())
         dims[result] = dims[value];
-      if (!factor || op.rule.factors[*factor].kind != FactorKind::Parallel)
+      if (!factor ||
+          op.facts->rule.factors[*factor].kind != FactorKind::Parallel)
         continue;
       for (const auto &[position, factors] : enumerate(tensor))
-        if (majorFactor(op.rule, factors) == factor)
+        if (majorFactor(op.facts->rule, factors) == factor)
           dims[result] = position;
     }
   }
@@ -294,7 +296,7 @@ static Demands demandTensor(const ModelGraph &graph, int64_t parts) {
     if (!column)
       continue;
     demands[index] = {split(*column)};
-    for (const auto &[dim, factors] : enumerate(op.rule.results[0]))
+    for (const auto &[dim, factors] : enumerate(op.facts->rule.results[0]))
       if (is_contained(factors.factors, *column))
         dims[op.results[0]] = dim;
   }

@@ -44,26 +44,31 @@ static void findFactor(const GraphOp &op, unsigned index, DimensionMarks &marks,
   auto take = [&](ArrayRef<unsigned> values, ArrayRef<TensorFactors> tensors) {
     for (const auto &[value, tensor] : zip_equal(values, tensors))
       if (!marks.factors[index])
-        marks.factors[index] = markedFactor(op.rule, tensor, marks.dims[value]);
+        marks.factors[index] =
+            markedFactor(op.facts->rule, tensor, marks.dims[value]);
   };
-  take(op.operands, op.rule.operands);
+  take(op.operands, op.facts->rule.operands);
   if (fromResults)
-    take(op.results, op.rule.results);
+    take(op.results, op.facts->rule.results);
 }
 
 static bool markResults(const GraphOp &op, unsigned index,
                         DimensionMarks &marks) {
   bool changed = false;
-  for (const auto &[value, tensor] : zip_equal(op.results, op.rule.results))
-    changed |= markValue(marks, op.rule, tensor, value, *marks.factors[index]);
+  for (const auto &[value, tensor] :
+       zip_equal(op.results, op.facts->rule.results))
+    changed |=
+        markValue(marks, op.facts->rule, tensor, value, *marks.factors[index]);
   return changed;
 }
 
 static bool markOperands(const GraphOp &op, unsigned index,
                          DimensionMarks &marks) {
   bool changed = false;
-  for (const auto &[value, tensor] : zip_equal(op.operands, op.rule.operands))
-    changed |= markValue(marks, op.rule, tensor, value, *marks.factors[index]);
+  for (const auto &[value, tensor] :
+       zip_equal(op.operands, op.facts->rule.operands))
+    changed |=
+        markValue(marks, op.facts->rule, tensor, value, *marks.factors[index]);
   return changed;
 }
 

@@ -46,11 +46,11 @@ static DimensionMarks batchOf(const ModelGraph &graph) {
 
 /// The dimension of a table's rows that a gather looks up: the operand's alone.
 static std::optional<unsigned> rowsOf(const GraphOp &op) {
-  if (op.kernel != KernelClass::Movement || op.operands.size() < 2)
+  if (op.facts->kernel != KernelClass::Movement || op.operands.size() < 2)
     return std::nullopt;
-  for (const auto &[dim, factors] : enumerate(op.rule.operands[0]))
-    if (std::optional<unsigned> factor = majorFactor(op.rule, factors))
-      if (op.rule.factors[*factor].kind == FactorKind::Reduce)
+  for (const auto &[dim, factors] : enumerate(op.facts->rule.operands[0]))
+    if (std::optional<unsigned> factor = majorFactor(op.facts->rule, factors))
+      if (op.facts->rule.factors[*factor].kind == FactorKind::Reduce)
         return dim;
   return std::nullopt;
 }
@@ -81,10 +81,11 @@ sharedByBoth(const ModelGraph &graph, const DimensionMarks &batch,
              function_ref<bool(const GraphValue &, const GraphValue &)> fits) {
   Marker marker(graph);
   for (const auto &[index, op] : enumerate(graph.ops)) {
-    if (op.kernel != KernelClass::Contraction || op.operands.size() != 2 ||
+    if (op.facts->kernel != KernelClass::Contraction ||
+        op.operands.size() != 2 ||
         !fits(graph.values[op.operands[0]], graph.values[op.operands[1]]))
       continue;
-    const ShardingRule &rule = op.rule;
+    const ShardingRule &rule = op.facts->rule;
     auto leads = [&](const TensorFactors &tensor, unsigned factor) {
       return any_of(tensor, [&](const DimFactors &dim) {
         return majorFactor(rule, dim) == factor;

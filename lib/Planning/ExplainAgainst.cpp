@@ -157,7 +157,7 @@ static std::string opsText(Side &first, Side &second, const ModelGraph &graph) {
       continue;
     ++count;
     std::string ways = here + " | " + there;
-    rows.add(op.signature + ways + std::to_string(more * 1e9),
+    rows.add(op.facts->signature + ways + std::to_string(more * 1e9),
              op.name + ": " + ways, more, index);
   }
   std::string text = formatv(
@@ -181,9 +181,10 @@ static std::string likenessOf(const GraphValue &value,
   for (int64_t size : value.shape)
     key += std::to_string(size) + ",";
   if (value.source == ValueSource::Op)
-    return key + graph.ops[value.producer].signature;
-  return value.uses.empty() ? key
-                            : key + graph.ops[value.uses.front().op].signature;
+    return key + graph.ops[value.producer].facts->signature;
+  return value.uses.empty()
+             ? key
+             : key + graph.ops[value.uses.front().op].facts->signature;
 }
 
 /// Weighed by the bytes that a device holds of them in the fuller plan.

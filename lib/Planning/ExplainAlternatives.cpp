@@ -119,7 +119,8 @@ strategiesBeside(PlanCost &cost, const Plan &plan, const ModelGraph &graph,
                  const AxisOutcomes &names, unsigned index) {
   const GraphOp &op = graph.ops[index];
   std::vector<Alternative> others;
-  for (const OpStrategy &strategy : enumerateStrategies(op.rule, plan.mesh, {}))
+  for (const OpStrategy &strategy :
+       enumerateStrategies(op.facts->rule, plan.mesh, {}))
     if (strategy.assignment != cost.strategyOf(index).assignment)
       others.push_back(
           otherStrategy(cost, index, strategy, plan.mesh, names, op.name));
@@ -143,9 +144,10 @@ Expected<std::string> explainOp(const Plan &plan, const ModelGraph &graph,
   std::string text = formatv(
       "op {0} ({1}{2}), stage {3}\nnow          {4}: {5} computing, {6} "
       "communicating\n",
-      op.name, stringifyKernelClass(op.kernel), op.setup ? ", at load" : "",
-      plan.ops[*index].stage, names.strategyText(*index, chosen.assignment),
-      secondsText(compute), secondsText(sides));
+      op.name, stringifyKernelClass(op.facts->kernel),
+      op.setup ? ", at load" : "", plan.ops[*index].stage,
+      names.strategyText(*index, chosen.assignment), secondsText(compute),
+      secondsText(sides));
   for (const ReshardPlace &place : cost.reshards)
     if (place.op == *index)
       text += formatv("  {0,12}  {1}\n", secondsText(place.seconds),
@@ -196,7 +198,7 @@ static std::vector<Sharding> possibleShardings(PlanCost &cost, const Plan &plan,
   offer(Sharding::replicated(item.shape.size()));
   auto offerSides = [&](unsigned op, bool result, unsigned position) {
     for (const OpStrategy &strategy :
-         enumerateStrategies(graph.ops[op].rule, plan.mesh, {}))
+         enumerateStrategies(graph.ops[op].facts->rule, plan.mesh, {}))
       offer((result ? strategy.shardings.results
                     : strategy.shardings.operands)[position]);
   };

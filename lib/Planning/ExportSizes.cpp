@@ -77,7 +77,7 @@ void SizeReader::compareOps(const ExportUnit &unit) {
       others[*outcome].add(op.name);
     std::optional<unsigned> factor = units.factorOf(index, named);
     if (!outcome && !op.setup && units.isWork(index) && factor &&
-        op.rule.factors[*factor].size > 1)
+        op.facts->rule.factors[*factor].size > 1)
       idle.add(op.name);
   }
   for (const auto &[outcome, counted] : others)
@@ -97,8 +97,8 @@ void SizeReader::readSequenceParallel(const ExportUnit &unit) {
   int64_t sequence = 0, whole = 0;
   for (const auto &[index, op] : enumerate(graph.ops)) {
     if (op.setup || !graph.dependsOnInput(op) ||
-        (op.kernel != KernelClass::Elementwise &&
-         op.kernel != KernelClass::Reduction))
+        (op.facts->kernel != KernelClass::Elementwise &&
+         op.facts->kernel != KernelClass::Reduction))
       continue;
     std::optional<Outcome> outcome = units.outcomeOf(index, unit);
     sequence += outcome == Outcome::Sequence;
@@ -121,7 +121,7 @@ void SizeReader::compareLinear(const ExportUnit &unit) {
       demandsOf(graph, StrategyName::Tensor, plan.mesh.axes()[unit.axis].size);
   Counted otherwise, whole;
   for (const auto &[index, op] : enumerate(graph.ops)) {
-    if (pattern[index].empty() || op.kernel != KernelClass::Contraction)
+    if (pattern[index].empty() || op.facts->kernel != KernelClass::Contraction)
       continue;
     std::optional<Outcome> outcome = units.outcomeOf(index, unit);
     Choice choice = plan.ops[index].assignment[unit.subAxes.front()];

@@ -31,8 +31,8 @@ std::optional<Outcome> ExportUnits::outcomeOf(unsigned op,
 
 /// What the system's scheme is about: the others follow.
 bool ExportUnits::isWork(unsigned op) const {
-  return graph.ops[op].kernel == KernelClass::Contraction ||
-         graph.ops[op].kernel == KernelClass::Convolution;
+  return graph.ops[op].facts->kernel == KernelClass::Contraction ||
+         graph.ops[op].facts->kernel == KernelClass::Convolution;
 }
 
 Role ExportUnits::roleOf(unsigned op, Outcome outcome) const {
@@ -43,8 +43,9 @@ Role ExportUnits::roleOf(unsigned op, Outcome outcome) const {
     return system.context ? Role::Context : Role::None;
   case Outcome::Columns:
   case Outcome::Rows:
-    return graph.ops[op].kernel == KernelClass::Contraction ? Role::Tensor
-                                                            : Role::None;
+    return graph.ops[op].facts->kernel == KernelClass::Contraction
+               ? Role::Tensor
+               : Role::None;
   case Outcome::Heads:
   case Outcome::TableRows:
     return Role::Tensor;
@@ -76,11 +77,12 @@ Role ExportUnits::roleOf(unsigned subAxis) const {
 
 /// Whether `factor` tells experts, with weights of their own each, apart.
 bool ExportUnits::splitsExpertsOf(unsigned op, unsigned factor) const {
-  return all_of(graph.ops[op].rule.operands, [&](const TensorFactors &tensor) {
-    return any_of(tensor, [&](const DimFactors &dim) {
-      return is_contained(dim.factors, factor);
-    });
-  });
+  return all_of(graph.ops[op].facts->rule.operands,
+                [&](const TensorFactors &tensor) {
+                  return any_of(tensor, [&](const DimFactors &dim) {
+                    return is_contained(dim.factors, factor);
+                  });
+                });
 }
 
 bool ExportUnits::splitsExperts(unsigned subAxis) const {

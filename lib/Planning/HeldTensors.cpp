@@ -104,9 +104,9 @@ std::string StageReader::keyOf(const BufferContents &what,
   for (int64_t size : value.shape)
     key += "," + std::to_string(size);
   if (value.source == ValueSource::Op)
-    key += graph.ops[value.producer].signature;
+    key += graph.ops[value.producer].facts->signature;
   for (const GraphUse &use : value.uses)
-    key += "|" + graph.ops[use.op].signature;
+    key += "|" + graph.ops[use.op].facts->signature;
   return key;
 }
 

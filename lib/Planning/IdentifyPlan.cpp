@@ -10,14 +10,14 @@ namespace autopar {
 
 /// A signature begins with the op's name: `autopar.matmul{...}(...)`.
 static StringRef kindOf(const GraphOp &op) {
-  StringRef name = StringRef(op.signature).take_while([](char c) {
+  StringRef name = StringRef(op.facts->signature).take_while([](char c) {
     return isAlnum(c) || c == '_' || c == '.';
   });
   return name.contains('.') ? name.split('.').second : name;
 }
 
 std::string ruleWithoutSizes(const GraphOp &op) {
-  std::string rule = toString(op.rule); // its sizes are in braces
+  std::string rule = toString(op.facts->rule); // its sizes are in braces
   return (kindOf(op) + " " + StringRef(rule).split(" {").first).str();
 }
 

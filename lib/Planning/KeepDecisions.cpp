@@ -150,9 +150,9 @@ std::optional<std::string> Keeper::whyNot(unsigned index,
   for (const auto &[choice, subAxis] : zip_equal(assignment, mesh.subAxes()))
     if (subAxis.time && !time.empty() && !time[index].empty())
       choice = time[index].front();
-  if (!shardingsOf(op.rule, assignment, mesh))
+  if (!shardingsOf(op.facts->rule, assignment, mesh))
     return whyIllegal(graph, op, assignment, mesh);
-  for (const auto &[factor, item] : enumerate(op.rule.factors))
+  for (const auto &[factor, item] : enumerate(op.facts->rule.factors))
     if (SmallVector<unsigned, 2> subAxes = subAxesOf(assignment, factor);
         isTooSmall(item.size, subAxes))
       return tooSmall(item.size, subAxes);

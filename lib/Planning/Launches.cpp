@@ -9,12 +9,12 @@ namespace autopar {
 
 LaunchList::LaunchList(const ModelGraph &graph, const Plan &plan,
                        ReshardCache &reshards)
-    : graph(graph), plan(plan), reshards(reshards) {
+    : graph(graph), plan(plan), reshards(reshards), strategies(plan.mesh) {
+  static const OpShardings kIllegalSides;
   sides.reserve(graph.ops.size());
-  for (const auto &[index, op] : enumerate(graph.ops)) {
-    std::optional<OpShardings> known =
-        shardingsOf(op.rule, plan.ops[index].assignment, plan.mesh);
-    sides.push_back(known ? std::move(*known) : OpShardings());
+  for (auto [op, planned] : zip_equal(graph.ops, plan.ops)) {
+    const OpStrategy *strategy = strategies.find(op, planned.assignment);
+    sides.push_back(strategy ? &strategy->shardings : &kIllegalSides);
   }
   form();
 }
@@ -62,7 +62,7 @@ void LaunchList::form() {
         fresh = fresh ||
                 (isComputed(value) &&
                  launchOf[graph.values[value].producer] == launches.size() &&
-                 isCut(value, sides[op].operands[position]));
+                 isCut(value, sides[op]->operands[position]));
       if (std::exchange(fresh, false))
         launches.push_back({stage, &step, {}});
       launches.back().ops.push_back(op);

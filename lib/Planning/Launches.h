@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_LIB_PLANNING_LAUNCHES_H
 #define AUTOPAR_LIB_PLANNING_LAUNCHES_H
 
+#include "Strategies.h"
 #include "autopar/Cost/Reshard.h"
 #include "autopar/Planning/ModelGraph.h"
 #include "autopar/Planning/Plan.h"
@@ -25,11 +26,11 @@ public:
   LaunchList(const ModelGraph &graph, const Plan &plan, ReshardCache &reshards);
 
   llvm::ArrayRef<Launch> all() const { return launches; }
-  const OpShardings &shardings(unsigned op) const { return sides[op]; }
+  const OpShardings &shardings(unsigned op) const { return *sides[op]; }
   /// How the op that makes `value` leaves it.
   const Sharding &given(unsigned value) const {
     const GraphValue &what = graph.values[value];
-    return sides[what.producer].results[what.resultIndex];
+    return sides[what.producer]->results[what.resultIndex];
   }
   /// Whether steps make it.
   bool isComputed(unsigned value) const {
@@ -51,7 +52,8 @@ private:
   const ModelGraph &graph;
   const Plan &plan;
   ReshardCache &reshards;
-  std::vector<OpShardings> sides; // per op
+  StrategyTable strategies;
+  std::vector<const OpShardings *> sides; // per op
   std::vector<Launch> launches;
 };
 

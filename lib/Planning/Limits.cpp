@@ -128,7 +128,7 @@ Error cannotMeet(const Limits &limits, const ModelGraph &graph, unsigned op,
   for (const auto &[choice, subAxis] : zip_equal(asked, limit.subAxes))
     if (subAxis.only && subAxis.only->size() == 1)
       choice = subAxis.only->front();
-  std::string why = shardingsOf(item.rule, asked, mesh)
+  std::string why = shardingsOf(item.facts->rule, asked, mesh)
                         ? "the constraints leave it nothing to do"
                         : whyIllegal(graph, item, asked, mesh);
   std::string possible;

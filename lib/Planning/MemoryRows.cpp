@@ -94,7 +94,7 @@ void ProblemBuilder::addCopies(const GraphStep &step, MemoryRow &row) {
     };
     for (const auto &[position, value] : enumerate(op.operands))
       if (op.reads[position])
-        add(value, false, op.alike[position]);
+        add(value, false, op.facts->alike[position]);
     for (const auto &[position, value] : enumerate(op.results))
       if (op.writes[position])
         add(value, true, position);

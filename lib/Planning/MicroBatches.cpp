@@ -2,6 +2,7 @@
 
 #include "DimensionMarks.h"
 #include "Stages.h"
+#include "Strategies.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -51,7 +52,7 @@ namespace {
 class BatchCutter {
 public:
   BatchCutter(const ModelGraph &graph, int64_t parts)
-      : graph(graph), mesh({{kTimeAxis.str(), parts}}),
+      : graph(graph), mesh({{kTimeAxis.str(), parts}}), strategies(mesh),
         whole(graph.values.size(), false) {}
 
   Expected<std::vector<AxisDemand>> run();
@@ -60,19 +61,20 @@ private:
   bool settle();
   void cutForward(unsigned index);
   void cutBackward(unsigned index);
-  std::optional<OpShardings> cut(const GraphOp &op, unsigned factor) const;
+  const OpShardings *cut(const GraphOp &op, unsigned factor);
   unsigned misfits(const GraphOp &op, const OpShardings &shardings) const;
   bool isCut(const GraphOp &op) const;
   std::optional<unsigned> wantedDim(unsigned value) const;
-  void accept(unsigned index, unsigned factor, OpShardings shardings);
+  void accept(unsigned index, unsigned factor, const OpShardings &list);
   void needWhole(unsigned value);
 
   const ModelGraph &graph;
   Mesh mesh;
+  StrategyTable strategies;
   std::vector<bool> whole;                      // per value
   std::vector<std::optional<unsigned>> dims;    // per value: the dimension cut
   std::vector<std::optional<unsigned>> factors; // per op
-  std::vector<OpShardings> shardings;           // per op
+  std::vector<const OpShardings *> shardings;   // per op
   bool changed = false;
   std::optional<unsigned> mixing; // the last op that needs all parts of a value
 };
@@ -87,20 +89,20 @@ static std::optional<unsigned> splitDim(const Sharding &sharding) {
   return std::nullopt;
 }
 
-/// The op's shardings when `factor` is cut; nullopt where that is not possible.
+/// The op's shardings when `factor` is cut; null where that is not possible.
 /// Intervals would read a neighbour's part.
-std::optional<OpShardings> BatchCutter::cut(const GraphOp &op,
-                                            unsigned factor) const {
-  if (op.rule.factors[factor].kind != FactorKind::Parallel)
-    return std::nullopt;
+const OpShardings *BatchCutter::cut(const GraphOp &op, unsigned factor) {
+  if (op.facts->rule.factors[factor].kind != FactorKind::Parallel)
+    return nullptr;
   Assignment assignment(mesh.subAxes().size(), Choice{Choice::Split, factor});
-  std::optional<OpShardings> result = shardingsOf(op.rule, assignment, mesh);
-  if (!result || any_of(result->operands, [](const Sharding &sharding) {
+  const OpStrategy *strategy = strategies.find(op, assignment);
+  if (!strategy ||
+      any_of(strategy->shardings.operands, [](const Sharding &sharding) {
         return any_of(sharding.dims,
                       [](const DimSharding &dim) { return dim.interval; });
       }))
-    return std::nullopt;
-  return result;
+    return nullptr;
+  return &strategy->shardings;
 }
 
 /// Operands that are cut otherwise than the op would read them.
@@ -131,12 +133,13 @@ void BatchCutter::needWhole(unsigned value) {
   }
 }
 
-void BatchCutter::accept(unsigned index, unsigned factor, OpShardings list) {
+void BatchCutter::accept(unsigned index, unsigned factor,
+                         const OpShardings &list) {
   const GraphOp &op = graph.ops[index];
   factors[index] = factor;
   for (const auto &[value, sharding] : zip_equal(op.results, list.results))
     dims[value] = splitDim(sharding);
-  shardings[index] = std::move(list);
+  shardings[index] = &list;
 }
 
 /// An op that reads a part gives a part, where it can.
@@ -146,18 +149,18 @@ void BatchCutter::cutForward(unsigned index) {
       any_of(op.results, [&](unsigned value) { return whole[value]; }))
     return;
   std::optional<unsigned> best;
-  OpShardings bestShardings;
+  const OpShardings *bestShardings = nullptr;
   unsigned fewest = op.operands.size() + 1;
-  for (unsigned factor = 0; factor < op.rule.factors.size(); ++factor)
-    if (std::optional<OpShardings> list = cut(op, factor))
+  for (unsigned factor = 0; factor < op.facts->rule.factors.size(); ++factor)
+    if (const OpShardings *list = cut(op, factor))
       if (unsigned count = misfits(op, *list);
           count < fewest && count < op.operands.size()) {
         best = factor;
         fewest = count;
-        bestShardings = std::move(*list);
+        bestShardings = list;
       }
   if (best)
-    accept(index, *best, std::move(bestShardings));
+    accept(index, *best, *bestShardings);
 }
 
 /// Whether no op reads a part otherwise than it is split. Where one does, the
@@ -165,7 +168,7 @@ void BatchCutter::cutForward(unsigned index) {
 bool BatchCutter::settle() {
   dims.assign(graph.values.size(), std::nullopt);
   factors.assign(graph.ops.size(), std::nullopt);
-  shardings.assign(graph.ops.size(), {});
+  shardings.assign(graph.ops.size(), nullptr);
   changed = false;
   for (const auto &[index, value] : enumerate(graph.values))
     if (value.source == ValueSource::Input && !whole[index] &&
@@ -176,7 +179,7 @@ bool BatchCutter::settle() {
     for (const auto &[operand, value] : enumerate(op.operands))
       if (dims[value] &&
           (!factors[index] ||
-           splitDim(shardings[index].operands[operand]) != dims[value])) {
+           splitDim(shardings[index]->operands[operand]) != dims[value])) {
         needWhole(value);
         mixing = index;
       }
@@ -192,7 +195,7 @@ std::optional<unsigned> BatchCutter::wantedDim(unsigned value) const {
     if (!factors[use.op])
       return std::nullopt;
     std::optional<unsigned> dim =
-        splitDim(shardings[use.op].operands[use.operand]);
+        splitDim(shardings[use.op]->operands[use.operand]);
     if (!dim || (wanted && wanted != dim))
       return std::nullopt;
     wanted = dim;
@@ -209,12 +212,12 @@ void BatchCutter::cutBackward(unsigned index) {
   if (!dim)
     return;
   std::optional<unsigned> factor =
-      majorFactor(op.rule, op.rule.results[0][*dim]);
+      majorFactor(op.facts->rule, op.facts->rule.results[0][*dim]);
   if (!factor)
     return;
-  if (std::optional<OpShardings> list = cut(op, *factor))
+  if (const OpShardings *list = cut(op, *factor))
     if (splitDim(list->results[0]) == dim)
-      accept(index, *factor, std::move(*list));
+      accept(index, *factor, *list);
 }
 
 Expected<std::vector<AxisDemand>> BatchCutter::run() {

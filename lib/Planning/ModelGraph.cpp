@@ -55,7 +55,7 @@ static uint64_t hashOf(const ModelGraph &graph) {
     text += ';';
   }
   for (const GraphOp &op : graph.ops) {
-    text += op.signature;
+    text += op.facts->signature;
     for (unsigned operand : op.operands)
       number(operand);
     text += ';';

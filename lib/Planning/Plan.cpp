@@ -2,6 +2,7 @@
 
 #include "autopar/Planning/Plan.h"
 #include "ChoiceText.h"
+#include "Strategies.h"
 #include "autopar/Cost/Reshard.h"
 #include "autopar/Support/Names.h"
 #include "autopar/Support/Text.h"
@@ -143,16 +144,17 @@ static bool mixesMicroBatches(const GraphOp &op, const Assignment &assignment,
     auto [choice, subAxis] = pair;
     return subAxis.time && choice.kind != Choice::None &&
            (choice.kind == Choice::Pass ||
-            op.rule.factors[choice.index].kind != FactorKind::Parallel);
+            op.facts->rule.factors[choice.index].kind != FactorKind::Parallel);
   });
 }
 
 static Error verifyOp(const Plan &plan, const PlannedOp &planned,
-                      const GraphOp &op, const ModelGraph &graph) {
+                      const GraphOp &op, const ModelGraph &graph,
+                      StrategyTable &strategies) {
   if (planned.name != op.name)
     return createStringError("plan: op " + op.name + " is called " +
                              planned.name);
-  if (!shardingsOf(op.rule, planned.assignment, plan.mesh))
+  if (!strategies.find(op, planned.assignment))
     return createStringError(
         "plan: op " + op.name + " cannot run so: " +
         whyIllegal(graph, op, planned.assignment, plan.mesh) +
@@ -169,7 +171,8 @@ static Error verifyOp(const Plan &plan, const PlannedOp &planned,
 
 /// Micro-batches exchange nothing: what an op makes or reads must reshard
 /// to or from the value's sharding without a message over the time axis.
-static Error verifyTime(const Plan &plan, const ModelGraph &graph) {
+static Error verifyTime(const Plan &plan, const ModelGraph &graph,
+                        StrategyTable &strategies) {
   ReshardCache paths(plan.mesh, [](const ReshardStep &) { return 0.0; });
   auto check = [&](const Sharding &side, unsigned index, bool result,
                    const GraphOp &op) -> Error {
@@ -185,7 +188,8 @@ static Error verifyTime(const Plan &plan, const ModelGraph &graph) {
         ": micro-batches (axis '" + kTimeAxis + "') exchange nothing");
   };
   for (const auto &[planned, op] : zip_equal(plan.ops, graph.ops)) {
-    OpShardings sides = *shardingsOf(op.rule, planned.assignment, plan.mesh);
+    const OpShardings &sides =
+        strategies.find(op, planned.assignment)->shardings;
     for (const auto &[value, side] : zip_equal(op.operands, sides.operands))
       if (Error error = check(side, value, /*result=*/false, op))
         return error;
@@ -255,14 +259,15 @@ Error verify(const Plan &plan, const ModelGraph &graph) {
         Twine(plan.mesh.deviceCount()) + " devices need " +
         Twine(plan.mesh.deviceCount() * plan.stages) +
         " devices, its cluster has " + Twine(plan.cluster.deviceCount()));
+  StrategyTable strategies(plan.mesh);
   for (const auto &[planned, op] : zip_equal(plan.ops, graph.ops))
-    if (Error error = verifyOp(plan, planned, op, graph))
+    if (Error error = verifyOp(plan, planned, op, graph, strategies))
       return error;
   for (const auto &[planned, value] : zip_equal(plan.values, graph.values))
     if (Error error = verifyValue(planned, value, plan.mesh))
       return error;
   if (plan.mesh.timeCount() > 1)
-    if (Error error = verifyTime(plan, graph))
+    if (Error error = verifyTime(plan, graph, strategies))
       return error;
   if (Error error = verifyStates(plan, graph))
     return error;

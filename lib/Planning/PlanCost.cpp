@@ -88,22 +88,20 @@ void PlanCost::addMessages() {
 
 PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph)
     : plan(plan), graph(graph), places(plan.cluster, plan.pipeline()),
-      prices(pricesOf(places, plan.mesh, shared)) {
+      prices(pricesOf(places, plan.mesh, shared)), table(plan.mesh) {
   findStages();
   strategies.reserve(graph.ops.size());
   auto shardingOf = [&](unsigned value) { return plan.values[value].sharding; };
   for (const auto &[index, op] : enumerate(graph.ops)) {
-    const Assignment &assignment = plan.ops[index].assignment;
-    strategies.push_back(
-        {assignment, *shardingsOf(op.rule, assignment, plan.mesh)});
-    const OpShardings &sides = strategies.back().shardings;
+    const OpStrategy &strategy = *table.find(op, plan.ops[index].assignment);
+    strategies.push_back(&strategy);
+    const OpShardings &sides = strategy.shardings;
     if (op.setup)
-      setup += opSeconds(index, strategies.back());
+      setup += opSeconds(index, strategy);
     else
       for (int64_t stage : stagesOf[index]) {
         double seconds =
-            pricesIn(stage).opSeconds(graph, op, strategies.back()) *
-            weight(false);
+            pricesIn(stage).opSeconds(graph, op, strategy) * weight(false);
         stages[stage].compute += seconds;
         compute += seconds;
       }
@@ -152,11 +150,11 @@ double PlanCost::valueSeconds(unsigned value, const Sharding &sharding) {
     seconds +=
         pricesOfOp(item.producer)
             .reshardSeconds(
-                strategies[item.producer].shardings.results[item.resultIndex],
+                strategies[item.producer]->shardings.results[item.resultIndex],
                 sharding, item);
   for (const GraphUse &use : item.uses)
     seconds += pricesOfOp(use.op).reshardSeconds(
-        sharding, strategies[use.op].shardings.operands[use.operand], item);
+        sharding, strategies[use.op]->shardings.operands[use.operand], item);
   if (item.output) {
     PlacePrices &place = made ? pricesOfOp(item.producer) : pricesIn(0);
     seconds += place.reshardSeconds(sharding, endPartial(sharding), item);

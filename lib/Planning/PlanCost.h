@@ -34,7 +34,7 @@ public:
   double sidesSeconds(unsigned op, const OpStrategy &strategy);
   /// The reshards of a value, were it sharded so and the ops to run as planned.
   double valueSeconds(unsigned value, const Sharding &sharding);
-  const OpStrategy &strategyOf(unsigned op) const { return strategies[op]; }
+  const OpStrategy &strategyOf(unsigned op) const { return *strategies[op]; }
   llvm::ArrayRef<int64_t> stagesThatRun(unsigned op) const {
     return stagesOf[op];
   }
@@ -60,7 +60,8 @@ private:
   StagePlaces places;
   SharedWork shared;
   std::vector<PlacePrices> prices; // per kind of place
-  std::vector<OpStrategy> strategies;
+  StrategyTable table;
+  std::vector<const OpStrategy *> strategies;          // per op
   std::vector<llvm::SmallVector<int64_t, 1>> stagesOf; // that run it, per op
 };
 

@@ -16,7 +16,7 @@ std::vector<CostPart> classParts(PlanCost &cost, const ModelGraph &graph) {
   std::map<std::string, double> sums;
   for (const auto &[index, op] : enumerate(graph.ops))
     if (!op.setup)
-      sums[stringifyKernelClass(op.kernel).str()] +=
+      sums[stringifyKernelClass(op.facts->kernel).str()] +=
           cost.opSeconds(index, cost.strategyOf(index)) *
           double(cost.stagesThatRun(index).size());
   std::vector<CostPart> parts;
@@ -39,7 +39,7 @@ static std::vector<CostRow> dearestOps(PlanCost &cost, const Plan &plan,
         names.strategyText(index, plan.ops[index].assignment);
     for (size_t i = 0; i < cost.stagesThatRun(index).size(); ++i)
       if (!op.setup && seconds > 0)
-        rows.add(op.signature + strategy + std::to_string(seconds),
+        rows.add(op.facts->signature + strategy + std::to_string(seconds),
                  op.name + " (" + strategy + ")", seconds, index);
   }
   return rows.take();
@@ -54,9 +54,9 @@ static std::string keyOf(const ReshardPlace &place, const ModelGraph &graph,
   for (int64_t size : value.shape)
     key += "," + std::to_string(size);
   if (value.source == ValueSource::Op)
-    key += graph.ops[value.producer].signature;
+    key += graph.ops[value.producer].facts->signature;
   if (place.op)
-    key += graph.ops[*place.op].signature;
+    key += graph.ops[*place.op].facts->signature;
   return key;
 }
 

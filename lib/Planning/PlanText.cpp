@@ -97,7 +97,8 @@ static std::string axisText(const Plan &plan, const ModelGraph &graph,
           (time ? times : parts) *= part.size;
         }
         outcomes[names.of(index, axis, choice)].add(
-            ceilDiv(graph.ops[index].rule.factors[choice.index].size, times),
+            ceilDiv(graph.ops[index].facts->rule.factors[choice.index].size,
+                    times),
             parts);
         break; // an op counts once
       }

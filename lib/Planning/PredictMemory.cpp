@@ -243,10 +243,10 @@ void MemoryPredictor::name(const Launch &launch) {
 /// As packingOf in Dialect/LibraryCall.h has it of kernels.
 std::string MemoryPredictor::packingOf(const Launch &launch) const {
   if (launch.step->kind == GroupKind::Contraction)
-    return graph.ops[launch.step->root].signature;
+    return graph.ops[launch.step->root].facts->signature;
   std::string all;
   for (unsigned op : launch.ops)
-    all += graph.ops[op].signature + '\n';
+    all += graph.ops[op].facts->signature + '\n';
   return all;
 }
 
@@ -263,8 +263,9 @@ void MemoryPredictor::launch(const Launch &launch) {
       if (launches.isComputed(value) &&
           inLaunch[graph.values[value].producer] == number)
         continue;
-      bool library = isCall && (op == launch.step->root ||
-                                graph.ops[op].kernel == KernelClass::View);
+      bool library =
+          isCall && (op == launch.step->root ||
+                     graph.ops[op].facts->kernel == KernelClass::View);
       unsigned buffer =
           read(launch.stage, value, launches.shardings(op).operands[position],
                /*fused=*/!isCall);

@@ -9,6 +9,7 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Threading.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <map>
 
 using namespace mlir;
 
@@ -27,7 +28,8 @@ private:
   LogicalResult readFunction(func::FuncOp func, bool setup);
   FailureOr<unsigned> readArgument(func::FuncOp func, unsigned index,
                                    bool setup);
-  LogicalResult readOp(Operation *op, GraphOp item, bool setup);
+  void readFacts();
+  LogicalResult readOp(Operation *op, bool setup);
   LogicalResult readResults(func::FuncOp func, bool setup);
   unsigned addValue(Value value, std::string name);
   void readGroups(Block &body, size_t firstOp, bool setup);
@@ -37,6 +39,7 @@ private:
   ModuleOp module;
   bool tf32 = false;
   ModelGraph graph;
+  llvm::DenseMap<Operation *, std::shared_ptr<const GraphOpFacts>> facts;
   llvm::DenseMap<Value, unsigned> ids;
 };
 
@@ -172,35 +175,72 @@ static std::string resultName(Operation *op, unsigned result,
   return opName.str() + (result ? ":" + std::to_string(result) : "");
 }
 
-/// What an op says of itself.
-static GraphOp factsOf(Operation *op, bool tf32) {
+/// Without its name and place.
+static GraphOpFacts factsOf(Operation *op, bool tf32) {
   AsmState state(op->getContext());
-  GraphOp item;
-  item.name = nodeName(op->getLoc()).str();
-  if (item.name.empty())
-    item.name = op->getName().stripDialect().str();
-  item.signature = signatureOf(op, state);
-  item.rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
-  item.flopsKind = flopsKindOf(op, tf32);
+  GraphOpFacts facts;
+  facts.signature = signatureOf(op, state);
+  facts.rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
+  facts.flopsKind = flopsKindOf(op, tf32);
   if (auto kernel = dyn_cast<KernelOpInterface>(op)) {
-    item.kernel = kernel.getKernelClass();
-    item.flops = kernel.getFlops();
+    facts.kernel = kernel.getKernelClass();
+    facts.flops = kernel.getFlops();
   }
   if (auto composite = dyn_cast<DecomposeOpInterface>(op))
-    item.reductions = composite.getReductionCount();
-  bool moves =
-      item.kernel == KernelClass::Movement || item.kernel == KernelClass::None;
-  item.likeness =
-      moves ? describe(op, toString(item.rule), state) : item.signature;
-  item.alike = findAlike(op, item.rule);
-  item.reads.assign(op->getNumOperands(), true);
-  item.writes.assign(op->getNumResults(), true);
-  return item;
+    facts.reductions = composite.getReductionCount();
+  bool moves = facts.kernel == KernelClass::Movement ||
+               facts.kernel == KernelClass::None;
+  facts.likeness =
+      moves ? describe(op, toString(facts.rule), state) : facts.signature;
+  facts.alike = findAlike(op, facts.rule);
+  return facts;
 }
 
-/// Adds `item`, which has its facts, with its operands and results.
-LogicalResult ModelReader::readOp(Operation *op, GraphOp item, bool setup) {
+/// What the facts depend on.
+static std::vector<const void *> keyOf(Operation *op) {
+  std::vector<const void *> key{
+      op->getName().getAsOpaquePointer(),
+      op->getPropertiesAsAttribute().getAsOpaquePointer()};
+  for (Type type : op->getOperandTypes())
+    key.push_back(type.getAsOpaquePointer());
+  key.push_back(nullptr);
+  for (Type type : op->getResultTypes())
+    key.push_back(type.getAsOpaquePointer());
+  return key;
+}
+
+/// Computed once for ops that share them.
+void ModelReader::readFacts() {
+  std::map<std::vector<const void *>, size_t> known;
+  SmallVector<Operation *> ops = plannedOps(module), firsts;
+  std::vector<size_t> places; // in `firsts`, per op
+  for (Operation *op : ops) {
+    auto [it, isNew] = known.try_emplace(keyOf(op), firsts.size());
+    if (isNew)
+      firsts.push_back(op);
+    places.push_back(it->second);
+  }
+  std::vector<std::shared_ptr<const GraphOpFacts>> found(firsts.size());
+  parallelFor(module.getContext(), 0, firsts.size(), [&](size_t i) {
+    found[i] = std::make_shared<const GraphOpFacts>(factsOf(firsts[i], tf32));
+  });
+  for (auto [op, place] : llvm::zip_equal(ops, places))
+    facts[op] = found[place];
+}
+
+static std::string opName(Operation *op) {
+  StringRef name = nodeName(op->getLoc());
+  return name.empty() ? op->getName().stripDialect().str() : name.str();
+}
+
+/// With its operands and results.
+LogicalResult ModelReader::readOp(Operation *op, bool setup) {
+  GraphOp item;
+  item.name = opName(op);
+  item.facts = facts.lookup(op);
   item.setup = setup;
+  item.reads.assign(op->getNumOperands(), true);
+  item.writes.assign(op->getNumResults(), true);
   for (Value operand : op->getOperands()) {
     auto it = ids.find(operand);
     if (it == ids.end())
@@ -259,7 +299,7 @@ void ModelReader::readSteps(const KernelGroups &groups,
     if (work.group < 0) {
       ops.push_back(work.op);
       if (auto op = index.find(work.op); op != index.end())
-        step.view = graph.ops[op->second].kernel == KernelClass::View;
+        step.view = graph.ops[op->second].facts->kernel == KernelClass::View;
     } else {
       const KernelGroup &group = groups.groups[work.group];
       ops = group.ops;
@@ -310,13 +350,10 @@ LogicalResult ModelReader::readFunction(func::FuncOp func, bool setup) {
       return op.emitOpError("has no sharding rule: it cannot be planned");
     ops.push_back(&op);
   }
-  std::vector<GraphOp> items(ops.size());
-  parallelFor(module.getContext(), 0, ops.size(),
-              [&](size_t i) { items[i] = factsOf(ops[i], tf32); });
   graph.ops.reserve(firstOp + ops.size());
   graph.values.reserve(graph.values.size() + ops.size());
-  for (auto [op, item] : llvm::zip_equal(ops, items))
-    if (failed(readOp(op, std::move(item), setup)))
+  for (Operation *op : ops)
+    if (failed(readOp(op, setup)))
       return failure();
   readGroups(func.front(), firstOp, setup);
   return readResults(func, setup);
@@ -332,6 +369,7 @@ FailureOr<ModelGraph> ModelReader::read() {
   if (!step || step.isExternal())
     return module.emitError("planning needs a function @step; import a model "
                             "first");
+  readFacts();
   if (func::FuncOp setup = function(module, "setup"))
     if (failed(readFunction(setup, /*setup=*/true)))
       return failure();

@@ -76,8 +76,8 @@ void Remarks::stages() {
 void Remarks::strategies() {
   CountedRows rows;
   for (const OpFacts &item : facts.ops)
-    rows.add(graph.ops[item.op].signature + "|" + item.strategy, item.strategy,
-             item.compute, item.op);
+    rows.add(graph.ops[item.op].facts->signature + "|" + item.strategy,
+             item.strategy, item.compute, item.op);
   for (const CostRow &row : rows.take())
     ops[row.index]->emitRemark() << row.text << ": " << secondsText(row.seconds)
                                  << " computing" << alikeText(row.count);

@@ -10,7 +10,7 @@ using namespace llvm;
 namespace autopar {
 
 static bool multipliesWeight(const ModelGraph &graph, const GraphOp &op) {
-  if (op.setup || op.kernel != KernelClass::Contraction ||
+  if (op.setup || op.facts->kernel != KernelClass::Contraction ||
       op.operands.size() != 2)
     return false;
   const GraphValue &a = graph.values[op.operands[0]];
@@ -42,7 +42,7 @@ std::vector<SmallVector<unsigned>> repeatedLayers(const ModelGraph &graph) {
     if (multipliesWeight(graph, op)) {
       ops.push_back(index);
       places.push_back(
-          kinds.try_emplace(op.signature, kinds.size()).first->second);
+          kinds.try_emplace(op.facts->signature, kinds.size()).first->second);
     }
   std::vector<SmallVector<unsigned>> layers;
   for (const RepeatedRun &run : longRepeats(places))

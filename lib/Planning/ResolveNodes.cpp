@@ -60,7 +60,7 @@ Error Resolver::limitByName(ArrayRef<unsigned> ops, ArrayRef<unsigned> subAxes,
       SmallVector<Choice> choices;
       for (const Choice &choice : wanted[op])
         if (choice.kind != Choice::Split ||
-            canSplit(graph.ops[op].rule, choice.index,
+            canSplit(graph.ops[op].facts->rule, choice.index,
                      mesh.product(subAxes.take_front(count))))
           choices.push_back(choice);
       if (choices.empty())
@@ -92,11 +92,11 @@ Expected<Choice> Resolver::choiceOf(const GraphOp &op, StringRef text) {
     return Choice{Choice::Split, index};
   if (word == "pass")
     return Choice{Choice::Pass, index};
-  const TensorFactors &result = op.rule.results[0];
+  const TensorFactors &result = op.facts->rule.results[0];
   if (index >= result.size())
     return fail("op " + op.name + ": its result has " + Twine(result.size()) +
                 " dimensions");
-  std::optional<unsigned> factor = majorFactor(op.rule, result[index]);
+  std::optional<unsigned> factor = majorFactor(op.facts->rule, result[index]);
   if (!factor)
     return fail("op " + op.name + " cannot split dimension " + Twine(index) +
                 " of its result (" +
@@ -113,7 +113,7 @@ Error Resolver::limitByChoice(unsigned op, ArrayRef<unsigned> subAxes,
   Assignment alone(mesh.subAxes().size());
   for (unsigned subAxis : subAxes)
     alone[subAxis] = *choice;
-  if (!current->forbid && !shardingsOf(item.rule, alone, mesh))
+  if (!current->forbid && !shardingsOf(item.facts->rule, alone, mesh))
     return refuse(op, subAxes, whyIllegal(graph, item, alone, mesh));
   for (unsigned subAxis : subAxes)
     if (Error error = limitOp(op, subAxis, *choice))

@@ -15,6 +15,23 @@ int64_t localBytes(const GraphValue &value, const Sharding &sharding,
   return bytes;
 }
 
+const OpStrategy *StrategyTable::find(const GraphOp &op,
+                                      const Assignment &assignment) {
+  SmallVector<Known, 1> &list = known[op.facts.get()];
+  auto *it = llvm::find_if(
+      list, [&](const Known &item) { return item.assignment == assignment; });
+  if (it == list.end()) {
+    std::optional<OpShardings> shardings =
+        shardingsOf(op.facts->rule, assignment, mesh);
+    list.push_back({assignment, shardings
+                                    ? std::make_unique<OpStrategy>(
+                                          OpStrategy{assignment, *shardings})
+                                    : nullptr});
+    it = &list.back();
+  }
+  return it->strategy.get();
+}
+
 //===----------------------------------------------------------------------===//
 // Enumeration
 //===----------------------------------------------------------------------===//
@@ -213,8 +230,8 @@ static double trafficOf(const ModelGraph &graph, const GraphOp &op,
       continue;
     double bytes = localBytes(graph.values[value],
                               strategy.shardings.operands[operand], mesh);
-    read +=
-        op.kernel == KernelClass::Movement ? std::min(bytes, written) : bytes;
+    read += op.facts->kernel == KernelClass::Movement ? std::min(bytes, written)
+                                                      : bytes;
   }
   return stored + read;
 }
@@ -224,7 +241,7 @@ static double decomposeSeconds(const ModelGraph &graph, const GraphOp &op,
                                const OpStrategy &strategy, const Mesh &mesh,
                                CommunicationModel &communication) {
   double seconds = 0;
-  for (const auto &[index, factor] : enumerate(op.rule.factors)) {
+  for (const auto &[index, factor] : enumerate(op.facts->rule.factors)) {
     SmallVector<unsigned, 2> subAxes = subAxesOf(strategy.assignment, index);
     if (factor.kind != FactorKind::Decompose || subAxes.empty())
       continue;
@@ -234,7 +251,7 @@ static double decomposeSeconds(const ModelGraph &graph, const GraphOp &op,
     step.bytes = localBytes(graph.values[op.results[0]],
                             strategy.shardings.results[0], mesh) /
                  ceilDiv(factor.size, mesh.product(subAxes));
-    seconds += op.reductions * communication.seconds(step);
+    seconds += op.facts->reductions * communication.seconds(step);
   }
   return seconds;
 }
@@ -243,13 +260,15 @@ double strategySeconds(const ModelGraph &graph, const GraphOp &op,
                        const OpStrategy &strategy, const Mesh &mesh,
                        const DeviceType &device,
                        CommunicationModel &communication) {
-  if (op.kernel == KernelClass::View || op.kernel == KernelClass::None)
+  if (op.facts->kernel == KernelClass::View ||
+      op.facts->kernel == KernelClass::None)
     return 0;
   KernelWork work;
-  work.flops = op.flops * shareOf(op.rule, strategy.assignment, mesh);
+  work.flops =
+      op.facts->flops * shareOf(op.facts->rule, strategy.assignment, mesh);
   work.bytes = trafficOf(graph, op, strategy, mesh);
   work.launches = op.launches ? 1 : 0;
-  work.kind = op.flopsKind;
+  work.kind = op.facts->flopsKind;
   return kernelSeconds(device, work) +
          decomposeSeconds(graph, op, strategy, mesh, communication);
 }

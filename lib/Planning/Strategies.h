@@ -6,12 +6,32 @@
 #include "autopar/Cost/CommunicationModel.h"
 #include "autopar/Planning/Constraints.h"
 #include "autopar/Planning/Demands.h"
+#include "llvm/ADT/DenseMap.h"
+#include <memory>
 
 namespace autopar {
 
 struct OpStrategy {
   Assignment assignment;
   OpShardings shardings;
+};
+
+/// The strategies of ops by their assignments, made once for all ops that share
+/// their facts.
+class StrategyTable {
+public:
+  explicit StrategyTable(const Mesh &mesh) : mesh(mesh) {}
+  StrategyTable(const StrategyTable &) = delete;
+  /// It stays where it is; nullptr: the assignment is not legal.
+  const OpStrategy *find(const GraphOp &op, const Assignment &assignment);
+
+private:
+  struct Known {
+    Assignment assignment;
+    std::unique_ptr<const OpStrategy> strategy;
+  };
+  const Mesh &mesh;
+  llvm::DenseMap<const GraphOpFacts *, llvm::SmallVector<Known, 1>> known;
 };
 
 /// Every legal assignment in which each axis does nothing, splits one factor

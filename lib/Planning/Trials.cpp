@@ -212,14 +212,14 @@ static double leastSeconds(const ModelGraph &graph, const Trial &trial) {
   double seconds = 0;
   Mesh mesh = meshOf(trial);
   for (const GraphOp &op : graph.ops) {
-    if (op.setup || op.kernel == KernelClass::View ||
-        op.kernel == KernelClass::None)
+    if (op.setup || op.facts->kernel == KernelClass::View ||
+        op.facts->kernel == KernelClass::None)
       continue;
     KernelWork work;
     work.launches = op.launches ? 1 : 0;
-    work.kind = op.flopsKind;
-    work.flops = op.flops / (devices * trial.microBatches);
-    if (op.kernel != KernelClass::Movement)
+    work.kind = op.facts->flopsKind;
+    work.flops = op.facts->flops / (devices * trial.microBatches);
+    if (op.facts->kernel != KernelClass::Movement)
       for (const auto &[operand, value] : enumerate(op.operands))
         if (op.reads[operand] && graph.values[value].persistent)
           work.bytes +=

@@ -34,9 +34,9 @@ private:
 
 /// Of ops that look alike on the page.
 std::string LayerWriter::keyOf(const OpFacts &item) const {
-  std::string key = report.graph.ops[item.op].signature + "|" + item.strategy +
-                    "|" + std::to_string(item.compute * 1e9) + "|" +
-                    std::to_string(item.communication * 1e9);
+  std::string key = report.graph.ops[item.op].facts->signature + "|" +
+                    item.strategy + "|" + std::to_string(item.compute * 1e9) +
+                    "|" + std::to_string(item.communication * 1e9);
   for (const std::string &outcome : item.outcomes)
     key += "|" + outcome;
   return key;
@@ -66,15 +66,16 @@ json::Object LayerWriter::op(const OpFacts &item) {
     outcomes.push_back(texts.number(outcome));
   for (const std::string &reshard : item.reshards)
     reshards.push_back(readable(reshard));
-  return json::Object{{"name", readable(what.name)},
-                      {"kind", texts.number(stringifyKernelClass(what.kernel))},
-                      {"strategy", texts.number(item.strategy)},
-                      {"outcomes", std::move(outcomes)},
-                      {"compute_seconds", item.compute},
-                      {"communication_seconds", item.communication},
-                      {"reshards", std::move(reshards)},
-                      {"reads", tensors(what.operands)},
-                      {"writes", tensors(what.results)}};
+  return json::Object{
+      {"name", readable(what.name)},
+      {"kind", texts.number(stringifyKernelClass(what.facts->kernel))},
+      {"strategy", texts.number(item.strategy)},
+      {"outcomes", std::move(outcomes)},
+      {"compute_seconds", item.compute},
+      {"communication_seconds", item.communication},
+      {"reshards", std::move(reshards)},
+      {"reads", tensors(what.operands)},
+      {"writes", tensors(what.results)}};
 }
 
 json::Array LayerWriter::runs(ArrayRef<const OpFacts *> ops,

@@ -13,13 +13,15 @@
 #include "autopar/Cost/TargetTable.h"
 #include "autopar/Interfaces/Sharding.h"
 #include "llvm/ADT/STLExtras.h"
+#include <memory>
 #include <vector>
 
 namespace autopar {
 
-struct GraphOp {
-  std::string name;      // of the ONNX node; unique
-  std::string signature; // equal for ops that differ in operands and place only
+/// What an op is by itself: ops that differ in operands and place only share
+/// it.
+struct GraphOpFacts {
+  std::string signature; // of these and no others
   /// As the signature, with the rule in place of the attributes of an op that
   /// only moves data: from which offset it slices makes no difference here.
   std::string likeness;
@@ -28,10 +30,15 @@ struct GraphOp {
   int64_t flops = 0;
   FlopsKind flopsKind = FlopsKind::Fp32;
   int64_t reductions = 0; // of a composite's parts, one after the other
-  bool setup = false;
-  llvm::SmallVector<unsigned> operands, results; // values
   /// Per operand the first one that the rule treats in the same way.
   llvm::SmallVector<unsigned> alike;
+};
+
+struct GraphOp {
+  std::string name; // of the ONNX node; unique
+  std::shared_ptr<const GraphOpFacts> facts;
+  bool setup = false;
+  llvm::SmallVector<unsigned> operands, results; // values
   /// The root of its kernel group: pays the launch.
   bool launches = false;
   /// Per operand and result: whether it passes through memory, or stays inside

@@ -21,7 +21,7 @@ public:
   /// `a` of b x k times `b` of k x n.
   unsigned matmul(llvm::StringRef name, unsigned a, unsigned b) {
     int64_t rows = shape(a)[0], depth = shape(a)[1], columns = shape(b)[1];
-    GraphOp op;
+    GraphOpFacts op;
     op.kernel = KernelClass::Contraction;
     op.flops = 2 * rows * depth * columns;
     op.rule.addFactor(rows);
@@ -32,32 +32,29 @@ public:
     op.rule.results = {{0u, 2u}};
     op.rule.passes = {{{0}}, {{1}}};
     op.alike = {0, 1};
-    op.operands = {a, b};
-    return add(name, std::move(op), {rows, columns}, /*library=*/true);
+    return add(name, std::move(op), {a, b}, {rows, columns}, /*library=*/true);
   }
 
   /// A function of each element.
   unsigned elementwise(llvm::StringRef name, unsigned a) {
-    GraphOp op;
+    GraphOpFacts op;
     op.kernel = KernelClass::Elementwise;
     for (int64_t size : shape(a))
       op.rule.addFactor(size);
     op.rule.operands = op.rule.results = {{0u, 1u}};
     op.alike = {0};
-    op.operands = {a};
-    return add(name, std::move(op), shape(a), /*library=*/false);
+    return add(name, std::move(op), {a}, shape(a), /*library=*/false);
   }
 
   /// Sums over dimension 0, the batch; gives it back as it was.
   unsigned mixBatch(llvm::StringRef name, unsigned a) {
-    GraphOp op;
+    GraphOpFacts op;
     op.kernel = KernelClass::Reduction;
     op.rule.addFactor(shape(a)[0], FactorKind::Decompose);
     op.rule.addFactor(shape(a)[1]);
     op.rule.operands = op.rule.results = {{0u, 1u}};
     op.alike = {0};
-    op.operands = {a};
-    return add(name, std::move(op), shape(a), /*library=*/false);
+    return add(name, std::move(op), {a}, shape(a), /*library=*/false);
   }
 
   ModelGraph finish(unsigned output) {
@@ -88,12 +85,16 @@ private:
     return index;
   }
 
-  unsigned add(llvm::StringRef name, GraphOp op, llvm::ArrayRef<int64_t> shape,
+  unsigned add(llvm::StringRef name, GraphOpFacts facts,
+               llvm::ArrayRef<unsigned> operands, llvm::ArrayRef<int64_t> shape,
                bool library) {
     unsigned index = graph.ops.size(), result = value(name, shape);
     graph.values[result].producer = index;
+    facts.signature = facts.likeness = toString(facts.rule);
+    GraphOp op;
     op.name = "node_" + name.str();
-    op.signature = op.likeness = toString(op.rule);
+    op.facts = std::make_shared<const GraphOpFacts>(std::move(facts));
+    op.operands.assign(operands.begin(), operands.end());
     op.results = {result};
     op.launches = true;
     op.reads.assign(op.operands.size(), true);
