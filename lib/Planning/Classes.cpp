@@ -2,7 +2,7 @@
 
 #include "autopar/Planning/ModelGraph.h"
 #include "llvm/ADT/STLExtras.h"
-#include <map>
+#include "llvm/ADT/StringMap.h"
 
 using namespace llvm;
 
@@ -10,19 +10,24 @@ namespace autopar {
 
 namespace {
 
+using Colors = std::vector<unsigned>;
+using ColorKey = SmallVector<unsigned, 32>;
+
 /// Numbers keys in the order in which they come.
-template <typename Key> class Numbering {
+class Numbering {
 public:
-  unsigned operator()(Key key) {
-    return numbers.try_emplace(std::move(key), numbers.size()).first->second;
+  unsigned operator()(StringRef key) {
+    return numbers.try_emplace(key, numbers.size()).first->second;
+  }
+  unsigned operator()(ArrayRef<unsigned> key) {
+    return (*this)(StringRef(reinterpret_cast<const char *>(key.data()),
+                             key.size() * sizeof(unsigned)));
   }
   size_t size() const { return numbers.size(); }
 
 private:
-  std::map<Key, unsigned> numbers;
+  StringMap<unsigned> numbers;
 };
-
-using Colors = std::vector<unsigned>;
 
 } // namespace
 
@@ -42,28 +47,31 @@ static std::string valueKey(const ModelGraph &graph, const GraphValue &value) {
 
 static size_t refineOps(const ModelGraph &graph, const Colors &values,
                         Colors &ops) {
-  Numbering<Colors> number;
+  Numbering number;
+  ColorKey key;
   for (const auto &[index, op] : enumerate(graph.ops)) {
-    Colors key{ops[index]};
+    key.assign({ops[index]});
     for (unsigned operand : op.operands)
       key.push_back(values[operand]);
     for (unsigned result : op.results)
       key.push_back(values[result]);
-    ops[index] = number(std::move(key));
+    ops[index] = number(key);
   }
   return number.size();
 }
 
 static size_t refineValues(const ModelGraph &graph, const Colors &ops,
                            Colors &values) {
-  Numbering<Colors> number;
+  Numbering number;
+  ColorKey key;
+  SmallVector<std::pair<unsigned, unsigned>, 16> users;
   for (const auto &[index, value] : enumerate(graph.values)) {
-    Colors key{values[index]};
+    key.assign({values[index]});
     if (value.source == ValueSource::Op) {
       key.push_back(ops[value.producer]);
       key.push_back(value.resultIndex);
     }
-    std::vector<std::pair<unsigned, unsigned>> users;
+    users.clear();
     for (const GraphUse &use : value.uses)
       users.push_back(
           {ops[use.op], graph.ops[use.op].facts->alike[use.operand]});
@@ -73,7 +81,7 @@ static size_t refineValues(const ModelGraph &graph, const Colors &ops,
       key.push_back(op);
       key.push_back(operand);
     }
-    values[index] = number(std::move(key));
+    values[index] = number(key);
   }
   return number.size();
 }
@@ -89,7 +97,7 @@ static std::vector<unsigned> firstOf(const Colors &colors) {
 GraphClasses classify(const ModelGraph &graph, ArrayRef<std::string> marks,
                       ClassRounds rounds) {
   GraphClasses classes;
-  Numbering<std::string> opNumber, valueNumber;
+  Numbering opNumber, valueNumber;
   for (const auto &[op, mark] : zip_equal(graph.ops, marks))
     classes.ofOp.push_back(
         opNumber((op.setup ? "s" : "") + op.facts->likeness + "|" + mark));

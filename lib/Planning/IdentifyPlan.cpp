@@ -1,6 +1,7 @@
 //===- IdentifyPlan.cpp - Of which graph a plan is ------------------------===//
 
 #include "autopar/Planning/Plan.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"
 
@@ -52,8 +53,13 @@ void identify(Plan &plan, const ModelGraph &graph) {
   plan.modelHash = graph.hash;
   plan.structureHash = structureHashOf(graph);
   plan.precision = graph.precision;
-  for (const auto &[planned, op] : zip_equal(plan.ops, graph.ops))
-    planned.rule = ruleWithoutSizes(op);
+  DenseMap<const GraphOpFacts *, std::string> rules;
+  for (const auto &[planned, op] : zip_equal(plan.ops, graph.ops)) {
+    std::string &rule = rules[op.facts.get()];
+    if (rule.empty())
+      rule = ruleWithoutSizes(op);
+    planned.rule = rule;
+  }
 }
 
 } // namespace autopar
