@@ -10,11 +10,11 @@ namespace autopar {
 LaunchList::LaunchList(const ModelGraph &graph, const Plan &plan,
                        ReshardCache &reshards)
     : graph(graph), plan(plan), reshards(reshards), strategies(plan.mesh) {
-  static const OpShardings kIllegalSides;
   sides.reserve(graph.ops.size());
   for (auto [op, planned] : zip_equal(graph.ops, plan.ops)) {
     const OpStrategy *strategy = strategies.find(op, planned.assignment);
-    sides.push_back(strategy ? &strategy->shardings : &kIllegalSides);
+    assert(strategy && "an op cannot run as planned");
+    sides.push_back(&strategy->shardings);
   }
   form();
 }

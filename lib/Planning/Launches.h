@@ -22,7 +22,8 @@ struct Launch {
 /// sharded.
 class LaunchList {
 public:
-  /// All arguments must outlive the list.
+  /// The assignments of the plan are legal (verify); all arguments must outlive
+  /// the list.
   LaunchList(const ModelGraph &graph, const Plan &plan, ReshardCache &reshards);
 
   llvm::ArrayRef<Launch> all() const { return launches; }

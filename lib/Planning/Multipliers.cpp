@@ -169,29 +169,51 @@ bool MemorySearch::nearlyFits() const {
   return !leastBytes || double(*leastBytes) <= kNear * double(memoryLimit());
 }
 
-/// The bound of the persistent terms, which every outcome holds, under
-/// multipliers up to that.
+/// The bound of the persistent terms, which every outcome holds: the greatest
+/// of all their multipliers. Under each the best choices draw a line (seconds
+/// by multiplier) that no bound is above; those of the last choices that are
+/// too full and that fit meet where the next is tried. `high`: a multiplier
+/// under which choices may fit.
 void MemorySearch::boundByPersistent(double high) {
-  constexpr unsigned kHalvings = 4;
+  constexpr unsigned kTries = 6;
   constexpr double kGain = 1e-3; // of the bound, that another try is worth
-  double low = 0;
-  for (unsigned i = 0; i < kHalvings && !isCutOff(); ++i) {
-    double multiplier = i == 0 ? high : (low + high) / 2;
+  struct Line {
+    double seconds, excess; // at no multiplier; its slope, in bytes
+    bool operator==(const Line &o) const {
+      return seconds == o.seconds && excess == o.excess;
+    }
+  };
+  auto lineOf = [&](ArrayRef<unsigned> choice) {
+    return Line{problem.secondsOf(choice),
+                double(problem.persistentBytes(choice) - problem.memoryLimit)};
+  };
+  Line full = lineOf(relaxed->choice);
+  std::optional<Line> fit;
+  double multiplier = high > 0 ? high : full.seconds / full.excess;
+  for (unsigned i = 0; i < kTries && full.excess > 0 && !isCutOff(); ++i) {
+    if (fit) {
+      multiplier = (fit->seconds - full.seconds) / (full.excess - fit->excess);
+      double most = full.seconds + multiplier * full.excess;
+      if (multiplier <= 0 || leastShare() * most <= (1 + kGain) * lowerBound)
+        return;
+    }
     active = {activeRow(persistentRow(), multiplier)};
     EliminationResult result = minimise(options.roughCellLimit);
     double rounding = 1e-12 * multiplier * double(problem.memoryLimit);
-    double bound = leastShare() * (result.lowerBound - rounding);
-    bool gains = bound > (1 + kGain) * lowerBound;
-    lowerBound = std::max(lowerBound, bound);
+    lowerBound =
+        std::max(lowerBound, leastShare() * (result.lowerBound - rounding));
     if (result.cost == kIllegal)
-      break;
+      return;
     offer(result.choice);
-    if (i > 0 && !gains)
-      break;
-    bool full = problem.persistentBytes(result.choice) > problem.memoryLimit;
-    (full ? low : high) = multiplier;
-    if (full && i == 0)
-      break;
+    Line line = lineOf(result.choice);
+    if (fit && (line == full || line == *fit))
+      return; // nothing is below both
+    if (line.excess > 0) {
+      full = line;
+      multiplier *= 8;
+    } else {
+      fit = line;
+    }
   }
 }
 

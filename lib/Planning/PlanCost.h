@@ -25,6 +25,7 @@ struct ReshardPlace {
 /// together.
 class PlanCost {
 public:
+  /// The plan is legal (verify); both must outlive it.
   PlanCost(const Plan &plan, const ModelGraph &graph);
 
   /// The op alone, were it to run so, in the first stage that runs it.

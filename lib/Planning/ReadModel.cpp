@@ -196,7 +196,17 @@ static GraphOpFacts factsOf(Operation *op, bool tf32) {
   return facts;
 }
 
-/// What the facts depend on.
+[[maybe_unused]] static bool isEqual(const GraphOpFacts &a,
+                                     const GraphOpFacts &b) {
+  auto key = [](const GraphOpFacts &facts) {
+    return std::make_tuple(facts.signature, facts.likeness,
+                           toString(facts.rule), facts.kernel, facts.flops,
+                           facts.flopsKind, facts.reductions);
+  };
+  return key(a) == key(b) && a.alike == b.alike;
+}
+
+/// What the facts depend on, as the interfaces promise.
 static std::vector<const void *> keyOf(Operation *op) {
   std::vector<const void *> key{
       op->getName().getAsOpaquePointer(),
@@ -224,8 +234,11 @@ void ModelReader::readFacts() {
   parallelFor(module.getContext(), 0, firsts.size(), [&](size_t i) {
     found[i] = std::make_shared<const GraphOpFacts>(factsOf(firsts[i], tf32));
   });
-  for (auto [op, place] : llvm::zip_equal(ops, places))
+  for (auto [op, place] : llvm::zip_equal(ops, places)) {
+    assert(isEqual(factsOf(op, tf32), *found[place]) &&
+           "the op's facts depend on more than its name, properties and types");
     facts[op] = found[place];
+  }
 }
 
 static std::string opName(Operation *op) {

@@ -9,7 +9,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Parallel.h"
-#include <numeric>
 
 using namespace llvm;
 
@@ -22,7 +21,8 @@ namespace {
 constexpr size_t kAtOnce = 8;
 /// The first ones, whose best plan cuts off the others.
 constexpr size_t kFirst = 2;
-/// So many are solved at once: what is found cuts off only those after them.
+/// At most so many are solved at once: what is found cuts off only those after
+/// them.
 constexpr size_t kSolvedAtOnce = 2;
 
 class PlanSearch {
@@ -37,6 +37,18 @@ public:
   std::vector<SearchTrial> tried; // in the order of the search
 
 private:
+  /// A trial on its way to a plan.
+  struct Attempt {
+    const Trial *trial = nullptr;
+    std::unique_ptr<TrialProblem> problem; // until it is solved
+    std::optional<SolvedTrial> solved;
+    // At the first look:
+    bool fits = false;
+    double promised = kIllegal; // seconds
+  };
+
+  void look(Attempt &attempt) const;
+  void solve(MutableArrayRef<Attempt> attempts);
   void tryAll(ArrayRef<Trial> trials);
   void climb();
   double secondsToBeat(const Trial &trial) const;
@@ -106,60 +118,67 @@ void PlanSearch::keepBest(const Trial &trial, SolvedTrial solved) {
   bestTrial = trial;
 }
 
-/// All get a first look, side by side; then what fits and promises most comes
-/// first, since what is found cuts off the others.
-void PlanSearch::tryAll(ArrayRef<Trial> trials) {
-  std::vector<std::unique_ptr<TrialProblem>> problems(trials.size());
-  std::vector<std::optional<SolvedTrial>> solved(trials.size());
-  auto look = [&](size_t i) {
-    double toBeat = secondsToBeat(trials[i]);
-    Expected<std::unique_ptr<TrialProblem>> built =
-        TrialProblem::build(settings, trials[i], toBeat);
-    if (!built) {
-      solved[i].emplace(SolvedTrial{built.takeError()});
-      return;
-    }
-    problems[i] = std::move(*built);
-    problems[i]->look(toBeat);
-  };
-  if (trials.size() == 1)
-    look(0); // its parts have all cores
-  else
-    parallelFor(0, trials.size(), look);
-  std::vector<size_t> order(trials.size());
-  std::iota(order.begin(), order.end(), 0);
-  auto promise = [&](size_t i) {
-    if (!problems[i])
-      return std::pair(true, kIllegal);
-    const Solver::Outlook &outlook = problems[i]->outlook();
-    return std::pair(!outlook.fits, outlook.found * leastShare(trials[i]));
-  };
-  llvm::stable_sort(
-      order, [&](size_t a, size_t b) { return promise(a) < promise(b); });
-  size_t atOnce = anyPlan ? 1 : kSolvedAtOnce;
-  for (ArrayRef<size_t> rest = order; !rest.empty() && !(anyPlan && best);) {
-    // Where memory is short the search is long: what fits cuts that off first.
-    ArrayRef<size_t> next = rest.take_front(atOnce).take_while([&](size_t i) {
-      return promise(i).first == promise(rest.front()).first;
-    });
-    rest = rest.drop_front(next.size());
-    for (size_t i : next)
-      if (problems[i])
-        tellOf(trials[i], problems[i]->problem());
-    parallelFor(0, next.size(), [&](size_t n) {
-      size_t i = next[n];
-      if (problems[i])
-        solved[i].emplace(problems[i]->solve(secondsToBeat(trials[i])));
-      problems[i].reset();
-    });
-    for (size_t i : next) {
-      keepBest(trials[i], std::move(*solved[i]));
-      solved[i].reset();
-    }
+void PlanSearch::look(Attempt &attempt) const {
+  const Trial &trial = *attempt.trial;
+  double toBeat = secondsToBeat(trial);
+  Expected<std::unique_ptr<TrialProblem>> built =
+      TrialProblem::build(settings, trial, toBeat);
+  if (!built) {
+    attempt.solved.emplace(SolvedTrial{built.takeError()});
+    return;
   }
-  for (std::optional<SolvedTrial> &left : solved)
-    if (left)
-      consumeError(left->plan.takeError());
+  attempt.problem = std::move(*built);
+  attempt.problem->look(toBeat);
+  const Solver::Outlook &outlook = attempt.problem->outlook();
+  attempt.fits = outlook.fits;
+  attempt.promised = outlook.found * leastShare(trial);
+}
+
+/// Side by side, with what is known before.
+void PlanSearch::solve(MutableArrayRef<Attempt> attempts) {
+  for (const Attempt &attempt : attempts)
+    if (attempt.problem)
+      tellOf(*attempt.trial, attempt.problem->problem());
+  parallelFor(0, attempts.size(), [&](size_t i) {
+    Attempt &attempt = attempts[i];
+    if (attempt.problem)
+      attempt.solved.emplace(
+          attempt.problem->solve(secondsToBeat(*attempt.trial)));
+    attempt.problem.reset();
+  });
+  for (Attempt &attempt : attempts) {
+    keepBest(*attempt.trial, std::move(*attempt.solved));
+    attempt.solved.reset();
+  }
+}
+
+/// All get a first look, side by side; then what fits and promises most comes
+/// first, since what is found cuts off the others. Where memory is short the
+/// search is long: it waits for all that fits.
+void PlanSearch::tryAll(ArrayRef<Trial> trials) {
+  std::vector<Attempt> attempts(trials.size());
+  for (auto [attempt, trial] : zip_equal(attempts, trials))
+    attempt.trial = &trial;
+  if (attempts.size() == 1)
+    look(attempts.front()); // its parts have all cores
+  else
+    parallelFor(0, attempts.size(), [&](size_t i) { look(attempts[i]); });
+  llvm::stable_sort(attempts, [](const Attempt &a, const Attempt &b) {
+    return std::pair(!a.fits, a.promised) < std::pair(!b.fits, b.promised);
+  });
+  size_t atOnce = anyPlan ? 1 : kSolvedAtOnce;
+  for (MutableArrayRef<Attempt> rest = attempts;
+       !rest.empty() && !(anyPlan && best);) {
+    size_t count = 1;
+    while (count < std::min(atOnce, rest.size()) &&
+           rest[count].fits == rest.front().fits)
+      ++count;
+    solve(rest.take_front(count));
+    rest = rest.drop_front(count);
+  }
+  for (Attempt &left : attempts)
+    if (left.solved)
+      consumeError(left.solved->plan.takeError());
 }
 
 /// Tries the best trial's neighbours, and where none gains the neighbours of

@@ -17,12 +17,12 @@ struct OpStrategy {
 };
 
 /// The strategies of ops by their assignments, made once for all ops that share
-/// their facts.
+/// their facts. Mesh and graph must outlive it; for one thread.
 class StrategyTable {
 public:
   explicit StrategyTable(const Mesh &mesh) : mesh(mesh) {}
   StrategyTable(const StrategyTable &) = delete;
-  /// It stays where it is; nullptr: the assignment is not legal.
+  /// Good as long as the table; nullptr: the assignment is not legal.
   const OpStrategy *find(const GraphOp &op, const Assignment &assignment);
 
 private:

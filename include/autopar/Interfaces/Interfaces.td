@@ -14,7 +14,8 @@ def ShardingRuleOpInterface : OpInterface<"ShardingRuleOpInterface"> {
   let methods = [
     InterfaceMethod<[{
         The factors of the op on its present types, and in which operands it is
-        additive or monotone.
+        additive or monotone. Says the same for ops of one name, properties and
+        types: Planning asks once for all of them.
       }], "::autopar::ShardingRule", "getShardingRule">,
     InterfaceMethod<[{
         Builds the op that one device runs: `operands` are local values,
@@ -45,7 +46,8 @@ def DecomposeOpInterface : OpInterface<"DecomposeOpInterface"> {
       (ins "::mlir::OpBuilder &":$builder)>,
     InterfaceMethod<[{
         How many of the parts reduce over the factor, each on what the one before
-        gave: so often devices combine their statistics when it is split.
+        gave: so often devices combine their statistics when it is split. The
+        same for ops of one name, properties and types.
       }], "int64_t", "getReductionCount">
   ];
 }
@@ -54,7 +56,9 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
   let cppNamespace = "::autopar";
   let description = [{
     What an op costs, in counts, never seconds, and what kernels may do with it.
-    Cost, Schedule and Lowering ask these methods and name no compute op.
+    Cost, Schedule and Lowering ask these methods and name no compute op. They
+    say the same for ops of one name, properties and types: Planning asks once
+    for all of them.
   }];
   let methods = [
     InterfaceMethod<"What the op becomes.", "::autopar::KernelClass", "getKernelClass">,
