@@ -111,8 +111,10 @@ EliminationResult MemorySearch::minimise(size_t cellLimit, const Fixed &fixed) {
   constexpr double kNodeWork = 1000;
   work += result.work + kNodeWork * double(problem.nodes.size());
   isOptimum = result.cost <= result.lowerBound;
+  double rounding = isExact() ? 0 : 1e-12; // outcomes are other sums
   for (const ActiveRow &row : active)
-    result.lowerBound -= row.multiplier * problem.memoryLimit;
+    result.lowerBound -=
+        (1 + rounding) * row.multiplier * double(problem.memoryLimit);
   return result;
 }
 
@@ -161,10 +163,12 @@ std::optional<unsigned> MemorySearch::branchNode(const Fixed &fixed) const {
 }
 
 /// What promises most comes first. Where rows are not exact, their multipliers
-/// lead to a first outcome that fits; without them choices come in the order of
-/// their seconds.
+/// lead to a first outcome that fits; without them, and with that of the
+/// persistent terms, which are exact, bounds hold.
 void MemorySearch::branch() {
-  bool proves = isExact() || active.empty();
+  bool proves = isExact() || all_of(active, [&](const ActiveRow &row) {
+                  return row.row == persistentRow();
+                });
   auto isLater = [](const Branch &a, const Branch &b) {
     return a.lowerBound > b.lowerBound;
   };

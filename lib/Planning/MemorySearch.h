@@ -80,7 +80,7 @@ private:
   void leadByAllRows(std::vector<unsigned> choice);
   bool raiseMultiplier(size_t active, std::vector<unsigned> &choice,
                        bool byRow);
-  void boundByPersistent(double high);
+  double boundByPersistent(double high);
   void branch();
   std::optional<unsigned> branchNode(const Fixed &fixed) const;
   Solution withBound(Solution solution) const {

@@ -148,8 +148,10 @@ void MemorySearch::leadByRows(const std::vector<unsigned> &choice) {
     workLimit = work + options.branchWork;
     branch();
   }
-  boundByPersistent(highest);
+  double multiplier = boundByPersistent(highest);
   active.clear();
+  if (multiplier > 0)
+    active.push_back(activeRow(persistentRow(), multiplier));
 }
 
 /// Whether what is held all the time is too much, whatever is chosen.
@@ -173,8 +175,9 @@ bool MemorySearch::nearlyFits() const {
 /// of all their multipliers. Under each the best choices draw a line (seconds
 /// by multiplier) that no bound is above; those of the last choices that are
 /// too full and that fit meet where the next is tried. `high`: a multiplier
-/// under which choices may fit.
-void MemorySearch::boundByPersistent(double high) {
+/// under which choices may fit. Returns the multiplier of the bound;
+/// 0: that without one.
+double MemorySearch::boundByPersistent(double high) {
   constexpr unsigned kTries = 6;
   constexpr double kGain = 1e-3; // of the bound, that another try is worth
   struct Line {
@@ -189,25 +192,27 @@ void MemorySearch::boundByPersistent(double high) {
   };
   Line full = lineOf(relaxed->choice);
   std::optional<Line> fit;
+  double strongest = 0; // multiplier
   double multiplier = high > 0 ? high : full.seconds / full.excess;
   for (unsigned i = 0; i < kTries && full.excess > 0 && !isCutOff(); ++i) {
     if (fit) {
       multiplier = (fit->seconds - full.seconds) / (full.excess - fit->excess);
       double most = full.seconds + multiplier * full.excess;
       if (multiplier <= 0 || leastShare() * most <= (1 + kGain) * lowerBound)
-        return;
+        break;
     }
     active = {activeRow(persistentRow(), multiplier)};
     EliminationResult result = minimise(options.roughCellLimit);
-    double rounding = 1e-12 * multiplier * double(problem.memoryLimit);
-    lowerBound =
-        std::max(lowerBound, leastShare() * (result.lowerBound - rounding));
+    double bound = leastShare() * result.lowerBound;
+    if (bound > lowerBound)
+      strongest = multiplier;
+    lowerBound = std::max(lowerBound, bound);
     if (result.cost == kIllegal)
-      return;
+      break;
     offer(result.choice);
     Line line = lineOf(result.choice);
     if (fit && (line == full || line == *fit))
-      return; // nothing is below both
+      break; // nothing is below both
     if (line.excess > 0) {
       full = line;
       multiplier *= 8;
@@ -215,6 +220,7 @@ void MemorySearch::boundByPersistent(double high) {
       fit = line;
     }
   }
+  return strongest;
 }
 
 } // namespace autopar
