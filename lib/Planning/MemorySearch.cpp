@@ -104,17 +104,20 @@ CostGraph MemorySearch::graphOf(const Fixed &fixed) const {
 
 /// Its lower bound is one for all that fits.
 EliminationResult MemorySearch::minimise(size_t cellLimit, const Fixed &fixed) {
-  EliminationResult result =
-      eliminate(graphOf(fixed), cellLimit,
-                active.empty() ? cutoff / leastShare() : kIllegal, &messages);
+  // What the sum of seconds and multipliers may lose to rounding, which only
+  // outcomes, summed up otherwise, tell from nothing.
+  double rounding = isExact() ? 0 : 1e-12;
+  double allowance = 0; // for what fits
+  for (const ActiveRow &row : active)
+    allowance += (1 + rounding) * row.multiplier * double(problem.memoryLimit);
+  EliminationResult result = eliminate(
+      graphOf(fixed), cellLimit,
+      isBound() ? cutoff / leastShare() + allowance : kIllegal, &messages);
   // Small tables cost more than their cells.
   constexpr double kNodeWork = 1000;
   work += result.work + kNodeWork * double(problem.nodes.size());
   isOptimum = result.cost <= result.lowerBound;
-  double rounding = isExact() ? 0 : 1e-12; // outcomes are other sums
-  for (const ActiveRow &row : active)
-    result.lowerBound -=
-        (1 + rounding) * row.multiplier * double(problem.memoryLimit);
+  result.lowerBound -= allowance;
   return result;
 }
 
@@ -166,9 +169,7 @@ std::optional<unsigned> MemorySearch::branchNode(const Fixed &fixed) const {
 /// lead to a first outcome that fits; without them, and with that of the
 /// persistent terms, which are exact, bounds hold.
 void MemorySearch::branch() {
-  bool proves = isExact() || all_of(active, [&](const ActiveRow &row) {
-                  return row.row == persistentRow();
-                });
+  bool proves = isExact() || isBound();
   auto isLater = [](const Branch &a, const Branch &b) {
     return a.lowerBound > b.lowerBound;
   };
@@ -213,8 +214,9 @@ void MemorySearch::branch() {
   }
   for (const Branch &rest : open)
     openBound = std::min(openBound, rest.lowerBound);
-  if (best && proves)
-    lowerBound = std::max(lowerBound, std::min(openBound, best->seconds));
+  if (proves)
+    lowerBound = std::max(lowerBound,
+                          std::min(openBound, best ? best->seconds : kIllegal));
 }
 
 //===----------------------------------------------------------------------===//
@@ -287,7 +289,8 @@ Expected<Solution> MemorySearch::run(double cutoffSeconds) {
     branch();
   }
   if (!best)
-    return make_error<NotEnoughMemory>(memoryLimit(), leastBytes.value_or(0));
+    return make_error<NotEnoughMemory>(memoryLimit(), leastBytes.value_or(0),
+                                       isHopeless() ? kIllegal : lowerBound);
   return withBound(*best);
 }
 

@@ -5,6 +5,7 @@
 
 #include "autopar/Planning/Elimination.h"
 #include "autopar/Planning/Solver.h"
+#include "llvm/ADT/STLExtras.h"
 #include <map>
 
 namespace autopar {
@@ -38,6 +39,15 @@ private:
     double lowerBound;
     Fixed fixed;
     std::vector<unsigned> choice;
+  };
+
+  /// Seconds of choices by the multiplier of a row: without one, and how they
+  /// grow with it, by the bytes above the limit.
+  struct Line {
+    double seconds, excess;
+    bool operator==(const Line &o) const {
+      return seconds == o.seconds && excess == o.excess;
+    }
   };
 
   EliminationResult minimise(size_t cellLimit, const Fixed &fixed = {});
@@ -81,6 +91,14 @@ private:
   bool raiseMultiplier(size_t active, std::vector<unsigned> &choice,
                        bool byRow);
   double boundByPersistent(double high);
+  Line persistentLine(llvm::ArrayRef<unsigned> choice) const;
+  /// Whether no multiplier is of a row that outcomes may not hold: bounds and
+  /// cutoffs are then those of outcomes.
+  bool isBound() const {
+    return llvm::all_of(active, [&](const ActiveRow &row) {
+      return row.row == persistentRow();
+    });
+  }
   void branch();
   std::optional<unsigned> branchNode(const Fixed &fixed) const;
   Solution withBound(Solution solution) const {

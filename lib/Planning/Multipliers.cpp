@@ -37,7 +37,7 @@ bool MemorySearch::raiseMultiplier(size_t index, std::vector<unsigned> &choice,
     double bound = leastShare() * result.lowerBound;
     if (isExact())
       lowerBound = std::max(lowerBound, bound);
-    else if (row != sumOfRows()) // which fits where no row needs to
+    else if (problem.memoryLimit && row != sumOfRows()) // fits before any row
       estimate = std::max(estimate, bound);
     isFound = result.cost < kIllegal;
     if (!isFound)
@@ -171,36 +171,34 @@ bool MemorySearch::nearlyFits() const {
   return !leastBytes || double(*leastBytes) <= kNear * double(memoryLimit());
 }
 
-/// The bound of the persistent terms, which every outcome holds: the greatest
-/// of all their multipliers. Under each the best choices draw a line (seconds
-/// by multiplier) that no bound is above; those of the last choices that are
-/// too full and that fit meet where the next is tried. `high`: a multiplier
-/// under which choices may fit. Returns the multiplier of the bound;
-/// 0: that without one.
+MemorySearch::Line
+MemorySearch::persistentLine(ArrayRef<unsigned> choice) const {
+  int64_t bytes = problem.persistentBytes(choice);
+  return {problem.secondsOf(choice), double(bytes - problem.memoryLimit)};
+}
+
+/// The bound of the persistent terms, which every outcome holds, under the best
+/// of a few multipliers. Under each the best choices draw a line (seconds by
+/// multiplier) that no bound is above; those of the last choices that are too
+/// full and that fit meet where the next is tried. Without a `high` under which
+/// choices may fit (0) it is raised until they do. Returns the multiplier of
+/// the bound; 0: that without one.
 double MemorySearch::boundByPersistent(double high) {
   constexpr unsigned kTries = 6;
   constexpr double kGain = 1e-3; // of the bound, that another try is worth
-  struct Line {
-    double seconds, excess; // at no multiplier; its slope, in bytes
-    bool operator==(const Line &o) const {
-      return seconds == o.seconds && excess == o.excess;
-    }
-  };
-  auto lineOf = [&](ArrayRef<unsigned> choice) {
-    return Line{problem.secondsOf(choice),
-                double(problem.persistentBytes(choice) - problem.memoryLimit)};
-  };
-  Line full = lineOf(relaxed->choice);
+  constexpr double kRaise = 8;
+  Line full = persistentLine(relaxed->choice);
+  if (problem.memoryLimit == 0 || full.excess <= 0)
+    return 0;
   std::optional<Line> fit;
-  double strongest = 0; // multiplier
-  double multiplier = high > 0 ? high : full.seconds / full.excess;
-  for (unsigned i = 0; i < kTries && full.excess > 0 && !isCutOff(); ++i) {
-    if (fit) {
+  double strongest = 0,
+         multiplier = high > 0 ? high : full.seconds / full.excess;
+  for (unsigned i = 0; i < kTries && !isCutOff(); ++i) {
+    if (fit)
       multiplier = (fit->seconds - full.seconds) / (full.excess - fit->excess);
-      double most = full.seconds + multiplier * full.excess;
-      if (multiplier <= 0 || leastShare() * most <= (1 + kGain) * lowerBound)
-        break;
-    }
+    double most = fit ? full.seconds + multiplier * full.excess : kIllegal;
+    if (multiplier <= 0 || leastShare() * most <= (1 + kGain) * lowerBound)
+      break;
     active = {activeRow(persistentRow(), multiplier)};
     EliminationResult result = minimise(options.roughCellLimit);
     double bound = leastShare() * result.lowerBound;
@@ -210,15 +208,14 @@ double MemorySearch::boundByPersistent(double high) {
     if (result.cost == kIllegal)
       break;
     offer(result.choice);
-    Line line = lineOf(result.choice);
+    Line line = persistentLine(result.choice);
     if (fit && (line == full || line == *fit))
-      break; // nothing is below both
-    if (line.excess > 0) {
-      full = line;
-      multiplier *= 8;
-    } else {
+      break; // the same again
+    if (line.excess <= 0)
       fit = line;
-    }
+    else
+      full = line;
+    multiplier *= kRaise;
   }
   return strongest;
 }

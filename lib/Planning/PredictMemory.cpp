@@ -228,16 +228,23 @@ unsigned MemoryPredictor::read(int64_t number, unsigned value,
 // Work
 //===----------------------------------------------------------------------===//
 
-/// A reshape outside of kernels: its result names the operand's memory.
+/// A reshape outside of kernels: its result names the operand's memory, where
+/// no reshard makes a copy.
 void MemoryPredictor::name(const Launch &launch) {
+  StageWork &stage = stages[launch.stage];
   unsigned op = launch.ops.front();
+  unsigned operand = graph.ops[op].operands.front();
   unsigned buffer =
-      read(launch.stage, graph.ops[op].operands.front(),
-           launches.shardings(op).operands.front(), /*fused=*/false);
-  for (unsigned result : graph.ops[op].results)
-    stages[launch.stage].places[result] =
-        reshard(launch.stage, buffer, result, given(result), shardingOf(result),
-                /*fused=*/false);
+      read(launch.stage, operand, launches.shardings(op).operands.front(),
+           /*fused=*/false);
+  auto origin = stage.persistent.find(place(launch.stage, operand));
+  for (unsigned result : graph.ops[op].results) {
+    unsigned made = reshard(launch.stage, buffer, result, given(result),
+                            shardingOf(result), /*fused=*/false);
+    stage.places[result] = made;
+    if (origin != stage.persistent.end() && made != origin->first)
+      stage.plain.insert(origin->second);
+  }
 }
 
 /// As packingOf in Dialect/LibraryCall.h has it of kernels.

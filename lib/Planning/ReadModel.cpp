@@ -198,12 +198,10 @@ static GraphOpFacts factsOf(Operation *op, bool tf32) {
 
 [[maybe_unused]] static bool isEqual(const GraphOpFacts &a,
                                      const GraphOpFacts &b) {
-  auto key = [](const GraphOpFacts &facts) {
-    return std::make_tuple(facts.signature, facts.likeness,
-                           toString(facts.rule), facts.kernel, facts.flops,
-                           facts.flopsKind, facts.reductions);
-  };
-  return key(a) == key(b) && a.alike == b.alike;
+  return a.signature == b.signature && a.likeness == b.likeness &&
+         toString(a.rule) == toString(b.rule) && a.kernel == b.kernel &&
+         a.flops == b.flops && a.flopsKind == b.flopsKind &&
+         a.reductions == b.reductions && a.alike == b.alike;
 }
 
 /// What the facts depend on, as the interfaces promise.

@@ -135,6 +135,7 @@ Expected<Plan> TrialProblem::solvePlan(double secondsToBeat) {
           return Error(std::move(what));
         },
         [&](std::unique_ptr<NotEnoughMemory> what) {
+          lowerBound = what->lowerBound;
           // Nothing was cut into stages, which may have a reason of its own.
           return what->leastBytes > 0 || complaint.empty()
                      ? Error(std::move(what))

@@ -53,11 +53,13 @@ struct NothingCheaper : llvm::ErrorInfo<NothingCheaper> {
 };
 
 /// No choices within the limit were found; the least bytes that were, 0 where
-/// that is not known.
+/// that is not known. Those that there may be take no less than `lowerBound`;
+/// kIllegal: there are none.
 struct NotEnoughMemory : llvm::ErrorInfo<NotEnoughMemory> {
   static char ID;
-  NotEnoughMemory(int64_t limitBytes, int64_t leastBytes)
-      : limitBytes(limitBytes), leastBytes(leastBytes) {}
+  NotEnoughMemory(int64_t limitBytes, int64_t leastBytes, double lowerBound = 0)
+      : limitBytes(limitBytes), leastBytes(leastBytes), lowerBound(lowerBound) {
+  }
   void log(llvm::raw_ostream &os) const override;
   std::error_code convertToErrorCode() const override {
     return llvm::inconvertibleErrorCode();
@@ -68,6 +70,7 @@ struct NotEnoughMemory : llvm::ErrorInfo<NotEnoughMemory> {
            (other.leastBytes == 0 || leastBytes < other.leastBytes);
   }
   int64_t limitBytes, leastBytes;
+  double lowerBound; // seconds
 };
 
 /// The choices of a problem, in two looks: a first one without regard to memory

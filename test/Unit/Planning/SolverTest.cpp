@@ -246,24 +246,33 @@ static double bestOutcome(const Problem &problem, const Outcomes &outcomes) {
   return best;
 }
 
-/// What counts is what choices come to: more or less bytes than rows say, and
-/// from half of the seconds upwards.
+/// What is held all the time, and more or less than rows say beside that; from
+/// half of the seconds upwards. `problem` must outlive them.
+static Outcomes randomOutcomes(const Problem &problem, unsigned seed) {
+  Outcomes outcomes;
+  outcomes.leastShare = seed % 2 ? 1 : 0.5;
+  outcomes.memoryLimit = problem.memoryLimit;
+  outcomes.of = [&problem, seed](ArrayRef<unsigned> choice) -> Outcome {
+    unsigned mark = 0;
+    for (unsigned c : choice)
+      mark = 5 * mark + c;
+    double share = seed % 2 ? 1 : 0.5 + 0.1 * (mark % 7);
+    int64_t held = problem.persistentBytes(choice);
+    int64_t beside = problem.peakBytes(choice) - held;
+    return {problem.secondsOf(choice) * share,
+            held + beside * int64_t(3 + mark % 4) / 4};
+  };
+  return outcomes;
+}
+
+/// What counts is what choices come to.
 TEST(Solver, OutcomesTakeThePlaceOfEstimates) {
   unsigned solved = 0, misled = 0;
-  for (unsigned seed = 0; seed < 200; ++seed) {
+  for (unsigned seed = 0; seed < 400; ++seed) {
     Problem problem = randomProblem(seed, /*memory=*/true);
-    problem.persistent.clear();
-    Outcomes outcomes;
-    outcomes.leastShare = seed % 2 ? 1 : 0.5;
-    outcomes.memoryLimit = problem.memoryLimit;
-    outcomes.of = [&](ArrayRef<unsigned> choice) -> Outcome {
-      unsigned mark = 0;
-      for (unsigned c : choice)
-        mark = 5 * mark + c;
-      double share = seed % 2 ? 1 : 0.5 + 0.1 * (mark % 7);
-      return {problem.secondsOf(choice) * share,
-              problem.peakBytes(choice) * int64_t(3 + mark % 4) / 4};
-    };
+    if (seed % 4 < 2)
+      problem.persistent.clear();
+    Outcomes outcomes = randomOutcomes(problem, seed);
     double best = bestOutcome(problem, outcomes);
     Expected<Solution> found = Solver(problem, {}, outcomes).solve();
     ASSERT_EQ(bool(found), best < kIllegal) << "seed " << seed;
@@ -279,8 +288,37 @@ TEST(Solver, OutcomesTakeThePlaceOfEstimates) {
     EXPECT_EQ(outcome.bytes, found->peakBytes) << "seed " << seed;
     misled += problem.peakBytes(found->choice) > problem.memoryLimit;
   }
+  EXPECT_GT(solved, 200u);
+  EXPECT_GT(misled, 20u);
+}
+
+/// Of what there was no time to search, too, and where rows have no limit.
+TEST(Solver, BoundsOfOutcomesHold) {
+  unsigned solved = 0, without = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    Problem problem = randomProblem(seed, /*memory=*/true);
+    Outcomes outcomes = randomOutcomes(problem, seed);
+    double best = bestOutcome(problem, outcomes);
+    if (seed % 4 < 2)
+      problem.memoryLimit = 0; // of some devices it is not known
+    SolverOptions options;
+    options.branchWork = options.multiplierWork = seed % 8 < 4 ? 0 : 1e5;
+    Expected<Solution> found = Solver(problem, options, outcomes).solve();
+    double lowerBound = 0;
+    if (found) {
+      lowerBound = found->lowerBound;
+      EXPECT_GE(found->seconds, best) << "seed " << seed;
+    } else {
+      handleAllErrors(found.takeError(), [&](const NotEnoughMemory &shortage) {
+        lowerBound = shortage.lowerBound;
+      });
+    }
+    ++(found ? solved : without);
+    EXPECT_GE(lowerBound, 0) << "seed " << seed;
+    EXPECT_LE(lowerBound, best * (1 + 1e-9)) << "seed " << seed;
+  }
   EXPECT_GT(solved, 100u);
-  EXPECT_GT(misled, 10u);
+  EXPECT_GT(without, 20u);
 }
 
 /// A solution that costs as much as what is known is of no interest.
