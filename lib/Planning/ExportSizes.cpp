@@ -224,7 +224,7 @@ void SizeReader::readLayers() {
   for (const SmallVector<unsigned> &layer : layers) {
     int64_t stage = plan.ops[layer.front()].stage;
     ++sizes.layersOfStage[stage];
-    auto next = find_if(
+    const auto *next = find_if(
         layer, [&](unsigned op) { return plan.ops[op].stage != stage; });
     if (next != layer.end())
       cut.add(plan.ops[*next].name);

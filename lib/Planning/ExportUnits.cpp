@@ -68,7 +68,7 @@ Role ExportUnits::roleOf(unsigned subAxis) const {
         if (std::optional<Outcome> outcome = outcomeOf(op, subAxis))
           if (*outcome != Outcome::Experts)
             ++votes[unsigned(roleOf(op, *outcome))];
-    auto most = llvm::max_element(votes);
+    auto *most = llvm::max_element(votes);
     if (*most > 0)
       return Role(most - votes.begin());
   }
