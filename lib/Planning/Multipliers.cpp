@@ -37,8 +37,9 @@ bool MemorySearch::raiseMultiplier(size_t index, std::vector<unsigned> &choice,
     double bound = leastShare() * result.lowerBound;
     if (isExact())
       lowerBound = std::max(lowerBound, bound);
-    else if (problem.memoryLimit && row != sumOfRows()) // fits before any row
-      estimate = std::max(estimate, bound);
+    else if (problem.memoryLimit && row != sumOfRows())
+      estimate =
+          std::max(estimate, bound); // the sum fits where no row needs to
     isFound = result.cost < kIllegal;
     if (!isFound)
       return false;
