@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "autopar/Pipeline/Phases.h"
+#include "autopar/Dialect/Canonicalizer.h"
 #include "autopar/Frontend/Passes.h"
 #include "autopar/Lowering/Passes.h"
 #include "autopar/Partition/Passes.h"
@@ -43,7 +44,7 @@ std::optional<Phase> parsePhase(llvm::StringRef name) {
 static void buildImportPhase(OpPassManager &manager) {
   // Shape arithmetic is folded already; what exporters leave (double
   // transposes, reshapes of reshapes) goes before anything is moved.
-  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCanonicalizer());
   manager.addPass(createCSEPass());
 }
 
@@ -58,12 +59,12 @@ static void buildTrainingPhase(OpPassManager &manager) {
   manager.addPass(createAccumulateGradients());
   manager.addPass(createAddOptimizer());
   // Derivatives are built without looking around.
-  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCanonicalizer());
   manager.addPass(createCSEPass());
   manager.addPass(createCheckNumerics());
   // Weights that are only re-ordered or folded are computed at load.
   manager.addPass(createMoveToSetup());
-  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCanonicalizer());
   manager.addPass(createCSEPass());
 }
 

@@ -17,7 +17,7 @@ static SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
 /// The strides of an element's dimensions; nullopt if they are not known.
 static std::optional<SmallVector<int64_t>> stridesOf(ShapedType type) {
   auto memref = dyn_cast<MemRefType>(type);
-  if (!memref)
+  if (!memref || memref.getLayout().isIdentity())
     return rowMajorStrides(type.getShape());
   SmallVector<int64_t> strides;
   int64_t offset = 0;

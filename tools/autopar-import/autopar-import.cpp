@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RunModel.h"
+#include "autopar/Dialect/Canonicalizer.h"
 #include "autopar/Frontend/OnnxImporter.h"
 #include "autopar/Frontend/Passes.h"
 #include "mlir/IR/MLIRContext.h"
@@ -79,7 +80,7 @@ int main(int argc, char **argv) {
     return 1;
   mlir::PassManager passes(&context);
   if (prepare) {
-    passes.addPass(mlir::createCanonicalizerPass());
+    passes.addPass(autopar::createCanonicalizer());
     passes.addPass(mlir::createCSEPass());
     passes.addPass(autopar::createMoveToSetup());
   }

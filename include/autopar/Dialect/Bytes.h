@@ -23,9 +23,11 @@ inline int64_t bytesOf(mlir::Type type) {
 /// first one of the buffer, which is not 0 if the buffer is a part of it.
 inline int64_t elementOffset(mlir::Type type) {
   auto memref = llvm::dyn_cast<mlir::MemRefType>(type);
+  if (!memref || memref.getLayout().isIdentity())
+    return 0;
   llvm::SmallVector<int64_t> strides;
   int64_t offset = 0;
-  bool known = memref && succeeded(memref.getStridesAndOffset(strides, offset));
+  bool known = succeeded(memref.getStridesAndOffset(strides, offset));
   return known && !mlir::ShapedType::isDynamic(offset) ? offset : 0;
 }
 

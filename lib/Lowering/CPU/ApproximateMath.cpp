@@ -65,9 +65,17 @@ void scaleDenormals(math::LogOp log) {
 struct ApproximateMathPass : impl::ApproximateMathBase<ApproximateMathPass> {
   void runOnOperation() override {
     getOperation()->walk(scaleDenormals);
+    SmallVector<Operation *> functions;
+    getOperation()->walk([&](Operation *op) {
+      if (approximated(op->getName().getStringRef()))
+        functions.push_back(op);
+    });
     RewritePatternSet patterns(&getContext());
     populateMathPolynomialApproximationPatterns(patterns, approximated);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(applyOpPatternsGreedily(
+            functions, std::move(patterns),
+            GreedyRewriteConfig().setStrictness(
+                GreedyRewriteStrictness::ExistingAndNewOps))))
       signalPassFailure();
   }
 };

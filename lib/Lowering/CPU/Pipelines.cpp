@@ -1,5 +1,6 @@
 //===- Pipelines.cpp - The order of the CPU lowering's passes -------------===//
 
+#include "autopar/Dialect/Canonicalizer.h"
 #include "autopar/Lowering/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -16,7 +17,7 @@ void buildLowerToCpuPipeline(OpPassManager &manager) {
   manager.addPass(createLowerToCpu());
   manager.addPass(createShareKernels());
   // Duplicate index arithmetic goes before functions become polynomials.
-  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCanonicalizer());
   manager.addPass(createCSEPass());
   manager.addPass(createTransposeTiles());
   manager.addPass(createLimitUnrolling());

@@ -1,6 +1,7 @@
 //===- KernelsToNvvm.cpp - The passes for kernels of a GPU ----------------===//
 
 #include "KernelsToNvvm.h"
+#include "autopar/Dialect/Canonicalizer.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Transforms/Passes.h"
@@ -11,7 +12,7 @@ namespace autopar {
 
 void buildKernelsToNvvmPipeline(OpPassManager &manager) {
   OpPassManager &kernels = manager.nest<mlir::gpu::GPUModuleOp>();
-  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCanonicalizer());
   kernels.addPass(createCSEPass());
   kernels.addPass(createSCFToControlFlowPass());
   // Functions of math become calls of libdevice, what is left intrinsics.

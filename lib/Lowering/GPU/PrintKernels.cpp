@@ -2,6 +2,7 @@
 
 #include "CudaKernelPrinter.h"
 #include "CudaSource.h"
+#include "autopar/Dialect/Canonicalizer.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSet.h"
@@ -38,7 +39,7 @@ simplified(mlir::gpu::GPUModuleOp kernels) {
   OwningOpRef<mlir::gpu::GPUModuleOp> copy(kernels.clone());
   PassManager manager(kernels.getContext(),
                       mlir::gpu::GPUModuleOp::getOperationName());
-  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCanonicalizer());
   manager.addPass(createCSEPass());
   if (failed(manager.run(*copy)))
     return {};

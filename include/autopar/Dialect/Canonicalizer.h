@@ -1,0 +1,25 @@
+//===- Canonicalizer.h - MLIR's canonicalizer for our regions ---*- C++ -*-===//
+
+#ifndef AUTOPAR_DIALECT_CANONICALIZER_H
+#define AUTOPAR_DIALECT_CANONICALIZER_H
+
+#include "mlir/Pass/Pass.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace autopar {
+
+/// MLIR's canonicalizer without its simplification of control flow, which walks
+/// all regions again: until kernels become control flow each region has one
+/// block, and dead ops go with the patterns.
+inline std::unique_ptr<mlir::Pass> createCanonicalizer() {
+  return mlir::createCanonicalizerPass(
+      mlir::GreedyRewriteConfig()
+          .setUseTopDownTraversal(true)
+          .setRegionSimplificationLevel(
+              mlir::GreedySimplifyRegionLevel::Disabled));
+}
+
+} // namespace autopar
+
+#endif // AUTOPAR_DIALECT_CANONICALIZER_H
