@@ -12,7 +12,7 @@ BucketElimination::BucketElimination(const CostGraph &graph,
                                      const Domains &domains)
     : domains(domains), tablesOf(graph.nodes.size()),
       neighbours(graph.nodes.size()), eliminated(graph.nodes.size(), false),
-      queued(graph.nodes.size(), -1) {
+      kept(graph.nodes.size(), false), queued(graph.nodes.size(), -1) {
   for (const auto &[index, node] : enumerate(graph.nodes)) {
     CostTable table{{unsigned(index)}, {}};
     for (unsigned choice : domains[index])
@@ -86,7 +86,7 @@ void BucketElimination::requeue(unsigned node, size_t maxNeighbours) {
   if (queued[node] >= 0)
     queue.erase({queued[node], node});
   queued[node] = -1;
-  if (eliminated[node] || neighbours[node].size() > maxNeighbours)
+  if (eliminated[node] || kept[node] || neighbours[node].size() > maxNeighbours)
     return;
   queued[node] = costOf(node);
   queue.insert({queued[node], node});

@@ -26,6 +26,8 @@ public:
   /// number above `enough`.
   double largestTable(double enough) const;
   void eliminateAll();
+  /// eliminateChains leaves this node.
+  void keep(unsigned node) { kept[node] = true; }
   /// Eliminates nodes of at most two neighbours: what is left has costs of
   /// nodes and of pairs of them again.
   void eliminateChains(size_t cellLimit);
@@ -62,7 +64,7 @@ private:
   std::vector<CostTable> tables;
   std::vector<std::set<unsigned>> tablesOf;   // per node
   std::vector<std::set<unsigned>> neighbours; // per node
-  std::vector<bool> eliminated;               // per node
+  std::vector<bool> eliminated, kept;         // per node
   std::vector<Decision> decisions;
   /// Nodes by what eliminating them costs.
   std::set<std::pair<double, unsigned>> queue;

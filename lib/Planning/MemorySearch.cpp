@@ -19,8 +19,13 @@ using namespace llvm;
 
 namespace autopar {
 
-/// In larger problems branch and bound gets nowhere.
-static constexpr size_t kSmallProblem = 100;
+/// In larger problems branch and bound finds no first outcome that fits, and
+/// proves nothing.
+static constexpr size_t kSmallProblem = 100, kMostToProve = 1000;
+
+bool MemorySearch::mayProve() const {
+  return problem.nodes.size() <= kMostToProve;
+}
 
 MemorySearch::MemorySearch(const Problem &problem, const SolverOptions &options,
                            std::optional<Outcomes> outcomes)
@@ -110,12 +115,17 @@ EliminationResult MemorySearch::minimise(size_t cellLimit, const Fixed &fixed) {
   double allowance = 0; // for what fits
   for (const ActiveRow &row : active)
     allowance += (1 + rounding) * row.multiplier * double(problem.memoryLimit);
-  EliminationResult result = eliminate(
-      graphOf(fixed), cellLimit,
-      isBound() ? cutoff / leastShare() + allowance : kIllegal, &messages);
-  // Small tables cost more than their cells.
-  constexpr double kNodeWork = 1000;
-  work += result.work + kNodeWork * double(problem.nodes.size());
+  bool isOfCore = core && isBound() && core->mayFix(fixed);
+  double enough = isOfCore && best ? std::min(best->seconds, cutoff) : cutoff;
+  double limit = isBound() ? enough / leastShare() + allowance : kIllegal;
+  EliminationResult result =
+      isOfCore ? core->minimise(active.empty() ? 0 : active.front().multiplier,
+                                fixed, cellLimit, limit)
+               : eliminate(graphOf(fixed), cellLimit, limit, &messages);
+  // Small tables cost more than their cells, and messages more than tables.
+  constexpr double kNodeWork = 1000, kCoreNodeWork = 6000;
+  work += result.work + (isOfCore ? kCoreNodeWork * double(core->size())
+                                  : kNodeWork * double(problem.nodes.size()));
   isOptimum = result.cost <= result.lowerBound;
   result.lowerBound -= allowance;
   return result;
@@ -135,6 +145,8 @@ Outcome MemorySearch::outcomeOf(const std::vector<unsigned> &choice) {
 }
 
 void MemorySearch::offer(const std::vector<unsigned> &choice) {
+  if (best && !mayBeBetter(choice))
+    return;
   Outcome outcome = outcomeOf(choice);
   if (outcome.seconds < kIllegal)
     leastBytes = std::min(leastBytes.value_or(outcome.bytes), outcome.bytes);
@@ -143,20 +155,76 @@ void MemorySearch::offer(const std::vector<unsigned> &choice) {
   best = Solution{choice, outcome.seconds, outcome.bytes, 0};
 }
 
+/// Whether an outcome, which takes no less than its share of the problem's
+/// seconds and holds the persistent terms, may be a better one.
+bool MemorySearch::mayBeBetter(ArrayRef<unsigned> choice) const {
+  return leastShare() * problem.secondsOf(choice) < best->seconds &&
+         (problem.memoryLimit == 0 ||
+          problem.persistentBytes(choice) <= problem.memoryLimit);
+}
+
 //===----------------------------------------------------------------------===//
 // Branch and bound
 //===----------------------------------------------------------------------===//
 
-/// The node whose choices differ most in bytes, or else any that is open.
+/// As minimise(), and where the persistent terms bind, under the multiplier of
+/// theirs that bounds best what is left to choose: a few are tried, from
+/// `multiplier` on, which becomes that of the bound.
+EliminationResult MemorySearch::minimiseFixed(const Fixed &fixed,
+                                              double &multiplier) {
+  bool isTuned = multiplier > 0 && !isExact() && isBound();
+  if (isTuned)
+    active = {activeRow(persistentRow(), multiplier)};
+  EliminationResult strongest = minimise(options.cellLimit, fixed);
+  EliminationResult last = strongest;
+  std::optional<Line> full, fit;
+  double tried = multiplier;
+  constexpr unsigned kTries = 3;
+  for (unsigned i = 0; isTuned && i < kTries && last.cost < kIllegal; ++i) {
+    if (leastShare() * strongest.lowerBound >=
+        std::min(best ? best->seconds : kIllegal, cutoff))
+      break;
+    Line line = persistentLine(last.choice);
+    std::optional<Line> &side = line.excess > 0 ? full : fit;
+    if (side == line)
+      break; // nothing new comes
+    side = line;
+    if (tried == 0 && line.excess <= 0)
+      break; // nothing binds
+    if (!full)
+      tried = 0;
+    else if (!fit)
+      tried *= 2;
+    else
+      tried = (fit->seconds - full->seconds) / (full->excess - fit->excess);
+    if (tried < 0)
+      break;
+    active = {activeRow(persistentRow(), tried)};
+    last = minimise(options.cellLimit, fixed);
+    if (last.lowerBound > strongest.lowerBound) {
+      strongest = last;
+      multiplier = tried;
+    }
+  }
+  return strongest;
+}
+
+/// The node whose choices differ most in bytes, or else any that is open: of
+/// outcomes, which hold the persistent terms as they are, in theirs first.
 std::optional<unsigned> MemorySearch::branchNode(const Fixed &fixed) const {
+  std::vector<int64_t> counts(problem.nodes.size(), 0);
+  if (!isExact())
+    for (const MemoryTerm &term : problem.persistent)
+      counts[term.index] = term.count;
   std::optional<unsigned> widest;
-  int64_t widestRange = -1;
+  std::pair<int64_t, int64_t> widestRange(-1, -1);
   for (const auto &[index, node] : enumerate(problem.nodes)) {
     if (fixed.count(index) || node.choices() == 1)
       continue;
-    int64_t range = 0;
+    int64_t bytes = 0;
     if (!node.bytes.empty())
-      range = *llvm::max_element(node.bytes) - *llvm::min_element(node.bytes);
+      bytes = *llvm::max_element(node.bytes) - *llvm::min_element(node.bytes);
+    std::pair<int64_t, int64_t> range(counts[index] * bytes, bytes);
     if (range > widestRange) {
       widest = index;
       widestRange = range;
@@ -175,8 +243,8 @@ void MemorySearch::branch() {
   };
   std::vector<Branch> open;
   double openBound = kIllegal; // of branches where nothing was found
-  auto add = [&](Fixed fixed) {
-    EliminationResult result = minimise(options.cellLimit, fixed);
+  auto add = [&](Fixed fixed, double multiplier) {
+    EliminationResult result = minimiseFixed(fixed, multiplier);
     double bound = leastShare() * result.lowerBound;
     if (result.cost == kIllegal) { // none there are, or none were found
       openBound = std::min(openBound, bound);
@@ -187,10 +255,16 @@ void MemorySearch::branch() {
       return;
     }
     offer(result.choice);
-    open.push_back({bound, std::move(fixed), std::move(result.choice)});
+    open.push_back(
+        {bound, std::move(fixed), std::move(result.choice), multiplier});
     std::push_heap(open.begin(), open.end(), isLater);
   };
-  add({});
+  double multiplier = active.empty() ? 0 : active.front().multiplier;
+  if (multiplier > 0 && !isExact() && isBound()) {
+    active.clear();
+    core = std::make_unique<PersistentCore>(problem, graphOf({}));
+  }
+  add({}, multiplier);
   while (!open.empty() && work < workLimit && (proves || !best)) {
     std::pop_heap(open.begin(), open.end(), isLater);
     Branch next = std::move(open.back());
@@ -203,17 +277,21 @@ void MemorySearch::branch() {
     if (!node)
       continue;
     for (unsigned other = 0; other < problem.nodes[*node].choices(); ++other)
-      if (other != next.choice[*node]) {
+      if (other != next.choice[*node] || multiplier > 0) {
         Fixed fixed = next.fixed;
         fixed[*node] = other;
-        add(std::move(fixed));
+        add(std::move(fixed),
+            next.multiplier > 0 ? next.multiplier : multiplier);
       }
+    if (multiplier > 0)
+      continue; // under another one its bound may be more
     next.fixed[*node] = next.choice[*node];
     open.push_back(std::move(next));
     std::push_heap(open.begin(), open.end(), isLater);
   }
   for (const Branch &rest : open)
     openBound = std::min(openBound, rest.lowerBound);
+  core.reset();
   if (proves)
     lowerBound = std::max(lowerBound,
                           std::min(openBound, best ? best->seconds : kIllegal));
@@ -248,7 +326,12 @@ void MemorySearch::relaxFully() {
 bool MemorySearch::isOpen() const {
   if (!best)
     return true;
-  return isSmall() && best->seconds - lowerBound > 1e-9 * best->seconds;
+  return mayProve() && best->seconds - lowerBound > 1e-9 * best->seconds;
+}
+
+/// Whether branch and bound may prove something of outcomes, or find the first.
+bool MemorySearch::isWorthProof() const {
+  return !isHopeless() && (isSmall() || (mayProve() && (best || isCutOff())));
 }
 
 Expected<Solution> MemorySearch::run(double cutoffSeconds) {
@@ -282,12 +365,15 @@ Expected<Solution> MemorySearch::run(double cutoffSeconds) {
     std::vector<unsigned> choice = relaxed->choice;
     isExact() ? findMultipliers(choice) : leadByRows(choice);
   }
-  if (isCutOff() && !(best && best->seconds < cutoff))
+  auto nothingFound = [&] { return !(best && best->seconds < cutoff); };
+  if (lowerBound >= cutoff && nothingFound())
     return make_error<NothingCheaper>(lowerBound);
-  if (isOpen() && (isExact() || (isSmall() && !isHopeless()))) {
+  if (isOpen() && (isExact() || isWorthProof())) {
     workLimit = work + options.branchWork;
     branch();
   }
+  if (isCutOff() && nothingFound())
+    return make_error<NothingCheaper>(lowerBound);
   if (!best)
     return make_error<NotEnoughMemory>(memoryLimit(), leastBytes.value_or(0),
                                        isHopeless() ? kIllegal : lowerBound);

@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_LIB_PLANNING_MEMORYSEARCH_H
 #define AUTOPAR_LIB_PLANNING_MEMORYSEARCH_H
 
-#include "autopar/Planning/Elimination.h"
+#include "PersistentCore.h"
 #include "autopar/Planning/Solver.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
@@ -39,6 +39,7 @@ private:
     double lowerBound;
     Fixed fixed;
     std::vector<unsigned> choice;
+    double multiplier; // of the persistent terms
   };
 
   /// Seconds of choices by the multiplier of a row: without one, and how they
@@ -51,6 +52,7 @@ private:
   };
 
   EliminationResult minimise(size_t cellLimit, const Fixed &fixed = {});
+  EliminationResult minimiseFixed(const Fixed &fixed, double &multiplier);
   CostGraph graphOf(const Fixed &fixed) const;
   int64_t bytesOf(llvm::ArrayRef<unsigned> choice, const ActiveRow &row) const {
     return problem.persistentBytes(choice) + problem.bytesOf(choice, row.terms);
@@ -71,12 +73,15 @@ private:
   bool fits(const std::vector<unsigned> &choice) {
     return !memoryLimit() || outcomeOf(choice).bytes <= memoryLimit();
   }
+  bool mayBeBetter(llvm::ArrayRef<unsigned> choice) const;
   void offer(const std::vector<unsigned> &choice);
   void relaxFully();
   bool isSmall() const;
+  bool mayProve() const;
   bool isHopeless() const;
   bool nearlyFits() const;
   bool isOpen() const;
+  bool isWorthProof() const;
   /// Whether nothing of interest is there; of a large problem, nothing likely.
   bool isCutOff() const {
     return std::max(lowerBound, isSmall() ? 0 : estimate) >= cutoff;
@@ -110,8 +115,9 @@ private:
   const SolverOptions &options;
   std::optional<Outcomes> outcomes;
   std::optional<EliminationResult> relaxed;
-  MessageTable messages;  // of the last elimination
-  bool isOptimum = false; // what the last elimination found
+  std::unique_ptr<PersistentCore> core; // while branch() is about it
+  MessageTable messages;                // of the last elimination
+  bool isOptimum = false;               // what the last elimination found
 
   // Of one run.
   double cutoff = kIllegal;

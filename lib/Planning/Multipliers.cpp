@@ -194,7 +194,10 @@ double MemorySearch::boundByPersistent(double high) {
   std::optional<Line> fit;
   double strongest = 0,
          multiplier = high > 0 ? high : full.seconds / full.excess;
-  for (unsigned i = 0; i < kTries && !isCutOff(); ++i) {
+  auto isEnough = [&] {
+    return mayProve() ? lowerBound >= cutoff : isCutOff();
+  };
+  for (unsigned i = 0; i < kTries && !isEnough(); ++i) {
     if (fit)
       multiplier = (fit->seconds - full.seconds) / (full.excess - fit->excess);
     double most = fit ? full.seconds + multiplier * full.excess : kIllegal;
