@@ -329,9 +329,12 @@ bool MemorySearch::isOpen() const {
   return mayProve() && best->seconds - lowerBound > 1e-9 * best->seconds;
 }
 
-/// Whether branch and bound may prove something of outcomes, or find the first.
+/// Whether branch and bound may find a first outcome, or prove something: in
+/// larger problems only where it is the persistent terms that bind.
 bool MemorySearch::isWorthProof() const {
-  return !isHopeless() && (isSmall() || (mayProve() && (best || isCutOff())));
+  bool persistentBinds = isBound() && !active.empty();
+  return !isHopeless() &&
+         (isSmall() || (mayProve() && persistentBinds && (best || isCutOff())));
 }
 
 Expected<Solution> MemorySearch::run(double cutoffSeconds) {
@@ -368,11 +371,12 @@ Expected<Solution> MemorySearch::run(double cutoffSeconds) {
   auto nothingFound = [&] { return !(best && best->seconds < cutoff); };
   if (lowerBound >= cutoff && nothingFound())
     return make_error<NothingCheaper>(lowerBound);
+  bool isUnlikely = isCutOff();
   if (isOpen() && (isExact() || isWorthProof())) {
     workLimit = work + options.branchWork;
     branch();
   }
-  if (isCutOff() && nothingFound())
+  if (isUnlikely && nothingFound())
     return make_error<NothingCheaper>(lowerBound);
   if (!best)
     return make_error<NotEnoughMemory>(memoryLimit(), leastBytes.value_or(0),
