@@ -42,7 +42,8 @@ LogicalResult topK(OnnxNode &node) {
 }
 
 /// Position of the best element along `axis`, which disappears; of equal ones
-/// the first or the last. Made of reductions, so that `axis` can be split.
+/// the first or the last, and a NaN is better than any number. Made of
+/// reductions, so that `axis` can be split.
 Value bestPosition(OnnxNode &node, Value x, int64_t axis, bool smallest,
                    bool last) {
   ArrayRef<int64_t> shape = OnnxNode::shapeOf(x);
@@ -52,9 +53,12 @@ Value bestPosition(OnnxNode &node, Value x, int64_t axis, bool smallest,
       others.push_back(d);
   Value best =
       node.reduce(smallest ? ReduceKind::Min : ReduceKind::Max, x, {axis});
-  Value worse =
-      node.compare(smallest ? ComparePredicate::Gt : ComparePredicate::Lt, x,
-                   node.broadcastDims(best, shape, others));
+  Value worse = node.compare(ComparePredicate::Ne, x,
+                             node.broadcastDims(best, shape, others));
+  // The best of a row with NaNs is one of them, which equals nothing.
+  if (isa<FloatType>(OnnxNode::elementOf(x)))
+    worse = node.binary(BinaryKind::And, worse,
+                        node.compare(ComparePredicate::Eq, x, x));
   Value at =
       node.iota(RankedTensorType::get(shape, node.builder.getI64Type()), axis);
   Value never = node.splatLike(at, last ? -1 : double(shape[axis]));

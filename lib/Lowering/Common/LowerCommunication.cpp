@@ -91,24 +91,49 @@ void lower(HostFunction &host, ReduceScatterOp op) {
       host.address(op.getOutput()));
 }
 
-void lower(HostFunction &host, AllToAllOp op) {
+namespace {
+/// The dimensions of an all-to-all in memory order; those side by side that it
+/// leaves as they are count as one, so that they are five at most.
+struct ExchangeDims {
+  std::vector<int64_t> in, out; // sizes
+  int32_t split = 0, concat = 0;
+};
+} // namespace
+
+static ExchangeDims exchangeDims(AllToAllOp op) {
   auto in = cast<ShapedType>(op.getInput().getType());
   auto out = cast<ShapedType>(op.getOutput().getType());
-  Layout order = fullLayout(layoutOf(in), in.getRank());
-  auto place = [&](int64_t dim) {
-    return static_cast<int32_t>(llvm::find(order, dim) - order.begin());
-  };
-  auto words = [&](ShapedType type) {
-    SmallVector<int64_t> sizes = inMemoryOrder(type.getShape(), order);
-    return host.program.words({sizes.begin(), sizes.end()});
-  };
-  auto inShape = words(in), outShape = words(out);
+  ExchangeDims dims;
+  bool isLastKept = false; // and takes more
+  for (int64_t dim : fullLayout(layoutOf(in), in.getRank())) {
+    bool isSplit = dim == int64_t(op.getSplitDim());
+    bool isConcat = dim == int64_t(op.getConcatDim());
+    bool isKept = !isSplit && !isConcat;
+    if (isKept && isLastKept) {
+      dims.in.back() *= in.getDimSize(dim);
+      dims.out.back() *= out.getDimSize(dim);
+      continue;
+    }
+    isLastKept = isKept;
+    if (isSplit)
+      dims.split = dims.in.size();
+    if (isConcat)
+      dims.concat = dims.in.size();
+    dims.in.push_back(in.getDimSize(dim));
+    dims.out.push_back(out.getDimSize(dim));
+  }
+  return dims;
+}
+
+void lower(HostFunction &host, AllToAllOp op) {
+  ExchangeDims dims = exchangeDims(op);
+  auto inShape = host.program.words(dims.in),
+       outShape = host.program.words(dims.out);
   host.call<aprt_all_to_all>(
       record(host, op), communicator(host, op), dtype(op.getInput()),
-      static_cast<int32_t>(in.getRank()), inShape, outShape,
-      /*split_dim=*/place(op.getSplitDim()),
-      /*concat_dim=*/place(op.getConcatDim()), host.address(op.getInput()),
-      host.address(op.getOutput()));
+      static_cast<int32_t>(dims.in.size()), inShape, outShape,
+      /*split_dim=*/dims.split, /*concat_dim=*/dims.concat,
+      host.address(op.getInput()), host.address(op.getOutput()));
 }
 
 void lower(HostFunction &host, HaloOp op) {

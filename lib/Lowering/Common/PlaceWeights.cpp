@@ -98,6 +98,12 @@ llvm::Error WeightPlacer::describe(StringRef file, NamedAttrList &fields) {
   runtime::FileReader reader;
   if (llvm::Error error = toError(reader.open(path.string())))
     return error;
+  for (const runtime::ByteRange &range : files[file.str()])
+    if (uint64_t(range.end) > uint64_t(reader.size()))
+      return llvm::createStringError(
+          "'" + file + "' has " + Twine(reader.size()) + " bytes, but bytes " +
+          Twine(range.begin) + " to " + Twine(range.end) +
+          " are asked for: is it complete?");
   fields.set("size", builder.getI64IntegerAttr(reader.size()));
   uint64_t hash = 0;
   if (file == model.fileName()) {

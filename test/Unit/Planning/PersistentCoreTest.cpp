@@ -81,8 +81,8 @@ TEST(PersistentCore, FixesOnlyWhatIsLeft) {
 }
 
 /// Tables of embeddings, each whole on every device, or half of it, for some
-/// seconds. A lookup of a half needs the exchange that all of them share, beside
-/// the rest of the step.
+/// seconds. A lookup of a half needs the exchange that all of them share,
+/// beside the rest of the step.
 struct Tables {
   static constexpr unsigned kTables = 26, kRest = 300, kExchange = 40;
   Problem problem;
@@ -124,8 +124,8 @@ struct Tables {
     return index;
   }
 
-  /// The rest, the exchange and a knapsack: the least seconds of halves that spare what
-  /// is too much.
+  /// The rest, the exchange and a knapsack: the least seconds of halves that
+  /// spare what is too much.
   double optimum() const {
     int64_t all = 0;
     for (int64_t half : halves)
