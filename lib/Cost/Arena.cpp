@@ -131,7 +131,7 @@ public:
   int64_t bestFit(const ArenaRequest &request, unsigned id) {
     BestFit fit(rounded(request.bytes));
     size_t alive = begins.before(request.last + 1) - ends.before(request.first);
-    if (alive * Log2_64_Ceil(alive + 2) < byOffset.size()) {
+    if (alive * Log2_64_Ceil(alive + 2) < byOffset.size() + recent.size()) {
       SmallVector<Placed> taken;
       lifetimes.overlapping(request.first, request.last, [&](unsigned other) {
         if (std::exchange(stamps[other], id) != id)
@@ -141,6 +141,7 @@ public:
       for (const Placed &other : taken)
         fit.pass(other);
     } else {
+      mergeRecent();
       for (const Placed &other : byOffset)
         if (other.first <= request.last && request.first <= other.last)
           fit.pass(other);
@@ -156,15 +157,25 @@ public:
     ends.add(request.last);
     ofId.resize(std::max<size_t>(ofId.size(), id + 1));
     ofId[id] = placed;
-    byOffset.insert(llvm::upper_bound(byOffset, placed), placed);
+    recent.push_back(placed);
   }
 
 private:
+  /// Most requests are placed without a look at all others.
+  void mergeRecent() {
+    size_t sorted = byOffset.size();
+    sort(recent, std::less<>());
+    append_range(byOffset, recent);
+    recent.clear();
+    std::inplace_merge(byOffset.begin(), byOffset.begin() + sorted,
+                       byOffset.end());
+  }
+
   Lifetimes lifetimes;
   TimeCounts begins, ends;
   std::vector<unsigned> stamps; // the last request that met each
   std::vector<Placed> ofId;
-  std::vector<Placed> byOffset;
+  std::vector<Placed> byOffset, recent; // those sorted, and those since
 };
 
 } // namespace
