@@ -4,6 +4,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Parallel.h"
 #include <atomic>
 #include <numeric>
@@ -41,28 +42,37 @@ ReshardCost ProblemBuilder::leastPrice(const StagePlaces &places,
 // Nodes
 //===----------------------------------------------------------------------===//
 
-static std::string markOf(const OpDemand &demand) {
-  std::string mark;
+static void appendMark(std::string &mark, const OpDemand &demand) {
   for (const AxisDemand &axis : demand) {
     for (const Choice &choice : axis)
       mark += std::to_string(choice.kind) + "." + std::to_string(choice.index) +
               ",";
     mark += ';';
   }
-  return mark;
 }
 
-void ProblemBuilder::makeClasses() {
-  std::vector<std::string> marks;
+/// What tells ops of a kind apart, numbered as it comes: many meshes tell the
+/// same ones.
+std::vector<unsigned> ProblemBuilder::marksOfOps() const {
+  StringMap<unsigned> numbers;
+  std::vector<unsigned> marks;
+  std::string mark;
   for (const auto &[index, op] : enumerate(graph.ops)) {
-    std::string mark = markOf(demands[index]) + (op.launches ? "L" : "");
+    mark.clear();
+    appendMark(mark, demands[index]);
+    mark += op.launches ? "L" : "";
     for (bool read : op.reads)
       mark += read ? 'r' : '-';
     for (bool write : op.writes)
       mark += write ? 'w' : '-';
     mark += limits.markOf(graph, index);
-    marks.push_back(std::move(mark));
+    marks.push_back(numbers.try_emplace(mark, numbers.size()).first->second);
   }
+  return marks;
+}
+
+void ProblemBuilder::makeClasses() {
+  std::vector<unsigned> marks = marksOfOps();
   classes = *shared->classes(marks, [&] {
     GraphClasses near = classify(graph, marks, kClassRounds);
     bool folds = near.firstOp.size() * kWorthFolding <= graph.ops.size();

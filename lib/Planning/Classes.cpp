@@ -94,13 +94,13 @@ static std::vector<unsigned> firstOf(const Colors &colors) {
   return first;
 }
 
-GraphClasses classify(const ModelGraph &graph, ArrayRef<std::string> marks,
+GraphClasses classify(const ModelGraph &graph, ArrayRef<unsigned> marks,
                       ClassRounds rounds) {
   GraphClasses classes;
-  Numbering opNumber, valueNumber;
+  Numbering likeness, opNumber, valueNumber;
   for (const auto &[op, mark] : zip_equal(graph.ops, marks))
     classes.ofOp.push_back(
-        opNumber((op.setup ? "s" : "") + op.facts->likeness + "|" + mark));
+        opNumber({likeness(op.facts->likeness), op.setup, mark}));
   classes.kindOfOp = classes.ofOp;
   classes.kinds = opNumber.size();
   for (const GraphValue &value : graph.values)

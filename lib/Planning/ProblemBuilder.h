@@ -77,6 +77,7 @@ public:
   opSeconds(llvm::ArrayRef<unsigned> choice) const override;
 
 private:
+  std::vector<unsigned> marksOfOps() const;
   void makeClasses();
   void numberNodes();
   bool meetsTime(const Assignment &assignment, const OpDemand &demand) const;

@@ -1,7 +1,6 @@
 //===- SharedWork.cpp - What problems of a graph have in common -----------===//
 
 #include "SharedWork.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
@@ -9,12 +8,12 @@ using namespace llvm;
 namespace autopar {
 
 std::shared_ptr<const GraphClasses>
-SharedWork::classes(ArrayRef<std::string> marks,
+SharedWork::classes(const std::vector<unsigned> &marks,
                     function_ref<GraphClasses()> compute) {
   std::shared_ptr<Classes> entry;
   {
     std::lock_guard<std::mutex> lock(mutex);
-    std::shared_ptr<Classes> &known = classesOfMarks[join(marks, "\n")];
+    std::shared_ptr<Classes> &known = classesOfMarks[marks];
     if (!known)
       known = std::make_shared<Classes>();
     entry = known;

@@ -7,6 +7,8 @@
 #include "autopar/Cost/ReshardTable.h"
 #include "autopar/Planning/ModelGraph.h"
 #include "llvm/ADT/ArrayRef.h"
+#include <map>
+#include <mutex>
 
 namespace autopar {
 
@@ -17,7 +19,7 @@ class SharedWork {
 public:
   /// The classes under these marks.
   std::shared_ptr<const GraphClasses>
-  classes(llvm::ArrayRef<std::string> marks,
+  classes(const std::vector<unsigned> &marks,
           llvm::function_ref<GraphClasses()> compute);
 
   /// Of all meshes with these sub-axes: of paths across `whole` on such places.
@@ -31,7 +33,7 @@ private:
     std::shared_ptr<const GraphClasses> classes;
   };
   std::mutex mutex;
-  llvm::StringMap<std::shared_ptr<Classes>> classesOfMarks;
+  std::map<std::vector<unsigned>, std::shared_ptr<Classes>> classesOfMarks;
   llvm::StringMap<std::shared_ptr<ReshardPrices>> pricesOfPlaces;
 };
 

@@ -133,8 +133,8 @@ struct ClassRounds {
 
 /// Color refinement: two ops share a class if they look alike as far as
 /// `rounds` says. `marks` (per op) are told apart too.
-GraphClasses classify(const ModelGraph &graph,
-                      llvm::ArrayRef<std::string> marks, ClassRounds rounds);
+GraphClasses classify(const ModelGraph &graph, llvm::ArrayRef<unsigned> marks,
+                      ClassRounds rounds);
 
 } // namespace autopar
 
