@@ -201,7 +201,52 @@ double leastShare(const Trial &trial) {
   return StagePlaces(trial.cluster, trial.pipeline()).leastShare();
 }
 
-static double leastSeconds(const ModelGraph &graph, const Trial &trial) {
+namespace {
+
+/// What the ops of @step do, said once of those that do the same.
+class StepWork {
+public:
+  explicit StepWork(const ModelGraph &graph);
+  /// No plan of the trial takes less.
+  double leastSeconds(const Trial &trial) const;
+
+private:
+  struct OpWork {
+    const GraphOpFacts *facts;
+    bool launches;
+    SmallVector<int64_t, 2> held; // bytes of what it reads that is held anyway
+    bool operator<(const OpWork &o) const {
+      return std::tie(facts, launches, held) <
+             std::tie(o.facts, o.launches, o.held);
+    }
+  };
+  std::vector<OpWork> kinds;
+  std::vector<unsigned> kindOf; // per op that takes time
+};
+
+} // namespace
+
+StepWork::StepWork(const ModelGraph &graph) {
+  std::map<OpWork, unsigned> numbers;
+  for (const GraphOp &op : graph.ops) {
+    if (op.setup || op.facts->kernel == KernelClass::View ||
+        op.facts->kernel == KernelClass::None)
+      continue;
+    OpWork work{op.facts.get(), op.launches, {}};
+    if (op.facts->kernel != KernelClass::Movement)
+      for (const auto &[operand, index] : enumerate(op.operands))
+        if (const GraphValue &value = graph.values[index];
+            op.reads[operand] && value.persistent)
+          work.held.push_back(localBytes(
+              value, Sharding::replicated(value.shape.size()), Mesh()));
+    auto [it, isNew] = numbers.try_emplace(work, kinds.size());
+    if (isNew)
+      kinds.push_back(std::move(work));
+    kindOf.push_back(it->second);
+  }
+}
+
+double StepWork::leastSeconds(const Trial &trial) const {
   int64_t stages = trial.candidate.stages;
   double devices = double(trial.cluster.deviceCount()) /
                    double(stages * replicasOf(trial.candidate));
@@ -209,29 +254,21 @@ static double leastSeconds(const ModelGraph &graph, const Trial &trial) {
   std::vector<DeviceType> types; // of which each stage has the slowest
   for (const Cluster &place : places.kinds)
     types.push_back(place.slowest());
-  double seconds = 0;
-  Mesh mesh = meshOf(trial);
-  for (const GraphOp &op : graph.ops) {
-    if (op.setup || op.facts->kernel == KernelClass::View ||
-        op.facts->kernel == KernelClass::None)
-      continue;
+  std::vector<double> secondsOfKind;
+  for (const OpWork &op : kinds) {
     KernelWork work;
     work.launches = op.launches ? 1 : 0;
     work.kind = op.facts->flopsKind;
     work.flops = op.facts->flops / (devices * trial.microBatches);
-    if (op.facts->kernel != KernelClass::Movement)
-      for (const auto &[operand, value] : enumerate(op.operands))
-        if (op.reads[operand] && graph.values[value].persistent)
-          work.bytes +=
-              localBytes(graph.values[value],
-                         Sharding::replicated(graph.values[value].shape.size()),
-                         mesh) /
-              devices;
-    double least = kIllegal;
+    for (int64_t bytes : op.held)
+      work.bytes += bytes / devices;
+    double &least = secondsOfKind.emplace_back(kIllegal);
     for (const DeviceType &type : types)
       least = std::min(least, kernelSeconds(type, work));
-    seconds += least;
   }
+  double seconds = 0;
+  for (unsigned kind : kindOf)
+    seconds += secondsOfKind[kind];
   return seconds * double(trial.microBatches) * trial.pipeline().leastShare();
 }
 
@@ -249,8 +286,9 @@ Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
   // Of equally good plans that of the most devices, or the fewest.
   for (auto [index, trial] : enumerate(trials))
     trial.index = request.fewestDevices ? trials.size() - index : index;
+  StepWork work(graph);
   for (Trial &trial : trials)
-    trial.leastSeconds = leastSeconds(graph, trial);
+    trial.leastSeconds = work.leastSeconds(trial);
   sortEvenFirst(trials);
   auto others = llvm::find_if(trials, [&](const Trial &trial) {
     return trial.candidate.stages > 1 ||
@@ -269,13 +307,14 @@ std::vector<Trial> neighbours(const ModelGraph &graph,
   std::vector<Trial> trials;
   if (!isMeshSearched(request) || !request.axes.empty())
     return trials;
+  StepWork work(graph);
   auto add = [&](const MeshCandidate &candidate, int64_t microBatches) {
     if (!allowsMesh(request.constraints, candidate.axes, candidate.stages))
       return;
     Trial &trial = trials.emplace_back(
         Trial{best.cluster, candidate, microBatches, best.objective,
               std::numeric_limits<unsigned>::max()});
-    trial.leastSeconds = leastSeconds(graph, trial);
+    trial.leastSeconds = work.leastSeconds(trial);
   };
   const auto &[factor, meshes] = smallerMeshes(best.candidate);
   for (const MeshCandidate &mesh : meshes) {
