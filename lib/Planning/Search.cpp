@@ -249,7 +249,7 @@ Expected<Plan> PlanSearch::run() {
                   : 0;
   if (Error error = verify(*best, graph))
     return std::move(error);
-  return *best;
+  return std::move(*best);
 }
 
 Expected<Plan> PlanSearch::runToFirst() {

@@ -38,14 +38,17 @@ void ProblemBuilder::writeDecisions(ArrayRef<unsigned> choice,
   plan.modelHash = graph.hash;
   plan.cluster = cluster;
   plan.mesh = mesh;
-  plan.ops.clear();
-  plan.ops.reserve(graph.ops.size());
-  for (const auto &[index, op] : enumerate(graph.ops))
-    plan.ops.push_back({op.name, opStrategy(choice, index).assignment, 0, {}});
-  plan.values.clear();
-  plan.values.reserve(graph.values.size());
-  for (const auto &[index, value] : enumerate(graph.values))
-    plan.values.push_back({value.name, valueSharding(choice, index)});
+  plan.ops.resize(graph.ops.size());
+  for (auto [index, op] : enumerate(plan.ops)) {
+    op.name = graph.ops[index].name;
+    op.assignment = opStrategy(choice, index).assignment;
+    op.stage = 0;
+  }
+  plan.values.resize(graph.values.size());
+  for (auto [index, value] : enumerate(plan.values)) {
+    value.name = graph.values[index].name;
+    value.sharding = valueSharding(choice, index);
+  }
 }
 
 void ProblemBuilder::writePlan(const Solution &solution, Plan &plan) const {

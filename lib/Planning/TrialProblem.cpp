@@ -80,7 +80,7 @@ Plan TrialProblem::emptyPlan() const {
 /// of it: a problem's rows are close to that, not equal.
 Outcome TrialProblem::finish(ArrayRef<unsigned> choice) {
   int64_t asked = settings.request.memoryLimit;
-  Plan plan = emptyPlan();
+  Plan &plan = draft;
   built->writeDecisions(choice, plan);
   if (plan.stages == 1) {
     plan.predictedStepSeconds = problem().undeferredSecondsOf(choice);
@@ -100,7 +100,9 @@ Outcome TrialProblem::finish(ArrayRef<unsigned> choice) {
                                 : plan.predictedPeakMemoryBytes};
   isTooFull |= excess > 0;
   if (excess <= 0 && (!best || outcome.seconds < best->predictedStepSeconds)) {
-    best = std::move(plan);
+    if (!best)
+      best = emptyPlan();
+    std::swap(*best, plan);
     bestChoice = choice.vec();
   }
   return outcome;

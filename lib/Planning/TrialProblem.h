@@ -62,6 +62,7 @@ private:
   std::unique_ptr<Solver> solver;
   Solver::Outlook seen = {};
   double lowerBound = kIllegal;     // of what was solved
+  Plan draft = emptyPlan();         // of what was finished last
   std::optional<Plan> best;         // of those finished that fit
   std::vector<unsigned> bestChoice; // that `best` is of
   std::string complaint;            // of those that are none
