@@ -19,8 +19,9 @@ namespace {
 
 class MemoryPredictor {
 public:
-  MemoryPredictor(const ModelGraph &graph, const Plan &plan)
-      : graph(graph), plan(plan),
+  MemoryPredictor(const ModelGraph &graph, const Plan &plan,
+                  bool listsContents = false)
+      : graph(graph), plan(plan), listsContents(listsContents),
         reshards(plan.mesh,
                  CommunicationModel::reshardCost(plan.cluster, plan.mesh)),
         launches(graph, plan, reshards), stages(plan.stages),
@@ -60,6 +61,7 @@ private:
 
   const ModelGraph &graph;
   const Plan &plan;
+  bool listsContents;
   ReshardCache reshards;
   LaunchList launches;
   std::vector<StageWork> stages;
@@ -79,7 +81,8 @@ unsigned MemoryPredictor::newBuffer(StageWork &stage, unsigned value,
   WorkBuffer buffer;
   buffer.bytes = localBytes(graph.values[value], sharding, plan.mesh);
   stage.work.buffers.push_back(buffer);
-  stage.contents.push_back({value, sharding});
+  if (listsContents)
+    stage.contents.push_back({value, sharding});
   return stage.work.buffers.size() - 1;
 }
 
@@ -377,12 +380,12 @@ std::vector<StageWork> MemoryPredictor::run() {
 }
 
 std::vector<StageWork> workOfStages(const ModelGraph &graph, const Plan &plan) {
-  return MemoryPredictor(graph, plan).run();
+  return MemoryPredictor(graph, plan, /*listsContents=*/true).run();
 }
 
 void predictMemory(const ModelGraph &graph, Plan &plan) {
   plan.predictedStageMemoryBytes.clear();
-  for (const StageWork &stage : workOfStages(graph, plan)) {
+  for (const StageWork &stage : MemoryPredictor(graph, plan).run()) {
     WeightBytes weights = weightBytes(stage, graph, plan);
     int64_t running =
         weights.held + planMemory(orderedWork(stage.work)).arenaBytes;

@@ -6,6 +6,7 @@
 #include "autopar/Cost/WorkList.h"
 #include "autopar/Planning/ModelGraph.h"
 #include "autopar/Planning/Plan.h"
+#include "llvm/ADT/DenseMap.h"
 #include <map>
 #include <set>
 
@@ -20,12 +21,12 @@ struct BufferContents {
 /// The work of one stage while it is listed.
 struct StageWork {
   WorkList work;
-  std::vector<BufferContents> contents; // per buffer
-  std::map<unsigned, unsigned> places;  // buffer of each value as planned
+  std::vector<BufferContents> contents; // per buffer; where they are listed
+  llvm::DenseMap<unsigned, unsigned> places; // buffer of each value as planned
   /// By value and wanted sharding.
   std::map<std::pair<unsigned, std::string>, unsigned> copies;
-  std::map<unsigned, unsigned> persistent; // value by buffer
-  std::set<unsigned> plain;                // persistent values read as they are
+  llvm::DenseMap<unsigned, unsigned> persistent; // value by buffer
+  std::set<unsigned> plain; // persistent values read as they are
   /// The library calls that read a persistent value, by value and what its
   /// packed form depends on.
   std::map<std::pair<unsigned, std::string>, GroupKind> calls;
@@ -34,7 +35,8 @@ struct StageWork {
   int64_t channelBytes = 0;
 };
 
-/// The work of each stage, listed as Partition and Schedule will have it.
+/// The work of each stage, listed as Partition and Schedule will have it, and
+/// what its buffers hold.
 std::vector<StageWork> workOfStages(const ModelGraph &graph, const Plan &plan);
 
 /// Weights after load, and the most while they are loaded.
