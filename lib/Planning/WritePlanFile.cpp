@@ -1,9 +1,12 @@
 //===- WritePlanFile.cpp - From a plan to JSON ----------------------------===//
 
+#include "autopar/Cost/Reshard.h"
 #include "autopar/Planning/Plan.h"
 #include "autopar/Support/Output.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -114,25 +117,59 @@ json::Value toJSON(const Plan &plan) {
 // The file
 //===----------------------------------------------------------------------===//
 
+static constexpr unsigned kIndent = 2;
+
+static std::string keyOf(const PlannedOp &op) {
+  std::string key = std::to_string(op.stage) + op.rule;
+  for (const Choice &choice : op.assignment)
+    key += ";" + std::to_string(choice.kind) + std::to_string(choice.index);
+  return key;
+}
+
+static std::string keyOf(const PlannedValue &value) {
+  std::string key;
+  appendKey(key, value.sharding);
+  return key;
+}
+
+/// As it prints inside of what is indented so far.
+static std::string textOf(const json::Value &value, unsigned indent) {
+  std::string text;
+  for (char c : formatv("{0:2}", value).str()) {
+    text += c;
+    if (c == '\n')
+      text.append(indent, ' ');
+  }
+  return text;
+}
+
 /// `{"NAME": VALUE}` of all items in the order of their names, which differ;
-/// one value at a time, for there may be very many.
+/// one value at a time, for there may be very many. The same text says all that
+/// are alike.
 template <typename Item, typename ToJSON>
 static void writeByName(json::OStream &json, ArrayRef<Item> items,
-                        ToJSON toJSON) {
+                        unsigned indent, ToJSON toJSON) {
   std::vector<const Item *> sorted;
   for (const Item &item : items)
     sorted.push_back(&item);
   llvm::sort(sorted, [](const Item *a, const Item *b) {
     return std::tie(a->name, a) < std::tie(b->name, b);
   });
+  StringMap<std::string> texts;
   json.object([&] {
-    for (const Item *item : sorted)
-      json.attribute(item->name, toJSON(*item));
+    for (const Item *item : sorted) {
+      std::string &text = texts[keyOf(*item)];
+      if (text.empty())
+        text = textOf(toJSON(*item), indent + kIndent);
+      json.attributeBegin(item->name);
+      json.rawValue(text);
+      json.attributeEnd();
+    }
   });
 }
 
 /// toJSON of the plan, as it prints.
-static void write(json::OStream &json, const Plan &plan) {
+static void write(json::OStream &json, const Plan &plan, unsigned indent) {
   json::Object object = summary(plan);
   std::vector<StringRef> keys{"ops", "tensors"};
   for (const auto &[key, value] : object)
@@ -142,10 +179,10 @@ static void write(json::OStream &json, const Plan &plan) {
     for (StringRef key : keys) {
       json.attributeBegin(key);
       if (key == "ops")
-        writeByName(json, ArrayRef(plan.ops),
+        writeByName(json, ArrayRef(plan.ops), indent + kIndent,
                     [&](const PlannedOp &op) { return opToJSON(op, plan); });
       else if (key == "tensors")
-        writeByName(json, ArrayRef(plan.values),
+        writeByName(json, ArrayRef(plan.values), indent + kIndent,
                     [&](const PlannedValue &value) {
                       return shardingToJSON(value.sharding, plan.mesh);
                     });
@@ -158,7 +195,7 @@ static void write(json::OStream &json, const Plan &plan) {
 
 static void write(json::OStream &json, ArrayRef<EntryPlan> plans) {
   if (plans.size() == 1 && plans.front().entry.empty())
-    return write(json, plans.front().plan);
+    return write(json, plans.front().plan, 0);
   std::vector<const EntryPlan *> sorted;
   for (const EntryPlan &item : plans)
     sorted.push_back(&item);
@@ -169,7 +206,7 @@ static void write(json::OStream &json, ArrayRef<EntryPlan> plans) {
     json.attributeObject("entries", [&] {
       for (const EntryPlan *item : sorted) {
         json.attributeBegin(item->entry);
-        write(json, item->plan);
+        write(json, item->plan, 2 * kIndent);
         json.attributeEnd();
       }
     });
@@ -179,7 +216,7 @@ static void write(json::OStream &json, ArrayRef<EntryPlan> plans) {
 Error writePlanFile(ArrayRef<EntryPlan> plans, StringRef path) {
   std::string text;
   raw_string_ostream os(text);
-  json::OStream json(os, /*IndentSize=*/2);
+  json::OStream json(os, kIndent);
   write(json, plans);
   json.flush();
   os << '\n';
