@@ -2,12 +2,14 @@
 
 #include "autopar/Planning/WritePlan.h"
 #include "autopar/Cost/CommunicationModel.h"
+#include "autopar/Cost/Reshard.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Planning/ReadModel.h"
 #include "autopar/Planning/RequestAttribute.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 
@@ -25,8 +27,14 @@ public:
   void write();
 
 private:
+  /// Made once: many values are sharded alike.
   ShardingAttr attr(const Sharding &sharding) {
-    return ShardingAttr::get(symbol, sharding, plan.mesh);
+    std::string key;
+    appendKey(key, sharding);
+    ShardingAttr &known = shardings[key];
+    if (!known)
+      known = ShardingAttr::get(symbol, sharding, plan.mesh);
+    return known;
   }
   void writeModule();
   void writeFunction(StringRef name, ArrayRef<unsigned> arguments,
@@ -38,6 +46,7 @@ private:
   const Plan &plan;
   OpBuilder builder;
   FlatSymbolRefAttr symbol;
+  llvm::StringMap<ShardingAttr> shardings;
 };
 
 } // namespace
@@ -75,17 +84,19 @@ void PlanWriter::writeFunction(StringRef name, ArrayRef<unsigned> arguments,
 
 void PlanWriter::writeOp(Operation *op, unsigned index) {
   const PlannedOp &planned = plan.ops[index];
-  op->setAttr(AutoparDialect::kStrategy,
-              StrategyAttr::get(symbol, planned.assignment, plan.mesh));
-  SmallVector<Attribute> shardings;
+  NamedAttrList attributes(op->getDiscardableAttrDictionary());
+  attributes.set(AutoparDialect::kStrategy,
+                 StrategyAttr::get(symbol, planned.assignment, plan.mesh));
+  SmallVector<Attribute> ofResults;
   for (unsigned result : graph.ops[index].results)
-    shardings.push_back(attr(plan.values[result].sharding));
-  op->setAttr(AutoparDialect::kShardings, builder.getArrayAttr(shardings));
+    ofResults.push_back(attr(plan.values[result].sharding));
+  attributes.set(AutoparDialect::kShardings, builder.getArrayAttr(ofResults));
   if (plan.stages > 1)
-    op->setAttr(AutoparDialect::kStage,
-                builder.getI64IntegerAttr(planned.stage));
+    attributes.set(AutoparDialect::kStage,
+                   builder.getI64IntegerAttr(planned.stage));
   else
-    op->removeAttr(AutoparDialect::kStage);
+    attributes.erase(AutoparDialect::kStage);
+  op->setDiscardableAttrs(attributes.getDictionary(builder.getContext()));
 }
 
 void PlanWriter::write() {
