@@ -120,9 +120,10 @@ json::Value toJSON(const Plan &plan) {
 static constexpr unsigned kIndent = 2;
 
 static std::string keyOf(const PlannedOp &op) {
-  std::string key = std::to_string(op.stage) + op.rule;
+  std::string key = std::to_string(op.stage) + ";" + op.rule;
   for (const Choice &choice : op.assignment)
-    key += ";" + std::to_string(choice.kind) + std::to_string(choice.index);
+    key +=
+        ";" + std::to_string(choice.kind) + "." + std::to_string(choice.index);
   return key;
 }
 
