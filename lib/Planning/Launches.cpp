@@ -41,6 +41,8 @@ bool LaunchList::isCut(unsigned value, const Sharding &want) const {
 /// where the step reads it.
 SmallVector<int64_t> LaunchList::stagesOf(const GraphStep &step) const {
   SmallVector<int64_t> result(step.ops.size());
+  if (plan.stages == 1)
+    return result;
   std::optional<int64_t> reader;
   for (size_t i = step.ops.size(); i-- > 0;) {
     unsigned op = step.ops[i];
