@@ -8,7 +8,7 @@
 //
 // Where outcomes say what choices really come to, rows lead to choices that fit
 // but prove nothing: the bound is that of the persistent terms, which every
-// outcome holds.
+// outcome holds. Branch and bound fixes the choices of theirs that weigh most.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,8 @@ using namespace llvm;
 
 namespace autopar {
 
-/// In larger problems branch and bound finds no first outcome that fits, and
-/// proves nothing.
+/// In larger problems branch and bound finds no first outcome that fits; in
+/// those that are larger still it proves nothing.
 static constexpr size_t kSmallProblem = 100, kMostToProve = 1000;
 
 bool MemorySearch::mayProve() const {
