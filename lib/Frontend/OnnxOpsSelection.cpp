@@ -53,17 +53,19 @@ Value bestPosition(OnnxNode &node, Value x, int64_t axis, bool smallest,
       others.push_back(d);
   Value best =
       node.reduce(smallest ? ReduceKind::Min : ReduceKind::Max, x, {axis});
-  Value worse = node.compare(ComparePredicate::Ne, x,
-                             node.broadcastDims(best, shape, others));
-  // The best of a row with NaNs is one of them, which equals nothing.
+  Value isBest =
+      node.compare(smallest ? ComparePredicate::Le : ComparePredicate::Ge, x,
+                   node.broadcastDims(best, shape, others));
+  // The best of a row with NaNs is one of them, which equals nothing. (Across
+  // ranks NCCL's maximum is that of the numbers.)
   if (isa<FloatType>(OnnxNode::elementOf(x)))
-    worse = node.binary(BinaryKind::And, worse,
-                        node.compare(ComparePredicate::Eq, x, x));
+    isBest = node.binary(BinaryKind::Or, isBest,
+                         node.compare(ComparePredicate::Ne, x, x));
   Value at =
       node.iota(RankedTensorType::get(shape, node.builder.getI64Type()), axis);
   Value never = node.splatLike(at, last ? -1 : double(shape[axis]));
   return node.reduce(last ? ReduceKind::Max : ReduceKind::Min,
-                     node.select(worse, never, at), {axis});
+                     node.select(isBest, at, never), {axis});
 }
 
 template <bool smallest> LogicalResult argBest(OnnxNode &node) {

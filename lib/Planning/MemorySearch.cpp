@@ -116,8 +116,10 @@ EliminationResult MemorySearch::minimise(size_t cellLimit, const Fixed &fixed) {
   for (const ActiveRow &row : active)
     allowance += (1 + rounding) * row.multiplier * double(problem.memoryLimit);
   bool isOfCore = core && isBound() && core->mayFix(fixed);
-  double enough = isOfCore && best ? std::min(best->seconds, cutoff) : cutoff;
-  double limit = isBound() ? enough / leastShare() + allowance : kIllegal;
+  // Outside of branches what is found counts, too.
+  double limit = isBound()
+                     ? (isOfCore ? enough() : cutoff) / leastShare() + allowance
+                     : kIllegal;
   EliminationResult result =
       isOfCore ? core->minimise(active.empty() ? 0 : active.front().multiplier,
                                 fixed, cellLimit, limit)
@@ -145,7 +147,10 @@ Outcome MemorySearch::outcomeOf(const std::vector<unsigned> &choice) {
 }
 
 void MemorySearch::offer(const std::vector<unsigned> &choice) {
-  if (best && !mayBeBetter(choice))
+  if (best && leastShare() * problem.secondsOf(choice) >= best->seconds)
+    return;
+  // Branches beside persistent memory have many that cannot fit.
+  if (core && problem.persistentBytes(choice) > problem.memoryLimit)
     return;
   Outcome outcome = outcomeOf(choice);
   if (outcome.seconds < kIllegal)
@@ -153,148 +158,6 @@ void MemorySearch::offer(const std::vector<unsigned> &choice) {
   if (!fits(choice) || outcome.seconds >= (best ? best->seconds : kIllegal))
     return;
   best = Solution{choice, outcome.seconds, outcome.bytes, 0};
-}
-
-/// Whether an outcome, which takes no less than its share of the problem's
-/// seconds and holds the persistent terms, may be a better one.
-bool MemorySearch::mayBeBetter(ArrayRef<unsigned> choice) const {
-  return leastShare() * problem.secondsOf(choice) < best->seconds &&
-         (problem.memoryLimit == 0 ||
-          problem.persistentBytes(choice) <= problem.memoryLimit);
-}
-
-//===----------------------------------------------------------------------===//
-// Branch and bound
-//===----------------------------------------------------------------------===//
-
-/// As minimise(), and where the persistent terms bind, under the multiplier of
-/// theirs that bounds best what is left to choose: a few are tried, from
-/// `multiplier` on, which becomes that of the bound.
-EliminationResult MemorySearch::minimiseFixed(const Fixed &fixed,
-                                              double &multiplier) {
-  bool isTuned = multiplier > 0 && !isExact() && isBound();
-  if (isTuned)
-    active = {activeRow(persistentRow(), multiplier)};
-  EliminationResult strongest = minimise(options.cellLimit, fixed);
-  EliminationResult last = strongest;
-  std::optional<Line> full, fit;
-  double tried = multiplier;
-  constexpr unsigned kTries = 3;
-  for (unsigned i = 0; isTuned && i < kTries && last.cost < kIllegal; ++i) {
-    if (leastShare() * strongest.lowerBound >=
-        std::min(best ? best->seconds : kIllegal, cutoff))
-      break;
-    Line line = persistentLine(last.choice);
-    std::optional<Line> &side = line.excess > 0 ? full : fit;
-    if (side == line)
-      break; // nothing new comes
-    side = line;
-    if (tried == 0 && line.excess <= 0)
-      break; // nothing binds
-    if (!full)
-      tried = 0;
-    else if (!fit)
-      tried *= 2;
-    else
-      tried = (fit->seconds - full->seconds) / (full->excess - fit->excess);
-    if (tried < 0)
-      break;
-    active = {activeRow(persistentRow(), tried)};
-    last = minimise(options.cellLimit, fixed);
-    if (last.lowerBound > strongest.lowerBound) {
-      strongest = last;
-      multiplier = tried;
-    }
-  }
-  return strongest;
-}
-
-/// The node whose choices differ most in bytes, or else any that is open: of
-/// outcomes, which hold the persistent terms as they are, in theirs first.
-std::optional<unsigned> MemorySearch::branchNode(const Fixed &fixed) const {
-  std::vector<int64_t> counts(problem.nodes.size(), 0);
-  if (!isExact())
-    for (const MemoryTerm &term : problem.persistent)
-      counts[term.index] = term.count;
-  std::optional<unsigned> widest;
-  std::pair<int64_t, int64_t> widestRange(-1, -1);
-  for (const auto &[index, node] : enumerate(problem.nodes)) {
-    if (fixed.count(index) || node.choices() == 1)
-      continue;
-    int64_t bytes = 0;
-    if (!node.bytes.empty())
-      bytes = *llvm::max_element(node.bytes) - *llvm::min_element(node.bytes);
-    std::pair<int64_t, int64_t> range(counts[index] * bytes, bytes);
-    if (range > widestRange) {
-      widest = index;
-      widestRange = range;
-    }
-  }
-  return widest;
-}
-
-/// What promises most comes first. Where rows are not exact, their multipliers
-/// lead to a first outcome that fits; without them, and with that of the
-/// persistent terms, which are exact, bounds hold.
-void MemorySearch::branch() {
-  bool proves = isExact() || isBound();
-  auto isLater = [](const Branch &a, const Branch &b) {
-    return a.lowerBound > b.lowerBound;
-  };
-  std::vector<Branch> open;
-  double openBound = kIllegal; // of branches where nothing was found
-  auto add = [&](Fixed fixed, double multiplier) {
-    EliminationResult result = minimiseFixed(fixed, multiplier);
-    double bound = leastShare() * result.lowerBound;
-    if (result.cost == kIllegal) { // none there are, or none were found
-      openBound = std::min(openBound, bound);
-      return;
-    }
-    if (proves && bound >= std::min(best ? best->seconds : kIllegal, cutoff)) {
-      openBound = std::min(openBound, bound);
-      return;
-    }
-    offer(result.choice);
-    open.push_back(
-        {bound, std::move(fixed), std::move(result.choice), multiplier});
-    std::push_heap(open.begin(), open.end(), isLater);
-  };
-  double multiplier = active.empty() ? 0 : active.front().multiplier;
-  if (multiplier > 0 && !isExact() && isBound()) {
-    active.clear();
-    core = std::make_unique<PersistentCore>(problem, graphOf({}));
-  }
-  add({}, multiplier);
-  while (!open.empty() && work < workLimit && (proves || !best)) {
-    std::pop_heap(open.begin(), open.end(), isLater);
-    Branch next = std::move(open.back());
-    open.pop_back();
-    if (best && next.lowerBound >= best->seconds) {
-      open.clear();
-      break;
-    }
-    std::optional<unsigned> node = branchNode(next.fixed);
-    if (!node)
-      continue;
-    for (unsigned other = 0; other < problem.nodes[*node].choices(); ++other)
-      if (other != next.choice[*node] || multiplier > 0) {
-        Fixed fixed = next.fixed;
-        fixed[*node] = other;
-        add(std::move(fixed),
-            next.multiplier > 0 ? next.multiplier : multiplier);
-      }
-    if (multiplier > 0)
-      continue; // under another one its bound may be more
-    next.fixed[*node] = next.choice[*node];
-    open.push_back(std::move(next));
-    std::push_heap(open.begin(), open.end(), isLater);
-  }
-  for (const Branch &rest : open)
-    openBound = std::min(openBound, rest.lowerBound);
-  core.reset();
-  if (proves)
-    lowerBound = std::max(lowerBound,
-                          std::min(openBound, best ? best->seconds : kIllegal));
 }
 
 //===----------------------------------------------------------------------===//
@@ -322,16 +185,16 @@ void MemorySearch::relaxFully() {
     relaxed = minimise(options.cellLimit);
 }
 
-/// Whether what is not proved yet is worth branch and bound.
+/// Whether something is not proved yet.
 bool MemorySearch::isOpen() const {
-  if (!best)
-    return true;
-  return mayProve() && best->seconds - lowerBound > 1e-9 * best->seconds;
+  return !best || best->seconds - lowerBound > 1e-9 * best->seconds;
 }
 
 /// Whether branch and bound may find a first outcome, or prove something: in
 /// larger problems only where it is the persistent terms that bind.
 bool MemorySearch::isWorthProof() const {
+  if (isExact())
+    return isSmall() || !best;
   bool persistentBinds = isBound() && !active.empty();
   return !isHopeless() &&
          (isSmall() || (mayProve() && persistentBinds && (best || isCutOff())));
@@ -361,7 +224,8 @@ Expected<Solution> MemorySearch::run(double cutoffSeconds) {
   // Its outcome may be more: stages send, and lie on slower devices.
   constexpr double kEqual = 1e-9;
   bool isOutcome = best && best->seconds <= (1 + kEqual) * relaxed->cost;
-  if (best && ((leastShare() == 1 && isOutcome) || !isOpen()))
+  if (best &&
+      ((leastShare() == 1 && isOutcome) || !isOpen() || !isWorthProof()))
     return withBound(*best);
   if (!fits(relaxed->choice)) {
     workLimit = options.multiplierWork;
@@ -372,11 +236,12 @@ Expected<Solution> MemorySearch::run(double cutoffSeconds) {
   if (lowerBound >= cutoff && nothingFound())
     return make_error<NothingCheaper>(lowerBound);
   bool isUnlikely = isCutOff();
-  if (isOpen() && (isExact() || isWorthProof())) {
+  if (isOpen() && isWorthProof()) {
     workLimit = work + options.branchWork;
     branch();
   }
-  if (isUnlikely && nothingFound())
+  if ((isUnlikely || (cutoff < kIllegal && lowerBound >= cutoff)) &&
+      nothingFound())
     return make_error<NothingCheaper>(lowerBound);
   if (!best)
     return make_error<NotEnoughMemory>(memoryLimit(), leastBytes.value_or(0),

@@ -73,7 +73,10 @@ private:
   bool fits(const std::vector<unsigned> &choice) {
     return !memoryLimit() || outcomeOf(choice).bytes <= memoryLimit();
   }
-  bool mayBeBetter(llvm::ArrayRef<unsigned> choice) const;
+  /// From so many seconds on nothing is of interest.
+  double enough() const {
+    return std::min(best ? best->seconds : kIllegal, cutoff);
+  }
   void offer(const std::vector<unsigned> &choice);
   void relaxFully();
   bool isSmall() const;
@@ -115,7 +118,7 @@ private:
   const SolverOptions &options;
   std::optional<Outcomes> outcomes;
   std::optional<EliminationResult> relaxed;
-  std::unique_ptr<PersistentCore> core; // while branch() is about it
+  std::unique_ptr<PersistentCore> core; // set while branch() tunes multipliers
   MessageTable messages;                // of the last elimination
   bool isOptimum = false;               // what the last elimination found
 

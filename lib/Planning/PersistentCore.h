@@ -27,6 +27,8 @@ public:
 
   /// Whether only nodes are fixed that are left.
   bool mayFix(const std::map<unsigned, unsigned> &fixed) const;
+  /// Table cells computed before.
+  double workOfChains() const { return chains.work; }
   /// Nodes that are left.
   size_t size() const { return nodes.size(); }
 

@@ -6,7 +6,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -135,8 +134,10 @@ static std::string keyOf(const PlannedValue &value) {
 
 /// As it prints inside of what is indented so far.
 static std::string textOf(const json::Value &value, unsigned indent) {
-  std::string text;
-  for (char c : formatv("{0:2}", value).str()) {
+  std::string printed, text;
+  raw_string_ostream os(printed);
+  json::OStream(os, kIndent).value(value);
+  for (char c : printed) {
     text += c;
     if (c == '\n')
       text.append(indent, ' ');

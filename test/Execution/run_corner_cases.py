@@ -77,8 +77,11 @@ def says_what_is_short(tool, work):
     path = os.path.join(folder, "model.onnx")
     model = onnx.load(path)
     model.graph.initializer.append(onnx.numpy_helper.from_array(x, "w"))
+    weights = os.path.join(folder, "weights.bin")
+    if os.path.exists(weights):
+        os.remove(weights)  # or they are written behind what it holds
     onnx.save(model, path, save_as_external_data=True, location="weights.bin", size_threshold=0)
-    os.truncate(os.path.join(folder, "weights.bin"), x.nbytes - 4)
+    os.truncate(weights, x.nbytes - 4)
     error = compile_and_run(tool, folder, "--ranks", "2") or "none"
     return f"'weights.bin' has {x.nbytes - 4} bytes, but bytes 0 to {x.nbytes} are asked for" in error, error
 

@@ -35,7 +35,8 @@ struct Outcome {
 /// only estimate it: seconds of what is not deferred.
 struct Outcomes {
   std::function<Outcome(llvm::ArrayRef<unsigned> choice)> of;
-  /// Nothing takes less than this times the problem's seconds.
+  /// Nothing takes less than this times the problem's seconds, or holds less
+  /// than its persistent terms.
   double leastShare = 1;
   int64_t memoryLimit = 0; // of their bytes; 0: none
 };

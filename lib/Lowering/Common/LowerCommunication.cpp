@@ -104,7 +104,7 @@ static ExchangeDims exchangeDims(AllToAllOp op) {
   auto in = cast<ShapedType>(op.getInput().getType());
   auto out = cast<ShapedType>(op.getOutput().getType());
   ExchangeDims dims;
-  bool isLastKept = false; // and takes more
+  bool isLastKept = false; // so that the next one that is kept joins it
   for (int64_t dim : fullLayout(layoutOf(in), in.getRank())) {
     bool isSplit = dim == int64_t(op.getSplitDim());
     bool isConcat = dim == int64_t(op.getConcatDim());
