@@ -22,9 +22,14 @@ namespace autopar {
 /// In larger problems branch and bound finds no first outcome that fits; in
 /// those that are larger still it proves nothing.
 static constexpr size_t kSmallProblem = 100, kMostToProve = 1000;
+/// Of edges with more cells the budget pays for a few branches only.
+static constexpr size_t kMostCells = size_t(1) << 22;
 
 bool MemorySearch::mayProve() const {
-  return problem.nodes.size() <= kMostToProve;
+  size_t cells = 0;
+  for (const ProblemEdge &edge : problem.edges)
+    cells += edge.seconds.size();
+  return problem.nodes.size() <= kMostToProve && cells <= kMostCells;
 }
 
 MemorySearch::MemorySearch(const Problem &problem, const SolverOptions &options,
@@ -124,9 +129,9 @@ EliminationResult MemorySearch::minimise(size_t cellLimit, const Fixed &fixed) {
       isOfCore ? core->minimise(active.empty() ? 0 : active.front().multiplier,
                                 fixed, cellLimit, limit)
                : eliminate(graphOf(fixed), cellLimit, limit, &messages);
-  // Small tables cost more than their cells, and messages more than tables.
-  constexpr double kNodeWork = 1000, kCoreNodeWork = 6000;
-  work += result.work + (isOfCore ? kCoreNodeWork * double(core->size())
+  // Small tables cost more than their cells; messages take them many times.
+  constexpr double kNodeWork = 1000, kMessageWork = 20;
+  work += result.work + (isOfCore ? kMessageWork * double(core->cells())
                                   : kNodeWork * double(problem.nodes.size()));
   isOptimum = result.cost <= result.lowerBound;
   result.lowerBound -= allowance;

@@ -23,6 +23,13 @@ bool PersistentCore::mayFix(const std::map<unsigned, unsigned> &fixed) const {
   });
 }
 
+size_t PersistentCore::cells() const {
+  size_t sum = 0;
+  for (const CostGraph::Edge &edge : rest.edges)
+    sum += edge.cells.size();
+  return sum;
+}
+
 EliminationResult
 PersistentCore::minimise(double multiplier,
                          const std::map<unsigned, unsigned> &fixed,

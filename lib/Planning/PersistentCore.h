@@ -31,6 +31,8 @@ public:
   double workOfChains() const { return chains.work; }
   /// Nodes that are left.
   size_t size() const { return nodes.size(); }
+  /// Of the edges between them.
+  size_t cells() const;
 
 private:
   const Problem &problem;
