@@ -144,18 +144,26 @@ double CommunicationModel::seconds(const ReshardStep &step) const {
   return slowest;
 }
 
-double CommunicationModel::sendSeconds(int64_t bytes, int64_t fromStage,
-                                       int64_t toStage) const {
+CommunicationModel::StageLinks
+CommunicationModel::linksBetween(int64_t fromStage, int64_t toStage) const {
   int64_t devices = mesh.deviceCount();
-  SmallVector<bool> used(messages.size(), false);
-  for (int64_t device = 0; device < devices; ++device)
-    used[cluster.linkBetween(fromStage * devices + device,
-                             toStage * devices + device)] = true;
+  StageLinks links;
+  for (int64_t device = 0; device < devices; ++device) {
+    unsigned link = cluster.linkBetween(fromStage * devices + device,
+                                        toStage * devices + device);
+    if (!is_contained(links, link))
+      links.push_back(link);
+  }
+  llvm::sort(links);
+  return links;
+}
+
+double CommunicationModel::sendSeconds(int64_t bytes,
+                                       ArrayRef<unsigned> links) const {
   double slowest = 0;
-  for (auto [isUsed, algorithms] : zip_equal(used, messages))
-    if (isUsed)
-      slowest = std::max(
-          slowest, fastest(algorithms, double(bytes)).seconds(double(bytes)));
+  for (unsigned link : links)
+    slowest = std::max(
+        slowest, fastest(messages[link], double(bytes)).seconds(double(bytes)));
   return slowest;
 }
 

@@ -101,7 +101,7 @@ DualBound::DualBound(const CostGraph &graph, const Domains &domains, double cap,
     for (unsigned choice : domain)
       node.push_back(std::min(costs[choice], this->cap));
   }
-  auto give = [&](unsigned node, ArrayRef<double> messages) {
+  auto startOf = [&](unsigned node, ArrayRef<double> messages) {
     std::vector<double> given(domains[node].size(), 0);
     if (!messages.empty())
       for (auto [message, cost, choice] :
@@ -114,7 +114,12 @@ DualBound::DualBound(const CostGraph &graph, const Domains &domains, double cap,
   for (const CostGraph::Edge &edge : graph.edges) {
     auto from = start.find({edge.a, edge.b});
     const EdgeMessages none, &given = from == start.end() ? none : from->second;
-    Edge item{edge, {}, {}, give(edge.a, given.ofA), give(edge.b, given.ofB)};
+    Edge item{edge,
+              1,
+              {},
+              {},
+              startOf(edge.a, given.ofA),
+              startOf(edge.b, given.ofB)};
     item.cells.reserve(item.ofRows.size() * item.ofColumns.size());
     size_t columns = graph.nodes[edge.b].size();
     for (unsigned a : domains[edge.a])
@@ -195,29 +200,37 @@ void DualBound::pull(unsigned node) {
   }
 }
 
-/// Gives equal shares of what `node` costs to the edges ahead.
-void DualBound::push(unsigned node, bool forward) {
-  SmallVector<unsigned> ahead;
-  for (unsigned index : edgesOf[node]) {
-    unsigned other = otherEnd(edges[index].exact, node);
-    if ((other > node) == forward)
-      ahead.push_back(index);
-  }
-  if (ahead.empty())
-    return;
-  size_t behind = edgesOf[node].size() - ahead.size();
-  double share = 1.0 / std::max(ahead.size(), behind);
+/// Of what `node` costs, each of the edges its share of `weight`.
+void DualBound::give(unsigned node, ArrayRef<unsigned> to, double weight) {
+  double share = 1.0 / weight, given = 0;
+  for (unsigned index : to)
+    given += edges[index].weight;
   SmallVector<double, 64> parts;
   for (double &cost : nodes[node]) {
     parts.push_back(cost * share);
-    cost -= parts.back() * ahead.size();
+    cost -= parts.back() * given;
   }
-  for (unsigned index : ahead) {
+  for (unsigned index : to) {
     Edge &edge = edges[index];
-    for (auto [given, part] :
+    for (auto [sum, part] :
          zip_equal(edge.exact.a == node ? edge.ofRows : edge.ofColumns, parts))
-      given += part;
+      sum += part * edge.weight;
   }
+}
+
+/// Gives shares of what `node` costs to the edges ahead.
+void DualBound::push(unsigned node, bool forward) {
+  SmallVector<unsigned> ahead;
+  double weightAhead = 0, weightBehind = 0;
+  for (unsigned index : edgesOf[node]) {
+    const Edge &edge = edges[index];
+    bool isAhead = (otherEnd(edge.exact, node) > node) == forward;
+    (isAhead ? weightAhead : weightBehind) += edge.weight;
+    if (isAhead)
+      ahead.push_back(index);
+  }
+  if (!ahead.empty())
+    give(node, ahead, std::max(weightAhead, weightBehind));
 }
 
 void DualBound::pass() {
@@ -243,6 +256,23 @@ void DualBound::improve(unsigned passes, double upperBound) {
       return;
     before = after;
   }
+}
+
+void DualBound::weigh(ArrayRef<double> weights) {
+  for (auto [edge, weight] : zip_equal(edges, weights))
+    edge.weight = weight;
+}
+
+void DualBound::spread(unsigned passes) {
+  for (unsigned done = 0; done < passes; ++done)
+    for (unsigned node = 0; node < nodes.size(); ++node) {
+      pull(node);
+      double weight = 0;
+      for (unsigned index : edgesOf[node])
+        weight += edges[index].weight;
+      if (weight > 0)
+        give(node, edgesOf[node], weight);
+    }
 }
 
 double DualBound::lowerBound() const {

@@ -18,10 +18,16 @@ public:
   /// must outlive this.
   DualBound(const CostGraph &graph, const Domains &domains, double cap,
             const MessageTable &start = {});
+  /// A node gives its edges shares by these weights, one per edge of the graph,
+  /// instead of equal ones.
+  void weigh(llvm::ArrayRef<double> weights);
 
   /// At most so many passes over all nodes, forth and back; fewer once the
   /// bound hardly comes nearer to `upperBound`.
   void improve(unsigned passes, double upperBound);
+  /// So many passes in which each node gives all that it costs to its edges, by
+  /// their weights (max-sum diffusion): the bound does not fall.
+  void spread(unsigned passes);
   /// No solution within the domains costs less.
   double lowerBound() const;
   /// Drops what would bring a solution above `upperBound`; whether anything
@@ -41,6 +47,7 @@ private:
   /// rounded cells.
   struct Edge {
     const CostGraph::Edge &exact;
+    double weight;
     std::vector<double> cells;               // over the domains, `cap` at most
     std::vector<float> rounded;              // rows filled up to full lanes
     std::vector<double> ofRows, ofColumns{}; // over the domains
@@ -52,6 +59,7 @@ private:
   void pass();
   void pull(unsigned node);
   void push(unsigned node, bool forward);
+  void give(unsigned node, llvm::ArrayRef<unsigned> edges, double weight);
 
   const CostGraph &graph;
   Domains domains;

@@ -52,38 +52,6 @@ bool MemorySearch::isSmall() const {
 // Costs with multipliers
 //===----------------------------------------------------------------------===//
 
-/// Adds an edge's matrix, its bytes at `weight` seconds each, to the graph; an
-/// edge to itself is a cost of its node.
-static void addEdge(CostGraph &graph,
-                    std::map<std::pair<unsigned, unsigned>, size_t> &index,
-                    const ProblemEdge &edge, double weight) {
-  size_t rows = graph.nodes[edge.a].size(),
-         columns = graph.nodes[edge.b].size();
-  bool isHeld = weight > 0 && !edge.bytes.empty();
-  auto costOf = [&](size_t cell) {
-    return isHeld ? edge.seconds[cell] + weight * double(edge.bytes[cell])
-                  : edge.seconds[cell];
-  };
-  if (edge.a == edge.b) {
-    for (size_t choice = 0; choice < rows; ++choice)
-      graph.nodes[edge.a][choice] += costOf(choice * columns + choice);
-    return;
-  }
-  unsigned a = std::min(edge.a, edge.b), b = std::max(edge.a, edge.b);
-  auto [it, inserted] = index.try_emplace({a, b}, graph.edges.size());
-  if (inserted && edge.a == a && !isHeld) {
-    graph.edges.push_back({a, b, edge.seconds});
-    return;
-  }
-  if (inserted)
-    graph.edges.push_back({a, b, std::vector<double>(rows * columns, 0)});
-  std::vector<double> &sum = graph.edges[it->second].cells;
-  for (size_t row = 0; row < rows; ++row)
-    for (size_t column = 0; column < columns; ++column)
-      sum[edge.a == a ? row * columns + column : column * rows + row] +=
-          costOf(row * columns + column);
-}
-
 CostGraph MemorySearch::graphOf(const Fixed &fixed) const {
   std::vector<double> nodeWeight(problem.nodes.size(), 0);
   std::vector<double> edgeWeight(problem.edges.size(), 0);
@@ -95,16 +63,7 @@ CostGraph MemorySearch::graphOf(const Fixed &fixed) const {
     for (const MemoryTerm &term : row.terms.edges)
       edgeWeight[term.index] += row.multiplier * term.count;
   }
-  CostGraph graph;
-  for (const auto &[index, node] : enumerate(problem.nodes)) {
-    graph.nodes.push_back(node.seconds);
-    if (nodeWeight[index] > 0 && !node.bytes.empty())
-      for (size_t choice = 0; choice < node.choices(); ++choice)
-        graph.nodes.back()[choice] += nodeWeight[index] * node.bytes[choice];
-  }
-  std::map<std::pair<unsigned, unsigned>, size_t> index;
-  for (const auto &[position, edge] : enumerate(problem.edges))
-    addEdge(graph, index, edge, edgeWeight[position]);
+  CostGraph graph = costsOf(problem, nodeWeight, edgeWeight);
   for (auto [node, choice] : fixed)
     for (size_t other = 0; other < graph.nodes[node].size(); ++other)
       if (other != choice)

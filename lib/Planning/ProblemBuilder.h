@@ -5,6 +5,7 @@
 
 #include "StagePlaces.h"
 #include "autopar/Planning/BuildProblem.h"
+#include "autopar/Planning/Elimination.h"
 #include <map>
 
 namespace autopar {
@@ -52,8 +53,8 @@ struct TableJob {
 };
 
 /// Numbers nodes by class, gives them choices, prices what is between them
-/// (BuildProblem.cpp), says what is in memory when (MemoryRows.cpp) and what a
-/// solution means (SolutionPlan.cpp).
+/// (BuildProblem.cpp), says what is in memory when (MemoryRows.cpp), what a
+/// solution means (SolutionPlan.cpp) and what stages cost (StageCosts.cpp).
 class ProblemBuilder : public PlanProblem {
 public:
   explicit ProblemBuilder(const PlanQuestion &question)
@@ -75,6 +76,7 @@ public:
   void writePlan(const Solution &solution, Plan &plan) const override;
   std::vector<std::vector<double>>
   opSeconds(llvm::ArrayRef<unsigned> choice) const override;
+  StageCosts stageCosts(double limit) const override;
 
 private:
   std::vector<unsigned> marksOfOps() const;
@@ -97,6 +99,10 @@ private:
   void fillTables(llvm::ArrayRef<TableJob> jobs) const;
   void addMemory();
   void addCopies(const GraphStep &step, MemoryRow &row);
+  CostGraph costsInStages() const;
+  void addParts(double limit, StageCosts &stages) const;
+  void addOps(StageCosts &stages) const;
+  void addMessages(StageCosts &stages) const;
 
   double weightOf(bool setup) const {
     return setup ? kSetupWeight : double(mesh.timeCount());

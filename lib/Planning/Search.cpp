@@ -47,10 +47,17 @@ private:
     double promised = kIllegal; // seconds
   };
 
+  /// No plan of the trial takes less.
+  struct TrialBound {
+    Trial trial;
+    double seconds;
+  };
+
   void look(Attempt &attempt) const;
   void solve(MutableArrayRef<Attempt> attempts);
   void tryAll(ArrayRef<Trial> trials);
   void climb();
+  void raiseBounds();
   double secondsToBeat(const Trial &trial) const;
   void tellOf(const Trial &trial, const Problem &problem) const;
   void keepBest(const Trial &trial, SolvedTrial solved);
@@ -60,8 +67,7 @@ private:
   raw_ostream *trace; // null: none
   std::optional<Plan> best;
   Trial bestTrial;
-  /// No plan on the meshes that were tried takes less.
-  double leastBound = kIllegal;
+  std::vector<TrialBound> bounds;
   std::optional<NotEnoughMemory> shortage; // the least of all trials
   bool memoryBinds = false;                // a trial would do better with more
   SolverOptions options;
@@ -91,7 +97,7 @@ void PlanSearch::tellOf(const Trial &trial, const Problem &problem) const {
 
 void PlanSearch::keepBest(const Trial &trial, SolvedTrial solved) {
   Expected<Plan> &plan = solved.plan;
-  leastBound = std::min(leastBound, solved.lowerBound);
+  bounds.push_back({trial, solved.lowerBound});
   memoryBinds |= solved.memoryBinds;
   SearchTrial &noted = tried.emplace_back();
   noted.name = nameOf(trial, request.cluster);
@@ -209,6 +215,27 @@ void PlanSearch::climb() {
   }
 }
 
+/// Of trials in stages by where they can be cut, as far as that matters.
+void PlanSearch::raiseBounds() {
+  double enough = best->predictedStepSeconds;
+  for (const TrialBound &bound : bounds)
+    if (bound.trial.candidate.stages == 1)
+      enough = std::min(enough, bound.seconds);
+  parallelFor(0, bounds.size(), [&](size_t i) {
+    TrialBound &bound = bounds[i];
+    if (bound.seconds >= enough)
+      return;
+    Expected<std::unique_ptr<TrialProblem>> built =
+        TrialProblem::build(settings, bound.trial, enough);
+    if (built) {
+      bound.seconds = std::max(bound.seconds, (*built)->leastOfStages(enough));
+      return;
+    }
+    consumeError(built.takeError());
+    bound.seconds = enough;
+  });
+}
+
 Expected<Plan> PlanSearch::run() {
   Expected<std::vector<Trial>> trials = trialsOf(graph, request);
   if (!trials)
@@ -243,7 +270,11 @@ Expected<Plan> PlanSearch::run() {
   if (!best)
     return createStringError(tried.front().complaint);
   countCollectives(graph, *best);
-  best->lowerBoundSeconds = std::min(leastBound, best->predictedStepSeconds);
+  if (!anyPlan)
+    raiseBounds();
+  best->lowerBoundSeconds = best->predictedStepSeconds;
+  for (const TrialBound &bound : bounds)
+    best->lowerBoundSeconds = std::min(best->lowerBoundSeconds, bound.seconds);
   best->gap = best->predictedStepSeconds > 0
                   ? 1 - best->lowerBoundSeconds / best->predictedStepSeconds
                   : 0;

@@ -26,6 +26,7 @@ private:
   void countMisplaced();
   void measureCrossings();
   void chooseCuts();
+  void priceCuts();
   void measureRuns();
   void addHeld(unsigned op);
   bool fits(size_t stage, size_t from, size_t to) const {
@@ -42,8 +43,14 @@ private:
            runs[from][to].seconds[kind];
   }
   double load(size_t stage, size_t from, size_t to) const {
-    return computeSeconds(stage, from, to) + sendSeconds[from] +
-           sendSeconds[to];
+    return computeSeconds(stage, from, to) + sentBefore(stage, from) +
+           sentBefore(stage + 1, to);
+  }
+  /// To the stage from the one before it, all that crosses the cut.
+  double sentBefore(size_t stage, size_t cut) const {
+    return cut == 0 || cut + 1 == cuts.size()
+               ? 0
+               : sendSeconds[linksBefore[stage]][cut];
   }
   std::optional<std::vector<size_t>> cutWithin(double bound) const;
   double leastBound() const;
@@ -71,10 +78,12 @@ private:
   /// Per kind of place and position the seconds of the ops before it that
   /// depend on an input.
   std::vector<std::vector<double>> before;
-  std::vector<int64_t> crossing;   // bytes per position
-  std::vector<int64_t> messages;   // values per position
-  std::vector<size_t> cuts;        // positions, the first and last included
-  std::vector<double> sendSeconds; // per cut
+  std::vector<int64_t> crossing; // bytes per position
+  std::vector<int64_t> messages; // values per position
+  std::vector<size_t> cuts;      // positions, the first and last included
+  /// Per stage which of those that differ the links are to the one before it.
+  std::vector<unsigned> linksBefore;
+  std::vector<std::vector<double>> sendSeconds; // per links and cut
   /// What the ops between two cuts need for themselves: bytes of the distinct
   /// arguments that they read, seconds per kind of place of what depends on no
   /// input and is repeated for them.

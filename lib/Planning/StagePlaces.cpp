@@ -121,13 +121,24 @@ double StagePlaces::stepSeconds(ArrayRef<double> stages,
 }
 
 double StagePlaces::leastShare() const {
-  double least = 1, crowded = kIllegal;
-  for (int64_t stage = 0; stage < pipeline.stages; ++stage) {
-    least = std::min(least, shareOf(stage));
+  double crowded = kIllegal;
+  for (int64_t stage = 0; stage < pipeline.stages; ++stage)
     crowded = std::min(crowded, shareOf(stage) * devicesPerCore(stage));
-  }
   double nodes = double(whole.nodeOf(whole.deviceCount() - 1) + 1);
-  return std::max(least * pipeline.leastShare(), crowded / nodes);
+  return std::max(leastShareOfCores() * pipeline.leastShare(), crowded / nodes);
+}
+
+double StagePlaces::leastShareOfCores() const {
+  double least = 1;
+  for (int64_t stage = 0; stage < pipeline.stages; ++stage)
+    least = std::min(least, shareOf(stage));
+  return least;
+}
+
+double StagePlaces::leastSeconds(double sum, double slowest) const {
+  double count = double(pipeline.microBatches);
+  return leastShareOfCores() *
+         pipeline.stepSeconds(sum / count, slowest / count);
 }
 
 int64_t excessBytes(const Plan &plan, const StagePlaces &places,

@@ -38,6 +38,9 @@ struct StagePlaces {
   /// The least share that a step takes of what all stages take for all
   /// micro-batches one after the other.
   double leastShare() const;
+  /// The least that a step takes if all stages take at least `sum` seconds for
+  /// all micro-batches one after the other, and the slowest `slowest`.
+  double leastSeconds(double sum, double slowest) const;
 
   Cluster whole;
   Pipeline pipeline;
@@ -48,6 +51,7 @@ private:
   /// Of a core that a device of the stage has while as many stages work as can;
   /// devices of the stage per core of its node, 0 where each has its own core.
   double shareOf(int64_t stage) const;
+  double leastShareOfCores() const;
   double devicesPerCore(int64_t stage) const;
   int64_t nodeOf(int64_t stage) const; // the first
 };

@@ -17,6 +17,7 @@
 #include "autopar/Planning/Solver.h"
 #include "llvm/ADT/STLExtras.h"
 #include <functional>
+#include <map>
 #include <numeric>
 
 using namespace llvm;
@@ -108,15 +109,18 @@ void StageCutter::measureCrossings() {
 }
 
 /// Of each window of positions the one that the least crosses, and the borders
-/// that constraints ask for.
+/// that constraints ask for. Where there are too many ops, those that together
+/// take a small part of the seconds make a window.
 void StageCutter::chooseCuts() {
-  size_t window = std::max<size_t>(1, (ops.size() + kMaxCuts - 1) / kMaxCuts);
+  ArrayRef<double> sums = before.front();
+  double part = ops.size() <= kMaxCuts ? 0 : 2 * sums.back() / double(kMaxCuts);
   cuts.push_back(0);
-  for (size_t start = 1; start < ops.size(); start += window) {
+  for (size_t start = 1, end; start < ops.size(); start = end) {
     size_t best = start;
-    for (size_t p = start; p < std::min(start + window, ops.size()); ++p)
-      if (crossing[p] < crossing[best])
-        best = p;
+    for (end = start + 1; end < ops.size() && sums[end] - sums[start] < part;
+         ++end)
+      if (crossing[end] < crossing[best])
+        best = end;
     cuts.push_back(best);
   }
   for (size_t p = 1; p < ops.size(); ++p)
@@ -125,15 +129,26 @@ void StageCutter::chooseCuts() {
   llvm::sort(cuts);
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   cuts.push_back(ops.size());
-  int64_t devices = plan.mesh.deviceCount();
-  for (size_t cut : cuts) {
-    double seconds = 0;
-    if (crossing[cut] > 0)
-      seconds =
-          communication.sendSeconds(crossing[cut], 0,
-                                    plan.cluster.deviceCount() / devices - 1) +
-          (messages[cut] - 1) * communication.sendSeconds(0, 0, 1);
-    sendSeconds.push_back(seconds);
+}
+
+/// By the links between stages that follow each other.
+void StageCutter::priceCuts() {
+  std::map<CommunicationModel::StageLinks, unsigned> known;
+  linksBefore.assign(plan.stages + 1, 0);
+  for (int64_t stage = 1; stage < plan.stages; ++stage) {
+    CommunicationModel::StageLinks links =
+        communication.linksBetween(stage - 1, stage);
+    auto [it, isNew] = known.try_emplace(links, known.size());
+    linksBefore[stage] = it->second;
+    if (!isNew)
+      continue;
+    std::vector<double> &seconds = sendSeconds.emplace_back();
+    for (size_t cut : cuts)
+      seconds.push_back(crossing[cut] > 0
+                            ? communication.sendSeconds(crossing[cut], links) +
+                                  (messages[cut] - 1) *
+                                      communication.sendSeconds(0, links)
+                            : 0);
   }
 }
 
@@ -195,11 +210,11 @@ std::optional<std::vector<size_t>> StageCutter::cutWithin(double bound) const {
   for (size_t stage = 1; stage <= stages; ++stage)
     for (size_t to = stage; to <= last; ++to)
       for (size_t from = to; from-- > stage - 1;) {
-        // Loads grow backwards; what is sent at `from` may differ, a little.
+        // Loads grow backwards; what is sent at `from` may differ.
         ArrayRef<double> sums = before[places.kindOf[stage - 1]];
         if (sums[cuts[to]] - sums[cuts[from]] > bound)
           break;
-        double total = cost[stage - 1][from] + sendSeconds[from];
+        double total = cost[stage - 1][from] + sentBefore(stage - 1, from);
         if (total < cost[stage][to] && load(stage - 1, from, to) <= bound &&
             fits(stage - 1, from, to)) {
           cost[stage][to] = total;
@@ -222,8 +237,9 @@ double StageCutter::leastBound() const {
     low = std::min(low, sums.back() / plan.stages);
   }
   double high = all;
-  for (double seconds : sendSeconds)
-    high = std::max(high, all + 2 * seconds);
+  for (ArrayRef<double> ofLinks : sendSeconds)
+    for (double seconds : ofLinks)
+      high = std::max(high, all + 2 * seconds);
   constexpr unsigned kSteps = 20;
   for (unsigned step = 0; step < kSteps; ++step) {
     double middle = (low + high) / 2;
@@ -360,6 +376,7 @@ Error StageCutter::run() {
                              Twine(plan.stages) + " stages");
   measureCrossings();
   chooseCuts();
+  priceCuts();
   measureRuns();
   // Parameters are not all that a stage holds.
   constexpr unsigned kTries = 4;

@@ -1,6 +1,7 @@
 //===- TrialProblem.cpp - The best plan of one trial ----------------------===//
 
 #include "TrialProblem.h"
+#include "StageBound.h"
 #include "StagePlaces.h"
 #include "Stages.h"
 #include "autopar/Planning/KeepDecisions.h"
@@ -66,6 +67,20 @@ SolvedTrial TrialProblem::solve(double secondsToBeat) {
   solved.memoryBinds = (seen.found < kIllegal && !seen.fits) || isTooFull;
   solved.secondsToBeat = secondsToBeat;
   return solved;
+}
+
+double TrialProblem::leastOfStages(double secondsToBeat) const {
+  if (question.limits.constraints)
+    return 0; // stages may have ops in another order
+  StagePlaces places(trial.cluster, trial.pipeline());
+  StageCosts costs = built->stageCosts(secondsToBeat / places.leastShare());
+  double ofSlowest = places.leastSeconds(0, 1);
+  double alone = places.leastSeconds(costs.seconds, 0);
+  if (ofSlowest == 0 || alone >= secondsToBeat)
+    return alone;
+  return places.leastSeconds(
+      costs.seconds,
+      leastOfSlowestStage(costs, (secondsToBeat - alone) / ofSlowest));
 }
 
 Plan TrialProblem::emptyPlan() const {

@@ -38,6 +38,9 @@ public:
   void look(double secondsToBeat) { seen = solver->look(secondsToBeat); }
   const Solver::Outlook &outlook() const { return seen; }
   SolvedTrial solve(double secondsToBeat);
+  /// No plan of several stages takes less, wherever they are cut. A bound of
+  /// all that has been found, `secondsToBeat` at most.
+  double leastOfStages(double secondsToBeat) const;
   /// What is solved.
   const Problem &problem() const { return built->problem; }
 

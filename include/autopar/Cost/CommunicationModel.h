@@ -21,7 +21,14 @@ public:
   /// One message from a device of one stage to its counterpart in another, in a
   /// cluster of all stages; stage s has the devices after those of stages 0 to
   /// s-1.
-  double sendSeconds(int64_t bytes, int64_t fromStage, int64_t toStage) const;
+  double sendSeconds(int64_t bytes, int64_t fromStage, int64_t toStage) const {
+    return sendSeconds(bytes, linksBetween(fromStage, toStage));
+  }
+  /// The same by the links that devices of the stages have between them, each
+  /// once (Cluster::linkBetween).
+  using StageLinks = llvm::SmallVector<unsigned, 1>;
+  StageLinks linksBetween(int64_t fromStage, int64_t toStage) const;
+  double sendSeconds(int64_t bytes, llvm::ArrayRef<unsigned> links) const;
   /// Those that differ, of all communicators of the sub-axes.
   llvm::ArrayRef<CommunicatorShape>
   shapesOf(llvm::ArrayRef<unsigned> subAxes) const {

@@ -13,6 +13,7 @@
 namespace autopar {
 
 class SharedWork;
+struct StageCosts;
 
 /// What the mesh's axes have to do, and within what memory.
 struct PlanQuestion {
@@ -52,6 +53,9 @@ public:
   /// reshards at it included, for one micro-batch.
   virtual std::vector<std::vector<double>>
   opSeconds(llvm::ArrayRef<unsigned> choice) const = 0;
+  /// What stages cost at least, all micro-batches together, in the order of the
+  /// program. From `limit` on seconds are of no interest.
+  virtual StageCosts stageCosts(double limit) const = 0;
 };
 
 } // namespace autopar

@@ -18,6 +18,12 @@ struct CostGraph {
   std::vector<Edge> edges;
 };
 
+/// The costs of a problem's nodes and edges: each its seconds, and its bytes at
+/// so many seconds each. An edge to itself is a cost of its node, and edges
+/// between the same two nodes are one.
+CostGraph costsOf(const Problem &problem, llvm::ArrayRef<double> nodeWeight,
+                  llvm::ArrayRef<double> edgeWeight);
+
 /// By two nodes that an edge joins: what message passing moved from the edge to
 /// their choices, in seconds, with the sign of what the edge was given.
 struct EdgeMessages {

@@ -240,6 +240,28 @@ TEST(DualBound, NeverAboveTheLeastCostAndNeverFalls) {
   }
 }
 
+TEST(DualBound, WeighedSharesAreABoundThatSpreadingKeeps) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    CostGraph graph = graphOf(seed);
+    std::mt19937 random(seed);
+    std::vector<double> weights;
+    for (size_t edge = 0; edge < graph.edges.size(); ++edge)
+      weights.push_back(1 + random() % 30);
+    double least = leastCost(graph);
+    double cap = capOf(least);
+    DualBound dual(graph, allChoices(graph), cap);
+    dual.weigh(weights);
+    dual.improve(/*passes=*/10, kIllegal);
+    double before = dual.lowerBound();
+    for (unsigned round = 0; round < 3; ++round) {
+      dual.spread(/*passes=*/5);
+      EXPECT_GE(dual.lowerBound(), before - roundingOf(cap)) << "seed " << seed;
+      EXPECT_LE(dual.lowerBound(), least * (1 + 1e-9)) << "seed " << seed;
+      before = dual.lowerBound();
+    }
+  }
+}
+
 TEST(DualBound, IsTheLeastCostOfATree) {
   unsigned tried = 0;
   for (unsigned seed = 0; seed < 100; ++seed) {
