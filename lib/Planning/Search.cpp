@@ -51,6 +51,7 @@ private:
   struct TrialBound {
     Trial trial;
     double seconds;
+    double found; // by the best plan of the trial; kIllegal: none
   };
 
   void look(Attempt &attempt) const;
@@ -58,6 +59,7 @@ private:
   void tryAll(ArrayRef<Trial> trials);
   void climb();
   void raiseBounds();
+  void raise(TrialBound &bound, double enough) const;
   double secondsToBeat(const Trial &trial) const;
   void tellOf(const Trial &trial, const Problem &problem) const;
   void keepBest(const Trial &trial, SolvedTrial solved);
@@ -97,7 +99,8 @@ void PlanSearch::tellOf(const Trial &trial, const Problem &problem) const {
 
 void PlanSearch::keepBest(const Trial &trial, SolvedTrial solved) {
   Expected<Plan> &plan = solved.plan;
-  bounds.push_back({trial, solved.lowerBound});
+  bounds.push_back(
+      {trial, solved.lowerBound, plan ? plan->predictedStepSeconds : kIllegal});
   memoryBinds |= solved.memoryBinds;
   SearchTrial &noted = tried.emplace_back();
   noted.name = nameOf(trial, request.cluster);
@@ -215,25 +218,40 @@ void PlanSearch::climb() {
   }
 }
 
-/// Of trials in stages by where they can be cut, as far as that matters.
+/// Of trials in stages by where they can be cut: no further than to what others
+/// leave open, first those that have the best plans.
 void PlanSearch::raiseBounds() {
+  std::vector<TrialBound *> open;
   double enough = best->predictedStepSeconds;
-  for (const TrialBound &bound : bounds)
-    if (bound.trial.candidate.stages == 1)
+  for (TrialBound &bound : bounds)
+    if (bound.trial.candidate.stages > 1)
+      open.push_back(&bound);
+    else
       enough = std::min(enough, bound.seconds);
-  parallelFor(0, bounds.size(), [&](size_t i) {
-    TrialBound &bound = bounds[i];
-    if (bound.seconds >= enough)
-      return;
-    Expected<std::unique_ptr<TrialProblem>> built =
-        TrialProblem::build(settings, bound.trial, enough);
-    if (built) {
-      bound.seconds = std::max(bound.seconds, (*built)->leastOfStages(enough));
-      return;
-    }
-    consumeError(built.takeError());
-    bound.seconds = enough;
+  llvm::stable_sort(open, [](const TrialBound *a, const TrialBound *b) {
+    return a->found < b->found;
   });
+  for (ArrayRef<TrialBound *> rest = open; !rest.empty();) {
+    ArrayRef<TrialBound *> wave =
+        rest.take_front(std::min(kSolvedAtOnce, rest.size()));
+    parallelFor(0, wave.size(), [&](size_t i) { raise(*wave[i], enough); });
+    for (const TrialBound *bound : wave)
+      enough = std::min(enough, bound->seconds);
+    rest = rest.drop_front(wave.size());
+  }
+}
+
+/// To `enough` at most.
+void PlanSearch::raise(TrialBound &bound, double enough) const {
+  if (bound.seconds >= enough)
+    return;
+  Expected<std::unique_ptr<TrialProblem>> built =
+      TrialProblem::build(settings, bound.trial, enough);
+  if (built)
+    bound.seconds = std::max(bound.seconds, (*built)->leastOfStages(enough));
+  else
+    bound.seconds = enough;
+  consumeError(built.takeError());
 }
 
 Expected<Plan> PlanSearch::run() {

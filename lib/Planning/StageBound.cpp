@@ -37,7 +37,7 @@ private:
   Decision &touch(unsigned decision);
   void receive(unsigned value);
   void settle();
-  double leastOf(unsigned index, const Decision &decision, size_t kind) const;
+  double leastWith(const StageCosts::Messages &messages, unsigned index) const;
 
   const StageCosts &costs;
   std::vector<std::vector<unsigned>> madeBy, readBy; // values per position
@@ -86,20 +86,16 @@ void GrowingStage::receive(unsigned value) {
   ++touch(sent.decision).received;
 }
 
-double GrowingStage::leastOf(unsigned index, const Decision &decision,
-                             size_t kind) const {
-  bool alone = kind == costs.messages.size();
-  if (alone || (decision.received == 0 && decision.sent == 0))
-    return *llvm::min_element(decision.seconds);
-  ArrayRef<double> receive = costs.messages[kind].receive[index];
-  ArrayRef<double> send = costs.messages[kind].send[index];
+double GrowingStage::leastWith(const StageCosts::Messages &messages,
+                               unsigned index) const {
+  const Decision &decision = decisions[index];
   double least = kIllegal;
   for (size_t choice = 0; choice < decision.seconds.size(); ++choice) {
     double seconds = decision.seconds[choice];
     if (decision.received > 0)
-      seconds += decision.received * receive[choice];
+      seconds += decision.received * messages.receive[index][choice];
     if (decision.sent > 0)
-      seconds += decision.sent * send[choice];
+      seconds += decision.sent * messages.send[index][choice];
     least = std::min(least, seconds);
   }
   return least;
@@ -108,8 +104,11 @@ double GrowingStage::leastOf(unsigned index, const Decision &decision,
 void GrowingStage::settle() {
   for (unsigned index : touched) {
     Decision &decision = decisions[index];
+    double alone = *llvm::min_element(decision.seconds);
+    bool isSent = decision.received > 0 || decision.sent > 0;
     for (auto [kind, sum] : enumerate(sums)) {
-      double least = leastOf(index, decision, kind);
+      bool with = isSent && kind < costs.messages.size();
+      double least = with ? leastWith(costs.messages[kind], index) : alone;
       sum += least - std::exchange(decision.least[kind], least);
     }
   }
