@@ -113,7 +113,7 @@ void StageCutter::measureCrossings() {
 /// take a small part of the seconds make a window.
 void StageCutter::chooseCuts() {
   ArrayRef<double> sums = before.front();
-  double part = ops.size() <= kMaxCuts ? 0 : 2 * sums.back() / double(kMaxCuts);
+  double part = ops.size() <= kMaxCuts ? 0 : sums.back() / double(kMaxCuts);
   cuts.push_back(0);
   for (size_t start = 1, end; start < ops.size(); start = end) {
     size_t best = start;

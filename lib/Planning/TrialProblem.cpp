@@ -72,6 +72,9 @@ SolvedTrial TrialProblem::solve(double secondsToBeat) {
 double TrialProblem::leastOfStages(double secondsToBeat) const {
   if (question.limits.constraints)
     return 0; // stages may have ops in another order
+  constexpr int64_t kMostLinks = 1 << 20; // between stages, to look at
+  if (trial.candidate.stages * trial.cluster.deviceCount() > kMostLinks)
+    return 0;
   StagePlaces places(trial.cluster, trial.pipeline());
   StageCosts costs = built->stageCosts(secondsToBeat / places.leastShare());
   double ofSlowest = places.leastSeconds(0, 1);
