@@ -2,6 +2,7 @@
 
 #include "autopar/Planning/Demands.h"
 #include "DimensionMarks.h"
+#include "Numbering.h"
 #include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -324,6 +325,36 @@ Demands demandsOf(const ModelGraph &graph, StrategyName name, int64_t parts) {
     return demandSpatial(graph, parts);
   }
   return Demands(graph.ops.size());
+}
+
+//===----------------------------------------------------------------------===//
+// All axes
+//===----------------------------------------------------------------------===//
+
+static void appendMark(std::string &mark, const OpDemand &demand) {
+  for (const AxisDemand &axis : demand) {
+    for (const Choice &choice : axis)
+      mark += std::to_string(choice.kind) + "." + std::to_string(choice.index) +
+              ",";
+    mark += ';';
+  }
+}
+
+/// Numbered as they come: many meshes tell the same ones apart.
+OpDemands::OpDemands(const ModelGraph &graph, std::vector<OpDemand> demands)
+    : ofOps(std::move(demands)) {
+  Numbering number;
+  std::string mark;
+  for (const auto &[op, demand] : zip_equal(graph.ops, ofOps)) {
+    mark.clear();
+    appendMark(mark, demand);
+    mark += op.launches ? "L" : "";
+    for (bool read : op.reads)
+      mark += read ? 'r' : '-';
+    for (bool write : op.writes)
+      mark += write ? 'w' : '-';
+    marks.push_back(number(mark));
+  }
 }
 
 bool anyFollows(ArrayRef<AxisDemand> demands) {

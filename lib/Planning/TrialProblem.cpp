@@ -14,7 +14,8 @@ namespace autopar {
 Expected<std::unique_ptr<TrialProblem>>
 TrialProblem::build(const TrialSettings &settings, const Trial &trial,
                     double secondsToBeat) {
-  Expected<std::vector<OpDemand>> demands = demandsOf(settings.graph, trial);
+  Expected<const OpDemands &> demands =
+      demandsOf(settings.graph, trial, *settings.shared);
   if (!demands)
     return demands.takeError();
   StagePlaces places(trial.cluster, trial.pipeline());
@@ -23,7 +24,7 @@ TrialProblem::build(const TrialSettings &settings, const Trial &trial,
       PlanQuestion{settings.graph,
                    trial.cluster,
                    meshOf(trial),
-                   std::move(*demands),
+                   *demands,
                    places.memoryLimits(settings.request.memoryLimit),
                    {},
                    secondsToBeat / leastShare(trial),
@@ -80,8 +81,9 @@ Plan TrialProblem::emptyPlan() const {
 /// of it: a problem's rows are close to that, not equal.
 Outcome TrialProblem::finish(ArrayRef<unsigned> choice) {
   int64_t asked = settings.request.memoryLimit;
-  Plan &plan = draft;
-  built->writeDecisions(choice, plan);
+  Plan &plan = draft.plan;
+  built->writeDecisions(choice, plan, draft.choice);
+  draft.choice = choice.vec();
   if (plan.stages == 1) {
     plan.predictedStepSeconds = problem().undeferredSecondsOf(choice);
     predictMemory(settings.graph, plan);
@@ -99,11 +101,11 @@ Outcome TrialProblem::finish(ArrayRef<unsigned> choice) {
                   memoryLimit() ? memoryLimit() + excess
                                 : plan.predictedPeakMemoryBytes};
   isTooFull |= excess > 0;
-  if (excess <= 0 && (!best || outcome.seconds < best->predictedStepSeconds)) {
+  if (excess <= 0 &&
+      (!best || outcome.seconds < best->plan.predictedStepSeconds)) {
     if (!best)
-      best = emptyPlan();
-    std::swap(*best, plan);
-    bestChoice = choice.vec();
+      best = Finished{emptyPlan(), {}};
+    std::swap(*best, draft);
   }
   return outcome;
 }
@@ -155,17 +157,17 @@ Expected<Plan> TrialProblem::solvePlan(double secondsToBeat) {
       return make_error<NothingCheaper>(solution->lowerBound);
     return plan;
   }
-  if (!isSamePlan(problem(), bestChoice, solution->choice)) {
+  if (!isSamePlan(problem(), best->choice, solution->choice)) {
     best.reset();
     finish(solution->choice);
     if (!best)
       return make_error<NothingCheaper>(solution->lowerBound);
   }
-  for (auto [op, finished] : zip_equal(plan.ops, best->ops))
+  for (auto [op, finished] : zip_equal(plan.ops, best->plan.ops))
     op.stage = finished.stage;
-  plan.predictedStepSeconds = best->predictedStepSeconds;
-  plan.predictedPeakMemoryBytes = best->predictedPeakMemoryBytes;
-  plan.predictedStageMemoryBytes = best->predictedStageMemoryBytes;
+  plan.predictedStepSeconds = best->plan.predictedStepSeconds;
+  plan.predictedPeakMemoryBytes = best->plan.predictedPeakMemoryBytes;
+  plan.predictedStageMemoryBytes = best->plan.predictedStageMemoryBytes;
   return plan;
 }
 

@@ -1,6 +1,7 @@
 //===- Trials.cpp - Meshes, stages and micro-batches to try ---------------===//
 
 #include "Trials.h"
+#include "SharedWork.h"
 #include "StagePlaces.h"
 #include "Stages.h"
 #include "Strategies.h"
@@ -33,8 +34,8 @@ std::string nameOf(const Trial &trial, const Cluster &whole) {
   return trial.candidate.strict ? name + ", others replicated" : name;
 }
 
-Expected<std::vector<OpDemand>> demandsOf(const ModelGraph &graph,
-                                          const Trial &trial) {
+static Expected<std::vector<OpDemand>> demandsOf(const ModelGraph &graph,
+                                                 const Trial &trial) {
   std::vector<OpDemand> demands(graph.ops.size());
   auto append = [&](std::vector<AxisDemand> ofAxis) {
     for (auto [demand, item] : zip_equal(demands, ofAxis))
@@ -61,6 +62,20 @@ Expected<std::vector<OpDemand>> demandsOf(const ModelGraph &graph,
   if (trial.candidate.axes.empty())
     append(std::vector<AxisDemand>(graph.ops.size()));
   return demands;
+}
+
+Expected<const OpDemands &> demandsOf(const ModelGraph &graph,
+                                      const Trial &trial, SharedWork &shared) {
+  std::string names = std::to_string(trial.microBatches);
+  if (trial.candidate.strict)
+    names += ", others replicated";
+  for (const auto &[axis, name] :
+       zip_equal(trial.candidate.axes, trial.candidate.names)) {
+    names += ", " + stringifyStrategy(name).str();
+    if (name != StrategyName::Auto) // which demands nothing
+      names += "=" + std::to_string(axis.size);
+  }
+  return shared.demands(graph, names, [&] { return demandsOf(graph, trial); });
 }
 
 /// The meshes that the request, its constraints included, allows.

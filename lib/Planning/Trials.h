@@ -8,6 +8,8 @@
 
 namespace autopar {
 
+class SharedWork;
+
 /// One mesh of a cluster or a part of it, with a number of stages and
 /// micro-batches.
 struct Trial {
@@ -46,8 +48,8 @@ std::string nameOf(const Trial &trial, const Cluster &whole);
 
 /// What each axis demands of each op. An axis whose name nobody can follow is
 /// an error.
-llvm::Expected<std::vector<OpDemand>> demandsOf(const ModelGraph &graph,
-                                                const Trial &trial);
+llvm::Expected<const OpDemands &>
+demandsOf(const ModelGraph &graph, const Trial &trial, SharedWork &shared);
 
 /// StagePlaces::leastShare.
 double leastShare(const Trial &trial);

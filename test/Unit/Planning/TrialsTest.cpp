@@ -312,9 +312,13 @@ TEST(StagePlaces, FasterDevicesGetMoreOps) {
 TEST(PlanProblem, DropsOnlyWhatReachesTheCutoff) {
   ModelGraph graph = twoLayers(512);
   Trial trial{cantFail(clusterOfRanks(4)), freeMesh("x=2,y=2")};
-  PlanQuestion question{
-      graph, trial.cluster, meshOf(trial), cantFail(demandsOf(graph, trial)), 0,
-      {}};
+  SharedWork shared;
+  PlanQuestion question{graph,
+                        trial.cluster,
+                        meshOf(trial),
+                        cantFail(demandsOf(graph, trial, shared)),
+                        0,
+                        {}};
   auto whole = cantFail(PlanProblem::build(question));
   double best = cantFail(Solver(whole->problem).solve()).seconds;
   auto choicesOf = [](const PlanProblem &built) {
