@@ -9,7 +9,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
-#include <set>
 
 using namespace llvm;
 
@@ -26,8 +25,10 @@ public:
                  CommunicationModel::reshardCost(plan.cluster, plan.mesh)),
         launches(graph, plan, reshards), stages(plan.stages),
         stored(launches.storedValues()), inLaunch(graph.ops.size(), 0) {
-    for (StageWork &stage : stages)
+    for (StageWork &stage : stages) {
       stage.work.communication = graph.table->communication;
+      stage.work.items.reserve(launches.all().size() / stages.size());
+    }
   }
   std::vector<StageWork> run();
 
@@ -219,12 +220,11 @@ unsigned MemoryPredictor::read(int64_t number, unsigned value,
   if (shardingOf(value) == want ||
       (fused && !launches.moves(value, shardingOf(value), want)))
     return buffer;
-  std::string key;
-  appendKey(key, want);
-  auto [it, isNew] = stages[number].copies.try_emplace({value, key}, 0);
-  if (isNew)
-    it->second = reshard(number, buffer, value, shardingOf(value), want, fused);
-  return it->second;
+  if (const StageWork::Copy *known = stages[number].copyOf(value, want))
+    return known->buffer;
+  buffer = reshard(number, buffer, value, shardingOf(value), want, fused);
+  stages[number].copies[value].push_back({want, buffer});
+  return buffer;
 }
 
 //===----------------------------------------------------------------------===//
