@@ -152,8 +152,9 @@ static DimensionMarks batchMarks(const ModelGraph &graph) {
 
 int64_t batchSize(const ModelGraph &graph) {
   std::optional<int64_t> batch;
-  for (const GraphValue &value : graph.values)
-    if (value.source == ValueSource::Input && !value.shape.empty())
+  for (unsigned argument : graph.stepArguments)
+    if (const GraphValue &value = graph.values[argument];
+        value.source == ValueSource::Input && !value.shape.empty())
       if (int64_t rows = value.shape[value.rowDim]; rows > 1)
         batch = std::min(batch.value_or(rows), rows);
   return batch.value_or(1);

@@ -43,7 +43,6 @@ void ProblemBuilder::writeDecisions(ArrayRef<unsigned> choice, Plan &plan,
   plan.mesh = mesh;
   plan.ops.resize(graph.ops.size());
   for (auto [index, op] : enumerate(plan.ops)) {
-    op.stage = 0;
     if (isKept(opNode(classes.ofOp[index])))
       continue;
     op.name = graph.ops[index].name;

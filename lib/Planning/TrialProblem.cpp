@@ -145,29 +145,27 @@ Expected<Plan> TrialProblem::solvePlan(double secondsToBeat) {
                      ? Error(std::move(what))
                      : createStringError(complaint);
         });
-  Plan plan = emptyPlan();
-  plan.strategy = stringifyStrategies(settings.request.strategies);
-  plan.schedule = plan.stages == 1 ? "none" : "gpipe";
-  built->writePlan(*solution, plan);
-  lowerBound = plan.lowerBoundSeconds = solution->lowerBound;
-  if (!best) {
-    plan.predictedStepSeconds *= leastShare(trial);
-    plan.predictedPeakMemoryBytes /= plan.stages;
-    if (plan.predictedStepSeconds < secondsToBeat) // it has no stages
-      return make_error<NothingCheaper>(solution->lowerBound);
-    return plan;
-  }
-  if (!isSamePlan(problem(), best->choice, solution->choice)) {
+  lowerBound = solution->lowerBound;
+  if (best && !isSamePlan(problem(), best->choice, solution->choice)) {
     best.reset();
     finish(solution->choice);
     if (!best)
-      return make_error<NothingCheaper>(solution->lowerBound);
+      return make_error<NothingCheaper>(lowerBound);
   }
-  for (auto [op, finished] : zip_equal(plan.ops, best->plan.ops))
-    op.stage = finished.stage;
-  plan.predictedStepSeconds = best->plan.predictedStepSeconds;
-  plan.predictedPeakMemoryBytes = best->plan.predictedPeakMemoryBytes;
-  plan.predictedStageMemoryBytes = best->plan.predictedStageMemoryBytes;
+  Plan plan = best ? std::move(best->plan) : emptyPlan();
+  plan.strategy = stringifyStrategies(settings.request.strategies);
+  plan.schedule = plan.stages == 1 ? "none" : "gpipe";
+  if (best) {
+    built->writeDecisions(solution->choice, plan, best->choice);
+    plan.lowerBoundSeconds = lowerBound;
+    return plan;
+  }
+  built->writePlan(*solution, plan);
+  plan.lowerBoundSeconds = lowerBound;
+  plan.predictedStepSeconds *= leastShare(trial);
+  plan.predictedPeakMemoryBytes /= plan.stages;
+  if (plan.predictedStepSeconds < secondsToBeat) // it has no stages
+    return make_error<NothingCheaper>(lowerBound);
   return plan;
 }
 
