@@ -22,14 +22,14 @@ struct BufferContents {
 struct StageWork {
   WorkList work;
   std::vector<BufferContents> contents; // per buffer; where they are listed
-  llvm::DenseMap<unsigned, unsigned> places; // buffer of each value as planned
+  std::vector<std::optional<unsigned>> places; // buffer per value as planned
   struct Copy {
     Sharding sharding; // as it is wanted
     unsigned buffer;
   };
   llvm::DenseMap<unsigned, llvm::SmallVector<Copy, 1>> copies; // by value
   const Copy *copyOf(unsigned value, const Sharding &sharding) const;
-  llvm::DenseMap<unsigned, unsigned> persistent; // value by buffer
+  std::vector<std::optional<unsigned>> persistent; // value per buffer
   llvm::DenseSet<unsigned> plain; // persistent values read as they are
   /// The library calls that read a persistent value, by value and what its
   /// packed form depends on.

@@ -316,13 +316,10 @@ Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
   return std::move(trials);
 }
 
-std::vector<Trial> neighbours(const ModelGraph &graph,
-                              const PlanRequest &request, const Trial &best) {
+static void addNeighbours(const ModelGraph &graph, const PlanRequest &request,
+                          const StepWork &work, const Trial &best,
+                          std::vector<Trial> &trials) {
   constexpr size_t kCounts = 2; // of micro-batches
-  std::vector<Trial> trials;
-  if (!isMeshSearched(request) || !request.axes.empty())
-    return trials;
-  StepWork work(graph);
   auto add = [&](const MeshCandidate &candidate, int64_t microBatches) {
     if (!allowsMesh(request.constraints, candidate.axes, candidate.stages))
       return;
@@ -359,6 +356,17 @@ std::vector<Trial> neighbours(const ModelGraph &graph,
     for (int64_t count : ArrayRef(*counts).take_back(kCounts))
       add(staged, count);
   }
+}
+
+std::vector<Trial> neighbours(const ModelGraph &graph,
+                              const PlanRequest &request,
+                              ArrayRef<Trial> centers) {
+  std::vector<Trial> trials;
+  if (!isMeshSearched(request) || !request.axes.empty())
+    return trials;
+  StepWork work(graph);
+  for (const Trial &center : centers)
+    addNeighbours(graph, request, work, center, trials);
   return trials;
 }
 

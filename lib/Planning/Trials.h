@@ -34,10 +34,11 @@ struct Trial {
 llvm::Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
                                             const PlanRequest &request);
 
-/// What the request allows of meshes like that of `best`, the best so far, with
-/// more replicas or stages; none where the request fixes the mesh.
+/// What the request allows of meshes like those of `centers`, one after the
+/// other, with more replicas or stages; none where the request fixes the mesh.
 std::vector<Trial> neighbours(const ModelGraph &graph,
-                              const PlanRequest &request, const Trial &best);
+                              const PlanRequest &request,
+                              llvm::ArrayRef<Trial> centers);
 
 /// The time axis first; an axis of one device where a stage
 /// has no other.

@@ -142,7 +142,7 @@ Texts neighboursOf(const ModelGraph &graph, const PlanRequest &request,
                    StringRef mesh) {
   Texts texts;
   for (const Trial &trial :
-       neighbours(graph, request, {request.cluster, freeMesh(mesh)}))
+       neighbours(graph, request, Trial{request.cluster, freeMesh(mesh)}))
     texts.push_back(spell(trial.candidate) + " by " +
                     std::to_string(trial.microBatches));
   return texts;
