@@ -191,11 +191,12 @@ const std::optional<ReshardPath> &ReshardCache::get(const Sharding &from,
                                                     ArrayRef<int64_t> shape,
                                                     int64_t elementBytes) {
   std::string key;
+  key.reserve(128);
   appendKey(key, from);
   appendKey(key, to);
-  for (int64_t size : shape)
-    key += std::to_string(size) + ",";
-  key += std::to_string(elementBytes);
+  for (ArrayRef<int64_t> numbers : {shape, ArrayRef(elementBytes)})
+    key.append(reinterpret_cast<const char *>(numbers.data()),
+               numbers.size() * sizeof(int64_t));
   auto [it, inserted] = paths.try_emplace(key);
   if (inserted)
     it->second = reshardPath(from, to, shape, elementBytes, mesh, cost);

@@ -31,9 +31,15 @@ BucketElimination::BucketElimination(const CostGraph &graph,
       table.scope = {edge.a, edge.b};
     size_t columns = graph.nodes[edge.b].size();
     table.cells.reserve(size(edge.a) * size(edge.b));
-    for (unsigned a : domains[edge.a])
-      for (unsigned b : domains[edge.b])
-        table.cells.push_back(edge.cells[a * columns + b]);
+    bool whole = size(edge.b) == columns; // ascending: all of them
+    for (unsigned a : domains[edge.a]) {
+      auto row = ArrayRef(edge.cells).slice(a * columns, columns);
+      if (whole)
+        append_range(table.cells, row);
+      else
+        for (unsigned b : domains[edge.b])
+          table.cells.push_back(row[b]);
+    }
     put(std::move(table));
   }
 }
@@ -162,8 +168,8 @@ struct Cursor {
 
 } // namespace
 
-/// `table` with `node` as the last of its scope.
-static Cursor cursorOf(const CostTable &table, unsigned node,
+/// `table`, which is used up, with `node` as the last of its scope.
+static Cursor cursorOf(CostTable &table, unsigned node,
                        ArrayRef<unsigned> scope, const Domains &domains) {
   Cursor cursor;
   cursor.strides.assign(scope.size(), 0);
@@ -179,11 +185,18 @@ static Cursor cursorOf(const CostTable &table, unsigned node,
     cursor.strides[llvm::find(scope, member) - scope.begin()] = stride;
     stride *= domains[member].size();
   }
-  cursor.cells.resize(table.cells.size());
-  std::vector<unsigned> digits(table.scope.size(), 0);
-  size_t to = 0;
-  for (double cell : table.cells) {
-    cursor.cells[to] = cell;
+  std::vector<double> cells = std::exchange(table.cells, {});
+  if (table.scope.back() == node) {
+    cursor.cells = std::move(cells);
+    return cursor;
+  }
+  cursor.cells.resize(cells.size());
+  std::vector<unsigned> digits(table.scope.size() - 1,
+                               0); // of all but the last
+  size_t to = 0, last = domains[table.scope.back()].size();
+  for (size_t from = 0; from < cells.size(); from += last) {
+    for (size_t choice = 0; choice < last; ++choice)
+      cursor.cells[to + choice * target.back()] = cells[from + choice];
     for (size_t i = digits.size(); i-- > 0;) {
       to += target[i];
       if (++digits[i] < domains[table.scope[i]].size())
@@ -195,11 +208,19 @@ static Cursor cursorOf(const CostTable &table, unsigned node,
   return cursor;
 }
 
-/// Adds the rows at which the cursors stand to `sum`.
-static void addRows(ArrayRef<const Cursor *> cursors,
+/// `sum` becomes `base` and the rows at which the cursors stand.
+static void addRows(ArrayRef<double> base, ArrayRef<const Cursor *> cursors,
                     MutableArrayRef<double> sum) {
-  for (const Cursor *cursor : cursors) {
-    const double *row = cursor->cells.data() + cursor->offset;
+  if (cursors.empty())
+    return (void)llvm::copy(base, sum.begin());
+  auto rowOf = [](const Cursor *cursor) {
+    return cursor->cells.data() + cursor->offset;
+  };
+  const double *first = rowOf(cursors.front());
+  for (size_t choice = 0; choice < sum.size(); ++choice)
+    sum[choice] = base[choice] + first[choice];
+  for (const Cursor *cursor : cursors.drop_front()) {
+    const double *row = rowOf(cursor);
     for (size_t choice = 0; choice < sum.size(); ++choice)
       sum[choice] += row[choice];
   }
@@ -219,6 +240,22 @@ static void advance(MutableArrayRef<unsigned> digits, ArrayRef<size_t> sizes,
   }
 }
 
+/// The first of the least; four side by side are compared at a time.
+static size_t leastOf(ArrayRef<double> costs) {
+  double a = kIllegal, b = kIllegal, c = kIllegal, d = kIllegal;
+  size_t i = 0;
+  for (; i + 4 <= costs.size(); i += 4) {
+    a = std::min(a, costs[i]);
+    b = std::min(b, costs[i + 1]);
+    c = std::min(c, costs[i + 2]);
+    d = std::min(d, costs[i + 3]);
+  }
+  for (; i < costs.size(); ++i)
+    a = std::min(a, costs[i]);
+  double least = std::min({a, b, c, d});
+  return llvm::find(costs, least) - costs.begin();
+}
+
 /// min over `node` of the sum of `list`. Rows that the last node of the scope
 /// does not change are added up once for all its choices.
 CostTable BucketElimination::minimise(unsigned node, ArrayRef<unsigned> list) {
@@ -229,10 +266,8 @@ CostTable BucketElimination::minimise(unsigned node, ArrayRef<unsigned> list) {
   scope.erase(node);
   result.scope.assign(scope.begin(), scope.end());
   std::vector<Cursor> cursors;
-  for (unsigned table : list) {
+  for (unsigned table : list)
     cursors.push_back(cursorOf(tables[table], node, result.scope, domains));
-    tables[table].cells = {};
-  }
   std::vector<const Cursor *> outer, inner;
   for (const Cursor &cursor : cursors)
     (cursor.movesWithLast() ? inner : outer).push_back(&cursor);
@@ -246,15 +281,12 @@ CostTable BucketElimination::minimise(unsigned node, ArrayRef<unsigned> list) {
   result.cells.resize(count);
   Decision decision{node, result.scope, std::vector<uint16_t>(count, 0)};
   std::vector<unsigned> digits(result.scope.size(), 0);
-  std::vector<double> base(choices), sum(choices);
+  std::vector<double> none(choices, 0), base(choices), sum(choices);
   for (size_t cell = 0; cell < count; ++cell) {
-    if (digits.empty() || digits.back() == 0) {
-      std::fill(base.begin(), base.end(), 0.0);
-      addRows(outer, base);
-    }
-    sum = base;
-    addRows(inner, sum);
-    size_t least = llvm::min_element(sum) - sum.begin();
+    if (digits.empty() || digits.back() == 0)
+      addRows(none, outer, base);
+    addRows(base, inner, sum);
+    size_t least = leastOf(sum);
     decision.best[cell] = least;
     result.cells[cell] = sum[least];
     advance(digits, sizes, cursors);

@@ -1,10 +1,9 @@
 //===- BuildProblem.cpp - From a graph and a mesh to a problem ------------===//
 
+#include "Numbering.h"
 #include "ProblemBuilder.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Parallel.h"
 #include <atomic>
 #include <numeric>
@@ -12,16 +11,6 @@
 using namespace llvm;
 
 namespace autopar {
-
-/// Two layers are alike if their ops are so to this distance; to a smaller one,
-/// down to the second, where else there are more classes than these: what
-/// joins the first and last layers to the others costs little, decisions that
-/// the search cannot weigh cost more.
-static constexpr ClassRounds kClassRounds = {2, 6, 500};
-/// Layers are folded if that leaves this share of the ops, or where there are
-/// very many: folding closes cycles, which make elimination dearer.
-static constexpr unsigned kWorthFolding = 2;
-static constexpr size_t kMaxUnfolded = 3000;
 
 ReshardCost ProblemBuilder::leastPrice(const StagePlaces &places,
                                        const Mesh &mesh) {
@@ -42,88 +31,15 @@ ReshardCost ProblemBuilder::leastPrice(const StagePlaces &places,
 // Nodes
 //===----------------------------------------------------------------------===//
 
-static void appendMark(std::string &mark, const OpDemand &demand) {
-  for (const AxisDemand &axis : demand) {
-    for (const Choice &choice : axis)
-      mark += std::to_string(choice.kind) + "." + std::to_string(choice.index) +
-              ",";
-    mark += ';';
-  }
-}
-
-/// What tells ops of a kind apart, numbered as it comes: many meshes tell the
-/// same ones.
+/// By constraints, too.
 std::vector<unsigned> ProblemBuilder::marksOfOps() const {
-  StringMap<unsigned> numbers;
-  std::vector<unsigned> marks;
-  std::string mark;
-  for (const auto &[index, op] : enumerate(graph.ops)) {
-    mark.clear();
-    appendMark(mark, demands[index]);
-    mark += op.launches ? "L" : "";
-    for (bool read : op.reads)
-      mark += read ? 'r' : '-';
-    for (bool write : op.writes)
-      mark += write ? 'w' : '-';
-    mark += limits.markOf(graph, index);
-    marks.push_back(numbers.try_emplace(mark, numbers.size()).first->second);
-  }
+  std::vector<unsigned> marks = demands.marks;
+  if (!limits.constraints)
+    return marks;
+  Numbering number;
+  for (auto [index, mark] : enumerate(marks))
+    mark = number(std::to_string(mark) + "|" + limits.markOf(graph, index));
   return marks;
-}
-
-void ProblemBuilder::makeClasses() {
-  std::vector<unsigned> marks = marksOfOps();
-  classes = *shared->classes(marks, [&] {
-    GraphClasses near = classify(graph, marks, kClassRounds);
-    bool folds = near.firstOp.size() * kWorthFolding <= graph.ops.size();
-    return folds || graph.ops.size() > kMaxUnfolded
-               ? near
-               : classify(graph, marks, {unsigned(graph.ops.size())});
-  });
-}
-
-std::vector<std::vector<unsigned>> ProblemBuilder::stateClasses() const {
-  EquivalenceClasses<unsigned> sets;
-  for (const GraphState &state : graph.states)
-    sets.unionSets(classes.ofValue[state.argument],
-                   classes.ofValue[state.next]);
-  std::vector<std::vector<unsigned>> result;
-  for (const auto *set : sets)
-    if (set->isLeader()) {
-      auto members = sets.members(*set);
-      result.emplace_back(members.begin(), members.end());
-      llvm::sort(result.back());
-    }
-  llvm::sort(result);
-  return result;
-}
-
-/// Nodes in the order of the program: what is near is near.
-void ProblemBuilder::numberNodes() {
-  constexpr unsigned kNone = ~0u;
-  opNodes.assign(classes.firstOp.size(), kNone);
-  valueNodes.assign(classes.firstValue.size(), kNone);
-  unsigned next = 0;
-  auto number = [&](unsigned &node) { node = node == kNone ? next++ : node; };
-  std::vector<unsigned> decided(valueNodes.size()); // whose node a class has
-  std::iota(decided.begin(), decided.end(), 0);
-  for (const std::vector<unsigned> &members : stateClasses())
-    for (unsigned member : members)
-      decided[member] = members.front();
-  auto numberValue = [&](unsigned valueClass) {
-    number(valueNodes[decided[valueClass]]);
-    valueNodes[valueClass] = valueNodes[decided[valueClass]];
-  };
-  for (const auto &[index, op] : enumerate(graph.ops)) {
-    for (unsigned value : op.operands)
-      numberValue(classes.ofValue[value]);
-    number(opNodes[classes.ofOp[index]]);
-    for (unsigned value : op.results)
-      numberValue(classes.ofValue[value]);
-  }
-  for (unsigned valueClass = 0; valueClass < valueNodes.size(); ++valueClass)
-    numberValue(valueClass); // arguments that nobody reads
-  problem.nodes.resize(next);
 }
 
 /// What is demanded of the time axis is a must: micro-batches cannot mix.
@@ -139,15 +55,15 @@ bool ProblemBuilder::meetsTime(const Assignment &assignment,
 /// `op` is of the kind.
 Error ProblemBuilder::makeKind(unsigned op, OpKind &kind) {
   const GraphOp &item = graph.ops[op];
-  kind.strategies =
-      enumerateStrategies(item.facts->rule, mesh, demands[op], limitOf(op));
+  kind.strategies = enumerateStrategies(item.facts->rule, mesh,
+                                        demands.ofOps[op], limitOf(op));
   if (kind.strategies.empty() && limits.constraints)
     return cannotMeet(limits, graph, op, mesh);
   if (kind.strategies.empty())
     return createStringError("op " + item.name +
                              " cannot run on this mesh at all: its sharding "
                              "rule allows no assignment");
-  if (!meetsTime(kind.strategies.front().assignment, demands[op]))
+  if (!meetsTime(kind.strategies.front().assignment, demands.ofOps[op]))
     return createStringError("op " + item.name +
                              " cannot split the batch over micro-batches and "
                              "over devices");
@@ -182,9 +98,6 @@ void ProblemBuilder::addSides(OpKind &kind) {
 }
 
 Error ProblemBuilder::addOpNodes() {
-  std::vector<double> count(classes.firstOp.size(), 0);
-  for (unsigned opClass : classes.ofOp)
-    ++count[opClass];
   kinds.resize(classes.kinds);
   offered.resize(classes.firstOp.size());
   for (const auto &[opClass, first] : enumerate(classes.firstOp)) {
@@ -196,7 +109,8 @@ Error ProblemBuilder::addOpNodes() {
     ProblemNode &node = problem.nodes[opNode(opClass)];
     node.name = "op " + op.name;
     for (double seconds : kind.seconds)
-      node.seconds.push_back(seconds * weightOf(op.setup) * count[opClass]);
+      node.seconds.push_back(seconds * weightOf(op.setup) *
+                             folded.opCounts[opClass]);
     node.deferred = op.setup;
     offered[opClass].resize(kind.seconds.size());
     std::iota(offered[opClass].begin(), offered[opClass].end(), 0);
@@ -232,9 +146,6 @@ Error ProblemBuilder::dropDearStrategies() {
 
 Error ProblemBuilder::addValueNodes() {
   candidates.resize(classes.firstValue.size());
-  std::vector<int64_t> outputs(classes.firstValue.size(), 0);
-  for (const auto &[index, value] : enumerate(graph.values))
-    outputs[classes.ofValue[index]] += value.output;
   for (unsigned valueClass = 0; valueClass < candidates.size(); ++valueClass)
     if (Error error = addCandidates(valueClass))
       return error;
@@ -244,17 +155,17 @@ Error ProblemBuilder::addValueNodes() {
     const GraphValue &value = graph.values[first];
     bool stored = value.source != ValueSource::Op || value.isNext ||
                   graph.ops[value.producer].writes[value.resultIndex];
+    unsigned outputs = folded.outputCounts[valueClass];
     ProblemNode &node = problem.nodes[valueNode(valueClass)];
     if (node.choices() > 0) // of a state: its next value has no other memory
       continue;
     node.name = "value " + value.name;
     for (const Sharding &candidate : candidates[valueClass]) {
       double seconds = 0;
-      if (outputs[valueClass] && !candidate.partial.empty())
+      if (outputs && !candidate.partial.empty())
         seconds = reshards.seconds(candidate, endPartial(candidate),
                                    value.shape, value.elementBytes);
-      node.seconds.push_back(seconds * outputs[valueClass] *
-                             weightOf(value.setup));
+      node.seconds.push_back(seconds * outputs * weightOf(value.setup));
       node.bytes.push_back(stored ? localBytes(value, candidate, mesh) : 0);
     }
     node.deferred = value.setup && !value.persistent;
@@ -323,27 +234,12 @@ void ProblemBuilder::fillTables(ArrayRef<TableJob> jobs) const {
 }
 
 Error ProblemBuilder::addEdges() {
-  std::map<EdgeKey, double> weights;
-  keysOfValue.resize(classes.firstValue.size());
-  auto note = [&](unsigned op, unsigned value, bool result, unsigned position) {
-    EdgeKey key{classes.ofOp[op], classes.ofValue[value], result, position};
-    auto [it, inserted] = weights.try_emplace(key, 0);
-    it->second += weightOf(graph.ops[op].setup);
-    if (inserted)
-      keysOfValue[key.value].push_back(key);
-  };
-  for (const auto &[index, op] : enumerate(graph.ops)) {
-    for (const auto &[position, value] : enumerate(op.results))
-      note(index, value, true, position);
-    for (const auto &[position, value] : enumerate(op.operands))
-      note(index, value, false, op.facts->alike[position]);
-  }
   if (Error error = addValueNodes())
     return error;
   std::map<std::vector<unsigned>, EdgeTable> tables; // by what they depend on
   std::vector<EdgeTable *> tableOfEdge;
   std::vector<TableJob> jobs;
-  for (const auto &[key, weight] : weights) {
+  for (const auto &[key, edge] : folded.edges) {
     const GraphValue &value = firstValue(key.value);
     std::vector<unsigned> facts{
         kindNumber(key.op), key.result, key.position,
@@ -358,9 +254,10 @@ Error ProblemBuilder::addEdges() {
       jobs.push_back(jobOf(key, table->second));
   }
   fillTables(jobs);
-  for (const auto &[item, table] : zip_equal(weights, tableOfEdge)) {
-    const auto &[key, weight] = item;
-    edgeIndex[key] = problem.edges.size();
+  for (const auto &[item, table] : zip_equal(folded.edges, tableOfEdge)) {
+    const auto &[key, counted] = item;
+    double weight =
+        counted.count * weightOf(graph.ops[classes.firstOp[key.op]].setup);
     ProblemEdge edge{opNode(key.op), valueNode(key.value), table->seconds,
                      table->bytes};
     for (double &seconds : edge.seconds)
@@ -371,14 +268,13 @@ Error ProblemBuilder::addEdges() {
 }
 
 Error ProblemBuilder::build() {
-  makeClasses();
-  numberNodes();
+  problem.nodes.resize(folded.nodes);
+  problem.persistent = folded.persistent;
+  problem.rowKinds = folded.rowKinds;
+  problem.rows = folded.rows;
   if (Error error = addOpNodes())
     return error;
-  if (Error error = addEdges())
-    return error;
-  addMemory();
-  return Error::success();
+  return addEdges();
 }
 
 Expected<std::unique_ptr<PlanProblem>>

@@ -1,8 +1,8 @@
 //===- Classes.cpp - Places that repeated layers have in common -----------===//
 
+#include "Numbering.h"
 #include "autopar/Planning/ModelGraph.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
 
 using namespace llvm;
 
@@ -12,22 +12,6 @@ namespace {
 
 using Colors = std::vector<unsigned>;
 using ColorKey = SmallVector<unsigned, 32>;
-
-/// Numbers keys in the order in which they come.
-class Numbering {
-public:
-  unsigned operator()(StringRef key) {
-    return numbers.try_emplace(key, numbers.size()).first->second;
-  }
-  unsigned operator()(ArrayRef<unsigned> key) {
-    return (*this)(StringRef(reinterpret_cast<const char *>(key.data()),
-                             key.size() * sizeof(unsigned)));
-  }
-  size_t size() const { return numbers.size(); }
-
-private:
-  StringMap<unsigned> numbers;
-};
 
 } // namespace
 

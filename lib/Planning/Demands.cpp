@@ -2,6 +2,7 @@
 
 #include "autopar/Planning/Demands.h"
 #include "DimensionMarks.h"
+#include "Numbering.h"
 #include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -151,8 +152,9 @@ static DimensionMarks batchMarks(const ModelGraph &graph) {
 
 int64_t batchSize(const ModelGraph &graph) {
   std::optional<int64_t> batch;
-  for (const GraphValue &value : graph.values)
-    if (value.source == ValueSource::Input && !value.shape.empty())
+  for (unsigned argument : graph.stepArguments)
+    if (const GraphValue &value = graph.values[argument];
+        value.source == ValueSource::Input && !value.shape.empty())
       if (int64_t rows = value.shape[value.rowDim]; rows > 1)
         batch = std::min(batch.value_or(rows), rows);
   return batch.value_or(1);
@@ -324,6 +326,36 @@ Demands demandsOf(const ModelGraph &graph, StrategyName name, int64_t parts) {
     return demandSpatial(graph, parts);
   }
   return Demands(graph.ops.size());
+}
+
+//===----------------------------------------------------------------------===//
+// All axes
+//===----------------------------------------------------------------------===//
+
+static void appendMark(std::string &mark, const OpDemand &demand) {
+  for (const AxisDemand &axis : demand) {
+    for (const Choice &choice : axis)
+      mark += std::to_string(choice.kind) + "." + std::to_string(choice.index) +
+              ",";
+    mark += ';';
+  }
+}
+
+/// Numbered as they come: many meshes tell the same ones apart.
+OpDemands::OpDemands(const ModelGraph &graph, std::vector<OpDemand> demands)
+    : ofOps(std::move(demands)) {
+  Numbering number;
+  std::string mark;
+  for (const auto &[op, demand] : zip_equal(graph.ops, ofOps)) {
+    mark.clear();
+    appendMark(mark, demand);
+    mark += op.launches ? "L" : "";
+    for (bool read : op.reads)
+      mark += read ? 'r' : '-';
+    for (bool write : op.writes)
+      mark += write ? 'w' : '-';
+    marks.push_back(number(mark));
+  }
 }
 
 bool anyFollows(ArrayRef<AxisDemand> demands) {

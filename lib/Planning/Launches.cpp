@@ -55,6 +55,7 @@ SmallVector<int64_t> LaunchList::stagesOf(const GraphStep &step) const {
 }
 
 void LaunchList::form() {
+  launches.reserve(graph.steps.size());
   std::vector<unsigned> launchOf(graph.ops.size(), 0); // counted from 1
   for (const GraphStep &step : graph.steps) {
     bool fresh = true;

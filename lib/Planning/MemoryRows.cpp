@@ -1,6 +1,7 @@
 //===- MemoryRows.cpp - What is in memory at each launch ------------------===//
 
-#include "ProblemBuilder.h"
+#include "FoldedGraph.h"
+#include "Numbering.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -60,37 +61,39 @@ static std::vector<Lifetime> lifetimes(const ModelGraph &graph) {
 
 /// One row per launch: what is live while it runs, and the copies that its
 /// reshards make. predictMemory says what the chosen plan takes.
-void ProblemBuilder::addMemory() {
-  std::map<unsigned, int64_t> persistent;
-  problem.rows.resize(graph.steps.size());
+void FoldedGraph::addMemory(const ModelGraph &graph) {
+  std::map<unsigned, int64_t> held; // all the time, by node
+  std::vector<MemoryRow> all(graph.steps.size());
   std::vector<Lifetime> lives = lifetimes(graph);
   for (const auto &[index, value] : enumerate(graph.values)) {
-    unsigned node = valueNode(classes.ofValue[index]);
+    unsigned node = valueNodes[classes.ofValue[index]];
     if (value.persistent) {
-      ++persistent[node];
+      ++held[node];
       continue;
     }
     bool used = lives[index].last >= lives[index].first &&
                 lives[index].first < int64_t(graph.steps.size());
     if (value.setup || !used || value.isNext) // a next value is the state
       continue;
-    problem.rows[lives[index].first].begins.push_back({node, 1});
+    all[lives[index].first].begins.push_back({node, 1});
     if (lives[index].last < int64_t(graph.steps.size()))
-      problem.rows[lives[index].last].ends.push_back({node, 1});
+      all[lives[index].last].ends.push_back({node, 1});
   }
-  for (auto [node, count] : persistent)
-    problem.persistent.push_back({node, count});
-  for (auto [step, row] : zip_equal(graph.steps, problem.rows))
-    addCopies(step, row);
+  for (auto [node, count] : held)
+    persistent.push_back({node, count});
+  for (auto [step, row] : zip_equal(graph.steps, all))
+    addCopies(graph, step, row);
+  foldRows(std::move(all));
 }
 
-void ProblemBuilder::addCopies(const GraphStep &step, MemoryRow &row) {
+void FoldedGraph::addCopies(const ModelGraph &graph, const GraphStep &step,
+                            MemoryRow &row) const {
   for (unsigned index : step.ops) {
     const GraphOp &op = graph.ops[index];
     auto add = [&](unsigned value, bool result, unsigned position) {
       EdgeKey key{classes.ofOp[index], classes.ofValue[value], result,
                   position};
-      row.edges.push_back({edgeIndex[key], 1});
+      row.edges.push_back({edges.at(key).index, 1});
     };
     for (const auto &[position, value] : enumerate(op.operands))
       if (op.reads[position])
@@ -98,6 +101,24 @@ void ProblemBuilder::addCopies(const GraphStep &step, MemoryRow &row) {
     for (const auto &[position, value] : enumerate(op.results))
       if (op.writes[position])
         add(value, true, position);
+  }
+}
+
+/// Their terms count one each.
+void FoldedGraph::foldRows(std::vector<MemoryRow> all) {
+  Numbering number;
+  SmallVector<unsigned, 32> key;
+  for (MemoryRow &row : all) {
+    key.clear();
+    for (const std::vector<MemoryTerm> *terms :
+         {&row.begins, &row.edges, &row.ends}) {
+      key.push_back(terms->size());
+      for (const MemoryTerm &term : *terms)
+        key.push_back(term.index);
+    }
+    rows.push_back(number(key));
+    if (rows.back() == rowKinds.size())
+      rowKinds.push_back(std::move(row));
   }
 }
 

@@ -9,7 +9,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
-#include <set>
 
 using namespace llvm;
 
@@ -26,8 +25,11 @@ public:
                  CommunicationModel::reshardCost(plan.cluster, plan.mesh)),
         launches(graph, plan, reshards), stages(plan.stages),
         stored(launches.storedValues()), inLaunch(graph.ops.size(), 0) {
-    for (StageWork &stage : stages)
+    for (StageWork &stage : stages) {
+      stage.places.resize(graph.values.size());
       stage.work.communication = graph.table->communication;
+      stage.work.items.reserve(launches.all().size() / stages.size());
+    }
   }
   std::vector<StageWork> run();
 
@@ -81,6 +83,7 @@ unsigned MemoryPredictor::newBuffer(StageWork &stage, unsigned value,
   WorkBuffer buffer;
   buffer.bytes = localBytes(graph.values[value], sharding, plan.mesh);
   stage.work.buffers.push_back(buffer);
+  stage.persistent.emplace_back();
   if (listsContents)
     stage.contents.push_back({value, sharding});
   return stage.work.buffers.size() - 1;
@@ -93,14 +96,14 @@ void MemoryPredictor::repeatAll(int64_t number, unsigned value) {
   while (!open.empty()) {
     unsigned next = open.back();
     size_t ready = open.size();
-    if (!stage.places.count(next))
+    if (!stage.places[next])
       for (unsigned operand : graph.ops[graph.values[next].producer].operands)
-        if (isRepeated(operand) && !stage.places.count(operand))
+        if (isRepeated(operand) && !stage.places[operand])
           open.push_back(operand);
     if (open.size() != ready)
       continue;
     open.pop_back();
-    if (!stage.places.count(next)) {
+    if (!stage.places[next]) {
       unsigned buffer = repeat(number, next);
       stage.places[next] = buffer;
     }
@@ -114,9 +117,8 @@ unsigned MemoryPredictor::repeat(int64_t number, unsigned value) {
   WorkItem item;
   for (auto [operand, want] :
        zip_equal(graph.ops[op].operands, launches.shardings(op).operands)) {
-    if (auto constant = stage.persistent.find(place(number, operand));
-        constant != stage.persistent.end())
-      stage.plain.insert(constant->second);
+    if (auto constant = stage.persistent[place(number, operand)])
+      stage.plain.insert(*constant);
     item.reads.push_back(read(number, operand, want, /*fused=*/true));
   }
   unsigned buffer = newBuffer(stage, value, given(value));
@@ -133,14 +135,13 @@ unsigned MemoryPredictor::receive(int64_t number, unsigned value) {
   WorkItem arrival;
   arrival.writes.push_back(buffer);
   StageWork &from = stages[plan.ops[graph.values[value].producer].stage];
-  auto source = from.places.find(value);
-  if (source != from.places.end()) {
+  if (std::optional<unsigned> source = from.places[value]) {
     arrival.kind = WorkKind::Recv;
     arrival.channel = nextChannel++;
     WorkItem departure;
     departure.kind = WorkKind::Send;
     departure.channel = arrival.channel;
-    departure.reads.push_back(source->second);
+    departure.reads.push_back(*source);
     from.work.items.push_back(std::move(departure));
     int64_t ring = shared_memory::ringBytes(stage.work.buffers[buffer].bytes,
                                             shared_memory::kChannelSlots);
@@ -154,13 +155,13 @@ unsigned MemoryPredictor::receive(int64_t number, unsigned value) {
 /// The buffer of `value` as planned, in a stage that reads it.
 unsigned MemoryPredictor::place(int64_t number, unsigned value) {
   StageWork &stage = stages[number];
-  if (auto known = stage.places.find(value); known != stage.places.end())
-    return known->second;
+  if (std::optional<unsigned> known = stage.places[value])
+    return *known;
   const GraphValue &what = graph.values[value];
   unsigned buffer;
   if (isRepeated(value)) {
     repeatAll(number, value);
-    return stage.places.at(value);
+    return *stage.places[value];
   }
   if (launches.isComputed(value)) {
     buffer = receive(number, value);
@@ -174,7 +175,8 @@ unsigned MemoryPredictor::place(int64_t number, unsigned value) {
     if (what.persistent)
       stage.persistent[buffer] = value;
   }
-  return stage.places[value] = buffer;
+  stage.places[value] = buffer;
+  return buffer;
 }
 
 /// The buffer after the steps of a reshard. `fused`: a kernel follows that
@@ -219,12 +221,11 @@ unsigned MemoryPredictor::read(int64_t number, unsigned value,
   if (shardingOf(value) == want ||
       (fused && !launches.moves(value, shardingOf(value), want)))
     return buffer;
-  std::string key;
-  appendKey(key, want);
-  auto [it, isNew] = stages[number].copies.try_emplace({value, key}, 0);
-  if (isNew)
-    it->second = reshard(number, buffer, value, shardingOf(value), want, fused);
-  return it->second;
+  if (const StageWork::Copy *known = stages[number].copyOf(value, want))
+    return known->buffer;
+  buffer = reshard(number, buffer, value, shardingOf(value), want, fused);
+  stages[number].copies[value].push_back({want, buffer});
+  return buffer;
 }
 
 //===----------------------------------------------------------------------===//
@@ -240,13 +241,13 @@ void MemoryPredictor::name(const Launch &launch) {
   unsigned buffer =
       read(launch.stage, operand, launches.shardings(op).operands.front(),
            /*fused=*/false);
-  auto origin = stage.persistent.find(place(launch.stage, operand));
+  unsigned whole = place(launch.stage, operand);
   for (unsigned result : graph.ops[op].results) {
     unsigned made = reshard(launch.stage, buffer, result, given(result),
                             shardingOf(result), /*fused=*/false);
     stage.places[result] = made;
-    if (origin != stage.persistent.end() && made != origin->first)
-      stage.plain.insert(origin->second);
+    if (auto origin = stage.persistent[whole]; origin && made != whole)
+      stage.plain.insert(*origin);
   }
 }
 
@@ -279,18 +280,13 @@ void MemoryPredictor::launch(const Launch &launch) {
       unsigned buffer =
           read(launch.stage, value, launches.shardings(op).operands[position],
                /*fused=*/!isCall);
-      auto constant = stage.persistent.find(buffer);
-      if (constant != stage.persistent.end()) {
-        if (library &&
-            graph.values[constant->second].source != ValueSource::State)
-          stage.calls[{constant->second, packingOf(launch)}] =
-              launch.step->kind;
+      if (auto constant = stage.persistent[buffer]) {
+        if (library && graph.values[*constant].source != ValueSource::State)
+          stage.calls[{*constant, packingOf(launch)}] = launch.step->kind;
         else
-          stage.plain.insert(constant->second);
-      } else if (auto origin =
-                     stage.persistent.find(place(launch.stage, value));
-                 origin != stage.persistent.end()) {
-        stage.plain.insert(origin->second); // read by the reshard
+          stage.plain.insert(*constant);
+      } else if (auto origin = stage.persistent[place(launch.stage, value)]) {
+        stage.plain.insert(*origin); // read by the reshard
       }
       if (!is_contained(item.reads, buffer)) {
         item.reads.push_back(buffer);
@@ -300,7 +296,7 @@ void MemoryPredictor::launch(const Launch &launch) {
   SmallVector<unsigned> results;
   for (unsigned op : launch.ops)
     for (unsigned value : graph.ops[op].results)
-      if (stored[value] && !stage.places.count(value))
+      if (stored[value] && !stage.places[value])
         results.push_back(value);
   for (unsigned value : results) {
     item.writes.push_back(newBuffer(stage, value, given(value)));
@@ -315,7 +311,7 @@ void MemoryPredictor::launch(const Launch &launch) {
   stage.work.items.push_back(std::move(item));
   for (unsigned value : results)
     stage.places[value] =
-        reshard(launch.stage, stage.places[value], value, given(value),
+        reshard(launch.stage, *stage.places[value], value, given(value),
                 shardingOf(value), /*fused=*/false);
 }
 
@@ -329,9 +325,8 @@ void MemoryPredictor::returnResult(unsigned value,
   Sharding whole = endPartial(shardingOf(value));
   unsigned buffer = read(number, value, whole, /*fused=*/false);
   WorkBuffer what = stage.work.buffers[buffer];
-  if (auto constant = stage.persistent.find(buffer);
-      constant != stage.persistent.end())
-    stage.plain.insert(constant->second);
+  if (auto constant = stage.persistent[buffer])
+    stage.plain.insert(*constant);
   if (what.input || what.persistent || what.output)
     buffer = copy(stage, value, buffer, whole);
   stage.work.buffers[buffer].output = true;

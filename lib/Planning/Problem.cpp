@@ -51,13 +51,18 @@ static Error checkTerms(ArrayRef<MemoryTerm> terms, size_t count) {
 }
 
 static Error checkRows(const Problem &problem) {
-  std::vector<int64_t> held(problem.nodes.size(), 0);
-  for (const MemoryRow &row : problem.rows) {
+  for (const MemoryRow &row : problem.rowKinds) {
     for (ArrayRef<MemoryTerm> terms : {row.begins, row.ends})
       if (Error error = checkTerms(terms, problem.nodes.size()))
         return error;
     if (Error error = checkTerms(row.edges, problem.edges.size()))
       return error;
+  }
+  std::vector<int64_t> held(problem.nodes.size(), 0);
+  for (unsigned kind : problem.rows) {
+    if (kind >= problem.rowKinds.size())
+      return createStringError("memory row of a kind that does not exist");
+    const MemoryRow &row = problem.rowKinds[kind];
     for (const MemoryTerm &term : row.begins)
       held[term.index] += term.count;
     for (const MemoryTerm &term : row.ends) {
@@ -156,18 +161,19 @@ static std::vector<MemoryTerm> termsOfCounts(ArrayRef<int64_t> counts) {
 MemoryTerms Problem::termsOf(size_t row) const {
   std::vector<int64_t> held(nodes.size(), 0);
   for (size_t before = 0; before <= row; ++before) {
-    for (const MemoryTerm &term : rows[before].begins)
+    for (const MemoryTerm &term : rowAt(before).begins)
       held[term.index] += term.count;
     if (before < row)
-      for (const MemoryTerm &term : rows[before].ends)
+      for (const MemoryTerm &term : rowAt(before).ends)
         held[term.index] -= term.count;
   }
-  return {termsOfCounts(held), rows[row].edges};
+  return {termsOfCounts(held), rowAt(row).edges};
 }
 
 MemoryTerms Problem::termsOfAll() const {
   std::vector<int64_t> ofNodes(nodes.size(), 0), ofEdges(edges.size(), 0);
-  for (const auto &[index, row] : enumerate(rows)) {
+  for (size_t index = 0; index < rows.size(); ++index) {
+    const MemoryRow &row = rowAt(index);
     int64_t later = rows.size() - index - 1;
     for (const MemoryTerm &term : row.begins)
       ofNodes[term.index] += term.count * (later + 1);
@@ -182,14 +188,22 @@ MemoryTerms Problem::termsOfAll() const {
 /// The fullest row, and what it takes.
 static std::pair<size_t, int64_t> fullest(const Problem &problem,
                                           ArrayRef<unsigned> choice) {
+  struct RowBytes {
+    int64_t begins, edges, ends;
+  };
+  std::vector<RowBytes> bytesOfKind;
+  for (const MemoryRow &row : problem.rowKinds)
+    bytesOfKind.push_back({nodeBytes(problem, row.begins, choice),
+                           edgeBytes(problem, row.edges, choice),
+                           nodeBytes(problem, row.ends, choice)});
   std::pair<size_t, int64_t> most = {0, 0};
   int64_t held = 0;
-  for (const auto &[index, row] : enumerate(problem.rows)) {
-    held += nodeBytes(problem, row.begins, choice);
-    int64_t bytes = held + edgeBytes(problem, row.edges, choice);
-    if (bytes > most.second)
-      most = {index, bytes};
-    held -= nodeBytes(problem, row.ends, choice);
+  for (const auto &[index, kind] : enumerate(problem.rows)) {
+    const RowBytes &bytes = bytesOfKind[kind];
+    held += bytes.begins;
+    if (held + bytes.edges > most.second)
+      most = {index, held + bytes.edges};
+    held -= bytes.ends;
   }
   return most;
 }

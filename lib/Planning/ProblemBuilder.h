@@ -6,23 +6,11 @@
 #include "StagePlaces.h"
 #include "autopar/Planning/BuildProblem.h"
 #include "autopar/Planning/Elimination.h"
-#include <map>
 
 namespace autopar {
 
 /// @setup runs once: it counts, but next to nothing.
 inline constexpr double kSetupWeight = 0.01;
-
-/// What an op gives or wants of a value, against how the value is sharded.
-struct EdgeKey {
-  unsigned op, value; // classes
-  bool result;
-  unsigned position;
-  bool operator<(const EdgeKey &o) const {
-    return std::tie(op, value, result, position) <
-           std::tie(o.op, o.value, o.result, o.position);
-  }
-};
 
 /// What ops of a kind have in common.
 struct OpKind {
@@ -52,9 +40,9 @@ struct TableJob {
   llvm::SmallVector<unsigned, 0> candidates = {}, sides = {};
 };
 
-/// Numbers nodes by class, gives them choices, prices what is between them
-/// (BuildProblem.cpp), says what is in memory when (MemoryRows.cpp), what a
-/// solution means (SolutionPlan.cpp) and what stages cost (StageCosts.cpp).
+/// Gives the nodes of a folded graph choices, prices what is between them
+/// (BuildProblem.cpp), says what a solution means (SolutionPlan.cpp) and what
+/// stages cost (StageCosts.cpp).
 class ProblemBuilder : public PlanProblem {
 public:
   explicit ProblemBuilder(const PlanQuestion &question)
@@ -66,13 +54,14 @@ public:
         prices(pricesOf(places, mesh, *shared)),
         reshards(mesh, places.pathCost(mesh),
                  shared->prices(cluster, places.kinds, mesh),
-                 leastPrice(places, mesh)) {
+                 leastPrice(places, mesh)),
+        folded(shared->folded(graph, marksOfOps())), classes(folded.classes) {
     problem.memoryLimit = question.memoryLimit;
   }
 
   llvm::Error build();
-  void writeDecisions(llvm::ArrayRef<unsigned> choice,
-                      Plan &plan) const override;
+  void writeDecisions(llvm::ArrayRef<unsigned> choice, Plan &plan,
+                      llvm::ArrayRef<unsigned> before = {}) const override;
   void writePlan(const Solution &solution, Plan &plan) const override;
   std::vector<std::vector<double>>
   opSeconds(llvm::ArrayRef<unsigned> choice) const override;
@@ -80,8 +69,6 @@ public:
 
 private:
   std::vector<unsigned> marksOfOps() const;
-  void makeClasses();
-  void numberNodes();
   bool meetsTime(const Assignment &assignment, const OpDemand &demand) const;
   llvm::Error makeKind(unsigned op, OpKind &kind);
   void addSides(OpKind &kind);
@@ -97,8 +84,6 @@ private:
   TableJob jobOf(const EdgeKey &key, EdgeTable &table);
   void fillTable(const TableJob &job, ReshardTable::Prices &known) const;
   void fillTables(llvm::ArrayRef<TableJob> jobs) const;
-  void addMemory();
-  void addCopies(const GraphStep &step, MemoryRow &row);
   CostGraph costsInStages() const;
   void addParts(double limit, StageCosts &stages) const;
   void addOps(StageCosts &stages) const;
@@ -107,9 +92,9 @@ private:
   double weightOf(bool setup) const {
     return setup ? kSetupWeight : double(mesh.timeCount());
   }
-  unsigned opNode(unsigned opClass) const { return opNodes[opClass]; }
+  unsigned opNode(unsigned opClass) const { return folded.opNodes[opClass]; }
   unsigned valueNode(unsigned valueClass) const {
-    return valueNodes[valueClass];
+    return folded.valueNodes[valueClass];
   }
   unsigned kindNumber(unsigned opClass) const {
     return classes.kindOfOp[classes.firstOp[opClass]];
@@ -123,9 +108,6 @@ private:
   const GraphValue &firstValue(unsigned valueClass) const {
     return graph.values[classes.firstValue[valueClass]];
   }
-  /// The classes that states and their next values are of: those that must be
-  /// sharded alike together, each set of them once.
-  std::vector<std::vector<unsigned>> stateClasses() const;
   const OpKind::Side &sideOf(const EdgeKey &key) const {
     const OpKind &kind = kindOf(key.op);
     return (key.result ? kind.results : kind.operands)[key.position];
@@ -151,21 +133,19 @@ private:
   const ModelGraph &graph;
   const Cluster &cluster;
   Mesh mesh;
-  const std::vector<OpDemand> &demands;
+  const OpDemands &demands;
   const Limits &limits;
   double cutoff;
   StagePlaces places;
   std::shared_ptr<SharedWork> shared;
   mutable std::vector<PlacePrices> prices; // per kind of place
   ReshardTable reshards;                   // where they cost the least
-  GraphClasses classes;
-  std::vector<unsigned> opNodes, valueNodes; // per class
+  const FoldedGraph &folded;
+  const GraphClasses &classes;
   std::vector<OpKind> kinds;
   /// Per op class the strategies of its kind that are choices.
   std::vector<std::vector<unsigned>> offered;
   std::vector<std::vector<Sharding>> candidates; // per value class
-  std::vector<std::vector<EdgeKey>> keysOfValue; // per value class
-  std::map<EdgeKey, unsigned> edgeIndex;
 };
 
 } // namespace autopar

@@ -202,11 +202,10 @@ void PlanSearch::climb() {
     StringSet<> known;
     for (const SearchTrial &before : tried)
       known.insert(before.name);
-    for (const Trial &center : from)
-      for (Trial &trial : neighbours(graph, request, center))
-        if (trial.leastSeconds < secondsToBeat(trial) &&
-            known.insert(nameOf(trial, request.cluster)).second)
-          near.push_back(std::move(trial));
+    for (Trial &trial : neighbours(graph, request, from))
+      if (trial.leastSeconds < secondsToBeat(trial) &&
+          known.insert(nameOf(trial, request.cluster)).second)
+        near.push_back(std::move(trial));
     for (ArrayRef<Trial> rest = near; !rest.empty();) {
       ArrayRef<Trial> wave = rest.take_front(kAtOnce);
       rest = rest.drop_front(wave.size());

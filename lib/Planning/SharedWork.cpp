@@ -7,21 +7,23 @@ using namespace llvm;
 
 namespace autopar {
 
-std::shared_ptr<const GraphClasses>
-SharedWork::classes(const std::vector<unsigned> &marks,
-                    function_ref<GraphClasses()> compute) {
-  std::shared_ptr<Classes> entry;
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    std::shared_ptr<Classes> &known = classesOfMarks[marks];
-    if (!known)
-      known = std::make_shared<Classes>();
-    entry = known;
-  }
-  std::call_once(entry->once, [&] {
-    entry->classes = std::make_shared<const GraphClasses>(compute());
+const FoldedGraph &SharedWork::folded(const ModelGraph &graph,
+                                      const std::vector<unsigned> &marks) {
+  return foldedByMarks.get(marks, [&] { return FoldedGraph(graph, marks); });
+}
+
+Expected<const OpDemands &>
+SharedWork::demands(const ModelGraph &graph, const std::string &names,
+                    function_ref<Expected<std::vector<OpDemand>>()> compute) {
+  const Demanded &known = demandsByNames.get(names, [&]() -> Demanded {
+    Expected<std::vector<OpDemand>> demands = compute();
+    if (!demands)
+      return {std::nullopt, toString(demands.takeError())};
+    return {OpDemands(graph, std::move(*demands)), ""};
   });
-  return entry->classes;
+  if (!known.demands)
+    return createStringError(known.complaint);
+  return *known.demands;
 }
 
 /// A part of a node has its share from the whole.
@@ -40,11 +42,8 @@ std::shared_ptr<ReshardPrices> SharedWork::prices(const Cluster &whole,
     key += keyOf(place);
   for (const SubAxis &subAxis : mesh.subAxes())
     key += (subAxis.time ? " time " : " ") + std::to_string(subAxis.size);
-  std::lock_guard<std::mutex> lock(mutex);
-  std::shared_ptr<ReshardPrices> &known = pricesOfPlaces[key];
-  if (!known)
-    known = std::make_shared<ReshardPrices>();
-  return known;
+  return pricesOfPlaces.get(key,
+                            [] { return std::make_shared<ReshardPrices>(); });
 }
 
 } // namespace autopar

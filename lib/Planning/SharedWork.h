@@ -3,24 +3,52 @@
 #ifndef AUTOPAR_LIB_PLANNING_SHAREDWORK_H
 #define AUTOPAR_LIB_PLANNING_SHAREDWORK_H
 
+#include "FoldedGraph.h"
 #include "autopar/Cluster/Cluster.h"
 #include "autopar/Cost/ReshardTable.h"
-#include "autopar/Planning/ModelGraph.h"
+#include "autopar/Planning/Demands.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <map>
 #include <mutex>
 
 namespace autopar {
 
+/// What the first who asks computes, of any number of threads.
+template <typename Key, typename Value> class OnceMap {
+public:
+  /// It stays where it is.
+  const Value &get(const Key &key, llvm::function_ref<Value()> compute) {
+    Entry *entry;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      entry = &entries[key];
+    }
+    std::call_once(entry->once, [&] { entry->value.emplace(compute()); });
+    return *entry->value;
+  }
+
+private:
+  struct Entry {
+    std::once_flag once;
+    std::optional<Value> value;
+  };
+  std::mutex mutex;
+  std::map<Key, Entry> entries;
+};
+
 /// What does not depend on the mesh of a problem alone, computed for the first
 /// that needs it; from any number of threads. Whoever comes first, the answers
 /// are the same.
 class SharedWork {
 public:
-  /// The classes under these marks.
-  std::shared_ptr<const GraphClasses>
-  classes(const std::vector<unsigned> &marks,
-          llvm::function_ref<GraphClasses()> compute);
+  /// The graph under these marks.
+  const FoldedGraph &folded(const ModelGraph &graph,
+                            const std::vector<unsigned> &marks);
+
+  /// Of all trials whose axes are named so.
+  llvm::Expected<const OpDemands &>
+  demands(const ModelGraph &graph, const std::string &names,
+          llvm::function_ref<llvm::Expected<std::vector<OpDemand>>()> compute);
 
   /// Of all meshes with these sub-axes: of paths across `whole` on such places.
   std::shared_ptr<ReshardPrices> prices(const Cluster &whole,
@@ -28,13 +56,13 @@ public:
                                         const Mesh &mesh);
 
 private:
-  struct Classes {
-    std::once_flag once;
-    std::shared_ptr<const GraphClasses> classes;
+  struct Demanded {
+    std::optional<OpDemands> demands;
+    std::string complaint; // where there are none
   };
-  std::mutex mutex;
-  std::map<std::vector<unsigned>, std::shared_ptr<Classes>> classesOfMarks;
-  llvm::StringMap<std::shared_ptr<ReshardPrices>> pricesOfPlaces;
+  OnceMap<std::vector<unsigned>, FoldedGraph> foldedByMarks;
+  OnceMap<std::string, Demanded> demandsByNames;
+  OnceMap<std::string, std::shared_ptr<ReshardPrices>> pricesOfPlaces;
 };
 
 } // namespace autopar

@@ -33,19 +33,25 @@ ProblemBuilder::opSeconds(ArrayRef<unsigned> choice) const {
   return seconds;
 }
 
-void ProblemBuilder::writeDecisions(ArrayRef<unsigned> choice,
-                                    Plan &plan) const {
+void ProblemBuilder::writeDecisions(ArrayRef<unsigned> choice, Plan &plan,
+                                    ArrayRef<unsigned> before) const {
+  auto isKept = [&](unsigned node) {
+    return !before.empty() && before[node] == choice[node];
+  };
   plan.modelHash = graph.hash;
   plan.cluster = cluster;
   plan.mesh = mesh;
   plan.ops.resize(graph.ops.size());
   for (auto [index, op] : enumerate(plan.ops)) {
+    if (isKept(opNode(classes.ofOp[index])))
+      continue;
     op.name = graph.ops[index].name;
     op.assignment = opStrategy(choice, index).assignment;
-    op.stage = 0;
   }
   plan.values.resize(graph.values.size());
   for (auto [index, value] : enumerate(plan.values)) {
+    if (isKept(valueNode(classes.ofValue[index])))
+      continue;
     value.name = graph.values[index].name;
     value.sharding = valueSharding(choice, index);
   }

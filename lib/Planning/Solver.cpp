@@ -56,8 +56,9 @@ static Problem withoutDeferred(const Problem &problem,
         to.push_back({index[term.index], term.count});
   };
   append(part.persistent, problem.persistent, nodeIndex);
-  part.rows.resize(problem.rows.size());
-  for (auto [to, from] : zip_equal(part.rows, problem.rows)) {
+  part.rows = problem.rows;
+  part.rowKinds.resize(problem.rowKinds.size());
+  for (auto [to, from] : zip_equal(part.rowKinds, problem.rowKinds)) {
     append(to.begins, from.begins, nodeIndex);
     append(to.edges, from.edges, edgeIndex);
     append(to.ends, from.ends, nodeIndex);

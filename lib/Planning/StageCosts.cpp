@@ -61,8 +61,8 @@ void ProblemBuilder::addParts(double limit, StageCosts &stages) const {
   constexpr unsigned kPasses = 100, kSpread = 20;
   CostGraph costs = costsInStages();
   std::vector<double> count(costs.nodes.size(), 0); // of ops
-  for (unsigned opClass : classes.ofOp)
-    ++count[opNode(opClass)];
+  for (auto [node, ops] : zip_equal(folded.opNodes, folded.opCounts))
+    count[node] = ops;
   std::vector<OpEdge> edges;
   std::vector<double> weights;
   for (const CostGraph::Edge &edge : costs.edges) {
@@ -98,7 +98,7 @@ void ProblemBuilder::addParts(double limit, StageCosts &stages) const {
     }
     parts[edge.op()].push_back(std::move(part));
   }
-  for (unsigned node : opNodes)
+  for (unsigned node : folded.opNodes)
     stages.opKinds.push_back(std::move(parts[node]));
 }
 
@@ -152,7 +152,7 @@ void ProblemBuilder::addMessages(StageCosts &stages) const {
   };
   std::vector<std::vector<double>> none(problem.nodes.size());
   stages.messages.assign(kinds.size(), {none, none});
-  for (const auto &[valueClass, node] : enumerate(valueNodes)) {
+  for (const auto &[valueClass, node] : enumerate(folded.valueNodes)) {
     const GraphValue &value = firstValue(valueClass);
     if (value.source == ValueSource::Op && value.fromInput)
       for (const Sharding &candidate : candidates[valueClass]) {

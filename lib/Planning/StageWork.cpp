@@ -9,6 +9,17 @@ using namespace llvm;
 
 namespace autopar {
 
+const StageWork::Copy *StageWork::copyOf(unsigned value,
+                                         const Sharding &sharding) const {
+  auto list = copies.find(value);
+  if (list == copies.end())
+    return nullptr;
+  const Copy *found = llvm::find_if(list->second, [&](const Copy &copy) {
+    return copy.sharding == sharding;
+  });
+  return found == list->second.end() ? nullptr : found;
+}
+
 /// What is packed is there twice while it is packed: one weight at a time, the
 /// largest first.
 WeightBytes weightBytes(const StageWork &stage, const ModelGraph &graph,

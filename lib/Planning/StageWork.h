@@ -7,8 +7,8 @@
 #include "autopar/Planning/ModelGraph.h"
 #include "autopar/Planning/Plan.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include <map>
-#include <set>
 
 namespace autopar {
 
@@ -22,11 +22,15 @@ struct BufferContents {
 struct StageWork {
   WorkList work;
   std::vector<BufferContents> contents; // per buffer; where they are listed
-  llvm::DenseMap<unsigned, unsigned> places; // buffer of each value as planned
-  /// By value and wanted sharding.
-  std::map<std::pair<unsigned, std::string>, unsigned> copies;
-  llvm::DenseMap<unsigned, unsigned> persistent; // value by buffer
-  std::set<unsigned> plain; // persistent values read as they are
+  std::vector<std::optional<unsigned>> places; // buffer per value as planned
+  struct Copy {
+    Sharding sharding; // as it is wanted
+    unsigned buffer;
+  };
+  llvm::DenseMap<unsigned, llvm::SmallVector<Copy, 1>> copies; // by value
+  const Copy *copyOf(unsigned value, const Sharding &sharding) const;
+  std::vector<std::optional<unsigned>> persistent; // value per buffer
+  llvm::DenseSet<unsigned> plain; // persistent values read as they are
   /// The library calls that read a persistent value, by value and what its
   /// packed form depends on.
   std::map<std::pair<unsigned, std::string>, GroupKind> calls;

@@ -15,7 +15,8 @@ namespace autopar {
 Expected<std::unique_ptr<TrialProblem>>
 TrialProblem::build(const TrialSettings &settings, const Trial &trial,
                     double secondsToBeat) {
-  Expected<std::vector<OpDemand>> demands = demandsOf(settings.graph, trial);
+  Expected<const OpDemands &> demands =
+      demandsOf(settings.graph, trial, *settings.shared);
   if (!demands)
     return demands.takeError();
   StagePlaces places(trial.cluster, trial.pipeline());
@@ -24,7 +25,7 @@ TrialProblem::build(const TrialSettings &settings, const Trial &trial,
       PlanQuestion{settings.graph,
                    trial.cluster,
                    meshOf(trial),
-                   std::move(*demands),
+                   *demands,
                    places.memoryLimits(settings.request.memoryLimit),
                    {},
                    secondsToBeat / leastShare(trial),
@@ -98,8 +99,9 @@ Plan TrialProblem::emptyPlan() const {
 /// of it: a problem's rows are close to that, not equal.
 Outcome TrialProblem::finish(ArrayRef<unsigned> choice) {
   int64_t asked = settings.request.memoryLimit;
-  Plan &plan = draft;
-  built->writeDecisions(choice, plan);
+  Plan &plan = draft.plan;
+  built->writeDecisions(choice, plan, draft.choice);
+  draft.choice = choice.vec();
   if (plan.stages == 1) {
     plan.predictedStepSeconds = problem().undeferredSecondsOf(choice);
     predictMemory(settings.graph, plan);
@@ -117,11 +119,11 @@ Outcome TrialProblem::finish(ArrayRef<unsigned> choice) {
                   memoryLimit() ? memoryLimit() + excess
                                 : plan.predictedPeakMemoryBytes};
   isTooFull |= excess > 0;
-  if (excess <= 0 && (!best || outcome.seconds < best->predictedStepSeconds)) {
+  if (excess <= 0 &&
+      (!best || outcome.seconds < best->plan.predictedStepSeconds)) {
     if (!best)
-      best = emptyPlan();
-    std::swap(*best, plan);
-    bestChoice = choice.vec();
+      best = Finished{emptyPlan(), {}};
+    std::swap(*best, draft);
   }
   return outcome;
 }
@@ -161,29 +163,27 @@ Expected<Plan> TrialProblem::solvePlan(double secondsToBeat) {
                      ? Error(std::move(what))
                      : createStringError(complaint);
         });
-  Plan plan = emptyPlan();
-  plan.strategy = stringifyStrategies(settings.request.strategies);
-  plan.schedule = plan.stages == 1 ? "none" : "gpipe";
-  built->writePlan(*solution, plan);
-  lowerBound = plan.lowerBoundSeconds = solution->lowerBound;
-  if (!best) {
-    plan.predictedStepSeconds *= leastShare(trial);
-    plan.predictedPeakMemoryBytes /= plan.stages;
-    if (plan.predictedStepSeconds < secondsToBeat) // it has no stages
-      return make_error<NothingCheaper>(solution->lowerBound);
-    return plan;
-  }
-  if (!isSamePlan(problem(), bestChoice, solution->choice)) {
+  lowerBound = solution->lowerBound;
+  if (best && !isSamePlan(problem(), best->choice, solution->choice)) {
     best.reset();
     finish(solution->choice);
     if (!best)
-      return make_error<NothingCheaper>(solution->lowerBound);
+      return make_error<NothingCheaper>(lowerBound);
   }
-  for (auto [op, finished] : zip_equal(plan.ops, best->ops))
-    op.stage = finished.stage;
-  plan.predictedStepSeconds = best->predictedStepSeconds;
-  plan.predictedPeakMemoryBytes = best->predictedPeakMemoryBytes;
-  plan.predictedStageMemoryBytes = best->predictedStageMemoryBytes;
+  Plan plan = best ? std::move(best->plan) : emptyPlan();
+  plan.strategy = stringifyStrategies(settings.request.strategies);
+  plan.schedule = plan.stages == 1 ? "none" : "gpipe";
+  if (best) {
+    built->writeDecisions(solution->choice, plan, best->choice);
+    plan.lowerBoundSeconds = lowerBound;
+    return plan;
+  }
+  built->writePlan(*solution, plan);
+  plan.lowerBoundSeconds = lowerBound;
+  plan.predictedStepSeconds *= leastShare(trial);
+  plan.predictedPeakMemoryBytes /= plan.stages;
+  if (plan.predictedStepSeconds < secondsToBeat) // it has no stages
+    return make_error<NothingCheaper>(lowerBound);
   return plan;
 }
 

@@ -58,18 +58,22 @@ private:
     return asked ? asked : trial.cluster.memoryBytes();
   }
 
+  struct Finished {
+    Plan plan;
+    std::vector<unsigned> choice;
+  };
+
   const TrialSettings &settings;
   const Trial &trial;
   PlanQuestion question;
   std::unique_ptr<PlanProblem> built;
   std::unique_ptr<Solver> solver;
   Solver::Outlook seen = {};
-  double lowerBound = kIllegal;     // of what was solved
-  Plan draft = emptyPlan();         // of what was finished last
-  std::optional<Plan> best;         // of those finished that fit
-  std::vector<unsigned> bestChoice; // that `best` is of
-  std::string complaint;            // of those that are none
-  bool isTooFull = false;           // some of those finished did not fit
+  double lowerBound = kIllegal;       // of what was solved
+  Finished draft = {emptyPlan(), {}}; // the last one
+  std::optional<Finished> best;       // of those that fit
+  std::string complaint;              // of those that are none
+  bool isTooFull = false;             // some of those finished did not fit
 };
 
 } // namespace autopar

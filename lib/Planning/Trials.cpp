@@ -1,6 +1,7 @@
 //===- Trials.cpp - Meshes, stages and micro-batches to try ---------------===//
 
 #include "Trials.h"
+#include "SharedWork.h"
 #include "StagePlaces.h"
 #include "Stages.h"
 #include "Strategies.h"
@@ -33,8 +34,8 @@ std::string nameOf(const Trial &trial, const Cluster &whole) {
   return trial.candidate.strict ? name + ", others replicated" : name;
 }
 
-Expected<std::vector<OpDemand>> demandsOf(const ModelGraph &graph,
-                                          const Trial &trial) {
+static Expected<std::vector<OpDemand>> demandsOf(const ModelGraph &graph,
+                                                 const Trial &trial) {
   std::vector<OpDemand> demands(graph.ops.size());
   auto append = [&](std::vector<AxisDemand> ofAxis) {
     for (auto [demand, item] : zip_equal(demands, ofAxis))
@@ -61,6 +62,20 @@ Expected<std::vector<OpDemand>> demandsOf(const ModelGraph &graph,
   if (trial.candidate.axes.empty())
     append(std::vector<AxisDemand>(graph.ops.size()));
   return demands;
+}
+
+Expected<const OpDemands &> demandsOf(const ModelGraph &graph,
+                                      const Trial &trial, SharedWork &shared) {
+  std::string names = std::to_string(trial.microBatches);
+  if (trial.candidate.strict)
+    names += ", others replicated";
+  for (const auto &[axis, name] :
+       zip_equal(trial.candidate.axes, trial.candidate.names)) {
+    names += ", " + stringifyStrategy(name).str();
+    if (name != StrategyName::Auto) // which demands nothing
+      names += "=" + std::to_string(axis.size);
+  }
+  return shared.demands(graph, names, [&] { return demandsOf(graph, trial); });
 }
 
 /// The meshes that the request, its constraints included, allows.
@@ -301,13 +316,10 @@ Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
   return std::move(trials);
 }
 
-std::vector<Trial> neighbours(const ModelGraph &graph,
-                              const PlanRequest &request, const Trial &best) {
+static void addNeighbours(const ModelGraph &graph, const PlanRequest &request,
+                          const StepWork &work, const Trial &best,
+                          std::vector<Trial> &trials) {
   constexpr size_t kCounts = 2; // of micro-batches
-  std::vector<Trial> trials;
-  if (!isMeshSearched(request) || !request.axes.empty())
-    return trials;
-  StepWork work(graph);
   auto add = [&](const MeshCandidate &candidate, int64_t microBatches) {
     if (!allowsMesh(request.constraints, candidate.axes, candidate.stages))
       return;
@@ -344,6 +356,17 @@ std::vector<Trial> neighbours(const ModelGraph &graph,
     for (int64_t count : ArrayRef(*counts).take_back(kCounts))
       add(staged, count);
   }
+}
+
+std::vector<Trial> neighbours(const ModelGraph &graph,
+                              const PlanRequest &request,
+                              ArrayRef<Trial> centers) {
+  std::vector<Trial> trials;
+  if (!isMeshSearched(request) || !request.axes.empty())
+    return trials;
+  StepWork work(graph);
+  for (const Trial &center : centers)
+    addNeighbours(graph, request, work, center, trials);
   return trials;
 }
 

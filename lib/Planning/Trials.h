@@ -8,6 +8,8 @@
 
 namespace autopar {
 
+class SharedWork;
+
 /// One mesh of a cluster or a part of it, with a number of stages and
 /// micro-batches.
 struct Trial {
@@ -32,10 +34,11 @@ struct Trial {
 llvm::Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
                                             const PlanRequest &request);
 
-/// What the request allows of meshes like that of `best`, the best so far, with
-/// more replicas or stages; none where the request fixes the mesh.
+/// What the request allows of meshes like those of `centers`, one after the
+/// other, with more replicas or stages; none where the request fixes the mesh.
 std::vector<Trial> neighbours(const ModelGraph &graph,
-                              const PlanRequest &request, const Trial &best);
+                              const PlanRequest &request,
+                              llvm::ArrayRef<Trial> centers);
 
 /// The time axis first; an axis of one device where a stage
 /// has no other.
@@ -46,8 +49,8 @@ std::string nameOf(const Trial &trial, const Cluster &whole);
 
 /// What each axis demands of each op. An axis whose name nobody can follow is
 /// an error.
-llvm::Expected<std::vector<OpDemand>> demandsOf(const ModelGraph &graph,
-                                                const Trial &trial);
+llvm::Expected<const OpDemands &>
+demandsOf(const ModelGraph &graph, const Trial &trial, SharedWork &shared);
 
 /// StagePlaces::leastShare.
 double leastShare(const Trial &trial);

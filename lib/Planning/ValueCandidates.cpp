@@ -69,7 +69,7 @@ Error ProblemBuilder::addCandidates(unsigned valueClass) {
   const GraphValue &value = firstValue(valueClass);
   if (value.source != ValueSource::Op)
     offer(valueClass, Sharding::replicated(value.shape.size()));
-  for (const EdgeKey &key : keysOfValue[valueClass])
+  for (const EdgeKey &key : folded.keysOfValue[valueClass])
     for (unsigned strategy : sideOf(key).distinct) {
       const Sharding &sharding =
           shardingAt(key, kindOf(key.op).strategies[strategy]);
@@ -95,7 +95,7 @@ bool ProblemBuilder::allows(unsigned valueClass,
 /// A state and its next value, which are one node, get the candidates of both
 /// that constraints allow both.
 Error ProblemBuilder::shareCandidates() {
-  for (const std::vector<unsigned> &members : stateClasses()) {
+  for (const std::vector<unsigned> &members : folded.stateSets) {
     std::vector<Sharding> shared;
     for (unsigned from : members)
       for (const Sharding &sharding : candidates[from])

@@ -119,14 +119,15 @@ Expected<TrialPlans> TrialPlans::of(const ModelGraph &graph,
                                     const PlanRequest &request,
                                     const Trial &trial) {
   TrialPlans plans(graph, request, trial);
-  Expected<std::vector<OpDemand>> demands = demandsOf(graph, trial);
+  SharedWork shared;
+  Expected<const OpDemands &> demands = demandsOf(graph, trial, shared);
   if (!demands)
     return demands.takeError();
   Expected<std::unique_ptr<PlanProblem>> built =
       PlanProblem::build({graph,
                           request.cluster,
                           meshOf(trial),
-                          std::move(*demands),
+                          *demands,
                           request.memoryLimit,
                           {},
                           kIllegal,

@@ -20,9 +20,9 @@ struct PlanQuestion {
   const ModelGraph &graph;
   const Cluster &cluster;
   Mesh mesh;
-  std::vector<OpDemand> demands; // per op
-  int64_t memoryLimit = 0;       // bytes per device; 0: none
-  Limits limits;                 // what the user's constraints leave
+  const OpDemands &demands;
+  int64_t memoryLimit = 0; // bytes per device; 0: none
+  Limits limits;           // what the user's constraints leave
   /// In seconds of the problem, without what is deferred: solutions that take
   /// as much are of no interest.
   double cutoff = kIllegal;
@@ -44,9 +44,10 @@ public:
   virtual ~PlanProblem() = default;
 
   Problem problem;
-  /// Fills strategies and shardings of a plan.
-  virtual void writeDecisions(llvm::ArrayRef<unsigned> choice,
-                              Plan &plan) const = 0;
+  /// Fills strategies and shardings of a plan; of one that has those of choice
+  /// `before`, the ones that differ.
+  virtual void writeDecisions(llvm::ArrayRef<unsigned> choice, Plan &plan,
+                              llvm::ArrayRef<unsigned> before = {}) const = 0;
   /// And predictions.
   virtual void writePlan(const Solution &solution, Plan &plan) const = 0;
   /// Per kind of place of stages (StagePlaces) the seconds of each op, the

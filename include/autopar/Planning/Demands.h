@@ -38,6 +38,15 @@ using AxisDemand = llvm::SmallVector<Choice, 2>;
 /// Per axis of the mesh.
 using OpDemand = llvm::SmallVector<AxisDemand>;
 
+/// What is demanded of each op, and what tells ops apart: that, and what passes
+/// through memory.
+struct OpDemands {
+  OpDemands(const ModelGraph &graph, std::vector<OpDemand> ofOps);
+
+  std::vector<OpDemand> ofOps;
+  std::vector<unsigned> marks; // per op, alike for those that are alike
+};
+
 /// What `name` demands of each op along an axis of `parts` devices.
 std::vector<AxisDemand> demandsOf(const ModelGraph &graph, StrategyName name,
                                   int64_t parts);

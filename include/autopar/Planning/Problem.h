@@ -61,13 +61,15 @@ struct Problem {
   std::vector<ProblemNode> nodes;
   std::vector<ProblemEdge> edges;
   std::vector<MemoryTerm> persistent; // nodes that are held all the time
-  std::vector<MemoryRow> rows;
-  int64_t memoryLimit = 0; // bytes per device; 0: none
+  std::vector<MemoryRow> rowKinds;    // those that layers repeat once
+  std::vector<unsigned> rows;         // the kind of each, in order
+  int64_t memoryLimit = 0;            // bytes per device; 0: none
 
   /// Whether the parts fit together: indices, sizes, no negative numbers, at
   /// least one legal choice everywhere, nothing ends that did not begin.
   llvm::Error check() const;
 
+  const MemoryRow &rowAt(size_t row) const { return rowKinds[rows[row]]; }
   double secondsOf(llvm::ArrayRef<unsigned> choice) const;
   /// The same without deferred nodes and their edges.
   double undeferredSecondsOf(llvm::ArrayRef<unsigned> choice) const;

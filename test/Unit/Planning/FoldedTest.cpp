@@ -88,12 +88,14 @@ private:
     for (unsigned i = 0; i < size; ++i) {
       unsigned edge = number(0, folded.edges.size() - 1);
       std::vector<MemoryTerm> held = {{i, 1}, {size - 1, 1}};
-      folded.rows.push_back({held, {{edge, 1}}, held});
+      folded.rowKinds.push_back({held, {{edge, 1}}, held});
+      folded.rows.push_back(i);
       // Copies of the first layer; the others have the same bytes.
       unsigned first = 0;
       while (unfolded.edges[first].bytes != folded.edges[edge].bytes)
         ++first;
-      unfolded.rows.push_back({held, {{first, 1}}, held});
+      unfolded.rowKinds.push_back({held, {{first, 1}}, held});
+      unfolded.rows.push_back(i);
     }
     folded.memoryLimit = unfolded.memoryLimit = number(30, 160);
   }

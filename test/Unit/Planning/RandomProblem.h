@@ -59,10 +59,11 @@ inline Problem randomProblem(unsigned seed, bool memory, bool dense = false) {
       if (more > 0)
         row.begins.push_back({unsigned(i), more});
       else if (more < 0)
-        problem.rows.back().ends.push_back({unsigned(i), -more});
+        problem.rowKinds.back().ends.push_back({unsigned(i), -more});
     }
     row.edges.push_back({unsigned(number(0, problem.edges.size() - 1)), 1});
-    problem.rows.push_back(std::move(row));
+    problem.rows.push_back(problem.rowKinds.size());
+    problem.rowKinds.push_back(std::move(row));
   }
   problem.memoryLimit = number(20, 120);
   return problem;

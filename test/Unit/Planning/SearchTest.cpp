@@ -74,12 +74,9 @@ TEST(Search, NothingAskedForIsFaster) {
 TEST(Search, ProblemOfAModelIsSolvedExactly) {
   ModelGraph graph = twoLayers(512);
   Cluster cluster = cantFail(clusterOfRanks(2));
-  PlanQuestion question{graph,
-                        cluster,
-                        Mesh({{"x", 2}}),
-                        std::vector<OpDemand>(graph.ops.size(), OpDemand(1)),
-                        0,
-                        {}};
+  OpDemands demands(graph,
+                    std::vector<OpDemand>(graph.ops.size(), OpDemand(1)));
+  PlanQuestion question{graph, cluster, Mesh({{"x", 2}}), demands, 0, {}};
   auto problem = cantFail(PlanProblem::build(question));
   Solution oracle = cantFail(solveExhaustively(problem->problem));
   Solution found = cantFail(Solver(problem->problem).solve());

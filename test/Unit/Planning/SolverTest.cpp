@@ -174,7 +174,8 @@ TEST(Problem, RowsHoldWhatHasBegunAndNotEnded) {
       choice.push_back(seed % node.choices());
     std::vector<int64_t> held(problem.nodes.size(), 0);
     int64_t most = 0, sum = 0;
-    for (const auto &[index, row] : enumerate(problem.rows)) {
+    for (size_t index = 0; index < problem.rows.size(); ++index) {
+      const MemoryRow &row = problem.rowAt(index);
       for (const MemoryTerm &term : row.begins)
         held[term.index] += term.count;
       int64_t bytes = 0;
@@ -196,7 +197,8 @@ TEST(Problem, RowsHoldWhatHasBegunAndNotEnded) {
 TEST(Problem, NothingEndsThatDidNotBegin) {
   Problem problem;
   problem.nodes = {{"a", {1}, {1}}};
-  problem.rows = {{{{0, 1}}, {}, {{0, 1}}}, {{}, {}, {{0, 1}}}};
+  problem.rowKinds = {{{{0, 1}}, {}, {{0, 1}}}, {{}, {}, {{0, 1}}}};
+  problem.rows = {0, 1};
   EXPECT_EQ(toString(problem.check()), "a: ends to be held before it begins");
 }
 
@@ -208,7 +210,8 @@ TEST(Solver, TakesTheFastestThatFits) {
                    {"result", {0, 3}, {40, 5}}};
   problem.edges.push_back({0, 1, {0, 0, 0, 0, 9, 0}, {}});
   problem.persistent.push_back({0, 1});
-  problem.rows.push_back({{{1, 1}}, {}, {}});
+  problem.rowKinds = {{{{1, 1}}, {}, {}}};
+  problem.rows = {0};
   for (auto [limit, seconds] :
        std::initializer_list<std::pair<int64_t, double>>{{0, 1},
                                                          {140, 1},

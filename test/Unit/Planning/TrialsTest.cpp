@@ -7,6 +7,7 @@
 #include "autopar/Planning/Solver.h"
 #include "lib/Planning/StagePlaces.h"
 #include "gtest/gtest.h"
+#include <numeric>
 
 using namespace autopar;
 using namespace llvm;
@@ -142,7 +143,7 @@ Texts neighboursOf(const ModelGraph &graph, const PlanRequest &request,
                    StringRef mesh) {
   Texts texts;
   for (const Trial &trial :
-       neighbours(graph, request, {request.cluster, freeMesh(mesh)}))
+       neighbours(graph, request, Trial{request.cluster, freeMesh(mesh)}))
     texts.push_back(spell(trial.candidate) + " by " +
                     std::to_string(trial.microBatches));
   return texts;
@@ -279,16 +280,21 @@ TEST(StagePlaces, UnknownMemoryIsNoLimit) {
   EXPECT_EQ(excessBytes(plan, places, /*asked=*/0), 7);
 }
 
-/// The stage on the faster device gets more of a chain of equal layers.
-TEST(StagePlaces, FasterDevicesGetMoreOps) {
+/// Matrix multiplications one after the other, each with a weight of its own.
+ModelGraph chainOf(int layers) {
   SmallModel model;
   unsigned value = model.input("x", {4096, 1024});
-  constexpr int kLayers = 12;
-  for (int layer = 0; layer < kLayers; ++layer)
+  for (int layer = 0; layer < layers; ++layer)
     value = model.matmul(
         "y" + std::to_string(layer), value,
         model.parameter("w" + std::to_string(layer), {1024, 1024}));
-  ModelGraph graph = model.finish(value);
+  return model.finish(value);
+}
+
+/// The stage on the faster device gets more of a chain of equal layers.
+TEST(StagePlaces, FasterDevicesGetMoreOps) {
+  constexpr int kLayers = 12;
+  ModelGraph graph = chainOf(kLayers);
   PlanRequest request = requestOf(2, "layer", "");
   request.cluster = cantFail(parseCluster("2x1:l4"));
   request.cluster.nodes.front().count = 1;
@@ -304,6 +310,42 @@ TEST(StagePlaces, FasterDevicesGetMoreOps) {
 }
 
 //===----------------------------------------------------------------------===//
+// What trials share
+//===----------------------------------------------------------------------===//
+
+/// Free axes demand nothing, whatever their sizes.
+TEST(SharedWork, KeepsDemandsByTheNamesOfAxes) {
+  ModelGraph graph = twoLayers(512);
+  SharedWork shared;
+  auto demands = [&](StringRef mesh, StrategyName first) {
+    Trial trial{cantFail(clusterOfRanks(8)), freeMesh(mesh)};
+    trial.candidate.names.front() = first;
+    return &cantFail(demandsOf(graph, trial, shared));
+  };
+  EXPECT_EQ(demands("x=4,y=2", StrategyName::Auto),
+            demands("x=2,y=4", StrategyName::Auto));
+  EXPECT_EQ(demands("data=4,y=2", StrategyName::Data),
+            demands("data=4,y=2", StrategyName::Data));
+  EXPECT_NE(demands("data=4,y=2", StrategyName::Data),
+            demands("data=2,y=4", StrategyName::Data));
+}
+
+/// Layers add rows of memory and counts, but nothing to decide.
+TEST(FoldedGraph, DoesNotGrowWithTheLayers) {
+  auto fold = [](int layers) {
+    return FoldedGraph(chainOf(layers), std::vector<unsigned>(layers, 0));
+  };
+  FoldedGraph few = fold(50), many = fold(90);
+  EXPECT_EQ(many.nodes, few.nodes);
+  EXPECT_EQ(many.edges.size(), few.edges.size());
+  EXPECT_EQ(many.rowKinds.size(), few.rowKinds.size());
+  EXPECT_EQ(few.rows.size(), 50u);
+  EXPECT_EQ(many.rows.size(), 90u);
+  EXPECT_EQ(std::accumulate(many.opCounts.begin(), many.opCounts.end(), 0u),
+            90u);
+}
+
+//===----------------------------------------------------------------------===//
 // Strategies that are too dear
 //===----------------------------------------------------------------------===//
 
@@ -312,9 +354,13 @@ TEST(StagePlaces, FasterDevicesGetMoreOps) {
 TEST(PlanProblem, DropsOnlyWhatReachesTheCutoff) {
   ModelGraph graph = twoLayers(512);
   Trial trial{cantFail(clusterOfRanks(4)), freeMesh("x=2,y=2")};
-  PlanQuestion question{
-      graph, trial.cluster, meshOf(trial), cantFail(demandsOf(graph, trial)), 0,
-      {}};
+  SharedWork shared;
+  PlanQuestion question{graph,
+                        trial.cluster,
+                        meshOf(trial),
+                        cantFail(demandsOf(graph, trial, shared)),
+                        0,
+                        {}};
   auto whole = cantFail(PlanProblem::build(question));
   double best = cantFail(Solver(whole->problem).solve()).seconds;
   auto choicesOf = [](const PlanProblem &built) {
