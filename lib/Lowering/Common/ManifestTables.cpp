@@ -75,6 +75,7 @@ static json::Array channels(const HostProgram &program) {
 
 static json::Array ops(const HostProgram &program) {
   json::Array result;
+  result.reserve(program.ops.size()); // growing copies all that is in it
   for (const ProgramOp &op : program.ops)
     result.push_back(json::Object{{"name", op.name},
                                   {"kind", op.kind},
