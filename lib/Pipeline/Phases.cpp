@@ -85,14 +85,16 @@ static void buildPlanPhase(OpPassManager &manager,
 
 static void buildLowerPhase(OpPassManager &manager,
                             const PhaseOptions &options) {
-  // What is resumed may have been edited.
-  manager.addPass(createVerifySchedule());
-  manager.addPass(createVerifyProgram());
-  if (options.model)
+  if (options.model) {
     manager.addPass(
         createPlaceWeights(options.weights, options.model, options.made));
-  else if (!options.weights.executable.empty())
-    manager.addPass(createPlaceWeights(options.weights));
+  } else {
+    // What is resumed may have been edited.
+    manager.addPass(createVerifySchedule());
+    manager.addPass(createVerifyProgram());
+    if (!options.weights.executable.empty())
+      manager.addPass(createPlaceWeights(options.weights));
+  }
   manager.addPass(createLower({options.cudaSource}));
 }
 

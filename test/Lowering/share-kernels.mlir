@@ -2,7 +2,7 @@
 
 // Sizes that differ are arguments: one for the same size in two places. What is equal in both stays, and so does a window.
 // CHECK-LABEL: llvm.func internal @rows
-// CHECK-SAME: (%[[P:.*]]: !llvm.ptr, %[[ROW:.*]]: i64, %[[COLUMNS:.*]]: i64) attributes {no_inline}
+// CHECK-SAME: (%[[P:.*]]: !llvm.ptr, %[[ROW:.*]]: i64, %[[COLUMNS:.*]]: i64 {llvm.range = #llvm.constant_range<i64, 64, 1001>}) attributes {no_inline}
 // CHECK-DAG: %[[THREE:.*]] = arith.constant 3
 // CHECK-DAG: %[[DEPTH:.*]] = arith.constant 512
 // CHECK: arith.muli %[[ROW]], %[[COLUMNS]]
@@ -118,7 +118,7 @@ llvm.func @calls(%p: !llvm.ptr, %row: i64) {
 
 // Factors of numbers vary, and memory on the stack is as large as any kernel's.
 // CHECK-LABEL: llvm.func internal @mean
-// CHECK-SAME: (%{{.*}}: !llvm.ptr {llvm.noalias}, %[[COUNT:.*]]: i64, %[[SCALE:.*]]: f32) attributes {no_inline}
+// CHECK-SAME: (%{{.*}}: !llvm.ptr {llvm.noalias}, %[[COUNT:.*]]: i64 {llvm.range = #llvm.constant_range<i64, 128, 513>}, %[[SCALE:.*]]: f32) attributes {no_inline}
 // CHECK: %[[MOST:.*]] = arith.constant 512 : i64
 // CHECK: llvm.alloca %[[MOST]] x f32
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[COUNT]]

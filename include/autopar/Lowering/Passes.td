@@ -154,4 +154,16 @@ def LimitUnrolling : LoweringPass<"autopar-limit-unrolling"> {
   }];
 }
 
+def ConvertToLlvm : LoweringPass<"autopar-convert-to-llvm"> {
+  let summary = "convert arithmetic, branches and what is left of math to the LLVM dialect";
+  let description = [{
+    Functions that LLVM has no intrinsic of are the C library's; conversions from and to
+    bf16 are integer arithmetic, as few processors round to it:
+
+        math.sin(%x)
+        =>
+        llvm.call @sinf(%x)
+  }];
+}
+
 #endif // AUTOPAR_LOWERING_PASSES_TD

@@ -3,7 +3,7 @@
 #include "autopar/Dialect/Canonicalizer.h"
 #include "autopar/Lowering/Passes.h"
 #include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -12,13 +12,13 @@ using namespace mlir;
 namespace autopar {
 
 void buildLowerToCpuPipeline(OpPassManager &manager) {
-  arith::ArithExpandOpsPassOptions expansion;
-  expansion.includeBf16 = true; // few processors round to it
   manager.addPass(createLowerToCpu());
   manager.addPass(createShareKernels());
+  // Functions at the same time.
+  OpPassManager &functions = manager.nest<LLVM::LLVMFuncOp>();
   // Duplicate index arithmetic goes before functions become polynomials.
-  manager.addPass(createCanonicalizer());
-  manager.addPass(createCSEPass());
+  functions.addPass(createCanonicalizer());
+  functions.addPass(createCSEPass());
   manager.addPass(createTransposeTiles());
   manager.addPass(createLimitUnrolling());
   manager.addPass(createKeepExtrema());
@@ -26,11 +26,7 @@ void buildLowerToCpuPipeline(OpPassManager &manager) {
   manager.addPass(createSCFToControlFlowPass());
   // What has an LLVM intrinsic first; the C library for the rest.
   manager.addPass(createConvertMathToLLVMPass());
-  manager.addPass(createConvertMathToLibmPass());
-  manager.addPass(arith::createArithExpandOpsPass(expansion));
-  manager.addPass(createArithToLLVMConversionPass());
-  manager.addPass(createConvertControlFlowToLLVMPass());
-  manager.addPass(createConvertFuncToLLVMPass()); // declarations of libm
+  manager.addPass(createConvertToLlvm());
   manager.addPass(createReconcileUnrealizedCastsPass());
 }
 

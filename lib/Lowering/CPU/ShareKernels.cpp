@@ -221,7 +221,7 @@ private:
       }
       BlockArgument &argument = known[key];
       if (!argument) {
-        argument = addArgument(kernels.front().function, use->get().getType());
+        argument = addArgument(kernels.front().function, values);
         for (auto [list, value] : llvm::zip_equal(arguments, values))
           list.push_back(value);
       }
@@ -240,14 +240,32 @@ private:
         builder, buffer.getLoc(), cast<IntegerAttr>(largest)));
   }
 
-  static BlockArgument addArgument(LLVM::LLVMFuncOp function, Type type) {
+  /// What LLVM is told of an argument: that loops of sizes are not empty.
+  static DictionaryAttr describe(ArrayRef<Attribute> values) {
+    Builder builder(values.front().getContext());
+    if (!isa<IntegerAttr>(values.front()))
+      return builder.getDictionaryAttr({});
+    auto sizes = llvm::map_to_vector(values, [](Attribute value) {
+      return cast<IntegerAttr>(value).getInt();
+    });
+    APInt smallest(64, *llvm::min_element(sizes)),
+        beyond(64, *llvm::max_element(sizes) + 1);
+    return builder.getDictionaryAttr(builder.getNamedAttr(
+        LLVM::LLVMDialect::getRangeAttrName(),
+        LLVM::ConstantRangeAttr::get(builder.getContext(), smallest, beyond)));
+  }
+
+  static BlockArgument addArgument(LLVM::LLVMFuncOp function,
+                                   ArrayRef<Attribute> values) {
+    Type type = cast<TypedAttr>(values.front()).getType();
     LLVM::LLVMFunctionType old = function.getFunctionType();
     SmallVector<Type> inputs(old.getParams());
-    inputs.push_back(type);
     SmallVector<Attribute> attributes(
         inputs.size(), DictionaryAttr::get(function.getContext()));
     if (ArrayAttr given = function.getArgAttrsAttr())
       llvm::copy(given, attributes.begin());
+    inputs.push_back(type);
+    attributes.push_back(describe(values));
     function.setFunctionType(
         LLVM::LLVMFunctionType::get(old.getReturnType(), inputs));
     function.setArgAttrsAttr(ArrayAttr::get(function.getContext(), attributes));

@@ -1,22 +1,20 @@
 //===- CompileObject.cpp - LLVM dialect to an object file -----------------===//
 
 #include "HostCode.h"
+#include "ProgramParts.h"
 #include "autopar/Lowering/Executable.h"
+#include "mlir/IR/Threading.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/Parallel.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
-#include "llvm/Transforms/Utils/SplitModule.h"
 
 using namespace llvm;
 
@@ -41,8 +39,8 @@ std::vector<std::string> hostCpuFeatures() {
 }
 
 Expected<std::unique_ptr<TargetMachine>> createHostMachine() {
-  InitializeNativeTarget();
-  InitializeNativeTargetAsmPrinter();
+  [[maybe_unused]] static const bool isInitialized =
+      !InitializeNativeTarget() && !InitializeNativeTargetAsmPrinter();
   Triple triple(sys::getDefaultTargetTriple());
   std::string error;
   const Target *target = TargetRegistry::lookupTarget(triple, error);
@@ -133,81 +131,41 @@ Expected<SmallVector<char, 0>> emitObject(Module &module,
 // In parts
 //===----------------------------------------------------------------------===//
 
-/// A part is worth a thread from so many kernels on; at most so many parts,
-/// whatever the host, so that the same program is the same bytes.
-static constexpr size_t kKernelsPerPart = 8, kMostParts = 8;
-
-/// Functions that others only pass on: each can be compiled alone, with what it
-/// alone calls.
-static std::vector<Function *> findKernels(Module &module) {
-  std::vector<Function *> kernels;
-  for (Function &function : module)
-    if (function.hasLocalLinkage() && function.hasAddressTaken())
-      kernels.push_back(&function);
-  return kernels;
-}
-
-/// The module as bitcode, in parts.
-static std::vector<SmallVector<char, 0>> splitModule(Module &module) {
-  std::vector<Function *> kernels = findKernels(module);
-  for (Function *kernel : kernels) {
-    kernel->setLinkage(GlobalValue::ExternalLinkage);
-    kernel->setVisibility(GlobalValue::HiddenVisibility);
-  }
-  size_t count =
-      std::clamp<size_t>(kernels.size() / kKernelsPerPart, 1, kMostParts);
-  std::vector<SmallVector<char, 0>> parts;
-  auto add = [&](const Module &part) {
-    raw_svector_ostream os(parts.emplace_back());
-    WriteBitcodeToFile(part, os);
-  };
-  if (count == 1)
-    add(module);
-  else
-    SplitModule(
-        module, count, [&](std::unique_ptr<Module> part) { add(*part); },
-        /*PreserveLocals=*/true);
-  return parts;
-}
-
 /// In a context of its own.
-static Expected<SmallVector<char, 0>> compilePart(ArrayRef<char> bitcode) {
+static Expected<ProgramBytes> compilePart(const ProgramPart &part,
+                                          const mlir::SymbolTable &program) {
   auto machine = createHostMachine();
   if (!machine)
     return machine.takeError();
   LLVMContext context;
-  auto module = parseBitcodeFile(
-      MemoryBufferRef(StringRef(bitcode.data(), bitcode.size()), "program"),
-      context);
-  if (!module)
-    return module.takeError();
-  optimize(**module, **machine, OptimizationLevel::O3, Vectorize::Yes);
-  return emitObject(**module, **machine);
-}
-
-Expected<std::vector<ProgramBytes>> compileToObjects(mlir::ModuleOp op) {
-  auto machine = createHostMachine();
-  if (!machine)
-    return machine.takeError();
-  mlir::registerBuiltinDialectTranslation(*op.getContext());
-  mlir::registerLLVMDialectTranslation(*op.getContext());
-  LLVMContext context;
-  std::unique_ptr<Module> module =
-      mlir::translateModuleToLLVMIR(op, context, "program");
+  std::unique_ptr<Module> module = mlir::translateModuleToLLVMIR(
+      *makeModule(part, program), context, "program");
   if (!module)
     return createStringError("the program does not translate to LLVM IR");
   retarget(*module, **machine);
-  std::vector<SmallVector<char, 0>> parts = splitModule(*module);
+  if (part.onlyCalls)
+    (*machine)->setOptLevel(CodeGenOptLevel::None);
+  else
+    optimize(*module, **machine, OptimizationLevel::O3, Vectorize::Yes);
+  return emitObject(*module, **machine);
+}
+
+Expected<std::vector<ProgramBytes>> compileToObjects(mlir::ModuleOp op) {
+  mlir::registerBuiltinDialectTranslation(*op.getContext());
+  mlir::registerLLVMDialectTranslation(*op.getContext());
+  mlir::SymbolTable symbols(op);
+  std::vector<ProgramPart> parts = findParts(op);
   std::vector<ProgramBytes> objects(parts.size());
-  if (Error error = parallelForEachError(seq<size_t>(0, parts.size()),
-                                         [&](size_t i) -> Error {
-                                           auto object = compilePart(parts[i]);
-                                           if (!object)
-                                             return object.takeError();
-                                           objects[i] = std::move(*object);
-                                           return Error::success();
-                                         }))
-    return std::move(error);
+  std::vector<std::string> errors(parts.size());
+  mlir::parallelFor(op.getContext(), 0, parts.size(), [&](size_t i) {
+    if (auto object = compilePart(parts[i], symbols))
+      objects[i] = std::move(*object);
+    else
+      errors[i] = toString(object.takeError());
+  });
+  for (const std::string &error : errors)
+    if (!error.empty())
+      return createStringError(error);
   return objects;
 }
 

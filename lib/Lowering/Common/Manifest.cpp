@@ -199,8 +199,7 @@ void ManifestWriter::addParameter(json::Object &out, DictionaryAttr entry,
     ModuleOp(program.module).emitError()
         << "parameter '" << source.getName().getValue()
         << "' has no raw bytes in a file; compile with `autopar compile`, "
-           "which "
-           "writes them beside the executable";
+           "which writes them beside the executable";
     failed = true;
   }
   int64_t end = source.getOffset() +
@@ -286,9 +285,9 @@ json::Array ManifestWriter::persistent() {
   for (int64_t stage = 0; stage < program.stages; ++stage) {
     json::Array entries;
     if (stages && stage < static_cast<int64_t>(stages.size()))
-      for (auto entry :
-           cast<ArrayAttr>(stages[stage]).getAsRange<DictionaryAttr>())
-        entries.push_back(persistentEntry(entry));
+      entries = arrayOf(cast<ArrayAttr>(stages[stage]), [&](Attribute entry) {
+        return persistentEntry(cast<DictionaryAttr>(entry));
+      });
     result.push_back(std::move(entries));
   }
   return result;
@@ -302,9 +301,9 @@ int64_t ManifestWriter::arenaOf(StringRef kind, int64_t stage) {
 }
 
 json::Array ManifestWriter::portsOf(StringRef which) {
-  return json::Array(llvm::map_range(portOrder[which], [&](auto &name) {
-    return json::Value(std::move(ports[which][name]));
-  }));
+  return arrayOf(portOrder[which], [&](const std::string &name) {
+    return std::move(ports[which][name]);
+  });
 }
 
 /// All ports of the stages, in the order in which they came.

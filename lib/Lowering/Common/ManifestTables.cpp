@@ -74,14 +74,13 @@ static json::Array channels(const HostProgram &program) {
 }
 
 static json::Array ops(const HostProgram &program) {
-  json::Array result;
-  for (const ProgramOp &op : program.ops)
-    result.push_back(json::Object{{"name", op.name},
-                                  {"kind", op.kind},
-                                  {"stream", op.stream},
-                                  {"flops", op.flops},
-                                  {"bytes", op.bytes}});
-  return result;
+  return arrayOf(program.ops, [](const ProgramOp &op) {
+    return json::Object{{"name", op.name},
+                        {"kind", op.kind},
+                        {"stream", op.stream},
+                        {"flops", op.flops},
+                        {"bytes", op.bytes}};
+  });
 }
 
 static json::Array kernels(const HostProgram &program) {

@@ -8,6 +8,17 @@
 
 namespace autopar {
 
+/// `make` of each element. An array that grows copies all that is in it, again
+/// and again.
+template <typename Range, typename Make>
+llvm::json::Array arrayOf(const Range &range, Make make) {
+  llvm::json::Array array;
+  array.reserve(range.size());
+  for (const auto &element : range)
+    array.push_back(make(element));
+  return array;
+}
+
 llvm::json::Array numbers(llvm::ArrayRef<int64_t> values);
 
 /// "dims" of a tensor of global shape `shape`: the digits of the block index,

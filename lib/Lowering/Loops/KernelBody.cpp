@@ -42,41 +42,43 @@ KernelSlots::KernelSlots(KernelOp kernel) {
 bool isInPlace(KernelOp kernel) { return kernel->hasAttr(schedule::kInPlace); }
 
 std::string bodyKey(KernelOp kernel, ArrayRef<unsigned> slots) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  for (unsigned slot : slots)
-    os << slot << ' ';
-  os << (isInPlace(kernel) ? "in place " : "");
+  std::string key;
+  auto addNumber = [&](uint64_t number) {
+    key.append(reinterpret_cast<const char *>(&number), sizeof(number));
+  };
+  // Equal names, types and attributes are one object each.
+  auto add = [&](auto object) {
+    addNumber(reinterpret_cast<uintptr_t>(object.getAsOpaquePointer()));
+  };
+  llvm::for_each(slots, addNumber);
+  addNumber(isInPlace(kernel));
   Block &body = kernel.getBody().front();
   // Where a part begins is an argument of the kernel.
   for (Type type : kernel->getOperandTypes()) {
     auto shaped = cast<ShapedType>(type);
-    os << bufferType(
-              RankedTensorType::get(shaped.getShape(), shaped.getElementType()),
-              layoutOf(type))
-       << ' ';
+    add(bufferType(
+        RankedTensorType::get(shaped.getShape(), shaped.getElementType()),
+        layoutOf(type)));
   }
   llvm::DenseMap<Value, unsigned> numbers;
-  for (BlockArgument argument : body.getArguments())
-    numbers[argument] = numbers.size(), os << argument.getType() << ' ';
+  auto define = [&](Value value) {
+    numbers.try_emplace(value, numbers.size());
+    add(value.getType());
+  };
+  llvm::for_each(body.getArguments(), define);
   for (Operation &op : body) {
-    os << '\n' << op.getName() << ' ';
+    add(op.getName());
+    addNumber(op.getNumOperands());
     for (Value operand : op.getOperands())
-      os << numbers[operand] << ' ';
-    for (NamedAttribute attribute : op.getAttrDictionary()) {
-      if (attribute.getName() == AutoparDialect::kNames)
-        continue;
-      os << attribute.getName() << '=';
-      // Equal tables are one attribute; their text may be long.
-      if (isa<ElementsAttr>(attribute.getValue()))
-        os << attribute.getValue().getAsOpaquePointer() << ' ';
-      else
-        os << attribute.getValue() << ' ';
-    }
-    for (Value result : op.getResults())
-      numbers[result] = numbers.size(), os << result.getType() << ' ';
+      addNumber(numbers.at(operand));
+    for (NamedAttribute attribute : op.getAttrDictionary())
+      if (attribute.getName() != AutoparDialect::kNames) {
+        add(attribute.getName());
+        add(attribute.getValue());
+      }
+    llvm::for_each(op.getResults(), define);
   }
-  return text;
+  return key;
 }
 
 std::string nameOf(KernelOp kernel, unsigned number) {
