@@ -22,8 +22,9 @@ constexpr size_t kAtOnce = 8;
 /// The first ones, whose best plan cuts off the others.
 constexpr size_t kFirst = 2;
 /// At most so many are solved at once: what is found cuts off only those after
-/// them.
+/// them. So do those that promise less than this share of the first.
 constexpr size_t kSolvedAtOnce = 2;
+constexpr double kAlike = 0.8;
 
 class PlanSearch {
 public:
@@ -180,7 +181,8 @@ void PlanSearch::tryAll(ArrayRef<Trial> trials) {
        !rest.empty() && !(anyPlan && best);) {
     size_t count = 1;
     while (count < std::min(atOnce, rest.size()) &&
-           rest[count].fits == rest.front().fits)
+           rest[count].fits == rest.front().fits &&
+           rest.front().promised >= kAlike * rest[count].promised)
       ++count;
     solve(rest.take_front(count));
     rest = rest.drop_front(count);
