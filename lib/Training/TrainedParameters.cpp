@@ -40,8 +40,9 @@ public:
   SmallVector<BlockArgument> find();
 
 private:
+  bool isTable(Operation *op) const;
   bool meetsInput(BlockArgument parameter);
-  bool hasOperandIn(Operation *op, const DenseSet<Value> &values) {
+  static bool hasOperandIn(Operation *op, const DenseSet<Value> &values) {
     return llvm::any_of(op->getOperands(), [&](Value operand) {
       return values.contains(operand);
     });
@@ -55,6 +56,20 @@ private:
 
 } // namespace
 
+/// Integers are a table's numbers once they are converted; until then they only
+/// say which elements an op takes.
+bool DefaultParameters::isTable(Operation *op) const {
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return !constant.getValue().isSplat();
+  if (isa<IotaOp>(op))
+    return true;
+  bool isOfFloats = op->getNumResults() > 0 && isFloat(op->getResult(0)) &&
+                    !isa<ConvertOp>(op);
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return tables.contains(operand) && (!isOfFloats || isFloat(operand));
+  });
+}
+
 DefaultParameters::DefaultParameters(StepFunction &step) : step(step) {
   for (BlockArgument argument : step.body().getArguments()) {
     ParameterAttr parameter = parameterOf(step, argument);
@@ -64,26 +79,41 @@ DefaultParameters::DefaultParameters(StepFunction &step) : step(step) {
       tables.insert(argument);
   }
   for (Operation &op : step.body().without_terminator()) {
-    auto constant = dyn_cast<ConstantOp>(op);
-    bool isTable = (constant && !constant.getValue().isSplat()) ||
-                   isa<IotaOp>(op) || hasOperandIn(&op, tables);
-    for (Value result : op.getResults()) {
-      if (isTable)
-        tables.insert(result);
-      if (hasOperandIn(&op, dependent))
-        dependent.insert(result);
-    }
+    if (isTable(&op))
+      tables.insert(op.result_begin(), op.result_end());
+    if (hasOperandIn(&op, dependent))
+      dependent.insert(op.result_begin(), op.result_end());
   }
+}
+
+/// Whether a parameter still is one after the op, though a table meets it
+/// there: it is added to it (a mask), or the op is a layer that has it as
+/// weight.
+static bool isWeightBeside(Operation *op, BlockArgument parameter) {
+  if (auto binary = dyn_cast<BinaryOp>(op))
+    return binary.getKind() == BinaryKind::Add ||
+           binary.getKind() == BinaryKind::Sub;
+  auto kernel = dyn_cast<KernelOpInterface>(op);
+  bool isMatrix =
+      llvm::count_if(cast<ShapedType>(parameter.getType()).getShape(),
+                     [](int64_t size) { return size > 1; }) > 1;
+  return isMatrix && kernel &&
+         kernel.getKernelClass() == KernelClass::Contraction;
 }
 
 bool DefaultParameters::meetsInput(BlockArgument parameter) {
   llvm::SmallSetVector<Value, 8> reached;
   reached.insert(parameter);
+  auto isOtherTable = [&](Value operand) {
+    return isFloat(operand) && tables.contains(operand) &&
+           !reached.contains(operand);
+  };
   for (unsigned i = 0; i < reached.size(); ++i)
     for (Operation *user : reached[i].getUsers()) {
       if (hasOperandIn(user, dependent))
         return true;
-      if (movesElements(user) || !hasOperandIn(user, tables))
+      if (movesElements(user) || isWeightBeside(user, parameter) ||
+          llvm::none_of(user->getOperands(), isOtherTable))
         reached.insert(user->result_begin(), user->result_end());
     }
   return false;

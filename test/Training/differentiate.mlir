@@ -57,6 +57,32 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 }
 
 // -----
+// Indices are no table: what they gather is trained, also behind a function and where a mask is added. So is the weight of a layer that
+// reads a table, but no frequencies that a contraction multiplies with places.
+// CHECK: #autopar.output<"loss">}, tensor<3x4xf32> {autopar.result = #autopar.gradient<"rows">}, tensor<4x4xf32> {autopar.result = #autopar.gradient<"layer">}) {
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+  func.func @step(%x: tensor<2x4xf32> {autopar.source = #autopar.input<"x">},
+      %rows: tensor<3x4xf32> {autopar.source = #autopar.parameter<"rows", "m", offset = 0, length = 48>},
+      %layer: tensor<4x4xf32> {autopar.source = #autopar.parameter<"layer", "m", offset = 48, length = 64>},
+      %frequencies: tensor<1x4xf32> {autopar.source = #autopar.parameter<"frequencies", "m", offset = 112, length = 16>})
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+    %which = autopar.constant dense<[2, 0]> : tensor<2xi64>
+    %mask = autopar.constant dense<[[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]]> : tensor<2x4xf32>
+    %places = autopar.iota dim = 0 : () -> tensor<2x1xf32>
+    %gathered = autopar.gather %rows, %which dim = 0 : (tensor<3x4xf32>, tensor<2xi64>) -> tensor<2x4xf32>
+    %bent = autopar.unary sigmoid %gathered : tensor<2x4xf32> -> tensor<2x4xf32>
+    %masked = autopar.binary add %bent, %mask : tensor<2x4xf32>
+    %read = autopar.einsum "bi,ij->bj" %mask, %layer : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
+    %turns = autopar.einsum "bi,ij->bj" %places, %frequencies : (tensor<2x1xf32>, tensor<1x4xf32>) -> tensor<2x4xf32>
+    %a = autopar.binary mul %x, %masked : tensor<2x4xf32>
+    %b = autopar.binary mul %a, %read : tensor<2x4xf32>
+    %c = autopar.binary mul %b, %turns : tensor<2x4xf32>
+    %loss = autopar.reduce sum %c dims = [0, 1] : tensor<2x4xf32> -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
+
+// -----
 // What the loss does not depend on has the gradient zero.
 // CHECK: %[[ZERO:.*]] = autopar.constant dense<0.000000e+00> : tensor<3xf32>
 // CHECK: return %{{.*}}, %[[ZERO]] : tensor<f32>, tensor<3xf32>

@@ -23,8 +23,8 @@ MODELS = [
     ("small/moe-capacity", "--ranks 4", 4, ["--expert-model-parallel-size=4", "enable-expert-parallel=true", "expert_parallel.autoep_size=4"]),
     ("small/gpt2-uneven", "--ranks 4 --strategy data", 4, ["--global-batch-size=8", "data-parallel-size=4", "train_batch_size=8"]),
     ("small/resnet50-narrow", "--ranks 4 --strategy channel", 4, None),
-    ("graphs/gpt3-175b", "--cluster 8x8:h100-80gb --strategy layer,tensor --mesh layer=8,tensor=8 --micro-batches 4", 64,
-     ["--pipeline-model-parallel-layout=E", "pipeline-parallel-size=8", "pipeline.stages=8"]),
+    ("graphs/gpt3-175b", "--cluster 5x8:h100-80gb --strategy layer,tensor --mesh layer=5,tensor=8 --micro-batches 4", 40,
+     ["--pipeline-model-parallel-layout=E", "pipeline-parallel-size=5", "pipeline.stages=5"]),
     ("graphs/llama-3-70b", "--cluster 1x8:h100-80gb --precision fp16 --strategy tensor", 8,
      ["--fp16", "tensor-parallel-size=8", "tensor_parallel.autotp_size=8"]),
 ]
