@@ -351,6 +351,11 @@ Expected<std::vector<MeshCandidate>> meshCandidates(const PlanRequest &request,
       request.strategies[0] == StrategyName::Auto) {
     std::vector<MeshCandidate> candidates = searchedMeshes(devices, batch);
     append_range(candidates, stagedMeshes(devices));
+    if (devices > 1) { // no reshard needs memory
+      MeshCandidate &replicated = candidates.emplace_back();
+      addReplicas(replicated, devices);
+      replicated.lastResort = true;
+    }
     return candidates;
   }
   return namedMeshes(request.strategies, devices);

@@ -46,9 +46,10 @@ TEST(MeshCandidates, OneAxisTwoAxesAndTwoBesideTheBatch) {
   EXPECT_EQ(meshesOf(requestOf(8), 1).size(), 3u);
 }
 
-TEST(MeshCandidates, StagesAreTheLastResort) {
+TEST(MeshCandidates, StagesAndReplicasAreTheLastResort) {
   EXPECT_EQ(meshesOf(requestOf(1), 8, true), Texts());
-  EXPECT_EQ(meshesOf(requestOf(4), 8, true), (Texts{"x=2:auto 2", "4"}));
+  EXPECT_EQ(meshesOf(requestOf(4), 8, true),
+            (Texts{"x=2:auto 2", "4", "replicated=4:replicated 1"}));
 }
 
 TEST(MeshCandidates, NamesGetAxesInTheirOrder) {
