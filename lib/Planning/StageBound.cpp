@@ -133,7 +133,10 @@ void GrowingStage::add(size_t position) {
 }
 
 double leastOfSlowestStage(const StageCosts &costs, double limit) {
-  size_t count = costs.ops.size(), stages = costs.stages.size();
+  constexpr size_t kMostPlaces = 1 << 22, kMostSteps = 1 << 23;
+  size_t count = costs.ops.size(), stages = costs.stages.size(), steps = 0;
+  if ((stages + 1) * (count + 1) > kMostPlaces)
+    return 0;
   GrowingStage stage(costs);
   // Per stage and position the least of the slowest of the stages before it.
   std::vector<std::vector<double>> slowest(
@@ -146,8 +149,12 @@ double leastOfSlowestStage(const StageCosts &costs, double limit) {
     stage.begin(from);
     for (size_t to = from + 1; to <= count; ++to) {
       stage.add(to - 1);
+      if (++steps == kMostSteps)
+        return 0;
+      // Parts of more ops may be less together, as long as ops that read the
+      // same values are missing; a stage takes no less than its first ops.
       if (stage.secondsAlone() >= limit)
-        break; // nor does a stage of more ops take less
+        break;
       for (size_t k = 0; k < stages; ++k)
         slowest[k + 1][to] = std::min(
             slowest[k + 1][to],

@@ -39,7 +39,7 @@ struct StageCosts {
 };
 
 /// In each way to cut the ops into stages the slowest takes as much, or
-/// `limit`, whatever is decided.
+/// `limit`, whatever is decided. 0 where it would take too long to say.
 double leastOfSlowestStage(const StageCosts &costs, double limit);
 
 } // namespace autopar

@@ -56,47 +56,74 @@ CostGraph ProblemBuilder::costsInStages() const {
   return costs;
 }
 
-/// Each op class's parts.
-void ProblemBuilder::addParts(double limit, StageCosts &stages) const {
-  constexpr unsigned kPasses = 100, kSpread = 20;
-  CostGraph costs = costsInStages();
-  std::vector<double> count(costs.nodes.size(), 0); // of ops
-  for (auto [node, ops] : zip_equal(folded.opNodes, folded.opCounts))
-    count[node] = ops;
+namespace {
+
+/// What of its strategies' seconds an op gives each of its edges.
+struct DividedCosts {
   std::vector<OpEdge> edges;
+  MessageTable given;
+  std::vector<std::vector<double>> left; // per op and strategy, for no edge
+  std::vector<unsigned> edgeCounts;      // per op
+  double seconds;                        // a bound of all
+
+  ArrayRef<double> givenTo(const OpEdge &edge) const {
+    return edge.ofOp(given.at({edge.edge.a, edge.edge.b}));
+  }
+};
+
+} // namespace
+
+/// By the number of ops that each node stands for; 0: it is a value.
+static DividedCosts divide(const CostGraph &costs, ArrayRef<double> count,
+                           double limit) {
+  constexpr unsigned kPasses = 100, kSpread = 20;
+  DividedCosts divided;
   std::vector<double> weights;
   for (const CostGraph::Edge &edge : costs.edges) {
-    const OpEdge &item = edges.emplace_back(OpEdge{edge, count[edge.a] > 0});
-    weights.push_back(count[item.op()]);
+    divided.edges.push_back({edge, count[edge.a] > 0});
+    weights.push_back(count[divided.edges.back().op()]);
   }
   DualBound bound(costs, allChoices(costs), limit);
   bound.weigh(weights);
   bound.improve(kPasses, kIllegal);
   bound.spread(kSpread);
-  stages.seconds = bound.lowerBound();
-  MessageTable messages = bound.messages();
-  std::vector<std::vector<double>> left = costs.nodes; // for no edge
-  std::vector<unsigned> edgeCount(costs.nodes.size(), 0);
-  for (const OpEdge &edge : edges) {
-    ++edgeCount[edge.op()];
-    for (auto [seconds, given] : zip_equal(
-             left[edge.op()], edge.ofOp(messages[{edge.edge.a, edge.edge.b}])))
+  divided.seconds = bound.lowerBound();
+  divided.given = bound.messages();
+  divided.left = costs.nodes;
+  divided.edgeCounts.assign(costs.nodes.size(), 0);
+  for (const OpEdge &edge : divided.edges) {
+    ++divided.edgeCounts[edge.op()];
+    for (auto [seconds, given] :
+         zip_equal(divided.left[edge.op()], divided.givenTo(edge)))
       seconds -= given;
   }
+  return divided;
+}
+
+/// Each op class's parts: what its edges were given, and equal shares of the
+/// rest.
+void ProblemBuilder::addParts(double limit, StageCosts &stages) const {
+  CostGraph costs = costsInStages();
+  std::vector<double> count(costs.nodes.size(), 0);
+  for (auto [node, ops] : zip_equal(folded.opNodes, folded.opCounts))
+    count[node] = ops;
+  DividedCosts divided = divide(costs, count, limit);
+  stages.seconds = divided.seconds;
   std::vector<std::vector<StageCosts::Part>> parts(costs.nodes.size());
-  for (const OpEdge &edge : edges) {
-    ArrayRef<double> given = edge.ofOp(messages[{edge.edge.a, edge.edge.b}]);
+  for (const OpEdge &edge : divided.edges) {
+    ArrayRef<double> given = divided.givenTo(edge);
+    unsigned op = edge.op();
     StageCosts::Part part{edge.value(), {}};
-    for (size_t choice = 0; choice < costs.nodes[part.decision].size();
-         ++choice) {
+    size_t choices = costs.nodes[edge.value()].size();
+    for (size_t choice = 0; choice < choices; ++choice) {
       double least = limit;
       for (size_t strategy = 0; strategy < given.size(); ++strategy)
-        least = std::min(least,
-                         edge.cell(costs, strategy, choice) + given[strategy] +
-                             left[edge.op()][strategy] / edgeCount[edge.op()]);
-      part.seconds.push_back(least / count[edge.op()]);
+        least = std::min(
+            least, edge.cell(costs, strategy, choice) + given[strategy] +
+                       divided.left[op][strategy] / divided.edgeCounts[op]);
+      part.seconds.push_back(least / count[op]);
     }
-    parts[edge.op()].push_back(std::move(part));
+    parts[op].push_back(std::move(part));
   }
   for (unsigned node : folded.opNodes)
     stages.opKinds.push_back(std::move(parts[node]));
@@ -154,7 +181,7 @@ void ProblemBuilder::addMessages(StageCosts &stages) const {
   stages.messages.assign(kinds.size(), {none, none});
   for (const auto &[valueClass, node] : enumerate(folded.valueNodes)) {
     const GraphValue &value = firstValue(valueClass);
-    if (value.source == ValueSource::Op && value.fromInput)
+    if (value.source == ValueSource::Op)
       for (const Sharding &candidate : candidates[valueClass]) {
         int64_t bytes = localBytes(value, candidate, mesh);
         for (const auto &[links, kind] : kinds) {

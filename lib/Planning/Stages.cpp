@@ -110,15 +110,21 @@ void StageCutter::measureCrossings() {
 
 /// Of each window of positions the one that the least crosses, and the borders
 /// that constraints ask for. Where there are too many ops, those that together
-/// take a small part of the seconds make a window.
+/// take a small part of the seconds make a window; of ops that take none, a
+/// small part of them.
 void StageCutter::chooseCuts() {
   ArrayRef<double> sums = before.front();
-  double part = ops.size() <= kMaxCuts ? 0 : sums.back() / double(kMaxCuts);
+  auto isNear = [&](size_t from, size_t to) {
+    if (ops.size() <= kMaxCuts)
+      return false;
+    return sums.back() > 0
+               ? (sums[to] - sums[from]) * double(kMaxCuts) < sums.back()
+               : (to - from) * kMaxCuts < ops.size();
+  };
   cuts.push_back(0);
   for (size_t start = 1, end; start < ops.size(); start = end) {
     size_t best = start;
-    for (end = start + 1; end < ops.size() && sums[end] - sums[start] < part;
-         ++end)
+    for (end = start + 1; end < ops.size() && isNear(start, end); ++end)
       if (crossing[end] < crossing[best])
         best = end;
     cuts.push_back(best);

@@ -81,7 +81,7 @@ double TrialProblem::leastOfStages(double secondsToBeat) const {
   double ofSlowest = places.leastSeconds(0, 1);
   double alone = places.leastSeconds(costs.seconds, 0);
   if (ofSlowest == 0 || alone >= secondsToBeat)
-    return alone;
+    return std::min(alone, secondsToBeat);
   return places.leastSeconds(
       costs.seconds,
       leastOfSlowestStage(costs, (secondsToBeat - alone) / ofSlowest));

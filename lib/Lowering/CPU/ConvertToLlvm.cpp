@@ -35,6 +35,8 @@ namespace {
 
 struct ConvertToLlvmPass : impl::ConvertToLlvmBase<ConvertToLlvmPass> {
   void runOnOperation() override {
+    if (hasVectorFunctions())
+      return signalPassFailure();
     // Functions of narrow types are of f32, with conversions around.
     apply(populateLibm);
     apply(arith::populateArithExpandOpsPatterns);
@@ -44,6 +46,17 @@ struct ConvertToLlvmPass : impl::ConvertToLlvmBase<ConvertToLlvmPass> {
   }
 
 private:
+  /// Of vectors the C library has none, and our loops make none.
+  bool hasVectorFunctions() {
+    auto check = [](Operation *op) -> WalkResult {
+      if (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
+          isa<VectorType>(op->getResult(0).getType()))
+        return op->emitOpError("of a vector: take it apart before");
+      return WalkResult::advance();
+    };
+    return getOperation()->walk(check).wasInterrupted();
+  }
+
   static void populateLibm(RewritePatternSet &patterns) {
     populateMathToLibmConversionPatterns(patterns);
   }
@@ -62,7 +75,7 @@ private:
     populateFuncToLLVMConversionPatterns(types, patterns);
     LLVMConversionTarget target(getContext());
     target.addIllegalDialect<arith::ArithDialect, cf::ControlFlowDialect,
-                             func::FuncDialect>();
+                             func::FuncDialect, math::MathDialect>();
     return applyPartialConversion(getOperation(), target, std::move(patterns));
   }
 };

@@ -78,11 +78,22 @@ static void findUses(Operation *op, llvm::SetVector<StringAttr> &names) {
 
 /// What other parts may use is no longer local, but still not exported.
 static Operation *hide(Operation *copy) {
-  if (auto function = dyn_cast<LLVM::LLVMFuncOp>(copy);
-      function && isLocal(function.getLinkage())) {
-    function.setLinkage(LLVM::Linkage::External);
-    function.setVisibility_(LLVM::Visibility::Hidden);
-  }
+  auto hideLocal = [](auto symbol) {
+    if (symbol && isLocal(symbol.getLinkage())) {
+      symbol.setLinkage(LLVM::Linkage::External);
+      symbol.setVisibility_(LLVM::Visibility::Hidden);
+    }
+  };
+  hideLocal(dyn_cast<LLVM::LLVMFuncOp>(copy));
+  hideLocal(dyn_cast<LLVM::GlobalOp>(copy));
+  return copy;
+}
+
+/// What another part defines.
+static Operation *declare(Operation *op) {
+  Operation *copy = hide(op->cloneWithoutRegions());
+  if (auto global = dyn_cast<LLVM::GlobalOp>(copy))
+    global.removeValueAttr();
   return copy;
 }
 
@@ -105,7 +116,7 @@ OwningOpRef<ModuleOp> makeModule(const ProgramPart &part,
       module->push_back(op->clone());
       findUses(op, used);
     } else {
-      module->push_back(hide(op->cloneWithoutRegions()));
+      module->push_back(declare(op));
     }
   }
   return module;

@@ -290,6 +290,26 @@ TEST(Search, StagesAreCutByTheLinksBetweenThem) {
   EXPECT_NEAR(plan.predictedStepSeconds, 3 * kOpSeconds, 0.0015);
 }
 
+/// Stages of a device each, on which nothing is decided: ops that cannot be cut
+/// and the messages between them are all that there is to the bound.
+TEST(Search, TheBoundOfStagesKnowsCutsAndMessages) {
+  SmallModel model;
+  unsigned value = model.input("x", {4096, 1024});
+  for (unsigned op = 0; op < 10; ++op)
+    value =
+        model.matmul("v" + std::to_string(op), value,
+                     model.parameter("w" + std::to_string(op), {1024, 1024}));
+  ModelGraph graph = model.finish(value);
+  PlanRequest request = requestOf(4, "layer", "");
+  request.cluster = cantFail(parseCluster("2x2:a100-80gb@10"));
+  request.objective = Objective::Throughput;
+  Plan plan = cantFail(searchPlan(graph, request));
+  std::vector<StageCost> stages = stageCosts(plan, graph);
+  EXPECT_GT(stages[1].messages, stages[0].messages);
+  // Ten ops in four stages: one has three of them.
+  EXPECT_LT(plan.gap, 1e-4);
+}
+
 TEST(Search, MeshesOfConstraints) {
   ModelGraph graph = twoLayers(512);
   PlanRequest request = requestOf(4);
