@@ -9,7 +9,8 @@
 
 namespace autopar {
 
-/// Cuts are numbers of ops of @step that come before them.
+/// Cuts are numbers of ops of @step that come before them. StageCuts.cpp says
+/// which there are, Stages.cpp chooses among them.
 class StageCutter {
 public:
   StageCutter(const ModelGraph &graph, SecondsAtPlaces opSeconds,

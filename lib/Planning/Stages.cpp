@@ -17,15 +17,10 @@
 #include "autopar/Planning/Solver.h"
 #include "llvm/ADT/STLExtras.h"
 #include <functional>
-#include <map>
-#include <numeric>
 
 using namespace llvm;
 
 namespace autopar {
-
-/// Enough places to cut at; more cost time and gain nothing.
-static constexpr size_t kMaxCuts = 400;
 
 /// No op comes before what it reads, and pinned ones are where they are pinned.
 Error StageCutter::findEarliest() {
@@ -86,75 +81,6 @@ void StageCutter::countMisplaced() {
     std::vector<unsigned> &counts = misplaced.emplace_back(1, 0);
     for (unsigned index : ops)
       counts.push_back(counts.back() + !limits.stages[index].allows(stage));
-  }
-}
-
-/// What @step computes before a position and reads after it.
-void StageCutter::measureCrossings() {
-  crossing.assign(ops.size() + 2, 0);
-  messages.assign(ops.size() + 2, 0);
-  for (const auto &[index, value] : enumerate(graph.values)) {
-    if (value.source != ValueSource::Op || !value.fromInput)
-      continue;
-    size_t made = positionOf[value.producer], last = made;
-    for (const GraphUse &use : value.uses)
-      last = std::max<size_t>(last, positionOf[use.op]);
-    crossing[made + 1] += bytesOf(index);
-    crossing[last + 1] -= bytesOf(index);
-    ++messages[made + 1];
-    --messages[last + 1];
-  }
-  std::partial_sum(crossing.begin(), crossing.end(), crossing.begin());
-  std::partial_sum(messages.begin(), messages.end(), messages.begin());
-}
-
-/// Of each window of positions the one that the least crosses, and the borders
-/// that constraints ask for. Where there are too many ops, those that together
-/// take a small part of the seconds make a window; of ops that take none, a
-/// small part of them.
-void StageCutter::chooseCuts() {
-  ArrayRef<double> sums = before.front();
-  auto isNear = [&](size_t from, size_t to) {
-    if (ops.size() <= kMaxCuts)
-      return false;
-    return sums.back() > 0
-               ? (sums[to] - sums[from]) * double(kMaxCuts) < sums.back()
-               : (to - from) * kMaxCuts < ops.size();
-  };
-  cuts.push_back(0);
-  for (size_t start = 1, end; start < ops.size(); start = end) {
-    size_t best = start;
-    for (end = start + 1; end < ops.size() && isNear(start, end); ++end)
-      if (crossing[end] < crossing[best])
-        best = end;
-    cuts.push_back(best);
-  }
-  for (size_t p = 1; p < ops.size(); ++p)
-    if (earliest[ops[p]] != earliest[ops[p - 1]])
-      cuts.push_back(p);
-  llvm::sort(cuts);
-  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-  cuts.push_back(ops.size());
-}
-
-/// By the links between stages that follow each other.
-void StageCutter::priceCuts() {
-  std::map<CommunicationModel::StageLinks, unsigned> known;
-  linksBefore.assign(plan.stages + 1, 0);
-  for (int64_t stage = 1; stage < plan.stages; ++stage) {
-    CommunicationModel::StageLinks links =
-        communication.linksBetween(stage - 1, stage);
-    auto [it, isNew] = known.try_emplace(links, known.size());
-    linksBefore[stage] = it->second;
-    if (!isNew)
-      continue;
-    std::vector<double> &seconds = sendSeconds.emplace_back();
-    for (size_t cut : cuts)
-      seconds.push_back(crossing[cut] > 0
-                            ? communication.sendSeconds(crossing[cut], links) +
-                                  (messages[cut] - 1) *
-                                      communication.sendSeconds(0, links)
-                            : 0);
   }
 }
 
