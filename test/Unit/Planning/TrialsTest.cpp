@@ -359,8 +359,12 @@ TEST(StageCosts, PartsAreNoMoreThanTheirOps) {
                              requestOf(8, "layer,auto", "layer=2,x=4"), 4096))
                     .front(),
                 microBatches, Objective::Throughput};
-    PlanQuestion question{graph, trial.cluster, meshOf(trial),
-                          cantFail(demandsOf(graph, trial, shared))};
+    PlanQuestion question{graph,
+                          trial.cluster,
+                          meshOf(trial),
+                          cantFail(demandsOf(graph, trial, shared)),
+                          /*memoryLimit=*/0,
+                          {}};
     question.pipeline = trial.pipeline();
     std::unique_ptr<PlanProblem> problem =
         cantFail(PlanProblem::build(question));
