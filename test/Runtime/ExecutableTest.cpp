@@ -205,9 +205,9 @@ TEST_F(Executable, SignalsEndEverything) {
   buildProgram(2);
   writeInputs(3);
   Outcome outcome =
-      run("--inputs in.npz", "timeout -s INT --preserve-status 1");
+      run("--inputs in.npz", "timeout -k 60 -s INT --preserve-status 1");
   EXPECT_EQ(outcome.code, 130) << outcome.text;
-  outcome = run("--inputs in.npz", "timeout -s TERM --preserve-status 1");
+  outcome = run("--inputs in.npz", "timeout -k 60 -s TERM --preserve-status 1");
   EXPECT_EQ(outcome.code, 143) << outcome.text;
 }
 
