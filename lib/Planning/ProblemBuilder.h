@@ -41,8 +41,9 @@ struct TableJob {
 };
 
 /// Gives the nodes of a folded graph choices, prices what is between them
-/// (BuildProblem.cpp), says what a solution means (SolutionPlan.cpp) and what
-/// stages cost (StageCosts.cpp).
+/// (BuildProblem.cpp), says what a solution means (SolutionPlan.cpp), what
+/// stages cost at least (StageCosts.cpp) and what ops do in given ones
+/// (ProblemInStages.cpp).
 class ProblemBuilder : public PlanProblem {
 public:
   explicit ProblemBuilder(const PlanQuestion &question)
@@ -66,6 +67,8 @@ public:
   std::vector<std::vector<double>>
   opSeconds(llvm::ArrayRef<unsigned> choice) const override;
   StageCosts stageCosts(double limit) const override;
+  Problem inStages(const Plan &plan,
+                   llvm::ArrayRef<StageWeight> weights) const override;
 
 private:
   std::vector<unsigned> marksOfOps() const;
@@ -88,6 +91,14 @@ private:
   void addParts(double limit, StageCosts &stages) const;
   void addOps(StageCosts &stages) const;
   void addMessages(StageCosts &stages) const;
+  void weighOps(const Plan &plan, llvm::ArrayRef<StageWeight> weights,
+                Problem &staged) const;
+  void weighEdges(const Plan &plan, llvm::ArrayRef<StageWeight> weights,
+                  Problem &staged) const;
+  void weighEdge(const EdgeKey &key, llvm::ArrayRef<double> weights,
+                 double once, ProblemEdge &edge) const;
+  void weighValues(const Plan &plan, llvm::ArrayRef<StageWeight> weights,
+                   Problem &staged) const;
 
   double weightOf(bool setup) const {
     return setup ? kSetupWeight : double(mesh.timeCount());

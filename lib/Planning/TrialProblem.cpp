@@ -4,9 +4,12 @@
 #include "StageBound.h"
 #include "StagePlaces.h"
 #include "Stages.h"
+#include "autopar/Planning/Explain.h"
 #include "autopar/Planning/KeepDecisions.h"
 #include "autopar/Planning/PredictMemory.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
+#include <numeric>
 
 using namespace llvm;
 
@@ -128,6 +131,59 @@ Outcome TrialProblem::finish(ArrayRef<unsigned> choice) {
   return outcome;
 }
 
+/// How much each stage of a plan counts in its step: all in the sum, and the
+/// slowest ones once more, whose `shares` are the mean over so many tries
+/// (multiplicative weights).
+static std::vector<StageWeight> weightsOf(const Plan &plan,
+                                          const ModelGraph &graph,
+                                          unsigned tries,
+                                          MutableArrayRef<double> shares) {
+  constexpr double kPower = 8, kLeast = 0.1; // of equal shares
+  Pipeline pipeline = plan.pipeline();
+  double sum = pipeline.stepSeconds(1, 0), slowest = pipeline.stepSeconds(0, 1);
+  std::vector<double> powers;
+  for (const StageCost &stage : stageCosts(plan, graph))
+    powers.push_back(
+        std::pow(stage.compute + stage.communication + stage.messages, kPower));
+  double all = std::accumulate(powers.begin(), powers.end(), 0.0);
+  std::vector<StageWeight> weights;
+  for (auto [share, power] : zip_equal(shares, powers)) {
+    share += (power / all - share) / double(tries);
+    double slow =
+        slowest * ((1 - kLeast) * share + kLeast / double(pipeline.stages));
+    weights.push_back({sum + slow, sum / 2 + slow});
+  }
+  return weights;
+}
+
+/// The search chose shardings of ops that could be in any stage. Now that there
+/// is a plan, choices are searched of ops that are in its stages, and cut
+/// again. Of larger problems it finds nothing better.
+void TrialProblem::refine(std::vector<unsigned> &choice, double secondsToBeat) {
+  constexpr size_t kMostNodes = 100;
+  constexpr double kNear = 1.25; // to what is known
+  constexpr unsigned kTries = 6, kInVain = 2;
+  if (problem().nodes.size() > kMostNodes ||
+      best->plan.predictedStepSeconds >= kNear * secondsToBeat)
+    return;
+  std::vector<double> shares(trial.candidate.stages, 0);
+  for (unsigned i = 1, inVain = 0; i <= kTries && inVain < kInVain; ++i) {
+    Problem staged = built->inStages(
+        best->plan, weightsOf(best->plan, settings.graph, i, shares));
+    auto finished = [&](ArrayRef<unsigned> other) { return finish(other); };
+    double before = best->plan.predictedStepSeconds;
+    Expected<Solution> solution =
+        Solver(staged, settings.options, Outcomes{finished, 1, memoryLimit()})
+            .solve(before);
+    ++inVain;
+    if (solution && best->plan.predictedStepSeconds < before) {
+      choice = std::move(solution->choice);
+      inVain = 0;
+    }
+    consumeError(solution.takeError());
+  }
+}
+
 /// Whether all but what is deferred is chosen so.
 static bool isSamePlan(const Problem &problem, ArrayRef<unsigned> a,
                        ArrayRef<unsigned> b) {
@@ -170,6 +226,8 @@ Expected<Plan> TrialProblem::solvePlan(double secondsToBeat) {
     if (!best)
       return make_error<NothingCheaper>(lowerBound);
   }
+  if (best && trial.candidate.stages > 1)
+    refine(solution->choice, secondsToBeat);
   Plan plan = best ? std::move(best->plan) : emptyPlan();
   plan.strategy = stringifyStrategies(settings.request.strategies);
   plan.schedule = plan.stages == 1 ? "none" : "gpipe";

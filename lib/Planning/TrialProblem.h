@@ -51,6 +51,7 @@ private:
 
   llvm::Error limit();
   Outcome finish(llvm::ArrayRef<unsigned> choice);
+  void refine(std::vector<unsigned> &choice, double secondsToBeat);
   Plan emptyPlan() const;
   llvm::Expected<Plan> solvePlan(double secondsToBeat);
   int64_t memoryLimit() const {

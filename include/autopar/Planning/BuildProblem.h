@@ -33,6 +33,12 @@ struct PlanQuestion {
   std::shared_ptr<SharedWork> shared = nullptr;
 };
 
+/// How much a second counts that a stage computes, or that both ends of one of
+/// its messages are busy.
+struct StageWeight {
+  double compute, messages;
+};
+
 /// A problem whose nodes are op classes (choices: assignments) and value
 /// classes (choices: how the value is sharded for its users).
 class PlanProblem {
@@ -57,6 +63,11 @@ public:
   /// What stages cost at least, all micro-batches together, in the order of the
   /// program. From `limit` on seconds are of no interest.
   virtual StageCosts stageCosts(double limit) const = 0;
+  /// The problem of ops that are in the stages of `plan`: in seconds of one
+  /// micro-batch at the place of each stage, as often as they count, messages
+  /// between stages included.
+  virtual Problem inStages(const Plan &plan,
+                           llvm::ArrayRef<StageWeight> weights) const = 0;
 };
 
 } // namespace autopar
