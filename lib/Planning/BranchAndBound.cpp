@@ -12,14 +12,14 @@ namespace autopar {
 /// `multiplier` on, which becomes that of the bound.
 EliminationResult MemorySearch::minimiseFixed(const Fixed &fixed,
                                               double &multiplier) {
-  if (core)
+  if (isTuning)
     active = {activeRow(persistentRow(), multiplier)};
   EliminationResult strongest = minimise(options.cellLimit, fixed);
   EliminationResult last = strongest;
   std::optional<Line> full, fit;
   double tried = multiplier;
   constexpr unsigned kTries = 3;
-  for (unsigned i = 0; core && i < kTries && last.cost < kIllegal; ++i) {
+  for (unsigned i = 0; isTuning && i < kTries && last.cost < kIllegal; ++i) {
     if (leastShare() * strongest.lowerBound >= enough())
       break;
     Line line = persistentLine(last.choice);
@@ -106,11 +106,7 @@ void MemorySearch::branch() {
     std::push_heap(open.begin(), open.end(), isLater);
   };
   double multiplier = active.empty() ? 0 : active.front().multiplier;
-  if (multiplier > 0 && !isExact() && isBound()) {
-    active.clear();
-    core = std::make_unique<PersistentCore>(problem, graphOf({}));
-    work += core->workOfChains();
-  }
+  isTuning = core && multiplier > 0 && isBound();
   add({}, multiplier, proves ? lowerBound : 0);
   while (!open.empty() && work < workLimit && (proves || !best)) {
     std::pop_heap(open.begin(), open.end(), isLater);
@@ -124,14 +120,14 @@ void MemorySearch::branch() {
     if (!node)
       continue;
     for (unsigned other = 0; other < problem.nodes[*node].choices(); ++other)
-      if (core || other != next.choice[*node]) {
+      if (isTuning || other != next.choice[*node]) {
         Fixed fixed = next.fixed;
         fixed[*node] = other;
-        bool isBare = core && next.multiplier == 0;
+        bool isBare = isTuning && next.multiplier == 0;
         add(std::move(fixed), isBare ? multiplier : next.multiplier,
             next.lowerBound);
       }
-    if (core)
+    if (isTuning)
       continue; // under another multiplier its bound may be more
     next.fixed[*node] = next.choice[*node];
     open.push_back(std::move(next));
@@ -139,7 +135,7 @@ void MemorySearch::branch() {
   }
   for (const Branch &rest : open)
     openBound = std::min(openBound, rest.lowerBound);
-  core.reset();
+  isTuning = false;
   if (proves)
     lowerBound = std::max(lowerBound,
                           std::min(openBound, best ? best->seconds : kIllegal));

@@ -71,6 +71,25 @@ CostGraph MemorySearch::graphOf(const Fixed &fixed) const {
   return graph;
 }
 
+/// Where several multipliers of the row, or of the persistent terms, are tried.
+void MemorySearch::makeCore(size_t row) {
+  if (!isSmall() && !mayProve())
+    return;
+  std::vector<ActiveRow> others = std::exchange(active, {});
+  core =
+      std::make_unique<MemoryCore>(problem, graphOf({}), activeRow(row).terms);
+  active = std::move(others);
+  rowOfCore = row;
+  work += core->workOfChains();
+}
+
+bool MemorySearch::isOfCore(const Fixed &fixed) const {
+  bool hasRows = all_of(active, [&](const ActiveRow &row) {
+    return row.row == persistentRow() || row.row == rowOfCore;
+  });
+  return core && active.size() <= 1 && hasRows && core->mayFix(fixed);
+}
+
 /// Its lower bound is one for all that fits.
 EliminationResult MemorySearch::minimise(size_t cellLimit, const Fixed &fixed) {
   // What the sum of seconds and multipliers may lose to rounding, which only
@@ -79,19 +98,22 @@ EliminationResult MemorySearch::minimise(size_t cellLimit, const Fixed &fixed) {
   double allowance = 0; // for what fits
   for (const ActiveRow &row : active)
     allowance += (1 + rounding) * row.multiplier * double(problem.memoryLimit);
-  bool isOfCore = core && isBound() && core->mayFix(fixed);
+  bool ofCore = isOfCore(fixed);
   // Outside of branches what is found counts, too.
-  double limit = isBound()
-                     ? (isOfCore ? enough() : cutoff) / leastShare() + allowance
-                     : kIllegal;
+  double limit =
+      isBound()
+          ? (ofCore && isTuning ? enough() : cutoff) / leastShare() + allowance
+          : kIllegal;
   EliminationResult result =
-      isOfCore ? core->minimise(active.empty() ? 0 : active.front().multiplier,
-                                fixed, cellLimit, limit)
-               : eliminate(graphOf(fixed), cellLimit, limit, &messages);
+      !ofCore ? eliminate(graphOf(fixed), cellLimit, limit, &messages)
+      : active.empty()
+          ? core->minimise(0, {}, fixed, cellLimit, limit)
+          : core->minimise(active.front().multiplier, active.front().terms,
+                           fixed, cellLimit, limit);
   // Small tables cost more than their cells; messages take them many times.
   constexpr double kNodeWork = 1000, kMessageWork = 20;
-  work += result.work + (isOfCore ? kMessageWork * double(core->cells())
-                                  : kNodeWork * double(problem.nodes.size()));
+  work += result.work + (ofCore ? kMessageWork * double(core->cells())
+                                : kNodeWork * double(problem.nodes.size()));
   isOptimum = result.cost <= result.lowerBound;
   result.lowerBound -= allowance;
   return result;
@@ -114,7 +136,7 @@ void MemorySearch::offer(const std::vector<unsigned> &choice) {
   if (best && leastShare() * problem.secondsOf(choice) >= best->seconds)
     return;
   // Branches beside persistent memory have many that cannot fit.
-  if (core && problem.persistentBytes(choice) > problem.memoryLimit)
+  if (isTuning && problem.persistentBytes(choice) > problem.memoryLimit)
     return;
   Outcome outcome = outcomeOf(choice);
   if (outcome.seconds < kIllegal)
@@ -166,6 +188,7 @@ bool MemorySearch::isWorthProof() const {
 
 Expected<Solution> MemorySearch::run(double cutoffSeconds) {
   active.clear();
+  core.reset();
   known.clear();
   best.reset();
   work = 0;

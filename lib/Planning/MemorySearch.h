@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_LIB_PLANNING_MEMORYSEARCH_H
 #define AUTOPAR_LIB_PLANNING_MEMORYSEARCH_H
 
-#include "PersistentCore.h"
+#include "MemoryCore.h"
 #include "autopar/Planning/Solver.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
@@ -92,6 +92,8 @@ private:
   bool fitsRows(llvm::ArrayRef<unsigned> choice) const {
     return !problem.memoryLimit || problem.peakBytes(choice) <= rowLimit;
   }
+  void makeCore(size_t row);
+  bool isOfCore(const Fixed &fixed) const;
   void findMultipliers(std::vector<unsigned> &choice);
   void leadByRows(const std::vector<unsigned> &choice);
   bool leadByRow(size_t row, std::vector<unsigned> choice);
@@ -118,9 +120,12 @@ private:
   const SolverOptions &options;
   std::optional<Outcomes> outcomes;
   std::optional<EliminationResult> relaxed;
-  std::unique_ptr<PersistentCore> core; // set while branch() tunes multipliers
-  MessageTable messages;                // of the last elimination
-  bool isOptimum = false;               // what the last elimination found
+  /// For multipliers of the persistent terms, and of one row.
+  std::unique_ptr<MemoryCore> core;
+  size_t rowOfCore = 0;
+  bool isTuning = false;  // branch() tunes the multiplier of each branch
+  MessageTable messages;  // of the last elimination without the core
+  bool isOptimum = false; // what the last elimination found
 
   // Of one run.
   double cutoff = kIllegal;

@@ -141,6 +141,7 @@ void MemorySearch::leadByRows(const std::vector<unsigned> &choice) {
       highest = std::max(highest, row.multiplier);
     return (!found || isSmall()) && work < workLimit && !isCutOff();
   };
+  makeCore(problem.fullestRow(choice));
   if (goesOn(leadByRow(problem.fullestRow(choice), choice)) &&
       goesOn(leadByRow(sumOfRows(), choice)))
     leadByAllRows(choice);

@@ -22,7 +22,8 @@ constexpr size_t kAtOnce = 8;
 /// The first ones, whose best plan cuts off the others.
 constexpr size_t kFirst = 2;
 /// At most so many are solved at once: what is found cuts off only those after
-/// them. So do those that promise less than this share of the first.
+/// them. So do those that promise less than this share of the first. The search
+/// of what does not fit the memory is long: the first is solved alone.
 constexpr size_t kSolvedAtOnce = 2;
 constexpr double kAlike = 0.8;
 
@@ -182,6 +183,7 @@ void PlanSearch::tryAll(ArrayRef<Trial> trials) {
     size_t count = 1;
     while (count < std::min(atOnce, rest.size()) &&
            rest[count].fits == rest.front().fits &&
+           (rest.front().fits || best) &&
            rest.front().promised >= kAlike * rest[count].promised)
       ++count;
     solve(rest.take_front(count));
