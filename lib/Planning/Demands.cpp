@@ -143,21 +143,12 @@ static std::optional<unsigned> columnFactor(const GraphOp &op, LinearOp linear,
 
 static DimensionMarks batchMarks(const ModelGraph &graph) {
   DimensionMarks marks(graph);
+  int64_t batch = batchSize(graph);
   for (const auto &[index, value] : enumerate(graph.values))
-    if (value.source == ValueSource::Input && !value.shape.empty())
+    if (hasBatch(value, batch))
       marks.dims[index] = value.rowDim;
   propagateForward(graph, marks, [](const GraphOp &) { return true; });
   return marks;
-}
-
-int64_t batchSize(const ModelGraph &graph) {
-  std::optional<int64_t> batch;
-  for (unsigned argument : graph.stepArguments)
-    if (const GraphValue &value = graph.values[argument];
-        value.source == ValueSource::Input && !value.shape.empty())
-      if (int64_t rows = value.shape[value.rowDim]; rows > 1)
-        batch = std::min(batch.value_or(rows), rows);
-  return batch.value_or(1);
 }
 
 //===----------------------------------------------------------------------===//

@@ -52,8 +52,8 @@ namespace {
 class BatchCutter {
 public:
   BatchCutter(const ModelGraph &graph, int64_t parts)
-      : graph(graph), mesh({{kTimeAxis.str(), parts}}), strategies(mesh),
-        whole(graph.values.size(), false) {}
+      : graph(graph), batch(batchSize(graph)), mesh({{kTimeAxis.str(), parts}}),
+        strategies(mesh), whole(graph.values.size(), false) {}
 
   Expected<std::vector<AxisDemand>> run();
 
@@ -69,6 +69,7 @@ private:
   void needWhole(unsigned value);
 
   const ModelGraph &graph;
+  int64_t batch; // a multiple of the parts
   Mesh mesh;
   StrategyTable strategies;
   std::vector<bool> whole;                      // per value
@@ -171,8 +172,7 @@ bool BatchCutter::settle() {
   shardings.assign(graph.ops.size(), nullptr);
   changed = false;
   for (const auto &[index, value] : enumerate(graph.values))
-    if (value.source == ValueSource::Input && !whole[index] &&
-        !value.shape.empty() && value.shape[0] % mesh.timeCount() == 0)
+    if (hasBatch(value, batch) && !whole[index])
       dims[index] = 0;
   for (const auto &[index, op] : enumerate(graph.ops)) {
     cutForward(index);

@@ -3,7 +3,7 @@
     python test/Execution/run_corner_cases.py AUTOPAR WORK_FOLDER
 
 Values of 10 dimensions change from a sharding of their first dimension to one of their last but one, on processors and the emulated GPU;
-a row's largest number is a NaN; a file of weights is shorter than the model says, which the compiler must say. One line per case: ok, FAIL (numbers differ) or error (compiler or program ended with one); the last
+a row's largest number is a NaN; an input has no batch; a file of weights is shorter than the model says, which the compiler must say. One line per case: ok, FAIL (numbers differ) or error (compiler or program ended with one); the last
 line counts them.
 """
 
@@ -21,13 +21,14 @@ DIMS = 10
 TYPES = {np.dtype("float32"): TensorProto.FLOAT, np.dtype("int64"): TensorProto.INT64}
 
 
-def write(folder, nodes, x, expected):
-    """model.onnx from `x` to what is expected, inputs.npz."""
+def write(folder, nodes, x, expected, **others):
+    """model.onnx from `x` and other inputs to what is expected, inputs.npz."""
     os.makedirs(folder, exist_ok=True)
-    info = [helper.make_tensor_value_info(name, TYPES[array.dtype], array.shape) for name, array in [("x", x), *expected.items()]]
-    graph = helper.make_graph(nodes, "corner", info[:1], info[1:])
+    inputs = {"x": x, **others}
+    info = [[helper.make_tensor_value_info(name, TYPES[array.dtype], array.shape) for name, array in side.items()] for side in (inputs, expected)]
+    graph = helper.make_graph(nodes, "corner", *info)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), os.path.join(folder, "model.onnx"))
-    np.savez(os.path.join(folder, "inputs.npz"), x=x)
+    np.savez(os.path.join(folder, "inputs.npz"), **inputs)
 
 
 def attempt(tool, folder, expected, options):
@@ -69,6 +70,18 @@ def nan_positions(work):
     yield folder, expected, ["--ranks", "2", "--target", "emulated"]
 
 
+def rows_without_batch(work):
+    """An input whose first dimension is smaller than the batch, and none."""
+    folder = os.path.join(work, "positions")
+    x = np.arange(8 * 5 * 6, dtype="float32").reshape(8, 5, 6) % 7
+    positions = np.arange(5 * 6, dtype="float32").reshape(5, 6) % 4
+    expected = {"y": np.matmul(x + positions, positions.T)}
+    nodes = [helper.make_node("Add", ["x", "p"], ["a"]), helper.make_node("Transpose", ["p"], ["t"], perm=[1, 0]), helper.make_node("MatMul", ["a", "t"], ["y"])]
+    write(folder, nodes, x, expected, p=positions)
+    for ranks, options in (("3", ["--strategy", "data"]), ("2", ["--strategy", "layer", "--micro-batches", "4"]), ("4", ["--mesh", "layer=2,data=2", "--strategy", "layer,data", "--micro-batches", "2"])):
+        yield folder, expected, ["--ranks", ranks, *options]
+
+
 def says_what_is_short(tool, work):
     """Whether the compiler names the file of weights that a download cut off."""
     folder = os.path.join(work, "short")
@@ -92,7 +105,7 @@ def main():
     is_right, error = says_what_is_short(tool, work)
     counts["ok" if is_right else "FAIL"] += 1
     print("ok: short weights" if is_right else f"FAIL: short weights: {error}")
-    for cases in (many_dimensions, nan_positions):
+    for cases in (many_dimensions, nan_positions, rows_without_batch):
         for folder, expected, options in cases(work):
             outcome, why = attempt(tool, folder, expected, options)
             counts[outcome] += 1

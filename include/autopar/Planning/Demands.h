@@ -58,9 +58,12 @@ bool anyFollows(llvm::ArrayRef<AxisDemand> demands);
 llvm::Error cannotFollow(const ModelGraph &graph, StrategyName name,
                          int64_t parts);
 
-/// The batch: the least size above one of the inputs' dimension 0; 1 if there
-/// is none.
+/// The batch: of the sizes above one of the inputs' dimension 0 the one that
+/// the most outputs have there, or else that divides the most outputs' and then
+/// the most inputs' dimension 0; the least of equals. 1 if there is none.
 int64_t batchSize(const ModelGraph &graph);
+/// Whether it is an input whose dimension 0 is the batch, or a multiple of it.
+bool hasBatch(const GraphValue &value, int64_t batch);
 
 } // namespace autopar
 

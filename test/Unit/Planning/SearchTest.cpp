@@ -152,6 +152,38 @@ TEST(MicroBatches, CountsDivideTheBatch) {
             "of 1, 2, 3, 4, 6, 8, 12, 24");
 }
 
+/// Of the outputs rather than of what all rows share, and of what is read in
+/// bags the bags.
+TEST(MicroBatches, TheBatchIsTheOutputsRows) {
+  auto batchOf = [](ArrayRef<int64_t> rows, int64_t rowsOut,
+                    std::string &batched) {
+    SmallModel model;
+    std::vector<unsigned> inputs;
+    for (auto [index, count] : enumerate(rows))
+      inputs.push_back(
+          model.input("x" + std::to_string(index), {count, rowsOut}));
+    ModelGraph graph = model.finish(model.matmul(
+        "y", model.parameter("w", {rowsOut, rows.front()}), inputs.front()));
+    int64_t batch = batchSize(graph);
+    batched.clear();
+    for (unsigned input : inputs)
+      batched += hasBatch(graph.values[input], batch) ? "+" : "-";
+    return batch;
+  };
+  std::string batched;
+  EXPECT_EQ(batchOf({8, 5}, 8, batched), 8);
+  EXPECT_EQ(batched, "+-");
+  EXPECT_EQ(batchOf({8, 4}, 8, batched), 8);
+  EXPECT_EQ(batched, "+-");
+  EXPECT_EQ(batchOf({6, 48, 48, 1}, 6, batched), 6);
+  EXPECT_EQ(batched, "+++-");
+  EXPECT_EQ(batchOf({6, 4}, 24, batched), 4); // the least of equals
+  EXPECT_EQ(batchOf({6, 12}, 24, batched), 6);
+  EXPECT_EQ(batchOf({6, 4}, 7, batched), 4);
+  EXPECT_EQ(batchOf({1, 1}, 7, batched), 1);
+  EXPECT_EQ(batched, "--");
+}
+
 TEST(MicroBatches, TheBatchIsCutOpByOp) {
   ModelGraph graph = twoLayers(8);
   for (const AxisDemand &demand : cantFail(microBatchDemands(graph, 4)))
