@@ -41,17 +41,26 @@ private:
   Value as(Value value, FloatType type, Location loc);
   Value makeAs(Value value, FloatType type, Location loc);
   bool adapts(Value value) const;
+  bool isTable(Value value) const;
   bool fits(DenseFPElementsAttr constant) const;
 
   Block &body;
   OpBuilder builder;
   FloatType low, full;
   DenseSet<Value> independent; // of inputs
+  DenseSet<Value> computed;    // from no more than scalars and vectors
   DenseMap<std::pair<Value, Type>, Value> converted;
 };
 
 Type elementOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getElementType();
+}
+
+/// A scalar or a vector.
+bool isNarrow(Value value) {
+  auto wide = [](int64_t size) { return size != 1; };
+  return llvm::count_if(cast<RankedTensorType>(value.getType()).getShape(),
+                        wide) <= 1;
 }
 
 /// Costs nothing and only repeats or renames elements.
@@ -67,11 +76,19 @@ void PrecisionAssigner::findIndependent() {
     if (isa_and_nonnull<ParameterAttr>(
             func.getArgAttr(argument.getArgNumber(), AutoparDialect::kSource)))
       independent.insert(argument);
-  for (Operation &op : body.without_terminator())
-    if (llvm::all_of(op.getOperands(), [&](Value operand) {
-          return independent.contains(operand);
-        }))
-      independent.insert(op.result_begin(), op.result_end());
+  auto addIfAll = [](Operation &op, DenseSet<Value> &values) {
+    if (llvm::all_of(op.getOperands(),
+                     [&](Value operand) { return values.contains(operand); }))
+      values.insert(op.result_begin(), op.result_end());
+  };
+  for (Operation &op : body.without_terminator()) {
+    addIfAll(op, independent);
+    DenseElementsAttr constant;
+    bool isMatrix = matchPattern(&op, m_Constant(&constant)) &&
+                    !constant.isSplat() && !isNarrow(op.getResult(0));
+    if (!isMatrix)
+      addIfAll(op, computed);
+  }
 }
 
 /// Whether the low type holds all of a constant: a mask's -3e38 must not become
@@ -95,24 +112,33 @@ bool PrecisionAssigner::fits(DenseFPElementsAttr constant) const {
              : llvm::all_of(constant.getValues<APFloat>(), inside);
 }
 
-/// Scalars and vectors of parameters and constants (biases, scales) take the
-/// type of what they are added to or multiplied with.
-bool PrecisionAssigner::adapts(Value value) const {
-  if (!independent.contains(value))
-    return false;
+static Value behindViews(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isSeenThrough(op))
       break;
     value = op->getOperand(0);
   }
+  return value;
+}
+
+/// Computed from scalars and vectors of constants, as the turns of a Fourier
+/// transform: no weights, which a low type suits.
+bool PrecisionAssigner::isTable(Value value) const {
+  return computed.contains(value) &&
+         !matchPattern(behindViews(value), m_Constant());
+}
+
+/// Scalars and vectors of parameters and constants (biases, scales) take the
+/// type of what they are added to or multiplied with.
+bool PrecisionAssigner::adapts(Value value) const {
+  if (!independent.contains(value))
+    return false;
+  value = behindViews(value);
   DenseFPElementsAttr constant;
   bool known = matchPattern(value, m_Constant(&constant));
   if (known && !fits(constant))
     return false;
-  auto wide = [](int64_t size) { return size != 1; };
-  auto type = cast<RankedTensorType>(value.getType());
-  return (known && constant.isSplat()) ||
-         llvm::count_if(type.getShape(), wide) <= 1;
+  return (known && constant.isSplat()) || isNarrow(value);
 }
 
 /// Below what only repeats elements of a weight, so that this stays free.
@@ -183,11 +209,15 @@ void PrecisionAssigner::assign(Operation *op) {
     return;
   if (kind == PrecisionClass::Low && makesIntegers(op))
     kind = PrecisionClass::Full;
-  if (kind == PrecisionClass::Operands) {
+  bool byTable = kind == PrecisionClass::Low &&
+                 llvm::any_of(op->getOperands(),
+                              [&](Value operand) { return isTable(operand); });
+  if (kind == PrecisionClass::Operands || byTable) {
     bool anyLow = false, anyFull = false;
     for (Value operand : op->getOperands()) {
       anyLow |= elementOf(operand) == low;
-      anyFull |= elementOf(operand) == full && !adapts(operand);
+      anyFull |= elementOf(operand) == full && !adapts(operand) &&
+                 !(byTable && isTable(operand));
     }
     if (!anyLow)
       return;

@@ -162,3 +162,27 @@ module attributes {autopar.precision = "bf16"} {
     return %2 : tensor<2x4xi32>
   }
 }
+
+// -----
+
+// A table that is computed, not read: beside what is low it is low, else it is as exact as what it multiplies. A matrix that is written down is a weight.
+// CHECK-LABEL: func.func @step(
+// CHECK: %[[FULL:.*]] = autopar.einsum "mk,kn->mn" %{{.*}} : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+// CHECK: autopar.convert %[[FULL]] : tensor<2x8xf32> -> tensor<2x8xbf16>
+// CHECK: %[[LOW:.*]] = autopar.einsum "mk,kn->mn" %{{.*}} -> tensor<2x8xbf16>
+// CHECK: autopar.einsum "mk,kn->mn" %[[LOW]], %{{.*}} : (tensor<2x8xbf16>, tensor<8x8xbf16>) -> tensor<2x8xbf16>
+// CHECK: autopar.einsum "mk,kn->mn" %{{.*}} : (tensor<2x8xbf16>, tensor<8x1xbf16>) -> tensor<2x1xbf16>
+module attributes {autopar.precision = "bf16"} {
+  func.func @step(%x: tensor<2x8xf32> {autopar.source = #autopar.input<"x">}, %w: tensor<8x8xf32> {autopar.source = #autopar.parameter<"w", "model.onnx", offset = 0, length = 256>})
+      -> (tensor<2x1xf32> {autopar.result = #autopar.output<"y">}) {
+    %v = autopar.constant dense<[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]> : tensor<8xf32>
+    %rows = autopar.broadcast %v dims = [0] : tensor<8xf32> -> tensor<8x8xf32>
+    %table = autopar.unary cos %rows : tensor<8x8xf32> -> tensor<8x8xf32>
+    %0 = autopar.einsum "mk,kn->mn" %x, %table : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+    %1 = autopar.einsum "mk,kn->mn" %0, %w : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+    %2 = autopar.einsum "mk,kn->mn" %1, %table : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+    %c = autopar.constant dense<[[0.0], [0.1], [0.2], [0.3], [0.4], [0.5], [0.6], [0.7]]> : tensor<8x1xf32>
+    %3 = autopar.einsum "mk,kn->mn" %2, %c : (tensor<2x8xf32>, tensor<8x1xf32>) -> tensor<2x1xf32>
+    return %3 : tensor<2x1xf32>
+  }
+}
