@@ -25,8 +25,9 @@ int64_t batchSize(const ModelGraph &graph) {
   for (unsigned argument : graph.stepArguments)
     add(inputs, rowsOf(graph.values[argument]));
   for (unsigned result : graph.stepResults)
-    if (ArrayRef<int64_t> shape = graph.values[result].shape; !shape.empty())
-      add(outputs, shape.front());
+    if (const GraphValue &value = graph.values[result];
+        value.output && !value.isGradient && !value.shape.empty())
+      add(outputs, value.shape.front());
   auto fitOf = [&](int64_t size) {
     auto isMultiple = [&](int64_t rows) { return rows % size == 0; };
     return std::tuple(llvm::count(outputs, size),
@@ -40,8 +41,7 @@ int64_t batchSize(const ModelGraph &graph) {
 }
 
 bool hasBatch(const GraphValue &value, int64_t batch) {
-  int64_t rows = rowsOf(value);
-  return rows > 1 && rows % batch == 0;
+  return batch > 1 && rowsOf(value) == batch;
 }
 
 } // namespace autopar

@@ -1,6 +1,7 @@
 //===- DimensionNames.cpp - What people call dimensions -------------------===//
 
 #include "DimensionNames.h"
+#include "autopar/Planning/Demands.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -38,8 +39,9 @@ struct Marker {
 
 static DimensionMarks batchOf(const ModelGraph &graph) {
   Marker marker(graph);
+  int64_t batch = batchSize(graph);
   for (const auto &[index, value] : enumerate(graph.values))
-    if (value.source == ValueSource::Input)
+    if (hasBatch(value, batch))
       marker.seed(index, value.rowDim);
   return marker.follow();
 }

@@ -156,34 +156,6 @@ static std::vector<StageWeight> weightsOf(const Plan &plan,
   return weights;
 }
 
-/// The search chose shardings of ops that could be in any stage. Now that there
-/// is a plan, choices are searched of ops that are in its stages, and cut
-/// again. Of larger problems it finds nothing better.
-void TrialProblem::refine(std::vector<unsigned> &choice, double secondsToBeat) {
-  constexpr size_t kMostNodes = 100;
-  constexpr double kNear = 1.25; // to what is known
-  constexpr unsigned kTries = 6, kInVain = 2;
-  if (problem().nodes.size() > kMostNodes ||
-      best->plan.predictedStepSeconds >= kNear * secondsToBeat)
-    return;
-  std::vector<double> shares(trial.candidate.stages, 0);
-  for (unsigned i = 1, inVain = 0; i <= kTries && inVain < kInVain; ++i) {
-    Problem staged = built->inStages(
-        best->plan, weightsOf(best->plan, settings.graph, i, shares));
-    auto finished = [&](ArrayRef<unsigned> other) { return finish(other); };
-    double before = best->plan.predictedStepSeconds;
-    Expected<Solution> solution =
-        Solver(staged, settings.options, Outcomes{finished, 1, memoryLimit()})
-            .solve(before);
-    ++inVain;
-    if (solution && best->plan.predictedStepSeconds < before) {
-      choice = std::move(solution->choice);
-      inVain = 0;
-    }
-    consumeError(solution.takeError());
-  }
-}
-
 /// Whether all but what is deferred is chosen so.
 static bool isSamePlan(const Problem &problem, ArrayRef<unsigned> a,
                        ArrayRef<unsigned> b) {
@@ -191,6 +163,40 @@ static bool isSamePlan(const Problem &problem, ArrayRef<unsigned> a,
     if (!node.deferred && a[index] != b[index])
       return false;
   return true;
+}
+
+/// The search chose shardings of ops that could be in any stage. Now that there
+/// is a plan, choices are searched of ops that are in its stages, and cut
+/// again. Of larger problems it finds nothing better.
+void TrialProblem::refine(std::vector<unsigned> &choice, double secondsToBeat) {
+  constexpr size_t kMostNodes = 100, kMostOps = 1000;
+  constexpr double kNear = 1.25; // to what is known
+  constexpr unsigned kTries = 6, kInVain = 2;
+  double found = best->plan.predictedStepSeconds;
+  if (problem().nodes.size() > kMostNodes ||
+      settings.graph.ops.size() > kMostOps || found == 0 ||
+      found >= kNear * secondsToBeat)
+    return;
+  std::vector<double> shares(trial.candidate.stages, 0);
+  for (unsigned i = 1, inVain = 0; i <= kTries && inVain < kInVain; ++i) {
+    Finished before = *best;
+    Problem staged = built->inStages(
+        before.plan, weightsOf(before.plan, settings.graph, i, shares));
+    auto finished = [&](ArrayRef<unsigned> other) { return finish(other); };
+    Expected<Solution> solution =
+        Solver(staged, settings.options, Outcomes{finished, 1, memoryLimit()})
+            .solve(before.plan.predictedStepSeconds);
+    // Outcomes may be better than what the solver ends with.
+    bool isBetter =
+        solution && isSamePlan(problem(), best->choice, solution->choice) &&
+        best->plan.predictedStepSeconds < before.plan.predictedStepSeconds;
+    if (isBetter)
+      choice = std::move(solution->choice);
+    else
+      best = std::move(before);
+    inVain = isBetter ? 0 : inVain + 1;
+    consumeError(solution.takeError());
+  }
 }
 
 /// Says into how many micro-batches the batch was cut when no plan was found.

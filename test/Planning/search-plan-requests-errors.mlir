@@ -21,8 +21,8 @@
 // CUT: error: no plan found within the memory limit of 11.7 KiB per device; the least found is {{[0-9.]+ KiB}}, {{[0-9.]+ KiB}} more: there is a plan with a limit of {{[0-9.]+KiB}}{{$}}
 // RUN: not autopar-opt %t/mixed.mlir --autopar-plan="ranks=2 strategy=layer micro-batches=2" 2>&1 | FileCheck %s --check-prefix=MIXED
 // MIXED: error: op {{.*}} needs the whole batch, and so does all before it: the model cannot be cut into 2 micro-batches
-// RUN: not autopar-opt %t/vectors.mlir --autopar-plan="ranks=4 strategy=layer+data mesh=layer=2,data=2 micro-batches=2" 2>&1 | FileCheck %s --check-prefix=VECTORS
-// VECTORS: error: no shardings of the ops fit together on this mesh with 2 micro-batches
+// RUN: not autopar-opt %t/squares.mlir --autopar-plan="ranks=6 strategy=layer+data mesh=layer=2,data=3 micro-batches=2" 2>&1 | FileCheck %s --check-prefix=SQUARES
+// SQUARES: error: no shardings of the ops fit together on this mesh with 2 micro-batches
 
 // RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=-1" 2>&1 | FileCheck %s --check-prefix=RANKS
 // RANKS: error: --ranks must be 1 or more and at most 4096, not -1
@@ -98,13 +98,12 @@ func.func @step() {
 //--- empty.json
 {"nodes": []}
 
-//--- vectors.mlir
+//--- squares.mlir
 module {
-  func.func @step(%x: tensor<9x2xf32> {autopar.source = #autopar.input<"x">}, %a: tensor<2xf32> {autopar.source = #autopar.input<"a">}, %b: tensor<2xf32> {autopar.source = #autopar.input<"b">}, %w: tensor<2xf32> {autopar.source = #autopar.parameter<"w", "model.onnx", offset = 0, length = 8>}) -> (tensor<9x2xf32> {autopar.result = #autopar.output<"y">}) {
-    %0 = autopar.binary mul %a, %b : tensor<2xf32>
-    %1 = autopar.binary sub %w, %0 : tensor<2xf32>
-    %2 = autopar.broadcast %1 dims = [1] : tensor<2xf32> -> tensor<9x2xf32>
-    %3 = autopar.binary add %x, %2 : tensor<9x2xf32>
-    return %3 : tensor<9x2xf32>
+  func.func @step(%x: tensor<4x4x2xf32> {autopar.source = #autopar.input<"x">}, %m: tensor<4x2xf32> {autopar.source = #autopar.input<"m">}) -> (tensor<4x4x2xf32> {autopar.result = #autopar.output<"y">}) {
+    %0 = autopar.unary exp %m : tensor<4x2xf32> -> tensor<4x2xf32>
+    %1 = autopar.broadcast %0 dims = [1, 2] : tensor<4x2xf32> -> tensor<4x4x2xf32>
+    %2 = autopar.binary add %x, %1 : tensor<4x4x2xf32>
+    return %2 : tensor<4x4x2xf32>
   }
 }

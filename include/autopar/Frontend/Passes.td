@@ -12,7 +12,8 @@ def AssignPrecision : Pass<"autopar-assign-precision", "::mlir::ModuleOp"> {
     multiplications and convolutions of f32 values get operands and results of the low
     type; softmax, norms, sums, exp, log and powers keep f32; all other ops follow their
     operands, the widest of them, with biases, scales and other vectors of parameters
-    giving way. What depends on no input stays f32 up to its use, inputs and
+    giving way. So does a matrix multiplication by a table that is computed from constants.
+    What depends on no input stays f32 up to its use, inputs and
     outputs of @step keep their types.
 
     Run before autopar-move-to-setup, so that converted weights are made at load.

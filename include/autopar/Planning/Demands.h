@@ -62,7 +62,7 @@ llvm::Error cannotFollow(const ModelGraph &graph, StrategyName name,
 /// the most outputs have there, or else that divides the most outputs' and then
 /// the most inputs' dimension 0; the least of equals. 1 if there is none.
 int64_t batchSize(const ModelGraph &graph);
-/// Whether it is an input whose dimension 0 is the batch, or a multiple of it.
+/// Whether it is an input whose dimension 0 is the batch.
 bool hasBatch(const GraphValue &value, int64_t batch);
 
 } // namespace autopar

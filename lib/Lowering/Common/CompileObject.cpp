@@ -126,7 +126,8 @@ void optimize(Module &module, TargetMachine &machine, OptimizationLevel level,
 namespace {
 
 /// The code generator's passes, without the one that optimizeKernels() has run
-/// where it is worth its time. Only an option of the process turns it off.
+/// where it is worth its time (the emulated GPU's kernels do without). Only an
+/// option of the process turns it off.
 struct EmitterPasses : legacy::PassManager {
   void add(Pass *pass) override {
     if (pass->getPassName() == "Loop Strength Reduction")

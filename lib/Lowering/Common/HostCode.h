@@ -30,8 +30,8 @@ void runPasses(
 /// Of loops that call nothing: what `-O3` makes of them, in half the time.
 void optimizeKernels(llvm::Module &module, llvm::TargetMachine &machine);
 
-/// Of any code.
 enum class Vectorize { No, Yes };
+/// Any code, by LLVM's pipeline of the level.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine,
               llvm::OptimizationLevel level, Vectorize vectorize);
 

@@ -152,8 +152,8 @@ TEST(MicroBatches, CountsDivideTheBatch) {
             "of 1, 2, 3, 4, 6, 8, 12, 24");
 }
 
-/// Of the outputs rather than of what all rows share, and of what is read in
-/// bags the bags.
+/// Of the outputs rather than of what all rows share; next values of states and
+/// gradients say nothing.
 TEST(MicroBatches, TheBatchIsTheOutputsRows) {
   auto batchOf = [](ArrayRef<int64_t> rows, int64_t rowsOut,
                     std::string &batched) {
@@ -176,12 +176,28 @@ TEST(MicroBatches, TheBatchIsTheOutputsRows) {
   EXPECT_EQ(batchOf({8, 4}, 8, batched), 8);
   EXPECT_EQ(batched, "+-");
   EXPECT_EQ(batchOf({6, 48, 48, 1}, 6, batched), 6);
-  EXPECT_EQ(batched, "+++-");
+  EXPECT_EQ(batched, "+---");
   EXPECT_EQ(batchOf({6, 4}, 24, batched), 4); // the least of equals
   EXPECT_EQ(batchOf({6, 12}, 24, batched), 6);
   EXPECT_EQ(batchOf({6, 4}, 7, batched), 4);
   EXPECT_EQ(batchOf({1, 1}, 7, batched), 1);
   EXPECT_EQ(batched, "--");
+
+  SmallModel model;
+  unsigned x = model.input("x", {8, 64});
+  unsigned q = model.input("q", {64, 64});
+  ModelGraph step = model.finish(model.matmul("y", x, q));
+  EXPECT_EQ(batchSize(step), 8);
+  step.values.back().output = false;
+  for (bool isNext : {true, false}) {
+    GraphValue weight = step.values[q];
+    weight.source = ValueSource::Op;
+    weight.isNext = isNext;
+    weight.output = weight.isGradient = !isNext;
+    step.stepResults.push_back(step.values.size());
+    step.values.push_back(std::move(weight));
+  }
+  EXPECT_EQ(batchSize(step), 8);
 }
 
 TEST(MicroBatches, TheBatchIsCutOpByOp) {
