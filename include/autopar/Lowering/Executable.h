@@ -20,7 +20,7 @@ std::vector<std::string> hostCpuFeatures();
 
 using ProgramBytes = llvm::SmallVector<char, 0>;
 
-/// Optimizes and compiles a module of the LLVM dialect for this host: in
+/// Optimizes (O3) and compiles a module of the LLVM dialect for this host: in
 /// objects, on all cores, where it has many kernels.
 llvm::Expected<std::vector<ProgramBytes>>
 compileToObjects(mlir::ModuleOp module);

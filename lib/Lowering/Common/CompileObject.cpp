@@ -96,54 +96,30 @@ void retarget(Module &module, const TargetMachine &machine) {
     }
 }
 
-void runPasses(Module &module, TargetMachine &machine,
-               const PipelineTuningOptions &tuning,
-               function_ref<ModulePassManager(PassBuilder &)> build) {
-  PassBuilder builder(&machine, tuning);
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager callGraph;
-  ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  build(builder).run(module, modules);
-}
-
 void optimize(Module &module, TargetMachine &machine, OptimizationLevel level,
               Vectorize vectorize) {
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = vectorize == Vectorize::Yes;
   tuning.SLPVectorization = vectorize == Vectorize::Yes;
   tuning.LoopUnrolling = vectorize == Vectorize::Yes;
-  runPasses(module, machine, tuning, [&](PassBuilder &builder) {
-    return builder.buildPerModuleDefaultPipeline(level);
-  });
+  PassBuilder passes(&machine, tuning);
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager callGraph;
+  ModuleAnalysisManager modules;
+  passes.registerModuleAnalyses(modules);
+  passes.registerCGSCCAnalyses(callGraph);
+  passes.registerFunctionAnalyses(functions);
+  passes.registerLoopAnalyses(loops);
+  passes.crossRegisterProxies(loops, functions, callGraph, modules);
+  passes.buildPerModuleDefaultPipeline(level).run(module, modules);
 }
-
-namespace {
-
-/// The code generator's passes, without the one that optimizeKernels() has run
-/// where it is worth its time (the emulated GPU's kernels do without). Only an
-/// option of the process turns it off.
-struct EmitterPasses : legacy::PassManager {
-  void add(Pass *pass) override {
-    if (pass->getPassName() == "Loop Strength Reduction")
-      delete pass;
-    else
-      legacy::PassManager::add(pass);
-  }
-};
-
-} // namespace
 
 Expected<SmallVector<char, 0>> emitObject(Module &module,
                                           TargetMachine &machine) {
   SmallVector<char, 0> object;
   raw_svector_ostream os(object);
-  EmitterPasses emitter;
+  legacy::PassManager emitter;
   if (machine.addPassesToEmitFile(emitter, os, nullptr,
                                   CodeGenFileType::ObjectFile))
     return createStringError("this host's code generator makes no objects");
@@ -170,7 +146,7 @@ static Expected<ProgramBytes> compilePart(const ProgramPart &part,
   if (part.onlyCalls)
     (*machine)->setOptLevel(CodeGenOptLevel::None);
   else
-    optimizeKernels(*module, **machine);
+    optimize(*module, **machine, OptimizationLevel::O3, Vectorize::Yes);
   return emitObject(*module, **machine);
 }
 

@@ -6,7 +6,6 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/OptimizationLevel.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Target/TargetMachine.h"
 #include <memory>
@@ -21,17 +20,7 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createHostMachine();
 /// features, and it what the machine rounds to bf16 with.
 void retarget(llvm::Module &module, const llvm::TargetMachine &machine);
 
-/// Runs the passes that `build` makes, with the analyses that they ask for.
-void runPasses(
-    llvm::Module &module, llvm::TargetMachine &machine,
-    const llvm::PipelineTuningOptions &tuning,
-    llvm::function_ref<llvm::ModulePassManager(llvm::PassBuilder &)> build);
-
-/// Of loops that call nothing: what `-O3` makes of them, in half the time.
-void optimizeKernels(llvm::Module &module, llvm::TargetMachine &machine);
-
 enum class Vectorize { No, Yes };
-/// Any code, by LLVM's pipeline of the level.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine,
               llvm::OptimizationLevel level, Vectorize vectorize);
 
