@@ -3,23 +3,12 @@
 #include "BoundedSearch.h"
 #include "BucketElimination.h"
 #include "DualBound.h"
-#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
 
 using namespace llvm;
 
 namespace autopar {
-
-double costOf(const CostGraph &graph, ArrayRef<unsigned> choice) {
-  double cost = 0;
-  for (const auto &[node, c] : zip_equal(graph.nodes, choice))
-    cost += node[c];
-  for (const CostGraph::Edge &edge : graph.edges)
-    cost += edge.cells[choice[edge.a] * graph.nodes[edge.b].size() +
-                       choice[edge.b]];
-  return cost;
-}
 
 /// More than any solution costs that is legal.
 double BoundedSearch::cap() const {
@@ -65,90 +54,115 @@ bool BoundedSearch::tryExact(const Domains &over, size_t limit, bool complete) {
   return true;
 }
 
-/// Elimination over the few most promising choices of each node: a good
-/// solution soon.
-void BoundedSearch::tryNarrow(const DualBound &dual) {
+/// The `width` most promising choices of each node, of those that solutions do
+/// not have where there are others.
+Domains
+BoundedSearch::narrowed(const DualBound &dual, size_t width,
+                        ArrayRef<std::vector<unsigned>> solutions) const {
+  Domains narrow = domains;
   std::vector<std::vector<double>> slacks = dual.slacks();
-  for (size_t width : {6, 4, 3, 2}) {
-    Domains narrow = domains;
-    for (const auto &[domain, slack] : zip_equal(narrow, slacks)) {
-      std::vector<unsigned> order(domain.size());
-      std::iota(order.begin(), order.end(), 0);
-      llvm::stable_sort(order, [&slack = slack](unsigned a, unsigned b) {
-        return slack[a] < slack[b];
+  for (auto [node, domain] : enumerate(narrow)) {
+    auto isTaken = [&, node = node](unsigned choice) {
+      return any_of(solutions, [&](const std::vector<unsigned> &solution) {
+        return solution[node] == choice;
       });
-      order.resize(std::min(order.size(), width));
-      llvm::sort(order);
-      std::vector<unsigned> kept;
-      for (unsigned position : order)
-        kept.push_back(domain[position]);
-      domain = std::move(kept);
-    }
-    if (tryExact(narrow, std::min(cellLimit, kSmallTable), /*complete=*/false))
+    };
+    std::vector<std::tuple<bool, double, unsigned>> order;
+    for (auto [choice, slack] : zip_equal(domain, slacks[node]))
+      order.push_back({isTaken(choice), slack, choice});
+    llvm::sort(order);
+    order.resize(std::min(order.size(), width));
+    domain.clear();
+    for (auto [taken, slack, choice] : order)
+      domain.push_back(choice);
+    llvm::sort(domain);
+  }
+  return narrow;
+}
+
+/// A good solution soon.
+void BoundedSearch::tryNarrow(const DualBound &dual) {
+  for (size_t width : {6, 4, 3, 2})
+    if (tryExact(narrowed(dual, width, {}), smallTable(), /*complete=*/false))
       return;
-  }
 }
 
-/// Nodes that make trees with their edges: a node after the other, from `first`
-/// on and round, that closes no cycle with those before.
-static std::vector<bool>
-forestFrom(const std::vector<SmallVector<unsigned, 4>> &neighbours,
-           unsigned first, bool backwards) {
-  size_t count = neighbours.size();
-  std::vector<bool> isMember(count, false);
-  EquivalenceClasses<unsigned> trees;
-  for (size_t i = 0; i < count; ++i) {
-    unsigned place = (first + i) % count;
-    unsigned node = backwards ? count - 1 - place : place;
-    SmallVector<unsigned, 4> touched;
-    bool closes = any_of(neighbours[node], [&](unsigned other) {
-      if (!isMember[other])
-        return false;
-      unsigned tree = trees.getLeaderValue(other);
-      bool isKnown = is_contained(touched, tree);
-      touched.push_back(tree);
-      return isKnown;
-    });
-    if (closes)
-      continue;
-    isMember[node] = true;
-    trees.insert(node);
-    for (unsigned tree : touched)
-      trees.unionSets(node, tree);
-  }
-  return isMember;
+/// Whether choices that bounds rule out left so few that all were tried.
+/// `changed`: whether they ruled out any.
+bool BoundedSearch::prove(const DualBound &dual, bool &changed) {
+  changed = dual.prune(domains, best.cost);
+  dropDeadEnds(graph, domains);
+  return tryExact(domains, cellLimit, /*complete=*/true);
 }
 
-/// A large-neighbourhood search: all choices of trees of nodes at once beside
-/// the others as they are, of other trees each time, until none is better.
-void BoundedSearch::tryForests() {
-  constexpr unsigned kMost = 16, kInVain = 4, kStarts = 7;
-  size_t count = graph.nodes.size();
-  std::vector<SmallVector<unsigned, 4>> neighbours(count);
-  for (const CostGraph::Edge &edge : graph.edges) {
-    neighbours[edge.a].push_back(edge.b);
-    neighbours[edge.b].push_back(edge.a);
+//===----------------------------------------------------------------------===//
+// Where the gap stays
+//===----------------------------------------------------------------------===//
+
+/// By how much of it what may be found is less than what is known, and of
+/// interest.
+double BoundedSearch::openShare() const {
+  return std::min(best.cost, cutoff) / lowerBound - 1;
+}
+
+/// Per node the choices that some of the solutions have.
+static Domains unionOf(ArrayRef<std::vector<unsigned>> solutions) {
+  Domains domains(solutions.front().size());
+  for (const std::vector<unsigned> &solution : solutions)
+    for (auto [domain, choice] : zip_equal(domains, solution))
+      domain.push_back(choice);
+  for (std::vector<unsigned> &domain : domains) {
+    llvm::sort(domain);
+    domain.erase(llvm::unique(domain), domain.end());
   }
+  return domains;
+}
+
+/// Searches around what is known and around others that cost more, but have
+/// choices of their own; and around the best that their parts make together.
+/// The less there is to gain, the fewer may be in vain. That is beyond what
+/// `work` counts.
+void BoundedSearch::searchWidely(const DualBound &dual) {
+  constexpr double kNear = 0.001, kPerTry = 0.01;
+  constexpr unsigned kMostStarts = 6;
+  NeighbourhoodSearch nearby(graph, domains, smallTable());
+  std::vector<std::vector<unsigned>> found;
   unsigned inVain = 0;
-  for (unsigned turn = 0; turn < kMost && inVain < kInVain; ++turn) {
-    std::vector<bool> isFree =
-        forestFrom(neighbours, turn * count / kStarts % count, turn % 2 == 1);
-    Domains over(count);
-    for (unsigned node = 0; node < count; ++node) {
-      unsigned now = best.choice[node];
-      bool isWhole = isFree[node] && is_contained(domains[node], now);
-      over[node] = isWhole ? domains[node] : std::vector<unsigned>{now};
-    }
-    double before = best.cost;
-    tryExact(over, std::min(cellLimit, kSmallTable), /*complete=*/false);
-    inVain = best.cost < before ? 0 : inVain + 1;
+  auto searchAround = [&](CostedChoice start) {
+    nearby.improveTrees(start);
+    nearby.improveRegions(start, lowerBound);
+    inVain = start.cost < best.cost ? 0 : inVain + 1;
+    offer(start.choice);
+    found.push_back(std::move(start.choice));
+  };
+  auto isOver = [&] { return openShare() < std::max(kNear, kPerTry * inVain); };
+  searchAround({best.cost, best.choice});
+  for (unsigned start = 0; start < kMostStarts && !isOver(); ++start) {
+    std::optional<CostedChoice> other;
+    for (size_t width : {3, 2, 1})
+      if (!other)
+        other = nearby.bestOver(narrowed(dual, width, found));
+    if (!other)
+      return;
+    searchAround(std::move(*other));
+    if (isOver())
+      return;
+    other.reset(); // of as many as are affordable
+    for (ArrayRef rest(found); rest.size() > 1 && !other;
+         rest = rest.drop_front())
+      other = nearby.bestOver(unionOf(rest));
+    if (other && other->cost < best.cost)
+      searchAround(std::move(*other));
   }
 }
 
 EliminationResult BoundedSearch::run() {
   constexpr unsigned kRounds = 3, kPasses = 200;
-  double lowerBound = 0, improved = kIllegal; // what trees made of the best
-  for (unsigned round = 0; round < kRounds; ++round) {
+  constexpr double kWorth = 0.02; // more work
+  double improved = kIllegal;     // what trees made of the best
+  bool isProved = false, changed = true;
+  NeighbourhoodSearch nearby(graph, domains, smallTable());
+  for (unsigned round = 0; round < kRounds && changed && !isProved; ++round) {
     DualBound dual(graph, domains, cap(), messages);
     dual.improve(kPasses, std::min(best.cost, cutoff));
     lowerBound = std::max(lowerBound, dual.lowerBound());
@@ -159,20 +173,23 @@ EliminationResult BoundedSearch::run() {
     tryNarrow(dual);
     if (best.cost == kIllegal)
       continue;
-    if (best.cost < improved)
-      tryForests();
-    improved = best.cost;
-    bool changed = dual.prune(domains, best.cost);
-    dropDeadEnds(graph, domains);
-    if (tryExact(domains, cellLimit, /*complete=*/true)) {
-      best.work = work;
-      return best;
+    if (best.cost < improved) {
+      CostedChoice known{best.cost, best.choice};
+      nearby.improveTrees(known);
+      offer(std::move(known.choice));
     }
-    if (!changed)
-      break;
+    improved = best.cost;
+    isProved = prove(dual, changed);
   }
-  best.lowerBound = std::min(lowerBound, best.cost);
-  best.work = work;
+  if (effort == Effort::Thorough && !isProved && best.cost < kIllegal &&
+      openShare() > kWorth) {
+    DualBound dual(graph, domains, cap(), messages);
+    searchWidely(dual);
+    isProved = prove(dual, changed);
+  }
+  if (!isProved)
+    best.lowerBound = std::min(lowerBound, best.cost);
+  best.work = work + nearby.work;
   return best;
 }
 

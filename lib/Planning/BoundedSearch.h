@@ -4,6 +4,7 @@
 #define AUTOPAR_LIB_PLANNING_BOUNDEDSEARCH_H
 
 #include "DualBound.h"
+#include "NeighbourhoodSearch.h"
 
 namespace autopar {
 
@@ -12,27 +13,29 @@ inline constexpr size_t kSmallTable = size_t(1) << 19;
 /// Tables that nobody computes.
 inline constexpr size_t kHugeTable = size_t(1) << 30;
 
-/// Seconds of these choices.
-double costOf(const CostGraph &graph, llvm::ArrayRef<unsigned> choice);
-
 /// Closes in on the best solution from both sides: bounds from moved costs drop
 /// choices until elimination is affordable.
 class BoundedSearch {
 public:
   /// `messages`: where bounds start; gets where they ended.
   BoundedSearch(const CostGraph &graph, Domains domains, size_t cellLimit,
-                double cutoff, MessageTable &messages)
+                double cutoff, Effort effort, MessageTable &messages)
       : graph(graph), domains(std::move(domains)), cellLimit(cellLimit),
-        cutoff(cutoff), messages(messages) {
+        cutoff(cutoff), effort(effort), messages(messages) {
     best.cost = kIllegal;
   }
   /// Its lower bound equals its cost where it is proved to be best.
   EliminationResult run();
 
 private:
+  size_t smallTable() const { return std::min(cellLimit, kSmallTable); }
   bool tryExact(const Domains &over, size_t limit, bool complete);
+  Domains narrowed(const DualBound &dual, size_t width,
+                   llvm::ArrayRef<std::vector<unsigned>> solutions) const;
   void tryNarrow(const DualBound &dual);
-  void tryForests();
+  bool prove(const DualBound &dual, bool &changed);
+  double openShare() const;
+  void searchWidely(const DualBound &dual);
   void offer(std::vector<unsigned> choice);
   double cap() const;
 
@@ -40,9 +43,10 @@ private:
   Domains domains;
   size_t cellLimit;
   double cutoff;
+  Effort effort;
   MessageTable &messages;
   EliminationResult best;
-  double work = 0;
+  double lowerBound = 0, work = 0;
 };
 
 } // namespace autopar

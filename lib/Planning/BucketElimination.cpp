@@ -61,15 +61,16 @@ double BucketElimination::costOf(unsigned node) const {
   return cellsOf(domains, node, neighbours[node]);
 }
 
-/// Goes through the elimination with sizes alone.
-double BucketElimination::largestTable(double enough) const {
+/// Goes through the elimination of `nodes` with sizes alone; `around`: their
+/// neighbours.
+static double largestTable(ArrayRef<unsigned> nodes,
+                           std::vector<std::set<unsigned>> around,
+                           const Domains &domains, double enough) {
   double largest = 0;
-  std::vector<std::set<unsigned>> around = neighbours;
   std::set<std::pair<double, unsigned>> order;
   std::vector<double> costs(domains.size());
-  for (unsigned node = 0; node < domains.size(); ++node)
-    if (!eliminated[node])
-      order.insert({costs[node] = costOf(node), node});
+  for (unsigned node : nodes)
+    order.insert({costs[node] = cellsOf(domains, node, around[node]), node});
   while (!order.empty()) {
     auto [cost, node] = *order.begin();
     largest = std::max(largest, cost);
@@ -86,6 +87,29 @@ double BucketElimination::largestTable(double enough) const {
     }
   }
   return largest;
+}
+
+double BucketElimination::largestTable(double enough) const {
+  SmallVector<unsigned> left;
+  for (unsigned node = 0; node < domains.size(); ++node)
+    if (!eliminated[node])
+      left.push_back(node);
+  return autopar::largestTable(left, neighbours, domains, enough);
+}
+
+double largestTable(const CostGraph &graph, const Domains &domains,
+                    double enough) {
+  SmallVector<unsigned> open;
+  for (unsigned node = 0; node < domains.size(); ++node)
+    if (domains[node].size() > 1)
+      open.push_back(node);
+  std::vector<std::set<unsigned>> around(domains.size());
+  for (const CostGraph::Edge &edge : graph.edges)
+    if (domains[edge.a].size() > 1 && domains[edge.b].size() > 1) {
+      around[edge.a].insert(edge.b);
+      around[edge.b].insert(edge.a);
+    }
+  return largestTable(open, std::move(around), domains, enough);
 }
 
 void BucketElimination::requeue(unsigned node, size_t maxNeighbours) {

@@ -71,6 +71,10 @@ private:
   std::vector<double> queued; // per node; -1: not in the queue
 };
 
+/// The same of the whole elimination over given domains, before it begins.
+double largestTable(const CostGraph &graph, const Domains &domains,
+                    double enough);
+
 } // namespace autopar
 
 #endif // AUTOPAR_LIB_PLANNING_BUCKETELIMINATION_H

@@ -91,7 +91,8 @@ bool MemorySearch::isOfCore(const Fixed &fixed) const {
 }
 
 /// Its lower bound is one for all that fits.
-EliminationResult MemorySearch::minimise(size_t cellLimit, const Fixed &fixed) {
+EliminationResult MemorySearch::minimise(size_t cellLimit, const Fixed &fixed,
+                                         Effort effort) {
   // What the sum of seconds and multipliers may lose to rounding, which only
   // outcomes, summed up otherwise, tell from nothing.
   double rounding = isExact() ? 0 : 1e-12;
@@ -105,7 +106,7 @@ EliminationResult MemorySearch::minimise(size_t cellLimit, const Fixed &fixed) {
           ? (ofCore && isTuning ? enough() : cutoff) / leastShare() + allowance
           : kIllegal;
   EliminationResult result =
-      !ofCore ? eliminate(graphOf(fixed), cellLimit, limit, &messages)
+      !ofCore ? eliminate(graphOf(fixed), cellLimit, limit, &messages, effort)
       : active.empty()
           ? core->minimise(0, {}, fixed, cellLimit, limit)
           : core->minimise(active.front().multiplier, active.front().terms,
@@ -158,8 +159,8 @@ const EliminationResult &MemorySearch::relax(double cutoff) {
   return *relaxed;
 }
 
-/// Exactly, unless roughly is enough: where memory is short, or nothing of
-/// interest is there.
+/// Exactly, or where that is too large thoroughly, unless roughly is enough:
+/// where memory is short, or nothing of interest is there.
 void MemorySearch::relaxFully() {
   relax(cutoff);
   bool exact = relaxed->cost <= relaxed->lowerBound;
@@ -167,8 +168,15 @@ void MemorySearch::relaxFully() {
   bool tooLarge = relaxed->largestTable > double(options.cellLimit);
   bool tooFull = relaxed->cost < kIllegal && problem.memoryLimit &&
                  problem.peakBytes(relaxed->choice) > problem.memoryLimit;
-  if (!exact && !cutOff && !tooLarge && !tooFull)
-    relaxed = minimise(options.cellLimit);
+  if (exact || cutOff || tooFull)
+    return;
+  EliminationResult rough = std::move(*relaxed);
+  relaxed = minimise(tooLarge ? options.roughCellLimit : options.cellLimit,
+                     /*fixed=*/{}, Effort::Thorough);
+  if (rough.cost < relaxed->cost) {
+    relaxed->cost = rough.cost;
+    relaxed->choice = std::move(rough.choice);
+  }
 }
 
 /// Whether something is not proved yet.

@@ -51,7 +51,8 @@ private:
     }
   };
 
-  EliminationResult minimise(size_t cellLimit, const Fixed &fixed = {});
+  EliminationResult minimise(size_t cellLimit, const Fixed &fixed = {},
+                             Effort effort = Effort::Quick);
   EliminationResult minimiseFixed(const Fixed &fixed, double &multiplier);
   CostGraph graphOf(const Fixed &fixed) const;
   int64_t bytesOf(llvm::ArrayRef<unsigned> choice, const ActiveRow &row) const {

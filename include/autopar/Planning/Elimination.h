@@ -41,6 +41,10 @@ struct EliminationResult {
   double largestTable = 0;
 };
 
+/// What is done where message passing leaves a gap: nothing more, or a search
+/// around several solutions, which takes some seconds of large graphs.
+enum class Effort { Quick, Thorough };
+
 /// Removes choices that another choice of the node is never worse than
 /// (dead-end elimination); eliminates the nodes of at most two neighbours, each
 /// from the tables of all that touches it; then the others in the same way
@@ -54,7 +58,8 @@ struct EliminationResult {
 /// nodes with costs alike it is soon done.
 EliminationResult eliminate(const CostGraph &graph, size_t cellLimit,
                             double cutoff = kIllegal,
-                            MessageTable *messages = nullptr);
+                            MessageTable *messages = nullptr,
+                            Effort effort = Effort::Quick);
 
 } // namespace autopar
 

@@ -1,0 +1,58 @@
+//===- NeighbourhoodSearch.h - Many choices made anew at once ---*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_PLANNING_NEIGHBOURHOODSEARCH_H
+#define AUTOPAR_LIB_PLANNING_NEIGHBOURHOODSEARCH_H
+
+#include "DeadEnds.h"
+#include <optional>
+
+namespace autopar {
+
+/// Seconds of these choices.
+double costOf(const CostGraph &graph, llvm::ArrayRef<unsigned> choice);
+
+/// Choices of all nodes and what they cost.
+struct CostedChoice {
+  double cost = kIllegal;
+  std::vector<unsigned> choice;
+};
+
+/// Large-neighbourhood search: of what is known many nodes at once get the best
+/// choices beside the others as they are, again and again until none is better
+/// (Shaw, "Using constraint programming and local search methods to solve
+/// vehicle routing problems", CP 1998). The best is found by elimination.
+class NeighbourhoodSearch {
+public:
+  /// Tables have `cellLimit` cells at most. Graph and domains must outlive
+  /// this; domains may lose choices meanwhile.
+  NeighbourhoodSearch(const CostGraph &graph, const Domains &domains,
+                      size_t cellLimit);
+
+  /// The best choices within such domains; nullopt: they are not affordable, or
+  /// there are none.
+  std::optional<CostedChoice> bestOver(const Domains &over);
+  /// Nodes that make trees: cheap, however many they are.
+  void improveTrees(CostedChoice &known);
+  /// Nodes around each in turn, as many as are affordable: cycles of which no
+  /// part alone is better otherwise. Ends where `lowerBound` is met.
+  void improveRegions(CostedChoice &known, double lowerBound);
+
+  /// Table cells computed.
+  double work = 0;
+
+private:
+  Domains freeDomains(llvm::ArrayRef<unsigned> choice,
+                      const std::vector<bool> &isFree) const;
+  std::vector<bool> regionAround(llvm::ArrayRef<unsigned> choice,
+                                 unsigned node) const;
+  bool isBetter(CostedChoice &known, const std::vector<bool> &isFree);
+
+  const CostGraph &graph;
+  const Domains &domains;
+  size_t cellLimit;
+  std::vector<llvm::SmallVector<unsigned, 4>> neighbours; // per node
+};
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_NEIGHBOURHOODSEARCH_H
