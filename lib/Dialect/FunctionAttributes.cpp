@@ -1,6 +1,7 @@
 //===- FunctionAttributes.cpp - Attributes of arguments and results -------===//
 
 #include "autopar/Dialect/FunctionAttributes.h"
+#include "autopar/Dialect/Dialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -33,6 +34,11 @@ void setResultAttrs(func::FuncOp function, StringRef name,
     all.push_back(with(function.getContext(), function.getResultAttrDict(index),
                        name, attribute));
   function.setAllResultAttrs(all);
+}
+
+int64_t stageOf(Operation *op) {
+  auto stage = op->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
+  return stage ? stage.getInt() : 0;
 }
 
 } // namespace autopar

@@ -1,8 +1,8 @@
 //===- TransposedWindows.cpp - From what windows gave to what they read ---===//
 
 #include "autopar/Dialect/TransposedWindows.h"
-#include "autopar/Dialect/Phases.h"
 #include "autopar/Dialect/Shapes.h"
+#include "autopar/Dialect/StridePhases.h"
 #include "llvm/ADT/STLExtras.h"
 #include <functional>
 
@@ -43,7 +43,7 @@ TransposedWindows::TransposedWindows(TensorBuilder &b, Value x,
 namespace {
 
 /// Of each spatial dimension.
-using PhaseLists = SmallVector<SmallVector<Phase>>;
+using PhaseLists = SmallVector<SmallVector<StridePhase>>;
 
 /// More are one convolution of an image that is spread apart by the strides.
 constexpr int64_t kMostPhases = 16;
@@ -109,8 +109,9 @@ private:
     for (auto [i, stride] : llvm::enumerate(steps.strides)) {
       phases.emplace_back();
       for (int64_t first = 0; first < std::min(stride, window[i]); ++first)
-        if (auto phase = Phase::of(first, window[i], stride, steps.dilations[i],
-                                   steps.padLow[i], space()[i]))
+        if (auto phase =
+                StridePhase::of(first, window[i], stride, steps.dilations[i],
+                                steps.padLow[i], space()[i]))
           phases.back().push_back(*phase);
     }
     bool strided =
@@ -122,11 +123,11 @@ private:
     SmallVector<int64_t> strides{1, 1};
     llvm::append_range(strides, steps.strides);
     Interleaving whole(b, strides, to);
-    SmallVector<const Phase *> chosen(phases.size());
+    SmallVector<const StridePhase *> chosen(phases.size());
     std::function<void(size_t)> choose = [&](size_t i) {
       if (i == phases.size())
         return addPhase(chosen, whole);
-      for (const Phase &phase : phases[i]) {
+      for (const StridePhase &phase : phases[i]) {
         chosen[i] = &phase;
         choose(i + 1);
       }
@@ -136,7 +137,7 @@ private:
   }
 
   /// The points of one phase, if windows read any of them.
-  void addPhase(ArrayRef<const Phase *> phases, Interleaving &whole) {
+  void addPhase(ArrayRef<const StridePhase *> phases, Interleaving &whole) {
     Value image = x;
     SmallVector<Positions> positions;
     SmallVector<int64_t> ones(phases.size(), 1), dilations, low, high,

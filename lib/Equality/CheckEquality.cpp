@@ -9,6 +9,7 @@
 #include "CheckCompute.h"
 #include "CheckMessages.h"
 #include "GlobalProgram.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Equality/Passes.h"
 
 using namespace mlir;
@@ -94,7 +95,7 @@ SmallVector<func::FuncOp> EqualityChecker::localFunctions() {
   llvm::stable_sort(functions, [](func::FuncOp a, func::FuncOp b) {
     if (wholeName(a) != wholeName(b))
       return wholeName(a) < wholeName(b);
-    return stageOfFunction(a) < stageOfFunction(b);
+    return stageOf(a) < stageOf(b);
   });
   return functions;
 }
@@ -136,7 +137,7 @@ LogicalResult EqualityChecker::checkFunction(func::FuncOp function) {
   if (!current)
     return function.emitError("is of no function of the global program");
   // Steps and setups are paired by stage where they run, by name here.
-  int64_t stage = stageOfFunction(function);
+  int64_t stage = stageOf(function);
   if (function.getName().rsplit('_').second != std::to_string(stage))
     return function.emitError() << "is of stage " << stage << ": it must be @"
                                 << wholeName(function) << "_" << stage;
@@ -158,7 +159,7 @@ FailureOr<Attribute> EqualityChecker::globalSource(func::FuncOp function,
   if (!setupResult)
     return source;
   auto setup = module.lookupSymbol<func::FuncOp>(
-      ("setup_" + Twine(stageOfFunction(function))).str());
+      ("setup_" + Twine(stageOf(function))).str());
   const GlobalFunction *global = program.find("setup");
   int64_t position = setupResult.getIndex();
   if (!setup || !global || position < 0 || position >= setup.getNumResults())
@@ -340,8 +341,7 @@ LogicalResult EqualityChecker::checkReturned(func::FuncOp function,
 LogicalResult EqualityChecker::checkOnce(func::FuncOp function,
                                          func::ReturnOp op, unsigned index,
                                          Attribute result) {
-  int64_t stage =
-      isa<OutputAttr, GradientAttr>(result) ? 0 : stageOfFunction(function);
+  int64_t stage = isa<OutputAttr, GradientAttr>(result) ? 0 : stageOf(function);
   auto [it, isNew] = returned.try_emplace({result, stage}, op);
   if (isNew)
     return success();

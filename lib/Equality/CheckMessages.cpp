@@ -1,15 +1,11 @@
 //===- CheckMessages.cpp - Values that go from stage to stage -------------===//
 
 #include "CheckMessages.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 
 using namespace mlir;
 
 namespace autopar {
-
-int64_t stageOfFunction(Operation *function) {
-  auto stage = function->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
-  return stage ? stage.getInt() : 0;
-}
 
 LogicalResult Messages::send(SendOp send, const HeldValue &value) {
   int64_t channel = send.getChannel();
@@ -30,8 +26,8 @@ FailureOr<HeldValue> Messages::receive(RecvOp recv) {
            << "no earlier stage sends over channel " << channel;
   Message &message = it->second;
   SendOp send = message.send;
-  int64_t from = stageOfFunction(send->getParentOp());
-  int64_t to = stageOfFunction(recv->getParentOp());
+  int64_t from = stageOf(send->getParentOp());
+  int64_t to = stageOf(recv->getParentOp());
   if (int64_t(recv.getFromStage()) != from ||
       int64_t(send.getToStage()) != to || message.received) {
     auto error = recv.emitError()

@@ -8,9 +8,6 @@
 
 namespace autopar {
 
-/// Pipeline stage of a local function; 0 without the attribute.
-int64_t stageOfFunction(mlir::Operation *function);
-
 /// What was sent so far, by channel. Each channel is sent once and received
 /// once, by the stages that both ends name.
 class Messages {

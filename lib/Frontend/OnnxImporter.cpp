@@ -382,15 +382,4 @@ OwningOpRef<ModuleOp> OnnxImporter::run() {
   return std::move(module);
 }
 
-OwningOpRef<ModuleOp> importOnnx(StringRef path, const ImportOptions &options,
-                                 MLIRContext *context) {
-  llvm::Expected<std::unique_ptr<OnnxModel>> model =
-      OnnxModel::read(path, options.read);
-  if (!model) {
-    emitError(UnknownLoc::get(context)) << llvm::toString(model.takeError());
-    return nullptr;
-  }
-  return importOnnx(**model, options, context);
-}
-
 } // namespace autopar

@@ -83,9 +83,4 @@ bool differsBetweenSteps(func::FuncOp step, BlockArgument argument) {
       step.getArgAttr(argument.getArgNumber(), AutoparDialect::kSource));
 }
 
-int64_t stageOf(Operation *op) {
-  auto stage = op->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
-  return stage ? stage.getInt() : 0;
-}
-
 } // namespace autopar

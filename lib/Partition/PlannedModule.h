@@ -9,6 +9,7 @@
 #define AUTOPAR_LIB_PARTITION_PLANNEDMODULE_H
 
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -55,9 +56,6 @@ mlir::ArrayAttr fillOf(mlir::Builder &builder, const TensorFactors &operand,
 /// Whether an argument may differ between steps: it is neither a parameter nor
 /// a setup result.
 bool differsBetweenSteps(mlir::func::FuncOp step, mlir::BlockArgument argument);
-
-/// Stage of an op (0 without the attribute).
-int64_t stageOf(mlir::Operation *op);
 
 } // namespace autopar
 

@@ -141,10 +141,8 @@ LogicalResult Compilation::runPasses(Phase phase, ExecutableParts *to) {
 
 /// A plan is of the model in one precision, which its file says; "": fp32.
 FailureOr<std::string> Compilation::precisionOfPlan(StringRef path,
-                                                    llvm::Expected<Plan> plan) {
-  if (!plan)
-    return fail(plan.takeError());
-  const std::string &precision = plan->precision;
+                                                    const Plan &plan) {
+  const std::string &precision = plan.precision;
   if (!llvm::is_contained(kPrecisions, StringRef(precision)))
     return fail(llvm::createStringError(
         "plan file " + path + ": 'precision' is '" + precision +
@@ -152,13 +150,21 @@ FailureOr<std::string> Compilation::precisionOfPlan(StringRef path,
   return precision == kPrecisions[0] ? "" : precision;
 }
 
+/// What the plan's file says of the model holds for this compilation.
 LogicalResult Compilation::followPlan() {
   if (request.planFile.empty())
     return success();
-  FailureOr<std::string> precision = precisionOfPlan(
-      request.planFile, readPlanFile(request.planFile, request.entry));
+  llvm::Expected<Plan> plan = readPlanFile(request.planFile, request.entry);
+  if (!plan)
+    return fail(plan.takeError());
+  FailureOr<std::string> precision = precisionOfPlan(request.planFile, *plan);
   if (failed(precision))
     return failure();
+  if (request.checkNumerics && !plan->checksNumerics)
+    return fail(llvm::createStringError(
+        "--check-numerics: plan file " + request.planFile +
+        " is of the model without; plan it with --check-numerics"));
+  request.checkNumerics = plan->checksNumerics;
   StringRef is = precision->empty() ? StringRef(kPrecisions[0]) : *precision;
   if (!request.precision.empty() && request.precision != is)
     return fail(llvm::createStringError("--precision " + request.precision +
@@ -174,8 +180,11 @@ LogicalResult Compilation::followPlan() {
 LogicalResult Compilation::readRecipe() {
   std::string precision = request.precision;
   if (precision.empty() && !request.fromPlan.empty()) {
-    FailureOr<std::string> old = precisionOfPlan(
-        request.fromPlan, readOldPlanFile(request.fromPlan, request.entry));
+    llvm::Expected<Plan> plan =
+        readOldPlanFile(request.fromPlan, request.entry);
+    if (!plan)
+      return fail(plan.takeError());
+    FailureOr<std::string> old = precisionOfPlan(request.fromPlan, *plan);
     if (failed(old))
       return failure();
     precision = *old;
@@ -232,7 +241,7 @@ void Compilation::describeRequest() {
   if (recipe)
     (*ir)->setAttr(kRecipe, recipe);
   if (request.checkNumerics)
-    (*ir)->setAttr(kCheckNumerics, UnitAttr::get(&context));
+    (*ir)->setAttr(AutoparDialect::kCheckNumerics, UnitAttr::get(&context));
 }
 
 LogicalResult Compilation::importModel() {

@@ -1,8 +1,9 @@
 //===- Phases.cpp - The order of the compiler's phases --------------------===//
 //
-// The order of the phases, and of the passes of import and plan. The passes of
-// the others are ordered in Partition/Pipeline.cpp, Schedule/Pipeline.cpp,
-// Lowering/CPU/Pipelines.cpp and Lowering/GPU/Pipelines.cpp.
+// The order of the phases, and of the passes of import, training and plan. The
+// passes of the others are ordered in Partition/Pipeline.cpp,
+// Schedule/Pipeline.cpp, Lowering/CPU/Pipelines.cpp and
+// Lowering/GPU/Pipelines.cpp.
 //
 //===----------------------------------------------------------------------===//
 

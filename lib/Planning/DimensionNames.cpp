@@ -47,7 +47,7 @@ static DimensionMarks batchOf(const ModelGraph &graph) {
 }
 
 /// The dimension of a table's rows that a gather looks up: the operand's alone.
-static std::optional<unsigned> rowsOf(const GraphOp &op) {
+static std::optional<unsigned> gatheredDim(const GraphOp &op) {
   if (op.facts->kernel != KernelClass::Movement || op.operands.size() < 2)
     return std::nullopt;
   for (const auto &[dim, factors] : enumerate(op.facts->rule.operands[0]))
@@ -60,7 +60,7 @@ static std::optional<unsigned> rowsOf(const GraphOp &op) {
 static DimensionMarks tableRows(const ModelGraph &graph) {
   Marker marker(graph);
   for (const GraphOp &op : graph.ops)
-    if (std::optional<unsigned> dim = rowsOf(op))
+    if (std::optional<unsigned> dim = gatheredDim(op))
       marker.seed(op.operands[0], *dim);
   return marker.follow();
 }
@@ -69,7 +69,7 @@ static DimensionMarks tableRows(const ModelGraph &graph) {
 static DimensionMarks sequence(const ModelGraph &graph) {
   Marker marker(graph);
   for (const GraphOp &op : graph.ops)
-    if (rowsOf(op))
+    if (gatheredDim(op))
       for (unsigned indices : ArrayRef(op.operands).drop_front())
         if (graph.values[indices].source == ValueSource::Input)
           marker.seed(indices, graph.values[indices].rowDim + 1);

@@ -2,7 +2,7 @@
 
 #include "autopar/Planning/Explain.h"
 #include "ExplainText.h"
-#include "Units.h"
+#include "PlanText.h"
 #include "autopar/Planning/PlanFacts.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"

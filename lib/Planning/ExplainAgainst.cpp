@@ -3,8 +3,8 @@
 #include "AxisOutcomes.h"
 #include "CountedRows.h"
 #include "ExplainText.h"
+#include "PlanText.h"
 #include "Strategies.h"
-#include "Units.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <map>

@@ -3,7 +3,7 @@
 #include "AxisOutcomes.h"
 #include "ChoiceText.h"
 #include "ExplainText.h"
-#include "Units.h"
+#include "PlanText.h"
 #include "autopar/Planning/Search.h"
 #include "autopar/Support/Names.h"
 #include "llvm/ADT/STLExtras.h"
@@ -28,9 +28,8 @@ struct Alternative {
 
 } // namespace
 
-/// The best plan with `pin` for the plan's strategy, mesh and micro-batches. A
-/// plan does not tell its memory limit and constraints: these are not asked
-/// again.
+/// The best plan with `pin` for the plan's strategy, mesh and micro-batches,
+/// without its memory limit and constraints.
 static Expected<Plan> searchAgain(const Plan &plan, const ModelGraph &graph,
                                   const Constraint &pin) {
   PlanRequest request;

@@ -1,7 +1,7 @@
 //===- ExplainCluster.cpp - The same plan on another machine --------------===//
 
 #include "ExplainText.h"
-#include "Units.h"
+#include "PlanText.h"
 #include "autopar/Planning/PlanFacts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -2,7 +2,7 @@
 
 #include "ExplainText.h"
 #include "ChoiceText.h"
-#include "Units.h"
+#include "PlanText.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -10,9 +10,6 @@ namespace autopar {
 
 class AxisOutcomes;
 
-/// Rows of a list before "and N others".
-inline constexpr size_t kShownRows = 12;
-
 /// `data: split 0, tensor: pass 1`; an axis whose primes do different things is
 /// told prime by prime.
 /// `note`: what follows the choice of an axis.

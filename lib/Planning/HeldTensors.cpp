@@ -1,9 +1,9 @@
 //===- HeldTensors.cpp - What takes a device's memory, and when -----------===//
 
 #include "ExplainText.h"
+#include "PlanText.h"
 #include "StageWork.h"
 #include "Strategies.h"
-#include "Units.h"
 #include "autopar/Planning/PlanFacts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -53,6 +53,7 @@ void identify(Plan &plan, const ModelGraph &graph) {
   plan.modelHash = graph.hash;
   plan.structureHash = structureHashOf(graph);
   plan.precision = graph.precision;
+  plan.checksNumerics = graph.checksNumerics;
   DenseMap<const GraphOpFacts *, std::string> rules;
   for (const auto &[planned, op] : zip_equal(plan.ops, graph.ops)) {
     std::string &rule = rules[op.facts.get()];

@@ -1,7 +1,7 @@
 //===- KeptText.cpp - What was kept of an old plan, in words --------------===//
 
 #include "MeshCandidates.h"
-#include "Units.h"
+#include "PlanText.h"
 #include "autopar/Planning/KeepDecisions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,8 +1,8 @@
 //===- PlanText.cpp - The table that a person reads -----------------------===//
 
+#include "PlanText.h"
 #include "AxisOutcomes.h"
 #include "ExplainText.h"
-#include "Units.h"
 #include "autopar/Planning/Plan.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"

@@ -96,7 +96,7 @@ private:
   void weighEdges(const Plan &plan, llvm::ArrayRef<StageWeight> weights,
                   Problem &staged) const;
   void weighEdge(const EdgeKey &key, llvm::ArrayRef<double> weights,
-                 double once, ProblemEdge &edge) const;
+                 ProblemEdge &edge) const;
   void weighValues(const Plan &plan, llvm::ArrayRef<StageWeight> weights,
                    Problem &staged) const;
 

@@ -60,22 +60,14 @@ void ProblemBuilder::weighOps(const Plan &plan, ArrayRef<StageWeight> weights,
       for (auto [place, weight] : zip_equal(prices, sum))
         if (weight > 0)
           seconds[choice] +=
-              weight *
-              (prices.size() == 1
-                   ? kind.seconds[strategy]
-                   : place.opSeconds(graph, op, kind.strategies[strategy]));
+              weight * place.opSeconds(graph, op, kind.strategies[strategy]);
     }
   }
 }
 
-/// The reshards at an edge, `once` where they cost the least.
+/// The reshards at an edge.
 void ProblemBuilder::weighEdge(const EdgeKey &key, ArrayRef<double> weights,
-                               double once, ProblemEdge &edge) const {
-  if (prices.size() == 1) {
-    for (double &seconds : edge.seconds)
-      seconds *= weights.front() / once;
-    return;
-  }
+                               ProblemEdge &edge) const {
   const GraphValue &value = firstValue(key.value);
   llvm::fill(edge.seconds, 0);
   for (auto [place, weight] : zip_equal(prices, weights)) {
@@ -116,8 +108,7 @@ void ProblemBuilder::weighEdges(const Plan &plan, ArrayRef<StageWeight> weights,
   }
   for (const auto &[key, item] : folded.edges)
     if (!sums[item.index].empty())
-      weighEdge(key, sums[item.index], item.count * weightOf(false),
-                staged.edges[item.index]);
+      weighEdge(key, sums[item.index], staged.edges[item.index]);
 }
 
 /// Values that are returned, where they are made, and those that pass a cut,

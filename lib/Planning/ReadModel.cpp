@@ -375,6 +375,7 @@ FailureOr<ModelGraph> ModelReader::read() {
     graph.model = name.str();
   if (auto precision = module->getAttrOfType<StringAttr>(kPrecision))
     graph.precision = precision.str();
+  graph.checksNumerics = module->hasAttr(AutoparDialect::kCheckNumerics);
   graph.table = &targetTable(module);
   func::FuncOp step = function(module, "step");
   if (!step || step.isExternal())

@@ -109,6 +109,9 @@ Error Reader::readHeader(const json::Object &in) {
     plan.request = *request;
   if (std::optional<StringRef> precision = in.getString("precision"))
     plan.precision = precision->str();
+  if (in.get("check_numerics") && !in.getBoolean("check_numerics"))
+    return fail("'check_numerics' must be true or false");
+  plan.checksNumerics = in.getBoolean("check_numerics").value_or(false);
   if (in.get("objective") && !in.getString("objective"))
     return fail("'objective' must be a string");
   if (in.get("objective")) {
@@ -284,6 +287,7 @@ static constexpr StringRef kKeys[] = {"format",
                                       "model_hash",
                                       "structure_hash",
                                       "precision",
+                                      "check_numerics",
                                       "cluster",
                                       "strategy",
                                       "request",

@@ -2,7 +2,7 @@
 
 #include "autopar/Planning/RemarkOnPlan.h"
 #include "CountedRows.h"
-#include "Units.h"
+#include "PlanText.h"
 #include "autopar/Planning/ReadModel.h"
 
 using namespace mlir;

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PlanText.h"
 #include "StageCutter.h"
-#include "Units.h"
 #include "autopar/Planning/PredictMemory.h"
 #include "autopar/Planning/Solver.h"
 #include "llvm/ADT/STLExtras.h"

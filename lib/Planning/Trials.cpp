@@ -1,11 +1,11 @@
 //===- Trials.cpp - Meshes, stages and micro-batches to try ---------------===//
 
 #include "Trials.h"
+#include "PlanText.h"
 #include "SharedWork.h"
 #include "StagePlaces.h"
 #include "Stages.h"
 #include "Strategies.h"
-#include "Units.h"
 #include "autopar/Cost/Roofline.h"
 #include "autopar/Planning/Problem.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,6 +1,7 @@
 //===- VerifyPlan.cpp - No value without a sharding -----------------------===//
 
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Planning/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -47,11 +48,6 @@ LogicalResult PlanChecker::checkSharding(Operation *at, Attribute attribute,
     return at->emitOpError(what) << " has rank " << rank << ", its sharding "
                                  << sharding.getDims().size() << " dimensions";
   return success();
-}
-
-static int64_t stageOf(Operation *op) {
-  auto stage = op->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
-  return stage ? stage.getInt() : 0;
 }
 
 LogicalResult PlanChecker::checkStage(Operation *op) {

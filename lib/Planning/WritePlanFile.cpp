@@ -83,6 +83,8 @@ static json::Object summary(const Plan &plan) {
         utohexstr(plan.structureHash, /*LowerCase=*/true, 16);
   if (plan.precision != Plan().precision)
     object["precision"] = plan.precision;
+  if (plan.checksNumerics)
+    object["check_numerics"] = true;
   if (plan.objective != Objective::Latency)
     object["objective"] = stringifyObjective(plan.objective);
   if (!plan.request.empty())

@@ -26,7 +26,7 @@ unsigned PageTexts::number(StringRef text) {
 }
 
 static json::Array rowsToJSON(ArrayRef<CostRow> rows) {
-  constexpr size_t kShownRows = 12, kShownWays = 4;
+  constexpr size_t kShownWays = 4;
   json::Array list;
   for (const CostRow &row : rows.take_front(kShownRows)) {
     json::Array ways;

@@ -6,11 +6,6 @@ using namespace mlir;
 
 namespace autopar {
 
-int64_t stageOf(func::FuncOp func) {
-  auto stage = func->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
-  return stage ? stage.getInt() : 0;
-}
-
 bool isSetup(func::FuncOp func) {
   for (unsigned result = 0; result < func.getNumResults(); ++result)
     if (isa_and_nonnull<SetupValueAttr>(

@@ -4,13 +4,12 @@
 #define AUTOPAR_LIB_SCHEDULE_PERSISTENTTABLE_H
 
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <map>
 
 namespace autopar {
 
-/// The stage of a function (0 where there is only one).
-int64_t stageOf(mlir::func::FuncOp func);
 /// The function's results are setup values.
 bool isSetup(mlir::func::FuncOp func);
 

@@ -1,6 +1,7 @@
 //===- ReplayMessages.cpp - Every message arrives, nobody waits for ever --===//
 
 #include "Replay.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 #include <map>
 
 using namespace mlir;
@@ -21,11 +22,6 @@ struct StageReplay {
 };
 using Stages = std::map<int64_t, StageReplay>;
 } // namespace
-
-static int64_t stageOf(func::FuncOp func) {
-  auto stage = func->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
-  return stage ? stage.getInt() : 0;
-}
 
 static Type payload(const Message &message) {
   return message.op->getOperand(0).getType();

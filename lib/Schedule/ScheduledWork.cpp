@@ -1,5 +1,4 @@
-//===- ScheduledWork.cpp - The work list of a function of kernels
-//------------===//
+//===- ScheduledWork.cpp - A function of kernels as a work list -----------===//
 
 #include "ScheduledWork.h"
 #include "autopar/Dialect/KernelFacts.h"

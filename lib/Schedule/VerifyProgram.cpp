@@ -8,6 +8,7 @@
 #include "autopar/Cost/TargetNames.h"
 #include "autopar/Cost/TargetTable.h"
 #include "autopar/Dialect/Bytes.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Schedule/Names.h"
@@ -201,10 +202,6 @@ FailureOr<std::vector<Entry>> Program::list(func::FuncOp func, StringRef name) {
 //===----------------------------------------------------------------------===//
 // Functions
 //===----------------------------------------------------------------------===//
-
-static int64_t stageOf(func::FuncOp func) {
-  return std::stoll(func.getName().rsplit('_').second.str());
-}
 
 /// A persistent entry's row holds as much; a reshape shares a row.
 LogicalResult Program::verifyPlace(func::FuncOp func, const Entry &entry) {

@@ -5,6 +5,7 @@
 #include "autopar/Cost/KernelWork.h"
 #include "autopar/Cost/TargetTable.h"
 #include "autopar/Dialect/Bytes.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Planning/WritePlan.h"
 #include "autopar/Schedule/Names.h"
@@ -92,11 +93,6 @@ private:
 };
 
 } // namespace
-
-static int64_t stageOf(func::FuncOp func) {
-  auto stage = func->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
-  return stage ? stage.getInt() : 0;
-}
 
 static std::optional<ReshardKind> collectiveKind(Operation &op) {
   return llvm::TypeSwitch<Operation *, std::optional<ReshardKind>>(&op)

@@ -277,7 +277,8 @@ namespace {
 struct CheckNumerics : impl::CheckNumericsBase<CheckNumerics> {
   void runOnOperation() final {
     auto step = getOperation().lookupSymbol<func::FuncOp>("step");
-    if (!getOperation()->hasAttr(kCheckNumerics) || !step || step.isExternal())
+    if (!getOperation()->hasAttr(AutoparDialect::kCheckNumerics) || !step ||
+        step.isExternal())
       return;
     auto trained = trainedModule(getOperation());
     if (failed(trained))

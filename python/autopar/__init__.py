@@ -5,6 +5,6 @@
     outputs, report = program.run({"x": x})
 """
 
-from ._program import Program, compile, find_tool
+from ._program import AutoparError, Program, compile, find_tool
 
-__all__ = ["Program", "compile", "find_tool"]
+__all__ = ["AutoparError", "Program", "compile", "find_tool"]

@@ -134,6 +134,9 @@ std::string reportJson(const Run &run) {
     report["transfer_seconds"] = perRank(
         run, [&](int rank) { return run.record(rank).transferSeconds; });
   }
+  if (!run.options.trace.empty())
+    report["trace_events_dropped"] =
+        perRank(run, [&](int rank) { return run.record(rank).traceDropped; });
   report["output_bytes"] =
       perRank(run, [&](int rank) { return run.record(rank).outputBytes; });
   report["bytes_sent"] =
@@ -195,6 +198,19 @@ static std::string deviceText(const Run &run) {
   return text;
 }
 
+/// Empty where the trace is whole.
+static std::string cutTraceText(const Run &run) {
+  int64_t kept = 0, dropped = 0;
+  for (int rank = 0; rank < run.worldSize(); ++rank) {
+    kept += run.record(rank).traceEvents;
+    dropped += run.record(rank).traceDropped;
+  }
+  if (dropped == 0)
+    return "";
+  return "trace: only the first " + std::to_string(kept) + " events of " +
+         std::to_string(kept + dropped) + "; give a smaller --repeat\n";
+}
+
 std::string reportSummary(const Run &run) {
   std::vector<double> steps = sortedSteps(run);
   int64_t memory = 0;
@@ -214,7 +230,7 @@ std::string reportSummary(const Run &run) {
                 run.options.repeat == 1 ? "" : "s", deviceText(run).c_str(),
                 median(steps) * 1e3, steps.front() * 1e3, steps.back() * 1e3,
                 timesText(run).c_str(), bytesText(double(memory)).c_str());
-  return text;
+  return text + cutTraceText(run);
 }
 
 static std::string quoted(const std::string &text) {

@@ -96,7 +96,7 @@ def guarded(bench, name, work):
     """A failure is a line of the report, and the others go on."""
     try:
         work()
-    except (autopar._program.AutoparError, OSError, ValueError, subprocess.SubprocessError) as error:
+    except (autopar.AutoparError, OSError, ValueError, subprocess.SubprocessError) as error:
         bench.row(False, f"{name}: {str(error).strip()[-400:]}")
 
 

@@ -28,7 +28,7 @@ struct CalibrateOptions {
 
 CommandLine commandLine(CalibrateOptions &options) {
   CommandLine line;
-  line.usage = "autopar calibrate [-o FILE]";
+  line.usage = "autopar calibrate [--target KIND] [-o FILE]";
   line.about =
       "Measures this host into a file that --cluster takes: GEMMs by "
       "type, memory\nbandwidth and the cost of a launch, of its cores and of "

@@ -54,6 +54,7 @@ def Autopar_Dialect : Dialect {
     static constexpr llvm::StringLiteral kOrigin = "autopar.origin";
     static constexpr llvm::StringLiteral kKept = "autopar.kept";
     static constexpr llvm::StringLiteral kStages = "autopar.stages";
+    static constexpr llvm::StringLiteral kCheckNumerics = "autopar.check_numerics";
     void registerAttributes();
   }];
 }

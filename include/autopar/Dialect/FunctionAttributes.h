@@ -15,6 +15,10 @@ void setArgAttrs(mlir::func::FuncOp function, llvm::StringRef name,
 void setResultAttrs(mlir::func::FuncOp function, llvm::StringRef name,
                     llvm::ArrayRef<mlir::Attribute> attributes);
 
+/// The pipeline stage that a function, or an op of @step, is in; 0 where there
+/// is none.
+int64_t stageOf(mlir::Operation *op);
+
 } // namespace autopar
 
 #endif // AUTOPAR_DIALECT_FUNCTIONATTRIBUTES_H

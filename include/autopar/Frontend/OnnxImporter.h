@@ -74,11 +74,6 @@ mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const OnnxModel &model,
                                              const ImportOptions &options,
                                              mlir::MLIRContext *context);
 
-/// Reads the file, then imports it.
-mlir::OwningOpRef<mlir::ModuleOp> importOnnx(llvm::StringRef path,
-                                             const ImportOptions &options,
-                                             mlir::MLIRContext *context);
-
 /// One line per row of the table of ops: name, since-version, inputs,
 /// attributes. For tests that compare it with the standard.
 void printOnnxOps(llvm::raw_ostream &os);

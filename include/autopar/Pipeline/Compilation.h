@@ -80,7 +80,7 @@ private:
   void describeRequest();
   mlir::LogicalResult followPlan();
   mlir::FailureOr<std::string> precisionOfPlan(llvm::StringRef path,
-                                               llvm::Expected<Plan> plan);
+                                               const Plan &plan);
   mlir::LogicalResult readRecipe();
   std::string describeTraining();
   static llvm::Error checkRanks(const Cluster &cluster, Phase last);

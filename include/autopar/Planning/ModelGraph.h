@@ -91,6 +91,7 @@ struct ModelGraph {
   std::string model;
   uint64_t hash = 0;              // of everything but names
   std::string precision = "fp32"; // that it was brought to
+  bool checksNumerics = false;    // at ops of its own
   std::vector<GraphOp> ops;       // setup's, then step's, in program order
   std::vector<GraphValue> values;
   /// Values in the order of arguments and of returned operands.

@@ -92,6 +92,7 @@ struct Plan {
   uint64_t structureHash = 0; // of the graph without sizes; 0: a file of format
                               // 1, which has none
   std::string precision = "fp32"; // that the model was brought to
+  bool checksNumerics = false;    // the model has ops that do
   Cluster cluster;
   std::string strategy = "auto"; // as it was asked for
   llvm::json::Object request;    // what else was asked, for who compares it

@@ -24,6 +24,9 @@ struct OtherWay {
   double seconds;
 };
 
+/// Rows of a list before "and N others".
+inline constexpr size_t kShownRows = 12;
+
 /// Rows that are alike in all but names, as repeated layers have them, are one.
 struct CostRow {
   std::string text;   // of the first

@@ -11,9 +11,9 @@ namespace autopar {
 inline constexpr llvm::StringLiteral kRequest = "autopar.request";
 
 /// `autopar.request`, which a module has from import until it is planned:
-/// {cluster, strategy, mesh, micro_batches, memory_limit, constraints,
-/// bindings}, each as the command line or its file has it; what was not asked
-/// for is absent.
+/// {cluster, strategy, mesh, micro_batches, memory_limit, objective,
+/// fewest_devices, constraints, bindings}, each as the command line or its file
+/// has it; what was not asked for is absent.
 mlir::DictionaryAttr toAttribute(const PlanRequest &request,
                                  mlir::MLIRContext *context);
 /// What a plan notes of its request: all but cluster and strategy, which it

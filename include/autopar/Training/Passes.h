@@ -16,7 +16,6 @@ namespace autopar {
 
 /// On the module, as a unit: a step ends the run where a value of it is not
 /// finite.
-inline constexpr llvm::StringLiteral kCheckNumerics = "autopar.check_numerics";
 
 /// Gives the dialect's ops their derivatives wherever it is loaded.
 void registerDerivatives(mlir::DialectRegistry &registry);

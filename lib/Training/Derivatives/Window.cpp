@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Derivatives.h"
-#include "autopar/Dialect/Phases.h"
+#include "autopar/Dialect/StridePhases.h"
 #include "autopar/Dialect/TransposedWindows.h"
 #include <limits>
 

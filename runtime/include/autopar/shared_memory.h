@@ -15,8 +15,9 @@ namespace autopar::shared_memory {
 
 /// What one member writes begins on a line of the cache.
 constexpr int64_t kLine = 64;
-/// The most that one round of a collective moves at a time.
-constexpr int64_t kMostStaging = 1 << 20;
+/// The most that one round of a collective moves at a time: both buffers of a
+/// member stay in a core's cache, of 512 KiB and more.
+constexpr int64_t kMostStaging = 256 << 10;
 /// Before the slots of a ring: what was produced and what was consumed.
 constexpr int64_t kRingHeader = 2 * kLine;
 /// Messages that a channel of a compiled program holds.

@@ -1,6 +1,6 @@
-//===- Phases.cpp - Points that are as many strides apart -----------------===//
+//===- StridePhases.cpp - Points that are as many strides apart -----------===//
 
-#include "autopar/Dialect/Phases.h"
+#include "autopar/Dialect/StridePhases.h"
 #include "autopar/Dialect/Shapes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -10,8 +10,9 @@ using namespace mlir;
 
 namespace autopar {
 
-std::optional<Phase> Phase::of(int64_t first, int64_t window, int64_t stride,
-                               int64_t dilation, int64_t padLow, int64_t size) {
+std::optional<StridePhase> StridePhase::of(int64_t first, int64_t window,
+                                           int64_t stride, int64_t dilation,
+                                           int64_t padLow, int64_t size) {
   int64_t step = stride / std::gcd(stride, dilation);
   if (first >= step)
     return std::nullopt;
@@ -21,11 +22,11 @@ std::optional<Phase> Phase::of(int64_t first, int64_t window, int64_t stride,
   int64_t start = offset * stride - shift;
   if (start >= size)
     return std::nullopt;
-  return Phase{{first, step, (window - first + step - 1) / step},
-               start,
-               (size - start + stride - 1) / stride,
-               offset,
-               step * dilation / stride};
+  return StridePhase{{first, step, (window - first + step - 1) / step},
+                     start,
+                     (size - start + stride - 1) / stride,
+                     offset,
+                     step * dilation / stride};
 }
 
 /// Element k of value i becomes element k * values.size() + i of `dim`.

@@ -1,7 +1,7 @@
-//===- Phases.h - Points that are as many strides apart ---------*- C++ -*-===//
+//===- StridePhases.h - Points that are as many strides apart ---*- C++ -*-===//
 
-#ifndef AUTOPAR_DIALECT_PHASES_H
-#define AUTOPAR_DIALECT_PHASES_H
+#ifndef AUTOPAR_DIALECT_STRIDEPHASES_H
+#define AUTOPAR_DIALECT_STRIDEPHASES_H
 
 #include "autopar/Dialect/TensorBuilder.h"
 #include <map>
@@ -15,16 +15,16 @@ struct Positions {
 
 /// Points start, start + stride, ... of a dimension that windows read with the
 /// same positions.
-struct Phase {
+struct StridePhase {
   Positions positions;
   int64_t start, count; // of the points
   int64_t offset;       // the window that reads `start` with the first position
   int64_t dilation;     // windows from one position to the next
 
   /// Those that the window reads with position `first` and none before it.
-  static std::optional<Phase> of(int64_t first, int64_t window, int64_t stride,
-                                 int64_t dilation, int64_t padLow,
-                                 int64_t size);
+  static std::optional<StridePhase> of(int64_t first, int64_t window,
+                                       int64_t stride, int64_t dilation,
+                                       int64_t padLow, int64_t size);
 };
 
 /// A tensor that is put together from its phases: one has every strides-th
@@ -54,4 +54,4 @@ private:
 
 } // namespace autopar
 
-#endif // AUTOPAR_DIALECT_PHASES_H
+#endif // AUTOPAR_DIALECT_STRIDEPHASES_H

@@ -1,7 +1,7 @@
-//===- Units.h - Numbers for people -----------------------------*- C++ -*-===//
+//===- PlanText.h - Parts of a plan as text ---------------------*- C++ -*-===//
 
-#ifndef AUTOPAR_LIB_PLANNING_UNITS_H
-#define AUTOPAR_LIB_PLANNING_UNITS_H
+#ifndef AUTOPAR_LIB_PLANNING_PLANTEXT_H
+#define AUTOPAR_LIB_PLANNING_PLANTEXT_H
 
 #include "autopar/Interfaces/Sharding.h"
 #include "autopar/Planning/Plan.h"
@@ -16,4 +16,4 @@ std::string meshText(const Mesh &mesh); // data=2, tensor=2
 
 } // namespace autopar
 
-#endif // AUTOPAR_LIB_PLANNING_UNITS_H
+#endif // AUTOPAR_LIB_PLANNING_PLANTEXT_H
