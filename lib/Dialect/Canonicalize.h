@@ -25,7 +25,9 @@ struct Flattening {
   llvm::SmallVector<llvm::SmallVector<int64_t, 2>>
       groups; // by result dimension
 
-  llvm::ArrayRef<int64_t> shape() { return shapeOf(reshape.getInput()); }
+  llvm::SmallVector<int64_t> from; // of the input, its dimensions split
+
+  llvm::ArrayRef<int64_t> shape() { return from; }
 
   /// The one dimension of the group that is larger than 1 (the first if there
   /// is none); nullopt if there are several.
@@ -56,6 +58,9 @@ struct Flattening {
 
 /// The flattening that makes `value`, if one does.
 std::optional<Flattening> flatteningOf(mlir::Value value);
+/// The same of a reshape that splits dimensions first, as [t, b*h, d] to
+/// [t*b, h*d].
+std::optional<Flattening> regroupingOf(mlir::Value value);
 
 /// `value` reshaped, or itself.
 mlir::Value reshapeTo(mlir::OpBuilder &builder, mlir::Location loc,

@@ -14,7 +14,7 @@ std::optional<Flattening> flatteningOf(Value value) {
   if (to.empty() || to.size() >= from.size() ||
       reshape.getType().getNumElements() == 0)
     return std::nullopt;
-  Flattening flattening{reshape, {}};
+  Flattening flattening{reshape, {}, llvm::to_vector(from)};
   size_t dim = 0;
   for (int64_t size : to) {
     SmallVector<int64_t, 2> &group = flattening.groups.emplace_back();
@@ -31,6 +31,34 @@ std::optional<Flattening> flatteningOf(Value value) {
   for (; dim < from.size(); ++dim) // all of size 1
     flattening.groups.back().push_back(dim);
   return flattening;
+}
+
+std::optional<Flattening> regroupingOf(Value value) {
+  if (auto flattening = flatteningOf(value))
+    return flattening;
+  auto reshape = value.getDefiningOp<ReshapeOp>();
+  if (!reshape || reshape.getType().getNumElements() == 0)
+    return std::nullopt;
+  Flattening regrouping{reshape, {}, {}};
+  bool merges = false;
+  int64_t left = 1; // of the input's dimension
+  auto next = shapeOf(reshape.getInput()).begin();
+  for (int64_t size : shapeOf(value)) {
+    SmallVector<int64_t, 2> &group = regrouping.groups.emplace_back();
+    do {
+      while (left == 1 && size > 1)
+        left = *next++;
+      int64_t part = std::min(left, size);
+      if (left % part != 0 || size % part != 0)
+        return std::nullopt;
+      left /= part;
+      size /= part;
+      group.push_back(regrouping.from.size());
+      regrouping.from.push_back(part);
+    } while (size > 1);
+    merges |= group.size() > 1;
+  }
+  return merges ? std::optional(std::move(regrouping)) : std::nullopt;
 }
 
 Value reshapeTo(OpBuilder &builder, Location loc, Value value,

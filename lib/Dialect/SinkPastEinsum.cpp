@@ -69,8 +69,8 @@ static Value unflatten(OpBuilder &builder, Value operand,
 
 /// einsum "mk,kn->mn" (reshape(x : b*s, k), w) -> reshape(einsum "msk,kn->msn")
 static LogicalResult sinkPastEinsum(EinsumOp op, PatternRewriter &rewriter) {
-  std::optional<Flattening> lhs = flatteningOf(op.getLhs());
-  std::optional<Flattening> rhs = flatteningOf(op.getRhs());
+  std::optional<Flattening> lhs = regroupingOf(op.getLhs());
+  std::optional<Flattening> rhs = regroupingOf(op.getRhs());
   if (!lhs && !rhs)
     return failure();
   StringRef left = op.getLhsLetters(), right = op.getRhsLetters();

@@ -116,18 +116,6 @@ Value scatterWhole(OnnxNode &node, Value data, Value indices, Value updates,
   return node.select(notNegative(node, from), found, data);
 }
 
-/// `part` in place of the first elements of `data`, dimension by dimension.
-Value overlay(OnnxNode &node, Value data, Value part) {
-  for (int64_t d = OnnxNode::rankOf(data); d-- > 0;) {
-    SmallVector<int64_t> rest(OnnxNode::shapeOf(part)), starts(rest.size(), 0);
-    starts[d] = rest[d];
-    rest[d] = OnnxNode::shapeOf(data)[d] - rest[d];
-    if (rest[d] > 0)
-      part = node.concat({part, node.slice(data, starts, rest)}, d);
-  }
-  return part;
-}
-
 LogicalResult scatterElements(OnnxNode &node) {
   FailureOr<int64_t> axis =
       node.normalizeAxis(node.getInt("axis", 0), node.rank(0));
@@ -149,7 +137,10 @@ LogicalResult scatterElements(OnnxNode &node) {
   Value block = node.slice(node.input(0), starts, shape);
   Value result = scatterWhole(node, block, node.input(1), node.input(2), *axis,
                               combination);
-  return node.finish(overlay(node, node.input(0), result));
+  SmallVector<Positions> first;
+  for (int64_t size : shape)
+    first.push_back({0, 1, size});
+  return node.finish(writeBlock(node, node.input(0), result, first));
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,6 +184,50 @@ LogicalResult checkScatterNd(OnnxNode &node) {
   return success();
 }
 
+/// The block of the data that indices known while compiling mean, as exporters
+/// write x[:, 1:] = y: a product of positions of each dimension.
+std::optional<SmallVector<Positions>> blockOfIndices(OnnxNode &node) {
+  ArrayRef<int64_t> grid = node.shape(1).drop_back();
+  int64_t depth = node.shape(1).back();
+  if (int64_t(grid.size()) != depth)
+    return std::nullopt;
+  std::optional<SmallVector<double>> numbers = node.knownNumbers(1);
+  if (!numbers)
+    return std::nullopt;
+  auto indexAt = [&](int64_t row, int64_t k) {
+    auto index = int64_t((*numbers)[row * depth + k]);
+    return index < 0 ? index + node.shape(0)[k] : index;
+  };
+  int64_t rows = int64_t(numbers->size()) / depth, stride = rows;
+  SmallVector<Positions> block;
+  SmallVector<int64_t> strides; // of rows, from one position to the next
+  for (auto [k, count] : llvm::enumerate(grid)) {
+    stride /= count;
+    int64_t start = indexAt(0, k);
+    int64_t step = count > 1 ? indexAt(stride, k) - start : 1;
+    if (start < 0 || step < 1 || start + (count - 1) * step >= node.shape(0)[k])
+      return std::nullopt;
+    block.push_back({start, step, count});
+    strides.push_back(stride);
+  }
+  for (int64_t row = 0; row < rows; ++row)
+    for (auto [k, at] : llvm::enumerate(block))
+      if (indexAt(row, k) != at.first + row / strides[k] % at.count * at.step)
+        return std::nullopt;
+  return block;
+}
+
+/// The updates in their block, or combined with it.
+Value writeNd(OnnxNode &node, Combination combination,
+              ArrayRef<Positions> block) {
+  Value data = node.input(0), part = node.input(2);
+  if (combination)
+    part = node.binary(binaryOf(*combination),
+                       readBlock(node, data, OnnxNode::shapeOf(part), block),
+                       part);
+  return writeBlock(node, data, part, block);
+}
+
 LogicalResult scatterNd(OnnxNode &node) {
   Combination combination;
   if (failed(readCombination(node, combination)) ||
@@ -200,6 +235,9 @@ LogicalResult scatterNd(OnnxNode &node) {
     return failure();
   if (node.type(2).getNumElements() == 0)
     return node.finish(node.input(0));
+  bool isPlain = !combination || !node.type(0).getElementType().isInteger(1);
+  if (auto block = isPlain ? blockOfIndices(node) : std::nullopt)
+    return node.finish(writeNd(node, combination, *block));
   ArrayRef<int64_t> shape = node.shape(0);
   int64_t depth = node.shape(1).back(), places = 1;
   for (int64_t size : shape.take_front(depth))

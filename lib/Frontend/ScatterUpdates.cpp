@@ -157,4 +157,66 @@ Value replaceElements(OnnxNode &node, Value data, Value indices, Value updates,
   return node.select(notNegative(node, from), found, data);
 }
 
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+Value readBlock(OnnxNode &node, Value data, ArrayRef<int64_t> shape,
+                ArrayRef<Positions> block) {
+  SmallVector<int64_t> starts(shape.size(), 0), steps(shape.size(), 1);
+  for (auto [dim, at] : llvm::enumerate(block)) {
+    starts[dim] = at.first;
+    steps[dim] = at.step;
+  }
+  return node.slice(data, starts, shape, steps);
+}
+
+/// What `data` have around the positions of dimension `dim` that are in a row,
+/// and `part` between.
+static Value putBetween(OnnxNode &node, Value data, Value part, int64_t dim,
+                        ArrayRef<Positions> block) {
+  if (block[dim].count == OnnxNode::shapeOf(data)[dim])
+    return part;
+  SmallVector<Positions> beside(block);
+  SmallVector<int64_t> shape(OnnxNode::shapeOf(part));
+  SmallVector<Value> pieces;
+  auto add = [&](int64_t start, int64_t end) {
+    beside[dim] = {start, 1, end - start};
+    shape[dim] = end - start;
+    if (end > start)
+      pieces.push_back(readBlock(node, data, shape, beside));
+  };
+  add(0, block[dim].first);
+  pieces.push_back(part);
+  add(block[dim].first + block[dim].count, OnnxNode::shapeOf(data)[dim]);
+  return node.concat(pieces, dim);
+}
+
+/// The same of positions with others between them.
+static Value putApart(OnnxNode &node, Value data, Value part, int64_t dim,
+                      ArrayRef<Positions> block) {
+  SmallVector<Positions> whole(block);
+  SmallVector<int64_t> shape(OnnxNode::shapeOf(part));
+  shape[dim] = OnnxNode::shapeOf(data)[dim];
+  whole[dim] = {0, 1, shape[dim]};
+  SmallVector<int64_t> from(shape[dim], -1);
+  for (int64_t i = 0; i < block[dim].count; ++i)
+    from[block[dim].first + i * block[dim].step] = i;
+  return replaceRows(node, readBlock(node, data, shape, whole),
+                     node.scalarInts(from, {shape[dim]}), part, dim);
+}
+
+Value writeBlock(OnnxNode &node, Value data, Value part,
+                 ArrayRef<Positions> block) {
+  // What is inside of the dimension and of those before it, each time.
+  SmallVector<Positions> inside(block);
+  for (int64_t dim = int64_t(block.size()); dim-- > 0;) {
+    part = block[dim].step == 1 || block[dim].count == 1
+               ? putBetween(node, data, part, dim, inside)
+               : putApart(node, data, part, dim, inside);
+    inside.pop_back();
+  }
+  return part;
+}
+
 } // namespace autopar

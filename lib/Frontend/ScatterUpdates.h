@@ -4,6 +4,7 @@
 #define AUTOPAR_LIB_FRONTEND_SCATTERUPDATES_H
 
 #include "OnnxNode.h"
+#include "autopar/Dialect/StridePhases.h"
 
 namespace autopar {
 
@@ -36,6 +37,13 @@ Value combineElements(OnnxNode &node, ReduceKind kind, Value data,
 /// any.
 Value replaceElements(OnnxNode &node, Value data, Value indices, Value updates,
                       int64_t axis);
+
+/// What data have at a block's positions of their first dimensions.
+Value readBlock(OnnxNode &node, Value data, llvm::ArrayRef<int64_t> shape,
+                llvm::ArrayRef<Positions> block);
+/// `part` in their place.
+Value writeBlock(OnnxNode &node, Value data, Value part,
+                 llvm::ArrayRef<Positions> block);
 
 } // namespace autopar
 

@@ -30,6 +30,28 @@ func.func @merged_heads(%x: tensor<2x3x4x5xf32>, %w: tensor<20x7xf32>) -> tensor
   return %2 : tensor<2x3x7xf32>
 }
 
+// The same where heads were merged with the batch, as PyTorch's MultiheadAttention does that returns its weights.
+// CHECK-LABEL: func @heads_beside_the_batch
+// CHECK: %[[R:.*]] = autopar.reshape %{{.*}} : tensor<3x8x5xf32> -> tensor<3x2x20xf32>
+// CHECK-NEXT: %[[E:.*]] = autopar.einsum "mak,kn->man" %[[R]], %{{.*}} -> tensor<3x2x7xf32>
+// CHECK-NEXT: return %[[E]]
+func.func @heads_beside_the_batch(%x: tensor<3x8x5xf32>, %w: tensor<20x7xf32>) -> tensor<3x2x7xf32> {
+  %0 = autopar.reshape %x : tensor<3x8x5xf32> -> tensor<6x20xf32>
+  %1 = autopar.einsum "mk,kn->mn" %0, %w : (tensor<6x20xf32>, tensor<20x7xf32>) -> tensor<6x7xf32>
+  %2 = autopar.reshape %1 : tensor<6x7xf32> -> tensor<3x2x7xf32>
+  return %2 : tensor<3x2x7xf32>
+}
+
+// No dimensions are common to both shapes.
+// CHECK-LABEL: func @nothing_in_common
+// CHECK: autopar.reshape %{{.*}} : tensor<6x4xf32> -> tensor<8x3xf32>
+// CHECK-NEXT: autopar.einsum "mk,kn->mn"
+func.func @nothing_in_common(%x: tensor<6x4xf32>, %w: tensor<3x7xf32>) -> tensor<8x7xf32> {
+  %0 = autopar.reshape %x : tensor<6x4xf32> -> tensor<8x3xf32>
+  %1 = autopar.einsum "mk,kn->mn" %0, %w : (tensor<8x3xf32>, tensor<3x7xf32>) -> tensor<8x7xf32>
+  return %1 : tensor<8x7xf32>
+}
+
 // Both operands flatten the batch letter alike: batch and head stay apart.
 // CHECK-LABEL: func @attention_scores
 // CHECK: autopar.einsum "bamk,bank->bamn" %{{.*}}, %{{.*}} -> tensor<2x4x3x3xf32>

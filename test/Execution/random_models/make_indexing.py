@@ -98,6 +98,12 @@ def scatter_nd(g, op):
     attributes = reductions(g, op)
     places = int(np.prod(shape[:depth]))
     rows = g.rng.randint(1, min(places, 6))
+    if g.chance(0.4):  # a block, as exporters write x[:, 1::2] = y
+        ranges = [np.arange(size)[g.rng.randrange(size)::g.rng.choice([1, 1, 2])] for size in shape[:depth]]
+        at = np.stack(np.meshgrid(*ranges, indexing="ij"), -1)
+        updates = g.leaf(list(at.shape[:-1]) + list(shape[depth:]), g.of(x).dtype)
+        g.node(op, [x, g.leaf(at.shape, I64, array=at.astype(np.int64), kind=g.rng.choice(["weight", "constant"]), data=False), updates], **attributes)
+        return
     if attributes.get("reduction") in (None, "none"):
         flat = g.random.choice(places, rows, replace=False)
     else:
