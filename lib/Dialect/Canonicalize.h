@@ -25,7 +25,9 @@ struct Flattening {
   llvm::SmallVector<llvm::SmallVector<int64_t, 2>>
       groups; // by result dimension
 
-  llvm::SmallVector<int64_t> from; // of the input, its dimensions split
+  /// The input's shape; of a regrouping, with its dimensions split, and that is
+  /// what groups count.
+  llvm::SmallVector<int64_t> from;
 
   llvm::ArrayRef<int64_t> shape() { return from; }
 

@@ -2,9 +2,11 @@
 //
 // Updates are brought to their rows by autopar.scatter: themselves where they
 // are added or the greatest or least counts, their numbers where the last one
-// replaces what was there. A few updates, and products, are turned round: each
-// element of the result compares its own position with all indices along one
-// dimension, which needs no pass of its own. An index outside hits nothing.
+// replaces what was there. Where indices known while compiling are a block of
+// the data, it is sliced and put together. A few updates, and products, are
+// turned round: each element of the result compares its own position with all
+// indices along one dimension, which needs no pass of its own. An index outside
+// hits nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -194,9 +196,11 @@ std::optional<SmallVector<Positions>> blockOfIndices(OnnxNode &node) {
   std::optional<SmallVector<double>> numbers = node.knownNumbers(1);
   if (!numbers)
     return std::nullopt;
-  auto indexAt = [&](int64_t row, int64_t k) {
-    auto index = int64_t((*numbers)[row * depth + k]);
-    return index < 0 ? index + node.shape(0)[k] : index;
+  auto indexAt = [&](int64_t row, int64_t k) -> int64_t { // -1: outside
+    double index = (*numbers)[row * depth + k], size = node.shape(0)[k];
+    if (index < -size || index >= size)
+      return -1;
+    return int64_t(index < 0 ? index + size : index);
   };
   int64_t rows = int64_t(numbers->size()) / depth, stride = rows;
   SmallVector<Positions> block;

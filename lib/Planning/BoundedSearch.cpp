@@ -102,7 +102,7 @@ bool BoundedSearch::prove(const DualBound &dual, bool &changed) {
 /// By how much of it what may be found is less than what is known, and of
 /// interest.
 double BoundedSearch::openShare() const {
-  return std::min(best.cost, cutoff) / lowerBound - 1;
+  return (std::min(best.cost, cutoff) - lowerBound) / (lowerBound + elsewhere);
 }
 
 /// Per node the choices that some of the solutions have.
@@ -157,12 +157,12 @@ void BoundedSearch::searchWidely(const DualBound &dual) {
 }
 
 EliminationResult BoundedSearch::run() {
-  constexpr unsigned kRounds = 3, kPasses = 200;
-  constexpr double kWorth = 0.02; // more work
-  double improved = kIllegal;     // what trees made of the best
-  bool isProved = false, changed = true;
+  constexpr unsigned kPasses = 200;
+  unsigned rounds = 3;
+  double improved = kIllegal; // what trees made of the best
+  bool isProved = false, changed = true, mayWiden = effort == Effort::Thorough;
   NeighbourhoodSearch nearby(graph, domains, smallTable());
-  for (unsigned round = 0; round < kRounds && changed && !isProved; ++round) {
+  while (rounds-- > 0 && changed && !isProved) {
     DualBound dual(graph, domains, cap(), messages);
     dual.improve(kPasses, std::min(best.cost, cutoff));
     lowerBound = std::max(lowerBound, dual.lowerBound());
@@ -180,12 +180,15 @@ EliminationResult BoundedSearch::run() {
     }
     improved = best.cost;
     isProved = prove(dual, changed);
-  }
-  if (effort == Effort::Thorough && !isProved && best.cost < kIllegal &&
-      openShare() > kWorth) {
-    DualBound dual(graph, domains, cap(), messages);
-    searchWidely(dual);
-    isProved = prove(dual, changed);
+    bool isLast = rounds == 0 || !changed;
+    if (isProved || !isLast || !mayWiden || openShare() <= kWorthThorough)
+      continue;
+    // What it finds may rule out enough for another round.
+    mayWiden = false;
+    rounds = 1;
+    DualBound left(graph, domains, cap(), messages);
+    searchWidely(left);
+    isProved = prove(left, changed);
   }
   if (!isProved)
     best.lowerBound = std::min(lowerBound, best.cost);

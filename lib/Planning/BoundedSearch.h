@@ -17,11 +17,14 @@ inline constexpr size_t kHugeTable = size_t(1) << 30;
 /// choices until elimination is affordable.
 class BoundedSearch {
 public:
-  /// `messages`: where bounds start; gets where they ended.
+  /// `elsewhere`: what all solutions cost beside the graph. `messages`: where
+  /// bounds start; gets where they ended.
   BoundedSearch(const CostGraph &graph, Domains domains, size_t cellLimit,
-                double cutoff, Effort effort, MessageTable &messages)
+                double cutoff, double elsewhere, Effort effort,
+                MessageTable &messages)
       : graph(graph), domains(std::move(domains)), cellLimit(cellLimit),
-        cutoff(cutoff), effort(effort), messages(messages) {
+        cutoff(cutoff), elsewhere(elsewhere), effort(effort),
+        messages(messages) {
     best.cost = kIllegal;
   }
   /// Its lower bound equals its cost where it is proved to be best.
@@ -42,7 +45,7 @@ private:
   const CostGraph &graph;
   Domains domains;
   size_t cellLimit;
-  double cutoff;
+  double cutoff, elsewhere;
   Effort effort;
   MessageTable &messages;
   EliminationResult best;

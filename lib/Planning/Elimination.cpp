@@ -62,8 +62,8 @@ static MessageTable messagesOfWhole(const MessageTable &part,
 
 /// What chains of nodes have left: exactly if that is cheap, else by bounds.
 static EliminationResult solveRest(const CostGraph &graph, size_t cellLimit,
-                                   double cutoff, MessageTable &messages,
-                                   Effort effort) {
+                                   double cutoff, double elsewhere,
+                                   MessageTable &messages, Effort effort) {
   Domains domains = allChoices(graph);
   if (anyEmpty(domains))
     return illegal();
@@ -71,8 +71,8 @@ static EliminationResult solveRest(const CostGraph &graph, size_t cellLimit,
   BucketElimination whole(graph, domains);
   double limit = std::min(cellLimit, kSmallTable);
   if (whole.largestTable(limit) > limit)
-    return BoundedSearch(graph, std::move(domains), cellLimit, cutoff, effort,
-                         messages)
+    return BoundedSearch(graph, std::move(domains), cellLimit, cutoff,
+                         elsewhere, effort, messages)
         .run();
   whole.eliminateAll();
   if (whole.constant == kIllegal)
@@ -99,7 +99,8 @@ EliminationResult eliminate(const CostGraph &graph, size_t cellLimit,
   if (messages)
     ofRest = messagesOfPart(*messages, rest, nodes, domains);
   EliminationResult result =
-      solveRest(rest, cellLimit, cutoff - chains.constant, ofRest, effort);
+      solveRest(rest, cellLimit, cutoff - chains.constant, chains.constant,
+                ofRest, effort);
   if (messages)
     *messages = messagesOfWhole(ofRest, graph, nodes, domains);
   result.work += chains.work;

@@ -160,19 +160,20 @@ const EliminationResult &MemorySearch::relax(double cutoff) {
 }
 
 /// Exactly, or where that is too large thoroughly, unless roughly is enough:
-/// where memory is short, or nothing of interest is there.
+/// where memory is short, or little of interest is there.
 void MemorySearch::relaxFully() {
   relax(cutoff);
-  bool exact = relaxed->cost <= relaxed->lowerBound;
+  double open = relaxed->cost - relaxed->lowerBound;
   bool cutOff = leastShare() * relaxed->lowerBound >= cutoff;
   bool tooLarge = relaxed->largestTable > double(options.cellLimit);
+  bool isNear = open <= (tooLarge ? kWorthThorough * relaxed->lowerBound : 0);
   bool tooFull = relaxed->cost < kIllegal && problem.memoryLimit &&
                  problem.peakBytes(relaxed->choice) > problem.memoryLimit;
-  if (exact || cutOff || tooFull)
+  if (isNear || cutOff || tooFull)
     return;
   EliminationResult rough = std::move(*relaxed);
-  relaxed = minimise(tooLarge ? options.roughCellLimit : options.cellLimit,
-                     /*fixed=*/{}, Effort::Thorough);
+  relaxed = minimise(options.cellLimit, /*fixed=*/{}, Effort::Thorough);
+  relaxed->lowerBound = std::max(relaxed->lowerBound, rough.lowerBound);
   if (rough.cost < relaxed->cost) {
     relaxed->cost = rough.cost;
     relaxed->choice = std::move(rough.choice);
@@ -223,7 +224,7 @@ Expected<Solution> MemorySearch::run(double cutoffSeconds) {
       ((leastShare() == 1 && isOutcome) || !isOpen() || !isWorthProof()))
     return withBound(*best);
   if (!fits(relaxed->choice)) {
-    workLimit = options.multiplierWork;
+    workLimit = work + options.multiplierWork;
     std::vector<unsigned> choice = relaxed->choice;
     isExact() ? findMultipliers(choice) : leadByRows(choice);
   }

@@ -33,8 +33,9 @@ public:
   std::optional<CostedChoice> bestOver(const Domains &over);
   /// Nodes that make trees: cheap, however many they are.
   void improveTrees(CostedChoice &known);
-  /// Nodes around each in turn, as many as are affordable: cycles of which no
-  /// part alone is better otherwise. Ends where `lowerBound` is met.
+  /// Nodes around some that are spread over the graph, as many as are
+  /// affordable each time: cycles of which no part alone is better otherwise.
+  /// Ends where `lowerBound` is met.
   void improveRegions(CostedChoice &known, double lowerBound);
 
   /// Table cells computed.

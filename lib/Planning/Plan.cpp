@@ -63,7 +63,8 @@ static Error wrongModel(const Plan &plan, const ModelGraph &graph) {
       "the plan was made for another model (" + plan.model + ", hash " +
       utohexstr(plan.modelHash, true, 16) + "; this is " + graph.model +
       ", hash " + utohexstr(graph.hash, true, 16) +
-      "): make it anew, or give --train, --precision and --bind as then");
+      "): make it anew, or give --train, --precision, --bind and "
+      "--check-numerics as then");
 }
 
 Error alignWith(Plan &plan, const ModelGraph &graph) {

@@ -3,6 +3,7 @@
 #include "CopyKernel.h"
 #include "Layouts.h"
 #include "autopar/Cost/TargetTable.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/GemmLayouts.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/LibraryCall.h"
@@ -375,10 +376,6 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
     for (auto func : getOperation().getOps<func::FuncOp>())
       if (!func.isExternal())
         functions.push_back(func);
-    auto stageOf = [](func::FuncOp func) {
-      auto stage = func->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
-      return stage ? stage.getInt() : 0;
-    };
     // Values flow to later stages only.
     llvm::stable_sort(functions, [&](func::FuncOp a, func::FuncOp b) {
       return stageOf(a) < stageOf(b);

@@ -1,6 +1,7 @@
 //===- PersistentBuffers.cpp - What persistent buffers hold ---------------===//
 
 #include "autopar/Schedule/PersistentBuffers.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Schedule/Names.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -14,10 +15,9 @@ static Attribute sourceOf(BufferOp buffer) {
   if (buffer.getSpace() != BufferSpace::Persistent)
     return {};
   auto function = buffer->getParentOfType<func::FuncOp>();
-  auto stage = function->getAttrOfType<IntegerAttr>(AutoparDialect::kStage);
   auto table = function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
       schedule::kPersistent);
-  size_t number = stage ? stage.getInt() : 0, index = buffer.getPosition();
+  size_t number = stageOf(function), index = buffer.getPosition();
   if (!table || number >= table.size())
     return {};
   auto rows = dyn_cast<ArrayAttr>(table[number]);

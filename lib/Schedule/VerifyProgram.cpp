@@ -96,13 +96,9 @@ LogicalResult Program::findFunctions() {
       return module.emitError()
              << "has no function @step_" << stage << " of its " << count
              << (count == 1 ? " stage" : " stages");
-    for (func::FuncOp func : {setups.back(), steps.back()}) {
-      auto says = func
-                      ? func->getAttrOfType<IntegerAttr>(AutoparDialect::kStage)
-                      : IntegerAttr();
-      if (func && says && says.getInt() != stage)
-        return func.emitError() << "says that it is of stage " << says.getInt();
-    }
+    for (func::FuncOp func : {setups.back(), steps.back()})
+      if (func && stageOf(func) != stage)
+        return func.emitError() << "says that it is of stage " << stageOf(func);
   }
   for (auto func : module.getOps<func::FuncOp>())
     if (!llvm::is_contained(setups, func) && !llvm::is_contained(steps, func))

@@ -208,7 +208,8 @@ static std::string cutTraceText(const Run &run) {
   if (dropped == 0)
     return "";
   return "trace: only the first " + std::to_string(kept) + " events of " +
-         std::to_string(kept + dropped) + "; give a smaller --repeat\n";
+         std::to_string(kept + dropped) +
+         (run.options.repeat > 1 ? "; give a smaller --repeat\n" : "\n");
 }
 
 std::string reportSummary(const Run &run) {

@@ -44,6 +44,9 @@ struct EliminationResult {
 /// What is done where message passing leaves a gap: nothing more, or a search
 /// around several solutions, which takes some seconds of large graphs.
 enum class Effort { Quick, Thorough };
+/// A thorough search is worth it where more than this share of the cost is
+/// open.
+inline constexpr double kWorthThorough = 0.02;
 
 /// Removes choices that another choice of the node is never worse than
 /// (dead-end elimination); eliminates the nodes of at most two neighbours, each

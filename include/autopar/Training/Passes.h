@@ -14,9 +14,6 @@ namespace autopar {
 #define GEN_PASS_REGISTRATION
 #include "autopar/Training/Passes.h.inc"
 
-/// On the module, as a unit: a step ends the run where a value of it is not
-/// finite.
-
 /// Gives the dialect's ops their derivatives wherever it is loaded.
 void registerDerivatives(mlir::DialectRegistry &registry);
 
