@@ -42,7 +42,7 @@ std::optional<Flattening> regroupingOf(Value value) {
   Flattening regrouping{reshape, {}, {}};
   bool merges = false;
   int64_t left = 1; // of the input's dimension
-  auto next = shapeOf(reshape.getInput()).begin();
+  const auto *next = shapeOf(reshape.getInput()).begin();
   for (int64_t size : shapeOf(value)) {
     SmallVector<int64_t, 2> &group = regrouping.groups.emplace_back();
     do {
