@@ -158,9 +158,12 @@ void BoundedSearch::searchWidely(const DualBound &dual) {
 
 EliminationResult BoundedSearch::run() {
   constexpr unsigned kPasses = 200;
+  constexpr size_t kMostToWiden = 256; // nodes: of more it takes seconds
   unsigned rounds = 3;
   double improved = kIllegal; // what trees made of the best
-  bool isProved = false, changed = true, mayWiden = effort == Effort::Thorough;
+  bool isProved = false, changed = true;
+  bool mayWiden =
+      effort == Effort::Thorough && graph.nodes.size() <= kMostToWiden;
   NeighbourhoodSearch nearby(graph, domains, smallTable());
   while (rounds-- > 0 && changed && !isProved) {
     DualBound dual(graph, domains, cap(), messages);
