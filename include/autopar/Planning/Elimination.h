@@ -41,8 +41,8 @@ struct EliminationResult {
   double largestTable = 0;
 };
 
-/// What is done where message passing leaves a gap: nothing more, or a search
-/// around several solutions, which takes some seconds of large graphs.
+/// What is done where message passing leaves a gap: nothing more, or, of up to
+/// 256 nodes, a search around several solutions, which may take seconds.
 enum class Effort { Quick, Thorough };
 /// A thorough search is worth it where more than this share of the cost is
 /// open.
