@@ -78,10 +78,15 @@ CommunicationModel::CommunicationModel(const Cluster &cluster, const Mesh &mesh)
 }
 
 CommunicatorShape CommunicationModel::shapeOf(ArrayRef<int64_t> members) const {
-  std::map<int64_t, int64_t> ranksOfNode;
+  SmallVector<int64_t> ranksOfNodes;
+  int64_t lastNode = -1;
   CommunicatorShape shape;
   for (auto [index, member] : enumerate(members)) {
-    ++ranksOfNode[cluster.nodeOf(member)];
+    int64_t node = cluster.nodeOf(member);
+    if (node != lastNode)
+      ranksOfNodes.push_back(0);
+    lastNode = node;
+    ++ranksOfNodes.back();
     if (index == 0)
       continue;
     // Groups have neighbours, and members come in order.
@@ -91,8 +96,8 @@ CommunicatorShape CommunicationModel::shapeOf(ArrayRef<int64_t> members) const {
     most = std::max(most.value_or(0), link);
   }
   shape.ranks = shape.fewestPerNode = int64_t(members.size());
-  shape.nodes = int64_t(ranksOfNode.size());
-  for (auto [node, ranks] : ranksOfNode) {
+  shape.nodes = int64_t(ranksOfNodes.size());
+  for (int64_t ranks : ranksOfNodes) {
     shape.ranksPerNode = std::max(shape.ranksPerNode, ranks);
     shape.fewestPerNode = std::min(shape.fewestPerNode, ranks);
   }
@@ -102,12 +107,13 @@ CommunicatorShape CommunicationModel::shapeOf(ArrayRef<int64_t> members) const {
 std::unique_ptr<CommunicationModel::Communicators>
 CommunicationModel::makeCommunicators(ArrayRef<unsigned> subAxes) const {
   auto made = std::make_unique<Communicators>();
-  SmallVector<unsigned> sorted(subAxes);
+  SmallVector<unsigned> sorted(subAxes), others;
   llvm::sort(sorted);
-  for (int64_t device = 0; device < mesh.deviceCount(); ++device) {
-    if (mesh.linearIndex(sorted, device) != 0)
-      continue;
-    CommunicatorShape shape = shapeOf(mesh.group(sorted, device));
+  for (unsigned subAxis = 0; subAxis < mesh.subAxes().size(); ++subAxis)
+    if (!is_contained(sorted, subAxis))
+      others.push_back(subAxis);
+  for (int64_t first : mesh.group(others, 0)) {
+    CommunicatorShape shape = shapeOf(mesh.group(sorted, first));
     if (!is_contained(made->shapes, shape))
       made->shapes.push_back(shape);
   }

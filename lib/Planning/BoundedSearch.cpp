@@ -118,15 +118,15 @@ static Domains unionOf(ArrayRef<std::vector<unsigned>> solutions) {
   return domains;
 }
 
-/// Searches around what is known and around others that cost more, but have
-/// choices of their own; and around the best that their parts make together.
-/// The less there is to gain, the fewer may be in vain. That is beyond what
-/// `work` counts.
+/// Searches around what is known and, if that is near what is of interest,
+/// around others that cost more, but have choices of their own; and around the
+/// best that their parts make together. The less there is to gain, the fewer
+/// may be in vain. That is beyond what `work` counts.
 void BoundedSearch::searchWidely(const DualBound &dual) {
-  constexpr double kNear = 0.001, kPerTry = 0.01;
-  constexpr unsigned kMostStarts = 6;
+  constexpr double kLittle = 0.001, kPerTry = 0.01, kNear = 1.1;
+  constexpr unsigned kMostStarts = 6, kMostInVain = 3;
   NeighbourhoodSearch nearby(graph, domains, smallTable());
-  std::vector<std::vector<unsigned>> found;
+  std::vector<std::vector<unsigned>> starts, found;
   unsigned inVain = 0;
   auto searchAround = [&](CostedChoice start) {
     nearby.improveTrees(start);
@@ -135,15 +135,21 @@ void BoundedSearch::searchWidely(const DualBound &dual) {
     offer(start.choice);
     found.push_back(std::move(start.choice));
   };
-  auto isOver = [&] { return openShare() < std::max(kNear, kPerTry * inVain); };
+  auto isOver = [&] {
+    return inVain >= kMostInVain ||
+           openShare() < std::max(kLittle, kPerTry * inVain);
+  };
   searchAround({best.cost, best.choice});
+  if (best.cost > kNear * cutoff)
+    return;
   for (unsigned start = 0; start < kMostStarts && !isOver(); ++start) {
     std::optional<CostedChoice> other;
     for (size_t width : {3, 2, 1})
       if (!other)
         other = nearby.bestOver(narrowed(dual, width, found));
-    if (!other)
+    if (!other || is_contained(starts, other->choice))
       return;
+    starts.push_back(other->choice);
     searchAround(std::move(*other));
     if (isOver())
       return;

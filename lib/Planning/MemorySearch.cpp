@@ -159,9 +159,10 @@ const EliminationResult &MemorySearch::relax(double cutoff) {
   return *relaxed;
 }
 
-/// Exactly, or where that is too large thoroughly, unless roughly is enough:
-/// where memory is short, or little of interest is there.
+/// Exactly, or where that is too large as thoroughly as is asked, unless
+/// roughly is enough: where memory is short, or little of interest is there.
 void MemorySearch::relaxFully() {
+  rough = false;
   relax(cutoff);
   double open = relaxed->cost - relaxed->lowerBound;
   bool cutOff = leastShare() * relaxed->lowerBound >= cutoff;
@@ -171,12 +172,15 @@ void MemorySearch::relaxFully() {
                  problem.peakBytes(relaxed->choice) > problem.memoryLimit;
   if (isNear || cutOff || tooFull)
     return;
-  EliminationResult rough = std::move(*relaxed);
-  relaxed = minimise(options.cellLimit, /*fixed=*/{}, Effort::Thorough);
-  relaxed->lowerBound = std::max(relaxed->lowerBound, rough.lowerBound);
-  if (rough.cost < relaxed->cost) {
-    relaxed->cost = rough.cost;
-    relaxed->choice = std::move(rough.choice);
+  rough = tooLarge && options.effort == Effort::Quick;
+  if (rough)
+    return;
+  EliminationResult before = std::move(*relaxed);
+  relaxed = minimise(options.cellLimit, /*fixed=*/{}, options.effort);
+  relaxed->lowerBound = std::max(relaxed->lowerBound, before.lowerBound);
+  if (before.cost < relaxed->cost) {
+    relaxed->cost = before.cost;
+    relaxed->choice = std::move(before.choice);
   }
 }
 

@@ -24,6 +24,8 @@ public:
   /// The best within the memory limit; an error where no choices fit together
   /// or within the memory, or nothing is better than the cutoff.
   llvm::Expected<Solution> run(double cutoff);
+  /// Solver::isRough of the last run.
+  bool isRough() const { return rough; }
 
 private:
   struct ActiveRow {
@@ -130,6 +132,7 @@ private:
 
   // Of one run.
   double cutoff = kIllegal;
+  bool rough = false;
   std::vector<ActiveRow> active;
   std::map<std::vector<unsigned>, Outcome> known;
   std::optional<Solution> best;

@@ -26,6 +26,8 @@ constexpr size_t kFirst = 2;
 /// of what does not fit the memory is long: the first is solved alone.
 constexpr size_t kSolvedAtOnce = 2;
 constexpr double kAlike = 0.8;
+/// Of the seconds; more is no gain.
+constexpr double kGain = 0.99;
 
 class PlanSearch {
 public:
@@ -42,6 +44,7 @@ private:
   /// A trial on its way to a plan.
   struct Attempt {
     const Trial *trial = nullptr;
+    std::optional<size_t> before; // in `tried`, where it was tried roughly
     std::unique_ptr<TrialProblem> problem; // until it is solved
     std::optional<SolvedTrial> solved;
     // At the first look:
@@ -52,26 +55,30 @@ private:
   /// No plan of the trial takes less.
   struct TrialBound {
     Trial trial;
-    double seconds;
-    double found; // by the best plan of the trial; kIllegal: none
+    double seconds = 0;
+    double found = kIllegal; // by the best plan of the trial; kIllegal: none
+    bool isRough = false;    // more effort may find a better plan
   };
 
   void look(Attempt &attempt) const;
+  void lookAtAll(MutableArrayRef<Attempt> attempts) const;
   void solve(MutableArrayRef<Attempt> attempts);
   void tryAll(ArrayRef<Trial> trials);
+  bool isOpen(const TrialBound &bound) const;
+  bool tryThoroughly();
   void climb();
   void raiseBounds();
   void raise(TrialBound &bound, double enough) const;
   double secondsToBeat(const Trial &trial) const;
   void tellOf(const Trial &trial, const Problem &problem) const;
-  void keepBest(const Trial &trial, SolvedTrial solved);
+  void note(const Attempt &attempt, SolvedTrial solved);
 
   const ModelGraph &graph;
   PlanRequest request;
   raw_ostream *trace; // null: none
   std::optional<Plan> best;
   Trial bestTrial;
-  std::vector<TrialBound> bounds;
+  std::vector<TrialBound> bounds;          // of those tried
   std::optional<NotEnoughMemory> shortage; // the least of all trials
   bool memoryBinds = false;                // a trial would do better with more
   SolverOptions options;
@@ -99,31 +106,48 @@ void PlanSearch::tellOf(const Trial &trial, const Problem &problem) const {
            << " ops, " << problem.edges.size() << " pairs of them\n";
 }
 
-void PlanSearch::keepBest(const Trial &trial, SolvedTrial solved) {
+/// What was found before counts as well.
+void PlanSearch::note(const Attempt &attempt, SolvedTrial solved) {
+  const Trial &trial = *attempt.trial;
+  if (!attempt.before) {
+    bounds.push_back({trial});
+    tried.emplace_back().name = nameOf(trial, request.cluster);
+  }
+  TrialBound &bound = attempt.before ? bounds[*attempt.before] : bounds.back();
+  SearchTrial &noted = attempt.before ? tried[*attempt.before] : tried.back();
   Expected<Plan> &plan = solved.plan;
-  bounds.push_back(
-      {trial, solved.lowerBound, plan ? plan->predictedStepSeconds : kIllegal});
+  bound.seconds = std::max(bound.seconds, solved.lowerBound);
+  bound.isRough = solved.isRough;
   memoryBinds |= solved.memoryBinds;
-  SearchTrial &noted = tried.emplace_back();
-  noted.name = nameOf(trial, request.cluster);
-  if (plan) {
-    noted.seconds = plan->predictedStepSeconds;
-    noted.lowerBoundSeconds = plan->lowerBoundSeconds;
+  bool isBetter = plan && plan->predictedStepSeconds < bound.found;
+  bool isBest =
+      isBetter && plan->predictedStepSeconds <
+                      std::min(secondsToBeat(trial), solved.secondsToBeat);
+  if (isBest) {
+    for (SearchTrial &other : tried)
+      other.best = false;
+    noted.best = true;
+  }
+  if (isBetter) {
+    bound.found = noted.seconds = plan->predictedStepSeconds;
     noted.peakMemoryBytes = plan->predictedPeakMemoryBytes;
-    noted.best =
-        noted.seconds < std::min(secondsToBeat(trial), solved.secondsToBeat);
-  } else {
+    noted.complaint.clear();
+  } else if (!plan) {
     Error error = handleErrors(plan.takeError(),
                                [&](std::unique_ptr<NotEnoughMemory> what) {
                                  if (!shortage || what->isLessThan(*shortage))
                                    shortage = *what;
                                  return Error(std::move(what));
                                });
-    noted.complaint = toString(std::move(error));
+    std::string complaint = toString(std::move(error));
+    if (bound.found == kIllegal)
+      noted.complaint = std::move(complaint);
   }
+  if (bound.found < kIllegal)
+    noted.lowerBoundSeconds = std::min(bound.seconds, bound.found);
   if (trace)
     *trace << "autopar: trial " << toString(noted) << "\n";
-  if (!noted.best)
+  if (!isBest)
     return;
   best = std::move(*plan);
   bestTrial = trial;
@@ -135,7 +159,7 @@ void PlanSearch::look(Attempt &attempt) const {
   Expected<std::unique_ptr<TrialProblem>> built =
       TrialProblem::build(settings, trial, toBeat);
   if (!built) {
-    attempt.solved.emplace(SolvedTrial{built.takeError()});
+    attempt.solved.emplace(SolvedTrial{built.takeError(), toBeat});
     return;
   }
   attempt.problem = std::move(*built);
@@ -158,22 +182,27 @@ void PlanSearch::solve(MutableArrayRef<Attempt> attempts) {
     attempt.problem.reset();
   });
   for (Attempt &attempt : attempts) {
-    keepBest(*attempt.trial, std::move(*attempt.solved));
+    note(attempt, std::move(*attempt.solved));
     attempt.solved.reset();
   }
 }
 
-/// All get a first look, side by side; then what fits and promises most comes
-/// first, since what is found cuts off the others. Where memory is short the
-/// search is long: it waits for all that fits.
-void PlanSearch::tryAll(ArrayRef<Trial> trials) {
-  std::vector<Attempt> attempts(trials.size());
-  for (auto [attempt, trial] : zip_equal(attempts, trials))
-    attempt.trial = &trial;
+/// Side by side.
+void PlanSearch::lookAtAll(MutableArrayRef<Attempt> attempts) const {
   if (attempts.size() == 1)
     look(attempts.front()); // its parts have all cores
   else
     parallelFor(0, attempts.size(), [&](size_t i) { look(attempts[i]); });
+}
+
+/// All get a first look; then what fits and promises most comes first, since
+/// what is found cuts off the others. Where memory is short the search is long:
+/// it waits for all that fits.
+void PlanSearch::tryAll(ArrayRef<Trial> trials) {
+  std::vector<Attempt> attempts(trials.size());
+  for (auto [attempt, trial] : zip_equal(attempts, trials))
+    attempt.trial = &trial;
+  lookAtAll(attempts);
   llvm::stable_sort(attempts, [](const Attempt &a, const Attempt &b) {
     return std::pair(!a.fits, a.promised) < std::pair(!b.fits, b.promised);
   });
@@ -194,11 +223,46 @@ void PlanSearch::tryAll(ArrayRef<Trial> trials) {
       consumeError(left.solved->plan.takeError());
 }
 
+/// Whether a better plan than the best, by more than a little, may be there.
+bool PlanSearch::isOpen(const TrialBound &bound) const {
+  return bound.seconds < best->predictedStepSeconds / (1 + kWorthThorough);
+}
+
+/// Where tables were too large and much is open. Those that have the best plans
+/// come first, two at once, until two stay open and gain nothing. Whether any
+/// gained.
+bool PlanSearch::tryThoroughly() {
+  double before = best->predictedStepSeconds;
+  options.effort = Effort::Thorough;
+  for (bool gains = true; gains;) {
+    std::vector<size_t> open;
+    for (const auto &[index, bound] : enumerate(bounds))
+      if (bound.isRough && isOpen(bound))
+        open.push_back(index);
+    llvm::stable_sort(open, [&](size_t a, size_t b) {
+      return std::pair(bounds[a].found, bounds[a].seconds) <
+             std::pair(bounds[b].found, bounds[b].seconds);
+    });
+    open.resize(std::min(kSolvedAtOnce, open.size()));
+    std::vector<Attempt> attempts(open.size());
+    for (auto [attempt, index] : zip_equal(attempts, open)) {
+      attempt.trial = &bounds[index].trial;
+      attempt.before = index;
+    }
+    double seconds = best->predictedStepSeconds;
+    lookAtAll(attempts);
+    solve(attempts);
+    gains = best->predictedStepSeconds < kGain * seconds ||
+            any_of(open, [&](size_t index) { return !isOpen(bounds[index]); });
+  }
+  options.effort = Effort::Quick;
+  return best->predictedStepSeconds < kGain * before;
+}
+
 /// Tries the best trial's neighbours, and where none gains the neighbours of
 /// those; ends after two such steps in vain.
 void PlanSearch::climb() {
   constexpr unsigned kInVain = 2; // steps in a row
-  constexpr double kGain = 0.99;
   std::vector<Trial> from{bestTrial};
   for (unsigned inVain = 0; inVain < kInVain;) {
     double seconds = best->predictedStepSeconds;
@@ -285,7 +349,9 @@ Expected<Plan> PlanSearch::run() {
     tryAll(wave);
   }
   if (best && !anyPlan)
-    climb();
+    do
+      climb();
+    while (tryThoroughly());
   if (!best && shortage)
     return make_error<NotEnoughMemory>(*shortage);
   if (!best)

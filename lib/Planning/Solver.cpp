@@ -159,6 +159,8 @@ Expected<Solution> Solver::solve(double cutoff) {
   return solution;
 }
 
+bool Solver::isRough() const { return first->isRough(); }
+
 Expected<Solution> solveExhaustively(const Problem &problem) {
   if (Error error = problem.check())
     return std::move(error);

@@ -70,6 +70,7 @@ SolvedTrial TrialProblem::solve(double secondsToBeat) {
   solved.lowerBound = lowerBound;
   solved.memoryBinds = (seen.found < kIllegal && !seen.fits) || isTooFull;
   solved.secondsToBeat = secondsToBeat;
+  solved.isRough = solver->isRough();
   return solved;
 }
 

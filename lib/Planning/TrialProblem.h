@@ -22,6 +22,7 @@ struct SolvedTrial {
   double lowerBound = kIllegal;    // no plan of its mesh takes less
   bool memoryBinds = false;        // with more memory it would do better
   double secondsToBeat = kIllegal; // a plan that takes as much is of no use
+  bool isRough = false;            // Solver::isRough
 };
 
 /// What is asked of a trial and the problem that this is. Of other trials it

@@ -3,12 +3,13 @@
     python test/Execution/plan_graphs.py [--sample] [--graphs TEXT] [--clusters SPEC ...] [--strategy S]
                                        [--seconds S] [--gigabytes G]
 
-For each graph of ../shared/models/graphs and each cluster one line: seconds of import, plan and partition as the compiler
-tells them, of the whole, and of the processor (the compiler has one thread: it is these that the limit counts, since a busy
-machine does not change them), peak resident memory, the plan (mesh, step, certified gap, predicted memory of a device). Stages
-must send each other what the plan foretells. Then the size of gpt3-175b's IR after `schedule`, and for models of 12 and of 96
-layers the number of functions after `lower`, which must be equal. Without the shared graphs only the layers are counted (a
-failure with AUTOPAR_REQUIRE_SHARED=1). The last line counts: "N passed, N failed, N skipped".
+For each graph of ../shared/models/graphs and each cluster one line: seconds of import, plan and partition as the compiler tells
+them, of the whole, and of the processor (the compiler has one thread: it is these that the limit counts, since a busy machine
+does not change them), peak resident memory, the plan (mesh, step, certified gap, predicted memory of a device). Stages must
+send each other what the plan foretells. Then the size of gpt3-175b's IR after `schedule`, and for models of 12 and of 96 layers
+the number of functions after `lower`, which must be equal; and the processor's seconds to plan for 64 and for 16,384 devices,
+at most 12 times as many. Without the shared graphs only the layers are counted (a failure with AUTOPAR_REQUIRE_SHARED=1). The
+last line counts: "N passed, N failed, N skipped".
 """
 
 import argparse
@@ -31,6 +32,7 @@ CLUSTERS = ["8x8:a100-80gb", "8x8:h100-80gb", "128x8:h100-80gb"]
 SAMPLE = {"bert-base": CLUSTERS, "gpt3-175b": CLUSTERS[1:2], "dlrm-click-logs": CLUSTERS[:1], "resnet50": CLUSTERS[2:]}
 PHASES = ("import", "training", "plan", "partition", "schedule")
 SCHEDULE_MEGABYTES = 30
+FEW_AND_MANY, MOST_GROWTH = ("8x8:h100-80gb", "2048x8:h100-80gb"), 12  # of the processor's time
 SMALL = {
     "gpt2": dict(batch=2, sequence=16, hidden=32, heads=2, vocabulary=64, positions=16),
     "llama": dict(batch=2, sequence=16, hidden=32, heads=4, groups=2, inner=48, vocabulary=64),
@@ -121,6 +123,16 @@ def plan_graphs(tool, options):
             yield ok
 
 
+def check_growth(tool, options):
+    path = os.path.join(GRAPHS, "llama-3-8b.onnx.gz")
+    if os.path.exists(path) and options.graphs in "llama-3-8b":
+        runs = [measure([tool, "plan", path, "--cluster", cluster, "--precision", "bf16"], options.seconds) for cluster in FEW_AND_MANY]
+        few, many = (run[2] for run in runs)
+        ok = not any(run[0] for run in runs) and many <= MOST_GROWTH * few
+        print(f"llama-3-8b on {' and '.join(FEW_AND_MANY)}: {few:.1f} and {many:.1f} s of the processor{'' if ok else ' FAIL'}", flush=True)
+        yield ok
+
+
 def check_sizes(tool, options):
     path = os.path.join(GRAPHS, "gpt3-175b.onnx.gz")
     if os.path.exists(path) and options.graphs in "gpt3-175b":
@@ -146,12 +158,14 @@ def main():
     parser.add_argument("--strategy", default="auto", help="of the plans")
     parser.add_argument("--seconds", type=float, default=60, help="limit of the processor's time for each")
     parser.add_argument("--gigabytes", type=float, default=4, help="limit of resident memory")
-    parser.add_argument("--no-sizes", action="store_true", help="leave out the sizes of IR")
+    parser.add_argument("--no-sizes", action="store_true", help="leave out the sizes of IR and the growth of plans")
     options = parser.parse_args()
     tool = options.tool or find_tool()
     if absence := absence_of(GRAPHS):
         print(f"{absence}; only layers are counted")
-    results = list(plan_graphs(tool, options)) + ([] if options.no_sizes else list(check_sizes(tool, options)))
+    results = list(plan_graphs(tool, options))
+    if not options.no_sizes:
+        results += [*check_growth(tool, options), *check_sizes(tool, options)]
     passed = sum(results)
     failed = len(results) - passed + bool(absence and REQUIRED)
     print(f"{passed} passed, {failed} failed, {int(bool(absence and not REQUIRED))} skipped")

@@ -46,7 +46,7 @@ struct EliminationResult {
 enum class Effort { Quick, Thorough };
 /// A thorough search is worth it where more than this share of the cost is
 /// open.
-inline constexpr double kWorthThorough = 0.02;
+inline constexpr double kWorthThorough = 0.01;
 
 /// Removes choices that another choice of the node is never worse than
 /// (dead-end elimination); eliminates the nodes of at most two neighbours, each

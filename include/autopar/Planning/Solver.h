@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_PLANNING_SOLVER_H
 #define AUTOPAR_PLANNING_SOLVER_H
 
-#include "autopar/Planning/Problem.h"
+#include "autopar/Planning/Elimination.h"
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,6 +23,7 @@ struct SolverOptions {
   /// answer.
   double multiplierWork = 1e9;
   double branchWork = 3e8;
+  Effort effort = Effort::Quick;
 };
 
 /// What choices come to.
@@ -98,6 +99,9 @@ public:
   /// where none fits. Seconds, bytes and the bound are those of outcomes, if
   /// there are any; choices that reach the cutoff keep those of the problem.
   llvm::Expected<Solution> solve(double cutoff = kIllegal);
+  /// Whether tables were too large for what was solved, and more effort may
+  /// find something better.
+  bool isRough() const;
 
 private:
   std::optional<Outcomes> ofKept() const;
