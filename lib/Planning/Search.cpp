@@ -64,7 +64,6 @@ private:
   void lookAtAll(MutableArrayRef<Attempt> attempts) const;
   void solve(MutableArrayRef<Attempt> attempts);
   void tryAll(ArrayRef<Trial> trials);
-  bool isOpen(const TrialBound &bound) const;
   bool tryThoroughly();
   void climb();
   void raiseBounds();
@@ -113,8 +112,9 @@ void PlanSearch::note(const Attempt &attempt, SolvedTrial solved) {
     bounds.push_back({trial});
     tried.emplace_back().name = nameOf(trial, request.cluster);
   }
-  TrialBound &bound = attempt.before ? bounds[*attempt.before] : bounds.back();
-  SearchTrial &noted = attempt.before ? tried[*attempt.before] : tried.back();
+  size_t at = attempt.before.value_or(tried.size() - 1);
+  TrialBound &bound = bounds[at];
+  SearchTrial &noted = tried[at];
   Expected<Plan> &plan = solved.plan;
   bound.seconds = std::max(bound.seconds, solved.lowerBound);
   bound.isRough = solved.isRough;
@@ -131,7 +131,6 @@ void PlanSearch::note(const Attempt &attempt, SolvedTrial solved) {
   if (isBetter) {
     bound.found = noted.seconds = plan->predictedStepSeconds;
     noted.peakMemoryBytes = plan->predictedPeakMemoryBytes;
-    noted.complaint.clear();
   } else if (!plan) {
     Error error = handleErrors(plan.takeError(),
                                [&](std::unique_ptr<NotEnoughMemory> what) {
@@ -139,12 +138,12 @@ void PlanSearch::note(const Attempt &attempt, SolvedTrial solved) {
                                    shortage = *what;
                                  return Error(std::move(what));
                                });
-    std::string complaint = toString(std::move(error));
-    if (bound.found == kIllegal)
-      noted.complaint = std::move(complaint);
+    noted.complaint = toString(std::move(error));
   }
-  if (bound.found < kIllegal)
+  if (bound.found < kIllegal) {
+    noted.complaint.clear();
     noted.lowerBoundSeconds = std::min(bound.seconds, bound.found);
+  }
   if (trace)
     *trace << "autopar: trial " << toString(noted) << "\n";
   if (!isBest)
@@ -223,16 +222,14 @@ void PlanSearch::tryAll(ArrayRef<Trial> trials) {
       consumeError(left.solved->plan.takeError());
 }
 
-/// Whether a better plan than the best, by more than a little, may be there.
-bool PlanSearch::isOpen(const TrialBound &bound) const {
-  return bound.seconds < best->predictedStepSeconds / (1 + kWorthThorough);
-}
-
 /// Where tables were too large and much is open. Those that have the best plans
 /// come first, two at once, until two stay open and gain nothing. Whether any
 /// gained.
 bool PlanSearch::tryThoroughly() {
   double before = best->predictedStepSeconds;
+  auto isOpen = [&](const TrialBound &bound) { // to more than a little
+    return bound.seconds < best->predictedStepSeconds / (1 + kWorthThorough);
+  };
   options.effort = Effort::Thorough;
   for (bool gains = true; gains;) {
     std::vector<size_t> open;
