@@ -109,9 +109,9 @@ CommunicationModel::makeCommunicators(ArrayRef<unsigned> subAxes) const {
   auto made = std::make_unique<Communicators>();
   SmallVector<unsigned> sorted(subAxes), others;
   llvm::sort(sorted);
-  for (unsigned subAxis = 0; subAxis < mesh.subAxes().size(); ++subAxis)
-    if (!is_contained(sorted, subAxis))
-      others.push_back(subAxis);
+  for (const auto &[index, subAxis] : enumerate(mesh.subAxes()))
+    if (!subAxis.time && !is_contained(sorted, index))
+      others.push_back(index);
   for (int64_t first : mesh.group(others, 0)) {
     CommunicatorShape shape = shapeOf(mesh.group(sorted, first));
     if (!is_contained(made->shapes, shape))

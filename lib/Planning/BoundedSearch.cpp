@@ -140,7 +140,7 @@ void BoundedSearch::searchWidely(const DualBound &dual) {
            openShare() < std::max(kLittle, kPerTry * inVain);
   };
   searchAround({best.cost, best.choice});
-  if (best.cost > kNear * cutoff)
+  if (best.cost + elsewhere > kNear * (cutoff + elsewhere))
     return;
   for (unsigned start = 0; start < kMostStarts && !isOver(); ++start) {
     std::optional<CostedChoice> other;
@@ -168,8 +168,8 @@ EliminationResult BoundedSearch::run() {
   unsigned rounds = 3;
   double improved = kIllegal; // what trees made of the best
   bool isProved = false, changed = true;
-  bool mayWiden =
-      effort == Effort::Thorough && graph.nodes.size() <= kMostToWiden;
+  bool isFew = graph.nodes.size() <= kMostToWiden;
+  bool mayWiden = isFew && effort == Effort::Thorough;
   NeighbourhoodSearch nearby(graph, domains, smallTable());
   while (rounds-- > 0 && changed && !isProved) {
     DualBound dual(graph, domains, cap(), messages);
@@ -201,6 +201,8 @@ EliminationResult BoundedSearch::run() {
   }
   if (!isProved)
     best.lowerBound = std::min(lowerBound, best.cost);
+  best.isRough = !isProved && isFew && effort == Effort::Quick &&
+                 openShare() > kWorthThorough;
   best.work = work + nearby.work;
   return best;
 }

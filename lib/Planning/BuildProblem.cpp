@@ -2,6 +2,7 @@
 
 #include "Numbering.h"
 #include "ProblemBuilder.h"
+#include "autopar/Planning/PredictMemory.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Parallel.h"
@@ -166,7 +167,8 @@ Error ProblemBuilder::addValueNodes() {
         seconds = reshards.seconds(candidate, endPartial(candidate),
                                    value.shape, value.elementBytes);
       node.seconds.push_back(seconds * outputs * weightOf(value.setup));
-      node.bytes.push_back(stored ? localBytes(value, candidate, mesh) : 0);
+      bool held = stored && !isReadInPlace(graph, value, candidate, mesh);
+      node.bytes.push_back(held ? localBytes(value, candidate, mesh) : 0);
     }
     node.deferred = value.setup && !value.persistent;
   }

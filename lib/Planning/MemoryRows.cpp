@@ -68,7 +68,8 @@ void FoldedGraph::addMemory(const ModelGraph &graph) {
   for (const auto &[index, value] : enumerate(graph.values)) {
     unsigned node = valueNodes[classes.ofValue[index]];
     if (value.persistent) {
-      ++held[node];
+      if (lives[index].last >= 0) // what is not read takes no memory
+        ++held[node];
       continue;
     }
     bool used = lives[index].last >= lives[index].first &&

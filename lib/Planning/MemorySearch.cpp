@@ -172,16 +172,16 @@ void MemorySearch::relaxFully() {
                  problem.peakBytes(relaxed->choice) > problem.memoryLimit;
   if (isNear || cutOff || tooFull)
     return;
-  rough = tooLarge && options.effort == Effort::Quick;
-  if (rough)
-    return;
-  EliminationResult before = std::move(*relaxed);
-  relaxed = minimise(options.cellLimit, /*fixed=*/{}, options.effort);
-  relaxed->lowerBound = std::max(relaxed->lowerBound, before.lowerBound);
-  if (before.cost < relaxed->cost) {
-    relaxed->cost = before.cost;
-    relaxed->choice = std::move(before.choice);
+  if (!tooLarge || options.effort == Effort::Thorough) {
+    EliminationResult before = std::move(*relaxed);
+    relaxed = minimise(options.cellLimit, /*fixed=*/{}, options.effort);
+    relaxed->lowerBound = std::max(relaxed->lowerBound, before.lowerBound);
+    if (before.cost < relaxed->cost) {
+      relaxed->cost = before.cost;
+      relaxed->choice = std::move(before.choice);
+    }
   }
+  rough = relaxed->isRough;
 }
 
 /// Whether something is not proved yet.
@@ -228,6 +228,7 @@ Expected<Solution> MemorySearch::run(double cutoffSeconds) {
       ((leastShare() == 1 && isOutcome) || !isOpen() || !isWorthProof()))
     return withBound(*best);
   if (!fits(relaxed->choice)) {
+    rough = false;
     workLimit = work + options.multiplierWork;
     std::vector<unsigned> choice = relaxed->choice;
     isExact() ? findMultipliers(choice) : leadByRows(choice);

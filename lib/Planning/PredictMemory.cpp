@@ -167,11 +167,10 @@ unsigned MemoryPredictor::place(int64_t number, unsigned value) {
     buffer = receive(number, value);
   } else {
     buffer = newBuffer(stage, value, shardingOf(value));
-    bool input = what.source == ValueSource::Input;
-    bool held = input && graph.table->readsHeldInputs &&
-                isOnePiece(what.shape, shardingOf(value), plan.mesh);
-    stage.work.buffers[buffer].input = input;
-    stage.work.buffers[buffer].persistent = what.persistent || held;
+    stage.work.buffers[buffer].input = what.source == ValueSource::Input;
+    stage.work.buffers[buffer].persistent =
+        what.persistent ||
+        isReadInPlace(graph, what, shardingOf(value), plan.mesh);
     if (what.persistent)
       stage.persistent[buffer] = value;
   }
@@ -376,6 +375,13 @@ std::vector<StageWork> MemoryPredictor::run() {
 
 std::vector<StageWork> workOfStages(const ModelGraph &graph, const Plan &plan) {
   return MemoryPredictor(graph, plan, /*listsContents=*/true).run();
+}
+
+bool isReadInPlace(const ModelGraph &graph, const GraphValue &value,
+                   const Sharding &sharding, const Mesh &mesh) {
+  return value.source == ValueSource::Input && !value.persistent &&
+         graph.table->readsHeldInputs &&
+         isOnePiece(value.shape, sharding, mesh);
 }
 
 void predictMemory(const ModelGraph &graph, Plan &plan) {

@@ -52,7 +52,7 @@ private:
     double promised = kIllegal; // seconds
   };
 
-  /// No plan of the trial takes less.
+  /// No plan of the trial that would be the best takes less.
   struct TrialBound {
     Trial trial;
     double seconds = 0;
@@ -69,7 +69,6 @@ private:
   void raiseBounds();
   void raise(TrialBound &bound, double enough) const;
   double secondsToBeat(const Trial &trial) const;
-  void tellOf(const Trial &trial, const Problem &problem) const;
   void note(const Attempt &attempt, SolvedTrial solved);
 
   const ModelGraph &graph;
@@ -98,13 +97,6 @@ double PlanSearch::secondsToBeat(const Trial &trial) const {
          (trial.index < bestTrial.index ? 1 + kEqual : 1 - kEqual);
 }
 
-void PlanSearch::tellOf(const Trial &trial, const Problem &problem) const {
-  if (trace)
-    *trace << "autopar: trial " << nameOf(trial, request.cluster) << ": "
-           << problem.nodes.size() << " decisions for " << graph.ops.size()
-           << " ops, " << problem.edges.size() << " pairs of them\n";
-}
-
 /// What was found before counts as well.
 void PlanSearch::note(const Attempt &attempt, SolvedTrial solved) {
   const Trial &trial = *attempt.trial;
@@ -116,20 +108,22 @@ void PlanSearch::note(const Attempt &attempt, SolvedTrial solved) {
   TrialBound &bound = bounds[at];
   SearchTrial &noted = tried[at];
   Expected<Plan> &plan = solved.plan;
+  // A trial that was tried again may lack choices that reach this.
+  double lacking = attempt.before ? solved.secondsToBeat : kIllegal;
   bound.seconds = std::max(bound.seconds, solved.lowerBound);
   bound.isRough = solved.isRough;
   memoryBinds |= solved.memoryBinds;
-  bool isBetter = plan && plan->predictedStepSeconds < bound.found;
-  bool isBest =
-      isBetter && plan->predictedStepSeconds <
-                      std::min(secondsToBeat(trial), solved.secondsToBeat);
+  double seconds = plan ? plan->predictedStepSeconds : kIllegal;
+  bool isBetter = seconds < std::min(bound.found, lacking);
+  bool isBest = isBetter &&
+                seconds < std::min(secondsToBeat(trial), solved.secondsToBeat);
   if (isBest) {
     for (SearchTrial &other : tried)
       other.best = false;
     noted.best = true;
   }
   if (isBetter) {
-    bound.found = noted.seconds = plan->predictedStepSeconds;
+    bound.found = noted.seconds = seconds;
     noted.peakMemoryBytes = plan->predictedPeakMemoryBytes;
   } else if (!plan) {
     Error error = handleErrors(plan.takeError(),
@@ -142,7 +136,9 @@ void PlanSearch::note(const Attempt &attempt, SolvedTrial solved) {
   }
   if (bound.found < kIllegal) {
     noted.complaint.clear();
-    noted.lowerBoundSeconds = std::min(bound.seconds, bound.found);
+    double proved = std::min(solved.lowerBound, lacking);
+    noted.lowerBoundSeconds =
+        std::min(std::max(noted.lowerBoundSeconds, proved), bound.found);
   }
   if (trace)
     *trace << "autopar: trial " << toString(noted) << "\n";
@@ -158,7 +154,8 @@ void PlanSearch::look(Attempt &attempt) const {
   Expected<std::unique_ptr<TrialProblem>> built =
       TrialProblem::build(settings, trial, toBeat);
   if (!built) {
-    attempt.solved.emplace(SolvedTrial{built.takeError(), toBeat});
+    attempt.solved.emplace(SolvedTrial{built.takeError()});
+    attempt.solved->secondsToBeat = toBeat;
     return;
   }
   attempt.problem = std::move(*built);
@@ -171,8 +168,11 @@ void PlanSearch::look(Attempt &attempt) const {
 /// Side by side, with what is known before.
 void PlanSearch::solve(MutableArrayRef<Attempt> attempts) {
   for (const Attempt &attempt : attempts)
-    if (attempt.problem)
-      tellOf(*attempt.trial, attempt.problem->problem());
+    if (trace && attempt.problem)
+      *trace << "autopar: trial " << nameOf(*attempt.trial, request.cluster)
+             << ": " << attempt.problem->problem().nodes.size()
+             << " decisions for " << graph.ops.size() << " ops, "
+             << attempt.problem->problem().edges.size() << " pairs of them\n";
   parallelFor(0, attempts.size(), [&](size_t i) {
     Attempt &attempt = attempts[i];
     if (attempt.problem)

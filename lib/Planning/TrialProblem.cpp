@@ -70,7 +70,7 @@ SolvedTrial TrialProblem::solve(double secondsToBeat) {
   solved.lowerBound = lowerBound;
   solved.memoryBinds = (seen.found < kIllegal && !seen.fits) || isTooFull;
   solved.secondsToBeat = secondsToBeat;
-  solved.isRough = solver->isRough();
+  solved.isRough = isRough;
   return solved;
 }
 
@@ -184,9 +184,11 @@ void TrialProblem::refine(std::vector<unsigned> &choice, double secondsToBeat) {
     Problem staged = built->inStages(
         before.plan, weightsOf(before.plan, settings.graph, i, shares));
     auto finished = [&](ArrayRef<unsigned> other) { return finish(other); };
+    Solver ofStages(staged, settings.options,
+                    Outcomes{finished, 1, memoryLimit()});
     Expected<Solution> solution =
-        Solver(staged, settings.options, Outcomes{finished, 1, memoryLimit()})
-            .solve(before.plan.predictedStepSeconds);
+        ofStages.solve(before.plan.predictedStepSeconds);
+    isRough |= ofStages.isRough();
     // Outcomes may be better than what the solver ends with.
     bool isBetter =
         solution && isSamePlan(problem(), best->choice, solution->choice) &&
@@ -212,6 +214,7 @@ static Error withMicroBatches(Error error, int64_t microBatches) {
 /// A plan that is no better than what is known may lack its stages.
 Expected<Plan> TrialProblem::solvePlan(double secondsToBeat) {
   Expected<Solution> solution = solver->solve(secondsToBeat);
+  isRough = solver->isRough();
   if (!solution)
     return handleErrors(
         withMicroBatches(solution.takeError(), trial.microBatches),

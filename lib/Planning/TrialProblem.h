@@ -76,6 +76,7 @@ private:
   std::optional<Finished> best;       // of those that fit
   std::string complaint;              // of those that are none
   bool isTooFull = false;             // some of those finished did not fit
+  bool isRough = false;               // Solver::isRough of one that was solved
 };
 
 } // namespace autopar

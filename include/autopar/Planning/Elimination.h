@@ -39,6 +39,7 @@ struct EliminationResult {
   /// Cells of the table that an exact answer would have taken in the end: below
   /// so many, another limit changes nothing. 0: it is exact, or of no interest.
   double largestTable = 0;
+  bool isRough = false; // a thorough search may find something better
 };
 
 /// What is done where message passing leaves a gap: nothing more, or, of up to

@@ -51,7 +51,7 @@ struct SearchTrial {
   std::string name; // `x=4, y=2, 3 stages`
   double seconds = 0, lowerBoundSeconds = 0;
   int64_t peakMemoryBytes = 0;
-  bool best = false;     // so far
+  bool best = false;     // of all so far
   std::string complaint; // empty: there is a plan
 };
 /// `x=4: 12.1 us, at least 11.0 us, 1.0 MiB a device, best so far`

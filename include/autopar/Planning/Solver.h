@@ -23,6 +23,7 @@ struct SolverOptions {
   /// answer.
   double multiplierWork = 1e9;
   double branchWork = 3e8;
+  /// Where tables are too large.
   Effort effort = Effort::Quick;
 };
 
@@ -99,8 +100,7 @@ public:
   /// where none fits. Seconds, bytes and the bound are those of outcomes, if
   /// there are any; choices that reach the cutoff keep those of the problem.
   llvm::Expected<Solution> solve(double cutoff = kIllegal);
-  /// Whether tables were too large for what was solved, and more effort may
-  /// find something better.
+  /// Whether a thorough search may find something better than what was solved.
   bool isRough() const;
 
 private:

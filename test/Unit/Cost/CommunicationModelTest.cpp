@@ -31,6 +31,15 @@ TEST(CommunicationModel, PlacementFollowsTheMesh) {
   EXPECT_EQ(tensor.ranksPerNode, 4);
 }
 
+/// Micro-batches follow each other on the same devices.
+TEST(CommunicationModel, TimeHasNoDevices) {
+  Mesh mesh({{"x", 4}, {"y", 2}});
+  Mesh timed({{kTimeAxis.str(), 2}, {"x", 4}, {"y", 2}});
+  Cluster nodes = cluster("4x2:a100-80gb");
+  EXPECT_EQ(CommunicationModel(nodes, timed).shapesOf({1, 2}),
+            CommunicationModel(nodes, mesh).shapesOf({0, 1}));
+}
+
 TEST(CommunicationModel, TheSlowestCommunicatorCounts) {
   // Of {0,1}, {2,3}, {4,5} on nodes of three, the second is on both.
   Mesh mesh({{"data", 3}, {"tensor", 2}});

@@ -8,6 +8,7 @@
 #include "autopar/Planning/Solver.h"
 #include "lib/Planning/Stages.h"
 #include "gtest/gtest.h"
+#include <set>
 
 using namespace autopar;
 using namespace llvm;
@@ -87,6 +88,28 @@ TEST(Search, ProblemOfAModelIsSolvedExactly) {
 
 /// Many rows: the batch is split and no weight is. One row and wide weights:
 /// the weights are.
+/// Each trial is told of once, with what its best plan takes and a bound of
+/// that; one of them is the plan.
+TEST(Search, TellsOfEachTrialOnce) {
+  std::vector<SearchTrial> tried;
+  Plan plan =
+      cantFail(searchPlan(twoLayers(512), requestOf(4), nullptr, &tried));
+  std::set<std::string> names;
+  unsigned best = 0;
+  for (const SearchTrial &trial : tried) {
+    EXPECT_TRUE(names.insert(trial.name).second) << trial.name;
+    best += trial.best;
+    if (trial.best) {
+      EXPECT_EQ(trial.seconds, plan.predictedStepSeconds);
+    }
+    if (!trial.complaint.empty())
+      continue;
+    EXPECT_GE(trial.seconds, plan.predictedStepSeconds);
+    EXPECT_LE(trial.lowerBoundSeconds, trial.seconds);
+  }
+  EXPECT_EQ(best, 1u);
+}
+
 TEST(Search, SplitsWhatIsLarge) {
   Plan plan = cantFail(searchPlan(twoLayers(4096), requestOf(2)));
   EXPECT_EQ(shardingOf(plan, "x").dims[0].subAxes.size(), 1u);
@@ -103,6 +126,22 @@ TEST(Search, SplitsWhatIsLarge) {
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
+
+/// What takes no memory does not keep a plan from fitting: parameters that
+/// nothing reads, inputs that are read where the host has them.
+TEST(Search, WhatTakesNoMemoryAlwaysFits) {
+  SmallModel model;
+  unsigned x = model.input("x", {64, 512});
+  model.parameter("unread", {1024, 1024});
+  unsigned w = model.parameter("w", {512, 8});
+  ModelGraph graph = model.finish(model.matmul("y", x, w));
+  PlanRequest request = requestOf(2);
+  Plan plan = cantFail(searchPlan(graph, request));
+  EXPECT_LT(plan.predictedPeakMemoryBytes, 64 * 512 * 4);
+  request.memoryLimit = plan.predictedPeakMemoryBytes;
+  EXPECT_EQ(cantFail(searchPlan(graph, request)).predictedStepSeconds,
+            plan.predictedStepSeconds);
+}
 
 /// The less memory, the slower, and always within it; then an error. Where
 /// sending is slow each device has all weights as long as they fit, also where
