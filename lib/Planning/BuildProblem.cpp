@@ -1,8 +1,8 @@
 //===- BuildProblem.cpp - From a graph and a mesh to a problem ------------===//
 
+#include "Launches.h"
 #include "Numbering.h"
 #include "ProblemBuilder.h"
-#include "autopar/Planning/PredictMemory.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Parallel.h"

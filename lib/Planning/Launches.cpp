@@ -1,6 +1,7 @@
 //===- Launches.cpp - How a plan's kernel groups are launched -------------===//
 
 #include "Launches.h"
+#include "autopar/Cost/HeldInputs.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -90,6 +91,13 @@ std::vector<bool> LaunchList::storedValues() const {
   for (unsigned value : graph.stepResults)
     stored[value] = true;
   return stored;
+}
+
+bool isReadInPlace(const ModelGraph &graph, const GraphValue &value,
+                   const Sharding &sharding, const Mesh &mesh) {
+  return value.source == ValueSource::Input && !value.persistent &&
+         graph.table->readsHeldInputs &&
+         isOnePiece(value.shape, sharding, mesh);
 }
 
 } // namespace autopar

@@ -58,6 +58,11 @@ private:
   std::vector<Launch> launches;
 };
 
+/// Whether an input is read in place and takes no memory of a device
+/// (Cost/HeldInputs.h).
+bool isReadInPlace(const ModelGraph &graph, const GraphValue &value,
+                   const Sharding &sharding, const Mesh &mesh);
+
 } // namespace autopar
 
 #endif // AUTOPAR_LIB_PLANNING_LAUNCHES_H

@@ -4,7 +4,6 @@
 #include "Launches.h"
 #include "StageWork.h"
 #include "Strategies.h"
-#include "autopar/Cost/HeldInputs.h"
 #include "autopar/shared_memory.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -375,13 +374,6 @@ std::vector<StageWork> MemoryPredictor::run() {
 
 std::vector<StageWork> workOfStages(const ModelGraph &graph, const Plan &plan) {
   return MemoryPredictor(graph, plan, /*listsContents=*/true).run();
-}
-
-bool isReadInPlace(const ModelGraph &graph, const GraphValue &value,
-                   const Sharding &sharding, const Mesh &mesh) {
-  return value.source == ValueSource::Input && !value.persistent &&
-         graph.table->readsHeldInputs &&
-         isOnePiece(value.shape, sharding, mesh);
 }
 
 void predictMemory(const ModelGraph &graph, Plan &plan) {

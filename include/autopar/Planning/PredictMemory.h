@@ -18,11 +18,6 @@ namespace autopar {
 /// Fills in predictedStageMemoryBytes and predictedPeakMemoryBytes.
 void predictMemory(const ModelGraph &graph, Plan &plan);
 
-/// Whether an input is read in place and takes no memory of a device
-/// (Cost/HeldInputs.h).
-bool isReadInPlace(const ModelGraph &graph, const GraphValue &value,
-                   const Sharding &sharding, const Mesh &mesh);
-
 } // namespace autopar
 
 #endif // AUTOPAR_PLANNING_PREDICTMEMORY_H
