@@ -4,7 +4,7 @@
                                        [--seconds S] [--gigabytes G]
 
 For each graph of ../shared/models/graphs and each cluster one line: seconds of import, plan and partition as the compiler tells
-them, of the whole, and of the processor (the compiler has one thread: it is these that the limit counts, since a busy machine
+them, of the whole, and of the processor (all threads together: it is these that the limit counts, since a busy machine
 does not change them), peak resident memory, the plan (mesh, step, certified gap, predicted memory of a device). Stages must
 send each other what the plan foretells. Then the size of gpt3-175b's IR after `schedule`, and for models of 12 and of 96 layers
 the number of functions after `lower`, which must be equal; and the processor's seconds to plan for 64 and for 16,384 devices,

@@ -86,8 +86,6 @@ TEST(Search, ProblemOfAModelIsSolvedExactly) {
   EXPECT_GT(problem->problem.nodes.size(), 4u);
 }
 
-/// Many rows: the batch is split and no weight is. One row and wide weights:
-/// the weights are.
 /// Each trial is told of once, with what its best plan takes and a bound of
 /// that; one of them is the plan.
 TEST(Search, TellsOfEachTrialOnce) {
@@ -110,6 +108,8 @@ TEST(Search, TellsOfEachTrialOnce) {
   EXPECT_EQ(best, 1u);
 }
 
+/// Many rows: the batch is split and no weight is. One row and wide weights:
+/// the weights are.
 TEST(Search, SplitsWhatIsLarge) {
   Plan plan = cantFail(searchPlan(twoLayers(4096), requestOf(2)));
   EXPECT_EQ(shardingOf(plan, "x").dims[0].subAxes.size(), 1u);
