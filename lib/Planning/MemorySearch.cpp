@@ -199,6 +199,28 @@ bool MemorySearch::isWorthProof() const {
          (isSmall() || (mayProve() && persistentBinds && (best || isCutOff())));
 }
 
+/// Gives two nodes that share an edge other choices, as long as that gains:
+/// what takes memory that no row tells of can hide what fits from branches.
+void MemorySearch::descend() {
+  workLimit = work + options.branchWork;
+  double before = kIllegal;
+  while (best->seconds < before && work < workLimit) {
+    before = best->seconds;
+    for (const ProblemEdge &edge : problem.edges) {
+      std::vector<unsigned> choice = best->choice;
+      work += double(edge.seconds.size() *
+                     (problem.nodes.size() + problem.edges.size()));
+      for (unsigned a = 0; a < problem.nodes[edge.a].choices(); ++a)
+        for (unsigned b = 0; b < problem.nodes[edge.b].choices(); ++b) {
+          choice[edge.a] = a;
+          choice[edge.b] = b;
+          if (work < workLimit)
+            offer(choice);
+        }
+    }
+  }
+}
+
 Expected<Solution> MemorySearch::run(double cutoffSeconds) {
   active.clear();
   core.reset();
@@ -240,6 +262,8 @@ Expected<Solution> MemorySearch::run(double cutoffSeconds) {
   if (isOpen() && isWorthProof()) {
     workLimit = work + options.branchWork;
     branch();
+    if (best && isOpen() && isSmall())
+      descend();
   }
   if ((isUnlikely || (cutoff < kIllegal && lowerBound >= cutoff)) &&
       nothingFound())

@@ -113,6 +113,7 @@ private:
     });
   }
   void branch();
+  void descend();
   std::optional<unsigned> branchNode(const Fixed &fixed) const;
   Solution withBound(Solution solution) const {
     solution.lowerBound = std::min(solution.seconds, lowerBound);

@@ -133,23 +133,25 @@ nearestFirst(const std::vector<SmallVector<unsigned, 4>> &neighbours,
 }
 
 /// Block by block of what is near, smaller ones where one is too much.
-std::vector<bool> NeighbourhoodSearch::regionAround(ArrayRef<unsigned> choice,
-                                                    unsigned node) const {
+NeighbourhoodSearch::Region
+NeighbourhoodSearch::regionAround(unsigned node) const {
   constexpr size_t kBlock = 8, kRefused = 8;
   std::vector<unsigned> order = nearestFirst(neighbours, node);
-  std::vector<bool> isFree(graph.nodes.size(), false);
+  Region region{std::vector<bool>(graph.nodes.size(), false), {}, {}};
+  Domains over(domains.size(), {0}); // of what is not free, whichever
   size_t block = kBlock, refused = 0;
   for (size_t at = 0; at < order.size() && refused < kRefused;) {
     auto next = ArrayRef(order).slice(at, std::min(block, order.size() - at));
     for (unsigned other : next)
-      isFree[other] = true;
-    if (largestTable(graph, freeDomains(choice, isFree), double(cellLimit)) <=
-        double(cellLimit)) {
+      over[other] = domains[other];
+    if (largestTable(graph, over, double(cellLimit)) <= double(cellLimit)) {
+      for (unsigned other : next)
+        region.isFree[other] = true;
       at += next.size();
       continue;
     }
     for (unsigned other : next)
-      isFree[other] = false;
+      over[other] = {0};
     if (block > 1) {
       block /= 2;
       continue;
@@ -157,20 +159,38 @@ std::vector<bool> NeighbourhoodSearch::regionAround(ArrayRef<unsigned> choice,
     ++at;
     ++refused;
   }
-  return isFree;
+  for (unsigned member = 0; member < graph.nodes.size(); ++member)
+    if (region.isFree[member] ||
+        any_of(neighbours[member],
+               [&](unsigned other) { return region.isFree[other]; }))
+      region.members.push_back(member);
+  return region;
+}
+
+/// What is as it was left has its best choices.
+bool NeighbourhoodSearch::isBetter(CostedChoice &known, Region &region) {
+  auto choices = map_range(
+      region.members, [&](unsigned member) { return known.choice[member]; });
+  if (llvm::equal(region.best, choices))
+    return false;
+  bool better = isBetter(known, region.isFree);
+  region.best.assign(choices.begin(), choices.end());
+  return better;
 }
 
 void NeighbourhoodSearch::improveRegions(CostedChoice &known,
                                          double lowerBound) {
   constexpr size_t kFewest = 16, kMost = 48, kNodesEach = 4;
   size_t count = graph.nodes.size();
-  size_t regions =
+  size_t most =
       std::min(count, std::clamp(count / kNodesEach, kFewest, kMost));
   size_t inVain = 0;
-  for (size_t turn = 0; inVain < regions && known.cost > lowerBound; ++turn) {
-    unsigned node = turn % regions * count / regions;
-    bool better = isBetter(known, regionAround(known.choice, node));
-    inVain = better ? 0 : inVain + 1;
+  for (size_t turn = 0; inVain < most && known.cost > lowerBound; ++turn) {
+    unsigned node = turn % most * count / most;
+    auto [region, isNew] = regions.try_emplace(node);
+    if (isNew)
+      region->second = regionAround(node);
+    inVain = isBetter(known, region->second) ? 0 : inVain + 1;
   }
 }
 

@@ -4,6 +4,7 @@
 #define AUTOPAR_LIB_PLANNING_NEIGHBOURHOODSEARCH_H
 
 #include "DeadEnds.h"
+#include "llvm/ADT/DenseMap.h"
 #include <optional>
 
 namespace autopar {
@@ -44,14 +45,22 @@ public:
 private:
   Domains freeDomains(llvm::ArrayRef<unsigned> choice,
                       const std::vector<bool> &isFree) const;
-  std::vector<bool> regionAround(llvm::ArrayRef<unsigned> choice,
-                                 unsigned node) const;
+  /// Nodes that get choices at once, and those whose choices count for them.
+  struct Region {
+    std::vector<bool> isFree;
+    llvm::SmallVector<unsigned, 0> members;
+    std::vector<unsigned> best; // of the members, as they were left; empty: none
+  };
+
+  Region regionAround(unsigned node) const;
   bool isBetter(CostedChoice &known, const std::vector<bool> &isFree);
+  bool isBetter(CostedChoice &known, Region &region);
 
   const CostGraph &graph;
   const Domains &domains;
   size_t cellLimit;
   std::vector<llvm::SmallVector<unsigned, 4>> neighbours; // per node
+  llvm::DenseMap<unsigned, Region> regions; // by the node that they are around
 };
 
 } // namespace autopar

@@ -167,14 +167,12 @@ static void test(Question question, Random &random, uint64_t seed,
 PlanCounts testPlanQuality(MLIRContext &context, uint64_t seed,
                            int64_t problems) {
   PlanCounts counts;
-  for (; counts.problems < problems; ++seed) {
+  for (; counts.problems < problems; ++counts.problems, ++seed) {
     Random random(seed);
-    bool stages = counts.problems % 2 == 0, limit = counts.problems % 3 != 0;
-    std::optional<Question> question =
-        drawQuestion(context, random, stages, limit);
-    if (!question)
-      continue;
-    ++counts.problems;
+    bool stages = seed % 2 == 0, limit = seed % 3 != 0;
+    std::optional<Question> question;
+    while (!question)
+      question = drawQuestion(context, random, stages, limit);
     test(std::move(*question), random, seed, counts);
   }
   return counts;
