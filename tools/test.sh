@@ -59,7 +59,7 @@ step mutations plain "$bin/autopar-property-tests" --mutations --seed=3001 --gra
 step derivatives plain "$bin/autopar-property-tests" --derivatives
 step decompositions plain "$bin/autopar-property-tests" --decompositions
 step plans plain "$bin/autopar-property-tests" --plans --graphs=20 # against all plans of small programs
-step plans-in-stages plain "$bin/autopar-property-tests" --plans --graphs=3 --seed=10202 # one whose best shardings depend on the cut
+step plans-in-pairs plain "$bin/autopar-property-tests" --plans --graphs=1 --seed=10115 # one whose best plan branches do not come to
 step programs plain "$bin/autopar-property-tests" --graphs=100 --mutants=0 --programs=100 # on real ranks
 step programs-emulated plain "$bin/autopar-property-tests" --seed=5001 --graphs=60 --mutants=0 --programs=60 --target=emulated
 step execution plain "$AUTOPAR_PYTHON" "$root/test/Execution/run_models.py"

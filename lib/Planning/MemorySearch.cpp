@@ -120,10 +120,13 @@ EliminationResult MemorySearch::minimise(size_t cellLimit, const Fixed &fixed,
   return result;
 }
 
-/// Told once per run.
+/// Told once per run. What rows find far too full in one stage is so.
 Outcome MemorySearch::outcomeOf(const std::vector<unsigned> &choice) {
-  if (isExact())
-    return {problem.secondsOf(choice), problem.peakBytes(choice)};
+  constexpr int64_t kFar = 2; // times the limit
+  int64_t bytes = problem.peakBytes(choice);
+  bool isFar = problem.memoryLimit && bytes / kFar > problem.memoryLimit;
+  if (isExact() || (isFar && leastShare() == 1))
+    return {problem.secondsOf(choice), bytes};
   auto [it, isNew] = known.try_emplace(choice);
   if (isNew) {
     constexpr double kNodeWork = 20000;

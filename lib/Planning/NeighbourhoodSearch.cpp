@@ -182,8 +182,7 @@ void NeighbourhoodSearch::improveRegions(CostedChoice &known,
                                          double lowerBound) {
   constexpr size_t kFewest = 16, kMost = 48, kNodesEach = 4;
   size_t count = graph.nodes.size();
-  size_t most =
-      std::min(count, std::clamp(count / kNodesEach, kFewest, kMost));
+  size_t most = std::min(count, std::clamp(count / kNodesEach, kFewest, kMost));
   size_t inVain = 0;
   for (size_t turn = 0; inVain < most && known.cost > lowerBound; ++turn) {
     unsigned node = turn % most * count / most;

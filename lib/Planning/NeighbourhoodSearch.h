@@ -49,7 +49,8 @@ private:
   struct Region {
     std::vector<bool> isFree;
     llvm::SmallVector<unsigned, 0> members;
-    std::vector<unsigned> best; // of the members, as they were left; empty: none
+    std::vector<unsigned>
+        best; // of the members, as they were left; empty: none
   };
 
   Region regionAround(unsigned node) const;
