@@ -49,8 +49,7 @@ private:
   struct Region {
     std::vector<bool> isFree;
     llvm::SmallVector<unsigned, 0> members;
-    std::vector<unsigned>
-        best; // of the members, as they were left; empty: none
+    std::vector<unsigned> best; // of the members, as they were left
   };
 
   Region regionAround(unsigned node) const;

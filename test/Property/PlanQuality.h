@@ -23,7 +23,8 @@ struct PlanCounts {
 /// stages and a memory limit, that have 10,000 to 10,000,000 plans each: what
 /// the search finds against the best of all plans. It fails where it is 2%
 /// worse or its lower bound is above the best, and prints that. Skipped are
-/// problems whose enumeration takes too long.
+/// problems whose enumeration takes too long. The first is drawn from `seed`,
+/// each other one from the next.
 PlanCounts testPlanQuality(mlir::MLIRContext &context, uint64_t seed,
                            int64_t problems);
 
