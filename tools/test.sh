@@ -60,6 +60,7 @@ step derivatives plain "$bin/autopar-property-tests" --derivatives
 step decompositions plain "$bin/autopar-property-tests" --decompositions
 step plans plain "$bin/autopar-property-tests" --plans --graphs=20 # against all plans of small programs
 step plans-in-pairs plain "$bin/autopar-property-tests" --plans --graphs=1 --seed=10115 # one whose best plan branches do not come to
+step plans-around-nodes plain "$bin/autopar-property-tests" --plans --graphs=1 --seed=11093 # and one whose best plan differs in four choices from the one found
 step programs plain "$bin/autopar-property-tests" --graphs=100 --mutants=0 --programs=100 # on real ranks
 step programs-emulated plain "$bin/autopar-property-tests" --seed=5001 --graphs=60 --mutants=0 --programs=60 --target=emulated
 step execution plain "$AUTOPAR_PYTHON" "$root/test/Execution/run_models.py"

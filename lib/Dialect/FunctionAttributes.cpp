@@ -41,4 +41,9 @@ int64_t stageOf(Operation *op) {
   return stage ? stage.getInt() : 0;
 }
 
+bool isStep(func::FuncOp function) {
+  return function.getName() == "step" ||
+         function.getName().starts_with("step_");
+}
+
 } // namespace autopar

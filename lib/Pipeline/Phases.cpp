@@ -17,28 +17,23 @@
 #include "autopar/Training/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 
 namespace autopar {
 
 llvm::StringRef stringifyPhase(Phase phase) {
-  static constexpr llvm::StringLiteral names[] = {
-      "import",   "training", "plan",      "partition",
-      "schedule", "lower",    "executable"};
-  return names[static_cast<unsigned>(phase)];
+  if (phase == Phase::Executable)
+    return "executable";
+  return kPhasesOfIR[static_cast<unsigned>(phase)];
 }
 
 std::optional<Phase> parsePhase(llvm::StringRef name) {
-  return llvm::StringSwitch<std::optional<Phase>>(name)
-      .Case("import", Phase::Import)
-      .Case("training", Phase::Training)
-      .Case("plan", Phase::Plan)
-      .Case("partition", Phase::Partition)
-      .Case("schedule", Phase::Schedule)
-      .Case("lower", Phase::Lower)
-      .Default(std::nullopt);
+  const auto *known = llvm::find(kPhasesOfIR, name);
+  if (known == std::end(kPhasesOfIR))
+    return std::nullopt;
+  return static_cast<Phase>(known - std::begin(kPhasesOfIR));
 }
 
 /// The graph as it was written: few ops, each doing something.

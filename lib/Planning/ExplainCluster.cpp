@@ -15,8 +15,7 @@ static double stepSeconds(const PlanCost &cost, const Plan &plan) {
   double times = double(plan.microBatches);
   std::vector<double> seconds, messages;
   for (const StageCost &stage : cost.stages) {
-    double busy = stage.compute + stage.communication + stage.messages;
-    seconds.push_back(busy / times);
+    seconds.push_back(stage.busy() / times);
     messages.push_back(stage.messages / times);
   }
   return StagePlaces(plan.cluster, plan.pipeline())

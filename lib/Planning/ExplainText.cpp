@@ -62,16 +62,15 @@ std::string stagesText(ArrayRef<StageCost> stages, const Plan &plan) {
   std::string text;
   StagePlaces places(plan.cluster, plan.pipeline());
   for (auto [index, stage] : enumerate(stages.take_front(kShownStages))) {
-    double busy = stage.compute + stage.communication + stage.messages;
     text +=
         formatv("  {0,-11}{1} computing, {2} communication",
                 plan.stages > 1 ? formatv("stage {0}", index).str()
                                 : std::string("a device"),
                 secondsText(stage.compute), secondsText(stage.communication));
     if (plan.stages > 1)
-      text +=
-          formatv(", {0} messages, {1} idle", secondsText(stage.messages),
-                  secondsText(std::max(0.0, plan.predictedStepSeconds - busy)));
+      text += formatv(
+          ", {0} messages, {1} idle", secondsText(stage.messages),
+          secondsText(std::max(0.0, plan.predictedStepSeconds - stage.busy())));
     if (plan.cluster.nodes.size() > 1)
       text += " on " + places.of(index).slowest().name;
     text += "\n";

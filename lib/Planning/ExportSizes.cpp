@@ -210,7 +210,7 @@ void SizeReader::readLayers() {
   sizes.pipeline = plan.stages;
   if (plan.stages == 1)
     return;
-  if (sizes.training && plan.schedule == "gpipe")
+  if (sizes.training && plan.schedule() == "gpipe")
     remark("the plan's schedule is gpipe: " + system.name +
            " runs one forward, one backward (1F1B)");
   std::vector<SmallVector<unsigned>> layers = repeatedLayers(graph);

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MemorySearch.h"
+#include "NeighbourhoodSearch.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -202,25 +203,57 @@ bool MemorySearch::isWorthProof() const {
          (isSmall() || (mayProve() && persistentBinds && (best || isCutOff())));
 }
 
-/// Gives two nodes that share an edge other choices, as long as that gains:
-/// what takes memory that no row tells of can hide what fits from branches.
+/// Nodes that are chosen anew at once: two that share an edge, or one and those
+/// nearest to it, as many as have few choices together.
+std::vector<MemorySearch::Group> MemorySearch::groups() const {
+  constexpr size_t kMostChoices = 1 << 12;
+  std::vector<Group> result;
+  Neighbours neighbours(problem.nodes.size());
+  for (const ProblemEdge &edge : problem.edges) {
+    neighbours[edge.a].push_back(edge.b);
+    neighbours[edge.b].push_back(edge.a);
+    result.push_back({edge.a, edge.b});
+  }
+  for (unsigned node = 0; node < problem.nodes.size(); ++node) {
+    Group &group = result.emplace_back();
+    size_t choices = 1;
+    for (unsigned near : nearestFirst(neighbours, node)) {
+      choices *= problem.nodes[near].choices();
+      if (choices > kMostChoices)
+        break;
+      group.insert(near);
+    }
+  }
+  return result;
+}
+
+/// Offers all choices of a group beside what is best.
+void MemorySearch::chooseAnew(const Group &group) {
+  std::vector<unsigned> choice = best->choice;
+  for (unsigned node : group)
+    choice[node] = 0;
+  double each = double(problem.nodes.size() + problem.edges.size());
+  for (auto node = group.begin(); node != group.end() && work < workLimit;) {
+    work += each;
+    offer(choice);
+    for (node = group.begin();
+         node != group.end() &&
+         ++choice[*node] == problem.nodes[*node].choices();
+         ++node)
+      choice[*node] = 0;
+  }
+}
+
+/// Gives a few nodes other choices, as long as that gains: what takes memory
+/// that no row tells of can hide what fits from branches.
 void MemorySearch::descend() {
   workLimit = work + options.branchWork;
+  std::vector<Group> all = groups();
   double before = kIllegal;
   while (best->seconds < before && work < workLimit) {
     before = best->seconds;
-    for (const ProblemEdge &edge : problem.edges) {
-      std::vector<unsigned> choice = best->choice;
-      work += double(edge.seconds.size() *
-                     (problem.nodes.size() + problem.edges.size()));
-      for (unsigned a = 0; a < problem.nodes[edge.a].choices(); ++a)
-        for (unsigned b = 0; b < problem.nodes[edge.b].choices(); ++b) {
-          choice[edge.a] = a;
-          choice[edge.b] = b;
-          if (work < workLimit)
-            offer(choice);
-        }
-    }
+    for (const Group &group : all)
+      chooseAnew(group);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "autopar/Planning/Solver.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
+#include <set>
 
 namespace autopar {
 
@@ -35,6 +36,7 @@ private:
   };
   /// Choices that branching has fixed: node -> choice.
   using Fixed = std::map<unsigned, unsigned>;
+  using Group = std::set<unsigned>; // of nodes
   /// What is left to search: the bound of all that is fixed so, and the best of
   /// the problem's seconds.
   struct Branch {
@@ -114,6 +116,8 @@ private:
   }
   void branch();
   void descend();
+  std::vector<Group> groups() const;
+  void chooseAnew(const Group &group);
   std::optional<unsigned> branchNode(const Fixed &fixed) const;
   Solution withBound(Solution solution) const {
     solution.lowerBound = std::min(solution.seconds, lowerBound);

@@ -73,9 +73,8 @@ bool NeighbourhoodSearch::isBetter(CostedChoice &known,
 
 /// Nodes that make trees with their edges: a node after the other, from `first`
 /// on and round, that closes no cycle with those before.
-static std::vector<bool>
-forestFrom(const std::vector<SmallVector<unsigned, 4>> &neighbours,
-           unsigned first, bool backwards) {
+static std::vector<bool> forestFrom(const Neighbours &neighbours,
+                                    unsigned first, bool backwards) {
   size_t count = neighbours.size();
   std::vector<bool> isMember(count, false);
   EquivalenceClasses<unsigned> trees;
@@ -116,10 +115,8 @@ void NeighbourhoodSearch::improveTrees(CostedChoice &known) {
 // Regions
 //===----------------------------------------------------------------------===//
 
-/// Nodes by how many edges they are away from `first`.
-static std::vector<unsigned>
-nearestFirst(const std::vector<SmallVector<unsigned, 4>> &neighbours,
-             unsigned first) {
+std::vector<unsigned> nearestFirst(const Neighbours &neighbours,
+                                   unsigned first) {
   std::vector<unsigned> order{first};
   std::vector<bool> isKnown(neighbours.size(), false);
   isKnown[first] = true;

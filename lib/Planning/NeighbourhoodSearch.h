@@ -12,6 +12,12 @@ namespace autopar {
 /// Seconds of these choices.
 double costOf(const CostGraph &graph, llvm::ArrayRef<unsigned> choice);
 
+/// Per node those that it shares edges with.
+using Neighbours = std::vector<llvm::SmallVector<unsigned, 4>>;
+/// Nodes by how many edges they are away from `first`, which is one of them.
+std::vector<unsigned> nearestFirst(const Neighbours &neighbours,
+                                   unsigned first);
+
 /// Choices of all nodes and what they cost.
 struct CostedChoice {
   double cost = kIllegal;
@@ -59,7 +65,7 @@ private:
   const CostGraph &graph;
   const Domains &domains;
   size_t cellLimit;
-  std::vector<llvm::SmallVector<unsigned, 4>> neighbours; // per node
+  Neighbours neighbours;
   llvm::DenseMap<unsigned, Region> regions; // by the node that they are around
 };
 

@@ -167,7 +167,7 @@ double PlanCost::valueSeconds(unsigned value, const Sharding &sharding) {
 std::vector<StageCost> stageCosts(const Plan &plan, const ModelGraph &graph) {
   std::vector<StageCost> stages = PlanCost(plan, graph).stages;
   for (StageCost &stage : stages) {
-    double busy = stage.compute + stage.communication + stage.messages;
+    double busy = stage.busy();
     if (plan.predictedStepSeconds <= 0 || busy <= plan.predictedStepSeconds)
       continue;
     double share = plan.predictedStepSeconds / busy;

@@ -138,7 +138,7 @@ std::string describe(const Plan &plan, const ModelGraph &graph) {
   text += outcomesText(plan, graph);
   if (plan.stages > 1)
     text += formatv("pipeline     {0} stages, {1} micro-batches, {2}\n",
-                    plan.stages, plan.microBatches, plan.schedule);
+                    plan.stages, plan.microBatches, plan.schedule());
   text +=
       "step         " + stepText(plan) +
       (plan.gap > 5e-4

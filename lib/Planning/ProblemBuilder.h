@@ -41,9 +41,8 @@ struct TableJob {
 };
 
 /// Gives the nodes of a folded graph choices, prices what is between them
-/// (BuildProblem.cpp), says what a solution means (SolutionPlan.cpp), what
-/// stages cost at least (StageCosts.cpp) and what ops do in given ones
-/// (ProblemInStages.cpp).
+/// (BuildProblem.cpp), says what a solution means (SolutionPlan.cpp) and what
+/// stages cost at least (StageBoundCosts.cpp).
 class ProblemBuilder : public PlanProblem {
 public:
   explicit ProblemBuilder(const PlanQuestion &question)
@@ -66,9 +65,7 @@ public:
   void writePlan(const Solution &solution, Plan &plan) const override;
   std::vector<std::vector<double>>
   opSeconds(llvm::ArrayRef<unsigned> choice) const override;
-  StageCosts stageCosts(double limit) const override;
-  Problem inStages(const Plan &plan,
-                   llvm::ArrayRef<StageWeight> weights) const override;
+  StageBoundCosts stageBoundCosts(double limit) const override;
 
 private:
   std::vector<unsigned> marksOfOps() const;
@@ -88,17 +85,9 @@ private:
   void fillTable(const TableJob &job, ReshardTable::Prices &known) const;
   void fillTables(llvm::ArrayRef<TableJob> jobs) const;
   CostGraph costsInStages() const;
-  void addParts(double limit, StageCosts &stages) const;
-  void addOps(StageCosts &stages) const;
-  void addMessages(StageCosts &stages) const;
-  void weighOps(const Plan &plan, llvm::ArrayRef<StageWeight> weights,
-                Problem &staged) const;
-  void weighEdges(const Plan &plan, llvm::ArrayRef<StageWeight> weights,
-                  Problem &staged) const;
-  void weighEdge(const EdgeKey &key, llvm::ArrayRef<double> weights,
-                 ProblemEdge &edge) const;
-  void weighValues(const Plan &plan, llvm::ArrayRef<StageWeight> weights,
-                   Problem &staged) const;
+  void addParts(double limit, StageBoundCosts &stages) const;
+  void addOps(StageBoundCosts &stages) const;
+  void addMessages(StageBoundCosts &stages) const;
 
   double weightOf(bool setup) const {
     return setup ? kSetupWeight : double(mesh.timeCount());

@@ -129,7 +129,6 @@ Error Reader::readHeader(const json::Object &in) {
     return parsed.takeError();
   plan.cluster = *parsed;
   plan.strategy = in.getString("strategy").value_or("auto").str();
-  plan.schedule = in.getString("schedule").value_or("none").str();
   return Error::success();
 }
 
@@ -138,6 +137,12 @@ Error Reader::readNumbers(const json::Object &in) {
   if (!stages)
     return stages.takeError();
   plan.stages = *stages;
+  if (std::optional<StringRef> schedule = in.getString("schedule"))
+    if (*schedule != plan.schedule())
+      return fail("'schedule' of " +
+                  (plan.stages > 1 ? std::to_string(plan.stages) + " stages"
+                                   : std::string("one stage")) +
+                  " is '" + plan.schedule() + "', not '" + *schedule + "'");
   Expected<int64_t> microBatches = integer(in, "micro_batches", 1);
   if (!microBatches)
     return microBatches.takeError();

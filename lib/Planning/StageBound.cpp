@@ -19,7 +19,7 @@ namespace {
 /// The stages that begin at one op, grown by one op at a time.
 class GrowingStage {
 public:
-  explicit GrowingStage(const StageCosts &costs);
+  explicit GrowingStage(const StageBoundCosts &costs);
 
   void begin(size_t position);
   void add(size_t position);
@@ -37,9 +37,10 @@ private:
   Decision &touch(unsigned decision);
   void receive(unsigned value);
   void settle();
-  double leastWith(const StageCosts::Messages &messages, unsigned index) const;
+  double leastWith(const StageBoundCosts::Messages &messages,
+                   unsigned index) const;
 
-  const StageCosts &costs;
+  const StageBoundCosts &costs;
   std::vector<std::vector<unsigned>> madeBy, readBy; // values per position
   std::vector<Decision> decisions;
   std::vector<size_t> receivedAt; // per value: the age that has received it
@@ -50,7 +51,7 @@ private:
 
 } // namespace
 
-GrowingStage::GrowingStage(const StageCosts &costs)
+GrowingStage::GrowingStage(const StageBoundCosts &costs)
     : costs(costs), madeBy(costs.ops.size()), readBy(costs.ops.size()),
       decisions(costs.choices.size()), receivedAt(costs.sent.size(), 0) {
   for (const auto &[index, value] : enumerate(costs.sent)) {
@@ -80,13 +81,13 @@ GrowingStage::Decision &GrowingStage::touch(unsigned index) {
 }
 
 void GrowingStage::receive(unsigned value) {
-  const StageCosts::Sent &sent = costs.sent[value];
+  const StageBoundCosts::Sent &sent = costs.sent[value];
   if (sent.made >= start || std::exchange(receivedAt[value], age) == age)
     return;
   ++touch(sent.decision).received;
 }
 
-double GrowingStage::leastWith(const StageCosts::Messages &messages,
+double GrowingStage::leastWith(const StageBoundCosts::Messages &messages,
                                unsigned index) const {
   const Decision &decision = decisions[index];
   double least = kIllegal;
@@ -116,7 +117,7 @@ void GrowingStage::settle() {
 }
 
 void GrowingStage::add(size_t position) {
-  for (const StageCosts::Part &part : costs.opKinds[costs.ops[position]])
+  for (const StageBoundCosts::Part &part : costs.opKinds[costs.ops[position]])
     for (auto [sum, seconds] :
          zip_equal(touch(part.decision).seconds, part.seconds))
       sum += seconds;
@@ -124,7 +125,7 @@ void GrowingStage::add(size_t position) {
     if (!costs.sent[value].read.empty())
       ++touch(costs.sent[value].decision).sent; // until all have read it
   for (unsigned value : readBy[position]) {
-    const StageCosts::Sent &sent = costs.sent[value];
+    const StageBoundCosts::Sent &sent = costs.sent[value];
     receive(value);
     if (sent.made >= start && sent.read.back() == position)
       --touch(sent.decision).sent;
@@ -132,7 +133,7 @@ void GrowingStage::add(size_t position) {
   settle();
 }
 
-double leastOfSlowestStage(const StageCosts &costs, double limit) {
+double leastOfSlowestStage(const StageBoundCosts &costs, double limit) {
   constexpr size_t kMostPlaces = 1 << 22, kMostSteps = 1 << 23;
   size_t count = costs.ops.size(), stages = costs.stages.size(), steps = 0;
   if ((stages + 1) * (count + 1) > kMostPlaces)

@@ -9,7 +9,7 @@ namespace autopar {
 
 /// What a stage costs by how values are sharded, as plain data. A decision is
 /// how all values of a class are sharded.
-struct StageCosts {
+struct StageBoundCosts {
   /// An op's part of what it costs, the reshards at it included: seconds per
   /// choice of a decision. An op takes no less than its parts together.
   struct Part {
@@ -40,7 +40,7 @@ struct StageCosts {
 
 /// In each way to cut the ops into stages the slowest takes as much, or
 /// `limit`, whatever is decided. 0 where it would take too long to say.
-double leastOfSlowestStage(const StageCosts &costs, double limit);
+double leastOfSlowestStage(const StageBoundCosts &costs, double limit);
 
 } // namespace autopar
 

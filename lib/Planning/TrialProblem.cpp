@@ -4,12 +4,9 @@
 #include "StageBound.h"
 #include "StagePlaces.h"
 #include "Stages.h"
-#include "autopar/Planning/Explain.h"
 #include "autopar/Planning/KeepDecisions.h"
 #include "autopar/Planning/PredictMemory.h"
 #include "llvm/ADT/STLExtras.h"
-#include <cmath>
-#include <numeric>
 
 using namespace llvm;
 
@@ -81,7 +78,8 @@ double TrialProblem::leastOfStages(double secondsToBeat) const {
   if (trial.candidate.stages * trial.cluster.deviceCount() > kMostLinks)
     return 0;
   StagePlaces places(trial.cluster, trial.pipeline());
-  StageCosts costs = built->stageCosts(secondsToBeat / places.leastShare());
+  StageBoundCosts costs =
+      built->stageBoundCosts(secondsToBeat / places.leastShare());
   double ofSlowest = places.leastSeconds(0, 1);
   double alone = places.leastSeconds(costs.seconds, 0);
   if (ofSlowest == 0 || alone >= secondsToBeat)
@@ -132,31 +130,6 @@ Outcome TrialProblem::finish(ArrayRef<unsigned> choice) {
   return outcome;
 }
 
-/// How much each stage of a plan counts in its step: all in the sum, and the
-/// slowest ones once more, whose `shares` are the mean over so many tries
-/// (multiplicative weights).
-static std::vector<StageWeight> weightsOf(const Plan &plan,
-                                          const ModelGraph &graph,
-                                          unsigned tries,
-                                          MutableArrayRef<double> shares) {
-  constexpr double kPower = 8, kLeast = 0.1; // of equal shares
-  Pipeline pipeline = plan.pipeline();
-  double sum = pipeline.stepSeconds(1, 0), slowest = pipeline.stepSeconds(0, 1);
-  std::vector<double> powers;
-  for (const StageCost &stage : stageCosts(plan, graph))
-    powers.push_back(
-        std::pow(stage.compute + stage.communication + stage.messages, kPower));
-  double all = std::accumulate(powers.begin(), powers.end(), 0.0);
-  std::vector<StageWeight> weights;
-  for (auto [share, power] : zip_equal(shares, powers)) {
-    share += (power / all - share) / double(tries);
-    double slow =
-        slowest * ((1 - kLeast) * share + kLeast / double(pipeline.stages));
-    weights.push_back({sum + slow, sum / 2 + slow});
-  }
-  return weights;
-}
-
 /// Whether all but what is deferred is chosen so.
 static bool isSamePlan(const Problem &problem, ArrayRef<unsigned> a,
                        ArrayRef<unsigned> b) {
@@ -164,42 +137,6 @@ static bool isSamePlan(const Problem &problem, ArrayRef<unsigned> a,
     if (!node.deferred && a[index] != b[index])
       return false;
   return true;
-}
-
-/// The search chose shardings of ops that could be in any stage. Now that there
-/// is a plan, choices are searched of ops that are in its stages, and cut
-/// again. Of larger problems it finds nothing better.
-void TrialProblem::refine(std::vector<unsigned> &choice, double secondsToBeat) {
-  constexpr size_t kMostNodes = 100, kMostOps = 1000;
-  constexpr double kNear = 1.25; // to what is known
-  constexpr unsigned kTries = 6, kInVain = 2;
-  double found = best->plan.predictedStepSeconds;
-  if (problem().nodes.size() > kMostNodes ||
-      settings.graph.ops.size() > kMostOps || found == 0 ||
-      found >= kNear * secondsToBeat)
-    return;
-  std::vector<double> shares(trial.candidate.stages, 0);
-  for (unsigned i = 1, inVain = 0; i <= kTries && inVain < kInVain; ++i) {
-    Finished before = *best;
-    Problem staged = built->inStages(
-        before.plan, weightsOf(before.plan, settings.graph, i, shares));
-    auto finished = [&](ArrayRef<unsigned> other) { return finish(other); };
-    Solver ofStages(staged, settings.options,
-                    Outcomes{finished, 1, memoryLimit()});
-    Expected<Solution> solution =
-        ofStages.solve(before.plan.predictedStepSeconds);
-    isRough |= ofStages.isRough();
-    // Outcomes may be better than what the solver ends with.
-    bool isBetter =
-        solution && isSamePlan(problem(), best->choice, solution->choice) &&
-        best->plan.predictedStepSeconds < before.plan.predictedStepSeconds;
-    if (isBetter)
-      choice = std::move(solution->choice);
-    else
-      best = std::move(before);
-    inVain = isBetter ? 0 : inVain + 1;
-    consumeError(solution.takeError());
-  }
 }
 
 /// Says into how many micro-batches the batch was cut when no plan was found.
@@ -236,11 +173,8 @@ Expected<Plan> TrialProblem::solvePlan(double secondsToBeat) {
     if (!best)
       return make_error<NothingCheaper>(lowerBound);
   }
-  if (best && trial.candidate.stages > 1)
-    refine(solution->choice, secondsToBeat);
   Plan plan = best ? std::move(best->plan) : emptyPlan();
   plan.strategy = stringifyStrategies(settings.request.strategies);
-  plan.schedule = plan.stages == 1 ? "none" : "gpipe";
   if (best) {
     built->writeDecisions(solution->choice, plan, best->choice);
     plan.lowerBoundSeconds = lowerBound;

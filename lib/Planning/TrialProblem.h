@@ -52,7 +52,6 @@ private:
 
   llvm::Error limit();
   Outcome finish(llvm::ArrayRef<unsigned> choice);
-  void refine(std::vector<unsigned> &choice, double secondsToBeat);
   Plan emptyPlan() const;
   llvm::Expected<Plan> solvePlan(double secondsToBeat);
   int64_t memoryLimit() const {
@@ -76,7 +75,7 @@ private:
   std::optional<Finished> best;       // of those that fit
   std::string complaint;              // of those that are none
   bool isTooFull = false;             // some of those finished did not fit
-  bool isRough = false;               // Solver::isRough of one that was solved
+  bool isRough = false;               // Solver::isRough
 };
 
 } // namespace autopar

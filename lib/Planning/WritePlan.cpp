@@ -1,6 +1,7 @@
 //===- WritePlan.cpp - From a plan to attributes --------------------------===//
 
 #include "autopar/Planning/WritePlan.h"
+#include "StagePlaces.h"
 #include "autopar/Cost/CommunicationModel.h"
 #include "autopar/Cost/Reshard.h"
 #include "autopar/Dialect/Dialect.h"
@@ -133,12 +134,36 @@ FailureOr<Cluster> plannedCluster(ModuleOp module, int64_t deviceCount) {
   return *parsed;
 }
 
-bool stepsOverlap(ModuleOp module) {
+/// Of the module's plan; of one stage where it has none.
+static Pipeline plannedPipeline(ModuleOp module) {
+  Pipeline pipeline;
   auto plan = module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan);
-  auto text = plan ? plan.getAs<StringAttr>("objective") : StringAttr();
-  auto stages = plan ? plan.getAs<IntegerAttr>("stages") : IntegerAttr();
-  return text && text == stringifyObjective(Objective::Throughput) && stages &&
-         stages.getInt() > 1;
+  if (!plan)
+    return pipeline;
+  if (auto stages = plan.getAs<IntegerAttr>("stages"))
+    pipeline.stages = stages.getInt();
+  if (auto count = plan.getAs<IntegerAttr>("micro_batches"))
+    pipeline.microBatches = count.getInt();
+  if (auto text = plan.getAs<StringAttr>("objective"))
+    pipeline.objective = llvm::cantFail(parseObjective(text));
+  return pipeline;
+}
+
+FailureOr<int64_t> plannedMemoryLimit(ModuleOp module, int64_t stage) {
+  FailureOr<Cluster> cluster = plannedCluster(module, 1);
+  if (failed(cluster))
+    return failure();
+  auto plan = module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan);
+  auto request =
+      plan ? plan.getAs<DictionaryAttr>("request") : DictionaryAttr();
+  auto asked =
+      request ? request.getAs<IntegerAttr>("memory_limit") : IntegerAttr();
+  return StagePlaces(*cluster, plannedPipeline(module))
+      .memoryLimit(stage, asked ? asked.getInt() : 0);
+}
+
+bool stepsOverlap(ModuleOp module) {
+  return plannedPipeline(module).stepsOverlap();
 }
 
 FailureOr<ReshardCost> plannedReshardCost(ModuleOp module, const Mesh &mesh) {

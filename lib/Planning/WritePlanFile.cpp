@@ -70,7 +70,7 @@ static json::Object summary(const Plan &plan) {
       {"mesh", meshToJSON(plan.mesh)},
       {"stages", plan.stages},
       {"micro_batches", plan.microBatches},
-      {"schedule", plan.schedule},
+      {"schedule", plan.schedule()},
       {"predicted_step_seconds", plan.predictedStepSeconds},
       {"predicted_peak_memory_bytes", plan.predictedPeakMemoryBytes},
       {"predicted_stage_memory_bytes",

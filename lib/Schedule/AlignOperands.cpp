@@ -5,6 +5,7 @@
 #include "autopar/Cost/KernelGroups.h"
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/EinsumAsGemm.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Dialect/Shapes.h"
 #include "autopar/Dialect/TensorBuilder.h"
@@ -71,14 +72,11 @@ LogicalResult StageMemory::read() {
   IntegerAttr predicted = ofStage(predictedBytes(plan()), stage);
   if (!predicted)
     return success();
-  auto request = plan().getAs<DictionaryAttr>("request");
-  auto asked =
-      request ? request.getAs<IntegerAttr>("memory_limit") : IntegerAttr();
-  FailureOr<Cluster> cluster = plannedCluster(module, 1);
-  if (failed(cluster))
+  FailureOr<int64_t> limit = plannedMemoryLimit(module, stage);
+  if (failed(limit))
     return failure();
-  if (int64_t limit = asked ? asked.getInt() : cluster->memoryBytes())
-    room = limit - predicted.getInt();
+  if (*limit)
+    room = *limit - predicted.getInt();
   return success();
 }
 
@@ -247,8 +245,7 @@ struct AlignOperands : impl::AlignOperandsBase<AlignOperands> {
       return;
     Mesh mesh = meshes.front().getMesh().toMesh();
     for (auto step : llvm::to_vector(module.getOps<func::FuncOp>()))
-      if (step.getName().starts_with("step_") &&
-          failed(alignStep(module, step, mesh)))
+      if (isStep(step) && failed(alignStep(module, step, mesh)))
         return signalPassFailure();
   }
 };

@@ -1,6 +1,7 @@
 //===- PackWeights.cpp - Which calls read constants packed ----------------===//
 
 #include "autopar/Cost/TargetTable.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/LibraryCall.h"
 #include "autopar/Schedule/Passes.h"
 #include "autopar/Schedule/PersistentBuffers.h"
@@ -50,7 +51,7 @@ namespace {
 struct PackWeights : impl::PackWeightsBase<PackWeights> {
   void runOnOperation() override {
     for (auto func : getOperation().getOps<func::FuncOp>())
-      if (func.getName().starts_with("step_"))
+      if (isStep(func))
         packWeights(func);
   }
 };

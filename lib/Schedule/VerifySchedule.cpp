@@ -2,6 +2,7 @@
 
 #include "Replay.h"
 #include "autopar/Cost/KernelGroups.h"
+#include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/LibraryCall.h"
 #include "autopar/Schedule/Names.h"
@@ -103,14 +104,14 @@ static LogicalResult checkInPlace(KernelOp kernel, const LibraryCalls &calls) {
 }
 
 /// A packed form is of a constant that a step reads, and all that read it can.
-static LogicalResult checkPacked(KernelOp kernel, StringRef function,
+static LogicalResult checkPacked(KernelOp kernel, func::FuncOp function,
                                  std::map<int64_t, std::string> &forms) {
   LibraryCallAttr call = *kernel.getLibrary();
   if (call.getPacked() < 0)
     return success();
   std::optional<int64_t> constant =
       constantIndex(kernel.getInputs()[call.getB()]);
-  if (!constant || !function.starts_with("step_"))
+  if (!constant || !isStep(function))
     return kernel.emitError("reads what @setup cannot pack: only constants "
                             "that a step reads are packed");
   std::string form = std::to_string(*constant) + ' ' + packingOf(kernel);
@@ -153,7 +154,7 @@ static LogicalResult checkCalls(func::FuncOp func) {
     if (isGemm && call.getAddend() >= 0)
       steps.push_back(EpilogueStep::Addend);
     Type type = getElementTypeOrSelf(kernel.getOutputs()[0].getType());
-    if (failed(checkPacked(kernel, func.getName(), forms)))
+    if (failed(checkPacked(kernel, func, forms)))
       return failure();
     if (!calls.take(type))
       return kernel.emitError()

@@ -9,10 +9,6 @@ using namespace llvm;
 
 namespace autopar {
 
-static double busySeconds(const StageTimes &stage) {
-  return stage.computing + stage.communication + stage.messages;
-}
-
 std::string againstPlanText(const Timeline &timeline, const Plan &plan,
                             const ModelGraph &graph) {
   double predicted = plan.predictedStepSeconds;
@@ -25,14 +21,14 @@ std::string againstPlanText(const Timeline &timeline, const Plan &plan,
               share < 0 ? "less" : "more");
   auto busiest = llvm::max_element(
       timeline.stages, [](const StageTimes &a, const StageTimes &b) {
-        return busySeconds(a) < busySeconds(b);
+        return a.busy() < b.busy();
       });
   if (busiest == timeline.stages.end())
     return text;
   size_t number = busiest - timeline.stages.begin();
   StageCost cost = stageCosts(plan, graph)[number];
-  double beside = busySeconds(*busiest) + busiest->idle - timeline.seconds;
-  double idle = predicted - cost.compute - cost.communication - cost.messages;
+  double beside = busiest->busy() + busiest->idle - timeline.seconds;
+  double idle = predicted - cost.busy();
   text += plan.stages > 1 ? formatv("  stage {0}", number).str() : "  a device";
   text += formatv(": computing {0} of {1} predicted, communication {2} of {3}",
                   secondsText(busiest->computing), secondsText(cost.compute),

@@ -261,11 +261,6 @@ LogicalResult StageReader::read(func::FuncOp func, StageProgram &stage) {
   return success();
 }
 
-/// `@step` or `@step_1`, not `@setup_1`.
-static bool isStep(func::FuncOp func) {
-  return func.getName() == "step" || func.getName().starts_with("step_");
-}
-
 /// Where steps overlap in stages, enough for each stage to be at work on one.
 static int64_t stepsToReplay(ModuleOp module, size_t stages) {
   return stepsOverlap(module) ? std::clamp<int64_t>(4 * int64_t(stages), 8, 16)

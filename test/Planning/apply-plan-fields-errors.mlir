@@ -70,6 +70,11 @@
 // RUN: %{check}
 // STAGES: error: plan file {{.*}}: 'stages' must be an integer of 1 or more
 
+// REDEFINE: %{prefix} = SCHEDULE
+// REDEFINE: %{changes} = schedule='"gpipe"'
+// RUN: %{check}
+// SCHEDULE: error: plan file {{.*}}: 'schedule' of one stage is 'none', not 'gpipe'
+
 // REDEFINE: %{prefix} = MICRO
 // REDEFINE: %{changes} = -micro_batches
 // RUN: %{check}
@@ -186,6 +191,11 @@
 // NEGATIVE: error: plan file {{.*}}: 'stage' must be an integer of 0 or more
 
 // REDEFINE: %{plan} = %t.layer.json
+// REDEFINE: %{prefix} = PIPELINE
+// REDEFINE: %{changes} = schedule='"none"'
+// RUN: %{check}
+// PIPELINE: error: plan file {{.*}}: 'schedule' of 2 stages is 'gpipe', not 'none'
+
 // REDEFINE: %{prefix} = LATER
 // REDEFINE: %{changes} = ops.up.stage=1 ops.act.stage=0
 // RUN: %{check}

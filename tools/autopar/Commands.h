@@ -56,6 +56,7 @@ requestForPlan(llvm::StringRef model, llvm::StringRef planFile,
 struct PlanFileOptions {
   std::string file, model, recipe, entry;
   std::vector<std::string> bindings, states;
+  bool allowLinkedWeights = false;
 
   void addTo(CommandLine &line);
   /// Of the plan's model, in the plan's folder unless it is named.

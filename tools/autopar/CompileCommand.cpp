@@ -44,11 +44,11 @@ CommandLine commandLine(CompileOptions &options) {
                               "the weights' bytes inside the executable: one "
                               "file, and no other is read",
                               options.embedWeights));
-  line.options.push_back(
-      text("stop-after", "PHASE",
-           "import, training, plan, partition, schedule or lower: print that\n "
-           "                            phase's IR",
-           options.stopAfter));
+  line.options.push_back(text("stop-after", "PHASE",
+                              join(ArrayRef(kPhasesOfIR), ", ") +
+                                  ": print\n "
+                                  "                            that phase's IR",
+                              options.stopAfter));
   line.options.push_back(text(
       "dump-phases", "DIR",
       "keep the IR after each phase: DIR/1-import.mlir, DIR/2-training.mlir,"
@@ -135,12 +135,9 @@ int compile(const CompileOptions &options) {
   if (!options.stopAfter.empty()) {
     stop = parsePhase(options.stopAfter);
     if (!stop)
-      return complain(
-          "--stop-after " + options.stopAfter +
-          ": the phases are import, training, plan, partition, schedule, "
-          "lower" +
-          didYouMean(options.stopAfter, {"import", "training", "plan",
-                                         "partition", "schedule", "lower"}));
+      return complain("--stop-after " + options.stopAfter +
+                      ": the phases are " + join(ArrayRef(kPhasesOfIR), ", ") +
+                      didYouMean(options.stopAfter, kPhasesOfIR));
   } else if (options.output.empty()) {
     return complain("no output given; add -o EXE");
   } else if (sys::fs::equivalent(options.model, options.output)) {

@@ -47,7 +47,7 @@ struct ExportOption {
 /// What `--html` shows of a plan: its program is made up to the schedule, and
 /// replayed.
 mlir::FailureOr<json::Value> factsOfEntry(Compilation &compilation,
-                                          const CompileRequest &request) {
+                                          StringRef entry) {
   if (failed(compilation.runPlanned(Phase::Schedule)))
     return mlir::failure();
   auto program = readSchedule(compilation.module());
@@ -55,8 +55,8 @@ mlir::FailureOr<json::Value> factsOfEntry(Compilation &compilation,
     return mlir::failure();
   Timeline timeline = simulate(*program);
   const Plan &plan = compilation.plan();
-  int64_t limit = request.plan.memoryLimit;
-  return factsToJSON({request.entry, plan, compilation.graph(),
+  int64_t limit = plan.askedMemoryLimit();
+  return factsToJSON({entry.str(), plan, compilation.graph(),
                       compilation.describePlan(), compilation.tried(),
                       limit ? limit : plan.cluster.memoryBytes(), *program,
                       timeline});
@@ -122,7 +122,7 @@ int planCommand(ArrayRef<const char *> arguments) {
         return complain(toString(std::move(error)));
     if (html.empty())
       continue;
-    auto shown = factsOfEntry(compilation, request);
+    auto shown = factsOfEntry(compilation, request.entry);
     if (failed(shown))
       return failedIn(request.entry);
     facts.push_back(std::move(*shown));

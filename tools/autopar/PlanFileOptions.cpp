@@ -20,7 +20,10 @@ void PlanFileOptions::addTo(CommandLine &line) {
        texts("bind", "NAME=INT", "size of a symbolic dimension (repeatable)",
              bindings),
        texts("state", "IN=OUT",
-             "output OUT is input IN of the next step (repeatable)", states)});
+             "output OUT is input IN of the next step (repeatable)", states),
+       flag("allow-linked-weights",
+            "follow links to external data inside the model's folder",
+            allowLinkedWeights)});
 }
 
 static std::string modelBeside(StringRef planFile, StringRef model) {
@@ -36,7 +39,11 @@ Expected<CompileRequest> PlanFileOptions::request() const {
   std::string path = model.empty() ? modelBeside(file, plan->model) : model;
   if (!sys::fs::exists(path))
     return createStringError("no model '" + path + "': add --model MODEL");
-  return requestForPlan(path, file, bindings, states, recipe, entry);
+  Expected<CompileRequest> request =
+      requestForPlan(path, file, bindings, states, recipe, entry);
+  if (request)
+    request->import.read.allowLinkedWeights = allowLinkedWeights;
+  return request;
 }
 
 } // namespace autopar::driver

@@ -19,6 +19,9 @@ void setResultAttrs(mlir::func::FuncOp function, llvm::StringRef name,
 /// is none.
 int64_t stageOf(mlir::Operation *op);
 
+/// Whether it is `@step`, or the `@step_s` of a stage.
+bool isStep(mlir::func::FuncOp function);
+
 } // namespace autopar
 
 #endif // AUTOPAR_DIALECT_FUNCTIONATTRIBUTES_H

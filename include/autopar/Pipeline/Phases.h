@@ -22,8 +22,12 @@ enum class Phase {
   Executable
 };
 
+/// Phases after which compilation may stop, by number, as users write them: the
+/// executable is no IR.
+inline constexpr llvm::StringRef kPhasesOfIR[] = {
+    "import", "training", "plan", "partition", "schedule", "lower"};
 llvm::StringRef stringifyPhase(Phase phase);
-/// A phase after which compilation may stop; the executable is no IR.
+/// One of kPhasesOfIR.
 std::optional<Phase> parsePhase(llvm::StringRef name);
 
 struct PlannedModel;

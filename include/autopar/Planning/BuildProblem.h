@@ -13,7 +13,7 @@
 namespace autopar {
 
 class SharedWork;
-struct StageCosts;
+struct StageBoundCosts;
 
 /// What the mesh's axes have to do, and within what memory.
 struct PlanQuestion {
@@ -31,12 +31,6 @@ struct PlanQuestion {
   Pipeline pipeline = {};
   /// What it shares with other questions about the graph; null: nothing.
   std::shared_ptr<SharedWork> shared = nullptr;
-};
-
-/// How much a second counts that a stage computes, or that both ends of one of
-/// its messages are busy.
-struct StageWeight {
-  double compute, messages;
 };
 
 /// A problem whose nodes are op classes (choices: assignments) and value
@@ -62,12 +56,7 @@ public:
   opSeconds(llvm::ArrayRef<unsigned> choice) const = 0;
   /// What stages cost at least, all micro-batches together, in the order of the
   /// program. From `limit` on seconds are of no interest.
-  virtual StageCosts stageCosts(double limit) const = 0;
-  /// The problem of ops that are in the stages of `plan`: in seconds of one
-  /// micro-batch at the place of each stage, as often as they count, messages
-  /// between stages included.
-  virtual Problem inStages(const Plan &plan,
-                           llvm::ArrayRef<StageWeight> weights) const = 0;
+  virtual StageBoundCosts stageBoundCosts(double limit) const = 0;
 };
 
 } // namespace autopar

@@ -14,6 +14,7 @@ namespace autopar {
 struct StageCost {
   double compute = 0, communication = 0;
   double messages = 0; // sent and received
+  double busy() const { return compute + communication + messages; }
 };
 std::vector<StageCost> stageCosts(const Plan &plan, const ModelGraph &graph);
 

@@ -100,7 +100,6 @@ struct Plan {
   int64_t stages = 1;
   int64_t microBatches = 1;
   Objective objective = Objective::Latency;
-  std::string schedule = "none";        // "gpipe" for several stages
   double predictedStepSeconds = 0;      // what the objective says
   int64_t predictedPeakMemoryBytes = 0; // of a device of the fullest stage
   std::vector<int64_t> predictedStageMemoryBytes; // of a device of each stage
@@ -112,6 +111,12 @@ struct Plan {
   std::vector<PlannedCollective> collectives;
 
   Pipeline pipeline() const { return {stages, microBatches, objective}; }
+  /// How micro-batches follow each other.
+  llvm::StringRef schedule() const { return stages > 1 ? "gpipe" : "none"; }
+  /// Bytes per device that were asked for; 0: what the cluster's have.
+  int64_t askedMemoryLimit() const {
+    return request.getInteger("memory_limit").value_or(0);
+  }
 };
 
 /// In `request`, of a plan for a part of the cluster: the devices of all of it.

@@ -19,6 +19,11 @@ void writePlan(mlir::ModuleOp module, const ModelGraph &graph,
 mlir::FailureOr<Cluster> plannedCluster(mlir::ModuleOp module,
                                         int64_t deviceCount);
 
+/// Bytes that a device of a stage may hold by the module's plan: what was asked
+/// for, or what it has; 0: no limit.
+mlir::FailureOr<int64_t> plannedMemoryLimit(mlir::ModuleOp module,
+                                            int64_t stage);
+
 /// Whether steps overlap in the module's plan.
 bool stepsOverlap(mlir::ModuleOp module);
 

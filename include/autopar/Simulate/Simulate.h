@@ -77,6 +77,7 @@ struct StageTimes {
   double computing = 0;
   double communication = 0; // collectives
   double messages = 0;      // sent and received, waiting not counted
+  double busy() const { return computing + communication + messages; }
   /// Of collectives and messages, what no kernel ran beside.
   double exposed = 0;
   double idle = 0;       // nothing ran

@@ -48,7 +48,7 @@ def check_entry(facts):
         assert all(bytes <= stage["arena_bytes"] for _, bytes in stage["memory"])
     repeated = max(run["count"] for _, runs in groups for run in runs)
     print(f"{facts['entry'] or 'the plan'}: {plan['stages']} stages, {len(ops)} ops, repeated {repeated} times, {len(facts['tried'])} tried, "
-          f"{len(facts['devices']['messages'])} pairs send")
+          f"{len(facts['devices']['messages'])} pairs send, {facts['memory_limit_bytes']} bytes at most")
     return ops
 
 

@@ -144,7 +144,7 @@ TEST(Solver, WorkCutShortKeepsTheBoundWithMemory) {
 }
 
 /// Of this one the best is in a branch where small tables find no choices at
-/// all.
+/// all: what is found beside the branches is not proved.
 TEST(Solver, BranchesWithoutChoicesFoundStayOpen) {
   SolverOptions options;
   options.cellLimit = options.roughCellLimit = 2;
@@ -152,8 +152,8 @@ TEST(Solver, BranchesWithoutChoicesFoundStayOpen) {
       randomProblem(/*seed=*/13536, /*memory=*/true, /*dense=*/true);
   Solution oracle = cantFail(solveExhaustively(problem));
   Solution solution = cantFail(Solver(problem, options).solve());
-  EXPECT_GT(solution.seconds, oracle.seconds);
-  EXPECT_LE(solution.lowerBound, oracle.seconds);
+  EXPECT_GE(solution.seconds, oracle.seconds);
+  EXPECT_LT(solution.lowerBound, oracle.seconds);
   EXPECT_GT(solution.gap(), 0);
   EXPECT_EQ(cantFail(Solver(problem).solve()).seconds, oracle.seconds);
 }

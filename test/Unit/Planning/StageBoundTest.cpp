@@ -12,8 +12,8 @@ using namespace llvm;
 namespace {
 
 /// Stages of up to 8 ops of 3 kinds, with 3 decisions of up to 3 choices.
-StageCosts randomCosts(std::mt19937 &random) {
-  StageCosts costs;
+StageBoundCosts randomCosts(std::mt19937 &random) {
+  StageBoundCosts costs;
   for (unsigned decision = 0; decision < 3; ++decision)
     costs.choices.push_back(1 + random() % 3);
   auto times = [&](unsigned decision, int least) {
@@ -23,21 +23,21 @@ StageCosts randomCosts(std::mt19937 &random) {
     return seconds;
   };
   costs.opKinds.resize(3);
-  for (std::vector<StageCosts::Part> &parts : costs.opKinds)
+  for (std::vector<StageBoundCosts::Part> &parts : costs.opKinds)
     for (unsigned decision = 0; decision < 3; ++decision)
       if (random() % 2)
         parts.push_back({decision, times(decision, /*least=*/-5)});
   size_t count = 3 + random() % 6;
   for (size_t position = 0; position < count; ++position) {
     costs.ops.push_back(random() % 3);
-    StageCosts::Sent sent{unsigned(random() % 3), position, {}};
+    StageBoundCosts::Sent sent{unsigned(random() % 3), position, {}};
     for (size_t reader = position + 1; reader < count; ++reader)
       if (random() % 3 == 0)
         sent.read.push_back(reader);
     costs.sent.push_back(sent);
   }
   costs.messages.resize(1 + random() % 2);
-  for (StageCosts::Messages &kind : costs.messages)
+  for (StageBoundCosts::Messages &kind : costs.messages)
     for (unsigned decision = 0; decision < 3; ++decision) {
       kind.receive.push_back(times(decision, 0));
       kind.send.push_back(times(decision, 0));
@@ -48,9 +48,10 @@ StageCosts randomCosts(std::mt19937 &random) {
 }
 
 /// Of the ops from one position to another, under the best choices.
-double secondsOf(const StageCosts &costs, size_t stage, size_t from,
+double secondsOf(const StageBoundCosts &costs, size_t stage, size_t from,
                  size_t to) {
-  const StageCosts::Messages &messages = costs.messages[costs.stages[stage]];
+  const StageBoundCosts::Messages &messages =
+      costs.messages[costs.stages[stage]];
   double sum = 0;
   for (const auto &[index, choices] : enumerate(costs.choices)) {
     unsigned decision = index;
@@ -60,10 +61,11 @@ double secondsOf(const StageCosts &costs, size_t stage, size_t from,
         total += part;
     };
     for (size_t position = from; position < to; ++position)
-      for (const StageCosts::Part &part : costs.opKinds[costs.ops[position]])
+      for (const StageBoundCosts::Part &part :
+           costs.opKinds[costs.ops[position]])
         if (part.decision == decision)
           add(part.seconds);
-    for (const StageCosts::Sent &sent : costs.sent) {
+    for (const StageBoundCosts::Sent &sent : costs.sent) {
       auto within = [&](size_t position) {
         return from <= position && position < to;
       };
@@ -81,7 +83,7 @@ double secondsOf(const StageCosts &costs, size_t stage, size_t from,
 }
 
 /// By all ways to cut.
-double leastByTrying(const StageCosts &costs) {
+double leastByTrying(const StageBoundCosts &costs) {
   double least = kIllegal;
   std::function<void(size_t, size_t, double)> cut = [&](size_t stage,
                                                         size_t from,
@@ -102,10 +104,10 @@ TEST(StageBound, IsTheLeastOfAllWaysToCut) {
   unsigned several = 0;
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
-    StageCosts costs = randomCosts(random);
+    StageBoundCosts costs = randomCosts(random);
     // Ops without messages may cost less than nothing, so no limit but a high
     // one.
-    for (StageCosts::Part &part : costs.opKinds[seed % 3])
+    for (StageBoundCosts::Part &part : costs.opKinds[seed % 3])
       for (double &seconds : part.seconds)
         seconds += 5;
     double least = leastByTrying(costs);
@@ -117,7 +119,7 @@ TEST(StageBound, IsTheLeastOfAllWaysToCut) {
 }
 
 TEST(StageBound, IsTheLimitWhereAllTakeAsMuch) {
-  StageCosts costs;
+  StageBoundCosts costs;
   costs.choices = {2};
   costs.opKinds = {{{0, {3, 4}}}};
   costs.ops = {0, 0, 0};

@@ -350,7 +350,7 @@ TEST(FoldedGraph, DoesNotGrowWithTheLayers) {
 }
 
 /// Whatever is decided, the parts of an op cost no more than the op.
-TEST(StageCosts, PartsAreNoMoreThanTheirOps) {
+TEST(StageBoundCosts, PartsAreNoMoreThanTheirOps) {
   constexpr double kLimit = 1; // seconds, far more than the chain takes
   ModelGraph graph = chainOf(50);
   SharedWork shared;
@@ -369,7 +369,7 @@ TEST(StageCosts, PartsAreNoMoreThanTheirOps) {
     question.pipeline = trial.pipeline();
     std::unique_ptr<PlanProblem> problem =
         cantFail(PlanProblem::build(question));
-    StageCosts costs = problem->stageCosts(kLimit);
+    StageBoundCosts costs = problem->stageBoundCosts(kLimit);
     ASSERT_EQ(costs.ops.size(), graph.ops.size());
     EXPECT_LT(costs.opKinds.size(), graph.ops.size()); // it is folded
     std::mt19937 random(microBatches);
@@ -381,7 +381,7 @@ TEST(StageCosts, PartsAreNoMoreThanTheirOps) {
       std::vector<double> seconds = problem->opSeconds(choice).front();
       for (size_t op = 0; op < graph.ops.size(); ++op) {
         double parts = 0;
-        for (const StageCosts::Part &part : costs.opKinds[costs.ops[op]])
+        for (const StageBoundCosts::Part &part : costs.opKinds[costs.ops[op]])
           parts += part.seconds[choice[part.decision]];
         if (seconds[op] < kLimit) {
           ++legal;
@@ -391,57 +391,6 @@ TEST(StageCosts, PartsAreNoMoreThanTheirOps) {
     }
     EXPECT_GT(legal, 1000u);
   }
-}
-
-/// In its stages a plan costs what it says, however much each counts.
-TEST(PlanProblem, OpsInStagesCostWhatTheirPlanSays) {
-  constexpr int kLayers = 50, kMicroBatches = 4;
-  ModelGraph graph = chainOf(kLayers);
-  Cluster cluster = cantFail(parseCluster("2x4:a100-80gb"));
-  cluster.nodes.front().count = 1;
-  cluster.nodes.push_back(
-      cantFail(parseCluster("1x4:l4")).nodes.front()); // another kind of place
-  SharedWork shared;
-  Trial trial{
-      cluster,
-      cantFail(meshCandidates(requestOf(8, "layer,auto", "layer=2,x=4"), 4096))
-          .front(),
-      kMicroBatches, Objective::Throughput};
-  PlanQuestion question{graph,
-                        trial.cluster,
-                        meshOf(trial),
-                        cantFail(demandsOf(graph, trial, shared)),
-                        /*memoryLimit=*/0,
-                        {}};
-  question.pipeline = trial.pipeline();
-  std::unique_ptr<PlanProblem> built = cantFail(PlanProblem::build(question));
-  std::vector<StageWeight> weights{{1.5, 0.75}, {0.5, 2}};
-  std::mt19937 random(1);
-  unsigned legal = 0;
-  for (unsigned attempt = 0; attempt < 200; ++attempt) {
-    std::vector<unsigned> choice;
-    for (const ProblemNode &node : built->problem.nodes)
-      choice.push_back(random() % node.choices());
-    Plan plan;
-    built->writeDecisions(choice, plan);
-    plan.stages = trial.candidate.stages;
-    plan.microBatches = kMicroBatches;
-    unsigned cut = 1 + random() % (kLayers - 1);
-    for (auto [index, op] : enumerate(plan.ops))
-      op.stage = index < cut ? 0 : 1;
-    double seconds = 0; // of all micro-batches
-    for (auto [stage, weight] : zip_equal(stageCosts(plan, graph), weights))
-      seconds += weight.compute * (stage.compute + stage.communication) +
-                 weight.messages * stage.messages;
-    double told = built->inStages(plan, weights).secondsOf(choice);
-    if (seconds == kIllegal) {
-      EXPECT_EQ(told, kIllegal);
-      continue;
-    }
-    ++legal;
-    EXPECT_NEAR(kMicroBatches * told, seconds, 1e-9 * seconds);
-  }
-  EXPECT_GT(legal, 10u);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- StageCosts.cpp - What a mesh's stages cost at least ----------------===//
+//===- StageBoundCosts.cpp - What a mesh's stages cost at least -----------===//
 //
 // An op's seconds and those of the reshards at it depend on its strategy and on
 // how its values are sharded. Message passing divides the strategy's seconds
@@ -102,18 +102,18 @@ static DividedCosts divide(const CostGraph &costs, ArrayRef<double> count,
 
 /// Each op class's parts: what its edges were given, and equal shares of the
 /// rest.
-void ProblemBuilder::addParts(double limit, StageCosts &stages) const {
+void ProblemBuilder::addParts(double limit, StageBoundCosts &stages) const {
   CostGraph costs = costsInStages();
   std::vector<double> count(costs.nodes.size(), 0);
   for (auto [node, ops] : zip_equal(folded.opNodes, folded.opCounts))
     count[node] = ops;
   DividedCosts divided = divide(costs, count, limit);
   stages.seconds = divided.seconds;
-  std::vector<std::vector<StageCosts::Part>> parts(costs.nodes.size());
+  std::vector<std::vector<StageBoundCosts::Part>> parts(costs.nodes.size());
   for (const OpEdge &edge : divided.edges) {
     ArrayRef<double> given = divided.givenTo(edge);
     unsigned op = edge.op();
-    StageCosts::Part part{edge.value(), {}};
+    StageBoundCosts::Part part{edge.value(), {}};
     size_t choices = costs.nodes[edge.value()].size();
     for (size_t choice = 0; choice < choices; ++choice) {
       double least = limit;
@@ -130,7 +130,7 @@ void ProblemBuilder::addParts(double limit, StageCosts &stages) const {
 }
 
 /// In the order of the program.
-void ProblemBuilder::addOps(StageCosts &stages) const {
+void ProblemBuilder::addOps(StageBoundCosts &stages) const {
   std::vector<size_t> positionOf(graph.ops.size(), 0);
   for (const auto &[index, op] : enumerate(graph.ops))
     if (graph.dependsOnInput(op)) {
@@ -140,7 +140,7 @@ void ProblemBuilder::addOps(StageCosts &stages) const {
   for (const auto &[index, value] : enumerate(graph.values)) {
     if (value.source != ValueSource::Op || !value.fromInput)
       continue;
-    StageCosts::Sent sent{
+    StageBoundCosts::Sent sent{
         valueNode(classes.ofValue[index]), positionOf[value.producer], {}};
     for (const GraphUse &use : value.uses)
       sent.read.push_back(positionOf[use.op]);
@@ -158,7 +158,7 @@ using LinksToStages = std::set<CommunicationModel::StageLinks>;
 } // namespace
 
 /// Each value takes the links that are best for it.
-void ProblemBuilder::addMessages(StageCosts &stages) const {
+void ProblemBuilder::addMessages(StageBoundCosts &stages) const {
   CommunicationModel communication(cluster, mesh);
   std::map<std::pair<LinksToStages, LinksToStages>, unsigned> kinds;
   int64_t count = places.pipeline.stages;
@@ -194,8 +194,8 @@ void ProblemBuilder::addMessages(StageCosts &stages) const {
   }
 }
 
-StageCosts ProblemBuilder::stageCosts(double limit) const {
-  StageCosts stages;
+StageBoundCosts ProblemBuilder::stageBoundCosts(double limit) const {
+  StageBoundCosts stages;
   for (const ProblemNode &node : problem.nodes)
     stages.choices.push_back(node.choices());
   addParts(limit, stages);
