@@ -134,7 +134,7 @@ func.func @step_0(%x: tensor<512x1024xf16>, %w: tensor<1024x515xf16> {autopar.gl
 // -----
 
 // Each stage has the memory of its own devices: what the plan leaves of 24 GB is too little, of 80 GB it is enough.
-module attributes {autopar.target = "emulated", autopar.stages = 2 : i64, autopar.plan = {cluster = {links = [{within = "node", kind = "nvlink", GBps = 50.0, latency_us = 5.0}, {between = "nodes", kind = "ib", GBps = 25.0}], nodes = [{count = 1 : i64, devices = 1 : i64, type = "l4"}, {count = 1 : i64, devices = 1 : i64, type = "h100-80gb"}]}, stages = 2 : i64, predicted_peak_memory_bytes = 23999999000 : i64, predicted_stage_memory_bytes = [23999999000, 23999999000]}} {
+module attributes {autopar.target = "emulated", autopar.stages = 2 : i64, autopar.plan = {cluster = {links = [{within = "node", kind = "nvlink", GBps = 50.0, latency_us = 5.0}, {between = "nodes", kind = "infiniband", GBps = 25.0}], nodes = [{count = 1 : i64, devices = 1 : i64, type = "l4"}, {count = 1 : i64, devices = 1 : i64, type = "h100-80gb"}]}, stages = 2 : i64, predicted_peak_memory_bytes = 23999999000 : i64, predicted_stage_memory_bytes = [23999999000, 23999999000]}} {
 autopar.mesh @mesh #autopar.mesh<["x"=1]>
 // CHECK-LABEL: func.func @step_0
 // CHECK: autopar.einsum {{.*}} -> tensor<512x515xf16>
