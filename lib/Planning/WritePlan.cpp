@@ -1,7 +1,6 @@
 //===- WritePlan.cpp - From a plan to attributes --------------------------===//
 
 #include "autopar/Planning/WritePlan.h"
-#include "StagePlaces.h"
 #include "autopar/Cost/CommunicationModel.h"
 #include "autopar/Cost/Reshard.h"
 #include "autopar/Dialect/Dialect.h"
@@ -134,36 +133,36 @@ FailureOr<Cluster> plannedCluster(ModuleOp module, int64_t deviceCount) {
   return *parsed;
 }
 
-/// Of the module's plan; of one stage where it has none.
-static Pipeline plannedPipeline(ModuleOp module) {
-  Pipeline pipeline;
-  auto plan = module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan);
-  if (!plan)
-    return pipeline;
-  if (auto stages = plan.getAs<IntegerAttr>("stages"))
-    pipeline.stages = stages.getInt();
-  if (auto count = plan.getAs<IntegerAttr>("micro_batches"))
-    pipeline.microBatches = count.getInt();
-  if (auto text = plan.getAs<StringAttr>("objective"))
-    pipeline.objective = llvm::cantFail(parseObjective(text));
-  return pipeline;
-}
-
 FailureOr<int64_t> plannedMemoryLimit(ModuleOp module, int64_t stage) {
-  FailureOr<Cluster> cluster = plannedCluster(module, 1);
-  if (failed(cluster))
-    return failure();
   auto plan = module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan);
   auto request =
       plan ? plan.getAs<DictionaryAttr>("request") : DictionaryAttr();
-  auto asked =
-      request ? request.getAs<IntegerAttr>("memory_limit") : IntegerAttr();
-  return StagePlaces(*cluster, plannedPipeline(module))
-      .memoryLimit(stage, asked ? asked.getInt() : 0);
+  if (auto asked =
+          request ? request.getAs<IntegerAttr>("memory_limit") : IntegerAttr())
+    return asked.getInt();
+  auto number = module->getAttrOfType<IntegerAttr>(AutoparDialect::kStages);
+  int64_t stages = number ? number.getInt() : 1;
+  FailureOr<Cluster> cluster = plannedCluster(module, stages);
+  if (failed(cluster))
+    return failure();
+  if (stage < 0 || stage >= stages || stages > cluster->deviceCount())
+    return module.emitError() << "autopar.plan: its cluster has no devices for "
+                                 "stage "
+                              << stage << " of " << stages;
+  int64_t devices = cluster->deviceCount() / stages;
+  return cluster->part(stage * devices, devices).memoryBytes();
 }
 
 bool stepsOverlap(ModuleOp module) {
-  return plannedPipeline(module).stepsOverlap();
+  auto plan = module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan);
+  auto text = plan ? plan.getAs<StringAttr>("objective") : StringAttr();
+  auto stages = plan ? plan.getAs<IntegerAttr>("stages") : IntegerAttr();
+  Pipeline pipeline;
+  if (stages)
+    pipeline.stages = stages.getInt();
+  if (text && text == stringifyObjective(Objective::Throughput))
+    pipeline.objective = Objective::Throughput;
+  return pipeline.stepsOverlap();
 }
 
 FailureOr<ReshardCost> plannedReshardCost(ModuleOp module, const Mesh &mesh) {
