@@ -39,12 +39,12 @@ void BoundedSearch::offer(std::vector<unsigned> choice) {
 /// Whether elimination over these domains was affordable. If they are all that
 /// can be best, so is what it finds.
 bool BoundedSearch::tryExact(const Domains &over, size_t limit, bool complete) {
-  BucketElimination elimination(graph, over);
-  double largest = elimination.largestTable(kHugeTable);
+  double largest = largestTable(graph, over, kHugeTable);
   if (complete)
     best.largestTable = largest;
   if (largest > double(limit))
     return false;
+  BucketElimination elimination(graph, over);
   elimination.eliminateAll();
   work += elimination.work;
   if (elimination.constant < kIllegal)

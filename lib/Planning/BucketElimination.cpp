@@ -61,16 +61,21 @@ double BucketElimination::costOf(unsigned node) const {
   return cellsOf(domains, node, neighbours[node]);
 }
 
-/// Goes through the elimination of `nodes` with sizes alone; `around`: their
-/// neighbours.
-static double largestTable(ArrayRef<unsigned> nodes,
-                           std::vector<std::set<unsigned>> around,
-                           const Domains &domains, double enough) {
+/// Goes through the elimination with sizes alone.
+double largestTable(const CostGraph &graph, const Domains &domains,
+                    double enough) {
+  std::vector<std::set<unsigned>> around(domains.size());
+  for (const CostGraph::Edge &edge : graph.edges)
+    if (domains[edge.a].size() > 1 && domains[edge.b].size() > 1) {
+      around[edge.a].insert(edge.b);
+      around[edge.b].insert(edge.a);
+    }
   double largest = 0;
   std::set<std::pair<double, unsigned>> order;
   std::vector<double> costs(domains.size());
-  for (unsigned node : nodes)
-    order.insert({costs[node] = cellsOf(domains, node, around[node]), node});
+  for (unsigned node = 0; node < domains.size(); ++node)
+    if (domains[node].size() > 1)
+      order.insert({costs[node] = cellsOf(domains, node, around[node]), node});
   while (!order.empty()) {
     auto [cost, node] = *order.begin();
     largest = std::max(largest, cost);
@@ -87,29 +92,6 @@ static double largestTable(ArrayRef<unsigned> nodes,
     }
   }
   return largest;
-}
-
-double BucketElimination::largestTable(double enough) const {
-  SmallVector<unsigned> left;
-  for (unsigned node = 0; node < domains.size(); ++node)
-    if (!eliminated[node])
-      left.push_back(node);
-  return autopar::largestTable(left, neighbours, domains, enough);
-}
-
-double largestTable(const CostGraph &graph, const Domains &domains,
-                    double enough) {
-  SmallVector<unsigned> open;
-  for (unsigned node = 0; node < domains.size(); ++node)
-    if (domains[node].size() > 1)
-      open.push_back(node);
-  std::vector<std::set<unsigned>> around(domains.size());
-  for (const CostGraph::Edge &edge : graph.edges)
-    if (domains[edge.a].size() > 1 && domains[edge.b].size() > 1) {
-      around[edge.a].insert(edge.b);
-      around[edge.b].insert(edge.a);
-    }
-  return largestTable(open, std::move(around), domains, enough);
 }
 
 void BucketElimination::requeue(unsigned node, size_t maxNeighbours) {
@@ -264,22 +246,6 @@ static void advance(MutableArrayRef<unsigned> digits, ArrayRef<size_t> sizes,
   }
 }
 
-/// The first of the least; four side by side are compared at a time.
-static size_t leastOf(ArrayRef<double> costs) {
-  double a = kIllegal, b = kIllegal, c = kIllegal, d = kIllegal;
-  size_t i = 0;
-  for (; i + 4 <= costs.size(); i += 4) {
-    a = std::min(a, costs[i]);
-    b = std::min(b, costs[i + 1]);
-    c = std::min(c, costs[i + 2]);
-    d = std::min(d, costs[i + 3]);
-  }
-  for (; i < costs.size(); ++i)
-    a = std::min(a, costs[i]);
-  double least = std::min({a, b, c, d});
-  return llvm::find(costs, least) - costs.begin();
-}
-
 /// min over `node` of the sum of `list`. Rows that the last node of the scope
 /// does not change are added up once for all its choices.
 CostTable BucketElimination::minimise(unsigned node, ArrayRef<unsigned> list) {
@@ -310,7 +276,7 @@ CostTable BucketElimination::minimise(unsigned node, ArrayRef<unsigned> list) {
     if (digits.empty() || digits.back() == 0)
       addRows(none, outer, base);
     addRows(base, inner, sum);
-    size_t least = leastOf(sum);
+    size_t least = llvm::min_element(sum) - sum.begin();
     decision.best[cell] = least;
     result.cells[cell] = sum[least];
     advance(digits, sizes, cursors);

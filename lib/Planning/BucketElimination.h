@@ -22,9 +22,6 @@ public:
   /// Both must outlive this.
   BucketElimination(const CostGraph &graph, const Domains &domains);
 
-  /// Cells of the largest table that eliminating all nodes computes, or some
-  /// number above `enough`.
-  double largestTable(double enough) const;
   void eliminateAll();
   /// eliminateChains leaves this node.
   void keep(unsigned node) { kept[node] = true; }
@@ -71,7 +68,8 @@ private:
   std::vector<double> queued; // per node; -1: not in the queue
 };
 
-/// The same of the whole elimination over given domains, before it begins.
+/// Cells of the largest table that eliminating all nodes over given domains
+/// computes, or some number above `enough`.
 double largestTable(const CostGraph &graph, const Domains &domains,
                     double enough);
 

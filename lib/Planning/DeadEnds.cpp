@@ -1,6 +1,7 @@
 //===- DeadEnds.cpp - Choices that no best solution needs -----------------===//
 
 #include "DeadEnds.h"
+#include "Minima.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -51,8 +52,8 @@ struct Matrix {
 
   Matrix(const Side &side, ArrayRef<unsigned> ownDomain,
          ArrayRef<unsigned> otherDomain);
-  const double *rowOf(size_t choice) const {
-    return perOwn.data() + choice * others;
+  ArrayRef<double> rowOf(size_t choice) const {
+    return ArrayRef(perOwn).slice(choice * others, others);
   }
 };
 
@@ -113,25 +114,15 @@ Matrix::Matrix(const Side &side, ArrayRef<unsigned> ownDomain,
   }
   for (size_t choice = 0; choice < own; ++choice)
     bestBeside[choice] =
-        std::min_element(rowOf(choice), rowOf(choice) + others) - rowOf(choice);
-}
-
-/// How much more `better` may cost at most; kIllegal where only `better` can be
-/// illegal, -kIllegal where `worse` always is.
-static double worstLoss(const double *better, const double *worse,
-                        size_t others) {
-  double loss = -kIllegal;
-  // Where both are illegal their difference is no number, and passed over.
-  for (size_t other = 0; other < others; ++other)
-    loss = std::max(loss, better[other] - worse[other]);
-  return loss;
+        llvm::min_element(rowOf(choice)) - rowOf(choice).begin();
 }
 
 bool Star::dominates(size_t better, size_t worse) const {
   double loss = costs[better] - costs[worse];
   for (const Matrix &matrix : matrices) {
-    double ofEdge =
-        worstLoss(matrix.rowOf(better), matrix.rowOf(worse), matrix.others);
+    // kIllegal where only `better` can be illegal, -kIllegal where `worse`
+    // always is.
+    double ofEdge = mostExcess(matrix.rowOf(better), matrix.rowOf(worse));
     if (ofEdge == -kIllegal)
       return true;
     loss += ofEdge;

@@ -1,92 +1,15 @@
 //===- DualBound.cpp - Sequential tree-reweighted message passing ---------===//
 
 #include "DualBound.h"
+#include "Minima.h"
 #include "llvm/ADT/STLExtras.h"
-#include <cstring>
 
 using namespace llvm;
-
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
-// The best code of the host is chosen at load; all give the same numbers.
-#define AUTOPAR_VECTOR_CLONES                                                  \
-  __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define AUTOPAR_VECTOR_CLONES
-#endif
 
 namespace autopar {
 
 /// Sums of some numbers up to it are finite as floats.
 static constexpr double kLargest = 1e30;
-
-static constexpr size_t kLanes = 16; // side by side
-using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
-static constexpr float kAbove = std::numeric_limits<float>::infinity();
-
-static size_t paddedTo(size_t columns) {
-  return (columns + kLanes - 1) / kLanes * kLanes;
-}
-
-/// As floats, each row filled up to full lanes with what is never the least.
-static std::vector<float> padded(ArrayRef<double> cells, size_t rows) {
-  size_t columns = rows == 0 ? 0 : cells.size() / rows;
-  std::vector<float> result(rows * paddedTo(columns), kAbove);
-  for (size_t row = 0; row < rows; ++row)
-    llvm::copy(cells.slice(row * columns, columns),
-               result.begin() + row * paddedTo(columns));
-  return result;
-}
-
-static inline void takeLeast(Lanes &lanes, const Lanes &others) {
-  lanes = others < lanes ? others : lanes;
-}
-
-/// The least of all lanes, which are halved until one is left.
-static inline float leastLane(const Lanes &lanes) {
-  Lanes l = lanes;
-  takeLeast(l, __builtin_shufflevector(l, l, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1,
-                                       2, 3, 4, 5, 6, 7));
-  takeLeast(l, __builtin_shufflevector(l, l, 4, 5, 6, 7, 0, 1, 2, 3, 8, 9, 10,
-                                       11, 12, 13, 14, 15));
-  takeLeast(l, __builtin_shufflevector(l, l, 2, 3, 0, 1, 4, 5, 6, 7, 8, 9, 10,
-                                       11, 12, 13, 14, 15));
-  return std::min(l[0], l[1]);
-}
-
-/// Per row its least cell beside what the columns were given. `columns` are
-/// full lanes.
-AUTOPAR_VECTOR_CLONES
-static void leastOfRows(const float *cells, const float *ofColumns,
-                        size_t columns, float *result, size_t rows) {
-  for (size_t row = 0; row < rows; ++row, cells += columns) {
-    Lanes lanes = Lanes{} + kAbove;
-    for (size_t column = 0; column < columns; column += kLanes) {
-      Lanes costs, given;
-      std::memcpy(&costs, cells + column, sizeof(Lanes));
-      std::memcpy(&given, ofColumns + column, sizeof(Lanes));
-      costs += given;
-      takeLeast(lanes, costs);
-    }
-    result[row] = leastLane(lanes);
-  }
-}
-
-/// The same per column; lanes are columns side by side.
-AUTOPAR_VECTOR_CLONES
-static void leastOfColumns(const float *cells, const float *ofRows,
-                           size_t columns, float *result, size_t rows) {
-  for (size_t column = 0; column < columns; column += kLanes) {
-    Lanes lanes = Lanes{} + kAbove;
-    const float *cell = cells + column;
-    for (size_t row = 0; row < rows; ++row, cell += columns) {
-      Lanes costs;
-      std::memcpy(&costs, cell, sizeof(Lanes));
-      costs += ofRows[row];
-      takeLeast(lanes, costs);
-    }
-    std::memcpy(result + column, &lanes, sizeof(Lanes));
-  }
-}
 
 static unsigned otherEnd(const CostGraph::Edge &edge, unsigned node) {
   return edge.a == node ? edge.b : edge.a;
@@ -125,36 +48,10 @@ DualBound::DualBound(const CostGraph &graph, const Domains &domains, double cap,
     for (unsigned a : domains[edge.a])
       for (unsigned b : domains[edge.b])
         item.cells.push_back(std::min(edge.cells[a * columns + b], this->cap));
-    item.rounded = padded(item.cells, item.ofRows.size());
+    item.rounded.assign(item.cells.begin(), item.cells.end());
     edgesOf[edge.a].push_back(edges.size());
     edgesOf[edge.b].push_back(edges.size());
     edges.push_back(std::move(item));
-  }
-}
-
-/// What each row and column costs at least; the columns' are taken down to it.
-AUTOPAR_VECTOR_CLONES
-static void leastOfBoth(const double *cells, const double *ofRows,
-                        const double *ofColumns, size_t columns,
-                        double *rowsLeast, double *__restrict columnsLeast,
-                        size_t rows) {
-  for (size_t row = 0; row < rows; ++row, cells += columns) {
-    double lanes[kLanes], own = ofRows[row];
-    std::fill_n(lanes, kLanes, kIllegal);
-    size_t column = 0;
-    for (; column + kLanes <= columns; column += kLanes)
-      for (size_t lane = 0; lane < kLanes; ++lane) {
-        size_t at = column + lane;
-        double cost = cells[at] + own + ofColumns[at];
-        lanes[lane] = std::min(lanes[lane], cost);
-        columnsLeast[at] = std::min(columnsLeast[at], cost);
-      }
-    for (; column < columns; ++column) {
-      double cost = cells[column] + own + ofColumns[column];
-      lanes[0] = std::min(lanes[0], cost);
-      columnsLeast[column] = std::min(columnsLeast[column], cost);
-    }
-    rowsLeast[row] = *std::min_element(lanes, lanes + kLanes);
   }
 }
 
@@ -180,18 +77,10 @@ void DualBound::pull(unsigned node) {
     bool isRow = edge.exact.a == node;
     const std::vector<double> &other = isRow ? edge.ofColumns : edge.ofRows;
     beside.assign(other.begin(), other.end());
-    size_t columns = paddedTo(edge.ofColumns.size());
-    if (isRow) {
-      beside.resize(columns, 0); // of padding
-      least.resize(edge.ofRows.size());
-      leastOfRows(edge.rounded.data(), beside.data(), columns, least.data(),
-                  edge.ofRows.size());
-    } else {
-      least.resize(columns);
-      leastOfColumns(edge.rounded.data(), beside.data(), columns, least.data(),
-                     edge.ofRows.size());
-      least.truncate(edge.ofColumns.size());
-    }
+    least.resize(nodes[node].size());
+    (isRow ? leastOfRows : leastOfColumns)(edge.rounded.data(), beside.data(),
+                                           edge.ofColumns.size(), least.data(),
+                                           edge.ofRows.size());
     std::vector<double> &given = isRow ? edge.ofRows : edge.ofColumns;
     for (auto [cost, own, taken] : zip_equal(nodes[node], given, least)) {
       cost += own + double(taken);

@@ -48,8 +48,8 @@ private:
   struct Edge {
     const CostGraph::Edge &exact;
     double weight;
-    std::vector<double> cells;               // over the domains, `cap` at most
-    std::vector<float> rounded;              // rows filled up to full lanes
+    std::vector<double> cells; // over the domains, `cap` at most
+    std::vector<float> rounded;
     std::vector<double> ofRows, ofColumns{}; // over the domains
   };
   /// Per row and per column of an edge the least that it costs.

@@ -68,12 +68,12 @@ static EliminationResult solveRest(const CostGraph &graph, size_t cellLimit,
   if (anyEmpty(domains))
     return illegal();
   dropDeadEnds(graph, domains);
-  BucketElimination whole(graph, domains);
   double limit = std::min(cellLimit, kSmallTable);
-  if (whole.largestTable(limit) > limit)
+  if (largestTable(graph, domains, limit) > limit)
     return BoundedSearch(graph, std::move(domains), cellLimit, cutoff,
                          elsewhere, effort, messages)
         .run();
+  BucketElimination whole(graph, domains);
   whole.eliminateAll();
   if (whole.constant == kIllegal)
     return illegal();

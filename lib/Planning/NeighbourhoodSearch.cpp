@@ -43,9 +43,9 @@ NeighbourhoodSearch::freeDomains(ArrayRef<unsigned> choice,
 }
 
 std::optional<CostedChoice> NeighbourhoodSearch::bestOver(const Domains &over) {
-  BucketElimination elimination(graph, over);
-  if (elimination.largestTable(double(cellLimit)) > double(cellLimit))
+  if (largestTable(graph, over, double(cellLimit)) > double(cellLimit))
     return std::nullopt;
+  BucketElimination elimination(graph, over);
   elimination.eliminateAll();
   work += elimination.work;
   if (elimination.constant == kIllegal)

@@ -28,8 +28,9 @@ private:
   void measureCrossings();
   void chooseCuts();
   void priceCuts();
+  void addNeeds(unsigned op, size_t end);
+  void collectNeeds();
   void measureRuns();
-  void addHeld(unsigned op);
   bool fits(size_t stage, size_t from, size_t to) const {
     if (limits.constraints &&
         misplaced[stage][cuts[to]] != misplaced[stage][cuts[from]])
@@ -92,9 +93,15 @@ private:
     int64_t bytes = 0;
     llvm::SmallVector<double, 2> seconds;
   };
-  std::vector<std::vector<Held>> runs;   // per pair of cuts
-  Held held;                             // while a row of `runs` is measured
-  std::vector<size_t> seenOp, seenValue; // the last row that has it, from 1
+  std::vector<std::vector<Held>> runs; // per pair of cuts
+  /// What the ops from one cut to the next need, each once.
+  struct Need {
+    size_t before; // cut up to which others needed it last; 0: none did
+    int64_t bytes; // of an argument
+    std::optional<unsigned> op; // that is repeated
+  };
+  std::vector<std::vector<Need>> needs;    // per cut, of those before it
+  std::vector<size_t> endOfOp, endOfValue; // `before` of the next to need it
   /// Per kind of place: of all ops that depend on no input.
   std::vector<double> repeatedSeconds;
   /// Bytes of a device that a cut keeps from parameters.

@@ -84,16 +84,15 @@ void StageCutter::countMisplaced() {
   }
 }
 
-/// Adds what the op needs and its row has not yet.
-void StageCutter::addHeld(unsigned op) {
-  size_t row = runs.size();
+/// Adds what the op needs to those of the run that ends at a cut.
+void StageCutter::addNeeds(unsigned op, size_t end) {
   SmallVector<unsigned> open;
   auto add = [&](unsigned next) {
     if (graph.isRepeated(graph.ops[next])) {
-      if (std::exchange(seenOp[next], row) == row)
+      size_t before = std::exchange(endOfOp[next], end);
+      if (before == end)
         return;
-      for (auto [sum, seconds] : zip_equal(held.seconds, opSeconds))
-        sum += seconds[next];
+      needs[end].push_back({before, 0, next});
     }
     open.push_back(next);
   };
@@ -101,31 +100,46 @@ void StageCutter::addHeld(unsigned op) {
   while (!open.empty())
     for (unsigned operand : graph.ops[open.pop_back_val()].operands) {
       const GraphValue &value = graph.values[operand];
-      if (value.persistent && std::exchange(seenValue[operand], row) != row)
-        held.bytes += bytesOf(operand);
+      if (value.persistent)
+        if (size_t before = std::exchange(endOfValue[operand], end);
+            before != end)
+          needs[end].push_back({before, bytesOf(operand), std::nullopt});
       if (value.source == ValueSource::Op &&
           graph.isRepeated(graph.ops[value.producer]))
         add(value.producer);
     }
 }
 
-/// The last stage also has what depends on no input, is returned and not read.
+/// Of the ops between each two neighbouring cuts. The last stage also has what
+/// depends on no input, is returned and not read.
+void StageCutter::collectNeeds() {
+  needs.resize(cuts.size());
+  endOfOp.assign(graph.ops.size(), 0);
+  endOfValue.assign(graph.values.size(), 0);
+  for (size_t end = 1; end < cuts.size(); ++end)
+    for (size_t position = cuts[end - 1]; position < cuts[end]; ++position)
+      addNeeds(ops[position], end);
+  for (unsigned result : graph.stepResults)
+    if (const GraphValue &value = graph.values[result];
+        value.source == ValueSource::Op && value.uses.empty() &&
+        graph.isRepeated(graph.ops[value.producer]))
+      addNeeds(value.producer, cuts.size() - 1);
+}
+
 void StageCutter::measureRuns() {
-  seenOp.assign(graph.ops.size(), 0);
-  seenValue.assign(graph.values.size(), 0);
+  collectNeeds();
   for (size_t from = 0; from < cuts.size(); ++from) {
-    held.bytes = 0;
-    held.seconds.assign(opSeconds.size(), 0);
+    Held held{0, SmallVector<double, 2>(opSeconds.size(), 0)};
     runs.emplace_back(cuts.size());
     for (size_t to = from + 1; to < cuts.size(); ++to) {
-      for (size_t position = cuts[to - 1]; position < cuts[to]; ++position)
-        addHeld(ops[position]);
-      if (to + 1 == cuts.size())
-        for (unsigned result : graph.stepResults)
-          if (const GraphValue &value = graph.values[result];
-              value.source == ValueSource::Op && value.uses.empty() &&
-              graph.isRepeated(graph.ops[value.producer]))
-            addHeld(value.producer);
+      for (const Need &need : needs[to]) {
+        if (need.before > from)
+          continue;
+        held.bytes += need.bytes;
+        if (need.op)
+          for (auto [sum, seconds] : zip_equal(held.seconds, opSeconds))
+            sum += seconds[*need.op];
+      }
       runs[from][to] = held;
     }
   }

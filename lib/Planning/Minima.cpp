@@ -1,0 +1,69 @@
+//===- Minima.cpp - Minima over tables of costs, vectorised ---------------===//
+
+#include "Minima.h"
+#include "autopar/Planning/Elimination.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+// Loops and not vectors of a fixed width: what is wider than the host's is
+// compiled to single numbers.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+// The best code of the host is chosen at load; all give the same numbers.
+#define AUTOPAR_VECTOR_CLONES                                                  \
+  __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define AUTOPAR_VECTOR_CLONES
+#endif
+
+namespace autopar {
+
+AUTOPAR_VECTOR_CLONES
+double mostExcess(ArrayRef<double> better, ArrayRef<double> worse) {
+  const double *more = better.data(), *less = worse.data();
+  double most = -kIllegal;
+  // Where both are illegal their difference is no number, which never exceeds.
+#pragma omp simd reduction(max : most)
+  for (size_t i = 0; i < better.size(); ++i)
+    most = std::max(most, more[i] - less[i]);
+  return most;
+}
+
+AUTOPAR_VECTOR_CLONES
+void leastOfRows(const float *cells, const float *ofColumns, size_t columns,
+                 float *result, size_t rows) {
+  for (size_t row = 0; row < rows; ++row, cells += columns) {
+    float least = std::numeric_limits<float>::infinity();
+#pragma omp simd reduction(min : least)
+    for (size_t column = 0; column < columns; ++column)
+      least = std::min(least, cells[column] + ofColumns[column]);
+    result[row] = least;
+  }
+}
+
+AUTOPAR_VECTOR_CLONES
+void leastOfColumns(const float *cells, const float *ofRows, size_t columns,
+                    float *__restrict result, size_t rows) {
+  std::fill_n(result, columns, std::numeric_limits<float>::infinity());
+  for (size_t row = 0; row < rows; ++row, cells += columns)
+    for (size_t column = 0; column < columns; ++column)
+      result[column] = std::min(result[column], cells[column] + ofRows[row]);
+}
+
+AUTOPAR_VECTOR_CLONES
+void leastOfBoth(const double *cells, const double *ofRows,
+                 const double *ofColumns, size_t columns, double *rowsLeast,
+                 double *__restrict columnsLeast, size_t rows) {
+  for (size_t row = 0; row < rows; ++row, cells += columns) {
+    double least = kIllegal;
+#pragma omp simd reduction(min : least)
+    for (size_t column = 0; column < columns; ++column) {
+      double cost = cells[column] + ofRows[row] + ofColumns[column];
+      least = std::min(least, cost);
+      columnsLeast[column] = std::min(columnsLeast[column], cost);
+    }
+    rowsLeast[row] = least;
+  }
+}
+
+} // namespace autopar

@@ -1,0 +1,28 @@
+//===- Minima.h - Minima over tables of costs, vectorised -----------------===//
+
+#ifndef AUTOPAR_LIB_PLANNING_MINIMA_H
+#define AUTOPAR_LIB_PLANNING_MINIMA_H
+
+#include "llvm/ADT/ArrayRef.h"
+
+namespace autopar {
+
+/// By how much `better` exceeds `worse` at most; positions at which both are
+/// kIllegal are passed over, -kIllegal if there is no other.
+double mostExcess(llvm::ArrayRef<double> better, llvm::ArrayRef<double> worse);
+
+/// Per row of the table its least cell beside what the columns were given.
+void leastOfRows(const float *cells, const float *ofColumns, size_t columns,
+                 float *result, size_t rows);
+/// Per column its least cell beside what the rows were given.
+void leastOfColumns(const float *cells, const float *ofRows, size_t columns,
+                    float *result, size_t rows);
+/// Both: a cell costs what it says and what its row and its column were given.
+/// The columns' results are taken down to it.
+void leastOfBoth(const double *cells, const double *ofRows,
+                 const double *ofColumns, size_t columns, double *rowsLeast,
+                 double *columnsLeast, size_t rows);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_MINIMA_H
