@@ -227,11 +227,43 @@ void addReplicas(MeshCandidate &candidate, int64_t factor) {
   candidate.names.insert(candidate.names.begin(), StrategyName::Replicated);
 }
 
+/// In front of the others.
+static size_t replicatedAxes(const MeshCandidate &candidate) {
+  return replicasOf(candidate) > 1 ? 1 : 0;
+}
+
+/// With other sizes of the axes that are not replicated; those of one device
+/// fall away.
+static MeshCandidate resized(MeshCandidate candidate, ArrayRef<int64_t> sizes) {
+  size_t kept = replicatedAxes(candidate);
+  for (size_t axis = sizes.size(); axis-- > 0;) {
+    candidate.axes[kept + axis].size = sizes[axis];
+    if (sizes[axis] > 1)
+      continue;
+    candidate.axes.erase(candidate.axes.begin() + kept + axis);
+    candidate.names.erase(candidate.names.begin() + kept + axis);
+  }
+  candidate.strict &= is_contained(candidate.names, StrategyName::Data);
+  return candidate;
+}
+
+/// Whether an axis falls away before one of its name that stays: the last ones
+/// of a name are to go.
+static bool hasGap(const MeshCandidate &candidate, ArrayRef<int64_t> sizes) {
+  ArrayRef<StrategyName> names =
+      ArrayRef(candidate.names).drop_front(replicatedAxes(candidate));
+  for (size_t axis = 0; axis + 1 < sizes.size(); ++axis)
+    if (sizes[axis] == 1 && sizes[axis + 1] > 1 &&
+        names[axis] == names[axis + 1])
+      return true;
+  return false;
+}
+
 SmallerMeshes smallerMeshes(const MeshCandidate &candidate) {
   constexpr size_t kNearest = 4;
   SmallerMeshes result;
-  size_t kept = replicasOf(candidate) > 1 ? 1 : 0; // axes in front
-  ArrayRef<MeshAxis> axes = ArrayRef(candidate.axes).drop_front(kept);
+  ArrayRef<MeshAxis> axes =
+      ArrayRef(candidate.axes).drop_front(replicatedAxes(candidate));
   int64_t devices = 1;
   for (const MeshAxis &axis : axes)
     devices *= axis.size;
@@ -240,30 +272,33 @@ SmallerMeshes smallerMeshes(const MeshCandidate &candidate) {
   result.factor = smallestFactor(devices);
   std::vector<SmallVector<int64_t>> list =
       factorisations(devices / result.factor, axes.size(), /*least=*/1);
-  // Axes of one device fall away, the last ones of a name.
-  ArrayRef<StrategyName> names = ArrayRef(candidate.names).drop_front(kept);
-  erase_if(list, [&](ArrayRef<int64_t> sizes) {
-    for (size_t axis = 0; axis + 1 < sizes.size(); ++axis)
-      if (sizes[axis] == 1 && sizes[axis + 1] > 1 &&
-          names[axis] == names[axis + 1])
-        return true;
-    return false;
-  });
+  erase_if(list,
+           [&](ArrayRef<int64_t> sizes) { return hasGap(candidate, sizes); });
   llvm::stable_sort(list, [&](const auto &a, const auto &b) {
     return distance(axes, a) < distance(axes, b);
   });
-  for (ArrayRef<int64_t> sizes : ArrayRef(list).take_front(kNearest)) {
-    MeshCandidate &next = result.meshes.emplace_back(candidate);
-    for (size_t axis = sizes.size(); axis-- > 0;) {
-      next.axes[kept + axis].size = sizes[axis];
-      if (sizes[axis] > 1)
-        continue;
-      next.axes.erase(next.axes.begin() + kept + axis);
-      next.names.erase(next.names.begin() + kept + axis);
-    }
-    next.strict &= is_contained(next.names, StrategyName::Data);
-  }
+  for (ArrayRef<int64_t> sizes : ArrayRef(list).take_front(kNearest))
+    result.meshes.push_back(resized(candidate, sizes));
   return result;
+}
+
+std::vector<MeshCandidate> shorterAxes(const MeshCandidate &candidate) {
+  std::vector<MeshCandidate> meshes;
+  SmallVector<int64_t> whole;
+  for (const MeshAxis &axis :
+       ArrayRef(candidate.axes).drop_front(replicatedAxes(candidate)))
+    whole.push_back(axis.size);
+  for (size_t axis = 0; axis < whole.size(); ++axis) {
+    SmallVector<int64_t> sizes = whole;
+    for (int64_t &size = sizes[axis]; size > 1;) {
+      size /= smallestFactor(size);
+      if (hasGap(candidate, sizes))
+        continue;
+      MeshCandidate &mesh = meshes.emplace_back(resized(candidate, sizes));
+      addReplicas(mesh, whole[axis] / size);
+    }
+  }
+  return meshes;
 }
 
 /// One axis or two of each stage's devices: too many to try them all where a

@@ -38,6 +38,9 @@ struct SmallerMeshes {
 /// As few fewer as can be, and a few of their meshes; replicas stay.
 SmallerMeshes smallerMeshes(const MeshCandidate &candidate);
 void addReplicas(MeshCandidate &candidate, int64_t factor);
+/// Meshes in which one axis is shorter, down to one device, and the rest of it
+/// are replicas.
+std::vector<MeshCandidate> shorterAxes(const MeshCandidate &candidate);
 
 /// Whether the search calls the axes of a mesh so where nothing fixes it.
 bool isSearched(llvm::ArrayRef<MeshAxis> axes,

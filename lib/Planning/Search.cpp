@@ -256,8 +256,8 @@ bool PlanSearch::tryThoroughly() {
   return best->predictedStepSeconds < kGain * before;
 }
 
-/// Tries the best trial's neighbours, and where none gains the neighbours of
-/// those; ends after two such steps in vain.
+/// Tries the best trial's neighbours; where none gains the neighbours of those
+/// and the best mesh with an axis much shorter. Ends after two steps in vain.
 void PlanSearch::climb() {
   constexpr unsigned kInVain = 2; // steps in a row
   std::vector<Trial> from{bestTrial};
@@ -267,7 +267,8 @@ void PlanSearch::climb() {
     StringSet<> known;
     for (const SearchTrial &before : tried)
       known.insert(before.name);
-    for (Trial &trial : neighbours(graph, request, from))
+    for (Trial &trial :
+         neighbours(graph, request, from, inVain ? &bestTrial : nullptr))
       if (trial.leastSeconds < secondsToBeat(trial) &&
           known.insert(nameOf(trial, request.cluster)).second)
         near.push_back(std::move(trial));

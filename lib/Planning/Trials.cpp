@@ -316,17 +316,24 @@ Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
   return std::move(trials);
 }
 
+/// Adds a trial like `best`, if the request allows its mesh.
+static void addLike(const Trial &best, const MeshCandidate &candidate,
+                    int64_t microBatches, const PlanRequest &request,
+                    const StepWork &work, std::vector<Trial> &trials) {
+  if (!allowsMesh(request.constraints, candidate.axes, candidate.stages))
+    return;
+  Trial &trial = trials.emplace_back(
+      Trial{best.cluster, candidate, microBatches, best.objective,
+            std::numeric_limits<unsigned>::max()});
+  trial.leastSeconds = work.leastSeconds(trial);
+}
+
 static void addNeighbours(const ModelGraph &graph, const PlanRequest &request,
                           const StepWork &work, const Trial &best,
                           std::vector<Trial> &trials) {
   constexpr size_t kCounts = 2; // of micro-batches
   auto add = [&](const MeshCandidate &candidate, int64_t microBatches) {
-    if (!allowsMesh(request.constraints, candidate.axes, candidate.stages))
-      return;
-    Trial &trial = trials.emplace_back(
-        Trial{best.cluster, candidate, microBatches, best.objective,
-              std::numeric_limits<unsigned>::max()});
-    trial.leastSeconds = work.leastSeconds(trial);
+    addLike(best, candidate, microBatches, request, work, trials);
   };
   const auto &[factor, meshes] = smallerMeshes(best.candidate);
   for (const MeshCandidate &mesh : meshes) {
@@ -358,15 +365,24 @@ static void addNeighbours(const ModelGraph &graph, const PlanRequest &request,
   }
 }
 
+static void addWithShorterAxes(const PlanRequest &request, const StepWork &work,
+                               const Trial &best, std::vector<Trial> &trials) {
+  if (best.candidate.stages == 1 && !request.fewestDevices)
+    for (const MeshCandidate &mesh : shorterAxes(best.candidate))
+      addLike(best, mesh, best.microBatches, request, work, trials);
+}
+
 std::vector<Trial> neighbours(const ModelGraph &graph,
                               const PlanRequest &request,
-                              ArrayRef<Trial> centers) {
+                              ArrayRef<Trial> centers, const Trial *shortened) {
   std::vector<Trial> trials;
   if (!isMeshSearched(request) || !request.axes.empty())
     return trials;
   StepWork work(graph);
   for (const Trial &center : centers)
     addNeighbours(graph, request, work, center, trials);
+  if (shortened)
+    addWithShorterAxes(request, work, *shortened, trials);
   return trials;
 }
 

@@ -35,10 +35,12 @@ llvm::Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
                                             const PlanRequest &request);
 
 /// What the request allows of meshes like those of `centers`, one after the
-/// other, with more replicas or stages; none where the request fixes the mesh.
+/// other, with more replicas or stages, and like that of `shortened` with one
+/// axis shorter by any factor; none where the request fixes the mesh.
 std::vector<Trial> neighbours(const ModelGraph &graph,
                               const PlanRequest &request,
-                              llvm::ArrayRef<Trial> centers);
+                              llvm::ArrayRef<Trial> centers,
+                              const Trial *shortened = nullptr);
 
 /// The time axis first; an axis of one device where a stage
 /// has no other.

@@ -143,11 +143,29 @@ TEST(SmallerMeshes, NothingIsStrictWithoutTheBatch) {
   EXPECT_GT(without, 0u);
 }
 
-Texts neighboursOf(const ModelGraph &graph, const PlanRequest &request,
-                   StringRef mesh) {
+TEST(ShorterAxes, DownToOneDevice) {
   Texts texts;
+  for (const MeshCandidate &mesh : shorterAxes(freeMesh("x=6,y=4")))
+    texts.push_back(spell(mesh));
+  // Only the last of two axes of one name falls away.
+  EXPECT_EQ(texts, (Texts{"replicated=2:replicated x=3:auto y=4:auto 1",
+                          "replicated=2:replicated x=6:auto y=2:auto 1",
+                          "replicated=4:replicated x=6:auto 1"}));
+  MeshCandidate candidate = freeMesh("x=9");
+  addReplicas(candidate, 2);
+  texts.clear();
+  for (const MeshCandidate &mesh : shorterAxes(candidate))
+    texts.push_back(spell(mesh));
+  EXPECT_EQ(texts, (Texts{"replicated=6:replicated x=3:auto 1",
+                          "replicated=18:replicated 1"}));
+}
+
+Texts neighboursOf(const ModelGraph &graph, const PlanRequest &request,
+                   StringRef mesh, bool shortened = false) {
+  Texts texts;
+  Trial center{request.cluster, freeMesh(mesh)};
   for (const Trial &trial :
-       neighbours(graph, request, Trial{request.cluster, freeMesh(mesh)}))
+       neighbours(graph, request, center, shortened ? &center : nullptr))
     texts.push_back(spell(trial.candidate) + " by " +
                     std::to_string(trial.microBatches));
   return texts;
@@ -158,10 +176,14 @@ TEST(Neighbours, ReplicasAndStagesTakeWhatMeshesLeave) {
   EXPECT_EQ(neighboursOf(graph, requestOf(4), "x=4"),
             (Texts{"replicated=2:replicated x=2:auto 1 by 1", "x=2:auto 2 by 2",
                    "x=2:auto 2 by 4"}));
+  EXPECT_EQ(neighboursOf(graph, requestOf(4), "x=4", /*shortened=*/true),
+            (Texts{"replicated=2:replicated x=2:auto 1 by 1", "x=2:auto 2 by 2",
+                   "x=2:auto 2 by 4", "replicated=2:replicated x=2:auto 1 by 1",
+                   "replicated=4:replicated 1 by 1"}));
   // Who asks for few devices does not ask for replicas.
   PlanRequest few = requestOf(4);
   few.fewestDevices = true;
-  EXPECT_EQ(neighboursOf(graph, few, "x=4"),
+  EXPECT_EQ(neighboursOf(graph, few, "x=4", /*shortened=*/true),
             (Texts{"x=2:auto 2 by 2", "x=2:auto 2 by 4"}));
 }
 
