@@ -288,16 +288,17 @@ std::vector<MeshCandidate> shorterAxes(const MeshCandidate &candidate) {
   for (const MeshAxis &axis :
        ArrayRef(candidate.axes).drop_front(replicatedAxes(candidate)))
     whole.push_back(axis.size);
-  for (size_t axis = 0; axis < whole.size(); ++axis) {
-    SmallVector<int64_t> sizes = whole;
-    for (int64_t &size = sizes[axis]; size > 1;) {
-      size /= smallestFactor(size);
+  for (size_t axis = 0; axis < whole.size(); ++axis)
+    for (int64_t size = whole[axis] / 2; size > 0; --size) {
+      if (whole[axis] % size != 0)
+        continue;
+      SmallVector<int64_t> sizes = whole;
+      sizes[axis] = size;
       if (hasGap(candidate, sizes))
         continue;
       MeshCandidate &mesh = meshes.emplace_back(resized(candidate, sizes));
       addReplicas(mesh, whole[axis] / size);
     }
-  }
   return meshes;
 }
 

@@ -38,8 +38,8 @@ struct SmallerMeshes {
 /// As few fewer as can be, and a few of their meshes; replicas stay.
 SmallerMeshes smallerMeshes(const MeshCandidate &candidate);
 void addReplicas(MeshCandidate &candidate, int64_t factor);
-/// Meshes in which one axis is shorter, down to one device, and the rest of it
-/// are replicas.
+/// Meshes in which one axis is shorter, its size any divisor down to 1, and the
+/// rest of it is replicated. Of axes of one name only the last falls away.
 std::vector<MeshCandidate> shorterAxes(const MeshCandidate &candidate);
 
 /// Whether the search calls the axes of a mesh so where nothing fixes it.

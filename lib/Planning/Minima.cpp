@@ -1,13 +1,14 @@
 //===- Minima.cpp - Minima over tables of costs, vectorised ---------------===//
 
 #include "Minima.h"
-#include "autopar/Planning/Elimination.h"
-#include "llvm/ADT/STLExtras.h"
+#include "autopar/Planning/Problem.h"
+#include <algorithm>
+#include <limits>
 
 using namespace llvm;
 
-// Loops and not vectors of a fixed width: what is wider than the host's is
-// compiled to single numbers.
+// Loops, not vector types: a compiler splits a vector type wider than the
+// host's into scalars.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 // The best code of the host is chosen at load; all give the same numbers.
 #define AUTOPAR_VECTOR_CLONES                                                  \
@@ -20,13 +21,15 @@ namespace autopar {
 
 AUTOPAR_VECTOR_CLONES
 double mostExcess(ArrayRef<double> better, ArrayRef<double> worse) {
+  assert(better.size() == worse.size());
   const double *more = better.data(), *less = worse.data();
   double most = -kIllegal;
   // Where both are illegal their difference is no number, which never exceeds.
 #pragma omp simd reduction(max : most)
   for (size_t i = 0; i < better.size(); ++i)
     most = std::max(most, more[i] - less[i]);
-  return most;
+  // A compiler may start lanes at the lowest number instead of -kIllegal.
+  return most > std::numeric_limits<double>::lowest() ? most : -kIllegal;
 }
 
 AUTOPAR_VECTOR_CLONES
@@ -45,9 +48,11 @@ AUTOPAR_VECTOR_CLONES
 void leastOfColumns(const float *cells, const float *ofRows, size_t columns,
                     float *__restrict result, size_t rows) {
   std::fill_n(result, columns, std::numeric_limits<float>::infinity());
-  for (size_t row = 0; row < rows; ++row, cells += columns)
+  for (size_t row = 0; row < rows; ++row, cells += columns) {
+#pragma omp simd
     for (size_t column = 0; column < columns; ++column)
       result[column] = std::min(result[column], cells[column] + ofRows[row]);
+  }
 }
 
 AUTOPAR_VECTOR_CLONES

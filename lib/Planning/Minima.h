@@ -7,18 +7,21 @@
 
 namespace autopar {
 
-/// By how much `better` exceeds `worse` at most; positions at which both are
-/// kIllegal are passed over, -kIllegal if there is no other.
+/// By how much `better` exceeds `worse` at most, both of as many choices;
+/// positions at which both are kIllegal are passed over, -kIllegal if there is
+/// no other.
 double mostExcess(llvm::ArrayRef<double> better, llvm::ArrayRef<double> worse);
 
-/// Per row of the table its least cell beside what the columns were given.
+// Of a table, row after row; results overlap nothing else.
+
+/// Per row its least cell beside what the columns were given.
 void leastOfRows(const float *cells, const float *ofColumns, size_t columns,
                  float *result, size_t rows);
 /// Per column its least cell beside what the rows were given.
 void leastOfColumns(const float *cells, const float *ofRows, size_t columns,
                     float *result, size_t rows);
 /// Both: a cell costs what it says and what its row and its column were given.
-/// The columns' results are taken down to it.
+/// `columnsLeast` is given, and taken down to that.
 void leastOfBoth(const double *cells, const double *ofRows,
                  const double *ofColumns, size_t columns, double *rowsLeast,
                  double *columnsLeast, size_t rows);

@@ -94,14 +94,15 @@ private:
     llvm::SmallVector<double, 2> seconds;
   };
   std::vector<std::vector<Held>> runs; // per pair of cuts
-  /// What the ops from one cut to the next need, each once.
+  /// What the ops between two neighbouring cuts need, each once.
   struct Need {
-    size_t before; // cut up to which others needed it last; 0: none did
+    size_t before; // last cut up to which others needed it; 0: none did
     int64_t bytes; // of an argument
     std::optional<unsigned> op; // that is repeated
   };
-  std::vector<std::vector<Need>> needs;    // per cut, of those before it
-  std::vector<size_t> endOfOp, endOfValue; // `before` of the next to need it
+  std::vector<std::vector<Need>> needs; // per cut, up to it
+  /// Last cut up to which an op needed it so far; 0: none did.
+  std::vector<size_t> endOfOp, endOfValue;
   /// Per kind of place: of all ops that depend on no input.
   std::vector<double> repeatedSeconds;
   /// Bytes of a device that a cut keeps from parameters.

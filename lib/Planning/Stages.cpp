@@ -84,7 +84,7 @@ void StageCutter::countMisplaced() {
   }
 }
 
-/// Adds what the op needs to those of the run that ends at a cut.
+/// Adds what an op between the cuts `end` - 1 and `end` needs.
 void StageCutter::addNeeds(unsigned op, size_t end) {
   SmallVector<unsigned> open;
   auto add = [&](unsigned next) {
@@ -110,8 +110,7 @@ void StageCutter::addNeeds(unsigned op, size_t end) {
     }
 }
 
-/// Of the ops between each two neighbouring cuts. The last stage also has what
-/// depends on no input, is returned and not read.
+/// The last stage also has what depends on no input, is returned and not read.
 void StageCutter::collectNeeds() {
   needs.resize(cuts.size());
   endOfOp.assign(graph.ops.size(), 0);
@@ -126,6 +125,8 @@ void StageCutter::collectNeeds() {
       addNeeds(value.producer, cuts.size() - 1);
 }
 
+/// Of what a run needs several times the first counts, before which nothing
+/// after its `from` needs it.
 void StageCutter::measureRuns() {
   collectNeeds();
   for (size_t from = 0; from < cuts.size(); ++from) {

@@ -374,15 +374,15 @@ static void addWithShorterAxes(const PlanRequest &request, const StepWork &work,
 
 std::vector<Trial> neighbours(const ModelGraph &graph,
                               const PlanRequest &request,
-                              ArrayRef<Trial> centers, const Trial *shortened) {
+                              ArrayRef<Trial> centers, const Trial *toShorten) {
   std::vector<Trial> trials;
   if (!isMeshSearched(request) || !request.axes.empty())
     return trials;
   StepWork work(graph);
   for (const Trial &center : centers)
     addNeighbours(graph, request, work, center, trials);
-  if (shortened)
-    addWithShorterAxes(request, work, *shortened, trials);
+  if (toShorten)
+    addWithShorterAxes(request, work, *toShorten, trials);
   return trials;
 }
 

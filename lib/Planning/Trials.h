@@ -35,12 +35,12 @@ llvm::Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
                                             const PlanRequest &request);
 
 /// What the request allows of meshes like those of `centers`, one after the
-/// other, with more replicas or stages, and like that of `shortened` with one
+/// other, with more replicas or stages, and like that of `toShorten` with one
 /// axis shorter by any factor; none where the request fixes the mesh.
 std::vector<Trial> neighbours(const ModelGraph &graph,
                               const PlanRequest &request,
                               llvm::ArrayRef<Trial> centers,
-                              const Trial *shortened = nullptr);
+                              const Trial *toShorten = nullptr);
 
 /// The time axis first; an axis of one device where a stage
 /// has no other.

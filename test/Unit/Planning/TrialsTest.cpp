@@ -147,8 +147,8 @@ TEST(ShorterAxes, DownToOneDevice) {
   Texts texts;
   for (const MeshCandidate &mesh : shorterAxes(freeMesh("x=6,y=4")))
     texts.push_back(spell(mesh));
-  // Only the last of two axes of one name falls away.
   EXPECT_EQ(texts, (Texts{"replicated=2:replicated x=3:auto y=4:auto 1",
+                          "replicated=3:replicated x=2:auto y=4:auto 1",
                           "replicated=2:replicated x=6:auto y=2:auto 1",
                           "replicated=4:replicated x=6:auto 1"}));
   MeshCandidate candidate = freeMesh("x=9");
@@ -161,11 +161,11 @@ TEST(ShorterAxes, DownToOneDevice) {
 }
 
 Texts neighboursOf(const ModelGraph &graph, const PlanRequest &request,
-                   StringRef mesh, bool shortened = false) {
+                   StringRef mesh, bool toShorten = false) {
   Texts texts;
   Trial center{request.cluster, freeMesh(mesh)};
   for (const Trial &trial :
-       neighbours(graph, request, center, shortened ? &center : nullptr))
+       neighbours(graph, request, center, toShorten ? &center : nullptr))
     texts.push_back(spell(trial.candidate) + " by " +
                     std::to_string(trial.microBatches));
   return texts;
@@ -176,14 +176,14 @@ TEST(Neighbours, ReplicasAndStagesTakeWhatMeshesLeave) {
   EXPECT_EQ(neighboursOf(graph, requestOf(4), "x=4"),
             (Texts{"replicated=2:replicated x=2:auto 1 by 1", "x=2:auto 2 by 2",
                    "x=2:auto 2 by 4"}));
-  EXPECT_EQ(neighboursOf(graph, requestOf(4), "x=4", /*shortened=*/true),
+  EXPECT_EQ(neighboursOf(graph, requestOf(4), "x=4", /*toShorten=*/true),
             (Texts{"replicated=2:replicated x=2:auto 1 by 1", "x=2:auto 2 by 2",
                    "x=2:auto 2 by 4", "replicated=2:replicated x=2:auto 1 by 1",
                    "replicated=4:replicated 1 by 1"}));
   // Who asks for few devices does not ask for replicas.
   PlanRequest few = requestOf(4);
   few.fewestDevices = true;
-  EXPECT_EQ(neighboursOf(graph, few, "x=4", /*shortened=*/true),
+  EXPECT_EQ(neighboursOf(graph, few, "x=4", /*toShorten=*/true),
             (Texts{"x=2:auto 2 by 2", "x=2:auto 2 by 4"}));
 }
 
