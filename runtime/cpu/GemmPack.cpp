@@ -8,6 +8,25 @@
 
 namespace autopar::runtime {
 
+/// A plain layout whose rows, or columns, do not all begin at the same few
+/// places in a page: a kernel that reads the matrix as it is would have them in
+/// the same few sets of the cache (without AVX-512: up to half the speed).
+static bool spreadOverLines(const OneDnn &library, int64_t element,
+                            dnnl_memory_desc_t &layout) {
+  constexpr int64_t quarterPage = 1024, line = 64;
+  const dnnl_blocking_desc_t &blocking = layout.format_desc.blocking;
+  if (layout.format_kind != dnnl_blocked || blocking.inner_nblks > 0)
+    return true;
+  dnnl_dims_t strides = {blocking.strides[0], blocking.strides[1]};
+  int64_t &step = strides[0] > strides[1] ? strides[0] : strides[1];
+  if (step * element % quarterPage != 0)
+    return true;
+  step += line / element;
+  return library.dnnl_memory_desc_init_by_strides(&layout, 2, layout.dims,
+                                                  layout.data_type,
+                                                  strides) == dnnl_success;
+}
+
 /// Packs the columns of every distinct matrix into the layout that the library
 /// wants for a GEMM of this many rows. False if it refuses.
 static bool packPart(const OneDnn &library, const aprt_gemm_desc &desc,
@@ -30,6 +49,9 @@ static bool packPart(const OneDnn &library, const aprt_gemm_desc &desc,
       !probe.create(library, &operation, none.attributes(), nullptr))
     return false;
   part.layout = probe.layoutOf(dnnl_query_weights_md);
+  int64_t element = elementBytes(desc.dtype);
+  if (!spreadOverLines(library, element, part.layout))
+    return false;
   part.matrixBytes =
       int64_t(library.dnnl_memory_desc_get_size(&part.layout) + 63) / 64 * 64;
   int64_t matrices = distinctMatrices(desc);
@@ -38,7 +60,6 @@ static bool packPart(const OneDnn &library, const aprt_gemm_desc &desc,
           .allocate(matrices * part.matrixBytes, "a packed weight", &memory)
           .failed())
     return false;
-  int64_t element = elementBytes(desc.dtype);
   for (int64_t i = 0; i < matrices; ++i) {
     int64_t at = distinctOffset(desc, i) +
                  part.columns.begin * desc.b_strides[desc.batch_rank + 1];

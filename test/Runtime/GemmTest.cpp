@@ -254,25 +254,27 @@ TEST(Gemm, CutGemvsAreBitIdentical) {
     }
 }
 
+/// Rows of 512 numbers would all begin at the same two places of a page.
 TEST(Gemm, PackedOnceUsedWithOtherRows) {
-  for (int threads : {1, 2}) {
-    Machine machine(threads);
-    std::mt19937 random(11);
-    GemmProblem p;
-    p.desc = {APRT_F32, 0,       {}, 64, 96, 80, {80, 1},
-              {96, 1},  {96, 1}, 0,  0,  0,  0};
-    p.fill(random);
-    ASSERT_TRUE(machine.gemm->pack(p.desc, p.b.data()).ok());
-    for (int64_t rows : {1, 7, 300}) {
-      GemmProblem q = p;
-      q.desc.m = rows;
-      q.desc.slot = -1;
-      q.fill(random);
-      q.b = p.b;
-      q.desc.slot = 0;
-      checkProblem(machine, q, AddendPlace::Separate);
+  for (int threads : {1, 2})
+    for (int64_t n : {96, 512}) {
+      Machine machine(threads);
+      std::mt19937 random(11);
+      GemmProblem p;
+      p.desc = {APRT_F32, 0,      {}, 64, n, 80, {80, 1},
+                {n, 1},   {n, 1}, 0,  0,  0, 0};
+      p.fill(random);
+      ASSERT_TRUE(machine.gemm->pack(p.desc, p.b.data()).ok());
+      for (int64_t rows : {1, 7, 300}) {
+        GemmProblem q = p;
+        q.desc.m = rows;
+        q.desc.slot = -1;
+        q.fill(random);
+        q.b = p.b;
+        q.desc.slot = 0;
+        checkProblem(machine, q, AddendPlace::Separate);
+      }
     }
-  }
 }
 
 TEST(Gemm, OtherTypesUsePlainLoops) {
