@@ -36,8 +36,8 @@ llvm::Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
 
 /// What the request allows of meshes like those of `centers`, one after the
 /// other, with more replicas or stages, and like that of `toShorten` with one
-/// axis shorter by any factor (of one stage, unless the fewest devices are asked
-/// for); none where the request fixes the mesh.
+/// axis shorter by any factor (of one stage, unless the fewest devices are
+/// asked for); none where the request fixes the mesh.
 std::vector<Trial> neighbours(const ModelGraph &graph,
                               const PlanRequest &request,
                               llvm::ArrayRef<Trial> centers,
