@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # From a fresh machine to a running model: installs, builds, makes GPT-2 (124M parameters, seeded weights), compiles it for
 # 1, 2 and 4 ranks, runs it, compares with one rank, and shows plan and times. Safe to run again.
+# No arguments. AUTOPAR_BUILD names the build folder, AUTOPAR_VENV the Python environment.
 set -eu
+[ $# -eq 0 ] || { sed -n '2,/^set/{/^#/s/^# //p}' "$0"; [ "$1" = --help ]; exit; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 export AUTOPAR_BUILD=${AUTOPAR_BUILD:-$root/build}
 python=${AUTOPAR_VENV:-$AUTOPAR_BUILD/venv}/bin/python

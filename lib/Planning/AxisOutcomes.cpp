@@ -3,6 +3,8 @@
 #include "AxisOutcomes.h"
 #include "ExplainText.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Parallel.h"
+#include <functional>
 
 using namespace llvm;
 
@@ -17,13 +19,18 @@ static constexpr std::pair<StrategyName, Outcome> kOutcomes[] = {
     {StrategyName::Spatial, Outcome::Spatial}};
 
 AxisOutcomes::AxisOutcomes(const ModelGraph &graph, const Mesh &mesh)
-    : mesh(mesh), dimensions(nameDimensions(graph)) {
-  for (const MeshAxis &axis : mesh.axes()) {
-    std::vector<std::vector<AxisDemand>> &ofAxis = demands.emplace_back();
-    if (axis.size > 1)
-      for (const auto &[name, outcome] : kOutcomes)
-        ofAxis.push_back(demandsOf(graph, name, axis.size));
+    : mesh(mesh), demands(mesh.axes().size()) {
+  std::vector<std::function<void()>> tasks{
+      [&] { dimensions = nameDimensions(graph); }};
+  for (const auto &[axis, demanded] : zip_equal(mesh.axes(), demands)) {
+    if (axis.size == 1)
+      continue;
+    demanded.resize(std::size(kOutcomes));
+    for (const auto &[outcome, list] : zip_equal(kOutcomes, demanded))
+      tasks.push_back([&graph, name = outcome.first, parts = axis.size,
+                       &list = list] { list = demandsOf(graph, name, parts); });
   }
+  parallelFor(0, tasks.size(), [&](size_t i) { tasks[i](); });
 }
 
 Outcome AxisOutcomes::of(unsigned op, unsigned axis,

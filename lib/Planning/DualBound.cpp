@@ -75,6 +75,11 @@ void DualBound::pull(unsigned node) {
   for (unsigned index : edgesOf[node]) {
     Edge &edge = edges[index];
     bool isRow = edge.exact.a == node;
+    bool &pulled = isRow ? edge.rowsPulled : edge.columnsPulled;
+    if (pulled) // the least is zero
+      continue;
+    edge.rowsPulled = edge.columnsPulled = false;
+    pulled = true;
     const std::vector<double> &other = isRow ? edge.ofColumns : edge.ofRows;
     beside.assign(other.begin(), other.end());
     least.resize(nodes[node].size());
@@ -101,6 +106,7 @@ void DualBound::give(unsigned node, ArrayRef<unsigned> to, double weight) {
   }
   for (unsigned index : to) {
     Edge &edge = edges[index];
+    edge.rowsPulled = edge.columnsPulled = false;
     for (auto [sum, part] :
          zip_equal(edge.exact.a == node ? edge.ofRows : edge.ofColumns, parts))
       sum += part * edge.weight;
@@ -169,7 +175,9 @@ double DualBound::lowerBound() const {
   for (const std::vector<double> &node : nodes)
     bound += *llvm::min_element(node);
   for (const Edge &edge : edges)
-    bound += *llvm::min_element(leastOf(edge).first);
+    bound +=
+        leastOfAll(edge.cells.data(), edge.ofRows.data(), edge.ofColumns.data(),
+                   edge.ofColumns.size(), edge.ofRows.size());
   // Sums of messages, which are about `cap` at most, are rounded.
   constexpr double kRounding = 1e-14;
   return bound - kRounding * cap * double(nodes.size() + edges.size());

@@ -20,8 +20,12 @@ void leastOfRows(const float *cells, const float *ofColumns, size_t columns,
 /// Per column its least cell beside what the rows were given.
 void leastOfColumns(const float *cells, const float *ofRows, size_t columns,
                     float *result, size_t rows);
-/// Both: a cell costs what it says and what its row and its column were given.
-/// `columnsLeast` is given, and taken down to that.
+/// The least of all cells: one costs what it says and what its row and its
+/// column were given.
+double leastOfAll(const double *cells, const double *ofRows,
+                  const double *ofColumns, size_t columns, size_t rows);
+/// Per row and per column the least of such cells. `columnsLeast` is given, and
+/// taken down to that.
 void leastOfBoth(const double *cells, const double *ofRows,
                  const double *ofColumns, size_t columns, double *rowsLeast,
                  double *columnsLeast, size_t rows);

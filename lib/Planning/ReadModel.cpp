@@ -9,6 +9,7 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Threading.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <future>
 #include <map>
 
 using namespace mlir;
@@ -32,7 +33,8 @@ private:
   LogicalResult readOp(Operation *op, bool setup);
   LogicalResult readResults(func::FuncOp func, bool setup);
   unsigned addValue(Value value, std::string name);
-  void readGroups(Block &body, size_t firstOp, bool setup);
+  void readGroups(Block &body, const KernelGroups &groups, size_t firstOp,
+                  bool setup);
   void readSteps(const KernelGroups &groups,
                  const llvm::DenseMap<Operation *, size_t> &index);
 
@@ -272,12 +274,12 @@ LogicalResult ModelReader::readOp(Operation *op, bool setup) {
 
 /// What stays inside a kernel group does not pass through memory, and only the
 /// group's root pays a launch.
-void ModelReader::readGroups(Block &body, size_t firstOp, bool setup) {
+void ModelReader::readGroups(Block &body, const KernelGroups &groups,
+                             size_t firstOp, bool setup) {
   llvm::DenseMap<Operation *, size_t> index;
   for (Operation &op : body)
     if (isPlanned(&op))
       index[&op] = firstOp++;
-  KernelGroups groups = groupKernels(body);
   for (const KernelGroup &group : groups.groups) {
     llvm::SmallPtrSet<Operation *, 8> members(group.ops.begin(),
                                               group.ops.end());
@@ -349,24 +351,24 @@ LogicalResult ModelReader::readResults(func::FuncOp func, bool setup) {
 
 LogicalResult ModelReader::readFunction(func::FuncOp func, bool setup) {
   size_t firstOp = graph.ops.size();
+  std::future<KernelGroups> groups = // beside what reads the ops, too
+      std::async([&] { return groupKernels(func.front()); });
   for (unsigned i = 0; i < func.getNumArguments(); ++i) {
     FailureOr<unsigned> value = readArgument(func, i, setup);
     if (failed(value))
       return failure();
     (setup ? graph.setupArguments : graph.stepArguments).push_back(*value);
   }
-  SmallVector<Operation *> ops;
-  for (Operation &op : func.front().without_terminator()) {
+  auto ops = func.front().without_terminator();
+  size_t count = llvm::range_size(ops);
+  graph.ops.reserve(firstOp + count);
+  graph.values.reserve(graph.values.size() + count);
+  for (Operation &op : ops)
     if (!isPlanned(&op))
       return op.emitOpError("has no sharding rule: it cannot be planned");
-    ops.push_back(&op);
-  }
-  graph.ops.reserve(firstOp + ops.size());
-  graph.values.reserve(graph.values.size() + ops.size());
-  for (Operation *op : ops)
-    if (failed(readOp(op, setup)))
+    else if (failed(readOp(&op, setup)))
       return failure();
-  readGroups(func.front(), firstOp, setup);
+  readGroups(func.front(), groups.get(), firstOp, setup);
   return readResults(func, setup);
 }
 

@@ -1,17 +1,20 @@
 """Compares the stages and micro-batches that `auto` chooses with the best of all that can be asked for.
 
-    stage_counts.py TOOL MODEL CLUSTER[/LIMIT]...
-
-LIMIT is the memory of a device. A line for each cluster; the exit code is 1 where something that can be asked for is faster than what `auto` found.
+A line for each cluster; the exit code is 1 where something that can be asked for is faster than what `auto` found.
 """
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
-tool, model, *clusters = sys.argv[1:]
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("tool", help="the compiler, build/bin/autopar")
+parser.add_argument("model", help="an ONNX model")
+parser.add_argument("clusters", nargs="+", metavar="CLUSTER[/LIMIT]", help="a cluster, and the memory of a device of it")
+request = parser.parse_args()
 ASKED = ("auto", "layer", "layer,auto", "layer,auto,auto")
 
 
@@ -21,7 +24,7 @@ def plan_of(cluster, strategy):
         path = os.path.join(folder, "plan.json")
         name, _, limit = cluster.partition("/")
         limits = ["--memory-limit", limit] if limit else []
-        done = subprocess.run([tool, "plan", model, "--cluster", name, *limits, "--strategy", strategy, "--json", path], capture_output=True)
+        done = subprocess.run([request.tool, "plan", request.model, "--cluster", name, *limits, "--strategy", strategy, "--json", path], capture_output=True)
         if done.returncode:
             return None
         with open(path) as file:
@@ -30,7 +33,7 @@ def plan_of(cluster, strategy):
 
 
 missed = 0
-for cluster in clusters:
+for cluster in request.clusters:
     plans = {strategy: plan for strategy in ASKED if (plan := plan_of(cluster, strategy))}
     if "auto" not in plans:
         missed += len(plans) > 0

@@ -17,12 +17,6 @@ using namespace loops;
 
 namespace {
 
-SmallVector<Index> with(ArrayRef<Index> at, int64_t dim, Value index) {
-  SmallVector<Index> result(at.begin(), at.end());
-  result[dim] = {index};
-  return result;
-}
-
 /// A longer list of the best is the beginning of the sorted row.
 constexpr int64_t kLongList = 64;
 
@@ -30,8 +24,7 @@ constexpr int64_t kLongList = 64;
 /// that is there when the row is done.
 Value rowOf(LoopEmitter &emit, Operation *op, ArrayRef<Index> at, int64_t dim,
             Value buffer, function_ref<Value(ArrayRef<Index> fixed)> fill) {
-  SmallVector<Index> fixed(at.begin(), at.end());
-  fixed.erase(fixed.begin() + dim);
+  SmallVector<Index> fixed = without(at, dim);
   Value &row = emit.remembered(emit.key(op, fixed));
   if (!row)
     row = emit.pin(buffer, emit.depth(fill(fixed)));
@@ -89,7 +82,7 @@ Value StackEmitter::scanElement(ScanOp op, ArrayRef<Index> at) {
       Value where = i[0].value;
       if (op.getReverse())
         where = emit.make<arith::SubIOp>(emit.constantInt(size - 1), where);
-      Value x = emit.element(op.getInput(), with(at, dim, where));
+      Value x = emit.element(op.getInput(), with(at, dim, {where}));
       Value next = combineElements(emit, op.getKind(), acc, x, natural);
       emit.store(op.getExclusive() ? acc : next, buffer, element, {where});
       return next;
@@ -167,15 +160,14 @@ Value StackEmitter::sortRow(TopKOp op, ArrayRef<Index> at, Value positions) {
   int64_t dim = op.getDim(), size = shapeOf(op.getInput())[dim];
   Type type = computeType(getElementTypeOrSelf(op.getInput().getType()));
   Type i64 = builder.getI64Type();
-  SmallVector<Index> fixed(at);
-  fixed.erase(fixed.begin() + dim);
+  SmallVector<Index> fixed = without(at, dim);
   unsigned outside = depth(fixed);
   findings.folds = true;
   findings.wholeFolds |= outside == 0;
   findings.foldsFound.push_back({digitsOf(fixed), size, false, false});
   Value values = stackBuffer(type, 2 * size);
   loopAt(outside, constantInt(size), [&](Index i) {
-    store(element(op.getInput(), with(at, dim, i.value)), values, type, i);
+    store(element(op.getInput(), with(at, dim, {i.value})), values, type, i);
     store(i.value, positions, i64, i);
   });
   values = pin(values, outside);
@@ -228,8 +220,7 @@ Value StackEmitter::topKElement(TopKOp op, ArrayRef<Index> at) {
   int64_t dim = op.getDim(), count = shapeOf(op.getResult())[dim];
   int64_t size = shapeOf(op.getInput())[dim];
   if (count > kLongList && size <= kMaxStackRow) {
-    SmallVector<Index> fixed(at);
-    fixed.erase(fixed.begin() + dim);
+    SmallVector<Index> fixed = without(at, dim);
     Key row = key(op, fixed);
     if (!remembered(row)) {
       Value positions = stackBuffer(builder.getI64Type(), 2 * size);
@@ -247,7 +238,7 @@ Value StackEmitter::topKElement(TopKOp op, ArrayRef<Index> at) {
                 op};
   auto fill = [&](ArrayRef<Index> fixed) {
     auto body = [&](ArrayRef<Index> i, Value done) {
-      list.insert(emit.element(op.getInput(), with(at, dim, i[0].value)),
+      list.insert(emit.element(op.getInput(), with(at, dim, {i[0].value})),
                   i[0].value);
       return done;
     };

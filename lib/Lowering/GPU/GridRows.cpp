@@ -13,18 +13,6 @@ using namespace mlir;
 
 namespace autopar::gpu {
 
-static SmallVector<Index> with(ArrayRef<Index> at, int64_t dim, Index index) {
-  SmallVector<Index> result(at);
-  result[dim] = index;
-  return result;
-}
-
-static SmallVector<Index> without(ArrayRef<Index> at, int64_t dim) {
-  SmallVector<Index> result(at);
-  result.erase(result.begin() + dim);
-  return result;
-}
-
 //===----------------------------------------------------------------------===//
 // scan
 //===----------------------------------------------------------------------===//

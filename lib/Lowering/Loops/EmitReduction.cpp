@@ -130,18 +130,6 @@ static Value emitElement(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
   return folded;
 }
 
-static SmallVector<Index> without(ArrayRef<Index> at, int64_t dim) {
-  SmallVector<Index> rest(at.begin(), at.end());
-  rest.erase(rest.begin() + dim);
-  return rest;
-}
-
-static SmallVector<Index> with(ArrayRef<Index> at, int64_t dim, Index index) {
-  SmallVector<Index> result(at.begin(), at.end());
-  result[dim] = index;
-  return result;
-}
-
 namespace {
 /// What softmax needs of one row: computed once per row and remembered.
 struct SoftmaxRow {

@@ -10,12 +10,6 @@ using namespace mlir;
 
 namespace autopar::loops {
 
-static SmallVector<Index> with(ArrayRef<Index> at, int64_t dim, Value index) {
-  SmallVector<Index> result(at.begin(), at.end());
-  result[dim] = {index};
-  return result;
-}
-
 /// Each element folds its own prefix.
 Value LoopEmitter::scanElement(ScanOp op, ArrayRef<Index> at) {
   int64_t dim = op.getDim(), size = op.getInput().getType().getDimSize(dim);
@@ -31,7 +25,7 @@ Value LoopEmitter::scanElement(ScanOp op, ArrayRef<Index> at) {
   return fold(
       {size}, at, neutral,
       [&](ArrayRef<Index> i, Value acc) {
-        Value x = element(op.getInput(), with(at, dim, i[0].value));
+        Value x = element(op.getInput(), with(at, dim, {i[0].value}));
         Value counts = make<arith::CmpIOp>(predicate, i[0].value, here);
         return combine(acc, make<arith::SelectOp>(counts, x, neutral));
       },

@@ -40,6 +40,12 @@ struct Index {
   int64_t divisor = 1, modulus = 0;
 };
 
+/// The position that differs from `at` by `index` in dimension `dim`.
+llvm::SmallVector<Index> with(llvm::ArrayRef<Index> at, int64_t dim,
+                              Index index);
+/// `at` in all dimensions but `dim`.
+llvm::SmallVector<Index> without(llvm::ArrayRef<Index> at, int64_t dim);
+
 /// One loop over a part of a flat index space: the flat index is the sum of
 /// value * stride over the parts.
 struct Part {

@@ -13,6 +13,18 @@ using namespace mlir;
 
 namespace autopar::loops {
 
+SmallVector<Index> with(ArrayRef<Index> at, int64_t dim, Index index) {
+  SmallVector<Index> result(at);
+  result[dim] = index;
+  return result;
+}
+
+SmallVector<Index> without(ArrayRef<Index> at, int64_t dim) {
+  SmallVector<Index> result(at);
+  result.erase(result.begin() + dim);
+  return result;
+}
+
 /// Of the flat index; some parts may be missing.
 static int64_t sizeOf(ArrayRef<Part> parts) {
   int64_t size = 1;

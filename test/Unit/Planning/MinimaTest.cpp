@@ -3,6 +3,7 @@
 #include "lib/Planning/Minima.h"
 #include "autopar/Planning/Problem.h"
 #include "gtest/gtest.h"
+#include <algorithm>
 #include <random>
 
 using namespace autopar;
@@ -17,11 +18,12 @@ std::vector<double> numbers(size_t count, std::mt19937 &random) {
   return list;
 }
 
-/// Columns below, at and above a multiple of any vector's width.
+/// Columns below, at and above a multiple of any vector's width, rows of those
+/// that are taken together.
 TEST(Minima, AreThoseOfPlainLoops) {
   std::mt19937 random(1);
   for (size_t columns = 1; columns <= 40; ++columns) {
-    size_t rows = 1 + columns % 5;
+    size_t rows = 1 + columns % 9;
     std::vector<double> cells = numbers(rows * columns, random),
                         ofRows = numbers(rows, random),
                         ofColumns = numbers(columns, random);
@@ -52,6 +54,9 @@ TEST(Minima, AreThoseOfPlainLoops) {
                 rowsOfBoth.data(), columnsOfBoth.data(), rows);
     EXPECT_EQ(rowsOfBoth, both);
     EXPECT_EQ(columnsOfBoth, ofBoth);
+    EXPECT_EQ(leastOfAll(cells.data(), ofRows.data(), ofColumns.data(), columns,
+                         rows),
+              *std::min_element(both.begin(), both.end()));
   }
 }
 
