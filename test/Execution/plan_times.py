@@ -3,7 +3,7 @@
     python test/Execution/plan_times.py [--rounds 3] [--only TEXT]
 
 The cases take turns; a time is the median of the rounds in wall-clock seconds, beside the least and the most. A line per case: its time
-and its bound, peak resident memory, the plan's certified gap; then per growth the ratio of two cases and its bound. Times are this
+and its bound, peak resident memory; then per growth the ratio of two cases and its bound. Times are this
 host's: it is no test, and only a plan that cannot be made makes the exit code 1. Graphs come from ../shared/models/graphs, layers
 from autopar.models.
 """
@@ -78,7 +78,7 @@ def path_of(model, work):
 
 
 def command_of(tool, name, work):
-    """The command of a case, which writes its plan to plan.json in `work`."""
+    """The command of a case; what it needs is made in `work`."""
     model, cluster, options, _ = CASES[name]
     if name == "training":
         recipe = os.path.join(work, "recipe.json")
@@ -86,7 +86,7 @@ def command_of(tool, name, work):
             json.dump(RECIPE, file)
         options = [*options, "--train", recipe]
     precision = [] if "--precision" in options else ["--precision", "bf16"]
-    return [tool, "plan", path_of(model, work), "--cluster", cluster, *precision, *options, "--json", os.path.join(work, "plan.json")]
+    return [tool, "plan", path_of(model, work), "--cluster", cluster, *precision, *options]
 
 
 def main():
@@ -97,7 +97,7 @@ def main():
     end_without(GRAPHS, len(CASES))
     names = [name for name in CASES if options.only in name]
     seconds = {name: [] for name in names}
-    peaks, gaps = dict.fromkeys(names, 0), {}
+    peaks = dict.fromkeys(names, 0)
     with tempfile.TemporaryDirectory() as work:
         for _ in range(options.rounds):
             for name in names:
@@ -106,13 +106,11 @@ def main():
                     sys.exit(f"{name}: {text.strip()[-500:]}")
                 seconds[name].append(wall)
                 peaks[name] = max(peaks[name], peak)
-                with open(os.path.join(work, "plan.json")) as file:
-                    gaps[name] = json.load(file)["gap"]
-    print(f"{'case':16} {'cluster':20} {'s':>6} {'least':>6} {'most':>6} {'bound':>6} {'GiB':>5} {'gap':>6}")
+    print(f"{'case':16} {'cluster':20} {'s':>6} {'least':>6} {'most':>6} {'bound':>6} {'GiB':>5}")
     for name, times in seconds.items():
         bound = CASES[name][3] or ""
         print(f"{name:16} {CASES[name][1]:20} {statistics.median(times):6.2f} {min(times):6.2f} {max(times):6.2f} {bound:>6} "
-              f"{peaks[name] / 2**30:5.2f} {100 * gaps[name]:5.2f}%")
+              f"{peaks[name] / 2**30:5.2f}")
     for large, small, bound in GROWTH:
         if large in seconds and small in seconds:
             ratio = statistics.median(seconds[large]) / statistics.median(seconds[small])
