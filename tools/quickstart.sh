@@ -3,7 +3,11 @@
 # 1, 2 and 4 ranks, runs it, compares with one rank, and shows plan and times. Safe to run again.
 # No arguments. AUTOPAR_BUILD names the build folder, AUTOPAR_VENV the Python environment.
 set -eu
-[ $# -eq 0 ] || { sed -n '2,/^set/{/^#/s/^# //p}' "$0"; [ "$1" = --help ]; exit; }
+case ${1-} in
+"") ;;
+-h | --help) sed -n '2,/^set/{/^#/s/^# //p}' "$0"; exit ;;
+*) echo "quickstart.sh takes no arguments ('$1' was given); see --help" >&2; exit 1 ;;
+esac
 root=$(cd "$(dirname "$0")/.." && pwd)
 export AUTOPAR_BUILD=${AUTOPAR_BUILD:-$root/build}
 python=${AUTOPAR_VENV:-$AUTOPAR_BUILD/venv}/bin/python

@@ -76,7 +76,7 @@ void DualBound::pull(unsigned node) {
     Edge &edge = edges[index];
     bool isRow = edge.exact.a == node;
     bool &pulled = isRow ? edge.rowsPulled : edge.columnsPulled;
-    if (pulled) // the least is zero
+    if (pulled) // again it would take what it gave
       continue;
     edge.rowsPulled = edge.columnsPulled = false;
     pulled = true;

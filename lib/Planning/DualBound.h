@@ -51,7 +51,8 @@ private:
     std::vector<double> cells; // over the domains, `cap` at most
     std::vector<float> rounded;
     std::vector<double> ofRows, ofColumns{}; // over the domains
-    // Of the rows' node or the columns': nothing changed since it was pulled.
+    /// Whether the node of the rows (columns) was pulled, and no message of
+    /// the edge changed since.
     bool rowsPulled = false, columnsPulled = false;
   };
   /// Per row and per column of an edge the least that it costs.

@@ -82,7 +82,8 @@ double leastOfAll(const double *cells, const double *ofRows,
     for (size_t column = 0; column < columns; ++column)
       least = std::min(least, cells[column] + ofRows[row] + ofColumns[column]);
   }
-  return least;
+  // As above, at the largest number instead of kIllegal.
+  return least < std::numeric_limits<double>::max() ? least : kIllegal;
 }
 
 AUTOPAR_VECTOR_CLONES

@@ -1,6 +1,7 @@
 //===- ReadModel.cpp - From a module to the graph that is planned ---------===//
 
 #include "autopar/Planning/ReadModel.h"
+#include "OpFacts.h"
 #include "autopar/Cost/KernelGroups.h"
 #include "autopar/Cost/KernelWork.h"
 #include "autopar/Dialect/Dialect.h"
@@ -115,110 +116,6 @@ FailureOr<unsigned> ModelReader::readArgument(func::FuncOp func, unsigned index,
   return value;
 }
 
-static std::string describe(Operation *op, const Twine &attributes,
-                            AsmState &state) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  auto print = [&](Type type) { type.print(os, state); };
-  os << op->getName() << attributes << '(';
-  llvm::interleaveComma(op->getOperandTypes(), os, print);
-  os << ")(";
-  llvm::interleaveComma(op->getResultTypes(), os, print);
-  os << ')';
-  return text;
-}
-
-/// Name, attributes and types, without names and places.
-static std::string signatureOf(Operation *op, AsmState &state) {
-  std::string attributes;
-  llvm::raw_string_ostream os(attributes);
-  op->getPropertiesAsAttribute().print(os, state);
-  return describe(op, attributes, state);
-}
-
-static bool sameFactors(const TensorFactors &a, const TensorFactors &b) {
-  return llvm::equal(a, b, [](const DimFactors &x, const DimFactors &y) {
-    return x.factors == y.factors && !x.window && !y.window;
-  });
-}
-
-/// Whether the rule splits two operands alike and lets them be partial
-/// together.
-static bool areAlike(const ShardingRule &rule, unsigned a, unsigned b) {
-  return sameFactors(rule.operands[a], rule.operands[b]) &&
-         llvm::all_of(rule.passes, [&](const PartialPass &pass) {
-           return llvm::is_contained(pass.operands, a) ==
-                  llvm::is_contained(pass.operands, b);
-         });
-}
-
-static SmallVector<unsigned> findAlike(Operation *op,
-                                       const ShardingRule &rule) {
-  SmallVector<unsigned> alike, firsts;
-  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-    auto *first = llvm::find_if(firsts, [&](unsigned other) {
-      return op->getOperand(i).getType() == op->getOperand(other).getType() &&
-             areAlike(rule, other, i);
-    });
-    alike.push_back(first == firsts.end() ? i : *first);
-    if (first == firsts.end())
-      firsts.push_back(i);
-  }
-  return alike;
-}
-
-static std::string resultName(Operation *op, unsigned result,
-                              StringRef opName) {
-  if (auto names = op->getAttrOfType<ArrayAttr>(AutoparDialect::kNames))
-    if (result < names.size())
-      if (auto name = dyn_cast<StringAttr>(names[result]);
-          name && !name.getValue().empty())
-        return name.str();
-  return opName.str() + (result ? ":" + std::to_string(result) : "");
-}
-
-/// Without its name and place.
-static GraphOpFacts factsOf(Operation *op, bool tf32) {
-  AsmState state(op->getContext());
-  GraphOpFacts facts;
-  facts.signature = signatureOf(op, state);
-  facts.rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
-  facts.flopsKind = flopsKindOf(op, tf32);
-  if (auto kernel = dyn_cast<KernelOpInterface>(op)) {
-    facts.kernel = kernel.getKernelClass();
-    facts.flops = kernel.getFlops();
-  }
-  if (auto composite = dyn_cast<DecomposeOpInterface>(op))
-    facts.reductions = composite.getReductionCount();
-  bool moves = facts.kernel == KernelClass::Movement ||
-               facts.kernel == KernelClass::None;
-  facts.likeness =
-      moves ? describe(op, toString(facts.rule), state) : facts.signature;
-  facts.alike = findAlike(op, facts.rule);
-  return facts;
-}
-
-[[maybe_unused]] static bool isEqual(const GraphOpFacts &a,
-                                     const GraphOpFacts &b) {
-  return a.signature == b.signature && a.likeness == b.likeness &&
-         toString(a.rule) == toString(b.rule) && a.kernel == b.kernel &&
-         a.flops == b.flops && a.flopsKind == b.flopsKind &&
-         a.reductions == b.reductions && a.alike == b.alike;
-}
-
-/// What the facts depend on, as the interfaces promise.
-static std::vector<const void *> keyOf(Operation *op) {
-  std::vector<const void *> key{
-      op->getName().getAsOpaquePointer(),
-      op->getPropertiesAsAttribute().getAsOpaquePointer()};
-  for (Type type : op->getOperandTypes())
-    key.push_back(type.getAsOpaquePointer());
-  key.push_back(nullptr);
-  for (Type type : op->getResultTypes())
-    key.push_back(type.getAsOpaquePointer());
-  return key;
-}
-
 /// Computed once for ops that share them.
 void ModelReader::readFacts() {
   std::map<std::vector<const void *>, size_t> known;
@@ -239,6 +136,16 @@ void ModelReader::readFacts() {
            "the op's facts depend on more than its name, properties and types");
     facts[op] = found[place];
   }
+}
+
+static std::string resultName(Operation *op, unsigned result,
+                              StringRef opName) {
+  if (auto names = op->getAttrOfType<ArrayAttr>(AutoparDialect::kNames))
+    if (result < names.size())
+      if (auto name = dyn_cast<StringAttr>(names[result]);
+          name && !name.getValue().empty())
+        return name.str();
+  return opName.str() + (result ? ":" + std::to_string(result) : "");
 }
 
 static std::string opName(Operation *op) {
@@ -351,8 +258,11 @@ LogicalResult ModelReader::readResults(func::FuncOp func, bool setup) {
 
 LogicalResult ModelReader::readFunction(func::FuncOp func, bool setup) {
   size_t firstOp = graph.ops.size();
-  std::future<KernelGroups> groups = // beside what reads the ops, too
-      std::async([&] { return groupKernels(func.front()); });
+  // Found while the ops are read; to leave early is to wait for it.
+  bool isBeside = module.getContext()->isMultithreadingEnabled();
+  std::future<KernelGroups> groups =
+      std::async(isBeside ? std::launch::async : std::launch::deferred,
+                 [&] { return groupKernels(func.front()); });
   for (unsigned i = 0; i < func.getNumArguments(); ++i) {
     FailureOr<unsigned> value = readArgument(func, i, setup);
     if (failed(value))
@@ -363,11 +273,12 @@ LogicalResult ModelReader::readFunction(func::FuncOp func, bool setup) {
   size_t count = llvm::range_size(ops);
   graph.ops.reserve(firstOp + count);
   graph.values.reserve(graph.values.size() + count);
-  for (Operation &op : ops)
+  for (Operation &op : ops) {
     if (!isPlanned(&op))
       return op.emitOpError("has no sharding rule: it cannot be planned");
-    else if (failed(readOp(&op, setup)))
+    if (failed(readOp(&op, setup)))
       return failure();
+  }
   readGroups(func.front(), groups.get(), firstOp, setup);
   return readResults(func, setup);
 }

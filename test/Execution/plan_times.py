@@ -3,9 +3,9 @@
     python test/Execution/plan_times.py [--rounds 3] [--only TEXT]
 
 The cases take turns; a time is the median of the rounds in wall-clock seconds, beside the least and the most. A line per case: its time
-and its bound, peak resident memory; then per growth the ratio of two cases and its bound. Times are this
-host's: it is no test, and only a plan that cannot be made makes the exit code 1. Graphs come from ../shared/models/graphs, layers
-from autopar.models.
+and its bound, peak resident memory; then the growth between two cases where both were timed, and its bound. Times are this host's: it
+is no test, and the exit code is 1 only where a plan cannot be made or required graphs are absent. Graphs come from
+../shared/models/graphs, layers from autopar.models.
 """
 
 import argparse
@@ -14,6 +14,9 @@ import os
 import statistics
 import sys
 import tempfile
+
+import numpy as np
+from onnx import TensorProto
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(ROOT, "python"))
@@ -46,8 +49,7 @@ GROWTH = [("1,000 layers", "12 layers", 3), ("16,384 devices", "llama-3-8b", 5),
 def distinct_layers(folder, layers, batch=8, sequence=512, hidden=2048, heads=16):
     """Attention and a feed-forward part per layer, all of other widths."""
     b = models.Builder()
-    for name, array in {"merged": [batch, sequence, -1], "last": [-1]}.items():
-        b.constant(name, models.np.array(array))
+    b.constant("merged", np.array([batch, sequence, -1]))
     x = "x"
     for i in range(layers):
         size, inner = 64 + 2 * i, 4 * hidden + 64 * i
@@ -55,14 +57,14 @@ def distinct_layers(folder, layers, batch=8, sequence=512, hidden=2048, heads=16
         def linear(y, part, n, k, i=i):
             return b.node("MatMul", y, b.weight(f"h{i}.{part}", k, n))
 
-        shape = b.constant(f"heads{i}", models.np.array([batch, sequence, heads, size]))
+        shape = b.constant(f"heads{i}", np.array([batch, sequence, heads, size]))
         q, k, v = (b.node("Transpose", b.node("Reshape", linear(x, part, heads * size, hidden), shape), perm=[0, 2, 1, 3])
                    for part in "qkv")
         weights = b.node("Softmax", b.node("MatMul", q, b.node("Transpose", k, perm=[0, 1, 3, 2])), axis=-1)
         y = b.node("Reshape", b.node("Transpose", b.node("MatMul", weights, v), perm=[0, 2, 1, 3]), "merged")
         x = b.node("Add", x, linear(y, "o", hidden, heads * size))
         x = b.node("Add", x, linear(b.node("Relu", linear(x, "up", inner, hidden)), "down", hidden, inner))
-    kind = models.TensorProto.FLOAT
+    kind = TensorProto.FLOAT
     b.save(folder, [("x", kind, [batch, sequence, hidden])], [(x, kind, [batch, sequence, hidden])], {})
 
 
@@ -96,6 +98,8 @@ def main():
     options = arguments.parse_args()
     end_without(GRAPHS, len(CASES))
     names = [name for name in CASES if options.only in name]
+    if options.rounds < 1 or not names:
+        arguments.error("there is nothing to time: one round at least, of one of " + ", ".join(CASES))
     seconds = {name: [] for name in names}
     peaks = dict.fromkeys(names, 0)
     with tempfile.TemporaryDirectory() as work:
@@ -103,7 +107,7 @@ def main():
             for name in names:
                 code, wall, _, peak, text = measure(command_of(find_tool(), name, work), SECONDS)
                 if code:
-                    sys.exit(f"{name}: {text.strip()[-500:]}")
+                    sys.exit(f"{name}: " + (text.strip()[-500:] or f"ended with {code} after {wall:.0f} s"))
                 seconds[name].append(wall)
                 peaks[name] = max(peaks[name], peak)
     print(f"{'case':16} {'cluster':20} {'s':>6} {'least':>6} {'most':>6} {'bound':>6} {'GiB':>5}")

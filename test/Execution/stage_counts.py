@@ -24,7 +24,8 @@ def plan_of(cluster, strategy):
         path = os.path.join(folder, "plan.json")
         name, _, limit = cluster.partition("/")
         limits = ["--memory-limit", limit] if limit else []
-        done = subprocess.run([request.tool, "plan", request.model, "--cluster", name, *limits, "--strategy", strategy, "--json", path], capture_output=True)
+        asked = ["--cluster", name, *limits, "--strategy", strategy, "--json", path]
+        done = subprocess.run([request.tool, "plan", request.model, *asked], capture_output=True)
         if done.returncode:
             return None
         with open(path) as file:

@@ -68,7 +68,8 @@ struct KernelGroups {
 std::optional<GroupKind> callOf(mlir::Operation *op, const TargetTable &table);
 
 /// Groups the ops of `body` as the module's target fuses them, in time near to
-/// linear. Ops whose results nobody needs are in no group.
+/// linear. Ops whose results nobody needs are in no group. Only reads the IR
+/// and makes no attributes: it may run beside others that read.
 KernelGroups groupKernels(mlir::Block &body);
 
 } // namespace autopar
