@@ -40,10 +40,10 @@ CASES = {
     "16,384 devices": ("llama-3-8b", "2048x8:h100-80gb", [], 0),
     "12 layers": ((12, False), NODE, [], 0),
     "1,000 layers": ((1000, False), NODE, [], 0),
-    "12 distinct": ((12, True), NODE, [], 0),
     "24 distinct": ((24, True), NODE, [], 0),
+    "48 distinct": ((48, True), NODE, [], 0),
 }
-GROWTH = [("1,000 layers", "12 layers", 3), ("16,384 devices", "llama-3-8b", 5), ("24 distinct", "12 distinct", 2.5)]
+GROWTH = [("1,000 layers", "12 layers", 3), ("16,384 devices", "llama-3-8b", 5), ("48 distinct", "24 distinct", 2.5)]
 
 
 def distinct_layers(folder, layers, batch=8, sequence=512, hidden=2048, heads=16):
