@@ -2,6 +2,7 @@
 
 #include "Numbering.h"
 #include "autopar/Planning/ModelGraph.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -15,18 +16,18 @@ using ColorKey = SmallVector<unsigned, 32>;
 
 } // namespace
 
-static std::string valueKey(const ModelGraph &graph, const GraphValue &value) {
-  std::string key = std::to_string(unsigned(value.source)) +
-                    (value.output ? "o" : "") + (value.setup ? "s" : "") +
-                    (value.persistent ? "p" : "") + (value.isNext ? "n" : "") +
-                    (value.isGradient ? "g" : "") + ":" +
-                    std::to_string(value.elementBytes);
-  for (int64_t size : value.shape)
-    key += "," + std::to_string(size);
-  // Inputs and outputs are few and each its own; gradients are many.
-  if ((value.output && !value.isGradient) || value.source == ValueSource::Input)
-    key += " " + value.name;
-  return key;
+/// What is known of a value by itself. `names`: of inputs and outputs, which
+/// are few and each its own; gradients are many.
+static void keyOf(const GraphValue &value, Numbering &names, ColorKey &key) {
+  bool isOwn =
+      (value.output && !value.isGradient) || value.source == ValueSource::Input;
+  key.assign({unsigned(value.source), value.output, value.setup,
+              value.persistent, value.isNext, value.isGradient,
+              unsigned(value.elementBytes), isOwn});
+  if (isOwn)
+    key.push_back(names(value.name));
+  for (uint64_t size : value.shape)
+    key.append({unsigned(size), unsigned(size >> 32)});
 }
 
 static size_t refineOps(const ModelGraph &graph, const Colors &values,
@@ -81,14 +82,21 @@ static std::vector<unsigned> firstOf(const Colors &colors) {
 GraphClasses classify(const ModelGraph &graph, ArrayRef<unsigned> marks,
                       ClassRounds rounds) {
   GraphClasses classes;
-  Numbering likeness, opNumber, valueNumber;
-  for (const auto &[op, mark] : zip_equal(graph.ops, marks))
-    classes.ofOp.push_back(
-        opNumber({likeness(op.facts->likeness), op.setup, mark}));
+  Numbering likeness, names, opNumber, valueNumber;
+  DenseMap<const GraphOpFacts *, unsigned> ofFacts; // which many ops share
+  for (const auto &[op, mark] : zip_equal(graph.ops, marks)) {
+    auto [known, isNew] = ofFacts.try_emplace(op.facts.get(), 0);
+    if (isNew)
+      known->second = likeness(op.facts->likeness);
+    classes.ofOp.push_back(opNumber({known->second, op.setup, mark}));
+  }
   classes.kindOfOp = classes.ofOp;
   classes.kinds = opNumber.size();
-  for (const GraphValue &value : graph.values)
-    classes.ofValue.push_back(valueNumber(valueKey(graph, value)));
+  ColorKey key;
+  for (const GraphValue &value : graph.values) {
+    keyOf(value, names, key);
+    classes.ofValue.push_back(valueNumber(key));
+  }
   size_t before = 0;
   for (unsigned round = 0; round < std::max(rounds.least, rounds.most);
        ++round) {
