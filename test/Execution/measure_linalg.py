@@ -27,8 +27,12 @@ import time
 import numpy as np
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "python"))
+
+from autopar import find_tool  # noqa: E402
+
 INPUTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Inputs", "linalg")
-OPT = os.path.join(os.environ.get("AUTOPAR_BIN", os.path.join(ROOT, "build", "bin")), "autopar-opt")
+OPT = find_tool("autopar-opt")
 LLVM = subprocess.run(["llvm-config-22", "--bindir"], capture_output=True, text=True, check=True).stdout.strip()
 KERNELS = {  # shapes of operands and of the result
     "softmax": ([(512, 512)], (512, 512)),
