@@ -75,11 +75,9 @@ void DualBound::pull(unsigned node) {
   for (unsigned index : edgesOf[node]) {
     Edge &edge = edges[index];
     bool isRow = edge.exact.a == node;
-    bool &pulled = isRow ? edge.rowsPulled : edge.columnsPulled;
-    if (pulled) // again it would take what it gave
+    if (edge.pulledBy == node) // again it would take what it gave
       continue;
-    edge.rowsPulled = edge.columnsPulled = false;
-    pulled = true;
+    edge.pulledBy = node;
     const std::vector<double> &other = isRow ? edge.ofColumns : edge.ofRows;
     beside.assign(other.begin(), other.end());
     least.resize(nodes[node].size());
@@ -106,7 +104,7 @@ void DualBound::give(unsigned node, ArrayRef<unsigned> to, double weight) {
   }
   for (unsigned index : to) {
     Edge &edge = edges[index];
-    edge.rowsPulled = edge.columnsPulled = false;
+    edge.pulledBy.reset();
     for (auto [sum, part] :
          zip_equal(edge.exact.a == node ? edge.ofRows : edge.ofColumns, parts))
       sum += part * edge.weight;

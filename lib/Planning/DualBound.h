@@ -4,6 +4,7 @@
 #define AUTOPAR_LIB_PLANNING_DUALBOUND_H
 
 #include "DeadEnds.h"
+#include <optional>
 
 namespace autopar {
 
@@ -51,9 +52,8 @@ private:
     std::vector<double> cells; // over the domains, `cap` at most
     std::vector<float> rounded;
     std::vector<double> ofRows, ofColumns{}; // over the domains
-    /// Whether the node of the rows (columns) was pulled, and no message of
-    /// the edge changed since.
-    bool rowsPulled = false, columnsPulled = false;
+    /// The node that was the last to pull, if nothing changed since.
+    std::optional<unsigned> pulledBy{};
   };
   /// Per row and per column of an edge the least that it costs.
   std::pair<std::vector<double>, std::vector<double>>

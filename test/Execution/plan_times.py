@@ -36,7 +36,7 @@ CASES = {
     "gpt3-175b": ("gpt3-175b", "128x8:a100-80gb", [], 6),
     "resnet50": ("resnet50", "256x8:a100-80gb", [], 10),
     "three axes": ("gpt3-175b", "16x8:a100-80gb", ["--mesh", "x=8,y=4,z=4"], 10),
-    "training": ("gpt3-13b", "4x8:v100-32gb@12.5", ["--precision", "fp16"], 5),
+    "training": ("gpt3-13b", "4x8:v100-32gb@12.5", ["--precision", "fp16", "--train", RECIPE], 5),
     "16,384 devices": ("llama-3-8b", "2048x8:h100-80gb", [], 0),
     "12 layers": ((12, False), NODE, [], 0),
     "1,000 layers": ((1000, False), NODE, [], 0),
@@ -82,11 +82,10 @@ def path_of(model, work):
 def command_of(tool, name, work):
     """The command of a case; what it needs is made in `work`."""
     model, cluster, options, _ = CASES[name]
-    if name == "training":
-        recipe = os.path.join(work, "recipe.json")
-        with open(recipe, "w") as file:
-            json.dump(RECIPE, file)
-        options = [*options, "--train", recipe]
+    recipe = os.path.join(work, "recipe.json")
+    with open(recipe, "w") as file:
+        json.dump(RECIPE, file)
+    options = [recipe if option is RECIPE else option for option in options]
     precision = [] if "--precision" in options else ["--precision", "bf16"]
     return [tool, "plan", path_of(model, work), "--cluster", cluster, *precision, *options]
 
