@@ -13,5 +13,5 @@ for option in AUTOPAR_WERROR AUTOPAR_ASSERTS; do
   [ -z "$value" ] || grep -qx "$option:BOOL=$value" "$build/CMakeCache.txt" || cmake -D$option="$value" "$build"
 done
 # Objects are found again by later clones in other folders.
-export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_INODECACHE=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_ctime,include_file_mtime
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_INODECACHE=1 CCACHE_PCH_EXTSUM=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_ctime,include_file_mtime
 exec ninja -C "$build" "$@"

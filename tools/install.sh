@@ -6,7 +6,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 build=${AUTOPAR_BUILD:-$root/build}
 venv=${AUTOPAR_VENV:-$build/venv}
 
-packages=(g++ cmake ninja-build ccache git python3 python3-venv
+packages=(clang-22 libclang-rt-22-dev g++ cmake ninja-build ccache git python3 python3-venv
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-format-22 clang-tidy-22 liblld-22-dev lld-22
   libprotobuf-dev protobuf-compiler zlib1g-dev nlohmann-json3-dev libdnnl-dev libgtest-dev libgoogle-perftools-dev)
 

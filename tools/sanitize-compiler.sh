@@ -9,7 +9,7 @@ build=$plain/sanitized-compiler
   cmake -S "$root" --preset sanitize -B "$build" -DAUTOPAR_SANITIZE=address \
     -DAUTOPAR_PYTHON="${AUTOPAR_PYTHON:-$plain/venv/bin/python}" >/dev/null
 # Objects are found again by later clones in other folders.
-export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_INODECACHE=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_ctime,include_file_mtime
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_INODECACHE=1 CCACHE_PCH_EXTSUM=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_ctime,include_file_mtime
 ninja -C "$build" autopar autopar-import autopar-opt
 for tool in "$plain"/bin/autopar-*; do
   case ${tool##*/} in

@@ -72,8 +72,10 @@ addBlock(const float *from, int64_t pitch, const std::vector<TapColumn> &taps,
     unroll<0, rows + count - 1>([&](auto line) __attribute__((always_inline)) {
       unroll<0, vectors>([&](auto v) __attribute__((always_inline)) {
         Vector x = *reinterpret_cast<const AnyVector *>(at + v * lanes);
+#ifndef __clang__ // whose lambdas do not have the target of their function
         if constexpr (wide && count > 1)
           asm("" : "+v"(x));
+#endif
         unroll<0, rows>([&](auto r) __attribute__((always_inline)) {
           if constexpr (line >= r && line - r < count)
             total[r * vectors + v] += x * weights[line - r];
