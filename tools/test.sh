@@ -19,12 +19,33 @@ add() { passed=$((passed + $1)); failed=$((failed + $2)); skipped=$((skipped + $
 # count LOG PATTERN: the last number that PATTERN's first group matches in LOG, or 0.
 count() { local n; n=$(sed -nE "s/$2/\1/p" "$1" | tail -n 1); echo "${n:-0}"; }
 
-# step NAME KIND COMMAND...: runs it, shows the end of its output (more where it failed), counts by the runner's own closing lines.
+# step NAME KIND COMMAND...: starts it once fewer than `lanes` steps run, with its output in NAME.log.
+lanes=$(nproc)
+running=0
 step() {
-  local name=$1 kind=$2 log=$logs/$1.log code=0 p=0 f=0 s=0
+  [ "$running" -lt "$lanes" ] || await
+  local name=$1
+  printf '%s\n' "$2" >"$logs/$name.kind"
   shift 2
-  echo "== $name"
-  "$@" >"$log" 2>&1 || code=$?
+  (
+    code=0 start=$SECONDS
+    "$@" >"$logs/$name.log" 2>&1 </dev/null || code=$?
+    echo "$code $((SECONDS - start))" >"$logs/$name.end"
+  ) &
+  names[$!]=$name
+  running=$((running + 1))
+}
+
+# await: waits for one of the steps that run, shows the end of its output (more where it failed), counts by the runner's own
+# closing lines.
+declare -A names
+await() {
+  local job name kind log code=1 seconds=0 p=0 f=0 s=0
+  wait -n -p job
+  running=$((running - 1)) name=${names[$job]} log=$logs/${names[$job]}.log
+  read -r kind <"$logs/$name.kind"
+  read -r code seconds <"$logs/$name.end" # a step that was killed has none
+  echo "== $name ($seconds s)"
   tail -n "$((code == 0 ? 12 : 120))" "$log" # a sanitizer's report has a hundred lines
   case $kind in
   gtest)
@@ -46,6 +67,7 @@ step() {
 
 "$root/tools/install.sh" || exit 1
 "$root/tools/build.sh" all autopar-unit-tests || exit 1
+rm -rf "$logs"
 mkdir -p "$logs"
 bin=$AUTOPAR_BUILD/bin
 step unit gtest "$bin/autopar-unit-tests"
@@ -71,6 +93,7 @@ seed=$(git -C "$root" rev-parse --short=12 HEAD 2>/dev/null || echo 777)
 step random-models plain "$AUTOPAR_PYTHON" "$root/test/Execution/fuzz_models.py" --minutes 1 --type mixed --seed "$seed"
 step ptx plain "$AUTOPAR_PYTHON" "$root/test/Execution/check_ptx.py" --models bert-tiny,efficientnet-narrow,llama-tiny,lstm-lm,moe-tiny,unet-tiny
 step execution-emulated plain "$AUTOPAR_PYTHON" "$root/test/Execution/run_models.py" --target emulated # --full: every case
+while [ "$running" -gt 0 ]; do await; done
 
 echo
 echo "$passed passed, $failed failed, $skipped skipped"

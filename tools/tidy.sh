@@ -39,12 +39,12 @@ esac
 [ -n "$files" ] || { echo "0 passed, 0 failed, 1 skipped"; exit 0; }
 
 # Precompiled headers are the compiler's own: a source is checked with the headers that it includes.
-precompiled=$(grep -m 1 -oE -- '-include [^ ]+/cmake_pch\.hxx' "$AUTOPAR_BUILD/compile_commands.json" || true)
-export PRECOMPILED=${precompiled#-include }
+precompiled=$(grep -m 1 -oE -- '-include(-pch)? [^ ]+/cmake_pch\.hxx(\.pch)?' "$AUTOPAR_BUILD/compile_commands.json" || true)
+export PRECOMPILED=$precompiled
 
 # check FILE: what clang-tidy says of it, if anything, and a line that begins with ok or FAILED.
 check() {
-  local found plain=(--removed-arg=-include --removed-arg="$PRECOMPILED")
+  local found plain=(--removed-arg="${PRECOMPILED% *}" --removed-arg="${PRECOMPILED#* }")
   if found=$("$TIDY" "${plain[@]}" -p "$AUTOPAR_BUILD" --quiet "$1" 2>&1); then
     echo "ok $1"
   else

@@ -162,8 +162,8 @@ void SizeReader::checkBlocks() {
     for (const auto &[size, dim] : zip_equal(value.shape, sharding.dims))
       for (const ExportUnit &unit : units.list())
         if (unit.role != Role::Data && isUneven(size, dim, plan.mesh) &&
-            any_of(unit.subAxes, [&](unsigned subAxis) {
-              return is_contained(dim.subAxes, subAxis);
+            any_of(unit.subAxes, [&axes = dim.subAxes](unsigned subAxis) {
+              return is_contained(axes, subAxis);
             }))
           return false;
     return true;

@@ -250,7 +250,8 @@ bool SharedReplay::advance() {
   update();
   if (ends.empty())
     return false;
-  auto [end, nodeNumber] = *ends.begin();
+  double end = ends.begin()->first;
+  size_t nodeNumber = ends.begin()->second;
   Node &node = nodes[nodeNumber];
   Core &core = *llvm::find_if(
       node.cores, [&](const Core &c) { return endOf(c, node) <= end; });

@@ -167,11 +167,10 @@ static Descriptors describeConvolutions(CudnnApi library) {
       for (int64_t last : {0, 1})
         for (int64_t activation = 0; activation <= APRT_ACT_SILU;
              ++activation) {
-          aprt_conv_desc desc{dtype,     rank,      2,         16,
-                              32,        2,         {9, 9, 9}, {3, 3, 3},
-                              {5, 5, 5}, {2, 2, 2}, {1, 1, 1}, {1, 1, 0},
-                              {1, 1, 2}, 1,         1,         activation,
-                              -1,        last,      0};
+          aprt_conv_desc desc{
+              dtype,     rank,      2,         16,         32,        2,
+              {9, 9, 9}, {3, 3, 3}, {5, 5, 5}, {2, 2, 2},  {1, 1, 1}, {1, 1, 0},
+              {1, 1, 2}, 1,         1,         activation, -1,        last};
           CudnnPlanCache none("", "");
           CudaConvPlan plan(library, none, canonicalConv(desc));
           result.take(plan.create(nullptr, true, false, {16, 16, 16, 16, 16}),

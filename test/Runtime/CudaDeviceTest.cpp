@@ -38,7 +38,6 @@ const apemu_parameter parameters[] = {{count * 4, APEMU_READ},
                                       {count * 4, APEMU_WRITE}};
 const apemu_kernel kernels[] = {{"add", addEntry, 0, 0, 2, 1, parameters}};
 const apemu_module module = {APEMU_MAGIC, 1, kernels};
-const apemu_module modulePtx = {APEMU_PTX_MAGIC, 1, kernels};
 
 Manifest addManifest() {
   Manifest manifest;

@@ -289,7 +289,8 @@ void LoopIndicesTest::check(unsigned seed, bool asRows) {
   for (int64_t iteration = 0; iteration < space; ++iteration) {
     Evaluator evaluate;
     int64_t element = 0, below = length;
-    for (auto [part, counter] : llvm::zip(parts, counters)) {
+    for (auto [counted, counter] : llvm::zip(parts, counters)) {
+      const Part &part = counted;
       int64_t place = iteration / part.stride % part.size;
       evaluate.known[counter] = place;
       if (llvm::any_of(inside, [&](const Part &piece) {
