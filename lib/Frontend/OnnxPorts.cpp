@@ -206,7 +206,8 @@ LogicalResult OnnxImporter::addInputs() {
     (void)addInput(info);
   checkBindings();
   for (const auto &[in, out] : options.states)
-    if (llvm::none_of(body->getArguments(), [&](BlockArgument argument) {
+    if (llvm::none_of(body->getArguments(), [&,
+                                             &in = in](BlockArgument argument) {
           auto state = dyn_cast<StateAttr>(sources[argument.getArgNumber()]);
           return state && state.getName() == in;
         }))

@@ -40,7 +40,10 @@ void leastOfRows(const float *cells, const float *ofColumns, size_t columns,
 #pragma omp simd reduction(min : least)
     for (size_t column = 0; column < columns; ++column)
       least = std::min(least, cells[column] + ofColumns[column]);
-    result[row] = least;
+    // As above, at the largest number instead of infinity.
+    result[row] = least < std::numeric_limits<float>::max()
+                      ? least
+                      : std::numeric_limits<float>::infinity();
   }
 }
 
@@ -98,7 +101,9 @@ void leastOfBoth(const double *cells, const double *ofRows,
       least = std::min(least, cost);
       columnsLeast[column] = std::min(columnsLeast[column], cost);
     }
-    rowsLeast[row] = least;
+    // As above.
+    rowsLeast[row] =
+        least < std::numeric_limits<double>::max() ? least : kIllegal;
   }
 }
 

@@ -332,17 +332,19 @@ Value makeScan(GraphBuilder &graph) {
   Value x = graph.pick(ints ? graph.indexType() : graph.floatType(), 1);
   ReduceKind kind = graph.random.chance(70) ? ReduceKind::Sum : ReduceKind::Max;
   bool exclusive = kind == ReduceKind::Sum && graph.random.chance(40);
+  // One after the other: compilers differ in the order of arguments.
+  bool reverse = graph.random.chance(40);
+  int64_t dim = graph.random.below(shapeOf(x).size());
   Value result = ScanOp::create(graph.builder, graph.loc, x.getType(), kind, x,
-                                graph.random.below(shapeOf(x).size()),
-                                exclusive, graph.random.chance(40));
+                                dim, exclusive, reverse);
   return ints ? result : graph.bounded(result);
 }
 
 Value makeSoftmax(GraphBuilder &graph) {
   Value x = graph.pick(graph.floatType(), 1);
-  return SoftmaxOp::create(graph.builder, graph.loc, x.getType(), x,
-                           graph.random.below(shapeOf(x).size()),
-                           graph.random.chance(20));
+  bool log = graph.random.chance(20); // see makeScan
+  int64_t dim = graph.random.below(shapeOf(x).size());
+  return SoftmaxOp::create(graph.builder, graph.loc, x.getType(), x, dim, log);
 }
 
 Value makeNormalize(GraphBuilder &graph) {

@@ -54,8 +54,9 @@ int64_t cutScatters(int64_t space, const Findings &findings,
   constexpr int64_t kGoodShare = 4; // of the wanted length, at least
   int64_t uneven = 0;
   for (const auto &[op, rows] : findings.scatters) {
-    bool isWhole = llvm::all_of(
-        cuts, [&](int64_t cut) { return cut % rows.elements == 0; });
+    bool isWhole = llvm::all_of(cuts, [&elements = rows.elements](int64_t cut) {
+      return cut % elements == 0;
+    });
     cuts.insert(rows.elements);
     auto fits = [&](int64_t block) {
       return llvm::all_of(cuts, [&](int64_t cut) { return cut % block == 0; });

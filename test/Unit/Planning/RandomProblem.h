@@ -44,8 +44,11 @@ inline Problem randomProblem(unsigned seed, bool memory, bool dense = false) {
   };
   for (int i = 1; i < nodes; ++i)
     addEdge(number(0, i - 1), i);
-  for (int extra = dense ? number(10, 20) : number(0, 5); extra > 0; --extra)
-    addEdge(number(0, nodes - 1), number(0, nodes - 1));
+  for (int extra = dense ? number(10, 20) : number(0, 5); extra > 0; --extra) {
+    // One after the other: compilers differ in the order of arguments.
+    int to = number(0, nodes - 1), from = number(0, nodes - 1);
+    addEdge(from, to);
+  }
   if (!memory)
     return problem;
   for (int i = 0; i < nodes; i += 3)
