@@ -163,9 +163,9 @@ Value runningFold(OnnxNode &node, ReduceKind kind, Value x, int64_t axis,
   for (int64_t d = 0; d < int64_t(blocks.size()); ++d)
     if (d != axis + 1)
       dims.push_back(d);
+  Value own = scan(x, axis + 1, exclusive);
   Value running = node.binary(isSum ? BinaryKind::Add : BinaryKind::Mul,
-                              node.broadcastDims(totals, blocks, dims),
-                              scan(x, axis + 1, exclusive));
+                              node.broadcastDims(totals, blocks, dims), own);
   return node.slice(node.reshape(running, padded), low, shape);
 }
 
