@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs, builds and runs every test: unit tests, runtime tests (plain and sanitized), lit, random programs on simulated and
-# on real ranks, execution of whole against partitioned; clang-tidy on what the newest commits touched. Ends with the counts of
-# all of them. Exit code 0: nothing failed.
+# on real ranks, execution of whole against partitioned; clang-tidy and the sanitized compiler on what the newest commits
+# touched. As many steps as there are cores run at a time; each is told when it ends, with its seconds. Ends with the counts of all
+# of them. Exit code 0: nothing failed.
 # AUTOPAR_REQUIRE_SHARED=1: where the shared models (AUTOPAR_SHARED, by default ../shared) are absent, tests of them fail rather
 # than skip.
 set -u
@@ -70,12 +71,13 @@ await() {
 rm -rf "$logs"
 mkdir -p "$logs"
 bin=$AUTOPAR_BUILD/bin
+# The longest first: what is left at the end keeps one core alone.
+step lit lit "$(llvm-config-22 --bindir)/lit" -j 2 "$AUTOPAR_BUILD/test"
 step unit gtest "$bin/autopar-unit-tests"
 step runtime gtest "$bin/autopar-runtime-tests"
 step runtime-sanitized gtest "$root/tools/sanitize-runtime.sh"
 step tidy plain "$root/tools/tidy.sh" --recent 12 # without arguments it checks the whole tree
-step lit lit "$(llvm-config-22 --bindir)/lit" -j 2 "$AUTOPAR_BUILD/test"
-step lit-sanitized lit "$root/tools/sanitize-compiler.sh"
+step lit-sanitized lit "$root/tools/sanitize-compiler.sh" --recent 24 # without arguments it runs all folders
 step properties plain "$bin/autopar-property-tests"
 step mutations plain "$bin/autopar-property-tests" --mutations --seed=3001 --graphs=200 --mutants=2 # of every kind
 step derivatives plain "$bin/autopar-property-tests" --derivatives
