@@ -30,7 +30,7 @@ config.substitutions.insert(0, ("%python", config.python))  # before lit's own
 sys.path.insert(0, os.path.join(config.test_source_root, "Execution"))
 from shared_models import REQUIRED, SHARED, SMALL, absence_of  # noqa: E402
 
-config.substitutions.append(("%shared", SHARED))
+config.substitutions += [("%shared", SHARED), ("%build", config.autopar_build_dir), ("%cc", config.c_compiler)]
 absence = absence_of(SMALL)
 if not absence:
     config.available_features.add("shared")
