@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <unistd.h>
 
 namespace autopar::runtime {
@@ -51,7 +52,8 @@ public:
   JoinedRank(Run &run, const LaunchPlace &place)
       : run(run), place(place),
         hub(identityOf(run, place),
-            [&run](int op) { return describeOp(run, op); }),
+            {[&run](int op) { return describeOp(run, op); },
+             [&run](int rank) { return mostResultBytes(run, rank); }}),
         fabric(std::make_shared<TcpFabric>(identityOf(run, place), place.rank,
                                            run.record(place.rank).currentOp)) {}
 
@@ -66,6 +68,7 @@ private:
                   : std::string(" in or after op '") + manifest.opName(op) +
                         "' (" + manifest.opKind(op) + ")";
   }
+  Status startHub();
   Status agreeOnResults();
   Status collect();
 
@@ -75,6 +78,20 @@ private:
   std::shared_ptr<TcpFabric> fabric;
 };
 } // namespace
+
+/// Other ranks find it at the next port too, but so may whoever has the first.
+Status JoinedRank::startHub() {
+  std::string warning;
+  APRT_TRY(hub.start(place.port, listenAddress(place, warning)));
+  if (!warning.empty())
+    std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  if (place.isNamed && hub.port() != place.port)
+    std::fprintf(stderr,
+                 "warning: port %d is another process's; ranks meet at port "
+                 "%d (MASTER_PORT says which is the first to try)\n",
+                 place.port, hub.port());
+  return Status::success();
+}
 
 /// Rank 0 writes the results: what it is asked for is what all bring it.
 Status JoinedRank::agreeOnResults() {
@@ -107,8 +124,8 @@ Status JoinedRank::collect() {
 Status JoinedRank::execute() {
   bool isFirst = place.rank == 0;
   if (isFirst)
-    APRT_TRY(hub.start(place.port));
-  APRT_TRY(fabric->join(isFirst ? "127.0.0.1" : place.host,
+    APRT_TRY(startHub());
+  APRT_TRY(fabric->join(isFirst ? hub.host() : place.host,
                         isFirst ? hub.port() : place.port));
   APRT_TRY(agreeOnResults());
   run.joined = fabric;

@@ -2,6 +2,8 @@
 
 #include "LaunchPlace.h"
 
+#include "../transport/Socket.h"
+
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
@@ -126,7 +128,8 @@ static Status findHost(LaunchPlace &place) {
   for (const char *name : {"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST"})
     if (place.host.empty() && place.launcher == "srun")
       place.host = firstHost(text(name));
-  if (place.host.empty() && place.localSize == place.world)
+  // Whatever MASTER_ADDR says: rank 0 listens nowhere else then.
+  if (place.isLocal || (place.host.empty() && place.localSize == place.world))
     place.host = "127.0.0.1";
   if (place.host.empty())
     return Status::error(place.launcher + " does not say where rank 0 is: set "
@@ -144,6 +147,26 @@ static Status findHost(LaunchPlace &place) {
   return Status::success();
 }
 
+/// Whether a host is written as one that every host calls itself.
+static bool saysLoopback(const std::string &host) {
+  return host == "localhost" || isLoopback(host);
+}
+
+std::string listenAddress(const LaunchPlace &place, std::string &warning) {
+  std::string address = Socket::ownAddress(place.host);
+  bool mayBeLocal = place.localSize == place.world;
+  if (!address.empty() &&
+      (!isLoopback(address) || (mayBeLocal && saysLoopback(place.host))))
+    return address;
+  warning = "'" + place.host + "', where ranks look for rank 0, is " +
+            (address.empty() ? "no address of this host"
+                             : address + " on this host, where other hosts "
+                                         "cannot reach it") +
+            "; rank 0 listens at all of this host's addresses. Set MASTER_ADDR "
+            "to the address of one interface to listen there alone";
+  return "";
+}
+
 Status findLaunchPlace(LaunchPlace &place) {
   Status status;
   int world = 0;
@@ -157,6 +180,7 @@ Status findLaunchPlace(LaunchPlace &place) {
   APRT_TRY(number(row->rank, -1, place.rank));
   APRT_TRY(number(row->localRank, -1, place.localRank));
   APRT_TRY(number(row->localSize, world, place.localSize));
+  place.isLocal = !text(row->localSize).empty() && place.localSize == world;
   if (place.rank < 0 || place.rank >= world || place.localRank < 0)
     return Status::error(
         std::string(row->size) + " says that " + row->name + " started " +

@@ -17,7 +17,8 @@ struct LaunchPlace {
   int world = 1;
   int localRank = 0; // on its host
   int localSize = 1;
-  std::string host; // of rank 0
+  bool isLocal = false; // the launcher says that all ranks are on this host
+  std::string host;     // of rank 0
   int port = 0;
   std::string run;      // what the launcher calls this run, and the port
   bool isNamed = false; // whether `run` is that of no other one
@@ -27,6 +28,11 @@ struct LaunchPlace {
 
 /// Reads the environment. A launcher of one process is none.
 Status findLaunchPlace(LaunchPlace &place);
+
+/// The address at which rank 0 listens, "" for all of this host's: where every
+/// rank is on this host, others never reach it; else that of MASTER_ADDR. Where
+/// that is no address at which other hosts could reach it, `warning` says so.
+std::string listenAddress(const LaunchPlace &place, std::string &warning);
 
 /// The first host of a list as Slurm writes it: "gpu[003-006,9],x" -> "gpu003".
 std::string firstHost(const std::string &list);

@@ -45,6 +45,20 @@ std::string packResult(const Run &run, int rank) {
   return bytes;
 }
 
+uint64_t mostResultBytes(const Run &run, int rank) {
+  uint64_t bytes =
+      sizeof(RankRecord) + uint64_t(run.options.repeat) * sizeof(double);
+  if (run.trace(rank))
+    bytes += uint64_t(Run::traceCapacity) * sizeof(TraceEvent);
+  for (const LocalPort &local : resultsOfRank(run, rank)) {
+    const RunResult &result = run.results[local.index];
+    bytes += uint64_t(run.stepsOf(result)) *
+             uint64_t(run.program.manifest.microBatches) *
+             uint64_t(result.port->localBytes);
+  }
+  return bytes;
+}
+
 Status unpackResult(Run &run, int rank, const std::string &bytes) {
   FrameReader reader(bytes);
   Status damaged = Status::error("the result of rank " + std::to_string(rank) +

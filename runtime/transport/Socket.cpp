@@ -5,6 +5,7 @@
 #include "../core/Futex.h"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -68,48 +69,107 @@ static void setOptions(int descriptor) {
   setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 }
 
-/// On all addresses of this host, IPv6 and IPv4 where it has both.
-Status Socket::listen(int port, Socket &result) {
-  for (int family : {AF_INET6, AF_INET}) {
-    Socket made(
-        ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!made.isOpen())
+using AddressList = std::unique_ptr<addrinfo, void (*)(addrinfo *)>;
+
+/// The addresses of `host`; if it is empty, those that stand for all addresses
+/// of this host.
+static Status findAddresses(const std::string &host, int port,
+                            AddressList &list) {
+  addrinfo hints = {}, *found = nullptr;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = host.empty() ? AI_PASSIVE : 0;
+  int error = getaddrinfo(host.empty() ? nullptr : host.c_str(),
+                          std::to_string(port).c_str(), &hints, &found);
+  if (error != 0)
+    return Status::error("cannot find the address of '" + host +
+                         "': " + gai_strerror(error));
+  list.reset(found);
+  return Status::success();
+}
+
+/// A closed socket where this host cannot have the address.
+static Socket bindTo(const addrinfo &address) {
+  int kind = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+  Socket made(::socket(address.ai_family, kind, 0));
+  int one = 1, zero = 0;
+  setsockopt(made.handle(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+  if (address.ai_family == AF_INET6)
+    setsockopt(made.handle(), IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
+  if (bind(made.handle(), address.ai_addr, address.ai_addrlen) != 0)
+    made.close();
+  return made;
+}
+
+Status Socket::listen(const std::string &host, int port, Socket &result) {
+  AddressList list(nullptr, freeaddrinfo);
+  APRT_TRY(findAddresses(host, port, list));
+  std::vector<const addrinfo *> addresses;
+  for (const addrinfo *at = list.get(); at; at = at->ai_next)
+    addresses.push_back(at);
+  if (host.empty()) // IPv6's takes IPv4 too
+    std::stable_partition(
+        addresses.begin(), addresses.end(),
+        [](const addrinfo *at) { return at->ai_family == AF_INET6; });
+  for (const addrinfo *at : addresses) {
+    Socket made = bindTo(*at);
+    if (!made.isOpen() || ::listen(made.descriptor, 1024) != 0)
       continue;
-    int one = 1, zero = 0;
-    setsockopt(made.descriptor, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-    sockaddr_in6 six = {};
-    sockaddr_in four = {};
-    six.sin6_family = AF_INET6;
-    six.sin6_port = four.sin_port = htons(uint16_t(port));
-    four.sin_family = AF_INET;
-    if (family == AF_INET6)
-      setsockopt(made.descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &zero,
-                 sizeof(zero));
-    bool isSix = family == AF_INET6;
-    auto *address = isSix ? reinterpret_cast<sockaddr *>(&six)
-                          : reinterpret_cast<sockaddr *>(&four);
-    socklen_t length = isSix ? sizeof(six) : sizeof(four);
-    if (bind(made.descriptor, address, length) == 0 &&
-        ::listen(made.descriptor, 1024) == 0) {
-      result = std::move(made);
-      return Status::success();
-    }
+    result = std::move(made);
+    return Status::success();
   }
-  return systemError("cannot listen at port " + std::to_string(port));
+  return systemError("cannot listen at port " + std::to_string(port) +
+                     (host.empty() ? "" : " of '" + host + "'"));
+}
+
+std::string Socket::ownAddress(const std::string &host) {
+  AddressList list(nullptr, freeaddrinfo);
+  if (findAddresses(host, 0, list).failed())
+    return "";
+  for (const addrinfo *at = list.get(); at; at = at->ai_next)
+    if (Socket made = bindTo(*at); made.isOpen())
+      return made.address(/*isPeer=*/false);
+  return "";
+}
+
+/// Without the port.
+static std::string addressText(const sockaddr_storage &address) {
+  char text[INET6_ADDRSTRLEN] = "";
+  const void *bytes = nullptr;
+  if (address.ss_family == AF_INET)
+    bytes = &reinterpret_cast<const sockaddr_in &>(address).sin_addr;
+  if (address.ss_family == AF_INET6)
+    bytes = &reinterpret_cast<const sockaddr_in6 &>(address).sin6_addr;
+  if (bytes)
+    inet_ntop(address.ss_family, bytes, text, sizeof(text));
+  return text;
+}
+
+std::string Socket::address(bool isPeer) const {
+  sockaddr_storage address = {};
+  socklen_t length = sizeof(address);
+  auto *to = reinterpret_cast<sockaddr *>(&address);
+  int code = isPeer ? getpeername(descriptor, to, &length)
+                    : getsockname(descriptor, to, &length);
+  return code == 0 ? addressText(address) : "";
+}
+
+bool isLoopback(const std::string &address) {
+  return address == "::1" || address.compare(0, 4, "127.") == 0 ||
+         address.compare(0, 11, "::ffff:127.") == 0;
+}
+
+bool Socket::hasEnded() const {
+  pollfd look = {descriptor, POLLRDHUP, 0};
+  return poll(&look, 1, 0) == 1 &&
+         (look.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
 Status Socket::connect(const std::string &host, int port, double seconds,
                        Socket &result) {
-  addrinfo hints = {}, *found = nullptr;
-  hints.ai_socktype = SOCK_STREAM;
-  int error =
-      getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
-  if (error != 0)
-    return Status::error("cannot find the address of '" + host +
-                         "': " + gai_strerror(error));
-  std::unique_ptr<addrinfo, void (*)(addrinfo *)> list(found, freeaddrinfo);
+  AddressList list(nullptr, freeaddrinfo);
+  APRT_TRY(findAddresses(host, port, list));
   Status last = Status::error("'" + host + "' has no address");
-  for (addrinfo *at = found; at; at = at->ai_next) {
+  for (const addrinfo *at = list.get(); at; at = at->ai_next) {
     Socket made(::socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!made.isOpen())
       continue;
@@ -201,12 +261,23 @@ bool Socket::read(std::string &buffer) const {
   return got > 0;
 }
 
-bool takeFrame(std::string &buffer, uint64_t most, Frame &frame, bool &bad) {
+std::string Frame::text() const {
+  std::string text = bytes.substr(0, kMostText);
+  for (char &letter : text)
+    if ((static_cast<unsigned char>(letter) < 0x20 && letter != '\n') ||
+        letter == 0x7f)
+      letter = '?';
+  return text;
+}
+
+bool takeFrame(std::string &buffer,
+               const std::function<uint64_t(FrameKind)> &most, Frame &frame,
+               bool &bad) {
   FrameHeader header;
   if (buffer.size() < sizeof(header))
     return false;
   std::memcpy(&header, buffer.data(), sizeof(header));
-  bad = header.magic != FrameHeader::kMagic || header.bytes > most;
+  bad = header.magic != FrameHeader::kMagic || header.bytes > most(header.kind);
   if (bad || buffer.size() - sizeof(header) < header.bytes)
     return false;
   frame.kind = header.kind;

@@ -6,6 +6,7 @@
 #include "../core/Status.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,12 +30,21 @@ enum class FrameKind : uint32_t {
   Abort,       // hub -> rank: text of the first failure
   Result,      // rank -> hub: what it brings rank 0
   Done,        // hub -> rank: all is over
-  NotYours     // hub -> rank: text: the hub's run may be another one
+  NotYours,    // hub -> rank: text: the hub's run may be another one
+  Here         // rank -> hub: it had the welcome, and stays
 };
+
+/// The most bytes of a frame other than a result, and of a text in one.
+constexpr uint64_t kMostFrame = 1 << 16;
+constexpr size_t kMostText = 4096;
 
 struct Frame {
   FrameKind kind = FrameKind::Hello;
   std::string bytes;
+
+  /// The bytes as text for a terminal: control characters, which may come from
+  /// a stranger, are question marks.
+  std::string text() const;
 };
 
 /// The numbers of a frame's bytes, one after the other.
@@ -67,8 +77,11 @@ public:
   }
   ~Socket() { close(); }
 
-  /// A socket that others can connect to on `port`, or a failure.
-  static Status listen(int port, Socket &result);
+  /// A socket that others can connect to at `port` of the address that `host`
+  /// names, of all addresses of this host if it is empty.
+  static Status listen(const std::string &host, int port, Socket &result);
+  /// The first address of `host` that is this host's, or "".
+  static std::string ownAddress(const std::string &host);
   /// Tries once, for at most `seconds`.
   static Status connect(const std::string &host, int port, double seconds,
                         Socket &result);
@@ -77,6 +90,10 @@ public:
   Socket accept() const;
 
   bool isOpen() const { return descriptor >= 0; }
+  /// The address of this end (`isPeer`: of the other one), without the port.
+  std::string address(bool isPeer) const;
+  /// Whether the other end will send no more than what has come.
+  bool hasEnded() const;
   int handle() const { return descriptor; }
   void close();
   /// Wakes whoever reads from it.
@@ -98,8 +115,14 @@ private:
 };
 
 /// Takes the first whole frame off `buffer`. Returns false if there is none;
-/// `bad` is set if there can be none, as it is longer than `most` or no frame.
-bool takeFrame(std::string &buffer, uint64_t most, Frame &frame, bool &bad);
+/// `bad` is set if there can be none, as it is longer than `most` of its kind
+/// or no frame.
+bool takeFrame(std::string &buffer,
+               const std::function<uint64_t(FrameKind)> &most, Frame &frame,
+               bool &bad);
+
+/// Whether an address is one at which only this host is reached.
+bool isLoopback(const std::string &address);
 
 } // namespace autopar::runtime
 

@@ -37,10 +37,10 @@ Status TcpFabric::greet(const std::string &host, int port, bool &refused) {
   Frame answer;
   APRT_TRY(socket.receive(answer, 5, kMostFrame));
   if (answer.kind == FrameKind::Welcome)
-    return Status::success();
+    return socket.send(FrameKind::Here);
   refused = answer.kind == FrameKind::Refused;
   bool known = refused || answer.kind == FrameKind::NotYours;
-  return Status::error(known ? answer.bytes : "something else answers there");
+  return Status::error(known ? answer.text() : "something else answers there");
 }
 
 /// The hub may come later than this rank, and at any of its ports.
@@ -72,9 +72,18 @@ Status TcpFabric::join(const std::string &host, int port) {
   double until = monotonicSeconds() + identity.timeoutSeconds;
   APRT_TRY(findHub(host, port, until));
   thread = std::thread([this] { readAll(); });
-  // The hub says who is missing when the time is over.
+  // The hub says who is missing when the time is over, and who that is; it may
+  // have begun to wait as late as now.
   bool late = false;
-  return wait([this] { return joined; }, /*withDeadline=*/false, late);
+  auto hasJoined = [this] { return joined; };
+  APRT_TRY(wait(hasJoined, /*withDeadline=*/true, late));
+  if (late)
+    APRT_TRY(wait(hasJoined, /*withDeadline=*/true, late, kGraceSeconds));
+  if (!late)
+    return Status::success();
+  return Status::error("rank 0 at " + host +
+                       " did not say within the time of --timeout that all "
+                       "ranks are there; is it rank 0?");
 }
 
 //===----------------------------------------------------------------------===//
@@ -147,7 +156,7 @@ void TcpFabric::readAll() {
       break;
     }
     if (frame.kind == FrameKind::Abort) {
-      end(frame.bytes, /*lost=*/false);
+      end(frame.text(), /*lost=*/false);
       break;
     }
     take(frame);
@@ -168,8 +177,10 @@ Status TcpFabric::tell(FrameKind kind, const std::string &bytes) {
 }
 
 template <typename Done>
-Status TcpFabric::wait(const Done &done, bool withDeadline, bool &late) {
-  double until = monotonicSeconds() + identity.timeoutSeconds;
+Status TcpFabric::wait(const Done &done, bool withDeadline, bool &late,
+                       double seconds) {
+  double until =
+      monotonicSeconds() + (seconds < 0 ? identity.timeoutSeconds : seconds);
   std::unique_lock<std::mutex> lock(mutex);
   while (!done()) {
     if (ended.load())
@@ -220,9 +231,14 @@ Status TcpFabric::share(int root, void *data, int64_t bytes) {
     if (late)
       return Status::error(missingRanks({root}, identity.timeoutSeconds));
     std::lock_guard<std::mutex> lock(mutex);
-    std::memcpy(data, shared.front().data(),
-                std::min(shared.front().size(), size_t(bytes)));
+    std::string given = std::move(shared.front());
     shared.erase(shared.begin());
+    if (given.size() != size_t(bytes))
+      return Status::error("rank " + std::to_string(root) + " shared " +
+                           std::to_string(given.size()) + " bytes, not " +
+                           std::to_string(bytes) +
+                           ": it does not run this program");
+    std::memcpy(data, given.data(), given.size());
   }
   return barrier(/*withDeadline=*/true, waited);
 }
@@ -259,7 +275,7 @@ Status TcpFabric::progressOf(int other, RankProgress &progress) {
 
 void TcpFabric::fail(const std::string &why) {
   if (socket.isOpen())
-    (void)tell(FrameKind::Failed, why);
+    (void)tell(FrameKind::Failed, why.substr(0, kMostText));
   // The hub tells everyone, this rank too: then it has it.
   bool late = false;
   if (thread.joinable())

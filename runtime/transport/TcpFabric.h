@@ -45,9 +45,11 @@ private:
   void end(const std::string &text, bool lost);
   void guardEnd();
   Status tell(FrameKind kind, const std::string &bytes = "");
-  /// Waits until `done()`, which is asked under the mutex.
+  /// Waits until `done()`, which is asked under the mutex; with a deadline for
+  /// `seconds` (below 0: those of --timeout).
   template <typename Done>
-  Status wait(const Done &done, bool withDeadline, bool &late);
+  Status wait(const Done &done, bool withDeadline, bool &late,
+              double seconds = -1);
   Status lateAtBarrier();
 
   const TcpIdentity identity;

@@ -14,13 +14,9 @@
 
 namespace autopar::runtime {
 
-std::string helloBytes(const TcpIdentity &identity, int rank) {
-  std::string bytes;
-  append(bytes, int32_t(rank));
-  append(bytes, int32_t(identity.world));
-  append(bytes, identity.program);
-  return bytes + identity.run;
-}
+static constexpr int kPollMilliseconds = 100;
+/// A turn of the loop that takes so long is no turn of a loop that runs.
+static constexpr double kStillSeconds = 1;
 
 static std::string listOf(const std::vector<int> &ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
@@ -29,13 +25,14 @@ static std::string listOf(const std::vector<int> &ranks) {
   return text;
 }
 
-Status TcpHub::start(int port) {
+Status TcpHub::start(int port, const std::string &host) {
   Status status;
   for (int i = 0; i < kHubPorts && !listener.isOpen(); ++i) {
     listening = port + i;
-    status = Socket::listen(listening, listener);
+    status = Socket::listen(host, listening, listener);
   }
   APRT_TRY(status);
+  where = listener.address(/*isPeer=*/false);
   wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   results.resize(size_t(identity.world));
   thread = std::thread([this] { serve(); });
@@ -60,14 +57,17 @@ TcpHub::~TcpHub() {
 //===----------------------------------------------------------------------===//
 
 void TcpHub::serve() {
-  double begun = monotonicSeconds();
+  double begun = monotonicSeconds(), last = begun;
   bool told = false; // that all is over
   for (;;) {
     std::vector<pollfd> waits = {
         {wake, POLLIN, 0}, {canAccept() ? listener.handle() : -1, POLLIN, 0}};
     for (const auto &peer : peers)
       waits.push_back({peer->socket.handle(), POLLIN, 0});
-    poll(waits.data(), nfds_t(waits.size()), 100);
+    poll(waits.data(), nfds_t(waits.size()), kPollMilliseconds);
+    // Nobody could join while this process itself stood still.
+    double now = monotonicSeconds(), stood = now - std::exchange(last, now);
+    begun += stood > kStillSeconds ? stood : 0;
     {
       std::lock_guard<std::mutex> lock(mutex);
       if (finishing && !std::exchange(told, true))
@@ -80,8 +80,8 @@ void TcpHub::serve() {
       if (waits[i + 2].revents)
         readFrom(*peers[i]);
     if (waits[1].revents)
-      acceptPeer();
-    dropStrangers(monotonicSeconds() - kHelloSeconds);
+      acceptPeers();
+    dropStrangers(now - kHelloSeconds);
     peers.erase(std::remove_if(peers.begin(), peers.end(),
                                [](const std::unique_ptr<Peer> &peer) {
                                  return !peer->socket.isOpen();
@@ -93,31 +93,6 @@ void TcpHub::serve() {
   }
 }
 
-bool TcpHub::canAccept() const {
-  return peers.size() < size_t(identity.world) + kMostStrangers &&
-         monotonicSeconds() >= acceptsAgain;
-}
-
-void TcpHub::acceptPeer() {
-  auto peer = std::make_unique<Peer>();
-  peer->socket = listener.accept();
-  peer->since = monotonicSeconds();
-  if (peer->socket.isOpen())
-    return peers.push_back(std::move(peer));
-  if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
-    return; // who connected has gone
-  // The connection waits, and would wake the thread at once.
-  trouble = std::string("; connections could not be accepted: ") +
-            std::strerror(errno);
-  acceptsAgain = monotonicSeconds() + 0.5;
-}
-
-void TcpHub::dropStrangers(double before) {
-  for (const auto &peer : peers)
-    if (peer->rank < 0 && peer->since < before)
-      peer->socket.close();
-}
-
 void TcpHub::readFrom(Peer &peer) {
   size_t before = peer.buffer.size();
   bool open = peer.socket.read(peer.buffer), bad = false;
@@ -125,41 +100,51 @@ void TcpHub::readFrom(Peer &peer) {
     std::lock_guard<std::mutex> lock(mutex);
     arrivedBytes += peer.buffer.size() - before;
   }
-  // Who has not said hello may be anyone.
-  uint64_t most = peer.rank < 0 ? kMostFrame : kMostResult;
   Frame frame;
+  auto most = [&](FrameKind kind) { return mostBytes(peer, kind); };
   while (peer.socket.isOpen() && takeFrame(peer.buffer, most, frame, bad))
     handle(peer, frame);
+  if (bad && peer.socket.isOpen())
+    refuse(peer);
   if ((!open || bad) && peer.socket.isOpen())
     lost(peer);
 }
 
+/// What a connection sends is nothing that this program sends.
+void TcpHub::refuse(Peer &peer) {
+  if (peer.rank < 0)
+    return turnAway(peer, "what it sends is no rank's");
+  std::string who = "rank " + std::to_string(peer.rank);
+  if (!joined) {
+    leaveSeat(peer);
+    return turnAway(peer, "what it sends as " + who + " is no rank's");
+  }
+  peer.socket.close();
+  fail(who + " sent what no rank of this program sends");
+}
+
+/// Who has not said hello may be anyone; a rank sends what its program makes.
+uint64_t TcpHub::mostBytes(const Peer &peer, FrameKind kind) const {
+  if (peer.rank < 0)
+    return helloBytes(identity, 0).size();
+  if (kind != FrameKind::Result)
+    return kMostFrame;
+  return program.mostResult ? program.mostResult(peer.rank) : UINT64_MAX;
+}
+
 void TcpHub::lost(Peer &peer) {
   peer.socket.close();
+  if (!joined)
+    return leaveSeat(peer);
   bool over = false;
   {
     std::lock_guard<std::mutex> lock(mutex);
     over = finishing || stopping;
   }
   if (peer.rank >= 0 && !over)
-    fail("rank " + std::to_string(peer.rank) + " died" + nameOp(peer.op) +
+    fail("rank " + std::to_string(peer.rank) + " died" +
+         program.nameOp(peer.op) +
          ": its process ended or its host cannot be reached");
-}
-
-std::vector<int> TcpHub::absent() {
-  std::vector<int> ranks;
-  for (int rank = 0; rank < identity.world; ++rank)
-    if (!peerOf(rank))
-      ranks.push_back(rank);
-  return ranks;
-}
-
-void TcpHub::checkDeadline(double begun) {
-  if (monotonicSeconds() - begun < identity.timeoutSeconds)
-    return;
-  joined = true; // nobody else is waited for
-  fail(missingRanks(absent(), identity.timeoutSeconds) + " at the start of " +
-       std::to_string(identity.world) + " ranks" + trouble);
 }
 
 void TcpHub::report(const std::string &text) {
@@ -208,55 +193,6 @@ void TcpHub::fail(const std::string &text) {
 // Frames
 //===----------------------------------------------------------------------===//
 
-/// Only a rank of this very run makes it fail: others may have been given the
-/// same port.
-void TcpHub::greet(Peer &peer, const Frame &frame) {
-  FrameReader reader(frame.bytes);
-  int32_t rank = -1, world = 0;
-  uint64_t program = 0;
-  bool whole = reader.read(rank) && reader.read(world) && reader.read(program);
-  // A rank of another run that listens elsewhere.
-  if (!whole || reader.rest() != identity.run)
-    return peer.socket.close();
-  bool isOurs = false;
-  std::string text;
-  if (world != identity.world || rank < 0 || rank >= world)
-    text = "rank " + std::to_string(rank) + " says that there are " +
-           std::to_string(world) + " ranks, rank 0 says " +
-           std::to_string(identity.world);
-  else if (peerOf(rank))
-    text = "two processes say that they are rank " + std::to_string(rank);
-  else if (program != identity.program) {
-    isOurs = identity.isNamed;
-    text = "rank " + std::to_string(rank) +
-           " runs another program, or with other options, than rank 0";
-  }
-  if (text.empty())
-    return welcome(peer, rank);
-  tell(peer, isOurs ? FrameKind::Refused : FrameKind::NotYours, text);
-  peer.socket.close();
-  if (isOurs)
-    fail(text);
-}
-
-void TcpHub::welcome(Peer &peer, int rank) {
-  peer.rank = rank;
-  tell(peer, FrameKind::Welcome);
-  std::string failed;
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    failed = failure;
-  }
-  if (!failed.empty())
-    tell(peer, FrameKind::Abort, failed);
-  if (!absent().empty() || joined)
-    return;
-  joined = true;
-  listener.close();
-  dropStrangers(monotonicSeconds());
-  tellAll(FrameKind::Joined, "");
-}
-
 /// A barrier is over when all have come to the same number.
 void TcpHub::meet() {
   size_t here = 0;
@@ -294,11 +230,10 @@ void TcpHub::pass(const Peer &from, const Frame &frame) {
       tell(*peer, frame.kind, frame.bytes);
 }
 
-void TcpHub::handle(Peer &peer, const Frame &frame) {
+void TcpHub::handle(Peer &peer, Frame &frame) {
   FrameReader reader(frame.bytes);
   if (peer.rank < 0)
-    return frame.kind == FrameKind::Hello ? greet(peer, frame)
-                                          : peer.socket.close();
+    return meetStranger(peer, frame);
   uint32_t number = 0;
   int32_t rank = 0;
   switch (frame.kind) {
@@ -320,17 +255,23 @@ void TcpHub::handle(Peer &peer, const Frame &frame) {
       answerProgress(peer, rank);
     return;
   case FrameKind::Failed:
-    return report(frame.bytes);
-  case FrameKind::Result: {
-    std::lock_guard<std::mutex> lock(mutex);
-    results[size_t(peer.rank)] = frame.bytes;
-    ++arrivedResults;
-    changed.notify_all();
-    return;
-  }
+    return report(frame.text());
+  case FrameKind::Result:
+    return takeResult(peer, std::move(frame.bytes));
   default:
     return; // what a hub says
   }
+}
+
+/// Of each rank but 0 the first one.
+void TcpHub::takeResult(Peer &peer, std::string bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::string &result = results[size_t(peer.rank)];
+  if (peer.rank == 0 || bytes.empty() || !result.empty())
+    return;
+  result = std::move(bytes);
+  ++arrivedResults;
+  changed.notify_all();
 }
 
 //===----------------------------------------------------------------------===//

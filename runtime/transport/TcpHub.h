@@ -31,12 +31,12 @@ struct TcpIdentity {
 
 /// A hub listens at the first free one of so many ports.
 constexpr int kHubPorts = 16;
-/// The most bytes of a frame other than a result.
-constexpr uint64_t kMostFrame = 1 << 16;
-constexpr uint64_t kMostResult = uint64_t(1) << 40;
-/// Who connects has so long to say hello, and so many may be about to.
+/// Who connects has so long to say hello, and so many may be about to; of more
+/// the first to come is dropped.
 constexpr double kHelloSeconds = 5;
 constexpr size_t kMostStrangers = 64;
+/// So many strangers are told of by name.
+constexpr int kMostWarnings = 8;
 /// What a rank reports may be the death of another as its communication saw it:
 /// that one's connection has so long to end, which names the op.
 constexpr double kReportSeconds = 0.3;
@@ -44,18 +44,30 @@ constexpr double kReportSeconds = 0.3;
 /// Bytes of a rank's hello.
 std::string helloBytes(const TcpIdentity &identity, int rank);
 
+/// What the hub knows of the program.
+struct TcpProgram {
+  /// " in or after op 'X' (KIND)" of an op's number, or "".
+  std::function<std::string(int)> nameOp;
+  /// The most bytes of a rank's result; none: any number.
+  std::function<uint64_t(int)> mostResult = nullptr;
+};
+
 class TcpHub {
 public:
-  /// `nameOp` gives " in or after op 'X' (KIND)" of an op's number, or "".
+  TcpHub(TcpIdentity identity, TcpProgram program)
+      : identity(std::move(identity)), program(std::move(program)) {}
   TcpHub(TcpIdentity identity, std::function<std::string(int)> nameOp)
-      : identity(std::move(identity)), nameOp(std::move(nameOp)) {}
+      : TcpHub(std::move(identity), TcpProgram{std::move(nameOp)}) {}
   ~TcpHub();
   TcpHub(const TcpHub &) = delete;
   TcpHub &operator=(const TcpHub &) = delete;
 
-  /// Listens at `port` or at one of the next, and starts the thread.
-  Status start(int port);
+  /// Listens at `port` of this host's address `host` ("": of all of them) or at
+  /// one of the next ports, and starts the thread.
+  Status start(int port, const std::string &host = "127.0.0.1");
   int port() const { return listening; }
+  /// Where a rank of this host reaches it.
+  std::string host() const;
 
   /// Waits for the results of all ranks but 0. They may take as long as bytes
   /// come. results[r] is empty for rank 0.
@@ -64,30 +76,44 @@ public:
   void finish();
 
 private:
+  /// A connection. It is a stranger until it says hello; then it is welcome as
+  /// rank `claimed`, and takes the seat of that rank when it says that it is
+  /// here. One that gave up in between has taken nothing.
   struct Peer {
     Socket socket;
     std::string buffer;
     double since = 0; // when it connected
-    int rank = -1;    // -1: has not said hello
+    int claimed = -1;
+    int rank = -1; // -1: has no seat
     int32_t op = -1;
     RankProgress progress;
     uint32_t barrier = 0;
   };
 
   void serve();
+  // Joining: TcpJoining.cpp.
   bool canAccept() const;
-  void acceptPeer();
+  void acceptPeers();
   void dropStrangers(double before);
-  void readFrom(Peer &peer);
-  void handle(Peer &peer, const Frame &frame);
+  void dropFirstStranger();
+  void meetStranger(Peer &peer, const Frame &frame);
   void greet(Peer &peer, const Frame &frame);
-  void welcome(Peer &peer, int rank);
+  void takeSeat(Peer &peer);
+  void leaveSeat(Peer &peer);
+  /// Drops a connection that is none of a rank, and says so.
+  void turnAway(Peer &peer, const std::string &why);
+  void checkDeadline(double begun);
+
+  uint64_t mostBytes(const Peer &peer, FrameKind kind) const;
+  void readFrom(Peer &peer);
+  void refuse(Peer &peer);
+  void handle(Peer &peer, Frame &frame);
+  void takeResult(Peer &peer, std::string bytes);
   void meet();
   void answerMissing(Peer &peer, uint32_t number);
   void answerProgress(Peer &peer, int rank);
   void pass(const Peer &from, const Frame &frame);
   void lost(Peer &peer);
-  void checkDeadline(double begun);
   /// The first report is a failure after kReportSeconds.
   void report(const std::string &text);
   void checkReport();
@@ -99,8 +125,9 @@ private:
   void fail(const std::string &text);
 
   const TcpIdentity identity;
-  const std::function<std::string(int)> nameOp;
+  const TcpProgram program;
   int listening = 0;
+  std::string where; // the address of the listener
   Socket listener;
   std::thread thread;
   int wake = -1; // an eventfd: something for the thread to do
@@ -109,7 +136,8 @@ private:
   bool joined = false;
   uint32_t met = 0;        // barriers that are over
   double acceptsAgain = 0; // when, after a failure
-  std::string trouble;     // of accepting
+  std::string trouble;     // the last one of joining
+  int warnings = 0;        // that were told
   std::string reported;    // the first failure that a rank told
   double reportedAt = 0;
 

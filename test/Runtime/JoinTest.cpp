@@ -25,6 +25,32 @@ TEST(FirstHost, ReadsSlurmsLists) {
   EXPECT_EQ(firstHost(""), "");
 }
 
+/// What listenAddress says of a host, where so many of four ranks are local.
+std::string addressFor(const char *host, int localSize, std::string &warning) {
+  LaunchPlace place;
+  place.world = 4;
+  place.localSize = localSize;
+  place.host = host;
+  warning.clear();
+  return listenAddress(place, warning);
+}
+
+TEST(ListenAddress, IsOneThatRanksReachAndNoOther) {
+  std::string warning;
+  EXPECT_EQ(addressFor("127.0.0.1", 4, warning), "127.0.0.1");
+  EXPECT_EQ(warning, "");
+  // Other hosts cannot reach it there.
+  EXPECT_EQ(addressFor("127.0.0.1", 2, warning), "");
+  EXPECT_NE(warning.find("127.0.0.1 on this host, where other hosts cannot"),
+            std::string::npos);
+  EXPECT_NE(warning.find("Set MASTER_ADDR"), std::string::npos);
+  // An address that documents use, and no host has.
+  EXPECT_EQ(addressFor("192.0.2.1", 4, warning), "");
+  EXPECT_NE(warning.find("'192.0.2.1', where ranks look for rank 0, is no "
+                         "address of this host"),
+            std::string::npos);
+}
+
 /// A port that nobody uses now.
 int freePort() {
   int probe = socket(AF_INET, SOCK_STREAM, 0);
@@ -201,6 +227,7 @@ TEST_F(RankResult, IsTakenWholeAndNothingElse) {
   ASSERT_TRUE(run.want({true}).ok());
   std::string bytes = packResult(run, 1);
   EXPECT_EQ(unpackResult(run, 1, bytes).message(), "");
+  EXPECT_EQ(bytes.size(), mostResultBytes(run, 1));
   for (const std::string &bad :
        {bytes + "x", bytes.substr(0, bytes.size() - 1)})
     EXPECT_NE(unpackResult(run, 1, bad)
@@ -243,15 +270,35 @@ TEST_F(JoinedExecutable, AMissingRankIsNamed) {
 
 TEST_F(JoinedExecutable, OtherOptionsAreRefused) {
   buildGpu(gpuManifest(2), 2);
-  std::vector<Outcome> outcomes =
-      start(torchrun, 2, 2, "--inputs in.npz --repeat $((TIMES + 1))",
-            "export TIMES=R ;");
+  std::vector<Outcome> outcomes = start(
+      torchrun, 2, 2, "--timeout 3 --inputs in.npz --repeat $((TIMES + 1))",
+      "export TIMES=R ;");
   std::string all = outcomes[0].text + outcomes[1].text;
   EXPECT_NE(all.find("rank 1 runs another program, or with other options"),
             std::string::npos)
       << all;
   EXPECT_EQ(outcomes[0].code, 1);
   EXPECT_EQ(outcomes[1].code, 1);
+}
+
+/// Rank 0 listens and stands still for longer than rank 1 waits for an answer,
+/// so that it finds a hello whose connection has ended.
+TEST_F(JoinedExecutable, ARankThatStandsStillIsWaitedFor) {
+  buildGpu(gpuManifest(2), 2);
+  auto rank = [&](int number) {
+    std::string log = "log" + std::to_string(number);
+    return filled(torchrun, number, 2) +
+           " ./exe --inputs in.npz --timeout 40 > " + log + " 2>&1";
+  };
+  std::string command =
+      "cd " + folder.path("") + "; " + rank(0) +
+      " & zero=$!; sleep 0.5; kill -STOP $zero; (" + rank(1) +
+      "; echo $? > log1.code) & sleep 6; kill -CONT $zero; wait $zero; "
+      "echo $? > log0.code; wait";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  for (const char *log : {"log0", "log1"})
+    EXPECT_EQ(folder.read(log + std::string(".code")), "0\n")
+        << folder.read(log);
 }
 
 TEST_F(JoinedExecutable, TheDeathOfARankIsNamed) {
