@@ -6,7 +6,7 @@
 #include "JsonReader.h"
 
 #include <algorithm>
-#include <set>
+#include <unordered_set>
 
 namespace autopar::runtime {
 
@@ -81,17 +81,44 @@ static Status checkCoverage(const TensorIndex &index, int64_t dataStart,
   return Status::success();
 }
 
-/// Parses the header, refusing a name that is there twice.
-static nlohmann::json parseHeader(const std::string &text, bool &duplicate) {
-  std::set<std::string> names;
-  duplicate = false;
-  auto callback = [&](int depth, nlohmann::json::parse_event_t event,
-                      nlohmann::json &parsed) {
-    if (event == nlohmann::json::parse_event_t::key && depth == 1)
-      duplicate |= !names.insert(parsed.get<std::string>()).second;
-    return true;
-  };
-  return nlohmann::json::parse(text, callback, /*allow_exceptions=*/false);
+namespace {
+/// Goes through a header without building it. Stops where a name is there twice
+/// or values are nested deeper than those of a header.
+class HeaderCheck : public nlohmann::json::json_sax_t {
+public:
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t &) override { return true; }
+  bool string(string_t &) override { return true; }
+  bool binary(binary_t &) override { return true; }
+  bool start_object(size_t) override { return ++depth <= maxDepth; }
+  bool end_object() override { return depth-- > 0; }
+  bool start_array(size_t) override { return ++depth <= maxDepth; }
+  bool end_array() override { return depth-- > 0; }
+  bool key(string_t &name) override {
+    return depth > 1 || names.insert(name).second;
+  }
+  bool parse_error(size_t, const std::string &,
+                   const nlohmann::json::exception &) override {
+    return false;
+  }
+
+private:
+  static constexpr int maxDepth = 3; // {"w": {"shape": [1]}}
+  int depth = 0;
+  std::unordered_set<std::string> names;
+};
+} // namespace
+
+/// The header, or a value that is no object where it is damaged. In linear
+/// time, which a parser with a callback does not take.
+static nlohmann::json parseHeader(const std::string &text) {
+  HeaderCheck check;
+  if (!nlohmann::json::sax_parse(text, &check))
+    return nullptr;
+  return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
 }
 
 Status readSafetensorsIndex(FileReader &file, TensorIndex &index) {
@@ -101,9 +128,8 @@ Status readSafetensorsIndex(FileReader &file, TensorIndex &index) {
                          "': bad length of the safetensors header");
   std::string text(size_t(length), ' ');
   APRT_TRY(file.read(8, length, text.data()));
-  bool duplicate;
-  nlohmann::json header = parseHeader(text, duplicate);
-  if (!header.is_object() || duplicate)
+  nlohmann::json header = parseHeader(text);
+  if (!header.is_object())
     return Status::error("'" + file.path() +
                          "': the safetensors header is damaged");
   Status status;

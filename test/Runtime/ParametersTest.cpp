@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 using namespace autopar::runtime;
 
 namespace {
@@ -124,6 +126,39 @@ TEST(Parameters, SafetensorsByName) {
   f.entry.name = "pad";
   f.read(files, 0);
   EXPECT_NE(f.message.find("is not f32[7,10]"), std::string::npos);
+}
+
+/// Seconds of this thread to read the header of so many tensors.
+double secondsOfHeader(const TemporaryFolder &folder, int tensors) {
+  std::string header;
+  for (int i = 0; i < tensors; ++i)
+    header += (i ? ",\"layer." : "{\"layer.") + std::to_string(i) +
+              R"(":{"dtype":"F32","shape":[0],"data_offsets":[0,0]})";
+  std::string path =
+      folder.write("many.safetensors", safetensors(header + "}", ""));
+  auto now = [] {
+    timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return double(time.tv_sec) + double(time.tv_nsec) * 1e-9;
+  };
+  double best = 1e9;
+  for (int tries = 0; tries < 3; ++tries) {
+    FileReader file;
+    TensorIndex index;
+    EXPECT_TRUE(file.open(path).ok());
+    double begun = now();
+    EXPECT_EQ(readSafetensorsIndex(file, index).message(), "");
+    best = std::min(best, now() - begun);
+    EXPECT_EQ(index.size(), size_t(tensors));
+  }
+  return best;
+}
+
+/// Eight times the tensors take 8 times as long, and 64 times where each is
+/// compared with all before it.
+TEST(Parameters, ManySafetensorsTakeLinearTime) {
+  TemporaryFolder folder;
+  EXPECT_LT(secondsOfHeader(folder, 16000), 30 * secondsOfHeader(folder, 2000));
 }
 
 TEST(Parameters, HostileSafetensorsAreRefused) {
