@@ -7,6 +7,7 @@
 #include "DataType.h"
 #include "Status.h"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -39,8 +40,12 @@ std::string formatNpyHeader(aprt_dtype dtype,
 
 using NamedArrays = std::map<std::string, Array>;
 
-/// Reads every array of a .npz file (stored or deflated) into `arrays`.
-Status readNpz(const std::string &path, NamedArrays &arrays);
+/// Reads the arrays of a .npz file (stored or deflated) into `arrays`. `accept`
+/// is asked about every name before any array is read; its first failure ends
+/// the reading.
+using AcceptArray = std::function<Status(const std::string &name)>;
+Status readNpz(const std::string &path, NamedArrays &arrays,
+               const AcceptArray &accept = nullptr);
 /// Reads a .npy file.
 Status readNpy(const std::string &path, Array &array);
 

@@ -9,6 +9,7 @@
 #include "Npy.h"
 
 #include <algorithm>
+#include <memory>
 #include <zlib.h>
 
 namespace autopar::runtime {
@@ -17,6 +18,7 @@ namespace {
 constexpr uint32_t endSignature = 0x06054b50, end64Signature = 0x06064b50,
                    locatorSignature = 0x07064b50, entrySignature = 0x02014b50,
                    localSignature = 0x04034b50;
+constexpr int64_t kPieceBytes = 1 << 20;
 
 uint64_t little(const unsigned char *bytes, int count) {
   uint64_t value = 0;
@@ -59,8 +61,7 @@ private:
   Status findDirectory64(int64_t endOffset, int64_t &offset, int64_t &size,
                          int64_t &count);
   Status parseEntry(const Bytes &directory, size_t &at, ZipEntry &entry);
-  Status inflateEntry(const ZipEntry &entry, const Bytes &packed,
-                      ArrayBytes &data);
+  Status inflateEntry(const ZipEntry &entry, int64_t start, ArrayBytes &data);
 
   FileReader &file;
 };
@@ -155,36 +156,44 @@ Status ZipReader::readDirectory(std::vector<ZipEntry> &entries) {
   return Status::success();
 }
 
-Status ZipReader::inflateEntry(const ZipEntry &entry, const Bytes &packed,
+/// Inflates `packedBytes` of the file from `start` on, piece by piece.
+Status ZipReader::inflateEntry(const ZipEntry &entry, int64_t start,
                                ArrayBytes &data) {
+  int64_t inLeft = entry.packedBytes, outLeft = entry.bytes;
+  if (inLeft < 0 || start > file.size() || inLeft > file.size() - start)
+    return damaged("'" + entry.name + "' is cut off");
   // Deflate never shrinks more than 1032 times: a claim of more is a trap.
-  if (entry.bytes > (int64_t(packed.size()) + 16) * 1032)
+  if (outLeft < 0 || outLeft / 1032 > inLeft + 16)
     return damaged("'" + entry.name + "' claims an impossible size");
-  data.resize(size_t(entry.bytes));
+  data.resize(size_t(outLeft));
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
     return damaged("zlib cannot start");
-  stream.next_in = const_cast<Bytef *>(packed.data());
+  std::unique_ptr<z_stream, int (*)(z_stream *)> end(&stream, inflateEnd);
   stream.next_out = reinterpret_cast<Bytef *>(data.data());
-  uint64_t inLeft = packed.size(), outLeft = data.size();
+  Bytes piece;
   int result = Z_OK;
   while (result == Z_OK) {
-    uInt in = uInt(std::min<uint64_t>(inLeft, 1 << 30));
-    uInt out = uInt(std::min<uint64_t>(outLeft, 1 << 30));
-    stream.avail_in = in;
+    if (stream.avail_in == 0 && inLeft > 0) {
+      piece.resize(size_t(std::min(inLeft, kPieceBytes)));
+      APRT_TRY(file.read(start, int64_t(piece.size()), piece.data()));
+      start += int64_t(piece.size());
+      inLeft -= int64_t(piece.size());
+      stream.next_in = piece.data();
+      stream.avail_in = uInt(piece.size());
+    }
+    uInt out = uInt(std::min<int64_t>(outLeft, 1 << 30));
     stream.avail_out = out;
     result = inflate(&stream, Z_NO_FLUSH);
-    inLeft -= in - stream.avail_in;
     outLeft -= out - stream.avail_out;
   }
-  inflateEnd(&stream);
   if (result != Z_STREAM_END || outLeft != 0)
     return damaged("'" + entry.name + "' does not inflate to its size");
   return Status::success();
 }
 
 Status ZipReader::readEntry(const ZipEntry &entry, ArrayBytes &data) {
-  Bytes local, packed;
+  Bytes local;
   APRT_TRY(read(entry.localOffset, 30, local));
   if (little(local.data(), 4) != localSignature)
     return damaged("'" + entry.name + "' is not where the directory says");
@@ -198,10 +207,7 @@ Status ZipReader::readEntry(const ZipEntry &entry, ArrayBytes &data) {
     data.resize(size_t(entry.bytes));
     APRT_TRY(file.read(start, entry.bytes, data.data()));
   } else if (entry.method == Z_DEFLATED) {
-    APRT_TRY(read(start, entry.packedBytes, packed));
-    if (entry.bytes < 0)
-      return damaged("'" + entry.name + "' has a negative size");
-    APRT_TRY(inflateEntry(entry, packed, data));
+    APRT_TRY(inflateEntry(entry, start, data));
   } else {
     return damaged("'" + entry.name + "' is neither stored nor deflated");
   }
@@ -212,30 +218,47 @@ Status ZipReader::readEntry(const ZipEntry &entry, ArrayBytes &data) {
   return Status::success();
 }
 
-Status readNpz(const std::string &path, NamedArrays &arrays) {
+/// "layer/w.npy" -> "layer/w".
+static std::string arrayName(const ZipEntry &entry) {
+  std::string name = entry.name;
+  if (name.size() > 4 && name.compare(name.size() - 4, 4, ".npy") == 0)
+    name.resize(name.size() - 4);
+  return name;
+}
+
+static Status readArray(ZipReader &zip, const ZipEntry &entry,
+                        const std::string &what, Array &array) {
+  ArrayBytes bytes;
+  APRT_TRY(zip.readEntry(entry, bytes));
+  NpyHeader header;
+  APRT_TRY(parseNpyHeader(bytes.data(), int64_t(bytes.size()), what, header));
+  if (header.dataBytes != int64_t(bytes.size()) - header.dataOffset)
+    return Status::error(what + ": " +
+                         describeTensor(header.dtype, header.shape) +
+                         " does not agree with its size in the file");
+  bytes.erase(bytes.begin(), bytes.begin() + header.dataOffset);
+  array = {header.dtype, header.shape, std::move(bytes)};
+  return Status::success();
+}
+
+Status readNpz(const std::string &path, NamedArrays &arrays,
+               const AcceptArray &accept) {
   FileReader file;
   APRT_TRY(file.open(path));
   ZipReader zip(file);
   std::vector<ZipEntry> entries;
   APRT_TRY(zip.readDirectory(entries));
+  auto what = [&](const ZipEntry &entry) {
+    return "array '" + arrayName(entry) + "' of '" + path + "'";
+  };
   for (const ZipEntry &entry : entries) {
-    std::string name = entry.name;
-    if (name.size() > 4 && name.compare(name.size() - 4, 4, ".npy") == 0)
-      name.resize(name.size() - 4);
-    ArrayBytes bytes;
-    APRT_TRY(zip.readEntry(entry, bytes));
-    NpyHeader header;
-    std::string what = "array '" + name + "' of '" + path + "'";
-    APRT_TRY(parseNpyHeader(bytes.data(), int64_t(bytes.size()), what, header));
-    if (header.dataBytes != int64_t(bytes.size()) - header.dataOffset)
-      return Status::error(what + ": " +
-                           describeTensor(header.dtype, header.shape) +
-                           " does not agree with its size in the file");
-    bytes.erase(bytes.begin(), bytes.begin() + header.dataOffset);
-    Array array{header.dtype, header.shape, std::move(bytes)};
-    if (!arrays.emplace(name, std::move(array)).second)
-      return Status::error(what + " is there twice");
+    if (accept)
+      APRT_TRY(accept(arrayName(entry)));
+    if (!arrays.try_emplace(arrayName(entry)).second)
+      return Status::error(what(entry) + " is there twice");
   }
+  for (const ZipEntry &entry : entries)
+    APRT_TRY(readArray(zip, entry, what(entry), arrays[arrayName(entry)]));
   return Status::success();
 }
 

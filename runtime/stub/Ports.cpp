@@ -31,14 +31,15 @@ std::string meantPort(const std::vector<Port> &ports, const std::string &name) {
 }
 
 static Status readArrays(const std::vector<std::string> &arguments,
-                         NamedArrays &arrays) {
+                         const AcceptArray &accept, NamedArrays &arrays) {
   for (const std::string &argument : arguments) {
     ArrayFile file;
     APRT_TRY(parseArrayFile(argument, file));
     if (file.name.empty()) {
-      APRT_TRY(readNpz(file.path, arrays));
+      APRT_TRY(readNpz(file.path, arrays, accept));
       continue;
     }
+    APRT_TRY(accept(file.name));
     Array array;
     APRT_TRY(readNpy(file.path, array));
     if (!arrays.emplace(file.name, std::move(array)).second)
@@ -164,6 +165,24 @@ static Status checkState(const PersistentEntry &state, const Array &array) {
                        describeTensor(state.dtype, state.globalShape));
 }
 
+static Status noSuchInput(const Manifest &manifest, const std::string &name) {
+  return Status::error("the model has no input '" + name +
+                       "'; its inputs: " + listPorts(manifest.inputs) +
+                       meantPort(manifest.inputs, name));
+}
+
+/// Whether any entry has an input or a state of the name: what none has is not
+/// read.
+static Status acceptInput(const std::vector<Program> &programs,
+                          const std::string &name) {
+  for (const Program &program : programs)
+    if (const Manifest &manifest = program.manifest;
+        findPort(manifest.inputs, name) || findFixed(manifest, name) ||
+        findState(manifest, name))
+      return Status::success();
+  return noSuchInput(programs.front().manifest, name);
+}
+
 static Status takeInputs(const Manifest &manifest, NamedArrays &given,
                          bool ownData, std::vector<Array> &arrays,
                          NamedArrays &states) {
@@ -174,9 +193,7 @@ static Status takeInputs(const Manifest &manifest, NamedArrays &given,
       APRT_TRY(checkState(*state, array));
       states[name] = std::move(array);
     } else if (!findPort(manifest.inputs, name))
-      return Status::error("the model has no input '" + name +
-                           "'; its inputs: " + listPorts(manifest.inputs) +
-                           meantPort(manifest.inputs, name));
+      return noSuchInput(manifest, name);
   for (const Port &port : manifest.inputs) {
     auto found = given.find(port.name);
     if (found == given.end())
@@ -198,7 +215,10 @@ Status loadInputs(const std::vector<Program> &programs, const Options &options,
                   size_t &chosen, std::vector<Array> &arrays,
                   NamedArrays &states) {
   NamedArrays given;
-  APRT_TRY(readArrays(options.inputs, given));
+  auto accept = [&](const std::string &name) {
+    return acceptInput(programs, name);
+  };
+  APRT_TRY(readArrays(options.inputs, accept, given));
   bool zeros = options.inputs.empty();
   APRT_TRY(chooseEntry(programs, options, zeros ? nullptr : &given, chosen));
   const Manifest &manifest = programs[chosen].manifest;

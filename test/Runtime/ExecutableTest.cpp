@@ -337,6 +337,24 @@ TEST_F(Executable, EntriesArePickedByShapes) {
                  "n=3: x f32[3,5]"});
 }
 
+/// Arrays that no entry has are refused by their names: the bytes of this one
+/// are none.
+TEST_F(Executable, InputsThatNoEntryHasAreNotRead) {
+  buildProgram(1);
+  int32_t mode = 0;
+  ASSERT_TRUE(
+      writeNpz(folder.path("in.npz"), {{"x", APRT_F32, {6, 5}, x.data()},
+                                       {"moed", APRT_I32, {1}, &mode}})
+          .ok());
+  std::string bytes = folder.read("in.npz");
+  size_t magic = bytes.rfind("\x93NUMPY");
+  ASSERT_NE(magic, std::string::npos);
+  bytes[magic] = 'X';
+  folder.write("in.npz", bytes);
+  expectFailure(run("--inputs in.npz"),
+                {"the model has no input 'moed'", "did you mean 'mode'"});
+}
+
 TEST_F(Executable, MissingCpuFeaturesAreNamed) {
   json manifest = programManifest(1);
   manifest["cpu_features"] = {"sse2", "quantum"};

@@ -133,6 +133,39 @@ TEST_F(NpzFiles, ReadsStoredAndDeflated) {
   EXPECT_EQ(arrays.at("x").data, ArrayBytes(24, '\1'));
 }
 
+/// Names are asked about before bytes are looked at.
+TEST_F(NpzFiles, WhatIsNotWantedIsNotRead) {
+  ZipOfOne zip(goodNpy);
+  zip.crc ^= 1; // reading it would fail
+  std::string path = folder.write("in.npz", zip.bytes());
+  auto message = [&](const AcceptArray &accept) {
+    arrays.clear();
+    return readNpz(path, arrays, accept).message();
+  };
+  EXPECT_EQ(message([](const std::string &name) {
+              return Status::error("no input is called " + name);
+            }),
+            "no input is called x");
+  EXPECT_NE(message([](const std::string &) {
+              return Status::success();
+            }).find("checksum"),
+            std::string::npos);
+}
+
+TEST_F(NpzFiles, LargeArraysAreInflatedPieceByPiece) {
+  std::string noise(8 << 20, '\0');
+  uint32_t state = 1;
+  for (char &byte : noise)
+    byte = char((state = state * 1664525u + 1013904223u) >> 24);
+  ZipOfOne packed(npy("{'descr': '|u1', 'fortran_order': False, 'shape': "
+                      "(8388608,), }\n",
+                      noise));
+  packed.deflate();
+  EXPECT_EQ(readMessage(packed.bytes()), "");
+  EXPECT_TRUE(
+      std::equal(noise.begin(), noise.end(), arrays.at("x").data.begin()));
+}
+
 TEST_F(NpzFiles, EveryTruncationIsRefused) {
   std::string bytes = ZipOfOne(goodNpy).bytes();
   for (size_t length = 0; length < bytes.size(); ++length)
