@@ -5,6 +5,7 @@
 #pragma GCC visibility pop
 
 #include "Futex.h"
+#include "MemoryGuard.h"
 #include "RankContext.h"
 
 using namespace autopar::runtime;
@@ -35,9 +36,11 @@ template <typename Body>
 aprt_status runOp(aprt_rank *rank, int32_t op, Activity activity,
                   const Body &body) {
   rank->record.currentOp.store(op, std::memory_order_relaxed);
-  Status status = rank->device->isAsynchronous()
-                      ? beginAndEndOp(rank, op, body)
-                      : timeOp(rank, op, activity, body);
+  // Generated code, which calls this, lets no exception through.
+  Status status = guardMemory("running the op", [&]() -> Status {
+    return rank->device->isAsynchronous() ? beginAndEndOp(rank, op, body)
+                                          : timeOp(rank, op, activity, body);
+  });
   if (status.ok())
     return 0;
   rank->fail(op, status.message());
@@ -76,7 +79,8 @@ void *aprt_persistent(aprt_rank *rank, int32_t index) {
 }
 
 aprt_status aprt_load(aprt_rank *rank, int32_t index) {
-  Status status = rank->load(index);
+  Status status =
+      guardMemory("loading weights", [&] { return rank->load(index); });
   if (status.ok())
     return 0;
   rank->fail(-1, status.message());
@@ -84,7 +88,8 @@ aprt_status aprt_load(aprt_rank *rank, int32_t index) {
 }
 
 aprt_status aprt_release(aprt_rank *rank, int32_t index) {
-  Status status = rank->release(index);
+  Status status =
+      guardMemory("setting up", [&] { return rank->release(index); });
   if (status.ok())
     return 0;
   rank->fail(-1, status.message());

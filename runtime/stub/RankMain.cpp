@@ -1,6 +1,7 @@
 //===- RankMain.cpp - Everything that one rank does -----------------------===//
 
 #include "../core/Futex.h"
+#include "../core/MemoryGuard.h"
 #include "../core/RankContext.h"
 #include "HeldPorts.h"
 #include "RankParts.h"
@@ -30,10 +31,14 @@ public:
       : run(run), manifest(run.program.manifest), worldRank(rank),
         record(run.record(rank)) {}
 
-  Status execute();
+  /// All of it; memory that runs out is a failure too.
+  Status executeGuarded() {
+    return guardMemory(doing, [&] { return execute(); });
+  }
   aprt_rank *context() { return rank.get(); }
 
 private:
+  Status execute();
   Status load();
   Status openWeights();
   Status callStage(aprt_status (*function)(aprt_rank *), const char *what);
@@ -58,6 +63,7 @@ private:
   std::vector<int64_t> bytesSent; // by the work of each micro-batch
   int64_t stepNumber = 0;         // of the step whose data are at hand
   TrainingLog log;                // of rank 0
+  const char *doing = "starting";
 };
 
 } // namespace
@@ -323,7 +329,9 @@ Status RankMain::execute() {
   rank->states = &run.states;
   if (worldRank == 0)
     APRT_TRY(log.open(run));
+  doing = "loading the weights";
   APRT_TRY(load());
+  doing = "preparing the steps";
   inputs = inputsOfRank(manifest, worldRank);
   results = resultsOfRank(run, worldRank);
   checks = checksOfRank(manifest, worldRank);
@@ -334,7 +342,9 @@ Status RankMain::execute() {
   record.loadSeconds = monotonicSeconds() - begin;
   APRT_TRY(rank->transport->barrier(/*withDeadline=*/false));
   record.startClock = monotonicSeconds();
+  doing = "running the steps";
   APRT_TRY(measure());
+  doing = "collecting the results";
   APRT_TRY(collectAtEnd());
   recordMemory(run, *rank);
   rank->device->endSteps();
@@ -346,7 +356,7 @@ Status RankMain::execute() {
 
 bool runRank(Run &run, int rank) {
   RankMain main(run, rank);
-  Status status = main.execute();
+  Status status = main.executeGuarded();
   RankRecord &record = run.record(rank);
   if (status.ok()) {
     record.finished.store(1);

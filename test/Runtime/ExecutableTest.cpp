@@ -355,6 +355,31 @@ TEST_F(Executable, InputsThatNoEntryHasAreNotRead) {
                 {"the model has no input 'moed'", "did you mean 'mode'"});
 }
 
+/// Whether a limit of address space leaves room for the process itself.
+constexpr bool hasMemoryLimit() {
+#if defined(__SANITIZE_ADDRESS__)
+  return false;
+#elif defined(__has_feature)
+  return !__has_feature(address_sanitizer);
+#else
+  return true;
+#endif
+}
+
+TEST_F(Executable, MemoryThatRunsOutIsAnError) {
+  if (!hasMemoryLimit())
+    GTEST_SKIP() << "a sanitizer's own memory is beyond any limit";
+  buildProgram(2);
+  std::vector<float> large(size_t(16) << 20);
+  ASSERT_TRUE(writeNpz(folder.path("large.npz"),
+                       {{"x", APRT_F32, {int64_t(large.size())}, large.data()}})
+                  .ok());
+  expectFailure(run("--inputs large.npz", "ulimit -v 60000;"),
+                {"error: memory ran out while reading the inputs; free some",
+                 "ulimit -v"});
+  expectFailure(run("--inputs large.npz"), {"input 'x' is f32[16777216]"});
+}
+
 TEST_F(Executable, MissingCpuFeaturesAreNamed) {
   json manifest = programManifest(1);
   manifest["cpu_features"] = {"sse2", "quantum"};
