@@ -95,18 +95,4 @@ Status checkContent(const WeightFileEntry &entry, const WeightHome &home,
   return changed(file, "its bytes differ");
 }
 
-Status checkCompiledFiles(const Manifest &manifest, const WeightHome &home) {
-  for (size_t i = 0; i < manifest.weightFiles.size(); ++i) {
-    const WeightFileEntry &entry = manifest.weightFiles[i];
-    std::string path = pathOf(entry, home);
-    std::error_code ignored;
-    if (entry.bytes == 0 && !entry.isMade && !fs::exists(path, ignored))
-      continue;
-    FileReader file;
-    APRT_TRY(openWeightFile(entry, home, path, file));
-    APRT_TRY(checkUnchanged(manifest, i, home, file));
-  }
-  return Status::success();
-}
-
 } // namespace autopar::runtime

@@ -50,10 +50,6 @@ Status checkUnchanged(const Manifest &manifest, size_t index,
 Status checkContent(const WeightFileEntry &entry, const WeightHome &home,
                     const FileReader &file);
 
-/// checkUnchanged of all files at their places. The model's own file may be
-/// missing where it holds no parameter.
-Status checkCompiledFiles(const Manifest &manifest, const WeightHome &home);
-
 } // namespace autopar::runtime
 
 #endif // AUTOPAR_RUNTIME_CORE_COMPILEDFILES_H

@@ -11,17 +11,17 @@ namespace autopar::runtime {
 
 Status NamedWeights::add(const std::string &path, bool &isKnown) {
   auto source = std::make_unique<Source>();
+  FileStamp stamp;
   APRT_TRY(source->file.open(path));
+  APRT_TRY(source->file.stamp(stamp));
   isKnown = looksLikeSafetensors(source->file);
-  if (isKnown) {
+  if (isKnown)
     APRT_TRY(readSafetensorsIndex(source->file, source->tensors));
-  } else {
-    source->onnx = std::make_unique<OnnxIndex>();
-    APRT_TRY(source->onnx->open(path, isKnown));
-    source->tensors = source->onnx->tensors();
-  }
+  else
+    APRT_TRY(readOnnxIndex(source->file, source->tensors, isKnown));
   if (!isKnown)
     return Status::success();
+  fileStamps.push_back(std::move(stamp));
   for (const auto &[name, tensor] : source->tensors)
     places[name].push_back(source.get());
   sources.push_back(std::move(source));
@@ -55,6 +55,7 @@ Status NamedWeights::openExternal(Source &source, const NamedTensor &tensor,
     }
     file->adopt(descriptor, int64_t(bytes),
                 (folder / tensor.external).string());
+    APRT_TRY(file->stamp(fileStamps.emplace_back()));
   }
   return Status::success();
 }
@@ -76,11 +77,11 @@ Status NamedWeights::place(Source &source, const std::string &name,
   where.offset = tensor.offset;
   if (!tensor.external.empty())
     return openExternal(source, tensor, where.file);
-  if (!tensor.message.data())
+  if (!tensor.messageOffset)
     return Status::success();
   auto [bytes, isNew] = converted.try_emplace(name);
   if (isNew)
-    if (Status status = OnnxIndex::convert(tensor, bytes->second);
+    if (Status status = readOnnxNumbers(source.file, tensor, bytes->second);
         status.failed())
       return Status::error("'" + source.file.path() + "': tensor '" + name +
                            "': " + status.message());

@@ -38,11 +38,12 @@ public:
   Status checkKnown(const std::vector<KnownTensor> &tensors);
   /// The files, for messages.
   std::string describe() const;
+  /// Those of the files that were opened so far.
+  const std::vector<FileStamp> &stamps() const { return fileStamps; }
 
 private:
   struct Source {
     FileReader file;
-    std::unique_ptr<OnnxIndex> onnx; // holds what `tensors` refers to
     TensorIndex tensors;
     std::map<std::string, FileReader> external;
   };
@@ -55,6 +56,7 @@ private:
   std::vector<std::unique_ptr<Source>> sources;
   std::map<std::string, std::vector<Source *>> places;
   std::map<std::string, std::vector<char>> converted;
+  std::vector<FileStamp> fileStamps;
 };
 
 } // namespace autopar::runtime

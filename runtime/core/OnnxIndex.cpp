@@ -1,20 +1,18 @@
 //===- OnnxIndex.cpp - Tensors of an ONNX file by their names -------------===//
 //
-// The file comes from outside: every length, count and place is checked.
+// The file comes from outside: every length, count and place is checked. It is
+// read piece by piece and not mapped, so that one that is cut off meanwhile is
+// an error.
 //
 //===----------------------------------------------------------------------===//
 
 #include "OnnxIndex.h"
 
-#include "../files/OnnxWire.h"
 #include "DataType.h"
+#include "OnnxFields.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <algorithm>
+#include <map>
 
 namespace autopar::runtime {
 
@@ -44,86 +42,86 @@ static const TypeRow *findType(uint64_t onnx) {
   return nullptr;
 }
 
-/// Visits the fields of a message; what is wrong with it, or null.
-template <typename Visit>
-static const char *forEachField(std::string_view message, Visit visit) {
-  FieldRef field;
-  while (!message.empty()) {
-    if (const char *fault = takeField(message, field))
-      return fault;
-    if (const char *fault = visit(field))
-      return fault;
-  }
-  return nullptr;
-}
-
 //===----------------------------------------------------------------------===//
 // One tensor
 //===----------------------------------------------------------------------===//
 
+namespace {
 /// A TensorProto as it stands.
 struct TensorMessage {
   uint64_t type = 0;
   std::vector<int64_t> dims;
   std::string name;
-  std::string_view raw;
+  FileRange raw;
   bool hasRaw = false, isExternal = false;
   std::map<std::string, std::string> places; // of external data
 
-  const char *parse(std::string_view message);
+  Status read(FileReader &file, FileRange message);
 
 private:
-  const char *addDims(const FieldRef &field);
-  const char *addPlace(std::string_view entry);
+  Status take(FileReader &file, const FileField &field);
+  Status addDims(FileReader &file, const FileField &field);
+  Status addPlace(FileReader &file, FileRange entry);
 };
+} // namespace
 
-const char *TensorMessage::addDims(const FieldRef &field) {
+static constexpr size_t kMostDims = 32;
+
+Status TensorMessage::addDims(FileReader &file, const FileField &field) {
   if (field.wireType == Varint)
     dims.push_back(int64_t(field.value));
-  std::string_view rest = field.payload;
-  while (field.wireType == Delimited && !rest.empty()) {
+  std::string packed;
+  if (field.wireType == Delimited) {
+    if (field.payload.size() > int64_t(kMostDims * 10))
+      return Status::error("a tensor has more than 32 dimensions");
+    APRT_TRY(readText(file, field.payload, packed));
+  }
+  for (std::string_view rest = packed; !rest.empty();) {
     uint64_t dim;
     if (!takeVarint(rest, dim))
-      return "a tensor's shape is cut off";
+      return Status::error("a tensor's shape is cut off");
     dims.push_back(int64_t(dim));
   }
-  return dims.size() > 32 ? "a tensor has more than 32 dimensions" : nullptr;
+  return dims.size() > kMostDims
+             ? Status::error("a tensor has more than 32 dimensions")
+             : Status::success();
 }
 
-const char *TensorMessage::addPlace(std::string_view entry) {
+Status TensorMessage::addPlace(FileReader &file, FileRange entry) {
   std::string key, value;
-  const char *fault = forEachField(entry, [&](const FieldRef &field) {
-    if (field.wireType == Delimited && field.number == EntryKey)
-      key = field.payload;
-    if (field.wireType == Delimited && field.number == EntryValue)
-      value = field.payload;
-    return nullptr;
-  });
-  if (!fault && !places.emplace(key, value).second)
-    return "a place of external data is given twice";
-  return fault;
+  APRT_TRY(forEachField(file, entry, [&](const FileField &field) {
+    if (field.is(EntryKey, Delimited))
+      return readText(file, field.payload, key);
+    if (field.is(EntryValue, Delimited))
+      return readText(file, field.payload, value);
+    return Status::success();
+  }));
+  return places.emplace(key, value).second
+             ? Status::success()
+             : Status::error("a place of external data is given twice");
 }
 
-const char *TensorMessage::parse(std::string_view message) {
-  return forEachField(message, [&](const FieldRef &field) -> const char * {
-    if (field.number == TensorDims)
-      return addDims(field);
-    if (field.wireType == Varint && field.number == TensorDataType)
-      type = field.value;
-    if (field.wireType == Varint && field.number == TensorLocation)
-      isExternal = field.value == 1;
-    if (field.wireType != Delimited)
-      return nullptr;
-    if (field.number == TensorName)
-      name = field.payload;
-    if (field.number == TensorExternal)
-      return addPlace(field.payload);
-    if (field.number == TensorRaw) {
-      raw = field.payload;
-      hasRaw = true;
-    }
-    return nullptr;
-  });
+Status TensorMessage::take(FileReader &file, const FileField &field) {
+  if (field.number == TensorDims)
+    return addDims(file, field);
+  if (field.is(TensorDataType, Varint))
+    type = field.value;
+  if (field.is(TensorLocation, Varint))
+    isExternal = field.value == 1;
+  if (field.is(TensorName, Delimited))
+    return readText(file, field.payload, name);
+  if (field.is(TensorExternal, Delimited))
+    return addPlace(file, field.payload);
+  if (field.is(TensorRaw, Delimited)) {
+    raw = field.payload;
+    hasRaw = true;
+  }
+  return Status::success();
+}
+
+Status TensorMessage::read(FileReader &file, FileRange message) {
+  return forEachField(
+      file, message, [&](const FileField &field) { return take(file, field); });
 }
 
 /// A number of bytes, as text; false if it is none.
@@ -141,15 +139,16 @@ static bool parseBytes(const std::map<std::string, std::string> &places,
 }
 
 /// Where the bytes of a tensor of a type that we have are.
-const char *OnnxIndex::place(const TensorMessage &parsed,
-                             std::string_view message, NamedTensor &tensor) {
+static const char *findPlace(const TensorMessage &parsed, FileRange message,
+                             NamedTensor &tensor) {
   if (!parsed.isExternal && !parsed.hasRaw) {
-    tensor.message = message;
+    tensor.messageOffset = message.begin;
+    tensor.messageBytes = message.size();
     return nullptr;
   }
   if (!parsed.isExternal) {
-    tensor.offset = parsed.raw.data() - file.data();
-    return int64_t(parsed.raw.size()) == tensor.bytes
+    tensor.offset = parsed.raw.begin;
+    return parsed.raw.size() == tensor.bytes
                ? nullptr
                : "a tensor's bytes do not fit its shape";
   }
@@ -162,29 +161,6 @@ const char *OnnxIndex::place(const TensorMessage &parsed,
     return "external data has no location";
   tensor.external = location->second;
   return nullptr;
-}
-
-/// A tensor whose type we do not have keeps its number as the type's name, and
-/// no bytes.
-const char *OnnxIndex::add(std::string_view message, std::string name) {
-  TensorMessage parsed;
-  if (const char *fault = parsed.parse(message))
-    return fault;
-  NamedTensor tensor;
-  tensor.shape = parsed.dims;
-  const TypeRow *row = findType(parsed.type);
-  tensor.dtype =
-      row ? dtypeName(row->dtype) : "ONNX type " + std::to_string(parsed.type);
-  if (row && !tensorBytes(row->dtype, tensor.shape, tensor.bytes))
-    return "a tensor's shape is negative or too large";
-  const char *fault = row ? place(parsed, message, tensor) : nullptr;
-  if (fault)
-    return fault;
-  if (name.empty())
-    name = parsed.name;
-  return index.emplace(name, std::move(tensor)).second
-             ? nullptr
-             : "two tensors have one name";
 }
 
 //===----------------------------------------------------------------------===//
@@ -233,113 +209,145 @@ struct NumberReader {
 };
 } // namespace
 
-Status OnnxIndex::convert(const NamedTensor &tensor, std::vector<char> &bytes) {
+Status readOnnxNumbers(FileReader &file, const NamedTensor &tensor,
+                       std::vector<char> &bytes) {
+  FileRange message = {tensor.messageOffset,
+                       tensor.messageOffset + tensor.messageBytes};
   TensorMessage parsed;
-  const char *fault = parsed.parse(tensor.message);
+  APRT_TRY(parsed.read(file, message));
   const TypeRow *row = findType(parsed.type);
-  if (fault || !row)
-    return Status::error(fault ? fault : "its type is not supported");
+  if (!row)
+    return Status::error("its type is not supported");
   bool isFixed = row->field == TensorFloats || row->field == TensorDoubles;
   NumberReader reader{size_t(elementBytes(row->dtype)), size_t(tensor.bytes),
                       bytes};
-  fault = forEachField(tensor.message, [&](const FieldRef &f) -> const char * {
-    if (f.number != row->field)
-      return nullptr;
-    if (f.wireType != Delimited)
-      return reader.take(f);
-    return isFixed ? reader.takeFixed(f.payload)
-                   : reader.takeVarints(f.payload);
-  });
-  if (!fault && int64_t(bytes.size()) != tensor.bytes)
-    fault = "it holds fewer numbers than its shape needs";
-  return fault ? Status::error(fault) : Status::success();
+  APRT_TRY(forEachField(file, message, [&](const FileField &field) -> Status {
+    if (field.number != row->field)
+      return Status::success();
+    std::string payload;
+    APRT_TRY(readText(file, field.payload, payload));
+    FieldRef whole;
+    whole.wireType = field.wireType;
+    whole.value = field.value;
+    whole.payload = payload;
+    const char *fault = field.wireType != Delimited ? reader.take(whole)
+                        : isFixed ? reader.takeFixed(payload)
+                                  : reader.takeVarints(payload);
+    return fault ? Status::error(fault) : Status::success();
+  }));
+  return int64_t(bytes.size()) == tensor.bytes
+             ? Status::success()
+             : Status::error("it holds fewer numbers than its shape needs");
 }
 
 //===----------------------------------------------------------------------===//
 // The graph
 //===----------------------------------------------------------------------===//
 
-/// The tensor of a Constant node, if that is what it is.
-const char *OnnxIndex::walkNode(std::string_view node) {
-  std::string_view type, output, value;
-  const char *fault = forEachField(node, [&](const FieldRef &field) {
-    if (field.wireType != Delimited)
-      return static_cast<const char *>(nullptr);
-    if (field.number == NodeOpType)
-      type = field.payload;
-    if (field.number == NodeOutput)
-      output = field.payload;
-    if (field.number != NodeAttribute)
-      return static_cast<const char *>(nullptr);
-    std::string_view name, tensor;
-    const char *inner = forEachField(field.payload, [&](const FieldRef &f) {
-      if (f.wireType == Delimited && f.number == AttributeName)
-        name = f.payload;
-      if (f.wireType == Delimited && f.number == AttributeTensor)
-        tensor = f.payload;
-      return static_cast<const char *>(nullptr);
+namespace {
+/// Walks a graph and enters its tensors.
+class GraphWalker {
+public:
+  GraphWalker(FileReader &file, TensorIndex &index)
+      : file(file), index(index) {}
+
+  Status walk(FileRange graph) {
+    return forEachField(file, graph, [&](const FileField &field) {
+      if (field.is(GraphInitializer, Delimited))
+        return add(field.payload, "");
+      return field.is(GraphNode, Delimited) ? walkNode(field.payload)
+                                            : Status::success();
     });
-    if (name == "value")
-      value = tensor;
-    return inner;
-  });
-  if (fault || type != "Constant" || output.empty() || value.empty())
-    return fault;
-  return add(value, std::string(output));
-}
-
-const char *OnnxIndex::walkGraph(std::string_view graph) {
-  return forEachField(graph, [&](const FieldRef &field) -> const char * {
-    if (field.wireType != Delimited)
-      return nullptr;
-    if (field.number == GraphInitializer)
-      return add(field.payload, "");
-    return field.number == GraphNode ? walkNode(field.payload) : nullptr;
-  });
-}
-
-OnnxIndex::~OnnxIndex() {
-  if (mapped)
-    munmap(mapped, file.size());
-}
-
-/// Maps a plain file that is not empty; null otherwise.
-static void *mapFile(const std::string &path, size_t &bytes) {
-  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat info;
-  void *result = nullptr;
-  if (descriptor >= 0 && fstat(descriptor, &info) == 0 &&
-      S_ISREG(info.st_mode) && info.st_size > 0) {
-    bytes = size_t(info.st_size);
-    result = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
   }
-  if (descriptor >= 0)
-    close(descriptor);
-  return result == MAP_FAILED ? nullptr : result;
+
+private:
+  Status add(FileRange message, std::string name);
+  Status walkNode(FileRange node);
+  Status readAttribute(FileRange attribute, FileRange &value);
+
+  FileReader &file;
+  TensorIndex &index;
+};
+} // namespace
+
+/// A tensor whose type we do not have keeps its number as the type's name, and
+/// no bytes.
+Status GraphWalker::add(FileRange message, std::string name) {
+  TensorMessage parsed;
+  APRT_TRY(parsed.read(file, message));
+  NamedTensor tensor;
+  tensor.shape = parsed.dims;
+  const TypeRow *row = findType(parsed.type);
+  tensor.dtype =
+      row ? dtypeName(row->dtype) : "ONNX type " + std::to_string(parsed.type);
+  if (row && !tensorBytes(row->dtype, tensor.shape, tensor.bytes))
+    return Status::error("a tensor's shape is negative or too large");
+  if (const char *fault = row ? findPlace(parsed, message, tensor) : nullptr)
+    return Status::error(fault);
+  if (name.empty())
+    name = parsed.name;
+  return index.emplace(name, std::move(tensor)).second
+             ? Status::success()
+             : Status::error("two tensors have one name");
 }
 
-Status OnnxIndex::open(const std::string &path, bool &isModel) {
-  isModel = false;
-  size_t bytes = 0;
-  mapped = mapFile(path, bytes);
-  if (!mapped)
+/// The tensor of an attribute that is called "value".
+Status GraphWalker::readAttribute(FileRange attribute, FileRange &value) {
+  std::string name;
+  FileRange tensor;
+  APRT_TRY(forEachField(file, attribute, [&](const FileField &field) {
+    if (field.is(AttributeName, Delimited))
+      return readText(file, field.payload, name);
+    if (field.is(AttributeTensor, Delimited))
+      tensor = field.payload;
     return Status::success();
-  file = {static_cast<const char *>(mapped), bytes};
+  }));
+  if (name == "value")
+    value = tensor;
+  return Status::success();
+}
+
+/// The tensor of a Constant node, if that is what it is.
+Status GraphWalker::walkNode(FileRange node) {
+  std::string type, output;
+  FileRange value;
+  APRT_TRY(forEachField(file, node, [&](const FileField &field) {
+    if (field.is(NodeOpType, Delimited))
+      return readText(file, field.payload, type);
+    if (field.is(NodeOutput, Delimited))
+      return readText(file, field.payload, output);
+    return field.is(NodeAttribute, Delimited)
+               ? readAttribute(field.payload, value)
+               : Status::success();
+  }));
+  if (type != "Constant" || output.empty() || value.size() == 0)
+    return Status::success();
+  return add(value, output);
+}
+
+Status readOnnxIndex(FileReader &file, TensorIndex &index, bool &isModel) {
+  isModel = false;
   // A model is whole fields to the end of the file, one of them its graph.
   unsigned graphs = 0;
-  std::string_view graph;
-  const char *fault = forEachField(file, [&](const FieldRef &field) {
-    if (field.number == ModelGraph && field.wireType == Delimited) {
-      graph = field.payload;
-      ++graphs;
-    }
-    return static_cast<const char *>(nullptr);
-  });
-  if (fault || graphs != 1)
+  FileRange graph;
+  for (FileRange rest = {0, file.size()}; rest.size() > 0;) {
+    FileField field;
+    const char *fault = nullptr;
+    APRT_TRY(takeField(file, rest, field, fault));
+    if (fault)
+      return Status::success();
+    if (!field.is(ModelGraph, Delimited))
+      continue;
+    graph = field.payload;
+    ++graphs;
+  }
+  if (graphs != 1)
     return Status::success();
   isModel = true;
-  fault = walkGraph(graph);
-  return fault ? Status::error("'" + path + "': " + fault) : Status::success();
+  Status status = GraphWalker(file, index).walk(graph);
+  return status.ok()
+             ? status
+             : Status::error("'" + file.path() + "': " + status.message());
 }
 
 } // namespace autopar::runtime

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace autopar::runtime {
@@ -18,7 +17,9 @@ struct NamedTensor {
   std::string external; // file beneath this one's folder; empty: this one
   int64_t offset = 0;
   int64_t bytes = 0;
-  std::string_view message; // ONNX: holds it as numbers; null: bytes in a file
+  /// ONNX: the part of the file that holds it as numbers; 0: bytes in a file.
+  int64_t messageOffset = 0;
+  int64_t messageBytes = 0;
 };
 
 using TensorIndex = std::map<std::string, NamedTensor>;

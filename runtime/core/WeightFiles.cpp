@@ -20,23 +20,27 @@ Status WeightFiles::open(const Manifest &from, const WeightHome &where,
   isCopy.resize(files.size());
   if (!given.empty())
     return openGiven(given);
-  for (size_t i = 0; i < files.size(); ++i)
-    if (from.weightFiles[i].bytes > 0)
+  for (size_t i = 0; i < files.size(); ++i) {
+    const WeightFileEntry &entry = from.weightFiles[i];
+    std::error_code ignored;
+    if (entry.bytes > 0 || entry.isMade ||
+        fs::exists(pathOf(entry, home), ignored))
       APRT_TRY(openCompiled(int(i)));
+  }
   return Status::success();
 }
 
-/// A file at its own place. Beside weights that were given it is looked at once
-/// more: nothing did before.
+/// A file at its own place, as it was. A program's own file cannot change while
+/// it runs.
 Status WeightFiles::openCompiled(int file) {
   if (isOpen[size_t(file)])
     return Status::success();
   const WeightFileEntry &entry = manifest->weightFiles[size_t(file)];
-  APRT_TRY(
-      openWeightFile(entry, home, pathOf(entry, home), files[size_t(file)]));
-  if (!given.empty())
-    APRT_TRY(
-        checkUnchanged(*manifest, size_t(file), home, files[size_t(file)]));
+  FileReader &reader = files[size_t(file)];
+  APRT_TRY(openWeightFile(entry, home, pathOf(entry, home), reader));
+  if (!entry.isMade || !home.made.isEmbedded())
+    APRT_TRY(reader.stamp(opened.emplace_back()));
+  APRT_TRY(checkUnchanged(*manifest, size_t(file), home, reader));
   isOpen[size_t(file)] = true;
   return Status::success();
 }
@@ -88,10 +92,13 @@ Status WeightFiles::takeCopies(const std::string &path, bool isFolder) {
         (!named.isEmpty() && !entry.structure))
       continue;
     FileReader file;
+    FileStamp stamp;
     APRT_TRY(file.open(at.string()));
+    APRT_TRY(file.stamp(stamp));
     if (file.size() < entry.bytes ||
         checkUnchanged(*manifest, i, home, file).failed())
       continue;
+    opened.push_back(std::move(stamp));
     files[i] = std::move(file);
     isOpen[i] = isCopy[i] = true;
   }
@@ -126,6 +133,12 @@ Status WeightFiles::openGiven(const std::string &path) {
                        " neither an ONNX model nor a safetensors file (packed "
                        "ones are not read) nor an unchanged copy of " +
                        wanted);
+}
+
+std::vector<FileStamp> WeightFiles::stamps() const {
+  std::vector<FileStamp> all = opened;
+  all.insert(all.end(), named.stamps().begin(), named.stamps().end());
+  return all;
 }
 
 Status WeightFiles::verify() {

@@ -13,12 +13,15 @@
 namespace autopar::runtime {
 
 /// The files that hold a program's weights: those that it was compiled from, or
-/// what --weights names. Each rank opens its own.
+/// what --weights names. They are opened before ranks are forked, which share
+/// them, so that all read the same file whatever takes its name.
 class WeightFiles {
 public:
   /// `given` is --weights (empty: none): a file or a folder of them. Where it
   /// names tensors (ONNX, safetensors), parameters are found by name and must
-  /// have the same type and shape; copies of compiled files serve as those.
+  /// have the same type and shape; copies of compiled files serve as those. The
+  /// files that were compiled must be as they were, by size and structure; the
+  /// model's own may be missing where it holds no parameter.
   Status open(const Manifest &manifest, const WeightHome &home,
               const std::string &given);
 
@@ -29,6 +32,9 @@ public:
   /// positions outside it.
   Status read(const PersistentEntry &entry,
               const std::vector<Interval> &intervals, void *to);
+  /// Those of the files that were opened. When every rank has read, each says
+  /// by FileStamp::check whether the ranks read one file.
+  std::vector<FileStamp> stamps() const;
   /// Nothing is read any more.
   void close() { *this = WeightFiles(); }
 
@@ -45,6 +51,7 @@ private:
   std::vector<bool> isOpen;
   std::vector<bool> isCopy; // that was given
   NamedWeights named;
+  std::vector<FileStamp> opened; // of `files`
 };
 
 } // namespace autopar::runtime

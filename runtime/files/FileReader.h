@@ -5,6 +5,7 @@
 
 #include "../core/Status.h"
 #include "ContentHash.h"
+#include "FileStamp.h"
 
 #include <cstdint>
 #include <string>
@@ -32,6 +33,11 @@ public:
   Status readDirect(int64_t offset, int64_t bytes, void *to) const;
   /// Adds bytes that are there.
   Status hash(int64_t offset, int64_t bytes, ContentHash &hash) const;
+
+  /// To be taken before the first read.
+  Status stamp(FileStamp &stamp) const {
+    return FileStamp::take(descriptor, filePath, stamp);
+  }
 
   int64_t size() const { return fileSize; }
   const std::string &path() const { return filePath; }

@@ -58,11 +58,16 @@ inline bool takeVarint(std::string_view &rest, uint64_t &value) {
   return false;
 }
 
-/// Takes a field from the front of `rest`, which is not empty. What is wrong
-/// with it, or null.
-inline const char *takeField(std::string_view &rest, FieldRef &field) {
-  std::string_view begin = rest;
-  uint64_t tag, length = 0;
+/// The most bytes of a field before its payload.
+constexpr unsigned kMostHead = 20;
+
+/// Takes the head of a field from the front of `rest`, which is not empty:
+/// number and type, the value of a Varint, else the length of the payload that
+/// follows. What is wrong with it, or null.
+inline const char *takeHead(std::string_view &rest, FieldRef &field,
+                            uint64_t &length) {
+  uint64_t tag;
+  length = 0;
   if (!takeVarint(rest, tag) || tag >> 3 == 0)
     return "a field's tag is cut off";
   field = FieldRef();
@@ -86,8 +91,21 @@ inline const char *takeField(std::string_view &rest, FieldRef &field) {
   default:
     return "a field has an unknown wire type";
   }
+  return nullptr;
+}
+
+inline constexpr const char *kFieldTooLong =
+    "a field reaches past the end of its message (is the file cut off?)";
+
+/// Takes a field from the front of `rest`, which is not empty. What is wrong
+/// with it, or null.
+inline const char *takeField(std::string_view &rest, FieldRef &field) {
+  std::string_view begin = rest;
+  uint64_t length = 0;
+  if (const char *fault = takeHead(rest, field, length))
+    return fault;
   if (length > rest.size())
-    return "a field reaches past the end of its message (is the file cut off?)";
+    return kFieldTooLong;
   field.payload = rest.substr(0, length);
   rest.remove_prefix(length);
   field.whole = begin.substr(0, begin.size() - rest.size());

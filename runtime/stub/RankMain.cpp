@@ -63,6 +63,7 @@ private:
   std::vector<int64_t> bytesSent; // by the work of each micro-batch
   int64_t stepNumber = 0;         // of the step whose data are at hand
   TrainingLog log;                // of rank 0
+  std::vector<FileStamp> stamps;  // of the weights that were read
   const char *doing = "starting";
 };
 
@@ -84,7 +85,7 @@ pieceOffset(const std::vector<Interval> &intervals) {
 
 /// One rank of each host reads all bytes where that was asked for.
 Status RankMain::openWeights() {
-  APRT_TRY(rank->weights.open(manifest, run.program.home, run.options.weights));
+  rank->weights = std::move(run.weights);
   bool isFirstOfHost =
       run.place.isAlone() ? worldRank == 0 : run.place.localRank == 0;
   return run.options.verifyWeights && isFirstOfHost ? rank->weights.verify()
@@ -102,6 +103,7 @@ Status RankMain::load() {
   APRT_TRY(rank->loadOthers());
   APRT_TRY(rank->device->synchronize());
   rank->transport->setDeadlines(true);
+  stamps = rank->weights.stamps();
   rank->weights.close();
   int64_t bytes = manifest.arenaBytes[rank->stage()];
   APRT_TRY(rank->makeArena(bytes));
@@ -341,6 +343,9 @@ Status RankMain::execute() {
   record.currentOp.store(-1);
   record.loadSeconds = monotonicSeconds() - begin;
   APRT_TRY(rank->transport->barrier(/*withDeadline=*/false));
+  // All ranks have read: what did not change until now is what all have.
+  for (const FileStamp &stamp : stamps)
+    APRT_TRY(stamp.check());
   record.startClock = monotonicSeconds();
   doing = "running the steps";
   APRT_TRY(measure());

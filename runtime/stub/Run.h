@@ -6,6 +6,7 @@
 #include "../core/Memory.h"
 #include "../core/Npy.h"
 #include "../core/RankRecord.h"
+#include "../core/WeightFiles.h"
 #include "../transport/SharedFabric.h"
 #include "../transport/TcpFabric.h"
 #include "LaunchPlace.h"
@@ -73,6 +74,7 @@ public:
   const Options &options;
   std::vector<Array> inputs; // by manifest.inputs
   NamedArrays states;        // that are given, as they begin
+  WeightFiles weights;       // opened once for all ranks of this process
   /// The manifest's outputs, gradients and trained parameters.
   std::vector<RunResult> results;
   SharedFabric fabric;

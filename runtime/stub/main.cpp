@@ -78,8 +78,7 @@ static int execute(const Options &options, const char *&doing) {
     APRT_TRY(checkLaunchPlace(program.manifest, run.place));
     APRT_TRY(checkResults(program.manifest, options));
     doing = "opening the weights";
-    if (options.weights.empty())
-      APRT_TRY(checkCompiledFiles(program.manifest, program.home));
+    APRT_TRY(run.weights.open(program.manifest, program.home, options.weights));
     doing = "making room for the results";
     return run.prepare();
   };

@@ -237,7 +237,8 @@ protected:
   }
   void write(const std::string &bytes) { folder.write("m.onnx", bytes); }
   std::string check() {
-    return checkCompiledFiles(manifest, {folder.path("")}).message();
+    WeightFiles files;
+    return files.open(manifest, {folder.path("")}, "").message();
   }
   std::string verify() {
     WeightFiles files;
@@ -267,6 +268,80 @@ TEST_F(CompiledFiles, AreVerifiedByAllBytes) {
   EXPECT_NE(verify().find("its bytes differ"), std::string::npos);
   manifest.weightFiles[0].content.reset();
   EXPECT_NE(verify().find("was not there when"), std::string::npos);
+}
+
+/// What stamps of a file that was opened say after `change`.
+class ChangingFiles : public CompiledFiles {
+protected:
+  template <typename Change> std::string stampsAfter(const Change &change) {
+    write("graph.weights.rest");
+    WeightFiles files;
+    EXPECT_TRUE(files.open(manifest, {folder.path("")}, "").ok());
+    std::vector<FileStamp> stamps = files.stamps();
+    EXPECT_EQ(stamps.size(), 1u);
+    EXPECT_EQ(stamps[0].check().message(), "");
+    change(folder.path("m.onnx"));
+    return stamps[0].check().message();
+  }
+};
+
+TEST_F(ChangingFiles, AreTold) {
+  EXPECT_EQ(stampsAfter([](const std::string &) {}), "");
+  std::string told =
+      stampsAfter([&](const std::string &) { write("graph.WEIGHTS.rest"); });
+  EXPECT_NE(told.find("m.onnx' was changed while it was read"),
+            std::string::npos)
+      << told;
+  told = stampsAfter([](const std::string &path) { fs::resize_file(path, 9); });
+  EXPECT_NE(told.find("was changed"), std::string::npos) << told;
+  told = stampsAfter([&](const std::string &path) {
+    fs::rename(folder.write("new", "graph.WEIGHTS.rest"), path);
+  });
+  EXPECT_NE(told.find("was replaced by another file"), std::string::npos)
+      << told;
+  told = stampsAfter([](const std::string &path) { fs::remove(path); });
+  EXPECT_NE(told.find("was removed"), std::string::npos) << told;
+}
+
+/// However soon after it was written, and with the old time put back.
+TEST_F(ChangingFiles, AreToldWithinOneTickOfTheClock) {
+  for (int i = 0; i < 20; ++i)
+    EXPECT_NE(stampsAfter([&](const std::string &path) {
+                auto time = fs::last_write_time(path);
+                write("graph.WEIGHTS.rest");
+                fs::last_write_time(path, time);
+              }),
+              "");
+}
+
+/// A file that was cut off is an error where its bytes are wanted, not a
+/// signal.
+TEST_F(Weights, CutOffMeanwhileAreAnError) {
+  std::vector<float> numbers(100000, 1);
+  std::string floats = text(4, bytesOf(numbers));
+  std::string shape = number(1, numbers.size()) + number(2, 1);
+  std::string path = folder.write(
+      "m.onnx", model({shape + text(8, "packed") + floats,
+                       shape + text(8, "raw") + text(9, bytesOf(numbers))}));
+  WeightFiles files;
+  ASSERT_EQ(files.open(manifest, home(), path).message(), "");
+  fs::resize_file(path, 4096);
+  PersistentEntry entry;
+  entry.shape = entry.globalShape = {int64_t(numbers.size())};
+  entry.dims = {{int64_t(numbers.size()),
+                 int64_t(numbers.size()),
+                 0,
+                 int64_t(numbers.size()),
+                 {}}};
+  for (const char *name : {"packed", "raw"}) {
+    entry.name = name;
+    std::string failed =
+        files.read(entry, intervalsOf(entry.dims, {}), numbers.data())
+            .message();
+    EXPECT_NE(failed.find("m.onnx' ended while it was read"), std::string::npos)
+        << failed;
+  }
+  EXPECT_NE(files.stamps()[0].check().message(), "");
 }
 
 TEST_F(CompiledFiles, AModelWithoutParametersMayBeMissing) {
