@@ -2,10 +2,12 @@
 
 #include "ExternalData.h"
 #include "files/BeneathFile.h"
+#include "files/FileStamp.h"
 #include "onnx-ml.pb.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Path.h"
 #include <cerrno>
 #include <unistd.h>
 
@@ -60,7 +62,8 @@ Expected<ExternalPlace> parseExternalPlace(const onnx::TensorProto &tensor) {
 
 Expected<std::vector<char>> readBeneath(StringRef folder, StringRef file,
                                         uint64_t offset, uint64_t length,
-                                        bool allowLinks) {
+                                        bool allowLinks,
+                                        runtime::FileStamp &stamp) {
   runtime::BeneathLinks links;
   links.follow = allowLinks;
   links.followHint = "; --allow-linked-weights follows links inside the "
@@ -74,6 +77,13 @@ Expected<std::vector<char>> readBeneath(StringRef folder, StringRef file,
     return error(status.message(),
                  errno ? std::errc(errno) : std::errc::invalid_argument);
   scope_exit closeFile([&] { close(fd); });
+  SmallString<128> path(folder);
+  sys::path::append(path, file);
+  if (stamp.file().empty())
+    if (runtime::Status status =
+            runtime::FileStamp::take(fd, path.str().str(), stamp);
+        status.failed())
+      return error(status.message());
   if (offset > size || length > size - offset)
     return error("'" + file + "' has " + Twine(size) + " bytes, but bytes " +
                  Twine(offset) + " to " + Twine(offset + length) +

@@ -15,6 +15,10 @@ class TensorProto;
 
 namespace autopar {
 
+namespace runtime {
+class FileStamp;
+}
+
 /// What a tensor's `external_data` says, checked: the file is a relative path
 /// that does not climb, offset and length are not negative and do not overflow.
 struct ExternalPlace {
@@ -27,11 +31,11 @@ parseExternalPlace(const onnx::TensorProto &tensor);
 
 /// The bytes of a file beneath `folder`. Nothing outside of the folder is ever
 /// opened; symbolic and hard links are refused unless `allowLinks`, and then
-/// may not lead out of the folder either.
-llvm::Expected<std::vector<char>> readBeneath(llvm::StringRef folder,
-                                              llvm::StringRef file,
-                                              uint64_t offset, uint64_t length,
-                                              bool allowLinks);
+/// may not lead out of the folder either. `stamp` is taken before the first
+/// read.
+llvm::Expected<std::vector<char>>
+readBeneath(llvm::StringRef folder, llvm::StringRef file, uint64_t offset,
+            uint64_t length, bool allowLinks, runtime::FileStamp &stamp);
 
 } // namespace autopar
 

@@ -34,6 +34,9 @@ struct OnnxModel::Contents {
   llvm::StringSet<> initializers;
   /// Names of tensors whose values were looked at.
   mutable llvm::StringSet<> known;
+  /// Of the files that were read, taken before the first read.
+  struct Stamps;
+  std::unique_ptr<Stamps> stamps;
 
   llvm::Expected<std::vector<char>> read(const OnnxTensor &tensor) const;
 };

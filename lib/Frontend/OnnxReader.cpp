@@ -3,6 +3,9 @@
 #include "autopar/Frontend/OnnxReader.h"
 #include "ExternalData.h"
 #include "OnnxContents.h"
+#include "autopar/Support/Output.h"
+#include "files/FileReader.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include <google/protobuf/io/coded_stream.h>
@@ -11,6 +14,11 @@
 using namespace llvm;
 
 namespace autopar {
+
+/// Stamps by file, the model's own as "".
+struct OnnxModel::Contents::Stamps {
+  StringMap<runtime::FileStamp> byFile;
+};
 
 /// Subgraphs and nested types are the only recursion in an ONNX message.
 static constexpr int kRecursionLimit = 64;
@@ -24,7 +32,24 @@ static Error error(const Twine &message) {
 // gzip
 //===----------------------------------------------------------------------===//
 
+/// What a model's graph unpacks to, as a multiple of its packed bytes, at most;
+/// up to so many bytes it is not looked at.
+static constexpr uint64_t kMostRatio = 256, kFreeBytes = 64 << 20;
+
+static Error checkUnpacked(uint64_t bytes, uint64_t packed, uint64_t maxBytes) {
+  if (bytes > maxBytes)
+    return error("it unpacks to more than " + Twine(maxBytes) +
+                 " bytes; keep the weights in external data");
+  if (bytes > kFreeBytes && bytes / kMostRatio > packed)
+    return error("it unpacks to more than " + Twine(kMostRatio) +
+                 " times its " + Twine(packed) +
+                 " bytes, which no model's graph does; if it is meant, unpack "
+                 "it yourself (gunzip) and give the .onnx file");
+  return Error::success();
+}
+
 static Error inflateAll(z_stream &stream, std::string &out, uint64_t maxBytes) {
+  uint64_t packed = stream.avail_in;
   std::vector<char> chunk(1 << 20);
   for (int status = Z_OK; status != Z_STREAM_END;) {
     stream.next_out = reinterpret_cast<Bytef *>(chunk.data());
@@ -33,9 +58,8 @@ static Error inflateAll(z_stream &stream, std::string &out, uint64_t maxBytes) {
     if (status != Z_OK && status != Z_STREAM_END)
       return error("its gzip data is damaged or cut off");
     uint64_t count = chunk.size() - stream.avail_out;
-    if (out.size() + count > maxBytes)
-      return error("it unpacks to more than " + Twine(maxBytes) +
-                   " bytes; keep the weights in external data");
+    if (Error failed = checkUnpacked(out.size() + count, packed, maxBytes))
+      return failed;
     out.append(chunk.data(), count);
     if (status == Z_STREAM_END && stream.avail_in != 0 &&
         inflateReset(&stream) == Z_OK)
@@ -174,11 +198,45 @@ private:
   StringMap<unsigned> numbers;
 };
 
+static Error tooLarge(uint64_t maxBytes) {
+  return error("it is larger than " + Twine(maxBytes) +
+               " bytes; keep the weights in external data");
+}
+
+/// The bytes of the model's file. It is read, not mapped: one that is cut off
+/// meanwhile is an error.
+static Expected<std::unique_ptr<MemoryBuffer>>
+readFile(OnnxModel::Contents &content) {
+  sys::fs::file_status status;
+  if (std::error_code code = sys::fs::status(content.path, status))
+    return error("it cannot be read: " + code.message());
+  if (!sys::fs::is_regular_file(status)) { // a pipe
+    auto buffer = MemoryBuffer::getFile(content.path, /*IsText=*/false,
+                                        /*RequiresNullTerminator=*/false);
+    if (!buffer)
+      return error("it cannot be read: " + buffer.getError().message());
+    return std::move(*buffer);
+  }
+  runtime::FileReader file;
+  if (Error failed = toError(file.open(content.path)))
+    return std::move(failed);
+  if (Error failed = toError(file.stamp(content.stamps->byFile[""])))
+    return std::move(failed);
+  if (uint64_t(file.size()) > content.options.maxBytes)
+    return tooLarge(content.options.maxBytes);
+  auto buffer = WritableMemoryBuffer::getNewUninitMemBuffer(file.size());
+  if (!buffer)
+    return error("there is no memory for its " + Twine(file.size()) + " bytes");
+  if (Error failed =
+          toError(file.readDirect(0, file.size(), buffer->getBufferStart())))
+    return std::move(failed);
+  return std::move(buffer);
+}
+
 static Error load(OnnxModel::Contents &content) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(
-      content.path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  Expected<std::unique_ptr<MemoryBuffer>> file = readFile(content);
   if (!file)
-    return error("it cannot be read: " + file.getError().message());
+    return file.takeError();
   StringRef bytes = (*file)->getBuffer();
   content.packed = bytes.starts_with("\x1f\x8b");
   if (content.packed) {
@@ -188,8 +246,7 @@ static Error load(OnnxModel::Contents &content) {
     bytes = content.unpacked;
   }
   if (bytes.size() > content.options.maxBytes)
-    return error("it is larger than " + Twine(content.options.maxBytes) +
-                 " bytes; keep the weights in external data");
+    return tooLarge(content.options.maxBytes);
   Expected<Skeleton> skeleton = walkModel(bytes);
   if (!skeleton)
     return skeleton.takeError();
@@ -215,6 +272,7 @@ OnnxModel::read(StringRef path, const ReadOptions &options) {
   content.folder = sys::path::parent_path(path).str();
   content.fileName = sys::path::filename(path).str();
   content.options = options;
+  content.stamps = std::make_unique<Contents::Stamps>();
   if (Error failed = load(content))
     return error(path + ": " + toString(std::move(failed)));
   TensorCollector(content).collect();
@@ -252,7 +310,7 @@ OnnxModel::Contents::read(const OnnxTensor &tensor) const {
     return bytesInMessage(tensor);
   case OnnxTensor::External:
     return readBeneath(folder, tensor.file, tensor.offset, tensor.bytes,
-                       options.allowLinkedWeights);
+                       options.allowLinkedWeights, stamps->byFile[tensor.file]);
   case OnnxTensor::InFile:
     break;
   }
@@ -262,12 +320,21 @@ OnnxModel::Contents::read(const OnnxTensor &tensor) const {
   }
   if (tensor.bytes == 0)
     return std::vector<char>();
-  ErrorOr<std::unique_ptr<MemoryBuffer>> slice =
-      MemoryBuffer::getFileSlice(path, tensor.bytes, tensor.offset);
-  if (!slice || (*slice)->getBufferSize() != tensor.bytes)
-    return error("'" + path + "' changed while it was read");
-  StringRef bytes = (*slice)->getBuffer();
-  return std::vector<char>(bytes.begin(), bytes.end());
+  runtime::FileReader file;
+  std::vector<char> bytes(tensor.bytes);
+  if (Error failed = toError(file.open(path)))
+    return std::move(failed);
+  if (Error failed =
+          toError(file.readDirect(tensor.offset, tensor.bytes, bytes.data())))
+    return std::move(failed);
+  return bytes;
+}
+
+Error OnnxModel::checkUnchanged() const {
+  for (const auto &stamp : content->stamps->byFile)
+    if (Error failed = toError(stamp.second.check()))
+      return failed;
+  return Error::success();
 }
 
 Expected<std::vector<char>> OnnxModel::readParameter(StringRef name) const {

@@ -11,6 +11,9 @@ namespace {
 
 /// Data of at most this many bytes stays in the skeleton.
 constexpr uint64_t kSmallData = 1024;
+/// Each node and initializer of a message takes a hundred times the bytes of
+/// the smallest one; large models have some 100,000.
+constexpr size_t kMostParts = 1 << 22;
 
 using namespace runtime::onnx_wire;
 
@@ -95,6 +98,12 @@ private:
   Error graphField(const FieldRef &field, std::string &out) {
     if (field.wireType != Delimited)
       return copy(field, out);
+    if (nodes >= kMostParts || skeleton.initializers.size() >= kMostParts)
+      return createStringError(
+          inconvertibleErrorCode(),
+          "its graph has more than %zu nodes or initializers, which no model "
+          "needs: is the file meant?",
+          kMostParts);
     if (field.number == GraphInitializer)
       return tensor(field, out, skeleton.initializers.emplace_back());
     if (field.number != GraphNode)

@@ -43,6 +43,9 @@ public:
   std::vector<std::string> knownInitializers() const;
   /// Whether the file is a `.gz`, whose tensors are in no file.
   bool isPacked() const;
+  /// Fails where a file that was read has changed since: what was read may be
+  /// of two files.
+  llvm::Error checkUnchanged() const;
 
   /// What the importer walks; private to the Frontend.
   struct Contents;

@@ -228,6 +228,8 @@ static Expected<uint64_t> writeBeside(const MadeWeights &made,
   appendWord(end, *hash);
   if (Error error = toError(file.write(end.data(), end.size())))
     return std::move(error);
+  if (Error error = model.checkUnchanged())
+    return std::move(error);
   if (Error error = toError(file.commit()))
     return std::move(error);
   return hash;
@@ -250,6 +252,8 @@ Error writeExecutable(StringRef path, ArrayRef<ProgramBytes> programs,
   for (const ProgramBytes &program : programs)
     if (Error error = writer.addProgram(program))
       return error;
+  if (Error error = model ? model->checkUnchanged() : Error::success())
+    return error;
   return writer.finish();
 }
 

@@ -34,14 +34,18 @@ def expands(initializers):
     return model(initializers, nodes)
 
 
+def varint(value):
+    out = b""
+    while value >= 0x80:
+        out, value = out + bytes([value & 0x7F | 0x80]), value >> 7
+    return out + bytes([value])
+
+
 def deep(levels):
     """Graphs within attributes of nodes of graphs, encoded by hand: no library writes as many levels."""
 
     def field(number, payload):
-        length, out = len(payload), bytes([number << 3 | 2])
-        while length >= 0x80:
-            out, length = out + bytes([length & 0x7F | 0x80]), length >> 7
-        return out + bytes([length]) + payload
+        return bytes([number << 3 | 2]) + varint(len(payload)) + payload
 
     graph = b""
     for _ in range(levels):
@@ -66,6 +70,8 @@ def main():
     write("cut.onnx.gz", gzip.compress(data)[:-20])
     write("deep.onnx", deep(200))
     write("bomb.onnx.gz", gzip.compress(bytes(50_000_000)))
+    write("ratio.onnx.gz", gzip.compress(bytes(70_000_000)))
+    write("nodes.onnx", b"\x3a" + varint(2 * 4_200_000) + b"\x0a\x00" * 4_200_000)  # a graph of empty nodes
 
     write("tensors.onnx", model([
         tensor("short", raw_data=bytes(8)), tensor("negative", dims=(-2,)),
