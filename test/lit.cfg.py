@@ -19,6 +19,7 @@ config.test_exec_root = os.path.join(config.autopar_build_dir, "test")
 llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "AUTOPAR_SHARED", "AUTOPAR_REQUIRE_SHARED"])
 if config.asan_options:
     llvm_config.with_environment("ASAN_OPTIONS", config.asan_options)
+    config.available_features.add("sanitized")
 llvm_config.use_default_substitutions()
 llvm_config.with_environment("FILECHECK_OPTS", "-enable-var-scope --allow-unused-prefixes=false")
 tools = os.path.join(config.autopar_build_dir, "bin")

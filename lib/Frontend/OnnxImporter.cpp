@@ -3,6 +3,7 @@
 #include "OnnxImporter.h"
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/Interpreter/Interpreter.h"
+#include "autopar/Support/MemoryFailure.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -115,6 +116,7 @@ void OnnxImporter::importNode(const onnx::NodeProto &node, unsigned index) {
   std::string label = scope->prefix + nodeLabel(node, index);
   Location loc = nameLoc(label);
   here = loc;
+  setActivity("importing node '" + label + "' (" + node.op_type() + ")");
   auto reject = [&](const Twine &message) {
     (void)error(loc, "node '" + label + "' (" + node.op_type() + ", opset " +
                          Twine(scope->opset) + "): " + message);

@@ -8,6 +8,7 @@
 #include "autopar/Planning/RemarkOnPlan.h"
 #include "autopar/Planning/RequestAttribute.h"
 #include "autopar/Support/Json.h"
+#include "autopar/Support/MemoryFailure.h"
 #include "autopar/Support/Output.h"
 #include "autopar/Training/Passes.h"
 #include "autopar/Training/Recipe.h"
@@ -126,6 +127,8 @@ LogicalResult Compilation::runPasses(Phase phase, ExecutableParts *to) {
   constexpr bool afterEachPass = true;
 #endif
   manager.enableVerifier(afterEachPass);
+  setActivity("running phase '" + stringifyPhase(phase).str() + "' of " +
+              request.model);
   buildPhase(phase, manager, options);
   bool ends = phase == Phase::Executable; // nobody reads the IR any more
   if (failed(manager.run(*ir)) ||
@@ -245,6 +248,7 @@ void Compilation::describeRequest() {
 }
 
 LogicalResult Compilation::importModel() {
+  setActivity("reading " + request.model);
   auto model = OnnxModel::read(request.model, request.import.read);
   if (!model)
     return fail(model.takeError());

@@ -9,6 +9,7 @@
 #include "autopar/Dialect/Canonicalizer.h"
 #include "autopar/Frontend/OnnxImporter.h"
 #include "autopar/Frontend/Passes.h"
+#include "autopar/Support/MemoryFailure.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -49,6 +50,7 @@ static int fail(const Twine &message) {
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
+  autopar::installMemoryFailure("autopar-import");
   cl::ParseCommandLineOptions(argc, argv,
                               "prints an ONNX model as autopar IR\n");
   if (printOps) {

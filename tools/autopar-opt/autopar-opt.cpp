@@ -27,6 +27,7 @@ void registerTestShardingRules(); // TestShardingRules.cpp
 } // namespace autopar
 
 int main(int argc, char **argv) {
+  autopar::installMemoryFailure("autopar-opt");
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerInlinerPass();

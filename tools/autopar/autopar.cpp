@@ -1,6 +1,7 @@
 //===- autopar.cpp - The command that users call --------------------------===//
 
 #include "Commands.h"
+#include "autopar/Support/MemoryFailure.h"
 #include "autopar/version.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/InitLLVM.h"
@@ -82,6 +83,7 @@ int finishOutput(int code) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv, /*InstallPipeSignalExitHandler=*/false);
+  autopar::installMemoryFailure("autopar");
   std::signal(SIGPIPE, SIG_IGN); // a reader that is gone is an error of writing
   return finishOutput(runCommand({argv + 1, size_t(argc - 1)}));
 }
