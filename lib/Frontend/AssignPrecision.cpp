@@ -204,6 +204,8 @@ static bool makesIntegers(Operation *op) {
 }
 
 void PrecisionAssigner::assign(Operation *op) {
+  if (auto function = dyn_cast<FunctionOp>(op))
+    return function.getResult().setType(function.getValue().getType());
   PrecisionClass kind = precisionClassOf(op);
   if (kind == PrecisionClass::Fixed)
     return;

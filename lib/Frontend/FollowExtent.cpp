@@ -275,6 +275,11 @@ LogicalResult ExtentFollower::visit(const Sample<Operation *> &ops) {
   if (llvm::none_of(op->getOperands(), growsAnywhere) &&
       llvm::none_of(op->getResults(), growsAnywhere))
     return success();
+  if (auto function = dyn_cast<FunctionOp>(op)) {
+    if (clean.contains(function.getValue()))
+      clean.insert(function.getResult());
+    return success();
+  }
   if (auto concat = dyn_cast<ConcatOp>(op);
       concat && sized.grows(concat.getResult(), concat.getDim()))
     return visitConcat(concat);

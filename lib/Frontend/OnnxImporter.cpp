@@ -152,8 +152,11 @@ void OnnxImporter::importNode(const onnx::NodeProto &node, unsigned index) {
     return bindOutputs(node, view);
   }
   builder.setInsertionPointToEnd(body);
+  Operation *before = body->empty() ? nullptr : &body->back();
   if (failed(function ? importCall(*function, view) : op->build(view)))
     return poisonOutputs(node);
+  if (options.checksNumerics && !number.empty())
+    markFunctions(view, before);
   if (!number.empty())
     numbered[number] = view.outputs;
   bindOutputs(node, view);

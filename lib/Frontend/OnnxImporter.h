@@ -69,6 +69,11 @@ public:
   const std::optional<TrainingOptions> &trained() const {
     return options.trained;
   }
+  /// Whether later phases read which ops are one function: its derivative is
+  /// its own, and its parts are not looked at for NaN and infinities.
+  bool keepsFunctions() const {
+    return options.trained || options.checksNumerics;
+  }
   /// The number of the step in the sequence of random numbers: a state.
   Value randomStep();
   /// Tells nodes that draw random numbers, and their copies, apart.
@@ -114,6 +119,7 @@ private:
   LogicalResult resolveInputs(const onnx::NodeProto &node, OnnxNode &view,
                               bool &poison);
   void bindOutputs(const onnx::NodeProto &node, OnnxNode &view);
+  void markFunctions(OnnxNode &view, mlir::Operation *before);
   void poisonOutputs(const onnx::NodeProto &node);
   void reuseOutputs(OnnxNode &view, llvm::ArrayRef<Value> known);
   std::string valueNumber(const onnx::NodeProto &node, const OnnxNode &view);

@@ -202,6 +202,15 @@ public:
   /// converted back, so that a node of several ops rounds its result once.
   /// Inputs of several float types are left to `build`.
   LogicalResult buildWidened(OnnxBuilder build);
+  /// `value` as one function of `inputs`, whose gradients the row `derivative`
+  /// of lib/Training/Derivatives/Functions.cpp builds; where nobody asks for
+  /// gradients, `value` itself. `parameters`: what the row reads by name.
+  Value function(llvm::StringRef derivative, llvm::ArrayRef<Value> inputs,
+                 Value value,
+                 llvm::ArrayRef<mlir::NamedAttribute> parameters = {});
+  /// Parameters of a function.
+  mlir::NamedAttribute number(llvm::StringRef name, double value);
+  mlir::NamedAttribute dims(llvm::ArrayRef<int64_t> values);
   Value einsum(llvm::StringRef lhs, llvm::StringRef rhs, llvm::StringRef result,
                Value a, Value b);
   /// x op v, with v[i] along dimension i of x: biases and scales of channels.

@@ -72,8 +72,8 @@ LogicalResult prelu(OnnxNode &node) {
   }
   // An infinite slope leaves zeros as they are.
   Value negative = node.compare(ComparePredicate::Lt, x, node.splatLike(x, 0));
-  return node.finish(
-      node.select(negative, node.binary(BinaryKind::Mul, x, slope), x));
+  Value y = node.select(negative, node.binary(BinaryKind::Mul, x, slope), x);
+  return node.finish(node.function("prelu", {x, slope}, y));
 }
 
 LogicalResult elu(OnnxNode &node) {
@@ -89,8 +89,11 @@ LogicalResult selu(OnnxNode &node) {
   double alpha = node.getFloat("alpha", 1.67326319217681884765625);
   double gamma = node.getFloat("gamma", 1.05070102214813232421875);
   Value negative = node.binary(BinaryKind::Mul, expMinusOne(node, x), alpha);
-  return node.finish(
-      node.binary(BinaryKind::Mul, wherePositive(node, x, negative), gamma));
+  Value y =
+      node.binary(BinaryKind::Mul, wherePositive(node, x, negative), gamma);
+  return node.finish(node.function(
+      "elu", {x}, y,
+      {node.number("alpha", alpha), node.number("scale", gamma)}));
 }
 
 LogicalResult celu(OnnxNode &node) {
@@ -101,8 +104,11 @@ LogicalResult celu(OnnxNode &node) {
   if (alpha == 0)
     return node.error("alpha must not be 0");
   Value scaled = node.binary(BinaryKind::Mul, x, 1 / alpha);
-  return node.finish(wherePositive(
-      node, x, node.binary(BinaryKind::Mul, expMinusOne(node, scaled), alpha)));
+  Value y = wherePositive(
+      node, x, node.binary(BinaryKind::Mul, expMinusOne(node, scaled), alpha));
+  return node.finish(node.function(
+      "elu", {x}, y,
+      {node.number("alpha", alpha), node.number("rate", 1 / alpha)}));
 }
 
 LogicalResult thresholdedRelu(OnnxNode &node) {
@@ -170,8 +176,9 @@ LogicalResult hardSwish(OnnxNode &node) {
   if (failed(node.requireFloat(0)))
     return failure();
   Value x = node.input(0);
-  return node.finish(
-      node.binary(BinaryKind::Mul, x, hardSigmoidOf(node, x, 1.0 / 6, 0.5)));
+  Value y =
+      node.binary(BinaryKind::Mul, x, hardSigmoidOf(node, x, 1.0 / 6, 0.5));
+  return node.finish(node.function("hard_swish", {x}, y));
 }
 
 //===----------------------------------------------------------------------===//
@@ -189,17 +196,48 @@ Value clipByDefault(OnnxNode &node, Value x, BinaryKind kind) {
   return node.binary(kind, x, bound.convertToDouble());
 }
 
+/// The number that all elements of a constant are.
+std::optional<double> boundOf(Value bound) {
+  auto constant = bound.getDefiningOp<ConstantOp>();
+  auto splat =
+      constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : nullptr;
+  if (!splat || !isa<FloatType>(splat.getElementType()))
+    return std::nullopt;
+  return splat.getSplatValue<APFloat>().convertToDouble();
+}
+
+/// `y`, which is input 0 between the other `inputs`, as one function. From 0 to
+/// 6 it is relu6: both exporters of PyTorch write that so.
+Value asClip(OnnxNode &node, Value y, ArrayRef<Value> inputs) {
+  if (inputs.size() == 3 && boundOf(inputs[1]) == 0.0 &&
+      boundOf(inputs[2]) == 6.0)
+    return node.function("between", inputs[0], y,
+                         {node.number("low", 0), node.number("high", 6)});
+  // Of max and min with a number the derivatives are right.
+  if (llvm::all_of(llvm::drop_begin(inputs), boundOf))
+    return y;
+  return node.function(
+      "clip", inputs, y,
+      {node.number("lower", node.has(1)), node.number("upper", node.has(2))});
+}
+
 LogicalResult clipByAttributes(OnnxNode &node) {
   Value x = node.input(0);
+  SmallVector<Value> inputs{x};
   for (auto [name, kind] :
        {std::pair("min", BinaryKind::Max), std::pair("max", BinaryKind::Min)})
-    x = node.hasAttribute(name) ? node.binary(kind, x, node.getFloat(name, 0))
-                                : clipByDefault(node, x, kind);
-  return node.finish(x);
+    if (node.hasAttribute(name)) {
+      inputs.push_back(node.splatLike(x, node.getFloat(name, 0)));
+      x = node.binary(kind, x, inputs.back());
+    } else {
+      x = clipByDefault(node, x, kind);
+    }
+  return node.finish(asClip(node, x, inputs));
 }
 
 LogicalResult clip(OnnxNode &node) {
   Value x = node.input(0);
+  SmallVector<Value> inputs{x};
   for (unsigned i = 1; i < 3; ++i) {
     BinaryKind kind = i == 1 ? BinaryKind::Max : BinaryKind::Min;
     if (!node.has(i)) {
@@ -213,9 +251,10 @@ LogicalResult clip(OnnxNode &node) {
       return node.error("its input " + Twine(i) +
                         " must have the type of input 0");
     bound = node.broadcastTo(node.reshape(bound, {}), OnnxNode::shapeOf(x));
+    inputs.push_back(bound);
     x = node.binary(kind, x, bound);
   }
-  return node.finish(x);
+  return node.finish(asClip(node, x, inputs));
 }
 
 const OnnxOp kOps[] = {
@@ -246,8 +285,9 @@ Value leakyReluOf(OnnxNode &node, Value x, double alpha) {
 }
 
 Value eluOf(OnnxNode &node, Value x, double alpha) {
-  return wherePositive(
+  Value y = wherePositive(
       node, x, node.binary(BinaryKind::Mul, expMinusOne(node, x), alpha));
+  return node.function("elu", {x}, y, {node.number("alpha", alpha)});
 }
 
 Value thresholdedReluOf(OnnxNode &node, Value x, double alpha) {
@@ -262,7 +302,8 @@ Value softplusOf(OnnxNode &node, Value x) {
                  node.unary(UnaryKind::Neg, node.unary(UnaryKind::Abs, x)));
   Value rest =
       node.unary(UnaryKind::Log, node.binary(BinaryKind::Add, decay, 1.0));
-  return node.binary(BinaryKind::Add, node.unary(UnaryKind::Relu, x), rest);
+  Value y = node.binary(BinaryKind::Add, node.unary(UnaryKind::Relu, x), rest);
+  return node.function("softplus", {x}, y);
 }
 
 Value softsignOf(OnnxNode &node, Value x) {
@@ -274,8 +315,11 @@ Value softsignOf(OnnxNode &node, Value x) {
 Value hardSigmoidOf(OnnxNode &node, Value x, double alpha, double beta) {
   Value line = node.binary(BinaryKind::Add,
                            node.binary(BinaryKind::Mul, x, alpha), beta);
-  return node.binary(BinaryKind::Max, node.binary(BinaryKind::Min, line, 1.0),
-                     0.0);
+  Value y = node.binary(BinaryKind::Max,
+                        node.binary(BinaryKind::Min, line, 1.0), 0.0);
+  return node.function(
+      "hard_sigmoid", {x}, y,
+      {node.number("alpha", alpha), node.number("beta", beta)});
 }
 
 ArrayRef<OnnxOp> activationOps() { return kOps; }

@@ -1,5 +1,6 @@
 //===- OnnxOpsElementwise.cpp - ONNX operators on single elements ---------===//
 
+#include "Norms.h"
 #include "OnnxNode.h"
 
 using namespace mlir;
@@ -14,6 +15,14 @@ namespace {
 
 template <UnaryKind kind> LogicalResult unary(OnnxNode &node) {
   return node.finish(node.unary(kind, node.input(0)));
+}
+
+LogicalResult squareRoot(OnnxNode &node) {
+  if (failed(node.requireFloat(0)))
+    return failure();
+  Value x = node.input(0);
+  return node.finish(
+      rootOfPowers(node, node.unary(UnaryKind::Sqrt, x), x, 0.5));
 }
 
 /// Functions that are the identity on integers.
@@ -191,7 +200,7 @@ Value cheapPower(OnnxNode &node, Value x, double exponent) {
   if (!isa<FloatType>(OnnxNode::elementOf(x)))
     return {};
   if (exponent == 0.5)
-    return node.unary(UnaryKind::Sqrt, x);
+    return rootOfPowers(node, node.unary(UnaryKind::Sqrt, x), x, 0.5);
   if (exponent == -0.5)
     return node.unary(UnaryKind::Rsqrt, x);
   if (exponent == -1)
@@ -227,7 +236,10 @@ LogicalResult power(OnnxNode &node) {
   Type computed = powerType(node, element, OnnxNode::elementOf(node.input(1)));
   x = node.broadcastTo(node.convert(x, computed), *shape);
   Value y = node.broadcastTo(node.convert(node.input(1), computed), *shape);
-  return node.finish(node.convert(node.binary(BinaryKind::Pow, x, y), element));
+  Value result = node.convert(node.binary(BinaryKind::Pow, x, y), element);
+  if (exponent && exponent->size() == 1)
+    result = rootOfPowers(node, result, x, exponent->front());
+  return node.finish(result);
 }
 
 LogicalResult oldPower(OnnxNode &node) { return binary<BinaryKind::Pow>(node); }
@@ -265,7 +277,7 @@ const OnnxOp kOps[] = {
     {"Round", "11 22", 1, 1, "", unaryOfFloat<UnaryKind::Round>},
     {"Sign", "9 13", 1, 1, "", unary<UnaryKind::Sign>},
     {"Sin", "7 22", 1, 1, "", unaryOfFloat<UnaryKind::Sin>},
-    {"Sqrt", "6 13", 1, 1, "", unaryOfFloat<UnaryKind::Sqrt>},
+    {"Sqrt", "6 13", 1, 1, "", squareRoot},
     {"Identity", "1 13 14 16 19 21 23 24 25", 1, 1, "", identity, 0, true},
     {"Cast", "6 9 13", 1, 1, "to:int!", cast},
     {"Cast", "19 21 23", 1, 1, "saturate:int to:int!", cast},

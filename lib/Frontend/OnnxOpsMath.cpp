@@ -42,8 +42,9 @@ Value arcSine(OnnxNode &node, Value x) {
   Value rest =
       node.binary(BinaryKind::Mul, node.binary(BinaryKind::Sub, one, x),
                   node.binary(BinaryKind::Add, one, x));
-  return arcTangent(
+  Value y = arcTangent(
       node, node.binary(BinaryKind::Div, x, node.unary(UnaryKind::Sqrt, rest)));
+  return node.function("asin", {x}, y);
 }
 
 /// 2 * atan(sqrt((1 - x) / (1 + x))) keeps its digits near 1.
@@ -52,8 +53,10 @@ Value arcCosine(OnnxNode &node, Value x) {
   Value ratio =
       node.binary(BinaryKind::Div, node.binary(BinaryKind::Sub, one, x),
                   node.binary(BinaryKind::Add, one, x));
-  return node.binary(BinaryKind::Mul,
-                     arcTangent(node, node.unary(UnaryKind::Sqrt, ratio)), 2.0);
+  Value y =
+      node.binary(BinaryKind::Mul,
+                  arcTangent(node, node.unary(UnaryKind::Sqrt, ratio)), 2.0);
+  return node.function("acos", {x}, y);
 }
 
 /// `special` where x is `value`, else `other`.
@@ -112,13 +115,15 @@ Value hyperbolicSine(OnnxNode &node, Value x) {
       node.binary(BinaryKind::Mul, node.binary(BinaryKind::Add, m, rest), 0.5);
   Value isSmall =
       node.compare(ComparePredicate::Lt, size, node.splatLike(size, 1));
-  return withSign(
+  Value y = withSign(
       node, x,
       node.select(isSmall, small, halfSum(node, size, BinaryKind::Sub)));
+  return node.function("sinh", {x}, y);
 }
 
 Value hyperbolicCosine(OnnxNode &node, Value x) {
-  return halfSum(node, node.unary(UnaryKind::Abs, x), BinaryKind::Add);
+  Value y = halfSum(node, node.unary(UnaryKind::Abs, x), BinaryKind::Add);
+  return node.function("cosh", {x}, y);
 }
 
 /// log(2x), which is what the inverse hyperbolic functions are of a large x,
@@ -140,7 +145,8 @@ Value areaSine(OnnxNode &node, Value x) {
   Value more = node.binary(BinaryKind::Div, square,
                            node.binary(BinaryKind::Add, root, 1.0));
   Value value = logOnePlus(node, node.binary(BinaryKind::Add, size, more));
-  return withSign(node, x, logOfLarge(node, size, value));
+  Value y = withSign(node, x, logOfLarge(node, size, value));
+  return node.function("asinh", {x}, y);
 }
 
 /// log(1 + (x - 1) + sqrt(x - 1) * sqrt(x + 1))
@@ -150,7 +156,7 @@ Value areaCosine(OnnxNode &node, Value x) {
   Value root = node.binary(BinaryKind::Mul, node.unary(UnaryKind::Sqrt, less),
                            node.unary(UnaryKind::Sqrt, more));
   Value value = logOnePlus(node, node.binary(BinaryKind::Add, less, root));
-  return logOfLarge(node, x, value);
+  return node.function("acosh", {x}, logOfLarge(node, x, value));
 }
 
 /// sign(x) * log(1 + 2|x| / (1 - |x|)) / 2
@@ -159,8 +165,9 @@ Value areaTangent(OnnxNode &node, Value x) {
   Value rest = node.binary(BinaryKind::Sub, node.splatLike(x, 1), size);
   Value ratio = node.binary(BinaryKind::Div,
                             node.binary(BinaryKind::Mul, size, 2.0), rest);
-  return withSign(node, x,
-                  node.binary(BinaryKind::Mul, logOnePlus(node, ratio), 0.5));
+  Value y = withSign(
+      node, x, node.binary(BinaryKind::Mul, logOnePlus(node, ratio), 0.5));
+  return node.function("atanh", {x}, y);
 }
 
 //===----------------------------------------------------------------------===//

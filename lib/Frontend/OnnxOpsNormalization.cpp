@@ -1,5 +1,6 @@
 //===- OnnxOpsNormalization.cpp - ONNX softmax and norms ------------------===//
 
+#include "Norms.h"
 #include "OnnxNode.h"
 
 using namespace mlir;
@@ -178,14 +179,15 @@ LogicalResult lpNormalization(OnnxNode &node) {
                       : node.binary(BinaryKind::Mul, x, x);
   size = node.reduce(ReduceKind::Sum, size, {*axis});
   if (p == 2)
-    size = node.unary(UnaryKind::Sqrt, size);
+    size = rootOf(node, node.unary(UnaryKind::Sqrt, size), size, 0.5);
   SmallVector<int64_t> kept(node.shape(0));
   kept[*axis] = 1;
   size = node.broadcastTo(node.reshape(size, kept), node.shape(0));
   Value zero =
       node.compare(ComparePredicate::Eq, size, node.splatLike(size, 0));
   Value scaled = node.binary(BinaryKind::Div, x, size);
-  Value y = node.select(zero, node.splatLike(x, 0), scaled);
+  Value y = node.function("ratio", {x, size},
+                          node.select(zero, node.splatLike(x, 0), scaled));
   return node.finish(node.convert(y, OnnxNode::elementOf(node.input(0))));
 }
 

@@ -1,5 +1,6 @@
 //===- OnnxOpsPool.cpp - ONNX pooling -------------------------------------===//
 
+#include "Norms.h"
 #include "OnnxNode.h"
 #include "WindowAttributes.h"
 #include "llvm/Support/MathExtras.h"
@@ -68,6 +69,16 @@ WindowSpec along(const WindowSpec &window, unsigned d,
   return one;
 }
 
+/// Over all of each image. Of equal largest elements the first counts, as in
+/// other windows.
+Value poolAll(OnnxNode &node, Value x, ReduceKind kind) {
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(2, node.rank(0)));
+  Value y = node.reduce(kind, x, dims);
+  return kind == ReduceKind::Max
+             ? node.function("largest", {x}, y, {node.dims(dims)})
+             : y;
+}
+
 Value pool(OnnxNode &node, Value x, ReduceKind kind, WindowSpec window) {
   SmallVector<int64_t> spatial(node.shape(0).drop_front(2));
   for (unsigned d = 0; d < spatial.size(); ++d)
@@ -77,10 +88,8 @@ Value pool(OnnxNode &node, Value x, ReduceKind kind, WindowSpec window) {
     llvm::append_range(shape, by.out);
     return shape;
   };
-  if (isWhole(window, spatial)) {
-    auto dims = llvm::to_vector(llvm::seq<int64_t>(2, node.rank(0)));
-    return node.reshape(node.reduce(kind, x, dims), shapeOf(window));
-  }
+  if (isWhole(window, spatial))
+    return node.reshape(poolAll(node, x, kind), shapeOf(window));
   auto create = [&](Value of, const WindowSpec &by) {
     return node.create<PoolOp>(OnnxNode::typeOf(of).clone(shapeOf(by)), kind,
                                of, by.size, by.strides, by.dilations, by.low,
@@ -258,7 +267,7 @@ template <bool average> LogicalResult globalPool(OnnxNode &node) {
   shape[0] = node.shape(0)[0];
   shape[1] = node.shape(0)[1];
   Value y = average ? node.mean(node.input(0), dims)
-                    : node.reduce(ReduceKind::Max, node.input(0), dims);
+                    : poolAll(node, node.input(0), ReduceKind::Max);
   return node.finish(node.reshape(y, shape));
 }
 
@@ -289,8 +298,10 @@ LogicalResult normOf(OnnxNode &node,
   FailureOr<Value> total = sum(powerOf(node, node.unary(UnaryKind::Abs, x), p));
   if (failed(total))
     return failure();
-  return node.finish(node.convert(powerOf(node, *total, 1 / p),
-                                  OnnxNode::elementOf(node.input(0))));
+  Value y = powerOf(node, *total, 1 / p);
+  if (p > 1)
+    y = rootOf(node, y, *total, 1 / p);
+  return node.finish(node.convert(y, OnnxNode::elementOf(node.input(0))));
 }
 
 LogicalResult lpPool(OnnxNode &node) {

@@ -1,5 +1,6 @@
 //===- OnnxOpsReduction.cpp - ONNX reductions -----------------------------===//
 
+#include "Norms.h"
 #include "OnnxNode.h"
 
 using namespace mlir;
@@ -46,7 +47,9 @@ Value absolute(OnnxNode &node, Value x) {
 Value square(OnnxNode &node, Value x) {
   return node.binary(BinaryKind::Mul, x, x);
 }
-Value root(OnnxNode &node, Value x) { return node.unary(UnaryKind::Sqrt, x); }
+Value root(OnnxNode &node, Value x) {
+  return rootOf(node, node.unary(UnaryKind::Sqrt, x), x, 0.5);
+}
 Value logarithm(OnnxNode &node, Value x) {
   return node.unary(UnaryKind::Log, x);
 }
@@ -124,6 +127,7 @@ LogicalResult logSumExp(OnnxNode &node) {
       node.reduce(ReduceKind::Sum, node.unary(UnaryKind::Exp, shifted), **dims);
   Value result = node.binary(BinaryKind::Add, node.unary(UnaryKind::Log, sum),
                              node.reshape(top, OnnxNode::shapeOf(sum)));
+  result = node.function("log_sum_exp", {x}, result, {node.dims(**dims)});
   result = node.convert(result, OnnxNode::elementOf(node.input(0)));
   if (node.getInt("keepdims", 1))
     result = keepDims(node, result, node.shape(0), **dims);

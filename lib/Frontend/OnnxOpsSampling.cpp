@@ -132,7 +132,12 @@ Value Line::broughtInside(Value position) const {
   Value moved = sampling.padding == Padding::Border
                     ? clampTo(node, position, 0, size - 1)
                     : reflect(node, position, low, high);
-  return node.select(isInside(node, position, low, high), position, moved);
+  Value y = node.select(isInside(node, position, low, high), position, moved);
+  if (sampling.padding != Padding::Border)
+    return y;
+  return node.function(
+      "between", {position}, y,
+      {node.number("low", 0), node.number("high", double(size - 1))});
 }
 
 /// `position` is a whole number, as a float.

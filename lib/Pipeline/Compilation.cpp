@@ -255,6 +255,7 @@ LogicalResult Compilation::importModel() {
   file = std::move(*model);
   if (failed(followPlan()) || failed(readRecipe()))
     return failure();
+  request.import.checksNumerics = request.checkNumerics;
   ir = importOnnx(*file, request.import, &context);
   if (!ir)
     return failure();

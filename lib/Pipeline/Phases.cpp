@@ -58,6 +58,7 @@ static void buildTrainingPhase(OpPassManager &manager) {
   manager.addPass(createCanonicalizer());
   manager.addPass(createCSEPass());
   manager.addPass(createCheckNumerics());
+  manager.addPass(createDropFunctions());
   // Weights that are only re-ordered or folded are computed at load.
   manager.addPass(createMoveToSetup());
   manager.addPass(createCanonicalizer());

@@ -275,7 +275,8 @@ LogicalResult ModelReader::readFunction(func::FuncOp func, bool setup) {
   graph.values.reserve(graph.values.size() + count);
   for (Operation &op : ops) {
     if (!isPlanned(&op))
-      return op.emitOpError("has no sharding rule: it cannot be planned");
+      return op.emitOpError("has no sharding rule: it cannot be planned")
+             << (isa<FunctionOp>(op) ? "; run autopar-drop-functions" : "");
     if (failed(readOp(&op, setup)))
       return failure();
   }

@@ -30,8 +30,11 @@ namespace {
 
 class ReverseMode {
 public:
-  ReverseMode(OpBuilder &builder, ArrayRef<BlockArgument> parameters)
-      : builder(builder), active(parameters.begin(), parameters.end()) {}
+  /// With `marksFunctions` what is built for an op is one function.
+  ReverseMode(OpBuilder &builder, ArrayRef<BlockArgument> parameters,
+              bool marksFunctions)
+      : builder(builder), active(parameters.begin(), parameters.end()),
+        marksFunctions(marksFunctions) {}
 
   /// The gradients of `loss` times `factor`, a scalar of its type, by the
   /// parameters; null where it does not depend on one.
@@ -42,12 +45,15 @@ private:
   void findActive(Block &body, Value loss);
   LogicalResult visit(Operation *op);
   void add(Value to, Value gradient);
+  Value asFunction(Value gradient, Operation *op, ArrayRef<Value> ofResults,
+                   Operation *before);
   void name(Operation *origin, Operation *before);
 
   OpBuilder &builder;
   /// Floats that depend on a parameter; those of ops, the loss on them, too.
   DenseSet<Value> active;
   llvm::DenseMap<Value, Value> gradients;
+  bool marksFunctions;
 };
 
 } // namespace
@@ -66,6 +72,25 @@ void ReverseMode::add(Value to, Value gradient) {
   sum = sum ? BinaryOp::create(builder, builder.getUnknownLoc(),
                                BinaryKind::Add, sum, gradient)
             : gradient;
+}
+
+/// `gradient`, which was built since `before`, as one function of what the op's
+/// derivative may read.
+Value ReverseMode::asFunction(Value gradient, Operation *op,
+                              ArrayRef<Value> ofResults, Operation *before) {
+  Operation *last = gradient.getDefiningOp();
+  if (!last || last == before || last->isBeforeInBlock(before) ||
+      last == before->getNextNode())
+    return gradient;
+  SmallVector<Value> inputs;
+  for (Value value : llvm::concat<const Value>(
+           ofResults, llvm::to_vector(op->getOperands()),
+           llvm::to_vector<1>(ValueRange(op->getResults()))))
+    if (value && isa<FloatType>(getElementTypeOrSelf(value)))
+      inputs.push_back(value);
+  return FunctionOp::create(builder, builder.getUnknownLoc(),
+                            gradient.getType(), gradient, inputs, StringAttr(),
+                            DictionaryAttr());
 }
 
 /// What was built since `before` is named after the op that it derives from.
@@ -100,7 +125,8 @@ LogicalResult ReverseMode::visit(Operation *op) {
   for (auto [operand, gradient, isWanted] :
        llvm::zip_equal(op->getOperands(), *ofOperands, wanted))
     if (gradient && isWanted)
-      add(operand, gradient);
+      add(operand, marksFunctions ? asFunction(gradient, op, ofResults, before)
+                                  : gradient);
   name(op, before);
   return success();
 }
@@ -159,7 +185,9 @@ LogicalResult Differentiate::derive(const TrainedModule &trained) {
       b.convert(b.mul(addLossScale(step, b, trained.recipe.lossScale),
                       1.0 / double(trained.recipe.accumulation)),
                 cast<ShapedType>(ofLoss.getType()).getElementType());
-  auto gradients = ReverseMode(builder, *parameters)
+  bool marksFunctions =
+      step.function->getParentOp()->hasAttr(AutoparDialect::kCheckNumerics);
+  auto gradients = ReverseMode(builder, *parameters, marksFunctions)
                        .run(step.body(), ofLoss, factor, *parameters);
   if (failed(gradients))
     return failure();

@@ -109,7 +109,11 @@ bool DefaultParameters::meetsInput(BlockArgument parameter) {
            !reached.contains(operand);
   };
   for (unsigned i = 0; i < reached.size(); ++i)
-    for (Operation *user : reached[i].getUsers()) {
+    for (OpOperand &use : reached[i].getUses()) {
+      Operation *user = use.getOwner();
+      // What a function is made of tells, not that it is one.
+      if (isa<FunctionOp>(user) && use.getOperandNumber() > 0)
+        continue;
       if (hasOperandIn(user, dependent))
         return true;
       if (movesElements(user) || isWeightBeside(user, parameter) ||

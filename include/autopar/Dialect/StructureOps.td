@@ -32,6 +32,32 @@ def Autopar_ReshardOp : Op<Autopar_Dialect, "reshard", [Pure, AllTypesMatch<["in
   let hasVerifier = 1;
 }
 
+def Autopar_FunctionOp : Op<Autopar_Dialect, "function", [Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "a value that several ops compute, as one function of `inputs`: `autopar.function %v of(%x) derivative = \"softplus\" : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>`";
+  let description = [{
+    The result is `value`. Its derivative is not that of the ops that compute `value`: the row `derivative` of the table in
+    lib/Training/Derivatives/Functions.cpp builds the gradients of `inputs`, with `parameters` as numbers. Without a `derivative` the
+    gradient goes to `value`. autopar-check-numerics looks at the result, and not at what lies between `inputs` and `value`.
+
+    Created by the importer, only of a model that is trained or whose numbers are checked, and by autopar-differentiate where numbers are
+    checked; removed by autopar-drop-functions at the end of phase training.
+  }];
+  let arguments = (ins Autopar_Float:$value, Variadic<Autopar_Tensor>:$inputs, OptionalAttr<StrAttr>:$derivative,
+                       OptionalAttr<DictionaryAttr>:$parameters);
+  let results = (outs Autopar_Float:$result);
+  let assemblyFormat = [{
+    $value `of` `(` $inputs `)` (`derivative` `=` $derivative^)? (`parameters` `=` $parameters^)? attr-dict
+    `:` functional-type(operands, results) }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let extraClassDeclaration = [{
+    /// A number of `parameters`; `otherwise` where it has none of that name.
+    double getNumber(::llvm::StringRef name, double otherwise = 0);
+    /// Dimensions that `parameters` lists; none without.
+    ::llvm::ArrayRef<int64_t> getDims();
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Local ops and collectives: created by partition, on local types. After buffer
 // assignment they have memref operands, a destination and no result.

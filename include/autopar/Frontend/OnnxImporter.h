@@ -57,6 +57,8 @@ struct ImportOptions {
   /// The model is trained: batch norm with training_mode takes the statistics
   /// of the batch, and its running statistics are states; Dropout drops.
   std::optional<TrainingOptions> trained;
+  /// The program looks for its first NaN or infinity.
+  bool checksNumerics = false;
 
   /// Adds `IN=OUT` to the states. An error if it is no such text, or if IN or
   /// OUT has another partner already.

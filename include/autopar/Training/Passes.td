@@ -50,10 +50,19 @@ def CheckNumerics : Pass<"autopar-check-numerics", "::mlir::ModuleOp"> {
   let description = [{
     Of a module with `autopar.check_numerics`, training step or not: @step returns the i32 `numerics/first`, 0 or the place
     of a check (`autopar.checks`): the first op, in the order of @step, one of whose results has a NaN or an infinity that none of
-    its operands has, or the first input, parameter or state that has a NaN. Of a loss that is scaled,
+    its operands has, or the first input, parameter or state that has a NaN. Of an `autopar.function` only the result is looked at;
+    of a value that a `select` does not take it does not matter. Of a loss that is scaled,
     whose gradients may overflow, what the loss depends on is looked at alone.
   }];
   let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
+}
+
+def DropFunctions : Pass<"autopar-drop-functions", "::mlir::ModuleOp"> {
+  let summary = "replace each autopar.function by its value";
+  let description = [{
+    Run after autopar-differentiate and autopar-check-numerics, which read them. The ONNX name stays on the op that computes the value.
+  }];
+  let dependentDialects = ["::autopar::AutoparDialect"];
 }
 
 #endif // AUTOPAR_TRAINING_PASSES_TD

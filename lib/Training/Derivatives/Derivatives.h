@@ -36,6 +36,7 @@ void registerReductionDerivatives(mlir::MLIRContext *context);
 void registerContractionDerivatives(mlir::MLIRContext *context);
 void registerGatherDerivatives(mlir::MLIRContext *context);
 void registerWindowDerivatives(mlir::MLIRContext *context);
+void registerFunctionDerivatives(mlir::MLIRContext *context);
 
 } // namespace autopar
 

@@ -201,11 +201,13 @@ private:
     return b.selectOrZero(b.compare(ComparePredicate::Ne, exponent, 0.0),
                           b.mul(g, slope));
   }
-  /// g * x^p * log x, which is 0 for x = 0.
+  /// g * x^p * log x, which is 0 for x = 0 and p not below 0.
   static Value ofExponent(BinaryOp op, TensorBuilder &b, Value g) {
     Value slope = b.mul(op.getResult(), b.unary(UnaryKind::Log, op.getLhs()));
-    return b.selectOrZero(b.compare(ComparePredicate::Ne, op.getLhs(), 0.0),
-                          b.mul(g, slope));
+    Value isThere = b.binary(BinaryKind::Or,
+                             b.compare(ComparePredicate::Ne, op.getLhs(), 0.0),
+                             b.compare(ComparePredicate::Lt, op.getRhs(), 0.0));
+    return b.selectOrZero(isThere, b.mul(g, slope));
   }
 };
 

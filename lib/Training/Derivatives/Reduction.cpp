@@ -65,7 +65,28 @@ struct ScanDerivative : Derivative<ScanDerivative, ScanOp> {
   }
 };
 
-/// y * (g - sum(g * y)); of the logarithm g - exp(y) * sum(g).
+/// Whether something asks whether the value is NaN, or, with `bySelect`,
+/// chooses between it and another one: a row whose elements are all masked is
+/// NaN, and not used.
+bool isGuarded(Value value, bool bySelect) {
+  constexpr unsigned kMostReaders = 16;
+  SmallVector<Value> same{value};
+  for (unsigned i = 0; i < same.size() && i < kMostReaders; ++i)
+    for (OpOperand &use : same[i].getUses()) {
+      Operation *reader = use.getOwner();
+      auto unary = dyn_cast<UnaryOp>(reader);
+      if ((unary && unary.getKind() == UnaryKind::IsNan) ||
+          (bySelect && isa<SelectOp>(reader) && use.getOperandNumber() > 0))
+        return true;
+      if (isa<ConvertOp, ReshapeOp, TransposeOp>(reader) ||
+          (isa<FunctionOp>(reader) && use.getOperandNumber() == 0))
+        same.push_back(reader->getResult(0));
+    }
+  return false;
+}
+
+/// y * (g - sum(g * y)); of the logarithm g - exp(y) * sum(g). A guarded NaN
+/// has no part in it.
 struct SoftmaxDerivative : Derivative<SoftmaxDerivative, SoftmaxOp> {
   static Gradients build(SoftmaxOp op, TensorBuilder &b, Value g,
                          ArrayRef<bool>) {
@@ -74,9 +95,14 @@ struct SoftmaxDerivative : Derivative<SoftmaxDerivative, SoftmaxOp> {
     auto rowSum = [&](Value value) {
       return b.spread(b.reduce(ReduceKind::Sum, value, dim), y, dim);
     };
+    // Losses choose from logarithms, by labels.
+    bool guarded = isGuarded(y, /*bySelect=*/!op.getLog());
     if (op.getLog())
-      return SmallVector<Value>{
-          b.sub(g, b.mul(b.unary(UnaryKind::Exp, y), rowSum(g)))};
+      y = b.unary(UnaryKind::Exp, y);
+    if (guarded)
+      y = b.select(b.unary(UnaryKind::IsNan, y), b.splatLike(y, 0), y);
+    if (op.getLog())
+      return SmallVector<Value>{b.sub(g, b.mul(y, rowSum(g)))};
     return SmallVector<Value>{b.mul(y, b.sub(g, rowSum(b.mul(g, y))))};
   }
 };

@@ -15,6 +15,7 @@ void registerDerivatives(DialectRegistry &registry) {
     registerContractionDerivatives(context);
     registerGatherDerivatives(context);
     registerWindowDerivatives(context);
+    registerFunctionDerivatives(context);
   });
 }
 

@@ -1,0 +1,21 @@
+//===- Norms.h - Roots of sums of powers ------------------------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_FRONTEND_NORMS_H
+#define AUTOPAR_LIB_FRONTEND_NORMS_H
+
+#include "OnnxNode.h"
+
+namespace autopar {
+
+/// `y`, which is `sum` to the power of `exponent`, as the last step of a norm:
+/// its gradient is 0 where the sum is, as that of a norm of zeros.
+Value rootOf(OnnxNode &node, Value y, Value sum, double exponent);
+
+/// The same of a node of the model if `x` is a sum or mean of powers of sizes,
+/// or the product of two: exporters write norms, deviations and cosine
+/// similarity so. Else `y`.
+Value rootOfPowers(OnnxNode &node, Value y, Value x, double exponent);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_FRONTEND_NORMS_H
