@@ -7,10 +7,13 @@
 // operands one of both began there. The first such op is a number, which the
 // program's check turns into a message.
 //
+// A function of the model is looked at as one (`autopar.function`): what it is
+// made of has no code. What a `select` does not take counts as finite.
+//
 //===----------------------------------------------------------------------===//
 
+#include "FunctionParts.h"
 #include "StepFunction.h"
-#include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/TensorBuilder.h"
 #include "autopar/Frontend/OnnxImporter.h"
 #include "autopar/Training/Passes.h"
@@ -44,7 +47,7 @@ public:
   explicit NumericsChecker(func::FuncOp function)
       : step(function), builder(step.builder()),
         b(builder, NameLoc::get(builder.getStringAttr("numerics"))),
-        i32(builder.getI32Type()) {}
+        i32(builder.getI32Type()), parts(findFunctionParts(step.body())) {}
   void run(bool onlyLoss);
 
 private:
@@ -54,6 +57,7 @@ private:
   Value codeOfElements(Value value);
   Value largestOf(ArrayRef<int64_t> numbers);
   SmallVector<int64_t> codesOfOperands(Operation &op);
+  void findChosen();
   void suspectArguments();
   void suspect(Operation &op);
   Value choose(Value vector, ArrayRef<int64_t> numbers);
@@ -66,6 +70,7 @@ private:
   Type i32;
   SmallVector<Value> codes; // of rank 1 and size 1
   llvm::DenseMap<Value, int64_t> codeOfValue;
+  DenseSet<Value> parts; // of functions
   std::vector<Suspect> suspects;
 };
 
@@ -73,17 +78,6 @@ private:
 
 static bool isFloat(Value value) {
   return isa<FloatType>(getElementTypeOrSelf(value.getType()));
-}
-
-/// The operand whose elements, and no others, the op's result has; null if it
-/// computes.
-static Value movedBy(Operation *op) {
-  auto facts = dyn_cast<KernelOpInterface>(op);
-  KernelClass kernel = facts ? facts.getKernelClass() : KernelClass::None;
-  bool moves = kernel == KernelClass::View || kernel == KernelClass::Movement;
-  SmallVector<Value> floats =
-      llvm::to_vector(llvm::make_filter_range(op->getOperands(), isFloat));
-  return moves && floats.size() == 1 ? floats.front() : Value();
 }
 
 int64_t NumericsChecker::add(Value code) {
@@ -108,12 +102,7 @@ Value NumericsChecker::codeOfElements(Value value) {
 }
 
 int64_t NumericsChecker::codeOf(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    Value moved = movedBy(op);
-    if (!moved)
-      break;
-    value = moved;
-  }
+  value = behindMovement(value);
   auto found = codeOfValue.find(value);
   if (found != codeOfValue.end())
     return found->second;
@@ -128,15 +117,43 @@ Value NumericsChecker::largestOf(ArrayRef<int64_t> numbers) {
   return b.reduce(ReduceKind::Max, b.concat(chosen, 0), {0});
 }
 
-/// None where no operand is a float.
+/// None where no operand is a float. A function's are those of its inputs.
 SmallVector<int64_t> NumericsChecker::codesOfOperands(Operation &op) {
   llvm::SmallSetVector<int64_t, kMostOperands> numbers;
   for (Value operand : op.getOperands())
-    if (isFloat(operand))
+    if (isFloat(operand) && !parts.contains(operand))
       numbers.insert(codeOf(operand));
   if (numbers.size() > kMostOperands)
     return {add(largestOf(numbers.getArrayRef()))};
   return SmallVector<int64_t>(numbers.begin(), numbers.end());
+}
+
+/// What a select chooses from counts as the results say, so that a number which
+/// is not finite and not taken does not matter. From the last value to the
+/// first, for one that was chosen may be chosen from.
+void NumericsChecker::findChosen() {
+  llvm::DenseMap<Value, SmallVector<Value>> chosen;
+  for (auto select : step.body().getOps<SelectOp>())
+    if (isFloat(select.getResult()) && !parts.contains(select.getResult()))
+      for (Value from : {select.getOnTrue(), select.getOnFalse()})
+        chosen[behindMovement(from)].push_back(select.getResult());
+  for (const StepFunction::Result &result : step.results)
+    chosen.erase(behindMovement(result.value));
+  auto visit = [&](Value from) {
+    SmallVector<int64_t> numbers;
+    for (Value result : chosen.lookup(from))
+      numbers.push_back(codeOf(result));
+    if (!numbers.empty())
+      codeOfValue[from] = add(
+          b.binary(BinaryKind::Min, codeOfElements(from), largestOf(numbers)));
+  };
+  SmallVector<Operation *> ops;
+  for (Operation &op : llvm::reverse(step.body().without_terminator()))
+    if (!isa<ConstantOp>(op))
+      ops.push_back(&op);
+  for (Operation *op : ops)
+    llvm::for_each(op->getResults(), visit);
+  llvm::for_each(step.body().getArguments(), visit);
 }
 
 /// The name of the first node that does more than to move the argument; "" if
@@ -180,17 +197,25 @@ void NumericsChecker::suspectArguments() {
   }
 }
 
+/// The op, or the one that a function ends with.
+static StringRef kindOf(Operation &op) {
+  auto function = dyn_cast<FunctionOp>(op);
+  Operation *last = function ? function.getValue().getDefiningOp() : nullptr;
+  return (last ? last : &op)->getName().stripDialect();
+}
+
 void NumericsChecker::suspect(Operation &op) {
-  if (isa<ConstantOp>(op) || movedBy(&op))
+  if (isa<ConstantOp>(op) || movedBy(&op) ||
+      llvm::any_of(op.getResults(),
+                   [&](Value result) { return parts.contains(result); }))
     return;
   auto names = op.getAttrOfType<ArrayAttr>(AutoparDialect::kNames);
   SmallVector<int64_t> from = codesOfOperands(op);
   for (OpResult result : op.getResults()) {
     if (!isFloat(result))
       continue;
-    std::string text = ("node '" + nodeName(op.getLoc()) + "' (" +
-                        op.getName().stripDialect() + ")")
-                           .str();
+    std::string text =
+        ("node '" + nodeName(op.getLoc()) + "' (" + kindOf(op) + ")").str();
     unsigned number = result.getResultNumber();
     if (names && number < names.size())
       if (auto name = dyn_cast<StringAttr>(names[number]))
@@ -264,6 +289,7 @@ void NumericsChecker::run(bool onlyLoss) {
   for (Operation &op : step.body().without_terminator())
     if (cone.contains(&op))
       ops.push_back(&op);
+  findChosen();
   suspectArguments();
   for (Operation *op : ops)
     suspect(*op);
