@@ -3,6 +3,7 @@
 #include "Text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <iterator>
 
@@ -29,21 +30,56 @@ static size_t editDistance(const std::string &a, const std::string &b) {
   return above[b.size()];
 }
 
-std::string didYouMean(const std::string &given,
-                       const std::vector<std::string> &known) {
+static std::string lowerCase(std::string text) {
+  for (char &c : text)
+    c = char(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// Words that go on after `given` with a dash: of `h100` `h100-80gb`.
+static std::vector<std::string>
+continuations(const std::string &given, const std::vector<std::string> &known) {
+  std::vector<std::string> longer;
+  for (const std::string &word : known)
+    if (!given.empty() && lowerCase(word).rfind(given + "-", 0) == 0)
+      longer.push_back(word);
+  return longer;
+}
+
+/// The known word that the fewest slips of the fingers make of `given`; null if
+/// all are far.
+static const std::string *nearest(const std::string &given,
+                                  const std::vector<std::string> &known) {
   const size_t longest = 64; // what is longer is no slip of the fingers
   size_t best = std::max<size_t>(1, given.size() / 3) + 1;
-  const std::string *nearest = nullptr;
+  const std::string *found = nullptr;
   for (const std::string &word : known) {
     if (given.size() > longest || word.size() > longest)
       continue;
-    size_t distance = editDistance(given, word);
+    size_t distance = editDistance(given, lowerCase(word));
     if (distance >= best || distance >= word.size())
       continue;
     best = distance;
-    nearest = &word;
+    found = &word;
   }
-  return nearest ? "; did you mean '" + *nearest + "'?" : "";
+  return found;
+}
+
+std::string didYouMean(const std::string &given,
+                       const std::vector<std::string> &known) {
+  const size_t most = 3; // of many, none is meant more than another
+  std::string lower = lowerCase(given);
+  std::vector<std::string> meant = continuations(lower, known);
+  if (meant.empty() || meant.size() > most) {
+    const std::string *word = nearest(lower, known);
+    meant.clear();
+    if (word)
+      meant.push_back(*word);
+  }
+  std::string text;
+  for (const std::string &word : meant)
+    text += (text.empty() ? "; did you mean '" : " or '") + word + "'";
+  return text.empty() ? "" : text + "?";
 }
 
 std::string bytesText(double bytes) {

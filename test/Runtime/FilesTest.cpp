@@ -72,6 +72,15 @@ TEST(Text, FindsWhatWasMeant) {
             "; did you mean '--inputs'?");
   EXPECT_EQ(didYouMean("frobnicate", {"data", "tensor"}), "");
   EXPECT_EQ(didYouMean("x", {"y"}), "");
+  // What goes on after a dash is meant before what is a slip away.
+  const std::vector<std::string> types = {
+      "v100-32gb", "a100-40gb", "a100-80gb", "h100-80gb", "h200", "h100-pcie"};
+  EXPECT_EQ(didYouMean("h100", types),
+            "; did you mean 'h100-80gb' or 'h100-pcie'?");
+  EXPECT_EQ(didYouMean("A100", types),
+            "; did you mean 'a100-40gb' or 'a100-80gb'?");
+  EXPECT_EQ(didYouMean("H200", types), "; did you mean 'h200'?");
+  EXPECT_EQ(didYouMean("", types), "");
 }
 
 TEST(Text, BytesAreBinary) {
