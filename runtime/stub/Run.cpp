@@ -18,10 +18,27 @@ static int availableCores() {
   return std::max(1, CPU_COUNT(&set));
 }
 
+/// Ranks of this host. A launcher may have given each cores of its own.
+static int ranksHere(const Run &run) {
+  return run.place.isAlone() ? run.worldSize() : run.place.localSize;
+}
+
+std::string Run::sharedCores() const {
+  int ranks = ranksHere(*this), cores = availableCores();
+  if (program.manifest.target != Target::Cpu || threads * ranks <= cores)
+    return "";
+  auto count = [](int number, const std::string &what) {
+    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+  };
+  return count(ranks, "rank") + " x " + count(threads, "thread") +
+         " share this host's " + count(cores, "core") +
+         ": they take turns, and a step takes longer than predicted for a core "
+         "each";
+}
+
 Status Run::prepare() {
   int world = worldSize();
-  // Ranks of this host. A launcher may have given each cores of its own.
-  int here = place.isAlone() ? world : place.localSize;
+  int here = ranksHere(*this);
   int cores = availableCores();
   threads = options.threads > 0 ? int(std::min<int64_t>(options.threads, 1024))
                                 : std::max(1, cores / here);

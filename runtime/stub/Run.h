@@ -61,6 +61,9 @@ public:
     return traces.empty() ? nullptr
                           : static_cast<TraceEvent *>(traces[rank].data());
   }
+  /// That the ranks of this host have more threads than there are cores; "" if
+  /// each has a core, and where GPUs do the work.
+  std::string sharedCores() const;
   /// Number of the rank whose failure came first, or -1.
   std::atomic<int32_t> &firstFailure() const {
     return *static_cast<std::atomic<int32_t> *>(failure.data());

@@ -8,12 +8,40 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace autopar::runtime {
 
 static constexpr double kShowEvery = 0.1; // seconds
+
+/// A plain file that this run alone writes: one that another run writes is an
+/// error before anything in it is lost.
+static Status openLog(const std::string &path, FILE *&file) {
+  auto fail = [&](const std::string &what) {
+    return Status::error("--log " + path + ": " + what);
+  };
+  int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0)
+    return fail(std::strerror(errno));
+  struct stat info{};
+  bool isRegular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  if (isRegular && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(fd);
+    return fail("another run is writing this file; give each run a log of its "
+                "own");
+  }
+  if (isRegular && ftruncate(fd, 0) != 0) {
+    Status failed = fail(std::strerror(errno));
+    close(fd);
+    return failed;
+  }
+  file = fdopen(fd, "w");
+  return Status::success();
+}
 
 Status TrainingLog::open(const Run &of) {
   if (!of.program.manifest.trains())
@@ -24,8 +52,12 @@ Status TrainingLog::open(const Run &of) {
   const std::string &path = of.options.log;
   if (path.empty())
     return Status::success();
-  file.reset(goesToStdout(path) ? fdopen(dup(STDOUT_FILENO), "w")
-                                : std::fopen(path.c_str(), "w"));
+  FILE *opened = nullptr;
+  if (goesToStdout(path))
+    opened = fdopen(dup(STDOUT_FILENO), "w");
+  else
+    APRT_TRY(openLog(path, opened));
+  file.reset(opened);
   return file ? Status::success()
               : Status::error("--log " + path + ": " + std::strerror(errno));
 }

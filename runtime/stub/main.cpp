@@ -84,6 +84,9 @@ static int execute(const Options &options, const char *&doing) {
   };
   if (Status status = prepare(); status.failed())
     return fail(status.message());
+  if (std::string shared = run.sharedCores();
+      !shared.empty() && (run.place.isAlone() || run.place.localRank == 0))
+    std::fprintf(stderr, "warning: %s\n", shared.c_str());
   doing = "starting the ranks";
   std::string message;
   int code = run.place.isAlone() ? launchRanks(run, message)
