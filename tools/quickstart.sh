@@ -14,7 +14,7 @@ python=${AUTOPAR_VENV:-$AUTOPAR_BUILD/venv}/bin/python
 export PYTHONPATH=$root/python
 
 "$root/tools/install.sh"
-"$root/tools/build.sh"
+"$root/tools/build.sh" all autopar-docs
 
 work=$AUTOPAR_BUILD/quickstart
 mkdir -p "$work"
@@ -47,4 +47,5 @@ for name, ratio in ratios.items():
     print(f"{name}: {'equal' if ratio <= 1 else 'DIFFERENT'}, {ratio:.3g} of the tolerance 0.0001")
 sys.exit(any(ratio > 1 for ratio in ratios.values()))
 PYTHON
+echo "the reference of ops and passes: $AUTOPAR_BUILD/docs"
 echo "quickstart: all equal"
