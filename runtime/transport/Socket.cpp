@@ -107,9 +107,9 @@ Status Socket::listen(const std::string &host, int port, Socket &result) {
   for (const addrinfo *at = list.get(); at; at = at->ai_next)
     addresses.push_back(at);
   if (host.empty()) // IPv6's takes IPv4 too
-    std::stable_partition(
-        addresses.begin(), addresses.end(),
-        [](const addrinfo *at) { return at->ai_family == AF_INET6; });
+    std::partition(addresses.begin(), addresses.end(), [](const addrinfo *at) {
+      return at->ai_family == AF_INET6;
+    });
   for (const addrinfo *at : addresses) {
     Socket made = bindTo(*at);
     if (!made.isOpen() || ::listen(made.descriptor, 1024) != 0)
