@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 /// Of tcmalloc, where that is linked: whether malloc calls the new handler too.
+// NOLINTNEXTLINE(readability-identifier-naming): tcmalloc's name
 extern "C" int tc_set_new_mode(int flag) __attribute__((weak));
 
 namespace autopar {
@@ -71,6 +72,7 @@ static void onFatalError(void *, const char *reason, bool) {
   } catch (const std::system_error &) {
     endProcess("the system refused a thread");
   } catch (...) {
+    std::abort(); // nobody caught it: a fault of ours
   }
   std::abort();
 }
