@@ -54,14 +54,31 @@ Compilation::Compilation(CompileRequest asked)
   context.loadDialect<AutoparDialect, func::FuncDialect>();
   context.printOpOnDiagnostic(false); // whole functions say nothing to users
   bool remarks = request.remarks;
-  context.getDiagEngine().registerHandler([remarks](Diagnostic &diagnostic) {
-    if (remarks || diagnostic.getSeverity() != DiagnosticSeverity::Remark)
-      printDiagnostic(diagnostic);
-    return success();
-  });
+  context.getDiagEngine().registerHandler(
+      [this, remarks](Diagnostic &diagnostic) {
+        if (!remarks && diagnostic.getSeverity() == DiagnosticSeverity::Remark)
+          return success();
+        if (progress)
+          progress->pause();
+        printDiagnostic(diagnostic);
+        return success();
+      });
+}
+
+/// Of all phases; what is told of each trial, or of each phase, is enough.
+void Compilation::showProgress(Phase phase) {
+  if (request.verbose || request.tracePlanning)
+    return;
+  if (!progress) {
+    SmallVector<StringRef> phases(ArrayRef<StringRef>{kPhasesOfIR});
+    phases.push_back(stringifyPhase(Phase::Executable));
+    progress = std::make_unique<Progress>(phases, Progress::ofStderr());
+  }
+  progress->begin(static_cast<size_t>(phase));
 }
 
 LogicalResult Compilation::fail(llvm::Error error) {
+  progress.reset();
   llvm::errs() << "autopar: error: " << llvm::toString(std::move(error))
                << "\n";
   return failure();
@@ -73,6 +90,8 @@ void Compilation::report(Phase phase) {
   auto seconds = [](auto duration) {
     return std::chrono::duration<double>(duration).count();
   };
+  if (progress)
+    progress->pause();
   if (request.verbose || seconds(now - began) > 3)
     llvm::errs() << llvm::format("autopar: %-10s %7.2f s\n",
                                  stringifyPhase(phase).str().c_str(),
@@ -130,10 +149,13 @@ LogicalResult Compilation::runPasses(Phase phase, ExecutableParts *to) {
   setActivity("running phase '" + stringifyPhase(phase).str() + "' of " +
               request.model);
   buildPhase(phase, manager, options);
+  showProgress(phase);
   bool ends = phase == Phase::Executable; // nobody reads the IR any more
   if (failed(manager.run(*ir)) ||
-      (!afterEachPass && !ends && failed(verify(*ir))))
+      (!afterEachPass && !ends && failed(verify(*ir)))) {
+    progress.reset();
     return failure();
+  }
   report(phase);
   if (ends)
     return success();
@@ -249,6 +271,7 @@ void Compilation::describeRequest() {
 
 LogicalResult Compilation::importModel() {
   setActivity("reading " + request.model);
+  showProgress(Phase::Import);
   auto model = OnnxModel::read(request.model, request.import.read);
   if (!model)
     return fail(model.takeError());
@@ -257,8 +280,10 @@ LogicalResult Compilation::importModel() {
     return failure();
   request.import.checksNumerics = request.checkNumerics;
   ir = importOnnx(*file, request.import, &context);
-  if (!ir)
+  if (!ir) {
+    progress.reset();
     return failure();
+  }
   describeRequest();
   return runPasses(Phase::Import);
 }
@@ -366,6 +391,7 @@ LogicalResult Compilation::runPlanned(Phase last, ExecutableParts *to) {
        {Phase::Partition, Phase::Schedule, Phase::Lower, Phase::Executable})
     if (last >= phase && failed(runPasses(phase, to)))
       return failure();
+  progress.reset(); // what is printed next has the screen for itself
   return success();
 }
 

@@ -8,6 +8,7 @@
 #include "autopar/Pipeline/Phases.h"
 #include "autopar/Planning/Passes.h"
 #include "autopar/Planning/Search.h"
+#include "autopar/Support/Progress.h"
 #include "mlir/IR/MLIRContext.h"
 #include <chrono>
 
@@ -86,6 +87,7 @@ private:
   static llvm::Error checkRanks(const Cluster &cluster, Phase last);
   llvm::Error dump(Phase phase);
   void report(Phase phase);
+  void showProgress(Phase phase);
   mlir::LogicalResult fail(llvm::Error error);
 
   CompileRequest request;
@@ -96,6 +98,7 @@ private:
   PlannedModel planned;
   std::string table;
   std::chrono::steady_clock::time_point began, phaseBegan;
+  std::unique_ptr<Progress> progress; // null: none is shown
 };
 
 } // namespace autopar
