@@ -197,7 +197,7 @@ LogicalResult Compilation::followPlan() {
                                         " is of the model in " + is));
   if (!precision->empty())
     request.precision = *precision;
-  return success();
+  return bindAsPlanned(*plan);
 }
 
 /// The recipe, checked, and what it says of the import and the precision. What
@@ -262,6 +262,7 @@ void Compilation::describeRequest() {
       !(request.planFile.empty() && request.fromPlan.empty()))
     asked.cluster = {}; // the plan's
   asked.bindings = request.import.bindings;
+  asked.states = request.import.states;
   (*ir)->setAttr(kRequest, toAttribute(asked, &context));
   if (recipe)
     (*ir)->setAttr(kRecipe, recipe);

@@ -19,6 +19,17 @@ template <typename T> static Error moveOr(Expected<T> read, T &into) {
   return Error::success();
 }
 
+/// `{"batch": "8"}` under the key, if there are any.
+static void addTexts(StringRef key,
+                     const std::map<std::string, std::string> &texts,
+                     json::Object &object) {
+  json::Object values;
+  for (const auto &[name, text] : texts)
+    values[name] = text;
+  if (!values.empty())
+    object[key] = std::move(values);
+}
+
 /// All but constraints.
 static json::Object requestToJSON(const PlanRequest &request) {
   json::Object object;
@@ -40,11 +51,8 @@ static json::Object requestToJSON(const PlanRequest &request) {
     object["objective"] = stringifyObjective(*request.objective);
   if (request.fewestDevices)
     object["fewest_devices"] = true;
-  json::Object bindings;
-  for (const auto &[name, size] : request.bindings)
-    bindings[name] = size;
-  if (!bindings.empty())
-    object["bindings"] = std::move(bindings);
+  addTexts("bindings", request.bindings, object);
+  addTexts("states", request.states, object);
   return object;
 }
 
@@ -87,7 +95,7 @@ private:
   Error readCount(StringRef key, int64_t &count) const;
   Error readCluster();
   Error readConstraints();
-  Error readBindings();
+  Error readTexts(StringRef key, std::map<std::string, std::string> &texts);
 
   const json::Object &object;
   PlanRequest request;
@@ -135,26 +143,28 @@ Error Reader::readConstraints() {
   return moveOr(constraintsFromJSON(*text, *file), request.constraints);
 }
 
-Error Reader::readBindings() {
-  const json::Value *value = object.get("bindings");
+Error Reader::readTexts(StringRef key,
+                        std::map<std::string, std::string> &texts) {
+  const json::Value *value = object.get(key);
   if (!value)
     return Error::success();
   const json::Object *given = value->getAsObject();
   if (!given)
-    return fail("bindings", "a dictionary of strings");
+    return fail(key, "a dictionary of strings");
   for (StringRef name : sortedKeys(*given)) {
-    std::optional<StringRef> size = given->getString(name);
-    if (!size)
-      return fail("bindings", "a dictionary of strings");
-    request.bindings[name.str()] = size->str();
+    std::optional<StringRef> text = given->getString(name);
+    if (!text)
+      return fail(key, "a dictionary of strings");
+    texts[name.str()] = text->str();
   }
   return Error::success();
 }
 
 Expected<PlanRequest> Reader::read() {
-  std::string unknown = unknownKey(
-      object, {"cluster", "strategy", "mesh", "micro_batches", "memory_limit",
-               "objective", "fewest_devices", "constraints", "bindings"});
+  std::string unknown =
+      unknownKey(object, {"cluster", "strategy", "mesh", "micro_batches",
+                          "memory_limit", "objective", "fewest_devices",
+                          "constraints", "bindings", "states"});
   if (!unknown.empty())
     return createStringError(kRequest + ": " + unknown);
   auto strategies = [&](StringRef text) {
@@ -185,7 +195,9 @@ Expected<PlanRequest> Reader::read() {
   }
   if (Error error = readConstraints())
     return std::move(error);
-  if (Error error = readBindings())
+  if (Error error = readTexts("bindings", request.bindings))
+    return std::move(error);
+  if (Error error = readTexts("states", request.states))
     return std::move(error);
   return std::move(request);
 }

@@ -17,10 +17,13 @@ void PlanFileOptions::addTo(CommandLine &line) {
        text("entry", "NAME", "of a file with plans of several entries", entry),
        text("train", "RECIPE.json", "the recipe of a plan of a training step",
             recipe),
-       texts("bind", "NAME=INT", "size of a symbolic dimension (repeatable)",
+       texts("bind", "NAME=INT",
+             "size of a symbolic dimension (repeatable; default: as planned)",
              bindings),
        texts("state", "IN=OUT",
-             "output OUT is input IN of the next step (repeatable)", states),
+             "output OUT is input IN of the next step (repeatable; default: as "
+             "planned)",
+             states),
        flag("allow-linked-weights",
             "follow links to external data inside the model's folder",
             allowLinkedWeights)});

@@ -72,7 +72,9 @@ void PlanOptions::addDemands(std::vector<Option> &options) {
                          "stages and meshes (docs/Constraints.md)",
                          constraints));
   options.push_back(
-      text("plan", "FILE", "use this plan instead of searching one", planFile));
+      text("plan", "FILE",
+           "use this plan, of its --bind and --state, instead of searching one",
+           planFile));
   options.push_back(
       text("save-plan", "FILE", "keep the plan as JSON", savePlan));
 }

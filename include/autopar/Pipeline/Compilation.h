@@ -80,6 +80,7 @@ private:
   mlir::LogicalResult runPasses(Phase phase, ExecutableParts *to = nullptr);
   void describeRequest();
   mlir::LogicalResult followPlan();
+  mlir::LogicalResult bindAsPlanned(const Plan &plan);
   mlir::FailureOr<std::string> precisionOfPlan(llvm::StringRef path,
                                                const Plan &plan);
   mlir::LogicalResult readRecipe();

@@ -36,8 +36,9 @@ struct PlanRequest {
   /// Null: none. Its decisions that fit are constraints too, weaker than the
   /// others (Planning/KeepDecisions.h).
   std::shared_ptr<const OldPlan> from;
-  /// `--bind`, which shaped the graph already: for the record.
-  std::map<std::string, std::string> bindings;
+  /// `--bind` and `--state`, which shaped the graph already: for the record, so
+  /// that who is given the plan alone imports the same graph.
+  std::map<std::string, std::string> bindings, states;
 };
 
 /// The axis of a mesh, as users write it, that counts pipeline stages.
