@@ -6,6 +6,7 @@
 #include "autopar/Lowering/Passes.h"
 #include "autopar/Support/Output.h"
 #include "files/FileIdentity.h"
+#include "llvm/ADT/StringExtras.h"
 #include <filesystem>
 
 using namespace mlir;
@@ -33,6 +34,7 @@ private:
   llvm::Error describeFiles();
   void describeMade();
   llvm::Error describe(StringRef file, NamedAttrList &fields);
+  void warnOfMissing();
   std::string placeOf(StringRef file) const;
   std::string besideModel(StringRef file) const;
   StringAttr text(uint64_t hash);
@@ -43,6 +45,7 @@ private:
   MadeWeights &made;
   Builder builder;
   std::map<std::string, std::vector<runtime::ByteRange>> files;
+  std::vector<std::string> missing; // of those files
   bool usesMade = false;
 };
 
@@ -89,8 +92,11 @@ llvm::Error WeightPlacer::describe(StringRef file, NamedAttrList &fields) {
   fields.set("name", builder.getStringAttr(placeOf(file)));
   fs::path path = fs::path(paths.model).parent_path() / file.str();
   std::error_code ignored;
-  if (!fs::exists(path, ignored))
+  if (!fs::exists(path, ignored)) {
+    if (!fs::exists(fs::path(made.folder()) / placeOf(file), ignored))
+      missing.push_back(file.str());
     return llvm::Error::success();
+  }
   if (usesMade && made.isFile(path.string()))
     return llvm::createStringError(
         "the weights of the executable would replace the model's '" + file +
@@ -118,6 +124,22 @@ llvm::Error WeightPlacer::describe(StringRef file, NamedAttrList &fields) {
   return llvm::Error::success();
 }
 
+/// What the program needs may come later, but a person should know now.
+void WeightPlacer::warnOfMissing() {
+  constexpr size_t kNamed = 3;
+  if (missing.empty())
+    return;
+  std::string names =
+      "'" + llvm::join(ArrayRef(missing).take_front(kNamed), "', '") + "'";
+  if (missing.size() > kNamed)
+    names += " and " + std::to_string(missing.size() - kNamed) + " more";
+  emitWarning(module.getLoc())
+      << "the model's external data " << names << " is not beside it, nor '"
+      << placeOf(missing.front())
+      << "' from where the executable will be: put the weights there, or give "
+         "them to each run with --weights";
+}
+
 /// The model's own file is listed where it says what others hold, and is
 /// where a person expects it.
 llvm::Error WeightPlacer::describeFiles() {
@@ -137,6 +159,7 @@ llvm::Error WeightPlacer::describeFiles() {
       return error;
     places.append(name, fields.getDictionary(module.getContext()));
   }
+  warnOfMissing();
   if (usesMade) {
     NamedAttrList fields;
     fields.set("name", builder.getStringAttr(made.name()));
