@@ -110,37 +110,64 @@ static std::string moreDevices(PlanRequest request, const Fit &fit,
   return "";
 }
 
-Error nearestFit(const PlanRequest &request, const NotEnoughMemory &shortage,
-                 AnyPlan search) {
+/// Of a training step: that blocks of fewer rows need less; "" of inference,
+/// and where weights and states alone exceed the limit on all devices together.
+static std::string smallerBlocks(const ModelGraph &graph,
+                                 const PlanRequest &request,
+                                 int64_t limitBytes) {
+  bool trains = any_of(graph.states, [&](const GraphState &state) {
+    return graph.values[state.argument].isWeight;
+  });
+  if (!trains)
+    return "";
+  double persistent = 0;
+  for (unsigned argument : graph.stepArguments) {
+    const GraphValue &value = graph.values[argument];
+    double bytes = double(value.elementBytes);
+    for (int64_t size : value.shape)
+      bytes *= double(size);
+    persistent += value.persistent ? bytes : 0;
+  }
+  if (persistent > double(limitBytes) * double(request.cluster.deviceCount()))
+    return "";
+  return "; a training step in smaller blocks needs less: raise "
+         "\"accumulation\" in the recipe and make the model's batch as much "
+         "smaller (--bind, where its size is symbolic)";
+}
+
+Error nearestFit(const ModelGraph &graph, const PlanRequest &request,
+                 const NotEnoughMemory &shortage, AnyPlan search) {
   std::optional<Fit> fit = leastLimit(request, shortage.leastBytes, search);
-  if (!fit)
-    return make_error<NotEnoughMemory>(shortage.limitBytes,
-                                       shortage.leastBytes);
   int64_t limit = shortage.limitBytes;
+  std::string blocks = smallerBlocks(graph, request, limit);
+  if (!fit)
+    return createStringError(
+        toString(make_error<NotEnoughMemory>(limit, shortage.leastBytes)) +
+        blocks);
   std::string devices = moreDevices(request, *fit, limit, search);
   return createStringError(
       "no plan found within the memory limit of " + bytesText(double(limit)) +
       " per device; the least found is " + bytesText(double(fit->peakBytes)) +
       ", " + bytesText(double(fit->peakBytes - limit)) +
       " more: there is a plan with a limit of " + fit->limit.text +
-      (devices.empty() ? "" : ", and with " + devices));
+      (devices.empty() ? "" : ", and with " + devices) + blocks);
 }
 
-Error keptDoNotFit(const PlanRequest &request, int64_t limitBytes,
-                   AnyPlan search) {
+Error keptDoNotFit(const ModelGraph &graph, const PlanRequest &request,
+                   const NotEnoughMemory &shortage, AnyPlan search) {
   PlanRequest free = request;
   free.from = nullptr;
   Expected<Plan> plan = search(free);
   std::string without = "one does: leave --from out";
   if (!plan)
-    without = "neither: " +
-              toString(handleErrors(plan.takeError(),
-                                    [&](const NotEnoughMemory &shortage) {
-                                      return nearestFit(free, shortage, search);
-                                    }));
+    without =
+        "neither: " + toString(handleErrors(
+                          plan.takeError(), [&](const NotEnoughMemory &found) {
+                            return nearestFit(graph, free, found, search);
+                          }));
   return createStringError("with what is kept of " + request.from->file +
                            " no plan fits the memory limit of " +
-                           bytesText(double(limitBytes)) +
+                           bytesText(double(shortage.limitBytes)) +
                            " per device; without it " + without);
 }
 

@@ -12,14 +12,15 @@ namespace autopar {
 using AnyPlan = llvm::function_ref<llvm::Expected<Plan>(const PlanRequest &)>;
 
 /// An error that says by how much the memory limit is short, and, of a few that
-/// are tried, the least limit and the fewest devices for which there is a plan.
-llvm::Error nearestFit(const PlanRequest &request,
+/// are tried, the least limit and the fewest devices for which there is a plan;
+/// of a training step also that smaller blocks need less, where they may do.
+llvm::Error nearestFit(const ModelGraph &graph, const PlanRequest &request,
                        const NotEnoughMemory &shortage, AnyPlan search);
 
 /// The same where decisions of an old plan are kept: whether a plan without
 /// them fits.
-llvm::Error keptDoNotFit(const PlanRequest &request, int64_t limitBytes,
-                         AnyPlan search);
+llvm::Error keptDoNotFit(const ModelGraph &graph, const PlanRequest &request,
+                         const NotEnoughMemory &shortage, AnyPlan search);
 
 } // namespace autopar
 

@@ -392,8 +392,8 @@ Expected<Plan> searchPlan(const ModelGraph &graph, const PlanRequest &request,
     auto quick = [&](const PlanRequest &other) {
       return PlanSearch(graph, other, nullptr).runToFirst();
     };
-    return request.from ? keptDoNotFit(request, shortage.limitBytes, quick)
-                        : nearestFit(request, shortage, quick);
+    return request.from ? keptDoNotFit(graph, request, shortage, quick)
+                        : nearestFit(graph, request, shortage, quick);
   });
 }
 
