@@ -1,6 +1,7 @@
 //===- OnnxImporter.cpp - ONNX graph to the autopar dialect ---------------===//
 
 #include "OnnxImporter.h"
+#include "ElementTypes.h"
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/Interpreter/Interpreter.h"
 #include "autopar/Support/MemoryFailure.h"
@@ -65,31 +66,7 @@ LogicalResult OnnxImporter::checkModel() {
 }
 
 Type OnnxImporter::elementType(int64_t onnxDataType) {
-  Builder &b = builder;
-  switch (onnxDataType) {
-  case onnx::TensorProto::FLOAT:
-    return b.getF32Type();
-  case onnx::TensorProto::DOUBLE:
-    return b.getF64Type();
-  case onnx::TensorProto::FLOAT16:
-    return b.getF16Type();
-  case onnx::TensorProto::BFLOAT16:
-    return b.getBF16Type();
-  case onnx::TensorProto::BOOL:
-    return b.getI1Type();
-  case onnx::TensorProto::INT8:
-  case onnx::TensorProto::INT16:
-  case onnx::TensorProto::INT32:
-  case onnx::TensorProto::INT64:
-    return b.getIntegerType(8 * onnxElementBytes(onnxDataType));
-  case onnx::TensorProto::UINT8:
-  case onnx::TensorProto::UINT16:
-  case onnx::TensorProto::UINT32:
-  case onnx::TensorProto::UINT64:
-    return b.getIntegerType(8 * onnxElementBytes(onnxDataType), false);
-  default:
-    return {};
-  }
+  return onnxElementType(onnxDataType, context);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 //===- OnnxNode.cpp - What a builder sees of a node -----------------------===//
 
 #include "OnnxNode.h"
+#include "ElementTypes.h"
 #include "OnnxImporter.h"
 
 using namespace mlir;
@@ -38,8 +39,7 @@ FailureOr<SmallVector<int64_t>> OnnxNode::ints(unsigned i) {
                  "') must be known while compiling: a constant, or computed "
                  "from shapes and constants whose bytes are there");
   if (tensor->isFloat())
-    return error("its input " + Twine(i) + " ('" + proto.input(i) +
-                 "') must be of an integer type");
+    return wrongElement(*this, i, "must be of an integer type");
   return SmallVector<int64_t>(tensor->ints.begin(), tensor->ints.end());
 }
 
@@ -144,7 +144,7 @@ FailureOr<Type> OnnxNode::elementType(int64_t onnxDataType) {
 LogicalResult OnnxNode::requireFloat(unsigned i) {
   if (isa<FloatType>(elementOf(inputs[i])))
     return success();
-  return error("its input " + Twine(i) + " must be of a floating-point type");
+  return wrongElement(*this, i, "must be of a floating-point type");
 }
 
 LogicalResult OnnxNode::requireRank(unsigned i, int64_t low, int64_t high) {

@@ -1,6 +1,7 @@
 //===- OnnxOpsActivation.cpp - ONNX activation functions ------------------===//
 
 #include "ActivationFunctions.h"
+#include "ElementTypes.h"
 
 using namespace mlir;
 using llvm::Twine;
@@ -54,7 +55,7 @@ LogicalResult leakyRelu(OnnxNode &node) {
 LogicalResult prelu(OnnxNode &node) {
   Value x = node.input(0), slope = node.input(1);
   if (OnnxNode::elementOf(x) != OnnxNode::elementOf(slope))
-    return node.error("its inputs have different element types");
+    return differentElements(node, 0, 1);
   ArrayRef<int64_t> shape = OnnxNode::shapeOf(x);
   // Before version 7 a slope of rank 1 has one value per channel; some exports
   // of version 7 mean that too, where it does not broadcast otherwise.
@@ -248,8 +249,7 @@ LogicalResult clip(OnnxNode &node) {
     if (OnnxNode::typeOf(bound).getNumElements() != 1)
       return node.error("its input " + Twine(i) + " must be a scalar");
     if (OnnxNode::elementOf(bound) != OnnxNode::elementOf(x))
-      return node.error("its input " + Twine(i) +
-                        " must have the type of input 0");
+      return differentElements(node, 0, i);
     bound = node.broadcastTo(node.reshape(bound, {}), OnnxNode::shapeOf(x));
     inputs.push_back(bound);
     x = node.binary(kind, x, bound);

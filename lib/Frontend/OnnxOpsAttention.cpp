@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ElementTypes.h"
 #include "OnnxNode.h"
 
 using namespace mlir;
@@ -40,7 +41,7 @@ LogicalResult checkSupported(OnnxNode &node) {
   for (unsigned i : {1u, 2u, 4u, 5u})
     if (node.has(i) && OnnxNode::elementOf(node.input(i)) !=
                            OnnxNode::elementOf(node.input(0)))
-      return node.error("its inputs have different element types");
+      return differentElements(node, 0, i);
   return success();
 }
 
@@ -94,7 +95,9 @@ FailureOr<Value> spreadMask(OnnxNode &node, const AttentionSizes &s) {
   bool isBool = OnnxNode::elementOf(mask).isInteger(1);
   if (!isBool &&
       OnnxNode::elementOf(mask) != OnnxNode::elementOf(node.input(0)))
-    return node.error("the mask must be BOOL or of the queries' type");
+    return wrongElement(node, 3,
+                        "must be BOOL or of the queries' type, " +
+                            elementText(node, 0));
   if (shape.empty() || shape.size() > 4 || shape.back() > s.n)
     return node.error("the mask does not fit the keys");
   if (shape.back() < s.n) {
@@ -199,7 +202,8 @@ FailureOr<Value> weightsOf(OnnxNode &node, Value scores) {
     if (failed(precision))
       return failure();
     if (!isa<FloatType>(*precision))
-      return node.error("softmax_precision must be a floating-point type");
+      return node.error("softmax_precision is " + onnxElementText(*precision) +
+                        "; it must be a floating-point type");
     scores = node.convert(scores, *precision);
   }
   Value weights =
@@ -319,7 +323,7 @@ FailureOr<Value> angles(OnnxNode &node, unsigned i, int64_t b, int64_t s,
                         int64_t half) {
   Value table = node.input(i);
   if (OnnxNode::elementOf(table) != OnnxNode::elementOf(node.input(0)))
-    return node.error("its inputs have different element types");
+    return differentElements(node, 0, i);
   if (node.has(3)) {
     if (node.rank(i) != 2 ||
         !isa<IntegerType>(OnnxNode::elementOf(node.input(3))))

@@ -1,6 +1,7 @@
 //===- OnnxOpsContraction.cpp - ONNX matrix multiplications ---------------===//
 
 #include "Contraction.h"
+#include "ElementTypes.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -13,8 +14,7 @@ LogicalResult requireSameElement(OnnxNode &node, unsigned count) {
   for (unsigned i = 1; i < count; ++i)
     if (node.has(i) && OnnxNode::elementOf(node.input(i)) !=
                            OnnxNode::elementOf(node.input(0)))
-      return node.error("its inputs 0 and " + Twine(i) +
-                        " have different element types");
+      return differentElements(node, 0, i);
   return success();
 }
 

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ElementTypes.h"
 #include "OnnxNode.h"
 #include "WindowAttributes.h"
 #include "autopar/Dialect/TransposedWindows.h"
@@ -88,7 +89,7 @@ LogicalResult checkChannels(OnnxNode &node, int64_t groups) {
   for (unsigned i = 1; i < node.numInputs(); ++i)
     if (node.has(i) && OnnxNode::elementOf(node.input(i)) !=
                            OnnxNode::elementOf(node.input(0)))
-      return node.error("its inputs have different element types");
+      return differentElements(node, 0, i);
   ArrayRef<int64_t> x = node.shape(0), w = node.shape(1);
   if (groups < 1 || x[1] != w[0] || groups > w[0] || w[0] % groups ||
       w[1] > kLimit / groups)

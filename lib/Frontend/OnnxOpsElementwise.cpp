@@ -1,5 +1,6 @@
 //===- OnnxOpsElementwise.cpp - ONNX operators on single elements ---------===//
 
+#include "ElementTypes.h"
 #include "Norms.h"
 #include "OnnxNode.h"
 
@@ -43,7 +44,7 @@ LogicalResult errorFunction(OnnxNode &node) {
 
 LogicalResult logicalNot(OnnxNode &node) {
   if (!OnnxNode::elementOf(node.input(0)).isInteger(1))
-    return node.error("its input 0 must be of type BOOL");
+    return wrongElement(node, 0, "must be of type BOOL");
   return unary<UnaryKind::Not>(node);
 }
 
@@ -96,8 +97,7 @@ FailureOr<SmallVector<Value>> broadcastInputs(OnnxNode &node, unsigned first,
       return node.error("its input " + Twine(i) + " is missing");
     values.push_back(node.input(i));
     if (OnnxNode::elementOf(values.back()) != OnnxNode::elementOf(values[0]))
-      return node.error("its inputs " + Twine(first) + " and " + Twine(i) +
-                        " have different element types");
+      return differentElements(node, first, i);
   }
   FailureOr<SmallVector<int64_t>> shape = node.broadcastShape(values);
   if (failed(shape))
@@ -112,7 +112,7 @@ FailureOr<SmallVector<Value>> broadcastInputs(OnnxNode &node, unsigned first,
 FailureOr<SmallVector<Value>> broadcastOld(OnnxNode &node) {
   Value a = node.input(0), b = node.input(1);
   if (OnnxNode::elementOf(a) != OnnxNode::elementOf(b))
-    return node.error("its inputs 0 and 1 have different element types");
+    return differentElements(node, 0, 1);
   ArrayRef<int64_t> shape = OnnxNode::shapeOf(a), part = OnnxNode::shapeOf(b);
   if (shape == part)
     return SmallVector<Value>{a, b};
@@ -143,7 +143,7 @@ template <BinaryKind kind> LogicalResult binary(OnnxNode &node) {
 template <BinaryKind kind> LogicalResult logical(OnnxNode &node) {
   for (unsigned i = 0; i < 2; ++i)
     if (!OnnxNode::elementOf(node.input(i)).isInteger(1))
-      return node.error("its input " + Twine(i) + " must be of type BOOL");
+      return wrongElement(node, i, "must be of type BOOL");
   return binary<kind>(node);
 }
 
@@ -247,9 +247,9 @@ LogicalResult oldPower(OnnxNode &node) { return binary<BinaryKind::Pow>(node); }
 LogicalResult where(OnnxNode &node) {
   Value condition = node.input(0);
   if (!OnnxNode::elementOf(condition).isInteger(1))
-    return node.error("its input 0 must be of type BOOL");
+    return wrongElement(node, 0, "must be of type BOOL");
   if (OnnxNode::elementOf(node.input(1)) != OnnxNode::elementOf(node.input(2)))
-    return node.error("its inputs 1 and 2 have different element types");
+    return differentElements(node, 1, 2);
   FailureOr<SmallVector<int64_t>> shape =
       node.broadcastShape({condition, node.input(1), node.input(2)});
   if (failed(shape))

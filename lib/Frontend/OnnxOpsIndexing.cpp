@@ -1,5 +1,6 @@
 //===- OnnxOpsIndexing.cpp - ONNX gathers and padding ---------------------===//
 
+#include "ElementTypes.h"
 #include "OnnxNode.h"
 
 using namespace mlir;
@@ -11,7 +12,7 @@ namespace {
 LogicalResult requireIndices(OnnxNode &node, unsigned i) {
   if (isa<IntegerType>(OnnxNode::elementOf(node.input(i))))
     return success();
-  return node.error("its input " + Twine(i) + " must be of an integer type");
+  return wrongElement(node, i, "must be of an integer type");
 }
 
 //===----------------------------------------------------------------------===//

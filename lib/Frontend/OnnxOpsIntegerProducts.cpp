@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Contraction.h"
+#include "ElementTypes.h"
 #include "OnnxTensor.h"
 #include "QuantizedValues.h"
 #include "WindowAttributes.h"
@@ -190,8 +191,8 @@ LogicalResult requireScales(OnnxNode &node, ArrayRef<unsigned> inputs) {
     if (failed(node.requireFloat(i)))
       return failure();
     if (OnnxNode::elementOf(node.input(i)).isF64())
-      return node.error("its input " + Twine(i) +
-                        ", a scale, must not be of type DOUBLE");
+      return wrongElement(node, i,
+                          "must be FLOAT, FLOAT16 or BFLOAT16: a scale");
   }
   return success();
 }
@@ -334,7 +335,7 @@ LogicalResult qLinearConv(OnnxNode &node) {
     if (!isOneNumber(node.input(i)))
       return node.error("its input " + Twine(i) + " must be one number");
   if (node.has(8) && !OnnxNode::elementOf(node.input(8)).isSignlessInteger(32))
-    return node.error("its input 8 must be of type INT32");
+    return wrongElement(node, 8, "must be of type INT32");
   FailureOr<Value> sums = wholeConvolution(node, {0, 2, 3, 5});
   if (failed(sums) || failed(checkBias(node, 8, node.shape(3)[0])))
     return failure();

@@ -1,5 +1,6 @@
 //===- OnnxOpsLoss.cpp - ONNX losses of classes ---------------------------===//
 
+#include "ElementTypes.h"
 #include "OnnxNode.h"
 
 using namespace mlir;
@@ -27,7 +28,7 @@ LogicalResult checkLabels(OnnxNode &node) {
                       "; it needs one per class");
   if (node.has(2) &&
       OnnxNode::elementOf(node.input(2)) != OnnxNode::elementOf(node.input(0)))
-    return node.error("its inputs 0 and 2 have different element types");
+    return differentElements(node, 0, 2);
   return success();
 }
 

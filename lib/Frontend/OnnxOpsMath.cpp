@@ -1,5 +1,6 @@
 //===- OnnxOpsMath.cpp - ONNX functions made of simpler ones --------------===//
 
+#include "ElementTypes.h"
 #include "OnnxNode.h"
 
 using namespace mlir;
@@ -178,8 +179,7 @@ LogicalResult requireIntegers(OnnxNode &node) {
   for (unsigned i = 0; i < node.numInputs(); ++i) {
     Type element = OnnxNode::elementOf(node.input(i));
     if (!isa<IntegerType>(element) || element.isInteger(1))
-      return node.error("its input " + Twine(i) +
-                        " must be of an integer type");
+      return wrongElement(node, i, "must be of an integer type");
   }
   return success();
 }
@@ -189,7 +189,7 @@ LogicalResult bits(OnnxNode &node, BinaryKind kind) {
   if (failed(requireIntegers(node)))
     return failure();
   if (OnnxNode::elementOf(node.input(0)) != OnnxNode::elementOf(node.input(1)))
-    return node.error("its inputs 0 and 1 have different element types");
+    return differentElements(node, 0, 1);
   FailureOr<SmallVector<int64_t>> shape =
       node.broadcastShape({node.input(0), node.input(1)});
   if (failed(shape))

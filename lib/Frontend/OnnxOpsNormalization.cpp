@@ -1,5 +1,6 @@
 //===- OnnxOpsNormalization.cpp - ONNX softmax and norms ------------------===//
 
+#include "ElementTypes.h"
 #include "Norms.h"
 #include "OnnxNode.h"
 
@@ -61,7 +62,7 @@ Value normalizeOf(OnnxNode &node, NormKind kind, Value x,
 FailureOr<Value> applyTo(OnnxNode &node, BinaryKind kind, Value x, unsigned i) {
   Value v = node.input(i);
   if (OnnxNode::elementOf(v) != OnnxNode::elementOf(node.input(0)))
-    return node.error("its inputs have different element types");
+    return differentElements(node, 0, i);
   v = node.convert(v, OnnxNode::elementOf(x));
   FailureOr<SmallVector<int64_t>> shape = node.broadcastShape({x, v});
   if (failed(shape))
@@ -123,8 +124,10 @@ LogicalResult checkChannels(OnnxNode &node, unsigned first, unsigned last,
     if (node.shape(i) != ArrayRef<int64_t>({channels}) ||
         OnnxNode::elementOf(node.input(i)) !=
             OnnxNode::elementOf(node.input(0)))
-      return node.error("its input " + Twine(i) + " must be a tensor of " +
-                        Twine(channels) + " elements of input 0's type");
+      return wrongElement(node, i,
+                          "must be a tensor of " + Twine(channels) +
+                              " elements of input 0's type, " +
+                              elementText(node, 0));
   return success();
 }
 

@@ -1,5 +1,6 @@
 //===- OnnxOpsQuantized.cpp - ONNX operators to and from few bits ---------===//
 
+#include "ElementTypes.h"
 #include "QuantizedValues.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -152,16 +153,17 @@ LogicalResult dequantizeLinear(OnnxNode &node) {
     return failure();
   Type element = OnnxNode::elementOf(node.input(0));
   if (!isa<IntegerType>(element) || element.isInteger(1))
-    return node.error("its input 0 must be of an integer type");
+    return wrongElement(node, 0, "must be of an integer type");
   if (node.has(2) && OnnxNode::elementOf(node.input(2)) != element)
-    return node.error("its inputs 0 and 2 have different element types");
+    return differentElements(node, 0, 2);
   Type result = OnnxNode::elementOf(node.input(1));
   if (int64_t number = node.getInt("output_dtype", 0)) {
     FailureOr<Type> type = node.elementType(number);
     if (failed(type))
       return failure();
     if (!isa<FloatType>(*type))
-      return node.error("output_dtype must be a floating-point type");
+      return node.error("output_dtype is " + onnxElementText(*type) +
+                        "; it must be a floating-point type");
     result = *type;
   }
   Value scale = spread(node, node.widened(node.input(1)), *scales);

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ElementTypes.h"
 #include "RecurrentCells.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -102,8 +103,7 @@ LogicalResult Recurrence::readShapes() {
   for (unsigned i : {1, 2, 3, 5, 6, 7})
     if (node.has(i) && OnnxNode::elementOf(node.input(i)) !=
                            OnnxNode::elementOf(node.input(0)))
-      return node.error("its inputs 0 and " + Twine(i) +
-                        " have different element types");
+      return differentElements(node, 0, i);
   return success();
 }
 

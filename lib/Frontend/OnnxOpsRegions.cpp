@@ -1,5 +1,6 @@
 //===- OnnxOpsRegions.cpp - ONNX parts of images, taken and put together --===//
 
+#include "ElementTypes.h"
 #include "OnnxTensor.h"
 #include "ScatterUpdates.h"
 #include "WindowAttributes.h"
@@ -103,9 +104,9 @@ LogicalResult checkRegions(OnnxNode &node) {
   if (failed(node.requireFloat(0)) || failed(node.requireRank(0, 4, 4)))
     return failure();
   if (OnnxNode::elementOf(node.input(1)) != OnnxNode::elementOf(node.input(0)))
-    return node.error("its inputs 0 and 1 have different element types");
+    return differentElements(node, 0, 1);
   if (!isa<IntegerType>(OnnxNode::elementOf(node.input(2))))
-    return node.error("its input 2 must be of an integer type");
+    return wrongElement(node, 2, "must be of an integer type");
   if (failed(node.requireRank(2, 1, 1)))
     return failure();
   if (node.shape(1) != ArrayRef<int64_t>({node.shape(2)[0], 4}))
@@ -318,7 +319,7 @@ LogicalResult col2Im(OnnxNode &node) {
   if (failed(image) || failed(block) || failed(node.requireRank(0, 3, 3)))
     return failure();
   if (OnnxNode::elementOf(node.input(0)).isInteger(1))
-    return node.error("its input 0 must be of a type with sums");
+    return wrongElement(node, 0, "must be of a type with sums");
   size_t spatial = image->size();
   if (spatial < 1 || spatial > 8 || block->size() != spatial)
     return node.error("its image and block must have the same 1 to 8 "

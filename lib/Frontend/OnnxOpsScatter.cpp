@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ElementTypes.h"
 #include "ScatterUpdates.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -73,9 +74,9 @@ bool areCompared(Combination combination, Value data, int64_t updates) {
 
 LogicalResult requireUpdates(OnnxNode &node) {
   if (!isa<IntegerType>(OnnxNode::elementOf(node.input(1))))
-    return node.error("its input 1 must be of an integer type");
+    return wrongElement(node, 1, "must be of an integer type");
   if (OnnxNode::elementOf(node.input(2)) != OnnxNode::elementOf(node.input(0)))
-    return node.error("its inputs 0 and 2 have different element types");
+    return differentElements(node, 0, 2);
   return success();
 }
 

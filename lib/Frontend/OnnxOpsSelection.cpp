@@ -1,5 +1,6 @@
 //===- OnnxOpsSelection.cpp - ONNX operators that find elements -----------===//
 
+#include "ElementTypes.h"
 #include "OnnxNode.h"
 
 using namespace mlir;
@@ -31,7 +32,7 @@ LogicalResult topK(OnnxNode &node) {
     return node.error("it takes " + Twine(*count) + " of " +
                       Twine(node.shape(0)[*axis]) + " elements");
   if (OnnxNode::elementOf(x).isInteger(1))
-    return node.error("its input 0 must hold numbers");
+    return wrongElement(node, 0, "must hold numbers");
   Value where =
       topPositions(node, x, *axis, *count, !node.getInt("largest", 1));
   if (node.wantsOutput(0))

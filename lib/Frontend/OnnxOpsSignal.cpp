@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ElementTypes.h"
 #include "OnnxNode.h"
 #include "OnnxTensor.h"
 
@@ -266,7 +267,7 @@ LogicalResult stft(OnnxNode &node) {
     return node.error("its last dimension must hold one or two numbers");
   if (node.has(2) &&
       OnnxNode::elementOf(node.input(2)) != OnnxNode::elementOf(node.input(0)))
-    return node.error("its inputs 0 and 2 have different element types");
+    return differentElements(node, 0, 2);
   FailureOr<int64_t> step = node.scalarInt(1), length = frameLength(node);
   if (failed(step) || failed(length) || failed(checkLength(node, *length)))
     return failure();

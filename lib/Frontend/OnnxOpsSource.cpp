@@ -1,5 +1,6 @@
 //===- OnnxOpsSource.cpp - ONNX operators that make values of nothing -----===//
 
+#include "ElementTypes.h"
 #include "OnnxImporter.h"
 
 using namespace mlir;
@@ -104,7 +105,7 @@ LogicalResult range(OnnxNode &node) {
     numbers[i] = known->front();
     if (OnnxNode::elementOf(node.input(i)) !=
         OnnxNode::elementOf(node.input(0)))
-      return node.error("its inputs have different element types");
+      return differentElements(node, 0, i);
   }
   auto [start, limit, delta] = numbers;
   double count = std::ceil((limit - start) / delta);

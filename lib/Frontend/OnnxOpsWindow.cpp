@@ -1,5 +1,6 @@
 //===- OnnxOpsWindow.cpp - ONNX convolution -------------------------------===//
 
+#include "ElementTypes.h"
 #include "OnnxNode.h"
 #include "WindowAttributes.h"
 #include "llvm/Support/MathExtras.h"
@@ -153,7 +154,7 @@ LogicalResult checkConvolution(OnnxNode &node, int64_t groups) {
   for (unsigned i = 1; i < node.numInputs(); ++i)
     if (node.has(i) && OnnxNode::elementOf(node.input(i)) !=
                            OnnxNode::elementOf(node.input(0)))
-      return node.error("its inputs have different element types");
+      return differentElements(node, 0, i);
   if (failed(checkFilter(node, node.shape(0), node.shape(1), groups)))
     return failure();
   return checkBias(node, 2, node.shape(1)[0]);

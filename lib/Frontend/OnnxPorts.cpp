@@ -158,9 +158,18 @@ LogicalResult OnnxImporter::addInput(const onnx::ValueInfoProto &info) {
   Type element = info.type().has_tensor_type()
                      ? elementType(info.type().tensor_type().elem_type())
                      : Type();
+  if (!info.type().has_tensor_type())
+    return error(here, "input '" + info.name() +
+                           "' is no tensor (a sequence, a map, or optional); "
+                           "give its tensors inputs of their own");
+  int64_t type = info.type().tensor_type().elem_type();
   if (!element)
     return error(here, "input '" + info.name() +
-                           "' is not a tensor of a supported element type");
+                           "' is a tensor of element "
+                           "type " +
+                           onnxElementName(type) + " (" + Twine(type) +
+                           "), which is not supported; `autopar ops` lists "
+                           "those that are");
   FailureOr<SmallVector<int64_t>> shape = bindShape(info);
   if (failed(shape))
     return failure();

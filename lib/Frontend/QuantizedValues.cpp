@@ -1,6 +1,7 @@
 //===- QuantizedValues.cpp - Numbers as integers of few bits --------------===//
 
 #include "QuantizedValues.h"
+#include "ElementTypes.h"
 
 using namespace mlir;
 using llvm::Twine;
@@ -39,8 +40,7 @@ LogicalResult requireBytes(OnnxNode &node, ArrayRef<unsigned> inputs) {
       continue;
     Type element = OnnxNode::elementOf(node.input(i));
     if (!element.isSignlessInteger(8) && !element.isUnsignedInteger(8))
-      return node.error("its input " + Twine(i) +
-                        " must be of type INT8 or UINT8");
+      return wrongElement(node, i, "must be of type INT8 or UINT8");
   }
   return success();
 }

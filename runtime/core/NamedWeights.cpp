@@ -90,6 +90,14 @@ Status NamedWeights::place(Source &source, const std::string &name,
   return Status::success();
 }
 
+/// `f16[3,2]`; other types as their file calls them.
+static std::string foundText(const NamedTensor &tensor) {
+  aprt_dtype dtype = APRT_F32;
+  bool isKnown = parseDtype(tensor.dtype, dtype);
+  std::string text = describeTensor(dtype, tensor.shape);
+  return isKnown ? text : tensor.dtype + text.substr(text.find('['));
+}
+
 Status NamedWeights::find(const std::string &name, aprt_dtype dtype,
                           const std::vector<int64_t> &shape,
                           WeightBytes &where) {
@@ -98,7 +106,9 @@ Status NamedWeights::find(const std::string &name, aprt_dtype dtype,
   const NamedTensor &tensor = source->tensors.at(name);
   if (tensor.dtype != dtypeName(dtype) || tensor.shape != shape)
     return Status::error("'" + source->file.path() + "': tensor '" + name +
-                         "' is not " + describeTensor(dtype, shape));
+                         "' is " + foundText(tensor) +
+                         ", but the program expects " +
+                         describeTensor(dtype, shape));
   return place(*source, name, where);
 }
 

@@ -125,7 +125,8 @@ TEST(Parameters, SafetensorsByName) {
   EXPECT_NE(f.message.find("no tensor 'missing'"), std::string::npos);
   f.entry.name = "pad";
   f.read(files, 0);
-  EXPECT_NE(f.message.find("is not f32[7,10]"), std::string::npos);
+  EXPECT_NE(f.message.find("but the program expects f32[7,10]"),
+            std::string::npos);
 }
 
 /// Seconds of this thread to read the header of so many tensors.

@@ -126,7 +126,8 @@ TEST_F(Weights, OfOnnxAreFoundByName) {
   read<float>("absent", APRT_F32, path);
   EXPECT_TRUE(says("other.onnx' has no tensor 'absent'")) << message;
   read<float>("longs", APRT_F32, path);
-  EXPECT_TRUE(says("tensor 'longs' is not f32[2]")) << message;
+  EXPECT_TRUE(says("tensor 'longs' is i64[2], but the program expects f32[2]"))
+      << message;
 }
 
 TEST_F(Weights, OutsideTheFolderAreRefused) {
