@@ -1,7 +1,9 @@
 //===- OnnxOps.cpp - The table of ONNX operators --------------------------===//
 
 #include "OnnxOps.h"
+#include "OpLimits.h"
 #include "autopar/Frontend/OnnxImporter.h"
+#include "autopar/Frontend/OnnxSupport.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -56,6 +58,27 @@ const OnnxOp *findOnnxOp(StringRef name, int64_t opset, int64_t &version) {
   if (!found)
     version = versions(*rows->second.front()).front();
   return found;
+}
+
+std::vector<OnnxOpSupport> onnxOpSupport() {
+  std::vector<OnnxOpSupport> support;
+  for (const auto &entry : index()) {
+    OnnxOpSupport &op = support.emplace_back();
+    op.name = entry.first();
+    op.leftOut = leftOutOf(op.name);
+    for (const OnnxOp *row : entry.second)
+      append_range(op.versions, versions(*row));
+  }
+  llvm::sort(support, [](const OnnxOpSupport &a, const OnnxOpSupport &b) {
+    return a.name < b.name;
+  });
+  for (const OpAndReason &row : unsupportedOps())
+    support.push_back({row.name, {}, row.reason});
+  return support;
+}
+
+std::pair<int64_t, int64_t> onnxOpsets() {
+  return {kOldestOpset, kNewestOpset};
 }
 
 void printOnnxOps(raw_ostream &os) {

@@ -15,6 +15,7 @@ int compileCommand(llvm::ArrayRef<const char *> arguments);
 int planCommand(llvm::ArrayRef<const char *> arguments);
 int explainCommand(llvm::ArrayRef<const char *> arguments);
 int calibrateCommand(llvm::ArrayRef<const char *> arguments);
+int opsCommand(llvm::ArrayRef<const char *> arguments);
 int predictCommand(llvm::ArrayRef<const char *> arguments);
 int simulateCommand(llvm::ArrayRef<const char *> arguments);
 

@@ -25,6 +25,8 @@ constexpr Command commands[] = {
      explainCommand},
     {"simulate", "replay a plan's step on its cluster, without devices",
      simulateCommand},
+    {"ops", "list the ONNX operators that can be compiled, and what is not",
+     opsCommand},
     {"predict", "say what measured collectives should have taken",
      predictCommand},
     {"calibrate", "measure this host into a file that --cluster takes",
