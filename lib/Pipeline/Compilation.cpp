@@ -5,6 +5,7 @@
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Lowering/Attributes.h"
+#include "autopar/Lowering/CpuFeatures.h"
 #include "autopar/Planning/RemarkOnPlan.h"
 #include "autopar/Planning/RequestAttribute.h"
 #include "autopar/Support/Json.h"
@@ -255,6 +256,8 @@ void Compilation::describeRequest() {
     set(kPrecision, request.precision);
   if (!request.target.empty())
     set(kTarget, request.target);
+  if (!request.cpu.empty())
+    set(kCpu, request.cpu);
   if (!request.entry.empty())
     set(kEntry, request.entry);
   PlanRequest asked = request.plan;

@@ -170,7 +170,8 @@ static Status checkCpu(const std::vector<std::string> &needed) {
     return Status::success();
   return Status::error("this host's CPU lacks " + missing +
                        ", for which the program was compiled; compile it again "
-                       "for this host");
+                       "for this host: on it, or with --cpu NAME of a CPU "
+                       "that is no newer (x86-64-v3, x86-64)");
 }
 
 static std::string ownFolder() {

@@ -1,6 +1,7 @@
 //===- CompileCommand.cpp - autopar compile -------------------------------===//
 
 #include "Commands.h"
+#include "autopar/Lowering/CpuFeatures.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -11,7 +12,8 @@ namespace autopar::driver {
 namespace {
 
 struct CompileOptions {
-  std::string model, output, stopAfter, weights, json, cudaSource, dumpPhases;
+  std::string model, output, stopAfter, weights, json, cudaSource, dumpPhases,
+      cpu;
   bool embedWeights = false;
   PlanOptions plan;
 };
@@ -44,6 +46,12 @@ CommandLine commandLine(CompileOptions &options) {
                               "the weights' bytes inside the executable: one "
                               "file, and no other is read",
                               options.embedWeights));
+  line.options.push_back(
+      text("cpu", "NAME",
+           "make code for this CPU, as LLVM names them: x86-64-v3 for hosts "
+           "older than\n                             this one (default: this "
+           "host's)",
+           options.cpu));
   line.options.push_back(text("stop-after", "PHASE",
                               join(ArrayRef(kPhasesOfIR), ", ") +
                                   ": print\n "
@@ -149,6 +157,8 @@ int compile(const CompileOptions &options) {
     return complain("--embed-weights and --" +
                     Twine(stop ? "stop-after" : "weights") +
                     " exclude each other");
+  if (auto features = cpuFeatures(options.cpu); !features)
+    return complain("--cpu: " + toString(features.takeError()));
   auto requests = options.plan.requests(options.model);
   if (!requests)
     return complain(toString(requests.takeError()));
@@ -160,6 +170,7 @@ int compile(const CompileOptions &options) {
       request.cudaSource = options.cudaSource +
                            (request.entry.empty() ? "" : "/" + request.entry);
     request.embedWeights = options.embedWeights;
+    request.cpu = options.cpu;
     request.dumpPhases = options.dumpPhases;
   }
   return compileEntries(options, *requests, stop.value_or(Phase::Executable));

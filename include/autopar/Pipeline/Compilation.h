@@ -26,6 +26,7 @@ struct CompileRequest {
   std::string weights;          // where the executable finds the weights
   bool embedWeights = false;    // all of them in the executable
   std::string target;    // "cpu", "cuda", "emulated"; empty: the cluster's
+  std::string cpu;       // that code is for; empty: this host's
   std::string precision; // "fp32", "tf32", "bf16", "fp16"; empty: the recipe's,
                          // the plan file's, the old plan's, or else fp32
   std::string recipe;    // file: how to train; empty: inference

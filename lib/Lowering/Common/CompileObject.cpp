@@ -2,6 +2,7 @@
 
 #include "HostCode.h"
 #include "ProgramParts.h"
+#include "autopar/Lowering/Attributes.h"
 #include "autopar/Lowering/Executable.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -10,55 +11,12 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/TargetParser/Host.h"
 
 using namespace llvm;
 
 namespace autopar {
-
-/// Features that the vectorizer uses, by the kernel's names and by LLVM's.
-static const std::pair<const char *, const char *> usedFeatures[] = {
-    {"avx", "avx"},           {"avx2", "avx2"},
-    {"fma", "fma"},           {"f16c", "f16c"},
-    {"bmi1", "bmi"},          {"bmi2", "bmi2"},
-    {"avx512f", "avx512f"},   {"avx512bw", "avx512bw"},
-    {"avx512cd", "avx512cd"}, {"avx512dq", "avx512dq"},
-    {"avx512vl", "avx512vl"}};
-
-std::vector<std::string> hostCpuFeatures() {
-  StringMap<bool> host = sys::getHostCPUFeatures();
-  std::vector<std::string> result;
-  for (auto [name, llvmName] : usedFeatures)
-    if (host.lookup(llvmName))
-      result.push_back(name);
-  return result;
-}
-
-Expected<std::unique_ptr<TargetMachine>> createHostMachine() {
-  [[maybe_unused]] static const bool isInitialized =
-      !InitializeNativeTarget() && !InitializeNativeTargetAsmPrinter();
-  Triple triple(sys::getDefaultTargetTriple());
-  std::string error;
-  const Target *target = TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return createStringError("no code generator for this host: " + error);
-  StringMap<bool> host = sys::getHostCPUFeatures();
-  // Strided loads one by one beat gathers on most hosts.
-  std::string features = "+prefer-no-gather,+prefer-no-scatter";
-  for (auto [name, llvmName] : usedFeatures)
-    if (host.lookup(llvmName))
-      features += std::string(",+") + llvmName;
-  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
-      triple, "x86-64", features, TargetOptions(), Reloc::PIC_, std::nullopt,
-      CodeGenOptLevel::Aggressive));
-  if (!machine)
-    return createStringError("cannot make a code generator for this host");
-  return machine;
-}
 
 /// The function that x86 code calls to round f32 to bf16: the upper half of the
 /// bits after adding just less than half of the last place, or half if that
@@ -133,8 +91,9 @@ Expected<SmallVector<char, 0>> emitObject(Module &module,
 
 /// In a context of its own.
 static Expected<ProgramBytes> compilePart(const ProgramPart &part,
-                                          const mlir::SymbolTable &program) {
-  auto machine = createHostMachine();
+                                          const mlir::SymbolTable &program,
+                                          ArrayRef<std::string> features) {
+  auto machine = createMachine(features);
   if (!machine)
     return machine.takeError();
   LLVMContext context;
@@ -150,6 +109,14 @@ static Expected<ProgramBytes> compilePart(const ProgramPart &part,
   return emitObject(*module, **machine);
 }
 
+std::vector<std::string> cpuFeaturesOf(mlir::ModuleOp module) {
+  std::vector<std::string> features;
+  if (auto list = module->getAttrOfType<mlir::ArrayAttr>(kCpuFeatures))
+    for (auto feature : list.getAsRange<mlir::StringAttr>())
+      features.push_back(feature.str());
+  return features;
+}
+
 Expected<std::vector<ProgramBytes>> compileToObjects(mlir::ModuleOp op) {
   mlir::registerBuiltinDialectTranslation(*op.getContext());
   mlir::registerLLVMDialectTranslation(*op.getContext());
@@ -157,8 +124,9 @@ Expected<std::vector<ProgramBytes>> compileToObjects(mlir::ModuleOp op) {
   std::vector<ProgramPart> parts = findParts(op);
   std::vector<ProgramBytes> objects(parts.size());
   std::vector<std::string> errors(parts.size());
+  std::vector<std::string> features = cpuFeaturesOf(op);
   mlir::parallelFor(op.getContext(), 0, parts.size(), [&](size_t i) {
-    if (auto object = compilePart(parts[i], symbols))
+    if (auto object = compilePart(parts[i], symbols, features))
       objects[i] = std::move(*object);
     else
       errors[i] = toString(object.takeError());

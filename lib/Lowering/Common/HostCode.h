@@ -1,20 +1,27 @@
-//===- HostCode.h - LLVM IR to code for this host ---------------*- C++ -*-===//
+//===- HostCode.h - LLVM IR to code for a CPU -------------------*- C++ -*-===//
 
 #ifndef AUTOPAR_LIB_LOWERING_COMMON_HOSTCODE_H
 #define AUTOPAR_LIB_LOWERING_COMMON_HOSTCODE_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/OptimizationLevel.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Target/TargetMachine.h"
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace autopar {
 
-/// A machine with the features of hostCpuFeatures() and no others, so that the
+/// A machine with these features of cpuFeatures() and no others, so that the
 /// same list makes the same code on every host.
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createHostMachine();
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+createMachine(llvm::ArrayRef<std::string> cpuFeatures);
+
+/// What Lower decided of a module's CPU.
+std::vector<std::string> cpuFeaturesOf(mlir::ModuleOp module);
 
 /// Gives `module` the machine's triple and layout, its functions the machine's
 /// features, and it what the machine rounds to bf16 with.

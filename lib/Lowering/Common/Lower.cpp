@@ -2,6 +2,7 @@
 
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Lowering/Attributes.h"
+#include "autopar/Lowering/CpuFeatures.h"
 #include "autopar/Lowering/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -31,12 +32,21 @@ struct Lower : impl::LowerBase<Lower> {
       buildLowerToCpuPipeline(pipeline);
     else
       buildLowerToGpuPipeline(pipeline, sourceFolder);
+    if (failed(describeCpu(module)) || failed(runPipeline(pipeline, module)))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult describeCpu(ModuleOp module) {
+    auto cpu = module->getAttrOfType<StringAttr>(kCpu);
+    auto known = cpuFeatures(cpu ? cpu.getValue() : "");
+    if (!known)
+      return module.emitError(llvm::toString(known.takeError()));
     SmallVector<Attribute> features;
-    for (const std::string &feature : hostCpuFeatures())
+    for (const std::string &feature : *known)
       features.push_back(StringAttr::get(&getContext(), feature));
     module->setAttr(kCpuFeatures, ArrayAttr::get(&getContext(), features));
-    if (failed(runPipeline(pipeline, module)))
-      signalPassFailure();
+    return success();
   }
 };
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "HostCode.h"
 #include "HostProgram.h"
 #include "ManifestTables.h"
 #include "autopar/Dialect/Bytes.h"
@@ -359,20 +360,17 @@ FailureOr<std::string> ManifestWriter::write() {
     collectPorts(kResults, "output", stage);
   }
   json::Array persistentTensors = persistent();
-  json::Array features;
-  if (auto list = program.module->getAttrOfType<ArrayAttr>(kCpuFeatures))
-    for (auto feature : list.getAsRange<StringAttr>())
-      features.push_back(feature.getValue());
-  json::Object root{{"abi", APRT_ABI_VERSION},
-                    {"compiler", "autopar " AUTOPAR_VERSION},
-                    {"target", targetName(program.module)},
-                    {"tf32", allowsTf32(program.module)},
-                    {"cpu_features", std::move(features)},
-                    {"weights", weights()},
-                    {"persistent", std::move(persistentTensors)},
-                    {"arena_bytes", std::move(arenaBytes)},
-                    {"setup_arena_bytes", std::move(setupArenaBytes)},
-                    {"packed_slots", std::move(packedSlots)}};
+  json::Object root{
+      {"abi", APRT_ABI_VERSION},
+      {"compiler", "autopar " AUTOPAR_VERSION},
+      {"target", targetName(program.module)},
+      {"tf32", allowsTf32(program.module)},
+      {"cpu_features", json::Array(cpuFeaturesOf(program.module))},
+      {"weights", weights()},
+      {"persistent", std::move(persistentTensors)},
+      {"arena_bytes", std::move(arenaBytes)},
+      {"setup_arena_bytes", std::move(setupArenaBytes)},
+      {"packed_slots", std::move(packedSlots)}};
   auto model =
       program.module->getAttrOfType<StringAttr>(AutoparDialect::kModel);
   root["model"] = model ? model.getValue() : "model";

@@ -51,7 +51,7 @@ Expected<std::unique_ptr<Module>> makeModule(mlir::gpu::GPUModuleOp kernels,
 
 Expected<ProgramBytes> compileDeviceCode(mlir::ModuleOp module,
                                          StringRef target) {
-  auto machine = createHostMachine();
+  auto machine = createMachine(cpuFeaturesOf(module));
   if (!machine)
     return machine.takeError();
   // The host's work in kernels is checks, not arithmetic.
