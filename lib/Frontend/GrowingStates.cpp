@@ -3,6 +3,7 @@
 #include "FollowExtent.h"
 #include "OnnxContents.h"
 #include "OnnxImporter.h"
+#include "autopar/Frontend/StateOutputs.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
@@ -185,7 +186,15 @@ OwningOpRef<ModuleOp> GrowingStates::import() {
 OwningOpRef<ModuleOp> importOnnx(const OnnxModel &model,
                                  const ImportOptions &options,
                                  MLIRContext *context) {
-  return GrowingStates(model, options, context).import();
+  OwningOpRef<ModuleOp> module =
+      GrowingStates(model, options, context).import();
+  SmallVector<NamedAttribute> outputs;
+  for (const auto &[in, out] : options.states)
+    outputs.emplace_back(StringAttr::get(context, in),
+                         StringAttr::get(context, out));
+  if (module && !outputs.empty())
+    (*module)->setAttr(kStateOutputs, DictionaryAttr::get(context, outputs));
+  return module;
 }
 
 } // namespace autopar

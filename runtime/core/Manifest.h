@@ -161,6 +161,8 @@ struct Manifest {
   std::vector<Port> outputs;
   std::vector<Port> gradients; // of a training step, by parameters' names
   std::vector<Port> trained;   // the states that begin as parameters
+  /// States after a step, by the names that the model's outputs had.
+  std::vector<Port> stateOutputs;
   std::vector<std::vector<PersistentEntry>> persistent; // by stage
   std::vector<int64_t> arenaBytes;                      // by stage
   std::vector<int64_t> setupArenaBytes;                 // by stage

@@ -225,18 +225,31 @@ static void checkHeldInputs(const JsonReader &root, const Manifest &manifest) {
     root.member("persistent").fail("has an input that is none");
 }
 
-/// The states that begin as parameters, as ports.
-static void findTrained(Manifest &manifest) {
+/// A state as a port that is called `name`.
+static Port portOfState(const PersistentEntry &entry, const std::string &name,
+                        size_t stage, size_t index) {
+  Port port{name, entry.dtype, entry.globalShape, entry.dims, {}};
+  port.stages.push_back({int(stage), 0, int64_t(index)});
+  port.globalBytes = entry.globalBytes;
+  port.localBytes = entry.bytes;
+  return port;
+}
+
+/// The states that begin as parameters, and those that were outputs of the
+/// model, as ports.
+static void findStates(const JsonReader &root, Manifest &manifest) {
+  JsonReader outputs = root.member("state_outputs", /*optional=*/true);
   for (size_t stage = 0; stage < manifest.persistent.size(); ++stage)
     for (size_t i = 0; i < manifest.persistent[stage].size(); ++i) {
       const PersistentEntry &entry = manifest.persistent[stage][i];
-      if (!entry.isState || !entry.isParameter)
+      if (!entry.isState)
         continue;
-      Port port{entry.name, entry.dtype, entry.globalShape, entry.dims, {}};
-      port.stages.push_back({int(stage), 0, int64_t(i)});
-      port.globalBytes = entry.globalBytes;
-      port.localBytes = entry.bytes;
-      manifest.trained.push_back(std::move(port));
+      if (entry.isParameter)
+        manifest.trained.push_back(portOfState(entry, entry.name, stage, i));
+      JsonReader output = outputs.member(entry.name.c_str(), true);
+      if (!output.isNull())
+        manifest.stateOutputs.push_back(
+            portOfState(entry, output.string(), stage, i));
     }
 }
 
@@ -262,7 +275,7 @@ void parseTensors(const JsonReader &root, Manifest &manifest) {
   }
   manifest.persistent.resize(size_t(manifest.stages)); // where it is damaged
   checkHeldInputs(root, manifest);
-  findTrained(manifest);
+  findStates(root, manifest);
 }
 
 } // namespace autopar::runtime

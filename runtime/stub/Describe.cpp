@@ -135,6 +135,7 @@ static Json entryJson(const Program &program) {
   entry["fixed_inputs"] = fixedInputsJson(manifest);
   entry["states"] = portsJson(statesOf(manifest));
   entry["outputs"] = portsJson(manifest.outputs);
+  entry["state_outputs"] = portsJson(manifest.stateOutputs);
   entry["checks"] = checksJson(manifest);
   entry["ranks"] = manifest.worldSize();
   entry["mesh"] = meshJson(manifest);
@@ -266,8 +267,10 @@ static std::string entryText(const Program &program) {
          line("program", formatHash(program.checksum)) +
          portsText("inputs", manifest.inputs) + fixedInputsText(manifest) +
          portsText("states", statesOf(manifest)) +
-         portsText("outputs", manifest.outputs) + checksText(manifest) +
-         line("ranks", meshText(manifest)) + line("plan", planText(program)) +
+         portsText("outputs", manifest.outputs) +
+         portsText("next states", manifest.stateOutputs) +
+         checksText(manifest) + line("ranks", meshText(manifest)) +
+         line("plan", planText(program)) +
          line("predicted", predictedText(manifest)) +
          line("libraries", joined(manifest.libraries)) + weightsText(program);
 }

@@ -40,7 +40,9 @@ const OptionRow optionTable[] = {
        return Status::success();
      }},
     {"--outputs", "FILE",
-     "where the results go: a .npz file, or NAME=FILE.npy (repeatable)",
+     "where the results go: a .npz file, or NAME=FILE.npy (repeatable);\n"
+     "                     an output that is a state in the next step only as "
+     "NAME=FILE.npy",
      [](Options &o, const std::string &v) {
        o.outputs.push_back(v);
        return Status::success();

@@ -34,8 +34,9 @@ Status loadInputs(const std::vector<Program> &programs, const Options &options,
                   size_t &chosen, std::vector<Array> &arrays,
                   NamedArrays &states);
 
-/// Which of the manifest's outputs, gradients and trained parameters are asked
-/// for.
+/// Which of the manifest's outputs, gradients, trained parameters and state
+/// outputs are asked for. A state's output only by its name: there may be as
+/// much of it in each step as a decoder's cache holds.
 std::vector<bool> wantedResults(const Manifest &manifest,
                                 const Options &options);
 

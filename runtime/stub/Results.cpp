@@ -37,10 +37,13 @@ Status checkResults(const Manifest &manifest, const Options &options) {
   for (const std::string &argument : options.outputs) {
     ArrayFile file;
     APRT_TRY(parseArrayFile(argument, file));
-    if (!file.name.empty() && !findPort(manifest.outputs, file.name))
+    std::vector<Port> known = manifest.outputs;
+    known.insert(known.end(), manifest.stateOutputs.begin(),
+                 manifest.stateOutputs.end());
+    if (!file.name.empty() && !findPort(known, file.name))
       return Status::error("the model has no output '" + file.name +
-                           "'; its outputs: " + listPorts(manifest.outputs) +
-                           meantPort(manifest.outputs, file.name));
+                           "'; its outputs: " + listPorts(known) +
+                           meantPort(known, file.name));
   }
   for (const auto &[name, path] : {std::pair("--log", &options.log),
                                    {"--final", &options.final},
@@ -57,18 +60,25 @@ Status checkResults(const Manifest &manifest, const Options &options) {
   return Status::success();
 }
 
-/// What does not parse has been refused before.
+/// Whether --outputs asks for it by its name, or without `byName` with all
+/// others; what does not parse has been refused before.
+static bool isAskedFor(const Port &port, const Options &options, bool byName) {
+  bool asked = false;
+  for (const std::string &argument : options.outputs) {
+    ArrayFile file;
+    bool known = parseArrayFile(argument, file).ok();
+    asked |=
+        known && ((file.name.empty() && !byName) || file.name == port.name);
+  }
+  return asked;
+}
+
 static bool isOutputWanted(const Port &port, const Manifest &manifest,
                            const Options &options) {
   bool tells = !options.log.empty() || showsProgress(manifest, options);
   bool wanted = manifest.trains() &&
                 ((tells && isLogged(port.name)) || isOfScale(port.name));
-  for (const std::string &argument : options.outputs) {
-    ArrayFile file;
-    bool known = parseArrayFile(argument, file).ok();
-    wanted |= known && (file.name.empty() || file.name == port.name);
-  }
-  return wanted;
+  return wanted || isAskedFor(port, options, /*byName=*/false);
 }
 
 std::vector<bool> wantedResults(const Manifest &manifest,
@@ -80,6 +90,8 @@ std::vector<bool> wantedResults(const Manifest &manifest,
                 !options.gradients.empty());
   wanted.resize(wanted.size() + manifest.trained.size(),
                 !options.final.empty());
+  for (const Port &port : manifest.stateOutputs)
+    wanted.push_back(isAskedFor(port, options, /*byName=*/true));
   return wanted;
 }
 
@@ -96,6 +108,16 @@ static std::vector<ArrayView> viewsOf(const Run &run, RunResult::When when) {
   return views;
 }
 
+/// The outputs that are no states in the next step.
+static std::vector<ArrayView> withoutStates(const Manifest &manifest,
+                                            std::vector<ArrayView> views) {
+  auto isState = [&](const ArrayView &view) {
+    return findPort(manifest.stateOutputs, view.name) != nullptr;
+  };
+  views.erase(std::remove_if(views.begin(), views.end(), isState), views.end());
+  return views;
+}
+
 Status writeResults(const Run &run) {
   const Options &options = run.options;
   std::vector<ArrayView> outputs = viewsOf(run, RunResult::EveryStep);
@@ -103,7 +125,8 @@ Status writeResults(const Run &run) {
     ArrayFile file;
     APRT_TRY(parseArrayFile(argument, file));
     if (file.name.empty()) {
-      APRT_TRY(writeNpz(file.path, outputs));
+      APRT_TRY(
+          writeNpz(file.path, withoutStates(run.program.manifest, outputs)));
       continue;
     }
     for (const ArrayView &view : outputs)

@@ -58,7 +58,8 @@ Status Run::prepare() {
   for (const auto &[ports, when] :
        {std::pair(&program.manifest.outputs, RunResult::EveryStep),
         {&program.manifest.gradients, RunResult::FirstStep},
-        {&program.manifest.trained, RunResult::AtEnd}})
+        {&program.manifest.trained, RunResult::AtEnd},
+        {&program.manifest.stateOutputs, RunResult::EveryStep}})
     for (const Port &port : *ports) {
       results.emplace_back();
       results.back().port = &port;

@@ -103,17 +103,27 @@ def held(first, options):
 
 
 def expected(folder, data, states, first, shapes, steps):
-    """Outputs that are no states, step by step."""
+    """Outputs that are no states, and those that are, step by step."""
     values = {name: first.get(name, np.zeros(shape, dtype)) for name, (shape, dtype) in shapes.items() if name in states}
     session = onnxruntime.InferenceSession(os.path.join(folder, "model.onnx"), providers=["CPUExecutionProvider"])
-    names, outputs = [output.name for output in session.get_outputs()], {}
+    names, outputs, nexts = [output.name for output in session.get_outputs()], {}, {}
     for step in range(steps):
         got = dict(zip(names, session.run(None, {**{name: array[step % len(array)] for name, array in data.items()}, **values})))
         for name, array in got.items():
-            if name not in states.values():
-                outputs.setdefault(name, []).append(array)
+            (nexts if name in states.values() else outputs).setdefault(name, []).append(array)
         values = {name: got[output] for name, output in states.items()}
-    return {name: np.stack(arrays) for name, arrays in outputs.items()}
+    return {name: np.stack(arrays) for name, arrays in outputs.items()}, nexts
+
+
+def state_difference(folder, nexts):
+    """What differs of the states after each step, or None; a cache is given in the size of its buffer, zero where it is not in use."""
+    for name, arrays in nexts.items():
+        got = np.load(os.path.join(folder, name + ".npy"))
+        for step, array in enumerate(arrays):
+            want = np.pad(array, [(0, whole - part) for whole, part in zip(got.shape[1:], array.shape)])
+            if got.shape[1:] != want.shape or not np.allclose(got[step], want, rtol=2e-4, atol=2e-5):
+                return f"{name} differs after step {step}"
+    return None
 
 
 def attempt(tool, folder, name, options, steps):
@@ -129,16 +139,17 @@ def attempt(tool, folder, name, options, steps):
             random.standard_normal([min(steps, 13), *shape]).astype(dtype) for key, (shape, dtype) in shapes.items() if key not in states}
     np.savez(os.path.join(folder, "inputs.npz"), **data, **held(first, options))
     demands = [word for state, output in states.items() for word in ("--state", f"{state}={output}")]
-    if error := compile_and_run(tool, folder, *options.split(), *demands, run=["--steps", str(steps)]):
+    asked = [word for output in states.values() for word in ("--outputs", f"{output}={os.path.join(folder, output)}.npy")]
+    if error := compile_and_run(tool, folder, *options.split(), *demands, run=["--steps", str(steps), *asked]):
         return error
-    want = expected(folder, data, states, first, shapes, steps)
+    want, nexts = expected(folder, data, states, first, shapes, steps)
     with np.load(os.path.join(folder, "out.npz")) as got:
         if sorted(got.files) != sorted(want):
             return f"the outputs are {sorted(got.files)}, not {sorted(want)}"
         for key, array in want.items():
             if got[key].shape != array.shape or not np.allclose(got[key], array, rtol=2e-4, atol=2e-5):
                 return f"{key} differs by {np.abs(got[key] - array).max() if got[key].shape == array.shape else got[key].shape}"
-    return None
+    return state_difference(folder, nexts)
 
 
 def main():

@@ -12,6 +12,7 @@
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Frontend/OnnxImporter.h"
+#include "autopar/Frontend/StateOutputs.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/runtime.h"
 #include "autopar/version.h"
@@ -376,6 +377,8 @@ FailureOr<std::string> ManifestWriter::write() {
   root["model"] = model ? model.getValue() : "model";
   if (auto entry = program.module->getAttrOfType<StringAttr>(kEntry))
     root["entry"] = entry.getValue();
+  if (Attribute outputs = program.module->getAttr(kStateOutputs))
+    root["state_outputs"] = toJSON(outputs);
   if (json::Array fixed = fixedInputs(); !fixed.empty())
     root["fixed_inputs"] = std::move(fixed);
   addTables(program, root);
