@@ -6,8 +6,8 @@
 #include "autopar/Cost/WorkOfFunction.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/LibraryCall.h"
-#include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
+#include "autopar/Schedule/ReportName.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -15,13 +15,6 @@ using namespace mlir;
 namespace autopar {
 #define GEN_PASS_DEF_FORMKERNELS
 #include "autopar/Schedule/Passes.h.inc"
-
-/// What reports call `op`: its ONNX node, or the op's own name.
-static StringAttr reportName(Operation *op) {
-  StringRef node = nodeName(op->getLoc());
-  return StringAttr::get(op->getContext(),
-                         node.empty() ? op->getName().stripDialect() : node);
-}
 
 /// Results that share memory with an argument or another result are copied.
 static void copyResults(func::FuncOp func) {
@@ -65,7 +58,8 @@ static ArrayAttr outputNames(OpBuilder &builder, const KernelGroup &group) {
 
 static void setFacts(OpBuilder &builder, KernelOp kernel,
                      const KernelGroup &group) {
-  kernel->setAttr(schedule::kOp, reportName(group.root));
+  kernel->setAttr(schedule::kOp,
+                  builder.getStringAttr(schedule::reportName(group.root)));
   if (ArrayAttr names = outputNames(builder, group))
     kernel->setAttr(AutoparDialect::kNames, names);
   if (group.rowRank >= 0)
@@ -142,7 +136,8 @@ static LogicalResult formKernels(func::FuncOp func) {
       continue;
     Operation *copy = builder.clone(*step.op, values);
     if (loopRoleOf(step.op) != LoopRole::View && !isa<KernelOp>(step.op))
-      copy->setAttr(schedule::kOp, reportName(step.op));
+      copy->setAttr(schedule::kOp,
+                    builder.getStringAttr(schedule::reportName(step.op)));
   }
   for (OpOperand &operand : last->getOpOperands())
     operand.set(values.lookupOrDefault(operand.get()));

@@ -8,7 +8,7 @@
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Planning/WritePlan.h"
-#include "autopar/Schedule/Names.h"
+#include "autopar/Schedule/ReportName.h"
 #include "autopar/shared_memory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -205,8 +205,9 @@ LogicalResult StageReader::readOp(Operation &op, StageProgram &stage) {
   if (isa<BufferOp, func::ReturnOp>(op))
     return success();
   Activity activity;
-  if (auto name = op.getAttrOfType<StringAttr>(schedule::kOp))
-    activity.name = name.str();
+  auto name = op.getAttrOfType<StringAttr>(schedule::kOp);
+  activity.name =
+      name && !name.empty() ? name.str() : schedule::reportName(&op).str();
   if (auto stream = op.getAttrOfType<IntegerAttr>(schedule::kStream))
     activity.stream = stream.getInt();
   if (auto kernel = dyn_cast<KernelOp>(op)) {

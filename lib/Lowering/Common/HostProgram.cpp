@@ -2,8 +2,8 @@
 
 #include "HostProgram.h"
 #include "autopar/Dialect/Bytes.h"
-#include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/PersistentBuffers.h"
+#include "autopar/Schedule/ReportName.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -36,7 +36,7 @@ StringRef dtypeName(Type element) { return abi::dtypeName(dtypeOf(element)); }
 
 ProgramOp describeOp(Operation *op, StringRef kind) {
   ProgramOp row;
-  row.name = nodeName(op->getLoc()).str();
+  row.name = schedule::reportName(op).str();
   row.kind = kind.str();
   for (Value operand : op->getOperands())
     row.bytes += bytesOf(operand.getType());

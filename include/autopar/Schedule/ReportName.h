@@ -1,0 +1,23 @@
+//===- ReportName.h - What reports call scheduled work ----------*- C++ -*-===//
+
+#ifndef AUTOPAR_SCHEDULE_REPORTNAME_H
+#define AUTOPAR_SCHEDULE_REPORTNAME_H
+
+#include "autopar/Dialect/Dialect.h"
+#include "autopar/Schedule/Names.h"
+
+namespace autopar::schedule {
+
+/// What reports call `op`, never nothing: its ONNX node, or what Schedule calls
+/// it, or the op's own name.
+inline llvm::StringRef reportName(mlir::Operation *op) {
+  llvm::StringRef node = nodeName(op->getLoc());
+  if (!node.empty())
+    return node;
+  auto name = op->getAttrOfType<mlir::StringAttr>(kOp);
+  return name && !name.empty() ? name.getValue() : op->getName().stripDialect();
+}
+
+} // namespace autopar::schedule
+
+#endif // AUTOPAR_SCHEDULE_REPORTNAME_H
