@@ -3,6 +3,8 @@
 #include "PageFacts.h"
 #include "autopar/Cost/CommunicationModel.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -23,6 +25,23 @@ static json::Array nodesToJSON(const Cluster &cluster) {
                                   {"type", readable(group.type.name)},
                                   {"memory_bytes", group.type.memoryBytes}});
   return groups;
+}
+
+/// Per stage the types of its devices, and the bytes that each may hold; 0: no
+/// limit is known.
+static json::Array stagesToJSON(const Plan &plan) {
+  int64_t devices = plan.mesh.deviceCount(), asked = plan.askedMemoryLimit();
+  json::Array stages;
+  for (int64_t stage = 0; stage < plan.stages; ++stage) {
+    Cluster part = plan.cluster.part(stage * devices, devices);
+    SetVector<StringRef> types;
+    for (const NodeGroup &group : part.nodes)
+      types.insert(group.type.name);
+    stages.push_back(json::Object{
+        {"type", readable(join(types, ", "))},
+        {"memory_limit_bytes", asked ? asked : part.memoryBytes()}});
+  }
+  return stages;
 }
 
 /// With the devices that device 0 talks to, and the most nodes that a
@@ -71,6 +90,7 @@ json::Object devicesToJSON(const PlanFacts &facts, const PlanReport &report) {
                      {"seconds", item.seconds},
                      {"same_node", shareNodes(plan, item.from, item.to)}});
   return json::Object{{"nodes", nodesToJSON(plan.cluster)},
+                      {"stages", stagesToJSON(plan)},
                       {"devices_per_stage", plan.mesh.deviceCount()},
                       {"device_groups", !plan.cluster.deviceGroups.empty()},
                       {"node_groups", !plan.cluster.nodeGroups.empty()},

@@ -40,6 +40,11 @@ def check_entry(facts):
         assert all(0 <= number < len(texts) for number in [op["kind"], op["strategy"], *op["outcomes"]])
     assert abs(facts["changed_clusters"][0]["step_seconds"] / plan["predicted_step_seconds"] - 1) < 1e-6
     assert all(changed["step_seconds"] <= facts["changed_clusters"][0]["step_seconds"] for changed in facts["changed_clusters"])
+    stages = facts["devices"]["stages"]
+    assert len(stages) == plan["stages"] and min(stage["memory_limit_bytes"] for stage in stages) == facts["memory_limit_bytes"]
+    assert all(bytes <= stage["memory_limit_bytes"] for stage, bytes in zip(stages, plan["predicted_stage_memory_bytes"]) if stage["memory_limit_bytes"])
+    if len({stage["type"] for stage in stages}) > 1:
+        print("on", ", ".join(f"{stage['type']} of {stage['memory_limit_bytes']} bytes" for stage in stages))
     assert len(facts["held_tensors"]) == plan["stages"] and all(facts["held_tensors"])
     for stage in facts["timeline"]:
         for rows in stage["streams"]:
