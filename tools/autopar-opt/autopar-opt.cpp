@@ -19,12 +19,51 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Regex.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 namespace autopar {
 void registerTestShardingRules(); // TestShardingRules.cpp
 } // namespace autopar
+
+/// Nodes' names are locations: what is read with them is printed with them, so
+/// that the next phase can still name nodes.
+static void keepNodeNames(llvm::StringRef text) {
+  llvm::cl::Option *print =
+      llvm::cl::getRegisteredOptions().lookup("mlir-print-debuginfo");
+  if (print && print->getNumOccurrences() == 0 &&
+      llvm::Regex(R"(loc\("[^"]*"[()])").match(text))
+    print->addOccurrence(0, print->ArgStr, "true");
+}
+
+static mlir::LogicalResult run(int argc, char **argv,
+                               mlir::DialectRegistry &registry) {
+  auto [input, output] = mlir::registerAndParseCLIOptions(
+      argc, argv, "autopar's passes on MLIR files\n", registry);
+  mlir::MlirOptMainConfig config =
+      mlir::MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return mlir::MlirOptMain(argc, argv, input, output, registry);
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> text = mlir::openInputFile(input, &error);
+  std::unique_ptr<llvm::ToolOutputFile> file =
+      text ? mlir::openOutputFile(output, &error) : nullptr;
+  if (!file) {
+    llvm::errs() << error << "\n";
+    return mlir::failure();
+  }
+  keepNodeNames(text->getBuffer());
+  if (failed(mlir::MlirOptMain(file->os(), std::move(text), registry, config)))
+    return mlir::failure();
+  file->keep();
+  return mlir::success();
+}
 
 int main(int argc, char **argv) {
   autopar::installMemoryFailure("autopar-opt");
@@ -54,6 +93,6 @@ int main(int argc, char **argv) {
                   mlir::scf::SCFDialect, mlir::func::FuncDialect>();
   mlir::func::registerInlinerExtension(registry);
   autopar::registerDerivatives(registry);
-  return mlir::asMainReturnCode(mlir::MlirOptMain(
-      argc, argv, "autopar's passes on MLIR files\n", registry));
+  llvm::InitLLVM init(argc, argv);
+  return mlir::asMainReturnCode(run(argc, argv, registry));
 }
