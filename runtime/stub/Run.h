@@ -78,7 +78,6 @@ public:
   std::vector<Array> inputs; // by manifest.inputs
   NamedArrays states;        // that are given, as they begin
   WeightFiles weights;       // opened once for all ranks of this process
-  /// The manifest's outputs, gradients and trained parameters.
   /// The manifest's outputs, gradients, trained parameters and state outputs.
   std::vector<RunResult> results;
   SharedFabric fabric;
