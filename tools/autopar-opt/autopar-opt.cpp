@@ -9,6 +9,7 @@
 #include "autopar/Pipeline/Phases.h"
 #include "autopar/Planning/Passes.h"
 #include "autopar/Schedule/Passes.h"
+#include "autopar/Support/MemoryFailure.h"
 #include "autopar/Training/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
