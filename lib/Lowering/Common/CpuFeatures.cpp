@@ -59,7 +59,12 @@ Expected<std::vector<std::string>> cpuFeatures(StringRef cpu) {
                              join(known, ", ") + didYouMean(cpu, known));
   SmallVector<StringRef> features;
   X86::getFeaturesForCPU(cpu, features);
-  return usedOf([&](StringRef name) { return is_contained(features, name); });
+  StringMap<bool> all; // AVX2 implies AVX
+  for (StringRef feature : features) {
+    all[feature] = true;
+    X86::updateImpliedFeatures(feature, /*Enabled=*/true, all);
+  }
+  return usedOf([&](StringRef name) { return all.lookup(name); });
 }
 
 Expected<std::unique_ptr<TargetMachine>>
