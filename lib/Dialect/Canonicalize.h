@@ -12,6 +12,7 @@ namespace autopar {
 // with the op that registers them.
 void populateSinkPatterns(mlir::RewritePatternSet &patterns);
 void populateEinsumSinkPatterns(mlir::RewritePatternSet &patterns);
+void populateTransposePatterns(mlir::RewritePatternSet &patterns);
 void populateWeightPatterns(mlir::RewritePatternSet &patterns);
 void populateGeluPatterns(mlir::RewritePatternSet &patterns);
 
@@ -64,9 +65,22 @@ std::optional<Flattening> flatteningOf(mlir::Value value);
 /// [t*b, h*d].
 std::optional<Flattening> regroupingOf(mlir::Value value);
 
+/// `ab,bc->ac`
+std::string equationOf(llvm::StringRef lhs, llvm::StringRef rhs,
+                       llvm::StringRef result);
+
 /// `value` reshaped, or itself.
 mlir::Value reshapeTo(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value value, llvm::ArrayRef<int64_t> shape);
+
+/// A splat constant with the elements of `value` on another shape, or null.
+mlir::Value resplat(mlir::OpBuilder &builder, mlir::Value value,
+                    llvm::ArrayRef<int64_t> shape);
+
+/// Where a broadcast's operand dimensions stand once its result's dimension d
+/// comes to stand at places[d]; nullopt: out of their order.
+std::optional<llvm::SmallVector<int64_t>>
+placedDims(BroadcastOp broadcast, llvm::ArrayRef<int64_t> places);
 
 /// A type of this shape with the elements of `value`.
 mlir::RankedTensorType withShape(mlir::Value value,

@@ -9,73 +9,76 @@ using namespace mlir;
 
 namespace autopar {
 
-static std::string equationOf(StringRef lhs, StringRef rhs, StringRef result) {
-  return (lhs + "," + rhs + "->" + result).str();
+//===----------------------------------------------------------------------===//
+// Scales of both operands
+//===----------------------------------------------------------------------===//
+
+/// The operand of a product that is the same number at each element; null:
+/// there is none.
+static Value scaleOf(Value product) {
+  auto multiply = product.getDefiningOp<BinaryOp>();
+  if (!multiply || multiply.getKind() != BinaryKind::Mul ||
+      !product.hasOneUse() || !isa<FloatType>(elementOf(product)))
+    return {};
+  for (Value factor : {multiply.getRhs(), multiply.getLhs()}) {
+    auto constant = factor.getDefiningOp<ConstantOp>();
+    auto broadcast = factor.getDefiningOp<BroadcastOp>();
+    if ((constant && splatElement(constant.getValue())) ||
+        (broadcast && elementsOf(broadcast.getInput()) == 1))
+      return factor;
+  }
+  return {};
 }
 
-/// Letters of the operand of a transpose whose result has `letters`.
-static std::string beforeTranspose(StringRef letters, TransposeOp transpose) {
-  std::string before(letters.size(), ' ');
-  for (auto [to, from] : llvm::enumerate(transpose.getPerm()))
-    before[from] = letters[to];
-  return before;
+/// As a tensor of rank 0.
+static Value scalarOf(OpBuilder &builder, Value scale) {
+  if (Value splat = resplat(builder, scale, {}))
+    return splat;
+  Value input = scale.getDefiningOp<BroadcastOp>().getInput();
+  return reshapeTo(builder, scale.getLoc(), input, {});
 }
 
-/// Whether a GEMM would become loops.
-static bool losesGemm(EinsumOp op, Value lhs, StringRef left, Value rhs,
-                      StringRef right, StringRef result) {
-  return einsumAsGemm(op) &&
-         !einsumAsGemm(left, right, result, shapeOf(lhs), shapeOf(rhs));
+/// Two constants whose product the type does not hold.
+static bool overflows(Value left, Value right) {
+  auto numberOf = [](Value scale) {
+    auto constant = scale.getDefiningOp<ConstantOp>();
+    return constant ? cast<FloatAttr>(splatElement(constant.getValue()))
+                    : FloatAttr();
+  };
+  FloatAttr a = numberOf(left), b = numberOf(right);
+  if (!a || !b)
+    return false;
+  APFloat product = a.getValue();
+  product.multiply(b.getValue(), APFloat::rmNearestTiesToEven);
+  return !product.isNormal();
 }
 
-/// einsum "mk,kn->mn" (transpose(a), b) -> einsum "km,kn->mn" (a, b)
-static LogicalResult absorbOperandTransposes(EinsumOp op,
-                                             PatternRewriter &rewriter) {
-  auto lhs = op.getLhs().getDefiningOp<TransposeOp>();
-  auto rhs = op.getRhs().getDefiningOp<TransposeOp>();
-  if (!lhs && !rhs)
+/// einsum(x * s, y * t) -> einsum(x * (s*t), y): attention scales queries and
+/// keys by the root of what either could be scaled by.
+static LogicalResult mergeScales(EinsumOp op, PatternRewriter &rewriter) {
+  Value left = scaleOf(op.getLhs()), right = scaleOf(op.getRhs());
+  if (!left || !right || overflows(left, right))
     return failure();
-  std::string left =
-      lhs ? beforeTranspose(op.getLhsLetters(), lhs) : op.getLhsLetters().str();
-  std::string right =
-      rhs ? beforeTranspose(op.getRhsLetters(), rhs) : op.getRhsLetters().str();
-  if (losesGemm(op, lhs ? lhs.getInput() : op.getLhs(), left,
-                rhs ? rhs.getInput() : op.getRhs(), right,
-                op.getResultLetters()))
-    return failure();
-  std::string equation = equationOf(left, right, op.getResultLetters());
+  auto scaled = [](Value product, Value scale) {
+    auto multiply = product.getDefiningOp<BinaryOp>();
+    return multiply.getRhs() == scale ? multiply.getLhs() : multiply.getRhs();
+  };
+  Value x = scaled(op.getLhs(), left), y = scaled(op.getRhs(), right);
+  TensorBuilder b(rewriter, op.getLoc());
+  Value both = b.mul(scalarOf(rewriter, left), scalarOf(rewriter, right));
+  bool keepsLeft = elementsOf(x) <= elementsOf(y);
+  Value &kept = keepsLeft ? x : y;
+  kept = b.mul(kept, b.broadcast(both, shapeOf(kept)));
   rewriter.modifyOpInPlace(op, [&] {
-    if (lhs)
-      op.getLhsMutable().assign(lhs.getInput());
-    if (rhs)
-      op.getRhsMutable().assign(rhs.getInput());
-    op.setEquation(equation);
+    op.getLhsMutable().assign(x);
+    op.getRhsMutable().assign(y);
   });
   return success();
 }
 
-/// transpose(einsum(a, b)) -> einsum(a, b) with its result letters permuted,
-/// where nothing else uses the einsum.
-static LogicalResult absorbResultTranspose(TransposeOp op,
-                                           PatternRewriter &rewriter) {
-  auto einsum = op.getInput().getDefiningOp<EinsumOp>();
-  if (!einsum || !einsum->hasOneUse())
-    return failure();
-  std::string result;
-  for (int64_t dim : op.getPerm())
-    result.push_back(einsum.getResultLetters()[dim]);
-  if (losesGemm(einsum, einsum.getLhs(), einsum.getLhsLetters(),
-                einsum.getRhs(), einsum.getRhsLetters(), result))
-    return failure();
-  std::string equation =
-      equationOf(einsum.getLhsLetters(), einsum.getRhsLetters(), result);
-  Operation *absorbed =
-      EinsumOp::create(rewriter, einsum.getLoc(), op.getType(), equation,
-                       einsum.getLhs(), einsum.getRhs());
-  absorbed->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  rewriter.replaceOp(op, absorbed);
-  return success();
-}
+//===----------------------------------------------------------------------===//
+// GEMMs
+//===----------------------------------------------------------------------===//
 
 /// The tensors of an einsum, lhs, rhs and result, as sets of their letters.
 struct Letters {
@@ -211,8 +214,8 @@ static LogicalResult expandPower(BinaryOp op, PatternRewriter &rewriter) {
 
 void EinsumOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                            MLIRContext *) {
-  patterns.add(absorbOperandTransposes);
-  patterns.add(absorbResultTranspose);
+  populateTransposePatterns(patterns);
+  patterns.add(mergeScales);
   patterns.add(transposeForGemm);
 }
 

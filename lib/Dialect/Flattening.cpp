@@ -69,6 +69,27 @@ Value reshapeTo(OpBuilder &builder, Location loc, Value value,
   return ReshapeOp::create(builder, loc, type, value);
 }
 
+Value resplat(OpBuilder &builder, Value value, ArrayRef<int64_t> shape) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  Attribute element =
+      constant ? splatElement(constant.getValue()) : Attribute();
+  if (!element)
+    return {};
+  return ConstantOp::create(
+      builder, constant.getLoc(),
+      DenseElementsAttr::get(withShape(value, shape), element));
+}
+
+std::optional<SmallVector<int64_t>> placedDims(BroadcastOp broadcast,
+                                               ArrayRef<int64_t> places) {
+  SmallVector<int64_t> dims;
+  for (int64_t dim : broadcast.getDims())
+    dims.push_back(places[dim]);
+  if (!llvm::is_sorted(dims))
+    return std::nullopt;
+  return dims;
+}
+
 RankedTensorType withShape(Value value, ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, elementOf(value));
 }

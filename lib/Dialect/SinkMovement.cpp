@@ -3,6 +3,8 @@
 // Exporters flatten [batch, sequence, features] to call Gemm and unflatten
 // after it. A flattening reshape moves down to its users until it meets its
 // inverse: then batch and sequence stay dimensions of their own, which split.
+// So does one that splits other dimensions too, as the heads that PyTorch joins
+// with the batch, [t, b, h*d] to [t, b*h, d]: what it splits stays above.
 // Transposes and broadcasts move down past elementwise ops likewise, until an
 // einsum absorbs the transpose or for less work above the broadcast. Nothing
 // moves up, so this ends.
@@ -14,18 +16,6 @@
 using namespace mlir;
 
 namespace autopar {
-
-/// A splat constant with the elements of `value` on another shape, or null.
-static Value resplat(OpBuilder &builder, Value value, ArrayRef<int64_t> shape) {
-  auto constant = value.getDefiningOp<ConstantOp>();
-  Attribute element =
-      constant ? splatElement(constant.getValue()) : Attribute();
-  if (!element)
-    return {};
-  return ConstantOp::create(
-      builder, constant.getLoc(),
-      DenseElementsAttr::get(withShape(value, shape), element));
-}
 
 //===----------------------------------------------------------------------===//
 // Past elementwise ops
@@ -40,8 +30,11 @@ static bool isSplat(Value value) {
 static bool canLift(Value value, Flattening &flattening) {
   if (isSplat(value))
     return true;
-  if (auto reshape = value.getDefiningOp<ReshapeOp>())
-    return shapeOf(reshape.getInput()) == flattening.shape();
+  if (auto reshape = value.getDefiningOp<ReshapeOp>()) {
+    std::optional<Flattening> own = regroupingOf(value);
+    return shapeOf(reshape.getInput()) == flattening.shape() ||
+           (own && own->shape() == flattening.shape());
+  }
   auto broadcast = value.getDefiningOp<BroadcastOp>();
   return broadcast && !llvm::is_contained(shapeOf(broadcast.getInput()), 1);
 }
@@ -51,7 +44,8 @@ static Value lift(OpBuilder &builder, Value value, Flattening &flattening) {
   if (Value splat = resplat(builder, value, flattening.shape()))
     return splat;
   if (auto reshape = value.getDefiningOp<ReshapeOp>())
-    return reshape.getInput();
+    return reshapeTo(builder, reshape.getLoc(), reshape.getInput(),
+                     flattening.shape());
   auto broadcast = value.getDefiningOp<BroadcastOp>();
   SmallVector<int64_t> dims, shape;
   for (int64_t dim : broadcast.getDims()) {
@@ -70,7 +64,7 @@ static LogicalResult sinkReshape(Operation *op, PatternRewriter &rewriter) {
   std::optional<Flattening> flattening;
   for (Value operand : op->getOperands())
     if (!flattening)
-      flattening = flatteningOf(operand);
+      flattening = regroupingOf(operand);
   if (!flattening || !llvm::all_of(op->getOperands(), [&](Value operand) {
         return canLift(operand, *flattening);
       }))
@@ -96,30 +90,64 @@ static bool isSameMove(Operation *a, Operation *b) {
   return cast<BroadcastOp>(a).getDims() == cast<BroadcastOp>(b).getDims();
 }
 
-/// unary(transpose(x)) -> transpose(unary(x)), and so for broadcast; the other
-/// operands move alike or are splats. The ONNX name stays on the moved value.
-static LogicalResult sinkMove(Operation *op, PatternRewriter &rewriter) {
+/// `value` can be read before `move`: it is the operand of a move alike, a
+/// splat, or what a broadcast repeats along dimensions that stay in their
+/// order.
+static bool canReadBefore(Value value, Operation *move) {
+  Operation *source = value.getDefiningOp();
+  if (isSplat(value) || isSameMove(move, source))
+    return true;
+  auto transpose = dyn_cast<TransposeOp>(move);
+  auto broadcast = dyn_cast<BroadcastOp>(source);
+  return transpose && broadcast && move->hasOneUse() &&
+         placedDims(broadcast, transpose.getPerm());
+}
+
+static Value readBefore(OpBuilder &builder, Value value, Operation *move) {
+  ArrayRef<int64_t> shape = shapeOf(move->getOperand(0));
+  if (Value splat = resplat(builder, value, shape))
+    return splat;
+  Operation *source = value.getDefiningOp();
+  if (isSameMove(move, source))
+    return source->getOperand(0);
+  auto broadcast = cast<BroadcastOp>(source);
+  return BroadcastOp::create(
+      builder, broadcast.getLoc(), withShape(value, shape),
+      broadcast.getInput(),
+      *placedDims(broadcast, cast<TransposeOp>(move).getPerm()));
+}
+
+/// The transpose among the operands, or else a broadcast; null where another op
+/// makes one of them.
+static Operation *findMove(Operation *op) {
   Operation *move = nullptr;
   for (Value operand : op->getOperands()) {
     Operation *source = operand.getDefiningOp();
     if (isSplat(operand))
       continue;
-    if (!source || !isa<TransposeOp, BroadcastOp>(source) ||
-        (move && !isSameMove(move, source)))
-      return failure();
-    move = source;
+    if (!isa_and_nonnull<TransposeOp, BroadcastOp>(source))
+      return nullptr;
+    if (!move || isa<BroadcastOp>(move))
+      move = source;
   }
-  if (!move)
+  return move;
+}
+
+/// unary(transpose(x)) -> transpose(unary(x)), and so for broadcast; the other
+/// operands can be read before the move. The ONNX name stays on the moved
+/// value.
+static LogicalResult sinkMove(Operation *op, PatternRewriter &rewriter) {
+  Operation *move = findMove(op);
+  if (!move || !llvm::all_of(op->getOperands(), [&](Value operand) {
+        return canReadBefore(operand, move);
+      }))
     return failure();
-  ArrayRef<int64_t> shape = shapeOf(move->getOperand(0));
   SmallVector<Value> operands;
-  for (Value operand : op->getOperands()) {
-    Value splat = resplat(rewriter, operand, shape);
-    operands.push_back(splat ? splat : operand.getDefiningOp()->getOperand(0));
-  }
+  for (Value operand : op->getOperands())
+    operands.push_back(readBefore(rewriter, operand, move));
   Value result = op->getResult(0);
-  Operation *sunk =
-      cloneLocal(op, rewriter, operands, withShape(result, shape));
+  Operation *sunk = cloneLocal(op, rewriter, operands,
+                               withShape(result, shapeOf(move->getOperand(0))));
   sunk->setDiscardableAttrs(DictionaryAttr::get(op->getContext()));
   Operation *moved =
       cloneLocal(move, rewriter, sunk->getResult(0), result.getType());
@@ -152,7 +180,8 @@ template <typename OpTy>
 static OpTy sink(OpTy op, Flattening &flattening, ArrayRef<int64_t> shape,
                  PatternRewriter &rewriter) {
   SmallVector<Value> operands(op->getOperands());
-  operands.front() = flattening.reshape.getInput();
+  operands.front() = reshapeTo(rewriter, flattening.reshape.getLoc(),
+                               flattening.reshape.getInput(), flattening.from);
   Value result = op->getResult(0);
   auto sunk =
       cast<OpTy>(cloneLocal(op, rewriter, operands, withShape(result, shape)));
@@ -164,7 +193,7 @@ static OpTy sink(OpTy op, Flattening &flattening, ArrayRef<int64_t> shape,
 /// softmax or scan along a dimension that the flattening does not merge
 template <typename OpTy>
 static LogicalResult sinkPastDim(OpTy op, PatternRewriter &rewriter) {
-  std::optional<Flattening> flattening = flatteningOf(op.getInput());
+  std::optional<Flattening> flattening = regroupingOf(op.getInput());
   std::optional<int64_t> dim =
       flattening ? flattening->only(op.getDim()) : std::nullopt;
   if (!dim)
@@ -183,7 +212,7 @@ static SmallVector<int64_t> ungroup(Flattening &flattening,
 
 static LogicalResult sinkPastNormalize(NormalizeOp op,
                                        PatternRewriter &rewriter) {
-  std::optional<Flattening> flattening = flatteningOf(op.getInput());
+  std::optional<Flattening> flattening = regroupingOf(op.getInput());
   if (!flattening)
     return failure();
   SmallVector<int64_t> dims = ungroup(*flattening, op.getDims());
@@ -192,7 +221,7 @@ static LogicalResult sinkPastNormalize(NormalizeOp op,
 }
 
 static LogicalResult sinkPastReduce(ReduceOp op, PatternRewriter &rewriter) {
-  std::optional<Flattening> flattening = flatteningOf(op.getInput());
+  std::optional<Flattening> flattening = regroupingOf(op.getInput());
   if (!flattening)
     return failure();
   SmallVector<int64_t> dims = ungroup(*flattening, op.getDims()), shape;
@@ -205,7 +234,7 @@ static LogicalResult sinkPastReduce(ReduceOp op, PatternRewriter &rewriter) {
 
 static LogicalResult sinkPastTranspose(TransposeOp op,
                                        PatternRewriter &rewriter) {
-  std::optional<Flattening> flattening = flatteningOf(op.getInput());
+  std::optional<Flattening> flattening = regroupingOf(op.getInput());
   if (!flattening || flattening->onlyDropsUnits()) // these move up
     return failure();
   SmallVector<int64_t> perm = ungroup(*flattening, op.getPerm()), shape;
@@ -216,7 +245,7 @@ static LogicalResult sinkPastTranspose(TransposeOp op,
 }
 
 static LogicalResult sinkPastSlice(SliceOp op, PatternRewriter &rewriter) {
-  std::optional<Flattening> flattening = flatteningOf(op.getInput());
+  std::optional<Flattening> flattening = regroupingOf(op.getInput());
   if (!flattening)
     return failure();
   SmallVector<int64_t> shape(flattening->shape());

@@ -79,3 +79,87 @@ func.func @keeps_small(%a: tensor<4x8x4xf32>, %b: tensor<4x8x4xf32>) -> tensor<4
   %0 = autopar.einsum "ijk,kjl->il" %a, %b : (tensor<4x8x4xf32>, tensor<4x8x4xf32>) -> tensor<4x4xf32>
   return %0 : tensor<4x4xf32>
 }
+
+// A transpose behind a bias is one of the contraction's result.
+// CHECK-LABEL: func @transpose_after_bias
+// CHECK-SAME: (%[[X:.*]]: tensor<3x2x4xf32>, %[[W:.*]]: tensor<4x5xf32>, %[[B:.*]]: tensor<5xf32>)
+// CHECK-NEXT: %[[E:.*]] = autopar.einsum "tbk,kn->btn" %[[X]], %[[W]]
+// CHECK-NEXT: %[[C:.*]] = autopar.broadcast %[[B]] dims = [2] : tensor<5xf32> -> tensor<2x3x5xf32>
+// CHECK-NEXT: %[[A:.*]] = autopar.binary add %[[E]], %[[C]] : tensor<2x3x5xf32>
+// CHECK-NEXT: %[[R:.*]] = autopar.unary relu %[[A]] {autopar.names = ["y"]} : tensor<2x3x5xf32> -> tensor<2x3x5xf32>
+// CHECK-NEXT: return %[[R]]
+func.func @transpose_after_bias(%x: tensor<3x2x4xf32>, %w: tensor<4x5xf32>, %b: tensor<5xf32>) -> tensor<2x3x5xf32> {
+  %0 = autopar.einsum "tbk,kn->tbn" %x, %w : (tensor<3x2x4xf32>, tensor<4x5xf32>) -> tensor<3x2x5xf32>
+  %1 = autopar.broadcast %b dims = [2] : tensor<5xf32> -> tensor<3x2x5xf32>
+  %2 = autopar.binary add %0, %1 : tensor<3x2x5xf32>
+  %3 = autopar.unary relu %2 : tensor<3x2x5xf32> -> tensor<3x2x5xf32>
+  %4 = autopar.transpose %3 perm = [1, 0, 2] {autopar.names = ["y"]} : tensor<3x2x5xf32> -> tensor<2x3x5xf32>
+  return %4 : tensor<2x3x5xf32>
+}
+// What is added comes from elsewhere in the other order: the transpose stays.
+// CHECK-LABEL: func @transpose_after_sum
+// CHECK: autopar.transpose
+func.func @transpose_after_sum(%x: tensor<3x2x4xf32>, %w: tensor<4x5xf32>, %y: tensor<3x2x5xf32>) -> tensor<2x3x5xf32> {
+  %0 = autopar.einsum "tbk,kn->tbn" %x, %w : (tensor<3x2x4xf32>, tensor<4x5xf32>) -> tensor<3x2x5xf32>
+  %1 = autopar.binary add %0, %y : tensor<3x2x5xf32>
+  %2 = autopar.transpose %1 perm = [1, 0, 2] : tensor<3x2x5xf32> -> tensor<2x3x5xf32>
+  return %2 : tensor<2x3x5xf32>
+}
+// Users of the sum before it is transposed would need a second contraction.
+// CHECK-LABEL: func @transpose_after_shared_bias
+// CHECK: autopar.transpose
+func.func @transpose_after_shared_bias(%x: tensor<3x2x4xf32>, %w: tensor<4x5xf32>, %b: tensor<5xf32>) -> (tensor<2x3x5xf32>, tensor<3x2x5xf32>) {
+  %0 = autopar.einsum "tbk,kn->tbn" %x, %w : (tensor<3x2x4xf32>, tensor<4x5xf32>) -> tensor<3x2x5xf32>
+  %1 = autopar.broadcast %b dims = [2] : tensor<5xf32> -> tensor<3x2x5xf32>
+  %2 = autopar.binary add %0, %1 : tensor<3x2x5xf32>
+  %3 = autopar.transpose %2 perm = [1, 0, 2] : tensor<3x2x5xf32> -> tensor<2x3x5xf32>
+  return %3, %2 : tensor<2x3x5xf32>, tensor<3x2x5xf32>
+}
+
+// Queries and keys are scaled once.
+// CHECK-LABEL: func @scales_of_both
+// CHECK-SAME: (%[[Q:.*]]: tensor<2x3x4xf32>, %[[K:.*]]: tensor<2x5x4xf32>)
+// CHECK-NEXT: %[[C:.*]] = autopar.constant dense<1.250000e-01> : tensor<2x3x4xf32>
+// CHECK-NEXT: %[[S:.*]] = autopar.binary mul %[[Q]], %[[C]] : tensor<2x3x4xf32>
+// CHECK-NEXT: autopar.einsum "bmk,bnk->bmn" %[[S]], %[[K]]
+func.func @scales_of_both(%q: tensor<2x3x4xf32>, %k: tensor<2x5x4xf32>) -> tensor<2x3x5xf32> {
+  %s = autopar.constant dense<0.5> : tensor<2x3x4xf32>
+  %t = autopar.constant dense<0.25> : tensor<2x5x4xf32>
+  %0 = autopar.binary mul %q, %s : tensor<2x3x4xf32>
+  %1 = autopar.binary mul %k, %t : tensor<2x5x4xf32>
+  %2 = autopar.einsum "bmk,bnk->bmn" %0, %1 : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return %2 : tensor<2x3x5xf32>
+}
+// Scales that the model computes are multiplied first.
+// CHECK-LABEL: func @computed_scales
+// CHECK: %[[B:.*]] = autopar.binary mul %{{.*}}, %{{.*}} : tensor<f32>
+// CHECK: autopar.broadcast %[[B]] dims = [] : tensor<f32> -> tensor<2x3x4xf32>
+// CHECK: autopar.einsum "bmk,bnk->bmn" %{{.*}}, %arg1
+func.func @computed_scales(%q: tensor<2x3x4xf32>, %k: tensor<2x5x4xf32>, %s: tensor<1xf32>) -> tensor<2x3x5xf32> {
+  %r = autopar.reshape %s : tensor<1xf32> -> tensor<f32>
+  %a = autopar.broadcast %r dims = [] : tensor<f32> -> tensor<2x3x4xf32>
+  %b = autopar.broadcast %r dims = [] : tensor<f32> -> tensor<2x5x4xf32>
+  %0 = autopar.binary mul %q, %a : tensor<2x3x4xf32>
+  %1 = autopar.binary mul %k, %b : tensor<2x5x4xf32>
+  %2 = autopar.einsum "bmk,bnk->bmn" %0, %1 : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return %2 : tensor<2x3x5xf32>
+}
+// Their product would be infinite, or nothing.
+// CHECK-LABEL: func @scales_out_of_range
+// CHECK-COUNT-2: autopar.binary mul
+// CHECK: autopar.einsum
+// CHECK-COUNT-2: autopar.binary mul
+// CHECK: autopar.einsum
+func.func @scales_out_of_range(%q: tensor<2x3x4xf32>, %k: tensor<2x5x4xf32>) -> (tensor<2x3x5xf32>, tensor<2x3x5xf32>) {
+  %s = autopar.constant dense<1.0e30> : tensor<2x3x4xf32>
+  %t = autopar.constant dense<1.0e30> : tensor<2x5x4xf32>
+  %u = autopar.constant dense<1.0e-30> : tensor<2x3x4xf32>
+  %v = autopar.constant dense<1.0e-30> : tensor<2x5x4xf32>
+  %0 = autopar.binary mul %q, %s : tensor<2x3x4xf32>
+  %1 = autopar.binary mul %k, %t : tensor<2x5x4xf32>
+  %2 = autopar.einsum "bmk,bnk->bmn" %0, %1 : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  %3 = autopar.binary mul %q, %u : tensor<2x3x4xf32>
+  %4 = autopar.binary mul %k, %v : tensor<2x5x4xf32>
+  %5 = autopar.einsum "bmk,bnk->bmn" %3, %4 : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return %2, %5 : tensor<2x3x5xf32>, tensor<2x3x5xf32>
+}

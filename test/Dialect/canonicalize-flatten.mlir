@@ -114,3 +114,63 @@ func.func @other_operand(%x: tensor<2x3xf32>, %y: tensor<6xf32>) -> tensor<6xf32
   %1 = autopar.binary add %0, %y : tensor<6xf32>
   return %1 : tensor<6xf32>
 }
+
+// PyTorch's MultiheadAttention, sequence first: heads are joined with the batch, then split from it. Nobody reads the joined dimension.
+// CHECK-LABEL: func @heads_joined_with_the_batch
+// CHECK-SAME: (%[[X:.*]]: tensor<3x2x20xf32>, %[[Y:.*]]: tensor<3x2x20xf32>)
+// CHECK-NEXT: %[[Q:.*]] = autopar.reshape %[[X]] {{.*}}: tensor<3x2x20xf32> -> tensor<3x2x4x5xf32>
+// CHECK-NEXT: %[[K:.*]] = autopar.reshape %[[Y]] {{.*}}: tensor<3x2x20xf32> -> tensor<3x2x4x5xf32>
+// CHECK-NEXT: %[[S:.*]] = autopar.einsum "mabk,nabk->abmn" %[[Q]], %[[K]] {{.*}}-> tensor<2x4x3x3xf32>
+// CHECK-NEXT: autopar.softmax %[[S]] dim = 3 : tensor<2x4x3x3xf32>
+// CHECK-NEXT: return
+func.func @heads_joined_with_the_batch(%x: tensor<3x2x20xf32>, %y: tensor<3x2x20xf32>) -> tensor<2x4x3x3xf32> {
+  %0 = autopar.reshape %x : tensor<3x2x20xf32> -> tensor<3x8x5xf32>
+  %1 = autopar.transpose %0 perm = [1, 0, 2] : tensor<3x8x5xf32> -> tensor<8x3x5xf32>
+  %2 = autopar.reshape %1 : tensor<8x3x5xf32> -> tensor<2x4x3x5xf32>
+  %3 = autopar.reshape %y : tensor<3x2x20xf32> -> tensor<3x8x5xf32>
+  %4 = autopar.transpose %3 perm = [1, 0, 2] : tensor<3x8x5xf32> -> tensor<8x3x5xf32>
+  %5 = autopar.reshape %4 : tensor<8x3x5xf32> -> tensor<2x4x3x5xf32>
+  %6 = autopar.einsum "abmk,abnk->abmn" %2, %5 : (tensor<2x4x3x5xf32>, tensor<2x4x3x5xf32>) -> tensor<2x4x3x3xf32>
+  %7 = autopar.softmax %6 dim = 3 : tensor<2x4x3x3xf32>
+  return %7 : tensor<2x4x3x3xf32>
+}
+
+// The same with weights returned: the joined dimension lasts past a scale, a mask and the softmax.
+// CHECK-LABEL: func @heads_joined_until_the_mean
+// CHECK-NOT: x8x
+// CHECK-NOT: <8x
+// CHECK: autopar.reduce sum %{{.*}} dims = [1] : tensor<2x4x3x3xf32> -> tensor<2x3x3xf32>
+// CHECK-NEXT: return
+func.func @heads_joined_until_the_mean(%x: tensor<3x2x20xf32>, %y: tensor<3x2x20xf32>, %m: tensor<2x3xf32>) -> tensor<2x3x3xf32> {
+  %scale = autopar.constant dense<0.5> : tensor<3x8x5xf32>
+  %0 = autopar.reshape %x : tensor<3x2x20xf32> -> tensor<3x8x5xf32>
+  %1 = autopar.binary mul %0, %scale : tensor<3x8x5xf32>
+  %2 = autopar.reshape %y : tensor<3x2x20xf32> -> tensor<3x8x5xf32>
+  %3 = autopar.einsum "mak,nak->amn" %1, %2 : (tensor<3x8x5xf32>, tensor<3x8x5xf32>) -> tensor<8x3x3xf32>
+  %4 = autopar.broadcast %m dims = [0, 3] : tensor<2x3xf32> -> tensor<2x4x1x3xf32>
+  %5 = autopar.reshape %4 : tensor<2x4x1x3xf32> -> tensor<8x3xf32>
+  %6 = autopar.broadcast %5 dims = [0, 2] : tensor<8x3xf32> -> tensor<8x3x3xf32>
+  %7 = autopar.binary add %3, %6 : tensor<8x3x3xf32>
+  %8 = autopar.softmax %7 dim = 2 : tensor<8x3x3xf32>
+  %9 = autopar.reshape %8 : tensor<8x3x3xf32> -> tensor<2x4x3x3xf32>
+  %10 = autopar.reduce sum %9 dims = [1] : tensor<2x4x3x3xf32> -> tensor<2x3x3xf32>
+  return %10 : tensor<2x3x3xf32>
+}
+
+// What regroups moves past all that leaves its dimensions apart.
+// CHECK-LABEL: func @regrouped_past_many
+// CHECK-NEXT: %[[R:.*]] = autopar.reshape %{{.*}} : tensor<3x2x20xf32> -> tensor<3x2x4x5xf32>
+// CHECK-NEXT: %[[U:.*]] = autopar.unary tanh %[[R]] : tensor<3x2x4x5xf32> -> tensor<3x2x4x5xf32>
+// CHECK-NEXT: %[[N:.*]] = autopar.normalize layer %[[U]] dims = [3] {{.*}} : tensor<3x2x4x5xf32>
+// CHECK-NEXT: %[[S:.*]] = autopar.slice %[[N]] starts = [1, 0, 0, 0] steps = [1, 1, 1, 1] : tensor<3x2x4x5xf32> -> tensor<2x2x4x5xf32>
+// CHECK-NEXT: %[[A:.*]] = autopar.reduce sum %[[S]] dims = [3] : tensor<2x2x4x5xf32> -> tensor<2x2x4xf32>
+// CHECK-NEXT: return %[[A]]
+func.func @regrouped_past_many(%x: tensor<3x2x20xf32>) -> tensor<2x2x4xf32> {
+  %0 = autopar.reshape %x : tensor<3x2x20xf32> -> tensor<3x8x5xf32>
+  %1 = autopar.unary tanh %0 : tensor<3x8x5xf32> -> tensor<3x8x5xf32>
+  %2 = autopar.normalize layer %1 dims = [2] epsilon = 1.0e-5 : tensor<3x8x5xf32>
+  %3 = autopar.slice %2 starts = [1, 0, 0] steps = [1, 1, 1] : tensor<3x8x5xf32> -> tensor<2x8x5xf32>
+  %4 = autopar.reduce sum %3 dims = [2] : tensor<2x8x5xf32> -> tensor<2x8xf32>
+  %5 = autopar.reshape %4 : tensor<2x8xf32> -> tensor<2x2x4xf32>
+  return %5 : tensor<2x2x4xf32>
+}

@@ -142,3 +142,29 @@ func.func @bits(%x: tensor<2xi1>) -> (tensor<2xi1>, tensor<2xi1>) {
   %1 = autopar.binary or %no, %x : tensor<2xi1>
   return %0, %1 : tensor<2xi1>, tensor<2xi1>
 }
+
+
+// What is repeated along dimensions that keep their order can be read before a transpose.
+// CHECK-LABEL: func @transpose_before_bias
+// CHECK-NEXT: %[[C:.*]] = autopar.broadcast %{{.*}} dims = [1] : tensor<5xf32> -> tensor<3x5xf32>
+// CHECK-NEXT: %[[A:.*]] = autopar.binary add %{{.*}}, %[[C]] : tensor<3x5xf32>
+// CHECK-NEXT: autopar.transpose %[[A]] perm = [1, 0] {autopar.names = ["y"]}
+func.func @transpose_before_bias(%x: tensor<3x5xf32>, %b: tensor<5xf32>) -> tensor<5x3xf32> {
+  %0 = autopar.transpose %x perm = [1, 0] : tensor<3x5xf32> -> tensor<5x3xf32>
+  %1 = autopar.broadcast %b dims = [0] : tensor<5xf32> -> tensor<5x3xf32>
+  %2 = autopar.binary add %0, %1 {autopar.names = ["y"]} : tensor<5x3xf32>
+  return %2 : tensor<5x3xf32>
+}
+
+// These would change their order: both stay.
+// CHECK-LABEL: func @transpose_before_crossed
+// CHECK: autopar.transpose
+// CHECK: autopar.broadcast
+// CHECK: autopar.binary add
+// CHECK-NEXT: return
+func.func @transpose_before_crossed(%x: tensor<3x5x2xf32>, %b: tensor<5x3xf32>) -> tensor<5x3x2xf32> {
+  %0 = autopar.transpose %x perm = [1, 0, 2] : tensor<3x5x2xf32> -> tensor<5x3x2xf32>
+  %1 = autopar.broadcast %b dims = [0, 1] : tensor<5x3xf32> -> tensor<5x3x2xf32>
+  %2 = autopar.binary add %0, %1 : tensor<5x3x2xf32>
+  return %2 : tensor<5x3x2xf32>
+}
