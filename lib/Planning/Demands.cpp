@@ -146,7 +146,7 @@ static DimensionMarks batchMarks(const ModelGraph &graph) {
   int64_t batch = batchSize(graph);
   for (const auto &[index, value] : enumerate(graph.values))
     if (hasBatch(value, batch))
-      marks.dims[index] = value.rowDim;
+      marks.dims[index] = value.batchDim;
   propagateForward(graph, marks, [](const GraphOp &) { return true; });
   return marks;
 }

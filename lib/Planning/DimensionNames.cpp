@@ -42,7 +42,7 @@ static DimensionMarks batchOf(const ModelGraph &graph) {
   int64_t batch = batchSize(graph);
   for (const auto &[index, value] : enumerate(graph.values))
     if (hasBatch(value, batch))
-      marker.seed(index, value.rowDim);
+      marker.seed(index, value.batchDim);
   return marker.follow();
 }
 
@@ -65,14 +65,18 @@ static DimensionMarks tableRows(const ModelGraph &graph) {
   return marker.follow();
 }
 
-/// Behind the batch of inputs whose elements are looked up in tables.
+/// The dimension beside the batch of inputs whose elements are looked up in
+/// tables: [batch, sequence] or [sequence, batch].
 static DimensionMarks sequence(const ModelGraph &graph) {
   Marker marker(graph);
   for (const GraphOp &op : graph.ops)
     if (gatheredDim(op))
-      for (unsigned indices : ArrayRef(op.operands).drop_front())
-        if (graph.values[indices].source == ValueSource::Input)
-          marker.seed(indices, graph.values[indices].rowDim + 1);
+      for (unsigned indices : ArrayRef(op.operands).drop_front()) {
+        const GraphValue &value = graph.values[indices];
+        bool isBatchFirst = value.batchDim <= value.rowDim;
+        if (value.source == ValueSource::Input)
+          marker.seed(indices, isBatchFirst ? value.rowDim + 1 : value.rowDim);
+      }
   return marker.follow();
 }
 

@@ -173,7 +173,7 @@ bool BatchCutter::settle() {
   changed = false;
   for (const auto &[index, value] : enumerate(graph.values))
     if (hasBatch(value, batch) && !whole[index])
-      dims[index] = value.rowDim;
+      dims[index] = value.batchDim;
   for (const auto &[index, op] : enumerate(graph.ops)) {
     cutForward(index);
     for (const auto &[operand, value] : enumerate(op.operands))

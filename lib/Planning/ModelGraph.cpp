@@ -1,6 +1,7 @@
 //===- ModelGraph.cpp - Names, reachability and hash of a graph -----------===//
 
 #include "autopar/Planning/ModelGraph.h"
+#include "autopar/Planning/Demands.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/xxhash.h"
@@ -83,6 +84,7 @@ void finishGraph(ModelGraph &graph) {
   makeUnique(graph.ops);
   makeUnique(graph.values);
   markSources(graph);
+  findBatch(graph);
   graph.hash = hashOf(graph);
 }
 

@@ -59,7 +59,8 @@ struct GraphValue {
   ValueSource source = ValueSource::Op;
   unsigned producer = 0, resultIndex = 0; // of source Op
   llvm::SmallVector<GraphUse> uses;
-  unsigned rowDim = 0;        // of an input: the batch; behind blocks of it
+  uint16_t rowDim = 0;        // of an input: 0, or 1 behind blocks of rows
+  int16_t batchDim = -1;      // of an input: its batch; -1: it has none
   bool output = false;        // returned by @step to the user
   bool isGradient = false;    // returned as the gradient of a parameter
   bool isNext = false;        // returned by @step as a state's next value
@@ -113,7 +114,8 @@ struct ModelGraph {
   }
 };
 
-/// Fills in uses, names made unique, fromInput, fromParameter and hash.
+/// Fills in uses, names made unique, fromInput, fromParameter, batchDim and
+/// hash.
 void finishGraph(ModelGraph &graph);
 
 /// Ops and values that stand for the same place in repeated layers share a
