@@ -347,11 +347,16 @@ StrategyAttr StrategyAttr::get(FlatSymbolRefAttr symbol,
 //===----------------------------------------------------------------------===//
 
 LogicalResult StateAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                StringAttr name, Attribute initial) {
+                                StringAttr name, Attribute initial,
+                                StateRole role) {
   if (isa<ParameterAttr, FloatAttr, IntegerAttr>(initial))
     return success();
   return emitError() << "state " << name << " begins as " << initial
                      << ", which is no #autopar.parameter and no number";
+}
+
+NextStateAttr StateAttr::next() const {
+  return NextStateAttr::get(getContext(), getName(), getRole());
 }
 
 } // namespace autopar

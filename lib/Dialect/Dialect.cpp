@@ -137,31 +137,32 @@ AutoparDialect::verifyOperationAttribute(Operation *op,
 }
 
 SmallVector<StatePair> statesOf(FunctionOpInterface function) {
-  llvm::DenseMap<StringAttr, unsigned> results;
+  llvm::DenseMap<Attribute, unsigned> results;
   for (unsigned result = 0; result < function.getNumResults(); ++result)
     if (auto next = function.getResultAttrOfType<NextStateAttr>(
             result, AutoparDialect::kResult))
-      results[next.getName()] = result;
+      results[next] = result;
   SmallVector<StatePair> states;
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
     if (auto state = function.getArgAttrOfType<StateAttr>(
             index, AutoparDialect::kSource))
-      if (auto it = results.find(state.getName()); it != results.end())
+      if (auto it = results.find(state.next()); it != results.end())
         states.push_back({index, it->second});
   return states;
 }
 
-/// By name, the results that are the next value of a state.
-using NextStates = llvm::MapVector<StringAttr, SmallVector<unsigned, 1>>;
+/// The results that are the next value of a state.
+using NextStates = llvm::MapVector<NextStateAttr, SmallVector<unsigned, 1>>;
 
 static LogicalResult verifyState(FunctionOpInterface function,
-                                 unsigned argument, StringAttr name,
+                                 unsigned argument, StateAttr state,
                                  const NextStates &next) {
-  const auto *found = next.find(name);
+  StringAttr name = state.getName();
+  const auto *found = next.find(state.next());
   if (found == next.end() || found->second.size() != 1)
     return function->emitError()
            << "state " << name << " must have one result that is "
-           << NextStateAttr::get(name.getContext(), name);
+           << state.next();
   unsigned result = found->second.front();
   Type type = function.getArgumentTypes()[argument],
        nextType = function.getResultTypes()[result];
@@ -181,23 +182,23 @@ static LogicalResult verifyStates(FunctionOpInterface function) {
   for (unsigned result = 0; result < function.getNumResults(); ++result)
     if (auto attr = function.getResultAttrOfType<NextStateAttr>(
             result, AutoparDialect::kResult))
-      next[attr.getName()].push_back(result);
-  llvm::DenseSet<StringAttr> names;
+      next[attr].push_back(result);
+  llvm::DenseSet<NextStateAttr> known;
   for (unsigned index = 0; index < function.getNumArguments(); ++index) {
     auto state =
         function.getArgAttrOfType<StateAttr>(index, AutoparDialect::kSource);
     if (!state)
       continue;
-    if (!names.insert(state.getName()).second)
+    if (!known.insert(state.next()).second)
       return function->emitError()
              << "has two states that are called " << state.getName();
-    if (failed(verifyState(function, index, state.getName(), next)))
+    if (failed(verifyState(function, index, state, next)))
       return failure();
   }
-  for (const auto &[name, results] : next)
-    if (!names.contains(name))
+  for (const auto &[attr, results] : next)
+    if (!known.contains(attr))
       return function->emitError()
-             << "has no state " << name << " for a next value";
+             << "has no state " << attr.getName() << " for a next value";
   return success();
 }
 

@@ -170,8 +170,10 @@ private:
   /// Results of @step that must be false, their outputs and messages.
   llvm::SmallVector<Value> violations;
   llvm::SmallVector<mlir::Attribute> checks;
-  /// Next values of states that no output is, by their names.
-  llvm::SmallVector<std::pair<mlir::StringAttr, Value>> nextValues;
+  /// Next values of states that no output is, by their `autopar.result`.
+  llvm::SmallVector<std::pair<mlir::Attribute, Value>> nextValues;
+  /// Names of scalars that are parameters.
+  llvm::StringSet<> learned;
 };
 
 } // namespace autopar

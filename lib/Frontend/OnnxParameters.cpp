@@ -47,12 +47,14 @@ OnnxImporter::readTensor(const OnnxTensor &tensor, Location loc) {
 }
 
 /// Small integers are shapes, axes and the like; scalars are scales and
-/// epsilons, unless a recipe names them. Other tensors are parameters even if
-/// they are small: they may be trained.
+/// epsilons, unless a recipe names them, or may have named them. Other tensors
+/// are parameters even if they are small: they may be trained.
 bool OnnxImporter::becomesConstant(const OnnxTensor &tensor,
                                    Type element) const {
-  bool isNamed = options.trained && isa<FloatType>(element) &&
-                 options.trained->parameters.count(tensor.name);
+  bool isNamed = options.trained
+                     ? isa<FloatType>(element) &&
+                           options.trained->parameters.count(tensor.name)
+                     : tensor.isInitializer && learned.contains(tensor.name);
   if (tensor.elements > kSmallTensor || isNamed)
     return false;
   return tensor.dims.empty() || isa<IntegerType>(element) ||
@@ -77,7 +79,7 @@ Value OnnxImporter::parameter(const OnnxTensor &tensor) {
       builder.getStringAttr(external ? StringRef(tensor.file)
                                      : StringRef(contents.fileName)),
       placed ? int64_t(tensor.offset) : -1, tensor.bytes,
-      !tensor.isInitializer));
+      !tensor.isInitializer || learned.contains(tensor.name)));
   parameters[argument] = &tensor;
   if (tensor.elements <= kKnownElements)
     known.noteParameter(argument);
@@ -92,8 +94,9 @@ bool OnnxImporter::setNextValue(Value parameter, Value next) {
   auto initial = dyn_cast<ParameterAttr>(source);
   if (!initial)
     return false;
-  source = StateAttr::get(context, initial.getName(), initial);
-  nextValues.push_back({initial.getName(), next});
+  auto state = StateAttr::get(context, initial.getName(), initial);
+  source = state;
+  nextValues.push_back({state.next(), next});
   return true;
 }
 
@@ -104,16 +107,18 @@ Value OnnxImporter::randomStep() {
   StringAttr name = builder.getStringAttr(kRandomStep);
   randomState =
       body->addArgument(RankedTensorType::get({}, builder.getI64Type()), loc);
-  sources.push_back(
-      StateAttr::get(context, name, builder.getI64IntegerAttr(0)));
+  auto state = StateAttr::get(context, name, builder.getI64IntegerAttr(0),
+                              StateRole::Random);
+  sources.push_back(state);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(body);
   Value one = constant(DenseElementsAttr::get(
                            cast<ShapedType>(randomState.getType()), int64_t(1)),
                        loc);
   builder.setInsertionPointAfterValue(one);
-  nextValues.push_back({name, BinaryOp::create(builder, loc, BinaryKind::Add,
-                                               randomState, one)});
+  nextValues.push_back(
+      {state.next(),
+       BinaryOp::create(builder, loc, BinaryKind::Add, randomState, one)});
   return randomState;
 }
 

@@ -345,11 +345,12 @@ LogicalResult OnnxImporter::addOutputs() {
   for (auto [value, check] : llvm::zip_equal(violations, checks)) {
     returned.push_back(value);
     results.push_back(OutputAttr::get(
-        context, cast<DictionaryAttr>(check).getAs<StringAttr>("output")));
+        context, cast<DictionaryAttr>(check).getAs<StringAttr>("output"),
+        OutputRole::Check));
   }
-  for (auto [name, next] : nextValues) {
+  for (auto [state, next] : nextValues) {
     returned.push_back(next);
-    results.push_back(NextStateAttr::get(context, name));
+    results.push_back(state);
   }
   builder.setInsertionPointToEnd(body);
   func::ReturnOp::create(builder, builder.getUnknownLoc(), returned);

@@ -15,8 +15,9 @@ RuntimeExtent::RuntimeExtent(SizedSteps &sized)
       stateName(builder.getStringAttr(sized.growing.symbol + "/extent")) {
   func::FuncOp step = sized.step();
   auto type = RankedTensorType::get({}, builder.getI64Type());
-  Attribute source = StateAttr::get(builder.getContext(), stateName,
-                                    builder.getI64IntegerAttr(0));
+  Attribute source =
+      StateAttr::get(builder.getContext(), stateName,
+                     builder.getI64IntegerAttr(0), StateRole::Extent);
   unsigned index = step.getNumArguments();
   (void)step.insertArgument(index, type,
                             builder.getDictionaryAttr(builder.getNamedAttr(
@@ -138,7 +139,8 @@ void RuntimeExtent::addResult(Value value, Attribute what) {
 void RuntimeExtent::addCheckedResult(Value violated, StringRef name,
                                      const Twine &message) {
   StringAttr output = builder.getStringAttr(Twine(stateName.getValue()) + name);
-  addResult(violated, OutputAttr::get(builder.getContext(), output));
+  addResult(violated,
+            OutputAttr::get(builder.getContext(), output, OutputRole::Check));
   addCheck(sized.step()->getParentOfType<ModuleOp>(), output, message);
 }
 
@@ -167,7 +169,8 @@ void RuntimeExtent::addResults() {
                 "'; begin with arrays of them")
                    .str();
   addCheckedResult(isShort, "/short", tooShort);
-  addResult(next, NextStateAttr::get(builder.getContext(), stateName));
+  addResult(next, NextStateAttr::get(builder.getContext(), stateName,
+                                     StateRole::Extent));
 }
 
 //===----------------------------------------------------------------------===//

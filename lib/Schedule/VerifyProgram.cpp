@@ -302,8 +302,8 @@ LogicalResult Program::verifyNext(func::FuncOp func, const Entry &entry) {
     return success();
   const Entry &row = table[stageOf(func)][entry.position];
   auto state = dyn_cast_or_null<StateAttr>(row.what);
-  if (state && state.getName() == next.getName() &&
-      row.sharding == entry.sharding && row.global == entry.global)
+  if (state && state.next() == next && row.sharding == entry.sharding &&
+      row.global == entry.global)
     return success();
   return func.emitError() << "has persistent tensor " << entry.position
                           << " for " << entry.what << ", but it is " << row.what

@@ -74,7 +74,7 @@ IRMapping BlockRepeater::argumentsOf(int64_t block) {
     auto state = dyn_cast_or_null<StateAttr>(source);
     for (auto [result, sum] : llvm::zip_equal(step.results, sums))
       if (auto next = dyn_cast_or_null<NextStateAttr>(result.what);
-          state && next && sum && next.getName() == state.getName())
+          state && next && sum && next == state.next())
         map.map(argument, sum);
   }
   return map;
@@ -98,7 +98,7 @@ void BlockRepeater::finishSums() {
   for (auto [result, sum] : llvm::zip_equal(step.results, sums)) {
     auto output = dyn_cast_or_null<OutputAttr>(result.what);
     result.value = sum;
-    if (output && output.getName() == "loss")
+    if (output && output.getRole() == OutputRole::Loss)
       result.value = TensorBuilder(builder, sum.getLoc())
                          .binary(BinaryKind::Div, sum, double(blocks));
   }
@@ -109,7 +109,7 @@ LogicalResult BlockRepeater::checkOutputs() {
   for (const StepFunction::Result &result : step.results) {
     auto output = dyn_cast_or_null<OutputAttr>(result.what);
     auto type = cast<ShapedType>(result.value.getType());
-    if (output && output.getName() != "loss" &&
+    if (output && output.getRole() != OutputRole::Loss &&
         !type.getElementType().isInteger(1))
       return step.function.emitError()
              << "recipe: accumulation: the output '"

@@ -5,6 +5,7 @@
 #include "autopar/Dialect/Shapes.h"
 #include "autopar/Frontend/OnnxImporter.h"
 #include "autopar/Training/Passes.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace autopar {
@@ -29,10 +30,10 @@ private:
   InFlightDiagnostic fail() {
     return module.emitError() << "recipe: loss " << recipe.loss << ": ";
   }
-  bool isCheck(const StepFunction::Result &result) const;
   FailureOr<Value> findOutput();
   FailureOr<Value> findLabels(Value output);
   FailureOr<std::string> labelsName(ArrayRef<int64_t> shape);
+  LogicalResult checkLabelsName(StringRef name, Value output);
   Value toCheck(TensorBuilder &b, Value labels, int64_t classes);
   void addCheck(Value violated, const Twine &message);
 
@@ -44,23 +45,19 @@ private:
 
 } // namespace
 
-/// Whether the result is a check that the importer asks for, no output.
-bool LossBuilder::isCheck(const StepFunction::Result &result) const {
-  auto checks = module->getAttrOfType<ArrayAttr>(kChecks);
+/// Null where the result is none of the model's outputs.
+static OutputAttr modelOutput(const StepFunction::Result &result) {
   auto output = dyn_cast_or_null<OutputAttr>(result.what);
-  return checks && output &&
-         llvm::any_of(checks.getAsRange<DictionaryAttr>(),
-                      [&](DictionaryAttr check) {
-                        return check.get("output") == output.getName();
-                      });
+  return output && output.getRole() == OutputRole::Model ? output
+                                                         : OutputAttr();
 }
 
 FailureOr<Value> LossBuilder::findOutput() {
   SmallVector<StringRef> names;
   Value found;
   for (const StepFunction::Result &result : step.results) {
-    auto output = dyn_cast_or_null<OutputAttr>(result.what);
-    if (!output || isCheck(result))
+    OutputAttr output = modelOutput(result);
+    if (!output)
       continue;
     names.push_back(output.getName());
     if (recipe.output.empty() || recipe.output == output.getName())
@@ -76,11 +73,45 @@ FailureOr<Value> LossBuilder::findOutput() {
   return found;
 }
 
-/// The labels' name in the data: without one, the only integer input of their
-/// shape.
+/// Whether `value` is computed of the argument.
+static bool dependsOn(Value value, BlockArgument argument) {
+  llvm::SetVector<Value> reached;
+  reached.insert(value);
+  for (size_t i = 0; i < reached.size(); ++i)
+    if (Operation *op = reached[i].getDefiningOp())
+      reached.insert(op->operand_begin(), op->operand_end());
+  return reached.contains(argument);
+}
+
+/// The data have one array of each name.
+LogicalResult LossBuilder::checkLabelsName(StringRef name, Value output) {
+  auto clash = [&](StringRef what) {
+    return fail() << "the labels' array is called '" << name << "', and so is "
+                  << what << "; name another array in the recipe's 'labels'";
+  };
+  if (auto fixed = module->getAttrOfType<ArrayAttr>(kFixedInputs))
+    for (auto input : fixed.getAsRange<DictionaryAttr>())
+      if (input.getAs<StringAttr>("name").getValue() == name)
+        return clash("an input that --bind gave a value");
+  if (BlockArgument argument = step.state(name, StateRole::Model))
+    if (!isa<ParameterAttr>(
+            cast<StateAttr>(step.source(argument)).getInitial()))
+      return clash("an input that --state makes a state");
+  BlockArgument input = step.input(name);
+  bool isMeant = !recipe.labels.empty() || row.labelsAreTokens;
+  if (isMeant || !input || !dependsOn(output, input))
+    return success();
+  return clash("an input of the model, which its output depends on")
+         << ", or '" << name << "' if the loss takes this one";
+}
+
+/// The labels' name in the data. Tokens without one are the only integer input
+/// of their shape.
 FailureOr<std::string> LossBuilder::labelsName(ArrayRef<int64_t> shape) {
   if (!recipe.labels.empty())
     return recipe.labels;
+  if (!row.labelsAreTokens)
+    return std::string("labels");
   SmallVector<std::string> names;
   for (BlockArgument argument : step.body().getArguments()) {
     auto input = dyn_cast_or_null<InputAttr>(step.source(argument));
@@ -105,7 +136,7 @@ FailureOr<Value> LossBuilder::findLabels(Value output) {
     return fail() << "the output is " << output.getType() << "; it takes "
                   << row.shapes;
   FailureOr<std::string> name = labelsName(*shape);
-  if (failed(name))
+  if (failed(name) || failed(checkLabelsName(*name, output)))
     return failure();
   Builder builder(module.getContext());
   Type element = row.classes
@@ -123,7 +154,8 @@ FailureOr<Value> LossBuilder::findLabels(Value output) {
   if (fits && type.getShape() == ArrayRef(*shape))
     return Value(input);
   return fail() << "the output is " << output.getType() << " and the labels '"
-                << *name << "' are " << type << "; it takes " << row.shapes;
+                << *name << "' are " << type << "; it takes " << row.shapes
+                << "; the recipe's 'labels' names the array";
 }
 
 /// 1 where a label is no class, else 0.
@@ -144,8 +176,8 @@ Value LossBuilder::toCheck(TensorBuilder &b, Value labels, int64_t classes) {
 
 void LossBuilder::addCheck(Value violated, const Twine &message) {
   auto name = StringAttr::get(module.getContext(), "labels/violated");
-  step.results.push_back(
-      {violated, OutputAttr::get(module.getContext(), name)});
+  step.results.push_back({violated, OutputAttr::get(module.getContext(), name,
+                                                    OutputRole::Check)});
   autopar::addCheck(module, name, message);
 }
 
@@ -168,11 +200,11 @@ LogicalResult LossBuilder::run() {
                              : *labels;
   Value loss = row.build(b, wide, target);
   llvm::erase_if(step.results, [&](const StepFunction::Result &result) {
-    return isa_and_nonnull<OutputAttr>(result.what) && !isCheck(result);
+    return bool(modelOutput(result));
   });
-  step.results.insert(step.results.begin(),
-                      {loss, OutputAttr::get(module.getContext(),
-                                             builder.getStringAttr("loss"))});
+  step.results.insert(
+      step.results.begin(),
+      {loss, OutputAttr::get(module.getContext(), OutputRole::Loss)});
   if (row.classes) {
     int64_t classes = shapeOf(*output)[row.classDim(shapeOf(*output).size())];
     addCheck(toCheck(b, target, classes),

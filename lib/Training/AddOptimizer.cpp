@@ -19,6 +19,9 @@ using namespace mlir;
 namespace autopar {
 namespace {
 
+/// The state that counts the steps.
+constexpr StringLiteral kStep = "optimizer/step";
+
 /// A parameter and its gradient.
 struct Trained {
   BlockArgument parameter;
@@ -40,9 +43,9 @@ private:
   LogicalResult findTrained();
   LogicalResult findDecayed();
   Value addState(StringRef name, RankedTensorType type, Attribute initial);
-  void setNext(StringRef name, Value value);
+  void setNext(StringRef name, StateRole role, Value value);
   LogicalResult unscale();
-  void addOutput(StringRef name, Value value);
+  void addOutput(OutputRole role, Value value);
   Value globalNorm();
   void clip(Value norm);
   void update(const Trained &item, StepScalars scalars);
@@ -95,18 +98,19 @@ Value OptimizerBuilder::addState(StringRef name, RankedTensorType type,
                                  Attribute initial) {
   return step.addArgument(type,
                           StateAttr::get(builder.getContext(),
-                                         builder.getStringAttr(name), initial),
+                                         builder.getStringAttr(name), initial,
+                                         StateRole::Optimizer),
                           name);
 }
 
 /// A step that is skipped leaves the state as it is.
-void OptimizerBuilder::setNext(StringRef name, Value value) {
+void OptimizerBuilder::setNext(StringRef name, StateRole role, Value value) {
   if (finite) {
     TensorBuilder own(builder, value.getLoc());
     value = own.select(own.broadcast(finite, shapeOf(value)), value,
-                       step.state(name));
+                       step.state(name, role));
   }
-  step.setNext(name, value);
+  step.setNext(name, role, value);
 }
 
 /// Divides the gradients by the scale that the loss had.
@@ -134,9 +138,8 @@ LogicalResult OptimizerBuilder::unscale() {
   return success();
 }
 
-void OptimizerBuilder::addOutput(StringRef name, Value value) {
-  step.results.push_back({value, OutputAttr::get(builder.getContext(),
-                                                 builder.getStringAttr(name))});
+void OptimizerBuilder::addOutput(OutputRole role, Value value) {
+  step.results.push_back({value, OutputAttr::get(builder.getContext(), role)});
 }
 
 /// The root of the sum of squares of all gradients: one sum over a vector of
@@ -188,7 +191,7 @@ void OptimizerBuilder::update(const Trained &item, StepScalars scalars) {
     return addState(stateName(name), type, builder.getF64FloatAttr(fill));
   };
   auto next = [&](StringRef name, Value value) {
-    setNext(stateName(name), value);
+    setNext(stateName(name), StateRole::Optimizer, value);
   };
   TensorBuilder own(builder, locationOf(item.name.getValue() + "/update"));
   Update update(own, recipe.optimizer, scalars, item.parameter, item.gradient,
@@ -196,7 +199,7 @@ void OptimizerBuilder::update(const Trained &item, StepScalars scalars) {
   Value value = findOptimizer(recipe.optimizer.kind)->update(update);
   step.setSource(item.parameter, StateAttr::get(builder.getContext(), item.name,
                                                 step.source(item.parameter)));
-  setNext(item.name.getValue(), value);
+  setNext(item.name.getValue(), StateRole::Model, value);
 }
 
 LogicalResult OptimizerBuilder::run() {
@@ -206,19 +209,19 @@ LogicalResult OptimizerBuilder::run() {
     return step.function.emitError()
            << "returns no gradients; run autopar-differentiate first";
   Type i64 = builder.getI64Type(), f64 = builder.getF64Type();
-  Value number = addState("optimizer/step", RankedTensorType::get({}, i64),
+  Value number = addState(kStep, RankedTensorType::get({}, i64),
                           builder.getI64IntegerAttr(0));
   if (failed(unscale()))
     return failure();
   Value norm = globalNorm();
   Value rate = learningRate(b, recipe, number);
-  addOutput("grad_norm", norm);
-  addOutput("learning_rate", rate);
+  addOutput(OutputRole::GradNorm, norm);
+  addOutput(OutputRole::LearningRate, rate);
   if (!recipe.lossScale.isOne()) {
     finite = b.compare(ComparePredicate::Le, norm,
                        double(std::numeric_limits<float>::max()));
-    addOutput("loss_scale", lossScaleOf(step, b, recipe.lossScale));
-    addOutput("skipped", b.unary(UnaryKind::Not, finite));
+    addOutput(OutputRole::LossScale, lossScaleOf(step, b, recipe.lossScale));
+    addOutput(OutputRole::Skipped, b.unary(UnaryKind::Not, finite));
   }
   if (recipe.lossScale.dynamic)
     updateLossScale(step, b, finite);
@@ -226,7 +229,7 @@ LogicalResult OptimizerBuilder::run() {
   Value next = b.binary(BinaryKind::Add, number, 1);
   for (const Trained &item : trained)
     update(item, {rate, b.convert(next, f64)});
-  setNext("optimizer/step", next);
+  setNext(kStep, StateRole::Optimizer, next);
   step.finish();
   return success();
 }

@@ -265,7 +265,8 @@ Value NumericsChecker::firstSuspect() {
 void NumericsChecker::addCheck(Value number) {
   MLIRContext *context = builder.getContext();
   StringAttr name = builder.getStringAttr("numerics/first");
-  step.results.push_back({number, OutputAttr::get(context, name)});
+  step.results.push_back(
+      {number, OutputAttr::get(context, name, OutputRole::Check)});
   std::vector<std::string> places;
   for (const Suspect &suspect : suspects)
     for (StringRef what : {"Inf", "NaN"})
@@ -278,7 +279,7 @@ void NumericsChecker::run(bool onlyLoss) {
   llvm::SetVector<Operation *> cone;
   for (const StepFunction::Result &result : step.results)
     if (auto output = dyn_cast_or_null<OutputAttr>(result.what);
-        !onlyLoss || (output && output.getName() == "loss"))
+        !onlyLoss || (output && output.getRole() == OutputRole::Loss))
       if (Operation *op = result.value.getDefiningOp())
         cone.insert(op);
   for (size_t i = 0; i < cone.size(); ++i)

@@ -169,7 +169,7 @@ LogicalResult Differentiate::derive(const TrainedModule &trained) {
   StepFunction step(trained.step);
   auto loss = llvm::find_if(step.results, [](const auto &result) {
     auto output = dyn_cast_or_null<OutputAttr>(result.what);
-    return output && output.getName() == "loss";
+    return output && output.getRole() == OutputRole::Loss;
   });
   if (loss == step.results.end())
     return step.function.emitError()

@@ -16,11 +16,11 @@ static constexpr int64_t kGrowthInterval = 2000;
 /// A scalar state that stays as it is until its next value is set.
 static Value addState(StepFunction &step, Type type, StringRef name,
                       Attribute initial) {
-  StringAttr attr = StringAttr::get(type.getContext(), name);
-  Value state =
-      step.addArgument(RankedTensorType::get({}, type),
-                       StateAttr::get(type.getContext(), attr, initial), name);
-  step.results.push_back({state, NextStateAttr::get(type.getContext(), attr)});
+  auto source = StateAttr::get(type.getContext(),
+                               StringAttr::get(type.getContext(), name),
+                               initial, StateRole::LossScale);
+  Value state = step.addArgument(RankedTensorType::get({}, type), source, name);
+  step.results.push_back({state, source.next()});
   return state;
 }
 
@@ -36,12 +36,13 @@ Value addLossScale(StepFunction &step, TensorBuilder &b,
 
 Value lossScaleOf(StepFunction &step, TensorBuilder &b,
                   const LossScaleRecipe &recipe) {
-  return recipe.dynamic ? Value(step.state(kScale))
+  return recipe.dynamic ? Value(step.state(kScale, StateRole::LossScale))
                         : b.scalar(b.builder.getF32Type(), recipe.initial);
 }
 
 void updateLossScale(StepFunction &step, TensorBuilder &b, Value finite) {
-  Value scale = step.state(kScale), count = step.state(kFiniteSteps);
+  Value scale = step.state(kScale, StateRole::LossScale);
+  Value count = step.state(kFiniteSteps, StateRole::LossScale);
   Value more = b.binary(BinaryKind::Add, count, 1);
   Value grows = b.compare(ComparePredicate::Ge, more, double(kGrowthInterval));
   Value grown = b.mul(scale, kGrowth);
@@ -49,9 +50,10 @@ void updateLossScale(StepFunction &step, TensorBuilder &b, Value finite) {
   Value fits = b.compare(ComparePredicate::Le, grown,
                          double(std::numeric_limits<float>::max()));
   Value raised = b.select(b.binary(BinaryKind::And, grows, fits), grown, scale);
-  step.setNext(kScale, b.select(finite, raised, b.mul(scale, kBackoff)));
+  step.setNext(kScale, StateRole::LossScale,
+               b.select(finite, raised, b.mul(scale, kBackoff)));
   Value none = b.splatLike(count, 0);
-  step.setNext(kFiniteSteps,
+  step.setNext(kFiniteSteps, StateRole::LossScale,
                b.select(finite, b.select(grows, none, more), none));
 }
 

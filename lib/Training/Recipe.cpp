@@ -128,11 +128,8 @@ Error RecipeReader::readClip(StringRef key, std::optional<double> &to) const {
 Error RecipeReader::readLoss() {
   if (Error error = readText("loss", recipe.loss))
     return error;
-  const LossRow *loss = findLoss(recipe.loss);
-  if (!loss)
+  if (!findLoss(recipe.loss))
     return fail("'loss' " + wrongKind<LossRow>(recipe.loss, losses()));
-  if (!loss->labelsAreTokens)
-    recipe.labels = "labels";
   if (Error error = readText("output", recipe.output))
     return error;
   return readText("labels", recipe.labels);

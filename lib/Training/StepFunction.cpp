@@ -24,26 +24,25 @@ Value StepFunction::addArgument(RankedTensorType type, Attribute source,
       type, NameLoc::get(StringAttr::get(type.getContext(), name)));
 }
 
-template <typename Source>
-BlockArgument StepFunction::argument(StringRef name) {
+BlockArgument StepFunction::input(StringRef name) {
   for (BlockArgument argument : body().getArguments())
-    if (auto of = dyn_cast_or_null<Source>(source(argument));
-        of && of.getName() == name)
+    if (auto input = dyn_cast_or_null<InputAttr>(source(argument));
+        input && input.getName() == name)
       return argument;
   return {};
 }
 
-BlockArgument StepFunction::input(StringRef name) {
-  return argument<InputAttr>(name);
+BlockArgument StepFunction::state(StringRef name, StateRole role) {
+  for (BlockArgument argument : body().getArguments())
+    if (auto state = dyn_cast_or_null<StateAttr>(source(argument));
+        state && state.getName() == name && state.getRole() == role)
+      return argument;
+  return {};
 }
 
-BlockArgument StepFunction::state(StringRef name) {
-  return argument<StateAttr>(name);
-}
-
-void StepFunction::setNext(StringRef name, Value value) {
-  auto what = NextStateAttr::get(function.getContext(),
-                                 StringAttr::get(function.getContext(), name));
+void StepFunction::setNext(StringRef name, StateRole role, Value value) {
+  MLIRContext *context = function.getContext();
+  auto what = NextStateAttr::get(context, StringAttr::get(context, name), role);
   for (Result &result : results)
     if (result.what == what) {
       result.value = value;

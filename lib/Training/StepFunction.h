@@ -33,10 +33,11 @@ public:
   }
   /// The argument that is the input of that name; null if there is none.
   mlir::BlockArgument input(llvm::StringRef name);
-  /// The argument that is the state of that name; null if there is none.
-  mlir::BlockArgument state(llvm::StringRef name);
+  /// The argument that is the state of that name and role; null if there is
+  /// none.
+  mlir::BlockArgument state(llvm::StringRef name, StateRole role);
   /// Sets what the state is in the next step.
-  void setNext(llvm::StringRef name, mlir::Value value);
+  void setNext(llvm::StringRef name, StateRole role, mlir::Value value);
   /// Writes the lists into the function. Ops without a use go.
   void finish();
 
@@ -44,8 +45,6 @@ public:
   std::vector<Result> results;
 
 private:
-  template <typename Source> mlir::BlockArgument argument(llvm::StringRef name);
-
   std::vector<mlir::Attribute> sources; // autopar.source
 };
 

@@ -15,7 +15,7 @@
 
 // Each next value is computed where the state is: nothing is copied.
 // PLACES: autopar.persistent = {{.*}}source = #autopar.state<"w1", #autopar.parameter<"w1"{{.*}}source = #autopar.state<"w2", #autopar.parameter<"w2"{{.*}}source = #autopar.state<"count", 0 : i64>
-// PLACES: func.func @step_0() {{.*}}autopar.results = [{buffer = [#autopar<buffer_space arena>, {{[0-9]+}}], {{.*}}result = #autopar.output<"loss">
+// PLACES: func.func @step_0() {{.*}}autopar.results = [{buffer = [#autopar<buffer_space arena>, {{[0-9]+}}], {{.*}}result = #autopar.output<"loss", role = loss>
 // PLACES-SAME: {buffer = [#autopar<buffer_space persistent>, 2], {{.*}}result = #autopar.next_state<"w1">
 // PLACES-SAME: {buffer = [#autopar<buffer_space persistent>, 3], {{.*}}result = #autopar.next_state<"w2">
 // PLACES-SAME: {buffer = [#autopar<buffer_space persistent>, 4], {{.*}}result = #autopar.next_state<"count">
@@ -26,7 +26,7 @@ func.func @step(
     %w1: tensor<5x8xf32> {autopar.source = #autopar.state<"w1", #autopar.parameter<"w1", "w.bin", offset = 0, length = 160>>},
     %w2: tensor<8x4xf32> {autopar.source = #autopar.state<"w2", #autopar.parameter<"w2", "w.bin", offset = 160, length = 128>>},
     %n: tensor<i64> {autopar.source = #autopar.state<"count", 0 : i64>})
-    -> (tensor<f32> {autopar.result = #autopar.output<"loss">},
+    -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>},
         tensor<5x8xf32> {autopar.result = #autopar.next_state<"w1">},
         tensor<8x4xf32> {autopar.result = #autopar.next_state<"w2">},
         tensor<i64> {autopar.result = #autopar.next_state<"count">}) {

@@ -101,8 +101,7 @@ bool differentiateGraph(ModuleOp module) {
   if (names.empty() || !loss)
     return false;
   MLIRContext *context = module.getContext();
-  addResult(step, loss,
-            OutputAttr::get(context, StringAttr::get(context, "loss")));
+  addResult(step, loss, OutputAttr::get(context, OutputRole::Loss));
   (*trained)->setAttr(
       kRecipe,
       attributeFromJSON(

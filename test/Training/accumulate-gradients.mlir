@@ -25,7 +25,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
   func.func @step(%x: tensor<3x4xf32> {autopar.source = #autopar.input<"x">}, %s: tensor<f32> {autopar.source = #autopar.input<"s">},
       %m: tensor<4xf32> {autopar.source = #autopar.state<"mean", #autopar.parameter<"mean", "m", offset = 0, length = 16>>},
       %w: tensor<4xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 16, length = 16>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}, tensor<i1> {autopar.result = #autopar.output<"bad">},
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}, tensor<i1> {autopar.result = #autopar.output<"bad", role = check>},
           tensor<4xf32> {autopar.result = #autopar.next_state<"mean">}, tensor<4xf32> {autopar.result = #autopar.gradient<"w">}) {
     %mean = autopar.reduce max %x dims = [0] : tensor<3x4xf32> -> tensor<4xf32>
     %next = autopar.binary add %m, %mean : tensor<4xf32>
@@ -46,7 +46,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, accumulation = 4 : i64}} {
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">},
       %w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %y = autopar.binary mul %x, %w : tensor<3xf32>
     %loss = autopar.reduce sum %y dims = [0] : tensor<3xf32> -> tensor<f32>
     return %loss : tensor<f32>

@@ -3,7 +3,7 @@
 // Labels become an input; what a label chooses is a select, so that it splits, and is summed by row first. A label that is no class ends the run.
 // CHECK: module attributes {autopar.checks = [{message = "a label is no class: they are 0 to 4", output = "labels/violated"}]
 // CHECK: func.func @step(%[[X:.*]]: tensor<6x5xf32> {autopar.source = #autopar.input<"x">}, %[[T:.*]]: tensor<6xi64> {autopar.source = #autopar.input<"labels">})
-// CHECK-SAME: -> (tensor<f32> {autopar.result = #autopar.output<"loss">}, tensor<i1> {autopar.result = #autopar.output<"labels/violated">})
+// CHECK-SAME: -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}, tensor<i1> {autopar.result = #autopar.output<"labels/violated", role = check>})
 // CHECK: %[[LOG:.*]] = autopar.softmax %[[X]] dim = 1 log
 // CHECK: %[[IS:.*]] = autopar.compare eq
 // CHECK: %[[OWN:.*]] = autopar.select %[[IS]], %[[LOG]],
@@ -24,6 +24,19 @@ module attributes {autopar.recipe = {loss = "causal_lm_shifted_cross_entropy_mea
   func.func @step(%x: tensor<2x4x5xf32> {autopar.source = #autopar.input<"x">}, %t: tensor<2x4xi64> {autopar.source = #autopar.input<"input_ids">})
       -> (tensor<2x4x5xf32> {autopar.result = #autopar.output<"y">}) {
     return %x : tensor<2x4x5xf32>
+  }
+}
+
+// -----
+// An input `labels` that other outputs alone depend on has the labels; a parameter may have any name.
+// CHECK: func.func @step(%[[X:[^:]*]]: tensor<3xf32> {{.*}}, %[[T:[^:]*]]: tensor<3xf32> {autopar.source = #autopar.input<"labels">}, %{{.*}}: tensor<3xf32> {autopar.source = #autopar.parameter<"labels"
+// CHECK: autopar.binary sub %[[X]], %[[T]]
+module attributes {autopar.recipe = {loss = "mse_mean", output = "y", optimizer = {kind = "sgd"}}} {
+  func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">}, %t: tensor<3xf32> {autopar.source = #autopar.input<"labels">},
+                  %w: tensor<3xf32> {autopar.source = #autopar.parameter<"labels", "m", offset = 0, length = 12>})
+      -> (tensor<3xf32> {autopar.result = #autopar.output<"y">}, tensor<3xf32> {autopar.result = #autopar.output<"loss">}) {
+    %z = autopar.binary mul %t, %w : tensor<3xf32>
+    return %x, %z : tensor<3xf32>, tensor<3xf32>
   }
 }
 

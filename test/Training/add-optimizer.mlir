@@ -2,9 +2,9 @@
 
 // The parameter and its momentum become states; the learning rate of the schedule is computed from the number of the step.
 // CHECK: func.func @step(%[[X:.*]]: tensor<3xf32> {{.*}}, %[[W:.*]]: tensor<3xf32> {autopar.source = #autopar.state<"w", #autopar.parameter<"w", "m", offset = 0, length = 12>>},
-// CHECK-SAME: %[[N:.*]]: tensor<i64> {autopar.source = #autopar.state<"optimizer/step", 0 : i64>}, %[[V:.*]]: tensor<3xf32> {autopar.source = #autopar.state<"w/momentum_buffer", 0.000000e+00 : f64>})
-// CHECK-SAME: tensor<3xf32> {autopar.result = #autopar.gradient<"w">}, tensor<f32> {autopar.result = #autopar.output<"grad_norm">}, tensor<f64> {autopar.result = #autopar.output<"learning_rate">},
-// CHECK-SAME: tensor<3xf32> {autopar.result = #autopar.next_state<"w/momentum_buffer">}, tensor<3xf32> {autopar.result = #autopar.next_state<"w">}, tensor<i64> {autopar.result = #autopar.next_state<"optimizer/step">}
+// CHECK-SAME: %[[N:.*]]: tensor<i64> {autopar.source = #autopar.state<"optimizer/step", 0 : i64, role = optimizer>}, %[[V:.*]]: tensor<3xf32> {autopar.source = #autopar.state<"w/momentum_buffer", 0.000000e+00 : f64, role = optimizer>})
+// CHECK-SAME: tensor<3xf32> {autopar.result = #autopar.gradient<"w">}, tensor<f32> {autopar.result = #autopar.output<"grad_norm", role = grad_norm>}, tensor<f64> {autopar.result = #autopar.output<"learning_rate", role = learning_rate>},
+// CHECK-SAME: tensor<3xf32> {autopar.result = #autopar.next_state<"w/momentum_buffer", role = optimizer>}, tensor<3xf32> {autopar.result = #autopar.next_state<"w">}, tensor<i64> {autopar.result = #autopar.next_state<"optimizer/step", role = optimizer>}
 // CHECK-DAG: %[[NORM:.*]] = autopar.unary sqrt
 // CHECK-DAG: %[[RATE:.*]] = autopar.select %{{.*}} : tensor<i1>, tensor<f64>
 // CHECK-DAG: %[[OLD:.*]] = autopar.binary mul %[[V]], %{{.*}} : tensor<3xf32>
@@ -42,7 +42,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // -----
 // Gradients are divided by the scale of the loss; a step of which one is not finite leaves everything as it is, and says so.
 // CHECK: func.func @step(%{{[^,]*}}, %[[W:[^:]*]]: tensor<3xf32> {{.*}}, %[[N:[^:]*]]: tensor<i64>
-// CHECK-SAME: -> (tensor<3xf32> {autopar.result = #autopar.gradient<"w">}, tensor<f32> {autopar.result = #autopar.output<"grad_norm">}, tensor<f64> {autopar.result = #autopar.output<"learning_rate">}, tensor<f32> {autopar.result = #autopar.output<"loss_scale">}, tensor<i1> {autopar.result = #autopar.output<"skipped">}, tensor<3xf32> {autopar.result = #autopar.next_state<"w">}, tensor<i64> {autopar.result = #autopar.next_state<"optimizer/step">})
+// CHECK-SAME: -> (tensor<3xf32> {autopar.result = #autopar.gradient<"w">}, tensor<f32> {autopar.result = #autopar.output<"grad_norm", role = grad_norm>}, tensor<f64> {autopar.result = #autopar.output<"learning_rate", role = learning_rate>}, tensor<f32> {autopar.result = #autopar.output<"loss_scale", role = loss_scale>}, tensor<i1> {autopar.result = #autopar.output<"skipped", role = skipped>}, tensor<3xf32> {autopar.result = #autopar.next_state<"w">}, tensor<i64> {autopar.result = #autopar.next_state<"optimizer/step", role = optimizer>})
 // CHECK-DAG: %[[G:.*]] = autopar.binary mul %{{.*}}, %{{.*}} : tensor<3xf32>
 // CHECK-DAG: %[[NORM:.*]] = autopar.unary sqrt
 // CHECK-DAG: %[[FINITE:.*]] = autopar.compare le %[[NORM]], %{{.*}} : tensor<f32> -> tensor<i1>

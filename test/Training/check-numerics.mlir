@@ -7,7 +7,7 @@
 // CHECK-SAME: "Inf in parameter 'w', which node 'mul' reads", "NaN in parameter 'w', which node 'mul' reads",
 // CHECK-SAME: "Inf in node 'log' (unary)", "NaN in node 'log' (unary)",
 // CHECK-SAME: "Inf in tensor 'product' of node 'mul' (binary)", "NaN in tensor 'product' of node 'mul' (binary)"]}]
-// CHECK: func.func @step(%[[X:.*]]: tensor<2x3xf32> {{.*}}, %[[W:.*]]: tensor<2x3xf32> {{.*}}) -> (tensor<3x2xf32> {{.*}}, tensor<i32> {autopar.result = #autopar.output<"numerics/first">})
+// CHECK: func.func @step(%[[X:.*]]: tensor<2x3xf32> {{.*}}, %[[W:.*]]: tensor<2x3xf32> {{.*}}) -> (tensor<3x2xf32> {{.*}}, tensor<i32> {autopar.result = #autopar.output<"numerics/first", role = check>})
 // CHECK: %[[LOG:.*]] = autopar.unary log %[[X]]
 // CHECK: %[[MUL:.*]] = autopar.binary mul %[[LOG]], %[[W]]
 // CHECK: %[[MOVED:.*]] = autopar.transpose %[[MUL]]
@@ -42,7 +42,7 @@ module attributes {autopar.check_numerics} {
 // CHECK: places = ["Inf in state 'w', which node 'loss' reads", "NaN in state 'w', which node 'loss' reads", "Inf in node 'loss' (unary)", "NaN in node 'loss' (unary)"]
 module attributes {autopar.check_numerics, autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, loss_scale = "dynamic"}} {
   func.func @step(%w: tensor<f32> {autopar.source = #autopar.state<"w", 1.0 : f32>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}, tensor<f32> {autopar.result = #autopar.next_state<"w">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}, tensor<f32> {autopar.result = #autopar.next_state<"w">}) {
     %0 = autopar.unary log %w : tensor<f32> -> tensor<f32> loc("loss")
     %1 = autopar.unary exp %w : tensor<f32> -> tensor<f32> loc("gradient")
     return %0, %1 : tensor<f32>, tensor<f32>

@@ -2,7 +2,7 @@
 
 // Two layers with a shared weight, whose gradients are added; the gradient of the bias is a sum over the batch.
 // CHECK: func.func @step(%[[X:.*]]: tensor<6x5xf32> {{.*}}, %[[W:.*]]: tensor<5x5xf32> {{.*}}, %[[B:.*]]: tensor<5xf32> {{.*}} offset = 100, length = 20>})
-// CHECK-SAME: -> (tensor<f32> {autopar.result = #autopar.output<"loss">}, tensor<5x5xf32> {autopar.result = #autopar.gradient<"w">}, tensor<5xf32> {autopar.result = #autopar.gradient<"b">})
+// CHECK-SAME: -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}, tensor<5x5xf32> {autopar.result = #autopar.gradient<"w">}, tensor<5xf32> {autopar.result = #autopar.gradient<"b">})
 // CHECK: %[[Z:.*]] = autopar.einsum "bi,ij->bj" %[[X]], %[[W]]
 // CHECK: %[[H:.*]] = autopar.unary tanh
 // CHECK: autopar.einsum "bj,jk->bk" %[[H]], %[[W]]
@@ -15,7 +15,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
   func.func @step(%x: tensor<6x5xf32> {autopar.source = #autopar.input<"x">},
       %w: tensor<5x5xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 100>},
       %b: tensor<5xf32> {autopar.source = #autopar.parameter<"b", "m", offset = 100, length = 20>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %z = autopar.einsum "bi,ij->bj" %x, %w : (tensor<6x5xf32>, tensor<5x5xf32>) -> tensor<6x5xf32>
     %bias = autopar.broadcast %b dims = [1] : tensor<5xf32> -> tensor<6x5xf32>
     %zb = autopar.binary add %z, %bias : tensor<6x5xf32>
@@ -29,7 +29,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // -----
 // By default what is an operand beside something that depends on an input is trained, also through what moves it and through arithmetic
 // with other parameters and with scalars: neither the table that another table meets, nor a scalar, nor the tensor of a node.
-// CHECK: #autopar.output<"loss">}, tensor<2x2xf32> {autopar.result = #autopar.gradient<"moved">}, tensor<4xf32> {autopar.result = #autopar.gradient<"added">}) {
+// CHECK: #autopar.output<"loss", role = loss>}, tensor<2x2xf32> {autopar.result = #autopar.gradient<"moved">}, tensor<4xf32> {autopar.result = #autopar.gradient<"added">}) {
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
   func.func @step(%x: tensor<4xf32> {autopar.source = #autopar.input<"x">},
       %moved: tensor<2x2xf32> {autopar.source = #autopar.parameter<"moved", "m", offset = 0, length = 16>},
@@ -37,7 +37,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
       %scalar: tensor<f32> {autopar.source = #autopar.parameter<"scalar", "m", offset = 32, length = 4>},
       %added: tensor<4xf32> {autopar.source = #autopar.parameter<"added", "m", offset = 36, length = 16>},
       %start: tensor<4xf32> {autopar.source = #autopar.parameter<"start", "m", offset = 52, length = 16, constant = true>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %half = autopar.constant dense<0.5> : tensor<4xf32>
     %places = autopar.iota dim = 0 : () -> tensor<4xf32>
     %halved = autopar.binary mul %table, %places : tensor<4xf32>
@@ -59,13 +59,13 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // -----
 // Indices are no table: what they gather is trained, also behind a function and where a mask is added. So is the weight of a layer that
 // reads a table, but no frequencies that a contraction multiplies with places.
-// CHECK: #autopar.output<"loss">}, tensor<3x4xf32> {autopar.result = #autopar.gradient<"rows">}, tensor<4x4xf32> {autopar.result = #autopar.gradient<"layer">}) {
+// CHECK: #autopar.output<"loss", role = loss>}, tensor<3x4xf32> {autopar.result = #autopar.gradient<"rows">}, tensor<4x4xf32> {autopar.result = #autopar.gradient<"layer">}) {
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
   func.func @step(%x: tensor<2x4xf32> {autopar.source = #autopar.input<"x">},
       %rows: tensor<3x4xf32> {autopar.source = #autopar.parameter<"rows", "m", offset = 0, length = 48>},
       %layer: tensor<4x4xf32> {autopar.source = #autopar.parameter<"layer", "m", offset = 48, length = 64>},
       %frequencies: tensor<1x4xf32> {autopar.source = #autopar.parameter<"frequencies", "m", offset = 112, length = 16>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %which = autopar.constant dense<[2, 0]> : tensor<2xi64>
     %mask = autopar.constant dense<[[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]]> : tensor<2x4xf32>
     %places = autopar.iota dim = 0 : () -> tensor<2x1xf32>
@@ -89,7 +89,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}} {
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">},
       %w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %loss = autopar.reduce sum %x dims = [0] : tensor<3xf32> -> tensor<f32>
     return %loss : tensor<f32>
   }
@@ -102,7 +102,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
   func.func @step(%i: tensor<2xi64> {autopar.source = #autopar.input<"i">},
       %t: tensor<9x4xf32> {autopar.source = #autopar.parameter<"t", "m", offset = 0, length = 144>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %rows = autopar.gather %t, %i dim = 0 : (tensor<9x4xf32>, tensor<2xi64>) -> tensor<2x4xf32>
     %loss = autopar.reduce sum %rows dims = [0, 1] : tensor<2x4xf32> -> tensor<f32>
     return %loss : tensor<f32>
@@ -118,7 +118,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
   func.func @step(%i: tensor<2x2xi64> {autopar.source = #autopar.input<"i">},
       %t: tensor<9x3x4xf32> {autopar.source = #autopar.parameter<"t", "m", offset = 0, length = 432>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %rows = autopar.gather_nd %t, %i batch_dims = 0 : (tensor<9x3x4xf32>, tensor<2x2xi64>) -> tensor<2x4xf32>
     %loss = autopar.reduce sum %rows dims = [0, 1] : tensor<2x4xf32> -> tensor<f32>
     return %loss : tensor<f32>
@@ -135,7 +135,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
   func.func @step(%x: tensor<4x3x8xf32> {autopar.source = #autopar.input<"x">},
       %w: tensor<5x3x3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 180>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %y = autopar.convolution %x, %w strides = [2] dilations = [1] low = [1] high = [0] groups = 1 : (tensor<4x3x8xf32>, tensor<5x3x3xf32>) -> tensor<4x5x4xf32>
     %t = autopar.unary tanh %y : tensor<4x5x4xf32> -> tensor<4x5x4xf32>
     %loss = autopar.reduce sum %t dims = [0, 1, 2] : tensor<4x5x4xf32> -> tensor<f32>
@@ -155,7 +155,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK: autopar.reshape %[[C]] : tensor<1x1x4x2xf32> -> tensor<1x1x8xf32>
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["x"]}} {
   func.func @step(%x: tensor<1x1x8xf32> {autopar.source = #autopar.parameter<"x", "m", offset = 0, length = 32>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %y = autopar.pool max %x window = [3] strides = [2] dilations = [1] low = [1] high = [0] : (tensor<1x1x8xf32>) -> tensor<1x1x4xf32>
     %loss = autopar.reduce sum %y dims = [0, 1, 2] : tensor<1x1x4xf32> -> tensor<f32>
     return %loss : tensor<f32>
@@ -170,7 +170,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK: return %{{.*}} : tensor<f32>, tensor<1x1x1xf32>
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["x"]}} {
   func.func @step(%x: tensor<1x1x1xf32> {autopar.source = #autopar.parameter<"x", "m", offset = 0, length = 4>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %y = autopar.pool max %x window = [2] strides = [3] dilations = [1] low = [1] high = [0] : (tensor<1x1x1xf32>) -> tensor<1x1x1xf32>
     %loss = autopar.reduce sum %y dims = [0, 1, 2] : tensor<1x1x1xf32> -> tensor<f32>
     return %loss : tensor<f32>
@@ -184,7 +184,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["x"]}} {
   func.func @step(%x: tensor<1x1x1xf32> {autopar.source = #autopar.parameter<"x", "m", offset = 0, length = 4>},
       %w: tensor<1x1x1xf32> {autopar.source = #autopar.input<"w">})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %y = autopar.convolution %x, %w strides = [3] dilations = [1] low = [5] high = [0] groups = 1 : (tensor<1x1x1xf32>, tensor<1x1x1xf32>) -> tensor<1x1x2xf32>
     %loss = autopar.reduce sum %y dims = [0, 1, 2] : tensor<1x1x2xf32> -> tensor<f32>
     return %loss : tensor<f32>
@@ -193,14 +193,14 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 
 // -----
 // The loss is scaled for its gradients: a dynamic scale is a state that stays until the optimizer sets it.
-// CHECK: func.func @step(%[[X:[^:]*]]: tensor<4xf32> {{.*}}, %{{.*}}: tensor<i64> {autopar.source = #autopar.state<"loss_scale/finite_steps", 0 : i64>}, %[[SCALE:.*]]: tensor<f32> {autopar.source = #autopar.state<"loss_scale/scale", 6.553600e+04 : f64>})
+// CHECK: func.func @step(%[[X:[^:]*]]: tensor<4xf32> {{.*}}, %{{.*}}: tensor<i64> {autopar.source = #autopar.state<"loss_scale/finite_steps", 0 : i64, role = loss_scale>}, %[[SCALE:.*]]: tensor<f32> {autopar.source = #autopar.state<"loss_scale/scale", 6.553600e+04 : f64, role = loss_scale>})
 // CHECK-DAG: %[[SEED:.*]] = autopar.broadcast %[[SCALE]] dims = [] : tensor<f32> -> tensor<4xf32>
 // CHECK-DAG: %[[G:.*]] = autopar.binary mul %[[SEED]], %[[X]] : tensor<4xf32>
 // CHECK: return %{{.*}}, %{{.*}}, %[[SCALE]], %[[G]]
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, loss_scale = "dynamic"}} {
   func.func @step(%x: tensor<4xf32> {autopar.source = #autopar.input<"x">},
       %w: tensor<4xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 16>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %y = autopar.binary mul %x, %w : tensor<4xf32>
     %loss = autopar.reduce sum %y dims = [0] : tensor<4xf32> -> tensor<f32>
     return %loss : tensor<f32>
@@ -220,7 +220,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
   func.func @step(%i: tensor<2x4xi64> {autopar.source = #autopar.input<"i">},
       %u: tensor<2x4xf32> {autopar.source = #autopar.parameter<"u", "m", offset = 0, length = 32>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %rows = autopar.scatter max %u, %i dim = 1 batched : (tensor<2x4xf32>, tensor<2x4xi64>) -> tensor<2x3xf32>
     %loss = autopar.reduce sum %rows dims = [0, 1] : tensor<2x3xf32> -> tensor<f32>
     return %loss : tensor<f32>

@@ -23,7 +23,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // -----
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
   // expected-error @+1 {{recipe: no parameter is trained: no initializer of floats of rank 1 or above meets an input; name tensors in 'trainable'}}
-  func.func @step(%x: tensor<f32> {autopar.source = #autopar.input<"x">}) -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+  func.func @step(%x: tensor<f32> {autopar.source = #autopar.input<"x">}) -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     return %x : tensor<f32>
   }
 }
@@ -33,7 +33,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
   func.func @step(%x: tensor<2x3xf32> {autopar.source = #autopar.input<"x">},
       %w: tensor<2x3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 24>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %a = autopar.scan max %x dim = 1 : tensor<2x3xf32>
     %b = autopar.binary mul %a, %w : tensor<2x3xf32>
     // expected-error @+1 {{has a derivative for sums only}}
@@ -48,7 +48,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
   // expected-error @+1 {{recipe: accumulation: the output 'y' has no value for all blocks}}
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">},
       %w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}, tensor<3xf32> {autopar.result = #autopar.output<"y">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}, tensor<3xf32> {autopar.result = #autopar.output<"y">}) {
     %y = autopar.binary mul %x, %w : tensor<3xf32>
     %loss = autopar.reduce sum %y dims = [0] : tensor<3xf32> -> tensor<f32>
     return %loss, %y : tensor<f32>, tensor<3xf32>
@@ -60,7 +60,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
   // expected-error @+1 {{recipe: loss_scale: the gradient of 'w' would not fit into f16 without the scale}}
   func.func @step(%x: tensor<3xf16> {autopar.source = #autopar.input<"x">},
       %w: tensor<3xf16> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 6>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %y = autopar.binary mul %x, %w : tensor<3xf16>
     %wide = autopar.convert %y : tensor<3xf16> -> tensor<3xf32>
     %loss = autopar.reduce sum %wide dims = [0] : tensor<3xf32> -> tensor<f32>

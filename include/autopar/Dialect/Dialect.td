@@ -170,21 +170,33 @@ def Autopar_SetupResultAttr : Autopar_Attr<"SetupResult", "setup_result"> {
 }
 
 def Autopar_StateAttr : Autopar_Attr<"State", "state"> {
-  let summary = "an argument of @step that lives from step to step, by its name";
+  let summary = "an argument of @step that lives from step to step, by its role and name";
   let description = [{
     `initial` says what it is in the first step: `#autopar.parameter<...>`, or a
     number for all its elements. In the next step it is the result of @step that is
-    `#autopar.next_state` of the same name, which has its type and its sharding.
+    `#autopar.next_state` of the same name and role, which has its type and its
+    sharding. `role` keeps names apart: a parameter may be called as a state of
+    the optimizer is.
   }];
-  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::Attribute":$initial);
-  let assemblyFormat = "`<` $name `,` $initial `>`";
+  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::Attribute":$initial,
+    DefaultValuedParameter<EnumParameter<Autopar_StateRole>.cppType, "::autopar::StateRole::Model">:$role);
+  let assemblyFormat = "`<` $name `,` $initial (`,` `role` `=` $role^)? `>`";
+  let builders = [AttrBuilder<(ins "::mlir::StringAttr":$name, "::mlir::Attribute":$initial),
+                              "return $_get($_ctxt, name, initial, ::autopar::StateRole::Model);">];
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The result of @step that is this state in the next step.
+    ::autopar::NextStateAttr next() const;
+  }];
 }
 
 def Autopar_NextStateAttr : Autopar_Attr<"NextState", "next_state"> {
-  let summary = "a result of @step: the state of that name in the next step";
-  let parameters = (ins "::mlir::StringAttr":$name);
-  let assemblyFormat = "`<` $name `>`";
+  let summary = "a result of @step: the state of that role and name in the next step";
+  let parameters = (ins "::mlir::StringAttr":$name,
+    DefaultValuedParameter<EnumParameter<Autopar_StateRole>.cppType, "::autopar::StateRole::Model">:$role);
+  let assemblyFormat = "`<` $name (`,` `role` `=` $role^)? `>`";
+  let builders = [AttrBuilder<(ins "::mlir::StringAttr":$name),
+                              "return $_get($_ctxt, name, ::autopar::StateRole::Model);">];
 }
 
 def Autopar_GradientAttr : Autopar_Attr<"Gradient", "gradient"> {
@@ -194,9 +206,15 @@ def Autopar_GradientAttr : Autopar_Attr<"Gradient", "gradient"> {
 }
 
 def Autopar_OutputAttr : Autopar_Attr<"Output", "output"> {
-  let summary = "a result that the user gets each step, by its ONNX name";
-  let parameters = (ins "::mlir::StringAttr":$name);
-  let assemblyFormat = "`<` $name `>`";
+  let summary = "a result that the user gets each step: an output of the model by its ONNX name, or what `role` says";
+  let parameters = (ins "::mlir::StringAttr":$name,
+    DefaultValuedParameter<EnumParameter<Autopar_OutputRole>.cppType, "::autopar::OutputRole::Model">:$role);
+  let assemblyFormat = "`<` $name (`,` `role` `=` $role^)? `>`";
+  let builders = [AttrBuilder<(ins "::mlir::StringAttr":$name),
+                              "return $_get($_ctxt, name, ::autopar::OutputRole::Model);">,
+                  /// What the compiler adds is called as its role is.
+                  AttrBuilder<(ins "::autopar::OutputRole":$role),
+                              "return $_get($_ctxt, ::mlir::StringAttr::get($_ctxt, ::autopar::stringifyOutputRole(role)), role);">];
 }
 
 def Autopar_SetupValueAttr : Autopar_Attr<"SetupValue", "setup_value"> {

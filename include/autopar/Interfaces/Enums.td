@@ -71,4 +71,26 @@ def Autopar_Activation : Autopar_Enum<"Activation", "function that a library app
 def Autopar_BufferSpace : Autopar_Enum<"BufferSpace", "where a buffer is stored", [
   I32EnumCase<"Arena", 0, "arena">, I32EnumCase<"Persistent", 1, "persistent">]>;
 
+//===----------------------------------------------------------------------===//
+// What states and outputs are for
+//===----------------------------------------------------------------------===//
+
+/// Names are unique among states of one role: those of `model` are the user's.
+def Autopar_StateRole : Autopar_Enum<"StateRole", "what a state is kept for", [
+  I32EnumCase<"Model", 0, "model">,           // a parameter that changes, or an input of --state
+  I32EnumCase<"Optimizer", 1, "optimizer">,   // the number of the step, and what an optimizer keeps of a parameter
+  I32EnumCase<"LossScale", 2, "loss_scale">,  // a scale that adapts, and what it adapts by
+  I32EnumCase<"Random", 3, "random">,         // the number of the step, which random numbers depend on
+  I32EnumCase<"Extent", 4, "extent">]>;       // the rows of growing states that are in use
+
+/// Names are unique among outputs of one role: those of `model` are the user's.
+def Autopar_OutputRole : Autopar_Enum<"OutputRole", "what an output tells", [
+  I32EnumCase<"Model", 0, "model">,           // an output of the model
+  I32EnumCase<"Loss", 1, "loss">,
+  I32EnumCase<"GradNorm", 2, "grad_norm">,    // of all gradients, before clipping
+  I32EnumCase<"LearningRate", 3, "learning_rate">,
+  I32EnumCase<"LossScale", 4, "loss_scale">,
+  I32EnumCase<"Skipped", 5, "skipped">,       // whether the step changed nothing
+  I32EnumCase<"Check", 6, "check">]>;         // whether the run has to end (`autopar.checks`)
+
 #endif // AUTOPAR_INTERFACES_ENUMS_TD

@@ -52,7 +52,7 @@ struct LossScaleRecipe {
 struct Recipe {
   std::string loss;
   std::string output; // of the model; empty: the only one
-  std::string labels; // the array's name
+  std::string labels; // the array's name; empty: the loss's default
   OptimizerRecipe optimizer;
   ScheduleRecipe schedule;
   std::optional<double> clipGlobalNorm, clipValue;

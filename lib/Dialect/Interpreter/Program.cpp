@@ -21,7 +21,7 @@ struct Port {
 struct Stage {
   func::FuncOp setup, step;
   std::vector<Everywhere> setupResults;
-  std::map<std::string, Everywhere> states; // after the first step
+  llvm::DenseMap<Attribute, Everywhere> states; // after the first step
   std::vector<Memory> memory;
 };
 
@@ -64,9 +64,13 @@ static std::string nameOf(Attribute origin, StringRef kind, unsigned index) {
   if (auto parameter = dyn_cast_or_null<ParameterAttr>(origin))
     return parameter.getName().str();
   if (auto state = dyn_cast_or_null<StateAttr>(origin))
-    return state.getName().str();
+    origin = state.next();
   if (auto next = dyn_cast_or_null<NextStateAttr>(origin))
-    return next.getName().str();
+    return next.getRole() == StateRole::Model
+               ? next.getName().str()
+               : (stringifyStateRole(next.getRole()) + ":" +
+                  next.getName().getValue())
+                     .str();
   if (auto gradient = dyn_cast_or_null<GradientAttr>(origin))
     return "gradient/" + gradient.getName().str();
   if (auto output = dyn_cast_or_null<OutputAttr>(origin))
@@ -217,9 +221,9 @@ Everywhere Program::cut(const Port &port) {
 
 FailureOr<Everywhere> Program::argument(func::FuncOp func, const Port &port,
                                         const Stage &stage) {
-  if (isa_and_nonnull<StateAttr>(port.origin))
-    if (auto state = stage.states.find(port.name); state != stage.states.end())
-      return state->second;
+  if (auto state = dyn_cast_or_null<StateAttr>(port.origin))
+    if (auto at = stage.states.find(state.next()); at != stage.states.end())
+      return at->second;
   auto setup = dyn_cast_or_null<SetupResultAttr>(port.origin);
   if (!setup)
     return cut(port);
@@ -325,7 +329,7 @@ LogicalResult Program::runFunction(func::FuncOp func, Stage &stage,
     if (failed(publish(func, port, value)))
       return failure();
     if (isa_and_nonnull<NextStateAttr>(port.origin))
-      stage.states[port.name] = value;
+      stage.states[port.origin] = value;
   }
   if (!machine.memory.empty())
     stage.memory = std::move(machine.memory);

@@ -48,7 +48,6 @@ private:
 
   json::Object weights();
   json::Object weightFile(StringRef file, int64_t bytes);
-  void addPlan(json::Object &root);
 
   const HostProgram &program;
   /// As parameters name them, and where the last of these ends in each.
@@ -65,6 +64,13 @@ ArrayRef<int64_t> shapeIn(DictionaryAttr entry, StringRef name) {
 //===----------------------------------------------------------------------===//
 // Inputs and outputs
 //===----------------------------------------------------------------------===//
+
+/// Whether the manifest tells what the output is for: checks have a list of
+/// their own.
+static bool hasOwnRole(OutputAttr output) {
+  return output && output.getRole() != OutputRole::Model &&
+         output.getRole() != OutputRole::Check;
+}
 
 void ManifestWriter::addPort(DictionaryAttr entry, StringRef name,
                              StringRef which, int64_t stage) {
@@ -93,6 +99,8 @@ void ManifestWriter::addPort(DictionaryAttr entry, StringRef name,
                      {"stages", json::Array{}}};
     if (auto of = entry.getAs<InputAttr>("source"); of && of.getBlocks())
       it->second["blocks"] = of.getBlocks();
+    if (auto output = entry.getAs<OutputAttr>("result"); hasOwnRole(output))
+      it->second["role"] = stringifyOutputRole(output.getRole());
   }
   it->second.getArray("stages")->push_back(json::Object{
       {"stage", stage}, {held ? "persistent" : "offset", position}});
@@ -108,7 +116,8 @@ void ManifestWriter::collectPorts(StringRef listName, StringRef which,
     if (auto input = entry.getAs<InputAttr>("source"))
       addPort(entry, input.getName(), which, stage);
     if (auto output = entry.getAs<OutputAttr>("result"))
-      addPort(entry, output.getName(), which, stage);
+      addPort(entry, output.getName(),
+              output.getRole() == OutputRole::Check ? "check" : which, stage);
     if (auto gradient = entry.getAs<GradientAttr>("result"))
       addPort(entry, gradient.getName(), "gradient", stage);
   }
@@ -276,6 +285,8 @@ json::Object ManifestWriter::persistentEntry(DictionaryAttr entry) {
     addParameter(out, entry, source);
   if (state)
     addState(out, entry, state);
+  if (state && state.getRole() != StateRole::Model)
+    out["role"] = stringifyStateRole(state.getRole());
   if (entry.contains(kConstant))
     out["constant"] = true;
   return out;
@@ -317,38 +328,17 @@ void ManifestWriter::addPorts(json::Object &root) {
   root["inputs"] = portsOf("input");
   if (json::Array gradients = portsOf("gradient"); !gradients.empty())
     root["gradients"] = std::move(gradients);
-  json::Array outputs, checked;
-  for (json::Value &port : portsOf("output")) {
+  json::Array checked = portsOf("check");
+  for (json::Value &port : checked) {
     json::Object &fields = *port.getAsObject();
     DictionaryAttr check = checks.lookup(*fields.getString("name"));
     for (StringRef key : {"message", "places"})
       if (Attribute value = check ? check.get(key) : Attribute())
         fields[key] = toJSON(value);
-    (check ? checked : outputs).push_back(std::move(port));
   }
   if (!checked.empty())
     root["checks"] = std::move(checked);
-  root["outputs"] = std::move(outputs);
-}
-
-/// The plan as it was chosen, and what it predicts.
-void ManifestWriter::addPlan(json::Object &root) {
-  root["predicted"] =
-      json::Object{{"step_seconds", 0.0}, {"peak_memory_bytes", json::Array{}}};
-  if (auto plan =
-          program.module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan))
-    root["plan"] = toJSON(plan);
-  if (auto *plan = root.getObject("plan")) {
-    json::Object &predicted = *root.getObject("predicted");
-    if (auto seconds = plan->getNumber("predicted_step_seconds"))
-      predicted["step_seconds"] = *seconds;
-    const json::Array *bytes = plan->getArray("predicted_stage_memory_bytes");
-    if (bytes && static_cast<int64_t>(bytes->size()) == program.stages &&
-        llvm::all_of(*bytes, [](const json::Value &each) {
-          return each.getAsInteger().has_value();
-        }))
-      predicted["peak_memory_bytes"] = json::Array(*bytes);
-  }
+  root["outputs"] = portsOf("output");
 }
 
 FailureOr<std::string> ManifestWriter::write() {
@@ -383,7 +373,7 @@ FailureOr<std::string> ManifestWriter::write() {
     root["fixed_inputs"] = std::move(fixed);
   addTables(program, root);
   addPorts(root);
-  addPlan(root);
+  addPlan(program, root);
   if (failed)
     return failure();
   std::string text;

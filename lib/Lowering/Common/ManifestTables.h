@@ -29,6 +29,9 @@ llvm::json::Array dimSlices(ShardingAttr attribute,
 /// The mesh, and the rows that the host functions name by number.
 void addTables(const HostProgram &program, llvm::json::Object &root);
 
+/// The plan as it was chosen, and what it predicts.
+void addPlan(const HostProgram &program, llvm::json::Object &root);
+
 } // namespace autopar
 
 #endif // AUTOPAR_LIB_LOWERING_COMMON_MANIFESTTABLES_H

@@ -181,16 +181,17 @@ llvm::Expected<Attribute> WeightPlacer::placeEntry(DictionaryAttr entry) {
   if (!parameter)
     return entry;
   NamedAttrList fields(entry);
-  if (!model.isGraphInitializer(parameter.getName().getValue()))
+  if (parameter.getConstant() ||
+      !model.isGraphInitializer(parameter.getName().getValue()))
     fields.set(kConstant, builder.getUnitAttr());
   if (made.isEmbedded() || parameter.getOffset() < 0) {
     auto placed = made.place(parameter);
     if (!placed)
       return placed.takeError();
-    fields.set("source",
-               state ? Attribute(StateAttr::get(module.getContext(),
-                                                state.getName(), *placed))
-                     : Attribute(*placed));
+    fields.set("source", state ? Attribute(StateAttr::get(
+                                     module.getContext(), state.getName(),
+                                     *placed, state.getRole()))
+                               : Attribute(*placed));
     usesMade = true;
   } else {
     int64_t begin = parameter.getOffset();
