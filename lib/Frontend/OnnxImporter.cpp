@@ -2,6 +2,7 @@
 
 #include "OnnxImporter.h"
 #include "ElementTypes.h"
+#include "LearnedScalars.h"
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/Interpreter/Interpreter.h"
 #include "autopar/Support/MemoryFailure.h"
@@ -346,6 +347,8 @@ OwningOpRef<ModuleOp> OnnxImporter::run() {
   if (failed(checkModel()))
     return nullptr;
   graphScope.enter(OnnxBody(contents.proto.graph()));
+  if (!options.trained)
+    learned = learnedScalars(contents.proto.graph());
   (void)addInputs();
   for (auto [index, node] : llvm::enumerate(contents.proto.graph().node()))
     importNode(node, index);

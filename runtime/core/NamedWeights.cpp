@@ -134,7 +134,8 @@ Status NamedWeights::checkKnown(const std::vector<KnownTensor> &tensors) {
     return Status::error(
         "'" + source->file.path() + "': '" + known.name +
         "' has another value than in the model, and the program was compiled "
-        "for that value; compile the model with these weights");
+        "for that value; write this one into the initializer of the model and "
+        "compile it again");
   }
   return Status::success();
 }

@@ -2,7 +2,7 @@
 
     python make_weights.py DIR
 
-x -> relu(x @ w + b) * scale @ table. `w` is raw, `b` is numbers, `scale` a scalar that the compiler looks at, `table` a Constant
+x -> relu(x @ w + b) * val_1 @ table. `w` is raw, `b` is numbers, `val_1` a scalar that the compiler looks at, `table` a Constant
 node. inputs.npz and, by numpy, base.npz and tuned.npz (the results with the weights of base and of tuned).
 """
 
@@ -34,13 +34,13 @@ def model(weights, names=("h", "r")):
         helper.make_node("MatMul", ["x", "w"], [multiplied]),
         helper.make_node("Add", [multiplied, "b"], ["sum"]),
         helper.make_node("Relu", ["sum"], [active]),
-        helper.make_node("Mul", [active, "scale"], ["scaled"]),
+        helper.make_node("Mul", [active, "val_1"], ["scaled"]),
         helper.make_node("MatMul", ["scaled", "table"], ["y"]),
     ]
     initializers = [
         numpy_helper.from_array(weights["w"], "w"),
         helper.make_tensor("b", TensorProto.FLOAT, [8], weights["b"].tolist()),
-        numpy_helper.from_array(weights["scale"], "scale"),
+        numpy_helper.from_array(weights["scale"], "val_1"),
     ]
     graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 8])],
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 16])], initializers)

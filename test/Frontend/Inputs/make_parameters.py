@@ -37,7 +37,7 @@ def make(folder):
         outside.external_data.add(key=key, value=value)
     with open(os.path.join(folder, "weights.bin"), "wb") as file:
         file.write(bytes(64) + values("outside").tobytes())
-    two = numpy_helper.from_array(np.array(2, np.float32), "two")
+    two = numpy_helper.from_array(np.array(2, np.float32), "val_2")
     nodes = [
         helper.make_node("Add", ["x", "raw"], ["a"]),
         helper.make_node("ReduceSum", ["floats"], ["b"], keepdims=0),
@@ -47,7 +47,7 @@ def make(folder):
         helper.make_node("Add", ["e", "outside"], ["f"]),
         helper.make_node("Constant", [], ["node"], value=numpy_helper.from_array(values("node"), "inner")),
         helper.make_node("Add", ["f", "node"], ["h"]),
-        helper.make_node("Mul", ["h", "two"], ["y"]),
+        helper.make_node("Mul", ["h", "val_2"], ["y"]),
     ]
     graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [N])],
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, [N])], [raw, floats, varints, outside, two])
