@@ -17,6 +17,13 @@ bool Manifest::uses(const std::string &library) const {
          libraries.end();
 }
 
+std::optional<size_t> Manifest::outputOf(OutputRole role) const {
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i].role == role)
+      return i;
+  return std::nullopt;
+}
+
 const char *Manifest::opName(int op) const {
   return op >= 0 && size_t(op) < ops.size() ? ops[op].name.c_str() : "(start)";
 }

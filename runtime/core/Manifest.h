@@ -71,9 +71,29 @@ struct PortPlacement {
   int64_t persistent = -1;
 };
 
+/// What an output tells.
+enum class OutputRole {
+  Model, // an output of the model
+  Loss,
+  GradNorm, // of all gradients, before clipping
+  LearningRate,
+  LossScale,
+  Skipped // whether the step changed nothing
+};
+
+/// What a state is kept for.
+enum class StateRole {
+  Model,     // a parameter that changes, or an input of --state
+  Optimizer, // the number of the step, and what is kept of a parameter
+  LossScale, // a scale that adapts
+  Random,    // the number of the step, for random numbers
+  Extent     // the rows of growing states that are in use
+};
+
 /// A graph input or output.
 struct Port {
   std::string name;
+  OutputRole role = OutputRole::Model; // of an output
   aprt_dtype dtype = APRT_F32;
   std::vector<int64_t> shape; // global
   std::vector<DimSlice> dims;
@@ -109,9 +129,16 @@ struct PersistentEntry {
   bool isParameter = false;
   bool isInput = false; // the host holds it
   bool isState = false; // steps write it; a parameter, too, if it begins as one
+  StateRole role = StateRole::Model; // of a state
   /// Of a state that begins as no parameter: the bytes of each element.
   std::string fill;
   int64_t bytes = 0; // local
+
+  /// Whether arrays of a run may say how the state begins.
+  bool isGivenState() const {
+    return isState && !isParameter &&
+           (role == StateRole::Model || role == StateRole::Extent);
+  }
 
   // Parameters only.
   int file = 0;
@@ -182,6 +209,9 @@ struct Manifest {
   bool uses(const std::string &library) const;
   /// Whether a step trains the model.
   bool trains() const { return !gradients.empty(); }
+  /// The index of the output of a training step with this role; none if there
+  /// is none.
+  std::optional<size_t> outputOf(OutputRole role) const;
   /// The op's name, or a stand-in when the program passes a bad index.
   const char *opName(int op) const;
   const char *opKind(int op) const;

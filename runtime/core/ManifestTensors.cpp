@@ -10,6 +10,25 @@ namespace {
 constexpr int64_t maxElements = int64_t(1) << 48;
 } // namespace
 
+/// The role by its place among `names`, which are those of the enum; the first
+/// one where there is no role.
+template <typename Role>
+static Role parseRole(const JsonReader &json,
+                      std::initializer_list<const char *> names) {
+  JsonReader role = json.member("role", /*optional=*/true);
+  if (role.isNull())
+    return Role(0);
+  std::string text = role.string();
+  int place = 0;
+  for (const char *name : names) {
+    if (text == name)
+      return Role(place);
+    ++place;
+  }
+  role.fail("is none that this runtime knows");
+  return Role(0);
+}
+
 static DimSlice parseDim(const JsonReader &json, const Manifest &manifest) {
   DimSlice dim;
   dim.size = json.member("size").integer(0, maxElements);
@@ -111,6 +130,19 @@ static void joinBlocks(const JsonReader &json, Port &port) {
     blocks.fail("is too large");
 }
 
+static void parseRoles(const JsonReader &json, std::vector<Port> &outputs) {
+  std::set<OutputRole> found{OutputRole::Model};
+  std::vector<JsonReader> elements = json.elements();
+  for (size_t i = 0; i < outputs.size() && i < elements.size(); ++i) {
+    OutputRole &role = outputs[i].role;
+    role = parseRole<OutputRole>(elements[i],
+                                 {"model", "loss", "grad_norm", "learning_rate",
+                                  "loss_scale", "skipped"});
+    if (role != OutputRole::Model && !found.insert(role).second)
+      elements[i].fail("has the role of another one");
+  }
+}
+
 static void parsePorts(const JsonReader &json, const Manifest &manifest,
                        std::vector<Port> &ports) {
   std::set<std::string> names;
@@ -183,6 +215,8 @@ static PersistentEntry parsePersistent(const JsonReader &json,
   std::string kind = json.member("kind").string();
   entry.isInput = kind == "input";
   entry.isState = kind == "state";
+  entry.role = parseRole<StateRole>(
+      json, {"model", "optimizer", "loss_scale", "random", "extent"});
   JsonReader fill = json.member("fill", /*optional=*/true);
   entry.isParameter = kind == "parameter" || (entry.isState && fill.isNull());
   if (entry.isState && !fill.isNull())
@@ -246,6 +280,8 @@ static void findStates(const JsonReader &root, Manifest &manifest) {
         continue;
       if (entry.isParameter)
         manifest.trained.push_back(portOfState(entry, entry.name, stage, i));
+      if (entry.role != StateRole::Model)
+        continue;
       JsonReader output = outputs.member(entry.name.c_str(), true);
       if (!output.isNull())
         manifest.stateOutputs.push_back(
@@ -256,6 +292,7 @@ static void findStates(const JsonReader &root, Manifest &manifest) {
 void parseTensors(const JsonReader &root, Manifest &manifest) {
   parsePorts(root.member("inputs"), manifest, manifest.inputs);
   parsePorts(root.member("outputs"), manifest, manifest.outputs);
+  parseRoles(root.member("outputs"), manifest.outputs);
   JsonReader gradients = root.member("gradients", /*optional=*/true);
   if (!gradients.isNull())
     parsePorts(gradients, manifest, manifest.gradients);

@@ -42,7 +42,7 @@ Status aprt_rank::load(int index) {
   slice.intervals = intervalsOf(entry.dims, manifest.coordinates(worldRank, 0));
   slice.elementBytes = elementBytes(entry.dtype);
   const Array *given = nullptr;
-  if (entry.isState && states)
+  if (entry.isGivenState() && states)
     if (auto found = states->find(entry.name); found != states->end())
       given = &found->second;
   if (given)

@@ -19,6 +19,23 @@ static constexpr const char *dtypeNames[] = {"BOOL", "I8",  "U8",  "I16", "U16",
 
 const char *safetensorsTypeName(aprt_dtype dtype) { return dtypeNames[dtype]; }
 
+/// Whether the name is the header's own with `primes` or more behind it.
+static bool isMetadata(const std::string &name, size_t primes) {
+  size_t length = std::string(kSafetensorsMetadata).size();
+  return name.compare(0, length, kSafetensorsMetadata) == 0 &&
+         name.size() >= length + primes &&
+         name.find_first_not_of('\'', length) == std::string::npos;
+}
+
+std::string safetensorsName(const std::string &tensor) {
+  return isMetadata(tensor, 0) ? tensor + "'" : tensor;
+}
+
+/// The tensor that files call `name`.
+static std::string tensorOf(const std::string &name) {
+  return isMetadata(name, 1) ? name.substr(0, name.size() - 1) : name;
+}
+
 /// Reads the 8-byte header length; -1 if it cannot be one.
 static int64_t headerLength(FileReader &file) {
   unsigned char bytes[8];
@@ -134,9 +151,9 @@ Status readSafetensorsIndex(FileReader &file, TensorIndex &index) {
                          "': the safetensors header is damaged");
   Status status;
   for (const auto &[name, value] : header.items())
-    if (name != "__metadata__")
-      index[name] = readEntry(JsonReader(value, name, status), 8 + length,
-                              file.size() - 8 - length);
+    if (name != kSafetensorsMetadata)
+      index[tensorOf(name)] = readEntry(JsonReader(value, name, status),
+                                        8 + length, file.size() - 8 - length);
   if (status.failed())
     return Status::error("'" + file.path() + "': " + status.message());
   return checkCoverage(index, 8 + length, file.size(), file.path());

@@ -8,7 +8,12 @@
 #include "Status.h"
 #include "TensorIndex.h"
 
+#include <map>
+
 namespace autopar::runtime {
+
+/// The key of the header that is no tensor.
+inline constexpr const char *kSafetensorsMetadata = "__metadata__";
 
 /// True if the file begins like a safetensors file.
 bool looksLikeSafetensors(FileReader &file);
@@ -19,8 +24,15 @@ Status readSafetensorsIndex(FileReader &file, TensorIndex &index);
 /// As files have it: "F32".
 const char *safetensorsTypeName(aprt_dtype dtype);
 
-/// Writes a file with these arrays, complete or not at all.
-Status writeSafetensors(const std::string &path, std::vector<ArrayView> arrays);
+/// What files call a tensor. The header keeps `__metadata__` for itself: a
+/// tensor of that name gets a prime, and one that has some already one more.
+std::string safetensorsName(const std::string &tensor);
+
+/// Writes a file with these arrays, complete or not at all. `metadata` are
+/// texts of the header's `__metadata__`.
+Status
+writeSafetensors(const std::string &path, std::vector<ArrayView> arrays,
+                 const std::map<std::string, std::string> &metadata = {});
 
 } // namespace autopar::runtime
 

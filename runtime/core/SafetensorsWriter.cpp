@@ -9,20 +9,23 @@
 namespace autopar::runtime {
 
 /// The tensors by name, one after the other; data begin at a multiple of 8.
-Status writeSafetensors(const std::string &path,
-                        std::vector<ArrayView> arrays) {
+Status writeSafetensors(const std::string &path, std::vector<ArrayView> arrays,
+                        const std::map<std::string, std::string> &metadata) {
   std::sort(
       arrays.begin(), arrays.end(),
       [](const ArrayView &a, const ArrayView &b) { return a.name < b.name; });
   nlohmann::json header = nlohmann::json::object();
+  if (!metadata.empty())
+    header[kSafetensorsMetadata] = metadata;
   std::vector<int64_t> sizes;
   int64_t end = 0;
   for (const ArrayView &array : arrays) {
     int64_t bytes = 0;
     tensorBytes(array.dtype, array.shape, bytes);
-    header[array.name] = {{"dtype", safetensorsTypeName(array.dtype)},
-                          {"shape", array.shape},
-                          {"data_offsets", {end, end + bytes}}};
+    header[safetensorsName(array.name)] = {
+        {"dtype", safetensorsTypeName(array.dtype)},
+        {"shape", array.shape},
+        {"data_offsets", {end, end + bytes}}};
     sizes.push_back(bytes);
     end += bytes;
   }

@@ -56,6 +56,11 @@ std::vector<int64_t> ofSteps(const std::vector<int64_t> &shape, int64_t steps) {
 }
 
 static Status checkArray(const Port &port, const Array &array, bool ownData) {
+  if (ownData && array.shape.size() == port.shape.size() + 1 &&
+      array.shape.front() == 0)
+    return Status::error("input '" + port.name + "' has no step: it is " +
+                         describeTensor(array.dtype, array.shape) +
+                         ", and its first dimension counts steps");
   bool hasSteps = !array.shape.empty() && array.shape.front() > 0 &&
                   array.shape == ofSteps(port.shape, array.shape.front());
   if (array.dtype == port.dtype &&
@@ -147,13 +152,27 @@ static Status chooseEntry(const std::vector<Program> &programs,
   return Status::success();
 }
 
+/// A state that begins as the run's arrays say: an input of --state, or how
+/// many of its rows are in use. Others are no business of the data.
 static const PersistentEntry *findState(const Manifest &manifest,
                                         const std::string &name) {
   for (const std::vector<PersistentEntry> &stage : manifest.persistent)
     for (const PersistentEntry &entry : stage)
-      if (entry.isState && entry.name == name)
+      if (entry.isGivenState() && entry.name == name)
         return &entry;
   return nullptr;
+}
+
+/// Why data has no array of that name, as the end of a sentence.
+static std::string whyNoInput(const Manifest &manifest,
+                              const std::string &name) {
+  for (const std::vector<PersistentEntry> &stage : manifest.persistent)
+    for (const PersistentEntry &entry : stage)
+      if (entry.name == name && (entry.isParameter || entry.isState))
+        return entry.isParameter
+                   ? "; it is a parameter, which begins as --weights says"
+                   : "; it is a state that the program keeps for itself";
+  return meantPort(manifest.inputs, name);
 }
 
 static Status checkState(const PersistentEntry &state, const Array &array) {
@@ -168,7 +187,7 @@ static Status checkState(const PersistentEntry &state, const Array &array) {
 static Status noSuchInput(const Manifest &manifest, const std::string &name) {
   return Status::error("the model has no input '" + name +
                        "'; its inputs: " + listPorts(manifest.inputs) +
-                       meantPort(manifest.inputs, name));
+                       whyNoInput(manifest, name));
 }
 
 /// Whether any entry has an input or a state of the name: what none has is not
@@ -189,10 +208,12 @@ static Status takeInputs(const Manifest &manifest, NamedArrays &given,
   for (auto &[name, array] : given)
     if (const FixedInput *fixed = findFixed(manifest, name))
       APRT_TRY(checkFixed(*fixed, array));
+    else if (findPort(manifest.inputs, name))
+      continue;
     else if (const PersistentEntry *state = findState(manifest, name)) {
       APRT_TRY(checkState(*state, array));
       states[name] = std::move(array);
-    } else if (!findPort(manifest.inputs, name))
+    } else
       return noSuchInput(manifest, name);
   for (const Port &port : manifest.inputs) {
     auto found = given.find(port.name);

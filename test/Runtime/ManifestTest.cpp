@@ -66,6 +66,40 @@ TEST(Manifest, GoodOneParses) {
 }
 
 /// A check without places is a boolean, one with them the number of a place.
+/// An output of one number.
+json scalarOutput(const char *name) {
+  return {{"name", name},
+          {"dtype", "f32"},
+          {"shape", json::array()},
+          {"dims", json::array()},
+          {"stages", {{{"stage", 0}, {"offset", 0}}}}};
+}
+
+TEST(Manifest, RolesSayWhatOutputsAndStatesAreFor) {
+  json document = goodManifest();
+  document["outputs"] = {scalarOutput("loss"), scalarOutput("mine")};
+  document["outputs"][1]["role"] = "loss";
+  json &state = document["persistent"][0][0];
+  state["kind"] = "state";
+  state["fill"] = {0, 0, 0, 0};
+  Manifest manifest;
+  ASSERT_EQ(parseManifest(document.dump().c_str(), manifest).message(), "");
+  // Names say nothing.
+  EXPECT_EQ(manifest.outputOf(OutputRole::Loss), std::optional<size_t>(1));
+  EXPECT_EQ(manifest.outputOf(OutputRole::Skipped), std::nullopt);
+  EXPECT_TRUE(manifest.persistent[0][0].isGivenState());
+  state["role"] = "optimizer";
+  Manifest own;
+  ASSERT_EQ(parseManifest(document.dump().c_str(), own).message(), "");
+  EXPECT_FALSE(own.persistent[0][0].isGivenState());
+  document["outputs"][0]["role"] = "loss";
+  EXPECT_NE(parseMessage(document).find("the role of another one"),
+            std::string::npos);
+  document["outputs"][0]["role"] = "accuracy";
+  EXPECT_NE(parseMessage(document).find("none that this runtime knows"),
+            std::string::npos);
+}
+
 TEST(Manifest, ChecksAreOneNumber) {
   json document = goodManifest();
   json check = {{"name", "check"},         {"dtype", "i32"},

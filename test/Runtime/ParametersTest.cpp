@@ -162,6 +162,32 @@ TEST(Parameters, ManySafetensorsTakeLinearTime) {
   EXPECT_LT(secondsOfHeader(folder, 16000), 30 * secondsOfHeader(folder, 2000));
 }
 
+TEST(Parameters, TheNameOfTheHeaderItselfIsATensorsToo) {
+  Fixture f;
+  std::string path = f.folder.path("out.safetensors");
+  std::vector<float> values = {1, 2, 3};
+  std::vector<ArrayView> views;
+  for (const char *name : {"__metadata__", "__metadata__'", "w"})
+    views.push_back({name, APRT_F32, {1}, &values[views.size()]});
+  ASSERT_TRUE(writeSafetensors(path, views, {{"step", "7"}}).ok());
+  FileReader file;
+  TensorIndex index;
+  ASSERT_TRUE(file.open(path).ok());
+  ASSERT_EQ(readSafetensorsIndex(file, index).message(), "");
+  ASSERT_EQ(index.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    float value = 0;
+    ASSERT_TRUE(
+        file.read(index.at(views[i].name).offset, sizeof(value), &value).ok());
+    EXPECT_EQ(value, values[i]);
+  }
+  EXPECT_EQ(safetensorsName("__metadata__"), "__metadata__'");
+  EXPECT_EQ(safetensorsName("__metadata__x"), "__metadata__x");
+  EXPECT_NE(
+      f.folder.read("out.safetensors").find(R"("__metadata__":{"step":"7"})"),
+      std::string::npos);
+}
+
 TEST(Parameters, HostileSafetensorsAreRefused) {
   Fixture f;
   auto message = [&](const std::string &bytes) {
