@@ -262,7 +262,11 @@ static void checkHeldInputs(const JsonReader &root, const Manifest &manifest) {
 /// A state as a port that is called `name`.
 static Port portOfState(const PersistentEntry &entry, const std::string &name,
                         size_t stage, size_t index) {
-  Port port{name, entry.dtype, entry.globalShape, entry.dims, {}};
+  Port port;
+  port.name = name;
+  port.dtype = entry.dtype;
+  port.shape = entry.globalShape;
+  port.dims = entry.dims;
   port.stages.push_back({int(stage), 0, int64_t(index)});
   port.globalBytes = entry.globalBytes;
   port.localBytes = entry.bytes;

@@ -23,7 +23,10 @@ struct alignas(64) RankRecord {
   std::atomic<int32_t> currentOp{-1};
   std::atomic<uint32_t> failed{0}; // message is complete
   std::atomic<uint32_t> finished{0};
+  std::atomic<uint32_t> began{0}; // steps: all ranks have loaded
   char message[messageBytes] = {};
+  int64_t steps = 0;         // measured ones that it took
+  char logFailure[512] = {}; // why --log lacks lines; rank 0's
 
   // Per measured step. On a GPU the parts are known only with --trace; idle is
   // then the compute stream's.

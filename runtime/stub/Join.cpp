@@ -6,9 +6,7 @@
 #include "RankResult.h"
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
-#include <unistd.h>
 
 namespace autopar::runtime {
 
@@ -138,14 +136,12 @@ Status JoinedRank::execute() {
   return fabric->deliver(isFirst ? "" : packResult(run, place.rank));
 }
 
-/// Ends the process at once: it holds nothing worth keeping.
-static void endBySignal(int number) { _exit(128 + number); }
-
-int joinRanks(Run &run, const LaunchPlace &place, std::string &message) {
-  std::signal(SIGINT, endBySignal);
-  std::signal(SIGTERM, endBySignal);
+int joinRanks(Run &run, const LaunchPlace &place, SignalWatch &watch,
+              std::string &message) {
   JoinedRank rank(run, place);
-  Status status = rank.execute();
+  Status status = watch.start();
+  if (status.ok())
+    status = rank.execute();
   if (status.ok())
     return 0;
   // The rank that failed first tells it, and rank 0.

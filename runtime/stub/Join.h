@@ -5,6 +5,7 @@
 
 #include "LaunchPlace.h"
 #include "Run.h"
+#include "SignalWatch.h"
 
 namespace autopar::runtime {
 
@@ -15,7 +16,8 @@ Status checkLaunchPlace(const Manifest &manifest, const LaunchPlace &place);
 /// Runs this process's rank together with the other processes. Rank 0 has
 /// everyone's outputs and records afterwards. The exit code; `message` says
 /// what went wrong, and is empty where another rank says it.
-int joinRanks(Run &run, const LaunchPlace &place, std::string &message);
+int joinRanks(Run &run, const LaunchPlace &place, SignalWatch &watch,
+              std::string &message);
 
 } // namespace autopar::runtime
 

@@ -2,6 +2,7 @@
 
 #include "../core/Futex.h"
 #include "Run.h"
+#include "SignalWatch.h"
 
 #include <cerrno>
 #include <csignal>
@@ -18,17 +19,20 @@ constexpr double graceSeconds = 3; // for ranks to end by themselves
 
 class Launcher {
 public:
-  explicit Launcher(Run &run) : run(run), children(run.worldSize(), 0) {}
+  Launcher(Run &run, SignalWatch &watch)
+      : run(run), watch(watch), children(run.worldSize(), 0) {}
   int launch(std::string &message);
 
 private:
   Status forkAll(const sigset_t &oldMask);
+  void waitForAll(const sigset_t &ended);
   /// Collects ended children; returns how many are still running.
   int collect();
   void died(int rank, int status);
   void killAll();
 
   Run &run;
+  SignalWatch &watch;
   std::vector<pid_t> children; // 0: not running
   std::string death;           // message of a rank that left none
 };
@@ -103,27 +107,11 @@ void Launcher::killAll() {
   }
 }
 
-int Launcher::launch(std::string &message) {
-  sigset_t mask, oldMask;
-  sigemptyset(&mask);
-  for (int number : {SIGCHLD, SIGINT, SIGTERM})
-    sigaddset(&mask, number);
-  sigprocmask(SIG_BLOCK, &mask, &oldMask);
-  Status forked = forkAll(oldMask);
-  if (forked.failed()) {
-    killAll();
-    message = forked.message();
-    return 1;
-  }
+void Launcher::waitForAll(const sigset_t &ended) {
   double abortedAt = 0;
   while (collect() > 0) {
     timespec slice = {0, 100000000};
-    int received = sigtimedwait(&mask, nullptr, &slice);
-    if (received == SIGINT || received == SIGTERM) {
-      killAll();
-      message = std::string("ended by signal ") + strsignal(received);
-      return 128 + received;
-    }
+    sigtimedwait(&ended, nullptr, &slice);
     if (!run.fabric.aborted().load())
       continue;
     if (abortedAt == 0)
@@ -131,6 +119,22 @@ int Launcher::launch(std::string &message) {
     if (monotonicSeconds() - abortedAt > graceSeconds)
       killAll();
   }
+}
+
+int Launcher::launch(std::string &message) {
+  sigset_t ended, oldMask;
+  sigemptyset(&ended);
+  sigaddset(&ended, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &ended, &oldMask);
+  Status started = forkAll(oldMask);
+  if (started.ok())
+    started = watch.start();
+  if (started.failed()) {
+    killAll();
+    message = started.message();
+    return 1;
+  }
+  waitForAll(ended);
   int first = run.firstFailure().load();
   if (first < 0)
     return 0;
@@ -138,17 +142,13 @@ int Launcher::launch(std::string &message) {
   return 1;
 }
 
-/// Ends the process at once: the single rank holds nothing worth keeping.
-static void endBySignal(int number) { _exit(128 + number); }
-
-int launchRanks(Run &run, std::string &message) {
+int launchRanks(Run &run, SignalWatch &watch, std::string &message) {
   if (run.worldSize() > 1)
-    return Launcher(run).launch(message);
-  std::signal(SIGINT, endBySignal);
-  std::signal(SIGTERM, endBySignal);
-  if (runRank(run, 0))
+    return Launcher(run, watch).launch(message);
+  Status started = watch.start();
+  if (started.ok() && runRank(run, 0))
     return 0;
-  message = run.record(0).message;
+  message = started.failed() ? started.message() : run.record(0).message;
   return 1;
 }
 

@@ -32,6 +32,15 @@ Status storeInteger(const std::string &text, int64_t least, int64_t &value) {
   return Status::success();
 }
 
+Status storeSeconds(const std::string &text, double &seconds) {
+  char *end = nullptr;
+  double parsed = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end || !(parsed > 0) || parsed > 1e9)
+    return Status::error("'" + text + "' is not a number of seconds");
+  seconds = parsed;
+  return Status::success();
+}
+
 const OptionRow optionTable[] = {
     {"--inputs", "FILE",
      "arrays by input name: a .npz file, or NAME=FILE.npy (repeatable)",
@@ -146,12 +155,14 @@ const OptionRow optionTable[] = {
      "seconds that a rank waits for the others in one operation\n"
      "                     (default 60); past it every rank ends",
      [](Options &o, const std::string &v) {
-       char *end = nullptr;
-       o.timeoutSeconds = std::strtod(v.c_str(), &end);
-       if (v.empty() || *end || !(o.timeoutSeconds > 0) ||
-           o.timeoutSeconds > 1e9)
-         return Status::error("'" + v + "' is not a number of seconds");
-       return Status::success();
+       return storeSeconds(v, o.timeoutSeconds);
+     }},
+    {"--grace", "S",
+     "of a program that trains: at Ctrl-C or SIGTERM the ranks have S\n"
+     "                     seconds to end the step that they are in (default "
+     "25)",
+     [](Options &o, const std::string &v) {
+       return storeSeconds(v, o.graceSeconds);
      }},
     {"--describe", "",
      "tell inputs, outputs, entries, plan, weights, hashes and\n"

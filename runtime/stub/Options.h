@@ -23,6 +23,7 @@ struct Options {
   int64_t steps = 0;   // with data of their own; 0: one, whose data repeat
   int64_t threads = 0; // 0: the host's cores shared out
   double timeoutSeconds = 60;
+  double graceSeconds = 25;   // for the step in which a signal comes
   bool graphs = true;         // of a GPU
   bool verifyWeights = false; // all bytes
   bool help = false;

@@ -43,8 +43,9 @@ std::vector<bool> wantedResults(const Manifest &manifest,
 /// Checks what is asked for before the run.
 Status checkResults(const Manifest &manifest, const Options &options);
 
-/// Writes the assembled results.
-Status writeResults(const Run &run);
+/// Writes the assembled results, the parameters to `final` unless it is empty.
+/// What failed; the rest is written.
+std::vector<std::string> writeResults(const Run &run, const std::string &final);
 
 } // namespace autopar::runtime
 

@@ -45,6 +45,7 @@ private:
   Status findHeld(const LocalPort &local);
   Status compute(int64_t time);
   Status step(bool isLast);
+  Status meetBefore(int64_t step, bool &ends);
   Status measure();
   std::vector<Transfer> inputsOf(int64_t step, int64_t time);
   Transfer result(const LocalPort &local, int64_t time);
@@ -290,6 +291,23 @@ Status RankMain::step(bool isLast) {
   return rank->device->synchronize();
 }
 
+/// The barrier before a step. A training that is asked to end does so here, on
+/// all ranks alike, but for the first step.
+Status RankMain::meetBefore(int64_t step, bool &ends) {
+  bool mayEnd = manifest.trains() && step > 0;
+  int signal = mayEnd ? run.endRequest.signal() : 0;
+  if (run.joined)
+    run.joined->bringSignal(signal);
+  else if (worldRank == 0 && signal)
+    run.endRequest.endBefore(step);
+  APRT_TRY(rank->transport->barrier(/*withDeadline=*/true));
+  if (run.joined && mayEnd && run.joined->agreedSignal())
+    run.endRequest.note(run.joined->agreedSignal());
+  ends = mayEnd && (run.joined ? run.joined->agreedSignal() != 0
+                               : run.endRequest.endsBefore(step));
+  return Status::success();
+}
+
 Status RankMain::measure() {
   bytesSent.resize(size_t(manifest.microBatches));
   APRT_TRY(rank->device->feed(inputsOf(0, 0)));
@@ -301,13 +319,17 @@ Status RankMain::measure() {
   DeviceCounters before = rank->device->counters();
   double total = 0, barrierWait = 0;
   double end = 0;
+  bool ends = false;
+  record.began.store(1);
   for (int64_t i = 0; i < run.options.repeat; ++i) {
-    bool begins = i == 0 || !manifest.stepsOverlap;
+    bool begins = i == 0 || !manifest.stepsOverlap || manifest.trains();
     if (begins) {
       double waited = rank->transport->statistics().waitSeconds;
-      APRT_TRY(rank->transport->barrier(/*withDeadline=*/true));
+      APRT_TRY(meetBefore(i, ends));
       barrierWait += rank->transport->statistics().waitSeconds - waited;
     }
+    if (ends)
+      break;
     double start = begins ? monotonicSeconds() : end;
     stepNumber = i;
     APRT_TRY(step(i + 1 == run.options.repeat));
@@ -315,13 +337,14 @@ Status RankMain::measure() {
     double seconds = end - start;
     run.stepSeconds(worldRank, i) = seconds;
     total += seconds;
+    record.steps = i + 1;
     if (worldRank == 0)
-      APRT_TRY(log.add(i, seconds));
+      log.add(i, seconds);
   }
-  recordTimes(*rank, run.options.repeat, total, barrierWait);
-  recordCounters(*rank, run.options.repeat, before);
+  recordTimes(*rank, record.steps, total, barrierWait);
+  recordCounters(*rank, record.steps, before);
   if (worldRank == 0)
-    log.end();
+    log.close();
   return Status::success();
 }
 

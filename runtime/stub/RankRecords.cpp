@@ -13,12 +13,12 @@
 namespace autopar::runtime {
 
 /// What the device counted in the measured steps.
-void recordCounters(aprt_rank &rank, int64_t repeat,
+void recordCounters(aprt_rank &rank, int64_t taken,
                     const DeviceCounters &before) {
   DeviceCounters now = rank.device->counters();
   RankRecord &record = rank.record;
-  double steps = double(repeat);
-  record.outputBytes = (now.outputBytes - before.outputBytes) / repeat;
+  double steps = double(taken);
+  record.outputBytes = (now.outputBytes - before.outputBytes) / taken;
   record.gpuSeconds = (now.gpuSeconds - before.gpuSeconds) / steps;
   record.transferSeconds =
       (now.transferSeconds - before.transferSeconds) / steps;
@@ -26,14 +26,14 @@ void recordCounters(aprt_rank &rank, int64_t repeat,
 
 /// The parts of the measured steps, which took `total` seconds, without
 /// `barrierWait` seconds before them.
-void recordTimes(aprt_rank &rank, int64_t repeat, double total,
+void recordTimes(aprt_rank &rank, int64_t taken, double total,
                  double barrierWait) {
   RankRecord &record = rank.record;
-  double steps = double(repeat);
+  double steps = double(taken);
   const TransportStatistics &now = rank.transport->statistics();
   const TransportStatistics &then = rank.statisticsAtStart;
   record.bytesSent =
-      (now.bytesSent - then.bytesSent + rank.repeatedBytesSent) / repeat;
+      (now.bytesSent - then.bytesSent + rank.repeatedBytesSent) / taken;
   if (rank.device->isAsynchronous()) {
     std::snprintf(record.graphRefusal, sizeof(record.graphRefusal), "%s",
                   rank.device->repeatRefusal().c_str());

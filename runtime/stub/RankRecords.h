@@ -8,13 +8,13 @@
 
 namespace autopar::runtime {
 
-/// What the device counted in `repeat` measured steps.
-void recordCounters(aprt_rank &rank, int64_t repeat,
+/// What the device counted in `taken` measured steps.
+void recordCounters(aprt_rank &rank, int64_t taken,
                     const DeviceCounters &before);
 
-/// The parts of `repeat` measured steps, which took `total` seconds, without
+/// The parts of `taken` measured steps, which took `total` seconds, without
 /// `barrierWait` seconds before them.
-void recordTimes(aprt_rank &rank, int64_t repeat, double total,
+void recordTimes(aprt_rank &rank, int64_t taken, double total,
                  double barrierWait);
 
 /// Memory by what it is for.

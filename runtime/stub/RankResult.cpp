@@ -6,6 +6,7 @@
 #include "../transport/Socket.h"
 #include "HeldPorts.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace autopar::runtime {
@@ -17,7 +18,8 @@ static Status forEachBlock(const Run &run, int rank, const Visit &visit) {
   const Manifest &manifest = run.program.manifest;
   for (const LocalPort &local : resultsOfRank(run, rank)) {
     const RunResult &result = run.results[local.index];
-    for (int64_t step = 0; step < run.stepsOf(result); ++step)
+    int64_t steps = std::min(run.stepsOf(result), run.record(rank).steps);
+    for (int64_t step = 0; step < steps; ++step)
       for (int64_t t = 0; t < manifest.microBatches; ++t)
         APRT_TRY(visit(
             *result.port, run.result(local.index, step),
@@ -29,7 +31,7 @@ static Status forEachBlock(const Run &run, int rank, const Visit &visit) {
 std::string packResult(const Run &run, int rank) {
   const RankRecord &record = run.record(rank);
   std::string bytes(reinterpret_cast<const char *>(&record), sizeof(record));
-  for (int64_t i = 0; i < run.options.repeat; ++i)
+  for (int64_t i = 0; i < record.steps; ++i)
     append(bytes, run.stepSeconds(rank, i));
   for (int64_t i = 0; i < record.traceEvents; ++i)
     append(bytes, run.trace(rank)[i]);
@@ -66,7 +68,9 @@ Status unpackResult(Run &run, int rank, const std::string &bytes) {
   RankRecord &record = run.record(rank);
   if (!reader.read(static_cast<void *>(&record), sizeof(record)))
     return damaged;
-  for (int64_t i = 0; i < run.options.repeat; ++i)
+  if (record.steps != run.stepsTaken())
+    return damaged;
+  for (int64_t i = 0; i < record.steps; ++i)
     if (!reader.read(run.stepSeconds(rank, i)))
       return damaged;
   if (record.traceEvents < 0 || record.traceEvents > Run::traceCapacity ||

@@ -16,7 +16,7 @@ namespace autopar::runtime {
 static std::vector<double> secondsOfSteps(const Run &run) {
   std::vector<double> steps, ends(size_t(run.worldSize()), 0);
   double before = 0;
-  for (int64_t step = 0; step < run.options.repeat; ++step) {
+  for (int64_t step = 0; step < run.stepsTaken(); ++step) {
     double slowest = 0;
     for (int rank = 0; rank < run.worldSize(); ++rank) {
       double seconds = run.stepSeconds(rank, step);
@@ -49,9 +49,9 @@ static double idleSeconds(const Run &run, int rank) {
   double tail = 0;
   for (double seconds : secondsOfSteps(run))
     tail += seconds;
-  for (int64_t i = 0; i < run.options.repeat; ++i)
+  for (int64_t i = 0; i < run.stepsTaken(); ++i)
     tail -= run.stepSeconds(rank, i);
-  return run.record(rank).idleSeconds + tail / double(run.options.repeat);
+  return run.record(rank).idleSeconds + tail / double(run.stepsTaken());
 }
 
 /// Of a step's communication what compute does not hide. On a CPU a rank does
@@ -113,7 +113,7 @@ std::string reportJson(const Run &run) {
     });
   }
   report["threads_per_rank"] = run.threads;
-  report["steps"] = run.options.repeat;
+  report["steps"] = run.stepsTaken();
   report["seconds_per_step"] = {
       {"min", steps.front()}, {"median", median(steps)}, {"max", steps.back()}};
   report["compute_seconds"] = perRank(run, [&](int rank) {
@@ -209,7 +209,7 @@ static std::string cutTraceText(const Run &run) {
     return "";
   return "trace: only the first " + std::to_string(kept) + " events of " +
          std::to_string(kept + dropped) +
-         (run.options.repeat > 1 ? "; give a smaller --repeat\n" : "\n");
+         (run.stepsTaken() > 1 ? "; give a smaller --repeat\n" : "\n");
 }
 
 std::string reportSummary(const Run &run) {
@@ -227,8 +227,8 @@ std::string reportSummary(const Run &run) {
                 entry.empty() ? "" : (" (entry " + entry + ")").c_str(),
                 run.worldSize(), run.worldSize() == 1 ? "" : "s", run.threads,
                 run.threads == 1 ? "" : "s",
-                static_cast<long long>(run.options.repeat),
-                run.options.repeat == 1 ? "" : "s", deviceText(run).c_str(),
+                static_cast<long long>(run.stepsTaken()),
+                run.stepsTaken() == 1 ? "" : "s", deviceText(run).c_str(),
                 median(steps) * 1e3, steps.front() * 1e3, steps.back() * 1e3,
                 timesText(run).c_str(), bytesText(double(memory)).c_str());
   return text + cutTraceText(run);

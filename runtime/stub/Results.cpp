@@ -14,14 +14,20 @@ bool showsProgress(const Manifest &manifest, const Options &options) {
   return manifest.trains() && options.steps > 0 && isatty(STDERR_FILENO);
 }
 
-/// Outputs of a training step that --log tells of.
-static bool isLogged(const std::string &output) {
-  return output == "loss" || output == "grad_norm" || output == "learning_rate";
-}
-
-/// Those of a scaled loss, of which the run tells in any case.
-static bool isOfScale(const std::string &output) {
-  return output == "loss_scale" || output == "skipped";
+/// What a training always tells: whether it goes wrong. --log tells all.
+static bool isTold(OutputRole role, bool logs) {
+  switch (role) {
+  case OutputRole::Model:
+    return false;
+  case OutputRole::GradNorm:
+  case OutputRole::LearningRate:
+    return logs;
+  case OutputRole::Loss:
+  case OutputRole::LossScale:
+  case OutputRole::Skipped:
+    return true;
+  }
+  return false;
 }
 
 /// A plain file that is not committed leaves no trace; a pipe would be ended.
@@ -73,19 +79,16 @@ static bool isAskedFor(const Port &port, const Options &options, bool byName) {
   return asked;
 }
 
-static bool isOutputWanted(const Port &port, const Manifest &manifest,
-                           const Options &options) {
-  bool tells = !options.log.empty() || showsProgress(manifest, options);
-  bool wanted = manifest.trains() &&
-                ((tells && isLogged(port.name)) || isOfScale(port.name));
-  return wanted || isAskedFor(port, options, /*byName=*/false);
+static bool isOutputWanted(const Port &port, const Options &options) {
+  return isTold(port.role, !options.log.empty()) ||
+         isAskedFor(port, options, /*byName=*/false);
 }
 
 std::vector<bool> wantedResults(const Manifest &manifest,
                                 const Options &options) {
   std::vector<bool> wanted;
   for (const Port &port : manifest.outputs)
-    wanted.push_back(isOutputWanted(port, manifest, options));
+    wanted.push_back(isOutputWanted(port, options));
   wanted.resize(wanted.size() + manifest.gradients.size(),
                 !options.gradients.empty());
   wanted.resize(wanted.size() + manifest.trained.size(),
@@ -101,8 +104,8 @@ static std::vector<ArrayView> viewsOf(const Run &run, RunResult::When when) {
   for (const RunResult &result : run.results)
     if (result.when == when && result.wanted)
       views.push_back({result.port->name, result.port->dtype,
-                       when == RunResult::EveryStep
-                           ? ofSteps(result.port->shape, run.options.steps)
+                       when == RunResult::EveryStep && run.options.steps > 0
+                           ? ofSteps(result.port->shape, run.stepsTaken())
                            : result.port->shape,
                        result.tensor.data()});
   return views;
@@ -118,27 +121,34 @@ static std::vector<ArrayView> withoutStates(const Manifest &manifest,
   return views;
 }
 
-Status writeResults(const Run &run) {
+/// The parameters first: what else fails does not lose them.
+std::vector<std::string> writeResults(const Run &run,
+                                      const std::string &final) {
   const Options &options = run.options;
+  std::vector<std::string> problems;
+  auto note = [&](const Status &status) {
+    if (status.failed())
+      problems.push_back(status.message());
+  };
+  if (!final.empty())
+    note(writeSafetensors(final, viewsOf(run, RunResult::AtEnd),
+                          {{"step", std::to_string(run.stepsTaken())}}));
+  if (!options.gradients.empty())
+    note(writeSafetensors(options.gradients,
+                          viewsOf(run, RunResult::FirstStep)));
   std::vector<ArrayView> outputs = viewsOf(run, RunResult::EveryStep);
   for (const std::string &argument : options.outputs) {
     ArrayFile file;
-    APRT_TRY(parseArrayFile(argument, file));
+    note(parseArrayFile(argument, file));
     if (file.name.empty()) {
-      APRT_TRY(
-          writeNpz(file.path, withoutStates(run.program.manifest, outputs)));
+      note(writeNpz(file.path, withoutStates(run.program.manifest, outputs)));
       continue;
     }
     for (const ArrayView &view : outputs)
       if (view.name == file.name)
-        APRT_TRY(writeNpy(file.path, view));
+        note(writeNpy(file.path, view));
   }
-  if (!options.gradients.empty())
-    APRT_TRY(writeSafetensors(options.gradients,
-                              viewsOf(run, RunResult::FirstStep)));
-  if (!options.final.empty())
-    APRT_TRY(writeSafetensors(options.final, viewsOf(run, RunResult::AtEnd)));
-  return Status::success();
+  return problems;
 }
 
 } // namespace autopar::runtime

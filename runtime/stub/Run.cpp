@@ -5,6 +5,8 @@
 #include "Ports.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <new>
 #include <sched.h>
 
@@ -52,6 +54,7 @@ Status Run::prepare() {
       world * options.repeat * int64_t(sizeof(double)), "the measured times"));
   APRT_TRY(failure.allocateShared(sizeof(int32_t), "the failure flag"));
   new (failure.data()) std::atomic<int32_t>(-1);
+  APRT_TRY(endRequest.create());
   // GPUs exchange data themselves.
   bool stagesData = program.manifest.target == Target::Cpu;
   APRT_TRY(fabric.create(program.manifest, stagesData));
@@ -99,6 +102,23 @@ char *Run::result(size_t index, int64_t step) const {
   const RunResult &result = results[index];
   return static_cast<char *>(result.tensor.data()) +
          step % stepsOf(result) * result.port->globalBytes;
+}
+
+double Run::scalar(OutputRole role, int64_t step) const {
+  std::optional<size_t> index = program.manifest.outputOf(role);
+  // The outputs are the first results.
+  const RunResult *result = index ? &results[*index] : nullptr;
+  if (!result || !result->wanted ||
+      result->port->globalBytes != elementBytes(result->port->dtype))
+    return NAN;
+  double value = NAN;
+  const char *bytes = this->result(*index, step);
+  visitDtype(result->port->dtype, [&](auto element) {
+    using Type = decltype(element);
+    std::memcpy(&element, bytes, sizeof(element));
+    value = double(Element<Type>::load(element));
+  });
+  return value;
 }
 
 void Run::abort(int rank) {

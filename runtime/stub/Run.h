@@ -9,6 +9,7 @@
 #include "../core/WeightFiles.h"
 #include "../transport/SharedFabric.h"
 #include "../transport/TcpFabric.h"
+#include "EndRequest.h"
 #include "LaunchPlace.h"
 #include "Options.h"
 #include "Program.h"
@@ -41,6 +42,10 @@ public:
 
   /// Steps with outputs of their own.
   int64_t dataSteps() const { return options.steps > 0 ? options.steps : 1; }
+  /// Measured steps that the ranks took.
+  int64_t stepsTaken() const { return record(place.rank).steps; }
+  /// The scalar that a training step tells; NaN where it was not asked for.
+  double scalar(OutputRole role, int64_t step) const;
   /// Steps of which a result is kept.
   int64_t stepsOf(const RunResult &result) const {
     return result.when == RunResult::EveryStep ? dataSteps() : 1;
@@ -81,6 +86,7 @@ public:
   /// The manifest's outputs, gradients, trained parameters and state outputs.
   std::vector<RunResult> results;
   SharedFabric fabric;
+  EndRequest endRequest;
   LaunchPlace place;                 // of this process
   std::shared_ptr<TcpFabric> joined; // the launcher's ranks; null: alone
   int threads = 1;
@@ -99,9 +105,12 @@ bool showsProgress(const Manifest &manifest, const Options &options);
 /// Everything that one rank does. Failures are left in its record; false then.
 bool runRank(Run &run, int rank);
 
+class SignalWatch;
+
 /// Runs all ranks, one process each (a single one in this process), and waits
-/// for them. The exit code of the program; `message` says what went wrong.
-int launchRanks(Run &run, std::string &message);
+/// for them; `watch` is started once they are there. The exit code of the
+/// program; `message` says what went wrong.
+int launchRanks(Run &run, SignalWatch &watch, std::string &message);
 
 } // namespace autopar::runtime
 

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
@@ -20,7 +21,7 @@ static constexpr double kShowEvery = 0.1; // seconds
 
 /// A plain file that this run alone writes: one that another run writes is an
 /// error before anything in it is lost.
-static Status openLog(const std::string &path, FILE *&file) {
+static Status openLog(const std::string &path, int &file) {
   auto fail = [&](const std::string &what) {
     return Status::error("--log " + path + ": " + what);
   };
@@ -39,11 +40,11 @@ static Status openLog(const std::string &path, FILE *&file) {
     close(fd);
     return failed;
   }
-  file = fdopen(fd, "w");
+  file = fd;
   return Status::success();
 }
 
-Status TrainingLog::open(const Run &of) {
+Status TrainingLog::open(Run &of) {
   if (!of.program.manifest.trains())
     return Status::success();
   run = &of;
@@ -52,79 +53,95 @@ Status TrainingLog::open(const Run &of) {
   const std::string &path = of.options.log;
   if (path.empty())
     return Status::success();
-  FILE *opened = nullptr;
-  if (goesToStdout(path))
-    opened = fdopen(dup(STDOUT_FILENO), "w");
-  else
-    APRT_TRY(openLog(path, opened));
-  file.reset(opened);
-  return file ? Status::success()
-              : Status::error("--log " + path + ": " + std::strerror(errno));
+  if (!goesToStdout(path))
+    return openLog(path, file);
+  file = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  return file >= 0
+             ? Status::success()
+             : Status::error("--log " + path + ": " + std::strerror(errno));
 }
 
-double TrainingLog::value(const char *output, int64_t step) const {
-  for (size_t i = 0; i < run->results.size(); ++i) {
-    const RunResult &result = run->results[i];
-    if (!result.wanted || result.when != RunResult::EveryStep ||
-        result.port->name != output ||
-        result.port->globalBytes != elementBytes(result.port->dtype))
-      continue;
-    const char *bytes = run->result(i, step);
-    if (result.port->dtype == APRT_F64) {
-      double value;
-      std::memcpy(&value, bytes, sizeof(value));
-      return value;
-    }
-    if (result.port->dtype == APRT_BOOL)
-      return bytes[0] != 0;
-    if (result.port->dtype != APRT_F32)
-      return NAN;
-    float value;
-    std::memcpy(&value, bytes, sizeof(value));
-    return value;
+/// JSON has no NaN: null stands for it.
+static std::string lineOf(const Run &run, int64_t step, double seconds) {
+  auto value = [&](OutputRole role) { return run.scalar(role, step); };
+  nlohmann::ordered_json line = {
+      {"step", step},
+      {"loss", value(OutputRole::Loss)},
+      {"grad_norm", value(OutputRole::GradNorm)},
+      {"learning_rate", value(OutputRole::LearningRate)}};
+  if (double scale = value(OutputRole::LossScale); !std::isnan(scale)) {
+    line["loss_scale"] = scale;
+    line["skipped"] = value(OutputRole::Skipped) != 0;
   }
-  return NAN;
+  line["seconds"] = seconds;
+  return line.dump() + "\n";
 }
 
-Status TrainingLog::add(int64_t step, double seconds) {
+void TrainingLog::add(int64_t step, double seconds) {
   if (!run)
-    return Status::success();
-  skipped += value("skipped", step) == 1;
-  if (file) {
-    // JSON has no NaN: null stands for it.
-    nlohmann::ordered_json line = {
-        {"step", step},
-        {"loss", value("loss", step)},
-        {"grad_norm", value("grad_norm", step)},
-        {"learning_rate", value("learning_rate", step)}};
-    if (double scale = value("loss_scale", step); !std::isnan(scale)) {
-      line["loss_scale"] = scale;
-      line["skipped"] = value("skipped", step) != 0;
-    }
-    line["seconds"] = seconds;
-    std::string text = line.dump() + "\n";
-    if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
-        std::fflush(file.get()) != 0)
-      return Status::error("--log " + run->options.log + ": " +
-                           std::strerror(errno));
-  }
+    return;
+  if (file >= 0)
+    write(step, lineOf(*run, step, seconds));
+  warn(step);
   if (onTerminal)
     show(step, seconds);
-  return Status::success();
 }
 
-void TrainingLog::end() const {
-  if (!run || skipped == 0 || skipped < run->options.repeat)
+void TrainingLog::write(int64_t step, const std::string &line) {
+  for (size_t at = 0; at < line.size();) {
+    ssize_t put = ::write(file, &line[at], line.size() - at);
+    if (put < 0 && errno == EINTR)
+      continue;
+    if (put < 0)
+      return fail(step);
+    at += size_t(put);
+  }
+  written += int64_t(line.size());
+}
+
+/// Half a line, which no reader of JSON takes, is cut off where it can be.
+void TrainingLog::fail(int64_t step) {
+  RankRecord &record = run->record(0);
+  std::snprintf(record.logFailure, sizeof(record.logFailure),
+                "--log %s: %s: it lacks what came from step %lld on",
+                run->options.log.c_str(), std::strerror(errno),
+                static_cast<long long>(step));
+  std::fprintf(stderr, "warning: %s; the training goes on\n",
+               record.logFailure);
+  (void)!ftruncate(file, off_t(written));
+  (void)closeFile();
+}
+
+bool TrainingLog::closeFile() {
+  int descriptor = std::exchange(file, -1);
+  return descriptor < 0 || ::close(descriptor) == 0;
+}
+
+void TrainingLog::close() {
+  if (!run)
     return;
-  std::fprintf(
-      stderr,
-      "warning: all %lld steps were skipped, the model is what it was: "
-      "with a loss_scale of %g their gradients were not finite; give "
-      "the recipe a smaller loss_scale, or none for one that adapts, "
-      "or look for what overflows with autopar compile "
-      "--check-numerics\n",
-      static_cast<long long>(skipped),
-      value("loss_scale", run->options.repeat - 1));
+  int64_t taken = run->stepsTaken();
+  if (!closeFile())
+    fail(taken);
+  if (onTerminal && taken < run->options.repeat)
+    std::fprintf(stderr, "\n");
+}
+
+/// At the first step that takes a loss which is not finite; where losses are
+/// scaled such steps are skipped.
+void TrainingLog::warn(int64_t step) {
+  double loss = run->scalar(OutputRole::Loss, step);
+  bool isTaken = run->scalar(OutputRole::Skipped, step) != 1;
+  if (warned || std::isfinite(loss) || !isTaken)
+    return;
+  warned = true;
+  std::fprintf(stderr,
+               "%swarning: step %lld: the loss is %s; the training goes on. "
+               "Look for the first number that is not finite with autopar "
+               "compile --check-numerics, or give the recipe a smaller 'lr', "
+               "'warmup_steps' or 'clip_global_norm'\n",
+               onTerminal ? "\n" : "", static_cast<long long>(step),
+               std::isnan(loss) ? "NaN" : "infinite");
 }
 
 void TrainingLog::show(int64_t step, double seconds) {
@@ -140,8 +157,8 @@ void TrainingLog::show(int64_t step, double seconds) {
   std::fprintf(stderr,
                "\r[%s] %lld/%lld  loss %.6g  %.2f ms  %.0f s left \033[K%s",
                bar.c_str(), static_cast<long long>(done),
-               static_cast<long long>(all), value("loss", step), seconds * 1e3,
-               (now - begun) / double(done) * double(all - done),
+               static_cast<long long>(all), run->scalar(OutputRole::Loss, step),
+               seconds * 1e3, (now - begun) / double(done) * double(all - done),
                done == all ? "\n" : "");
 }
 

@@ -5,33 +5,36 @@
 
 #include "Run.h"
 
-#include <cstdio>
-#include <memory>
-
 namespace autopar::runtime {
 
-/// Rank 0's: a line of JSON per step for --log, as soon as the step is done,
-/// a line on a terminal that shows how far the training is, and in the end a
-/// word on stderr if every step was skipped.
+/// Rank 0's: a line of JSON per step for --log, as soon as the step is done, a
+/// line on a terminal that shows how far the training is, and a word on stderr
+/// at the first loss that is not finite. A log that cannot be written ends: the
+/// training goes on, and its record says why.
 class TrainingLog {
 public:
+  TrainingLog() = default;
+  TrainingLog(const TrainingLog &) = delete;
+  TrainingLog &operator=(const TrainingLog &) = delete;
+  ~TrainingLog() { closeFile(); }
+
   /// Does nothing more for a program that does not train.
-  Status open(const Run &run);
-  Status add(int64_t step, double seconds);
-  void end() const;
+  Status open(Run &run);
+  void add(int64_t step, double seconds);
+  void close();
 
 private:
-  /// The scalar output at a step.
-  double value(const char *output, int64_t step) const;
+  void write(int64_t step, const std::string &line);
+  void fail(int64_t step);
+  bool closeFile();
+  void warn(int64_t step);
   void show(int64_t step, double seconds);
 
-  struct Close {
-    void operator()(std::FILE *file) const { std::fclose(file); }
-  };
-  const Run *run = nullptr;
-  std::unique_ptr<std::FILE, Close> file;
+  Run *run = nullptr;
+  int file = -1;       // a descriptor
+  int64_t written = 0; // bytes of whole lines
   bool onTerminal = false;
-  int64_t skipped = 0;         // steps
+  bool warned = false;         // of a loss that is not finite
   double begun = 0, shown = 0; // seconds
 };
 

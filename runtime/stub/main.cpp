@@ -9,24 +9,17 @@
 #include "Program.h"
 #include "Report.h"
 #include "Run.h"
+#include "SignalWatch.h"
+#include "TrainingOutcome.h"
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <unistd.h>
 
 using namespace autopar::runtime;
-
-static Status writeReports(const Run &run) {
-  const Options &options = run.options;
-  APRT_TRY(writeResults(run));
-  if (!options.json.empty())
-    APRT_TRY(writeWhole(options.json, reportJson(run)));
-  if (!options.trace.empty())
-    APRT_TRY(writeWhole(options.trace, traceJson(run)));
-  return Status::success();
-}
 
 /// Without a message: another process tells it.
 static int fail(const std::string &message, int code = 1) {
@@ -62,6 +55,53 @@ static Status describe(const Options &options) {
   _exit(1);
 }
 
+/// A training does not go on where the one that wrote the weights ended.
+static void warnOfWeights(const Run &run) {
+  bool isAsked = run.program.manifest.trains() && run.place.rank == 0 &&
+                 !run.options.weights.empty();
+  std::string anew = isAsked ? begunAnew(run) : "";
+  if (!anew.empty())
+    std::fprintf(stderr,
+                 "warning: --weights gives parameters and running statistics; "
+                 "all else of the training begins anew: %s\n",
+                 anew.c_str());
+}
+
+/// Writes and tells all that was asked for, whatever fails of it.
+static int tellRun(const Run &run) {
+  const Options &options = run.options;
+  TrainingOutcome outcome = outcomeOf(run);
+  std::vector<std::string> problems = writeResults(run, outcome.final);
+  auto note = [&](const Status &status) {
+    if (status.failed())
+      problems.push_back(status.message());
+  };
+  if (!options.json.empty())
+    note(writeWhole(options.json, reportJson(run)));
+  if (!options.trace.empty())
+    note(writeWhole(options.trace, traceJson(run)));
+  note(tell(options, reportSummary(run)));
+  for (const std::string &warning : outcome.warnings)
+    std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  problems.insert(problems.begin(), outcome.problems.begin(),
+                  outcome.problems.end());
+  for (const std::string &problem : problems)
+    (void)fail(problem);
+  return problems.empty() ? 0 : 1;
+}
+
+/// What the signal that ended a training early makes of the exit code.
+static int endedBySignal(const Run &run, int code) {
+  int signal = run.endRequest.signal();
+  if (signal == 0)
+    return code;
+  if (run.place.rank == 0)
+    std::fprintf(stderr, "error: ended by signal %s after %lld of %lld steps\n",
+                 strsignal(signal), static_cast<long long>(run.stepsTaken()),
+                 static_cast<long long>(run.options.repeat));
+  return 128 + signal;
+}
+
 static int execute(const Options &options, const char *&doing) {
   Program program;
   Run run(program, options);
@@ -80,7 +120,9 @@ static int execute(const Options &options, const char *&doing) {
     doing = "opening the weights";
     APRT_TRY(run.weights.open(program.manifest, program.home, options.weights));
     doing = "making room for the results";
-    return run.prepare();
+    APRT_TRY(run.prepare());
+    warnOfWeights(run);
+    return Status::success();
   };
   if (Status status = prepare(); status.failed())
     return fail(status.message());
@@ -88,18 +130,17 @@ static int execute(const Options &options, const char *&doing) {
       !shared.empty() && (run.place.isAlone() || run.place.localRank == 0))
     std::fprintf(stderr, "warning: %s\n", shared.c_str());
   doing = "starting the ranks";
+  SignalWatch watch(run);
   std::string message;
-  int code = run.place.isAlone() ? launchRanks(run, message)
-                                 : joinRanks(run, run.place, message);
+  int code = run.place.isAlone() ? launchRanks(run, watch, message)
+                                 : joinRanks(run, run.place, watch, message);
   if (code)
     return fail(message, code);
-  if (run.place.rank > 0)
-    return 0; // rank 0 tells the results
+  watch.stepsEnded();
   doing = "writing the results";
-  Status status = writeReports(run);
-  if (status.ok())
-    status = tell(options, reportSummary(run));
-  return status.ok() ? 0 : fail(status.message());
+  if (run.place.rank == 0) // it tells the results
+    code = tellRun(run);
+  return endedBySignal(run, code);
 }
 
 static int runMain(int count, char **arguments, const char *&doing) {
@@ -113,8 +154,16 @@ static int runMain(int count, char **arguments, const char *&doing) {
   return status.ok() ? 0 : fail(status.message());
 }
 
+/// Ends a process that holds nothing worth keeping yet.
+static void endAtOnce(int signal) { _exit(128 + signal); }
+
 int main(int count, char **arguments) {
-  std::signal(SIGPIPE, SIG_IGN); // a reader that is gone is an error of writing
+  // A reader that is gone, and a file that grows too large, are errors of
+  // writing.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGINT, endAtOnce);
+  std::signal(SIGTERM, endAtOnce);
   std::set_terminate(endThread);
   const char *doing = "starting";
   int code = 1;

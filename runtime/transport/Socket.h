@@ -19,7 +19,7 @@ enum class FrameKind : uint32_t {
   Welcome,     // hub -> rank
   Refused,     // hub -> rank: text
   Joined,      // hub -> rank: all ranks said hello
-  Barrier,     // rank -> hub: number; hub -> rank: all have come to it
+  Barrier,     // rank -> hub: number, signal; hub -> rank: all have come to it
   AskMissing,  // rank -> hub: barrier's number
   Missing,     // hub -> rank: ranks that have not come to it
   Share,       // rank -> hub -> ranks: bytes of one for all

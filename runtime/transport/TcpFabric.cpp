@@ -99,7 +99,7 @@ void TcpFabric::take(const Frame &frame) {
     joined = true;
     break;
   case FrameKind::Barrier:
-    (void)reader.read(met);
+    (void)(reader.read(met) && reader.read(metSignal));
     break;
   case FrameKind::Share:
     shared.push_back(frame.bytes);
@@ -207,6 +207,7 @@ Status TcpFabric::barrier(bool withDeadline, double &waitedSeconds) {
   ++barriers;
   std::string bytes;
   append(bytes, barriers);
+  append(bytes, ownSignal);
   APRT_TRY(tell(FrameKind::Barrier, bytes));
   bool late = false;
   Status status =
@@ -214,6 +215,11 @@ Status TcpFabric::barrier(bool withDeadline, double &waitedSeconds) {
   waitedSeconds += monotonicSeconds() - start;
   APRT_TRY(std::move(status));
   return late ? lateAtBarrier() : Status::success();
+}
+
+int TcpFabric::agreedSignal() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return metSignal;
 }
 
 Status TcpFabric::share(int root, void *data, int64_t bytes) {

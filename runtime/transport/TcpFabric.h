@@ -29,6 +29,11 @@ public:
   void publish(const RankProgress &progress) override;
   Status progressOf(int rank, RankProgress &progress) override;
 
+  /// The signal (0: none) that this rank brings to its barriers, and the one
+  /// that all ranks left the last barrier with, if any was sent one.
+  void bringSignal(int signal) { ownSignal = signal; }
+  int agreedSignal();
+
   /// Tells all ranks that this one failed.
   void fail(const std::string &text);
   /// Brings rank 0 this rank's result, and waits for the end of the run.
@@ -60,6 +65,7 @@ private:
   std::thread thread;
   std::atomic<bool> ended{false};
   uint32_t barriers = 0;
+  int32_t ownSignal = 0;
   double published = 0; // when, and what
   RankProgress last;
 
@@ -68,6 +74,7 @@ private:
   bool joined = false, over = false, leaving = false; // guarded, as all below
   bool missingKnown = false, hubLost = false;
   uint32_t met = 0;
+  int32_t metSignal = 0;
   std::vector<std::string> shared;
   std::vector<int> missing;
   std::map<int, RankProgress> answers;

@@ -193,16 +193,21 @@ void TcpHub::fail(const std::string &text) {
 // Frames
 //===----------------------------------------------------------------------===//
 
-/// A barrier is over when all have come to the same number.
+/// A barrier is over when all have come to the same number. All are told alike
+/// whether one of them was asked to end.
 void TcpHub::meet() {
   size_t here = 0;
-  for (const auto &peer : peers)
+  int32_t endSignal = 0;
+  for (const auto &peer : peers) {
     here += peer->rank >= 0 && int32_t(peer->barrier - met) > 0;
+    endSignal = endSignal ? endSignal : peer->endSignal;
+  }
   if (here < size_t(identity.world))
     return;
   ++met;
   std::string bytes;
   append(bytes, met);
+  append(bytes, endSignal);
   tellAll(FrameKind::Barrier, bytes);
 }
 
@@ -238,7 +243,7 @@ void TcpHub::handle(Peer &peer, Frame &frame) {
   int32_t rank = 0;
   switch (frame.kind) {
   case FrameKind::Barrier:
-    if (reader.read(number))
+    if (reader.read(number) && reader.read(peer.endSignal))
       peer.barrier = number;
     return meet();
   case FrameKind::AskMissing:

@@ -88,6 +88,7 @@ private:
     int32_t op = -1;
     RankProgress progress;
     uint32_t barrier = 0;
+    int32_t endSignal = 0; // that it had been sent when it came there
   };
 
   void serve();

@@ -217,6 +217,8 @@ protected:
     manifest["outputs"] = json::array({halvesOf("sum", 256)});
     ASSERT_TRUE(parseManifest(manifest.dump().c_str(), program.manifest).ok());
     ASSERT_TRUE(run.prepare().ok());
+    for (int rank : {0, 1})
+      run.record(rank).steps = 1;
   }
   Program program;
   Options options;
@@ -234,6 +236,9 @@ TEST_F(RankResult, IsTakenWholeAndNothingElse) {
                   .message()
                   .find("is not what this program's ranks send"),
               std::string::npos);
+  run.record(0).steps = 2; // the ranks end alike
+  EXPECT_TRUE(unpackResult(run, 1, bytes).failed());
+  run.record(0).steps = 1;
   ASSERT_TRUE(run.want({false}).ok());
   EXPECT_TRUE(unpackResult(run, 1, bytes).failed());
 }

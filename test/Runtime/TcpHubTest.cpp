@@ -108,6 +108,27 @@ TEST_F(Hub, OthersAreTurnedAwayAndTheRunGoesOn) {
   expectJoins();
 }
 
+TEST_F(Hub, AllLeaveABarrierWithTheSameSignal) {
+  std::atomic<int32_t> op{-1};
+  TcpFabric first(identity(), 0, op), second(identity(), 1, op);
+  std::thread other([&] {
+    EXPECT_TRUE(second.join("127.0.0.1", hub.port()).ok());
+    double waited = 0;
+    for (int signal : {0, 15, 0}) {
+      second.bringSignal(signal);
+      EXPECT_TRUE(second.barrier(true, waited).ok());
+      EXPECT_EQ(second.agreedSignal(), signal);
+    }
+  });
+  EXPECT_TRUE(first.join("127.0.0.1", hub.port()).ok());
+  double waited = 0;
+  for (int signal : {0, 15, 0}) {
+    EXPECT_TRUE(first.barrier(true, waited).ok());
+    EXPECT_EQ(first.agreedSignal(), signal);
+  }
+  other.join();
+}
+
 TEST_F(Hub, ARankThatIsThereIsNotTakenTwice) {
   Socket first = seated(1);
   EXPECT_TRUE(isQuiet(first));
