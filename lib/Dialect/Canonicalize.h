@@ -15,6 +15,7 @@ void populateEinsumSinkPatterns(mlir::RewritePatternSet &patterns);
 void populateTransposePatterns(mlir::RewritePatternSet &patterns);
 void populateWeightPatterns(mlir::RewritePatternSet &patterns);
 void populateGeluPatterns(mlir::RewritePatternSet &patterns);
+void populateEmptyPatterns(mlir::RewritePatternSet &patterns);
 
 /// unary, binary, compare, select or convert.
 bool isElementwise(mlir::Operation *op);

@@ -1,7 +1,6 @@
 //===- CanonicalizeReduction.cpp - Rewrites of reductions -----------------===//
 
-#include "autopar/Dialect/Dialect.h"
-#include "mlir/IR/PatternMatch.h"
+#include "Canonicalize.h"
 
 using namespace mlir;
 
@@ -26,6 +25,7 @@ static LogicalResult negateSum(ReduceOp op, PatternRewriter &rewriter) {
 void ReduceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                            MLIRContext *) {
   patterns.add(negateSum);
+  populateEmptyPatterns(patterns);
 }
 
 } // namespace autopar
