@@ -42,6 +42,9 @@ public:
   Value constant(mlir::DenseElementsAttr elements, mlir::Location loc);
   /// Values that follow from constants and parameters.
   KnownValues known;
+  /// Which inputs of the model the value, which must be known, comes from and
+  /// how they get a value, after "; "; "" if it comes from none.
+  std::string howToBind(Value value) const;
   /// Whether one node of this body alone names the value that another made.
   bool isOnlyUse(llvm::StringRef name, Value value) const;
   /// The constant or parameter of a tensor of the file; null if it is faulty.
@@ -96,8 +99,11 @@ private:
   FailureOr<int64_t> bindDim(const onnx::ValueInfoProto &info, int index);
   FailureOr<std::optional<int64_t>> boundSize(llvm::StringRef name);
   FailureOr<std::optional<int64_t>> namedSize(llvm::StringRef name);
-  LogicalResult fixInput(llvm::StringRef name, mlir::RankedTensorType type,
-                         llvm::StringRef text);
+  void takeSizesOfValues();
+  LogicalResult checkBoundShape(const onnx::ValueInfoProto &info,
+                                llvm::ArrayRef<int64_t> shape);
+  LogicalResult fixInput(const onnx::ValueInfoProto &info,
+                         llvm::ArrayRef<int64_t> shape, mlir::Type element);
   void checkBindings();
   void importNode(const onnx::NodeProto &node, unsigned index);
   Value holds(Value condition, bool expected, mlir::Location loc);
@@ -164,6 +170,7 @@ private:
   llvm::DenseMap<Value, const OnnxTensor *> parameters;
   llvm::SmallVector<mlir::Attribute> results;
   llvm::StringSet<> usedBindings;
+  llvm::StringMap<int64_t> sizesOfValues; // by names of dimensions
   llvm::SmallVector<mlir::Attribute> fixedInputs;
   /// Whether the body that is imported runs, a scalar; null: it does.
   Value runs;

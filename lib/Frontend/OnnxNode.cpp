@@ -32,12 +32,17 @@ bool OnnxNode::isOnlyUse(unsigned i) const {
   return importer.isOnlyUse(proto.input(i), inputs[i]);
 }
 
+std::string OnnxNode::howToBind(unsigned i) const {
+  return importer.howToBind(inputs[i]);
+}
+
 FailureOr<SmallVector<int64_t>> OnnxNode::ints(unsigned i) {
   interpreter::TensorRef tensor = importer.known.get(inputs[i]);
   if (!tensor)
     return error("its input " + Twine(i) + " ('" + proto.input(i) +
                  "') must be known while compiling: a constant, or computed "
-                 "from shapes and constants whose bytes are there");
+                 "from shapes and constants whose bytes are there" +
+                 howToBind(i));
   if (tensor->isFloat())
     return wrongElement(*this, i, "must be of an integer type");
   return SmallVector<int64_t>(tensor->ints.begin(), tensor->ints.end());

@@ -190,22 +190,37 @@ Value padByIndex(OnnxNode &node, Value x, const Padding &padding,
   return x;
 }
 
+/// Pads with a value that a run computes: what is not of x is replaced.
+Value padAtRun(OnnxNode &node, Value x, const Padding &padding, Value value) {
+  Type i1 = node.builder.getI1Type();
+  Value inside = padConstant(node, node.splat(OnnxNode::typeOf(x).clone(i1), 1),
+                             padding, 0);
+  Value wide = padConstant(node, x, padding, 0);
+  return node.select(
+      inside, wide,
+      node.broadcastTo(node.reshape(value, {}), OnnxNode::shapeOf(wide)));
+}
+
+LogicalResult padByValue(OnnxNode &node, Value x, const Padding &padding) {
+  if (!node.has(2))
+    return node.finish(
+        padConstant(node, x, padding, node.getFloat("value", 0)));
+  if (node.type(2).getNumElements() != 1 ||
+      OnnxNode::elementOf(node.input(2)) != OnnxNode::elementOf(x))
+    return node.error("its input 2 must be one number of the input's type");
+  if (std::optional<SmallVector<double>> known = node.knownNumbers(2))
+    return node.finish(padConstant(node, x, padding, known->front()));
+  return node.finish(padAtRun(node, x, padding, node.input(2)));
+}
+
 LogicalResult pad(OnnxNode &node) {
   FailureOr<Padding> padding = paddingOf(node);
   if (failed(padding))
     return failure();
   StringRef mode = node.getString("mode", "constant");
-  double value = node.getFloat("value", 0);
-  if (node.has(2)) {
-    std::optional<SmallVector<double>> known = node.knownNumbers(2);
-    if (!known || known->size() != 1)
-      return node.error(
-          "its input 2 must be one number, known while compiling");
-    value = known->front();
-  }
   Value x = cutNegative(node, node.input(0), *padding);
   if (mode == "constant")
-    return node.finish(padConstant(node, x, *padding, value));
+    return padByValue(node, x, *padding);
   if (mode != "edge" && mode != "reflect" && mode != "wrap")
     return node.error("unknown mode '" + mode +
                       "' (known: constant, edge, reflect, wrap)");

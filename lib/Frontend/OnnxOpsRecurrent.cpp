@@ -81,8 +81,6 @@ LogicalResult Recurrence::readShapes() {
   batchFirst = node.getInt("layout", 0) != 0;
   steps = node.shape(0)[batchFirst ? 1 : 0];
   batch = node.shape(0)[batchFirst ? 0 : 1];
-  if (steps == 0)
-    return node.error("its sequence is empty");
   inputs = node.shape(0)[2];
   hidden = node.shape(2)[2];
   if (node.getInt("hidden_size", hidden) != hidden)
@@ -212,8 +210,12 @@ void Recurrence::finish(ArrayRef<SmallVector<Value>> outputs,
       SmallVector<Value> rows;
       for (Value value : list)
         rows.push_back(node.reshape(value, {1, batch, hidden}));
+      Type element = OnnxNode::elementOf(node.input(0));
+      Value none =
+          node.splat(RankedTensorType::get({0, batch, hidden}, element), 0);
       byDirection.push_back(
-          node.reshape(node.concat(rows, 0), {steps, 1, batch, hidden}));
+          node.reshape(rows.empty() ? none : node.concat(rows, 0),
+                       {steps, 1, batch, hidden}));
     }
     Value all = node.concat(byDirection, 1);
     node.setOutput(0, batchFirst ? node.transpose(all, {2, 0, 1, 3}) : all);

@@ -52,7 +52,7 @@ LogicalResult keepAspectRatio(OnnxNode &node, ArrayRef<int64_t> axes,
                                    : std::max(scale, spec.scales[axis]);
   for (int64_t axis : axes) {
     double size = std::floor(scale * node.shape(0)[axis] + 0.5);
-    if (!(size >= 1 && size <= 1 << 30))
+    if (!(size >= std::min<int64_t>(node.shape(0)[axis], 1) && size <= 1 << 30))
       return node.error("its result's size " + std::to_string(size) +
                         " is out of range");
     spec.scales[axis] = scale;
@@ -69,13 +69,24 @@ LogicalResult readSizes(OnnxNode &node, ArrayRef<int64_t> axes,
   if (sizes->size() != axes.size() || axes.empty())
     return node.error("its sizes do not fit the rank");
   for (auto [axis, size] : llvm::zip_equal(axes, *sizes)) {
-    if (size < 1 || size > 1 << 30)
+    if (size < std::min<int64_t>(node.shape(0)[axis], 1) || size > 1 << 30)
       return node.error("its result's size " + Twine(size) +
                         " is out of range");
     spec.sizes[axis] = size;
-    spec.scales[axis] = double(size) / node.shape(0)[axis];
+    if (size != node.shape(0)[axis])
+      spec.scales[axis] = double(size) / node.shape(0)[axis];
   }
   return keepAspectRatio(node, axes, spec);
+}
+
+/// The scales that input i holds; none without it.
+FailureOr<SmallVector<double>> knownScales(OnnxNode &node, unsigned i) {
+  if (!node.has(i))
+    return SmallVector<double>();
+  if (std::optional<SmallVector<double>> known = node.knownNumbers(i))
+    return *known;
+  return node.error("its scales, input " + Twine(i) +
+                    ", must be known while compiling" + node.howToBind(i));
 }
 
 LogicalResult setScales(OnnxNode &node, ArrayRef<int64_t> axes,
@@ -85,7 +96,7 @@ LogicalResult setScales(OnnxNode &node, ArrayRef<int64_t> axes,
                       "per dimension");
   for (auto [axis, scale] : llvm::zip_equal(axes, scales)) {
     double size = std::floor(node.shape(0)[axis] * scale);
-    if (!(size >= 1 && size <= 1 << 30))
+    if (!(size >= std::min<int64_t>(node.shape(0)[axis], 1) && size <= 1 << 30))
       return node.error("its scale " + std::to_string(scale) +
                         " is out of range");
     spec.scales[axis] = scale;
@@ -103,7 +114,8 @@ LogicalResult readRoi(OnnxNode &node, ArrayRef<int64_t> axes,
     roi = node.knownNumbers(1);
   if (!roi || roi->size() != 2 * axes.size())
     return node.error("tf_crop_and_resize needs roi, known while compiling, "
-                      "with two numbers per dimension");
+                      "with two numbers per dimension" +
+                      (node.has(1) ? node.howToBind(1) : ""));
   for (auto [i, axis] : llvm::enumerate(axes))
     spec.roi[axis] = {(*roi)[i], (*roi)[axes.size() + i]};
   return success();
@@ -264,11 +276,8 @@ LogicalResult resize(OnnxNode &node) {
       return failure();
     return resizeAll(node, spec);
   }
-  std::optional<SmallVector<double>> scales;
-  if (node.has(old ? 1 : 2))
-    scales = node.knownNumbers(old ? 1 : 2);
-  if (failed(
-          setScales(node, *axes, scales.value_or(SmallVector<double>()), spec)))
+  FailureOr<SmallVector<double>> scales = knownScales(node, old ? 1 : 2);
+  if (failed(scales) || failed(setScales(node, *axes, *scales, spec)))
     return failure();
   return resizeAll(node, spec);
 }
@@ -285,7 +294,10 @@ LogicalResult upsample(OnnxNode &node) {
     const onnx::AttributeProto *given = node.attribute("scales");
     scales.assign(given->floats().begin(), given->floats().end());
   } else {
-    scales = node.knownNumbers(1).value_or(SmallVector<double>());
+    FailureOr<SmallVector<double>> known = knownScales(node, 1);
+    if (failed(known))
+      return failure();
+    scales = *known;
   }
   auto axes = llvm::to_vector(llvm::seq<int64_t>(0, node.rank(0)));
   if (failed(setScales(node, axes, scales, spec)))

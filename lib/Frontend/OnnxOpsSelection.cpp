@@ -127,7 +127,8 @@ LogicalResult nonZero(OnnxNode &node) {
   if (!known)
     return node.error("its input 0 must be known while compiling, for the "
                       "result's size depends on it: compute it outside of the "
-                      "model, or export a result of a fixed size (Where)");
+                      "model, or export a result of a fixed size (Where)" +
+                      node.howToBind(0));
   SmallVector<SmallVector<int64_t>> rows(node.rank(0));
   for (auto [position, value] : llvm::enumerate(*known)) {
     if (value == 0)
@@ -152,7 +153,8 @@ LogicalResult compress(OnnxNode &node) {
   if (!known)
     return node.error("its input 1 must be known while compiling, for the "
                       "result's size depends on it: compute it outside of the "
-                      "model, or export a result of a fixed size (Where)");
+                      "model, or export a result of a fixed size (Where)" +
+                      node.howToBind(1));
   Value x = node.input(0);
   int64_t axis = 0;
   if (node.hasAttribute("axis")) {

@@ -101,7 +101,8 @@ LogicalResult range(OnnxNode &node) {
     std::optional<SmallVector<double>> known = node.knownNumbers(i);
     if (!known || known->size() != 1)
       return node.error("its input " + Twine(i) +
-                        " must be one number, known while compiling");
+                        " must be one number, known while compiling" +
+                        node.howToBind(i));
     numbers[i] = known->front();
     if (OnnxNode::elementOf(node.input(i)) !=
         OnnxNode::elementOf(node.input(0)))

@@ -65,7 +65,8 @@ FailureOr<SmallVector<int64_t>> triangleEdges(OnnxNode &node, int64_t bins,
     std::optional<SmallVector<double>> known = node.knownNumbers(i);
     if (!known || known->size() != 1)
       return node.error("its input " + Twine(i) +
-                        " must be one number, known while compiling");
+                        " must be one number, known while compiling" +
+                        node.howToBind(i));
     numbers[i - 2] = known->front();
   }
   auto [rate, lower, upper] = numbers;

@@ -1,10 +1,8 @@
 //===- OnnxPorts.cpp - Inputs and outputs of an ONNX graph ----------------===//
 
+#include "BoundValues.h"
 #include "OnnxImporter.h"
-#include "SymbolicSize.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include <cmath>
 
 using namespace mlir;
 using llvm::Twine;
@@ -14,39 +12,6 @@ namespace autopar {
 //===----------------------------------------------------------------------===//
 // Inputs
 //===----------------------------------------------------------------------===//
-
-/// Gives a tensor of one element the value that a text says; what is wrong with
-/// the text, or "".
-static std::string setElement(interpreter::Tensor &tensor, StringRef text) {
-  double number = text == "true";
-  int64_t integer = number;
-  if (text != "true" && text != "false" &&
-      (text.getAsDouble(number) || !std::isfinite(number)))
-    return "it is no finite number";
-  if (tensor.isFloat()) {
-    tensor.set(0, number);
-    return "";
-  }
-  bool isWord = text == "true" || text == "false";
-  if (!isWord && text.getAsInteger(10, integer))
-    return "the input holds integers";
-  tensor.setInt(0, integer);
-  return tensor.ints[0] == integer ? "" : "the input's type cannot hold it";
-}
-
-llvm::Error ImportOptions::bind(StringRef text) {
-  auto [name, value] = text.rsplit('=');
-  double number;
-  bool isWord = value == "true" || value == "false";
-  if (name.empty() || value.empty() || (!isWord && value.getAsDouble(number)))
-    return llvm::createStringError(
-        "write NAME=INT, INPUT.DIM=INT or INPUT=VALUE (a number)");
-  auto [known, isNew] = bindings.try_emplace(name.str(), value.str());
-  if (isNew || known->second == value)
-    return llvm::Error::success();
-  return llvm::createStringError("'" + name + "' has two values, " +
-                                 known->second + " and " + value);
-}
 
 llvm::Error ImportOptions::addState(StringRef text) {
   auto [in, out] = text.split('=');
@@ -61,52 +26,18 @@ llvm::Error ImportOptions::addState(StringRef text) {
   return llvm::Error::success();
 }
 
-/// The size that --bind gives under a name; nothing if it gives none. A size
-/// that is wrong is an error.
-FailureOr<std::optional<int64_t>> OnnxImporter::boundSize(StringRef name) {
-  auto bound = options.bindings.find(name.str());
-  if (name.empty() || bound == options.bindings.end())
-    return std::optional<int64_t>();
-  usedBindings.insert(name);
-  int64_t size;
-  if (StringRef(bound->second).getAsInteger(10, size) || size <= 0)
-    return error(here, "--bind " + name + "=" + bound->second +
-                           ": sizes are positive integers");
-  return std::optional(size);
-}
-
-/// The size of a dimension's name: what --bind gives, or what it is by
-/// arithmetic on names to which --bind gives sizes.
-FailureOr<std::optional<int64_t>> OnnxImporter::namedSize(StringRef name) {
-  FailureOr<std::optional<int64_t>> given = boundSize(name);
-  if (failed(given) || *given)
-    return given;
-  bool wrong = false;
-  std::optional<int64_t> computed =
-      evaluateSize(name, [&](StringRef part) -> std::optional<int64_t> {
-        FailureOr<std::optional<int64_t>> size = boundSize(part);
-        wrong |= failed(size);
-        return size.value_or(std::nullopt);
-      });
-  if (wrong)
-    return failure();
-  return computed;
-}
-
 FailureOr<int64_t> OnnxImporter::bindDim(const onnx::ValueInfoProto &info,
                                          int index) {
   const auto &dim = info.type().tensor_type().shape().dim(index);
   std::string place = info.name() + "." + std::to_string(index);
   // Some exporters write -1 for a size that is not known.
   bool open = !dim.has_dim_value() || dim.dim_value() < 0;
-  if (!open && dim.dim_value() > 0)
+  if (!open)
     return dim.dim_value();
   auto wrong = [&](const Twine &what) {
     return error(here, "input '" + info.name() + "': dimension " +
                            Twine(index) + " has " + what);
   };
-  if (!open)
-    return wrong("size 0; sizes are positive");
   std::string name =
       dim.has_dim_value() ? std::to_string(dim.dim_value()) : dim.dim_param();
   FailureOr<std::optional<int64_t>> size = boundSize(place);
@@ -114,11 +45,11 @@ FailureOr<int64_t> OnnxImporter::bindDim(const onnx::ValueInfoProto &info,
     size = dim.has_dim_value() ? boundSize(name) : namedSize(name);
   if (failed(size))
     return failure();
-  if (*size && **size > 0)
+  if (*size && **size >= 0)
     return **size;
   if (*size)
     return wrong("size '" + name + "', which is " + Twine(**size) +
-                 "; sizes are positive");
+                 "; sizes are 0 or more");
   std::string what = name.empty()          ? "no size"
                      : dim.has_dim_value() ? "the size " + name
                                            : "the symbolic size '" + name + "'";
@@ -170,15 +101,13 @@ LogicalResult OnnxImporter::addInput(const onnx::ValueInfoProto &info) {
                            onnxElementName(type) + " (" + Twine(type) +
                            "), which is not supported; `autopar ops` lists "
                            "those that are");
+  if (auto value = shapeOfBound(options, info.name()))
+    return fixInput(info, *value, element);
   FailureOr<SmallVector<int64_t>> shape = bindShape(info);
   if (failed(shape))
     return failure();
-  auto bound = options.bindings.find(info.name());
-  if (bound != options.bindings.end() && countElements(*shape, 1) == 1) {
-    usedBindings.insert(info.name());
-    return fixInput(info.name(), RankedTensorType::get(*shape, element),
-                    bound->second);
-  }
+  if (options.bindings.count(info.name()) && countElements(*shape, 1) == 1)
+    return fixInput(info, *shape, element);
   scope->poisoned.erase(info.name());
   Value argument = body->addArgument(RankedTensorType::get(*shape, element),
                                      nameLoc(info.name()));
@@ -192,25 +121,8 @@ LogicalResult OnnxImporter::addInput(const onnx::ValueInfoProto &info) {
   return success();
 }
 
-/// The input is a constant; the program is told which, so that it can refuse
-/// another value.
-LogicalResult OnnxImporter::fixInput(StringRef name, RankedTensorType type,
-                                     StringRef text) {
-  interpreter::Tensor tensor(type);
-  std::string problem = setElement(tensor, text);
-  if (!problem.empty())
-    return error(here, "--bind " + name + "=" + text + ": " + problem);
-  DenseElementsAttr value = interpreter::toElements(tensor);
-  scope->poisoned.erase(name);
-  scope->values[name] = constant(value, nameLoc(name));
-  fixedInputs.push_back(builder.getDictionaryAttr(
-      {builder.getNamedAttr("name", builder.getStringAttr(name)),
-       builder.getNamedAttr("text", builder.getStringAttr(text)),
-       builder.getNamedAttr("value", value)}));
-  return success();
-}
-
 LogicalResult OnnxImporter::addInputs() {
+  takeSizesOfValues();
   for (const onnx::ValueInfoProto &info : contents.proto.graph().input())
     (void)addInput(info);
   checkBindings();
@@ -224,27 +136,6 @@ LogicalResult OnnxImporter::addInputs() {
                             ": the model has no input '" + in +
                             "' that is not bound to a value");
   return success();
-}
-
-/// `'batch', 'seq'`: the names of sizes that inputs leave open.
-static std::string symbolicSizes(const onnx::GraphProto &graph) {
-  llvm::SetVector<StringRef> names;
-  for (const onnx::ValueInfoProto &info : graph.input())
-    for (const auto &dim : info.type().tensor_type().shape().dim())
-      if (!dim.dim_param().empty())
-        names.insert(dim.dim_param());
-  return names.empty() ? "" : "'" + llvm::join(names, "', '") + "'";
-}
-
-void OnnxImporter::checkBindings() {
-  std::string known = symbolicSizes(contents.proto.graph());
-  for (const auto &[name, value] : options.bindings)
-    if (!usedBindings.contains(name))
-      (void)error(here, "--bind " + name + "=" + value +
-                            ": no input has a symbolic dimension '" + name +
-                            "' or is one element and called so; " +
-                            (known.empty() ? "no dimension is symbolic"
-                                           : "symbolic are " + known));
 }
 
 //===----------------------------------------------------------------------===//

@@ -113,12 +113,14 @@ struct Check {
   std::vector<std::string> places;
 };
 
-/// An input of one element that the program was compiled for a value of.
+/// An input that the program was compiled for a value of.
 struct FixedInput {
   std::string name;
   aprt_dtype dtype = APRT_F32;
   std::vector<int64_t> shape;
-  std::vector<char> data;
+  std::vector<char> data; // of few elements; of many there is the hash
+  uint64_t content = 0;
+  bool isLarge = false;
   std::string text; // the value as it was given
 };
 

@@ -1,5 +1,6 @@
 //===- ManifestTensors.cpp - Tensors that a manifest names ----------------===//
 
+#include "../files/ContentHash.h"
 #include "ManifestParts.h"
 
 #include <set>
@@ -175,11 +176,18 @@ static FixedInput parseFixedInput(const JsonReader &json) {
   input.name = json.member("name").string();
   input.dtype = json.member("dtype").dtype();
   input.shape = parseShape(json.member("shape"), input.dtype, bytes);
+  input.text = json.member("value").string();
+  JsonReader content = json.member("content", /*optional=*/true);
+  input.isLarge = !content.isNull();
+  if (input.isLarge) {
+    if (!parseHash(content.string(), input.content))
+      content.fail("is no hash");
+    return input;
+  }
   for (int64_t byte : json.member("bytes").integers(0, 255))
     input.data.push_back(char(byte));
-  input.text = json.member("value").string();
   if (bytes != int64_t(input.data.size()))
-    json.member("bytes").fail("are not those of one element");
+    json.member("bytes").fail("are not those of the shape");
   return input;
 }
 

@@ -2,6 +2,7 @@
 
 #include "Ports.h"
 
+#include "../files/ContentHash.h"
 #include "../files/Text.h"
 
 #include <algorithm>
@@ -86,10 +87,18 @@ static const FixedInput *findFixed(const Manifest &manifest,
   return nullptr;
 }
 
+static bool holds(const FixedInput &input, const ArrayBytes &data) {
+  if (!input.isLarge)
+    return std::equal(data.begin(), data.end(), input.data.begin(),
+                      input.data.end());
+  ContentHash hash;
+  hash.add(data.data(), data.size());
+  return hash.value() == input.content;
+}
+
 static Status checkFixed(const FixedInput &input, const Array &array) {
   if (array.dtype == input.dtype && array.shape == input.shape &&
-      std::equal(array.data.begin(), array.data.end(), input.data.begin(),
-                 input.data.end()))
+      holds(input, array.data))
     return Status::success();
   return Status::error("input '" + input.name + "' is " + input.text + " of " +
                        describeTensor(input.dtype, input.shape) +

@@ -18,7 +18,8 @@ void PlanFileOptions::addTo(CommandLine &line) {
        text("train", "RECIPE.json", "the recipe of a plan of a training step",
             recipe),
        texts("bind", "NAME=INT",
-             "size of a symbolic dimension (repeatable; default: as planned)",
+             "size of a symbolic dimension, or an input's value (repeatable; "
+             "default: as planned)",
              bindings),
        texts("state", "IN=OUT",
              "output OUT is input IN of the next step (repeatable; default: as "

@@ -85,8 +85,12 @@ void PlanOptions::addTo(CommandLine &line) {
   options.push_back(texts("bind", "NAME=INT",
                           "size of a symbolic dimension (repeatable); "
                           "INPUT.DIM=INT of one by its\n"
-                          "                             place, INPUT=VALUE: a "
-                          "scalar input is this constant",
+                          "                             place; INPUT=VALUE, "
+                          "INPUT=[0,2], INPUT=@FILE.npz (or .npy):\n"
+                          "                             the input is this "
+                          "constant; a run may leave it out, and\n"
+                          "                             another value is an "
+                          "error",
                           bindings));
   options.push_back(texts("state", "IN=OUT",
                           "output OUT is input IN of the next step "
@@ -237,10 +241,25 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
   return result;
 }
 
+/// `batch=1,axes=[0,2]` cut at the commas that are in no list.
+static SmallVector<StringRef> bindingsOfEntry(StringRef entry) {
+  SmallVector<StringRef> parts;
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i < entry.size(); ++i) {
+    depth += (entry[i] == '[') - (entry[i] == ']');
+    if (entry[i] != ',' || depth > 0)
+      continue;
+    parts.push_back(entry.slice(begin, i));
+    begin = i + 1;
+  }
+  parts.push_back(entry.substr(begin));
+  return parts;
+}
+
 /// `batch=1,seq=128` beside the bindings that all entries share.
 static Error addEntry(StringRef entry, CompileRequest &request) {
-  SmallVector<StringRef> parts;
-  entry.split(parts, ',');
+  SmallVector<StringRef> parts = bindingsOfEntry(entry);
   ImportOptions own;
   for (StringRef part : parts)
     if (Error error = own.bind(part.trim()))
@@ -252,6 +271,7 @@ static Error addEntry(StringRef entry, CompileRequest &request) {
     if (!request.import.bindings.insert({name, size}).second)
       return createStringError("--entry " + entry + ": --bind gives '" + name +
                                "' a size already, for all entries");
+  request.import.arrays.insert(own.arrays.begin(), own.arrays.end());
   request.entry = entry.str();
   return Error::success();
 }

@@ -18,6 +18,10 @@ namespace autopar {
 /// `[{name = "rate", text = "16000", value = dense<16000> : tensor<i64>}]`.
 inline constexpr llvm::StringLiteral kFixedInputs = "autopar.fixed_inputs";
 
+/// Values of up to this many elements are texts in plan files and messages, and
+/// bytes in the program, which knows larger ones by their hash.
+inline constexpr int64_t kWrittenElements = 64;
+
 /// On the module: results of @step, one boolean each, that a run may not find
 /// true, as `[{output = "If_3/violated/0", message = "node 'If_3' ..."}]`. With
 /// `places = ["a NaN in ...", ...]` the result is an i32 that may not be above
@@ -43,12 +47,23 @@ struct TrainingOptions {
   std::set<std::string> parameters;
 };
 
+/// An array of a file, the value that `--bind INPUT=@FILE` gives an input.
+struct BoundArray {
+  std::string dtype; // "i64", "f32", ..., as the runtime names them
+  std::vector<int64_t> shape;
+  std::vector<char> bytes; // little-endian
+};
+
 struct ImportOptions {
   ReadOptions read;
-  /// Texts of numbers by what `--bind` gives them to: a symbolic dimension by
-  /// its name, dimension i of an input as `input.i`, which goes before the
-  /// name, or an input of one element, which is no input then.
+  /// Texts of values by what `--bind` gives them to: numbers of a symbolic
+  /// dimension by its name, of dimension i of an input as `input.i`, which goes
+  /// before the name, or of an input of one element; lists `[[0,1],[2,3]]` of
+  /// other inputs. An input that has a value is no input of the program.
   std::map<std::string, std::string> bindings;
+  /// By input what files hold for it. `bindings` has the same as a list, or if
+  /// it is long a text that no value is written as: shape and hash.
+  std::map<std::string, BoundArray> arrays;
 
   /// Outputs by the inputs that they are in the next step: states, which begin
   /// as zeros.
@@ -63,8 +78,8 @@ struct ImportOptions {
   /// Adds `IN=OUT` to the states. An error if it is no such text, or if IN or
   /// OUT has another partner already.
   llvm::Error addState(llvm::StringRef text);
-  /// Adds `NAME=VALUE`. An error if it is no such text, or if NAME has another
-  /// value already.
+  /// Adds `NAME=VALUE`; of `NAME=@FILE` the file's array. An error if it is no
+  /// such text, or if NAME has another value already.
   llvm::Error bind(llvm::StringRef text);
 };
 

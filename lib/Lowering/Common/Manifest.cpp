@@ -37,7 +37,6 @@ private:
                int64_t stage);
   void addPorts(json::Object &root);
   json::Array portsOf(StringRef which);
-  json::Array fixedInputs();
   json::Array persistent();
   int64_t arenaOf(StringRef kind, int64_t stage);
   json::Object persistentEntry(DictionaryAttr entry);
@@ -129,28 +128,6 @@ static json::Array bytesOfElement(const APInt &bits) {
   for (unsigned at = 0; at < bits.getBitWidth(); at += 8)
     bytes.push_back(static_cast<int64_t>(bits.lshr(at).getRawData()[0] & 0xff));
   return bytes;
-}
-
-/// Inputs that are constants of the program, with the bytes of their value.
-json::Array ManifestWriter::fixedInputs() {
-  json::Array result;
-  auto list = program.module->getAttrOfType<ArrayAttr>(kFixedInputs);
-  if (!list)
-    return result;
-  for (auto input : list.getAsRange<DictionaryAttr>()) {
-    auto value = input.getAs<DenseElementsAttr>("value");
-    Type element = value.getElementType();
-    APInt bits = isa<FloatType>(element)
-                     ? (*value.value_begin<APFloat>()).bitcastToAPInt()
-                     : *value.value_begin<APInt>();
-    result.push_back(
-        json::Object{{"name", input.getAs<StringAttr>("name").getValue()},
-                     {"dtype", dtypeName(element)},
-                     {"shape", numbers(value.getType().getShape())},
-                     {"value", input.getAs<StringAttr>("text").getValue()},
-                     {"bytes", bytesOfElement(bits)}});
-  }
-  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -369,7 +346,7 @@ FailureOr<std::string> ManifestWriter::write() {
     root["entry"] = entry.getValue();
   if (Attribute outputs = program.module->getAttr(kStateOutputs))
     root["state_outputs"] = toJSON(outputs);
-  if (json::Array fixed = fixedInputs(); !fixed.empty())
+  if (json::Array fixed = fixedInputs(program.module); !fixed.empty())
     root["fixed_inputs"] = std::move(fixed);
   addTables(program, root);
   addPorts(root);

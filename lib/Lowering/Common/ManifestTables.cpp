@@ -1,9 +1,13 @@
 //===- ManifestTables.cpp - What the calls of a program refer to ----------===//
 
 #include "ManifestTables.h"
+#include "autopar/Dialect/Bytes.h"
+#include "autopar/Dialect/Interpreter/Tensor.h"
 #include "autopar/Dialect/JsonAttributes.h"
+#include "autopar/Frontend/OnnxImporter.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/shared_memory.h"
+#include "files/ContentHash.h"
 
 using namespace mlir;
 namespace json = llvm::json;
@@ -15,6 +19,40 @@ json::Array numbers(ArrayRef<int64_t> values) {
   for (int64_t value : values)
     array.push_back(value);
   return array;
+}
+
+/// The bytes of all elements, as they are in memory.
+static std::vector<uint8_t> bytesOfElements(DenseElementsAttr value) {
+  auto tensor = *interpreter::fromElements(value);
+  int64_t width = elementBytes(value.getElementType());
+  std::vector<uint8_t> bytes(tensor.size() * width);
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    interpreter::storeElement(tensor, i, bytes.data() + i * width);
+  return bytes;
+}
+
+json::Array fixedInputs(ModuleOp module) {
+  json::Array result;
+  auto list = module->getAttrOfType<ArrayAttr>(kFixedInputs);
+  if (!list)
+    return result;
+  for (auto input : list.getAsRange<DictionaryAttr>()) {
+    auto value = input.getAs<DenseElementsAttr>("value");
+    std::vector<uint8_t> bytes = bytesOfElements(value);
+    json::Object fixed{{"name", input.getAs<StringAttr>("name").getValue()},
+                       {"dtype", dtypeName(value.getElementType())},
+                       {"shape", numbers(value.getType().getShape())},
+                       {"value", input.getAs<StringAttr>("text").getValue()}};
+    if (value.getNumElements() <= kWrittenElements) {
+      fixed["bytes"] = json::Array(bytes);
+    } else {
+      runtime::ContentHash hash;
+      hash.add(bytes.data(), bytes.size());
+      fixed["content"] = runtime::formatHash(hash.value());
+    }
+    result.push_back(std::move(fixed));
+  }
+  return result;
 }
 
 json::Array dimSlices(ShardingAttr attribute, ArrayRef<int64_t> shape,

@@ -21,6 +21,10 @@ llvm::json::Array arrayOf(const Range &range, Make make) {
 
 llvm::json::Array numbers(llvm::ArrayRef<int64_t> values);
 
+/// Inputs that are constants of the program, with the bytes of their value, or
+/// the hash of many.
+llvm::json::Array fixedInputs(mlir::ModuleOp module);
+
 /// "dims" of a tensor of global shape `shape`: the digits of the block index,
 /// major first; an interval is written as it is.
 llvm::json::Array dimSlices(ShardingAttr attribute,

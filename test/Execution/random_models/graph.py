@@ -135,8 +135,6 @@ class Graph:
         """A new input, weight or Constant node."""
         array = self.numbers(tuple(shape), dtype, low, high) if array is None else array
         kind = kind or self.rng.choice(["input"] * 5 + ["weight"] * 3 + ["constant"])
-        if 0 in array.shape and kind == "input":
-            kind = "weight"
         if kind == "constant":
             name = self._constant(array)
         else:
