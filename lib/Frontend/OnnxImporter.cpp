@@ -90,6 +90,18 @@ static std::string nodeLabel(const onnx::NodeProto &node, unsigned index) {
   return node.op_type() + "_" + std::to_string(index);
 }
 
+const OnnxOp *OnnxImporter::findOp(const onnx::NodeProto &node,
+                                   int64_t &version) const {
+  if (node.domain() != kPreviewDomain)
+    return findOnnxOp(node.op_type(), scope->opset, version);
+  int64_t opset = 1; // of the domain
+  for (const onnx::OperatorSetIdProto &import : contents.proto.opset_import())
+    if (import.domain() == kPreviewDomain)
+      opset = import.version();
+  return findOnnxOp((kPreviewDomain + "." + node.op_type()).str(), opset,
+                    version);
+}
+
 void OnnxImporter::importNode(const onnx::NodeProto &node, unsigned index) {
   std::string label = scope->prefix + nodeLabel(node, index);
   Location loc = nameLoc(label);
@@ -101,13 +113,12 @@ void OnnxImporter::importNode(const onnx::NodeProto &node, unsigned index) {
     poisonOutputs(node);
   };
   const onnx::FunctionProto *function = findFunction(node);
-  if (!function && !isStandardDomain(node.domain()))
+  bool isPreview = node.domain() == kPreviewDomain;
+  if (!function && !isPreview && !isStandardDomain(node.domain()))
     return reject("operator domain '" + node.domain() + "' is not supported" +
                   whyUnsupportedDomain(node.domain()));
   int64_t version = scope->opset;
-  const OnnxOp *op = function
-                         ? &kFunctionCall
-                         : findOnnxOp(node.op_type(), scope->opset, version);
+  const OnnxOp *op = function ? &kFunctionCall : findOp(node, version);
   if (!op && version)
     return reject("the operator exists from opset " + Twine(version) +
                   " on only");

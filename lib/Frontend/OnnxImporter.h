@@ -105,6 +105,8 @@ private:
   LogicalResult fixInput(const onnx::ValueInfoProto &info,
                          llvm::ArrayRef<int64_t> shape, mlir::Type element);
   void checkBindings();
+  /// The row of a node that calls no function, as findOnnxOp gives it.
+  const OnnxOp *findOp(const onnx::NodeProto &node, int64_t &version) const;
   void importNode(const onnx::NodeProto &node, unsigned index);
   Value holds(Value condition, bool expected, mlir::Location loc);
   LogicalResult collectFunctions();

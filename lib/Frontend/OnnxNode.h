@@ -135,6 +135,9 @@ public:
   /// A table of numbers of a float type.
   Value floats(llvm::ArrayRef<double> values, mlir::Type element);
   Value denseConstant(mlir::DenseElementsAttr elements);
+  /// A constant of the bits of input i as a type of the same width; nothing if
+  /// its elements are not known.
+  std::optional<Value> bitsOf(unsigned i, mlir::Type element);
   /// The tensor of a Constant node, as constant or parameter.
   Value ownTensor();
   /// The outputs of the subgraph that attribute `name` holds, imported here.

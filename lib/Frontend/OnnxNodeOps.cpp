@@ -79,6 +79,19 @@ Value OnnxNode::floats(ArrayRef<double> values, Type element) {
   return importer.constant(DenseElementsAttr::get(type, elements), loc);
 }
 
+std::optional<Value> OnnxNode::bitsOf(unsigned i, Type element) {
+  interpreter::TensorRef from = importer.known.get(inputs[i]);
+  if (!from)
+    return std::nullopt;
+  interpreter::Tensor to(typeOf(inputs[i]).clone(element));
+  uint8_t bytes[sizeof(uint64_t)];
+  for (int64_t at = 0; at < to.size(); ++at) {
+    interpreter::storeElement(*from, at, bytes);
+    interpreter::loadElement(to, at, bytes);
+  }
+  return importer.constant(interpreter::toElements(to), loc);
+}
+
 Value OnnxNode::denseConstant(DenseElementsAttr elements) {
   return importer.constant(elements, loc);
 }

@@ -43,6 +43,8 @@ llvm::ArrayRef<OnnxOp> elementwiseOps();
 llvm::ArrayRef<OnnxOp> activationOps();
 llvm::ArrayRef<OnnxOp> contractionOps();
 llvm::ArrayRef<OnnxOp> attentionOps();
+llvm::ArrayRef<OnnxOp> linearAttentionOps();
+llvm::ArrayRef<OnnxOp> flexAttentionOps();
 llvm::ArrayRef<OnnxOp> windowOps();
 llvm::ArrayRef<OnnxOp> convTransposeOps();
 llvm::ArrayRef<OnnxOp> reductionOps();
@@ -67,6 +69,10 @@ llvm::ArrayRef<OnnxOp> lossOps();
 llvm::ArrayRef<OnnxOp> signalOps();
 llvm::ArrayRef<OnnxOp> tableOps();
 llvm::ArrayRef<OnnxOp> unpoolOps();
+
+/// The domain of operators that may still change. Rows name its operators with
+/// the domain and a dot before.
+constexpr llvm::StringLiteral kPreviewDomain = "ai.onnx.preview";
 
 /// The oldest and newest version of the standard that the table covers.
 constexpr int64_t kOldestOpset = 6, kNewestOpset = 28;

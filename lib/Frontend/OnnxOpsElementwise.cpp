@@ -3,6 +3,7 @@
 #include "ElementTypes.h"
 #include "Norms.h"
 #include "OnnxNode.h"
+#include "autopar/Dialect/Bytes.h"
 
 using namespace mlir;
 using llvm::Twine;
@@ -81,6 +82,26 @@ LogicalResult cast(OnnxNode &node) {
 LogicalResult castLike(OnnxNode &node) {
   return node.finish(
       node.convert(node.input(0), OnnxNode::elementOf(node.input(1))));
+}
+
+/// The bits of the elements as another type of their width, which is 8 of BOOL.
+LogicalResult bitCast(OnnxNode &node) {
+  FailureOr<Type> to = node.elementType(node.getInt("to", 0));
+  if (failed(to))
+    return failure();
+  Type from = OnnxNode::elementOf(node.input(0));
+  if (elementBytes(from) != elementBytes(*to))
+    return node.error("the types of its input and result have different "
+                      "widths, " +
+                      Twine(8 * elementBytes(from)) + " and " +
+                      Twine(8 * elementBytes(*to)) + " bits");
+  if (from == *to || (isa<IntegerType>(from) && isa<IntegerType>(*to)))
+    return node.finish(node.convert(node.input(0), *to)); // BOOL is 0 or 1
+  if (std::optional<Value> bits = node.bitsOf(0, *to))
+    return node.finish(*bits);
+  return node.error("between floats and integers its input must be known while "
+                    "compiling" +
+                    node.howToBind(0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -279,6 +300,7 @@ const OnnxOp kOps[] = {
     {"Sin", "7 22", 1, 1, "", unaryOfFloat<UnaryKind::Sin>},
     {"Sqrt", "6 13", 1, 1, "", squareRoot},
     {"Identity", "1 13 14 16 19 21 23 24 25", 1, 1, "", identity, 0, true},
+    {"BitCast", "26", 1, 1, "to:int!", bitCast},
     {"Cast", "6 9 13", 1, 1, "to:int!", cast},
     {"Cast", "19 21 23", 1, 1, "saturate:int to:int!", cast},
     {"Cast", "24 25 28", 1, 1, "round_mode:string saturate:int to:int!", cast},

@@ -4,7 +4,7 @@
 // CHECK-LABEL: func @no_elements
 // CHECK-SAME: (%[[X:.*]]: tensor<0x4xf32>, %[[W:.*]]: tensor<4x5xf32>)
 func.func @no_elements(%x: tensor<0x4xf32>, %w: tensor<4x5xf32>) -> (tensor<0x5xf32>, tensor<0xi64>) {
-  // CHECK-DAG: %[[Y:.*]] = autopar.constant dense<{{.*}}> {autopar.names = ["y"]} : tensor<0x5xf32>
+  // CHECK-DAG: %[[Y:.*]] = autopar.constant {autopar.names = ["y"]} dense<{{.*}}> : tensor<0x5xf32>
   // CHECK-DAG: %[[I:.*]] = autopar.constant dense<{{.*}}> : tensor<0xi64>
   // CHECK-NOT: autopar.
   // CHECK: return %[[Y]], %[[I]]
@@ -20,7 +20,7 @@ func.func @no_elements(%x: tensor<0x4xf32>, %w: tensor<4x5xf32>) -> (tensor<0x5x
 // CHECK-SAME: (%[[A:.*]]: tensor<3x0xf32>,
 func.func @from_nothing(%a: tensor<3x0xf32>, %b: tensor<0x5xf32>, %n: tensor<0x2xi8>, %i: tensor<0xi64>, %x: tensor<2x0x4x4xf32>, %w: tensor<6x0x3x3xf32>)
     -> (tensor<3x5xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2xi8>, tensor<2x5xf32>, tensor<4x5xf32>, tensor<2x6x2x2xf32>) {
-  // CHECK-DAG: autopar.constant dense<0.000000e+00> {autopar.names = ["product"]} : tensor<3x5xf32>
+  // CHECK-DAG: autopar.constant {autopar.names = ["product"]} dense<0.000000e+00> : tensor<3x5xf32>
   // CHECK-DAG: autopar.constant dense<0.000000e+00> : tensor<3xf32>
   // CHECK-DAG: autopar.constant dense<1.000000e+00> : tensor<3xf32>
   // CHECK-DAG: autopar.constant dense<0xFF800000> : tensor<3xf32>

@@ -2,20 +2,19 @@
 
     python test/Execution/run_node_tests.py AUTOPAR AUTOPAR_IMPORT [--only TEXT] [--ranks N] [--target emulated] [--verbose]
 
-The generated code of every op, on one rank, against the data of the package onnx. A node that the compiler refuses is counted
-apart. The last line counts: "N right, N refused, N WRONG".
+The generated code of every op, on one rank, against the data of the package onnx. The program gets all inputs of a test, also those
+that --bind made constants. A node that the compiler refuses is counted apart, with the reason; the last line counts.
 """
 
 import argparse
-import collections
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 
+import ml_dtypes
 import numpy as np
 import onnx
 from onnx.backend.test.loader import load_model_tests
@@ -25,26 +24,27 @@ import run_node_tests as node_tests  # noqa: E402
 
 
 def same(actual, expected):
+    if expected.dtype == ml_dtypes.bfloat16 and actual.dtype == "V2":
+        actual = actual.view(ml_dtypes.bfloat16)
     if actual.shape != expected.shape or actual.dtype != expected.dtype:
         return False
-    rtol = 1e-2 if expected.dtype == np.float16 else 1e-3
+    rtol = node_tests.tolerance(expected.dtype)
     return np.allclose(actual.astype(np.float64), expected.astype(np.float64), rtol=rtol, atol=1e-5, equal_nan=True)
 
 
 def attempt_with(ranks, target):
-    def attempt(tool, model, inputs, keep, outputs):
+    def attempt(tool, model, inputs, bound, outputs):
         with tempfile.TemporaryDirectory() as work:
-            path, program = os.path.join(work, "model.onnx"), os.path.join(work, "program")
-            onnx.save(node_tests.with_constants(model, inputs, keep), path)
-            command = [tool, "compile", path, "-o", program, "--ranks", str(ranks), "--target", target]
+            path, program, archive = (os.path.join(work, name) for name in ("model.onnx", "program", "in.npz"))
+            onnx.save(model, path)
+            np.savez(archive, **node_tests.plain(inputs))
+            command = [tool, "compile", path, "-o", program, "--ranks", str(ranks), "--target", target, *node_tests.bindings(bound, archive)]
             done = subprocess.run(command, capture_output=True, text=True, timeout=300)
             if done.returncode < 0 or done.returncode >= 100:
                 return "WRONG", f"the compiler ended with {done.returncode}"
             if done.returncode:
                 return "refused", (done.stderr.strip().splitlines() or ["no message"])[0]
-            kept = {info.name: a for info, a in zip(model.graph.input, inputs) if info.name in keep}
-            np.savez(os.path.join(work, "in.npz"), **kept)
-            command = [program, "--inputs", os.path.join(work, "in.npz"), "--outputs", os.path.join(work, "out.npz")]
+            command = [program, "--inputs", archive, "--outputs", os.path.join(work, "out.npz")]
             done = subprocess.run(command, capture_output=True, text=True, timeout=300)
             if done.returncode:
                 return "WRONG", f"the program ended with {done.returncode}: {done.stderr.strip()[:200]}"
@@ -74,14 +74,7 @@ def main():
     node_tests.attempt = attempt_with(args.ranks, args.target)
     warnings.simplefilter("ignore")  # of the package, while it makes its data
     cases = [c for c in load_model_tests(kind="node") if args.only in c.name][:: args.every]
-    counts = collections.Counter()
-    with ThreadPoolExecutor(2) as pool:
-        for case, (kind, why) in zip(cases, pool.map(lambda c: node_tests.run(tool, c, known), cases)):
-            counts[kind] += 1
-            if kind == "WRONG" or args.verbose:
-                print(case.name, kind, why, flush=True)
-    print(f"{counts['right']} right, {counts['refused']} refused, {counts['WRONG']} WRONG")
-    return counts["WRONG"] > 0
+    return node_tests.count(tool, cases, known, args.verbose)["WRONG"] > 0
 
 
 if __name__ == "__main__":

@@ -124,3 +124,31 @@ def rotary(g, op):
     inputs = [x, *tables] + ([g.leaf([b, s], I64, 0, 8, data=False)] if positions else [])
     g.node(op, inputs, interleaved=g.maybe(g.rng.choice([0, 1])), num_heads=heads if flat else None,
            rotary_embedding_dim=2 * half if rest else g.maybe(0))
+
+
+@maker("LinearAttention")
+def linear_attention(g, op):
+    dtype = g.dtype(op)
+    b, t, kv, group = g.rng.choice([1, 2, 3]), g.rng.choice([0, 1, 1, 2, 5] if 0 in g.sizes else [1, 1, 2, 5]), g.rng.choice([1, 2, 3]), g.rng.choice([1, 1, 2])
+    d, m = (g.rng.choice([1, 2, 3, 4, 8]) for _ in range(2))
+    rule = g.rng.choice(["linear", "gated", "delta", "gated_delta"])
+    inputs = [g.leaf([b, t, count], dtype, -1, 1) for count in (kv * group * d, kv * d, kv * m)]
+    inputs.append(g.leaf([b, kv, d, m], g.rng.choice([dtype, FLOATS["fp32"]])) if g.chance(0.5) else "")
+    inputs.append(g.leaf([b, t, kv * d if g.chance(0.5) else kv], dtype, -1, 0, data=False) if "gated" in rule else "")
+    inputs.append(g.leaf([b, t, g.rng.choice([1, kv])], dtype, 0, 1, data=False) if "delta" in rule else "")
+    while not inputs[-1]:
+        inputs.pop()
+    g.node(op, inputs, outputs=[True, g.chance(0.7)], q_num_heads=kv * group, kv_num_heads=kv, scale=g.maybe(0.5, 0.3),
+           update_rule=rule if rule != "gated_delta" else g.maybe(rule))
+
+
+@maker("CausalConvWithState")
+def causal_conv(g, op):
+    dtype = g.dtype(op)
+    b, c, length, size = (g.rng.choice(choices) for choices in ([1, 2, 3], [1, 2, 3, 8], [1, 2, 5, 9], [1, 2, 3, 4]))
+    inputs = [g.leaf([b, c, length], dtype), g.leaf([c, 1, size], dtype)]
+    inputs.append(g.leaf([c], dtype) if g.chance(0.5) else "")
+    inputs.append(g.leaf([b, c, size - 1], dtype) if g.chance(0.5) else "")
+    while not inputs[-1]:
+        inputs.pop()
+    g.node(op, inputs, outputs=[True, g.chance(0.7)], activation=g.maybe(g.rng.choice(["none", "silu", "swish"])))

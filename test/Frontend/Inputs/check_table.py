@@ -16,8 +16,9 @@ def attributes(schema):
 def main():
     schemas = collections.defaultdict(dict)
     for schema in defs.get_all_schemas_with_history():
-        if schema.domain == "":
-            schemas[schema.name][schema.since_version] = schema
+        if schema.domain in ("", "ai.onnx.preview"):
+            name = f"{schema.domain}.{schema.name}" if schema.domain else schema.name
+            schemas[name][schema.since_version] = schema
     table = collections.defaultdict(dict)
     with open(sys.argv[1]) as file:
         for line in file:
