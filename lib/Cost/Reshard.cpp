@@ -37,6 +37,11 @@ void appendKey(std::string &key, const Sharding &sharding) {
   key += '.';
 }
 
+bool reduces(ArrayRef<Partial> from, ArrayRef<Partial> to) {
+  return any_of(
+      from, [&](const Partial &partial) { return !is_contained(to, partial); });
+}
+
 double secondsOf(const ReshardPath &path) {
   double seconds = 0;
   for (const ReshardStep &step : path)

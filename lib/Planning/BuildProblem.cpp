@@ -213,9 +213,12 @@ void ProblemBuilder::fillTable(const TableJob &job,
     int64_t bytes = localBytes(value, side, mesh);
     for (const auto &[candidate, number] :
          zip_equal(candidates[key.value], job.candidates)) {
+      bool may = key.result ? mayReshard(value, side, candidate)
+                            : mayReshard(value, candidate, side);
       table.seconds.push_back(
-          key.result ? reshards.seconds(wanted, number, job.type, known)
-                     : reshards.seconds(number, wanted, job.type, known));
+          !may         ? kIllegal
+          : key.result ? reshards.seconds(wanted, number, job.type, known)
+                       : reshards.seconds(number, wanted, job.type, known));
       // An all-reduce of a result works in place.
       bool copied = key.result ? side.dims != candidate.dims : number != wanted;
       table.bytes.push_back(copied ? bytes : 0);
@@ -244,9 +247,9 @@ Error ProblemBuilder::addEdges() {
   for (const auto &[key, edge] : folded.edges) {
     const GraphValue &value = firstValue(key.value);
     std::vector<unsigned> facts{
-        kindNumber(key.op), key.result, key.position,
-        reshards.typeOf(value.shape, value.elementBytes),
-        unsigned(offered[key.op].size())};
+        kindNumber(key.op), key.result,
+        key.position,       reshards.typeOf(value.shape, value.elementBytes),
+        value.isNarrowSum,  unsigned(offered[key.op].size())};
     append_range(facts, offered[key.op]);
     for (const Sharding &candidate : candidates[key.value])
       facts.push_back(reshards.numberOf(candidate));

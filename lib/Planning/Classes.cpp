@@ -23,7 +23,7 @@ static void keyOf(const GraphValue &value, Numbering &names, ColorKey &key) {
       (value.output && !value.isGradient) || value.source == ValueSource::Input;
   key.assign({unsigned(value.source), value.output, value.setup,
               value.persistent, value.isNext, value.isGradient,
-              unsigned(value.elementBytes), isOwn});
+              value.isNarrowSum, unsigned(value.elementBytes), isOwn});
   if (isOwn)
     key.push_back(names(value.name));
   for (uint64_t size : value.shape)

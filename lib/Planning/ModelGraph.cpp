@@ -51,6 +51,8 @@ static uint64_t hashOf(const ModelGraph &graph) {
   for (const GraphValue &value : graph.values) {
     number(unsigned(value.source));
     number(value.elementBytes);
+    if (value.isNarrowSum)
+      text += 'n';
     for (int64_t size : value.shape)
       number(size);
     text += ';';

@@ -15,6 +15,11 @@ using namespace llvm;
 
 namespace autopar {
 
+bool mayReshard(const GraphValue &value, const Sharding &from,
+                const Sharding &to) {
+  return !value.isNarrowSum || !reduces(from.partial, to.partial);
+}
+
 Sharding endPartial(Sharding sharding) {
   sharding.partial.clear();
   return sharding;
@@ -171,23 +176,36 @@ static Error verifyOp(const Plan &plan, const PlannedOp &planned,
   return Error::success();
 }
 
-/// Micro-batches exchange nothing: what an op makes or reads must reshard
-/// to or from the value's sharding without a message over the time axis.
-static Error verifyTime(const Plan &plan, const ModelGraph &graph,
-                        StrategyTable &strategies) {
+/// Why a value must not be resharded so: micro-batches exchange nothing, and
+/// what is reduced in a wider type is not reduced as it is.
+static std::string whyNot(const GraphValue &value, const Sharding &from,
+                          const Sharding &to, const Mesh &mesh,
+                          ReshardCache &paths) {
+  if (!mayReshard(value, from, to))
+    return "a gradient is reduced in its own type, wider than this; the "
+           "recipe's \"gradient_communication\" may allow less";
+  if (mesh.timeCount() > 1 &&
+      !paths.get(from, to, value.shape, value.elementBytes))
+    return ("micro-batches (axis '" + kTimeAxis + "') exchange nothing").str();
+  return "";
+}
+
+/// What an op makes or reads can be resharded to or from the value's sharding.
+static Error verifyReshards(const Plan &plan, const ModelGraph &graph,
+                            StrategyTable &strategies) {
   ReshardCache paths(plan.mesh, [](const ReshardStep &) { return 0.0; });
   auto check = [&](const Sharding &side, unsigned index, bool result,
                    const GraphOp &op) -> Error {
     const GraphValue &value = graph.values[index];
     const Sharding &sharding = plan.values[index].sharding;
-    if (paths.get(result ? side : sharding, result ? sharding : side,
-                  value.shape, value.elementBytes))
+    std::string why = whyNot(value, result ? side : sharding,
+                             result ? sharding : side, plan.mesh, paths);
+    if (why.empty())
       return Error::success();
-    return createStringError(
-        "plan: tensor " + value.name + " is sharded " +
-        toString(sharding, plan.mesh) + ", but op " + op.name +
-        (result ? " gives " : " wants ") + toString(side, plan.mesh) +
-        ": micro-batches (axis '" + kTimeAxis + "') exchange nothing");
+    return createStringError("plan: tensor " + value.name + " is sharded " +
+                             toString(sharding, plan.mesh) + ", but op " +
+                             op.name + (result ? " gives " : " wants ") +
+                             toString(side, plan.mesh) + ": " + why);
   };
   for (const auto &[planned, op] : zip_equal(plan.ops, graph.ops)) {
     const OpShardings &sides =
@@ -268,9 +286,8 @@ Error verify(const Plan &plan, const ModelGraph &graph) {
   for (const auto &[planned, value] : zip_equal(plan.values, graph.values))
     if (Error error = verifyValue(planned, value, plan.mesh))
       return error;
-  if (plan.mesh.timeCount() > 1)
-    if (Error error = verifyTime(plan, graph, strategies))
-      return error;
+  if (Error error = verifyReshards(plan, graph, strategies))
+    return error;
   if (Error error = verifyStates(plan, graph))
     return error;
   return verifyStageOrder(plan, graph);

@@ -1,6 +1,7 @@
 //===- ReadModel.cpp - From a module to the graph that is planned ---------===//
 
 #include "autopar/Planning/ReadModel.h"
+#include "GradientSums.h"
 #include "OpFacts.h"
 #include "autopar/Cost/KernelGroups.h"
 #include "autopar/Cost/KernelWork.h"
@@ -249,10 +250,13 @@ LogicalResult ModelReader::readResults(func::FuncOp func, bool setup) {
        llvm::enumerate(func.front().getTerminator()->getOperands()))
     if (func.getResultAttrOfType<GradientAttr>(number, AutoparDialect::kResult))
       graph.values[ids.lookup(operand)].isGradient = true;
-  if (!setup)
-    for (StatePair state : statesOf(func))
-      graph.states.push_back({graph.stepArguments[state.argument],
-                              graph.stepResults[state.result], state.result});
+  if (setup)
+    return success();
+  for (Value sum : gradientSums(func))
+    graph.values[ids.lookup(sum)].isNarrowSum = true;
+  for (StatePair state : statesOf(func))
+    graph.states.push_back({graph.stepArguments[state.argument],
+                            graph.stepResults[state.result], state.result});
   return success();
 }
 

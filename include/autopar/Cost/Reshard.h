@@ -64,6 +64,9 @@ std::optional<ReshardPath> reshardPath(const Sharding &from, const Sharding &to,
                                        int64_t elementBytes, const Mesh &mesh,
                                        const ReshardCost &cost);
 
+/// Whether a change between values that are partial so reduces one of them.
+bool reduces(llvm::ArrayRef<Partial> from, llvm::ArrayRef<Partial> to);
+
 /// Sum of the steps' seconds.
 double secondsOf(const ReshardPath &path);
 

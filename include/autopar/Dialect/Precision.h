@@ -13,6 +13,11 @@ inline constexpr llvm::StringLiteral kPrecision = "autopar.precision";
 inline constexpr llvm::StringRef kPrecisions[] = {"fp32", "tf32", "bf16",
                                                   "fp16"};
 
+/// On the module: devices may add up their parts of a gradient in the type in
+/// which they were computed. Absent: in the gradient's own.
+inline constexpr llvm::StringLiteral kNarrowGradientSums =
+    "autopar.narrow_gradient_sums";
+
 /// Operands for an op that says nothing.
 PrecisionClass precisionClassOf(mlir::Operation *op);
 

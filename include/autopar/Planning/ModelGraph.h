@@ -69,6 +69,7 @@ struct GraphValue {
   bool setup = false;         // exists before @step
   bool fromInput = false;     // depends on an input
   bool fromParameter = false; // depends on a parameter and on no input
+  bool isNarrowSum = false;   // partial, it is reduced in a wider type only
 };
 
 /// A launch of @step: a kernel group, or a reshape between groups, which only

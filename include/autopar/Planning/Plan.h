@@ -138,6 +138,10 @@ void identify(Plan &plan, const ModelGraph &graph);
 
 /// How a returned value leaves: what it is partial over is ended.
 Sharding endPartial(Sharding sharding);
+/// Whether the value may change its sharding so: what is reduced in a wider
+/// type is not reduced as it is.
+bool mayReshard(const GraphValue &value, const Sharding &from,
+                const Sharding &to);
 
 /// The `format` of what is written; older ones are read too.
 inline constexpr int64_t kPlanFormat = 2;
