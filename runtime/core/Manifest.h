@@ -78,7 +78,8 @@ enum class OutputRole {
   GradNorm, // of all gradients, before clipping
   LearningRate,
   LossScale,
-  Skipped // whether the step changed nothing
+  Skipped, // whether the step changed nothing
+  NoLabels // whether the step counts no label
 };
 
 /// What a state is kept for.
@@ -87,7 +88,8 @@ enum class StateRole {
   Optimizer, // the number of the step, and what is kept of a parameter
   LossScale, // a scale that adapts
   Random,    // the number of the step, for random numbers
-  Extent     // the rows of growing states that are in use
+  Extent,    // the rows of growing states that are in use
+  Average    // the average of the parameter of its name
 };
 
 /// A graph input or output.
@@ -190,6 +192,7 @@ struct Manifest {
   std::vector<Port> outputs;
   std::vector<Port> gradients; // of a training step, by parameters' names
   std::vector<Port> trained;   // the states that begin as parameters
+  std::vector<Port> averages;  // of some of them, by their names
   /// States after a step, by the names that the model's outputs had.
   std::vector<Port> stateOutputs;
   std::vector<std::vector<PersistentEntry>> persistent; // by stage

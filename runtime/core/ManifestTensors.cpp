@@ -138,7 +138,7 @@ static void parseRoles(const JsonReader &json, std::vector<Port> &outputs) {
     OutputRole &role = outputs[i].role;
     role = parseRole<OutputRole>(elements[i],
                                  {"model", "loss", "grad_norm", "learning_rate",
-                                  "loss_scale", "skipped"});
+                                  "loss_scale", "skipped", "no_labels"});
     if (role != OutputRole::Model && !found.insert(role).second)
       elements[i].fail("has the role of another one");
   }
@@ -223,8 +223,8 @@ static PersistentEntry parsePersistent(const JsonReader &json,
   std::string kind = json.member("kind").string();
   entry.isInput = kind == "input";
   entry.isState = kind == "state";
-  entry.role = parseRole<StateRole>(
-      json, {"model", "optimizer", "loss_scale", "random", "extent"});
+  entry.role = parseRole<StateRole>(json, {"model", "optimizer", "loss_scale",
+                                           "random", "extent", "average"});
   JsonReader fill = json.member("fill", /*optional=*/true);
   entry.isParameter = kind == "parameter" || (entry.isState && fill.isNull());
   if (entry.isState && !fill.isNull())
@@ -281,8 +281,8 @@ static Port portOfState(const PersistentEntry &entry, const std::string &name,
   return port;
 }
 
-/// The states that begin as parameters, and those that were outputs of the
-/// model, as ports.
+/// The states that begin as parameters, the averages of them, and those that
+/// were outputs of the model, as ports.
 static void findStates(const JsonReader &root, Manifest &manifest) {
   JsonReader outputs = root.member("state_outputs", /*optional=*/true);
   for (size_t stage = 0; stage < manifest.persistent.size(); ++stage)
@@ -291,7 +291,9 @@ static void findStates(const JsonReader &root, Manifest &manifest) {
       if (!entry.isState)
         continue;
       if (entry.isParameter)
-        manifest.trained.push_back(portOfState(entry, entry.name, stage, i));
+        (entry.role == StateRole::Average ? manifest.averages
+                                          : manifest.trained)
+            .push_back(portOfState(entry, entry.name, stage, i));
       if (entry.role != StateRole::Model)
         continue;
       JsonReader output = outputs.member(entry.name.c_str(), true);

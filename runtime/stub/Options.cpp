@@ -112,7 +112,7 @@ const OptionRow optionTable[] = {
      }},
     {"--final", "FILE",
      "write the trained parameters and running statistics after the\n"
-     "                     last step (safetensors)",
+     "                     last step (safetensors), their averages beside it",
      [](Options &o, const std::string &v) {
        o.final = v;
        return Status::success();

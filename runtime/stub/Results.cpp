@@ -6,6 +6,7 @@
 #include "Ports.h"
 
 #include <algorithm>
+#include <set>
 #include <unistd.h>
 
 namespace autopar::runtime {

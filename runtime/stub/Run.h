@@ -25,6 +25,7 @@ struct RunResult {
   const Port *port = nullptr; // of the manifest
   When when = EveryStep;
   bool wanted = false;
+  bool isAverage = false; // of the parameter of the port's name
   Buffer tensor; // shared, of all its steps; unless it is wanted, empty
 };
 
@@ -83,7 +84,8 @@ public:
   std::vector<Array> inputs; // by manifest.inputs
   NamedArrays states;        // that are given, as they begin
   WeightFiles weights;       // opened once for all ranks of this process
-  /// The manifest's outputs, gradients, trained parameters and state outputs.
+  /// The manifest's outputs, gradients, trained parameters, their averages and
+  /// state outputs.
   std::vector<RunResult> results;
   SharedFabric fabric;
   EndRequest endRequest;

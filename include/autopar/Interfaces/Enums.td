@@ -81,7 +81,8 @@ def Autopar_StateRole : Autopar_Enum<"StateRole", "what a state is kept for", [
   I32EnumCase<"Optimizer", 1, "optimizer">,   // the number of the step, and what an optimizer keeps of a parameter
   I32EnumCase<"LossScale", 2, "loss_scale">,  // a scale that adapts, and what it adapts by
   I32EnumCase<"Random", 3, "random">,         // the number of the step, which random numbers depend on
-  I32EnumCase<"Extent", 4, "extent">]>;       // the rows of growing states that are in use
+  I32EnumCase<"Extent", 4, "extent">,         // the rows of growing states that are in use
+  I32EnumCase<"Average", 5, "average">]>;     // the average of the parameter of its name
 
 /// Names are unique among outputs of one role: those of `model` are the user's.
 def Autopar_OutputRole : Autopar_Enum<"OutputRole", "what an output tells", [
@@ -91,6 +92,7 @@ def Autopar_OutputRole : Autopar_Enum<"OutputRole", "what an output tells", [
   I32EnumCase<"LearningRate", 3, "learning_rate">,
   I32EnumCase<"LossScale", 4, "loss_scale">,
   I32EnumCase<"Skipped", 5, "skipped">,       // whether the step changed nothing
+  I32EnumCase<"NoLabels", 7, "no_labels">,    // whether the step counts no label
   I32EnumCase<"Check", 6, "check">]>;         // whether the run has to end (`autopar.checks`)
 
 #endif // AUTOPAR_INTERFACES_ENUMS_TD
