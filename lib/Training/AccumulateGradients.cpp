@@ -6,9 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Losses.h"
 #include "StepFunction.h"
 #include "autopar/Dialect/TensorBuilder.h"
 #include "autopar/Training/Passes.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace autopar {
@@ -24,22 +26,27 @@ namespace {
 class BlockRepeater {
 public:
   BlockRepeater(const Recipe &recipe, func::FuncOp function)
-      : blocks(recipe.accumulation), step(function), builder(step.builder()),
-        sums(step.results.size()) {}
+      : blocks(recipe.accumulation), meansOverStep(recipe.meansOverStep),
+        step(function), builder(step.builder()), sums(step.results.size()) {}
   LogicalResult run();
 
 private:
   LogicalResult checkOutputs();
   void widenInputs();
   IRMapping argumentsOf(int64_t block);
+  void countLabels();
+  void repeat(ArrayRef<Operation *> once, int64_t block);
   void take(unsigned result, Value value);
-  void finishSums();
 
   int64_t blocks;
+  bool meansOverStep;
   StepFunction step;
   OpBuilder builder;
   /// Per result of @step what it is after the blocks so far.
   SmallVector<Value> sums;
+  llvm::DenseMap<Value, SmallVector<unsigned, 1>> resultsOf;
+  Value counted;     // the labels that a block counts, where some do not
+  Value countOfStep; // those of all blocks, in its place
 };
 
 } // namespace
@@ -80,8 +87,8 @@ IRMapping BlockRepeater::argumentsOf(int64_t block) {
   return map;
 }
 
-/// Gradients and loss add up as soon as they are there, a check holds if it
-/// holds in a block, a state goes on.
+/// Gradients, loss and counts add up as soon as they are there, a check holds
+/// if it holds in a block, a state goes on.
 void BlockRepeater::take(unsigned result, Value value) {
   Value &sum = sums[result];
   bool isState = isa_and_nonnull<NextStateAttr>(step.results[result].what);
@@ -93,24 +100,55 @@ void BlockRepeater::take(unsigned result, Value value) {
             : TensorBuilder(builder, value.getLoc()).binary(kind, sum, value);
 }
 
-/// Gradients are those of the loss of a block by the number of blocks.
-void BlockRepeater::finishSums() {
-  for (auto [result, sum] : llvm::zip_equal(step.results, sums)) {
-    auto output = dyn_cast_or_null<OutputAttr>(result.what);
-    result.value = sum;
-    if (output && output.getRole() == OutputRole::Loss)
-      result.value = TensorBuilder(builder, sum.getLoc())
-                         .binary(BinaryKind::Div, sum, double(blocks));
+/// How many labels count depends on labels alone: all blocks' are counted
+/// before the first one divides by their number.
+void BlockRepeater::countLabels() {
+  SetVector<Operation *> ops;
+  BackwardSliceOptions options;
+  options.inclusive = options.omitBlockArguments = true;
+  (void)getBackwardSlice(counted, &ops, options);
+  for (int64_t block = 0; block < blocks; ++block) {
+    IRMapping map = argumentsOf(block);
+    for (Operation *op : ops)
+      builder.clone(*op, map);
+    Value count = map.lookup(counted);
+    countOfStep =
+        countOfStep
+            ? TensorBuilder(builder, count.getLoc()).add(countOfStep, count)
+            : count;
   }
 }
 
-/// What it means for blocks is known of the loss and of checks alone.
+void BlockRepeater::repeat(ArrayRef<Operation *> once, int64_t block) {
+  IRMapping map = argumentsOf(block);
+  for (BlockArgument argument : step.body().getArguments())
+    for (unsigned result : resultsOf.lookup(argument))
+      take(result, map.lookupOrDefault(argument));
+  for (Operation *op : once) {
+    if (countOfStep && op == counted.getDefiningOp()) {
+      map.map(counted, countOfStep);
+      continue;
+    }
+    for (auto [value, copy] : llvm::zip_equal(
+             op->getResults(), builder.clone(*op, map)->getResults()))
+      for (unsigned result : resultsOf.lookup(value))
+        take(result, copy);
+  }
+}
+
+static bool isCountOfLabels(const StepFunction::Result &result) {
+  auto output = dyn_cast_or_null<OutputAttr>(result.what);
+  return output && output.getRole() == OutputRole::CountedLabels;
+}
+
+/// What it means for blocks is known of the loss, of its labels' count and of
+/// checks alone.
 LogicalResult BlockRepeater::checkOutputs() {
   for (const StepFunction::Result &result : step.results) {
     auto output = dyn_cast_or_null<OutputAttr>(result.what);
     auto type = cast<ShapedType>(result.value.getType());
     if (output && output.getRole() != OutputRole::Loss &&
-        !type.getElementType().isInteger(1))
+        !isCountOfLabels(result) && !type.getElementType().isInteger(1))
       return step.function.emitError()
              << "recipe: accumulation: the output '"
              << output.getName().getValue() << "' has no value for all blocks";
@@ -124,22 +162,18 @@ LogicalResult BlockRepeater::run() {
   SmallVector<Operation *> once;
   for (Operation &op : step.body().without_terminator())
     once.push_back(&op);
-  llvm::DenseMap<Value, SmallVector<unsigned, 1>> resultsOf;
-  for (auto [index, result] : llvm::enumerate(step.results))
+  for (auto [index, result] : llvm::enumerate(step.results)) {
     resultsOf[result.value].push_back(index);
-  widenInputs();
-  for (int64_t block = 0; block < blocks; ++block) {
-    IRMapping map = argumentsOf(block);
-    for (BlockArgument argument : step.body().getArguments())
-      for (unsigned result : resultsOf.lookup(argument))
-        take(result, map.lookupOrDefault(argument));
-    for (Operation *op : once)
-      for (auto [value, copy] : llvm::zip_equal(
-               op->getResults(), builder.clone(*op, map)->getResults()))
-        for (unsigned result : resultsOf.lookup(value))
-          take(result, copy);
+    if (isCountOfLabels(result))
+      counted = result.value;
   }
-  finishSums();
+  widenInputs();
+  if (counted && meansOverStep)
+    countLabels();
+  for (int64_t block = 0; block < blocks; ++block)
+    repeat(once, block);
+  for (auto [result, sum] : llvm::zip_equal(step.results, sums))
+    result.value = sum ? sum : countOfStep;
   step.finish();
   return success();
 }

@@ -34,6 +34,8 @@ private:
   FailureOr<Value> findLabels(Value output);
   FailureOr<std::string> labelsName(ArrayRef<int64_t> shape);
   LogicalResult checkLabelsName(StringRef name, Value output);
+  Value partOfMean(TensorBuilder &b, Value output, Value labels);
+  Value countLabels(TensorBuilder &b, Value labels);
   Value toCheck(TensorBuilder &b, Value labels, int64_t classes);
   void addCheck(Value violated, const Twine &message);
 
@@ -158,6 +160,32 @@ FailureOr<Value> LossBuilder::findLabels(Value output) {
                 << "; the recipe's 'labels' names the array";
 }
 
+/// How many labels count, a scalar of i32, which is one more output.
+Value LossBuilder::countLabels(TensorBuilder &b, Value labels) {
+  Value isCounted = b.compare(ComparePredicate::Ne, labels, kIgnoredLabel);
+  Value count = b.sum(b.convert(isCounted, b.builder.getI32Type()));
+  step.results.push_back(
+      {count, OutputAttr::get(module.getContext(), OutputRole::CountedLabels)});
+  return count;
+}
+
+/// What a block adds to the loss of its step: the sum of its terms by the
+/// number of all terms of the step, or by that of its own and by the number of
+/// blocks. Blocks may count unlike many labels; autopar-accumulate-gradients
+/// puts the step's count in the place of the block's. None count as one, so
+/// that gradients are zeros.
+Value LossBuilder::partOfMean(TensorBuilder &b, Value output, Value labels) {
+  Value sum = row.sum(b, output, labels);
+  double blocks = recipe.accumulation;
+  if (!row.ignores)
+    return b.mul(sum, 1 / (double(row.terms(shapeOf(output))) * blocks));
+  Type element = cast<ShapedType>(sum.getType()).getElementType();
+  Value least = b.binary(BinaryKind::Max, countLabels(b, labels), 1);
+  Value mean = b.div(sum, b.convert(least, element));
+  bool ofBlocks = recipe.accumulation > 1 && !recipe.meansOverStep;
+  return ofBlocks ? b.mul(mean, 1 / blocks) : mean;
+}
+
 /// 1 where a label is no class, else 0.
 Value LossBuilder::toCheck(TensorBuilder &b, Value labels, int64_t classes) {
   Value low = b.compare(ComparePredicate::Lt, labels, 0.0);
@@ -198,10 +226,10 @@ LogicalResult LossBuilder::run() {
   Value target = row.classes ? b.convert(*labels, builder.getI64Type())
                  : isNarrow  ? b.convert(*labels, f32)
                              : *labels;
-  Value loss = row.build(b, wide, target);
   llvm::erase_if(step.results, [&](const StepFunction::Result &result) {
     return bool(modelOutput(result));
   });
+  Value loss = partOfMean(b, wide, target);
   step.results.insert(
       step.results.begin(),
       {loss, OutputAttr::get(module.getContext(), OutputRole::Loss)});

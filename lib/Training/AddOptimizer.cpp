@@ -1,9 +1,13 @@
 //===- AddOptimizer.cpp - @step updates what it trains --------------------===//
 
+#include "GradientNorm.h"
 #include "LearningRate.h"
 #include "LossScale.h"
+#include "Losses.h"
 #include "Optimizers.h"
+#include "ParameterGroups.h"
 #include "StepFunction.h"
+#include "autopar/Dialect/Precision.h"
 #include "autopar/Dialect/Shapes.h"
 #include "autopar/Training/Passes.h"
 #include "llvm/ADT/StringMap.h"
@@ -22,13 +26,6 @@ namespace {
 /// The state that counts the steps.
 constexpr StringLiteral kStep = "optimizer/step";
 
-/// A parameter and its gradient.
-struct Trained {
-  BlockArgument parameter;
-  StringAttr name;
-  Value gradient;
-};
-
 class OptimizerBuilder {
 public:
   OptimizerBuilder(const Recipe &recipe, func::FuncOp function)
@@ -42,21 +39,27 @@ private:
   }
   LogicalResult findTrained();
   LogicalResult findDecayed();
-  Value addState(StringRef name, RankedTensorType type, Attribute initial);
+  LogicalResult findGroupsOfTrained();
+  Value addState(StringRef name, RankedTensorType type, Attribute initial,
+                 StateRole role = StateRole::Optimizer);
   void setNext(StringRef name, StateRole role, Value value);
   LogicalResult unscale();
   void addOutput(OutputRole role, Value value);
-  Value globalNorm();
+  void decideSkip(Value norm);
   void clip(Value norm);
-  void update(const Trained &item, StepScalars scalars);
+  Value rateOf(const ParameterGroup *group, Value number);
+  void update(const TrainedParameter &item, Value rate, Value count);
+  void addAverage(const TrainedParameter &item, Attribute initial, Value value,
+                  Value count);
 
   const Recipe &recipe;
   StepFunction step;
   OpBuilder builder;
   TensorBuilder b; // of what all parameters share
-  std::vector<Trained> trained;
+  std::vector<TrainedParameter> trained;
   llvm::StringSet<> decayed;
-  Value finite; // whether the step is not skipped; null: it never is
+  llvm::StringMap<const ParameterGroup *> groups; // by parameters' names
+  Value taken; // whether the step is not skipped; null: it never is
 };
 
 } // namespace
@@ -79,7 +82,7 @@ LogicalResult OptimizerBuilder::findTrained() {
 /// The parameters that weights decay of.
 LogicalResult OptimizerBuilder::findDecayed() {
   llvm::StringSet<> known;
-  for (const Trained &item : trained)
+  for (const TrainedParameter &item : trained)
     known.insert(item.name.getValue());
   const auto &named = recipe.optimizer.weightDecayParameters;
   for (const std::string &name : named.value_or(std::vector<std::string>()))
@@ -94,20 +97,31 @@ LogicalResult OptimizerBuilder::findDecayed() {
   return success();
 }
 
+LogicalResult OptimizerBuilder::findGroupsOfTrained() {
+  SmallVector<StringRef> names;
+  for (const TrainedParameter &item : trained)
+    names.push_back(item.name);
+  auto found = findGroups(recipe, /*frozen=*/false, names, step.function);
+  if (failed(found))
+    return failure();
+  groups = std::move(*found);
+  return success();
+}
+
 Value OptimizerBuilder::addState(StringRef name, RankedTensorType type,
-                                 Attribute initial) {
+                                 Attribute initial, StateRole role) {
   return step.addArgument(type,
                           StateAttr::get(builder.getContext(),
                                          builder.getStringAttr(name), initial,
-                                         StateRole::Optimizer),
+                                         role),
                           name);
 }
 
 /// A step that is skipped leaves the state as it is.
 void OptimizerBuilder::setNext(StringRef name, StateRole role, Value value) {
-  if (finite) {
+  if (taken) {
     TensorBuilder own(builder, value.getLoc());
-    value = own.select(own.broadcast(finite, shapeOf(value)), value,
+    value = own.select(own.broadcast(taken, shapeOf(value)), value,
                        step.state(name, role));
   }
   step.setNext(name, role, value);
@@ -119,7 +133,7 @@ LogicalResult OptimizerBuilder::unscale() {
     return success();
   Value inverse = lossScaleOf(step, b, recipe.lossScale);
   inverse = b.div(b.splatLike(inverse, 1), inverse);
-  for (Trained &item : trained) {
+  for (TrainedParameter &item : trained) {
     TensorBuilder own(builder, locationOf(item.name.getValue() + "/unscale"));
     Type element = cast<ShapedType>(item.gradient.getType()).getElementType();
     if (element.isF16())
@@ -142,20 +156,27 @@ void OptimizerBuilder::addOutput(OutputRole role, Value value) {
   step.results.push_back({value, OutputAttr::get(builder.getContext(), role)});
 }
 
-/// The root of the sum of squares of all gradients: one sum over a vector of
-/// them, which is one all-reduce where shards hold parts of them. Rows come
-/// first, for threads to share.
-Value OptimizerBuilder::globalNorm() {
-  SmallVector<Value> squares;
-  for (const Trained &item : trained) {
-    TensorBuilder own(builder, locationOf(item.name.getValue() + "/norm"));
-    Value wide = own.convert(item.gradient, builder.getF32Type());
-    auto inRow = llvm::to_vector(
-        llvm::seq<int64_t>(1, std::max<size_t>(1, shapeOf(wide).size())));
-    Value rows = own.reduce(ReduceKind::Sum, own.mul(wide, wide), inRow);
-    squares.push_back(own.reshape(own.sum(rows), {1}));
+/// A step changes nothing whose gradients are not finite, where the loss is
+/// scaled, or that counts no label.
+void OptimizerBuilder::decideSkip(Value norm) {
+  if (!recipe.lossScale.isOne()) {
+    taken = allFinite(b, trained, norm);
+    addOutput(OutputRole::LossScale, lossScaleOf(step, b, recipe.lossScale));
+    if (recipe.lossScale.dynamic)
+      updateLossScale(step, b, taken);
   }
-  return b.unary(UnaryKind::Sqrt, b.sum(b.concat(squares, 0)));
+  auto counted = llvm::find_if(step.results, [](const auto &result) {
+    auto output = dyn_cast_or_null<OutputAttr>(result.what);
+    return output && output.getRole() == OutputRole::CountedLabels;
+  });
+  if (counted != step.results.end()) {
+    Value some = b.compare(ComparePredicate::Gt, counted->value, 0.0);
+    step.results.erase(counted);
+    addOutput(OutputRole::NoLabels, b.unary(UnaryKind::Not, some));
+    taken = taken ? b.binary(BinaryKind::And, taken, some) : some;
+  }
+  if (taken)
+    addOutput(OutputRole::Skipped, b.unary(UnaryKind::Not, taken));
 }
 
 /// All gradients by min(1, clip/(norm + 1e-6)), as
@@ -168,7 +189,7 @@ void OptimizerBuilder::clip(Value norm) {
         b.binary(BinaryKind::Min,
                  b.div(b.splatLike(norm, *recipe.clipGlobalNorm), above), 1);
   }
-  for (Trained &item : trained) {
+  for (TrainedParameter &item : trained) {
     TensorBuilder own(builder, locationOf(item.name.getValue() + "/clip"));
     Type element = cast<ShapedType>(item.gradient.getType()).getElementType();
     if (factor)
@@ -183,7 +204,18 @@ void OptimizerBuilder::clip(Value norm) {
   }
 }
 
-void OptimizerBuilder::update(const Trained &item, StepScalars scalars) {
+/// The schedule's, from the learning rate of the group, times its scale.
+Value OptimizerBuilder::rateOf(const ParameterGroup *group, Value number) {
+  if (!group)
+    return learningRate(b, recipe.schedule, recipe.steps,
+                        recipe.optimizer.value("lr"), number);
+  Value rate = learningRate(b, recipe.schedule, recipe.steps,
+                            group->optimizer.value("lr"), number);
+  return group->rateScale == 1 ? rate : b.mul(rate, group->rateScale);
+}
+
+void OptimizerBuilder::update(const TrainedParameter &item, Value rate,
+                              Value count) {
   auto stateName = [&](StringRef name) {
     return (item.name.getValue() + "/" + name).str();
   };
@@ -194,16 +226,37 @@ void OptimizerBuilder::update(const Trained &item, StepScalars scalars) {
     setNext(stateName(name), StateRole::Optimizer, value);
   };
   TensorBuilder own(builder, locationOf(item.name.getValue() + "/update"));
-  Update update(own, recipe.optimizer, scalars, item.parameter, item.gradient,
+  const ParameterGroup *group = groups.lookup(item.name);
+  const OptimizerRecipe &optimizer =
+      group ? group->optimizer : recipe.optimizer;
+  Update update(own, optimizer, {rate, count}, item.parameter, item.gradient,
                 decayed.contains(item.name.getValue()), add, next);
-  Value value = findOptimizer(recipe.optimizer.kind)->update(update);
-  step.setSource(item.parameter, StateAttr::get(builder.getContext(), item.name,
-                                                step.source(item.parameter)));
+  Value value = findOptimizer(optimizer.kind)->update(update);
+  Attribute initial = step.source(item.parameter);
+  step.setSource(item.parameter,
+                 StateAttr::get(builder.getContext(), item.name, initial));
   setNext(item.name.getValue(), StateRole::Model, value);
+  if (recipe.average)
+    addAverage(item, initial, value, count);
+}
+
+/// As torch.optim.swa_utils: average + (1 - decay) * (value - average), after
+/// the first step the value itself.
+void OptimizerBuilder::addAverage(const TrainedParameter &item,
+                                  Attribute initial, Value value, Value count) {
+  TensorBuilder own(builder, locationOf(item.name.getValue() + "/average"));
+  StringRef name = item.name.getValue();
+  Value old = addState(name, cast<RankedTensorType>(value.getType()), initial,
+                       StateRole::Average);
+  Value next = own.add(old, own.mul(own.sub(value, old), 1 - *recipe.average));
+  Value isFirst = own.compare(ComparePredicate::Eq, count, 1.0);
+  setNext(name, StateRole::Average,
+          own.select(own.broadcast(isFirst, shapeOf(value)), value, next));
 }
 
 LogicalResult OptimizerBuilder::run() {
-  if (failed(findTrained()) || failed(findDecayed()))
+  if (failed(findTrained()) || failed(findDecayed()) ||
+      failed(findGroupsOfTrained()))
     return failure();
   if (trained.empty())
     return step.function.emitError()
@@ -213,22 +266,21 @@ LogicalResult OptimizerBuilder::run() {
                           builder.getI64IntegerAttr(0));
   if (failed(unscale()))
     return failure();
-  Value norm = globalNorm();
-  Value rate = learningRate(b, recipe, number);
+  Value norm = globalNorm(b, trained);
   addOutput(OutputRole::GradNorm, norm);
-  addOutput(OutputRole::LearningRate, rate);
-  if (!recipe.lossScale.isOne()) {
-    finite = b.compare(ComparePredicate::Le, norm,
-                       double(std::numeric_limits<float>::max()));
-    addOutput(OutputRole::LossScale, lossScaleOf(step, b, recipe.lossScale));
-    addOutput(OutputRole::Skipped, b.unary(UnaryKind::Not, finite));
-  }
-  if (recipe.lossScale.dynamic)
-    updateLossScale(step, b, finite);
+  addOutput(OutputRole::LearningRate, rateOf(nullptr, number));
+  decideSkip(norm);
   clip(norm);
+  llvm::DenseMap<const ParameterGroup *, Value> rates;
   Value next = b.binary(BinaryKind::Add, number, 1);
-  for (const Trained &item : trained)
-    update(item, {rate, b.convert(next, f64)});
+  Value count = b.convert(next, f64);
+  for (const TrainedParameter &item : trained) {
+    const ParameterGroup *group = groups.lookup(item.name);
+    Value &rate = rates[group];
+    if (!rate)
+      rate = rateOf(group, number);
+    update(item, rate, count);
+  }
   setNext(kStep, StateRole::Optimizer, next);
   step.finish();
   return success();
@@ -238,10 +290,16 @@ namespace {
 struct AddOptimizer : impl::AddOptimizerBase<AddOptimizer> {
   void runOnOperation() final {
     auto trained = trainedModule(getOperation());
-    if (failed(trained) ||
-        (*trained &&
-         failed(OptimizerBuilder((*trained)->recipe, (*trained)->step).run())))
-      signalPassFailure();
+    if (failed(trained))
+      return signalPassFailure();
+    if (!*trained)
+      return;
+    const Recipe &recipe = (*trained)->recipe;
+    if (failed(OptimizerBuilder(recipe, (*trained)->step).run()))
+      return signalPassFailure();
+    if (recipe.narrowGradientSums)
+      getOperation()->setAttr(kNarrowGradientSums,
+                              UnitAttr::get(&getContext()));
   }
 };
 } // namespace

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LossScale.h"
-#include "TrainedParameters.h"
+#include "ParameterGroups.h"
 #include "autopar/Dialect/TensorBuilder.h"
 #include "autopar/Interfaces/Derivative.h"
 #include "autopar/Support/Names.h"
@@ -174,17 +174,14 @@ LogicalResult Differentiate::derive(const TrainedModule &trained) {
   if (loss == step.results.end())
     return step.function.emitError()
            << "has no output 'loss'; run autopar-add-loss first";
-  auto parameters = findTrained(step, trained.recipe);
+  auto parameters = findUnfrozen(step, trained.recipe);
   if (failed(parameters))
     return failure();
   OpBuilder builder = step.builder();
   Value ofLoss = loss->value;
   TensorBuilder b(builder, ofLoss.getLoc());
-  // By the number of blocks that add up, times the scale.
-  Value factor =
-      b.convert(b.mul(addLossScale(step, b, trained.recipe.lossScale),
-                      1.0 / double(trained.recipe.accumulation)),
-                cast<ShapedType>(ofLoss.getType()).getElementType());
+  Value factor = b.convert(addLossScale(step, b, trained.recipe.lossScale),
+                           cast<ShapedType>(ofLoss.getType()).getElementType());
   bool marksFunctions =
       step.function->getParentOp()->hasAttr(AutoparDialect::kCheckNumerics);
   auto gradients = ReverseMode(builder, *parameters, marksFunctions)

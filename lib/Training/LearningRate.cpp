@@ -105,18 +105,16 @@ std::string scheduleKinds() {
       ", ");
 }
 
-Value learningRate(TensorBuilder &b, const Recipe &recipe, Value step) {
-  const ScheduleRecipe &schedule = recipe.schedule;
+Value learningRate(TensorBuilder &b, const ScheduleRecipe &schedule,
+                   int64_t steps, double rate, Value step) {
   if (!schedule.perStep.empty())
     return listed(b, schedule.perStep, step);
-  double rate = recipe.optimizer.value("lr");
   double warmup = schedule.warmupSteps;
   Value number = b.convert(step, b.builder.getF64Type());
   Value after = b.binary(BinaryKind::Sub, number, warmup);
   Value fraction = b.binary(
       BinaryKind::Min,
-      b.binary(BinaryKind::Div, after, std::max(1.0, recipe.steps - warmup)),
-      1);
+      b.binary(BinaryKind::Div, after, std::max(1.0, steps - warmup)), 1);
   ScheduleInput in{b, schedule, rate, after, fraction};
   Value later = findSchedule(schedule.kind)->build(in);
   if (warmup == 0)

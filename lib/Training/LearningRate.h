@@ -15,9 +15,9 @@ bool needsSteps(llvm::StringRef kind);
 std::string scheduleKinds();
 
 /// The learning rate of step `step`, a scalar of i64 that counts from 0, as a
-/// scalar of f64.
-mlir::Value learningRate(TensorBuilder &b, const Recipe &recipe,
-                         mlir::Value step);
+/// scalar of f64. `rate`: the optimizer's; `steps`: of all of them.
+mlir::Value learningRate(TensorBuilder &b, const ScheduleRecipe &schedule,
+                         int64_t steps, double rate, mlir::Value step);
 
 } // namespace autopar
 

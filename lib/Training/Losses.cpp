@@ -1,8 +1,8 @@
 //===- Losses.cpp - The table of losses -----------------------------------===//
 //
-// Means over all elements, with the natural logarithm. What is chosen by a
-// label is a select on the position, not a gather: it splits along every
-// dimension, and so does its gradient.
+// Sums of terms, with the natural logarithm, of which AddLoss makes means. What
+// is chosen by a label is a select on the position, not a gather: it splits
+// along every dimension, and so does its gradient.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,17 +33,11 @@ Value negativeLogLikelihood(TensorBuilder &b, Value logits, Value labels,
 }
 
 Value softmaxCrossEntropy(TensorBuilder &b, Value logits, Value labels) {
-  return b.mul(negativeLogLikelihood(b, logits, labels, 1),
-               1.0 / elementsOf(labels));
+  return negativeLogLikelihood(b, logits, labels, 1);
 }
 
 Value maskedCrossEntropy(TensorBuilder &b, Value logits, Value labels) {
-  int64_t classDim = shapeOf(logits).size() - 1;
-  Type element = cast<ShapedType>(logits.getType()).getElementType();
-  Value counts = b.convert(
-      b.compare(ComparePredicate::Ne, labels, kIgnoredLabel), element);
-  return b.div(negativeLogLikelihood(b, logits, labels, classDim),
-               b.sum(counts));
+  return negativeLogLikelihood(b, logits, labels, shapeOf(logits).size() - 1);
 }
 
 /// Position t predicts label t + 1: labels move up by one, and a label that is
@@ -54,13 +48,14 @@ Value causalCrossEntropy(TensorBuilder &b, Value logits, Value labels) {
   Value next = b.slice(labels, 1, 1, tokens - 1);
   auto none = RankedTensorType::get({shapeOf(labels)[0], 1}, element);
   Value shifted = b.concat({next, b.splat(none, kIgnoredLabel)}, 1);
-  return b.mul(negativeLogLikelihood(b, logits, shifted, 2),
-               1.0 / elementsOf(next));
+  return negativeLogLikelihood(b, logits, shifted, 2);
 }
 
-Value meanSquaredError(TensorBuilder &b, Value output, Value labels) {
-  Value difference = b.sub(output, labels);
-  return b.mul(b.sum(b.mul(difference, difference)), 1.0 / elementsOf(output));
+/// In f64: squares of f32 overflow where gradients, twice the differences, are
+/// far from it.
+Value squaredError(TensorBuilder &b, Value output, Value labels) {
+  Value difference = b.convert(b.sub(output, labels), b.builder.getF64Type());
+  return b.sum(b.mul(difference, difference));
 }
 
 /// (x + |x|)/2 - x * t + log(1 + exp(-|x|)), whose gradient at 0 is 1/2 - t.
@@ -72,7 +67,21 @@ Value bceWithLogits(TensorBuilder &b, Value x, Value labels) {
       b.binary(BinaryKind::Add,
                b.unary(UnaryKind::Exp, b.unary(UnaryKind::Neg, size)), 1));
   Value terms = b.add(b.sub(positive, b.mul(x, labels)), tail);
-  return b.mul(b.sum(terms), 1.0 / elementsOf(x));
+  return b.sum(terms);
+}
+
+int64_t elements(ArrayRef<int64_t> output) {
+  return ShapedType::getNumElements(output);
+}
+
+int64_t rows(ArrayRef<int64_t> output) { return elements(output) / output[1]; }
+
+int64_t positions(ArrayRef<int64_t> output) {
+  return elements(output.drop_back());
+}
+
+int64_t predictedTokens(ArrayRef<int64_t> output) {
+  return output[0] * (output[1] - 1);
 }
 
 using Shape = std::optional<SmallVector<int64_t>>;
@@ -107,18 +116,19 @@ ArrayRef<LossRow> losses() {
   auto last = [](int64_t rank) { return rank - 1; };
   static const LossRow table[] = {
       {"softmax_cross_entropy_mean", true, false, false, softmaxCrossEntropy,
-       withoutSecond, second,
+       rows, withoutSecond, second,
        "an output [N, classes, ...] and labels [N, ...]"},
       {"masked_cross_entropy_mean", true, true, false, maskedCrossEntropy,
-       withoutLast, last, "an output [..., classes] and labels [...]"},
+       positions, withoutLast, last,
+       "an output [..., classes] and labels [...]"},
       {"causal_lm_shifted_cross_entropy_mean", true, false, true,
-       causalCrossEntropy, ofTokens, last,
+       causalCrossEntropy, predictedTokens, ofTokens, last,
        "an output [batch, tokens, classes] and labels [batch, tokens], of 2 "
        "tokens or more"},
-      {"mse_mean", false, false, false, meanSquaredError, same, last,
+      {"mse_mean", false, false, false, squaredError, elements, same, last,
        "labels like the output"},
-      {"bce_with_logits_mean", false, false, false, bceWithLogits, same, last,
-       "labels like the output"}};
+      {"bce_with_logits_mean", false, false, false, bceWithLogits, elements,
+       same, last, "labels like the output"}};
   return table;
 }
 

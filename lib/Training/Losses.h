@@ -7,7 +7,8 @@
 
 namespace autopar {
 
-/// A loss of an output and labels; the definitions are PyTorch's.
+/// A loss of an output and labels: the mean of terms. The definitions are
+/// PyTorch's.
 struct LossRow {
   llvm::StringLiteral kind;
   /// Labels are classes, of i64; else numbers like the output.
@@ -16,10 +17,11 @@ struct LossRow {
   bool ignores;
   /// Without `labels` in the recipe they are the tokens that the model reads.
   bool labelsAreTokens;
-  /// A scalar of the output's type. Output and labels have the shapes that
-  /// labelShape asks for.
-  mlir::Value (*build)(TensorBuilder &b, mlir::Value output,
-                       mlir::Value labels);
+  /// The sum of the terms, a scalar of the output's type or a wider one. Output
+  /// and labels have the shapes that labelShape asks for.
+  mlir::Value (*sum)(TensorBuilder &b, mlir::Value output, mlir::Value labels);
+  /// How many terms there are where all labels count, by the output's shape.
+  int64_t (*terms)(llvm::ArrayRef<int64_t> output);
   /// The labels' shape for an output of a shape; nothing if it has no loss.
   std::optional<llvm::SmallVector<int64_t>> (*labelShape)(
       llvm::ArrayRef<int64_t> output);

@@ -21,10 +21,24 @@ static constexpr int64_t kMostBlocks = 1024;
 namespace {
 
 /// The keys of a recipe, and those that a reference run has beside them.
-constexpr StringRef kKeys[] = {
-    "loss",       "output",       "labels",           "optimizer", "schedule",
-    "clip_value", "accumulation", "precision",        "trainable", "steps",
-    "dropout",    "loss_scale",   "clip_global_norm", "seed"};
+constexpr StringRef kKeys[] = {"loss",
+                               "output",
+                               "labels",
+                               "optimizer",
+                               "schedule",
+                               "clip_value",
+                               "accumulation",
+                               "precision",
+                               "trainable",
+                               "steps",
+                               "dropout",
+                               "loss_scale",
+                               "clip_global_norm",
+                               "seed",
+                               "groups",
+                               "average",
+                               "mean_over",
+                               "gradient_communication"};
 constexpr StringRef kReferenceKeys[] = {"case",
                                         "batch",
                                         "exporter",
@@ -63,6 +77,19 @@ Error RecipeReader::readText(StringRef key, std::string &to) const {
   if (!text || text->empty())
     return fail("'" + key + "' must be a name");
   to = text->str();
+  return Error::success();
+}
+
+/// One of few words; `to` stays as it is where the key is absent.
+Error RecipeReader::readChoice(StringRef key, ArrayRef<StringRef> known,
+                               std::string &to) const {
+  std::string given = to;
+  if (Error error = readText(key, given))
+    return error;
+  if (!is_contained(known, StringRef(given)))
+    return fail("'" + key + "': '" + given + "' is none of " +
+                join(known, ", ") + didYouMean(given, known));
+  to = given;
   return Error::success();
 }
 
@@ -188,6 +215,26 @@ Error RecipeReader::readAccumulation() {
   if (recipe.accumulation > kMostBlocks)
     return fail("'accumulation' must be at most " + Twine(kMostBlocks) +
                 ": each block is ops of its own");
+  std::string over = "step";
+  if (Error error = readChoice("mean_over", {"step", "block"}, over))
+    return error;
+  recipe.meansOverStep = over == "step";
+  return Error::success();
+}
+
+/// In which type devices add up their parts of gradients. Values that are
+/// narrower than the precision's would be rounded for that alone.
+Error RecipeReader::readCommunication() {
+  std::string type = "fp32";
+  if (Error error =
+          readChoice("gradient_communication", {"fp32", "bf16", "fp16"}, type))
+    return error;
+  recipe.narrowGradientSums = type != "fp32";
+  if (recipe.narrowGradientSums && type != recipe.precision)
+    return fail("'gradient_communication': '" + type +
+                "' needs 'precision': '" + type + "', which is '" +
+                recipe.precision +
+                "': gradients are sent as they are computed or in fp32");
   return Error::success();
 }
 
@@ -198,10 +245,13 @@ Error RecipeReader::readClips() {
 }
 
 Expected<Recipe> RecipeReader::read() {
-  for (auto part : {&RecipeReader::checkKeys, &RecipeReader::readLoss,
-                    &RecipeReader::readOptimizer, &RecipeReader::readSchedule,
-                    &RecipeReader::readClips, &RecipeReader::readAccumulation,
-                    &RecipeReader::readPrecision, &RecipeReader::readDropout})
+  for (auto part :
+       {&RecipeReader::checkKeys, &RecipeReader::readLoss,
+        &RecipeReader::readOptimizer, &RecipeReader::readSchedule,
+        &RecipeReader::readGroups, &RecipeReader::readAverage,
+        &RecipeReader::readClips, &RecipeReader::readAccumulation,
+        &RecipeReader::readPrecision, &RecipeReader::readCommunication,
+        &RecipeReader::readDropout})
     if (Error error = (this->*part)())
       return std::move(error);
   if (Error error = readNames(object, "trainable", recipe.trainable))

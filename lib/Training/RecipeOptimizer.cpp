@@ -13,16 +13,17 @@ namespace autopar {
 // Optimizer
 //===----------------------------------------------------------------------===//
 
-/// A number, a flag, or a list with a null for each default.
+/// A number, a flag, or a list with a null for each that stays. `values` has
+/// what holds without the key.
 Error RecipeReader::readHyperparameter(const json::Object &in,
-                                       const Hyperparameter &what) {
-  std::vector<double> &values = recipe.optimizer.values[what.name.str()];
-  values = what.byDefault;
+                                       const Hyperparameter &what,
+                                       const Twine &where,
+                                       std::vector<double> &values) const {
   const json::Value *value = given(in, what.name);
   if (!value)
     return Error::success();
   auto wrong = [&] {
-    return fail("optimizer: '" + what.name + "' must be " +
+    return fail(where + ": '" + what.name + "' must be " +
                 (what.isFlag ? "true or false"
                  : values.size() == 1
                      ? "a number"
@@ -51,19 +52,30 @@ Error RecipeReader::readHyperparameter(const json::Object &in,
   return Error::success();
 }
 
+/// Those of `to.kind`, which has all of them already.
+Error RecipeReader::readHyperparameters(const json::Object &in,
+                                        const Twine &where,
+                                        OptimizerRecipe &to) const {
+  for (const Hyperparameter &what : findOptimizer(to.kind)->hyperparameters)
+    if (Error error =
+            readHyperparameter(in, what, where, to.values.at(what.name.str())))
+      return error;
+  return checkHyperparameters(to, where);
+}
+
 /// What torch.optim refuses.
-Error RecipeReader::checkHyperparameters() const {
-  const OptimizerRecipe &optimizer = recipe.optimizer;
+Error RecipeReader::checkHyperparameters(const OptimizerRecipe &optimizer,
+                                         const Twine &where) const {
   for (const Hyperparameter &what :
        findOptimizer(optimizer.kind)->hyperparameters)
     for (double value : optimizer.values.at(what.name.str()))
       if (value < what.least || value >= what.below)
-        return fail("optimizer: '" + what.name + "' is " +
+        return fail(where + ": '" + what.name + "' is " +
                     formatv("{0}", value).str() + ", too " +
                     (value < what.least ? "small" : "large"));
   if (optimizer.kind == "sgd" && optimizer.flag("nesterov") &&
       (optimizer.value("momentum") == 0 || optimizer.value("dampening") != 0))
-    return fail("optimizer: 'nesterov' needs a momentum and no dampening");
+    return fail(where + ": 'nesterov' needs a momentum and no dampening");
   return Error::success();
 }
 
@@ -80,15 +92,14 @@ Error RecipeReader::readOptimizer() {
   SmallVector<StringRef> known = {"kind", "weight_decay_parameters"};
   for (const Hyperparameter &what : row->hyperparameters) {
     known.push_back(what.name);
-    if (Error error = readHyperparameter(*in, what))
-      return error;
+    recipe.optimizer.values[what.name.str()] = what.byDefault;
   }
   if (std::string unknown = unknownKey(*in, known); !unknown.empty())
     return fail("optimizer " + *kind + ": " + unknown);
   if (Error error = readNames(*in, "weight_decay_parameters",
                               recipe.optimizer.weightDecayParameters))
     return error;
-  return checkHyperparameters();
+  return readHyperparameters(*in, "optimizer", recipe.optimizer);
 }
 
 //===----------------------------------------------------------------------===//

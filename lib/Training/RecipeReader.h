@@ -13,8 +13,8 @@ namespace autopar {
 struct Hyperparameter;
 
 /// Recipe.cpp has what concerns the whole and its small parts,
-/// RecipeOptimizer.cpp the optimizer and its schedule. Errors name file and
-/// key.
+/// RecipeOptimizer.cpp the optimizer and its schedule, RecipeGroups.cpp the
+/// groups of parameters. Errors name file and key.
 class RecipeReader {
 public:
   RecipeReader(const llvm::json::Object &object, llvm::StringRef file)
@@ -30,6 +30,9 @@ private:
                                         llvm::StringRef key);
   llvm::Error checkKeys();
   llvm::Error readText(llvm::StringRef key, std::string &to) const;
+  llvm::Error readChoice(llvm::StringRef key,
+                         llvm::ArrayRef<llvm::StringRef> known,
+                         std::string &to) const;
   llvm::Error readNames(const llvm::json::Object &in, llvm::StringRef key,
                         std::optional<std::vector<std::string>> &to) const;
   llvm::Error readNumber(const llvm::json::Object &in, llvm::StringRef key,
@@ -40,12 +43,25 @@ private:
   llvm::Error readLoss();
   llvm::Error readOptimizer();
   llvm::Error readHyperparameter(const llvm::json::Object &in,
-                                 const Hyperparameter &what);
-  llvm::Error checkHyperparameters() const;
+                                 const Hyperparameter &what,
+                                 const llvm::Twine &where,
+                                 std::vector<double> &values) const;
+  llvm::Error readHyperparameters(const llvm::json::Object &in,
+                                  const llvm::Twine &where,
+                                  OptimizerRecipe &to) const;
+  llvm::Error checkHyperparameters(const OptimizerRecipe &optimizer,
+                                   const llvm::Twine &where) const;
+  llvm::Error readGroups();
+  llvm::Error readAverage();
+  llvm::Error readGroup(const llvm::json::Object &in, const llvm::Twine &where);
+  llvm::Error checkGroup(const llvm::json::Object &in,
+                         const ParameterGroup &group,
+                         const llvm::Twine &where) const;
   llvm::Error readSchedule();
   llvm::Error readRates(const llvm::json::Object &in);
   llvm::Error readPrecision();
   llvm::Error readAccumulation();
+  llvm::Error readCommunication();
   llvm::Error readClips();
   llvm::Error readDropout();
 

@@ -26,6 +26,7 @@ static bool isTold(OutputRole role, bool logs) {
   case OutputRole::Loss:
   case OutputRole::LossScale:
   case OutputRole::Skipped:
+  case OutputRole::NoLabels:
     return true;
   }
   return false;
@@ -92,18 +93,20 @@ std::vector<bool> wantedResults(const Manifest &manifest,
     wanted.push_back(isOutputWanted(port, options));
   wanted.resize(wanted.size() + manifest.gradients.size(),
                 !options.gradients.empty());
-  wanted.resize(wanted.size() + manifest.trained.size(),
+  wanted.resize(wanted.size() + manifest.trained.size() +
+                    manifest.averages.size(),
                 !options.final.empty());
   for (const Port &port : manifest.stateOutputs)
     wanted.push_back(isAskedFor(port, options, /*byName=*/true));
   return wanted;
 }
 
-/// The wanted results of a kind.
-static std::vector<ArrayView> viewsOf(const Run &run, RunResult::When when) {
+/// The wanted results of a kind; of parameters their averages, or not these.
+static std::vector<ArrayView> viewsOf(const Run &run, RunResult::When when,
+                                      bool averages = false) {
   std::vector<ArrayView> views;
   for (const RunResult &result : run.results)
-    if (result.when == when && result.wanted)
+    if (result.when == when && result.wanted && result.isAverage == averages)
       views.push_back({result.port->name, result.port->dtype,
                        when == RunResult::EveryStep && run.options.steps > 0
                            ? ofSteps(result.port->shape, run.stepsTaken())
@@ -122,6 +125,28 @@ static std::vector<ArrayView> withoutStates(const Manifest &manifest,
   return views;
 }
 
+/// Beside the file of the parameters: `final.average.safetensors`.
+static std::string averagePath(const std::string &final) {
+  size_t name = final.rfind('/') == std::string::npos ? 0 : final.rfind('/');
+  size_t dot = final.rfind('.');
+  bool hasExtension = dot != std::string::npos && dot > name + 1;
+  return std::string(final).insert(hasExtension ? dot : final.size(),
+                                   ".average");
+}
+
+/// What --final writes, with averages in the place of parameters; running
+/// statistics have none.
+static std::vector<ArrayView> averagedViews(const Run &run) {
+  std::vector<ArrayView> views = viewsOf(run, RunResult::AtEnd, true);
+  std::set<std::string> averaged;
+  for (const ArrayView &view : views)
+    averaged.insert(view.name);
+  for (ArrayView &view : viewsOf(run, RunResult::AtEnd))
+    if (averaged.count(view.name) == 0)
+      views.push_back(std::move(view));
+  return views;
+}
+
 /// The parameters first: what else fails does not lose them.
 std::vector<std::string> writeResults(const Run &run,
                                       const std::string &final) {
@@ -133,6 +158,9 @@ std::vector<std::string> writeResults(const Run &run,
   };
   if (!final.empty())
     note(writeSafetensors(final, viewsOf(run, RunResult::AtEnd),
+                          {{"step", std::to_string(run.stepsTaken())}}));
+  if (!final.empty() && !run.program.manifest.averages.empty())
+    note(writeSafetensors(averagePath(final), averagedViews(run),
                           {{"step", std::to_string(run.stepsTaken())}}));
   if (!options.gradients.empty())
     note(writeSafetensors(options.gradients,

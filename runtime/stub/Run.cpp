@@ -62,11 +62,13 @@ Status Run::prepare() {
        {std::pair(&program.manifest.outputs, RunResult::EveryStep),
         {&program.manifest.gradients, RunResult::FirstStep},
         {&program.manifest.trained, RunResult::AtEnd},
+        {&program.manifest.averages, RunResult::AtEnd},
         {&program.manifest.stateOutputs, RunResult::EveryStep}})
     for (const Port &port : *ports) {
       results.emplace_back();
       results.back().port = &port;
       results.back().when = when;
+      results.back().isAverage = ports == &program.manifest.averages;
     }
   APRT_TRY(want(wantedResults(program.manifest, options)));
   for (int rank = 0; rank < world && !options.trace.empty(); ++rank) {

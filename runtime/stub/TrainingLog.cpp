@@ -62,17 +62,18 @@ Status TrainingLog::open(Run &of) {
 }
 
 /// JSON has no NaN: null stands for it.
-static std::string lineOf(const Run &run, int64_t step, double seconds) {
+static std::string lineOf(const Run &run, int64_t step, double loss,
+                          double seconds) {
   auto value = [&](OutputRole role) { return run.scalar(role, step); };
   nlohmann::ordered_json line = {
       {"step", step},
-      {"loss", value(OutputRole::Loss)},
+      {"loss", loss},
       {"grad_norm", value(OutputRole::GradNorm)},
       {"learning_rate", value(OutputRole::LearningRate)}};
-  if (double scale = value(OutputRole::LossScale); !std::isnan(scale)) {
+  if (double scale = value(OutputRole::LossScale); !std::isnan(scale))
     line["loss_scale"] = scale;
-    line["skipped"] = value(OutputRole::Skipped) != 0;
-  }
+  if (double skips = value(OutputRole::Skipped); !std::isnan(skips))
+    line["skipped"] = skips != 0;
   line["seconds"] = seconds;
   return line.dump() + "\n";
 }
@@ -81,8 +82,9 @@ void TrainingLog::add(int64_t step, double seconds) {
   if (!run)
     return;
   if (file >= 0)
-    write(step, lineOf(*run, step, seconds));
+    write(step, lineOf(*run, step, loss(step), seconds));
   warn(step);
+  warnOfLabels(step);
   if (onTerminal)
     show(step, seconds);
 }
@@ -123,6 +125,9 @@ void TrainingLog::close() {
   int64_t taken = run->stepsTaken();
   if (!closeFile())
     fail(taken);
+  if (unlabelled > 1)
+    std::fprintf(stderr, "warning: %lld steps counted no label\n",
+                 static_cast<long long>(unlabelled));
   if (onTerminal && taken < run->options.repeat)
     std::fprintf(stderr, "\n");
 }
@@ -144,6 +149,22 @@ void TrainingLog::warn(int64_t step) {
                std::isnan(loss) ? "NaN" : "infinite");
 }
 
+/// NaN where there are no labels.
+double TrainingLog::loss(int64_t step) const {
+  return run->scalar(OutputRole::NoLabels, step) == 1
+             ? NAN
+             : run->scalar(OutputRole::Loss, step);
+}
+
+void TrainingLog::warnOfLabels(int64_t step) {
+  if (run->scalar(OutputRole::NoLabels, step) != 1 || unlabelled++ > 0)
+    return;
+  std::fprintf(stderr,
+               "%swarning: step %lld counts no label: its loss is the mean of "
+               "nothing, null in the log, and it changes no parameter\n",
+               onTerminal ? "\n" : "", static_cast<long long>(step));
+}
+
 void TrainingLog::show(int64_t step, double seconds) {
   double now = monotonicSeconds();
   int64_t done = step + 1, all = run->options.steps;
@@ -157,8 +178,8 @@ void TrainingLog::show(int64_t step, double seconds) {
   std::fprintf(stderr,
                "\r[%s] %lld/%lld  loss %.6g  %.2f ms  %.0f s left \033[K%s",
                bar.c_str(), static_cast<long long>(done),
-               static_cast<long long>(all), run->scalar(OutputRole::Loss, step),
-               seconds * 1e3, (now - begun) / double(done) * double(all - done),
+               static_cast<long long>(all), loss(step), seconds * 1e3,
+               (now - begun) / double(done) * double(all - done),
                done == all ? "\n" : "");
 }
 

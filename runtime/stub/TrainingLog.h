@@ -9,8 +9,8 @@ namespace autopar::runtime {
 
 /// Rank 0's: a line of JSON per step for --log, as soon as the step is done, a
 /// line on a terminal that shows how far the training is, and a word on stderr
-/// at the first loss that is not finite. A log that cannot be written ends: the
-/// training goes on, and its record says why.
+/// at the first loss that is not finite and where a step counts no label. A log
+/// that cannot be written ends: the training goes on, and its record says why.
 class TrainingLog {
 public:
   TrainingLog() = default;
@@ -28,6 +28,8 @@ private:
   void fail(int64_t step);
   bool closeFile();
   void warn(int64_t step);
+  void warnOfLabels(int64_t step);
+  double loss(int64_t step) const;
   void show(int64_t step, double seconds);
 
   Run *run = nullptr;
@@ -35,6 +37,7 @@ private:
   int64_t written = 0; // bytes of whole lines
   bool onTerminal = false;
   bool warned = false;         // of a loss that is not finite
+  int64_t unlabelled = 0;      // steps that counted no label
   double begun = 0, shown = 0; // seconds
 };
 

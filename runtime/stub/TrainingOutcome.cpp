@@ -15,6 +15,7 @@ namespace {
 /// The steps of a run.
 struct StepCounts {
   int64_t taken = 0, skipped = 0;
+  int64_t unlabelled = 0;      // skipped, for they count no label
   int64_t notFinite = 0;       // losses
   int64_t notFiniteTaken = 0;  // of steps that were not skipped
   int64_t firstNotFinite = -1; // of all
@@ -29,6 +30,7 @@ static StepCounts countSteps(const Run &run) {
   for (int64_t step = 0; step < counts.taken; ++step) {
     bool isSkipped = run.scalar(OutputRole::Skipped, step) == 1;
     counts.skipped += isSkipped;
+    counts.unlabelled += run.scalar(OutputRole::NoLabels, step) == 1;
     counts.lastIsFinite = std::isfinite(run.scalar(OutputRole::Loss, step));
     if (counts.lastIsFinite)
       continue;
@@ -109,7 +111,7 @@ TrainingOutcome outcomeOf(const Run &run) {
     return outcome;
   outcome.final = run.options.final;
   StepCounts counts = countSteps(run);
-  if (counts.skipped == counts.taken)
+  if (counts.skipped == counts.taken && counts.skipped > counts.unlabelled)
     outcome.warnings.push_back(skippedText(run, counts));
   std::string what, parameters = notFiniteParameters(run);
   if (counts.notFinite)
@@ -169,6 +171,8 @@ std::string begunAnew(const Run &run) {
       break;
     case StateRole::Random:
       addWords(others, "the step of random numbers ('" + entry.name + "')");
+      break;
+    case StateRole::Average: // it begins as its parameter
       break;
     case StateRole::Model:
     case StateRole::Extent:

@@ -42,7 +42,7 @@ def make_reference(train, case, blocks, folder):
     np.save(os.path.join(folder, "grad_norms.npy"), norms)
     save_file(final, os.path.join(folder, "final.safetensors"))
     shutil.copy(os.path.join(SHARED, "training", case, "model.onnx"), folder)
-    return dict(recipe_of(case), accumulation=blocks, batch=longer["batch"])
+    return dict(recipe_of(case), accumulation=blocks, batch=longer["batch"], mean_over="block")
 
 
 def main():

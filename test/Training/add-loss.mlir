@@ -41,10 +41,11 @@ module attributes {autopar.recipe = {loss = "mse_mean", output = "y", optimizer 
 }
 
 // -----
-// Narrow outputs are widened first.
+// Narrow outputs are widened first, and differences before they are squared.
 // CHECK: autopar.convert %{{.*}} : tensor<3xbf16> -> tensor<3xf32>
 // CHECK: autopar.convert %{{.*}} : tensor<3xbf16> -> tensor<3xf32>
-// CHECK: autopar.reduce sum %{{.*}} dims = [0] : tensor<3xf32> -> tensor<f32>
+// CHECK: autopar.convert %{{.*}} : tensor<3xf32> -> tensor<3xf64>
+// CHECK: autopar.reduce sum %{{.*}} dims = [0] : tensor<3xf64> -> tensor<f64>
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
   func.func @step(%x: tensor<3xbf16> {autopar.source = #autopar.input<"x">}) -> (tensor<3xbf16> {autopar.result = #autopar.output<"y">}) {
     return %x : tensor<3xbf16>
@@ -67,5 +68,40 @@ module attributes {autopar.recipe = {loss = "masked_cross_entropy_mean", optimiz
   func.func @step(%x: tensor<2x1000xf32> {autopar.source = #autopar.input<"x">}, %t: tensor<2xui8> {autopar.source = #autopar.input<"labels">})
       -> (tensor<2x1000xf32> {autopar.result = #autopar.output<"y">}) {
     return %x : tensor<2x1000xf32>
+  }
+}
+
+// -----
+// A block's terms are divided by all of the step, of which there are four times as many.
+// CHECK: autopar.constant dense<0.08333333333333{{.*}}> : tensor<f64>
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, accumulation = 4 : i64}} {
+  func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<3xf32> {autopar.result = #autopar.output<"y">}) {
+    return %x : tensor<3xf32>
+  }
+}
+
+// -----
+// What labels may be left out are counted, as integers; none is as one. The count is an output for what follows.
+// CHECK: -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}, tensor<i32> {autopar.result = #autopar.output<"counted_labels", role = counted_labels>},
+// CHECK: %[[COUNT:.*]] = autopar.reduce sum %{{.*}} dims = [0] : tensor<2xi32> -> tensor<i32>
+// CHECK: %[[LEAST:.*]] = autopar.binary max %[[COUNT]], %{{.*}} : tensor<i32>
+// CHECK: %[[ALL:.*]] = autopar.convert %[[LEAST]] : tensor<i32> -> tensor<f32>
+// CHECK: %[[LOSS:.*]] = autopar.binary div %{{.*}}, %[[ALL]] : tensor<f32>
+// CHECK: return %[[LOSS]], %[[COUNT]]
+module attributes {autopar.recipe = {loss = "masked_cross_entropy_mean", optimizer = {kind = "sgd"}, accumulation = 2 : i64}} {
+  func.func @step(%x: tensor<2x5xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<2x5xf32> {autopar.result = #autopar.output<"y">}) {
+    return %x : tensor<2x5xf32>
+  }
+}
+
+// -----
+// Of the means of blocks each counts its part.
+// CHECK: %[[MEAN:.*]] = autopar.binary div
+// CHECK: autopar.constant dense<5.000000e-01> : tensor<f32>
+// CHECK: %[[LOSS:.*]] = autopar.binary mul %[[MEAN]], %{{.*}} : tensor<f32>
+// CHECK: return %[[LOSS]]
+module attributes {autopar.recipe = {loss = "masked_cross_entropy_mean", optimizer = {kind = "sgd"}, accumulation = 2 : i64, mean_over = "block"}} {
+  func.func @step(%x: tensor<2x5xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<2x5xf32> {autopar.result = #autopar.output<"y">}) {
+    return %x : tensor<2x5xf32>
   }
 }

@@ -11,7 +11,7 @@
 // CHECK: return %{{.*}}, %[[GRADIENT]]
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}} {
   func.func @step(%w: tensor<3xbf16> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 6>})
-      -> (tensor<bf16> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<bf16> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %v = autopar.unary log %w : tensor<3xbf16> -> tensor<3xbf16>
     %y = autopar.function %v of (%w) derivative = "softplus" : (tensor<3xbf16>, tensor<3xbf16>) -> tensor<3xbf16>
     %loss = autopar.reduce sum %y dims = [0] : tensor<3xbf16> -> tensor<bf16>
@@ -28,7 +28,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK: return %{{.*}}, %[[GRADIENT]]
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}} {
   func.func @step(%w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %v = autopar.unary log %w : tensor<3xf32> -> tensor<3xf32>
     %y = autopar.function %v of (%w) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
     %loss = autopar.reduce sum %y dims = [0] : tensor<3xf32> -> tensor<f32>
@@ -47,7 +47,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}} {
   func.func @step(%w: tensor<2x3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 24>},
       %one: tensor<2x3xf32> {autopar.source = #autopar.input<"one">})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %p = autopar.softmax %w dim = 1 : tensor<2x3xf32>
     %nan = autopar.unary is_nan %p : tensor<2x3xf32> -> tensor<2x3xi1>
     %y = autopar.select %nan, %one, %p : tensor<2x3xi1>, tensor<2x3xf32>
@@ -63,7 +63,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK-NOT: is_nan
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}} {
   func.func @step(%w: tensor<2x3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 24>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %p = autopar.softmax %w dim = 1 : tensor<2x3xf32>
     %loss = autopar.reduce sum %p dims = [0, 1] : tensor<2x3xf32> -> tensor<f32>
     return %loss : tensor<f32>

@@ -72,7 +72,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // The table of derivatives has no such row.
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}} {
   func.func @step(%w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     // expected-error @+1 {{has the unknown derivative 'softplsu'; nearest: 'softplus'}}
     %y = autopar.function %w of (%w) derivative = "softplsu" : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
     %loss = autopar.reduce sum %y dims = [0] : tensor<3xf32> -> tensor<f32>
@@ -84,7 +84,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // A row is by its inputs.
 module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}} {
   func.func @step(%w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
-      -> (tensor<f32> {autopar.result = #autopar.output<"loss">}) {
+      -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     // expected-error @+1 {{has 2 inputs; the derivative 'softplus' is by 1}}
     %y = autopar.function %w of (%w, %w) derivative = "softplus" : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
     %loss = autopar.reduce sum %y dims = [0] : tensor<3xf32> -> tensor<f32>

@@ -8,8 +8,9 @@ include "mlir/Pass/PassBase.td"
 def AddLoss : Pass<"autopar-add-loss", "::mlir::ModuleOp"> {
   let summary = "make @step return the loss of the module's `autopar.recipe`";
   let description = [{
-    The outputs of the model go; the labels become an input, the loss, a scalar of the output's type but at least f32,
-    the output `loss`. A label that is no class ends the run (`autopar.checks`).
+    The outputs of the model go; the labels become an input, the loss, a scalar of the output's type but at least f32
+    (of squares f64), the output `loss`: of blocks of a step, what one of them adds to it. Where labels may be left out, the output
+    `labels/counted` says how many count, until autopar-add-optimizer. A label that is no class ends the run (`autopar.checks`).
     Without a recipe: nothing.
   }];
   let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
@@ -29,8 +30,9 @@ def AccumulateGradients : Pass<"autopar-accumulate-gradients", "::mlir::ModuleOp
   let summary = "repeat @step for the blocks of the recipe's `accumulation`";
   let description = [{
     Inputs [rows, ...] become [blocks, rows, ...], of which block after block takes its rows; a scalar is that of all blocks. The
-    loss is the mean over blocks; gradients, which autopar-differentiate made those of the loss by the number of blocks, add up;
-    states, as running statistics, go from block to block. Without a recipe or with one block: nothing.
+    loss and the gradients add up; the labels of all blocks are counted first and stand in the place of a block's, unless the
+    recipe's means are over blocks; states, as running statistics, go from block to block. Without a recipe or with one block:
+    nothing.
   }];
   let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
 }
@@ -39,7 +41,8 @@ def AddOptimizer : Pass<"autopar-add-optimizer", "::mlir::ModuleOp"> {
   let summary = "update the parameters of which @step returns gradients";
   let description = [{
     Trained parameters, the optimizer's state and the step counter become states; the
-    outputs `grad_norm` (of all gradients, before clipping) and `learning_rate` are added.
+    outputs `grad_norm` (of all gradients, before clipping) and `learning_rate` are added. A step whose gradients are not finite,
+    where the loss is scaled, or that counts no label changes nothing (`skipped`, `no_labels`).
     Without a recipe: nothing.
   }];
   let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];

@@ -33,6 +33,15 @@ struct OptimizerRecipe {
   bool flag(llvm::StringRef name) const { return value(name) != 0; }
 };
 
+/// Parameters that have hyperparameters of their own, or are not trained.
+struct ParameterGroup {
+  /// Names or globs; after a `!` those that are left out of what stands before.
+  std::vector<std::string> parameters;
+  OptimizerRecipe optimizer; // the recipe's, but for what the group says
+  double rateScale = 1;      // of the scheduled learning rate
+  bool frozen = false;
+};
+
 /// Learning rate of a step; steps count from 0.
 struct ScheduleRecipe {
   std::string kind = "constant";
@@ -54,6 +63,8 @@ struct Recipe {
   std::string output; // of the model; empty: the only one
   std::string labels; // the array's name; empty: the loss's default
   OptimizerRecipe optimizer;
+  std::vector<ParameterGroup> groups;
+  std::optional<double> average; // the decay of an average of the parameters
   ScheduleRecipe schedule;
   std::optional<double> clipGlobalNorm, clipValue;
   std::optional<std::vector<std::string>> trainable; // names of initializers
@@ -62,6 +73,11 @@ struct Recipe {
   std::optional<double> dropout; // of Dropout nodes; nothing: as each says
   int64_t seed = 0;              // of random numbers
   int64_t accumulation = 1;      // blocks of a step, one after the other
+  /// The loss is the mean over all that a step counts, not over its blocks'
+  /// means.
+  bool meansOverStep = true;
+  /// Devices may add up gradients in the type of the recipe's precision.
+  bool narrowGradientSums = false;
   int64_t steps = 0; // for schedules that need the total; 0: not given
 };
 
