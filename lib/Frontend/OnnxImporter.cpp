@@ -107,6 +107,7 @@ void OnnxImporter::importNode(const onnx::NodeProto &node, unsigned index) {
   Location loc = nameLoc(label);
   here = loc;
   setActivity("importing node '" + label + "' (" + node.op_type() + ")");
+  hasDropout |= node.op_type() == "Dropout";
   auto reject = [&](const Twine &message) {
     (void)error(loc, "node '" + label + "' (" + node.op_type() + ", opset " +
                          Twine(scope->opset) + "): " + message);
@@ -344,6 +345,8 @@ void OnnxImporter::finish() {
     (*module)->setAttr(kChecks, builder.getArrayAttr(checks));
   if (!fixedInputs.empty())
     (*module)->setAttr(kFixedInputs, builder.getArrayAttr(fixedInputs));
+  if (options.trained && !moduleTensors.empty())
+    (*module)->setAttr(kModuleTensors, describeModuleTensors());
 }
 
 OwningOpRef<ModuleOp> OnnxImporter::run() {
@@ -360,10 +363,12 @@ OwningOpRef<ModuleOp> OnnxImporter::run() {
   graphScope.enter(OnnxBody(contents.proto.graph()));
   if (!options.trained)
     learned = learnedScalars(contents.proto.graph());
+  readModule();
   (void)addInputs();
   for (auto [index, node] : llvm::enumerate(contents.proto.graph().node()))
     importNode(node, index);
   (void)addOutputs();
+  warnOfNoDropout();
   if (errors > kErrorLimit)
     emitError(loc) << "and " << errors - kErrorLimit << " more errors";
   if (errors)

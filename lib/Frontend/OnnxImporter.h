@@ -77,6 +77,9 @@ public:
   bool keepsFunctions() const {
     return options.trained || options.checksNumerics;
   }
+  bool evaluates() const { return options.evaluates; }
+  /// Nothing is the output of that name but what only training asks for.
+  void leaveOutOutput(llvm::StringRef name) { leftOut.insert(name); }
   /// The number of the step in the sequence of random numbers: a state.
   Value randomStep();
   /// Tells nodes that draw random numbers, and their copies, apart.
@@ -134,6 +137,9 @@ private:
   mlir::Attribute resultOf(llvm::StringRef output, Value value);
   LogicalResult addOutputs();
   LogicalResult checkOutput(const onnx::ValueInfoProto &info, Value value);
+  void warnOfNoDropout();
+  void readModule();
+  mlir::DictionaryAttr describeModuleTensors();
   void finish();
   llvm::Error describeKnown();
 
@@ -152,6 +158,8 @@ private:
   mlir::Block *body = nullptr;
   unsigned errors = 0;
   llvm::StringSet<> warnings; // that were told
+  llvm::StringSet<> leftOut;  // outputs of the model
+  bool hasDropout = false;
   uint64_t unrolled = 0;
   unsigned randomNumbers = 0;
   Value randomState;
@@ -174,6 +182,10 @@ private:
   llvm::StringSet<> usedBindings;
   llvm::StringMap<int64_t> sizesOfValues; // by names of dimensions
   llvm::SmallVector<mlir::Attribute> fixedInputs;
+  /// Whether tensors are trained, where the file lists parameters.
+  llvm::StringMap<bool> moduleTensors;
+  /// Of a model that is evaluated: what final parameters of a training lack.
+  llvm::StringSet<> untrained;
   /// Whether the body that is imported runs, a scalar; null: it does.
   Value runs;
   /// Results of @step that must be false, their outputs and messages.

@@ -156,6 +156,8 @@ public:
   void requireKnown(Value condition, bool expected, const llvm::Twine &message);
   /// How the model is trained, if it is.
   const std::optional<TrainingOptions> &trained() const;
+  /// Whether the model is one for training that is compiled for inference.
+  bool evaluates() const;
   /// See OnnxImporter.
   Value randomStep();
   unsigned nextRandomNumber();
@@ -164,6 +166,8 @@ public:
   /// Makes the parameter that input i is a state that stays what it is, which
   /// is not trained; nothing if it is none.
   void keepValue(unsigned i);
+  /// Output i, which only training asks for, is not one of the model's.
+  void leaveOutOutput(unsigned i);
   /// Counts what the builder is about to unroll; an error if it is too much.
   LogicalResult unroll(uint64_t nodes);
   Value unary(UnaryKind kind, Value x);

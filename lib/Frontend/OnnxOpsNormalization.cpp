@@ -280,8 +280,8 @@ LogicalResult frozenBatchNormalization(OnnxNode &node) {
 /// (1 - momentum), of the population's variance.
 LogicalResult trainedBatchNormalization(OnnxNode &node) {
   if (!node.trained())
-    return node.error("training_mode is not supported in inference; export "
-                      "the model for inference, or train it with --train");
+    return node.error("training_mode is not supported in inference; add "
+                      "--evaluate, or train the model with --train");
   SmallVector<int64_t> dims;
   double count = 1;
   for (auto [dim, size] : llvm::enumerate(node.shape(0)))
@@ -320,6 +320,16 @@ LogicalResult trainedBatchNormalization(OnnxNode &node) {
   return node.finish(node.convert(y, OnnxNode::elementOf(node.input(0))));
 }
 
+/// What an export for training gives beside y: the statistics, twice before
+/// version 14. They stay what they are.
+void keepStatistics(OnnxNode &node) {
+  for (unsigned i = 1; i < node.numOutputs(); ++i)
+    if (node.wantsOutput(i)) {
+      node.setOutput(i, node.input(i % 2 ? 3 : 4));
+      node.leaveOutOutput(i);
+    }
+}
+
 LogicalResult batchNormalization(OnnxNode &node) {
   if (failed(node.requireFloat(0)) || failed(node.requireRank(0, 2, 8)))
     return failure();
@@ -328,10 +338,12 @@ LogicalResult batchNormalization(OnnxNode &node) {
     return node.error("spatial = 0 is not supported");
   if (failed(checkChannels(node, 1, 5, channels)))
     return failure();
-  if (node.getInt("training_mode", 0))
+  if (node.getInt("training_mode", 0) && !node.evaluates())
     return trainedBatchNormalization(node);
   if (node.trained())
     return frozenBatchNormalization(node);
+  if (node.evaluates())
+    keepStatistics(node);
   Value variance = node.binary(BinaryKind::Add, node.widened(node.input(4)),
                                node.getFloat("epsilon", 1e-5f));
   Value scale = node.binary(BinaryKind::Mul, node.widened(node.input(1)),

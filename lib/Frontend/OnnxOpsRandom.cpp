@@ -82,9 +82,9 @@ FailureOr<double> dropoutRatio(OnnxNode &node, bool hasMode) {
     if (failed(training))
       return failure();
     drops = *training;
-    if (drops && !node.trained())
-      return node.error("training_mode is not supported in inference; export "
-                        "the model for inference, or train it with --train");
+    if (drops && !node.trained() && !node.evaluates())
+      return node.error("training_mode is not supported in inference; add "
+                        "--evaluate, or train the model with --train");
   }
   if (!node.trained())
     return 0.0;

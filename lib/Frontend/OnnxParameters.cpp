@@ -48,13 +48,16 @@ OnnxImporter::readTensor(const OnnxTensor &tensor, Location loc) {
 
 /// Small integers are shapes, axes and the like; scalars are scales and
 /// epsilons, unless a recipe names them, or may have named them. Other tensors
-/// are parameters even if they are small: they may be trained.
+/// are parameters even if they are small: they may be trained. So are scalars
+/// that the file lists among its module's parameters.
 bool OnnxImporter::becomesConstant(const OnnxTensor &tensor,
                                    Type element) const {
-  bool isNamed = options.trained
-                     ? isa<FloatType>(element) &&
-                           options.trained->parameters.count(tensor.name)
-                     : tensor.isInitializer && learned.contains(tensor.name);
+  bool isAsked = options.trained && !options.trained->parameters.empty();
+  bool mayBeLearned =
+      !options.trained && tensor.isInitializer && learned.contains(tensor.name);
+  bool isNamed = isa<FloatType>(element) &&
+                 (isAsked ? options.trained->parameters.count(tensor.name) > 0
+                          : mayBeLearned || moduleTensors.lookup(tensor.name));
   if (tensor.elements > kSmallTensor || isNamed)
     return false;
   return tensor.dims.empty() || isa<IntegerType>(element) ||
@@ -79,7 +82,8 @@ Value OnnxImporter::parameter(const OnnxTensor &tensor) {
       builder.getStringAttr(external ? StringRef(tensor.file)
                                      : StringRef(contents.fileName)),
       placed ? int64_t(tensor.offset) : -1, tensor.bytes,
-      !tensor.isInitializer || learned.contains(tensor.name)));
+      !tensor.isInitializer || learned.contains(tensor.name) ||
+          untrained.contains(tensor.name)));
   parameters[argument] = &tensor;
   if (tensor.elements <= kKnownElements)
     known.noteParameter(argument);
@@ -125,8 +129,13 @@ Value OnnxImporter::randomStep() {
 const std::optional<TrainingOptions> &OnnxNode::trained() const {
   return importer.trained();
 }
+bool OnnxNode::evaluates() const { return importer.evaluates(); }
 Value OnnxNode::randomStep() { return importer.randomStep(); }
 unsigned OnnxNode::nextRandomNumber() { return importer.nextRandomNumber(); }
+
+void OnnxNode::leaveOutOutput(unsigned i) {
+  importer.leaveOutOutput(proto.output(i));
+}
 
 void OnnxNode::keepValue(unsigned i) {
   (void)importer.setNextValue(inputs[i], inputs[i]);

@@ -210,6 +210,8 @@ LogicalResult OnnxImporter::addOutputs() {
   for (const onnx::ValueInfoProto &info : contents.proto.graph().output()) {
     if (!names.insert(info.name()).second)
       continue; // listed twice, given once
+    if (leftOut.contains(info.name()))
+      continue;
     Value value = lookup(info.name());
     if (!value) {
       bool told = scope->poisoned.contains(info.name()) ||

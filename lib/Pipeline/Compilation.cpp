@@ -4,6 +4,7 @@
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Precision.h"
+#include "autopar/Frontend/ExportWarnings.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/Lowering/CpuFeatures.h"
 #include "autopar/Planning/RemarkOnPlan.h"
@@ -292,7 +293,26 @@ LogicalResult Compilation::importModel() {
   return runPasses(Phase::Import);
 }
 
-LogicalResult Compilation::deriveStep() { return runPasses(Phase::Training); }
+/// The names of the parameters of which @step returns gradients.
+static std::set<std::string> trainedNames(func::FuncOp step) {
+  std::set<std::string> names;
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    if (auto gradient =
+            step.getResultAttrOfType<GradientAttr>(i, AutoparDialect::kResult))
+      names.insert(gradient.getName().str());
+  return names;
+}
+
+LogicalResult Compilation::deriveStep() {
+  if (failed(runPasses(Phase::Training)))
+    return failure();
+  if (recipe)
+    for (const std::string &text : exportWarnings(
+             *file, trainedNames(ir->lookupSymbol<func::FuncOp>("step")),
+             request.import.trained->parameters.empty()))
+      llvm::errs() << "autopar: warning: " << text << "\n";
+  return success();
+}
 
 /// The parameters that are trained and the tensors of floats that are not, as
 /// lines of the plan's table.

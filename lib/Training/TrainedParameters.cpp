@@ -2,6 +2,7 @@
 
 #include "TrainedParameters.h"
 #include "autopar/Dialect/KernelFacts.h"
+#include "autopar/Frontend/OnnxImporter.h"
 #include "autopar/Support/Names.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SetVector.h"
@@ -41,6 +42,7 @@ public:
 
 private:
   bool isTable(Operation *op) const;
+  bool isTrained(BlockArgument argument);
   bool meetsInput(BlockArgument parameter);
   static bool hasOperandIn(Operation *op, const DenseSet<Value> &values) {
     return llvm::any_of(op->getOperands(), [&](Value operand) {
@@ -49,6 +51,7 @@ private:
   }
 
   StepFunction &step;
+  DictionaryAttr told;       // by the file; null: nothing
   DenseSet<Value> dependent; // on an input
   /// Whose elements differ, from constants of the model.
   DenseSet<Value> tables;
@@ -70,7 +73,9 @@ bool DefaultParameters::isTable(Operation *op) const {
   });
 }
 
-DefaultParameters::DefaultParameters(StepFunction &step) : step(step) {
+DefaultParameters::DefaultParameters(StepFunction &step)
+    : step(step), told(step.function->getParentOfType<ModuleOp>()
+                           ->getAttrOfType<DictionaryAttr>(kModuleTensors)) {
   for (BlockArgument argument : step.body().getArguments()) {
     ParameterAttr parameter = parameterOf(step, argument);
     if (!parameter)
@@ -123,15 +128,25 @@ bool DefaultParameters::meetsInput(BlockArgument parameter) {
   return false;
 }
 
+/// As the file says that lists its module's parameters, else by the graph.
+bool DefaultParameters::isTrained(BlockArgument argument) {
+  ParameterAttr parameter = parameterOf(step, argument);
+  if (!parameter || parameter.getConstant() || !isFloat(argument))
+    return false;
+  if (told)
+    if (auto isParameter = told.getAs<BoolAttr>(parameter.getName()))
+      return isParameter.getValue();
+  // What only outputs without a loss read is told of, as are others without a
+  // gradient.
+  return cast<ShapedType>(argument.getType()).getRank() > 0 &&
+         (argument.use_empty() || meetsInput(argument));
+}
+
 SmallVector<BlockArgument> DefaultParameters::find() {
   SmallVector<BlockArgument> trained;
-  for (BlockArgument argument : step.body().getArguments()) {
-    ParameterAttr parameter = parameterOf(step, argument);
-    if (parameter && !parameter.getConstant() && isFloat(argument) &&
-        cast<ShapedType>(argument.getType()).getRank() > 0 &&
-        meetsInput(argument))
+  for (BlockArgument argument : step.body().getArguments())
+    if (isTrained(argument))
       trained.push_back(argument);
-  }
   return trained;
 }
 

@@ -2,6 +2,8 @@
 
 #include "WeightFiles.h"
 
+#include "../files/MadeUpNames.h"
+
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -162,8 +164,13 @@ Status WeightFiles::locate(const PersistentEntry &entry, WeightBytes &where) {
   if (named.has(entry.name))
     return named.find(entry.name, entry.dtype, entry.globalShape, where);
   if (!isCopy[size_t(entry.file)] && !named.isEmpty() && !entry.isConstant)
-    return Status::error(named.describe() + " has no tensor '" + entry.name +
-                         "'");
+    return Status::error(
+        named.describe() + " has no tensor '" + entry.name + "'" +
+        (isMadeUpName(entry.name)
+             ? ", a name that an exporter made up; "
+               "autopar.export_for_training exports models whose tensors have "
+               "their parameters' names, and compile --evaluate takes those"
+             : ""));
   APRT_TRY(openCompiled(entry.file));
   where.file = &files[size_t(entry.file)];
   where.offset = entry.offset;

@@ -29,7 +29,8 @@ struct PlanOptions {
   std::vector<std::string> bindings, states, entries;
   int64_t ranks = 0, microBatches = 0;
   bool fewestDevices = false, allowLinkedWeights = false, tracePlanning = false,
-       remarks = false, verbose = false, checkNumerics = false;
+       remarks = false, verbose = false, checkNumerics = false,
+       evaluates = false;
 
   void addTo(CommandLine &line);
   /// Where text for a person goes: stdout, unless the plan or one of these
@@ -57,7 +58,7 @@ requestForPlan(llvm::StringRef model, llvm::StringRef planFile,
 struct PlanFileOptions {
   std::string file, model, recipe, entry;
   std::vector<std::string> bindings, states;
-  bool allowLinkedWeights = false;
+  bool allowLinkedWeights = false, evaluates = false;
 
   void addTo(CommandLine &line);
   /// Of the plan's model, in the plan's folder unless it is named.

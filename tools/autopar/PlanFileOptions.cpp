@@ -17,6 +17,8 @@ void PlanFileOptions::addTo(CommandLine &line) {
        text("entry", "NAME", "of a file with plans of several entries", entry),
        text("train", "RECIPE.json", "the recipe of a plan of a training step",
             recipe),
+       flag("evaluate", "the plan is of an export for training, for inference",
+            evaluates),
        texts("bind", "NAME=INT",
              "size of a symbolic dimension, or an input's value (repeatable; "
              "default: as planned)",
@@ -45,8 +47,10 @@ Expected<CompileRequest> PlanFileOptions::request() const {
     return createStringError("no model '" + path + "': add --model MODEL");
   Expected<CompileRequest> request =
       requestForPlan(path, file, bindings, states, recipe, entry);
-  if (request)
+  if (request) {
     request->import.read.allowLinkedWeights = allowLinkedWeights;
+    request->import.evaluates = evaluates;
+  }
   return request;
 }
 

@@ -37,6 +37,11 @@ void PlanOptions::addDemands(std::vector<Option> &options) {
            "it, with sums in fp32",
            precision));
   options.push_back(
+      flag("evaluate",
+           "compile an export for training for inference: dropout off, batch "
+           "norm\n                             on its running statistics",
+           evaluates));
+  options.push_back(
       text("train", "RECIPE.json",
            "compile a training step: loss, optimizer and schedule by this\n"
            "                             file (docs/Training.md)",
@@ -174,6 +179,9 @@ Error PlanOptions::check() const {
     if (given && !planFile.empty())
       return createStringError("--plan and --" + Twine(name) +
                                " exclude each other: a plan says all");
+  if (evaluates && !recipe.empty())
+    return createStringError("--evaluate and --train exclude each other: a "
+                             "program trains or evaluates");
   if (!planFile.empty() && !fromPlan.empty())
     return createStringError("--plan and --from exclude each other: a plan is "
                              "taken as it is, or followed where it fits");
@@ -190,6 +198,7 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
   result.fromPlan = fromPlan;
   result.recipe = recipe;
   result.checkNumerics = checkNumerics;
+  result.import.evaluates = evaluates;
   result.import.read.allowLinkedWeights = allowLinkedWeights;
   if (Error error = readPorts(bindings, states, result.import))
     return std::move(error);

@@ -38,6 +38,11 @@ void addCheck(mlir::ModuleOp module, mlir::StringAttr output,
 /// "..."}]` with the hash of their bytes.
 inline constexpr llvm::StringLiteral kKnownTensors = "autopar.known_tensors";
 
+/// On the module: whether tensors of floats are trained where a recipe names
+/// none, by the file that lists its module's parameters, as `{fc.weight = true,
+/// positions = false}`. Of others the graph decides.
+inline constexpr llvm::StringLiteral kModuleTensors = "autopar.module_tensors";
+
 /// What a recipe says of the import of a model.
 struct TrainingOptions {
   /// Probability of all Dropout nodes, in [0, 1); nothing: as each says.
@@ -74,6 +79,10 @@ struct ImportOptions {
   std::optional<TrainingOptions> trained;
   /// The program looks for its first NaN or infinity.
   bool checksNumerics = false;
+
+  /// An export for training becomes one for inference: batch norm takes its
+  /// running statistics, Dropout drops nothing.
+  bool evaluates = false;
 
   /// Adds `IN=OUT` to the states. An error if it is no such text, or if IN or
   /// OUT has another partner already.
