@@ -59,6 +59,7 @@ private:
   std::vector<TrainedParameter> trained;
   llvm::StringSet<> decayed;
   llvm::StringMap<const ParameterGroup *> groups; // by parameters' names
+  bool hasGradients = false;
   Value taken; // whether the step is not skipped; null: it never is
 };
 
@@ -71,7 +72,10 @@ LogicalResult OptimizerBuilder::findTrained() {
       parameters[parameter.getName()] = argument;
   for (const StepFunction::Result &result : step.results)
     if (auto gradient = dyn_cast_or_null<GradientAttr>(result.what)) {
+      hasGradients = true;
       BlockArgument parameter = parameters.lookup(gradient.getName());
+      if (!parameter && step.state(gradient.getName(), StateRole::Model))
+        continue; // it stays
       if (!parameter)
         return step.function.emitError() << "has no parameter for " << gradient;
       trained.push_back({parameter, gradient.getName(), result.value});
@@ -86,12 +90,14 @@ LogicalResult OptimizerBuilder::findDecayed() {
     known.insert(item.name.getValue());
   const auto &named = recipe.optimizer.weightDecayParameters;
   for (const std::string &name : named.value_or(std::vector<std::string>()))
-    if (!known.contains(name))
+    if (known.contains(name))
+      decayed.insert(name);
+    else if (!step.state(
+                 name,
+                 StateRole::Model)) // one is a parameter that no loss reaches
       return step.function.emitError()
              << "recipe: optimizer: weight_decay_parameters: '" << name
              << "' is not trained";
-    else
-      decayed.insert(name);
   if (!named)
     decayed = known;
   return success();
@@ -258,7 +264,7 @@ LogicalResult OptimizerBuilder::run() {
   if (failed(findTrained()) || failed(findDecayed()) ||
       failed(findGroupsOfTrained()))
     return failure();
-  if (trained.empty())
+  if (!hasGradients)
     return step.function.emitError()
            << "returns no gradients; run autopar-differentiate first";
   Type i64 = builder.getI64Type(), f64 = builder.getF64Type();

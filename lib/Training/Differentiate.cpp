@@ -8,6 +8,7 @@
 
 #include "LossScale.h"
 #include "ParameterGroups.h"
+#include "UnreachedParameters.h"
 #include "autopar/Dialect/TensorBuilder.h"
 #include "autopar/Interfaces/Derivative.h"
 #include "autopar/Support/Names.h"
@@ -40,6 +41,7 @@ public:
   /// parameters; null where it does not depend on one.
   FailureOr<SmallVector<Value>> run(Block &body, Value loss, Value factor,
                                     ArrayRef<BlockArgument> parameters);
+  bool hasGradient(Value value) const { return gradients.contains(value); }
 
 private:
   void findActive(Block &body, Value loss);
@@ -165,6 +167,14 @@ private:
 };
 } // namespace
 
+/// Of a parameter, also of one that became a state.
+static StringRef nameOf(const StepFunction &step, BlockArgument parameter) {
+  Attribute source = step.source(parameter);
+  if (auto state = dyn_cast<StateAttr>(source))
+    return state.getName().getValue();
+  return cast<ParameterAttr>(source).getName().getValue();
+}
+
 LogicalResult Differentiate::derive(const TrainedModule &trained) {
   StepFunction step(trained.step);
   auto loss = llvm::find_if(step.results, [](const auto &result) {
@@ -184,17 +194,25 @@ LogicalResult Differentiate::derive(const TrainedModule &trained) {
                            cast<ShapedType>(ofLoss.getType()).getElementType());
   bool marksFunctions =
       step.function->getParentOp()->hasAttr(AutoparDialect::kCheckNumerics);
-  auto gradients = ReverseMode(builder, *parameters, marksFunctions)
-                       .run(step.body(), ofLoss, factor, *parameters);
+  ReverseMode reverse(builder, *parameters, marksFunctions);
+  auto gradients = reverse.run(step.body(), ofLoss, factor, *parameters);
   if (failed(gradients))
     return failure();
+  keepUnreached(step, *parameters, ofLoss,
+                [&](Value value) { return reverse.hasGradient(value); });
+  bool isReached =
+      llvm::any_of(*gradients, [](Value gradient) { return bool(gradient); });
+  if (!isReached)
+    step.function.emitWarning()
+        << "no parameter is trained: no gradient of the loss reaches one";
   for (auto [parameter, gradient] : llvm::zip_equal(*parameters, *gradients)) {
-    StringAttr name = cast<ParameterAttr>(step.source(parameter)).getName();
-    if (!gradient)
+    auto name = StringAttr::get(builder.getContext(), nameOf(step, parameter));
+    if (!isReached) // a step without gradients is none of a training
       gradient = TensorBuilder(builder, NameLoc::get(name))
                      .splat(cast<RankedTensorType>(parameter.getType()), 0);
-    step.results.push_back(
-        {gradient, GradientAttr::get(name.getContext(), name)});
+    if (gradient)
+      step.results.push_back(
+          {gradient, GradientAttr::get(builder.getContext(), name)});
   }
   step.finish();
   return success();

@@ -35,6 +35,8 @@ Value globalNorm(TensorBuilder &b, ArrayRef<TrainedParameter> trained) {
     Value wide = own.convert(item.gradient, b.builder.getF64Type());
     squares.push_back(reduceAll(own, ReduceKind::Sum, own.mul(wide, wide)));
   }
+  if (squares.empty()) // no gradient reaches a parameter
+    return b.splat(RankedTensorType::get({}, b.builder.getF64Type()), 0);
   return b.unary(UnaryKind::Sqrt, b.sum(b.concat(squares, 0)));
 }
 

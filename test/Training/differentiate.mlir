@@ -83,14 +83,17 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 }
 
 // -----
-// What the loss does not depend on has the gradient zero.
-// CHECK: %[[ZERO:.*]] = autopar.constant dense<0.000000e+00> : tensor<3xf32>
-// CHECK: return %{{.*}}, %[[ZERO]] : tensor<f32>, tensor<3xf32>
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}} {
+// What the loss does not depend on is a state that stays.
+// CHECK: func.func @step(%[[X:.*]]: tensor<3xf32> {{.*}}, %{{.*}}: tensor<3xf32> {{.*}}, %[[W:.*]]: tensor<3xf32> {autopar.source = #autopar.state<"w", #autopar.parameter<"w"
+// CHECK-SAME: -> (tensor<f32> {{.*}}, tensor<3xf32> {autopar.result = #autopar.next_state<"w">}, tensor<3xf32> {autopar.result = #autopar.gradient<"v">}) {
+// CHECK: return %{{.*}}, %[[W]], %[[X]] : tensor<f32>, tensor<3xf32>, tensor<3xf32>
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["v", "w"]}} {
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">},
-      %w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
+      %v: tensor<3xf32> {autopar.source = #autopar.parameter<"v", "m", offset = 0, length = 12>},
+      %w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 12, length = 12>})
       -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
-    %loss = autopar.reduce sum %x dims = [0] : tensor<3xf32> -> tensor<f32>
+    %y = autopar.binary mul %x, %v : tensor<3xf32>
+    %loss = autopar.reduce sum %y dims = [0] : tensor<3xf32> -> tensor<f32>
     return %loss : tensor<f32>
   }
 }
