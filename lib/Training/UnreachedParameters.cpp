@@ -91,7 +91,7 @@ void keepUnreached(StepFunction &step, ArrayRef<BlockArgument> parameters,
     names[paths.findBlocker(parameter)].push_back(source.getName());
     step.setSource(parameter, StateAttr::get(source.getContext(),
                                              source.getName(), source));
-    step.setNext(source.getName(), parameter);
+    step.setNext(source.getName(), StateRole::Model, parameter);
   }
   for (auto &[blocker, of] : names) {
     InFlightDiagnostic warning = step.function.emitWarning();

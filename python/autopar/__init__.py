@@ -6,5 +6,6 @@
 """
 
 from ._program import AutoparError, Program, compile, find_tool
+from .export import Exported, export_for_training
 
-__all__ = ["AutoparError", "Program", "compile", "find_tool"]
+__all__ = ["AutoparError", "Exported", "Program", "compile", "export_for_training", "find_tool"]
