@@ -43,6 +43,8 @@
 // RESULT: error: 'func.func' op argument 0 names setup result 3, which does not exist
 // RUN: not autopar-opt %t/call.mlir --autopar-plan 2>&1 | FileCheck %s --check-prefix=RULE
 // RULE: error: 'func.call' op has no sharding rule: it cannot be planned
+// RUN: not autopar-opt %t/function.mlir --autopar-plan 2>&1 | FileCheck %s --check-prefix=FUNCTION
+// FUNCTION: error: 'autopar.function' op has no sharding rule: it cannot be planned; run autopar-drop-functions
 
 //--- mlp.mlir
 func.func @step(%x: tensor<8x16xf32> {autopar.source = #autopar.input<"x">},
@@ -106,4 +108,10 @@ module {
     %2 = autopar.binary add %x, %1 : tensor<4x4x2xf32>
     return %2 : tensor<4x4x2xf32>
   }
+}
+//--- function.mlir
+func.func @step(%x: tensor<2xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<2xf32> {autopar.result = #autopar.output<"y">}) {
+  %v = autopar.unary log %x : tensor<2xf32> -> tensor<2xf32>
+  %y = autopar.function %v of(%x) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
 }
