@@ -3,10 +3,12 @@
     python test/Execution/run_loss_scale.py TOOL FOLDER
 
 A model of two layers. A step of data that overflows must leave parameters, optimizer and schedule as they were, as a run without that
-step shows, and halve a dynamic scale, which 2,000 other steps in a row double. The last line counts.
+step shows, and halve a dynamic scale, which 2,000 other steps in a row double. Gradients whose squares no f32 holds are finite. The last
+line counts.
 """
 
 import argparse
+import os
 import subprocess
 
 import numpy as np
@@ -74,6 +76,19 @@ def check_growth(runs, data):
     assert any(later > earlier for earlier, later in zip(scales, scales[1:])), "it never grew"
 
 
+def check_large(tool, folder, way, type, label, **recipe):
+    """One weight of 0, whose gradient is -2 * label: its norm is that, and a step along it is taken."""
+    node = helper.make_node("MatMul", ["x", "w"], ["y"], name="y")
+    real = helper.tensor_dtype_to_np_dtype(type)
+    write_model(folder, [node], {"x": (type, [4, 1])}, {"y": (type, [4, 1])}, {"w": np.zeros((1, 1), real)})
+    recipe = {"loss": "mse_mean", "optimizer": {"kind": "sgd", "lr": 1}, "trainable": ["w"], **recipe}
+    log, final = Runs(tool, folder, way, recipe).train({"x": np.ones((1, 4, 1), real), "labels": np.full((1, 4, 1), label, real)})
+    assert not log[0].get("skipped"), log
+    np.testing.assert_allclose(log[0]["grad_norm"], -2 * label, rtol=1e-6)
+    np.testing.assert_allclose(log[0]["loss"], label ** 2, rtol=1e-6)
+    np.testing.assert_allclose(final["w"], recipe.get("clip_global_norm", -2 * label) * -1.0, rtol=1e-5)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("tool")
@@ -88,6 +103,12 @@ def main():
         runs = Runs(options.tool, options.folder, way, RECIPE)
         checks += [(f"{way}, skips", lambda runs=runs: check_skips(runs, data, overflowing)),
                    (f"{way}, static", lambda runs=runs: check_static(runs, data))]
+    for way in ("--ranks 1", "--ranks 2 --strategy data", "--ranks 2 --target emulated --strategy data"):
+        large = lambda way=way, **how: check_large(options.tool, os.path.join(options.folder, "large"), way, **how)
+        checks += [(f"{way}, large", lambda large=large: large(type=TensorProto.FLOAT, label=-5e19, loss_scale=2)),
+                   (f"{way}, clipped", lambda large=large: large(type=TensorProto.FLOAT, label=-5e19, clip_global_norm=1.0)),
+                   (f"{way}, double", lambda large=large: large(type=TensorProto.DOUBLE, label=-5e24, clip_global_norm=1.0)),
+                   (f"{way}, double, scaled", lambda large=large: large(type=TensorProto.DOUBLE, label=-5e24, loss_scale=2))]
     checks.append((f"{WAYS[0]}, growth", lambda: check_growth(Runs(options.tool, options.folder, WAYS[0], RECIPE), data)))
     return report(checks)
 

@@ -1,10 +1,10 @@
 """Every optimizer with each of its options, every schedule, both ways to clip and groups of parameters, against NumPy in float64 over 20 steps.
 
-    python test/Execution/run_optimizers.py TOOL FOLDER [--ranks N] [--options "--target emulated"] [--torch]
+    python test/Execution/run_optimizers.py TOOL FOLDER [--ranks N] [--options "--target emulated"] [--groups] [--torch]
 
 The formulas here are those of torch.optim (and of You et al. 2020 for LAMB), written down a second time; with --torch PyTorch, where it is
-installed, takes their place (but LAMB's, which it has not). Parameters must agree to 1e-5 of their norm, learning rates to 1e-12. The last
-line counts.
+installed, takes their place (but LAMB's, which it has not), with --groups recipes with groups or an average are tried alone. Parameters
+must agree to 1e-5 of their norm, learning rates to 1e-12. The last line counts.
 """
 
 import argparse
@@ -269,6 +269,7 @@ def main():
     arguments.add_argument("folder")
     arguments.add_argument("--ranks", type=int, default=1)
     arguments.add_argument("--options", default="")
+    arguments.add_argument("--groups", action="store_true")
     arguments.add_argument("--torch", action="store_true")
     options = arguments.parse_args()
     random = np.random.default_rng(7)
@@ -277,7 +278,7 @@ def main():
     save_model(os.path.join(options.folder, "model.onnx"), values)
     np.savez(os.path.join(options.folder, "data.npz"), **data)
     failed = passed = 0
-    for recipe in RECIPES:
+    for recipe in [recipe for recipe in RECIPES if not options.groups or "groups" in recipe or "average" in recipe]:
         known = (expected_by_torch if options.torch else expected)(recipe, data, values)
         if known is None:
             continue
