@@ -93,6 +93,23 @@ void nameGradients(ModuleOp module) {
                               "gradient/" + gradient.getName().getValue())));
 }
 
+/// Parameters without a gradient became states that stay: random plans are of
+/// graphs without states.
+static void keepAsParameters(ModuleOp module) {
+  auto step = module.lookupSymbol<func::FuncOp>("step");
+  llvm::BitVector kept(step.getNumResults());
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    if (step.getResultAttrOfType<NextStateAttr>(i, AutoparDialect::kResult))
+      kept.set(i);
+  Operation *end = step.front().getTerminator();
+  end->eraseOperands(kept);
+  (void)step.eraseResults(kept);
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    if (auto state =
+            step.getArgAttrOfType<StateAttr>(i, AutoparDialect::kSource))
+      step.setArgAttr(i, AutoparDialect::kSource, state.getInitial());
+}
+
 bool differentiateGraph(ModuleOp module) {
   OwningOpRef<ModuleOp> trained = module.clone();
   auto step = trained->lookupSymbol<func::FuncOp>("step");
@@ -114,6 +131,7 @@ bool differentiateGraph(ModuleOp module) {
   if (failed(manager.run(*trained)))
     return false;
   nameGradients(*trained);
+  keepAsParameters(*trained);
   module.getBodyRegion().takeBody(trained->getBodyRegion());
   return true;
 }
