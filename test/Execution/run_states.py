@@ -120,8 +120,9 @@ def state_difference(folder, nexts):
     for name, arrays in nexts.items():
         got = np.load(os.path.join(folder, name + ".npy"))
         for step, array in enumerate(arrays):
-            want = np.pad(array, [(0, whole - part) for whole, part in zip(got.shape[1:], array.shape)])
-            if got.shape[1:] != want.shape or not np.allclose(got[step], want, rtol=2e-4, atol=2e-5):
+            want = np.zeros(got.shape[1:], array.dtype)
+            want[tuple(slice(size) for size in array.shape)] = array
+            if got.dtype != array.dtype or not np.allclose(got[step], want, rtol=2e-4, atol=2e-5):
                 return f"{name} differs after step {step}"
     return None
 

@@ -8,7 +8,6 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -18,32 +17,8 @@ using namespace llvm;
 
 namespace autopar {
 
-/// The function that x86 code calls to round f32 to bf16: the upper half of the
-/// bits after adding just less than half of the last place, or half if that
-/// place is odd. A NaN stays one.
-static void defineRoundingToBf16(Module &module) {
-  LLVMContext &context = module.getContext();
-  IRBuilder<> builder(context);
-  auto *type = FunctionType::get(builder.getBFloatTy(), builder.getFloatTy(),
-                                 /*isVarArg=*/false);
-  Function *function = Function::Create(type, GlobalValue::WeakODRLinkage,
-                                        "__truncsfbf2", module);
-  function->setVisibility(GlobalValue::HiddenVisibility);
-  builder.SetInsertPoint(BasicBlock::Create(context, "", function));
-  Value *value = function->getArg(0);
-  Value *bits = builder.CreateBitCast(value, builder.getInt32Ty());
-  Value *upper = builder.CreateLShr(bits, 16);
-  Value *odd = builder.CreateAnd(upper, 1);
-  Value *sum = builder.CreateAdd(bits, builder.getInt32(0x7fff));
-  Value *rounded = builder.CreateLShr(builder.CreateAdd(sum, odd), 16);
-  Value *chosen = builder.CreateSelect(builder.CreateFCmpUNO(value, value),
-                                       builder.CreateOr(upper, 0x40), rounded);
-  Value *half = builder.CreateTrunc(chosen, builder.getInt16Ty());
-  builder.CreateRet(builder.CreateBitCast(half, builder.getBFloatTy()));
-}
-
 void retarget(Module &module, const TargetMachine &machine) {
-  defineRoundingToBf16(module);
+  defineConversions(module, machine);
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
   for (Function &function : module)
@@ -110,10 +85,12 @@ static Expected<ProgramBytes> compilePart(const ProgramPart &part,
 }
 
 std::vector<std::string> cpuFeaturesOf(mlir::ModuleOp module) {
+  auto list = module->getAttrOfType<mlir::ArrayAttr>(kCpuFeatures);
+  if (!list)
+    return hostCpuFeatures();
   std::vector<std::string> features;
-  if (auto list = module->getAttrOfType<mlir::ArrayAttr>(kCpuFeatures))
-    for (auto feature : list.getAsRange<mlir::StringAttr>())
-      features.push_back(feature.str());
+  for (auto feature : list.getAsRange<mlir::StringAttr>())
+    features.push_back(feature.str());
   return features;
 }
 

@@ -20,12 +20,18 @@ namespace autopar {
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createMachine(llvm::ArrayRef<std::string> cpuFeatures);
 
-/// What Lower decided of a module's CPU.
+/// What Lower decided of a module's CPU; of one that it has not seen, this
+/// host's.
 std::vector<std::string> cpuFeaturesOf(mlir::ModuleOp module);
 
 /// Gives `module` the machine's triple and layout, its functions the machine's
 /// features, and it what the machine rounds to bf16 with.
 void retarget(llvm::Module &module, const llvm::TargetMachine &machine);
+
+/// The functions that x86 code calls to convert halves, where the machine has
+/// no instruction for that.
+void defineConversions(llvm::Module &module,
+                       const llvm::TargetMachine &machine);
 
 enum class Vectorize { No, Yes };
 void optimize(llvm::Module &module, llvm::TargetMachine &machine,

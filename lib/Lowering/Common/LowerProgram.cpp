@@ -199,7 +199,8 @@ void eraseScheduled(ModuleOp module) {
   SmallVector<StringAttr> names;
   for (NamedAttribute attribute : module->getDiscardableAttrs())
     if (StringRef name = attribute.getName();
-        name.starts_with("autopar.") && name != kTarget && name != kMadeWeights)
+        name.starts_with("autopar.") && name != kTarget &&
+        name != kMadeWeights && name != kCpuFeatures)
       names.push_back(attribute.getName());
   for (StringAttr name : names)
     module->removeDiscardableAttr(name);
