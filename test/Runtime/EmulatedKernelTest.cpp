@@ -384,15 +384,16 @@ TEST_F(EmulatedKernels, NamesABarrierThatSomeThreadsSkip) {
 
 TEST_F(EmulatedKernels, NamesThreadsAtDifferentBarriers) {
   auto entry = [](void *const *, apemu_thread *thread) {
-    volatile int before = 0; // keeps the calls apart
+    // The comments keep the calls apart: compilers join what branches share.
     if (thread->thread_index[0] == 3) {
+      asm volatile("# one");
       apemu_barrier(thread);
-      before = 1;
+      asm volatile("# one");
     } else {
+      asm volatile("# another");
       apemu_barrier(thread);
-      before = 2;
+      asm volatile("# another");
     }
-    (void)before;
   };
   ASSERT_EQ(launch({entry, {}}, 1, 32, {}), CUDA_SUCCESS);
   expectFault(FaultKind::divergentBarrier,
