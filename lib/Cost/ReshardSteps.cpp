@@ -61,7 +61,7 @@ ReshardState StepTable::stateOf(const Sharding &sharding) const {
   ReshardState state;
   for (const auto &[index, dim] : enumerate(sharding.dims)) {
     const auto *found =
-        llvm::find_if(dims[index].places, [&](const Place &place) {
+        llvm::find_if(dims[index].places, [&dim = dim](const Place &place) {
           return place.runs == ArrayRef<unsigned>(dim.subAxes);
         });
     state.places.push_back(found - dims[index].places.begin());

@@ -57,8 +57,7 @@ Value normalizeOf(OnnxNode &node, NormKind kind, Value x,
                                   llvm::APFloat(epsilon));
 }
 
-/// x op v, in the type of x, for a scale or bias of the node that broadcasts to
-/// x's shape.
+/// x op v, in the type of x, for a scale or bias that broadcasts to its shape.
 FailureOr<Value> applyTo(OnnxNode &node, BinaryKind kind, Value x, unsigned i) {
   Value v = node.input(i);
   if (OnnxNode::elementOf(v) != OnnxNode::elementOf(node.input(0)))

@@ -1,6 +1,7 @@
 //===- Compilation.cpp - One model through all phases ---------------------===//
 
 #include "autopar/Pipeline/Compilation.h"
+#include "DescribeStep.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Precision.h"
@@ -293,16 +294,6 @@ LogicalResult Compilation::importModel() {
   return runPasses(Phase::Import);
 }
 
-/// The names of the parameters of which @step returns gradients.
-static std::set<std::string> trainedNames(func::FuncOp step) {
-  std::set<std::string> names;
-  for (unsigned i = 0; i < step.getNumResults(); ++i)
-    if (auto gradient =
-            step.getResultAttrOfType<GradientAttr>(i, AutoparDialect::kResult))
-      names.insert(gradient.getName().str());
-  return names;
-}
-
 LogicalResult Compilation::deriveStep() {
   if (failed(runPasses(Phase::Training)))
     return failure();
@@ -314,40 +305,6 @@ LogicalResult Compilation::deriveStep() {
   return success();
 }
 
-/// The parameters that are trained and the tensors of floats that are not, as
-/// lines of the plan's table.
-std::string Compilation::describeTraining() {
-  auto step = ir->lookupSymbol<func::FuncOp>("step");
-  if (!(*ir)->hasAttr(kRecipe) || !step)
-    return "";
-  std::string names;
-  int64_t tensors = 0, elements = 0;
-  for (unsigned i = 0; i < step.getNumResults(); ++i) {
-    auto gradient =
-        step.getResultAttrOfType<GradientAttr>(i, AutoparDialect::kResult);
-    if (!gradient)
-      continue;
-    ++tensors;
-    elements += cast<ShapedType>(step.getResultTypes()[i]).getNumElements();
-    names += "\n  " + gradient.getName().str();
-  }
-  std::set<std::string> others;
-  ir->walk([&](func::FuncOp function) {
-    for (BlockArgument argument : function.getArguments())
-      if (auto parameter = function.getArgAttrOfType<ParameterAttr>(
-              argument.getArgNumber(), AutoparDialect::kSource);
-          parameter && isa<FloatType>(getElementTypeOrSelf(argument)))
-        others.insert(parameter.getName().str());
-  });
-  std::string text =
-      llvm::formatv("trains       {0} parameters, {1:N} elements{2}\n", tensors,
-                    elements, names);
-  if (!others.empty())
-    text += "leaves       " + std::to_string(others.size()) +
-            " other tensors of floats\n  " + llvm::join(others, "\n  ") + "\n";
-  return text;
-}
-
 LogicalResult Compilation::makePlan() {
   if (failed(runPasses(Phase::Plan)))
     return failure();
@@ -356,8 +313,8 @@ LogicalResult Compilation::makePlan() {
         "--emit cuda-source: that is of GPU programs; add --target cuda"));
   if (request.remarks)
     remarkOnPlan(*ir, planned.graph, planned.plan);
-  table =
-      planned.kept + describeTraining() + describe(planned.plan, planned.graph);
+  table = planned.kept + describeTraining(*ir) +
+          describe(planned.plan, planned.graph);
   return success();
 }
 
@@ -366,26 +323,7 @@ LogicalResult Compilation::runThrough(Phase last, ExecutableParts *to) {
 }
 
 std::string Compilation::describeInputs() const {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  auto step = ir.get().lookupSymbol<func::FuncOp>("step");
-  for (BlockArgument argument : step.getArguments()) {
-    auto input = step.getArgAttrOfType<InputAttr>(argument.getArgNumber(),
-                                                  AutoparDialect::kSource);
-    if (!input)
-      continue;
-    auto type = cast<RankedTensorType>(argument.getType());
-    os << (text.empty() ? "" : ", ") << input.getName().getValue() << ' '
-       << type.getElementType() << '[';
-    llvm::interleaveComma(type.getShape(), os);
-    os << ']';
-  }
-  if (auto fixed = (*ir)->getAttrOfType<ArrayAttr>(kFixedInputs))
-    for (auto input : fixed.getAsRange<DictionaryAttr>())
-      os << (text.empty() ? "" : ", ")
-         << input.getAs<StringAttr>("name").getValue() << " = "
-         << input.getAs<StringAttr>("text").getValue();
-  return text;
+  return autopar::describeInputs(ir.get());
 }
 
 /// A plan may be for more devices than a program can have.

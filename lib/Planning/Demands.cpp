@@ -222,8 +222,9 @@ static Demands demandSpatial(const ModelGraph &graph, int64_t parts) {
           factor && canFollow(op, *factor, parts) &&
           !is_contained(demand, split(*factor)))
         demand.push_back(split(*factor));
+    const auto &factors = op.facts->rule.factors;
     const Choice *enough = llvm::find_if(demand, [&](const Choice &choice) {
-      return op.facts->rule.factors[choice.index].size >= parts;
+      return factors[choice.index].size >= parts;
     });
     if (enough != demand.end())
       demand = {Choice(*enough)};

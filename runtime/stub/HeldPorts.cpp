@@ -54,4 +54,15 @@ std::vector<LocalPort> checksOfRank(const Manifest &manifest, int rank) {
   return found;
 }
 
+std::optional<int64_t> pieceOffset(const std::vector<Interval> &intervals) {
+  int64_t elements = elementsOf(intervals);
+  std::optional<int64_t> offset;
+  (void)forEachRun(intervals, [&](const SliceRun &first) {
+    if (first.count == elements)
+      offset = first.globalOffset;
+    return false;
+  });
+  return offset;
+}
+
 } // namespace autopar::runtime

@@ -24,6 +24,10 @@ std::vector<LocalPort> resultsOfRank(const Run &run, int rank);
 /// The checks that a rank reads: it is the first that has the value.
 std::vector<LocalPort> checksOfRank(const Manifest &manifest, int rank);
 
+/// The element of the global tensor at which a part begins, if it is there in
+/// one piece; none for an empty part.
+std::optional<int64_t> pieceOffset(const std::vector<Interval> &intervals);
+
 } // namespace autopar::runtime
 
 #endif // AUTOPAR_RUNTIME_STUB_HELDPORTS_H

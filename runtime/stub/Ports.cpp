@@ -194,9 +194,8 @@ static Status checkState(const PersistentEntry &state, const Array &array) {
 }
 
 static Status noSuchInput(const Manifest &manifest, const std::string &name) {
-  return Status::error("the model has no input '" + name +
-                       "'; its inputs: " + listPorts(manifest.inputs) +
-                       whyNoInput(manifest, name));
+  return Status::error("the model has no input '" + name + "'; its inputs: " +
+                       listPorts(manifest.inputs) + whyNoInput(manifest, name));
 }
 
 /// Whether any entry has an input or a state of the name: what none has is not

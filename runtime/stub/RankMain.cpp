@@ -70,20 +70,6 @@ private:
 
 } // namespace
 
-/// The element of the global tensor at which a part begins, if it is there in
-/// one piece; none for an empty part.
-static std::optional<int64_t>
-pieceOffset(const std::vector<Interval> &intervals) {
-  int64_t elements = elementsOf(intervals);
-  std::optional<int64_t> offset;
-  (void)forEachRun(intervals, [&](const SliceRun &first) {
-    if (first.count == elements)
-      offset = first.globalOffset;
-    return false;
-  });
-  return offset;
-}
-
 /// One rank of each host reads all bytes where that was asked for.
 Status RankMain::openWeights() {
   rank->weights = std::move(run.weights);

@@ -26,12 +26,12 @@ MOVES = """AffineGrid CenterCropPad Col2Im Compress Concat ConcatFromSequence Co
 LINEAR = "Cast CastLike DFT STFT Resize Upsample RotaryEmbedding DequantizeLinear RoiAlign MeanVarianceNormalization"
 NO_FLOATS = """And ArgMax ArgMin BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor ConvInteger Equal EyeLike Greater GreaterOrEqual IsInf IsNaN Less
     LessOrEqual MatMulInteger NonZero Not Or SequenceLength Shape Size Xor BlackmanWindow HammingWindow HannWindow MelWeightMatrix"""
-FLAT = "DynamicQuantizeLinear Hardmax QLinearConv QLinearMatMul QuantizeLinear"
-OF_OTHERS = "GRU LSTM RNN"
+FLAT = "BitCast DynamicQuantizeLinear Hardmax QLinearConv QLinearMatMul QuantizeLinear"
+OF_OTHERS = "GRU LSTM RNN CausalConvWithState FlexAttention LinearAttention"
 REFUSED = "CumProd"
 WITHOUT_CASE = {operator: why for operators, why in (
     (MOVES, "moves elements or zeros"), (LINEAR, "is linear, or has no singular point in its range"), (NO_FLOATS, "has no float inputs or no float results"),
-    (FLAT, "is constant almost everywhere"), (OF_OTHERS, "is made of the activations that have cases"),
+    (FLAT, "is constant almost everywhere"), (OF_OTHERS, "is made of functions that have cases"),
     (REFUSED, "has no derivative, which a recipe is told")) for operator in operators.split()}
 
 

@@ -85,7 +85,6 @@ private:
   mlir::FailureOr<std::string> precisionOfPlan(llvm::StringRef path,
                                                const Plan &plan);
   mlir::LogicalResult readRecipe();
-  std::string describeTraining();
   static llvm::Error checkRanks(const Cluster &cluster, Phase last);
   llvm::Error dump(Phase phase);
   void report(Phase phase);
