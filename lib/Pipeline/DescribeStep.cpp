@@ -1,7 +1,7 @@
 //===- DescribeStep.cpp - What a step trains and reads, in words ----------===//
 
 #include "DescribeStep.h"
-#include "autopar/Dialect/FunctionAttributes.h"
+#include "autopar/Dialect/Dialect.h"
 #include "autopar/Frontend/OnnxImporter.h"
 #include "autopar/Training/Recipe.h"
 #include "llvm/ADT/StringExtras.h"

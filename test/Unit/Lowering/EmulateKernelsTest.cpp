@@ -1,6 +1,7 @@
 //===- EmulateKernelsTest.cpp - GPU kernels as host code ------------------===//
 
 #include "lib/Lowering/GPU/EmulateKernels.h"
+#include "autopar/Lowering/CpuFeatures.h"
 #include "lib/Lowering/Common/HostCode.h"
 #include "lib/Lowering/GPU/KernelTable.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -31,7 +32,7 @@ protected:
       return "";
     auto device = *module->getOps<mlir::gpu::GPUModuleOp>().begin();
     gpu::setKernelTable(device, rows);
-    auto machine = createHostMachine();
+    auto machine = createMachine(llvm::cantFail(cpuFeatures("")));
     EXPECT_TRUE(bool(machine));
     llvm::LLVMContext context;
     auto made = gpu::emulateKernels(device, context, **machine);
