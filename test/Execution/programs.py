@@ -12,6 +12,11 @@ def error_of(*command, timeout=300):
     return (done.stderr.strip()[-400:] or f"{os.path.basename(command[0])} ended with {done.returncode}") if done.returncode else None
 
 
+def said_of_run(text):
+    """Of what a program said what is not of this host's cores, which ranks may have to share."""
+    return "".join(line for line in text.splitlines(keepends=True) if "share this host" not in line)
+
+
 def compile_and_run(tool, folder, *options, run=(), timeout=120):
     """Compiles the folder's model.onnx and runs it, with the options `run`, on inputs.npz to out.npz; the error that one ended with, or None."""
     path = {name: os.path.join(folder, name) for name in ("model.onnx", "program", "inputs.npz", "out.npz")}

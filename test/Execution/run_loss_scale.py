@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from programs import said_of_run
 from training_runs import Runs, report, write_model
 
 WAYS = ["--ranks 1", "--ranks 3", "--ranks 4 --strategy data,tensor --mesh data=2,tensor=2", "--ranks 2 --target emulated --strategy data"]
@@ -45,9 +46,10 @@ def check_skips(runs, data, overflowing):
 
 
 def told(runs):
-    """What the program says on data that is there already, of which nothing is written."""
-    return subprocess.run([runs.path("model"), "--data", runs.path("data.npz"), "--steps", str(STEPS)],
+    """What the program says of the training on data that is there already, of which nothing is written."""
+    text = subprocess.run([runs.path("model"), "--data", runs.path("data.npz"), "--steps", str(STEPS)],
                           check=True, capture_output=True, text=True, timeout=300).stderr
+    return said_of_run(text)
 
 
 def check_static(runs, data):

@@ -14,7 +14,7 @@ import numpy as np
 from onnx import TensorProto, helper
 from safetensors.numpy import load_file, save_file
 
-from programs import error_of, reference
+from programs import error_of, reference, said_of_run
 from training_runs import Runs, report, write_model
 
 WAYS = ["--ranks 1", "--ranks 3", "--ranks 2 --target emulated --strategy data"]
@@ -112,7 +112,7 @@ def check_scalar(runs):
     np.savez(runs.path("in.npz"), x=DATA["x"][0])
     done = subprocess.run([runs.path("infer"), "--inputs", runs.path("in.npz"), "--outputs", runs.path("out.npz"), "--weights",
                            runs.path("final.safetensors")], capture_output=True, text=True, timeout=100)
-    assert done.returncode == 0 and not done.stderr, done
+    assert done.returncode == 0 and not said_of_run(done.stderr), done
     # Without the scalar in the file, the model has it.
     save_file({"w": final["w"], "v": final["v"]}, runs.path("others.safetensors"))
     error = error_of(runs.path("infer"), "--inputs", runs.path("in.npz"), "--outputs", runs.path("others.npz"), "--weights",

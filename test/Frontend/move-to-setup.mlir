@@ -1,5 +1,5 @@
-// RUN: autopar-opt %s -autopar-move-to-setup -split-input-file | FileCheck %s
-// RUN: autopar-opt %s -autopar-move-to-setup -autopar-move-to-setup -split-input-file | FileCheck %s
+// RUN: autopar-opt %s --mlir-print-debuginfo=false -autopar-move-to-setup -split-input-file | FileCheck %s
+// RUN: autopar-opt %s --mlir-print-debuginfo=false -autopar-move-to-setup -autopar-move-to-setup -split-input-file | FileCheck %s
 
 // What no input reaches is computed once; its sources leave @step. The broadcast of the result stays.
 // CHECK-LABEL: func.func @setup(%arg0: tensor<3xf32> {autopar.source = #autopar.parameter<"v", "m.onnx", offset = 0, length = 12>})

@@ -1,4 +1,4 @@
-// RUN: autopar-opt %s --autopar-pack-weights --autopar-lower-to-cpu | FileCheck %s
+// RUN: autopar-opt %s --mlir-print-debuginfo=false --autopar-pack-weights --autopar-lower-to-cpu | FileCheck %s
 
 // Layers of a matmul and an exponential that differ in weights and nodes: three
 // in stage 0, after another call, and four in stage 1.

@@ -38,10 +38,10 @@ module attributes {autopar.narrow_gradient_sums} {
 // LOCAL: return
 module {
   func.func @step(%x: tensor<64x256xbf16> {autopar.source = #autopar.input<"x">}, %g: tensor<64x128xbf16> {autopar.source = #autopar.input<"g">})
-      -> (tensor<256x128xf32> {autopar.result = #autopar.output<"y">}) {
+      -> (tensor<256x128xf32> {autopar.result = #autopar.output<"y">}, tensor<64x128xbf16> {autopar.result = #autopar.output<"z">}) {
     %0 = autopar.einsum "bi,bo->io" %x, %g : (tensor<64x256xbf16>, tensor<64x128xbf16>) -> tensor<256x128xbf16>
     %1 = autopar.convert %0 : tensor<256x128xbf16> -> tensor<256x128xf32>
-    return %1 : tensor<256x128xf32>
+    return %1, %g : tensor<256x128xf32>, tensor<64x128xbf16>
   }
 }
 
@@ -55,11 +55,11 @@ module {
   func.func @step(%x: tensor<64x256xbf16> {autopar.source = #autopar.input<"x">}, %g: tensor<64x128xbf16> {autopar.source = #autopar.input<"g">},
       %h: tensor<64x128xbf16> {autopar.source = #autopar.input<"h">})
       -> (tensor<256x128xbf16> {autopar.result = #autopar.gradient<"v">}, tensor<256x128xf32> {autopar.result = #autopar.gradient<"w">},
-          tensor<256x128xbf16> {autopar.result = #autopar.output<"y">}) {
+          tensor<256x128xbf16> {autopar.result = #autopar.output<"y">}, tensor<64x128xbf16> {autopar.result = #autopar.output<"z">}) {
     %0 = autopar.einsum "bi,bo->io" %x, %g : (tensor<64x256xbf16>, tensor<64x128xbf16>) -> tensor<256x128xbf16>
     %1 = autopar.einsum "bi,bo->io" %x, %h : (tensor<64x256xbf16>, tensor<64x128xbf16>) -> tensor<256x128xbf16>
     %2 = autopar.convert %1 : tensor<256x128xbf16> -> tensor<256x128xf32>
     %3 = autopar.unary sign %1 : tensor<256x128xbf16> -> tensor<256x128xbf16>
-    return %0, %2, %3 : tensor<256x128xbf16>, tensor<256x128xf32>, tensor<256x128xbf16>
+    return %0, %2, %3, %g : tensor<256x128xbf16>, tensor<256x128xf32>, tensor<256x128xbf16>, tensor<64x128xbf16>
   }
 }

@@ -1,4 +1,4 @@
-// RUN: autopar-opt %s --autopar-form-kernels --split-input-file | FileCheck %s
+// RUN: autopar-opt %s --mlir-print-debuginfo=false --autopar-form-kernels --split-input-file | FileCheck %s
 
 // CHECK-LABEL: func.func @bias_and_activation
 // CHECK: %[[H:.*]] = autopar.kernel ins(%arg0, %arg1, %arg2) library <gemm, {{[^>]*}}>

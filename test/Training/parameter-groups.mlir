@@ -6,7 +6,7 @@
 // CHECK-SAME: {autopar.source = #autopar.state<"head.weight", #autopar.parameter<"head.weight"
 // CHECK-SAME: {autopar.source = #autopar.state<"head.bias", #autopar.parameter<"head.bias"
 // CHECK-NOT: head.weight/
-// CHECK-SAME: {autopar.source = #autopar.state<"head.bias/momentum_buffer", 0.000000e+00 : f64>}
+// CHECK-SAME: {autopar.source = #autopar.state<"head.bias/momentum_buffer", 0.000000e+00 : f64, role = optimizer>}
 // CHECK-SAME: -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}, tensor<3xf32> {autopar.result = #autopar.gradient<"head.weight">}, tensor<3xf32> {autopar.result = #autopar.gradient<"head.bias">},
 // CHECK-DAG: autopar.constant dense<5.000000e-02> : tensor<f64>
 // CHECK-DAG: autopar.constant dense<5.000000e-03> : tensor<3xf32>

@@ -25,9 +25,10 @@ Value geluErfSlope(TensorBuilder &b, Value x) {
 }
 
 /// (1 + t)/2 + x * (1 - t^2)/2 * c * (1 + 3 k x^2), with t = tanh(c (x + k
-/// x^3)).
+/// x^3)). Far from 0, where 1 - t^2 is 0, a large x^2 would make it NaN.
 Value geluTanhSlope(TensorBuilder &b, Value x) {
-  const double c = M_SQRT1_2 * M_2_SQRTPI, k = 0.044715;
+  const double c = M_SQRT1_2 * M_2_SQRTPI, k = 0.044715, far = 32;
+  x = b.binary(BinaryKind::Max, b.binary(BinaryKind::Min, x, far), -far);
   Value square = b.mul(x, x);
   Value inner =
       b.mul(b.mul(x, b.binary(BinaryKind::Add, b.mul(square, k), 1)), c);
