@@ -11,7 +11,7 @@ import sys
 
 def main():
     output, *command = sys.argv[1:]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     said = re.sub(r"(?m)^autopar: \w+ +\.\.\. \d+ s\n", "", done.stderr)
     print(said, end="")
     assert 1 <= done.returncode <= 99, f"exit code {done.returncode}"
