@@ -20,6 +20,7 @@ llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "AUTOPAR_SHARED", "A
 if config.asan_options:
     llvm_config.with_environment("ASAN_OPTIONS", config.asan_options)
     config.available_features.add("sanitized")
+llvm_config.with_environment("AUTOPAR_PROGRESS", "off")  # a slow host would say more than what is checked
 llvm_config.use_default_substitutions()
 llvm_config.with_environment("FILECHECK_OPTS", "-enable-var-scope --allow-unused-prefixes=false")
 tools = os.path.join(config.autopar_build_dir, "bin")

@@ -3,13 +3,19 @@
 #include "autopar/Support/Progress.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Process.h"
+#include <cstdlib>
 #include <unistd.h>
 
 namespace autopar {
 
+static constexpr double kNever = 1e9; // seconds
+
 Progress::Options Progress::ofStderr() {
   Options options;
   options.isTerminal = llvm::sys::Process::StandardErrIsDisplayed();
+  const char *asked = std::getenv("AUTOPAR_PROGRESS");
+  if (asked && llvm::StringRef(asked) == "off")
+    options.first = kNever;
   return options;
 }
 

@@ -26,7 +26,7 @@ public:
     double redraw = .2; // seconds between two drawings of the bar
     double again = 30;  // seconds between two lines
   };
-  /// For stderr as it is.
+  /// For stderr as it is; the environment's AUTOPAR_PROGRESS=off tells nothing.
   static Options ofStderr();
 
   Progress(llvm::ArrayRef<llvm::StringRef> parts, Options options);
