@@ -4,9 +4,7 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${AUTOPAR_BUILD:-$root/build}/sanitized
 [ -f "$build/build.ninja" ] ||
-  cmake -S "$root/runtime" -B "$build" -G Ninja -DAUTOPAR_SANITIZE=address,undefined \
-    -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 \
-    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O0 -g1" -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1" \
+  cmake -S "$root/runtime" -B "$build" -G Ninja -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DCMAKE_BUILD_TYPE=RelWithDebInfo -DAUTOPAR_SANITIZE=address,undefined \
     -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache >/dev/null
 # Objects are found again by later clones in other folders.
 export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
