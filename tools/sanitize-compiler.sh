@@ -9,7 +9,7 @@ plain=$(realpath "${AUTOPAR_BUILD:-$root/build}")
 build=$plain/sanitized-compiler
 folders=(Cost Dialect Driver Equality Frontend Interpreter Lowering Partition Planning Schedule Training)
 
-# Of the N sources of the compiler and its tests that the newest commits touched, the test folders that belong to them.
+# Prints the test folders that belong to the N sources of the compiler and its tests that the newest commits touched.
 recent() {
   git -C "$root" log -n 200 --first-parent -m --name-only --diff-filter=d --format= |
     grep -E '^(lib|include/autopar|tools/autopar|test)[^ ]*/.*\.(h|cpp|td|mlir|test)$' | awk '!seen[$0]++' | head -n "$1" |

@@ -40,7 +40,7 @@ void leastOfRows(const float *cells, const float *ofColumns, size_t columns,
 #pragma omp simd reduction(min : least)
     for (size_t column = 0; column < columns; ++column)
       least = std::min(least, cells[column] + ofColumns[column]);
-    // As above, at the largest number instead of infinity.
+    // A compiler may start lanes at the largest number instead.
     result[row] = least < std::numeric_limits<float>::max()
                       ? least
                       : std::numeric_limits<float>::infinity();
@@ -101,7 +101,7 @@ void leastOfBoth(const double *cells, const double *ofRows,
       least = std::min(least, cost);
       columnsLeast[column] = std::min(columnsLeast[column], cost);
     }
-    // As above.
+    // A compiler may start lanes at the largest number instead.
     rowsLeast[row] =
         least < std::numeric_limits<double>::max() ? least : kIllegal;
   }
