@@ -4,7 +4,7 @@
 
 12 models that the repository makes itself, each on 1, 2 and 4 ranks by `auto` and by each strategy that applies, after
 `autopar calibrate`. The programs of a model take turns; a time is the median of the rounds' medians. A model counts if one core's
-GEMM, timed before and after it, is within 5% of the calibration's; if not it is measured again, twice at most, and then its
+GEMM, timed before and after it, is within 5% of the calibration's; if not it is measured again, --again times at most, and then its
 programs are shown and not counted. A line per program: predicted, measured, their ratio; per model and number of ranks how `auto`
 compares with the fastest. Then how far the calibrations are apart. It is no test: only a program that ends with an error makes the
 exit code 1.
@@ -20,7 +20,7 @@ import tempfile
 
 from run_simulations import execute, find_tool, models, write_cluster
 
-NEAR, AS_GOOD, STEADY, MOST_REPEATS = 0.2, 0.04, 0.05, 2
+NEAR, AS_GOOD, STEADY = 0.2, 0.04, 0.05
 GPT2 = {"vocabulary": 2048, "positions": 256}
 LLAMA = {"groups": 2, "vocabulary": 2048}
 MODELS = {
@@ -108,7 +108,7 @@ def programs_of(folder, device, strategies):
 
 def measure(programs, rate, options):
     """How often the programs were measured again, and whether the host was steady in the end."""
-    for repeats in range(MOST_REPEATS + 1):
+    for repeats in range(options.again + 1):
         for program in programs:
             program.medians.clear()
         before = gemm_rate()
@@ -126,6 +126,7 @@ def main():
     arguments.add_argument("--rounds", type=int, default=7)
     arguments.add_argument("--repeat", type=int, default=5, help="steps of each round")
     arguments.add_argument("--calibrations", type=int, default=5)
+    arguments.add_argument("--again", type=int, default=2, help="how often a model is measured anew on an unsteady host")
     arguments.add_argument("--json", metavar="FILE", help="write all rows here")
     options = arguments.parse_args()
     rows, failed, repeats, counted, near, choices, good = [], 0, 0, 0, 0, 0, 0
