@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs, builds and runs every test: unit tests, runtime tests (plain and sanitized), lit, random programs on simulated and
 # on real ranks, execution of whole against partitioned; clang-tidy and the sanitized compiler on what the newest commits
-# touched. As many steps as there are cores run at a time; each is told when it ends, with its seconds. Ends with the counts of all
-# of them. Exit code 0: nothing failed.
+# touched. As many steps as there are cores run at a time; each is told when it ends, with its seconds and how long it kept a
+# core busy. Ends with the counts of all of them. Exit code 0: nothing failed.
 # AUTOPAR_REQUIRE_SHARED=1: where the shared models (AUTOPAR_SHARED, by default ../shared) are absent, tests of them fail rather
 # than skip.
 set -u
@@ -29,9 +29,9 @@ step() {
   printf '%s\n' "$2" >"$logs/$name.kind"
   shift 2
   (
-    code=0 start=$SECONDS
-    "$@" >"$logs/$name.log" 2>&1 </dev/null || code=$?
-    echo "$code $((SECONDS - start))" >"$logs/$name.end"
+    code=0 TIMEFORMAT='%0R %0U %0S'
+    { time "$@" >"$logs/$name.log" 2>&1 </dev/null || code=$?; } 2>"$logs/$name.time"
+    echo "$code $(cat "$logs/$name.time")" >"$logs/$name.end"
   ) &
   names[$!]=$name
   running=$((running + 1))
@@ -41,12 +41,12 @@ step() {
 # closing lines.
 declare -A names
 await() {
-  local job name kind log code=1 seconds=0 p=0 f=0 s=0
+  local job name kind log code=1 seconds=0 user=0 system=0 p=0 f=0 s=0
   wait -n -p job
   running=$((running - 1)) name=${names[$job]} log=$logs/${names[$job]}.log
   read -r kind <"$logs/$name.kind"
-  read -r code seconds <"$logs/$name.end" # a step that was killed has none
-  echo "== $name ($seconds s)"
+  read -r code seconds user system <"$logs/$name.end" # a step that was killed has none
+  echo "== $name ($seconds s, $((user + system)) s of a core)"
   tail -n "$((code == 0 ? 12 : 120))" "$log" # a sanitizer's report has a hundred lines
   case $kind in
   gtest)
