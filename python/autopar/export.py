@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from . import _onnx
+from . import _gradients, _onnx
 from ._program import AutoparError
 
 TRAINED = "autopar.parameters"  # of the file's metadata: the names that are trained (lib/Frontend/ExportedModule.cpp)
@@ -51,7 +51,7 @@ def export_for_training(module, example, path, *, kwargs=None, dynamic_batch=Fal
         for exporter in (_torchscript, _dynamo):
             raw = os.path.join(folder, "model.onnx")
             try:
-                with _kept(torch, module), _quiet():
+                with _kept(torch, module), _quiet() as told:
                     if not module.training:
                         module.train()
                     exporter(torch, module, call, raw, names, dynamic_batch, inputs, outputs, opset_version)
@@ -65,6 +65,10 @@ def export_for_training(module, example, path, *, kwargs=None, dynamic_batch=Fal
                 continue
             _onnx.save(onnx, model, os.fspath(path))
             _tell(torch, module, model, changed, exported)
+            _tell_branches(torch, call, module, told)
+            with _kept(torch, module):
+                outcome = _gradients.check(torch, module, call, names)
+            _gradients.tell(_warn, outcome)
             return Exported(os.fspath(path), exporter.__name__[1:], **exported)
     raise AutoparError("export_for_training: no exporter of PyTorch writes this module:\n  " + "\n  ".join(problems))
 
@@ -158,7 +162,9 @@ class _Names:
         # Buffers that no state_dict has are in files, too.
         self.tensors.update({name: value for name, value in module.named_buffers() if name not in self.tensors})
         parameters = dict(module.named_parameters(remove_duplicate=False))
-        self.values = {name: value.detach().cpu().clone() for name, value in self.tensors.items() if name not in parameters}
+        limited = {id(value) for value in _limited(module)}
+        self.values = {name: value.detach().cpu().clone() for name, value in self.tensors.items()
+                       if name not in parameters or id(value) in limited}
         self.first, self.shared = {}, {}
         for name, value in self.tensors.items():
             first = self.first.setdefault(self.key(value), name)
@@ -177,11 +183,16 @@ class _Names:
         return self.values[name] if name in self.values else self.tensors[name].detach().cpu()
 
 
+def _limited(module):
+    """Tables whose rows forward itself shortens."""
+    return [part.weight for part in module.modules() if getattr(part, "max_norm", None) is not None]
+
+
 @contextlib.contextmanager
 def _kept(torch, module):
     """Modes, buffers and random numbers are as before when it ends: exporters run the module, which moves running statistics."""
     modes = [(part, part.training) for part in module.modules()]
-    buffers = [(buffer, buffer.detach().clone()) for buffer in module.buffers()]
+    buffers = [(buffer, buffer.detach().clone()) for buffer in [*module.buffers(), *_limited(module)]]
     try:
         with torch.random.fork_rng(devices=[]):
             yield
@@ -195,15 +206,15 @@ def _kept(torch, module):
 
 @contextlib.contextmanager
 def _quiet():
-    """Exporters print from Python and from C++."""
-    with open(os.devnull, "w") as nothing, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    """Exporters print from Python and from C++. Gives the list of their warnings."""
+    with open(os.devnull, "w") as nothing, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         kept = [(number, os.dup(number)) for number in (1, 2)]
         for number, _ in kept:
             os.dup2(nothing.fileno(), number)
         try:
             with contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
-                yield
+                yield told
         finally:
             for number, copied in kept:
                 os.dup2(copied, number)
@@ -253,7 +264,7 @@ def _finish(torch, onnx, module, call, names, model):
         if list(initializers[name].dims) != list(want.shape):
             wrong.append(f"'{name}' is {list(initializers[name].dims)} in the file and {list(want.shape)} in the module")
             continue
-        if name not in names.parameters:  # running statistics moved while it was exported
+        if name in names.values:  # running statistics moved while it was exported
             _onnx.set_value(onnx, torch, initializers[name], want)
         elif not _onnx.equal(onnx, torch, initializers[name], want):
             wrong.append(f"'{name}' has other values in the file than in the module")
@@ -287,20 +298,48 @@ def _used(torch, call, module, candidates, names):
 
 
 # ---------------------------------------------------------------- numbers
+def _warn(text):
+    inside = os.path.dirname(os.path.abspath(__file__))
+    level = next((number for number, frame in enumerate(inspect.stack()) if not frame.filename.startswith(inside)), 1)
+    warnings.warn("export_for_training: " + text, stacklevel=level)
+
+
+def _tell_branches(torch, call, module, told):
+    """A trace keeps the branch that the example takes. One that sizes decide is right: they are the example's, or the exporter refuses."""
+    inside = os.path.dirname(torch.__file__)
+    places = {f"{item.filename}:{item.lineno}": str(item.message) for item in told
+              if issubclass(item.category, torch.jit.TracerWarning) and not item.filename.startswith(inside)}
+    numbers = [place for place, text in places.items() if "Python boolean" not in text and "Python ind" not in text and "Python int" not in text]
+    others = [place for place in places if place not in numbers]
+    try:
+        if others:
+            with _kept(torch, module), _quiet():
+                torch.export.export(module, call.args, call.kwargs)
+    except Exception as error:  # it has many classes for values that it does not know
+        numbers += others if "data-dependent" in str(error).lower() or "Guard" in type(error).__name__ else []
+    if numbers:
+        _warn(f"forward takes a number or a branch from the values of a tensor at {', '.join(numbers)}; the file has what the example gives. "
+              "Write it with torch.where or tensors")
+
+
 def _tell(torch, module, model, changed, exported):
     """Warnings of what the file lacks."""
+    cumulative = [name for name, part in module.named_modules() if isinstance(part, torch.nn.modules.batchnorm._BatchNorm)
+                  and part.momentum is None and part.track_running_stats]
+    if cumulative:
+        _warn(f"{cumulative} have momentum=None, the mean of all batches, which ONNX has not: the file's running statistics are those of the "
+              "last batch; give a momentum")
     padded = [f"'{name}.weight' (row {part.padding_idx})" for name, part in module.named_modules()
               if isinstance(part, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and part.padding_idx is not None and part.weight.requires_grad]
     if padded:
-        warnings.warn(f"export_for_training: ONNX has no padding_idx: PyTorch does not train that row of {', '.join(padded)}, the file does",
-                      stacklevel=3)
+        _warn(f"ONNX has no padding_idx: PyTorch does not train that row of {', '.join(padded)}, the file does")
     kept = {name for graph in _onnx.graphs(model.graph) for node in graph.node if node.op_type == "BatchNormalization" for name in node.input[3:]}
     there = {tensor.name for tensor in model.graph.initializer}
     lost = [name for name in changed if name in there and name not in kept]
     if lost:
-        warnings.warn(f"export_for_training: the module changes {lost} when it trains; in the file they stay as they are", stacklevel=3)
+        _warn(f"the module changes {lost} when it trains; in the file they stay as they are")
     if exported["unused"]:
-        warnings.warn(f"export_for_training: forward does not use {exported['unused']}; they are not in the file", stacklevel=3)
+        _warn(f"forward does not use {exported['unused']}; they are not in the file")
 
 
 def _compare(torch, onnx, call, model):
@@ -321,8 +360,10 @@ def _compare(torch, onnx, call, model):
         feeds = {value.name: tensor.numpy() for value, tensor in zip(model.graph.input, call.tensors) if value.name in taken}
         got = session.run(None, feeds)
     except Exception as error:  # onnxruntime has ops to learn, too
-        warnings.warn(f"export_for_training: the file was not compared with the module: onnxruntime: {str(error)[:200]}", stacklevel=3)
+        _warn(f"the file was not compared with the module: onnxruntime: {str(error)[:200]}")
         return
     for index, (a, b) in enumerate(zip(got, want)):
         if a.shape != b.shape or not np.allclose(a, b, rtol=1e-3, atol=1e-4 * max(1.0, float(np.abs(b).max(initial=0))), equal_nan=True):
-            raise AutoparError(f"output {index} of the file differs from that of the module in eval mode")
+            difference = f"by up to {float(np.abs(a - b).max()):.2g}" if a.shape == b.shape else f"in shape: {a.shape}, not {b.shape}"
+            raise AutoparError(f"output {index} of the file differs from that of the module in eval mode {difference}; does forward draw random "
+                               "numbers in eval mode, or change a buffer that it reads?")

@@ -306,4 +306,87 @@ def frozen():
     return made, {"input": real(4, 2, 6, 6)}, CLASSES
 
 
+# ---------------------------------------------------------------- what a file cannot have
+UNTRUE = {}  # what export_for_training must say of a module that trains otherwise than by its derivatives: (made, inputs, text)
+GRADIENT = "gradient is not the derivative"
+
+
+def untrue(text):
+    return lambda make: UNTRUE.setdefault(make.__name__, lambda: (*make(), text))
+
+
+def two_layers(between, make=lambda: nn.Linear(6, 5)):
+    """The second layer takes what `between` makes of the first one's tanh."""
+    return Called(lambda self, x: self.last(between(torch.tanh(self.first(x)))), first=make(), last=nn.Linear(5, 3)), {"x": real(4, 6)}
+
+
+@untrue("first.weight.*" + GRADIENT)
+def detached():
+    return two_layers(lambda x: x * torch.sigmoid(x.detach()))
+
+
+@untrue("first.weight.*" + GRADIENT)
+def without_grad():
+    def between(x):
+        with torch.no_grad():
+            size = x.abs().mean(1, keepdim=True)
+        return x / (size + 0.1)
+
+    return two_layers(between)
+
+
+@untrue("first.weight.*" + GRADIENT)
+def straight_through():
+    return two_layers(lambda x: x + (torch.round(x * 4) / 4 - x).detach())
+
+
+class Reversed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 2 * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return -gradient
+
+
+@untrue("first.weight.*" + GRADIENT)
+def own_function():
+    return two_layers(Reversed.apply)
+
+
+@untrue("first.weight.*" + GRADIENT)
+def hooked():
+    made, inputs = two_layers(lambda x: x)
+    made.first.weight.register_hook(lambda gradient: gradient * 3)
+    return made, inputs
+
+
+@untrue("table.weight.*" + GRADIENT)
+def scaled_by_frequency():
+    return Called(lambda self, ids: self.last(self.table(ids).mean(1)), table=nn.Embedding(5, 4, scale_grad_by_freq=True),
+                  last=nn.Linear(4, 3)), {"ids": indices(5, 4, 6)}
+
+
+@untrue("the module changes .'table.weight'")
+def limited_norm():
+    return Called(lambda self, ids: self.last(self.table(ids).mean(1)), table=nn.Embedding(5, 4, max_norm=0.1),
+                  last=nn.Linear(4, 3)), {"ids": indices(5, 4, 6)}
+
+
+@untrue("momentum=None")
+def cumulative():
+    return nn.Sequential(nn.Linear(6, 5), nn.BatchNorm1d(5, momentum=None), nn.Linear(5, 3)), {"input": real(4, 6)}
+
+
+@untrue("takes a number or a branch .*torch_modules.py:")
+def branching():
+    return two_layers(lambda x: x * 2 if x.mean() > 0 else x)
+
+
+@untrue("takes a number or a branch .*torch_modules.py:")
+def python_number():
+    return two_layers(lambda x: x * float(x.detach().mean()))
+
+
 TOLD_BY_NOBODY = {"frozen"}  # no exporter writes requires_grad into a file
