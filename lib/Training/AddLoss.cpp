@@ -237,7 +237,9 @@ LogicalResult LossBuilder::run() {
     int64_t classes = shapeOf(*output)[row.classDim(shapeOf(*output).size())];
     addCheck(toCheck(b, target, classes),
              "a label is no class: they are 0 to " + Twine(classes - 1) +
-                 (row.ignores ? ", or -100 where none is" : ""));
+                 (row.ignores ? ", or -100 where none is"
+                              : "; masked_cross_entropy_mean leaves out rows "
+                                "whose label is -100"));
   }
   step.finish();
   return success();

@@ -97,7 +97,11 @@ LogicalResult OptimizerBuilder::findDecayed() {
                  StateRole::Model)) // one is a parameter that no loss reaches
       return step.function.emitError()
              << "recipe: optimizer: weight_decay_parameters: '" << name
-             << "' is not trained";
+             << "' is not trained"
+             << (llvm::StringRef(name).contains('*')
+                     ? "; patterns are for 'groups', as in {\"parameters\": "
+                       "[\"*.bias\"], \"weight_decay\": 0}"
+                     : "");
   if (!named)
     decayed = known;
   return success();
@@ -267,6 +271,13 @@ LogicalResult OptimizerBuilder::run() {
   if (!hasGradients)
     return step.function.emitError()
            << "returns no gradients; run autopar-differentiate first";
+  const ScheduleRecipe &schedule = recipe.schedule;
+  if (recipe.steps > 0 && schedule.perStep.empty() &&
+      schedule.warmupSteps >= recipe.steps)
+    step.function.emitWarning()
+        << "recipe: schedule: 'warmup_steps' are " << schedule.warmupSteps
+        << " and all 'steps' " << recipe.steps
+        << ": the learning rate rises to the end, and 'kind' means nothing";
   Type i64 = builder.getI64Type(), f64 = builder.getF64Type();
   Value number = addState(kStep, RankedTensorType::get({}, i64),
                           builder.getI64IntegerAttr(0));

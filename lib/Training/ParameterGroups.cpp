@@ -3,12 +3,25 @@
 #include "ParameterGroups.h"
 #include "TrainedParameters.h"
 #include "autopar/Support/Names.h"
+#include "files/MadeUpNames.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using llvm::StringRef;
 
 namespace autopar {
+
+/// What to do where no name is like a pattern.
+static std::string adviceOn(ArrayRef<StringRef> names) {
+  auto madeUp = llvm::find_if(names, [](StringRef name) {
+    return runtime::isMadeUpName(std::string_view(name));
+  });
+  if (madeUp == names.end())
+    return "; they are listed when the model is compiled without 'groups'";
+  return ("; an exporter made up names as '" + *madeUp +
+          "': autopar.export_for_training keeps those of the module")
+      .str();
+}
 
 /// Numbers of `names`, in the order of the patterns.
 static FailureOr<llvm::SetVector<size_t>>
@@ -36,9 +49,7 @@ membersOf(const ParameterGroup &group, ArrayRef<StringRef> names,
     std::string near =
         nearestNames(glob, names.size(), [&](size_t i) { return names[i]; });
     return fail() << "'" << pattern << "' matches no parameter that is trained"
-                  << (near.empty() ? "; they are listed when the model is "
-                                     "compiled without 'groups'"
-                                   : near);
+                  << (near.empty() ? adviceOn(names) : near);
   }
   return members;
 }

@@ -15,12 +15,14 @@ Status NamedWeights::add(const std::string &path, bool &isKnown) {
   APRT_TRY(source->file.open(path));
   APRT_TRY(source->file.stamp(stamp));
   isKnown = looksLikeSafetensors(source->file);
-  if (isKnown)
+  bool isSafetensors = isKnown;
+  if (isSafetensors)
     APRT_TRY(readSafetensorsIndex(source->file, source->tensors));
   else
     APRT_TRY(readOnnxIndex(source->file, source->tensors, isKnown));
   if (!isKnown)
     return Status::success();
+  onnx |= !isSafetensors;
   fileStamps.push_back(std::move(stamp));
   for (const auto &[name, tensor] : source->tensors)
     places[name].push_back(source.get());

@@ -29,6 +29,9 @@ public:
   Status add(const std::string &path, bool &isKnown);
   bool isEmpty() const { return sources.empty(); }
   bool has(const std::string &name) const { return places.count(name) > 0; }
+  /// The names, in alphabetical order, and the files that have them.
+  const auto &names() const { return places; }
+  bool hasOnnx() const { return onnx; }
 
   /// Finds a tensor that is there and must be of this type and shape.
   Status find(const std::string &name, aprt_dtype dtype,
@@ -53,6 +56,7 @@ private:
   Status openExternal(Source &source, const NamedTensor &tensor,
                       FileReader *&file);
 
+  bool onnx = false; // whether one of them is
   std::vector<std::unique_ptr<Source>> sources;
   std::map<std::string, std::vector<Source *>> places;
   std::map<std::string, std::vector<char>> converted;

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <set>
+#include <string_view>
 
 namespace autopar::runtime {
 
@@ -64,14 +66,19 @@ static std::vector<std::string> filesOf(const std::string &folder,
 }
 
 /// The files of a folder that name their tensors: the model's own, else all
-/// safetensors, else all ONNX files.
+/// safetensors, else all ONNX files. `beside`: a safetensors file beside the
+/// model's own.
 static std::vector<std::string> namedFiles(const Manifest &manifest,
-                                           const std::string &folder) {
+                                           const std::string &folder,
+                                           std::string &beside) {
   std::error_code ignored;
   fs::path model = fs::path(folder) / manifest.model;
-  if (model.extension() == ".onnx" && fs::is_regular_file(model, ignored))
-    return {model.string()};
   std::vector<std::string> files = filesOf(folder, ".safetensors");
+  if (model.extension() == ".onnx" && fs::is_regular_file(model, ignored)) {
+    if (!files.empty())
+      beside = fs::path(files.front()).filename().string();
+    return {model.string()};
+  }
   return files.empty() ? filesOf(folder, ".onnx") : files;
 }
 
@@ -112,7 +119,7 @@ Status WeightFiles::openGiven(const std::string &path) {
   bool isFolder = fs::is_directory(path, ignored);
   std::vector<std::string> candidates{path};
   if (isFolder)
-    candidates = namedFiles(*manifest, path);
+    candidates = namedFiles(*manifest, path, beside);
   bool isKnown = false;
   for (const std::string &candidate : candidates)
     APRT_TRY(named.add(candidate, isKnown));
@@ -135,6 +142,46 @@ Status WeightFiles::openGiven(const std::string &path) {
                        " neither an ONNX model nor a safetensors file (packed "
                        "ones are not read) nor an unchanged copy of " +
                        wanted);
+}
+
+static bool endsWith(const std::string &text, std::string_view end) {
+  return text.size() >= end.size() &&
+         text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+std::vector<std::string> WeightFiles::doubts() const {
+  std::set<std::string> known;
+  for (const auto &stage : manifest->persistent)
+    for (const PersistentEntry &entry : stage)
+      known.insert(entry.name);
+  for (const KnownTensor &tensor : manifest->knownTensors)
+    known.insert(tensor.name);
+  size_t unread = 0;
+  std::string first, statistics;
+  for (const auto &[name, sources] : named.names()) {
+    if (known.count(name) > 0 || endsWith(name, ".num_batches_tracked"))
+      continue;
+    if (statistics.empty() && endsWith(name, ".running_mean"))
+      statistics = name;
+    first = unread++ == 0 ? name : first;
+  }
+  std::vector<std::string> texts;
+  if (!statistics.empty())
+    texts.push_back(
+        "'" + given + "' has '" + statistics +
+        "', which this program does not read: if the export folded that batch "
+        "norm into other weights, the results are wrong; "
+        "autopar.export_for_training exports the norm itself, and compile "
+        "--evaluate takes that");
+  else if (unread > 0 && !named.hasOnnx()) // a graph has constants of its own
+    texts.push_back("this program does not read " + std::to_string(unread) +
+                    " of the tensors in '" + given + "', the first '" + first +
+                    "'; are these the weights of this model?");
+  if (!beside.empty())
+    texts.push_back("'" + manifest->model + "' of the folder '" + given +
+                    "' is read, and '" + beside +
+                    "' is not; name the file that is meant");
+  return texts;
 }
 
 std::vector<FileStamp> WeightFiles::stamps() const {
@@ -170,7 +217,11 @@ Status WeightFiles::locate(const PersistentEntry &entry, WeightBytes &where) {
              ? ", a name that an exporter made up; "
                "autopar.export_for_training exports models whose tensors have "
                "their parameters' names, and compile --evaluate takes those"
-             : ""));
+         : named.hasOnnx()
+             ? ""
+             : "; if this is a training's --final, what was not trained is to "
+               "be added, as by module.load_state_dict(tensors, strict=False) "
+               "and saving module.state_dict()"));
   APRT_TRY(openCompiled(entry.file));
   where.file = &files[size_t(entry.file)];
   where.offset = entry.offset;

@@ -35,6 +35,11 @@ public:
   /// Those of the files that were opened. When every rank has read, each says
   /// by FileStamp::check whether the ranks read one file.
   std::vector<FileStamp> stamps() const;
+  /// What of --weights is not read though it may be meant: tensors that no
+  /// parameter has, and files beside the model's own. Of a batch norm that an
+  /// export folded into the weights before it the file has running statistics;
+  /// its weights are not those of a program without the norm.
+  std::vector<std::string> doubts() const;
   /// Nothing is read any more.
   void close() { *this = WeightFiles(); }
 
@@ -46,7 +51,7 @@ private:
 
   const Manifest *manifest = nullptr;
   WeightHome home;
-  std::string given;
+  std::string given, beside;     // a file that is not read
   std::vector<FileReader> files; // by index in the manifest, once opened
   std::vector<bool> isOpen;
   std::vector<bool> isCopy; // that was given

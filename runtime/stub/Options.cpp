@@ -57,10 +57,12 @@ const OptionRow optionTable[] = {
        return Status::success();
      }},
     {"--weights", "FILE",
-     "take the weights from this file, or folder of files: ONNX or\n"
-     "                     safetensors (by name, type and shape), or copies "
-     "of\n"
-     "                     the files that were compiled",
+     "take the weights from this file: ONNX or safetensors (by name,\n"
+     "                     type and shape), or a copy of a file that was "
+     "compiled;\n"
+     "                     of a folder the ONNX file of the model's name, "
+     "else all\n"
+     "                     safetensors, else all ONNX files",
      [](Options &o, const std::string &v) {
        o.weights = v;
        return Status::success();

@@ -251,7 +251,9 @@ Status loadInputs(const std::vector<Program> &programs, const Options &options,
   bool zeros = options.inputs.empty();
   APRT_TRY(chooseEntry(programs, options, zeros ? nullptr : &given, chosen));
   const Manifest &manifest = programs[chosen].manifest;
-  if (zeros && manifest.trains() && options.steps > 0)
+  bool keeps = !options.final.empty() || !options.log.empty() ||
+               !options.gradients.empty();
+  if (zeros && manifest.trains() && (options.steps > 0 || keeps))
     return Status::error("--data is missing: there is nothing to train on");
   if (!zeros)
     return takeInputs(manifest, given, options.steps > 0, arrays, states);

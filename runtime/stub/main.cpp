@@ -57,9 +57,11 @@ static Status describe(const Options &options) {
 
 /// A training does not go on where the one that wrote the weights ended.
 static void warnOfWeights(const Run &run) {
-  bool isAsked = run.program.manifest.trains() && run.place.rank == 0 &&
-                 !run.options.weights.empty();
-  std::string anew = isAsked ? begunAnew(run) : "";
+  if (run.options.weights.empty() || run.place.rank != 0)
+    return;
+  for (const std::string &text : run.weights.doubts())
+    std::fprintf(stderr, "warning: --weights: %s\n", text.c_str());
+  std::string anew = run.program.manifest.trains() ? begunAnew(run) : "";
   if (!anew.empty())
     std::fprintf(stderr,
                  "warning: --weights gives parameters and running statistics; "

@@ -148,6 +148,33 @@ TEST_F(Weights, OutsideTheFolderAreRefused) {
   EXPECT_TRUE(says("has 4 bytes")) << message;
 }
 
+TEST_F(Weights, ThatAreNotReadAreTold) {
+  std::string path = folder.write(
+      "m.onnx", model({raw("w", 1, 2), raw("a.running_mean", 0, 0)}));
+  WeightFiles files;
+  EXPECT_TRUE(files.open(manifest, home(), path).ok());
+  ASSERT_EQ(files.doubts().size(), 1u);
+  EXPECT_NE(files.doubts()[0].find("'a.running_mean', which this program does "
+                                   "not read"),
+            std::string::npos);
+  PersistentEntry entry;
+  entry.name = "a.running_mean";
+  manifest.persistent = {{}, {entry}};
+  EXPECT_TRUE(files.doubts().empty()); // 'w' may be a constant of a graph
+  std::string header =
+      R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+      R"("a.running_mean":{"dtype":"F32","shape":[1],"data_offsets":[4,8]},)"
+      R"("n.num_batches_tracked":{"dtype":"I64","shape":[],"data_offsets":[8,16]}})";
+  std::string bytes(8, '\0');
+  bytes[0] = char(header.size());
+  WeightFiles others;
+  path = folder.write("w.safetensors", bytes + header + std::string(16, 'x'));
+  EXPECT_TRUE(others.open(manifest, home(), path).ok());
+  ASSERT_EQ(others.doubts().size(), 1u);
+  EXPECT_NE(others.doubts()[0].find("does not read 1 of the tensors"),
+            std::string::npos);
+}
+
 /// Cut off or with any byte changed, a model is read or refused.
 TEST_F(Weights, OfDamagedModelsDoNotCrash) {
   std::string good = model(
