@@ -41,7 +41,9 @@ int printHelp() {
     llvm::outs() << "  " << llvm::left_justify(command.name, 10) << command.help
                  << "\n";
   llvm::outs() << "\n`autopar --version` tells the version; `autopar COMMAND "
-                  "--help` lists the options of a command.\n";
+                  "--help` lists the options of a command.\n"
+                  "AUTOPAR_PROGRESS=off in the environment: say nothing of how "
+                  "far long work is.\n";
   return 0;
 }
 
