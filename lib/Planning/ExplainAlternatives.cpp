@@ -146,7 +146,7 @@ Expected<std::string> explainOp(const Plan &plan, const ModelGraph &graph,
       op.name, stringifyKernelClass(op.facts->kernel),
       op.setup ? ", at load" : "", plan.ops[*index].stage,
       names.strategyText(*index, chosen.assignment), secondsText(compute),
-      secondsText(sides));
+      secondsText(cost.reshardSeconds(*index)));
   for (const ReshardPlace &place : cost.reshards)
     if (place.op == *index)
       text += formatv("  {0,12}  {1}\n", secondsText(place.seconds),
