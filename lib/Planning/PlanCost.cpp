@@ -89,7 +89,8 @@ void PlanCost::noteRead(unsigned value, std::optional<unsigned> op,
       return std::exchange(
           (atSetup ? isMadeAtSetup : isMade).find(value, wanted, stage), true);
     });
-  note({value, op, false, from, wanted.sharding, {}, {}, 0}, stages);
+  note({value, op, false, from, wanted.sharding, {}, {}, 0, wanted.fill},
+       stages);
 }
 
 /// Once for all stages in places alike.
@@ -111,8 +112,46 @@ void PlanCost::noteIn(ReshardPlace place, const ReshardTable &table) {
       table.path(place.from, place.to, value.shape, value.elementBytes);
   if (!path)
     return;
-  bool atSetup = place.op && graph.ops[*place.op].setup;
-  place.path = std::move(*path);
+  place.path = *path;
+  std::map<size_t, SmallVector<int64_t, 1>> stagesOfMade;
+  for (int64_t stage : place.stages)
+    stagesOfMade[stepsMade(place, stage)].push_back(stage);
+  for (auto &[steps, where] : stagesOfMade) {
+    place.stages = where;
+    place.path.assign(path->begin() + steps, path->end());
+    add(place);
+  }
+}
+
+static bool isSameStep(const ReshardPlace &a, const ReshardPlace &b,
+                       size_t index) {
+  const ReshardStep &x = a.path[index], &y = b.path[index];
+  return x.kind == y.kind && x.subAxes == y.subAxes && x.dim == y.dim &&
+         x.concatDim == y.concatDim && x.reduce == y.reduce &&
+         x.after == y.after &&
+         (x.kind != ReshardKind::Halo || a.fill == b.fill);
+}
+
+/// With how many of its steps a reshard before it in the stage begins, too:
+/// Partition merges what is equal.
+size_t PlanCost::stepsMade(const ReshardPlace &place, int64_t stage) {
+  if (place.result || reads == ReadCost::PerRead)
+    return 0;
+  std::vector<ReshardPlace> &list =
+      made[{place.value, stage, isAtSetup(place)}];
+  size_t most = 0;
+  for (const ReshardPlace &known : list) {
+    size_t same = 0, end = std::min(known.path.size(), place.path.size());
+    while (same < end && isSameStep(known, place, same))
+      ++same;
+    most = std::max(most, same);
+  }
+  list.push_back(place);
+  return most;
+}
+
+void PlanCost::add(ReshardPlace place) {
+  bool atSetup = isAtSetup(place);
   place.seconds = secondsOf(place.path) * weight(atSetup);
   if (place.op && (stagesOf[*place.op].size() < 2 ||
                    is_contained(place.stages, stagesOf[*place.op].front())))

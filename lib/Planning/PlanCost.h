@@ -7,6 +7,8 @@
 #include "StagePlaces.h"
 #include "autopar/Planning/Explain.h"
 #include "autopar/Planning/Plan.h"
+#include <map>
+#include <tuple>
 
 namespace autopar {
 
@@ -19,7 +21,8 @@ struct ReshardPlace {
   Sharding from, to;
   llvm::SmallVector<int64_t, 1> stages; // in places alike
   ReshardPath path;
-  double seconds = 0; // of a step, in one of the stages
+  double seconds = 0;                     // of a step, in one of the stages
+  llvm::SmallVector<double, 0> fill = {}; // of a WantedSharding
 };
 
 /// Seconds of one step by op and by reshard, where each is; all micro-batches
@@ -72,6 +75,11 @@ private:
                 const WantedSharding &wanted);
   void note(ReshardPlace place, llvm::ArrayRef<int64_t> where);
   void noteIn(ReshardPlace place, const ReshardTable &table);
+  size_t stepsMade(const ReshardPlace &place, int64_t stage);
+  void add(ReshardPlace place);
+  bool isAtSetup(const ReshardPlace &place) const {
+    return place.op && graph.ops[*place.op].setup;
+  }
   void addMessages();
 
   const Plan &plan;
@@ -85,6 +93,8 @@ private:
   std::vector<llvm::SmallVector<int64_t, 1>> stagesOf; // that run it, per op
   std::vector<double> secondsAt; // of reshards, in the first of them, per op
   SharedReshards<unsigned, bool> isMade, isMadeAtSetup;
+  /// Reads by value, stage and whether at setup: path and fill.
+  std::map<std::tuple<unsigned, int64_t, bool>, std::vector<ReshardPlace>> made;
 };
 
 } // namespace autopar

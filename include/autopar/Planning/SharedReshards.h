@@ -4,7 +4,8 @@
 //   %2 = einsum %1, %w                reads %1 whole
 //   %3 = einsum %1, %v                reads %1 whole
 // has one reshard of %1 from rows split to whole. Planning counts reshards and
-// Partition makes them; both ask here which of them are one.
+// Partition makes them; both ask here which of them are one. Of reshards to
+// different shardings the equal first steps are one besides (CSE).
 //
 //===----------------------------------------------------------------------===//
 

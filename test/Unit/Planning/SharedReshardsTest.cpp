@@ -124,6 +124,7 @@ TEST(SharedReshards, StayWhenOneReaderDoesWithout) {
   EXPECT_NE(text.find("all_gather"), std::string::npos) << text;
   text = orExit(explainOp(it.plan, it.graph, "node_b"));
   EXPECT_NE(text.find("0.0 us communicating"), std::string::npos) << text;
+  EXPECT_NE(text.find("shared  all_gather over"), std::string::npos) << text;
 }
 
 } // namespace
