@@ -12,6 +12,7 @@
 
 #include "PlannedModule.h"
 #include "autopar/Partition/Passes.h"
+#include "autopar/Planning/SharedReshards.h"
 
 using namespace mlir;
 
@@ -69,8 +70,8 @@ private:
       return failure();
     for (OpOperand &operand : op->getOpOperands()) {
       unsigned index = operand.getOperandNumber();
-      const Sharding &want = plan->shardings.operands[index];
-      use(operand, want, fillOf(builder, plan->rule.operands[index], want));
+      use(operand, wantedSharding(plan->shardings.operands[index],
+                                  plan->rule.operands[index]));
     }
     return define(op, *plan);
   }
@@ -104,25 +105,29 @@ private:
           moduleMesh, "result " + Twine(index));
       if (failed(want))
         return failure();
-      use(operand, *want, {});
+      use(operand, {*want, {}});
     }
     return success();
   }
 
-  /// Lets `operand` read its value as it wants it. A value has one reshard per
-  /// wanted sharding, at the first use; an argument one in each stage.
-  void use(OpOperand &operand, const Sharding &want, ArrayAttr fill) {
+  /// Lets `operand` read its value as it wants it, from the reshard of the
+  /// first reader that shares it.
+  void use(OpOperand &operand, const WantedSharding &wanted) {
     Value value = operand.get();
-    if (shardingOf.at(value) == want)
+    if (shardingOf.at(value) == wanted.sharding)
       return;
-    Operation *stageOp =
-        isa<BlockArgument>(value) ? operand.getOwner() : value.getDefiningOp();
-    auto key = std::make_tuple(value, Attribute(moduleMesh.attr(want)),
-                               Attribute(fill), stageOf(stageOp));
-    Value &made = reshards[key];
+    Operation *maker = value.getDefiningOp(), *reader = operand.getOwner();
+    std::optional<int64_t> stageOfMaker;
+    if (maker)
+      stageOfMaker = stageOf(maker);
+    Value &made = reshards.find(value, wanted,
+                                reshardStage(stageOfMaker, stageOf(reader)));
     if (!made) {
-      builder.setInsertionPoint(operand.getOwner());
-      made = reshard(value, want, fill, stageOp);
+      builder.setInsertionPoint(reader);
+      ArrayAttr fill;
+      if (!wanted.fill.empty())
+        fill = builder.getF64ArrayAttr(wanted.fill);
+      made = reshard(value, wanted.sharding, fill, maker ? maker : reader);
     }
     operand.set(made);
   }
@@ -145,7 +150,7 @@ private:
   const ModuleMesh &moduleMesh;
   OpBuilder builder;
   DenseMap<Value, Sharding> shardingOf;
-  DenseMap<std::tuple<Value, Attribute, Attribute, int64_t>, Value> reshards;
+  SharedReshards<Value, Value> reshards;
 };
 
 struct InsertReshards : autopar::impl::InsertReshardsBase<InsertReshards> {

@@ -65,19 +65,6 @@ FailureOr<OpPlan> planOf(ShardingRuleOpInterface op,
   return plan;
 }
 
-ArrayAttr fillOf(Builder &builder, const TensorFactors &operand,
-                 const Sharding &sharding) {
-  SmallVector<double> fill(operand.size(), 0.0);
-  bool any = false;
-  for (const auto &[index, dim] : llvm::enumerate(sharding.dims)) {
-    if (!dim.interval)
-      continue;
-    any = true;
-    fill[index] = operand[index].window ? operand[index].window->fill : 0.0;
-  }
-  return any ? builder.getF64ArrayAttr(fill) : ArrayAttr();
-}
-
 bool differsBetweenSteps(func::FuncOp step, BlockArgument argument) {
   return !isa_and_nonnull<ParameterAttr, SetupResultAttr>(
       step.getArgAttr(argument.getArgNumber(), AutoparDialect::kSource));

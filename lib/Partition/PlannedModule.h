@@ -48,11 +48,6 @@ struct OpPlan {
 mlir::FailureOr<OpPlan> planOf(ShardingRuleOpInterface op,
                                const ModuleMesh &moduleMesh);
 
-/// Per dimension what positions outside an operand's interval read as; null if
-/// the operand has no interval.
-mlir::ArrayAttr fillOf(mlir::Builder &builder, const TensorFactors &operand,
-                       const Sharding &sharding);
-
 /// Whether an argument may differ between steps: it is neither a parameter nor
 /// a setup result.
 bool differsBetweenSteps(mlir::func::FuncOp step, mlir::BlockArgument argument);

@@ -10,6 +10,7 @@
 #include "autopar/Lowering/CpuFeatures.h"
 #include "autopar/Planning/RemarkOnPlan.h"
 #include "autopar/Planning/RequestAttribute.h"
+#include "autopar/Planning/WarnOfBlocks.h"
 #include "autopar/Support/Json.h"
 #include "autopar/Support/MemoryFailure.h"
 #include "autopar/Support/Output.h"
@@ -311,6 +312,7 @@ LogicalResult Compilation::makePlan() {
   if (targetName(*ir) == kTargetCpu && !request.cudaSource.empty())
     return fail(llvm::createStringError(
         "--emit cuda-source: that is of GPU programs; add --target cuda"));
+  warnOfBlocks(*ir, planned.graph);
   if (request.remarks)
     remarkOnPlan(*ir, planned.graph, planned.plan);
   table = planned.kept + describeTraining(*ir) +

@@ -28,7 +28,7 @@ struct Side {
   double opSeconds(unsigned op) {
     const OpStrategy &strategy = cost.strategyOf(op);
     return double(cost.stagesThatRun(op).size()) *
-           (cost.opSeconds(op, strategy) + cost.sidesSeconds(op, strategy));
+           (cost.opSeconds(op, strategy) + cost.reshardSeconds(op));
   }
   std::string strategyText(unsigned op) const {
     std::string text = names.strategyText(op, plan.ops[op].assignment);

@@ -129,6 +129,27 @@ strategiesBeside(PlanCost &cost, const Plan &plan, const ModelGraph &graph,
   return others;
 }
 
+/// Those that communicate; of one that another op reads before, where it is.
+static std::string reshardsAt(const PlanCost &cost, const Plan &plan,
+                              const ModelGraph &graph, unsigned op) {
+  std::string text;
+  ArrayRef<unsigned> operands = graph.ops[op].operands;
+  ArrayRef<Sharding> wanted = cost.strategyOf(op).shardings.operands;
+  for (const ReshardPlace &place : cost.reshards) {
+    bool isRead = !place.result && place.op;
+    if (place.op == op)
+      text += formatv("  {0,12}  {1}\n", secondsText(place.seconds),
+                      reshardText(place, graph, plan.mesh));
+    else if (isRead && any_of(zip_equal(operands, wanted), [&](auto pair) {
+               auto [value, sharding] = pair;
+               return value == place.value && sharding == place.to;
+             }))
+      text += formatv("  {0,12}  {1}\n", "shared",
+                      reshardText(place, graph, plan.mesh));
+  }
+  return text;
+}
+
 Expected<std::string> explainOp(const Plan &plan, const ModelGraph &graph,
                                 StringRef name) {
   Expected<unsigned> index = find(graph.ops, name, "op");
@@ -146,11 +167,8 @@ Expected<std::string> explainOp(const Plan &plan, const ModelGraph &graph,
       op.name, stringifyKernelClass(op.facts->kernel),
       op.setup ? ", at load" : "", plan.ops[*index].stage,
       names.strategyText(*index, chosen.assignment), secondsText(compute),
-      secondsText(sides));
-  for (const ReshardPlace &place : cost.reshards)
-    if (place.op == *index)
-      text += formatv("  {0,12}  {1}\n", secondsText(place.seconds),
-                      reshardText(place, graph, plan.mesh));
+      secondsText(cost.reshardSeconds(*index)));
+  text += reshardsAt(cost, plan, graph, *index);
   for (const MeshAxis &axis : plan.mesh.axes())
     if (axis.size > 1)
       text +=

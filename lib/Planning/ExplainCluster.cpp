@@ -2,6 +2,7 @@
 
 #include "ExplainText.h"
 #include "PlanText.h"
+#include "PredictStep.h"
 #include "autopar/Planning/PlanFacts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -9,18 +10,6 @@
 using namespace llvm;
 
 namespace autopar {
-
-/// As the search adds up a step.
-static double stepSeconds(const PlanCost &cost, const Plan &plan) {
-  double times = double(plan.microBatches);
-  std::vector<double> seconds, messages;
-  for (const StageCost &stage : cost.stages) {
-    seconds.push_back(stage.busy() / times);
-    messages.push_back(stage.messages / times);
-  }
-  return StagePlaces(plan.cluster, plan.pipeline())
-      .stepSeconds(seconds, messages);
-}
 
 static void computeTwiceAsFast(DeviceType &type) {
   for (double *rate :

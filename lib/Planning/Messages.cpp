@@ -3,29 +3,43 @@
 #include "Messages.h"
 #include "Strategies.h"
 #include "llvm/ADT/STLExtras.h"
-#include <set>
+#include <utility>
 
 using namespace llvm;
 
 namespace autopar {
 
-std::vector<StageMessage> messagesOf(const ModelGraph &graph, const Plan &plan,
-                                     const CommunicationModel &communication) {
+std::vector<StageMessage>
+messagesOf(const ModelGraph &graph, const Plan &plan,
+           const CommunicationModel &communication,
+           function_ref<WantedSharding(const GraphUse &)> wanted) {
   std::vector<StageMessage> messages;
+  SharedReshards<unsigned, bool> isSent; // by the stage that they go to
   for (const auto &[index, value] : enumerate(graph.values)) {
     if (value.source != ValueSource::Op || !value.fromInput)
       continue;
-    std::set<int64_t> readers;
-    for (const GraphUse &use : value.uses)
-      readers.insert(plan.ops[use.op].stage);
     int64_t from = plan.ops[value.producer].stage;
-    readers.erase(from);
-    int64_t bytes = localBytes(value, plan.values[index].sharding, plan.mesh);
-    for (int64_t to : readers)
+    for (const GraphUse &use : value.uses) {
+      int64_t to = plan.ops[use.op].stage;
+      if (to == from)
+        continue;
+      WantedSharding way = wanted(use);
+      if (std::exchange(isSent.find(index, way, to), true))
+        continue;
+      int64_t bytes = localBytes(value, way.sharding, plan.mesh);
       messages.push_back(
           {from, to, bytes, communication.sendSeconds(bytes, from, to)});
+    }
   }
   return messages;
+}
+
+std::vector<StageMessage> messagesOf(const ModelGraph &graph, const Plan &plan,
+                                     const CommunicationModel &communication) {
+  return messagesOf(graph, plan, communication, [&](const GraphUse &use) {
+    unsigned value = graph.ops[use.op].operands[use.operand];
+    return WantedSharding{plan.values[value].sharding, {}};
+  });
 }
 
 } // namespace autopar

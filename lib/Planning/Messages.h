@@ -5,6 +5,8 @@
 
 #include "autopar/Cost/CommunicationModel.h"
 #include "autopar/Planning/Plan.h"
+#include "autopar/Planning/SharedReshards.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace autopar {
 
@@ -15,9 +17,16 @@ struct StageMessage {
   double seconds; // that both are busy with it
 };
 
-/// A value goes once to each later stage that reads it.
+/// As the search has it: a value goes once to each later stage that reads it,
+/// sharded as it is planned.
 std::vector<StageMessage> messagesOf(const ModelGraph &graph, const Plan &plan,
                                      const CommunicationModel &communication);
+/// As Partition has it: each way in which a later stage wants the value goes
+/// there once.
+std::vector<StageMessage>
+messagesOf(const ModelGraph &graph, const Plan &plan,
+           const CommunicationModel &communication,
+           llvm::function_ref<WantedSharding(const GraphUse &)> wanted);
 
 } // namespace autopar
 

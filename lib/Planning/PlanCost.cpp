@@ -1,9 +1,7 @@
 //===- PlanCost.cpp - What each part of a plan costs ----------------------===//
 
 #include "PlanCost.h"
-#include "Messages.h"
 #include "llvm/ADT/STLExtras.h"
-#include <map>
 
 using namespace llvm;
 
@@ -38,14 +36,67 @@ PlacePrices &PlanCost::pricesOfOp(unsigned op) {
                                        : stagesOf[op].front());
 }
 
+/// Where the function that reads a value has an op that makes it, in one stage.
+std::optional<int64_t> PlanCost::stageOfMaker(unsigned value,
+                                              bool atSetup) const {
+  const GraphValue &item = graph.values[value];
+  if (item.source != ValueSource::Op || item.setup != atSetup ||
+      graph.isRepeated(graph.ops[item.producer]))
+    return std::nullopt;
+  return plan.ops[item.producer].stage;
+}
+
+/// `op`: nullopt where the step returns the value.
+SmallVector<int64_t, 1>
+PlanCost::stagesOfRead(unsigned value, std::optional<unsigned> op) const {
+  const GraphValue &item = graph.values[value];
+  if (!op && (item.source != ValueSource::Op || item.setup))
+    return {0}; // an argument
+  SmallVector<int64_t, 1> stages{plan.ops[op ? *op : item.producer].stage};
+  if (op)
+    stages = stagesOf[*op];
+  if (reads == ReadCost::PerRead)
+    return stages;
+  std::optional<int64_t> maker =
+      stageOfMaker(value, op && graph.ops[*op].setup);
+  for (int64_t &stage : stages)
+    stage = reshardStage(maker, stage);
+  return stages;
+}
+
+/// The first of them, or where an op that nobody needs is planned.
+int64_t PlanCost::stageOfRead(unsigned value,
+                              std::optional<unsigned> op) const {
+  SmallVector<int64_t, 1> stages = stagesOfRead(value, op);
+  return stages.empty() ? plan.ops[*op].stage : stages.front();
+}
+
+WantedSharding PlanCost::wantedBy(const GraphUse &use) const {
+  return wantedSharding(strategies[use.op]->shardings.operands[use.operand],
+                        graph.ops[use.op].facts->rule.operands[use.operand]);
+}
+
+/// Of what several ops of a stage want alike the first is noted.
+void PlanCost::noteRead(unsigned value, std::optional<unsigned> op,
+                        const WantedSharding &wanted) {
+  const Sharding &from = plan.values[value].sharding;
+  if (from == wanted.sharding)
+    return;
+  SmallVector<int64_t, 1> stages = stagesOfRead(value, op);
+  bool atSetup = op && graph.ops[*op].setup;
+  if (reads == ReadCost::Shared)
+    erase_if(stages, [&](int64_t stage) {
+      return std::exchange(
+          (atSetup ? isMadeAtSetup : isMade).find(value, wanted, stage), true);
+    });
+  note({value, op, false, from, wanted.sharding, {}, {}, 0, wanted.fill},
+       stages);
+}
+
 /// Once for all stages in places alike.
-void PlanCost::note(ReshardPlace place) {
+void PlanCost::note(ReshardPlace place, ArrayRef<int64_t> where) {
   if (place.from == place.to)
     return;
-  const GraphValue &value = graph.values[place.value];
-  SmallVector<int64_t, 1> where{0}; // a returned argument
-  if (place.op || value.source == ValueSource::Op)
-    where = stagesOf[place.op ? *place.op : value.producer];
   for (unsigned kind = 0; kind < prices.size(); ++kind) {
     place.stages.clear();
     copy_if(where, std::back_inserter(place.stages),
@@ -61,9 +112,50 @@ void PlanCost::noteIn(ReshardPlace place, const ReshardTable &table) {
       table.path(place.from, place.to, value.shape, value.elementBytes);
   if (!path)
     return;
-  bool atSetup = value.setup && (!place.op || graph.ops[*place.op].setup);
-  place.path = std::move(*path);
+  place.path = *path;
+  std::map<size_t, SmallVector<int64_t, 1>> stagesOfMade;
+  for (int64_t stage : place.stages)
+    stagesOfMade[stepsMade(place, stage)].push_back(stage);
+  for (auto &[steps, where] : stagesOfMade) {
+    place.stages = where;
+    place.path.assign(path->begin() + steps, path->end());
+    add(place);
+  }
+}
+
+static bool isSameStep(const ReshardPlace &a, const ReshardPlace &b,
+                       size_t index) {
+  const ReshardStep &x = a.path[index], &y = b.path[index];
+  return x.kind == y.kind && x.subAxes == y.subAxes && x.dim == y.dim &&
+         x.concatDim == y.concatDim && x.reduce == y.reduce &&
+         x.after == y.after &&
+         (x.kind != ReshardKind::Halo || a.fill == b.fill);
+}
+
+/// With how many of its steps a reshard before it in the stage begins, too:
+/// Partition merges what is equal.
+size_t PlanCost::stepsMade(const ReshardPlace &place, int64_t stage) {
+  if (place.result || reads == ReadCost::PerRead)
+    return 0;
+  std::vector<ReshardPlace> &list =
+      made[{place.value, stage, isAtSetup(place)}];
+  size_t most = 0;
+  for (const ReshardPlace &known : list) {
+    size_t same = 0, end = std::min(known.path.size(), place.path.size());
+    while (same < end && isSameStep(known, place, same))
+      ++same;
+    most = std::max(most, same);
+  }
+  list.push_back(place);
+  return most;
+}
+
+void PlanCost::add(ReshardPlace place) {
+  bool atSetup = isAtSetup(place);
   place.seconds = secondsOf(place.path) * weight(atSetup);
+  if (place.op && (stagesOf[*place.op].size() < 2 ||
+                   is_contained(place.stages, stagesOf[*place.op].front())))
+    secondsAt[*place.op] += place.seconds;
   if (atSetup) {
     setup += place.seconds;
     return;
@@ -79,16 +171,23 @@ void PlanCost::noteIn(ReshardPlace place, const ReshardTable &table) {
 
 void PlanCost::addMessages() {
   CommunicationModel model(plan.cluster, plan.mesh);
-  for (const StageMessage &message : messagesOf(graph, plan, model)) {
+  messages = reads == ReadCost::PerRead
+                 ? messagesOf(graph, plan, model)
+                 : messagesOf(graph, plan, model, [&](const GraphUse &use) {
+                     return wantedBy(use);
+                   });
+  for (const StageMessage &message : messages) {
     double seconds = message.seconds * weight(false);
     stages[message.from].messages += seconds;
     stages[message.to].messages += seconds;
   }
 }
 
-PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph)
-    : plan(plan), graph(graph), places(plan.cluster, plan.pipeline()),
-      prices(pricesOf(places, plan.mesh, shared)), table(plan.mesh) {
+PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph, ReadCost reads)
+    : plan(plan), graph(graph), reads(reads),
+      places(plan.cluster, plan.pipeline()),
+      prices(pricesOf(places, plan.mesh, shared)), table(plan.mesh),
+      secondsAt(graph.ops.size(), 0) {
   findStages();
   strategies.reserve(graph.ops.size());
   auto shardingOf = [&](unsigned value) { return plan.values[value].sharding; };
@@ -105,20 +204,15 @@ PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph)
         stages[stage].compute += seconds;
         compute += seconds;
       }
-    for (const auto &[side, value] : zip_equal(sides.operands, op.operands))
-      note({value, unsigned(index), false, shardingOf(value), side, {}, {}, 0});
+    for (const auto &[position, value] : enumerate(op.operands))
+      noteRead(value, unsigned(index),
+               wantedBy({unsigned(index), unsigned(position)}));
     for (const auto &[side, value] : zip_equal(sides.results, op.results))
-      note({value, unsigned(index), true, side, shardingOf(value), {}, {}, 0});
+      note({value, unsigned(index), true, side, shardingOf(value), {}, {}, 0},
+           stagesOf[index]);
   }
   for (unsigned value : graph.stepResults)
-    note({value,
-          std::nullopt,
-          false,
-          shardingOf(value),
-          endPartial(shardingOf(value)),
-          {},
-          {},
-          0});
+    noteRead(value, std::nullopt, {endPartial(shardingOf(value)), {}});
   addMessages();
 }
 
@@ -127,18 +221,46 @@ double PlanCost::opSeconds(unsigned op, const OpStrategy &strategy) {
   return pricesOfOp(op).opSeconds(graph, item, strategy) * weight(item.setup);
 }
 
+/// Whether the step returns the value so, or another op reads it so where `op`
+/// first does.
+bool PlanCost::isReadAlike(unsigned value, const WantedSharding &wanted,
+                           unsigned op) const {
+  const GraphValue &item = graph.values[value];
+  bool atSetup = graph.ops[op].setup;
+  auto isThere = [&](std::optional<unsigned> reader) {
+    return is_contained(stagesOfRead(value, reader), stageOfRead(value, op));
+  };
+  if (item.output && !atSetup &&
+      wanted == WantedSharding{endPartial(plan.values[value].sharding), {}} &&
+      isThere(std::nullopt))
+    return true;
+  return any_of(item.uses, [&](const GraphUse &use) {
+    return use.op != op && graph.ops[use.op].setup == atSetup &&
+           strategies[use.op]->shardings.operands[use.operand] ==
+               wanted.sharding &&
+           wantedBy(use) == wanted && isThere(use.op);
+  });
+}
+
 double PlanCost::sidesSeconds(unsigned op, const OpStrategy &strategy) {
   const GraphOp &item = graph.ops[op];
-  PlacePrices &place = pricesOfOp(op);
   double seconds = 0;
-  for (const auto &[side, value] :
-       zip_equal(strategy.shardings.operands, item.operands))
-    seconds += place.reshardSeconds(plan.values[value].sharding, side,
-                                    graph.values[value]);
+  SharedReshards<unsigned, bool> isPaid; // by an operand before
+  for (const auto &[position, value] : enumerate(item.operands)) {
+    const Sharding &planned = plan.values[value].sharding;
+    WantedSharding wanted =
+        wantedSharding(strategy.shardings.operands[position],
+                       item.facts->rule.operands[position]);
+    if (planned != wanted.sharding && !isReadAlike(value, wanted, op) &&
+        !std::exchange(isPaid.find(value, wanted, 0), true))
+      seconds +=
+          pricesIn(stageOfRead(value, op))
+              .reshardSeconds(planned, wanted.sharding, graph.values[value]);
+  }
   for (const auto &[side, value] :
        zip_equal(strategy.shardings.results, item.results))
-    seconds += place.reshardSeconds(side, plan.values[value].sharding,
-                                    graph.values[value]);
+    seconds += pricesOfOp(op).reshardSeconds(side, plan.values[value].sharding,
+                                             graph.values[value]);
   return seconds * weight(item.setup);
 }
 
@@ -152,20 +274,28 @@ double PlanCost::valueSeconds(unsigned value, const Sharding &sharding) {
             .reshardSeconds(
                 strategies[item.producer]->shardings.results[item.resultIndex],
                 sharding, item);
+  SharedReshards<unsigned, bool> isPaid, isPaidAtSetup;
+  auto read = [&](std::optional<unsigned> op, const WantedSharding &wanted) {
+    int64_t stage = stageOfRead(value, op);
+    bool atSetup = op && graph.ops[*op].setup;
+    if (!std::exchange(
+            (atSetup ? isPaidAtSetup : isPaid).find(value, wanted, stage),
+            true))
+      seconds +=
+          pricesIn(stage).reshardSeconds(sharding, wanted.sharding, item);
+  };
   for (const GraphUse &use : item.uses)
-    seconds += pricesOfOp(use.op).reshardSeconds(
-        sharding, strategies[use.op]->shardings.operands[use.operand], item);
-  if (item.output) {
-    PlacePrices &place = made ? pricesOfOp(item.producer) : pricesIn(0);
-    seconds += place.reshardSeconds(sharding, endPartial(sharding), item);
-  }
+    read(use.op, wantedBy(use));
+  if (item.output)
+    read(std::nullopt, {endPartial(sharding), {}});
   return seconds * weight(item.setup && !item.persistent);
 }
 
 /// Of a stage that has more than its share of cores, as other stages wait, it
 /// is what it takes then.
-std::vector<StageCost> stageCosts(const Plan &plan, const ModelGraph &graph) {
-  std::vector<StageCost> stages = PlanCost(plan, graph).stages;
+std::vector<StageCost> stageCosts(const Plan &plan, const ModelGraph &graph,
+                                  ReadCost reads) {
+  std::vector<StageCost> stages = PlanCost(plan, graph, reads).stages;
   for (StageCost &stage : stages) {
     double busy = stage.busy();
     if (plan.predictedStepSeconds <= 0 || busy <= plan.predictedStepSeconds)
@@ -175,39 +305,6 @@ std::vector<StageCost> stageCosts(const Plan &plan, const ModelGraph &graph) {
       *part *= share;
   }
   return stages;
-}
-
-void countCollectives(const ModelGraph &graph, Plan &plan) {
-  plan.collectives.clear();
-  std::map<std::string, size_t> index;
-  int64_t times = plan.mesh.timeCount();
-  auto add = [&](PlannedCollective item, int64_t count, double seconds) {
-    std::string key = item.kind + "," + std::to_string(item.bytes);
-    for (unsigned subAxis : item.subAxes)
-      key += "," + std::to_string(subAxis);
-    auto [it, inserted] = index.try_emplace(key, plan.collectives.size());
-    if (inserted)
-      plan.collectives.push_back(std::move(item));
-    plan.collectives[it->second].count += count;
-    plan.collectives[it->second].seconds += double(count) * seconds;
-  };
-  for (const ReshardPlace &place : PlanCost(plan, graph).reshards)
-    for (const ReshardStep &step : place.path) {
-      if (isLocal(step.kind))
-        continue;
-      PlannedCollective item;
-      item.kind = stringifyReshardKind(step.kind).str();
-      item.subAxes = step.subAxes;
-      item.bytes = step.bytes;
-      add(std::move(item), times * int64_t(place.stages.size()), step.seconds);
-    }
-  CommunicationModel model(plan.cluster, plan.mesh);
-  for (const StageMessage &message : messagesOf(graph, plan, model)) {
-    PlannedCollective send;
-    send.kind = "send";
-    send.bytes = message.bytes;
-    add(std::move(send), times, message.seconds);
-  }
 }
 
 } // namespace autopar

@@ -3,9 +3,12 @@
 #ifndef AUTOPAR_LIB_PLANNING_PLANCOST_H
 #define AUTOPAR_LIB_PLANNING_PLANCOST_H
 
+#include "Messages.h"
 #include "StagePlaces.h"
 #include "autopar/Planning/Explain.h"
 #include "autopar/Planning/Plan.h"
+#include <map>
+#include <tuple>
 
 namespace autopar {
 
@@ -18,7 +21,8 @@ struct ReshardPlace {
   Sharding from, to;
   llvm::SmallVector<int64_t, 1> stages; // in places alike
   ReshardPath path;
-  double seconds = 0; // of a step, in one of the stages
+  double seconds = 0;                     // of a step, in one of the stages
+  llvm::SmallVector<double, 0> fill = {}; // of a WantedSharding
 };
 
 /// Seconds of one step by op and by reshard, where each is; all micro-batches
@@ -26,13 +30,20 @@ struct ReshardPlace {
 class PlanCost {
 public:
   /// The plan is legal (verify); both must outlive it.
-  PlanCost(const Plan &plan, const ModelGraph &graph);
+  PlanCost(const Plan &plan, const ModelGraph &graph,
+           ReadCost reads = ReadCost::Shared);
 
   /// The op alone, were it to run so, in the first stage that runs it.
   double opSeconds(unsigned op, const OpStrategy &strategy);
+  /// What the op alone communicates, in one micro-batch.
+  llvm::SmallVector<ReshardStep, 1> combiningSteps(unsigned op) {
+    return pricesOfOp(op).combiningSteps(graph, graph.ops[op], *strategies[op]);
+  }
   /// The reshards at the op, there, were it to run so and the values to be
-  /// sharded as planned.
+  /// sharded as planned, without those that other ops need too.
   double sidesSeconds(unsigned op, const OpStrategy &strategy);
+  /// The reshards at the op, there: what ops share is at the first of them.
+  double reshardSeconds(unsigned op) const { return secondsAt[op]; }
   /// The reshards of a value, were it sharded so and the ops to run as planned.
   double valueSeconds(unsigned value, const Sharding &sharding);
   const OpStrategy &strategyOf(unsigned op) const { return *strategies[op]; }
@@ -44,6 +55,7 @@ public:
   std::vector<StageCost> stages;
   double setup = 0;                   // once, at load
   std::vector<ReshardPlace> reshards; // that communicate, in program order
+  std::vector<StageMessage> messages; // of a micro-batch
 
 private:
   double weight(bool setup) const {
@@ -52,23 +64,38 @@ private:
   void findStages();
   PlacePrices &pricesIn(int64_t stage) { return prices[places.kindOf[stage]]; }
   PlacePrices &pricesOfOp(unsigned op);
-  void note(ReshardPlace place);
+  std::optional<int64_t> stageOfMaker(unsigned value, bool atSetup) const;
+  llvm::SmallVector<int64_t, 1> stagesOfRead(unsigned value,
+                                             std::optional<unsigned> op) const;
+  int64_t stageOfRead(unsigned value, std::optional<unsigned> op) const;
+  WantedSharding wantedBy(const GraphUse &use) const;
+  bool isReadAlike(unsigned value, const WantedSharding &wanted,
+                   unsigned op) const;
+  void noteRead(unsigned value, std::optional<unsigned> op,
+                const WantedSharding &wanted);
+  void note(ReshardPlace place, llvm::ArrayRef<int64_t> where);
   void noteIn(ReshardPlace place, const ReshardTable &table);
+  size_t stepsMade(const ReshardPlace &place, int64_t stage);
+  void add(ReshardPlace place);
+  bool isAtSetup(const ReshardPlace &place) const {
+    return place.op && graph.ops[*place.op].setup;
+  }
   void addMessages();
 
   const Plan &plan;
   const ModelGraph &graph;
+  ReadCost reads;
   StagePlaces places;
   SharedWork shared;
   std::vector<PlacePrices> prices; // per kind of place
   StrategyTable table;
   std::vector<const OpStrategy *> strategies;          // per op
   std::vector<llvm::SmallVector<int64_t, 1>> stagesOf; // that run it, per op
+  std::vector<double> secondsAt; // of reshards, in the first of them, per op
+  SharedReshards<unsigned, bool> isMade, isMadeAtSetup;
+  /// Reads by value, stage and whether at setup: path and fill.
+  std::map<std::tuple<unsigned, int64_t, bool>, std::vector<ReshardPlace>> made;
 };
-
-/// Fills in the plan's collectives: of all stages and micro-batches, in the
-/// order of the program, then what stages send each other.
-void countCollectives(const ModelGraph &graph, Plan &plan);
 
 } // namespace autopar
 

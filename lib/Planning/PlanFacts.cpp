@@ -4,7 +4,6 @@
 #include "AxisOutcomes.h"
 #include "CountedRows.h"
 #include "ExplainText.h"
-#include "Messages.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
 
@@ -114,7 +113,8 @@ static std::vector<OpFacts> opFacts(PlanCost &cost, const Plan &plan,
       continue; // an argument that is returned
     unsigned at = placeOf[place.op ? *place.op : value.producer];
     if (at == graph.ops.size() ||
-        !is_contained(place.stages, list[at].stages.front()))
+        (list[at].stages.size() > 1 &&
+         !is_contained(place.stages, list[at].stages.front())))
       continue; // as what it computes, of the first stage
     list[at].communication += place.seconds;
     list[at].reshards.push_back(reshardText(place, graph, plan.mesh));
@@ -122,12 +122,11 @@ static std::vector<OpFacts> opFacts(PlanCost &cost, const Plan &plan,
   return list;
 }
 
-static std::vector<StageTraffic> trafficOf(const Plan &plan,
-                                           const ModelGraph &graph) {
+static std::vector<StageTraffic> trafficOf(const PlanCost &cost,
+                                           const Plan &plan) {
   std::map<std::pair<int64_t, int64_t>, StageTraffic> sums;
   int64_t times = plan.mesh.timeCount();
-  for (const StageMessage &message :
-       messagesOf(graph, plan, CommunicationModel(plan.cluster, plan.mesh))) {
+  for (const StageMessage &message : cost.messages) {
     StageTraffic &sum = sums[{message.from, message.to}];
     sum.from = message.from;
     sum.to = message.to;
@@ -163,7 +162,7 @@ PlanFacts factsOf(const Plan &plan, const ModelGraph &graph) {
     row.otherWays = otherWaysOfOp(cost, plan, graph, names, row.index);
   for (CostRow &row : shown(facts.origins))
     row.otherWays = otherWaysOfValue(cost, plan, graph, row.index);
-  facts.traffic = trafficOf(plan, graph);
+  facts.traffic = trafficOf(cost, plan);
   facts.changes = changedClusters(plan, graph);
   return facts;
 }

@@ -2,7 +2,7 @@
 
 #include "autopar/Planning/Search.h"
 #include "NearestFit.h"
-#include "PlanCost.h"
+#include "PredictStep.h"
 #include "SharedWork.h"
 #include "TrialProblem.h"
 #include "autopar/Planning/KeepDecisions.h"
@@ -354,15 +354,12 @@ Expected<Plan> PlanSearch::run() {
     return make_error<NotEnoughMemory>(*shortage);
   if (!best)
     return createStringError(tried.front().complaint);
-  countCollectives(graph, *best);
   if (!anyPlan)
     raiseBounds();
-  best->lowerBoundSeconds = best->predictedStepSeconds;
+  double least = best->predictedStepSeconds;
   for (const TrialBound &bound : bounds)
-    best->lowerBoundSeconds = std::min(best->lowerBoundSeconds, bound.seconds);
-  best->gap = best->predictedStepSeconds > 0
-                  ? 1 - best->lowerBoundSeconds / best->predictedStepSeconds
-                  : 0;
+    least = std::min(least, bound.seconds);
+  predictStep(graph, least, *best, tried);
   if (Error error = verify(*best, graph))
     return std::move(error);
   return std::move(*best);

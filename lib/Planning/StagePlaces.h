@@ -73,6 +73,12 @@ public:
                    const OpStrategy &strategy) {
     return strategySeconds(graph, op, strategy, mesh, device, communication);
   }
+  /// What the op alone communicates, once.
+  llvm::SmallVector<ReshardStep, 1> combiningSteps(const ModelGraph &graph,
+                                                   const GraphOp &op,
+                                                   const OpStrategy &strategy) {
+    return autopar::combiningSteps(graph, op, strategy, mesh, communication);
+  }
   double reshardSeconds(const Sharding &from, const Sharding &to,
                         const GraphValue &value) {
     return reshards.seconds(from, to, value.shape, value.elementBytes);

@@ -236,14 +236,17 @@ static double trafficOf(const ModelGraph &graph, const GraphOp &op,
   return stored + read;
 }
 
-/// A composite split along its reduced factor combines its statistics.
-static double decomposeSeconds(const ModelGraph &graph, const GraphOp &op,
-                               const OpStrategy &strategy, const Mesh &mesh,
-                               CommunicationModel &communication) {
-  double seconds = 0;
+SmallVector<ReshardStep, 1> combiningSteps(const ModelGraph &graph,
+                                           const GraphOp &op,
+                                           const OpStrategy &strategy,
+                                           const Mesh &mesh,
+                                           CommunicationModel &communication) {
+  SmallVector<ReshardStep, 1> steps;
   for (const auto &[index, factor] : enumerate(op.facts->rule.factors)) {
+    if (factor.kind != FactorKind::Decompose)
+      continue;
     SmallVector<unsigned, 2> subAxes = subAxesOf(strategy.assignment, index);
-    if (factor.kind != FactorKind::Decompose || subAxes.empty())
+    if (subAxes.empty())
       continue;
     ReshardStep step;
     step.kind = ReshardKind::AllReduce;
@@ -251,9 +254,10 @@ static double decomposeSeconds(const ModelGraph &graph, const GraphOp &op,
     step.bytes = localBytes(graph.values[op.results[0]],
                             strategy.shardings.results[0], mesh) /
                  ceilDiv(factor.size, mesh.product(subAxes));
-    seconds += op.facts->reductions * communication.seconds(step);
+    step.seconds = communication.seconds(step);
+    steps.push_back(std::move(step));
   }
-  return seconds;
+  return steps;
 }
 
 double strategySeconds(const ModelGraph &graph, const GraphOp &op,
@@ -269,8 +273,11 @@ double strategySeconds(const ModelGraph &graph, const GraphOp &op,
   work.bytes = trafficOf(graph, op, strategy, mesh);
   work.launches = op.launches ? 1 : 0;
   work.kind = op.facts->flopsKind;
-  return kernelSeconds(device, work) +
-         decomposeSeconds(graph, op, strategy, mesh, communication);
+  double seconds = kernelSeconds(device, work);
+  for (const ReshardStep &step :
+       combiningSteps(graph, op, strategy, mesh, communication))
+    seconds += op.facts->reductions * step.seconds;
+  return seconds;
 }
 
 } // namespace autopar

@@ -45,6 +45,13 @@ std::vector<OpStrategy> enumerateStrategies(const ShardingRule &rule,
                                             const OpDemand &demand,
                                             const OpLimit &limit = {});
 
+/// All-reduces by which a composite that is split along a reduced factor
+/// combines its statistics: `op.facts->reductions` of each.
+llvm::SmallVector<ReshardStep, 1>
+combiningSteps(const ModelGraph &graph, const GraphOp &op,
+               const OpStrategy &strategy, const Mesh &mesh,
+               CommunicationModel &communication);
+
 /// Seconds of `op` on one device under `strategy`.
 double strategySeconds(const ModelGraph &graph, const GraphOp &op,
                        const OpStrategy &strategy, const Mesh &mesh,

@@ -2,7 +2,6 @@
 
 #include "PlanEnumeration.h"
 #include "autopar/Planning/BuildProblem.h"
-#include "autopar/Planning/Explain.h"
 #include "autopar/Planning/PredictMemory.h"
 #include "lib/Planning/StagePlaces.h"
 #include "lib/Planning/Stages.h"
@@ -13,9 +12,9 @@ using namespace llvm;
 
 namespace autopar::property {
 
-double stepSeconds(const Plan &plan, const ModelGraph &graph) {
+double stepSeconds(const Plan &plan, const ModelGraph &graph, ReadCost reads) {
   double batches = double(plan.microBatches), sum = 0, slowest = 0;
-  for (const StageCost &stage : stageCosts(plan, graph)) {
+  for (const StageCost &stage : stageCosts(plan, graph, reads)) {
     double seconds = stage.compute + stage.communication + stage.messages;
     sum += seconds - stage.messages / 2; // of both ends, once
     slowest = std::max(slowest, seconds);
@@ -219,7 +218,7 @@ void TrialPlans::priceCuts(BestPlan &best) {
       plan = writePlan();
     for (auto [op, stage] : zip_equal(plan->ops, stages))
       op.stage = stage;
-    predict(*plan, stepSeconds(*plan, graph), best);
+    predict(*plan, stepSeconds(*plan, graph, ReadCost::PerRead), best);
   }
 }
 

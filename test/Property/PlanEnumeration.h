@@ -3,12 +3,13 @@
 #ifndef AUTOPAR_TEST_PROPERTY_PLANENUMERATION_H
 #define AUTOPAR_TEST_PROPERTY_PLANENUMERATION_H
 
+#include "autopar/Planning/Explain.h"
 #include "autopar/Planning/Search.h"
 
 namespace autopar::property {
 
 /// Seconds of a step: of what `stageCosts` tells of each stage.
-double stepSeconds(const Plan &plan, const ModelGraph &graph);
+double stepSeconds(const Plan &plan, const ModelGraph &graph, ReadCost reads);
 
 /// All plans that a request allows: of each mesh and number of micro-batches
 /// that is tried, each choice of all decisions with each cut into stages.
@@ -21,7 +22,8 @@ struct BestPlan {
   std::optional<Plan> plan; // of so many seconds, if it was looked at
 };
 
-/// The least seconds over all plans, as predictMemory and stageCosts have them;
+/// The least seconds over all plans, as predictMemory and stageCosts have them,
+/// each read at its own cost;
 /// of plans that take `seconds` or more, which are not looked at, it is
 /// `seconds`.
 BestPlan enumeratePlans(const ModelGraph &graph, const PlanRequest &request,

@@ -108,12 +108,16 @@ static std::string describe(const std::optional<Plan> &plan) {
 /// Counts the plan as right or wrong; the text says what is wrong.
 static std::string compare(const Question &question, const Plan *plan,
                            PlanCounts &counts) {
-  double found = plan ? plan->predictedStepSeconds : INFINITY;
+  double found = INFINITY;
   if (plan) {
-    double told = stepSeconds(*plan, question.graph);
-    if (std::abs(told - found) > kEqual * found)
+    double told = stepSeconds(*plan, question.graph, ReadCost::Shared);
+    double predicted = plan->predictedStepSeconds;
+    if (std::abs(told - predicted) > kEqual * predicted)
       return llvm::formatv("the plan takes {0:e6} s, its parts {1:e6} s ({2})",
-                           found, told, describe(*plan));
+                           predicted, told, describe(*plan));
+    Plan searched = *plan;
+    searched.predictedStepSeconds = 0; // of shared reads
+    found = stepSeconds(searched, question.graph, ReadCost::PerRead);
   }
   BestPlan best =
       enumeratePlans(question.graph, question.request, found * (1 - kEqual));

@@ -16,7 +16,14 @@ struct StageCost {
   double messages = 0; // sent and received
   double busy() const { return compute + communication + messages; }
 };
-std::vector<StageCost> stageCosts(const Plan &plan, const ModelGraph &graph);
+
+/// Where several ops want a value in one other sharding.
+enum class ReadCost {
+  Shared,  // it is resharded once, where Partition has it
+  PerRead, // each pays for itself where it runs, as the search has it
+};
+std::vector<StageCost> stageCosts(const Plan &plan, const ModelGraph &graph,
+                                  ReadCost reads = ReadCost::Shared);
 
 /// Seconds by part, the dearest ops, where each collective comes from, what
 /// takes most memory and when, and the step on other clusters.

@@ -94,6 +94,10 @@ def main():
                             node("Mul", ["c", "one"], "d", "n3"), node("Add", ["d", "positions"], "y", "n4")],
          tensors(w=square(), frozen=square(), temperature=2.0, one=np.ones(1), positions=np.ones((4, 3))),
          model_props={"autopar.parameters": json.dumps(["w", "temperature", "one", "absent"])})
+    # A running sum mixes the steps of a sequence, not the samples.
+    for name, axis in (("sequence-first", 0), ("batch-first", 1)):
+        steps = [node("MatMul", ["x", "w"], "a", "product"), node("CumSum", ["a", "axis"], "y", "sum")]
+        save(folder, name, steps, [*tensors(w=square()), numpy_helper.from_array(np.array(axis), "axis")], (5, 4, 3))
 
 
 if __name__ == "__main__":

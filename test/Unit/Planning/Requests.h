@@ -22,6 +22,12 @@ inline PlanRequest requestOf(int64_t ranks, llvm::StringRef strategies,
   return request;
 }
 
+inline Constraints constraintsOf(llvm::StringRef list) {
+  std::string text = "{\"constraints\": " + list.str() + "}";
+  return llvm::cantFail(constraintsFromJSON(
+      llvm::cantFail(llvm::json::parse(text)), "demands.json"));
+}
+
 } // namespace autopar
 
 #endif // AUTOPAR_TEST_UNIT_PLANNING_REQUESTS_H

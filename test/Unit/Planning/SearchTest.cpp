@@ -20,12 +20,6 @@ std::string complaintOf(const ModelGraph &graph, const PlanRequest &request) {
   return plan ? "" : toString(plan.takeError());
 }
 
-Constraints constraintsOf(StringRef list) {
-  std::string text = "{\"constraints\": " + list.str() + "}";
-  return cantFail(
-      constraintsFromJSON(cantFail(json::parse(text)), "demands.json"));
-}
-
 Sharding shardingOf(const Plan &plan, StringRef name) {
   for (const PlannedValue &value : plan.values)
     if (value.name == name)

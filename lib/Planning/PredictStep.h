@@ -1,0 +1,26 @@
+//===- PredictStep.h - What a plan that was found takes ---------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_PLANNING_PREDICTSTEP_H
+#define AUTOPAR_LIB_PLANNING_PREDICTSTEP_H
+
+#include "autopar/Planning/Search.h"
+
+namespace autopar {
+
+class PlanCost;
+
+/// As the search adds up a step.
+double stepSeconds(const PlanCost &cost, const Plan &plan);
+
+/// Writes down what Partition makes of a plan that the search found: the
+/// collectives, of all stages and micro-batches (reshards in the order of the
+/// program, those of composites, what stages send each other); the seconds,
+/// with what readers share; and the gap to `least`, the search's bound. What
+/// sharing saves is taken off the bound, too: it holds for plans that save no
+/// more than this one. The best of the trials is told to take as long.
+void predictStep(const ModelGraph &graph, double least, Plan &plan,
+                 llvm::MutableArrayRef<SearchTrial> tried);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_PREDICTSTEP_H
