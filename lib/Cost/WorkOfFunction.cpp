@@ -56,9 +56,17 @@ statesByResult(func::FuncOp func) {
   return states;
 }
 
+static bool isGradient(func::FuncOp func, unsigned result) {
+  return isa_and_nonnull<GradientAttr>(
+      func.getResultAttr(result, AutoparDialect::kResult));
+}
+
 SmallVector<bool> resultsToCopy(func::FuncOp func) {
   Operation *end = func.getBody().front().getTerminator();
   SmallVector<bool> copies;
+  llvm::DenseSet<Value> nextStates;
+  for (StatePair state : statesOf(func))
+    nextStates.insert(storageOf(end->getOperand(state.result)));
   llvm::DenseSet<Value> claimed;
   llvm::DenseMap<unsigned, BlockArgument> states = statesByResult(func);
   for (OpOperand &result : end->getOpOperands()) {
@@ -69,7 +77,9 @@ SmallVector<bool> resultsToCopy(func::FuncOp func) {
     if (persistent && isSetupValue(func, number))
       copies.push_back(false); // one more name of the parameter
     else if (argument && argument == states.lookup(number))
-      copies.push_back(false); // it stays what it is
+      copies.push_back(false);         // it stays what it is
+    else if (isGradient(func, number)) // read when it is made
+      copies.push_back(argument || nextStates.contains(storage));
     else
       copies.push_back(argument || !claimed.insert(storage).second);
   }
@@ -99,6 +109,8 @@ FunctionWork::FunctionWork(func::FuncOp func) : states(statesByResult(func)) {
 void FunctionWork::addResult(func::FuncOp func, unsigned result,
                              unsigned buffer) {
   WorkBuffer &place = list.buffers[buffer];
+  if (isGradient(func, result))
+    return;
   place.output = true;
   place.persistent |= isSetupValue(func, result);
   BlockArgument state = states.lookup(result);

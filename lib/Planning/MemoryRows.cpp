@@ -2,7 +2,10 @@
 
 #include "FoldedGraph.h"
 #include "Numbering.h"
+#include "autopar/Cost/WorkList.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include <numeric>
 
 using namespace llvm;
 
@@ -15,45 +18,118 @@ struct Lifetime {
 };
 } // namespace
 
-/// Of values that @step computes or gets as inputs, by graph.steps. Reshapes
-/// name their operand's memory, and a result may be stored over an operand that
-/// dies.
-static std::vector<Lifetime> lifetimes(const ModelGraph &graph) {
-  int64_t end = graph.steps.size();
-  std::vector<Lifetime> lives(graph.values.size());
+static int64_t bytesOf(const GraphValue &value) {
+  int64_t bytes = value.elementBytes;
+  for (int64_t size : value.shape)
+    bytes *= size;
+  return bytes;
+}
+
+/// Per value the one whose memory it names, through reshapes.
+static std::vector<unsigned> storages(const ModelGraph &graph) {
   std::vector<unsigned> storage(graph.values.size());
-  for (const auto &[index, value] : enumerate(graph.values)) {
-    storage[index] = index;
+  std::iota(storage.begin(), storage.end(), 0);
+  for (const GraphStep &step : graph.steps)
+    if (step.view)
+      for (unsigned op : step.ops)
+        for (unsigned value : graph.ops[op].results)
+          storage[value] = storage[graph.ops[op].operands.front()];
+  return storage;
+}
+
+/// The launches as work on the whole model; reshapes are none.
+static WorkList workOf(const ModelGraph &graph, ArrayRef<unsigned> storage) {
+  WorkList work;
+  for (const GraphValue &value : graph.values) {
+    WorkBuffer &buffer = work.buffers.emplace_back();
+    buffer.bytes = bytesOf(value);
+    buffer.persistent = value.persistent || value.isNext;
+    buffer.input = value.source == ValueSource::Input;
+    buffer.output = value.output && !value.isGradient;
+  }
+  for (const GraphState &state : graph.states)
+    work.states.push_back({state.argument, storage[state.next]});
+  BitVector written(graph.values.size());
+  for (const GraphStep &step : graph.steps) {
+    if (step.view)
+      continue;
+    WorkItem &item = work.items.emplace_back();
+    for (unsigned index : step.ops) {
+      const GraphOp &op = graph.ops[index];
+      for (const auto &[position, value] : enumerate(op.operands))
+        if (op.reads[position])
+          item.reads.push_back(storage[value]);
+      for (const auto &[position, value] : enumerate(op.results))
+        if (op.writes[position] && !written.test(value)) {
+          written.set(value);
+          item.writes.push_back(value);
+        }
+    }
+  }
+  return work;
+}
+
+/// The steps as they will run: a reshape after what makes its operand, and what
+/// it stands behind.
+static std::vector<unsigned> runningOrder(const ModelGraph &graph,
+                                          ArrayRef<unsigned> storage) {
+  WorkList work = workOf(graph, storage);
+  std::vector<unsigned> launches, steps(graph.steps.size());
+  std::iota(steps.begin(), steps.end(), 0);
+  for (unsigned step : steps)
+    if (!graph.steps[step].view)
+      launches.push_back(step);
+  std::vector<int64_t> place(steps.size(), -1), made(graph.values.size(), -1);
+  for (const auto &[index, item] : enumerate(orderWork(work))) {
+    place[launches[item]] = index;
+    for (unsigned value : work.items[item].writes)
+      made[value] = index;
+  }
+  int64_t before = -1;
+  for (unsigned step : steps) {
+    if (graph.steps[step].view)
+      place[step] =
+          std::max(before, made[storage[graph.ops[graph.steps[step].ops.front()]
+                                            .results.front()]]);
+    else
+      before = place[step];
+  }
+  stable_sort(steps,
+              [&](unsigned a, unsigned b) { return place[a] < place[b]; });
+  return steps;
+}
+
+/// Of values that @step computes or gets as inputs, by `order` of graph.steps.
+/// Reshapes name their operand's memory, and a result may be stored over an
+/// operand that dies.
+static std::vector<Lifetime> lifetimes(const ModelGraph &graph,
+                                       ArrayRef<unsigned> storage,
+                                       ArrayRef<unsigned> order) {
+  std::vector<Lifetime> lives(graph.values.size());
+  for (const auto &[index, value] : enumerate(graph.values))
     if (value.source == ValueSource::Input)
       lives[index].last = 0;
-  }
-  for (const auto &[time, step] : enumerate(graph.steps))
+  for (const auto &[time, number] : enumerate(order)) {
+    const GraphStep &step = graph.steps[number];
     for (unsigned index : step.ops) {
       const GraphOp &op = graph.ops[index];
       for (const auto &[position, value] : enumerate(op.operands))
         if (op.reads[position] || step.view)
           lives[storage[value]].last =
               std::max<int64_t>(lives[storage[value]].last, time);
-      for (const auto &[position, value] : enumerate(op.results)) {
-        if (step.view)
-          storage[value] = storage[op.operands.front()];
-        else if (op.writes[position] && lives[value].last < 0)
+      for (const auto &[position, value] : enumerate(op.results))
+        if (!step.view && op.writes[position] && lives[value].last < 0)
           lives[value] = {int64_t(time), int64_t(time)};
-      }
     }
+  }
   for (unsigned value : graph.stepResults)
-    lives[storage[value]].last = end;
-  auto elements = [&](unsigned value) {
-    int64_t count = graph.values[value].elementBytes;
-    for (int64_t size : graph.values[value].shape)
-      count *= size;
-    return count;
-  };
-  for (const auto &[time, step] : enumerate(graph.steps))
-    for (auto [out, in] : step.inPlace) {
+    if (!graph.values[value].isGradient) // free after its last reader
+      lives[storage[value]].last = order.size();
+  for (const auto &[time, number] : enumerate(order))
+    for (auto [out, in] : graph.steps[number].inPlace) {
       Lifetime &under = lives[storage[in]];
       if (under.last == int64_t(time) && under.first < int64_t(time) &&
-          elements(out) == elements(storage[in]))
+          bytesOf(graph.values[out]) == bytesOf(graph.values[storage[in]]))
         --under.last;
     }
   return lives;
@@ -64,7 +140,9 @@ static std::vector<Lifetime> lifetimes(const ModelGraph &graph) {
 void FoldedGraph::addMemory(const ModelGraph &graph) {
   std::map<unsigned, int64_t> held; // all the time, by node
   std::vector<MemoryRow> all(graph.steps.size());
-  std::vector<Lifetime> lives = lifetimes(graph);
+  std::vector<unsigned> storage = storages(graph);
+  std::vector<unsigned> order = runningOrder(graph, storage);
+  std::vector<Lifetime> lives = lifetimes(graph, storage, order);
   for (const auto &[index, value] : enumerate(graph.values)) {
     unsigned node = valueNodes[classes.ofValue[index]];
     if (value.persistent) {
@@ -82,8 +160,8 @@ void FoldedGraph::addMemory(const ModelGraph &graph) {
   }
   for (auto [node, count] : held)
     persistent.push_back({node, count});
-  for (auto [step, row] : zip_equal(graph.steps, all))
-    addCopies(graph, step, row);
+  for (auto [step, row] : zip_equal(order, all))
+    addCopies(graph, graph.steps[step], row);
   foldRows(std::move(all));
 }
 

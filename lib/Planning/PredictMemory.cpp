@@ -313,7 +313,8 @@ void MemoryPredictor::launch(const Launch &launch) {
                 shardingOf(value), /*fused=*/false);
 }
 
-/// A result that is an argument, or another result's memory, is copied.
+/// A result that is an argument, or another result's memory, is copied. A
+/// gradient is read when it is made, and then free after its last reader.
 void MemoryPredictor::returnResult(unsigned value,
                                    std::optional<unsigned> state) {
   int64_t number = launches.isComputed(value)
@@ -325,9 +326,11 @@ void MemoryPredictor::returnResult(unsigned value,
   WorkBuffer what = stage.work.buffers[buffer];
   if (auto constant = stage.persistent[buffer])
     stage.plain.insert(*constant);
-  if (what.input || what.persistent || what.output)
+  bool isGradient = graph.values[value].isGradient;
+  if (what.input || what.persistent || (what.output && !isGradient))
     buffer = copy(stage, value, buffer, whole);
-  stage.work.buffers[buffer].output = true;
+  if (!isGradient)
+    stage.work.buffers[buffer].output = true;
   if (state)
     stage.work.states.push_back({place(number, *state), buffer});
 }

@@ -145,13 +145,15 @@ void StageReader::touch(Operation &op, size_t activity) {
   }
 }
 
-/// What a step returns is there until its end.
+/// What a step returns is there until its end, but for gradients, which are
+/// read when they are made.
 void StageReader::holdResults(func::FuncOp func, const StageProgram &stage) {
   auto results = func->getAttrOfType<ArrayAttr>(schedule::kResults);
   if (!results || stage.activities.empty())
     return;
   for (auto result : results.getAsRange<DictionaryAttr>())
-    if (auto number = result.getAs<IntegerAttr>("value"))
+    if (auto number = result.getAs<IntegerAttr>("value");
+        number && !result.getAs<GradientAttr>("result"))
       if (auto *it = values.find(number.getInt()); it != values.end())
         it->second.last = stage.activities.size() - 1;
 }

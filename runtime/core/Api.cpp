@@ -38,8 +38,9 @@ aprt_status runOp(aprt_rank *rank, int32_t op, Activity activity,
   rank->record.currentOp.store(op, std::memory_order_relaxed);
   // Generated code, which calls this, lets no exception through.
   Status status = guardMemory("running the op", [&]() -> Status {
-    return rank->device->isAsynchronous() ? beginAndEndOp(rank, op, body)
-                                          : timeOp(rank, op, activity, body);
+    APRT_TRY(rank->device->isAsynchronous() ? beginAndEndOp(rank, op, body)
+                                            : timeOp(rank, op, activity, body));
+    return rank->afterOp ? rank->afterOp(op) : Status::success();
   });
   if (status.ok())
     return 0;

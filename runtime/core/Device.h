@@ -119,8 +119,8 @@ public:
   /// Runs `body`, which puts the work of micro-batch `time` of one step on the
   /// streams: by calling it, or by repeating what it put there before.
   virtual Status runStep(int64_t time, const std::function<Status()> &body) = 0;
-  /// Brings outputs of the last runStep to the host, where they are sure to be
-  /// after synchronize().
+  /// Brings outputs of the last runStep to the host, or within its body what
+  /// the last op has made; there they are sure to be after synchronize().
   virtual Status collect(std::vector<Transfer> outputs) = 0;
   /// After the last step, or a failure: forgets what was to be repeated, which
   /// the transport's communicators cannot end before. Does not wait for work.

@@ -69,6 +69,9 @@ struct PortPlacement {
   /// Of an input that is read where the host holds it, and of a state: its
   /// persistent tensor; -1: it is in the arena.
   int64_t persistent = -1;
+  /// Of a gradient: the op after which it is there, and perhaps not for long;
+  /// -1: it is at the end.
+  int64_t after = -1;
 };
 
 /// What an output tells.

@@ -113,6 +113,9 @@ static Port parsePort(const JsonReader &json, const Manifest &manifest) {
           manifest.arenaBytes[place.stage])
         element.fail("is outside the stage's arena");
     }
+    if (JsonReader after = element.member("after", /*optional=*/true);
+        !after.isNull())
+      place.after = after.integer(0, int64_t(manifest.ops.size()) - 1);
     port.stages.push_back(place);
   }
   return port;
@@ -275,7 +278,7 @@ static Port portOfState(const PersistentEntry &entry, const std::string &name,
   port.dtype = entry.dtype;
   port.shape = entry.globalShape;
   port.dims = entry.dims;
-  port.stages.push_back({int(stage), 0, int64_t(index)});
+  port.stages.push_back({int(stage), 0, int64_t(index), -1});
   port.globalBytes = entry.globalBytes;
   port.localBytes = entry.bytes;
   return port;

@@ -74,6 +74,8 @@ struct aprt_rank {
   int64_t repeatedBytesSent = 0; // by steps that no call of the transport made
   autopar::runtime::TransportStatistics statisticsAtStart;
   std::string captureFailure; // see Device::isCapturing
+  /// Called on the op's stream when the op was called, while it is there.
+  std::function<Status(int op)> afterOp;
 
   autopar::runtime::TraceEvent *trace = nullptr; // null: not traced
   int64_t traceCapacity = 0;

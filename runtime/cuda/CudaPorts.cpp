@@ -112,7 +112,8 @@ bool CudaOutputs::goesStraight(const HostSlice &slice) {
 Status CudaOutputs::copy(const Transfer &output, char *to) {
   int64_t bytes = output.slice.bytes();
   APRT_CUDA(context.driver, cuMemcpyDtoHAsync_v2, to,
-            deviceAddress(output.device), size_t(bytes), context.stream(0));
+            deviceAddress(output.device), size_t(bytes),
+            context.currentStream());
   brought += bytes;
   return Status::success();
 }
@@ -136,7 +137,7 @@ Status CudaOutputs::collect(std::vector<Transfer> outputs) {
                       std::make_move_iterator(outputs.end()));
   outputs.erase(staged, outputs.end());
   APRT_TRY(slot.pinned.reserve(bytesOf(slot.outputs), "outputs"));
-  APRT_TRY(timer.begin(context.stream(0)));
+  APRT_TRY(timer.begin(context.currentStream()));
   for (const Transfer &output : outputs)
     APRT_TRY(copy(output, output.slice.dense));
   int64_t offset = 0;
@@ -144,8 +145,8 @@ Status CudaOutputs::collect(std::vector<Transfer> outputs) {
     APRT_TRY(copy(output, slot.pinned.data() + offset));
     offset += aligned(output.slice.bytes());
   }
-  APRT_TRY(timer.end(context.stream(0)));
-  return slot.arrived.record(context.stream(0));
+  APRT_TRY(timer.end(context.currentStream()));
+  return slot.arrived.record(context.currentStream());
 }
 
 Status CudaOutputs::drain(Slot &slot) {

@@ -50,7 +50,8 @@ private:
   int now = 0;
 };
 
-/// The outputs of a micro-batch go down in order with stream 0. What is dense
+/// The outputs of a micro-batch go down in order with stream 0, or what an op
+/// has just made with the op's stream. What is dense
 /// in the host's tensor goes straight there, if the driver takes that memory as
 /// pinned; of the rest the host takes its parts from pinned memory while later
 /// micro-batches compute.

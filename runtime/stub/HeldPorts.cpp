@@ -2,6 +2,8 @@
 
 #include "HeldPorts.h"
 
+#include <cstring>
+
 namespace autopar::runtime {
 
 /// True if no rank before this one holds the same block of a result or check.
@@ -26,7 +28,7 @@ static void addPlaces(const Manifest &manifest, int rank, const Port &port,
                       size_t index, std::vector<LocalPort> &to) {
   for (const PortPlacement &place : port.stages)
     if (place.stage == rank / manifest.devicesPerStage)
-      to.push_back({index, place.arenaOffset, place.persistent});
+      to.push_back({index, place.arenaOffset, place.persistent, place.after});
 }
 
 std::vector<LocalPort> inputsOfRank(const Manifest &manifest, int rank) {
@@ -63,6 +65,32 @@ std::optional<int64_t> pieceOffset(const std::vector<Interval> &intervals) {
     return false;
   });
   return offset;
+}
+
+Status findPieces(const Manifest &manifest, int rank, const Port &port,
+                  std::vector<int64_t> &offsets) {
+  for (int64_t time = 0; time < manifest.microBatches; ++time) {
+    std::optional<int64_t> offset =
+        pieceOffset(intervalsOf(port.dims, manifest.coordinates(rank, time)));
+    if (!offset && port.localBytes > 0)
+      return Status::error("a rank's part of input '" + port.name +
+                           "' is not one piece: it must be copied");
+    offsets.push_back(offset.value_or(0) * elementBytes(port.dtype));
+  }
+  return Status::success();
+}
+
+std::string violation(const Check &check, const char *value) {
+  if (check.places.empty())
+    return *value == 0 ? "" : check.message;
+  int32_t number;
+  std::memcpy(&number, value, sizeof(number));
+  if (number <= 0)
+    return "";
+  bool isKnown = size_t(number) <= check.places.size();
+  return check.message + " " +
+         (isKnown ? check.places[size_t(number) - 1]
+                  : "place " + std::to_string(number));
 }
 
 } // namespace autopar::runtime

@@ -12,6 +12,7 @@ struct LocalPort {
   size_t index = 0; // in manifest.inputs, checks or the run's results
   int64_t arenaOffset = 0;
   int64_t persistent = -1; // of what is in no arena: index of its tensor
+  int64_t after = -1;      // the op after which it is there; -1: at the end
 };
 
 /// The inputs that a rank's stage reads.
@@ -27,6 +28,14 @@ std::vector<LocalPort> checksOfRank(const Manifest &manifest, int rank);
 /// The element of the global tensor at which a part begins, if it is there in
 /// one piece; none for an empty part.
 std::optional<int64_t> pieceOffset(const std::vector<Interval> &intervals);
+
+/// The bytes at which the rank's part of an input begins in the whole, by
+/// micro-batch; each part must be there in one piece.
+Status findPieces(const Manifest &manifest, int rank, const Port &port,
+                  std::vector<int64_t> &offsets);
+
+/// What ends the run, by the value of a check; empty: nothing.
+std::string violation(const Check &check, const char *value);
 
 } // namespace autopar::runtime
 

@@ -9,7 +9,7 @@
 #include "Run.h"
 #include "TrainingLog.h"
 
-#include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,7 +42,6 @@ private:
   Status load();
   Status openWeights();
   Status callStage(aprt_status (*function)(aprt_rank *), const char *what);
-  Status findHeld(const LocalPort &local);
   Status compute(int64_t time);
   Status step(bool isLast);
   Status meetBefore(int64_t step, bool &ends);
@@ -50,6 +49,8 @@ private:
   std::vector<Transfer> inputsOf(int64_t step, int64_t time);
   Transfer result(const LocalPort &local, int64_t time);
   std::vector<Transfer> resultsOf(int64_t time);
+  bool delivers(const LocalPort &local) const;
+  void bringAfterOps(int64_t time);
   Status collectAtEnd();
   void addChecks(int64_t time, std::vector<Transfer> &transfers);
   Transfer transfer(const Port &port, const LocalPort &local, int64_t time);
@@ -122,21 +123,6 @@ Transfer RankMain::transfer(const Port &port, const LocalPort &local,
   return result;
 }
 
-Status RankMain::findHeld(const LocalPort &local) {
-  const Port &port = manifest.inputs[local.index];
-  HeldInput held{local.persistent, local.index, {}};
-  for (int64_t time = 0; time < manifest.microBatches; ++time) {
-    std::optional<int64_t> offset = pieceOffset(
-        intervalsOf(port.dims, manifest.coordinates(worldRank, time)));
-    if (!offset && port.localBytes > 0)
-      return Status::error("a rank's part of input '" + port.name +
-                           "' is not one piece: it must be copied");
-    held.offsets.push_back(offset.value_or(0) * elementBytes(port.dtype));
-  }
-  heldInputs.push_back(std::move(held));
-  return Status::success();
-}
-
 /// The inputs that a step copies.
 std::vector<Transfer> RankMain::inputsOf(int64_t step, int64_t time) {
   std::vector<Transfer> transfers;
@@ -173,16 +159,41 @@ Transfer RankMain::result(const LocalPort &local, int64_t time) {
   return result;
 }
 
-/// Those that this step delivers.
+/// Whether the step at hand delivers results of that kind.
+bool RankMain::delivers(const LocalPort &local) const {
+  RunResult::When when = run.results[local.index].when;
+  return when == RunResult::EveryStep ||
+         (when == RunResult::FirstStep && stepNumber == 0);
+}
+
+/// Those that are there at the end of the step.
 std::vector<Transfer> RankMain::resultsOf(int64_t time) {
   std::vector<Transfer> transfers;
-  for (const LocalPort &local : results) {
-    RunResult::When when = run.results[local.index].when;
-    if (when == RunResult::EveryStep ||
-        (when == RunResult::FirstStep && stepNumber == 0))
+  for (const LocalPort &local : results)
+    if (local.after < 0 && delivers(local))
       transfers.push_back(result(local, time));
-  }
   return transfers;
+}
+
+/// Has each result that may be overwritten within the step, a gradient, brought
+/// when the op is over that makes it. Only a first step has such, which is no
+/// repetition of what the device noted before.
+void RankMain::bringAfterOps(int64_t time) {
+  std::multimap<int, const LocalPort *> early;
+  for (const LocalPort &local : results)
+    if (local.after >= 0 && delivers(local))
+      early.emplace(int(local.after), &local);
+  rank->afterOp = nullptr;
+  if (early.empty())
+    return;
+  rank->afterOp = [this, time, early = std::move(early)](int op) -> Status {
+    std::vector<Transfer> transfers;
+    auto [first, last] = early.equal_range(op);
+    for (; first != last; ++first)
+      transfers.push_back(result(*first->second, time));
+    return transfers.empty() ? Status::success()
+                             : rank->device->collect(std::move(transfers));
+  };
 }
 
 /// The states as the last step left them.
@@ -195,20 +206,6 @@ Status RankMain::collectAtEnd() {
     return Status::success();
   APRT_TRY(rank->device->collect(std::move(transfers)));
   return rank->device->synchronize();
-}
-
-/// What ends the run, by the value of a check; empty: nothing.
-static std::string violation(const Check &check, const char *value) {
-  if (check.places.empty())
-    return *value == 0 ? "" : check.message;
-  int32_t number;
-  std::memcpy(&number, value, sizeof(number));
-  if (number <= 0)
-    return "";
-  bool isKnown = size_t(number) <= check.places.size();
-  return check.message + " " +
-         (isKnown ? check.places[size_t(number) - 1]
-                  : "place " + std::to_string(number));
 }
 
 /// Reads the checks; one that is violated ends the run.
@@ -266,6 +263,7 @@ Status RankMain::compute(int64_t time) {
 /// step.
 Status RankMain::step(bool isLast) {
   for (int64_t t = 0; t < manifest.microBatches; ++t) {
+    bringAfterOps(t);
     APRT_TRY(compute(t));
     std::vector<Transfer> transfers = resultsOf(t);
     addChecks(t, transfers);
@@ -347,8 +345,11 @@ Status RankMain::execute() {
   results = resultsOfRank(run, worldRank);
   checks = checksOfRank(manifest, worldRank);
   for (const LocalPort &local : inputs)
-    if (local.persistent >= 0)
-      APRT_TRY(findHeld(local));
+    if (local.persistent >= 0) {
+      heldInputs.push_back({local.persistent, local.index, {}});
+      APRT_TRY(findPieces(manifest, worldRank, manifest.inputs[local.index],
+                          heldInputs.back().offsets));
+    }
   record.currentOp.store(-1);
   record.loadSeconds = monotonicSeconds() - begin;
   APRT_TRY(rank->transport->barrier(/*withDeadline=*/false));

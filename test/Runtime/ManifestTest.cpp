@@ -11,7 +11,7 @@ using nlohmann::json;
 namespace {
 
 const char goodText[] = R"json({
-  "abi": 3, "cpu_features": ["avx2"], "model": "m.onnx",
+  "abi": 4, "cpu_features": ["avx2"], "model": "m.onnx",
   "libraries": ["onednn"], "mesh": [["time", 2], ["data", 2]],
   "stages": 2, "micro_batches": 2,
   "weights": {"files": [{"name": "w.bin", "bytes": 400}]},
@@ -242,6 +242,7 @@ TEST(Manifest, BadValuesAreNamed) {
   expectRefused("/inputs/0/blocks", 0, "integer from 1");
   expectRefused("/inputs/0/stages/0/offset", 120, "outside the stage's arena");
   expectRefused("/inputs/0/stages/0/stage", 2, "integer from 0 to 1");
+  expectRefused("/inputs/0/stages/0/after", 1, "integer from 0 to 0");
   expectRefused("/inputs/0/dims/0/split/0/0", 2, "integer from 0 to 1");
   expectRefused("/inputs/0/dims/0/split/0/1", 0, "integer from 1");
   expectRefused("/inputs/0/dims/0/step", int64_t(1) << 48, "reaches too far");

@@ -77,3 +77,29 @@ func.func @rendezvous() -> (tensor<4xf32>) attributes {autopar.stage = 1 : i64} 
   return %2 : tensor<4xf32>
 }
 }
+
+// -----
+
+// The update by a gradient frees its memory: it stands where the gradient is made. The rate, a number of the step's number, comes first.
+// CHECK-LABEL: func.func @updates_early
+// CHECK: %[[RATE:.*]] = autopar.kernel ins(%arg3) {{.*}}-> tensor<f32>
+// CHECK: %[[GB:.*]] = autopar.kernel ins(%arg0)
+// CHECK: autopar.kernel ins({{.*}}%[[GB]]{{.*}})
+// CHECK: %[[GA:.*]] = autopar.kernel ins(%arg0)
+// CHECK: autopar.kernel ins({{.*}}%[[GA]]{{.*}})
+func.func @updates_early(%x: tensor<64x64xf32>,
+                         %a: tensor<64x64xf32> {autopar.source = #autopar.state<"a", 0.0 : f32>},
+                         %b: tensor<64x64xf32> {autopar.source = #autopar.state<"b", 0.0 : f32>},
+                         %n: tensor<f32> {autopar.source = #autopar.state<"n", 0.0 : f32>})
+    -> (tensor<64x64xf32> {autopar.result = #autopar.next_state<"a">}, tensor<64x64xf32> {autopar.result = #autopar.next_state<"b">},
+        tensor<f32> {autopar.result = #autopar.next_state<"n">}) {
+  %gb = autopar.einsum "mk,mn->kn" %x, %x : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %ga = autopar.einsum "mk,nk->mn" %x, %x : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %rate = autopar.unary exp %n : tensor<f32> -> tensor<f32>
+  %all = autopar.broadcast %rate dims = [] : tensor<f32> -> tensor<64x64xf32>
+  %da = autopar.binary mul %ga, %all : tensor<64x64xf32>
+  %na = autopar.binary sub %a, %da : tensor<64x64xf32>
+  %db = autopar.binary mul %gb, %all : tensor<64x64xf32>
+  %nb = autopar.binary sub %b, %db : tensor<64x64xf32>
+  return %na, %nb, %rate : tensor<64x64xf32>, tensor<64x64xf32>, tensor<f32>
+}

@@ -319,3 +319,31 @@ func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = 
   %a = autopar.buffer persistent[0] {autopar.value = 0 : i64} : memref<2xf32, strided<[1], offset: 2>>
   return
 }
+
+// -----
+
+// A gradient is read when it is made: what is written over it later is no error.
+func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [],
+    autopar.results = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 0 : i64, result = #autopar.gradient<"w">},
+                       {buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 1 : i64, result = #autopar.output<"y">}]} {
+  %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<4xf32>
+  %b = autopar.buffer arena[0] {autopar.value = 1 : i64} : memref<4xf32>
+  autopar.kernel ins() outs(%a) : (memref<4xf32>) -> () {
+    %0 = autopar.constant dense<1.0> : tensor<4xf32>
+    autopar.yield %0 : tensor<4xf32>
+  }
+  autopar.kernel ins() outs(%b) : (memref<4xf32>) -> () {
+    %0 = autopar.constant dense<2.0> : tensor<4xf32>
+    autopar.yield %0 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// A gradient that is never made.
+func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [],
+    autopar.results = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 0 : i64, result = #autopar.gradient<"w">}]} {
+  // expected-error @+1 {{reads value 0 in arena bytes [0, 16), where nothing was written}}
+  return
+}

@@ -69,10 +69,19 @@ struct WorkList {
 std::vector<bool> statesToCopy(const WorkList &work);
 
 /// An order of the items that respects reads after writes, and writes of states
-/// after the reads before them: collectives and
-/// sends as soon as their operands are computed, collectives of arguments and
-/// receives just before their first reader, compute items as they stand. Of
-/// two messages of which one needs the other, that one has the higher channel.
+/// after the reads before them: collectives and sends as soon as their operands
+/// are computed, collectives of arguments and receives just before their first
+/// reader. Compute items are as they stand, but for two kinds: single numbers
+/// that come of single numbers are computed as soon as they can be, and when
+/// the last readers of a buffer can be computed and leave less in the arena
+/// than the buffer takes, they are, as the update by a gradient
+///
+///   gradient of b; gradient of a; update of a; update of b
+///   -> gradient of b; update of b; gradient of a; update of a
+///
+/// unless kernels would wait for communication on its own stream that they have
+/// not waited for. Of two messages of which one needs the other, that one has
+/// the higher channel.
 std::vector<unsigned> orderWork(const WorkList &work);
 /// The same work in that order.
 WorkList orderedWork(const WorkList &work);

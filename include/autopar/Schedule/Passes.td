@@ -54,8 +54,16 @@ def OrderWork : SchedulePass<"autopar-order-work"> {
   let summary = "put communication early, receives late, and number it";
   let description = [{
     A collective or send stands right after the last of its operands, a receive
-    right before its first reader; kernels keep their order. `autopar.sequence`
-    is the place of each communication in the one global order.
+    right before its first reader. Kernels keep their order, but for single
+    numbers computed of others, which come early, and kernels after which memory
+    is free:
+
+        gradient of b; gradient of a; update of a; update of b
+        -> gradient of b; update of b; gradient of a; update of a
+
+    These wait for no communication that others have not waited for.
+    `autopar.sequence` is the place of each communication in the one global
+    order.
   }];
 }
 

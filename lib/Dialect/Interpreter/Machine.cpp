@@ -148,6 +148,9 @@ LogicalResult Machine::runKernel(KernelOp kernel) {
         return failure();
     }
   }
+  for (Value output : kernel.getOutputs())
+    if (failed(keepEarly(kernel, output)))
+      return failure();
   return success();
 }
 
@@ -211,7 +214,31 @@ LogicalResult Machine::write(Operation *op, Value result, Value output,
   FailureOr<Place> place = placeOf(op, output);
   if (failed(place))
     return failure();
-  return store(op, *place, value);
+  return failed(store(op, *place, value)) ? failure() : keepEarly(op, output);
+}
+
+/// `op` has written all of `output`.
+LogicalResult Machine::keepEarly(Operation *op, Value output) {
+  auto number =
+      output.getDefiningOp()->getAttrOfType<IntegerAttr>("autopar.value");
+  for (EarlyResult &result : early) {
+    if (!number || number.getInt() != result.number)
+      continue;
+    FailureOr<Everywhere> value = load(op, result.place);
+    if (failed(value))
+      return failure();
+    result.value = std::move(*value);
+  }
+  return success();
+}
+
+FailureOr<Everywhere> Machine::loadEarly(Operation *user, int64_t number,
+                                         const Place &place) {
+  for (const EarlyResult &result : early)
+    if (result.number == number && result.place.type == place.type &&
+        !result.value.empty())
+      return result.value;
+  return load(user, place);
 }
 
 static InFlightDiagnostic outside(Operation *user, StringRef what,

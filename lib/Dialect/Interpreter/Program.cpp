@@ -15,6 +15,7 @@ struct Port {
   Sharding sharding;
   Type type;                  // of the local value
   std::optional<Place> place; // in buffer form
+  int64_t number = -1;        // of the value there
 };
 
 /// The functions of one stage and what is in its memory.
@@ -132,6 +133,9 @@ FailureOr<Port> Program::port(func::FuncOp func, DictionaryAttr attributes,
       RankedTensorType::get(shaped.getShape(), shaped.getElementType());
   port.sharding = Sharding::replicated(shaped.getRank());
   port.place = placeOf(attributes, shaped);
+  if (auto value =
+          attributes ? attributes.getAs<IntegerAttr>("value") : nullptr)
+    port.number = value.getInt();
   if (machine.points() == 1)
     return port;
   if (auto global = dyn_cast_or_null<TypeAttr>(
@@ -180,17 +184,6 @@ FailureOr<std::vector<Port>> Program::ports(func::FuncOp func, StringRef kind) {
 
 std::string inputName(StringRef name, int64_t step) {
   return step == 0 ? name.str() : (name + "@" + Twine(step)).str();
-}
-
-static Tensor filledTensor(RankedTensorType type, Attribute number) {
-  Tensor tensor(type);
-  for (int64_t i = 0; i < tensor.size(); ++i) {
-    if (auto real = dyn_cast<FloatAttr>(number))
-      tensor.set(i, real.getValueAsDouble());
-    else
-      tensor.setInt(i, cast<IntegerAttr>(number).getInt());
-  }
-  return tensor;
 }
 
 /// The global value of an argument: of a state its initial one.
@@ -312,13 +305,19 @@ LogicalResult Program::runFunction(func::FuncOp func, Stage &stage,
     if (!buffered)
       values.push_back(std::move(*value));
   }
+  machine.early.clear();
+  for (const Port &port : *results)
+    if (port.place && isa_and_nonnull<GradientAttr>(port.origin))
+      machine.early.push_back({port.number, *port.place, {}});
   auto returned = machine.run(func.front(), values);
   if (failed(returned))
     return failure();
   for (const Port &port : *results) {
     if (!port.place)
       continue;
-    auto value = machine.load(func, *port.place);
+    auto value = isa_and_nonnull<GradientAttr>(port.origin)
+                     ? machine.loadEarly(func, port.number, *port.place)
+                     : machine.load(func, *port.place);
     if (failed(value))
       return failure();
     returned->push_back(std::move(*value));

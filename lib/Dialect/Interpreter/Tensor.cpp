@@ -281,4 +281,15 @@ void loadElement(Tensor &tensor, int64_t i, const uint8_t *bytes) {
       toDouble(APFloat(type.getFloatSemantics(), APInt(type.getWidth(), bits)));
 }
 
+Tensor filledTensor(RankedTensorType type, Attribute number) {
+  Tensor tensor(type);
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    if (auto real = dyn_cast<FloatAttr>(number))
+      tensor.set(i, real.getValueAsDouble());
+    else
+      tensor.setInt(i, cast<IntegerAttr>(number).getInt());
+  }
+  return tensor;
+}
+
 } // namespace autopar::interpreter

@@ -116,6 +116,8 @@ public:
   std::set<std::pair<int64_t, int64_t>> readPlain;
   /// Functions of repeated calls, by the calls.
   std::map<std::vector<int64_t>, mlir::LLVM::LLVMFuncOp> repeated;
+  /// The op, as the manifest numbers them, that writes each value of @step.
+  std::map<std::pair<mlir::Operation *, int64_t>, int64_t> writers;
   int64_t tables = 0;                // made for repeated calls
   std::vector<HostListing> listings; // of all functions, in order
 

@@ -6,6 +6,7 @@
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/Shapes.h"
 #include "autopar/Lowering/Attributes.h"
+#include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/PersistentBuffers.h"
 
 using namespace mlir;
@@ -60,6 +61,7 @@ private:
   LogicalResult lowerSetup(func::FuncOp setup, StringRef name, int64_t stage);
   LogicalResult lowerBody(HostFunction &host, func::FuncOp function);
   LogicalResult lowerOp(HostFunction &host, Operation *op);
+  void noteWriter(func::FuncOp function, Operation *op);
   void lowerLibraryCall(HostFunction &host, KernelOp kernel);
   void findPlainReads(func::FuncOp step, int64_t stage);
 
@@ -122,11 +124,28 @@ LogicalResult Lowering::lowerOp(HostFunction &host, Operation *op) {
   return isEmpty ? success() : kernels.launch(host, kernel);
 }
 
+/// The last call that `op` became is the one after which its results are whole.
+void Lowering::noteWriter(func::FuncOp function, Operation *op) {
+  auto kernel = dyn_cast<KernelOp>(op);
+  ValueRange written = kernel            ? kernel.getOutputs()
+                       : isa<SendOp>(op) ? ValueRange()
+                                         : op->getOperands().take_back(1);
+  for (Value output : written)
+    if (auto value = output.getDefiningOp()->getAttrOfType<IntegerAttr>(
+            schedule::kValue))
+      program.writers[{function, value.getInt()}] =
+          static_cast<int64_t>(program.ops.size()) - 1;
+}
+
 LogicalResult Lowering::lowerBody(HostFunction &host, func::FuncOp function) {
   for (Operation &op : function.getBody().front().without_terminator()) {
     host.loc = op.getLoc();
+    size_t before = program.ops.size();
     if (failed(lowerOp(host, &op)))
       return failure();
+    bool isEvent = isa<RecordEventOp, WaitEventOp>(op);
+    if (!isEvent && program.ops.size() > before)
+      noteWriter(function, &op);
   }
   return success();
 }

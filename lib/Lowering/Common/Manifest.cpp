@@ -35,6 +35,7 @@ private:
   void collectPorts(StringRef listName, StringRef which, int64_t stage);
   void addPort(DictionaryAttr entry, StringRef name, StringRef which,
                int64_t stage);
+  std::optional<int64_t> writerOf(DictionaryAttr entry, int64_t stage);
   void addPorts(json::Object &root);
   json::Array portsOf(StringRef which);
   json::Array persistent();
@@ -101,8 +102,25 @@ void ManifestWriter::addPort(DictionaryAttr entry, StringRef name,
     if (auto output = entry.getAs<OutputAttr>("result"); hasOwnRole(output))
       it->second["role"] = stringifyOutputRole(output.getRole());
   }
-  it->second.getArray("stages")->push_back(json::Object{
-      {"stage", stage}, {held ? "persistent" : "offset", position}});
+  json::Object place{{"stage", stage},
+                     {held ? "persistent" : "offset", position}};
+  if (which == "gradient")
+    if (std::optional<int64_t> op = writerOf(entry, stage))
+      place["after"] = *op;
+  it->second.getArray("stages")->push_back(std::move(place));
+}
+
+/// The op that writes a result of the stage's step; none if there is nothing
+/// to write.
+std::optional<int64_t> ManifestWriter::writerOf(DictionaryAttr entry,
+                                                int64_t stage) {
+  Operation *step = findStageFunction(program.module, "step", stage);
+  auto value = entry.getAs<IntegerAttr>("value");
+  auto writer = value ? program.writers.find({step, value.getInt()})
+                      : program.writers.end();
+  if (writer == program.writers.end())
+    return std::nullopt;
+  return writer->second;
 }
 
 void ManifestWriter::collectPorts(StringRef listName, StringRef which,

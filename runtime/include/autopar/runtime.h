@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define APRT_ABI_VERSION 3
+#define APRT_ABI_VERSION 4
 /// The most ranks that a program may have.
 #define APRT_MAX_RANKS 4096
 /// The most batch dimensions of a GEMM and spatial ones of a convolution.

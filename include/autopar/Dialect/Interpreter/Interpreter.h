@@ -60,11 +60,24 @@ public:
       mlir::Operation *user, const Place &place, const Everywhere &value,
       Chosen chosen = [](int64_t) { return true; });
 
+  /// A gradient: what its place holds when the op is over that writes the value
+  /// of that number. The place may be another value's soon.
+  struct EarlyResult {
+    int64_t number;
+    Place place;
+    Everywhere value;
+  };
+  std::vector<EarlyResult> early;
+  /// The early result, or what is there at the end if no op has written it.
+  mlir::FailureOr<Everywhere> loadEarly(mlir::Operation *user, int64_t number,
+                                        const Place &place);
+
   /// Called with every op's results as they are computed, if set.
   std::function<void(mlir::Operation *, llvm::ArrayRef<Everywhere>)> observe;
 
 private:
   mlir::LogicalResult execute(mlir::Operation *op);
+  mlir::LogicalResult keepEarly(mlir::Operation *op, mlir::Value output);
   mlir::FailureOr<Everywhere> evaluateEverywhere(mlir::Operation *op);
   mlir::LogicalResult runKernel(KernelOp kernel);
   mlir::FailureOr<std::vector<Everywhere>> runBody(KernelOp kernel);

@@ -143,6 +143,9 @@ Assembled assembleBlocks(llvm::ArrayRef<TensorRef> blocks,
 void storeElement(const Tensor &tensor, int64_t i, uint8_t *bytes);
 void loadElement(Tensor &tensor, int64_t i, const uint8_t *bytes);
 
+/// All elements are `number`, a float or integer attribute.
+Tensor filledTensor(mlir::RankedTensorType type, mlir::Attribute number);
+
 } // namespace autopar::interpreter
 
 #endif // AUTOPAR_DIALECT_INTERPRETER_TENSOR_H
