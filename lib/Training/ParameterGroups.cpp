@@ -13,7 +13,7 @@ namespace autopar {
 
 /// What to do where no name is like a pattern.
 static std::string adviceOn(ArrayRef<StringRef> names) {
-  auto madeUp = llvm::find_if(names, [](StringRef name) {
+  const auto *madeUp = llvm::find_if(names, [](StringRef name) {
     return runtime::isMadeUpName(std::string_view(name));
   });
   if (madeUp == names.end())
