@@ -23,6 +23,7 @@ SGD = {"kind": "sgd", "lr": 0.1}
 ADAMW = {"kind": "adamw", "lr": 0.01, "weight_decay": 0.1}
 # Recipe, way, and the most bytes of the arena as layers' gradients of a rank; None: all are there at once.
 CASES = [({"optimizer": SGD}, "--ranks 1", 4), ({"optimizer": ADAMW}, "--ranks 1", 4), ({"optimizer": SGD}, "--ranks 2 --strategy data", 4),
+         ({"optimizer": SGD}, "--ranks 1 --memory-limit 720KiB", 4),  # the weights and 4 layers' gradients
          ({"optimizer": ADAMW}, "--ranks 4 --strategy data", 4), ({"optimizer": SGD}, "--ranks 3", 8),
          ({"optimizer": SGD, "clip_value": 1e-3}, "--ranks 1", 4),
          ({"optimizer": ADAMW, "clip_global_norm": 1.0}, "--ranks 1", None), ({"optimizer": ADAMW, "loss_scale": 1024}, "--ranks 1", None),
