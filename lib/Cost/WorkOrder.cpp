@@ -11,7 +11,7 @@ namespace autopar {
 
 namespace {
 
-/// What each item waits for.
+/// The items that each item waits for, and those that wait for it.
 struct Dependences {
   explicit Dependences(const WorkList &work);
 

@@ -129,7 +129,8 @@ strategiesBeside(PlanCost &cost, const Plan &plan, const ModelGraph &graph,
   return others;
 }
 
-/// Those that communicate; of one that another op reads before, where it is.
+/// Lists the reshards of an op that communicate. A reshard that an earlier op
+/// reads too is called shared.
 static std::string reshardsAt(const PlanCost &cost, const Plan &plan,
                               const ModelGraph &graph, unsigned op) {
   std::string text;

@@ -99,7 +99,8 @@ static std::vector<unsigned> runningOrder(const ModelGraph &graph,
   return steps;
 }
 
-/// Of values that @step computes or gets as inputs, by `order` of graph.steps.
+/// The lifetimes are those of values that @step computes or gets as inputs;
+/// ops run in the `order` of graph.steps.
 /// Reshapes name their operand's memory, and a result may be stored over an
 /// operand that dies.
 static std::vector<Lifetime> lifetimes(const ModelGraph &graph,

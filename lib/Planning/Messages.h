@@ -17,12 +17,12 @@ struct StageMessage {
   double seconds; // that both are busy with it
 };
 
-/// As the search has it: a value goes once to each later stage that reads it,
-/// sharded as it is planned.
+/// The messages that the search prices: a value goes once to each later stage
+/// that reads it, sharded as it is planned.
 std::vector<StageMessage> messagesOf(const ModelGraph &graph, const Plan &plan,
                                      const CommunicationModel &communication);
-/// As Partition has it: each way in which a later stage wants the value goes
-/// there once.
+/// The messages that Partition makes: a value goes to a later stage once in
+/// each sharding that the stage wants.
 std::vector<StageMessage>
 messagesOf(const ModelGraph &graph, const Plan &plan,
            const CommunicationModel &communication,

@@ -76,7 +76,7 @@ WantedSharding PlanCost::wantedBy(const GraphUse &use) const {
                         graph.ops[use.op].facts->rule.operands[use.operand]);
 }
 
-/// Of what several ops of a stage want alike the first is noted.
+/// A reshard that several ops of a stage want is noted at the first of them.
 void PlanCost::noteRead(unsigned value, std::optional<unsigned> op,
                         const WantedSharding &wanted) {
   const Sharding &from = plan.values[value].sharding;

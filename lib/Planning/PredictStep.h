@@ -9,7 +9,7 @@ namespace autopar {
 
 class PlanCost;
 
-/// As the search adds up a step.
+/// The seconds of a step, added up from its stages as the search does it.
 double stepSeconds(const PlanCost &cost, const Plan &plan);
 
 /// Writes down what Partition makes of a plan that the search found: the

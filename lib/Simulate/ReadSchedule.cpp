@@ -145,8 +145,8 @@ void StageReader::touch(Operation &op, size_t activity) {
   }
 }
 
-/// What a step returns is there until its end, but for gradients, which are
-/// read when they are made.
+/// The buffers of results live until the step ends. A gradient is read when it
+/// is made, and its buffer is free after its last reader.
 void StageReader::holdResults(func::FuncOp func, const StageProgram &stage) {
   auto results = func->getAttrOfType<ArrayAttr>(schedule::kResults);
   if (!results || stage.activities.empty())

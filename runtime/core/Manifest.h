@@ -69,8 +69,8 @@ struct PortPlacement {
   /// Of an input that is read where the host holds it, and of a state: its
   /// persistent tensor; -1: it is in the arena.
   int64_t persistent = -1;
-  /// Of a gradient: the op after which it is there, and perhaps not for long;
-  /// -1: it is at the end.
+  /// The op after which a gradient can be read; later ops may overwrite it. -1:
+  /// the port can be read at the end of the step.
   int64_t after = -1;
 };
 

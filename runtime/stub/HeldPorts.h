@@ -34,7 +34,8 @@ std::optional<int64_t> pieceOffset(const std::vector<Interval> &intervals);
 Status findPieces(const Manifest &manifest, int rank, const Port &port,
                   std::vector<int64_t> &offsets);
 
-/// What ends the run, by the value of a check; empty: nothing.
+/// The message with which the value of a check ends the run; empty: the run
+/// goes on.
 std::string violation(const Check &check, const char *value);
 
 } // namespace autopar::runtime

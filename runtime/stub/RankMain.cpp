@@ -166,7 +166,7 @@ bool RankMain::delivers(const LocalPort &local) const {
          (when == RunResult::FirstStep && stepNumber == 0);
 }
 
-/// Those that are there at the end of the step.
+/// The transfers of results that can be read at the end of the step.
 std::vector<Transfer> RankMain::resultsOf(int64_t time) {
   std::vector<Transfer> transfers;
   for (const LocalPort &local : results)

@@ -29,7 +29,7 @@ struct WantedSharding {
   }
 };
 
-/// What an op wants of an operand with these factors.
+/// The sharding and fills that an op wants an operand with these factors in.
 inline WantedSharding wantedSharding(const Sharding &sharding,
                                      const TensorFactors &operand) {
   WantedSharding wanted{sharding, {}};
