@@ -343,7 +343,7 @@ StrategyAttr StrategyAttr::get(FlatSymbolRefAttr symbol,
 }
 
 //===----------------------------------------------------------------------===//
-// States
+// Sources
 //===----------------------------------------------------------------------===//
 
 LogicalResult StateAttr::verify(function_ref<InFlightDiagnostic()> emitError,
@@ -353,6 +353,18 @@ LogicalResult StateAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return success();
   return emitError() << "state " << name << " begins as " << initial
                      << ", which is no #autopar.parameter and no number";
+}
+
+SmallVector<int64_t> InputAttr::joinBlocks(ArrayRef<int64_t> shape) const {
+  SmallVector<int64_t> joined(shape.drop_front());
+  joined.front() *= getBlocks();
+  return joined;
+}
+
+ParameterAttr ParameterAttr::at(StringAttr file, int64_t offset,
+                                int64_t length) const {
+  return get(getContext(), getName(), getFileShape(), file, offset, length,
+             getConstant());
 }
 
 NextStateAttr StateAttr::next() const {

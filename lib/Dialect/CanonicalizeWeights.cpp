@@ -52,28 +52,12 @@ static bool isStatic(Value value) {
 // Slices
 //===----------------------------------------------------------------------===//
 
-/// The one dimension that `slice` cuts, without steps; nullopt: it is another
-/// kind of slice.
-static std::optional<int64_t> cutDim(SliceOp slice) {
-  std::optional<int64_t> cut;
-  for (auto [dim, size] : llvm::enumerate(slice.getType().getShape())) {
-    if (slice.getSteps()[dim] != 1)
-      return std::nullopt;
-    if (size == shapeOf(slice.getInput())[dim])
-      continue;
-    if (cut)
-      return std::nullopt;
-    cut = dim;
-  }
-  return cut;
-}
-
 /// All that uses `value` are slices of disjoint parts of dimension `dim`.
 static bool isPacked(Value value, int64_t dim) {
   SmallVector<std::pair<int64_t, int64_t>> parts;
   for (Operation *user : value.getUsers()) {
     auto slice = dyn_cast<SliceOp>(user);
-    if (!slice || cutDim(slice) != dim || parts.size() == kMaxSlices)
+    if (!slice || slice.cutDim() != dim || parts.size() == kMaxSlices)
       return false;
     int64_t start = slice.getStarts()[dim];
     parts.push_back({start, start + slice.getType().getDimSize(dim)});
@@ -170,7 +154,7 @@ static SmallVector<Value> sliceOperands(Operation *op, int64_t dim,
 static LogicalResult unpackProjection(SliceOp slice,
                                       PatternRewriter &rewriter) {
   Operation *op = slice.getInput().getDefiningOp();
-  std::optional<int64_t> dim = cutDim(slice);
+  std::optional<int64_t> dim = slice.cutDim();
   if (!op || !dim || (!isElementwise(op) && !isa<EinsumOp>(op)) ||
       !isPacked(slice.getInput(), *dim) ||
       !comesFromWeight(slice.getInput(), *dim, 0))
@@ -251,7 +235,7 @@ static std::optional<int64_t> majorSource(ReshapeOp reshape, int64_t dim) {
 static LogicalResult hoistPastReshape(SliceOp slice,
                                       PatternRewriter &rewriter) {
   auto reshape = slice.getInput().getDefiningOp<ReshapeOp>();
-  std::optional<int64_t> dim = cutDim(slice);
+  std::optional<int64_t> dim = slice.cutDim();
   if (!reshape || !dim || reshape.getType().getNumElements() == 0)
     return failure();
   std::optional<int64_t> from = majorSource(reshape, *dim);

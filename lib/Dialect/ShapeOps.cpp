@@ -177,6 +177,20 @@ LoopRole TransposeOp::getLoopRole() {
 // slice
 //===----------------------------------------------------------------------===//
 
+std::optional<int64_t> SliceOp::cutDim() {
+  std::optional<int64_t> cut;
+  for (auto [dim, size] : llvm::enumerate(getType().getShape())) {
+    if (getSteps()[dim] != 1)
+      return std::nullopt;
+    if (size == shapeOf(getInput())[dim])
+      continue;
+    if (cut)
+      return std::nullopt;
+    cut = dim;
+  }
+  return cut;
+}
+
 LogicalResult SliceOp::verify() {
   ArrayRef<int64_t> from = shapeOf(getInput()), to = getType().getShape();
   if (failed(verifyCount(*this, getStarts(), from.size(), "starts")) ||

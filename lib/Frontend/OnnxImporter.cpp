@@ -3,11 +3,13 @@
 #include "OnnxImporter.h"
 #include "ElementTypes.h"
 #include "LearnedScalars.h"
+#include "OnnxNames.h"
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/Interpreter/Interpreter.h"
 #include "autopar/Support/MemoryFailure.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using llvm::Twine;
@@ -48,6 +50,9 @@ void OnnxImporter::warnOnce(Location loc, StringRef message) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult OnnxImporter::checkModel() {
+  if (std::optional<StringRef> name = nameBeyondUtf8(contents))
+    return error(here, "the name '" + llvm::json::fixUTF8(*name) +
+                           "' is no UTF-8, which names of ONNX are; rename it");
   int64_t opset = standardOpset(contents.proto.opset_import());
   graphScope.opset = opset;
   if (opset == 0)

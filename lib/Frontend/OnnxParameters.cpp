@@ -78,7 +78,7 @@ Value OnnxImporter::parameter(const OnnxTensor &tensor) {
       external || (tensor.place == OnnxTensor::InFile && !contents.packed);
   Value argument = body->addArgument(type, loc);
   sources.push_back(ParameterAttr::get(
-      context, builder.getStringAttr(tensor.name),
+      context, builder.getStringAttr(tensor.name), /*file_shape=*/{},
       builder.getStringAttr(external ? StringRef(tensor.file)
                                      : StringRef(contents.fileName)),
       placed ? int64_t(tensor.offset) : -1, tensor.bytes,

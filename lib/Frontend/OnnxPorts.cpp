@@ -2,6 +2,7 @@
 
 #include "BoundValues.h"
 #include "OnnxImporter.h"
+#include "autopar/Dialect/Shapes.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -72,6 +73,8 @@ OnnxImporter::bindShape(const onnx::ValueInfoProto &info) {
   }
   if (failed)
     return failure();
+  if (std::string fault = rankFault(shape.size()); !fault.empty())
+    return error(here, "input '" + info.name() + "' " + fault);
   if (!countElements(shape, 16))
     return error(here, "input '" + info.name() + "' is too large");
   return shape;
@@ -225,6 +228,8 @@ LogicalResult OnnxImporter::addOutputs() {
       return error(here, "output '" + info.name() +
                              "' is a sequence of tensors; give its tensors "
                              "outputs of their own (SequenceAt)");
+    if (std::string fault = rankFault(shapeOf(value).size()); !fault.empty())
+      return error(here, "output '" + info.name() + "' " + fault);
     (void)checkOutput(info, value);
     returned.push_back(value);
     results.push_back(resultOf(info.name(), value));

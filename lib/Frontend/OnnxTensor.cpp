@@ -2,6 +2,7 @@
 
 #include "OnnxTensor.h"
 #include "ExternalData.h"
+#include "autopar/runtime.h"
 #include "onnx-ml.pb.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -56,6 +57,16 @@ std::optional<uint64_t> countElements(ArrayRef<int64_t> dims,
       return std::nullopt;
   }
   return empty ? 0 : nonZero;
+}
+
+std::string rankFault(size_t rank) {
+  if (rank <= APRT_MAX_DIMS)
+    return "";
+  return ("has " + Twine(rank) +
+          " dimensions; inputs, outputs and parameters " + "have at most " +
+          Twine(APRT_MAX_DIMS) +
+          ": join some of those of size 1 in the model (Reshape)")
+      .str();
 }
 
 static Error error(const Twine &message) {
@@ -137,6 +148,8 @@ Expected<OnnxTensor> checkTensor(const TensorProto &proto,
   if (elementBytes == 0)
     return error("element type " + onnxElementName(tensor.dataType) + " (" +
                  Twine(tensor.dataType) + ") is not supported");
+  if (std::string fault = rankFault(tensor.dims.size()); !fault.empty())
+    return error("it " + fault);
   std::optional<uint64_t> elements = countElements(tensor.dims, elementBytes);
   if (!elements)
     return error("its shape is negative or too large");

@@ -24,6 +24,9 @@ llvm::StringRef onnxElementName(int32_t dataType);
 std::optional<uint64_t> countElements(llvm::ArrayRef<int64_t> dims,
                                       unsigned elementBytes);
 
+/// "has 40 dimensions; ..." of more than programs take; else "".
+std::string rankFault(size_t rank);
+
 /// Type, shape and place of a tensor's bytes, all checked against each other.
 /// The bytes themselves were not looked at.
 struct OnnxTensor {

@@ -50,6 +50,7 @@ static void buildTrainingPhase(OpPassManager &manager) {
   // losses, which are of the full type, and derivatives, which are of the types
   // of what they derive.
   manager.addPass(createAssignPrecision());
+  manager.addPass(createStackParameters());
   manager.addPass(createAddLoss());
   manager.addPass(createDifferentiate());
   manager.addPass(createAccumulateGradients());

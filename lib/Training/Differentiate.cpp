@@ -167,12 +167,16 @@ private:
 };
 } // namespace
 
-/// Of a parameter, also of one that became a state.
-static StringRef nameOf(const StepFunction &step, BlockArgument parameter) {
+/// The gradient's source says what the parameter's does, also that of one
+/// that became a state.
+static GradientAttr gradientOf(const StepFunction &step,
+                               BlockArgument parameter) {
   Attribute source = step.source(parameter);
   if (auto state = dyn_cast<StateAttr>(source))
-    return state.getName().getValue();
-  return cast<ParameterAttr>(source).getName().getValue();
+    source = state.getInitial();
+  auto initial = cast<ParameterAttr>(source);
+  return GradientAttr::get(source.getContext(), initial.getName(),
+                           initial.getFileShape());
 }
 
 LogicalResult Differentiate::derive(const TrainedModule &trained) {
@@ -206,13 +210,12 @@ LogicalResult Differentiate::derive(const TrainedModule &trained) {
     step.function.emitWarning()
         << "no parameter is trained: no gradient of the loss reaches one";
   for (auto [parameter, gradient] : llvm::zip_equal(*parameters, *gradients)) {
-    auto name = StringAttr::get(builder.getContext(), nameOf(step, parameter));
+    GradientAttr what = gradientOf(step, parameter);
     if (!isReached) // a step without gradients is none of a training
-      gradient = TensorBuilder(builder, NameLoc::get(name))
+      gradient = TensorBuilder(builder, NameLoc::get(what.getName()))
                      .splat(cast<RankedTensorType>(parameter.getType()), 0);
     if (gradient)
-      step.results.push_back(
-          {gradient, GradientAttr::get(builder.getContext(), name)});
+      step.results.push_back({gradient, what});
   }
   step.finish();
   return success();

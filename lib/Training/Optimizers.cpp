@@ -307,7 +307,8 @@ ArrayRef<OptimizerRow> optimizers() {
         {"d", {1}, false, 1},
         noDecay,
         maximize},
-       adafactor}};
+       adafactor,
+       /*readsDims=*/true}};
   return table;
 }
 

@@ -70,6 +70,9 @@ struct OptimizerRow {
   std::vector<Hyperparameter> hyperparameters;
   /// The parameter's next value.
   mlir::Value (*update)(Update &update);
+  /// Whether elements count by the dimension that they are in, as rows and
+  /// columns do.
+  bool readsDims = false;
 };
 
 llvm::ArrayRef<OptimizerRow> optimizers();

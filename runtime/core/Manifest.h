@@ -100,7 +100,7 @@ struct Port {
   std::string name;
   OutputRole role = OutputRole::Model; // of an output
   aprt_dtype dtype = APRT_F32;
-  std::vector<int64_t> shape; // global
+  std::vector<int64_t> shape; // global, as users' arrays have it
   std::vector<DimSlice> dims;
   std::vector<PortPlacement> stages;
 
@@ -151,7 +151,7 @@ struct PersistentEntry {
   int file = 0;
   int64_t offset = 0;
   bool isConstant = false; // of the graph: no name that other files would have
-  std::vector<int64_t> globalShape;
+  std::vector<int64_t> globalShape; // as users' files have it
   std::vector<DimSlice> dims;
   int64_t globalBytes = 0;
 };

@@ -75,8 +75,8 @@ static std::vector<DimSlice> parseDims(const JsonReader &json,
 static std::vector<int64_t> parseShape(const JsonReader &json, aprt_dtype dtype,
                                        int64_t &bytes) {
   std::vector<int64_t> shape = json.integers(0, maxElements);
-  if (shape.size() > 32)
-    json.fail("has more than 32 dimensions");
+  if (shape.size() > APRT_MAX_DIMS)
+    json.fail("has more than " + std::to_string(APRT_MAX_DIMS) + " dimensions");
   if (!tensorBytes(dtype, shape, bytes) || bytes > maxBytes) {
     json.fail("is too large");
     bytes = 0;
@@ -121,17 +121,17 @@ static Port parsePort(const JsonReader &json, const Manifest &manifest) {
   return port;
 }
 
-/// Of an input in blocks, files have blocks and rows as one dimension.
-static void joinBlocks(const JsonReader &json, Port &port) {
-  JsonReader blocks = json.member("blocks", /*optional=*/true);
-  if (blocks.isNull())
+/// The shape of users' arrays and files, where the program's is another one of
+/// the same elements in the same order.
+static void takeUserShape(const JsonReader &json, aprt_dtype dtype,
+                          int64_t bytes, std::vector<int64_t> &shape) {
+  JsonReader given = json.member("user_shape", /*optional=*/true);
+  if (given.isNull())
     return;
-  int64_t count = blocks.integer(1, maxCount);
-  if (port.shape.size() < 2 || port.shape.front() != count)
-    return blocks.fail("is not the first dimension");
-  port.shape.erase(port.shape.begin());
-  if (!checkedMultiply(port.shape.front(), count, port.shape.front()))
-    blocks.fail("is too large");
+  int64_t userBytes = 0;
+  shape = parseShape(given, dtype, userBytes);
+  if (userBytes != bytes)
+    given.fail("has not as many elements as the tensor");
 }
 
 static void parseRoles(const JsonReader &json, std::vector<Port> &outputs) {
@@ -152,7 +152,8 @@ static void parsePorts(const JsonReader &json, const Manifest &manifest,
   std::set<std::string> names;
   for (const JsonReader &element : json.elements()) {
     ports.push_back(parsePort(element, manifest));
-    joinBlocks(element, ports.back());
+    Port &port = ports.back();
+    takeUserShape(element, port.dtype, port.globalBytes, port.shape);
     if (!names.insert(ports.back().name).second)
       element.fail("has the name of another one, '" + ports.back().name + "'");
   }
@@ -202,6 +203,7 @@ static void parseBlock(const JsonReader &json, const Manifest &manifest,
   entry.dims = parseDims(json.member("dims"), entry.globalShape, manifest);
   if (lengthsOf(entry.dims) != entry.shape)
     json.member("shape").fail("does not agree with 'dims'");
+  takeUserShape(json, entry.dtype, entry.globalBytes, entry.globalShape);
 }
 
 static void parseParameter(const JsonReader &json, const Manifest &manifest,

@@ -65,15 +65,18 @@ private:
 };
 } // namespace
 
-static constexpr size_t kMostDims = 32;
+static Status tooManyDims() {
+  return Status::error("a tensor has more than " +
+                       std::to_string(APRT_MAX_DIMS) + " dimensions");
+}
 
 Status TensorMessage::addDims(FileReader &file, const FileField &field) {
   if (field.wireType == Varint)
     dims.push_back(int64_t(field.value));
   std::string packed;
   if (field.wireType == Delimited) {
-    if (field.payload.size() > int64_t(kMostDims * 10))
-      return Status::error("a tensor has more than 32 dimensions");
+    if (field.payload.size() > int64_t(APRT_MAX_DIMS) * 10)
+      return tooManyDims();
     APRT_TRY(readText(file, field.payload, packed));
   }
   for (std::string_view rest = packed; !rest.empty();) {
@@ -82,9 +85,7 @@ Status TensorMessage::addDims(FileReader &file, const FileField &field) {
       return Status::error("a tensor's shape is cut off");
     dims.push_back(int64_t(dim));
   }
-  return dims.size() > kMostDims
-             ? Status::error("a tensor has more than 32 dimensions")
-             : Status::success();
+  return dims.size() > APRT_MAX_DIMS ? tooManyDims() : Status::success();
 }
 
 Status TensorMessage::addPlace(FileReader &file, FileRange entry) {

@@ -34,7 +34,7 @@ std::string versionText(const std::vector<Program> &programs) {
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// Whether the file is as it was compiled, at its own place.
+/// Whether size and structure are as they were compiled, at the file's place.
 static std::string stateOf(const Program &program, size_t index) {
   const WeightFileEntry &entry = program.manifest.weightFiles[index];
   std::string path = pathOf(entry, program.home);
@@ -252,11 +252,13 @@ static std::string weightsText(const Program &program) {
                            : file["file"].get<std::string>();
     if (file.contains("bytes"))
       what += ", " + bytesText(file["bytes"].get<double>());
-    for (const char *key : {"structure", "content"})
-      if (file.contains(key))
-        what += std::string(", ") + key + " " + file[key].get<std::string>();
-    text += line(text.empty() ? "weights" : "",
-                 what + ": " + file["state"].get<std::string>());
+    if (file.contains("structure"))
+      what += ", structure " + file["structure"].get<std::string>();
+    what += ": " + file["state"].get<std::string>();
+    if (file.contains("content"))
+      what += "; compiled with content " + file["content"].get<std::string>() +
+              ", which --verify-weights compares";
+    text += line(text.empty() ? "weights" : "", what);
   }
   return text;
 }

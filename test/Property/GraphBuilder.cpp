@@ -54,7 +54,7 @@ Value GraphBuilder::newArgument(RankedTensorType type) {
   auto nameAttr = builder.getStringAttr(name);
   Attribute source = InputAttr::get(context, nameAttr);
   if (parameter)
-    source = ParameterAttr::get(context, nameAttr,
+    source = ParameterAttr::get(context, nameAttr, /*file_shape=*/{},
                                 builder.getStringAttr("model.onnx"), -1,
                                 type.getNumElements(),
                                 /*constant=*/false);

@@ -72,7 +72,6 @@ static void writeWeights(ModuleOp module, interpreter::Provider provide,
                          StringRef path) {
   std::error_code code;
   llvm::raw_fd_ostream os(path, code);
-  MLIRContext *context = module.getContext();
   for (auto func : module.getOps<func::FuncOp>())
     for (BlockArgument argument : func.getArguments()) {
       unsigned index = argument.getArgNumber();
@@ -85,8 +84,7 @@ static void writeWeights(ModuleOp module, interpreter::Provider provide,
           parameter.getName(), cast<RankedTensorType>(argument.getType())));
       func.setArgAttr(
           index, AutoparDialect::kSource,
-          ParameterAttr::get(context, parameter.getName(), parameter.getFile(),
-                             os.tell(), bytes.size(), parameter.getConstant()));
+          parameter.at(parameter.getFile(), os.tell(), bytes.size()));
       os.write(reinterpret_cast<const char *>(bytes.data()), bytes.size());
     }
 }

@@ -12,7 +12,7 @@ namespace {
 
 /// The manifest of Inputs/program.c on one rank.
 const char programText[] = R"json({
-  "abi": 4, "cpu_features": ["sse2"], "model": "program.onnx",
+  "abi": 5, "cpu_features": ["sse2"], "model": "program.onnx",
   "libraries": ["onednn"], "mesh": [["data", 1]], "stages": 1,
   "micro_batches": 1,
   "weights": {"files": [{"name": "weights.bin", "bytes": 140}]},
@@ -50,7 +50,7 @@ json programManifest(int ranks) { return manifestOnRanks(programText, ranks); }
 
 /// Of Inputs/pipeline.c: x [3*4] in blocks of 4 over time.
 const char pipelineText[] = R"json({
-  "abi": 4, "cpu_features": [], "model": "pipeline.onnx", "libraries": [],
+  "abi": 5, "cpu_features": [], "model": "pipeline.onnx", "libraries": [],
   "mesh": [["time", 3]], "stages": 2, "micro_batches": 3,
   "weights": {"files": []}, "communicators": [],
   "channels": [{"from_stage": 0, "to_stage": 1, "bytes": 16, "slots": 2}],

@@ -11,7 +11,7 @@ using nlohmann::json;
 namespace {
 
 const char goodText[] = R"json({
-  "abi": 4, "cpu_features": ["avx2"], "model": "m.onnx",
+  "abi": 5, "cpu_features": ["avx2"], "model": "m.onnx",
   "libraries": ["onednn"], "mesh": [["time", 2], ["data", 2]],
   "stages": 2, "micro_batches": 2,
   "weights": {"files": [{"name": "w.bin", "bytes": 400}]},
@@ -188,13 +188,16 @@ TEST(Manifest, PredictionsMayBeEmpty) {
   EXPECT_EQ(parseMessage(document), "");
 }
 
-TEST(Manifest, BlocksAndRowsAreOneDimensionOfArrays) {
+TEST(Manifest, UsersArraysMayHaveAnotherShape) {
   json document = goodManifest();
-  document["inputs"][0]["blocks"] = 4;
+  document["inputs"][0]["user_shape"] = {12};
   Manifest manifest;
   ASSERT_EQ(parseManifest(document.dump().c_str(), manifest).message(), "");
   EXPECT_EQ(manifest.inputs[0].shape, std::vector<int64_t>{12});
   EXPECT_EQ(manifest.inputs[0].dims.size(), 2u);
+  document["inputs"][0]["user_shape"] = {13};
+  EXPECT_NE(parseMessage(document).find("has not as many elements"),
+            std::string::npos);
 }
 
 TEST(Manifest, NoJsonIsRefused) {
@@ -238,8 +241,8 @@ TEST(Manifest, BadValuesAreNamed) {
   expectRefused("/inputs/0/dtype", "f8", "unknown dtype 'f8'");
   expectRefused("/inputs/0/shape", json({4, 4}), "does not agree");
   expectRefused("/inputs/0/shape", json::array({4}), "does not agree");
-  expectRefused("/inputs/0/blocks", 3, "is not the first dimension");
-  expectRefused("/inputs/0/blocks", 0, "integer from 1");
+  expectRefused("/inputs/0/user_shape", {-1, -12}, "integer from 0");
+  expectRefused("/inputs/0/user_shape", {4, 4}, "has not as many elements");
   expectRefused("/inputs/0/stages/0/offset", 120, "outside the stage's arena");
   expectRefused("/inputs/0/stages/0/stage", 2, "integer from 0 to 1");
   expectRefused("/inputs/0/stages/0/after", 1, "integer from 0 to 0");

@@ -175,13 +175,14 @@ def Autopar_TransposeOp : Autopar_Op<"transpose", [], ["getLoopRole"]> {
 
 def Autopar_SliceOp : Autopar_Op<"slice", [], ["getReadRun"]> {
   let summary = "result index i reads operand index starts + i*steps; steps may be negative";
-  let description = "Rule: a dimension that is taken whole splits; a cut one does not.";
+  let description = "Rule: a dimension that is taken whole splits; a cut one does not. cutDim(): the one that is cut, if steps are 1.";
   let arguments = (ins Autopar_Tensor:$input, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$steps);
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "$input `starts` `=` $starts `steps` `=` $steps attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
   let hasCanonicalizer = 1;
+  let extraClassDeclaration = "std::optional<int64_t> cutDim();";
 }
 
 def Autopar_PadOp : Autopar_Op<"pad"> {

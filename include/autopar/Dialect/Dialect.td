@@ -148,6 +148,10 @@ def Autopar_InputAttr : Autopar_Attr<"Input", "input"> {
   let parameters = (ins "::mlir::StringAttr":$name, OptionalParameter<"int64_t">:$blocks);
   let assemblyFormat = "`<` $name (`,` `blocks` `=` $blocks^)? `>`";
   let builders = [AttrBuilder<(ins "::mlir::StringAttr":$name), "return $_get($_ctxt, name, int64_t(0));">];
+  let extraClassDeclaration = [{
+    /// The shape of the user's array, of an argument's with blocks.
+    ::llvm::SmallVector<int64_t> joinBlocks(::llvm::ArrayRef<int64_t> shape) const;
+  }];
 }
 
 def Autopar_ParameterAttr : Autopar_Attr<"Parameter", "parameter"> {
@@ -156,11 +160,18 @@ def Autopar_ParameterAttr : Autopar_Attr<"Parameter", "parameter"> {
     `file` is relative to the model's folder; the model itself holds inline
     weights. An offset of -1: the bytes' place is not known. `constant`: the tensor
     of a node, which a training does not change unless the recipe names it.
+    `file_shape`, where it is there: the tensor's shape in files, of which the argument
+    has the elements in the same order, as of `"w" [1536, 512]` in a tensor<3x512x512xf32>.
   }];
-  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::StringAttr":$file, "int64_t":$offset, "int64_t":$length,
+  let parameters = (ins "::mlir::StringAttr":$name, OptionalArrayRefParameter<"int64_t">:$file_shape,
+                        "::mlir::StringAttr":$file, "int64_t":$offset, "int64_t":$length,
                         OptionalParameter<"bool">:$constant);
-  let assemblyFormat = "`<` $name `,` $file `,` `offset` `=` $offset `,` `length` `=` $length "
+  let assemblyFormat = "`<` $name (` ` `[` $file_shape^ `]`)? `,` $file `,` `offset` `=` $offset `,` `length` `=` $length "
                        "(`,` `constant` `=` $constant^)? `>`";
+  let extraClassDeclaration = [{
+    /// The same tensor, elsewhere.
+    ::autopar::ParameterAttr at(::mlir::StringAttr file, int64_t offset, int64_t length) const;
+  }];
 }
 
 def Autopar_SetupResultAttr : Autopar_Attr<"SetupResult", "setup_result"> {
@@ -201,8 +212,9 @@ def Autopar_NextStateAttr : Autopar_Attr<"NextState", "next_state"> {
 
 def Autopar_GradientAttr : Autopar_Attr<"Gradient", "gradient"> {
   let summary = "a result of a training step: the loss's gradient by the parameter of that name";
-  let parameters = (ins "::mlir::StringAttr":$name);
-  let assemblyFormat = "`<` $name `>`";
+  let description = "`file_shape`: as that of the parameter.";
+  let parameters = (ins "::mlir::StringAttr":$name, OptionalArrayRefParameter<"int64_t">:$file_shape);
+  let assemblyFormat = "`<` $name (` ` `[` $file_shape^ `]`)? `>`";
 }
 
 def Autopar_OutputAttr : Autopar_Attr<"Output", "output"> {

@@ -16,6 +16,17 @@ def AddLoss : Pass<"autopar-add-loss", "::mlir::ModuleOp"> {
   let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
 }
 
+def StackParameters : Pass<"autopar-stack-parameters", "::mlir::ModuleOp"> {
+  let summary = "make a parameter that is read as equal pieces a stack of them";
+  let description = [{
+    A packed projection tensor<1536x512xf32>, of which @step reads rows 0 to 511, 512 to 1023 and 1024 to 1535 by themselves,
+    becomes a tensor<3x512x512xf32>: queries, keys and values then split along their heads where they are stored, with their
+    gradients and the optimizer's states. `file_shape` of its source says what its shape in files is. An optimizer that
+    tells rows from columns keeps its parameters as they are. Without a recipe: nothing.
+  }];
+  let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
+}
+
 def Differentiate : Pass<"autopar-differentiate", "::mlir::ModuleOp"> {
   let summary = "make @step return the gradient of its output `loss` by each trainable parameter";
   let description = [{

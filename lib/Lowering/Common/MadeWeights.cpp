@@ -75,10 +75,8 @@ llvm::Expected<ParameterAttr> MadeWeights::place(ParameterAttr parameter) {
                       static_cast<int64_t>(llvm::alignTo(end(), kAlignment)),
                       parameter.getLength()});
   const Piece &piece = pieces[it->second];
-  MLIRContext *context = parameter.getContext();
-  return ParameterAttr::get(context, parameter.getName(),
-                            StringAttr::get(context, file()), piece.offset,
-                            piece.size, parameter.getConstant());
+  return parameter.at(StringAttr::get(parameter.getContext(), file()),
+                      piece.offset, piece.size);
 }
 
 } // namespace autopar

@@ -72,6 +72,16 @@ static bool hasOwnRole(OutputAttr output) {
          output.getRole() != OutputRole::Check;
 }
 
+/// The shape of users' arrays, where the program's is another.
+static SmallVector<int64_t> userShapeOf(DictionaryAttr entry) {
+  if (auto gradient = entry.getAs<GradientAttr>("result"))
+    return SmallVector<int64_t>(gradient.getFileShape());
+  auto input = entry.getAs<InputAttr>("source");
+  return input && input.getBlocks()
+             ? input.joinBlocks(shapeIn(entry, "global_type"))
+             : SmallVector<int64_t>();
+}
+
 void ManifestWriter::addPort(DictionaryAttr entry, StringRef name,
                              StringRef which, int64_t stage) {
   auto buffer = entry.getAs<ArrayAttr>("buffer");
@@ -97,8 +107,8 @@ void ManifestWriter::addPort(DictionaryAttr entry, StringRef name,
                      {"dims", dimSlices(entry.getAs<ShardingAttr>("sharding"),
                                         shape, program.mesh)},
                      {"stages", json::Array{}}};
-    if (auto of = entry.getAs<InputAttr>("source"); of && of.getBlocks())
-      it->second["blocks"] = of.getBlocks();
+    if (SmallVector<int64_t> users = userShapeOf(entry); !users.empty())
+      it->second["user_shape"] = numbers(users);
     if (auto output = entry.getAs<OutputAttr>("result"); hasOwnRole(output))
       it->second["role"] = stringifyOutputRole(output.getRole());
   }
@@ -210,6 +220,8 @@ void ManifestWriter::addParameter(json::Object &out, DictionaryAttr entry,
   }
   int64_t end = source.getOffset() +
                 bytesOf(entry.getAs<TypeAttr>("global_type").getValue());
+  if (!source.getFileShape().empty())
+    out["user_shape"] = numbers(source.getFileShape());
   out["file"] = fileIndex(source.getFile().getValue(), end);
   out["offset"] = source.getOffset();
   addBlock(out, entry);

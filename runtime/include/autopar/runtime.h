@@ -33,9 +33,11 @@
 extern "C" {
 #endif
 
-#define APRT_ABI_VERSION 4
+#define APRT_ABI_VERSION 5
 /// The most ranks that a program may have.
 #define APRT_MAX_RANKS 4096
+/// The most dimensions of an input, an output or a parameter.
+#define APRT_MAX_DIMS 32
 /// The most batch dimensions of a GEMM and spatial ones of a convolution.
 #define APRT_GEMM_MAX_BATCH 4
 #define APRT_CONV_MAX_SPATIAL 3

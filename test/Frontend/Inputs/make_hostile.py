@@ -53,6 +53,26 @@ def deep(levels):
     return field(7, graph)
 
 
+def write_names(write):
+    """One name of each kind that is no UTF-8."""
+    branches = {name: helper.make_graph([helper.make_node("Relu", ["x"], [f"{name}-result"])], "g", [],
+                                        [onnx.ValueInfoProto(name=f"{name}-result")]) for name in ("then_branch", "else_branch")}
+    nodes = [helper.make_node("If", ["condition"], ["i"], **branches), helper.make_node("Relu", ["i"], ["y"], name="a-node")]
+    named = model([numpy_helper.from_array(np.array(True), "condition"), external("weight", location="a-file")], nodes)
+    text = named.SerializeToString()
+    for name in (b"a-node", b"condition", b"else_branch-result", b"a-file"):
+        write(f"name-{name.decode()}.onnx", text.replace(name, b"\xff" + name[1:]))
+
+
+def many_dims():
+    dims = [1] * 32 + [2]
+    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name in ("x", "y")]
+    weight = numpy_helper.from_array(np.ones(2, np.float32), "w")
+    weight.dims[:] = dims
+    expanded = [helper.make_node("Mul", ["x", "w"], ["y"])]
+    return helper.make_model(helper.make_graph(expanded, "g", ports[:1], ports[1:], [weight]), opset_imports=[helper.make_opsetid("", 20)])
+
+
 def main():
     folder = sys.argv[1]
     os.makedirs(folder, exist_ok=True)
@@ -104,6 +124,8 @@ def main():
         external("missing", location="missing.bin")]))
     write("linked.onnx", expands([external("symbolic", location="symlink.bin"), external("hard", location="hardlink.bin")]))
     write("leaving.onnx", expands([external("leaving", location="leaving.bin")]))
+    write_names(write)
+    write("dims.onnx", many_dims())
 
 
 if __name__ == "__main__":
