@@ -66,6 +66,7 @@ void OnnxImporter::readModule() {
     return;
   ExportedModule exported(contents.proto);
   moduleTensors = std::move(exported.tensors);
+  tellsModes = exported.tellsAll;
   if (options.evaluates)
     untrained = std::move(exported.untrained);
 }

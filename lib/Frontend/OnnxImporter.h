@@ -78,6 +78,9 @@ public:
     return options.trained || options.checksNumerics;
   }
   bool evaluates() const { return options.evaluates; }
+  /// Whether the file has the modes of its module's parts, as
+  /// autopar.export_for_training writes them.
+  bool hasModulesModes() const { return tellsModes; }
   /// Nothing is the output of that name but what only training asks for.
   void leaveOutOutput(llvm::StringRef name) { leftOut.insert(name); }
   /// The number of the step in the sequence of random numbers: a state.
@@ -184,6 +187,8 @@ private:
   llvm::SmallVector<mlir::Attribute> fixedInputs;
   /// Whether tensors are trained, where the file lists parameters.
   llvm::StringMap<bool> moduleTensors;
+  /// Whether modes of training are those of the module.
+  bool tellsModes = false;
   /// Of a model that is evaluated: what final parameters of a training lack.
   llvm::StringSet<> untrained;
   /// Whether the body that is imported runs, a scalar; null: it does.

@@ -159,6 +159,8 @@ public:
   /// Whether the model is one for training that is compiled for inference.
   bool evaluates() const;
   /// See OnnxImporter.
+  bool hasModulesModes() const;
+  /// See OnnxImporter.
   Value randomStep();
   unsigned nextRandomNumber();
   /// Makes the parameter that input i is a state; an error if it is none.

@@ -258,10 +258,10 @@ Value scaleConvolution(OnnxNode &node, const ScaledConvolution &found,
 /// With the running statistics, which stay: not folded, so that scale and bias
 /// are operands beside the input.
 LogicalResult frozenBatchNormalization(OnnxNode &node) {
-  node.warnOnce("batch norm without training_mode, perhaps others, too: its "
-                "running statistics stay and the batch's are not used; for a "
-                "model in training, torch.onnx.export writes training_mode "
-                "with dynamo=False alone");
+  if (!node.hasModulesModes())
+    node.warnOnce("batch norm without training_mode, perhaps others, too: its "
+                  "running statistics stay and the batch's are not used; "
+                  "torch.onnx.export writes it with dynamo=False alone");
   Value variance = node.binary(BinaryKind::Add, node.widened(node.input(4)),
                                node.getFloat("epsilon", 1e-5f));
   Value x = node.binaryAlong(BinaryKind::Sub, node.widened(node.input(0)),

@@ -130,6 +130,7 @@ const std::optional<TrainingOptions> &OnnxNode::trained() const {
   return importer.trained();
 }
 bool OnnxNode::evaluates() const { return importer.evaluates(); }
+bool OnnxNode::hasModulesModes() const { return importer.hasModulesModes(); }
 Value OnnxNode::randomStep() { return importer.randomStep(); }
 unsigned OnnxNode::nextRandomNumber() { return importer.nextRandomNumber(); }
 

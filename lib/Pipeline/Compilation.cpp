@@ -96,7 +96,8 @@ void Compilation::report(Phase phase) {
   };
   if (progress)
     progress->pause();
-  if (request.verbose || seconds(now - began) > 3)
+  bool isLong = seconds(now - began) > 3 && !Progress::isOff();
+  if (request.verbose || isLong)
     llvm::errs() << llvm::format("autopar: %-10s %7.2f s\n",
                                  stringifyPhase(phase).str().c_str(),
                                  seconds(now - phaseBegan));

@@ -10,11 +10,15 @@ namespace autopar {
 
 static constexpr double kNever = 1e9; // seconds
 
+bool Progress::isOff() {
+  const char *asked = std::getenv("AUTOPAR_PROGRESS");
+  return asked && llvm::StringRef(asked) == "off";
+}
+
 Progress::Options Progress::ofStderr() {
   Options options;
   options.isTerminal = llvm::sys::Process::StandardErrIsDisplayed();
-  const char *asked = std::getenv("AUTOPAR_PROGRESS");
-  if (asked && llvm::StringRef(asked) == "off")
+  if (isOff())
     options.first = kNever;
   return options;
 }

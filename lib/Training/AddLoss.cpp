@@ -175,12 +175,13 @@ Value LossBuilder::countLabels(TensorBuilder &b, Value labels) {
 /// puts the step's count in the place of the block's. None count as one, so
 /// that gradients are zeros.
 Value LossBuilder::partOfMean(TensorBuilder &b, Value output, Value labels) {
-  Value sum = row.sum(b, output, labels);
+  Value targets = row.targets(b, labels);
+  Value sum = row.sum(b, output, targets);
   double blocks = recipe.accumulation;
   if (!row.ignores)
     return b.mul(sum, 1 / (double(row.terms(shapeOf(output))) * blocks));
   Type element = cast<ShapedType>(sum.getType()).getElementType();
-  Value least = b.binary(BinaryKind::Max, countLabels(b, labels), 1);
+  Value least = b.binary(BinaryKind::Max, countLabels(b, targets), 1);
   Value mean = b.div(sum, b.convert(least, element));
   bool ofBlocks = recipe.accumulation > 1 && !recipe.meansOverStep;
   return ofBlocks ? b.mul(mean, 1 / blocks) : mean;
@@ -237,9 +238,9 @@ LogicalResult LossBuilder::run() {
     int64_t classes = shapeOf(*output)[row.classDim(shapeOf(*output).size())];
     addCheck(toCheck(b, target, classes),
              "a label is no class: they are 0 to " + Twine(classes - 1) +
-                 (row.ignores ? ", or -100 where none is"
-                              : "; masked_cross_entropy_mean leaves out rows "
-                                "whose label is -100"));
+                 (row.ignores
+                      ? ", or -100 where none is"
+                      : "; " + row.ignoring + " leaves out labels of -100"));
   }
   step.finish();
   return success();

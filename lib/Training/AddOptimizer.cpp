@@ -314,6 +314,9 @@ struct AddOptimizer : impl::AddOptimizerBase<AddOptimizer> {
     const Recipe &recipe = (*trained)->recipe;
     if (failed(OptimizerBuilder(recipe, (*trained)->step).run()))
       return signalPassFailure();
+    if (int64_t steps = scheduleSteps(recipe.schedule, recipe.steps))
+      getOperation()->setAttr(AutoparDialect::kScheduleSteps,
+                              Builder(&getContext()).getI64IntegerAttr(steps));
     if (recipe.narrowGradientSums)
       getOperation()->setAttr(kNarrowGradientSums,
                               UnitAttr::get(&getContext()));

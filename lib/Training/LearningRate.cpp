@@ -98,6 +98,12 @@ bool needsSteps(StringRef kind) {
   return row && row->needsSteps;
 }
 
+int64_t scheduleSteps(const ScheduleRecipe &schedule, int64_t steps) {
+  if (!schedule.perStep.empty())
+    return schedule.perStep.size();
+  return needsSteps(schedule.kind) ? steps : 0;
+}
+
 std::string scheduleKinds() {
   return llvm::join(
       llvm::map_range(table,

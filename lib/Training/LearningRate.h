@@ -11,6 +11,8 @@ namespace autopar {
 /// Whether the recipe's schedule is a known kind; some need the total of steps.
 bool isSchedule(llvm::StringRef kind);
 bool needsSteps(llvm::StringRef kind);
+/// The steps after which the rate stays as it is; 0: there is no such step.
+int64_t scheduleSteps(const ScheduleRecipe &schedule, int64_t steps);
 /// The kinds, for messages.
 std::string scheduleKinds();
 

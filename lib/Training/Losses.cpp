@@ -15,6 +15,18 @@ namespace autopar {
 
 namespace {
 
+Value asTheyAre(TensorBuilder &, Value labels) { return labels; }
+
+/// Position t predicts label t + 1: labels move up by one, and a label that is
+/// no class comes after the last.
+Value ofNextToken(TensorBuilder &b, Value labels) {
+  int64_t tokens = shapeOf(labels)[1];
+  Type element = cast<ShapedType>(labels.getType()).getElementType();
+  Value next = b.slice(labels, 1, 1, tokens - 1);
+  auto none = RankedTensorType::get({shapeOf(labels)[0], 1}, element);
+  return b.concat({next, b.splat(none, kIgnoredLabel)}, 1);
+}
+
 /// Minus the sum of the logarithms of what each label's class got. Labels that
 /// are no class add nothing.
 Value negativeLogLikelihood(TensorBuilder &b, Value logits, Value labels,
@@ -32,23 +44,12 @@ Value negativeLogLikelihood(TensorBuilder &b, Value logits, Value labels,
   return b.unary(UnaryKind::Neg, b.sum(rows));
 }
 
-Value softmaxCrossEntropy(TensorBuilder &b, Value logits, Value labels) {
+Value crossEntropyOfSecond(TensorBuilder &b, Value logits, Value labels) {
   return negativeLogLikelihood(b, logits, labels, 1);
 }
 
-Value maskedCrossEntropy(TensorBuilder &b, Value logits, Value labels) {
+Value crossEntropyOfLast(TensorBuilder &b, Value logits, Value labels) {
   return negativeLogLikelihood(b, logits, labels, shapeOf(logits).size() - 1);
-}
-
-/// Position t predicts label t + 1: labels move up by one, and a label that is
-/// no class comes after the last.
-Value causalCrossEntropy(TensorBuilder &b, Value logits, Value labels) {
-  int64_t tokens = shapeOf(labels)[1];
-  Type element = cast<ShapedType>(labels.getType()).getElementType();
-  Value next = b.slice(labels, 1, 1, tokens - 1);
-  auto none = RankedTensorType::get({shapeOf(labels)[0], 1}, element);
-  Value shifted = b.concat({next, b.splat(none, kIgnoredLabel)}, 1);
-  return negativeLogLikelihood(b, logits, shifted, 2);
 }
 
 /// In f64: squares of f32 overflow where gradients, twice the differences, are
@@ -114,21 +115,31 @@ Shape same(ArrayRef<int64_t> output) { return SmallVector<int64_t>(output); }
 ArrayRef<LossRow> losses() {
   auto second = [](int64_t) -> int64_t { return 1; };
   auto last = [](int64_t rank) { return rank - 1; };
+  static const StringLiteral ofSecond(
+      "an output [N, classes, ...] and labels [N, ...]"),
+      ofLast("an output [..., classes] and labels [...]"),
+      tokens("an output [batch, tokens, classes] and labels [batch, tokens], "
+             "of 2 tokens or more"),
+      alike("labels like the output");
+  static const StringLiteral maskedSecond("masked_softmax_cross_entropy_mean"),
+      maskedLast("masked_cross_entropy_mean"),
+      maskedTokens("masked_causal_lm_shifted_cross_entropy_mean");
   static const LossRow table[] = {
-      {"softmax_cross_entropy_mean", true, false, false, softmaxCrossEntropy,
-       rows, withoutSecond, second,
-       "an output [N, classes, ...] and labels [N, ...]"},
-      {"masked_cross_entropy_mean", true, true, false, maskedCrossEntropy,
-       positions, withoutLast, last,
-       "an output [..., classes] and labels [...]"},
-      {"causal_lm_shifted_cross_entropy_mean", true, false, true,
-       causalCrossEntropy, predictedTokens, ofTokens, last,
-       "an output [batch, tokens, classes] and labels [batch, tokens], of 2 "
-       "tokens or more"},
-      {"mse_mean", false, false, false, squaredError, elements, same, last,
-       "labels like the output"},
-      {"bce_with_logits_mean", false, false, false, bceWithLogits, elements,
-       same, last, "labels like the output"}};
+      {"softmax_cross_entropy_mean", true, false, maskedSecond, false,
+       asTheyAre, crossEntropyOfSecond, rows, withoutSecond, second, ofSecond},
+      {maskedSecond, true, true, maskedSecond, false, asTheyAre,
+       crossEntropyOfSecond, rows, withoutSecond, second, ofSecond},
+      {maskedLast, true, true, maskedLast, false, asTheyAre, crossEntropyOfLast,
+       positions, withoutLast, last, ofLast},
+      {"causal_lm_shifted_cross_entropy_mean", true, false, maskedTokens, true,
+       ofNextToken, crossEntropyOfLast, predictedTokens, ofTokens, last,
+       tokens},
+      {maskedTokens, true, true, maskedTokens, false, ofNextToken,
+       crossEntropyOfLast, predictedTokens, ofTokens, last, tokens},
+      {"mse_mean", false, false, "", false, asTheyAre, squaredError, elements,
+       same, last, alike},
+      {"bce_with_logits_mean", false, false, "", false, asTheyAre,
+       bceWithLogits, elements, same, last, alike}};
   return table;
 }
 

@@ -15,10 +15,14 @@ struct LossRow {
   bool classes;
   /// Whether labels of kIgnoredLabel do not count.
   bool ignores;
+  /// The loss of the same output of which they do not count; "": there is none.
+  llvm::StringLiteral ignoring;
   /// Without `labels` in the recipe they are the tokens that the model reads.
   bool labelsAreTokens;
+  /// The labels of the output's positions; those that are no class add nothing.
+  mlir::Value (*targets)(TensorBuilder &b, mlir::Value labels);
   /// The sum of the terms, a scalar of the output's type or a wider one. Output
-  /// and labels have the shapes that labelShape asks for.
+  /// and targets have the shapes that labelShape asks for.
   mlir::Value (*sum)(TensorBuilder &b, mlir::Value output, mlir::Value labels);
   /// How many terms there are where all labels count, by the output's shape.
   int64_t (*terms)(llvm::ArrayRef<int64_t> output);

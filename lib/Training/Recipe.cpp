@@ -65,6 +65,10 @@ Error RecipeReader::checkKeys() {
   for (const auto &[key, value] : object)
     if (!is_contained(kReferenceKeys, StringRef(key)))
       own[key] = nullptr;
+  for (StringRef key : sortedKeys(own))
+    if (StringRef owner = ownerOf(key);
+        !is_contained(kKeys, key) && !owner.empty())
+      return fail("'" + key + "' belongs into '" + owner + "'");
   std::string unknown = unknownKey(own, kKeys);
   return unknown.empty() ? Error::success() : fail(unknown);
 }

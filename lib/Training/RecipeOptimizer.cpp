@@ -106,6 +106,10 @@ Error RecipeReader::readOptimizer() {
 // Schedule
 //===----------------------------------------------------------------------===//
 
+static constexpr StringRef kScheduleKeys[] = {
+    "kind",  "warmup_steps", "min_lr",     "step_size",
+    "gamma", "power",        "lr_per_step"};
+
 Error RecipeReader::readRates(const json::Object &in) {
   const json::Value *value = given(in, "lr_per_step");
   if (!value)
@@ -122,6 +126,18 @@ Error RecipeReader::readRates(const json::Object &in) {
                        : Error::success();
 }
 
+StringRef RecipeReader::ownerOf(StringRef key) {
+  if (key == "kind")
+    return ""; // both have one
+  if (is_contained(kScheduleKeys, key))
+    return "schedule";
+  for (const OptimizerRow &row : optimizers())
+    for (const Hyperparameter &hyperparameter : row.hyperparameters)
+      if (hyperparameter.name == key)
+        return "optimizer";
+  return "";
+}
+
 Error RecipeReader::readSchedule() {
   if (Error error = readCount(object, "steps", 1, recipe.steps))
     return error;
@@ -132,10 +148,7 @@ Error RecipeReader::readSchedule() {
   if (!in)
     return fail(R"('schedule' must be an object, as {"kind": "cosine"})");
   ScheduleRecipe &schedule = recipe.schedule;
-  if (std::string unknown =
-          unknownKey(*in, {"kind", "warmup_steps", "min_lr", "step_size",
-                           "gamma", "power", "lr_per_step"});
-      !unknown.empty())
+  if (std::string unknown = unknownKey(*in, kScheduleKeys); !unknown.empty())
     return fail("schedule: " + unknown);
   if (given(*in, "kind")) {
     schedule.kind = in->getString("kind").value_or("").str();

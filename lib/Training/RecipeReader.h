@@ -29,6 +29,9 @@ private:
   static const llvm::json::Value *given(const llvm::json::Object &in,
                                         llvm::StringRef key);
   llvm::Error checkKeys();
+  /// The object of the recipe, 'schedule' or 'optimizer', that has such a key;
+  /// "": none has.
+  static llvm::StringRef ownerOf(llvm::StringRef key);
   llvm::Error readText(llvm::StringRef key, std::string &to) const;
   llvm::Error readChoice(llvm::StringRef key,
                          llvm::ArrayRef<llvm::StringRef> known,

@@ -132,6 +132,9 @@ static void parseOrigin(const JsonReader &root, Manifest &manifest) {
   manifest.tf32 = !tf32.isNull() && tf32.boolean();
   manifest.cpuFeatures = root.member("cpu_features").strings();
   manifest.libraries = root.member("libraries").strings();
+  if (JsonReader steps = root.member("schedule_steps", /*optional=*/true);
+      !steps.isNull())
+    manifest.scheduleSteps = steps.integer(1, INT64_MAX);
 }
 
 static void parseRoot(const JsonReader &root, Manifest &manifest) {

@@ -202,6 +202,8 @@ struct Manifest {
   std::vector<int64_t> arenaBytes;                      // by stage
   std::vector<int64_t> setupArenaBytes;                 // by stage
   std::vector<int64_t> packedSlots;                     // by stage
+  int64_t scheduleSteps =
+      0; // where the learning rate's schedule ends; 0: never
   bool stepsOverlap = false; // one begins before others end
   double predictedStepSeconds = 0;
   std::vector<double> predictedPeakMemoryBytes; // by stage; may be empty

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 
 namespace autopar::runtime {
@@ -130,6 +131,33 @@ TrainingOutcome outcomeOf(const Run &run) {
   if (run.record(0).logFailure[0])
     outcome.problems.push_back(run.record(0).logFailure);
   return outcome;
+}
+
+std::vector<std::string> doubtsOfTraining(const Run &run) {
+  const Options &options = run.options;
+  std::vector<std::string> doubts;
+  if (!run.program.manifest.trains())
+    return doubts;
+  int64_t scheduled = run.program.manifest.scheduleSteps;
+  std::string all = std::to_string(scheduled);
+  if (options.steps > scheduled && scheduled > 0)
+    doubts.push_back("--steps " + std::to_string(options.steps) +
+                     ": the recipe's schedule has " + all +
+                     " steps; the learning rate stays as it is at its end");
+  if (options.steps == 0 && options.repeat == 1 && scheduled > 1)
+    doubts.push_back("one step runs of the " + all +
+                     " that the recipe's schedule has; --steps " + all +
+                     " runs them");
+  if (std::filesystem::path suffix =
+          std::filesystem::path(options.final).extension();
+      !suffix.empty() && suffix != ".safetensors")
+    doubts.push_back("--final " + options.final +
+                     ": the file is safetensors, whatever its name, which "
+                     "safetensors.torch.load_file reads");
+  if (options.steps > 1 && options.final.empty())
+    doubts.push_back("the trained parameters are not written; --final FILE "
+                     "writes them");
+  return doubts;
 }
 
 //===----------------------------------------------------------------------===//

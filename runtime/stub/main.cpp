@@ -55,6 +55,13 @@ static Status describe(const Options &options) {
   _exit(1);
 }
 
+static void warnOfTraining(const Run &run) {
+  if (run.place.rank != 0)
+    return;
+  for (const std::string &text : doubtsOfTraining(run))
+    std::fprintf(stderr, "warning: %s\n", text.c_str());
+}
+
 /// A training does not go on where the one that wrote the weights ended.
 static void warnOfWeights(const Run &run) {
   if (run.options.weights.empty() || run.place.rank != 0)
@@ -124,6 +131,7 @@ static int execute(const Options &options, const char *&doing) {
     doing = "making room for the results";
     APRT_TRY(run.prepare());
     warnOfWeights(run);
+    warnOfTraining(run);
     return Status::success();
   };
   if (Status status = prepare(); status.failed())

@@ -22,6 +22,8 @@ BLOCKS = [1, 2, 4]
 ROWS, TOKENS, FEATURES, CLASSES, STEPS, NONE = 8, 6, 5, 7, 6, 3
 ADAMW = {"lr": 0.05, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 0.1, "amsgrad": False, "maximize": False}
 RATES = [0.05, 0.04, 0.03, 0.02, 0.01, 0.005]
+# Losses whose classes are elsewhere, or whose labels are those of the token before.
+FORMS = ["masked_softmax_cross_entropy_mean", "masked_causal_lm_shifted_cross_entropy_mean"]
 RECIPE = {"loss": "masked_cross_entropy_mean", "optimizer": {"kind": "adamw", "lr": 0.05, "weight_decay": 0.1},
           "schedule": {"kind": "constant", "lr_per_step": RATES}}
 
@@ -80,17 +82,24 @@ def compare(log, final, losses, want, margin):
         assert difference <= margin, f"{name} differs by {difference:.1e}"
 
 
-def write_graph(folder, blocks, values):
+def write_graph(folder, blocks, values, loss=""):
     node = helper.make_node
+    last = [ROWS // blocks, TOKENS, CLASSES]
     nodes = [node("MatMul", ["x", "w1"], ["z"], name="z"), node("Relu", ["z"], ["h"], name="h"),
              node("MatMul", ["h", "w2"], ["p"], name="p"), node("Add", ["p", "bias"], ["y"], name="y")]
-    rows = ROWS // blocks
-    write_model(folder, nodes, {"x": (TensorProto.FLOAT, [rows, TOKENS, FEATURES])}, {"y": (TensorProto.FLOAT, [rows, TOKENS, CLASSES])}, values)
+    if loss == FORMS[0]:
+        nodes[-1].output[0], last = "t", [last[0], CLASSES, TOKENS]
+        nodes.append(node("Transpose", ["t"], ["y"], perm=[0, 2, 1]))
+    write_model(folder, nodes, {"x": (TensorProto.FLOAT, [ROWS // blocks, TOKENS, FEATURES])}, {"y": (TensorProto.FLOAT, last)}, values)
 
 
 def check(runs, blocks, data, values, over, margin, **recipe):
-    write_graph(runs.folder, blocks, values)
+    write_graph(runs.folder, blocks, values, recipe.get("loss"))
     log, final = runs.train(data, accumulation=blocks, mean_over=over, **recipe)
+    if recipe.get("loss") == FORMS[1]:  # NumPy's labels stand at the token that predicts them
+        shifted = np.full_like(data["labels"], -100)
+        shifted[..., :-1] = data["labels"][..., 1:]
+        data = {**data, "labels": shifted}
     compare(log, final, *expected(data, values, blocks if over == "block" else 1), margin)
 
 
@@ -120,6 +129,7 @@ def main():
         runs = Runs(options.tool, options.folder, way, RECIPE)
         for blocks in BLOCKS:
             checks.append((f"{way}, {blocks} blocks", lambda runs=runs, blocks=blocks: check(runs, blocks, data, values, "step", 1e-5)))
+        checks += [(f"{way}, {loss}", lambda runs=runs, loss=loss: check(runs, 2, data, values, "step", 1e-5, loss=loss)) for loss in FORMS]
         checks.append((f"{way}, blocks' means", lambda runs=runs: check(runs, 4, data, values, "block", 1e-5)))
     one = Runs(options.tool, options.folder, WAYS[0], RECIPE)
     checks.append(("fp16, 4 blocks", lambda: check(one, 4, data, values, "step", 5e-2, precision="fp16", loss_scale=1024)))

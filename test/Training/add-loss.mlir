@@ -1,7 +1,7 @@
 // RUN: autopar-opt %s --split-input-file --autopar-add-loss | FileCheck %s
 
 // Labels become an input; what a label chooses is a select, so that it splits, and is summed by row first. A label that is no class ends the run.
-// CHECK: module attributes {autopar.checks = [{message = "a label is no class: they are 0 to 4; masked_cross_entropy_mean leaves out rows whose label is -100", output = "labels/violated"}]
+// CHECK: module attributes {autopar.checks = [{message = "a label is no class: they are 0 to 4; masked_softmax_cross_entropy_mean leaves out labels of -100", output = "labels/violated"}]
 // CHECK: func.func @step(%[[X:.*]]: tensor<6x5xf32> {autopar.source = #autopar.input<"x">}, %[[T:.*]]: tensor<6xi64> {autopar.source = #autopar.input<"labels">})
 // CHECK-SAME: -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}, tensor<i1> {autopar.result = #autopar.output<"labels/violated", role = check>})
 // CHECK: %[[LOG:.*]] = autopar.softmax %[[X]] dim = 1 log

@@ -24,6 +24,7 @@ def Autopar_Dialect : Dialect {
     | `autopar.model` | module | import | file name of the model, a string |
     | `autopar.names` | op | import | array of strings: the ONNX name of each result, "" for none |
     | `autopar.plan` | module | plan | a dictionary: the fields of a plan file but tensors and ops (docs/PlanFile.md) |
+    | `autopar.schedule_steps` | module | training | the step at which the schedule of the learning rate ends, an integer; missing: it has no end |
     | `autopar.stages` | module | plan | number of pipeline stages |
     | `autopar.source` | function argument | import | `#autopar.input`, `#autopar.parameter`, `#autopar.state`, `#autopar.setup_result` |
     | `autopar.result` | function result | import | `#autopar.output`, `#autopar.gradient`, `#autopar.next_state` or `#autopar.setup_value` |
@@ -53,6 +54,7 @@ def Autopar_Dialect : Dialect {
     static constexpr llvm::StringLiteral kGlobalType = "autopar.global_type";
     static constexpr llvm::StringLiteral kOrigin = "autopar.origin";
     static constexpr llvm::StringLiteral kKept = "autopar.kept";
+    static constexpr llvm::StringLiteral kScheduleSteps = "autopar.schedule_steps";
     static constexpr llvm::StringLiteral kStages = "autopar.stages";
     static constexpr llvm::StringLiteral kCheckNumerics = "autopar.check_numerics";
     void registerAttributes();

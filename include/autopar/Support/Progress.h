@@ -26,7 +26,9 @@ public:
     double redraw = .2; // seconds between two drawings of the bar
     double again = 30;  // seconds between two lines
   };
-  /// For stderr as it is; the environment's AUTOPAR_PROGRESS=off tells nothing.
+  /// Whether the environment has AUTOPAR_PROGRESS=off.
+  static bool isOff();
+  /// For stderr as it is; nothing where it is off.
   static Options ofStderr();
 
   Progress(llvm::ArrayRef<llvm::StringRef> parts, Options options);

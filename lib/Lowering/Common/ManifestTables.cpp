@@ -170,6 +170,9 @@ void addTables(const HostProgram &program, json::Object &root) {
   root["ops"] = ops(program);
   root["kernels"] = kernels(program);
   root["libraries"] = libraries(program);
+  if (auto steps = program.module->getAttrOfType<IntegerAttr>(
+          AutoparDialect::kScheduleSteps))
+    root["schedule_steps"] = steps.getInt();
 }
 
 void addPlan(const HostProgram &program, json::Object &root) {
