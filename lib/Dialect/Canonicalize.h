@@ -16,6 +16,7 @@ void populateTransposePatterns(mlir::RewritePatternSet &patterns);
 void populateWeightPatterns(mlir::RewritePatternSet &patterns);
 void populateGeluPatterns(mlir::RewritePatternSet &patterns);
 void populateEmptyPatterns(mlir::RewritePatternSet &patterns);
+void populatePadPatterns(mlir::RewritePatternSet &patterns);
 
 /// unary, binary, compare, select or convert.
 bool isElementwise(mlir::Operation *op);

@@ -223,6 +223,7 @@ void BinaryOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                            MLIRContext *) {
   patterns.add(expandPower);
   populateGeluPatterns(patterns);
+  populatePadPatterns(patterns);
 }
 
 } // namespace autopar

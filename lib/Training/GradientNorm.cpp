@@ -17,13 +17,26 @@ static TensorBuilder builderAt(TensorBuilder &b, const TrainedParameter &item) {
   return {b.builder, NameLoc::get(b.builder.getStringAttr(name))};
 }
 
+/// Rows that threads share.
+static constexpr int64_t kManyRows = 64;
+
+/// The leading dimensions whose rows are many, or all but the last.
+static int64_t rowDims(ArrayRef<int64_t> shape) {
+  size_t dims = 1;
+  for (int64_t rows = shape.empty() ? 0 : shape.front();
+       dims + 1 < shape.size() && rows < kManyRows; ++dims)
+    rows *= shape[dims];
+  return dims;
+}
+
 /// As a vector of one element. Rows come first, for threads to share.
 static Value reduceAll(TensorBuilder &b, ReduceKind kind, Value value) {
   auto from = [](int64_t first, size_t rank) {
     return llvm::to_vector(
         llvm::seq<int64_t>(first, std::max<int64_t>(first, rank)));
   };
-  Value rows = b.reduce(kind, value, from(1, shapeOf(value).size()));
+  ArrayRef<int64_t> shape = shapeOf(value);
+  Value rows = b.reduce(kind, value, from(rowDims(shape), shape.size()));
   Value all = b.reduce(kind, rows, from(0, shapeOf(rows).size()));
   return b.reshape(all, {1});
 }
