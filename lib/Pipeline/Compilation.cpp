@@ -14,6 +14,7 @@
 #include "autopar/Support/Json.h"
 #include "autopar/Support/MemoryFailure.h"
 #include "autopar/Support/Output.h"
+#include "autopar/Support/Text.h"
 #include "autopar/Training/Passes.h"
 #include "autopar/Training/Recipe.h"
 #include "autopar/runtime.h"
@@ -41,10 +42,9 @@ static void printDiagnostic(Diagnostic &diagnostic) {
                                                                 : "note";
   std::string text = diagnostic.str();
   StringRef node = nodeName(diagnostic.getLocation());
-  llvm::errs() << "autopar: " << severity << ": ";
   if (!node.empty() && !StringRef(text).contains("'" + node.str() + "'"))
-    llvm::errs() << "node '" << node << "': ";
-  llvm::errs() << text << "\n";
+    text = "node '" + node.str() + "': " + text;
+  llvm::errs() << "autopar: " << severity << ": " << printable(text) << "\n";
   for (Diagnostic &note : diagnostic.getNotes())
     printDiagnostic(note);
 }
@@ -83,8 +83,8 @@ void Compilation::showProgress(Phase phase) {
 
 LogicalResult Compilation::fail(llvm::Error error) {
   progress.reset();
-  llvm::errs() << "autopar: error: " << llvm::toString(std::move(error))
-               << "\n";
+  llvm::errs() << "autopar: error: "
+               << printable(llvm::toString(std::move(error))) << "\n";
   return failure();
 }
 
@@ -303,7 +303,7 @@ LogicalResult Compilation::deriveStep() {
     for (const std::string &text : exportWarnings(
              *file, trainedNames(ir->lookupSymbol<func::FuncOp>("step")),
              request.import.trained->parameters.empty()))
-      llvm::errs() << "autopar: warning: " << text << "\n";
+      llvm::errs() << "autopar: warning: " << printable(text) << "\n";
   return success();
 }
 

@@ -14,6 +14,10 @@ std::string didYouMean(llvm::StringRef given,
   return runtime::didYouMean(given.str(), words);
 }
 
+std::string printable(llvm::StringRef text) {
+  return runtime::printable(std::string_view(text));
+}
+
 std::string secondsText(double seconds) {
   if (seconds < 1e-3)
     return llvm::formatv("{0:f1} us", seconds * 1e6);

@@ -82,6 +82,34 @@ std::string didYouMean(const std::string &given,
   return text.empty() ? "" : text + "?";
 }
 
+/// Of C0 and DEL one byte, of C1 the two that UTF-8 has for it.
+static size_t controlBytes(std::string_view text) {
+  unsigned char first = static_cast<unsigned char>(text[0]);
+  if (first == '\n' || first == '\t')
+    return 0;
+  if (first < 0x20 || first == 0x7f)
+    return 1;
+  unsigned char second = text.size() > 1 ? text[1] : 0;
+  return first == 0xc2 && second >= 0x80 && second < 0xa0 ? 2 : 0;
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    size_t control = controlBytes(text);
+    if (control == 0)
+      out += text[0];
+    for (size_t i = 0; i < control; ++i) {
+      char code[8];
+      std::snprintf(code, sizeof(code), "\\x%02x",
+                    static_cast<unsigned char>(text[i]));
+      out += code;
+    }
+    text.remove_prefix(std::max<size_t>(1, control));
+  }
+  return out;
+}
+
 std::string bytesText(double bytes) {
   static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   size_t unit = 0;

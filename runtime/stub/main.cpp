@@ -2,6 +2,7 @@
 
 #include "../core/MemoryGuard.h"
 #include "../files/OutputFile.h"
+#include "../files/Text.h"
 #include "Describe.h"
 #include "Join.h"
 #include "Options.h"
@@ -24,13 +25,18 @@ using namespace autopar::runtime;
 /// Without a message: another process tells it.
 static int fail(const std::string &message, int code = 1) {
   if (!message.empty())
-    std::fprintf(stderr, "error: %s\n", message.c_str());
+    std::fprintf(stderr, "error: %s\n", printable(message).c_str());
   return code;
+}
+
+static void warn(const std::string &message) {
+  std::fprintf(stderr, "warning: %s\n", printable(message).c_str());
 }
 
 /// Text for a person, on stdout unless a result goes there.
 static Status tell(const Options &options, const std::string &text) {
-  return writeWhole(takesStdout(options) ? "/dev/stderr" : "-", text);
+  return writeWhole(takesStdout(options) ? "/dev/stderr" : "-",
+                    printable(text));
 }
 
 /// --describe and --version.
@@ -59,7 +65,7 @@ static void warnOfTraining(const Run &run) {
   if (run.place.rank != 0)
     return;
   for (const std::string &text : doubtsOfTraining(run))
-    std::fprintf(stderr, "warning: %s\n", text.c_str());
+    warn(text);
 }
 
 /// A training does not go on where the one that wrote the weights ended.
@@ -67,13 +73,12 @@ static void warnOfWeights(const Run &run) {
   if (run.options.weights.empty() || run.place.rank != 0)
     return;
   for (const std::string &text : run.weights.doubts())
-    std::fprintf(stderr, "warning: --weights: %s\n", text.c_str());
+    warn("--weights: " + text);
   std::string anew = run.program.manifest.trains() ? begunAnew(run) : "";
   if (!anew.empty())
-    std::fprintf(stderr,
-                 "warning: --weights gives parameters and running statistics; "
-                 "all else of the training begins anew: %s\n",
-                 anew.c_str());
+    warn("--weights gives parameters and running statistics; all else of the "
+         "training begins anew: " +
+         anew);
 }
 
 /// Writes and tells all that was asked for, whatever fails of it.
@@ -91,7 +96,7 @@ static int tellRun(const Run &run) {
     note(writeWhole(options.trace, traceJson(run)));
   note(tell(options, reportSummary(run)));
   for (const std::string &warning : outcome.warnings)
-    std::fprintf(stderr, "warning: %s\n", warning.c_str());
+    warn(warning);
   problems.insert(problems.begin(), outcome.problems.begin(),
                   outcome.problems.end());
   for (const std::string &problem : problems)
@@ -138,7 +143,7 @@ static int execute(const Options &options, const char *&doing) {
     return fail(status.message());
   if (std::string shared = run.sharedCores();
       !shared.empty() && (run.place.isAlone() || run.place.localRank == 0))
-    std::fprintf(stderr, "warning: %s\n", shared.c_str());
+    warn(shared);
   doing = "starting the ranks";
   SignalWatch watch(run);
   std::string message;

@@ -127,7 +127,8 @@ int compileEntries(const CompileOptions &options,
       failed(savePlans(plans, {options.plan.savePlan, options.json})))
     return 1;
   bool isResult = stops || goesToStdout(options.output);
-  (isResult ? errs() : options.plan.messages({options.json})) << tables;
+  (isResult ? errs() : options.plan.messages({options.json}))
+      << printable(tables);
   if (stops)
     return writeText(text, options.output);
   if (Error error = writeExecutable(options.output, parts.programs, parts.made,

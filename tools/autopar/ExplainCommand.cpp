@@ -49,7 +49,7 @@ int explain(const ExplainOptions &options) {
   auto print = [](Expected<std::string> text) {
     if (!text)
       return complain(toString(text.takeError()));
-    outs() << *text;
+    outs() << printable(*text);
     return 0;
   };
   const Plan &chosen = compilation.plan();

@@ -134,7 +134,7 @@ int planCommand(ArrayRef<const char *> arguments) {
       return complain(toString(std::move(error)));
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   options.messages({json, exported.file, html})
-      << tables << format("planned in %.2f s\n", took.count());
+      << printable(tables) << format("planned in %.2f s\n", took.count());
   return 0;
 }
 

@@ -11,7 +11,7 @@ using namespace llvm;
 namespace autopar::driver {
 
 int complain(const Twine &message) {
-  errs() << "autopar: error: " << message << "\n";
+  errs() << "autopar: error: " << printable(message.str()) << "\n";
   return 1;
 }
 

@@ -67,9 +67,9 @@ int simulate(const SimulateOptions &options) {
   Timeline timeline = autopar::simulate(*program);
   bool toStdout = goesToStdout(options.trace) || goesToStdout(options.json);
   raw_ostream &messages = toStdout ? errs() : outs();
-  messages << timelineText(*program, timeline)
-           << againstPlanText(timeline, compilation.plan(),
-                              compilation.graph());
+  messages << printable(
+      timelineText(*program, timeline) +
+      againstPlanText(timeline, compilation.plan(), compilation.graph()));
   Error error = writeOutputs(options, *program, timeline, compilation.plan());
   return error ? complain(toString(std::move(error))) : 0;
 }

@@ -14,6 +14,10 @@ namespace autopar {
 std::string didYouMean(llvm::StringRef given,
                        llvm::ArrayRef<llvm::StringRef> known);
 
+/// The text without control characters of its own: those of names from files
+/// are written as `\x1b`. Lines and tabs stay.
+std::string printable(llvm::StringRef text);
+
 /// `12.1 us`, `3.40 ms`.
 std::string secondsText(double seconds);
 
