@@ -1,0 +1,126 @@
+"""The random numbers that a module draws when it trains: a file for training has those of dropout, as Dropout nodes, and no others."""
+
+import contextlib
+import dataclasses
+import sys
+
+from ._dropouts import as_dropout
+from ._module import is_inside, training
+from ._program import AutoparError
+
+SEEDS = 3
+
+
+@dataclasses.dataclass
+class Draw:
+    """One call of PyTorch that draws."""
+
+    part: str  # name of the submodule whose forward calls it, "" of the whole
+    kind: str  # that submodule's class
+    operation: str
+    place: str  # file:line
+
+    @property
+    def is_dropout(self):
+        return self.operation in ("bernoulli_.float", "native_dropout.default") or "attention" in self.operation
+
+    def __str__(self):
+        return (f"'{self.part}' ({self.kind})" if self.part else self.kind) + f" by {self.operation.split('.')[0]} at {self.place}"
+
+
+class Draws:
+    """Draws of one call of the module in training mode that its outputs depend on; AutoparError for those that no file has."""
+
+    def __init__(self, torch, module, call):
+        self.torch, self.module, self.call = torch, module, call
+        self.dropouts = self._run(0)[1]
+        others = [draw for draw in self.dropouts if not draw.is_dropout]
+        self.dropouts = [draw for draw in self.dropouts if draw.is_dropout]
+        self.means = self._run(0)[0]
+        if all(self._agree(self._run(seed)[0], self.means) for seed in range(1, SEEDS)):
+            return
+        by = ", ".join(dict.fromkeys(str(draw) for draw in others)) or "those of Python, numpy or an operation of its own"
+        raise AutoparError(f"export_for_training: forward draws random numbers: {by}; a file for training has none but those of dropout. Take them as "
+                           "an input of forward, multiply by x.new_empty(shape).bernoulli_(p), which is exported as dropout, or use nn.Dropout")
+
+    def check(self, count):
+        """AutoparError where the file has fewer active dropouts, `count`, than the outputs depend on."""
+        if count >= len(self.dropouts):
+            return
+        seen = [draw for index, draw in enumerate(self.dropouts) if not self._agree(self._run(1, kept=index)[0], self.means)]
+        if count < len(seen):
+            parts = ", ".join(dict.fromkeys(str(draw) for draw in seen))
+            raise AutoparError(f"the file has {count} of the {len(seen)} draws of dropout: {parts}")
+
+    def _run(self, seed, kept=None):
+        """The outputs, where dropouts, but number `kept` of them, drop nothing, and all draws."""
+        torch = self.torch
+        with training(torch, self.module), torch.no_grad(), as_dropout(torch), _mode(torch)(torch, self.module, kept) as mode, mode.parts():
+            torch.manual_seed(seed)
+            outputs = self.module(*self.call.args, **self.call.kwargs)
+        return [value for value in torch.utils._pytree.tree_leaves(outputs) if isinstance(value, torch.Tensor)], mode.draws
+
+    def _agree(self, a, b):
+        close = self.torch.allclose
+        return len(a) == len(b) and all(
+            x.shape == y.shape and (not y.numel() or close(x.double(), y.double(), rtol=1e-4, atol=1e-5 * float(y.abs().max()), equal_nan=True))
+            for x, y in zip(a, b))
+
+
+def _is_drawn(torch, function, args, kwargs):
+    """Whether this call of an operation draws: those of probability 0 or in eval mode do not."""
+    if torch.Tag.nondeterministic_seeded not in function.tags:
+        return False
+    given = dict(zip((argument.name for argument in function._schema.arguments), args), **kwargs)
+    if given.get("dropout_p", 0.0 if "attention" in str(function) else 1.0) == 0 or given.get("train", given.get("training")) is False:
+        return False
+    return "dropout" not in str(function) or given.get("p") != 0
+
+
+def _mode(torch):
+    class Mode(torch.utils._python_dispatch.TorchDispatchMode):
+        def __init__(self, torch, module, kept):
+            super().__init__()
+            self.torch, self.kept, self.draws, self.stack = torch, kept, [], [module]
+            self.names, self.count = {part: name for name, part in module.named_modules()}, 0
+
+        @contextlib.contextmanager
+        def parts(self):
+            hooks = self.torch.nn.modules.module
+            handles = [hooks.register_module_forward_pre_hook(lambda part, inputs: self.stack.append(part)),
+                       hooks.register_module_forward_hook(lambda part, inputs, outputs: self.stack.pop() and None, always_call=True)]
+            try:
+                yield
+            finally:
+                for handle in handles:
+                    handle.remove()
+
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            if not _is_drawn(self.torch, function, args, kwargs):
+                return function(*args, **kwargs)
+            part = next(part for part in reversed(self.stack) if part in self.names)
+            draw = Draw(self.names[part], type(part).__name__, str(function).split(".", 1)[1], _place(torch))
+            self.draws.append(draw)
+            if draw.is_dropout:
+                self.count += 1
+                if self.count - 1 != self.kept:
+                    return self._mean(draw, function, args, kwargs)
+            return function(*args, **kwargs)
+
+        def _mean(self, draw, function, args, kwargs):
+            if draw.operation == "bernoulli_.float":
+                return args[0].fill_(args[1] if len(args) > 1 else 0.5)
+            if draw.operation == "native_dropout.default":
+                return args[0].clone(), self.torch.ones_like(args[0], dtype=self.torch.bool)
+            return function(*args, **kwargs)
+
+    return Mode
+
+
+def _place(torch):
+    """The innermost line that is neither PyTorch's nor of this package."""
+    frame = sys._getframe()
+    while frame.f_back is not None and is_inside(torch, frame.f_code.co_filename):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"

@@ -1,0 +1,156 @@
+"""PyTorch modules at the limits of `export_for_training`: `DROPPED` drop at random, `REFUSED` cannot be exported, and the text says why."""
+
+import itertools
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch_modules import Called, real
+
+DROPPED = {}  # functions that return (module, input): the losses' mean and spread are PyTorch's
+REFUSED = {}  # functions that return (module, example, further arguments of the export): and the text of its error
+
+
+def dropped(make):
+    DROPPED[make.__name__] = make
+    return make
+
+
+def refused(text):
+    return lambda make: REFUSED.setdefault(make.__name__, lambda: (*make(), text))
+
+
+# ---------------------------------------------------------------- dropout
+@dropped
+def dropped_attention():
+    def forward(self, x):
+        q, k, v = (part.view(4, 6, 2, 8).transpose(1, 2) for part in self.qkv(x).split(16, 2))
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True, dropout_p=0.5 if self.training else 0.0)
+
+    return Called(forward, qkv=nn.Linear(16, 48)), real(4, 6, 16)
+
+
+@dropped
+def dropped_multihead():
+    return Called(lambda self, x: self.attention(x, x, x, need_weights=False)[0],
+                  attention=nn.MultiheadAttention(16, 2, dropout=0.5, batch_first=True)), real(4, 6, 16)
+
+
+@dropped
+def dropped_encoder():
+    return nn.TransformerEncoderLayer(16, 2, 32, dropout=0.4, batch_first=True, norm_first=True), real(4, 6, 16)
+
+
+@dropped
+def dropped_grouped():
+    """Attention whose key and value have fewer heads: TorchScript refuses it."""
+    def forward(self, x):
+        q, k, v = self.q(x).view(4, 6, 2, 8).transpose(1, 2), self.k(x)[:, None], self.v(x)[:, None]
+        return F.scaled_dot_product_attention(q, k, v, enable_gqa=True, dropout_p=0.5 * self.training)
+
+    return Called(forward, q=nn.Linear(16, 16), k=nn.Linear(16, 8), v=nn.Linear(16, 8)), real(4, 6, 16)
+
+
+def recurrent(kind, **arguments):
+    rnn = kind(16, 12, num_layers=3, dropout=0.6, **arguments)
+    return Called(lambda self, x: 3 * self.rnn(x)[0], rnn=rnn), real(4, 6, 16)
+
+
+@dropped
+def dropped_rnn():
+    return recurrent(nn.RNN, batch_first=True)
+
+
+@dropped
+def dropped_relu_rnn():
+    return recurrent(nn.RNN, nonlinearity="relu", bidirectional=True)
+
+
+@dropped
+def dropped_lstm():
+    return recurrent(nn.LSTM, bidirectional=True)
+
+
+@dropped
+def dropped_gru():
+    return recurrent(nn.GRU, bias=False)
+
+
+@dropped
+def dropped_channels():
+    return nn.Sequential(nn.Conv2d(3, 6, 3), nn.Dropout2d(0.5), nn.Dropout2d(0.0)), real(2, 3, 8, 8)
+
+
+@dropped
+def dropped_alpha():
+    return nn.Sequential(nn.Linear(16, 16), nn.AlphaDropout(0.4)), real(4, 6, 16)
+
+
+@dropped
+def dropped_alpha_channels():
+    return nn.Sequential(nn.Linear(16, 16), nn.FeatureAlphaDropout(0.4)), real(4, 6, 16)
+
+
+@dropped
+def dropped_paths():
+    """As timm and torchvision drop paths."""
+    def forward(self, x):
+        y = self.layer(x)
+        return x + (y * y.new_empty(y.shape[0], 1).bernoulli_(0.7).div_(0.7) if self.training else y)
+
+    return Called(forward, layer=nn.Linear(16, 16)), real(8, 16)
+
+
+@dropped
+def never_left_out():
+    """A layer that is left out with probability 0 draws a number, and a dropout that is not used one more."""
+    def forward(self, x):
+        F.dropout(self.layer(x), 0.5, self.training)
+        leave = self.training and torch.rand([]) < self.layer.weight.shape[0] - 16
+        return F.dropout(x if leave else self.layer(x), 0.3, self.training)
+
+    return Called(forward, layer=nn.Linear(16, 16)), real(8, 16)
+
+
+class Halved(torch.autograd.Function):
+    """Its node for the exporter of TorchScript drops nothing."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mask = F.dropout(torch.ones_like(x), 0.5, True)
+        return x * ctx.mask
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * ctx.mask
+
+    @staticmethod
+    def symbolic(g, x):
+        return g.op("Identity", x)
+
+
+@dropped
+def dropped_by_function():
+    return Called(lambda self, x: Halved.apply(self.layer(x)) if self.training else self.layer(x), layer=nn.Linear(16, 16)), real(8, 16)
+
+
+# ---------------------------------------------------------------- other random numbers
+@refused(r"Called by randn_like at .*torch_limits.py:\d+; .* none but those of dropout")
+def noise():
+    return Called(lambda self, x: self.layer(x + torch.randn_like(x) if self.training else x), layer=nn.Linear(4, 3)), real(5, 4), {}
+
+
+@refused(r"'between' \(Called\) by rand at .*torch_limits.py:\d+")
+def drawn_within():
+    between = Called(lambda self, x: x * (0.5 + torch.rand(5, 1)).floor() if self.training else x)
+    return Called(lambda self, x: self.layer(self.between(x)), between=between, layer=nn.Linear(4, 3)), real(5, 4), {}
+
+
+@refused("those of Python, numpy")
+def left_out():
+    def forward(self, x):
+        return self.last(x) if self.training and next(self.draws) else self.last(self.layer(x))
+
+    made = Called(forward, layer=nn.Linear(4, 4), last=nn.Linear(4, 3))
+    made.draws = itertools.cycle([0, 1])  # as random.random() < 0.5, for sure
+    return made, real(5, 4), {}
