@@ -2,10 +2,9 @@
 
 import contextlib
 import dataclasses
-import sys
 
 from ._dropouts import as_dropout
-from ._module import is_inside, training
+from ._module import place, training
 from ._program import AutoparError
 
 SEEDS = 3
@@ -100,7 +99,7 @@ def _mode(torch):
             if not _is_drawn(self.torch, function, args, kwargs):
                 return function(*args, **kwargs)
             part = next(part for part in reversed(self.stack) if part in self.names)
-            draw = Draw(self.names[part], type(part).__name__, str(function).split(".", 1)[1], _place(torch))
+            draw = Draw(self.names[part], type(part).__name__, str(function).split(".", 1)[1], place(torch))
             self.draws.append(draw)
             if draw.is_dropout:
                 self.count += 1
@@ -116,11 +115,3 @@ def _mode(torch):
             return function(*args, **kwargs)
 
     return Mode
-
-
-def _place(torch):
-    """The innermost line that is neither PyTorch's nor of this package."""
-    frame = sys._getframe()
-    while frame.f_back is not None and is_inside(torch, frame.f_code.co_filename):
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"

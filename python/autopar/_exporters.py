@@ -1,7 +1,7 @@
 """PyTorch's exporters to ONNX, called so that the file has the module's tensors."""
 
 import contextlib
-import inspect
+import itertools
 import os
 import warnings
 
@@ -18,10 +18,12 @@ def import_package(name, package):
 
 def first_line(error):
     """Of what an exporter says; its own classes stand around the reason."""
+    if isinstance(error, AutoparError):
+        return str(error)
     if type(error).__module__.startswith("torch.onnx") and error.__cause__ is not None:
         error = error.__cause__
     lines = [line for line in str(error).strip().splitlines() if line.strip()]
-    return ("" if isinstance(error, AutoparError) else type(error).__name__ + ": ") + lines[0][:300] if lines else type(error).__name__
+    return type(error).__name__ + (": " + lines[0][:300] if lines else "")
 
 
 @contextlib.contextmanager
@@ -41,22 +43,21 @@ def quiet():
                 os.close(copied)
 
 
-def torchscript(torch, module, call, path, names, dynamic_batch, inputs, outputs, opset):
-    axes = {name: {0: "batch"} for name, value in zip(inputs, call.tensors) if value.dim()} if dynamic_batch else None
+def torchscript(torch, module, call, path, names, inputs, outputs, opset):
+    axes = {inputs[index]: {0: "batch"} for index in call.batch} or None
     with call.flat(torch, module):
         torch.onnx.export(module, tuple(call.tensors), path, dynamo=False, training=torch.onnx.TrainingMode.PRESERVE,
                           do_constant_folding=False, keep_initializers_as_inputs=False, input_names=inputs, output_names=outputs,
                           dynamic_axes=axes, opset_version=opset)
 
 
-def dynamo(torch, module, call, path, names, dynamic_batch, inputs, outputs, opset):
+def dynamo(torch, module, call, path, names, inputs, outputs, opset):
     import_package("onnxscript", "onnxscript")
     shapes = None
-    if dynamic_batch:
-        batch = torch.export.Dim("batch")
-        shapes = torch.utils._pytree.tree_map(lambda value: {0: batch} if isinstance(value, torch.Tensor) and value.dim() else None,
-                                              inspect.signature(module.forward).bind(*call.args, **call.kwargs).arguments)
-        shapes = dict(shapes)
+    if call.batch:
+        batch, index = torch.export.Dim("batch"), itertools.count()
+        shapes = dict(torch.utils._pytree.tree_map(
+            lambda value: {0: batch} if isinstance(value, torch.Tensor) and next(index) in call.batch else None, call.bound.arguments))
     program = torch.onnx.export(module, call.args, kwargs=call.kwargs, dynamo=True, optimize=False, verbose=False, input_names=inputs,
                                 output_names=outputs, dynamic_shapes=shapes, opset_version=opset)
     for value in list(program.model.graph.initializers.values()):

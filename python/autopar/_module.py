@@ -3,6 +3,7 @@
 import contextlib
 import inspect
 import os
+import sys
 
 from ._program import AutoparError
 
@@ -36,6 +37,48 @@ class Call:
             for key, item in value.items():
                 self._add(torch, parameter, key if parameter.kind == parameter.VAR_KEYWORD else f"{name}_{key}", item)
 
+    def choose_batch(self, dynamic_batch, inputs):
+        """Which tensors' first dimension is the batch: all that have that of the first one, or those that are named."""
+        if isinstance(dynamic_batch, bool):
+            sizes = [value.shape[0] if value.dim() else None for value in self.tensors]
+            size = next((size for size in sizes if size is not None), None)
+            self.batch = [index for index, value in enumerate(sizes) if dynamic_batch and value is not None and value == size]
+            return
+        chosen = [dynamic_batch] if isinstance(dynamic_batch, str) else list(dynamic_batch)
+        if unknown := [name for name in chosen if name not in inputs]:
+            raise AutoparError(f"export_for_training: dynamic_batch names {unknown}; the inputs are {list(inputs)}")
+        self.batch = [index for index, name in enumerate(inputs) if name in chosen]
+        shapes = {inputs[index]: tuple(self.tensors[index].shape) for index in self.batch}
+        if len({shape[:1] for shape in shapes.values()}) > 1 or () in shapes.values():
+            raise AutoparError(f"export_for_training: inputs of dynamic_batch have one first dimension, the batch; the example's are {shapes}")
+
+    def with_batch(self, torch, module):
+        """The tensors and the outputs in eval mode for batches of other sizes, which are rows of the example's: {size: (tensors, outputs)}."""
+        if not self.batch:
+            return {}
+        count, problems, found = self.tensors[self.batch[0]].shape[0], [], {}
+        for size in sorted({2, count + 1, count * (4 if count <= 8 else 2)} - {count}):
+            rows = torch.arange(size) % max(count, 1)
+            tensors = [value[rows] if index in self.batch else value.clone() for index, value in enumerate(self.tensors)]
+            try:
+                with kept(torch, module), torch.no_grad():
+                    args, kwargs = self.arguments(torch, tensors)
+                    outputs = torch.utils._pytree.tree_leaves(module.eval()(*args, **kwargs))
+            except Exception as error:  # what a module raises
+                problems.append(f"with {size} rows: {type(error).__name__}: {str(error).strip()[:200]}")
+                continue
+            found[size] = (tensors, [value for value in outputs if isinstance(value, torch.Tensor)])
+        if not found:
+            raise AutoparError(f"export_for_training: with dynamic_batch forward has to take other batches than of {count} rows, the example's: "
+                               f"{problems[0]}. Name the inputs whose first dimension is the batch, as dynamic_batch=['x'], or leave it out")
+        return found
+
+    def arguments(self, torch, tensors):
+        """The arguments of forward with other tensors."""
+        left = iter(tensors)
+        return torch.utils._pytree.tree_map(lambda value: next(left) if isinstance(value, torch.Tensor) else value,
+                                            (self.bound.args, self.bound.kwargs))
+
     def run(self, torch, module, names):
         """Runs the module in both modes, for the outputs in eval mode and their names; the buffers that it changes when it trains."""
         leaves = torch.utils._pytree.tree_leaves
@@ -57,9 +100,7 @@ class Call:
         forward = module.forward
 
         def of_tensors(*tensors):
-            left = iter(tensors)
-            args, kwargs = torch.utils._pytree.tree_map(lambda value: next(left) if isinstance(value, torch.Tensor) else value,
-                                                        (self.bound.args, self.bound.kwargs))
+            args, kwargs = self.arguments(torch, tensors)
             return forward(*args, **kwargs)
 
         module.forward = of_tensors
@@ -131,3 +172,11 @@ def training(torch, module):
 def is_inside(torch, path):
     """Whether a source file is PyTorch's or this package's."""
     return os.path.abspath(path).startswith(tuple(os.path.dirname(os.path.abspath(module)) + os.sep for module in (torch.__file__, __file__)))
+
+
+def place(torch):
+    """The innermost line that runs and is neither PyTorch's nor this package's."""
+    frame = sys._getframe()
+    while frame.f_back is not None and is_inside(torch, frame.f_code.co_filename):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"

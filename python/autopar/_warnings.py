@@ -2,12 +2,14 @@
 
 import inspect
 import os
+import re
 import warnings
 
 from . import _onnx
 from ._exporters import quiet
-from ._module import kept
+from ._module import is_inside, kept, place, training
 
+READS = {"item", "tolist", "numpy", "is_nonzero", "equal", "allclose", "__array__", "__bool__", "__complex__", "__float__", "__index__", "__int__"}
 
 def warn(text):
     inside = os.path.dirname(os.path.abspath(__file__))
@@ -15,13 +17,18 @@ def warn(text):
     warnings.warn("export_for_training: " + text, stacklevel=level)
 
 
-def tell_branches(torch, call, module, told):
-    """A trace keeps the branch that the example takes. One that sizes decide is right: they are the example's, or the exporter refuses."""
-    inside = os.path.dirname(torch.__file__)
-    places = {f"{item.filename}:{item.lineno}": str(item.message) for item in told
-              if issubclass(item.category, torch.jit.TracerWarning) and not item.filename.startswith(inside)}
-    numbers = [place for place, text in places.items() if "Python boolean" not in text and "Python ind" not in text and "Python int" not in text]
-    others = [place for place in places if place not in numbers]
+def traced_places(torch, told):
+    """Lines where a trace made a number of Python of a tensor or a size, with PyTorch's text."""
+    return {f"{item.filename}:{item.lineno}": str(item.message) for item in told
+            if issubclass(item.category, torch.jit.TracerWarning) and not is_inside(torch, item.filename)}
+
+
+def tell_branches(torch, call, module, told, is_compared):
+    """A trace keeps the branch that the example takes. One that sizes decide is right: they are the example's, or the batch's is compared."""
+    places = traced_places(torch, told)
+    of_values = _places_of_values(torch, call, module) if places else set()
+    numbers = [place for place, text in places.items() if place in of_values and not re.search("Python (boolean|index|integer)", text)]
+    others = [place for place in places if place in of_values and place not in numbers]
     try:
         if others:
             with kept(torch, module), quiet():
@@ -31,6 +38,25 @@ def tell_branches(torch, call, module, told):
     if numbers:
         warn(f"forward takes a number or a branch from the values of a tensor at {', '.join(numbers)}; the file has what the example gives. "
               "Write it with torch.where or tensors")
+    sizes = [place for place in places if place not in of_values]
+    if sizes and call.batch and not is_compared:
+        warn(f"forward takes a number or a branch from a size at {', '.join(sizes)}; if it is the batch's, the file has that of the example. "
+             "Compute it by tensors; onnxruntime, which would tell, is not installed or does not run the file")
+
+
+def _places_of_values(torch, call, module):
+    """Lines that read values of tensors; sizes are numbers when nothing is traced."""
+    places = set()
+
+    class Mode(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            if getattr(function, "__name__", "") in READS:
+                places.add(place(torch))
+            return function(*args, **(kwargs or {}))
+
+    with training(torch, module), torch.no_grad(), Mode():
+        module(*call.args, **call.kwargs)
+    return places
 
 
 def tell(torch, module, model, changed, exported):

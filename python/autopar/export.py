@@ -14,7 +14,7 @@ from ._exporters import dynamo, first_line, import_package, quiet, torchscript
 from ._module import Call, Names, kept, training
 from ._numbers import compare
 from ._program import AutoparError
-from ._warnings import tell, tell_branches, warn
+from ._warnings import tell, tell_branches, traced_places, warn
 
 TRAINED = "autopar.parameters"  # of the file's metadata: the names that are trained (lib/Frontend/ExportedModule.cpp)
 SHARED = "autopar.shared_parameters"
@@ -39,7 +39,7 @@ def export_for_training(module, example, path, *, kwargs=None, dynamic_batch=Fal
     `example` is a tensor or a tuple of the arguments of `forward`, or a dict of them by name; `kwargs` more of them by name. Every parameter
     and buffer stands in the file under its name of the state_dict, dropout and batch norm are in training mode, and the file lists
     what is trained: parameters with requires_grad, scalars, too. Without `dynamic_batch` sizes are the example's; with it the first
-    dimension of every input is "batch". A module in eval mode is exported as after `module.train()`; of one in training mode each
+    dimension of every input that has the first one's is "batch", or of the inputs that it names. A module in eval mode is exported as after `module.train()`; of one in training mode each
     part as it is, so that a batch norm in eval mode stays frozen. The module is left as it was. The file's numbers are compared with
     the module's by onnxruntime, if that is installed. AutoparError says what is wrong, with names.
     """
@@ -50,25 +50,27 @@ def export_for_training(module, example, path, *, kwargs=None, dynamic_batch=Fal
     changed = call.run(torch, module, names)
     draws = Draws(torch, module, call)
     inputs, outputs = input_names or call.names, output_names or call.outputs
+    call.choose_batch(dynamic_batch, inputs)
+    batches = call.with_batch(torch, module)
     problems = []
     with tempfile.TemporaryDirectory() as folder:
         for exporter in (torchscript, dynamo):
             raw = os.path.join(folder, "model.onnx")
             try:
                 with training(torch, module), as_dropout(torch), quiet() as told:
-                    exporter(torch, module, call, raw, names, dynamic_batch, inputs, outputs, opset_version)
+                    exporter(torch, module, call, raw, names, inputs, outputs, opset_version)
                 model = onnx.load(raw)
                 exported = _finish(torch, onnx, module, call, names, model)
                 if [value.name for value in model.graph.input] != list(inputs):
                     raise AutoparError(f"its inputs are {[value.name for value in model.graph.input]}, not {list(inputs)}")
                 draws.check(_onnx.activate_dropouts(onnx, model))
-                compare(torch, onnx, call, model)
+                is_compared = compare(torch, onnx, call, model, batches, traced_places(torch, told))
             except Exception as error:  # exporters raise nearly every class
                 problems.append(f"{exporter.__name__}: {first_line(error)}")
                 continue
             _onnx.save(onnx, model, os.fspath(path))
             tell(torch, module, model, changed, exported)
-            tell_branches(torch, call, module, told)
+            tell_branches(torch, call, module, told, is_compared)
             with kept(torch, module):
                 outcome = _gradients.check(torch, module, call, names)
             _gradients.tell(warn, outcome)

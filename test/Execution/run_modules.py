@@ -7,7 +7,7 @@ Needs torch, onnx and onnxscript; says so and skips where one is absent. Each mo
 its names, have the state_dict's names, and evaluate from the same file with the trained parameters; the others must train as PyTorch
 does, every parameter that PyTorch changes, or be warned of. Modules that train otherwise than by the derivatives of what they compute
 (torch_modules.UNTRUE) must be warned of by the export. Those that drop at random (torch_limits.DROPPED) are run with a learning rate of 0:
-the losses' mean and spread must be PyTorch's. Those of torch_limits.REFUSED must be refused with their text. The last line counts: "N right, N warned of, N refused by the
+the losses' mean and spread must be PyTorch's; those of BATCHED compute what PyTorch does for another batch. Those of torch_limits.REFUSED must be refused with their text. The last line counts: "N right, N warned of, N refused by the
 export, N refused by the exporter, N refused by autopar, N WRONG".
 """
 
@@ -288,6 +288,34 @@ def attempt_dropped(make):
     return ("right" if apart < 4 and 0.8 < got.std() / want.std() < 1.25 else "WRONG"), told
 
 
+def attempt_batched(make):
+    """A file of both exports computes what the module does, with another batch where it has one."""
+    import torch
+
+    torch.manual_seed(7)
+    module, inputs, dynamic_batch = make()
+    larger = {name: torch.cat([value, value[:2] + 1 if value.is_floating_point() else value[:2]]) if name == "x" else value
+              for name, value in inputs.items()}
+    for chosen, values, flags in ((dynamic_batch, larger, ["--bind", f"batch={len(larger['x'])}"]), (False, inputs, [])):
+        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            path = lambda name: os.path.join(folder, name)  # noqa: E731
+            warnings.simplefilter("error", UserWarning)
+            export_for_training(module, tuple(inputs.values()), path("model.onnx"), input_names=list(inputs), dynamic_batch=chosen)
+            np.savez(path("in.npz"), **{name: value.numpy() for name, value in values.items()})
+            for command in ([find_tool(), "compile", path("model.onnx"), "-o", path("run"), "--evaluate", *flags],
+                            [path("run"), "--inputs", path("in.npz"), "--outputs", path("out.npz")]):
+                code, _, log = call(*command)
+                if code:
+                    return "WRONG", log[:300]
+            with torch.no_grad():
+                want = copy.deepcopy(module).eval()(*values.values()).numpy()
+            with np.load(path("out.npz")) as arrays:
+                got = next(iter(arrays.values()))
+        if got.shape != want.shape or not np.allclose(got, want, rtol=1e-4, atol=1e-5):
+            return "WRONG", f"{flags}: {got.shape} {want.shape}"
+    return "right", ""
+
+
 def attempt_refused(make):
     """The export says why, and writes nothing."""
     module, example, arguments, expected = make()
@@ -313,7 +341,7 @@ def main():
         return 0
     logging.disable(logging.WARNING)
     import torch
-    from torch_limits import DROPPED, REFUSED
+    from torch_limits import BATCHED, DROPPED, REFUSED
     from torch_modules import MODULES, TOLD_BY_NOBODY, UNTRUE
 
     torch.set_num_threads(1)
@@ -332,7 +360,8 @@ def main():
                     kind, why = wrong.kind, str(wrong)
             counts[kind] += 1
             print(f"{name} {way}: {kind}{': ' + why if why else ''}", flush=True)
-    further = [(name, attempt_of, make) for attempt_of, modules in ((attempt_untrue, UNTRUE), (attempt_dropped, DROPPED), (attempt_refused, REFUSED))
+    further = [(name, attempt_of, make) for attempt_of, modules in ((attempt_untrue, UNTRUE), (attempt_dropped, DROPPED),
+                                                                       (attempt_batched, BATCHED), (attempt_refused, REFUSED))
                for name, make in modules.items()]
     for name, attempt_of, make in further:
         if options.modules and name not in options.modules.split(","):

@@ -1,18 +1,26 @@
-"""PyTorch modules at the limits of `export_for_training`: `DROPPED` drop at random, `REFUSED` cannot be exported, and the text says why."""
+"""PyTorch modules at the limits of `export_for_training`: `DROPPED` drop at random, `BATCHED` take batches of any size, `REFUSED` cannot be
+exported, and the text says why."""
 
 import itertools
+import math
 
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch_modules import Called, real
+from torch_modules import Called, indices, real
 
 DROPPED = {}  # functions that return (module, input): the losses' mean and spread are PyTorch's
+BATCHED = {}  # functions that return (module, inputs by name, dynamic_batch): another size, and the example's, are right without a warning
 REFUSED = {}  # functions that return (module, example, further arguments of the export): and the text of its error
 
 
 def dropped(make):
     DROPPED[make.__name__] = make
+    return make
+
+
+def batched(make):
+    BATCHED[make.__name__] = make
     return make
 
 
@@ -154,3 +162,79 @@ def left_out():
     made = Called(forward, layer=nn.Linear(4, 4), last=nn.Linear(4, 3))
     made.draws = itertools.cycle([0, 1])  # as random.random() < 0.5, for sure
     return made, real(5, 4), {}
+
+
+# ---------------------------------------------------------------- batches of other sizes
+@batched
+def batched_sizes():
+    """Numbers of other sizes than the batch's."""
+    return Called(lambda self, x: self.layer(x) / math.sqrt(x.shape[1]) + float(len(x[0])), layer=nn.Linear(4, 3)), {"x": real(5, 4)}, True
+
+
+@batched
+def batched_state():
+    def forward(self, x):
+        state = torch.zeros(x.shape[0], 6)
+        for step in range(x.shape[1]):
+            state = self.cell(x[:, step], state)
+        return state.reshape(x.shape[0], 2, 3).flatten(1)
+
+    return Called(forward, cell=nn.GRUCell(5, 6)), {"x": real(3, 4, 5)}, True
+
+
+@batched
+def batched_positions():
+    """The positions are as many as the example's rows, and keep their size."""
+    return Called(lambda self, x, positions, scale: self.layer(x) * scale + self.table(positions), layer=nn.Linear(3, 4), table=nn.Embedding(9, 4)), \
+        {"x": real(5, 5, 3), "positions": indices(9, 5), "scale": torch.tensor(0.5)}, ["x"]
+
+
+@batched
+def batched_masks():
+    """One row of positions serves all rows; a scalar has no batch."""
+    return Called(lambda self, x, positions, scale: self.layer(x) * scale + self.table(positions), layer=nn.Linear(3, 4), table=nn.Embedding(9, 4)), \
+        {"x": real(4, 5, 3), "positions": indices(9, 1, 5), "scale": torch.tensor(0.5)}, True
+
+
+DYNAMIC = {"dynamic_batch": True}
+BATCH = r"with a batch of 2, .*forward takes a number or a branch from the batch's size \(.*torch_limits.py:\d+\), which .* the example, 9"
+
+
+def by_batch(function):
+    return Called(lambda self, x: function(self.layer(x)), layer=nn.Linear(4, 3)), real(9, 4), DYNAMIC
+
+
+@refused(BATCH)
+def branch_of_batch():
+    return by_batch(lambda y: y / 4 if y.shape[0] > 3 else y)
+
+
+@refused("with a batch of 2, the file does not run .*forward takes a number or a branch from the batch's size, .* the example, 9")
+def loop_of_batch():
+    return by_batch(lambda y: y + sum(y[i] for i in range(y.shape[0])))
+
+
+@refused(BATCH)
+def root_of_batch():
+    return by_batch(lambda y: y / math.sqrt(y.shape[0]))
+
+
+@refused(BATCH)
+def length_of_batch():
+    return by_batch(lambda y: y / float(len(y)))
+
+
+@refused(r"other batches than of 9 rows, the example's: with 2 rows: RuntimeError: shape '\[9, 3\]'.* dynamic_batch=\['x'\]")
+def shape_of_batch():
+    return by_batch(lambda y: y.reshape(9, 3))
+
+
+@refused(r"dynamic_batch names \['images'\]; the inputs are \['inputs_0'\]")
+def unknown_batch():
+    return Called(lambda self, x: self.layer(x), layer=nn.Linear(4, 3)), real(9, 4), {"dynamic_batch": ["images"]}
+
+
+@refused(r"have one first dimension, the batch; the example's are {'x': \(9, 4\), 'y': \(8, 4\)}")
+def several_batches():
+    return Called(lambda self, x, y: self.layer(x).sum() + y.sum(), layer=nn.Linear(4, 3)), (real(9, 4), real(8, 4)), \
+        {"dynamic_batch": ["x", "y"], "input_names": ["x", "y"]}
