@@ -3,11 +3,11 @@
 import contextlib
 import dataclasses
 
-from ._dropouts import as_dropout
 from ._module import place, training
 from ._program import AutoparError
+from ._rewrites import rewritten
 
-SEEDS = 3
+SEEDS, FURTHER_SEEDS = 3, 16  # of what PyTorch does not show, and of what it draws otherwise than by dropout
 
 
 @dataclasses.dataclass
@@ -36,7 +36,7 @@ class Draws:
         others = [draw for draw in self.dropouts if not draw.is_dropout]
         self.dropouts = [draw for draw in self.dropouts if draw.is_dropout]
         self.means = self._run(0)[0]
-        if all(self._agree(self._run(seed)[0], self.means) for seed in range(1, SEEDS)):
+        if all(self._agree(self._run(seed)[0], self.means) for seed in range(1, FURTHER_SEEDS if others else SEEDS)):
             return
         by = ", ".join(dict.fromkeys(str(draw) for draw in others)) or "those of Python, numpy or an operation of its own"
         raise AutoparError(f"export_for_training: forward draws random numbers: {by}; a file for training has none but those of dropout. Take them as "
@@ -51,12 +51,28 @@ class Draws:
             parts = ", ".join(dict.fromkeys(str(draw) for draw in seen))
             raise AutoparError(f"the file has {count} of the {len(seen)} draws of dropout: {parts}")
 
-    def _run(self, seed, kept=None):
-        """The outputs, where dropouts, but number `kept` of them, drop nothing, and all draws."""
-        torch = self.torch
-        with training(torch, self.module), torch.no_grad(), as_dropout(torch), _mode(torch)(torch, self.module, kept) as mode, mode.parts():
+    def explain(self):
+        """Why the outputs in eval mode may be others than those of what trains, whose dropout drops nothing and whose batch norm is in eval mode."""
+        drawn = ", ".join(dict.fromkeys(str(draw) for draw in self._run(0, trains=())[1]))
+        if drawn:
+            return f"forward draws random numbers in eval mode, too: {drawn}; functional.dropout takes training=self.training"
+        evaluated = self._run(0, trains=())[0]
+        own = {name: part for name, part in self.module.named_modules() if not type(part).__module__.startswith("torch.nn.")}
+        parts = [f"'{name}' ({type(part).__name__})" if name else type(part).__name__ for name, part in own.items()
+                 if not self._agree(self._run(0, trains=(part,))[0], evaluated)]
+        if parts:
+            return (f"forward of {', '.join(parts)} computes otherwise in eval mode than when it trains, by self.training: a file is one graph, of which "
+                    "dropout and batch norm alone differ in eval mode. Compute the same in both, what is of eval mode alone outside of the module")
+        return "does forward change a buffer that it reads?"
+
+    def _run(self, seed, kept=None, trains=None):
+        """The outputs, where dropouts, but number `kept` of them, drop nothing, and all draws. Of `trains` alone, if given, is `training` set."""
+        torch, (args, kwargs) = self.torch, self.call.copies(self.torch)
+        with training(torch, self.module), torch.no_grad(), rewritten(torch), _mode(torch)(torch, self.module, kept) as mode, mode.parts():
+            for part in self.module.modules() if trains is not None else ():
+                part.training = part in trains
             torch.manual_seed(seed)
-            outputs = self.module(*self.call.args, **self.call.kwargs)
+            outputs = self.module(*args, **kwargs)
         return [value for value in torch.utils._pytree.tree_leaves(outputs) if isinstance(value, torch.Tensor)], mode.draws
 
     def _agree(self, a, b):
@@ -85,20 +101,22 @@ def _mode(torch):
 
         @contextlib.contextmanager
         def parts(self):
-            hooks = self.torch.nn.modules.module
-            handles = [hooks.register_module_forward_pre_hook(lambda part, inputs: self.stack.append(part)),
-                       hooks.register_module_forward_hook(lambda part, inputs, outputs: self.stack.pop() and None, always_call=True)]
+            handles = [handle for part in self.names for handle in (part.register_forward_pre_hook(lambda part, inputs: self.stack.append(part)),
+                                                                    part.register_forward_hook(self._leave, always_call=True))]
             try:
                 yield
             finally:
                 for handle in handles:
                     handle.remove()
 
+        def _leave(self, part, inputs, outputs):
+            self.stack.pop()
+
         def __torch_dispatch__(self, function, types, args=(), kwargs=None):
             kwargs = kwargs or {}
             if not _is_drawn(self.torch, function, args, kwargs):
                 return function(*args, **kwargs)
-            part = next(part for part in reversed(self.stack) if part in self.names)
+            part = self.stack[-1]
             draw = Draw(self.names[part], type(part).__name__, str(function).split(".", 1)[1], place(torch))
             self.draws.append(draw)
             if draw.is_dropout:

@@ -46,7 +46,7 @@ def quiet():
 def torchscript(torch, module, call, path, names, inputs, outputs, opset):
     axes = {inputs[index]: {0: "batch"} for index in call.batch} or None
     with call.flat(torch, module):
-        torch.onnx.export(module, tuple(call.tensors), path, dynamo=False, training=torch.onnx.TrainingMode.PRESERVE,
+        torch.onnx.export(module, tuple(value.detach().clone() for value in call.tensors), path, dynamo=False, training=torch.onnx.TrainingMode.PRESERVE,
                           do_constant_folding=False, keep_initializers_as_inputs=False, input_names=inputs, output_names=outputs,
                           dynamic_axes=axes, opset_version=opset)
 
@@ -58,7 +58,8 @@ def dynamo(torch, module, call, path, names, inputs, outputs, opset):
         batch, index = torch.export.Dim("batch"), itertools.count()
         shapes = dict(torch.utils._pytree.tree_map(
             lambda value: {0: batch} if isinstance(value, torch.Tensor) and next(index) in call.batch else None, call.bound.arguments))
-    program = torch.onnx.export(module, call.args, kwargs=call.kwargs, dynamo=True, optimize=False, verbose=False, input_names=inputs,
+    args, kwargs = call.copies(torch)
+    program = torch.onnx.export(module, args, kwargs=kwargs, dynamo=True, optimize=False, verbose=False, input_names=inputs,
                                 output_names=outputs, dynamic_shapes=shapes, opset_version=opset)
     for value in list(program.model.graph.initializers.values()):
         raw = getattr(value.const_value, "raw", None)

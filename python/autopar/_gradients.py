@@ -90,7 +90,8 @@ class _Check:
             for name in names:
                 self.parameters[name].add_(self.directions[name], alpha=step)
         torch.manual_seed(1)
-        outputs = [value for value in torch.utils._pytree.tree_leaves(self.module(*self.args, **self.kwargs))
+        args, kwargs = torch.utils._pytree.tree_map(lambda value: value.clone() if isinstance(value, torch.Tensor) else value, (self.args, self.kwargs))
+        outputs = [value for value in torch.utils._pytree.tree_leaves(self.module(*args, **kwargs))
                    if isinstance(value, torch.Tensor) and value.is_floating_point()]
         torch.manual_seed(2)
         return sum((value * torch.randn_like(value)).sum() for value in outputs)

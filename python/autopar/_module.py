@@ -8,10 +8,23 @@ import sys
 from ._program import AutoparError
 
 
+def original(torch, module):
+    """The module that torch.compile made another of. AutoparError for what is no module."""
+    module = getattr(module, "_orig_mod", module)
+    if isinstance(module, torch.jit.ScriptModule):
+        raise AutoparError("export_for_training: the module is one of torch.jit, which has no code of Python: give the module that it was made of")
+    if not isinstance(module, torch.nn.Module):
+        what = f"the class {module.__name__}, no instance of it" if isinstance(module, type) else f"a {type(module).__name__}, no torch.nn.Module"
+        raise AutoparError(f"export_for_training: the module is {what}")
+    return module
+
+
 class Call:
     """The example as arguments of forward, and the names of its tensors."""
 
     def __init__(self, torch, module, example, kwargs):
+        example, kwargs = torch.utils._pytree.tree_map(
+            lambda value: value.clone() if isinstance(value, torch.Tensor) and value.is_inference() else value, (example, kwargs))
         by_name = dict(example) if isinstance(example, dict) else {}
         self.args = () if by_name else tuple(example) if isinstance(example, (tuple, list)) else (example,)
         self.kwargs = {**by_name, **(kwargs or {})}
@@ -39,6 +52,8 @@ class Call:
 
     def choose_batch(self, dynamic_batch, inputs):
         """Which tensors' first dimension is the batch: all that have that of the first one, or those that are named."""
+        if len(inputs) != len(self.tensors):
+            raise AutoparError(f"export_for_training: input_names has {len(inputs)} names, and the example {len(self.tensors)} tensors: {self.names}")
         if isinstance(dynamic_batch, bool):
             sizes = [value.shape[0] if value.dim() else None for value in self.tensors]
             size = next((size for size in sizes if size is not None), None)
@@ -62,7 +77,7 @@ class Call:
             tensors = [value[rows] if index in self.batch else value.clone() for index, value in enumerate(self.tensors)]
             try:
                 with kept(torch, module), torch.no_grad():
-                    args, kwargs = self.arguments(torch, tensors)
+                    args, kwargs = self.arguments(torch, [value.clone() for value in tensors])
                     outputs = torch.utils._pytree.tree_leaves(module.eval()(*args, **kwargs))
             except Exception as error:  # what a module raises
                 problems.append(f"with {size} rows: {type(error).__name__}: {str(error).strip()[:200]}")
@@ -83,16 +98,30 @@ class Call:
         """Runs the module in both modes, for the outputs in eval mode and their names; the buffers that it changes when it trains."""
         leaves = torch.utils._pytree.tree_leaves
         with training(torch, module), torch.no_grad():
-            module(*self.args, **self.kwargs)
-            changed = [name for name, value in names.values.items() if not torch.equal(names.tensors[name].detach().cpu(), value)]
+            trained = self._forward(torch, module, "when it trains")
+            changed = [name for name, value in names.values.items()
+                       if name not in names.shared and not torch.equal(names.tensors[name].detach().cpu(), value)]
         with kept(torch, module), torch.no_grad():
-            outputs = module.eval()(*self.args, **self.kwargs)
+            outputs = self._forward(torch, module.eval(), "in eval mode")
         self.values = [value for value in leaves(outputs) if isinstance(value, torch.Tensor)]
-        keys = [str(key) for key, value in outputs.items() if isinstance(value, torch.Tensor)] if isinstance(outputs, dict) else []
-        if len(keys) != len(self.values):
-            keys = ["output"] if len(self.values) == 1 else [f"output_{i}" for i in range(len(self.values))]
+        written = [value for value in leaves(trained) if isinstance(value, torch.Tensor)]  # by the exporters, which see the module as it trains
+        keys = [str(key) for key, value in trained.items() if isinstance(value, torch.Tensor)] if isinstance(trained, dict) else []
+        if len(keys) != len(written):
+            keys = ["output"] if len(written) == 1 else [f"output_{i}" for i in range(len(written))]
         self.outputs = [key + "_output" if key in self.names else key for key in keys]
         return changed
+
+    def copies(self, torch):
+        """The arguments for one call: forward may change them."""
+        return torch.utils._pytree.tree_map(lambda value: value.detach().clone() if isinstance(value, torch.Tensor) else value,
+                                            (self.args, self.kwargs))
+
+    def _forward(self, torch, module, mode):
+        args, kwargs = self.copies(torch)
+        try:
+            return module(*args, **kwargs)
+        except Exception as error:  # what a module raises
+            raise AutoparError(f"export_for_training: {mode} forward fails with the example: {type(error).__name__}: {error}") from error
 
     @contextlib.contextmanager
     def flat(self, torch, module):

@@ -8,9 +8,9 @@ from ._program import AutoparError
 from ._warnings import warn
 
 
-def compare(torch, onnx, call, model, batches, places):
+def compare(torch, onnx, call, model, batches, places, explain):
     """AutoparError where the file in eval mode computes otherwise than the module, for the example or for batches of other sizes. Gives whether
-    it was compared."""
+    it was compared. `places` are lines that make numbers of Python, `explain` says what is otherwise in eval mode."""
     try:
         import onnxruntime
     except ImportError:
@@ -27,7 +27,7 @@ def compare(torch, onnx, call, model, batches, places):
         warn(f"the file was not compared with the module: onnxruntime: {first_line(error)}")
         return False
     if difference := _difference(got, call.values):
-        raise AutoparError(f"{difference}; does forward draw random numbers in eval mode, or change a buffer that it reads?")
+        raise AutoparError(f"{difference}; {explain()}")
     for size, (tensors, outputs) in batches.items():
         try:
             difference = _difference(_run(session, model, tensors), outputs)

@@ -32,7 +32,7 @@ def tell_branches(torch, call, module, told, is_compared):
     try:
         if others:
             with kept(torch, module), quiet():
-                torch.export.export(module, call.args, call.kwargs)
+                torch.export.export(module, *call.copies(torch))
     except Exception as error:  # it has many classes for values that it does not know
         numbers += others if "data-dependent" in str(error).lower() or "Guard" in type(error).__name__ else []
     if numbers:
@@ -54,12 +54,13 @@ def _places_of_values(torch, call, module):
                 places.add(place(torch))
             return function(*args, **(kwargs or {}))
 
+    args, kwargs = call.copies(torch)
     with training(torch, module), torch.no_grad(), Mode():
-        module(*call.args, **call.kwargs)
+        module(*args, **kwargs)
     return places
 
 
-def tell(torch, module, model, changed, exported):
+def tell(torch, module, model, changed, exported, tensors):
     """Warnings of what the file lacks."""
     cumulative = [name for name, part in module.named_modules() if isinstance(part, torch.nn.modules.batchnorm._BatchNorm)
                   and part.momentum is None and part.track_running_stats]
@@ -67,12 +68,11 @@ def tell(torch, module, model, changed, exported):
         warn(f"{cumulative} have momentum=None, the mean of all batches, which ONNX has not: the file's running statistics are those of the "
               "last batch; give a momentum")
     padded = [f"'{name}.weight' (row {part.padding_idx})" for name, part in module.named_modules()
-              if isinstance(part, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and part.padding_idx is not None and part.weight.requires_grad]
+              if isinstance(part, torch.nn.Embedding) and part.padding_idx is not None and part.weight.requires_grad]
     if padded:
         warn(f"ONNX has no padding_idx: PyTorch does not train that row of {', '.join(padded)}, the file does")
     kept = {name for graph in _onnx.graphs(model.graph) for node in graph.node if node.op_type == "BatchNormalization" for name in node.input[3:]}
-    there = {tensor.name for tensor in model.graph.initializer}
-    lost = [name for name in changed if name in there and name not in kept]
+    lost = [name for name in changed if name not in kept and tensors[name].is_floating_point()]
     if lost:
         warn(f"the module changes {lost} when it trains; in the file they stay as they are")
     if exported["unused"]:

@@ -9,11 +9,12 @@ import numpy as np
 
 from . import _gradients, _onnx
 from ._draws import Draws
-from ._dropouts import as_dropout
 from ._exporters import dynamo, first_line, import_package, quiet, torchscript
-from ._module import Call, Names, kept, training
+from ._module import Call, Names, kept, original, training
 from ._numbers import compare
 from ._program import AutoparError
+from ._refusals import refuse
+from ._rewrites import rewritten
 from ._warnings import tell, tell_branches, traced_places, warn
 
 TRAINED = "autopar.parameters"  # of the file's metadata: the names that are trained (lib/Frontend/ExportedModule.cpp)
@@ -43,39 +44,60 @@ def export_for_training(module, example, path, *, kwargs=None, dynamic_batch=Fal
     part as it is, so that a batch norm in eval mode stays frozen. The module is left as it was. The file's numbers are compared with
     the module's by onnxruntime, if that is installed. AutoparError says what is wrong, with names.
     """
-    torch = import_package("torch", "torch")
-    onnx = import_package("onnx", "onnx")
+    torch, onnx = import_package("torch", "torch"), import_package("onnx", "onnx")
+    module, path = original(torch, module), _path(path)
+    with torch.inference_mode(False), torch.enable_grad(), torch.compiler.set_stance("force_eager"):
+        return _export(torch, onnx, module, example, path, kwargs, dynamic_batch, input_names, output_names, opset_version)
+
+
+def _path(path):
+    """AutoparError where no file can be written there."""
+    try:
+        path = os.fspath(path)
+    except TypeError:
+        raise AutoparError(f"export_for_training: the path is a {type(path).__name__}, and the arguments are module, example, path") from None
+    folder = os.path.dirname(path)
+    if folder and not os.path.isdir(folder):
+        raise AutoparError(f"export_for_training: there is no folder '{folder}' for '{path}'")
+    if os.path.isdir(path):
+        raise AutoparError(f"export_for_training: '{path}' is a folder; give it the name of a file")
+    return path
+
+
+def _export(torch, onnx, module, example, path, kwargs, dynamic_batch, input_names, output_names, opset_version):
     call = Call(torch, module, example, kwargs)
     names = Names(module)
     changed = call.run(torch, module, names)
+    refuse(torch, module, call, names)
     draws = Draws(torch, module, call)
     inputs, outputs = input_names or call.names, output_names or call.outputs
     call.choose_batch(dynamic_batch, inputs)
     batches = call.with_batch(torch, module)
-    problems = []
+    problems = {}  # who says it, by text
     with tempfile.TemporaryDirectory() as folder:
         for exporter in (torchscript, dynamo):
             raw = os.path.join(folder, "model.onnx")
             try:
-                with training(torch, module), as_dropout(torch), quiet() as told:
+                with training(torch, module), rewritten(torch), quiet() as told:
                     exporter(torch, module, call, raw, names, inputs, outputs, opset_version)
                 model = onnx.load(raw)
                 exported = _finish(torch, onnx, module, call, names, model)
                 if [value.name for value in model.graph.input] != list(inputs):
                     raise AutoparError(f"its inputs are {[value.name for value in model.graph.input]}, not {list(inputs)}")
                 draws.check(_onnx.activate_dropouts(onnx, model))
-                is_compared = compare(torch, onnx, call, model, batches, traced_places(torch, told))
+                is_compared = compare(torch, onnx, call, model, batches, traced_places(torch, told), draws.explain)
             except Exception as error:  # exporters raise nearly every class
-                problems.append(f"{exporter.__name__}: {first_line(error)}")
+                problems.setdefault(first_line(error), []).append(exporter.__name__)
                 continue
-            _onnx.save(onnx, model, os.fspath(path))
-            tell(torch, module, model, changed, exported)
+            _onnx.save(onnx, model, path)
+            tell(torch, module, model, changed, exported, names.tensors)
             tell_branches(torch, call, module, told, is_compared)
             with kept(torch, module):
                 outcome = _gradients.check(torch, module, call, names)
             _gradients.tell(warn, outcome)
-            return Exported(os.fspath(path), exporter.__name__, **exported)
-    raise AutoparError("export_for_training: no exporter of PyTorch writes this module:\n  " + "\n  ".join(problems))
+            return Exported(path, exporter.__name__, **exported)
+    raise AutoparError("export_for_training: no exporter of PyTorch writes this module:"
+                       + "".join(f"\n  {', '.join(exporters)}: {text}" for text, exporters in problems.items()))
 
 
 def _finish(torch, onnx, module, call, names, model):
@@ -117,7 +139,8 @@ def _used(torch, call, module, candidates, names):
     if not candidates:
         return set()
     with kept(torch, module), torch.enable_grad():
-        outputs = torch.utils._pytree.tree_leaves(module(*call.args, **call.kwargs))
+        args, kwargs = call.copies(torch)
+        outputs = torch.utils._pytree.tree_leaves(module(*args, **kwargs))
         total = sum(value.float().sum() for value in outputs if isinstance(value, torch.Tensor) and value.requires_grad)
         if not isinstance(total, torch.Tensor):
             return set()

@@ -6,9 +6,10 @@ Needs torch, onnx and onnxscript; says so and skips where one is absent. Each mo
 `autopar.export_for_training`, and by the defaults of both exporters. The first must train as PyTorch does without a warning of
 its names, have the state_dict's names, and evaluate from the same file with the trained parameters; the others must train as PyTorch
 does, every parameter that PyTorch changes, or be warned of. Modules that train otherwise than by the derivatives of what they compute
-(torch_modules.UNTRUE) must be warned of by the export. Those that drop at random (torch_limits.DROPPED) are run with a learning rate of 0:
-the losses' mean and spread must be PyTorch's; those of BATCHED compute what PyTorch does for another batch. Those of torch_limits.REFUSED must be refused with their text. The last line counts: "N right, N warned of, N refused by the
-export, N refused by the exporter, N refused by autopar, N WRONG".
+(torch_modules.UNTRUE) must be warned of by the export. Of torch_limits, those that drop at random (DROPPED) are run with a learning rate of
+0, and their losses' mean and spread must be PyTorch's; those of BATCHED compute what PyTorch does for another batch; those of REFUSED are
+refused with their text. Functions of torch_calls (CALLS) assert. The last line counts: "N right, N warned of, N refused by the export, N refused
+by the exporter, N refused by autopar, N WRONG".
 """
 
 import argparse
@@ -98,7 +99,7 @@ class Case:
     def watch(self, module):
         """ONNX's running variance is that of the population."""
         for name, part in module.named_modules():
-            if "BatchNorm" in type(part).__name__:
+            if "BatchNorm" in type(part).__name__ and part.running_var is not None:
                 self.variances[name + ".running_var"] = part.running_var.clone()
 
                 def update(part, inputs, key=name + ".running_var"):
@@ -111,11 +112,12 @@ class Case:
 
     def train(self):
         module = without_dropout(copy.deepcopy(self.module))
+        data = copy.deepcopy(self.data)
         self.watch(module)
         optimizer = self.torch.optim.SGD([p for p in module.parameters() if p.requires_grad], lr=RATE, momentum=MOMENTUM)
         self.losses = []
         for step in range(self.steps):
-            loss = self.loss_of(module(*(self.data[key][step] for key in self.inputs)), self.data[self.labels][step])
+            loss = self.loss_of(module(*(data[key][step] for key in self.inputs)), self.data[self.labels][step])
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -316,6 +318,15 @@ def attempt_batched(make):
     return "right", ""
 
 
+def attempt_call(check):
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            check(folder)
+        except (AssertionError, AutoparError, UserWarning) as error:
+            return "WRONG", f"{type(error).__name__}: {error}"
+    return "right", ""
+
+
 def attempt_refused(make):
     """The export says why, and writes nothing."""
     module, example, arguments, expected = make()
@@ -341,6 +352,7 @@ def main():
         return 0
     logging.disable(logging.WARNING)
     import torch
+    from torch_calls import CALLS
     from torch_limits import BATCHED, DROPPED, REFUSED
     from torch_modules import MODULES, TOLD_BY_NOBODY, UNTRUE
 
@@ -361,7 +373,8 @@ def main():
             counts[kind] += 1
             print(f"{name} {way}: {kind}{': ' + why if why else ''}", flush=True)
     further = [(name, attempt_of, make) for attempt_of, modules in ((attempt_untrue, UNTRUE), (attempt_dropped, DROPPED),
-                                                                       (attempt_batched, BATCHED), (attempt_refused, REFUSED))
+                                                                       (attempt_batched, BATCHED), (attempt_refused, REFUSED),
+                                                                       (attempt_call, CALLS))
                for name, make in modules.items()]
     for name, attempt_of, make in further:
         if options.modules and name not in options.modules.split(","):

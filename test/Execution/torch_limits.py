@@ -7,7 +7,7 @@ import math
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch_modules import Called, indices, real
+from torch_modules import CLASSES, SQUARES, Called, indices, module, real, untrue
 
 DROPPED = {}  # functions that return (module, input): the losses' mean and spread are PyTorch's
 BATCHED = {}  # functions that return (module, inputs by name, dynamic_batch): another size, and the example's, are right without a warning
@@ -238,3 +238,90 @@ def unknown_batch():
 def several_batches():
     return Called(lambda self, x, y: self.layer(x).sum() + y.sum(), layer=nn.Linear(4, 3)), (real(9, 4), real(8, 4)), \
         {"dynamic_batch": ["x", "y"], "input_names": ["x", "y"]}
+
+
+# ---------------------------------------------------------------- modules that exporters write otherwise
+@module
+def own_statistics():
+    """Batch norm without running statistics, of one layer called twice, too."""
+    def forward(self, a, b):
+        a, b = (self.norm(F.relu(self.convolution(x))) for x in (a, b))
+        return self.head(self.plain(torch.cat([a, b], 1)).flatten(1))
+
+    return Called(forward, convolution=nn.Conv2d(2, 3, 3), norm=nn.BatchNorm2d(3, track_running_stats=False), head=nn.Linear(96, 2),
+                  plain=nn.BatchNorm2d(6, affine=False, track_running_stats=False)), {"a": real(4, 2, 6, 6), "b": real(4, 2, 6, 6)}, SQUARES
+
+
+@module
+def padded_bags():
+    """A row of the table is no part of a bag's mean or weighted sum, and one bag has no other."""
+    def forward(self, ids, weights):
+        return self.head(torch.cat([self.means(ids), self.sums(ids, per_sample_weights=weights)], 1))
+
+    ids = indices(7, 6, 4)
+    ids[0] = 2
+    return Called(forward, means=nn.EmbeddingBag(7, 4, padding_idx=2), sums=nn.EmbeddingBag(7, 3, mode="sum", padding_idx=-5), head=nn.Linear(7, 3)), \
+        {"ids": ids, "weights": real(6, 4)}, CLASSES
+
+
+@module
+def changed_inputs():
+    return Called(lambda self, x: self.layer(x.add_(1)), layer=nn.Linear(4, 3)), {"x": real(5, 4)}, CLASSES
+
+
+@untrue("the module changes .'first.parametrizations.weight.0._u', 'first.parametrizations.weight.0._v'. when it trains")
+def spectral():
+    return Called(lambda self, x: self.last(torch.tanh(self.first(x))), first=nn.utils.parametrizations.spectral_norm(nn.Linear(8, 20)),
+                  last=nn.Linear(20, 3)), {"x": real(4, 8)}
+
+
+# ---------------------------------------------------------------- what is no module for training
+@refused(r"'norm' \(BatchNorm1d\) is called 2 times by one forward.* torch.cat.* track_running_stats=False")
+def siamese():
+    return Called(lambda self, a, b: self.head(self.norm(a) - self.norm(b)), norm=nn.BatchNorm1d(4), head=nn.Linear(4, 2)), (real(5, 4), real(5, 4)), {}
+
+
+@refused(r"'1' \(InstanceNorm2d\) has track_running_stats=True.* give it track_running_stats=False")
+def instance_statistics():
+    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.InstanceNorm2d(4, track_running_stats=True)), real(2, 3, 8, 8), {}
+
+
+@refused(r"'0' \(EmbeddingBag\) has a padding_idx.* torch.amax")
+def padded_maximum():
+    return nn.Sequential(nn.EmbeddingBag(7, 4, mode="max", padding_idx=0), nn.Linear(4, 2)), indices(7, 5, 3), {}
+
+
+@refused("nothing is trained: all parameters have requires_grad=False")
+def all_frozen():
+    return nn.Linear(4, 3).requires_grad_(False), real(5, 4), {}
+
+
+@refused("nothing is trained: the module has no parameters")
+def no_parameters():
+    return nn.ReLU(), real(5, 4), {}
+
+
+@refused(r"forward of 'last' \(Called\) computes otherwise in eval mode than when it trains, by self.training")
+def probabilities():
+    return Called(lambda self, x: self.last(self.norm(self.layer(x))), layer=nn.Linear(4, 3), norm=nn.BatchNorm1d(3),
+                  last=Called(lambda self, x: x if self.training else x.softmax(-1))), real(5, 4), {}
+
+
+@refused(r"forward draws random numbers in eval mode, too: Called by bernoulli_ at .*torch_limits.py:\d+; functional.dropout takes training=self.training")
+def always_dropped():
+    return Called(lambda self, x: F.dropout(self.layer(x), 0.5), layer=nn.Linear(4, 3)), real(5, 4), {}
+
+
+@refused("when it trains forward fails with the example: RuntimeError: mat1 and mat2")
+def other_width():
+    return nn.Linear(4, 3), real(5, 7), {}
+
+
+@refused("the module is a function, no torch.nn.Module")
+def a_function():
+    return lambda x: x, real(5, 4), {}
+
+
+@refused("the module is the class Linear, no instance of it")
+def a_class():
+    return nn.Linear, real(5, 4), {}
