@@ -40,7 +40,8 @@ class Draws:
             return
         by = ", ".join(dict.fromkeys(str(draw) for draw in others)) or "those of Python, numpy or an operation of its own"
         raise AutoparError(f"export_for_training: forward draws random numbers: {by}; a file for training has none but those of dropout. Take them as "
-                           "an input of forward, multiply by x.new_empty(shape).bernoulli_(p), which is exported as dropout, or use nn.Dropout")
+                           "an input of forward, set their probability to 0 (layerdrop, drop_path_rate), or multiply by x.new_empty(shape).bernoulli_(p), which is "
+                           "exported as dropout, or use nn.Dropout")
 
     def check(self, count):
         """AutoparError where the file has fewer active dropouts, `count`, than the outputs depend on."""
@@ -101,8 +102,9 @@ def _mode(torch):
 
         @contextlib.contextmanager
         def parts(self):
-            handles = [handle for part in self.names for handle in (part.register_forward_pre_hook(lambda part, inputs: self.stack.append(part)),
-                                                                    part.register_forward_hook(self._leave, always_call=True))]
+            parts = [part for part in self.names if not isinstance(part, self.torch.jit.ScriptModule)]  # they have no hooks
+            handles = [handle for part in parts for handle in (part.register_forward_pre_hook(lambda part, inputs: self.stack.append(part)),
+                                                               part.register_forward_hook(self._leave, always_call=True))]
             try:
                 yield
             finally:

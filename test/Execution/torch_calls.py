@@ -53,6 +53,28 @@ def without_gradients(folder):
 
 
 @called
+def wide_layers(folder):
+    """Thousands of relus have kinks within any step, of which nothing is told; a gradient that is none is found among them."""
+    for seed in (3, 7):  # whose differences the kinks move most
+        torch.manual_seed(seed)
+        module = nn.Sequential(nn.Linear(64, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 64))
+        exported(module, real(64, 64), folder)
+
+    def rounded(self, x):
+        x = torch.relu(self.first(x))
+        return self.last(x + (torch.round(x * 4) / 4 - x).detach())
+
+    for seed in range(3):
+        torch.manual_seed(seed)
+        try:
+            exported(Called(rounded, first=nn.Linear(64, 512), last=nn.Linear(512, 64)), real(32, 64), folder)
+        except UserWarning as warning:
+            assert "['first.weight', 'first.bias'] PyTorch's gradient is not the derivative" in str(warning), warning
+        else:
+            raise AssertionError("nothing is told of gradients that are none")
+
+
+@called
 def kept_example(folder):
     """forward changes its input, and the export does not."""
     example = real(5, 4)
@@ -86,8 +108,13 @@ def paths(folder):
 
 @called
 def scripts(folder):
+    """One of torch.jit is refused, and may be part of another."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scripted = torch.jit.script(nn.Linear(4, 3))
     text = said(scripted, real(5, 4), os.path.join(folder, "model.onnx"))
     assert "give the module that it was made of" in text, text
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        traced = torch.jit.trace(nn.Linear(4, 3), real(5, 4))
+        export_for_training(nn.Sequential(traced, nn.Linear(3, 2)), real(5, 4), os.path.join(folder, "model.onnx"))
