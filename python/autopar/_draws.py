@@ -30,8 +30,8 @@ class Draw:
 class Draws:
     """Draws of one call of the module in training mode that its outputs depend on; AutoparError for those that no file has."""
 
-    def __init__(self, torch, module, call):
-        self.torch, self.module, self.call = torch, module, call
+    def __init__(self, torch, module, call, changed):
+        self.torch, self.module, self.call, self.changed = torch, module, call, changed
         self.dropouts = self._run(0)[1]
         others = [draw for draw in self.dropouts if not draw.is_dropout]
         self.dropouts = [draw for draw in self.dropouts if draw.is_dropout]
@@ -53,7 +53,12 @@ class Draws:
             raise AutoparError(f"the file has {count} of the {len(seen)} draws of dropout: {parts}")
 
     def explain(self):
-        """Why the outputs in eval mode may be others than those of what trains, whose dropout drops nothing and whose batch norm is in eval mode."""
+        """Why the outputs in eval mode are others than those of what trains, whose dropout drops nothing and whose batch norm is in eval mode."""
+        changed = [name for name in self.changed if not name.endswith(("running_mean", "running_var", "num_batches_tracked"))]
+        return self.explain_modes() or f"forward changes {changed}, which it may read: ONNX has no such states" * bool(changed) or "why is not known"
+
+    def explain_modes(self):
+        """The same by what is drawn and by `training` of the module's own parts, or ""."""
         drawn = ", ".join(dict.fromkeys(str(draw) for draw in self._run(0, trains=())[1]))
         if drawn:
             return f"forward draws random numbers in eval mode, too: {drawn}; functional.dropout takes training=self.training"
@@ -64,7 +69,7 @@ class Draws:
         if parts:
             return (f"forward of {', '.join(parts)} computes otherwise in eval mode than when it trains, by self.training: a file is one graph, of which "
                     "dropout and batch norm alone differ in eval mode. Compute the same in both, what is of eval mode alone outside of the module")
-        return "does forward change a buffer that it reads?"
+        return ""
 
     def _run(self, seed, kept=None, trains=None):
         """The outputs, where dropouts, but number `kept` of them, drop nothing, and all draws. Of `trains` alone, if given, is `training` set."""

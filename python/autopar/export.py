@@ -69,7 +69,7 @@ def _export(torch, onnx, module, example, path, kwargs, dynamic_batch, input_nam
     names = Names(module)
     changed = call.run(torch, module, names)
     refuse(torch, module, call, names)
-    draws = Draws(torch, module, call)
+    draws = Draws(torch, module, call, changed)
     inputs, outputs = input_names or call.names, output_names or call.outputs
     call.choose_batch(dynamic_batch, inputs)
     batches = call.with_batch(torch, module)
@@ -90,6 +90,8 @@ def _export(torch, onnx, module, example, path, kwargs, dynamic_batch, input_nam
                 problems.setdefault(first_line(error), []).append(exporter.__name__)
                 continue
             _onnx.save(onnx, model, path)
+            if not is_compared and (text := draws.explain_modes()):
+                warn(f"the file was not compared with the module, for want of an onnxruntime that runs it: {text}")
             tell(torch, module, model, changed, exported, names.tensors)
             tell_branches(torch, call, module, told, is_compared)
             with kept(torch, module):

@@ -1,6 +1,10 @@
 """Calls of `export_for_training` in states of PyTorch and with paths that are right or wrong: functions that assert, given a folder."""
 
+import math
 import os
+import re
+import sys
+import unittest.mock
 import warnings
 
 import torch
@@ -72,6 +76,19 @@ def wide_layers(folder):
             assert "['first.weight', 'first.bias'] PyTorch's gradient is not the derivative" in str(warning), warning
         else:
             raise AssertionError("nothing is told of gradients that are none")
+
+
+@called
+def without_onnxruntime(folder):
+    """What the comparison would find is told of sizes and modes."""
+    module = Called(lambda self, x: self.layer(x) / len(x) if self.training else self.layer(x).softmax(-1), layer=nn.Linear(4, 3))
+    batched = Called(lambda self, x: self.layer(x) / math.sqrt(x.shape[0]), layer=nn.Linear(4, 3))
+    with unittest.mock.patch.dict(sys.modules, onnxruntime=None):
+        for made, text in ((module, "not compared .*computes otherwise in eval mode"), (batched, "from a size at .*torch_calls.py:.*onnxruntime")):
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                export_for_training(made, real(5, 4), os.path.join(folder, "model.onnx"), dynamic_batch=made is batched)
+            assert any(re.search(text, str(warning.message)) for warning in told), [str(warning.message) for warning in told]
 
 
 @called

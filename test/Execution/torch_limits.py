@@ -325,3 +325,8 @@ def a_function():
 @refused("the module is the class Linear, no instance of it")
 def a_class():
     return nn.Linear, real(5, 4), {}
+
+
+@refused(r"forward changes \['0.weight_u', '0.weight_v'\], which it may read: ONNX has no such states")
+def old_spectral():
+    return nn.Sequential(nn.utils.spectral_norm(nn.Linear(8, 20)), nn.Linear(20, 2)), real(6, 8), {}
