@@ -1,5 +1,6 @@
 """Exports a PyTorch module so that training trains what the module has: one file for `compile --train` and `compile --evaluate`."""
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -39,14 +40,16 @@ def export_for_training(module, example, path, *, kwargs=None, dynamic_batch=Fal
 
     `example` is a tensor or a tuple of the arguments of `forward`, or a dict of them by name; `kwargs` more of them by name. Every parameter
     and buffer stands in the file under its name of the state_dict, dropout and batch norm are in training mode, and the file lists
-    what is trained: parameters with requires_grad, scalars, too. Without `dynamic_batch` sizes are the example's; with it the first
-    dimension of every input that has the first one's is "batch", or of the inputs that it names. A module in eval mode is exported as after `module.train()`; of one in training mode each
-    part as it is, so that a batch norm in eval mode stays frozen. The module is left as it was. The file's numbers are compared with
-    the module's by onnxruntime, if that is installed. AutoparError says what is wrong, with names.
+    what is trained: parameters with requires_grad, scalars, too. Sizes are the example's; with `dynamic_batch=True` the first dimension of
+    every input that has the first one's is "batch", and with a list of names that of these inputs. A module in eval mode is exported as
+    after `module.train()`; of one in training mode each part as it is, so that a batch norm in eval mode stays frozen. The module is left as
+    it was. The file's numbers are compared with the module's by onnxruntime, if that is installed, for other batches, too. AutoparError says
+    what is wrong, with names.
     """
     torch, onnx = import_package("torch", "torch"), import_package("onnx", "onnx")
     module, path = original(torch, module), _path(path)
-    with torch.inference_mode(False), torch.enable_grad(), torch.compiler.set_stance("force_eager"):
+    eager = torch.compiler.set_stance("force_eager") if hasattr(torch.compiler, "set_stance") else contextlib.nullcontext()
+    with torch.inference_mode(False), torch.enable_grad(), eager:
         return _export(torch, onnx, module, example, path, kwargs, dynamic_batch, input_names, output_names, opset_version)
 
 
@@ -70,36 +73,40 @@ def _export(torch, onnx, module, example, path, kwargs, dynamic_batch, input_nam
     changed = call.run(torch, module, names)
     refuse(torch, module, call, names)
     draws = Draws(torch, module, call, changed)
-    inputs, outputs = input_names or call.names, output_names or call.outputs
-    call.choose_batch(dynamic_batch, inputs)
+    call.choose_batch(dynamic_batch, input_names or call.names)
     batches = call.with_batch(torch, module)
     problems = {}  # who says it, by text
-    with tempfile.TemporaryDirectory() as folder:
-        for exporter in (torchscript, dynamo):
-            raw = os.path.join(folder, "model.onnx")
-            try:
-                with training(torch, module), rewritten(torch), quiet() as told:
-                    exporter(torch, module, call, raw, names, inputs, outputs, opset_version)
+    for exporter in (torchscript, dynamo):
+        try:
+            with tempfile.TemporaryDirectory() as folder, training(torch, module), rewritten(torch), quiet() as told:
+                raw = os.path.join(folder, "model.onnx")
+                exporter(torch, module, call, raw, names, input_names or call.names, output_names or call.outputs, opset_version)
                 model = onnx.load(raw)
-                exported = _finish(torch, onnx, module, call, names, model)
-                if [value.name for value in model.graph.input] != list(inputs):
-                    raise AutoparError(f"its inputs are {[value.name for value in model.graph.input]}, not {list(inputs)}")
-                draws.check(_onnx.activate_dropouts(onnx, model))
-                is_compared = compare(torch, onnx, call, model, batches, traced_places(torch, told), draws.explain)
-            except Exception as error:  # exporters raise nearly every class
-                problems.setdefault(first_line(error), []).append(exporter.__name__)
-                continue
-            _onnx.save(onnx, model, path)
-            if not is_compared and (text := draws.explain_modes()):
-                warn(f"the file was not compared with the module, for want of an onnxruntime that runs it: {text}")
-            tell(torch, module, model, changed, exported, names.tensors)
-            tell_branches(torch, call, module, told, is_compared)
-            with kept(torch, module):
-                outcome = _gradients.check(torch, module, call, names)
-            _gradients.tell(warn, outcome)
-            return Exported(path, exporter.__name__, **exported)
+            exported = _finish(torch, onnx, module, call, names, model)
+            inputs = [value.name for value in model.graph.input]
+            if inputs != list(input_names or call.names):
+                raise AutoparError(f"its inputs are {inputs}, not {list(input_names or call.names)}")
+            draws.check(_onnx.activate_dropouts(onnx, model))
+            is_compared = compare(torch, onnx, call, model, batches, traced_places(torch, told), draws.explain)
+        except Exception as error:  # exporters raise nearly every class
+            problems.setdefault(first_line(error), []).append(exporter.__name__)
+            continue
+        _onnx.save(onnx, model, path)
+        _tell_all(torch, module, call, names, model, changed, exported, told, draws, is_compared)
+        return Exported(path, exporter.__name__, **exported)
     raise AutoparError("export_for_training: no exporter of PyTorch writes this module:"
                        + "".join(f"\n  {', '.join(exporters)}: {text}" for text, exporters in problems.items()))
+
+
+def _tell_all(torch, module, call, names, model, changed, exported, told, draws, is_compared):
+    """Warnings of what the file has otherwise than the module."""
+    if not is_compared and (text := draws.explain_modes()):
+        warn(f"the file was not compared with the module, for want of an onnxruntime that runs it: {text}")
+    tell(torch, module, model, changed, exported, names.tensors)
+    tell_branches(torch, call, module, told, is_compared)
+    with kept(torch, module):
+        outcome = _gradients.check(torch, module, call, names)
+    _gradients.tell(warn, outcome)
 
 
 def _finish(torch, onnx, module, call, names, model):
