@@ -43,6 +43,33 @@ def train_batch_norms(onnx, model):
                 node.output[:] = [node.output[0], node.output[0] + "/running_mean", node.output[0] + "/running_var"]
 
 
+def activate_dropouts(onnx, model):
+    """Dropout of attention is written without `training_mode`, which is off, where the module drops: of a ratio of 0 there is no node. Gives how
+    many nodes of the file drop when it trains."""
+    values, count = constants(onnx, model), 0
+    for graph in graphs(model.graph):
+        for node in graph.node:
+            if node.op_type != "Dropout" or any(attribute.name == "ratio" for attribute in node.attribute):  # before opset 12 it never drops
+                continue
+            ratio, mode = [*node.input[1:], "", ""][:2]
+            if not mode:
+                node.input[:] = [node.input[0], ratio, "autopar/yes"]
+            if values.get(ratio, 0.5) != 0 and (not mode or values.get(mode, True)):
+                count += 1
+    if any("autopar/yes" in node.input for graph in graphs(model.graph) for node in graph.node):
+        model.graph.initializer.append(onnx.helper.make_tensor("autopar/yes", onnx.TensorProto.BOOL, [], [True]))
+    return count
+
+
+def constants(onnx, model):
+    """Numbers of the file by name."""
+    tensors = {tensor.name: tensor for tensor in model.graph.initializer if np.prod(tensor.dims) == 1}
+    for graph in graphs(model.graph):
+        tensors.update({node.output[0]: attribute.t for node in graph.node if node.op_type == "Constant" for attribute in node.attribute
+                        if attribute.name == "value" and np.prod(attribute.t.dims) == 1})
+    return {name: onnx.numpy_helper.to_array(tensor).item() for name, tensor in tensors.items()}
+
+
 def remove_copies(model):
     """Tensors that no node reads are not in the file."""
     used = {name for graph in graphs(model.graph) for node in graph.node for name in node.input}

@@ -6,8 +6,10 @@ Needs torch, onnx and onnxscript; says so and skips where one is absent. Each mo
 `autopar.export_for_training`, and by the defaults of both exporters. The first must train as PyTorch does without a warning of
 its names, have the state_dict's names, and evaluate from the same file with the trained parameters; the others must train as PyTorch
 does, every parameter that PyTorch changes, or be warned of. Modules that train otherwise than by the derivatives of what they compute
-(torch_modules.UNTRUE) must be warned of by the export. The last line counts: "N right, N warned of, N refused by the exporter,
-N refused by autopar, N WRONG".
+(torch_modules.UNTRUE) must be warned of by the export. Of torch_limits, those that drop at random (DROPPED) are run with a learning rate of
+0, and their losses' mean and spread must be PyTorch's; those of BATCHED compute what PyTorch does for another batch; those of REFUSED are
+refused with their text. Functions of torch_calls (CALLS) assert. The last line counts: "N right, N warned of, N refused by the export, N refused
+by the exporter, N refused by autopar, N WRONG".
 """
 
 import argparse
@@ -30,7 +32,7 @@ import numpy as np
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(ROOT, "python"))
 
-from autopar import export_for_training, find_tool  # noqa: E402
+from autopar import AutoparError, export_for_training, find_tool  # noqa: E402
 
 NEEDED = ["torch", "onnx", "onnxscript", "safetensors"]
 WAYS = ["export_for_training", "dynamo", "torchscript"]
@@ -38,6 +40,7 @@ UNTRUE_TEXTS = ["gradient is not the derivative", "was not looked at", "takes a 
 LOSS_TOLERANCE = 5e-5
 FINAL_TOLERANCE = 5e-4  # of a tensor's size and one
 RATE, MOMENTUM = 0.05, 0.9
+DRAWS = 400  # steps of dropout
 
 
 class Wrong(Exception):
@@ -96,7 +99,7 @@ class Case:
     def watch(self, module):
         """ONNX's running variance is that of the population."""
         for name, part in module.named_modules():
-            if "BatchNorm" in type(part).__name__:
+            if "BatchNorm" in type(part).__name__ and part.running_var is not None:
                 self.variances[name + ".running_var"] = part.running_var.clone()
 
                 def update(part, inputs, key=name + ".running_var"):
@@ -109,11 +112,12 @@ class Case:
 
     def train(self):
         module = without_dropout(copy.deepcopy(self.module))
+        data = copy.deepcopy(self.data)
         self.watch(module)
         optimizer = self.torch.optim.SGD([p for p in module.parameters() if p.requires_grad], lr=RATE, momentum=MOMENTUM)
         self.losses = []
         for step in range(self.steps):
-            loss = self.loss_of(module(*(self.data[key][step] for key in self.inputs)), self.data[self.labels][step])
+            loss = self.loss_of(module(*(data[key][step] for key in self.inputs)), self.data[self.labels][step])
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -259,6 +263,82 @@ def attempt_untrue(make):
     return ("warned of", "") if any(re.search(expected, text) for text in texts) else ("WRONG", f"told {texts}")
 
 
+def attempt_dropped(make):
+    """The losses where no parameter moves differ by dropout alone."""
+    import torch
+
+    torch.manual_seed(7)
+    module, example = make()
+    with torch.no_grad():
+        want = np.array([float((module(example) ** 2).mean()) for _ in range(DRAWS)])
+        shape = module(example).shape
+    with tempfile.TemporaryDirectory() as folder:
+        path = lambda name: os.path.join(folder, name)  # noqa: E731
+        export_for_training(module, example, path("model.onnx"), input_names=["x"])
+        with open(path("recipe.json"), "w") as file:
+            json.dump({"loss": "mse_mean", "optimizer": {"kind": "sgd", "lr": 0.0}}, file)
+        np.savez(path("data.npz"), x=example.numpy()[None], labels=np.zeros((1, *shape), np.float32))
+        for command in ([find_tool(), "compile", path("model.onnx"), "-o", path("train"), "--train", path("recipe.json")],
+                        [path("train"), "--data", path("data.npz"), "--steps", str(DRAWS), "--log", path("log.jsonl")]):
+            code, _, log = call(*command)
+            if code or "warning" in log:
+                return "WRONG", log[:300]
+        with open(path("log.jsonl")) as file:
+            got = np.array([json.loads(line)["loss"] for line in file])
+    told = f"losses of {got.mean():.4g} +- {got.std():.4g}, PyTorch's {want.mean():.4g} +- {want.std():.4g}"
+    apart = abs(got.mean() - want.mean()) / np.hypot(got.std(), want.std()) * DRAWS**0.5
+    return ("right" if apart < 4 and 0.8 < got.std() / want.std() < 1.25 else "WRONG"), told
+
+
+def attempt_batched(make):
+    """A file of both exports computes what the module does, with another batch where it has one."""
+    import torch
+
+    torch.manual_seed(7)
+    module, inputs, dynamic_batch = make()
+    larger = {name: torch.cat([value, value[:2] + 1 if value.is_floating_point() else value[:2]]) if name == "x" else value
+              for name, value in inputs.items()}
+    for chosen, values, flags in ((dynamic_batch, larger, ["--bind", f"batch={len(larger['x'])}"]), (False, inputs, [])):
+        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            path = lambda name: os.path.join(folder, name)  # noqa: E731
+            warnings.simplefilter("error", UserWarning)
+            export_for_training(module, tuple(inputs.values()), path("model.onnx"), input_names=list(inputs), dynamic_batch=chosen)
+            np.savez(path("in.npz"), **{name: value.numpy() for name, value in values.items()})
+            for command in ([find_tool(), "compile", path("model.onnx"), "-o", path("run"), "--evaluate", *flags],
+                            [path("run"), "--inputs", path("in.npz"), "--outputs", path("out.npz")]):
+                code, _, log = call(*command)
+                if code:
+                    return "WRONG", log[:300]
+            with torch.no_grad():
+                want = copy.deepcopy(module).eval()(*values.values()).numpy()
+            with np.load(path("out.npz")) as arrays:
+                got = next(iter(arrays.values()))
+        if got.shape != want.shape or not np.allclose(got, want, rtol=1e-4, atol=1e-5):
+            return "WRONG", f"{flags}: {got.shape} {want.shape}"
+    return "right", ""
+
+
+def attempt_call(check):
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            check(folder)
+        except (AssertionError, AutoparError, UserWarning) as error:
+            return "WRONG", f"{type(error).__name__}: {error}"
+    return "right", ""
+
+
+def attempt_refused(make):
+    """The export says why, and writes nothing."""
+    module, example, arguments, expected = make()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            export_for_training(module, example, os.path.join(folder, "model.onnx"), **arguments)
+        except AutoparError as error:
+            said = bool(re.search(expected, str(error))) and not os.listdir(folder)
+            return ("refused by the export" if said else "WRONG"), str(error)
+    return "WRONG", "exported"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--modules")
@@ -272,12 +352,14 @@ def main():
         return 0
     logging.disable(logging.WARNING)
     import torch
+    from torch_calls import CALLS
+    from torch_limits import BATCHED, DROPPED, REFUSED
     from torch_modules import MODULES, TOLD_BY_NOBODY, UNTRUE
 
     torch.set_num_threads(1)
     counts = collections.Counter()
     for name in options.modules.split(",") if options.modules else MODULES:
-        if name in UNTRUE:
+        if name not in MODULES:
             continue
         case = Case(name, options.steps)
         for way in options.ways.split(","):
@@ -290,13 +372,17 @@ def main():
                     kind, why = wrong.kind, str(wrong)
             counts[kind] += 1
             print(f"{name} {way}: {kind}{': ' + why if why else ''}", flush=True)
-    for name, make in UNTRUE.items():
+    further = [(name, attempt_of, make) for attempt_of, modules in ((attempt_untrue, UNTRUE), (attempt_dropped, DROPPED),
+                                                                       (attempt_batched, BATCHED), (attempt_refused, REFUSED),
+                                                                       (attempt_call, CALLS))
+               for name, make in modules.items()]
+    for name, attempt_of, make in further:
         if options.modules and name not in options.modules.split(","):
             continue
-        kind, why = attempt_untrue(make)
+        kind, why = attempt_of(make)
         counts[kind] += 1
         print(f"{name} export_for_training: {kind}{': ' + why if why else ''}", flush=True)
-    kinds = ["right", "warned of", "refused by the exporter", "refused by autopar", "WRONG"]
+    kinds = ["right", "warned of", "refused by the export", "refused by the exporter", "refused by autopar", "WRONG"]
     print(", ".join(f"{counts[kind]} {kind}" for kind in kinds))
     return counts["WRONG"] > 0
 

@@ -93,7 +93,7 @@ def lstm():
     def forward(self, ids):
         return self.head(self.rnn(self.table(ids))[0])
 
-    return Called(forward, table=nn.Embedding(20, 8), rnn=nn.LSTM(8, 6, 2, batch_first=True, bidirectional=True),
+    return Called(forward, table=nn.Embedding(20, 8), rnn=nn.LSTM(8, 6, 2, batch_first=True, bidirectional=True, dropout=0.2),
                   head=nn.Linear(12, 20)), {"ids": indices(20, 3, 7)}, TOKENS
 
 
