@@ -2,8 +2,8 @@
 
     python test/Execution/run_indices.py TOOL FOLDER
 
-Users and items are columns of one input of int32, of tables of their own; words are an input of int64 whose table is read at all of them. The last
-line counts.
+Users and items are columns of one input of int32, of tables of their own; words are an input of int64 whose table is read at all of them. A cache is
+written where inputs say. The last line counts.
 """
 
 import argparse
@@ -32,6 +32,14 @@ NUMBERS = [
     ("pairs", (3, 0), -USERS, None),
     ("pairs", (5, 1), ITEMS - 1, None),
     ("words", (1, 1), -1, None),
+]
+WRITES = [
+    ("at", (2, 0), 2, "the table 'cache' has 2 rows, of which indices are -2 to 1"),
+    ("at", (1, 1), 16, "the table 'cache' has 16 elements in dimension 1, of which indices are -16 to 15"),
+    ("at", (1, 1), -17, "the table 'cache' has 16 elements in dimension 1"),
+    ("slots", (1, 0, 2), 16, "the table 'written' has 16 elements in dimension 1"),
+    ("at", (1, 1), -16, None),
+    ("slots", (1, 0, 2), 15, None),
 ]
 
 
@@ -67,12 +75,12 @@ def check_error(error, name, number, place, table):
         assert error and f"input '{name}' has {number} at {place}: {table}" in error, f"{number} at {place} of '{name}': {error}"
 
 
-def check_inference(tool, folder, way):
+def check_inference(tool, folder, way, numbers, good):
     path = lambda name: os.path.join(folder, name)
     error = error_of(tool, "compile", path("model.onnx"), "-o", path("model"), *way.split())
     assert not error, error
-    for name, place, number, table in NUMBERS:
-        inputs = good_inputs()
+    for name, place, number, table in numbers:
+        inputs = good()
         inputs[name][place] = number
         np.savez(path("inputs.npz"), **inputs)
         error = error_of_run(folder, "--inputs", path("inputs.npz"), "--outputs", path("out.npz"))
@@ -84,6 +92,21 @@ def check_inference(tool, folder, way):
         assert (want is None) == (table is not None), "onnxruntime is of another mind"
         if want is not None:
             np.testing.assert_allclose(np.load(path("out.npz"))["y"], want, rtol=1e-5)
+
+
+def write_cache(folder):
+    """Rows of a cache are replaced where `at` says, then elements where `slots` does."""
+    nodes = [helper.make_node("ScatterND", ["cache", "at", "rows"], ["written"]),
+             helper.make_node("ScatterElements", ["written", "slots", "values"], ["y"], axis=1)]
+    write_model(folder, nodes, {"cache": (TensorProto.FLOAT, [2, 16, 4]), "at": (TensorProto.INT64, [3, 2]), "rows": (TensorProto.FLOAT, [3, 4]),
+                                "slots": (TensorProto.INT64, [2, 1, 4]), "values": (TensorProto.FLOAT, [2, 1, 4])}, {"y": (TensorProto.FLOAT, [2, 16, 4])}, {})
+
+
+def good_writes():
+    random = np.random.Generator(np.random.PCG64(5))
+    floats = lambda *shape: random.standard_normal(shape).astype(np.float32)
+    return {"cache": floats(2, 16, 4), "at": np.array([[0, 15], [1, 3], [0, 2]]), "rows": floats(3, 4), "slots": np.arange(8).reshape(2, 1, 4),
+            "values": floats(2, 1, 4)}
 
 
 def check_training(tool, folder, way, blocks):
@@ -112,9 +135,12 @@ def main():
     for i, way in enumerate(WAYS):
         folder = os.path.join(options.folder, str(i))
         write_recommender(folder)
-        checks.append((f"inference {way}", lambda f=folder, w=way: check_inference(options.tool, f, w)))
+        checks.append((f"inference {way}", lambda f=folder, w=way: check_inference(options.tool, f, w, NUMBERS, good_inputs)))
         for blocks in (1, 2):
             checks.append((f"training of {blocks} blocks {way}", lambda f=folder, w=way, b=blocks: check_training(options.tool, f, w, b)))
+        folder = os.path.join(options.folder, f"cache-{i}")
+        write_cache(folder)
+        checks.append((f"writes {way}", lambda f=folder, w=way: check_inference(options.tool, f, w, WRITES, good_writes)))
     return report(checks)
 
 
