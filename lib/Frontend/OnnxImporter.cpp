@@ -348,6 +348,8 @@ void OnnxImporter::finish() {
   setResultAttrs(step, AutoparDialect::kResult, results);
   if (!checks.empty())
     (*module)->setAttr(kChecks, builder.getArrayAttr(checks));
+  if (ArrayAttr bounds = findIndexBounds(step, indexUses); !bounds.empty())
+    (*module)->setAttr(kIndexBounds, bounds);
   if (!fixedInputs.empty())
     (*module)->setAttr(kFixedInputs, builder.getArrayAttr(fixedInputs));
   if (options.trained && !moduleTensors.empty())

@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_LIB_FRONTEND_ONNXIMPORTER_H
 #define AUTOPAR_LIB_FRONTEND_ONNXIMPORTER_H
 
+#include "IndexBounds.h"
 #include "KnownValues.h"
 #include "OnnxContents.h"
 #include "OnnxNode.h"
@@ -69,6 +70,10 @@ public:
   /// value `expected` where this body runs.
   void requireAtRun(Value condition, bool expected, const llvm::Twine &message,
                     mlir::Location loc);
+  /// `result` is there only if `indices` are indices of dimension `dim` of
+  /// `table`, where this body always runs.
+  void recordIndices(Value result, const TensorPart &indices,
+                     llvm::StringRef tableName, Value table, int64_t dim);
   const std::optional<TrainingOptions> &trained() const {
     return options.trained;
   }
@@ -196,6 +201,7 @@ private:
   /// Results of @step that must be false, their outputs and messages.
   llvm::SmallVector<Value> violations;
   llvm::SmallVector<mlir::Attribute> checks;
+  llvm::SmallVector<IndexUse> indexUses;
   /// Next values of states that no output is, by their `autopar.result`.
   llvm::SmallVector<std::pair<mlir::Attribute, Value>> nextValues;
   /// Names of scalars that are parameters.

@@ -154,6 +154,14 @@ public:
   /// The same of a condition that is known, where another size of the model
   /// could make it another one.
   void requireKnown(Value condition, bool expected, const llvm::Twine &message);
+  /// `result` reads or writes input `table` along `dim` where input `indices`
+  /// says: a run ends if an input of the model brings others there.
+  void recordIndices(Value result, unsigned table, unsigned indices,
+                     int64_t dim);
+  /// The same of indices whose last dimension has one for each dimension of the
+  /// table from `firstDim` on.
+  void recordIndexRows(Value result, unsigned table, unsigned indices,
+                       int64_t firstDim);
   /// How the model is trained, if it is.
   const std::optional<TrainingOptions> &trained() const;
   /// Whether the model is one for training that is compiled for inference.

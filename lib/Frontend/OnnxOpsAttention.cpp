@@ -329,6 +329,7 @@ FailureOr<Value> angles(OnnxNode &node, unsigned i, int64_t b, int64_t s,
         !isa<IntegerType>(OnnxNode::elementOf(node.input(3))))
       return node.error("with positions, its tables must have rank 2");
     table = node.gather(table, node.input(3), 0);
+    node.recordIndices(table, i, 3, 0);
   }
   if (OnnxNode::shapeOf(table) != ArrayRef<int64_t>({b, s, half}))
     return node.error("its input " + Twine(i) + " does not fit the input");

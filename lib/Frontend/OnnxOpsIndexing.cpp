@@ -26,7 +26,9 @@ LogicalResult gather(OnnxNode &node) {
     return failure();
   if (node.shape(0)[*axis] == 0)
     return node.error("it gathers from an empty dimension");
-  return node.finish(node.gather(node.input(0), node.input(1), *axis));
+  Value rows = node.gather(node.input(0), node.input(1), *axis);
+  node.recordIndices(rows, 0, 1, *axis);
+  return node.finish(rows);
 }
 
 LogicalResult gatherNd(OnnxNode &node) {
@@ -45,12 +47,16 @@ LogicalResult gatherNd(OnnxNode &node) {
                       " numbers do not fit data of rank " + Twine(data.size()));
   if (batch == 0 && depth == 1) {
     Value rows = node.reshape(node.input(1), indices.drop_back());
-    return node.finish(node.gather(node.input(0), rows, 0));
+    Value gathered = node.gather(node.input(0), rows, 0);
+    node.recordIndices(gathered, 0, 1, 0);
+    return node.finish(gathered);
   }
   SmallVector<int64_t> shape(indices.drop_back());
   llvm::append_range(shape, data.drop_front(batch + depth));
-  return node.finish(node.create<GatherNdOp>(
-      node.type(0).clone(shape), node.input(0), node.input(1), batch));
+  Value gathered = node.create<GatherNdOp>(node.type(0).clone(shape),
+                                           node.input(0), node.input(1), batch);
+  node.recordIndexRows(gathered, 0, 1, batch);
+  return node.finish(gathered);
 }
 
 /// Data beyond the indices' shape in other dimensions is never read.
@@ -69,7 +75,9 @@ LogicalResult gatherElements(OnnxNode &node) {
   if (shape[*axis] == 0)
     return node.error("it gathers from an empty dimension");
   Value data = node.slice(node.input(0), starts, shape);
-  return node.finish(node.gatherElements(data, node.input(1), *axis));
+  Value gathered = node.gatherElements(data, node.input(1), *axis);
+  node.recordIndices(gathered, 0, 1, *axis);
+  return node.finish(gathered);
 }
 
 //===----------------------------------------------------------------------===//

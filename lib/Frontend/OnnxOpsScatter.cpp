@@ -143,7 +143,9 @@ LogicalResult scatterElements(OnnxNode &node) {
   SmallVector<Positions> first;
   for (int64_t size : shape)
     first.push_back({0, 1, size});
-  return node.finish(writeBlock(node, node.input(0), result, first));
+  Value written = writeBlock(node, node.input(0), result, first);
+  node.recordIndices(written, 0, 1, *axis);
+  return node.finish(written);
 }
 
 //===----------------------------------------------------------------------===//
@@ -233,16 +235,11 @@ Value writeNd(OnnxNode &node, Combination combination,
   return writeBlock(node, data, part, block);
 }
 
-LogicalResult scatterNd(OnnxNode &node) {
-  Combination combination;
-  if (failed(readCombination(node, combination)) ||
-      failed(checkScatterNd(node)))
-    return failure();
-  if (node.type(2).getNumElements() == 0)
-    return node.finish(node.input(0));
+/// The data with updates, of which there are some.
+Value scatterRows(OnnxNode &node, Combination combination) {
   bool isPlain = !combination || !node.type(0).getElementType().isInteger(1);
   if (auto block = isPlain ? blockOfIndices(node) : std::nullopt)
-    return node.finish(writeNd(node, combination, *block));
+    return writeNd(node, combination, *block);
   ArrayRef<int64_t> shape = node.shape(0);
   int64_t depth = node.shape(1).back(), places = 1;
   for (int64_t size : shape.take_front(depth))
@@ -256,11 +253,10 @@ LogicalResult scatterNd(OnnxNode &node) {
   Value positions = rowPositions(node, rows, depth);
   bool compared = areCompared(combination, data, rows);
   if (combination && !compared)
-    return node.finish(node.reshape(
-        combineRows(node, *combination, data, positions, updates, 0), shape));
+    return node.reshape(
+        combineRows(node, *combination, data, positions, updates, 0), shape);
   auto replace = [&](Value last) {
-    return node.finish(
-        node.reshape(replaceRows(node, data, last, updates, 0), shape));
+    return node.reshape(replaceRows(node, data, last, updates, 0), shape);
   };
   if (!compared)
     return replace(lastOfRows(node, positions, places));
@@ -280,10 +276,22 @@ LogicalResult scatterNd(OnnxNode &node) {
     Value spread =
         node.broadcastDims(node.transpose(updates, perm), wide, dims);
     hits = node.broadcastDims(hits, wide, {0, int64_t(wide.size()) - 1});
-    return node.finish(node.reshape(
-        combineHits(node, *combination, data, hits, spread), shape));
+    return node.reshape(combineHits(node, *combination, data, hits, spread),
+                        shape);
   }
   return replace(lastHit(node, hits));
+}
+
+LogicalResult scatterNd(OnnxNode &node) {
+  Combination combination;
+  if (failed(readCombination(node, combination)) ||
+      failed(checkScatterNd(node)))
+    return failure();
+  if (node.type(2).getNumElements() == 0)
+    return node.finish(node.input(0));
+  Value written = scatterRows(node, combination);
+  node.recordIndexRows(written, 0, 1, 0);
+  return node.finish(written);
 }
 
 //===----------------------------------------------------------------------===//

@@ -95,6 +95,16 @@ enum class StateRole {
   Average    // the average of the parameter of its name
 };
 
+/// The numbers of a part of an input are indices of a tensor of the model: one
+/// outside of [-size, size) ends the run.
+struct IndexBound {
+  std::string table;
+  int64_t dim = 0; // of the table
+  int64_t size = 0;
+  std::vector<int64_t> shape;         // of the input in the program
+  std::vector<int64_t> starts, sizes; // the part of it
+};
+
 /// A graph input or output.
 struct Port {
   std::string name;
@@ -103,6 +113,7 @@ struct Port {
   std::vector<int64_t> shape; // global, as users' arrays have it
   std::vector<DimSlice> dims;
   std::vector<PortPlacement> stages;
+  std::vector<IndexBound> indexBounds; // of an input
 
   /// Bytes of the global tensor and of a rank's part.
   int64_t globalBytes = 0;

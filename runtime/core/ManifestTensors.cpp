@@ -4,6 +4,7 @@
 #include "ManifestParts.h"
 
 #include <set>
+#include <type_traits>
 
 namespace autopar::runtime {
 
@@ -147,12 +148,44 @@ static void parseRoles(const JsonReader &json, std::vector<Port> &outputs) {
   }
 }
 
+static IndexBound parseIndexBound(const JsonReader &json,
+                                  const std::vector<int64_t> &shape) {
+  IndexBound bound;
+  bound.table = json.member("table").string();
+  bound.dim = json.member("dim").integer(0, APRT_MAX_DIMS - 1);
+  bound.size = json.member("size").integer(1, maxElements);
+  bound.shape = shape;
+  bound.starts = json.member("starts").integers(0, maxElements);
+  bound.sizes = json.member("sizes").integers(1, maxElements);
+  bool fits =
+      bound.starts.size() == shape.size() && bound.sizes.size() == shape.size();
+  for (size_t d = 0; fits && d < shape.size(); ++d)
+    fits = bound.starts[d] + bound.sizes[d] <= shape[d];
+  if (!fits)
+    json.fail("is no part of the input");
+  return bound;
+}
+
+/// The port has its shape in the program still.
+static void parseIndexBounds(const JsonReader &json, Port &port) {
+  JsonReader bounds = json.member("index_bounds", /*optional=*/true);
+  if (bounds.isNull())
+    return;
+  for (const JsonReader &bound : bounds.elements())
+    port.indexBounds.push_back(parseIndexBound(bound, port.shape));
+  visitDtype(port.dtype, [&](auto element) {
+    if (!std::is_integral_v<decltype(element)>)
+      bounds.fail("are of numbers that are no integers");
+  });
+}
+
 static void parsePorts(const JsonReader &json, const Manifest &manifest,
                        std::vector<Port> &ports) {
   std::set<std::string> names;
   for (const JsonReader &element : json.elements()) {
     ports.push_back(parsePort(element, manifest));
     Port &port = ports.back();
+    parseIndexBounds(element, port);
     takeUserShape(element, port.dtype, port.globalBytes, port.shape);
     if (!names.insert(ports.back().name).second)
       element.fail("has the name of another one, '" + ports.back().name + "'");

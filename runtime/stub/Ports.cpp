@@ -4,6 +4,7 @@
 
 #include "../files/ContentHash.h"
 #include "../files/Text.h"
+#include "IndexCheck.h"
 
 #include <algorithm>
 
@@ -211,8 +212,9 @@ static Status acceptInput(const std::vector<Program> &programs,
 }
 
 static Status takeInputs(const Manifest &manifest, NamedArrays &given,
-                         bool ownData, std::vector<Array> &arrays,
+                         int64_t steps, std::vector<Array> &arrays,
                          NamedArrays &states) {
+  bool ownData = steps > 0;
   for (auto &[name, array] : given)
     if (const FixedInput *fixed = findFixed(manifest, name))
       APRT_TRY(checkFixed(*fixed, array));
@@ -236,6 +238,7 @@ static Status takeInputs(const Manifest &manifest, NamedArrays &given,
                            std::to_string(arrays.back().shape.front()) +
                            " steps, but '" + manifest.inputs.front().name +
                            "' " + std::to_string(arrays.front().shape.front()));
+    APRT_TRY(checkIndices(port, arrays.back(), steps));
   }
   return Status::success();
 }
@@ -256,7 +259,7 @@ Status loadInputs(const std::vector<Program> &programs, const Options &options,
   if (zeros && manifest.trains() && (options.steps > 0 || keeps))
     return Status::error("--data is missing: there is nothing to train on");
   if (!zeros)
-    return takeInputs(manifest, given, options.steps > 0, arrays, states);
+    return takeInputs(manifest, given, options.steps, arrays, states);
   for (const Port &port : manifest.inputs)
     arrays.push_back(
         {port.dtype, port.shape, ArrayBytes(size_t(port.globalBytes))});

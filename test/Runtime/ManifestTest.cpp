@@ -200,6 +200,42 @@ TEST(Manifest, UsersArraysMayHaveAnotherShape) {
             std::string::npos);
 }
 
+/// Two blocks of rows are one dimension of arrays; a bound is of the blocks.
+TEST(Manifest, IndexBoundsArePartsOfInputs) {
+  json document = goodManifest();
+  json &input = document["inputs"][0];
+  input["dtype"] = "i64";
+  input["user_shape"] = {12};
+  input["stages"][0]["offset"] = 0;
+  input["index_bounds"] = {{{"table", "w"},
+                            {"dim", 1},
+                            {"size", 50},
+                            {"starts", {0, 1}},
+                            {"sizes", {4, 2}}}};
+  Manifest manifest;
+  ASSERT_EQ(parseManifest(document.dump().c_str(), manifest).message(), "");
+  ASSERT_EQ(manifest.inputs[0].indexBounds.size(), 1u);
+  const IndexBound &bound = manifest.inputs[0].indexBounds[0];
+  EXPECT_EQ(bound.table, "w");
+  EXPECT_EQ(bound.dim, 1);
+  EXPECT_EQ(bound.size, 50);
+  EXPECT_EQ(bound.shape, (std::vector<int64_t>{4, 3}));
+  EXPECT_EQ(bound.starts, (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(bound.sizes, (std::vector<int64_t>{4, 2}));
+  auto expectWrong = [&](const char *key, const json &value, const char *why) {
+    json wrong = document;
+    wrong["inputs"][0]["index_bounds"][0][key] = value;
+    EXPECT_NE(parseMessage(wrong).find(why), std::string::npos) << key;
+  };
+  expectWrong("sizes", {4, 3}, "is no part of the input");
+  expectWrong("starts", json::array({0}), "is no part of the input");
+  expectWrong("size", 0, "integer from 1");
+  expectWrong("dim", -1, "integer from 0");
+  input["dtype"] = "f64";
+  EXPECT_NE(parseMessage(document).find("are of numbers that are no integers"),
+            std::string::npos);
+}
+
 TEST(Manifest, NoJsonIsRefused) {
   Manifest manifest;
   for (const char *text : {"", "{", "[]", "3", "\"x\"", "{\"abi\":1,}"})

@@ -28,7 +28,14 @@ inline constexpr int64_t kWrittenElements = 64;
 /// 0: the number of the place that ends the message, from 1 on.
 inline constexpr llvm::StringLiteral kChecks = "autopar.checks";
 
-/// Adds one to the module; without `places`, a boolean.
+/// On the module: parts of inputs, from `starts` on and of `sizes`, whose
+/// elements a run may not find outside of [-size, size): they are indices of
+/// dimension `dim` of a tensor of the model, as `[{input = "ids", table =
+/// "embedding.weight", dim = 0, size = 50, shape = [8, 2], starts = [0, 1],
+/// sizes = [8, 1]}]`. `shape` is the input's, without blocks of rows.
+inline constexpr llvm::StringLiteral kIndexBounds = "autopar.index_bounds";
+
+/// Adds a check to the module; without `places`, a boolean.
 void addCheck(mlir::ModuleOp module, mlir::StringAttr output,
               const llvm::Twine &message,
               llvm::ArrayRef<std::string> places = {});

@@ -333,6 +333,7 @@ void ManifestWriter::addPorts(json::Object &root) {
     for (auto check : list.getAsRange<DictionaryAttr>())
       checks[check.getAs<StringAttr>("output").getValue()] = check;
   root["inputs"] = portsOf("input");
+  addIndexBounds(program.module, *root.getArray("inputs"));
   if (json::Array gradients = portsOf("gradient"); !gradients.empty())
     root["gradients"] = std::move(gradients);
   json::Array checked = portsOf("check");

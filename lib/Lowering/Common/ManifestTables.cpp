@@ -55,6 +55,44 @@ json::Array fixedInputs(ModuleOp module) {
   return result;
 }
 
+/// The bound of a port, whose shape begins with the number of blocks if it has
+/// blocks of rows; all blocks have the bound.
+static json::Object indexBound(DictionaryAttr bound, ArrayRef<int64_t> shape) {
+  auto integers = [&](StringRef key) {
+    return SmallVector<int64_t>(
+        bound.getAs<DenseI64ArrayAttr>(key).asArrayRef());
+  };
+  SmallVector<int64_t> starts = integers("starts"), sizes = integers("sizes");
+  if (shape.size() > sizes.size()) {
+    starts.insert(starts.begin(), 0);
+    sizes.insert(sizes.begin(), shape.front());
+  }
+  return json::Object{{"table", bound.getAs<StringAttr>("table").getValue()},
+                      {"dim", bound.getAs<IntegerAttr>("dim").getInt()},
+                      {"size", bound.getAs<IntegerAttr>("size").getInt()},
+                      {"starts", numbers(starts)},
+                      {"sizes", numbers(sizes)}};
+}
+
+void addIndexBounds(ModuleOp module, json::Array &inputs) {
+  auto list = module->getAttrOfType<ArrayAttr>(kIndexBounds);
+  if (!list)
+    return;
+  for (json::Value &input : inputs) {
+    json::Object &port = *input.getAsObject();
+    SmallVector<int64_t> shape;
+    for (const json::Value &size : *port.getArray("shape"))
+      shape.push_back(*size.getAsInteger());
+    json::Array bounds;
+    for (auto bound : list.getAsRange<DictionaryAttr>())
+      if (bound.getAs<StringAttr>("input").getValue() ==
+          *port.getString("name"))
+        bounds.push_back(indexBound(bound, shape));
+    if (!bounds.empty())
+      port["index_bounds"] = std::move(bounds);
+  }
+}
+
 json::Array dimSlices(ShardingAttr attribute, ArrayRef<int64_t> shape,
                       const Mesh &mesh) {
   Sharding sharding = attribute.toSharding(mesh);

@@ -25,6 +25,9 @@ llvm::json::Array numbers(llvm::ArrayRef<int64_t> values);
 /// the hash of many.
 llvm::json::Array fixedInputs(mlir::ModuleOp module);
 
+/// Gives inputs that are indices, by `kIndexBounds`, their "index_bounds".
+void addIndexBounds(mlir::ModuleOp module, llvm::json::Array &inputs);
+
 /// "dims" of a tensor of global shape `shape`: the digits of the block index,
 /// major first; an interval is written as it is.
 llvm::json::Array dimSlices(ShardingAttr attribute,

@@ -1,0 +1,151 @@
+//===- IndexCheck.cpp - Indices that are outside of a table ---------------===//
+
+#include "IndexCheck.h"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace autopar::runtime {
+
+namespace {
+
+struct Loop {
+  int64_t count = 1;
+  int64_t stride = 1; // elements
+};
+
+/// The part of an input that a bound is of, as loops over its elements, the
+/// innermost one first.
+struct PartLoops {
+  explicit PartLoops(const IndexBound &bound);
+  /// The element at which turn `i` of the outer loops begins.
+  int64_t startOf(int64_t i) const;
+
+  int64_t first = 0;
+  int64_t turns = 1; // of all loops but the innermost one
+  std::vector<Loop> loops;
+};
+
+} // namespace
+
+/// A loop whose turns go on where those of the one within it end is one with
+/// it.
+PartLoops::PartLoops(const IndexBound &bound) {
+  int64_t stride = 1;
+  for (size_t d = bound.shape.size(); d-- > 0; stride *= bound.shape[d]) {
+    first += bound.starts[d] * stride;
+    int64_t count = bound.sizes[d];
+    if (count == 1)
+      continue;
+    if (!loops.empty() && loops.back().count * loops.back().stride == stride)
+      loops.back().count *= count;
+    else
+      loops.push_back({count, stride});
+  }
+  if (loops.empty())
+    loops.emplace_back();
+  for (size_t i = 1; i < loops.size(); ++i)
+    turns *= loops[i].count;
+}
+
+int64_t PartLoops::startOf(int64_t i) const {
+  int64_t at = first;
+  for (size_t loop = 1; loop < loops.size(); ++loop) {
+    at += i % loops[loop].count * loops[loop].stride;
+    i /= loops[loop].count;
+  }
+  return at;
+}
+
+/// Whether it is in [-size, size). One addition takes that to [0, 2 * size).
+template <typename T> static bool isIndex(T value, int64_t size) {
+  return uint64_t(int64_t(value)) + uint64_t(size) < 2 * uint64_t(size);
+}
+
+/// The first element of a row that is no index, or `count`. The loop over all
+/// has no way out, so that it becomes vectors.
+template <typename T>
+static int64_t findInRow(const T *row, Loop loop, int64_t size) {
+  bool fits = true;
+  if (loop.stride == 1)
+    for (int64_t i = 0; i < loop.count; ++i)
+      fits &= isIndex(row[i], size);
+  else
+    for (int64_t i = 0; i < loop.count; ++i)
+      fits &= isIndex(row[i * loop.stride], size);
+  int64_t at = fits ? loop.count : 0;
+  while (at < loop.count && isIndex(row[at * loop.stride], size))
+    ++at;
+  return at;
+}
+
+/// The element of the part that is no index, or -1.
+template <typename T>
+static int64_t findOutside(const T *data, const PartLoops &part, int64_t size) {
+  Loop inner = part.loops.front();
+  for (int64_t i = 0; i < part.turns; ++i) {
+    int64_t start = part.startOf(i);
+    int64_t at = findInRow(data + start, inner, size);
+    if (at < inner.count)
+      return start + at * inner.stride;
+  }
+  return -1;
+}
+
+/// ` at step 4, [3, 2]`; nothing for the only number there is.
+static std::string placeOf(int64_t element, const std::vector<int64_t> &shape,
+                           const std::string &step) {
+  std::string indices;
+  for (size_t d = shape.size(); d-- > 0; element /= shape[d])
+    indices = std::to_string(element % shape[d]) +
+              (indices.empty() ? "" : ", ") + indices;
+  if (!indices.empty())
+    indices = "[" + indices + "]";
+  std::string between = step.empty() || indices.empty() ? "" : ", ";
+  std::string place = step + between + indices;
+  return place.empty() ? "" : " at " + place;
+}
+
+/// What the table has, and which indices that makes.
+static std::string tellTable(const IndexBound &bound) {
+  std::string size = std::to_string(bound.size);
+  std::string what = bound.dim == 0 ? "row" : "element";
+  std::string along =
+      bound.dim == 0 ? "" : " in dimension " + std::to_string(bound.dim);
+  return "the table '" + bound.table + "' has " + size + " " + what +
+         (bound.size == 1 ? "" : "s") + along + ", of which indices are -" +
+         size + " to " + std::to_string(bound.size - 1);
+}
+
+template <typename T>
+static Status checkStep(const Port &port, const T *data,
+                        const std::string &step) {
+  for (const IndexBound &bound : port.indexBounds) {
+    int64_t element = findOutside(data, PartLoops(bound), bound.size);
+    if (element >= 0)
+      return Status::error(
+          "input '" + port.name + "' has " + std::to_string(data[element]) +
+          placeOf(element, port.shape, step) + ": " + tellTable(bound));
+  }
+  return Status::success();
+}
+
+Status checkIndices(const Port &port, const Array &array, int64_t steps) {
+  if (port.indexBounds.empty() || array.data.empty())
+    return Status::success();
+  Status status;
+  visitDtype(port.dtype, [&](auto type) {
+    using T = decltype(type);
+    if constexpr (std::is_integral_v<T>) {
+      const T *data = reinterpret_cast<const T *>(array.data.data());
+      int64_t taken = steps > 0 ? std::min(steps, array.shape.front()) : 1;
+      for (int64_t step = 0; step < taken && status.ok(); ++step)
+        status = checkStep(
+            port, data + step * (port.globalBytes / int64_t(sizeof(T))),
+            steps > 0 ? "step " + std::to_string(step) : "");
+    }
+  });
+  return status;
+}
+
+} // namespace autopar::runtime
