@@ -31,13 +31,12 @@ private:
     return module.emitError() << "recipe: loss " << recipe.loss << ": ";
   }
   FailureOr<Value> findOutput();
-  FailureOr<Value> findLabels(Value output);
+  FailureOr<BlockArgument> findLabels(Value output);
   FailureOr<std::string> labelsName(ArrayRef<int64_t> shape);
   LogicalResult checkLabelsName(StringRef name, Value output);
   Value partOfMean(TensorBuilder &b, Value output, Value labels);
   Value countLabels(TensorBuilder &b, Value labels);
-  Value toCheck(TensorBuilder &b, Value labels, int64_t classes);
-  void addCheck(Value violated, const Twine &message);
+  void boundLabels(BlockArgument labels, int64_t classes);
 
   const Recipe &recipe;
   const LossRow &row;
@@ -132,7 +131,7 @@ FailureOr<std::string> LossBuilder::labelsName(ArrayRef<int64_t> shape) {
 }
 
 /// An input of the model, or one more.
-FailureOr<Value> LossBuilder::findLabels(Value output) {
+FailureOr<BlockArgument> LossBuilder::findLabels(Value output) {
   auto shape = row.labelShape(shapeOf(output));
   if (!shape)
     return fail() << "the output is " << output.getType() << "; it takes "
@@ -146,15 +145,15 @@ FailureOr<Value> LossBuilder::findLabels(Value output) {
                      : cast<ShapedType>(output.getType()).getElementType();
   BlockArgument input = step.input(*name);
   if (!input)
-    return step.addArgument(
+    return cast<BlockArgument>(step.addArgument(
         RankedTensorType::get(*shape, element),
         InputAttr::get(module.getContext(), builder.getStringAttr(*name)),
-        *name);
+        *name));
   auto type = cast<RankedTensorType>(input.getType());
   bool fits = row.classes ? isa<IntegerType>(type.getElementType())
                           : type.getElementType() == element;
   if (fits && type.getShape() == ArrayRef(*shape))
-    return Value(input);
+    return input;
   return fail() << "the output is " << output.getType() << " and the labels '"
                 << *name << "' are " << type << "; it takes " << row.shapes
                 << "; the recipe's 'labels' names the array";
@@ -187,34 +186,35 @@ Value LossBuilder::partOfMean(TensorBuilder &b, Value output, Value labels) {
   return ofBlocks ? b.mul(mean, 1 / blocks) : mean;
 }
 
-/// 1 where a label is no class, else 0.
-Value LossBuilder::toCheck(TensorBuilder &b, Value labels, int64_t classes) {
-  Value low = b.compare(ComparePredicate::Lt, labels, 0.0);
-  Value high = b.compare(ComparePredicate::Ge, labels, double(classes));
-  Type count = b.builder.getI32Type();
-  Value outside =
-      b.binary(BinaryKind::Max, b.convert(low, count), b.convert(high, count));
-  if (row.ignores) {
-    Value ignored = b.compare(ComparePredicate::Eq, labels, kIgnoredLabel);
-    outside = b.select(ignored, b.splatLike(outside, 0), outside);
-  }
-  auto dims = llvm::to_vector(llvm::seq<int64_t>(shapeOf(labels).size()));
-  return b.compare(ComparePredicate::Ne,
-                   b.reduce(ReduceKind::Max, outside, dims), 0.0);
-}
-
-void LossBuilder::addCheck(Value violated, const Twine &message) {
-  auto name = StringAttr::get(module.getContext(), "labels/violated");
-  step.results.push_back({violated, OutputAttr::get(module.getContext(), name,
-                                                    OutputRole::Check)});
-  autopar::addCheck(module, name, message);
+/// A run ends before its first step if a label of its arrays is no class.
+void LossBuilder::boundLabels(BlockArgument labels, int64_t classes) {
+  ArrayRef<int64_t> shape = shapeOf(labels);
+  Builder builder(module.getContext());
+  std::string text = "labels are classes, 0 to " + std::to_string(classes - 1);
+  text += row.ignores ? ", or -100 where none is"
+                      : "; " + row.ignoring.str() + " leaves out -100";
+  NamedAttrList bound;
+  bound.append("input", cast<InputAttr>(step.source(labels)).getName());
+  bound.append("text", builder.getStringAttr(text));
+  bound.append("size", builder.getI64IntegerAttr(classes));
+  if (row.ignores)
+    bound.append("ignored", builder.getI64IntegerAttr(kIgnoredLabel));
+  bound.append("shape", builder.getDenseI64ArrayAttr(shape));
+  bound.append("starts", builder.getDenseI64ArrayAttr(
+                             SmallVector<int64_t>(shape.size(), 0)));
+  bound.append("sizes", builder.getDenseI64ArrayAttr(shape));
+  auto bounds = module->getAttrOfType<ArrayAttr>(kIndexBounds);
+  SmallVector<Attribute> all(bounds ? bounds.getValue()
+                                    : ArrayRef<Attribute>());
+  all.push_back(bound.getDictionary(module.getContext()));
+  module->setAttr(kIndexBounds, builder.getArrayAttr(all));
 }
 
 LogicalResult LossBuilder::run() {
   FailureOr<Value> output = findOutput();
   if (failed(output))
     return failure();
-  FailureOr<Value> labels = findLabels(*output);
+  FailureOr<BlockArgument> labels = findLabels(*output);
   if (failed(labels))
     return failure();
   OpBuilder builder = step.builder();
@@ -234,14 +234,9 @@ LogicalResult LossBuilder::run() {
   step.results.insert(
       step.results.begin(),
       {loss, OutputAttr::get(module.getContext(), OutputRole::Loss)});
-  if (row.classes) {
-    int64_t classes = shapeOf(*output)[row.classDim(shapeOf(*output).size())];
-    addCheck(toCheck(b, target, classes),
-             "a label is no class: they are 0 to " + Twine(classes - 1) +
-                 (row.ignores
-                      ? ", or -100 where none is"
-                      : "; " + row.ignoring + " leaves out labels of -100"));
-  }
+  if (row.classes)
+    boundLabels(*labels,
+                shapeOf(*output)[row.classDim(shapeOf(*output).size())]);
   step.finish();
   return success();
 }

@@ -96,10 +96,13 @@ enum class StateRole {
 };
 
 /// The numbers of a part of an input are indices of a tensor of the model: one
-/// outside of [-size, size) ends the run.
+/// outside of [-size, size) ends the run. Of labels, which are classes, one
+/// outside of [0, size) does, unless it is `ignored`.
 struct IndexBound {
   std::string table;
-  int64_t dim = 0; // of the table
+  int64_t dim = 0;  // of the table
+  std::string text; // of labels: what they are
+  std::optional<int64_t> ignored;
   int64_t size = 0;
   std::vector<int64_t> shape;         // of the input in the program
   std::vector<int64_t> starts, sizes; // the part of it

@@ -151,8 +151,16 @@ static void parseRoles(const JsonReader &json, std::vector<Port> &outputs) {
 static IndexBound parseIndexBound(const JsonReader &json,
                                   const std::vector<int64_t> &shape) {
   IndexBound bound;
-  bound.table = json.member("table").string();
-  bound.dim = json.member("dim").integer(0, APRT_MAX_DIMS - 1);
+  if (JsonReader text = json.member("text", /*optional=*/true);
+      !text.isNull()) {
+    bound.text = text.string();
+  } else {
+    bound.table = json.member("table").string();
+    bound.dim = json.member("dim").integer(0, APRT_MAX_DIMS - 1);
+  }
+  if (JsonReader ignored = json.member("ignored", /*optional=*/true);
+      !ignored.isNull())
+    bound.ignored = ignored.integer(INT64_MIN, INT64_MAX);
   bound.size = json.member("size").integer(1, maxElements);
   bound.shape = shape;
   bound.starts = json.member("starts").integers(0, maxElements);

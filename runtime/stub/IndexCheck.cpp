@@ -57,35 +57,53 @@ int64_t PartLoops::startOf(int64_t i) const {
   return at;
 }
 
-/// Whether it is in [-size, size). One addition takes that to [0, 2 * size).
-template <typename T> static bool isIndex(T value, int64_t size) {
-  return uint64_t(int64_t(value)) + uint64_t(size) < 2 * uint64_t(size);
-}
+namespace {
+
+/// The numbers that a bound allows: `count` from `least` on, and one more.
+struct Allowed {
+  explicit Allowed(const IndexBound &bound)
+      : least(bound.text.empty() ? -bound.size : 0),
+        count(uint64_t(bound.size) - uint64_t(least)),
+        ignored(bound.ignored.value_or(least)) {}
+  /// One subtraction takes the range to [0, count).
+  template <typename T> bool has(T value) const {
+    return (uint64_t(int64_t(value)) - uint64_t(least) < count) |
+           (int64_t(value) == ignored);
+  }
+
+  int64_t least;
+  uint64_t count;
+  int64_t ignored;
+};
+
+} // namespace
 
 /// The first element of a row that is no index, or `count`. The loop over all
 /// has no way out, so that it becomes vectors.
 template <typename T>
-static int64_t findInRow(const T *row, Loop loop, int64_t size) {
+static int64_t findInRow(const T *row, Loop loop, Allowed allowed) {
   bool fits = true;
   if (loop.stride == 1)
     for (int64_t i = 0; i < loop.count; ++i)
-      fits &= isIndex(row[i], size);
+      fits &= allowed.has(row[i]);
   else
     for (int64_t i = 0; i < loop.count; ++i)
-      fits &= isIndex(row[i * loop.stride], size);
+      fits &= allowed.has(row[i * loop.stride]);
   int64_t at = fits ? loop.count : 0;
-  while (at < loop.count && isIndex(row[at * loop.stride], size))
+  while (at < loop.count && allowed.has(row[at * loop.stride]))
     ++at;
   return at;
 }
 
 /// The element of the part that is no index, or -1.
 template <typename T>
-static int64_t findOutside(const T *data, const PartLoops &part, int64_t size) {
+static int64_t findOutside(const T *data, const IndexBound &bound) {
+  PartLoops part(bound);
+  Allowed allowed(bound);
   Loop inner = part.loops.front();
   for (int64_t i = 0; i < part.turns; ++i) {
     int64_t start = part.startOf(i);
-    int64_t at = findInRow(data + start, inner, size);
+    int64_t at = findInRow(data + start, inner, allowed);
     if (at < inner.count)
       return start + at * inner.stride;
   }
@@ -106,8 +124,10 @@ static std::string placeOf(int64_t element, const std::vector<int64_t> &shape,
   return place.empty() ? "" : " at " + place;
 }
 
-/// What the table has, and which indices that makes.
-static std::string tellTable(const IndexBound &bound) {
+/// What labels are, or what the table has and which indices that makes.
+static std::string tellRange(const IndexBound &bound) {
+  if (!bound.text.empty())
+    return bound.text;
   std::string size = std::to_string(bound.size);
   std::string what = bound.dim == 0 ? "row" : "element";
   std::string along =
@@ -121,11 +141,11 @@ template <typename T>
 static Status checkStep(const Port &port, const T *data,
                         const std::string &step) {
   for (const IndexBound &bound : port.indexBounds) {
-    int64_t element = findOutside(data, PartLoops(bound), bound.size);
+    int64_t element = findOutside(data, bound);
     if (element >= 0)
       return Status::error(
           "input '" + port.name + "' has " + std::to_string(data[element]) +
-          placeOf(element, port.shape, step) + ": " + tellTable(bound));
+          placeOf(element, port.shape, step) + ": " + tellRange(bound));
   }
   return Status::success();
 }

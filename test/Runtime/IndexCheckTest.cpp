@@ -22,7 +22,8 @@ template <typename T> struct Bounded {
              const std::vector<int64_t> &starts,
              const std::vector<int64_t> &sizes, int64_t dim = 0,
              int64_t size = 50) {
-    port.indexBounds = {{"w", dim, size, shape, starts, sizes}};
+    port.indexBounds = {
+        {"w", dim, "", std::nullopt, size, shape, starts, sizes}};
   }
   T &at(size_t i) { return reinterpret_cast<T *>(array.data.data())[i]; }
   /// The message for one number in place of a zero.
@@ -103,6 +104,20 @@ TEST(IndexCheck, StepsThatARunTakesAreLookedAt) {
   one.array.shape = {3};
   one.array.data.resize(24);
   EXPECT_EQ(one.with(2, 57, 3), "input 'ids' has 57 at step 2" + kRange);
+}
+
+TEST(IndexCheck, LabelsCountFromZero) {
+  Bounded<int64_t> labels(APRT_I64, {3});
+  IndexBound &bound = labels.port.indexBounds[0];
+  bound.text = "labels are classes, 0 to 49";
+  EXPECT_EQ(labels.with(1, 49), "");
+  EXPECT_EQ(labels.with(1, -1),
+            "input 'ids' has -1 at [1]: labels are classes, 0 to 49");
+  EXPECT_NE(labels.with(1, 50), "");
+  EXPECT_NE(labels.with(1, -100), "");
+  bound.ignored = -100;
+  EXPECT_EQ(labels.with(1, -100), "");
+  EXPECT_NE(labels.with(1, -99), "");
 }
 
 TEST(IndexCheck, EmptyArraysFit) {

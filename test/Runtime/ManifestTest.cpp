@@ -231,6 +231,16 @@ TEST(Manifest, IndexBoundsArePartsOfInputs) {
   expectWrong("starts", json::array({0}), "is no part of the input");
   expectWrong("size", 0, "integer from 1");
   expectWrong("dim", -1, "integer from 0");
+  json &labels = input["index_bounds"][0];
+  labels.erase("table");
+  EXPECT_NE(parseMessage(document).find("index_bounds[0].table' is missing"),
+            std::string::npos);
+  labels["text"] = "labels are classes";
+  labels["ignored"] = -100;
+  Manifest ofLabels;
+  ASSERT_EQ(parseManifest(document.dump().c_str(), ofLabels).message(), "");
+  EXPECT_EQ(ofLabels.inputs[0].indexBounds[0].text, "labels are classes");
+  EXPECT_EQ(ofLabels.inputs[0].indexBounds[0].ignored, -100);
   input["dtype"] = "f64";
   EXPECT_NE(parseMessage(document).find("are of numbers that are no integers"),
             std::string::npos);

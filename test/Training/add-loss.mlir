@@ -1,9 +1,9 @@
 // RUN: autopar-opt %s --split-input-file --autopar-add-loss | FileCheck %s
 
-// Labels become an input; what a label chooses is a select, so that it splits, and is summed by row first. A label that is no class ends the run.
-// CHECK: module attributes {autopar.checks = [{message = "a label is no class: they are 0 to 4; masked_softmax_cross_entropy_mean leaves out labels of -100", output = "labels/violated"}]
+// Labels become an input; what a label chooses is a select, so that it splits, and is summed by row first. A label that is no class ends the run before it begins.
+// CHECK: module attributes {autopar.index_bounds = [{input = "labels", shape = array<i64: 6>, size = 5 : i64, sizes = array<i64: 6>, starts = array<i64: 0>, text = "labels are classes, 0 to 4; masked_softmax_cross_entropy_mean leaves out -100"}]
 // CHECK: func.func @step(%[[X:.*]]: tensor<6x5xf32> {autopar.source = #autopar.input<"x">}, %[[T:.*]]: tensor<6xi64> {autopar.source = #autopar.input<"labels">})
-// CHECK-SAME: -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}, tensor<i1> {autopar.result = #autopar.output<"labels/violated", role = check>})
+// CHECK-SAME: -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>})
 // CHECK: %[[LOG:.*]] = autopar.softmax %[[X]] dim = 1 log
 // CHECK: %[[IS:.*]] = autopar.compare eq
 // CHECK: %[[OWN:.*]] = autopar.select %[[IS]], %[[LOG]],
@@ -60,10 +60,10 @@ func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">}) -> (te
 }
 
 // -----
-// Labels of a narrow type hold neither all classes nor -100: they are widened first.
+// Labels of a narrow type hold neither all classes nor -100: they are widened first. Those of -100 are none.
+// CHECK: autopar.index_bounds = [{ignored = -100 : i64, input = "labels", {{.*}}, text = "labels are classes, 0 to 999, or -100 where none is"}]
 // CHECK: %[[WIDE:.*]] = autopar.convert %arg1 : tensor<2xui8> -> tensor<2xi64>
 // CHECK: autopar.iota dim = 1 : () -> tensor<2x1000xi64>
-// CHECK: autopar.constant dense<1000> : tensor<2xi64>
 module attributes {autopar.recipe = {loss = "masked_cross_entropy_mean", optimizer = {kind = "sgd"}}} {
   func.func @step(%x: tensor<2x1000xf32> {autopar.source = #autopar.input<"x">}, %t: tensor<2xui8> {autopar.source = #autopar.input<"labels">})
       -> (tensor<2x1000xf32> {autopar.result = #autopar.output<"y">}) {
@@ -82,7 +82,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 
 // -----
 // What labels may be left out are counted, as integers; none is as one. The count is an output for what follows.
-// CHECK: -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}, tensor<i32> {autopar.result = #autopar.output<"counted_labels", role = counted_labels>},
+// CHECK: -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}, tensor<i32> {autopar.result = #autopar.output<"counted_labels", role = counted_labels>})
 // CHECK: %[[COUNT:.*]] = autopar.reduce sum %{{.*}} dims = [0] : tensor<2xi32> -> tensor<i32>
 // CHECK: %[[LEAST:.*]] = autopar.binary max %[[COUNT]], %{{.*}} : tensor<i32>
 // CHECK: %[[ALL:.*]] = autopar.convert %[[LEAST]] : tensor<i32> -> tensor<f32>

@@ -32,7 +32,9 @@ inline constexpr llvm::StringLiteral kChecks = "autopar.checks";
 /// elements a run may not find outside of [-size, size): they are indices of
 /// dimension `dim` of a tensor of the model, as `[{input = "ids", table =
 /// "embedding.weight", dim = 0, size = 50, shape = [8, 2], starts = [0, 1],
-/// sizes = [8, 1]}]`. `shape` is the input's, without blocks of rows.
+/// sizes = [8, 1]}]`. `shape` is the input's, without blocks of rows. Labels of
+/// a loss, which are classes from 0 on, have a `text` that says so in place of
+/// table and dim, and `ignored`, where one more number is none.
 inline constexpr llvm::StringLiteral kIndexBounds = "autopar.index_bounds";
 
 /// Adds a check to the module; without `places`, a boolean.

@@ -10,7 +10,7 @@ def AddLoss : Pass<"autopar-add-loss", "::mlir::ModuleOp"> {
   let description = [{
     The outputs of the model go; the labels become an input, the loss, a scalar of the output's type but at least f32
     (of squares f64), the output `loss`: of blocks of a step, what one of them adds to it. Where labels may be left out, the output
-    `labels/counted` says how many count, until autopar-add-optimizer. A label that is no class ends the run (`autopar.checks`).
+    `labels/counted` says how many count, until autopar-add-optimizer. A label that is no class ends the run before its first step (`autopar.index_bounds`).
     Without a recipe: nothing.
   }];
   let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];

@@ -67,11 +67,11 @@ static json::Object indexBound(DictionaryAttr bound, ArrayRef<int64_t> shape) {
     starts.insert(starts.begin(), 0);
     sizes.insert(sizes.begin(), shape.front());
   }
-  return json::Object{{"table", bound.getAs<StringAttr>("table").getValue()},
-                      {"dim", bound.getAs<IntegerAttr>("dim").getInt()},
-                      {"size", bound.getAs<IntegerAttr>("size").getInt()},
-                      {"starts", numbers(starts)},
-                      {"sizes", numbers(sizes)}};
+  json::Object out{{"starts", numbers(starts)}, {"sizes", numbers(sizes)}};
+  for (StringRef key : {"table", "dim", "text", "size", "ignored"})
+    if (Attribute value = bound.get(key))
+      out[key] = toJSON(value);
+  return out;
 }
 
 void addIndexBounds(ModuleOp module, json::Array &inputs) {
