@@ -6,6 +6,7 @@ import time
 MOST_BYTES = 4 << 30  # of the copy in float64 that is looked at
 MOST_SECONDS = 30
 STEP, EXACT, KINK = 1e-5, 1e-4, 1e-3  # of a parameter's size; of the derivative
+COARSE_STEP, COARSE = 1e-3, 1e-2  # the same where forward itself converts to float32
 SMALLER, SAME, LARGE = 1e-2, 0.3, 0.05  # a further step; of the first one's error; of the derivative
 
 
@@ -18,7 +19,7 @@ class Outcome:
 
 def check(torch, module, call, names):
     """Compares the gradients of a random sum of the outputs with differences along random directions, in float64: two more runs of the
-    module where they agree, and two for each parameter where they do not. At a kink (both sides differ) nothing is said."""
+    module where they agree, and six for each parameter where they do not. At a kink (both sides differ) nothing is said."""
     outcome = Outcome()
     if sum(8 * value.numel() for value in names.tensors.values()) > MOST_BYTES:
         outcome.unknown = "it is large"
@@ -61,7 +62,9 @@ class _Check:
         with torch.random.fork_rng(devices=[]), torch.enable_grad():
             torch.manual_seed(0)
             directions = {name: self._direction(value) for name, value in self.parameters.items()}
-            total = self._total()
+            with _conversions(torch) as seen:
+                total = self._total()
+            self.step, self.exact, self.rounding = (COARSE_STEP, COARSE, 1e-7) if seen.is_coarse else (STEP, EXACT, 1e-12)
             names = [name for name, value in self.parameters.items() if torch.equal(value.detach(), self._first(value))]  # forward changes others
             gradients = [None] * len(names)
             if total.requires_grad:
@@ -112,12 +115,14 @@ class _Check:
         self._find(names[middle:])
 
     def _agrees(self, names):
-        error, _, size, noise = self._error(names, STEP)
-        return abs(error) <= EXACT * size + noise
+        error, _, size, noise = self._error(names, self.step)
+        return abs(error) <= self.exact * size + noise
 
     def _is_confirmed(self, names):
         """Whether a smaller step has the same error, or where the first one meets a kink a large one. The error of many kinks, as of a wide
         layer with relu, is less; at a kink of the smaller one nothing is said."""
+        if self.step == COARSE_STEP:  # a smaller one would be rounded away
+            return True
         error, apart, size, noise = self._error(names, STEP)
         is_kink = apart > KINK * size + noise
         again, apart, size, noise = self._error(names, STEP * SMALLER)
@@ -132,8 +137,24 @@ class _Check:
         above = float(self._total(names, step) - self.value) / step
         below = float(self.value - self._total(names, -step)) / step
         size = max(sum(abs(self.slopes[name]) for name in names), abs(above), abs(below))
-        noise = 1e-12 * max(abs(float(self.value)), 1.0) / step
+        noise = self.rounding * max(abs(float(self.value)), 1.0) / step
         return (above + below) / 2 - sum(self.slopes[name] for name in names), abs(above - below), size, noise
+
+
+def _conversions(torch):
+    class Mode(torch.overrides.TorchFunctionMode):
+        """Sees whether what depends on parameters is converted to a type that is coarser than float64."""
+
+        is_coarse = False
+
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            result = function(*args, **(kwargs or {}))
+            for value in result if isinstance(result, (tuple, list)) else (result,):
+                if isinstance(value, torch.Tensor) and value.requires_grad and value.is_floating_point() and value.dtype != torch.float64:
+                    self.is_coarse = True
+            return result
+
+    return Mode()
 
 
 def tell(warn, outcome):

@@ -8,6 +8,7 @@ import warnings
 from . import _onnx
 from ._exporters import quiet
 from ._module import is_inside, kept, place, training
+from ._padding import padded
 
 READS = {"item", "tolist", "numpy", "is_nonzero", "equal", "allclose", "__array__", "__bool__", "__complex__", "__float__", "__index__", "__int__"}
 
@@ -60,17 +61,17 @@ def _places_of_values(torch, call, module):
     return places
 
 
-def tell(torch, module, model, changed, exported, tensors):
+def tell(torch, module, model, changed, exported, tensors, zeros):
     """Warnings of what the file lacks."""
     cumulative = [name for name, part in module.named_modules() if isinstance(part, torch.nn.modules.batchnorm._BatchNorm)
                   and part.momentum is None and part.track_running_stats]
     if cumulative:
         warn(f"{cumulative} have momentum=None, the mean of all batches, which ONNX has not: the file's running statistics are those of the "
               "last batch; give a momentum")
-    padded = [f"'{name}.weight' (row {part.padding_idx})" for name, part in module.named_modules()
-              if isinstance(part, torch.nn.Embedding) and part.padding_idx is not None and part.weight.requires_grad]
-    if padded:
-        warn(f"ONNX has no padding_idx: PyTorch does not train that row of {', '.join(padded)}, the file does")
+    trained = [f"'{name}.weight' (row {part.padding_idx})" for name, part in padded(torch, module).items() if name not in zeros]
+    if trained:
+        warn(f"ONNX has no padding_idx: PyTorch does not train that row of {', '.join(trained)}, the file does; a row of zeros that nothing else "
+             "reads is left out of the file's sums")
     kept = {name for graph in _onnx.graphs(model.graph) for node in graph.node if node.op_type == "BatchNormalization" for name in node.input[3:]}
     lost = [name for name in changed if name not in kept and tensors[name].is_floating_point()]
     if lost:

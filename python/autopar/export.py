@@ -13,6 +13,7 @@ from ._draws import Draws
 from ._exporters import dynamo, first_line, import_package, quiet, torchscript
 from ._module import Call, Names, kept, original, training
 from ._numbers import compare
+from ._padding import left_out, zeroed
 from ._program import AutoparError
 from ._refusals import refuse
 from ._rewrites import rewritten
@@ -75,10 +76,11 @@ def _export(torch, onnx, module, example, path, kwargs, dynamic_batch, input_nam
     draws = Draws(torch, module, call, changed)
     call.choose_batch(dynamic_batch, input_names or call.names)
     batches = call.with_batch(torch, module)
+    zeros = left_out(torch, module, call)
     problems = {}  # who says it, by text
     for exporter in (torchscript, dynamo):
         try:
-            with tempfile.TemporaryDirectory() as folder, training(torch, module), rewritten(torch), quiet() as told:
+            with tempfile.TemporaryDirectory() as folder, training(torch, module), rewritten(torch), zeroed(zeros.values()), quiet() as told:
                 raw = os.path.join(folder, "model.onnx")
                 exporter(torch, module, call, raw, names, input_names or call.names, output_names or call.outputs, opset_version)
                 model = onnx.load(raw)
@@ -92,17 +94,17 @@ def _export(torch, onnx, module, example, path, kwargs, dynamic_batch, input_nam
             problems.setdefault(first_line(error), []).append(exporter.__name__)
             continue
         _onnx.save(onnx, model, path)
-        _tell_all(torch, module, call, names, model, changed, exported, told, draws, is_compared)
+        _tell_all(torch, module, call, names, model, changed, exported, told, draws, is_compared, zeros)
         return Exported(path, exporter.__name__, **exported)
     raise AutoparError("export_for_training: no exporter of PyTorch writes this module:"
                        + "".join(f"\n  {', '.join(exporters)}: {text}" for text, exporters in problems.items()))
 
 
-def _tell_all(torch, module, call, names, model, changed, exported, told, draws, is_compared):
+def _tell_all(torch, module, call, names, model, changed, exported, told, draws, is_compared, zeros):
     """Warnings of what the file has otherwise than the module."""
     if not is_compared and (text := draws.explain_modes()):
         warn(f"the file was not compared with the module, for want of an onnxruntime that runs it: {text}")
-    tell(torch, module, model, changed, exported, names.tensors)
+    tell(torch, module, model, changed, exported, names.tensors, zeros)
     tell_branches(torch, call, module, told, is_compared)
     with kept(torch, module):
         outcome = _gradients.check(torch, module, call, names)

@@ -79,6 +79,27 @@ def wide_layers(folder):
 
 
 @called
+def converted_types(folder):
+    """A forward that converts to float32, as norms of language models do, is rounded where the export looks at it in float64."""
+    def forward(self, x):
+        x = torch.relu(self.first(x)).float()
+        x = x * torch.sigmoid(x.detach()) if self.is_detached else x / (x.norm(dim=1, keepdim=True) + 0.1)
+        return self.last(x.to(self.last.weight.dtype))
+
+    for seed in range(4):
+        torch.manual_seed(seed)
+        made = Called(forward, first=nn.Linear(16, 32), last=nn.Linear(32, 8), is_detached=False)
+        exported(made, real(8, 16), folder)
+        made.is_detached = True
+        try:
+            exported(made, real(8, 16), folder)
+        except UserWarning as warning:
+            assert "'first." in str(warning) and "gradient is not the derivative" in str(warning), warning
+        else:
+            raise AssertionError("nothing is told of a factor that is detached")
+
+
+@called
 def without_onnxruntime(folder):
     """What the comparison would find is told of sizes and modes."""
     module = Called(lambda self, x: self.layer(x) / len(x) if self.training else self.layer(x).softmax(-1), layer=nn.Linear(4, 3))

@@ -265,6 +265,34 @@ def padded_bags():
 
 
 @module
+def padded_table():
+    """The row of the padding stays zeros, of ids of several dimensions and of two embeddings of one table."""
+    def forward(self, ids, tags):
+        x = self.rnn(self.words(ids))[0][:, -1]
+        return self.head(torch.cat([x, self.tags(tags).sum(1), self.same(tags).amax(1)], 1))
+
+    words, same = nn.Embedding(7, 4, padding_idx=2), nn.Embedding(7, 4, padding_idx=2)
+    same.weight = words.weight
+    return Called(forward, words=words, same=same, tags=nn.Embedding(7, 3, padding_idx=0), rnn=nn.GRU(4, 5, batch_first=True), head=nn.Linear(12, 3)), \
+        {"ids": indices(7, 5, 6), "tags": indices(7, 5, 4)}, CLASSES
+
+
+@untrue("ONNX has no padding_idx: .*'table.weight' .row 1.")
+def kept_padding():
+    """The row is no zeros."""
+    made = Called(lambda self, ids: self.head(self.table(ids).mean(1)), table=nn.Embedding(7, 4, padding_idx=1), head=nn.Linear(4, 3))
+    nn.init.ones_(made.table.weight)
+    return made, {"ids": indices(7, 5, 6)}
+
+
+@untrue("ONNX has no padding_idx: .*'table.weight' .row 1.")
+def tied_padding():
+    """The head trains the row."""
+    return Called(lambda self, ids: F.linear(self.table(ids).mean(1), self.table.weight), table=nn.Embedding(7, 4, padding_idx=1)), \
+        {"ids": indices(7, 5, 6)}
+
+
+@module
 def changed_inputs():
     return Called(lambda self, x: self.layer(x.add_(1)), layer=nn.Linear(4, 3)), {"x": real(5, 4)}, CLASSES
 
