@@ -32,10 +32,9 @@ class Draws:
 
     def __init__(self, torch, module, call, changed):
         self.torch, self.module, self.call, self.changed = torch, module, call, changed
-        self.dropouts = self._run(0)[1]
-        others = [draw for draw in self.dropouts if not draw.is_dropout]
-        self.dropouts = [draw for draw in self.dropouts if draw.is_dropout]
-        self.means = self._run(0)[0]
+        self.means, draws = self._run(0)
+        others = [draw for draw in draws if not draw.is_dropout]
+        self.dropouts = [draw for draw in draws if draw.is_dropout]
         if all(self._agree(self._run(seed)[0], self.means) for seed in range(1, FURTHER_SEEDS if others else SEEDS)):
             return
         by = ", ".join(dict.fromkeys(str(draw) for draw in others)) or "those of Python, numpy or an operation of its own"
