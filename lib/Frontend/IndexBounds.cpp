@@ -3,15 +3,12 @@
 #include "IndexBounds.h"
 #include "OnnxImporter.h"
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/Shapes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace autopar {
-
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 TensorPart TensorPart::whole(Value tensor) {
   ArrayRef<int64_t> shape = shapeOf(tensor);
