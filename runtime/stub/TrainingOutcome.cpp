@@ -48,10 +48,10 @@ static bool isNotFinite(const RunResult &result) {
     using Type = decltype(element);
     auto *at = static_cast<const Type *>(
         static_cast<const void *>(result.tensor.data()));
+    int64_t count = result.port->globalBytes / int64_t(sizeof(Type));
     if constexpr (!std::is_integral_v<Type>)
-      for (const Type *end = at + result.port->globalBytes / sizeof(Type);
-           at != end && !found; ++at) {
-        double value = double(Element<Type>::load(*at));
+      for (int64_t i = 0; i < count && !found; ++i) {
+        double value = double(Element<Type>::load(at[i]));
         found = !std::isfinite(value) && !(value < 0);
       }
   });

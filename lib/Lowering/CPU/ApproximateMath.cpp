@@ -62,6 +62,16 @@ void scaleDenormals(math::LogOp log) {
   });
 }
 
+/// The power of two of exp(NaN) is no integer, and then undefined where NaN is
+/// a constant; any number will do, for it is multiplied with NaN.
+void freeze(arith::FPToSIOp power) {
+  OpBuilder builder(power);
+  builder.setInsertionPointAfter(power);
+  Value frozen =
+      LLVM::FreezeOp::create(builder, power.getLoc(), power.getResult());
+  power.getResult().replaceAllUsesExcept(frozen, frozen.getDefiningOp());
+}
+
 struct ApproximateMathPass : impl::ApproximateMathBase<ApproximateMathPass> {
   void runOnOperation() override {
     getOperation()->walk(scaleDenormals);
@@ -70,13 +80,19 @@ struct ApproximateMathPass : impl::ApproximateMathBase<ApproximateMathPass> {
       if (approximated(op->getName().getStringRef()))
         functions.push_back(op);
     });
+    llvm::DenseSet<Operation *> conversions;
+    getOperation()->walk([&](arith::FPToSIOp op) { conversions.insert(op); });
     RewritePatternSet patterns(&getContext());
     populateMathPolynomialApproximationPatterns(patterns, approximated);
     if (failed(applyOpPatternsGreedily(
             functions, std::move(patterns),
             GreedyRewriteConfig().setStrictness(
                 GreedyRewriteStrictness::ExistingAndNewOps))))
-      signalPassFailure();
+      return signalPassFailure();
+    getOperation()->walk([&](arith::FPToSIOp op) {
+      if (!conversions.contains(op))
+        freeze(op);
+    });
   }
 };
 
