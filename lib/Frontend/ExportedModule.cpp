@@ -67,8 +67,7 @@ void OnnxImporter::readModule() {
   ExportedModule exported(contents.proto);
   moduleTensors = std::move(exported.tensors);
   tellsModes = exported.tellsAll;
-  if (options.evaluates)
-    untrained = std::move(exported.untrained);
+  untrained = std::move(exported.untrained);
 }
 
 DictionaryAttr OnnxImporter::describeModuleTensors() {

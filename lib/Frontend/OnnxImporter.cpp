@@ -310,7 +310,8 @@ void OnnxImporter::bindOutputs(const onnx::NodeProto &node, OnnxNode &view) {
       scope->poisoned.insert(name);
       continue;
     }
-    if (!scope->values.try_emplace(name, value).second) {
+    if (scope->initializers.contains(name) ||
+        !scope->values.try_emplace(name, value).second) {
       (void)view.error("its output '" + name + "' is made twice");
       continue;
     }

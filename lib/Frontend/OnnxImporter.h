@@ -194,7 +194,7 @@ private:
   llvm::StringMap<bool> moduleTensors;
   /// Whether modes of training are those of the module.
   bool tellsModes = false;
-  /// Of a model that is evaluated: what final parameters of a training lack.
+  /// What final parameters of a training lack.
   llvm::StringSet<> untrained;
   /// Whether the body that is imported runs, a scalar; null: it does.
   Value runs;

@@ -13,14 +13,17 @@ void warnOfBlocks(ModuleOp module, const ModelGraph &graph) {
   SmallVector<std::string> names;
   for (unsigned argument : graph.stepArguments) {
     const GraphValue &input = graph.values[argument];
-    if (input.rowDim == 0 || input.batchDim <= int(input.rowDim))
+    if (input.rowDim == 0 || input.batchDim < int(input.rowDim))
       continue;
+    // That of the model's first input is the best known: labels follow from it.
     if (!first)
       first = &input;
+    if (input.batchDim == int(input.rowDim))
+      continue;
     if (input.batchDim - input.rowDim == first->batchDim - first->rowDim)
       names.push_back("'" + input.name + "'");
   }
-  if (!first)
+  if (!first || first->batchDim == int(first->rowDim))
     return;
   size_t more = names.size() - std::min(names.size(), kShown);
   names.truncate(names.size() - more);

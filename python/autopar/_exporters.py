@@ -61,6 +61,10 @@ def dynamo(torch, module, call, path, names, inputs, outputs, opset):
     args, kwargs = call.copies(torch)
     program = torch.onnx.export(module, args, kwargs=kwargs, dynamo=True, optimize=False, verbose=False, input_names=inputs,
                                 output_names=outputs, dynamic_shapes=shapes, opset_version=opset)
+    for node in program.model.graph.all_nodes():
+        for value in node.outputs:
+            if value.name in names.tensors and not value.is_graph_output():
+                value.name += "/value"  # a buffer is called `mean`, and so is the result of x.mean()
     for value in list(program.model.graph.initializers.values()):
         raw = getattr(value.const_value, "raw", None)
         if hasattr(raw, "data_ptr"):

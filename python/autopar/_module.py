@@ -97,6 +97,7 @@ class Call:
     def run(self, torch, module, names):
         """Runs the module in both modes, for the outputs in eval mode and their names; the buffers that it changes when it trains."""
         leaves = torch.utils._pytree.tree_leaves
+        self.names = [name + "_input" if name in names.tensors else name for name in self.names]
         with training(torch, module), torch.no_grad():
             trained = self._forward(torch, module, "when it trains")
             changed = [name for name, value in names.values.items()
@@ -108,7 +109,7 @@ class Call:
         keys = [str(key) for key, value in trained.items() if isinstance(value, torch.Tensor)] if isinstance(trained, dict) else []
         if len(keys) != len(written):
             keys = ["output"] if len(written) == 1 else [f"output_{i}" for i in range(len(written))]
-        self.outputs = [key + "_output" if key in self.names else key for key in keys]
+        self.outputs = [key + "_output" if key in self.names or key in names.tensors else key for key in keys]
         return changed
 
     def copies(self, torch):

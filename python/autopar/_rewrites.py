@@ -96,15 +96,18 @@ def _batch_norm(torch, original):
 
 
 def _embedding_bag(torch, original):
-    """Of bags of one size: rows of the padding are left out of sums and means."""
+    """Of bags of one size: the sum or mean of their rows, of which those of the padding are left out."""
     def call(input, weight, offsets=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean", sparse=False,
              per_sample_weights=None, include_last_offset=False, padding_idx=None):
-        if padding_idx is None or input.dim() != 2 or mode not in ("sum", "mean") or max_norm is not None or scale_grad_by_freq:
+        if input.dim() != 2 or mode not in ("sum", "mean") or max_norm is not None or scale_grad_by_freq:
             return original(input, weight, offsets, max_norm, norm_type, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset,
                             padding_idx)
+        rows = torch.nn.functional.embedding(input, weight)
+        rows = rows if per_sample_weights is None else rows * per_sample_weights.unsqueeze(-1)
+        if padding_idx is None:
+            return rows.sum(1) if mode == "sum" else rows.mean(1)
         kept = (input != padding_idx % weight.shape[0]).to(weight.dtype)
-        scales = kept if per_sample_weights is None else kept * per_sample_weights
-        total = (torch.nn.functional.embedding(input, weight) * scales.unsqueeze(-1)).sum(1)
+        total = (rows * kept.unsqueeze(-1)).sum(1)
         return total if mode == "sum" else total / kept.sum(1, keepdim=True).clamp(min=1)
 
     return call

@@ -154,6 +154,8 @@ std::vector<std::string> doubtsOfTraining(const Run &run) {
     doubts.push_back("--final " + options.final +
                      ": the file is safetensors, whatever its name, which "
                      "safetensors.torch.load_file reads");
+  if (options.inputs.empty())
+    doubts.push_back("without --data the step trains on zeros");
   if (options.steps > 1 && options.final.empty())
     doubts.push_back("the trained parameters are not written; --final FILE "
                      "writes them");

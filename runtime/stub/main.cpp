@@ -12,6 +12,7 @@
 #include "Run.h"
 #include "SignalWatch.h"
 #include "TrainingOutcome.h"
+#include "WrittenFiles.h"
 
 #include <csignal>
 #include <cstdio>
@@ -131,6 +132,7 @@ static int execute(const Options &options, const char *&doing) {
     program = std::move(programs[chosen]);
     APRT_TRY(checkLaunchPlace(program.manifest, run.place));
     APRT_TRY(checkResults(program.manifest, options));
+    APRT_TRY(checkWrittenFiles(program, options));
     doing = "opening the weights";
     APRT_TRY(run.weights.open(program.manifest, program.home, options.weights));
     doing = "making room for the results";

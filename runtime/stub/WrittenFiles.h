@@ -1,0 +1,18 @@
+//===- WrittenFiles.h - Results that would replace files --------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_STUB_WRITTENFILES_H
+#define AUTOPAR_RUNTIME_STUB_WRITTENFILES_H
+
+#include "Options.h"
+#include "Program.h"
+
+namespace autopar::runtime {
+
+/// A result may replace the file of --weights, which is read before, but not
+/// the run's arrays, what the program was compiled of, the executable, or
+/// another result.
+Status checkWrittenFiles(const Program &program, const Options &options);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_STUB_WRITTENFILES_H
