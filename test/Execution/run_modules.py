@@ -279,7 +279,8 @@ def attempt_dropped(make):
             json.dump({"loss": "mse_mean", "optimizer": {"kind": "sgd", "lr": 0.0}}, file)
         np.savez(path("data.npz"), x=example.numpy()[None], labels=np.zeros((1, *shape), np.float32))
         for command in ([find_tool(), "compile", path("model.onnx"), "-o", path("train"), "--train", path("recipe.json")],
-                        [path("train"), "--data", path("data.npz"), "--steps", str(DRAWS), "--log", path("log.jsonl")]):
+                        [path("train"), "--data", path("data.npz"), "--steps", str(DRAWS), "--log", path("log.jsonl"),
+                         "--final", path("final.safetensors")]):
             code, _, log = call(*command)
             if code or "warning" in log:
                 return "WRONG", log[:300]

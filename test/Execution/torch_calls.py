@@ -133,6 +133,30 @@ def several_outputs(folder):
 
 
 @called
+def names_apart(folder):
+    """Tensors of the module are called as values of torch.export, as an input and as an output."""
+    import onnx
+
+    class Named(nn.Module):
+        def __init__(self, name):
+            super().__init__()
+            self.name, self.layer, self.last = name, nn.Linear(4, 8), nn.Bilinear(8, 8, 3)  # which only torch.export writes
+            self.register_buffer(name, torch.linspace(0.5, 2, 8))
+            self.x = nn.Parameter(torch.ones(4))
+
+        def forward(self, x):
+            hidden = nn.functional.gelu(self.layer(x * self.x)).mean(1)
+            return {"x": self.last(hidden * getattr(self, self.name), hidden.relu())}
+
+    for name in ("mean", "gelu", "relu", "scale"):
+        assert "x" in exported(Named(name), real(5, 6, 4), folder).trained
+        model = onnx.load(os.path.join(folder, "model.onnx"))
+        onnx.checker.check_model(model)
+        graph = model.graph
+        assert ([value.name for value in graph.input], [value.name for value in graph.output]) == (["x_input"], ["x_output"])
+
+
+@called
 def paths(folder):
     absent = os.path.join(folder, "absent", "model.onnx")
     text = said(nn.Linear(4, 3), real(5, 4), absent)
