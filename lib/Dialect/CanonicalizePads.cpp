@@ -1,7 +1,7 @@
 //===- CanonicalizePads.cpp - Sums of disjoint parts are joined -----------===//
 //
 // The gradient of a value that is read in slices is a sum of padded parts.
-// Where the parts cover it, it is their concatenation.
+// The sum is their concatenation if the parts cover the value.
 //
 //===----------------------------------------------------------------------===//
 

@@ -17,7 +17,7 @@ TensorPart TensorPart::whole(Value tensor) {
 }
 
 //===----------------------------------------------------------------------===//
-// From an op's result to its operands
+// Movement: a part of a result is parts of operands
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -173,7 +173,7 @@ SmallVector<TensorPart> PartMover::of(ConcatOp op) {
   return parts;
 }
 
-/// As exporters write `ids[:, 1]`: a gather of one known position.
+/// A gather of one known position is a slice: exporters write `ids[:, 1]` so.
 SmallVector<TensorPart> PartMover::of(GatherOp op) {
   auto constant = op.getIndices().getDefiningOp<ConstantOp>();
   auto known = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue())

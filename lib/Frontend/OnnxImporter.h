@@ -192,9 +192,9 @@ private:
   llvm::SmallVector<mlir::Attribute> fixedInputs;
   /// Whether tensors are trained, where the file lists parameters.
   llvm::StringMap<bool> moduleTensors;
-  /// Whether modes of training are those of the module.
+  /// The file's modes of training are the module's if this is true.
   bool tellsModes = false;
-  /// What final parameters of a training lack.
+  /// Tensors that no training changes: a file of trained parameters lacks them.
   llvm::StringSet<> untrained;
   /// Whether the body that is imported runs, a scalar; null: it does.
   Value runs;

@@ -15,7 +15,7 @@ void warnOfBlocks(ModuleOp module, const ModelGraph &graph) {
     const GraphValue &input = graph.values[argument];
     if (input.rowDim == 0 || input.batchDim < int(input.rowDim))
       continue;
-    // That of the model's first input is the best known: labels follow from it.
+    // The first input decides: the batch of labels is derived from the model's.
     if (!first)
       first = &input;
     if (input.batchDim == int(input.rowDim))

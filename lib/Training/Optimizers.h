@@ -70,8 +70,7 @@ struct OptimizerRow {
   std::vector<Hyperparameter> hyperparameters;
   /// The parameter's next value.
   mlir::Value (*update)(Update &update);
-  /// Whether elements count by the dimension that they are in, as rows and
-  /// columns do.
+  /// The update depends on which elements share a row or a column.
   bool readsDims = false;
 };
 

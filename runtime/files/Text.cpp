@@ -82,7 +82,8 @@ std::string didYouMean(const std::string &given,
   return text.empty() ? "" : text + "?";
 }
 
-/// Of C0 and DEL one byte, of C1 the two that UTF-8 has for it.
+/// How many bytes the control character at the text's beginning has: C0 and DEL
+/// have one, C1 has two in UTF-8, and other characters count 0.
 static size_t controlBytes(std::string_view text) {
   unsigned char first = static_cast<unsigned char>(text[0]);
   if (first == '\n' || first == '\t')

@@ -34,7 +34,8 @@ std::string versionText(const std::vector<Program> &programs) {
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// Whether size and structure are as they were compiled, at the file's place.
+/// The file's state is "unchanged" if its size and its structure are those that
+/// were compiled.
 static std::string stateOf(const Program &program, size_t index) {
   const WeightFileEntry &entry = program.manifest.weightFiles[index];
   std::string path = pathOf(entry, program.home);

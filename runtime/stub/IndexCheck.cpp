@@ -124,7 +124,8 @@ static std::string placeOf(int64_t element, const std::vector<int64_t> &shape,
   return place.empty() ? "" : " at " + place;
 }
 
-/// What labels are, or what the table has and which indices that makes.
+/// The text tells which labels there are, or how many rows the table has and
+/// which indices they have.
 static std::string tellRange(const IndexBound &bound) {
   if (!bound.text.empty())
     return bound.text;

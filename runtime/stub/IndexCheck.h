@@ -8,9 +8,9 @@
 
 namespace autopar::runtime {
 
-/// Whether the array has only such indices as the port's bounds allow. With
-/// `steps`, above 0, its first dimension counts steps, of which a run takes the
-/// first `steps` ones.
+/// Fails if the array has an index that the port's bounds do not allow. If
+/// `steps` is above 0, the array's first dimension counts steps, and a run
+/// takes the first `steps` ones.
 Status checkIndices(const Port &port, const Array &array, int64_t steps);
 
 } // namespace autopar::runtime

@@ -22,8 +22,8 @@ struct TrainingOutcome {
 /// Nothing of a program that does not train.
 TrainingOutcome outcomeOf(const Run &run);
 
-/// What a training that is about to run does not do, for warnings: it writes no
-/// parameters, or has other steps than its schedule.
+/// Warnings before a training runs: it has no data, writes no parameters, or
+/// has other steps than its schedule.
 std::vector<std::string> doubtsOfTraining(const Run &run);
 
 /// What begins anew where --weights gives a training its parameters, for a

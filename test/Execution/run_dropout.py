@@ -5,13 +5,12 @@
 The gradients of what is dropped are 0, so that a gradient shows its mask. The last line counts.
 """
 
-import argparse
 import os
 
 import numpy as np
 from onnx import TensorProto, helper
 
-from training_runs import Runs, report, write_model
+from training_runs import Runs, report, write_model, tool_and_folder
 
 WAYS = ["--ranks 1", "--ranks 3", "--ranks 4", "--ranks 4 --mesh a=2,b=2", "--ranks 3 --target emulated"]
 RECIPE = {"loss": "mse_mean", "optimizer": {"kind": "sgd", "lr": 0.5}}
@@ -106,10 +105,7 @@ def check_runs(folder, tool, way, random):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
-    options = arguments.parse_args()
+    options = tool_and_folder(__doc__)
     folders = [os.path.join(options.folder, name) for name in ("masks", "layers")]
     random = np.random.Generator(np.random.PCG64(7))
     write_masks(folders[0])

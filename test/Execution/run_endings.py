@@ -5,7 +5,6 @@
 At a signal all ranks finish the step they are in: what --final then holds is what a run of so many steps gives. The last line counts.
 """
 
-import argparse
 import json
 import os
 import random
@@ -20,7 +19,7 @@ from safetensors import safe_open
 from safetensors.numpy import load_file
 
 from run_joined import LAUNCHERS
-from training_runs import Runs, report, write_model
+from training_runs import Runs, report, write_model, tool_and_folder
 
 # And the steps that take about a second: a limit that is set while they run comes before they end.
 WAYS = {"--ranks 1": 200000, "--ranks 3": 30000, "--ranks 2 --target emulated --strategy data": 4000}
@@ -200,10 +199,7 @@ def check_joined(runs, told):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
-    options = arguments.parse_args()
+    options = tool_and_folder(__doc__)
     write_layer(options.folder)
     checks = []
 

@@ -6,7 +6,6 @@ A net with batch norms, dropout and a parameter that no loss reaches is trained;
 initial and with the final parameters what onnxruntime computes without training_mode. The last line counts.
 """
 
-import argparse
 import os
 
 import numpy as np
@@ -16,7 +15,7 @@ from onnx import TensorProto, helper
 from safetensors.numpy import load_file
 
 from programs import error_of
-from training_runs import Runs, report, write_model
+from training_runs import Runs, report, write_model, tool_and_folder
 
 WAYS = ["--ranks 1", "--ranks 2 --strategy data", "--ranks 3", "--ranks 2 --target emulated"]
 RECIPE = {"loss": "mse_mean", "output": "y", "optimizer": {"kind": "adamw", "lr": 0.01, "weight_decay": 0.1}}
@@ -131,10 +130,7 @@ def check_made_up(tool, folder):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
-    options = arguments.parse_args()
+    options = tool_and_folder(__doc__)
     checks = [(way, Evaluation(options.tool, os.path.join(options.folder, str(number)), way).check) for number, way in enumerate(WAYS)]
     checks.append(("listed", lambda: check_listed(options.tool, os.path.join(options.folder, "listed"))))
     checks.append(("made-up names", lambda: check_made_up(options.tool, os.path.join(options.folder, "folded"))))

@@ -6,7 +6,6 @@ A net of 16 equal layers. Where no gradient is clipped, the arena holds few of t
 somebody asks for --gradients or not, and its numbers are the same. The last line counts.
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -15,7 +14,7 @@ import numpy as np
 from onnx import TensorProto, helper
 from safetensors.numpy import load_file
 
-from training_runs import Runs, report, write_model
+from training_runs import Runs, report, write_model, tool_and_folder
 
 LAYERS, WIDTH, ROWS, STEPS = 16, 96, 8, 3
 LAYER_BYTES = 4 * WIDTH * WIDTH
@@ -89,10 +88,7 @@ class Net:
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
-    options = arguments.parse_args()
+    options = tool_and_folder(__doc__)
     checks = []
     for number, (recipe, way, layers) in enumerate(CASES):
         net = Net(options.tool, os.path.join(options.folder, str(number)), recipe, way, layers)

@@ -6,7 +6,6 @@ Users and items are columns of one input of int32, of tables of their own; words
 written where inputs say. The last line counts.
 """
 
-import argparse
 import os
 import subprocess
 
@@ -15,7 +14,7 @@ import onnxruntime
 from onnx import TensorProto, helper
 
 from programs import error_of, reference
-from training_runs import Runs, report, write_model
+from training_runs import Runs, report, write_model, tool_and_folder
 
 WAYS = ["--ranks 1", "--ranks 3", "--ranks 1 --target emulated", "--ranks 3 --target emulated"]
 RECIPE = {"loss": "mse_mean", "optimizer": {"kind": "sgd", "lr": 0.1}}
@@ -127,10 +126,7 @@ def check_training(tool, folder, way, blocks):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
-    options = arguments.parse_args()
+    options = tool_and_folder(__doc__)
     checks = []
     for i, way in enumerate(WAYS):
         folder = os.path.join(options.folder, str(i))

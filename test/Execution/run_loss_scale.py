@@ -7,7 +7,6 @@ step shows, and halve a dynamic scale, which 2,000 other steps in a row double. 
 line counts.
 """
 
-import argparse
 import os
 import subprocess
 
@@ -16,7 +15,7 @@ import onnx
 from onnx import TensorProto, helper
 
 from programs import said_of_run
-from training_runs import Runs, report, write_model
+from training_runs import Runs, report, write_model, tool_and_folder
 
 WAYS = ["--ranks 1", "--ranks 3", "--ranks 4 --strategy data,tensor --mesh data=2,tensor=2", "--ranks 2 --target emulated --strategy data"]
 STEPS, BAD, GROWTH = 8, (0, 3), 2000
@@ -92,10 +91,7 @@ def check_large(tool, folder, way, type, label, **recipe):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
-    options = arguments.parse_args()
+    options = tool_and_folder(__doc__)
     random = np.random.Generator(np.random.PCG64(11))
     write_layers(options.folder, random)
     data = {"x": random.standard_normal((STEPS, 12, 5)).astype(np.float32), "labels": random.standard_normal((STEPS, 12, 4)).astype(np.float32)}

@@ -7,14 +7,13 @@ nothing and does not count for the schedule. With "mean_over": "block" the loss 
 labels adds 0. The last line counts.
 """
 
-import argparse
 import subprocess
 
 import numpy as np
 from onnx import TensorProto, helper
 
 from run_optimizers import update
-from training_runs import Runs, report, write_model
+from training_runs import Runs, report, write_model, tool_and_folder
 
 WAYS = ["--ranks 1", "--ranks 2 --strategy data", "--ranks 3", "--ranks 4 --strategy data,tensor --mesh data=2,tensor=2",
         "--ranks 2 --target emulated --strategy data"]
@@ -116,10 +115,7 @@ def check_told(runs, data, values):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
-    options = arguments.parse_args()
+    options = tool_and_folder(__doc__)
     random = np.random.default_rng(5)
     values = {"w1": random.standard_normal((FEATURES, 8)).astype(np.float32), "w2": random.standard_normal((8, CLASSES)).astype(np.float32),
               "bias": random.standard_normal(CLASSES).astype(np.float32)}

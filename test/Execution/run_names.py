@@ -6,7 +6,6 @@ Also: data never become parameters or states, --weights tells what it leaves out
 trained. The last line counts.
 """
 
-import argparse
 import os
 import subprocess
 
@@ -15,7 +14,7 @@ from onnx import TensorProto, helper
 from safetensors.numpy import load_file, save_file
 
 from programs import error_of, reference, said_of_run
-from training_runs import Runs, report, write_model
+from training_runs import Runs, report, write_model, tool_and_folder
 
 WAYS = ["--ranks 1", "--ranks 3", "--ranks 2 --target emulated --strategy data"]
 STEPS = 5
@@ -130,10 +129,7 @@ def write_inference(folder, w, v, s):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
-    options = arguments.parse_args()
+    options = tool_and_folder(__doc__)
     checks = []
     for way in WAYS:
         runs = Runs(options.tool, options.folder, way, RECIPE)

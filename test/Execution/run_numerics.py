@@ -5,14 +5,13 @@
 The last line counts.
 """
 
-import argparse
 import json
 
 import numpy as np
 from onnx import TensorProto, helper
 
 from programs import error_of
-from training_runs import Runs, report, write_model
+from training_runs import Runs, report, write_model, tool_and_folder
 
 WAYS = ["--ranks 1", "--ranks 3", "--ranks 5 --strategy data", "--ranks 4 --strategy data,tensor --mesh data=2,tensor=2", "--ranks 2 --target emulated"]
 RECIPE = {"loss": "mse_mean", "optimizer": {"kind": "sgd", "lr": 1e-3}}
@@ -104,10 +103,7 @@ def function_checks(tool, folder):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
-    options = arguments.parse_args()
+    options = tool_and_folder(__doc__)
     write_log(options.folder)
     checks = []
     for way in WAYS:

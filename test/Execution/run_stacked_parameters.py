@@ -7,7 +7,6 @@ times 0), which therefore stays one matrix. Loss, gradients, final parameters an
 the trained parameters start another run and go into an evaluation, which equals onnxruntime's. The last line counts.
 """
 
-import argparse
 import os
 
 import numpy as np
@@ -17,7 +16,7 @@ from safetensors.numpy import load_file
 
 from attention_modules import Case, Sizes, save_module
 from programs import error_of, reference
-from training_runs import Runs, report, write_model
+from training_runs import Runs, report, write_model, tool_and_folder
 
 STEPS, WIDTH, HIDDEN, ROWS = 4, 12, 24, 6
 SIZES = Sizes(batch=4, target=5, source=7, heads=6, head=4)
@@ -136,10 +135,7 @@ class Pair:
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
-    options = arguments.parse_args()
+    options = tool_and_folder(__doc__)
     checks = []
     for name, make in MODELS.items():
         for number, (way, recipe) in enumerate(WAYS + SCALING * (make is make_gate)):

@@ -1,5 +1,6 @@
 """Training runs of a small model that a test writes: compiled in one way, run on data, its log and its tensors."""
 
+import argparse
 import json
 import os
 
@@ -52,6 +53,14 @@ class Runs:
 
     def gradients(self):
         return load_file(self.path("gradients.safetensors"))
+
+
+def tool_and_folder(about):
+    """The arguments of a script that takes the compiler and a folder to work in."""
+    arguments = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("tool")
+    arguments.add_argument("folder")
+    return arguments.parse_args()
 
 
 def report(checks):
