@@ -78,6 +78,7 @@ step runtime gtest "$bin/autopar-runtime-tests"
 step runtime-sanitized gtest "$root/tools/sanitize-runtime.sh"
 step tidy plain "$root/tools/tidy.sh" --recent 12 # without arguments it checks the whole tree
 step lit-sanitized lit "$root/tools/sanitize-compiler.sh" --recent 24 # without arguments it runs all folders
+step runtime-gcc plain "$root/tools/gcc-runtime.sh"
 step properties plain "$bin/autopar-property-tests"
 step mutations plain "$bin/autopar-property-tests" --mutations --seed=3001 --graphs=200 --mutants=2 # of every kind
 step derivatives plain "$bin/autopar-property-tests" --derivatives

@@ -30,6 +30,8 @@ template <typename T, bool fused> class VectorSums {
   using L = Lanes<T>;
   using Sum = SumOf<T>;
   using Vector = typename L::Vector;
+  /// Two 16-bit sums would be multiplied as signed 32-bit ones, and overflow.
+  using Wide = std::common_type_t<Sum, unsigned>;
   static constexpr int64_t rowsAtOnce = 4, columnsAtOnce = 8;
 
 public:
@@ -49,7 +51,7 @@ private:
     else if constexpr (fused && std::is_same_v<Sum, double>)
       return __builtin_fma(x, y, sum);
     else
-      return sum + x * y;
+      return Sum(Wide(sum) + Wide(x) * Wide(y));
   }
 
   [[gnu::always_inline]] static inline void at(const Sum *from, Vector &to) {

@@ -27,7 +27,7 @@ using cublasLtMatmulDesc_t = struct cublasLtMatmulDescOpaque_t *;
 using cublasLtMatrixLayout_t = struct cublasLtMatrixLayoutOpaque_t *;
 using cublasLtMatmulPreference_t = struct cublasLtMatmulPreferenceOpaque_t *;
 
-enum cublasStatus_t {
+enum cublasStatus_t : int {
   CUBLAS_STATUS_SUCCESS = 0,
   CUBLAS_STATUS_NOT_INITIALIZED = 1,
   CUBLAS_STATUS_ALLOC_FAILED = 3,
@@ -40,22 +40,22 @@ enum cublasStatus_t {
   CUBLAS_STATUS_LICENSE_ERROR = 16
 };
 
-enum cudaDataType {
+enum cudaDataType : int {
   CUDA_R_32F = 0,
   CUDA_R_64F = 1,
   CUDA_R_16F = 2,
   CUDA_R_16BF = 14
 };
 
-enum cublasComputeType_t {
+enum cublasComputeType_t : int {
   CUBLAS_COMPUTE_32F = 68,
   CUBLAS_COMPUTE_64F = 70,
   CUBLAS_COMPUTE_32F_FAST_TF32 = 77
 };
 
-enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 };
+enum cublasOperation_t : int { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 };
 
-enum cublasLtMatrixLayoutAttribute_t {
+enum cublasLtMatrixLayoutAttribute_t : int {
   CUBLASLT_MATRIX_LAYOUT_TYPE = 0,
   CUBLASLT_MATRIX_LAYOUT_ORDER = 1,
   CUBLASLT_MATRIX_LAYOUT_ROWS = 2,
@@ -68,14 +68,14 @@ enum cublasLtMatrixLayoutAttribute_t {
 
 /// Of newer libraries. Pointer array: operands are addresses, in the GPU's
 /// memory, of arrays of each matrix's address.
-enum cublasLtBatchMode_t {
+enum cublasLtBatchMode_t : int {
   CUBLASLT_BATCH_MODE_STRIDED = 0,
   CUBLASLT_BATCH_MODE_POINTER_ARRAY = 1
 };
 
-enum cublasLtOrder_t { CUBLASLT_ORDER_COL = 0, CUBLASLT_ORDER_ROW = 1 };
+enum cublasLtOrder_t : int { CUBLASLT_ORDER_COL = 0, CUBLASLT_ORDER_ROW = 1 };
 
-enum cublasLtMatmulDescAttributes_t {
+enum cublasLtMatmulDescAttributes_t : int {
   CUBLASLT_MATMUL_DESC_COMPUTE_TYPE = 0,
   CUBLASLT_MATMUL_DESC_SCALE_TYPE = 1,
   CUBLASLT_MATMUL_DESC_POINTER_MODE = 2,
@@ -88,7 +88,7 @@ enum cublasLtMatmulDescAttributes_t {
 };
 
 /// Bits: activation (ReLU 2, tanh-approximated GELU 32) and bias (4).
-enum cublasLtEpilogue_t {
+enum cublasLtEpilogue_t : int {
   CUBLASLT_EPILOGUE_DEFAULT = 1,
   CUBLASLT_EPILOGUE_RELU = 2,
   CUBLASLT_EPILOGUE_BIAS = 4,
@@ -97,7 +97,7 @@ enum cublasLtEpilogue_t {
   CUBLASLT_EPILOGUE_GELU_BIAS = 36
 };
 
-enum cublasLtMatmulPreferenceAttributes_t {
+enum cublasLtMatmulPreferenceAttributes_t : int {
   CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1,
   CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK = 3,
   CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES = 5,
@@ -107,7 +107,7 @@ enum cublasLtMatmulPreferenceAttributes_t {
 };
 
 /// How a GEMM that is cut along k is summed up.
-enum cublasLtReductionScheme_t {
+enum cublasLtReductionScheme_t : int {
   CUBLASLT_REDUCTION_SCHEME_NONE = 0,
   CUBLASLT_REDUCTION_SCHEME_INPLACE = 1,
   CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE = 2,

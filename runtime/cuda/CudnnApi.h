@@ -29,7 +29,7 @@ using cudnnTensorDescriptor_t = struct cudnnTensorStruct *;
 
 /// The thousands name the category: 2 bad parameter, 3 not supported, 4
 /// internal error, 5 execution failed.
-enum cudnnStatus_t {
+enum cudnnStatus_t : int {
   CUDNN_STATUS_SUCCESS = 0,
   CUDNN_STATUS_NOT_INITIALIZED = 1001,
   CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH = 1002,
@@ -61,16 +61,16 @@ inline bool isCudnnUnsupported(cudnnStatus_t status) {
   return status / 1000 == CUDNN_STATUS_NOT_SUPPORTED / 1000;
 }
 
-enum cudnnDataType_t {
+enum cudnnDataType_t : int {
   CUDNN_DATA_FLOAT = 0,
   CUDNN_DATA_DOUBLE = 1,
   CUDNN_DATA_HALF = 2,
   CUDNN_DATA_BFLOAT16 = 9
 };
 
-enum cudnnConvolutionMode_t { CUDNN_CROSS_CORRELATION = 1 };
+enum cudnnConvolutionMode_t : int { CUDNN_CROSS_CORRELATION = 1 };
 
-enum cudnnPointwiseMode_t {
+enum cudnnPointwiseMode_t : int {
   CUDNN_POINTWISE_ADD = 0,
   CUDNN_POINTWISE_RELU_FWD = 100,
   CUDNN_POINTWISE_TANH_FWD = 101,
@@ -80,12 +80,12 @@ enum cudnnPointwiseMode_t {
   CUDNN_POINTWISE_GELU_APPROX_TANH_FWD = 107
 };
 
-enum cudnnBackendHeurMode_t {
+enum cudnnBackendHeurMode_t : int {
   CUDNN_HEUR_MODE_FALLBACK = 2,
   CUDNN_HEUR_MODE_A = 3
 };
 
-enum cudnnBackendNumericalNote_t {
+enum cudnnBackendNumericalNote_t : int {
   CUDNN_NUMERICAL_NOTE_TENSOR_CORE = 0,
   CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS = 1,
   CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION = 2,
@@ -94,7 +94,7 @@ enum cudnnBackendNumericalNote_t {
   CUDNN_NUMERICAL_NOTE_WINOGRAD = 5
 };
 
-enum cudnnBackendAttributeType_t {
+enum cudnnBackendAttributeType_t : int {
   CUDNN_TYPE_HANDLE = 0,
   CUDNN_TYPE_DATA_TYPE = 1,
   CUDNN_TYPE_BOOLEAN = 2,
@@ -110,7 +110,7 @@ enum cudnnBackendAttributeType_t {
   CUDNN_TYPE_CHAR = 24
 };
 
-enum cudnnBackendDescriptorType_t {
+enum cudnnBackendDescriptorType_t : int {
   CUDNN_BACKEND_POINTWISE_DESCRIPTOR = 0,
   CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR = 1,
   CUDNN_BACKEND_ENGINE_DESCRIPTOR = 2,
@@ -124,7 +124,7 @@ enum cudnnBackendDescriptorType_t {
   CUDNN_BACKEND_TENSOR_DESCRIPTOR = 17
 };
 
-enum cudnnBackendAttributeName_t {
+enum cudnnBackendAttributeName_t : int {
   CUDNN_ATTR_POINTWISE_MODE = 0,
   CUDNN_ATTR_POINTWISE_MATH_PREC = 1,
   CUDNN_ATTR_CONVOLUTION_COMP_TYPE = 100,

@@ -5,6 +5,9 @@
 // build. Every call goes through one DriverApi: filled from libcuda.so.1 by
 // load(), or by bindEmulated() with the emulated GPU's functions.
 //
+// Enumerations have the type int, here and in the other libraries' headers: a
+// newer library returns values that are not listed, such as a new error code.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef AUTOPAR_RUNTIME_CUDA_DRIVERAPI_H
@@ -32,7 +35,7 @@ using CUgraph = struct CUgraph_st *;
 using CUgraphExec = struct CUgraphExec_st *;
 using CUarray = struct CUarray_st *;
 
-enum CUresult {
+enum CUresult : int {
   CUDA_SUCCESS = 0,
   CUDA_ERROR_INVALID_VALUE = 1,
   CUDA_ERROR_OUT_OF_MEMORY = 2,
@@ -114,7 +117,7 @@ enum CUresult {
   X(CUDA_ERROR_CAPTURED_EVENT)                                                 \
   X(CUDA_ERROR_UNKNOWN)
 
-enum CUdevice_attribute {
+enum CUdevice_attribute : int {
   CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
   CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X = 5,
   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = 8,
@@ -132,7 +135,7 @@ enum CUdevice_attribute {
   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
 };
 
-enum CUfunction_attribute {
+enum CUfunction_attribute : int {
   CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
   CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
   CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
@@ -140,23 +143,23 @@ enum CUfunction_attribute {
   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 };
 
-enum CUmemorytype { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE = 2 };
+enum CUmemorytype : int { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE = 2 };
 
-enum CUstream_flags { CU_STREAM_DEFAULT = 0, CU_STREAM_NON_BLOCKING = 1 };
+enum CUstream_flags : int { CU_STREAM_DEFAULT = 0, CU_STREAM_NON_BLOCKING = 1 };
 
-enum CUevent_flags {
+enum CUevent_flags : int {
   CU_EVENT_DEFAULT = 0,
   CU_EVENT_BLOCKING_SYNC = 1,
   CU_EVENT_DISABLE_TIMING = 2
 };
 
-enum CUstreamCaptureMode {
+enum CUstreamCaptureMode : int {
   CU_STREAM_CAPTURE_MODE_GLOBAL = 0,
   CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
   CU_STREAM_CAPTURE_MODE_RELAXED = 2
 };
 
-enum CUstreamCaptureStatus {
+enum CUstreamCaptureStatus : int {
   CU_STREAM_CAPTURE_STATUS_NONE = 0,
   CU_STREAM_CAPTURE_STATUS_ACTIVE = 1,
   CU_STREAM_CAPTURE_STATUS_INVALIDATED = 2

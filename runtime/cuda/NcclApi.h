@@ -27,7 +27,7 @@ struct ncclUniqueId {
   char internal[128];
 };
 
-enum ncclResult_t {
+enum ncclResult_t : int {
   ncclSuccess = 0,
   ncclUnhandledCudaError = 1,
   ncclSystemError = 2,
@@ -38,7 +38,7 @@ enum ncclResult_t {
   ncclInProgress = 7
 };
 
-enum ncclDataType_t {
+enum ncclDataType_t : int {
   ncclInt8 = 0,
   ncclUint8 = 1,
   ncclInt32 = 2,
@@ -51,7 +51,7 @@ enum ncclDataType_t {
   ncclBfloat16 = 9
 };
 
-enum ncclRedOp_t { ncclSum = 0, ncclProd = 1, ncclMax = 2, ncclMin = 3 };
+enum ncclRedOp_t : int { ncclSum = 0, ncclProd = 1, ncclMax = 2, ncclMin = 3 };
 
 constexpr int NCCL_SPLIT_NOCOLOR = -1;
 constexpr int NCCL_CONFIG_UNDEF_INT = INT_MIN;

@@ -332,7 +332,7 @@ template <typename T> void checkInType(Machine &machine, const GemmProblem &p) {
   auto convert = [](const std::vector<float> &from) {
     std::vector<T> to;
     for (float value : from)
-      to.push_back(E::store(Compute(std::floor(value * 3))));
+      to.push_back(E::store(Compute(int64_t(std::floor(value * 3)))));
     return to;
   };
   std::vector<T> a = convert(p.a), b = convert(p.b), bias = convert(p.bias);
