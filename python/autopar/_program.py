@@ -32,6 +32,17 @@ def _call(command, timeout):
     return done.stdout
 
 
+def model_file(model, folder):
+    """The path of a model that may be an onnx.ModelProto or its bytes, which are then written into the folder."""
+    if isinstance(model, (str, os.PathLike)):
+        return os.fspath(model)
+    data = model if isinstance(model, bytes) else model.SerializeToString()
+    path = os.path.join(folder, "model.onnx")
+    with open(path, "wb") as file:
+        file.write(data)
+    return path
+
+
 def compile(model, output, *, ranks=None, strategy="auto", options=(), timeout=600):
     """Compiles an ONNX file to the executable `output` and returns it as a Program.
 

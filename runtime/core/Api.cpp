@@ -1,8 +1,6 @@
 //===- Api.cpp - The C ABI that generated programs call -------------------===//
 
-#pragma GCC visibility push(default)
-#include "autopar/runtime.h"
-#pragma GCC visibility pop
+#include "Api.h"
 
 #include "Futex.h"
 #include "MemoryGuard.h"
@@ -242,3 +240,8 @@ aprt_status aprt_event_wait(aprt_rank *rank, int32_t op, int32_t event) {
 }
 
 } // extern "C"
+
+const aprt_runtime autopar::runtime::functionTable = {
+#define APRT_FUNCTION(result, name, parameters) name,
+#include "autopar/runtime.def"
+};

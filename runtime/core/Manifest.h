@@ -84,6 +84,10 @@ enum class OutputRole {
   Skipped, // whether the step changed nothing
   NoLabels // whether the step counts no label
 };
+/// What manifests call them, by number.
+inline constexpr const char *outputRoleNames[] = {
+    "model",      "loss",    "grad_norm", "learning_rate",
+    "loss_scale", "skipped", "no_labels"};
 
 /// What a state is kept for.
 enum class StateRole {
@@ -94,6 +98,8 @@ enum class StateRole {
   Extent,    // the rows of growing states that are in use
   Average    // the average of the parameter of its name
 };
+inline constexpr const char *stateRoleNames[] = {
+    "model", "optimizer", "loss_scale", "random", "extent", "average"};
 
 /// The numbers of a part of an input are indices of a tensor of the model: one
 /// outside of [-size, size) ends the run. Of labels, which are classes, one

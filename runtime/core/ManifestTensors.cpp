@@ -14,9 +14,9 @@ constexpr int64_t maxElements = int64_t(1) << 48;
 
 /// The role by its place among `names`, which are those of the enum; the first
 /// one where there is no role.
-template <typename Role>
+template <typename Role, size_t count>
 static Role parseRole(const JsonReader &json,
-                      std::initializer_list<const char *> names) {
+                      const char *const (&names)[count]) {
   JsonReader role = json.member("role", /*optional=*/true);
   if (role.isNull())
     return Role(0);
@@ -140,9 +140,7 @@ static void parseRoles(const JsonReader &json, std::vector<Port> &outputs) {
   std::vector<JsonReader> elements = json.elements();
   for (size_t i = 0; i < outputs.size() && i < elements.size(); ++i) {
     OutputRole &role = outputs[i].role;
-    role = parseRole<OutputRole>(elements[i],
-                                 {"model", "loss", "grad_norm", "learning_rate",
-                                  "loss_scale", "skipped", "no_labels"});
+    role = parseRole<OutputRole>(elements[i], outputRoleNames);
     if (role != OutputRole::Model && !found.insert(role).second)
       elements[i].fail("has the role of another one");
   }
@@ -269,8 +267,7 @@ static PersistentEntry parsePersistent(const JsonReader &json,
   std::string kind = json.member("kind").string();
   entry.isInput = kind == "input";
   entry.isState = kind == "state";
-  entry.role = parseRole<StateRole>(json, {"model", "optimizer", "loss_scale",
-                                           "random", "extent", "average"});
+  entry.role = parseRole<StateRole>(json, stateRoleNames);
   JsonReader fill = json.member("fill", /*optional=*/true);
   entry.isParameter = kind == "parameter" || (entry.isState && fill.isNull());
   if (entry.isState && !fill.isNull())

@@ -8,12 +8,14 @@
 
 namespace autopar::runtime {
 
-Status Buffer::map(int64_t size, const char *what, int flags) {
+Status Buffer::map(int64_t size, const char *what, int flags, int descriptor,
+                   int64_t begin) {
   release();
   // One byte more than nothing, so that an empty buffer has an address.
   size_t length = size_t(std::max<int64_t>(size, 1));
-  void *address = mmap(nullptr, length, PROT_READ | PROT_WRITE,
-                       flags | MAP_ANONYMOUS, -1, 0);
+  void *address =
+      mmap(nullptr, length, PROT_READ | PROT_WRITE,
+           flags | (descriptor < 0 ? MAP_ANONYMOUS : 0), descriptor, begin);
   if (address == MAP_FAILED)
     return Status::error("cannot allocate " + std::to_string(size) +
                          " bytes for " + what + ": " + std::strerror(errno));
@@ -35,6 +37,11 @@ Status Buffer::allocate(int64_t size, const char *what,
 
 Status Buffer::allocateShared(int64_t size, const char *what) {
   return map(size, what, MAP_SHARED | MAP_NORESERVE);
+}
+
+Status Buffer::mapShared(int descriptor, int64_t begin, int64_t size,
+                         const char *what) {
+  return map(size, what, MAP_SHARED | MAP_NORESERVE, descriptor, begin);
 }
 
 void Buffer::release() {

@@ -66,13 +66,17 @@ public:
   /// outlive the buffer.
   Status allocate(int64_t bytes, const char *what, MemoryCounter *counter);
   Status allocateShared(int64_t bytes, const char *what);
+  /// Maps `bytes` of a file from a page on.
+  Status mapShared(int descriptor, int64_t begin, int64_t bytes,
+                   const char *what);
   void release();
 
   void *data() const { return base; }
   int64_t size() const { return bytes; }
 
 private:
-  Status map(int64_t bytes, const char *what, int flags);
+  Status map(int64_t bytes, const char *what, int flags, int descriptor = -1,
+             int64_t begin = 0);
   void swap(Buffer &other) noexcept {
     std::swap(base, other.base);
     std::swap(bytes, other.bytes);

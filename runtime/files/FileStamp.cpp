@@ -53,6 +53,12 @@ Status FileStamp::take(int descriptor, const std::string &path,
   return Status::success();
 }
 
+uint64_t FileStamp::addTo(uint64_t hash) const {
+  for (int64_t fact : facts)
+    hash = (hash ^ uint64_t(fact)) * 0x100000001b3u; // FNV-1a, of words
+  return hash;
+}
+
 Status FileStamp::check() const {
   struct stat info = {};
   bool isThere = path.empty() || stat(path.c_str(), &info) == 0;

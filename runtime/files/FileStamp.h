@@ -25,6 +25,8 @@ public:
   Status check() const;
 
   const std::string &file() const { return path; }
+  /// Of what the system said of it, added to the hash of others.
+  uint64_t addTo(uint64_t hash) const;
 
 private:
   std::string path;

@@ -61,7 +61,8 @@ Status measureExchange(double &sentPerSecond) {
   manifest.devicesPerStage = kRanks;
   manifest.communicators.push_back({{}, {{0, 1}}, kBytes});
   SharedFabric fabric;
-  APRT_TRY(fabric.create(manifest));
+  SharedMemory shared;
+  APRT_TRY(fabric.create(manifest, shared));
   double seconds[kRanks];
   Status status = Status::success();
   std::thread second([&] { status = gather(fabric, manifest, 1, seconds[1]); });

@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_RUNTIME_STUB_DESCRIBE_H
 #define AUTOPAR_RUNTIME_STUB_DESCRIBE_H
 
-#include "Program.h"
+#include "../session/Program.h"
 
 #include <string>
 #include <vector>

@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_RUNTIME_STUB_JOIN_H
 #define AUTOPAR_RUNTIME_STUB_JOIN_H
 
-#include "LaunchPlace.h"
+#include "../session/LaunchPlace.h"
 #include "Run.h"
 #include "SignalWatch.h"
 

@@ -34,7 +34,6 @@ private:
   Run &run;
   SignalWatch &watch;
   std::vector<pid_t> children; // 0: not running
-  std::string death;           // message of a rank that left none
 };
 
 } // namespace
@@ -63,19 +62,9 @@ void Launcher::died(int rank, int status) {
   RankRecord &record = run.record(rank);
   if (record.failed.load() || (record.finished.load() && WIFEXITED(status)))
     return;
-  std::string how =
-      WIFSIGNALED(status)
-          ? "was killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
-                strsignal(WTERMSIG(status)) + ")"
-          : "ended with exit code " + std::to_string(WEXITSTATUS(status));
-  int op = record.currentOp.load();
-  std::string where = op < 0 ? std::string()
-                             : std::string(" in or after op '") +
-                                   run.program.manifest.opName(op) + "' (" +
-                                   run.program.manifest.opKind(op) + ")";
-  if (run.firstFailure().load() < 0)
-    death = "rank " + std::to_string(rank) + " " + how + where;
-  run.abort(rank);
+  run.died(rank, howItEnded(WIFSIGNALED(status), WIFSIGNALED(status)
+                                                     ? WTERMSIG(status)
+                                                     : WEXITSTATUS(status)));
 }
 
 int Launcher::collect() {
@@ -138,7 +127,7 @@ int Launcher::launch(std::string &message) {
   int first = run.firstFailure().load();
   if (first < 0)
     return 0;
-  message = death.empty() ? run.record(first).message : death;
+  message = run.record(first).message;
   return 1;
 }
 

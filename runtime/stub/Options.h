@@ -4,13 +4,14 @@
 #define AUTOPAR_RUNTIME_STUB_OPTIONS_H
 
 #include "../core/Status.h"
+#include "../session/RankOptions.h"
 
 #include <string>
 #include <vector>
 
 namespace autopar::runtime {
 
-struct Options {
+struct Options : RankOptions {
   std::vector<std::string> inputs;   // FILE.npz or NAME=FILE.npy
   std::vector<std::string> outputs;  // likewise
   std::string log, final, gradients; // of a program that trains
@@ -20,12 +21,8 @@ struct Options {
   std::string trace;
   int64_t repeat = 1; // with steps, so many
   int64_t warmUp = 0;
-  int64_t steps = 0;   // with data of their own; 0: one, whose data repeat
-  int64_t threads = 0; // 0: the host's cores shared out
-  double timeoutSeconds = 60;
-  double graceSeconds = 25;   // for the step in which a signal comes
-  bool graphs = true;         // of a GPU
-  bool verifyWeights = false; // all bytes
+  int64_t steps = 0;        // with data of their own; 0: one, whose data repeat
+  double graceSeconds = 25; // for the step in which a signal comes
   bool help = false;
   bool describe = false;
   bool version = false;

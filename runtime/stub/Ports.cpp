@@ -4,7 +4,7 @@
 
 #include "../files/ContentHash.h"
 #include "../files/Text.h"
-#include "IndexCheck.h"
+#include "../session/IndexCheck.h"
 
 #include <algorithm>
 

@@ -6,8 +6,8 @@
 #include "../core/Manifest.h"
 #include "../core/Memory.h"
 #include "../core/Npy.h"
+#include "../session/Program.h"
 #include "Options.h"
-#include "Program.h"
 #include "Run.h"
 
 #include <string>

@@ -3,7 +3,6 @@
 #include "RankRecords.h"
 
 #include "../transport/Transport.h"
-#include "HeldPorts.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -71,7 +70,7 @@ void recordMemory(const Run &run, aprt_rank &rank) {
   record.pinnedBytes = rank.memory.pinned.currentBytes();
   for (const Port &port : rank.manifest.inputs)
     record.portBytes += port.globalBytes;
-  for (const LocalPort &local : resultsOfRank(run, rank.worldRank))
+  for (const LocalPort &local : run.partsOfRank(rank.worldRank))
     record.portBytes +=
         run.results[local.index].port->localBytes * rank.manifest.microBatches;
 }

@@ -4,7 +4,6 @@
 
 #include "../core/Slice.h"
 #include "../transport/Socket.h"
-#include "HeldPorts.h"
 
 #include <algorithm>
 #include <cstring>
@@ -16,7 +15,7 @@ namespace autopar::runtime {
 template <typename Visit>
 static Status forEachBlock(const Run &run, int rank, const Visit &visit) {
   const Manifest &manifest = run.program.manifest;
-  for (const LocalPort &local : resultsOfRank(run, rank)) {
+  for (const LocalPort &local : run.partsOfRank(rank)) {
     const RunResult &result = run.results[local.index];
     int64_t steps = std::min(run.stepsOf(result), run.record(rank).steps);
     for (int64_t step = 0; step < steps; ++step)
@@ -52,7 +51,7 @@ uint64_t mostResultBytes(const Run &run, int rank) {
       sizeof(RankRecord) + uint64_t(run.options.repeat) * sizeof(double);
   if (run.trace(rank))
     bytes += uint64_t(Run::traceCapacity) * sizeof(TraceEvent);
-  for (const LocalPort &local : resultsOfRank(run, rank)) {
+  for (const LocalPort &local : run.partsOfRank(rank)) {
     const RunResult &result = run.results[local.index];
     bytes += uint64_t(run.stepsOf(result)) *
              uint64_t(run.program.manifest.microBatches) *

@@ -5,38 +5,31 @@
 
 #include "../core/Memory.h"
 #include "../core/Npy.h"
-#include "../core/RankRecord.h"
 #include "../core/WeightFiles.h"
-#include "../transport/SharedFabric.h"
-#include "../transport/TcpFabric.h"
+#include "../session/HeldPorts.h"
+#include "../session/World.h"
 #include "EndRequest.h"
-#include "LaunchPlace.h"
 #include "Options.h"
-#include "Program.h"
 
-#include <memory>
 #include <vector>
 
 namespace autopar::runtime {
 
 /// A tensor that the ranks bring out of a run.
-struct RunResult {
-  enum When { EveryStep, FirstStep, AtEnd };
-  const Port *port = nullptr; // of the manifest
-  When when = EveryStep;
+struct RunResult : ResultPort {
   bool wanted = false;
-  bool isAverage = false; // of the parameter of the port's name
   Buffer tensor; // shared, of all its steps; unless it is wanted, empty
 };
 
-/// What the launcher prepares and every rank sees. Made before the fork; the
-/// shared parts are written by ranks, the rest is read only.
-class Run {
+/// The ranks with what the command line gives them and asks of them. Made
+/// before the fork; the shared parts are written by ranks, the rest is read
+/// only.
+class Run : public World {
 public:
   Run(const Program &program, const Options &options)
-      : program(program), options(options) {}
+      : World(program, options), options(options) {}
 
-  /// Allocates the shared memory and decides on threads.
+  /// Makes the world and the shared memory of the results.
   Status prepare();
   /// Makes these the results that are asked for, and room for them.
   Status want(const std::vector<bool> &chosen);
@@ -54,11 +47,11 @@ public:
   /// The tensor of an input or a result, which is asked for, of a step.
   const char *input(size_t index, int64_t step) const;
   char *result(size_t index, int64_t step) const;
+  /// Which of the results are wanted, and of these the parts that a rank
+  /// delivers.
+  std::vector<bool> wanted() const;
+  std::vector<LocalPort> partsOfRank(int rank) const;
 
-  int worldSize() const { return program.manifest.worldSize(); }
-  RankRecord &record(int rank) const {
-    return static_cast<RankRecord *>(records.data())[rank];
-  }
   /// Seconds of measured step `step` on a rank.
   double &stepSeconds(int rank, int64_t step) const {
     return static_cast<double *>(seconds.data())[rank * options.repeat + step];
@@ -67,37 +60,17 @@ public:
     return traces.empty() ? nullptr
                           : static_cast<TraceEvent *>(traces[rank].data());
   }
-  /// That the ranks of this host have more threads than there are cores; "" if
-  /// each has a core, and where GPUs do the work.
-  std::string sharedCores() const;
-  /// Number of the rank whose failure came first, or -1.
-  std::atomic<int32_t> &firstFailure() const {
-    return *static_cast<std::atomic<int32_t> *>(failure.data());
-  }
-  /// Makes `rank` the first failure, if it is, and ends everyone's waits.
-  void abort(int rank);
-
   static constexpr int64_t traceCapacity = 1 << 18;
 
-  const Program &program;
   const Options &options;
-  std::vector<Array> inputs; // by manifest.inputs
-  NamedArrays states;        // that are given, as they begin
-  WeightFiles weights;       // opened once for all ranks of this process
-  /// The manifest's outputs, gradients, trained parameters, their averages and
-  /// state outputs.
-  std::vector<RunResult> results;
-  SharedFabric fabric;
+  std::vector<Array> inputs;      // by manifest.inputs
+  NamedArrays states;             // that are given, as they begin
+  WeightFiles weights;            // opened once for all ranks of this process
+  std::vector<RunResult> results; // by resultPorts()
   EndRequest endRequest;
-  LaunchPlace place;                 // of this process
-  std::shared_ptr<TcpFabric> joined; // the launcher's ranks; null: alone
-  int threads = 1;
-  bool spin = true;
 
 private:
-  Buffer records;
   Buffer seconds;
-  Buffer failure;
   std::vector<Buffer> traces; // by rank; empty: no --trace
 };
 

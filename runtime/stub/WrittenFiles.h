@@ -3,8 +3,8 @@
 #ifndef AUTOPAR_RUNTIME_STUB_WRITTENFILES_H
 #define AUTOPAR_RUNTIME_STUB_WRITTENFILES_H
 
+#include "../session/Program.h"
 #include "Options.h"
-#include "Program.h"
 
 namespace autopar::runtime {
 

@@ -3,11 +3,12 @@
 #include "../core/MemoryGuard.h"
 #include "../files/OutputFile.h"
 #include "../files/Text.h"
+#include "../session/Program.h"
+#include "../session/Worker.h"
 #include "Describe.h"
 #include "Join.h"
 #include "Options.h"
 #include "Ports.h"
-#include "Program.h"
 #include "Report.h"
 #include "Run.h"
 #include "SignalWatch.h"
@@ -43,7 +44,7 @@ static Status tell(const Options &options, const std::string &text) {
 /// --describe and --version.
 static Status describe(const Options &options) {
   std::vector<Program> programs;
-  APRT_TRY(loadPrograms(programs));
+  APRT_TRY(loadOwnPrograms(programs));
   if (options.version)
     return tell(options, versionText(programs));
   if (!options.json.empty())
@@ -124,7 +125,7 @@ static int execute(const Options &options, const char *&doing) {
     doing = "loading the program";
     APRT_TRY(findLaunchPlace(run.place));
     std::vector<Program> programs;
-    APRT_TRY(loadPrograms(programs));
+    APRT_TRY(loadOwnPrograms(programs));
     size_t chosen = 0;
     doing = "reading the inputs";
     APRT_TRY(loadInputs(programs, options, chosen, run.inputs, run.states));
@@ -175,6 +176,8 @@ static int runMain(int count, char **arguments, const char *&doing) {
 static void endAtOnce(int signal) { _exit(128 + signal); }
 
 int main(int count, char **arguments) {
+  if (count == 2 && std::strcmp(arguments[1], workerArgument) == 0)
+    return runWorkers();
   // A reader that is gone, and a file that grows too large, are errors of
   // writing.
   std::signal(SIGPIPE, SIG_IGN);

@@ -9,19 +9,19 @@
 
 namespace autopar::runtime {
 
-Status SharedGroup::create(std::vector<int> members, int64_t messageBytes) {
+Status SharedGroup::create(std::vector<int> members, int64_t messageBytes,
+                           SharedMemory &shared) {
   ranks = std::move(members);
   int64_t count = int64_t(ranks.size());
-  APRT_TRY(counterMemory.allocateShared(count * int64_t(sizeof(SharedCounter)),
-                                        "a communicator's counters"));
-  for (int64_t i = 0; i < count; ++i)
+  APRT_TRY(shared.take(count * int64_t(sizeof(SharedCounter)),
+                       "a communicator's counters", counterMemory));
+  for (int64_t i = 0; shared.isNew() && i < count; ++i)
     new (&counters()[i]) SharedCounter();
   if (messageBytes == 0 || count == 1)
     return Status::success();
   staged = shared_memory::stagingBytes(messageBytes, count);
-  return stagingMemory.allocateShared(
-      shared_memory::groupBytes(messageBytes, count),
-      "a communicator's staging");
+  return shared.take(shared_memory::groupBytes(messageBytes, count),
+                     "a communicator's staging", stagingMemory);
 }
 
 int SharedGroup::indexOf(int rank) const {
@@ -29,13 +29,14 @@ int SharedGroup::indexOf(int rank) const {
   return it == ranks.end() ? -1 : int(it - ranks.begin());
 }
 
-Status SharedRing::create(int64_t bytes, int64_t slots) {
+Status SharedRing::create(int64_t bytes, int64_t slots, SharedMemory &shared) {
   slotBytes = bytes;
   slotCount = uint32_t(slots);
   slotPitch = shared_memory::slotBytes(bytes);
-  APRT_TRY(memory.allocateShared(shared_memory::ringBytes(bytes, slots),
-                                 "a channel's ring"));
-  new (memory.data()) Header();
+  APRT_TRY(shared.take(shared_memory::ringBytes(bytes, slots),
+                       "a channel's ring", memory));
+  if (shared.isNew())
+    new (memory.data()) Header();
   return Status::success();
 }
 
@@ -81,34 +82,37 @@ Status meetGroup(const SharedGroup &group, int index, uint32_t sequence,
   return Status::error(missingRanks(missing, waiter.timeout()));
 }
 
-Status SharedFabric::create(const Manifest &manifest, bool stagesData) {
-  APRT_TRY(flags.allocateShared(shared_memory::kLine, "the program's flags"));
-  new (flags.data()) std::atomic<uint32_t>(0);
+Status SharedFabric::create(const Manifest &manifest, SharedMemory &shared,
+                            bool stagesData) {
+  APRT_TRY(shared.take(shared_memory::kLine, "the program's flags", flags));
+  if (shared.isNew())
+    new (flags.data()) std::atomic<uint32_t>(0);
   std::vector<int> everyone(manifest.worldSize());
   std::iota(everyone.begin(), everyone.end(), 0);
-  APRT_TRY(worldGroup.create(everyone, /*messageBytes=*/0));
-  APRT_TRY(boardMemory.allocateShared(RankFabric::maxShared,
-                                      "what a rank tells all"));
-  APRT_TRY(progressMemory.allocateShared(manifest.worldSize() *
-                                             int64_t(sizeof(SharedProgress)),
-                                         "the ranks' progress"));
-  for (int rank = 0; rank < manifest.worldSize(); ++rank)
+  APRT_TRY(worldGroup.create(everyone, /*messageBytes=*/0, shared));
+  APRT_TRY(
+      shared.take(RankFabric::maxShared, "what a rank tells all", boardMemory));
+  APRT_TRY(shared.take(manifest.worldSize() * int64_t(sizeof(SharedProgress)),
+                       "the ranks' progress", progressMemory));
+  for (int rank = 0; shared.isNew() && rank < manifest.worldSize(); ++rank)
     new (&progress(rank)) SharedProgress();
-  return stagesData ? createData(manifest) : Status::success();
+  return stagesData ? createData(manifest, shared) : Status::success();
 }
 
-Status SharedFabric::createData(const Manifest &manifest) {
+Status SharedFabric::createData(const Manifest &manifest,
+                                SharedMemory &shared) {
   for (const Communicator &communicator : manifest.communicators) {
     groups.emplace_back();
     for (const std::vector<int> &members : communicator.groups) {
       groups.back().emplace_back();
-      APRT_TRY(groups.back().back().create(members, communicator.bytes));
+      APRT_TRY(
+          groups.back().back().create(members, communicator.bytes, shared));
     }
   }
   for (const Channel &channel : manifest.channels) {
     rings.emplace_back(manifest.devicesPerStage);
     for (SharedRing &ring : rings.back())
-      APRT_TRY(ring.create(channel.bytes, channel.slots));
+      APRT_TRY(ring.create(channel.bytes, channel.slots, shared));
   }
   return Status::success();
 }

@@ -1,7 +1,7 @@
 //===- SharedFabric.h - The memory that ranks of a host share ---*- C++ -*-===//
 //
-// Made once before the ranks are forked, so that every rank sees it at the same
-// address. Pages are touched only when used.
+// Made once before the ranks are there, of memory that all of them see. Pages
+// are touched only when used.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,7 +9,7 @@
 #define AUTOPAR_RUNTIME_TRANSPORT_SHAREDFABRIC_H
 
 #include "../core/Manifest.h"
-#include "../core/Memory.h"
+#include "../core/SharedMemory.h"
 #include "RankFabric.h"
 #include "SharedWait.h"
 #include "autopar/shared_memory.h"
@@ -25,7 +25,8 @@ namespace autopar::runtime {
 class SharedGroup {
 public:
   /// `messageBytes`: the most that one collective moves; 0: it has none.
-  Status create(std::vector<int> ranks, int64_t messageBytes);
+  Status create(std::vector<int> ranks, int64_t messageBytes,
+                SharedMemory &shared);
 
   int members() const { return int(ranks.size()); }
   int rankOf(int member) const { return ranks[member]; }
@@ -87,7 +88,7 @@ private:
 /// The ring of one channel between one pair of ranks.
 class SharedRing {
 public:
-  Status create(int64_t slotBytes, int64_t slots);
+  Status create(int64_t slotBytes, int64_t slots, SharedMemory &shared);
 
   int64_t capacity() const { return slotBytes; }
   uint32_t slots() const { return slotCount; }
@@ -116,7 +117,8 @@ class SharedFabric {
 public:
   /// `stagesData`: collectives and messages pass through this memory, which
   /// they do not where devices exchange data themselves.
-  Status create(const Manifest &manifest, bool stagesData = true);
+  Status create(const Manifest &manifest, SharedMemory &shared,
+                bool stagesData = true);
 
   /// The group of `comm` that holds `rank`, or null.
   SharedGroup *groupOf(int comm, int rank);
@@ -138,7 +140,7 @@ public:
   }
 
 private:
-  Status createData(const Manifest &manifest);
+  Status createData(const Manifest &manifest, SharedMemory &shared);
 
   Buffer flags;
   Buffer boardMemory;

@@ -46,7 +46,7 @@ module attributes {autopar.model = "m.onnx", autopar.persistent = [[], []]} {
 // CHECK: llvm.call @aprt_launch(
 
 // CHECK: llvm.mlir.global external constant @aprt_program_stages()
-// CHECK: llvm.mlir.global external constant @aprt_program_manifest("{\22abi\22:5,\22arena_bytes\22:[512,1024],\22channels\22:[{\22bytes\22:32,\22from_stage\22:0,\22slots\22:2,\22to_stage\22:1}]
+// CHECK: llvm.mlir.global external constant @aprt_program_manifest("{\22abi\22:6,\22arena_bytes\22:[512,1024],\22channels\22:[{\22bytes\22:32,\22from_stage\22:0,\22slots\22:2,\22to_stage\22:1}]
 // CHECK-SAME: \22communicators\22:[{\22axes\22:[\22data\22],\22bytes\22:32,\22groups\22:{{\[\[}}0,1],[2,3]]}]
 // CHECK-SAME: \22inputs\22:[{\22dims\22:[{\22length\22:2,\22offset\22:0,\22size\22:3,\22split\22:{{\[\[}}0,1,2]],\22step\22:2}
 // CHECK-SAME: \22stages\22:[{\22offset\22:64,\22stage\22:0}]

@@ -68,7 +68,7 @@ protected:
     std::string bytes = folder.read("exe");
     uint64_t trailer[3] = {bytes.size(), program.size(), checksum(program)};
     folder.write("exe",
-                 bytes + program + "AUTOPAR1" +
+                 bytes + program + "AUTOPAR2" +
                      std::string(reinterpret_cast<const char *>(trailer), 24));
   }
   void append(uint64_t sum) {
@@ -78,7 +78,7 @@ protected:
     std::string bytes = stub.str();
     bytes.resize((bytes.size() + 4095) / 4096 * 4096);
     uint64_t trailer[3] = {bytes.size(), program.size(), sum};
-    bytes += program + "AUTOPAR1" +
+    bytes += program + "AUTOPAR2" +
              std::string(reinterpret_cast<const char *>(trailer), 24);
     folder.write("exe", bytes);
     std::filesystem::permissions(folder.path("exe"),

@@ -11,7 +11,7 @@ namespace autopar::runtime {
 
 /// The manifest of Inputs/gpu.c on one rank.
 inline const char gpuText[] = R"json({
-  "abi": 5, "target": "emulated", "cpu_features": [], "model": "gpu.onnx",
+  "abi": 6, "target": "emulated", "cpu_features": [], "model": "gpu.onnx",
   "libraries": ["cublaslt", "nccl"], "mesh": [["tensor", 1]], "stages": 1,
   "micro_batches": 1,
   "weights": {"files": [{"name": "weights.bin", "bytes": 140}]},

@@ -58,7 +58,8 @@ TEST(Deadline, HoldsForReceiveAndFullRing) {
 TEST(Abort, EndsWaitsAtOnce) {
   Manifest manifest = worldManifest(2);
   SharedFabric fabric;
-  ASSERT_TRUE(fabric.create(manifest).ok());
+  SharedMemory shared;
+  ASSERT_TRUE(fabric.create(manifest, shared).ok());
   fabric.aborted().store(1);
   ThreadPool pool(1);
   SharedMemoryTransport transport(fabric, manifest, 0, pool, 60,

@@ -88,7 +88,8 @@ inline std::string runForked(const Manifest &manifest, double timeoutSeconds,
                              const RankBody &body,
                              const RankStarter &start = startInSharedMemory) {
   SharedFabric fabric;
-  if (fabric.create(manifest).failed())
+  SharedMemory shared;
+  if (fabric.create(manifest, shared).failed())
     return "no shared memory";
   return runProcesses(manifest.worldSize(), [&](int rank) {
     return start(fabric, manifest, rank, timeoutSeconds, body);

@@ -1,6 +1,6 @@
 //===- IndexCheckTest.cpp - Indices inside and outside of tables ----------===//
 
-#include "stub/IndexCheck.h"
+#include "session/IndexCheck.h"
 
 #include <gtest/gtest.h>
 

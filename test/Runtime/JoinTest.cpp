@@ -1,8 +1,8 @@
 //===- JoinTest.cpp - Executables that a launcher starts ------------------===//
 
 #include "BuiltGpuExecutable.h"
-#include "stub/HeldPorts.h"
-#include "stub/LaunchPlace.h"
+#include "session/HeldPorts.h"
+#include "session/LaunchPlace.h"
 #include "stub/RankResult.h"
 
 #include <csignal>

@@ -11,7 +11,7 @@ using nlohmann::json;
 namespace {
 
 const char goodText[] = R"json({
-  "abi": 5, "cpu_features": ["avx2"], "model": "m.onnx",
+  "abi": 6, "cpu_features": ["avx2"], "model": "m.onnx",
   "libraries": ["onednn"], "mesh": [["time", 2], ["data", 2]],
   "stages": 2, "micro_batches": 2,
   "weights": {"files": [{"name": "w.bin", "bytes": 400}]},

@@ -64,7 +64,8 @@ TEST(NcclDeadline, IsNoneWhileRanksLoad) {
 TEST(NcclAbort, EndsTheWaitsOfOtherRanks) {
   SharedFabric fabric;
   Manifest manifest = deviceManifest(2);
-  ASSERT_TRUE(fabric.create(manifest).ok());
+  SharedMemory shared;
+  ASSERT_TRUE(fabric.create(manifest, shared).ok());
   double start = monotonicSeconds();
   std::string all = runProcesses(2, [&](int rank) {
     return startOnDevice(fabric, manifest, rank, 60,

@@ -31,6 +31,11 @@ compileToObjects(mlir::ModuleOp module);
 llvm::Expected<ProgramBytes> compileDeviceCode(mlir::ModuleOp module,
                                                llvm::StringRef target);
 
+/// The calls of the runtime through the table that a loaded program is given,
+/// as an object.
+llvm::Expected<ProgramBytes>
+compileRuntimeCalls(llvm::ArrayRef<std::string> cpuFeatures);
+
 /// Links objects into a shared object.
 llvm::Expected<ProgramBytes>
 linkSharedObject(llvm::ArrayRef<ProgramBytes> objects);

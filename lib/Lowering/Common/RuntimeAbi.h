@@ -164,6 +164,10 @@ template <auto *symbol> struct Name;
   template <> struct Name<name> {                                              \
     static constexpr llvm::StringLiteral text = #name;                         \
   };
+#define APRT_EXPORT_VARIABLE(type, name)                                       \
+  template <> struct Name<&name> {                                             \
+    static constexpr llvm::StringLiteral text = #name;                         \
+  };
 #include "autopar/runtime.def"
 template <auto *symbol>
 inline constexpr llvm::StringLiteral nameOf = Name<symbol>::text;

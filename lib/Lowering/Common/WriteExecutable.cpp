@@ -154,7 +154,7 @@ private:
 
 } // namespace
 
-/// "AUTOPAR1" or "AUTOPARW", then offset, size and checksum.
+/// "AUTOPAR2" or "AUTOPARW", then offset, size and checksum.
 Error ExecutableWriter::trailer(StringRef magic, uint64_t offset, uint64_t size,
                                 uint64_t sum) {
   ProgramBytes bytes(magic.begin(), magic.end());
@@ -184,7 +184,7 @@ Error ExecutableWriter::addProgram(ArrayRef<char> program) {
   uint64_t offset = out.position();
   if (Error error = append(program))
     return error;
-  return trailer("AUTOPAR1", offset, program.size(), checksum(program));
+  return trailer("AUTOPAR2", offset, program.size(), checksum(program));
 }
 
 /// Writes the weights, each at its offset from where `out` is; gives their

@@ -77,6 +77,10 @@ Expected<ProgramBytes> compileProgram(mlir::ModuleOp module, StringRef target) {
   if (!host)
     return host.takeError();
   std::move(host->begin(), host->end(), std::back_inserter(objects));
+  auto calls = compileRuntimeCalls(cpuFeaturesOf(module));
+  if (!calls)
+    return calls.takeError();
+  objects.push_back(std::move(*calls));
   return linkSharedObject(objects);
 }
 

@@ -2,8 +2,9 @@
 //
 // A generated program is a shared object appended to the prebuilt stub
 // executable. It exports the aprt_program_* symbols and calls the other aprt_*
-// functions, which the stub provides. Nothing here depends on LLVM or MLIR; a
-// new kind of device implements the same functions.
+// functions, through the table that whoever loads it gives it: the stub, or a
+// process that has the runtime as a library. Nothing here depends on LLVM or
+// MLIR; a new kind of device implements the same functions.
 //
 // runtime.def, beside this file, holds the enums, descriptors and functions
 // with what each means; this file says what they share and declares them.
@@ -33,7 +34,7 @@
 extern "C" {
 #endif
 
-#define APRT_ABI_VERSION 5
+#define APRT_ABI_VERSION 6
 /// The most ranks that a program may have.
 #define APRT_MAX_RANKS 4096
 /// The most dimensions of an input, an output or a parameter.
@@ -45,6 +46,7 @@ extern "C" {
 /// One rank's context: arena, persistent tensors, thread pool, transport.
 typedef struct aprt_rank aprt_rank;
 typedef int32_t aprt_status;
+typedef struct aprt_runtime aprt_runtime;
 
 /// A generated kernel. `buffers` are its operands then its results; `scalars`
 /// are runtime values such as axis indices. It does the part [begin, end) of
@@ -77,7 +79,14 @@ typedef struct aprt_stage_functions {
   type;
 #define APRT_FUNCTION(result, name, parameters) result name parameters;
 #define APRT_EXPORT(type, name) extern const type name[];
+#define APRT_EXPORT_VARIABLE(type, name) extern type name;
 #include "autopar/runtime.def"
+
+/// The functions of a runtime, in the order of runtime.def.
+struct aprt_runtime {
+#define APRT_FUNCTION(result, name, parameters) result(*name) parameters;
+#include "autopar/runtime.def"
+};
 
 #ifdef __cplusplus
 }

@@ -12,6 +12,8 @@
 #undef aprt_program_device_code
 #undef aprt_program_device_ptx
 
+#include "calls.h"
+
 #include "extra.h" // may define MISBEHAVE, MISSING_EVENT, MISSING_END or NO_PTX
 
 #include <string.h>

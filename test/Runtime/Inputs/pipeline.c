@@ -2,7 +2,7 @@
 // a persistent tensor or begins the arena, stage 1 adds one. ExecutableTest
 // defines MANIFEST.
 
-#include "autopar/runtime.h"
+#include "calls.h"
 
 enum { block = 4 };
 

@@ -4,7 +4,7 @@
 // gathered by setup), adds over the ranks, and hands the result to the output.
 // What `mode` (input) says makes a rank fail in different ways.
 
-#include "autopar/runtime.h"
+#include "calls.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-//===- Program.cpp - The program appended to the stub ---------------------===//
+//===- Program.cpp - The programs of an executable ------------------------===//
 //
 // [stub ELF][padding to 4096][weights][trailer]([program .so][trailer])...; see
 // docs/RuntimeABI.md. A program that is linked with the runtime is its only
@@ -8,6 +8,7 @@
 
 #include "Program.h"
 
+#include "../core/Api.h"
 #include "../files/FileReader.h"
 
 #include <algorithm>
@@ -43,7 +44,10 @@ struct Trailer {
 static_assert(sizeof(Trailer) == 32);
 } // namespace
 
-static constexpr const char *programMagic = "AUTOPAR1";
+static constexpr const char *ownPath = "/proc/self/exe";
+static constexpr const char *programMagic = "AUTOPAR2";
+/// Of programs that looked the runtime's functions up by name.
+static constexpr const char *olderProgramMagic = "AUTOPAR1";
 static constexpr const char *weightsMagic = "AUTOPARW";
 
 static uint64_t checksum(std::string_view bytes) {
@@ -101,6 +105,23 @@ static Status readProgram(FileReader &file, int64_t end, const Trailer &trailer,
   return Status::success();
 }
 
+/// Why a file has no program that this runtime loads.
+static Status noProgram(FileReader &file) {
+  Trailer trailer{};
+  bool isOlder = false;
+  APRT_TRY(readTrailer(file, file.size(), olderProgramMagic, trailer, isOlder));
+  if (isOlder)
+    return Status::error("the program was compiled for ABI 5 or less of the "
+                         "runtime, not " +
+                         std::to_string(APRT_ABI_VERSION) +
+                         "; compile the model again");
+  std::string what = file.path() == ownPath
+                         ? "this is the bare runtime without a program"
+                         : "'" + file.path() + "' has no program of autopar";
+  return Status::error(what +
+                       "; `autopar compile MODEL -o EXE` makes an executable");
+}
+
 /// Trailers are back to back with programs: from the last one backwards.
 static Status readPrograms(const std::string &path,
                            std::vector<std::vector<char>> &programs,
@@ -120,14 +141,15 @@ static Status readPrograms(const std::string &path,
     end = int64_t(trailer.offset);
   }
   if (programs.empty())
-    return Status::error("this is the bare runtime without a program; "
-                         "`autopar compile MODEL -o EXE` makes an executable");
+    return noProgram(file);
   std::reverse(programs.begin(), programs.end());
   return readMadeWeights(file, end, made);
 }
 
-/// Loads the shared object from memory. The file stays open until all programs
-/// are loaded: dlopen takes two of the same path for one.
+/// Loads the shared object from memory. The file stays open for as long as the
+/// program is loaded: dlopen takes two of the same path for one. Names are
+/// looked up as they are called: kernels of the emulated GPU find theirs in the
+/// stub only, but what else the program says of itself can be read anywhere.
 static Status openProgram(const std::vector<char> &bytes, Program &program) {
   int &descriptor = program.descriptor;
   descriptor = memfd_create("autopar-program", MFD_CLOEXEC);
@@ -145,7 +167,7 @@ static Status openProgram(const std::vector<char> &bytes, Program &program) {
                            std::strerror(errno));
     done += size_t(put);
   }
-  program.handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  program.handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!program.handle)
     return Status::error(std::string("cannot load the program: ") + dlerror());
   return Status::success();
@@ -174,13 +196,17 @@ static Status checkCpu(const std::vector<std::string> &needed) {
                        "that is no newer (x86-64-v3, x86-64)");
 }
 
-static std::string ownFolder() {
+/// Of the file that a path leads to, links followed.
+static std::string folderOf(const std::string &path) {
   std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  std::filesystem::path file = std::filesystem::canonical(path, error);
+  if (error) // such as an executable that was removed since
+    file = std::filesystem::read_symlink(path, error);
+  return file.parent_path();
 }
 
 static Status useLinkedProgram(Program &program) {
-  program.home.folder = ownFolder();
+  program.home.folder = folderOf(ownPath);
   program.checksum = checksum(aprt_program_manifest);
   program.stages = aprt_program_stages;
   program.deviceCode = aprt_program_device_code;
@@ -190,7 +216,6 @@ static Status useLinkedProgram(Program &program) {
 }
 
 static Status loadProgram(const std::vector<char> &bytes, Program &program) {
-  program.home.folder = ownFolder();
   program.checksum = checksum({bytes.data(), bytes.size()});
   APRT_TRY(openProgram(bytes, program));
   program.stages = static_cast<const aprt_stage_functions *>(
@@ -199,34 +224,49 @@ static Status loadProgram(const std::vector<char> &bytes, Program &program) {
       static_cast<const char *>(dlsym(program.handle, "aprt_program_manifest"));
   program.deviceCode = dlsym(program.handle, "aprt_program_device_code");
   program.devicePtx = dlsym(program.handle, "aprt_program_device_ptx");
-  if (!program.stages || !program.manifestText)
-    return Status::error("the program lacks aprt_program_stages or "
-                         "aprt_program_manifest");
+  auto **runtime = static_cast<const aprt_runtime **>(
+      dlsym(program.handle, "aprt_program_runtime"));
+  if (!program.stages || !program.manifestText || !runtime)
+    return Status::error("the program lacks aprt_program_stages, "
+                         "aprt_program_manifest or aprt_program_runtime");
+  *runtime = &functionTable;
   return parseManifest(program.manifestText, program.manifest);
 }
 
-Status loadPrograms(std::vector<Program> &programs) {
-  if (aprt_program_manifest && aprt_program_stages) {
-    programs.resize(1);
-    return useLinkedProgram(programs.front());
-  }
+Status loadPrograms(const std::string &path, std::vector<Program> &programs) {
   std::vector<std::vector<char>> bytes;
   MadeWeights made;
-  APRT_TRY(readPrograms("/proc/self/exe", bytes, made));
+  APRT_TRY(readPrograms(path, bytes, made));
   programs.resize(bytes.size());
   for (size_t i = 0; i < bytes.size(); ++i) {
-    APRT_TRY(loadProgram(bytes[i], programs[i]));
+    programs[i].home.folder = folderOf(path);
     programs[i].home.made = made;
+    programs[i].home.program = path;
+    APRT_TRY(loadProgram(bytes[i], programs[i]));
   }
-  for (Program &program : programs)
-    close(program.descriptor);
   return Status::success();
+}
+
+Status loadOwnPrograms(std::vector<Program> &programs) {
+  if (!aprt_program_manifest || !aprt_program_stages)
+    return loadPrograms(ownPath, programs);
+  programs.resize(1);
+  return useLinkedProgram(programs.front());
+}
+
+void unloadProgram(Program &program) {
+  if (program.handle)
+    dlclose(program.handle);
+  if (program.descriptor >= 0)
+    close(program.descriptor);
+  program.handle = nullptr;
+  program.descriptor = -1;
 }
 
 Status keepProgram(std::vector<Program> &programs, size_t chosen) {
   for (size_t i = 0; i < programs.size(); ++i)
     if (i != chosen)
-      dlclose(programs[i].handle);
+      unloadProgram(programs[i]);
   return checkCpu(programs[chosen].manifest.cpuFeatures);
 }
 

@@ -1,7 +1,7 @@
 //===- LaunchPlace.h - What a launcher says about a process -----*- C++ -*-===//
 
-#ifndef AUTOPAR_RUNTIME_STUB_LAUNCHPLACE_H
-#define AUTOPAR_RUNTIME_STUB_LAUNCHPLACE_H
+#ifndef AUTOPAR_RUNTIME_SESSION_LAUNCHPLACE_H
+#define AUTOPAR_RUNTIME_SESSION_LAUNCHPLACE_H
 
 #include "../core/Status.h"
 
@@ -39,4 +39,4 @@ std::string firstHost(const std::string &list);
 
 } // namespace autopar::runtime
 
-#endif // AUTOPAR_RUNTIME_STUB_LAUNCHPLACE_H
+#endif // AUTOPAR_RUNTIME_SESSION_LAUNCHPLACE_H

@@ -1,17 +1,17 @@
 //===- RankParts.h - Device and transport of a rank -------------*- C++ -*-===//
 
-#ifndef AUTOPAR_RUNTIME_STUB_RANKPARTS_H
-#define AUTOPAR_RUNTIME_STUB_RANKPARTS_H
+#ifndef AUTOPAR_RUNTIME_SESSION_RANKPARTS_H
+#define AUTOPAR_RUNTIME_SESSION_RANKPARTS_H
 
 #include "../core/RankContext.h"
-#include "Run.h"
+#include "World.h"
 
 namespace autopar::runtime {
 
 /// Makes a rank with the device and the transport that the program's target
 /// asks for: the one place that knows which kinds there are.
-Status makeRank(Run &run, int worldRank, std::unique_ptr<aprt_rank> &rank);
+Status makeRank(World &world, int worldRank, std::unique_ptr<aprt_rank> &rank);
 
 } // namespace autopar::runtime
 
-#endif // AUTOPAR_RUNTIME_STUB_RANKPARTS_H
+#endif // AUTOPAR_RUNTIME_SESSION_RANKPARTS_H

@@ -16,21 +16,21 @@
 
 namespace autopar::runtime {
 
-static Status makeCpuParts(Run &run, aprt_rank &rank) {
-  const Manifest &manifest = run.program.manifest;
+static Status makeCpuParts(World &world, aprt_rank &rank) {
+  const Manifest &manifest = world.program.manifest;
   CpuOptions options;
-  options.threads = run.threads;
-  options.spin = run.spin;
-  options.alone = run.worldSize() == 1;
+  options.threads = world.threads;
+  options.spin = world.spin;
+  options.alone = world.worldSize() == 1;
   options.oneDnn = manifest.uses("onednn");
   options.packedSlots = manifest.packedSlots[rank.stage()];
   std::unique_ptr<CpuDevice> device;
   APRT_TRY(CpuDevice::create(options, rank.memory, device));
-  Patience patience = run.spin ? Patience::ownCore() : Patience::sharedCore();
+  Patience patience = world.spin ? Patience::ownCore() : Patience::sharedCore();
   rank.transport = std::make_unique<SharedMemoryTransport>(
-      run.fabric, manifest, rank.worldRank, device->threads(),
-      run.options.timeoutSeconds, patience);
-  rank.memory.communication.add(run.fabric.bytesOf(manifest, rank.worldRank));
+      world.fabric, manifest, rank.worldRank, device->threads(),
+      world.rankOptions.timeoutSeconds, patience);
+  rank.memory.communication.add(world.fabric.bytesOf(manifest, rank.worldRank));
   rank.device = std::move(device);
   return Status::success();
 }
@@ -64,56 +64,58 @@ static Status loadNccl(const Manifest &manifest, const DriverApi &driver,
   return emulated::bindEmulated(nccl, version);
 }
 
-static Status makeNcclTransport(Run &run, aprt_rank &rank,
+static Status makeNcclTransport(World &world, aprt_rank &rank,
                                 CudaContext &context) {
-  Patience patience = run.spin ? Patience::ownCore() : Patience::sharedCore();
-  double timeout = run.options.timeoutSeconds;
-  std::shared_ptr<RankFabric> fabric = run.joined;
+  Patience patience = world.spin ? Patience::ownCore() : Patience::sharedCore();
+  double timeout = world.rankOptions.timeoutSeconds;
+  std::shared_ptr<RankFabric> fabric = world.joined;
   if (!fabric)
-    fabric = std::make_shared<SharedRankFabric>(run.fabric, rank.worldRank,
+    fabric = std::make_shared<SharedRankFabric>(world.fabric, rank.worldRank,
                                                 timeout, patience);
   NcclSetup setup{{}, context, rank.worldRank, rank.record, fabric, timeout};
-  APRT_TRY(loadNccl(run.program.manifest, context.driver, setup.nccl));
+  APRT_TRY(loadNccl(world.program.manifest, context.driver, setup.nccl));
   return NcclTransport::create(std::move(setup), rank.transport);
 }
 
-static Status makeGpuParts(Run &run, aprt_rank &rank) {
-  const Manifest &manifest = run.program.manifest;
+static Status makeGpuParts(World &world, aprt_rank &rank) {
+  const Manifest &manifest = world.program.manifest;
   CudaTables tables;
   APRT_TRY(loadTables(manifest, tables));
   CudaOptions options;
-  options.device = run.place.isAlone() ? rank.worldRank : run.place.localRank;
-  options.ownDevice = !run.place.isAlone();
-  options.spin = run.spin;
-  options.graphs = run.options.graphs;
+  options.device =
+      world.place.isAlone() ? rank.worldRank : world.place.localRank;
+  options.ownDevice = !world.place.isAlone();
+  options.spin = world.spin;
+  options.graphs = world.rankOptions.graphs;
   options.tf32 = manifest.tf32;
   // The emulated device makes plans at once: they are kept on demand.
   if (manifest.uses("cudnn") &&
       (manifest.target == Target::Cuda || std::getenv("AUTOPAR_CACHE")))
     options.planCache = planCacheFolder();
   std::unique_ptr<CudaDevice> device;
-  APRT_TRY(CudaDevice::create(std::move(tables), manifest, rank.stage(),
-                              {run.program.deviceCode, run.program.devicePtx},
-                              options, rank.memory, device));
+  APRT_TRY(
+      CudaDevice::create(std::move(tables), manifest, rank.stage(),
+                         {world.program.deviceCode, world.program.devicePtx},
+                         options, rank.memory, device));
   CudaContext &place = device->place();
   std::snprintf(rank.record.device, sizeof(rank.record.device), "%s",
                 place.description().c_str());
   std::snprintf(rank.record.imageRefusal, sizeof(rank.record.imageRefusal),
                 "%s", device->imageRefusal().c_str());
   rank.device = std::move(device);
-  return makeNcclTransport(run, rank, place);
+  return makeNcclTransport(world, rank, place);
 }
 
-Status makeRank(Run &run, int worldRank, std::unique_ptr<aprt_rank> &rank) {
-  const Manifest &manifest = run.program.manifest;
+Status makeRank(World &world, int worldRank, std::unique_ptr<aprt_rank> &rank) {
+  const Manifest &manifest = world.program.manifest;
   rank =
-      std::make_unique<aprt_rank>(manifest, worldRank, run.record(worldRank));
+      std::make_unique<aprt_rank>(manifest, worldRank, world.record(worldRank));
   switch (manifest.target) {
   case Target::Cpu:
-    return makeCpuParts(run, *rank);
+    return makeCpuParts(world, *rank);
   case Target::Cuda:
   case Target::Emulated:
-    return makeGpuParts(run, *rank);
+    return makeGpuParts(world, *rank);
   }
   return Status::error("unknown target");
 }

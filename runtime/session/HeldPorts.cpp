@@ -38,13 +38,29 @@ std::vector<LocalPort> inputsOfRank(const Manifest &manifest, int rank) {
   return found;
 }
 
-std::vector<LocalPort> resultsOfRank(const Run &run, int rank) {
-  const Manifest &manifest = run.program.manifest;
+std::vector<ResultPort> resultPorts(const Manifest &manifest) {
+  std::vector<ResultPort> results;
+  auto add = [&](const std::vector<Port> &ports, ResultPort::When when,
+                 bool isAverage = false) {
+    for (const Port &port : ports)
+      results.push_back({&port, when, isAverage});
+  };
+  add(manifest.outputs, ResultPort::EveryStep);
+  add(manifest.gradients, ResultPort::FirstStep);
+  add(manifest.trained, ResultPort::AtEnd);
+  add(manifest.averages, ResultPort::AtEnd, /*isAverage=*/true);
+  add(manifest.stateOutputs, ResultPort::EveryStep);
+  return results;
+}
+
+std::vector<LocalPort> resultsOfRank(const Manifest &manifest,
+                                     const std::vector<ResultPort> &ports,
+                                     const std::vector<bool> &wanted,
+                                     int rank) {
   std::vector<LocalPort> found;
-  for (size_t i = 0; i < run.results.size(); ++i)
-    if (const RunResult &result = run.results[i];
-        result.wanted && isFirstHolder(manifest, *result.port, rank))
-      addPlaces(manifest, rank, *result.port, i, found);
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (wanted[i] && isFirstHolder(manifest, *ports[i].port, rank))
+      addPlaces(manifest, rank, *ports[i].port, i, found);
   return found;
 }
 

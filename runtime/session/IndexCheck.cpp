@@ -151,22 +151,32 @@ static Status checkStep(const Port &port, const T *data,
   return Status::success();
 }
 
-Status checkIndices(const Port &port, const Array &array, int64_t steps) {
-  if (port.indexBounds.empty() || array.data.empty())
-    return Status::success();
+Status checkIndices(const Port &port, const void *data, int64_t steps) {
   Status status;
+  if (port.indexBounds.empty() || port.globalBytes == 0)
+    return status;
   visitDtype(port.dtype, [&](auto type) {
     using T = decltype(type);
     if constexpr (std::is_integral_v<T>) {
-      const T *data = reinterpret_cast<const T *>(array.data.data());
-      int64_t taken = steps > 0 ? std::min(steps, array.shape.front()) : 1;
-      for (int64_t step = 0; step < taken && status.ok(); ++step)
+      const T *first = static_cast<const T *>(data);
+      for (int64_t step = 0; step < std::max<int64_t>(steps, 1); ++step) {
+        std::string where = steps > 0 ? "step " + std::to_string(step) : "";
         status = checkStep(
-            port, data + step * (port.globalBytes / int64_t(sizeof(T))),
-            steps > 0 ? "step " + std::to_string(step) : "");
+            port, first + step * (port.globalBytes / int64_t(sizeof(T))),
+            where);
+        if (status.failed())
+          return;
+      }
     }
   });
   return status;
+}
+
+Status checkIndices(const Port &port, const Array &array, int64_t steps) {
+  if (array.data.empty())
+    return Status::success();
+  return checkIndices(port, array.data.data(),
+                      steps > 0 ? std::min(steps, array.shape.front()) : 0);
 }
 
 } // namespace autopar::runtime

@@ -1,15 +1,31 @@
 //===- HeldPorts.h - Inputs and results of a rank ---------------*- C++ -*-===//
 
-#ifndef AUTOPAR_RUNTIME_STUB_HELDPORTS_H
-#define AUTOPAR_RUNTIME_STUB_HELDPORTS_H
+#ifndef AUTOPAR_RUNTIME_SESSION_HELDPORTS_H
+#define AUTOPAR_RUNTIME_SESSION_HELDPORTS_H
 
-#include "Run.h"
+#include "../core/Manifest.h"
+
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace autopar::runtime {
 
+/// A tensor that the ranks bring out of their steps.
+struct ResultPort {
+  enum When { EveryStep, FirstStep, AtEnd };
+  const Port *port = nullptr; // of the manifest
+  When when = EveryStep;
+  bool isAverage = false; // of the parameter of the port's name
+};
+
+/// The manifest's outputs, gradients (which no step keeps), trained parameters,
+/// their averages (states, which the last step leaves) and state outputs.
+std::vector<ResultPort> resultPorts(const Manifest &manifest);
+
 /// Where a port is stored on a rank.
 struct LocalPort {
-  size_t index = 0; // in manifest.inputs, checks or the run's results
+  size_t index = 0; // in manifest.inputs, checks or resultPorts()
   int64_t arenaOffset = 0;
   int64_t persistent = -1; // of what is in no arena: index of its tensor
   int64_t after = -1;      // the op after which it is there; -1: at the end
@@ -19,8 +35,10 @@ struct LocalPort {
 std::vector<LocalPort> inputsOfRank(const Manifest &manifest, int rank);
 
 /// The wanted results of which a rank delivers its block: it is the first that
-/// holds it.
-std::vector<LocalPort> resultsOfRank(const Run &run, int rank);
+/// holds it. `wanted` is by resultPorts().
+std::vector<LocalPort> resultsOfRank(const Manifest &manifest,
+                                     const std::vector<ResultPort> &ports,
+                                     const std::vector<bool> &wanted, int rank);
 
 /// The checks that a rank reads: it is the first that has the value.
 std::vector<LocalPort> checksOfRank(const Manifest &manifest, int rank);
@@ -40,4 +58,4 @@ std::string violation(const Check &check, const char *value);
 
 } // namespace autopar::runtime
 
-#endif // AUTOPAR_RUNTIME_STUB_HELDPORTS_H
+#endif // AUTOPAR_RUNTIME_SESSION_HELDPORTS_H

@@ -1,0 +1,87 @@
+"""The library of sessions, autopar/session.h, by ctypes: one file serves every version of Python."""
+
+import ctypes
+import os
+
+from ._program import AutoparError
+
+ABI = 1
+INPUT, OUTPUT, STATE = 0, 1, 2
+
+
+class Options(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("entry", ctypes.c_char_p),
+        ("weights", ctypes.c_char_p),
+        ("threads", ctypes.c_int64),
+        ("timeout_seconds", ctypes.c_double),
+        ("verify_weights", ctypes.c_int32),
+    ]
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("name", ctypes.c_char_p),
+        ("role", ctypes.c_char_p),
+        ("dtype", ctypes.c_char_p),
+        ("rank", ctypes.c_int32),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("bytes", ctypes.c_int64),
+    ]
+
+
+_SESSION = ctypes.c_void_p
+_FUNCTIONS = {
+    "autopar_session_abi": (ctypes.c_int32, []),
+    "autopar_error": (ctypes.c_char_p, []),
+    "autopar_session_open": (ctypes.c_int32, [ctypes.c_char_p, ctypes.POINTER(Options), ctypes.POINTER(_SESSION)]),
+    "autopar_session_close": (None, [_SESSION]),
+    "autopar_session_threads": (ctypes.c_int64, [_SESSION]),
+    "autopar_session_count": (ctypes.c_int64, [_SESSION, ctypes.c_int]),
+    "autopar_session_tensor": (ctypes.c_int32, [_SESSION, ctypes.c_int, ctypes.c_int64, ctypes.POINTER(Tensor)]),
+    "autopar_session_run": (ctypes.c_int32, [_SESSION, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p)]),
+    "autopar_session_read_state": (ctypes.c_int32, [_SESSION, ctypes.c_int64, ctypes.c_void_p]),
+    "autopar_session_write_state": (ctypes.c_int32, [_SESSION, ctypes.c_int64, ctypes.c_void_p]),
+}
+_loaded = None
+
+
+def _candidates():
+    here = os.path.dirname(os.path.abspath(__file__))
+    if os.environ.get("AUTOPAR_LIBRARY"):
+        return [os.environ["AUTOPAR_LIBRARY"]]
+    beside = [os.path.join(os.environ["AUTOPAR_BIN"], "..", "lib")] if os.environ.get("AUTOPAR_BIN") else []
+    folders = [here] + beside + [os.path.join(here, "..", "..", "build", "lib")]
+    return [os.path.join(folder, "libautopar.so.1") for folder in folders] + ["libautopar.so.1"]
+
+
+def library():
+    """The library: $AUTOPAR_LIBRARY, beside this package, in $AUTOPAR_BIN/../lib, in the build folder, or the system's."""
+    global _loaded
+    if _loaded is not None:
+        return _loaded
+    refusals = []
+    for path in _candidates():
+        if os.sep in path and not os.path.exists(path):
+            continue
+        try:
+            found = ctypes.CDLL(path)
+        except OSError as error:
+            refusals.append(str(error))
+            continue
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(found, name)
+            function.restype, function.argtypes = result, arguments
+        if found.autopar_session_abi() != ABI:
+            raise AutoparError(f"{path} has version {found.autopar_session_abi()} of the session's functions, this package {ABI}: build both of one commit")
+        _loaded = found
+        return found
+    raise AutoparError("cannot find libautopar.so.1: build it (tools/quickstart.sh) or set AUTOPAR_LIBRARY; " + "; ".join(refusals))
+
+
+def check(status):
+    """Raises what the last call of this thread failed of."""
+    if status:
+        raise AutoparError(library().autopar_error().decode(errors="replace"))

@@ -1,0 +1,21 @@
+//===- IndexCheck.h - Indices that are outside of a table -------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_SESSION_INDEXCHECK_H
+#define AUTOPAR_RUNTIME_SESSION_INDEXCHECK_H
+
+#include "../core/Manifest.h"
+#include "../core/Npy.h"
+
+namespace autopar::runtime {
+
+/// Fails if a tensor of the port has an index that its bounds do not allow. If
+/// `steps` is above 0, so many are at `data`, one after the other.
+Status checkIndices(const Port &port, const void *data, int64_t steps);
+
+/// The same of an array. If `steps` is above 0, its first dimension counts
+/// steps, and a run takes the first `steps` ones.
+Status checkIndices(const Port &port, const Array &array, int64_t steps);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_SESSION_INDEXCHECK_H

@@ -1,0 +1,168 @@
+//===- Worker.cpp - The processes of a session's ranks --------------------===//
+
+#include "Worker.h"
+
+#include "../core/MemoryGuard.h"
+#include "Member.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace autopar::runtime {
+
+namespace {
+/// The process that forks the ranks, and each of them.
+class WorkerMain {
+public:
+  /// From the setup to where the ranks are forked.
+  Status prepare();
+  Status forkRanks();
+  /// Waits until all ranks have ended. Whether all did so well.
+  bool collect();
+  void endWithOwner() const;
+
+private:
+  Status serve(int rank);
+  Status follow(int rank, Member &member);
+  [[noreturn]] void beRank(int rank);
+
+  WorkerSetup setup;
+  int owner = -1; // a pidfd
+  SharedMemory memory;
+  Program program;
+  std::unique_ptr<World> world;
+  Board board;
+  WeightFiles weights;
+  std::vector<pid_t> children; // by rank from the first one on; 0: ended
+};
+} // namespace
+
+Status WorkerMain::prepare() {
+  int descriptor = -1;
+  APRT_TRY(receiveSetup(setup, descriptor, owner));
+  memory.attach(descriptor);
+  std::vector<Program> programs;
+  APRT_TRY(loadOwnPrograms(programs));
+  if (setup.entry >= programs.size() ||
+      programs[setup.entry].checksum != setup.checksum)
+    return Status::error("the executable was replaced while the session was "
+                         "opened: open it again");
+  APRT_TRY(keepProgram(programs, setup.entry));
+  program = std::move(programs[setup.entry]);
+  world = std::make_unique<World>(program, setup.options);
+  APRT_TRY(world->create(memory));
+  APRT_TRY(board.create(program.manifest, memory));
+  return weights.open(program.manifest, program.home, setup.weights);
+}
+
+Status WorkerMain::forkRanks() {
+  pid_t parent = getpid();
+  for (int rank = setup.first; rank < world->worldSize(); ++rank) {
+    pid_t child = fork();
+    if (child < 0)
+      return Status::error(std::string("cannot start a rank: ") +
+                           std::strerror(errno));
+    if (child == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (getppid() != parent)
+        _exit(1);
+      beRank(rank);
+    }
+    children.push_back(child);
+  }
+  return Status::success();
+}
+
+void WorkerMain::beRank(int rank) {
+  Status status = guardMemory("working", [&] { return serve(rank); });
+  _exit(status.ok() ? 0 : 1);
+}
+
+Status WorkerMain::serve(int rank) {
+  Member member(*world, rank);
+  Status status = guardMemory("working", [&] { return follow(rank, member); });
+  if (status.failed())
+    member.fail(status);
+  return status;
+}
+
+/// Loading is the first that a rank has done, the board's tasks come after it.
+Status WorkerMain::follow(int rank, Member &member) {
+  APRT_TRY(member.load(std::move(weights), &board));
+  board.done(rank).publish(1);
+  Patience patience =
+      world->spin ? Patience::ownCore() : Patience::sharedCore();
+  for (uint32_t number = 1;; ++number) {
+    board.await(number, patience);
+    Task task = board.task();
+    APRT_TRY(member.follow(board));
+    board.done(rank).publish(number + 1);
+    if (task == Task::End)
+      return Status::success();
+  }
+}
+
+/// Whatever is waited for, nothing outlives the owner: ranks end with this
+/// process.
+void WorkerMain::endWithOwner() const {
+  std::thread([owner = owner] {
+    pollfd wait = {owner, POLLIN, 0};
+    while (poll(&wait, 1, -1) < 0)
+      ;
+    _exit(1);
+  }).detach();
+}
+
+bool WorkerMain::collect() {
+  bool well = true;
+  int status = 0;
+  for (pid_t child; (child = waitpid(-1, &status, 0)) > 0 || errno == EINTR;) {
+    if (child <= 0)
+      continue;
+    size_t index = 0;
+    while (index < children.size() && children[index] != child)
+      ++index;
+    int rank = setup.first + int(index);
+    if (index == children.size() || status == 0)
+      continue;
+    well = false;
+    if (!world->record(rank).failed.load())
+      world->died(rank, howItEnded(WIFSIGNALED(status),
+                                   WIFSIGNALED(status) ? WTERMSIG(status)
+                                                       : WEXITSTATUS(status)));
+  }
+  return well;
+}
+
+/// To the owner, or where somebody else has started this, to stderr.
+static int tell(const Status &status) {
+  const std::string &text = status.message();
+  if (send(workerSocket, text.data(), text.size(), MSG_NOSIGNAL) < 0)
+    std::fprintf(stderr, "error: %s\n", text.c_str());
+  return 1;
+}
+
+int runWorkers() {
+  std::signal(SIGINT, SIG_IGN); // the owner's
+  WorkerMain main;
+  Status status = guardMemory("starting the ranks", [&] {
+    APRT_TRY(main.prepare());
+    return main.forkRanks();
+  });
+  if (status.failed())
+    return tell(status);
+  main.endWithOwner();
+  return main.collect() ? 0 : 1;
+}
+
+} // namespace autopar::runtime

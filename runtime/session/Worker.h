@@ -1,0 +1,41 @@
+//===- Worker.h - The processes of a session's ranks ------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_SESSION_WORKER_H
+#define AUTOPAR_RUNTIME_SESSION_WORKER_H
+
+#include "../core/Status.h"
+#include "RankOptions.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace autopar::runtime {
+
+/// What the owner of a session tells the process that starts its workers,
+/// beside two descriptors: of the shared memory, and of the owner's process.
+struct WorkerSetup {
+  int first = 0;         // of the ranks that are workers
+  size_t entry = 0;      // number of the program in the executable
+  uint64_t checksum = 0; // of that program
+  std::string weights;   // as of the session, from the root on
+  RankOptions options;
+};
+
+/// The descriptor of the socket of that process, and its only argument.
+inline constexpr int workerSocket = 3;
+inline constexpr const char *workerArgument = "--workers";
+
+/// Over the socket, and back.
+Status sendSetup(int socket, const WorkerSetup &setup, int memory, int owner);
+Status receiveSetup(WorkerSetup &setup, int &memory, int &owner);
+
+/// The main function of that process: takes the setup from its socket, forks
+/// the ranks, which load and do what the session's board says, and notes how
+/// they end. A failure before the shared memory is there goes to the socket.
+/// All of them end with the session or with its owner.
+int runWorkers();
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_SESSION_WORKER_H

@@ -1,0 +1,86 @@
+//===- World.cpp - The ranks of a program on this host --------------------===//
+
+#include "World.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <sched.h>
+
+namespace autopar::runtime {
+
+/// Cores that this process may use.
+static int availableCores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0)
+    return 1;
+  return std::max(1, CPU_COUNT(&set));
+}
+
+/// Ranks of this host. A launcher may have given each cores of its own.
+static int ranksHere(const World &world) {
+  return world.place.isAlone() ? world.worldSize() : world.place.localSize;
+}
+
+std::string World::sharedCores() const {
+  int ranks = ranksHere(*this), cores = availableCores();
+  if (program.manifest.target != Target::Cpu || threads * ranks <= cores)
+    return "";
+  auto count = [](int number, const std::string &what) {
+    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+  };
+  return count(ranks, "rank") + " x " + count(threads, "thread") +
+         " share this host's " + count(cores, "core") +
+         ": they take turns, and a step takes longer than predicted for a core "
+         "each";
+}
+
+Status World::create(SharedMemory &shared) {
+  int world = worldSize();
+  int here = ranksHere(*this);
+  int cores = availableCores();
+  threads = rankOptions.threads > 0
+                ? int(std::min<int64_t>(rankOptions.threads, 1024))
+                : std::max(1, cores / here);
+  spin = threads * here <= cores;
+  APRT_TRY(shared.take(world * int64_t(sizeof(RankRecord)),
+                       "the ranks' records", records));
+  for (int rank = 0; shared.isNew() && rank < world; ++rank)
+    new (&record(rank)) RankRecord();
+  APRT_TRY(shared.take(sizeof(int32_t), "the failure flag", failure));
+  if (shared.isNew())
+    new (failure.data()) std::atomic<int32_t>(-1);
+  // GPUs exchange data themselves.
+  bool stagesData = program.manifest.target == Target::Cpu;
+  return fabric.create(program.manifest, shared, stagesData);
+}
+
+std::string howItEnded(bool bySignal, int number) {
+  return bySignal ? "was killed by signal " + std::to_string(number) + " (" +
+                        strsignal(number) + ")"
+                  : "ended with exit code " + std::to_string(number);
+}
+
+void World::died(int rank, const std::string &how) {
+  RankRecord &record = this->record(rank);
+  int op = record.currentOp.load();
+  std::string where = op < 0 ? ""
+                             : std::string(" in or after op '") +
+                                   program.manifest.opName(op) + "' (" +
+                                   program.manifest.opKind(op) + ")";
+  std::snprintf(record.message, sizeof(record.message), "rank %d %s%s", rank,
+                how.c_str(), where.c_str());
+  record.failed.store(1);
+  abort(rank);
+}
+
+void World::abort(int rank) {
+  int32_t none = -1;
+  firstFailure().compare_exchange_strong(none, rank);
+  fabric.aborted().store(1);
+  if (joined)
+    joined->fail(record(rank).message);
+}
+
+} // namespace autopar::runtime

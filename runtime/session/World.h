@@ -1,0 +1,72 @@
+//===- World.h - The ranks of a program on this host ------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_SESSION_WORLD_H
+#define AUTOPAR_RUNTIME_SESSION_WORLD_H
+
+#include "../core/RankRecord.h"
+#include "../core/SharedMemory.h"
+#include "../transport/SharedFabric.h"
+#include "../transport/TcpFabric.h"
+#include "LaunchPlace.h"
+#include "Program.h"
+#include "RankOptions.h"
+
+#include <atomic>
+#include <memory>
+
+namespace autopar::runtime {
+
+/// "was killed by signal 9 (Killed)" or "ended with exit code 3".
+std::string howItEnded(bool bySignal, int number);
+
+/// What the ranks of a program on this host share, made before they are there:
+/// the shared parts are written by ranks, the rest is read only.
+class World {
+public:
+  World(const Program &program, const RankOptions &options)
+      : program(program), rankOptions(options) {}
+  World(const World &) = delete;
+  World &operator=(const World &) = delete;
+
+  /// Decides on threads and takes the shared memory.
+  Status create(SharedMemory &shared);
+
+  /// Whether create() has succeeded.
+  bool isThere() const { return failure.data() != nullptr; }
+  int worldSize() const { return program.manifest.worldSize(); }
+  RankRecord &record(int rank) const {
+    return static_cast<RankRecord *>(records.data())[rank];
+  }
+  /// Whether the rank is the only one of its host, or does what one of them
+  /// has to do for all.
+  bool isFirstOfHost(int rank) const {
+    return place.isAlone() ? rank == 0 : place.localRank == 0;
+  }
+  /// That the ranks of this host have more threads than there are cores; "" if
+  /// each has a core, and where GPUs do the work.
+  std::string sharedCores() const;
+  /// Number of the rank whose failure came first, or -1.
+  std::atomic<int32_t> &firstFailure() const {
+    return *static_cast<std::atomic<int32_t> *>(failure.data());
+  }
+  /// Makes `rank` the first failure, if it is, and ends everyone's waits.
+  void abort(int rank);
+  /// The same of a rank whose process ended without a message of its own.
+  void died(int rank, const std::string &how);
+
+  const Program &program;
+  const RankOptions &rankOptions;
+  SharedFabric fabric;
+  LaunchPlace place;                 // of this process
+  std::shared_ptr<TcpFabric> joined; // the launcher's ranks; null: alone
+  int threads = 1;                   // of each rank
+  bool spin = true;                  // whether each has a core
+
+private:
+  Buffer records;
+  Buffer failure;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_SESSION_WORLD_H
