@@ -1,4 +1,4 @@
-/* Loads an executable that `autopar compile --ranks 1` made, and takes steps of
+/* Loads an executable that `autopar compile` made, and takes steps of
  * it with numbers of its own choosing:
  *
  *     cc session.c -lautopar -o session && ./session ./model 100

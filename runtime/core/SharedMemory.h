@@ -21,15 +21,13 @@ public:
   /// Before the first piece: makes the file, or takes another process's.
   Status createFile();
   void attach(int descriptor);
-  /// Of the file; -1: pieces are anonymous.
+  /// The file's descriptor; -1: pieces are anonymous.
   int descriptor() const { return file; }
 
-  /// The next piece, zeroed where it is new.
+  /// Gives the next piece, zeroed where it is new.
   Status take(int64_t bytes, const char *what, Buffer &piece);
-  /// Whether pieces are new, and what is in them is this process's to make.
+  /// True: pieces are new, and this process makes what is in them.
   bool isNew() const { return !attached; }
-  /// Of all pieces.
-  int64_t size() const { return end; }
 
 private:
   int file = -1;

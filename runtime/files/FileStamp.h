@@ -25,7 +25,7 @@ public:
   Status check() const;
 
   const std::string &file() const { return path; }
-  /// Of what the system said of it, added to the hash of others.
+  /// A hash that goes on with what the system said of the file.
   uint64_t addTo(uint64_t hash) const;
 
 private:

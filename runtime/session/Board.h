@@ -37,7 +37,8 @@ public:
   /// The state that the task is about.
   char *state() const { return bytesOf(stateMemory); }
 
-  /// Whether ranks bring an output; the owner says so before it tells a step.
+  /// Ranks bring the wanted outputs; the owner says which before it tells a
+  /// step.
   bool isWanted(size_t output) const { return wanted()[output] != 0; }
   void want(size_t output, bool isWanted) { wanted()[output] = isWanted; }
 
@@ -50,7 +51,7 @@ public:
   /// The last task that a rank has done.
   SharedCounter &done(int rank) const { return counters()[rank]; }
 
-  /// What a rank has read its weights from, as a hash.
+  /// A hash of the files from which a rank has read its weights.
   uint64_t &source(int rank) const {
     return static_cast<uint64_t *>(sources.data())[rank];
   }

@@ -46,7 +46,7 @@ static_assert(sizeof(Trailer) == 32);
 
 static constexpr const char *ownPath = "/proc/self/exe";
 static constexpr const char *programMagic = "AUTOPAR2";
-/// Of programs that looked the runtime's functions up by name.
+/// Older programs, which looked the runtime's functions up by name, end so.
 static constexpr const char *olderProgramMagic = "AUTOPAR1";
 static constexpr const char *weightsMagic = "AUTOPARW";
 
@@ -196,7 +196,7 @@ static Status checkCpu(const std::vector<std::string> &needed) {
                        "that is no newer (x86-64-v3, x86-64)");
 }
 
-/// Of the file that a path leads to, links followed.
+/// The folder of the file that a path leads to, links followed.
 static std::string folderOf(const std::string &path) {
   std::error_code error;
   std::filesystem::path file = std::filesystem::canonical(path, error);

@@ -38,12 +38,12 @@ public:
 
   /// Makes device and transport.
   Status open();
-  /// Loads the weights, which are `world`'s to open, and runs setup. States of
-  /// which `states` (it may be null) has arrays begin as they say.
+  /// Loads the opened weights and runs setup. States of which `states` (it may
+  /// be null) has arrays begin as they say.
   Status load(WeightFiles weights, const NamedArrays *states);
   /// Finds the parts of inputs and of those results that steps may deliver.
   Status prepare(const std::vector<bool> &wanted);
-  /// Which files the weights were read from, as a hash.
+  /// A hash of the files that the weights were read from.
   uint64_t source() const;
   /// All ranks have loaded: fails if a file has changed until now.
   Status checkFiles();

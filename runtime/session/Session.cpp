@@ -140,8 +140,8 @@ Status Session::serve(const char *doing, const Body &body) {
   return Status::error(failure);
 }
 
-/// The others have as long as waits for a rank may take, once rank 0 is done.
-/// Where it is a worker it waits for the others itself.
+/// The others have as long as waits for a rank may take, once rank 0 is done. A
+/// rank 0 that is a worker waits for the others itself.
 Status Session::awaitWorkers(uint32_t number) {
   if (!workers)
     return Status::success();

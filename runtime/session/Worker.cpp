@@ -24,10 +24,10 @@ namespace {
 /// The process that forks the ranks, and each of them.
 class WorkerMain {
 public:
-  /// From the setup to where the ranks are forked.
+  /// Takes the setup and makes all that the ranks share.
   Status prepare();
   Status forkRanks();
-  /// Waits until all ranks have ended. Whether all did so well.
+  /// Waits until all ranks have ended; true: all of them ended well.
   bool collect();
   void endWithOwner() const;
 
@@ -144,7 +144,7 @@ bool WorkerMain::collect() {
   return well;
 }
 
-/// To the owner, or where somebody else has started this, to stderr.
+/// Tells the owner, or on stderr whoever else has started this.
 static int tell(const Status &status) {
   const std::string &text = status.message();
   if (send(workerSocket, text.data(), text.size(), MSG_NOSIGNAL) < 0)

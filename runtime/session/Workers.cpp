@@ -23,7 +23,7 @@ static constexpr int64_t stackBytes = 64 << 10;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What new processes need, and leave.
+/// The arguments of new processes, and their results.
 struct Birth {
   const char *program;
   int socket;
@@ -91,7 +91,7 @@ static Status start(const std::string &program, int socket, int &process) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  // Without a signal for its end.
+  // The owner gets no signal of its end.
   pid_t between = clone(startProgram, stack + 2 * stackBytes,
                         CLONE_VM | CLONE_VFORK | CLONE_FILES, &birth);
   int error = between < 0 ? errno : birth.error;
@@ -120,7 +120,7 @@ Status Workers::start(const std::string &program, const WorkerSetup &setup,
   status = sendSetup(socket, setup, memory.descriptor(), owner);
   close(owner);
   thread = std::thread([this] { watch(); });
-  // Where nobody takes it, the process has ended, and says why.
+  // A process that has ended takes no setup; it has said why.
   return status.failed() && death().empty() ? status : Status::success();
 }
 
@@ -135,7 +135,7 @@ void Workers::watch() {
     ;
   if (!waits[1].revents)
     return;
-  // Of an owner that inherits orphans it is a child after all.
+  // An owner that inherits orphans has it as a child after all.
   siginfo_t info;
   waitid(P_PIDFD, id_t(process), &info, WEXITED | WNOHANG | __WALL);
   char text[RankRecord::messageBytes];

@@ -37,13 +37,12 @@ public:
   RankRecord &record(int rank) const {
     return static_cast<RankRecord *>(records.data())[rank];
   }
-  /// Whether the rank is the only one of its host, or does what one of them
-  /// has to do for all.
+  /// True for the rank that does what one rank of each host does for all.
   bool isFirstOfHost(int rank) const {
     return place.isAlone() ? rank == 0 : place.localRank == 0;
   }
-  /// That the ranks of this host have more threads than there are cores; "" if
-  /// each has a core, and where GPUs do the work.
+  /// Tells that the ranks of this host have more threads than there are cores;
+  /// "" if each has a core, and where GPUs do the work.
   std::string sharedCores() const;
   /// Number of the rank whose failure came first, or -1.
   std::atomic<int32_t> &firstFailure() const {

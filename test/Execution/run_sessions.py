@@ -15,6 +15,8 @@ import threading
 import time
 
 import numpy as np
+import onnx
+import onnxruntime
 from onnx import TensorProto, helper
 from safetensors.numpy import load_file
 
@@ -102,6 +104,40 @@ def check_training(tool, folder, way):
         outputs = session.run(first)
         wanted = np.mean(np.square(data["labels"][0], dtype=np.float64))
         assert abs(float(outputs[roles["loss"]]) - wanted) < 1e-6 * wanted, "the loss is not that of the parameters that were written"
+
+
+def check_trainer(folder):
+    """Steps of a trainer are those of the executable; what it saves, it loads."""
+    data = write_layer(folder)
+    model = os.path.join(folder, "model.onnx")
+    runs = Runs(autopar.find_tool(), folder, "--ranks 2", RECIPE)
+    log, final = runs.train(data)
+    batches = [{name: array[step] for name, array in data.items()} for step in range(len(log))]
+    seen = []
+    with autopar.Trainer(model, RECIPE, ranks=2) as trainer:
+        last = trainer.fit(batches, seen.append)
+        assert [step.loss for step in seen] == [line["loss"] for line in log] and last.number == len(log) - 1
+        assert sorted(trainer.parameters) == ["b", "w"]
+        for name, value in final.items():
+            assert trainer[name].tobytes() == value.tobytes(), f"parameter {name} differs"
+        trainer.save(os.path.join(folder, "saved.safetensors"))
+    with autopar.Trainer(onnx.load(model), RECIPE) as trainer:
+        trainer.load(os.path.join(folder, "saved.safetensors"))
+        assert trainer["w"].tobytes() == final["w"].tobytes()
+        trainer["w"] = np.zeros_like(final["w"])
+        assert not trainer["w"].any()
+
+
+def check_inference(model, inputs, wanted):
+    """The calls of onnxruntime."""
+    session = autopar.InferenceSession(model, providers=["CPUExecutionProvider"], ranks=2)
+    theirs = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    for mine, other in ((session.get_inputs(), theirs.get_inputs()), (session.get_outputs(), theirs.get_outputs())):
+        assert [(port.name, port.shape, port.type) for port in mine] == [(port.name, port.shape, port.type) for port in other]
+    results = session.run(None, inputs)
+    assert isinstance(results, list) and np.allclose(results[0], wanted, rtol=1e-5, atol=1e-6)
+    assert np.allclose(session.run(["y"], inputs)[0], theirs.run(["y"], inputs)[0], rtol=1e-5, atol=1e-6)
+    expect_error(lambda: autopar.InferenceSession(model, providers=["CUDAExecutionProvider"]), "provider 'CUDAExecutionProvider'")
 
 
 class Wrong:
@@ -228,6 +264,8 @@ def main():
     program = os.path.join(made, "program")
     compile_model(arguments.tool, os.path.join(made, "model.onnx"), program, "--ranks 2")
     wrong = Wrong(program)
+    checks.append(("trainer", lambda: check_trainer(os.path.join(arguments.folder, "trainer"))))
+    checks.append(("inference session", lambda: check_inference(os.path.join(made, "model.onnx"), wrong.inputs, wrong.wanted)))
     checks += [(name, getattr(wrong, name)) for name in
                ("names", "types", "shapes", "strides", "indices", "results", "options", "closed", "threads", "forked", "ends")]
     sys.exit(report(checks))

@@ -39,7 +39,7 @@ extern "C" {
 /// Rises when a function or a struct changes its meaning; additions at the end
 /// of structs, which have their size, do not count.
 #define AUTOPAR_SESSION_ABI 1
-/// That of the library that is loaded.
+/// The version of the library that is loaded.
 AUTOPAR_API int32_t autopar_session_abi(void);
 
 typedef struct autopar_session autopar_session;

@@ -1,5 +1,4 @@
-// What a hand-written program that is loaded needs of runtime.h: its variable,
-// and calls through it.
+// A hand-written program that is loaded calls the runtime through its variable.
 
 #include "autopar/runtime.h"
 
