@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the compiler with the address sanitizer and runs its lit tests (those of test/Execution, which are about programs, aside).
-# Programs have the plain build's stub. Without arguments everything is watched, in all folders (20 minutes on two cores), else
+# Programs have the plain build's stub. Without arguments everything is watched, in all folders, else
 #   --recent N   the N sources of lib that the newest commits touched are watched, in the folders that belong to the N files of
 #                compiler and tests that they touched, such as test/Planning to lib/Planning; all other objects are the plain build's
 #   PATH...      these folders and files of build/sanitized-compiler/test, and options of lit

@@ -7,7 +7,7 @@
 
 namespace autopar::runtime {
 
-/// What a loaded program's `aprt_program_runtime` points to.
+/// A loaded program's `aprt_program_runtime` points to this table.
 extern const aprt_runtime functionTable;
 
 } // namespace autopar::runtime

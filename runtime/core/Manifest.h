@@ -84,7 +84,7 @@ enum class OutputRole {
   Skipped, // whether the step changed nothing
   NoLabels // whether the step counts no label
 };
-/// What manifests call them, by number.
+/// Manifests call the roles so, in the order of the enumeration.
 inline constexpr const char *outputRoleNames[] = {
     "model",      "loss",    "grad_norm", "learning_rate",
     "loss_scale", "skipped", "no_labels"};

@@ -28,6 +28,8 @@ public:
   Status take(int64_t bytes, const char *what, Buffer &piece);
   /// True: pieces are new, and this process makes what is in them.
   bool isNew() const { return !attached; }
+  /// The bytes of all pieces.
+  int64_t size() const { return end; }
 
 private:
   int file = -1;

@@ -53,10 +53,8 @@ Status FileStamp::take(int descriptor, const std::string &path,
   return Status::success();
 }
 
-uint64_t FileStamp::addTo(uint64_t hash) const {
-  for (int64_t fact : facts)
-    hash = (hash ^ uint64_t(fact)) * 0x100000001b3u; // FNV-1a, of words
-  return hash;
+void FileStamp::addTo(ContentHash &hash) const {
+  hash.add(facts.data(), sizeof(facts));
 }
 
 Status FileStamp::check() const {

@@ -4,6 +4,7 @@
 #define AUTOPAR_RUNTIME_FILES_FILESTAMP_H
 
 #include "../core/Status.h"
+#include "ContentHash.h"
 
 #include <array>
 #include <cstdint>
@@ -25,8 +26,8 @@ public:
   Status check() const;
 
   const std::string &file() const { return path; }
-  /// A hash that goes on with what the system said of the file.
-  uint64_t addTo(uint64_t hash) const;
+  /// Adds what the system said of the file.
+  void addTo(ContentHash &hash) const;
 
 private:
   std::string path;

@@ -21,7 +21,7 @@ struct ProgramState {
 /// All states, in the order of stages and their tensors.
 std::vector<ProgramState> programStates(const Manifest &manifest);
 
-/// What the ranks of a session are to do.
+/// A session gives its ranks one of these tasks at a time.
 enum class Task : int32_t { Step, ReadState, WriteState, End };
 
 /// Memory that a session shares with its ranks: the task at hand, the tensors

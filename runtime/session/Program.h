@@ -28,7 +28,7 @@ struct Program {
 /// in the order in which they were compiled. There is one at least.
 Status loadPrograms(const std::string &path, std::vector<Program> &programs);
 
-/// Those of the running executable, or the one that is linked in.
+/// Loads the programs of the running executable, or the one that is linked in.
 Status loadOwnPrograms(std::vector<Program> &programs);
 
 /// Unloads a program; one that is linked in stays.

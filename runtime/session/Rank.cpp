@@ -69,10 +69,10 @@ Status Rank::prepare(const std::vector<bool> &wanted) {
 }
 
 uint64_t Rank::source() const {
-  uint64_t hash = 0xcbf29ce484222325u;
+  ContentHash hash;
   for (const FileStamp &stamp : stamps)
-    hash = stamp.addTo(hash);
-  return hash;
+    stamp.addTo(hash);
+  return hash.value();
 }
 
 Status Rank::checkFiles() {
@@ -280,7 +280,7 @@ Status Rank::step(const StepData &data, const StepData *next) {
 
 Status Rank::end() {
   rank->device->endSteps();
-  // Where steps overlap ranks may be any number of them apart; each of their
+  // Ranks whose steps overlap may be any number of steps apart; each of their
   // waits had a deadline.
   APRT_TRY(rank->transport->barrier(!manifest.stepsOverlap));
   return rank->transport->close();

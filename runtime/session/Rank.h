@@ -21,8 +21,8 @@ struct HostTensor {
   int64_t memoryBytes = 0;
 };
 
-/// What a step reads and writes in the host's memory: whole tensors, of which
-/// each rank takes its parts.
+/// A step reads and writes these whole tensors in the host's memory; each rank
+/// takes its parts of them.
 struct StepData {
   std::vector<const char *> inputs; // by manifest.inputs
   std::vector<HostTensor> results;  // by resultPorts()
@@ -82,7 +82,7 @@ private:
   void addChecks(const StepData &data, int64_t time,
                  std::vector<Transfer> &transfers);
 
-  /// Where the host holds what the rank reads of an input in place.
+  /// A rank reads its parts of this input where the host has them.
   struct HeldInput {
     int64_t persistent = 0;       // index of its tensor
     size_t index = 0;             // of the input

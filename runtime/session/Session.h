@@ -33,7 +33,7 @@ public:
   Session &operator=(const Session &) = delete;
 
   const Manifest &manifest() const { return program.manifest; }
-  /// What steps keep.
+  /// The tensors that one step leaves for the next one.
   const std::vector<ProgramState> &states() const { return kept; }
   /// Threads of each rank that compute, the caller's among those of rank 0.
   int threads() const { return world.threads; }

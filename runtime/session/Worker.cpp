@@ -32,7 +32,6 @@ public:
   void endWithOwner() const;
 
 private:
-  Status serve(int rank);
   Status follow(int rank, Member &member);
   [[noreturn]] void beRank(int rank);
 
@@ -62,6 +61,8 @@ Status WorkerMain::prepare() {
   world = std::make_unique<World>(program, setup.options);
   APRT_TRY(world->create(memory));
   APRT_TRY(board.create(program.manifest, memory));
+  if (memory.size() != setup.bytes)
+    return otherVersion();
   return weights.open(program.manifest, program.home, setup.weights);
 }
 
@@ -84,16 +85,11 @@ Status WorkerMain::forkRanks() {
 }
 
 void WorkerMain::beRank(int rank) {
-  Status status = guardMemory("working", [&] { return serve(rank); });
-  _exit(status.ok() ? 0 : 1);
-}
-
-Status WorkerMain::serve(int rank) {
   Member member(*world, rank);
   Status status = guardMemory("working", [&] { return follow(rank, member); });
   if (status.failed())
     member.fail(status);
-  return status;
+  _exit(status.ok() ? 0 : 1);
 }
 
 /// Loading is the first that a rank has done, the board's tasks come after it.
@@ -137,9 +133,7 @@ bool WorkerMain::collect() {
       continue;
     well = false;
     if (!world->record(rank).failed.load())
-      world->died(rank, howItEnded(WIFSIGNALED(status),
-                                   WIFSIGNALED(status) ? WTERMSIG(status)
-                                                       : WEXITSTATUS(status)));
+      world->died(rank, howItEnded(status));
   }
   return well;
 }

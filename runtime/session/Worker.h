@@ -12,10 +12,11 @@
 
 namespace autopar::runtime {
 
-/// What the owner of a session tells the process that starts its workers,
-/// beside two descriptors: of the shared memory, and of the owner's process.
+/// The owner of a session tells this the process that starts its workers, with
+/// two descriptors: of the shared memory, and of the owner's process.
 struct WorkerSetup {
   int first = 0;         // of the ranks that are workers
+  int64_t bytes = 0;     // of the shared memory
   size_t entry = 0;      // number of the program in the executable
   uint64_t checksum = 0; // of that program
   std::string weights;   // as of the session, from the root on
@@ -26,7 +27,14 @@ struct WorkerSetup {
 inline constexpr int workerSocket = 3;
 inline constexpr const char *workerArgument = "--workers";
 
-/// Over the socket, and back.
+/// Rises when what a session and its workers tell each other, or the memory
+/// that they share, changes its meaning.
+inline constexpr int sessionProtocol = 1;
+
+/// A worker says this to a session of another protocol.
+Status otherVersion();
+
+/// These take a setup over the socket; one of another protocol is refused.
 Status sendSetup(int socket, const WorkerSetup &setup, int memory, int owner);
 Status receiveSetup(WorkerSetup &setup, int &memory, int &owner);
 

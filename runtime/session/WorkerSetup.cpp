@@ -33,7 +33,9 @@ struct Envelope {
 } // namespace
 
 Status sendSetup(int socket, const WorkerSetup &setup, int memory, int owner) {
-  Json json = {{"first", setup.first},
+  Json json = {{"protocol", sessionProtocol},
+               {"first", setup.first},
+               {"bytes", setup.bytes},
                {"entry", setup.entry},
                {"checksum", setup.checksum},
                {"weights", setup.weights},
@@ -58,9 +60,10 @@ Status sendSetup(int socket, const WorkerSetup &setup, int memory, int owner) {
 
 static bool readSetup(const std::string &text, WorkerSetup &setup) {
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object())
+  if (!json.is_object() || json.value("protocol", 0) != sessionProtocol)
     return false;
   setup.first = json.value("first", 0);
+  setup.bytes = json.value("bytes", int64_t(0));
   setup.entry = json.value("entry", size_t(0));
   setup.checksum = json.value("checksum", uint64_t(0));
   setup.weights = json.value("weights", std::string());
@@ -69,6 +72,11 @@ static bool readSetup(const std::string &text, WorkerSetup &setup) {
   setup.options.graphs = json.value("graphs", true);
   setup.options.verifyWeights = json.value("verify", false);
   return true;
+}
+
+Status otherVersion() {
+  return Status::error("the executable is of another version of autopar than "
+                       "the session's library; compile the model again");
 }
 
 Status receiveSetup(WorkerSetup &setup, int &memory, int &owner) {
@@ -85,9 +93,7 @@ Status receiveSetup(WorkerSetup &setup, int &memory, int &owner) {
   memory = descriptors[0];
   owner = descriptors[1];
   text.resize(size_t(got));
-  return readSetup(text, setup)
-             ? Status::success()
-             : Status::error("the session is of another version");
+  return readSetup(text, setup) ? Status::success() : otherVersion();
 }
 
 } // namespace autopar::runtime

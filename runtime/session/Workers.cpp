@@ -87,7 +87,7 @@ static Status start(const std::string &program, int socket, int &process) {
   APRT_TRY(stacks.allocate(2 * stackBytes, "the start of a process", nullptr));
   char *stack = static_cast<char *>(stacks.data());
   Birth birth = {program.c_str(), socket, stack, -1, 0};
-  // No handler of the owner's may run in a process with its memory.
+  // A handler of the owner's must not run in a process with its memory.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -102,9 +102,10 @@ static Status start(const std::string &program, int socket, int &process) {
   return error ? failure("clone", error) : Status::success();
 }
 
-Status Workers::start(const std::string &program, const WorkerSetup &setup,
+Status Workers::start(const std::string &program, WorkerSetup setup,
                       const SharedMemory &memory) {
   firstRank = setup.first;
+  setup.bytes = memory.size();
   wake = eventfd(0, EFD_CLOEXEC);
   int sockets[2];
   if (wake < 0 ||

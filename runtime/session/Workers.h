@@ -24,7 +24,8 @@ public:
   Workers(const Workers &) = delete;
   Workers &operator=(const Workers &) = delete;
 
-  Status start(const std::string &program, const WorkerSetup &setup,
+  /// All of the shared memory is there.
+  Status start(const std::string &program, WorkerSetup setup,
                const SharedMemory &memory);
   int first() const { return firstRank; }
 

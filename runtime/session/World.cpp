@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 #include <sched.h>
+#include <sys/wait.h>
 
 namespace autopar::runtime {
 
@@ -56,10 +57,12 @@ Status World::create(SharedMemory &shared) {
   return fabric.create(program.manifest, shared, stagesData);
 }
 
-std::string howItEnded(bool bySignal, int number) {
-  return bySignal ? "was killed by signal " + std::to_string(number) + " (" +
-                        strsignal(number) + ")"
-                  : "ended with exit code " + std::to_string(number);
+std::string howItEnded(int status) {
+  if (!WIFSIGNALED(status))
+    return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+  int signal = WTERMSIG(status);
+  return "was killed by signal " + std::to_string(signal) + " (" +
+         strsignal(signal) + ")";
 }
 
 void World::died(int rank, const std::string &how) {

@@ -16,11 +16,12 @@
 
 namespace autopar::runtime {
 
-/// "was killed by signal 9 (Killed)" or "ended with exit code 3".
-std::string howItEnded(bool bySignal, int number);
+/// Tells a status of waitpid: "was killed by signal 9 (Killed)" or "ended with
+/// exit code 3".
+std::string howItEnded(int status);
 
-/// What the ranks of a program on this host share, made before they are there:
-/// the shared parts are written by ranks, the rest is read only.
+/// The ranks of a program on this host share this. It is made before they are
+/// there; they write its shared memory and only read the rest.
 class World {
 public:
   World(const Program &program, const RankOptions &options)
@@ -31,7 +32,7 @@ public:
   /// Decides on threads and takes the shared memory.
   Status create(SharedMemory &shared);
 
-  /// Whether create() has succeeded.
+  /// True once create() has made the shared memory.
   bool isThere() const { return failure.data() != nullptr; }
   int worldSize() const { return program.manifest.worldSize(); }
   RankRecord &record(int rank) const {

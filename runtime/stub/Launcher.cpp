@@ -62,9 +62,7 @@ void Launcher::died(int rank, int status) {
   RankRecord &record = run.record(rank);
   if (record.failed.load() || (record.finished.load() && WIFEXITED(status)))
     return;
-  run.died(rank, howItEnded(WIFSIGNALED(status), WIFSIGNALED(status)
-                                                     ? WTERMSIG(status)
-                                                     : WEXITSTATUS(status)));
+  run.died(rank, howItEnded(status));
 }
 
 int Launcher::collect() {

@@ -2,10 +2,13 @@
 
 #include "autopar/session.h"
 #include "SumProgram.h"
+#include "core/SharedMemory.h"
+#include "session/Worker.h"
 
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
 
@@ -285,6 +288,37 @@ TEST_F(Sessions, LeaveNothingBehind) {
   for (int i = 0; i < 50; ++i)
     expectPart(OpenSession(folder.path("exe")).failure, "weights.bin");
   EXPECT_EQ(openFiles(), before);
+}
+
+/// The memory of the session is as another version would have it.
+TEST_F(Sessions, WorkersRefuseAnotherVersion) {
+  WorkerSetup setup;
+  setup.first = 1;
+  setup.bytes = 4096;
+  int sockets[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets), 0);
+  buildProgram(2);
+  pid_t child = fork();
+  if (child == 0) {
+    dup2(sockets[1], workerSocket);
+    execl(folder.path("exe").c_str(), "exe", workerArgument, nullptr);
+    _exit(1);
+  }
+  SharedMemory memory;
+  ASSERT_TRUE(memory.createFile().ok());
+  setup.checksum = checksum(program);
+  // The pieces that a worker maps lie within the file.
+  ASSERT_EQ(ftruncate(memory.descriptor(), 1 << 20), 0);
+  ASSERT_TRUE(
+      sendSetup(sockets[0], setup, memory.descriptor(), sockets[0]).ok());
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  char text[512] = {};
+  ASSERT_GT(recv(sockets[0], text, sizeof(text) - 1, MSG_DONTWAIT), 0);
+  expectPart(text, "another version of autopar than the session's library");
+  close(sockets[0]);
+  close(sockets[1]);
 }
 
 TEST_F(Sessions, RefuseWhatTheyCannotRun) {
