@@ -106,6 +106,14 @@ public:
   virtual Status conv(const aprt_conv_desc &desc,
                       const ConvOperands &operands) = 0;
   virtual Status packConv(const aprt_conv_desc &desc, const void *w) = 0;
+  /// After setup: gives `merge` each packed weight, which may come back as an
+  /// equal one of another device of the rank. A device whose packed weights are
+  /// there once anyway has nothing to give.
+  using MergeBytes = std::function<Status(int64_t bytes, void *&data)>;
+  virtual Status mergePacked(const MergeBytes &) { return Status::success(); }
+  /// When all entries of the rank have loaded: what one has packed serves this
+  /// one, too, where its results are the same.
+  virtual void adoptPacked() {}
   virtual Status recordEvent(int event) = 0;
   virtual Status waitEvent(int event) = 0;
 

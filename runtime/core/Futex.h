@@ -49,7 +49,7 @@ struct Patience {
   int yields;
 
   /// For threads with a core of their own, or sharing one.
-  static constexpr Patience ownCore() { return {300, 200}; }
+  static constexpr Patience ownCore() { return {600, 1500}; }
   static constexpr Patience sharedCore() { return {20, 0}; }
 
   /// True as soon as `done()` is; false when it is time to sleep.

@@ -12,6 +12,7 @@
 #include "Slice.h"
 #include "Status.h"
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -91,15 +92,25 @@ inline constexpr const char *outputRoleNames[] = {
 
 /// What a state is kept for.
 enum class StateRole {
-  Model,     // a parameter that changes, or an input of --state
-  Optimizer, // the number of the step, and what is kept of a parameter
-  LossScale, // a scale that adapts
-  Random,    // the number of the step, for random numbers
-  Extent,    // the rows of growing states that are in use
-  Average    // the average of the parameter of its name
+  Model,         // a parameter that changes, or an input of --state
+  Optimizer,     // the number of the step, and what is kept of a parameter
+  LossScale,     // a scale that adapts
+  Random,        // the number of the step, for random numbers
+  Extent,        // the rows of growing states that are in use
+  Average,       // the average of the parameter of its name
+  Hyperparameter // a number of the recipe that is set between steps
 };
 inline constexpr const char *stateRoleNames[] = {
-    "model", "optimizer", "loss_scale", "random", "extent", "average"};
+    "model",  "optimizer", "loss_scale",    "random",
+    "extent", "average",   "hyperparameter"};
+
+/// Which numbers a hyperparameter may be: least <= value < below.
+struct NumberRange {
+  double least = -std::numeric_limits<double>::infinity();
+  double below = std::numeric_limits<double>::infinity();
+  bool isAboveLeast = false; // `least` itself is left out
+  bool isInteger = false;
+};
 
 /// The numbers of a part of an input are indices of a tensor of the model: one
 /// outside of [-size, size) ends the run. Of labels, which are classes, one
@@ -143,6 +154,7 @@ struct FixedInput {
   std::string name;
   aprt_dtype dtype = APRT_F32;
   std::vector<int64_t> shape;
+  int64_t bytes = 0;
   std::vector<char> data; // of few elements; of many there is the hash
   uint64_t content = 0;
   bool isLarge = false;
@@ -159,8 +171,11 @@ struct PersistentEntry {
   StateRole role = StateRole::Model; // of a state
   /// Of a state that begins as no parameter: the bytes of each element.
   std::string fill;
+  NumberRange range; // of a hyperparameter, a scalar of f64 with a fill
   int64_t bytes = 0; // local
 
+  /// True if setup computes it.
+  bool isSetupValue() const { return !isParameter && !isInput && !isState; }
   /// Whether arrays of a run may say how the state begins.
   bool isGivenState() const {
     return isState && !isParameter &&

@@ -215,10 +215,9 @@ static Check parseCheck(const JsonReader &json, const Manifest &manifest) {
 
 static FixedInput parseFixedInput(const JsonReader &json) {
   FixedInput input;
-  int64_t bytes = 0;
   input.name = json.member("name").string();
   input.dtype = json.member("dtype").dtype();
-  input.shape = parseShape(json.member("shape"), input.dtype, bytes);
+  input.shape = parseShape(json.member("shape"), input.dtype, input.bytes);
   input.text = json.member("value").string();
   JsonReader content = json.member("content", /*optional=*/true);
   input.isLarge = !content.isNull();
@@ -229,7 +228,7 @@ static FixedInput parseFixedInput(const JsonReader &json) {
   }
   for (int64_t byte : json.member("bytes").integers(0, 255))
     input.data.push_back(char(byte));
-  if (bytes != int64_t(input.data.size()))
+  if (input.bytes != int64_t(input.data.size()))
     json.member("bytes").fail("are not those of the shape");
   return input;
 }
@@ -283,6 +282,8 @@ static PersistentEntry parsePersistent(const JsonReader &json,
     parseBlock(json, manifest, entry);
   if (entry.isParameter)
     parseParameter(json, manifest, entry);
+  if (entry.role == StateRole::Hyperparameter)
+    parseHyperparameter(json, entry);
   return entry;
 }
 

@@ -34,10 +34,23 @@ Status aprt_rank::load(int index) {
   if (entry.isInput)
     return Status::error("persistent tensor " + std::to_string(index) +
                          " is an input, which only step may read");
+  int number = numberOf(index);
+  if (number >= 0)
+    tensor.data = common->use(number);
+  if (tensor.data)
+    return Status::success();
   APRT_TRY(device->allocate(entry.bytes, entry.name.c_str(), memory.persistent,
                             tensor.data));
   if (!entry.isParameter && !entry.isState)
     return Status::success();
+  APRT_TRY(fill(entry, tensor.data));
+  if (number >= 0)
+    common->add(number, *device, tensor.data);
+  return Status::success();
+}
+
+/// A parameter from its file, a state as it begins.
+Status aprt_rank::fill(const PersistentEntry &entry, void *data) {
   HostSlice slice;
   slice.intervals = intervalsOf(entry.dims, manifest.coordinates(worldRank, 0));
   slice.elementBytes = elementBytes(entry.dtype);
@@ -60,7 +73,7 @@ Status aprt_rank::load(int index) {
         host = std::copy(entry.fill.begin(), entry.fill.end(), host);
       return Status::success();
     };
-  return device->upload(tensor.data, slice);
+  return device->upload(data, slice);
 }
 
 Status aprt_rank::release(int index) {
@@ -73,7 +86,22 @@ Status aprt_rank::release(int index) {
                          " is a state, which all steps need");
   Persistent &tensor = persistent[index];
   tensor.released = true;
-  return device->release(std::exchange(tensor.data, nullptr));
+  void *data = std::exchange(tensor.data, nullptr);
+  if (data && numberOf(index) >= 0)
+    return common->drop(numberOf(index));
+  return device->release(data);
+}
+
+Status aprt_rank::mergeConstants() {
+  if (!common)
+    return Status::success();
+  auto merge = [&](int64_t bytes, void *&data) {
+    return common->merge(*device, bytes, data);
+  };
+  for (size_t i = 0; i < persistent.size(); ++i)
+    if (persistent[i].data && entries()[i].isSetupValue())
+      APRT_TRY(merge(entries()[i].bytes, persistent[i].data));
+  return device->mergePacked(merge);
 }
 
 Status aprt_rank::loadOthers() {
@@ -84,9 +112,17 @@ Status aprt_rank::loadOthers() {
   return Status::success();
 }
 
-Status aprt_rank::makeArena(int64_t bytes) {
+Status aprt_rank::makeSetupArena() {
+  return device->allocate(manifest.setupArenaBytes[size_t(stage())],
+                          "the arena", memory.arena, arena);
+}
+
+Status aprt_rank::makeArena() {
   APRT_TRY(device->release(std::exchange(arena, nullptr)));
-  return device->allocate(bytes, "the arena", memory.arena, arena);
+  if (common)
+    return common->takeArena(*device, memory.arena, arena);
+  return device->allocate(manifest.arenaBytes[size_t(stage())], "the arena",
+                          memory.arena, arena);
 }
 
 void aprt_rank::fail(int op, const std::string &cause) {

@@ -4,7 +4,7 @@
 #define AUTOPAR_RUNTIME_CORE_RANKCONTEXT_H
 
 #include "../transport/Transport.h"
-#include "Device.h"
+#include "CommonMemory.h"
 #include "Manifest.h"
 #include "Memory.h"
 #include "Npy.h"
@@ -39,8 +39,13 @@ struct aprt_rank {
   Status release(int index);
   /// Loads the parameters that setup did not ask for.
   Status loadOthers();
-  /// The arena of setup or of step; another one is freed.
-  Status makeArena(int64_t bytes);
+  /// After setup: its values and packed weights, which nothing writes any more,
+  /// give way to equal ones of other entries.
+  Status mergeConstants();
+  /// The arena of setup or of step, which entries have in common; another one
+  /// is freed.
+  Status makeSetupArena();
+  Status makeArena();
   /// Writes the message that the launcher shows, the first one only.
   void fail(int op, const std::string &cause);
   /// What an op's work took; an event of the trace if there is one.
@@ -60,6 +65,10 @@ struct aprt_rank {
   std::unique_ptr<autopar::runtime::Device> device;
   std::unique_ptr<autopar::runtime::Transport> transport;
   void *arena = nullptr;
+  /// What the rank's entries have in common, and by persistent tensor its
+  /// number there, -1: it is this entry's own. Null: there is one entry.
+  autopar::runtime::CommonMemory *common = nullptr;
+  std::vector<int> numbers;
 
   /// A persistent tensor has memory from load to release.
   struct Persistent {
@@ -83,6 +92,8 @@ struct aprt_rank {
 private:
   autopar::runtime::Activity activityOf(int op) const;
   Status checkIndex(int index) const;
+  Status fill(const autopar::runtime::PersistentEntry &entry, void *data);
+  int numberOf(int index) const { return common ? numbers[size_t(index)] : -1; }
 };
 
 #endif // AUTOPAR_RUNTIME_CORE_RANKCONTEXT_H

@@ -20,8 +20,9 @@ struct TraceEvent {
 struct alignas(64) RankRecord {
   static constexpr int messageBytes = 2048;
 
-  std::atomic<int32_t> currentOp{-1};
-  std::atomic<uint32_t> failed{0}; // message is complete
+  std::atomic<int32_t> currentOp{-1};   // of the entry that is at work
+  std::atomic<int32_t> currentEntry{0}; // of those that a session has loaded
+  std::atomic<uint32_t> failed{0};      // message is complete
   std::atomic<uint32_t> finished{0};
   std::atomic<uint32_t> began{0}; // steps: all ranks have loaded
   char message[messageBytes] = {};

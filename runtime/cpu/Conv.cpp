@@ -117,11 +117,15 @@ Status Conv::pack(const aprt_conv_desc &desc, const void *w) {
   aprt_conv_desc key = canonicalConv(desc);
   Entry &entry = entries[key];
   APRT_TRY(makeEntry(key, entry));
-  if (entry.plan)
-    return packWeights(entry, key, w);
+  if (entry.plan) {
+    APRT_TRY(packWeights(entry, key, w));
+    entry.plan->shareWeights(store);
+    return Status::success();
+  }
   int64_t bytes = countWeights(desc) * elementBytes(desc.dtype);
   APRT_TRY(plain[desc.slot].allocate(bytes, "a packed weight", &memory));
   std::memcpy(plain[desc.slot].data(), w, size_t(bytes));
+  plain[desc.slot].shareIn(store);
   return Status::success();
 }
 

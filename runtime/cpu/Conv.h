@@ -24,11 +24,13 @@ namespace autopar::runtime {
 /// rows of a GEMM.
 class Conv {
 public:
-  /// Packed weights are counted in `memory`.
+  /// Packed weights are counted in `memory`, and those that are in `store`
+  /// (null: there is none) are there once.
   Conv(const OneDnn &library, ThreadPool &pool, Workspace &workspace,
-       MemoryCounter &memory, size_t slots, Gemm &gemms)
+       MemoryCounter &memory, size_t slots, Gemm &gemms,
+       PackedStore *store = nullptr)
       : library(library), pool(pool), workspace(workspace), memory(memory),
-        gemms(gemms), plain(slots) {}
+        store(store), gemms(gemms), plain(slots) {}
 
   Status run(const aprt_conv_desc &desc, const ConvOperands &operands);
   Status pack(const aprt_conv_desc &desc, const void *w);
@@ -53,8 +55,9 @@ private:
   ThreadPool &pool;
   Workspace &workspace;
   MemoryCounter &memory;
-  Gemm &gemms;               // of as many slots
-  std::vector<Buffer> plain; // weights of slots that plain loops use
+  PackedStore *store;
+  Gemm &gemms;                    // of as many slots
+  std::vector<PackedBytes> plain; // weights of slots that plain loops use
   template <typename T>
   using ByDescription =
       std::unordered_map<aprt_conv_desc, T, WordKeyHash, WordKeyEqual>;

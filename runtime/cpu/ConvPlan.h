@@ -4,6 +4,7 @@
 #define AUTOPAR_RUNTIME_CPU_CONVPLAN_H
 
 #include "OneDnn.h"
+#include "PackedStore.h"
 #include "ThreadPool.h"
 #include "autopar/runtime.h"
 
@@ -39,6 +40,9 @@ public:
   /// Brings W into the layout that the library chose: where the plan keeps it
   /// if it names a slot, else into the workspace, for the next run.
   bool packWeights(ThreadPool &pool, const void *w);
+  /// What the plan keeps gives way to the same bytes in the store; null: there
+  /// is none.
+  void shareWeights(PackedStore *store) { kept.shareIn(store); }
 
   bool run(ThreadPool &pool, const void *x, const void *bias, void *y);
 
@@ -72,7 +76,7 @@ private:
   std::vector<Reorder> reorders;
   int64_t packedBytes = 0; // of all parts
   Workspace *workspace = nullptr;
-  Buffer kept; // of a plan that names a slot
+  PackedBytes kept; // of a plan that names a slot
 };
 
 } // namespace autopar::runtime

@@ -7,19 +7,26 @@
 namespace autopar::runtime {
 
 CpuDevice::CpuDevice(const CpuOptions &options, RankMemory &memory)
-    : pool(options.threads, options.spin, options.alone),
-      workspace(options.threads, memory.workspace),
-      gemms(library, pool, workspace, memory.packed,
-            size_t(options.packedSlots)),
-      convolutions(library, pool, workspace, memory.packed,
-                   size_t(options.packedSlots), gemms) {}
+    : parts(options.parts
+                ? options.parts
+                : std::make_shared<CpuParts>(options.threads, options.spin,
+                                             options.alone, memory)),
+      store(options.sharesWeights ? &parts->packed : nullptr),
+      packedMemory(store ? parts->packedMemory : memory.packed),
+      gemms(options.oneDnn ? parts->library : none, parts->pool,
+            parts->workspace, packedMemory, size_t(options.packedSlots), store,
+            store ? &parts->matrices : nullptr),
+      convolutions(options.oneDnn ? parts->library : none, parts->pool,
+                   parts->workspace, packedMemory, size_t(options.packedSlots),
+                   gemms, store) {}
 
 Status CpuDevice::create(const CpuOptions &options, RankMemory &memory,
                          std::unique_ptr<CpuDevice> &result) {
   result.reset(new CpuDevice(options, memory));
-  if (options.oneDnn)
-    APRT_TRY(result->library.load());
-  result->library.useCallingThreads(result->pool);
+  CpuParts &parts = *result->parts;
+  if (options.oneDnn && !parts.library.available())
+    APRT_TRY(parts.library.load());
+  parts.library.useCallingThreads(parts.pool);
   return Status::success();
 }
 
@@ -50,14 +57,14 @@ Status CpuDevice::copyParts(const HostSlice &slice, char *at) {
   int64_t bytes = std::max<int64_t>(1, pieces.stride * slice.elementBytes);
   Status status;
   std::mutex mutex;
-  pool.split(pieces.count, worthAThread / bytes,
-             [&](int64_t begin, int64_t end) {
-               Status part =
-                   slice.copy(pieces.intervals(begin, end), at + begin * bytes);
-               std::lock_guard<std::mutex> lock(mutex);
-               if (part.failed())
-                 status = std::move(part);
-             });
+  parts->pool.split(
+      pieces.count, worthAThread / bytes, [&](int64_t begin, int64_t end) {
+        Status part =
+            slice.copy(pieces.intervals(begin, end), at + begin * bytes);
+        std::lock_guard<std::mutex> lock(mutex);
+        if (part.failed())
+          status = std::move(part);
+      });
   return status;
 }
 
@@ -71,7 +78,7 @@ Status CpuDevice::upload(void *to, const HostSlice &slice) {
 
 Status CpuDevice::launch(aprt_kernel kernel, void *const *buffers,
                          const int64_t *scalars, int64_t work, int64_t grain) {
-  pool.split(work, grain, [&](int64_t begin, int64_t end) {
+  parts->pool.split(work, grain, [&](int64_t begin, int64_t end) {
     kernel(buffers, scalars, begin, end);
   });
   return Status::success();
@@ -110,6 +117,7 @@ Status CpuDevice::feed(std::vector<Transfer> transfers) {
 }
 
 Status CpuDevice::runStep(int64_t, const std::function<Status()> &body) {
+  OnCallingThread alone(parts->library);
   for (const Transfer &input : inputs)
     APRT_TRY(copyParts(input.slice, static_cast<char *>(input.device)));
   return body();

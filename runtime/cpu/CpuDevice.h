@@ -5,10 +5,8 @@
 
 #include "../core/Device.h"
 #include "Conv.h"
+#include "CpuParts.h"
 #include "Gemm.h"
-#include "OneDnn.h"
-#include "ThreadPool.h"
-#include "Workspace.h"
 
 #include <memory>
 #include <unordered_map>
@@ -21,6 +19,10 @@ struct CpuOptions {
   bool alone = true;   // no other rank shares the cores
   bool oneDnn = false; // the program calls the library
   int64_t packedSlots = 0;
+  /// The program has several entries, whose devices keep equal packed weights
+  /// once. `parts` (null: this makes them) are those of an earlier one.
+  bool sharesWeights = false;
+  std::shared_ptr<CpuParts> parts;
 };
 
 /// Does all work at once, in the calls that ask for it: one stream, and events
@@ -31,7 +33,8 @@ public:
   static Status create(const CpuOptions &options, RankMemory &memory,
                        std::unique_ptr<CpuDevice> &result);
 
-  ThreadPool &threads() { return pool; }
+  ThreadPool &threads() { return parts->pool; }
+  const std::shared_ptr<CpuParts> &commonParts() const { return parts; }
 
   bool isAsynchronous() const override { return false; }
   Status allocate(int64_t bytes, const char *what, MemoryCounter &counter,
@@ -49,6 +52,7 @@ public:
   Status conv(const aprt_conv_desc &desc,
               const ConvOperands &operands) override;
   Status packConv(const aprt_conv_desc &desc, const void *w) override;
+  void adoptPacked() override { gemms.adoptPacked(); }
   Status recordEvent(int) override { return Status::success(); }
   Status waitEvent(int) override { return Status::success(); }
 
@@ -63,9 +67,10 @@ private:
   Status copyParts(const HostSlice &slice, char *at);
 
   DeviceCounters counted;
-  ThreadPool pool;
-  OneDnn library;
-  Workspace workspace;
+  const std::shared_ptr<CpuParts> parts;
+  const OneDnn none;        // of a program that does not call the library
+  PackedStore *const store; // null: packed weights are this device's alone
+  MemoryCounter &packedMemory;
   Gemm gemms;
   Conv convolutions;
   std::unordered_map<void *, Buffer> buffers; // by address

@@ -35,10 +35,16 @@ Status Gemm::makeEntry(const Key &key, Entry &entry) {
     entry.copyAddend = key.addendMode == separateAddend;
     return entry.copyAddend && attempt(tried, addendInC, from);
   };
-  bool packed = matrix && !matrix->parts.empty() && !isGemv(desc);
+  bool packed =
+      matrix && !matrix->parts.empty() && !isGemv(desc) && !matrix->isAdopted;
   if (packed && attemptModes(desc, matrix))
     return Status::success();
   entry.copyAddend = false;
+  if (matrix && matrix->isAdopted && isGemv(desc) && desc.m == 1) {
+    entry.isVector = entry.ofParts = true;
+    entry.plainDesc = withDenseB(desc, /*transposed=*/false);
+    return workspace.reserve(gemvScratch(entry.plainDesc));
+  }
   if (matrix) {
     APRT_TRY(ensurePlain(*matrix));
     desc = withDenseB(desc, matrix->plainIsTransposed);
@@ -90,7 +96,8 @@ Status Gemm::run(const aprt_gemm_desc &desc, const GemmOperands &operands) {
   if (entry.isVector) {
     GemmOperands plain = operands;
     plain.b = b;
-    gemv(entry.plainDesc, plain, pool, workspace);
+    gemv(entry.plainDesc, plain, pool, workspace,
+         entry.ofParts ? &packed[desc.slot] : nullptr);
     return Status::success();
   }
   if (!entry.plan) {

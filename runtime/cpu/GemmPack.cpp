@@ -124,10 +124,25 @@ Status Gemm::pack(const aprt_gemm_desc &described, const void *b) {
                       matrix.parts[i]);
     }
   }
-  if (good)
+  if (good) {
+    for (PackedMatrix::Part &part : matrix.parts)
+      part.data.shareIn(store);
+    if (others)
+      others->add(matrix, b);
     return Status::success();
+  }
   matrix.parts.clear();
-  return copyPlain(desc, b, memory, matrix);
+  APRT_TRY(copyPlain(desc, b, memory, matrix));
+  matrix.plain.shareIn(store);
+  if (others)
+    others->adopt(matrix);
+  return Status::success();
+}
+
+void Gemm::adoptPacked() {
+  for (PackedMatrix &matrix : packed)
+    if (others)
+      others->adopt(matrix);
 }
 
 Status Gemm::ensurePlain(PackedMatrix &matrix) {
@@ -140,6 +155,11 @@ Status Gemm::ensurePlain(PackedMatrix &matrix) {
   for (const PackedMatrix::Part &part : matrix.parts) {
     dnnl_memory_desc_t layout;
     dnnl_dims_t sizes = {desc.k, part.columns.size()}, strides = {desc.n, 1};
+    int64_t columnStride = 1;
+    if (matrix.plainIsTransposed) {
+      strides[0] = 1;
+      strides[1] = columnStride = desc.k;
+    }
     Primitive reorder;
     if (library.dnnl_memory_desc_init_by_strides(&layout, 2, sizes,
                                                  oneDnnType(desc.dtype),
@@ -149,13 +169,15 @@ Status Gemm::ensurePlain(PackedMatrix &matrix) {
     for (int64_t i = 0; i < matrix.matrices; ++i) {
       reorder.bind(DNNL_ARG_FROM, static_cast<const char *>(part.data.data()) +
                                       i * part.matrixBytes);
-      reorder.bind(DNNL_ARG_TO,
-                   static_cast<char *>(matrix.plain.data()) +
-                       (i * desc.k * desc.n + part.columns.begin) * element);
+      reorder.bind(DNNL_ARG_TO, static_cast<char *>(matrix.plain.data()) +
+                                    (i * desc.k * desc.n +
+                                     part.columns.begin * columnStride) *
+                                        element);
       if (!reorder.execute())
         return Status::error("oneDNN cannot unpack a weight");
     }
   }
+  matrix.plain.shareIn(store);
   return Status::success();
 }
 

@@ -16,6 +16,32 @@ std::vector<Range> PackedMatrix::columns() const {
   return result;
 }
 
+bool PackedMatrix::readsByColumns() const {
+  return desc.n > 1 && !parts.empty() &&
+         std::all_of(parts.begin(), parts.end(), [](const Part &part) {
+           return columnBlocks(part.layout).has_value();
+         });
+}
+
+std::optional<ColumnBlocks> columnBlocks(const dnnl_memory_desc_t &layout) {
+  const dnnl_blocking_desc_t &blocking = layout.format_desc.blocking;
+  if (layout.format_kind != dnnl_blocked || layout.ndims != 2 ||
+      layout.offset0 != 0 || layout.extra.flags != 0)
+    return std::nullopt;
+  int inner = blocking.inner_nblks;
+  const auto *sizes = blocking.inner_blks, *dims = blocking.inner_idxs;
+  int64_t rows = blocking.strides[0], columns = blocking.strides[1];
+  if (inner == 0 && columns == 1 && rows > 1)
+    return ColumnBlocks{layout.dims[1], rows, 0};
+  if (inner == 1 && dims[0] == 1 && sizes[0] > 1)
+    return ColumnBlocks{sizes[0], rows, columns};
+  // Blocks of rows follow each other.
+  if (inner == 2 && dims[0] == 0 && dims[1] == 1 && sizes[1] > 1 &&
+      rows == sizes[0] * sizes[1])
+    return ColumnBlocks{sizes[1], sizes[1], columns};
+  return std::nullopt;
+}
+
 //===----------------------------------------------------------------------===//
 // Cutting
 //===----------------------------------------------------------------------===//

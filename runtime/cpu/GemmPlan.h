@@ -5,9 +5,11 @@
 
 #include "../core/GemmShape.h"
 #include "OneDnn.h"
+#include "PackedStore.h"
 #include "ThreadPool.h"
 #include "autopar/runtime.h"
 
+#include <optional>
 #include <vector>
 
 namespace autopar::runtime {
@@ -29,6 +31,14 @@ struct GemmPiece {
 std::vector<GemmPiece> cutGemm(const aprt_gemm_desc &desc, int threads,
                                const std::vector<Range> &columns);
 
+/// A layout whose columns can be read: `width` of them lie side by side, the
+/// next row `rowStride` elements on, the next columns `blockStride`.
+struct ColumnBlocks {
+  int64_t width = 0, rowStride = 0, blockStride = 0;
+};
+/// None of a layout that packs rows into each other.
+std::optional<ColumnBlocks> columnBlocks(const dnnl_memory_desc_t &layout);
+
 /// A constant B in the library's layout. One part per column range; each part
 /// holds every distinct matrix of B's batch, `matrixBytes` apart.
 struct PackedMatrix {
@@ -36,17 +46,21 @@ struct PackedMatrix {
     Range columns;
     dnnl_memory_desc_t layout;
     int64_t matrixBytes = 0;
-    Buffer data;
+    PackedBytes data;
   };
   aprt_gemm_desc desc{}; // normalized
   int64_t matrices = 0;  // 0: nothing was packed here
   std::vector<Part> parts;
   /// [matrices, k, n], or transposed [matrices, n, k]: for the runtime's own
   /// loops, or made when the library refuses a layout.
-  Buffer plain;
+  PackedBytes plain;
   bool plainIsTransposed = false;
+  /// The parts are of another entry; for GEMVs alone, which read columns.
+  bool isAdopted = false;
 
   std::vector<Range> columns() const;
+  /// True if a row of A can be multiplied with the parts as they lie.
+  bool readsByColumns() const;
 };
 
 class GemmPlan {

@@ -80,7 +80,7 @@ template <typename T>
 
 /// The loops that this host runs best.
 template <typename T> struct Functions {
-  SumFunction<T> sum;
+  SumFunction<T> sum, sumAsRows;
   ActivateFunction<SumOf<T>> activate;
 };
 
@@ -91,6 +91,13 @@ template <typename T> struct Functions {
                         int64_t rows, int64_t depth, SumOf<T> *sums) {         \
     VectorSums<T, fused>::run(matrix, rowStride, depthStride, vector, rows,    \
                               depth, sums);                                    \
+  }                                                                            \
+  template <typename T>                                                        \
+  target void sumAsRows##name(const T *matrix, int64_t, int64_t depthStride,   \
+                              const SumOf<T> *vector, int64_t rows,            \
+                              int64_t depth, SumOf<T> *sums) {                 \
+    VectorSums<T, fused>::runAsRows(matrix, depthStride, vector, rows, depth,  \
+                                    sums);                                     \
   }                                                                            \
   template <typename T>                                                        \
   target void activate##name(int64_t activation, SumOf<T> *sums,               \
@@ -112,11 +119,11 @@ template <typename T> Functions<T> chooseFunctions() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    return {sumAvx512<T>, activateAvx512<T>};
+    return {sumAvx512<T>, sumAsRowsAvx512<T>, activateAvx512<T>};
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return {sumAvx2<T>, activateAvx2<T>};
+    return {sumAvx2<T>, sumAsRowsAvx2<T>, activateAvx2<T>};
 #endif
-  return {sumPlain<T>, activatePlain<T>};
+  return {sumPlain<T>, sumAsRowsPlain<T>, activatePlain<T>};
 }
 
 //===----------------------------------------------------------------------===//
@@ -128,8 +135,9 @@ template <typename T> class TypedGemv {
 public:
   using Sum = SumOf<T>;
 
-  TypedGemv(const aprt_gemm_desc &desc, const GemmOperands &operands)
-      : desc(desc), shape(desc),
+  TypedGemv(const aprt_gemm_desc &desc, const GemmOperands &operands,
+            const PackedMatrix *packed)
+      : desc(desc), shape(desc), packed(packed),
         matrix(
             static_cast<const T *>(shape.matrixIsA ? operands.a : operands.b)),
         vector(
@@ -161,18 +169,41 @@ private:
       int64_t batch = begin / shape.rows, row = begin % shape.rows;
       int64_t rows = std::min(end - begin, shape.rows - row);
       const Sum *dense = denseVector(batch, scratch);
-      const T *matrixOfBatch =
-          matrix + offset(desc.a_strides, desc.b_strides, batch);
       for (begin += rows; rows > 0; row += resultsAtOnce, rows -= resultsAtOnce)
-        runRows(matrixOfBatch, dense, batch, row, std::min(rows, resultsAtOnce),
-                sums);
+        runRows(dense, batch, row, std::min(rows, resultsAtOnce), sums);
     }
   }
 
-  void runRows(const T *matrixOfBatch, const Sum *dense, int64_t batch,
-               int64_t row, int64_t rows, Sum *sums) const {
-    functions.sum(matrixOfBatch + row * shape.rowStride, shape.rowStride,
-                  shape.depthStride, dense, rows, shape.depth, sums);
+  /// The parts' blocks of columns, one after the other, in the order of terms
+  /// that the plain matrix would have.
+  void sumPacked(const Sum *dense, int64_t number, int64_t row, int64_t rows,
+                 Sum *sums) const {
+    SumFunction<T> sum =
+        packed->plainIsTransposed ? functions.sumAsRows : functions.sum;
+    for (const PackedMatrix::Part &part : packed->parts) {
+      ColumnBlocks blocks = *columnBlocks(part.layout);
+      const T *base = reinterpret_cast<const T *>(
+          static_cast<const char *>(part.data.data()) +
+          number * part.matrixBytes);
+      int64_t end = std::min(row + rows, part.columns.end);
+      for (int64_t at = std::max(row, part.columns.begin); at < end;) {
+        int64_t column = at - part.columns.begin, in = column % blocks.width;
+        int64_t count = std::min(end - at, blocks.width - in);
+        sum(base + column / blocks.width * blocks.blockStride + in, 1,
+            blocks.rowStride, dense, count, shape.depth, sums + (at - row));
+        at += count;
+      }
+    }
+  }
+
+  void runRows(const Sum *dense, int64_t batch, int64_t row, int64_t rows,
+               Sum *sums) const {
+    int64_t before = offset(desc.a_strides, desc.b_strides, batch);
+    if (packed)
+      sumPacked(dense, before / (desc.k * desc.n), row, rows, sums);
+    else
+      functions.sum(matrix + before + row * shape.rowStride, shape.rowStride,
+                    shape.depthStride, dense, rows, shape.depth, sums);
     if (desc.bias)
       for (int64_t i = 0; i < rows; ++i)
         sums[i] += Sum(Element<T>::load(bias[shape.matrixIsA ? 0 : row + i]));
@@ -204,6 +235,7 @@ private:
 
   const aprt_gemm_desc &desc;
   Shape shape;
+  const PackedMatrix *packed;
   const T *matrix, *vector, *bias, *addend;
   T *c;
   Functions<T> functions;
@@ -227,9 +259,10 @@ int64_t gemvScratch(const aprt_gemm_desc &desc) {
 }
 
 void gemv(const aprt_gemm_desc &desc, const GemmOperands &operands,
-          ThreadPool &pool, const Workspace &workspace) {
+          ThreadPool &pool, const Workspace &workspace,
+          const PackedMatrix *packed) {
   visitDtype(desc.dtype, [&](auto example) {
-    TypedGemv<decltype(example)>(desc, operands).run(pool, workspace);
+    TypedGemv<decltype(example)>(desc, operands, packed).run(pool, workspace);
   });
 }
 

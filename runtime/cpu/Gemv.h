@@ -4,6 +4,7 @@
 #define AUTOPAR_RUNTIME_CPU_GEMV_H
 
 #include "../core/GemmShape.h"
+#include "GemmPlan.h"
 #include "ThreadPool.h"
 #include "Workspace.h"
 
@@ -21,8 +22,11 @@ int64_t gemvScratch(const aprt_gemm_desc &desc);
 /// aprt_gemm for a normalized GEMM that isGemv. `workspace` has
 /// gemvScratch(desc) bytes per thread. The bits of a result depend
 /// neither on the other results nor on the threads.
+/// `packed` (null: B is as described, dense) has B's matrices, of which columns
+/// can be read: the results are those of a plain B.
 void gemv(const aprt_gemm_desc &desc, const GemmOperands &operands,
-          ThreadPool &pool, const Workspace &workspace);
+          ThreadPool &pool, const Workspace &workspace,
+          const PackedMatrix *packed = nullptr);
 
 } // namespace autopar::runtime
 

@@ -23,6 +23,11 @@ Status OneDnn::load() {
                          "; install the package 'libdnnl2'");
   APRT_ONEDNN_FUNCTIONS(APRT_LOAD)
 #undef APRT_LOAD
+  using Set = void (*)(int);
+  using Most = int (*)();
+  mostThreads = reinterpret_cast<Most>(dlsym(handle, "omp_get_max_threads"));
+  if (mostThreads)
+    setThreads = reinterpret_cast<Set>(dlsym(handle, "omp_set_num_threads"));
   if (dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success)
     return Status::error("oneDNN cannot make a CPU engine");
   if (dnnl_stream_create(&stream, engine, dnnl_stream_default_flags) !=
@@ -40,14 +45,17 @@ OneDnn::~OneDnn() {
 }
 
 void OneDnn::useCallingThreads(ThreadPool &pool) const {
-  if (!handle)
-    return;
-  // Found through the library's own dependency on OpenMP.
-  using SetThreads = void (*)(int);
-  auto setThreads =
-      reinterpret_cast<SetThreads>(dlsym(handle, "omp_set_num_threads"));
   if (setThreads)
     pool.run(pool.threads(), [&](int64_t) { setThreads(1); });
+}
+
+int OneDnn::setOpenMpThreads(int threads) const {
+  if (!setThreads)
+    return 0;
+  int before = mostThreads();
+  if (before != threads)
+    setThreads(threads);
+  return before;
 }
 
 dnnl_data_type_t oneDnnType(int64_t dtype) {

@@ -67,6 +67,9 @@ public:
   /// Makes the library run on the calling thread alone, in every thread of the
   /// pool: the runtime cuts the work itself.
   void useCallingThreads(ThreadPool &pool) const;
+  /// The OpenMP threads of work that the calling thread begins: sets them and
+  /// returns how many there were; 0: the library has no OpenMP.
+  int setOpenMpThreads(int threads) const;
 
 #define APRT_DECLARE(name) decltype(&::name) name = nullptr;
   APRT_ONEDNN_FUNCTIONS(APRT_DECLARE)
@@ -77,6 +80,28 @@ public:
 
 private:
   void *handle = nullptr;
+  // Found through the library's own dependency on OpenMP.
+  void (*setThreads)(int) = nullptr;
+  int (*mostThreads)() = nullptr;
+};
+
+/// The library runs on the calling thread alone for as long as this is there: a
+/// step may be taken by a thread that the pool does not know, whose own number
+/// of OpenMP threads comes back after it.
+class OnCallingThread {
+public:
+  explicit OnCallingThread(const OneDnn &library)
+      : library(library), before(library.setOpenMpThreads(1)) {}
+  ~OnCallingThread() {
+    if (before > 1)
+      library.setOpenMpThreads(before);
+  }
+  OnCallingThread(const OnCallingThread &) = delete;
+  OnCallingThread &operator=(const OnCallingThread &) = delete;
+
+private:
+  const OneDnn &library;
+  const int before;
 };
 
 /// The library's type for an aprt_dtype; undef where it has none.

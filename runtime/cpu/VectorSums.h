@@ -32,7 +32,8 @@ template <typename T, bool fused> class VectorSums {
   using Vector = typename L::Vector;
   /// Two 16-bit sums would be multiplied as signed 32-bit ones, and overflow.
   using Wide = std::common_type_t<Sum, unsigned>;
-  static constexpr int64_t rowsAtOnce = 4, columnsAtOnce = 8;
+  static constexpr int64_t rowsAtOnce = 4, columnsAtOnce = 8,
+                           columnsAsRows = 4 * L::count;
 
 public:
   [[gnu::always_inline]] static inline void
@@ -42,6 +43,20 @@ public:
       multiplyRows(matrix, rowStride, vector, rows, depth, sums);
     else
       addColumns(matrix, depthStride, vector, rows, depth, sums);
+  }
+
+  /// The same of a matrix whose columns are dense, in the order in which run()
+  /// adds the terms of one whose rows are.
+  [[gnu::always_inline]] static inline void
+  runAsRows(const T *matrix, int64_t depthStride, const Sum *vector,
+            int64_t rows, int64_t depth, Sum *sums) {
+    int64_t i = 0;
+    for (; i + columnsAsRows <= rows; i += columnsAsRows)
+      multiplyColumns<columnsAsRows>(matrix + i, depthStride, vector,
+                                     columnsAsRows, depth, sums + i);
+    for (; i < rows; i += L::count)
+      multiplyColumns<L::count>(matrix + i, depthStride, vector,
+                                std::min(L::count, rows - i), depth, sums + i);
   }
 
 private:
@@ -106,6 +121,48 @@ private:
       for (int64_t r = 0; r < count; ++r)
         sums[r] = multiplyAdd(Sum(Element<T>::load(matrix[r * stride + k])),
                               vector[k], sums[r]);
+  }
+
+  /// Adds a row's terms to the sums of `count` columns, `most` or less than a
+  /// vector.
+  template <int64_t most>
+  [[gnu::always_inline]] static inline void
+  addRow(const T *row, Sum factor, int64_t count, Vector *totals) {
+    alignas(vectorBytes) T some[L::count] = {};
+    if (count < L::count)
+      row = std::copy_n(row, count, some) - count;
+#pragma GCC unroll 4
+    for (int64_t v = 0; v < most / L::count; ++v) {
+      Vector x;
+      L::load(row + v * L::count, x);
+      totals[v] += x * factor;
+    }
+  }
+
+  /// Each lane of multiplySome's sums, of all columns.
+  template <int64_t most>
+  [[gnu::always_inline]] static inline void
+  multiplyColumns(const T *matrix, int64_t stride, const Sum *vector,
+                  int64_t count, int64_t depth, Sum *sums) {
+    constexpr int64_t lanes = L::count, vectors = most / lanes;
+    Vector totals[2 * lanes * vectors] = {};
+    int64_t k = 0;
+    for (; k + 2 * lanes <= depth; k += 2 * lanes)
+      for (int64_t lane = 0; lane < 2 * lanes; ++lane)
+        addRow<most>(matrix + (k + lane) * stride, vector[k + lane], count,
+                     totals + lane * vectors);
+    if (k + lanes <= depth) {
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        addRow<most>(matrix + (k + lane) * stride, vector[k + lane], count,
+                     totals + lane * vectors);
+      k += lanes;
+    }
+    for (int64_t half = lanes * vectors; half >= vectors; half /= 2)
+      for (int64_t i = 0; i < half; ++i)
+        totals[i] += totals[i + half];
+    for (; k < depth; ++k)
+      addRow<most>(matrix + k * stride, vector[k], count, totals);
+    std::memcpy(sums, totals, size_t(count) * sizeof(Sum));
   }
 
   template <typename Count>

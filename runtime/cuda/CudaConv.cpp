@@ -134,4 +134,13 @@ Status CudaConv::pack(const aprt_conv_desc &described, const void *w) {
   return move.run(handle.get(), w, filter.data);
 }
 
+Status CudaConv::mergePacked(const Device::MergeBytes &merge) {
+  for (PackedFilter &filter : packed)
+    if (filter.data)
+      APRT_TRY(
+          merge(countWeights(filter.desc) * elementBytes(filter.desc.dtype),
+                filter.data));
+  return Status::success();
+}
+
 } // namespace autopar::runtime

@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_RUNTIME_CUDA_CUDACONV_H
 #define AUTOPAR_RUNTIME_CUDA_CUDACONV_H
 
+#include "../core/Device.h"
 #include "../core/WordKey.h"
 #include "CudaConvPlan.h"
 
@@ -24,6 +25,7 @@ public:
   Status run(const aprt_conv_desc &desc, const ConvOperands &operands);
   /// Keeps W in the images' layout.
   Status pack(const aprt_conv_desc &desc, const void *w);
+  Status mergePacked(const Device::MergeBytes &merge);
 
 private:
   struct Key {

@@ -76,6 +76,11 @@ Status CudaDevice::packConv(const aprt_conv_desc &desc, const void *w) {
   return convolutions->pack(desc, w);
 }
 
+Status CudaDevice::mergePacked(const MergeBytes &merge) {
+  APRT_TRY(gemms->mergePacked(merge));
+  return convolutions->mergePacked(merge);
+}
+
 static Status checkEvent(int event) {
   constexpr int most = 1 << 20;
   if (event >= 0 && event < most)

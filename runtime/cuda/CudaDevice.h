@@ -62,6 +62,7 @@ public:
   Status conv(const aprt_conv_desc &desc,
               const ConvOperands &operands) override;
   Status packConv(const aprt_conv_desc &desc, const void *w) override;
+  Status mergePacked(const MergeBytes &merge) override;
   Status recordEvent(int event) override;
   Status waitEvent(int event) override;
 

@@ -145,4 +145,13 @@ Status CudaGemm::pack(const aprt_gemm_desc &described, const void *b) {
   return Status::success();
 }
 
+Status CudaGemm::mergePacked(const Device::MergeBytes &merge) {
+  for (PackedMatrix &matrix : packed)
+    if (matrix.data)
+      APRT_TRY(merge(matrix.matrices * matrix.desc.k * matrix.desc.n *
+                         elementBytes(matrix.desc.dtype),
+                     matrix.data));
+  return Status::success();
+}
+
 } // namespace autopar::runtime

@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_RUNTIME_CUDA_CUDAGEMM_H
 #define AUTOPAR_RUNTIME_CUDA_CUDAGEMM_H
 
+#include "../core/Device.h"
 #include "../core/WordKey.h"
 #include "CudaContext.h"
 #include "CudaGemmPlan.h"
@@ -25,6 +26,7 @@ public:
   Status run(const aprt_gemm_desc &desc, const GemmOperands &operands);
   /// Keeps B's distinct matrices, dense: the library needs no other layout.
   Status pack(const aprt_gemm_desc &desc, const void *b);
+  Status mergePacked(const Device::MergeBytes &merge);
 
 private:
   struct Key {

@@ -28,50 +28,70 @@ std::vector<ProgramState> programStates(const Manifest &manifest) {
   return states;
 }
 
-Status Board::create(const Manifest &manifest, SharedMemory &shared) {
-  int64_t ranks = manifest.worldSize();
-  APRT_TRY(shared.take(sizeof(Header), "the session's task", headerMemory));
-  APRT_TRY(shared.take(ranks * int64_t(sizeof(SharedCounter)),
-                       "what ranks have done", counterMemory));
-  APRT_TRY(shared.take(ranks * int64_t(sizeof(uint64_t)),
-                       "what ranks have read", sources));
-  if (shared.isNew()) {
-    new (&header()) Header();
-    for (int64_t rank = 0; rank < ranks; ++rank)
-      new (&counters()[rank]) SharedCounter();
-  }
+Status BoardSlot::create(const Manifest &manifest, SharedMemory &shared,
+                         Entry &entry) {
   APRT_TRY(shared.take(int64_t(manifest.outputs.size()), "the wanted outputs",
-                       wantedMemory));
+                       entry.wanted));
   for (const Port &port : manifest.inputs)
-    APRT_TRY(shared.take(port.globalBytes, "an input", inputs.emplace_back()));
-  for (const Port &port : manifest.outputs)
     APRT_TRY(
-        shared.take(port.globalBytes, "an output", outputs.emplace_back()));
+        shared.take(port.globalBytes, "an input", entry.inputs.emplace_back()));
+  for (const Port &port : manifest.outputs)
+    APRT_TRY(shared.take(port.globalBytes, "an output",
+                         entry.outputs.emplace_back()));
+  return Status::success();
+}
+
+Status BoardSlot::create(const std::vector<const Manifest *> &manifests,
+                         SharedMemory &shared) {
+  APRT_TRY(shared.take(sizeof(Header), "the session's task", headerMemory));
+  for (const Manifest *manifest : manifests)
+    APRT_TRY(create(*manifest, shared, entries.emplace_back()));
+  return Status::success();
+}
+
+/// Each stage has one, and the owner fills or empties one.
+size_t slotsOf(const std::vector<const Manifest *> &manifests) {
+  size_t slots = 1;
+  for (const Manifest *manifest : manifests)
+    while (manifest->stepsOverlap && slots < size_t(manifest->stages) + 1)
+      slots *= 2;
+  return slots;
+}
+
+Status Board::create(const std::vector<const Manifest *> &manifests,
+                     SharedMemory &shared) {
+  int64_t ranks = manifests.front()->worldSize();
+  APRT_TRY(shared.take((ranks + 1) * int64_t(sizeof(SharedCounter)),
+                       "what ranks have done", counterMemory));
+  if (shared.isNew())
+    for (int64_t i = 0; i <= ranks; ++i)
+      new (&counters()[i]) SharedCounter();
+  all.resize(slotsOf(manifests));
+  for (BoardSlot &slot : all)
+    APRT_TRY(slot.create(manifests, shared));
+  // It takes no memory before it is written.
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    APRT_TRY(shared.take(traceCapacity * int64_t(sizeof(TraceEvent)),
+                         "a rank's trace", traces.emplace_back()));
   int64_t largest = 0;
-  for (const ProgramState &state : programStates(manifest))
-    largest = std::max(largest, state.entry->globalBytes);
+  for (const Manifest *manifest : manifests) {
+    APRT_TRY(shared.take(ranks * int64_t(sizeof(uint64_t)),
+                         "what ranks have read", sources.emplace_back()));
+    for (const ProgramState &state : programStates(*manifest))
+      largest = std::max(largest, state.entry->globalBytes);
+  }
   return shared.take(largest, "a state", stateMemory);
 }
 
-uint32_t Board::tell(Task task, int64_t index) {
-  Header &now = header();
-  now.task = task;
-  now.index = index;
-  uint32_t number = now.told.value.load() + 1;
-  now.told.publish(number);
-  return number;
-}
-
 void Board::await(uint32_t number, const Patience &patience) {
-  SharedCounter &told = header().told;
-  if (patience.wait([&] { return told.reached(number); }))
+  if (patience.wait([&] { return told().reached(number); }))
     return;
-  while (!told.reached(number)) {
-    uint32_t seen = told.value.load();
-    told.waiters.fetch_add(1);
+  while (!told().reached(number)) {
+    uint32_t seen = told().value.load();
+    told().waiters.fetch_add(1);
     if (int32_t(seen - number) < 0)
-      futexWait(told.value, seen, /*nanoseconds=*/-1, /*shared=*/true);
-    told.waiters.fetch_sub(1);
+      futexWait(told().value, seen, /*nanoseconds=*/-1, /*shared=*/true);
+    told().waiters.fetch_sub(1);
   }
 }
 

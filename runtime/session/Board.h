@@ -4,6 +4,7 @@
 #define AUTOPAR_RUNTIME_SESSION_BOARD_H
 
 #include "../core/Manifest.h"
+#include "../core/RankRecord.h"
 #include "../core/SharedMemory.h"
 #include "../transport/SharedWait.h"
 
@@ -21,58 +22,114 @@ struct ProgramState {
 /// All states, in the order of stages and their tensors.
 std::vector<ProgramState> programStates(const Manifest &manifest);
 
+/// Events of a rank that a session's trace keeps.
+inline constexpr int64_t traceCapacity = 1 << 16;
+
 /// A session gives its ranks one of these tasks at a time.
-enum class Task : int32_t { Step, ReadState, WriteState, End };
+enum class Task : int32_t {
+  Step,
+  ReadState,
+  WriteState,
+  Measure, // begins anew; the index says whether with a trace
+  Report,  // leaves in its record what it measured since
+  End
+};
 
-/// Memory that a session shares with its ranks: the task at hand, the tensors
-/// of a step, and room for a state. The owner tells a task; each rank does it
-/// and says so.
-class Board {
+/// What one task is about: its kind, its entry and by entry the whole tensors
+/// of a step.
+class BoardSlot {
 public:
-  Status create(const Manifest &manifest, SharedMemory &shared);
+  Status create(const std::vector<const Manifest *> &manifests,
+                SharedMemory &shared);
 
-  /// The whole tensors of the step at hand.
-  char *input(size_t index) const { return bytesOf(inputs[index]); }
-  char *output(size_t index) const { return bytesOf(outputs[index]); }
-  /// The state that the task is about.
-  char *state() const { return bytesOf(stateMemory); }
-
-  /// Ranks bring the wanted outputs; the owner says which before it tells a
-  /// step.
-  bool isWanted(size_t output) const { return wanted()[output] != 0; }
-  void want(size_t output, bool isWanted) { wanted()[output] = isWanted; }
-
-  /// Begins a task, which has the number that is returned. `index`: of a state.
-  uint32_t tell(Task task, int64_t index);
-  /// A rank waits for task number `number`, for as long as it takes.
-  void await(uint32_t number, const Patience &patience);
   Task task() const { return header().task; }
+  size_t entry() const { return size_t(header().entry); }
   int64_t index() const { return header().index; }
-  /// The last task that a rank has done.
-  SharedCounter &done(int rank) const { return counters()[rank]; }
+  /// `index`: of a state.
+  void set(Task task, size_t entry, int64_t index) {
+    header() = {task, int32_t(entry), index};
+  }
 
-  /// A hash of the files from which a rank has read its weights.
-  uint64_t &source(int rank) const {
-    return static_cast<uint64_t *>(sources.data())[rank];
+  char *input(size_t entry, size_t index) const {
+    return bytesOf(entries[entry].inputs[index]);
+  }
+  char *output(size_t entry, size_t index) const {
+    return bytesOf(entries[entry].outputs[index]);
+  }
+  /// Ranks bring the wanted outputs.
+  bool isWanted(size_t entry, size_t output) const {
+    return bytesOf(entries[entry].wanted)[output] != 0;
+  }
+  void want(size_t entry, size_t output, bool isWanted) {
+    bytesOf(entries[entry].wanted)[output] = isWanted;
   }
 
 private:
   struct Header {
-    SharedCounter told;
     Task task = Task::Step;
+    int32_t entry = 0;
     int64_t index = 0;
   };
+  struct Entry {
+    Buffer wanted;
+    std::vector<Buffer> inputs, outputs;
+  };
+  static Status create(const Manifest &manifest, SharedMemory &shared,
+                       Entry &entry);
   static char *bytesOf(const Buffer &buffer) {
     return static_cast<char *>(buffer.data());
   }
   Header &header() const { return *static_cast<Header *>(headerMemory.data()); }
+
+  Buffer headerMemory;
+  std::vector<Entry> entries;
+};
+
+/// How many tasks a program may have under way: more than one where steps of an
+/// entry overlap, a power of two, so that slots follow each other also where
+/// numbers of tasks wrap around.
+size_t slotsOf(const std::vector<const Manifest *> &manifests);
+
+/// Memory that a session shares with its ranks: slots for the tasks at hand,
+/// which have numbers from 1 on, and room for a state. The owner tells a task;
+/// each rank does the tasks in order and says so.
+class Board {
+public:
+  Status create(const std::vector<const Manifest *> &manifests,
+                SharedMemory &shared);
+
+  /// The slot of task `number`. The owner may change it before it tells the
+  /// task, once all ranks have done task `number` - slots().
+  BoardSlot &slot(uint32_t number) { return all[number % all.size()]; }
+  size_t slots() const { return all.size(); }
+  /// The number of the task that will be told next.
+  uint32_t next() const { return told().value.load() + 1; }
+  void tell() { told().publish(next()); }
+  /// A rank waits for task number `number`, for as long as it takes.
+  void await(uint32_t number, const Patience &patience);
+  /// The last task that a rank has done, plus 1; 1: it has loaded.
+  SharedCounter &done(int rank) const { return counters()[rank + 1]; }
+
+  char *state() const { return static_cast<char *>(stateMemory.data()); }
+  /// Room for a rank's trace, of traceCapacity events.
+  TraceEvent *trace(int rank) const {
+    return static_cast<TraceEvent *>(traces[size_t(rank)].data());
+  }
+  /// A hash of the files from which a rank has read an entry's weights.
+  uint64_t &source(size_t entry, int rank) const {
+    return static_cast<uint64_t *>(sources[entry].data())[rank];
+  }
+
+private:
   SharedCounter *counters() const {
     return static_cast<SharedCounter *>(counterMemory.data());
   }
-  char *wanted() const { return bytesOf(wantedMemory); }
+  SharedCounter &told() const { return counters()[0]; }
 
-  Buffer headerMemory, counterMemory, sources, wantedMemory, stateMemory;
-  std::vector<Buffer> inputs, outputs;
+  Buffer counterMemory, stateMemory;
+  std::vector<Buffer> sources; // by entry
+  std::vector<Buffer> traces;  // by rank
+  std::vector<BoardSlot> all;
 };
 
 } // namespace autopar::runtime

@@ -4,6 +4,7 @@
 
 #include "../core/MemoryGuard.h"
 #include "../files/Text.h"
+#include "FixedInputs.h"
 #include "Session.h"
 
 #include <algorithm>
@@ -13,7 +14,13 @@
 using namespace autopar::runtime;
 
 struct autopar_session {
-  std::unique_ptr<Session> session;
+  Session *session = nullptr;
+  size_t entry = 0;
+  autopar_session *opened = nullptr;
+  std::string text; // that a call returned
+  // What was opened, which is the first entry, has the session and the others.
+  std::unique_ptr<Session> owned;
+  std::vector<autopar_session> others;
 };
 
 namespace {
@@ -81,6 +88,15 @@ void describe(const PersistentEntry &state, autopar_tensor &tensor) {
   tensor.bytes = state.globalBytes;
 }
 
+void describe(const FixedInput &input, autopar_tensor &tensor) {
+  tensor.name = input.name.c_str();
+  tensor.role = "";
+  tensor.dtype = dtypeName(input.dtype);
+  tensor.rank = int32_t(input.shape.size());
+  tensor.shape = input.shape.data();
+  tensor.bytes = input.bytes;
+}
+
 } // namespace
 
 extern "C" {
@@ -100,13 +116,41 @@ int32_t autopar_session_open(const char *path,
     SessionOptions chosen;
     APRT_TRY(readOptions(options, chosen));
     auto made = std::make_unique<autopar_session>();
-    APRT_TRY(Session::open(path, chosen, made->session));
+    APRT_TRY(Session::open(path, chosen, made->owned));
+    made->session = made->owned.get();
+    made->opened = made.get();
+    made->others.resize(made->session->entries() - 1);
+    for (size_t i = 0; i < made->others.size(); ++i) {
+      made->others[i].session = made->session;
+      made->others[i].entry = i + 1;
+      made->others[i].opened = made.get();
+    }
     *session = made.release();
     return Status::success();
   });
 }
 
-void autopar_session_close(autopar_session *session) { delete session; }
+void autopar_session_close(autopar_session *session) {
+  if (session && session->owned)
+    delete session;
+}
+
+int64_t autopar_session_entries(const autopar_session *session) {
+  return int64_t(session->session->entries());
+}
+
+autopar_session *autopar_session_entry(autopar_session *session,
+                                       int64_t index) {
+  autopar_session *opened = session->opened;
+  if (index == 0)
+    return opened;
+  bool isThere = index > 0 && size_t(index) <= opened->others.size();
+  return isThere ? &opened->others[size_t(index) - 1] : nullptr;
+}
+
+const char *autopar_session_entry_name(const autopar_session *session) {
+  return session->session->manifest(session->entry).entry.c_str();
+}
 
 int64_t autopar_session_threads(const autopar_session *session) {
   return session->session->threads();
@@ -117,11 +161,13 @@ int64_t autopar_session_count(const autopar_session *session,
   const Session &of = *session->session;
   switch (kind) {
   case AUTOPAR_INPUT:
-    return int64_t(of.manifest().inputs.size());
+    return int64_t(of.manifest(session->entry).inputs.size());
   case AUTOPAR_OUTPUT:
-    return int64_t(of.manifest().outputs.size());
+    return int64_t(of.manifest(session->entry).outputs.size());
   case AUTOPAR_STATE:
-    return int64_t(of.states().size());
+    return int64_t(of.states(session->entry).size());
+  case AUTOPAR_FIXED:
+    return int64_t(of.manifest(session->entry).fixedInputs.size());
   }
   return 0;
 }
@@ -137,36 +183,102 @@ int32_t autopar_session_tensor(const autopar_session *session,
                            std::to_string(index) + " of kind " +
                            std::to_string(int(kind)));
     const Session &of = *session->session;
-    const Manifest &manifest = of.manifest();
+    const Manifest &manifest = of.manifest(session->entry);
     if (kind == AUTOPAR_INPUT)
       describe(manifest.inputs[size_t(index)], "", value);
     else if (kind == AUTOPAR_OUTPUT)
       describe(manifest.outputs[size_t(index)],
                outputRoleNames[int(manifest.outputs[size_t(index)].role)],
                value);
+    else if (kind == AUTOPAR_STATE)
+      describe(*of.states(session->entry)[size_t(index)].entry, value);
     else
-      describe(*of.states()[size_t(index)].entry, value);
+      describe(manifest.fixedInputs[size_t(index)], value);
+    value.entry = int64_t(kind == AUTOPAR_STATE
+                              ? of.ownerOf(session->entry, size_t(index))
+                              : session->entry);
     std::memcpy(tensor, &value, std::min(value.size, sizeof(value)));
     return Status::success();
   });
 }
 
+int32_t autopar_session_check_fixed(const autopar_session *session,
+                                    int64_t index, const void *data) {
+  return guard("comparing an input", [&]() -> Status {
+    const auto &fixed = session->session->manifest(session->entry).fixedInputs;
+    if (index < 0 || index >= int64_t(fixed.size()))
+      return Status::error("there is no fixed input number " +
+                           std::to_string(index));
+    const FixedInput &input = fixed[size_t(index)];
+    return checkFixed(input, input.dtype, input.shape, data);
+  });
+}
+
 int32_t autopar_session_run(autopar_session *session, const void *const *inputs,
                             void *const *outputs) {
-  return guard("running a step",
-               [&] { return session->session->run(inputs, outputs); });
+  return guard("running a step", [&] {
+    return session->session->run(session->entry, inputs, outputs);
+  });
+}
+
+void *autopar_session_memory(autopar_session *session, autopar_kind kind,
+                             int64_t index) {
+  bool isTensor = kind == AUTOPAR_INPUT || kind == AUTOPAR_OUTPUT;
+  if (!isTensor || index < 0 || index >= autopar_session_count(session, kind))
+    return nullptr;
+  Session &of = *session->session;
+  return kind == AUTOPAR_INPUT ? of.sharedInput(session->entry, size_t(index))
+                               : of.sharedOutput(session->entry, size_t(index));
+}
+
+int32_t autopar_session_submit(autopar_session *session,
+                               const void *const *inputs, void *const *outputs,
+                               int64_t *ticket) {
+  return guard("beginning a step", [&] {
+    return session->session->submit(session->entry, inputs, outputs, *ticket);
+  });
+}
+
+int32_t autopar_session_wait(autopar_session *session, int64_t ticket) {
+  return guard("waiting for a step",
+               [&] { return session->session->wait(ticket); });
+}
+
+int64_t autopar_session_slots(const autopar_session *session) {
+  return int64_t(session->session->slots());
+}
+
+const char *autopar_session_report(autopar_session *session) {
+  int32_t failed = guard("reporting", [&] {
+    return session->session->report(session->entry, session->text);
+  });
+  return failed ? nullptr : session->text.c_str();
+}
+
+int32_t autopar_session_trace(autopar_session *session, int32_t on) {
+  return guard("tracing", [&] {
+    return session->session->trace(session->entry, on != 0);
+  });
+}
+
+const char *autopar_session_trace_text(autopar_session *session) {
+  int32_t failed = guard("writing the trace", [&] {
+    return session->session->traceText(session->entry, session->text);
+  });
+  return failed ? nullptr : session->text.c_str();
 }
 
 int32_t autopar_session_read_state(autopar_session *session, int64_t index,
                                    void *to) {
-  return guard("reading a state",
-               [&] { return session->session->readState(size_t(index), to); });
+  return guard("reading a state", [&] {
+    return session->session->readState(session->entry, size_t(index), to);
+  });
 }
 
 int32_t autopar_session_write_state(autopar_session *session, int64_t index,
                                     const void *from) {
   return guard("writing a state", [&] {
-    return session->session->writeState(size_t(index), from);
+    return session->session->writeState(session->entry, size_t(index), from);
   });
 }
 

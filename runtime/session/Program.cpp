@@ -263,11 +263,18 @@ void unloadProgram(Program &program) {
   program.descriptor = -1;
 }
 
-Status keepProgram(std::vector<Program> &programs, size_t chosen) {
+Status keepPrograms(std::vector<Program> &programs,
+                    const std::vector<size_t> &numbers) {
+  std::vector<Program> kept;
   for (size_t i = 0; i < programs.size(); ++i)
-    if (i != chosen)
+    if (std::count(numbers.begin(), numbers.end(), i) > 0)
+      kept.push_back(std::move(programs[i]));
+    else
       unloadProgram(programs[i]);
-  return checkCpu(programs[chosen].manifest.cpuFeatures);
+  programs = std::move(kept);
+  for (const Program &program : programs)
+    APRT_TRY(checkCpu(program.manifest.cpuFeatures));
+  return Status::success();
 }
 
 } // namespace autopar::runtime

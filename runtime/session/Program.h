@@ -34,8 +34,10 @@ Status loadOwnPrograms(std::vector<Program> &programs);
 /// Unloads a program; one that is linked in stays.
 void unloadProgram(Program &program);
 
-/// Unloads all but `chosen` and checks that this host can run that.
-Status keepProgram(std::vector<Program> &programs, size_t chosen);
+/// Leaves these programs of the list, in the order of their numbers, unloads
+/// the others, and checks that this host can run what is left.
+Status keepPrograms(std::vector<Program> &programs,
+                    const std::vector<size_t> &numbers);
 
 } // namespace autopar::runtime
 

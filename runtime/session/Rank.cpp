@@ -10,11 +10,11 @@
 
 namespace autopar::runtime {
 
-Rank::Rank(World &world, int worldRank)
+Rank::Rank(World &world, int worldRank, RankCommon *common)
     : world(world), manifest(world.program.manifest), worldRank(worldRank),
-      ports(resultPorts(manifest)) {}
+      common(common), ports(resultPorts(manifest)) {}
 
-Status Rank::open() { return makeRank(world, worldRank, rank); }
+Status Rank::open() { return makeRank(world, worldRank, common, rank); }
 
 //===----------------------------------------------------------------------===//
 // Before steps
@@ -28,19 +28,20 @@ Status Rank::load(WeightFiles weights, const NamedArrays *states) {
   if (!manifest.weightFiles.empty() && world.rankOptions.verifyWeights &&
       world.isFirstOfHost(worldRank))
     APRT_TRY(rank->weights.verify());
-  APRT_TRY(rank->makeArena(manifest.setupArenaBytes[rank->stage()]));
+  APRT_TRY(rank->makeSetupArena());
   // Ranks may load for very different times.
   rank->transport->setDeadlines(false);
   APRT_TRY(callStage(world.program.stages[rank->stage()].setup, "setup"));
   APRT_TRY(rank->loadOthers());
   APRT_TRY(rank->device->synchronize());
+  APRT_TRY(rank->mergeConstants());
   rank->transport->setDeadlines(true);
   rank->states = nullptr;
   stamps = rank->weights.stamps();
   rank->weights.close();
-  int64_t bytes = manifest.arenaBytes[rank->stage()];
-  APRT_TRY(rank->makeArena(bytes));
-  return rank->transport->useMemory(rank->arena, bytes);
+  APRT_TRY(rank->makeArena());
+  return rank->transport->useMemory(rank->arena,
+                                    manifest.arenaBytes[rank->stage()]);
 }
 
 Status Rank::callStage(aprt_status (*function)(aprt_rank *), const char *what) {
@@ -202,7 +203,9 @@ Status Rank::writeState(int index, const void *whole) {
     readSlice(part, element, whole, host);
     return Status::success();
   };
-  return rank->device->upload(transfer.device, transfer.slice);
+  APRT_TRY(rank->device->upload(transfer.device, transfer.slice));
+  // Another entry of the rank may read it next, on streams of its own.
+  return rank->device->synchronize();
 }
 
 /// Reads the checks; one that is violated ends the run.

@@ -6,6 +6,7 @@
 #include "../core/RankContext.h"
 #include "../files/FileStamp.h"
 #include "HeldPorts.h"
+#include "RankCommon.h"
 #include "World.h"
 
 #include <memory>
@@ -33,8 +34,9 @@ struct StepData {
 /// order: load, prepare, then steps, then end.
 class Rank {
 public:
-  /// `world` must outlive it.
-  Rank(World &world, int worldRank);
+  /// `world` must outlive it, and so must `common`, what the rank's other
+  /// entries have (null: there are none).
+  Rank(World &world, int worldRank, RankCommon *common = nullptr);
 
   /// Makes device and transport.
   Status open();
@@ -92,6 +94,7 @@ private:
   World &world;
   const Manifest &manifest;
   const int worldRank;
+  RankCommon *const common;
   std::unique_ptr<aprt_rank> rank;
   std::vector<ResultPort> ports;
   std::vector<LocalPort> inputs, results, checks;

@@ -16,7 +16,7 @@
 
 namespace autopar::runtime {
 
-static Status makeCpuParts(World &world, aprt_rank &rank) {
+static Status makeCpuParts(World &world, RankCommon *common, aprt_rank &rank) {
   const Manifest &manifest = world.program.manifest;
   CpuOptions options;
   options.threads = world.threads;
@@ -24,8 +24,12 @@ static Status makeCpuParts(World &world, aprt_rank &rank) {
   options.alone = world.worldSize() == 1;
   options.oneDnn = manifest.uses("onednn");
   options.packedSlots = manifest.packedSlots[rank.stage()];
+  options.sharesWeights = common != nullptr;
+  options.parts = common ? common->cpu.lock() : nullptr;
   std::unique_ptr<CpuDevice> device;
   APRT_TRY(CpuDevice::create(options, rank.memory, device));
+  if (common)
+    common->cpu = device->commonParts();
   Patience patience = world.spin ? Patience::ownCore() : Patience::sharedCore();
   rank.transport = std::make_unique<SharedMemoryTransport>(
       world.fabric, manifest, rank.worldRank, device->threads(),
@@ -106,13 +110,18 @@ static Status makeGpuParts(World &world, aprt_rank &rank) {
   return makeNcclTransport(world, rank, place);
 }
 
-Status makeRank(World &world, int worldRank, std::unique_ptr<aprt_rank> &rank) {
+Status makeRank(World &world, int worldRank, RankCommon *common,
+                std::unique_ptr<aprt_rank> &rank) {
   const Manifest &manifest = world.program.manifest;
   rank =
       std::make_unique<aprt_rank>(manifest, worldRank, world.record(worldRank));
+  if (common) {
+    rank->common = &common->memory;
+    rank->numbers = common->numbers[world.entry()];
+  }
   switch (manifest.target) {
   case Target::Cpu:
-    return makeCpuParts(world, *rank);
+    return makeCpuParts(world, common, *rank);
   case Target::Cuda:
   case Target::Emulated:
     return makeGpuParts(world, *rank);

@@ -2,11 +2,7 @@
 
 #include "Session.h"
 
-#include "../core/MemoryGuard.h"
-#include "IndexCheck.h"
-
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -26,11 +22,15 @@ static std::string quoteEntries(const std::vector<Program> &programs) {
   return text;
 }
 
-static Status findEntry(const std::vector<Program> &programs,
-                        const std::string &name, size_t &chosen) {
-  for (chosen = 0; chosen < programs.size(); ++chosen)
-    if (name.empty() || programs[chosen].manifest.entry == name)
-      return Status::success();
+/// All, or the one of that name.
+static Status findEntries(const std::vector<Program> &programs,
+                          const std::string &name,
+                          std::vector<size_t> &chosen) {
+  for (size_t i = 0; i < programs.size(); ++i)
+    if (name.empty() || programs[i].manifest.entry == name)
+      chosen.push_back(i);
+  if (!chosen.empty())
+    return Status::success();
   return Status::error("no entry is called '" + name +
                        "'; the entries: " + quoteEntries(programs));
 }
@@ -40,54 +40,65 @@ static std::string fromRoot(const std::string &path) {
   return path.empty() ? "" : std::filesystem::absolute(path).string();
 }
 
-Status Session::chooseProgram(const std::string &path, WorkerSetup &setup) {
-  std::vector<Program> programs;
-  size_t chosen = 0;
-  Status status = loadPrograms(path, programs);
-  if (status.ok())
-    status = findEntry(programs, options.entry, chosen);
-  if (status.ok())
-    status = keepProgram(programs, chosen);
-  if (status.failed()) {
-    for (Program &other : programs)
-      unloadProgram(other);
-    return status;
+/// One set of ranks runs all of them.
+Status Session::checkEntries() const {
+  const Manifest &first = programs.front().manifest;
+  for (const Program &program : programs)
+    if (const Manifest &other = program.manifest;
+        other.worldSize() != first.worldSize() || other.target != first.target)
+      return Status::error(
+          "the program's entries are for different ranks: '" + first.entry +
+          "' has " + std::to_string(first.worldSize()) + ", '" + other.entry +
+          "' has " + std::to_string(other.worldSize()) +
+          "; name the one that you want when you open it");
+  return Status::success();
+}
+
+Status Session::choosePrograms(const std::string &path, WorkerSetup &setup) {
+  APRT_TRY(loadPrograms(path, programs));
+  APRT_TRY(findEntries(programs, options.entry, setup.entries));
+  APRT_TRY(keepPrograms(programs, setup.entries));
+  APRT_TRY(checkEntries());
+  for (const Program &program : programs) {
+    setup.checksums.push_back(program.checksum);
+    kept.push_back(programStates(program.manifest));
+    data.push_back(emptyStep(program.manifest));
   }
-  program = std::move(programs[chosen]);
-  setup.first = program.manifest.target == Target::Cpu ? 1 : 0;
-  setup.entry = chosen;
-  setup.checksum = program.checksum;
+  setup.first = programs.front().manifest.target == Target::Cpu ? 1 : 0;
   setup.weights = fromRoot(options.weights);
   setup.options = options;
   return Status::success();
 }
 
 Status Session::startRanks(const std::string &path, const WorkerSetup &setup) {
-  bool isOfCpus = program.manifest.target == Target::Cpu;
-  bool isAlone = isOfCpus && program.manifest.worldSize() == 1;
+  const Manifest &first = programs.front().manifest;
+  bool isOfCpus = first.target == Target::Cpu;
+  bool isAlone = isOfCpus && first.worldSize() == 1;
   if (!isAlone)
     APRT_TRY(shared.createFile());
-  APRT_TRY(world.create(shared));
+  APRT_TRY(makeWorlds(programs, options, shared, worlds));
+  groups = groupsOfStates(manifestsOf(worlds));
   if (!isAlone) {
-    APRT_TRY(board.create(program.manifest, shared));
-    workers = std::make_unique<Workers>(world);
+    APRT_TRY(board.create(manifestsOf(worlds), shared));
+    workers = std::make_unique<Workers>(*worlds.front());
     APRT_TRY(workers->start(fromRoot(path), setup, shared));
   }
   if (isOfCpus) {
-    WeightFiles weights;
-    APRT_TRY(weights.open(program.manifest, program.home, options.weights));
-    member = std::make_unique<Member>(world, 0);
+    std::vector<WeightFiles> weights;
+    APRT_TRY(openWeights(programs, options.weights, weights));
+    member = std::make_unique<Member>(worlds, 0);
     APRT_TRY(member->load(std::move(weights), isAlone ? nullptr : &board));
   }
+  underWay.resize(workers ? board.slots() : 1);
+  measured.resize(programs.size());
   return awaitWorkers(1);
 }
 
 Status Session::load(const std::string &path) {
   WorkerSetup setup;
-  APRT_TRY(chooseProgram(path, setup));
-  kept = programStates(program.manifest);
-  data = emptyStep(program.manifest);
-  return serve("loading the program", [&] { return startRanks(path, setup); });
+  APRT_TRY(choosePrograms(path, setup));
+  return attempt("loading the program",
+                 [&] { return startRanks(path, setup); });
 }
 
 Status Session::open(const std::string &path, const SessionOptions &options,
@@ -105,12 +116,14 @@ Session::~Session() {
     return;
   }
   if (failure.empty() && (member || workers))
-    (void)have(Task::End);
+    (void)endRanks();
   if (workers)
     workers->end(failure.empty() ? graceSeconds : 0);
   workers.reset();
   member.reset(); // before the code that it calls
-  unloadProgram(program);
+  worlds.clear();
+  for (Program &program : programs)
+    unloadProgram(program);
 }
 
 //===----------------------------------------------------------------------===//
@@ -119,25 +132,34 @@ Session::~Session() {
 
 /// The failure that came first, on whichever rank.
 std::string Session::causeOf(const Status &status) {
-  int first = world.isThere() ? world.firstFailure().load() : -1;
-  if (first >= 0 && world.record(first).failed.load())
-    return world.record(first).message;
+  bool isThere = !worlds.empty() && worlds.front()->isThere();
+  int first = isThere ? worlds.front()->firstFailure().load() : -1;
+  if (first >= 0 && worlds.front()->record(first).failed.load())
+    return worlds.front()->record(first).message;
   std::string death = workers ? workers->death() : "";
   return death.empty() ? status.message() : death;
 }
 
-template <typename Body>
-Status Session::serve(const char *doing, const Body &body) {
-  std::lock_guard<std::mutex> lock(mutex);
+Status Session::fail(const Status &status) {
+  std::lock_guard<std::mutex> lock(records);
+  if (failure.empty()) {
+    if (member)
+      member->fail(status);
+    failure = causeOf(status);
+  }
+  return Status::error(failure);
+}
+
+Status Session::checkReady() {
+  std::lock_guard<std::mutex> lock(records);
   if (!failure.empty())
     return Status::error("the session ended when a call failed: " + failure);
-  Status status = guardMemory(doing, body);
-  if (status.ok())
-    return status;
-  if (member)
-    member->fail(status);
-  failure = causeOf(status);
-  return Status::error(failure);
+  if (!requestOf(nextTask()).isUnderWay)
+    return Status::success();
+  return Status::error(std::to_string(slots()) +
+                       (slots() == 1 ? " step is" : " steps are") +
+                       " under way, and the program has room for no more: "
+                       "wait for the one that was submitted first");
 }
 
 /// The others have as long as waits for a rank may take, once rank 0 is done. A
@@ -145,6 +167,7 @@ Status Session::serve(const char *doing, const Body &body) {
 Status Session::awaitWorkers(uint32_t number) {
   if (!workers)
     return Status::success();
+  World &world = *worlds.front();
   Waiter waiter(world.fabric.aborted(), options.timeoutSeconds,
                 world.spin ? Patience::ownCore() : Patience::sharedCore());
   double waited = 0;
@@ -161,81 +184,33 @@ Status Session::awaitWorkers(uint32_t number) {
   return Status::success();
 }
 
-Status Session::have(Task task, size_t index) {
-  if (!workers) // rank 0 has what the board would have
-    return task == Task::End ? member->end() : member->step(data);
-  uint32_t number = board.tell(task, int64_t(index));
+/// Steps overlap those of their own entry alone: entries have their arenas in
+/// common.
+Status Session::tell(Task task, size_t entry, size_t index, uint32_t &number) {
+  bool overlaps = entry == lastEntry && manifest(entry).stepsOverlap;
+  if (!overlaps)
+    APRT_TRY(awaitWorkers(board.next()));
+  lastEntry = entry;
+  number = board.next();
+  board.slot(number).set(task, entry, int64_t(index));
+  board.tell();
+  return Status::success();
+}
+
+Status Session::have(Task task, size_t entry, size_t index) {
+  uint32_t number = 0;
+  APRT_TRY(tell(task, entry, index, number));
   if (member)
-    APRT_TRY(member->follow(board));
+    APRT_TRY(member->follow(board, number));
   return awaitWorkers(number + 1);
 }
 
-Status Session::checkInputs(const void *const *inputs) const {
-  for (size_t i = 0; i < program.manifest.inputs.size(); ++i) {
-    const Port &port = program.manifest.inputs[i];
-    if (!inputs[i] && port.globalBytes > 0)
-      return Status::error("input '" + port.name + "' is missing");
-    APRT_TRY(checkIndices(port, inputs[i], /*steps=*/0));
-  }
-  return Status::success();
-}
-
-Status Session::runAlone(const void *const *inputs, void *const *outputs) {
-  for (size_t i = 0; i < data.inputs.size(); ++i)
-    data.inputs[i] = inputs[i] ? static_cast<const char *>(inputs[i]) : "";
-  for (size_t i = 0; i < program.manifest.outputs.size(); ++i)
-    data.results[i].data = static_cast<char *>(outputs[i]);
-  return have(Task::Step);
-}
-
-Status Session::runOnAll(const void *const *inputs, void *const *outputs) {
-  const Manifest &manifest = program.manifest;
-  for (size_t i = 0; i < manifest.inputs.size(); ++i)
-    if (inputs[i])
-      std::memcpy(board.input(i), inputs[i],
-                  size_t(manifest.inputs[i].globalBytes));
-  for (size_t i = 0; i < manifest.outputs.size(); ++i)
-    board.want(i, outputs[i] != nullptr);
-  APRT_TRY(have(Task::Step));
-  for (size_t i = 0; i < manifest.outputs.size(); ++i)
-    if (outputs[i])
-      std::memcpy(outputs[i], board.output(i),
-                  size_t(manifest.outputs[i].globalBytes));
-  return Status::success();
-}
-
-Status Session::run(const void *const *inputs, void *const *outputs) {
-  APRT_TRY(checkInputs(inputs));
-  return serve("running a step", [&] {
-    return workers ? runOnAll(inputs, outputs) : runAlone(inputs, outputs);
-  });
-}
-
-static Status noSuchState(size_t index) {
-  return Status::error("there is no state number " + std::to_string(index));
-}
-
-Status Session::readState(size_t index, void *to) {
-  if (index >= kept.size())
-    return noSuchState(index);
-  return serve("reading a state", [&]() -> Status {
-    if (!workers)
-      return member->readState(index, to);
-    APRT_TRY(have(Task::ReadState, index));
-    std::memcpy(to, board.state(), size_t(kept[index].entry->globalBytes));
-    return Status::success();
-  });
-}
-
-Status Session::writeState(size_t index, const void *from) {
-  if (index >= kept.size())
-    return noSuchState(index);
-  return serve("writing a state", [&]() -> Status {
-    if (!workers)
-      return member->writeState(index, from);
-    std::memcpy(board.state(), from, size_t(kept[index].entry->globalBytes));
-    return have(Task::WriteState, index);
-  });
+/// Steps that nobody has waited for end first.
+Status Session::endRanks() {
+  if (!workers)
+    return member->end();
+  APRT_TRY(awaitWorkers(board.next()));
+  return have(Task::End, 0, 0);
 }
 
 } // namespace autopar::runtime

@@ -32,43 +32,48 @@ public:
   void endWithOwner() const;
 
 private:
+  Status findPrograms();
   Status follow(int rank, Member &member);
   [[noreturn]] void beRank(int rank);
 
   WorkerSetup setup;
   int owner = -1; // a pidfd
   SharedMemory memory;
-  Program program;
-  std::unique_ptr<World> world;
+  std::vector<Program> programs;
+  Worlds worlds; // of the programs
   Board board;
-  WeightFiles weights;
-  std::vector<pid_t> children; // by rank from the first one on; 0: ended
+  std::vector<WeightFiles> weights; // of the programs
+  std::vector<pid_t> children;      // by rank from the first one on; 0: ended
 };
 } // namespace
+
+/// Finds the setup's programs, which must be as the session has read them.
+Status WorkerMain::findPrograms() {
+  APRT_TRY(loadOwnPrograms(programs));
+  std::vector<uint64_t> found;
+  for (size_t entry : setup.entries)
+    found.push_back(entry < programs.size() ? programs[entry].checksum : 0);
+  if (found.empty() || found != setup.checksums)
+    return Status::error("the executable was replaced while the session was "
+                         "opened: open it again");
+  return keepPrograms(programs, setup.entries);
+}
 
 Status WorkerMain::prepare() {
   int descriptor = -1;
   APRT_TRY(receiveSetup(setup, descriptor, owner));
   memory.attach(descriptor);
-  std::vector<Program> programs;
-  APRT_TRY(loadOwnPrograms(programs));
-  if (setup.entry >= programs.size() ||
-      programs[setup.entry].checksum != setup.checksum)
-    return Status::error("the executable was replaced while the session was "
-                         "opened: open it again");
-  APRT_TRY(keepProgram(programs, setup.entry));
-  program = std::move(programs[setup.entry]);
-  world = std::make_unique<World>(program, setup.options);
-  APRT_TRY(world->create(memory));
-  APRT_TRY(board.create(program.manifest, memory));
+  APRT_TRY(findPrograms());
+  APRT_TRY(makeWorlds(programs, setup.options, memory, worlds));
+  APRT_TRY(board.create(manifestsOf(worlds), memory));
   if (memory.size() != setup.bytes)
     return otherVersion();
-  return weights.open(program.manifest, program.home, setup.weights);
+  return openWeights(programs, setup.weights, weights);
 }
 
 Status WorkerMain::forkRanks() {
   pid_t parent = getpid();
-  for (int rank = setup.first; rank < world->worldSize(); ++rank) {
+  for (int rank = setup.first; rank < worlds.front()->worldSize(); ++rank) {
     pid_t child = fork();
     if (child < 0)
       return Status::error(std::string("cannot start a rank: ") +
@@ -85,7 +90,7 @@ Status WorkerMain::forkRanks() {
 }
 
 void WorkerMain::beRank(int rank) {
-  Member member(*world, rank);
+  Member member(worlds, rank);
   Status status = guardMemory("working", [&] { return follow(rank, member); });
   if (status.failed())
     member.fail(status);
@@ -97,11 +102,11 @@ Status WorkerMain::follow(int rank, Member &member) {
   APRT_TRY(member.load(std::move(weights), &board));
   board.done(rank).publish(1);
   Patience patience =
-      world->spin ? Patience::ownCore() : Patience::sharedCore();
+      worlds.front()->spin ? Patience::ownCore() : Patience::sharedCore();
   for (uint32_t number = 1;; ++number) {
     board.await(number, patience);
-    Task task = board.task();
-    APRT_TRY(member.follow(board));
+    Task task = board.slot(number).task();
+    APRT_TRY(member.follow(board, number));
     board.done(rank).publish(number + 1);
     if (task == Task::End)
       return Status::success();
@@ -132,8 +137,8 @@ bool WorkerMain::collect() {
     if (index == children.size() || status == 0)
       continue;
     well = false;
-    if (!world->record(rank).failed.load())
-      world->died(rank, howItEnded(status));
+    if (World &world = *worlds.front(); !world.record(rank).failed.load())
+      world.died(rank, howItEnded(status));
   }
   return well;
 }

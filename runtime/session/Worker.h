@@ -9,17 +9,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace autopar::runtime {
 
 /// The owner of a session tells this the process that starts its workers, with
 /// two descriptors: of the shared memory, and of the owner's process.
 struct WorkerSetup {
-  int first = 0;         // of the ranks that are workers
-  int64_t bytes = 0;     // of the shared memory
-  size_t entry = 0;      // number of the program in the executable
-  uint64_t checksum = 0; // of that program
-  std::string weights;   // as of the session, from the root on
+  int first = 0;                   // of the ranks that are workers
+  int64_t bytes = 0;               // of the shared memory
+  std::vector<size_t> entries;     // numbers of the executable's programs
+  std::vector<uint64_t> checksums; // of these programs
+  std::string weights;             // as of the session, from the root on
   RankOptions options;
 };
 
@@ -29,7 +30,7 @@ inline constexpr const char *workerArgument = "--workers";
 
 /// Rises when what a session and its workers tell each other, or the memory
 /// that they share, changes its meaning.
-inline constexpr int sessionProtocol = 1;
+inline constexpr int sessionProtocol = 2;
 
 /// A worker says this to a session of another protocol.
 Status otherVersion();

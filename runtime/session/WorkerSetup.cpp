@@ -36,8 +36,8 @@ Status sendSetup(int socket, const WorkerSetup &setup, int memory, int owner) {
   Json json = {{"protocol", sessionProtocol},
                {"first", setup.first},
                {"bytes", setup.bytes},
-               {"entry", setup.entry},
-               {"checksum", setup.checksum},
+               {"entries", setup.entries},
+               {"checksums", setup.checksums},
                {"weights", setup.weights},
                {"threads", setup.options.threads},
                {"timeout", setup.options.timeoutSeconds},
@@ -64,8 +64,8 @@ static bool readSetup(const std::string &text, WorkerSetup &setup) {
     return false;
   setup.first = json.value("first", 0);
   setup.bytes = json.value("bytes", int64_t(0));
-  setup.entry = json.value("entry", size_t(0));
-  setup.checksum = json.value("checksum", uint64_t(0));
+  setup.entries = json.value("entries", std::vector<size_t>());
+  setup.checksums = json.value("checksums", std::vector<uint64_t>());
   setup.weights = json.value("weights", std::string());
   setup.options.threads = json.value("threads", int64_t(0));
   setup.options.timeoutSeconds = json.value("timeout", 0.0);

@@ -14,6 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+/// The thread sanitizer takes each call of clone for a fork.
+extern "C" int __clone(int (*)(void *), void *, int, void *, ...);
+#define clone __clone
+#endif
+#endif
+
 namespace autopar::runtime {
 
 static constexpr int64_t stackBytes = 64 << 10;
@@ -38,11 +46,13 @@ struct Birth {
 static int becomeProgram(void *argument) {
   const Birth &birth = *static_cast<const Birth *>(argument);
   setpgid(0, 0);
-  // The owner's handlers are of no use here.
+  // The owner's handlers are of no use here, and it may ignore the ends of
+  // children, which the program waits for.
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction action;
     if (sigaction(signal, nullptr, &action) == 0 &&
-        action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN) {
+        action.sa_handler != SIG_DFL &&
+        (action.sa_handler != SIG_IGN || signal == SIGCHLD)) {
       action = {};
       action.sa_handler = SIG_DFL;
       sigaction(signal, &action, nullptr);
@@ -144,7 +154,7 @@ void Workers::watch() {
   std::lock_guard<std::mutex> lock(mutex);
   deathText = got > 0 ? std::string(text, size_t(got))
                       : "the process of the session's ranks has ended";
-  world.fabric.aborted().store(1);
+  world.endWaits();
 }
 
 std::string Workers::death() {

@@ -11,6 +11,12 @@
 
 namespace autopar::runtime {
 
+World::World(const Program &program, const RankOptions &options, World *first)
+    : program(program), rankOptions(options), first(first),
+      number(first ? first->all.size() : 0) {
+  (first ? first : this)->all.push_back(this);
+}
+
 /// Cores that this process may use.
 static int availableCores() {
   cpu_set_t set;
@@ -45,6 +51,10 @@ Status World::create(SharedMemory &shared) {
                 ? int(std::min<int64_t>(rankOptions.threads, 1024))
                 : std::max(1, cores / here);
   spin = threads * here <= cores;
+  // GPUs exchange data themselves.
+  bool stagesData = program.manifest.target == Target::Cpu;
+  if (first)
+    return fabric.create(program.manifest, shared, stagesData);
   APRT_TRY(shared.take(world * int64_t(sizeof(RankRecord)),
                        "the ranks' records", records));
   for (int rank = 0; shared.isNew() && rank < world; ++rank)
@@ -52,8 +62,6 @@ Status World::create(SharedMemory &shared) {
   APRT_TRY(shared.take(sizeof(int32_t), "the failure flag", failure));
   if (shared.isNew())
     new (failure.data()) std::atomic<int32_t>(-1);
-  // GPUs exchange data themselves.
-  bool stagesData = program.manifest.target == Target::Cpu;
   return fabric.create(program.manifest, shared, stagesData);
 }
 
@@ -68,10 +76,13 @@ std::string howItEnded(int status) {
 void World::died(int rank, const std::string &how) {
   RankRecord &record = this->record(rank);
   int op = record.currentOp.load();
+  size_t working = size_t(record.currentEntry.load());
+  const Manifest &manifest =
+      entries()[std::min(working, entries().size() - 1)]->program.manifest;
   std::string where = op < 0 ? ""
                              : std::string(" in or after op '") +
-                                   program.manifest.opName(op) + "' (" +
-                                   program.manifest.opKind(op) + ")";
+                                   manifest.opName(op) + "' (" +
+                                   manifest.opKind(op) + ")";
   std::snprintf(record.message, sizeof(record.message), "rank %d %s%s", rank,
                 how.c_str(), where.c_str());
   record.failed.store(1);
@@ -81,9 +92,14 @@ void World::died(int rank, const std::string &how) {
 void World::abort(int rank) {
   int32_t none = -1;
   firstFailure().compare_exchange_strong(none, rank);
-  fabric.aborted().store(1);
+  endWaits();
   if (joined)
     joined->fail(record(rank).message);
+}
+
+void World::endWaits() {
+  for (World *world : entries())
+    world->fabric.aborted().store(1);
 }
 
 } // namespace autopar::runtime

@@ -22,10 +22,14 @@ std::string howItEnded(int status);
 
 /// The ranks of a program on this host share this. It is made before they are
 /// there; they write its shared memory and only read the rest.
+/// Of a program with several entries each that is loaded has a world of its
+/// own; records and failures of the ranks are those of the first one.
 class World {
 public:
-  World(const Program &program, const RankOptions &options)
-      : program(program), rankOptions(options) {}
+  /// `first` is that of the first entry, which must outlive this; null: this is
+  /// it.
+  World(const Program &program, const RankOptions &options,
+        World *first = nullptr);
   World(const World &) = delete;
   World &operator=(const World &) = delete;
 
@@ -33,10 +37,12 @@ public:
   Status create(SharedMemory &shared);
 
   /// True once create() has made the shared memory.
-  bool isThere() const { return failure.data() != nullptr; }
+  bool isThere() const { return common().failure.data() != nullptr; }
   int worldSize() const { return program.manifest.worldSize(); }
+  /// The number of the entry among those that are loaded.
+  size_t entry() const { return number; }
   RankRecord &record(int rank) const {
-    return static_cast<RankRecord *>(records.data())[rank];
+    return static_cast<RankRecord *>(common().records.data())[rank];
   }
   /// True for the rank that does what one rank of each host does for all.
   bool isFirstOfHost(int rank) const {
@@ -47,10 +53,12 @@ public:
   std::string sharedCores() const;
   /// Number of the rank whose failure came first, or -1.
   std::atomic<int32_t> &firstFailure() const {
-    return *static_cast<std::atomic<int32_t> *>(failure.data());
+    return *static_cast<std::atomic<int32_t> *>(common().failure.data());
   }
   /// Makes `rank` the first failure, if it is, and ends everyone's waits.
   void abort(int rank);
+  /// Ends everyone's waits, whichever entry is at work.
+  void endWaits();
   /// The same of a rank whose process ended without a message of its own.
   void died(int rank, const std::string &how);
 
@@ -63,6 +71,12 @@ public:
   bool spin = true;                  // whether each has a core
 
 private:
+  const World &common() const { return first ? *first : *this; }
+  const std::vector<World *> &entries() const { return common().all; }
+
+  World *const first;
+  const size_t number;
+  std::vector<World *> all; // of the first one: by entry
   Buffer records;
   Buffer failure;
 };

@@ -2,6 +2,7 @@
 
 #include "Describe.h"
 
+#include "../core/Hyperparameters.h"
 #include "../files/Text.h"
 #include "autopar/version.h"
 
@@ -96,13 +97,22 @@ static Json fixedInputsJson(const Manifest &manifest) {
 static std::vector<Port> statesOf(const Manifest &manifest) {
   std::vector<Port> states;
   for (const PersistentEntry &entry : manifest.persistent.front())
-    if (entry.isState) {
+    if (entry.isState && entry.role != StateRole::Hyperparameter) {
       states.emplace_back();
       states.back().name = entry.name;
       states.back().dtype = entry.dtype;
       states.back().shape = entry.globalShape;
     }
   return states;
+}
+
+static Json hyperparametersJson(const Manifest &manifest) {
+  Json list = Json::array();
+  for (const PersistentEntry *entry : hyperparametersOf(manifest))
+    list.push_back({{"name", entry->name},
+                    {"value", fillOf(*entry)},
+                    {"range", rangeText(entry->range)}});
+  return list;
 }
 
 /// What ends a run.
@@ -135,6 +145,7 @@ static Json entryJson(const Program &program) {
   entry["inputs"] = portsJson(manifest.inputs);
   entry["fixed_inputs"] = fixedInputsJson(manifest);
   entry["states"] = portsJson(statesOf(manifest));
+  entry["hyperparameters"] = hyperparametersJson(manifest);
   entry["outputs"] = portsJson(manifest.outputs);
   entry["state_outputs"] = portsJson(manifest.stateOutputs);
   entry["checks"] = checksJson(manifest);
@@ -194,6 +205,15 @@ static std::string fixedInputsText(const Manifest &manifest) {
     text += line(text.empty() ? "fixed" : "",
                  input.name + " = " + input.text + " of " +
                      describeTensor(input.dtype, input.shape));
+  return text;
+}
+
+static std::string hyperparametersText(const Manifest &manifest) {
+  std::string text;
+  for (const PersistentEntry *entry : hyperparametersOf(manifest))
+    text += line(text.empty() ? "at run time" : "",
+                 entry->name + " = " + numberText(fillOf(*entry)) + ", " +
+                     rangeText(entry->range));
   return text;
 }
 
@@ -270,6 +290,7 @@ static std::string entryText(const Program &program) {
          line("program", formatHash(program.checksum)) +
          portsText("inputs", manifest.inputs) + fixedInputsText(manifest) +
          portsText("states", statesOf(manifest)) +
+         hyperparametersText(manifest) +
          portsText("outputs", manifest.outputs) +
          portsText("next states", manifest.stateOutputs) +
          checksText(manifest) + line("ranks", meshText(manifest)) +

@@ -2,6 +2,7 @@
 
 #include "Join.h"
 
+#include "../files/ContentHash.h"
 #include "../transport/TcpFabric.h"
 #include "RankResult.h"
 
@@ -28,8 +29,8 @@ Status checkLaunchPlace(const Manifest &manifest, const LaunchPlace &place) {
                        " ranks: start as many");
 }
 
-/// What must be alike on all ranks: the program, and what decides how often
-/// they meet.
+/// What must be alike on all ranks: the program, what decides how often they
+/// meet, and the hyperparameters.
 static TcpIdentity identityOf(const Run &run, const LaunchPlace &place) {
   TcpIdentity identity;
   identity.world = place.world;
@@ -40,6 +41,11 @@ static TcpIdentity identityOf(const Run &run, const LaunchPlace &place) {
   for (int64_t value : {run.options.repeat, run.options.warmUp,
                         int64_t(!run.options.trace.empty())})
     identity.program = identity.program * 0x100000001b3u + uint64_t(value);
+  ContentHash hyperparameters;
+  for (const std::string &text : run.options.hyperparameters)
+    hyperparameters.add(text.c_str(), text.size() + 1);
+  if (!run.options.hyperparameters.empty())
+    identity.program ^= hyperparameters.value();
   return identity;
 }
 

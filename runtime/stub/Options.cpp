@@ -126,6 +126,13 @@ const OptionRow optionTable[] = {
        o.gradients = v;
        return Status::success();
      }},
+    {"--set", "NAME=NUMBER",
+     "begin with this hyperparameter, one of the recipe's at_run_time\n"
+     "                     (repeatable)",
+     [](Options &o, const std::string &v) {
+       o.hyperparameters.push_back(v);
+       return Status::success();
+     }},
     {"--json", "FILE",
      "write the report of the run, or what --describe tells (- is\n"
      "                     stdout, here and for the other results)",

@@ -12,9 +12,10 @@
 namespace autopar::runtime {
 
 struct Options : RankOptions {
-  std::vector<std::string> inputs;   // FILE.npz or NAME=FILE.npy
-  std::vector<std::string> outputs;  // likewise
-  std::string log, final, gradients; // of a program that trains
+  std::vector<std::string> inputs;          // FILE.npz or NAME=FILE.npy
+  std::vector<std::string> outputs;         // likewise
+  std::string log, final, gradients;        // of a program that trains
+  std::vector<std::string> hyperparameters; // NAME=NUMBER of such
   std::string weights;
   std::string entry; // empty: by the inputs' shapes
   std::string json;

@@ -2,8 +2,8 @@
 
 #include "Ports.h"
 
-#include "../files/ContentHash.h"
 #include "../files/Text.h"
+#include "../session/FixedInputs.h"
 #include "../session/IndexCheck.h"
 
 #include <algorithm>
@@ -80,31 +80,8 @@ static Status checkArray(const Port &port, const Array &array, bool ownData) {
       hint);
 }
 
-static const FixedInput *findFixed(const Manifest &manifest,
-                                   const std::string &name) {
-  for (const FixedInput &input : manifest.fixedInputs)
-    if (input.name == name)
-      return &input;
-  return nullptr;
-}
-
-static bool holds(const FixedInput &input, const ArrayBytes &data) {
-  if (!input.isLarge)
-    return std::equal(data.begin(), data.end(), input.data.begin(),
-                      input.data.end());
-  ContentHash hash;
-  hash.add(data.data(), data.size());
-  return hash.value() == input.content;
-}
-
 static Status checkFixed(const FixedInput &input, const Array &array) {
-  if (array.dtype == input.dtype && array.shape == input.shape &&
-      holds(input, array.data))
-    return Status::success();
-  return Status::error("input '" + input.name + "' is " + input.text + " of " +
-                       describeTensor(input.dtype, input.shape) +
-                       " in this program, as --bind gave it; leave it out, or "
-                       "compile the model with the value that you want");
+  return checkFixed(input, array.dtype, array.shape, array.data.data());
 }
 
 /// Whether every input is there and has the shape of this entry, and those

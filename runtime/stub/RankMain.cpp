@@ -3,7 +3,7 @@
 #include "../core/Futex.h"
 #include "../core/MemoryGuard.h"
 #include "../session/Rank.h"
-#include "RankRecords.h"
+#include "../session/RankRecords.h"
 #include "Run.h"
 #include "TrainingLog.h"
 
@@ -161,7 +161,7 @@ Status RankMain::execute() {
   APRT_TRY(measure());
   doing = "collecting the results";
   APRT_TRY(collectAtEnd());
-  recordMemory(run, *rank.context());
+  recordMemory(*rank.context(), run.portBytes(worldRank));
   return rank.end();
 }
 

@@ -3,6 +3,7 @@
 #include "Report.h"
 
 #include "../files/Text.h"
+#include "../session/RankReport.h"
 
 #include <nlohmann/json.hpp>
 
@@ -31,136 +32,31 @@ static std::vector<double> secondsOfSteps(const Run &run) {
   return steps;
 }
 
-static std::vector<double> sortedSteps(const Run &run) {
-  std::vector<double> steps = secondsOfSteps(run);
-  std::sort(steps.begin(), steps.end());
-  return steps;
-}
-
-static double median(const std::vector<double> &sorted) {
-  size_t half = sorted.size() / 2;
-  return sorted.size() % 2 ? sorted[half]
-                           : (sorted[half - 1] + sorted[half]) / 2;
-}
-
-/// Waiting inside operations, and for slower ranks at the end of steps: of all
-/// of them where steps overlap.
-static double idleSeconds(const Run &run, int rank) {
-  double tail = 0;
-  for (double seconds : secondsOfSteps(run))
-    tail += seconds;
-  for (int64_t i = 0; i < run.stepsTaken(); ++i)
-    tail -= run.stepSeconds(rank, i);
-  return run.record(rank).idleSeconds + tail / double(run.stepsTaken());
-}
-
-/// Of a step's communication what compute does not hide. On a CPU a rank does
-/// one after the other; on a GPU streams run beside each other, and compute's
-/// stands still while communication goes on alone.
-static double exposedSeconds(const Run &run, int rank) {
-  const RankRecord &record = run.record(rank);
-  if (run.program.manifest.target == Target::Cpu)
-    return record.communicationSeconds;
-  return std::min(record.communicationSeconds, record.idleSeconds);
-}
-
-template <typename Value>
-static nlohmann::ordered_json perRank(const Run &run, const Value &value) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (int rank = 0; rank < run.worldSize(); ++rank)
-    list.push_back(value(rank));
-  return list;
-}
-
-/// Null where it is not known.
-static nlohmann::ordered_json ifKnown(const RankRecord &record,
-                                      double seconds) {
-  if (!record.partsKnown)
-    return nullptr;
-  return seconds;
-}
-
-/// What a rank holds in the end, by kind. The ports, which are in the
-/// launcher's memory, and the heap are no part of the peak.
-static nlohmann::ordered_json memoryOf(const RankRecord &record) {
-  return {{"weights", record.weightBytes},
-          {"packed_weights", record.packedBytes},
-          {"arena", record.arenaBytes},
-          {"workspace", record.workspaceBytes},
-          {"communication", record.communicationBytes},
-          {"inputs_and_outputs", record.portBytes},
-          {"pinned", record.pinnedBytes},
-          {"heap", record.heapBytes}};
+/// Waiting for slower ranks at the end of steps: of all of them where steps
+/// overlap.
+static StepTimes timesOf(const Run &run) {
+  StepTimes times;
+  times.seconds = secondsOfSteps(run);
+  double all = 0;
+  for (double seconds : times.seconds)
+    all += seconds;
+  for (int rank = 0; rank < run.worldSize(); ++rank) {
+    double wait = all;
+    for (int64_t i = 0; i < run.stepsTaken(); ++i)
+      wait -= run.stepSeconds(rank, i);
+    times.waits.push_back(wait / double(run.stepsTaken()));
+  }
+  std::sort(times.seconds.begin(), times.seconds.end());
+  times.traced = !run.options.trace.empty();
+  return times;
 }
 
 std::string reportJson(const Run &run) {
-  const Manifest &manifest = run.program.manifest;
-  std::vector<double> steps = sortedSteps(run);
-  nlohmann::ordered_json report;
-  report["model"] = manifest.model;
-  if (!manifest.entry.empty())
-    report["entry"] = manifest.entry;
-  report["ranks"] = run.worldSize();
-  report["stages"] = manifest.stages;
-  if (manifest.target != Target::Cpu) {
-    report["devices"] = perRank(
-        run, [&](int rank) { return std::string(run.record(rank).device); });
-    report["graphs_refused"] = perRank(run, [&](int rank) {
-      return std::string(run.record(rank).graphRefusal);
-    });
-    report["cubins_refused"] = perRank(run, [&](int rank) {
-      return std::string(run.record(rank).imageRefusal);
-    });
-  }
-  report["threads_per_rank"] = run.threads;
-  report["steps"] = run.stepsTaken();
-  report["seconds_per_step"] = {
-      {"min", steps.front()}, {"median", median(steps)}, {"max", steps.back()}};
-  report["compute_seconds"] = perRank(run, [&](int rank) {
-    return ifKnown(run.record(rank), run.record(rank).computeSeconds);
-  });
-  report["communication_seconds"] = perRank(run, [&](int rank) {
-    return ifKnown(run.record(rank), run.record(rank).communicationSeconds);
-  });
-  report["exposed_communication_seconds"] = perRank(run, [&](int rank) {
-    return ifKnown(run.record(rank), exposedSeconds(run, rank));
-  });
-  report["idle_seconds"] = perRank(run, [&](int rank) {
-    return ifKnown(run.record(rank), idleSeconds(run, rank));
-  });
-  if (manifest.target != Target::Cpu) {
-    report["gpu_seconds"] =
-        perRank(run, [&](int rank) { return run.record(rank).gpuSeconds; });
-    report["transfer_seconds"] = perRank(
-        run, [&](int rank) { return run.record(rank).transferSeconds; });
-  }
-  if (!run.options.trace.empty())
-    report["trace_events_dropped"] =
-        perRank(run, [&](int rank) { return run.record(rank).traceDropped; });
-  report["output_bytes"] =
-      perRank(run, [&](int rank) { return run.record(rank).outputBytes; });
-  report["bytes_sent"] =
-      perRank(run, [&](int rank) { return run.record(rank).bytesSent; });
-  report["peak_memory_bytes"] =
-      perRank(run, [&](int rank) { return run.record(rank).peakMemoryBytes; });
-  report["memory_bytes"] =
-      perRank(run, [&](int rank) { return memoryOf(run.record(rank)); });
-  report["process_peak_bytes"] =
-      perRank(run, [&](int rank) { return run.record(rank).processPeakBytes; });
-  report["load_seconds"] =
-      perRank(run, [&](int rank) { return run.record(rank).loadSeconds; });
-  report["predicted_step_seconds"] = manifest.predictedStepSeconds;
-  report["predicted_peak_memory_bytes"] = perRank(run, [&](int rank) {
-    size_t stage = size_t(rank / manifest.devicesPerStage);
-    const std::vector<double> &bytes = manifest.predictedPeakMemoryBytes;
-    return stage < bytes.size() ? bytes[stage] : 0.0;
-  });
-  return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
-         "\n";
+  return reportText(reportOf(run, timesOf(run)));
 }
 
 /// Of all ranks together; empty where it is not known.
-static std::string timesText(const Run &run) {
+static std::string timesText(const Run &run, const StepTimes &times) {
   double compute = 0, communication = 0, exposed = 0, idle = 0;
   for (int rank = 0; rank < run.worldSize(); ++rank) {
     const RankRecord &record = run.record(rank);
@@ -169,7 +65,7 @@ static std::string timesText(const Run &run) {
     compute += record.computeSeconds;
     communication += record.communicationSeconds;
     exposed += exposedSeconds(run, rank);
-    idle += idleSeconds(run, rank);
+    idle += idleSeconds(run, times, rank);
   }
   double total = std::max(compute + communication + idle, 1e-12);
   char hidden[64] = "", text[160];
@@ -213,7 +109,7 @@ static std::string cutTraceText(const Run &run) {
 }
 
 std::string reportSummary(const Run &run) {
-  std::vector<double> steps = sortedSteps(run);
+  StepTimes times = timesOf(run);
   int64_t memory = 0;
   for (int rank = 0; rank < run.worldSize(); ++rank)
     memory = std::max(memory, run.record(rank).peakMemoryBytes);
@@ -229,45 +125,17 @@ std::string reportSummary(const Run &run) {
                 run.threads == 1 ? "" : "s",
                 static_cast<long long>(run.stepsTaken()),
                 run.stepsTaken() == 1 ? "" : "s", deviceText(run).c_str(),
-                median(steps) * 1e3, steps.front() * 1e3, steps.back() * 1e3,
-                timesText(run).c_str(), bytesText(double(memory)).c_str());
+                times.median() * 1e3, times.seconds.front() * 1e3,
+                times.seconds.back() * 1e3, timesText(run, times).c_str(),
+                bytesText(double(memory)).c_str());
   return text + cutTraceText(run);
 }
 
-static std::string quoted(const std::string &text) {
-  return nlohmann::json(text).dump(-1, ' ', false,
-                                   nlohmann::json::error_handler_t::replace);
-}
-
 std::string traceJson(const Run &run) {
-  const Manifest &manifest = run.program.manifest;
-  double origin = 1e300;
+  std::vector<const TraceEvent *> traces;
   for (int rank = 0; rank < run.worldSize(); ++rank)
-    if (run.record(rank).traceEvents > 0)
-      origin = std::min(origin, run.trace(rank)[0].start);
-  std::string text = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
-  char line[160];
-  for (int rank = 0; rank < run.worldSize(); ++rank) {
-    std::snprintf(line, sizeof(line),
-                  "%s{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\","
-                  "\"args\":{\"name\":\"rank %d\"}}",
-                  rank ? ",\n" : "", rank, rank);
-    text += line;
-    for (int64_t i = 0; i < run.record(rank).traceEvents; ++i) {
-      const TraceEvent &event = run.trace(rank)[i];
-      bool known = event.op >= 0 && size_t(event.op) < manifest.ops.size();
-      std::snprintf(
-          line, sizeof(line),
-          "\"ph\":\"X\",\"pid\":%d,\"tid\":%lld,\"ts\":%.3f,"
-          "\"dur\":%.3f}",
-          rank,
-          static_cast<long long>(known ? manifest.ops[event.op].stream : 0),
-          (event.start - origin) * 1e6, event.seconds * 1e6);
-      text += ",\n{\"name\":" + quoted(manifest.opName(event.op)) +
-              ",\"cat\":" + quoted(manifest.opKind(event.op)) + "," + line;
-    }
-  }
-  return text + "\n]}\n";
+    traces.push_back(run.trace(rank));
+  return traceText(run, traces);
 }
 
 } // namespace autopar::runtime

@@ -51,6 +51,16 @@ std::vector<LocalPort> Run::partsOfRank(int rank) const {
                        wanted(), rank);
 }
 
+int64_t Run::portBytes(int rank) const {
+  const Manifest &manifest = program.manifest;
+  int64_t bytes = 0;
+  for (const Port &port : manifest.inputs)
+    bytes += port.globalBytes;
+  for (const LocalPort &local : partsOfRank(rank))
+    bytes += results[local.index].port->localBytes * manifest.microBatches;
+  return bytes;
+}
+
 const char *Run::input(size_t index, int64_t step) const {
   const ArrayBytes &all = inputs[index].data;
   int64_t bytes = program.manifest.inputs[index].globalBytes;

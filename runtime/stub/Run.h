@@ -51,6 +51,8 @@ public:
   /// delivers.
   std::vector<bool> wanted() const;
   std::vector<LocalPort> partsOfRank(int rank) const;
+  /// Bytes of the inputs and of a rank's parts of the wanted results.
+  int64_t portBytes(int rank) const;
 
   /// Seconds of measured step `step` on a rank.
   double &stepSeconds(int rank, int64_t step) const {

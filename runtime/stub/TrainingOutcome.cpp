@@ -3,6 +3,7 @@
 #include "TrainingOutcome.h"
 
 #include "../core/DataType.h"
+#include "../core/Hyperparameters.h"
 #include "../files/OutputFile.h"
 
 #include <cmath>
@@ -133,12 +134,20 @@ TrainingOutcome outcomeOf(const Run &run) {
   return outcome;
 }
 
+/// The steps of the learning rate's schedule; 0: it has no end.
+static int64_t scheduledSteps(const Manifest &manifest) {
+  for (const PersistentEntry *entry : hyperparametersOf(manifest))
+    if (entry->name == "steps")
+      return int64_t(fillOf(*entry));
+  return manifest.scheduleSteps;
+}
+
 std::vector<std::string> doubtsOfTraining(const Run &run) {
   const Options &options = run.options;
   std::vector<std::string> doubts;
   if (!run.program.manifest.trains())
     return doubts;
-  int64_t scheduled = run.program.manifest.scheduleSteps;
+  int64_t scheduled = scheduledSteps(run.program.manifest);
   std::string all = std::to_string(scheduled);
   if (options.steps > scheduled && scheduled > 0)
     doubts.push_back("--steps " + std::to_string(options.steps) +
@@ -202,7 +211,8 @@ std::string begunAnew(const Run &run) {
     case StateRole::Random:
       addWords(others, "the step of random numbers ('" + entry.name + "')");
       break;
-    case StateRole::Average: // it begins as its parameter
+    case StateRole::Average:        // it begins as its parameter
+    case StateRole::Hyperparameter: // as --set or the recipe has it
       break;
     case StateRole::Model:
     case StateRole::Extent:

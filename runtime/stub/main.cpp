@@ -1,5 +1,6 @@
 //===- main.cpp - The executable that runs a compiled model ---------------===//
 
+#include "../core/Hyperparameters.h"
 #include "../core/MemoryGuard.h"
 #include "../files/OutputFile.h"
 #include "../files/Text.h"
@@ -129,8 +130,9 @@ static int execute(const Options &options, const char *&doing) {
     size_t chosen = 0;
     doing = "reading the inputs";
     APRT_TRY(loadInputs(programs, options, chosen, run.inputs, run.states));
-    APRT_TRY(keepProgram(programs, chosen));
-    program = std::move(programs[chosen]);
+    APRT_TRY(keepPrograms(programs, {chosen}));
+    program = std::move(programs.front());
+    APRT_TRY(setHyperparameters(options.hyperparameters, program.manifest));
     APRT_TRY(checkLaunchPlace(program.manifest, run.place));
     APRT_TRY(checkResults(program.manifest, options));
     APRT_TRY(checkWrittenFiles(program, options));

@@ -1,5 +1,6 @@
 //===- ExecutableTest.cpp - Whole executables, from C programs ------------===//
 
+#include "PipelineProgram.h"
 #include "SumProgram.h"
 
 #include <csignal>
@@ -8,27 +9,6 @@ using namespace autopar::runtime;
 using nlohmann::json;
 
 namespace {
-
-/// Of Inputs/pipeline.c: x [3*4] in blocks of 4 over time.
-const char pipelineText[] = R"json({
-  "abi": 6, "cpu_features": [], "model": "pipeline.onnx", "libraries": [],
-  "mesh": [["time", 3]], "stages": 2, "micro_batches": 3,
-  "weights": {"files": []}, "communicators": [],
-  "channels": [{"from_stage": 0, "to_stage": 1, "bytes": 16, "slots": 2}],
-  "ops": [{"name": "/send", "kind": "send", "stream": 0},
-          {"name": "/recv", "kind": "recv", "stream": 0}],
-  "inputs": [{"name": "x", "dtype": "f32", "shape": [12],
-    "dims": [{"size": 12, "step": 4, "offset": 0, "length": 4,
-              "split": [[0, 1, 3]]}],
-    "stages": [{"stage": 0, "offset": 0}]}],
-  "outputs": [{"name": "y", "dtype": "f32", "shape": [12],
-    "dims": [{"size": 12, "step": 4, "offset": 0, "length": 4,
-              "split": [[0, 1, 3]]}],
-    "stages": [{"stage": 1, "offset": 0}]}],
-  "persistent": [[], []], "arena_bytes": [64, 64],
-  "setup_arena_bytes": [0, 0], "packed_slots": [0, 0],
-  "predicted": {"step_seconds": 0, "peak_memory_bytes": [64, 64]},
-  "plan": {}})json";
 
 using Executable = SumProgram;
 
@@ -80,9 +60,10 @@ TEST_P(ExecutableOnRanks, ComputesTheSum) {
   EXPECT_EQ(trace["traceEvents"].size(), size_t(ranks * (1 + 3 * 5)));
 }
 
-/// That of pipelineText, whose x steps read where the host holds it.
+/// The manifest of pipelineProgramText, whose x steps read where the host holds
+/// it.
 json heldPipeline() {
-  json manifest = json::parse(pipelineText);
+  json manifest = json::parse(pipelineProgramText);
   manifest["inputs"][0]["stages"] = {{{"stage", 0}, {"persistent", 0}}};
   manifest["persistent"][0] = {
       {{"name", "x"}, {"dtype", "f32"}, {"shape", {4}}, {"kind", "input"}}};
@@ -96,7 +77,8 @@ TEST_F(Executable, RunsMicroBatchesThroughStages) {
   ASSERT_TRUE(
       writeNpy(folder.path("x.npy"), {"x", APRT_F32, {12}, values.data()})
           .ok());
-  for (const json &manifest : {json::parse(pipelineText), heldPipeline()}) {
+  for (const json &manifest :
+       {json::parse(pipelineProgramText), heldPipeline()}) {
     build("pipeline.c", manifest, 2);
     Outcome outcome = run("--inputs x=x.npy --outputs y=y.npy --repeat 3");
     ASSERT_EQ(outcome.code, 0) << outcome.text;

@@ -5,10 +5,12 @@
 #include "NaiveGemm.h"
 #include "core/DataType.h"
 #include "cpu/Activation.h"
+#include "cpu/CpuParts.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
+#include <thread>
 
 using namespace autopar::runtime;
 
@@ -400,6 +402,107 @@ TEST(Gemm, BadDescriptionsAreRefused) {
   EXPECT_TRUE(machine.gemm->run(desc, {}).failed());
   desc.slot = 4; // there are four
   EXPECT_TRUE(machine.gemm->pack(desc, nullptr).failed());
+}
+
+/// Two entries of a rank: what the one packs the other one may read.
+struct TwoEntries {
+  explicit TwoEntries(int threads) : parts(threads, false, true, memory) {
+    EXPECT_TRUE(parts.library.load().ok());
+    parts.library.useCallingThreads(parts.pool);
+    for (auto &gemm : gemms)
+      gemm = std::make_unique<Gemm>(parts.library, parts.pool, parts.workspace,
+                                    parts.packedMemory, 1, &parts.packed,
+                                    &parts.matrices);
+  }
+  RankMemory memory;
+  CpuParts parts;
+  std::unique_ptr<Gemm> gemms[2];
+};
+
+GemmProblem rowsTimes(int64_t m, int64_t n, int64_t k, int64_t batches,
+                      bool transposed, std::mt19937 &random) {
+  GemmProblem p = denseProblem(batches, m, n, k, false, transposed);
+  p.desc.slot = 0;
+  p.desc.bias = 1;
+  p.fill(random);
+  return p;
+}
+
+std::vector<float> resultOf(Gemm &gemm, const GemmProblem &p) {
+  std::vector<float> c(p.c.size());
+  Status status =
+      gemm.run(p.desc, {p.a.data(), nullptr, p.bias.data(), nullptr, c.data()});
+  EXPECT_TRUE(status.ok()) << status.message();
+  return c;
+}
+
+/// A row times a matrix that another entry has packed: the bits of a plain one,
+/// and one copy, whichever entry comes first.
+TEST_P(GemmThreads, RowsTimesAMatrixOfAnotherEntry) {
+  std::mt19937 random(11);
+  for (const auto &[n, k, batches] : {std::array<int64_t, 3>{300, 257, 1},
+                                      {64, 96, 1},
+                                      {17, 1000, 1},
+                                      {1030, 40, 1},
+                                      {130, 71, 3}})
+    for (int way = 0; way < 4; ++way) {
+      bool transposed = way & 1, rowFirst = way & 2;
+      GemmProblem row = rowsTimes(1, n, k, batches, transposed, random);
+      GemmProblem many = rowsTimes(40, n, k, batches, transposed, random);
+      row.desc.slot = many.desc.slot = 0;
+      many.b = row.b;
+      Machine alone(GetParam()), other(GetParam());
+      ASSERT_TRUE(alone.gemm->pack(row.desc, row.b.data()).ok());
+      ASSERT_TRUE(other.gemm->pack(many.desc, row.b.data()).ok());
+      int64_t packedBytes = other.memory.currentBytes();
+      TwoEntries entries(GetParam());
+      Gemm &ofRow = *entries.gemms[!rowFirst],
+           &ofMany = *entries.gemms[rowFirst];
+      for (auto &gemm : entries.gemms)
+        ASSERT_TRUE(gemm->pack(gemm.get() == &ofRow ? row.desc : many.desc,
+                               row.b.data())
+                        .ok());
+      for (auto &gemm : entries.gemms)
+        gemm->adoptPacked();
+      EXPECT_EQ(resultOf(ofRow, row), resultOf(*alone.gemm, row))
+          << describe(row.desc);
+      EXPECT_EQ(resultOf(ofMany, many), resultOf(*other.gemm, many));
+      EXPECT_EQ(entries.memory.packed.currentBytes(), packedBytes);
+      // The plain matrix counts where there are several rows.
+      GemmProblem few = rowsTimes(3, n, k, batches, transposed, random);
+      few.desc.slot = 0;
+      EXPECT_EQ(resultOf(ofRow, few), resultOf(*alone.gemm, few));
+    }
+}
+
+/// Another matrix stays one.
+TEST_P(GemmThreads, MatricesThatDifferStayTheirOwn) {
+  std::mt19937 random(12);
+  GemmProblem row = rowsTimes(1, 70, 50, 1, false, random);
+  GemmProblem many = rowsTimes(40, 70, 50, 1, false, random);
+  row.desc.slot = many.desc.slot = 0;
+  many.b = row.b;
+  many.b[1234] += 1;
+  Machine alone(GetParam());
+  ASSERT_TRUE(alone.gemm->pack(row.desc, row.b.data()).ok());
+  TwoEntries entries(GetParam());
+  ASSERT_TRUE(entries.gemms[0]->pack(many.desc, many.b.data()).ok());
+  ASSERT_TRUE(entries.gemms[1]->pack(row.desc, row.b.data()).ok());
+  EXPECT_EQ(resultOf(*entries.gemms[1], row), resultOf(*alone.gemm, row));
+}
+
+/// A thread that the pool does not know has its own number of threads back.
+TEST(OneDnn, RunsOnTheCallingThreadAlone) {
+  OneDnn library;
+  ASSERT_TRUE(library.load().ok());
+  std::thread([&] {
+    library.setOpenMpThreads(3);
+    {
+      OnCallingThread alone(library);
+      EXPECT_EQ(library.setOpenMpThreads(1), 1);
+    }
+    EXPECT_EQ(library.setOpenMpThreads(3), 3);
+  }).join();
 }
 
 } // namespace

@@ -100,6 +100,37 @@ TEST(Manifest, RolesSayWhatOutputsAndStatesAreFor) {
             std::string::npos);
 }
 
+TEST(Manifest, HyperparametersAreOneNumber) {
+  json document = goodManifest();
+  json &state = document["persistent"][0][0];
+  state = {{"name", "lr"},
+           {"dtype", "f64"},
+           {"shape", json::array()},
+           {"kind", "state"},
+           {"role", "hyperparameter"},
+           {"fill", {0, 0, 0, 0, 0, 0, 240, 63}},
+           {"global_shape", json::array()},
+           {"dims", json::array()},
+           {"range", {{"above", 0}, {"below", 2.5}, {"integer", true}}}};
+  Manifest manifest;
+  ASSERT_EQ(parseManifest(document.dump().c_str(), manifest).message(), "");
+  const PersistentEntry &entry = manifest.persistent[0][0];
+  EXPECT_EQ(entry.role, StateRole::Hyperparameter);
+  EXPECT_FALSE(entry.isGivenState());
+  EXPECT_EQ(entry.range.least, 0);
+  EXPECT_EQ(entry.range.below, 2.5);
+  EXPECT_TRUE(entry.range.isAboveLeast && entry.range.isInteger);
+  json changed = document;
+  changed["persistent"][0][0].erase("range");
+  EXPECT_NE(parseMessage(changed).find("'persistent[0][0].range' is missing"),
+            std::string::npos)
+      << parseMessage(changed);
+  changed = document;
+  changed["persistent"][0][0]["dtype"] = "i64";
+  EXPECT_NE(parseMessage(changed).find("no state of one f64"),
+            std::string::npos);
+}
+
 TEST(Manifest, ChecksAreOneNumber) {
   json document = goodManifest();
   json check = {{"name", "check"},         {"dtype", "i32"},

@@ -1,6 +1,7 @@
 //===- SessionTest.cpp - Programs within this process ---------------------===//
 
 #include "autopar/session.h"
+#include "PipelineProgram.h"
 #include "SumProgram.h"
 #include "core/SharedMemory.h"
 #include "session/Worker.h"
@@ -95,12 +96,151 @@ TEST_P(SessionsOnRanks, ComputeTheSumAgainAndAgain) {
   EXPECT_EQ(workers(), 0u);
 }
 
+/// Both pack the same matrix; the failure of one is that of all.
+TEST_P(SessionsOnRanks, ServeEntriesThatPackAlike) {
+  buildProgram(GetParam());
+  nlohmann::json manifest = programManifest(GetParam());
+  manifest["entry"] = "second";
+  manifest["ops"][3]["name"] = "/second/sum";
+  compile("program.c", manifest, GetParam());
+  appendEntry();
+  OpenSession session(folder.path("exe"));
+  ASSERT_EQ(session.failure, "");
+  autopar_session *second = autopar_session_entry(session.session, 1);
+  int32_t mode = 0;
+  for (int i = 0; i < 10; ++i) {
+    Sums first{}, other{};
+    ASSERT_EQ(session.run(x, first), "");
+    const void *inputs[] = {x.data(), &mode};
+    void *outputs[] = {other.data()};
+    ASSERT_EQ(autopar_session_run(second, inputs, outputs), 0);
+    EXPECT_EQ(first, wanted(GetParam()));
+    EXPECT_EQ(other, first);
+  }
+  Sums y{};
+  mode = 5;
+  const void *inputs[] = {x.data(), &mode};
+  void *outputs[] = {y.data()};
+  ASSERT_NE(autopar_session_run(second, inputs, outputs), 0);
+  expectPart(autopar_error(), ": op '/second/sum' (all_reduce)");
+  expectPart(session.run(x, y), "the session ended when a call failed: rank ");
+}
+
+/// A rank that dies at work on the second entry.
+TEST_F(Sessions, NameTheOpOfTheEntryAtWork) {
+  buildProgram(2);
+  nlohmann::json manifest = programManifest(2);
+  manifest["entry"] = "second";
+  manifest["ops"][1]["name"] = "/second/scale";
+  compile("program.c", manifest, 2);
+  appendEntry();
+  OpenSession session(folder.path("exe"));
+  ASSERT_EQ(session.failure, "");
+  Sums y{};
+  ASSERT_EQ(session.run(x, y), "");
+  int32_t mode = 1;
+  const void *inputs[] = {x.data(), &mode};
+  void *outputs[] = {y.data()};
+  ASSERT_NE(autopar_session_run(autopar_session_entry(session.session, 1),
+                                inputs, outputs),
+            0);
+  expectPart(autopar_error(),
+             "rank 1 was killed by signal 9 (Killed) in or after op "
+             "'/second/scale' (kernel)");
+}
+
 TEST_P(SessionsOnRanks, EndWhenAStepFails) {
   buildProgram(GetParam());
   OpenSession session(folder.path("exe"));
   Sums y{};
   expectPart(session.run(x, y, /*mode=*/5), ": op '/sum' (all_reduce)");
   expectPart(session.run(x, y), "the session ended when a call failed: rank ");
+}
+
+/// One step at a time is under way, for this program's steps do not overlap.
+TEST_P(SessionsOnRanks, GiveResultsOfStepsThatWereSubmitted) {
+  buildProgram(GetParam());
+  OpenSession session(folder.path("exe"));
+  ASSERT_EQ(session.failure, "");
+  EXPECT_EQ(autopar_session_slots(session.session), 1);
+  int32_t mode = 0;
+  Sums y{}, other{};
+  const void *inputs[] = {x.data(), &mode};
+  void *outputs[] = {y.data()};
+  int64_t ticket = 0, none = 0;
+  for (int i = 0; i < 10; ++i) {
+    Sums sums = wanted(GetParam());
+    ASSERT_EQ(autopar_session_submit(session.session, inputs, outputs, &ticket),
+              0);
+    if (GetParam() > 1)
+      x[3] += 1; // the inputs were taken
+    EXPECT_NE(autopar_session_submit(session.session, inputs, outputs, &none),
+              0);
+    expectPart(autopar_error(), "1 step is under way, and the program has room "
+                                "for no more");
+    expectPart(session.run(x, other), "1 step is under way");
+    EXPECT_NE(autopar_session_wait(session.session, ticket + 1), 0);
+    expectPart(autopar_error(), "no step with ticket ");
+    ASSERT_EQ(autopar_session_wait(session.session, ticket), 0);
+    EXPECT_NE(autopar_session_wait(session.session, ticket), 0);
+    EXPECT_EQ(y, sums);
+  }
+  EXPECT_EQ(session.run(x, y), "");
+  // What nobody waits for ends with the session.
+  EXPECT_EQ(autopar_session_submit(session.session, inputs, outputs, &ticket),
+            0);
+}
+
+/// One thread submits, another one waits, as fast as they can; a third one gets
+/// its turn or is refused.
+TEST_F(Sessions, OverlapTheStepsOfAPipeline) {
+  nlohmann::json manifest = nlohmann::json::parse(pipelineProgramText);
+  manifest["plan"] = {{"objective", "throughput"}};
+  build("pipeline.c", manifest, 1);
+  OpenSession session(folder.path("exe"));
+  ASSERT_EQ(session.failure, "");
+  constexpr int steps = 500;
+  int64_t slots = autopar_session_slots(session.session);
+  EXPECT_EQ(slots, 4);
+  std::vector<std::array<float, 12>> y(steps);
+  std::array<std::atomic<int64_t>, steps> tickets{};
+  std::atomic<int64_t> waited{0};
+  std::thread waiter([&] {
+    for (int i = 0; i < steps; ++i, ++waited) {
+      while (tickets[i] == 0)
+        std::this_thread::yield();
+      EXPECT_EQ(autopar_session_wait(session.session, tickets[i]), 0)
+          << autopar_error();
+    }
+  });
+  std::thread other([&] {
+    for (int i = 0; i < 50; ++i) {
+      std::array<float, 12> x{3}, to{};
+      const void *inputs[] = {x.data()};
+      void *outputs[] = {to.data()};
+      if (autopar_session_run(session.session, inputs, outputs) == 0)
+        EXPECT_EQ(to[0], 7);
+      else
+        expectPart(autopar_error(), "4 steps are under way");
+    }
+  });
+  for (int i = 0; i < steps;) {
+    std::array<float, 12> x;
+    x.fill(float(i));
+    const void *inputs[] = {x.data()};
+    void *outputs[] = {y[size_t(i)].data()};
+    int64_t ticket = 0;
+    if (autopar_session_submit(session.session, inputs, outputs, &ticket)) {
+      expectPart(autopar_error(), "4 steps are under way");
+      continue;
+    }
+    tickets[size_t(i++)] = ticket;
+  }
+  waiter.join();
+  other.join();
+  for (int i = 0; i < steps; ++i)
+    for (float value : y[size_t(i)])
+      ASSERT_EQ(value, 2 * float(i) + 1) << "of step " << i;
 }
 
 /// The last rank ends in the middle of a step.
@@ -306,7 +446,8 @@ TEST_F(Sessions, WorkersRefuseAnotherVersion) {
   }
   SharedMemory memory;
   ASSERT_TRUE(memory.createFile().ok());
-  setup.checksum = checksum(program);
+  setup.entries = {0};
+  setup.checksums = {checksum(program)};
   // The pieces that a worker maps lie within the file.
   ASSERT_EQ(ftruncate(memory.descriptor(), 1 << 20), 0);
   ASSERT_TRUE(

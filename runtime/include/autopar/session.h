@@ -51,7 +51,7 @@ AUTOPAR_API const char *autopar_error(void);
 /// Zero in a field is its default.
 typedef struct autopar_session_options {
   size_t size;            // sizeof(autopar_session_options)
-  const char *entry;      // name of the entry; null: the first
+  const char *entry;      // the only entry that is loaded; null: all
   const char *weights;    // a file or a folder, as --weights takes them; null:
                           // those that the program was compiled with
   int64_t threads;        // per rank; 0: this host's cores shared out
@@ -63,8 +63,21 @@ typedef struct autopar_session_options {
 AUTOPAR_API int32_t autopar_session_open(const char *path,
                                          const autopar_session_options *options,
                                          autopar_session **session);
-/// Null is fine. No other call of the session may be under way.
+/// Null is fine. No other call of the session may be under way. An entry is not
+/// closed: it ends with its session.
 AUTOPAR_API void autopar_session_close(autopar_session *session);
+
+/// The entries that are loaded (`autopar compile --entry`): the same model with
+/// other sizes. Those that store a weight or a state alike have it in common.
+AUTOPAR_API int64_t autopar_session_entries(const autopar_session *session);
+/// One of the entries, for the functions below: they tell of its tensors and
+/// states, and its steps are taken. The session itself is its first entry. Null
+/// if there is none of this number.
+AUTOPAR_API autopar_session *autopar_session_entry(autopar_session *session,
+                                                   int64_t index);
+/// The entry's name, as --entry was written; "" where there is one program.
+AUTOPAR_API const char *
+autopar_session_entry_name(const autopar_session *session);
 
 /// Threads that compute, the caller's among them.
 AUTOPAR_API int64_t autopar_session_threads(const autopar_session *session);
@@ -72,7 +85,9 @@ AUTOPAR_API int64_t autopar_session_threads(const autopar_session *session);
 typedef enum autopar_kind {
   AUTOPAR_INPUT = 0,
   AUTOPAR_OUTPUT = 1,
-  AUTOPAR_STATE = 2 // what steps keep: caches, trained parameters, moments
+  AUTOPAR_STATE = 2, // what steps keep: caches, trained parameters, moments
+  AUTOPAR_FIXED = 3  // inputs with a value since --bind gave it; no step takes
+                     // or needs them
 } autopar_kind;
 
 /// A tensor of a program: dense, row-major. The pointers are the session's.
@@ -82,11 +97,14 @@ typedef struct autopar_tensor {
   const char *role;  // of an output "model", "loss", "grad_norm",
                      // "learning_rate", "loss_scale", "skipped" or "no_labels";
                      // of a state "model", "optimizer", "loss_scale", "random",
-                     // "extent" or "average"; of an input ""
+                     // "extent", "average" or "hyperparameter" (a scalar of
+                     // f64); of an input ""
   const char *dtype; // "bool", "i8", "u8", ..., "f16", "bf16", "f32", "f64"
   int32_t rank;
   const int64_t *shape;
   int64_t bytes;
+  int64_t entry; // number of the entry whose memory it is: of a state that
+                 // several have in common the first of them
 } autopar_tensor;
 
 AUTOPAR_API int64_t autopar_session_count(const autopar_session *session,
@@ -94,6 +112,10 @@ AUTOPAR_API int64_t autopar_session_count(const autopar_session *session,
 AUTOPAR_API int32_t autopar_session_tensor(const autopar_session *session,
                                            autopar_kind kind, int64_t index,
                                            autopar_tensor *tensor);
+/// Fails unless the bytes are the value of the AUTOPAR_FIXED tensor `index`.
+AUTOPAR_API int32_t autopar_session_check_fixed(const autopar_session *session,
+                                                int64_t index,
+                                                const void *data);
 
 /// One step. `inputs` and `outputs` have a pointer for each tensor of that
 /// kind, to its whole bytes, which are read and written in place where the
@@ -104,7 +126,40 @@ AUTOPAR_API int32_t autopar_session_run(autopar_session *session,
                                         const void *const *inputs,
                                         void *const *outputs);
 
-/// The bytes of a whole state, between steps.
+/// Memory for an input or an output that the session's ranks share: a step
+/// reads and writes it where it is, while other memory is copied once. It is
+/// the session's. Null where there is none: a program of one rank uses the
+/// caller's memory as it is, and one whose steps overlap copies.
+AUTOPAR_API void *autopar_session_memory(autopar_session *session,
+                                         autopar_kind kind, int64_t index);
+
+/// Begins a step as autopar_session_run does, and returns once the inputs may
+/// change; autopar_session_wait returns once the outputs are written, which are
+/// the step's until then. A program whose steps overlap (a pipeline that was
+/// compiled for throughput) has several under way: at most
+/// autopar_session_slots, of other programs one. A step too many is refused,
+/// and the session goes on.
+AUTOPAR_API int32_t autopar_session_submit(autopar_session *session,
+                                           const void *const *inputs,
+                                           void *const *outputs,
+                                           int64_t *ticket);
+AUTOPAR_API int32_t autopar_session_wait(autopar_session *session,
+                                         int64_t ticket);
+AUTOPAR_API int64_t autopar_session_slots(const autopar_session *session);
+
+/// What the steps of an entry took since it was loaded, or since a trace began
+/// or ended: JSON, as the executable's --json writes it. Valid until the next
+/// call that returns text; null if it failed, as it does before the first step.
+AUTOPAR_API const char *autopar_session_report(autopar_session *session);
+/// Begins (1) or ends (0) a trace of the entry's steps: the first 65,536 events
+/// of each rank. Steps take longer meanwhile.
+AUTOPAR_API int32_t autopar_session_trace(autopar_session *session, int32_t on);
+/// The trace, as the executable's --trace writes it; to be asked for before it
+/// ends.
+AUTOPAR_API const char *autopar_session_trace_text(autopar_session *session);
+
+/// The bytes of a whole state, between steps. A number that a hyperparameter
+/// cannot be is refused, and the session goes on.
 AUTOPAR_API int32_t autopar_session_read_state(autopar_session *session,
                                                int64_t index, void *to);
 AUTOPAR_API int32_t autopar_session_write_state(autopar_session *session,

@@ -1,10 +1,9 @@
 //===- RankRecords.h - What a rank notes about its steps --------*- C++ -*-===//
 
-#ifndef AUTOPAR_RUNTIME_STUB_RANKRECORDS_H
-#define AUTOPAR_RUNTIME_STUB_RANKRECORDS_H
+#ifndef AUTOPAR_RUNTIME_SESSION_RANKRECORDS_H
+#define AUTOPAR_RUNTIME_SESSION_RANKRECORDS_H
 
 #include "../core/RankContext.h"
-#include "Run.h"
 
 namespace autopar::runtime {
 
@@ -17,9 +16,10 @@ void recordCounters(aprt_rank &rank, int64_t taken,
 void recordTimes(aprt_rank &rank, int64_t taken, double total,
                  double barrierWait);
 
-/// Memory by what it is for.
-void recordMemory(const Run &run, aprt_rank &rank);
+/// Memory by what it is for; `portBytes` are those of inputs and outputs, which
+/// others hold.
+void recordMemory(aprt_rank &rank, int64_t portBytes);
 
 } // namespace autopar::runtime
 
-#endif // AUTOPAR_RUNTIME_STUB_RANKRECORDS_H
+#endif // AUTOPAR_RUNTIME_SESSION_RANKRECORDS_H

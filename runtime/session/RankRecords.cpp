@@ -57,7 +57,7 @@ static int64_t peakResidentBytes() {
   return 0;
 }
 
-void recordMemory(const Run &run, aprt_rank &rank) {
+void recordMemory(aprt_rank &rank, int64_t portBytes) {
   RankRecord &record = rank.record;
   record.processPeakBytes = peakResidentBytes();
   record.heapBytes = int64_t(mallinfo2().arena);
@@ -68,11 +68,7 @@ void recordMemory(const Run &run, aprt_rank &rank) {
   record.workspaceBytes = rank.memory.workspace.currentBytes();
   record.communicationBytes = rank.memory.communication.currentBytes();
   record.pinnedBytes = rank.memory.pinned.currentBytes();
-  for (const Port &port : rank.manifest.inputs)
-    record.portBytes += port.globalBytes;
-  for (const LocalPort &local : run.partsOfRank(rank.worldRank))
-    record.portBytes +=
-        run.results[local.index].port->localBytes * rank.manifest.microBatches;
+  record.portBytes = portBytes;
 }
 
 } // namespace autopar::runtime
