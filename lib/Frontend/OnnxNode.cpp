@@ -32,8 +32,8 @@ bool OnnxNode::isOnlyUse(unsigned i) const {
   return importer.isOnlyUse(proto.input(i), inputs[i]);
 }
 
-std::string OnnxNode::howToBind(unsigned i) const {
-  return importer.howToBind(inputs[i]);
+std::string OnnxNode::howToBind(Value value) const {
+  return importer.howToBind(value);
 }
 
 FailureOr<SmallVector<int64_t>> OnnxNode::ints(unsigned i) {

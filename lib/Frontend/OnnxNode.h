@@ -60,9 +60,10 @@ public:
   /// True if the value of input i is used by this node alone and is no output.
   bool isOnlyUse(unsigned i) const;
 
-  /// For errors about input i, whose value must be known: which inputs of the
-  /// model it comes from, after "; "; "" if it comes from none.
-  std::string howToBind(unsigned i) const;
+  /// For errors about a value that must be known: which inputs of the model it
+  /// comes from, after "; "; "" if it comes from none.
+  std::string howToBind(Value value) const;
+  std::string howToBind(unsigned i) const { return howToBind(inputs[i]); }
   /// The integers of input i, which must be known while compiling.
   FailureOr<llvm::SmallVector<int64_t>> ints(unsigned i);
   FailureOr<int64_t> scalarInt(unsigned i);

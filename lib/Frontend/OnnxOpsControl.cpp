@@ -70,12 +70,13 @@ FailureOr<Values> selectBranch(OnnxNode &node) {
   for (auto [a, b] : llvm::zip_equal(*onTrue, *onFalse)) {
     if (OnnxNode::isSequence(a) || OnnxNode::isSequence(b))
       return node.error("its condition is not known while compiling, and its "
-                        "branches give sequences of tensors");
+                        "branches give sequences of tensors" +
+                        node.howToBind(0));
     if (a.getType() != b.getType())
       return node.error("its condition is not known while compiling, and its "
                         "branches give different types: " +
                         Twine(OnnxNode::typeText(a)) + " and " +
-                        OnnxNode::typeText(b));
+                        OnnxNode::typeText(b) + node.howToBind(0));
     outputs.push_back(
         node.select(node.broadcastTo(condition, OnnxNode::shapeOf(a)), a, b));
   }
@@ -160,7 +161,8 @@ FailureOr<bool> holds(OnnxNode &node, Value condition, StringRef what) {
   if (!known || known->size() != 1)
     return node.error(what +
                       " must be known while compiling: a constant, or "
-                      "computed from shapes, constants and the iteration");
+                      "computed from shapes, constants and the iteration" +
+                      node.howToBind(condition));
   return known->front() != 0;
 }
 

@@ -95,7 +95,8 @@ FailureOr<double> dropoutRatio(OnnxNode &node, bool hasMode) {
     std::optional<SmallVector<double>> known = node.knownNumbers(1);
     if (!known || known->size() != 1)
       return node.error("its ratio must be known while compiling, one number; "
-                        "the recipe's 'dropout' replaces it");
+                        "the recipe's 'dropout' replaces it" +
+                        node.howToBind(1));
     ratio = known->front();
   }
   if (drops && !(ratio >= 0 && ratio < 1))

@@ -173,7 +173,8 @@ LogicalResult oneHot(OnnxNode &node) {
   std::optional<SmallVector<double>> known = node.knownNumbers(1);
   if (!known || known->size() != 1)
     return node.error("its input 1 ('depth') must be one number, known while "
-                      "compiling");
+                      "compiling" +
+                      node.howToBind(1));
   if (!(known->front() >= 1 && known->front() < double(1ull << 40)))
     return node.error("depth " + std::to_string(known->front()) +
                       " is out of range");

@@ -211,8 +211,11 @@ LogicalResult OnnxImporter::addOutputs() {
   StringSet<> names;
   here = FileLineColLoc::get(context, contents.fileName, 0, 0);
   for (const onnx::ValueInfoProto &info : contents.proto.graph().output()) {
-    if (!names.insert(info.name()).second)
-      continue; // listed twice, given once
+    if (!names.insert(info.name()).second) {
+      mlir::emitWarning(here) << "output '" << info.name()
+                              << "' is listed twice; the program gives it once";
+      continue;
+    }
     if (leftOut.contains(info.name()))
       continue;
     Value value = lookup(info.name());

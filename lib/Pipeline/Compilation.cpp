@@ -135,6 +135,7 @@ LogicalResult Compilation::runPasses(Phase phase, ExecutableParts *to) {
   options.entry = request.entry;
   options.tracePlanning = request.tracePlanning;
   options.planned = &planned;
+  options.stored = request.stored.get();
   options.cudaSource = request.cudaSource;
   options.weights = {request.model, request.output, request.embedWeights,
                      request.weights};
@@ -220,7 +221,8 @@ LogicalResult Compilation::readRecipe() {
     precision = *old;
   }
   if (request.recipe.empty()) {
-    request.precision = precision;
+    request.precision =
+        evaluatesTrained() ? request.trained->precision : precision;
     return success();
   }
   auto buffer = llvm::MemoryBuffer::getFile(request.recipe, /*IsText=*/true);
@@ -273,6 +275,8 @@ void Compilation::describeRequest() {
   (*ir)->setAttr(kRequest, toAttribute(asked, &context));
   if (recipe)
     (*ir)->setAttr(kRecipe, recipe);
+  if (evaluatesTrained())
+    (*ir)->setAttr(kTrainedStates, toAttribute(*request.trained, &context));
   if (request.checkNumerics)
     (*ir)->setAttr(AutoparDialect::kCheckNumerics, UnitAttr::get(&context));
 }
@@ -299,6 +303,10 @@ LogicalResult Compilation::importModel() {
 LogicalResult Compilation::deriveStep() {
   if (failed(runPasses(Phase::Training)))
     return failure();
+  if (recipe && request.trained) {
+    *request.trained = trainedStatesOf(*ir);
+    request.trained->precision = request.precision;
+  }
   if (recipe)
     for (const std::string &text : exportWarnings(
              *file, trainedNames(ir->lookupSymbol<func::FuncOp>("step")),
@@ -318,6 +326,16 @@ LogicalResult Compilation::makePlan() {
     remarkOnPlan(*ir, planned.graph, planned.plan);
   table = planned.kept + describeTraining(*ir) +
           describe(planned.plan, planned.graph);
+  if (request.stored) {
+    if (evaluatesTrained())
+      if (llvm::Error error =
+              request.stored->checkStates(planned.plan, planned.graph))
+        return fail(std::move(error));
+    table =
+        request.stored->describe(planned.plan, planned.graph, planned.refusal) +
+        table;
+    request.stored->add(request.entry, planned.plan, planned.graph);
+  }
   return success();
 }
 

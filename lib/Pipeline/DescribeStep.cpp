@@ -49,6 +49,13 @@ std::string describeTraining(ModuleOp module) {
   if (!others.empty())
     text += "leaves       " + std::to_string(others.size()) +
             " other tensors of floats\n  " + llvm::join(others, "\n  ") + "\n";
+  if (auto set =
+          module->getAttrOfType<ArrayAttr>(AutoparDialect::kHyperparameters)) {
+    SmallVector<StringRef> numbers;
+    for (auto number : set.getAsRange<DictionaryAttr>())
+      numbers.push_back(number.getAs<StringAttr>("name").getValue());
+    text += "at run time  " + llvm::join(numbers, ", ") + "\n";
+  }
   return text;
 }
 

@@ -51,6 +51,7 @@ static void buildTrainingPhase(OpPassManager &manager) {
   // of what they derive.
   manager.addPass(createAssignPrecision());
   manager.addPass(createStackParameters());
+  manager.addPass(createKeepTrainedStates());
   manager.addPass(createAddLoss());
   manager.addPass(createDifferentiate());
   manager.addPass(createAccumulateGradients());
@@ -73,7 +74,7 @@ static void buildPlanPhase(OpPassManager &manager,
     search.trace = options.tracePlanning;
     search.from = options.fromPlan;
     search.entry = options.entry;
-    manager.addPass(createSearchPlan(search, options.planned));
+    manager.addPass(createSearchPlan(search, options.planned, options.stored));
   } else {
     manager.addPass(
         createApplyPlan({options.planFile, options.entry}, options.planned));

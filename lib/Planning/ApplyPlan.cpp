@@ -37,7 +37,7 @@ struct ApplyPlan : impl::ApplyPlanBase<ApplyPlan> {
     predictMemory(*graph, *plan); // the file may be edited
     writePlan(getOperation(), *graph, *plan);
     if (planned)
-      *planned = {std::move(*plan), std::move(*graph), {}, {}};
+      *planned = {std::move(*plan), std::move(*graph), {}, {}, {}};
   }
 
 private:

@@ -4,6 +4,7 @@
 #include "MeshCandidates.h"
 #include "Stages.h"
 #include "autopar/Planning/KeepDecisions.h"
+#include "autopar/Planning/StoredTensors.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -85,6 +86,9 @@ static void askForMesh(PlanRequest &request) {
 Expected<PlanRequest> askAsBefore(const PlanRequest &given,
                                   const ModelGraph &graph) {
   PlanRequest request = given;
+  if (request.stored)
+    if (Error error = request.stored->askForMesh(request))
+      return std::move(error);
   if (!request.from)
     return request;
   const Plan &old = request.from->plan;
@@ -114,6 +118,15 @@ Expected<PlanRequest> askAsBefore(const PlanRequest &given,
       batchSize(graph) % old.microBatches == 0)
     request.microBatches = old.microBatches;
   return request;
+}
+
+Expected<Limits> demandedLimits(const PlanRequest &request,
+                                const ModelGraph &graph, const Mesh &mesh,
+                                int64_t stages) {
+  Expected<Limits> limits = resolve(request.constraints, graph, mesh, stages);
+  if (limits && request.stored)
+    request.stored->limit(request.constraints, graph, mesh, stages, *limits);
+  return limits;
 }
 
 } // namespace autopar

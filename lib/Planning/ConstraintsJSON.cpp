@@ -24,6 +24,9 @@ Error Constraints::fail(const Constraint &constraint, const Twine &what) const {
     return createStringError("what is kept of plan file " + constraint.name +
                              " excludes itself here: " + what +
                              "; leave --from out");
+  if (constraint.kind == Constraint::Stored)
+    return createStringError("as entry " + constraint.name +
+                             " stores its tensors: " + what);
   return createStringError("constraints file " + file + ": " +
                            describeConstraint(constraint) + ": " + what);
 }

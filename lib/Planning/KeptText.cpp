@@ -48,7 +48,7 @@ std::string describeKept(const PlanRequest &request, const ModelGraph &graph,
   if (!asked)
     return toString(asked.takeError()) + "\n";
   Expected<Limits> limits =
-      resolve(asked->constraints, graph, plan.mesh, plan.stages);
+      demandedLimits(*asked, graph, plan.mesh, plan.stages);
   if (!limits)
     return toString(limits.takeError()) + "\n";
   KeptDecisions kept =

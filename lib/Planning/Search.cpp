@@ -386,6 +386,8 @@ Expected<Plan> searchPlan(const ModelGraph &graph, const PlanRequest &request,
     return plan;
   }
   return handleErrors(plan.takeError(), [&](const NotEnoughMemory &shortage) {
+    if (request.stored) // it is searched again without
+      return make_error<NotEnoughMemory>(shortage);
     auto quick = [&](const PlanRequest &other) {
       return PlanSearch(graph, other, nullptr).runToFirst();
     };

@@ -6,6 +6,7 @@
 #include "autopar/Planning/Passes.h"
 #include "autopar/Planning/ReadModel.h"
 #include "autopar/Planning/RequestAttribute.h"
+#include "autopar/Planning/StoredTensors.h"
 #include "autopar/Planning/WritePlan.h"
 
 using namespace mlir;
@@ -19,8 +20,9 @@ namespace {
 
 struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
   using SearchPlanBase::SearchPlanBase;
-  SearchPlan(SearchPlanOptions options, PlannedModel *planned)
-      : SearchPlanBase(std::move(options)), planned(planned) {}
+  SearchPlan(SearchPlanOptions options, PlannedModel *planned,
+             const StoredTensors *stored)
+      : SearchPlanBase(std::move(options)), planned(planned), stored(stored) {}
 
   void runOnOperation() override {
     llvm::Expected<PlanRequest> request = readRequest();
@@ -38,9 +40,10 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
     FailureOr<ModelGraph> graph = readModel(getOperation());
     if (failed(graph))
       return signalPassFailure();
+    request->stored = stored && !stored->empty() ? stored : nullptr;
     std::vector<SearchTrial> tried;
-    llvm::Expected<Plan> plan =
-        searchPlan(*graph, *request, trace ? &llvm::errs() : nullptr, &tried);
+    std::string refusal;
+    llvm::Expected<Plan> plan = search(*graph, *request, tried, refusal);
     if (!plan)
       return fail(plan.takeError());
     plan->request = requestOfPlan(*request);
@@ -56,10 +59,25 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
         return fail(std::move(error));
     if (planned)
       *planned = {std::move(*plan), std::move(*graph), std::move(tried),
-                  std::move(kept)};
+                  std::move(kept), std::move(refusal)};
   }
 
 private:
+  /// Where no plan stores all as entries before do, one that is free to store
+  /// otherwise.
+  llvm::Expected<Plan> search(const ModelGraph &graph, PlanRequest &request,
+                              std::vector<SearchTrial> &tried,
+                              std::string &refusal) {
+    llvm::raw_ostream *told = trace ? &llvm::errs() : nullptr;
+    llvm::Expected<Plan> plan = searchPlan(graph, request, told, &tried);
+    if (plan || !request.stored)
+      return plan;
+    refusal = llvm::toString(plan.takeError());
+    request.stored = nullptr;
+    tried.clear();
+    return searchPlan(graph, request, told, &tried);
+  }
+
   void fail(llvm::Error error) {
     emitError(getOperation().getLoc()) << llvm::toString(std::move(error));
     signalPassFailure();
@@ -140,13 +158,15 @@ private:
   }
 
   PlannedModel *planned = nullptr;
+  const StoredTensors *stored = nullptr;
 };
 
 } // namespace
 
 std::unique_ptr<Pass> createSearchPlan(SearchPlanOptions options,
-                                       PlannedModel *planned) {
-  return std::make_unique<SearchPlan>(std::move(options), planned);
+                                       PlannedModel *planned,
+                                       const StoredTensors *stored) {
+  return std::make_unique<SearchPlan>(std::move(options), planned, stored);
 }
 
 } // namespace autopar

@@ -47,14 +47,14 @@ TrialProblem::build(const TrialSettings &settings, const Trial &trial,
   return std::move(result);
 }
 
-/// By the constraints and the decisions that are kept.
+/// Applies the constraints, what is stored and the decisions that are kept.
 Error TrialProblem::limit() {
   const PlanRequest &request = settings.request;
   if (request.constraints.empty())
     return Error::success();
   int64_t stages = trial.candidate.stages;
   Expected<Limits> limits =
-      resolve(request.constraints, settings.graph, question.mesh, stages);
+      demandedLimits(request, settings.graph, question.mesh, stages);
   if (!limits)
     return limits.takeError();
   keepDecisions(request, settings.graph, question.mesh, stages, *limits);

@@ -47,6 +47,12 @@ private:
   void addOutput(OutputRole role, Value value);
   void decideSkip(Value norm);
   void clip(Value norm);
+  StepNumber number(StringRef name, double otherwise) {
+    return numberOf(step, recipe, name, otherwise);
+  }
+  StepNumber hyperparameter(const OptimizerRecipe &optimizer, StringRef name,
+                            unsigned index = 0);
+  LogicalResult checkAtRunTime();
   Value rateOf(const ParameterGroup *group, Value number);
   void update(const TrainedParameter &item, Value rate, Value count);
   void addAverage(const TrainedParameter &item, Attribute initial, Value value,
@@ -141,7 +147,7 @@ void OptimizerBuilder::setNext(StringRef name, StateRole role, Value value) {
 LogicalResult OptimizerBuilder::unscale() {
   if (recipe.lossScale.isOne())
     return success();
-  Value inverse = lossScaleOf(step, b, recipe.lossScale);
+  Value inverse = lossScaleOf(step, b, recipe);
   inverse = b.div(b.splatLike(inverse, 1), inverse);
   for (TrainedParameter &item : trained) {
     TensorBuilder own(builder, locationOf(item.name.getValue() + "/unscale"));
@@ -171,7 +177,7 @@ void OptimizerBuilder::addOutput(OutputRole role, Value value) {
 void OptimizerBuilder::decideSkip(Value norm) {
   if (!recipe.lossScale.isOne()) {
     taken = allFinite(b, trained, norm);
-    addOutput(OutputRole::LossScale, lossScaleOf(step, b, recipe.lossScale));
+    addOutput(OutputRole::LossScale, lossScaleOf(step, b, recipe));
     if (recipe.lossScale.dynamic)
       updateLossScale(step, b, taken);
   }
@@ -194,10 +200,9 @@ void OptimizerBuilder::decideSkip(Value norm) {
 void OptimizerBuilder::clip(Value norm) {
   Value factor;
   if (recipe.clipGlobalNorm) {
+    StepNumber most = number("clip_global_norm", *recipe.clipGlobalNorm);
     Value above = b.binary(BinaryKind::Add, norm, 1e-6);
-    factor =
-        b.binary(BinaryKind::Min,
-                 b.div(b.splatLike(norm, *recipe.clipGlobalNorm), above), 1);
+    factor = b.binary(BinaryKind::Min, b.div(most.like(b, norm), above), 1);
   }
   for (TrainedParameter &item : trained) {
     TensorBuilder own(builder, locationOf(item.name.getValue() + "/clip"));
@@ -206,22 +211,38 @@ void OptimizerBuilder::clip(Value norm) {
       item.gradient =
           own.mul(item.gradient, own.broadcast(own.convert(factor, element),
                                                shapeOf(item.gradient)));
-    if (recipe.clipValue)
-      item.gradient = own.binary(
-          BinaryKind::Max,
-          own.binary(BinaryKind::Min, item.gradient, *recipe.clipValue),
-          -*recipe.clipValue);
+    if (!recipe.clipValue)
+      continue;
+    StepNumber most = number("clip_value", *recipe.clipValue),
+               least = StepNumber(0).combine(b, BinaryKind::Sub, most);
+    item.gradient =
+        least.applyTo(own, BinaryKind::Max,
+                      most.applyTo(own, BinaryKind::Min, item.gradient));
   }
+}
+
+/// A group that does not say a number itself has the recipe's.
+StepNumber OptimizerBuilder::hyperparameter(const OptimizerRecipe &optimizer,
+                                            StringRef name, unsigned index) {
+  size_t count = optimizer.values.at(name.str()).size();
+  auto known = optimizer.atRunTime.find(elementName(name, index, count));
+  double value = optimizer.value(name, index);
+  return known == optimizer.atRunTime.end() ? StepNumber(value)
+                                            : number(known->second, value);
 }
 
 /// The schedule's, from the learning rate of the group, times its scale.
 Value OptimizerBuilder::rateOf(const ParameterGroup *group, Value number) {
+  const OptimizerRecipe &optimizer =
+      group ? group->optimizer : recipe.optimizer;
+  Value rate =
+      learningRate(b, step, recipe, hyperparameter(optimizer, "lr"), number);
   if (!group)
-    return learningRate(b, recipe.schedule, recipe.steps,
-                        recipe.optimizer.value("lr"), number);
-  Value rate = learningRate(b, recipe.schedule, recipe.steps,
-                            group->optimizer.value("lr"), number);
-  return group->rateScale == 1 ? rate : b.mul(rate, group->rateScale);
+    return rate;
+  size_t place = group - recipe.groups.data();
+  StepNumber scale =
+      this->number(groupName(place, "lr_scale"), group->rateScale);
+  return scale.is(1) ? rate : scale.applyTo(b, BinaryKind::Mul, rate);
 }
 
 void OptimizerBuilder::update(const TrainedParameter &item, Value rate,
@@ -239,8 +260,11 @@ void OptimizerBuilder::update(const TrainedParameter &item, Value rate,
   const ParameterGroup *group = groups.lookup(item.name);
   const OptimizerRecipe &optimizer =
       group ? group->optimizer : recipe.optimizer;
+  auto find = [&](StringRef name, unsigned index) {
+    return hyperparameter(optimizer, name, index);
+  };
   Update update(own, optimizer, {rate, count}, item.parameter, item.gradient,
-                decayed.contains(item.name.getValue()), add, next);
+                decayed.contains(item.name.getValue()), find, add, next);
   Value value = findOptimizer(optimizer.kind)->update(update);
   Attribute initial = step.source(item.parameter);
   step.setSource(item.parameter,
@@ -258,10 +282,22 @@ void OptimizerBuilder::addAverage(const TrainedParameter &item,
   StringRef name = item.name.getValue();
   Value old = addState(name, cast<RankedTensorType>(value.getType()), initial,
                        StateRole::Average);
-  Value next = own.add(old, own.mul(own.sub(value, old), 1 - *recipe.average));
+  StepNumber part = number("average", *recipe.average).restToOne(own);
+  Value next =
+      own.add(old, part.applyTo(own, BinaryKind::Mul, own.sub(value, old)));
   Value isFirst = own.compare(ComparePredicate::Eq, count, 1.0);
   setNext(name, StateRole::Average,
           own.select(own.broadcast(isFirst, shapeOf(value)), value, next));
+}
+
+/// One that nothing depends on would be set in vain.
+LogicalResult OptimizerBuilder::checkAtRunTime() {
+  for (const RunTimeNumber &each : recipe.atRunTime)
+    if (!step.state(each.name, StateRole::Hyperparameter))
+      return step.function.emitError()
+             << "recipe: at_run_time: the step does not depend on '"
+             << each.name << "'; leave it out";
+  return success();
 }
 
 LogicalResult OptimizerBuilder::run() {
@@ -299,6 +335,8 @@ LogicalResult OptimizerBuilder::run() {
     update(item, rate, count);
   }
   setNext(kStep, StateRole::Optimizer, next);
+  if (failed(checkAtRunTime()))
+    return failure();
   step.finish();
   return success();
 }
@@ -317,6 +355,9 @@ struct AddOptimizer : impl::AddOptimizerBase<AddOptimizer> {
     if (int64_t steps = scheduleSteps(recipe.schedule, recipe.steps))
       getOperation()->setAttr(AutoparDialect::kScheduleSteps,
                               Builder(&getContext()).getI64IntegerAttr(steps));
+    if (!recipe.atRunTime.empty())
+      getOperation()->setAttr(AutoparDialect::kHyperparameters,
+                              rangesOf(recipe, &getContext()));
     if (recipe.narrowGradientSums)
       getOperation()->setAttr(kNarrowGradientSums,
                               UnitAttr::get(&getContext()));

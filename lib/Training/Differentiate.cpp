@@ -194,7 +194,7 @@ LogicalResult Differentiate::derive(const TrainedModule &trained) {
   OpBuilder builder = step.builder();
   Value ofLoss = loss->value;
   TensorBuilder b(builder, ofLoss.getLoc());
-  Value factor = b.convert(addLossScale(step, b, trained.recipe.lossScale),
+  Value factor = b.convert(addLossScale(step, b, trained.recipe),
                            cast<ShapedType>(ofLoss.getType()).getElementType());
   bool marksFunctions =
       step.function->getParentOp()->hasAttr(AutoparDialect::kCheckNumerics);

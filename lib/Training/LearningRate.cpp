@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LearningRate.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
@@ -18,36 +19,46 @@ namespace {
 /// What a row of the table computes with.
 struct ScheduleInput {
   TensorBuilder &b;
-  const ScheduleRecipe &schedule;
-  double rate;    // lr
-  Value after;    // i - w, of f64
-  Value fraction; // f
+  StepFunction &step;
+  const Recipe &recipe;
+  StepNumber rate; // lr
+  Value after;     // i - w, of f64
+  Value fraction;  // f; null: the schedule does not depend on `steps`
+
+  const ScheduleRecipe &schedule() const { return recipe.schedule; }
+  StepNumber number(StringRef name, double otherwise) {
+    return numberOf(step, recipe, name, otherwise);
+  }
+  StepNumber minimum() { return number("min_lr", schedule().minimum); }
 };
 
 struct ScheduleRow {
   StringLiteral kind;
-  bool needsSteps;
   Value (*build)(ScheduleInput &in);
+  /// The recipe's numbers that it depends on, beside `lr` and `warmup_steps`.
+  std::vector<StringRef> reads;
 };
 
-Value constant(ScheduleInput &in) { return in.b.splatLike(in.after, in.rate); }
+Value constant(ScheduleInput &in) { return in.rate.like(in.b, in.after); }
 
 /// max(min_lr, lr * gamma^floor((i-w)/step_size)).
 Value steps(ScheduleInput &in) {
-  Value times =
-      in.b.unary(UnaryKind::Floor,
-                 in.b.binary(BinaryKind::Div, in.after, in.schedule.stepSize));
-  Value factor = in.b.binary(
-      BinaryKind::Pow, in.b.splatLike(in.after, in.schedule.gamma), times);
-  return in.b.binary(BinaryKind::Max, in.b.mul(factor, in.rate),
-                     in.schedule.minimum);
+  StepNumber size = in.number("step_size", in.schedule().stepSize),
+             gamma = in.number("gamma", in.schedule().gamma);
+  Value times = in.b.unary(UnaryKind::Floor,
+                           size.applyTo(in.b, BinaryKind::Div, in.after));
+  Value factor =
+      in.b.binary(BinaryKind::Pow, gamma.like(in.b, in.after), times);
+  Value rate = in.rate.applyTo(in.b, BinaryKind::Mul, factor);
+  return in.minimum().applyTo(in.b, BinaryKind::Max, rate);
 }
 
 /// min_lr + (lr - min_lr) * part.
 Value between(ScheduleInput &in, Value part) {
-  return in.b.binary(BinaryKind::Add,
-                     in.b.mul(part, in.rate - in.schedule.minimum),
-                     in.schedule.minimum);
+  StepNumber minimum = in.minimum(),
+             range = in.rate.combine(in.b, BinaryKind::Sub, minimum);
+  return minimum.applyTo(in.b, BinaryKind::Add,
+                         range.applyTo(in.b, BinaryKind::Mul, part));
 }
 
 Value rest(ScheduleInput &in) {
@@ -62,17 +73,25 @@ Value cosine(ScheduleInput &in) {
 Value linear(ScheduleInput &in) { return between(in, rest(in)); }
 
 Value polynomial(ScheduleInput &in) {
-  return between(in, in.b.binary(BinaryKind::Pow, rest(in), in.schedule.power));
+  StepNumber power = in.number("power", in.schedule().power);
+  return between(in, power.applyTo(in.b, BinaryKind::Pow, rest(in)));
 }
 
-constexpr ScheduleRow table[] = {
-    {"constant", false, constant},    {"step", false, steps},
-    {"cosine", true, cosine},         {"linear", true, linear},
-    {"polynomial", true, polynomial}, {"warmup_cosine", true, cosine},
-    {"warmup_linear", true, linear}};
+ArrayRef<ScheduleRow> schedules() {
+  static const std::vector<StringRef> ofTotal = {"steps", "min_lr"};
+  static const std::vector<ScheduleRow> table = {
+      {"constant", constant, {}},
+      {"step", steps, {"step_size", "gamma", "min_lr"}},
+      {"cosine", cosine, ofTotal},
+      {"linear", linear, ofTotal},
+      {"polynomial", polynomial, {"steps", "min_lr", "power"}},
+      {"warmup_cosine", cosine, ofTotal},
+      {"warmup_linear", linear, ofTotal}};
+  return table;
+}
 
 const ScheduleRow *findSchedule(StringRef kind) {
-  for (const ScheduleRow &row : table)
+  for (const ScheduleRow &row : schedules())
     if (row.kind == kind)
       return &row;
   return nullptr;
@@ -95,7 +114,13 @@ bool isSchedule(StringRef kind) { return findSchedule(kind); }
 
 bool needsSteps(StringRef kind) {
   const ScheduleRow *row = findSchedule(kind);
-  return row && row->needsSteps;
+  return row && llvm::is_contained(row->reads, "steps");
+}
+
+bool readsNumber(const ScheduleRecipe &schedule, StringRef name) {
+  return schedule.perStep.empty() &&
+         (name == "warmup_steps" ||
+          llvm::is_contained(findSchedule(schedule.kind)->reads, name));
 }
 
 int64_t scheduleSteps(const ScheduleRecipe &schedule, int64_t steps) {
@@ -106,28 +131,38 @@ int64_t scheduleSteps(const ScheduleRecipe &schedule, int64_t steps) {
 
 std::string scheduleKinds() {
   return llvm::join(
-      llvm::map_range(table,
+      llvm::map_range(schedules(),
                       [](const ScheduleRow &row) { return row.kind.str(); }),
       ", ");
 }
 
-Value learningRate(TensorBuilder &b, const ScheduleRecipe &schedule,
-                   int64_t steps, double rate, Value step) {
+/// (i-w)/max(1, n-w), at most 1.
+static Value fractionOf(ScheduleInput &in, const StepNumber &warmup) {
+  TensorBuilder &b = in.b;
+  StepNumber all = in.number("steps", in.recipe.steps),
+             later = all.combine(b, BinaryKind::Sub, warmup).atLeast(b, 1);
+  return b.binary(BinaryKind::Min, later.applyTo(b, BinaryKind::Div, in.after),
+                  1);
+}
+
+Value learningRate(TensorBuilder &b, StepFunction &step, const Recipe &recipe,
+                   const StepNumber &rate, Value number) {
+  const ScheduleRecipe &schedule = recipe.schedule;
   if (!schedule.perStep.empty())
-    return listed(b, schedule.perStep, step);
-  double warmup = schedule.warmupSteps;
-  Value number = b.convert(step, b.builder.getF64Type());
-  Value after = b.binary(BinaryKind::Sub, number, warmup);
-  Value fraction = b.binary(
-      BinaryKind::Min,
-      b.binary(BinaryKind::Div, after, std::max(1.0, steps - warmup)), 1);
-  ScheduleInput in{b, schedule, rate, after, fraction};
+    return listed(b, schedule.perStep, number);
+  StepNumber warmup =
+      numberOf(step, recipe, "warmup_steps", schedule.warmupSteps);
+  Value wide = b.convert(number, b.builder.getF64Type());
+  Value after = warmup.applyTo(b, BinaryKind::Sub, wide);
+  ScheduleInput in{b, step, recipe, rate, after, {}};
+  if (needsSteps(schedule.kind))
+    in.fraction = fractionOf(in, warmup);
   Value later = findSchedule(schedule.kind)->build(in);
-  if (warmup == 0)
+  if (warmup.is(0))
     return later;
-  Value early =
-      b.binary(BinaryKind::Div,
-               b.mul(b.binary(BinaryKind::Add, number, 1), rate), warmup);
+  Value risen =
+      rate.applyTo(b, BinaryKind::Mul, b.binary(BinaryKind::Add, wide, 1));
+  Value early = warmup.atLeast(b, 1).applyTo(b, BinaryKind::Div, risen);
   return b.select(b.compare(ComparePredicate::Lt, after, 0.0), early, later);
 }
 

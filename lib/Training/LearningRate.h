@@ -3,23 +3,27 @@
 #ifndef AUTOPAR_LIB_TRAINING_LEARNINGRATE_H
 #define AUTOPAR_LIB_TRAINING_LEARNINGRATE_H
 
-#include "autopar/Dialect/TensorBuilder.h"
-#include "autopar/Training/Recipe.h"
+#include "StepNumber.h"
 
 namespace autopar {
 
 /// Whether the recipe's schedule is a known kind; some need the total of steps.
 bool isSchedule(llvm::StringRef kind);
 bool needsSteps(llvm::StringRef kind);
+/// True if the schedule depends on the recipe's number of this name: `min_lr`,
+/// `steps`.
+bool readsNumber(const ScheduleRecipe &schedule, llvm::StringRef name);
 /// The steps after which the rate stays as it is; 0: there is no such step.
 int64_t scheduleSteps(const ScheduleRecipe &schedule, int64_t steps);
 /// The kinds, for messages.
 std::string scheduleKinds();
 
-/// The learning rate of step `step`, a scalar of i64 that counts from 0, as a
-/// scalar of f64. `rate`: the optimizer's; `steps`: of all of them.
-mlir::Value learningRate(TensorBuilder &b, const ScheduleRecipe &schedule,
-                         int64_t steps, double rate, mlir::Value step);
+/// The learning rate of step `number`, a scalar of i64 that counts from 0, as a
+/// scalar of f64. `rate`: the optimizer's or a group's. Numbers that are set at
+/// run time become states of `step`.
+mlir::Value learningRate(TensorBuilder &b, StepFunction &step,
+                         const Recipe &recipe, const StepNumber &rate,
+                         mlir::Value number);
 
 } // namespace autopar
 

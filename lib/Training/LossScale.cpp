@@ -24,20 +24,20 @@ static Value addState(StepFunction &step, Type type, StringRef name,
   return state;
 }
 
-Value addLossScale(StepFunction &step, TensorBuilder &b,
-                   const LossScaleRecipe &recipe) {
-  if (!recipe.dynamic)
+Value addLossScale(StepFunction &step, TensorBuilder &b, const Recipe &recipe) {
+  if (!recipe.lossScale.dynamic)
     return lossScaleOf(step, b, recipe);
   addState(step, b.builder.getI64Type(), kFiniteSteps,
            b.builder.getI64IntegerAttr(0));
   return addState(step, b.builder.getF32Type(), kScale,
-                  b.builder.getF64FloatAttr(recipe.initial));
+                  b.builder.getF64FloatAttr(recipe.lossScale.initial));
 }
 
-Value lossScaleOf(StepFunction &step, TensorBuilder &b,
-                  const LossScaleRecipe &recipe) {
-  return recipe.dynamic ? Value(step.state(kScale, StateRole::LossScale))
-                        : b.scalar(b.builder.getF32Type(), recipe.initial);
+Value lossScaleOf(StepFunction &step, TensorBuilder &b, const Recipe &recipe) {
+  if (recipe.lossScale.dynamic)
+    return step.state(kScale, StateRole::LossScale);
+  return numberOf(step, recipe, "loss_scale", recipe.lossScale.initial)
+      .scalarOf(b, b.builder.getF32Type());
 }
 
 void updateLossScale(StepFunction &step, TensorBuilder &b, Value finite) {

@@ -10,18 +10,17 @@
 #ifndef AUTOPAR_LIB_TRAINING_LOSSSCALE_H
 #define AUTOPAR_LIB_TRAINING_LOSSSCALE_H
 
-#include "StepFunction.h"
-#include "autopar/Dialect/TensorBuilder.h"
+#include "StepNumber.h"
 
 namespace autopar {
 
-/// The scale of the step's loss, a scalar of f32: a constant, or a state that
-/// it adds.
+/// The scale of the step's loss, a scalar of f32: a constant, or of a state
+/// that it adds.
 mlir::Value addLossScale(StepFunction &step, TensorBuilder &b,
-                         const LossScaleRecipe &recipe);
+                         const Recipe &recipe);
 /// The same of a step that has one.
 mlir::Value lossScaleOf(StepFunction &step, TensorBuilder &b,
-                        const LossScaleRecipe &recipe);
+                        const Recipe &recipe);
 /// What a dynamic scale is in the next step; `finite`: whether all gradients of
 /// this one are.
 void updateLossScale(StepFunction &step, TensorBuilder &b, mlir::Value finite);

@@ -35,14 +35,23 @@ Value Update::spread(Value scalar) {
                      shapeOf(parameter));
 }
 
-Value Update::average(Value old, Value value, double factor) {
-  return b.add(b.mul(old, factor), b.mul(value, 1 - factor));
+Value Update::average(Value old, Value value, const StepNumber &factor) {
+  return b.add(mul(old, factor), mul(value, factor.restToOne(b)));
 }
 
-Value Update::correction(double factor) {
-  Value base = b.splatLike(scalars.count, factor);
+Value Update::correction(const StepNumber &factor) {
+  Value base = factor.like(b, scalars.count);
   return b.sub(b.splatLike(base, 1),
                b.binary(BinaryKind::Pow, base, scalars.count));
+}
+
+Value Update::unlessZero(const StepNumber &number, Value value,
+                         Value otherwise) {
+  if (number.isKnown())
+    return number.is(0) ? otherwise : value;
+  Value isSet =
+      b.compare(ComparePredicate::Ne, number.like(b, scalars.count), 0.0);
+  return b.select(b.broadcast(isSet, shapeOf(value)), value, otherwise);
 }
 
 /// The direction upwards, or with `maximize` downwards.
@@ -54,9 +63,9 @@ static Value plainGradient(Update &u) {
 /// With L2 decay in it.
 static Value decayedGradient(Update &u) {
   Value gradient = plainGradient(u);
-  if (u.weightDecay == 0)
+  if (u.weightDecay().is(0))
     return gradient;
-  return u.b.add(gradient, u.b.mul(u.parameter, u.weightDecay));
+  return u.b.add(gradient, u.mul(u.parameter, u.weightDecay()));
 }
 
 /// parameter - rate * direction.
@@ -66,9 +75,9 @@ static Value stepAlong(Update &u, Value direction) {
 
 /// The parameter after decoupled decay: parameter * (1 - rate * decay).
 static Value decayedParameter(Update &u) {
-  if (u.weightDecay == 0)
+  if (u.weightDecay().is(0))
     return u.parameter;
-  Value decay = u.b.mul(u.scalars.rate, u.weightDecay);
+  Value decay = u.mul(u.scalars.rate, u.weightDecay());
   return u.b.mul(u.parameter,
                  u.spread(u.b.sub(u.b.splatLike(decay, 1), decay)));
 }
@@ -77,30 +86,47 @@ static Value decayedParameter(Update &u) {
 // Updates
 //===----------------------------------------------------------------------===//
 
+/// Adds to what is left of the buffer. A step whose momentum is set to 0 leaves
+/// the buffer as it is.
+static Value accelerate(Update &u, const StepNumber &momentum, Value added) {
+  Value buffer = u.state("momentum_buffer");
+  Value velocity = u.b.add(u.mul(buffer, momentum), added);
+  u.next("momentum_buffer", u.unlessZero(momentum, velocity, buffer));
+  return velocity;
+}
+
+/// True if no step before this one has had a momentum.
+static Value isFirstOfMomentum(Update &u, const StepNumber &momentum) {
+  if (momentum.isKnown())
+    return u.b.compare(ComparePredicate::Eq, u.scalars.count, 1.0);
+  Value begun = u.state("momentum_begun", ArrayRef<int64_t>());
+  u.next("momentum_begun",
+         u.unlessZero(momentum, u.b.splatLike(begun, 1), begun));
+  return u.b.compare(ComparePredicate::Eq, begun, 0.0);
+}
+
 /// The first step takes the gradient as momentum, without dampening.
 static Value sgd(Update &u) {
   Value gradient = decayedGradient(u);
-  double momentum = u.value("momentum"), rest = 1 - u.value("dampening");
-  if (momentum == 0)
+  StepNumber momentum = u.number("momentum");
+  if (momentum.is(0))
     return stepAlong(u, gradient);
   Value added = gradient;
-  if (rest != 1) {
-    Value first = u.b.compare(ComparePredicate::Eq, u.scalars.count, 1.0);
+  if (StepNumber rest = u.number("dampening").restToOne(u.b); !rest.is(1)) {
+    Value first = isFirstOfMomentum(u, momentum);
     Value one = u.b.splatLike(u.scalars.count, 1);
     added = u.b.mul(gradient,
-                    u.spread(u.b.select(first, one, u.b.splatLike(one, rest))));
+                    u.spread(u.b.select(first, one, rest.like(u.b, one))));
   }
-  Value velocity =
-      u.b.add(u.b.mul(u.state("momentum_buffer"), momentum), added);
-  u.next("momentum_buffer", velocity);
+  Value velocity = accelerate(u, momentum, added);
   if (u.recipe.flag("nesterov"))
-    velocity = u.b.add(gradient, u.b.mul(velocity, momentum));
-  return stepAlong(u, velocity);
+    velocity = u.b.add(gradient, u.mul(velocity, momentum));
+  return stepAlong(u, u.unlessZero(momentum, velocity, gradient));
 }
 
 /// base - rate/(1-b1^t) * m / (sqrt(v/(1-b2^t)) + eps).
 static Value adamStep(Update &u, Value base, Value gradient) {
-  double beta1 = u.value("betas", 0), beta2 = u.value("betas", 1);
+  StepNumber beta1 = u.number("betas", 0), beta2 = u.number("betas", 1);
   Value mean = u.average(u.state("exp_avg"), gradient, beta1);
   Value square =
       u.average(u.state("exp_avg_sq"), u.b.mul(gradient, gradient), beta2);
@@ -112,9 +138,8 @@ static Value adamStep(Update &u, Value base, Value gradient) {
   }
   Value root = u.b.unary(UnaryKind::Sqrt, u.correction(beta2));
   Value below =
-      u.b.binary(BinaryKind::Add,
-                 u.b.div(u.b.unary(UnaryKind::Sqrt, square), u.spread(root)),
-                 u.value("eps"));
+      u.add(u.b.div(u.b.unary(UnaryKind::Sqrt, square), u.spread(root)),
+            u.number("eps"));
   Value rate = u.b.div(u.scalars.rate, u.correction(beta1));
   return u.b.sub(base, u.b.mul(u.spread(rate), u.b.div(mean, below)));
 }
@@ -129,7 +154,7 @@ static Value adamw(Update &u) {
 
 static Value rmsprop(Update &u) {
   Value gradient = decayedGradient(u);
-  double alpha = u.value("alpha");
+  StepNumber alpha = u.number("alpha");
   Value square =
       u.average(u.state("square_avg"), u.b.mul(gradient, gradient), alpha);
   u.next("square_avg", square);
@@ -138,28 +163,24 @@ static Value rmsprop(Update &u) {
     u.next("grad_avg", mean);
     square = u.b.sub(square, u.b.mul(mean, mean));
   }
-  Value below = u.b.binary(BinaryKind::Add, u.b.unary(UnaryKind::Sqrt, square),
-                           u.value("eps"));
+  Value below = u.add(u.b.unary(UnaryKind::Sqrt, square), u.number("eps"));
   Value direction = u.b.div(gradient, below);
-  if (double momentum = u.value("momentum"); momentum > 0) {
-    direction =
-        u.b.add(u.b.mul(u.state("momentum_buffer"), momentum), direction);
-    u.next("momentum_buffer", direction);
-  }
+  if (StepNumber momentum = u.number("momentum"); !momentum.is(0))
+    direction = accelerate(u, momentum, direction);
   return stepAlong(u, direction);
 }
 
 /// rate/(1 + (t-1) * lr_decay) * g / (sqrt(sum) + eps).
 static Value adagrad(Update &u) {
   Value gradient = decayedGradient(u);
-  Value sum = u.b.add(u.state("sum", u.value("initial_accumulator_value")),
-                      u.b.mul(gradient, gradient));
+  Value sum =
+      u.b.add(u.state("sum", u.recipe.value("initial_accumulator_value")),
+              u.b.mul(gradient, gradient));
   u.next("sum", sum);
   Value past = u.b.binary(BinaryKind::Sub, u.scalars.count, 1);
   Value slower =
-      u.b.binary(BinaryKind::Add, u.b.mul(past, u.value("lr_decay")), 1);
-  Value below = u.b.binary(BinaryKind::Add, u.b.unary(UnaryKind::Sqrt, sum),
-                           u.value("eps"));
+      u.b.binary(BinaryKind::Add, u.mul(past, u.number("lr_decay")), 1);
+  Value below = u.add(u.b.unary(UnaryKind::Sqrt, sum), u.number("eps"));
   Value rate = u.spread(u.b.div(u.scalars.rate, slower));
   return u.b.sub(u.parameter, u.b.mul(rate, u.b.div(gradient, below)));
 }
@@ -171,7 +192,7 @@ static Value norm(TensorBuilder &b, Value value) {
 /// The direction has the parameter's norm; where one of both norms is 0, its
 /// own.
 static Value lamb(Update &u) {
-  double beta1 = u.value("betas", 0), beta2 = u.value("betas", 1);
+  StepNumber beta1 = u.number("betas", 0), beta2 = u.number("betas", 1);
   Value gradient = plainGradient(u);
   Value mean = u.average(u.state("exp_avg"), gradient, beta1);
   Value square =
@@ -181,10 +202,9 @@ static Value lamb(Update &u) {
   Value unbiased = u.b.div(mean, u.spread(u.correction(beta1)));
   Value root = u.b.unary(UnaryKind::Sqrt,
                          u.b.div(square, u.spread(u.correction(beta2))));
-  Value direction =
-      u.b.div(unbiased, u.b.binary(BinaryKind::Add, root, u.value("eps")));
-  if (u.weightDecay != 0)
-    direction = u.b.add(direction, u.b.mul(u.parameter, u.weightDecay));
+  Value direction = u.b.div(unbiased, u.add(root, u.number("eps")));
+  if (!u.weightDecay().is(0))
+    direction = u.b.add(direction, u.mul(u.parameter, u.weightDecay()));
   Value ours = norm(u.b, u.parameter), its = norm(u.b, direction);
   Value product = u.b.mul(ours, its);
   Value ratio = u.b.select(u.b.compare(ComparePredicate::Gt, product, 0.0),
@@ -223,7 +243,7 @@ static Value adafactorMoment(Update &u, Value gradient, Value kept) {
   Value columns = moment("col_var", mean(square, rank - 2));
   Value all = mean(rows, rank - 2);
   Value floor =
-      u.b.binary(BinaryKind::Max, all, u.value("eps", 0)); // a row of zeros
+      u.binary(BinaryKind::Max, all, u.number("eps", 0)); // a row of zeros
   Value relative = u.b.div(rows, u.b.spread(floor, rows, rank - 2));
   return u.b.mul(u.b.spread(relative, gradient, rank - 1),
                  u.b.spread(columns, gradient, rank - 2));
@@ -235,18 +255,20 @@ static Value adafactor(Update &u) {
   TensorBuilder &b = u.b;
   Value gradient = plainGradient(u), count = u.scalars.count;
   Value kept = b.sub(b.splatLike(count, 1),
-                     b.binary(BinaryKind::Pow, count, u.value("beta2_decay")));
+                     u.binary(BinaryKind::Pow, count, u.number("beta2_decay")));
   Value bound = b.unary(UnaryKind::Rsqrt, count);
   Value rate = b.binary(BinaryKind::Min, u.scalars.rate, bound);
   Value size = b.unary(UnaryKind::Sqrt, meanSquare(b, u.parameter));
-  Value scale = b.binary(BinaryKind::Max, size, u.value("eps", 1));
+  Value scale = u.binary(BinaryKind::Max, size, u.number("eps", 1));
   Value variance = adafactorMoment(u, gradient, kept);
-  double smallest = u.value("eps", 0) * u.value("eps", 0);
+  StepNumber smallest =
+      u.number("eps", 0).combine(b, BinaryKind::Mul, u.number("eps", 0));
   Value direction =
       b.mul(gradient, b.unary(UnaryKind::Rsqrt,
-                              b.binary(BinaryKind::Max, variance, smallest)));
+                              u.binary(BinaryKind::Max, variance, smallest)));
   Value length = b.unary(UnaryKind::Sqrt, meanSquare(b, direction));
-  Value over = b.binary(BinaryKind::Max, b.mul(length, 1 / u.value("d")), 1);
+  StepNumber share = StepNumber(1).combine(b, BinaryKind::Div, u.number("d"));
+  Value over = b.binary(BinaryKind::Max, u.mul(length, share), 1);
   Value factor = b.div(b.mul(b.convert(rate, elementOf(scale)), scale), over);
   return b.sub(decayedParameter(u),
                b.mul(direction, b.broadcast(factor, shapeOf(direction))));
@@ -259,7 +281,8 @@ static Value adafactor(Update &u) {
 ArrayRef<OptimizerRow> optimizers() {
   static const Hyperparameter noDecay{"weight_decay", {0}},
       maximize{"maximize", {0}, true},
-      betas{"betas", {0.9, 0.999}, false, 0, 1}, amsgrad{"amsgrad", {0}, true};
+      betas{"betas", {0.9, 0.999}, false, {0, 1}},
+      amsgrad{"amsgrad", {0}, true};
   static const std::vector<OptimizerRow> table = {
       {"sgd",
        {{"lr", {1e-3}},
@@ -293,7 +316,7 @@ ArrayRef<OptimizerRow> optimizers() {
        {{"lr", {1e-2}},
         {"lr_decay", {0}},
         noDecay,
-        {"initial_accumulator_value", {0}},
+        {"initial_accumulator_value", {0}, false, {}, true},
         {"eps", {1e-10}},
         maximize},
        adagrad},
@@ -302,9 +325,9 @@ ArrayRef<OptimizerRow> optimizers() {
        lamb},
       {"adafactor",
        {{"lr", {1e-2}},
-        {"beta2_decay", {-0.8}, false, -1e9, 1e-300},
+        {"beta2_decay", {-0.8}, false, {-1e9, 1e-300}},
         {"eps", {0x1p-23, 1e-3}},
-        {"d", {1}, false, 1},
+        {"d", {1}, false, {1}},
         noDecay,
         maximize},
        adafactor,

@@ -3,9 +3,7 @@
 #ifndef AUTOPAR_LIB_TRAINING_OPTIMIZERS_H
 #define AUTOPAR_LIB_TRAINING_OPTIMIZERS_H
 
-#include "autopar/Dialect/TensorBuilder.h"
-#include "autopar/Training/Recipe.h"
-#include <limits>
+#include "StepNumber.h"
 
 namespace autopar {
 
@@ -21,16 +19,32 @@ public:
   using AddState = llvm::function_ref<mlir::Value(
       llvm::StringRef name, mlir::RankedTensorType type, double fill)>;
   using SetNext = llvm::function_ref<void(llvm::StringRef, mlir::Value)>;
+  /// A hyperparameter of the recipe.
+  using Find =
+      llvm::function_ref<StepNumber(llvm::StringRef name, unsigned index)>;
 
   Update(TensorBuilder b, const OptimizerRecipe &recipe, StepScalars scalars,
-         mlir::Value parameter, mlir::Value gradient, bool decays,
+         mlir::Value parameter, mlir::Value gradient, bool decays, Find find,
          AddState addState, SetNext setNext)
       : b(b), recipe(recipe), scalars(scalars), parameter(parameter),
-        gradient(gradient), weightDecay(decays ? value("weight_decay") : 0),
-        addState(addState), setNext(setNext) {}
+        gradient(gradient), decays(decays), find(find), addState(addState),
+        setNext(setNext) {}
 
-  double value(llvm::StringRef name, unsigned index = 0) const {
-    return recipe.value(name, index);
+  StepNumber number(llvm::StringRef name, unsigned index = 0) const {
+    return find(name, index);
+  }
+  /// The numbers of this parameter.
+  StepNumber weightDecay() const {
+    return decays ? number("weight_decay") : StepNumber(0);
+  }
+  mlir::Value binary(BinaryKind kind, mlir::Value lhs, const StepNumber &rhs) {
+    return rhs.applyTo(b, kind, lhs);
+  }
+  mlir::Value add(mlir::Value lhs, const StepNumber &rhs) {
+    return binary(BinaryKind::Add, lhs, rhs);
+  }
+  mlir::Value mul(mlir::Value lhs, const StepNumber &rhs) {
+    return binary(BinaryKind::Mul, lhs, rhs);
   }
   /// A state like the parameter, or of another shape, that begins filled.
   mlir::Value state(llvm::StringRef name, double fill = 0);
@@ -40,17 +54,22 @@ public:
   /// A scalar of f64, as an element of the parameter's type everywhere.
   mlir::Value spread(mlir::Value scalar);
   /// old * factor + new * (1 - factor).
-  mlir::Value average(mlir::Value old, mlir::Value value, double factor);
+  mlir::Value average(mlir::Value old, mlir::Value value,
+                      const StepNumber &factor);
   /// 1 - factor^count, a scalar.
-  mlir::Value correction(double factor);
+  mlir::Value correction(const StepNumber &factor);
+  /// `value`, or `otherwise` in a step in which the number is 0.
+  mlir::Value unlessZero(const StepNumber &number, mlir::Value value,
+                         mlir::Value otherwise);
 
   TensorBuilder b;
   const OptimizerRecipe &recipe;
   StepScalars scalars;
   mlir::Value parameter, gradient;
-  double weightDecay; // of this parameter
 
 private:
+  bool decays;
+  Find find;
   AddState addState;
   SetNext setNext;
 };
@@ -61,8 +80,8 @@ struct Hyperparameter {
   llvm::StringLiteral name;
   std::vector<double> byDefault;
   bool isFlag = false;
-  /// What torch.optim takes: least <= value < below.
-  double least = 0, below = std::numeric_limits<double>::infinity();
+  NumberRange range = {};   // what torch.optim takes
+  bool beginsState = false; // nothing but what a state is filled with
 };
 
 struct OptimizerRow {

@@ -38,7 +38,8 @@ constexpr StringRef kKeys[] = {"loss",
                                "groups",
                                "average",
                                "mean_over",
-                               "gradient_communication"};
+                               "gradient_communication",
+                               "at_run_time"};
 constexpr StringRef kReferenceKeys[] = {"case",
                                         "batch",
                                         "exporter",
@@ -59,6 +60,8 @@ const json::Value *RecipeReader::given(const json::Object &in, StringRef key) {
   const json::Value *value = in.get(key);
   return value && !value->getAsNull() ? value : nullptr;
 }
+
+bool RecipeReader::isKey(StringRef key) { return is_contained(kKeys, key); }
 
 Error RecipeReader::checkKeys() {
   json::Object own;
@@ -255,7 +258,7 @@ Expected<Recipe> RecipeReader::read() {
         &RecipeReader::readGroups, &RecipeReader::readAverage,
         &RecipeReader::readClips, &RecipeReader::readAccumulation,
         &RecipeReader::readPrecision, &RecipeReader::readCommunication,
-        &RecipeReader::readDropout})
+        &RecipeReader::readDropout, &RecipeReader::readAtRunTime})
     if (Error error = (this->*part)())
       return std::move(error);
   if (Error error = readNames(object, "trainable", recipe.trainable))

@@ -69,10 +69,10 @@ Error RecipeReader::checkHyperparameters(const OptimizerRecipe &optimizer,
   for (const Hyperparameter &what :
        findOptimizer(optimizer.kind)->hyperparameters)
     for (double value : optimizer.values.at(what.name.str()))
-      if (value < what.least || value >= what.below)
+      if (value < what.range.least || value >= what.range.below)
         return fail(where + ": '" + what.name + "' is " +
                     formatv("{0}", value).str() + ", too " +
-                    (value < what.least ? "small" : "large"));
+                    (value < what.range.least ? "small" : "large"));
   if (optimizer.kind == "sgd" && optimizer.flag("nesterov") &&
       (optimizer.value("momentum") == 0 || optimizer.value("dampening") != 0))
     return fail(where + ": 'nesterov' needs a momentum and no dampening");

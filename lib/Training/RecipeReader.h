@@ -14,7 +14,8 @@ struct Hyperparameter;
 
 /// Recipe.cpp has what concerns the whole and its small parts,
 /// RecipeOptimizer.cpp the optimizer and its schedule, RecipeGroups.cpp the
-/// groups of parameters. Errors name file and key.
+/// groups of parameters, RecipeAtRunTime.cpp what of them is set at run time.
+/// Errors name file and key.
 class RecipeReader {
 public:
   RecipeReader(const llvm::json::Object &object, llvm::StringRef file)
@@ -29,6 +30,8 @@ private:
   static const llvm::json::Value *given(const llvm::json::Object &in,
                                         llvm::StringRef key);
   llvm::Error checkKeys();
+  /// True if a recipe may have the key, outside of its objects.
+  static bool isKey(llvm::StringRef key);
   /// The object of the recipe, 'schedule' or 'optimizer', that has such a key;
   /// "": none has.
   static llvm::StringRef ownerOf(llvm::StringRef key);
@@ -67,6 +70,23 @@ private:
   llvm::Error readCommunication();
   llvm::Error readClips();
   llvm::Error readDropout();
+  llvm::Error readAtRunTime();
+  llvm::Error addAtRunTime(llvm::StringRef name);
+  llvm::Error addOfOptimizer(llvm::StringRef name, llvm::StringRef key);
+  llvm::Error addOfGroup(llvm::StringRef name);
+  llvm::Error checkOfGroup(size_t number, llvm::StringRef key,
+                           const llvm::Twine &where) const;
+  llvm::Error addOther(llvm::StringRef name, llvm::StringRef key);
+  llvm::Error addHyperparameter(OptimizerRecipe &optimizer,
+                                const Hyperparameter &what,
+                                const llvm::Twine &prefix);
+  llvm::Error addNumber(const llvm::Twine &name, double initial,
+                        const NumberRange &range);
+  llvm::Error refuse(llvm::StringRef name, llvm::StringRef key) const;
+  llvm::Error failAtRunTime(llvm::StringRef name,
+                            const llvm::Twine &what) const;
+  void inheritAtRunTime();
+  const llvm::json::Object &groupObject(size_t number) const;
 
   const llvm::json::Object &object;
   llvm::StringRef file;

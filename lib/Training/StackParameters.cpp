@@ -5,6 +5,7 @@
 #include "autopar/Dialect/Shapes.h"
 #include "autopar/Dialect/TensorBuilder.h"
 #include "autopar/Training/Passes.h"
+#include "autopar/Training/TrainedStates.h"
 
 namespace autopar {
 #define GEN_PASS_DEF_STACKPARAMETERS
@@ -110,6 +111,9 @@ static void stack(StepFunction &step, BlockArgument argument) {
 namespace {
 struct StackParameters : impl::StackParametersBase<StackParameters> {
   void runOnOperation() final {
+    if (auto other =
+            getOperation()->getAttrOfType<DictionaryAttr>(kTrainedStates))
+      return stackAs(other);
     auto trained = trainedModule(getOperation());
     if (failed(trained))
       return signalPassFailure();
@@ -119,6 +123,20 @@ struct StackParameters : impl::StackParametersBase<StackParameters> {
     StepFunction step((*trained)->step);
     for (BlockArgument argument : step.body().getArguments())
       stack(step, argument);
+    step.finish();
+  }
+
+  /// The parameters that the entry which trains them has as stacks.
+  void stackAs(DictionaryAttr trained) {
+    auto function = getOperation().lookupSymbol<func::FuncOp>("step");
+    if (!function)
+      return;
+    StepFunction step(function);
+    for (BlockArgument argument : step.body().getArguments())
+      if (auto source = dyn_cast_or_null<ParameterAttr>(step.source(argument)))
+        if (auto type = trained.getAs<TypeAttr>(source.getName());
+            type && type.getValue() != argument.getType())
+          stack(step, argument);
     step.finish();
   }
 };

@@ -47,6 +47,10 @@ private:
   llvm::Expected<CompileRequest> request(llvm::StringRef model) const;
 };
 
+/// The entries of a program that trains and evaluates (--train, --evaluate).
+inline constexpr llvm::StringLiteral kTrainEntry = "train",
+                                     kEvaluateEntry = "evaluate";
+
 /// A request that takes the plan from a file, of one entry if it is named.
 llvm::Expected<CompileRequest>
 requestForPlan(llvm::StringRef model, llvm::StringRef planFile,
@@ -63,6 +67,9 @@ struct PlanFileOptions {
   void addTo(CommandLine &line);
   /// Of the plan's model, in the plan's folder unless it is named.
   llvm::Expected<CompileRequest> request() const;
+
+private:
+  llvm::Error readTrained(CompileRequest &request) const;
 };
 
 /// Parses; true if the command is done already (help was asked for, or an

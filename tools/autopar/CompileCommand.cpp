@@ -79,7 +79,8 @@ int writeText(StringRef text, StringRef path) {
   return 0;
 }
 
-/// Two entries that take the same inputs could not be told apart.
+/// Two entries that take the same inputs could not be told apart, but for those
+/// of a training and its evaluation, which have names of their own.
 Error checkEntries(ArrayRef<EntryPlan> plans, ArrayRef<std::string> inputs) {
   for (size_t i = 0; i < inputs.size(); ++i)
     for (size_t j = 0; j < i; ++j)
@@ -110,7 +111,8 @@ int compileEntries(const CompileOptions &options,
       return failedIn(request.entry);
     inputs.push_back(compilation.describeInputs());
     plans.push_back({request.entry, {}});
-    if (Error error = checkEntries(plans, inputs))
+    if (Error error =
+            request.trained ? Error::success() : checkEntries(plans, inputs))
       return complain(toString(std::move(error)));
     if (failed(compilation.runOn(last, &parts)))
       return failedIn(request.entry);

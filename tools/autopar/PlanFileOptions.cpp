@@ -38,6 +38,21 @@ static std::string modelBeside(StringRef planFile, StringRef model) {
   return path.str().str();
 }
 
+/// Makes the request one for the evaluation of what its recipe trains.
+Error PlanFileOptions::readTrained(CompileRequest &request) const {
+  request.trained = std::make_shared<TrainedStates>();
+  CompileRequest train = request;
+  train.entry = kTrainEntry.str();
+  train.import.evaluates = false;
+  Compilation compilation(train);
+  if (failed(compilation.runThrough(Phase::Training)))
+    return createStringError("--train " + recipe +
+                             ": what it trains cannot be told");
+  request.recipe.clear();
+  request.import.evaluates = true;
+  return Error::success();
+}
+
 Expected<CompileRequest> PlanFileOptions::request() const {
   Expected<Plan> plan = readPlanFile(file, entry);
   if (!plan)
@@ -50,6 +65,9 @@ Expected<CompileRequest> PlanFileOptions::request() const {
   if (request) {
     request->import.read.allowLinkedWeights = allowLinkedWeights;
     request->import.evaluates = evaluates;
+    if (entry == kEvaluateEntry && !recipe.empty())
+      if (Error error = readTrained(*request))
+        return std::move(error);
   }
   return request;
 }

@@ -39,7 +39,9 @@ void PlanOptions::addDemands(std::vector<Option> &options) {
   options.push_back(
       flag("evaluate",
            "compile an export for training for inference: dropout off, batch "
-           "norm\n                             on its running statistics",
+           "norm\n                             on its running statistics; with "
+           "--train one program that does both,\n"
+           "                             in the entries train and evaluate",
            evaluates));
   options.push_back(
       text("train", "RECIPE.json",
@@ -109,9 +111,10 @@ void PlanOptions::addTo(CommandLine &line) {
                           "an entry with these sizes (repeatable): one "
                           "executable that picks by\n"
                           "                             the inputs' shapes; "
-                          "each entry has a plan of its own, the model,\n"
-                          "                             its weights and the "
-                          "number of ranks are those of all",
+                          "each entry has a plan of its own, which\n"
+                          "                             stores weights and "
+                          "states as the first one's; the number of ranks\n"
+                          "                             is that of all",
                           entries));
   options.push_back(
       flag("allow-linked-weights",
@@ -179,9 +182,9 @@ Error PlanOptions::check() const {
     if (given && !planFile.empty())
       return createStringError("--plan and --" + Twine(name) +
                                " exclude each other: a plan says all");
-  if (evaluates && !recipe.empty())
-    return createStringError("--evaluate and --train exclude each other: a "
-                             "program trains or evaluates");
+  if (evaluates && !recipe.empty() && !entries.empty())
+    return createStringError("--train with --evaluate makes the entries train "
+                             "and evaluate: leave --entry out");
   if (!planFile.empty() && !fromPlan.empty())
     return createStringError("--plan and --from exclude each other: a plan is "
                              "taken as it is, or followed where it fits");
@@ -198,7 +201,7 @@ Expected<CompileRequest> PlanOptions::request(StringRef model) const {
   result.fromPlan = fromPlan;
   result.recipe = recipe;
   result.checkNumerics = checkNumerics;
-  result.import.evaluates = evaluates;
+  result.import.evaluates = evaluates && recipe.empty();
   result.import.read.allowLinkedWeights = allowLinkedWeights;
   if (Error error = readPorts(bindings, states, result.import))
     return std::move(error);
@@ -295,10 +298,27 @@ Expected<CompileRequest> requestForPlan(StringRef model, StringRef planFile,
   request.recipe = recipe.str();
   if (Error error = readPorts(bindings, states, request.import))
     return std::move(error);
-  if (!entry.empty())
+  if (entry == kTrainEntry || entry == kEvaluateEntry)
+    request.entry = entry.str();
+  else if (!entry.empty())
     if (Error error = addEntry(entry, request))
       return std::move(error);
   return request;
+}
+
+/// A training, and the evaluation of what it trains. Constraints and objective
+/// speak of the training; the evaluation follows how its tensors are stored.
+static std::vector<CompileRequest> trainAndEvaluate(CompileRequest train) {
+  train.entry = kTrainEntry.str();
+  train.stored = std::make_shared<StoredTensors>();
+  train.trained = std::make_shared<TrainedStates>();
+  CompileRequest evaluate = train;
+  evaluate.entry = kEvaluateEntry.str();
+  evaluate.recipe.clear();
+  evaluate.import.evaluates = true;
+  evaluate.plan.constraints = {};
+  evaluate.plan.objective.reset();
+  return {std::move(train), std::move(evaluate)};
 }
 
 Expected<std::vector<CompileRequest>>
@@ -306,8 +326,11 @@ PlanOptions::requests(StringRef model) const {
   auto common = request(model);
   if (!common)
     return common.takeError();
+  if (evaluates && !recipe.empty())
+    return trainAndEvaluate(std::move(*common));
   if (entries.empty())
     return std::vector<CompileRequest>{*common};
+  common->stored = std::make_shared<StoredTensors>();
   std::vector<CompileRequest> result;
   for (const std::string &entry : entries) {
     if (any_of(result, [&](const CompileRequest &other) {

@@ -55,6 +55,7 @@ def Autopar_Dialect : Dialect {
     static constexpr llvm::StringLiteral kOrigin = "autopar.origin";
     static constexpr llvm::StringLiteral kKept = "autopar.kept";
     static constexpr llvm::StringLiteral kScheduleSteps = "autopar.schedule_steps";
+    static constexpr llvm::StringLiteral kHyperparameters = "autopar.hyperparameters";
     static constexpr llvm::StringLiteral kStages = "autopar.stages";
     static constexpr llvm::StringLiteral kCheckNumerics = "autopar.check_numerics";
     void registerAttributes();

@@ -82,7 +82,8 @@ def Autopar_StateRole : Autopar_Enum<"StateRole", "what a state is kept for", [
   I32EnumCase<"LossScale", 2, "loss_scale">,  // a scale that adapts, and what it adapts by
   I32EnumCase<"Random", 3, "random">,         // the number of the step, which random numbers depend on
   I32EnumCase<"Extent", 4, "extent">,         // the rows of growing states that are in use
-  I32EnumCase<"Average", 5, "average">]>;     // the average of the parameter of its name
+  I32EnumCase<"Average", 5, "average">,       // the average of the parameter of its name
+  I32EnumCase<"Hyperparameter", 6, "hyperparameter">]>; // one of the recipe's `at_run_time`, which no step changes
 
 /// Names are unique among outputs of one role: those of `model` are the user's.
 def Autopar_OutputRole : Autopar_Enum<"OutputRole", "what an output tells", [

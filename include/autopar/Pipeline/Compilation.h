@@ -8,7 +8,9 @@
 #include "autopar/Pipeline/Phases.h"
 #include "autopar/Planning/Passes.h"
 #include "autopar/Planning/Search.h"
+#include "autopar/Planning/StoredTensors.h"
 #include "autopar/Support/Progress.h"
+#include "autopar/Training/TrainedStates.h"
 #include "mlir/IR/MLIRContext.h"
 #include <chrono>
 
@@ -32,7 +34,13 @@ struct CompileRequest {
   std::string recipe;    // file: how to train; empty: inference
   bool checkNumerics = false; // end a run at the first NaN or infinity
   std::string cudaSource;     // folder for the program as CUDA C++; empty: none
-  std::string entry;      // `--entry` as it was written; empty: the only one
+  std::string entry; // `--entry` as it was written; empty: the only one
+  /// What the entries planned before this one store, to which it adds; null:
+  /// there is one only.
+  std::shared_ptr<StoredTensors> stored;
+  /// What a training changes, which it leaves here for the entry that evaluates
+  /// it; null: there is none.
+  std::shared_ptr<TrainedStates> trained;
   std::string dumpPhases; // folder for the IR of each phase; empty: none
   bool tracePlanning = false;
   bool remarks = false; // print remarks, those of the plan's decisions too
@@ -80,6 +88,10 @@ public:
 private:
   mlir::LogicalResult runPasses(Phase phase, ExecutableParts *to = nullptr);
   void describeRequest();
+  /// True if it evaluates what another entry trains.
+  bool evaluatesTrained() const {
+    return request.trained && request.recipe.empty();
+  }
   mlir::LogicalResult followPlan();
   mlir::LogicalResult bindAsPlanned(const Plan &plan);
   mlir::FailureOr<std::string> precisionOfPlan(llvm::StringRef path,

@@ -31,6 +31,7 @@ llvm::StringRef stringifyPhase(Phase phase);
 std::optional<Phase> parsePhase(llvm::StringRef name);
 
 struct PlannedModel;
+class StoredTensors;
 
 /// What passes read and write beside the module.
 struct PhaseOptions {
@@ -43,6 +44,8 @@ struct PhaseOptions {
   bool tracePlanning = false;
   /// Plan: leaves what was planned here, too.
   PlannedModel *planned = nullptr;
+  /// Plan: what entries before this one store; null: nothing.
+  const StoredTensors *stored = nullptr;
   /// Lower: where weights are; with no executable nobody says. `model`, `made`:
   /// the files of `weights` as they were read and planned already.
   PlaceWeightsOptions weights;

@@ -36,7 +36,9 @@ struct ShardingPattern {
 
 struct Constraint {
   /// Kept stands for all that is kept of an old plan; `name` is its file.
-  enum Kind { Value, Node, MeshOfPlan, Kept } kind = Value;
+  /// Stored stands for all that entries before this one store; `name` is the
+  /// first of them.
+  enum Kind { Value, Node, MeshOfPlan, Kept, Stored } kind = Value;
   unsigned number = 0; // in the file, from 1
   std::string name;    // where it applies; may have `*` and `?`
   bool forbid = false; // what is said must not be

@@ -30,14 +30,21 @@ struct KeptDecisions {
   std::vector<DroppedDecisions> dropped;
 };
 
-/// The request with what it leaves open as the old plan has it: strategy, mesh
-/// or, for another number of devices, the names of its axes, micro-batches. An
-/// error if the old plan is of quite another model.
+/// The request with what it leaves open as entries before this one have it:
+/// devices and mesh; then as the old plan has it: strategy, mesh or, for
+/// another number of devices, the names of its axes, micro-batches. An error if
+/// the old plan is of quite another model.
 llvm::Expected<PlanRequest> askAsBefore(const PlanRequest &request,
                                         const ModelGraph &graph);
 
-/// Narrows `limits`, which are of `request.constraints`, to what fits of the
-/// old plan; nothing if there is none. `request` is one of askAsBefore.
+/// The limits of what a request of askAsBefore asks for: its constraints, and
+/// what entries before this one store.
+llvm::Expected<Limits> demandedLimits(const PlanRequest &request,
+                                      const ModelGraph &graph, const Mesh &mesh,
+                                      int64_t stages);
+
+/// Narrows `limits`, which are demandedLimits, to what fits of the old plan;
+/// nothing if there is none. `request` is one of askAsBefore.
 KeptDecisions keepDecisions(const PlanRequest &request, const ModelGraph &graph,
                             const Mesh &mesh, int64_t stages, Limits &limits);
 

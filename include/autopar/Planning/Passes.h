@@ -16,14 +16,18 @@ struct PlannedModel {
   ModelGraph graph;
   std::vector<SearchTrial> tried; // none of a plan that was given
   std::string kept; // of an old plan, lines for the table; "": there was none
+  /// Why no plan was found that stores all as entries before do; "": one was.
+  std::string refusal;
 };
 
 #define GEN_PASS_DECL
 #include "autopar/Planning/Passes.h.inc"
 
-/// The passes that leave what they planned in `planned`, too.
+/// The passes that leave what they planned in `planned`, too. `stored` (null:
+/// nothing) is what entries before this one store.
 std::unique_ptr<mlir::Pass> createSearchPlan(SearchPlanOptions options,
-                                             PlannedModel *planned);
+                                             PlannedModel *planned,
+                                             const StoredTensors *stored);
 std::unique_ptr<mlir::Pass> createApplyPlan(ApplyPlanOptions options,
                                             PlannedModel *planned);
 

@@ -12,6 +12,8 @@
 
 namespace autopar {
 
+class StoredTensors;
+
 /// A plan whose decisions are kept where they fit.
 struct OldPlan {
   std::string file; // what messages call it
@@ -36,6 +38,8 @@ struct PlanRequest {
   /// Null: none. Its decisions that fit are constraints too, weaker than the
   /// others (Planning/KeepDecisions.h).
   std::shared_ptr<const OldPlan> from;
+  /// Null: none. What entries before this one store is a constraint, too.
+  const StoredTensors *stored = nullptr;
   /// `--bind` and `--state`, which shaped the graph already: for the record, so
   /// that who is given the plan alone imports the same graph.
   std::map<std::string, std::string> bindings, states;

@@ -22,7 +22,16 @@ def StackParameters : Pass<"autopar-stack-parameters", "::mlir::ModuleOp"> {
     A packed projection tensor<1536x512xf32>, of which @step reads rows 0 to 511, 512 to 1023 and 1024 to 1535 by themselves,
     becomes a tensor<3x512x512xf32>: queries, keys and values then split along their heads where they are stored, with their
     gradients and the optimizer's states. `file_shape` of its source says what its shape in files is. An optimizer that
-    tells rows from columns keeps its parameters as they are. Without a recipe: nothing.
+    tells rows from columns keeps its parameters as they are. Without a recipe: only what `autopar.trained_states` has so.
+  }];
+  let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
+}
+
+def KeepTrainedStates : Pass<"autopar-keep-trained-states", "::mlir::ModuleOp"> {
+  let summary = "make parameters that another entry of the program trains states of @step";
+  let description = [{
+    Of a module with `autopar.trained_states`, the evaluation beside a training: {NAME = TYPE, ...}. Those of its parameters become
+    states that no step changes, so that they are the training's; one of another type is an error.
   }];
   let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
 }

@@ -12,6 +12,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,6 +22,26 @@ namespace autopar {
 
 inline constexpr llvm::StringLiteral kRecipe = "autopar.recipe";
 
+/// Which numbers a hyperparameter may be: least <= value < below.
+struct NumberRange {
+  double least = 0, below = std::numeric_limits<double>::infinity();
+  bool isAboveLeast = false; // `least` itself is left out
+  bool isInteger = false;
+};
+
+/// A hyperparameter of `at_run_time`, or one number of such a list: `lr`,
+/// `betas[0]`, `groups[1].weight_decay`. The program begins with `initial`.
+struct RunTimeNumber {
+  std::string name;
+  double initial = 0;
+  NumberRange range;
+};
+
+/// The name of a number of a hyperparameter that has `count` of them.
+std::string elementName(llvm::StringRef name, size_t index, size_t count);
+/// The name of a hyperparameter of a group: `groups[1].lr`.
+std::string groupName(size_t group, llvm::StringRef name);
+
 struct OptimizerRecipe {
   std::string kind;
   /// Every hyperparameter of the kind by its name in torch.optim, with its
@@ -28,6 +49,9 @@ struct OptimizerRecipe {
   std::map<std::string, std::vector<double>> values;
   /// Names of parameters; nothing: all.
   std::optional<std::vector<std::string>> weightDecayParameters;
+  /// The names of Recipe::atRunTime of those that are set at run time, by
+  /// elementName.
+  std::map<std::string, std::string> atRunTime;
 
   double value(llvm::StringRef name, unsigned index = 0) const;
   bool flag(llvm::StringRef name) const { return value(name) != 0; }
@@ -55,7 +79,8 @@ struct ScheduleRecipe {
 struct LossScaleRecipe {
   double initial = 1;
   bool dynamic = false; // changed by what the gradients come to
-  bool isOne() const { return initial == 1 && !dynamic; }
+  bool atRunTime = false;
+  bool isOne() const { return initial == 1 && !dynamic && !atRunTime; }
 };
 
 struct Recipe {
@@ -79,6 +104,10 @@ struct Recipe {
   /// Devices may add up gradients in the type of the recipe's precision.
   bool narrowGradientSums = false;
   int64_t steps = 0; // for schedules that need the total; 0: not given
+  std::vector<RunTimeNumber> atRunTime;
+
+  /// Null: the number is that of the recipe for good.
+  const RunTimeNumber *findAtRunTime(llvm::StringRef name) const;
 };
 
 /// An error names the key, what is wrong with it and what is known. `file` is

@@ -359,6 +359,7 @@ FailureOr<std::string> ManifestWriter::write() {
     collectPorts(kResults, "output", stage);
   }
   json::Array persistentTensors = persistent();
+  addRanges(program.module, persistentTensors);
   json::Object root{
       {"abi", APRT_ABI_VERSION},
       {"compiler", "autopar " AUTOPAR_VERSION},

@@ -93,6 +93,32 @@ void addIndexBounds(ModuleOp module, json::Array &inputs) {
   }
 }
 
+/// The entries of one stage.
+static void addRangesOf(json::Array &stage,
+                        const llvm::StringMap<json::Object> &ranges) {
+  StringRef role = stringifyStateRole(StateRole::Hyperparameter);
+  for (json::Value &entry : stage) {
+    json::Object &fields = *entry.getAsObject();
+    if (fields.getString("role") == role)
+      fields["range"] = json::Object(ranges.lookup(*fields.getString("name")));
+  }
+}
+
+void addRanges(ModuleOp module, json::Array &persistent) {
+  auto list =
+      module->getAttrOfType<ArrayAttr>(AutoparDialect::kHyperparameters);
+  if (!list)
+    return;
+  llvm::StringMap<json::Object> ranges;
+  for (auto number : list.getAsRange<DictionaryAttr>())
+    for (StringRef key : {"least", "above", "below", "integer"})
+      if (Attribute value = number.get(key))
+        ranges[number.getAs<StringAttr>("name").getValue()][key] =
+            toJSON(value);
+  for (json::Value &stage : persistent)
+    addRangesOf(*stage.getAsArray(), ranges);
+}
+
 json::Array dimSlices(ShardingAttr attribute, ArrayRef<int64_t> shape,
                       const Mesh &mesh) {
   Sharding sharding = attribute.toSharding(mesh);

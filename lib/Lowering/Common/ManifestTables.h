@@ -25,6 +25,9 @@ llvm::json::Array numbers(llvm::ArrayRef<int64_t> values);
 /// the hash of many.
 llvm::json::Array fixedInputs(mlir::ModuleOp module);
 
+/// Gives states that are hyperparameters the "range" of what they may be.
+void addRanges(mlir::ModuleOp module, llvm::json::Array &persistent);
+
 /// Gives inputs that are indices, by `kIndexBounds`, their "index_bounds".
 void addIndexBounds(mlir::ModuleOp module, llvm::json::Array &inputs);
 
