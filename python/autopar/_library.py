@@ -2,11 +2,12 @@
 
 import ctypes
 import os
+import shutil
 
 from ._program import AutoparError
 
 ABI = 1
-INPUT, OUTPUT, STATE = 0, 1, 2
+INPUT, OUTPUT, STATE, FIXED = 0, 1, 2, 3
 
 
 class Options(ctypes.Structure):
@@ -29,6 +30,7 @@ class Tensor(ctypes.Structure):
         ("rank", ctypes.c_int32),
         ("shape", ctypes.POINTER(ctypes.c_int64)),
         ("bytes", ctypes.c_int64),
+        ("entry", ctypes.c_int64),
     ]
 
 
@@ -38,10 +40,21 @@ _FUNCTIONS = {
     "autopar_error": (ctypes.c_char_p, []),
     "autopar_session_open": (ctypes.c_int32, [ctypes.c_char_p, ctypes.POINTER(Options), ctypes.POINTER(_SESSION)]),
     "autopar_session_close": (None, [_SESSION]),
+    "autopar_session_entries": (ctypes.c_int64, [_SESSION]),
+    "autopar_session_entry": (_SESSION, [_SESSION, ctypes.c_int64]),
+    "autopar_session_entry_name": (ctypes.c_char_p, [_SESSION]),
     "autopar_session_threads": (ctypes.c_int64, [_SESSION]),
     "autopar_session_count": (ctypes.c_int64, [_SESSION, ctypes.c_int]),
     "autopar_session_tensor": (ctypes.c_int32, [_SESSION, ctypes.c_int, ctypes.c_int64, ctypes.POINTER(Tensor)]),
+    "autopar_session_check_fixed": (ctypes.c_int32, [_SESSION, ctypes.c_int64, ctypes.c_void_p]),
     "autopar_session_run": (ctypes.c_int32, [_SESSION, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p)]),
+    "autopar_session_memory": (ctypes.c_void_p, [_SESSION, ctypes.c_int, ctypes.c_int64]),
+    "autopar_session_submit": (ctypes.c_int32, [_SESSION, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_int64)]),
+    "autopar_session_wait": (ctypes.c_int32, [_SESSION, ctypes.c_int64]),
+    "autopar_session_slots": (ctypes.c_int64, [_SESSION]),
+    "autopar_session_report": (ctypes.c_char_p, [_SESSION]),
+    "autopar_session_trace": (ctypes.c_int32, [_SESSION, ctypes.c_int32]),
+    "autopar_session_trace_text": (ctypes.c_char_p, [_SESSION]),
     "autopar_session_read_state": (ctypes.c_int32, [_SESSION, ctypes.c_int64, ctypes.c_void_p]),
     "autopar_session_write_state": (ctypes.c_int32, [_SESSION, ctypes.c_int64, ctypes.c_void_p]),
 }
@@ -52,13 +65,25 @@ def _candidates():
     here = os.path.dirname(os.path.abspath(__file__))
     if os.environ.get("AUTOPAR_LIBRARY"):
         return [os.environ["AUTOPAR_LIBRARY"]]
-    beside = [os.path.join(os.environ["AUTOPAR_BIN"], "..", "lib")] if os.environ.get("AUTOPAR_BIN") else []
+    programs = os.environ.get("AUTOPAR_BIN") or os.path.dirname(shutil.which("autopar") or "")
+    beside = [os.path.join(programs, "..", "lib")] if programs else []
     folders = [here] + beside + [os.path.join(here, "..", "..", "build", "lib")]
     return [os.path.join(folder, "libautopar.so.1") for folder in folders] + ["libautopar.so.1"]
 
 
+def _declare(found, path):
+    try:
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(found, name)
+            function.restype, function.argtypes = result, arguments
+    except AttributeError:
+        raise AutoparError(f"{path} is older than this package, it has no {name}: build both of one commit") from None
+    if found.autopar_session_abi() != ABI:
+        raise AutoparError(f"{path} has version {found.autopar_session_abi()} of the session's functions, this package {ABI}: build both of one commit")
+
+
 def library():
-    """The library: $AUTOPAR_LIBRARY, beside this package, in $AUTOPAR_BIN/../lib, in the build folder, or the system's."""
+    """The library: $AUTOPAR_LIBRARY, beside this package, beside the programs ($AUTOPAR_BIN, or those on PATH), in the build folder, or the system's."""
     global _loaded
     if _loaded is not None:
         return _loaded
@@ -71,11 +96,7 @@ def library():
         except OSError as error:
             refusals.append(str(error))
             continue
-        for name, (result, arguments) in _FUNCTIONS.items():
-            function = getattr(found, name)
-            function.restype, function.argtypes = result, arguments
-        if found.autopar_session_abi() != ABI:
-            raise AutoparError(f"{path} has version {found.autopar_session_abi()} of the session's functions, this package {ABI}: build both of one commit")
+        _declare(found, path)
         _loaded = found
         return found
     raise AutoparError("cannot find libautopar.so.1: build it (tools/quickstart.sh) or set AUTOPAR_LIBRARY; " + "; ".join(refusals))

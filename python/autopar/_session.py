@@ -1,14 +1,19 @@
 """Programs within this process: loaded once, run as often as wanted."""
 
+import contextlib
 import ctypes
+import json
 import os
+import threading
 import weakref
+from concurrent.futures import Future
 from typing import Dict, Iterable, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from . import _library
+from . import _entries, _library
 from ._program import AutoparError
+from ._requests import Request, Requests
 
 _NUMPY = {
     "bool": "bool", "i8": "int8", "u8": "uint8", "i16": "int16", "u16": "uint16", "i32": "int32", "u32": "uint32",
@@ -38,15 +43,30 @@ def _dtype(name):
     return np.dtype(ml_dtypes.bfloat16)
 
 
-def _close(library, handle, owner):
-    if os.getpid() == owner:
-        library.autopar_session_close(handle)
+def _close(library, pointer, owner, requests):
+    if os.getpid() != owner:
+        return
+    if any(running.is_of_this_thread() for running in requests):  # the last reference was a future's
+        threading.Thread(target=_close, args=(library, pointer, owner, requests)).start()
+        return
+    for running in requests:
+        running.end()
+    library.autopar_session_close(pointer)
+
+
+class _Handle:
+    """The library's session, which is closed when nobody holds this: neither the Session nor arrays of its memory."""
+
+    def __init__(self, library, pointer):
+        self.pointer, self.owner = pointer, os.getpid()
+        self.requests = []  # of submit: one, once it was called
+        weakref.finalize(self, _close, library, pointer, self.owner, self.requests)
 
 
 class Session:
     """An executable that `autopar compile` made, loaded into this process.
 
-    `entry`: name of the entry, by default the first. `weights`: a file or folder, as the executable's --weights takes them. `threads`:
+    `entry`: name of the only entry that is loaded, by default all are. `weights`: a file or folder, as the executable's --weights takes them. `threads`:
     how many compute (default: this host's cores). `timeout`: seconds that a rank waits for another one.
 
     Calls from several threads wait for each other. Python's lock is released while a step runs; Ctrl-C raises after it.
@@ -59,24 +79,40 @@ class Session:
         options.entry = entry.encode() if entry else None
         options.weights = os.fsencode(weights) if weights else None
         options.threads, options.timeout_seconds = int(threads), float(timeout)
-        handle = ctypes.c_void_p()
-        _library.check(self._library.autopar_session_open(os.fsencode(self.path), ctypes.byref(options), ctypes.byref(handle)))
-        self._owner = os.getpid()
-        self._handle = handle
-        self._finalizer = weakref.finalize(self, _close, self._library, handle, self._owner)
-        #: What `run` takes and gives, in the model's order, and what steps keep.
-        self.inputs = self._describe(_library.INPUT)
-        self.outputs = self._describe(_library.OUTPUT)
-        self.states = self._describe(_library.STATE)
+        pointer = ctypes.c_void_p()
+        _library.check(self._library.autopar_session_open(os.fsencode(self.path), ctypes.byref(options), ctypes.byref(pointer)))
+        self._handle: Optional[_Handle] = _Handle(self._library, pointer)
+        self._lock = threading.Lock()
+        #: The entries that `run` chooses from.
+        self.entries = tuple(self._entry(number) for number in range(self._library.autopar_session_entries(pointer)))
+        first = self.entries[0]
+        #: What `run` takes and gives in the first entry, in the model's order, and what steps of all of them keep.
+        self.inputs, self.outputs = first.inputs, first.outputs
+        self.states = tuple(info for info, _, _ in self._states())
+        #: Inputs with values since --bind gave them: they may be left out, and only have those values.
+        self.fixed_inputs = first.fixed_inputs
 
-    def _describe(self, kind):
-        tensors = []
-        for index in range(self._library.autopar_session_count(self._handle, kind)):
+    def _entry(self, number):
+        pointer = ctypes.c_void_p(self._library.autopar_session_entry(self._open(), number))
+        name = self._library.autopar_session_entry_name(pointer).decode()
+        kinds = (_library.INPUT, _library.OUTPUT, _library.FIXED, _library.STATE)
+        (inputs, _), (outputs, _), (fixed, _), (states, owners) = (self._describe(pointer, kind) for kind in kinds)
+        return _entries.Entry(name, inputs, outputs, fixed, states, pointer, owners)
+
+    def _describe(self, pointer, kind):
+        tensors, owners = [], []
+        for index in range(self._library.autopar_session_count(pointer, kind)):
             tensor = _library.Tensor(ctypes.sizeof(_library.Tensor))
-            _library.check(self._library.autopar_session_tensor(self._handle, kind, index, ctypes.byref(tensor)))
+            _library.check(self._library.autopar_session_tensor(pointer, kind, index, ctypes.byref(tensor)))
             shape = tuple(tensor.shape[dim] for dim in range(tensor.rank))
             tensors.append(TensorInfo(tensor.name.decode(), _dtype(tensor.dtype.decode()), shape, tensor.role.decode()))
-        return tuple(tensors)
+            owners.append(tensor.entry)
+        return tuple(tensors), tuple(owners)
+
+    def _states(self):
+        """Each state once, with its entry and its number there."""
+        return [(info, entry, index) for number, entry in enumerate(self.entries)
+                for index, info in enumerate(entry.states) if entry.owners[index] == number]
 
     @property
     def threads(self) -> int:
@@ -84,35 +120,104 @@ class Session:
         return int(self._library.autopar_session_threads(self._open()))
 
     def _open(self):
-        if not self._finalizer.alive:
+        handle = self._handle
+        if handle is None:
             raise AutoparError(f"the session of {self.path} is closed")
-        if os.getpid() != self._owner:
+        if os.getpid() != handle.owner:
             raise AutoparError("the session was opened before this process was forked: open one here")
-        return self._handle
+        return handle.pointer
 
     def run(self, feeds: Optional[Mapping[str, object]] = None, outputs: Optional[Iterable[str]] = None, *,
-            out: Optional[Mapping[str, np.ndarray]] = None) -> Dict[str, np.ndarray]:
-        """One step: arrays by input name in, arrays by output name out.
+            out: Optional[Mapping[str, np.ndarray]] = None, entry: Optional[str] = None) -> Dict[str, np.ndarray]:
+        """One step: arrays by input name in, arrays by output name out. It is one of the entry of that name, or of that whose shapes `feeds` have.
 
         `feeds` have NumPy arrays, or what has DLPack on the CPU (a torch tensor), of exactly the inputs' types and shapes; nothing is cast
         or copied. `outputs`: names of those that are wanted, by default all. `out`: arrays, by output name, that are written in place of new ones.
         """
-        handle = self._open()
-        given = dict(feeds or {})
-        arrays = [_accept("input", info, given.pop(info.name, None)) for info in self.inputs]
-        if given:
-            raise AutoparError(f"the model has no input {sorted(given)[0]!r}; its inputs: {_list(self.inputs)}")
-        results = self._results(outputs, dict(out or {}))
-        step = self._library.autopar_session_run
-        _library.check(step(handle, _pointers(arrays), _pointers(results.get(info.name) for info in self.outputs)))
-        return results
+        self._open()
+        return self._step(self._request(feeds, outputs, out, entry))
 
-    def _results(self, wanted, out):
-        known = {info.name: info for info in self.outputs}
+    def memory(self, name: str, *, entry: Optional[str] = None) -> np.ndarray:
+        """An array for an input or output of an entry (the first) that steps read or write without a copy: with several ranks memory that they share,
+        which stays as long as the array."""
+        of = self._of(entry)
+        for kind, tensors in ((_library.INPUT, of.inputs), (_library.OUTPUT, of.outputs)):
+            for index, info in enumerate(tensors):
+                if info.name == name:
+                    self._open()
+                    return _shared(self._library.autopar_session_memory(of.handle, kind, index), self._handle, info)
+        raise AutoparError(f"the model has no input or output {name!r}; its inputs: {_list(of.inputs)}; its outputs: {_list(of.outputs)}")
+
+    def bind(self, feeds: Optional[Mapping[str, object]] = None, out: Optional[Mapping[str, np.ndarray]] = None, *, entry: Optional[str] = None) -> "Bound":
+        """Inputs and outputs that stay where they are: `bound.run()` takes a step of what the arrays hold then. Outputs that `out` does not have are not
+        wanted; without `out` all are, in arrays that each step writes anew."""
+        self._open()
+        return Bound(self, self._request(feeds, None if out is None else list(out), out, entry))
+
+    def submit(self, feeds: Optional[Mapping[str, object]] = None, outputs: Optional[Iterable[str]] = None, *,
+               out: Optional[Mapping[str, np.ndarray]] = None, entry: Optional[str] = None) -> Future:
+        """As `run`, but the step is taken while the caller goes on: the future has its outputs, or its error.
+
+        Steps are taken in the order of their calls. Of a program whose steps overlap (a pipeline that was compiled for throughput) `slots`
+        are under way at a time, of others one. Arrays that are given may not change before the future is done.
+        """
+        try:
+            self._open()
+            request = self._request(feeds, outputs, out, entry)
+            with self._lock:
+                pointer, running = self._open(), self._handle.requests
+                if not running:
+                    running.append(Requests(self._library, pointer))
+                return running[0].add(request, waits=False)
+        except AutoparError as error:
+            refused = Future()
+            refused.set_exception(error)
+            return refused
+
+    def _step(self, request):
+        with self._lock:
+            self._open()
+            if not self._handle.requests:
+                _library.check(self._library.autopar_session_run(request.entry, request.inputs, request.outputs))
+                return request.results
+            future = self._handle.requests[0].add(request)
+        return future.result()  # after those that were submitted
+
+    @property
+    def slots(self) -> int:
+        """Steps that may be under way at a time."""
+        return int(self._library.autopar_session_slots(self._open()))
+
+    def _between_steps(self, function, *arguments):
+        with self._lock:
+            self._open()
+            if not self._handle.requests:
+                _library.check(function(*arguments))
+                return
+            future = self._handle.requests[0].call(function, *arguments)
+        future.result()
+
+    def _request(self, feeds, outputs, out, entry):
+        if feeds is not None and not isinstance(feeds, Mapping):
+            raise AutoparError(f"inputs are a {type(feeds).__name__}: give a dict of arrays by the names of the inputs, which are {_list(self.inputs)}")
+        given = dict(feeds or {})
+        chosen = _entries.choose(self.entries, given, entry)
+        arrays = [_accept("input", info, given.pop(info.name, None)) for info in chosen.inputs]
+        for index, info in enumerate(chosen.fixed_inputs):
+            if info.name in given:
+                array = _accept("input", info, given.pop(info.name))
+                _library.check(self._library.autopar_session_check_fixed(chosen.handle, index, array.ctypes.data))
+        if given:
+            raise AutoparError(f"the model has no input {sorted(given)[0]!r}; its inputs: {_list(chosen.inputs)}{_state_hint(chosen, sorted(given)[0], 'write_state')}")
+        results = self._results(chosen, outputs, dict(out or {}))
+        return Request(chosen.handle, _pointers(arrays), _pointers(results.get(info.name) for info in chosen.outputs), results, arrays)
+
+    def _results(self, entry, wanted, out):
+        known = {info.name: info for info in entry.outputs}
         names = list(known) if wanted is None else list(wanted)
         for name in names + list(out):
             if name not in known:
-                raise AutoparError(f"the model has no output {name!r}; its outputs: {_list(self.outputs)}")
+                raise AutoparError(f"the model has no output {name!r}; its outputs: {_list(entry.outputs)}{_state_hint(entry, name, 'read_state')}")
         results = {}
         for name in names:
             info = known[name]
@@ -122,32 +227,76 @@ class Session:
             results[name] = array
         return results
 
-    def _state(self, name, role):
-        found = [index for index, info in enumerate(self.states) if info.name == name and role in (None, info.role)]
+    def _state(self, name, role, entry):
+        """A state, the handle of an entry that has it, and its number there."""
+        states = self._states()
+        if entry is not None:
+            chosen = self.entries[_entries.named(self.entries, entry)]
+            states = [(info, chosen, index) for index, info in enumerate(chosen.states)]
+        found = [(info, of, index) for info, of, index in states if info.name == name and role in (None, info.role)]
         if len(found) == 1:
-            return found[0]
+            info, of, index = found[0]
+            return info, of.handle, index
+        roles = list(dict.fromkeys(info.role for info, _, _ in found))
+        if len(roles) > 1:
+            raise AutoparError(f"there are {len(found)} states {name!r}: say which by role=, one of {', '.join(map(repr, roles))}")
         if found:
-            roles = ", ".join(repr(self.states[index].role) for index in found)
-            raise AutoparError(f"there are {len(found)} states {name!r}: say which by role=, one of {roles}")
+            names = ", ".join(repr(of.name) for _, of, _ in found)
+            raise AutoparError(f"{len(found)} entries have a state {name!r} of their own: say which by entry=, one of {names}")
         raise AutoparError(f"the program has no state {name!r}" + (f" of role {role!r}" if role else "") + f"; its states: {_list(self.states)}")
 
-    def read_state(self, name: str, role: Optional[str] = None) -> np.ndarray:
-        """A copy of a state, whole, as the last step left it; `role` where several have the name."""
-        index = self._state(name, role)
-        info = self.states[index]
+    def read_state(self, name: str, role: Optional[str] = None, *, entry: Optional[str] = None) -> np.ndarray:
+        """A copy of a state, whole, as the last step left it, also of those that were submitted; `role` where several have the name, `entry` where
+        entries have each its own."""
+        self._open()
+        info, of, index = self._state(name, role, entry)
         array = np.empty(info.shape, info.dtype)
-        _library.check(self._library.autopar_session_read_state(self._open(), index, array.ctypes.data))
+        self._between_steps(self._library.autopar_session_read_state, of, index, array.ctypes.data)
         return array
 
-    def write_state(self, name: str, value, role: Optional[str] = None) -> None:
+    def write_state(self, name: str, value, role: Optional[str] = None, *, entry: Optional[str] = None) -> None:
         """Makes a state this array, of exactly its type and shape."""
-        index = self._state(name, role)
-        array = _accept("state", self.states[index], value)
-        _library.check(self._library.autopar_session_write_state(self._open(), index, array.ctypes.data))
+        self._open()
+        info, of, index = self._state(name, role, entry)
+        array = _accept("state", info, value)
+        self._between_steps(self._library.autopar_session_write_state, of, index, array.ctypes.data)
+
+    def report(self, *, entry: Optional[str] = None) -> dict:
+        """What an entry's steps took since it was loaded, or since a trace began or ended: seconds of the last ones, of each rank compute, communication,
+        waits and bytes, memory by kind, and what was predicted, as the executable's --json tells it (docs/RuntimeABI.md)."""
+        return json.loads(self._text(self._library.autopar_session_report, entry))
+
+    @contextlib.contextmanager
+    def trace(self, path, *, entry: Optional[str] = None):
+        """Writes a Chrome trace of an entry's steps within the `with` block, a row per rank: `with session.trace("step.json"): session.run(feeds)`."""
+        of = self._of(entry)
+        self._between_steps(self._library.autopar_session_trace, of.handle, 1)
+        try:
+            yield
+            text = self._text(self._library.autopar_session_trace_text, entry)
+        finally:
+            self._between_steps(self._library.autopar_session_trace, of.handle, 0)
+        with open(path, "wb") as file:
+            file.write(text)
+
+    def _of(self, entry):
+        return self.entries[0 if entry is None else _entries.named(self.entries, entry)]
+
+    def _text(self, function, entry):
+        of, texts = self._of(entry), []
+
+        def ask():
+            texts.append(function(of.handle))
+            return texts[0] is None
+        self._open()
+        self._between_steps(ask)
+        return texts[0]
 
     def close(self) -> None:
-        """Frees the program and its weights. Again is fine."""
-        self._finalizer()
+        """Frees the program and its weights, after steps that are under way; memory of `memory` stays while arrays of it do. Again is fine."""
+        with self._lock:
+            handle, self._handle = self._handle, None
+        del handle  # the last reference but for arrays
 
     def __enter__(self):
         return self
@@ -156,13 +305,42 @@ class Session:
         self.close()
 
     def __repr__(self):
-        state = "" if self._finalizer.alive else ", closed"
+        state = "" if self._handle else ", closed"
         return f"<autopar.Session of {self.path}: {_list(self.inputs)} -> {_list(self.outputs)}{state}>"
+
+
+class Bound:
+    """A session's inputs and outputs, checked once."""
+
+    def __init__(self, session: Session, request: Request):
+        self._session, self._request = session, request
+        #: The bound outputs, by name.
+        self.outputs: Dict[str, np.ndarray] = request.results
+
+    def run(self) -> Dict[str, np.ndarray]:
+        """One step of what the inputs hold; the outputs are written where they are bound, and returned."""
+        return self._session._step(self._request.again())
 
 
 def load(path, **options) -> Session:
     """Opens an executable that `compile` made: `Session(path, ...)`."""
     return Session(path, **options)
+
+
+def _state_hint(entry, name, function):
+    if not entry.states:
+        return ""
+    known = [info.name for info in entry.states]
+    return f"; {name!r} is a state, which steps keep: {function} has it" if name in known else f"; what steps keep are states ({function}): {', '.join(known[:8])}"
+
+
+def _shared(address, handle, info):
+    if not address:
+        return np.empty(info.shape, info.dtype)
+    size = int(np.prod(info.shape, dtype=np.int64)) * info.dtype.itemsize
+    memory = (ctypes.c_char * size).from_address(address)
+    memory.handle = handle  # which may not be closed before it
+    return np.frombuffer(memory, info.dtype).reshape(info.shape)
 
 
 def _list(tensors):

@@ -1,4 +1,4 @@
-"""Programs loaded into a Python process: their results are the executable's bit for bit, and what is given wrongly is an error that says what was expected.
+"""Programs loaded into a Python process: their results are the executable's bit for bit.
 
     python test/Execution/run_sessions.py TOOL FOLDER [--calls N]
 
@@ -7,12 +7,12 @@ takes beside a step of the executable is printed. A training takes its steps bat
 """
 
 import argparse
+import json
 import os
 import statistics
-import subprocess
 import sys
-import threading
 import time
+import warnings
 
 import numpy as np
 import onnx
@@ -24,6 +24,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(ROOT, "python"))
 
 import autopar  # noqa: E402
+from expected import expect_error  # noqa: E402
 from programs import error_of  # noqa: E402
 from run_indices import good_inputs, write_recommender  # noqa: E402
 from shared_models import SMALL, absence_of  # noqa: E402
@@ -43,16 +44,6 @@ def resident():
 def compile_model(tool, model, program, way):
     error = error_of(tool, "compile", model, "-o", program, *way.split())
     assert not error, error
-
-
-def expect_error(body, *parts):
-    try:
-        body()
-    except autopar.AutoparError as error:
-        for part in parts:
-            assert part in str(error), f"no {part!r} in: {error}"
-        return
-    raise AssertionError(f"no error, but one with {parts[0]!r} was expected")
 
 
 def check_model(program, inputs, calls, what):
@@ -120,122 +111,145 @@ def check_trainer(folder):
         assert sorted(trainer.parameters) == ["b", "w"]
         for name, value in final.items():
             assert trainer[name].tobytes() == value.tobytes(), f"parameter {name} differs"
-        trainer.save(os.path.join(folder, "saved.safetensors"))
-    with autopar.Trainer(onnx.load(model), RECIPE) as trainer:
+        saved = os.path.join(folder, "saved.safetensors")
+        trainer.save(saved)
+        for ours, theirs in (("saved", "final"), ("saved.average", "final.average")):
+            ours, theirs = (load_file(os.path.join(folder, name + ".safetensors")) for name in (ours, theirs))
+            assert {name: value.tobytes() for name, value in ours.items()} == {name: value.tobytes() for name, value in theirs.items()}
+        trainer["w"] = np.full_like(final["w"], np.nan)
+        expect_error(lambda: trainer.save(saved), "parameter 'w' is not finite", "stays as it was")
+        assert np.isfinite(load_file(saved)["w"]).all() and os.path.exists(saved + ".not-finite")
+        expect_error(lambda: trainer.step([batches[0]["x"]]), "inputs are a list: give a dict")
+        expect_error(lambda: trainer.evaluate({}), "made without evaluate=True")
+    with autopar.Trainer(model, RECIPE, evaluate=True) as trainer:
+        for batch, line in zip(batches, log):
+            step, outputs = trainer.step(batch), trainer.evaluate({"x": batch["x"]})
+            assert np.allclose(outputs["y"], batch["x"] @ trainer["w"] + trainer["b"], rtol=1e-5, atol=1e-6) and abs(step.loss - line["loss"]) < 1e-5
+    with autopar.Trainer(onnx.load(model), {**RECIPE, "optimizer": {"kind": "adam", "lr": np.float32(0.01)}}) as trainer:
         trainer.load(os.path.join(folder, "saved.safetensors"))
         assert trainer["w"].tobytes() == final["w"].tobytes()
         trainer["w"] = np.zeros_like(final["w"])
         assert not trainer["w"].any()
 
 
-def check_inference(model, inputs, wanted):
+def check_inference(model, inputs):
     """The calls of onnxruntime."""
     session = autopar.InferenceSession(model, providers=["CPUExecutionProvider"], ranks=2)
     theirs = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     for mine, other in ((session.get_inputs(), theirs.get_inputs()), (session.get_outputs(), theirs.get_outputs())):
         assert [(port.name, port.shape, port.type) for port in mine] == [(port.name, port.shape, port.type) for port in other]
-    results = session.run(None, inputs)
+    wanted = theirs.run(["y"], inputs)[0]
+    results = session.run(None, {name: np.asfortranarray(value) for name, value in inputs.items()})
     assert isinstance(results, list) and np.allclose(results[0], wanted, rtol=1e-5, atol=1e-6)
-    assert np.allclose(session.run(["y"], inputs)[0], theirs.run(["y"], inputs)[0], rtol=1e-5, atol=1e-6)
     expect_error(lambda: autopar.InferenceSession(model, providers=["CUDAExecutionProvider"]), "provider 'CUDAExecutionProvider'")
+    for made in (session, theirs):
+        binding = made.io_binding()
+        for name, value in inputs.items():
+            binding.bind_cpu_input(name, value)
+        memory = np.zeros_like(wanted)
+        binding.bind_output("y", "cpu", 0, memory.dtype, memory.shape, memory.ctypes.data)
+        made.run_with_iobinding(binding)
+        assert np.allclose(memory, wanted, rtol=1e-5, atol=1e-6)
+        binding.clear_binding_outputs()
+        binding.bind_output("y")
+        made.run_with_iobinding(binding)
+        assert np.allclose(binding.copy_outputs_to_cpu()[0], wanted, rtol=1e-5, atol=1e-6)
+    expect_error(lambda: session.io_binding().bind_input("words", "cpu", 0, np.int64, (6, 4), 0), "'words': the address is null")
+    assert len(session.run([], inputs)) == 1
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        chosen = onnxruntime.SessionOptions()
+        chosen.intra_op_num_threads = 1
+        made = autopar.InferenceSession(model, chosen, ["CUDAExecutionProvider", "CPUExecutionProvider"])
+    said = [str(warning.message) for warning in told]
+    assert made.session.threads == 1 and "'CUDAExecutionProvider' is left out" in said[0] and "only intra_op_num_threads has an effect" in said[1], said
+    expect_error(lambda: autopar.InferenceSession(model, {}), "sess_options is a dict")
+    expect_error(lambda: session.io_binding().bind_output("y", "cuda"), "'y': memory of 'cuda' cannot be bound")
 
 
-class Wrong:
-    """What is given wrongly, to a recommender."""
+def check_open_sizes(folder):
+    """A size that the model leaves open is that of the inputs; each program after the first is told."""
+    w = np.arange(20, dtype=np.float32).reshape(5, 4)
+    write_model(folder, [helper.make_node("MatMul", ["x", "w"], ["y"])], {"x": (TensorProto.FLOAT, ["rows", 5])}, {"y": (TensorProto.FLOAT, ["rows", 4])}, {"w": w})
+    session = autopar.InferenceSession(os.path.join(folder, "model.onnx"), keep=2)
+    assert session.get_inputs() == [("x", ["rows", 5], "tensor(float)")]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for rows in (3, 7, 3, 2, 3):  # 7 goes when 2 comes
+            x = np.ones((rows, 5), np.float32)
+            assert np.array_equal(session.run(None, {"x": x})[0], x @ w)
+    said = [str(warning.message) for warning in told]
+    assert len(said) == 2 and all(f"compiled anew, for rows={rows}:" in text for rows, text in zip((7, 2), said)), said
+    expect_error(lambda: session.run(None, {"x": np.ones(5, np.float32)}), "input 'x' has 1 dimensions but the model's has 2")
+    expect_error(lambda: session.run(None, {}), "input 'x' is missing")
 
-    def __init__(self, program):
-        self.program, self.inputs = program, good_inputs()
-        self.session = autopar.load(program)
-        self.wanted = self.session.run(self.inputs)["y"]
 
-    def expect(self, change, *parts):
-        expect_error(lambda: self.session.run({**self.inputs, **change}), *parts)
-        assert self.session.run(self.inputs)["y"].tobytes() == self.wanted.tobytes(), "the session is not what it was"
+def check_requests(tool, folder):
+    """Steps under way: the results of each are its own, errors too; a pipeline for throughput has room for several."""
+    w = np.random.default_rng(3).standard_normal((8, 8)).astype(np.float32)
+    names = ["x", "a", "b", "c", "y"]
+    write_model(folder, [helper.make_node("MatMul", [names[i], "w"], [names[i + 1]]) for i in range(4)], {"x": (TensorProto.FLOAT, ["rows", 8])},
+                {"y": (TensorProto.FLOAT, ["rows", 8])}, {"w": w})
+    model = os.path.join(folder, "model.onnx")
+    pipeline = "--ranks 3 --strategy layer --objective throughput"
+    for way, room, rows in (("--ranks 1 --bind rows=4", 1, [4]), ("--ranks 2 --bind rows=4", 1, [4]), (pipeline + " --bind rows=4", 4, [4]),
+                            (pipeline + " --entry rows=4 --entry rows=1 --entry rows=3", 4, [4, 4, 1, 3, 4, 1, 1])):
+        compile_model(tool, model, os.path.join(folder, "program"), way)
+        xs = [np.full((rows[i % len(rows)], 8), i, np.float32) for i in range(60)]
+        with autopar.load(os.path.join(folder, "program")) as session:
+            assert session.slots == room, f"{way}: {session.slots} slots"
+            wanted = [session.run({"x": x})["y"] for x in xs]
+            futures = [session.submit({"x": x}) for x in xs]
+            wrong = session.submit({"x": np.zeros((2, 8), np.float32)})
+            later = session.run({"x": xs[5]})["y"]
+            assert all(np.array_equal(future.result(60)["y"], y) for future, y in zip(futures, wanted)), way
+            said = "input 'x' is float32[2, 8]" if len(rows) == 1 else "no entry takes the inputs x float32[2, 8]"
+            assert said in str(wrong.exception(60)) and np.array_equal(later, wanted[5])
+            left = session.submit({"x": xs[1]})
+        assert np.array_equal(left.result(0)["y"], wanted[1]), "close() did not wait"
 
-    def names(self):
-        self.expect({"word": self.inputs["words"]}, "no input 'word'", "its inputs: pairs int32[6, 2], words int64[6, 4]")
-        self.expect({"words": None}, "input 'words' is missing: it is words int64[6, 4]")
-        expect_error(lambda: self.session.run(self.inputs, ["z"]), "no output 'z'", "its outputs: y float32[6, 8]")
-        expect_error(lambda: self.session.read_state("w"), "no state 'w'", "its states: none")
 
-    def types(self):
-        self.expect({"words": self.inputs["words"].astype(np.int32)}, "input 'words' is int32[6, 4] but the program expects int64[6, 4]; nothing is cast")
-        self.expect({"words": self.inputs["words"].astype(">i8")}, "input 'words' is >i8[6, 4]")
-        self.expect({"words": self.inputs["words"].tolist()}, "input 'words' is a list")
-        self.expect({"words": self.inputs["words"].astype(object)}, "input 'words' is object[6, 4]")
+def check_report(program, inputs, folder):
+    """A session tells what the executable does: the same keys, and a trace of the same ops."""
+    _, theirs = autopar.Program(program).run(inputs, options=["--trace", os.path.join(folder, "theirs.json")])
+    with autopar.load(program) as session:
+        expect_error(session.report, "no step has been taken that was measured")
+        for _ in range(5):
+            session.run(inputs)
+        report = session.report()
+        assert report["steps"] == 5 and set(theirs) - set(report) == {"trace_events_dropped"}, sorted(set(theirs) ^ set(report))
+        assert 0 < report["seconds_per_step"]["min"] <= report["seconds_per_step"]["median"] <= report["seconds_per_step"]["max"]
+        for key in ("peak_memory_bytes", "bytes_sent", "predicted_step_seconds"):
+            assert report[key] == theirs[key], f"{key}: {report[key]} for {theirs[key]}"
+        with session.trace(os.path.join(folder, "ours.json")):
+            session.run(inputs)
+        session.run(inputs)
+        assert session.report()["steps"] == 1
+    events = []
+    for name in ("theirs.json", "ours.json"):
+        with open(os.path.join(folder, name)) as file:
+            events.append(sorted((event["pid"], event["name"]) for event in json.load(file)["traceEvents"]))
+    assert events[0] == events[1], f"{len(events[1])} events for {len(events[0])}"
 
-    def shapes(self):
-        self.expect({"words": self.inputs["words"][:5]}, "input 'words' is int64[5, 4] but the program expects int64[6, 4]")
-        self.expect({"words": self.inputs["words"].reshape(24)}, "input 'words' is int64[24]")
 
-    def strides(self):
-        self.expect({"words": np.asfortranarray(self.inputs["words"])}, "input 'words' is not dense in row-major order", "ascontiguousarray")
-        bytes_ = np.zeros(6 * 4 * 8 + 1, np.uint8)[1:]
-        self.expect({"words": bytes_.view(np.int64).reshape(6, 4)}, "input 'words' is not aligned")
-
-    def indices(self):
-        words = self.inputs["words"].copy()
-        words[2, 3] = 57
-        self.expect({"words": words}, "input 'words' has 57 at [2, 3]: the table 'words.weight' has 30 rows")
-
-    def results(self):
-        fixed = np.empty((6, 8), np.float32)
-        assert self.session.run(self.inputs, out={"y": fixed})["y"] is fixed and fixed.tobytes() == self.wanted.tobytes()
-        assert self.session.run(self.inputs, []) == {}
-        fixed.flags.writeable = False
-        expect_error(lambda: self.session.run(self.inputs, out={"y": fixed}), "output 'y': the array is read-only")
-        expect_error(lambda: self.session.run(self.inputs, out={"y": fixed[:3]}), "output 'y' is float32[3, 8]")
-        frozen = self.inputs["words"].copy()
-        frozen.flags.writeable = False  # of an input that is fine
-        assert self.session.run({**self.inputs, "words": frozen})["y"].tobytes() == self.wanted.tobytes()
-
-    def options(self):
-        expect_error(lambda: autopar.load(self.program, entry="big"), "no entry is called 'big'")
-        expect_error(lambda: autopar.load(self.program, threads=-1), "threads and timeout_seconds may not be negative")
-        expect_error(lambda: autopar.load(self.program, weights="/nowhere"), "/nowhere")
-        expect_error(lambda: autopar.load("/nowhere/model"), "/nowhere/model")
-        expect_error(lambda: autopar.load(__file__), "has no program of autopar")
-        assert autopar.load(self.program, threads=1).threads == 1
-
-    def closed(self):
-        session = autopar.load(self.program)
-        session.close()
-        session.close()
-        expect_error(lambda: session.run(self.inputs), "is closed")
-        assert "closed" in repr(session)
-
-    def threads(self):
-        failures = []
-
-        def work():
-            for _ in range(200):
-                if self.session.run(self.inputs)["y"].tobytes() != self.wanted.tobytes():
-                    failures.append("another result")
-        workers = [threading.Thread(target=work) for _ in range(4)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-        assert not failures, failures[0]
-
-    def forked(self):
-        child = os.fork()
-        if child == 0:
-            try:
-                expect_error(lambda: self.session.run(self.inputs), "before this process was forked")
-                self.session.close()
-                os._exit(0)
-            finally:
-                os._exit(1)
-        assert os.waitpid(child, 0)[1] == 0, "the child did not get an error"
-        assert self.session.run(self.inputs)["y"].tobytes() == self.wanted.tobytes()
-
-    def ends(self):
-        """An interpreter that ends with a session ends well."""
-        code = f"import autopar; session = autopar.load({self.program!r}); print(session.threads)"
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
-                              env={**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")})
-        assert done.returncode == 0 and not done.stderr, done.stderr
+def check_fixed(tool, folder):
+    """An input that --bind gave a value may be left out or have that value."""
+    write_model(folder, [helper.make_node("ReduceSum", ["x", "axes"], ["y"])], {"x": (TensorProto.FLOAT, [3, 4]), "axes": (TensorProto.INT64, [1])},
+                {"y": (TensorProto.FLOAT, [1, 4])}, {})
+    error = error_of(tool, "compile", os.path.join(folder, "model.onnx"), "-o", os.path.join(folder, "program"), "--bind", "axes=[0]")
+    assert not error, error
+    x = np.ones((3, 4), np.float32)
+    with autopar.load(os.path.join(folder, "program")) as session:
+        assert [(info.name, info.shape) for info in session.fixed_inputs] == [("axes", (1,))]
+        for feeds in ({"x": x}, {"x": x, "axes": np.array([0])}):
+            assert session.run(feeds)["y"].tolist() == [[3, 3, 3, 3]]
+        expect_error(lambda: session.run({"x": x, "axes": np.array([1])}), "input 'axes' is [0] of i64[1] in this program, as --bind gave it")
+        expect_error(lambda: session.run({"x": x, "axes": np.array([0, 1])}), "input 'axes' is int64[2] but the program expects int64[1]")
+    backend = autopar.backend.prepare(onnx.load(os.path.join(folder, "model.onnx")))
+    assert backend.run([x, np.array([0])])[0].tolist() == [[3, 3, 3, 3]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert backend.run({"x": x, "axes": np.array([1])})["y"].shape == (3, 1)
 
 
 def main():
@@ -261,13 +275,14 @@ def main():
             checks.append((f"{name}, {way}", check))
     for way in WAYS[:3] + WAYS[4:]:
         checks.append((f"training, {way}", lambda way=way: check_training(arguments.tool, os.path.join(arguments.folder, "layer"), way)))
-    program = os.path.join(made, "program")
-    compile_model(arguments.tool, os.path.join(made, "model.onnx"), program, "--ranks 2")
-    wrong = Wrong(program)
+    for number in (0, 1, 3):
+        program = os.path.join(arguments.folder, f"recommender-{number}", "program")
+        checks.append((f"report, {WAYS[number]}", lambda program=program: check_report(program, good_inputs(), os.path.dirname(program))))
     checks.append(("trainer", lambda: check_trainer(os.path.join(arguments.folder, "trainer"))))
-    checks.append(("inference session", lambda: check_inference(os.path.join(made, "model.onnx"), wrong.inputs, wrong.wanted)))
-    checks += [(name, getattr(wrong, name)) for name in
-               ("names", "types", "shapes", "strides", "indices", "results", "options", "closed", "threads", "forked", "ends")]
+    checks.append(("inference session", lambda: check_inference(os.path.join(made, "model.onnx"), good_inputs())))
+    checks.append(("open sizes", lambda: check_open_sizes(os.path.join(arguments.folder, "open"))))
+    checks.append(("requests", lambda: check_requests(arguments.tool, os.path.join(arguments.folder, "requests"))))
+    checks.append(("fixed inputs", lambda: check_fixed(arguments.tool, os.path.join(arguments.folder, "fixed"))))
     sys.exit(report(checks))
 
 

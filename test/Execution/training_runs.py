@@ -69,8 +69,9 @@ def report(checks):
     for name, check in checks:
         try:
             check()
-        except AssertionError as error:
+        except Exception as error:
             failed += 1
-            print(f"FAIL: {name}: {str(error)[:600]}", flush=True)
+            what = "" if isinstance(error, AssertionError) else type(error).__name__ + ": "
+            print(f"FAIL: {name}: {what}{str(error)[:600]}", flush=True)
     print(f"{len(checks) - failed} passed, {failed} failed")
     return failed > 0

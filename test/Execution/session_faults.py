@@ -1,0 +1,212 @@
+"""What a caller can give wrongly to a session, by kind: (name, function) pairs; each must end in an error that says what was expected, with the session as it was."""
+
+import os
+import threading
+
+import numpy as np
+
+import autopar
+
+from expected import expect_error
+from run_indices import good_inputs
+
+
+class NoMemory:
+    """Something of a GPU."""
+
+    def __dlpack__(self, **_):
+        raise BufferError("its memory is a GPU's")
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+
+class Wrong:
+    """A session of a recommender, and what is given wrongly to it."""
+
+    def __init__(self, program):
+        self.program, self.inputs = program, good_inputs()
+        self.session = autopar.load(program)
+        self.wanted = self.session.run(self.inputs)["y"]
+
+    def is_as_it_was(self):
+        assert self.session.run(self.inputs)["y"].tobytes() == self.wanted.tobytes(), "the session is not what it was"
+
+    def expect(self, change, *parts):
+        expect_error(lambda: self.session.run({**self.inputs, **change}), *parts)
+        self.is_as_it_was()
+
+    def expect_out(self, array, *parts):
+        expect_error(lambda: self.session.run(self.inputs, out={"y": array}), *parts)
+        self.is_as_it_was()
+
+    def faults(self):
+        """All of them, by name."""
+        return [*self.given(), *self.results(), *self.opening(), *self.closing(), *self.submitted()]
+
+    def given(self):
+        words, is_int = self.inputs["words"], "input 'words' is int64"
+        outside = words.copy()
+        outside[2, 3] = 57
+        unaligned = np.zeros(6 * 4 * 8 + 1, np.uint8)[1:].view(np.int64).reshape(6, 4)
+        changes = {
+            "an unknown name": ({"word": words}, "no input 'word'", "its inputs: pairs int32[6, 2], words int64[6, 4]"),
+            "a missing input": ({"words": None}, "input 'words' is missing: it is words int64[6, 4]"),
+            "narrower integers": ({"words": words.astype(np.int32)}, "input 'words' is int32[6, 4] but the program expects int64[6, 4]; nothing is cast"),
+            "floats": ({"words": words.astype(np.float64)}, "input 'words' is float64[6, 4]"),
+            "booleans": ({"words": words > 3}, "input 'words' is bool[6, 4]"),
+            "unsigned integers": ({"words": words.view(np.uint64)}, "input 'words' is uint64[6, 4]"),
+            "another order of bytes": ({"words": words.astype(">i8")}, "input 'words' is >i8[6, 4]"),
+            "a list": ({"words": words.tolist()}, "input 'words' is a list"),
+            "objects": ({"words": words.astype(object)}, "input 'words' is object[6, 4]"),
+            "text": ({"words": "words"}, "input 'words' is a str"),
+            "bytes": ({"words": words.tobytes()}, "input 'words' is a bytes"),
+            "fewer rows": ({"words": words[:5]}, "input 'words' is int64[5, 4] but the program expects int64[6, 4]"),
+            "no rows": ({"words": words[:0]}, "input 'words' is int64[0, 4]"),
+            "a flat array": ({"words": words.reshape(24)}, "input 'words' is int64[24]"),
+            "one dimension more": ({"words": words[None]}, "input 'words' is int64[1, 6, 4]"),
+            "a number": ({"words": np.int64(3)}, is_int + "[]"),
+            "columns first": ({"words": np.asfortranarray(words)}, "input 'words' is not dense in row-major order", "ascontiguousarray"),
+            "rows backwards": ({"words": words[::-1]}, "input 'words' is not dense in row-major order (strides (-32, 8))"),
+            "one row for all": ({"words": np.broadcast_to(words[0], (6, 4))}, "input 'words' is not dense in row-major order (strides (0, 8))"),
+            "an odd address": ({"words": unaligned}, "input 'words' is not aligned"),
+            "memory of a GPU": ({"words": NoMemory()}, "input 'words': NoMemory gives no memory of the CPU: its memory is a GPU's"),
+            "an index outside": ({"words": outside}, "input 'words' has 57 at [2, 3]: the table 'words.weight' has 30 rows"),
+        }
+        return [(name, lambda change=change, parts=parts: self.expect(change, *parts)) for name, (change, *parts) in changes.items()] + [
+            ("a read-only input is fine", self.read_only_input)]
+
+    def read_only_input(self):
+        frozen = self.inputs["words"].copy()
+        frozen.flags.writeable = False
+        assert self.session.run({**self.inputs, "words": frozen})["y"].tobytes() == self.wanted.tobytes()
+
+    def results(self):
+        fixed = np.empty((6, 8), np.float32)
+        frozen = np.empty((6, 8), np.float32)
+        frozen.flags.writeable = False
+        return [
+            ("an output of that name is unknown", lambda: expect_error(lambda: self.session.run(self.inputs, ["z"]), "no output 'z'", "its outputs: y float32[6, 8]")),
+            ("memory for an unknown output", lambda: expect_error(lambda: self.session.run(self.inputs, out={"z": fixed}), "no output 'z'")),
+            ("read-only memory for an output", lambda: self.expect_out(frozen, "output 'y': the array is read-only")),
+            ("too little memory for an output", lambda: self.expect_out(fixed[:3], "output 'y' is float32[3, 8]")),
+            ("other memory for an output", lambda: self.expect_out(np.empty((6, 8)), "output 'y' is float64[6, 8]")),
+            ("strided memory for an output", lambda: self.expect_out(np.empty((8, 6), np.float32).T, "output 'y' is not dense")),
+            ("a state of that name is unknown", lambda: expect_error(lambda: self.session.read_state("w"), "no state 'w'", "its states: none")),
+        ]
+
+    def file(self, name, content, mode=0o755):
+        path = os.path.join(os.path.dirname(self.program), name)
+        with open(path, "wb") as file:
+            file.write(content)
+        os.chmod(path, mode)
+        return path
+
+    def opening(self):
+        with open(self.program, "rb") as file:
+            whole = file.read()
+        older = whole.replace(b"AUTOPAR2", b"AUTOPAR1")
+        load = autopar.load
+        attempts = {
+            "an unknown entry": (lambda: load(self.program, entry="big"), "no entry is called 'big'"),
+            "negative threads": (lambda: load(self.program, threads=-1), "threads and timeout_seconds may not be negative"),
+            "a negative timeout": (lambda: load(self.program, timeout=-1), "threads and timeout_seconds may not be negative"),
+            "weights that are nowhere": (lambda: load(self.program, weights="/nowhere"), "/nowhere"),
+            "a program that is nowhere": (lambda: load("/nowhere/model"), "/nowhere/model"),
+            "a folder": (lambda: load(os.path.dirname(self.program)), os.path.dirname(self.program)),
+            "a file that is no program": (lambda: load(__file__), "has no program of autopar"),
+            "an empty file": (lambda: load(self.file("empty", b"")), "has no program of autopar"),
+            "a program that is cut": (lambda: load(self.file("cut", whole[:len(whole) // 2])), "has no program of autopar"),
+            "a program of an earlier version": (lambda: load(self.file("older", older)), "was compiled for ABI 5 or less"),
+        }
+        if os.getuid() != 0:
+            attempts["a program that may not be read"] = (lambda: load(self.file("closed", whole, 0)), "ermission denied")
+        return [(name, lambda body=body, part=part: expect_error(body, part)) for name, (body, part) in attempts.items()]
+
+    def closing(self):
+        def used_when_closed(use):
+            session = autopar.load(self.program)
+            session.close()
+            session.close()
+            assert "closed" in repr(session)
+            expect_error(lambda: use(session), "is closed")
+        uses = {"run": lambda session: session.run(self.inputs), "threads": lambda session: session.threads, "slots": lambda session: session.slots}
+        faults = [(f"{name} of a closed session", lambda use=use: used_when_closed(use)) for name, use in uses.items()]
+        return faults + [("submit of a closed session", self.submit_when_closed), ("a session of a thread that has ended", self.thread_ended),
+                         ("a session closed in another thread", self.closed_elsewhere), ("four threads of one session", self.threads), ("two sessions in two threads", self.two_sessions)]
+
+    def submit_when_closed(self):
+        session = autopar.load(self.program)
+        session.close()
+        assert "is closed" in str(session.submit(self.inputs).exception(10))
+
+    def thread_ended(self):
+        made = []
+        thread = threading.Thread(target=lambda: made.append(autopar.load(self.program)))
+        thread.start()
+        thread.join()
+        with made[0] as session:
+            assert session.run(self.inputs)["y"].tobytes() == self.wanted.tobytes()
+
+    def closed_elsewhere(self):
+        session = autopar.load(self.program)
+        thread = threading.Thread(target=session.close)
+        thread.start()
+        thread.join()
+        expect_error(lambda: session.run(self.inputs), "is closed")
+
+    def work(self, sessions, times=100):
+        """Each in a thread of its own."""
+        failures = []
+
+        def work(session):
+            for _ in range(times):
+                if session.run(self.inputs)["y"].tobytes() != self.wanted.tobytes():
+                    failures.append("another result")
+        threads = [threading.Thread(target=work, args=(session,)) for session in sessions]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failures, failures[0]
+
+    def threads(self):
+        self.work([self.session] * 4)
+
+    def two_sessions(self):
+        with autopar.load(self.program) as other:
+            self.work([self.session, other])
+
+    def submitted(self):
+        return [("an error of one request", self.error_of_its_own), ("a request that is cancelled", self.cancelled),
+                ("a session whose last reference is a future's", self.last_reference), ("memory of a closed session", self.memory_of_a_closed_session)]
+
+    def error_of_its_own(self):
+        with autopar.load(self.program) as session:
+            futures = [session.submit(self.inputs), session.submit({}), session.submit(self.inputs)]
+            assert "is missing" in str(futures[1].exception(10))
+            assert all(futures[i].result(10)["y"].tobytes() == self.wanted.tobytes() for i in (0, 2))
+
+    def cancelled(self):
+        with autopar.load(self.program) as session:
+            futures = [session.submit(self.inputs) for _ in range(200)]
+            ended = [future for future in futures if not future.cancel()]
+            assert all(future.result(10)["y"].tobytes() == self.wanted.tobytes() for future in ended)
+            assert session.submit(self.inputs).result(10)["y"].tobytes() == self.wanted.tobytes()
+
+    def last_reference(self):
+        """Its descriptors are those that the caller compares."""
+        session = autopar.load(self.program)
+        done = threading.Event()
+        session.submit(self.inputs).add_done_callback(lambda _, held=session: done.set())
+        del session
+        assert done.wait(10)
+
+    def memory_of_a_closed_session(self):
+        """It stays as long as an array of it."""
+        with autopar.load(self.program) as session:
+            memory = session.memory("y")
+            bound = session.bind(self.inputs, {"y": memory})
+            assert bound.run()["y"] is memory and memory.tobytes() == self.wanted.tobytes()
+        assert memory.tobytes() == self.wanted.tobytes()
+        expect_error(bound.run, "is closed")
