@@ -328,10 +328,7 @@ void Keeper::keepStages() {
     const PlannedOp *planned = match.ops[index];
     if (!graph.dependsOnInput(op))
       continue;
-    for (unsigned operand : op.operands)
-      if (const GraphValue &value = graph.values[operand];
-          value.source == ValueSource::Op)
-        earliest[index] = std::max(earliest[index], earliest[value.producer]);
+    earliest[index] = graph.earliestStage(op, earliest);
     if (!planned)
       continue;
     StageLimit &limit = limits.stages[index];

@@ -15,7 +15,7 @@ using namespace llvm;
 namespace autopar {
 
 //===----------------------------------------------------------------------===//
-// What a plan stores
+// The tensors that a plan stores
 //===----------------------------------------------------------------------===//
 
 /// The sub-axes of the time axis, which come first.
@@ -115,17 +115,14 @@ Error StoredTensors::askForMesh(PlanRequest &request) const {
   return Error::success();
 }
 
-/// Values flow to later stages only.
+/// An op that cannot be in the stage it was in is left free.
 void StoredTensors::limitStages(unsigned place, const ModelGraph &graph,
                                 Limits &limits) const {
   std::vector<int64_t> earliest(graph.ops.size(), 0);
   for (const auto &[index, op] : enumerate(graph.ops)) {
     if (!graph.dependsOnInput(op))
       continue;
-    for (unsigned operand : op.operands)
-      if (const GraphValue &value = graph.values[operand];
-          value.source == ValueSource::Op)
-        earliest[index] = std::max(earliest[index], earliest[value.producer]);
+    earliest[index] = graph.earliestStage(op, earliest);
     auto before = stageOfOp.find(op.name);
     StageLimit &limit = limits.stages[index];
     if (before == stageOfOp.end() || before->second < earliest[index] ||

@@ -125,7 +125,7 @@ Error RecipeReader::addNumber(const Twine &name, double initial,
 }
 
 //===----------------------------------------------------------------------===//
-// Of the optimizer and of groups
+// Hyperparameters of the optimizer and of groups
 //===----------------------------------------------------------------------===//
 
 Error RecipeReader::addHyperparameter(OptimizerRecipe &optimizer,
@@ -217,7 +217,8 @@ static bool saysElement(const json::Value *value, StringRef element) {
   return text.consumeInteger(10, index) || !(*list)[index].getAsNull();
 }
 
-/// What a group does not say is the optimizer's, also at run time.
+/// A group follows the optimizer in each number that it does not say itself,
+/// also at run time.
 void RecipeReader::inheritAtRunTime() {
   for (auto [number, group] : enumerate(recipe.groups))
     for (const auto &[element, name] : recipe.optimizer.atRunTime) {

@@ -2,6 +2,7 @@
 
 import os
 import re
+import threading
 import warnings
 from collections import OrderedDict
 from typing import Iterable, Mapping, Optional
@@ -30,6 +31,7 @@ class Specialized:
         self._sessions: "OrderedDict[tuple, Session]" = OrderedDict()
         self._valued = []  # names of inputs whose values nodes need while compiling
         self._made = 0
+        self._lock = threading.Lock()
         self._graph = None
         #: Whether a program was made without looking at any input.
         self.is_closed = False
@@ -71,6 +73,10 @@ class Specialized:
         """The session for these inputs."""
         if self.is_closed:
             return self._sessions[()]
+        with self._lock:
+            return self._chosen(feeds)
+
+    def _chosen(self, feeds):
         sizes = self._sizes(feeds)
         while True:
             values = [(name, _given(feeds, name)) for name in self._valued]
@@ -123,11 +129,10 @@ class Specialized:
     def _keep_session(self, key, made, sizes):
         if self._sessions:
             told = ", ".join(f"{name}={size}" for name, size in sizes.items()) or "other values"
-            warnings.warn(f"the model was compiled anew, for {told}: give sizes that vary little, or compile entries (--entry) ahead", stacklevel=4)
+            warnings.warn(f"the model was compiled anew, for {told}: give sizes that vary little, or compile entries (--entry) ahead", stacklevel=5)
         self._sessions[key] = made
         while len(self._sessions) > self._keep:
-            _, oldest = self._sessions.popitem(last=False)
-            oldest.close()
+            _, oldest = self._sessions.popitem(last=False)  # it closes once no call uses it any more
             for path in (oldest.path, oldest.path + ".weights"):
                 if os.path.exists(path):
                     os.unlink(path)

@@ -13,7 +13,7 @@
 namespace autopar::runtime {
 
 //===----------------------------------------------------------------------===//
-// Of the manifest
+// Reading the manifest
 //===----------------------------------------------------------------------===//
 
 /// True if the member is there.
@@ -76,7 +76,7 @@ std::string rangeText(const NumberRange &range) {
 }
 
 //===----------------------------------------------------------------------===//
-// What they may be, and are set to
+// Checking and setting numbers
 //===----------------------------------------------------------------------===//
 
 static Status checkNumber(const PersistentEntry &entry, double value) {

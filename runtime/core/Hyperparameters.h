@@ -1,7 +1,7 @@
 //===- Hyperparameters.h - Numbers that are set between steps ---*- C++ -*-===//
 //
-// What a recipe names `at_run_time` is a state of each rank: a number that
-// steps read and never change.
+// Each hyperparameter that a recipe names `at_run_time` is a state of each
+// rank: a number that steps read and never change.
 //
 //===----------------------------------------------------------------------===//
 

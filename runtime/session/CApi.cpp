@@ -18,7 +18,8 @@ struct autopar_session {
   size_t entry = 0;
   autopar_session *opened = nullptr;
   std::string text; // that a call returned
-  // What was opened, which is the first entry, has the session and the others.
+  // The handle that was opened, which is the first entry, owns the session and
+  // the handles of the other entries.
   std::unique_ptr<Session> owned;
   std::vector<autopar_session> others;
 };

@@ -139,8 +139,10 @@ void Member::report(size_t number) {
   Entry &entry = begin(number);
   const Manifest &manifest = entry.world.program.manifest;
   aprt_rank &context = *entry.rank.context();
-  recordTimes(context, entry.steps, entry.seconds, /*barrierWait=*/0);
-  recordCounters(context, entry.steps, entry.before);
+  // There may be none: the caller counts a step when it has waited for it.
+  int64_t steps = std::max<int64_t>(entry.steps, 1);
+  recordTimes(context, steps, entry.seconds, /*barrierWait=*/0);
+  recordCounters(context, steps, entry.before);
   int64_t portBytes = 0;
   for (const std::vector<Port> *ports : {&manifest.inputs, &manifest.outputs})
     for (const Port &port : *ports)

@@ -43,8 +43,7 @@ public:
   Status writeState(size_t entry, size_t state, const void *whole);
   /// Begins to measure the entry's steps anew, into `trace` if it is not null.
   Status measure(size_t entry, TraceEvent *trace);
-  /// Leaves in the rank's record what the entry's steps took since, of which
-  /// there is one.
+  /// Leaves in the rank's record what the entry's steps took since.
   void report(size_t entry);
   Status end();
 

@@ -44,8 +44,8 @@ static nlohmann::ordered_json ifKnown(const RankRecord &record,
   return seconds;
 }
 
-/// What a rank holds in the end, by kind. The ports, which are in the
-/// launcher's memory, and the heap are no part of the peak.
+/// The memory that a rank holds in the end, by kind. Inputs and outputs, which
+/// are in the launcher's memory, and the heap are no part of the peak.
 static nlohmann::ordered_json memoryOf(const RankRecord &record) {
   return {{"weights", record.weightBytes},
           {"packed_weights", record.packedBytes},

@@ -74,8 +74,8 @@ public:
   Status readState(size_t entry, size_t index, void *to);
   Status writeState(size_t entry, size_t index, const void *from);
 
-  /// What an entry's steps took since it was loaded, or since tracing began or
-  /// ended, as the executable's --json tells it.
+  /// Tells how long an entry's steps took since it was loaded, or since tracing
+  /// began or ended, as the executable's --json does.
   Status report(size_t entry, std::string &json);
   /// Begins or ends a trace of an entry's steps.
   Status trace(size_t entry, bool on);
@@ -128,6 +128,7 @@ private:
   template <typename Body> Status serve(const char *doing, const Body &body);
   Status fail(const Status &status);
   void measure(const Request &request);
+  Measured measuredOf(size_t entry);
   Status reportRanks(size_t entry);
   uint32_t nextTask() const { return workers ? board.next() : steps + 1; }
   /// Gives the ranks their next task, of which it is the number.

@@ -29,8 +29,14 @@ Status Session::reportRanks(size_t entry) {
   return Status::success();
 }
 
+/// Calls that wait for a step add to it.
+Session::Measured Session::measuredOf(size_t entry) {
+  std::lock_guard<std::mutex> lock(records);
+  return measured[entry];
+}
+
 Status Session::report(size_t entry, std::string &json) {
-  const Measured &of = measured[entry];
+  Measured of = measuredOf(entry);
   if (of.steps == 0)
     return Status::error("no step has been taken that was measured");
   return serve("reporting", [&]() -> Status {
@@ -73,6 +79,8 @@ Status Session::trace(size_t entry, bool on) {
 
 Status Session::traceText(size_t entry, std::string &json) {
   return serve("writing the trace", [&]() -> Status {
+    if (workers) // steps under way add to it
+      APRT_TRY(awaitWorkers(board.next()));
     std::vector<const TraceEvent *> traces;
     for (int rank = 0; rank < worlds[entry]->worldSize(); ++rank)
       traces.push_back(workers ? board.trace(rank)

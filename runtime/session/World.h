@@ -22,8 +22,8 @@ std::string howItEnded(int status);
 
 /// The ranks of a program on this host share this. It is made before they are
 /// there; they write its shared memory and only read the rest.
-/// Of a program with several entries each that is loaded has a world of its
-/// own; records and failures of the ranks are those of the first one.
+/// Each loaded entry of a program has a world of its own; records and failures
+/// of the ranks are those of the first one.
 class World {
 public:
   /// `first` is that of the first entry, which must outlive this; null: this is

@@ -29,8 +29,8 @@ Status checkLaunchPlace(const Manifest &manifest, const LaunchPlace &place) {
                        " ranks: start as many");
 }
 
-/// What must be alike on all ranks: the program, what decides how often they
-/// meet, and the hyperparameters.
+/// All ranks must have these alike: the program, the options that decide how
+/// often they meet, and the hyperparameters.
 static TcpIdentity identityOf(const Run &run, const LaunchPlace &place) {
   TcpIdentity identity;
   identity.world = place.world;

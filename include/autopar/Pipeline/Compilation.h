@@ -38,8 +38,8 @@ struct CompileRequest {
   /// What the entries planned before this one store, to which it adds; null:
   /// there is one only.
   std::shared_ptr<StoredTensors> stored;
-  /// What a training changes, which it leaves here for the entry that evaluates
-  /// it; null: there is none.
+  /// A training leaves here which states it changes, for the entry that
+  /// evaluates it; null: there is none.
   std::shared_ptr<TrainedStates> trained;
   std::string dumpPhases; // folder for the IR of each phase; empty: none
   bool tracePlanning = false;

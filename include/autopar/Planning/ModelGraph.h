@@ -108,6 +108,17 @@ struct ModelGraph {
     return llvm::any_of(
         op.results, [&](unsigned result) { return values[result].fromInput; });
   }
+  /// The first stage in which an op can be, for values flow to later stages
+  /// only. `stages` has a stage for each op before it.
+  int64_t earliestStage(const GraphOp &op,
+                        llvm::ArrayRef<int64_t> stages) const {
+    int64_t stage = 0;
+    for (unsigned operand : op.operands)
+      if (const GraphValue &value = values[operand];
+          value.source == ValueSource::Op)
+        stage = std::max(stage, stages[value.producer]);
+    return stage;
+  }
   /// An op of @step that depends on no input: never sent, but computed in each
   /// stage that reads it.
   bool isRepeated(const GraphOp &op) const {
