@@ -111,12 +111,12 @@ void printModule(ModuleOp module, llvm::raw_ostream &os) {
   os << "\n";
 }
 
-/// `DIR/2-plan.mlir`, with `--entry` in a folder per entry.
+/// `DIR/2-plan.mlir`, of several entries in a folder per entry.
 llvm::Error Compilation::dump(Phase phase) {
   if (request.dumpPhases.empty())
     return llvm::Error::success();
   llvm::SmallString<128> path(request.dumpPhases);
-  llvm::sys::path::append(path, request.entry);
+  llvm::sys::path::append(path, request.planName);
   if (std::error_code code = llvm::sys::fs::create_directories(path))
     return llvm::createStringError(code, "--dump-phases " + path + ": " +
                                              code.message());
@@ -132,7 +132,7 @@ LogicalResult Compilation::runPasses(Phase phase, ExecutableParts *to) {
   PhaseOptions options;
   options.planFile = request.planFile;
   options.fromPlan = request.fromPlan;
-  options.entry = request.entry;
+  options.entry = request.planName;
   options.tracePlanning = request.tracePlanning;
   options.planned = &planned;
   options.stored = request.stored.get();
@@ -185,7 +185,7 @@ FailureOr<std::string> Compilation::precisionOfPlan(StringRef path,
 LogicalResult Compilation::followPlan() {
   if (request.planFile.empty())
     return success();
-  llvm::Expected<Plan> plan = readPlanFile(request.planFile, request.entry);
+  llvm::Expected<Plan> plan = readPlanFile(request.planFile, request.planName);
   if (!plan)
     return fail(plan.takeError());
   FailureOr<std::string> precision = precisionOfPlan(request.planFile, *plan);
@@ -212,7 +212,7 @@ LogicalResult Compilation::readRecipe() {
   std::string precision = request.precision;
   if (precision.empty() && !request.fromPlan.empty()) {
     llvm::Expected<Plan> plan =
-        readOldPlanFile(request.fromPlan, request.entry);
+        readOldPlanFile(request.fromPlan, request.planName);
     if (!plan)
       return fail(plan.takeError());
     FailureOr<std::string> old = precisionOfPlan(request.fromPlan, *plan);

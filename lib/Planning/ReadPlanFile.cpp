@@ -356,9 +356,13 @@ findEntry(const json::Value &value, StringRef path, StringRef entry) {
   if (!entries)
     return fail("has no 'entries', but there is --entry " + entry);
   std::string known = join(sortedKeys(*entries), "', '");
+  bool hasRanks = StringRef(known).ends_with(kRanksSuffix);
   if (entry.empty())
     return fail("has plans for entries: add --entry for each of '" + known +
-                "'");
+                "'" +
+                (hasRanks ? "; to compile, --ranks with all of the "
+                            "numbers"
+                          : ""));
   if (const json::Value *found = entries->get(entry))
     return found;
   return fail("has no plan for --entry " + entry + "; it has '" + known + "'");

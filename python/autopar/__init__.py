@@ -10,13 +10,15 @@
 
 from ._program import AutoparError, Program, compile, find_tool
 from ._inference import InferenceSession
+from ._onnxruntime import ExecutionMode, GraphOptimizationLevel, OrtValue, SessionOptions, get_available_providers, get_device
 from ._plan import Plan, plan
 from ._session import Session, TensorInfo, load
 from ._trainer import Step, Trainer
 from .export import Exported, export_for_training
 
-__all__ = ["AutoparError", "Exported", "InferenceSession", "Plan", "Program", "Session", "Step", "TensorInfo", "Trainer", "compile", "export_for_training",
-           "find_tool", "load", "plan"]
+__all__ = ["AutoparError", "ExecutionMode", "Exported", "GraphOptimizationLevel", "InferenceSession", "OrtValue", "Plan", "Program", "Session",
+           "SessionOptions", "Step", "TensorInfo", "Trainer", "compile", "export_for_training", "find_tool", "get_available_providers", "get_device", "load",
+           "plan"]
 
 
 def __getattr__(name):

@@ -6,13 +6,9 @@ from typing import List, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
+from ._onnxruntime import OrtValue, SessionOptions, get_available_providers, type_text
 from ._program import AutoparError
 from ._specialize import Specialized
-
-_ONNX = {
-    "bool": "bool", "int8": "int8", "uint8": "uint8", "int16": "int16", "uint16": "uint16", "int32": "int32", "uint32": "uint32",
-    "int64": "int64", "uint64": "uint64", "float16": "float16", "bfloat16": "bfloat16", "float32": "float", "float64": "double",
-}
 
 
 class NodeArg(NamedTuple):
@@ -26,16 +22,19 @@ class NodeArg(NamedTuple):
 class InferenceSession:
     """A model, compiled for `ranks` ranks of this host and loaded: `onnxruntime.InferenceSession` for what both have.
 
-    `model`: a path, the bytes of a model, or an onnx.ModelProto. `sess_options` may be onnxruntime's: threads within an operator are those of
-    each rank, and nothing else of them has an effect, of which a warning tells. `providers` has the CPU's among them. `options`: further flags of `autopar compile`. Sizes that the model leaves open are those of
+    `model`: a path, the bytes of a model, or an onnx.ModelProto. `sess_options` are `autopar.SessionOptions`, or onnxruntime's: of those threads within an
+    operator are those of each rank, and nothing else has an effect, of which a warning tells. `providers` has the CPU's among them. `options`: further flags of `autopar compile`. Sizes that the model leaves open are those of
     the inputs: each new choice compiles a program, of which a warning tells, and the last `keep` stay loaded; `options=["--bind", "batch=1"]`
-    fixes a size instead. Programs lie in a temporary folder that goes away with the session.
+    fixes a size instead. Programs lie in a temporary folder until they are loaded.
     """
 
     def __init__(self, model, sess_options=None, providers: Optional[Sequence] = None, *, ranks: int = 1, options: Sequence = (), threads: int = 0,
                  keep: int = 4):
         _check_providers(providers)
-        self._programs = Specialized(model, ranks=ranks, options=options, threads=threads or _threads_of(sess_options), keep=keep)
+        sizes = sess_options.sizes if isinstance(sess_options, SessionOptions) else {}
+        bindings = [word for name, size in sizes.items() for word in ("--bind", f"{name}={size}")]
+        self._options = sess_options
+        self._programs = Specialized(model, ranks=ranks, options=[*options, *bindings], threads=threads or _threads_of(sess_options), keep=keep)
         self._names = None  # of the outputs, as the model lists them
 
     @property
@@ -54,11 +53,15 @@ class InferenceSession:
     def _arguments(self, kind):
         if self._programs.is_closed:
             return [_argument(info) for info in getattr(self.session, kind)]
-        return [_open_argument(value) for value in (self._programs.inputs if kind == "inputs" else self._programs.graph.output)]
+        return [_open_argument(value) for value in (self._programs.inputs if kind == "inputs" else self._programs.outputs)]
 
     def get_providers(self) -> List[str]:
         """What runs the model."""
-        return ["CPUExecutionProvider"]
+        return get_available_providers()
+
+    def get_session_options(self):
+        """The options that were given, or those that hold without."""
+        return self._options or SessionOptions()
 
     def run(self, output_names: Optional[Sequence[str]], input_feed, run_options=None) -> list:
         """The outputs of these names, or all, in that order. As in onnxruntime, arrays that are not dense in row-major order are copied."""
@@ -74,10 +77,15 @@ class InferenceSession:
         """A model may list an output twice, which a program has once."""
         if self._names is None:
             try:
-                self._names = [value.name for value in self._programs.graph.output]
+                self._names = [value.name for value in self._programs.outputs]
             except AutoparError:  # without the package onnx
                 self._names = [info.name for info in session.outputs]
         return self._names
+
+    def run_with_ort_values(self, output_names: Optional[Sequence[str]], input_dict_ort_values, run_options=None) -> List[OrtValue]:
+        """As `run`, of `autopar.OrtValue`s."""
+        feeds = {name: value.numpy() for name, value in input_dict_ort_values.items()}
+        return [OrtValue(array) for array in self.run(output_names, feeds, run_options)]
 
     def io_binding(self) -> "IOBinding":
         """Memory for inputs and outputs that `run_with_iobinding` uses."""
@@ -106,6 +114,14 @@ class IOBinding:
         """Reads the input at an address."""
         self.inputs[name] = _at(name, device_type, element_type, shape, buffer_ptr)
 
+    def bind_ortvalue_input(self, name: str, value: OrtValue) -> None:
+        """Reads the input where the value is, in each run anew."""
+        self.inputs[name] = value.numpy()
+
+    def bind_ortvalue_output(self, name: str, value: OrtValue) -> None:
+        """Writes the output where the value is."""
+        self.outputs[name] = value.numpy()
+
     def bind_output(self, name: str, device_type: str = "cpu", device_id: int = 0, element_type=None, shape: Optional[Sequence[int]] = None,
                     buffer_ptr: Optional[int] = None) -> None:
         """Wants an output: at an address, or without one in a new array."""
@@ -123,6 +139,10 @@ class IOBinding:
     def copy_outputs_to_cpu(self) -> List[np.ndarray]:
         """The outputs of the last run, in the order in which they were bound."""
         return [self.results[name] for name in self.outputs if name in self.results]
+
+    def get_outputs(self) -> List[OrtValue]:
+        """The outputs of the last run, in the order in which they were bound."""
+        return [OrtValue(array) for array in self.copy_outputs_to_cpu()]
 
     def synchronize_inputs(self) -> None:
         """Nothing waits: memory of the CPU is ready."""
@@ -147,8 +167,10 @@ def _threads_of(sess_options):
     """Of onnxruntime's options one is known; the others cannot all be read back, so that it is told that they do nothing."""
     if sess_options is None:
         return 0
+    if isinstance(sess_options, SessionOptions):
+        return int(sess_options.intra_op_num_threads)
     if not hasattr(sess_options, "intra_op_num_threads"):
-        raise AutoparError(f"sess_options is a {type(sess_options).__name__}: onnxruntime.SessionOptions is expected, or threads=")
+        raise AutoparError(f"sess_options is a {type(sess_options).__name__}: autopar.SessionOptions is expected, or threads=")
     warnings.warn("of sess_options only intra_op_num_threads has an effect here (initializers, overridden dimensions, profiling and all else do not); "
                   "threads=N says the same without this warning", stacklevel=3)
     return sess_options.intra_op_num_threads
@@ -174,7 +196,7 @@ def _dense(value):
 
 
 def _argument(info):
-    return NodeArg(info.name, list(info.shape), f"tensor({_ONNX[info.dtype.name]})")
+    return NodeArg(info.name, list(info.shape), type_text(info.dtype))
 
 
 def _open_argument(value):
@@ -183,4 +205,4 @@ def _open_argument(value):
     kind = value.type.tensor_type
     shape = [dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None for dim in kind.shape.dim]
     dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
-    return NodeArg(value.name, shape, f"tensor({_ONNX[dtype.name]})")
+    return NodeArg(value.name, shape, type_text(dtype))

@@ -18,6 +18,7 @@ class Options(ctypes.Structure):
         ("threads", ctypes.c_int64),
         ("timeout_seconds", ctypes.c_double),
         ("verify_weights", ctypes.c_int32),
+        ("ranks", ctypes.c_int64),
     ]
 
 

@@ -3,7 +3,7 @@
 import html
 import json
 import os
-from typing import Dict, Iterable, List, Optional
+from typing import Dict, Iterable, List, Optional, Sequence, Union
 
 from ._program import WorkFolder, call, find_tool, flags, model_file, with_files
 
@@ -83,7 +83,8 @@ class Plan:
         return f'<iframe srcdoc="{html.escape(self.page())}" width="100%" height="640" style="border:0"></iframe>'
 
 
-def plan(model, *, cluster: Optional[str] = None, ranks: Optional[int] = None, options: Iterable[str] = (), timeout: float = 600, **named) -> Plan:
+def plan(model, *, cluster: Optional[str] = None, ranks: Union[int, Sequence[int], None] = None, options: Iterable[str] = (), timeout: float = 600,
+         **named) -> Plan:
     """Searches the best plan of a model for a cluster, without its devices.
 
     `model`: a path, an onnx.ModelProto or its bytes. `cluster`: a cluster file or "16x8:a100-80gb@25"; or `ranks` of this host. Further options

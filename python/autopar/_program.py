@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import weakref
-from typing import Dict, Iterable, List, Mapping, Optional, Tuple
+from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def call(command: List[str], timeout: float, file=None) -> str:
 
 def flags(named: Mapping[str, object]) -> List[str]:
     """Options of a command by name: `micro_batches=4` is --micro-batches 4, True the option alone, None and False nothing, a list the option
-    again and again, a dict KEY=VALUE again and again; of `strategy` and `mesh`, and of each element of `entry`, one text with commas."""
+    again and again, a dict KEY=VALUE again and again; of `ranks`, `strategy` and `mesh`, and of each element of `entry`, one text with commas."""
     words = []
     for name, value in named.items():
         option = "--" + name.replace("_", "-")
@@ -78,7 +78,7 @@ def flags(named: Mapping[str, object]) -> List[str]:
             value = [",".join(_pairs(item)) if isinstance(item, Mapping) else item for item in value]
         if isinstance(value, Mapping):
             value = _pairs(value)
-        if name in ("strategy", "mesh") and isinstance(value, (list, tuple)):
+        if name in ("ranks", "strategy", "mesh") and isinstance(value, (list, tuple)):
             value = ",".join(map(_text, value))
         if value is True:
             words.append(option)
@@ -106,13 +106,14 @@ def model_file(model, folder: WorkFolder) -> str:
     return os.fspath(model) if isinstance(model, (str, os.PathLike)) else write_model(model, folder.file("model.onnx"))
 
 
-def compile(model, output, *, ranks: Optional[int] = None, strategy: str = "auto", options: Iterable[str] = (), timeout: float = 600,
+def compile(model, output, *, ranks: Union[int, Sequence[int], None] = None, strategy: str = "auto", options: Iterable[str] = (), timeout: float = 600,
             **named) -> "Program":
     """Compiles a model to the executable `output` and returns it as a Program.
 
     `model`: the path of an ONNX file, an onnx.ModelProto or its bytes; those are kept as OUTPUT.onnx, for the executable reads weights there.
-    Without `ranks` there is one, or as many as a `plan` has. Further options of `autopar compile` by name, such as `bind={"batch": 8}`,
-    `micro_batches=4`, `objective="throughput"`, `entry=["batch=1", "batch=8"]`, `plan=plan`, `train=recipe` (a path or a dict),
+    Without `ranks` there is one, or as many as a `plan` has; a program of several numbers, `ranks=[1, 2, 4]`, runs with each of them
+    (`load(output, ranks=2)`). Further options of `autopar compile` by name, such as `bind={"batch": 8}`, `micro_batches=4`,
+    `objective="throughput"`, `entry=["batch=1", "batch=8"]`, `plan=plan`, `train=recipe` (a path or a dict),
     `evaluate=True`; or as the strings of `options`.
     """
     if not isinstance(model, (str, os.PathLike)):

@@ -66,18 +66,23 @@ class _Handle:
 class Session:
     """An executable that `autopar compile` made, loaded into this process.
 
-    `entry`: name of the only entry that is loaded, by default all are. `weights`: a file or folder, as the executable's --weights takes them. `threads`:
+    `entry`: name of the only entry that is loaded, by default all are. `ranks`: of a program that was compiled for several numbers of ranks one of
+    them, by default the first. `weights`: a file or folder, as the executable's --weights takes them. `threads`:
     how many compute (default: this host's cores). `timeout`: seconds that a rank waits for another one.
 
     Calls from several threads wait for each other. Python's lock is released while a step runs; Ctrl-C raises after it.
     """
 
-    def __init__(self, path, *, entry: Optional[str] = None, weights=None, threads: int = 0, timeout: float = 60.0):
+    def __init__(self, path, *, entry: Optional[str] = None, ranks: Optional[int] = None, weights=None, threads: int = 0,
+                 timeout: float = 60.0):
         self._library = _library.library()
         self.path = os.path.abspath(os.fspath(path))
         options = _library.Options(ctypes.sizeof(_library.Options))
         options.entry = entry.encode() if entry else None
         options.weights = os.fsencode(weights) if weights else None
+        if ranks is not None and ranks < 1:
+            raise AutoparError(f"ranks is {ranks}, but must be 1 or more")
+        options.ranks = int(ranks or 0)
         options.threads, options.timeout_seconds = int(threads), float(timeout)
         pointer = ctypes.c_void_p()
         _library.check(self._library.autopar_session_open(os.fsencode(self.path), ctypes.byref(options), ctypes.byref(pointer)))
@@ -348,12 +353,23 @@ def _list(tensors):
 
 
 def _pointers(arrays):
-    addresses = [None if array is None else array.ctypes.data for array in arrays]
+    addresses = [None if array is None else _address(array) for array in arrays]
     return (ctypes.c_void_p * max(len(addresses), 1))(*addresses)
+
+
+def _address(array):
+    """Where a dense array's elements are: array.ctypes.data, which takes four times as long and knows all types."""
+    if array.dtype.kind in "fiub" and array.flags.writeable and array.size:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    return array.ctypes.data
 
 
 def _accept(kind, info, value):
     """The array of a tensor, without a copy; what is not exactly the tensor's is an error."""
+    if type(value) is np.ndarray and value.dtype == info.dtype and value.shape == info.shape:
+        flags = value.flags
+        if flags.c_contiguous and flags.aligned:
+            return value
     where = f"{kind} {info.name!r}"
     if value is None:
         raise AutoparError(f"{where} is missing: it is {info}")

@@ -32,10 +32,12 @@ class Specialized:
         self._valued = []  # names of inputs whose values nodes need while compiling
         self._made = 0
         self._lock = threading.Lock()
-        self._graph = None
+        self._ports = _ports_of(model.graph) if hasattr(model, "graph") else None
         #: Whether a program was made without looking at any input.
         self.is_closed = False
         self._first()
+        if self.is_closed and (self._ports or isinstance(model, (str, os.PathLike))):
+            self._folder.remove()  # nothing in it is read again
 
     def _first(self):
         try:
@@ -52,22 +54,24 @@ class Specialized:
         self._valued += names
         return bool(names) or bool(_SIZE_WANTED.search(str(error)))
 
-    @property
-    def graph(self):
-        """The model's graph, as onnx reads it."""
-        if self._graph is None:
+    def _read_ports(self):
+        if self._ports is None:
             try:
                 import onnx
             except ImportError:
                 raise AutoparError("the model has open sizes, which the package onnx reads: pip install onnx, or give them by --bind") from None
-            self._graph = onnx.load(self._path, load_external_data=False).graph
-        return self._graph
+            self._ports = _ports_of(onnx.load(self._path, load_external_data=False).graph)
+        return self._ports
 
     @property
     def inputs(self):
-        """The graph's inputs that are not weights."""
-        weights = {tensor.name for tensor in self.graph.initializer}
-        return [value for value in self.graph.input if value.name not in weights]
+        """The graph's inputs that are not weights, as onnx describes them."""
+        return self._read_ports()[0]
+
+    @property
+    def outputs(self):
+        """The graph's outputs, as onnx describes them."""
+        return self._read_ports()[1]
 
     def session(self, feeds: Mapping[str, np.ndarray]) -> Session:
         """The session for these inputs."""
@@ -124,7 +128,11 @@ class Specialized:
         flags = [word for binding in bindings for word in ("--bind", binding)]
         compile(self._path, program, ranks=self._ranks, options=self._options + flags)
         self._made += 1
-        return Session(program, threads=self._threads)
+        session = Session(program, threads=self._threads)
+        for path in (program, program + ".weights"):  # it was read, and a process that is killed removes nothing
+            if os.path.exists(path):
+                os.unlink(path)
+        return session
 
     def _keep_session(self, key, made, sizes):
         if self._sessions:
@@ -132,10 +140,7 @@ class Specialized:
             warnings.warn(f"the model was compiled anew, for {told}: give sizes that vary little, or compile entries (--entry) ahead", stacklevel=5)
         self._sessions[key] = made
         while len(self._sessions) > self._keep:
-            _, oldest = self._sessions.popitem(last=False)  # it closes once no call uses it any more
-            for path in (oldest.path, oldest.path + ".weights"):
-                if os.path.exists(path):
-                    os.unlink(path)
+            self._sessions.popitem(last=False)  # it closes once no call uses it any more
 
     def any_session(self) -> Optional[Session]:
         """The session that was used last; None before the first."""
@@ -147,6 +152,15 @@ class Specialized:
             session.close()
         self._sessions.clear()
         self._folder.remove()
+
+
+def _ports_of(graph):
+    """Copies of a graph's inputs that are not weights, and of its outputs: they do not keep its weights in memory."""
+    weights = {tensor.name for tensor in graph.initializer}
+    kept = type(graph)()
+    kept.input.extend(value for value in graph.input if value.name not in weights)
+    kept.output.extend(graph.output)
+    return list(kept.input), list(kept.output)
 
 
 def _given(feeds, name):

@@ -27,7 +27,7 @@ class Trainer:
 
     `model`: a path or an onnx.ModelProto. `recipe`: a path or a dict. Further options of `autopar compile` by name, as `bind={"batch": 8}`, or as
     the strings of `options`. `weights`: with which
-    parameters it begins, as the executable's --weights takes them. The program lies in a temporary folder that goes away with the trainer.
+    parameters it begins, as the executable's --weights takes them. The program lies in a temporary folder until it is loaded.
 
         trainer = autopar.Trainer("model.onnx", {"loss": "softmax_cross_entropy_mean", "optimizer": {"kind": "adamw", "lr": 1e-3}}, ranks=2)
         for batch in loader:
@@ -39,10 +39,11 @@ class Trainer:
 
     def __init__(self, model, recipe, *, ranks: int = 1, evaluate: bool = False, options: Iterable[str] = (), threads: int = 0, weights=None,
                  **named):
-        self._folder = WorkFolder()
-        program = compile(model_file(model, self._folder), self._folder.file("program"), ranks=ranks, train=recipe, evaluate=evaluate, options=options, **named)
+        folder = WorkFolder()
+        program = compile(model_file(model, folder), folder.file("program"), ranks=ranks, train=recipe, evaluate=evaluate, options=options, **named)
         #: The session underneath.
         self.session = Session(program.path, threads=threads, weights=weights)
+        folder.remove()  # all was read, and a process that is killed removes nothing
         #: What the recipe names `at_run_time`: a mapping whose values can be assigned.
         self.hyperparameters = Hyperparameters(self.session)
         self._roles = {info.role: info.name for info in self.session.outputs if info.role != "model"}
@@ -126,7 +127,6 @@ class Trainer:
     def close(self) -> None:
         """Frees the program and its weights."""
         self.session.close()
-        self._folder.remove()
 
     def __enter__(self):
         return self

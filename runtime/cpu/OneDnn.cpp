@@ -46,7 +46,7 @@ OneDnn::~OneDnn() {
 
 void OneDnn::useCallingThreads(ThreadPool &pool) const {
   if (setThreads)
-    pool.run(pool.threads(), [&](int64_t) { setThreads(1); });
+    pool.runInEachThread([&] { setThreads(1); });
 }
 
 int OneDnn::setOpenMpThreads(int threads) const {

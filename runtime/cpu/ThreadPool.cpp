@@ -7,7 +7,7 @@ namespace autopar::runtime {
 ThreadPool::ThreadPool(int threads, bool spin, bool alone)
     : threadCount(threads < 1 ? 1 : threads), moves(spin && alone),
       patience(spin ? Patience::ownCore() : Patience::sharedCore()),
-      places(threadCount) {
+      places(threadCount), lanes(size_t(threadCount)) {
   for (int worker = 1; worker < threadCount; ++worker)
     workers.emplace_back([this, worker] { workerLoop(worker); });
 }
@@ -20,11 +20,14 @@ ThreadPool::~ThreadPool() {
     worker.join();
 }
 
-void ThreadPool::runShare(int worker) {
-  if (moves)
-    places.keepApart(worker);
-  for (int64_t piece = worker; piece < jobPieces; piece += threadCount)
-    jobCall(jobContext, piece);
+bool ThreadPool::take(int lane, uint32_t number) {
+  uint32_t before = number - 1; // all lanes of the last job were taken
+  return lanes[size_t(lane)].taken.compare_exchange_strong(before, number);
+}
+
+void ThreadPool::runLane(int lane) {
+  for (int64_t piece = lane; piece < job.pieces; piece += threadCount)
+    job.call(job.context, piece);
 }
 
 void ThreadPool::workerLoop(int worker) {
@@ -36,24 +39,41 @@ void ThreadPool::workerLoop(int worker) {
       futexWait(generation, seen, -1, /*shared=*/false);
       sleepers.fetch_sub(1);
     }
-    ++seen; // the next job starts only after every worker finished this one
+    seen = generation.load(); // may have missed jobs that others did
     if (stopping.load())
       return;
-    runShare(worker);
-    if (pending.fetch_sub(1) == 1)
+    if (!take(worker, seen))
+      continue;
+    if (moves)
+      places.keepApart(worker);
+    runLane(worker);
+    // The job stands for as long as this lane does not count as done.
+    uint32_t done = 1;
+    for (int lane = worker + 1;
+         job.anyThread && lane < threadCount && take(lane, seen);
+         ++lane, ++done)
+      runLane(lane);
+    if (pending.fetch_sub(done) == done)
       futexWakeAll(pending, /*shared=*/false);
   }
 }
 
-void ThreadPool::runPieces(int64_t pieces, Call call, const void *context) {
-  jobPieces = pieces;
-  jobCall = call;
-  jobContext = context;
+void ThreadPool::runJob(const Job &next) {
+  job = next;
   pending.store(uint32_t(threadCount - 1));
-  generation.fetch_add(1);
+  uint32_t number = generation.fetch_add(1) + 1;
   if (sleepers.load() > 0)
     futexWakeAll(generation, /*shared=*/false);
-  runShare(0);
+  if (moves)
+    places.keepApart(0);
+  runLane(0);
+  uint32_t taken = 0;
+  for (int lane = threadCount - 1; job.anyThread && lane > 0; --lane)
+    if (take(lane, number)) {
+      runLane(lane);
+      ++taken;
+    }
+  pending.fetch_sub(taken);
   patience.wait([&] { return pending.load() == 0; });
   while (uint32_t left = pending.load())
     futexWait(pending, left, -1, /*shared=*/false);

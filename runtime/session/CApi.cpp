@@ -60,10 +60,12 @@ Status readOptions(const autopar_session_options *given,
                    SessionOptions &options) {
   autopar_session_options value{};
   APRT_TRY(readStruct(given, value));
-  if (value.threads < 0 || value.timeout_seconds < 0)
-    return Status::error("threads and timeout_seconds may not be negative");
+  if (value.threads < 0 || value.timeout_seconds < 0 || value.ranks < 0)
+    return Status::error(
+        "threads, timeout_seconds and ranks may not be negative");
   options.entry = value.entry ? value.entry : "";
   options.weights = value.weights ? value.weights : "";
+  options.ranks = value.ranks;
   options.threads = value.threads;
   options.verifyWeights = value.verify_weights != 0;
   if (value.timeout_seconds > 0)

@@ -254,6 +254,25 @@ Status loadOwnPrograms(std::vector<Program> &programs) {
   return useLinkedProgram(programs.front());
 }
 
+Status checkRanks(const std::vector<Program> &programs, int64_t ranks) {
+  std::vector<int> numbers;
+  for (const Program &program : programs)
+    if (int number = program.manifest.worldSize();
+        std::count(numbers.begin(), numbers.end(), number) == 0)
+      numbers.push_back(number);
+  if (std::count(numbers.begin(), numbers.end(), ranks) > 0)
+    return Status::success();
+  std::string text;
+  for (size_t i = 0; i < numbers.size(); ++i)
+    text += (i == 0                   ? ""
+             : i + 1 < numbers.size() ? ", "
+                                      : " or ") +
+            std::to_string(numbers[i]);
+  return Status::error("the program was compiled for " + text + " rank" +
+                       (text == "1" ? "" : "s") + ", not for " +
+                       std::to_string(ranks));
+}
+
 void unloadProgram(Program &program) {
   if (program.handle)
     dlclose(program.handle);

@@ -31,6 +31,10 @@ Status loadPrograms(const std::string &path, std::vector<Program> &programs);
 /// Loads the programs of the running executable, or the one that is linked in.
 Status loadOwnPrograms(std::vector<Program> &programs);
 
+/// Fails unless there are programs for `ranks` ranks; it lists the numbers for
+/// which there are.
+Status checkRanks(const std::vector<Program> &programs, int64_t ranks);
+
 /// Unloads a program; one that is linked in stays.
 void unloadProgram(Program &program);
 

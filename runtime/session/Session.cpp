@@ -18,21 +18,35 @@ static constexpr double graceSeconds = 3;
 static std::string quoteEntries(const std::vector<Program> &programs) {
   std::string text;
   for (const Program &program : programs)
-    text += (text.empty() ? "'" : ", '") + program.manifest.entry + "'";
+    if (std::string name = "'" + program.manifest.entry + "'";
+        text.find(name) == std::string::npos)
+      text += (text.empty() ? "" : ", ") + name;
   return text;
 }
 
-/// All, or the one of that name.
+/// All that are for as many ranks, or the one of them that has that name.
 static Status findEntries(const std::vector<Program> &programs,
-                          const std::string &name,
+                          const SessionOptions &options,
                           std::vector<size_t> &chosen) {
-  for (size_t i = 0; i < programs.size(); ++i)
-    if (name.empty() || programs[i].manifest.entry == name)
+  const std::string &name = options.entry;
+  int64_t ranks = options.ranks;
+  if (ranks != 0)
+    APRT_TRY(checkRanks(programs, ranks));
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const Manifest &manifest = programs[i].manifest;
+    if (!name.empty() && manifest.entry != name)
+      continue;
+    if (ranks == 0)
+      ranks = manifest.worldSize();
+    if (manifest.worldSize() == ranks)
       chosen.push_back(i);
+  }
   if (!chosen.empty())
     return Status::success();
-  return Status::error("no entry is called '" + name +
-                       "'; the entries: " + quoteEntries(programs));
+  return Status::error(
+      "no entry" +
+      (options.ranks ? " for " + std::to_string(ranks) + " ranks" : "") +
+      " is called '" + name + "'; the entries: " + quoteEntries(programs));
 }
 
 /// Workers may be in another folder.
@@ -40,25 +54,32 @@ static std::string fromRoot(const std::string &path) {
   return path.empty() ? "" : std::filesystem::absolute(path).string();
 }
 
-/// One set of ranks runs all of them.
-Status Session::checkEntries() const {
-  const Manifest &first = programs.front().manifest;
-  for (const Program &program : programs)
-    if (const Manifest &other = program.manifest;
-        other.worldSize() != first.worldSize() || other.target != first.target)
+/// One set of ranks runs all of them: an entry that is for others only must not
+/// be left out without a word.
+static Status checkLeftOut(const std::vector<Program> &programs,
+                           const std::vector<size_t> &chosen) {
+  const Manifest &first = programs[chosen.front()].manifest;
+  for (const Program &program : programs) {
+    const Manifest &other = program.manifest;
+    if (std::none_of(chosen.begin(), chosen.end(), [&](size_t i) {
+          return programs[i].manifest.entry == other.entry;
+        }))
       return Status::error(
           "the program's entries are for different ranks: '" + first.entry +
           "' has " + std::to_string(first.worldSize()) + ", '" + other.entry +
           "' has " + std::to_string(other.worldSize()) +
-          "; name the one that you want when you open it");
+          "; name the entry or the number of ranks that you want when you "
+          "open it");
+  }
   return Status::success();
 }
 
 Status Session::choosePrograms(const std::string &path, WorkerSetup &setup) {
   APRT_TRY(loadPrograms(path, programs));
-  APRT_TRY(findEntries(programs, options.entry, setup.entries));
+  APRT_TRY(findEntries(programs, options, setup.entries));
+  if (options.entry.empty() && options.ranks == 0)
+    APRT_TRY(checkLeftOut(programs, setup.entries));
   APRT_TRY(keepPrograms(programs, setup.entries));
-  APRT_TRY(checkEntries());
   for (const Program &program : programs) {
     setup.checksums.push_back(program.checksum);
     kept.push_back(programStates(program.manifest));

@@ -17,6 +17,7 @@ namespace autopar::runtime {
 
 struct SessionOptions : RankOptions {
   std::string entry;   // the only one that is loaded; empty: all
+  int64_t ranks = 0;   // for which entries are; 0: as many as the first one's
   std::string weights; // as --weights names them; empty: those compiled with
 };
 
@@ -87,7 +88,6 @@ private:
       : options(options), owner(getpid()) {}
   Status load(const std::string &path);
   Status choosePrograms(const std::string &path, WorkerSetup &setup);
-  Status checkEntries() const;
   Status startRanks(const std::string &path, const WorkerSetup &setup);
   Status checkInputs(size_t entry, const void *const *inputs) const;
   /// A step that nobody has waited for yet.

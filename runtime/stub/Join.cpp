@@ -11,22 +11,40 @@
 
 namespace autopar::runtime {
 
-Status checkLaunchPlace(const Manifest &manifest, const LaunchPlace &place) {
-  if (place.isAlone())
-    return Status::success();
+/// Fails unless this process can be one rank of those that a launcher started.
+static Status checkLauncher(const std::vector<Program> &programs, int64_t ranks,
+                            const LaunchPlace &place) {
   std::string started = place.launcher + " started " +
                         std::to_string(place.world) + " processes (" +
                         place.sizeName + ")";
-  if (manifest.target == Target::Cpu)
+  if (programs.front().manifest.target == Target::Cpu)
     return Status::error(
         started + ", but ranks of a CPU program do not join a launcher yet. "
                   "Run the executable alone, ./EXE: it starts its own ranks "
                   "on this host");
-  if (place.world == manifest.worldSize())
+  if (ranks != 0 && ranks != place.world)
+    return Status::error(started + ", but --ranks says " +
+                         std::to_string(ranks));
+  if (Status status = checkRanks(programs, place.world); status.failed())
+    return Status::error(started + ", but " + status.message() +
+                         ": start as many");
+  return Status::success();
+}
+
+Status keepRanks(std::vector<Program> &programs, int64_t ranks,
+                 const LaunchPlace &place) {
+  if (!place.isAlone()) {
+    APRT_TRY(checkLauncher(programs, ranks, place));
+    ranks = place.world;
+  }
+  if (ranks == 0)
     return Status::success();
-  return Status::error(started + ", but the program was compiled for " +
-                       std::to_string(manifest.worldSize()) +
-                       " ranks: start as many");
+  APRT_TRY(checkRanks(programs, ranks));
+  std::vector<size_t> numbers;
+  for (size_t i = 0; i < programs.size(); ++i)
+    if (programs[i].manifest.worldSize() == ranks)
+      numbers.push_back(i);
+  return keepPrograms(programs, numbers);
 }
 
 /// All ranks must have these alike: the program, the options that decide how

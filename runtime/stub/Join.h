@@ -9,9 +9,11 @@
 
 namespace autopar::runtime {
 
-/// Whether this program can be one rank of those that `place` tells of; a
-/// failure says how to start it.
-Status checkLaunchPlace(const Manifest &manifest, const LaunchPlace &place);
+/// Leaves the programs for `ranks` ranks (0: for any number), and where a
+/// launcher has started this process for as many as it did. A failure says how
+/// to start the program.
+Status keepRanks(std::vector<Program> &programs, int64_t ranks,
+                 const LaunchPlace &place);
 
 /// Runs this process's rank together with the other processes. Rank 0 has
 /// everyone's outputs and records afterwards. The exit code; `message` says

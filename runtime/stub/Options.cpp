@@ -81,6 +81,13 @@ const OptionRow optionTable[] = {
        o.entry = v;
        return Status::success();
      }},
+    {"--ranks", "N",
+     "of a program that was compiled for several numbers of ranks this\n"
+     "                     one (default: the first, or what the launcher has "
+     "started)",
+     [](Options &o, const std::string &v) {
+       return storeInteger(v, 1, o.ranks);
+     }},
     {"--repeat", "K", "run K measured steps (default 1)",
      [](Options &o, const std::string &v) {
        return storeInteger(v, 1, o.repeat);

@@ -18,6 +18,7 @@ struct Options : RankOptions {
   std::vector<std::string> hyperparameters; // NAME=NUMBER of such
   std::string weights;
   std::string entry; // empty: by the inputs' shapes
+  int64_t ranks = 0; // 0: as many as a launcher started, else the first number
   std::string json;
   std::string trace;
   int64_t repeat = 1; // with steps, so many

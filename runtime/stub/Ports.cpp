@@ -104,9 +104,14 @@ static bool fits(const Manifest &manifest, const NamedArrays &given,
 static std::string listEntries(const std::vector<Program> &programs,
                                const std::vector<size_t> &shown) {
   std::string text;
-  for (size_t i : shown)
-    text += "\n  " + programs[i].manifest.entry + ": " +
-            listPorts(programs[i].manifest.inputs);
+  for (size_t i : shown) {
+    const Manifest &manifest = programs[i].manifest;
+    std::string line =
+        "\n  " + manifest.entry + ": " + listPorts(manifest.inputs);
+    // An entry for several numbers of ranks has the same line for each.
+    if (text.find(line) == std::string::npos)
+      text += line;
+  }
   return text;
 }
 
@@ -115,11 +120,15 @@ static Status chooseEntry(const std::vector<Program> &programs,
                           size_t &chosen) {
   const std::string &wanted = options.entry;
   std::vector<size_t> fitting, all;
+  bool isOneEntry =
+      std::all_of(programs.begin(), programs.end(), [&](const Program &other) {
+        return other.manifest.entry == programs.front().manifest.entry;
+      });
   for (size_t i = 0; i < programs.size(); ++i) {
     all.push_back(i);
     bool fitsName = wanted.empty() || programs[i].manifest.entry == wanted;
     // What is given for the only candidate is judged later, input by input.
-    bool alone = programs.size() == 1 || !wanted.empty();
+    bool alone = isOneEntry || !wanted.empty();
     if (fitsName && (!given || alone ||
                      fits(programs[i].manifest, *given, options.steps > 0)))
       fitting.push_back(i);

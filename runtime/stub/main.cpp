@@ -127,13 +127,13 @@ static int execute(const Options &options, const char *&doing) {
     APRT_TRY(findLaunchPlace(run.place));
     std::vector<Program> programs;
     APRT_TRY(loadOwnPrograms(programs));
+    APRT_TRY(keepRanks(programs, options.ranks, run.place));
     size_t chosen = 0;
     doing = "reading the inputs";
     APRT_TRY(loadInputs(programs, options, chosen, run.inputs, run.states));
     APRT_TRY(keepPrograms(programs, {chosen}));
     program = std::move(programs.front());
     APRT_TRY(setHyperparameters(options.hyperparameters, program.manifest));
-    APRT_TRY(checkLaunchPlace(program.manifest, run.place));
     APRT_TRY(checkResults(program.manifest, options));
     APRT_TRY(checkWrittenFiles(program, options));
     doing = "opening the weights";

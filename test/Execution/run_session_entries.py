@@ -132,6 +132,49 @@ def check_cache(tool, folder, number, way):
         assert session.read_state("t/extent") == 20
 
 
+def check_ranks(tool, folder, target):
+    """A program for several numbers of ranks computes with each what one for that number alone does."""
+    program, way, entries = os.path.join(folder, f"ranks-{target}"), f"--target {target}", ["batch=1", "batch=8"]
+    compile_entries(tool, folder, program, f"--ranks 2,1,3 {way}", entries)
+    random = np.random.Generator(np.random.PCG64(12))
+    inputs = [random.standard_normal((rows, 96)).astype(np.float32) for rows in (1, 8)]
+    for ranks in (2, 1, 3):
+        compile_entries(tool, folder, program + "-alone", f"--ranks {ranks} {way}", entries)
+        wanted = [of_entry(program + "-alone", f"batch={len(x)}", {"x": x})["y"].tobytes() for x in inputs]
+        with autopar.load(program, ranks=ranks) as session:
+            assert [entry.name for entry in session.entries] == entries, session.entries
+            assert [session.run({"x": x})["y"].tobytes() for x in inputs] == wanted, f"{ranks} ranks differ from a program for them alone"
+            assert session.report()["ranks"] == ranks
+        for x, bytes_wanted in zip(inputs, wanted):
+            outputs, told = autopar.Program(program).run({"x": x}, options=["--ranks", str(ranks)])
+            assert outputs["y"].tobytes() == bytes_wanted and told["ranks"] == ranks, f"the executable on {ranks} ranks"
+    with autopar.load(program) as session:
+        session.run({"x": inputs[0]})
+        assert session.report()["ranks"] == 2  # the first
+    expect_error(lambda: autopar.load(program, ranks=4), "the program was compiled for 2, 1 or 3 ranks, not for 4")
+    expect_error(lambda: autopar.load(program, ranks=3, entry="batch=2"), "no entry for 3 ranks is called 'batch=2'; the entries: 'batch=1', 'batch=8'")
+    expect_error(lambda: autopar.load(program, ranks=0), "ranks is 0, but must be 1 or more")
+
+
+def check_state_of_ranks(tool, folder):
+    """A state is whole: it goes on with another number of ranks."""
+    program = os.path.join(folder, "ranks-of-state")
+    compile_entries(tool, folder, program, "--ranks 1,2,3", ["rows=1"], "--state", "total=total.next")
+    x = np.random.Generator(np.random.PCG64(13)).standard_normal((6, 1, 6)).astype(np.float32)
+    total = None
+    for number, ranks in enumerate((1, 3, 2)):
+        with autopar.load(program, ranks=ranks) as session:
+            if total is not None:
+                session.write_state("total", total)
+            for row in x[2 * number:2 * number + 2]:
+                session.run({"x": row})
+            total = session.read_state("total")
+    with autopar.load(program) as session:
+        for row in x:
+            session.run({"x": row})
+        assert np.allclose(session.read_state("total"), total, rtol=1e-6, atol=1e-6)
+
+
 HELD = """
 import autopar, glob, numpy, os, sys
 def private(process):
@@ -189,6 +232,9 @@ def main():
         if "layer" not in way:
             checks.append((f"cache, {way}", lambda number=number, way=way: check_cache(arguments.tool, folders["cache"], number, way)))
             checks.append((f"states, {way}", lambda number=number, way=way: check_states(arguments.tool, folders["window"], number, way)))
+    for target in ("cpu", "emulated"):
+        checks.append((f"several numbers of ranks, {target}", lambda target=target: check_ranks(arguments.tool, folders["small"], target)))
+    checks.append(("states on several numbers of ranks", lambda: check_state_of_ranks(arguments.tool, folders["window"])))
     for way in ("--ranks 1", "--ranks 2"):
         for small, large in ((1, 8), (8, 64)):
             checks.append((f"memory, {way}, {small} and {large}",

@@ -7,10 +7,12 @@ takes beside a step of the executable is printed. A training takes its steps bat
 """
 
 import argparse
+import glob
 import json
 import os
 import statistics
 import sys
+import tempfile
 import time
 import warnings
 
@@ -167,6 +169,62 @@ def check_inference(model, inputs):
     expect_error(lambda: session.io_binding().bind_output("y", "cuda"), "'y': memory of 'cuda' cannot be bound")
 
 
+def script(ort, folder, model):
+    """What users write for onnxruntime, with `import autopar as ort`."""
+    assert "CPUExecutionProvider" in ort.get_available_providers() and ort.get_device() == "CPU"
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
+    options.add_free_dimension_override_by_name("rows", 3)
+    session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    assert session.get_session_options().intra_op_num_threads == 1
+    x = np.arange(15, dtype=np.float32).reshape(3, 5)
+    value = ort.OrtValue.ortvalue_from_numpy(x)
+    told = [value.shape(), value.data_type(), value.device_name(), value.is_tensor(), value.has_value()]
+    results = [session.run_with_ort_values(["y"], {"x": value})[0].numpy()]
+    value.update_inplace(x + 1)
+    binding, y = session.io_binding(), ort.OrtValue.ortvalue_from_shape_and_type([3, 4], np.float32)
+    binding.bind_ortvalue_input("x", value)
+    binding.bind_ortvalue_output("y", y)
+    session.run_with_iobinding(binding)
+    return told, results + [y.numpy().copy(), binding.get_outputs()[0].numpy()]
+
+
+def check_script(folder):
+    w = np.arange(20, dtype=np.float32).reshape(5, 4)
+    write_model(folder, [helper.make_node("MatMul", ["x", "w"], ["y"])], {"x": (TensorProto.FLOAT, ["rows", 5])}, {"y": (TensorProto.FLOAT, ["rows", 4])}, {"w": w})
+    model = os.path.join(folder, "model.onnx")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (told, mine), (wanted, theirs) = script(autopar, folder, model), script(onnxruntime, folder, model)
+    assert told == wanted, (told, wanted)
+    assert all(np.allclose(one, other) for one, other in zip(mine, theirs)), (mine, theirs)
+    def profile():
+        autopar.SessionOptions().enable_profiling = True
+    expect_error(profile, "SessionOptions.enable_profiling is not known here; known: intra_op_num_threads")
+    expect_error(lambda: autopar.OrtValue.ortvalue_from_numpy(w, "cuda"), "memory of 'cuda'")
+    expect_error(lambda: autopar.OrtValue(w).update_inplace(w.astype(np.float64)), "the value is float32[5, 4], the array float64[5, 4]")
+
+
+def own_folders():
+    return glob.glob(os.path.join(tempfile.gettempdir(), "autopar-*"))
+
+
+def check_nothing_left(folder):
+    """What a session or a trainer was compiled to is gone once it is loaded: a process that is killed removes nothing."""
+    w = np.ones((5, 4), np.float32)
+    write_model(folder, [helper.make_node("MatMul", ["x", "w"], ["y"])], {"x": (TensorProto.FLOAT, [2, 5])}, {"y": (TensorProto.FLOAT, [2, 4])}, {"w": w})
+    model = os.path.join(folder, "model.onnx")
+    before = set(own_folders())
+    sessions = [autopar.InferenceSession(model), autopar.InferenceSession(onnx.load(model))]
+    trainer = autopar.Trainer(onnx.load(model), {"loss": "mse_mean", "optimizer": {"kind": "sgd", "lr": 0.1}})
+    assert not set(own_folders()) - before, set(own_folders()) - before
+    x = np.ones((2, 5), np.float32)
+    assert all(np.array_equal(session.run(None, {"x": x})[0], x @ w) for session in sessions)
+    assert trainer.step({"x": x, "labels": np.zeros((2, 4), np.float32)}).loss == 25
+
+
 def check_open_sizes(folder):
     """A size that the model leaves open is that of the inputs; each program after the first is told."""
     w = np.arange(20, dtype=np.float32).reshape(5, 4)
@@ -280,6 +338,8 @@ def main():
         checks.append((f"report, {WAYS[number]}", lambda program=program: check_report(program, good_inputs(), os.path.dirname(program))))
     checks.append(("trainer", lambda: check_trainer(os.path.join(arguments.folder, "trainer"))))
     checks.append(("inference session", lambda: check_inference(os.path.join(made, "model.onnx"), good_inputs())))
+    checks.append(("a script of onnxruntime", lambda: check_script(os.path.join(arguments.folder, "script"))))
+    checks.append(("nothing left", lambda: check_nothing_left(os.path.join(arguments.folder, "left"))))
     checks.append(("open sizes", lambda: check_open_sizes(os.path.join(arguments.folder, "open"))))
     checks.append(("requests", lambda: check_requests(arguments.tool, os.path.join(arguments.folder, "requests"))))
     checks.append(("fixed inputs", lambda: check_fixed(arguments.tool, os.path.join(arguments.folder, "fixed"))))

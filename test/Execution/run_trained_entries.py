@@ -144,7 +144,7 @@ def check_refused(tool, folder):
         json.dump({"entries": {"train": plans["data"]["train"], "evaluate": plans["tensor"]["evaluate"]}}, file)
     error = error_of(tool, "compile", model, "--train", recipe, "--evaluate", "--plan", mixed, "-o", os.path.join(folder, "none")) or ""
     assert "entry train changes what this entry stores otherwise (packed.weight, packed.bias, down)" in error, error
-    assert "in --entry evaluate" in error, error
+    assert "in entry evaluate" in error, error
     assert not os.path.exists(os.path.join(folder, "none"))
 
 

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <mutex>
 #include <sched.h>
+#include <set>
 #include <thread>
 
 using namespace autopar::runtime;
@@ -31,6 +34,64 @@ TEST(ThreadPool, MorePiecesThanThreads) {
   std::atomic<int64_t> sum{0};
   pool.run(101, [&](int64_t piece) { sum += piece; });
   EXPECT_EQ(sum.load(), 5050);
+}
+
+TEST(ThreadPool, EachThreadOnce) {
+  for (int threads : {1, 2, 5}) {
+    ThreadPool pool(threads);
+    std::mutex lock;
+    std::set<std::thread::id> seen;
+    for (int round = 0; round < 20; ++round) {
+      std::atomic<int> calls{0};
+      pool.runInEachThread([&] {
+        ++calls;
+        std::lock_guard<std::mutex> held(lock);
+        seen.insert(std::this_thread::get_id());
+      });
+      ASSERT_EQ(calls.load(), threads);
+      ASSERT_EQ(int(seen.size()), threads);
+    }
+  }
+}
+
+/// Lanes whose thread is late are done by others, never two pieces of one lane
+/// at the same time.
+TEST(ThreadPool, LanesAreDoneByOneThreadAtATime) {
+  constexpr int threads = 4;
+  ThreadPool pool(threads, /*spin=*/false);
+  std::atomic<int> inside[threads] = {};
+  std::atomic<bool> together{false};
+  std::mutex lock;
+  std::set<std::pair<int64_t, std::thread::id>> places;
+  for (int round = 0; round < 400; ++round)
+    pool.run(3 * threads, [&](int64_t piece) {
+      std::atomic<int> &lane = inside[piece % threads];
+      if (lane.fetch_add(1) != 0)
+        together.store(true);
+      {
+        std::lock_guard<std::mutex> held(lock);
+        places.insert({piece % threads, std::this_thread::get_id()});
+      }
+      lane.fetch_sub(1);
+    });
+  EXPECT_FALSE(together.load());
+  EXPECT_GT(places.size(), size_t(threads)); // no lane is one thread's alone
+}
+
+/// A job ends although a worker of the pool is held in none of its pieces: the
+/// other threads do what it would have done.
+TEST(ThreadPool, WaitsForNoThreadThatHasNotBegun) {
+  ThreadPool pool(2, /*spin=*/false);
+  std::thread::id caller = std::this_thread::get_id();
+  int here = 0;
+  for (int round = 0; round < 200; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1)); // it sleeps
+    std::atomic<int> byCaller{0};
+    pool.run(
+        2, [&](int64_t) { byCaller += std::this_thread::get_id() == caller; });
+    here += byCaller.load() == 2;
+  }
+  EXPECT_GT(here, 0);
 }
 
 /// A thread that the system put on the core of one before it leaves that core.

@@ -25,9 +25,9 @@ int complain(const llvm::Twine &message);
 /// The options that shape a plan, of all commands that make one.
 struct PlanOptions {
   std::string cluster, target, precision, recipe, strategy, mesh, planFile,
-      fromPlan, savePlan, memoryLimit, constraints, objective;
+      fromPlan, savePlan, memoryLimit, constraints, objective, ranks;
   std::vector<std::string> bindings, states, entries;
-  int64_t ranks = 0, microBatches = 0;
+  int64_t microBatches = 0;
   bool fewestDevices = false, allowLinkedWeights = false, tracePlanning = false,
        remarks = false, verbose = false, checkNumerics = false,
        evaluates = false;
@@ -36,7 +36,8 @@ struct PlanOptions {
   /// Where text for a person goes: stdout, unless the plan or one of these
   /// other files is written there.
   llvm::raw_ostream &messages(llvm::ArrayRef<llvm::StringRef> files) const;
-  /// Everything checked and parsed; one request per entry, or a single one.
+  /// Everything checked and parsed: for each number of ranks one request per
+  /// entry, or a single one.
   llvm::Expected<std::vector<CompileRequest>>
   requests(llvm::StringRef model) const;
 
@@ -44,19 +45,28 @@ private:
   void addDemands(std::vector<Option> &options);
   /// Words that are none, and options that exclude each other.
   llvm::Error check() const;
-  llvm::Expected<CompileRequest> request(llvm::StringRef model) const;
+  /// `ranks`: of --ranks; 0: none was given.
+  llvm::Expected<CompileRequest> request(llvm::StringRef model,
+                                         int64_t ranks) const;
+  /// Adds what --entry, or --train with --evaluate, makes of a request.
+  llvm::Error addEntries(const CompileRequest &common,
+                         std::vector<CompileRequest> &requests) const;
 };
 
 /// The entries of a program that trains and evaluates (--train, --evaluate).
 inline constexpr llvm::StringLiteral kTrainEntry = "train",
                                      kEvaluateEntry = "evaluate";
 
+/// The name of the entry whose plan is called `planName` in a file: `batch=1`
+/// of `batch=1,2-ranks`.
+llvm::StringRef entryOfPlan(llvm::StringRef planName);
+
 /// A request that takes the plan from a file, of one entry if it is named.
 llvm::Expected<CompileRequest>
 requestForPlan(llvm::StringRef model, llvm::StringRef planFile,
                llvm::ArrayRef<std::string> bindings,
                llvm::ArrayRef<std::string> states, llvm::StringRef recipe,
-               llvm::StringRef entry);
+               llvm::StringRef planName);
 
 /// The plan file that a command is about, and what else its model needs.
 struct PlanFileOptions {
@@ -78,10 +88,10 @@ bool parseOrExit(const CommandLine &line,
                  llvm::ArrayRef<const char *> arguments, int &code);
 
 /// 1, after a note that says in which entry it failed.
-int failedIn(llvm::StringRef entry);
+int failedIn(const CompileRequest &request);
 
 /// Prints the plans as tables, those of entries under their names.
-void printPlan(llvm::raw_ostream &os, llvm::StringRef entry,
+void printPlan(llvm::raw_ostream &os, const CompileRequest &request,
                llvm::StringRef table);
 
 /// Writes the plans where the options ask for them.

@@ -79,16 +79,40 @@ int writeText(StringRef text, StringRef path) {
   return 0;
 }
 
-/// Two entries that take the same inputs could not be told apart, but for those
-/// of a training and its evaluation, which have names of their own.
-Error checkEntries(ArrayRef<EntryPlan> plans, ArrayRef<std::string> inputs) {
-  for (size_t i = 0; i < inputs.size(); ++i)
-    for (size_t j = 0; j < i; ++j)
-      if (inputs[i] == inputs[j])
-        return createStringError("--entry " + plans[j].entry + " and --entry " +
-                                 plans[i].entry +
-                                 " take inputs of the same shapes (" +
-                                 inputs[i] + "): nothing tells them apart");
+/// Two entries for as many ranks that take the same inputs could not be told
+/// apart, but for those of a training and its evaluation, which have names of
+/// their own. `inputs`: of the first requests.
+Error checkInputs(ArrayRef<CompileRequest> requests,
+                  ArrayRef<std::string> inputs) {
+  const CompileRequest &last = requests[inputs.size() - 1];
+  if (last.trained)
+    return Error::success();
+  for (auto [request, taken] : zip(requests, inputs.drop_back()))
+    if (taken == inputs.back() &&
+        request.plan.cluster.deviceCount() == last.plan.cluster.deviceCount())
+      return createStringError("--entry " + request.entry + " and --entry " +
+                               last.entry +
+                               " take inputs of the same shapes (" + taken +
+                               "): nothing tells them apart");
+  return Error::success();
+}
+
+/// A run is for one number of ranks, which tells programs of the same entry
+/// apart. A plan may use fewer devices than there are (--fewest-devices).
+/// `plans`: of the first requests.
+Error checkRanks(ArrayRef<CompileRequest> requests, ArrayRef<EntryPlan> plans) {
+  const CompileRequest &last = requests[plans.size() - 1];
+  auto ranksOf = [](const Plan &plan) {
+    return plan.mesh.deviceCount() * plan.stages;
+  };
+  for (auto [request, other] : zip(requests, plans.drop_back()))
+    if (request.entry == last.entry &&
+        ranksOf(other.plan) == ranksOf(plans.back().plan))
+      return createStringError(
+          "--ranks: the plans for " +
+          Twine(request.plan.cluster.deviceCount()) + " and for " +
+          Twine(last.plan.cluster.deviceCount()) + " ranks use both " +
+          Twine(ranksOf(other.plan)) + ": leave one number out");
   return Error::success();
 }
 
@@ -108,17 +132,19 @@ int compileEntries(const CompileOptions &options,
   for (const CompileRequest &request : requests) {
     Compilation compilation(request);
     if (failed(compilation.importModel()))
-      return failedIn(request.entry);
+      return failedIn(request);
     inputs.push_back(compilation.describeInputs());
-    plans.push_back({request.entry, {}});
-    if (Error error =
-            request.trained ? Error::success() : checkEntries(plans, inputs))
+    plans.push_back({request.planName, {}});
+    if (Error error = checkInputs(requests, inputs))
       return complain(toString(std::move(error)));
     if (failed(compilation.runOn(last, &parts)))
-      return failedIn(request.entry);
+      return failedIn(request);
     plans.back().plan = compilation.plan();
-    if (last >= Phase::Plan)
-      printPlan(os, request.entry, compilation.describePlan());
+    if (last >= Phase::Plan) {
+      if (Error error = checkRanks(requests, plans))
+        return complain(toString(std::move(error)));
+      printPlan(os, request, compilation.describePlan());
+    }
     if (stops) {
       raw_string_ostream ir(text);
       ir << (text.empty() ? "" : "// -----\n");
@@ -170,8 +196,9 @@ int compile(const CompileOptions &options) {
       request.output = options.output;
     request.weights = options.weights;
     if (!options.cudaSource.empty()) // a folder in it per entry
-      request.cudaSource = options.cudaSource +
-                           (request.entry.empty() ? "" : "/" + request.entry);
+      request.cudaSource =
+          options.cudaSource +
+          (request.planName.empty() ? "" : "/" + request.planName);
     request.embedWeights = options.embedWeights;
     request.cpu = options.cpu;
     request.dumpPhases = options.dumpPhases;

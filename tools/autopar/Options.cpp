@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+#include <set>
 
 using namespace llvm;
 
@@ -31,6 +32,7 @@ static Error unknownOption(ArrayRef<Option> options, StringRef name) {
 }
 
 Error CommandLine::parse(ArrayRef<const char *> arguments) const {
+  std::set<StringRef> given;
   for (size_t at = 0; at < arguments.size(); ++at) {
     StringRef argument = arguments[at];
     if (!argument.starts_with("-") || argument == "-") {
@@ -44,6 +46,9 @@ Error CommandLine::parse(ArrayRef<const char *> arguments) const {
     const Option *option = findOption(options, name);
     if (!option)
       return unknownOption(options, name);
+    if (!given.insert(option->name).second && !option->repeatable)
+      return createStringError("option '" + name +
+                               "' is given twice: give it once");
     if (option->value.empty() && hasInlined)
       return createStringError("option '" + name + "' takes no value");
     std::string value = inlined.str();
@@ -96,7 +101,8 @@ Option texts(std::string name, std::string value, std::string help,
           [&to](StringRef given) {
             to.push_back(given.str());
             return Error::success();
-          }};
+          },
+          /*repeatable=*/true};
 }
 
 Option number(std::string name, std::string value, std::string help,

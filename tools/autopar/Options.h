@@ -13,10 +13,12 @@
 namespace autopar::driver {
 
 /// One option: `--ranks N`; a flag has no value name. One that takes two values
-/// (`--emit KIND DIR`) gets them with a space between.
+/// (`--emit KIND DIR`) gets them with a space between. Unless it is repeatable,
+/// it is given once.
 struct Option {
   std::string name, value, help;
   std::function<llvm::Error(llvm::StringRef)> apply;
+  bool repeatable = false;
 };
 
 /// A command's options and its one positional argument.

@@ -114,17 +114,17 @@ int planCommand(ArrayRef<const char *> arguments) {
   for (const CompileRequest &request : *requests) {
     Compilation compilation(request);
     if (failed(compilation.runThrough(Phase::Plan)))
-      return failedIn(request.entry);
-    plans.push_back({request.entry, compilation.plan()});
-    printPlan(os, request.entry, compilation.describePlan());
+      return failedIn(request);
+    plans.push_back({request.planName, compilation.plan()});
+    printPlan(os, request, compilation.describePlan());
     if (!exported.file.empty())
       if (Error error = exported.write(compilation))
         return complain(toString(std::move(error)));
     if (html.empty())
       continue;
-    auto shown = factsOfEntry(compilation, request.entry);
+    auto shown = factsOfEntry(compilation, request.planName);
     if (failed(shown))
-      return failedIn(request.entry);
+      return failedIn(request);
     facts.push_back(std::move(*shown));
   }
   if (failed(savePlans(plans, {options.savePlan, json})))

@@ -43,6 +43,7 @@ Error PlanFileOptions::readTrained(CompileRequest &request) const {
   request.trained = std::make_shared<TrainedStates>();
   CompileRequest train = request;
   train.entry = kTrainEntry.str();
+  train.planName.replace(0, kEvaluateEntry.size(), kTrainEntry);
   train.import.evaluates = false;
   Compilation compilation(train);
   if (failed(compilation.runThrough(Phase::Training)))
@@ -65,7 +66,7 @@ Expected<CompileRequest> PlanFileOptions::request() const {
   if (request) {
     request->import.read.allowLinkedWeights = allowLinkedWeights;
     request->import.evaluates = evaluates;
-    if (entry == kEvaluateEntry && !recipe.empty())
+    if (request->entry == kEvaluateEntry && !recipe.empty())
       if (Error error = readTrained(*request))
         return std::move(error);
   }

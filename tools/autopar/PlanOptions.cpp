@@ -1,9 +1,6 @@
 //===- PlanOptions.cpp - Options that shape a plan ------------------------===//
 
 #include "Commands.h"
-#include "autopar/Dialect/Precision.h"
-#include "autopar/runtime.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -17,10 +14,11 @@ int complain(const Twine &message) {
 
 void PlanOptions::addDemands(std::vector<Option> &options) {
   options.push_back(
-      number("ranks", "N",
-             "N ranks on this host (default 1): CPUs, or with --target a node "
-             "of h100-80gb",
-             ranks));
+      text("ranks", "N[,M...]",
+           "N ranks on this host (default 1): CPUs, or with --target a node "
+           "of h100-80gb;\n                             of several numbers the "
+           "executable's --ranks takes one",
+           ranks));
   options.push_back(text(
       "cluster", "SPEC",
       "a cluster file, or NODESxDEVICES:TYPE[@GBps], e.g. 16x8:a100-80gb@25",
@@ -113,8 +111,7 @@ void PlanOptions::addTo(CommandLine &line) {
                           "                             the inputs' shapes; "
                           "each entry has a plan of its own, which\n"
                           "                             stores weights and "
-                          "states as the first one's; the number of ranks\n"
-                          "                             is that of all",
+                          "states as the first one's",
                           entries));
   options.push_back(
       flag("allow-linked-weights",
@@ -142,217 +139,16 @@ raw_ostream &PlanOptions::messages(ArrayRef<StringRef> files) const {
   return isTaken ? errs() : outs();
 }
 
-/// --bind and --state.
-static Error readPorts(ArrayRef<std::string> bindings,
-                       ArrayRef<std::string> states, ImportOptions &options) {
-  for (const std::string &state : states)
-    if (Error error = options.addState(state))
-      return createStringError("--state " + state + ": " +
-                               toString(std::move(error)));
-  for (const std::string &binding : bindings)
-    if (Error error = options.bind(binding))
-      return createStringError("--bind " + binding + ": " +
-                               toString(std::move(error)));
-  return Error::success();
-}
-
-/// N ranks on this host, of the target's kind.
-static Expected<Cluster> clusterOf(int64_t ranks, StringRef target) {
-  if (target.empty() || target == kTargetCpu || ranks > APRT_MAX_RANKS)
-    return clusterOfRanks(ranks);
-  return parseCluster(("1x" + Twine(ranks) + ":h100-80gb").str());
-}
-
-Error PlanOptions::check() const {
-  for (auto [name, word, known] :
-       {std::tuple("target", StringRef(target), ArrayRef(kTargets)),
-        {"precision", precision, kPrecisions}})
-    if (!word.empty() && !is_contained(known, word))
-      return createStringError("--" + Twine(name) + " " + word +
-                               ": write one of " + join(known, ", ") +
-                               didYouMean(word, known));
-  if (!cluster.empty() && ranks != 0)
-    return createStringError("--ranks and --cluster exclude each other");
-  for (auto [name, given] : {std::pair("strategy", !strategy.empty()),
-                             {"mesh", !mesh.empty()},
-                             {"micro-batches", microBatches != 0},
-                             {"objective", !objective.empty()},
-                             {"fewest-devices", fewestDevices},
-                             {"memory-limit", !memoryLimit.empty()}})
-    if (given && !planFile.empty())
-      return createStringError("--plan and --" + Twine(name) +
-                               " exclude each other: a plan says all");
-  if (evaluates && !recipe.empty() && !entries.empty())
-    return createStringError("--train with --evaluate makes the entries train "
-                             "and evaluate: leave --entry out");
-  if (!planFile.empty() && !fromPlan.empty())
-    return createStringError("--plan and --from exclude each other: a plan is "
-                             "taken as it is, or followed where it fits");
-  return Error::success();
-}
-
-Expected<CompileRequest> PlanOptions::request(StringRef model) const {
-  CompileRequest result;
-  result.model = model.str();
-  result.verbose = verbose;
-  result.tracePlanning = tracePlanning;
-  result.remarks = remarks;
-  result.planFile = planFile;
-  result.fromPlan = fromPlan;
-  result.recipe = recipe;
-  result.checkNumerics = checkNumerics;
-  result.import.evaluates = evaluates && recipe.empty();
-  result.import.read.allowLinkedWeights = allowLinkedWeights;
-  if (Error error = readPorts(bindings, states, result.import))
-    return std::move(error);
-  if (Error error = check())
-    return std::move(error);
-  result.target = target;
-  result.precision = precision;
-  result.clusterGiven = !cluster.empty() || ranks != 0;
-  auto machine = cluster.empty() ? clusterOf(ranks == 0 ? 1 : ranks, target)
-                                 : parseCluster(cluster);
-  if (!machine)
-    return machine.takeError();
-  result.plan.cluster = std::move(*machine);
-  if (!strategy.empty()) {
-    auto names = parseStrategies(strategy);
-    if (!names)
-      return names.takeError();
-    result.plan.strategies = std::move(*names);
-  }
-  if (!mesh.empty()) {
-    auto axes = parseMesh(mesh);
-    if (!axes)
-      return axes.takeError();
-    result.plan.mesh = std::move(*axes);
-  }
-  if (!constraints.empty()) {
-    auto read = readConstraintsFile(constraints);
-    if (!read)
-      return read.takeError();
-    result.plan.constraints = std::move(*read);
-  }
-  if (!objective.empty()) {
-    auto least = parseObjective(objective);
-    if (!least)
-      return createStringError("--objective: " + toString(least.takeError()));
-    result.plan.objective = *least;
-  } else if (!recipe.empty()) {
-    result.plan.objective = Objective::Step;
-  }
-  result.plan.microBatches = microBatches;
-  result.plan.fewestDevices = fewestDevices;
-  if (!memoryLimit.empty()) {
-    auto bytes = parseSize(memoryLimit);
-    if (!bytes)
-      return createStringError("--memory-limit: " +
-                               toString(bytes.takeError()));
-    result.plan.memoryLimit = *bytes;
-  }
-  return result;
-}
-
-/// `batch=1,axes=[0,2]` cut at the commas that are in no list.
-static SmallVector<StringRef> bindingsOfEntry(StringRef entry) {
-  SmallVector<StringRef> parts;
-  int depth = 0;
-  size_t begin = 0;
-  for (size_t i = 0; i < entry.size(); ++i) {
-    depth += (entry[i] == '[') - (entry[i] == ']');
-    if (entry[i] != ',' || depth > 0)
-      continue;
-    parts.push_back(entry.slice(begin, i));
-    begin = i + 1;
-  }
-  parts.push_back(entry.substr(begin));
-  return parts;
-}
-
-/// `batch=1,seq=128` beside the bindings that all entries share.
-static Error addEntry(StringRef entry, CompileRequest &request) {
-  SmallVector<StringRef> parts = bindingsOfEntry(entry);
-  ImportOptions own;
-  for (StringRef part : parts)
-    if (Error error = own.bind(part.trim()))
-      return createStringError("--entry " + entry + ": at '" + part +
-                               "': " + toString(std::move(error)));
-  if (own.bindings.size() != parts.size())
-    return createStringError("--entry " + entry + ": a size is given twice");
-  for (const auto &[name, size] : own.bindings)
-    if (!request.import.bindings.insert({name, size}).second)
-      return createStringError("--entry " + entry + ": --bind gives '" + name +
-                               "' a size already, for all entries");
-  request.import.arrays.insert(own.arrays.begin(), own.arrays.end());
-  request.entry = entry.str();
-  return Error::success();
-}
-
-Expected<CompileRequest> requestForPlan(StringRef model, StringRef planFile,
-                                        ArrayRef<std::string> bindings,
-                                        ArrayRef<std::string> states,
-                                        StringRef recipe, StringRef entry) {
-  CompileRequest request;
-  request.model = model.str();
-  request.planFile = planFile.str();
-  request.recipe = recipe.str();
-  if (Error error = readPorts(bindings, states, request.import))
-    return std::move(error);
-  if (entry == kTrainEntry || entry == kEvaluateEntry)
-    request.entry = entry.str();
-  else if (!entry.empty())
-    if (Error error = addEntry(entry, request))
-      return std::move(error);
-  return request;
-}
-
-/// A training, and the evaluation of what it trains. Constraints and objective
-/// speak of the training; the evaluation follows how its tensors are stored.
-static std::vector<CompileRequest> trainAndEvaluate(CompileRequest train) {
-  train.entry = kTrainEntry.str();
-  train.stored = std::make_shared<StoredTensors>();
-  train.trained = std::make_shared<TrainedStates>();
-  CompileRequest evaluate = train;
-  evaluate.entry = kEvaluateEntry.str();
-  evaluate.recipe.clear();
-  evaluate.import.evaluates = true;
-  evaluate.plan.constraints = {};
-  evaluate.plan.objective.reset();
-  return {std::move(train), std::move(evaluate)};
-}
-
-Expected<std::vector<CompileRequest>>
-PlanOptions::requests(StringRef model) const {
-  auto common = request(model);
-  if (!common)
-    return common.takeError();
-  if (evaluates && !recipe.empty())
-    return trainAndEvaluate(std::move(*common));
-  if (entries.empty())
-    return std::vector<CompileRequest>{*common};
-  common->stored = std::make_shared<StoredTensors>();
-  std::vector<CompileRequest> result;
-  for (const std::string &entry : entries) {
-    if (any_of(result, [&](const CompileRequest &other) {
-          return other.entry == entry;
-        }))
-      return createStringError("--entry " + entry + " is given twice");
-    result.push_back(*common);
-    if (Error error = addEntry(entry, result.back()))
-      return std::move(error);
-  }
-  return result;
-}
-
-int failedIn(StringRef entry) {
-  if (!entry.empty())
-    errs() << "autopar: note: in --entry " << entry << "\n";
+int failedIn(const CompileRequest &request) {
+  if (!request.planName.empty())
+    errs() << "autopar: note: in entry " << request.planName << "\n";
   return 1;
 }
 
-void printPlan(raw_ostream &os, StringRef entry, StringRef table) {
-  if (!entry.empty())
-    os << "entry        " << entry << "\n";
+void printPlan(raw_ostream &os, const CompileRequest &request,
+               StringRef table) {
+  if (!request.planName.empty())
+    os << "entry        " << request.planName << "\n";
   os << table;
 }
 

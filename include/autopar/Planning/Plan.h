@@ -153,9 +153,13 @@ llvm::json::Value summaryToJSON(const Plan &plan);
 llvm::Expected<Plan> planFromJSON(const llvm::json::Value &value,
                                   llvm::StringRef name);
 
+/// Ends the name of a plan for one of several numbers of ranks: `2-ranks`,
+/// `batch=1,2-ranks`.
+inline constexpr llvm::StringLiteral kRanksSuffix = "-ranks";
+
 /// The plan of one entry of an executable; "" where there is only one.
 struct EntryPlan {
-  std::string entry;
+  std::string entry; // and for how many ranks, if there are several numbers
   Plan plan;
 };
 /// Of a file with several entries the plan of `entry`.

@@ -57,6 +57,7 @@ typedef struct autopar_session_options {
   int64_t threads;        // per rank; 0: this host's cores shared out
   double timeout_seconds; // of a wait for another rank; 0: 60
   int32_t verify_weights; // 1: reads all bytes of the weights and compares
+  int64_t ranks; // one of the numbers it was compiled for; 0: the first
 } autopar_session_options;
 
 /// `options` may be null.
