@@ -109,8 +109,8 @@ class Wrong:
         load = autopar.load
         attempts = {
             "an unknown entry": (lambda: load(self.program, entry="big"), "no entry is called 'big'"),
-            "negative threads": (lambda: load(self.program, threads=-1), "threads and timeout_seconds may not be negative"),
-            "a negative timeout": (lambda: load(self.program, timeout=-1), "threads and timeout_seconds may not be negative"),
+            "negative threads": (lambda: load(self.program, threads=-1), "threads, timeout_seconds and ranks may not be negative"),
+            "a negative timeout": (lambda: load(self.program, timeout=-1), "threads, timeout_seconds and ranks may not be negative"),
             "weights that are nowhere": (lambda: load(self.program, weights="/nowhere"), "/nowhere"),
             "a program that is nowhere": (lambda: load("/nowhere/model"), "/nowhere/model"),
             "a folder": (lambda: load(os.path.dirname(self.program)), os.path.dirname(self.program)),
