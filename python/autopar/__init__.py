@@ -12,7 +12,8 @@ from ._program import AutoparError, Program, compile, find_tool
 from ._inference import InferenceSession
 from ._onnxruntime import ExecutionMode, GraphOptimizationLevel, OrtValue, SessionOptions, get_available_providers, get_device
 from ._plan import Plan, plan
-from ._session import Session, TensorInfo, load
+from ._session import Session, load
+from ._tensors import TensorInfo
 from ._trainer import Step, Trainer
 from .export import Exported, export_for_training
 

@@ -5,9 +5,10 @@ import ctypes
 import json
 import os
 import threading
+import warnings
 import weakref
 from concurrent.futures import Future
-from typing import Dict, Iterable, Mapping, NamedTuple, Optional, Tuple
+from typing import Dict, Iterable, Mapping, Optional
 
 import numpy as np
 
@@ -15,34 +16,7 @@ from . import _entries, _library
 from ._calls import UsualCalls
 from ._program import AutoparError
 from ._requests import Request, Requests
-
-_NUMPY = {
-    "bool": "bool", "i8": "int8", "u8": "uint8", "i16": "int16", "u16": "uint16", "i32": "int32", "u32": "uint32",
-    "i64": "int64", "u64": "uint64", "f16": "float16", "f32": "float32", "f64": "float64",
-}
-
-
-class TensorInfo(NamedTuple):
-    """A tensor of a program: its name, NumPy type, shape, and what it is for (of an input "")."""
-
-    name: str
-    dtype: np.dtype
-    shape: Tuple[int, ...]
-    role: str
-
-    def __str__(self):
-        return f"{self.name} {self.dtype}{list(self.shape)}"
-
-
-def _dtype(name):
-    if name != "bf16":
-        return np.dtype(_NUMPY[name])
-    try:
-        import ml_dtypes
-    except ImportError:
-        raise AutoparError("the program has tensors of type bfloat16, which NumPy gets from ml_dtypes: pip install ml_dtypes") from None
-    return np.dtype(ml_dtypes.bfloat16)
-
+from ._tensors import TensorInfo, accept, dtype_of, list_text, pointers, shared_array
 
 def _close(library, pointer, owner, requests):
     if os.getpid() != owner:
@@ -112,7 +86,7 @@ class Session:
             tensor = _library.Tensor(ctypes.sizeof(_library.Tensor))
             _library.check(self._library.autopar_session_tensor(pointer, kind, index, ctypes.byref(tensor)))
             shape = tuple(tensor.shape[dim] for dim in range(tensor.rank))
-            tensors.append(TensorInfo(tensor.name.decode(), _dtype(tensor.dtype.decode()), shape, tensor.role.decode()))
+            tensors.append(TensorInfo(tensor.name.decode(), dtype_of(tensor.dtype.decode()), shape, tensor.role.decode()))
             owners.append(tensor.entry)
         return tuple(tensors), tuple(owners)
 
@@ -158,8 +132,8 @@ class Session:
             for index, info in enumerate(tensors):
                 if info.name == name:
                     self._open()
-                    return _shared(self._library.autopar_session_memory(of.handle, kind, index), self._handle, info)
-        raise AutoparError(f"the model has no input or output {name!r}; its inputs: {_list(of.inputs)}; its outputs: {_list(of.outputs)}")
+                    return shared_array(self._library.autopar_session_memory(of.handle, kind, index), self._handle, info)
+        raise AutoparError(f"the model has no input or output {name!r}; its inputs: {list_text(of.inputs)}; its outputs: {list_text(of.outputs)}")
 
     def bind(self, feeds: Optional[Mapping[str, object]] = None, out: Optional[Mapping[str, np.ndarray]] = None, *, entry: Optional[str] = None) -> "Bound":
         """Inputs and outputs that stay where they are: `bound.run()` takes a step of what the arrays hold then. Outputs that `out` does not have are not
@@ -212,29 +186,29 @@ class Session:
 
     def _request(self, feeds, outputs, out, entry):
         if feeds is not None and not isinstance(feeds, Mapping):
-            raise AutoparError(f"inputs are a {type(feeds).__name__}: give a dict of arrays by the names of the inputs, which are {_list(self.inputs)}")
+            raise AutoparError(f"inputs are a {type(feeds).__name__}: give a dict of arrays by the names of the inputs, which are {list_text(self.inputs)}")
         given = dict(feeds or {})
         chosen = _entries.choose(self.entries, given, entry)
-        arrays = [_accept("input", info, given.pop(info.name, None)) for info in chosen.inputs]
+        arrays = [accept("input", info, given.pop(info.name, None)) for info in chosen.inputs]
         for index, info in enumerate(chosen.fixed_inputs):
             if info.name in given:
-                array = _accept("input", info, given.pop(info.name))
+                array = accept("input", info, given.pop(info.name))
                 _library.check(self._library.autopar_session_check_fixed(chosen.handle, index, array.ctypes.data))
         if given:
-            raise AutoparError(f"the model has no input {sorted(given)[0]!r}; its inputs: {_list(chosen.inputs)}{_state_hint(chosen, sorted(given)[0], 'write_state')}")
+            raise AutoparError(f"the model has no input {sorted(given)[0]!r}; its inputs: {list_text(chosen.inputs)}{_state_hint(chosen, sorted(given)[0], 'write_state')}")
         results = self._results(chosen, outputs, dict(out or {}))
-        return Request(chosen.handle, _pointers(arrays), _pointers(results.get(info.name) for info in chosen.outputs), results, arrays)
+        return Request(chosen.handle, pointers(arrays), pointers(results.get(info.name) for info in chosen.outputs), results, arrays)
 
     def _results(self, entry, wanted, out):
         known = {info.name: info for info in entry.outputs}
         names = list(known) if wanted is None else list(wanted)
         for name in names + list(out):
             if name not in known:
-                raise AutoparError(f"the model has no output {name!r}; its outputs: {_list(entry.outputs)}{_state_hint(entry, name, 'read_state')}")
+                raise AutoparError(f"the model has no output {name!r}; its outputs: {list_text(entry.outputs)}{_state_hint(entry, name, 'read_state')}")
         results = {}
         for name in names:
             info = known[name]
-            array = np.empty(info.shape, info.dtype) if name not in out else _accept("output", info, out[name])
+            array = np.empty(info.shape, info.dtype) if name not in out else accept("output", info, out[name])
             if not array.flags.writeable:
                 raise AutoparError(f"output {name!r}: the array is read-only")
             results[name] = array
@@ -256,7 +230,7 @@ class Session:
         if found:
             names = ", ".join(repr(of.name) for _, of, _ in found)
             raise AutoparError(f"{len(found)} entries have a state {name!r} of their own: say which by entry=, one of {names}")
-        raise AutoparError(f"the program has no state {name!r}" + (f" of role {role!r}" if role else "") + f"; its states: {_list(self.states)}")
+        raise AutoparError(f"the program has no state {name!r}" + (f" of role {role!r}" if role else "") + f"; its states: {list_text(self.states)}")
 
     def read_state(self, name: str, role: Optional[str] = None, *, entry: Optional[str] = None) -> np.ndarray:
         """A copy of a state, whole, as the last step left it, also of those that were submitted; `role` where several have the name, `entry` where
@@ -271,8 +245,22 @@ class Session:
         """Makes a state this array, of exactly its type and shape."""
         self._open()
         info, of, index = self._state(name, role, entry)
-        array = _accept("state", info, value)
+        array = accept("state", info, value)
         self._between_steps(self._library.autopar_session_write_state, of, index, array.ctypes.data)
+
+    def save(self, folder, step: int, *, keep: Optional[int] = None, entry: Optional[str] = None) -> None:
+        """Saves all states of an entry (the first) as the checkpoint of `step` into a folder of checkpoints (docs/Checkpoints.md); of older ones the newest `keep` stay."""
+        if keep is not None and keep < 1:
+            raise AutoparError(f"keep is {keep}, but must be 1 or more, or None for all")
+        self._between_steps(self._library.autopar_session_save, self._of(entry).handle, os.fsencode(folder), int(step), int(keep or 0))
+
+    def resume(self, path, *, entry: Optional[str] = None) -> int:
+        """Gives an entry (the first) the states of a checkpoint, or of the newest whole one of a folder, whatever plan and ranks wrote it. Returns its number of steps."""
+        step, notes = ctypes.c_int64(), ctypes.c_char_p()
+        self._between_steps(self._library.autopar_session_resume, self._of(entry).handle, os.fsencode(path), ctypes.byref(step), ctypes.byref(notes))
+        for note in (notes.value or b"").decode().splitlines():
+            warnings.warn(note, stacklevel=2)
+        return step.value
 
     def report(self, *, entry: Optional[str] = None) -> dict:
         """What an entry's steps took since it was loaded, or since a trace began or ended: seconds of the last ones, of each rank compute, communication,
@@ -319,7 +307,7 @@ class Session:
 
     def __repr__(self):
         state = "" if self._handle else ", closed"
-        return f"<autopar.Session of {self.path}: {_list(self.inputs)} -> {_list(self.outputs)}{state}>"
+        return f"<autopar.Session of {self.path}: {list_text(self.inputs)} -> {list_text(self.outputs)}{state}>"
 
 
 class Bound:
@@ -345,55 +333,3 @@ def _state_hint(entry, name, function):
         return ""
     known = [info.name for info in entry.states]
     return f"; {name!r} is a state, which steps keep: {function} has it" if name in known else f"; what steps keep are states ({function}): {', '.join(known[:8])}"
-
-
-def _shared(address, handle, info):
-    if not address:
-        return np.empty(info.shape, info.dtype)
-    size = int(np.prod(info.shape, dtype=np.int64)) * info.dtype.itemsize
-    memory = (ctypes.c_char * size).from_address(address)
-    memory.handle = handle  # which may not be closed before it
-    return np.frombuffer(memory, info.dtype).reshape(info.shape)
-
-
-def _list(tensors):
-    return ", ".join(str(info) for info in tensors) or "none"
-
-
-def _pointers(arrays):
-    addresses = [None if array is None else _address(array) for array in arrays]
-    return (ctypes.c_void_p * max(len(addresses), 1))(*addresses)
-
-
-def _address(array):
-    """Where a dense array's elements are: array.ctypes.data, which takes four times as long and knows all types."""
-    if array.dtype.kind in "fiub" and array.flags.writeable and array.size:
-        return ctypes.addressof(ctypes.c_char.from_buffer(array))
-    return array.ctypes.data
-
-
-def _accept(kind, info, value):
-    """The array of a tensor, without a copy; what is not exactly the tensor's is an error."""
-    if type(value) is np.ndarray and value.dtype == info.dtype and value.shape == info.shape:
-        flags = value.flags
-        if flags.c_contiguous and flags.aligned:
-            return value
-    where = f"{kind} {info.name!r}"
-    if value is None:
-        raise AutoparError(f"{where} is missing: it is {info}")
-    if isinstance(value, (np.ndarray, np.generic)):
-        array = np.asarray(value)
-    elif not hasattr(value, "__dlpack__"):
-        raise AutoparError(f"{where} is a {type(value).__name__}: give a NumPy array, or what has DLPack, of {info.dtype}{list(info.shape)}")
-    else:
-        try:
-            array = np.from_dlpack(value)
-        except (BufferError, RuntimeError, TypeError) as error:
-            raise AutoparError(f"{where}: {type(value).__name__} gives no memory of the CPU: {error}") from None
-    if array.dtype != info.dtype or array.shape != info.shape:
-        raise AutoparError(f"{where} is {array.dtype}{list(array.shape)} but the program expects {info.dtype}{list(info.shape)}; nothing is cast here")
-    if not array.flags.aligned:
-        raise AutoparError(f"{where} is not aligned to its elements: give a copy of it")
-    if not array.flags.c_contiguous:
-        raise AutoparError(f"{where} is not dense in row-major order (strides {array.strides}): give numpy.ascontiguousarray of it")
-    return array

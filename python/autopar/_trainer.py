@@ -124,6 +124,16 @@ class Trainer:
         for name, value in tensors.items():
             self[name] = value
 
+    def save_checkpoint(self, folder, *, keep: Optional[int] = None) -> None:
+        """Saves all states after the steps that were taken into a folder of checkpoints, as the executable's --checkpoint does; of older ones the newest `keep` stay."""
+        self.session.save(folder, self._steps, keep=keep)
+
+    def resume(self, path) -> int:
+        """Goes on from a checkpoint, or the newest whole one of a folder, that the executable or a Trainer wrote, with any plan. Returns how many steps it has, of which
+        the data are to be left out: `itertools.islice(loader, trainer.resume("run"), None)`."""
+        self._steps = self.session.resume(path)
+        return self._steps
+
     def close(self) -> None:
         """Frees the program and its weights."""
         self.session.close()

@@ -2,6 +2,8 @@
 
 #include "RankContext.h"
 
+#include "../checkpoint/SavedBlocks.h"
+
 #include <algorithm>
 #include <cstdio>
 
@@ -54,13 +56,23 @@ Status aprt_rank::fill(const PersistentEntry &entry, void *data) {
   HostSlice slice;
   slice.intervals = intervalsOf(entry.dims, manifest.coordinates(worldRank, 0));
   slice.elementBytes = elementBytes(entry.dtype);
+  const std::string key = entry.isState ? stateKey(entry.role, entry.name) : "";
+  LoadedState loaded;
+  bool goesOn = resumed && entry.isState && resumed->has(key);
+  if (goesOn)
+    APRT_TRY(resumed->read(key, slice.intervals, loaded));
   const Array *given = nullptr;
-  if (entry.isGivenState() && states)
+  if (!goesOn && entry.isGivenState() && states)
     if (auto found = states->find(entry.name); found != states->end())
       given = &found->second;
   if (given)
     slice.copy = [&](const std::vector<Interval> &part, char *host) {
       readSlice(part, slice.elementBytes, given->data.data(), host);
+      return Status::success();
+    };
+  else if (goesOn)
+    slice.copy = [&](const std::vector<Interval> &part, char *host) {
+      loaded.copy(part, host);
       return Status::success();
     };
   else if (entry.isParameter)

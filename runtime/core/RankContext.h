@@ -15,6 +15,8 @@
 #include <vector>
 
 namespace autopar::runtime {
+class Checkpoint;
+
 /// What an op's time counts as.
 enum class Activity { Compute, Communication, Wait };
 } // namespace autopar::runtime
@@ -61,6 +63,8 @@ struct aprt_rank {
   autopar::runtime::WeightFiles weights;
   /// States that the user gives, as they begin; null: none.
   const autopar::runtime::NamedArrays *states = nullptr;
+  /// States that a run goes on with; null: all begin.
+  const autopar::runtime::Checkpoint *resumed = nullptr;
   autopar::runtime::RankMemory memory;
   std::unique_ptr<autopar::runtime::Device> device;
   std::unique_ptr<autopar::runtime::Transport> transport;

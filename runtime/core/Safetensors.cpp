@@ -138,7 +138,18 @@ static nlohmann::json parseHeader(const std::string &text) {
   return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
 }
 
-Status readSafetensorsIndex(FileReader &file, TensorIndex &index) {
+static void readMetadata(const nlohmann::json &header,
+                         std::map<std::string, std::string> &metadata) {
+  auto found = header.find(kSafetensorsMetadata);
+  if (found == header.end() || !found->is_object())
+    return;
+  for (const auto &[key, value] : found->items())
+    if (value.is_string())
+      metadata[key] = value.get<std::string>();
+}
+
+Status readSafetensorsIndex(FileReader &file, TensorIndex &index,
+                            std::map<std::string, std::string> *metadata) {
   int64_t length = headerLength(file);
   if (length < 0 || length > maxHeaderBytes)
     return Status::error("'" + file.path() +
@@ -149,6 +160,8 @@ Status readSafetensorsIndex(FileReader &file, TensorIndex &index) {
   if (!header.is_object())
     return Status::error("'" + file.path() +
                          "': the safetensors header is damaged");
+  if (metadata)
+    readMetadata(header, *metadata);
   Status status;
   for (const auto &[name, value] : header.items())
     if (name != kSafetensorsMetadata)

@@ -19,7 +19,10 @@ inline constexpr const char *kSafetensorsMetadata = "__metadata__";
 bool looksLikeSafetensors(FileReader &file);
 
 /// Reads the header. Refuses holes, overlaps and sizes that do not agree.
-Status readSafetensorsIndex(FileReader &file, TensorIndex &index);
+/// `metadata`, unless it is null, gets the texts of its `__metadata__`.
+Status
+readSafetensorsIndex(FileReader &file, TensorIndex &index,
+                     std::map<std::string, std::string> *metadata = nullptr);
 
 /// As files have it: "F32".
 const char *safetensorsTypeName(aprt_dtype dtype);
@@ -29,10 +32,10 @@ const char *safetensorsTypeName(aprt_dtype dtype);
 std::string safetensorsName(const std::string &tensor);
 
 /// Writes a file with these arrays, complete or not at all. `metadata` are
-/// texts of the header's `__metadata__`.
-Status
-writeSafetensors(const std::string &path, std::vector<ArrayView> arrays,
-                 const std::map<std::string, std::string> &metadata = {});
+/// texts of the header's `__metadata__`. `isDurable`: it is on the disk then.
+Status writeSafetensors(const std::string &path, std::vector<ArrayView> arrays,
+                        const std::map<std::string, std::string> &metadata = {},
+                        bool isDurable = false);
 
 } // namespace autopar::runtime
 

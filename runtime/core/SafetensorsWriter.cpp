@@ -10,7 +10,8 @@ namespace autopar::runtime {
 
 /// The tensors by name, one after the other; data begin at a multiple of 8.
 Status writeSafetensors(const std::string &path, std::vector<ArrayView> arrays,
-                        const std::map<std::string, std::string> &metadata) {
+                        const std::map<std::string, std::string> &metadata,
+                        bool isDurable) {
   std::sort(
       arrays.begin(), arrays.end(),
       [](const ArrayView &a, const ArrayView &b) { return a.name < b.name; });
@@ -40,7 +41,7 @@ Status writeSafetensors(const std::string &path, std::vector<ArrayView> arrays,
   APRT_TRY(file.write(text.data(), int64_t(text.size())));
   for (size_t i = 0; i < arrays.size(); ++i)
     APRT_TRY(file.write(arrays[i].data, sizes[i]));
-  return file.commit();
+  return file.commit(isDurable);
 }
 
 } // namespace autopar::runtime

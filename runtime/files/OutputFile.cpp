@@ -150,7 +150,9 @@ Status OutputFile::write(const void *data, int64_t bytes) {
   return Status::success();
 }
 
-Status OutputFile::commit() {
+Status OutputFile::commit(bool isDurable) {
+  if (isDurable && fsync(descriptor) != 0)
+    return writeError(givenPath);
   int closed = close(descriptor);
   descriptor = -1;
   if (closed != 0)
@@ -163,11 +165,12 @@ Status OutputFile::commit() {
   return Status::success();
 }
 
-Status writeWhole(const std::string &path, const std::string &text) {
+Status writeWhole(const std::string &path, const std::string &text,
+                  bool isDurable) {
   OutputFile file;
   APRT_TRY(file.open(path));
   APRT_TRY(file.write(text.data(), int64_t(text.size())));
-  return file.commit();
+  return file.commit(isDurable);
 }
 
 } // namespace autopar::runtime

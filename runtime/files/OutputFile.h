@@ -44,8 +44,9 @@ public:
   /// A program may be executed by all who may read it.
   Status open(const std::string &path, bool isProgram = false);
   Status write(const void *data, int64_t bytes);
-  /// Moves the finished file into place.
-  Status commit();
+  /// Moves the finished file into place. `isDurable`: once its bytes are on the
+  /// disk; its name is there once its folder is synchronized.
+  Status commit(bool isDurable = false);
 
   int64_t position() const { return written; }
 
@@ -60,7 +61,8 @@ private:
 };
 
 /// Writes `text` as the whole of `path`.
-Status writeWhole(const std::string &path, const std::string &text);
+Status writeWhole(const std::string &path, const std::string &text,
+                  bool isDurable = false);
 
 } // namespace autopar::runtime
 

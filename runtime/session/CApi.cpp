@@ -285,4 +285,27 @@ int32_t autopar_session_write_state(autopar_session *session, int64_t index,
   });
 }
 
+int32_t autopar_session_save(autopar_session *session, const char *folder,
+                             int64_t step, int64_t keep) {
+  return guard("saving a checkpoint", [&] {
+    if (step < 0 || keep < 0)
+      return Status::error("step and keep may not be negative");
+    return session->session->save(session->entry, folder, step, keep);
+  });
+}
+
+int32_t autopar_session_resume(autopar_session *session, const char *path,
+                               int64_t *step, const char **notes) {
+  return guard("reading a checkpoint", [&] {
+    std::vector<std::string> told;
+    APRT_TRY(session->session->resume(session->entry, path, *step, told));
+    session->text.clear();
+    for (const std::string &note : told)
+      session->text += (session->text.empty() ? "" : "\n") + printable(note);
+    if (notes)
+      *notes = session->text.c_str();
+    return Status::success();
+  });
+}
+
 } // extern "C"

@@ -21,8 +21,10 @@ Status Rank::open() { return makeRank(world, worldRank, common, rank); }
 //===----------------------------------------------------------------------===//
 
 /// Setup with its own arena, then what it left to load, then step's arena.
-Status Rank::load(WeightFiles weights, const NamedArrays *states) {
+Status Rank::load(WeightFiles weights, const NamedArrays *states,
+                  const Checkpoint *resumed) {
   rank->states = states;
+  rank->resumed = resumed;
   rank->weights = std::move(weights);
   // One rank of each host reads all bytes where that was asked for.
   if (!manifest.weightFiles.empty() && world.rankOptions.verifyWeights &&
@@ -37,6 +39,7 @@ Status Rank::load(WeightFiles weights, const NamedArrays *states) {
   APRT_TRY(rank->mergeConstants());
   rank->transport->setDeadlines(true);
   rank->states = nullptr;
+  rank->resumed = nullptr;
   stamps = rank->weights.stamps();
   rank->weights.close();
   APRT_TRY(rank->makeArena());
@@ -205,6 +208,21 @@ Status Rank::writeState(int index, const void *whole) {
   };
   APRT_TRY(rank->device->upload(transfer.device, transfer.slice));
   // Another entry of the rank may read it next, on streams of its own.
+  return rank->device->synchronize();
+}
+
+Status Rank::readBlock(const SavedBlock &saved, void *to) {
+  Transfer transfer = stateTransfer(saved.index);
+  transfer.slice.copy = [&saved, to = static_cast<char *>(to),
+                         bytes = transfer.slice.elementBytes](
+                            const std::vector<Interval> &part, char *host) {
+    forEachOverlap(saved.block, part, [&](const OverlapRun &run) {
+      std::memcpy(to + run.boxAt * bytes, host + run.partAt * bytes,
+                  size_t(run.count * bytes));
+    });
+    return Status::success();
+  };
+  APRT_TRY(rank->device->collect({std::move(transfer)}));
   return rank->device->synchronize();
 }
 

@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_RUNTIME_SESSION_RANK_H
 #define AUTOPAR_RUNTIME_SESSION_RANK_H
 
+#include "../checkpoint/SavedBlocks.h"
 #include "../core/RankContext.h"
 #include "../files/FileStamp.h"
 #include "HeldPorts.h"
@@ -42,7 +43,9 @@ public:
   Status open();
   /// Loads the opened weights and runs setup. States of which `states` (it may
   /// be null) has arrays begin as they say.
-  Status load(WeightFiles weights, const NamedArrays *states);
+  /// Those of `resumed` (it may be null) begin as they ended there.
+  Status load(WeightFiles weights, const NamedArrays *states,
+              const Checkpoint *resumed = nullptr);
   /// Finds the parts of inputs and of those results that steps may deliver.
   Status prepare(const std::vector<bool> &wanted);
   /// A hash of the files that the weights were read from.
@@ -61,6 +64,8 @@ public:
   /// the host has the whole tensor.
   Status readState(int index, void *whole);
   Status writeState(int index, const void *whole);
+  /// The block of a state that the rank saves: as the last step left it, dense.
+  Status readBlock(const SavedBlock &saved, void *to);
   /// After the last step. Waits for the other ranks, with a deadline unless
   /// steps overlap.
   Status end();

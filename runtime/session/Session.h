@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_RUNTIME_SESSION_SESSION_H
 #define AUTOPAR_RUNTIME_SESSION_SESSION_H
 
+#include "../checkpoint/CheckpointFolder.h"
 #include "../core/MemoryGuard.h"
 #include "Member.h"
 #include "Workers.h"
@@ -74,6 +75,17 @@ public:
   /// The state number `index` of states(entry), whole.
   Status readState(size_t entry, size_t index, void *to);
   Status writeState(size_t entry, size_t index, const void *from);
+
+  /// Saves the states of an entry, as the last step left them, as the
+  /// checkpoint of `step` in a folder of checkpoints, which this session keeps
+  /// for itself; of older ones all but `keep` go (0: none). Steps that other
+  /// threads take meanwhile would be in some states and not in others.
+  Status save(size_t entry, const std::string &folder, int64_t step,
+              int64_t keep);
+  /// Gives an entry the states of a checkpoint, or of the newest one of a
+  /// folder; `step` gets its number of steps, `notes` what a person is told.
+  Status resume(size_t entry, const std::string &path, int64_t &step,
+                std::vector<std::string> &notes);
 
   /// Tells how long an entry's steps took since it was loaded, or since tracing
   /// began or ended, as the executable's --json does.
@@ -156,9 +168,11 @@ private:
   std::mutex records;               // of what follows; taken after `calls`
   std::vector<Request> underWay;    // by slot
   std::vector<Measured> measured;   // by entry
-  double lastEnd = 0;               // of a step
-  Buffer ownTrace;                  // where rank 0 is the only one
-  std::string failure;              // "": none; of a call that began and failed
+  std::mutex saving;                // one at a time
+  std::unique_ptr<CheckpointFolder> saves;
+  double lastEnd = 0;  // of a step
+  Buffer ownTrace;     // where rank 0 is the only one
+  std::string failure; // "": none; of a call that began and failed
 };
 
 template <typename Body>

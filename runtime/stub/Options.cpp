@@ -126,6 +126,33 @@ const OptionRow optionTable[] = {
        o.final = v;
        return Status::success();
      }},
+    {"--checkpoint", "DIR",
+     "of a program that trains: save all states into this folder after\n"
+     "                     the last step, at Ctrl-C and SIGTERM, and as the "
+     "next option says",
+     [](Options &o, const std::string &v) {
+       o.checkpoint = v;
+       return Status::success();
+     }},
+    {"--checkpoint-every", "N[s]",
+     "save after every N steps, or every N seconds",
+     [](Options &o, const std::string &v) {
+       if (v.empty() || v.back() != 's')
+         return storeInteger(v, 1, o.saveSteps);
+       return storeSeconds(v.substr(0, v.size() - 1), o.saveSeconds);
+     }},
+    {"--keep", "K", "keep the newest K checkpoints (default: all)",
+     [](Options &o, const std::string &v) {
+       return storeInteger(v, 1, o.keep);
+     }},
+    {"--resume", "DIR|auto",
+     "go on from a checkpoint, or the newest one of a folder; auto: of\n"
+     "                     --checkpoint, if it has one. --steps is the total "
+     "of all runs",
+     [](Options &o, const std::string &v) {
+       o.resume = v;
+       return Status::success();
+     }},
     {"--gradients", "FILE",
      "write the gradients of the first step, before clipping\n"
      "                     (safetensors)",

@@ -7,6 +7,7 @@
 #include "Run.h"
 #include "TrainingLog.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -34,6 +35,8 @@ private:
   void findData(int64_t step, StepData &data) const;
   void findResults(RunResult::When when, int64_t step, StepData &data) const;
   Status collectAtEnd();
+  bool savesAt(int64_t step) const;
+  Status save();
 
   Run &run;
   const Manifest &manifest;
@@ -42,6 +45,8 @@ private:
   Rank rank;
   StepData now, next; // a step's data, and that of the step after it
   TrainingLog log;    // of rank 0
+  std::optional<CheckpointWriter> writer;
+  double saved = 0; // when the last save began, or the steps
   const char *doing = "starting";
 };
 
@@ -66,8 +71,9 @@ void RankMain::findData(int64_t step, StepData &data) const {
   findResults(RunResult::EveryStep, step, data);
   if (step == 0)
     findResults(RunResult::FirstStep, step, data);
+  int64_t number = run.options.firstStep + step;
   data.where =
-      run.options.repeat > 1 ? "step " + std::to_string(step) + ": " : "";
+      run.options.repeat > 1 ? "step " + std::to_string(number) + ": " : "";
 }
 
 /// The states as the last step left them.
@@ -86,12 +92,34 @@ Status RankMain::meetBefore(int64_t step, bool &ends) {
     run.joined->bringSignal(signal);
   else if (worldRank == 0 && signal)
     run.endRequest.endBefore(step);
+  if (worldRank == 0 && writer && run.options.saveSeconds > 0 &&
+      monotonicSeconds() - saved >= run.options.saveSeconds)
+    run.checkpoints.board.saveBefore(step);
   APRT_TRY(rank.context()->transport->barrier(/*withDeadline=*/true));
   if (run.joined && mayEnd && run.joined->agreedSignal())
     run.endRequest.note(run.joined->agreedSignal());
   ends = mayEnd && (run.joined ? run.joined->agreedSignal() != 0
                                : run.endRequest.endsBefore(step));
   return Status::success();
+}
+
+/// Whether the states are saved before this step of the run.
+bool RankMain::savesAt(int64_t step) const {
+  int64_t every = run.options.saveSteps;
+  bool isDue = every > 0 && (run.options.firstStep + step) % every == 0;
+  return writer && step > 0 &&
+         (isDue || run.checkpoints.board.savesBefore(step));
+}
+
+/// The states as the last step left them.
+Status RankMain::save() {
+  saved = monotonicSeconds();
+  int64_t step = run.options.firstStep + record.steps;
+  if (writer->lastStep() == step)
+    return Status::success();
+  return writer->save(step, [&](const SavedBlock &block, void *to) {
+    return rank.readBlock(block, to);
+  });
 }
 
 /// Steps that are not measured, each with the data of the first one.
@@ -114,6 +142,7 @@ Status RankMain::measure() {
   double end = 0;
   bool ends = false;
   record.began.store(1);
+  saved = monotonicSeconds();
   for (int64_t i = 0; i < run.options.repeat; ++i) {
     bool begins = i == 0 || !manifest.stepsOverlap || manifest.trains();
     if (begins) {
@@ -121,6 +150,8 @@ Status RankMain::measure() {
       APRT_TRY(meetBefore(i, ends));
       barrierWait += context.transport->statistics().waitSeconds - waited;
     }
+    if (savesAt(i))
+      APRT_TRY(save());
     if (ends)
       break;
     double start = begins ? monotonicSeconds() : end;
@@ -137,6 +168,10 @@ Status RankMain::measure() {
     if (worldRank == 0)
       log.add(i, seconds);
   }
+  if (writer) {
+    APRT_TRY(save());
+    writer->finish();
+  }
   recordTimes(context, record.steps, total, barrierWait);
   recordCounters(context, record.steps, before);
   if (worldRank == 0)
@@ -150,13 +185,17 @@ Status RankMain::execute() {
   if (worldRank == 0)
     APRT_TRY(log.open(run));
   doing = "loading the weights";
-  APRT_TRY(rank.load(std::move(run.weights), &run.states));
+  APRT_TRY(rank.load(std::move(run.weights), &run.states,
+                     run.checkpoints.resumed()));
   doing = "preparing the steps";
   APRT_TRY(rank.prepare(run.wanted()));
   record.loadSeconds = monotonicSeconds() - begin;
   APRT_TRY(rank.context()->transport->barrier(/*withDeadline=*/false));
   APRT_TRY(rank.checkFiles());
   record.startClock = monotonicSeconds();
+  if (const CheckpointFolder *folder = run.checkpoints.folder())
+    writer.emplace(*folder, run.checkpoints.board, manifest, worldRank,
+                   run.options.keep, run.fabric.aborted());
   doing = "running the steps";
   APRT_TRY(measure());
   doing = "collecting the results";

@@ -158,10 +158,10 @@ std::vector<std::string> writeResults(const Run &run,
   };
   if (!final.empty())
     note(writeSafetensors(final, viewsOf(run, RunResult::AtEnd),
-                          {{"step", std::to_string(run.stepsTaken())}}));
+                          {{"step", std::to_string(run.allSteps())}}));
   if (!final.empty() && !run.program.manifest.averages.empty())
     note(writeSafetensors(averagePath(final), averagedViews(run),
-                          {{"step", std::to_string(run.stepsTaken())}}));
+                          {{"step", std::to_string(run.allSteps())}}));
   if (!options.gradients.empty())
     note(writeSafetensors(options.gradients,
                           viewsOf(run, RunResult::FirstStep)));

@@ -67,7 +67,8 @@ const char *Run::input(size_t index, int64_t step) const {
   if (all.empty())
     return "";
   int64_t held = int64_t(all.size()) / bytes;
-  return all.data() + (options.steps > 0 ? step % held * bytes : 0);
+  int64_t at = options.firstStep + step;
+  return all.data() + (options.steps > 0 ? at % held * bytes : 0);
 }
 
 char *Run::result(size_t index, int64_t step) const {

@@ -10,6 +10,7 @@
 #include "../session/World.h"
 #include "EndRequest.h"
 #include "Options.h"
+#include "RunCheckpoints.h"
 
 #include <vector>
 
@@ -36,6 +37,8 @@ public:
 
   /// Steps with outputs of their own.
   int64_t dataSteps() const { return options.steps > 0 ? options.steps : 1; }
+  /// Steps of this run and of those before it.
+  int64_t allSteps() const { return options.firstStep + stepsTaken(); }
   /// Measured steps that the ranks took.
   int64_t stepsTaken() const { return record(place.rank).steps; }
   /// The scalar that a training step tells; NaN where it was not asked for.
@@ -70,6 +73,7 @@ public:
   WeightFiles weights;            // opened once for all ranks of this process
   std::vector<RunResult> results; // by resultPorts()
   EndRequest endRequest;
+  RunCheckpoints checkpoints;
 
 private:
   Buffer seconds;

@@ -56,11 +56,13 @@ void SignalWatch::serve() {
       take(int(info.ssi_signo));
     double grace = run.options.graceSeconds;
     if (since > 0 && steps.load() && monotonicSeconds() - since > grace) {
-      char text[96];
-      std::snprintf(text, sizeof(text),
-                    ": the step did not end within %g s (--grace sets this "
-                    "limit), nothing is written",
-                    grace);
+      char text[160];
+      std::snprintf(
+          text, sizeof(text),
+          ": the step did not end within %g s (--grace sets this "
+          "limit), nothing is written%s",
+          grace,
+          run.checkpoints.folder() ? "; the checkpoints before it stay" : "");
       end(run.endRequest.signal(), text);
     }
   }

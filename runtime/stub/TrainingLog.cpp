@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -19,9 +20,28 @@ namespace autopar::runtime {
 
 static constexpr double kShowEvery = 0.1; // seconds
 
+/// Where the lines of the steps before `first` end: the log of a run that goes
+/// on is cut there.
+static int64_t endOfSteps(const std::string &path, int64_t first) {
+  std::ifstream log(path);
+  int64_t end = 0;
+  for (std::string line; first > 0 && std::getline(log, line) && !log.eof();) {
+    nlohmann::json value =
+        nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    auto step = value.is_object() ? value.find("step") : value.end();
+    if (step == value.end() || !step->is_number_integer() ||
+        step->get<int64_t>() >= first)
+      break;
+    end += int64_t(line.size()) + 1;
+  }
+  return end;
+}
+
 /// A plain file that this run alone writes: one that another run writes is an
-/// error before anything in it is lost.
-static Status openLog(const std::string &path, int &file) {
+/// error before anything in it is lost. `first`: the first step of the run;
+/// `end`: how many bytes the lines of steps before it have.
+static Status openLog(const std::string &path, int64_t first, int &file,
+                      int64_t &end) {
   auto fail = [&](const std::string &what) {
     return Status::error("--log " + path + ": " + what);
   };
@@ -35,7 +55,8 @@ static Status openLog(const std::string &path, int &file) {
     return fail("another run is writing this file; give each run a log of its "
                 "own");
   }
-  if (isRegular && ftruncate(fd, 0) != 0) {
+  end = isRegular ? endOfSteps(path, first) : 0;
+  if (isRegular && (ftruncate(fd, end) != 0 || lseek(fd, end, SEEK_SET) < 0)) {
     Status failed = fail(std::strerror(errno));
     close(fd);
     return failed;
@@ -54,7 +75,7 @@ Status TrainingLog::open(Run &of) {
   if (path.empty())
     return Status::success();
   if (!goesToStdout(path))
-    return openLog(path, file);
+    return openLog(path, of.options.firstStep, file, written);
   file = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   return file >= 0
              ? Status::success()
@@ -66,7 +87,7 @@ static std::string lineOf(const Run &run, int64_t step, double loss,
                           double seconds) {
   auto value = [&](OutputRole role) { return run.scalar(role, step); };
   nlohmann::ordered_json line = {
-      {"step", step},
+      {"step", run.options.firstStep + step},
       {"loss", loss},
       {"grad_norm", value(OutputRole::GradNorm)},
       {"learning_rate", value(OutputRole::LearningRate)}};
@@ -106,8 +127,7 @@ void TrainingLog::fail(int64_t step) {
   RankRecord &record = run->record(0);
   std::snprintf(record.logFailure, sizeof(record.logFailure),
                 "--log %s: %s: it lacks what came from step %lld on",
-                run->options.log.c_str(), std::strerror(errno),
-                static_cast<long long>(step));
+                run->options.log.c_str(), std::strerror(errno), numberOf(step));
   std::fprintf(stderr, "warning: %s; the training goes on\n",
                record.logFailure);
   (void)!ftruncate(file, off_t(written));
@@ -145,8 +165,13 @@ void TrainingLog::warn(int64_t step) {
                "Look for the first number that is not finite with autopar "
                "compile --check-numerics, or give the recipe a smaller 'lr', "
                "'warmup_steps' or 'clip_global_norm'\n",
-               onTerminal ? "\n" : "", static_cast<long long>(step),
+               onTerminal ? "\n" : "", numberOf(step),
                std::isnan(loss) ? "NaN" : "infinite");
+}
+
+/// A step's number among those of all runs.
+long long TrainingLog::numberOf(int64_t step) const {
+  return run->options.firstStep + step;
 }
 
 /// NaN where there are no labels.
@@ -162,7 +187,7 @@ void TrainingLog::warnOfLabels(int64_t step) {
   std::fprintf(stderr,
                "%swarning: step %lld counts no label: its loss is the mean of "
                "nothing, null in the log, and it changes no parameter\n",
-               onTerminal ? "\n" : "", static_cast<long long>(step));
+               onTerminal ? "\n" : "", numberOf(step));
 }
 
 void TrainingLog::show(int64_t step, double seconds) {
@@ -177,9 +202,8 @@ void TrainingLog::show(int64_t step, double seconds) {
   bar.resize(width, ' ');
   std::fprintf(stderr,
                "\r[%s] %lld/%lld  loss %.6g  %.2f ms  %.0f s left \033[K%s",
-               bar.c_str(), static_cast<long long>(done),
-               static_cast<long long>(all), loss(step), seconds * 1e3,
-               (now - begun) / double(done) * double(all - done),
+               bar.c_str(), numberOf(done), numberOf(all), loss(step),
+               seconds * 1e3, (now - begun) / double(done) * double(all - done),
                done == all ? "\n" : "");
 }
 

@@ -29,6 +29,7 @@ private:
   bool closeFile();
   void warn(int64_t step);
   void warnOfLabels(int64_t step);
+  long long numberOf(int64_t step) const;
   double loss(int64_t step) const;
   void show(int64_t step, double seconds);
 

@@ -119,7 +119,7 @@ TrainingOutcome outcomeOf(const Run &run) {
   if (counts.notFinite)
     what = "the loss was not finite in " +
            stepsText(counts.notFinite, counts.taken) + ", first in step " +
-           std::to_string(counts.firstNotFinite);
+           std::to_string(run.options.firstStep + counts.firstNotFinite);
   if (!parameters.empty())
     what += (what.empty() ? "the loss was finite, but not all numbers of "
                           : "; after the last step not all numbers are finite "
@@ -131,6 +131,11 @@ TrainingOutcome outcomeOf(const Run &run) {
     outcome.warnings.push_back(what + "; these steps were skipped");
   if (run.record(0).logFailure[0])
     outcome.problems.push_back(run.record(0).logFailure);
+  if (run.checkpoints.folder())
+    if (const CheckpointBoard::Rank &last = run.checkpoints.board.of(0);
+        last.failed.load() == run.allSteps())
+      outcome.problems.push_back("the last checkpoint is not written: " +
+                                 std::string(last.message));
   return outcome;
 }
 
@@ -149,8 +154,9 @@ std::vector<std::string> doubtsOfTraining(const Run &run) {
     return doubts;
   int64_t scheduled = scheduledSteps(run.program.manifest);
   std::string all = std::to_string(scheduled);
-  if (options.steps > scheduled && scheduled > 0)
-    doubts.push_back("--steps " + std::to_string(options.steps) +
+  int64_t total = options.firstStep + options.steps;
+  if (total > scheduled && scheduled > 0)
+    doubts.push_back("--steps " + std::to_string(total) +
                      ": the recipe's schedule has " + all +
                      " steps; the learning rate stays as it is at its end");
   if (options.steps == 0 && options.repeat == 1 && scheduled > 1)
@@ -165,7 +171,7 @@ std::vector<std::string> doubtsOfTraining(const Run &run) {
                      "safetensors.torch.load_file reads");
   if (options.inputs.empty())
     doubts.push_back("without --data the step trains on zeros");
-  if (options.steps > 1 && options.final.empty())
+  if (options.steps > 1 && options.final.empty() && options.checkpoint.empty())
     doubts.push_back("the trained parameters are not written; --final FILE "
                      "writes them");
   return doubts;

@@ -75,9 +75,10 @@ static void warnOfTraining(const Run &run) {
 static void warnOfWeights(const Run &run) {
   if (run.options.weights.empty() || run.place.rank != 0)
     return;
+  bool begins = run.program.manifest.trains() && !run.checkpoints.resumed();
   for (const std::string &text : run.weights.doubts())
     warn("--weights: " + text);
-  std::string anew = run.program.manifest.trains() ? begunAnew(run) : "";
+  std::string anew = begins ? begunAnew(run) : "";
   if (!anew.empty())
     warn("--weights gives parameters and running statistics; all else of the "
          "training begins anew: " +
@@ -113,18 +114,25 @@ static int endedBySignal(const Run &run, int code) {
   if (signal == 0)
     return code;
   if (run.place.rank == 0)
-    std::fprintf(stderr, "error: ended by signal %s after %lld of %lld steps\n",
-                 strsignal(signal), static_cast<long long>(run.stepsTaken()),
-                 static_cast<long long>(run.options.repeat));
+    std::fprintf(
+        stderr, "error: ended by signal %s after %lld of %lld steps\n",
+        strsignal(signal), static_cast<long long>(run.allSteps()),
+        static_cast<long long>(run.options.firstStep + run.options.repeat));
   return 128 + signal;
 }
 
-static int execute(const Options &options, const char *&doing) {
+static int execute(Options &options, const char *&doing) {
   Program program;
   Run run(program, options);
   auto prepare = [&]() -> Status {
-    doing = "loading the program";
+    doing = "opening the checkpoint";
     APRT_TRY(findLaunchPlace(run.place));
+    std::vector<std::string> notes;
+    Status opened = run.checkpoints.open(options, run.place, notes);
+    for (const std::string &text : notes)
+      std::fprintf(stderr, "note: %s\n", printable(text).c_str());
+    APRT_TRY(opened);
+    doing = "loading the program";
     std::vector<Program> programs;
     APRT_TRY(loadOwnPrograms(programs));
     APRT_TRY(keepRanks(programs, options.ranks, run.place));
@@ -134,6 +142,7 @@ static int execute(const Options &options, const char *&doing) {
     APRT_TRY(keepPrograms(programs, {chosen}));
     program = std::move(programs.front());
     APRT_TRY(setHyperparameters(options.hyperparameters, program.manifest));
+    APRT_TRY(run.checkpoints.check(program.manifest, options));
     APRT_TRY(checkResults(program.manifest, options));
     APRT_TRY(checkWrittenFiles(program, options));
     doing = "opening the weights";

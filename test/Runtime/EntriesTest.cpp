@@ -170,7 +170,25 @@ TEST_F(Entries, OfOtherRanksAreRefused) {
   open({counterManifest("a"), counterManifest("b", 2)});
   EXPECT_EQ(failure,
             "the program's entries are for different ranks: 'a' has 1, 'b' has "
-            "2; name the one that you want when you open it");
+            "2; name the entry or the number of ranks that you want when you "
+            "open it");
+}
+
+TEST_F(Entries, OfSeveralNumbersOfRanksThoseOfOneAreLoaded) {
+  open({counterManifest("a"), counterManifest("b"), counterManifest("a", 2),
+        counterManifest("b", 2)});
+  ASSERT_EQ(failure, "");
+  EXPECT_EQ(autopar_session_entries(session), 2);
+  EXPECT_EQ(step(0, 1), wanted(1));
+  EXPECT_EQ(step(1, 2), wanted(3));
+  autopar_session *other = nullptr;
+  autopar_session_options options{};
+  options.size = sizeof(options);
+  options.ranks = 3;
+  EXPECT_NE(autopar_session_open(folder.path("exe").c_str(), &options, &other),
+            0);
+  EXPECT_STREQ(autopar_error(),
+               "the program was compiled for 1 or 2 ranks, not for 3");
 }
 
 //===----------------------------------------------------------------------===//

@@ -29,6 +29,8 @@ constexpr Command commands[] = {
      opsCommand},
     {"predict", "say what measured collectives should have taken",
      predictCommand},
+    {"checkpoint", "look into a training's checkpoint, check it, export it",
+     checkpointCommand},
     {"calibrate", "measure this host into a file that --cluster takes",
      calibrateCommand},
 };
@@ -38,7 +40,7 @@ int printHelp() {
                   "into one multi-device executable\n\n"
                   "usage: autopar COMMAND [options]\n\ncommands:\n";
   for (const Command &command : commands)
-    llvm::outs() << "  " << llvm::left_justify(command.name, 10) << command.help
+    llvm::outs() << "  " << llvm::left_justify(command.name, 12) << command.help
                  << "\n";
   llvm::outs() << "\n`autopar --version` tells the version; `autopar COMMAND "
                   "--help` lists the options of a command.\n"

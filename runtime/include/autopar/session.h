@@ -167,6 +167,21 @@ AUTOPAR_API int32_t autopar_session_write_state(autopar_session *session,
                                                 int64_t index,
                                                 const void *from);
 
+/// Saves all states of the entry as a checkpoint of `step` into a folder of
+/// checkpoints (docs/Checkpoints.md), which is this session's alone from then
+/// on; of older ones all but the newest `keep` are removed, 0: none. No step
+/// may be under way.
+AUTOPAR_API int32_t autopar_session_save(autopar_session *session,
+                                         const char *folder, int64_t step,
+                                         int64_t keep);
+/// Gives the entry the states of a checkpoint, or of the newest one of a
+/// folder; `step` gets its number of steps. `notes`, unless it is null, gets
+/// what a person should be told, "" if nothing, until the session's next call
+/// of this.
+AUTOPAR_API int32_t autopar_session_resume(autopar_session *session,
+                                           const char *path, int64_t *step,
+                                           const char **notes);
+
 #ifdef __cplusplus
 }
 #endif

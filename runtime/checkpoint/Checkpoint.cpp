@@ -1,0 +1,136 @@
+//===- Checkpoint.cpp - The states that a run goes on with ----------------===//
+
+#include "Checkpoint.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace autopar::runtime {
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
+Status Checkpoint::open(const std::string &from) {
+  *this = Checkpoint();
+  folder = from;
+  APRT_TRY(readManifest(folder, manifest));
+  for (const CheckpointManifest::File &file : manifest.files)
+    APRT_TRY(openFile(file));
+  return checkWhole();
+}
+
+Status Checkpoint::openFile(const CheckpointManifest::File &file) {
+  FileReader &reader = files.emplace_back();
+  APRT_TRY(reader.open(folder + "/" + file.name));
+  std::vector<StoredBlock> blocks;
+  APRT_TRY(readCheckpointFile(reader, blocks));
+  int64_t end = reader.size();
+  for (const StoredBlock &stored : blocks)
+    end = std::min(end, stored.offset);
+  ContentHash hash;
+  APRT_TRY(reader.hash(0, end, hash));
+  if (hash.value() != file.header)
+    return Status::error("the header of '" + reader.path() +
+                         "' is another one than was written");
+  for (const StoredBlock &stored : blocks)
+    if (Status status = addBlock(stored); status.failed())
+      return Status::error("'" + reader.path() + "': " + status.message());
+  return Status::success();
+}
+
+Status Checkpoint::addBlock(const StoredBlock &stored) {
+  const StateBlock &block = stored.block;
+  StateBlock whole = block;
+  whole.view = whole.lengths = block.shape;
+  whole.starts.assign(block.shape.size(), 0);
+  auto [known, isNew] = wholes.emplace(block.key, whole);
+  if (known->second.shape != block.shape || known->second.dtype != block.dtype)
+    return Status::error("the block of '" + block.key +
+                         "' is of another type or shape than one before it");
+  places.emplace(block.key, Place{files.size() - 1, stored});
+  return Status::success();
+}
+
+/// Blocks of a state are of one plan, disjoint: they are all of it if they have
+/// as many elements.
+Status Checkpoint::checkWhole() const {
+  for (const auto &[key, whole] : wholes) {
+    int64_t elements = 0;
+    auto [begin, end] = places.equal_range(key);
+    for (auto place = begin; place != end; ++place)
+      elements += place->second.stored.block.elements();
+    if (elements != whole.elements())
+      return Status::error("'" + folder + "' lacks a part of '" + key +
+                           "': its blocks have " + std::to_string(elements) +
+                           " of " + std::to_string(whole.elements()) +
+                           " elements");
+  }
+  return Status::success();
+}
+
+Status openCheckpoint(const std::string &path, Checkpoint &checkpoint,
+                      std::vector<std::string> &doubts) {
+  if (isCheckpoint(path))
+    return checkpoint.open(path);
+  CheckpointFolder all(path);
+  for (int64_t step : all.steps()) {
+    Status status = checkpoint.open(all.folderOf(step));
+    if (status.ok())
+      return status;
+    doubts.push_back("a checkpoint is left out, for it is not whole: " +
+                     status.message());
+  }
+  return Status::error("'" + path + "' has no checkpoint that is whole");
+}
+
+bool hasCheckpoint(const std::string &path) {
+  return isCheckpoint(path) || !CheckpointFolder(path).steps().empty();
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+Status Checkpoint::readBlock(const Place &place, char *to) const {
+  const FileReader &file = files[place.file];
+  const StateBlock &block = place.stored.block;
+  APRT_TRY(file.readDirect(place.stored.offset, block.bytes(), to));
+  ContentHash hash;
+  hash.add(to, size_t(block.bytes()));
+  if (hash.value() == place.stored.hash)
+    return Status::success();
+  return Status::error("'" + file.path() + "': the bytes of '" + block.key +
+                       "' are others than were written");
+}
+
+Status Checkpoint::read(const std::string &key,
+                        const std::vector<Interval> &part,
+                        LoadedState &loaded) const {
+  auto [begin, end] = places.equal_range(key);
+  loaded.elementBytes = elementBytes(wholes.at(key).dtype);
+  for (auto place = begin; place != end; ++place) {
+    const StateBlock &block = place->second.stored.block;
+    if (forEachOverlap(block, part, [](const OverlapRun &) {}) == 0)
+      continue;
+    LoadedState::Loaded &to = loaded.blocks.emplace_back();
+    to.block = block;
+    to.data = ArrayBytes(size_t(block.bytes()));
+    APRT_TRY(readBlock(place->second, to.data.data()));
+  }
+  return Status::success();
+}
+
+void LoadedState::copy(const std::vector<Interval> &part, char *to) const {
+  if (blocks.size() != 1 || !isInside(part))
+    std::memset(to, 0, size_t(elementsOf(part) * elementBytes));
+  for (const auto &[block, data] : blocks)
+    forEachOverlap(block, part,
+                   [this, to, from = data.data()](const OverlapRun &run) {
+                     std::memcpy(to + run.partAt * elementBytes,
+                                 from + run.boxAt * elementBytes,
+                                 size_t(run.count * elementBytes));
+                   });
+}
+
+} // namespace autopar::runtime

@@ -1,0 +1,85 @@
+//===- Checkpoint.h - The states that a run goes on with --------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINT_H
+#define AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINT_H
+
+#include "../core/ArrayBytes.h"
+#include "CheckpointFile.h"
+#include "CheckpointFolder.h"
+
+#include <map>
+#include <set>
+
+namespace autopar::runtime {
+
+/// The blocks of a state that a part of it needs, in memory.
+class LoadedState {
+public:
+  /// Copies a part, which is dense. What is beyond the state's end, padding,
+  /// becomes zero.
+  void copy(const std::vector<Interval> &part, char *to) const;
+
+private:
+  friend class Checkpoint;
+  struct Loaded {
+    StateBlock block;
+    ArrayBytes data;
+  };
+  std::vector<Loaded> blocks;
+  int64_t elementBytes = 0;
+};
+
+/// A checkpoint that was opened: any number of ranks with any plan read their
+/// parts of its states.
+class Checkpoint {
+public:
+  /// Reads the manifest and all headers, and checks that the blocks make up
+  /// each state.
+  Status open(const std::string &folder);
+
+  int64_t step() const { return manifest.step; }
+  const std::string &path() const { return folder; }
+  const CheckpointManifest &about() const { return manifest; }
+  /// By their keys, each as the box that is all of it.
+  const std::map<std::string, StateBlock> &states() const { return wholes; }
+  size_t blocksOf(const std::string &key) const { return places.count(key); }
+
+  /// This state begins as it does without a checkpoint.
+  void leaveOut(const std::string &key) { leftOut.insert(key); }
+  bool has(const std::string &key) const {
+    return wholes.count(key) > 0 && leftOut.count(key) == 0;
+  }
+
+  /// Reads what a part of a state that is there needs; the bytes are compared
+  /// with their hashes.
+  Status read(const std::string &key, const std::vector<Interval> &part,
+              LoadedState &loaded) const;
+
+private:
+  struct Place {
+    size_t file = 0;
+    StoredBlock stored;
+  };
+  Status openFile(const CheckpointManifest::File &file);
+  Status addBlock(const StoredBlock &stored);
+  Status checkWhole() const;
+  Status readBlock(const Place &place, char *to) const;
+
+  std::string folder;
+  CheckpointManifest manifest;
+  std::vector<FileReader> files;
+  std::map<std::string, StateBlock> wholes; // by key; each the whole state
+  std::multimap<std::string, Place> places; // by key
+  std::set<std::string> leftOut;
+};
+
+/// Opens the checkpoint at `path`, or of a folder of checkpoints the newest one
+/// that is whole. `doubts` says why newer ones are not.
+Status openCheckpoint(const std::string &path, Checkpoint &checkpoint,
+                      std::vector<std::string> &doubts);
+/// Whether it is a checkpoint, or a folder that has one, whole or not.
+bool hasCheckpoint(const std::string &path);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINT_H

@@ -1,0 +1,255 @@
+//===- CheckpointFolder.cpp - The checkpoints of a run --------------------===//
+
+#include "CheckpointFolder.h"
+
+#include "../core/JsonReader.h"
+#include "../core/Safetensors.h"
+#include "../files/FileReader.h"
+#include "../files/OutputFile.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <functional>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace autopar::runtime {
+
+namespace fs = std::filesystem;
+
+static constexpr char stepPrefix[] = "step-", writingPrefix[] = ".writing-",
+                      oldPrefix[] = ".old-", manifestName[] = "manifest.json";
+
+/// Numbers sort as names do.
+static std::string padded(int64_t number, size_t digits) {
+  std::string text = std::to_string(number);
+  return text.size() < digits ? std::string(digits - text.size(), '0') + text
+                              : text;
+}
+
+static Status systemError(const std::string &what, const std::string &path,
+                          int code) {
+  return Status::error("cannot " + what + " '" + path +
+                       "': " + std::strerror(code));
+}
+
+std::string rankFile(int rank) {
+  return "rank-" + padded(rank, 4) + ".safetensors";
+}
+
+std::string CheckpointFolder::folderOf(int64_t step) const {
+  return path + "/" + stepPrefix + padded(step, 8);
+}
+
+std::string CheckpointFolder::writingOf(int64_t step) const {
+  return path + "/" + writingPrefix + padded(step, 8);
+}
+
+CheckpointFolder::~CheckpointFolder() {
+  if (descriptor >= 0)
+    close(descriptor);
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+static bool beginsWith(const std::string &text, const char *prefix) {
+  return text.compare(0, std::strlen(prefix), prefix) == 0;
+}
+
+/// Names in the folder; none if it cannot be read.
+static std::vector<std::string> namesIn(const std::string &folder) {
+  std::vector<std::string> names;
+  std::error_code code;
+  for (fs::directory_iterator at(folder, code), end; !code && at != end;
+       at.increment(code))
+    names.push_back(at->path().filename().string());
+  return names;
+}
+
+Status CheckpointFolder::lock() {
+  std::error_code code;
+  fs::create_directories(path, code);
+  if (code)
+    return systemError("make the folder", path, code.value());
+  std::string file = path + "/lock";
+  descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    return systemError("write", file, errno);
+  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0)
+    return errno == EWOULDBLOCK
+               ? Status::error("another run writes checkpoints into '" + path +
+                               "'; give each run a folder of its own")
+               : systemError("lock", file, errno);
+  for (const std::string &name : namesIn(path))
+    if (beginsWith(name, writingPrefix) || beginsWith(name, oldPrefix))
+      fs::remove_all(path + "/" + name, code);
+  return Status::success();
+}
+
+Status CheckpointFolder::fileOfRank(int64_t step, int rank,
+                                    std::string &file) const {
+  std::string folder = writingOf(step);
+  std::error_code code;
+  fs::create_directory(folder, code);
+  if (code)
+    return systemError("make the folder", folder, code.value());
+  file = folder + "/" + rankFile(rank);
+  return Status::success();
+}
+
+/// The names of a folder are on the disk.
+static Status synchronize(const std::string &folder) {
+  int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0)
+    return systemError("open", folder, errno);
+  int failed = fsync(opened) == 0 ? 0 : errno;
+  close(opened);
+  return failed ? systemError("synchronize", folder, failed)
+                : Status::success();
+}
+
+/// A file's header by its hash.
+static Status describeFile(const std::string &folder, const std::string &name,
+                           CheckpointManifest::File &file) {
+  FileReader reader;
+  APRT_TRY(reader.open(folder + "/" + name));
+  TensorIndex index;
+  APRT_TRY(readSafetensorsIndex(reader, index));
+  int64_t end = reader.size();
+  for (const auto &[key, tensor] : index)
+    end = std::min(end, tensor.offset);
+  ContentHash hash;
+  APRT_TRY(reader.hash(0, end, hash));
+  file = {name, reader.size(), hash.value()};
+  return Status::success();
+}
+
+static std::string manifestText(const CheckpointManifest &manifest) {
+  nlohmann::ordered_json json = {{"format", CheckpointManifest::newestFormat},
+                                 {"step", manifest.step},
+                                 {"model", manifest.model},
+                                 {"compiler", manifest.compiler},
+                                 {"mesh", manifest.mesh},
+                                 {"files", nlohmann::ordered_json::array()}};
+  for (const CheckpointManifest::File &file : manifest.files)
+    json["files"].push_back({{"name", file.name},
+                             {"bytes", file.bytes},
+                             {"header", formatHash(file.header)}});
+  return json.dump(1) + "\n";
+}
+
+Status CheckpointFolder::finish(int64_t step, int ranks,
+                                CheckpointManifest manifest,
+                                int64_t keep) const {
+  std::string writing = writingOf(step), final = folderOf(step),
+              old = path + "/" + oldPrefix + padded(step, 8);
+  manifest.step = step;
+  for (int rank = 0; rank < ranks; ++rank)
+    APRT_TRY(
+        describeFile(writing, rankFile(rank), manifest.files.emplace_back()));
+  APRT_TRY(writeWhole(writing + "/" + manifestName, manifestText(manifest),
+                      /*isDurable=*/true));
+  APRT_TRY(synchronize(writing));
+  std::error_code code;
+  if (fs::exists(final, code)) // of a run that was begun again before it
+    fs::rename(final, old, code);
+  if (!code)
+    fs::rename(writing, final, code);
+  if (code)
+    return systemError("rename", writing, code.value());
+  APRT_TRY(synchronize(path));
+  fs::remove_all(old, code);
+  std::vector<int64_t> all = steps();
+  for (size_t i = size_t(keep); keep > 0 && i < all.size(); ++i)
+    fs::remove_all(folderOf(all[i]), code);
+  return Status::success();
+}
+
+void CheckpointFolder::drop(int64_t step) const {
+  std::error_code ignored;
+  fs::remove_all(writingOf(step), ignored);
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+std::vector<int64_t> CheckpointFolder::steps() const {
+  std::vector<int64_t> found;
+  for (const std::string &name : namesIn(path)) {
+    std::string digits =
+        beginsWith(name, stepPrefix) ? name.substr(sizeof(stepPrefix) - 1) : "";
+    if (!digits.empty() && digits.size() < 18 &&
+        digits.find_first_not_of("0123456789") == std::string::npos)
+      found.push_back(std::stoll(digits));
+  }
+  std::sort(found.begin(), found.end(), std::greater<>());
+  return found;
+}
+
+bool isCheckpoint(const std::string &folder) {
+  std::error_code ignored;
+  return fs::exists(folder + "/" + manifestName, ignored);
+}
+
+static Status parseManifest(const std::string &text,
+                            CheckpointManifest &manifest) {
+  nlohmann::json value =
+      nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!value.is_object())
+    return Status::error("is cut off or damaged");
+  Status status;
+  JsonReader json(value, "", status);
+  int64_t format = json.member("format").integer(1, INT64_MAX);
+  APRT_TRY(status);
+  if (format > CheckpointManifest::newestFormat)
+    return Status::error("is of format " + std::to_string(format) +
+                         ", which a newer autopar writes; this one reads up "
+                         "to format " +
+                         std::to_string(CheckpointManifest::newestFormat));
+  manifest.step = json.member("step").integer(0, INT64_MAX);
+  manifest.model = json.member("model").string();
+  manifest.compiler = json.member("compiler").string();
+  manifest.mesh = json.member("mesh").string();
+  for (const JsonReader &file : json.member("files").elements()) {
+    CheckpointManifest::File &to = manifest.files.emplace_back();
+    to.name = file.member("name").string();
+    to.bytes = file.member("bytes").integer(0, INT64_MAX);
+    if (!parseHash(file.member("header").string(), to.header))
+      file.fail("has a bad hash");
+    if (to.name.find('/') != std::string::npos || to.name.empty())
+      file.fail("has a name that is no file of the folder");
+  }
+  return status;
+}
+
+Status readManifest(const std::string &folder, CheckpointManifest &manifest) {
+  constexpr int64_t most = 64 << 20;
+  FileReader reader;
+  std::string path = folder + "/" + manifestName;
+  APRT_TRY(reader.open(path));
+  if (reader.size() > most)
+    return Status::error("'" + path + "' is too long");
+  std::string text(size_t(reader.size()), ' ');
+  APRT_TRY(reader.read(0, reader.size(), text.data()));
+  if (Status status = parseManifest(text, manifest); status.failed())
+    return Status::error("'" + path + "' " + status.message());
+  for (const CheckpointManifest::File &file : manifest.files) {
+    std::error_code code;
+    std::string name = folder + "/" + file.name;
+    uintmax_t bytes = fs::file_size(name, code);
+    if (code)
+      return systemError("find", name, code.value());
+    if (bytes != uintmax_t(file.bytes))
+      return Status::error("'" + name + "' has " + std::to_string(bytes) +
+                           " bytes, but had " + std::to_string(file.bytes));
+  }
+  return Status::success();
+}
+
+} // namespace autopar::runtime

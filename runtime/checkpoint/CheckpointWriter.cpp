@@ -1,0 +1,129 @@
+//===- CheckpointWriter.cpp - Saving while steps go on --------------------===//
+
+#include "CheckpointWriter.h"
+
+#include "../core/MemoryGuard.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+namespace autopar::runtime {
+
+Status CheckpointBoard::create(int ranks) {
+  count = ranks;
+  APRT_TRY(memory.allocateShared(ranks * int64_t(sizeof(Rank)),
+                                 "what ranks have saved"));
+  for (int rank = 0; rank < ranks; ++rank)
+    new (&of(rank)) Rank();
+  APRT_TRY(dueMemory.allocateShared(sizeof(std::atomic<int64_t>),
+                                    "when ranks save"));
+  new (dueMemory.data()) std::atomic<int64_t>(-1);
+  return Status::success();
+}
+
+CheckpointWriter::CheckpointWriter(const CheckpointFolder &folder,
+                                   CheckpointBoard &board,
+                                   const Manifest &manifest, int rank,
+                                   int64_t keep, std::atomic<uint32_t> &aborted)
+    : folder(folder), board(board), manifest(manifest), rank(rank), keep(keep),
+      aborted(aborted), blocks(blocksOfRank(manifest, rank)),
+      copies(blocks.size()) {}
+
+CheckpointWriter::~CheckpointWriter() { finish(); }
+
+void CheckpointWriter::finish() {
+  if (thread.joinable())
+    thread.join();
+}
+
+Status CheckpointWriter::save(int64_t step, const Read &read) {
+  finish();
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    if (copies[i].size() == 0)
+      APRT_TRY(copies[i].allocate(blocks[i].block.bytes(),
+                                  "a copy of the states, to be saved",
+                                  /*counter=*/nullptr));
+    APRT_TRY(read(blocks[i], copies[i].data()));
+  }
+  last = step;
+  // Signals are for the threads that expect them.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread = std::thread([this, step] { write(step); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return Status::success();
+}
+
+Status CheckpointWriter::writeOwn(int64_t step) const {
+  std::vector<BlockBytes> bytes;
+  for (size_t i = 0; i < blocks.size(); ++i)
+    bytes.push_back({blocks[i].block, copies[i].data()});
+  std::string file;
+  APRT_TRY(folder.fileOfRank(step, rank, file));
+  return writeCheckpointFile(file, bytes);
+}
+
+/// All ranks write, or one has failed; the message is that one's.
+Status CheckpointWriter::awaitAll(int64_t step) const {
+  std::string message;
+  for (int other = 0; other < board.ranks(); ++other) {
+    CheckpointBoard::Rank &theirs = board.of(other);
+    while (theirs.written.load() < step && theirs.failed.load() < step) {
+      if (aborted.load())
+        return Status::error("the run ended while it was written");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (theirs.failed.load() >= step && message.empty())
+      message = theirs.message;
+  }
+  return message.empty() ? Status::success() : Status::error(message);
+}
+
+static std::string meshText(const Manifest &manifest) {
+  std::string text;
+  for (const MeshAxis &axis : manifest.mesh)
+    text +=
+        (text.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);
+  return text + (manifest.stages > 1
+                     ? " x " + std::to_string(manifest.stages) + " stages"
+                     : "");
+}
+
+void CheckpointWriter::write(int64_t step) {
+  CheckpointBoard::Rank &mine = board.of(rank);
+  auto fail = [&](const Status &status) {
+    std::snprintf(mine.message, sizeof(mine.message), "%s",
+                  status.message().c_str());
+    mine.failed.store(step);
+  };
+  Status status =
+      guardMemory("writing a checkpoint", [&] { return writeOwn(step); });
+  if (status.failed())
+    fail(status);
+  else
+    mine.written.store(step);
+  if (rank != 0)
+    return;
+  status = awaitAll(step);
+  if (status.ok())
+    status = guardMemory("finishing a checkpoint", [&] {
+      return folder.finish(
+          step, board.ranks(),
+          {step, manifest.model, manifest.compiler, meshText(manifest), {}},
+          keep);
+    });
+  if (status.ok())
+    return;
+  folder.drop(step);
+  fail(status);
+  std::fprintf(stderr,
+               "warning: the checkpoint of step %lld is not written: %s; the "
+               "training goes on\n",
+               static_cast<long long>(step), status.message().c_str());
+}
+
+} // namespace autopar::runtime

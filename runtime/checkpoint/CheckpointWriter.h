@@ -1,0 +1,82 @@
+//===- CheckpointWriter.h - Saving while steps go on ------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTWRITER_H
+#define AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTWRITER_H
+
+#include "../core/Memory.h"
+#include "CheckpointFolder.h"
+#include "SavedBlocks.h"
+
+#include <atomic>
+#include <thread>
+
+namespace autopar::runtime {
+
+/// What the ranks of a host tell each other about checkpoints, in memory that
+/// they share: made before they are forked.
+class CheckpointBoard {
+public:
+  Status create(int ranks);
+
+  struct Rank {
+    std::atomic<int64_t> written{-1}; // the last step of which its file is
+    std::atomic<int64_t> failed{-1};  // the last step of which it is not
+    char message[512] = {};           // why; complete before `failed` is set
+  };
+  Rank &of(int rank) const { return static_cast<Rank *>(memory.data())[rank]; }
+  int ranks() const { return count; }
+  /// Rank 0, before it comes to the barrier before `step`: the states are saved
+  /// as they are then.
+  void saveBefore(int64_t step) const { due().store(step); }
+  /// Any rank, after that barrier.
+  bool savesBefore(int64_t step) const { return due().load() == step; }
+
+private:
+  std::atomic<int64_t> &due() const {
+    return *static_cast<std::atomic<int64_t> *>(dueMemory.data());
+  }
+
+  Buffer memory, dueMemory;
+  int count = 0;
+};
+
+/// Saves the blocks of one rank: a copy is made at once, and a thread writes it
+/// while steps go on. Rank 0's thread makes a checkpoint of all ranks' files.
+class CheckpointWriter {
+public:
+  /// `aborted` ends waits for other ranks.
+  CheckpointWriter(const CheckpointFolder &folder, CheckpointBoard &board,
+                   const Manifest &manifest, int rank, int64_t keep,
+                   std::atomic<uint32_t> &aborted);
+  ~CheckpointWriter();
+  CheckpointWriter(const CheckpointWriter &) = delete;
+  CheckpointWriter &operator=(const CheckpointWriter &) = delete;
+
+  /// `read` brings a block's bytes as they are. Waits for the save before it.
+  using Read = std::function<Status(const SavedBlock &saved, void *to)>;
+  Status save(int64_t step, const Read &read);
+  /// Waits for the last save.
+  void finish();
+  /// The step of the last save that was begun; -1: there is none.
+  int64_t lastStep() const { return last; }
+
+private:
+  void write(int64_t step);
+  Status writeOwn(int64_t step) const;
+  Status awaitAll(int64_t step) const;
+
+  const CheckpointFolder &folder;
+  CheckpointBoard &board;
+  const Manifest &manifest;
+  const int rank;
+  const int64_t keep;
+  std::atomic<uint32_t> &aborted;
+  const std::vector<SavedBlock> blocks;
+  std::vector<Buffer> copies; // by block
+  int64_t last = -1;
+  std::thread thread;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTWRITER_H

@@ -1,0 +1,56 @@
+//===- SessionCheckpoints.cpp - States of a session, saved ----------------===//
+
+#include "../checkpoint/SavedBlocks.h"
+#include "Session.h"
+
+namespace autopar::runtime {
+
+Status Session::save(size_t entry, const std::string &folder, int64_t step,
+                     int64_t keep) {
+  std::lock_guard<std::mutex> lock(saving);
+  if (!saves || saves->where() != folder) {
+    saves = std::make_unique<CheckpointFolder>(folder);
+    if (Status locked = saves->lock(); locked.failed()) {
+      saves.reset();
+      return locked;
+    }
+  }
+  std::vector<Buffer> copies(states(entry).size());
+  std::vector<BlockBytes> blocks;
+  for (size_t i = 0; i < copies.size(); ++i) {
+    StateBlock whole = wholeOf(*states(entry)[i].entry);
+    APRT_TRY(copies[i].allocate(whole.bytes(), "a copy of a state",
+                                /*counter=*/nullptr));
+    APRT_TRY(readState(entry, i, copies[i].data()));
+    blocks.push_back({std::move(whole), copies[i].data()});
+  }
+  std::string file;
+  APRT_TRY(saves->fileOfRank(step, 0, file));
+  Status status = writeCheckpointFile(file, blocks);
+  if (status.ok())
+    status = saves->finish(
+        step, 1,
+        {step, manifest(entry).model, manifest(entry).compiler, "", {}}, keep);
+  if (status.failed())
+    saves->drop(step);
+  return status;
+}
+
+Status Session::resume(size_t entry, const std::string &path, int64_t &step,
+                       std::vector<std::string> &notes) {
+  Checkpoint checkpoint;
+  APRT_TRY(openCheckpoint(path, checkpoint, notes));
+  APRT_TRY(checkStates(checkpoint, manifest(entry)));
+  for (size_t i = 0; i < states(entry).size(); ++i) {
+    StateBlock whole = wholeOf(*states(entry)[i].entry);
+    LoadedState loaded;
+    APRT_TRY(checkpoint.read(whole.key, whole.intervals(), loaded));
+    ArrayBytes bytes(size_t(whole.bytes()));
+    loaded.copy(whole.intervals(), bytes.data());
+    APRT_TRY(writeState(entry, i, bytes.data()));
+  }
+  step = checkpoint.step();
+  return Status::success();
+}
+
+} // namespace autopar::runtime

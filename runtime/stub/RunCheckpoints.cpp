@@ -1,0 +1,79 @@
+//===- RunCheckpoints.cpp - Where a training goes on, and saves -----------===//
+
+#include "RunCheckpoints.h"
+
+namespace autopar::runtime {
+
+static Status checkOptions(const Options &options, const LaunchPlace &place) {
+  if (options.checkpoint.empty() &&
+      (options.saveSteps > 0 || options.saveSeconds > 0 || options.keep > 0))
+    return Status::error("--checkpoint-every and --keep are of --checkpoint "
+                         "DIR, which is missing");
+  if (options.checkpoint.empty() && options.resume.empty())
+    return Status::success();
+  if (options.steps == 0)
+    return Status::error("--checkpoint and --resume are of a training with "
+                         "--steps N, the total number of its steps");
+  if (options.resume == "auto" && options.checkpoint.empty())
+    return Status::error("--resume auto goes on from the newest checkpoint of "
+                         "--checkpoint DIR, which is missing");
+  if (!place.isAlone())
+    return Status::error("checkpoints are of runs that start their own ranks; "
+                         "under " +
+                         place.launcher + " they are not written yet");
+  return Status::success();
+}
+
+Status RunCheckpoints::findResumed(const Options &options,
+                                   std::vector<std::string> &notes) {
+  bool isAuto = options.resume == "auto";
+  const std::string &path = isAuto ? options.checkpoint : options.resume;
+  if (!isAuto || hasCheckpoint(path))
+    return openCheckpoint(path, from.emplace(), notes);
+  notes.push_back("--resume auto: '" + path +
+                  "' has no checkpoint, the training begins");
+  return Status::success();
+}
+
+Status RunCheckpoints::open(Options &options, const LaunchPlace &place,
+                            std::vector<std::string> &notes) {
+  APRT_TRY(checkOptions(options, place));
+  if (!options.checkpoint.empty()) {
+    to = std::make_unique<CheckpointFolder>(options.checkpoint);
+    APRT_TRY(to->lock());
+  }
+  if (!options.resume.empty())
+    APRT_TRY(findResumed(options, notes));
+  if (!from)
+    return Status::success();
+  std::string step = std::to_string(from->step());
+  if (from->step() >= options.steps)
+    return Status::error("the checkpoint '" + from->path() + "' is of " + step +
+                         " steps, and --steps " +
+                         std::to_string(options.steps) +
+                         " is the total of all runs: give more");
+  options.firstStep = from->step();
+  options.steps -= options.firstStep;
+  options.repeat = options.steps;
+  notes.push_back("the training goes on from '" + from->path() + "' after " +
+                  step + " steps");
+  return Status::success();
+}
+
+Status RunCheckpoints::check(const Manifest &program, const Options &options) {
+  if (!from && !to)
+    return Status::success();
+  if (!program.trains())
+    return Status::error("--checkpoint and --resume are of programs that "
+                         "train; this one was compiled without --train");
+  if (to)
+    APRT_TRY(board.create(program.worldSize()));
+  if (!from)
+    return Status::success();
+  for (const std::string &text : options.hyperparameters)
+    from->leaveOut(
+        stateKey(StateRole::Hyperparameter, text.substr(0, text.find('='))));
+  return checkStates(*from, program);
+}
+
+} // namespace autopar::runtime

@@ -1,0 +1,42 @@
+//===- RunCheckpoints.h - Where a training goes on, and saves ---*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_STUB_RUNCHECKPOINTS_H
+#define AUTOPAR_RUNTIME_STUB_RUNCHECKPOINTS_H
+
+#include "../checkpoint/Checkpoint.h"
+#include "../checkpoint/CheckpointWriter.h"
+#include "../session/LaunchPlace.h"
+#include "Options.h"
+
+#include <memory>
+#include <optional>
+
+namespace autopar::runtime {
+
+/// The checkpoint that a run goes on from, and the folder into which it saves.
+class RunCheckpoints {
+public:
+  /// Opens both. The steps that were taken then are no longer to be taken:
+  /// `options` gets the first step and how many are left. `notes` is what a
+  /// person is told.
+  Status open(Options &options, const LaunchPlace &place,
+              std::vector<std::string> &notes);
+  /// Fails unless the program can go on, and be saved.
+  Status check(const Manifest &program, const Options &options);
+
+  /// Null: the run begins.
+  const Checkpoint *resumed() const { return from ? &*from : nullptr; }
+  /// Null: nothing is saved.
+  const CheckpointFolder *folder() const { return to.get(); }
+  CheckpointBoard board;
+
+private:
+  Status findResumed(const Options &options, std::vector<std::string> &notes);
+
+  std::optional<Checkpoint> from;
+  std::unique_ptr<CheckpointFolder> to;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_STUB_RUNCHECKPOINTS_H

@@ -1,0 +1,240 @@
+//===- CheckpointCommand.cpp - autopar checkpoint -------------------------===//
+
+#include "Commands.h"
+#include "checkpoint/Checkpoint.h"
+#include "core/Safetensors.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using namespace llvm;
+using autopar::runtime::ArrayBytes;
+using autopar::runtime::Checkpoint;
+using autopar::runtime::LoadedState;
+using autopar::runtime::StateBlock;
+using autopar::runtime::Status;
+
+namespace autopar::driver {
+
+namespace {
+
+constexpr StringLiteral kModelRole = "model/", kAverageRole = "average/";
+constexpr StringLiteral kVerbs[] = {"inspect", "verify", "export", "diff"};
+
+struct CheckpointOptions {
+  std::string folder, against, output;
+  bool averages = false;
+};
+
+int fail(const Status &status) { return complain(status.message()); }
+
+Status open(const std::string &path, Checkpoint &checkpoint) {
+  std::vector<std::string> doubts;
+  Status status = runtime::openCheckpoint(path, checkpoint, doubts);
+  for (const std::string &doubt : doubts)
+    errs() << "autopar: warning: " << printable(doubt) << "\n";
+  return status;
+}
+
+Status readWhole(const Checkpoint &checkpoint, const StateBlock &state,
+                 ArrayBytes &bytes) {
+  LoadedState loaded;
+  Status status = checkpoint.read(state.key, state.intervals(), loaded);
+  if (status.failed())
+    return status;
+  bytes = ArrayBytes(size_t(state.bytes()));
+  loaded.copy(state.intervals(), bytes.data());
+  return Status::success();
+}
+
+std::string typeText(const StateBlock &state) {
+  std::string text = std::string(runtime::dtypeName(state.dtype)) + "[";
+  for (auto [d, size] : enumerate(state.shape))
+    text += (d ? "," : "") + std::to_string(size);
+  return text + "]";
+}
+
+int inspect(const Checkpoint &checkpoint) {
+  const runtime::CheckpointManifest &about = checkpoint.about();
+  int64_t bytes = 0;
+  size_t keys = 5, types = 4;
+  for (const auto &[key, state] : checkpoint.states()) {
+    bytes += state.bytes();
+    keys = std::max(keys, key.size());
+    types = std::max(types, typeText(state).size());
+  }
+  std::string text;
+  raw_string_ostream os(text);
+  os << "checkpoint  " << checkpoint.path() << "\n"
+     << "steps       " << about.step << "\n"
+     << "model       " << about.model << "\n"
+     << "written by  " << about.compiler << ", " << about.files.size()
+     << (about.files.size() == 1 ? " rank" : " ranks")
+     << (about.mesh.empty() ? "" : ", mesh " + about.mesh) << "\n"
+     << "states      " << checkpoint.states().size() << ", " << bytes
+     << " bytes\n\n"
+     << left_justify("state", unsigned(keys) + 2)
+     << left_justify("type", unsigned(types) + 2) << "blocks\n";
+  for (const auto &[key, state] : checkpoint.states())
+    os << left_justify(key, unsigned(keys) + 2)
+       << left_justify(typeText(state), unsigned(types) + 2)
+       << checkpoint.blocksOf(key) << "\n";
+  outs() << printable(text);
+  return 0;
+}
+
+/// Compares all bytes with their hashes.
+int verify(const Checkpoint &checkpoint) {
+  size_t wrong = 0;
+  for (const auto &[key, state] : checkpoint.states()) {
+    ArrayBytes bytes;
+    if (Status status = readWhole(checkpoint, state, bytes); status.failed()) {
+      complain(status.message());
+      ++wrong;
+    }
+  }
+  if (wrong)
+    return complain(Twine(wrong) + " of " + Twine(checkpoint.states().size()) +
+                    " states of '" + checkpoint.path() + "' are damaged");
+  outs() << "all " << checkpoint.states().size() << " states of "
+         << printable(checkpoint.path()) << " are as they were written\n";
+  return 0;
+}
+
+/// Writes the parameters and running statistics by their names in the model.
+int exportWeights(const Checkpoint &checkpoint,
+                  const CheckpointOptions &options) {
+  if (options.output.empty())
+    return complain("checkpoint export: no output given; add -o FILE");
+  std::vector<ArrayBytes> kept;
+  std::vector<runtime::ArrayView> views;
+  for (const auto &[key, state] : checkpoint.states()) {
+    StringRef name = key;
+    if (!name.consume_front(kModelRole))
+      continue;
+    auto average = checkpoint.states().find((kAverageRole + name).str());
+    bool isAveraged = options.averages && average != checkpoint.states().end();
+    const StateBlock &from = isAveraged ? average->second : state;
+    if (Status status = readWhole(checkpoint, from, kept.emplace_back());
+        status.failed())
+      return fail(status);
+    views.push_back({name.str(), from.dtype, from.shape, nullptr});
+  }
+  for (auto [view, bytes] : zip(views, kept))
+    view.data = bytes.data();
+  Status written =
+      runtime::writeSafetensors(options.output, std::move(views),
+                                {{"step", std::to_string(checkpoint.step())}});
+  return written.failed() ? fail(written) : 0;
+}
+
+/// The largest difference of two tensors of the same type and shape.
+double differenceOf(const StateBlock &state, const ArrayBytes &a,
+                    const ArrayBytes &b) {
+  double largest = 0;
+  runtime::visitDtype(state.dtype, [&](auto example) {
+    using T = decltype(example);
+    using E = runtime::Element<T>;
+    auto *x = reinterpret_cast<const T *>(a.data());
+    auto *y = reinterpret_cast<const T *>(b.data());
+    for (int64_t i = 0, count = state.elements(); i < count; ++i) {
+      double difference =
+          std::abs(double(E::load(x[i])) - double(E::load(y[i])));
+      largest =
+          std::isnan(difference) ? INFINITY : std::max(largest, difference);
+    }
+  });
+  return largest;
+}
+
+/// Tells the states that are not in both, or differ. The exit code is 1 then.
+int diff(const Checkpoint &one, const Checkpoint &other) {
+  std::string text;
+  raw_string_ostream os(text);
+  for (const auto &[key, state] : one.states())
+    if (other.states().count(key) == 0)
+      os << key << ": only in " << one.path() << "\n";
+  for (const auto &[key, theirs] : other.states()) {
+    auto found = one.states().find(key);
+    if (found == one.states().end()) {
+      os << key << ": only in " << other.path() << "\n";
+      continue;
+    }
+    const StateBlock &mine = found->second;
+    if (typeText(mine) != typeText(theirs)) {
+      os << key << ": " << typeText(mine) << " and " << typeText(theirs)
+         << "\n";
+      continue;
+    }
+    ArrayBytes a, b;
+    for (auto [checkpoint, state, bytes] :
+         {std::tuple(&one, &mine, &a), {&other, &theirs, &b}})
+      if (Status status = readWhole(*checkpoint, *state, *bytes);
+          status.failed())
+        return fail(status);
+    if (a != b)
+      os << key << ": differs by at most "
+         << format("%.3g", differenceOf(mine, a, b)) << "\n";
+  }
+  if (text.empty())
+    text = "the states are equal\n";
+  outs() << printable(text);
+  return text == "the states are equal\n" ? 0 : 1;
+}
+
+int run(StringRef verb, const CheckpointOptions &options) {
+  if (options.folder.empty())
+    return complain("checkpoint " + verb + ": no folder given");
+  Checkpoint checkpoint, other;
+  if (Status status = open(options.folder, checkpoint); status.failed())
+    return fail(status);
+  if (verb == "inspect")
+    return inspect(checkpoint);
+  if (verb == "verify")
+    return verify(checkpoint);
+  if (verb == "export")
+    return exportWeights(checkpoint, options);
+  if (options.against.empty())
+    return complain("checkpoint diff: add --against DIR");
+  if (Status status = open(options.against, other); status.failed())
+    return fail(status);
+  return diff(checkpoint, other);
+}
+
+} // namespace
+
+int checkpointCommand(ArrayRef<const char *> arguments) {
+  StringRef verb = arguments.empty() ? "--help" : arguments.front();
+  bool isVerb = is_contained(kVerbs, verb);
+  if (!isVerb && verb != "--help" && verb != "-h")
+    return complain("checkpoint " + verb +
+                    ": write one of inspect, verify, "
+                    "export, diff" +
+                    didYouMean(verb, ArrayRef<StringRef>({"inspect", "verify",
+                                                          "export", "diff"})));
+  CheckpointOptions options;
+  CommandLine line;
+  line.usage = "autopar checkpoint inspect|verify|export|diff DIR [options]";
+  line.about =
+      "Looks into a checkpoint, or the newest one of a folder of them "
+      "(docs/Checkpoints.md).\n\n"
+      "  inspect   lists its states\n"
+      "  verify    compares all bytes with the hashes that were written\n"
+      "  export    writes parameters and running statistics as safetensors\n"
+      "  diff      tells the states that differ from those of another one";
+  line.positional = &options.folder;
+  line.options.push_back(text("o", "FILE", "export: where to", options.output));
+  line.options.push_back(flag("averages",
+                              "export: averages in place of the parameters "
+                              "that have them",
+                              options.averages));
+  line.options.push_back(
+      text("against", "DIR", "diff: the other checkpoint", options.against));
+  int code = 0;
+  if (parseOrExit(line, arguments.drop_front(isVerb), code))
+    return code;
+  return run(verb, options);
+}
+
+} // namespace autopar::driver
