@@ -34,7 +34,7 @@ class UsualCalls:
 
     @staticmethod
     def suit(entries) -> bool:
-        """Whether there is one entry, of tensors whose memory Python's buffers describe."""
+        """True if there is one entry, of tensors whose memory Python's buffers describe."""
         only = entries[0]
         return len(entries) == 1 and not only.fixed_inputs and all(info.dtype.kind in "fiub" and 0 not in info.shape for info in only.inputs + only.outputs)
 

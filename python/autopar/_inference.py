@@ -83,7 +83,7 @@ class InferenceSession:
         return self._names
 
     def run_with_ort_values(self, output_names: Optional[Sequence[str]], input_dict_ort_values, run_options=None) -> List[OrtValue]:
-        """As `run`, of `autopar.OrtValue`s."""
+        """Does what `run` does, with `autopar.OrtValue`s."""
         feeds = {name: value.numpy() for name, value in input_dict_ort_values.items()}
         return [OrtValue(array) for array in self.run(output_names, feeds, run_options)]
 

@@ -1,4 +1,4 @@
-"""What scripts use of onnxruntime beside its InferenceSession, for those that import autopar in its place."""
+"""Names of onnxruntime that scripts use beside its InferenceSession, for those that import autopar in its place."""
 
 import enum
 from typing import Dict, List, Sequence
@@ -101,7 +101,7 @@ class OrtValue:
         return self._array.ctypes.data
 
     def device_name(self) -> str:
-        """Where it is."""
+        """The device that has it."""
         return "cpu"
 
     def is_tensor(self) -> bool:
@@ -130,10 +130,10 @@ def _check_device(device_type):
 
 
 def get_available_providers() -> List[str]:
-    """What InferenceSession runs on."""
+    """The providers on which InferenceSession runs."""
     return ["CPUExecutionProvider"]
 
 
 def get_device() -> str:
-    """What InferenceSession runs on."""
+    """The device on which InferenceSession runs."""
     return "CPU"

@@ -54,7 +54,7 @@ def pointers(arrays):
 
 
 def address_of(array):
-    """Where a dense array's elements are: array.ctypes.data, which takes four times as long and knows all types."""
+    """The address of a dense array's elements. It is array.ctypes.data, which takes four times as long and knows all types."""
     if array.dtype.kind in "fiub" and array.flags.writeable and array.size:
         return ctypes.addressof(ctypes.c_char.from_buffer(array))
     return array.ctypes.data

@@ -3,21 +3,30 @@
 #include "Checkpoint.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 namespace autopar::runtime {
+
+Status Checkpoint::otherBytes(const Place &place) const {
+  return Status::error("'" + files[place.file].path() + "': the bytes of '" +
+                       place.stored.block.key +
+                       "' are others than were written");
+}
 
 //===----------------------------------------------------------------------===//
 // Opening
 //===----------------------------------------------------------------------===//
 
-Status Checkpoint::open(const std::string &from) {
+Status Checkpoint::open(const std::string &from, bool readsAll) {
   *this = Checkpoint();
   folder = from;
   APRT_TRY(readManifest(folder, manifest));
   for (const CheckpointManifest::File &file : manifest.files)
     APRT_TRY(openFile(file));
-  return checkWhole();
+  APRT_TRY(checkWhole());
+  return readsAll ? checkBytes() : Status::success();
 }
 
 Status Checkpoint::openFile(const CheckpointManifest::File &file) {
@@ -69,13 +78,44 @@ Status Checkpoint::checkWhole() const {
   return Status::success();
 }
 
-Status openCheckpoint(const std::string &path, Checkpoint &checkpoint,
+/// Each thread takes the next block that none has taken.
+Status Checkpoint::checkBytes() const {
+  std::vector<const Place *> all;
+  for (const auto &[key, place] : places)
+    all.push_back(&place);
+  std::vector<Status> results(all.size());
+  std::atomic<size_t> next{0};
+  auto work = [&] {
+    for (size_t i; (i = next.fetch_add(1)) < all.size();) {
+      const auto &[file, stored] = *all[i];
+      ContentHash hash;
+      results[i] = files[file].hash(stored.offset, stored.block.bytes(), hash);
+      if (results[i].ok() && hash.value() != stored.hash)
+        results[i] = otherBytes(*all[i]);
+    }
+  };
+  size_t others =
+      std::min<size_t>(std::thread::hardware_concurrency(), all.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < others; ++i)
+    threads.emplace_back(work);
+  work();
+  for (std::thread &thread : threads)
+    thread.join();
+  for (Status &result : results)
+    if (result.failed())
+      return result;
+  return Status::success();
+}
+
+Status openCheckpoint(const std::string &path, bool readsAll,
+                      Checkpoint &checkpoint,
                       std::vector<std::string> &doubts) {
   if (isCheckpoint(path))
-    return checkpoint.open(path);
+    return checkpoint.open(path, readsAll);
   CheckpointFolder all(path);
   for (int64_t step : all.steps()) {
-    Status status = checkpoint.open(all.folderOf(step));
+    Status status = checkpoint.open(all.folderOf(step), readsAll);
     if (status.ok())
       return status;
     doubts.push_back("a checkpoint is left out, for it is not whole: " +
@@ -98,10 +138,8 @@ Status Checkpoint::readBlock(const Place &place, char *to) const {
   APRT_TRY(file.readDirect(place.stored.offset, block.bytes(), to));
   ContentHash hash;
   hash.add(to, size_t(block.bytes()));
-  if (hash.value() == place.stored.hash)
-    return Status::success();
-  return Status::error("'" + file.path() + "': the bytes of '" + block.key +
-                       "' are others than were written");
+  return hash.value() == place.stored.hash ? Status::success()
+                                           : otherBytes(place);
 }
 
 Status Checkpoint::read(const std::string &key,

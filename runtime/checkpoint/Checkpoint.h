@@ -34,20 +34,25 @@ private:
 class Checkpoint {
 public:
   /// Reads the manifest and all headers, and checks that the blocks make up
-  /// each state.
-  Status open(const std::string &folder);
+  /// each state; with `readsAll` compares all bytes with their hashes.
+  Status open(const std::string &folder, bool readsAll);
 
   int64_t step() const { return manifest.step; }
   const std::string &path() const { return folder; }
   const CheckpointManifest &about() const { return manifest; }
-  /// By their keys, each as the box that is all of it.
+  /// The states by their keys, each as the box that is all of it.
   const std::map<std::string, StateBlock> &states() const { return wholes; }
   size_t blocksOf(const std::string &key) const { return places.count(key); }
 
-  /// This state begins as it does without a checkpoint.
+  /// The state of this key, or with a `/` at the end all states of that role,
+  /// begin as they do without a checkpoint.
   void leaveOut(const std::string &key) { leftOut.insert(key); }
+  bool isLeftOut(const std::string &key) const {
+    return leftOut.count(key) > 0 ||
+           leftOut.count(key.substr(0, key.find('/') + 1)) > 0;
+  }
   bool has(const std::string &key) const {
-    return wholes.count(key) > 0 && leftOut.count(key) == 0;
+    return wholes.count(key) > 0 && !isLeftOut(key);
   }
 
   /// Reads what a part of a state that is there needs; the bytes are compared
@@ -64,6 +69,8 @@ private:
   Status addBlock(const StoredBlock &stored);
   Status checkWhole() const;
   Status readBlock(const Place &place, char *to) const;
+  Status checkBytes() const;
+  Status otherBytes(const Place &place) const;
 
   std::string folder;
   CheckpointManifest manifest;
@@ -75,9 +82,9 @@ private:
 
 /// Opens the checkpoint at `path`, or of a folder of checkpoints the newest one
 /// that is whole. `doubts` says why newer ones are not.
-Status openCheckpoint(const std::string &path, Checkpoint &checkpoint,
-                      std::vector<std::string> &doubts);
-/// Whether it is a checkpoint, or a folder that has one, whole or not.
+Status openCheckpoint(const std::string &path, bool readsAll,
+                      Checkpoint &checkpoint, std::vector<std::string> &doubts);
+/// True for a checkpoint, and for a folder that has one, whole or not.
 bool hasCheckpoint(const std::string &path);
 
 } // namespace autopar::runtime

@@ -26,7 +26,7 @@ Status writeCheckpointFile(const std::string &path,
                           /*isDurable=*/true);
 }
 
-/// What the metadata say of a block.
+/// Reads what the metadata say of a block.
 static Status readPlace(const std::string &text, const std::string &key,
                         StoredBlock &stored) {
   nlohmann::json value =

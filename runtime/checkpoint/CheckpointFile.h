@@ -16,7 +16,7 @@
 
 namespace autopar::runtime {
 
-/// A block with its elements, and the hash of their bytes.
+/// A block with its elements.
 struct BlockBytes {
   StateBlock block;
   const void *data = nullptr;

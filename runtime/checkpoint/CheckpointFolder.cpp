@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 static constexpr char stepPrefix[] = "step-", writingPrefix[] = ".writing-",
                       oldPrefix[] = ".old-", manifestName[] = "manifest.json";
 
-/// Numbers sort as names do.
+/// Pads a number with zeros, so that names sort as numbers do.
 static std::string padded(int64_t number, size_t digits) {
   std::string text = std::to_string(number);
   return text.size() < digits ? std::string(digits - text.size(), '0') + text
@@ -61,7 +61,7 @@ static bool beginsWith(const std::string &text, const char *prefix) {
   return text.compare(0, std::strlen(prefix), prefix) == 0;
 }
 
-/// Names in the folder; none if it cannot be read.
+/// The names in the folder; an empty list if it cannot be read.
 static std::vector<std::string> namesIn(const std::string &folder) {
   std::vector<std::string> names;
   std::error_code code;
@@ -102,7 +102,7 @@ Status CheckpointFolder::fileOfRank(int64_t step, int rank,
   return Status::success();
 }
 
-/// The names of a folder are on the disk.
+/// Brings the names of a folder to the disk.
 static Status synchronize(const std::string &folder) {
   int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (opened < 0)
@@ -113,7 +113,7 @@ static Status synchronize(const std::string &folder) {
                 : Status::success();
 }
 
-/// A file's header by its hash.
+/// Describes a file by its length and the hash of its header.
 static Status describeFile(const std::string &folder, const std::string &name,
                            CheckpointManifest::File &file) {
   FileReader reader;
@@ -164,10 +164,18 @@ Status CheckpointFolder::finish(int64_t step, int ranks,
     return systemError("rename", writing, code.value());
   APRT_TRY(synchronize(path));
   fs::remove_all(old, code);
-  std::vector<int64_t> all = steps();
-  for (size_t i = size_t(keep); keep > 0 && i < all.size(); ++i)
-    fs::remove_all(folderOf(all[i]), code);
+  removeOld(step, keep);
   return Status::success();
+}
+
+/// A checkpoint that is newer is of a run that went further, and this one does
+/// not remove it.
+void CheckpointFolder::removeOld(int64_t newest, int64_t keep) const {
+  std::error_code ignored;
+  int64_t kept = 0;
+  for (int64_t step : steps())
+    if (keep > 0 && step <= newest && ++kept > keep)
+      fs::remove_all(folderOf(step), ignored);
 }
 
 void CheckpointFolder::drop(int64_t step) const {

@@ -21,7 +21,8 @@
 
 namespace autopar::runtime {
 
-/// What a checkpoint is of. Newer formats are refused, older ones are read.
+/// The manifest tells what a checkpoint is of. Newer formats are refused, older
+/// ones are read.
 struct CheckpointManifest {
   static constexpr int64_t newestFormat = 1;
   struct File {
@@ -58,12 +59,13 @@ public:
 
   /// Steps of which there is a checkpoint, the newest one first.
   std::vector<int64_t> steps() const;
-  /// Where a step's checkpoint is.
+  /// The folder of a step's checkpoint.
   std::string folderOf(int64_t step) const;
   const std::string &where() const { return path; }
 
 private:
   std::string writingOf(int64_t step) const;
+  void removeOld(int64_t newest, int64_t keep) const;
 
   std::string path;
   int descriptor = -1; // of the lock
@@ -71,7 +73,7 @@ private:
 
 std::string rankFile(int rank);
 
-/// Whether the folder is one checkpoint.
+/// True if the folder is one checkpoint.
 bool isCheckpoint(const std::string &folder);
 
 /// Reads the manifest of a checkpoint, whose files must all be there, as long

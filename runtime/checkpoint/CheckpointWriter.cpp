@@ -67,7 +67,8 @@ Status CheckpointWriter::writeOwn(int64_t step) const {
   return writeCheckpointFile(file, bytes);
 }
 
-/// All ranks write, or one has failed; the message is that one's.
+/// Waits until each rank has written or failed; fails with the message of the
+/// first that did.
 Status CheckpointWriter::awaitAll(int64_t step) const {
   std::string message;
   for (int other = 0; other < board.ranks(); ++other) {

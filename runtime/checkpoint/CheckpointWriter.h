@@ -12,8 +12,8 @@
 
 namespace autopar::runtime {
 
-/// What the ranks of a host tell each other about checkpoints, in memory that
-/// they share: made before they are forked.
+/// The ranks of a host tell each other here about checkpoints, in memory that
+/// they share: it is made before they are forked.
 class CheckpointBoard {
 public:
   Status create(int ranks);
@@ -25,10 +25,10 @@ public:
   };
   Rank &of(int rank) const { return static_cast<Rank *>(memory.data())[rank]; }
   int ranks() const { return count; }
-  /// Rank 0, before it comes to the barrier before `step`: the states are saved
-  /// as they are then.
+  /// Rank 0 calls this before it comes to the barrier before `step`: the states
+  /// are saved as they are then.
   void saveBefore(int64_t step) const { due().store(step); }
-  /// Any rank, after that barrier.
+  /// Any rank may ask after that barrier.
   bool savesBefore(int64_t step) const { return due().load() == step; }
 
 private:

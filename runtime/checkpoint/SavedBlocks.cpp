@@ -80,6 +80,8 @@ Status checkStates(const Checkpoint &checkpoint, const Manifest &program) {
   for (const ProgramState &state : programStates(program)) {
     StateBlock mine = wholeOf(*state.entry);
     wanted.insert(mine.key);
+    if (checkpoint.isLeftOut(mine.key))
+      continue;
     auto found = wholes.find(mine.key);
     if (found == wholes.end())
       return Status::error("the checkpoint '" + folder + "' has no state '" +
@@ -93,7 +95,7 @@ Status checkStates(const Checkpoint &checkpoint, const Manifest &program) {
                            describeState(mine) + " in this program");
   }
   for (const auto &[key, state] : wholes)
-    if (wanted.count(key) == 0)
+    if (wanted.count(key) == 0 && !checkpoint.isLeftOut(key))
       return Status::error("the checkpoint '" + folder + "' has the state '" +
                            key +
                            "', which this program does not keep: it is "

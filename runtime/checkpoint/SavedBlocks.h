@@ -8,7 +8,7 @@
 
 namespace autopar::runtime {
 
-/// What checkpoints call a state.
+/// Checkpoints call a state so: `model/fc.weight`.
 std::string stateKey(StateRole role, const std::string &name);
 
 /// A state as the box that is all of it.
@@ -26,7 +26,8 @@ struct SavedBlock {
 std::vector<SavedBlock> blocksOfRank(const Manifest &manifest, int rank);
 
 /// Fails unless the program has the checkpoint's states, of the same types and
-/// shapes, and no others. The message names the first that differs.
+/// shapes, and no others, but for those that are left out. The message names
+/// the first that differs.
 Status checkStates(const Checkpoint &checkpoint, const Manifest &program);
 
 } // namespace autopar::runtime

@@ -31,7 +31,7 @@ static std::vector<SliceRun> runsOf(const std::vector<Interval> &intervals) {
   return runs;
 }
 
-/// Both are ascending in the state.
+/// The runs of both are ascending in the state, so that one walk finds all.
 int64_t forEachOverlap(const StateBlock &block,
                        const std::vector<Interval> &intervals,
                        const std::function<void(const OverlapRun &)> &visit) {

@@ -43,7 +43,7 @@ public:
   Status open();
   /// Loads the opened weights and runs setup. States of which `states` (it may
   /// be null) has arrays begin as they say.
-  /// Those of `resumed` (it may be null) begin as they ended there.
+  /// States of `resumed` (it may be null) begin as they ended there.
   Status load(WeightFiles weights, const NamedArrays *states,
               const Checkpoint *resumed = nullptr);
   /// Finds the parts of inputs and of those results that steps may deliver.

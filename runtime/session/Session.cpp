@@ -24,7 +24,8 @@ static std::string quoteEntries(const std::vector<Program> &programs) {
   return text;
 }
 
-/// All that are for as many ranks, or the one of them that has that name.
+/// Finds the entries that are for as many ranks, or the one of them that has
+/// the name.
 static Status findEntries(const std::vector<Program> &programs,
                           const SessionOptions &options,
                           std::vector<size_t> &chosen) {

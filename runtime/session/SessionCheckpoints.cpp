@@ -10,9 +10,16 @@ Status Session::save(size_t entry, const std::string &folder, int64_t step,
   std::lock_guard<std::mutex> lock(saving);
   if (!saves || saves->where() != folder) {
     saves = std::make_unique<CheckpointFolder>(folder);
-    if (Status locked = saves->lock(); locked.failed()) {
+    Status usable = saves->lock();
+    if (std::vector<int64_t> known = saves->steps();
+        usable.ok() && !known.empty() && known.front() > step)
+      usable = Status::error("'" + folder + "' has a checkpoint of step " +
+                             std::to_string(known.front()) +
+                             " already: resume from it, or name another "
+                             "folder");
+    if (usable.failed()) {
       saves.reset();
-      return locked;
+      return usable;
     }
   }
   std::vector<Buffer> copies(states(entry).size());
@@ -39,7 +46,7 @@ Status Session::save(size_t entry, const std::string &folder, int64_t step,
 Status Session::resume(size_t entry, const std::string &path, int64_t &step,
                        std::vector<std::string> &notes) {
   Checkpoint checkpoint;
-  APRT_TRY(openCheckpoint(path, checkpoint, notes));
+  APRT_TRY(openCheckpoint(path, /*readsAll=*/true, checkpoint, notes));
   APRT_TRY(checkStates(checkpoint, manifest(entry)));
   for (size_t i = 0; i < states(entry).size(); ++i) {
     StateBlock whole = wholeOf(*states(entry)[i].entry);

@@ -2,6 +2,8 @@
 
 #include "Options.h"
 
+#include "../core/Manifest.h"
+
 #include "../files/OutputFile.h"
 #include "../files/Text.h"
 
@@ -152,6 +154,16 @@ const OptionRow optionTable[] = {
      [](Options &o, const std::string &v) {
        o.resume = v;
        return Status::success();
+     }},
+    {"--resume-ignoring", "optimizer",
+     "go on with the parameters, but begin the optimizer anew: its\n"
+     "                     moments and the number of the step, by which the "
+     "rate goes",
+     [](Options &o, const std::string &v) {
+       o.ignoring = v;
+       return v == stateRoleNames[int(StateRole::Optimizer)]
+                  ? Status::success()
+                  : Status::error("'" + v + "' is not optimizer");
      }},
     {"--gradients", "FILE",
      "write the gradients of the first step, before clipping\n"

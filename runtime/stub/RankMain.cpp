@@ -36,7 +36,7 @@ private:
   void findResults(RunResult::When when, int64_t step, StepData &data) const;
   Status collectAtEnd();
   bool savesAt(int64_t step) const;
-  Status save();
+  Status save(bool isLast);
 
   Run &run;
   const Manifest &manifest;
@@ -103,7 +103,7 @@ Status RankMain::meetBefore(int64_t step, bool &ends) {
   return Status::success();
 }
 
-/// Whether the states are saved before this step of the run.
+/// True if the states are saved before this step of the run.
 bool RankMain::savesAt(int64_t step) const {
   int64_t every = run.options.saveSteps;
   bool isDue = every > 0 && (run.options.firstStep + step) % every == 0;
@@ -111,15 +111,18 @@ bool RankMain::savesAt(int64_t step) const {
          (isDue || run.checkpoints.board.savesBefore(step));
 }
 
-/// The states as the last step left them.
-Status RankMain::save() {
+/// The states as the last step left them. A disk may be slow: ranks wait for
+/// each other for as long as their saves before take.
+Status RankMain::save(bool isLast) {
   saved = monotonicSeconds();
   int64_t step = run.options.firstStep + record.steps;
-  if (writer->lastStep() == step)
-    return Status::success();
-  return writer->save(step, [&](const SavedBlock &block, void *to) {
-    return rank.readBlock(block, to);
-  });
+  if (writer->lastStep() != step)
+    APRT_TRY(writer->save(step, [&](const SavedBlock &block, void *to) {
+      return rank.readBlock(block, to);
+    }));
+  if (isLast)
+    writer->finish();
+  return rank.context()->transport->barrier(/*withDeadline=*/false);
 }
 
 /// Steps that are not measured, each with the data of the first one.
@@ -151,7 +154,7 @@ Status RankMain::measure() {
       barrierWait += context.transport->statistics().waitSeconds - waited;
     }
     if (savesAt(i))
-      APRT_TRY(save());
+      APRT_TRY(save(/*isLast=*/false));
     if (ends)
       break;
     double start = begins ? monotonicSeconds() : end;
@@ -168,10 +171,8 @@ Status RankMain::measure() {
     if (worldRank == 0)
       log.add(i, seconds);
   }
-  if (writer) {
-    APRT_TRY(save());
-    writer->finish();
-  }
+  if (writer)
+    APRT_TRY(save(/*isLast=*/true));
   recordTimes(context, record.steps, total, barrierWait);
   recordCounters(context, record.steps, before);
   if (worldRank == 0)

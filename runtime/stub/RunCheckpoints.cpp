@@ -9,11 +9,14 @@ static Status checkOptions(const Options &options, const LaunchPlace &place) {
       (options.saveSteps > 0 || options.saveSeconds > 0 || options.keep > 0))
     return Status::error("--checkpoint-every and --keep are of --checkpoint "
                          "DIR, which is missing");
-  if (options.checkpoint.empty() && options.resume.empty())
+  if (options.checkpoint.empty() && options.resume.empty() &&
+      options.ignoring.empty())
     return Status::success();
   if (options.steps == 0)
     return Status::error("--checkpoint and --resume are of a training with "
                          "--steps N, the total number of its steps");
+  if (!options.ignoring.empty() && options.resume.empty())
+    return Status::error("--resume-ignoring is of --resume, which is missing");
   if (options.resume == "auto" && options.checkpoint.empty())
     return Status::error("--resume auto goes on from the newest checkpoint of "
                          "--checkpoint DIR, which is missing");
@@ -29,10 +32,23 @@ Status RunCheckpoints::findResumed(const Options &options,
   bool isAuto = options.resume == "auto";
   const std::string &path = isAuto ? options.checkpoint : options.resume;
   if (!isAuto || hasCheckpoint(path))
-    return openCheckpoint(path, from.emplace(), notes);
+    return openCheckpoint(path, /*readsAll=*/true, from.emplace(), notes);
   notes.push_back("--resume auto: '" + path +
                   "' has no checkpoint, the training begins");
   return Status::success();
+}
+
+/// A run that begins, or goes on from elsewhere, would mix its checkpoints with
+/// those of another run that went further.
+Status RunCheckpoints::checkUsed(const Options &options) const {
+  std::vector<int64_t> steps = to->steps();
+  int64_t first = from ? from->step() : 0;
+  if (options.resume == "auto" || steps.empty() || steps.front() <= first)
+    return Status::success();
+  return Status::error("'" + to->where() + "' has a checkpoint of step " +
+                       std::to_string(steps.front()) +
+                       " already: --resume auto goes on from it, or name "
+                       "another folder");
 }
 
 Status RunCheckpoints::open(Options &options, const LaunchPlace &place,
@@ -44,6 +60,8 @@ Status RunCheckpoints::open(Options &options, const LaunchPlace &place,
   }
   if (!options.resume.empty())
     APRT_TRY(findResumed(options, notes));
+  if (to)
+    APRT_TRY(checkUsed(options));
   if (!from)
     return Status::success();
   std::string step = std::to_string(from->step());
@@ -73,6 +91,8 @@ Status RunCheckpoints::check(const Manifest &program, const Options &options) {
   for (const std::string &text : options.hyperparameters)
     from->leaveOut(
         stateKey(StateRole::Hyperparameter, text.substr(0, text.find('='))));
+  if (!options.ignoring.empty())
+    from->leaveOut(options.ignoring + "/");
   return checkStates(*from, program);
 }
 

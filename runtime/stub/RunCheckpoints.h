@@ -31,6 +31,7 @@ public:
   CheckpointBoard board;
 
 private:
+  Status checkUsed(const Options &options) const;
   Status findResumed(const Options &options, std::vector<std::string> &notes);
 
   std::optional<Checkpoint> from;

@@ -20,8 +20,8 @@ namespace autopar::runtime {
 
 static constexpr double kShowEvery = 0.1; // seconds
 
-/// Where the lines of the steps before `first` end: the log of a run that goes
-/// on is cut there.
+/// The bytes of the lines of the steps before `first`: the log of a run that
+/// goes on is cut behind them.
 static int64_t endOfSteps(const std::string &path, int64_t first) {
   std::ifstream log(path);
   int64_t end = 0;

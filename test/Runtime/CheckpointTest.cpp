@@ -161,7 +161,7 @@ TEST(Checkpoint, AnyPlanReadsWhatAnyPlanWrote) {
     ASSERT_TRUE(folder.lock().ok());
     save(writing, folder, 5);
     Checkpoint checkpoint;
-    Status opened = checkpoint.open(folder.folderOf(5));
+    Status opened = checkpoint.open(folder.folderOf(5), /*readsAll=*/true);
     ASSERT_TRUE(opened.ok()) << opened.message();
     EXPECT_EQ(checkpoint.step(), 5);
     for (const Manifest &reading : programs)
@@ -194,7 +194,7 @@ TEST(Checkpoint, KeepsTheNewestAndReplacesOneOfTheSameStep) {
     save(manifest, folder, step, /*keep=*/2);
   EXPECT_EQ(folder.steps(), (std::vector<int64_t>{10, 3}));
   Checkpoint checkpoint;
-  EXPECT_TRUE(checkpoint.open(folder.folderOf(3)).ok());
+  EXPECT_TRUE(checkpoint.open(folder.folderOf(3), /*readsAll=*/false).ok());
 }
 
 TEST(Checkpoint, FolderInUseIsRefusedAndHalfWrittenOnesGo) {
@@ -214,7 +214,7 @@ TEST(Checkpoint, FolderInUseIsRefusedAndHalfWrittenOnesGo) {
       std::filesystem::exists(temporary.path("run/.writing-00000007")));
 }
 
-/// What a file says of its blocks may be anything.
+/// A file may say anything of its blocks.
 TEST(Checkpoint, BlocksMustBeWithinTheirStates) {
   TemporaryFolder temporary;
   std::string bytes(24, 'x');

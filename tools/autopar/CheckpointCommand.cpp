@@ -31,7 +31,8 @@ int fail(const Status &status) { return complain(status.message()); }
 
 Status open(const std::string &path, Checkpoint &checkpoint) {
   std::vector<std::string> doubts;
-  Status status = runtime::openCheckpoint(path, checkpoint, doubts);
+  Status status =
+      runtime::openCheckpoint(path, /*readsAll=*/false, checkpoint, doubts);
   for (const std::string &doubt : doubts)
     errs() << "autopar: warning: " << printable(doubt) << "\n";
   return status;

@@ -14,6 +14,7 @@ namespace autopar::driver {
 int compileCommand(llvm::ArrayRef<const char *> arguments);
 int planCommand(llvm::ArrayRef<const char *> arguments);
 int explainCommand(llvm::ArrayRef<const char *> arguments);
+int runCommand(llvm::ArrayRef<const char *> arguments);
 int checkpointCommand(llvm::ArrayRef<const char *> arguments);
 int calibrateCommand(llvm::ArrayRef<const char *> arguments);
 int opsCommand(llvm::ArrayRef<const char *> arguments);

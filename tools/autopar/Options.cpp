@@ -6,7 +6,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
-#include <set>
+#include <map>
 
 using namespace llvm;
 
@@ -32,7 +32,7 @@ static Error unknownOption(ArrayRef<Option> options, StringRef name) {
 }
 
 Error CommandLine::parse(ArrayRef<const char *> arguments) const {
-  std::set<StringRef> given;
+  std::map<std::string, std::string> given; // by option
   for (size_t at = 0; at < arguments.size(); ++at) {
     StringRef argument = arguments[at];
     if (!argument.starts_with("-") || argument == "-") {
@@ -46,9 +46,6 @@ Error CommandLine::parse(ArrayRef<const char *> arguments) const {
     const Option *option = findOption(options, name);
     if (!option)
       return unknownOption(options, name);
-    if (!given.insert(option->name).second && !option->repeatable)
-      return createStringError("option '" + name +
-                               "' is given twice: give it once");
     if (option->value.empty() && hasInlined)
       return createStringError("option '" + name + "' takes no value");
     std::string value = inlined.str();
@@ -60,6 +57,11 @@ Error CommandLine::parse(ArrayRef<const char *> arguments) const {
                                " " + option->value);
     for (; wanted > 0; --wanted)
       value += (value.empty() ? "" : " ") + std::string(arguments[++at]);
+    auto [before, isFirst] = given.emplace(option->name, value);
+    if (!isFirst && !option->repeatable && before->second != value)
+      errs() << "autopar: warning: option '" << name
+             << "' is given twice: " << printable(value) << " holds, not "
+             << printable(std::exchange(before->second, value)) << "\n";
     if (Error error = option->apply(value))
       return createStringError("option '" + name +
                                "': " + toString(std::move(error)));

@@ -13,8 +13,8 @@
 namespace autopar::driver {
 
 /// One option: `--ranks N`; a flag has no value name. One that takes two values
-/// (`--emit KIND DIR`) gets them with a space between. Unless it is repeatable,
-/// it is given once.
+/// (`--emit KIND DIR`) gets them with a space between. Of one that is not
+/// repeatable the last value holds, of which a warning tells.
 struct Option {
   std::string name, value, help;
   std::function<llvm::Error(llvm::StringRef)> apply;

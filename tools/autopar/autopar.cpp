@@ -29,6 +29,8 @@ constexpr Command commands[] = {
      opsCommand},
     {"predict", "say what measured collectives should have taken",
      predictCommand},
+    {"run", "run a training, and again from its checkpoint where it dies",
+     runCommand},
     {"checkpoint", "look into a training's checkpoint, check it, export it",
      checkpointCommand},
     {"calibrate", "measure this host into a file that --cluster takes",
@@ -55,7 +57,7 @@ int printVersion() {
   return 0;
 }
 
-int runCommand(llvm::ArrayRef<const char *> arguments) {
+int dispatch(llvm::ArrayRef<const char *> arguments) {
   if (arguments.empty())
     return complain("no command given; `autopar help` lists them");
   llvm::StringRef name = arguments.front();
@@ -91,5 +93,5 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv, /*InstallPipeSignalExitHandler=*/false);
   autopar::installMemoryFailure("autopar");
   std::signal(SIGPIPE, SIG_IGN); // a reader that is gone is an error of writing
-  return finishOutput(runCommand({argv + 1, size_t(argc - 1)}));
+  return finishOutput(dispatch({argv + 1, size_t(argc - 1)}));
 }

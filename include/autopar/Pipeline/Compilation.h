@@ -35,8 +35,8 @@ struct CompileRequest {
   bool checkNumerics = false; // end a run at the first NaN or infinity
   std::string cudaSource;     // folder for the program as CUDA C++; empty: none
   std::string entry; // `--entry` as it was written; empty: the only one
-  /// What plan files, folders and messages call the entry: its name, and where
-  /// the program is for several numbers of ranks how many, `batch=1,2-ranks`.
+  /// Plan files, folders and messages call the entry so: its name, and if the
+  /// program is for several numbers of ranks how many, `batch=1,2-ranks`.
   std::string planName;
   /// What the entries planned before this one store, to which it adds; null:
   /// there is one only.
