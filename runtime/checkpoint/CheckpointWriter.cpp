@@ -30,7 +30,9 @@ CheckpointWriter::CheckpointWriter(const CheckpointFolder &folder,
                                    int64_t keep, std::atomic<uint32_t> &aborted)
     : folder(folder), board(board), manifest(manifest), rank(rank), keep(keep),
       aborted(aborted), blocks(blocksOfRank(manifest, rank)),
-      copies(blocks.size()) {}
+      copies(blocks.size()) {
+  begin([this] { takeMemory(); });
+}
 
 CheckpointWriter::~CheckpointWriter() { finish(); }
 
@@ -39,22 +41,33 @@ void CheckpointWriter::finish() {
     thread.join();
 }
 
-Status CheckpointWriter::save(int64_t step, const Read &read) {
-  finish();
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    if (copies[i].size() == 0)
-      APRT_TRY(copies[i].allocate(blocks[i].block.bytes(),
-                                  "a copy of the states, to be saved",
-                                  /*counter=*/nullptr));
-    APRT_TRY(read(blocks[i], copies[i].data()));
-  }
-  last = step;
-  // Signals are for the threads that expect them.
+/// Signals are for the threads that expect them.
+void CheckpointWriter::begin(const std::function<void()> &work) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread = std::thread([this, step] { write(step); });
+  thread = std::thread(work);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+/// Steps shall not wait for the system to give the first copy its pages.
+void CheckpointWriter::takeMemory() {
+  for (size_t i = 0; i < blocks.size() && memory.ok(); ++i) {
+    memory = copies[i].allocate(blocks[i].block.bytes(),
+                                "a copy of the states, to be saved",
+                                /*counter=*/nullptr);
+    if (memory.ok())
+      std::memset(copies[i].data(), 0, size_t(copies[i].size()));
+  }
+}
+
+Status CheckpointWriter::save(int64_t step, const Read &read) {
+  finish();
+  APRT_TRY(memory);
+  for (size_t i = 0; i < blocks.size(); ++i)
+    APRT_TRY(read(blocks[i], copies[i].data()));
+  last = step;
+  begin([this, step] { write(step); });
   return Status::success();
 }
 

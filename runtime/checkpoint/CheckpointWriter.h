@@ -40,8 +40,9 @@ private:
   int count = 0;
 };
 
-/// Saves the blocks of one rank: a copy is made at once, and a thread writes it
-/// while steps go on. Rank 0's thread makes a checkpoint of all ranks' files.
+/// Saves the blocks of one rank: a copy is made at once, in memory that is
+/// taken before, and a thread writes it while steps go on. Rank 0's thread
+/// makes a checkpoint of all ranks' files.
 class CheckpointWriter {
 public:
   /// `aborted` ends waits for other ranks.
@@ -61,6 +62,8 @@ public:
   int64_t lastStep() const { return last; }
 
 private:
+  void begin(const std::function<void()> &work);
+  void takeMemory();
   void write(int64_t step);
   Status writeOwn(int64_t step) const;
   Status awaitAll(int64_t step) const;
@@ -73,6 +76,7 @@ private:
   std::atomic<uint32_t> &aborted;
   const std::vector<SavedBlock> blocks;
   std::vector<Buffer> copies; // by block
+  Status memory;              // whether there is enough for them
   int64_t last = -1;
   std::thread thread;
 };

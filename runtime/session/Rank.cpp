@@ -213,6 +213,7 @@ Status Rank::writeState(int index, const void *whole) {
 
 Status Rank::readBlock(const SavedBlock &saved, void *to) {
   Transfer transfer = stateTransfer(saved.index);
+  transfer.slice.parallel = true;
   transfer.slice.copy = [&saved, to = static_cast<char *>(to),
                          bytes = transfer.slice.elementBytes](
                             const std::vector<Interval> &part, char *host) {

@@ -46,7 +46,8 @@ private:
   StepData now, next; // a step's data, and that of the step after it
   TrainingLog log;    // of rank 0
   std::optional<CheckpointWriter> writer;
-  double saved = 0; // when the last save began, or the steps
+  double saved = 0;       // when the last save began, or the steps
+  double saveSeconds = 0; // for which steps stood still since the last line
   const char *doing = "starting";
 };
 
@@ -122,7 +123,9 @@ Status RankMain::save(bool isLast) {
     }));
   if (isLast)
     writer->finish();
-  return rank.context()->transport->barrier(/*withDeadline=*/false);
+  APRT_TRY(rank.context()->transport->barrier(/*withDeadline=*/false));
+  saveSeconds = monotonicSeconds() - saved;
+  return Status::success();
 }
 
 /// Steps that are not measured, each with the data of the first one.
@@ -169,7 +172,7 @@ Status RankMain::measure() {
     total += seconds;
     record.steps = i + 1;
     if (worldRank == 0)
-      log.add(i, seconds);
+      log.add(i, seconds, std::exchange(saveSeconds, 0));
   }
   if (writer)
     APRT_TRY(save(/*isLast=*/true));

@@ -84,7 +84,7 @@ Status TrainingLog::open(Run &of) {
 
 /// JSON has no NaN: null stands for it.
 static std::string lineOf(const Run &run, int64_t step, double loss,
-                          double seconds) {
+                          double seconds, double saveSeconds) {
   auto value = [&](OutputRole role) { return run.scalar(role, step); };
   nlohmann::ordered_json line = {
       {"step", run.options.firstStep + step},
@@ -96,14 +96,16 @@ static std::string lineOf(const Run &run, int64_t step, double loss,
   if (double skips = value(OutputRole::Skipped); !std::isnan(skips))
     line["skipped"] = skips != 0;
   line["seconds"] = seconds;
+  if (saveSeconds > 0)
+    line["save_seconds"] = saveSeconds;
   return line.dump() + "\n";
 }
 
-void TrainingLog::add(int64_t step, double seconds) {
+void TrainingLog::add(int64_t step, double seconds, double saveSeconds) {
   if (!run)
     return;
   if (file >= 0)
-    write(step, lineOf(*run, step, loss(step), seconds));
+    write(step, lineOf(*run, step, loss(step), seconds, saveSeconds));
   warn(step);
   warnOfLabels(step);
   if (onTerminal)

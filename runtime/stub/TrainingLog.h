@@ -20,7 +20,9 @@ public:
 
   /// Does nothing more for a program that does not train.
   Status open(Run &run);
-  void add(int64_t step, double seconds);
+  /// `saveSeconds`: for which the step waited until states were copied for a
+  /// checkpoint; 0: there was none.
+  void add(int64_t step, double seconds, double saveSeconds);
   void close();
 
 private:
