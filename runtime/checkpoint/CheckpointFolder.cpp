@@ -9,11 +9,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <functional>
 #include <sys/file.h>
+#include <thread>
 #include <unistd.h>
 
 namespace autopar::runtime {
@@ -22,6 +24,8 @@ namespace fs = std::filesystem;
 
 static constexpr char stepPrefix[] = "step-", writingPrefix[] = ".writing-",
                       oldPrefix[] = ".old-", manifestName[] = "manifest.json";
+
+static constexpr int lockTries = 60; // each of 50 ms
 
 /// Pads a number with zeros, so that names sort as numbers do.
 static std::string padded(int64_t number, size_t digits) {
@@ -80,11 +84,15 @@ Status CheckpointFolder::lock() {
   descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0)
     return systemError("write", file, errno);
-  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0)
-    return errno == EWOULDBLOCK
-               ? Status::error("another run writes checkpoints into '" + path +
-                               "'; give each run a folder of its own")
-               : systemError("lock", file, errno);
+  // Ranks of a run whose launcher was killed end a little later.
+  for (int tries = 0; flock(descriptor, LOCK_EX | LOCK_NB) != 0; ++tries)
+    if (errno == EWOULDBLOCK && tries < lockTries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    else
+      return errno == EWOULDBLOCK
+                 ? Status::error("another run writes checkpoints into '" +
+                                 path + "'; give each run a folder of its own")
+                 : systemError("lock", file, errno);
   for (const std::string &name : namesIn(path))
     if (beginsWith(name, writingPrefix) || beginsWith(name, oldPrefix))
       fs::remove_all(path + "/" + name, code);

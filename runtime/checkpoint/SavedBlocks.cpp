@@ -66,6 +66,15 @@ std::vector<SavedBlock> blocksOfRank(const Manifest &manifest, int rank) {
   return blocks;
 }
 
+/// What helps where a state is only in the program or in the checkpoint.
+static std::string hintFor(const std::string &key) {
+  std::string role = key.substr(0, key.find('/'));
+  return ": it is of another model or recipe" +
+         (role == stateRoleNames[int(StateRole::Model)]
+              ? ""
+              : "; --resume-ignoring " + role + " begins such states anew");
+}
+
 static std::string describeState(const StateBlock &state) {
   std::string text = std::string(dtypeName(state.dtype)) + "[";
   for (size_t d = 0; d < state.shape.size(); ++d)
@@ -85,9 +94,8 @@ Status checkStates(const Checkpoint &checkpoint, const Manifest &program) {
     auto found = wholes.find(mine.key);
     if (found == wholes.end())
       return Status::error("the checkpoint '" + folder + "' has no state '" +
-                           mine.key +
-                           "', which this program keeps: it is of "
-                           "another model or recipe");
+                           mine.key + "', which this program keeps" +
+                           hintFor(mine.key));
     if (found->second.shape != mine.shape || found->second.dtype != mine.dtype)
       return Status::error("state '" + mine.key + "' is " +
                            describeState(found->second) +
@@ -97,9 +105,8 @@ Status checkStates(const Checkpoint &checkpoint, const Manifest &program) {
   for (const auto &[key, state] : wholes)
     if (wanted.count(key) == 0 && !checkpoint.isLeftOut(key))
       return Status::error("the checkpoint '" + folder + "' has the state '" +
-                           key +
-                           "', which this program does not keep: it is "
-                           "of another model or recipe");
+                           key + "', which this program does not keep" +
+                           hintFor(key));
   return Status::success();
 }
 

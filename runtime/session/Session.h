@@ -170,9 +170,10 @@ private:
   std::vector<Measured> measured;   // by entry
   std::mutex saving;                // one at a time
   std::unique_ptr<CheckpointFolder> saves;
-  double lastEnd = 0;  // of a step
-  Buffer ownTrace;     // where rank 0 is the only one
-  std::string failure; // "": none; of a call that began and failed
+  int64_t resumedStep = -1; // of the checkpoint that it went on from
+  double lastEnd = 0;       // of a step
+  Buffer ownTrace;          // where rank 0 is the only one
+  std::string failure;      // "": none; of a call that began and failed
 };
 
 template <typename Body>

@@ -12,7 +12,7 @@ Status Session::save(size_t entry, const std::string &folder, int64_t step,
     saves = std::make_unique<CheckpointFolder>(folder);
     Status usable = saves->lock();
     if (std::vector<int64_t> known = saves->steps();
-        usable.ok() && !known.empty() && known.front() > step)
+        usable.ok() && !known.empty() && known.front() > resumedStep)
       usable = Status::error("'" + folder + "' has a checkpoint of step " +
                              std::to_string(known.front()) +
                              " already: resume from it, or name another "
@@ -56,7 +56,7 @@ Status Session::resume(size_t entry, const std::string &path, int64_t &step,
     loaded.copy(whole.intervals(), bytes.data());
     APRT_TRY(writeState(entry, i, bytes.data()));
   }
-  step = checkpoint.step();
+  step = resumedStep = checkpoint.step();
   return Status::success();
 }
 

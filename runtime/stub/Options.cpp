@@ -134,13 +134,18 @@ const OptionRow optionTable[] = {
      "next option says",
      [](Options &o, const std::string &v) {
        o.checkpoint = v;
-       return Status::success();
+       return v.empty() ? Status::error("its value is empty")
+                        : Status::success();
      }},
     {"--checkpoint-every", "N[s]",
      "save after every N steps, or every N seconds",
      [](Options &o, const std::string &v) {
        if (v.empty() || v.back() != 's')
-         return storeInteger(v, 1, o.saveSteps);
+         return storeInteger(v, 1, o.saveSteps).ok()
+                    ? Status::success()
+                    : Status::error("'" + v +
+                                    "' is neither a number of steps, 100, nor "
+                                    "of seconds, 60s");
        return storeSeconds(v.substr(0, v.size() - 1), o.saveSeconds);
      }},
     {"--keep", "K", "keep the newest K checkpoints (default: all)",
@@ -153,17 +158,23 @@ const OptionRow optionTable[] = {
      "of all runs",
      [](Options &o, const std::string &v) {
        o.resume = v;
-       return Status::success();
+       return v.empty() ? Status::error("its value is empty")
+                        : Status::success();
      }},
-    {"--resume-ignoring", "optimizer",
-     "go on with the parameters, but begin the optimizer anew: its\n"
+    {"--resume-ignoring", "ROLE",
+     "go on, but begin these states anew (repeatable): optimizer, its\n"
      "                     moments and the number of the step, by which the "
-     "rate goes",
+     "rate\n                     goes; average; loss_scale",
      [](Options &o, const std::string &v) {
-       o.ignoring = v;
-       return v == stateRoleNames[int(StateRole::Optimizer)]
-                  ? Status::success()
-                  : Status::error("'" + v + "' is not optimizer");
+       bool isKnown = false;
+       for (StateRole role :
+            {StateRole::Optimizer, StateRole::Average, StateRole::LossScale})
+         isKnown |= v == stateRoleNames[int(role)];
+       o.ignoring.push_back(v);
+       return isKnown ? Status::success()
+                      : Status::error("'" + v +
+                                      "' is none of optimizer, "
+                                      "average, loss_scale");
      }},
     {"--gradients", "FILE",
      "write the gradients of the first step, before clipping\n"

@@ -16,8 +16,8 @@ struct Options : RankOptions {
   std::vector<std::string> outputs;  // likewise
   std::string log, final, gradients; // of a program that trains
   std::string checkpoint;            // folder for checkpoints; empty: none
-  std::string resume;   // a checkpoint, a folder of them, or "auto"
-  std::string ignoring; // role of states that begin anew; empty: none
+  std::string resume; // a checkpoint, a folder of them, or "auto"
+  std::vector<std::string> ignoring;        // roles of states that begin anew
   std::vector<std::string> hyperparameters; // NAME=NUMBER of such
   std::string weights;
   std::string entry; // empty: by the inputs' shapes

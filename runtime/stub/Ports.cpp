@@ -245,8 +245,7 @@ Status loadInputs(const std::vector<Program> &programs, const Options &options,
   if (zeros && manifest.trains() && (options.steps > 0 || keeps))
     return Status::error("--data is missing: there is nothing to train on");
   if (!zeros)
-    return takeInputs(manifest, given,
-                      options.steps > 0 ? options.firstStep + options.steps : 0,
+    return takeInputs(manifest, given, options.firstStep + options.steps,
                       arrays, states);
   for (const Port &port : manifest.inputs)
     arrays.push_back(

@@ -174,6 +174,8 @@ Status RankMain::measure() {
     if (worldRank == 0)
       log.add(i, seconds, std::exchange(saveSeconds, 0));
   }
+  if (record.steps == 0) // all were taken by runs before
+    return Status::success();
   if (writer)
     APRT_TRY(save(/*isLast=*/true));
   recordTimes(context, record.steps, total, barrierWait);

@@ -65,7 +65,7 @@ Status RunCheckpoints::open(Options &options, const LaunchPlace &place,
   if (!from)
     return Status::success();
   std::string step = std::to_string(from->step());
-  if (from->step() >= options.steps)
+  if (from->step() > options.steps)
     return Status::error("the checkpoint '" + from->path() + "' is of " + step +
                          " steps, and --steps " +
                          std::to_string(options.steps) +
@@ -91,8 +91,8 @@ Status RunCheckpoints::check(const Manifest &program, const Options &options) {
   for (const std::string &text : options.hyperparameters)
     from->leaveOut(
         stateKey(StateRole::Hyperparameter, text.substr(0, text.find('='))));
-  if (!options.ignoring.empty())
-    from->leaveOut(options.ignoring + "/");
+  for (const std::string &role : options.ignoring)
+    from->leaveOut(role + "/");
   return checkStates(*from, program);
 }
 

@@ -78,6 +78,9 @@ static void warnOfWeights(const Run &run) {
   bool begins = run.program.manifest.trains() && !run.checkpoints.resumed();
   for (const std::string &text : run.weights.doubts())
     warn("--weights: " + text);
+  if (run.checkpoints.resumed())
+    warn("--weights gives what does not train: what trains is as the "
+         "checkpoint has it");
   std::string anew = begins ? begunAnew(run) : "";
   if (!anew.empty())
     warn("--weights gives parameters and running statistics; all else of the "
@@ -94,6 +97,13 @@ static int tellRun(const Run &run) {
     if (status.failed())
       problems.push_back(status.message());
   };
+  if (run.stepsTaken() == 0) {
+    std::fprintf(stderr, "note: all steps were taken by runs before: there is "
+                         "nothing to report\n");
+    for (const std::string &problem : problems)
+      (void)fail(problem);
+    return problems.empty() ? 0 : 1;
+  }
   if (!options.json.empty())
     note(writeWhole(options.json, reportJson(run)));
   if (!options.trace.empty())
@@ -113,11 +123,12 @@ static int endedBySignal(const Run &run, int code) {
   int signal = run.endRequest.signal();
   if (signal == 0)
     return code;
+  int64_t taken = run.allSteps(),
+          all = run.options.firstStep + run.options.repeat;
   if (run.place.rank == 0)
-    std::fprintf(
-        stderr, "error: ended by signal %s after %lld of %lld steps\n",
-        strsignal(signal), static_cast<long long>(run.allSteps()),
-        static_cast<long long>(run.options.firstStep + run.options.repeat));
+    std::fprintf(stderr, "error: ended by signal %s after %lld of %lld steps\n",
+                 strsignal(signal), static_cast<long long>(taken),
+                 static_cast<long long>(all));
   return 128 + signal;
 }
 

@@ -233,7 +233,13 @@ def check_damage(tool, work):
 def check_refusals(tool, work):
     training, program, folder = saved(tool, os.path.join(work, "saved"), "--keep", "2")
     assert sorted(os.listdir(folder)) == ["lock", "step-00000008", "step-00000012"]
-    refused(training, program, "is of 12 steps, and --steps 12 is the total of all runs: give more", steps=12)
+    refused(training, program, "is of 12 steps, and --steps 11 is the total of all runs: give more", steps=11)
+    error = training.run(program, "none", 12, "--resume", folder)  # all steps were taken: the parameters are written
+    assert not error, error
+    mine, theirs = (load_file(training.path(name + ".safetensors")) for name in ("none", "first"))
+    assert all(mine[name].tobytes() == theirs[name].tobytes() for name in theirs)
+    refused(training, program, "its value is empty", options=("--resume", ""))
+    refused(training, program, "'5m' is neither a number of steps, 100, nor of seconds, 60s", options=("--checkpoint-every", "5m"))
     refused(training, program, "'/nowhere' has no checkpoint that is whole", options=("--resume", "/nowhere"))
     refused(training, program, "has a checkpoint of step 12 already: --resume auto goes on from it, or name another folder", options=())
     refused(training, program, "has a checkpoint of step 12 already", options=("--resume", os.path.join(folder, "step-00000008")))
@@ -246,10 +252,10 @@ def check_refusals(tool, work):
     refused(training, program, "is of format 99, which a newer autopar writes", options=("--resume", training.path("newer")))
     other = perceptron(tool, os.path.join(work, "other"), optimizer={"kind": "sgd", "lr": 1e-2, "momentum": 0.9})
     others = other.compile("--ranks 1")
-    refused(other, others, "has no state 'optimizer/", "it is of another model or recipe", options=("--resume", folder))
+    refused(other, others, "has no state 'optimizer/", "it is of another model or recipe; --resume-ignoring optimizer begins such states anew", options=("--resume", folder))
     error = other.run(others, "anew", 16, "--resume", folder, "--resume-ignoring", "optimizer")
     assert not error and [line["step"] for line in other.log("anew")] == [12, 13, 14, 15], error
-    process = subprocess.Popen(training.command(program, "long", 100000, "--checkpoint", folder, "--resume", "auto", "--checkpoint-every", "0.05s"), stderr=subprocess.DEVNULL,
+    process = subprocess.Popen(training.command(program, "long", 5000000, "--checkpoint", folder, "--resume", "auto", "--checkpoint-every", "0.05s"), stderr=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL)
     try:
         time.sleep(0.5)

@@ -4,7 +4,9 @@
 #include "checkpoint/Checkpoint.h"
 #include "core/Safetensors.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
@@ -29,8 +31,8 @@ struct CheckpointOptions {
 
 int fail(const Status &status) { return complain(status.message()); }
 
-Status open(const std::string &path, Checkpoint &checkpoint) {
-  std::vector<std::string> doubts;
+Status open(const std::string &path, Checkpoint &checkpoint,
+            std::vector<std::string> &doubts) {
   Status status =
       runtime::openCheckpoint(path, /*readsAll=*/false, checkpoint, doubts);
   for (const std::string &doubt : doubts)
@@ -108,6 +110,12 @@ int exportWeights(const Checkpoint &checkpoint,
                   const CheckpointOptions &options) {
   if (options.output.empty())
     return complain("checkpoint export: no output given; add -o FILE");
+  SmallString<128> folder, file(options.output);
+  if (!sys::fs::real_path(checkpoint.path(), folder) &&
+      !sys::fs::make_absolute(file) &&
+      !sys::fs::real_path(sys::path::parent_path(file), file) && file == folder)
+    return complain("checkpoint export: -o " + options.output +
+                    " is within the checkpoint itself; name another place");
   std::vector<ArrayBytes> kept;
   std::vector<runtime::ArrayView> views;
   for (const auto &[key, state] : checkpoint.states()) {
@@ -188,17 +196,18 @@ int run(StringRef verb, const CheckpointOptions &options) {
   if (options.folder.empty())
     return complain("checkpoint " + verb + ": no folder given");
   Checkpoint checkpoint, other;
-  if (Status status = open(options.folder, checkpoint); status.failed())
+  std::vector<std::string> doubts, others;
+  if (Status status = open(options.folder, checkpoint, doubts); status.failed())
     return fail(status);
   if (verb == "inspect")
     return inspect(checkpoint);
   if (verb == "verify")
-    return verify(checkpoint);
+    return verify(checkpoint) || !doubts.empty();
   if (verb == "export")
     return exportWeights(checkpoint, options);
   if (options.against.empty())
     return complain("checkpoint diff: add --against DIR");
-  if (Status status = open(options.against, other); status.failed())
+  if (Status status = open(options.against, other, others); status.failed())
     return fail(status);
   return diff(checkpoint, other);
 }
