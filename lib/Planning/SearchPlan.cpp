@@ -63,8 +63,8 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
   }
 
 private:
-  /// Where no plan stores all as entries before do, one that is free to store
-  /// otherwise.
+  /// Finds a plan that stores all as entries before do, or if there is none one
+  /// that is free to store otherwise.
   llvm::Expected<Plan> search(const ModelGraph &graph, PlanRequest &request,
                               std::vector<SearchTrial> &tried,
                               std::string &refusal) {

@@ -29,7 +29,7 @@ public:
   /// `value` with the number as its second operand.
   mlir::Value applyTo(TensorBuilder &b, BinaryKind kind,
                       mlir::Value value) const;
-  /// With another number: their sum, difference, product, quotient or maximum.
+  /// Returns the sum, difference, product, quotient or maximum of the two.
   StepNumber combine(TensorBuilder &b, BinaryKind kind,
                      const StepNumber &rhs) const;
   StepNumber atLeast(TensorBuilder &b, double least) const {
@@ -50,8 +50,8 @@ private:
 StepNumber numberOf(StepFunction &step, const Recipe &recipe,
                     llvm::StringRef name, double otherwise);
 
-/// What the numbers of `at_run_time` may be, as `autopar.hyperparameters` has
-/// it for the manifest.
+/// The ranges of the numbers of `at_run_time`, as `autopar.hyperparameters` has
+/// them for the manifest.
 mlir::ArrayAttr rangesOf(const Recipe &recipe, mlir::MLIRContext *context);
 
 } // namespace autopar

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
 namespace autopar::runtime {
@@ -114,6 +115,13 @@ Status openCheckpoint(const std::string &path, bool readsAll,
   if (isCheckpoint(path))
     return checkpoint.open(path, readsAll);
   CheckpointFolder all(path);
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored))
+    return Status::error("there is no folder '" + path + "'");
+  if (all.steps().empty())
+    return Status::error("'" + path +
+                         "' has no checkpoint, no folder "
+                         "step-N: name another one");
   for (int64_t step : all.steps()) {
     Status status = checkpoint.open(all.folderOf(step), readsAll);
     if (status.ok())
@@ -121,7 +129,9 @@ Status openCheckpoint(const std::string &path, bool readsAll,
     doubts.push_back("a checkpoint is left out, for it is not whole: " +
                      status.message());
   }
-  return Status::error("'" + path + "' has no checkpoint that is whole");
+  return Status::error("'" + path +
+                       "' has no checkpoint that is whole: begin anew with "
+                       "another folder, and --weights if there are any");
 }
 
 bool hasCheckpoint(const std::string &path) {

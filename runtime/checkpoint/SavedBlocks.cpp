@@ -66,7 +66,8 @@ std::vector<SavedBlock> blocksOfRank(const Manifest &manifest, int rank) {
   return blocks;
 }
 
-/// What helps where a state is only in the program or in the checkpoint.
+/// The end of the message that only the program or only the checkpoint has a
+/// state: why that may be, and what helps.
 static std::string hintFor(const std::string &key) {
   std::string role = key.substr(0, key.find('/'));
   return ": it is of another model or recipe" +

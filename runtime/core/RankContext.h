@@ -69,8 +69,9 @@ struct aprt_rank {
   std::unique_ptr<autopar::runtime::Device> device;
   std::unique_ptr<autopar::runtime::Transport> transport;
   void *arena = nullptr;
-  /// What the rank's entries have in common, and by persistent tensor its
-  /// number there, -1: it is this entry's own. Null: there is one entry.
+  /// The memory that the rank's entries have in common; null: there is one
+  /// entry. `numbers` has by persistent tensor its number there; -1: it is this
+  /// entry's own.
   autopar::runtime::CommonMemory *common = nullptr;
   std::vector<int> numbers;
 

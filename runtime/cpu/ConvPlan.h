@@ -40,8 +40,8 @@ public:
   /// Brings W into the layout that the library chose: where the plan keeps it
   /// if it names a slot, else into the workspace, for the next run.
   bool packWeights(ThreadPool &pool, const void *w);
-  /// What the plan keeps gives way to the same bytes in the store; null: there
-  /// is none.
+  /// The weights that the plan keeps give way to the same bytes in the store;
+  /// null: there is no store.
   void shareWeights(PackedStore *store) { kept.shareIn(store); }
 
   bool run(ThreadPool &pool, const void *x, const void *bias, void *y);

@@ -35,8 +35,8 @@ enum class Task : int32_t {
   End
 };
 
-/// What one task is about: its kind, its entry and by entry the whole tensors
-/// of a step.
+/// A slot says what one task is about: its kind, its entry and by entry the
+/// whole tensors of a step.
 class BoardSlot {
 public:
   Status create(const std::vector<const Manifest *> &manifests,

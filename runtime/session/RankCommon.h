@@ -12,7 +12,7 @@
 
 namespace autopar::runtime {
 
-/// What the entries of one rank have in common; they take steps in turn. It
+/// The entries of one rank have this in common; they take steps in turn. It
 /// must outlive them.
 struct RankCommon {
   RankCommon(const std::vector<const Manifest *> &entries, int rank)

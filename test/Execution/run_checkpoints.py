@@ -7,7 +7,6 @@ Cases of ../shared/training: each is cut in the middle on one rank and, by turns
 they save, damaged files, folders in use or of another model. The last line counts.
 """
 
-import argparse
 import glob
 import json
 import os
@@ -32,7 +31,7 @@ from expected import expect_error  # noqa: E402
 from programs import error_of  # noqa: E402
 from run_training import compare, recipe_of  # noqa: E402
 from shared_models import SHARED, absence_of  # noqa: E402
-from training_runs import report, write_model  # noqa: E402
+from training_runs import arguments_of_cases, report, write_model  # noqa: E402
 
 TRAINING = os.path.join(SHARED, "training")
 WAYS = ["--ranks 1", "--ranks 2", "--ranks 3", "--ranks 4 --strategy data,tensor --mesh data=2,tensor=2", "--ranks 2 --target emulated"]
@@ -195,6 +194,15 @@ def refused(training, program, *said, steps=16, options=("--resume", "auto")):
     assert all(words in error for words in said), f"no {said} in: {error}"
 
 
+def change(path, place):
+    """One byte of a file."""
+    with open(path, "r+b") as file:
+        file.seek(place)
+        byte = file.read(1)
+        file.seek(place)
+        file.write(bytes([byte[0] ^ 0x11]))
+
+
 def check_damage(tool, work):
     """A checkpoint with a damaged file is left out, or refused by name; the one before it is taken."""
     training, program, folder = saved(tool, os.path.join(work, "saved"))
@@ -207,11 +215,7 @@ def check_damage(tool, work):
         for place in (3, size // 4, size // 2, size - 2):
             shutil.rmtree(folder)
             shutil.copytree(kept, folder)
-            with open(path, "r+b") as file:
-                file.seek(place)
-                byte = file.read(1)
-                file.seek(place)
-                file.write(bytes([byte[0] ^ 0x11]))
+            change(path, place)
             done = subprocess.run(training.command(program, "damaged", 16, "--checkpoint", folder, "--resume", "auto"), capture_output=True, text=True, timeout=60)
             told = done.stderr
             left_out = "is left out, for it is not whole" in told and "step-00000008' after 8 steps" in told and done.returncode == 0
@@ -240,7 +244,7 @@ def check_refusals(tool, work):
     assert all(mine[name].tobytes() == theirs[name].tobytes() for name in theirs)
     refused(training, program, "its value is empty", options=("--resume", ""))
     refused(training, program, "'5m' is neither a number of steps, 100, nor of seconds, 60s", options=("--checkpoint-every", "5m"))
-    refused(training, program, "'/nowhere' has no checkpoint that is whole", options=("--resume", "/nowhere"))
+    refused(training, program, "there is no folder '/nowhere'", options=("--resume", "/nowhere"))
     refused(training, program, "has a checkpoint of step 12 already: --resume auto goes on from it, or name another folder", options=())
     refused(training, program, "has a checkpoint of step 12 already", options=("--resume", os.path.join(folder, "step-00000008")))
     with open(os.path.join(folder, "step-00000012", "manifest.json")) as file:
@@ -286,7 +290,7 @@ def check_trainer(tool, work):
         error = training.run(program, "refused", 20, "--checkpoint", folder, "--resume", "auto") if trainer.save_checkpoint(folder, keep=2) is None else ""
         assert "another run writes checkpoints into" in error, error
         expect_error(lambda: trainer.save_checkpoint(folder, keep=0), "keep is 0, but must be 1 or more")
-        expect_error(lambda: trainer.resume(work), "has no checkpoint that is whole")
+        expect_error(lambda: trainer.resume(work), "has no checkpoint, no folder step-N: name another one")
         assert trainer.step({name: array[16] for name, array in data.items()}).number == 16
     error = training.run(program, "parts", 24, "--checkpoint", folder, "--resume", "auto")
     assert not error, error
@@ -348,20 +352,12 @@ def check_command(tool, work):
     files = sorted(glob.glob(os.path.join(folder, "step-00000012", "rank-*.safetensors")))
     assert all(names["state"](files, "model/" + name).tobytes() == final[name].tobytes() for name in final)
     path = os.path.join(folder, "step-00000012", "rank-0000.safetensors")
-    with open(path, "r+b") as file:
-        file.seek(-3, os.SEEK_END)
-        byte = file.read(1)
-        file.seek(-3, os.SEEK_END)
-        file.write(bytes([byte[0] ^ 1]))
+    change(path, os.path.getsize(path) - 3)
     assert "are others than were written" in told("verify", folder, code=1)
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
-    arguments.add_argument("cases", nargs="*")
-    arguments.add_argument("--full", action="store_true")
+    arguments = arguments_of_cases(__doc__)
     arguments.add_argument("--kills", type=int, default=20)
     options = arguments.parse_args()
     checks, folder = [], options.folder

@@ -6,7 +6,6 @@ Each case trains on one rank and, by turns, on 2 and 3 and on two emulated ones;
 are those of the executable; medians of a step's time are printed beside its. With --torch the batches come from a DataLoader with two workers. The last line counts.
 """
 
-import argparse
 import json
 import os
 import statistics
@@ -23,7 +22,7 @@ import autopar  # noqa: E402
 from programs import error_of  # noqa: E402
 from run_training import recipe_of  # noqa: E402
 from shared_models import SHARED, end_without  # noqa: E402
-from training_runs import report  # noqa: E402
+from training_runs import arguments_of_cases, report  # noqa: E402
 
 WAYS = [(1, []), (2, []), (3, []), (2, ["--target", "emulated"])]  # ranks and further options
 TRAINING = os.path.join(SHARED, "training")
@@ -89,11 +88,7 @@ def check(tool, case, way, work, from_loader):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
-    arguments.add_argument("cases", nargs="*")
-    arguments.add_argument("--full", action="store_true")
+    arguments = arguments_of_cases(__doc__)
     arguments.add_argument("--torch", action="store_true", help="batches come from a torch DataLoader, which needs the package torch")
     options = arguments.parse_args()
     end_without(TRAINING)

@@ -7,7 +7,6 @@ of symbolic batch also runs in 2 and 4 blocks of its rows, which changes no numb
 times the tolerance that its run.json measured. The last line counts.
 """
 
-import argparse
 import itertools
 import json
 import os
@@ -19,6 +18,7 @@ from safetensors.numpy import load_file
 
 from programs import error_of
 from shared_models import SHARED, end_without
+from training_runs import arguments_of_cases
 
 MARGIN = 5
 MOMENTUM = 0.9  # of the references' batch norms, by the block
@@ -95,11 +95,7 @@ def attempt(tool, folder, recipe, out, way):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
-    arguments.add_argument("cases", nargs="*")
-    arguments.add_argument("--full", action="store_true")
+    arguments = arguments_of_cases(__doc__)
     arguments.add_argument("--target")
     options = arguments.parse_args()
     training = os.path.join(SHARED, "training")

@@ -63,6 +63,16 @@ def tool_and_folder(about):
     return arguments.parse_args()
 
 
+def arguments_of_cases(about):
+    """The arguments of a script that runs cases of ../shared/training."""
+    arguments = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("tool")
+    arguments.add_argument("folder")
+    arguments.add_argument("cases", nargs="*")
+    arguments.add_argument("--full", action="store_true")
+    return arguments
+
+
 def report(checks):
     """Runs each (name, function); prints those that fail and the counts. True: some failed."""
     failed = 0

@@ -155,7 +155,8 @@ Error Restarts::prepare(std::vector<std::string> &command) {
   return Error::success();
 }
 
-/// Where it goes on, and how many steps that its log has are taken again.
+/// Tells from which step the run goes on, and how many steps that its log has
+/// are taken again.
 std::string Restarts::stepsText() const {
   std::vector<int64_t> steps = runtime::CheckpointFolder(folder).steps();
   int64_t saved = steps.empty() ? 0 : steps.front();
@@ -235,6 +236,10 @@ int runCommand(ArrayRef<const char *> arguments) {
            "was\n                             compiled for (--ranks 4,3,2,1)",
            restarts.shrinks));
   int code = 0;
+  if (dashes == arguments.end() && !arguments.empty() &&
+      !StringRef(arguments.front()).starts_with("-"))
+    return complain("run: write -- before the program, autopar run -- " +
+                    Twine(arguments.front()) + " ...");
   if (parseOrExit(line, ArrayRef(arguments.begin(), dashes), code))
     return code;
   if (dashes == arguments.end() || dashes + 1 == arguments.end())

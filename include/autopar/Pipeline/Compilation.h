@@ -38,8 +38,8 @@ struct CompileRequest {
   /// Plan files, folders and messages call the entry so: its name, and if the
   /// program is for several numbers of ranks how many, `batch=1,2-ranks`.
   std::string planName;
-  /// What the entries planned before this one store, to which it adds; null:
-  /// there is one only.
+  /// The tensors that entries planned before this one store; it adds its own.
+  /// Null: there is one entry only.
   std::shared_ptr<StoredTensors> stored;
   /// A training leaves here which states it changes, for the entry that
   /// evaluates it; null: there is none.

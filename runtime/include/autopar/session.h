@@ -148,9 +148,10 @@ AUTOPAR_API int32_t autopar_session_wait(autopar_session *session,
                                          int64_t ticket);
 AUTOPAR_API int64_t autopar_session_slots(const autopar_session *session);
 
-/// What the steps of an entry took since it was loaded, or since a trace began
-/// or ended: JSON, as the executable's --json writes it. Valid until the next
-/// call that returns text; null if it failed, as it does before the first step.
+/// Returns what the steps of an entry took since it was loaded, or since a
+/// trace began or ended: JSON, as the executable's --json writes it. Valid
+/// until the next call that returns text; null if it failed, as it does before
+/// the first step.
 AUTOPAR_API const char *autopar_session_report(autopar_session *session);
 /// Begins (1) or ends (0) a trace of the entry's steps: the first 65,536 events
 /// of each rank. Steps take longer meanwhile.
