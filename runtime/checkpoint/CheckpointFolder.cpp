@@ -144,6 +144,14 @@ static std::string manifestText(const CheckpointManifest &manifest) {
                                  {"compiler", manifest.compiler},
                                  {"mesh", manifest.mesh},
                                  {"files", nlohmann::ordered_json::array()}};
+  if (const std::optional<DataPlace> &data = manifest.data) {
+    json["data"] = {{"epoch", data->epoch},
+                    {"row", data->row},
+                    {"rows", data->rows},
+                    {"shards", formatHash(data->shards)}};
+    if (data->seed)
+      json["data"]["seed"] = *data->seed;
+  }
   for (const CheckpointManifest::File &file : manifest.files)
     json["files"].push_back({{"name", file.name},
                              {"bytes", file.bytes},
@@ -213,6 +221,18 @@ bool isCheckpoint(const std::string &folder) {
   return fs::exists(folder + "/" + manifestName, ignored);
 }
 
+static DataPlace parseDataPlace(const JsonReader &json) {
+  DataPlace place;
+  place.epoch = json.member("epoch").integer(0, INT64_MAX);
+  place.rows = json.member("rows").integer(1, INT64_MAX);
+  place.row = json.member("row").integer(0, place.rows);
+  if (!parseHash(json.member("shards").string(), place.shards))
+    json.fail("has a bad hash");
+  if (JsonReader seed = json.member("seed", /*optional=*/true); !seed.isNull())
+    place.seed = uint64_t(seed.integer(0, INT64_MAX));
+  return place;
+}
+
 static Status parseManifest(const std::string &text,
                             CheckpointManifest &manifest) {
   nlohmann::json value =
@@ -232,6 +252,8 @@ static Status parseManifest(const std::string &text,
   manifest.model = json.member("model").string();
   manifest.compiler = json.member("compiler").string();
   manifest.mesh = json.member("mesh").string();
+  if (JsonReader data = json.member("data", /*optional=*/true); !data.isNull())
+    manifest.data = parseDataPlace(data);
   for (const JsonReader &file : json.member("files").elements()) {
     CheckpointManifest::File &to = manifest.files.emplace_back();
     to.name = file.member("name").string();

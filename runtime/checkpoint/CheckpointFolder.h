@@ -16,10 +16,20 @@
 #include "../core/Status.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace autopar::runtime {
+
+/// Where a training is in rows of shards: the row of the epoch's order with
+/// which the next step begins.
+struct DataPlace {
+  int64_t epoch = 0, row = 0;
+  int64_t rows = 0;             // of an epoch
+  std::optional<uint64_t> seed; // of the order
+  uint64_t shards = 0;          // which they were: Shards::hash()
+};
 
 /// The manifest tells what a checkpoint is of. Newer formats are refused, older
 /// ones are read.
@@ -34,6 +44,7 @@ struct CheckpointManifest {
   std::string model, compiler;
   std::string mesh; // of the run that wrote it: for information
   std::vector<File> files;
+  std::optional<DataPlace> data; // none: its data are arrays of all steps
 };
 
 /// A folder of checkpoints.

@@ -61,12 +61,14 @@ void CheckpointWriter::takeMemory() {
   }
 }
 
-Status CheckpointWriter::save(int64_t step, const Read &read) {
+Status CheckpointWriter::save(int64_t step, const Read &read,
+                              const std::optional<DataPlace> &data) {
   finish();
   APRT_TRY(memory);
   for (size_t i = 0; i < blocks.size(); ++i)
     APRT_TRY(read(blocks[i], copies[i].data()));
   last = step;
+  lastData = data;
   begin([this, step] { write(step); });
   return Status::success();
 }
@@ -125,10 +127,14 @@ void CheckpointWriter::write(int64_t step) {
   status = awaitAll(step);
   if (status.ok())
     status = guardMemory("finishing a checkpoint", [&] {
-      return folder.finish(
-          step, board.ranks(),
-          {step, manifest.model, manifest.compiler, meshText(manifest), {}},
-          keep);
+      return folder.finish(step, board.ranks(),
+                           {step,
+                            manifest.model,
+                            manifest.compiler,
+                            meshText(manifest),
+                            {},
+                            lastData},
+                           keep);
     });
   if (status.ok())
     return;

@@ -55,7 +55,8 @@ public:
 
   /// `read` brings a block's bytes as they are. Waits for the save before it.
   using Read = std::function<Status(const SavedBlock &saved, void *to)>;
-  Status save(int64_t step, const Read &read);
+  Status save(int64_t step, const Read &read,
+              const std::optional<DataPlace> &data = std::nullopt);
   /// Waits for the last save.
   void finish();
   /// The step of the last save that was begun; -1: there is none.
@@ -78,6 +79,7 @@ private:
   std::vector<Buffer> copies; // by block
   Status memory;              // whether there is enough for them
   int64_t last = -1;
+  std::optional<DataPlace> lastData;
   std::thread thread;
 };
 

@@ -7,6 +7,7 @@
 #include "Run.h"
 #include "TrainingLog.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,7 +33,7 @@ private:
   Status warmUp();
   Status meetBefore(int64_t step, bool &ends);
   Status measure();
-  void findData(int64_t step, StepData &data) const;
+  Status findData(int64_t step, StepData &data);
   void findResults(RunResult::When when, int64_t step, StepData &data) const;
   Status collectAtEnd();
   bool savesAt(int64_t step) const;
@@ -45,6 +46,7 @@ private:
   Rank rank;
   StepData now, next; // a step's data, and that of the step after it
   TrainingLog log;    // of rank 0
+  std::optional<RowReader> reader;
   std::optional<CheckpointWriter> writer;
   double saved = 0;       // when the last save began, or the steps
   double saveSeconds = 0; // for which steps stood still since the last line
@@ -64,10 +66,12 @@ void RankMain::findResults(RunResult::When when, int64_t step,
                          run.stepsOf(result) * result.port->globalBytes};
 }
 
-void RankMain::findData(int64_t step, StepData &data) const {
+Status RankMain::findData(int64_t step, StepData &data) {
   data.inputs.resize(manifest.inputs.size());
   for (size_t i = 0; i < data.inputs.size(); ++i)
     data.inputs[i] = run.input(i, step);
+  if (reader)
+    APRT_TRY(reader->await(step, run.options.timeoutSeconds, data.inputs));
   data.results.assign(run.results.size(), {});
   findResults(RunResult::EveryStep, step, data);
   if (step == 0)
@@ -75,6 +79,7 @@ void RankMain::findData(int64_t step, StepData &data) const {
   int64_t number = run.options.firstStep + step;
   data.where =
       run.options.repeat > 1 ? "step " + std::to_string(number) + ": " : "";
+  return Status::success();
 }
 
 /// The states as the last step left them.
@@ -118,9 +123,12 @@ Status RankMain::save(bool isLast) {
   saved = monotonicSeconds();
   int64_t step = run.options.firstStep + record.steps;
   if (writer->lastStep() != step)
-    APRT_TRY(writer->save(step, [&](const SavedBlock &block, void *to) {
-      return rank.readBlock(block, to);
-    }));
+    APRT_TRY(writer->save(
+        step,
+        [&](const SavedBlock &block, void *to) {
+          return rank.readBlock(block, to);
+        },
+        run.rows.placeOf(record.steps)));
   if (isLast)
     writer->finish();
   APRT_TRY(rank.context()->transport->barrier(/*withDeadline=*/false));
@@ -130,7 +138,7 @@ Status RankMain::save(bool isLast) {
 
 /// Steps that are not measured, each with the data of the first one.
 Status RankMain::warmUp() {
-  findData(0, now);
+  APRT_TRY(findData(0, now));
   APRT_TRY(rank.feed(now));
   for (int64_t i = 0; i < run.options.warmUp; ++i) {
     APRT_TRY(rank.context()->transport->barrier(/*withDeadline=*/true));
@@ -163,7 +171,7 @@ Status RankMain::measure() {
     double start = begins ? monotonicSeconds() : end;
     bool isLast = i + 1 == run.options.repeat;
     if (!isLast)
-      findData(i + 1, next);
+      APRT_TRY(findData(i + 1, next));
     APRT_TRY(rank.step(now, isLast ? nullptr : &next));
     end = monotonicSeconds();
     std::swap(now, next);
@@ -190,6 +198,11 @@ Status RankMain::execute() {
   APRT_TRY(rank.open());
   if (worldRank == 0)
     APRT_TRY(log.open(run));
+  if (run.rows.isOpen()) {
+    reader.emplace(run.rows, manifest, worldRank,
+                   std::max<int64_t>(run.options.repeat, 1));
+    APRT_TRY(reader->start());
+  }
   doing = "loading the weights";
   APRT_TRY(rank.load(std::move(run.weights), &run.states,
                      run.checkpoints.resumed()));

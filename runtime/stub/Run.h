@@ -6,6 +6,7 @@
 #include "../core/Memory.h"
 #include "../core/Npy.h"
 #include "../core/WeightFiles.h"
+#include "../data/RowReader.h"
 #include "../session/HeldPorts.h"
 #include "../session/World.h"
 #include "EndRequest.h"
@@ -69,6 +70,7 @@ public:
 
   const Options &options;
   std::vector<Array> inputs;      // by manifest.inputs
+  RowStream rows;                 // of inputs whose arrays are empty
   NamedArrays states;             // that are given, as they begin
   WeightFiles weights;            // opened once for all ranks of this process
   std::vector<RunResult> results; // by resultPorts()

@@ -5,6 +5,7 @@
 
 #include "../checkpoint/Checkpoint.h"
 #include "../checkpoint/CheckpointWriter.h"
+#include "../data/RowReader.h"
 #include "../session/LaunchPlace.h"
 #include "Options.h"
 
@@ -21,8 +22,10 @@ public:
   /// person is told.
   Status open(Options &options, const LaunchPlace &place,
               std::vector<std::string> &notes);
-  /// Fails unless the program can go on, and be saved.
-  Status check(const Manifest &program, const Options &options);
+  /// Fails unless the program can go on, and be saved; so do `rows`, from where
+  /// the checkpoint's run was in them.
+  Status check(const Manifest &program, const Options &options,
+               RowStream &rows);
 
   /// Null: the run begins.
   const Checkpoint *resumed() const { return from ? &*from : nullptr; }

@@ -88,6 +88,18 @@ static void warnOfWeights(const Run &run) {
          anew);
 }
 
+static void tellRows(const Run &run) {
+  const StepSchedule &schedule = run.rows.schedule;
+  int64_t left = run.rows.isOpen() ? schedule.rows % schedule.batch : 0;
+  if (left > 0 && run.place.rank == 0)
+    std::fprintf(stderr,
+                 "note: an epoch has %lld rows, and a step takes %lld: the "
+                 "last %lld of each epoch are left out\n",
+                 static_cast<long long>(schedule.rows),
+                 static_cast<long long>(schedule.batch),
+                 static_cast<long long>(left));
+}
+
 /// Writes and tells all that was asked for, whatever fails of it.
 static int tellRun(const Run &run) {
   const Options &options = run.options;
@@ -149,11 +161,13 @@ static int execute(Options &options, const char *&doing) {
     APRT_TRY(keepRanks(programs, options.ranks, run.place));
     size_t chosen = 0;
     doing = "reading the inputs";
-    APRT_TRY(loadInputs(programs, options, chosen, run.inputs, run.states));
+    APRT_TRY(loadInputs(programs, options, chosen, run.inputs, run.states,
+                        run.rows));
     APRT_TRY(keepPrograms(programs, {chosen}));
     program = std::move(programs.front());
     APRT_TRY(setHyperparameters(options.hyperparameters, program.manifest));
-    APRT_TRY(run.checkpoints.check(program.manifest, options));
+    APRT_TRY(run.checkpoints.check(program.manifest, options, run.rows));
+    tellRows(run);
     APRT_TRY(checkResults(program.manifest, options));
     APRT_TRY(checkWrittenFiles(program, options));
     doing = "opening the weights";
