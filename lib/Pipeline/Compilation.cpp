@@ -15,6 +15,7 @@
 #include "autopar/Support/MemoryFailure.h"
 #include "autopar/Support/Output.h"
 #include "autopar/Support/Text.h"
+#include "autopar/Dialect/Evaluation.h"
 #include "autopar/Training/Passes.h"
 #include "autopar/Training/Recipe.h"
 #include "autopar/runtime.h"
@@ -277,6 +278,9 @@ void Compilation::describeRequest() {
     (*ir)->setAttr(kRecipe, recipe);
   if (evaluatesTrained())
     (*ir)->setAttr(kTrainedStates, toAttribute(*request.trained, &context));
+  if (evaluatesTrained() && request.trained->evaluation)
+    (*ir)->setAttr(kEvaluation,
+                   attributeFromJSON(&context, *request.trained->evaluation));
   if (request.checkNumerics)
     (*ir)->setAttr(AutoparDialect::kCheckNumerics, UnitAttr::get(&context));
 }
@@ -306,6 +310,9 @@ LogicalResult Compilation::deriveStep() {
   if (recipe && request.trained) {
     *request.trained = trainedStatesOf(*ir);
     request.trained->precision = request.precision;
+    if (llvm::json::Value value = toJSON(recipe);
+        value.getAsObject()->get("evaluation"))
+      request.trained->evaluation = std::move(value);
   }
   if (recipe)
     for (const std::string &text : exportWarnings(

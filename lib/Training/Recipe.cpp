@@ -39,7 +39,9 @@ constexpr StringRef kKeys[] = {"loss",
                                "average",
                                "mean_over",
                                "gradient_communication",
-                               "at_run_time"};
+                               "at_run_time",
+                               "evaluation",
+                               "last_batch"};
 constexpr StringRef kReferenceKeys[] = {"case",
                                         "batch",
                                         "exporter",
@@ -258,7 +260,8 @@ Expected<Recipe> RecipeReader::read() {
         &RecipeReader::readGroups, &RecipeReader::readAverage,
         &RecipeReader::readClips, &RecipeReader::readAccumulation,
         &RecipeReader::readPrecision, &RecipeReader::readCommunication,
-        &RecipeReader::readDropout, &RecipeReader::readAtRunTime})
+        &RecipeReader::readDropout, &RecipeReader::readAtRunTime,
+        &RecipeReader::readEvaluation})
     if (Error error = (this->*part)())
       return std::move(error);
   if (Error error = readNames(object, "trainable", recipe.trainable))

@@ -11,7 +11,9 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/JSON.h"
 #include <map>
+#include <optional>
 #include <string>
 
 namespace autopar {
@@ -25,6 +27,8 @@ inline constexpr llvm::StringLiteral kTrainedStates = "autopar.trained_states";
 struct TrainedStates {
   std::map<std::string, std::string> types;
   std::string precision;
+  /// The recipe, if it says how the training is evaluated.
+  std::optional<llvm::json::Value> evaluation;
 };
 
 /// The parameters of a module's training step; after Phase::Training.

@@ -14,6 +14,7 @@
 #include "autopar/Frontend/OnnxImporter.h"
 #include "autopar/Frontend/StateOutputs.h"
 #include "autopar/Lowering/Attributes.h"
+#include "autopar/Dialect/Evaluation.h"
 #include "autopar/runtime.h"
 #include "autopar/version.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -334,6 +335,10 @@ void ManifestWriter::addPorts(json::Object &root) {
       checks[check.getAs<StringAttr>("output").getValue()] = check;
   root["inputs"] = portsOf("input");
   addIndexBounds(program.module, *root.getArray("inputs"));
+  if (auto counted = program.module->getAttrOfType<StringAttr>(kCountedRows))
+    for (json::Value &port : *root.getArray("inputs"))
+      if (port.getAsObject()->getString("name") == counted.getValue())
+        (*port.getAsObject())["role"] = "counted_rows";
   if (json::Array gradients = portsOf("gradient"); !gradients.empty())
     root["gradients"] = std::move(gradients);
   json::Array checked = portsOf("check");
@@ -376,6 +381,8 @@ FailureOr<std::string> ManifestWriter::write() {
   root["model"] = model ? model.getValue() : "model";
   if (auto entry = program.module->getAttrOfType<StringAttr>(kEntry))
     root["entry"] = entry.getValue();
+  if (Attribute evaluation = program.module->getAttr(kMetrics))
+    root["evaluation"] = toJSON(evaluation);
   if (Attribute outputs = program.module->getAttr(kStateOutputs))
     root["state_outputs"] = toJSON(outputs);
   if (json::Array fixed = fixedInputs(program.module); !fixed.empty())
