@@ -3,6 +3,7 @@
 #include "autopar/Pipeline/Compilation.h"
 #include "DescribeStep.h"
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/Evaluation.h"
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Frontend/ExportWarnings.h"
@@ -15,7 +16,6 @@
 #include "autopar/Support/MemoryFailure.h"
 #include "autopar/Support/Output.h"
 #include "autopar/Support/Text.h"
-#include "autopar/Dialect/Evaluation.h"
 #include "autopar/Training/Passes.h"
 #include "autopar/Training/Recipe.h"
 #include "autopar/runtime.h"
@@ -278,9 +278,11 @@ void Compilation::describeRequest() {
     (*ir)->setAttr(kRecipe, recipe);
   if (evaluatesTrained())
     (*ir)->setAttr(kTrainedStates, toAttribute(*request.trained, &context));
-  if (evaluatesTrained() && request.trained->evaluation)
-    (*ir)->setAttr(kEvaluation,
-                   attributeFromJSON(&context, *request.trained->evaluation));
+  if (evaluatesTrained() && !request.trained->evaluation.empty())
+    (*ir)->setAttr(
+        kEvaluation,
+        attributeFromJSON(&context, llvm::cantFail(llvm::json::parse(
+                                        request.trained->evaluation))));
   if (request.checkNumerics)
     (*ir)->setAttr(AutoparDialect::kCheckNumerics, UnitAttr::get(&context));
 }
@@ -312,7 +314,7 @@ LogicalResult Compilation::deriveStep() {
     request.trained->precision = request.precision;
     if (llvm::json::Value value = toJSON(recipe);
         value.getAsObject()->get("evaluation"))
-      request.trained->evaluation = std::move(value);
+      llvm::raw_string_ostream(request.trained->evaluation) << value;
   }
   if (recipe)
     for (const std::string &text : exportWarnings(

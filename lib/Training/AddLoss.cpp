@@ -18,8 +18,8 @@ namespace autopar {
 static Value countTerms(TensorBuilder &b, LossInputs &inputs) {
   Value count = inputs.countTerms(b);
   inputs.step.results.push_back(
-      {count, OutputAttr::get(b.builder.getContext(),
-                              OutputRole::CountedLabels)});
+      {count,
+       OutputAttr::get(b.builder.getContext(), OutputRole::CountedLabels)});
   return count;
 }
 
@@ -35,8 +35,7 @@ static Value partOfMean(TensorBuilder &b, LossInputs &inputs) {
   Value sum = row.sum(b, inputs.output, inputs.labels);
   double blocks = recipe.accumulation;
   if (!row.ignores && !inputs.counts)
-    return b.mul(sum,
-                 1 / (double(row.terms(shapeOf(inputs.output))) * blocks));
+    return b.mul(sum, 1 / (double(row.terms(shapeOf(inputs.output))) * blocks));
   Type element = cast<ShapedType>(sum.getType()).getElementType();
   Value least = b.binary(BinaryKind::Max, countTerms(b, inputs), 1);
   Value mean = b.div(sum, b.convert(least, element));

@@ -3,8 +3,8 @@
 #include "LossInputs.h"
 #include "Metrics.h"
 #include "RowIndependence.h"
-#include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Evaluation.h"
+#include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Training/Passes.h"
 
 namespace autopar {
@@ -70,18 +70,18 @@ std::string MetricsBuilder::addOutput(StringRef metric, size_t number,
 FailureOr<json::Value> MetricsBuilder::add(TensorBuilder &b, StringRef name) {
   Metric metric = *findMetric(name);
   if (const char *why = metric.row->refuses(inputs))
-    return module.emitError()
-           << "recipe: 'evaluation': the metric '" << name
-           << "' does not go with the loss " << inputs.recipe.loss << ": "
-           << why;
+    return module.emitError() << "recipe: 'evaluation': the metric '" << name
+                              << "' does not go with the loss "
+                              << inputs.recipe.loss << ": " << why;
   json::Array outputs;
   for (auto [number, value] :
        llvm::enumerate(metric.row->build(b, inputs, metric.k)))
     outputs.push_back(addOutput(name, number, value));
-  return json::Value(json::Object{{"name", name},
-                      {"kind", metric.row->kind},
-                      {"higher_is_better", metric.row->isHigherBetter},
-                      {"outputs", std::move(outputs)}});
+  return json::Value(
+      json::Object{{"name", name},
+                   {"kind", metric.row->kind},
+                   {"higher_is_better", metric.row->isHigherBetter},
+                   {"outputs", std::move(outputs)}});
 }
 
 LogicalResult MetricsBuilder::run() {
@@ -107,8 +107,8 @@ LogicalResult MetricsBuilder::run() {
     described["patience"] = evaluation.patience;
   if (!evaluation.data.empty())
     described["data"] = evaluation.data;
-  module->setAttr(kMetrics, attributeFromJSON(module.getContext(),
-                                              std::move(described)));
+  module->setAttr(kMetrics,
+                  attributeFromJSON(module.getContext(), std::move(described)));
   step.finish();
   return success();
 }
@@ -126,8 +126,7 @@ struct AddMetrics : impl::AddMetricsBase<AddMetrics> {
       module.emitError() << llvm::toString(recipe.takeError());
       return signalPassFailure();
     }
-    if (recipe->evaluation &&
-        failed(MetricsBuilder(*recipe, function).run()))
+    if (recipe->evaluation && failed(MetricsBuilder(*recipe, function).run()))
       signalPassFailure();
   }
 };

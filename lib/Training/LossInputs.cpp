@@ -1,9 +1,9 @@
 //===- LossInputs.cpp - What a loss is of ---------------------------------===//
 
 #include "LossInputs.h"
+#include "autopar/Dialect/Evaluation.h"
 #include "autopar/Dialect/Shapes.h"
 #include "autopar/Frontend/OnnxImporter.h"
-#include "autopar/Dialect/Evaluation.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -135,7 +135,9 @@ void LossInputs::boundLabels(int64_t classes) {
   text += row.ignores ? ", or -100 where none is"
                       : "; " + row.ignoring.str() + " leaves out -100";
   NamedAttrList bound;
-  bound.append("input", cast<InputAttr>(step.source(cast<BlockArgument>(labels))).getName());
+  bound.append(
+      "input",
+      cast<InputAttr>(step.source(cast<BlockArgument>(labels))).getName());
   bound.append("text", builder.getStringAttr(text));
   bound.append("size", builder.getI64IntegerAttr(classes));
   if (row.ignores)
@@ -166,9 +168,9 @@ void LossInputs::addCountedRows() {
   while (step.input(name))
     name += "'";
   auto attribute = StringAttr::get(context, name);
-  counts = step.addArgument(RankedTensorType::get({shapeOf(output)[0]},
-                                                  IntegerType::get(context, 1)),
-                            InputAttr::get(context, attribute), name);
+  counts = step.addArgument(
+      RankedTensorType::get({shapeOf(output)[0]}, IntegerType::get(context, 1)),
+      InputAttr::get(context, attribute), name);
   module->setAttr(kCountedRows, attribute);
 }
 
@@ -193,8 +195,8 @@ void LossInputs::align(TensorBuilder &b) {
 Value LossInputs::countTerms(TensorBuilder &b) const {
   Type i32 = b.builder.getI32Type();
   if (row.classes)
-    return b.sum(b.convert(
-        b.compare(ComparePredicate::Ne, labels, kIgnoredLabel), i32));
+    return b.sum(
+        b.convert(b.compare(ComparePredicate::Ne, labels, kIgnoredLabel), i32));
   ArrayRef<int64_t> shape = shapeOf(output);
   if (!counts)
     return b.scalar(i32, double(row.terms(shape)));

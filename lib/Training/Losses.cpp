@@ -149,18 +149,21 @@ ArrayRef<LossRow> losses() {
       maskedTokens("masked_causal_lm_shifted_cross_entropy_mean");
   static const LossRow table[] = {
       {"softmax_cross_entropy_mean", true, false, maskedSecond, false,
-       asTheyAre, crossEntropyOfSecond, leaveOutClasses, rows, withoutSecond, second, ofSecond},
+       asTheyAre, crossEntropyOfSecond, leaveOutClasses, rows, withoutSecond,
+       second, ofSecond},
       {maskedSecond, true, true, maskedSecond, false, asTheyAre,
-       crossEntropyOfSecond, leaveOutClasses, rows, withoutSecond, second, ofSecond},
+       crossEntropyOfSecond, leaveOutClasses, rows, withoutSecond, second,
+       ofSecond},
       {maskedLast, true, true, maskedLast, false, asTheyAre, crossEntropyOfLast,
        leaveOutClasses, positions, withoutLast, last, ofLast},
       {"causal_lm_shifted_cross_entropy_mean", true, false, maskedTokens, true,
-       ofNextToken, crossEntropyOfLast, leaveOutClasses, predictedTokens, ofTokens, last,
-       tokens},
+       ofNextToken, crossEntropyOfLast, leaveOutClasses, predictedTokens,
+       ofTokens, last, tokens},
       {maskedTokens, true, true, maskedTokens, false, ofNextToken,
-       crossEntropyOfLast, leaveOutClasses, predictedTokens, ofTokens, last, tokens},
-      {"mse_mean", false, false, "", false, asTheyAre, squaredError, leaveOutSquares, elements,
-       same, last, alike},
+       crossEntropyOfLast, leaveOutClasses, predictedTokens, ofTokens, last,
+       tokens},
+      {"mse_mean", false, false, "", false, asTheyAre, squaredError,
+       leaveOutSquares, elements, same, last, alike},
       {"bce_with_logits_mean", false, false, "", false, asTheyAre,
        bceWithLogits, leaveOutLogits, elements, same, last, alike}};
   return table;

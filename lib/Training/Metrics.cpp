@@ -47,8 +47,7 @@ Value predictedClass(TensorBuilder &b, const LossInputs &inputs) {
   Value scores = inputs.output;
   int64_t dim = classDim(inputs);
   Type index = elementOf(inputs.labels);
-  Value highest =
-      b.spread(b.reduce(ReduceKind::Max, scores, dim), scores, dim);
+  Value highest = b.spread(b.reduce(ReduceKind::Max, scores, dim), scores, dim);
   Value isHighest = b.compare(ComparePredicate::Eq, scores, highest);
   Value number = b.iota(shapeOf(scores), index, dim);
   Value none = b.splatLike(number, double(shapeOf(scores)[dim]));
@@ -92,17 +91,17 @@ Tensors topAccuracy(TensorBuilder &b, const LossInputs &inputs, int64_t k) {
   Value scores = inputs.output;
   int64_t dim = classDim(inputs);
   Type i32 = b.builder.getI32Type();
-  Value own = b.spread(
-      b.reduce(ReduceKind::Sum,
-               b.selectOrZero(isLabelOf(b, inputs), scores), dim),
-      scores, dim);
+  Value own =
+      b.spread(b.reduce(ReduceKind::Sum,
+                        b.selectOrZero(isLabelOf(b, inputs), scores), dim),
+               scores, dim);
   Value number = b.iota(shapeOf(scores), elementOf(inputs.labels), dim);
   Value isLower = b.compare(ComparePredicate::Lt, number,
                             b.spread(inputs.labels, scores, dim));
-  Value isBefore = b.binary(
-      BinaryKind::Or, b.compare(ComparePredicate::Gt, scores, own),
-      b.binary(BinaryKind::And,
-               b.compare(ComparePredicate::Eq, scores, own), isLower));
+  Value isBefore =
+      b.binary(BinaryKind::Or, b.compare(ComparePredicate::Gt, scores, own),
+               b.binary(BinaryKind::And,
+                        b.compare(ComparePredicate::Eq, scores, own), isLower));
   Value before = b.reduce(ReduceKind::Sum, b.convert(isBefore, i32), dim);
   Value isRight = b.binary(BinaryKind::And,
                            b.compare(ComparePredicate::Lt, before, double(k)),
@@ -111,8 +110,7 @@ Tensors topAccuracy(TensorBuilder &b, const LossInputs &inputs, int64_t k) {
 }
 
 Value difference(TensorBuilder &b, const LossInputs &inputs) {
-  return b.convert(b.sub(inputs.output, inputs.labels),
-                   b.builder.getF64Type());
+  return b.convert(b.sub(inputs.output, inputs.labels), b.builder.getF64Type());
 }
 
 Tensors absoluteError(TensorBuilder &b, const LossInputs &inputs, int64_t) {
@@ -145,9 +143,9 @@ Tensors f1(TensorBuilder &b, const LossInputs &inputs, int64_t) {
         others.push_back(d);
   } else {
     Value counted = isCounted(b, inputs);
-    isPredicted = b.binary(
-        BinaryKind::And, b.compare(ComparePredicate::Gt, inputs.output, 0),
-        counted);
+    isPredicted =
+        b.binary(BinaryKind::And,
+                 b.compare(ComparePredicate::Gt, inputs.output, 0), counted);
     isTrue = b.compare(ComparePredicate::Gt, inputs.labels, 0.5);
     for (int64_t d = 0, rank = shapeOf(inputs.output).size(); d < rank; ++d)
       others.push_back(d);

@@ -21,8 +21,7 @@ struct MetricRow {
   /// The tensors. `inputs` were widened and aligned, `scores` and `labels` are
   /// as they were before rows were left out. `k`: of top_accuracy.
   llvm::SmallVector<mlir::Value> (*build)(TensorBuilder &b,
-                                          const LossInputs &inputs,
-                                          int64_t k);
+                                          const LossInputs &inputs, int64_t k);
 };
 
 /// A metric of a recipe.

@@ -23,8 +23,7 @@ Error RecipeReader::readMetrics(const json::Object &in,
                   join(metricNames(), ", "));
     if (!findMetric(*text))
       return fail("'evaluation': 'metrics': '" + *text + "' is none of " +
-                  join(metricNames(), ", ") +
-                  didYouMean(*text, metricNames()));
+                  join(metricNames(), ", ") + didYouMean(*text, metricNames()));
     if (is_contained(metrics, text->str()))
       return fail("'evaluation': 'metrics': '" + *text + "' is there twice");
     metrics.push_back(text->str());
@@ -53,8 +52,8 @@ Error RecipeReader::readEvaluation() {
   EvaluationRecipe &to = recipe.evaluation.emplace();
   if (Error error = readMetrics(*in, to.metrics))
     return error;
-  for (auto [key, number] : {std::pair("every", &to.every),
-                             {"patience", &to.patience}})
+  for (auto [key, number] :
+       {std::pair("every", &to.every), {"patience", &to.patience}})
     if (Error error = readCount(*in, key, 1, *number))
       return error;
   to.best = to.metrics.front();

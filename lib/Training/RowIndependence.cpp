@@ -31,7 +31,8 @@ public:
   }
 
 private:
-  std::optional<unsigned> factorOf(const ShardingRule &rule, const DimFactors &);
+  std::optional<unsigned> factorOf(const ShardingRule &rule,
+                                   const DimFactors &);
   bool setResult(Value result, const TensorFactors &factors, unsigned factor);
 
   int64_t rows;
@@ -74,7 +75,8 @@ bool RowFollower::follow(Operation *op) {
         return false;
       rule = sharded.getShardingRule();
     }
-    std::optional<unsigned> mine = factorOf(*rule, rule->operands[number][*dim]);
+    std::optional<unsigned> mine =
+        factorOf(*rule, rule->operands[number][*dim]);
     if (!mine || (factor && *factor != *mine))
       return false;
     factor = mine;

@@ -62,13 +62,13 @@ void CheckpointWriter::takeMemory() {
 }
 
 Status CheckpointWriter::save(int64_t step, const Read &read,
-                              const std::optional<DataPlace> &data) {
+                              const TrainingPlace &place) {
   finish();
   APRT_TRY(memory);
   for (size_t i = 0; i < blocks.size(); ++i)
     APRT_TRY(read(blocks[i], copies[i].data()));
   last = step;
-  lastData = data;
+  lastPlace = place;
   begin([this, step] { write(step); });
   return Status::success();
 }
@@ -133,7 +133,7 @@ void CheckpointWriter::write(int64_t step) {
                             manifest.compiler,
                             meshText(manifest),
                             {},
-                            lastData},
+                            lastPlace},
                            keep);
     });
   if (status.ok())

@@ -2,6 +2,8 @@
 
 #include "RowOrder.h"
 
+#include <algorithm>
+
 namespace autopar::runtime {
 
 /// The finalizer of SplitMix64 (Steele, Lea and Flood, "Fast Splittable
@@ -46,11 +48,14 @@ int64_t RowOrder::at(int64_t place) const {
 }
 
 StepRows StepSchedule::at(int64_t step) const {
-  int64_t inFirst = (rows - first) / batch;
+  int64_t inFirst = stepsOf(rows - first);
+  auto from = [&](int64_t epoch, int64_t first) -> StepRows {
+    return {epoch, first, std::min(batch, rows - first)};
+  };
   if (step < inFirst)
-    return {epoch, first + step * batch, batch};
-  int64_t later = step - inFirst, inEpoch = rows / batch;
-  return {epoch + 1 + later / inEpoch, later % inEpoch * batch, batch};
+    return from(epoch, first + step * batch);
+  int64_t later = step - inFirst, inEpoch = stepsOf(rows);
+  return from(epoch + 1 + later / inEpoch, later % inEpoch * batch);
 }
 
 } // namespace autopar::runtime

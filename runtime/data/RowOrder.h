@@ -37,15 +37,21 @@ struct StepRows {
   int64_t count = 0;
 };
 
-/// Which rows each step of a run takes. An epoch's last rows that fill no step
-/// are left out.
+/// Which rows each step of a run takes.
 struct StepSchedule {
-  int64_t rows = 0;  // of an epoch; at least those of a step
+  int64_t rows = 0;  // of an epoch, of which there is a step
   int64_t batch = 1; // rows of a step
+  /// An epoch's last rows that fill no step are a step of fewer rows; else they
+  /// are left out.
+  bool keepsLast = false;
   /// Where the first step begins.
   int64_t epoch = 0, first = 0;
 
   StepRows at(int64_t step) const;
+  /// Steps of so many rows.
+  int64_t stepsOf(int64_t count) const {
+    return (keepsLast ? count + batch - 1 : count) / batch;
+  }
 };
 
 } // namespace autopar::runtime

@@ -11,58 +11,6 @@
 
 namespace autopar::runtime {
 
-Status RowStream::checkColumn(const Shards::Column &column, const Port &port,
-                              int64_t &batch) {
-  auto fail = [&](const std::string &what) {
-    return Status::error("input '" + port.name + "' is " +
-                         describeTensor(port.dtype, port.shape) + what);
-  };
-  if (port.shape.empty())
-    return fail(", one number: shards cannot have it");
-  std::vector<int64_t> row(port.shape.begin() + 1, port.shape.end());
-  if (column.dtype != port.dtype || column.rowShape != row)
-    return fail(", so that a row is " + describeTensor(port.dtype, row) +
-                ", but rows of the data are " +
-                describeTensor(column.dtype, column.rowShape) +
-                (column.dtype != port.dtype
-                     ? "; convert them, nothing is cast here"
-                     : ""));
-  if (batch != 0 && batch != port.shape.front())
-    return fail(", and other inputs have " + std::to_string(batch) +
-                " rows: give this one as an array of a file, with a leading "
-                "dimension of steps");
-  batch = port.shape.front();
-  return Status::success();
-}
-
-std::optional<DataPlace> RowStream::placeOf(int64_t step) const {
-  if (!isOpen())
-    return std::nullopt;
-  StepRows next = schedule.at(step);
-  return DataPlace{next.epoch, next.first, schedule.rows, seed, shards.hash()};
-}
-
-Status RowStream::resume(const DataPlace &place) {
-  auto differs = [&](const std::string &what) {
-    return Status::error("the checkpoint's run read other data: " + what +
-                         "; --resume-ignoring data begins these anew");
-  };
-  if (!isOpen())
-    return differs("rows of shards, of which --data names none");
-  if (place.rows != schedule.rows || place.shards != shards.hash())
-    return differs("'" + shards.where() + "' has " +
-                   std::to_string(schedule.rows) + " rows, and those had " +
-                   std::to_string(place.rows) +
-                   ", or files of other names or lengths");
-  if (place.seed != seed)
-    return differs(place.seed
-                       ? "it had --shuffle " + std::to_string(*place.seed)
-                       : "it had no --shuffle");
-  schedule.epoch = place.epoch;
-  schedule.first = place.row;
-  return Status::success();
-}
-
 RowReader::RowReader(const RowStream &stream, const Manifest &manifest,
                      int rank, int64_t steps)
     : stream(stream), manifest(manifest), rank(rank), steps(steps) {
@@ -74,6 +22,8 @@ RowReader::RowReader(const RowStream &stream, const Manifest &manifest,
       input.column = column;
       findNeeded(input);
     }
+  counted.assign(size_t(stream.schedule.batch), 1);
+  counted.resize(size_t(2 * stream.schedule.batch), 0);
 }
 
 /// The rows of which the rank reads an element in any micro-batch.
@@ -195,6 +145,10 @@ Status RowReader::await(int64_t step, double seconds,
   for (const Input &input : inputs)
     tensors[input.index] =
         static_cast<const char *>(input.tensors[step % slots].data());
+  int64_t missing = stream.schedule.batch - stream.schedule.at(step).count;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (manifest.inputs[i].countsRows)
+      tensors[i] = counted.data() + missing;
   return Status::success();
 }
 

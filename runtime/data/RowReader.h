@@ -3,36 +3,15 @@
 #ifndef AUTOPAR_RUNTIME_DATA_ROWREADER_H
 #define AUTOPAR_RUNTIME_DATA_ROWREADER_H
 
-#include "../checkpoint/CheckpointFolder.h"
 #include "../core/Manifest.h"
 #include "../core/Memory.h"
-#include "RowOrder.h"
-#include "Shards.h"
+#include "RowStream.h"
 
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 
 namespace autopar::runtime {
-
-/// Shards whose rows are the samples of steps: row 0 of a step's inputs is one
-/// row of each array, and so on.
-struct RowStream {
-  Shards shards;
-  std::optional<uint64_t> seed; // of the order; none: as the rows stand
-  StepSchedule schedule;
-
-  bool isOpen() const { return shards.rows() > 0; }
-  /// Where the data are before a step, for a checkpoint; none if there are no
-  /// shards.
-  std::optional<DataPlace> placeOf(int64_t step) const;
-  /// Goes on from there. Fails if the data are others.
-  Status resume(const DataPlace &place);
-  /// Fails unless the array has rows of the input, and as many at once as the
-  /// inputs before it (`batch`; 0: there was none).
-  static Status checkColumn(const Shards::Column &column, const Port &port,
-                            int64_t &batch);
-};
 
 /// Reads the rows of a rank's parts by a thread, while steps are computed.
 class RowReader {
@@ -47,9 +26,10 @@ public:
   /// Takes the memory and begins to read.
   Status start();
   /// Waits for the rows of a step, at most so long. `inputs`, by the manifest's
-  /// inputs, gets the whole tensors in which the rank's rows are; those that no
-  /// shard has stay. Steps are asked for in their order; the tensors are there
-  /// until those of the second step after it are asked for.
+  /// inputs, gets the whole tensors in which the rank's rows are, and which
+  /// rows count; those that no shard has stay. Steps are asked for in their
+  /// order; the tensors are there until those of the second step after it are
+  /// asked for.
   Status await(int64_t step, double seconds, std::vector<const char *> &inputs);
 
 private:
@@ -74,6 +54,7 @@ private:
   const int rank;
   const int64_t steps;
   std::vector<Input> inputs;
+  std::vector<char> counted; // ones for as many rows as a step has, then zeros
   std::thread thread;
 
   std::mutex mutex;

@@ -46,6 +46,8 @@ Status Shards::findFiles(std::vector<std::string> &paths) const {
     if (code)
       return Status::error("cannot read the folder '" + argument +
                            "': " + code.message());
+  } else if (fs::exists(argument, code)) {
+    paths.push_back(argument);
   } else {
     glob_t found{};
     if (glob(argument.c_str(), 0, nullptr, &found) == 0)
@@ -54,10 +56,11 @@ Status Shards::findFiles(std::vector<std::string> &paths) const {
   }
   std::sort(paths.begin(), paths.end());
   if (paths.empty())
-    return Status::error(
-        isFolder ? "the folder '" + argument +
-                       "' has no .npz, .npy or safetensors file"
-                 : "no file has a name of the pattern '" + argument + "'");
+    return Status::error(isFolder
+                             ? "the folder '" + argument +
+                                   "' has no .npz, .npy or safetensors file"
+                             : "there is no file '" + argument +
+                                   "', and none of such a pattern");
   return Status::success();
 }
 

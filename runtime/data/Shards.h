@@ -13,11 +13,11 @@
 
 namespace autopar::runtime {
 
-/// Data that need not fit in memory: a folder, or the files of a pattern, of
-/// which each has some rows of every array. A shard is a .npz file that is not
-/// deflated, or a safetensors file, with an array per input; or a .npy file of
-/// one array, `NAME.npy` or `NAME-DIGITS.npy`. Shards follow each other by
-/// their names. Files stay open; threads may read at once.
+/// Data that need not fit in memory: a folder, the files of a pattern or one
+/// file, of which each has some rows of every array. A shard is a .npz file
+/// that is not deflated, or a safetensors file, with an array per input; or a
+/// .npy file of one array, `NAME.npy` or `NAME-DIGITS.npy`. Shards follow each
+/// other by their names. Files stay open; threads may read at once.
 class Shards {
 public:
   /// An array: all rows have its type and shape.

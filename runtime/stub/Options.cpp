@@ -116,6 +116,14 @@ const OptionRow optionTable[] = {
        o.inputs.push_back(v);
        return Status::success();
      }},
+    {"--evaluation-data", "FILE|DIR|GLOB",
+     "rows that the training is evaluated on, as the recipe's 'evaluation'\n"
+     "                     says (default: its 'data')",
+     [](Options &o, const std::string &v) {
+       o.evaluationData = v;
+       return v.empty() ? Status::error("its value is empty")
+                        : Status::success();
+     }},
     {"--shuffle", "SEED",
      "take the rows of --data DIR in another order each epoch, the same\n"
      "                     on any number of ranks (default: as they stand)",

@@ -19,6 +19,7 @@ struct Options : RankOptions {
   std::vector<std::string> inputs;   // FILE.npz or NAME=FILE.npy
   std::vector<std::string> outputs;  // likewise
   std::string log, final, gradients; // of a program that trains
+  std::string evaluationData;        // rows; empty: the recipe's
   std::string checkpoint;            // folder for checkpoints; empty: none
   std::string resume; // a checkpoint, a folder of them, or "auto"
   std::vector<std::string> ignoring;        // what begins anew, by role

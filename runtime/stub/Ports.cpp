@@ -42,7 +42,7 @@ struct Given {
 
 static Status openShards(const std::string &argument, const AcceptArray &accept,
                          Shards &shards) {
-  if (shards.rows() > 0)
+  if (!shards.columns().empty())
     return Status::error("--data names two folders or patterns, '" +
                          shards.where() + "' and '" + argument +
                          "': rows are of one");
@@ -119,6 +119,8 @@ static bool fits(const Manifest &manifest, const Given &given, bool ownData) {
   int64_t batch = 0;
   for (const Port &port : manifest.inputs) {
     auto found = given.arrays.find(port.name);
+    if (port.countsRows && found == given.arrays.end())
+      continue;
     const Shards::Column *column = given.shards.find(port.name);
     if (column ? RowStream::checkColumn(*column, port, batch).failed()
                : found == given.arrays.end() ||
@@ -230,31 +232,37 @@ static Status acceptInput(const std::vector<Program> &programs,
   return noSuchInput(programs.front().manifest, name);
 }
 
-/// What shards have are inputs, whose rows fill at least one step.
+/// What shards have are inputs, of steps.
 static Status takeRows(const Manifest &manifest, Given &given,
                        const Options &options, RowStream &rows) {
   if (options.steps == 0 && options.firstStep == 0)
     return Status::error("rows of '" + given.shards.where() +
                          "' are the data of steps: add --steps N");
-  int64_t batch = 0;
   for (const Shards::Column &column : given.shards.columns()) {
     if (given.arrays.count(column.name))
       return Status::error("input '" + column.name + "' is given twice");
-    const Port *port = findPort(manifest.inputs, column.name);
-    if (!port)
-      return findFixed(manifest, column.name)
-                 ? Status::error("input '" + column.name +
-                                 "' has a fixed value: shards cannot have it")
-                 : noSuchInput(manifest, column.name);
-    APRT_TRY(RowStream::checkColumn(column, *port, batch));
+    if (findFixed(manifest, column.name))
+      return Status::error("input '" + column.name +
+                           "' has a fixed value: shards cannot have it");
+    if (!findPort(manifest.inputs, column.name))
+      return noSuchInput(manifest, column.name);
   }
-  int64_t count = given.shards.rows();
-  if (count < batch)
-    return Status::error("'" + given.shards.where() + "' has " +
-                         std::to_string(count) + " rows, and a step takes " +
-                         std::to_string(batch));
-  rows = {std::move(given.shards), options.shuffle, {count, batch}};
-  return Status::success();
+  return rows.open(std::move(given.shards), manifest, options.shuffle);
+}
+
+Status loadEvaluationRows(const Manifest &manifest, const std::string &argument,
+                          RowStream &rows) {
+  Shards shards;
+  APRT_TRY(shards.open(argument));
+  for (const Shards::Column &column : shards.columns())
+    if (!findPort(manifest.inputs, column.name))
+      return noSuchInput(manifest, column.name);
+  for (const Port &port : manifest.inputs)
+    if (!port.countsRows && !shards.find(port.name))
+      return Status::error("'" + argument + "' has no array '" + port.name +
+                           "', an input of the evaluation; its inputs: " +
+                           listPorts(manifest.inputs));
+  return rows.open(std::move(shards), manifest, /*shuffle=*/std::nullopt);
 }
 
 static Status takeInputs(const Manifest &manifest, Given &given, int64_t steps,
@@ -274,7 +282,8 @@ static Status takeInputs(const Manifest &manifest, Given &given, int64_t steps,
   int64_t stepsOfFirst = 0;
   for (const Port &port : manifest.inputs) {
     arrays.emplace_back();
-    if (given.shards.find(port.name))
+    bool isGiven = given.arrays.count(port.name) > 0;
+    if (given.shards.find(port.name) || (port.countsRows && !isGiven))
       continue;
     auto found = given.arrays.find(port.name);
     if (found == given.arrays.end())
@@ -315,14 +324,15 @@ Status loadInputs(const std::vector<Program> &programs, const Options &options,
                !options.gradients.empty();
   if (zeros && manifest.trains() && (options.steps > 0 || keeps))
     return Status::error("--data is missing: there is nothing to train on");
-  if (options.shuffle && given.shards.rows() == 0)
+  if (options.shuffle && given.shards.columns().empty())
     return Status::error("--shuffle is of rows: --data names no folder and no "
                          "pattern of shards");
   if (!zeros) {
     APRT_TRY(takeInputs(manifest, given, options.firstStep + options.steps,
                         arrays, states));
-    return given.shards.rows() > 0 ? takeRows(manifest, given, options, rows)
-                                   : Status::success();
+    return given.shards.columns().empty()
+               ? Status::success()
+               : takeRows(manifest, given, options, rows);
   }
   for (const Port &port : manifest.inputs)
     arrays.push_back(

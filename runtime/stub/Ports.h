@@ -35,6 +35,11 @@ Status loadInputs(const std::vector<Program> &programs, const Options &options,
                   size_t &chosen, std::vector<Array> &arrays,
                   NamedArrays &states, RowStream &rows);
 
+/// Opens the rows that an evaluation reads: a file, a folder or a pattern, with
+/// an array for each input.
+Status loadEvaluationRows(const Manifest &manifest, const std::string &argument,
+                          RowStream &rows);
+
 /// Which of the manifest's outputs, gradients, trained parameters and state
 /// outputs are asked for. A state's output only by its name: there may be as
 /// much of it in each step as a decoder's cache holds.

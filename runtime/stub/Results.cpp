@@ -19,6 +19,7 @@ bool showsProgress(const Manifest &manifest, const Options &options) {
 static bool isTold(OutputRole role, bool logs) {
   switch (role) {
   case OutputRole::Model:
+  case OutputRole::Metric:
     return false;
   case OutputRole::GradNorm:
   case OutputRole::LearningRate:

@@ -10,9 +10,11 @@
 #include "../session/HeldPorts.h"
 #include "../session/World.h"
 #include "EndRequest.h"
+#include "Evaluation.h"
 #include "Options.h"
 #include "RunCheckpoints.h"
 
+#include <memory>
 #include <vector>
 
 namespace autopar::runtime {
@@ -75,6 +77,7 @@ public:
   WeightFiles weights;            // opened once for all ranks of this process
   std::vector<RunResult> results; // by resultPorts()
   EndRequest endRequest;
+  std::unique_ptr<RunEvaluation> evaluation; // null: there is none
   RunCheckpoints checkpoints;
 
 private:

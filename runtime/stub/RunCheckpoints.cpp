@@ -83,7 +83,7 @@ Status RunCheckpoints::open(Options &options, const LaunchPlace &place,
 /// Rows of a checkpoint whose data were arrays of all steps begin at the first.
 static Status resumeRows(const Checkpoint &from, const Options &options,
                          RowStream &rows) {
-  const std::optional<DataPlace> &place = from.about().data;
+  const std::optional<DataPlace> &place = from.about().place.data;
   bool isIgnored = std::count(options.ignoring.begin(), options.ignoring.end(),
                               kDataRole) > 0;
   return place && !isIgnored ? rows.resume(*place) : Status::success();

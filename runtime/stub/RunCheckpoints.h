@@ -29,6 +29,10 @@ public:
 
   /// Null: the run begins.
   const Checkpoint *resumed() const { return from ? &*from : nullptr; }
+  /// The best evaluation of the runs before; none without a checkpoint.
+  std::optional<BestPlace> bestPlace() const {
+    return from ? from->about().place.best : std::nullopt;
+  }
   /// Null: nothing is saved.
   const CheckpointFolder *folder() const { return to.get(); }
   CheckpointBoard board;

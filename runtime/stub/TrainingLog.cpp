@@ -112,6 +112,29 @@ void TrainingLog::add(int64_t step, double seconds, double saveSeconds) {
     show(step, seconds);
 }
 
+void TrainingLog::addEvaluation(int64_t steps,
+                                const std::vector<double> &values,
+                                double seconds, bool isBest) {
+  const std::vector<Metric> &metrics = run->evaluation->about().metrics;
+  nlohmann::ordered_json numbers;
+  std::string text;
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    numbers[metrics[i].name] = values[i];
+    char number[64];
+    std::snprintf(number, sizeof(number), "%.6g", values[i]);
+    text += (i ? ", " : "") + metrics[i].name + " " + number;
+  }
+  // The last step before it names the line: it stays where the log is cut.
+  nlohmann::ordered_json line = {{"step", steps - 1},
+                                 {"evaluation", std::move(numbers)},
+                                 {"evaluation_seconds", seconds}};
+  if (file >= 0)
+    write(steps - 1 - run->options.firstStep, line.dump() + "\n");
+  std::fprintf(stderr, "%sevaluation after %lld steps: %s%s\n",
+               onTerminal ? "\r\033[K" : "", static_cast<long long>(steps),
+               text.c_str(), isBest ? " (the best)" : "");
+}
+
 void TrainingLog::write(int64_t step, const std::string &line) {
   for (size_t at = 0; at < line.size();) {
     ssize_t put = ::write(file, &line[at], line.size() - at);

@@ -9,8 +9,9 @@ namespace autopar::runtime {
 
 /// Rank 0's: a line of JSON per step for --log, as soon as the step is done, a
 /// line on a terminal that shows how far the training is, and a word on stderr
-/// at the first loss that is not finite and where a step counts no label. A log
-/// that cannot be written ends: the training goes on, and its record says why.
+/// at the first loss that is not finite, where a step counts no label and of
+/// each evaluation. A log that cannot be written ends: the training goes on,
+/// and its record says why.
 class TrainingLog {
 public:
   TrainingLog() = default;
@@ -23,6 +24,9 @@ public:
   /// `saveSeconds`: for which the step waited until states were copied for a
   /// checkpoint; 0: there was none.
   void add(int64_t step, double seconds, double saveSeconds);
+  /// Of the states after so many steps; `isBest`: of all evaluations so far.
+  void addEvaluation(int64_t steps, const std::vector<double> &values,
+                     double seconds, bool isBest);
   void close();
 
 private:

@@ -100,6 +100,49 @@ static void tellRows(const Run &run) {
                  static_cast<long long>(left));
 }
 
+/// The entry beside a training that evaluates what it trains; none where that
+/// is not asked for. `options` gets where its rows are.
+static Status findEvaluation(const std::vector<Program> &programs,
+                             size_t chosen, const LaunchPlace &place,
+                             Options &options, std::optional<size_t> &found) {
+  bool trains = programs[chosen].manifest.trains();
+  for (size_t i = 0; trains && i < programs.size(); ++i)
+    if (programs[i].manifest.evaluation)
+      found = i;
+  if (!found)
+    return options.evaluationData.empty()
+               ? Status::success()
+               : Status::error("--evaluation-data is of a training whose "
+                               "recipe has an 'evaluation'");
+  if (options.evaluationData.empty())
+    options.evaluationData = programs[*found].manifest.evaluation->data;
+  bool isPossible = place.isAlone() && options.steps > 0;
+  if (!options.evaluationData.empty() && isPossible)
+    return Status::success();
+  warn(!place.isAlone()
+           ? "ranks that " + place.launcher + " starts do not evaluate yet"
+       : options.steps == 0
+           ? "nothing is evaluated: that is of a training with --steps N"
+           : std::string("nothing is evaluated: neither --evaluation-data nor "
+                         "the recipe says on which rows"));
+  found.reset();
+  return Status::success();
+}
+
+static void tellEarlyEnd(const Run &run) {
+  if (!run.evaluation || !run.evaluation->verdict().ends)
+    return;
+  const Evaluation &about = run.evaluation->about();
+  const RunEvaluation::Verdict &verdict = run.evaluation->verdict();
+  std::fprintf(stderr,
+               "note: the training ended after %lld steps: in %lld evaluations "
+               "%s was not better than %g, which it was after %lld steps\n",
+               static_cast<long long>(run.allSteps()),
+               static_cast<long long>(about.patience),
+               about.metrics[about.best].name.c_str(), verdict.bestValue,
+               static_cast<long long>(verdict.bestSteps));
+}
+
 /// Writes and tells all that was asked for, whatever fails of it.
 static int tellRun(const Run &run) {
   const Options &options = run.options;
@@ -121,6 +164,7 @@ static int tellRun(const Run &run) {
   if (!options.trace.empty())
     note(writeWhole(options.trace, traceJson(run)));
   note(tell(options, reportSummary(run)));
+  tellEarlyEnd(run);
   for (const std::string &warning : outcome.warnings)
     warn(warning);
   problems.insert(problems.begin(), outcome.problems.begin(),
@@ -163,8 +207,13 @@ static int execute(Options &options, const char *&doing) {
     doing = "reading the inputs";
     APRT_TRY(loadInputs(programs, options, chosen, run.inputs, run.states,
                         run.rows));
-    APRT_TRY(keepPrograms(programs, {chosen}));
-    program = std::move(programs.front());
+    std::optional<size_t> evaluation;
+    APRT_TRY(findEvaluation(programs, chosen, run.place, options, evaluation));
+    APRT_TRY(keepPrograms(programs, evaluation
+                                        ? std::vector{chosen, *evaluation}
+                                        : std::vector{chosen}));
+    size_t first = evaluation && *evaluation < chosen ? 1 : 0;
+    program = std::move(programs[first]);
     APRT_TRY(setHyperparameters(options.hyperparameters, program.manifest));
     APRT_TRY(run.checkpoints.check(program.manifest, options, run.rows));
     tellRows(run);
@@ -174,6 +223,11 @@ static int execute(Options &options, const char *&doing) {
     APRT_TRY(run.weights.open(program.manifest, program.home, options.weights));
     doing = "making room for the results";
     APRT_TRY(run.prepare());
+    if (evaluation) {
+      run.evaluation = std::make_unique<RunEvaluation>();
+      APRT_TRY(run.evaluation->prepare(std::move(programs[1 - first]),
+                                       options.evaluationData, run));
+    }
     warnOfWeights(run);
     warnOfTraining(run);
     return Status::success();

@@ -147,7 +147,7 @@ def check_refusals(tool, work):
     def refused(*said, data=training.data, options=()):
         error = error_of(program, "--data", data, "--steps", "4", *options) or "it ran"
         assert all(words in error for words in said), f"no {said} in: {error}"
-    refused("no file has a name of the pattern", data=os.path.join(work, "none-*.npz"))
+    refused("there is no file", "and none of such a pattern", data=os.path.join(work, "none-*.npz"))
     os.makedirs(os.path.join(work, "empty"))
     refused("has no .npz, .npy or safetensors file", data=os.path.join(work, "empty"))
     path = os.path.join(training.data, "part-0001.npz")

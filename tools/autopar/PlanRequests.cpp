@@ -264,8 +264,7 @@ PlanOptions::requests(StringRef model) const {
   auto numbers = parseRanks(ranks);
   if (!numbers)
     return numbers.takeError();
-  bool alsoEvaluates =
-      !recipe.empty() && (evaluates || saysEvaluation(recipe));
+  bool alsoEvaluates = !recipe.empty() && (evaluates || saysEvaluation(recipe));
   if (alsoEvaluates && !entries.empty())
     return createStringError("--train with --evaluate, or a recipe's "
                              "'evaluation', makes the entries train and "

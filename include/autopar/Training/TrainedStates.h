@@ -11,9 +11,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/JSON.h"
 #include <map>
-#include <optional>
 #include <string>
 
 namespace autopar {
@@ -27,8 +25,9 @@ inline constexpr llvm::StringLiteral kTrainedStates = "autopar.trained_states";
 struct TrainedStates {
   std::map<std::string, std::string> types;
   std::string precision;
-  /// The recipe, if it says how the training is evaluated.
-  std::optional<llvm::json::Value> evaluation;
+  /// The recipe's JSON, if it says how the training is evaluated; "": it does
+  /// not.
+  std::string evaluation;
 };
 
 /// The parameters of a module's training step; after Phase::Training.
