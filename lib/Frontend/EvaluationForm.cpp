@@ -8,9 +8,9 @@ using namespace llvm;
 
 namespace autopar {
 
-/// Before this version Dropout has no mask of booleans.
+/// Before this version a mask of Dropout has the type of its input.
 static constexpr int64_t kBooleanMasks = 10;
-/// Before this version nodes have `is_test`.
+/// Before this version BatchNormalization has `is_test`.
 static constexpr int64_t kWithoutIsTest = 7;
 
 namespace {
@@ -38,7 +38,7 @@ private:
   void convertNode(onnx::NodeProto &node, Body &body);
   void convertNorm(onnx::NodeProto &node, Body &body);
   void convertDropout(onnx::NodeProto &node, Body &body);
-  void addOnes(const onnx::NodeProto &dropout, Body &body);
+  void addMask(const onnx::NodeProto &dropout, Body &body);
   void replace(const std::string &value, const std::string &by, Body &body);
   void collectReads();
   void dropUnread();
@@ -105,12 +105,14 @@ static unsigned removeIf(List &list, IsGone isGone) {
   return unsigned(removed);
 }
 
-static void addNode(Body &body, StringRef op, const std::string &from,
-                    const std::string &to) {
+static onnx::NodeProto &addNode(Body &body, StringRef op,
+                                const std::string &from,
+                                const std::string &to) {
   onnx::NodeProto &node = *body.nodes->Add();
   node.set_op_type(op.str());
   node.add_input(from);
   node.add_output(to);
+  return node;
 }
 
 //===----------------------------------------------------------------------===//
@@ -246,29 +248,34 @@ void Converter::convertNorm(onnx::NodeProto &node, Body &body) {
 }
 
 void Converter::convertDropout(onnx::NodeProto &node, Body &body) {
-  bool masks = node.output_size() > 1 && reads.contains(node.output(1));
-  if (masks && body.opset < kBooleanMasks) {
-    ++changes.dropoutsWithMask;
-    setIsTest(node, body.opset);
-    body.nodes->Add(std::move(node));
-    return;
-  }
   ++changes.dropouts;
   for (const std::string &mode : drop_begin(node.input()))
     modes.insert(mode);
-  if (masks)
-    addOnes(node, body);
+  if (node.output_size() > 1 && reads.contains(node.output(1)))
+    addMask(node, body);
   replace(node.output(0), node.input(0), body);
 }
 
-/// The mask of a Dropout that drops nothing.
-void Converter::addOnes(const onnx::NodeProto &dropout, Body &body) {
-  std::string shape = dropout.output(1) + "_shape";
+/// The mask of a Dropout that drops nothing: true everywhere, or 1 of the
+/// input's type, which no number but a NaN can leave.
+void Converter::addMask(const onnx::NodeProto &dropout, Body &body) {
+  const std::string &x = dropout.input(0), &mask = dropout.output(1);
+  if (body.opset < kBooleanMasks) {
+    onnx::NodeProto &clip = addNode(body, "Clip", x, mask);
+    for (const char *bound : {"min", "max"}) {
+      onnx::AttributeProto &attribute = *clip.add_attribute();
+      attribute.set_name(bound);
+      attribute.set_type(onnx::AttributeProto::FLOAT);
+      attribute.set_f(1);
+    }
+    return;
+  }
+  std::string shape = mask + "_shape";
   while (!reads.insert(shape).second)
     shape += "_";
-  addNode(body, "Shape", dropout.input(0), shape);
-  addNode(body, "ConstantOfShape", shape, dropout.output(1));
-  onnx::AttributeProto &value = *body.nodes->rbegin()->add_attribute();
+  addNode(body, "Shape", x, shape);
+  onnx::AttributeProto &value =
+      *addNode(body, "ConstantOfShape", shape, mask).add_attribute();
   value.set_name("value");
   value.set_type(onnx::AttributeProto::TENSOR);
   value.mutable_t()->set_data_type(onnx::TensorProto::BOOL);

@@ -12,10 +12,9 @@ namespace autopar {
 inline int runningStatistic(int output) { return output % 2 ? 3 : 4; }
 
 struct EvaluationChanges {
-  unsigned norms = 0;            // that took the statistics of the batch
-  unsigned dropouts = 0;         // nodes that are out
-  unsigned dropoutTensors = 0;   // that only those read, which are out, too
-  unsigned dropoutsWithMask = 0; // nodes that stay, for their masks are read
+  unsigned norms = 0;          // that took the statistics of the batch
+  unsigned dropouts = 0;       // nodes that are out
+  unsigned dropoutTensors = 0; // that only those read, which are out, too
 };
 
 /// Makes of an export for training what `compile --evaluate` reads in it. Batch

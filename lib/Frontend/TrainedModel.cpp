@@ -288,7 +288,6 @@ static void describe(const onnx::GraphProto &graph,
   }
   report.norms = changes.norms;
   report.dropouts = changes.dropouts;
-  report.dropoutsWithMask = changes.dropoutsWithMask;
   report.dropoutTensors = changes.dropoutTensors;
 }
 

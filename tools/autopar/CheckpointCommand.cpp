@@ -2,6 +2,7 @@
 
 #include "CheckpointCommand.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -152,6 +153,10 @@ int run(StringRef verb, const CheckpointOptions &options) {
     return complain("checkpoint " + verb + ": no folder given");
   if (verb == "export")
     return exportTensors(options);
+  if (sys::fs::is_regular_file(options.place))
+    return complain("checkpoint " + verb + ": '" + options.place +
+                    "' is a file; give the folder of a checkpoint, or of a "
+                    "run's checkpoints");
   Checkpoint checkpoint, other;
   std::vector<std::string> doubts, others;
   if (Status status = openWhole(options.place, checkpoint, doubts);

@@ -14,7 +14,6 @@ using autopar::runtime::ArrayBytes;
 using autopar::runtime::Checkpoint;
 using autopar::runtime::FileReader;
 using autopar::runtime::StateBlock;
-using autopar::runtime::Status;
 
 namespace autopar::driver {
 
@@ -204,8 +203,6 @@ void tellModel(const TrainedModelReport &report,
       " on running statistics (training_mode 0)");
   add(report.dropouts, "Dropout node", " taken out");
   add(report.dropoutTensors, "tensor", " taken out that only Dropout read");
-  add(report.dropoutsWithMask, "Dropout node",
-      " left, for other nodes read the mask");
   if (!report.dataFile.empty())
     notes.push_back("external data in '" + report.dataFile + "'");
 }

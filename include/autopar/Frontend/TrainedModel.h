@@ -32,8 +32,8 @@ struct TrainedModelReport {
   /// States of the training that are inputs of the model.
   std::vector<std::string> inputs;
   /// Batch norms that took the statistics of the batch, Dropout nodes that are
-  /// out or stay for their masks, and tensors that only the former read.
-  unsigned norms = 0, dropouts = 0, dropoutsWithMask = 0, dropoutTensors = 0;
+  /// out, and tensors that only those read.
+  unsigned norms = 0, dropouts = 0, dropoutTensors = 0;
   std::string dataFile; // of external data; "" if there is none
 };
 
