@@ -1,6 +1,7 @@
 //===- OnnxOpsNormalization.cpp - ONNX softmax and norms ------------------===//
 
 #include "ElementTypes.h"
+#include "EvaluationForm.h"
 #include "Norms.h"
 #include "OnnxNode.h"
 
@@ -319,12 +320,11 @@ LogicalResult trainedBatchNormalization(OnnxNode &node) {
   return node.finish(node.convert(y, OnnxNode::elementOf(node.input(0))));
 }
 
-/// What an export for training gives beside y: the statistics, twice before
-/// version 14. They stay what they are.
+/// Outputs beside y, the statistics, twice before version 14, stay as they are.
 void keepStatistics(OnnxNode &node) {
   for (unsigned i = 1; i < node.numOutputs(); ++i)
     if (node.wantsOutput(i)) {
-      node.setOutput(i, node.input(i % 2 ? 3 : 4));
+      node.setOutput(i, node.input(runningStatistic(i)));
       node.leaveOutOutput(i);
     }
 }

@@ -8,7 +8,7 @@ from typing import Callable, Dict, Iterable, Mapping, NamedTuple, Optional
 import numpy as np
 
 from ._hyperparameters import Hyperparameters
-from ._program import AutoparError, WorkFolder, compile, model_file
+from ._program import AutoparError, WorkFolder, call, compile, find_tool, model_file
 from ._session import Session
 
 
@@ -40,6 +40,7 @@ class Trainer:
     def __init__(self, model, recipe, *, ranks: int = 1, evaluate: bool = False, options: Iterable[str] = (), threads: int = 0, weights=None,
                  **named):
         folder = WorkFolder()
+        self._model = os.path.abspath(model) if isinstance(model, (str, os.PathLike)) else None
         program = compile(model_file(model, folder), folder.file("program"), ranks=ranks, train=recipe, evaluate=evaluate, options=options, **named)
         #: The session underneath.
         self.session = Session(program.path, threads=threads, weights=weights)
@@ -95,14 +96,40 @@ class Trainer:
         """Writes the parameters as safetensors, as the executable's --final does: with an `average` in the recipe the averaged ones, too, into a file with
         `.average` before its extension. What is not finite goes to PATH.not-finite, which is an error, and PATH stays as it was."""
         save_file, path = _safetensors("save_file"), os.fspath(path)
-        tensors = {name: self[name] for name in self._parameters}
-        wrong = [name for name, value in tensors.items() if np.isnan(value).any() or np.isposinf(value).any()]
+        tensors, wrong = self._tensors()
         save_file(tensors, path + ".not-finite" if wrong else path)
         if wrong:
             raise AutoparError(f"parameter {wrong[0]!r} is not finite: the parameters are in {path}.not-finite, and {path} stays as it was")
         if self._averages:
             root, extension = os.path.splitext(path)
-            save_file({name: self.average(name) if name in self._averages else value for name, value in tensors.items()}, f"{root}.average{extension}")
+            save_file(self._averaged(tensors), f"{root}.average{extension}")
+
+    def export_onnx(self, path, model=None, *, averages: bool = False) -> None:
+        """Writes a copy of the model for inference with the parameters as they are, or with their averages, as `autopar checkpoint export --model` does
+        (docs/Checkpoints.md). `model`: the model that is trained, where the trainer was not made of a path or the file has moved."""
+        source = self._model if model is None else model
+        if source is None:
+            raise AutoparError("the trainer was made of a model in memory, which it does not keep: give it as model=")
+        if averages and not self._averages:
+            raise AutoparError("averages=True: the recipe has no 'average'")
+        tensors, wrong = self._tensors()
+        if wrong:
+            raise AutoparError(f"parameter {wrong[0]!r} is not finite: nothing is exported")
+        folder = WorkFolder()
+        try:
+            weights = folder.file("trained.safetensors")
+            _safetensors("save_file")(self._averaged(tensors) if averages else tensors, weights)
+            call([find_tool(), "checkpoint", "export", weights, "-o", os.fspath(path), "--model", model_file(source, folder)], timeout=3600, file=path)
+        finally:
+            folder.remove()
+
+    def _tensors(self):
+        """The parameters, and names of those that are not finite."""
+        tensors = {name: self[name] for name in self._parameters}
+        return tensors, [name for name, value in tensors.items() if np.isnan(value).any() or np.isposinf(value).any()]
+
+    def _averaged(self, tensors):
+        return {name: self.average(name) if name in self._averages else value for name, value in tensors.items()}
 
     def average(self, name: str) -> np.ndarray:
         """A copy of the exponential average of a parameter, where the recipe has an `average`."""
