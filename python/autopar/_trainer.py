@@ -10,6 +10,7 @@ import numpy as np
 from ._hyperparameters import Hyperparameters
 from ._program import AutoparError, WorkFolder, call, compile, find_tool, model_file
 from ._session import Session
+from ._tensors import COUNTED_ROWS
 
 
 class Step(NamedTuple):
@@ -59,7 +60,8 @@ class Trainer:
 
     def step(self, batch: Mapping[str, object]) -> Step:
         """Trains on one batch: arrays by the names of the model's inputs, and `labels` where the loss has them."""
-        told = self.session.run(batch, self._roles.values(), entry=self.session.entries[0].name)
+        entry = self.session.entries[0]
+        told = self.session.run(_padded(batch, entry)[0], self._roles.values(), entry=entry.name)
         values = {role: float(told[name]) for role, name in self._roles.items()}
         number, self._steps = self._steps, self._steps + 1
         if not math.isfinite(values["loss"]) and not values.get("skipped"):
@@ -70,7 +72,22 @@ class Trainer:
         """The model's outputs in inference, with the parameters and running statistics as the last step left them: dropout is off."""
         if len(self.session.entries) == 1:
             raise AutoparError("the trainer was made without evaluate=True: it trains alone")
-        return self.session.run(feeds, entry=self.session.entries[1].name)
+        entry = self.session.entries[1]
+        return self.session.run(feeds, [info.name for info in entry.outputs if info.role == "model"], entry=entry.name)
+
+    def metrics(self, batches: Iterable[Mapping[str, object]]) -> Dict[str, float]:
+        """The metrics of the recipe's `evaluation` over all rows of the batches, which have labels, with the parameters as they are: `{"loss": 0.31, "accuracy": 0.9}`.
+        A batch may have fewer rows than the program's."""
+        entry = self.session.entries[-1]
+        names = self.session.metric_names(entry=entry.name)
+        if not names:
+            raise AutoparError("the recipe has no 'evaluation', which names metrics: {\"evaluation\": {\"metrics\": [\"loss\"]}}")
+        wanted = [info.name for info in entry.outputs if info.role == "metric"]
+        self.session.begin_metrics(entry=entry.name)
+        for batch in batches:
+            feeds, rows = _padded(batch, entry)
+            self.session.add_metrics(self.session.run(feeds, wanted, entry=entry.name), rows, entry=entry.name)
+        return self.session.metric_values(entry=entry.name)
 
     def set(self, name: str, value) -> None:
         """Sets a hyperparameter that the recipe names `at_run_time` for the steps that follow, without compiling: `set("lr", 1e-4)`."""
@@ -170,6 +187,32 @@ class Trainer:
 
     def __exit__(self, *_):
         self.close()
+
+
+def _padded(batch, entry):
+    """The batch with as many rows as the entry takes, and how many count: rows that are missing are zeros, which count for nothing."""
+    counted = [info for info in entry.inputs if info.role == COUNTED_ROWS]
+    if not counted or counted[0].name in batch:
+        return batch, counted[0].shape[0] if counted else _rows(entry)
+    size, rows = counted[0].shape[0], {}
+    for info in entry.inputs:
+        shape = tuple(getattr(batch.get(info.name), "shape", ()))
+        if shape and shape[0] < size == info.shape[0] and shape[1:] == info.shape[1:]:
+            rows[info.name] = shape[0]
+    if not rows:
+        return batch, size
+    if len(set(rows.values())) > 1:
+        raise AutoparError(f"the arrays of a batch have {' and '.join(str(count) for count in sorted(set(rows.values())))} rows: all must have as many")
+    count = next(iter(rows.values()))
+    padded = {name: np.concatenate([np.asarray(array), np.zeros((size - count, *array.shape[1:]), np.asarray(array).dtype)]) if name in rows else array
+              for name, array in batch.items()}
+    padded[counted[0].name] = np.arange(size) < count
+    return padded, count
+
+
+def _rows(entry):
+    """The rows of a batch that the program cannot be told to count in part."""
+    return max((info.shape[0] for info in entry.inputs if info.shape), default=1)
 
 
 def _safetensors(function):

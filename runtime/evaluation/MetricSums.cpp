@@ -38,9 +38,10 @@ void MetricSums::add(const std::vector<const char *> &outputs, int64_t rows) {
         continue;
       }
       size_t begin = to.size();
-      to.resize(begin + size_t(rows));
-      std::memcpy(to.data() + begin, outputs[output],
-                  size_t(rows) * sizeof(double));
+      auto count =
+          size_t(std::min(rows, manifest.outputs[output].shape.front()));
+      to.resize(begin + count);
+      std::memcpy(to.data() + begin, outputs[output], count * sizeof(double));
     }
   }
 }

@@ -15,8 +15,9 @@ public:
   /// `manifest` must outlive it; it has an evaluation.
   explicit MetricSums(const Manifest &manifest);
 
-  /// A step of which the first `rows` rows count; `outputs`, by the manifest's
-  /// outputs, has the tensors that metrics are made of.
+  /// A step of which the first `rows` rows count, or all if it has fewer;
+  /// `outputs`, by the manifest's outputs, has the tensors that metrics are
+  /// made of.
   void add(const std::vector<const char *> &outputs, int64_t rows);
   /// A number per metric; NaN where nothing was counted.
   std::vector<double> values() const;

@@ -14,9 +14,14 @@ import numpy as np
 from onnx import TensorProto, helper
 from safetensors.numpy import load_file
 
-from programs import error_of
-from run_checkpoints import Training
-from training_runs import report, tool_and_folder, write_model
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "python"))
+
+import autopar  # noqa: E402
+from expected import expect_error  # noqa: E402
+from programs import error_of  # noqa: E402
+from run_checkpoints import Training  # noqa: E402
+from training_runs import report, tool_and_folder, write_model  # noqa: E402
 
 BATCH, ROWS, STEPS = 8, 43, 12
 WAYS = ["--ranks 1", "--ranks 2", "--ranks 3", "--ranks 4", "--ranks 4 --strategy data,tensor --mesh data=2,tensor=2", "--ranks 2 --target emulated"]
@@ -190,6 +195,30 @@ def check_padding(tool, work, ways):
             assert all(np.allclose(final[name], weights[name], rtol=1e-4, atol=1e-5) for name in weights), f"{loss} {way}: parameters differ"
 
 
+def check_trainer(tool, work):
+    """Metrics from Python are those of the executable, batches may have fewer rows, outputs are those of the model."""
+    net = Net("softmax_cross_entropy_mean", 5)
+    training = net.training(tool, work, {"metrics": METRICS[net.loss]}, last_batch="pad")
+    rows = net.rows(ROWS, 4)
+    batches = [{name: array[at:at + BATCH] for name, array in rows.items()} for at in range(0, ROWS, BATCH)]
+    error = training.run(training.compile("--ranks 2"), "out", 6, "--evaluation-data", training.path("valid.npz"), "--data", training.path("valid.npz")) or "it ran"
+    assert "valid.npz" in error, error
+    os.makedirs(training.path("rows"))
+    np.savez(os.path.join(training.path("rows"), "part.npz"), **rows)
+    training.data = training.path("rows")
+    error = training.run(training.compile("--ranks 2"), "out", 6, "--evaluation-data", training.path("valid.npz"))
+    assert not error, error
+    with autopar.Trainer(training.model, training.path("recipe.json"), ranks=2) as trainer:
+        losses = [trainer.step(batch).loss for batch in batches]
+        assert losses == [line["loss"] for line in steps_of(training, "out")], losses
+        assert trainer.metrics(batches) == evaluations(training, "out")[-1]["evaluation"]
+        scores = trainer.evaluate(batches[0])
+        assert list(scores) == ["y"] and np.allclose(scores["y"], net.scores({name: trainer[name] for name in net.weights}, batches[0]["x"]), rtol=1e-4, atol=1e-5)
+        expect_error(lambda: trainer.step({"x": rows["x"][:3], "labels": rows["labels"][:2]}), "the arrays of a batch have 2 and 3 rows")
+    with autopar.Trainer(training.model, {"loss": net.loss, "optimizer": {"kind": "sgd", "lr": 0.1}}) as trainer:
+        expect_error(lambda: trainer.metrics(batches), "the recipe has no 'evaluation'")
+
+
 def check_refusals(tool, work):
     def refused(net, *said, evaluation=None, options=(), **recipe):
         training = net.training(tool, os.path.join(work, str(len(os.listdir(work)))), evaluation, **recipe)
@@ -242,6 +271,7 @@ def main():
         add(f"metrics of {loss}", lambda work, loss=loss, outputs=outputs: check_metrics(tool, work, loss, outputs, WAYS if outputs == 5 else WAYS[:4]))
     add("the best", lambda work: check_best(tool, work))
     add("padded batches", lambda work: check_padding(tool, work, [WAYS[0], WAYS[2], WAYS[4]]))
+    add("a Trainer", lambda work: check_trainer(tool, work))
     add("refusals", lambda work: check_refusals(tool, work))
     return report(checks)
 

@@ -9,7 +9,6 @@
 #include "HostProgram.h"
 #include "ManifestTables.h"
 #include "autopar/Dialect/Bytes.h"
-#include "autopar/Dialect/Evaluation.h"
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Frontend/OnnxImporter.h"
@@ -335,10 +334,6 @@ void ManifestWriter::addPorts(json::Object &root) {
       checks[check.getAs<StringAttr>("output").getValue()] = check;
   root["inputs"] = portsOf("input");
   addIndexBounds(program.module, *root.getArray("inputs"));
-  if (auto counted = program.module->getAttrOfType<StringAttr>(kCountedRows))
-    for (json::Value &port : *root.getArray("inputs"))
-      if (port.getAsObject()->getString("name") == counted.getValue())
-        (*port.getAsObject())["role"] = "counted_rows";
   if (json::Array gradients = portsOf("gradient"); !gradients.empty())
     root["gradients"] = std::move(gradients);
   json::Array checked = portsOf("check");
@@ -381,14 +376,13 @@ FailureOr<std::string> ManifestWriter::write() {
   root["model"] = model ? model.getValue() : "model";
   if (auto entry = program.module->getAttrOfType<StringAttr>(kEntry))
     root["entry"] = entry.getValue();
-  if (Attribute evaluation = program.module->getAttr(kMetrics))
-    root["evaluation"] = toJSON(evaluation);
   if (Attribute outputs = program.module->getAttr(kStateOutputs))
     root["state_outputs"] = toJSON(outputs);
   if (json::Array fixed = fixedInputs(program.module); !fixed.empty())
     root["fixed_inputs"] = std::move(fixed);
   addTables(program, root);
   addPorts(root);
+  addEvaluation(program.module, root);
   addPlan(program, root);
   if (failed)
     return failure();
