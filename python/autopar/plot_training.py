@@ -23,8 +23,7 @@ def read_losses(path):
     if path.endswith(".npy"):
         return np.load(path).astype(np.float64)
     with open(path) as file:
-        lines = [json.loads(line) for line in file]
-    losses = [line["loss"] for line in lines if "loss" in line]  # others are of evaluations
+        losses = [json.loads(line)["loss"] for line in file]
     return np.array([np.nan if loss is None else loss for loss in losses])
 
 

@@ -232,7 +232,8 @@ Status RankMain::measure() {
     total += seconds;
     record.steps = i + 1;
     if (worldRank == 0)
-      log.add(i, seconds, std::exchange(saveSeconds, 0));
+      log.add(i, seconds, std::exchange(saveSeconds, 0),
+              evaluatesAt(i + 1) || (evaluation && isLast));
   }
   if (record.steps == 0) // all were taken by runs before
     return Status::success();

@@ -98,14 +98,18 @@ static std::string lineOf(const Run &run, int64_t step, double loss,
   line["seconds"] = seconds;
   if (saveSeconds > 0)
     line["save_seconds"] = saveSeconds;
-  return line.dump() + "\n";
+  return line.dump();
 }
 
-void TrainingLog::add(int64_t step, double seconds, double saveSeconds) {
+void TrainingLog::add(int64_t step, double seconds, double saveSeconds,
+                      bool waits) {
   if (!run)
     return;
-  if (file >= 0)
-    write(step, lineOf(*run, step, loss(step), seconds, saveSeconds));
+  writeWaiting(step - 1, "");
+  waiting = lineOf(*run, step, loss(step), seconds, saveSeconds);
+  waiting.pop_back(); // its brace
+  if (!waits)
+    writeWaiting(step, "");
   warn(step);
   warnOfLabels(step);
   if (onTerminal)
@@ -124,15 +128,19 @@ void TrainingLog::addEvaluation(int64_t steps,
     std::snprintf(number, sizeof(number), "%.6g", values[i]);
     text += (i ? ", " : "") + metrics[i].name + " " + number;
   }
-  // The last step before it names the line: it stays where the log is cut.
-  nlohmann::ordered_json line = {{"step", steps - 1},
-                                 {"evaluation", std::move(numbers)},
+  nlohmann::ordered_json rest = {{"evaluation", std::move(numbers)},
                                  {"evaluation_seconds", seconds}};
-  if (file >= 0)
-    write(steps - 1 - run->options.firstStep, line.dump() + "\n");
+  writeWaiting(steps - 1 - run->options.firstStep, "," + rest.dump().substr(1));
   std::fprintf(stderr, "%sevaluation after %lld steps: %s%s\n",
                onTerminal ? "\r\033[K" : "", static_cast<long long>(steps),
                text.c_str(), isBest ? " (the best)" : "");
+}
+
+/// `rest`: further fields of the line and its brace; empty: there are none.
+void TrainingLog::writeWaiting(int64_t step, const std::string &rest) {
+  std::string line = std::exchange(waiting, "");
+  if (file >= 0 && !line.empty())
+    write(step, line + (rest.empty() ? "}" : rest) + "\n");
 }
 
 void TrainingLog::write(int64_t step, const std::string &line) {
@@ -168,6 +176,7 @@ void TrainingLog::close() {
   if (!run)
     return;
   int64_t taken = run->stepsTaken();
+  writeWaiting(taken - 1, "");
   if (!closeFile())
     fail(taken);
   if (unlabelled > 1)

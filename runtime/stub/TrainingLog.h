@@ -22,8 +22,9 @@ public:
   /// Does nothing more for a program that does not train.
   Status open(Run &run);
   /// `saveSeconds`: for which the step waited until states were copied for a
-  /// checkpoint; 0: there was none.
-  void add(int64_t step, double seconds, double saveSeconds);
+  /// checkpoint; 0: there was none. `waits`: an evaluation follows, which is
+  /// told in the step's line.
+  void add(int64_t step, double seconds, double saveSeconds, bool waits);
   /// Of the states after so many steps; `isBest`: of all evaluations so far.
   void addEvaluation(int64_t steps, const std::vector<double> &values,
                      double seconds, bool isBest);
@@ -31,6 +32,7 @@ public:
 
 private:
   void write(int64_t step, const std::string &line);
+  void writeWaiting(int64_t step, const std::string &rest);
   void fail(int64_t step);
   bool closeFile();
   void warn(int64_t step);
@@ -41,6 +43,7 @@ private:
 
   Run *run = nullptr;
   int file = -1;       // a descriptor
+  std::string waiting; // the last step's line, without its end
   int64_t written = 0; // bytes of whole lines
   bool onTerminal = false;
   bool warned = false;         // of a loss that is not finite

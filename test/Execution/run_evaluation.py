@@ -107,7 +107,7 @@ def evaluations(training, out):
 
 
 def steps_of(training, out):
-    return [line for line in training.log(out) if "loss" in line]
+    return [{key: value for key, value in line.items() if key != "evaluation"} for line in training.log(out)]
 
 
 def check_metrics(tool, work, loss, outputs, ways, **recipe):
