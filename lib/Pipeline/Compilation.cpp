@@ -246,7 +246,8 @@ LogicalResult Compilation::readRecipe() {
                                         ": the recipe's is " +
                                         read->precision));
   request.precision = read->precision;
-  request.import.trained = TrainingOptions{read->dropout, read->seed, {}};
+  request.import.trained =
+      TrainingOptions{read->dropout, read->seed, read->unbiasedVariance, {}};
   if (read->trainable)
     request.import.trained->parameters.insert(read->trainable->begin(),
                                               read->trainable->end());

@@ -70,7 +70,7 @@ private:
   llvm::Error readAccumulation();
   llvm::Error readCommunication();
   llvm::Error readClips();
-  llvm::Error readDropout();
+  llvm::Error readNodes();
   llvm::Error readAtRunTime();
   llvm::Error readEvaluation();
   llvm::Error readMetrics(const llvm::json::Object &in,

@@ -219,6 +219,27 @@ def check_trainer(tool, work):
         expect_error(lambda: trainer.metrics(batches), "the recipe has no 'evaluation'")
 
 
+def check_variances(tool, work):
+    """Running variances are the population's, or PyTorch's."""
+    weights = {"s": np.ones(3, np.float32), "b": np.zeros(3, np.float32), "m": np.zeros(3, np.float32), "v": np.ones(3, np.float32)}
+    x = draw(1).standard_normal((1, 4, 3, 5)).astype(np.float32)
+    for kind, freedom in (("population", 0), ("unbiased", 1)):
+        folder = os.path.join(work, kind)
+        write_model(folder, [helper.make_node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y", "m1", "v1"], training_mode=1)], {"x": (TensorProto.FLOAT, x.shape[1:])},
+                    {"y": (TensorProto.FLOAT, x.shape[1:])}, weights)
+        np.savez(os.path.join(folder, "data.npz"), x=x, labels=np.zeros_like(x))
+        training = Training(tool, folder, os.path.join(folder, "data.npz"), {"loss": "mse_mean", "optimizer": {"kind": "sgd", "lr": 0.1}, "running_variance": kind}, 1, folder)
+        for way in WAYS[:3]:
+            error = training.run(training.compile(way), "out", 1)
+            assert not error, error
+            found, expected = load_file(training.path("out.safetensors"))["v"], 0.9 + 0.1 * x[0].var((0, 2), ddof=freedom)
+            assert np.allclose(found, expected, rtol=1e-6), f"{kind} {way}: {found} {expected}"
+    write_model(work, [helper.make_node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y", "m1", "v1"], training_mode=1)], {"x": (TensorProto.FLOAT, [1, 3])},
+                {"y": (TensorProto.FLOAT, [1, 3])}, weights)
+    error = error_of(tool, "compile", os.path.join(work, "model.onnx"), "-o", training.path("program"), "--train", training.path("recipe.json")) or "it was compiled"
+    assert "'running_variance': a channel has one value in a batch" in error, error
+
+
 def check_refusals(tool, work):
     def refused(net, *said, evaluation=None, options=(), **recipe):
         training = net.training(tool, os.path.join(work, str(len(os.listdir(work)))), evaluation, **recipe)
@@ -272,6 +293,7 @@ def main():
     add("the best", lambda work: check_best(tool, work))
     add("padded batches", lambda work: check_padding(tool, work, [WAYS[0], WAYS[2], WAYS[4]]))
     add("a Trainer", lambda work: check_trainer(tool, work))
+    add("running variances", lambda work: check_variances(tool, work))
     add("refusals", lambda work: check_refusals(tool, work))
     return report(checks)
 

@@ -107,6 +107,7 @@ struct Recipe {
   LossScaleRecipe lossScale;
   std::optional<double> dropout; // of Dropout nodes; nothing: as each says
   int64_t seed = 0;              // of random numbers
+  bool unbiasedVariance = false; // of batch norms' running statistics
   bool padsLastBatch = false;    // of an epoch, with rows that do not count
   int64_t accumulation = 1;      // blocks of a step, one after the other
   /// The loss is the mean over all that a step counts, not over its blocks'
