@@ -85,9 +85,6 @@ private:
   std::vector<Buffer> traces; // by rank; empty: no --trace
 };
 
-/// Whether a training run shows on a terminal how far it is.
-bool showsProgress(const Manifest &manifest, const Options &options);
-
 /// Everything that one rank does. Failures are left in its record; false then.
 bool runRank(Run &run, int rank);
 
