@@ -46,6 +46,21 @@ std::string typeText(const StateBlock &state) {
   return text + "]";
 }
 
+/// Where the training was in its data, and how good it was.
+void describePlace(const runtime::TrainingPlace &place, raw_ostream &os) {
+  if (place.data) {
+    os << "data        row " << place.data->row << " of " << place.data->rows
+       << " in epoch " << place.data->epoch;
+    if (place.data->seed)
+      os << ", --shuffle " << *place.data->seed;
+    os << "\n";
+  }
+  if (place.best)
+    os << "best        " << place.best->metric << " "
+       << format("%g", place.best->value) << " after " << place.best->step
+       << " steps\n";
+}
+
 int inspect(const Checkpoint &checkpoint) {
   const runtime::CheckpointManifest &about = checkpoint.about();
   int64_t bytes = 0;
@@ -58,8 +73,9 @@ int inspect(const Checkpoint &checkpoint) {
   std::string text;
   raw_string_ostream os(text);
   os << "checkpoint  " << checkpoint.path() << "\n"
-     << "steps       " << about.step << "\n"
-     << "model       " << about.model << "\n"
+     << "steps       " << about.step << "\n";
+  describePlace(about.place, os);
+  os << "model       " << about.model << "\n"
      << "written by  " << about.compiler << ", " << about.files.size()
      << (about.files.size() == 1 ? " rank" : " ranks")
      << (about.mesh.empty() ? "" : ", mesh " + about.mesh) << "\n"
