@@ -12,7 +12,8 @@
 
 namespace autopar::runtime {
 
-/// The blocks of a state that a part of it needs, in memory.
+/// The blocks of a state that a part of it needs, in memory; the checkpoint
+/// must outlive it.
 class LoadedState {
 public:
   /// Copies a part, which is dense. What is beyond the state's end, padding,
@@ -23,7 +24,8 @@ private:
   friend class Checkpoint;
   struct Loaded {
     StateBlock block;
-    ArrayBytes data;
+    ArrayBytes read;
+    const char *data = nullptr; // in `read`, or what the checkpoint keeps
   };
   std::vector<Loaded> blocks;
   int64_t elementBytes = 0;
@@ -34,8 +36,12 @@ private:
 class Checkpoint {
 public:
   /// Reads the manifest and all headers, and checks that the blocks make up
-  /// each state; with `readsAll` compares all bytes with their hashes.
-  Status open(const std::string &folder, bool readsAll);
+  /// each state; with `readsAll` compares all bytes with their hashes. With
+  /// `keeps` too it keeps them for read(), in memory that processes which are
+  /// forked later have as well, if half of what is free has room for them.
+  Status open(const std::string &folder, bool readsAll, bool keeps = false);
+  /// Gives back the memory of the bytes that it keeps.
+  void forgetBytes() { kept.release(); }
 
   int64_t step() const { return manifest.step; }
   const std::string &path() const { return folder; }
@@ -55,8 +61,8 @@ public:
     return wholes.count(key) > 0 && !isLeftOut(key);
   }
 
-  /// Reads what a part of a state that is there needs; the bytes are compared
-  /// with their hashes.
+  /// Reads what a part of a state that is there needs; bytes that are not kept
+  /// are compared with their hashes.
   Status read(const std::string &key, const std::vector<Interval> &part,
               LoadedState &loaded) const;
 
@@ -64,11 +70,14 @@ private:
   struct Place {
     size_t file = 0;
     StoredBlock stored;
+    int64_t keptAt = 0; // if its bytes are kept
   };
   Status openFile(const CheckpointManifest::File &file);
   Status addBlock(const StoredBlock &stored);
   Status checkWhole() const;
   Status readBlock(const Place &place, char *to) const;
+  void makeRoom();
+  Status checkBlock(const Place &place, std::vector<char> &piece) const;
   Status checkBytes() const;
   Status otherBytes(const Place &place) const;
 
@@ -78,12 +87,14 @@ private:
   std::map<std::string, StateBlock> wholes; // by key; each the whole state
   std::multimap<std::string, Place> places; // by key
   std::set<std::string> leftOut;
+  Buffer kept; // the bytes of all blocks; unless they are kept, nothing
 };
 
 /// Opens the checkpoint at `path`, or of a folder of checkpoints the newest one
 /// that is whole. `doubts` says why newer ones are not.
 Status openCheckpoint(const std::string &path, bool readsAll,
-                      Checkpoint &checkpoint, std::vector<std::string> &doubts);
+                      Checkpoint &checkpoint, std::vector<std::string> &doubts,
+                      bool keeps = false);
 /// True for a checkpoint, and for a folder that has one, whole or not.
 bool hasCheckpoint(const std::string &path);
 

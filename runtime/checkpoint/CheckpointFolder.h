@@ -4,9 +4,11 @@
 //   DIR/step-00000040/rank-0000.safetensors, ...
 //   DIR/step-00000040/manifest.json  written last
 //   DIR/.writing-00000060/           not whole yet
+//   DIR/.replaced-00000040/          for a moment, where two cannot be
+//   exchanged DIR/.old-00000020/               is being removed
 //
 // A checkpoint is written beside, brought to the disk file by file, and gets
-// its name by one rename.
+// its name by one rename; one that goes loses its name by one rename.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,6 +67,8 @@ public:
 
 private:
   std::string writingOf(int64_t step) const;
+  Status takePlace(int64_t step) const;
+  void remove(int64_t step) const;
   void removeOld(int64_t newest, int64_t keep) const;
 
   std::string path;

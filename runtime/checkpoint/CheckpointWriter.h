@@ -4,10 +4,12 @@
 #define AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTWRITER_H
 
 #include "../core/Memory.h"
+#include "CheckpointFile.h"
 #include "CheckpointFolder.h"
 #include "SavedBlocks.h"
 
 #include <atomic>
+#include <sys/types.h>
 #include <thread>
 
 namespace autopar::runtime {
@@ -65,7 +67,7 @@ private:
   void begin(const std::function<void()> &work);
   void takeMemory();
   void write(int64_t step);
-  Status writeOwn(int64_t step) const;
+  Status writeOwn(int64_t step);
   Status awaitAll(int64_t step) const;
 
   const CheckpointFolder &folder;
@@ -75,10 +77,11 @@ private:
   const int64_t keep;
   std::atomic<uint32_t> &aborted;
   const std::vector<SavedBlock> blocks;
-  std::vector<Buffer> copies; // by block
-  Status memory;              // whether there is enough for them
+  FileImage image; // with the copies of the blocks
+  Status memory;   // whether there is enough for it
   int64_t last = -1;
   std::thread thread;
+  std::atomic<pid_t> writing{0}; // the thread, as the system knows it
 };
 
 } // namespace autopar::runtime

@@ -22,18 +22,16 @@ Status Session::save(size_t entry, const std::string &folder, int64_t step,
       return usable;
     }
   }
-  std::vector<Buffer> copies(states(entry).size());
-  std::vector<BlockBytes> blocks;
-  for (size_t i = 0; i < copies.size(); ++i) {
-    StateBlock whole = wholeOf(*states(entry)[i].entry);
-    APRT_TRY(copies[i].allocate(whole.bytes(), "a copy of a state",
-                                /*counter=*/nullptr));
-    APRT_TRY(readState(entry, i, copies[i].data()));
-    blocks.push_back({std::move(whole), copies[i].data()});
-  }
+  std::vector<StateBlock> blocks;
+  for (const ProgramState &state : states(entry))
+    blocks.push_back(wholeOf(*state.entry));
+  FileImage image;
+  APRT_TRY(image.create(blocks));
+  for (size_t i = 0; i < blocks.size(); ++i)
+    APRT_TRY(readState(entry, i, image.of(i)));
   std::string file;
   APRT_TRY(saves->fileOfRank(step, 0, file));
-  Status status = writeCheckpointFile(file, blocks);
+  Status status = image.write(file);
   if (status.ok())
     status = saves->finish(
         step, 1,
@@ -46,7 +44,8 @@ Status Session::save(size_t entry, const std::string &folder, int64_t step,
 Status Session::resume(size_t entry, const std::string &path, int64_t &step,
                        std::vector<std::string> &notes) {
   Checkpoint checkpoint;
-  APRT_TRY(openCheckpoint(path, /*readsAll=*/true, checkpoint, notes));
+  APRT_TRY(openCheckpoint(path, /*readsAll=*/true, checkpoint, notes,
+                          /*keeps=*/true));
   APRT_TRY(checkStates(checkpoint, manifest(entry)));
   for (size_t i = 0; i < states(entry).size(); ++i) {
     StateBlock whole = wholeOf(*states(entry)[i].entry);

@@ -27,12 +27,15 @@ static Status checkOptions(const Options &options, const LaunchPlace &place) {
   return Status::success();
 }
 
+/// Processes of a launcher have no memory together in which to keep bytes.
 Status RunCheckpoints::findResumed(const Options &options,
+                                   const LaunchPlace &place,
                                    std::vector<std::string> &notes) {
   bool isAuto = options.resume == "auto";
   const std::string &path = isAuto ? options.checkpoint : options.resume;
   if (!isAuto || hasCheckpoint(path))
-    return openCheckpoint(path, /*readsAll=*/true, from.emplace(), notes);
+    return openCheckpoint(path, /*readsAll=*/true, from.emplace(), notes,
+                          /*keeps=*/place.isAlone());
   notes.push_back("--resume auto: '" + path +
                   "' has no checkpoint, the training begins");
   return Status::success();
@@ -59,7 +62,7 @@ Status RunCheckpoints::open(Options &options, const LaunchPlace &place,
     APRT_TRY(to->lock());
   }
   if (!options.resume.empty())
-    APRT_TRY(findResumed(options, notes));
+    APRT_TRY(findResumed(options, place, notes));
   if (to)
     APRT_TRY(checkUsed(options));
   if (!from)
@@ -73,9 +76,13 @@ Status RunCheckpoints::open(Options &options, const LaunchPlace &place,
   options.firstStep = from->step();
   options.steps -= options.firstStep;
   options.repeat = options.steps;
-  notes.push_back("the training goes on from '" + from->path() + "' after " +
-                  step + " steps");
   return Status::success();
+}
+
+std::string RunCheckpoints::goesOn(const Options &options) const {
+  return from ? "the training goes on from '" + from->path() + "' after " +
+                    std::to_string(options.firstStep) + " steps"
+              : "";
 }
 
 Status RunCheckpoints::check(const Manifest &program, const Options &options) {

@@ -160,6 +160,8 @@ static int execute(Options &options, const char *&doing) {
     APRT_TRY(run.weights.open(program.manifest, program.home, options.weights));
     doing = "making room for the results";
     APRT_TRY(run.prepare());
+    if (std::string text = run.checkpoints.goesOn(options); !text.empty())
+      std::fprintf(stderr, "note: %s\n", printable(text).c_str());
     warnOfWeights(run);
     warnOfTraining(run);
     return Status::success();
