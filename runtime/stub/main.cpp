@@ -7,6 +7,7 @@
 #include "../session/Program.h"
 #include "../session/Worker.h"
 #include "Describe.h"
+#include "FailureReport.h"
 #include "Join.h"
 #include "Options.h"
 #include "Ports.h"
@@ -166,8 +167,10 @@ static int execute(Options &options, const char *&doing) {
     warnOfTraining(run);
     return Status::success();
   };
-  if (Status status = prepare(); status.failed())
+  if (Status status = prepare(); status.failed()) {
+    reportFailure(run, RunPhase::Preparing, status.message());
     return fail(status.message());
+  }
   if (std::string shared = run.sharedCores();
       !shared.empty() && (run.place.isAlone() || run.place.localRank == 0))
     warn(shared);
@@ -176,12 +179,16 @@ static int execute(Options &options, const char *&doing) {
   std::string message;
   int code = run.place.isAlone() ? launchRanks(run, watch, message)
                                  : joinRanks(run, run.place, watch, message);
-  if (code)
+  if (code) {
+    reportFailure(run, RunPhase::Stepping, message);
     return fail(message, code);
+  }
   watch.stepsEnded();
   doing = "writing the results";
   if (run.place.rank == 0) // it tells the results
     code = tellRun(run);
+  if (code)
+    reportFailure(run, RunPhase::Telling, "");
   return endedBySignal(run, code);
 }
 
