@@ -246,8 +246,7 @@ def check_kills(tool, work, kills):
 def check_two_runs(tool, work):
     """Of two runs that are started at once into a folder one is refused, and what the other one writes is whole."""
     faulty = Faulty(tool, work, steps=300)
-    other = [word if word != faulty.training.path("parts.jsonl") else faulty.training.path("other.jsonl") for word in faulty.command("--checkpoint-every", "1")]
-    runs = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for command in (faulty.command("--checkpoint-every", "1"), other)]
+    runs = [subprocess.Popen(faulty.command("--checkpoint-every", "1"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     told = [run.communicate(timeout=100)[1] for run in runs]
     refused = [text for text in told if "another run writes checkpoints into" in text]
     # Whoever came after the other had ended found all steps taken.

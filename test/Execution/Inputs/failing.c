@@ -71,8 +71,9 @@ ssize_t pwrite64(int file, const void *data, size_t bytes, off64_t at) {
 }
 
 int fallocate(int file, int mode, off_t at, off_t bytes) {
-  return failsOf(file, "fallocate") ? -1
-                                    : ORIGINAL(fallocate, file, mode, at, bytes);
+  return failsOf(file, "fallocate")
+             ? -1
+             : ORIGINAL(fallocate, file, mode, at, bytes);
 }
 
 int fallocate64(int file, int mode, off64_t at, off64_t bytes) {
@@ -91,9 +92,9 @@ int rename(const char *from, const char *to) {
 
 int renameat2(int old, const char *from, int new, const char *to,
               unsigned flags) {
-  return fails(from, "renameat2") ? -1
-                                  : ORIGINAL(renameat2, old, from, new, to,
-                                             flags);
+  return fails(from, "renameat2")
+             ? -1
+             : ORIGINAL(renameat2, old, from, new, to, flags);
 }
 
 int mkdir(const char *path, mode_t mode) {
