@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 namespace autopar::runtime {
@@ -21,21 +20,20 @@ Status Checkpoint::otherBytes(const Place &place) const {
 // Opening
 //===----------------------------------------------------------------------===//
 
-Status Checkpoint::open(const std::string &from, bool readsAll, bool keeps) {
+Status Checkpoint::open(const std::string &from, bool readsAll) {
   *this = Checkpoint();
   folder = from;
   APRT_TRY(readManifest(folder, manifest));
   for (const CheckpointManifest::File &file : manifest.files)
     APRT_TRY(openFile(file));
   APRT_TRY(checkWhole());
-  if (keeps)
-    makeRoom();
   return readsAll ? checkBytes() : Status::success();
 }
 
 Status Checkpoint::openFile(const CheckpointManifest::File &file) {
   FileReader &reader = files.emplace_back();
   APRT_TRY(reader.open(folder + "/" + file.name));
+  APRT_TRY(reader.stamp(stamps.emplace_back()));
   std::vector<StoredBlock> blocks;
   APRT_TRY(readCheckpointFile(reader, blocks));
   int64_t end = reader.size();
@@ -82,51 +80,6 @@ Status Checkpoint::checkWhole() const {
   return Status::success();
 }
 
-/// Bytes of memory that processes could take now.
-static int64_t freeBytes() {
-  std::ifstream lines("/proc/meminfo");
-  for (std::string name, rest; lines >> name; std::getline(lines, rest))
-    if (int64_t kilobytes = 0; name == "MemAvailable:" && lines >> kilobytes)
-      return kilobytes << 10;
-  return 0;
-}
-
-/// Without memory for them the bytes are read once more when they are needed.
-void Checkpoint::makeRoom() {
-  constexpr int64_t alignment = 64;
-  const int64_t most = freeBytes() / 2;
-  int64_t end = 0;
-  for (auto &[key, place] : places) {
-    place.keptAt = end;
-    end += (place.stored.block.bytes() + alignment - 1) / alignment * alignment;
-    if (end > most)
-      return;
-  }
-  (void)kept.allocate(end, "the states of a checkpoint", /*counter=*/nullptr);
-}
-
-/// Hashes a block piece by piece, each while it is in the cache; `piece` is the
-/// memory for those that are not kept.
-Status Checkpoint::checkBlock(const Place &place,
-                              std::vector<char> &piece) const {
-  constexpr int64_t pieceBytes = 1 << 20;
-  int64_t bytes = place.stored.block.bytes();
-  if (!kept.data())
-    piece.resize(size_t(pieceBytes));
-  ContentHash hash;
-  for (int64_t done = 0; done < bytes; done += pieceBytes) {
-    int64_t count = std::min(bytes - done, pieceBytes);
-    char *to = kept.data()
-                   ? static_cast<char *>(kept.data()) + place.keptAt + done
-                   : piece.data();
-    APRT_TRY(
-        files[place.file].readDirect(place.stored.offset + done, count, to));
-    hash.add(to, size_t(count));
-  }
-  return hash.value() == place.stored.hash ? Status::success()
-                                           : otherBytes(place);
-}
-
 /// Each thread takes the next block that none has taken.
 Status Checkpoint::checkBytes() const {
   std::vector<const Place *> all;
@@ -135,9 +88,13 @@ Status Checkpoint::checkBytes() const {
   std::vector<Status> results(all.size());
   std::atomic<size_t> next{0};
   auto work = [&] {
-    std::vector<char> piece;
-    for (size_t i; (i = next.fetch_add(1)) < all.size();)
-      results[i] = checkBlock(*all[i], piece);
+    for (size_t i; (i = next.fetch_add(1)) < all.size();) {
+      const auto &[file, stored] = *all[i];
+      ContentHash hash;
+      results[i] = files[file].hash(stored.offset, stored.block.bytes(), hash);
+      if (results[i].ok() && hash.value() != stored.hash)
+        results[i] = otherBytes(*all[i]);
+    }
   };
   size_t others =
       std::min<size_t>(std::thread::hardware_concurrency(), all.size());
@@ -154,10 +111,10 @@ Status Checkpoint::checkBytes() const {
 }
 
 Status openCheckpoint(const std::string &path, bool readsAll,
-                      Checkpoint &checkpoint, std::vector<std::string> &doubts,
-                      bool keeps) {
+                      Checkpoint &checkpoint,
+                      std::vector<std::string> &doubts) {
   if (isCheckpoint(path))
-    return checkpoint.open(path, readsAll, keeps);
+    return checkpoint.open(path, readsAll);
   CheckpointFolder all(path);
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored))
@@ -167,7 +124,7 @@ Status openCheckpoint(const std::string &path, bool readsAll,
                          "' has no checkpoint, no folder "
                          "step-N: name another one");
   for (int64_t step : all.steps()) {
-    Status status = checkpoint.open(all.folderOf(step), readsAll, keeps);
+    Status status = checkpoint.open(all.folderOf(step), readsAll);
     if (status.ok())
       return status;
     doubts.push_back("a checkpoint is left out, for it is not whole: " +
@@ -207,23 +164,76 @@ Status Checkpoint::read(const std::string &key,
       continue;
     LoadedState::Loaded &to = loaded.blocks.emplace_back();
     to.block = block;
-    if (kept.data()) {
-      to.data = static_cast<const char *>(kept.data()) + place->second.keptAt;
-      continue;
-    }
-    to.read = ArrayBytes(size_t(block.bytes()));
-    to.data = to.read.data();
-    APRT_TRY(readBlock(place->second, to.read.data()));
+    to.data = ArrayBytes(size_t(block.bytes()));
+    APRT_TRY(readBlock(place->second, to.data.data()));
   }
+  return Status::success();
+}
+
+namespace {
+
+/// Reads runs of a block in ascending order; short ones that are close together
+/// come with one call of the system.
+class RunReader {
+public:
+  RunReader(const FileReader &file, int64_t offset, int64_t bytes)
+      : file(file), offset(offset), bytes(bytes) {}
+
+  /// From the byte `at` of the block.
+  Status read(int64_t at, int64_t count, char *to) {
+    if (count >= windowBytes / 4)
+      return file.readDirect(offset + at, count, to);
+    if (at < begin || at + count > begin + int64_t(window.size())) {
+      begin = at;
+      window.resize(size_t(std::min(windowBytes, bytes - at)));
+      APRT_TRY(
+          file.readDirect(offset + at, int64_t(window.size()), window.data()));
+    }
+    std::memcpy(to, window.data() + (at - begin), size_t(count));
+    return Status::success();
+  }
+
+private:
+  static constexpr int64_t windowBytes = 256 << 10;
+  const FileReader &file;
+  const int64_t offset, bytes; // of the block
+  std::vector<char> window;
+  int64_t begin = 0;
+};
+
+} // namespace
+
+Status Checkpoint::copy(const std::string &key,
+                        const std::vector<Interval> &part, char *to) const {
+  auto [begin, end] = places.equal_range(key);
+  int64_t element = elementBytes(wholes.at(key).dtype);
+  if (!isInside(part))
+    std::memset(to, 0, size_t(elementsOf(part) * element));
+  Status status;
+  for (auto place = begin; place != end && status.ok(); ++place) {
+    const auto &[file, stored] = place->second;
+    RunReader reader(files[file], stored.offset, stored.block.bytes());
+    forEachOverlap(stored.block, part, [&](const OverlapRun &run) {
+      if (status.ok())
+        status = reader.read(run.boxAt * element, run.count * element,
+                             to + run.partAt * element);
+    });
+  }
+  return status;
+}
+
+Status Checkpoint::checkFiles() const {
+  for (const FileStamp &stamp : stamps)
+    APRT_TRY(stamp.check());
   return Status::success();
 }
 
 void LoadedState::copy(const std::vector<Interval> &part, char *to) const {
   if (blocks.size() != 1 || !isInside(part))
     std::memset(to, 0, size_t(elementsOf(part) * elementBytes));
-  for (const Loaded &loaded : blocks)
-    forEachOverlap(loaded.block, part,
-                   [this, to, from = loaded.data](const OverlapRun &run) {
+  for (const auto &[block, data] : blocks)
+    forEachOverlap(block, part,
+                   [this, to, from = data.data()](const OverlapRun &run) {
                      std::memcpy(to + run.partAt * elementBytes,
                                  from + run.boxAt * elementBytes,
                                  size_t(run.count * elementBytes));

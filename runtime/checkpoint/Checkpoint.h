@@ -12,8 +12,7 @@
 
 namespace autopar::runtime {
 
-/// The blocks of a state that a part of it needs, in memory; the checkpoint
-/// must outlive it.
+/// The blocks of a state that a part of it needs, in memory.
 class LoadedState {
 public:
   /// Copies a part, which is dense. What is beyond the state's end, padding,
@@ -24,8 +23,7 @@ private:
   friend class Checkpoint;
   struct Loaded {
     StateBlock block;
-    ArrayBytes read;
-    const char *data = nullptr; // in `read`, or what the checkpoint keeps
+    ArrayBytes data;
   };
   std::vector<Loaded> blocks;
   int64_t elementBytes = 0;
@@ -36,12 +34,8 @@ private:
 class Checkpoint {
 public:
   /// Reads the manifest and all headers, and checks that the blocks make up
-  /// each state; with `readsAll` compares all bytes with their hashes. With
-  /// `keeps` too it keeps them for read(), in memory that processes which are
-  /// forked later have as well, if half of what is free has room for them.
-  Status open(const std::string &folder, bool readsAll, bool keeps = false);
-  /// Gives back the memory of the bytes that it keeps.
-  void forgetBytes() { kept.release(); }
+  /// each state; with `readsAll` compares all bytes with their hashes.
+  Status open(const std::string &folder, bool readsAll);
 
   int64_t step() const { return manifest.step; }
   const std::string &path() const { return folder; }
@@ -61,40 +55,42 @@ public:
     return wholes.count(key) > 0 && !isLeftOut(key);
   }
 
-  /// Reads what a part of a state that is there needs; bytes that are not kept
-  /// are compared with their hashes.
+  /// Reads what a part of a state that is there needs; the bytes are compared
+  /// with their hashes.
   Status read(const std::string &key, const std::vector<Interval> &part,
               LoadedState &loaded) const;
+  /// Reads a part, which is dense, of a state that is there, to where it goes;
+  /// what is beyond the state's end, padding, becomes zero. The bytes are those
+  /// that open() has compared unless checkFiles() fails after the last read.
+  Status copy(const std::string &key, const std::vector<Interval> &part,
+              char *to) const;
+  Status checkFiles() const;
 
 private:
   struct Place {
     size_t file = 0;
     StoredBlock stored;
-    int64_t keptAt = 0; // if its bytes are kept
   };
   Status openFile(const CheckpointManifest::File &file);
   Status addBlock(const StoredBlock &stored);
   Status checkWhole() const;
   Status readBlock(const Place &place, char *to) const;
-  void makeRoom();
-  Status checkBlock(const Place &place, std::vector<char> &piece) const;
   Status checkBytes() const;
   Status otherBytes(const Place &place) const;
 
   std::string folder;
   CheckpointManifest manifest;
   std::vector<FileReader> files;
+  std::vector<FileStamp> stamps;            // by file
   std::map<std::string, StateBlock> wholes; // by key; each the whole state
   std::multimap<std::string, Place> places; // by key
   std::set<std::string> leftOut;
-  Buffer kept; // the bytes of all blocks; unless they are kept, nothing
 };
 
 /// Opens the checkpoint at `path`, or of a folder of checkpoints the newest one
 /// that is whole. `doubts` says why newer ones are not.
 Status openCheckpoint(const std::string &path, bool readsAll,
-                      Checkpoint &checkpoint, std::vector<std::string> &doubts,
-                      bool keeps = false);
+                      Checkpoint &checkpoint, std::vector<std::string> &doubts);
 /// True for a checkpoint, and for a folder that has one, whole or not.
 bool hasCheckpoint(const std::string &path);
 

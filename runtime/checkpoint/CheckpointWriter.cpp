@@ -31,22 +31,30 @@ CheckpointWriter::CheckpointWriter(const CheckpointFolder &folder,
                                    const Manifest &manifest, int rank,
                                    int64_t keep, std::atomic<uint32_t> &aborted)
     : folder(folder), board(board), manifest(manifest), rank(rank), keep(keep),
-      aborted(aborted), blocks(blocksOfRank(manifest, rank)) {
+      aborted(aborted), blocks(blocksOfRank(manifest, rank)),
+      usualNice(getpriority(PRIO_PROCESS, 0)) {
   begin([this] { takeMemory(); });
 }
 
 CheckpointWriter::~CheckpointWriter() { finish(); }
 
-/// Steps beside the thread come first.
-static constexpr int writerNice = 19;
+/// Steps beside the thread that writes come first, until they wait for it.
+void CheckpointWriter::stepBack() {
+  constexpr int nice = 19;
+  number.store(gettid());
+  setpriority(PRIO_PROCESS, id_t(gettid()), nice);
+  if (isAwaited.load())
+    setpriority(PRIO_PROCESS, id_t(gettid()), usualNice);
+}
 
 /// Steps stand still now: the thread gets their priority, where the system
 /// allows that.
 void CheckpointWriter::finish() {
   if (!thread.joinable())
     return;
-  if (pid_t number = writing.load())
-    setpriority(PRIO_PROCESS, id_t(number), getpriority(PRIO_PROCESS, 0));
+  isAwaited.store(true);
+  if (pid_t writing = number.load())
+    setpriority(PRIO_PROCESS, id_t(writing), usualNice);
   thread.join();
 }
 
@@ -55,13 +63,9 @@ void CheckpointWriter::begin(const std::function<void()> &work) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  writing.store(0);
-  thread = std::thread([this, work] {
-    setpriority(PRIO_PROCESS, id_t(gettid()), writerNice);
-    writing.store(gettid());
-    work();
-    writing.store(0);
-  });
+  isAwaited.store(false);
+  number.store(0);
+  thread = std::thread(work);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -122,6 +126,7 @@ static std::string meshText(const Manifest &manifest) {
 }
 
 void CheckpointWriter::write(int64_t step) {
+  stepBack();
   CheckpointBoard::Rank &mine = board.of(rank);
   auto fail = [&](const Status &status) {
     std::snprintf(mine.message, sizeof(mine.message), "%s",

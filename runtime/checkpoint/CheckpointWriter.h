@@ -66,6 +66,7 @@ public:
 private:
   void begin(const std::function<void()> &work);
   void takeMemory();
+  void stepBack();
   void write(int64_t step);
   Status writeOwn(int64_t step);
   Status awaitAll(int64_t step) const;
@@ -81,7 +82,9 @@ private:
   Status memory;   // whether there is enough for it
   int64_t last = -1;
   std::thread thread;
-  std::atomic<pid_t> writing{0}; // the thread, as the system knows it
+  const int usualNice;          // priority of the threads of steps
+  std::atomic<pid_t> number{0}; // of the thread that writes; 0: not yet
+  std::atomic<bool> isAwaited{false};
 };
 
 } // namespace autopar::runtime

@@ -44,17 +44,15 @@ Status Session::save(size_t entry, const std::string &folder, int64_t step,
 Status Session::resume(size_t entry, const std::string &path, int64_t &step,
                        std::vector<std::string> &notes) {
   Checkpoint checkpoint;
-  APRT_TRY(openCheckpoint(path, /*readsAll=*/true, checkpoint, notes,
-                          /*keeps=*/true));
+  APRT_TRY(openCheckpoint(path, /*readsAll=*/true, checkpoint, notes));
   APRT_TRY(checkStates(checkpoint, manifest(entry)));
   for (size_t i = 0; i < states(entry).size(); ++i) {
     StateBlock whole = wholeOf(*states(entry)[i].entry);
-    LoadedState loaded;
-    APRT_TRY(checkpoint.read(whole.key, whole.intervals(), loaded));
     ArrayBytes bytes(size_t(whole.bytes()));
-    loaded.copy(whole.intervals(), bytes.data());
+    APRT_TRY(checkpoint.copy(whole.key, whole.intervals(), bytes.data()));
     APRT_TRY(writeState(entry, i, bytes.data()));
   }
+  APRT_TRY(checkpoint.checkFiles());
   step = resumedStep = checkpoint.step();
   return Status::success();
 }

@@ -114,7 +114,6 @@ int Launcher::launch(std::string &message) {
   sigaddset(&ended, SIGCHLD);
   sigprocmask(SIG_BLOCK, &ended, &oldMask);
   Status started = forkAll(oldMask);
-  run.checkpoints.forgetBytes(); // ranks have the same memory
   if (started.ok())
     started = watch.start();
   if (started.failed()) {

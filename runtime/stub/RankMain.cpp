@@ -193,7 +193,6 @@ Status RankMain::execute() {
   doing = "loading the weights";
   APRT_TRY(rank.load(std::move(run.weights), &run.states,
                      run.checkpoints.resumed()));
-  run.checkpoints.forgetBytes();
   doing = "preparing the steps";
   APRT_TRY(rank.prepare(run.wanted()));
   record.loadSeconds = monotonicSeconds() - begin;

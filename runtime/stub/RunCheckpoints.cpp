@@ -27,15 +27,12 @@ static Status checkOptions(const Options &options, const LaunchPlace &place) {
   return Status::success();
 }
 
-/// Processes of a launcher have no memory together in which to keep bytes.
 Status RunCheckpoints::findResumed(const Options &options,
-                                   const LaunchPlace &place,
                                    std::vector<std::string> &notes) {
   bool isAuto = options.resume == "auto";
   const std::string &path = isAuto ? options.checkpoint : options.resume;
   if (!isAuto || hasCheckpoint(path))
-    return openCheckpoint(path, /*readsAll=*/true, from.emplace(), notes,
-                          /*keeps=*/place.isAlone());
+    return openCheckpoint(path, /*readsAll=*/true, from.emplace(), notes);
   notes.push_back("--resume auto: '" + path +
                   "' has no checkpoint, the training begins");
   return Status::success();
@@ -62,7 +59,7 @@ Status RunCheckpoints::open(Options &options, const LaunchPlace &place,
     APRT_TRY(to->lock());
   }
   if (!options.resume.empty())
-    APRT_TRY(findResumed(options, place, notes));
+    APRT_TRY(findResumed(options, notes));
   if (to)
     APRT_TRY(checkUsed(options));
   if (!from)

@@ -25,11 +25,6 @@ public:
   Status check(const Manifest &program, const Options &options);
   /// From where the run goes on, for a person; "" if it begins.
   std::string goesOn(const Options &options) const;
-  /// The ranks have the states, or memory of their own with them.
-  void forgetBytes() {
-    if (from)
-      from->forgetBytes();
-  }
 
   /// Null: the run begins.
   const Checkpoint *resumed() const { return from ? &*from : nullptr; }
@@ -39,8 +34,7 @@ public:
 
 private:
   Status checkUsed(const Options &options) const;
-  Status findResumed(const Options &options, const LaunchPlace &place,
-                     std::vector<std::string> &notes);
+  Status findResumed(const Options &options, std::vector<std::string> &notes);
 
   std::optional<Checkpoint> from;
   std::unique_ptr<CheckpointFolder> to;
