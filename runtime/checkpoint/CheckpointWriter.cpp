@@ -154,9 +154,9 @@ void CheckpointWriter::write(int64_t step) {
   folder.drop(step);
   fail(status);
   std::fprintf(stderr,
-               "warning: the checkpoint of step %lld is not written: %s; the "
-               "training goes on\n",
-               static_cast<long long>(step), status.message().c_str());
+               "warning: the checkpoint of step %lld is not written: %s%s\n",
+               static_cast<long long>(step), status.message().c_str(),
+               aborted.load() ? "" : "; the training goes on");
 }
 
 } // namespace autopar::runtime

@@ -41,13 +41,18 @@ Status Session::save(size_t entry, const std::string &folder, int64_t step,
   return status;
 }
 
-Status Session::resume(size_t entry, const std::string &path, int64_t &step,
+Status Session::resume(size_t entry, const std::string &path,
+                       const std::vector<std::string> &ignoring, int64_t &step,
                        std::vector<std::string> &notes) {
   Checkpoint checkpoint;
   APRT_TRY(openCheckpoint(path, /*readsAll=*/true, checkpoint, notes));
+  for (const std::string &role : ignoring)
+    APRT_TRY(leaveOutRole(checkpoint, role));
   APRT_TRY(checkStates(checkpoint, manifest(entry)));
   for (size_t i = 0; i < states(entry).size(); ++i) {
     StateBlock whole = wholeOf(*states(entry)[i].entry);
+    if (checkpoint.isLeftOut(whole.key))
+      continue;
     ArrayBytes bytes(size_t(whole.bytes()));
     APRT_TRY(checkpoint.copy(whole.key, whole.intervals(), bytes.data()));
     APRT_TRY(writeState(entry, i, bytes.data()));

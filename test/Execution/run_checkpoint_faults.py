@@ -18,11 +18,14 @@ import subprocess
 import sys
 import time
 
+import numpy as np
+from onnx import TensorProto, helper
 from safetensors.numpy import load_file
 
-from run_checkpoints import change, children, perceptron
-from training_runs import arguments_of_cases, report
+from run_checkpoints import Training, change, children, perceptron
+from training_runs import arguments_of_cases, report, write_model
 
+INPUTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Inputs")
 STEPS = 12
 IN_NAMESPACE = ["unshare", "-Urm", "sh", "-ec"]
 
@@ -77,8 +80,7 @@ class Faulty:
 def build_failing(work):
     """A library that fails the nth call that writes below a folder, of all processes together."""
     library = os.path.join(work, "failing.so")
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Inputs", "failing.c")
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", source, "-o", library, "-ldl"], check=True, timeout=100)
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", os.path.join(INPUTS, "failing.c"), "-o", library, "-ldl"], check=True, timeout=100)
     return library
 
 
@@ -122,6 +124,27 @@ def may_mount(work):
     if done.returncode:
         print(f"SKIP: no file system of a user's own: {done.stderr.strip()}", flush=True)
     return done.returncode == 0
+
+
+def check_replaced(tool, work):
+    """Each call fails once while a damaged checkpoint of the same step is replaced, the exchange of the two among them."""
+    faulty = Faulty(tool, work, ranks=1)
+    library, failed = build_failing(work), []
+    for number in range(1, 1000):
+        faulty.begin()
+        code, told = faulty.run(steps=8)
+        assert code == 0, told
+        path = os.path.join(faulty.folder, "step-00000008", "rank-0000.safetensors")
+        change(path, os.path.getsize(path) - 1)
+        code, told, call = failing_run(faulty, library, number, 22)
+        if not call:
+            break
+        code, told = faulty.run()
+        assert code == 0, told
+        faulty.assert_equal(f"call {number} ({call}) fails")
+        assert 4 in faulty.checkpoints() and os.path.isdir(os.path.dirname(path)), faulty.checkpoints()
+        failed.append(call)
+    assert "renameat2" in failed, failed
 
 
 def check_full_disk(tool, work, full):
@@ -228,7 +251,7 @@ def check_kills(tool, work, kills):
         _, told = process.communicate(timeout=60)
         counts[what] = counts.get(what, 0) + 1 if what else 0
         assert "is left out" not in told, f"a checkpoint that has its name is not whole: {told}"
-        assert "the training goes on" not in told or f"step-{newest:08}' after {newest} steps" in told, f"not from {newest}: {told}"
+        assert "the training goes on from" not in told or f"step-{newest:08}' after {newest} steps" in told, f"not from {newest}: {told}"
         now = (faulty.checkpoints() or [0])[-1]
         assert now >= newest, f"step {newest} was lost by the death of {what}: {now} is the newest"
         newest = now
@@ -304,12 +327,30 @@ def check_cut_manifest(tool, work):
     assert code == 1 and "has no checkpoint that is whole" in told and path in told, told
 
 
+def check_format(tool, work):
+    """A checkpoint as the first version wrote it, after 5 of 8 steps of two ranks, stays readable."""
+    draw = np.random.Generator(np.random.PCG64(5))
+    write_model(work, [helper.make_node("MatMul", ["x", "w"], ["y"], name="fc")], {"x": (TensorProto.FLOAT, [12, 5])}, {"y": (TensorProto.FLOAT, [12, 4])},
+                {"w": draw.standard_normal((5, 4)).astype(np.float32)})
+    data = os.path.join(work, "data.npz")
+    np.savez(data, x=draw.standard_normal((8, 12, 5)).astype(np.float32), labels=draw.standard_normal((8, 12, 4)).astype(np.float32))
+    training = Training(tool, work, data, {"loss": "mse_mean", "optimizer": {"kind": "adam", "lr": 0.01}}, 8, work)
+    program = training.compile("--ranks 3 --strategy data")
+    errors = [training.run(program, "whole", 8), training.run(program, "parts", 8, "--resume", os.path.join(INPUTS, "checkpoint-format-1"))]
+    assert not any(errors), errors
+    mine, theirs = (load_file(training.path(name + ".safetensors"))["w"] for name in ("parts", "whole"))
+    assert np.allclose(mine, theirs, rtol=1e-5, atol=1e-6), "the parameters differ"
+    done = subprocess.run([tool, "checkpoint", "verify", os.path.join(INPUTS, "checkpoint-format-1")], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
 def main():
     arguments = arguments_of_cases(__doc__)
     arguments.add_argument("--kills", type=int, default=30)
     options = arguments.parse_args()
     checks = {
         "calls": lambda work: check_calls(options.tool, work, options.full),
+        "replaced": lambda work: check_replaced(options.tool, work),
         "full disk": lambda work: check_full_disk(options.tool, work, options.full),
         "read-only": lambda work: check_read_only(options.tool, work),
         "other disk": lambda work: check_other_disk(options.tool, work),
@@ -317,6 +358,7 @@ def main():
         "two runs": lambda work: check_two_runs(options.tool, work),
         "flips": lambda work: check_flips(options.tool, work, options.full),
         "cut manifest": lambda work: check_cut_manifest(options.tool, work),
+        "an older format": lambda work: check_format(options.tool, work),
     }
     chosen = options.cases or list(checks)
     return report([(name, lambda name=name: checks[name](os.path.join(options.folder, name.replace(" ", "-")))) for name in chosen])
