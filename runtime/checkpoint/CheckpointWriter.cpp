@@ -4,6 +4,7 @@
 
 #include "../core/MemoryGuard.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -40,9 +41,10 @@ CheckpointWriter::~CheckpointWriter() { finish(); }
 
 /// Steps beside the thread that writes come first, until they wait for it.
 void CheckpointWriter::stepBack() {
-  constexpr int nice = 19;
+  constexpr int nicer = 10, nicest = 19;
   number.store(gettid());
-  setpriority(PRIO_PROCESS, id_t(gettid()), nice);
+  setpriority(PRIO_PROCESS, id_t(gettid()),
+              std::min(usualNice + nicer, nicest));
   if (isAwaited.load())
     setpriority(PRIO_PROCESS, id_t(gettid()), usualNice);
 }

@@ -136,7 +136,7 @@ def check_same_errors(tool, work):
         got, told = Driven(tool, training, program, "--max-restarts", most, steps=steps, arguments=arguments).end()
         assert got == code and said in told, f"{got}: {told}"
         return told.count("it goes on from")
-    assert ends(2, "--grace", "--grace", "soon") == 0
+    assert ends(2, "(exit code 2): it is not started again", "--grace", "soon") == 0
     assert ends(1, "it ended so twice before a step was taken, and is not started again", "--weights", "/nowhere") == 1
     assert ends(1, "cannot write", "--trace", "/dev/full") == 0  # all steps were taken
     assert ends(0, "", steps=80) == 0

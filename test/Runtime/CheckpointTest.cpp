@@ -334,6 +334,11 @@ TEST(Checkpoint, ManifestsMayBeAnything) {
   std::string head = R"({"format":1,"step":3,"model":"m","compiler":"c",)"
                      R"("mesh":"","files":[)";
   EXPECT_EQ(read(head + "]}"), "");
+  for (const char *hash : {"5", "\"\"", "\"0123456789abcdef\"", "[]"})
+    EXPECT_NE(read(head + "],\"hash\": " + hash + "}")
+                  .find("its hash is another one"),
+              std::string::npos)
+        << hash;
   EXPECT_NE(
       read(head + R"({"name":"../f","bytes":1,"header":"0123456789abcdef"}]})")
           .find("no file of the folder"),

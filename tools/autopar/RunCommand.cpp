@@ -130,6 +130,10 @@ int Restarts::run(std::vector<std::string> command) {
     auto code = runOnce(command);
     if (!code)
       return complain("run: " + toString(code.takeError()));
+    if (*code == kBadCall)
+      errs() << "autopar: note: run: what " << printable(command.front())
+             << " was called with is wrong (exit code 2): it is not started "
+                "again\n";
     if (*code == 0 || *code == kBadCall || *code == kInterrupted ||
         *code == kTerminated)
       return *code;
