@@ -128,6 +128,44 @@ def check_device(tool, work):
     assert_close(training)
 
 
+GPU_PROGRAM = """#!/bin/sh
+# A program of two ranks, or one, whose rank 1 dies at once on any GPU.
+if [ "$1" = --describe ]; then
+  echo '{"entries": [{"ranks": 2}, {"ranks": 1}]}' > "$3"
+  exit 0
+fi
+echo "$CUDA_VISIBLE_DEVICES $*" >> "$(dirname "$0")/calls"
+case "$*" in *"--ranks 1"*) exit 0;; esac
+echo '{"message": "rank 1: CUDA", "target": "cuda", "ranks": 2, "rank": 1, "steps": 3}' > "$AUTOPAR_FAILURE"
+exit 1
+"""
+
+
+def check_gpus(tool, work):
+    """A rank that dies twice takes its GPU out; what is left has the program on fewer ranks when there are too few."""
+    os.makedirs(work)
+    program = os.path.join(work, "train")
+    with open(program, "w") as file:
+        file.write(GPU_PROGRAM)
+    os.chmod(program, 0o755)
+
+    def calls(*options):
+        command = [tool, "run", "--max-restarts", "9", *options, "--", program, "--checkpoint", work]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, "CUDA_VISIBLE_DEVICES": "5,6,7"})
+        with open(os.path.join(work, "calls")) as file:
+            seen = [line.split(" --checkpoint")[0] + (" on one" if "--ranks 1" in line else "") for line in file]
+        os.remove(os.path.join(work, "calls"))
+        return done.returncode, done.stderr, seen
+
+    code, told, seen = calls()
+    assert code == 0 and seen == ["5,6,7", "5,6,7", "5,7", "5,7", "5 on one"], (told, seen)
+    assert "rank 1 has died 2 times on GPU 6, which is left out (2 of 9)" in told, told
+    assert "rank 1 has died 2 times on GPU 7, which is left out, on 1 rank (4 of 9)" in told, told
+    code, told, seen = calls("--min-ranks", "2")
+    assert code == 1 and seen == ["5,6,7", "5,6,7", "5,7", "5,7"], (told, seen)
+    assert "rank 1 has died 2 times on GPU 7, which is left out, and the program was not compiled for fewer than 2 ranks, or --min-ranks asks for them" in told, told
+
+
 def check_same_errors(tool, work):
     training = perceptron(tool, work)
     program = training.compile("--ranks 2")
@@ -177,6 +215,7 @@ def main():
         "many restarts": lambda work: check_many(options.tool, work, options.restarts),
         "fewer ranks": lambda work: check_shrink(options.tool, work),
         "a device": lambda work: check_device(options.tool, work),
+        "GPUs": lambda work: check_gpus(options.tool, work),
         "the same error": lambda work: check_same_errors(options.tool, work),
         "the driver's end": lambda work: check_driver(options.tool, work),
     }

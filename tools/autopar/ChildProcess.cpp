@@ -1,6 +1,8 @@
 //===- ChildProcess.cpp - A program that another one runs -----------------===//
 
 #include "ChildProcess.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -42,6 +44,20 @@ static std::vector<char *> pointersTo(ArrayRef<std::string> words) {
   return pointers;
 }
 
+/// This process's, with what the place gives instead of what is there.
+static std::vector<char *> environmentOf(const ChildPlace &place) {
+  std::vector<char *> entries = pointersTo(place.environment);
+  for (char **entry = environ; *entry; ++entry) {
+    StringRef name = StringRef(*entry).split('=').first;
+    if (none_of(place.environment, [&](StringRef given) {
+          return given.split('=').first == name;
+        }))
+      entries.push_back(*entry);
+  }
+  entries.push_back(nullptr);
+  return entries;
+}
+
 /// In the new process: becomes the program, or tells `failures` why it cannot.
 [[noreturn]] static void become(char **arguments, char **environment,
                                 const ChildPlace &place, pid_t parent,
@@ -72,11 +88,8 @@ static int failureOf(int failures) {
 static Expected<pid_t> start(ArrayRef<std::string> command,
                              const ChildPlace &place) {
   std::vector<char *> arguments = pointersTo(command),
-                      environment = pointersTo(place.environment);
+                      environment = environmentOf(place);
   arguments.push_back(nullptr);
-  for (char **entry = environ; *entry; ++entry)
-    environment.push_back(*entry);
-  environment.push_back(nullptr);
   int failures[2];
   if (pipe2(failures, O_CLOEXEC) != 0)
     return createStringError(std::string("cannot make a pipe: ") +

@@ -18,7 +18,7 @@ int signalThatCame();
 
 /// What a program gets beside its arguments.
 struct ChildPlace {
-  std::vector<std::string> environment; // NAME=VALUE, before what is there
+  std::vector<std::string> environment; // NAME=VALUE, instead of what is there
   int output = -1;                      // its stdout, unless it is negative
 };
 

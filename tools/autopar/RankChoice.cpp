@@ -13,7 +13,7 @@ using namespace llvm;
 
 namespace autopar::driver {
 
-constexpr StringLiteral kGpuVariable = "CUDA_VISIBLE_DEVICES";
+constexpr char kGpuVariable[] = "CUDA_VISIBLE_DEVICES";
 constexpr int64_t kMostDeaths = 2; // of ranks on a device
 
 std::string valueOf(ArrayRef<std::string> command, StringRef option) {
@@ -115,7 +115,7 @@ std::string RankChoice::shrinkTo(int64_t number) {
 /// The GPUs that ranks may have, as CUDA_VISIBLE_DEVICES calls them.
 static std::vector<std::string> visibleGpus() {
   std::vector<std::string> names;
-  if (const char *listed = std::getenv(kGpuVariable.data())) {
+  if (const char *listed = std::getenv(kGpuVariable)) {
     for (StringRef name : split(StringRef(listed), ','))
       names.push_back(name.trim().str());
     return names;
@@ -180,7 +180,8 @@ Expected<std::string> RankChoice::chooseAgain(ArrayRef<std::string> command,
 void RankChoice::apply(std::vector<std::string> &command,
                        ChildPlace &place) const {
   if (isLimited)
-    place.environment.push_back((kGpuVariable + "=" + join(gpus, ",")).str());
+    place.environment.push_back(std::string(kGpuVariable) + "=" +
+                                join(gpus, ","));
   if (ranks == 0)
     return;
   for (size_t i = 1; i < command.size();)
