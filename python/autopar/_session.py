@@ -254,10 +254,14 @@ class Session:
             raise AutoparError(f"keep is {keep}, but must be 1 or more, or None for all")
         self._between_steps(self._library.autopar_session_save, self._of(entry).handle, os.fsencode(folder), int(step), int(keep or 0))
 
-    def resume(self, path, *, entry: Optional[str] = None) -> int:
-        """Gives an entry (the first) the states of a checkpoint, or of the newest whole one of a folder, whatever plan and ranks wrote it. Returns its number of steps."""
+    def resume(self, path, *, ignoring: Iterable[str] = (), entry: Optional[str] = None) -> int:
+        """Gives an entry (the first) the states of a checkpoint, or of the newest whole one of a folder, whatever plan and ranks wrote it. Returns its number of steps.
+        States of the roles `ignoring`, of `optimizer`, `average` and `loss_scale`, stay as they are."""
+        if isinstance(ignoring, str):
+            ignoring = [ignoring]
         step, notes = ctypes.c_int64(), ctypes.c_char_p()
-        self._between_steps(self._library.autopar_session_resume, self._of(entry).handle, os.fsencode(path), ctypes.byref(step), ctypes.byref(notes))
+        self._between_steps(self._library.autopar_session_resume_ignoring, self._of(entry).handle, os.fsencode(path), ",".join(ignoring).encode(), ctypes.byref(step),
+                            ctypes.byref(notes))
         for note in (notes.value or b"").decode().splitlines():
             warnings.warn(note, stacklevel=2)
         return step.value

@@ -5,9 +5,11 @@
 //   DIR/step-00000040/manifest.json  written last
 //   DIR/best -> step-00000040        the one with the best evaluation
 //   DIR/.writing-00000060/           not whole yet
+//   DIR/.replaced-00000040/          for a moment, where two cannot be exchanged
+//   DIR/.old-00000020/               is being removed
 //
 // A checkpoint is written beside, brought to the disk file by file, and gets
-// its name by one rename.
+// its name by one rename; one that goes loses its name by one rename.
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,6 +95,8 @@ private:
   std::string writingOf(int64_t step) const;
   void removeOld(int64_t newest, int64_t keep, int64_t best) const;
   void linkBest(int64_t step) const;
+  Status takePlace(int64_t step) const;
+  void remove(int64_t step) const;
 
   std::string path;
   int descriptor = -1; // of the lock

@@ -75,9 +75,13 @@ Status RunCheckpoints::open(Options &options, const LaunchPlace &place,
   options.firstStep = from->step();
   options.steps -= options.firstStep;
   options.repeat = options.steps;
-  notes.push_back("the training goes on from '" + from->path() + "' after " +
-                  step + " steps");
   return Status::success();
+}
+
+std::string RunCheckpoints::goesOn(const Options &options) const {
+  return from ? "the training goes on from '" + from->path() + "' after " +
+                    std::to_string(options.firstStep) + " steps"
+              : "";
 }
 
 /// Rows of a checkpoint whose data were arrays of all steps begin at the first.

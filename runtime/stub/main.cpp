@@ -7,6 +7,7 @@
 #include "../session/Program.h"
 #include "../session/Worker.h"
 #include "Describe.h"
+#include "FailureReport.h"
 #include "Join.h"
 #include "Options.h"
 #include "Ports.h"
@@ -228,12 +229,16 @@ static int execute(Options &options, const char *&doing) {
       APRT_TRY(run.evaluation->prepare(std::move(programs[1 - first]),
                                        options.evaluationData, run));
     }
+    if (std::string text = run.checkpoints.goesOn(options); !text.empty())
+      std::fprintf(stderr, "note: %s\n", printable(text).c_str());
     warnOfWeights(run);
     warnOfTraining(run);
     return Status::success();
   };
-  if (Status status = prepare(); status.failed())
+  if (Status status = prepare(); status.failed()) {
+    reportFailure(run, RunPhase::Preparing, status.message());
     return fail(status.message());
+  }
   if (std::string shared = run.sharedCores();
       !shared.empty() && (run.place.isAlone() || run.place.localRank == 0))
     warn(shared);
@@ -242,12 +247,16 @@ static int execute(Options &options, const char *&doing) {
   std::string message;
   int code = run.place.isAlone() ? launchRanks(run, watch, message)
                                  : joinRanks(run, run.place, watch, message);
-  if (code)
+  if (code) {
+    reportFailure(run, RunPhase::Stepping, message);
     return fail(message, code);
+  }
   watch.stepsEnded();
   doing = "writing the results";
   if (run.place.rank == 0) // it tells the results
     code = tellRun(run);
+  if (code)
+    reportFailure(run, RunPhase::Telling, "");
   return endedBySignal(run, code);
 }
 
