@@ -5,7 +5,7 @@
 //   DIR/step-00000040/manifest.json  written last
 //   DIR/best -> step-00000040        the one with the best evaluation
 //   DIR/.writing-00000060/           not whole yet
-//   DIR/.replaced-00000040/          for a moment, where two cannot be exchanged
+//   DIR/.replaced-00000040/          for a moment, where none exchanges two
 //   DIR/.old-00000020/               is being removed
 //
 // A checkpoint is written beside, brought to the disk file by file, and gets
