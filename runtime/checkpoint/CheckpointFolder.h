@@ -25,7 +25,7 @@
 
 namespace autopar::runtime {
 
-/// Where a training is in rows of shards: the row of the epoch's order with
+/// The place of a training in rows of shards: the row of the epoch's order with
 /// which the next step begins.
 struct DataPlace {
   int64_t epoch = 0, row = 0;
@@ -42,7 +42,7 @@ struct BestPlace {
   int64_t worse = 0; // evaluations since then
 };
 
-/// Where a training is, beside its states.
+/// The place of a training, beside its states.
 struct TrainingPlace {
   std::optional<DataPlace> data; // none: its data are arrays of all steps
   std::optional<BestPlace> best; // none: nothing was evaluated

@@ -12,7 +12,7 @@
 namespace autopar::runtime {
 
 //===----------------------------------------------------------------------===//
-// Before the fork
+// The evaluation of a run
 //===----------------------------------------------------------------------===//
 
 Status RunEvaluation::prepare(Program taken, const std::string &data,
@@ -41,7 +41,7 @@ char *RunEvaluation::result(size_t output, int64_t step) const {
 }
 
 //===----------------------------------------------------------------------===//
-// On a rank
+// The part of a rank
 //===----------------------------------------------------------------------===//
 
 Status RankEvaluation::load() {
