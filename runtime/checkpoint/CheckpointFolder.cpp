@@ -2,11 +2,6 @@
 
 #include "CheckpointFolder.h"
 
-#include "../core/JsonReader.h"
-#include "../core/Safetensors.h"
-#include "../files/FileReader.h"
-#include "../files/OutputFile.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -23,8 +18,7 @@ namespace autopar::runtime {
 namespace fs = std::filesystem;
 
 static constexpr char stepPrefix[] = "step-", writingPrefix[] = ".writing-",
-                      replacedPrefix[] = ".replaced-", oldPrefix[] = ".old-",
-                      manifestName[] = "manifest.json", hashName[] = "hash";
+                      replacedPrefix[] = ".replaced-", oldPrefix[] = ".old-";
 
 static constexpr int lockTries = 60; // each of 50 ms
 
@@ -139,73 +133,6 @@ static Status synchronize(const std::string &folder) {
                 : Status::success();
 }
 
-/// Describes a file by its length and the hash of its header.
-static Status describeFile(const std::string &folder, const std::string &name,
-                           CheckpointManifest::File &file) {
-  FileReader reader;
-  APRT_TRY(reader.open(folder + "/" + name));
-  TensorIndex index;
-  APRT_TRY(readSafetensorsIndex(reader, index));
-  int64_t end = reader.size();
-  for (const auto &[key, tensor] : index)
-    end = std::min(end, tensor.offset);
-  ContentHash hash;
-  APRT_TRY(reader.hash(0, end, hash));
-  file = {name, reader.size(), hash.value()};
-  return Status::success();
-}
-
-/// Stands for the manifest's hash in the text of which it is the hash.
-static const std::string noHash(16, '0');
-
-static std::string hashMember(const std::string &digits) {
-  return std::string("\"") + hashName + "\": \"" + digits + '"';
-}
-
-/// The text with the hash of all that it says, or the other way round.
-static std::string exchangeHash(std::string text, const std::string &from,
-                                const std::string &to) {
-  size_t at = text.find(hashMember(from));
-  return at == std::string::npos
-             ? ""
-             : text.replace(at, hashMember(from).size(), hashMember(to));
-}
-
-static std::string hashOf(const std::string &text) {
-  ContentHash hash;
-  hash.add(text.data(), text.size());
-  return formatHash(hash.value());
-}
-
-static std::string manifestText(const CheckpointManifest &manifest) {
-  nlohmann::ordered_json json = {{"format", CheckpointManifest::newestFormat},
-                                 {"step", manifest.step},
-                                 {"model", manifest.model},
-                                 {"compiler", manifest.compiler},
-                                 {"mesh", manifest.mesh},
-                                 {"files", nlohmann::ordered_json::array()}};
-  if (const std::optional<BestPlace> &best = manifest.place.best)
-    json["best"] = {{"metric", best->metric},
-                    {"step", best->step},
-                    {"value", best->value},
-                    {"worse", best->worse}};
-  if (const std::optional<DataPlace> &data = manifest.place.data) {
-    json["data"] = {{"epoch", data->epoch},
-                    {"row", data->row},
-                    {"rows", data->rows},
-                    {"shards", formatHash(data->shards)}};
-    if (data->seed)
-      json["data"]["seed"] = *data->seed;
-  }
-  for (const CheckpointManifest::File &file : manifest.files)
-    json["files"].push_back({{"name", file.name},
-                             {"bytes", file.bytes},
-                             {"header", formatHash(file.header)}});
-  json[hashName] = noHash;
-  std::string text = json.dump(1) + "\n";
-  return exchangeHash(text, noHash, hashOf(text));
-}
-
 /// What was written of a step becomes its checkpoint. One that a run which was
 /// begun again before it has left there is replaced: at any moment one of the
 /// two has the name, or is given it back by the next run.
@@ -235,21 +162,20 @@ Status CheckpointFolder::finish(int64_t step, int ranks,
                                 CheckpointManifest manifest,
                                 int64_t keep) const {
   std::string writing = writingOf(step);
+  const std::optional<BestPlace> best = manifest.place.best;
   manifest.step = step;
+  std::vector<std::string> names;
   for (int rank = 0; rank < ranks; ++rank)
-    APRT_TRY(
-        describeFile(writing, rankFile(rank), manifest.files.emplace_back()));
-  APRT_TRY(writeWhole(writing + "/" + manifestName, manifestText(manifest),
-                      /*isDurable=*/true));
+    names.push_back(rankFile(rank));
+  APRT_TRY(writeManifest(writing, names, std::move(manifest)));
   APRT_TRY(synchronize(writing));
   APRT_TRY(takePlace(step));
   APRT_TRY(synchronize(path));
-  const std::optional<BestPlace> &best = manifest.place.best;
-  if (best && best->step == step)
-    linkBest(step);
   std::error_code ignored;
   fs::remove_all(writing, ignored); // what was replaced
   fs::remove_all(path + "/" + replacedPrefix + padded(step, 8), ignored);
+  if (best && best->step == step)
+    linkBest(step);
   removeOld(step, keep, best ? best->step : -1);
   return Status::success();
 }
@@ -302,97 +228,6 @@ std::vector<int64_t> CheckpointFolder::steps() const {
   }
   std::sort(found.begin(), found.end(), std::greater<>());
   return found;
-}
-
-bool isCheckpoint(const std::string &folder) {
-  std::error_code ignored;
-  return fs::exists(folder + "/" + manifestName, ignored);
-}
-
-static DataPlace parseDataPlace(const JsonReader &json) {
-  DataPlace place;
-  place.epoch = json.member("epoch").integer(0, INT64_MAX);
-  place.rows = json.member("rows").integer(1, INT64_MAX);
-  place.row = json.member("row").integer(0, place.rows);
-  if (!parseHash(json.member("shards").string(), place.shards))
-    json.fail("has a bad hash");
-  if (JsonReader seed = json.member("seed", /*optional=*/true); !seed.isNull())
-    place.seed = uint64_t(seed.integer(0, INT64_MAX));
-  return place;
-}
-
-/// True too for a manifest of an autopar that wrote no hash of it.
-static bool hasItsHash(const std::string &text, const nlohmann::json &value) {
-  auto found = value.find(hashName);
-  if (found == value.end())
-    return true;
-  std::string hash = found->is_string() ? found->get<std::string>() : "";
-  std::string hashed = exchangeHash(text, hash, noHash);
-  return !hashed.empty() && hash == hashOf(hashed);
-}
-
-static Status parseManifest(const std::string &text,
-                            CheckpointManifest &manifest) {
-  nlohmann::json value =
-      nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!value.is_object())
-    return Status::error("is cut off or damaged");
-  Status status;
-  JsonReader json(value, "", status);
-  int64_t format = json.member("format").integer(1, INT64_MAX);
-  APRT_TRY(status);
-  if (format > CheckpointManifest::newestFormat)
-    return Status::error("is of format " + std::to_string(format) +
-                         ", which a newer autopar writes; this one reads up "
-                         "to format " +
-                         std::to_string(CheckpointManifest::newestFormat));
-  if (!hasItsHash(text, value))
-    return Status::error("is damaged: its hash is another one");
-  manifest.step = json.member("step").integer(0, INT64_MAX);
-  manifest.model = json.member("model").string();
-  manifest.compiler = json.member("compiler").string();
-  manifest.mesh = json.member("mesh").string();
-  if (JsonReader data = json.member("data", /*optional=*/true); !data.isNull())
-    manifest.place.data = parseDataPlace(data);
-  if (JsonReader best = json.member("best", /*optional=*/true); !best.isNull())
-    manifest.place.best = {best.member("metric").string(),
-                           best.member("step").integer(0, INT64_MAX),
-                           best.member("value").number(),
-                           best.member("worse").integer(0, INT64_MAX)};
-  for (const JsonReader &file : json.member("files").elements()) {
-    CheckpointManifest::File &to = manifest.files.emplace_back();
-    to.name = file.member("name").string();
-    to.bytes = file.member("bytes").integer(0, INT64_MAX);
-    if (!parseHash(file.member("header").string(), to.header))
-      file.fail("has a bad hash");
-    if (to.name.find('/') != std::string::npos || to.name.empty())
-      file.fail("has a name that is no file of the folder");
-  }
-  return status;
-}
-
-Status readManifest(const std::string &folder, CheckpointManifest &manifest) {
-  constexpr int64_t most = 64 << 20;
-  FileReader reader;
-  std::string path = folder + "/" + manifestName;
-  APRT_TRY(reader.open(path));
-  if (reader.size() > most)
-    return Status::error("'" + path + "' is too long");
-  std::string text(size_t(reader.size()), ' ');
-  APRT_TRY(reader.read(0, reader.size(), text.data()));
-  if (Status status = parseManifest(text, manifest); status.failed())
-    return Status::error("'" + path + "' " + status.message());
-  for (const CheckpointManifest::File &file : manifest.files) {
-    std::error_code code;
-    std::string name = folder + "/" + file.name;
-    uintmax_t bytes = fs::file_size(name, code);
-    if (code)
-      return systemError("find", name, code.value());
-    if (bytes != uintmax_t(file.bytes))
-      return Status::error("'" + name + "' has " + std::to_string(bytes) +
-                           " bytes, but had " + std::to_string(file.bytes));
-  }
-  return Status::success();
 }
 
 } // namespace autopar::runtime

@@ -1,0 +1,69 @@
+//===- CheckpointManifest.h - What a checkpoint is of -----------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTMANIFEST_H
+#define AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTMANIFEST_H
+
+#include "../core/Status.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace autopar::runtime {
+
+/// The place of a training in rows of shards: the row of the epoch's order with
+/// which the next step begins.
+struct DataPlace {
+  int64_t epoch = 0, row = 0;
+  int64_t rows = 0;             // of an epoch
+  std::optional<uint64_t> seed; // of the order
+  uint64_t shards = 0;          // which they were: Shards::hash()
+};
+
+/// The best of a training's evaluations.
+struct BestPlace {
+  std::string metric;
+  int64_t step = 0; // steps that were taken then
+  double value = 0;
+  int64_t worse = 0; // evaluations since then
+};
+
+/// The place of a training, beside its states.
+struct TrainingPlace {
+  std::optional<DataPlace> data; // none: its data are arrays of all steps
+  std::optional<BestPlace> best; // none: nothing was evaluated
+};
+
+/// The manifest tells what a checkpoint is of. Newer formats are refused, older
+/// ones are read.
+struct CheckpointManifest {
+  static constexpr int64_t newestFormat = 1;
+  struct File {
+    std::string name;
+    int64_t bytes = 0;
+    uint64_t header = 0; // hash of its header, which has those of its blocks
+  };
+  int64_t step = 0; // steps that were taken
+  std::string model, compiler;
+  std::string mesh; // of the run that wrote it: for information
+  std::vector<File> files;
+  TrainingPlace place;
+};
+
+/// True if the folder is one checkpoint.
+bool isCheckpoint(const std::string &folder);
+
+/// Reads the manifest of a checkpoint, whose files must all be there, as long
+/// as they were.
+Status readManifest(const std::string &folder, CheckpointManifest &manifest);
+
+/// Writes the manifest of the files `names` of the folder, which are all there,
+/// to the disk.
+Status writeManifest(const std::string &folder,
+                     const std::vector<std::string> &names,
+                     CheckpointManifest manifest);
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTMANIFEST_H
