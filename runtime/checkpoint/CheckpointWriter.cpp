@@ -3,24 +3,25 @@
 #include "CheckpointWriter.h"
 
 #include "../core/MemoryGuard.h"
+#include "../core/QuietThread.h"
 
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <new>
 
 namespace autopar::runtime {
 
-Status CheckpointBoard::create(int ranks) {
+Status CheckpointBoard::create(int ranks, SharedMemory &shared) {
   count = ranks;
-  APRT_TRY(memory.allocateShared(ranks * int64_t(sizeof(Rank)),
-                                 "what ranks have saved"));
-  for (int rank = 0; rank < ranks; ++rank)
+  APRT_TRY(shared.take(ranks * int64_t(sizeof(Rank)), "what ranks have saved",
+                       memory));
+  for (int rank = 0; shared.isNew() && rank < ranks; ++rank)
     new (&of(rank)) Rank();
-  APRT_TRY(dueMemory.allocateShared(sizeof(std::atomic<int64_t>),
-                                    "when ranks save"));
-  new (dueMemory.data()) std::atomic<int64_t>(-1);
+  APRT_TRY(
+      shared.take(sizeof(std::atomic<int64_t>), "when ranks save", dueMemory));
+  if (shared.isNew())
+    new (dueMemory.data()) std::atomic<int64_t>(-1);
   return Status::success();
 }
 
@@ -31,7 +32,7 @@ CheckpointWriter::CheckpointWriter(const CheckpointFolder &folder,
     : folder(folder), board(board), manifest(manifest), rank(rank), keep(keep),
       aborted(aborted), blocks(blocksOfRank(manifest, rank)),
       copies(blocks.size()) {
-  begin([this] { takeMemory(); });
+  thread = quietThread([this] { takeMemory(); });
 }
 
 CheckpointWriter::~CheckpointWriter() { finish(); }
@@ -39,15 +40,6 @@ CheckpointWriter::~CheckpointWriter() { finish(); }
 void CheckpointWriter::finish() {
   if (thread.joinable())
     thread.join();
-}
-
-/// Signals are for the threads that expect them.
-void CheckpointWriter::begin(const std::function<void()> &work) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread = std::thread(work);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 /// Steps shall not wait for the system to give the first copy its pages.
@@ -67,7 +59,7 @@ Status CheckpointWriter::save(int64_t step, const Read &read) {
   for (size_t i = 0; i < blocks.size(); ++i)
     APRT_TRY(read(blocks[i], copies[i].data()));
   last = step;
-  begin([this, step] { write(step); });
+  thread = quietThread([this, step] { write(step); });
   return Status::success();
 }
 

@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTWRITER_H
 #define AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTWRITER_H
 
-#include "../core/Memory.h"
+#include "../core/SharedMemory.h"
 #include "CheckpointFolder.h"
 #include "SavedBlocks.h"
 
@@ -13,10 +13,10 @@
 namespace autopar::runtime {
 
 /// The ranks of a host tell each other here about checkpoints, in memory that
-/// they share: it is made before they are forked.
+/// they share.
 class CheckpointBoard {
 public:
-  Status create(int ranks);
+  Status create(int ranks, SharedMemory &shared);
 
   struct Rank {
     std::atomic<int64_t> written{-1}; // the last step of which its file is
@@ -62,7 +62,6 @@ public:
   int64_t lastStep() const { return last; }
 
 private:
-  void begin(const std::function<void()> &work);
   void takeMemory();
   void write(int64_t step);
   Status writeOwn(int64_t step) const;

@@ -17,21 +17,25 @@ World::World(const Program &program, const RankOptions &options, World *first)
   (first ? first : this)->all.push_back(this);
 }
 
-/// Cores that this process may use.
-static int availableCores() {
+/// Cores that this process may use, and those that share them with it.
+static int availableCores(const World &world) {
+  if (world.place.cores > 0)
+    return world.place.cores;
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) != 0)
     return 1;
   return std::max(1, CPU_COUNT(&set));
 }
 
-/// Ranks of this host. A launcher may have given each cores of its own.
+/// Ranks of this host that share cores.
 static int ranksHere(const World &world) {
+  if (world.place.sharers > 0)
+    return world.place.sharers;
   return world.place.isAlone() ? world.worldSize() : world.place.localSize;
 }
 
 std::string World::sharedCores() const {
-  int ranks = ranksHere(*this), cores = availableCores();
+  int ranks = ranksHere(*this), cores = availableCores(*this);
   if (program.manifest.target != Target::Cpu || threads * ranks <= cores)
     return "";
   auto count = [](int number, const std::string &what) {
@@ -46,7 +50,7 @@ std::string World::sharedCores() const {
 Status World::create(SharedMemory &shared) {
   int world = worldSize();
   int here = ranksHere(*this);
-  int cores = availableCores();
+  int cores = availableCores(*this);
   threads = rankOptions.threads > 0
                 ? int(std::min<int64_t>(rankOptions.threads, 1024))
                 : std::max(1, cores / here);
@@ -92,9 +96,10 @@ void World::died(int rank, const std::string &how) {
 void World::abort(int rank) {
   int32_t none = -1;
   firstFailure().compare_exchange_strong(none, rank);
-  endWaits();
+  // All have heard of the failure before their waits end because of it.
   if (joined)
     joined->fail(record(rank).message);
+  endWaits();
 }
 
 void World::endWaits() {

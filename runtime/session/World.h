@@ -67,6 +67,7 @@ public:
   SharedFabric fabric;
   LaunchPlace place;                 // of this process
   std::shared_ptr<TcpFabric> joined; // the launcher's ranks; null: alone
+  bool sharesMemory = true;          // all ranks have this shared memory
   int threads = 1;                   // of each rank
   bool spin = true;                  // whether each has a core
 

@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <unistd.h>
 
 using namespace autopar::runtime;
@@ -132,54 +133,73 @@ static int endedBySignal(const Run &run, int code) {
   return 128 + signal;
 }
 
+/// Opens the checkpoint that the run goes on from, and tells which that is.
+static Status openCheckpoint(Run &run, Options &options, JoinedRanks *joined) {
+  std::vector<std::string> notes;
+  Status opened = joined ? joined->openCheckpoint(notes)
+                         : run.checkpoints.open(options, notes);
+  for (const std::string &text : notes)
+    std::fprintf(stderr, "note: %s\n", printable(text).c_str());
+  return opened;
+}
+
+/// Does all that comes before the ranks run. Under a launcher `joined` is made,
+/// even if something fails after that.
+static Status prepare(Program &program, Run &run, Options &options,
+                      std::optional<JoinedRanks> &joined, const char *&doing) {
+  doing = "loading the program";
+  APRT_TRY(findLaunchPlace(run.place));
+  std::vector<Program> programs;
+  APRT_TRY(loadOwnPrograms(programs));
+  APRT_TRY(keepRanks(programs, options.ranks, run.place));
+  if (!run.place.isAlone()) {
+    doing = "meeting the other ranks";
+    APRT_TRY(joined.emplace(run, options).meet(programs));
+  }
+  doing = "opening the checkpoint";
+  APRT_TRY(openCheckpoint(run, options, joined ? &*joined : nullptr));
+  size_t chosen = 0;
+  doing = "reading the inputs";
+  APRT_TRY(loadInputs(programs, options, chosen, run.inputs, run.states));
+  APRT_TRY(keepPrograms(programs, {chosen}));
+  program = std::move(programs.front());
+  APRT_TRY(setHyperparameters(options.hyperparameters, program.manifest));
+  APRT_TRY(run.checkpoints.check(program.manifest, options));
+  APRT_TRY(checkResults(program.manifest, options));
+  APRT_TRY(checkWrittenFiles(program, options));
+  doing = "opening the weights";
+  APRT_TRY(run.weights.open(program.manifest, program.home, options.weights));
+  doing = "making room for the results";
+  SharedMemory forked;
+  APRT_TRY(joined ? joined->prepare() : run.prepare(forked));
+  warnOfWeights(run);
+  warnOfTraining(run);
+  return Status::success();
+}
+
 static int execute(Options &options, const char *&doing) {
   Program program;
   Run run(program, options);
-  auto prepare = [&]() -> Status {
-    doing = "opening the checkpoint";
-    APRT_TRY(findLaunchPlace(run.place));
-    std::vector<std::string> notes;
-    Status opened = run.checkpoints.open(options, run.place, notes);
-    for (const std::string &text : notes)
-      std::fprintf(stderr, "note: %s\n", printable(text).c_str());
-    APRT_TRY(opened);
-    doing = "loading the program";
-    std::vector<Program> programs;
-    APRT_TRY(loadOwnPrograms(programs));
-    APRT_TRY(keepRanks(programs, options.ranks, run.place));
-    size_t chosen = 0;
-    doing = "reading the inputs";
-    APRT_TRY(loadInputs(programs, options, chosen, run.inputs, run.states));
-    APRT_TRY(keepPrograms(programs, {chosen}));
-    program = std::move(programs.front());
-    APRT_TRY(setHyperparameters(options.hyperparameters, program.manifest));
-    APRT_TRY(run.checkpoints.check(program.manifest, options));
-    APRT_TRY(checkResults(program.manifest, options));
-    APRT_TRY(checkWrittenFiles(program, options));
-    doing = "opening the weights";
-    APRT_TRY(run.weights.open(program.manifest, program.home, options.weights));
-    doing = "making room for the results";
-    APRT_TRY(run.prepare());
-    warnOfWeights(run);
-    warnOfTraining(run);
-    return Status::success();
-  };
-  if (Status status = prepare(); status.failed())
-    return fail(status.message());
+  std::optional<JoinedRanks> joined;
+  if (Status status = prepare(program, run, options, joined, doing);
+      status.failed())
+    return fail(joined ? joined->fail(status) : status.message());
   if (std::string shared = run.sharedCores();
       !shared.empty() && (run.place.isAlone() || run.place.localRank == 0))
     warn(shared);
   doing = "starting the ranks";
   SignalWatch watch(run);
-  std::string message;
-  int code = run.place.isAlone() ? launchRanks(run, watch, message)
-                                 : joinRanks(run, run.place, watch, message);
-  if (code)
-    return fail(message, code);
+  if (!joined) {
+    std::string message;
+    if (int code = launchRanks(run, watch, message))
+      return fail(message, code);
+  } else if (Status status = joined->execute(watch); status.failed()) {
+    return fail(joined->fail(status));
+  }
+  joined.reset();
   watch.stepsEnded();
   doing = "writing the results";
-  if (run.place.rank == 0) // it tells the results
-    code = tellRun(run);
+  int code = run.place.rank == 0 ? tellRun(run) : 0; // it tells the results
   return endedBySignal(run, code);
 }
 

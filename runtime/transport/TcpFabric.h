@@ -14,14 +14,16 @@ namespace autopar::runtime {
 /// the process if that does not end by itself soon after another rank failed.
 class TcpFabric : public RankFabric {
 public:
-  /// `currentOp` is what the rank is at, for messages when it dies.
-  TcpFabric(TcpIdentity identity, int rank,
-            const std::atomic<int32_t> &currentOp)
-      : identity(std::move(identity)), rank(rank), currentOp(currentOp) {}
+  TcpFabric(TcpIdentity identity, int rank)
+      : identity(std::move(identity)), rank(rank) {}
   ~TcpFabric() override;
 
   /// Finds the hub at one of the ports from `port` on, and waits for all ranks.
   Status join(const std::string &host, int port);
+  /// `currentOp`, which must outlive this, is what the rank is at, for messages
+  /// when it dies. `endWaits` is called once another rank has failed.
+  void watch(const std::atomic<int32_t> &currentOp,
+             std::function<void()> endWaits);
 
   Status barrier(bool withDeadline, double &waitedSeconds) override;
   Status share(int root, void *data, int64_t bytes) override;
@@ -59,7 +61,7 @@ private:
 
   const TcpIdentity identity;
   const int rank;
-  const std::atomic<int32_t> &currentOp;
+  const std::atomic<int32_t> *currentOp = nullptr;
   Socket socket;
   std::mutex sending;
   std::thread thread;
@@ -79,6 +81,7 @@ private:
   std::vector<int> missing;
   std::map<int, RankProgress> answers;
   std::string text;
+  std::function<void()> endWaits;
 };
 
 } // namespace autopar::runtime

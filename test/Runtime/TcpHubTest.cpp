@@ -18,7 +18,7 @@ namespace {
 /// Rank 0 of two ranks.
 class Hub : public ::testing::Test {
 protected:
-  Hub() : hub(identity(), [](int) { return ""; }) {}
+  Hub() : hub(identity(), {[](int, int) { return ""; }}) {}
   void SetUp() override { ASSERT_TRUE(hub.start(24000).ok()); }
 
   static TcpIdentity identity() {
@@ -78,8 +78,7 @@ protected:
   }
   /// Both ranks join, and meet once.
   void expectJoins() const {
-    std::atomic<int32_t> op{-1};
-    TcpFabric first(identity(), 0, op), second(identity(), 1, op);
+    TcpFabric first(identity(), 0), second(identity(), 1);
     Status joined, met;
     double waited = 0;
     std::thread other([&] {
@@ -109,8 +108,7 @@ TEST_F(Hub, OthersAreTurnedAwayAndTheRunGoesOn) {
 }
 
 TEST_F(Hub, AllLeaveABarrierWithTheSameSignal) {
-  std::atomic<int32_t> op{-1};
-  TcpFabric first(identity(), 0, op), second(identity(), 1, op);
+  TcpFabric first(identity(), 0), second(identity(), 1);
   std::thread other([&] {
     EXPECT_TRUE(second.join("127.0.0.1", hub.port()).ok());
     double waited = 0;
@@ -237,7 +235,7 @@ TEST_F(Hub, ListensAtTheAddressThatIsNamed) {
   EXPECT_EQ(hub.host(), "127.0.0.1");
   Socket other;
   EXPECT_TRUE(Socket::connect("127.0.0.2", hub.port(), 1, other).failed());
-  TcpHub open(identity(), [](int) { return ""; });
+  TcpHub open(identity(), {[](int, int) { return ""; }});
   ASSERT_TRUE(open.start(24100, "").ok());
   EXPECT_TRUE(Socket::connect("127.0.0.2", open.port(), 1, other).ok());
 }
@@ -302,8 +300,8 @@ TEST_F(ConnectedRanks, MoreThanTheProgramSendsEndsTheRun) {
 class BoundedHub : public Hub {
 protected:
   BoundedHub()
-      : bounded(identity(),
-                {[](int) { return ""; }, [](int) { return uint64_t(100); }}) {}
+      : bounded(identity(), {[](int, int) { return ""; },
+                             [](int) { return uint64_t(100); }}) {}
   TcpHub bounded;
 };
 
