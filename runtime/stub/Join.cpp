@@ -295,11 +295,11 @@ std::string JoinedRanks::fail(const Status &status) {
     own = who + ": " + own;
   TcpFabric &fabric = *connection->fabric;
   fabric.fail(own);
-  bool alone = false;
-  std::string first = fabric.failure(alone);
+  bool tellsIt = false;
+  std::string first = fabric.failure(tellsIt);
   if (first.empty())
     return status.message();
-  return first == own || alone || run.place.rank == 0 ? first : "";
+  return tellsIt ? first : "";
 }
 
 } // namespace autopar::runtime

@@ -292,6 +292,11 @@ Status TcpFabric::progressOf(int other, RankProgress &progress) {
 }
 
 void TcpFabric::fail(const std::string &why) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!ended.load() && own.empty())
+      own = Frame{FrameKind::Failed, why}.text();
+  }
   if (socket.isOpen())
     (void)tell(FrameKind::Failed, why.substr(0, kMostText));
   // The hub tells everyone, this rank too: then it has it.
@@ -307,9 +312,9 @@ Status TcpFabric::deliver(const std::string &result) {
   return wait([this] { return over; }, /*withDeadline=*/false, late);
 }
 
-std::string TcpFabric::failure(bool &alone) {
+std::string TcpFabric::failure(bool &tellsIt) {
   std::lock_guard<std::mutex> lock(mutex);
-  alone = hubLost;
+  tellsIt = rank == 0 || hubLost || text == own;
   return text;
 }
 

@@ -40,9 +40,9 @@ public:
   void fail(const std::string &text);
   /// Brings rank 0 this rank's result, and waits for the end of the run.
   Status deliver(const std::string &result);
-  /// The first failure of the run as the hub told it, or "". `alone`: rank 0,
-  /// which would tell it to people, is gone.
-  std::string failure(bool &alone);
+  /// The first failure of the run as the hub told it, or "". `tellsIt`: this
+  /// rank tells people, for it failed so, is rank 0, or rank 0 is gone.
+  std::string failure(bool &tellsIt);
 
 private:
   Status findHub(const std::string &host, int port, double until);
@@ -81,6 +81,7 @@ private:
   std::vector<int> missing;
   std::map<int, RankProgress> answers;
   std::string text;
+  std::string own; // the failure of this rank, if it heard of none before
   std::function<void()> endWaits;
 };
 
