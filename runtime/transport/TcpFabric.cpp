@@ -294,15 +294,17 @@ Status TcpFabric::progressOf(int other, RankProgress &progress) {
 void TcpFabric::fail(const std::string &why) {
   {
     std::lock_guard<std::mutex> lock(mutex);
-    if (!ended.load() && own.empty())
-      own = Frame{FrameKind::Failed, why}.text();
+    if (ended.load() || !own.empty())
+      return;
+    own = Frame{FrameKind::Failed, why}.text();
   }
   if (socket.isOpen())
     (void)tell(FrameKind::Failed, why.substr(0, kMostText));
   // The hub tells everyone, this rank too: then it has it.
   bool late = false;
   if (thread.joinable())
-    (void)wait([] { return false; }, /*withDeadline=*/true, late);
+    (void)wait([] { return false; }, /*withDeadline=*/true, late,
+               kGraceSeconds);
 }
 
 Status TcpFabric::deliver(const std::string &result) {

@@ -36,7 +36,7 @@ public:
   void bringSignal(int signal) { ownSignal = signal; }
   int agreedSignal();
 
-  /// Tells all ranks that this one failed.
+  /// Tells all ranks that this one failed, unless it has heard of a failure.
   void fail(const std::string &text);
   /// Brings rank 0 this rank's result, and waits for the end of the run.
   Status deliver(const std::string &result);

@@ -107,6 +107,28 @@ TEST_F(Hub, OthersAreTurnedAwayAndTheRunGoesOn) {
   expectJoins();
 }
 
+/// Who heard of a failure is not who tells people, but for rank 0.
+TEST_F(Hub, TheRankThatFailsFirstTellsIt) {
+  TcpFabric first(identity(), 0), second(identity(), 1);
+  std::thread other(
+      [&] { EXPECT_TRUE(second.join("127.0.0.1", hub.port()).ok()); });
+  EXPECT_TRUE(first.join("127.0.0.1", hub.port()).ok());
+  other.join();
+  std::atomic<int32_t> op{-1};
+  std::atomic<int> ends{0};
+  second.watch(op, [&] { ++ends; });
+  first.fail("rank 0: no disk");
+  second.fail("rank 1: ended because another rank failed");
+  EXPECT_EQ(ends.load(), 1);
+  first.watch(op, [&] { ++ends; }); // it has ended before
+  EXPECT_EQ(ends.load(), 2);
+  bool tellsIt = false;
+  EXPECT_EQ(first.failure(tellsIt), "rank 0: no disk");
+  EXPECT_TRUE(tellsIt);
+  EXPECT_EQ(second.failure(tellsIt), "rank 0: no disk");
+  EXPECT_FALSE(tellsIt);
+}
+
 TEST_F(Hub, AllLeaveABarrierWithTheSameSignal) {
   TcpFabric first(identity(), 0), second(identity(), 1);
   std::thread other([&] {
