@@ -48,6 +48,7 @@ private:
   std::optional<CheckpointWriter> writer;
   double saved = 0;       // when the last save began, or the steps
   double saveSeconds = 0; // for which steps stood still since the last line
+  double saveWait = 0;    // of all saves, for other ranks
   const char *doing = "starting";
 };
 
@@ -124,7 +125,10 @@ Status RankMain::save(bool isLast) {
     }));
   if (isLast)
     writer->finish();
-  APRT_TRY(rank.context()->transport->barrier(/*withDeadline=*/false));
+  Transport &transport = *rank.context()->transport;
+  double waited = transport.statistics().waitSeconds;
+  APRT_TRY(transport.barrier(/*withDeadline=*/false));
+  saveWait += transport.statistics().waitSeconds - waited;
   saveSeconds = monotonicSeconds() - saved;
   return Status::success();
 }
@@ -179,7 +183,7 @@ Status RankMain::measure() {
     return Status::success();
   if (writer)
     APRT_TRY(save(/*isLast=*/true));
-  recordTimes(context, record.steps, total, barrierWait);
+  recordTimes(context, record.steps, total, barrierWait + saveWait);
   recordCounters(context, record.steps, before);
   if (worldRank == 0)
     log.close();
