@@ -95,7 +95,7 @@ static std::string describeOp(const Run &run, int op) {
 /// The hub, of rank 0, and this rank's connection to it.
 class JoinedRanks::Connection {
 public:
-  Connection(const Run &run, TcpIdentity identity)
+  Connection(const Run &run, const TcpIdentity &identity)
       : hub(identity, {[this, &run](int rank, int op) {
                          if (!isPrepared.load())
                            return std::string();
