@@ -282,27 +282,28 @@ class Agents:
             assert time.monotonic() < end and any(agent.poll() is None for agent in self.agents), f"no steps: {self.said()}"
             time.sleep(0.01)
 
-    def end(self):
-        codes = [agent.wait(timeout=300) for agent in self.agents]
-        assert not any(codes), f"codes {codes}: {self.said()}"
-
     def stop(self):
+        """By SIGTERM, at which the ranks save; the steps that they took."""
         for agent in self.agents:
             agent.terminate()
         for agent in self.agents:
             agent.wait(timeout=60)
+        taken = lines_of(self.log)
+        assert f"step-{taken:08}" in checkpoints_of(os.path.join(os.path.dirname(self.log), "checkpoints")), taken
+        return taken
 
 
 def check_restarts(tool, work, torchrun, kills):
     """A rank is killed again and again; all four start again."""
-    training, steps = perceptron(tool, work), 3000 + 600 * kills
-    program, seconds = training.compile("--ranks 4"), []
-    assert not training.run(program, "whole", steps)
-    agents = Agents(torchrun, training, command_of(training, program, "parts", steps), "4")
-    for number in range(kills):
+    training, seconds = perceptron(tool, work), []
+    program = training.compile("--ranks 4")
+    agents = Agents(torchrun, training, command_of(training, program, "parts", 10000000), "4")
+    for _ in range(kills):
         agents.await_more(40)
         seconds.append(agents.kill(random.choice(agents.workers())))
-    agents.end()
+    taken = agents.stop()
+    error = training.run(program, "whole", taken)
+    assert not error, error
     training.assert_equal("whole", "parts")
     print(f"torchrun: {kills} ranks killed one after the other, next step after {', '.join(f'{value:.1f}' for value in seconds)} s", flush=True)
     assert max(seconds) < 30, seconds
@@ -321,9 +322,7 @@ def check_fewer(tool, work, torchrun):
     seconds.append(agents.kill())
     assert len(agents.workers()) == 4
     agents.await_more(20)
-    agents.stop()
-    taken = len(training.log("parts"))
-    assert f"step-{taken:08}" in checkpoints_of(training.path("checkpoints")), taken
+    taken = agents.stop()
     assert all(f": {ranks} ranks x" in agents.said(100000) for ranks in (3, 4)), agents.said(100000)
     error = training.run(program, "whole", taken)
     assert not error, error
